@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/base/table.h
+ *
+ * A hash table from 64-bit hashes to 32-bit slots of a pool that the caller owns.
+ * The caller compares keys: table_find walks all slots stored under one hash.
+ * Open addressing, linear probing, deletion by shifting back; at most 3/4 full.
+ * Memory: 12 bytes a place, 16 to 32 bytes an entry.
+ */
+#ifndef NFSDIGEST_BASE_TABLE_H
+#define NFSDIGEST_BASE_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stddef.h>
+
+#define TABLE_NONE UINT32_MAX
+
+struct table {
+    uint64_t *hashes;
+    uint32_t *slots; /* TABLE_NONE where the place is free */
+    uint32_t mask, used;
+};
+
+/* All zeros is an empty table.  Returns 0 or -ERR_SYSTEM. */
+int table_add(struct table *t, uint64_t hash, uint32_t slot);
+
+/* Takes out the entry (|hash|, |slot|); it must be there. */
+void table_remove(struct table *t, uint64_t hash, uint32_t slot);
+
+/* Replaces the slot of the entry (|hash|, |from|) by |to|. */
+void table_move(struct table *t, uint64_t hash, uint32_t from, uint32_t to);
+
+void table_clear(struct table *t);
+void table_free(struct table *t);
+
+/* Iterates over the slots stored under |hash|:
+ *     for (slot = table_first(t, hash, &at); slot != TABLE_NONE; slot = table_next(t, hash, &at))
+ * The table must not change in between. */
+static inline uint32_t table_next(const struct table *t, uint64_t hash, uint32_t *at)
+{
+    for (;;) {
+        *at = (*at + 1) & t->mask;
+        if (t->slots[*at] == TABLE_NONE)
+            return TABLE_NONE;
+        if (t->hashes[*at] == hash)
+            return t->slots[*at];
+    }
+}
+
+static inline uint32_t table_first(const struct table *t, uint64_t hash, uint32_t *at)
+{
+    if (!t->used)
+        return TABLE_NONE;
+    *at = ((uint32_t)(hash >> 32) - 1) & t->mask;
+    return table_next(t, hash, at);
+}
+
+#endif

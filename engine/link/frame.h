@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/link/frame.h
+ *
+ * What enters the engine (a captured frame) and what engine/link makes of it (an
+ * IP payload).  Both point into the caller's memory and live for one call only.
+ */
+#ifndef NFSDIGEST_LINK_FRAME_H
+#define NFSDIGEST_LINK_FRAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct frame {
+    uint64_t number; /* 1, 2, ... in the order of the capture, as Wireshark counts */
+    int64_t time;    /* nanoseconds since the epoch */
+    const uint8_t *data;
+    uint32_t cap_len;  /* bytes at |data| */
+    uint32_t wire_len; /* bytes that were on the wire; >= cap_len */
+    int link_type;     /* LINKTYPE_ value of the capture file (tcpdump.org/linktypes) */
+};
+
+struct address {
+    uint8_t version; /* 4 or 6; 0 when unset */
+    uint8_t bytes[16];
+};
+
+#define ADDRESS_TEXT_MAX 46
+
+/* The length in bytes of an address of this version: 4 or 16. */
+static inline unsigned address_len(const struct address *a)
+{
+    return a->version == 4 ? 4 : 16;
+}
+
+bool address_equal(const struct address *a, const struct address *b);
+
+/* RFC 5952 text of |a| into |text|, which it returns. */
+const char *address_text(const struct address *a, char text[ADDRESS_TEXT_MAX]);
+
+/* What an IP header, or a reassembled set of fragments, carried. */
+struct ip_payload {
+    struct address source, destination;
+    uint8_t protocol; /* IPPROTO_TCP or IPPROTO_UDP: others are counted, not delivered */
+    bool reassembled; /* from fragments */
+    const uint8_t *data;
+    uint32_t cap_len;  /* bytes at |data| */
+    uint32_t wire_len; /* what the IP header promised; >= cap_len */
+};
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/link/link.h
+ *
+ * Frames to IP payloads.  Knows the link types Ethernet (with 802.1Q, 802.1ad and
+ * stacked tags, 802.3 LLC/SNAP), Linux cooked v1 and v2, raw IP, BSD loopback (null, loop),
+ * and below them IPv4, IPv6 with extension headers, fragments of both, GRE, IP in IP
+ * and VXLAN (UDP port 4789).  Everything else is counted under a name.
+ *
+ * A frame may hold several encapsulations but at most LINK_DEPTH_MAX, walked in a loop.
+ *
+ * Lengths: a payload ends where its IP header says, so that Ethernet padding is never
+ * data; a total length of 0 (segmentation offload) means the rest of the frame.
+ *
+ * Fragments: a datagram is delivered whole, at the frame that completes it; the first
+ * copy of a byte wins.  A first fragment that was cut by the snap length is delivered alone
+ * (with the captured bytes; the UDP length tells the rest), other cut fragments are
+ * counted.  Sets that stay incomplete are counted as such and never delivered: the
+ * receiver did not see them either.  Memory: LINK_FRAGMENT_BYTES of fragments and
+ * LINK_FRAGMENT_SETS sets; the oldest go first; a set older than LINK_FRAGMENT_AGE
+ * (capture time) is given up.
+ *
+ * Nothing here fails but for lack of memory.
+ */
+#ifndef NFSDIGEST_LINK_LINK_H
+#define NFSDIGEST_LINK_LINK_H
+
+#include "base/err.h"
+#include "base/bytes.h"
+#include "link/frame.h"
+
+#include <stddef.h>
+
+enum {
+    LINK_DEPTH_MAX = 16,
+    LINK_FRAGMENT_BYTES = 16 << 20,
+    LINK_FRAGMENT_SETS = 4096,
+};
+#define LINK_FRAGMENT_AGE (30 * INT64_C(1000000000)) /* ns; RFC 1122 s3.3.2, Linux ipfrag_time */
+
+struct link;
+
+/* Called for each TCP or UDP payload in |frame|; a negative return ends link_frame with it. */
+typedef int link_deliver(void *ctx, const struct frame *frame, const struct ip_payload *payload,
+                         struct err *err);
+
+/* |deliver| may be NULL: then frames are only classified and counted. NULL: no memory. */
+struct link *link_new(link_deliver *deliver, void *ctx);
+void link_free(struct link *link);
+
+int link_frame(struct link *link, const struct frame *frame, struct err *err);
+
+/* A payload that did not come through link_frame (another decoder took the headers off): counts
+ * nothing; opens VXLAN in it, delivers it otherwise. */
+int link_payload(struct link *link, const struct frame *frame, const struct ip_payload *payload,
+                 struct err *err);
+
+/* Counters, in a fixed order: |name| like "frames", "link_type.147", "ether_type.0x0806",
+ * "ip_protocol.1", "ip_fragments", "ip_datagrams_incomplete", "truncated_headers", ...
+ * Only those with a value above 0 are shown. */
+typedef int link_counter(void *ctx, const char *name, uint64_t value, struct err *err);
+int link_counters(const struct link *link, link_counter *show, void *ctx, struct err *err);
+
+/* The fragments kept, as bytes for link_restore in another process. Appends to |out|. */
+int link_save(const struct link *link, struct buf *out);
+int link_restore(struct link *link, const uint8_t *data, size_t len, struct err *err);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/record/nfsr.h
+ *
+ * The .nfsr stream: records in checksummed blocks (schemas/nfsr.md is the specification).
+ * The layout of every record kind is one table, which encodes, decodes and describes it, and whose
+ * text stands in the stream's header, so that a reader of another age can pass over what it
+ * does not know.  The same records give the same bytes.
+ *
+ * Memory: one block, NFSR_BLOCK_MAX at most, on either side.
+ */
+#ifndef NFSDIGEST_RECORD_NFSR_H
+#define NFSDIGEST_RECORD_NFSR_H
+
+#include "record/record.h"
+
+enum {
+    NFSR_VERSION_MAJOR = 1,        /* a reader refuses a later one */
+    NFSR_VERSION_MINOR = 0,        /* later ones only add fields at records' ends and kinds */
+    NFSR_BLOCK_TARGET = 256 << 10, /* a block is closed when it is this long, */
+    NFSR_BLOCK_MAX = 16 << 20,
+};
+#define NFSR_BLOCK_SPAN                                                                            \
+    INT64_C(1000000000) /* or when its records' times span this (ns), so that a                    \
+                         * live stream flows; decided by times in the records                      \
+                         * alone */
+
+/* Where bytes go: returns 0 or a negative code with |err| filled. */
+typedef int nfsr_write(void *ctx, const void *data, size_t len, struct err *err);
+
+struct nfsr_writer;
+
+/* Writes the header at once. */
+struct nfsr_writer *nfsr_writer_new(nfsr_write *write, void *ctx, struct err *err);
+/* The writer as a sink; RECORD_END closes the stream and writes the last block. */
+struct sink nfsr_writer_sink(struct nfsr_writer *writer);
+/* Closes the open block early (before a pause in a live capture). */
+int nfsr_writer_flush(struct nfsr_writer *writer, struct err *err);
+void nfsr_writer_free(struct nfsr_writer *writer);
+
+/* A file to write a stream to: |path| with a temporary name until nfsr_file_commit, or "-"
+ * for standard output (EPIPE is an error like others: callers ignore SIGPIPE). */
+struct nfsr_file;
+struct nfsr_file *nfsr_file_open(const char *path, struct err *err);
+nfsr_write nfsr_file_write;                                    /* |ctx| is the struct nfsr_file */
+int nfsr_file_commit(struct nfsr_file *file, struct err *err); /* flushes, syncs, renames */
+void nfsr_file_close(struct nfsr_file *file); /* without commit: removes what was written */
+
+/* Where bytes come from: returns how many were read (0: end), or a negative code. */
+typedef ssize_t nfsr_read(void *ctx, void *data, size_t len, struct err *err);
+
+enum nfsr_result {
+    NFSR_OK = 0,
+    NFSR_NOT_MINE = 1, /* does not begin as an .nfsr stream */
+    /* negative: -ERR_INPUT and the message names offset and cause: a later version (both are
+     * named), a wrong checksum, a cut block, a missing end record; or what the sink returned */
+};
+
+/* Reads a whole stream into |sink|.  Everything before an error has been given to the sink.  |name|
+ * is for messages. */
+int nfsr_read_stream(nfsr_read *read, void *ctx, const char *name, const struct sink *sink,
+                     struct err *err);
+
+#endif

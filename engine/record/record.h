@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/record/record.h
+ *
+ * What the engine says about a capture, one record at a time, in this order: whatever a
+ * record refers to by id came before it.  The .nfsr stream, the database and the packet tree
+ * are sinks for these.  Ids count from 1 in each stream; 0 means none.
+ *
+ * Ownership: all pointers in a record live until the sink returns.
+ */
+#ifndef NFSDIGEST_RECORD_RECORD_H
+#define NFSDIGEST_RECORD_RECORD_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+#include "link/frame.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum record_kind {
+    RECORD_FLOW = 1,
+    RECORD_CREDENTIAL = 2,
+    RECORD_OBJECT = 3,
+    RECORD_PATH = 4,
+    RECORD_NAME = 5,
+    RECORD_OPERATION = 6,
+    RECORD_REPEAT = 7,
+    RECORD_PROBLEM = 8,
+    RECORD_COUNTER = 9,
+    RECORD_END = 10,
+    RECORD_KIND_MAX
+};
+
+/* A TCP connection, or the datagrams between two UDP ports. */
+struct record_flow {
+    uint32_t id;
+    uint8_t transport; /* 6 or 17 */
+    struct address client, server;
+    uint16_t client_port, server_port;
+    uint64_t frame; /* first one seen */
+    int64_t time;
+};
+
+/* Who makes calls. Equal ones are recorded once, unless very many lie between them. */
+struct record_credential {
+    uint32_t id;
+    uint32_t flavor;
+    bool valid;        /* the fields below could be read */
+    uint32_t uid, gid; /* AUTH_SYS */
+    uint32_t stamp;
+    struct bytes gids;    /* AUTH_SYS: big-endian u32 each */
+    struct bytes machine; /* AUTH_SYS */
+    uint32_t gss_service; /* RPCSEC_GSS */
+    struct bytes body;    /* as captured; for RPCSEC_GSS the context handle only */
+};
+
+enum object_type { /* ftype3, RFC 1813 s2.3.5; 0: not known */
+                   OBJECT_UNKNOWN = 0,
+                   OBJECT_REG = 1,
+                   OBJECT_DIR = 2,
+                   OBJECT_BLK = 3,
+                   OBJECT_CHR = 4,
+                   OBJECT_LNK = 5,
+                   OBJECT_SOCK = 6,
+                   OBJECT_FIFO = 7,
+};
+
+/* What a handle of one server stands for. Comes again, with the same id, when more is known. */
+struct record_object {
+    uint64_t id;
+    struct address server;
+    struct bytes handle;
+    uint8_t type;          /* enum object_type */
+    uint64_t fsid, fileid; /* 0 while unknown */
+    uint64_t frame;        /* of its first sighting */
+    int64_t time;
+};
+
+/* A path text, as a chain: the text of |parent|, "/", |name|. With parent 0 and object != 0 it
+ * begins at an object whose own path is not known, and is partial; with both 0 |name| is a MOUNT
+ * path. */
+struct record_path {
+    uint32_t id, parent;
+    uint64_t object;
+    struct bytes name; /* may be empty when |object| is set: the object itself */
+};
+
+enum name_event { NAME_SEEN = 1, NAME_BOUND = 2, NAME_REMOVED = 3, NAME_MOVED = 4 };
+
+/* A directory entry came to be known, was made or taken away. */
+struct record_name {
+    uint8_t event;      /* enum name_event: seen in a reply; made; removed; by RENAME (a REMOVED of
+                         * the old name with the same operation precedes it) */
+    uint64_t parent;    /* object; 0 for a MOUNT root */
+    struct bytes name;  /* for a MOUNT root its path */
+    uint64_t object;    /* 0: not known (a removed name that was never looked up) */
+    uint64_t operation; /* that showed it */
+    int64_t time;
+};
+
+/* One direction of an operation. */
+struct sighting {
+    uint64_t frame;       /* that completed the message; 0: not captured */
+    uint64_t first_frame; /* in which it began */
+    int64_t time;         /* of |frame|, ns since the epoch */
+    uint32_t wire_len;    /* of the RPC message, without record marks */
+    uint32_t flags;       /* SIGHTING_ bits */
+};
+
+enum {
+    SIGHTING_PARTIAL = 1 << 0,   /* bytes are missing: lost or cut */
+    SIGHTING_CUT = 1 << 1,       /* by the snap length */
+    SIGHTING_HOLE = 1 << 2,      /* by segments that were not captured */
+    SIGHTING_MALFORMED = 1 << 3, /* violates its table; the body is kept up to there */
+    SIGHTING_OPAQUE = 1 << 4,    /* no table, or protected by RPCSEC_GSS: the body is not kept */
+    SIGHTING_RESYNC = 1 << 5,    /* first message found after a hole */
+    SIGHTING_DATA = 1 << 6,      /* has file contents: data_length and data_digest are set */
+};
+
+enum pairing { /* what became of a call or reply */
+               PAIRED = 0,
+               REPLY_LOST = 1,    /* no reply within the window, though the capture went on */
+               CALL_LOST = 2,     /* a reply without a call */
+               OUT_OF_WINDOW = 3, /* given up because too many were waiting */
+               CAPTURE_ENDED = 4, /* the capture ended before the reply */
+};
+
+#define PROGRAM_UNKNOWN 0 /* of a reply whose call was not captured */
+#define STATUS_NONE (-1)  /* no result, or not one with a status */
+
+/* A call with its reply.  Emitted when it is complete or given up: ids are in the order of calls
+ * (or of replies without one), records in the order of completion. */
+struct record_operation {
+    uint64_t id;
+    uint32_t flow;
+    uint32_t xid, program, version, procedure;
+    uint8_t pairing; /* enum pairing */
+    struct sighting call, reply;
+    int32_t rpc_status; /* enum rpc_status, or STATUS_NONE without a reply */
+    int64_t status;     /* of the result (nfsstat3, ...), or STATUS_NONE */
+    uint32_t credential;
+    uint64_t object;        /* operated on: the file, or the directory of a name */
+    uint64_t object2;       /* RENAME's second directory, LINK's directory */
+    uint64_t new_object;    /* found or made by the operation */
+    uint32_t path, path2;   /* of what the operation is about: with the name, where it has one */
+    uint64_t depends_on;    /* latest earlier operation that changed something this one uses */
+    uint64_t offset, count; /* byte range, for procedures that have one */
+    struct bytes arguments, result;       /* XDR, without file contents (walk.h: elided) */
+    uint32_t arguments_wire, result_wire; /* lengths of the bodies on the wire */
+    uint64_t data_length;                 /* of file contents, as the message says */
+    uint8_t data_digest[16];              /* XXH3-128, canonical form, of the captured contents */
+};
+
+enum repeat_kind { REPEAT_CALL = 1, REPEAT_REPLY = 2 };
+
+/* A retransmitted call or a further reply. */
+struct record_repeat {
+    uint64_t operation;
+    uint8_t repeat;  /* enum repeat_kind */
+    uint8_t differs; /* a further reply that is not the same bytes as the first */
+    uint32_t flow;
+    struct sighting sighting;
+};
+
+enum problem_kind {
+    PROBLEM_HOLE = 1,      /* bytes of a stream that were never captured; |length| of them */
+    PROBLEM_SKIPPED = 2,   /* captured bytes that belong to no message that could be found */
+    PROBLEM_MALFORMED = 3, /* a message that violates its table; |text| says where */
+    PROBLEM_NOT_RPC = 4,   /* a datagram on an RPC port that is none */
+    PROBLEM_EVICTED = 5,   /* state given up for lack of room */
+};
+
+/* Something that could not be used. */
+struct record_problem {
+    uint8_t problem; /* enum problem_kind */
+    uint64_t frame;  /* where it was noticed */
+    int64_t time;
+    uint32_t flow;     /* or 0 */
+    uint8_t direction; /* 0: client to server, 1: back */
+    uint32_t xid;      /* or 0 */
+    uint64_t length;   /* bytes concerned */
+    struct bytes text;
+};
+
+struct record_counter {
+    struct bytes name; /* "link.frames", "tcp.holes", "rpc.calls", ... */
+    uint64_t value;
+};
+
+/* The last record. Its absence means that the stream was cut off. */
+struct record_end {
+    uint64_t frames, operations, calls, replies, repeats, problems;
+    int64_t first_time, last_time; /* of frames; 0 without any */
+    bool input_cut;                /* the capture itself ended in the middle of a packet */
+};
+
+struct record {
+    uint8_t kind; /* enum record_kind */
+    union {
+        struct record_flow flow;
+        struct record_credential credential;
+        struct record_object object;
+        struct record_path path;
+        struct record_name name;
+        struct record_operation operation;
+        struct record_repeat repeat;
+        struct record_problem problem;
+        struct record_counter counter;
+        struct record_end end;
+    };
+};
+
+/* Where records go. A negative return (with |err| filled) stops the source. */
+struct sink {
+    int (*put)(void *ctx, const struct record *record, struct err *err);
+    void *ctx;
+};
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/wire/field.h
+ *
+ * The protocol as data.  A struct type is a named XDR structure: a list of fields
+ * that ends with END.  A procedure is two types, arguments and result.
+ * One walker (walk.h) runs a type over a message; decoding, recording, anonymizing and
+ * comparing are visitors.  All tables are static; wire_init fills the derived columns.
+ */
+#ifndef NFSDIGEST_WIRE_FIELD_H
+#define NFSDIGEST_WIRE_FIELD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* RFC 4506. */
+enum xdr_kind {
+    XDR_END = 0,
+    XDR_U32,
+    XDR_I32,
+    XDR_U64,
+    XDR_BOOL,     /* 0 or 1, else malformed */
+    XDR_ENUM,     /* |names| says which values there are; others are kept and shown as numbers */
+    XDR_FIXED,    /* opaque[max] */
+    XDR_OPAQUE,   /* opaque<max> */
+    XDR_STRING,   /* string<max> */
+    XDR_STRUCT,   /* |sub| in place */
+    XDR_OPTIONAL, /* bool, then |sub| if true (RFC 4506 s4.19) */
+    XDR_LIST,     /* linked list: (true, |sub|)*, false */
+    XDR_ARRAY,    /* u32 count <= max, then |sub| each */
+    XDR_UNION,    /* u32 discriminant, shown as a field itself, then the type of |arms| */
+};
+
+enum field_class {
+    CLASS_NONE = 0,
+    CLASS_HANDLE,
+    CLASS_NAME,
+    CLASS_PATH,
+    CLASS_UID,
+    CLASS_GID,
+    CLASS_HOST,
+    CLASS_ADDRESS,
+    CLASS_TIME,
+    CLASS_SIZE,
+    CLASS_OFFSET,
+    CLASS_COUNT,
+    CLASS_MODE,
+    CLASS_TYPE,
+    CLASS_FILEID,
+    CLASS_FSID,
+    CLASS_DEVICE,
+    CLASS_COOKIE,
+    CLASS_VERIFIER,
+    CLASS_DATA,
+    CLASS_STATUS,
+    CLASS_BOOLEAN,
+    CLASS_ENUM,
+    CLASS_LOCK_OWNER,
+    CLASS_OPAQUE,
+    CLASS_MAX
+};
+
+/* What a field means to the operation.  Pairing, hierarchy and dependencies read these. */
+enum {
+    ROLE_OBJECT = 1 << 0,        /* handle: the object operated on */
+    ROLE_PARENT = 1 << 1,        /* handle: directory of the name that follows */
+    ROLE_NAME = 1 << 2,          /* name in ROLE_PARENT */
+    ROLE_PARENT2 = 1 << 3,       /* handle: RENAME's target directory, LINK's directory */
+    ROLE_NAME2 = 1 << 4,         /* name in ROLE_PARENT2 */
+    ROLE_NEW_OBJECT = 1 << 5,    /* result handle: what ROLE_PARENT/ROLE_NAME names now */
+    ROLE_ENTRY = 1 << 6,         /* one entry of a directory listing (a struct field) */
+    ROLE_ENTRY_NAME = 1 << 7,    /* its name */
+    ROLE_ENTRY_OBJECT = 1 << 8,  /* its handle */
+    ROLE_RANGE_START = 1 << 9,   /* u64 offset of the byte range */
+    ROLE_RANGE_LENGTH = 1 << 10, /* its length */
+    ROLE_STATUS = 1 << 11,       /* the discriminant that is the procedure's status */
+    ROLE_ATTRIBUTES =
+        1 << 12, /* fattr3 of ROLE_OBJECT (or of ROLE_NEW_OBJECT, ROLE_ENTRY_OBJECT: */
+    ROLE_ATTRIBUTES_NEW = 1 << 13,     /* with these two instead, */
+    ROLE_ATTRIBUTES_ENTRY = 1 << 14,   /* */
+    ROLE_ATTRIBUTES_PARENT = 1 << 15,  /* of ROLE_PARENT, */
+    ROLE_ATTRIBUTES_PARENT2 = 1 << 16, /* of ROLE_PARENT2) */
+    ROLE_READS = 1 << 17,              /* beside a handle or name role: the operation reads it, */
+    ROLE_MODIFIES = 1 << 18,           /* or changes it */
+    ROLE_REMOVES = 1 << 19,            /* beside a name role: success takes the name away */
+    ROLE_BINDS = 1 << 20,     /* beside a name role: success makes the name stand for the object */
+    ROLE_ROOT_PATH = 1 << 21, /* MOUNT's path: names the result's handle */
+    ROLE_DATA = 1 << 22,      /* file contents: stored as length and digest */
+    ROLE_LINK_TEXT = 1 << 23, /* a symbolic link's text */
+    ROLE_EOF = 1 << 24,
+    ROLE_PORT_PROGRAM = 1 << 25,  /* PORTMAP/RPCBIND: the program, */
+    ROLE_PORT_VERSION = 1 << 26,  /* its version, */
+    ROLE_PORT_PROTOCOL = 1 << 27, /* the transport, */
+    ROLE_PORT = 1 << 28,          /* and where it listens (number, or universal address) */
+};
+
+struct field;
+
+/* A named constant of an enumeration or a status. Lists end with a NULL name. */
+struct value_name {
+    uint32_t value;
+    const char *name;
+};
+
+struct type {
+    const char *name; /* as in the RFC: "READ3res" */
+    const struct field *fields;
+    /* derived by wire_init: */
+    bool ready;
+    int32_t fixed_size; /* bytes, when every message has the same; -1 otherwise */
+    uint32_t roles;     /* of all fields below */
+    bool has_data;      /* a CLASS_DATA field below */
+};
+
+/* An arm of a union; the list ends with |type_end|. */
+struct arm {
+    uint32_t value;
+    const char *name; /* as in the RFC: "resok"; NULL: the arm's fields stand in the union itself */
+    struct type *type; /* NULL: void */
+    bool is_default;   /* any other value; comes last */
+    bool is_end;
+};
+#define ARM_DEFAULT(n, t)                                                                          \
+    {                                                                                              \
+        .name = (n), .type = (t), .is_default = true, .is_end = true                               \
+    }
+#define ARM_END                                                                                    \
+    {                                                                                              \
+        .is_end = true                                                                             \
+    } /* no default: other values are malformed */
+
+struct field {
+    const char *name; /* as in the RFC; NULL: the fields of |sub| stand in the place of this one */
+    uint8_t kind;     /* enum xdr_kind */
+    uint8_t cls;      /* enum field_class */
+    uint32_t role;    /* ROLE_ bits */
+    uint32_t max;     /* bound of FIXED, OPAQUE, STRING, ARRAY; 0: the message's end bounds it */
+    struct type *sub; /* STRUCT, OPTIONAL, LIST, ARRAY */
+    const struct arm *arms;         /* UNION */
+    const struct value_name *names; /* ENUM, UNION */
+    const char *wireshark;          /* display filter of the stock dissector, NULL: it has none */
+};
+#define END                                                                                        \
+    {                                                                                              \
+        .kind = XDR_END                                                                            \
+    }
+
+struct procedure {
+    uint32_t number;
+    const char *name; /* as Wireshark shows it: "READDIRPLUS" */
+    struct type *arguments;
+    struct type *result;
+    const char *source; /* "RFC 1813 s3.3.6" */
+};
+
+struct program {
+    uint32_t number, version;
+    const char *name;                   /* "NFS", "NFSACL", "MOUNT", "PORTMAP", "RPCBIND", "NLM" */
+    const struct procedure *procedures; /* indexed by procedure number; holes have no name */
+    uint32_t procedure_count;
+};
+
+/* Fills the derived columns; call once before anything else of engine/wire. Idempotent. */
+void wire_init(void);
+
+/* All programs that have tables, ended by one without a name. */
+extern const struct program *const wire_programs[];
+
+/* NULL: no table for it; its messages are carried as opaque. */
+const struct program *program_find(uint32_t program, uint32_t version);
+const struct procedure *procedure_find(uint32_t program, uint32_t version, uint32_t procedure);
+
+/* A name for people also for programs without tables ("NFS" for NFSv2 and v4, "STAT"); NULL: none.
+ */
+const char *program_name(uint32_t program);
+
+/* The name of a status of this procedure's result ("NFS3ERR_NOENT"); NULL: none is known. */
+const char *status_name(const struct procedure *procedure, uint32_t status);
+
+/* "handle", "name", ... as policies and rules write it. */
+const char *class_name(enum field_class cls);
+
+#endif
