@@ -13,6 +13,8 @@
 
 #include "record/record.h"
 
+#include <sys/types.h>
+
 enum {
     NFSR_VERSION_MAJOR = 1,        /* a reader refuses a later one */
     NFSR_VERSION_MINOR = 0,        /* later ones only add fields at records' ends and kinds */
