@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/record/layout.h
+ *
+ * The fields of every kind of record, as one table.  It encodes and decodes records, prints
+ * them, and describes itself in the header of every .nfsr stream (schemas/nfsr.md).
+ *
+ * A later minor version may add fields at the end of a kind and kinds at the end of the table;
+ * everything else is a new major version.
+ */
+#ifndef NFSDIGEST_RECORD_LAYOUT_H
+#define NFSDIGEST_RECORD_LAYOUT_H
+
+#include "record/record.h"
+
+#include <stddef.h>
+
+/* How a field stands in the stream, and its C type in struct record. */
+enum layout_type {
+    LAYOUT_U8,
+    LAYOUT_U16,
+    LAYOUT_U32,
+    LAYOUT_U64,
+    LAYOUT_I32,
+    LAYOUT_I64,
+    LAYOUT_BOOL,
+    LAYOUT_BYTES,   /* struct bytes */
+    LAYOUT_TEXT,    /* struct bytes that people read: names, mostly UTF-8 */
+    LAYOUT_ADDRESS, /* struct address */
+    LAYOUT_DIGEST,  /* uint8_t[16] */
+    /* differences from the last field of the same type in the block: */
+    LAYOUT_FRAME,     /* uint64_t */
+    LAYOUT_TIME,      /* int64_t */
+    LAYOUT_OPERATION, /* uint64_t */
+    LAYOUT_TYPE_MAX,
+
+    LAYOUT_DIGEST_LEN = 16,
+    LAYOUT_FIELDS_MAX = 64, /* of one kind: bits of its presence word */
+};
+
+struct layout_field {
+    const char *name;
+    uint16_t offset; /* in struct record */
+    uint8_t type;    /* enum layout_type */
+};
+
+struct layout_kind {
+    const char *name;
+    const struct layout_field *fields;
+    uint8_t count;
+};
+
+extern const struct layout_kind layout_kinds[RECORD_KIND_MAX]; /* by kind; the first is empty */
+
+/* The table as text, as it stands in stream headers. Appends; 0 or -ERR_SYSTEM. */
+int layout_text(struct buf *out);
+
+/* What differences are taken from; all zeros at a block's start. */
+struct layout_bases {
+    uint64_t last[LAYOUT_TYPE_MAX - LAYOUT_FRAME];
+};
+
+/* Appends one record with its kind and length. -ERR_USAGE: the record is of no known kind, has an
+ * impossible address or is longer than NFSR_RECORD_MAX; |out| and |bases| are then undefined. */
+int layout_encode(const struct record *record, struct layout_bases *bases, struct buf *out,
+                  struct err *err);
+
+enum layout_result {
+    LAYOUT_OK = 0,
+    LAYOUT_UNKNOWN = 1, /* a kind that the table lacks, passed over */
+};
+
+/* Reads the record at *|at| and moves *|at| behind it.  |record| points into the bytes read.
+ * |later|: the stream is of a later minor version, so unknown kinds and fields are passed over.
+ * Else enum layout_result or -ERR_INPUT. */
+int layout_decode(const uint8_t **at, const uint8_t *end, bool later, struct layout_bases *bases,
+                  struct record *record, struct err *err);
+
+/* Appends the record as one JSON object, without a newline: "kind" and all fields by their names in
+ * the table, absent ones as 0, "" or null; bytes in hex; in text, bytes that are not UTF-8 become
+ * \udc80 to \udcff (as Python's surrogateescape does), so that nothing is lost. 0 or -ERR_SYSTEM.
+ */
+int record_json(const struct record *record, struct buf *out);
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/record/layout_code.c
+ *
+ * One record to bytes and back, driven by the table:
+ *     kind (a byte), length (varint), presence (varint), the present fields in table order.
+ * A field that is zero, empty or unset is absent.  This is the inner loop of every pipe, so one
+ * switch does all types and no call is made for a field.
+ */
+#include "record/format.h"
+#include "record/layout.h"
+
+enum {
+    VARINT_MAX = 10, /* bytes of a 64-bit number */
+    HEAD = 3,        /* kind and a length of two bytes, the most frequent size */
+    FIXED_MAX = HEAD + VARINT_MAX + LAYOUT_FIELDS_MAX * 17, /* of a record, without its bytes */
+};
+
+static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
+{
+    for (; v >= 0x80; v >>= 7)
+        *p++ = (uint8_t)(v | 0x80);
+    *p++ = (uint8_t)v;
+    return p;
+}
+
+/* NULL: the number passes |end|, or is more than 64 bits long. */
+static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, uint64_t *out)
+{
+    uint64_t v = 0;
+
+    for (unsigned shift = 0; p < end && shift < 64; shift += 7) {
+        uint8_t byte = *p++;
+
+        v |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            *out = v;
+            return shift == 63 && byte > 1 ? NULL : p;
+        }
+    }
+    return NULL;
+}
+
+/* Small numbers of either sign become small ones without. */
+static inline uint64_t zigzag(uint64_t v)
+{
+    return v << 1 ^ -(v >> 63);
+}
+
+static inline uint64_t unzigzag(uint64_t v)
+{
+    return v >> 1 ^ -(v & 1);
+}
+
+static inline uint64_t load(const void *at)
+{
+    uint64_t v;
+
+    memcpy(&v, at, sizeof(v));
+    return v;
+}
+
+static inline uint32_t load32(const void *at)
+{
+    uint32_t v;
+
+    memcpy(&v, at, sizeof(v));
+    return v;
+}
+
+static inline uint16_t load16(const void *at)
+{
+    uint16_t v;
+
+    memcpy(&v, at, sizeof(v));
+    return v;
+}
+
+/* Puts kind, length and presence before the fields that end at |p|; returns the record's end. */
+static uint8_t *put_head(uint8_t *start, uint8_t *p, unsigned kind, unsigned presence_len,
+                         uint64_t presence)
+{
+    uint8_t *body = start + HEAD;
+    size_t len = (size_t)(p - body);
+    uint8_t head[1 + VARINT_MAX], *head_end;
+
+    for (unsigned i = 0; i < presence_len; i++, presence >>= 7)
+        body[i] = (uint8_t)((presence & 0x7f) | (i + 1 < presence_len ? 0x80 : 0));
+    head[0] = (uint8_t)kind;
+    head_end = put_varint(head + 1, len);
+    if (head_end != head + HEAD)
+        memmove(start + (head_end - head), body, len);
+    memcpy(start, head, (size_t)(head_end - head));
+    return start + (head_end - head) + len;
+}
+
+int layout_encode(const struct record *record, struct layout_bases *bases, struct buf *out,
+                  struct err *err)
+{
+    const struct layout_kind *kind =
+        &layout_kinds[record->kind < RECORD_KIND_MAX ? record->kind : 0];
+    const uint8_t *from = (const uint8_t *)record;
+    unsigned presence_len = (kind->count + 6u) / 7;
+    uint64_t presence = 0;
+    size_t start = out->len;
+    uint8_t *p;
+
+    if (!kind->count)
+        return err_set(err, ERR_USAGE, "record of unknown kind %u", record->kind);
+    if (buf_reserve(out, FIXED_MAX) < 0)
+        return err_set(err, ERR_SYSTEM, "no memory for a record");
+    p = out->data + start + HEAD + presence_len;
+    for (unsigned i = 0; i < kind->count; i++) {
+        const struct layout_field *field = &kind->fields[i];
+        const void *at = from + field->offset;
+        const struct bytes *bytes;
+        const struct address *address;
+        uint64_t v;
+
+        switch (field->type) {
+        case LAYOUT_U8:
+            v = *(const uint8_t *)at;
+            break;
+        case LAYOUT_U16:
+            v = load16(at);
+            break;
+        case LAYOUT_U32:
+            v = load32(at);
+            break;
+        case LAYOUT_U64:
+            v = load(at);
+            break;
+        case LAYOUT_I32:
+            v = zigzag((uint64_t)(int32_t)load32(at));
+            break;
+        case LAYOUT_I64:
+            v = zigzag(load(at));
+            break;
+        case LAYOUT_BOOL:
+            presence |= (uint64_t) * (const bool *)at << i;
+            continue;
+        case LAYOUT_BYTES:
+        case LAYOUT_TEXT:
+            bytes = at;
+            if (!bytes->len)
+                continue;
+            presence |= UINT64_C(1) << i;
+            out->len = (size_t)(p - out->data);
+            if (out->len - start + bytes->len > NFSR_RECORD_MAX - FIXED_MAX)
+                return err_set(err, ERR_USAGE, "%s record longer than %d bytes", kind->name,
+                               NFSR_RECORD_MAX);
+            if (buf_reserve(out, bytes->len + (size_t)FIXED_MAX) < 0)
+                return err_set(err, ERR_SYSTEM, "no memory for a record of %u bytes", bytes->len);
+            p = put_varint(out->data + out->len, bytes->len);
+            memcpy(p, bytes->data, bytes->len);
+            p += bytes->len;
+            continue;
+        case LAYOUT_ADDRESS:
+            address = at;
+            if (!address->version)
+                continue;
+            if (address->version != 4 && address->version != 6)
+                return err_set(err, ERR_USAGE, "%s record with an IP version %u in %s", kind->name,
+                               address->version, field->name);
+            presence |= UINT64_C(1) << i;
+            *p++ = address->version;
+            memcpy(p, address->bytes, sizeof(address->bytes));
+            p += address_len(address);
+            continue;
+        case LAYOUT_DIGEST:
+            if (!(load(at) | load((const uint8_t *)at + 8)))
+                continue;
+            presence |= UINT64_C(1) << i;
+            memcpy(p, at, LAYOUT_DIGEST_LEN);
+            p += LAYOUT_DIGEST_LEN;
+            continue;
+        default: /* FRAME, TIME, OPERATION */
+            v = load(at);
+            if (!v)
+                continue;
+            presence |= UINT64_C(1) << i;
+            p = put_varint(p, zigzag(v - bases->last[field->type - LAYOUT_FRAME]));
+            bases->last[field->type - LAYOUT_FRAME] = v;
+            continue;
+        }
+        if (!v)
+            continue;
+        presence |= UINT64_C(1) << i;
+        p = put_varint(p, v);
+    }
+    p = put_head(out->data + start, p, record->kind, presence_len, presence);
+    out->len = (size_t)(p - out->data);
+    return 0;
+}
+
+static int bad_field(struct err *err, const struct layout_kind *kind, unsigned i, const char *what)
+{
+    return err_set(err, ERR_INPUT, "%s record: field %s %s", kind->name, kind->fields[i].name,
+                   what);
+}
+
+/* Fields of |kind| that |presence| names, from |p| on, which must end at |end| unless |rest| allows
+ * fields that the table lacks. */
+static int get_fields(const struct layout_kind *kind, uint64_t presence, const uint8_t *p,
+                      const uint8_t *end, bool rest, struct layout_bases *bases,
+                      struct record *record, struct err *err)
+{
+    uint8_t *to = (uint8_t *)record;
+
+    for (; presence; presence &= presence - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(presence);
+        const struct layout_field *field = &kind->fields[i];
+        void *at = to + field->offset;
+        uint64_t v = 0, max = UINT64_MAX;
+        uint32_t v32;
+        uint16_t v16;
+
+        switch (field->type) {
+        case LAYOUT_BOOL:
+            *(bool *)at = true;
+            continue;
+        case LAYOUT_ADDRESS:
+            if (p == end || (*p != 4 && *p != 6))
+                return bad_field(err, kind, i, "is no address");
+            v = *p++;
+            if (end - p < (v == 4 ? 4 : 16))
+                return bad_field(err, kind, i, "passes the record's end");
+            ((struct address *)at)->version = (uint8_t)v;
+            memcpy(((struct address *)at)->bytes, p, v == 4 ? 4 : 16);
+            p += v == 4 ? 4 : 16;
+            continue;
+        case LAYOUT_DIGEST:
+            if (end - p < LAYOUT_DIGEST_LEN)
+                return bad_field(err, kind, i, "passes the record's end");
+            memcpy(at, p, LAYOUT_DIGEST_LEN);
+            p += LAYOUT_DIGEST_LEN;
+            continue;
+        }
+        p = get_varint(p, end, &v);
+        if (!p)
+            return bad_field(err, kind, i, "passes the record's end");
+        switch (field->type) {
+        case LAYOUT_U8:
+            *(uint8_t *)at = (uint8_t)v;
+            max = UINT8_MAX;
+            break;
+        case LAYOUT_U16:
+            v16 = (uint16_t)v;
+            memcpy(at, &v16, sizeof(v16));
+            max = UINT16_MAX;
+            break;
+        case LAYOUT_I32:
+            v32 = (uint32_t)unzigzag(v);
+            memcpy(at, &v32, sizeof(v32));
+            max = UINT32_MAX;
+            break;
+        case LAYOUT_U32:
+            v32 = (uint32_t)v;
+            memcpy(at, &v32, sizeof(v32));
+            max = UINT32_MAX;
+            break;
+        case LAYOUT_I64:
+            v = unzigzag(v);
+            memcpy(at, &v, sizeof(v));
+            break;
+        case LAYOUT_U64:
+            memcpy(at, &v, sizeof(v));
+            break;
+        case LAYOUT_BYTES:
+        case LAYOUT_TEXT:
+            if (v > (uint64_t)(end - p))
+                return bad_field(err, kind, i, "passes the record's end");
+            ((struct bytes *)at)->data = p;
+            ((struct bytes *)at)->len = (uint32_t)v;
+            p += v;
+            break;
+        default: /* FRAME, TIME, OPERATION */
+            v = bases->last[field->type - LAYOUT_FRAME] + unzigzag(v);
+            bases->last[field->type - LAYOUT_FRAME] = v;
+            memcpy(at, &v, sizeof(v));
+            break;
+        }
+        if (v > max)
+            return bad_field(err, kind, i, "is out of its type's range");
+    }
+    if (p != end && !rest)
+        return err_set(err, ERR_INPUT, "%s record: %td bytes left over", kind->name, end - p);
+    return 0;
+}
+
+int layout_decode(const uint8_t **at, const uint8_t *end, bool later, struct layout_bases *bases,
+                  struct record *record, struct err *err)
+{
+    const struct layout_kind *kind;
+    const uint8_t *p = *at, *record_end;
+    uint64_t len, presence, unknown;
+
+    if (p == end)
+        return err_set(err, ERR_INPUT, "record passes the block's end");
+    record->kind = *p++;
+    p = get_varint(p, end, &len);
+    if (!p || len > (uint64_t)(end - p))
+        return err_set(err, ERR_INPUT, "record passes the block's end");
+    record_end = p + len;
+    *at = record_end;
+    kind = &layout_kinds[record->kind < RECORD_KIND_MAX ? record->kind : 0];
+    if (!kind->count) {
+        if (later && record->kind >= RECORD_KIND_MAX)
+            return LAYOUT_UNKNOWN;
+        return err_set(err, ERR_INPUT, "record of unknown kind %u", record->kind);
+    }
+    p = get_varint(p, record_end, &presence);
+    if (!p)
+        return err_set(err, ERR_INPUT, "%s record: its presence word passes its end", kind->name);
+    unknown = kind->count < LAYOUT_FIELDS_MAX ? presence >> kind->count : 0;
+    if (unknown && !later)
+        return err_set(err, ERR_INPUT, "%s record: has fields that its version lacks", kind->name);
+    if (unknown)
+        presence &= (UINT64_C(1) << kind->count) - 1;
+    memset((uint8_t *)record + offsetof(struct record, flow), 0,
+           sizeof(*record) - offsetof(struct record, flow));
+    return get_fields(kind, presence, p, record_end, unknown, bases, record, err);
+}
