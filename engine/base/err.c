@@ -28,7 +28,10 @@ int err_prefix(struct err *err, const char *format, ...)
     va_start(args, format);
     n = vsnprintf(err->text, sizeof(err->text), format, args);
     va_end(args);
-    if (n >= 0 && (size_t)n < sizeof(err->text))
-        snprintf(err->text + n, sizeof(err->text) - (size_t)n, ": %.*s", (int)sizeof(old) - 1, old);
+    /* what does not fit is cut off: the prefix matters more */
+    if (n >= 0 && (size_t)n < sizeof(err->text) &&
+        snprintf(err->text + n, sizeof(err->text) - (size_t)n, ": %.*s", (int)sizeof(old) - 1,
+                 old) < 0)
+        err->text[n] = '\0';
     return -err->code;
 }
