@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Scenarios of XIDs, retransmission, order and clients."""
+import messages as m
+from cases import (A, GETATTR_A, GETATTR_B, HOUR, LOOKUP_C, MS, NOTHING, READ_A, SECOND, Case, case,
+                   mix, tcp, udp, variants)
+from traffic import SERVER, TcpFlow, Trace, UdpFlow
+
+KINDS = {"tcp": tcp, "udp": udp}
+
+
+@variants(seconds_tcp=(tcp, 3 * SECOND), hours_tcp=(tcp, 5 * HOUR), seconds_udp=(udp, 3 * SECOND),
+          hours_udp=(udp, 5 * HOUR), at_once_tcp=(tcp, 0), at_once_udp=(udp, 0))
+def xid_reuse_other_body(make, after):
+    trace = Trace()
+    flow = make(trace)
+    flow.pair(7, *GETATTR_A)
+    trace.wait(after)
+    flow.pair(7, *GETATTR_B)
+    trace.wait(after)
+    flow.pair(7, *LOOKUP_C)
+    trace.wait(after)
+    flow.pair(7, *GETATTR_B[:1], m.getattr_args(m.handle(77)), m.getattr_res(77))
+    return Case(trace)
+
+
+@variants(tcp=(tcp,), udp=(udp,))
+def xid_reuse_same_body_hours(make):
+    """The same bytes again, long after any retransmission: another operation."""
+    trace = Trace()
+    flow = make(trace)
+    for _ in range(3):
+        flow.pair(7, *GETATTR_A)
+        mix(flow, 1000, 8)
+        trace.wait(5 * HOUR)
+    return Case(trace)
+
+
+@variants(seconds_same_port=(3 * SECOND, 900), seconds_other_port=(3 * SECOND, 901),
+          hours_same_port=(5 * HOUR, 900), hours_other_port=(5 * HOUR, 901))
+def xid_reuse_after_reconnect(after, port):
+    trace = Trace()
+    flow = tcp(trace)
+    flow.pair(7, *GETATTR_A)
+    flow.pair(8, *READ_A)
+    flow.close()
+    trace.wait(after)
+    flow = TcpFlow(trace, "10.0.0.1", port, isn=(77777, 888888))
+    flow.open()
+    flow.pair(7, *GETATTR_B)
+    flow.pair(8, *LOOKUP_C)
+    return Case(trace)
+
+
+@case
+def xid_reuse_same_body_hours_after_reconnect():
+    trace = Trace()
+    flow = tcp(trace)
+    flow.pair(7, *GETATTR_A)
+    flow.close()
+    trace.wait(5 * HOUR)
+    tcp(trace, 901, isn=(5, 6)).pair(7, *GETATTR_A)
+    return Case(trace)
+
+
+@variants(tcp=(tcp,), udp=(udp,))
+def xid_reuse_first_unanswered(make):
+    """The reply belongs to the later call."""
+    trace = Trace()
+    flow = make(trace)
+    flow.call(7, *GETATTR_A[:2])
+    trace.wait(20 * SECOND)
+    flow.pair(7, *LOOKUP_C)
+    return Case(trace)
+
+
+@variants(tcp=(tcp,), udp=(udp,))
+def retransmission_before_reply(make):
+    trace = Trace()
+    flow = make(trace)
+    op = flow.call(7, *GETATTR_A[:2])
+    mix(flow, 1000, 3)
+    flow.repeat_call(op)
+    trace.wait(SECOND)
+    flow.repeat_call(op)
+    flow.reply(op, GETATTR_A[2])
+    return Case(trace)
+
+
+@variants(tcp=(tcp,), udp=(udp,))
+def retransmission_after_reply(make):
+    """The reply was captured but lost on its way; the server answers again."""
+    trace = Trace()
+    flow = make(trace)
+    op = flow.pair(7, *READ_A)
+    trace.wait(SECOND)
+    flow.repeat_call(op)
+    flow.repeat_reply(op)
+    trace.wait(2 * SECOND)
+    flow.repeat_call(op)
+    trace.wait(60 * SECOND)
+    flow.repeat_call(op)
+    flow.repeat_reply(op)
+    return Case(trace)
+
+
+@case
+def retransmission_udp_both_answered():
+    trace = Trace()
+    flow = udp(trace)
+    op = flow.call(7, *LOOKUP_C[:2])
+    trace.wait(SECOND)
+    flow.repeat_call(op)
+    flow.reply(op, LOOKUP_C[2])
+    flow.repeat_reply(op)
+    return Case(trace)
+
+
+@variants(same_port=(900, True), other_port=(901, True), no_reset_other_port=(901, False))
+def same_call_on_new_connection(port, reset):
+    trace = Trace()
+    first = tcp(trace)
+    one, two = first.call(7, *GETATTR_A[:2]), first.call(8, *READ_A[:2])
+    trace.wait(10 * SECOND)
+    if reset:
+        first.reset()
+    second = TcpFlow(trace, "10.0.0.1", port, isn=(3, 4))
+    second.open()
+    second.repeat_call(one)
+    second.repeat_call(two)
+    second.reply(two, READ_A[2])
+    second.reply(one, GETATTR_A[2])
+    mix(second, 100, 4)
+    return Case(trace)
+
+
+@case
+def same_call_on_new_connection_after_reply():
+    trace = Trace()
+    first = tcp(trace)
+    op = first.pair(7, *READ_A)
+    first.reset(False)
+    trace.wait(SECOND)
+    second = TcpFlow(trace, "10.0.0.1", 904, isn=(3, 4))
+    second.open()
+    second.repeat_call(op)
+    second.repeat_reply(op)
+    return Case(trace)
+
+
+@case
+def same_call_from_other_udp_port():
+    trace = Trace()
+    op = udp(trace).call(7, *GETATTR_A[:2])
+    trace.wait(SECOND)
+    other = UdpFlow(trace, "10.0.0.1", 950)
+    other.repeat_call(op)
+    other.reply(op, GETATTR_A[2])
+    return Case(trace)
+
+
+EARLY = {"equal_time": 0, "1us": 1000, "50us": 50_000, "5ms": 5 * MS, "100ms": 100 * MS,
+         "500ms": 500 * MS}
+
+
+@variants(**{kind + "_" + name: (make, early) for kind, make in KINDS.items()
+             for name, early in EARLY.items()})
+def reply_before_call(make, early):
+    """Each second reply was captured |early| before its call, among other traffic."""
+    trace = Trace()
+    flow = make(trace)
+    other = make(trace, 901, "10.0.0.2")
+    for i in range(20):
+        op = flow.pair(100 + i, m.GETATTR, m.getattr_args(m.handle(i)), m.getattr_res(i), after=0)
+        if i % 2:
+            call, reply = op.calls[0].frames[-1], op.replies[0].frames[0]
+            reply.time = call.time - early
+            trace.frames.remove(reply)
+            at = len([f for f in trace.frames if f.time < reply.time])
+            trace.frames.insert(min(at, trace.frames.index(call)), reply)
+        trace.wait(700 * MS)
+        mix(other, 5000 + 10 * i, 2)
+    return Case(trace)
+
+
+@variants(tcp=(tcp,), udp=(udp,))
+def all_replies_before_calls(make):
+    """Pairs swapped as two capture queues do it, large messages included."""
+    trace = Trace()
+    flow = make(trace)
+    for i in range(12):
+        kind = (GETATTR_A, READ_A, LOOKUP_C)[i % 3]
+        op = flow.pair(300 + i, *kind, after=0)
+        trace.move_before(op.replies[0].frames, op.calls[0].frames[0])
+        trace.wait(5 * MS)
+    return Case(trace)
+
+
+@variants(seconds_tcp=(tcp, 5 * SECOND), hours_tcp=(tcp, 5 * HOUR), seconds_udp=(udp, 5 * SECOND),
+          hours_udp=(udp, 5 * HOUR))
+def reply_before_call_with_reused_xid(make, after):
+    trace = Trace()
+    flow = make(trace)
+    flow.pair(7, *GETATTR_A)
+    trace.wait(after)
+    op = flow.pair(7, *LOOKUP_C, after=0)
+    trace.move_before(op.replies[0].frames, op.calls[0].frames[0])
+    trace.wait(SECOND)
+    flow.pair(8, *GETATTR_B)
+    return Case(trace)
+
+
+@variants(tcp_null=(tcp, NOTHING), tcp_getattr=(tcp, GETATTR_A), udp_null=(udp, NOTHING),
+          udp_getattr=(udp, GETATTR_A))
+def two_clients_one_address_same_bodies(make, kind):
+    """Behind one NAT address: ports tell them apart, both connections have been in use."""
+    trace = Trace()
+    one, two = make(trace, 900), make(trace, 901)
+    mix(one, 2000, 4)
+    mix(two, 3000, 4)
+    for i in range(10):
+        xid = 7 + i
+        first, second = one.call(xid, *kind[:2]), two.call(xid, *kind[:2])
+        flows = [(one, first), (two, second)]
+        for flow, op in flows if i % 2 else flows[::-1]:
+            flow.reply(op, kind[2])
+        trace.wait(10 * MS)
+    one.pair(50, *kind)
+    two.pair(50, *kind)
+    return Case(trace)
+
+
+@variants(tcp=(tcp,), udp=(udp,))
+def two_clients_one_address_other_bodies(make):
+    trace = Trace()
+    one, two = make(trace, 900), make(trace, 901)
+    for i in range(10):
+        first, second = one.call(7 + i, *GETATTR_A[:2]), two.call(7 + i, *GETATTR_B[:2])
+        two.reply(second, GETATTR_B[2])
+        one.reply(first, GETATTR_A[2])
+        one.pair(100 + i, *READ_A)
+        two.pair(100 + i, *LOOKUP_C)
+    return Case(trace)
+
+
+@variants(tcp=(tcp,), udp=(udp,))
+def only_calls(make):
+    trace = Trace()
+    flow = make(trace)
+    mix(flow, 1000, 20)
+    trace.frames = [f for f in trace.frames if all(p[0].is_call for p in f.pieces)]
+    return Case(trace)
+
+
+@variants(tcp=(tcp,), udp=(udp,))
+def only_replies(make):
+    trace = Trace()
+    flow = make(trace)
+    mix(flow, 1000, 20)
+    trace.frames = [f for f in trace.frames if all(not p[0].is_call for p in f.pieces)]
+    return Case(trace)
+
+
+@variants(tcp=(tcp,), udp=(udp,))
+def some_calls_and_replies_lost(make):
+    trace = Trace()
+    flow = make(trace)
+    for i in range(30):
+        op = flow.call(100 + i, *GETATTR_A[:2], lost=i % 5 == 1)
+        flow.reply(op, GETATTR_A[2], lost=i % 5 == 3)
+        trace.wait(10 * MS)
+    return Case(trace)
+
+
+def errors(flow):
+    trace = flow.trace
+    for accept in range(1, 6):
+        op = flow.call(20 + accept, *GETATTR_A[:2])
+        flow.reply(op, m.u32(2, 4) if accept == 2 else b"", accept=accept)
+        trace.wait(MS)
+    return Case(trace)
+
+
+@case
+def rpc_errors_tcp():
+    return errors(tcp(Trace()))
+
+
+@case
+def rpc_errors_udp():
+    return errors(udp(Trace()))
+
+
+@case
+def rpc_denied():
+    trace = Trace()
+    flow = tcp(trace)
+    op = flow.call(20, *GETATTR_A[:2])
+    message = flow.new_reply(op, accept=1)
+    message.wire = m.record(m.denied(20))
+    flow.send(SERVER, [message])
+    flow.pair(21, *GETATTR_B)
+    return Case(trace)
+
+
+@case
+def other_programs():
+    """Programs with and without tables on the NFS port."""
+    trace = Trace()
+    flow = tcp(trace)
+    op = flow.call(30, 1, m.opaque(A) + m.u32(5), program=m.NFSACL)
+    flow.reply(op, m.u32(70) + m.u32(0))
+    op = flow.call(31, 1, m.pattern(24), program=m.NFS, version=4)
+    flow.reply(op, m.u32(10004) + m.u32(0, 0))
+    op.status = None
+    flow.pair(32, *GETATTR_A)
+    return Case(trace)
+
+
