@@ -4,8 +4,9 @@
  * The fields of every kind of record, as one table.  It encodes and decodes records, prints
  * them, and describes itself in the header of every .nfsr stream (schemas/nfsr.md).
  *
- * A later minor version may add fields at the end of a kind and kinds at the end of the table;
- * everything else is a new major version.
+ * A later minor version may add fields at the end of a kind and kinds at the end of the table, but
+ * none of the types that are differences, for an earlier reader would miss a step.  Everything
+ * else is a new major version.
  */
 #ifndef NFSDIGEST_RECORD_LAYOUT_H
 #define NFSDIGEST_RECORD_LAYOUT_H
@@ -31,8 +32,10 @@ enum layout_type {
     LAYOUT_FRAME,     /* uint64_t */
     LAYOUT_TIME,      /* int64_t */
     LAYOUT_OPERATION, /* uint64_t */
-    LAYOUT_TYPE_MAX,
+    LAYOUT_TYPE_MAX
+};
 
+enum {
     LAYOUT_DIGEST_LEN = 16,
     LAYOUT_FIELDS_MAX = 64, /* of one kind: bits of its presence word */
 };
@@ -76,8 +79,9 @@ int layout_decode(const uint8_t **at, const uint8_t *end, bool later, struct lay
                   struct record *record, struct err *err);
 
 /* Appends the record as one JSON object, without a newline: "kind" and all fields by their names in
- * the table, absent ones as 0, "" or null; bytes in hex; in text, bytes that are not UTF-8 become
- * \udc80 to \udcff (as Python's surrogateescape does), so that nothing is lost. 0 or -ERR_SYSTEM.
+ * the table, absent ones as zero, empty or null; bytes in hex; in text, bytes that are not UTF-8
+ * become \udc80 to \udcff (as Python's surrogateescape does), so that nothing is lost. 0 or
+ * -ERR_SYSTEM.
  */
 int record_json(const struct record *record, struct buf *out);
 
