@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/capture/capture.h
+ *
+ * A capture file as frames for the engine: pcap and pcapng through libpcap, decompressed by
+ * struct input.  The frames of a capture are numbered from 1.
+ *
+ * Four outcomes: not a capture (capture_open fails), frames, the end, and -ERR_INPUT from
+ * capture_next after all whole packets, when the file is cut or damaged; the message then names
+ * the packet and the byte where it begins.
+ */
+#ifndef NFSDIGEST_CAPTURE_CAPTURE_H
+#define NFSDIGEST_CAPTURE_CAPTURE_H
+
+#include "capture/input.h"
+#include "link/frame.h"
+
+struct capture;
+
+/* True when the first bytes are those of a pcap or pcapng file. */
+bool capture_is(const uint8_t *head, size_t len);
+
+/* |input| stays the caller's and must outlive the capture. */
+struct capture *capture_open(struct input *input, struct err *err);
+void capture_close(struct capture *capture);
+
+/* The next frame, valid until the next call: 1; 0 at the end; or a negative code. */
+int capture_next(struct capture *capture, struct frame *frame, struct err *err);
+
+#endif

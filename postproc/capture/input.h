@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/capture/input.h
+ *
+ * A file or standard input as a stream of bytes, with gzip and zstd taken off (known by their
+ * magic, whatever the name).  Offsets, sizes and digests are those of the decompressed bytes, so
+ * that x.pcap, x.pcap.zst and "zstd -dc x.pcap.zst |" are one and the same input.
+ *
+ * Ownership: |path| must outlive the input.  Memory: about 1 MiB, and what the decompressor takes.
+ */
+#ifndef NFSDIGEST_CAPTURE_INPUT_H
+#define NFSDIGEST_CAPTURE_INPUT_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { INPUT_HEAD_MAX = 64 << 10, INPUT_DIGEST_LEN = 16 };
+
+struct input;
+
+/* |path| or "-" for standard input.  A file that can't be opened is an ERR_INPUT.  With |digest|
+ * the bytes are digested while they are read. */
+struct input *input_open(const char *path, bool digest, struct err *err);
+void input_close(struct input *input);
+
+/* For messages: the path, or "standard input". */
+const char *input_name(const struct input *input);
+
+/* The first bytes, at most INPUT_HEAD_MAX, which stay to be read. */
+size_t input_head(const struct input *input, const uint8_t **data);
+
+/* Reads up to |len| bytes: how many, 0 at the end, or a negative code.  Compressed data that end
+ * too early are -ERR_INPUT, after everything that could be decompressed was given.  An
+ * error stays: further reads return it again. */
+ssize_t input_read(void *input, void *data, size_t len, struct err *err);
+
+/* How many bytes were read. */
+uint64_t input_offset(const struct input *input);
+
+/* Reads what is left and throws it away, for the digest. */
+int input_drain(struct input *input, struct err *err);
+
+/* XXH3-128 (canonical form) of all that was read so far. */
+void input_digest(const struct input *input, uint8_t digest[INPUT_DIGEST_LEN]);
+
+/* The same of the first |len| bytes of the head. */
+void input_head_digest(const struct input *input, size_t len, uint8_t digest[INPUT_DIGEST_LEN]);
+
+/* 0 to 1: how far reading has come in the file; negative where that cannot be known. */
+double input_progress(const struct input *input);
+
+#endif

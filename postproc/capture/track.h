@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/capture/track.h
+ *
+ * Knows where in a capture file the current packet begins, by following the lengths of pcap's
+ * record headers or pcapng's blocks in the bytes that pass by.  libpcap does not say, and messages
+ * about cut files must.  Costs a few ns a packet.
+ */
+#ifndef NFSDIGEST_CAPTURE_TRACK_H
+#define NFSDIGEST_CAPTURE_TRACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum track_format { TRACK_NONE, TRACK_PCAP, TRACK_PCAPNG };
+
+/* All zeros, then track_begin. */
+struct track {
+    enum track_format format; /* TRACK_NONE: not known, or lost */
+    bool swapped;             /* the file's byte order is not ours */
+    uint32_t header_len;      /* of a pcap record */
+    uint8_t header[24];       /* what was seen of the header at |next| */
+    uint32_t have;
+    uint64_t pos;   /* bytes passed */
+    uint64_t start; /* of the record or block seen last */
+    uint64_t next;  /* where the following one begins */
+};
+
+/* By the first bytes of the file, of which nothing has passed yet. */
+void track_begin(struct track *track, const uint8_t *head, size_t len);
+
+void track_bytes(struct track *track, const uint8_t *data, size_t len);
+
+/* Whether the bytes that passed end inside of a record or block, and where that begins. */
+bool track_inside(const struct track *track, uint64_t *start);
+
+#endif
