@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/base/pack.h
+ *
+ * State as bytes and back: structs of plain values copied whole, byte strings with a length before
+ * them.  Only for the same build on the same machine (the carry between two captures in a
+ * database); |pack_layout| makes another build's state recognizable.
+ * Packing fails only for lack of memory; a failed unpack stays failed, so that its
+ * result may be looked at once, at the end.
+ */
+#ifndef NFSDIGEST_BASE_PACK_H
+#define NFSDIGEST_BASE_PACK_H
+
+#include "base/bytes.h"
+
+#include <stdbool.h>
+
+struct unpack {
+    const uint8_t *data;
+    size_t left;
+    bool failed;
+};
+
+static inline int pack_bytes(struct buf *out, const void *data, uint32_t len)
+{
+    return buf_append(out, &len, sizeof(len)) < 0 ? -1 : buf_append(out, data, len);
+}
+
+#define pack_value(out, value) buf_append((out), &(value), sizeof(value))
+
+static inline void unpack_raw(struct unpack *in, void *to, size_t len)
+{
+    if (in->failed || in->left < len) {
+        in->failed = true;
+        memset(to, 0, len);
+        return;
+    }
+    memcpy(to, in->data, len);
+    in->data += len;
+    in->left -= len;
+}
+
+#define unpack_value(in, value) unpack_raw((in), &(value), sizeof(value))
+
+/* The bytes stay where they are: in what is unpacked. */
+static inline struct bytes unpack_bytes(struct unpack *in)
+{
+    struct bytes b = { 0 };
+
+    unpack_value(in, b.len);
+    if (in->failed || in->left < b.len) {
+        in->failed = true;
+        return (struct bytes){ 0 };
+    }
+    b.data = in->data;
+    in->data += b.len;
+    in->left -= b.len;
+    return b;
+}
+
+#endif

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "flow/conn.h"
+#include "base/pack.h"
+#include "record/record.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <xxhash.h>
+
+enum {
+    TCP_HEADER = 20,
+    UDP_HEADER = 8,
+    TCP_FIN = 1,
+    TCP_SYN = 2,
+    TCP_RST = 4,
+    TCP_ACK = 16,
+    SWEEP_SEGMENTS = 64,
+    RECORD_MARK = 4,
+};
+static const int64_t SWEEP_SPAN = 10000000; /* ns */
+
+struct conn {
+    struct flow flow;
+    uint64_t hash;
+    uint32_t newer, older; /* slots */
+    bool rpc;
+    bool holed;  /* in conns->holed */
+    bool syn[2]; /* |isn| of this side was seen */
+    uint32_t isn[2];
+    struct stream stream[]; /* two, for TCP only; [side] has what |side| sends */
+};
+
+struct key { /* no padding */
+    uint8_t address[2][16];
+    uint16_t port[2];
+    uint8_t transport, version;
+    uint16_t zero;
+};
+
+int conns_init(struct conns *c, const struct message_host *host, uint32_t limit, uint32_t window,
+               uint32_t total, struct err *err)
+{
+    memset(c, 0, sizeof(*c));
+    c->host = *host;
+    c->limit = limit;
+    c->pool.window = window;
+    c->pool.total = total;
+    c->newest = c->oldest = c->free_slot = TABLE_NONE;
+    c->conns = calloc(limit, sizeof(struct conn *));
+    c->free_next = malloc(limit * sizeof(*c->free_next));
+    if (!c->conns || !c->free_next) {
+        conns_free(c);
+        return err_set(err, ERR_SYSTEM, "out of memory");
+    }
+    conns_learn_port(c, 111);   /* RFC 1833 s3.1 */
+    conns_learn_port(c, 2049);  /* RFC 1813 s2.1 */
+    conns_learn_port(c, 20048); /* IANA: mountd */
+    return 0;
+}
+
+static void conn_free(struct conns *c, struct conn *x)
+{
+    if (x->flow.transport == IPPROTO_TCP) {
+        stream_free(&x->stream[0], &c->pool);
+        stream_free(&x->stream[1], &c->pool);
+    }
+    free(x);
+}
+
+void conns_free(struct conns *c)
+{
+    for (uint32_t i = 0; c->conns && i < c->count; i++)
+        if (c->conns[i])
+            conn_free(c, c->conns[i]);
+    free(c->conns);
+    free(c->free_next);
+    free(c->holed);
+    table_free(&c->by_key);
+    memset(c, 0, sizeof(*c));
+}
+
+void conns_learn_port(struct conns *c, uint16_t port)
+{
+    if (port)
+        c->ports[port / 8] |= (uint8_t)(1 << port % 8);
+}
+
+static bool port_known(const struct conns *c, uint16_t port)
+{
+    return c->ports[port / 8] >> port % 8 & 1;
+}
+
+static void unlink_slot(struct conns *c, uint32_t slot)
+{
+    struct conn *x = c->conns[slot];
+
+    if (x->newer == TABLE_NONE)
+        c->newest = x->older;
+    else
+        c->conns[x->newer]->older = x->older;
+    if (x->older == TABLE_NONE)
+        c->oldest = x->newer;
+    else
+        c->conns[x->older]->newer = x->newer;
+}
+
+static void link_newest(struct conns *c, uint32_t slot)
+{
+    struct conn *x = c->conns[slot];
+
+    x->newer = TABLE_NONE;
+    x->older = c->newest;
+    if (c->newest == TABLE_NONE)
+        c->oldest = slot;
+    else
+        c->conns[c->newest]->newer = slot;
+    c->newest = slot;
+}
+
+static void holed_remove(struct conns *c, uint32_t at)
+{
+    c->conns[c->holed[at]]->holed = false;
+    c->holed[at] = c->holed[--c->holed_count];
+}
+
+static int evict_oldest(struct conns *c, const struct frame *frame, struct err *err)
+{
+    uint32_t slot = c->oldest;
+    struct conn *x = c->conns[slot];
+    int rc = 0;
+
+    if (x->flow.transport == IPPROTO_TCP && x->rpc)
+        for (int side = 0; rc == 0 && side < 2; side++)
+            rc = stream_flush(&x->stream[side], &c->pool, true, frame->number, frame->time, err);
+    if (rc == 0 && x->flow.id)
+        rc = c->host.problem(c->host.ctx, PROBLEM_EVICTED, &x->flow, 0, frame->number, frame->time,
+                             0, err);
+    for (uint32_t i = 0; x->holed && i < c->holed_count; i++)
+        if (c->holed[i] == slot)
+            holed_remove(c, i);
+    unlink_slot(c, slot);
+    table_remove(&c->by_key, x->hash, slot);
+    conn_free(c, x);
+    c->conns[slot] = NULL;
+    c->free_next[slot] = c->free_slot;
+    c->free_slot = slot;
+    c->evicted++;
+    return rc;
+}
+
+/* Puts a new connection into a free slot; the caller made sure that there is one. */
+static struct conn *conn_place(struct conns *c, const struct flow *flow, uint64_t hash,
+                               uint32_t *slot)
+{
+    size_t streams = flow->transport == IPPROTO_TCP ? 2 : 0;
+    struct conn *x = calloc(1, sizeof(*x) + streams * sizeof(x->stream[0]));
+
+    if (!x)
+        return NULL;
+    x->flow = *flow;
+    x->hash = hash;
+    for (uint8_t side = 0; side < streams; side++)
+        stream_init(&x->stream[side], &c->host, &x->flow, side);
+    *slot = c->free_slot != TABLE_NONE ? c->free_slot : c->count;
+    if (table_add(&c->by_key, hash, *slot) < 0) {
+        free(x);
+        return NULL;
+    }
+    if (*slot == c->count)
+        c->count++;
+    else
+        c->free_slot = c->free_next[*slot];
+    c->conns[*slot] = x;
+    link_newest(c, *slot);
+    return x;
+}
+
+/* The connection of these endpoints, made if need be; |side|: which of them is the source. */
+static struct conn *conn_get(struct conns *c, const struct frame *frame, const struct ip_payload *p,
+                             const uint16_t port[2], uint8_t *side, uint32_t *slot, struct err *err)
+{
+    unsigned len = address_len(&p->source);
+    int order = memcmp(p->source.bytes, p->destination.bytes, len);
+    struct key key = { .transport = p->protocol, .version = p->source.version };
+    struct flow flow;
+    struct conn *x;
+    uint64_t hash;
+    uint32_t at;
+
+    if (!order)
+        order = port[0] < port[1] ? -1 : 1;
+    *side = order < 0 ? 0 : 1;
+    memcpy(key.address[*side], p->source.bytes, len);
+    memcpy(key.address[!*side], p->destination.bytes, len);
+    key.port[*side] = port[0];
+    key.port[!*side] = port[1];
+    hash = XXH3_64bits(&key, sizeof(key));
+    for (*slot = table_first(&c->by_key, hash, &at); *slot != TABLE_NONE;
+         *slot = table_next(&c->by_key, hash, &at)) {
+        const struct flow *f = &c->conns[*slot]->flow;
+        if (f->transport == p->protocol && f->port[*side] == port[0] &&
+            f->port[!*side] == port[1] && f->address[0].version == p->source.version &&
+            !memcmp(f->address[*side].bytes, p->source.bytes, len) &&
+            !memcmp(f->address[!*side].bytes, p->destination.bytes, len))
+            break;
+    }
+    if (*slot != TABLE_NONE) {
+        if (*slot != c->newest) {
+            unlink_slot(c, *slot);
+            link_newest(c, *slot);
+        }
+        return c->conns[*slot];
+    }
+    if (c->free_slot == TABLE_NONE && c->count == c->limit && evict_oldest(c, frame, err) < 0)
+        return NULL;
+    memset(&flow, 0, sizeof(flow));
+    flow.address[*side] = p->source;
+    flow.address[!*side] = p->destination;
+    flow.port[*side] = port[0];
+    flow.port[!*side] = port[1];
+    flow.transport = p->protocol;
+    flow.birth = frame->number;
+    flow.birth_time = frame->time;
+    x = conn_place(c, &flow, hash, slot);
+    if (!x) {
+        err_set(err, ERR_SYSTEM, "out of memory for connections");
+        return NULL;
+    }
+    x->rpc = port_known(c, port[0]) || port_known(c, port[1]);
+    return x;
+}
+
+static int note_holed(struct conns *c, struct conn *x, uint32_t slot, struct err *err)
+{
+    if (c->holed_count == c->holed_cap) {
+        uint32_t cap = c->holed_cap ? c->holed_cap * 2 : 64;
+        void *grown = realloc(c->holed, cap * sizeof(*c->holed));
+        if (!grown)
+            return err_set(err, ERR_SYSTEM, "out of memory");
+        c->holed = grown;
+        c->holed_cap = cap;
+    }
+    c->holed[c->holed_count++] = slot;
+    x->holed = true;
+    return 0;
+}
+
+/* Looks at all holes now and then: a connection may be silent while others go on. */
+static int sweep(struct conns *c, const struct frame *frame, struct err *err)
+{
+    int rc = 0;
+
+    if (c->pool.clock - c->swept < SWEEP_SPAN && c->unswept < SWEEP_SEGMENTS)
+        return 0;
+    c->swept = c->pool.clock;
+    c->unswept = 0;
+    for (uint32_t i = 0; rc == 0 && i < c->holed_count;) {
+        struct conn *x = c->conns[c->holed[i]];
+        for (int side = 0; rc == 0 && side < 2; side++)
+            rc = stream_sweep(&x->stream[side], &c->pool, frame->number, frame->time, err);
+        if (x->stream[0].queue || x->stream[1].queue)
+            i++;
+        else
+            holed_remove(c, i);
+    }
+    return rc;
+}
+
+/* Another connection between the same ports: everything begins again. */
+static int conn_renew(struct conns *c, struct conn *x, const struct frame *frame, struct err *err)
+{
+    int rc = 0;
+
+    for (int side = 0; rc == 0 && side < 2; side++) {
+        rc = stream_flush(&x->stream[side], &c->pool, true, frame->number, frame->time, err);
+        x->syn[side] = false;
+        x->stream[side].alone = true;
+    }
+    x->flow.id = 0;
+    x->flow.birth = frame->number;
+    x->flow.birth_time = frame->time;
+    return rc;
+}
+
+static int tcp_syn(struct conns *c, struct conn *x, uint8_t side, uint32_t seq, bool answer,
+                   const struct frame *frame, struct err *err)
+{
+    int rc = 0;
+
+    if (x->syn[side] && x->isn[side] == seq)
+        return 0; /* sent again, or late */
+    /* an answer belongs to the SYN seen just before, unless this side has sent already */
+    if ((x->stream[side].started || x->syn[side] || (!answer && x->stream[!side].started)) &&
+        (rc = conn_renew(c, x, frame, err)) < 0)
+        return rc;
+    x->syn[side] = true;
+    x->isn[side] = seq;
+    return stream_start(&x->stream[side], &c->pool, seq + 1, false, frame->number, frame->time,
+                        err);
+}
+
+static int tcp(struct conns *c, const struct frame *frame, const struct ip_payload *p,
+               struct err *err)
+{
+    const uint8_t *h = p->data;
+    uint32_t header, seq, wire_len, cap_len, slot;
+    uint16_t port[2];
+    uint8_t side, flags;
+    struct stream *s, *peer;
+    struct conn *x;
+    int rc;
+
+    if (p->cap_len < TCP_HEADER || (header = (uint32_t)(h[12] >> 4) * 4) < TCP_HEADER ||
+        header > p->wire_len) {
+        c->headers_cut++;
+        return 0;
+    }
+    port[0] = load_be16(h);
+    port[1] = load_be16(h + 2);
+    seq = load_be32(h + 4);
+    flags = h[13];
+    wire_len = p->wire_len - header;
+    cap_len = p->cap_len > header ? p->cap_len - header : 0;
+    x = conn_get(c, frame, p, port, &side, &slot, err);
+    if (!x)
+        return -err->code;
+    if (!x->rpc) {
+        const uint8_t *data = h + header;
+        if (cap_len > RECORD_MARK && (data[0] & 0x80) &&
+            rpc_looks_like(data + RECORD_MARK, cap_len - RECORD_MARK,
+                           load_be32(data) & 0x7fffffff) == 1) {
+            x->rpc = true;
+            conns_learn_port(c, port[1]);
+        } else {
+            x->rpc = port_known(c, port[0]) || port_known(c, port[1]);
+        }
+        if (!x->rpc) {
+            c->foreign_segments++;
+            return 0;
+        }
+    }
+    s = &x->stream[side];
+    peer = &x->stream[!side];
+    peer->alone = false;
+    if (flags & TCP_SYN) {
+        if ((rc = tcp_syn(c, x, side, seq, flags & TCP_ACK, frame, err)) < 0)
+            return rc;
+        seq++;
+        if ((flags & TCP_ACK) && !peer->started && /* the SYN itself was not captured */
+            (rc = stream_start(peer, &c->pool, load_be32(h + 8), false, frame->number, frame->time,
+                               err)) < 0)
+            return rc;
+    }
+    if (flags & TCP_ACK)
+        stream_ack(peer, load_be32(h + 8));
+    if (flags & TCP_RST) {
+        /* some put a text into it: not part of the stream */
+        for (int i = 0; i < 2; i++)
+            if ((rc = stream_flush(&x->stream[i], &c->pool, true, frame->number, frame->time,
+                                   err)) < 0)
+                return rc;
+        return 0;
+    }
+    if (x->holed) {
+        s->past_segments += s->past_segments > 0;
+        peer->past_segments += peer->past_segments > 0;
+    }
+    if (wire_len) {
+        rc = stream_segment(s, &c->pool, seq, h + header, cap_len, wire_len, frame->number,
+                            frame->time, err);
+        if (rc < 0)
+            return rc;
+        if (s->queue && !x->holed && (rc = note_holed(c, x, slot, err)) < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int udp(struct conns *c, const struct frame *frame, const struct ip_payload *p,
+               struct err *err)
+{
+    struct message m = { .frame = frame->number,
+                         .first_frame = frame->number,
+                         .time = frame->time };
+    uint32_t len, slot;
+    uint16_t port[2];
+    struct conn *x;
+    bool known;
+    int kind;
+
+    if (p->cap_len < UDP_HEADER) {
+        c->headers_cut++;
+        return 0;
+    }
+    c->datagrams++;
+    port[0] = load_be16(p->data);
+    port[1] = load_be16(p->data + 2);
+    len = load_be16(p->data + 4);
+    if (len == 0) /* a jumbogram, RFC 2675 s4 */
+        len = p->wire_len;
+    if (len < UDP_HEADER) {
+        c->headers_cut++;
+        return 0;
+    }
+    m.data = p->data + UDP_HEADER;
+    m.wire_len = len - UDP_HEADER;
+    m.cap_len = p->cap_len - UDP_HEADER < m.wire_len ? p->cap_len - UDP_HEADER : m.wire_len;
+    if (m.cap_len < m.wire_len)
+        m.flags = SIGHTING_PARTIAL | SIGHTING_CUT;
+    known = port_known(c, port[0]) || port_known(c, port[1]);
+    kind = rpc_looks_like(m.data, m.cap_len, m.wire_len);
+    if (!kind && !known) {
+        c->foreign_datagrams++;
+        return 0;
+    }
+    x = conn_get(c, frame, p, port, &m.side, &slot, err);
+    if (!x)
+        return -err->code;
+    m.flow = &x->flow;
+    if (kind == 1 && !known)
+        conns_learn_port(c, port[1]);
+    if (kind == 1 || (kind == 2 && port_known(c, port[0])) ||
+        (kind == 2 && c->host.expects(c->host.ctx, &x->flow, m.side, load_be32(m.data))))
+        return c->host.message(c->host.ctx, &m, err);
+    if (!known) {
+        c->foreign_datagrams++;
+        return 0;
+    }
+    return c->host.problem(c->host.ctx, PROBLEM_NOT_RPC, &x->flow, m.side, frame->number,
+                           frame->time, m.wire_len, err);
+}
+
+int conns_payload(struct conns *c, const struct frame *frame, const struct ip_payload *payload,
+                  struct err *err)
+{
+    int rc;
+
+    if (frame->time > c->pool.clock)
+        c->pool.clock = frame->time;
+    if (payload->protocol == IPPROTO_UDP) {
+        rc = udp(c, frame, payload, err);
+    } else {
+        rc = tcp(c, frame, payload, err);
+    }
+    c->unswept++;
+    return rc < 0 || !c->holed_count ? rc : sweep(c, frame, err);
+}
+
+int conns_end(struct conns *c, uint64_t frame, int64_t time, struct err *err)
+{
+    int rc = 0;
+
+    /* oldest first: the order of use, not of slots, is the same after a restore */
+    for (uint32_t slot = c->oldest; rc == 0 && slot != TABLE_NONE; slot = c->conns[slot]->newer) {
+        struct conn *x = c->conns[slot];
+        for (int side = 0; rc == 0 && x->flow.transport == IPPROTO_TCP && side < 2; side++)
+            rc = stream_flush(&x->stream[side], &c->pool, true, frame, time, err);
+    }
+    return rc;
+}
+
+#define CONN_PLAIN(step) step(flow) step(hash) step(rpc) step(holed) step(syn) step(isn)
+#define CONNS_PLAIN(step) step(pool.clock) step(swept) step(unswept) step(ports)
+
+int conns_save(const struct conns *c, struct buf *out)
+{
+    uint32_t count = 0;
+    int bad = 0;
+
+#define SAVE_ALL(field) bad |= pack_value(out, c->field);
+    CONNS_PLAIN(SAVE_ALL)
+    for (uint32_t slot = c->oldest; slot != TABLE_NONE; slot = c->conns[slot]->newer)
+        count++;
+    bad |= pack_value(out, count);
+    for (uint32_t slot = c->oldest; !bad && slot != TABLE_NONE; slot = c->conns[slot]->newer) {
+        const struct conn *x = c->conns[slot];
+#define SAVE(field) bad |= pack_value(out, x->field);
+        CONN_PLAIN(SAVE)
+        if (x->flow.transport == IPPROTO_TCP)
+            bad |= stream_save(&x->stream[0], out) | stream_save(&x->stream[1], out);
+    }
+    return bad ? -ERR_SYSTEM : 0;
+}
+
+int conns_restore(struct conns *c, struct unpack *in, struct err *err)
+{
+    uint32_t count, slot;
+
+#define RESTORE_ALL(field) unpack_value(in, c->field);
+    CONNS_PLAIN(RESTORE_ALL)
+    unpack_value(in, count);
+    while (!in->failed && count--) {
+        struct conn plain = { 0 }, *x;
+#define RESTORE(field) unpack_value(in, plain.field);
+        CONN_PLAIN(RESTORE)
+        if (in->failed || (c->count == c->limit && c->free_slot == TABLE_NONE) ||
+            plain.flow.server > 1)
+            break;
+        if (!(x = conn_place(c, &plain.flow, plain.hash, &slot)))
+            return err_set(err, ERR_SYSTEM, "out of memory");
+        x->rpc = plain.rpc;
+        memcpy(x->syn, plain.syn, sizeof(x->syn));
+        memcpy(x->isn, plain.isn, sizeof(x->isn));
+        if (x->flow.transport != IPPROTO_TCP)
+            continue;
+        if (stream_restore(&x->stream[0], &c->pool, in) < 0 ||
+            stream_restore(&x->stream[1], &c->pool, in) < 0)
+            break;
+        if (plain.holed && note_holed(c, x, slot, err) < 0)
+            return -ERR_SYSTEM;
+    }
+    return in->failed ? err_set(err, ERR_INPUT, "the state carried over is damaged") : 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/conn.h
+ *
+ * IP payloads to RPC messages: TCP connections, UDP datagrams, and which of them carry RPC.
+ *
+ * A connection is RPC when a port of it is known to be (111, 2049, 20048, those given, those that
+ * PORTMAP, RPCBIND or earlier calls named), or from the first segment on that begins with a
+ * record mark and a call.  Others cost a look at the first bytes of each segment and are counted.
+ * A datagram is RPC when it begins with a call, or is a reply that a call waits for or that
+ * comes from a known port.
+ *
+ * Memory: |limit| connections and port pairs, the least recently used go first (their streams
+ * are ended); the streams' share is bounded by their pool.
+ */
+#ifndef NFSDIGEST_FLOW_CONN_H
+#define NFSDIGEST_FLOW_CONN_H
+
+#include "base/table.h"
+#include "flow/stream.h"
+
+struct conn;
+
+struct conns {
+    struct message_host host;
+    struct stream_pool pool;
+    struct conn **conns; /* by slot; NULL where free */
+    uint32_t count, cap, limit;
+    uint32_t free_slot; /* first free slot, chained through free_next */
+    uint32_t *free_next;
+    struct table by_key;
+    uint32_t newest, oldest; /* slots, by use */
+    uint32_t *holed;         /* slots of connections that wait behind a hole */
+    uint32_t holed_count, holed_cap;
+    int64_t swept;    /* clock of the last sweep */
+    uint32_t unswept; /* segments since */
+    uint8_t ports[65536 / 8];
+    /* counters: */
+    uint64_t evicted, foreign_segments, foreign_datagrams, datagrams, headers_cut;
+};
+
+/* |host| is copied; the ports named above are known. */
+int conns_init(struct conns *c, const struct message_host *host, uint32_t limit, uint32_t window,
+               uint32_t total, struct err *err);
+void conns_free(struct conns *c);
+
+void conns_learn_port(struct conns *c, uint16_t port);
+
+/* A TCP or UDP payload. */
+int conns_payload(struct conns *c, const struct frame *frame, const struct ip_payload *payload,
+                  struct err *err);
+
+/* Ends all streams. */
+int conns_end(struct conns *c, uint64_t frame, int64_t time, struct err *err);
+
+int conns_save(const struct conns *c, struct buf *out);
+int conns_restore(struct conns *c, struct unpack *in, struct err *err);
+
+#endif

@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "flow/framer.h"
+#include "base/pack.h"
+#include "record/record.h"
+#include "wire/field.h"
+#include "wire/rpc.h"
+
+#include <stdlib.h>
+
+enum {
+    MARK_LEN = 4,
+    HEADER_CHECKED = 12, /* bytes of a message that must be there to believe its mark */
+    CALL_LEAST = 24,     /* a call's header up to its procedure */
+    REPLY_LEAST = 24,    /* an accepted reply without results */
+    CALL_WHOLE = 40,
+    WAIT_MAX = 256 << 10, /* bytes a doubtful mark may ask for until its message's end is seen */
+};
+
+static const uint32_t LAST_FRAGMENT = UINT32_C(1) << 31;
+
+void framer_init(struct framer *f, const struct message_host *host, struct flow *flow, uint8_t side,
+                 bool lost)
+{
+    memset(f, 0, sizeof(*f));
+    f->host = host;
+    f->flow = flow;
+    f->side = side;
+    f->lost = lost;
+}
+
+void framer_free(struct framer *f)
+{
+    buf_free(&f->message);
+    buf_free(&f->input);
+    free(f->pieces);
+    f->pieces = NULL;
+    f->piece_count = f->piece_cap = 0;
+}
+
+static bool flavor_known(uint32_t flavor)
+{
+    return flavor <= RPC_AUTH_DH || flavor == RPC_GSS || (flavor >= 390000 && flavor < 390020);
+}
+
+/* An opaque_auth at |at|: false if what is there of it violates RFC 5531 s8.2. */
+static bool auth_plausible(const uint8_t *data, uint32_t len, uint32_t at)
+{
+    if (len >= at + 4 && !flavor_known(load_be32(data + at)))
+        return false;
+    return len < at + 8 || load_be32(data + at + 4) <= RPC_AUTH_BODY_MAX;
+}
+
+static bool call_plausible(const uint8_t *data, uint32_t len, uint32_t wire_len)
+{
+    uint32_t credential;
+
+    if (wire_len < CALL_WHOLE || len < CALL_LEAST || load_be32(data + 8) != 2)
+        return false;
+    if (!program_name(load_be32(data + 12)) || load_be32(data + 16) > 16 ||
+        load_be32(data + 20) > 64 || !auth_plausible(data, len, 24))
+        return false;
+    if (len < 32)
+        return true;
+    credential = (load_be32(data + 28) + 3) & ~3u;
+    return wire_len >= CALL_WHOLE + credential && auth_plausible(data, len, 32 + credential);
+}
+
+static bool reply_plausible(const uint8_t *data, uint32_t len, uint32_t wire_len)
+{
+    uint32_t verifier, accept;
+
+    if (wire_len < 20 || len < 20)
+        return false;
+    if (load_be32(data + 8) == 1) { /* MSG_DENIED */
+        uint32_t reject = load_be32(data + 12);
+        return reject == 0 ? wire_len == 24
+                           : reject == 1 && wire_len == 20 && load_be32(data + 16) <= 14;
+    }
+    if (load_be32(data + 8) != 0 || wire_len < REPLY_LEAST || !auth_plausible(data, len, 12))
+        return false;
+    verifier = (load_be32(data + 16) + 3) & ~3u;
+    if (verifier > wire_len - REPLY_LEAST)
+        return false;
+    if (len < REPLY_LEAST + verifier)
+        return false;
+    accept = load_be32(data + 20 + verifier);
+    if (accept == RPC_PROG_MISMATCH)
+        return wire_len == REPLY_LEAST + verifier + 8;
+    return accept == RPC_SUCCESS ||
+           (accept <= RPC_SYSTEM_ERR && wire_len == REPLY_LEAST + verifier);
+}
+
+int rpc_looks_like(const uint8_t *data, uint32_t len, uint32_t wire_len)
+{
+    uint32_t direction;
+
+    if (len < MESSAGE_MIN)
+        return 0;
+    direction = load_be32(data + 4);
+    if (direction == RPC_CALL)
+        return call_plausible(data, len, wire_len) ? 1 : 0;
+    return direction == RPC_REPLY && reply_plausible(data, len, wire_len) ? 2 : 0;
+}
+
+/* Whether the first bytes of a message rule out that it is one. */
+static bool header_impossible(const uint8_t *data, uint32_t len)
+{
+    if (len >= 8 && load_be32(data + 4) > RPC_REPLY)
+        return true;
+    if (len < HEADER_CHECKED)
+        return false;
+    return load_be32(data + 4) == RPC_CALL ? load_be32(data + 8) != 2 : load_be32(data + 8) > 1;
+}
+
+static int note_skipped(struct framer *f, uint64_t frame, int64_t time, struct err *err)
+{
+    uint64_t skipped = f->skipped;
+
+    f->skipped = 0;
+    if (!skipped)
+        return 0;
+    return f->host->problem(f->host->ctx, PROBLEM_SKIPPED, f->flow, f->side, frame, time, skipped,
+                            err);
+}
+
+static void record_reset(struct framer *f)
+{
+    f->in_record = false;
+    f->mark_have = 0;
+    f->left = f->wire_len = 0;
+    f->flags = 0;
+    f->frame = f->first_frame = 0;
+    f->message.len = 0;
+}
+
+static int deliver(struct framer *f, const uint8_t *data, uint32_t len, struct err *err)
+{
+    struct message m = {
+        .flow = f->flow,
+        .side = f->side,
+        .data = data,
+        .cap_len = len,
+        .wire_len = f->wire_len,
+        .frame = f->frame,
+        .first_frame = f->first_frame,
+        .time = f->time,
+        .flags = f->flags,
+    };
+    int rc;
+
+    if (f->resynced)
+        m.flags |= SIGHTING_RESYNC;
+    f->resynced = false;
+    f->found = true;
+    if (len < MESSAGE_MIN) {
+        f->skipped += len;
+        rc = note_skipped(f, m.frame, m.time, err);
+    } else {
+        rc = f->host->message(f->host->ctx, &m, err);
+    }
+    record_reset(f);
+    return rc;
+}
+
+static void touch(struct framer *f, uint64_t frame, int64_t time)
+{
+    if (!f->first_frame || frame < f->first_frame)
+        f->first_frame = frame;
+    if (frame >= f->frame) {
+        f->frame = frame;
+        f->time = time;
+    }
+}
+
+/* Reads the complete mark in f->mark: false if it can't be one. */
+static bool mark_read(struct framer *f)
+{
+    uint32_t mark = load_be32(f->mark), len = mark & ~LAST_FRAGMENT;
+
+    f->last = mark & LAST_FRAGMENT;
+    if (len > MESSAGE_MAX || len > MESSAGE_MAX - f->wire_len)
+        return false;
+    if (!f->in_record && len < (f->last ? MESSAGE_MIN : 1u))
+        return false;
+    f->in_record = true;
+    f->left = len;
+    f->wire_len += len;
+    f->mark_have = 0;
+    return true;
+}
+
+static int input_append(struct framer *f, const uint8_t *data, uint32_t len, uint64_t frame,
+                        int64_t time, struct err *err)
+{
+    if (!len)
+        return 0;
+    if (f->piece_count == f->piece_cap) {
+        uint32_t cap = f->piece_cap ? f->piece_cap * 2 : 16;
+        void *grown = realloc(f->pieces, cap * sizeof(*f->pieces));
+        if (!grown)
+            return err_set(err, ERR_SYSTEM, "out of memory");
+        f->pieces = grown;
+        f->piece_cap = cap;
+    }
+    if (buf_append(&f->input, data, len) < 0)
+        return err_set(err, ERR_SYSTEM, "out of memory");
+    f->pieces[f->piece_count++] =
+        (struct framer_piece){ (uint32_t)(f->input.len - len), frame, time };
+    return 0;
+}
+
+/* Takes the first |len| bytes off the input. */
+static void input_drop(struct framer *f, uint32_t len)
+{
+    uint32_t n = 0;
+
+    if (!len)
+        return;
+    memmove(f->input.data, f->input.data + len, f->input.len - len);
+    f->input.len -= len;
+    for (uint32_t i = 0; i < f->piece_count; i++) {
+        struct framer_piece p = f->pieces[i];
+        uint32_t end =
+            i + 1 < f->piece_count ? f->pieces[i + 1].start : (uint32_t)f->input.len + len;
+        if (end <= len)
+            continue;
+        p.start = p.start > len ? p.start - len : 0;
+        f->pieces[n++] = p;
+    }
+    f->piece_count = n;
+    f->searched = f->searched > len ? f->searched - len : 0;
+}
+
+/* Loses the framing in the record being read; its mark and bytes are searched again behind its
+ * first byte. Whatever of |data| follows is the caller's to append. */
+static int lose(struct framer *f, struct err *err)
+{
+    uint8_t mark[MARK_LEN];
+    int rc = 0;
+
+    store_be32(mark, f->wire_len | (f->last ? LAST_FRAGMENT : 0));
+    f->lost = true;
+    f->searched = 1;
+    if (f->in_record && !(f->flags & SIGHTING_PARTIAL)) {
+        rc = input_append(f, mark, MARK_LEN, f->first_frame, f->time, err);
+        if (rc == 0)
+            rc = input_append(f, f->message.data, (uint32_t)f->message.len, f->frame, f->time, err);
+    } else if (!f->in_record) {
+        rc = input_append(f, f->mark, f->mark_have, f->frame, f->time, err);
+    }
+    record_reset(f);
+    return rc;
+}
+
+/* Reads on in synchronized state; |used| says how many bytes were taken, all of them unless the
+ * framing was lost, and then what was taken is in |input|. */
+static int consume(struct framer *f, const uint8_t *data, uint32_t len, uint64_t frame,
+                   int64_t time, uint32_t *used, struct err *err)
+{
+    uint32_t at = 0, n;
+    int rc;
+
+    while (at < len && !f->lost) {
+        if (!f->left && !(f->in_record && f->last)) { /* a mark is due */
+            n = MARK_LEN - (uint32_t)f->mark_have;
+            n = n < len - at ? n : len - at;
+            memcpy(f->mark + f->mark_have, data + at, n);
+            if (!f->in_record || !f->mark_have)
+                touch(f, frame, time);
+            f->mark_have += (uint8_t)n;
+            at += n;
+            if (f->mark_have < MARK_LEN)
+                break;
+            if (!mark_read(f)) {
+                *used = at;
+                return lose(f, err);
+            }
+            if (!f->left && !f->last)
+                continue;
+        }
+        n = f->left < len - at ? f->left : len - at;
+        touch(f, frame, time);
+        if (n == f->left && f->last && !f->message.len && !(f->flags & SIGHTING_PARTIAL)) {
+            if (header_impossible(data + at, n)) { /* whole and in place: nothing is copied */
+                *used = at;
+                return lose(f, err);
+            }
+            f->left = 0;
+            if ((rc = deliver(f, data + at, n, err)) < 0)
+                return rc;
+            at += n;
+            continue;
+        }
+        if (!(f->flags & SIGHTING_PARTIAL)) {
+            bool check = f->message.len < HEADER_CHECKED;
+            if (buf_append(&f->message, data + at, n) < 0)
+                return err_set(err, ERR_SYSTEM, "out of memory");
+            if (check && header_impossible(f->message.data, (uint32_t)f->message.len)) {
+                *used = at + n;
+                return lose(f, err);
+            }
+        }
+        f->left -= n;
+        at += n;
+        if (!f->left && f->last &&
+            (rc = deliver(f, f->message.data, (uint32_t)f->message.len, err)) < 0)
+            return rc;
+    }
+    *used = at;
+    return 0;
+}
+
+enum verdict { NO, YES, WAIT };
+
+static bool border(const struct framer *f, uint64_t at)
+{
+    for (uint32_t i = 0; i < f->piece_count && f->pieces[i].start <= at; i++)
+        if (f->pieces[i].start == at)
+            return true;
+    return at == f->input.len;
+}
+
+/* Whether a mark begins at |at|.  With |all| no more bytes will come.  After WAIT, |need| says how
+ * long the input must be for another verdict. */
+static enum verdict judge(const struct framer *f, uint32_t at, bool all, uint64_t *need)
+{
+    const uint8_t *p = f->input.data + at;
+    uint32_t have = (uint32_t)f->input.len - at, len;
+    uint64_t end;
+    int kind;
+
+    *need = f->input.len + 1;
+    if (have < MARK_LEN)
+        return all ? NO : WAIT;
+    len = load_be32(p) & ~LAST_FRAGMENT;
+    if (!(load_be32(p) & LAST_FRAGMENT) || len < 20 || len > MESSAGE_MAX)
+        return NO;
+    have -= MARK_LEN;
+    if (header_impossible(p + MARK_LEN, have < len ? have : len))
+        return NO;
+    kind = rpc_looks_like(p + MARK_LEN, have < len ? have : len, len);
+    if (!kind) /* a longer look may still find it plausible */
+        return !all && have < len && have < CALL_WHOLE + 2 * RPC_AUTH_BODY_MAX ? WAIT : NO;
+    if (f->flow->id && (kind == 2) != (f->side == f->flow->server))
+        return NO;
+    if (kind == 1 || f->host->expects(f->host->ctx, f->flow, f->side, load_be32(p + MARK_LEN)))
+        return YES;
+    if (border(f, at))
+        return YES;
+    end = (uint64_t)at + MARK_LEN + len;
+    *need = end;
+    if (end > f->input.len)
+        return all || end - at > WAIT_MAX ? NO : WAIT;
+    if (end == f->input.len || border(f, end))
+        return YES;
+    *need = end + MARK_LEN + HEADER_CHECKED;
+    have = (uint32_t)(f->input.len - end);
+    if (have < MARK_LEN + HEADER_CHECKED)
+        return all ? NO : WAIT;
+    p = f->input.data + end;
+    len = load_be32(p) & ~LAST_FRAGMENT;
+    return (load_be32(p) & LAST_FRAGMENT) && len >= 20 && len <= MESSAGE_MAX &&
+                   !header_impossible(p + MARK_LEN, have - MARK_LEN)
+               ? YES
+               : NO;
+}
+
+/* Looks for a mark in the input; what lies before it is dropped.  A doubtful one is kept at the
+ * input's begin and looked at again when there is enough; meanwhile only new bytes are searched. */
+static int search(struct framer *f, bool all, uint64_t frame, int64_t time, struct err *err)
+{
+    uint64_t need = 0;
+    uint32_t at = f->searched, keep = f->wait_until ? 0 : UINT32_MAX;
+    enum verdict v = NO;
+
+    if (f->wait_until && (all || f->input.len >= f->wait_until)) {
+        f->wait_until = 0;
+        keep = UINT32_MAX;
+        at = 0;
+    }
+    for (; at < f->input.len; at++) {
+        const uint8_t *next = memchr(f->input.data + at, 0x80, f->input.len - at);
+        if (!next)
+            break;
+        at = (uint32_t)(next - f->input.data);
+        v = judge(f, at, all, &need);
+        if (v == YES)
+            break;
+        if (v == WAIT && need == f->input.len + 1)
+            break; /* a header that is not all there: nothing behind it can be more */
+        if (v == WAIT && keep == UINT32_MAX) { /* look whether a later one is certain */
+            keep = at;
+            f->wait_until = need;
+        }
+    }
+    if (v == YES && at < f->input.len) {
+        f->lost = false;
+        f->resynced = true;
+        f->wait_until = 0;
+        keep = at;
+        at = 0;
+    } else {
+        if (v != WAIT || at >= f->input.len)
+            at = (uint32_t)f->input.len;
+        keep = keep < at ? keep : at;
+        at -= keep;
+        if (f->wait_until)
+            f->wait_until -= keep;
+    }
+    f->skipped += keep;
+    input_drop(f, keep);
+    f->searched = at;
+    return f->lost ? 0 : note_skipped(f, frame, time, err);
+}
+
+/* Works on the input until it is used up or waits for more. */
+static int work(struct framer *f, bool all, uint64_t frame, int64_t time, struct err *err)
+{
+    int rc = 0;
+
+    while (rc == 0 && f->input.len) {
+        if (f->lost) {
+            rc = search(f, all, frame, time, err);
+            if (f->lost)
+                break;
+            continue;
+        }
+        /* one piece at a time; taken out first, since losing the framing puts bytes back */
+        struct framer_piece p = f->pieces[0];
+        uint32_t n = f->piece_count > 1 ? f->pieces[1].start : (uint32_t)f->input.len, used = 0;
+        struct framer rest = { .input = f->input,
+                               .pieces = f->pieces,
+                               .piece_count = f->piece_count,
+                               .piece_cap = f->piece_cap };
+        f->input = (struct buf){ 0 };
+        f->pieces = NULL;
+        f->piece_count = f->piece_cap = 0;
+        rc = consume(f, rest.input.data, n, p.frame, p.time, &used, err);
+        input_drop(&rest, used);
+        if (!f->input.len) {
+            framer_free(&(struct framer){ .input = f->input, .pieces = f->pieces });
+            f->input = rest.input;
+            f->pieces = rest.pieces;
+            f->piece_count = rest.piece_count;
+            f->piece_cap = rest.piece_cap;
+            continue;
+        }
+        for (uint32_t i = 0; rc == 0 && i < rest.piece_count; i++) {
+            uint32_t start = rest.pieces[i].start;
+            uint32_t end =
+                i + 1 < rest.piece_count ? rest.pieces[i + 1].start : (uint32_t)rest.input.len;
+            rc = input_append(f, rest.input.data + start, end - start, rest.pieces[i].frame,
+                              rest.pieces[i].time, err);
+        }
+        framer_free(&rest);
+    }
+    return rc;
+}
+
+int framer_data(struct framer *f, const uint8_t *data, uint32_t len, uint64_t frame, int64_t time,
+                struct err *err)
+{
+    uint32_t used = 0;
+    int rc;
+
+    if (!f->lost && !f->input.len) {
+        if ((rc = consume(f, data, len, frame, time, &used, err)) < 0 || !f->lost)
+            return rc;
+    }
+    if ((rc = input_append(f, data + used, len - used, frame, time, err)) < 0)
+        return rc;
+    return work(f, false, frame, time, err);
+}
+
+static void input_forget(struct framer *f)
+{
+    f->skipped += f->input.len;
+    input_drop(f, (uint32_t)f->input.len);
+    f->searched = 0;
+    f->wait_until = 0;
+}
+
+int framer_gap(struct framer *f, uint64_t len, uint32_t flag, uint64_t frame, int64_t time,
+               struct err *err)
+{
+    int rc;
+
+    if (!len)
+        return 0;
+    if (f->lost) {
+        if ((rc = work(f, true, frame, time, err)) < 0)
+            return rc;
+        if (f->lost) {
+            input_forget(f);
+            return 0;
+        }
+    }
+    if (f->in_record && len <= f->left) {
+        f->flags |= SIGHTING_PARTIAL | flag;
+        f->left -= (uint32_t)len;
+        return f->left || !f->last ? 0 : deliver(f, f->message.data, (uint32_t)f->message.len, err);
+    }
+    if (f->in_record && f->last) {
+        f->flags |= SIGHTING_PARTIAL | flag;
+        if ((rc = deliver(f, f->message.data, (uint32_t)f->message.len, err)) < 0)
+            return rc;
+    } else if (f->in_record || f->mark_have) {
+        /* the hole has the mark of the record's next fragment, or a part of this one's */
+        f->skipped += f->message.len + f->mark_have;
+        if ((rc = note_skipped(f, frame, time, err)) < 0)
+            return rc;
+        record_reset(f);
+    }
+    f->lost = true;
+    return 0;
+}
+
+int framer_end(struct framer *f, uint64_t frame, int64_t time, struct err *err)
+{
+    int rc = 0;
+
+    if (f->lost)
+        rc = work(f, true, frame, time, err);
+    if (rc == 0 && f->in_record) {
+        f->flags |= SIGHTING_PARTIAL | SIGHTING_HOLE;
+        rc = deliver(f, f->message.data, (uint32_t)f->message.len, err);
+    }
+    f->skipped += f->mark_have;
+    record_reset(f);
+    input_forget(f);
+    f->lost = true;
+    return rc < 0 ? rc : note_skipped(f, frame, time, err);
+}
+
+/* The plain values of a framer, for the carry. */
+#define FRAMER_PLAIN(step)                                                                         \
+    step(lost) step(resynced) step(found) step(in_record) step(last) step(mark) step(mark_have)    \
+        step(left) step(wire_len) step(flags) step(frame) step(first_frame) step(time)             \
+            step(searched) step(wait_until) step(piece_count) step(skipped)
+
+int framer_save(const struct framer *f, struct buf *out)
+{
+    int bad = 0;
+
+#define SAVE(field) bad |= pack_value(out, f->field);
+    FRAMER_PLAIN(SAVE)
+    bad |= pack_bytes(out, f->message.data, (uint32_t)f->message.len);
+    bad |= pack_bytes(out, f->input.data, (uint32_t)f->input.len);
+    bad |= buf_append(out, f->pieces, f->piece_count * sizeof(*f->pieces));
+    return bad ? -ERR_SYSTEM : 0;
+}
+
+int framer_restore(struct framer *f, struct unpack *in)
+{
+    struct bytes message, input;
+
+#define RESTORE(field) unpack_value(in, f->field);
+    FRAMER_PLAIN(RESTORE)
+    message = unpack_bytes(in);
+    input = unpack_bytes(in);
+    if (in->failed || in->left / sizeof(*f->pieces) < f->piece_count) {
+        f->piece_count = 0;
+        in->failed = true;
+        return -ERR_INPUT;
+    }
+    f->pieces = malloc((f->piece_count + 1) * sizeof(*f->pieces));
+    if (!f->pieces || buf_append(&f->message, message.data, message.len) < 0 ||
+        buf_append(&f->input, input.data, input.len) < 0)
+        return -ERR_SYSTEM;
+    f->piece_cap = f->piece_count + 1;
+    unpack_raw(in, f->pieces, f->piece_count * sizeof(*f->pieces));
+    return 0;
+}

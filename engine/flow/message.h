@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/message.h
+ *
+ * One RPC message as found in a stream or datagram, on its way from the transports
+ * (conn.h, framer.h) to the pairing (pair.h).
+ */
+#ifndef NFSDIGEST_FLOW_MESSAGE_H
+#define NFSDIGEST_FLOW_MESSAGE_H
+
+#include "base/err.h"
+#include "link/frame.h"
+
+enum {
+    MESSAGE_MAX = 4 << 20, /* a longer record mark is not believed; servers offer 1 MiB */
+    MESSAGE_MIN = 8,
+};
+
+/* Two transport endpoints that talk to each other.  Side 0 is the one with the smaller
+ * (address, port). */
+struct flow {
+    struct address address[2];
+    uint16_t port[2];
+    uint8_t transport;  /* 6 or 17 */
+    uint8_t server;     /* side that answers; meaningful once |id| is set */
+    uint32_t id;        /* of its record; 0 while no message was found in it */
+    uint32_t host[2];   /* ids of the addresses (object.h), set with |id| */
+    uint64_t birth;     /* frame in which it was first seen */
+    int64_t birth_time; /* of that frame */
+};
+
+struct message {
+    struct flow *flow;
+    uint8_t side;        /* of the sender */
+    const uint8_t *data; /* of the RPC message, without record marks: the part before any hole */
+    uint32_t cap_len, wire_len;
+    uint64_t frame, first_frame;
+    int64_t time;
+    uint32_t flags; /* SIGHTING_ bits */
+};
+
+/* Where transports deliver.  Nothing else is asked of the rest of the engine. */
+struct message_host {
+    /* A negative return stops everything. */
+    int (*message)(void *ctx, const struct message *message, struct err *err);
+    /* Whether a call with this XID waits for its reply from |side| of |flow|: decides doubtful
+     * cases when a record mark is searched. */
+    bool (*expects)(void *ctx, const struct flow *flow, uint8_t side, uint32_t xid);
+    /* Bytes that could not be used: enum problem_kind. */
+    int (*problem)(void *ctx, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
+                   int64_t time, uint64_t length, struct err *err);
+    void *ctx;
+};
+
+#endif

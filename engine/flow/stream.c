@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "flow/stream.h"
+#include "base/pack.h"
+#include "record/record.h"
+
+#include <stdlib.h>
+
+void stream_init(struct stream *s, const struct message_host *host, struct flow *flow, uint8_t side)
+{
+    memset(s, 0, sizeof(*s));
+    framer_init(&s->framer, host, flow, side, true);
+    s->alone = true;
+}
+
+static uint32_t segment_memory(const struct segment *g)
+{
+    return (uint32_t)sizeof(*g) + g->cap_len;
+}
+
+static void dequeue(struct stream *s, struct stream_pool *pool)
+{
+    struct segment *g = s->queue;
+
+    s->queue = g->next;
+    s->queued -= segment_memory(g);
+    pool->queued -= segment_memory(g);
+    free(g);
+    s->past_segments = 0;
+    s->hole_since = pool->clock;
+}
+
+void stream_free(struct stream *s, struct stream_pool *pool)
+{
+    while (s->queue)
+        dequeue(s, pool);
+    framer_free(&s->framer);
+}
+
+/* Delivers what of a segment lies at or behind s->next, which it must reach. */
+static int deliver(struct stream *s, uint32_t seq, const uint8_t *data, uint32_t cap_len,
+                   uint32_t wire_len, uint64_t frame, int64_t time, struct err *err)
+{
+    uint32_t old = s->next - seq;
+    int rc = 0;
+
+    if (old < cap_len)
+        rc = framer_data(&s->framer, data + old, cap_len - old, frame, time, err);
+    if (rc == 0 && wire_len > cap_len)
+        rc = framer_gap(&s->framer, wire_len - (old > cap_len ? old : cap_len), SIGHTING_CUT, frame,
+                        time, err);
+    s->next = seq + wire_len;
+    return rc;
+}
+
+/* Delivers queued segments that have come into reach. */
+static int drain(struct stream *s, struct stream_pool *pool, struct err *err)
+{
+    int rc = 0;
+
+    while (rc == 0 && s->queue && (int32_t)(s->queue->seq - s->next) <= 0) {
+        const struct segment *g = s->queue;
+        if ((int32_t)(g->seq + g->wire_len - s->next) > 0)
+            rc = deliver(s, g->seq, g->data, g->cap_len, g->wire_len, g->frame, g->time, err);
+        dequeue(s, pool);
+    }
+    return rc;
+}
+
+static void remember_late(struct stream *s, uint32_t from, uint32_t to)
+{
+    unsigned i = s->late_count < STREAM_LATE_HOLES ? s->late_count++ : STREAM_LATE_HOLES - 1;
+
+    memmove(s->late + 1, s->late, i * sizeof(s->late[0]));
+    s->late[0].from = from;
+    s->late[0].to = to;
+}
+
+/* Gives up the hole before the queue's first segment. */
+static int give_up(struct stream *s, struct stream_pool *pool, uint64_t frame, int64_t time,
+                   struct err *err)
+{
+    uint32_t len = s->queue->seq - s->next;
+    int rc;
+
+    pool->holes++;
+    pool->hole_bytes += len;
+    remember_late(s, s->next, s->queue->seq);
+    rc = s->framer.host->problem(s->framer.host->ctx, PROBLEM_HOLE, s->framer.flow, s->framer.side,
+                                 frame, time, len, err);
+    if (rc == 0)
+        rc = framer_gap(&s->framer, len, SIGHTING_HOLE, s->queue->frame, s->queue->time, err);
+    s->next = s->queue->seq;
+    return rc < 0 ? rc : drain(s, pool, err);
+}
+
+int stream_flush(struct stream *s, struct stream_pool *pool, bool end, uint64_t frame, int64_t time,
+                 struct err *err)
+{
+    int rc = 0;
+
+    while (rc == 0 && s->queue)
+        rc = give_up(s, pool, frame, time, err);
+    if (rc == 0 && end && s->started) {
+        rc = framer_end(&s->framer, frame, time, err);
+        s->started = false;
+    }
+    return rc;
+}
+
+int stream_start(struct stream *s, struct stream_pool *pool, uint32_t seq, bool lost,
+                 uint64_t frame, int64_t time, struct err *err)
+{
+    int rc = stream_flush(s, pool, true, frame, time, err);
+
+    s->started = true;
+    s->acked = false;
+    s->stale = 0;
+    s->next = seq;
+    s->framer.lost = lost;
+    s->late_count = 0;
+    if (lost) /* the first segments seen need not be in order */
+        remember_late(s, seq - (256 << 10), seq);
+    return rc;
+}
+
+int stream_sweep(struct stream *s, struct stream_pool *pool, uint64_t frame, int64_t time,
+                 struct err *err)
+{
+    bool past;
+
+    if (!s->queue)
+        return 0;
+    past = s->alone || (s->acked && (int32_t)(s->ack - s->queue->seq) >= 0);
+    if (past && !s->past_segments) {
+        s->past_segments = 1;
+        s->past_since = pool->clock;
+    }
+    if ((past && (s->past_segments > STREAM_GRACE_SEGMENTS ||
+                  pool->clock - s->past_since > STREAM_GRACE)) ||
+        pool->clock - s->hole_since > STREAM_HOLE_AGE)
+        return give_up(s, pool, frame, time, err);
+    return 0;
+}
+
+/* Keeps a segment that lies behind a hole. */
+static int enqueue(struct stream *s, struct stream_pool *pool, uint32_t seq, const uint8_t *data,
+                   uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time,
+                   struct err *err)
+{
+    struct segment **at = &s->queue, *g;
+    int rc = 0;
+
+    while (*at && (int32_t)((*at)->seq - seq) < 0)
+        at = &(*at)->next;
+    for (g = *at; g && g->seq == seq; g = g->next)
+        if (g->cap_len >= cap_len && g->wire_len >= wire_len) {
+            pool->duplicates++;
+            return 0;
+        }
+    g = malloc(sizeof(*g) + cap_len);
+    if (!g)
+        return err_set(err, ERR_SYSTEM, "out of memory");
+    *g = (struct segment){ *at, seq, cap_len, wire_len, frame, time };
+    memcpy(g->data, data, cap_len);
+    if (!s->queue) {
+        s->hole_since = pool->clock;
+        s->past_segments = 0;
+    }
+    *at = g;
+    s->queued += segment_memory(g);
+    pool->queued += segment_memory(g);
+    pool->reordered++;
+    while (rc == 0 && s->queue && (s->queued > pool->window || pool->queued > pool->total))
+        rc = give_up(s, pool, frame, time, err);
+    return rc;
+}
+
+/* A segment whose bytes lie before s->next: those of a hole that was given up may hold whole
+ * messages all the same. */
+static int late(struct stream *s, struct stream_pool *pool, uint32_t seq, const uint8_t *data,
+                uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time, struct err *err)
+{
+    struct framer alone;
+    int rc;
+
+    for (unsigned i = 0; i < s->late_count; i++) {
+        uint32_t from = s->late[i].from, to = s->late[i].to;
+        if ((int32_t)(seq - from) < 0 || (int32_t)(seq + wire_len - to) > 0)
+            continue;
+        /* what is left of the hole before and behind; the part behind first */
+        s->late[i].from = seq + wire_len;
+        if (seq != from)
+            remember_late(s, from, seq);
+        pool->late++;
+        framer_init(&alone, s->framer.host, s->framer.flow, s->framer.side, true);
+        rc = framer_data(&alone, data, cap_len, frame, time, err);
+        if (rc == 0 && wire_len > cap_len)
+            rc = framer_gap(&alone, wire_len - cap_len, SIGHTING_CUT, frame, time, err);
+        if (rc == 0)
+            rc = framer_end(&alone, frame, time, err);
+        framer_free(&alone);
+        return rc;
+    }
+    pool->duplicates++;
+    return 0;
+}
+
+int stream_segment(struct stream *s, struct stream_pool *pool, uint32_t seq, const uint8_t *data,
+                   uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time,
+                   struct err *err)
+{
+    int32_t ahead;
+    int rc;
+
+    pool->segments++;
+    if (!s->started && (rc = stream_start(s, pool, seq, true, frame, time, err)) < 0)
+        return rc;
+    ahead = (int32_t)(seq - s->next);
+    if (ahead < -STREAM_FAR || ahead > STREAM_FAR || s->stale >= STREAM_STALE_SEGMENTS) {
+        pool->restarts++;
+        if ((rc = stream_start(s, pool, seq, true, frame, time, err)) < 0)
+            return rc;
+        ahead = 0;
+    }
+    if (ahead < 0 && (int32_t)(seq + wire_len - s->next) <= 0) {
+        /* a keep-alive repeats one byte; a run of old data far back is a connection whose
+         * beginning was not captured */
+        s->stale = ahead < -(1 << 20) ? s->stale + 1 : 0;
+        return late(s, pool, seq, data, cap_len, wire_len, frame, time, err);
+    }
+    s->stale = 0;
+    if (ahead > 0)
+        return enqueue(s, pool, seq, data, cap_len, wire_len, frame, time, err);
+    rc = deliver(s, seq, data, cap_len, wire_len, frame, time, err);
+    return rc < 0 || !s->queue ? rc : drain(s, pool, err);
+}
+
+#define STREAM_PLAIN(step)                                                                         \
+    step(started) step(acked) step(alone) step(stale) step(next) step(ack) step(hole_since)        \
+        step(past_since) step(past_segments) step(late) step(late_count)
+
+int stream_save(const struct stream *s, struct buf *out)
+{
+    uint32_t count = 0;
+    int bad = 0;
+
+#define SAVE(field) bad |= pack_value(out, s->field);
+    STREAM_PLAIN(SAVE)
+    for (const struct segment *g = s->queue; g; g = g->next)
+        count++;
+    bad |= pack_value(out, count);
+    for (const struct segment *g = s->queue; g; g = g->next) {
+        bad |= pack_value(out, g->seq) | pack_value(out, g->wire_len);
+        bad |= pack_value(out, g->frame) | pack_value(out, g->time);
+        bad |= pack_bytes(out, g->data, g->cap_len);
+    }
+    return bad ? -ERR_SYSTEM : framer_save(&s->framer, out);
+}
+
+int stream_restore(struct stream *s, struct stream_pool *pool, struct unpack *in)
+{
+    struct segment **at = &s->queue, g;
+    struct bytes data;
+    uint32_t count;
+
+#define RESTORE(field) unpack_value(in, s->field);
+    STREAM_PLAIN(RESTORE)
+    unpack_value(in, count);
+    if (s->late_count > STREAM_LATE_HOLES)
+        in->failed = true;
+    while (!in->failed && count--) {
+        unpack_value(in, g.seq);
+        unpack_value(in, g.wire_len);
+        unpack_value(in, g.frame);
+        unpack_value(in, g.time);
+        data = unpack_bytes(in);
+        if (in->failed || data.len > g.wire_len)
+            break;
+        if (!(*at = malloc(sizeof(g) + data.len)))
+            return -ERR_SYSTEM;
+        g.next = NULL;
+        g.cap_len = data.len;
+        **at = g;
+        memcpy((*at)->data, data.data, data.len);
+        s->queued += segment_memory(*at);
+        pool->queued += segment_memory(*at);
+        at = &(*at)->next;
+    }
+    return in->failed ? -ERR_INPUT : framer_restore(&s->framer, in);
+}
