@@ -107,6 +107,7 @@ struct type {
     /* derived by wire_init: */
     bool ready;
     int32_t fixed_size; /* bytes, when every message has the same; -1 otherwise */
+    bool plain;         /* of fixed size, and any bytes are valid: can be passed over unread */
     uint32_t roles;     /* of all fields below */
     bool has_data;      /* a CLASS_DATA field below */
 };
@@ -162,7 +163,7 @@ struct program {
 /* Fills the derived columns; call once before anything else of engine/wire. Idempotent. */
 void wire_init(void);
 
-/* All programs that have tables, ended by one without a name. */
+/* All programs that have tables, ended by NULL. */
 extern const struct program *const wire_programs[];
 
 /* NULL: no table for it; its messages are carried as opaque. */
@@ -178,5 +179,19 @@ const char *status_name(const struct procedure *procedure, uint32_t status);
 
 /* "handle", "name", ... as policies and rules write it. */
 const char *class_name(enum field_class cls);
+
+/* A field where it stands. */
+struct field_place {
+    const struct program *program;
+    const struct procedure *procedure;
+    bool result;      /* of the result, not of the arguments */
+    const char *path; /* as walk_path gives it; lives until the callback returns */
+    const struct field *field;
+};
+
+/* Calls |visit| for every field that a walk can visit (walk.h, except |whole| structures), of all
+ * programs, once for each path of a procedure's direction.  Stops when it returns non-zero, and
+ * returns that. */
+int wire_each_field(int (*visit)(void *ctx, const struct field_place *place), void *ctx);
 
 #endif

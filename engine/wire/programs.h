@@ -16,6 +16,9 @@
         .fields = id##_fields,                                                                     \
     }
 
+/* No arguments, no result. */
+extern struct type wire_void;
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 extern const struct program wire_nfs3;                                   /* nfs3.c */

@@ -30,23 +30,34 @@ struct visit {
     const uint8_t *data; /* of the value: after the length word of OPAQUE and STRING */
     uint32_t len;        /* bytes at |data| without padding; captured ones only when |cut| */
     uint32_t full_len;   /* what the message says */
-    uint32_t offset;     /* of |data| in the body */
-    uint64_t value;      /* numbers, booleans, discriminants, and counts of arrays */
+    uint32_t offset;     /* of |data| in the body as it was on the wire */
+    uint64_t value;      /* numbers (I32 with its sign extended), booleans, discriminants, and
+                          * counts of arrays */
     uint32_t index;      /* of the innermost list or array element, from 0 */
     bool cut;            /* OPAQUE or STRING of which only a part was captured (the walk then
                           * ends with WALK_TRUNCATED) */
+    bool whole;          /* not a leaf: a structure whose fields follow; see struct visitor */
     const struct walk *walk;
 };
 
+/* What is visited, in the order of the message:
+ * - every leaf; the discriminant of every UNION; the boolean of every OPTIONAL; of every LIST the
+ *   boolean before each element and the last one (|index| counts them); the count of every ARRAY.
+ *   |data| leads to the 4 bytes of these, |len| is 4.
+ * - with |whole|, before its fields: each STRUCT field that has a role, and the structure in each
+ *   OPTIONAL field that has a ROLE_ATTRIBUTES role (any of the five) and is there.  |field| is the
+ *   STRUCT or OPTIONAL field, |data| the structure's start.  A structure of fixed size has that
+ *   size in |len| and is only shown when all of it was captured; another has |len| 0.
+ * A bad value (boolean neither 0 nor 1, discriminant without an arm, length above its bound) is not
+ * visited: the walk ends before it. */
 struct visitor {
-    /* Called for every leaf, for the discriminant of every UNION, and for OPTIONAL, LIST (each
-     * boolean) and ARRAY (its count); also once for each STRUCT that has a role, before its fields,
-     * with data at its start and len 0 unless the struct is of fixed size. Returns 0 to go on, else
-     * the walk ends with WALK_STOPPED. */
+    /* Returns 0 to go on, else the walk ends with WALK_STOPPED. */
     int (*visit)(void *ctx, const struct visit *visit);
     void *ctx;
-    /* Only fields with one of these roles are shown, and types of fixed size that have none are
-     * passed over at once.  0: all fields. */
+    /* 0: everything above.  Else only fields with one of these roles, and of the OPTIONAL fields
+     * with a ROLE_ATTRIBUTES role only the structure, not the boolean: whoever asks for
+     * ROLE_ATTRIBUTES_PARENT sees the 84 bytes of a fattr3, or nothing.  Structures of fixed size
+     * without such a role inside are passed over in one step.  The result is the same. */
     uint32_t roles;
 };
 
@@ -63,21 +74,27 @@ struct walk_step {
 struct walk {
     struct walk_step steps[WALK_DEPTH_MAX];
     uint32_t depth;
-    uint32_t offset; /* of the next byte, or of the violation */
+    uint32_t offset; /* on the wire: of the next byte, of the violation, or where capture ended */
     const struct type *root;
     const char
         *problem; /* static text when WALK_MALFORMED, e.g. "length passes the message's end" */
 };
 
 /* Walks |type| over the |cap_len| captured bytes of a body that was |wire_len| >= cap_len long.
- * With |elided|, the bytes of CLASS_DATA fields are not in |data| at all (but their length word
- * is): the form in which records keep bodies.  |visitor| may be NULL: then it only checks. */
+ * With |elided|, the bytes of CLASS_DATA fields (and their padding) are not in |data| at all, but
+ * their length word is: the form in which records keep bodies.  They are visited with their
+ * |full_len|, and |len| 0.  |visitor| may be NULL: then it only checks.
+ *
+ * Each value is judged by itself: one that passes |wire_len| is malformed, one that passes
+ * |cap_len| only is truncated; the first such value ends the walk.  Padding bytes must be there,
+ * with any value.  Bytes behind the type's end are malformed ("bytes are left over") after all of
+ * it was visited, whether they were captured or not. */
 enum walk_result walk(struct walk *walk, const struct type *type, const uint8_t *data,
                       uint32_t cap_len, uint32_t wire_len, bool elided,
                       const struct visitor *visitor);
 
-/* The dotted path of the field being visited, or of the violation: "READ3res.resok.eof".
- * Elements of lists have no index in it.  Returns |text|. */
+/* The dotted path of the field being visited: "READ3res.resok.eof"; after a walk, with |field|
+ * NULL, of the one where it ended.  Elements of lists have no index in it.  Returns |text|. */
 const char *walk_path(const struct walk *walk, const struct field *field, char text[WALK_PATH_MAX]);
 
 #endif
