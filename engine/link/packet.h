@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/link/packet.h
+ *
+ * Between the files of engine/link: the part of a frame that is still to be looked at, and the
+ * steps that take one header each off it.  A step returns the layer that stands next, or a
+ * negative code (no memory).
+ */
+#ifndef NFSDIGEST_LINK_PACKET_H
+#define NFSDIGEST_LINK_PACKET_H
+
+#include "link/fragment.h"
+
+enum layer {
+    LAYER_DONE,    /* counted, or waits for further fragments */
+    LAYER_PAYLOAD, /* |ip| is to be delivered, |data| is what it carried */
+    LAYER_ETHERNET,
+    LAYER_IP,   /* either version */
+    LAYER_IPV6, /* no other */
+    LAYER_VLAN,
+    LAYER_LLC,
+    LAYER_PPP,
+    LAYER_PPPOE,
+    LAYER_MPLS,
+    LAYER_GRE,
+    LAYER_ERSPAN2,
+    LAYER_ERSPAN3,
+    LAYER_VXLAN,
+    LAYER_NULL,
+    LAYER_LOOP,
+    LAYER_SLL,
+    LAYER_SLL2,
+};
+
+struct packet {
+    const uint8_t *data;
+    uint32_t cap_len, wire_len; /* left at |data| */
+    uint32_t scope;             /* see struct fragment_key */
+    bool overrun;               /* the IP header promised more than the frame had on the wire */
+    int64_t time;
+    struct ip_payload ip; /* of the innermost IP header; data and lengths only at delivery */
+};
+
+struct link {
+    link_deliver *deliver;
+    void *ctx;
+    struct counters counters, ignored;
+    struct counters *count; /* one of the two */
+    struct fragments fragments;
+};
+
+/* |len| bytes must have been captured: see packet_has. */
+static inline void packet_skip(struct packet *p, uint32_t len)
+{
+    p->data += len;
+    p->cap_len -= len;
+    p->wire_len -= len;
+}
+
+/* What is behind the first |len| bytes is padding or a trailer. */
+static inline void packet_trim(struct packet *p, uint32_t len)
+{
+    if (p->wire_len > len)
+        p->wire_len = len;
+    if (p->cap_len > len)
+        p->cap_len = len;
+}
+
+static inline void packet_scope(struct packet *p, uint32_t tag)
+{
+    p->scope = (p->scope ^ tag) * 0x01000193u;
+}
+
+/* Counts a header of |len| bytes that isn't all there: cut by the snap length, or never whole. */
+int packet_short(struct link *link, const struct packet *p, uint32_t len);
+
+int packet_malformed(struct link *link);
+
+/* The layer that an ether type announces; LAYER_DONE and counted when none is known. */
+int ether_type(struct link *link, uint16_t type);
+
+/* ether.c */
+int step_ethernet(struct link *link, struct packet *p);
+int step_vlan(struct link *link, struct packet *p);
+int step_llc(struct link *link, struct packet *p);
+int step_ppp(struct link *link, struct packet *p);
+int step_pppoe(struct link *link, struct packet *p);
+int step_mpls(struct link *link, struct packet *p);
+
+/* ip.c */
+int step_ip(struct link *link, struct packet *p, struct err *err);
+int step_ipv6(struct link *link, struct packet *p, struct err *err);
+
+/* What follows an IPv4 header, or the headers of IPv6: |protocol| stands at |p|. */
+int ip_protocol(struct link *link, struct packet *p, uint8_t protocol, struct err *err);
+
+/* tunnel.c */
+int step_gre(struct link *link, struct packet *p);
+int step_erspan2(struct link *link, struct packet *p);
+int step_erspan3(struct link *link, struct packet *p);
+int step_vxlan(struct link *link, struct packet *p);
+
+/* True if the UDP datagram at |p| goes to the VXLAN port and doesn't look like anything else. */
+bool is_vxlan(const struct packet *p);
+
+#endif
