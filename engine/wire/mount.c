@@ -15,9 +15,6 @@ enum {
     FHSIZE3 = 64,
 };
 
-static const struct field void_fields[] = { END };
-static struct type void_type = { .name = "void", .fields = void_fields };
-
 /* MNT's argument binds the result's handle; UMNT's takes nothing out of the tree of names. */
 static const struct field mnt_path_fields[] = {
     { "dirpath", XDR_STRING, CLASS_PATH, ROLE_ROOT_PATH, MNTPATHLEN, .wireshark = "mount.path" },
@@ -91,13 +88,13 @@ TYPE(exportlist);
 
 /* EXPORTALL is not in RFC 1094; servers that grew from Sun's answer it as they answer EXPORT. */
 static const struct procedure mount1_procedures[] = {
-    { 0, "NULL", &void_type, &void_type, "RFC 1094 A.5.0" },
+    { 0, "NULL", &wire_void, &wire_void, "RFC 1094 A.5.0" },
     { 1, "MNT", &mnt_args, &fhstatus, "RFC 1094 A.5.1" },
-    { 2, "DUMP", &void_type, &mountlist, "RFC 1094 A.5.2" },
-    { 3, "UMNT", &umnt_args, &void_type, "RFC 1094 A.5.3" },
-    { 4, "UMNTALL", &void_type, &void_type, "RFC 1094 A.5.4" },
-    { 5, "EXPORT", &void_type, &exportlist, "RFC 1094 A.5.5" },
-    { 6, "EXPORTALL", &void_type, &exportlist, "as RFC 1094 A.5.5" },
+    { 2, "DUMP", &wire_void, &mountlist, "RFC 1094 A.5.2" },
+    { 3, "UMNT", &umnt_args, &wire_void, "RFC 1094 A.5.3" },
+    { 4, "UMNTALL", &wire_void, &wire_void, "RFC 1094 A.5.4" },
+    { 5, "EXPORT", &wire_void, &exportlist, "RFC 1094 A.5.5" },
+    { 6, "EXPORTALL", &wire_void, &exportlist, "as RFC 1094 A.5.5" },
 };
 
 const struct program wire_mount1 = { 100005, 1, "MOUNT", mount1_procedures,
@@ -181,12 +178,12 @@ static const struct field exports_fields[] = {
 TYPE(exports);
 
 static const struct procedure mount3_procedures[] = {
-    { 0, "NULL", &void_type, &void_type, "RFC 1813 s5.2.0" },
+    { 0, "NULL", &wire_void, &wire_void, "RFC 1813 s5.2.0" },
     { 1, "MNT", &mnt3_args, &mountres3, "RFC 1813 s5.2.1" },
-    { 2, "DUMP", &void_type, &mountlist3, "RFC 1813 s5.2.2" },
-    { 3, "UMNT", &umnt3_args, &void_type, "RFC 1813 s5.2.3" },
-    { 4, "UMNTALL", &void_type, &void_type, "RFC 1813 s5.2.4" },
-    { 5, "EXPORT", &void_type, &exports, "RFC 1813 s5.2.5" },
+    { 2, "DUMP", &wire_void, &mountlist3, "RFC 1813 s5.2.2" },
+    { 3, "UMNT", &umnt3_args, &wire_void, "RFC 1813 s5.2.3" },
+    { 4, "UMNTALL", &wire_void, &wire_void, "RFC 1813 s5.2.4" },
+    { 5, "EXPORT", &wire_void, &exports, "RFC 1813 s5.2.5" },
 };
 
 const struct program wire_mount3 = { 100005, 3, "MOUNT", mount3_procedures,

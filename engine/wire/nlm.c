@@ -17,9 +17,6 @@ enum {
     MAXNETOBJ_SZ = 1024,
 };
 
-static const struct field void_fields[] = { END };
-static struct type void_type = { .name = "void", .fields = void_fields };
-
 static const struct value_name nlm_stats_names[] = {
     { 0, "LCK_GRANTED" },
     { 1, "LCK_DENIED" },
@@ -69,7 +66,7 @@ static const struct value_name fsh_access_names[] = {
     ROW("fh", XDR_OPAQUE, CLASS_HANDLE, ROLE_OBJECT, MAXNETOBJ_SZ, .wireshark = "nfs.fhandle")
 #define OH                                                                                         \
     ROW("oh", XDR_OPAQUE, CLASS_LOCK_OWNER, .max = MAXNETOBJ_SZ, .wireshark = "nlm.lock.owner")
-#define LOCK(type) ROW("alock", XDR_STRUCT, .sub = &(type), .wireshark = "nlm.lock")
+#define LOCK(type) ROW("alock", XDR_STRUCT, .sub = &(type))
 #define STATE ROW("state", XDR_I32, CLASS_COUNT, .wireshark = "nlm.state")
 #define STAT(values)                                                                               \
     ROW("stat", XDR_ENUM, CLASS_STATUS, ROLE_STATUS, .names = (values), .wireshark = "nlm.stat")
@@ -159,7 +156,7 @@ static const struct field nlm_share_fields[] = {
 TYPE(nlm_share);
 static const struct field nlm_shareargs_fields[] = {
     COOKIE,
-    ROW("share", XDR_STRUCT, .sub = &nlm_share, .wireshark = "nlm.share"),
+    { "share", XDR_STRUCT, .sub = &nlm_share },
     RECLAIM,
     END,
 };
@@ -251,27 +248,27 @@ static struct type nlm4_notify = { .name = "nlm4_notify", .fields = nlm_notify_f
 
 /* Procedures 0 to 15 with the structures of prefix |p|; |s| is their source. */
 #define LOCK_PROCEDURES(p, s)                                                                      \
-    ROW(0, "NULL", &void_type, &void_type, s), ROW(1, "TEST", &p##_testargs, &p##_testres, s),     \
+    ROW(0, "NULL", &wire_void, &wire_void, s), ROW(1, "TEST", &p##_testargs, &p##_testres, s),     \
         ROW(2, "LOCK", &p##_lockargs, &p##_res, s), ROW(3, "CANCEL", &p##_cancargs, &p##_res, s),  \
         ROW(4, "UNLOCK", &p##_unlockargs, &p##_res, s),                                            \
         ROW(5, "GRANTED", &p##_testargs, &p##_res, s),                                             \
-        ROW(6, "TEST_MSG", &p##_testargs, &void_type, s),                                          \
-        ROW(7, "LOCK_MSG", &p##_lockargs, &void_type, s),                                          \
-        ROW(8, "CANCEL_MSG", &p##_cancargs, &void_type, s),                                        \
-        ROW(9, "UNLOCK_MSG", &p##_unlockargs, &void_type, s),                                      \
-        ROW(10, "GRANTED_MSG", &p##_testargs, &void_type, s),                                      \
-        ROW(11, "TEST_RES", &p##_testres, &void_type, s),                                          \
-        ROW(12, "LOCK_RES", &p##_res, &void_type, s),                                              \
-        ROW(13, "CANCEL_RES", &p##_res, &void_type, s),                                            \
-        ROW(14, "UNLOCK_RES", &p##_res, &void_type, s),                                            \
-        ROW(15, "GRANTED_RES", &p##_res, &void_type, s)
+        ROW(6, "TEST_MSG", &p##_testargs, &wire_void, s),                                          \
+        ROW(7, "LOCK_MSG", &p##_lockargs, &wire_void, s),                                          \
+        ROW(8, "CANCEL_MSG", &p##_cancargs, &wire_void, s),                                        \
+        ROW(9, "UNLOCK_MSG", &p##_unlockargs, &wire_void, s),                                      \
+        ROW(10, "GRANTED_MSG", &p##_testargs, &wire_void, s),                                      \
+        ROW(11, "TEST_RES", &p##_testres, &wire_void, s),                                          \
+        ROW(12, "LOCK_RES", &p##_res, &wire_void, s),                                              \
+        ROW(13, "CANCEL_RES", &p##_res, &wire_void, s),                                            \
+        ROW(14, "UNLOCK_RES", &p##_res, &wire_void, s),                                            \
+        ROW(15, "GRANTED_RES", &p##_res, &wire_void, s)
 
 /* 16 to 19 are not used. */
 #define SHARE_PROCEDURES(p, s)                                                                     \
     [20] = ROW(20, "SHARE", &p##_shareargs, &p##_shareres, s),                                     \
     [21] = ROW(21, "UNSHARE", &p##_shareargs, &p##_shareres, s),                                   \
     [22] = ROW(22, "NM_LOCK", &p##_lockargs, &p##_res, s),                                         \
-    [23] = ROW(23, "FREE_ALL", &p##_notify, &void_type, s)
+    [23] = ROW(23, "FREE_ALL", &p##_notify, &wire_void, s)
 
 static const struct procedure nlm1_procedures[] = { LOCK_PROCEDURES(nlm, "XNFS 10") };
 static const struct procedure nlm3_procedures[] = { LOCK_PROCEDURES(nlm, "XNFS 10"),

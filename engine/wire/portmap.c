@@ -9,9 +9,6 @@
 
 #include <stddef.h>
 
-static const struct field void_fields[] = { END };
-static struct type void_type = { .name = "void", .fields = void_fields };
-
 static const struct value_name protocol_names[] = {
     { 6, "IPPROTO_TCP" },
     { 17, "IPPROTO_UDP" },
@@ -81,11 +78,11 @@ static const struct field call_result_fields[] = {
 TYPE(call_result);
 
 static const struct procedure portmap2_procedures[] = {
-    { 0, "NULL", &void_type, &void_type, "RFC 1833 s3.2" },
+    { 0, "NULL", &wire_void, &wire_void, "RFC 1833 s3.2" },
     { 1, "SET", &mapping, &set_result, "RFC 1833 s3.2" },
     { 2, "UNSET", &mapping_question, &unset_result, "RFC 1833 s3.2" },
     { 3, "GETPORT", &mapping_question, &getport_result, "RFC 1833 s3.2" },
-    { 4, "DUMP", &void_type, &pmaplist, "RFC 1833 s3.2" },
+    { 4, "DUMP", &wire_void, &pmaplist, "RFC 1833 s3.2" },
     { 5, "CALLIT", &call_args, &call_result, "RFC 1833 s3.2" },
 };
 
@@ -135,7 +132,7 @@ static struct type getversaddr_result = { .name = "RPCBPROC_GETVERSADDRres",
 
 /* RFC 1833 s2.1 rpcblist_ptr */
 static const struct field rp__list_fields[] = {
-    { "rpcb_map", XDR_STRUCT, .sub = &rpcb, .wireshark = "portmap.rpcb" },
+    { "rpcb_map", XDR_STRUCT, .sub = &rpcb },
     END,
 };
 TYPE(rp__list);
@@ -179,13 +176,13 @@ static struct type taddr2uaddr_result = { .name = "RPCBPROC_TADDR2UADDRres",
 
 /* What versions 3 and 4 have in common; |name5| is procedure 5's. */
 #define RPCBIND_PROCEDURES(name5)                                                                  \
-    ROW(0, "NULL", &void_type, &void_type, "RFC 1833 s2.1"),                                       \
+    ROW(0, "NULL", &wire_void, &wire_void, "RFC 1833 s2.1"),                                       \
         ROW(1, "SET", &rpcb, &rpcb_set_result, "RFC 1833 s2.1"),                                   \
         ROW(2, "UNSET", &rpcb_question, &rpcb_unset_result, "RFC 1833 s2.1"),                      \
         ROW(3, "GETADDR", &rpcb_question, &getaddr_result, "RFC 1833 s2.1"),                       \
-        ROW(4, "DUMP", &void_type, &rpcblist_ptr, "RFC 1833 s2.1"),                                \
+        ROW(4, "DUMP", &wire_void, &rpcblist_ptr, "RFC 1833 s2.1"),                                \
         ROW(5, (name5), &rpcb_rmtcallargs, &rpcb_rmtcallres, "RFC 1833 s2.1"),                     \
-        ROW(6, "GETTIME", &void_type, &gettime_result, "RFC 1833 s2.1"),                           \
+        ROW(6, "GETTIME", &wire_void, &gettime_result, "RFC 1833 s2.1"),                           \
         ROW(7, "UADDR2TADDR", &uaddr2taddr_args, &netbuf, "RFC 1833 s2.1"),                        \
         ROW(8, "TADDR2UADDR", &netbuf, &taddr2uaddr_result, "RFC 1833 s2.1")
 
@@ -267,7 +264,7 @@ static const struct procedure rpcbind4_procedures[] = {
     { 9, "GETVERSADDR", &rpcb_question, &getversaddr_result, "RFC 1833 s2.1" },
     { 10, "INDIRECT", &rpcb_rmtcallargs, &rpcb_rmtcallres, "RFC 1833 s2.1" },
     { 11, "GETADDRLIST", &rpcb_question, &rpcb_entry_list_ptr, "RFC 1833 s2.1" },
-    { 12, "GETSTAT", &void_type, &rpcb_stat_byvers, "RFC 1833 s2.1" },
+    { 12, "GETSTAT", &wire_void, &rpcb_stat_byvers, "RFC 1833 s2.1" },
 };
 
 const struct program wire_rpcbind4 = { 100000, 4, "RPCBIND", rpcbind4_procedures,
