@@ -32,12 +32,13 @@ struct rpc_auth {
     uint32_t flavor;
     struct bytes body; /* at most RPC_AUTH_BODY_MAX */
     uint32_t offset;   /* of the body in the message */
-    /* AUTH_SYS, when |valid|: */
-    bool valid; /* the body has the form that its flavor asks for */
+    bool valid; /* the body has the form that its flavor asks for, to its last byte; false for
+                 * flavors not named above. What follows is 0 unless it is set. */
+    /* AUTH_SYS: */
     uint32_t stamp;
     struct bytes machine;
     uint32_t uid, gid, gid_count, gids[RPC_GIDS_MAX];
-    /* RPCSEC_GSS, when |valid|: */
+    /* RPCSEC_GSS, in credentials: */
     uint32_t gss_version, gss_procedure, gss_sequence, gss_service;
     struct bytes gss_context;
 };
@@ -64,15 +65,24 @@ enum rpc_result {
                         * program, version and procedure if |body| >= 24 says that they were */
 };
 
-/* Reads the header of the |cap_len| captured bytes of a message |wire_len| long. For a reply under
- * RPCSEC_GSS whether its body is in clear depends on the call: see rpc_reply_in_clear.
- * For calls with gss_service integrity the body is the databody inside its wrapping, still in
- * clear: |body| points behind the wrapping's length and sequence number (RFC 2203 s5.3.2.2). */
+/* Reads the header of the |cap_len| captured bytes of a message |wire_len| long; |out| is
+ * overwritten. Not an RPC message: a message type, reply state or accept state that does not exist,
+ * another RPC version than 2 in a call, an authenticator above 400 bytes, or an end before the
+ * header's. Programs and procedures are not judged. |out->body| is where it stopped when that is
+ * not RPC_OK.
+ *
+ * For a reply under RPCSEC_GSS whether its body is in clear depends on the call: see
+ * rpc_reply_in_clear. For calls with gss_service integrity the body is the databody inside its
+ * wrapping, still in clear: |body| points behind the wrapping's length and sequence number (RFC
+ * 2203 s5.3.2.2). |body_protected| is set for privacy, for the calls that set up and destroy
+ * contexts (their procedure is NULL, but their body is RPCSEC_GSS's), for a credential that could
+ * not be read, and for a wrapping of which less than its first 8 bytes were captured. */
 enum rpc_result rpc_parse(const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
                           struct rpc_header *out);
 
 /* Moves the body of |reply| behind the integrity wrapping, or marks it protected, according to
- * the credential of its call. */
+ * the credential of its call. To be called once; it changes nothing for other flavors than
+ * RPCSEC_GSS and for replies without results. */
 void rpc_reply_in_clear(const uint8_t *data, uint32_t cap_len, const struct rpc_auth *call,
                         struct rpc_header *reply);
 

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/wire/rpc.c
+ *
+ * RPC version 2 headers (RFC 5531 s8, s9, appendix A for AUTH_SYS and AUTH_SHORT), AUTH_DH's form
+ * (RFC 2695 s2), RPCSEC_GSS (RFC 2203 s5, RFC 5403, RFC 7861 for versions 2 and 3).
+ */
+#include "wire/rpc.h"
+
+enum { MSG_ACCEPTED = 0, MSG_DENIED = 1 };
+enum { REJECT_RPC_MISMATCH = 0, REJECT_AUTH_ERROR = 1 };
+enum { GSS_DATA = 0 };
+enum { GSS_SERVICE_NONE = 1, GSS_SERVICE_INTEGRITY = 2 };
+enum { DH_FULLNAME = 0, DH_NICKNAME = 1, DH_NETNAME_MAX = 255 };
+enum { SYS_MACHINE_MAX = 255 };
+
+struct reader {
+    const uint8_t *data;
+    uint32_t pos, cap, wire;
+};
+
+static inline enum rpc_result need(const struct reader *r, uint32_t len)
+{
+    if (len <= r->cap - r->pos)
+        return RPC_OK;
+    return len > r->wire - r->pos ? RPC_NOT : RPC_TRUNCATED;
+}
+
+static inline enum rpc_result read_word(struct reader *r, uint32_t *value)
+{
+    enum rpc_result result = need(r, 4);
+
+    if (result == RPC_OK) {
+        *value = load_be32(r->data + r->pos);
+        r->pos += 4;
+    }
+    return result;
+}
+
+static inline uint32_t padded(uint32_t len)
+{
+    return (len + 3) & ~3u;
+}
+
+/* An opaque or string of at most |max| (below 4 GiB - 4) bytes. */
+static enum rpc_result read_bytes(struct reader *r, uint32_t max, struct bytes *out)
+{
+    uint32_t len = 0;
+    enum rpc_result result = read_word(r, &len);
+
+    if (result != RPC_OK)
+        return result;
+    if (len > max) {
+        r->pos -= 4;
+        return RPC_NOT;
+    }
+    result = need(r, padded(len));
+    if (result == RPC_OK) {
+        out->data = r->data + r->pos;
+        out->len = len;
+        r->pos += padded(len);
+    }
+    return result;
+}
+
+static bool read_auth_sys(struct reader *r, struct rpc_auth *auth)
+{
+    struct rpc_auth sys = *auth;
+    uint32_t i;
+
+    if (read_word(r, &sys.stamp) || read_bytes(r, SYS_MACHINE_MAX, &sys.machine) ||
+        read_word(r, &sys.uid) || read_word(r, &sys.gid) || read_word(r, &sys.gid_count) ||
+        sys.gid_count > RPC_GIDS_MAX)
+        return false;
+    for (i = 0; i < sys.gid_count; i++)
+        if (read_word(r, &sys.gids[i]))
+            return false;
+    if (r->pos != r->wire)
+        return false;
+    *auth = sys;
+    return true;
+}
+
+static bool read_auth_gss(struct reader *r, struct rpc_auth *auth)
+{
+    struct rpc_auth gss = *auth;
+
+    if (read_word(r, &gss.gss_version) || gss.gss_version < 1 || gss.gss_version > 3 ||
+        read_word(r, &gss.gss_procedure) || read_word(r, &gss.gss_sequence) ||
+        read_word(r, &gss.gss_service) || read_bytes(r, RPC_AUTH_BODY_MAX, &gss.gss_context) ||
+        r->pos != r->wire)
+        return false;
+    *auth = gss;
+    return true;
+}
+
+/* Full name: a net name, a key of 8 bytes, a window. */
+static bool is_auth_dh(struct reader *r)
+{
+    struct bytes name;
+    uint32_t kind, word;
+
+    if (read_word(r, &kind))
+        return false;
+    if (kind == DH_FULLNAME) {
+        if (read_bytes(r, DH_NETNAME_MAX, &name) || need(r, 12))
+            return false;
+        r->pos += 12;
+    } else if (kind != DH_NICKNAME || read_word(r, &word)) {
+        return false;
+    }
+    return r->pos == r->wire;
+}
+
+static void read_auth_body(struct rpc_auth *auth, bool is_credential)
+{
+    struct reader r = { auth->body.data, 0, auth->body.len, auth->body.len };
+
+    switch (auth->flavor) {
+    case RPC_AUTH_NONE:
+    case RPC_AUTH_SHORT:
+        auth->valid = true;
+        break;
+    case RPC_AUTH_SYS:
+        auth->valid = read_auth_sys(&r, auth);
+        break;
+    case RPC_AUTH_DH: /* as a verifier: a time stamp of 8 bytes, and a window or a nickname */
+        auth->valid = is_credential ? is_auth_dh(&r) : auth->body.len == 12;
+        break;
+    case RPC_GSS: /* as a verifier: a checksum of any form */
+        auth->valid = is_credential ? read_auth_gss(&r, auth) : true;
+        break;
+    }
+}
+
+static enum rpc_result read_auth(struct reader *r, struct rpc_auth *auth, bool is_credential)
+{
+    enum rpc_result result = read_word(r, &auth->flavor);
+
+    if (result == RPC_OK)
+        result = read_bytes(r, RPC_AUTH_BODY_MAX, &auth->body);
+    if (result != RPC_OK)
+        return result;
+    auth->offset = (uint32_t)(auth->body.data - r->data);
+    read_auth_body(auth, is_credential);
+    return RPC_OK;
+}
+
+/* rpc_gss_integ_data: an opaque of sequence number and body, then the checksum. */
+static void unwrap(const uint8_t *data, uint32_t cap, struct rpc_header *h)
+{
+    uint32_t len;
+
+    h->body_protected = true;
+    if (h->body_len < 8 || cap < h->body || cap - h->body < 8)
+        return;
+    len = load_be32(data + h->body);
+    if (len < 4 || len > h->body_len - 4)
+        return;
+    h->body += 8;
+    h->body_len = len - 4;
+    h->body_protected = false;
+}
+
+static void find_body(const uint8_t *data, uint32_t cap, const struct rpc_auth *credential,
+                      struct rpc_header *h)
+{
+    if (credential->flavor != RPC_GSS)
+        return;
+    if (!credential->valid || credential->gss_procedure != GSS_DATA)
+        h->body_protected = true;
+    else if (credential->gss_service == GSS_SERVICE_INTEGRITY)
+        unwrap(data, cap, h);
+    else
+        h->body_protected = credential->gss_service != GSS_SERVICE_NONE;
+}
+
+static enum rpc_result read_call(struct reader *r, struct rpc_header *h)
+{
+    enum rpc_result result;
+
+    if ((result = read_word(r, &h->rpc_version)))
+        return result;
+    if (h->rpc_version != 2) {
+        r->pos -= 4;
+        return RPC_NOT;
+    }
+    if ((result = read_word(r, &h->program)) || (result = read_word(r, &h->version)) ||
+        (result = read_word(r, &h->procedure)) || (result = read_auth(r, &h->credential, true)) ||
+        (result = read_auth(r, &h->verifier, false)))
+        return result;
+    return RPC_OK;
+}
+
+static enum rpc_result read_detail(struct reader *r, struct rpc_header *h, unsigned words)
+{
+    enum rpc_result result = RPC_OK;
+    unsigned i;
+
+    for (i = 0; i < words && result == RPC_OK; i++)
+        result = read_word(r, &h->detail[i]);
+    return result;
+}
+
+static enum rpc_result read_reply(struct reader *r, struct rpc_header *h)
+{
+    enum rpc_result result;
+    uint32_t state = 0;
+
+    if ((result = read_word(r, &state)))
+        return result;
+    if (state == MSG_ACCEPTED) {
+        if ((result = read_auth(r, &h->verifier, false)) || (result = read_word(r, &h->status)))
+            return result;
+        if (h->status <= RPC_SYSTEM_ERR)
+            return read_detail(r, h, h->status == RPC_PROG_MISMATCH ? 2 : 0);
+    } else if (state == MSG_DENIED) {
+        if ((result = read_word(r, &state)))
+            return result;
+        if (state == REJECT_RPC_MISMATCH) {
+            h->status = RPC_MISMATCH;
+            return read_detail(r, h, 2);
+        }
+        if (state == REJECT_AUTH_ERROR) {
+            h->status = RPC_AUTH_ERROR;
+            return read_detail(r, h, 1);
+        }
+    }
+    r->pos -= 4;
+    return RPC_NOT;
+}
+
+enum rpc_result rpc_parse(const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
+                          struct rpc_header *out)
+{
+    struct reader r = { data, 0, cap_len < wire_len ? cap_len : wire_len, wire_len };
+    enum rpc_result result;
+
+    memset(out, 0, sizeof(*out));
+    if ((result = read_word(&r, &out->xid)) == RPC_OK &&
+        (result = read_word(&r, &out->direction)) == RPC_OK) {
+        if (out->direction == RPC_CALL) {
+            result = read_call(&r, out);
+        } else if (out->direction == RPC_REPLY) {
+            result = read_reply(&r, out);
+        } else {
+            r.pos -= 4;
+            result = RPC_NOT;
+        }
+    }
+    out->body = r.pos;
+    if (result != RPC_OK)
+        return result;
+    out->body_len = wire_len - r.pos;
+    if (out->direction == RPC_CALL)
+        find_body(data, r.cap, &out->credential, out);
+    return RPC_OK;
+}
+
+void rpc_reply_in_clear(const uint8_t *data, uint32_t cap_len, const struct rpc_auth *call,
+                        struct rpc_header *reply)
+{
+    if (reply->status == RPC_SUCCESS)
+        find_body(data, cap_len, call, reply);
+}
+
+const char *rpc_status_name(uint32_t status)
+{
+    switch (status) {
+    case RPC_SUCCESS:
+        return "SUCCESS";
+    case RPC_PROG_UNAVAIL:
+        return "PROG_UNAVAIL";
+    case RPC_PROG_MISMATCH:
+        return "PROG_MISMATCH";
+    case RPC_PROC_UNAVAIL:
+        return "PROC_UNAVAIL";
+    case RPC_GARBAGE_ARGS:
+        return "GARBAGE_ARGS";
+    case RPC_SYSTEM_ERR:
+        return "SYSTEM_ERR";
+    case RPC_MISMATCH:
+        return "RPC_MISMATCH";
+    case RPC_AUTH_ERROR:
+        return "AUTH_ERROR";
+    }
+    return NULL;
+}
