@@ -136,7 +136,8 @@ int layout_encode(const struct record *record, struct layout_bases *bases, struc
             v = zigzag(load(at));
             break;
         case LAYOUT_BOOL:
-            presence |= (uint64_t) * (const bool *)at << i;
+            if (*(const bool *)at)
+                presence |= UINT64_C(1) << i;
             continue;
         case LAYOUT_BYTES:
         case LAYOUT_TEXT:

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nfsr_file: a file appears under its name whole or not at all, and every failure is told. */
+#include "record/nfsr.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char dir[64], path[128];
+
+static int setup(void **state)
+{
+    (void)state;
+    snprintf(dir, sizeof(dir), "nfsr_file.XXXXXX");
+    if (!mkdtemp(dir))
+        return -1;
+    snprintf(path, sizeof(path), "%s/out.nfsr", dir);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(dir);
+}
+
+static unsigned count_entries(void)
+{
+    DIR *d = opendir(dir);
+    unsigned n = 0;
+
+    assert_non_null(d);
+    for (struct dirent *e = readdir(d); e; e = readdir(d))
+        n += e->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+static void assert_content(const char *name, const char *expected)
+{
+    char text[64] = "";
+    int fd = open(name, O_RDONLY);
+
+    assert_true(fd >= 0);
+    assert_true(read(fd, text, sizeof(text) - 1) >= 0);
+    close(fd);
+    assert_string_equal(text, expected);
+}
+
+static void make_file(const char *name, const char *content)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, content, strlen(content)), strlen(content));
+    close(fd);
+}
+
+static void appears_on_commit(void **state)
+{
+    struct err err = { 0 };
+    struct nfsr_file *f = nfsr_file_open(path, &err);
+    struct stat st;
+    mode_t mask = umask(0);
+
+    (void)state;
+    umask(mask);
+    assert_non_null(f);
+    assert_int_equal(nfsr_file_write(f, "abc", 3, &err), 0);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(count_entries(), 1);
+    assert_int_equal(nfsr_file_commit(f, &err), 0);
+    assert_int_equal(count_entries(), 1);
+    nfsr_file_close(f);
+    assert_content(path, "abc");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0666 & ~mask);
+}
+
+static void old_file_stays_without_commit(void **state)
+{
+    struct err err = { 0 };
+    struct nfsr_file *f;
+
+    (void)state;
+    make_file(path, "old");
+    f = nfsr_file_open(path, &err);
+    assert_non_null(f);
+    assert_int_equal(nfsr_file_write(f, "new", 3, &err), 0);
+    assert_content(path, "old");
+    nfsr_file_close(f);
+    assert_content(path, "old");
+    assert_int_equal(count_entries(), 1);
+}
+
+static void symbolic_link_stays(void **state)
+{
+    struct err err = { 0 };
+    char target[128];
+    struct nfsr_file *f;
+    struct stat st;
+
+    (void)state;
+    snprintf(target, sizeof(target), "%s/target", dir);
+    make_file(target, "old");
+    assert_int_equal(symlink("target", path), 0);
+    f = nfsr_file_open(path, &err);
+    assert_non_null(f);
+    assert_int_equal(nfsr_file_write(f, "new", 3, &err), 0);
+    assert_int_equal(nfsr_file_commit(f, &err), 0);
+    nfsr_file_close(f);
+    assert_int_equal(lstat(path, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_content(target, "new");
+    unlink(target);
+}
+
+static void two_writers_of_one_path(void **state)
+{
+    struct err err = { 0 };
+    struct nfsr_file *a = nfsr_file_open(path, &err), *b = nfsr_file_open(path, &err);
+
+    (void)state;
+    assert_non_null(a);
+    assert_non_null(b);
+    assert_int_equal(nfsr_file_write(a, "a", 1, &err), 0);
+    assert_int_equal(nfsr_file_write(b, "b", 1, &err), 0);
+    assert_int_equal(nfsr_file_commit(a, &err), 0);
+    nfsr_file_close(b);
+    nfsr_file_close(a);
+    assert_content(path, "a");
+    assert_int_equal(count_entries(), 1);
+}
+
+static void bad_paths(void **state)
+{
+    struct err err = { 0 };
+    char name[160], expected[256];
+
+    (void)state;
+    snprintf(name, sizeof(name), "%s/no/out.nfsr", dir);
+    assert_null(nfsr_file_open(name, &err));
+    snprintf(expected, sizeof(expected), "%s: cannot create: No such file or directory", name);
+    assert_int_equal(err.code, ERR_SYSTEM);
+    assert_string_equal(err.text, expected);
+
+    assert_null(nfsr_file_open(dir, &err));
+    snprintf(expected, sizeof(expected), "%s: cannot open: Is a directory", dir);
+    assert_int_equal(err.code, ERR_SYSTEM);
+    assert_string_equal(err.text, expected);
+    assert_int_equal(count_entries(), 0);
+}
+
+/* In a child, as another user where this one may write anywhere. */
+static void unwritable_directory(void **state)
+{
+    int status;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(chmod(dir, 0555), 0);
+    child = fork();
+    if (child == 0) {
+        struct err err = { 0 };
+
+        /* by its own descriptor: the way to it may be closed to that user */
+        if (chdir(dir) < 0 || (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0)))
+            _exit(2);
+        _exit(!nfsr_file_open("out.nfsr", &err) && err.code == ERR_SYSTEM &&
+                      !strcmp(err.text, "out.nfsr: cannot create: Permission denied")
+                  ? 0
+                  : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(chmod(dir, 0755), 0);
+    assert_int_equal(count_entries(), 0);
+}
+
+static void full_device(void **state)
+{
+    struct err err = { 0 };
+    struct nfsr_file *f = nfsr_file_open("/dev/full", &err);
+
+    (void)state;
+    assert_non_null(f);
+    assert_int_equal(nfsr_file_write(f, "abc", 3, &err), -ERR_SYSTEM);
+    assert_string_equal(err.text, "/dev/full: cannot write: No space left on device");
+    assert_int_equal(nfsr_file_commit(f, &err), -ERR_SYSTEM);
+    nfsr_file_close(f);
+    assert_int_equal(access("/dev/full", F_OK), 0);
+}
+
+static void device_is_written_in_place(void **state)
+{
+    struct err err = { 0 };
+    struct nfsr_file *f = nfsr_file_open("/dev/null", &err);
+    struct stat st;
+
+    (void)state;
+    assert_non_null(f);
+    assert_int_equal(nfsr_file_write(f, "abc", 3, &err), 0);
+    assert_int_equal(nfsr_file_commit(f, &err), 0);
+    nfsr_file_close(f);
+    assert_int_equal(stat("/dev/null", &st), 0);
+    assert_true(S_ISCHR(st.st_mode));
+}
+
+/* The size limit stands for a disk that fills up in the middle of a write. */
+static void disk_fills_up(void **state)
+{
+    struct rlimit old, small;
+    static char data[8192];
+    struct err err = { 0 };
+    struct nfsr_file *f;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = (struct rlimit){ 5000, old.rlim_max };
+    make_file(path, "old");
+    f = nfsr_file_open(path, &err);
+    assert_non_null(f);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_int_equal(nfsr_file_write(f, data, sizeof(data), &err), -ERR_SYSTEM);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_non_null(strstr(err.text, path));
+    assert_non_null(strstr(err.text, "cannot write: File too large"));
+    assert_int_equal(nfsr_file_commit(f, &err), -ERR_SYSTEM);
+    nfsr_file_close(f);
+    assert_content(path, "old");
+    assert_int_equal(count_entries(), 1);
+}
+
+static void commit_without_directory(void **state)
+{
+    struct err err = { 0 };
+    char aside[80];
+    struct nfsr_file *f = nfsr_file_open(path, &err);
+
+    (void)state;
+    assert_non_null(f);
+    snprintf(aside, sizeof(aside), "%s.aside", dir);
+    assert_int_equal(rename(dir, aside), 0);
+    assert_int_equal(nfsr_file_commit(f, &err), -ERR_SYSTEM);
+    assert_non_null(strstr(err.text, "cannot rename"));
+    assert_int_equal(rename(aside, dir), 0);
+    nfsr_file_close(f);
+    assert_int_equal(count_entries(), 0);
+}
+
+/* Standard output is a pipe: bytes arrive; once nobody reads it is an error like others. */
+static void standard_output(void **state)
+{
+    int ends[2], old = dup(STDOUT_FILENO);
+    char got[8] = "";
+    struct err err = { 0 };
+    struct nfsr_file *f;
+    int first, commit, second;
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    signal(SIGPIPE, SIG_IGN);
+    fflush(stdout);
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[1]);
+    f = nfsr_file_open("-", &err);
+    first = nfsr_file_write(f, "abc", 3, &err);
+    commit = nfsr_file_commit(f, &err);
+    if (read(ends[0], got, sizeof(got) - 1) < 0)
+        got[0] = '!';
+    close(ends[0]);
+    second = nfsr_file_write(f, "abc", 3, &err);
+    nfsr_file_close(f);
+    dup2(old, STDOUT_FILENO);
+    close(old);
+    assert_int_equal(first, 0);
+    assert_int_equal(commit, 0);
+    assert_string_equal(got, "abc");
+    assert_int_equal(second, -ERR_SYSTEM);
+    assert_string_equal(err.text, "standard output: cannot write: Broken pipe");
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(appears_on_commit),   TEST(old_file_stays_without_commit),
+        TEST(symbolic_link_stays), TEST(two_writers_of_one_path),
+        TEST(bad_paths),           TEST(unwritable_directory),
+        TEST(full_device),         TEST(device_is_written_in_place),
+        TEST(disk_fills_up),       TEST(commit_without_directory),
+        TEST(standard_output),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
