@@ -37,10 +37,11 @@ struct rpc_auth {
     /* AUTH_SYS: */
     uint32_t stamp;
     struct bytes machine;
-    uint32_t uid, gid, gid_count, gids[RPC_GIDS_MAX];
+    uint32_t uid, gid, gid_count;
     /* RPCSEC_GSS, in credentials: */
     uint32_t gss_version, gss_procedure, gss_sequence, gss_service;
     struct bytes gss_context;
+    uint32_t gids[RPC_GIDS_MAX]; /* AUTH_SYS; set up to |gid_count| only */
 };
 
 struct rpc_header {
