@@ -192,22 +192,12 @@ int step_mpls(struct link *link, struct packet *p)
         packet_skip(p, 4);
     } while (!(entry & MPLS_BOTTOM));
 
-    if (p->cap_len < 4)
-        return packet_short(link, p, 4);
-    switch (p->data[0] >> 4) {
-    case 4:
+    if (p->cap_len < 1)
+        return packet_short(link, p, 1);
+    if (p->data[0] >> 4 == 4)
         return LAYER_IP;
-    case 6:
+    if (p->data[0] >> 4 == 6)
         return LAYER_IPV6;
-    case 0: /* the control word of a pseudowire, RFC 4448 s4.6 */
-        if (load_be16(p->data) == 0) {
-            packet_skip(p, 4);
-            return LAYER_ETHERNET;
-        }
-        break;
-    default:
-        break;
-    }
     count_number(link->count, COUNT_MPLS_NIBBLE, p->data[0] >> 4);
     return LAYER_DONE;
 }

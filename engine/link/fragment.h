@@ -30,7 +30,7 @@ struct fragment_key {
     uint8_t protocol; /* IPv4 only, RFC 791 s3.2; IPv6 identifies without it, RFC 8200 s4.5 */
     uint8_t zero;
     uint32_t id;
-    uint32_t scope; /* tags and tunnels around the IP header */
+    uint32_t scope; /* tags and tunnels around the IP header, where they matter */
 };
 
 struct fragment {

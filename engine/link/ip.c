@@ -49,6 +49,17 @@ static void source_route(struct packet *p, const uint8_t *option, uint32_t left)
     }
 }
 
+/* RFC 1918 and RFC 3927: the same address may be another host behind other tags or in another
+ * tunnel. All others are the same host everywhere, and two copies of a fragment the same. */
+static bool is_private(const struct address *a)
+{
+    const uint8_t *b = a->bytes;
+
+    return a->version == 4 &&
+           (b[0] == 10 || (b[0] == 172 && (b[1] & 0xf0) == 16) || (b[0] == 192 && b[1] == 168) ||
+            (b[0] == 169 && b[1] == 254));
+}
+
 /* Returns a layer, LAYER_PAYLOAD meaning here: go on with |*protocol| at |p|. */
 static int reassemble(struct link *link, struct packet *p, struct fragment *fragment,
                       uint8_t *protocol, struct err *err)
@@ -67,7 +78,8 @@ static int reassemble(struct link *link, struct packet *p, struct fragment *frag
     }
     fragment->key.source = p->ip.source;
     fragment->key.destination = p->ip.destination;
-    fragment->key.scope = p->scope;
+    if (is_private(&p->ip.source) || is_private(&p->ip.destination))
+        fragment->key.scope = p->scope;
     fragment->data = p->data;
     fragment->len = p->cap_len;
     fragment->time = p->time;

@@ -32,7 +32,7 @@ static int print_payload(void *ctx, const struct frame *frame, const struct ip_p
 
     (void)ctx;
     (void)err;
-    if (p->protocol == 6 && p->cap_len > 12) {
+    if (p->protocol == 6 && p->cap_len >= 16) {
         uint32_t header = (p->data[12] >> 4) * 4;
 
         if (header >= 20 && header <= p->wire_len)
