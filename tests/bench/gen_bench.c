@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tests/bench/gen_bench.c
+ *
+ * Writes a large capture of NFSv3 over TCP: gen_bench --packets N [--seed N] [--clients N]
+ * [--files N] FILE.  The same options give the same bytes.
+ *
+ * Several clients with calls outstanding work on a bounded set of files below one export, in a mix
+ * as file servers see it; segments at MTU 1500 with timestamps, an ACK for every second one. About
+ * one packet in three begins a call or a reply.  TCP checksums are 0, as with checksum offload.
+ */
+#include "bench_out.h"
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILES_A_DIRECTORY = 50, OUTSTANDING_MAX = 8, CLIENTS_MAX = 50, HANDLE_LEN = 28 };
+
+enum procedure {
+    GETATTR = 1,
+    SETATTR = 2,
+    LOOKUP = 3,
+    ACCESS = 4,
+    READ = 6,
+    WRITE = 7,
+    CREATE = 8,
+    REMOVE = 12,
+    READDIRPLUS = 17,
+    FSSTAT = 18,
+    COMMIT = 21,
+};
+
+/* Shares in 1/1000. */
+static const struct {
+    enum procedure procedure;
+    uint32_t share;
+} mix[] = {
+    { GETATTR, 300 }, { LOOKUP, 190 }, { ACCESS, 165 }, { READ, 140 },
+    { WRITE, 80 },    { SETATTR, 25 }, { CREATE, 35 },  { READDIRPLUS, 10 },
+    { REMOVE, 30 },   { COMMIT, 20 },  { FSSTAT, 5 },
+};
+
+struct call {
+    uint32_t xid, file, count;
+    enum procedure procedure;
+    bool fails;
+};
+
+struct client {
+    struct bench_conn conn;
+    uint32_t xid;
+    struct call waiting[OUTSTANDING_MAX];
+    uint32_t waiting_count;
+};
+
+struct work {
+    struct bench_out out;
+    struct bench_message message;
+    struct client clients[CLIENTS_MAX];
+    uint32_t client_count, file_count;
+};
+
+/* Objects: 0 is the export's root, then the directories, then the files. */
+static uint32_t directory_count(const struct work *w)
+{
+    return (w->file_count + FILES_A_DIRECTORY - 1) / FILES_A_DIRECTORY;
+}
+
+static uint32_t directory_of(uint32_t file)
+{
+    return 1 + file / FILES_A_DIRECTORY;
+}
+
+static uint32_t object_of(const struct work *w, uint32_t file)
+{
+    return 1 + directory_count(w) + file;
+}
+
+static void put_handle(struct bench_message *m, uint32_t object)
+{
+    uint8_t handle[HANDLE_LEN] = { 1, 0, 7, 1 };
+
+    memcpy(handle + 4, "\x35\x1d\x9c\x4e\xa8\x10\x4b\x7e\x93\x62\x5f\x0a\x11\xc4\x2d\x86", 16);
+    handle[20] = (uint8_t)(object >> 24);
+    handle[21] = (uint8_t)(object >> 16);
+    handle[22] = (uint8_t)(object >> 8);
+    handle[23] = (uint8_t)object;
+    handle[24] = (uint8_t)(object * 37);
+    bench_opaque(m, handle, sizeof(handle));
+}
+
+static void put_name(struct bench_message *m, const char *prefix, uint32_t number)
+{
+    char name[32];
+    int len = snprintf(name, sizeof(name), "%s%05u.dat", prefix, number);
+
+    bench_opaque(m, name, (uint32_t)len);
+}
+
+static void put_attributes(struct bench_message *m, const struct work *w, uint32_t object)
+{
+    bool is_file = object > directory_count(w);
+    uint32_t seconds = (uint32_t)(w->out.now / 1000000);
+
+    bench_u32(m, is_file ? 1 : 2);
+    bench_u32(m, is_file ? 0100644 : 040755);
+    bench_u32(m, 1);
+    bench_u32(m, 1000 + object % 8);
+    bench_u32(m, 1000);
+    bench_u64(m, is_file ? 65536 : 4096);
+    bench_u64(m, is_file ? 65536 : 4096);
+    bench_u64(m, 0);
+    bench_u64(m, 0xfd0000000001);
+    bench_u64(m, 131072 + object);
+    for (int i = 0; i < 3; i++) {
+        bench_u32(m, seconds);
+        bench_u32(m, (uint32_t)(w->out.now % 1000000) * 1000);
+    }
+}
+
+static void put_optional_attributes(struct bench_message *m, const struct work *w, uint32_t object)
+{
+    bench_u32(m, 1);
+    put_attributes(m, w, object);
+}
+
+static void put_wcc(struct bench_message *m, const struct work *w, uint32_t object)
+{
+    bench_u32(m, 1);
+    bench_u64(m, 4096);
+    bench_u64(m, (uint64_t)(w->out.now / 1000000) << 32);
+    bench_u64(m, (uint64_t)(w->out.now / 1000000) << 32);
+    put_optional_attributes(m, w, object);
+}
+
+static void put_data(struct bench_message *m, struct work *w, uint32_t len)
+{
+    uint8_t *p = bench_opaque(m, NULL, len);
+
+    for (uint32_t i = 0; p && i + 8 <= len; i += 8) {
+        uint64_t value = bench_random(&w->out);
+        memcpy(p + i, &value, 8);
+    }
+}
+
+static void call_header(struct bench_message *m, uint32_t xid, uint32_t program, uint32_t version,
+                        uint32_t procedure)
+{
+    static const char machine[] = "client.lab";
+
+    bench_begin(m);
+    bench_u32(m, xid);
+    bench_u32(m, 0);
+    bench_u32(m, 2);
+    bench_u32(m, program);
+    bench_u32(m, version);
+    bench_u32(m, procedure);
+    bench_u32(m, 1); /* AUTH_SYS */
+    bench_u32(m, 44);
+    bench_u32(m, 0);
+    bench_opaque(m, machine, sizeof(machine) - 1);
+    bench_u32(m, 1000);
+    bench_u32(m, 1000);
+    bench_u32(m, 3);
+    bench_u32(m, 4);
+    bench_u32(m, 24);
+    bench_u32(m, 1000);
+    bench_u64(m, 0); /* verifier */
+}
+
+static void reply_header(struct bench_message *m, uint32_t xid)
+{
+    bench_begin(m);
+    bench_u32(m, xid);
+    bench_u32(m, 1);
+    for (int i = 0; i < 4; i++)
+        bench_u32(m, 0);
+}
+
+static void put_arguments(struct bench_message *m, struct work *w, const struct call *c)
+{
+    uint32_t object = object_of(w, c->file), directory = directory_of(c->file);
+
+    switch (c->procedure) {
+    case LOOKUP:
+    case REMOVE:
+    case CREATE:
+        put_handle(m, directory);
+        put_name(m, c->fails ? "missing" : "file", c->file);
+        if (c->procedure == CREATE) {
+            bench_u32(m, 0); /* UNCHECKED */
+            bench_u32(m, 1);
+            bench_u32(m, 0644);
+            for (int i = 0; i < 5; i++)
+                bench_u32(m, 0);
+        }
+        break;
+    case READDIRPLUS:
+        put_handle(m, directory);
+        bench_u64(m, 0);
+        bench_u64(m, 0);
+        bench_u32(m, 4096);
+        bench_u32(m, 32768);
+        break;
+    case FSSTAT:
+        put_handle(m, 0);
+        break;
+    case SETATTR:
+        put_handle(m, object);
+        bench_u32(m, 1);
+        bench_u32(m, 0644);
+        for (int i = 0; i < 6; i++)
+            bench_u32(m, 0);
+        break;
+    default:
+        put_handle(m, object);
+        if (c->procedure == GETATTR)
+            break;
+        if (c->procedure == ACCESS) {
+            bench_u32(m, 0x1f);
+            break;
+        }
+        bench_u64(m, (uint64_t)(bench_random(&w->out) % 16) * c->count);
+        bench_u32(m, c->count);
+        if (c->procedure == WRITE) {
+            bench_u32(m, 0);
+            put_data(m, w, c->count);
+        }
+    }
+}
+
+static void put_entries(struct bench_message *m, struct work *w, uint32_t directory)
+{
+    uint32_t first = (directory - 1) * FILES_A_DIRECTORY;
+
+    put_optional_attributes(m, w, directory);
+    bench_u64(m, 0x5eed);
+    for (uint32_t i = first; i < first + FILES_A_DIRECTORY && i < w->file_count; i++) {
+        bench_u32(m, 1);
+        bench_u64(m, 131072 + object_of(w, i));
+        put_name(m, "file", i);
+        bench_u64(m, i - first + 3);
+        put_optional_attributes(m, w, object_of(w, i));
+        bench_u32(m, 1);
+        put_handle(m, object_of(w, i));
+    }
+    bench_u32(m, 0);
+    bench_u32(m, 1);
+}
+
+static void put_result(struct bench_message *m, struct work *w, const struct call *c)
+{
+    uint32_t object = object_of(w, c->file), directory = directory_of(c->file);
+
+    if (c->fails) { /* only LOOKUP does */
+        bench_u32(m, 2);
+        put_optional_attributes(m, w, directory);
+        return;
+    }
+    bench_u32(m, 0);
+    switch (c->procedure) {
+    case GETATTR:
+        put_attributes(m, w, object);
+        break;
+    case SETATTR:
+        put_wcc(m, w, object);
+        break;
+    case LOOKUP:
+        put_handle(m, object);
+        put_optional_attributes(m, w, object);
+        put_optional_attributes(m, w, directory);
+        break;
+    case ACCESS:
+        put_optional_attributes(m, w, object);
+        bench_u32(m, 0x1f);
+        break;
+    case READ:
+        put_optional_attributes(m, w, object);
+        bench_u32(m, c->count);
+        bench_u32(m, 0);
+        put_data(m, w, c->count);
+        break;
+    case WRITE:
+        put_wcc(m, w, object);
+        bench_u32(m, c->count);
+        bench_u32(m, 0);
+        bench_u64(m, 0x1234567890);
+        break;
+    case CREATE:
+        bench_u32(m, 1);
+        put_handle(m, object);
+        put_optional_attributes(m, w, object);
+        put_wcc(m, w, directory);
+        break;
+    case REMOVE:
+        put_wcc(m, w, directory);
+        break;
+    case READDIRPLUS:
+        put_entries(m, w, directory);
+        break;
+    case FSSTAT:
+        put_optional_attributes(m, w, 0);
+        for (int i = 0; i < 6; i++)
+            bench_u64(m, (uint64_t)1 << (40 - i));
+        bench_u32(m, 0);
+        break;
+    case COMMIT:
+        put_wcc(m, w, object);
+        bench_u64(m, 0x1234567890);
+        break;
+    }
+}
+
+static enum procedure draw(struct work *w)
+{
+    uint32_t at = (uint32_t)(bench_random(&w->out) % 1000);
+
+    for (size_t i = 0; i < sizeof(mix) / sizeof(mix[0]); i++) {
+        if (at < mix[i].share)
+            return mix[i].procedure;
+        at -= mix[i].share;
+    }
+    return GETATTR;
+}
+
+static void make_call(struct work *w, struct client *client)
+{
+    struct call *c = &client->waiting[client->waiting_count++];
+    uint64_t random = bench_random(&w->out);
+
+    /* A quarter of the files gets half of the calls. */
+    c->file = (uint32_t)((random >> 8) % (random & 1 ? w->file_count : w->file_count / 4 + 1));
+    c->procedure = draw(w);
+    c->count = 4096u << (random >> 40) % 4;
+    c->fails = c->procedure == LOOKUP && (random >> 50) % 4 == 0;
+    c->xid = client->xid++;
+    call_header(&w->message, c->xid, 100003, 3, c->procedure);
+    put_arguments(&w->message, w, c);
+    bench_send(&w->out, &client->conn, 0, &w->message);
+}
+
+static void make_reply(struct work *w, struct client *client)
+{
+    uint32_t at = (uint32_t)(bench_random(&w->out) % client->waiting_count);
+    struct call c = client->waiting[at];
+
+    client->waiting[at] = client->waiting[--client->waiting_count];
+    reply_header(&w->message, c.xid);
+    put_result(&w->message, w, &c);
+    bench_send(&w->out, &client->conn, 1, &w->message);
+}
+
+/* MOUNT on a connection of its own, then the NFS connection and the directories' names. */
+static void begin(struct work *w, struct client *client, uint32_t number)
+{
+    struct bench_message *m = &w->message;
+    struct bench_conn mount = { .client = 0x0a000064 + number,
+                                .client_port = 900,
+                                .server = 0x0a000001,
+                                .server_port = 20048,
+                                .seq = { 1000, 2000 } };
+
+    bench_open(&w->out, &mount);
+    call_header(m, 77 + number, 100005, 3, 1);
+    bench_opaque(m, "/export", 7);
+    bench_send(&w->out, &mount, 0, m);
+    reply_header(m, 77 + number);
+    bench_u32(m, 0);
+    put_handle(m, 0);
+    bench_u32(m, 1);
+    bench_u32(m, 1);
+    bench_send(&w->out, &mount, 1, m);
+
+    client->conn = (struct bench_conn){ .client = mount.client,
+                                        .client_port = 930 + number,
+                                        .server = mount.server,
+                                        .server_port = 2049,
+                                        .seq = { 100000 * number, 0xfff00000u } };
+    client->xid = 0x10000000 * (number + 1);
+    bench_open(&w->out, &client->conn);
+    for (uint32_t d = 1; number == 0 && d <= directory_count(w); d++) {
+        call_header(m, client->xid, 100003, 3, LOOKUP);
+        put_handle(m, 0);
+        put_name(m, "directory", d);
+        bench_send(&w->out, &client->conn, 0, m);
+        reply_header(m, client->xid++);
+        bench_u32(m, 0);
+        put_handle(m, d);
+        put_optional_attributes(m, w, d);
+        put_optional_attributes(m, w, 0);
+        bench_send(&w->out, &client->conn, 1, m);
+    }
+}
+
+static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
+{
+    char *end;
+
+    *value = strtoull(text, &end, 10);
+    return end != text && !*end && *value >= least && *value <= most;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        { "packets", required_argument, NULL, 'p' },
+        { "seed", required_argument, NULL, 's' },
+        { "clients", required_argument, NULL, 'c' },
+        { "files", required_argument, NULL, 'f' },
+        { NULL, 0, NULL, 0 },
+    };
+    uint64_t packets = 0, seed = 1, clients = 8, files = 20000;
+    struct work *w;
+    bool good = true;
+    int option;
+
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        if (option == 'p')
+            good &= number(optarg, 1, UINT64_MAX, &packets);
+        else if (option == 's')
+            good &= number(optarg, 0, UINT64_MAX, &seed);
+        else if (option == 'c')
+            good &= number(optarg, 1, CLIENTS_MAX, &clients);
+        else
+            good &= option == 'f' && number(optarg, 1, 1000000, &files);
+    }
+    if (!good || !packets || optind != argc - 1) {
+        fprintf(stderr, "usage: gen_bench --packets N [--seed N] [--clients N] [--files N] FILE\n");
+        return 2;
+    }
+    w = calloc(1, sizeof(*w));
+    if (!w || !bench_out_open(&w->out, argv[optind], seed)) {
+        perror(argv[optind]);
+        return 4;
+    }
+    w->client_count = (uint32_t)clients;
+    w->file_count = (uint32_t)files;
+    for (uint32_t i = 0; i < w->client_count; i++)
+        begin(w, &w->clients[i], i);
+    while (w->out.packets < packets && !w->out.failed) {
+        struct client *c = &w->clients[bench_random(&w->out) % w->client_count];
+        uint32_t room = OUTSTANDING_MAX - c->waiting_count;
+        if (bench_random(&w->out) % OUTSTANDING_MAX < room)
+            make_call(w, c);
+        else
+            make_reply(w, c);
+    }
+    for (uint32_t i = 0; i < w->client_count; i++)
+        while (w->clients[i].waiting_count)
+            make_reply(w, &w->clients[i]);
+    if (!bench_out_close(&w->out)) {
+        perror(argv[optind]);
+        return 4;
+    }
+    printf("%llu packets\n", (unsigned long long)w->out.packets);
+    free(w);
+    return 0;
+}
