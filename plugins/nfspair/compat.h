@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plugins/nfspair/compat.h
+ *
+ * What differs between Wireshark 4.0, 4.2, 4.4 and 4.6, as far as this plugin touches it.
+ * Nothing else in the plugin asks for Wireshark's version.
+ */
+#ifndef NFSDIGEST_NFSPAIR_COMPAT_H
+#define NFSDIGEST_NFSPAIR_COMPAT_H
+
+#include <wireshark.h>
+
+#define COMPAT_WIRESHARK (WIRESHARK_VERSION_MAJOR * 100 + WIRESHARK_VERSION_MINOR)
+
+#if COMPAT_WIRESHARK < 400
+#error "nfspair needs Wireshark 4.0 or later"
+#endif
+
+/* The variable of a boolean preference: bool since 4.4. */
+#if COMPAT_WIRESHARK >= 404
+typedef bool compat_preference;
+#else
+typedef gboolean compat_preference;
+#endif
+
+/* The start of a -z statistic may say that it failed since 4.6. */
+#if COMPAT_WIRESHARK >= 406
+typedef bool compat_stat_result;
+#define COMPAT_STAT_RETURN(ok) return (ok)
+#else
+typedef void compat_stat_result;
+#define COMPAT_STAT_RETURN(ok) return
+#endif
+
+/* plugin_describe: asked since 4.4, with these bits. */
+enum {
+    COMPAT_IS_DISSECTOR = 1 << 0,
+    COMPAT_IS_TAP_LISTENER = 1 << 4,
+};
+
+#endif

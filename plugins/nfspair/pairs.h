@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plugins/nfspair/pairs.h
+ *
+ * What the packet tree shows: the messages of each frame, their operations, and the texts of
+ * paths.  Frames go in once, in order; everything else is looking up, in any order, as often as one
+ * likes.  Knows nothing of Wireshark.
+ *
+ * What a message says is what was known when it was complete, so that it is the same in the
+ * first pass and ever after.  Only |reply_frame|, |latency| and |pairing| of an operation come
+ * later, with its reply or its loss.
+ *
+ * Memory: about 70 bytes an operation and 40 a message, besides the engine's own.
+ */
+#ifndef NFSDIGEST_NFSPAIR_PAIRS_H
+#define NFSDIGEST_NFSPAIR_PAIRS_H
+
+#include "engine.h"
+#include "wire/field.h"
+
+#define PAIRS_NO_LATENCY INT64_MIN
+#define PAIRS_WAITING UINT8_MAX
+
+struct pair_operation {
+    uint32_t xid, program, version, procedure;
+    uint64_t offset, count; /* byte range; both 0: none */
+    int64_t call_time;      /* ns; only with |call_frame| */
+    int64_t latency;        /* ns, or PAIRS_NO_LATENCY */
+    uint32_t call_frame;    /* 0: not captured */
+    uint32_t reply_frame;   /* 0: not captured, or not yet */
+    uint32_t depends_on;    /* operation, or 0 */
+    uint8_t pairing;        /* enum pairing, or PAIRS_WAITING */
+};
+
+struct pair_message {
+    uint32_t operation;
+    uint32_t next; /* of the same frame, plus one; 0: none */
+    uint32_t object, object2, new_object, path, path2;
+    int32_t status, rpc_status; /* STATUS_NONE in calls */
+    uint16_t sighting;          /* SIGHTING_ bits */
+    uint8_t object_type;
+    uint8_t repeat; /* enum repeat_kind, or 0 */
+    bool is_reply;
+};
+
+struct pairs;
+
+struct pairs *pairs_new(const struct engine_options *options, struct err *err);
+void pairs_free(struct pairs *pairs);
+
+/* Numbers grow, but for one case: with a read filter Wireshark gives the number of a frame that it
+ * throws away to the next one.  Such a frame still counts, it is just not shown. */
+int pairs_frame(struct pairs *pairs, const struct frame *frame, struct err *err);
+/* The capture is over: calls that still wait will get no reply. Further frames are ignored. */
+int pairs_end(struct pairs *pairs, struct err *err);
+
+/* The messages that are complete with this frame; NULL: no (further) one. */
+const struct pair_message *pairs_first(const struct pairs *pairs, uint32_t frame);
+const struct pair_message *pairs_next(const struct pairs *pairs, const struct pair_message *m);
+
+/* The number under which Wireshark shows a frame of an operation; 0: not at all. */
+uint32_t pairs_shown(const struct pairs *pairs, uint32_t frame);
+
+/* NULL: no such operation. */
+const struct pair_operation *pairs_operation(const struct pairs *pairs, uint32_t id);
+
+/* Puts the path's bytes into |text|, cut to |size| - 1 from the left, and a NUL; returns their
+ * number.  |*partial|: the path begins at an object whose own path is not known. */
+size_t pairs_path(const struct pairs *pairs, uint32_t path, char *text, size_t size, bool *partial);
+
+#endif

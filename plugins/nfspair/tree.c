@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tree mode: the subtree "NFS Pair" of each message in a frame.
+ *
+ * A postdissector.  On the first pass it feeds the frame to the engine; from then on, and
+ * already then, it shows what pairs.c has for the frame. */
+#include "nfspair.h"
+#include "show.h"
+
+#include <epan/prefs.h>
+#include <epan/range.h>
+
+static struct pairs *pairs;
+static bool failed; /* the engine is out of order for this capture */
+
+static compat_preference pref_feed = TRUE;
+static range_t *pref_ports;
+
+/* The engine of this capture, made when its first frame comes. */
+static bool open_pairs(void)
+{
+    struct engine_options options = { 0 };
+    struct err err;
+    uint16_t *ports = NULL;
+    if (pairs || failed)
+        return !failed;
+    for (unsigned i = 0; pref_ports && i < pref_ports->nranges; i++)
+        for (uint32_t port = pref_ports->ranges[i].low; port <= pref_ports->ranges[i].high;
+             port++) {
+            ports = g_renew(uint16_t, ports, options.port_count + 1);
+            ports[options.port_count++] = (uint16_t)port;
+        }
+    options.ports = ports;
+    pairs = pairs_new(&options, &err);
+    g_free(ports);
+    failed = !pairs;
+    if (failed)
+        ws_warning("nfspair: %s", err.text);
+    return pairs != NULL;
+}
+
+static void feed(packet_info *pinfo, tvbuff_t *tvb)
+{
+    struct frame frame;
+    struct err err;
+    if (!feed_frame(pinfo, tvb, &frame) || !open_pairs())
+        return;
+    frame.number = pinfo->num;
+    if (pairs_frame(pairs, &frame, &err) < 0) {
+        failed = true;
+        ws_warning("nfspair: %s", err.text);
+    }
+}
+
+static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+{
+    (void)data;
+    if (record_is_running() || !pref_feed)
+        return 0;
+    if (!pinfo->fd->visited)
+        feed(pinfo, tvb);
+    if (!pairs)
+        return 0;
+    for (const struct pair_message *m = pairs_first(pairs, pinfo->num); m; m = pairs_next(pairs, m))
+        show_message(tree, tvb, pinfo, pairs, m);
+    return (int)tvb_captured_length(tvb);
+}
+
+static void forget(void)
+{
+    pairs_free(pairs);
+    pairs = NULL;
+    failed = false;
+}
+
+/* The capture was read to its end (in the window, and in the first pass of two). */
+static void capture_read(void)
+{
+    struct err err;
+    if (pairs && !failed && pairs_end(pairs, &err) < 0)
+        ws_warning("nfspair: %s", err.text);
+}
+
+const struct pairs *tree_pairs(void)
+{
+    return pairs;
+}
+
+void tree_register(void)
+{
+    show_register();
+    module_t *module = prefs_register_protocol(proto_nfspair, NULL);
+    prefs_register_bool_preference(module, "feed", "Pair calls and replies",
+                                   "Whether to follow all NFS traffic while a capture is read. "
+                                   "Without it there is no NFS Pair tree.",
+                                   &pref_feed);
+    range_convert_str(wmem_epan_scope(), &pref_ports, "", UINT16_MAX);
+    prefs_register_range_preference(module, "ports", "Further RPC ports",
+                                    "TCP and UDP ports that carry RPC, besides those that are "
+                                    "recognized by themselves",
+                                    &pref_ports, UINT16_MAX);
+    register_init_routine(forget);
+    register_cleanup_routine(forget);
+    register_postseq_cleanup_routine(capture_read);
+}
+
+void tree_handoff(void)
+{
+    register_postdissector(create_dissector_handle(dissect, proto_nfspair));
+}
