@@ -496,6 +496,7 @@ int conns_restore(struct conns *c, struct unpack *in, struct err *err)
         if (in->failed || (c->count == c->limit && c->free_slot == TABLE_NONE) ||
             plain.flow.server > 1)
             break;
+        plain.flow.host[0] = plain.flow.host[1] = 0; /* ids of another process */
         if (!(x = conn_place(c, &plain.flow, plain.hash, &slot)))
             return err_set(err, ERR_SYSTEM, "out of memory");
         x->rpc = plain.rpc;

@@ -55,7 +55,7 @@ void objects_free(struct objects *o)
     memset(o, 0, sizeof(*o));
 }
 
-uint32_t host_id(struct objects *o, const struct address *address)
+uint32_t host_find(const struct objects *o, const struct address *address)
 {
     uint64_t hash = XXH3_64bits(address->bytes, address_len(address));
     uint32_t at, id;
@@ -64,8 +64,18 @@ uint32_t host_id(struct objects *o, const struct address *address)
          id = table_next(&o->by_host, hash, &at))
         if (address_equal(&o->hosts[id], address))
             return id;
+    return 0;
+}
+
+uint32_t host_id(struct objects *o, const struct address *address)
+{
+    uint32_t id = host_find(o, address);
+
+    if (id)
+        return id;
     if (grow(&o->hosts, o->host_count, &o->host_cap, sizeof(*o->hosts)) < 0 ||
-        table_add(&o->by_host, hash, o->host_count + 1) < 0)
+        table_add(&o->by_host, XXH3_64bits(address->bytes, address_len(address)),
+                  o->host_count + 1) < 0)
         return 0;
     id = ++o->host_count;
     o->hosts[id] = *address;

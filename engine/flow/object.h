@@ -59,6 +59,9 @@ struct objects {
 int objects_init(struct objects *o, const struct sink *sink, struct err *err);
 void objects_free(struct objects *o);
 
+/* Id of an address that was seen before; 0: it was not. */
+uint32_t host_find(const struct objects *o, const struct address *address);
+
 /* Id of an address; 0: no memory. */
 uint32_t host_id(struct objects *o, const struct address *address);
 

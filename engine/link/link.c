@@ -258,3 +258,8 @@ int link_restore(struct link *link, const uint8_t *data, size_t len, struct err 
 {
     return fragments_restore(&link->fragments, data, len, err);
 }
+
+void link_counters_reset(struct link *link)
+{
+    memset(&link->counters, 0, sizeof(link->counters));
+}

@@ -60,6 +60,9 @@ int link_payload(struct link *link, const struct frame *frame, const struct ip_p
 typedef int link_counter(void *ctx, const char *name, uint64_t value, struct err *err);
 int link_counters(const struct link *link, link_counter *show, void *ctx, struct err *err);
 
+/* Begins to count anew, for the next file of a capture. */
+void link_counters_reset(struct link *link);
+
 /* The fragments kept, as bytes for link_restore in another process. Appends to |out|. */
 int link_save(const struct link *link, struct buf *out);
 int link_restore(struct link *link, const uint8_t *data, size_t len, struct err *err);

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine.h"
+#include "base/pack.h"
+#include "flow/conn.h"
+#include "flow/pair.h"
+#include "link/link.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    WINDOW_DEFAULT = 4 << 20,
+    TOTAL_DEFAULT = 64 << 20,
+    CONNECTIONS_DEFAULT = 16384,
+};
+
+struct engine {
+    struct sink sink;
+    struct link *link;
+    struct link *seen; /* counts what another decoder takes apart; NULL while nobody does */
+    struct conns conns;
+    struct objects objects;
+    struct pair pair;
+    uint64_t frames;     /* of this capture file */
+    uint64_t last_frame; /* number */
+    int64_t last_time, first_time, latest_time;
+};
+
+static int on_payload(void *ctx, const struct frame *frame, const struct ip_payload *payload,
+                      struct err *err)
+{
+    struct engine *e = ctx;
+
+    return conns_payload(&e->conns, frame, payload, err);
+}
+
+static int on_message(void *ctx, const struct message *message, struct err *err)
+{
+    struct engine *e = ctx;
+
+    return pair_message(&e->pair, message, err);
+}
+
+static bool on_expects(void *ctx, const struct flow *flow, uint8_t side, uint32_t xid)
+{
+    struct engine *e = ctx;
+
+    return pair_expects(&e->pair, flow, side, xid);
+}
+
+static int on_problem(void *ctx, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
+                      int64_t time, uint64_t length, struct err *err)
+{
+    struct engine *e = ctx;
+
+    return pair_problem(&e->pair, kind, flow, side, frame, time, length, "", err);
+}
+
+static void on_port(void *ctx, uint16_t port)
+{
+    struct engine *e = ctx;
+
+    conns_learn_port(&e->conns, port);
+}
+
+struct engine *engine_new(const struct engine_options *options, const struct sink *sink,
+                          const struct engine_observer *observer, struct err *err)
+{
+    static const struct engine_options defaults;
+    struct engine *e = calloc(1, sizeof(*e));
+    struct message_host host = { on_message, on_expects, on_problem, e };
+
+    if (!options)
+        options = &defaults;
+    wire_init();
+    if (!e) {
+        err_set(err, ERR_SYSTEM, "out of memory");
+        return NULL;
+    }
+    e->sink = *sink;
+    e->link = link_new(on_payload, e);
+    if (!e->link ||
+        conns_init(&e->conns, &host,
+                   options->connections ? options->connections : CONNECTIONS_DEFAULT,
+                   options->stream_window ? options->stream_window : WINDOW_DEFAULT,
+                   options->total_window ? options->total_window : TOTAL_DEFAULT, err) < 0 ||
+        objects_init(&e->objects, sink, err) < 0 ||
+        pair_init(&e->pair, options, sink, observer, &e->objects, &e->conns.pool.clock, err) < 0) {
+        if (!e->link)
+            err_set(err, ERR_SYSTEM, "out of memory");
+        engine_free(e);
+        return NULL;
+    }
+    e->pair.learn_port = on_port;
+    e->pair.learn_port_ctx = e;
+    for (uint32_t i = 0; i < options->port_count; i++)
+        conns_learn_port(&e->conns, options->ports[i]);
+    return e;
+}
+
+void engine_free(struct engine *e)
+{
+    if (!e)
+        return;
+    pair_free(&e->pair);
+    objects_free(&e->objects);
+    conns_free(&e->conns);
+    link_free(e->link);
+    link_free(e->seen);
+    free(e);
+}
+
+static void note_frame(struct engine *e, const struct frame *frame)
+{
+    if (!e->frames || frame->time < e->first_time)
+        e->first_time = frame->time;
+    if (!e->frames || frame->time > e->latest_time)
+        e->latest_time = frame->time;
+    e->frames++;
+    e->last_frame = frame->number;
+    e->last_time = frame->time;
+}
+
+int engine_frame(struct engine *e, const struct frame *frame, struct err *err)
+{
+    note_frame(e, frame);
+    return link_frame(e->link, frame, err);
+}
+
+int engine_frame_seen(struct engine *e, const struct frame *frame, struct err *err)
+{
+    if (!e->seen && !(e->seen = link_new(NULL, NULL)))
+        return err_set(err, ERR_SYSTEM, "out of memory");
+    note_frame(e, frame);
+    return link_frame(e->seen, frame, err);
+}
+
+int engine_payload(struct engine *e, const struct frame *frame, const struct ip_payload *payload,
+                   struct err *err)
+{
+    return link_payload(e->link, frame, payload, err);
+}
+
+static int put_counter(void *ctx, const char *name, uint64_t value, struct err *err)
+{
+    struct engine *e = ctx;
+    struct record r = { .kind = RECORD_COUNTER,
+                        .counter = { { (const uint8_t *)name, (uint32_t)strlen(name) }, value } };
+
+    return value ? e->sink.put(e->sink.ctx, &r, err) : 0;
+}
+
+static int put_link_counter(void *ctx, const char *name, uint64_t value, struct err *err)
+{
+    char text[128];
+
+    snprintf(text, sizeof(text), "link.%s", name);
+    return put_counter(ctx, text, value, err);
+}
+
+static int put_counters(struct engine *e, struct err *err)
+{
+    const struct conns *c = &e->conns;
+    const struct pair *p = &e->pair;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } counters[] = {
+        { "tcp.segments", c->pool.segments },   { "tcp.duplicates", c->pool.duplicates },
+        { "tcp.reordered", c->pool.reordered }, { "tcp.late", c->pool.late },
+        { "tcp.holes", c->pool.holes },         { "tcp.hole_bytes", c->pool.hole_bytes },
+        { "tcp.restarts", c->pool.restarts },   { "tcp.foreign_segments", c->foreign_segments },
+        { "udp.datagrams", c->datagrams },      { "udp.foreign_datagrams", c->foreign_datagrams },
+        { "flow.evicted", c->evicted },         { "flow.headers_cut", c->headers_cut },
+        { "rpc.calls", p->call_messages },      { "rpc.replies", p->reply_messages },
+        { "rpc.opaque_calls", p->opaque },      { "rpc.partial", p->partial },
+        { "rpc.malformed", p->malformed },
+    };
+    int rc = link_counters(e->seen ? e->seen : e->link, put_link_counter, e, err);
+
+    for (size_t i = 0; rc == 0 && i < sizeof(counters) / sizeof(counters[0]); i++)
+        rc = put_counter(e, counters[i].name, counters[i].value, err);
+    return rc;
+}
+
+static int put_end(struct engine *e, bool input_cut, struct err *err)
+{
+    struct record r = { .kind = RECORD_END,
+                        .end = { .frames = e->frames,
+                                 .operations = e->pair.operations + e->pair.provisional,
+                                 .calls = e->pair.call_messages,
+                                 .replies = e->pair.reply_messages,
+                                 .repeats = e->pair.repeats,
+                                 .problems = e->pair.problems,
+                                 .first_time = e->first_time,
+                                 .last_time = e->latest_time,
+                                 .input_cut = input_cut } };
+    int rc = put_counters(e, err);
+
+    return rc < 0 ? rc : e->sink.put(e->sink.ctx, &r, err);
+}
+
+int engine_end(struct engine *e, bool input_cut, struct err *err)
+{
+    int rc = conns_end(&e->conns, e->last_frame, e->last_time, err);
+
+    if (rc == 0)
+        rc = pair_end(&e->pair, err);
+    return rc < 0 ? rc : put_end(e, input_cut, err);
+}
+
+/* The totals of one file, which the next one begins anew. */
+static void forget_totals(struct engine *e)
+{
+    struct conns *c = &e->conns;
+    struct pair *p = &e->pair;
+
+    e->frames = 0;
+    e->first_time = e->latest_time = 0;
+    link_counters_reset(e->seen ? e->seen : e->link);
+    c->pool.segments = c->pool.duplicates = c->pool.reordered = c->pool.late = 0;
+    c->pool.holes = c->pool.hole_bytes = c->pool.restarts = 0;
+    c->foreign_segments = c->foreign_datagrams = c->datagrams = c->evicted = c->headers_cut = 0;
+    p->operations = p->call_messages = p->reply_messages = p->repeats = p->problems = 0;
+    p->opaque = p->partial = p->malformed = p->provisional = 0;
+}
+
+int engine_pause(struct engine *e, bool input_cut, struct err *err)
+{
+    int rc = pair_pause(&e->pair, err);
+
+    if (rc == 0)
+        rc = put_end(e, input_cut, err);
+    forget_totals(e);
+    return rc;
+}
+
+/* Another layout of the structures that are packed is another version. */
+static uint64_t state_version(void)
+{
+    return UINT64_C(0x6e667364000100) + sizeof(struct engine) + sizeof(struct waiting) * 31 +
+           sizeof(struct stream) * 1009;
+}
+
+int engine_save(const struct engine *e, struct buf *out, struct err *err)
+{
+    uint64_t version = state_version();
+    struct buf link = { 0 };
+    int bad = pack_value(out, version);
+
+    bad |= pack_value(out, e->last_frame) | pack_value(out, e->last_time);
+    bad |= pair_save(&e->pair, out);
+    bad |= conns_save(&e->conns, out);
+    bad |= link_save(e->link, &link);
+    bad |= pack_bytes(out, link.data, (uint32_t)link.len);
+    buf_free(&link);
+    return bad ? err_set(err, ERR_SYSTEM, "out of memory for the state to carry over") : 0;
+}
+
+int engine_restore(struct engine *e, const uint8_t *data, size_t len, struct err *err)
+{
+    struct unpack in = { data, len, false };
+    struct bytes link;
+    uint64_t version;
+    int rc;
+
+    unpack_value(&in, version);
+    if (version != state_version())
+        return err_set(err, ERR_INPUT,
+                       "the state carried over is of another build of this program");
+    unpack_value(&in, e->last_frame);
+    unpack_value(&in, e->last_time);
+    rc = pair_restore(&e->pair, &in, err);
+    if (rc == 0)
+        rc = conns_restore(&e->conns, &in, err);
+    link = unpack_bytes(&in);
+    if (rc == 0 && in.failed)
+        rc = err_set(err, ERR_INPUT, "the state carried over is damaged");
+    return rc < 0 ? rc : link_restore(e->link, link.data, link.len, err);
+}
+
+int engine_learn(struct engine *e, const struct record *record, struct err *err)
+{
+    if (record->kind == RECORD_CREDENTIAL)
+        return credentials_learn(&e->pair.credentials, &record->credential, err);
+    return objects_learn(&e->objects, record, err);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/calls.h
+ *
+ * The calls that wait for their replies, and those that were answered lately, so that a
+ * retransmission is known as one.  Ids are slots; CALL_NONE is none.
+ *
+ * Memory: |limit| waiting calls of at most |bytes| with their arguments, and DONE_MAX answered ones
+ * of 112 bytes.  Whoever adds one makes room first: calls_oldest says who must go.
+ */
+#ifndef NFSDIGEST_FLOW_CALLS_H
+#define NFSDIGEST_FLOW_CALLS_H
+
+#include "base/table.h"
+#include "record/record.h"
+#include "wire/field.h"
+#include "wire/rpc.h"
+
+#define CALL_NONE TABLE_NONE
+
+enum { DONE_MAX = 131072, WAITING_BYTES_MAX = 48 << 20 };
+
+/* What is kept of a call until its reply comes. */
+struct waiting {
+    struct record_operation operation; /* |arguments| leads to |body| */
+    const struct procedure *procedure; /* NULL: opaque */
+    struct rpc_auth credential;        /* only what rpc_reply_in_clear reads */
+    uint32_t port_program;             /* PORTMAP: the program asked for */
+    uint32_t binds, removes;           /* roles of the names */
+    uint32_t parent, parent2;          /* objects */
+    uint32_t name_len, name2_len, root_path_len;
+    uint32_t name_at, name2_at, root_path_at; /* in |body| */
+    uint32_t size;                            /* of all this */
+    uint8_t body[];
+};
+
+struct call {
+    uint64_t hash, digest;
+    uint64_t operation;           /* id */
+    uint64_t frame;               /* of its first sighting */
+    uint64_t reply_digest;        /* of the first reply, once answered */
+    int64_t seen;                 /* clock of its latest sighting */
+    struct waiting *waiting;      /* NULL once answered */
+    uint32_t xid, server, client; /* hosts */
+    uint32_t program, version, procedure;
+    uint32_t flow, last_flow; /* records of the first and the latest sighting */
+    uint32_t older, newer;    /* in its list, by |seen| */
+    bool partial;             /* the digest is not that of the whole call */
+};
+
+struct call_list {
+    uint32_t oldest, newest, count;
+};
+
+struct calls {
+    struct call *pool;
+    uint32_t used, cap, free; /* |free|: first of the chain through |newer| */
+    struct table by_key;
+    struct call_list waiting, done;
+    uint64_t bytes; /* of all struct waiting */
+    uint32_t limit;
+};
+
+void calls_init(struct calls *c, uint32_t limit);
+void calls_free(struct calls *c);
+
+/* The key of a call and of its reply. */
+static inline uint64_t call_hash(uint32_t server, uint32_t client, uint32_t xid)
+{
+    uint64_t h = ((uint64_t)server << 32 | client) * UINT64_C(0x9e3779b97f4a7c15);
+
+    h = (h ^ xid) * UINT64_C(0xd6e8feb86659fd93);
+    h ^= h >> 32;
+    return h * UINT64_C(0xd6e8feb86659fd93);
+}
+
+/* Iterates over the calls of one key. */
+uint32_t calls_first(const struct calls *c, uint64_t hash, uint32_t server, uint32_t client,
+                     uint32_t xid, uint32_t *at);
+uint32_t calls_next(const struct calls *c, uint64_t hash, uint32_t server, uint32_t client,
+                    uint32_t xid, uint32_t *at);
+
+/* Adds a copy of |call| as the newest of its list; CALL_NONE: no memory. Owns call->waiting then.
+ */
+uint32_t calls_add(struct calls *c, const struct call *call);
+void calls_remove(struct calls *c, uint32_t id);
+/* Seen again at |clock|: it becomes the newest of its list. */
+void calls_seen(struct calls *c, uint32_t id, int64_t clock);
+/* Answered: its struct waiting is freed. */
+void calls_answered(struct calls *c, uint32_t id, uint64_t reply_digest);
+
+/* The oldest waiting call if it must go: because |more| bytes would be too many, there are as many
+ * as may be, or it was last seen before |horizon|. */
+uint32_t calls_overdue(const struct calls *c, size_t more, int64_t horizon);
+/* The same for answered ones. */
+uint32_t calls_outdated(const struct calls *c, int64_t horizon);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/credential.h
+ *
+ * Credentials, each recorded once.  RPCSEC_GSS ones count as equal when their context is: the
+ * sequence number is another for every call.
+ *
+ * Memory: CREDENTIALS_MAX bodies; when there are more all are forgotten, and those that come again
+ * get new ids.
+ */
+#ifndef NFSDIGEST_FLOW_CREDENTIAL_H
+#define NFSDIGEST_FLOW_CREDENTIAL_H
+
+#include "base/arena.h"
+#include "base/table.h"
+#include "record/record.h"
+#include "wire/rpc.h"
+
+enum { CREDENTIALS_MAX = 16384 };
+
+struct credential {
+    const uint8_t *body;
+    uint32_t body_len, flavor, service, id;
+};
+
+struct credentials {
+    struct sink sink;
+    struct credential *all; /* CREDENTIALS_MAX */
+    uint32_t count, last_id;
+    struct table by_body;
+    struct arena arena;
+};
+
+int credentials_init(struct credentials *c, const struct sink *sink, struct err *err);
+void credentials_free(struct credentials *c);
+
+/* Id of its record, which is put if need be; 0 with |err| filled. */
+uint32_t credential_id(struct credentials *c, const struct rpc_auth *auth, struct err *err);
+
+/* Takes back what an earlier process put. */
+int credentials_learn(struct credentials *c, const struct record_credential *record,
+                      struct err *err);
+
+#endif

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "flow/pair_parts.h"
+#include "flow/tag.h"
+
+#include <stdlib.h>
+#include <xxhash.h>
+
+enum { PENDING_DEFAULT = 65536 };
+
+int pair_init(struct pair *p, const struct engine_options *options, const struct sink *sink,
+              const struct engine_observer *observer, struct objects *objects, const int64_t *clock,
+              struct err *err)
+{
+    memset(p, 0, sizeof(*p));
+    p->sink = *sink;
+    if (observer)
+        p->observer = *observer;
+    p->objects = objects;
+    p->clock = clock;
+    p->retransmit_span =
+        options->retransmit_span ? options->retransmit_span : INT64_C(900000000000);
+    p->reorder_span = options->reorder_span ? options->reorder_span : INT64_C(2000000000);
+    p->held_tail = &p->held;
+    calls_init(&p->calls, options->pending ? options->pending : PENDING_DEFAULT);
+    return credentials_init(&p->credentials, sink, err);
+}
+
+void pair_free(struct pair *p)
+{
+    while (p->held) {
+        struct held *next = p->held->next;
+        free(p->held);
+        p->held = next;
+    }
+    calls_free(&p->calls);
+    credentials_free(&p->credentials);
+    memset(p, 0, sizeof(*p));
+}
+
+struct sighting pair_sighting(const struct message *m)
+{
+    return (struct sighting){ .frame = m->frame,
+                              .first_frame = m->first_frame,
+                              .time = m->time,
+                              .wire_len = m->wire_len,
+                              .flags = m->flags };
+}
+
+int pair_put(struct pair *p, const struct record_operation *op, struct err *err)
+{
+    struct record r = { .kind = RECORD_OPERATION };
+
+    r.operation = *op;
+    p->operations++;
+    return p->sink.put(p->sink.ctx, &r, err);
+}
+
+int pair_observe(struct pair *p, const struct record_operation *op, const struct sighting *sighting,
+                 bool is_reply, uint8_t repeat, struct err *err)
+{
+    struct engine_message m = { op, sighting, is_reply, repeat };
+
+    return p->observer.message ? p->observer.message(p->observer.ctx, &m, err) : 0;
+}
+
+int pair_repeat(struct pair *p, uint64_t operation, const struct message *m, uint8_t repeat,
+                bool differs, struct err *err)
+{
+    struct record_operation op = { .id = operation, .flow = m->flow->id };
+    struct record r = { .kind = RECORD_REPEAT,
+                        .repeat = { .operation = operation,
+                                    .repeat = repeat,
+                                    .differs = differs,
+                                    .flow = m->flow->id,
+                                    .sighting = pair_sighting(m) } };
+    int rc;
+
+    p->repeats++;
+    op.xid = load_be32(m->data);
+    rc = p->sink.put(p->sink.ctx, &r, err);
+    return rc < 0 ? rc
+                  : pair_observe(p, &op, &r.repeat.sighting, repeat == REPEAT_REPLY, repeat, err);
+}
+
+int pair_problem(struct pair *p, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
+                 int64_t time, uint64_t length, const char *text, struct err *err)
+{
+    struct record r = { .kind = RECORD_PROBLEM,
+                        .problem = { .problem = (uint8_t)kind,
+                                     .frame = frame,
+                                     .time = time,
+                                     .flow = flow->id,
+                                     .direction = flow->id && side == flow->server,
+                                     .length = length,
+                                     .text = { (const uint8_t *)text, (uint32_t)strlen(text) } } };
+
+    p->problems++;
+    return p->sink.put(p->sink.ctx, &r, err);
+}
+
+int pair_malformed(struct pair *p, const struct message *m, uint32_t xid, uint32_t at,
+                   const char *text, struct err *err)
+{
+    struct record r = { .kind = RECORD_PROBLEM,
+                        .problem = { .problem = PROBLEM_MALFORMED,
+                                     .frame = m->frame,
+                                     .time = m->time,
+                                     .flow = m->flow->id,
+                                     .direction = m->side == m->flow->server,
+                                     .xid = xid,
+                                     .length = m->wire_len - at,
+                                     .text = { (const uint8_t *)text, (uint32_t)strlen(text) } } };
+
+    p->problems++;
+    p->malformed++;
+    return p->sink.put(p->sink.ctx, &r, err);
+}
+
+int pair_scan(struct pair *p, struct scan *scan, const struct type *type, const struct message *m,
+              uint32_t body, uint32_t body_len, const struct scan_host *host,
+              struct record_operation *op, struct sighting *sighting, struct err *err)
+{
+    uint32_t cap_len = body < m->cap_len ? m->cap_len - body : 0;
+    char problem[WALK_PATH_MAX + 128];
+    XXH128_canonical_t digest;
+    int rc;
+
+    if (cap_len > body_len)
+        cap_len = body_len;
+    rc = scan_body(scan, type, m->data + (cap_len ? body : 0), cap_len, body_len, host, problem,
+                   sizeof(problem), err);
+    if (rc < 0)
+        return rc;
+    if (scan->result == WALK_MALFORMED) {
+        sighting->flags |= SIGHTING_MALFORMED;
+        if ((rc = pair_malformed(p, m, op->xid, body, problem, err)) < 0)
+            return rc;
+    }
+    if (scan->has_data) {
+        sighting->flags |= SIGHTING_DATA;
+        op->data_length = scan->data_full;
+        XXH128_canonicalFromHash(&digest,
+                                 XXH3_128bits(m->data + body + scan->data_at, scan->data_len));
+        memcpy(op->data_digest, digest.digest, sizeof(op->data_digest));
+    }
+    return 0;
+}
+
+/* What makes a call the same as an earlier one: all of it behind the XID, but for what RPCSEC_GSS
+ * changes each time (RFC 2203 s5.3.1: sequence number and checksum). */
+static uint64_t call_digest(const struct message *m, const struct rpc_header *h,
+                            const struct scan *scan, const struct record_operation *op)
+{
+    uint32_t from = 4, to = m->cap_len;
+    uint64_t seed = 0;
+
+    if (h->credential.flavor == RPC_GSS) {
+        seed =
+            XXH3_64bits(h->credential.gss_context.data ? h->credential.gss_context.data : m->data,
+                        h->credential.gss_context.len) +
+            h->procedure;
+        from = h->body_protected ? to : h->body < to ? h->body : to;
+    }
+    if (scan->has_data) {
+        to = h->body + scan->data_at < to ? h->body + scan->data_at : to;
+        seed ^= load_be64(op->data_digest);
+    }
+    return XXH3_64bits_withSeed(m->data + from, to > from ? to - from : 0, seed);
+}
+
+/* The same call seen before, or CALL_NONE. */
+static uint32_t find_original(const struct pair *p, const struct call *new, const struct flow *flow)
+{
+    uint32_t at, id, found = CALL_NONE;
+
+    for (id = calls_first(&p->calls, new->hash, new->server, new->client, new->xid, &at);
+         id != CALL_NONE;
+         id = calls_next(&p->calls, new->hash, new->server, new->client, new->xid, &at)) {
+        const struct call *x = &p->calls.pool[id];
+        bool same = new->partial || x->partial
+                        ? x->program == new->program && x->version == new->version &&
+                              x->procedure == new->procedure
+                        : x->digest == new->digest;
+        if (same && flow_fits(x, flow) && *p->clock - x->seen <= p->retransmit_span &&
+            (found == CALL_NONE || x->frame > p->calls.pool[found].frame))
+            found = id;
+    }
+    return found;
+}
+
+static int give_up_call(struct pair *p, uint32_t id, enum pairing label, struct err *err)
+{
+    struct call *x = &p->calls.pool[id];
+    int rc;
+
+    x->waiting->operation.pairing = (uint8_t)label;
+    rc = pair_put(p, &x->waiting->operation, err);
+    calls_remove(&p->calls, id);
+    return rc;
+}
+
+/* Makes room for a call with |more| bytes. */
+static int make_room(struct pair *p, size_t more, struct err *err)
+{
+    int64_t horizon = *p->clock - p->retransmit_span;
+    uint32_t id;
+    int rc = 0;
+
+    while (rc == 0 && (id = calls_overdue(&p->calls, more, horizon)) != CALL_NONE)
+        rc =
+            give_up_call(p, id, p->calls.pool[id].seen < horizon ? REPLY_LOST : OUT_OF_WINDOW, err);
+    while ((id = calls_outdated(&p->calls, horizon)) != CALL_NONE)
+        calls_remove(&p->calls, id);
+    return rc;
+}
+
+int pair_expire(struct pair *p, struct err *err)
+{
+    int rc = 0;
+
+    while (rc == 0 && p->held &&
+           (p->held_count > HELD_MAX || p->held_bytes > HELD_BYTES_MAX ||
+            *p->clock - p->held->since > p->reorder_span))
+        rc = pair_held_give_up(p, err);
+    return rc < 0 ? rc : make_room(p, 0, err);
+}
+
+static int flow_hosts(struct pair *p, struct flow *flow, struct err *err)
+{
+    flow->host[0] = host_id(p->objects, &flow->address[0]);
+    flow->host[1] = host_id(p->objects, &flow->address[1]);
+    return flow->host[0] && flow->host[1] ? 0 : err_set(err, ERR_SYSTEM, "out of memory for hosts");
+}
+
+static int new_flow(struct pair *p, struct flow *flow, uint8_t server, struct err *err)
+{
+    struct record r = { .kind = RECORD_FLOW,
+                        .flow = { .id = p->last_flow + 1,
+                                  .transport = flow->transport,
+                                  .client = flow->address[!server],
+                                  .server = flow->address[server],
+                                  .client_port = flow->port[!server],
+                                  .server_port = flow->port[server],
+                                  .frame = flow->birth,
+                                  .time = flow->birth_time } };
+
+    if (flow_hosts(p, flow, err) < 0)
+        return -ERR_SYSTEM;
+    flow->id = ++p->last_flow;
+    flow->server = server;
+    return p->sink.put(p->sink.ctx, &r, err);
+}
+
+static void no_port(void *ctx, uint32_t program, uint16_t port)
+{
+    struct pair *p = ctx;
+
+    if (program_name(program))
+        p->learn_port(p->learn_port_ctx, port);
+}
+
+static int no_entry(void *ctx, struct bytes name, struct bytes handle, struct scan_attributes about,
+                    struct err *err)
+{
+    (void)ctx, (void)name, (void)handle, (void)about, (void)err;
+    return 0;
+}
+
+static uint32_t offset_in(const uint8_t *body, struct bytes b)
+{
+    return b.data ? (uint32_t)(b.data - body) : 0;
+}
+
+/* A new operation from its call: everything that is known before the reply. */
+static struct waiting *new_waiting(const struct record_operation *op, const struct scan *scan,
+                                   const struct rpc_header *h, const uint8_t *body, uint32_t kept,
+                                   const struct procedure *procedure, struct err *err)
+{
+    struct waiting *w = malloc(sizeof(*w) + kept);
+
+    if (!w) {
+        err_set(err, ERR_SYSTEM, "out of memory for calls");
+        return NULL;
+    }
+    memset(w, 0, sizeof(*w));
+    w->operation = *op;
+    w->procedure = procedure;
+    w->credential = (struct rpc_auth){ .flavor = h->credential.flavor,
+                                       .valid = h->credential.valid,
+                                       .gss_procedure = h->credential.gss_procedure,
+                                       .gss_service = h->credential.gss_service };
+    w->size = (uint32_t)sizeof(*w) + kept;
+    if (kept)
+        memcpy(w->body, body, kept);
+    w->operation.arguments = (struct bytes){ w->body, kept };
+    if (!procedure)
+        return w;
+    w->port_program = scan->port_program;
+    w->binds = (scan->name_role & ROLE_BINDS ? ROLE_NAME : 0) |
+               (scan->name2_role & ROLE_BINDS ? ROLE_NAME2 : 0);
+    w->removes = scan->name_role & ROLE_REMOVES ? ROLE_NAME : 0;
+    w->name_at = offset_in(body, scan->name);
+    w->name_len = scan->name.len;
+    w->name2_at = offset_in(body, scan->name2);
+    w->name2_len = scan->name2.len;
+    w->root_path_at = offset_in(body, scan->root_path);
+    w->root_path_len = scan->root_path.len;
+    return w;
+}
+
+static int take_call(struct pair *p, const struct message *m, const struct rpc_header *h,
+                     bool header_cut, struct err *err)
+{
+    uint8_t server = !m->side;
+    struct ends ends = message_ends(m->flow, server, h->xid);
+    const struct procedure *procedure = h->body_protected || header_cut
+                                            ? NULL
+                                            : procedure_find(h->program, h->version, h->procedure);
+    const struct scan_host host = { no_entry, no_port, p };
+    struct record_operation op = { .flow = m->flow->id,
+                                   .xid = h->xid,
+                                   .program = h->program,
+                                   .version = h->version,
+                                   .procedure = h->procedure,
+                                   .call = pair_sighting(m),
+                                   .rpc_status = STATUS_NONE,
+                                   .status = STATUS_NONE,
+                                   .arguments_wire = header_cut ? 0 : h->body_len };
+    struct scan scan = { 0 };
+    struct call call = { .hash = ends.hash,
+                         .frame = m->frame,
+                         .seen = *p->clock,
+                         .xid = h->xid,
+                         .server = ends.server,
+                         .client = ends.client,
+                         .program = h->program,
+                         .version = h->version,
+                         .procedure = h->procedure,
+                         .flow = m->flow->id,
+                         .last_flow = m->flow->id,
+                         .partial = m->cap_len < m->wire_len };
+    uint32_t kept = 0, id, parent = 0, parent2 = 0;
+    struct held *held;
+    int rc = 0;
+
+    if (procedure) {
+        rc = pair_scan(p, &scan, procedure->arguments, m, h->body, h->body_len, &host, &op,
+                       &op.call, err);
+        if (rc < 0)
+            return rc;
+        kept = m->cap_len > h->body ? m->cap_len - h->body : 0;
+        kept = scan_kept(&scan, kept < h->body_len ? kept : h->body_len);
+    } else if (!header_cut || !procedure_find(h->program, h->version, h->procedure)) {
+        op.call.flags |= SIGHTING_OPAQUE;
+        p->opaque++;
+    }
+    call.digest = call_digest(m, h, &scan, &op);
+    id = find_original(p, &call, m->flow);
+    if (id != CALL_NONE) {
+        struct call *x = &p->calls.pool[id];
+        x->last_flow = m->flow->id;
+        calls_seen(&p->calls, id, *p->clock);
+        return pair_repeat(p, x->operation, m, REPEAT_CALL, false, err);
+    }
+    op.id = call.operation = ++p->last_operation;
+    if (!header_cut && !(op.credential = credential_id(&p->credentials, &h->credential, err)))
+        return -ERR_SYSTEM;
+    if (procedure &&
+        (rc = tag_call(p->objects, &op, &scan, ends.server, &parent, &parent2, err)) < 0)
+        return rc;
+    if (header_cut)
+        procedure = procedure_find(h->program, h->version, h->procedure);
+    call.waiting = new_waiting(&op, &scan, h, m->data + h->body, kept, procedure, err);
+    if (!call.waiting)
+        return -ERR_SYSTEM;
+    call.waiting->parent = parent;
+    call.waiting->parent2 = parent2;
+    rc = make_room(p, call.waiting->size, err);
+    id = rc < 0 ? CALL_NONE : calls_add(&p->calls, &call);
+    if (id == CALL_NONE) {
+        free(call.waiting);
+        return rc < 0 ? rc : err_set(err, ERR_SYSTEM, "out of memory for calls");
+    }
+    if ((rc = pair_observe(p, &call.waiting->operation, &op.call, false, 0, err)) < 0)
+        return rc;
+    held = pair_held_take(p, &call);
+    if (held) {
+        rc = pair_answer(p, id, &held->message, held->digest, err);
+        free(held);
+    }
+    return rc;
+}
+
+int pair_message(struct pair *p, const struct message *m, struct err *err)
+{
+    struct rpc_header h;
+    enum rpc_result result = rpc_parse(m->data, m->cap_len, m->wire_len, &h);
+    bool call = h.direction == RPC_CALL;
+    int rc;
+
+    if (result == RPC_NOT || (result == RPC_TRUNCATED && (call ? h.body < 24 : m->cap_len < 8)))
+        return m->flow->id ? pair_malformed(p, m, 0, 0, "the RPC header is malformed or cut", err)
+                           : pair_problem(p, PROBLEM_NOT_RPC, m->flow, m->side, m->frame, m->time,
+                                          m->wire_len, "", err);
+    if (!m->flow->id && (rc = new_flow(p, m->flow, call ? !m->side : m->side, err)) < 0)
+        return rc;
+    if (!m->flow->host[0] && flow_hosts(p, m->flow, err) < 0) /* carried over */
+        return -ERR_SYSTEM;
+    if (m->flags & SIGHTING_PARTIAL)
+        p->partial++;
+    if (call) {
+        p->call_messages++;
+        rc = take_call(p, m, &h, result == RPC_TRUNCATED, err);
+    } else {
+        p->reply_messages++;
+        rc = pair_reply(p, m, err);
+    }
+    return rc < 0 ? rc : pair_expire(p, err);
+}
+
+bool pair_expects(struct pair *p, const struct flow *flow, uint8_t side, uint32_t xid)
+{
+    uint32_t server =
+        flow->host[side] ? flow->host[side] : host_find(p->objects, &flow->address[side]);
+    uint32_t client =
+        flow->host[!side] ? flow->host[!side] : host_find(p->objects, &flow->address[!side]);
+    uint64_t hash = call_hash(server, client, xid);
+    uint32_t at, id;
+
+    if (!server || !client)
+        return false;
+    for (id = calls_first(&p->calls, hash, server, client, xid, &at); id != CALL_NONE;
+         id = calls_next(&p->calls, hash, server, client, xid, &at))
+        if (p->calls.pool[id].waiting && flow_fits(&p->calls.pool[id], flow))
+            return true;
+    return false;
+}

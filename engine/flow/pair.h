@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/pair.h
+ *
+ * Messages to operations.  A call is known by its server, client, XID and digest: the same again,
+ * on the same flow or on one that began later, is a retransmission; another digest under the same
+ * XID is a new call.  A reply belongs to the latest unanswered call of its XID on its flow (or,
+ * when none is there, on an older flow that its own may have replaced).  A reply without one is
+ * held for a while, since captures are out of order too; then it is a further reply of an answered
+ * call, or an operation whose call was lost.
+ *
+ * Memory: see calls.h; held replies HELD_MAX and HELD_BYTES_MAX.
+ */
+#ifndef NFSDIGEST_FLOW_PAIR_H
+#define NFSDIGEST_FLOW_PAIR_H
+
+#include "engine.h"
+#include "flow/calls.h"
+#include "flow/credential.h"
+#include "flow/message.h"
+#include "flow/object.h"
+#include "flow/scan.h"
+
+enum { HELD_MAX = 4096, HELD_KEYS = 1024, HELD_BYTES_MAX = 8 << 20 };
+
+/* A reply that came before its call, or after another one. */
+struct held {
+    struct held *next;
+    struct flow flow;
+    struct message message; /* leads to |flow| and |data| */
+    int64_t since;          /* clock */
+    uint64_t digest;
+    uint8_t data[];
+};
+
+struct pair {
+    struct sink sink;
+    struct engine_observer observer; /* |message| may be NULL */
+    struct objects *objects;
+    struct credentials credentials;
+    struct calls calls;
+    const int64_t *clock;
+    int64_t retransmit_span, reorder_span;
+    void (*learn_port)(void *ctx, uint16_t port);
+    void *learn_port_ctx;
+    struct held *held, **held_tail;
+    uint32_t held_count;
+    uint64_t held_bytes;
+    uint16_t held_keys[HELD_KEYS]; /* how many are held under hashes that end alike */
+    uint64_t last_operation;
+    uint32_t last_flow;
+    /* counters: */
+    uint64_t operations, call_messages, reply_messages, repeats, problems, opaque, partial,
+        malformed, provisional;
+};
+
+/* |clock| is read at each message: the latest capture time seen. */
+int pair_init(struct pair *p, const struct engine_options *options, const struct sink *sink,
+              const struct engine_observer *observer, struct objects *objects, const int64_t *clock,
+              struct err *err);
+void pair_free(struct pair *p);
+
+/* For struct message_host. */
+int pair_message(struct pair *p, const struct message *message, struct err *err);
+bool pair_expects(struct pair *p, const struct flow *flow, uint8_t side, uint32_t xid);
+int pair_problem(struct pair *p, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
+                 int64_t time, uint64_t length, const char *text, struct err *err);
+
+/* Gives up what is too old. Cheap when nothing is. */
+int pair_expire(struct pair *p, struct err *err);
+
+/* Gives up everything: the capture ended. */
+int pair_end(struct pair *p, struct err *err);
+
+/* Puts what waits as operations labelled CAPTURE_ENDED and CALL_LOST, but keeps it. */
+int pair_pause(struct pair *p, struct err *err);
+
+struct unpack;
+int pair_save(const struct pair *p, struct buf *out);
+int pair_restore(struct pair *p, struct unpack *in, struct err *err);
+
+#endif

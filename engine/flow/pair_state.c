@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "flow/pair_parts.h"
+#include "base/pack.h"
+
+#include <stdlib.h>
+
+int pair_end(struct pair *p, struct err *err)
+{
+    int rc = 0;
+
+    while (rc == 0 && p->held)
+        rc = pair_held_give_up(p, err);
+    while (rc == 0 && p->calls.waiting.oldest != CALL_NONE) {
+        uint32_t id = p->calls.waiting.oldest;
+        struct record_operation *op = &p->calls.pool[id].waiting->operation;
+        op->pairing =
+            *p->clock - p->calls.pool[id].seen > p->retransmit_span ? REPLY_LOST : CAPTURE_ENDED;
+        rc = pair_put(p, op, err);
+        calls_remove(&p->calls, id);
+    }
+    return rc;
+}
+
+int pair_pause(struct pair *p, struct err *err)
+{
+    uint64_t id = p->last_operation;
+    uint64_t operations = p->operations;
+    int rc = 0;
+
+    for (uint32_t i = p->calls.waiting.oldest; rc == 0 && i != CALL_NONE;
+         i = p->calls.pool[i].newer) {
+        p->calls.pool[i].waiting->operation.pairing = CAPTURE_ENDED;
+        rc = pair_put(p, &p->calls.pool[i].waiting->operation, err);
+    }
+    for (const struct held *held = p->held; rc == 0 && held; held = held->next) {
+        struct record_operation op = pair_orphan(&held->message, ++id, CALL_LOST);
+        rc = pair_put(p, &op, err);
+    }
+    p->provisional = p->operations - operations;
+    p->operations = operations;
+    return rc;
+}
+
+#define CALL_PLAIN(step)                                                                           \
+    step(hash) step(digest) step(operation) step(frame) step(reply_digest) step(seen) step(xid)    \
+        step(server) step(client) step(program) step(version) step(procedure) step(flow)           \
+            step(last_flow) step(partial)
+#define WAITING_PLAIN(step)                                                                        \
+    step(operation) step(credential) step(port_program) step(binds) step(removes) step(parent)     \
+        step(parent2) step(name_len) step(name2_len) step(root_path_len) step(name_at)             \
+            step(name2_at) step(root_path_at)
+#define PAIR_PLAIN(step) step(last_operation) step(last_flow) step(credentials.last_id)
+
+static int save_list(const struct calls *c, const struct call_list *list, struct buf *out)
+{
+    int bad = pack_value(out, list->count);
+
+    for (uint32_t i = list->oldest; !bad && i != CALL_NONE; i = c->pool[i].newer) {
+        const struct call *x = &c->pool[i];
+#define SAVE(field) bad |= pack_value(out, x->field);
+        CALL_PLAIN(SAVE)
+        if (!x->waiting)
+            continue;
+#define SAVE_WAITING(field) bad |= pack_value(out, x->waiting->field);
+        WAITING_PLAIN(SAVE_WAITING)
+        bad |= pack_bytes(out, x->waiting->body, x->waiting->operation.arguments.len);
+    }
+    return bad;
+}
+
+int pair_save(const struct pair *p, struct buf *out)
+{
+    int bad = 0;
+
+#define SAVE_PAIR(field) bad |= pack_value(out, p->field);
+    PAIR_PLAIN(SAVE_PAIR)
+    /* host ids are of this process: their addresses go along, 1 first */
+    bad |= pack_value(out, p->objects->host_count);
+    bad |=
+        buf_append(out, p->objects->hosts + 1, p->objects->host_count * sizeof(*p->objects->hosts));
+    bad |= save_list(&p->calls, &p->calls.waiting, out);
+    bad |= save_list(&p->calls, &p->calls.done, out);
+    bad |= pack_value(out, p->held_count);
+    for (const struct held *held = p->held; held; held = held->next) {
+        bad |= pack_value(out, held->flow) | pack_value(out, held->message);
+        bad |= pack_value(out, held->since) | pack_value(out, held->digest);
+        bad |= pack_bytes(out, held->data, held->message.cap_len);
+    }
+    return bad ? -ERR_SYSTEM : 0;
+}
+
+static bool within(uint32_t at, uint32_t len, uint32_t size)
+{
+    return at <= size && len <= size - at;
+}
+
+static struct waiting *restore_waiting(struct pair *p, struct unpack *in)
+{
+    struct waiting plain = { 0 }, *w;
+    struct bytes body;
+
+#define RESTORE_WAITING(field) unpack_value(in, plain.field);
+    WAITING_PLAIN(RESTORE_WAITING)
+    body = unpack_bytes(in);
+    if (in->failed || !within(plain.name_at, plain.name_len, body.len) ||
+        !within(plain.name2_at, plain.name2_len, body.len) ||
+        !within(plain.root_path_at, plain.root_path_len, body.len) ||
+        plain.parent > p->objects->object_count || plain.parent2 > p->objects->object_count ||
+        plain.operation.object > p->objects->object_count) {
+        in->failed = true;
+        return NULL;
+    }
+    w = malloc(sizeof(*w) + body.len);
+    if (!w)
+        return NULL;
+    *w = plain;
+    w->size = (uint32_t)sizeof(*w) + body.len;
+    memcpy(w->body, body.data, body.len);
+    w->operation.arguments = (struct bytes){ w->body, body.len };
+    w->operation.result = (struct bytes){ 0 };
+    w->procedure =
+        w->operation.call.flags & SIGHTING_OPAQUE
+            ? NULL
+            : procedure_find(w->operation.program, w->operation.version, w->operation.procedure);
+    return w;
+}
+
+static int restore_list(struct pair *p, struct unpack *in, const uint32_t *hosts,
+                        uint32_t host_count, bool waiting, struct err *err)
+{
+    uint32_t count;
+
+    unpack_value(in, count);
+    while (!in->failed && count--) {
+        struct call x = { 0 };
+#define RESTORE(field) unpack_value(in, x.field);
+        CALL_PLAIN(RESTORE)
+        if (x.server > host_count || x.client > host_count) {
+            in->failed = true;
+            break;
+        }
+        x.server = hosts[x.server];
+        x.client = hosts[x.client];
+        x.hash = call_hash(x.server, x.client, x.xid);
+        if (!in->failed && waiting && !(x.waiting = restore_waiting(p, in)))
+            break;
+        if (!in->failed && calls_add(&p->calls, &x) == CALL_NONE) {
+            free(x.waiting);
+            return err_set(err, ERR_SYSTEM, "out of memory for calls");
+        }
+    }
+    return 0;
+}
+
+static int restore_held(struct pair *p, struct unpack *in, struct err *err)
+{
+    uint32_t count;
+
+    unpack_value(in, count);
+    while (!in->failed && count--) {
+        struct held plain, *held;
+        struct bytes data;
+        unpack_value(in, plain.flow);
+        unpack_value(in, plain.message);
+        unpack_value(in, plain.since);
+        unpack_value(in, plain.digest);
+        data = unpack_bytes(in);
+        if (in->failed || data.len != plain.message.cap_len || data.len < MESSAGE_MIN ||
+            plain.message.side > 1) {
+            in->failed = true;
+            break;
+        }
+        held = malloc(sizeof(*held) + data.len);
+        if (!held)
+            return err_set(err, ERR_SYSTEM, "out of memory for replies");
+        *held = plain;
+        held->next = NULL;
+        held->message.flow = &held->flow;
+        held->message.data = held->data;
+        held->flow.host[0] = host_id(p->objects, &held->flow.address[0]);
+        held->flow.host[1] = host_id(p->objects, &held->flow.address[1]);
+        memcpy(held->data, data.data, data.len);
+        *p->held_tail = held;
+        p->held_tail = &held->next;
+        p->held_count++;
+        p->held_bytes += data.len;
+        p->held_keys[message_ends(&held->flow, held->message.side, load_be32(held->data)).hash %
+                     HELD_KEYS]++;
+    }
+    return 0;
+}
+
+/* Host ids are given anew in each process: returns a map from the old ones, NULL with |err| filled.
+ */
+static uint32_t *restore_hosts(struct pair *p, struct unpack *in, uint32_t *count, struct err *err)
+{
+    struct address host;
+    uint32_t *map;
+
+    unpack_value(in, *count);
+    if (in->failed || *count > in->left / sizeof(host)) {
+        err_set(err, ERR_INPUT, "the state carried over is damaged");
+        return NULL;
+    }
+    map = calloc((size_t)*count + 1, sizeof(*map));
+    for (uint32_t i = 1; map && i <= *count; i++) {
+        unpack_value(in, host);
+        map[i] = host_id(p->objects, &host);
+    }
+    if (!map)
+        err_set(err, ERR_SYSTEM, "out of memory");
+    return map;
+}
+
+int pair_restore(struct pair *p, struct unpack *in, struct err *err)
+{
+    uint32_t *hosts, host_count;
+    int rc;
+
+#define RESTORE_PAIR(field) unpack_value(in, p->field);
+    PAIR_PLAIN(RESTORE_PAIR)
+    hosts = restore_hosts(p, in, &host_count, err);
+    if (!hosts)
+        return -err->code;
+    rc = restore_list(p, in, hosts, host_count, true, err);
+    if (rc == 0)
+        rc = restore_list(p, in, hosts, host_count, false, err);
+    if (rc == 0)
+        rc = restore_held(p, in, err);
+    free(hosts);
+    if (rc == 0 && in->failed)
+        rc = err_set(err, ERR_INPUT, "the state carried over is damaged");
+    return rc;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "flow/scan.h"
+#include "record/record.h"
+
+#include <stdio.h>
+
+enum {
+    WANTED = ROLE_OBJECT | ROLE_PARENT | ROLE_NAME | ROLE_PARENT2 | ROLE_NAME2 | ROLE_NEW_OBJECT |
+             ROLE_ENTRY_NAME | ROLE_ENTRY_OBJECT | ROLE_RANGE_START | ROLE_RANGE_LENGTH |
+             ROLE_STATUS | ROLE_ATTRIBUTES | ROLE_ATTRIBUTES_NEW | ROLE_ATTRIBUTES_ENTRY |
+             ROLE_ROOT_PATH | ROLE_DATA | ROLE_PORT_PROGRAM | ROLE_PORT,
+};
+
+static int attribute(void *ctx, const struct visit *v)
+{
+    struct scan_attributes *a = ctx;
+
+    if (v->field->cls == CLASS_TYPE)
+        a->type = (uint8_t)v->value;
+    else if (v->field->cls == CLASS_FSID)
+        a->fsid = v->value;
+    else if (v->field->cls == CLASS_FILEID)
+        a->fileid = v->value;
+    return 0;
+}
+
+static struct scan_attributes read_attributes(const struct type *type, const uint8_t *data,
+                                              uint32_t len)
+{
+    struct scan_attributes a = { 0 };
+    struct visitor v = { .visit = attribute, .ctx = &a };
+    struct walk w;
+
+    walk(&w, type, data, len, len, false, &v);
+    return a;
+}
+
+/* The port of a universal address (RFC 5665 s5.2.3.3), or of a number. */
+static uint16_t port_of(const struct visit *v)
+{
+    uint32_t part[2] = { 0 }, dots = 0;
+
+    if (v->field->kind != XDR_STRING && v->field->kind != XDR_OPAQUE)
+        return v->value > UINT16_MAX ? 0 : (uint16_t)v->value;
+    for (uint32_t i = v->len; i > 0 && dots < 2; i--)
+        if (v->data[i - 1] == '.') {
+            dots++;
+            for (uint32_t j = i; j < v->len && v->data[j] >= '0' && v->data[j] <= '9'; j++)
+                part[2 - dots] = (part[2 - dots] * 10 + (uint32_t)(v->data[j] - '0')) & 0xffff;
+        }
+    return dots == 2 && part[0] < 256 && part[1] < 256 ? (uint16_t)(part[0] << 8 | part[1]) : 0;
+}
+
+static int visit(void *ctx, const struct visit *v)
+{
+    struct scan *s = ctx;
+    uint32_t role = v->field->role;
+    struct bytes b = { v->data, v->len };
+
+    s->roles |= role;
+    if (v->whole) {
+        struct scan_attributes *to = role & ROLE_ATTRIBUTES       ? &s->attributes
+                                     : role & ROLE_ATTRIBUTES_NEW ? &s->attributes_new
+                                                                  : &s->attributes_entry;
+        if (v->len && (role & (ROLE_ATTRIBUTES | ROLE_ATTRIBUTES_NEW | ROLE_ATTRIBUTES_ENTRY)))
+            *to = read_attributes(v->field->sub, v->data, v->len);
+        return 0;
+    }
+    if (role & ROLE_DATA) {
+        s->has_data = true;
+        s->data_at = v->offset;
+        s->data_len = v->len;
+        s->data_full = v->full_len;
+        return 0;
+    }
+    if (v->cut)
+        return 0;
+    if (role & ROLE_STATUS)
+        s->status = (int64_t)v->value;
+    if (role & ROLE_OBJECT) {
+        s->object = b;
+        s->object_role = role;
+    }
+    if (role & ROLE_PARENT)
+        s->parent = b;
+    if (role & ROLE_PARENT2) {
+        s->parent2 = b;
+        s->parent2_role = role;
+    }
+    if (role & ROLE_NAME) {
+        s->name = b;
+        s->name_role = role;
+    }
+    if (role & ROLE_NAME2) {
+        s->name2 = b;
+        s->name2_role = role;
+    }
+    if (role & ROLE_NEW_OBJECT)
+        s->new_object = b;
+    if (role & ROLE_ROOT_PATH)
+        s->root_path = b;
+    if (role & ROLE_RANGE_START)
+        s->offset = v->value;
+    if (role & ROLE_RANGE_LENGTH)
+        s->count = v->value;
+    if (role & ROLE_PORT_PROGRAM)
+        s->port_program = (uint32_t)v->value;
+    if ((role & ROLE_PORT) && s->port_program && s->host)
+        s->host->port(s->host->ctx, s->port_program, port_of(v));
+    if (role & ROLE_ENTRY_NAME) {
+        s->entry_name = b;
+        s->attributes_entry = (struct scan_attributes){ 0 };
+    }
+    if ((role & ROLE_ENTRY_OBJECT) && s->host)
+        s->failed = s->host->entry(s->host->ctx, s->entry_name, b, s->attributes_entry, s->err);
+    return s->failed;
+}
+
+int scan_body(struct scan *s, const struct type *type, const uint8_t *data, uint32_t cap_len,
+              uint32_t wire_len, const struct scan_host *host, char *problem, size_t problem_size,
+              struct err *err)
+{
+    struct visitor v = { .visit = visit, .ctx = s, .roles = WANTED };
+    uint32_t port_program = s->port_program;
+    char path[WALK_PATH_MAX];
+    struct walk w;
+
+    memset(s, 0, sizeof(*s));
+    s->port_program = port_program;
+    s->status = STATUS_NONE;
+    s->host = host;
+    s->err = err;
+    s->result = walk(&w, type, data, cap_len, wire_len, false, &v);
+    s->offset_end = w.offset;
+    if (s->result == WALK_STOPPED)
+        return s->failed;
+    if (s->result == WALK_MALFORMED && problem)
+        snprintf(problem, problem_size, "%s: %s at offset %u of the body",
+                 walk_path(&w, NULL, path), w.problem, w.offset);
+    return 0;
+}
+
+uint32_t scan_kept(const struct scan *s, uint32_t cap_len)
+{
+    uint32_t kept = cap_len;
+
+    if (s->has_data && s->data_at < kept)
+        kept = s->data_at;
+    if (s->result == WALK_MALFORMED && s->offset_end < kept)
+        kept = s->offset_end;
+    return kept;
+}

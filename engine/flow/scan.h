@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/scan.h
+ *
+ * One pass over a message body by roles: what pairing, objects and records need of it.
+ * Pointers lead into the body.
+ */
+#ifndef NFSDIGEST_FLOW_SCAN_H
+#define NFSDIGEST_FLOW_SCAN_H
+
+#include "wire/walk.h"
+#include "base/bytes.h"
+
+struct scan_attributes { /* of a fattr3, or all zero */
+    uint8_t type;
+    uint64_t fsid, fileid;
+};
+
+/* An entry of a directory listing that has a handle, or a port that was told. */
+struct scan_host {
+    int (*entry)(void *ctx, struct bytes name, struct bytes handle, struct scan_attributes about,
+                 struct err *err);
+    void (*port)(void *ctx, uint32_t program, uint16_t port);
+    void *ctx;
+};
+
+struct scan {
+    uint32_t roles; /* of all fields that were there */
+    struct bytes object, parent, name, parent2, name2, new_object, root_path;
+    uint32_t object_role, parent2_role; /* whole role words, for READS and MODIFIES */
+    uint32_t name_role, name2_role;     /* for BINDS and REMOVES */
+    int64_t status;                     /* or STATUS_NONE */
+    uint64_t offset, count;             /* of the byte range */
+    uint32_t data_at;                   /* offset of file contents in the body, */
+    uint32_t data_len, data_full;       /* captured and on the wire */
+    bool has_data;
+    struct scan_attributes attributes, attributes_new;
+    uint32_t port_program; /* 0: none; set before a scan of results to that of the call */
+    enum walk_result result;
+    uint32_t offset_end; /* where the walk ended, on the wire */
+    /* while scanning: */
+    struct bytes entry_name;
+    struct scan_attributes attributes_entry;
+    const struct scan_host *host;
+    struct err *err;
+    int failed; /* negative: what the host returned */
+};
+
+/* Scans |cap_len| captured of |wire_len| bytes. The rest of |scan| is reset, but for port_program.
+ * Returns 0 or what the host returned; a bad body is no error but |result|.  |problem| (may be
+ * NULL) gets path and cause of a violation. */
+int scan_body(struct scan *scan, const struct type *type, const uint8_t *data, uint32_t cap_len,
+              uint32_t wire_len, const struct scan_host *host, char *problem, size_t problem_size,
+              struct err *err);
+
+/* Length of the captured body as records keep it: up to the contents, or to the violation. */
+uint32_t scan_kept(const struct scan *scan, uint32_t cap_len);
+
+#endif

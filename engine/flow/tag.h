@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/tag.h
+ *
+ * What an operation is about: objects, paths and the change that it depends on, from the roles of
+ * its fields; and what its result teaches about objects and names.
+ */
+#ifndef NFSDIGEST_FLOW_TAG_H
+#define NFSDIGEST_FLOW_TAG_H
+
+#include "flow/calls.h"
+#include "flow/object.h"
+#include "flow/scan.h"
+
+/* Sets object, object2, paths, range and dependency of |op|, a call from |scan|, and notes what it
+ * changes. |parent|, |parent2|: the directories of its names. */
+int tag_call(struct objects *o, struct record_operation *op, const struct scan *scan,
+             uint32_t server, uint32_t *parent, uint32_t *parent2, struct err *err);
+
+/* Learns from the result of a call: sets op->new_object. */
+int tag_reply(struct objects *o, struct waiting *w, const struct scan *scan, uint32_t server,
+              struct err *err);
+
+/* An entry of a listing of |parent|. */
+int tag_entry(struct objects *o, uint32_t parent, uint32_t server,
+              const struct record_operation *op, struct bytes name, struct bytes handle,
+              struct scan_attributes about, struct err *err);
+
+#endif
