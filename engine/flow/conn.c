@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "flow/conn.h"
+#include "base/digest.h"
 #include "base/pack.h"
 #include "record/record.h"
 
 #include <netinet/in.h>
 #include <stdlib.h>
-#include <xxhash.h>
 
 enum {
     TCP_HEADER = 20,

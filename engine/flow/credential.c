@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "flow/credential.h"
+#include "base/digest.h"
 
 #include <stdlib.h>
-#include <xxhash.h>
 
 int credentials_init(struct credentials *c, const struct sink *sink, struct err *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "flow/object.h"
+#include "base/digest.h"
 
 #include <stdlib.h>
-#include <xxhash.h>
 
 enum { PATH_DEPTH_MAX = 256 };
 

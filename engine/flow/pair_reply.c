@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "flow/pair_parts.h"
+#include "base/digest.h"
 #include "flow/tag.h"
 
 #include <stdlib.h>
-#include <xxhash.h>
 
 struct listing { /* context of the entries of a result */
     struct pair *p;
