@@ -45,6 +45,7 @@ struct call {
     uint32_t flow, last_flow; /* records of the first and the latest sighting */
     uint32_t older, newer;    /* in its list, by |seen| */
     bool partial;             /* the digest is not that of the whole call */
+    bool in_clear;            /* its reply can be read */
 };
 
 struct call_list {

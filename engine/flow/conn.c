@@ -19,8 +19,16 @@ enum {
 };
 static const int64_t SWEEP_SPAN = 10000000; /* ns */
 
+struct key { /* no padding */
+    uint8_t address[2][16];
+    uint16_t port[2];
+    uint8_t transport, version;
+    uint16_t zero;
+};
+
 struct conn {
     struct flow flow;
+    struct key key;
     uint64_t hash;
     uint32_t newer, older; /* slots */
     bool rpc;
@@ -28,13 +36,6 @@ struct conn {
     bool syn[2]; /* |isn| of this side was seen */
     uint32_t isn[2];
     struct stream stream[]; /* two, for TCP only; [side] has what |side| sends */
-};
-
-struct key { /* no padding */
-    uint8_t address[2][16];
-    uint16_t port[2];
-    uint8_t transport, version;
-    uint16_t zero;
 };
 
 int conns_init(struct conns *c, const struct message_host *host, uint32_t limit, uint32_t window,
@@ -149,8 +150,8 @@ static int evict_oldest(struct conns *c, const struct frame *frame, struct err *
 }
 
 /* Puts a new connection into a free slot; the caller made sure that there is one. */
-static struct conn *conn_place(struct conns *c, const struct flow *flow, uint64_t hash,
-                               uint32_t *slot)
+static struct conn *conn_place(struct conns *c, const struct flow *flow, const struct key *key,
+                               uint64_t hash, uint32_t *slot)
 {
     size_t streams = flow->transport == IPPROTO_TCP ? 2 : 0;
     struct conn *x = calloc(1, sizeof(*x) + streams * sizeof(x->stream[0]));
@@ -158,6 +159,7 @@ static struct conn *conn_place(struct conns *c, const struct flow *flow, uint64_
     if (!x)
         return NULL;
     x->flow = *flow;
+    x->key = *key;
     x->hash = hash;
     for (uint8_t side = 0; side < streams; side++)
         stream_init(&x->stream[side], &c->host, &x->flow, side);
@@ -180,13 +182,19 @@ static struct conn *conn_get(struct conns *c, const struct frame *frame, const s
                              const uint16_t port[2], uint8_t *side, uint32_t *slot, struct err *err)
 {
     unsigned len = address_len(&p->source);
-    int order = memcmp(p->source.bytes, p->destination.bytes, len);
+    int order;
     struct key key = { .transport = p->protocol, .version = p->source.version };
     struct flow flow;
     struct conn *x;
     uint64_t hash;
     uint32_t at;
 
+    if (len == 4) { /* without a call: this is done for every packet */
+        uint32_t from = load_be32(p->source.bytes), to = load_be32(p->destination.bytes);
+        order = (from > to) - (from < to);
+    } else {
+        order = memcmp(p->source.bytes, p->destination.bytes, len);
+    }
     if (!order)
         order = port[0] < port[1] ? -1 : 1;
     *side = order < 0 ? 0 : 1;
@@ -196,14 +204,9 @@ static struct conn *conn_get(struct conns *c, const struct frame *frame, const s
     key.port[!*side] = port[1];
     hash = XXH3_64bits(&key, sizeof(key));
     for (*slot = table_first(&c->by_key, hash, &at); *slot != TABLE_NONE;
-         *slot = table_next(&c->by_key, hash, &at)) {
-        const struct flow *f = &c->conns[*slot]->flow;
-        if (f->transport == p->protocol && f->port[*side] == port[0] &&
-            f->port[!*side] == port[1] && f->address[0].version == p->source.version &&
-            !memcmp(f->address[*side].bytes, p->source.bytes, len) &&
-            !memcmp(f->address[!*side].bytes, p->destination.bytes, len))
+         *slot = table_next(&c->by_key, hash, &at))
+        if (!memcmp(&c->conns[*slot]->key, &key, sizeof(key)))
             break;
-    }
     if (*slot != TABLE_NONE) {
         if (*slot != c->newest) {
             unlink_slot(c, *slot);
@@ -221,7 +224,7 @@ static struct conn *conn_get(struct conns *c, const struct frame *frame, const s
     flow.transport = p->protocol;
     flow.birth = frame->number;
     flow.birth_time = frame->time;
-    x = conn_place(c, &flow, hash, slot);
+    x = conn_place(c, &flow, &key, hash, slot);
     if (!x) {
         err_set(err, ERR_SYSTEM, "out of memory for connections");
         return NULL;
@@ -459,7 +462,7 @@ int conns_end(struct conns *c, uint64_t frame, int64_t time, struct err *err)
     return rc;
 }
 
-#define CONN_PLAIN(step) step(flow) step(hash) step(rpc) step(holed) step(syn) step(isn)
+#define CONN_PLAIN(step) step(flow) step(key) step(hash) step(rpc) step(holed) step(syn) step(isn)
 #define CONNS_PLAIN(step) step(pool.clock) step(swept) step(unswept) step(ports)
 
 int conns_save(const struct conns *c, struct buf *out)
@@ -497,7 +500,7 @@ int conns_restore(struct conns *c, struct unpack *in, struct err *err)
             plain.flow.server > 1)
             break;
         plain.flow.host[0] = plain.flow.host[1] = 0; /* ids of another process */
-        if (!(x = conn_place(c, &plain.flow, plain.hash, &slot)))
+        if (!(x = conn_place(c, &plain.flow, &plain.key, plain.hash, &slot)))
             return err_set(err, ERR_SYSTEM, "out of memory");
         x->rpc = plain.rpc;
         memcpy(x->syn, plain.syn, sizeof(x->syn));

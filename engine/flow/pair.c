@@ -131,7 +131,7 @@ int pair_scan(struct pair *p, struct scan *scan, const struct type *type, const 
                    sizeof(problem), err);
     if (rc < 0)
         return rc;
-    if (scan->result == WALK_MALFORMED) {
+    if (scan->result == WALK_MALFORMED && p) {
         sighting->flags |= SIGHTING_MALFORMED;
         if ((rc = pair_malformed(p, m, op->xid, body, problem, err)) < 0)
             return rc;
@@ -338,7 +338,8 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
                          .procedure = h->procedure,
                          .flow = m->flow->id,
                          .last_flow = m->flow->id,
-                         .partial = m->cap_len < m->wire_len };
+                         .partial = m->cap_len < m->wire_len,
+                         .in_clear = h->credential.flavor != RPC_GSS };
     uint32_t kept = 0, id, parent = 0, parent2 = 0;
     struct held *held;
     int rc = 0;
@@ -385,7 +386,7 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
         return rc;
     held = pair_held_take(p, &call);
     if (held) {
-        rc = pair_answer(p, id, &held->message, held->digest, err);
+        rc = pair_answer(p, id, &held->message, err);
         free(held);
     }
     return rc;

@@ -28,7 +28,6 @@ struct held {
     struct flow flow;
     struct message message; /* leads to |flow| and |data| */
     int64_t since;          /* clock */
-    uint64_t digest;
     uint8_t data[];
 };
 

@@ -43,7 +43,8 @@ int pair_repeat(struct pair *p, uint64_t operation, const struct message *m, uin
 int pair_malformed(struct pair *p, const struct message *m, uint32_t xid, uint32_t at,
                    const char *text, struct err *err);
 
-/* A scan of a body, with contents digested into |op|.  |ctx| of host as the caller likes. */
+/* A scan of a body, with contents digested into |op|. Puts a problem if it is malformed, unless |p|
+ * is NULL. */
 int pair_scan(struct pair *p, struct scan *scan, const struct type *type, const struct message *m,
               uint32_t body, uint32_t body_len, const struct scan_host *host,
               struct record_operation *op, struct sighting *sighting, struct err *err);
@@ -53,8 +54,7 @@ int pair_scan(struct pair *p, struct scan *scan, const struct type *type, const 
 struct held *pair_held_take(struct pair *p, const struct call *call);
 
 /* Completes a call by its reply. */
-int pair_answer(struct pair *p, uint32_t call, const struct message *m, uint64_t digest,
-                struct err *err);
+int pair_answer(struct pair *p, uint32_t call, const struct message *m, struct err *err);
 
 int pair_reply(struct pair *p, const struct message *m, struct err *err);
 

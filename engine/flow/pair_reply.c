@@ -29,8 +29,17 @@ static void listing_port(void *ctx, uint32_t program, uint16_t port)
         l->p->learn_port(l->p->learn_port_ctx, port);
 }
 
-int pair_answer(struct pair *p, uint32_t id, const struct message *m, uint64_t digest,
-                struct err *err)
+/* What makes a reply the same as another: its bytes up to file contents, and those by their digest,
+ * which is made in any case. */
+static uint64_t reply_digest(const struct message *m, const struct rpc_header *h,
+                             const struct scan *scan, const struct record_operation *op)
+{
+    if (!scan->has_data)
+        return XXH3_64bits(m->data, m->cap_len);
+    return XXH3_64bits_withSeed(m->data, h->body + scan->data_at, load_be64(op->data_digest));
+}
+
+int pair_answer(struct pair *p, uint32_t id, const struct message *m, struct err *err)
 {
     struct call *call = &p->calls.pool[id];
     struct waiting *w = call->waiting;
@@ -40,6 +49,7 @@ int pair_answer(struct pair *p, uint32_t id, const struct message *m, uint64_t d
     struct scan scan = { .port_program = w->port_program };
     struct rpc_header h;
     bool cut = rpc_parse(m->data, m->cap_len, m->wire_len, &h) == RPC_TRUNCATED;
+    uint64_t digest;
     int rc = 0;
 
     op->reply = pair_sighting(m);
@@ -61,6 +71,7 @@ int pair_answer(struct pair *p, uint32_t id, const struct message *m, uint64_t d
                 rc = tag_reply(p->objects, w, &scan, call->server, err);
         }
     }
+    digest = reply_digest(m, &h, &scan, op);
     if (rc == 0)
         rc = pair_put(p, op, err);
     if (rc == 0)
@@ -115,26 +126,48 @@ static uint32_t find_call(const struct pair *p, const struct message *m, const s
     return found;
 }
 
-/* The answered call of which this may be a further reply; with |digest| not 0 only one whose
- * reply was the same bytes. */
-static uint32_t find_answered(const struct pair *p, const struct message *m, uint32_t xid,
-                              uint64_t digest)
+/* Whether an answered call's reply was these bytes. */
+static bool same_reply(const struct call *call, const struct message *m)
 {
-    struct ends ends = message_ends(m->flow, m->side, xid);
-    uint32_t at, id;
+    const struct procedure *procedure =
+        procedure_find(call->program, call->version, call->procedure);
+    struct record_operation op = { 0 };
+    struct scan scan = { 0 };
+    struct sighting sighting = { 0 };
+    struct rpc_header h;
+    bool whole = rpc_parse(m->data, m->cap_len, m->wire_len, &h) == RPC_OK;
 
-    for (id = calls_first(&p->calls, ends.hash, ends.server, ends.client, xid, &at);
-         id != CALL_NONE;
-         id = calls_next(&p->calls, ends.hash, ends.server, ends.client, xid, &at)) {
-        const struct call *x = &p->calls.pool[id];
-        if (!x->waiting && flow_fits(x, m->flow) && (!digest || x->reply_digest == digest))
-            return id;
+    if (whole && procedure && call->in_clear && h.status == RPC_SUCCESS) {
+        rpc_reply_in_clear(m->data, m->cap_len, &(struct rpc_auth){ 0 }, &h);
+        if (pair_scan(NULL, &scan, procedure->result, m, h.body, h.body_len, NULL, &op, &sighting,
+                      NULL) < 0)
+            return false;
     }
-    return CALL_NONE;
+    return reply_digest(m, &h, &scan, &op) == call->reply_digest;
 }
 
-static int hold(struct pair *p, const struct message *m, uint64_t digest, const struct ends *ends,
-                struct err *err)
+/* The answered call of which this may be a further reply, rather one whose reply was |same|. */
+static uint32_t find_answered(const struct pair *p, const struct message *m, uint32_t xid,
+                              bool *same)
+{
+    struct ends ends = message_ends(m->flow, m->side, xid);
+    uint32_t at, id, found = CALL_NONE;
+
+    *same = false;
+    for (id = calls_first(&p->calls, ends.hash, ends.server, ends.client, xid, &at);
+         id != CALL_NONE && !*same;
+         id = calls_next(&p->calls, ends.hash, ends.server, ends.client, xid, &at)) {
+        const struct call *x = &p->calls.pool[id];
+        if (x->waiting || !flow_fits(x, m->flow))
+            continue;
+        *same = same_reply(x, m);
+        if (*same || found == CALL_NONE)
+            found = id;
+    }
+    return found;
+}
+
+static int hold(struct pair *p, const struct message *m, const struct ends *ends, struct err *err)
 {
     struct held *held = malloc(sizeof(*held) + m->cap_len);
 
@@ -146,7 +179,6 @@ static int hold(struct pair *p, const struct message *m, uint64_t digest, const 
     held->message.flow = &held->flow;
     held->message.data = held->data;
     held->since = *p->clock;
-    held->digest = digest;
     memcpy(held->data, m->data, m->cap_len);
     *p->held_tail = held;
     p->held_tail = &held->next;
@@ -207,7 +239,8 @@ int pair_held_give_up(struct pair *p, struct err *err)
 {
     struct held *held = held_unlink(p, &p->held);
     const struct message *m = &held->message;
-    uint32_t id = find_answered(p, m, load_be32(m->data), 0);
+    bool same;
+    uint32_t id = find_answered(p, m, load_be32(m->data), &same);
     struct record_operation op;
     int rc;
 
@@ -227,15 +260,14 @@ int pair_reply(struct pair *p, const struct message *m, struct err *err)
 {
     uint32_t xid = load_be32(m->data);
     struct ends ends = message_ends(m->flow, m->side, xid);
-    uint64_t digest = XXH3_64bits(m->data, m->cap_len);
     uint32_t id = find_call(p, m, &ends, xid);
+    bool same;
 
     if (id != CALL_NONE)
-        return pair_answer(p, id, m, digest, err);
-    id = find_answered(p, m, xid, digest);
-    if (id != CALL_NONE) {
-        calls_seen(&p->calls, id, *p->clock);
-        return pair_repeat(p, p->calls.pool[id].operation, m, REPEAT_REPLY, false, err);
-    }
-    return hold(p, m, digest, &ends, err);
+        return pair_answer(p, id, m, err);
+    id = find_answered(p, m, xid, &same);
+    if (!same)
+        return hold(p, m, &ends, err);
+    calls_seen(&p->calls, id, *p->clock);
+    return pair_repeat(p, p->calls.pool[id].operation, m, REPEAT_REPLY, false, err);
 }

@@ -44,7 +44,7 @@ int pair_pause(struct pair *p, struct err *err)
 #define CALL_PLAIN(step)                                                                           \
     step(hash) step(digest) step(operation) step(frame) step(reply_digest) step(seen) step(xid)    \
         step(server) step(client) step(program) step(version) step(procedure) step(flow)           \
-            step(last_flow) step(partial)
+            step(last_flow) step(partial) step(in_clear)
 #define WAITING_PLAIN(step)                                                                        \
     step(operation) step(credential) step(port_program) step(binds) step(removes) step(parent)     \
         step(parent2) step(name_len) step(name2_len) step(root_path_len) step(name_at)             \
@@ -83,7 +83,7 @@ int pair_save(const struct pair *p, struct buf *out)
     bad |= pack_value(out, p->held_count);
     for (const struct held *held = p->held; held; held = held->next) {
         bad |= pack_value(out, held->flow) | pack_value(out, held->message);
-        bad |= pack_value(out, held->since) | pack_value(out, held->digest);
+        bad |= pack_value(out, held->since);
         bad |= pack_bytes(out, held->data, held->message.cap_len);
     }
     return bad ? -ERR_SYSTEM : 0;
@@ -163,7 +163,6 @@ static int restore_held(struct pair *p, struct unpack *in, struct err *err)
         unpack_value(in, plain.flow);
         unpack_value(in, plain.message);
         unpack_value(in, plain.since);
-        unpack_value(in, plain.digest);
         data = unpack_bytes(in);
         if (in->failed || data.len != plain.message.cap_len || data.len < MESSAGE_MIN ||
             plain.message.side > 1) {
