@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The argument of tshark -z nfspair: each line of the tables is one argument and what it gives. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "plugins/nfspair/options.c"
+
+/* What was read, as one line. */
+static void describe(const struct record_options *o, char *text, size_t size)
+{
+    const struct engine_options *e = &o->engine;
+    int n = snprintf(text, size, "%s %s", o->out ? o->out : "(none)",
+                     o->help              ? "help"
+                     : o->decap_wireshark ? "wireshark"
+                                          : "engine");
+    if (e->stream_window || e->total_window)
+        n += snprintf(text + n, size - (size_t)n, " window %u %u", e->stream_window,
+                      e->total_window);
+    if (e->connections || e->pending)
+        n += snprintf(text + n, size - (size_t)n, " table %u %u", e->connections, e->pending);
+    if (e->retransmit_span || e->reorder_span)
+        n += snprintf(text + n, size - (size_t)n, " span %lld %lld", (long long)e->retransmit_span,
+                      (long long)e->reorder_span);
+    for (uint32_t i = 0; i < e->port_count; i++)
+        n += snprintf(text + n, size - (size_t)n, " port %u", e->ports[i]);
+}
+
+static const struct {
+    const char *argument, *expected;
+} good[] = {
+    { "nfspair,out=a.nfsr", "a.nfsr engine" },
+    { "nfspair,out=-", "- engine" },
+    { "nfspair,out=a\\,b.nfsr", "a,b.nfsr engine" },
+    { "nfspair,out=a\\b=c", "a\\b=c engine" },
+    { "nfspair,decap=wireshark,out=a", "a wireshark" },
+    { "nfspair,decap=wireshark,out=a,decap=engine", "a engine" },
+    { "nfspair,out=a,port=2050,port=1,port=65535", "a engine port 2050 port 1 port 65535" },
+    { "nfspair,out=a,stream-window=65536,total-window=1G", "a engine window 65536 1073741824" },
+    { "nfspair,out=a,stream-window=64k,total-window=4294967295",
+      "a engine window 65536 4294967295" },
+    { "nfspair,out=a,stream-window=1M", "a engine window 1048576 0" },
+    { "nfspair,out=a,connections=1,pending=7", "a engine table 1 7" },
+    { "nfspair,out=a,retransmit-span=900,reorder-span=0.000000001",
+      "a engine span 900000000000 1" },
+    { "nfspair,out=a,reorder-span=1.5", "a engine span 0 1500000000" },
+    { "nfspair,out=a,reorder-span=3162240000", "a engine span 0 3162240000000000000" },
+    { "nfspair,help", "(none) help" },
+    { "nfspair,out=a,help", "a help" },
+};
+
+static const struct {
+    const char *argument, *message;
+} bad[] = {
+    { "nfspair", "out=FILE is missing" },
+    { "nfspair,decap=engine", "out=FILE is missing" },
+    { "nfspairs,out=a", "\"nfspairs\": the statistic is called nfspair" },
+    { "nfspair.x", "\"nfspair.x\": the statistic is called nfspair" },
+    { "nfspair,", "\"\" is no option of nfspair" },
+    { "nfspair,out=a,", "\"\" is no option of nfspair" },
+    { "nfspair,out", "\"out\" is no option of nfspair" },
+    { "nfspair,out=a,frob=1", "\"frob=\" is no option of nfspair" },
+    { "nfspair,out=a,OUT=b", "\"OUT=\" is no option of nfspair" },
+    { "nfspair,out=", "out= needs a file name, or - for standard output" },
+    { "nfspair,out=a,out=b", "out= is given twice" },
+    { "nfspair,out=a,decap=", "decap=: there are decap=engine and decap=wireshark" },
+    { "nfspair,out=a,decap=Engine", "decap=Engine: there are decap=engine and decap=wireshark" },
+    { "nfspair,out=a,port=", "port=: not a number" },
+    { "nfspair,out=a,port=0", "port=0: must be from 1 to 65535" },
+    { "nfspair,out=a,port=65536", "port=65536: must be from 1 to 65535" },
+    { "nfspair,out=a,port=-1", "port=-1: not a number" },
+    { "nfspair,out=a,port=1K", "port=1K: not a number" },
+    { "nfspair,out=a,port=2049x", "port=2049x: not a number" },
+    { "nfspair,out=a,stream-window=65535",
+      "stream-window=65535: must be from 65536 to 4294967295" },
+    { "nfspair,out=a,stream-window=4G", "stream-window=4G: must be from 65536 to 4294967295" },
+    { "nfspair,out=a,total-window=99999999999999999999",
+      "total-window=99999999999999999999: too large" },
+    { "nfspair,out=a,total-window=18446744073709551615K",
+      "total-window=18446744073709551615K: too large" },
+    { "nfspair,out=a,total-window=1T", "total-window=1T: not a number with or without K, M or G" },
+    { "nfspair,out=a,total-window=K", "total-window=K: not a number with or without K, M or G" },
+    { "nfspair,out=a,connections=0", "connections=0: must be from 1 to 4294967295" },
+    { "nfspair,out=a,pending=4294967296", "pending=4294967296: must be from 1 to 4294967295" },
+    { "nfspair,out=a,reorder-span=0", "reorder-span=0: must be above 0" },
+    { "nfspair,out=a,reorder-span=0.0000000001",
+      "reorder-span=0.0000000001: not a number of seconds up to 100 years" },
+    { "nfspair,out=a,reorder-span=.5", "reorder-span=.5: not a number of seconds up to 100 years" },
+    { "nfspair,out=a,retransmit-span=1e3",
+      "retransmit-span=1e3: not a number of seconds up to 100 years" },
+    { "nfspair,out=a,retransmit-span=3162240001",
+      "retransmit-span=3162240001: not a number of seconds up to 100 years" },
+    { "nfspair,out=a,retransmit-span=99999999999999999999999999",
+      "retransmit-span=99999999999999999999999999: not a number of seconds up to 100 years" },
+};
+
+static void test_good(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct record_options options;
+        struct err err = { 0 };
+        char text[256];
+        if (options_parse(&options, good[i].argument, &err))
+            fail_msg("%s: %s", good[i].argument, err.text);
+        describe(&options, text, sizeof text);
+        assert_string_equal(text, good[i].expected);
+        options_free(&options);
+    }
+}
+
+static void test_bad(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct record_options options;
+        struct err err = { 0 };
+        if (options_parse(&options, bad[i].argument, &err) != -ERR_USAGE)
+            fail_msg("%s was accepted", bad[i].argument);
+        assert_string_equal(err.text, bad[i].message);
+        assert_int_equal(err.code, ERR_USAGE);
+        assert_null(options.out);
+    }
+}
+
+static void test_too_many_ports(void **state)
+{
+    (void)state;
+    char argument[32 + (OPTIONS_PORTS_MAX + 1) * 12] = "nfspair,out=a";
+    struct record_options options;
+    struct err err = { 0 };
+    size_t len = strlen(argument);
+    for (int i = 1; i <= OPTIONS_PORTS_MAX; i++)
+        len += (size_t)snprintf(argument + len, sizeof argument - len, ",port=%d", i);
+    assert_int_equal(options_parse(&options, argument, &err), 0);
+    assert_int_equal(options.engine.port_count, OPTIONS_PORTS_MAX);
+    options_free(&options);
+    snprintf(argument + len, sizeof argument - len, ",port=1");
+    assert_int_equal(options_parse(&options, argument, &err), -ERR_USAGE);
+}
+
+/* The usage names every option that is understood, and no other. */
+static void test_usage(void **state)
+{
+    (void)state;
+    static const char *const words[] = {
+        "out=",          "decap=",       "port=",    "stream-window=",
+        "total-window=", "connections=", "pending=", "retransmit-span=",
+        "reorder-span=", "help"
+    };
+    size_t lines = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char start[64];
+        snprintf(start, sizeof start, "\n  %s", words[i]);
+        if (!strstr(options_usage, start))
+            fail_msg("the usage lacks %s", words[i]);
+    }
+    for (const char *p = options_usage; (p = strstr(p, "\n  ")); p++)
+        lines++;
+    assert_int_equal(lines, sizeof words / sizeof *words + 1); /* decap= has two */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_good),
+        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_too_many_ports),
+        cmocka_unit_test(test_usage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
