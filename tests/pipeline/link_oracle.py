@@ -43,7 +43,7 @@ def plain(address):
 
 def theirs(path):
     """The innermost IP payload of each frame that is TCP or UDP, as tshark has it."""
-    text = run("tshark", "-n", "-r", path, "--disable-protocol", "rpc", "-o", "ip.defragment:TRUE",
+    text = run("tshark", "-n", "-r", path, "-d", "tcp.port==1-65535,data", "-o", "ip.defragment:TRUE",
                "-o", "ipv6.defragment:TRUE", "-o", "ipv6.tso_support:TRUE", "-T", "fields", "-E", "occurrence=l",
                "-e", "frame.number", "-e", "frame.protocols", "-e", "_ws.col.Source",
                "-e", "_ws.col.Destination", "-e", "tcp.len", "-e", "udp.length", "-e", "udp.dstport")
@@ -51,6 +51,11 @@ def theirs(path):
     for line in text.splitlines():
         number, protocols, source, destination, tcp_len, udp_len, port = line.split("\t")
         names = protocols.split(":")
+        for i, name in enumerate(names):
+            # what is inside TCP or UDP may be taken for anything by its port number
+            if name == "tcp" or name == "udp" and names[i + 1:i + 2] != ["vxlan"]:
+                names = names[:i + 1]
+                break
         if "icmp" in names or "icmpv6" in names:
             continue  # may hold a packet, but none that was sent
         last = max((i for i, name in enumerate(names) if name in ("ip", "ipv6")), default=None)
