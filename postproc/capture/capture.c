@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/capture.h"
+#include "capture/pcapng.h"
 #include "capture/track.h"
 #include "base/bytes.h"
 
@@ -16,7 +17,8 @@ struct capture {
     struct err input_error;
     FILE *file;
     char *file_buffer;
-    pcap_t *pcap;
+    pcap_t *pcap; /* or */
+    struct pcapng *png;
     uint64_t frames;
     int link_type;
 };
@@ -101,6 +103,14 @@ struct capture *capture_open(struct input *input, struct err *err)
     }
     setvbuf(capture->file, capture->file_buffer, _IOFBF, STDIO_SIZE);
     __fsetlocking(capture->file, FSETLOCKING_BYCALLER);
+    if (pcapng_is(head, len)) {
+        capture->png = pcapng_open(capture->file, input_name(input), err);
+        if (!capture->png) {
+            capture_close(capture);
+            return NULL;
+        }
+        return capture;
+    }
     capture->pcap =
         pcap_fopen_offline_with_tstamp_precision(capture->file, PCAP_TSTAMP_PRECISION_NANO, text);
     if (!capture->pcap) {
@@ -120,6 +130,7 @@ void capture_close(struct capture *capture)
         pcap_close(capture->pcap); /* closes the file too */
     else if (capture->file)
         fclose(capture->file);
+    pcapng_close(capture->png);
     free(capture->file_buffer);
     free(capture);
 }
@@ -150,8 +161,18 @@ int capture_next(struct capture *capture, struct frame *frame, struct err *err)
 {
     struct pcap_pkthdr *header;
     const u_char *data;
-    int result = pcap_next_ex(capture->pcap, &header, &data);
+    int result;
 
+    if (capture->png) {
+        result = pcapng_next(capture->png, frame, err);
+        frame->number = capture->frames += result == 1;
+        if (result < 1 && capture->input_error.code) {
+            *err = capture->input_error;
+            return -err->code;
+        }
+        return result;
+    }
+    result = pcap_next_ex(capture->pcap, &header, &data);
     if (result == PCAP_ERROR_BREAK) /* the end, as libpcap sees it */
         return capture->input_error.code ? broken(capture, err) : 0;
     if (result != 1)

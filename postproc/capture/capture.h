@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/capture/capture.h
  *
- * A capture file as frames for the engine: pcap and pcapng through libpcap, decompressed by
- * struct input.  The frames of a capture are numbered from 1.
+ * A capture file as frames for the engine: pcap through libpcap, pcapng through pcapng.h, both
+ * decompressed by struct input.  The frames of a capture are numbered from 1.
  *
  * Four outcomes: not a capture (capture_open fails), frames, the end, and -ERR_INPUT from
  * capture_next after all whole packets, when the file is cut or damaged; the message then names

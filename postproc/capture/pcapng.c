@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture/pcapng.h"
+#include "base/bytes.h"
+
+#include <stdlib.h>
+
+enum block_type {
+    SECTION = 0x0a0d0d0a,
+    INTERFACE = 1,
+    PACKET_OBSOLETE = 2,
+    PACKET_SIMPLE = 3,
+    PACKET = 6,
+};
+
+enum {
+    BLOCK_LEAST = 12, /* type, length, length */
+    OPTION_RESOLUTION = 9,
+    OPTION_OFFSET = 14,
+    RESOLUTION_DEFAULT = 6, /* microseconds */
+};
+
+struct interface {
+    uint16_t link_type;
+    uint32_t snap_len;
+    uint8_t resolution; /* if_tsresol */
+    int64_t offset;     /* if_tsoffset, seconds */
+};
+
+struct pcapng {
+    FILE *file;
+    const char *name;
+    bool swapped; /* of this section */
+    bool begun;   /* a section header was seen */
+    struct interface *interfaces;
+    uint32_t interface_count;
+    uint8_t *block; /* the body of the current one, without type and lengths */
+    uint32_t block_cap, body_len;
+    uint64_t offset; /* of the current block in the file */
+    uint64_t packets;
+};
+
+bool pcapng_is(const uint8_t *head, size_t len)
+{
+    return len >= 4 && load_le32(head) == SECTION;
+}
+
+static uint16_t get16(const struct pcapng *png, const uint8_t *p)
+{
+    return png->swapped ? load_be16(p) : __builtin_bswap16(load_be16(p));
+}
+
+static uint32_t get32(const struct pcapng *png, const uint8_t *p)
+{
+    return png->swapped ? load_be32(p) : load_le32(p);
+}
+
+struct pcapng *pcapng_open(FILE *file, const char *name, struct err *err)
+{
+    struct pcapng *png = calloc(1, sizeof(*png));
+
+    if (!png) {
+        err_set(err, ERR_SYSTEM, "out of memory");
+        return NULL;
+    }
+    png->file = file;
+    png->name = name;
+    return png;
+}
+
+void pcapng_close(struct pcapng *png)
+{
+    if (!png)
+        return;
+    free(png->interfaces);
+    free(png->block);
+    free(png);
+}
+
+static int cut(const struct pcapng *png, struct err *err)
+{
+    return err_set(
+        err, ERR_INPUT, "%s: cut in the middle of packet %llu, whose block begins at byte %llu",
+        png->name, (unsigned long long)png->packets + 1, (unsigned long long)png->offset);
+}
+
+static int damaged(const struct pcapng *png, const char *why, struct err *err)
+{
+    return err_set(err, ERR_INPUT, "%s: damaged block at byte %llu, after packet %llu: %s",
+                   png->name, (unsigned long long)png->offset, (unsigned long long)png->packets,
+                   why);
+}
+
+static int reserve(struct pcapng *png, uint32_t len, struct err *err)
+{
+    uint8_t *grown;
+
+    if (len <= png->block_cap)
+        return 0;
+    grown = realloc(png->block, len);
+    if (!grown)
+        return err_set(err, ERR_SYSTEM, "out of memory");
+    png->block = grown;
+    png->block_cap = len;
+    return 0;
+}
+
+/* Reads one block: 1, 0 at the end of the file, or a negative code. */
+static int read_block(struct pcapng *png, uint32_t *type, struct err *err)
+{
+    uint8_t head[12];
+    uint32_t len, have = 0;
+    size_t n = fread(head, 1, 8, png->file);
+
+    if (n == 0 && !ferror(png->file))
+        return 0;
+    if (n < 8)
+        return cut(png, err);
+    *type = load_le32(head); /* a section header reads the same in both orders */
+    if (*type == SECTION) {
+        if (fread(head + 8, 1, 4, png->file) < 4)
+            return cut(png, err);
+        if (load_le32(head + 8) == 0x1a2b3c4d)
+            png->swapped = false;
+        else if (load_be32(head + 8) == 0x1a2b3c4d)
+            png->swapped = true;
+        else
+            return damaged(png, "unknown byte order", err);
+        have = 4;
+        png->begun = true;
+        png->interface_count = 0;
+    } else if (!png->begun) {
+        return damaged(png, "no section header", err);
+    }
+    *type = get32(png, head);
+    len = get32(png, head + 4);
+    if (len < BLOCK_LEAST + have || len % 4 || len > PCAPNG_BLOCK_MAX)
+        return damaged(png, "impossible block length", err);
+    if (reserve(png, len, err) < 0)
+        return -ERR_SYSTEM;
+    memcpy(png->block, head + 8, have);
+    png->body_len = len - BLOCK_LEAST;
+    if (fread(png->block + have, 1, len - 8 - have, png->file) < len - 8 - have)
+        return cut(png, err);
+    if (get32(png, png->block + png->body_len) != len)
+        return damaged(png, "its two lengths differ", err);
+    return 1;
+}
+
+static int add_interface(struct pcapng *png, struct err *err)
+{
+    struct interface face = { .resolution = RESOLUTION_DEFAULT };
+    uint32_t at = 8, code, len;
+    struct interface *grown;
+
+    if (png->body_len < 8)
+        return damaged(png, "interface description too short", err);
+    if (png->interface_count == PCAPNG_INTERFACES_MAX)
+        return damaged(png, "too many interfaces", err);
+    face.link_type = get16(png, png->block);
+    face.snap_len = get32(png, png->block + 4);
+    while (png->body_len - at >= 4) {
+        const uint8_t *p = png->block + at;
+        code = get16(png, p);
+        len = get16(png, p + 2);
+        at += 4;
+        if (!code || len > png->body_len - at)
+            break;
+        if (code == OPTION_RESOLUTION && len == 1)
+            face.resolution = p[4];
+        if (code == OPTION_OFFSET && len == 8) {
+            uint64_t v = png->swapped ? load_be64(p + 4) : load_le64(p + 4);
+            memcpy(&face.offset, &v, 8);
+        }
+        len = (len + 3) & ~3u;
+        at += len < png->body_len - at ? len : png->body_len - at;
+    }
+    grown = realloc(png->interfaces, (png->interface_count + 1) * sizeof(*grown));
+    if (!grown)
+        return err_set(err, ERR_SYSTEM, "out of memory");
+    png->interfaces = grown;
+    png->interfaces[png->interface_count++] = face;
+    return 0;
+}
+
+/* Nanoseconds since the epoch. */
+static int64_t time_of(const struct interface *face, uint32_t high, uint32_t low)
+{
+    uint64_t ticks = (uint64_t)high << 32 | low, per_second = 1;
+    unsigned exponent = face->resolution & 0x7f;
+
+    if (face->resolution & 0x80) {
+        per_second = UINT64_C(1) << (exponent < 63 ? exponent : 63);
+    } else {
+        for (unsigned i = 0; i < exponent && per_second < UINT64_C(1000000000000000000); i++)
+            per_second *= 10;
+    }
+    return (int64_t)((ticks / per_second + (uint64_t)face->offset) * 1000000000 +
+                     (uint64_t)((unsigned __int128)(ticks % per_second) * 1000000000 / per_second));
+}
+
+static int give(struct pcapng *png, uint32_t id, uint32_t head, uint32_t cap_len, uint32_t wire_len,
+                struct frame *frame, struct err *err)
+{
+    if (id >= png->interface_count)
+        return damaged(png, "a packet of an interface that was not described", err);
+    if (cap_len > png->body_len - head)
+        return damaged(png, "packet longer than its block", err);
+    frame->data = png->block + head;
+    frame->cap_len = cap_len;
+    frame->wire_len = wire_len > cap_len ? wire_len : cap_len;
+    frame->link_type = png->interfaces[id].link_type;
+    png->packets++;
+    return 1;
+}
+
+static int give_packet(struct pcapng *png, uint32_t id, struct frame *frame, struct err *err)
+{
+    const uint8_t *p = png->block;
+
+    if (id < png->interface_count)
+        frame->time = time_of(&png->interfaces[id], get32(png, p + 4), get32(png, p + 8));
+    return give(png, id, 20, get32(png, p + 12), get32(png, p + 16), frame, err);
+}
+
+static int give_simple(struct pcapng *png, struct frame *frame, struct err *err)
+{
+    uint32_t wire_len = get32(png, png->block), cap_len = wire_len;
+
+    if (png->interface_count && png->interfaces[0].snap_len &&
+        cap_len > png->interfaces[0].snap_len)
+        cap_len = png->interfaces[0].snap_len;
+    frame->time = 0; /* it has none */
+    return give(png, 0, 4, cap_len, wire_len, frame, err);
+}
+
+int pcapng_next(struct pcapng *png, struct frame *frame, struct err *err)
+{
+    uint32_t type = 0;
+    int rc;
+
+    for (;;) {
+        if ((rc = read_block(png, &type, err)) != 1)
+            return rc;
+        if (type == PACKET && png->body_len >= 20)
+            rc = give_packet(png, get32(png, png->block), frame, err);
+        else if (type == PACKET_OBSOLETE && png->body_len >= 20)
+            rc = give_packet(png, get16(png, png->block), frame, err);
+        else if (type == PACKET_SIMPLE && png->body_len >= 4)
+            rc = give_simple(png, frame, err);
+        else if (type == PACKET || type == PACKET_OBSOLETE || type == PACKET_SIMPLE)
+            rc = damaged(png, "packet block too short", err);
+        else
+            rc = type == INTERFACE ? add_interface(png, err) : 0;
+        png->offset += png->body_len + BLOCK_LEAST;
+        if (rc != 0)
+            return rc;
+    }
+}
