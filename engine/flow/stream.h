@@ -2,8 +2,7 @@
 /* engine/flow/stream.h
  *
  * One direction of one TCP connection, turned from segments into bytes for its framer.
- * Bytes come out once, in order; a byte that arrives twice keeps its first value, but of two
- * copies of which one was cut by the snap length the longer part counts.
+ * Bytes come out once, in order; a byte that arrives twice keeps its first value.
  *
  * A hole (bytes that a later segment lies behind) is given up when the peer has acknowledged
  * past it and a little grace is over (captures are out of order too), when the window is
