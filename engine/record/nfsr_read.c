@@ -5,14 +5,13 @@
  * length is used before it was compared with its bound; a block is read whole, then delivered.
  */
 #include "record/format.h"
+#include "base/digest.h"
 #include "record/layout.h"
 
-#define XXH_INLINE_ALL
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <xxhash.h>
 
 struct reader {
     nfsr_read *read;

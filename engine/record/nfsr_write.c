@@ -5,11 +5,10 @@
  * leaves with a single write.
  */
 #include "record/format.h"
+#include "base/digest.h"
 #include "record/layout.h"
 
-#define XXH_INLINE_ALL
 #include <stdlib.h>
-#include <xxhash.h>
 
 struct nfsr_writer {
     nfsr_write *write;
