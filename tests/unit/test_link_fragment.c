@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/link: reassembly, against a model that keeps one flag a byte. */
+#include "link_build.h"
+
+static struct build b;
+static struct catcher c;
+static const int64_t second = 1000000000;
+
+static int setup(void **state)
+{
+    (void)state;
+    catcher_init(&c);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    catcher_free(&c);
+    return 0;
+}
+
+struct piece {
+    int version;
+    uint32_t id, offset, len;
+    bool more;
+    int64_t time;
+};
+
+static void build_piece(const struct piece *p, const uint8_t *data)
+{
+    uint32_t ip;
+
+    b.len = 0;
+    if (p->version == 4) {
+        ip = put_ipv4(&b, 17);
+        store_be16(b.data + 4, (uint16_t)p->id);
+        store_be16(b.data + 6, (uint16_t)(p->offset / 8 | (p->more ? 0x2000 : 0)));
+        put(&b, data, p->len);
+        end_ipv4(&b, ip);
+    } else {
+        ip = put_ipv6(&b, 44);
+        put16(&b, 17 << 8);
+        put16(&b, (uint16_t)(p->offset | p->more));
+        put32(&b, p->id);
+        put(&b, data, p->len);
+        end_ipv6(&b, ip);
+    }
+}
+
+/* Feeds one fragment that carries |data|; returns the number of deliveries. */
+static unsigned feed_data(const struct piece *p, const uint8_t *data)
+{
+    unsigned before = c.count;
+
+    build_piece(p, data);
+    assert_int_equal(feed_at(&c, 101, b.data, b.len, b.len, p->time, NULL), 0);
+    return c.count - before;
+}
+
+/* The same with data[offset..], as an honest sender does. */
+static unsigned feed_piece(const struct piece *p, const uint8_t *data)
+{
+    return feed_data(p, data + p->offset);
+}
+
+static uint32_t random_state = 1;
+
+static uint32_t random_below(uint32_t n)
+{
+    random_state = random_state * 1664525 + 1013904223;
+    return (uint32_t)((uint64_t)(random_state >> 4) * n >> 28);
+}
+
+static uint8_t *random_data(uint32_t len)
+{
+    uint8_t *data = malloc(len ? len : 1);
+
+    assert_non_null(data);
+    for (uint32_t i = 0; i < len; i++)
+        data[i] = (uint8_t)random_below(256);
+    return data;
+}
+
+static void check_datagram(const uint8_t *data, uint32_t len)
+{
+    assert_int_equal(c.last.protocol, 17);
+    assert_int_equal(c.last.wire_len, len);
+    assert_int_equal(c.data.len, len);
+    assert_memory_equal(c.data.data, data, len);
+    assert_true(c.last.reassembled);
+}
+
+static void test_every_order(void **state)
+{
+    uint8_t *data = random_data(100);
+
+    (void)state;
+    for (int version = 4; version <= 6; version += 2)
+        for (unsigned order = 0; order < 256; order++) {
+            unsigned used = 0;
+
+            for (unsigned i = 0; i < 4; i++)
+                used |= 1u << (order >> 2 * i & 3);
+            if (used != 15)
+                continue; /* no permutation of 4 */
+            for (unsigned i = 0; i < 4; i++) {
+                unsigned n = order >> 2 * i & 3;
+                struct piece p = { version, order, n * 32, n < 3 ? 32 : 4, n < 3, 0 };
+
+                assert_int_equal(feed_piece(&p, data), i == 3);
+            }
+            check_datagram(data, 100);
+            assert_string_equal(c.source, version == 4 ? "192.0.2.1" : "2001:db8::1");
+        }
+    assert_int_equal(counter(&c, "ip_fragments"), 2 * 24 * 4);
+    assert_int_equal(counter(&c, "ip_datagrams_reassembled"), 2 * 24);
+    assert_int_equal(counter(&c, "ip_datagrams_waiting"), 0);
+    free(data);
+}
+
+/* One datagram's reassembly by the words of link.h, byte by byte. */
+struct model {
+    uint8_t data[65536];
+    bool have[65536];
+    uint32_t total, seen;
+};
+
+/* Returns true when |p| completed the datagram, whose bytes then stand in |out|. */
+static bool model_add(struct model *m, const struct piece *p, const uint8_t *data, uint8_t *out,
+                      uint32_t *out_len)
+{
+    for (uint32_t i = 0; i < p->len; i++)
+        if (!m->have[p->offset + i]) {
+            m->have[p->offset + i] = true;
+            m->data[p->offset + i] = data[i];
+            m->seen++;
+        }
+    if (!p->more)
+        m->total = p->offset + p->len;
+    if (!m->total || m->seen < m->total)
+        return false;
+    memcpy(out, m->data, m->total);
+    *out_len = m->total;
+    memset(m, 0, sizeof(*m));
+    return true;
+}
+
+enum { ROUNDS = 400, SETS = 5, PIECES = 60 };
+
+/* Random datagrams, random and overlapping pieces with contradicting bytes, interleaved; the first
+ * copy of each byte wins, and what is complete is delivered then and there. */
+static void test_against_model(void **state)
+{
+    struct model *models = calloc(SETS, sizeof(*models));
+    uint8_t *out = malloc(65536);
+    unsigned delivered = 0;
+
+    (void)state;
+    assert_non_null(models);
+    assert_non_null(out);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        uint32_t total[SETS], step[SETS];
+        int version = random_below(2) ? 4 : 6;
+
+        memset(models, 0, SETS * sizeof(*models));
+        for (unsigned s = 0; s < SETS; s++) {
+            total[s] = 1 + random_below(round % 8 ? 300 : 65515);
+            step[s] = 8 * (1 + random_below(total[s] / 8 / (1 + random_below(12)) + 1));
+        }
+        for (unsigned i = 0; i < PIECES; i++) {
+            unsigned s = random_below(SETS), want;
+            uint32_t blocks = (total[s] + 7) / 8, got_len = 0;
+            struct piece p = { version,
+                               round * SETS + s,
+                               8 * random_below(blocks),
+                               step[s],
+                               true,
+                               (int64_t)round * 40 * second + i };
+
+            if (random_below(2)) /* on a border that other pieces share */
+                p.offset -= p.offset % step[s];
+            if (p.offset + p.len >= total[s]) {
+                p.len = total[s] - p.offset;
+                p.more = false;
+            }
+            if (!p.offset && !p.more)
+                continue; /* no fragment */
+
+            uint8_t *data = random_data(p.len);
+            want = model_add(&models[s], &p, data, out, &got_len);
+            assert_int_equal(feed_data(&p, data), want);
+            free(data);
+            if (want) {
+                check_datagram(out, got_len);
+                delivered++;
+            }
+        }
+    }
+    assert_true(delivered > ROUNDS); /* the test has bite */
+    free(models);
+    free(out);
+}
+
+static void test_largest(void **state)
+{
+    uint8_t *data = random_data(65535 + 8);
+    struct piece first = { 4, 1, 0, 65504, true, 0 }, last = { 4, 1, 65504, 31, false, 0 };
+    struct piece beyond = { 4, 2, 65528, 8, false, 0 };
+
+    (void)state;
+    assert_int_equal(feed_piece(&last, data), 0);
+    assert_int_equal(feed_piece(&first, data), 1);
+    check_datagram(data, 65535);
+    assert_int_equal(feed_piece(&beyond, data), 0);
+    assert_int_equal(counter(&c, "ip_fragments_malformed"), 1);
+    struct piece odd = { 4, 3, 0, 7, true, 0 }; /* not one block */
+    assert_int_equal(feed_piece(&odd, data), 0);
+    struct piece none = { 4, 3, 8, 0, false, 0 };
+    assert_int_equal(feed_piece(&none, data), 0);
+    assert_int_equal(counter(&c, "ip_fragments_malformed"), 3);
+    assert_int_equal(counter(&c, "ip_datagrams_waiting"), 0);
+    free(data);
+}
+
+static void test_counts_of_repeats(void **state)
+{
+    uint8_t *data = random_data(200);
+    struct piece first = { 4, 1, 0, 64, true, 0 }, wide = { 4, 1, 32, 64, true, 0 };
+    struct piece last = { 4, 1, 96, 50, false, 0 };
+    struct piece longer = { 4, 1, 96, 60, false, 0 }, behind = { 4, 1, 152, 8, true, 0 };
+    struct piece shorter = { 4, 1, 32, 8, false, 0 };
+
+    (void)state;
+    assert_int_equal(feed_piece(&first, data), 0);
+    assert_int_equal(feed_piece(&first, data), 0);
+    assert_int_equal(counter(&c, "ip_fragments_duplicate"), 1);
+    assert_int_equal(feed_piece(&shorter, data), 0); /* an end before what was seen */
+    assert_int_equal(feed_piece(&last, data), 0);
+    assert_int_equal(feed_piece(&longer, data), 0);
+    assert_int_equal(feed_piece(&behind, data), 0);
+    assert_int_equal(counter(&c, "ip_fragments_conflicting"), 3);
+    assert_int_equal(feed_piece(&wide, data), 1);
+    assert_int_equal(counter(&c, "ip_fragments_overlapping"), 1);
+    check_datagram(data, 146);
+    free(data);
+}
+
+/* What tells datagrams apart: each change makes another set. */
+static void test_keys(void **state)
+{
+    uint8_t *data = random_data(16);
+    struct piece first = { 4, 7, 0, 8, true, 0 }, last = { 4, 7, 8, 8, false, 0 };
+
+    (void)state;
+    static const struct {
+        uint32_t at;
+        uint8_t flip;
+    } fields[] = { { 5, 1 }, { 9, 23 }, { 15, 1 }, { 19, 1 } }; /* id, protocol, addresses */
+    assert_int_equal(feed_piece(&first, data), 0);
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        build_piece(&last, data + 8);
+        b.data[fields[i].at] ^= fields[i].flip;
+        assert_int_equal(feed(&c, 101, &b), 0);
+    }
+    assert_int_equal(counter(&c, "ip_datagrams_waiting"), 5);
+    assert_int_equal(feed_piece(&last, data), 1);
+
+    /* IPv6: the next header is no part of it, and the first fragment's counts */
+    struct piece first6 = { 6, 7, 0, 8, true, 0 }, last6 = { 6, 7, 8, 8, false, 0 };
+    build_piece(&last6, data + 8);
+    b.data[40] = 6;
+    assert_int_equal(feed(&c, 101, &b), 0);
+    assert_int_equal(feed_piece(&first6, data), 1);
+    assert_int_equal(c.last.protocol, 17);
+    free(data);
+}
+
+/* Tags matter between private addresses only: elsewhere the copies are of one datagram. */
+static void test_tags(void **state)
+{
+    static const struct {
+        uint8_t address[4];
+        bool apart;
+    } cases[] = {
+        { { 10, 0, 0, 1 }, true },     { { 172, 16, 0, 1 }, true },  { { 172, 31, 9, 1 }, true },
+        { { 192, 168, 0, 1 }, true },  { { 169, 254, 0, 1 }, true }, { { 11, 0, 0, 1 }, false },
+        { { 172, 32, 0, 1 }, false },  { { 172, 15, 0, 1 }, false }, { { 192, 169, 0, 1 }, false },
+        { { 169, 253, 0, 1 }, false },
+    };
+    static const uint8_t data[16] = { 1 };
+    struct piece pieces[2] = { { 4, 7, 0, 8, true, 0 }, { 4, 7, 8, 8, false, 0 } };
+    struct build *tagged = malloc(sizeof(*tagged));
+
+    (void)state;
+    assert_non_null(tagged);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        unsigned before = c.count;
+
+        for (unsigned n = 0; n < 2; n++) {
+            build_piece(&pieces[n], data);
+            memcpy(b.data + (i & 1 ? 12 : 16), cases[i].address, 4);
+            tagged->len = 0;
+            put_ethernet(tagged, 0x8100);
+            put16(tagged, (uint16_t)(5 + n));
+            put16(tagged, 0x0800);
+            put(tagged, b.data, b.len);
+            feed(&c, 1, tagged);
+        }
+        assert_int_equal(c.count - before, !cases[i].apart);
+    }
+    free(tagged);
+}
+
+static void test_sets_bound(void **state)
+{
+    uint8_t *data = random_data(16);
+
+    (void)state;
+    for (uint32_t id = 0; id < LINK_FRAGMENT_SETS + 10; id++) {
+        struct piece p = { 6, id, 0, 8, true, id };
+
+        assert_int_equal(feed_piece(&p, data), 0);
+    }
+    assert_int_equal(counter(&c, "ip_datagrams_evicted"), 10);
+    assert_int_equal(counter(&c, "ip_datagrams_incomplete"), 10);
+    assert_int_equal(counter(&c, "ip_datagrams_waiting"), LINK_FRAGMENT_SETS);
+    struct piece kept = { 6, 10, 8, 8, false, 5000 }, gone = { 6, 9, 8, 8, false, 5000 };
+    assert_int_equal(feed_piece(&kept, data), 1);
+    check_datagram(data, 16);
+    assert_int_equal(feed_piece(&gone, data), 0);
+    free(data);
+}
+
+static void test_bytes_bound(void **state)
+{
+    enum { MANY = 300, FIT = LINK_FRAGMENT_BYTES / 65536 };
+    uint8_t *data = random_data(65528);
+
+    (void)state;
+    for (uint32_t id = 0; id < MANY; id++) {
+        struct piece p = { 6, id, 8, 65000, false, id };
+
+        assert_int_equal(feed_piece(&p, data), 0);
+    }
+    assert_int_equal(counter(&c, "ip_datagrams_evicted"), MANY - FIT);
+    struct piece kept = { 6, MANY - FIT, 0, 8, true, MANY };
+    struct piece gone = { 6, MANY - FIT - 1, 0, 8, true, MANY };
+    assert_int_equal(feed_piece(&kept, data), 1);
+    check_datagram(data, 65008);
+    assert_int_equal(feed_piece(&gone, data), 0);
+
+    /* the oldest set of all grows: the others go, not that one */
+    teardown(NULL);
+    setup(NULL);
+    struct piece oldest = { 6, 1000, 0, 8, true, 0 }, rest = { 6, 1000, 8, 65000, false, 1 };
+    assert_int_equal(feed_piece(&oldest, data), 0);
+    for (uint32_t id = 0; id < FIT - 1; id++) {
+        struct piece p = { 6, id, 8, 65000, false, 1 };
+
+        assert_int_equal(feed_piece(&p, data), 0);
+    }
+    struct piece small = { 6, FIT, 0, 8, true, 1 }, next = { 6, 0, 0, 8, true, 1 };
+    assert_int_equal(feed_piece(&small, data), 0);
+    assert_int_equal(counter(&c, "ip_datagrams_evicted"), 0);
+    assert_int_equal(feed_piece(&rest, data), 1);
+    assert_int_equal(counter(&c, "ip_datagrams_evicted"), 1);
+    check_datagram(data, 65008);
+    assert_int_equal(feed_piece(&next, data), 0); /* the second oldest it was */
+    free(data);
+}
+
+static void test_age(void **state)
+{
+    uint8_t *data = random_data(16);
+    static const struct {
+        int64_t apart;
+        bool complete;
+    } cases[] = {
+        { 0, true },
+        { LINK_FRAGMENT_AGE, true },
+        { LINK_FRAGMENT_AGE + 1, false },
+        { -LINK_FRAGMENT_AGE, true },
+        { -LINK_FRAGMENT_AGE - 1, false },
+        { INT64_MIN, false },
+        { INT64_MAX, false },
+    };
+
+    (void)state;
+    for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint64_t before = counter(&c, "ip_datagrams_incomplete");
+        struct piece first = { 4, i, 0, 8, true, 0 }, last = { 4, i, 8, 8, false, cases[i].apart };
+
+        assert_int_equal(feed_piece(&first, data), 0);
+        assert_int_equal(feed_piece(&last, data), cases[i].complete);
+        if (!cases[i].complete) {
+            assert_true(counter(&c, "ip_datagrams_incomplete") > before);
+            first.time = last.time;
+            assert_int_equal(feed_piece(&first, data), 1); /* begins anew with |last| */
+            check_datagram(data, 16);
+        }
+    }
+    free(data);
+}
+
+/* A datagram captured twice is delivered twice; half a second copy doesn't spoil the next datagram
+ * with this identification. */
+static void test_copies(void **state)
+{
+    uint8_t *data = random_data(24), *next = random_data(24);
+    struct piece pieces[3] = { { 4, 1, 0, 8, true, 0 },
+                               { 4, 1, 8, 8, true, 0 },
+                               { 4, 1, 16, 8, false, 0 } };
+
+    (void)state;
+    for (unsigned i = 0; i < 6; i++)
+        assert_int_equal(feed_piece(&pieces[i % 3], data), i % 3 == 2);
+    for (unsigned i = 0; i < 6; i++) /* every frame twice: a capture on all interfaces */
+        assert_int_equal(feed_piece(&pieces[i / 2], data), i == 4);
+    assert_int_equal(counter(&c, "ip_datagrams_waiting"), 1);
+    for (unsigned i = 0; i < 3; i++) {
+        pieces[i].time = 2 * second;
+        assert_int_equal(feed_piece(&pieces[i], next), i == 2);
+    }
+    check_datagram(next, 24);
+    assert_int_equal(counter(&c, "ip_fragments_duplicate"), 3);
+    assert_int_equal(counter(&c, "ip_datagrams_incomplete"), 0);
+    assert_int_equal(counter(&c, "ip_datagrams_waiting"), 0);
+    free(data);
+    free(next);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_every_order), TEST(test_against_model),
+        TEST(test_largest),     TEST(test_counts_of_repeats),
+        TEST(test_keys),        TEST(test_tags),
+        TEST(test_sets_bound),  TEST(test_bytes_bound),
+        TEST(test_age),         TEST(test_copies),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
