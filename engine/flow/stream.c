@@ -22,6 +22,8 @@ static void dequeue(struct stream *s, struct stream_pool *pool)
     struct segment *g = s->queue;
 
     s->queue = g->next;
+    if (!g->next)
+        s->last = NULL;
     s->queued -= segment_memory(g);
     pool->queued -= segment_memory(g);
     free(g);
@@ -59,8 +61,11 @@ static int drain(struct stream *s, struct stream_pool *pool, struct err *err)
 
     while (rc == 0 && s->queue && (int32_t)(s->queue->seq - s->next) <= 0) {
         const struct segment *g = s->queue;
-        if ((int32_t)(g->seq + g->wire_len - s->next) > 0)
-            rc = deliver(s, g->seq, g->data, g->cap_len, g->wire_len, g->frame, g->time, err);
+        uint32_t wire_len = g->wire_len;
+        if (g->next && g->next->seq - g->seq < wire_len) /* another copy was cut later */
+            wire_len = g->next->seq - g->seq;
+        if ((int32_t)(g->seq + wire_len - s->next) > 0)
+            rc = deliver(s, g->seq, g->data, g->cap_len, wire_len, g->frame, g->time, err);
         dequeue(s, pool);
     }
     return rc;
@@ -142,34 +147,69 @@ int stream_sweep(struct stream *s, struct stream_pool *pool, uint64_t frame, int
     return 0;
 }
 
-/* Keeps a segment that lies behind a hole. */
-static int enqueue(struct stream *s, struct stream_pool *pool, uint32_t seq, const uint8_t *data,
-                   uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time,
-                   struct err *err)
+/* Puts a piece of a segment into the queue, before *|at|. */
+static int queue_piece(struct stream *s, struct stream_pool *pool, struct segment **at,
+                       uint32_t seq, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
+                       uint64_t frame, int64_t time, struct err *err)
 {
-    struct segment **at = &s->queue, *g;
-    int rc = 0;
+    struct segment *g = malloc(sizeof(*g) + cap_len);
 
-    while (*at && (int32_t)((*at)->seq - seq) < 0)
-        at = &(*at)->next;
-    for (g = *at; g && g->seq == seq; g = g->next)
-        if (g->cap_len >= cap_len && g->wire_len >= wire_len) {
-            pool->duplicates++;
-            return 0;
-        }
-    g = malloc(sizeof(*g) + cap_len);
     if (!g)
         return err_set(err, ERR_SYSTEM, "out of memory");
     *g = (struct segment){ *at, seq, cap_len, wire_len, frame, time };
-    memcpy(g->data, data, cap_len);
+    if (cap_len)
+        memcpy(g->data, data, cap_len);
     if (!s->queue) {
         s->hole_since = pool->clock;
         s->past_segments = 0;
     }
+    if (!*at)
+        s->last = g;
     *at = g;
     s->queued += segment_memory(g);
     pool->queued += segment_memory(g);
-    pool->reordered++;
+    return 0;
+}
+
+/* Keeps a segment that lies behind a hole: those of its bytes that no queued one has brought. */
+static int enqueue(struct stream *s, struct stream_pool *pool, uint32_t seq, const uint8_t *data,
+                   uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time,
+                   struct err *err)
+{
+    struct segment **at = &s->queue;
+    uint32_t from = seq, end = seq + cap_len, limit;
+    bool new = false;
+    int rc = 0;
+
+    if (s->queue && (int32_t)(seq - (s->last->seq + s->last->cap_len)) >= 0)
+        at = &s->last->next;
+    while (rc == 0) {
+        while (*at && (int32_t)((*at)->seq + (*at)->cap_len - from) <= 0 &&
+               (int32_t)((*at)->seq - from) < 0)
+            at = &(*at)->next;
+        limit = *at && (int32_t)((*at)->seq - end) < 0 ? (*at)->seq : end;
+        if ((int32_t)(limit - from) > 0 || (!cap_len && (!*at || (*at)->seq != seq))) {
+            rc = queue_piece(s, pool, at, from, data + (from - seq), limit - from,
+                             limit == end ? wire_len - (from - seq) : limit - from, frame, time,
+                             err);
+            if (rc < 0)
+                return rc;
+            new = true;
+            at = &(*at)->next;
+        }
+        if (limit == end)
+            break;
+        from = (*at)->seq + (*at)->cap_len;
+        if ((int32_t)(from - end) >= 0) { /* what is cut off behind it is known by its length */
+            if ((*at)->wire_len < wire_len - ((*at)->seq - seq))
+                (*at)->wire_len = wire_len - ((*at)->seq - seq);
+            break;
+        }
+    }
+    if (new)
+        pool->reordered++;
+    else
+        pool->duplicates++;
     while (rc == 0 && s->queue && (s->queued > pool->window || pool->queued > pool->total))
         rc = give_up(s, pool, frame, time, err);
     return rc;
@@ -229,10 +269,17 @@ int stream_segment(struct stream *s, struct stream_pool *pool, uint32_t seq, con
         return late(s, pool, seq, data, cap_len, wire_len, frame, time, err);
     }
     s->stale = 0;
-    if (ahead > 0)
-        return enqueue(s, pool, seq, data, cap_len, wire_len, frame, time, err);
-    rc = deliver(s, seq, data, cap_len, wire_len, frame, time, err);
-    return rc < 0 || !s->queue ? rc : drain(s, pool, err);
+    if (ahead <= 0 && !s->queue)
+        return deliver(s, seq, data, cap_len, wire_len, frame, time, err);
+    if (ahead < 0) { /* these were delivered */
+        uint32_t old = (uint32_t)-ahead;
+        seq += old;
+        data += old < cap_len ? old : cap_len;
+        cap_len -= old < cap_len ? old : cap_len;
+        wire_len -= old;
+    }
+    rc = enqueue(s, pool, seq, data, cap_len, wire_len, frame, time, err);
+    return rc < 0 ? rc : drain(s, pool, err);
 }
 
 #define STREAM_PLAIN(step)                                                                         \
@@ -284,6 +331,7 @@ int stream_restore(struct stream *s, struct stream_pool *pool, struct unpack *in
         memcpy((*at)->data, data.data, data.len);
         s->queued += segment_memory(*at);
         pool->queued += segment_memory(*at);
+        s->last = *at;
         at = &(*at)->next;
     }
     return in->failed ? -ERR_INPUT : framer_restore(&s->framer, in);

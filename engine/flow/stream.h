@@ -40,7 +40,8 @@ struct stream {
     uint8_t stale;
     uint32_t next;         /* sequence number of the first byte not yet delivered */
     uint32_t ack;          /* highest one that the peer has sent */
-    struct segment *queue; /* by sequence number, behind a hole */
+    struct segment *queue; /* by sequence number, behind a hole; captured bytes don't overlap */
+    struct segment *last;  /* of the queue */
     uint32_t queued;       /* bytes of memory in |queue| */
     int64_t hole_since;    /* clock when the queue was last empty */
     int64_t past_since; /* clock when the peer was first seen to have acknowledged past the hole */
