@@ -183,7 +183,9 @@ static void test_roles_together(void **state)
             assert_true(implies(out, ROLE_ATTRIBUTES, 0) || (in & ROLE_OBJECT));
             assert_true(implies(out, ROLE_ATTRIBUTES_PARENT, 0) || (in & ROLE_PARENT));
             assert_true(implies(out, ROLE_ATTRIBUTES_PARENT2, 0) || (in & ROLE_PARENT2));
-            assert_false(in & (ROLE_STATUS | ROLE_NEW_OBJECT | ATTRIBUTES));
+            assert_false(in & (ROLE_NEW_OBJECT | ATTRIBUTES));
+            if ((*program)->number != 100021) /* there, calls like LOCK_RES carry results */
+                assert_false(in & ROLE_STATUS);
             assert_false(out & (ROLE_OBJECT | ROLE_PARENT | ROLE_PARENT2 | ROLE_NAME | ROLE_NAME2));
         }
     }
