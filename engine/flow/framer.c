@@ -265,8 +265,7 @@ static int consume(struct framer *f, const uint8_t *data, uint32_t len, uint64_t
             n = MARK_LEN - (uint32_t)f->mark_have;
             n = n < len - at ? n : len - at;
             memcpy(f->mark + f->mark_have, data + at, n);
-            if (!f->in_record || !f->mark_have)
-                touch(f, frame, time);
+            touch(f, frame, time);
             f->mark_have += (uint8_t)n;
             at += n;
             if (f->mark_have < MARK_LEN)
