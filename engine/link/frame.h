@@ -44,7 +44,7 @@ struct ip_payload {
     bool reassembled; /* from fragments */
     const uint8_t *data;
     uint32_t cap_len;  /* bytes at |data| */
-    uint32_t wire_len; /* what the IP header promised; >= cap_len */
+    uint32_t wire_len; /* what the IP header promised and the frame had room for; >= cap_len */
 };
 
 #endif

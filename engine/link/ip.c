@@ -55,9 +55,8 @@ static bool is_private(const struct address *a)
 {
     const uint8_t *b = a->bytes;
 
-    return a->version == 4 &&
-           (b[0] == 10 || (b[0] == 172 && (b[1] & 0xf0) == 16) || (b[0] == 192 && b[1] == 168) ||
-            (b[0] == 169 && b[1] == 254));
+    return a->version == 4 && (b[0] == 10 || (b[0] == 172 && (b[1] & 0xf0) == 16) ||
+                               (b[0] == 192 && b[1] == 168) || (b[0] == 169 && b[1] == 254));
 }
 
 /* Returns a layer, LAYER_PAYLOAD meaning here: go on with |*protocol| at |p|. */

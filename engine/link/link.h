@@ -2,9 +2,10 @@
 /* engine/link/link.h
  *
  * Frames to IP payloads.  Knows the link types Ethernet (with 802.1Q, 802.1ad and
- * stacked tags, 802.3 LLC/SNAP), Linux cooked v1 and v2, raw IP, BSD loopback (null, loop),
- * and below them IPv4, IPv6 with extension headers, fragments of both, GRE, IP in IP
- * and VXLAN (UDP port 4789).  Everything else is counted under a name.
+ * stacked tags, 802.3 LLC/SNAP, PPPoE sessions, MPLS), Linux cooked v1 and v2, raw IP, BSD
+ * loopback (null, loop), PPP and Cisco HDLC, and below them IPv4, IPv6 with extension headers,
+ * fragments of both, IP in IP, GRE (with Ethernet, PPP or ERSPAN in it) and VXLAN (UDP port 4789).
+ * Everything else is counted under a name.  Packets inside ICMP errors are not opened.
  *
  * A frame may hold several encapsulations but at most LINK_DEPTH_MAX, walked in a loop.
  *
@@ -15,7 +16,9 @@
  * copy of a byte wins.  A first fragment that was cut by the snap length is delivered alone
  * (with the captured bytes; the UDP length tells the rest), other cut fragments are
  * counted.  Sets that stay incomplete are counted as such and never delivered: the
- * receiver did not see them either.  Memory: LINK_FRAGMENT_BYTES of fragments and
+ * receiver did not see them either.  Fragments that come after their datagram was complete are
+ * copies of it: a whole set of them is delivered again.  Tags and tunnels tell
+ * fragments apart only where an address is private.  Memory: LINK_FRAGMENT_BYTES of fragments and
  * LINK_FRAGMENT_SETS sets; the oldest go first; a set older than LINK_FRAGMENT_AGE
  * (capture time) is given up.
  *
@@ -56,7 +59,8 @@ int link_payload(struct link *link, const struct frame *frame, const struct ip_p
 
 /* Counters, in a fixed order: |name| like "frames", "link_type.147", "ether_type.0x0806",
  * "ip_protocol.1", "ip_fragments", "ip_datagrams_incomplete", "truncated_headers", ...
- * Only those with a value above 0 are shown. */
+ * Numbers stand for what was not opened or delivered, except "ip_protocol.N", which counts all that
+ * IP headers led to. Only those with a value above 0 are shown. */
 typedef int link_counter(void *ctx, const char *name, uint64_t value, struct err *err);
 int link_counters(const struct link *link, link_counter *show, void *ctx, struct err *err);
 
