@@ -278,8 +278,7 @@ def fragments():
         yield case("overlapping-otherwise", fine[0], coarse[0], fine[2], fine[3], *coarse[1:])
         yield case("addresses", one[0], split(b, a, 5000, 1)[1], *other[1:])
         cut = [(ethernet(p)[:200], len(ethernet(p))) for p in one]
-        if name == "ipv4":
-            yield name + "-fragments-cut", ETHERNET, cut + whole(*[ethernet(p) for p in two])
+        yield name + "-fragments-cut", ETHERNET, cut + whole(*[ethernet(p) for p in two])
     for vlans in ((5, 6), (5, 0)):
         one = split(A4, B4, 3000, 1)
         yield "fragments-vlan-%d-%d" % vlans, ETHERNET, whole(
