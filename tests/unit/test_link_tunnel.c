@@ -212,6 +212,29 @@ static void test_counting_only(void **state)
     link_free(link);
 }
 
+/* After a reset everything counts from nothing, but the fragments stay. */
+static void test_reset(void **state)
+{
+    (void)state;
+    uint32_t ip = put_ipv4(&b, 17);
+    put_udp(&b, 9999, 8);
+    end_ipv4(&b, ip);
+    store_be16(b.data + 6, 0x2000);
+    assert_int_equal(feed(&c, 101, &b), 0);
+    assert_int_equal(feed(&c, 147, &b), 0);
+    link_counters_reset(c.link);
+    assert_int_equal(counter(&c, "frames"), 0);
+    assert_int_equal(counter(&c, "link_type.147"), 0);
+    assert_int_equal(counter(&c, "ip_datagrams_waiting"), 1);
+    store_be16(b.data + 6, 2);
+    assert_int_equal(feed(&c, 101, &b), 1);
+    assert_int_equal(c.data.len, 32);
+    assert_int_equal(counter(&c, "frames"), 1);
+    assert_int_equal(counter(&c, "ip_fragments"), 1);
+    assert_int_equal(counter(&c, "ip_datagrams_reassembled"), 1);
+    assert_int_equal(counter(&c, "ip_datagrams_waiting"), 0);
+}
+
 static int list_counter(void *ctx, const char *name, uint64_t value, struct err *err)
 {
     struct buf *text = ctx;
@@ -307,8 +330,8 @@ static void test_counter_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_ip_in_ip),      TEST(test_gre),     TEST(test_vxlan),         TEST(test_payload),
-        TEST(test_counting_only), TEST(test_unknown), TEST(test_counter_bound),
+        TEST(test_ip_in_ip),      TEST(test_gre),   TEST(test_vxlan),   TEST(test_payload),
+        TEST(test_counting_only), TEST(test_reset), TEST(test_unknown), TEST(test_counter_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
