@@ -68,6 +68,37 @@ static int save_list(const struct calls *c, const struct call_list *list, struct
     return bad;
 }
 
+/* Which operation changed each object last: nobody else knows that. */
+static int save_changes(const struct objects *o, struct buf *out)
+{
+    uint32_t count = 0;
+    int bad = 0;
+
+    for (uint32_t i = 1; i <= o->object_count; i++)
+        count += o->objects[i].modified_by != 0;
+    bad |= pack_value(out, count);
+    for (uint32_t i = 1; !bad && i <= o->object_count; i++)
+        if (o->objects[i].modified_by)
+            bad |= pack_value(out, i) | pack_value(out, o->objects[i].modified_by);
+    return bad;
+}
+
+static void restore_changes(struct objects *o, struct unpack *in)
+{
+    uint64_t operation;
+    uint32_t count, id;
+
+    unpack_value(in, count);
+    while (!in->failed && count--) {
+        unpack_value(in, id);
+        unpack_value(in, operation);
+        if (id > o->object_count)
+            in->failed = true;
+        else
+            o->objects[id].modified_by = operation;
+    }
+}
+
 int pair_save(const struct pair *p, struct buf *out)
 {
     int bad = 0;
@@ -78,6 +109,7 @@ int pair_save(const struct pair *p, struct buf *out)
     bad |= pack_value(out, p->objects->host_count);
     bad |=
         buf_append(out, p->objects->hosts + 1, p->objects->host_count * sizeof(*p->objects->hosts));
+    bad |= save_changes(p->objects, out);
     bad |= save_list(&p->calls, &p->calls.waiting, out);
     bad |= save_list(&p->calls, &p->calls.done, out);
     bad |= pack_value(out, p->held_count);
@@ -221,6 +253,7 @@ int pair_restore(struct pair *p, struct unpack *in, struct err *err)
     hosts = restore_hosts(p, in, &host_count, err);
     if (!hosts)
         return -err->code;
+    restore_changes(p->objects, in);
     rc = restore_list(p, in, hosts, host_count, true, err);
     if (rc == 0)
         rc = restore_list(p, in, hosts, host_count, false, err);
