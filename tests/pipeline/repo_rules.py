@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The rules of CONTRIBUTING.md that a program can check.  Each breach is printed as
+"FILE:LINE: RULE"; the exit code is 1 if there is one."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+SOURCE = pathlib.Path(os.environ["SRC"])
+LINES_MAX = 600
+CODE = {".c", ".h", ".sh", ".py", ".lua", ".cmake", ".sql", ".in"}
+CODE_NAMES = {"CMakeLists.txt", "demo", "check", "run", "guest-init"}
+SKIPPED_FOLDERS = {".git", "__pycache__"}
+
+# rule, pattern, where it holds (a pattern for the path)
+FORBIDDEN = [
+    ("unbounded or shell-running call",
+     r"\b(strcpy|strcat|stpcpy|sprintf|vsprintf|gets|strtok|system|popen|alloca)\s*\(", r"\.[ch]$"),
+    ("typedef of a struct", r"\btypedef\s+(struct|union|enum)\b", r"\.[ch]$"),
+    ("unfinished work", r"\b(TODO|FIXME|XXX|HACK)\b", r"."),
+    ("a path of somebody's machine", r"/(work|home|root)/[a-z]|/tmp/build", r"."),
+    ("the engine knows neither libwireshark nor SQLite nor libpcap",
+     r"#\s*include\s*[<\"](epan|wsutil|wiretap|wireshark|glib|gmodule|sqlite3|pcap)", r"^engine/"),
+    ("postproc knows nothing of libwireshark",
+     r"#\s*include\s*[<\"](epan|wsutil|wiretap|wireshark|glib|gmodule|plugins/)", r"^postproc/"),
+    ("plugins know nothing of postproc", r"#\s*include\s*[<\"](postproc/|sqlite3|pcap)",
+     r"^plugins/"),
+    ("only main prints and ends the program",
+     r"(?<![\w.>])(printf|puts|putchar|perror|exit|_exit|quick_exit)\s*\(",
+     r"^(engine|postproc/(?!cli/))"),
+    ("tabs or spaces at the line's end", r"[ \t]+$", r"\.(c|h|sh|py|lua|txt|cmake|sql|in)$"),
+]
+
+
+def tree():
+    """Relative paths of the tree's files: git's, or everything but build folders."""
+    if (SOURCE / ".git").exists():
+        try:
+            names = subprocess.run(["git", "-c", "safe.directory=*", "-C", SOURCE, "ls-files", "-z"],
+                                   check=True, capture_output=True).stdout.decode().split("\0")
+            return sorted(name for name in names if name and (SOURCE / name).exists())
+        except FileNotFoundError:
+            pass
+    found = []
+    for folder, folders, names in os.walk(SOURCE):
+        relative = pathlib.Path(folder).relative_to(SOURCE)
+        folders[:] = [name for name in folders
+                      if name not in SKIPPED_FOLDERS
+                      and not (relative == pathlib.Path(".") and name.startswith("build"))]
+        found += [str(relative / name) for name in names]
+    return sorted(found)
+
+
+def is_code(path):
+    return path.suffix in CODE or path.name in CODE_NAMES
+
+
+class Rules:
+    def __init__(self):
+        self.breaches = 0
+
+    def breach(self, where, rule):
+        self.breaches += 1
+        print(f"{where}: {rule}")
+
+    def code(self, name, lines):
+        path = pathlib.Path(name)
+        head = lines[:2] if lines and lines[0].startswith("#!") else lines[:1]
+        if not any("SPDX-License-Identifier: GPL-2.0-or-later" in line for line in head):
+            self.breach(f"{name}:1", "no SPDX line")
+        if len(lines) > LINES_MAX:
+            self.breach(f"{name}:{len(lines)}", f"more than {LINES_MAX} lines")
+        executable = os.access(SOURCE / name, os.X_OK)
+        if executable != bool(lines and lines[0].startswith("#!")) and path.suffix != ".in":
+            self.breach(f"{name}:1", "is executable without #!, or has #! without being executable")
+
+    def text(self, name, lines):
+        for rule, pattern, where in FORBIDDEN:
+            if name == "tests/pipeline/repo_rules.py" or not re.search(where, name):
+                continue
+            for number, line in enumerate(lines, 1):
+                if re.search(pattern, line):
+                    self.breach(f"{name}:{number}", rule)
+
+    def syntax(self, name, text):
+        if name.endswith(".py"):
+            try:
+                compile(text, name, "exec")
+            except SyntaxError as error:
+                self.breach(f"{name}:{error.lineno}", f"syntax: {error.msg}")
+        elif text.startswith(("#!/bin/sh", "#!/bin/bash")):
+            shell = text.split("\n", 1)[0][2:]
+            run = subprocess.run([shell, "-n", SOURCE / name], capture_output=True, text=True)
+            if run.returncode:
+                self.breach(name, f"syntax: {run.stderr.strip()}")
+
+    def links(self, name, text):
+        """Relative links of Markdown lead to something."""
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+            if not re.match(r"[a-z]+:", target):
+                if not (SOURCE / pathlib.Path(name).parent / target).exists():
+                    self.breach(name, f"dead link: {target}")
+
+    def fuzz_corpora(self, names):
+        for name in names:
+            target = re.fullmatch(r"tests/fuzz/(fuzz_\w+)\.c", name)
+            if target and not any(n.startswith(f"tests/fuzz/corpus/{target[1]}/") for n in names):
+                self.breach(name, "no corpus in tests/fuzz/corpus")
+
+    def captures(self, names):
+        readme = (SOURCE / "captures/README.md").read_text()
+        for name in names:
+            path = pathlib.Path(name)
+            if name.startswith("captures/") and path.name != "README.md":
+                if f"`{path.name.split('.')[0]}`" not in readme:
+                    self.breach(name, "not in captures/README.md")
+
+
+def main():
+    rules = Rules()
+    names = tree()
+    code = 0
+    for name in names:
+        data = (SOURCE / name).read_bytes()
+        if b"\0" in data[:8192] or name.startswith(("captures/", "tests/fuzz/corpus/")):
+            continue
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            continue
+        lines = text.splitlines()
+        if is_code(pathlib.Path(name)):
+            code += 1
+            rules.code(name, lines)
+            rules.syntax(name, text)
+        if name.endswith(".md"):
+            rules.links(name, text)
+        if name != "LICENSE":
+            rules.text(name, lines)
+    rules.fuzz_corpora(names)
+    rules.captures(names)
+    print(f"{len(names)} files, {code} of them code, {rules.breaches} breaches")
+    return 1 if rules.breaches or code < 50 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
