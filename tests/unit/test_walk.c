@@ -387,7 +387,15 @@ static void test_elided_lengths(void **state)
     assert_walk(contents, ten, 8, 24, true, WALK_MALFORMED, "bytes are left over", 20);
     assert_walk(contents, ten, 8, 14, true, WALK_MALFORMED, "padding passes the message's end", 4);
     assert_walk(contents, ten, 8, 13, true, WALK_MALFORMED, passes, 4);
-    /* more bytes than can have been there */
+    /* more bytes than can have been there, in both cases */
+    struct type type = { .name = "test", .fields = contents };
+    char path[WALK_PATH_MAX];
+    struct walk walked;
+
+    derive(&type);
+    assert_int_equal(walk(&walked, &type, ten, 8, 16, true, NULL), WALK_MALFORMED);
+    assert_string_equal(walked.problem, "the message ends within this value");
+    assert_string_equal(walk_path(&walked, NULL, path), "test.g");
     static const struct field only[] = { { "f", XDR_OPAQUE, CLASS_DATA }, END };
     assert_walk(only, ten, 4, 16, true, WALK_OK, NULL, 16);
     assert_walk(only, ten, 8, 16, true, WALK_MALFORMED, "bytes are left over", 16);

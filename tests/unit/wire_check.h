@@ -18,6 +18,7 @@ struct seen {
     struct visit visits[SEEN_MAX];
     unsigned count;
     bool last_cut;
+    const uint8_t *data, *end; /* what was captured */
 };
 
 #define ROLE_ANY_ATTRIBUTES                                                                        \
@@ -30,6 +31,7 @@ static inline int see(void *ctx, const struct visit *v)
     char path[WALK_PATH_MAX];
 
     assert_true(seen->count < SEEN_MAX);
+    assert_true(v->data >= seen->data && v->data + v->len <= seen->end);
     seen->visits[seen->count++] = *v;
     seen->last_cut = v->cut;
     if (v->whole)
@@ -62,6 +64,8 @@ static inline enum walk_result see_walk(struct seen *seen, const struct type *ty
     sample_reset(&seen->text);
     seen->count = 0;
     seen->last_cut = false;
+    seen->data = data;
+    seen->end = data + cap;
     return walk(walked, type, data, cap, wire, elided, &visitor);
 }
 
