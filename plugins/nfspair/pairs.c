@@ -152,6 +152,32 @@ static int link_message(struct pairs *pairs, uint64_t frame, uint32_t index, str
     return 0;
 }
 
+/* The first of its kind, of which |copy| is a copy; NULL: its frame was not captured. */
+static const struct pair_message *original(const struct pairs *pairs,
+                                           const struct pair_operation *op,
+                                           const struct pair_message *copy)
+{
+    uint32_t frame = copy->is_reply ? op->reply_frame : op->call_frame;
+    const uint32_t *first = existing(&pairs->frames, sizeof *first, frame);
+    const struct pair_message *messages = (const struct pair_message *)pairs->messages.data;
+    for (uint32_t at = frame && first ? *first : 0; at; at = messages[at - 1].next)
+        if (messages[at - 1].operation == copy->operation &&
+            messages[at - 1].is_reply == copy->is_reply && !messages[at - 1].repeat)
+            return &messages[at - 1];
+    return NULL;
+}
+
+/* With a copy the engine does not say again what the operation is about. */
+static void fill_copy(struct pair_message *copy, const struct pair_message *from)
+{
+    copy->object = from->object;
+    copy->object2 = from->object2;
+    copy->new_object = from->new_object;
+    copy->path = from->path;
+    copy->path2 = from->path2;
+    copy->object_type = from->object_type;
+}
+
 static int message(void *ctx, const struct engine_message *seen, struct err *err)
 {
     struct pairs *pairs = ctx;
@@ -180,6 +206,9 @@ static int message(void *ctx, const struct engine_message *seen, struct err *err
         .repeat = seen->repeat,
         .is_reply = seen->is_reply,
     };
+    const struct pair_message *first = to->repeat ? original(pairs, op, to) : NULL;
+    if (first)
+        fill_copy(to, first);
     return link_message(pairs, seen->sighting->frame, (uint32_t)index, err);
 }
 

@@ -230,15 +230,22 @@ static void test_repeats(void **state)
         .id = 1, .xid = 5, .call = { .frame = 1, .time = 10 }, .reply = { .frame = 2, .time = 30 }
     };
     struct sighting copy = { .frame = 3, .time = 90 };
+    op.object = 6;
     say_message(&op, false, 0, &op.call);
+    op.path = 8;
     say_message(&op, true, 0, &op.reply);
     say((struct record){ .kind = RECORD_OPERATION, .operation = op });
+    op.object = op.path = 0; /* the engine has forgotten that */
     say_message(&op, false, REPEAT_CALL, &copy);
     say_message(&op, true, REPEAT_REPLY, &copy);
     const struct pair_message *m = pairs_first(pairs, 3);
     assert_int_equal(m->repeat, REPEAT_CALL);
+    assert_int_equal(m->object, 6);
+    assert_int_equal(m->path, 0);
     m = pairs_next(pairs, m);
     assert_int_equal(m->repeat, REPEAT_REPLY);
+    assert_int_equal(m->object, 6);
+    assert_int_equal(m->path, 8);
     assert_int_equal(m->operation, 1);
     assert_int_equal(pairs_operation(pairs, 1)->call_frame, 1);
     assert_int_equal(pairs_operation(pairs, 1)->reply_frame, 2);
