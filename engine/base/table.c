@@ -14,38 +14,33 @@ static void place(struct table *t, uint64_t hash, uint32_t slot)
 {
     uint32_t at = home(t, hash);
 
-    while (t->slots[at] != TABLE_NONE)
+    while (t->places[at].slot != TABLE_NONE)
         at = (at + 1) & t->mask;
-    t->hashes[at] = hash;
-    t->slots[at] = slot;
+    t->places[at].hash = hash;
+    t->places[at].slot = slot;
 }
 
 static int grow(struct table *t)
 {
-    struct table wide = { 0 };
-    uint32_t size = t->slots ? (t->mask + 1) * 2 : 64;
+    uint32_t size = t->places ? (t->mask + 1) * 2 : 64;
+    struct table wide = { .mask = size - 1, .used = t->used };
 
-    wide.mask = size - 1;
-    wide.used = t->used;
-    wide.hashes = malloc(size * sizeof(*wide.hashes));
-    wide.slots = malloc(size * sizeof(*wide.slots));
-    if (!size || !wide.hashes || !wide.slots) {
-        table_free(&wide);
+    if (size)
+        wide.places = malloc(size * sizeof(*wide.places));
+    if (!wide.places)
         return -ERR_SYSTEM;
-    }
-    memset(wide.slots, 0xff, size * sizeof(*wide.slots));
-    for (uint32_t i = 0; t->slots && i <= t->mask; i++)
-        if (t->slots[i] != TABLE_NONE)
-            place(&wide, t->hashes[i], t->slots[i]);
-    free(t->hashes);
-    free(t->slots);
+    memset(wide.places, 0xff, size * sizeof(*wide.places));
+    for (uint32_t i = 0; t->places && i <= t->mask; i++)
+        if (t->places[i].slot != TABLE_NONE)
+            place(&wide, t->places[i].hash, t->places[i].slot);
+    free(t->places);
     *t = wide;
     return 0;
 }
 
 int table_add(struct table *t, uint64_t hash, uint32_t slot)
 {
-    if ((!t->slots || t->used >= t->mask / 4 * 3) && grow(t) < 0)
+    if ((!t->places || t->used >= t->mask / 4 * 3) && grow(t) < 0)
         return -ERR_SYSTEM;
     place(t, hash, slot);
     t->used++;
@@ -56,7 +51,7 @@ static uint32_t locate(const struct table *t, uint64_t hash, uint32_t slot)
 {
     uint32_t at = home(t, hash);
 
-    while (t->slots[at] != slot || t->hashes[at] != hash)
+    while (t->places[at].slot != slot || t->places[at].hash != hash)
         at = (at + 1) & t->mask;
     return at;
 }
@@ -67,34 +62,32 @@ void table_remove(struct table *t, uint64_t hash, uint32_t slot)
 
     for (;;) {
         at = (at + 1) & t->mask;
-        if (t->slots[at] == TABLE_NONE)
+        if (t->places[at].slot == TABLE_NONE)
             break;
         /* an entry may move back unless its home lies between the hole and it */
-        if (((at - home(t, t->hashes[at])) & t->mask) >= ((at - hole) & t->mask)) {
-            t->hashes[hole] = t->hashes[at];
-            t->slots[hole] = t->slots[at];
+        if (((at - home(t, t->places[at].hash)) & t->mask) >= ((at - hole) & t->mask)) {
+            t->places[hole] = t->places[at];
             hole = at;
         }
     }
-    t->slots[hole] = TABLE_NONE;
+    t->places[hole].slot = TABLE_NONE;
     t->used--;
 }
 
 void table_move(struct table *t, uint64_t hash, uint32_t from, uint32_t to)
 {
-    t->slots[locate(t, hash, from)] = to;
+    t->places[locate(t, hash, from)].slot = to;
 }
 
 void table_clear(struct table *t)
 {
-    if (t->slots)
-        memset(t->slots, 0xff, ((size_t)t->mask + 1) * sizeof(*t->slots));
+    if (t->places)
+        memset(t->places, 0xff, ((size_t)t->mask + 1) * sizeof(*t->places));
     t->used = 0;
 }
 
 void table_free(struct table *t)
 {
-    free(t->hashes);
-    free(t->slots);
+    free(t->places);
     memset(t, 0, sizeof(*t));
 }
