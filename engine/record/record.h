@@ -2,8 +2,9 @@
 /* engine/record/record.h
  *
  * What the engine says about a capture, one record at a time, in this order: whatever a
- * record refers to by id came before it.  The .nfsr stream, the database and the packet tree
- * are sinks for these.  Ids count from 1 in each stream; 0 means none.
+ * record refers to by id came before it, but for operations: these come when they are complete, and
+ * names, repeats and later operations may refer to them before.  The .nfsr stream, the database and
+ * the packet tree are sinks for these.  Ids count from 1 in each stream; 0 means none.
  *
  * Ownership: all pointers in a record live until the sink returns.
  */
