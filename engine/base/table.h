@@ -51,6 +51,13 @@ static inline uint32_t table_next(const struct table *t, uint64_t hash, uint32_t
     }
 }
 
+/* Says that |hash| will be looked up soon. */
+static inline void table_prefetch(const struct table *t, uint64_t hash)
+{
+    if (t->places)
+        __builtin_prefetch(&t->places[(uint32_t)(hash >> 32) & t->mask]);
+}
+
 static inline uint32_t table_first(const struct table *t, uint64_t hash, uint32_t *at)
 {
     if (!t->used)

@@ -344,6 +344,7 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
     struct held *held;
     int rc = 0;
 
+    table_prefetch(&p->calls.by_key, ends.hash);
     if (procedure) {
         rc = pair_scan(p, &scan, procedure->arguments, m, h->body, h->body_len, &host, &op,
                        &op.call, err);
