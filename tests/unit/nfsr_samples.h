@@ -194,12 +194,13 @@ static inline void sample_record(struct samples *s, unsigned kind, struct record
     }
 }
 
-/* Compares contents, then blanks the pointers, which may differ. */
+/* Compares contents, then blanks pointers and padding, which may differ. */
 static inline bool same_bytes(struct bytes *a, struct bytes *b)
 {
     bool same = a->len == b->len && (!a->len || !memcmp(a->data, b->data, a->len));
 
-    a->data = b->data = NULL;
+    memset(a, 0, sizeof(*a));
+    memset(b, 0, sizeof(*b));
     return same;
 }
 

@@ -246,6 +246,8 @@ static int full_disk(void *ctx, const void *data, size_t len, struct err *err)
 
 static void write_errors_come_out(void **state)
 {
+    static uint8_t data[NFSR_BLOCK_TARGET];
+    struct record large = { .kind = RECORD_COUNTER, .counter.name = { data, sizeof(data) } };
     struct record r = { .kind = RECORD_COUNTER, .counter.value = 1 };
     struct record end = { .kind = RECORD_END };
     struct err err = { 0 };
@@ -266,6 +268,14 @@ static void write_errors_come_out(void **state)
     assert_int_equal(nfsr_writer_flush(w, &err), -ERR_SYSTEM);
     assert_int_equal(sink.put(sink.ctx, &r, &err), -ERR_USAGE); /* no stream with a gap */
     assert_int_equal(left, -1);
+    nfsr_writer_free(w);
+
+    left = 1;
+    w = nfsr_writer_new(full_disk, &left, &err);
+    sink = nfsr_writer_sink(w);
+    assert_int_equal(sink.put(sink.ctx, &large, &err), -ERR_SYSTEM);
+    assert_int_equal(sink.put(sink.ctx, &r, &err), -ERR_USAGE);
+    assert_string_equal(err.text, "record after a failed write");
     nfsr_writer_free(w);
 
     left = 1;

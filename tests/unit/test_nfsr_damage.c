@@ -384,6 +384,10 @@ static void broken_payloads_are_refused(void **state)
             "\x09\x02\x03\x05"
             "abcdef",
             "field name passes the record's end"),
+        ROW(1, 2,
+            "\x09\x04\x01\x03"
+            "ab",
+            "field name passes the record's end"),
         ROW(1, 2, "\x09\x02\x02\x80", "field value passes the record's end"),
         ROW(1, 2, "\x09\x0b\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",
             "field value passes the record's end"),

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -188,6 +189,7 @@ static void unwritable_directory(void **state)
     assert_int_equal(count_entries(), 0);
 }
 
+/* No commit of what could be written: run as root, that would replace the device. */
 static void full_device(void **state)
 {
     struct err err = { 0 };
@@ -200,21 +202,6 @@ static void full_device(void **state)
     assert_int_equal(nfsr_file_commit(f, &err), -ERR_SYSTEM);
     nfsr_file_close(f);
     assert_int_equal(access("/dev/full", F_OK), 0);
-}
-
-static void device_is_written_in_place(void **state)
-{
-    struct err err = { 0 };
-    struct nfsr_file *f = nfsr_file_open("/dev/null", &err);
-    struct stat st;
-
-    (void)state;
-    assert_non_null(f);
-    assert_int_equal(nfsr_file_write(f, "abc", 3, &err), 0);
-    assert_int_equal(nfsr_file_commit(f, &err), 0);
-    nfsr_file_close(f);
-    assert_int_equal(stat("/dev/null", &st), 0);
-    assert_true(S_ISCHR(st.st_mode));
 }
 
 /* The size limit stands for a disk that fills up in the middle of a write. */
@@ -292,16 +279,67 @@ static void standard_output(void **state)
     assert_string_equal(err.text, "standard output: cannot write: Broken pipe");
 }
 
+static int drained_fd;
+static volatile sig_atomic_t drained;
+
+static void drain(int number)
+{
+    char chunk[4096];
+    ssize_t n = read(drained_fd, chunk, sizeof(chunk));
+
+    (void)number;
+    if (n > 0)
+        drained += (sig_atomic_t)n;
+}
+
+/* A pipe is written in place.  The reader of the full pipe goes on only from a signal handler,
+ * which interrupts the write. */
+static void interrupted_writes_go_on(void **state)
+{
+    const struct itimerval tick = { { 0, 5000 }, { 0, 5000 } }, off = { 0 };
+    struct sigaction action = { .sa_handler = drain };
+    static char data[5 * 4096 + 1];
+    struct err err = { 0 };
+    struct nfsr_file *f;
+    char rest[8192];
+    struct stat st;
+    ssize_t n;
+
+    (void)state;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    drained_fd = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(drained_fd >= 0);
+    assert_true(fcntl(drained_fd, F_SETPIPE_SZ, 4096) > 0);
+    f = nfsr_file_open(path, &err);
+    assert_non_null(f);
+    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &tick, NULL), 0);
+    assert_int_equal(nfsr_file_write(f, data, sizeof(data), &err), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &off, NULL), 0);
+    assert_int_equal(nfsr_file_commit(f, &err), 0);
+    nfsr_file_close(f);
+    n = read(drained_fd, rest, sizeof(rest));
+    assert_int_equal(drained + n, sizeof(data));
+    assert_int_equal(lstat(path, &st), 0);
+    assert_true(S_ISFIFO(st.st_mode));
+    close(drained_fd);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(appears_on_commit),   TEST(old_file_stays_without_commit),
-        TEST(symbolic_link_stays), TEST(two_writers_of_one_path),
-        TEST(bad_paths),           TEST(unwritable_directory),
-        TEST(full_device),         TEST(device_is_written_in_place),
-        TEST(disk_fills_up),       TEST(commit_without_directory),
+        TEST(appears_on_commit),
+        TEST(old_file_stays_without_commit),
+        TEST(symbolic_link_stays),
+        TEST(two_writers_of_one_path),
+        TEST(bad_paths),
+        TEST(unwritable_directory),
+        TEST(full_device),
+        TEST(disk_fills_up),
+        TEST(commit_without_directory),
         TEST(standard_output),
+        TEST(interrupted_writes_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
