@@ -12,10 +12,9 @@ import re
 import subprocess
 import tempfile
 
-OPTIONS = ["-o", "tcp.reassemble_out_of_order:TRUE", "-o", "tcp.desegment_tcp_streams:TRUE",
-           "-o", "rpc.desegment_rpc_over_tcp:TRUE", "-o", "rpc.defragment_rpc_over_tcp:TRUE",
-           "-o", "ip.defragment:TRUE", "-o", "nlm.msg_res_matching:FALSE",
-           "-o", "nfs.file_name_snooping:FALSE"]
+OPTIONS = ["-o", "tcp.desegment_tcp_streams:TRUE", "-o", "rpc.desegment_rpc_over_tcp:TRUE",
+           "-o", "rpc.defragment_rpc_over_tcp:TRUE", "-o", "ip.defragment:TRUE",
+           "-o", "nlm.msg_res_matching:FALSE", "-o", "nfs.file_name_snooping:FALSE"]
 # Client ports below 1024 belong to other dissectors for tshark.
 OPTIONS += [o for transport in ("tcp", "udp") for port in (111, 2049, 20048)
             for o in ("-d", "%s.port==%d,rpc" % (transport, port))]
@@ -65,6 +64,8 @@ def field_types():
 
 
 def number(show):
+    if show in ("True", "False"):  # since 4.2
+        return int(show == "True")
     return int(show, 16) if show.startswith("0x") else int(show)
 
 
@@ -90,10 +91,11 @@ class Reader:
                         if types[n].startswith(("FT_UINT", "FT_INT")) or types[n] == "FT_BOOLEAN"}
         self.text = {n for n in self.wanted if types[n] == "FT_STRING"}
 
-    def messages(self, capture):
+    def messages(self, capture, out_of_order):
         """Yields the messages that tshark finds in |capture|."""
         command = ["tshark", "-n", "-r", capture, "-T", "pdml", "-Y", "rpc",
-                   "-J", "rpc nfs nfsacl mount portmap nlm"] + OPTIONS
+                   "-J", "rpc nfs nfsacl mount portmap nlm",
+                   "-o", "tcp.reassemble_out_of_order:" + str(out_of_order).upper()] + OPTIONS
         with tempfile.TemporaryFile() as complaints, subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=complaints) as process:
             yield from self.parse(elements(process.stdout))
