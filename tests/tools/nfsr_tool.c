@@ -9,7 +9,7 @@
  */
 #include "record/layout.h"
 #include "record/nfsr.h"
-#include "unit/nfsr_samples.h"
+#include "nfsr_samples.h"
 
 #include <stdio.h>
 #include <unistd.h>

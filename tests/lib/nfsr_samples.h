@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tests/unit/nfsr_samples.h
+/* tests/lib/nfsr_samples.h
  *
  * Random records, their comparison, and streams in memory, for the tests of engine/record.
  * Members are listed by hand, not taken from the layout table: what the table forgets must show.
