@@ -104,6 +104,8 @@ def main():
               (r.capture, r.messages, r.fields, sum(r.defects.values()), r.different, r.seconds))
         for text in r.examples:
             print("    " + text)
+    print("%d messages, %d fields" % (sum(r.messages for r in results),
+                                      sum(r.fields for r in results)))
     failed = any(r.different or not r.messages for r in results)
     if not sys.argv[1:] and not failed:
         complaints = check_coverage(compare.Tables(PROGRAMS), results)
