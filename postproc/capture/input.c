@@ -27,6 +27,7 @@ struct input {
     size_t raw_at, raw_len;
     uint64_t raw_read;  /* from the file so far */
     uint64_t file_size; /* 0: no regular file */
+    bool is_file;
     z_stream gzip;
     ZSTD_DStream *zstd;
     uint8_t *head;
@@ -211,6 +212,7 @@ struct input *input_open(const char *path, bool digest, struct err *err)
     }
     if (fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode)) {
         in->file_size = (uint64_t)st.st_size;
+        in->is_file = in->fd != STDIN_FILENO;
         posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     }
     in->raw = malloc(RAW_SIZE);
@@ -249,6 +251,11 @@ void input_close(struct input *in)
 const char *input_name(const struct input *in)
 {
     return strcmp(in->path, "-") == 0 ? "standard input" : in->path;
+}
+
+bool input_is_file(const struct input *in)
+{
+    return in->is_file;
 }
 
 size_t input_head(const struct input *in, const uint8_t **data)

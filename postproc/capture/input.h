@@ -29,6 +29,9 @@ void input_close(struct input *input);
 /* For messages: the path, or "standard input". */
 const char *input_name(const struct input *input);
 
+/* A regular file, which can be opened and read again. */
+bool input_is_file(const struct input *input);
+
 /* The first bytes, at most INPUT_HEAD_MAX, which stay to be read. */
 size_t input_head(const struct input *input, const uint8_t **data);
 

@@ -1,90 +1,120 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/command.h"
+#include "capture/capture.h"
+#include "cli/args.h"
+#include "cli/cli.h"
 #include "record/nfsr.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char usage[] =
-    "usage: nfsdigest record [OPTIONS] [-o FILE] CAPTURE...\n\n"
-    "Turns captures (pcap or pcapng, also gzip or zstd; - is standard input) into one stream of\n"
-    "records. Several captures are read as one that was rotated: in the order of their times.\n\n"
-    "  -o, --output=FILE         where to; - is standard output (the default, unless that is a\n"
-    "                            terminal). A file appears under its name when it is "
-    "complete.\n" ENGINE_HELP "  -h, --help                this text\n";
+static const char about[] =
+    "Makes one record stream (schemas/nfsr.md) of captures (pcap, pcapng, also compressed with "
+    "gzip or\n"
+    "zstd), which are read one after the other as if they were one: frames are counted over all "
+    "of\n"
+    "them.  \"-\" is standard input.  A file gets its name when it is complete.\n";
 
-static const struct option options[] = {
-    { "output", required_argument, NULL, 'o' },
-    { "help", no_argument, NULL, 'h' },
-    ENGINE_LONG_OPTIONS,
-    { 0 },
+struct recorder {
+    struct nfsr_file *file;
+    struct nfsr_writer *writer;
+    struct engine *engine;
+    uint64_t frames;
+    bool cut;
 };
 
-/* One capture; a cut one is noted in |bad|, and what came before it is kept. */
-static int record_one(struct engine *engine, const char *path, uint64_t *frames, struct err *bad,
-                      struct err *err)
+static int open_output(struct recorder *r, const char *output, const struct engine_options *options,
+                       struct err *err)
+{
+    struct sink sink;
+
+    r->file = nfsr_file_open(output, err);
+    r->writer = r->file ? nfsr_writer_new(nfsr_file_write, r->file, err) : NULL;
+    if (!r->writer)
+        return -err->code;
+    sink = nfsr_writer_sink(r->writer);
+    r->engine = engine_new(options, &sink, NULL, err);
+    return r->engine ? 0 : -err->code;
+}
+
+/* One capture; the output is opened when the first turns out to be one. */
+static int record_file(struct recorder *r, const char *path, const char *output,
+                       const struct engine_options *options, struct err *err)
 {
     struct input *input = input_open(path, false, err);
-    struct capture *capture = input ? capture_open(input, err) : NULL;
-    int rc = capture ? feed_capture(engine, input, capture, frames, err) : -err->code;
+    const uint8_t *head;
+    struct feed feed = { 0 };
+    int result = input ? 0 : -err->code;
 
-    if (rc == -ERR_INPUT && capture) {
-        *bad = *err;
-        rc = 0;
+    if (input && capture_is(head, input_head(input, &head)) && !r->engine)
+        result = open_output(r, output, options, err);
+    if (result == 0 && r->engine) {
+        result = feed_capture(input, r->engine, r->frames, &progress_line, &feed, err);
+        r->frames += feed.frames;
+        if (feed.cut) {
+            r->cut = true;
+            result = -ERR_INPUT;
+        }
+    } else if (result == 0) {
+        struct capture *capture = capture_open(input, err); /* says why it is none */
+
+        capture_close(capture);
+        result = -err->code;
     }
-    capture_close(capture);
     input_close(input);
-    return rc;
+    return result;
 }
 
-static int record(const struct engine_settings *settings, const char *output, char **captures,
-                  int count, struct err *bad, struct err *err)
+static int record_all(struct recorder *r, int count, char **paths, const char *output,
+                      const struct engine_options *options, struct err *err)
 {
-    struct nfsr_file *file = nfsr_file_open(output, err);
-    struct nfsr_writer *writer = file ? nfsr_writer_new(nfsr_file_write, file, err) : NULL;
-    struct sink sink = writer ? nfsr_writer_sink(writer) : (struct sink){ 0 };
-    struct engine *engine = writer ? engine_new(&settings->options, &sink, NULL, err) : NULL;
-    uint64_t frames = 0;
-    int rc = engine ? 0 : -err->code;
+    int worst = 0, result;
 
-    for (int i = 0; rc == 0 && !bad->code && i < count; i++)
-        rc = record_one(engine, captures[i], &frames, bad, err);
-    if (rc == 0)
-        rc = engine_end(engine, bad->code != 0, err);
-    if (rc == 0)
-        rc = nfsr_file_commit(file, err);
-    engine_free(engine);
-    nfsr_writer_free(writer);
-    nfsr_file_close(file);
-    return rc;
-}
-
-int cmd_record(int argc, char **argv)
-{
-    struct engine_settings settings = { 0 };
-    const char *output = NULL;
-    struct err err = { 0 }, bad = { 0 };
-    int option, rc;
-
-    while ((option = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
-        rc = engine_setting(&settings, option, optarg, &err);
-        if (rc < 0)
-            return command_usage("record", "%s", err.text);
-        if (rc > 0)
-            continue;
-        if (option == 'o')
-            output = optarg;
-        else if (option == 'h')
-            return fputs(usage, stdout) < 0 ? EXIT_SYSTEM : EXIT_DONE;
-        else
-            return command_usage("record", "see the options that there are");
+    for (int i = 0; i < count; i++) {
+        result = record_file(r, paths[i], output, options, err);
+        if (result == -ERR_INPUT) {
+            say(err->text);
+            worst = ERR_INPUT;
+        } else if (result < 0) {
+            return result;
+        }
     }
-    if (optind == argc)
-        return command_usage("record", "no capture was named");
+    if (!r->engine)
+        return worst;
+    if (!r->frames)
+        return worst ? worst : err_set(err, ERR_INPUT, "%s: holds no packets", paths[0]);
+    if (engine_end(r->engine, r->cut, err) < 0 || nfsr_file_commit(r->file, err) < 0)
+        return -err->code;
+    return worst;
+}
+
+int cmd_record(int argc, char **argv, struct err *err)
+{
+    const char *output = NULL;
+    struct recorder recorder = { 0 };
+    struct engine_args engine;
+    struct arg more[ENGINE_ARG_COUNT];
+    const struct arg own[] = {
+        { 'o', "output", "FILE",
+          "the record stream; \"-\", or none when standard output is\nno terminal: standard output",
+          set_text, &output },
+        { 0 },
+    };
+    const struct args args = { "nfsdigest record [OPTION...] [-o FILE] CAPTURE...", about, own,
+                               more, "How captures are read" };
+    int first, result;
+
+    engine_arg_table(&engine, more);
+    result = args_parse(&args, argc, argv, &first, err);
+    if (result != 1)
+        return result;
+    if (first == argc)
+        return err_set(err, ERR_USAGE, "nothing to record: name captures or \"-\"");
     if (!output && isatty(STDOUT_FILENO))
-        return command_usage("record", "records are not for terminals: name a file with -o");
-    if (record(&settings, output ? output : "-", argv + optind, argc - optind, &bad, &err) < 0)
-        return command_fail(&err);
-    return bad.code ? command_fail(&bad) : EXIT_DONE;
+        return err_set(err, ERR_USAGE, "a record stream is nothing for a terminal: give -o FILE");
+    result = record_all(&recorder, argc - first, argv + first, output ? output : "-",
+                        &engine.options, err);
+    engine_free(recorder.engine);
+    nfsr_writer_free(recorder.writer);
+    nfsr_file_close(recorder.file);
+    return result;
 }

@@ -1,96 +1,96 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nfsdigest: the post-processor's program.  Each subcommand stands in its own cmd_NAME.c. */
-#include "cli/command.h"
+#include "cli/cli.h"
 
+#include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include <sqlite3.h>
 #include <string.h>
 
-static const struct command commands[] = {
-    { "ingest", cmd_ingest, "read captures or records into a trace database" },
-    { "record", cmd_record, "turn captures into a stream of records (.nfsr)" },
-    { "info", cmd_info, "summarize a database or a record stream" },
-    { "ops", cmd_ops, "list operations" },
-    { "check", cmd_check, "verify a record stream or a database" },
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv, struct err *err);
+    const char *help;
 };
 
-static void help(FILE *to)
+static const struct command commands[] = {
+    { "ingest", cmd_ingest, "read captures or record streams into a trace database" },
+    { "record", cmd_record, "make a record stream (.nfsr) of captures" },
+    { "info", cmd_info, "sum up a database, record stream or capture" },
+    { "ops", cmd_ops, "list operations" },
+    { "check", cmd_check, "verify a database or record stream" },
+};
+
+enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
+
+void say(const char *text)
 {
-    fputs("usage: nfsdigest COMMAND [OPTIONS] ...\n\n"
-          "Turns captures of NFSv3 traffic into queryable traces.\n\ncommands:\n",
-          to);
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-        fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
-    fputs("\n  --help, -h     this text; \"nfsdigest COMMAND --help\" says more\n"
-          "  --version, -V  the version\n\n"
-          "exit codes: 0 done, 1 differences or findings, 2 wrong usage, 3 bad input, 4 system "
-          "error\n",
-          to);
+    progress_clear();
+    fprintf(stderr, "nfsdigest: %s\n", text);
 }
 
-int command_fail(const struct err *err)
+int finish_output(struct err *err)
 {
-    fflush(stdout);
-    fprintf(stderr, "nfsdigest: %s\n", err->text);
-    return err->code ? err->code : EXIT_SYSTEM;
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return err_set(err, ERR_SYSTEM, "standard output: %s", strerror(errno));
+    return 0;
 }
 
-int command_usage(const char *command, const char *format, ...)
+static void print_help(FILE *out)
 {
-    va_list args;
-
-    fflush(stdout);
-    fprintf(stderr, "nfsdigest %s: ", command);
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fprintf(stderr, "\nTry \"nfsdigest %s --help\".\n", command);
-    return EXIT_USAGE;
+    fputs("usage: nfsdigest COMMAND [OPTION...] [ARGUMENT...]\n\n"
+          "Traces of NFSv3 traffic: from captures to a database of operations.\n\n"
+          "Commands:\n",
+          out);
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+    fputs("  help     explain a command: nfsdigest help COMMAND\n\n"
+          "\"nfsdigest COMMAND --help\" lists a command's options, nfsdigest --version says the\n"
+          "version.  Exit codes: 0 done, 1 check found something, 2 wrong usage, 3 input that "
+          "cannot\n"
+          "be used or not all of it, 4 no memory, disk full, closed pipe and the like.\n",
+          out);
 }
 
-/* Output that could not be written must not look like success. */
-static int finish(int code)
+static int run(int argc, char **argv, struct err *err)
 {
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code <= EXIT_FINDINGS) {
-        fprintf(stderr, "nfsdigest: standard output: %m\n");
-        return EXIT_SYSTEM;
+    char *help[] = { argv[0], argc > 2 ? argv[2] : NULL, (char *)"--help", NULL };
+
+    if (argc < 2) {
+        print_help(stderr);
+        return ERR_USAGE;
     }
-    return code;
-}
-
-static int run(const char *name, int argc, char **argv)
-{
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-        if (!strcmp(name, commands[i].name))
-            return commands[i].run(argc, argv);
-    fprintf(stderr, "nfsdigest: there is no command \"%s\"; \"nfsdigest --help\" lists them\n",
-            name);
-    return EXIT_USAGE;
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        printf("nfsdigest " NFSDIGEST_VERSION "\n");
+        return 0;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        (strcmp(argv[1], "help") == 0 && argc == 2)) {
+        print_help(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "help") == 0) {
+        argv = help;
+        argc = 3;
+    }
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1, err);
+    return err_set(err, ERR_USAGE, "there is no command \"%s\": see \"nfsdigest --help\"", argv[1]);
 }
 
 int main(int argc, char **argv)
 {
-    static char help_option[] = "--help";
-    char *help_argv[] = { NULL, help_option, NULL };
+    struct err err = { 0 };
+    int result;
 
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error like others */
-    if (argc < 2) {
-        help(stderr);
-        return EXIT_USAGE;
-    }
-    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-        puts("nfsdigest " NFSDIGEST_VERSION);
-        return finish(EXIT_DONE);
-    }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
-        (!strcmp(argv[1], "help") && argc == 2)) {
-        help(stdout);
-        return finish(EXIT_DONE);
-    }
-    if (!strcmp(argv[1], "help")) {
-        help_argv[0] = argv[2];
-        return finish(run(argv[2], 2, help_argv));
-    }
-    return finish(run(argv[1], argc - 1, argv + 1));
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of write, like a full disk */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    result = run(argc, argv, &err);
+    progress_clear();
+    if (result >= 0 && finish_output(&err) < 0)
+        result = -ERR_SYSTEM;
+    if (result < 0)
+        say(err.text);
+    return result < 0 ? -result : result;
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/capture/feed.h
+ *
+ * A capture file into an engine.
+ */
+#ifndef NFSDIGEST_CAPTURE_FEED_H
+#define NFSDIGEST_CAPTURE_FEED_H
+
+#include "capture/input.h"
+#include "engine.h"
+
+/* Called now and then while an input is read. */
+struct progress {
+    void (*show)(void *ctx, const struct input *input);
+    void *ctx;
+};
+
+struct feed {
+    uint64_t frames; /* given to the engine */
+    bool cut;        /* the file is cut or damaged after these: |err| says where */
+};
+
+/* Gives all frames to the engine, numbered from |base| + 1.  |progress| may be NULL.  0, also when
+ * the file was cut; or negative: the file is no capture, or the engine failed. */
+int feed_capture(struct input *input, struct engine *engine, uint64_t base,
+                 const struct progress *progress, struct feed *feed, struct err *err);
+
+#endif

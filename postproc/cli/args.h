@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/args.h
+ *
+ * Options of a subcommand as one table, from which they are parsed and explained.
+ */
+#ifndef NFSDIGEST_CLI_ARGS_H
+#define NFSDIGEST_CLI_ARGS_H
+
+#include "engine.h"
+
+#include <stdbool.h>
+
+struct arg {
+    char letter;       /* 0: there is only the long form */
+    const char *name;  /* without dashes */
+    const char *value; /* what it takes, as help shows it, or NULL */
+    const char *help;  /* lines after the first are indented by it */
+    /* Takes the value; 0 or -ERR_USAGE. */
+    int (*set)(void *to, const char *value, struct err *err);
+    void *to;
+};
+
+struct args {
+    const char *usage;      /* "nfsdigest ops [OPTION...] DATABASE" */
+    const char *about;      /* paragraphs for --help, ended by a newline */
+    const struct arg *own;  /* ended by one without a name */
+    const struct arg *more; /* further ones under the title, or NULL */
+    const char *more_title;
+};
+
+/* 1: go on, with argv[*first] and what follows as operands; 0: --help was printed; or -ERR_USAGE.
+ */
+int args_parse(const struct args *args, int argc, char **argv, int *first, struct err *err);
+
+/* Setters. |to| is a bool, const char *, uint64_t, int64_t (ns). */
+int set_flag(void *to, const char *value, struct err *err);
+int set_text(void *to, const char *value, struct err *err);
+int set_count(void *to, const char *value, struct err *err);
+int set_duration(void *to, const char *value, struct err *err);
+int set_time(void *to, const char *value, struct err *err);
+
+/* The engine's options. */
+struct engine_args {
+    struct engine_options options;
+    uint16_t ports[64];
+};
+enum { ENGINE_ARG_COUNT = 8 };
+/* Fills |table| (with its end) so that it sets |to|, which must stay where it is. */
+void engine_arg_table(struct engine_args *to, struct arg table[ENGINE_ARG_COUNT]);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/cli.h
+ *
+ * What subcommands have in common.  A subcommand returns its exit code, or the negative code of an
+ * error whose text is in |err|; main prints that.  Exit codes: 0 done; 1 check found something;
+ * 2 usage; 3 input that cannot be used, or not all of it; 4 the system: disk, memory, a closed
+ * pipe.
+ */
+#ifndef NFSDIGEST_CLI_CLI_H
+#define NFSDIGEST_CLI_CLI_H
+
+#include "capture/feed.h"
+#include "engine.h"
+
+#include <stdio.h>
+
+enum { EXIT_FINDINGS = 1 };
+
+int cmd_ingest(int argc, char **argv, struct err *err);
+int cmd_record(int argc, char **argv, struct err *err);
+int cmd_info(int argc, char **argv, struct err *err);
+int cmd_ops(int argc, char **argv, struct err *err);
+int cmd_check(int argc, char **argv, struct err *err);
+
+/* "nfsdigest: |text|" on standard error. */
+void say(const char *text);
+
+/* Flushes standard output: 0 or -ERR_SYSTEM. */
+int finish_output(struct err *err);
+
+/* A line on standard error that says how far reading has come, when that is a terminal and it
+ * takes long.  progress_clear takes it away. */
+extern const struct progress progress_line;
+void progress_clear(void);
+
+#endif

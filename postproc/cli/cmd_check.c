@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/values.h"
+#include "record/nfsr_check.h"
+#include "store/known.h"
+#include "store/verify.h"
+
+static const char about[] =
+    "Verifies databases and record streams, and says on standard output what is wrong with each.\n"
+    "Of a database: its structure, its references, counts of sources against rows, and that "
+    "bodies\n"
+    "are the XDR that their procedures ask for.  Exit code 0: nothing wrong; 1: something is;\n"
+    "3: a file cannot be read, or not to its end.\n";
+
+static void print_finding(void *ctx, const char *text)
+{
+    printf("%s: %s\n", (const char *)ctx, text);
+}
+
+static int check_database(const char *path, struct err *err)
+{
+    struct store *store = store_open(path, STORE_READ, err);
+    uint64_t findings = 0;
+    int result = store ? verify(store, print_finding, (void *)path, &findings, err) : -err->code;
+
+    store_close(store);
+    if (result < 0)
+        return result;
+    if (!findings)
+        printf("%s: a trace database, nothing wrong\n", path);
+    return findings ? EXIT_FINDINGS : 0;
+}
+
+static int check_stream(struct input *input, struct err *err)
+{
+    const char *name = input_name(input);
+    char records[VALUE_TEXT_MAX], frames[VALUE_TEXT_MAX];
+    struct nfsr_summary summary;
+    uint64_t total = 0;
+    int result = nfsr_check(input_read, input, name, &summary, err);
+
+    for (int i = 0; i < RECORD_KIND_MAX; i++)
+        total += summary.records[i];
+    if (summary.text.len)
+        printf("%.*s", (int)summary.text.len, (const char *)summary.text.data);
+    if (summary.findings > NFSR_FINDINGS_SHOWN)
+        printf("%s: %llu findings, the first %d are shown\n", name,
+               (unsigned long long)summary.findings, NFSR_FINDINGS_SHOWN);
+    if (result == 0 && !summary.findings)
+        printf("%s: a record stream of %s records from %s frames, nothing wrong\n", name,
+               count_text(total, records), count_text(summary.end.frames, frames));
+    else if (result < 0)
+        printf("%s: %s records can be read\n", name, count_text(total, records));
+    result = result < 0 ? result : summary.findings ? EXIT_FINDINGS : 0;
+    nfsr_summary_free(&summary);
+    return result;
+}
+
+static int check_file(const char *path, struct err *err)
+{
+    struct input *input = input_open(path, false, err);
+    const uint8_t *head;
+    size_t len;
+    int result;
+
+    if (!input)
+        return -err->code;
+    len = input_head(input, &head);
+    if (store_is_database(head, len)) {
+        input_close(input);
+        return check_database(path, err);
+    }
+    result =
+        known_is_stream(head, len)
+            ? check_stream(input, err)
+            : err_set(err, ERR_INPUT, "%s: %s", input_name(input),
+                      len ? "neither a trace database nor a record stream, at byte 0" : "empty");
+    input_close(input);
+    return result;
+}
+
+int cmd_check(int argc, char **argv, struct err *err)
+{
+    static const struct arg own[] = { { 0 } };
+    const struct args args = { "nfsdigest check FILE...", about, own, NULL, NULL };
+    int first, worst = 0, result;
+
+    result = args_parse(&args, argc, argv, &first, err);
+    if (result != 1)
+        return result;
+    if (first == argc)
+        return err_set(err, ERR_USAGE, "nothing to check: name databases or record streams");
+    for (int i = first; i < argc; i++) {
+        result = check_file(argv[i], err);
+        if (result == -ERR_INPUT) {
+            say(err->text);
+            result = ERR_INPUT;
+        }
+        if (result < 0)
+            return result;
+        if (result > worst)
+            worst = result;
+    }
+    return worst;
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/groups.h"
+#include "cli/values.h"
+#include "store/ingest.h"
+
+#include <string.h>
+
+static const char about[] =
+    "Sums up a trace database; of a record stream or capture a private database is made first, "
+    "which\n"
+    "vanishes.  Latencies are of answered operations, from the frame that completed the call to "
+    "the\n"
+    "one that completed the reply; percentiles are exact, by nearest rank.\n";
+
+struct request {
+    bool json;
+    const char *by;
+    uint64_t top;
+};
+
+/* Runs |sql| and prints each row as a JSON object in an array. */
+static int json_rows(sqlite3 *db, const char *name, const char *sql, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    bool first = true;
+
+    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
+        return store_fail(db, "info", err);
+    printf(",\n\"%s\":[", name);
+    for (; sqlite3_step(stmt) == SQLITE_ROW; first = false) {
+        fputs(first ? "\n{" : ",\n{", stdout);
+        for (int i = 0; i < sqlite3_column_count(stmt); i++) {
+            printf("%s\"%s\":", i ? "," : "", sqlite3_column_name(stmt, i));
+            switch (sqlite3_column_type(stmt, i)) {
+            case SQLITE_NULL:
+                fputs("null", stdout);
+                break;
+            case SQLITE_INTEGER:
+                printf("%lld", (long long)sqlite3_column_int64(stmt, i));
+                break;
+            case SQLITE_BLOB:
+                json_hex(stdout, sqlite3_column_blob(stmt, i),
+                         (size_t)sqlite3_column_bytes(stmt, i));
+                break;
+            default:
+                json_text(stdout, (const char *)sqlite3_column_text(stmt, i));
+            }
+        }
+        putchar('}');
+    }
+    putchar(']');
+    return sqlite3_finalize(stmt) == SQLITE_OK ? 0 : store_fail(db, "info", err);
+}
+
+static const char sql_sources[] =
+    "SELECT id, name, kind, state, note, size, digest, frames, operations, calls, replies,"
+    " retransmissions, problems, first_time, last_time FROM source ORDER BY id";
+static const char sql_totals[] =
+    "SELECT (SELECT count(*) FROM source) AS sources, (SELECT sum(frames) FROM source) AS frames,"
+    " (SELECT min(first_time) FROM source) AS first_time,"
+    " (SELECT max(last_time) FROM source) AS last_time,"
+    " count(*) AS operations, count(call_frame) AS calls, count(reply_frame) AS replies,"
+    " (SELECT count(*) FROM retransmission WHERE kind = 1) AS retransmitted_calls,"
+    " (SELECT count(*) FROM retransmission WHERE kind = 2) AS further_replies,"
+    " sum(call_flags & 1) AS partial_calls, sum(reply_flags & 1) AS partial_replies,"
+    " (SELECT count(*) FROM object) AS objects, (SELECT count(*) FROM path) AS paths,"
+    " (SELECT count(DISTINCT client) FROM flow) AS clients,"
+    " (SELECT count(DISTINCT server) FROM flow) AS servers FROM operation";
+static const char sql_pairing[] =
+    "SELECT c.name AS pairing, count(o.id) AS operations FROM code c"
+    " LEFT JOIN operation o ON o.pairing = c.value WHERE c.domain = 'pairing'"
+    " GROUP BY c.value ORDER BY c.value";
+static const char sql_problems[] =
+    "SELECT c.name AS problem, count(*) AS count, sum(p.length) AS bytes FROM problem p"
+    " JOIN code c ON c.domain = 'problem' AND c.value = p.kind GROUP BY p.kind ORDER BY p.kind";
+static const char sql_counters[] =
+    "SELECT name, sum(value) AS value FROM counter GROUP BY name ORDER BY name";
+
+static void json_groups(const struct groups *g, enum group_by by)
+{
+    printf(",\n\"by_%s\":[", group_names[by]);
+    for (int i = 0; i < g->count; i++) {
+        const struct group *x = &g->groups[i];
+
+        printf("%s{\"%s\":", i ? ",\n" : "\n", group_names[by]);
+        json_text(stdout, x->label);
+        if (by == BY_PROCEDURE)
+            printf(",\"program\":%lld,\"version\":%lld,\"number\":%lld", (long long)x->key[0],
+                   (long long)x->key[1], (long long)x->key[2]);
+        printf(",\"operations\":%llu,\"errors\":%llu,\"answered\":%llu,\"read\":%llu,"
+               "\"written\":%llu,",
+               (unsigned long long)x->operations, (unsigned long long)x->errors,
+               (unsigned long long)x->answered, (unsigned long long)x->read,
+               (unsigned long long)x->written);
+        if (x->answered)
+            printf("\"p50\":%lld,\"p90\":%lld,\"p99\":%lld,\"max\":%lld}", (long long)x->p50,
+                   (long long)x->p90, (long long)x->p99, (long long)x->max);
+        else
+            fputs("\"p50\":null,\"p90\":null,\"p99\":null,\"max\":null}", stdout);
+    }
+    putchar(']');
+}
+
+static void text_groups(const struct groups *g, enum group_by by)
+{
+    static const char *const titles[] = { "Operations", "Clients", "Busiest files" };
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX];
+
+    printf("\n%s\n%12s %9s %11s %11s %9s %9s %9s %9s  %s\n", titles[by], "operations", "errors",
+           "read", "written", "p50", "p90", "p99", "max", group_names[by]);
+    for (int i = 0; i < g->count; i++) {
+        const struct group *x = &g->groups[i];
+
+        printf("%12s %9s %11s %11s", count_text(x->operations, a), count_text(x->errors, b),
+               x->read ? size_text(x->read, c) : "-", x->written ? size_text(x->written, d) : "-");
+        if (x->answered)
+            printf(" %9s %9s %9s %9s", duration_text(x->p50, a), duration_text(x->p90, b),
+                   duration_text(x->p99, c), duration_text(x->max, d));
+        else
+            printf(" %9s %9s %9s %9s", "-", "-", "-", "-");
+        printf("  %s\n", x->label);
+    }
+    if (g->left_out)
+        printf("%12s further; --top shows more\n", count_text(g->left_out, a));
+}
+
+static int print_groups(sqlite3 *db, const struct request *request, struct err *err)
+{
+    for (int by = 0; by < BY_MAX; by++) {
+        struct groups groups;
+
+        if (request->by && strcmp(request->by, group_names[by]) != 0)
+            continue;
+        if (groups_read(db, (enum group_by)by, (int64_t)request->top, &groups, err) < 0)
+            return -err->code;
+        if (request->json)
+            json_groups(&groups, (enum group_by)by);
+        else if (groups.count)
+            text_groups(&groups, (enum group_by)by);
+        groups_free(&groups);
+    }
+    return 0;
+}
+
+static int print_json(sqlite3 *db, const char *name, const struct request *request, struct err *err)
+{
+    fputs("{\"database\":", stdout);
+    json_text(stdout, name);
+    if (!request->by && (json_rows(db, "sources", sql_sources, err) < 0 ||
+                         json_rows(db, "totals", sql_totals, err) < 0 ||
+                         json_rows(db, "pairing", sql_pairing, err) < 0))
+        return -err->code;
+    if (print_groups(db, request, err) < 0 ||
+        (!request->by && (json_rows(db, "problems", sql_problems, err) < 0 ||
+                          json_rows(db, "counters", sql_counters, err) < 0)))
+        return -err->code;
+    fputs("}\n", stdout);
+    return 0;
+}
+
+/* Steps through |sql| with |print| for each row. */
+static int each_row(sqlite3 *db, const char *sql, void (*print)(sqlite3_stmt *stmt),
+                    const char *title, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    bool first = true;
+
+    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
+        return store_fail(db, "info", err);
+    for (; sqlite3_step(stmt) == SQLITE_ROW; first = false) {
+        if (first && title)
+            printf("\n%s\n", title);
+        print(stmt);
+    }
+    return sqlite3_finalize(stmt) == SQLITE_OK ? 0 : store_fail(db, "info", err);
+}
+
+static const char *column_count_text(sqlite3_stmt *s, int column, char text[VALUE_TEXT_MAX])
+{
+    return count_text((uint64_t)sqlite3_column_int64(s, column), text);
+}
+
+static void text_source(sqlite3_stmt *s)
+{
+    char frames[VALUE_TEXT_MAX], operations[VALUE_TEXT_MAX], size[VALUE_TEXT_MAX];
+
+    printf("%4lld  %s: %s, %s, %s frames, %s operations%s\n", (long long)sqlite3_column_int64(s, 0),
+           (const char *)sqlite3_column_text(s, 1), (const char *)sqlite3_column_text(s, 2),
+           size_text((uint64_t)sqlite3_column_int64(s, 5), size), column_count_text(s, 7, frames),
+           column_count_text(s, 8, operations),
+           strcmp((const char *)sqlite3_column_text(s, 3), "cut") == 0 ? ", CUT" : "");
+    if (sqlite3_column_type(s, 4) != SQLITE_NULL)
+        printf("      %s\n", (const char *)sqlite3_column_text(s, 4));
+}
+
+static void text_totals(sqlite3_stmt *s)
+{
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX];
+    int64_t first = sqlite3_column_int64(s, 2), last = sqlite3_column_int64(s, 3);
+
+    printf("\nTime          %s to %s UTC, %s\n", time_text(first, a), time_text(last, b),
+           duration_text(last - first, c));
+    printf("Frames        %s\n", column_count_text(s, 1, a));
+    printf("Operations    %s by %s clients of %s servers on %s objects\n",
+           column_count_text(s, 4, a), column_count_text(s, 13, b), column_count_text(s, 14, c),
+           column_count_text(s, 11, d));
+    printf("Calls         %s, and %s retransmitted; %s partial\n", column_count_text(s, 5, a),
+           column_count_text(s, 7, b), column_count_text(s, 9, c));
+    printf("Replies       %s, and %s further ones; %s partial\n", column_count_text(s, 6, a),
+           column_count_text(s, 8, b), column_count_text(s, 10, c));
+    printf("Pairing      ");
+}
+
+static void text_pairing(sqlite3_stmt *s)
+{
+    char text[VALUE_TEXT_MAX];
+
+    printf(" %s %s%s", column_count_text(s, 1, text), (const char *)sqlite3_column_text(s, 0),
+           strcmp((const char *)sqlite3_column_text(s, 0), "capture ended") == 0 ? "\n" : ",");
+}
+
+static void text_problem(sqlite3_stmt *s)
+{
+    char count[VALUE_TEXT_MAX], size[VALUE_TEXT_MAX];
+
+    printf("%12s %-10s %s\n", column_count_text(s, 1, count),
+           (const char *)sqlite3_column_text(s, 0),
+           size_text((uint64_t)sqlite3_column_int64(s, 2), size));
+}
+
+static void text_counter(sqlite3_stmt *s)
+{
+    char text[VALUE_TEXT_MAX];
+
+    printf("%12s %s\n", column_count_text(s, 1, text), (const char *)sqlite3_column_text(s, 0));
+}
+
+static int print_text(sqlite3 *db, const char *name, const struct request *request, struct err *err)
+{
+    if (request->by)
+        return print_groups(db, request, err);
+    printf("%s\n", name);
+    if (each_row(db, sql_sources, text_source, NULL, err) < 0 ||
+        each_row(db, sql_totals, text_totals, NULL, err) < 0 ||
+        each_row(db, sql_pairing, text_pairing, NULL, err) < 0 ||
+        print_groups(db, request, err) < 0 ||
+        each_row(db, sql_problems, text_problem, "Losses and problems", err) < 0)
+        return -err->code;
+    return each_row(db, sql_counters, text_counter, "Counters", err);
+}
+
+/* Opens the database, or makes a private one of |path|; *|cut|: as far as it could be read. */
+static struct store *open_or_make(const char *path, struct err *cut, struct err *err)
+{
+    static const struct engine_options defaults;
+    struct input *input = input_open(path, false, err);
+    struct ingest *ingest;
+    struct store *store;
+    const uint8_t *head;
+    struct err note;
+    bool is_database;
+    int result;
+
+    if (!input)
+        return NULL;
+    is_database = store_is_database(head, input_head(input, &head));
+    input_close(input);
+    if (is_database)
+        return store_open(path, STORE_READ, err);
+    store = store_open("", STORE_WRITE, err);
+    ingest = store ? ingest_new(store, &defaults, &progress_line, err) : NULL;
+    result = ingest ? ingest_file(ingest, path, &note, err) : -err->code;
+    if (result == INGEST_CUT)
+        *cut = *err;
+    if (result >= 0)
+        result = ingest_finish(ingest, err);
+    ingest_free(ingest);
+    progress_clear();
+    if (result >= 0)
+        return store;
+    store_close(store);
+    return NULL;
+}
+
+static int parse_by(const struct request *request, struct err *err)
+{
+    for (int i = 0; request->by && i < BY_MAX; i++)
+        if (strcmp(request->by, group_names[i]) == 0)
+            return 0;
+    return request->by ? err_set(err, ERR_USAGE, "--by takes procedure, client or path") : 0;
+}
+
+int cmd_info(int argc, char **argv, struct err *err)
+{
+    struct request request = { .top = 20 };
+    const struct arg own[] = {
+        { 'b', "by", "WHAT", "only the table by procedure, client or path", set_text, &request.by },
+        { 'n', "top", "N", "lines in each table (20)", set_count, &request.top },
+        { 'j', "json", NULL, "as JSON; times and latencies in ns", set_flag, &request.json },
+        { 0 },
+    };
+    const struct args args = { "nfsdigest info [OPTION...] DATABASE|FILE", about, own, NULL, NULL };
+    struct err cut = { 0 };
+    struct store *store;
+    int first, result;
+
+    result = args_parse(&args, argc, argv, &first, err);
+    if (result != 1)
+        return result;
+    if (argc - first != 1)
+        return err_set(err, ERR_USAGE, "info takes one file: see \"nfsdigest info --help\"");
+    if (parse_by(&request, err) < 0)
+        return -err->code;
+    if (request.top > INT32_MAX)
+        request.top = INT32_MAX;
+    store = open_or_make(argv[first], &cut, err);
+    if (!store)
+        return -err->code;
+    result = request.json ? print_json(store_db(store), argv[first], &request, err)
+                          : print_text(store_db(store), argv[first], &request, err);
+    store_close(store);
+    if (result == 0 && cut.code) {
+        *err = cut;
+        result = -cut.code;
+    }
+    return result;
+}

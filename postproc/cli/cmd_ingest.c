@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/values.h"
+#include "store/ingest.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DEFAULT_DATABASE "trace.db"
+
+static const char about[] =
+    "Reads captures (pcap, pcapng) and record streams (.nfsr), also compressed with gzip or zstd,\n"
+    "into a trace database, which is made if it is not there.  \"-\" is standard input.\n"
+    "\n"
+    "The database is DATABASE, or the first of several operands if that is a database or does not\n"
+    "exist; with neither it is " DEFAULT_DATABASE ".\n"
+    "\n"
+    "Files are read in the order given, which for rotated captures should be that of time: calls "
+    "are\n"
+    "paired with replies over the borders of files, also when they come with a later ingest.\n"
+    "Each file is stored whole or not at all; one that is in the database already is passed over.\n"
+    "After an ingest that was killed, the same command does what is left.\n";
+
+static bool is_there(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 || errno != ENOENT;
+}
+
+/* Whether an operand can be meant as the database. */
+static bool may_be_database(const char *path)
+{
+    uint8_t head[16];
+    FILE *file;
+    size_t len;
+
+    if (strcmp(path, "-") == 0)
+        return false;
+    file = fopen(path, "re");
+    if (!file)
+        return errno == ENOENT;
+    len = fread(head, 1, sizeof(head), file);
+    fclose(file);
+    return store_is_database(head, len);
+}
+
+/* A new database must not have the name of something that was meant to be read. */
+static bool looks_like_input(const char *path)
+{
+    static const char *const ends[] = {
+        ".pcap", ".pcapng", ".cap", ".dmp", ".nfsr", ".gz", ".zst"
+    };
+    size_t len = strlen(path);
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        size_t end = strlen(ends[i]);
+
+        if (len > end && strcmp(path + len - end, ends[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The database, and how many operands it took, which are in |argc| and |argv|. */
+static int choose_database(const char **database, int argc, char **argv, struct err *err)
+{
+    int taken = 0;
+
+    if (!*database && argc >= 2 && may_be_database(argv[0])) {
+        *database = argv[0];
+        taken = 1;
+        if (!is_there(argv[0]) && looks_like_input(argv[0]))
+            return err_set(err, ERR_INPUT, "%s: there is no such file", argv[0]);
+    }
+    if (!*database)
+        *database = DEFAULT_DATABASE;
+    if (argc - taken < 1)
+        return err_set(err, ERR_USAGE, "nothing to ingest: name captures, record streams or \"-\"");
+    for (int i = taken; i < argc; i++)
+        if (strcmp(argv[i], "-") != 0 && may_be_database(argv[i]) && is_there(argv[i]))
+            return err_set(err, ERR_USAGE, "%s: a database cannot be ingested%s", argv[i],
+                           argc == 1 ? "; name what to read into it" : "");
+    return taken;
+}
+
+static void report(struct store *store, const char *path)
+{
+    const struct store_totals *t = store_totals(store);
+    char frames[VALUE_TEXT_MAX], operations[VALUE_TEXT_MAX], further[VALUE_TEXT_MAX];
+    char text[512];
+
+    snprintf(text, sizeof(text), "%.300s: %s frames, %s operations, %s retransmissions",
+             strcmp(path, "-") == 0 ? "standard input" : path, count_text(t->frames, frames),
+             count_text(t->operations, operations), count_text(t->retransmissions, further));
+    say(text);
+}
+
+static int ingest_all(struct ingest *ingest, struct store *store, int count, char **paths,
+                      bool quiet, struct err *err)
+{
+    struct err note = { 0 };
+    int worst = 0, result;
+
+    for (int i = 0; i < count; i++) {
+        result = ingest_file(ingest, paths[i], &note, err);
+        if (note.text[0])
+            say(note.text);
+        if ((result == INGEST_STORED || result == INGEST_CUT) && !quiet)
+            report(store, paths[i]);
+        if (result == INGEST_KNOWN && !quiet)
+            say(err->text);
+        if (result == INGEST_CUT || result == -ERR_INPUT) {
+            say(err->text);
+            worst = ERR_INPUT;
+        } else if (result < 0) {
+            return result;
+        }
+    }
+    result = ingest_finish(ingest, err);
+    return result < 0 ? result : worst;
+}
+
+int cmd_ingest(int argc, char **argv, struct err *err)
+{
+    const char *database = NULL;
+    bool quiet = false;
+    struct engine_args engine;
+    struct arg more[ENGINE_ARG_COUNT];
+    const struct arg own[] = {
+        { 'o', "database", "DATABASE", "the trace database; all operands are files to read",
+          set_text, &database },
+        { 'q', "quiet", NULL, "say only what went wrong", set_flag, &quiet },
+        { 0 },
+    };
+    const struct args args = { "nfsdigest ingest [OPTION...] [-o DATABASE | DATABASE] FILE...",
+                               about, own, more, "How captures are read" };
+    struct ingest *ingest;
+    struct store *store;
+    int first, taken, result;
+
+    engine_arg_table(&engine, more);
+    result = args_parse(&args, argc, argv, &first, err);
+    if (result != 1)
+        return result;
+    taken = choose_database(&database, argc - first, argv + first, err);
+    if (taken < 0)
+        return taken;
+    first += taken;
+    store = store_open(database, STORE_WRITE, err);
+    if (!store)
+        return -err->code;
+    ingest = ingest_new(store, &engine.options, &progress_line, err);
+    result =
+        ingest ? ingest_all(ingest, store, argc - first, argv + first, quiet, err) : -err->code;
+    ingest_free(ingest);
+    store_close(store);
+    return result;
+}

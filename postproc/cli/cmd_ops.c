@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/fields.h"
+#include "cli/query.h"
+#include "cli/values.h"
+#include "store/store.h"
+
+static const char about[] =
+    "Lists operations, one on a line, in the order of their calls in each source:\n"
+    "\n"
+    "  time client > server program procedure path [second path] [@offset+count] status latency\n"
+    "  [call frame-reply frame] and, where there is something to say: pairing, partial, source\n"
+    "\n"
+    "Filters given together must all hold.  Names may be written in lower case.  Times are UTC.\n"
+    "In names, bytes that are no printable UTF-8 stand as \\xNN and a backslash as \\\\; \"[#N]\"\n"
+    "begins a path of which only the part below object N is known.\n";
+
+/* What is read of each operation, in this order. */
+enum {
+    OP_ID,
+    OP_CALL_TIME,
+    OP_REPLY_TIME,
+    OP_LATENCY,
+    OP_CLIENT,
+    OP_CLIENT_PORT,
+    OP_SERVER,
+    OP_SERVER_PORT,
+    OP_TRANSPORT,
+    OP_XID,
+    OP_PROGRAM,
+    OP_VERSION,
+    OP_PROCEDURE,
+    OP_PROCEDURE_NAME,
+    OP_PATH,
+    OP_PATH2,
+    OP_OBJECT,
+    OP_OBJECT2,
+    OP_NEW_OBJECT,
+    OP_OFFSET,
+    OP_COUNT,
+    OP_RPC_STATUS,
+    OP_RPC_STATUS_NAME,
+    OP_STATUS,
+    OP_STATUS_NAME,
+    OP_PAIRING,
+    OP_PAIRING_NAME,
+    OP_CALL_SOURCE,
+    OP_CALL_FRAME,
+    OP_REPLY_SOURCE,
+    OP_REPLY_FRAME,
+    OP_CALL_FLAGS,
+    OP_REPLY_FLAGS,
+    OP_UID,
+    OP_GID,
+    OP_DATA_LENGTH,
+    OP_DATA_DIGEST,
+    OP_DEPENDS_ON,
+    OP_RETRANSMISSIONS,
+    OP_ARGUMENTS,
+    OP_ARGUMENTS_LENGTH,
+    OP_RESULT,
+    OP_RESULT_LENGTH,
+};
+
+static const char select_ops[] =
+    "SELECT o.id, o.call_time, o.reply_time, o.latency, o.client, f.client_port, o.server,"
+    " f.server_port, f.transport, o.xid, o.program, o.version, o.procedure,"
+    " (SELECT p.name FROM procedure p WHERE p.program = o.program AND p.version = o.version"
+    "  AND p.number = o.procedure),"
+    " (SELECT p.text FROM path p WHERE p.id = o.path),"
+    " (SELECT p.text FROM path p WHERE p.id = o.path2), o.object, o.object2, o.new_object,"
+    " o.offset, o.count, o.rpc_status,"
+    " (SELECT c.name FROM code c WHERE c.domain = 'rpc_status' AND c.value = o.rpc_status),"
+    " o.status, (SELECT s.name FROM status_name s WHERE s.program = o.program"
+    "  AND s.version = o.version AND s.procedure = o.procedure AND s.status = o.status),"
+    " o.pairing, (SELECT c.name FROM code c WHERE c.domain = 'pairing' AND c.value = o.pairing),"
+    " o.call_source, o.call_frame, o.reply_source, o.reply_frame, o.call_flags, o.reply_flags,"
+    " c.uid, c.gid, o.data_length, o.data_digest, o.depends_on,"
+    " (SELECT count(*) FROM retransmission r WHERE r.operation = o.id), o.arguments,"
+    " o.arguments_length, o.result, o.result_length"
+    " FROM operation o JOIN flow f ON f.id = o.flow LEFT JOIN credential c ON c.id = o.credential";
+
+static bool is_null(sqlite3_stmt *s, int column)
+{
+    return sqlite3_column_type(s, column) == SQLITE_NULL;
+}
+
+static const char *text_of(sqlite3_stmt *s, int column)
+{
+    return (const char *)sqlite3_column_text(s, column);
+}
+
+/* The bodies that can be decoded: up to two into |bodies|. */
+static int bodies_of(sqlite3_stmt *s, struct fields_body bodies[2], bool is_result[2])
+{
+    static const struct {
+        int data, length, flags;
+    } columns[] = { { OP_ARGUMENTS, OP_ARGUMENTS_LENGTH, OP_CALL_FLAGS },
+                    { OP_RESULT, OP_RESULT_LENGTH, OP_REPLY_FLAGS } };
+    const struct procedure *procedure =
+        procedure_find((uint32_t)sqlite3_column_int64(s, OP_PROGRAM),
+                       (uint32_t)sqlite3_column_int64(s, OP_VERSION),
+                       (uint32_t)sqlite3_column_int64(s, OP_PROCEDURE));
+    int count = 0;
+
+    for (int i = 0; i < 2 && procedure && !is_null(s, OP_PROGRAM); i++) {
+        if (is_null(s, columns[i].flags) ||
+            sqlite3_column_int64(s, columns[i].flags) & SIGHTING_OPAQUE ||
+            (i == 1 && (is_null(s, OP_RPC_STATUS) || sqlite3_column_int64(s, OP_RPC_STATUS) != 0)))
+            continue;
+        bodies[count].type = i ? procedure->result : procedure->arguments;
+        bodies[count].data.data = sqlite3_column_blob(s, columns[i].data);
+        bodies[count].data.len = (uint32_t)sqlite3_column_bytes(s, columns[i].data);
+        bodies[count].wire_len = (uint32_t)sqlite3_column_int64(s, columns[i].length);
+        is_result[count++] = i;
+    }
+    return count;
+}
+
+static void print_program(sqlite3_stmt *s)
+{
+    uint32_t number = (uint32_t)sqlite3_column_int64(s, OP_PROGRAM);
+    const char *name = program_name(number);
+
+    if (is_null(s, OP_PROGRAM)) {
+        fputs(" ? ?", stdout);
+        return;
+    }
+    if (name)
+        printf(" %s", name);
+    else
+        printf(" %u", number);
+    if (!is_null(s, OP_PROCEDURE_NAME))
+        printf(" %s", text_of(s, OP_PROCEDURE_NAME));
+    else
+        printf(" v%s/%s", text_of(s, OP_VERSION), text_of(s, OP_PROCEDURE));
+}
+
+static void print_status(sqlite3_stmt *s)
+{
+    if (!is_null(s, OP_RPC_STATUS) && sqlite3_column_int64(s, OP_RPC_STATUS) != 0)
+        printf(" %s", text_of(s, OP_RPC_STATUS_NAME) ? text_of(s, OP_RPC_STATUS_NAME) : "?");
+    else if (!is_null(s, OP_STATUS_NAME))
+        printf(" %s", text_of(s, OP_STATUS_NAME));
+    else if (!is_null(s, OP_STATUS))
+        printf(" %s", text_of(s, OP_STATUS));
+    else
+        fputs(is_null(s, OP_RPC_STATUS) ? " -" : " ok", stdout);
+}
+
+static void print_frames(sqlite3_stmt *s)
+{
+    int64_t call_source = sqlite3_column_int64(s, OP_CALL_SOURCE);
+    int64_t reply_source = sqlite3_column_int64(s, OP_REPLY_SOURCE);
+    int64_t flags =
+        sqlite3_column_int64(s, OP_CALL_FLAGS) | sqlite3_column_int64(s, OP_REPLY_FLAGS);
+    int64_t further = sqlite3_column_int64(s, OP_RETRANSMISSIONS);
+
+    printf(" [%s-%s]", is_null(s, OP_CALL_FRAME) ? "" : text_of(s, OP_CALL_FRAME),
+           is_null(s, OP_REPLY_FRAME) ? "" : text_of(s, OP_REPLY_FRAME));
+    if (call_source > 1 || reply_source > 1) {
+        if (call_source && reply_source && call_source != reply_source)
+            printf(" sources %lld-%lld", (long long)call_source, (long long)reply_source);
+        else
+            printf(" source %lld", (long long)(call_source ? call_source : reply_source));
+    }
+    if (sqlite3_column_int(s, OP_PAIRING) != PAIRED)
+        printf(" %s", text_of(s, OP_PAIRING_NAME));
+    if (flags & SIGHTING_PARTIAL)
+        fputs(" partial", stdout);
+    if (flags & SIGHTING_MALFORMED)
+        fputs(" malformed", stdout);
+    if (further)
+        printf(" retransmissions %lld", (long long)further);
+}
+
+static void print_text(sqlite3_stmt *s, bool fields)
+{
+    char text[VALUE_TEXT_MAX];
+    struct fields_body bodies[2];
+    bool is_result[2];
+    int count;
+
+    fputs(
+        time_text(sqlite3_column_int64(s, is_null(s, OP_CALL_TIME) ? OP_REPLY_TIME : OP_CALL_TIME),
+                  text),
+        stdout);
+    printf(" %s > %s", text_of(s, OP_CLIENT), text_of(s, OP_SERVER));
+    print_program(s);
+    printf(" %s", is_null(s, OP_PATH) ? "-" : text_of(s, OP_PATH));
+    if (!is_null(s, OP_PATH2))
+        printf(" %s", text_of(s, OP_PATH2));
+    if (!is_null(s, OP_OFFSET))
+        printf(" @%llu+%llu", (unsigned long long)sqlite3_column_int64(s, OP_OFFSET),
+               (unsigned long long)sqlite3_column_int64(s, OP_COUNT));
+    print_status(s);
+    printf(" %s",
+           is_null(s, OP_LATENCY) ? "-" : duration_text(sqlite3_column_int64(s, OP_LATENCY), text));
+    print_frames(s);
+    putchar('\n');
+    if (!fields)
+        return;
+    count = bodies_of(s, bodies, is_result);
+    for (int i = 0; i < count; i++)
+        fields_text(stdout, &bodies[i]);
+}
+
+static void json_key(const char *name)
+{
+    printf(",\"%s\":", name);
+}
+
+/* Columns that go to JSON as they are. */
+static void print_columns(sqlite3_stmt *s)
+{
+    static const struct {
+        const char *name;
+        int column;
+    } columns[] = {
+        { "call_time", OP_CALL_TIME },
+        { "reply_time", OP_REPLY_TIME },
+        { "latency", OP_LATENCY },
+        { "client", OP_CLIENT },
+        { "client_port", OP_CLIENT_PORT },
+        { "server", OP_SERVER },
+        { "server_port", OP_SERVER_PORT },
+        { "transport", OP_TRANSPORT },
+        { "xid", OP_XID },
+        { "program", OP_PROGRAM },
+        { "version", OP_VERSION },
+        { "procedure", OP_PROCEDURE },
+        { "procedure_name", OP_PROCEDURE_NAME },
+        { "path", OP_PATH },
+        { "path2", OP_PATH2 },
+        { "object", OP_OBJECT },
+        { "object2", OP_OBJECT2 },
+        { "new_object", OP_NEW_OBJECT },
+        { "offset", OP_OFFSET },
+        { "count", OP_COUNT },
+        { "rpc_status", OP_RPC_STATUS },
+        { "rpc_status_name", OP_RPC_STATUS_NAME },
+        { "status", OP_STATUS },
+        { "status_name", OP_STATUS_NAME },
+        { "pairing", OP_PAIRING_NAME },
+        { "call_source", OP_CALL_SOURCE },
+        { "call_frame", OP_CALL_FRAME },
+        { "reply_source", OP_REPLY_SOURCE },
+        { "reply_frame", OP_REPLY_FRAME },
+        { "call_flags", OP_CALL_FLAGS },
+        { "reply_flags", OP_REPLY_FLAGS },
+        { "uid", OP_UID },
+        { "gid", OP_GID },
+        { "data_length", OP_DATA_LENGTH },
+        { "depends_on", OP_DEPENDS_ON },
+        { "retransmissions", OP_RETRANSMISSIONS },
+    };
+
+    for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
+        int column = columns[i].column;
+
+        json_key(columns[i].name);
+        if (is_null(s, column))
+            fputs("null", stdout);
+        else if (column == OP_OFFSET || column == OP_COUNT)
+            printf("%llu", (unsigned long long)sqlite3_column_int64(s, column));
+        else if (sqlite3_column_type(s, column) == SQLITE_INTEGER)
+            printf("%lld", (long long)sqlite3_column_int64(s, column));
+        else
+            json_text(stdout, text_of(s, column));
+    }
+}
+
+static void print_json(sqlite3_stmt *s, bool fields)
+{
+    const char *program = program_name((uint32_t)sqlite3_column_int64(s, OP_PROGRAM));
+    char text[VALUE_TEXT_MAX];
+    struct fields_body bodies[2];
+    bool is_result[2];
+    int count;
+
+    printf("{\"id\":%lld", (long long)sqlite3_column_int64(s, OP_ID));
+    json_key("time");
+    json_text(stdout, time_text(sqlite3_column_int64(s, is_null(s, OP_CALL_TIME) ? OP_REPLY_TIME
+                                                                                 : OP_CALL_TIME),
+                                text));
+    json_key("program_name");
+    json_text(stdout, is_null(s, OP_PROGRAM) ? NULL : program);
+    print_columns(s);
+    json_key("data_digest");
+    if (is_null(s, OP_DATA_DIGEST))
+        fputs("null", stdout);
+    else
+        json_hex(stdout, sqlite3_column_blob(s, OP_DATA_DIGEST),
+                 (size_t)sqlite3_column_bytes(s, OP_DATA_DIGEST));
+    count = fields ? bodies_of(s, bodies, is_result) : 0;
+    for (int i = 0; i < count; i++) {
+        json_key(is_result[i] ? "result" : "arguments");
+        fields_json(stdout, &bodies[i]);
+    }
+    fputs("}\n", stdout);
+}
+
+static int list(struct store *store, const struct filter *filter, bool json, bool fields,
+                struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result = 0;
+
+    if (filter_prepare(store_db(store), filter, select_ops, &stmt, err) < 0)
+        return -err->code;
+    while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
+        if (json)
+            print_json(stmt, fields);
+        else
+            print_text(stmt, fields);
+        if (ferror(stdout))
+            result = finish_output(err);
+    }
+    if (sqlite3_finalize(stmt) != SQLITE_OK && result == 0)
+        result = store_fail(store_db(store), "ops", err);
+    return result;
+}
+
+int cmd_ops(int argc, char **argv, struct err *err)
+{
+    bool json = false, fields = false;
+    struct filter f;
+    const struct arg own[] = {
+        { 'c', "client", "ADDRESS", "of this client", set_text, &f.client },
+        { 's', "server", "ADDRESS", "of this server", set_text, &f.server },
+        { 'p', "path", "PREFIX", "of paths that begin so", set_text, &f.path },
+        { 'P', "procedure", "NAME|N", "READ, 6, ...", set_text, &f.procedure },
+        { 'g', "program", "NAME|N", "NFS, NFSACL, MOUNT, PORTMAP, RPCBIND, NLM or a number",
+          set_text, &f.program },
+        { 'S', "status", "STATUS",
+          "ok, error, a name (NFS3ERR_NOENT or NOENT, or of RPC:\nPROG_UNAVAIL) or a number",
+          set_text, &f.status },
+        { 'f', "from", "TIME", "called then or later (2026-11-21 05:48:01.5, or since 1970)",
+          set_time, &f.from },
+        { 't', "to", "TIME", "called before", set_time, &f.to },
+        { 0, "min-latency", "TIME", "answered after this long (1.5ms) or longer", set_duration,
+          &f.min_latency },
+        { 0, "max-latency", "TIME", "answered within this", set_duration, &f.max_latency },
+        { 'x', "xid", "N", "with this XID (0x... for hexadecimal)", set_count, &f.xid },
+        { 'F', "frame", "N", "seen in this frame, also as a retransmission", set_count, &f.frame },
+        { 0, "source", "N", "called or answered in this source", set_count, &f.source },
+        { 'u', "unpaired", NULL, "without reply, or without call", set_flag, &f.unpaired },
+        { 'n', "limit", "N", "no more than this many", set_count, &f.limit },
+        { 'j', "json", NULL, "a JSON object on each line; times and latency in ns", set_flag,
+          &json },
+        { 0, "fields", NULL, "also the decoded arguments and results", set_flag, &fields },
+        { 0 },
+    };
+    const struct args args = { "nfsdigest ops [OPTION...] DATABASE", about, own, NULL, NULL };
+    struct store *store;
+    int first, result;
+
+    filter_init(&f);
+    result = args_parse(&args, argc, argv, &first, err);
+    if (result != 1)
+        return result;
+    if (argc - first != 1)
+        return err_set(err, ERR_USAGE, "ops takes one database: see \"nfsdigest ops --help\"");
+    wire_init();
+    store = store_open(argv[first], STORE_READ, err);
+    if (!store)
+        return -err->code;
+    result = list(store, &f, json, fields, err);
+    store_close(store);
+    return result;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/fields.h"
+#include "cli/values.h"
+#include "store/escape.h"
+#include "wire/walk.h"
+
+enum { PATH_MAX_LEN = WALK_PATH_MAX + WALK_DEPTH_MAX * 12 };
+
+struct printer {
+    FILE *out;
+    struct buf text;
+    bool json, first;
+};
+
+static size_t add(char *path, size_t len, const char *dot, const char *name)
+{
+    int n = snprintf(path + len, PATH_MAX_LEN - len, "%s%s", dot, name);
+
+    return n < 0 || (size_t)n >= PATH_MAX_LEN - len ? PATH_MAX_LEN - 1 : len + (size_t)n;
+}
+
+/* As walk_path, with the indexes of elements. */
+static void indexed_path(const struct walk *walk, const struct field *field,
+                         char path[PATH_MAX_LEN])
+{
+    size_t len = add(path, 0, "", walk->root->name);
+
+    for (uint32_t i = 0; i < walk->depth; i++) {
+        const struct walk_step *step = &walk->steps[i];
+        const char *name = step->field->kind == XDR_UNION ? step[1].arm : step->field->name;
+
+        if (name)
+            len = add(path, len, ".", name);
+        if (step[1].list) {
+            char index[16];
+
+            snprintf(index, sizeof(index), "[%u]", step[1].index);
+            len = add(path, len, index, "");
+        }
+    }
+    if (field->name)
+        add(path, len, ".", field->name);
+}
+
+static void print_bytes(struct printer *p, const struct visit *visit)
+{
+    bool text = visit->field->kind == XDR_STRING;
+
+    if (visit->field->cls == CLASS_DATA) {
+        fprintf(p->out, p->json ? "{\"length\":%u}" : "%u bytes", visit->full_len);
+        return;
+    }
+    p->text.len = 0;
+    if (text && escape_name((struct bytes){ visit->data, visit->len }, true, &p->text) == 0 &&
+        buf_append(&p->text, "", 1) == 0) {
+        if (p->json)
+            json_text(p->out, (const char *)p->text.data);
+        else
+            fputs((const char *)p->text.data, p->out);
+    } else if (p->json) {
+        json_hex(p->out, visit->data, visit->len);
+    } else {
+        for (uint32_t i = 0; i < visit->len; i++)
+            fprintf(p->out, "%02x", visit->data[i]);
+    }
+    if (visit->cut && !p->json)
+        fputs("...", p->out);
+}
+
+static void print_number(struct printer *p, const struct visit *visit)
+{
+    const struct value_name *name = visit->field->names;
+
+    if (visit->field->kind == XDR_BOOL || visit->field->kind == XDR_OPTIONAL) {
+        fputs(visit->value ? "true" : "false", p->out);
+        return;
+    }
+    if (visit->field->kind == XDR_I32)
+        fprintf(p->out, "%lld", (long long)visit->value);
+    else
+        fprintf(p->out, "%llu", (unsigned long long)visit->value);
+    for (; !p->json && name && name->name; name++)
+        if (name->value == visit->value) {
+            fprintf(p->out, " (%s)", name->name);
+            break;
+        }
+}
+
+static int print_field(void *ctx, const struct visit *visit)
+{
+    struct printer *p = ctx;
+    char path[PATH_MAX_LEN];
+    uint8_t kind = visit->field->kind;
+
+    if (visit->whole || kind == XDR_LIST || kind == XDR_ARRAY)
+        return 0; /* the elements that follow say it all */
+    indexed_path(visit->walk, visit->field, path);
+    if (p->json)
+        fprintf(p->out, "%s\"%s\":", p->first ? "" : ",", path);
+    else
+        fprintf(p->out, "    %s = ", path);
+    p->first = false;
+    if (kind == XDR_FIXED || kind == XDR_OPAQUE || kind == XDR_STRING)
+        print_bytes(p, visit);
+    else
+        print_number(p, visit);
+    if (!p->json)
+        putc('\n', p->out);
+    return 0;
+}
+
+static void run(struct printer *p, const struct fields_body *body)
+{
+    static const char *const results[] = {
+        [WALK_TRUNCATED] = "the rest was not captured",
+        [WALK_MALFORMED] = "malformed",
+        [WALK_STOPPED] = "stopped",
+    };
+    struct visitor visitor = { print_field, p, 0 };
+    struct walk w;
+    char path[WALK_PATH_MAX];
+    enum walk_result result =
+        walk(&w, body->type, body->data.data, body->data.len, body->wire_len, true, &visitor);
+
+    if (result != WALK_OK && p->json)
+        fprintf(p->out, "%s\"%s\":\"%s\"", p->first ? "" : ",", "incomplete", results[result]);
+    else if (result != WALK_OK)
+        fprintf(p->out, "    %s: %s%s%s\n", walk_path(&w, NULL, path), results[result],
+                w.problem ? ": " : "", w.problem ? w.problem : "");
+    buf_free(&p->text);
+}
+
+void fields_text(FILE *out, const struct fields_body *body)
+{
+    struct printer p = { .out = out, .first = true };
+
+    run(&p, body);
+}
+
+void fields_json(FILE *out, const struct fields_body *body)
+{
+    struct printer p = { .out = out, .json = true, .first = true };
+
+    putc('{', out);
+    run(&p, body);
+    putc('}', out);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/fields.h
+ *
+ * Decodes the arguments and results of an operation for people and for JSON, by the walker.
+ * Paths are those of the field dictionary with the number of the element in lists:
+ * "READDIR3res.resok.reply.entries[2].name".
+ */
+#ifndef NFSDIGEST_CLI_FIELDS_H
+#define NFSDIGEST_CLI_FIELDS_H
+
+#include "base/bytes.h"
+#include "wire/field.h"
+
+#include <stdio.h>
+
+struct fields_body {
+    const struct type *type;
+    struct bytes data; /* as kept: without file contents */
+    uint32_t wire_len;
+};
+
+/* Each field on a line, indented. */
+void fields_text(FILE *out, const struct fields_body *body);
+
+/* One JSON object. */
+void fields_json(FILE *out, const struct fields_body *body);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/cli.h"
+#include "cli/values.h"
+
+#include <time.h>
+#include <unistd.h>
+
+enum { FIRST_MS = 1000, EACH_MS = 200 };
+
+static struct {
+    int64_t start, last; /* ms; 0: not yet */
+    bool shown, is_terminal;
+} state;
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void show(void *ctx, const struct input *input)
+{
+    char size[VALUE_TEXT_MAX];
+    double part = input_progress(input);
+    int64_t now = now_ms();
+
+    (void)ctx;
+    if (!state.start) {
+        state.start = now;
+        state.is_terminal = isatty(STDERR_FILENO);
+    }
+    if (!state.is_terminal || now - state.start < FIRST_MS || now - state.last < EACH_MS)
+        return;
+    state.last = now;
+    state.shown = true;
+    size_text(input_offset(input), size);
+    if (part >= 0)
+        fprintf(stderr, "\r%s: %s, %.0f %%\033[K", input_name(input), size, part * 100);
+    else
+        fprintf(stderr, "\r%s: %s\033[K", input_name(input), size);
+    fflush(stderr);
+}
+
+const struct progress progress_line = { show, NULL };
+
+void progress_clear(void)
+{
+    if (state.shown)
+        fputs("\r\033[K", stderr);
+    state.shown = false;
+}

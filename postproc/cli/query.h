@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/query.h
+ *
+ * Which operations: the filters of "nfsdigest ops" as an SQL condition on operation o.
+ */
+#ifndef NFSDIGEST_CLI_QUERY_H
+#define NFSDIGEST_CLI_QUERY_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+/* Unset: NULL, or -1. */
+struct filter {
+    const char *client, *server, *path, *procedure, *program, *status;
+    int64_t from, to, min_latency, max_latency;
+    uint64_t xid, frame, source, limit; /* UINT64_MAX: unset */
+    bool unpaired;
+};
+
+void filter_init(struct filter *filter);
+
+/* Prepares |select| with the filter's condition, the order of ids and the limit, and binds its
+ * values. Refuses names that the database does not know. */
+int filter_prepare(sqlite3 *db, const struct filter *filter, const char *select,
+                   sqlite3_stmt **stmt, struct err *err);
+
+#endif

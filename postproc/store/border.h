@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/store/border.h
+ *
+ * Calls and replies that had no counterpart in their own .nfsr stream, waiting for it in another
+ * one: streams recorded from rotated captures part calls from replies, and retransmissions
+ * from first copies.  (Captures don't need this: the engine's state is carried from one to the
+ * next.)
+ *
+ * Memory: BORDER_MAX entries of 48 bytes, the latest of the database.
+ */
+#ifndef NFSDIGEST_STORE_BORDER_H
+#define NFSDIGEST_STORE_BORDER_H
+
+#include "base/err.h"
+#include "base/table.h"
+
+enum { BORDER_MAX = 131072 };
+#define BORDER_REPLY_SPAN (900 * INT64_C(1000000000)) /* ns from a call to its reply, at most */
+#define BORDER_REORDER_SPAN (2 * INT64_C(1000000000)) /* ns by which a reply may come first */
+
+struct border_entry {
+    uint64_t key;      /* border_key */
+    int64_t operation; /* row */
+    int64_t time;
+    uint16_t client_port, server_port;
+    uint8_t transport;
+    bool is_call;
+};
+
+/* An operation of the stream that turned out to be one of the database. */
+struct border_join {
+    int64_t from, to;
+};
+
+struct border {
+    struct border_entry *entries;
+    uint32_t count;
+    uint32_t live; /* entries that were not taken out */
+    struct table table;
+    struct border_join *joins;
+    uint32_t join_count, join_cap;
+    struct table join_table; /* by |from| */
+};
+
+void border_free(struct border *border);
+
+/* 0 or -ERR_SYSTEM. */
+int border_add(struct border *border, const struct border_entry *entry, struct err *err);
+
+/* The next entry of one side under |key|: NULL when there is none.  Start with *|at| = UINT32_MAX.
+ * For a call (|is_call|) entries of calls are meant. */
+struct border_entry *border_find(struct border *border, uint64_t key, bool is_call, uint32_t *at);
+
+void border_remove(struct border *border, struct border_entry *entry);
+
+/* Remembers that |from| is |to|. 0 or -ERR_SYSTEM. */
+int border_join(struct border *border, int64_t from, int64_t to, struct err *err);
+/* What |from| is: itself, if nothing else was said. */
+int64_t border_joined(const struct border *border, int64_t from);
+
+/* Addresses as texts. */
+uint64_t border_key(const char *client, const char *server, uint32_t xid);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/store/border_match.c
+ *
+ * Pairing over the borders of .nfsr streams, in the database: a reply without a call completes the
+ * row of the call that an earlier source left open; a call takes the reply from such a row; a
+ * call that was left open and comes again is a retransmission.
+ */
+#include "store/internal.h"
+
+/* Columns of SQL_GET_OPERATION. */
+enum {
+    GET_CALL = 1,  /* six columns */
+    GET_REPLY = 7, /* six columns */
+    GET_PROGRAM = 14,
+    GET_VERSION,
+    GET_PROCEDURE,
+    GET_RPC_STATUS,
+    GET_ARGUMENTS,
+    GET_RESULT,
+    GET_RESULT_LENGTH,
+};
+
+int border_load(struct store *store, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result = 0;
+
+    if (sqlite3_prepare_v2(store->db,
+                           "SELECT o.id, o.call_source IS NOT NULL,"
+                           " ifnull(o.call_time, o.reply_time), o.client, o.server, o.xid,"
+                           " f.transport, f.client_port, f.server_port FROM operation o"
+                           " JOIN flow f ON f.id = o.flow WHERE o.pairing <> 0"
+                           " ORDER BY o.id DESC LIMIT ?",
+                           -1, &stmt, NULL) != SQLITE_OK)
+        return store_fail(store->db, store->path, err);
+    sqlite3_bind_int(stmt, 1, BORDER_MAX);
+    while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
+        struct border_entry entry = {
+            .operation = sqlite3_column_int64(stmt, 0),
+            .is_call = sqlite3_column_int(stmt, 1),
+            .time = sqlite3_column_int64(stmt, 2),
+            .transport = (uint8_t)sqlite3_column_int(stmt, 6),
+            .client_port = (uint16_t)sqlite3_column_int(stmt, 7),
+            .server_port = (uint16_t)sqlite3_column_int(stmt, 8),
+        };
+
+        entry.key = border_key((const char *)sqlite3_column_text(stmt, 3),
+                               (const char *)sqlite3_column_text(stmt, 4),
+                               (uint32_t)sqlite3_column_int64(stmt, 5));
+        result = border_add(&store->border, &entry, err);
+    }
+    if (sqlite3_finalize(stmt) != SQLITE_OK && result == 0)
+        result = store_fail(store->db, store->path, err);
+    return result;
+}
+
+static bool same_ports(const struct border_entry *entry, const struct flow_ends *ends)
+{
+    return entry->transport == ends->transport && entry->client_port == ends->client_port &&
+           entry->server_port == ends->server_port;
+}
+
+static bool reply_fits(int64_t call_time, int64_t reply_time)
+{
+    return reply_time >= call_time - BORDER_REORDER_SPAN &&
+           reply_time <= call_time + BORDER_REPLY_SPAN;
+}
+
+/* Steps to the row of an entry; the caller resets the statement. */
+static int get(struct store *store, const struct border_entry *entry, struct err *err)
+{
+    int found;
+
+    sqlite3_bind_int64(store->sql[SQL_GET_OPERATION], 1, entry->operation);
+    found = sql_row(store, SQL_GET_OPERATION, err);
+    if (found == 0)
+        return err_set(err, ERR_INPUT, "%s: operation %lld is gone", store->path,
+                       (long long)entry->operation);
+    return found < 0 ? found : 0;
+}
+
+/* Completes the row of |entry| with the reply of |row|. */
+static int complete(struct store *store, const struct border_entry *entry,
+                    const struct operation_row *row, struct err *err)
+{
+    sqlite3_stmt *stmt = store->sql[SQL_COMPLETE_OPERATION];
+    int64_t call_source;
+
+    if (get(store, entry, err) < 0)
+        return -err->code;
+    call_source = sqlite3_column_int64(store->sql[SQL_GET_OPERATION], GET_CALL);
+    sqlite3_reset(store->sql[SQL_GET_OPERATION]);
+    sqlite3_bind_int64(stmt, 1, entry->operation);
+    bind_side(stmt, 2, &row->reply);
+    bind_status(stmt, 8, row->rpc_status);
+    bind_status(stmt, 9, row->status);
+    bind_or_null(stmt, 10, row->new_object);
+    bind_data(stmt, 11, row->record);
+    sqlite3_bind_int64(stmt, 13, row->result_length);
+    bind_body(stmt, 14, &row->result);
+    if (sql_run(store, SQL_COMPLETE_OPERATION, err) < 0 ||
+        count_operation(store, call_source, 0, -1, err) < 0)
+        return -err->code;
+    return count_operation(store, call_source, row->reply.source, 1, err);
+}
+
+/* The call that an earlier source left open and this reply answers, the latest if there are
+ * several. */
+static struct border_entry *find_call(struct store *store, const struct operation_row *row,
+                                      const struct flow_ends *ends, uint64_t key)
+{
+    struct border_entry *entry, *found = NULL;
+    uint32_t at = UINT32_MAX;
+
+    while ((entry = border_find(&store->border, key, true, &at)))
+        if (same_ports(entry, ends) && reply_fits(entry->time, row->reply.time) &&
+            (!found || entry->time > found->time))
+            found = entry;
+    return found;
+}
+
+/* The reply that an earlier source had for this call, the first if there are several. */
+static struct border_entry *find_reply(struct store *store, const struct operation_row *row,
+                                       const struct flow_ends *ends, uint64_t key)
+{
+    struct border_entry *entry, *found = NULL;
+    uint32_t at = UINT32_MAX;
+
+    while ((entry = border_find(&store->border, key, false, &at)))
+        if (same_ports(entry, ends) && reply_fits(row->call.time, entry->time) &&
+            (!found || entry->time < found->time))
+            found = entry;
+    return found;
+}
+
+/* Whether the row of |entry| is the call of |row|: 1, 0 or negative. */
+static int same_call(struct store *store, const struct border_entry *entry,
+                     const struct operation_row *row, struct err *err)
+{
+    sqlite3_stmt *stmt = store->sql[SQL_GET_OPERATION];
+    const struct record_operation *op = row->record;
+    int same;
+
+    if (get(store, entry, err) < 0)
+        return -err->code;
+    same = sqlite3_column_int64(stmt, GET_PROGRAM) == op->program &&
+           sqlite3_column_int64(stmt, GET_VERSION) == op->version &&
+           sqlite3_column_int64(stmt, GET_PROCEDURE) == op->procedure;
+    if (same &&
+        !((op->call.flags | (uint32_t)sqlite3_column_int64(stmt, GET_CALL + 5)) & SIGHTING_PARTIAL))
+        same = (uint32_t)sqlite3_column_bytes(stmt, GET_ARGUMENTS) == op->arguments.len &&
+               (!op->arguments.len || memcmp(sqlite3_column_blob(stmt, GET_ARGUMENTS),
+                                             op->arguments.data, op->arguments.len) == 0);
+    sqlite3_reset(stmt);
+    return same;
+}
+
+/* The first copy of this call in an earlier source, not answered there: 1, 0 or negative. */
+static int find_first_copy(struct store *store, const struct operation_row *row, uint64_t key,
+                           struct border_entry **found, struct err *err)
+{
+    struct border_entry *entry;
+    uint32_t at = UINT32_MAX;
+    int same = 0;
+
+    while (same == 0 && (entry = border_find(&store->border, key, true, &at))) {
+        if (entry->time > row->call.time || entry->time < row->call.time - BORDER_REPLY_SPAN)
+            continue;
+        same = same_call(store, entry, row, err);
+        *found = entry;
+    }
+    return same;
+}
+
+/* Takes the reply of the row of |entry|, which goes. */
+static int take_reply(struct store *store, struct border_entry *entry, struct operation_row *row,
+                      struct err *err)
+{
+    sqlite3_stmt *stmt = store->sql[SQL_GET_OPERATION];
+
+    if (get(store, entry, err) < 0)
+        return -err->code;
+    row->reply.source = sqlite3_column_int64(stmt, GET_REPLY);
+    row->reply.frame = (uint64_t)sqlite3_column_int64(stmt, GET_REPLY + 1);
+    row->reply.first_frame = sqlite3_column_int64(stmt, GET_REPLY + 2);
+    row->reply.time = sqlite3_column_int64(stmt, GET_REPLY + 3);
+    row->reply.length = (uint32_t)sqlite3_column_int64(stmt, GET_REPLY + 4);
+    row->reply.flags = (uint32_t)sqlite3_column_int64(stmt, GET_REPLY + 5);
+    row->rpc_status = sqlite3_column_type(stmt, GET_RPC_STATUS) == SQLITE_NULL
+                          ? STATUS_NONE
+                          : sqlite3_column_int(stmt, GET_RPC_STATUS);
+    row->result_length = (uint32_t)sqlite3_column_int64(stmt, GET_RESULT_LENGTH);
+    row->pairing = PAIRED;
+    sqlite3_reset(stmt);
+    sqlite3_bind_int64(store->sql[SQL_DELETE_OPERATION], 1, entry->operation);
+    sqlite3_bind_int64(store->sql[SQL_MOVE_RETRANSMISSIONS], 1, entry->operation);
+    sqlite3_bind_int64(store->sql[SQL_MOVE_RETRANSMISSIONS], 2, row->id);
+    if (sql_run(store, SQL_DELETE_OPERATION, err) < 0 ||
+        sql_run(store, SQL_MOVE_RETRANSMISSIONS, err) < 0)
+        return -err->code;
+    border_remove(&store->border, entry);
+    return count_operation(store, 0, row->reply.source, -1, err);
+}
+
+int border_match(struct store *store, struct operation_row *row, struct err *err)
+{
+    const struct flow_ends *ends = &store->hosts.flows[row->local_flow - 1];
+    uint64_t key = border_key(store->hosts.hosts[ends->client].text,
+                              store->hosts.hosts[ends->server].text, row->record->xid);
+    struct border_entry *entry = NULL;
+    int result;
+
+    if (!row->call.source) {
+        entry = find_call(store, row, ends, key);
+        if (!entry)
+            return 0;
+        if (complete(store, entry, row, err) < 0 ||
+            border_join(&store->border, row->id, entry->operation, err) < 0)
+            return -err->code;
+        border_remove(&store->border, entry);
+        return 1;
+    }
+    result = find_first_copy(store, row, key, &entry, err);
+    if (result < 0)
+        return result;
+    if (result > 0) {
+        if (put_further_copy(store, entry->operation, REPEAT_CALL, false, row->flow, &row->call,
+                             err) < 0 ||
+            border_join(&store->border, row->id, entry->operation, err) < 0 ||
+            (row->reply.source && complete(store, entry, row, err) < 0))
+            return -err->code;
+        if (row->reply.source)
+            border_remove(&store->border, entry);
+        return 1;
+    }
+    if (!row->reply.source && (entry = find_reply(store, row, ends, key)))
+        return take_reply(store, entry, row, err);
+    return 0;
+}

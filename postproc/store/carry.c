@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/carry.h"
+#include "store/escape.h"
+#include "store/internal.h"
+
+/* Takes the operations out that the engine is going to put again. */
+static int delete_waiting(struct store *store, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result = 0;
+
+    if (sqlite3_prepare_v2(store->db,
+                           "SELECT o.call_source, o.reply_source FROM waiting w"
+                           " JOIN operation o ON o.id = w.operation",
+                           -1, &stmt, NULL) != SQLITE_OK)
+        return store_fail(store->db, store->path, err);
+    while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW)
+        result = count_operation(store, sqlite3_column_int64(stmt, 0),
+                                 sqlite3_column_int64(stmt, 1), -1, err);
+    if (sqlite3_finalize(stmt) != SQLITE_OK && result == 0)
+        return store_fail(store->db, store->path, err);
+    return result < 0
+               ? result
+               : sql_exec(store->db,
+                          "DELETE FROM operation WHERE id IN (SELECT operation FROM waiting);"
+                          "DELETE FROM waiting;",
+                          err);
+}
+
+/* Counts the rows of a tail out. */
+static int uncount(struct store *store, const char *sql,
+                   int (*count)(struct store *store, int64_t source, int by, struct err *err),
+                   struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result = 0;
+
+    if (sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL) != SQLITE_OK)
+        return store_fail(store->db, store->path, err);
+    while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW)
+        result = count(store, sqlite3_column_int64(stmt, 0), -sqlite3_column_int(stmt, 1), err);
+    if (sqlite3_finalize(stmt) != SQLITE_OK && result == 0)
+        result = store_fail(store->db, store->path, err);
+    return result;
+}
+
+static int delete_tail(struct store *store, struct err *err)
+{
+    if (uncount(store,
+                "SELECT source, count(*) FROM retransmission WHERE id >"
+                " (SELECT retransmission FROM carry) GROUP BY source",
+                count_retransmission, err) < 0 ||
+        uncount(store,
+                "SELECT source, count(*) FROM problem WHERE id > (SELECT problem FROM carry)"
+                " GROUP BY source",
+                count_problem, err) < 0)
+        return -err->code;
+    return sql_exec(store->db,
+                    "DELETE FROM retransmission WHERE id > (SELECT retransmission FROM carry);"
+                    "DELETE FROM problem WHERE id > (SELECT problem FROM carry);"
+                    "DELETE FROM name_event WHERE id > (SELECT name_event FROM carry);"
+                    "DELETE FROM path WHERE id > (SELECT path FROM carry);"
+                    "DELETE FROM object WHERE id > (SELECT object FROM carry);"
+                    "DELETE FROM credential WHERE id > (SELECT credential FROM carry);"
+                    "DELETE FROM flow WHERE id > (SELECT flow FROM carry);"
+                    "UPDATE counter SET value = counter.value - w.value FROM waiting_counter w"
+                    " WHERE w.source = counter.source AND w.name = counter.name;"
+                    "DELETE FROM counter WHERE value = 0;"
+                    "DELETE FROM waiting_counter;",
+                    err);
+}
+
+static int mark_tail(struct store *store, struct err *err)
+{
+    return sql_exec(store->db,
+                    "UPDATE carry SET tail = 1,"
+                    " flow = (SELECT ifnull(max(id), 0) FROM flow),"
+                    " credential = (SELECT ifnull(max(id), 0) FROM credential),"
+                    " object = (SELECT ifnull(max(id), 0) FROM object),"
+                    " path = (SELECT ifnull(max(id), 0) FROM path),"
+                    " name_event = (SELECT ifnull(max(id), 0) FROM name_event),"
+                    " retransmission = (SELECT ifnull(max(id), 0) FROM retransmission),"
+                    " problem = (SELECT ifnull(max(id), 0) FROM problem);",
+                    err);
+}
+
+int carry_begin(struct store *store, bool settle, struct err *err)
+{
+    int64_t operations, flows, tail;
+
+    if (settle &&
+        sql_exec(store->db, "DELETE FROM carry; DELETE FROM waiting; DELETE FROM waiting_counter;",
+                 err) < 0)
+        return -err->code;
+    if (sql_number(store->db, "SELECT tail FROM carry", -1, &tail, err) < 0 ||
+        sql_number(store->db,
+                   tail < 0 ? "SELECT max(id) FROM operation" : "SELECT operation_base FROM carry",
+                   0, &operations, err) < 0 ||
+        sql_number(store->db, tail < 0 ? "SELECT max(id) FROM flow" : "SELECT flow_base FROM carry",
+                   0, &flows, err) < 0)
+        return -err->code;
+    store->operation_base = (uint64_t)operations;
+    store->flow_base = (uint32_t)flows;
+    if (tail < 0)
+        return border_load(store, err);
+    if (delete_waiting(store, err) < 0 || (tail > 0 && delete_tail(store, err) < 0))
+        return -err->code;
+    return store->kind == STORE_TAIL ? mark_tail(store, err) : 0;
+}
+
+int carry_end(struct store *store, const struct store_end *end, struct err *err)
+{
+    sqlite3_stmt *stmt;
+
+    if (store->kind != STORE_CAPTURE)
+        return 0;
+    if (sqlite3_prepare_v2(store->db,
+                           "INSERT OR REPLACE INTO carry VALUES (1,?,?,?,0,0,0,0,0,0,0,0,?)", -1,
+                           &stmt, NULL) != SQLITE_OK)
+        return store_fail(store->db, store->path, err);
+    sqlite3_bind_text(stmt, 1, end->options, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(stmt, 2, (int64_t)store->operation_base);
+    sqlite3_bind_int64(stmt, 3, store->flow_base);
+    sqlite3_bind_blob64(stmt, 4, end->carry->data, end->carry->len, SQLITE_STATIC);
+    sqlite3_step(stmt);
+    if (sqlite3_finalize(stmt) != SQLITE_OK)
+        return store_fail(store->db, store->path, err);
+    return 0;
+}
+
+int carry_state(struct store *store, const char *options, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int state = CARRY_NONE;
+
+    if (!store->ready)
+        return CARRY_NONE;
+    if (sqlite3_prepare_v2(store->db, "SELECT tail, options = ? FROM carry", -1, &stmt, NULL) !=
+        SQLITE_OK)
+        return store_fail(store->db, store->path, err);
+    sqlite3_bind_text(stmt, 1, options, -1, SQLITE_STATIC);
+    if (sqlite3_step(stmt) == SQLITE_ROW)
+        state = !sqlite3_column_int(stmt, 1)  ? CARRY_OTHER
+                : sqlite3_column_int(stmt, 0) ? CARRY_TAIL
+                                              : CARRY_OPEN;
+    if (sqlite3_finalize(stmt) != SQLITE_OK)
+        return store_fail(store->db, store->path, err);
+    return state;
+}
+
+int carry_restore(struct store *store, struct engine *engine, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result = 0;
+
+    if (sqlite3_prepare_v2(store->db, "SELECT state FROM carry", -1, &stmt, NULL) != SQLITE_OK)
+        return store_fail(store->db, store->path, err);
+    if (sqlite3_step(stmt) == SQLITE_ROW)
+        result = engine_restore(engine, sqlite3_column_blob(stmt, 0),
+                                (size_t)sqlite3_column_bytes(stmt, 0), err);
+    if (sqlite3_finalize(stmt) != SQLITE_OK && result == 0)
+        result = store_fail(store->db, store->path, err);
+    return result;
+}
+
+static struct bytes column_blob(sqlite3_stmt *stmt, int at)
+{
+    const void *data = sqlite3_column_blob(stmt, at);
+
+    return (struct bytes){ data, (uint32_t)sqlite3_column_bytes(stmt, at) };
+}
+
+/* A name, as bytes in |buf|. */
+static int column_name(sqlite3_stmt *stmt, int at, struct buf *buf, struct bytes *name,
+                       struct err *err)
+{
+    const char *text = (const char *)sqlite3_column_text(stmt, at);
+
+    buf->len = 0;
+    if (unescape_name(text ? text : "", (size_t)sqlite3_column_bytes(stmt, at), buf) < 0)
+        return err_set(err, ERR_SYSTEM, "out of memory for a name");
+    *name = (struct bytes){ buf->data, (uint32_t)buf->len };
+    return 0;
+}
+
+static int row_credential(sqlite3_stmt *stmt, struct buf *buf, struct record *record,
+                          struct err *err)
+{
+    (void)buf, (void)err;
+    record->credential.id = (uint32_t)sqlite3_column_int64(stmt, 0);
+    record->credential.flavor = (uint32_t)sqlite3_column_int64(stmt, 1);
+    record->credential.gss_service = (uint32_t)sqlite3_column_int64(stmt, 2);
+    record->credential.body = column_blob(stmt, 3);
+    return 0;
+}
+
+static int row_object(sqlite3_stmt *stmt, struct buf *buf, struct record *record, struct err *err)
+{
+    (void)buf;
+    record->object.id = (uint64_t)sqlite3_column_int64(stmt, 0);
+    record->object.handle = column_blob(stmt, 2);
+    record->object.type = (uint8_t)sqlite3_column_int(stmt, 3);
+    record->object.fsid = (uint64_t)sqlite3_column_int64(stmt, 4);
+    record->object.fileid = (uint64_t)sqlite3_column_int64(stmt, 5);
+    return read_address((const char *)sqlite3_column_text(stmt, 1), &record->object.server, err);
+}
+
+static int row_path(sqlite3_stmt *stmt, struct buf *buf, struct record *record, struct err *err)
+{
+    record->path.id = (uint32_t)sqlite3_column_int64(stmt, 0);
+    record->path.parent = (uint32_t)sqlite3_column_int64(stmt, 1);
+    record->path.object = (uint64_t)sqlite3_column_int64(stmt, 2);
+    return column_name(stmt, 3, buf, &record->path.name, err);
+}
+
+static int row_name(sqlite3_stmt *stmt, struct buf *buf, struct record *record, struct err *err)
+{
+    record->name.event = (uint8_t)sqlite3_column_int(stmt, 0);
+    record->name.parent = (uint64_t)sqlite3_column_int64(stmt, 1);
+    record->name.object = (uint64_t)sqlite3_column_int64(stmt, 3);
+    return column_name(stmt, 2, buf, &record->name.name, err);
+}
+
+int carry_learn(struct store *store, struct engine *engine, struct err *err)
+{
+    static const struct {
+        uint8_t kind;
+        const char *sql;
+        int (*row)(sqlite3_stmt *stmt, struct buf *buf, struct record *record, struct err *err);
+    } tables[] = {
+        { RECORD_CREDENTIAL, "SELECT id, flavor, gss_service, body FROM credential ORDER BY id",
+          row_credential },
+        { RECORD_OBJECT, "SELECT id, server, handle, type, fsid, fileid FROM object ORDER BY id",
+          row_object },
+        { RECORD_PATH, "SELECT id, parent, object, name FROM path ORDER BY id", row_path },
+        { RECORD_NAME, "SELECT event, parent, name, object FROM name_event ORDER BY id", row_name },
+    };
+    struct buf buf = { 0 };
+    int result = 0;
+
+    for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && result == 0; i++) {
+        sqlite3_stmt *stmt;
+
+        if (sqlite3_prepare_v2(store->db, tables[i].sql, -1, &stmt, NULL) != SQLITE_OK) {
+            result = store_fail(store->db, store->path, err);
+            break;
+        }
+        while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
+            struct record record = { .kind = tables[i].kind };
+
+            result = tables[i].row(stmt, &buf, &record, err);
+            if (result == 0)
+                result = engine_learn(engine, &record, err);
+        }
+        if (sqlite3_finalize(stmt) != SQLITE_OK && result == 0)
+            result = store_fail(store->db, store->path, err);
+    }
+    buf_free(&buf);
+    return result < 0 ? err_prefix(err, "%s: what it knows", store->path) : 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/store/carry.h
+ *
+ * An engine that goes on where the one before it stopped: in the same process it simply goes
+ * on; in another it is given the database's knowledge and the state that the last capture left.
+ */
+#ifndef NFSDIGEST_STORE_CARRY_H
+#define NFSDIGEST_STORE_CARRY_H
+
+#include "engine.h"
+#include "store/store.h"
+
+enum carry_state {
+    CARRY_NONE = 0,  /* nothing to go on from */
+    CARRY_OPEN = 1,  /* the last capture's tail was not put yet */
+    CARRY_TAIL = 2,  /* it was */
+    CARRY_OTHER = 3, /* another engine's, of other options: is to be settled */
+};
+
+/* What the database carries; enum carry_state or a negative code. */
+int carry_state(struct store *store, const char *options, struct err *err);
+
+/* Gives the engine all objects, paths, names and credentials. After store_begin. */
+int carry_learn(struct store *store, struct engine *engine, struct err *err);
+
+/* Gives it the waiting state, if there is one. 0, or -ERR_INPUT when it is not this program's. */
+int carry_restore(struct store *store, struct engine *engine, struct err *err);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/ids.h"
+#include "base/bytes.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+
+void ids_free(struct ids *ids)
+{
+    free(ids->map);
+    ids->map = NULL;
+    ids->count = ids->cap = 0;
+}
+
+int ids_check(const struct ids *ids, uint64_t local, struct err *err)
+{
+    if (local && local <= ids->count)
+        return 0;
+    if (local == (uint64_t)ids->count + 1)
+        return 1;
+    return err_set(err, ERR_INPUT, "%s %llu follows %u", ids->what, (unsigned long long)local,
+                   ids->count);
+}
+
+/* Makes room for one more element. */
+static int grow(void *array, uint32_t count, uint32_t *cap, size_t size, struct err *err)
+{
+    uint32_t wide = *cap ? *cap + *cap / 2 : 64;
+    void *grown;
+
+    if (count < *cap)
+        return 0;
+    grown = wide > *cap ? realloc(*(void **)array, wide * size) : NULL;
+    if (!grown)
+        return err_set(err, ERR_SYSTEM, "out of memory for ids");
+    *(void **)array = grown;
+    *cap = wide;
+    return 0;
+}
+
+int ids_add(struct ids *ids, uint32_t id, struct err *err)
+{
+    if (ids->count == UINT32_MAX - 1)
+        return err_set(err, ERR_INPUT, "more than %u %ss", ids->count, ids->what);
+    if (!ids->direct) {
+        if (grow(&ids->map, ids->count, &ids->cap, sizeof(*ids->map), err) < 0)
+            return -ERR_SYSTEM;
+        ids->map[ids->count] = id;
+    }
+    ids->count++;
+    if (id > ids->greatest)
+        ids->greatest = id;
+    return 0;
+}
+
+int read_address(const char *text, struct address *address, struct err *err)
+{
+    memset(address, 0, sizeof(*address));
+    if (text && inet_pton(AF_INET, text, address->bytes) == 1)
+        address->version = 4;
+    else if (text && inet_pton(AF_INET6, text, address->bytes) == 1)
+        address->version = 6;
+    else
+        return err_set(err, ERR_INPUT, "\"%s\" is no address", text ? text : "");
+    return 0;
+}
+
+void hosts_free(struct hosts *h)
+{
+    free(h->hosts);
+    free(h->flows);
+    table_free(&h->table);
+    memset(h, 0, sizeof(*h));
+}
+
+void hosts_forget_flows(struct hosts *h)
+{
+    h->flow_count = 0;
+}
+
+static int host_of(struct hosts *h, const struct address *address, uint32_t *id, struct err *err)
+{
+    uint64_t hash = (load_le64(address->bytes) + address->version) * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t at;
+
+    hash = (hash ^ load_le64(address->bytes + 8)) * UINT64_C(0xd6e8feb86659fd93);
+    for (uint32_t i = table_first(&h->table, hash, &at); i != TABLE_NONE;
+         i = table_next(&h->table, hash, &at))
+        if (address_equal(&h->hosts[i].address, address)) {
+            *id = i;
+            return 0;
+        }
+    if (grow(&h->hosts, h->count, &h->cap, sizeof(*h->hosts), err) < 0)
+        return -ERR_SYSTEM;
+    if (table_add(&h->table, hash, h->count) < 0)
+        return err_set(err, ERR_SYSTEM, "out of memory for addresses");
+    *id = h->count++;
+    h->hosts[*id].address = *address;
+    address_text(address, h->hosts[*id].text);
+    h->hosts[*id].len = (uint8_t)strlen(h->hosts[*id].text);
+    return 0;
+}
+
+int hosts_add_flow(struct hosts *h, uint8_t transport, const struct address *client,
+                   uint16_t client_port, const struct address *server, uint16_t server_port,
+                   struct err *err)
+{
+    struct flow_ends *ends;
+
+    if (grow(&h->flows, h->flow_count, &h->flow_cap, sizeof(*h->flows), err) < 0)
+        return -ERR_SYSTEM;
+    ends = &h->flows[h->flow_count];
+    ends->transport = transport;
+    ends->client_port = client_port;
+    ends->server_port = server_port;
+    if (host_of(h, client, &ends->client, err) < 0 || host_of(h, server, &ends->server, err) < 0)
+        return -ERR_SYSTEM;
+    h->flow_count++;
+    return 0;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/ingest.h"
+#include "capture/capture.h"
+#include "record/nfsr.h"
+#include "store/carry.h"
+#include "store/known.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct ingest {
+    struct store *store;
+    const struct engine_options *options;
+    const struct progress *progress;
+    struct engine *engine; /* that goes on from the last capture, or NULL */
+    struct buf carry;
+    char text[512]; /* of the options */
+};
+
+/* What must be the same for an engine to go on. */
+static int describe_options(const struct engine_options *o, char *text, size_t size,
+                            struct err *err)
+{
+    int len = snprintf(text, size, "%u %u %u %u %lld %lld", o->stream_window, o->total_window,
+                       o->connections, o->pending, (long long)o->retransmit_span,
+                       (long long)o->reorder_span);
+
+    for (uint32_t i = 0; i < o->port_count && len > 0 && (size_t)len < size; i++)
+        len += snprintf(text + len, size - (size_t)len, " :%u", o->ports[i]);
+    if (len < 0 || (size_t)len >= size)
+        return err_set(err, ERR_USAGE, "too many ports");
+    return 0;
+}
+
+struct ingest *ingest_new(struct store *store, const struct engine_options *options,
+                          const struct progress *progress, struct err *err)
+{
+    struct ingest *in = calloc(1, sizeof(*in));
+
+    if (!in) {
+        err_set(err, ERR_SYSTEM, "out of memory");
+        return NULL;
+    }
+    in->store = store;
+    in->options = options;
+    in->progress = progress;
+    if (describe_options(options, in->text, sizeof(in->text), err) < 0) {
+        free(in);
+        return NULL;
+    }
+    return in;
+}
+
+static void drop_engine(struct ingest *in)
+{
+    engine_free(in->engine);
+    in->engine = NULL;
+}
+
+void ingest_free(struct ingest *in)
+{
+    if (!in)
+        return;
+    drop_engine(in);
+    buf_free(&in->carry);
+    free(in);
+}
+
+/* An engine that knows what the database knows. */
+static int make_engine(struct ingest *in, bool restore, struct err *err)
+{
+    struct sink sink = store_sink(in->store);
+
+    in->engine = engine_new(in->options, &sink, NULL, err);
+    if (!in->engine)
+        return -err->code;
+    if (carry_learn(in->store, in->engine, err) < 0 ||
+        (restore && carry_restore(in->store, in->engine, err) < 0)) {
+        drop_engine(in);
+        return -err->code;
+    }
+    return 0;
+}
+
+/* Begins a capture's transaction, with an engine that goes on if that can be. */
+static int begin_capture(struct ingest *in, const char *name, struct err *note, struct err *err)
+{
+    int state;
+
+    if (in->engine)
+        return store_begin(in->store, name, STORE_CAPTURE, false, err);
+    state = carry_state(in->store, in->text, err);
+    if (state < 0)
+        return state;
+    if (state != CARRY_OTHER) {
+        if (store_begin(in->store, name, STORE_CAPTURE, false, err) < 0)
+            return -err->code;
+        if (make_engine(in, state != CARRY_NONE, err) == 0)
+            return 0;
+        store_abandon(in->store);
+        if (err->code != ERR_INPUT)
+            return -err->code;
+        err_set(note, ERR_NONE, "%s: pairing begins anew: %.200s", name, err->text);
+    } else {
+        err_set(note, ERR_NONE,
+                "%s: pairing begins anew, for the captures before were read with other options",
+                name);
+    }
+    if (store_begin(in->store, name, STORE_CAPTURE, true, err) < 0)
+        return -err->code;
+    if (make_engine(in, false, err) < 0) {
+        store_abandon(in->store);
+        return -err->code;
+    }
+    return 0;
+}
+
+/* The end of a source: INGEST_STORED, INGEST_KNOWN or negative. */
+static int commit(struct ingest *in, struct input *input, const char *cut, struct err *err)
+{
+    struct store_end end = {
+        .size = input_offset(input), .cut = cut, .carry = &in->carry, .options = in->text
+    };
+    struct err why;
+    int known;
+
+    if (!store_totals(in->store)->frames)
+        return err_set(err, ERR_INPUT, "%s: holds no packets, at byte %llu", input_name(input),
+                       (unsigned long long)input_offset(input));
+    input_digest(input, end.digest);
+    input_head_digest(input, INPUT_HEAD_MAX, end.head_digest);
+    /* of standard input this is known only now */
+    known = known_source(in->store, input, end.size, end.digest, &why);
+    if (known != KNOWN_NOT) {
+        *err = why;
+        return known < 0 ? known : INGEST_KNOWN;
+    }
+    return store_end(in->store, &end, err);
+}
+
+static int ingest_capture(struct ingest *in, struct input *input, struct err *note, struct err *err)
+{
+    const char *name = input_name(input);
+    struct err why = { 0 };
+    struct feed feed;
+    int result;
+
+    if (begin_capture(in, name, note, err) < 0)
+        return -err->code;
+    result = feed_capture(input, in->engine, store_frame_base(in->store), in->progress, &feed, err);
+    if (feed.cut)
+        why = *err;
+    if (result == 0 && feed.cut && !feed.frames)
+        result = -err->code;
+    if (result == 0) {
+        store_provisional(in->store);
+        result = engine_pause(in->engine, feed.cut, err);
+    }
+    in->carry.len = 0;
+    if (result == 0)
+        result = engine_save(in->engine, &in->carry, err);
+    if (result == 0) /* for the digest; what follows a cut may be unreadable */
+        result = input_drain(input, feed.cut ? NULL : err) < 0 && !feed.cut ? -err->code : 0;
+    if (result == 0)
+        result = commit(in, input, feed.cut ? why.text : NULL, err);
+    if (result != INGEST_STORED) {
+        store_abandon(in->store);
+        drop_engine(in);
+        return result;
+    }
+    if (feed.cut)
+        *err = why;
+    return feed.cut ? INGEST_CUT : INGEST_STORED;
+}
+
+struct stream {
+    struct input *input;
+    const struct progress *progress;
+    struct sink store;
+    uint64_t records;
+    bool input_cut; /* the capture behind it was */
+};
+
+static ssize_t read_stream(void *ctx, void *data, size_t len, struct err *err)
+{
+    struct stream *stream = ctx;
+
+    if (stream->progress)
+        stream->progress->show(stream->progress->ctx, stream->input);
+    return input_read(stream->input, data, len, err);
+}
+
+static int put_stream(void *ctx, const struct record *record, struct err *err)
+{
+    struct stream *stream = ctx;
+
+    stream->records++;
+    if (record->kind == RECORD_END)
+        stream->input_cut = record->end.input_cut;
+    return stream->store.put(stream->store.ctx, record, err);
+}
+
+static int ingest_stream(struct ingest *in, struct input *input, struct err *err)
+{
+    struct stream stream = { .input = input,
+                             .progress = in->progress,
+                             .store = store_sink(in->store) };
+    struct sink sink = { put_stream, &stream };
+    const char *name = input_name(input);
+    struct err why = { 0 };
+    int result;
+
+    if (ingest_finish(in, err) < 0 || store_begin(in->store, name, STORE_NFSR, false, err) < 0)
+        return -err->code;
+    result = nfsr_read_stream(read_stream, &stream, name, &sink, err);
+    if (result == NFSR_NOT_MINE)
+        result = err_set(err, ERR_INPUT, "%s: not an .nfsr stream", name);
+    if (result == -ERR_INPUT && stream.records) {
+        why = *err;
+        input_drain(input, NULL); /* for the digest */
+        result = 0;
+    } else if (result == 0 && stream.input_cut) {
+        err_set(&why, ERR_INPUT,
+                "%s: the capture that it was made of ended in the middle of a packet", name);
+    }
+    if (result == 0)
+        result = commit(in, input, why.code ? why.text : NULL, err);
+    if (result != INGEST_STORED) {
+        store_abandon(in->store);
+        return result;
+    }
+    if (why.code)
+        *err = why;
+    return why.code ? INGEST_CUT : INGEST_STORED;
+}
+
+static int ingest_input(struct ingest *in, struct input *input, struct err *note, struct err *err)
+{
+    const uint8_t *head;
+    size_t len = input_head(input, &head);
+    int known;
+
+    if (store_is_database(head, len))
+        return err_set(err, ERR_INPUT, "%s: a database, not a capture or .nfsr stream",
+                       input_name(input));
+    known = known_file(in->store, input, err);
+    if (known != KNOWN_NOT)
+        return known < 0 ? known : INGEST_KNOWN;
+    return known_is_stream(head, len) ? ingest_stream(in, input, err)
+                                      : ingest_capture(in, input, note, err);
+}
+
+int ingest_file(struct ingest *in, const char *path, struct err *note, struct err *err)
+{
+    struct input *input = input_open(path, true, err);
+    int result;
+
+    note->text[0] = '\0';
+    if (!input)
+        return -err->code;
+    result = ingest_input(in, input, note, err);
+    input_close(input);
+    return result;
+}
+
+int ingest_finish(struct ingest *in, struct err *err)
+{
+    int state = CARRY_OPEN, result;
+
+    if (!in->engine)
+        state = carry_state(in->store, in->text, err);
+    if (state < 0)
+        return state;
+    if (state != CARRY_OPEN)
+        return 0;
+    if (store_begin(in->store, NULL, STORE_TAIL, false, err) < 0)
+        return -err->code;
+    result = in->engine ? 0 : make_engine(in, true, err);
+    if (result == -ERR_INPUT) { /* of another build: what is there stays */
+        store_abandon(in->store);
+        return 0;
+    }
+    if (result == 0)
+        result = engine_end(in->engine, false, err);
+    drop_engine(in);
+    if (result == 0)
+        return store_end(in->store, NULL, err);
+    store_abandon(in->store);
+    return result;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/store/internal.h
+ *
+ * What the files of postproc/store share.
+ */
+#ifndef NFSDIGEST_STORE_INTERNAL_H
+#define NFSDIGEST_STORE_INTERNAL_H
+
+#include "store/border.h"
+#include "store/ids.h"
+#include "store/store.h"
+
+/* Prepared once; sql.c has the texts. */
+enum statement {
+    SQL_PUT_FLOW,
+    SQL_PUT_CREDENTIAL,
+    SQL_PUT_OBJECT,
+    SQL_PUT_PATH,
+    SQL_PUT_NAME,
+    SQL_PUT_OPERATION,
+    SQL_PUT_RETRANSMISSION,
+    SQL_PUT_PROBLEM,
+    SQL_PUT_COUNTER,
+    SQL_PUT_WAITING,
+    SQL_PUT_WAITING_COUNTER,
+    SQL_LEARN_OBJECT,
+    SQL_FIND_OBJECT,
+    SQL_FIND_CREDENTIAL,
+    SQL_FIND_PATH,
+    SQL_PATH_TEXT,
+    SQL_NAME_OF_OBJECT,
+    SQL_COMPLETE_OPERATION,
+    SQL_GET_OPERATION,
+    SQL_DELETE_OPERATION,
+    SQL_MOVE_RETRANSMISSIONS,
+    SQL_COUNT
+};
+
+/* Changes of the counts of one source. */
+struct source_delta {
+    int64_t operations, calls, replies, retransmissions, problems;
+    bool any;
+};
+
+struct source_base {
+    int64_t source;
+    uint64_t frames; /* before it */
+};
+
+struct store {
+    sqlite3 *db;
+    char *path;
+    enum store_mode mode;
+    bool made;    /* by this store: there was no file, or an empty one */
+    bool ready;   /* the schema is there */
+    bool kept;    /* a source was committed */
+    bool open;    /* a source was begun */
+    bool indexed; /* the indexes are there */
+    sqlite3_stmt *sql[SQL_COUNT];
+
+    /* of the source: */
+    int64_t source;
+    enum store_kind kind;
+    bool provisional;
+    uint64_t operation_base; /* added to operation ids of records */
+    int64_t known_names;     /* greatest name_event before */
+    struct store_totals totals;
+    bool has_end;       /* totals are from the record */
+    uint32_t flow_base; /* greatest flow before those of this engine or stream */
+    struct ids flows, credentials, objects, paths;
+    struct hosts hosts;
+    struct source_base *bases; /* captures whose frames the engine may still name */
+    size_t base_count;
+    struct source_delta *deltas; /* by source id */
+    size_t delta_count;
+    struct border border;
+    struct buf text, text2;
+    uint32_t parent_path; /* whose text is in |parent_text| */
+    struct buf parent_text;
+};
+
+/* sql.c */
+int sql_prepare(struct store *store, struct err *err);
+void sql_finalize(struct store *store);
+int sql_exec(sqlite3 *db, const char *sql, struct err *err);
+/* The first column of the first row; |none| when it is NULL or there is no row. */
+int sql_number(sqlite3 *db, const char *sql, int64_t none, int64_t *value, struct err *err);
+/* Runs a statement that gives no row, and resets it. */
+int sql_run(struct store *store, enum statement which, struct err *err);
+/* Runs one that gives a row or none: 1, 0, or negative. The caller resets it. */
+int sql_row(struct store *store, enum statement which, struct err *err);
+
+/* carry.c: an engine goes on from the last capture; |settle|: nothing does any more */
+int carry_begin(struct store *store, bool settle, struct err *err);
+int carry_end(struct store *store, const struct store_end *end, struct err *err);
+
+/* schema.c */
+int schema_create(sqlite3 *db, struct err *err);
+int schema_index(sqlite3 *db, struct err *err);
+
+/* dictionary.c */
+int dictionary_fill(sqlite3 *db, struct err *err);
+
+/* A row of operation on its way. Ids are those of the database. */
+struct row_side {
+    int64_t source; /* 0: there is no such message */
+    uint64_t frame;
+    int64_t first_frame;
+    int64_t time;
+    uint32_t length, flags;
+};
+
+struct operation_row {
+    int64_t id;
+    uint8_t pairing;
+    struct row_side call, reply;
+    uint32_t local_flow, flow;
+    int32_t rpc_status;
+    int64_t status;
+    uint32_t credential, object, object2, new_object, path, path2;
+    struct bytes result;
+    uint32_t result_length;
+    const struct record_operation *record; /* the rest */
+};
+
+/* put.c: things that operations refer to */
+int put_flow(struct store *store, const struct record_flow *flow, struct err *err);
+int put_credential(struct store *store, const struct record_credential *credential,
+                   struct err *err);
+int put_object(struct store *store, const struct record_object *object, struct err *err);
+int put_name(struct store *store, const struct record_name *name, struct err *err);
+int put_problem(struct store *store, const struct record_problem *problem, struct err *err);
+int put_counter(struct store *store, const struct record_counter *counter, struct err *err);
+
+/* put_path.c */
+int put_path(struct store *store, const struct record_path *path, struct err *err);
+
+/* put_operation.c */
+int put_operation(struct store *store, const struct record_operation *operation, struct err *err);
+int put_repeat(struct store *store, const struct record_repeat *repeat, struct err *err);
+/* A row of retransmission, for the operation |operation| of the database. */
+int put_further_copy(struct store *store, int64_t operation, int kind, bool differs, uint32_t flow,
+                     const struct row_side *side, struct err *err);
+void bind_side(sqlite3_stmt *stmt, int at, const struct row_side *side);
+void bind_status(sqlite3_stmt *stmt, int at, int64_t status);
+void bind_body(sqlite3_stmt *stmt, int at, const struct bytes *body);
+void bind_data(sqlite3_stmt *stmt, int at, const struct record_operation *operation);
+
+/* Binds a frame as its source and its number in there, NULL for 0. */
+void bind_frame(struct store *store, sqlite3_stmt *stmt, int source_at, int frame_at,
+                uint64_t frame);
+/* The source of a frame, which becomes the frame in that source. */
+int64_t source_of(const struct store *store, uint64_t *frame);
+static inline void bind_or_null(sqlite3_stmt *stmt, int at, int64_t value)
+{
+    if (value)
+        sqlite3_bind_int64(stmt, at, value);
+    else
+        sqlite3_bind_null(stmt, at);
+}
+
+/* count.c */
+
+/* Counts a row of operation or retransmission in or out (|by| is 1 or -1). */
+int count_operation(struct store *store, int64_t call_source, int64_t reply_source, int by,
+                    struct err *err);
+int count_retransmission(struct store *store, int64_t source, int by, struct err *err);
+int count_problem(struct store *store, int64_t source, int by, struct err *err);
+/* Adds what was counted to the rows of the sources that it is about. */
+int count_end(struct store *store, struct err *err);
+
+/* Time of a frame of a cut source, whose totals nobody else tells. */
+void note_frame(struct store *store, uint64_t frame, int64_t time);
+
+/* The database's id of an operation of this stream. */
+int64_t operation_id(const struct store *store, uint64_t local);
+
+/* border_match.c: fills store->border */
+int border_load(struct store *store, struct err *err);
+
+/* |row| is about to be put under |id|.  1: it was joined with a row of an earlier source and
+ * is not to be put; 0: it is to be put, perhaps changed; or negative. */
+int border_match(struct store *store, struct operation_row *row, struct err *err);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/store/put_operation.c
+ *
+ * The hot path: one row for each operation.  No query, no allocation, no formatting here; unpaired
+ * operations near the border of two .nfsr streams are the only exception.
+ */
+#include "store/internal.h"
+
+static const uint8_t no_digest[STORE_DIGEST_LEN];
+
+int64_t operation_id(const struct store *store, uint64_t local)
+{
+    if (!local)
+        return 0;
+    if (store->border.join_count)
+        return border_joined(&store->border, (int64_t)(local + store->operation_base));
+    return (int64_t)(local + store->operation_base);
+}
+
+/* Binds the six columns of one direction, from |at|. */
+void bind_side(sqlite3_stmt *stmt, int at, const struct row_side *side)
+{
+    if (!side->source) {
+        for (int i = 0; i < 6; i++)
+            sqlite3_bind_null(stmt, at + i);
+        return;
+    }
+    sqlite3_bind_int64(stmt, at, side->source);
+    sqlite3_bind_int64(stmt, at + 1, (int64_t)side->frame);
+    sqlite3_bind_int64(stmt, at + 2, side->first_frame);
+    sqlite3_bind_int64(stmt, at + 3, side->time);
+    sqlite3_bind_int64(stmt, at + 4, side->length);
+    sqlite3_bind_int64(stmt, at + 5, side->flags);
+}
+
+void bind_status(sqlite3_stmt *stmt, int at, int64_t status)
+{
+    if (status == STATUS_NONE)
+        sqlite3_bind_null(stmt, at);
+    else
+        sqlite3_bind_int64(stmt, at, status);
+}
+
+void bind_body(sqlite3_stmt *stmt, int at, const struct bytes *body)
+{
+    if (body->len)
+        sqlite3_bind_blob(stmt, at, body->data, (int)body->len, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(stmt, at);
+}
+
+/* Whether file contents were seen, in either direction. */
+static bool has_data(const struct record_operation *op)
+{
+    return (op->call.flags | op->reply.flags) & SIGHTING_DATA;
+}
+
+void bind_data(sqlite3_stmt *stmt, int at, const struct record_operation *op)
+{
+    if (!has_data(op)) {
+        sqlite3_bind_null(stmt, at);
+        sqlite3_bind_null(stmt, at + 1);
+        return;
+    }
+    sqlite3_bind_int64(stmt, at, (int64_t)op->data_length);
+    if (memcmp(op->data_digest, no_digest, sizeof(no_digest)) != 0)
+        sqlite3_bind_blob(stmt, at + 1, op->data_digest, STORE_DIGEST_LEN, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(stmt, at + 1);
+}
+
+static int insert(struct store *store, const struct operation_row *row, struct err *err)
+{
+    const struct record_operation *op = row->record;
+    const struct flow_ends *ends = &store->hosts.flows[row->local_flow - 1];
+    const struct host *client = &store->hosts.hosts[ends->client];
+    const struct host *server = &store->hosts.hosts[ends->server];
+    sqlite3_stmt *stmt = store->sql[SQL_PUT_OPERATION];
+
+    sqlite3_bind_int64(stmt, 1, row->id);
+    sqlite3_bind_int(stmt, 2, row->pairing);
+    bind_side(stmt, 3, &row->call);
+    bind_side(stmt, 9, &row->reply);
+    sqlite3_bind_text(stmt, 15, client->text, client->len, SQLITE_STATIC);
+    sqlite3_bind_text(stmt, 16, server->text, server->len, SQLITE_STATIC);
+    sqlite3_bind_int64(stmt, 17, row->flow);
+    sqlite3_bind_int64(stmt, 18, op->xid);
+    if (row->call.source) {
+        sqlite3_bind_int64(stmt, 19, op->program);
+        sqlite3_bind_int64(stmt, 20, op->version);
+        sqlite3_bind_int64(stmt, 21, op->procedure);
+        sqlite3_bind_int64(stmt, 35, op->arguments_wire);
+    } else {
+        sqlite3_bind_null(stmt, 19);
+        sqlite3_bind_null(stmt, 20);
+        sqlite3_bind_null(stmt, 21);
+        sqlite3_bind_null(stmt, 35);
+    }
+    bind_status(stmt, 22, row->rpc_status);
+    bind_status(stmt, 23, row->status);
+    bind_or_null(stmt, 24, row->credential);
+    bind_or_null(stmt, 25, row->object);
+    bind_or_null(stmt, 26, row->object2);
+    bind_or_null(stmt, 27, row->new_object);
+    bind_or_null(stmt, 28, row->path);
+    bind_or_null(stmt, 29, row->path2);
+    bind_or_null(stmt, 30, operation_id(store, op->depends_on));
+    if (op->count || op->offset) {
+        sqlite3_bind_int64(stmt, 31, (int64_t)op->offset);
+        sqlite3_bind_int64(stmt, 32, (int64_t)op->count);
+    } else {
+        sqlite3_bind_null(stmt, 31);
+        sqlite3_bind_null(stmt, 32);
+    }
+    bind_data(stmt, 33, op);
+    if (row->reply.source)
+        sqlite3_bind_int64(stmt, 36, row->result_length);
+    else
+        sqlite3_bind_null(stmt, 36);
+    bind_body(stmt, 37, &op->arguments);
+    bind_body(stmt, 38, &row->result);
+    return sql_run(store, SQL_PUT_OPERATION, err);
+}
+
+static void fill_side(const struct store *store, const struct sighting *sighting,
+                      struct row_side *side)
+{
+    uint64_t first = sighting->first_frame ? sighting->first_frame : sighting->frame;
+
+    if (!sighting->frame) {
+        side->source = 0;
+        return;
+    }
+    side->frame = sighting->frame;
+    side->source = source_of(store, &side->frame);
+    side->first_frame = (int64_t)(first - sighting->frame + side->frame);
+    side->time = sighting->time;
+    side->length = sighting->wire_len;
+    side->flags = sighting->flags;
+}
+
+static int fill(struct store *store, const struct record_operation *op, struct operation_row *row,
+                struct err *err)
+{
+    row->record = op;
+    row->id = (int64_t)(op->id + store->operation_base);
+    row->pairing = op->pairing;
+    row->local_flow = op->flow;
+    row->rpc_status = op->rpc_status;
+    row->status = op->status;
+    row->result = op->result;
+    row->result_length = op->result_wire;
+    if (!op->id || op->id > INT64_MAX - store->operation_base)
+        return err_set(err, ERR_INPUT, "an operation has the id %llu", (unsigned long long)op->id);
+    if (!op->flow)
+        return err_set(err, ERR_INPUT, "operation %llu is of no flow", (unsigned long long)op->id);
+    if (!op->call.frame && !op->reply.frame)
+        return err_set(err, ERR_INPUT, "operation %llu has neither call nor reply",
+                       (unsigned long long)op->id);
+    if (ids_get(&store->flows, op->flow, &row->flow, err) < 0 ||
+        ids_get(&store->credentials, op->credential, &row->credential, err) < 0 ||
+        ids_get(&store->objects, op->object, &row->object, err) < 0 ||
+        ids_get(&store->objects, op->object2, &row->object2, err) < 0 ||
+        ids_get(&store->objects, op->new_object, &row->new_object, err) < 0 ||
+        ids_get(&store->paths, op->path, &row->path, err) < 0 ||
+        ids_get(&store->paths, op->path2, &row->path2, err) < 0)
+        return err_prefix(err, "operation %llu", (unsigned long long)op->id);
+    fill_side(store, &op->call, &row->call);
+    fill_side(store, &op->reply, &row->reply);
+    return 0;
+}
+
+int put_operation(struct store *store, const struct record_operation *op, struct err *err)
+{
+    struct operation_row row;
+    int result;
+
+    if (fill(store, op, &row, err) < 0)
+        return -err->code;
+    if (!store->has_end) {
+        note_frame(store, op->call.frame, op->call.time);
+        note_frame(store, op->reply.frame, op->reply.time);
+    }
+    if (store->border.live && !store->provisional) {
+        result = border_match(store, &row, err);
+        if (result != 0)
+            return result < 0 ? result : 0;
+    }
+    if (insert(store, &row, err) < 0 ||
+        count_operation(store, row.call.source, row.reply.source, 1, err) < 0)
+        return -err->code;
+    if (store->provisional) {
+        sqlite3_bind_int64(store->sql[SQL_PUT_WAITING], 1, row.id);
+        return sql_run(store, SQL_PUT_WAITING, err);
+    }
+    return 0;
+}
+
+int put_further_copy(struct store *store, int64_t operation, int kind, bool differs, uint32_t flow,
+                     const struct row_side *side, struct err *err)
+{
+    sqlite3_stmt *stmt = store->sql[SQL_PUT_RETRANSMISSION];
+
+    sqlite3_bind_int64(stmt, 1, operation);
+    sqlite3_bind_int(stmt, 2, kind);
+    sqlite3_bind_int(stmt, 3, differs);
+    sqlite3_bind_int64(stmt, 4, flow);
+    sqlite3_bind_int64(stmt, 5, side->source);
+    sqlite3_bind_int64(stmt, 6, (int64_t)side->frame);
+    sqlite3_bind_int64(stmt, 7, side->first_frame);
+    sqlite3_bind_int64(stmt, 8, side->time);
+    sqlite3_bind_int64(stmt, 9, side->length);
+    sqlite3_bind_int64(stmt, 10, side->flags);
+    if (sql_run(store, SQL_PUT_RETRANSMISSION, err) < 0)
+        return -err->code;
+    return count_retransmission(store, side->source, 1, err);
+}
+
+int put_repeat(struct store *store, const struct record_repeat *repeat, struct err *err)
+{
+    struct row_side side;
+    uint32_t flow;
+
+    if (ids_get(&store->flows, repeat->flow, &flow, err) < 0 || !flow || !repeat->sighting.frame)
+        return err_set(err, ERR_INPUT, "a retransmission of operation %llu has no flow or frame",
+                       (unsigned long long)repeat->operation);
+    note_frame(store, repeat->sighting.frame, repeat->sighting.time);
+    fill_side(store, &repeat->sighting, &side);
+    return put_further_copy(store, operation_id(store, repeat->operation), repeat->repeat,
+                            repeat->differs, flow, &side, err);
+}

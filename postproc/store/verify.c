@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/verify.h"
+#include "store/internal.h"
+#include "wire/walk.h"
+
+#include <stdio.h>
+
+struct verifier {
+    struct store *store;
+    void (*show)(void *ctx, const char *text);
+    void *ctx;
+    uint64_t findings;
+    uint64_t of_kind;
+};
+
+static void finding(struct verifier *v, const char *text)
+{
+    v->findings++;
+    v->of_kind++;
+    if (v->of_kind <= VERIFY_SHOWN)
+        v->show(v->ctx, text);
+    else if (v->of_kind == VERIFY_SHOWN + 1)
+        v->show(v->ctx, "... and more of this kind");
+}
+
+/* Each row of |sql| is a finding, its first column the text. */
+static int each_row(struct verifier *v, const char *sql, struct err *err)
+{
+    sqlite3_stmt *stmt;
+
+    v->of_kind = 0;
+    if (sqlite3_prepare_v2(v->store->db, sql, -1, &stmt, NULL) != SQLITE_OK)
+        return store_fail(v->store->db, v->store->path, err);
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(stmt, 0);
+
+        finding(v, text ? text : "?");
+    }
+    if (sqlite3_finalize(stmt) != SQLITE_OK)
+        return store_fail(v->store->db, v->store->path, err);
+    return 0;
+}
+
+#define COUNTED(column, rows)                                                                      \
+    "SELECT printf('source %d (%s): " column " is %d, but there are %d', s.id, s.name, s." column  \
+    ", r.n) FROM source s JOIN (SELECT s.id, (SELECT count(*) FROM " rows                          \
+    ") AS n FROM source s) r ON r.id = s.id WHERE s." column " <> r.n"
+
+static const char *const queries[] = {
+    /* SQLite's own view; "ok" is none */
+    "SELECT 'the database is damaged: ' || integrity_check FROM pragma_integrity_check"
+    " WHERE integrity_check <> 'ok'",
+    "SELECT printf('%s %d: refers to a row of %s that is not there', \"table\", rowid, parent)"
+    " FROM pragma_foreign_key_check",
+    "SELECT printf('operation %d: depends on %d, which is not there', id, depends_on)"
+    " FROM operation o WHERE depends_on IS NOT NULL"
+    " AND NOT EXISTS (SELECT 1 FROM operation d WHERE d.id = o.depends_on)",
+    "SELECT printf('name_event %d: of operation %d, which is not there', id, operation)"
+    " FROM name_event e WHERE operation IS NOT NULL"
+    " AND NOT EXISTS (SELECT 1 FROM operation o WHERE o.id = e.operation)",
+    "SELECT printf('source %d (%s): was not read to its end', id, name) FROM source"
+    " WHERE state = 'open'",
+    "SELECT printf('source %d (%s): cut: %s', id, name, note) FROM source WHERE state = 'cut'",
+    "SELECT 'index ' || name || ' is not there' FROM (SELECT 'object_by_handle' AS name"
+    " UNION SELECT 'path_by_parent' UNION SELECT 'operation_by_time'"
+    " UNION SELECT 'operation_by_path' UNION SELECT 'operation_by_object')"
+    " WHERE name NOT IN (SELECT name FROM sqlite_schema WHERE type = 'index')",
+    COUNTED("calls", "operation WHERE call_source = s.id"),
+    COUNTED("replies", "operation WHERE reply_source = s.id"),
+    COUNTED("retransmissions", "retransmission WHERE source = s.id"),
+    COUNTED("problems", "problem WHERE source = s.id"),
+    COUNTED("operations", "operation WHERE ifnull(call_source, reply_source) = s.id"),
+    "SELECT printf('operation %d: has neither call nor reply', id) FROM operation"
+    " WHERE call_frame IS NULL AND reply_frame IS NULL",
+    "SELECT printf('operation %d: is labelled %d, but has %s', id, pairing,"
+    " CASE WHEN reply_frame IS NULL THEN 'no reply' WHEN call_frame IS NULL THEN 'no call'"
+    " ELSE 'both' END) FROM operation WHERE (pairing = 0) <>"
+    " (call_frame IS NOT NULL AND reply_frame IS NOT NULL) OR (pairing = 2) <>"
+    " (call_frame IS NULL)",
+    "SELECT printf('operation %d: frame %d is not one of source %d', o.id, o.call_frame, s.id)"
+    " FROM operation o JOIN source s ON s.id = o.call_source"
+    " WHERE o.call_frame NOT BETWEEN 1 AND s.frames",
+    "SELECT printf('operation %d: frame %d is not one of source %d', o.id, o.reply_frame, s.id)"
+    " FROM operation o JOIN source s ON s.id = o.reply_source"
+    " WHERE o.reply_frame NOT BETWEEN 1 AND s.frames",
+    "SELECT printf('object %d: has the handle of object %d', max(id), min(id)) FROM object"
+    " GROUP BY handle, server HAVING count(*) > 1",
+    "SELECT printf('path %d: is path %d again', max(id), min(id)) FROM path"
+    " GROUP BY parent, name, object HAVING count(*) > 1",
+    "SELECT printf('path %d: its text is not that of its parent and its name', c.id)"
+    " FROM path c JOIN path p ON p.id = c.parent"
+    " WHERE c.text <> rtrim(p.text, '/') || '/' || c.name",
+};
+
+/* The body must be what the table of its procedure says, unless it is known not to be. */
+static void check_body(struct verifier *v, int64_t id, const struct type *type, const char *what,
+                       struct bytes body, uint32_t wire_len, uint32_t flags)
+{
+    char text[WALK_PATH_MAX + 160], path[WALK_PATH_MAX];
+    struct walk w;
+    enum walk_result result = walk(&w, type, body.data, body.len, wire_len, true, NULL);
+
+    if (result == WALK_OK || (result == WALK_TRUNCATED && flags & SIGHTING_PARTIAL) ||
+        flags & SIGHTING_MALFORMED)
+        return;
+    snprintf(text, sizeof(text), "operation %lld: its %s: %s: %s", (long long)id, what,
+             walk_path(&w, NULL, path),
+             result == WALK_TRUNCATED ? "ends too early, but is not marked partial" : w.problem);
+    finding(v, text);
+}
+
+static int check_bodies(struct verifier *v, struct err *err)
+{
+    sqlite3_stmt *stmt;
+
+    v->of_kind = 0;
+    wire_init();
+    if (sqlite3_prepare_v2(v->store->db,
+                           "SELECT id, program, version, procedure, call_flags, arguments,"
+                           " arguments_length, reply_flags, result, result_length, rpc_status"
+                           " FROM operation WHERE program IS NOT NULL",
+                           -1, &stmt, NULL) != SQLITE_OK)
+        return store_fail(v->store->db, v->store->path, err);
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        const struct procedure *procedure = procedure_find((uint32_t)sqlite3_column_int64(stmt, 1),
+                                                           (uint32_t)sqlite3_column_int64(stmt, 2),
+                                                           (uint32_t)sqlite3_column_int64(stmt, 3));
+
+        for (int at = 4; procedure && at <= 7; at += 3) {
+            uint32_t flags = (uint32_t)sqlite3_column_int64(stmt, at);
+            struct bytes body = { sqlite3_column_blob(stmt, at + 1),
+                                  (uint32_t)sqlite3_column_bytes(stmt, at + 1) };
+
+            if (sqlite3_column_type(stmt, at) == SQLITE_NULL || flags & SIGHTING_OPAQUE ||
+                (at == 7 && (sqlite3_column_type(stmt, 10) == SQLITE_NULL ||
+                             sqlite3_column_int64(stmt, 10) != 0)))
+                continue;
+            check_body(v, sqlite3_column_int64(stmt, 0),
+                       at == 4 ? procedure->arguments : procedure->result,
+                       at == 4 ? "arguments" : "result", body,
+                       (uint32_t)sqlite3_column_int64(stmt, at + 2), flags);
+        }
+    }
+    if (sqlite3_finalize(stmt) != SQLITE_OK)
+        return store_fail(v->store->db, v->store->path, err);
+    return 0;
+}
+
+int verify(struct store *store, void (*show)(void *ctx, const char *text), void *ctx,
+           uint64_t *findings, struct err *err)
+{
+    struct verifier v = { .store = store, .show = show, .ctx = ctx };
+    int result = 0;
+
+    for (size_t i = 0; result == 0 && i < sizeof(queries) / sizeof(*queries); i++) {
+        result = each_row(&v, queries[i], err);
+        if (i == 0 && v.findings) /* nothing else can be believed */
+            result = err_set(err, ERR_INPUT, "%s: the database is damaged", store->path);
+    }
+    if (result == 0)
+        result = check_bodies(&v, err);
+    *findings = v.findings;
+    return result;
+}

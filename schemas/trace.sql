@@ -1,0 +1,355 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- trace.db: what nfsdigest ingest makes of captures and .nfsr streams.
+--
+-- PRAGMA application_id is 0x4e465344 ("NFSD"), PRAGMA user_version the version of this schema; a
+-- program refuses a later one.
+--
+-- Conventions
+--   times       integer nanoseconds since the epoch (UTC)
+--   frames      counted from 1 in their source, as Wireshark counts; NULL: not captured
+--   NULL        not known, or none; never 0 or ''
+--   u64         offsets, cookies, fileids above 2^63-1 stand as their negative two's complement;
+--               printf('%u', x) shows them
+--   names       bytes that are no printable UTF-8 stand as \xNN, a backslash as \\, a slash within a
+--               name as \x2f: names are plain text, and no two names are the same text
+--   addresses   text, as RFC 5952 writes them
+--   numbers of procedures, statuses, ...: names are in the dictionary tables
+--
+-- This file has three sections, each begun by a line "--- NAME": tables and views are made with the
+-- database; indexes after the first source was stored, which is faster, and kept from then on.
+
+--- tables
+
+CREATE TABLE meta (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- A file or stream that was ingested. Each is one transaction.
+CREATE TABLE source (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,             -- as given to ingest
+    kind TEXT NOT NULL CHECK (kind IN ('capture', 'nfsr')),
+    state TEXT NOT NULL CHECK (state IN ('open', 'complete', 'cut')),
+    note TEXT,                      -- where and why it was cut
+    size INTEGER NOT NULL,          -- bytes, decompressed
+    digest BLOB NOT NULL,           -- XXH3-128 of these
+    head_digest BLOB NOT NULL,      -- XXH3-128 of the first 65536 of them
+    frame_base INTEGER NOT NULL,    -- frames of the captures before
+    frames INTEGER NOT NULL,
+    operations INTEGER NOT NULL,    -- rows of operation whose call is in here, or whose reply is
+                                    -- and whose call was never captured
+    calls INTEGER NOT NULL,         -- first copies of calls in here
+    replies INTEGER NOT NULL,       -- first copies of replies
+    retransmissions INTEGER NOT NULL, -- further copies of either
+    problems INTEGER NOT NULL,
+    first_time INTEGER,             -- of frames
+    last_time INTEGER
+) STRICT;
+
+-- A TCP connection, or the datagrams between two UDP ports.
+CREATE TABLE flow (
+    id INTEGER PRIMARY KEY,
+    transport INTEGER NOT NULL,     -- 6 TCP, 17 UDP
+    client TEXT NOT NULL,
+    client_port INTEGER NOT NULL,
+    server TEXT NOT NULL,
+    server_port INTEGER NOT NULL,
+    source INTEGER NOT NULL REFERENCES source,
+    frame INTEGER,                  -- first one seen
+    time INTEGER
+) STRICT;
+
+-- Who makes calls.
+CREATE TABLE credential (
+    id INTEGER PRIMARY KEY,
+    flavor INTEGER NOT NULL,        -- RFC 5531 s8.2: 0 none, 1 AUTH_SYS, 6 RPCSEC_GSS
+    valid INTEGER NOT NULL,         -- 0: its body could not be read
+    uid INTEGER,                    -- AUTH_SYS
+    gid INTEGER,
+    gids TEXT,                      -- further groups, a JSON array
+    machine TEXT,
+    stamp INTEGER,
+    gss_service INTEGER,            -- RPCSEC_GSS: 1 none, 2 integrity, 3 privacy
+    body BLOB NOT NULL              -- as captured; RPCSEC_GSS: the context handle
+) STRICT;
+
+-- What a file handle of one server stands for.
+CREATE TABLE object (
+    id INTEGER PRIMARY KEY,
+    server TEXT NOT NULL,
+    handle BLOB NOT NULL,
+    type INTEGER,                   -- code 'object_type'
+    fsid INTEGER,
+    fileid INTEGER,
+    source INTEGER NOT NULL REFERENCES source, -- of its first sighting
+    frame INTEGER,
+    time INTEGER
+) STRICT;
+
+-- Paths as operations knew them: the text of |parent|, '/', |name|. Without a parent it
+-- begins at a MOUNT path, or at |object|, whose own path is not known: its text is then
+-- partial, and begins '[#OBJECT]'.
+CREATE TABLE path (
+    id INTEGER PRIMARY KEY,
+    parent INTEGER REFERENCES path,
+    object INTEGER REFERENCES object,
+    name TEXT NOT NULL,
+    text TEXT NOT NULL
+) STRICT;
+
+-- Directory entries coming to be known, being made and taken away, in the order of the trace.
+CREATE TABLE name_event (
+    id INTEGER PRIMARY KEY,
+    event INTEGER NOT NULL,         -- code 'name_event'
+    parent INTEGER REFERENCES object, -- directory; NULL: |name| is a MOUNT path
+    name TEXT NOT NULL,
+    object INTEGER REFERENCES object,
+    operation INTEGER,              -- that showed it
+    time INTEGER
+) STRICT;
+
+-- One row for each distinct call with its reply. Ids are in the order of calls within a source.
+CREATE TABLE operation (
+    id INTEGER PRIMARY KEY,
+    pairing INTEGER NOT NULL,       -- code 'pairing'
+    call_source INTEGER REFERENCES source,
+    call_frame INTEGER,             -- that completed the message
+    call_first_frame INTEGER,       -- in which it began; below 1 in the source before: 0 is the last
+                                    -- frame there
+    call_time INTEGER,              -- of call_frame
+    call_length INTEGER,            -- of the RPC message on the wire, without record marks
+    call_flags INTEGER,             -- code 'sighting', bits
+    reply_source INTEGER REFERENCES source,
+    reply_frame INTEGER,
+    reply_first_frame INTEGER,
+    reply_time INTEGER,
+    reply_length INTEGER,
+    reply_flags INTEGER,
+    client TEXT NOT NULL,
+    server TEXT NOT NULL,
+    flow INTEGER NOT NULL REFERENCES flow,
+    xid INTEGER NOT NULL,
+    program INTEGER,                -- NULL, with version and procedure: the call was not captured
+    version INTEGER,
+    procedure INTEGER,
+    rpc_status INTEGER,             -- code 'rpc_status'
+    status INTEGER,                 -- of the result: nfsstat3, ...
+    credential INTEGER REFERENCES credential,
+    object INTEGER REFERENCES object,     -- operated on: the file, or the directory of a name
+    object2 INTEGER REFERENCES object,    -- RENAME's second directory, LINK's directory
+    new_object INTEGER REFERENCES object, -- found or made
+    path INTEGER REFERENCES path,         -- of what it is about, with the name where it has one
+    path2 INTEGER REFERENCES path,
+    depends_on INTEGER,             -- latest earlier operation that changed what this one uses
+    offset INTEGER,                 -- byte range, for procedures that have one
+    count INTEGER,
+    data_length INTEGER,            -- of file contents, as the message says
+    data_digest BLOB,               -- XXH3-128 of these, as far as they were captured
+    arguments_length INTEGER,       -- of the bodies on the wire
+    result_length INTEGER,
+    arguments BLOB,                 -- XDR, file contents left out; NULL: not kept
+    result BLOB,
+    latency INTEGER GENERATED ALWAYS AS (reply_time - call_time) VIRTUAL
+) STRICT;
+
+-- Further copies of a call or a reply.
+CREATE TABLE retransmission (
+    id INTEGER PRIMARY KEY,
+    operation INTEGER NOT NULL REFERENCES operation,
+    kind INTEGER NOT NULL,          -- code 'repeat'
+    differs INTEGER NOT NULL,       -- 1: a reply with other bytes than the first
+    flow INTEGER NOT NULL REFERENCES flow,
+    source INTEGER NOT NULL REFERENCES source,
+    frame INTEGER NOT NULL,
+    first_frame INTEGER,
+    time INTEGER NOT NULL,
+    length INTEGER,
+    flags INTEGER
+) STRICT;
+
+-- What could not be used.
+CREATE TABLE problem (
+    id INTEGER PRIMARY KEY,
+    source INTEGER NOT NULL REFERENCES source,
+    kind INTEGER NOT NULL,          -- code 'problem'
+    frame INTEGER,                  -- where it was noticed
+    time INTEGER,
+    flow INTEGER REFERENCES flow,
+    direction INTEGER,              -- 0 client to server, 1 back
+    xid INTEGER,
+    length INTEGER,                 -- bytes concerned
+    text TEXT
+) STRICT;
+
+-- The engine's counters for each source.
+CREATE TABLE counter (
+    source INTEGER NOT NULL REFERENCES source,
+    name TEXT NOT NULL,
+    value INTEGER NOT NULL,
+    PRIMARY KEY (source, name)
+) STRICT, WITHOUT ROWID;
+
+-- Where the pairing of captures goes on with the next one: the engine's waiting state, and which rows
+-- were made of what waits. Those go when the next capture comes, which makes them anew.
+CREATE TABLE carry (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    options TEXT NOT NULL,           -- of the engine
+    operation_base INTEGER NOT NULL, -- from the engine's ids to those in here
+    flow_base INTEGER NOT NULL,
+    tail INTEGER NOT NULL,           -- 1: rows above the following ids are provisional
+    flow INTEGER NOT NULL,
+    credential INTEGER NOT NULL,
+    object INTEGER NOT NULL,
+    path INTEGER NOT NULL,
+    name_event INTEGER NOT NULL,
+    retransmission INTEGER NOT NULL,
+    problem INTEGER NOT NULL,
+    state BLOB NOT NULL
+) STRICT;
+
+-- Provisional rows of operation.
+CREATE TABLE waiting (
+    operation INTEGER PRIMARY KEY
+) STRICT;
+
+-- Provisional parts of counters.
+CREATE TABLE waiting_counter (
+    source INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    value INTEGER NOT NULL,
+    PRIMARY KEY (source, name)
+) STRICT, WITHOUT ROWID;
+
+-- Dictionaries, from the tables of engine/wire.
+CREATE TABLE program (
+    number INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    PRIMARY KEY (number, version)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE procedure (
+    program INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    source TEXT,                    -- where it is specified
+    PRIMARY KEY (program, version, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE status_name (
+    program INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    procedure INTEGER NOT NULL,
+    status INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    PRIMARY KEY (program, version, procedure, status)
+) STRICT, WITHOUT ROWID;
+
+-- Every field of arguments (direction 'call') and results ('reply').
+CREATE TABLE field (
+    program INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    procedure INTEGER NOT NULL,
+    direction TEXT NOT NULL,
+    path TEXT NOT NULL,             -- 'READ3res.resok.eof'
+    class TEXT NOT NULL,            -- 'handle', 'name', ...
+    type TEXT NOT NULL,             -- XDR: 'u32', 'opaque', ...
+    max INTEGER,                    -- its bound
+    wireshark TEXT,                 -- display filter of Wireshark's own dissector
+    PRIMARY KEY (program, version, procedure, direction, path)
+) STRICT, WITHOUT ROWID;
+
+-- Names of the codes used in other tables.
+CREATE TABLE code (
+    domain TEXT NOT NULL,           -- 'pairing', 'rpc_status', ...
+    value INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    PRIMARY KEY (domain, value)
+) STRICT, WITHOUT ROWID;
+
+--- views
+
+-- Operations as a person reads them.
+CREATE VIEW op AS
+SELECT o.id,
+       strftime('%Y-%m-%d %H:%M:%S', ifnull(o.call_time, o.reply_time) / 1000000000, 'unixepoch')
+           || printf('.%09d', ifnull(o.call_time, o.reply_time) % 1000000000) AS time,
+       o.client, o.server,
+       ifnull((SELECT g.name FROM program g WHERE g.number = o.program AND g.version = o.version),
+              o.program) AS program,
+       o.version,
+       ifnull((SELECT r.name FROM procedure r WHERE r.program = o.program
+               AND r.version = o.version AND r.number = o.procedure), o.procedure) AS procedure,
+       (SELECT p.text FROM path p WHERE p.id = o.path) AS path,
+       (SELECT p.text FROM path p WHERE p.id = o.path2) AS path2,
+       o.offset, o.count,
+       CASE WHEN o.rpc_status <> 0
+            THEN (SELECT c.name FROM code c WHERE c.domain = 'rpc_status' AND c.value = o.rpc_status)
+            ELSE ifnull((SELECT s.name FROM status_name s WHERE s.program = o.program
+                         AND s.version = o.version AND s.procedure = o.procedure
+                         AND s.status = o.status), o.status)
+       END AS status,
+       (SELECT c.name FROM code c WHERE c.domain = 'pairing' AND c.value = o.pairing) AS pairing,
+       (o.reply_time - o.call_time) / 1e6 AS latency_ms,
+       (SELECT c.uid FROM credential c WHERE c.id = o.credential) AS uid,
+       o.xid, o.call_source, o.call_frame, o.reply_source, o.reply_frame,
+       o.object, o.object2, o.new_object, o.depends_on
+  FROM operation o;
+
+-- Latencies of answered operations in milliseconds; percentiles by nearest rank.
+CREATE VIEW latency_by_procedure AS
+SELECT g.name AS program, l.version, ifnull(r.name, l.procedure) AS procedure, l.operations,
+       l.p50_ms, l.p90_ms, l.p99_ms, l.max_ms
+  FROM (SELECT program, version, procedure, max(n) AS operations,
+               min(latency) FILTER (WHERE rank * 100 >= n * 50) / 1e6 AS p50_ms,
+               min(latency) FILTER (WHERE rank * 100 >= n * 90) / 1e6 AS p90_ms,
+               min(latency) FILTER (WHERE rank * 100 >= n * 99) / 1e6 AS p99_ms,
+               max(latency) / 1e6 AS max_ms
+          FROM (SELECT program, version, procedure, latency,
+                       row_number() OVER (PARTITION BY program, version, procedure
+                                          ORDER BY latency) AS rank,
+                       count(*) OVER (PARTITION BY program, version, procedure) AS n
+                  FROM operation WHERE latency IS NOT NULL)
+         GROUP BY program, version, procedure) l
+  LEFT JOIN program g ON g.number = l.program AND g.version = l.version
+  LEFT JOIN procedure r ON r.program = l.program AND r.version = l.version
+                       AND r.number = l.procedure;
+
+CREATE VIEW latency_by_client AS
+SELECT client, max(n) AS operations,
+       min(latency) FILTER (WHERE rank * 100 >= n * 50) / 1e6 AS p50_ms,
+       min(latency) FILTER (WHERE rank * 100 >= n * 90) / 1e6 AS p90_ms,
+       min(latency) FILTER (WHERE rank * 100 >= n * 99) / 1e6 AS p99_ms,
+       max(latency) / 1e6 AS max_ms
+  FROM (SELECT client, latency,
+               row_number() OVER (PARTITION BY client ORDER BY latency) AS rank,
+               count(*) OVER (PARTITION BY client) AS n
+          FROM operation WHERE latency IS NOT NULL)
+ GROUP BY client;
+
+CREATE VIEW latency_by_path AS
+SELECT path, max(n) AS operations,
+       min(latency) FILTER (WHERE rank * 100 >= n * 50) / 1e6 AS p50_ms,
+       min(latency) FILTER (WHERE rank * 100 >= n * 90) / 1e6 AS p90_ms,
+       min(latency) FILTER (WHERE rank * 100 >= n * 99) / 1e6 AS p99_ms,
+       max(latency) / 1e6 AS max_ms
+  FROM (SELECT p.text AS path, o.latency,
+               row_number() OVER (PARTITION BY p.text ORDER BY o.latency) AS rank,
+               count(*) OVER (PARTITION BY p.text) AS n
+          FROM operation o JOIN path p ON p.id = o.path WHERE o.latency IS NOT NULL)
+ GROUP BY path;
+
+--- indexes
+
+CREATE INDEX object_by_handle ON object (handle, server);
+CREATE INDEX path_by_parent ON path (parent, name, object);
+CREATE INDEX credential_by_body ON credential (body);
+CREATE INDEX name_event_by_object ON name_event (object);
+CREATE INDEX operation_by_time ON operation (ifnull(call_time, reply_time));
+CREATE INDEX operation_by_path ON operation (path);
+CREATE INDEX operation_by_object ON operation (object);
+CREATE INDEX operation_unpaired ON operation (pairing) WHERE pairing <> 0;
+CREATE INDEX retransmission_by_operation ON retransmission (operation);
