@@ -16,7 +16,7 @@ static int attribute(void *ctx, const struct visit *v)
     struct scan_attributes *a = ctx;
 
     if (v->field->cls == CLASS_TYPE)
-        a->type = (uint8_t)v->value;
+        a->type = v->value <= OBJECT_FIFO ? (uint8_t)v->value : OBJECT_UNKNOWN;
     else if (v->field->cls == CLASS_FSID)
         a->fsid = v->value;
     else if (v->field->cls == CLASS_FILEID)
