@@ -64,7 +64,7 @@ Installing them needs root, and there is no sudo here. As root:
         root=(sudo)
         [ -t 0 ] || root=(sudo -n)
     fi
-    echo "\$ ${root[*]} $*" | tee -a "$setup_log"
+    echo "\$ ${root[*]:+${root[*]} }$*" | tee -a "$setup_log"
     "${root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@" >>"$setup_log" 2>&1 </dev/null
 }
 
