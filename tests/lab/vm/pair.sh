@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# pair.sh WORK OUTPUT [tcp|udp]
+#
+# The same client machine and workload against two servers, as one capture each: Ganesha's VFS back
+# end on this host (OUTPUT/pair-ganesha-vfs.pcap) and knfsd in a second machine
+# (OUTPUT/pair-knfsd.pcap).  All in namespaces of its own; ends after an hour at the latest.
+# WORK is that of vm.sh; udp needs NFS_KO.
+set -eu
+. "$(dirname "$0")/../lib.sh"
+
+client() { # NAME SERVER EXPORT
+    printf 'SERVER=%s\nEXPORT=%s\nPROTO=%s\n' "$2" "$3" "$proto" >"$scratch/parameters"
+    capture_start tap0 "$output/$1.pcap"
+    PARAMETERS=$scratch/parameters MEMORY=2048 IMAGE=256M \
+        "$lab/vm/vm.sh" "$work" "$lab/vm/jobs/pair-client.sh" "$output/$1" \
+        -netdev tap,id=n0,ifname=tap0,script=no,downscript=no \
+        -device virtio-net-pci,netdev=n0,mac=52:54:00:00:00:11
+    capture_stop
+}
+
+both_servers() {
+    local tap server
+    mount --make-rprivate /
+    mount -t proc proc /proc
+    mount -t tmpfs tmpfs /run
+    ip link set lo up
+    ip link add br0 type bridge
+    ip addr add 10.99.0.1/24 dev br0
+    ip link set br0 up
+    for tap in tap0 tap1; do
+        ip tuntap add "$tap" mode tap
+        ip link set "$tap" master br0 up
+    done
+
+    rpcbind -f -w &
+    wait_for 10 test -S /run/rpcbind.sock || die "rpcbind does not start"
+    mkdir -p "$scratch/export"
+    sed "s|EXPORT_PATH|$scratch/export|g" "$lab/ganesha-vfs.conf" >"$scratch/ganesha.conf"
+    ganesha.nfsd -F -L "$scratch/ganesha.log" -f "$scratch/ganesha.conf" -p /run/ganesha.pid \
+        -N NIV_WARN &
+    server=$!
+    wait_for 20 nfs-ls "nfs://127.0.0.1$scratch/export?version=3" || die "Ganesha does not start"
+    client pair-ganesha-vfs 10.99.0.1 "$scratch/export"
+    kill "$server"
+    wait "$server" || :
+
+    LIMIT=3000 "$lab/vm/vm.sh" "$work" "$lab/vm/jobs/pair-server.sh" "$output/server" \
+        -netdev tap,id=n0,ifname=tap1,script=no,downscript=no \
+        -device virtio-net-pci,netdev=n0,mac=52:54:00:00:00:02 &
+    wait_for 120 grep -q READY "$output/server/console.log" || die "knfsd's machine does not start"
+    client pair-knfsd 10.99.0.2 /srv/exp
+}
+
+if [ "${1-}" = --inside ]; then
+    both_servers # what still runs ends with this process: it is the first of its namespace
+    exit
+fi
+[ $# -ge 2 ] || die "usage: pair.sh WORK OUTPUT [tcp|udp]"
+as_root_only
+need unshare ip tcpdump rpcbind ganesha.nfsd nfs-ls qemu-system-x86_64
+mkdir -p "$1" "$2"
+work=$(cd "$1" && pwd) output=$(cd "$2" && pwd) proto=${3:-tcp}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export work output proto scratch
+timeout 3600 unshare --net --mount --pid --fork --kill-child "$lab/vm/pair.sh" --inside
