@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# debian.sh RELEASE demo|check|plugin [WORK]
+#
+# Makes a minimal tree of a Debian release (bookworm, trixie, testing, ...) with debootstrap, puts a
+# fresh clone of this repository in, and runs there
+#
+#   demo     ./demo as root, then again without network, and as a user without privileges
+#   check    ./check, then ./check --quick without network
+#   plugin   builds against that release's Wireshark, and compares what its tshark makes of every
+#            capture, in both ways of feeding, with nfsdigest's own reader; then looks for the tree
+#
+# MIRROR is where packages come from; by default what this machine's apt uses.  Output goes to
+# WORK/RELEASE-WHAT.log as well; WORK (default: a temporary folder) is kept only if it is given.
+# What is not committed is not tried.
+set -u
+. "$(dirname "$0")/lib.sh"
+
+inside() { # WHAT: in the tree
+    cd /src || exit 1
+    case $1 in
+    demo)
+        ./demo </dev/null && echo "== again, without network" && unshare --net ./demo </dev/null &&
+            useradd --create-home tester && chown -R tester /src && echo "== as a user" &&
+            setpriv --reuid=tester --regid=tester --clear-groups env HOME=/home/tester \
+                ./demo </dev/null
+        ;;
+    check)
+        .ci/run && echo "== again, without network" && unshare --net .ci/run --quick
+        ;;
+    plugin)
+        . scripts/setup.sh
+        setup demo
+        plugin
+        ;;
+    esac
+}
+
+plugin() {
+    local capture failed=0 way
+    cmake --preset release -DNFSDIGEST_TESTS=OFF -DNFSDIGEST_WERROR=ON &&
+        cmake --build --preset release || return
+    . build/env.sh
+    tshark --version | head -n 1
+    tshark -G plugins | grep nfspair || return
+    for capture in captures/*.zst; do
+        nfsdigest record -o /tmp/libpcap.nfsr "$capture" || return
+        for way in '' ,decap=wireshark; do
+            rm -f /tmp/tshark.nfsr
+            if tshark -r "$capture" -q -z "nfspair,out=-$way" >/tmp/tshark.nfsr &&
+                cmp /tmp/tshark.nfsr /tmp/libpcap.nfsr; then
+                echo "ok      $(basename "$capture") ${way#,}"
+            else
+                echo "FAILED  $(basename "$capture") ${way#,}"
+                failed=1
+            fi
+        done
+    done
+    tshark -r captures/vfs-libnfs-all22.pcap.zst -V -Y nfspair.latency |
+        sed -n '/^NFS Pair/,/^$/p' | head -n 20 | tee /tmp/tree
+    [ -s /tmp/tree ] && [ $failed -eq 0 ]
+}
+
+if [ "${1-}" = --inside ]; then
+    inside "$2"
+    exit
+fi
+
+case ${2-} in demo | check | plugin) ;; *) die "usage: debian.sh RELEASE demo|check|plugin [WORK]" ;; esac
+release=$1 what=$2
+as_root_only
+need debootstrap git unshare
+if [ $# -gt 2 ]; then
+    mkdir -p "$3"
+    work=$(cd "$3" && pwd)
+else
+    work=$(mktemp -d)
+    trap 'rm -rf --one-file-system "$work"' EXIT
+fi
+mirror=${MIRROR:-$(apt-get indextargets --format '$(ORIGIN) $(LABEL) $(REPO_URI)' |
+    sed -n 's/^Debian Debian //p' | head -n 1)}
+[ -n "$mirror" ] || die "apt knows no Debian mirror: set MIRROR"
+
+tree=$work/$release-$what
+[ ! -e "$tree" ] || die "$tree is there already: remove it"
+echo "== a minimal $release from $mirror"
+debootstrap --variant=minbase "$release" "$tree" "$mirror" >"$tree.log" 2>&1 ||
+    die "debootstrap failed: see $tree.log"
+cp /etc/resolv.conf "$tree/etc/"
+# a mirror may be frozen, or lag
+echo 'Acquire::Check-Valid-Until "false";' >"$tree/etc/apt/apt.conf.d/90lab"
+git clone --quiet "$lab/../.." "$tree/src" || die "cannot clone"
+
+# shellcheck disable=SC2016 # expanded inside
+timeout "${LIMIT:-3600}" unshare --mount --pid --fork --kill-child bash -c '
+    mount --make-rprivate /
+    mount --bind "$0" "$0"
+    mount -t proc proc "$0/proc"
+    mount -t devpts devpts "$0/dev/pts"
+    mount -t tmpfs tmpfs "$0/dev/shm"
+    exec chroot "$0" env -i HOME=/root PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin \
+        LANG=C.UTF-8 /src/tests/lab/debian.sh --inside "$1"' "$tree" "$what" 2>&1 | tee -a "$tree.log"
+result=${PIPESTATUS[0]}
+echo "== $release $what: exit code $result"
+exit "$result"
