@@ -26,6 +26,7 @@ struct cursor {
     struct walk_step *step;
     uint32_t pos, cap, wire, wire_len;
     uint32_t every, wanted;
+    struct visit visit; /* made once; |walk| and |cut| stay */
 };
 
 static inline bool is_wanted(const struct cursor *c, const struct field *field)
@@ -47,7 +48,6 @@ static inline uint32_t wire_offset(const struct cursor *c)
 static inline void note_place(struct cursor *c)
 {
     c->step->field = c->field;
-    c->walk->depth = (uint32_t)(c->step - c->walk->steps);
     c->walk->offset = wire_offset(c);
 }
 
@@ -55,38 +55,29 @@ static inline void note_place(struct cursor *c)
 static inline int show(struct cursor *c, uint32_t len, uint32_t full_len, uint64_t value,
                        uint32_t index, bool whole)
 {
-    struct visit visit;
+    struct visit *visit = &c->visit;
 
     note_place(c);
-    visit.field = c->field;
-    visit.data = c->data + c->pos;
-    visit.len = len;
-    visit.full_len = full_len;
-    visit.offset = c->walk->offset;
-    visit.value = value;
-    visit.index = index;
-    visit.cut = false;
-    visit.whole = whole;
-    visit.walk = c->walk;
-    return c->visitor->visit(c->visitor->ctx, &visit);
+    visit->field = c->field;
+    visit->data = c->data + c->pos;
+    visit->len = len;
+    visit->full_len = full_len;
+    visit->offset = c->walk->offset;
+    visit->value = value;
+    visit->index = index;
+    visit->whole = whole;
+    return c->visitor->visit(c->visitor->ctx, visit);
 }
 
 /* Shows a value whose captured part is |len| of |full_len| bytes; |here|: its bytes are in data. */
 static int show_bytes(struct cursor *c, uint32_t len, uint32_t full_len, bool here)
 {
-    struct visit visit = {
-        .field = c->field,
-        .data = c->data + c->pos,
-        .len = len,
-        .full_len = full_len,
-        .index = c->step->index,
-        .cut = here && len < full_len,
-        .walk = c->walk,
-    };
+    int result;
 
-    note_place(c);
-    visit.offset = c->walk->offset;
-    return c->visitor->visit(c->visitor->ctx, &visit);
+    c->visit.cut = here && len < full_len;
+    result = show(c, len, full_len, 0, c->step->index, false);
+    c->visit.cut = false;
+    return result;
 }
 
 /* Shows the structure that begins at the cursor, if it is to be shown. */
@@ -133,6 +124,7 @@ static inline bool enter(struct cursor *c, const struct type *type, const char *
     step->index = index;
     step->left = left;
     c->step = step;
+    c->walk->depth++;
     c->field = type->fields;
     return true;
 }
@@ -193,6 +185,7 @@ static enum walk_result run(struct cursor *c, bool elided)
             left = c->step->left;
             f = c->step->list;
             c->step--;
+            c->walk->depth--;
             c->field = c->step->field;
             if (!f)
                 break;
@@ -368,6 +361,7 @@ enum walk_result walk(struct walk *walk, const struct type *type, const uint8_t 
         .cap = cap_len < wire_len ? cap_len : wire_len,
         .wire = wire_len,
         .wire_len = wire_len,
+        .visit.walk = walk,
     };
     enum walk_result result;
 
@@ -377,6 +371,7 @@ enum walk_result walk(struct walk *walk, const struct type *type, const uint8_t 
     }
     walk->root = type;
     walk->problem = NULL;
+    walk->depth = 0;
     walk->steps[0] = (struct walk_step){ .field = type->fields, .type = type };
     result = run(&c, elided);
     if (result != WALK_OK)
