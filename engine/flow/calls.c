@@ -151,7 +151,7 @@ uint32_t calls_overdue(const struct calls *c, size_t more, int64_t horizon)
 
     if (l->oldest == CALL_NONE)
         return CALL_NONE;
-    return l->count >= c->limit || c->bytes + more > WAITING_BYTES_MAX ||
+    return l->count + (more > 0) > c->limit || c->bytes + more > WAITING_BYTES_MAX ||
                    c->pool[l->oldest].seen < horizon
                ? l->oldest
                : CALL_NONE;

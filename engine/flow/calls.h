@@ -5,7 +5,8 @@
  * retransmission is known as one.  Ids are slots; CALL_NONE is none.
  *
  * Memory: |limit| waiting calls of at most |bytes| with their arguments, and DONE_MAX answered ones
- * of 112 bytes.  Whoever adds one makes room first: calls_oldest says who must go.
+ * of 112 bytes.  Whoever adds one makes room first: calls_overdue says who must go.  Under one XID
+ * between two hosts there are SAME_XID_MAX at most, so that looking through them takes no time.
  */
 #ifndef NFSDIGEST_FLOW_CALLS_H
 #define NFSDIGEST_FLOW_CALLS_H
@@ -17,7 +18,7 @@
 
 #define CALL_NONE TABLE_NONE
 
-enum { DONE_MAX = 131072, WAITING_BYTES_MAX = 48 << 20 };
+enum { DONE_MAX = 131072, WAITING_BYTES_MAX = 48 << 20, SAME_XID_MAX = 64 };
 
 /* What is kept of a call until its reply comes. */
 struct waiting {
@@ -44,8 +45,9 @@ struct call {
     uint32_t program, version, procedure;
     uint32_t flow, last_flow; /* records of the first and the latest sighting */
     uint32_t older, newer;    /* in its list, by |seen| */
-    bool partial;             /* the digest is not that of the whole call */
-    bool in_clear;            /* its reply can be read */
+    uint32_t cap_len, wire_len;
+    bool partial;  /* cap_len < wire_len: the digest is not that of the whole call */
+    bool in_clear; /* its reply can be read */
 };
 
 struct call_list {
@@ -89,8 +91,8 @@ void calls_seen(struct calls *c, uint32_t id, int64_t clock);
 /* Answered: its struct waiting is freed. */
 void calls_answered(struct calls *c, uint32_t id, uint64_t reply_digest);
 
-/* The oldest waiting call if it must go: because |more| bytes would be too many, there are as many
- * as may be, or it was last seen before |horizon|. */
+/* The oldest waiting call if it must go, because it was last seen before |horizon|, or there are
+ * too many or would be with one more of |more| bytes (0: none). */
 uint32_t calls_overdue(const struct calls *c, size_t more, int64_t horizon);
 /* The same for answered ones. */
 uint32_t calls_outdated(const struct calls *c, int64_t horizon);

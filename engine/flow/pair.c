@@ -147,7 +147,7 @@ int pair_scan(struct pair *p, struct scan *scan, const struct type *type, const 
 }
 
 /* What makes a call the same as an earlier one: all of it behind the XID, but for what RPCSEC_GSS
- * changes each time (RFC 2203 s5.3.1: sequence number and checksum). */
+ * changes each time (RFC 2203 s5.3.1: sequence number and checksums). */
 static uint64_t call_digest(const struct message *m, const struct rpc_header *h,
                             const struct scan *scan, const struct record_operation *op)
 {
@@ -160,6 +160,8 @@ static uint64_t call_digest(const struct message *m, const struct rpc_header *h,
                         h->credential.gss_context.len) +
             h->procedure;
         from = h->body_protected ? to : h->body < to ? h->body : to;
+        if (h->body_len < to - from) /* behind it is the checksum */
+            to = from + h->body_len;
     }
     if (scan->has_data) {
         to = h->body + scan->data_at < to ? h->body + scan->data_at : to;
@@ -168,23 +170,34 @@ static uint64_t call_digest(const struct message *m, const struct rpc_header *h,
     return XXH3_64bits_withSeed(m->data + from, to > from ? to - from : 0, seed);
 }
 
-/* The same call seen before, or CALL_NONE. */
-static uint32_t find_original(const struct pair *p, const struct call *new, const struct flow *flow)
+/* Whether two calls with the same XID are one, as far as their captured bytes tell. */
+static bool same_call(const struct call *a, const struct call *b)
 {
-    uint32_t at, id, found = CALL_NONE;
+    if (a->wire_len != b->wire_len || a->program != b->program || a->version != b->version ||
+        a->procedure != b->procedure)
+        return false;
+    return a->cap_len == b->cap_len ? a->digest == b->digest : a->partial || b->partial;
+}
+
+/* The same call seen before, or CALL_NONE.  |crowded| gets the oldest of this XID if there are as
+ * many as may be. */
+static uint32_t find_original(const struct pair *p, const struct call *new, const struct flow *flow,
+                              uint32_t *crowded)
+{
+    uint32_t at, id, found = CALL_NONE, count = 0, oldest = CALL_NONE;
 
     for (id = calls_first(&p->calls, new->hash, new->server, new->client, new->xid, &at);
          id != CALL_NONE;
          id = calls_next(&p->calls, new->hash, new->server, new->client, new->xid, &at)) {
         const struct call *x = &p->calls.pool[id];
-        bool same = new->partial || x->partial
-                        ? x->program == new->program && x->version == new->version &&
-                              x->procedure == new->procedure
-                        : x->digest == new->digest;
-        if (same && flow_fits(x, flow) && *p->clock - x->seen <= p->retransmit_span &&
+        if (same_call(x, new) && flow_fits(x, flow) && *p->clock - x->seen <= p->retransmit_span &&
             (found == CALL_NONE || x->frame > p->calls.pool[found].frame))
             found = id;
+        if (oldest == CALL_NONE || x->operation < p->calls.pool[oldest].operation)
+            oldest = id;
+        count++;
     }
+    *crowded = count >= SAME_XID_MAX ? oldest : CALL_NONE;
     return found;
 }
 
@@ -193,6 +206,10 @@ static int give_up_call(struct pair *p, uint32_t id, enum pairing label, struct 
     struct call *x = &p->calls.pool[id];
     int rc;
 
+    if (!x->waiting) { /* answered */
+        calls_remove(&p->calls, id);
+        return 0;
+    }
     x->waiting->operation.pairing = (uint8_t)label;
     rc = pair_put(p, &x->waiting->operation, err);
     calls_remove(&p->calls, id);
@@ -338,9 +355,11 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
                          .procedure = h->procedure,
                          .flow = m->flow->id,
                          .last_flow = m->flow->id,
+                         .cap_len = m->cap_len,
+                         .wire_len = m->wire_len,
                          .partial = m->cap_len < m->wire_len,
                          .in_clear = h->credential.flavor != RPC_GSS };
-    uint32_t kept = 0, id, parent = 0, parent2 = 0;
+    uint32_t kept = 0, id, crowded, parent = 0, parent2 = 0;
     struct held *held;
     int rc = 0;
 
@@ -357,13 +376,15 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
         p->opaque++;
     }
     call.digest = call_digest(m, h, &scan, &op);
-    id = find_original(p, &call, m->flow);
+    id = find_original(p, &call, m->flow, &crowded);
     if (id != CALL_NONE) {
         struct call *x = &p->calls.pool[id];
         x->last_flow = m->flow->id;
         calls_seen(&p->calls, id, *p->clock);
         return pair_repeat(p, x->operation, m, REPEAT_CALL, false, err);
     }
+    if (crowded != CALL_NONE && (rc = give_up_call(p, crowded, OUT_OF_WINDOW, err)) < 0)
+        return rc;
     op.id = call.operation = ++p->last_operation;
     if (!header_cut && !(op.credential = credential_id(&p->credentials, &h->credential, err)))
         return -ERR_SYSTEM;

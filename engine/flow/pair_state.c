@@ -44,7 +44,7 @@ int pair_pause(struct pair *p, struct err *err)
 #define CALL_PLAIN(step)                                                                           \
     step(hash) step(digest) step(operation) step(frame) step(reply_digest) step(seen) step(xid)    \
         step(server) step(client) step(program) step(version) step(procedure) step(flow)           \
-            step(last_flow) step(partial) step(in_clear)
+            step(last_flow) step(cap_len) step(wire_len) step(partial) step(in_clear)
 #define WAITING_PLAIN(step)                                                                        \
     step(operation) step(credential) step(port_program) step(binds) step(removes) step(parent)     \
         step(parent2) step(name_len) step(name2_len) step(root_path_len) step(name_at)             \
