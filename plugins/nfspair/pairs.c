@@ -16,6 +16,7 @@ struct path_entry {
 struct pairs {
     struct engine *engine;
     bool ended;
+    bool differs;     /* the copy that comes next is not the same bytes as the first */
     uint32_t fed;     /* frames */
     struct buf shown; /* uint32_t, by order of feeding: number; empty while both are the same */
     struct buf order; /* uint32_t, by number: order of feeding; likewise */
@@ -122,6 +123,9 @@ static int put(void *ctx, const struct record *record, struct err *err)
         return put_object(pairs, &record->object, err);
     case RECORD_PATH:
         return put_path(pairs, &record->path, err);
+    case RECORD_REPEAT:
+        pairs->differs = record->repeat.differs;
+        return 0;
     case RECORD_OPERATION:
         op = operation(pairs, record->operation.id, err);
         if (!op)
@@ -167,9 +171,11 @@ static const struct pair_message *original(const struct pairs *pairs,
     return NULL;
 }
 
-/* With a copy the engine does not say again what the operation is about. */
+/* With a copy the engine does not say again what the operation is about, nor the result. */
 static void fill_copy(struct pair_message *copy, const struct pair_message *from)
 {
+    copy->status = copy->differs ? STATUS_NONE : from->status;
+    copy->rpc_status = copy->differs ? STATUS_NONE : from->rpc_status;
     copy->object = from->object;
     copy->object2 = from->object2;
     copy->new_object = from->new_object;
@@ -185,6 +191,7 @@ static int message(void *ctx, const struct engine_message *seen, struct err *err
     size_t index = pairs->messages.len / sizeof(struct pair_message);
     struct pair_message *to = element(&pairs->messages, sizeof *to, index, err);
     struct pair_operation *op = operation(pairs, from->id, err);
+    bool knows_result = seen->is_reply && !seen->repeat;
     if (!to || !op)
         return -ERR_SYSTEM;
     /* unless it is complete already, this is the best that is known */
@@ -199,12 +206,13 @@ static int message(void *ctx, const struct engine_message *seen, struct err *err
         .new_object = narrow(from->new_object),
         .path = from->path,
         .path2 = from->path2,
-        .status = seen->is_reply ? (int32_t)from->status : STATUS_NONE,
-        .rpc_status = seen->is_reply ? from->rpc_status : STATUS_NONE,
+        .status = knows_result ? (int32_t)from->status : STATUS_NONE,
+        .rpc_status = knows_result ? from->rpc_status : STATUS_NONE,
         .sighting = (uint16_t)seen->sighting->flags,
         .object_type = object_type(pairs, from),
         .repeat = seen->repeat,
         .is_reply = seen->is_reply,
+        .differs = seen->repeat && pairs->differs,
     };
     const struct pair_message *first = to->repeat ? original(pairs, op, to) : NULL;
     if (first)

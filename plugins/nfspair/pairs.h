@@ -40,6 +40,7 @@ struct pair_message {
     uint8_t object_type;
     uint8_t repeat; /* enum repeat_kind, or 0 */
     bool is_reply;
+    bool differs; /* a copy that is not the same bytes as the first; its result is not known */
 };
 
 struct pairs;

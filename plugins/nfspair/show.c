@@ -14,7 +14,7 @@ static int hf_operation = -1, hf_message = -1, hf_xid = -1, hf_program = -1, hf_
            hf_new_object = -1, hf_path = -1, hf_path2 = -1, hf_path_partial = -1,
            hf_range_offset = -1, hf_range_count = -1, hf_depends_on = -1, hf_pairing = -1,
            hf_retransmission = -1, hf_retransmission_of = -1, hf_duplicate_reply = -1,
-           hf_partial = -1, hf_malformed = -1;
+           hf_duplicate_differs = -1, hf_partial = -1, hf_malformed = -1;
 static gint ett_message = -1;
 
 static expert_field ei_retransmission = EI_INIT, ei_duplicate_reply = EI_INIT,
@@ -177,6 +177,8 @@ static void add_flags(const struct place *p)
         add_true(p, hf_retransmission);
     if (p->m->repeat == REPEAT_REPLY)
         add_true(p, hf_duplicate_reply);
+    if (p->m->repeat == REPEAT_REPLY && p->m->differs)
+        add_true(p, hf_duplicate_differs);
     if (p->m->sighting & SIGHTING_PARTIAL)
         add_true(p, hf_partial);
     if (p->m->sighting & SIGHTING_MALFORMED)
@@ -312,6 +314,9 @@ static void register_fields(void)
         { &hf_duplicate_reply,
           { "Duplicate reply", "nfspair.duplicate_reply", FT_BOOLEAN, BASE_NONE, NULL, 0,
             "The call was answered before", HFILL } },
+        { &hf_duplicate_differs,
+          { "Other reply", "nfspair.duplicate_reply.differs", FT_BOOLEAN, BASE_NONE, NULL, 0,
+            "The reply is not the same as the first one", HFILL } },
         { &hf_partial,
           { "Partial message", "nfspair.partial", FT_BOOLEAN, BASE_NONE, NULL, 0,
             "Bytes of the message are missing in the capture", HFILL } },

@@ -233,10 +233,14 @@ static void test_repeats(void **state)
     op.object = 6;
     say_message(&op, false, 0, &op.call);
     op.path = 8;
+    op.status = 2;
     say_message(&op, true, 0, &op.reply);
     say((struct record){ .kind = RECORD_OPERATION, .operation = op });
     op.object = op.path = 0; /* the engine has forgotten that */
+    op.status = 0;
     say_message(&op, false, REPEAT_CALL, &copy);
+    say_message(&op, true, REPEAT_REPLY, &copy);
+    say((struct record){ .kind = RECORD_REPEAT, .repeat = { .operation = 1, .differs = 1 } });
     say_message(&op, true, REPEAT_REPLY, &copy);
     const struct pair_message *m = pairs_first(pairs, 3);
     assert_int_equal(m->repeat, REPEAT_CALL);
@@ -246,6 +250,10 @@ static void test_repeats(void **state)
     assert_int_equal(m->repeat, REPEAT_REPLY);
     assert_int_equal(m->object, 6);
     assert_int_equal(m->path, 8);
+    assert_int_equal(m->status, 2);
+    assert_false(m->differs);
+    assert_int_equal(pairs_next(pairs, m)->status, STATUS_NONE);
+    assert_true(pairs_next(pairs, m)->differs);
     assert_int_equal(m->operation, 1);
     assert_int_equal(pairs_operation(pairs, 1)->call_frame, 1);
     assert_int_equal(pairs_operation(pairs, 1)->reply_frame, 2);
