@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#define AT(member) (uint16_t) offsetof(struct record, member)
+#define AT(member) ((uint16_t)(offsetof(struct record, member)))
 
 #define SIGHTING(prefix, member)                                                                   \
     { prefix "frame", AT(member.frame), LAYOUT_FRAME },                                            \

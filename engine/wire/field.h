@@ -120,14 +120,10 @@ struct arm {
     bool is_default;   /* any other value; comes last */
     bool is_end;
 };
-#define ARM_DEFAULT(n, t)                                                                          \
-    {                                                                                              \
-        .name = (n), .type = (t), .is_default = true, .is_end = true                               \
-    }
-#define ARM_END                                                                                    \
-    {                                                                                              \
-        .is_end = true                                                                             \
-    } /* no default: other values are malformed */
+/* clang-format off */
+#define ARM_DEFAULT(n, t) { .name = (n), .type = (t), .is_default = true, .is_end = true }
+#define ARM_END { .is_end = true } /* no default: other values are malformed */
+/* clang-format on */
 
 struct field {
     const char *name; /* as in the RFC; NULL: the fields of |sub| stand in the place of this one */
@@ -140,10 +136,9 @@ struct field {
     const struct value_name *names; /* ENUM, UNION */
     const char *wireshark;          /* display filter of the stock dissector, NULL: it has none */
 };
-#define END                                                                                        \
-    {                                                                                              \
-        .kind = XDR_END                                                                            \
-    }
+/* clang-format off */
+#define END { .kind = XDR_END }
+/* clang-format on */
 
 struct procedure {
     uint32_t number;

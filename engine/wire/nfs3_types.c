@@ -106,11 +106,11 @@ static const struct field wcc_attr_fields[] = {
 TYPE(wcc_attr);
 
 /* wcc_data once for each thing that its |after| can speak of. */
+/* clang-format off */
 #define BEFORE                                                                                     \
-    {                                                                                              \
-        "before", XDR_OPTIONAL, CLASS_BOOLEAN, .sub = &wcc_attr,                                   \
-                                               .wireshark = "nfs.attributes_follow",               \
-    }
+    { "before", XDR_OPTIONAL, CLASS_BOOLEAN, .sub = &wcc_attr,                                     \
+      .wireshark = "nfs.attributes_follow" }
+/* clang-format on */
 static const struct field of_object_fields[] = {
     BEFORE,
     POST_OP_ATTR("after", ROLE_ATTRIBUTES),

@@ -143,10 +143,9 @@ static const struct field fattr2_fields[] = {
 };
 static struct type fattr2 = { .name = "fattr", .fields = fattr2_fields };
 
-#define ATTR2                                                                                      \
-    {                                                                                              \
-        "attr", XDR_STRUCT, .sub = &fattr2                                                         \
-    }
+/* clang-format off */
+#define ATTR2 { "attr", XDR_STRUCT, .sub = &fattr2 }
+/* clang-format on */
 static const struct field attr2_only_fields[] = { ATTR2, END };
 TYPE(attr2_only);
 

@@ -50,10 +50,9 @@ static const struct value_name fsh_access_names[] = {
 };
 
 /* Fields that many structures share. */
-#define ROW(...)                                                                                   \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
-    }
+/* clang-format off */
+#define ROW(...) { __VA_ARGS__ }
+/* clang-format on */
 #define COOKIE                                                                                     \
     ROW("cookie", XDR_OPAQUE, CLASS_COOKIE, .max = MAXNETOBJ_SZ, .wireshark = "nlm.cookie")
 #define BLOCK ROW("block", XDR_BOOL, CLASS_BOOLEAN, .wireshark = "nlm.block")

@@ -15,10 +15,9 @@ static const struct value_name protocol_names[] = {
     { 0, NULL },
 };
 
-#define ROW(...)                                                                                   \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
-    }
+/* clang-format off */
+#define ROW(...) { __VA_ARGS__ }
+/* clang-format on */
 
 /* RFC 1833 s3.1 mapping; |port_role| says whether its port is a fact. */
 #define MAPPING_FIELDS(port_role)                                                                  \
