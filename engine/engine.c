@@ -279,9 +279,23 @@ int engine_restore(struct engine *e, const uint8_t *data, size_t len, struct err
     return rc < 0 ? rc : link_restore(e->link, link.data, link.len, err);
 }
 
+/* Host ids are given in the order in which flows come to be known. */
+static int learn_flow(struct engine *e, const struct record_flow *r, struct err *err)
+{
+    int order = memcmp(r->client.bytes, r->server.bytes, address_len(&r->client));
+    bool client_first = order < 0 || (order == 0 && r->client_port < r->server_port);
+
+    if (!host_id(&e->objects, client_first ? &r->client : &r->server) ||
+        !host_id(&e->objects, client_first ? &r->server : &r->client))
+        return err_set(err, ERR_SYSTEM, "out of memory for hosts");
+    return 0;
+}
+
 int engine_learn(struct engine *e, const struct record *record, struct err *err)
 {
     if (record->kind == RECORD_CREDENTIAL)
         return credentials_learn(&e->pair.credentials, &record->credential, err);
+    if (record->kind == RECORD_FLOW)
+        return learn_flow(e, &record->flow, err);
     return objects_learn(&e->objects, record, err);
 }

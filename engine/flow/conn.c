@@ -477,7 +477,9 @@ int conns_save(const struct conns *c, struct buf *out)
     bad |= pack_value(out, count);
     for (uint32_t slot = c->oldest; !bad && slot != TABLE_NONE; slot = c->conns[slot]->newer) {
         const struct conn *x = c->conns[slot];
-#define SAVE(field) bad |= pack_value(out, x->field);
+        struct conn plain = *x;
+        plain.flow.host[0] = plain.flow.host[1] = 0; /* ids of this process */
+#define SAVE(field) bad |= pack_value(out, plain.field);
         CONN_PLAIN(SAVE)
         if (x->flow.transport == IPPROTO_TCP)
             bad |= stream_save(&x->stream[0], out) | stream_save(&x->stream[1], out);

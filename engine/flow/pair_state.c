@@ -57,11 +57,15 @@ static int save_list(const struct calls *c, const struct call_list *list, struct
 
     for (uint32_t i = list->oldest; !bad && i != CALL_NONE; i = c->pool[i].newer) {
         const struct call *x = &c->pool[i];
+        struct waiting plain;
 #define SAVE(field) bad |= pack_value(out, x->field);
         CALL_PLAIN(SAVE)
         if (!x->waiting)
             continue;
-#define SAVE_WAITING(field) bad |= pack_value(out, x->waiting->field);
+        plain = *x->waiting; /* without addresses: the same state is the same bytes */
+        plain.operation.arguments.data = NULL;
+        plain.operation.result = (struct bytes){ 0 };
+#define SAVE_WAITING(field) bad |= pack_value(out, plain.field);
         WAITING_PLAIN(SAVE_WAITING)
         bad |= pack_bytes(out, x->waiting->body, x->waiting->operation.arguments.len);
     }
@@ -114,7 +118,11 @@ int pair_save(const struct pair *p, struct buf *out)
     bad |= save_list(&p->calls, &p->calls.done, out);
     bad |= pack_value(out, p->held_count);
     for (const struct held *held = p->held; held; held = held->next) {
-        bad |= pack_value(out, held->flow) | pack_value(out, held->message);
+        struct held plain = *held;
+        plain.message.flow = NULL;
+        plain.message.data = NULL;
+        plain.flow.host[0] = plain.flow.host[1] = 0;
+        bad |= pack_value(out, plain.flow) | pack_value(out, plain.message);
         bad |= pack_value(out, held->since);
         bad |= pack_bytes(out, held->data, held->message.cap_len);
     }

@@ -194,6 +194,16 @@ static int row_credential(sqlite3_stmt *stmt, struct buf *buf, struct record *re
     return 0;
 }
 
+static int row_flow(sqlite3_stmt *stmt, struct buf *buf, struct record *record, struct err *err)
+{
+    (void)buf;
+    record->flow.client_port = (uint16_t)sqlite3_column_int(stmt, 1);
+    record->flow.server_port = (uint16_t)sqlite3_column_int(stmt, 3);
+    if (read_address((const char *)sqlite3_column_text(stmt, 0), &record->flow.client, err) < 0)
+        return -err->code;
+    return read_address((const char *)sqlite3_column_text(stmt, 2), &record->flow.server, err);
+}
+
 static int row_object(sqlite3_stmt *stmt, struct buf *buf, struct record *record, struct err *err)
 {
     (void)buf;
@@ -228,6 +238,8 @@ int carry_learn(struct store *store, struct engine *engine, struct err *err)
         const char *sql;
         int (*row)(sqlite3_stmt *stmt, struct buf *buf, struct record *record, struct err *err);
     } tables[] = {
+        { RECORD_FLOW, "SELECT client, client_port, server, server_port FROM flow ORDER BY id",
+          row_flow },
         { RECORD_CREDENTIAL, "SELECT id, flavor, gss_service, body FROM credential ORDER BY id",
           row_credential },
         { RECORD_OBJECT, "SELECT id, server, handle, type, fsid, fileid FROM object ORDER BY id",

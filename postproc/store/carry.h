@@ -20,7 +20,7 @@ enum carry_state {
 /* What the database carries; enum carry_state or a negative code. */
 int carry_state(struct store *store, const char *options, struct err *err);
 
-/* Gives the engine all objects, paths, names and credentials. After store_begin. */
+/* Gives the engine all flows, objects, paths, names and credentials. After store_begin. */
 int carry_learn(struct store *store, struct engine *engine, struct err *err);
 
 /* Gives it the waiting state, if there is one. 0, or -ERR_INPUT when it is not this program's. */
