@@ -8,8 +8,9 @@
 #
 #   demo     ./demo as root, then again without network, and as a user without privileges
 #   check    ./check, then ./check --quick without network
-#   plugin   builds against that release's Wireshark, and compares what its tshark makes of every
-#            capture, in both ways of feeding, with nfsdigest's own reader; then looks for the tree
+#   plugin   builds against that release's Wireshark, compares what its tshark makes of every
+#            capture, in both ways of feeding, with nfsdigest's own reader, shows the tree, and runs
+#            the plugin's tests
 #
 # MIRROR is where packages come from; by default what this machine's apt uses.  Output goes to
 # WORK/RELEASE-WHAT.log as well; WORK (default: a temporary folder) is kept only if it is given.
@@ -31,7 +32,7 @@ inside() { # WHAT: in the tree
         ;;
     plugin)
         . scripts/setup.sh
-        setup demo
+        setup check
         plugin
         ;;
     esac
@@ -39,7 +40,7 @@ inside() { # WHAT: in the tree
 
 plugin() {
     local capture failed=0 way
-    cmake --preset release -DNFSDIGEST_TESTS=OFF -DNFSDIGEST_WERROR=ON &&
+    cmake --preset release -DNFSDIGEST_WERROR=ON &&
         cmake --build --preset release || return
     . build/env.sh
     tshark --version | head -n 1
@@ -58,8 +59,10 @@ plugin() {
         done
     done
     tshark -r captures/vfs-libnfs-all22.pcap.zst -V -Y nfspair.latency |
-        sed -n '/^NFS Pair/,/^$/p' | head -n 20 | tee /tmp/tree
-    [ -s /tmp/tree ] && [ $failed -eq 0 ]
+        sed -n '/^\[*NFS Pair/,/^$/p' | head -n 20 | tee /tmp/tree
+    [ -s /tmp/tree ] || failed=1
+    ctest --preset release -R '^pipeline_plugin' || failed=1
+    return $failed
 }
 
 if [ "${1-}" = --inside ]; then
