@@ -189,8 +189,9 @@ static bool mark_read(struct framer *f)
     return true;
 }
 
-static int input_append(struct framer *f, const uint8_t *data, uint32_t len, uint64_t frame,
-                        int64_t time, struct err *err)
+/* |border|: |data| begins a segment. */
+static int input_append(struct framer *f, const uint8_t *data, uint32_t len, bool border,
+                        uint64_t frame, int64_t time, struct err *err)
 {
     if (!len)
         return 0;
@@ -205,7 +206,7 @@ static int input_append(struct framer *f, const uint8_t *data, uint32_t len, uin
     if (buf_append(&f->input, data, len) < 0)
         return err_set(err, ERR_SYSTEM, "out of memory");
     f->pieces[f->piece_count++] =
-        (struct framer_piece){ (uint32_t)(f->input.len - len), frame, time };
+        (struct framer_piece){ (uint32_t)(f->input.len - len), border, frame, time };
     return 0;
 }
 
@@ -224,6 +225,7 @@ static void input_drop(struct framer *f, uint32_t len)
             i + 1 < f->piece_count ? f->pieces[i + 1].start : (uint32_t)f->input.len + len;
         if (end <= len)
             continue;
+        p.border = p.border && p.start >= len;
         p.start = p.start > len ? p.start - len : 0;
         f->pieces[n++] = p;
     }
@@ -235,19 +237,21 @@ static void input_drop(struct framer *f, uint32_t len)
  * first byte. Whatever of |data| follows is the caller's to append. */
 static int lose(struct framer *f, struct err *err)
 {
+    bool later = f->in_record && f->mark_have; /* a mark behind the first one is the bad one */
     uint8_t mark[MARK_LEN];
     int rc = 0;
 
-    store_be32(mark, f->wire_len | (f->last ? LAST_FRAGMENT : 0));
+    store_be32(mark, f->wire_len | (f->last && !later ? LAST_FRAGMENT : 0));
     f->lost = true;
     f->searched = 1;
     if (f->in_record && !(f->flags & SIGHTING_PARTIAL)) {
-        rc = input_append(f, mark, MARK_LEN, f->first_frame, f->time, err);
+        rc = input_append(f, mark, MARK_LEN, false, f->first_frame, f->time, err);
         if (rc == 0)
-            rc = input_append(f, f->message.data, (uint32_t)f->message.len, f->frame, f->time, err);
-    } else if (!f->in_record) {
-        rc = input_append(f, f->mark, f->mark_have, f->frame, f->time, err);
+            rc = input_append(f, f->message.data, (uint32_t)f->message.len, false, f->frame,
+                              f->time, err);
     }
+    if (rc == 0)
+        rc = input_append(f, f->mark, f->mark_have, false, f->frame, f->time, err);
     record_reset(f);
     return rc;
 }
@@ -313,10 +317,17 @@ enum verdict { NO, YES, WAIT };
 
 static bool border(const struct framer *f, uint64_t at)
 {
-    for (uint32_t i = 0; i < f->piece_count && f->pieces[i].start <= at; i++)
-        if (f->pieces[i].start == at)
-            return true;
-    return at == f->input.len;
+    uint32_t low = 0, high = f->piece_count;
+
+    while (low < high) { /* the last piece that begins at or before |at| is low - 1 */
+        uint32_t middle = low + (high - low) / 2;
+        if (f->pieces[middle].start <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return at == f->input.len ||
+           (low && f->pieces[low - 1].start == at && f->pieces[low - 1].border);
 }
 
 /* Whether a mark begins at |at|.  With |all| no more bytes will come.  After WAIT, |need| says how
@@ -369,7 +380,7 @@ static enum verdict judge(const struct framer *f, uint32_t at, bool all, uint64_
 static int search(struct framer *f, bool all, uint64_t frame, int64_t time, struct err *err)
 {
     uint64_t need = 0;
-    uint32_t at = f->searched, keep = f->wait_until ? 0 : UINT32_MAX;
+    uint32_t at = f->searched, looked = at, keep = f->wait_until ? 0 : UINT32_MAX;
     enum verdict v = NO;
 
     if (f->wait_until && (all || f->input.len >= f->wait_until)) {
@@ -379,8 +390,10 @@ static int search(struct framer *f, bool all, uint64_t frame, int64_t time, stru
     }
     for (; at < f->input.len; at++) {
         const uint8_t *next = memchr(f->input.data + at, 0x80, f->input.len - at);
-        if (!next)
+        if (!next) {
+            v = NO;
             break;
+        }
         at = (uint32_t)(next - f->input.data);
         v = judge(f, at, all, &need);
         if (v == YES)
@@ -390,6 +403,8 @@ static int search(struct framer *f, bool all, uint64_t frame, int64_t time, stru
         if (v == WAIT && keep == UINT32_MAX) { /* look whether a later one is certain */
             keep = at;
             f->wait_until = need;
+            if (at < looked) /* the others before it are judged when it is their turn */
+                at = looked - 1;
         }
     }
     if (v == YES && at < f->input.len) {
@@ -448,8 +463,8 @@ static int work(struct framer *f, bool all, uint64_t frame, int64_t time, struct
             uint32_t start = rest.pieces[i].start;
             uint32_t end =
                 i + 1 < rest.piece_count ? rest.pieces[i + 1].start : (uint32_t)rest.input.len;
-            rc = input_append(f, rest.input.data + start, end - start, rest.pieces[i].frame,
-                              rest.pieces[i].time, err);
+            rc = input_append(f, rest.input.data + start, end - start, rest.pieces[i].border,
+                              rest.pieces[i].frame, rest.pieces[i].time, err);
         }
         framer_free(&rest);
     }
@@ -466,7 +481,7 @@ int framer_data(struct framer *f, const uint8_t *data, uint32_t len, uint64_t fr
         if ((rc = consume(f, data, len, frame, time, &used, err)) < 0 || !f->lost)
             return rc;
     }
-    if ((rc = input_append(f, data + used, len - used, frame, time, err)) < 0)
+    if ((rc = input_append(f, data + used, len - used, !used, frame, time, err)) < 0)
         return rc;
     return work(f, false, frame, time, err);
 }
