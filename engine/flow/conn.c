@@ -364,10 +364,8 @@ static int tcp(struct conns *c, const struct frame *frame, const struct ip_paylo
                 return rc;
         return 0;
     }
-    if (x->holed) {
-        s->past_segments += s->past_segments > 0;
-        peer->past_segments += peer->past_segments > 0;
-    }
+    s->arrivals++;
+    peer->arrivals++;
     if (wire_len) {
         rc = stream_segment(s, &c->pool, seq, h + header, cap_len, wire_len, frame->number,
                             frame->time, err);

@@ -27,7 +27,6 @@ static void dequeue(struct stream *s, struct stream_pool *pool)
     s->queued -= segment_memory(g);
     pool->queued -= segment_memory(g);
     free(g);
-    s->past_segments = 0;
     s->hole_since = pool->clock;
 }
 
@@ -131,20 +130,22 @@ int stream_start(struct stream *s, struct stream_pool *pool, uint32_t seq, bool 
 int stream_sweep(struct stream *s, struct stream_pool *pool, uint64_t frame, int64_t time,
                  struct err *err)
 {
-    bool past;
+    int rc = 0;
 
     if (!s->queue)
         return 0;
-    past = s->alone || (s->acked && (int32_t)(s->ack - s->queue->seq) >= 0);
-    if (past && !s->past_segments) {
-        s->past_segments = 1;
-        s->past_since = pool->clock;
+    if (s->arrivals - s->turned_at >= STREAM_GRACE_SEGMENTS ||
+        pool->clock - s->turned >= STREAM_GRACE) {
+        s->ack_aged = s->ack_before;
+        s->ack_before = s->alone ? s->last->seq : s->acked ? s->ack : s->next;
+        s->turned = pool->clock;
+        s->turned_at = s->arrivals;
     }
-    if ((past && (s->past_segments > STREAM_GRACE_SEGMENTS ||
-                  pool->clock - s->past_since > STREAM_GRACE)) ||
-        pool->clock - s->hole_since > STREAM_HOLE_AGE)
-        return give_up(s, pool, frame, time, err);
-    return 0;
+    if (pool->clock - s->hole_since > STREAM_HOLE_AGE)
+        rc = give_up(s, pool, frame, time, err);
+    while (rc == 0 && s->queue && (int32_t)(s->ack_aged - s->queue->seq) >= 0)
+        rc = give_up(s, pool, frame, time, err);
+    return rc;
 }
 
 /* Puts a piece of a segment into the queue, before *|at|. */
@@ -160,8 +161,9 @@ static int queue_piece(struct stream *s, struct stream_pool *pool, struct segmen
     if (cap_len)
         memcpy(g->data, data, cap_len);
     if (!s->queue) {
-        s->hole_since = pool->clock;
-        s->past_segments = 0;
+        s->hole_since = s->turned = pool->clock;
+        s->turned_at = s->arrivals;
+        s->ack_before = s->ack_aged = s->next;
     }
     if (!*at)
         s->last = g;
@@ -284,7 +286,8 @@ int stream_segment(struct stream *s, struct stream_pool *pool, uint32_t seq, con
 
 #define STREAM_PLAIN(step)                                                                         \
     step(started) step(acked) step(alone) step(stale) step(next) step(ack) step(hole_since)        \
-        step(past_since) step(past_segments) step(late) step(late_count)
+        step(ack_before) step(ack_aged) step(turned) step(arrivals) step(turned_at) step(late)     \
+            step(late_count)
 
 int stream_save(const struct stream *s, struct buf *out)
 {

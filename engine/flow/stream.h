@@ -16,12 +16,12 @@
 #include "flow/framer.h"
 
 enum {
-    STREAM_GRACE_SEGMENTS = 64, /* of the connection, after the acknowledgement */
+    STREAM_GRACE_SEGMENTS = 64, /* of the connection, once or twice after the acknowledgement */
     STREAM_STALE_SEGMENTS = 8,  /* so many in a row from elsewhere are another connection */
     STREAM_FAR = 16 << 20,      /* bytes: no sender is this far from what was seen */
     STREAM_LATE_HOLES = 4,      /* given up, remembered for segments that come after all */
 };
-#define STREAM_GRACE INT64_C(50000000)       /* ns after the acknowledgement */
+#define STREAM_GRACE INT64_C(50000000)       /* ns, once or twice after it */
 #define STREAM_HOLE_AGE INT64_C(30000000000) /* ns without any */
 
 struct segment {
@@ -44,8 +44,10 @@ struct stream {
     struct segment *last;  /* of the queue */
     uint32_t queued;       /* bytes of memory in |queue| */
     int64_t hole_since;    /* clock when the queue was last empty */
-    int64_t past_since; /* clock when the peer was first seen to have acknowledged past the hole */
-    uint32_t past_segments; /* segments since, plus 1; 0: it was not */
+    uint32_t ack_before;   /* |ack| at the last turn of the grace period, */
+    uint32_t ack_aged;     /* and at the one before: what lies behind this is given up */
+    int64_t turned;        /* clock of that turn */
+    uint32_t arrivals, turned_at; /* segments of the connection, in all and at that turn */
     struct {
         uint32_t from, to;
     } late[STREAM_LATE_HOLES];
