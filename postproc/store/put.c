@@ -256,9 +256,22 @@ static int run_counter(struct store *store, enum statement which,
     return sql_run(store, which, err);
 }
 
+/* Says what waits at the end, not what happened: the last capture has said it. */
+static bool is_level(const struct bytes *name)
+{
+    static const char end[] = "_waiting";
+    size_t len = sizeof(end) - 1;
+
+    return name->len >= len && memcmp(name->data + name->len - len, end, len) == 0;
+}
+
 int put_counter(struct store *store, const struct record_counter *counter, struct err *err)
 {
-    if (store->kind == STORE_TAIL && run_counter(store, SQL_PUT_WAITING_COUNTER, counter, err) < 0)
-        return -err->code;
+    if (store->kind == STORE_TAIL) {
+        if (is_level(&counter->name))
+            return 0;
+        if (run_counter(store, SQL_PUT_WAITING_COUNTER, counter, err) < 0)
+            return -err->code;
+    }
     return run_counter(store, SQL_PUT_COUNTER, counter, err);
 }
