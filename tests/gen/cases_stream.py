@@ -227,7 +227,7 @@ def keep_alives_and_zero_windows():
     return Case(trace)
 
 
-@variants(whole=(0, 1448), overlapping=(-700, 1448), longer=(0, 2896), shifted=(300, 1448))
+@variants(whole=(0, 1448), overlapping=(-700, 2148), longer=(0, 2896), shifted=(300, 1448))
 def tcp_retransmission(shift, length):
     """A lost segment comes again, later and cut otherwise."""
     trace = Trace()

@@ -29,6 +29,7 @@ class Message:
     def __init__(self, transport, source, destination, start, end, body, pieces, header):
         self.transport, self.source, self.destination = transport, source, destination
         self.start, self.end, self.body, self.pieces = start, end, body, pieces
+        self.fragmented = False
         self.xid, self.direction = struct.unpack_from(">II", body)
         self.header_end = start + header  # after the fixed part of the RPC header
         self.program = self.version = None
@@ -139,7 +140,9 @@ def is_rpc(body):
 
 class Reader:
     def __init__(self, packets):
-        self.open, self.streams, self.sets, self.messages = {}, [], {}, []
+        self.open, self.streams, self.messages = {}, [], []
+        self.heads = []  # first fragments of datagrams, as messages: all that a cut leaves
+        self.sets, self.complete = {}, {}  # of fragments, by their key
         for number, packet in enumerate(packets, 1):
             self.frame(number, packet)
         for stream in self.streams:
@@ -180,8 +183,14 @@ class Reader:
         pieces, whole = [Piece(number, 0, end - start, start)], data[start:end]
         if fragment:
             key, offset, more = fragment
+            piece = Piece(number, offset, end - start, start)
+            if offset == 0:
+                self.head(data[start:end], source, destination, piece)
+            again = self.complete.get(key)
+            if again and again.whole[offset:offset + end - start] == data[start:end]:
+                again.pieces.append(piece)  # another copy; it would do for one that is lost
             parts = self.sets.setdefault(key, {"pieces": [], "bytes": {}, "size": None})
-            parts["pieces"].append(Piece(number, offset, end - start, start))
+            parts["pieces"].append(piece)
             parts["bytes"].setdefault(offset, data[start:end])
             if not more:
                 parts["size"] = offset + end - start
@@ -198,8 +207,24 @@ class Reader:
         body = bytes(whole[8:])
         if not is_rpc(body):
             return
-        self.messages.append(Message(UDP, (source, ports[0]), (destination, ports[1]), 8,
-                                     len(whole), body, pieces, 24))
+        message = Message(UDP, (source, ports[0]), (destination, ports[1]), 8, len(whole), body,
+                          pieces, 24)
+        message.fragmented = bool(fragment)
+        self.messages.append(message)
+        if fragment:
+            message.whole = bytes(whole)
+            self.complete[key] = message
+
+    def head(self, data, source, destination, piece):
+        ports = struct.unpack_from(">HH", data)
+        if set(ports) & set(RPC_PORTS) and is_rpc(data[8:]):
+            length = struct.unpack_from(">H", data, 4)[0]
+            self.heads.append(Message(UDP, (source, ports[0]), (destination, ports[1]), 8, length,
+                                      bytes(data[8:]), [piece], 24))
+
+    def messages_when_cut(self):
+        """Of datagrams in fragments, each first fragment stands alone."""
+        return [m for m in self.messages if not m.fragmented] + self.heads
 
     def follow(self, stream):
         """Goes from record mark to record mark, up to the first byte that is not there."""

@@ -17,6 +17,7 @@ the last missing one.
 import json
 
 import capfile
+import harm
 import messages
 import packets
 
@@ -265,8 +266,8 @@ class Trace:
             for message, start, end in frame.pieces:
                 if message in done and not message.datagram:
                     continue
-                left = missing.setdefault(message, set(range(len(message.wire))))
-                left.difference_update(range(start, end))
+                left = harm.subtract(missing.get(message, [(0, len(message.wire))]), start, end)
+                missing[message] = left
                 if not left:
                     done.setdefault(message, []).append(number)
                     del missing[message]
