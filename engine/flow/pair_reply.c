@@ -92,9 +92,11 @@ static bool reads_well(const struct call *call, const struct message *m)
     rpc_reply_in_clear(m->data, m->cap_len, &call->waiting->credential, &h);
     if (h.body_protected || h.status != RPC_SUCCESS || h.body > m->cap_len)
         return true;
+    /* servers that send too much are known; that is no other call's reply */
     return walk(&w, procedure->result, m->data + h.body,
                 m->cap_len - h.body < h.body_len ? m->cap_len - h.body : h.body_len, h.body_len,
-                false, NULL) != WALK_MALFORMED;
+                false, NULL) != WALK_MALFORMED ||
+           w.surplus;
 }
 
 /* The call that this reply answers: on its own flow rather than on an older one, one for which it

@@ -371,12 +371,14 @@ enum walk_result walk(struct walk *walk, const struct type *type, const uint8_t 
     }
     walk->root = type;
     walk->problem = NULL;
+    walk->surplus = false;
     walk->depth = 0;
     walk->steps[0] = (struct walk_step){ .field = type->fields, .type = type };
     result = run(&c, elided);
     if (result != WALK_OK)
         return result;
-    if (c.pos < c.wire || c.pos < cap_len)
+    walk->surplus = c.pos < c.wire || c.pos < cap_len;
+    if (walk->surplus)
         return malformed(&c, "bytes are left over");
     note_place(&c);
     return WALK_OK;

@@ -78,6 +78,7 @@ struct walk {
     const struct type *root;
     const char
         *problem; /* static text when WALK_MALFORMED, e.g. "length passes the message's end" */
+    bool surplus; /* WALK_MALFORMED only because bytes are left over */
 };
 
 /* Walks |type| over the |cap_len| captured bytes of a body that was |wire_len| >= cap_len long.
