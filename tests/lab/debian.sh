@@ -23,8 +23,8 @@ inside() { # WHAT: in the tree
     case $1 in
     demo)
         ./demo </dev/null && echo "== again, without network" && unshare --net ./demo </dev/null &&
-            useradd --create-home tester && chown -R tester /src && echo "== as a user" &&
-            setpriv --reuid=tester --regid=tester --clear-groups env HOME=/home/tester \
+            useradd --create-home --home-dir /var/tester tester && chown -R tester /src && echo "== as a user" &&
+            setpriv --reuid=tester --regid=tester --clear-groups env HOME=/var/tester \
                 ./demo </dev/null
         ;;
     check)

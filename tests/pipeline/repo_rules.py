@@ -13,6 +13,7 @@ SOURCE = pathlib.Path(os.environ["SRC"])
 LINES_MAX = 600
 CODE = {".c", ".h", ".sh", ".py", ".lua", ".cmake", ".sql", ".in"}
 CODE_NAMES = {"CMakeLists.txt", "demo", "check", "run", "guest-init"}
+STRING = re.compile(r'"(?:\\.|[^"\\])*"')
 SKIPPED_FOLDERS = {".git", "__pycache__"}
 
 # rule, pattern, where it holds (a pattern for the path)
@@ -82,6 +83,8 @@ class Rules:
             if name == "tests/pipeline/repo_rules.py" or not re.search(where, name):
                 continue
             for number, line in enumerate(lines, 1):
+                if r"\(" in pattern: # calls: not in strings, where SQL has functions of like names
+                    line = STRING.sub('""', line)
                 if re.search(pattern, line):
                     self.breach(f"{name}:{number}", rule)
 
