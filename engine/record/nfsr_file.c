@@ -53,8 +53,9 @@ static int open_path(struct nfsr_file *file, const char *path, struct err *err)
     struct stat st;
 
     if (!strcmp(path, "-")) {
-        file->fd = STDOUT_FILENO;
-        return 0;
+        /* a descriptor of its own: the caller may point the usual one elsewhere */
+        file->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        return file->fd < 0 ? fail(file, "open", err) : 0;
     }
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
         file->fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -144,7 +145,7 @@ void nfsr_file_close(struct nfsr_file *file)
 {
     if (!file)
         return;
-    if (file->fd >= 0 && file->fd != STDOUT_FILENO)
+    if (file->fd >= 0)
         close(file->fd);
     if (file->temporary)
         unlink(file->temporary);
