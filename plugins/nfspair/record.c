@@ -177,6 +177,9 @@ static int open_stream(struct recorder *r)
     r->file = nfsr_file_open(r->options.out, &r->err);
     if (!r->file)
         return r->err.code;
+    /* nothing else may get between the records: without -q tshark prints a line for each packet */
+    if (!strcmp(r->options.out, "-"))
+        dup2(STDERR_FILENO, STDOUT_FILENO);
     r->writer = nfsr_writer_new(nfsr_file_write, r->file, &r->err);
     if (!r->writer)
         return r->err.code;

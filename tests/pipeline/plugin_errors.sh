@@ -95,6 +95,14 @@ record small.pcap -z nfspair,help
 grep -q 'decap=wireshark' "$scratch/stdout" || fail "no usage on standard output"
 end
 
+begin "standard output without -q"
+"$tshark" -r "$scratch/small.pcap" -z nfspair,out=- >"$scratch/out1" 2>"$scratch/stderr"
+status=$?
+[ "$status" -eq 0 ] || fail "exit $status"
+record small.pcap -z "nfspair,out=$scratch/out2"
+cmp -s "$scratch/out1" "$scratch/out2" || fail "something is between the records"
+end
+
 # --- output that cannot be written ---
 
 begin "no such folder"
@@ -197,4 +205,4 @@ leaves_nothing
 end
 
 echo "$tries tries, $failed failed"
-[ "$failed" -eq 0 ] && [ "$tries" -ge 20 ]
+[ "$failed" -eq 0 ] && [ "$tries" -ge 24 ]
