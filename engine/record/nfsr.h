@@ -40,7 +40,8 @@ int nfsr_writer_flush(struct nfsr_writer *writer, struct err *err);
 void nfsr_writer_free(struct nfsr_writer *writer);
 
 /* A file to write a stream to: |path| with a temporary name until nfsr_file_commit, or "-"
- * for standard output, through a descriptor of its own (EPIPE is an error like others: callers ignore SIGPIPE). */
+ * for standard output, through a descriptor of its own (EPIPE is an error like others: callers
+ * ignore SIGPIPE). */
 struct nfsr_file;
 struct nfsr_file *nfsr_file_open(const char *path, struct err *err);
 nfsr_write nfsr_file_write;                                    /* |ctx| is the struct nfsr_file */
