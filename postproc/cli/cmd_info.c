@@ -271,7 +271,7 @@ static struct store *open_or_make(const char *path, struct err *cut, struct err 
         return store_open(path, STORE_READ, err);
     store = store_open("", STORE_WRITE, err);
     ingest = store ? ingest_new(store, &defaults, &progress_line, err) : NULL;
-    result = ingest ? ingest_file(ingest, path, &note, err) : -err->code;
+    result = ingest ? ingest_file(ingest, path, true, &note, err) : -err->code;
     if (result == INGEST_CUT)
         *cut = *err;
     if (result >= 0)

@@ -105,7 +105,7 @@ static int ingest_all(struct ingest *ingest, struct store *store, int count, cha
     int worst = 0, result;
 
     for (int i = 0; i < count; i++) {
-        result = ingest_file(ingest, paths[i], &note, err);
+        result = ingest_file(ingest, paths[i], i == count - 1, &note, err);
         if (note.text[0])
             say(note.text);
         if ((result == INGEST_STORED || result == INGEST_CUT) && !quiet)

@@ -70,8 +70,11 @@ static int delete_tail(struct store *store, struct err *err)
                     err);
 }
 
-static int mark_tail(struct store *store, struct err *err)
+int carry_tail(struct store *store, struct err *err)
 {
+    store->provisional = true;
+    if (delete_waiting(store, err) < 0)
+        return -err->code;
     return sql_exec(store->db,
                     "UPDATE carry SET tail = 1,"
                     " flow = (SELECT ifnull(max(id), 0) FROM flow),"
@@ -103,9 +106,11 @@ int carry_begin(struct store *store, bool settle, struct err *err)
     store->flow_base = (uint32_t)flows;
     if (tail < 0)
         return border_load(store, err);
+    if (store->kind == STORE_TAIL)
+        return carry_tail(store, err);
     if (delete_waiting(store, err) < 0 || (tail > 0 && delete_tail(store, err) < 0))
         return -err->code;
-    return store->kind == STORE_TAIL ? mark_tail(store, err) : 0;
+    return 0;
 }
 
 int carry_end(struct store *store, const struct store_end *end, struct err *err)

@@ -15,6 +15,7 @@ struct ingest {
     struct engine *engine; /* that goes on from the last capture, or NULL */
     struct buf carry;
     char text[512]; /* of the options */
+    bool last;      /* no file follows, as far as is known */
 };
 
 /* What must be the same for an engine to go on. */
@@ -135,6 +136,11 @@ static int commit(struct ingest *in, struct input *input, const char *cut, struc
         *err = why;
         return known < 0 ? known : INGEST_KNOWN;
     }
+    if (in->engine && in->last) {
+        if (store_tail(in->store, &end, err) < 0 || engine_end(in->engine, false, err) < 0)
+            return -err->code;
+        drop_engine(in);
+    }
     return store_end(in->store, &end, err);
 }
 
@@ -250,12 +256,13 @@ static int ingest_input(struct ingest *in, struct input *input, struct err *note
                                       : ingest_capture(in, input, note, err);
 }
 
-int ingest_file(struct ingest *in, const char *path, struct err *note, struct err *err)
+int ingest_file(struct ingest *in, const char *path, bool last, struct err *note, struct err *err)
 {
     struct input *input = input_open(path, true, err);
     int result;
 
     note->text[0] = '\0';
+    in->last = last;
     if (!input)
         return -err->code;
     result = ingest_input(in, input, note, err);

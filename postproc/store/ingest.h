@@ -26,8 +26,11 @@ struct ingest *ingest_new(struct store *store, const struct engine_options *opti
                           const struct progress *progress, struct err *err);
 void ingest_free(struct ingest *ingest);
 
-/* One file, or "-".  |note| gets a text that people should read though nothing failed; or "". */
-int ingest_file(struct ingest *ingest, const char *path, struct err *note, struct err *err);
+/* One file, or "-".  |last|: as far as is known no other follows (ingest_finish is needed all the
+ * same; but so the tail comes with the file, in one transaction).  |note| gets a text that people
+ * should read though nothing failed; or "". */
+int ingest_file(struct ingest *ingest, const char *path, bool last, struct err *note,
+                struct err *err);
 
 /* After the last file: puts what the engine still waits for, as provisional rows. */
 int ingest_finish(struct ingest *ingest, struct err *err);

@@ -92,6 +92,8 @@ int sql_row(struct store *store, enum statement which, struct err *err);
 
 /* carry.c: an engine goes on from the last capture; |settle|: nothing does any more */
 int carry_begin(struct store *store, bool settle, struct err *err);
+/* What follows is provisional. */
+int carry_tail(struct store *store, struct err *err);
 int carry_end(struct store *store, const struct store_end *end, struct err *err);
 
 /* schema.c */

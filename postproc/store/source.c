@@ -289,6 +289,14 @@ int store_end(struct store *store, const struct store_end *end, struct err *err)
     return 0;
 }
 
+int store_tail(struct store *store, const struct store_end *end, struct err *err)
+{
+    if (carry_end(store, end, err) < 0)
+        return -err->code;
+    store->kind = STORE_TAIL;
+    return carry_tail(store, err);
+}
+
 void store_abandon(struct store *store)
 {
     if (!store->open)

@@ -82,7 +82,11 @@ struct store_end {
     const char *options;     /* and options */
 };
 
-/* Commits the source; |end| is NULL for STORE_TAIL. */
+/* STORE_CAPTURE becomes STORE_TAIL without a commit in between: |end| has what store_end will be
+ * given.  Records that follow are those of the tail. */
+int store_tail(struct store *store, const struct store_end *end, struct err *err);
+
+/* Commits the source; |end| is NULL if it was begun as STORE_TAIL. */
 int store_end(struct store *store, const struct store_end *end, struct err *err);
 
 /* Forgets the source that was begun. Nothing happens when there is none. */
