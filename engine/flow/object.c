@@ -147,7 +147,7 @@ int object_describe(struct objects *o, uint32_t object, uint8_t type, uint64_t f
 {
     struct object *x = &o->objects[object];
 
-    if (x->type == type && (!fileid || x->fileid == fileid) && (!fsid || x->fsid == fsid))
+    if (x->type == type && (!fileid || (x->fileid == fileid && x->fsid == fsid)))
         return 0;
     x->type = type;
     if (fileid) {
@@ -244,7 +244,8 @@ int object_bind(struct objects *o, uint32_t parent, struct bytes name, uint32_t 
     if (!id && !(id = name_add(o, parent, name, err)))
         return -ERR_SYSTEM;
     old = o->names[id].object;
-    if (old == object && event == NAME_SEEN)
+    /* the same again is news only when the name by which the object was reached is gone */
+    if (old == object && event == NAME_SEEN && x->name && o->names[x->name].object == object)
         return 0;
     o->names[id].object = object;
     /* a hard link does not take an object away from a name that still stands for it */

@@ -103,6 +103,12 @@ int tag_reply(struct objects *o, struct waiting *w, const struct scan *s, uint32
     }
     if (rc == 0 && op->object)
         rc = describe(o, (uint32_t)op->object, s->attributes, err);
+    if (rc == 0 && w->parent && w->parent2 && w->removes & ROLE_NAME && w->binds & ROLE_NAME2) {
+        moved = object_named(o, w->parent, name);
+        /* both names are of one object: nothing happens, RFC 1813 s3.3.14 */
+        if (moved && moved == object_named(o, w->parent2, name2))
+            return 0;
+    }
     if (rc == 0 && w->parent && name.len) {
         if (w->removes & ROLE_NAME) {
             moved = object_named(o, w->parent, name);
