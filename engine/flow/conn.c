@@ -15,6 +15,7 @@ enum {
     TCP_RST = 4,
     TCP_ACK = 16,
     SWEEP_SEGMENTS = 64,
+    LATE_SYN_BYTES = 64 << 10, /* a new connection's numbers lie above, RFC 6528 s3 */
     RECORD_MARK = 4,
 };
 static const int64_t SWEEP_SPAN = 10000000; /* ns */
@@ -292,6 +293,12 @@ static int tcp_syn(struct conns *c, struct conn *x, uint8_t side, uint32_t seq, 
 
     if (x->syn[side] && x->isn[side] == seq)
         return 0; /* sent again, or late */
+    if (!x->syn[side] && x->stream[side].started &&
+        x->stream[side].next - (seq + 1) <= LATE_SYN_BYTES) {
+        x->syn[side] = true; /* captured behind what it began */
+        x->isn[side] = seq;
+        return 0;
+    }
     /* an answer belongs to the SYN seen just before, unless this side has sent already */
     if ((x->stream[side].started || x->syn[side] || (!answer && x->stream[!side].started)) &&
         (rc = conn_renew(c, x, frame, err)) < 0)
