@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# "cmake --install" puts everything where it belongs, and what it put there runs without the build
+# folder or the source.
+# ctest: plugin
+set -eu
+
+: "${BUILD:?the build folder}" "${SRC:?the source}"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+fail() {
+    echo "FAILED $*"
+    failed=1
+}
+
+DESTDIR=$scratch/root cmake --install "$BUILD" --prefix /usr >"$scratch/log" ||
+    { cat "$scratch/log"; exit 1; }
+cd "$scratch/root"
+
+there() { # PATTERN: exactly one file, and not an empty one
+    count=$(find . -path "./$1" -size +0 | wc -l)
+    [ "$count" -eq 1 ] || fail "$1: $count files"
+}
+there usr/bin/nfsdigest
+there '*/wireshark/plugins/*/epan/nfspair.so'
+there '*/wireshark/plugins/*/nfspair.lua'
+for file in "$SRC"/schemas/*; do
+    there "usr/share/nfsdigest/${file##*/}"
+done
+
+commands=$(usr/bin/nfsdigest --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | grep -vx help)
+[ "$(echo "$commands" | wc -l)" -ge 5 ] || fail "commands in the help: $commands"
+there usr/share/man/man1/nfsdigest.1
+for command in $commands; do
+    there "usr/share/man/man1/nfsdigest-$command.1"
+done
+
+# every page says what every option is
+for command in $commands; do
+    page=usr/share/man/man1/nfsdigest-$command.1
+    [ -f "$page" ] || continue
+    for option in $(usr/bin/nfsdigest "$command" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' |
+        grep -oE -e '--[a-z-]+'); do
+        sed 's/\\-/-/g' "$page" | grep -q -e "$option\b" || fail "$page: nothing about $option"
+    done
+done
+
+mkdir "$scratch/empty"
+(cd "$scratch/empty" && "$scratch/root/usr/bin/nfsdigest" --version) >"$scratch/version"
+grep -q '^nfsdigest [0-9]' "$scratch/version" || fail "--version: $(cat "$scratch/version")"
+exit $failed
