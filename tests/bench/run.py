@@ -28,7 +28,7 @@ MEGABYTE = 10**6
 
 class Bench:
     def __init__(self, build, scratch):
-        self.build, self.scratch = build, scratch
+        self.build, self.scratch, self.cpu = build, scratch, 0
         self.tools = build / "bin" / "tests"
         self.nfsdigest = str(build / "bin" / "nfsdigest")
         self.plugin_tshark = str(build / "bin" / "tshark")
@@ -46,7 +46,8 @@ class Bench:
         return str(path)
 
     def run(self, *commands, keep=False):
-        """Runs a pipe of commands. Returns (seconds, [peak bytes of each], output if |keep|)."""
+        """Runs a pipe of commands. Returns (seconds, [peak bytes of each], output if |keep|). Their
+        CPU time is added to self.cpu."""
         processes, source = [], subprocess.DEVNULL
         errors = open(self.scratch / "stderr", "w+b")
         start = time.monotonic()
@@ -66,6 +67,7 @@ class Bench:
             if process.returncode:
                 failed.append("%s: exit %d" % (" ".join(process.args), process.returncode))
             peaks.append(usage.ru_maxrss * 1024)
+            self.cpu += usage.ru_utime + usage.ru_stime
         seconds = time.monotonic() - start
         errors.seek(0)
         text = errors.read().decode(errors="replace")
@@ -146,20 +148,26 @@ def speed(bench, packets, capture, rounds, report):
     """Returns the medians in seconds."""
     programs = ("bare", "record", "record_tshark", "io_stat", "pipe", "fields", "ingest")
     times = {name: [] for name in programs + ("ingest_nfsr", "insert")}
+    cpu = {name: [] for name in times}
     rows = 0
     for _ in range(rounds):
-        for name in programs:
-            times[name].append(getattr(bench, name)(capture)[0])
-        times["ingest_nfsr"].append(bench.ingest_nfsr()[0])
-        seconds, _, rows = bench.insert()
-        times["insert"].append(seconds)
+        for name in times:
+            bench.cpu = 0
+            if name == "ingest_nfsr":
+                seconds = bench.ingest_nfsr()[0]
+            elif name == "insert":
+                seconds, _, rows = bench.insert()
+            else:
+                seconds = getattr(bench, name)(capture)[0]
+            times[name].append(seconds)
+            cpu[name].append(bench.cpu)
     t = {name: statistics.median(values) for name, values in times.items()}
     print("%d packets, %d operations, medians of %d rounds" % (packets, rows, rounds))
     for name, seconds in t.items():
         what = rows if name in ("ingest_nfsr", "insert") else packets
-        print("  %-14s %8.2f s  %8.0f k %s/s  (%s)" % (
+        print("  %-14s %8.2f s  %8.0f k %s/s  CPU %6.2f s  (%s)" % (
             name, seconds, what / seconds / 1000, "rows" if what is rows else "packets",
-            " ".join("%.2f" % v for v in times[name])))
+            statistics.median(cpu[name]), " ".join("%.2f" % v for v in times[name])))
     report.add("tshark record mode, times io,stat's speed", t["io_stat"] / t["record_tshark"], "x",
                5, True)
     report.add("tshark record mode, times -T fields' speed", t["fields"] / t["record_tshark"], "x",
