@@ -17,7 +17,7 @@
 
 struct framer_piece { /* where the bytes of a segment begin in |input| */
     uint32_t start;
-    bool border; /* they are the segment's first */
+    uint32_t border; /* a boolean: they are the segment's first; no padding, it is saved as bytes */
     uint64_t frame;
     int64_t time;
 };

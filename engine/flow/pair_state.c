@@ -49,6 +49,9 @@ int pair_pause(struct pair *p, struct err *err)
     step(operation) step(credential) step(port_program) step(binds) step(removes) step(parent)     \
         step(parent2) step(name_len) step(name2_len) step(root_path_len) step(name_at)             \
             step(name2_at) step(root_path_at)
+#define HELD_PLAIN(step)                                                                           \
+    step(flow) step(since) step(message.side) step(message.cap_len) step(message.wire_len)         \
+        step(message.frame) step(message.first_frame) step(message.time) step(message.flags)
 #define PAIR_PLAIN(step) step(last_operation) step(last_flow) step(credentials.last_id)
 
 static int save_list(const struct calls *c, const struct call_list *list, struct buf *out)
@@ -119,11 +122,9 @@ int pair_save(const struct pair *p, struct buf *out)
     bad |= pack_value(out, p->held_count);
     for (const struct held *held = p->held; held; held = held->next) {
         struct held plain = *held;
-        plain.message.flow = NULL;
-        plain.message.data = NULL;
         plain.flow.host[0] = plain.flow.host[1] = 0;
-        bad |= pack_value(out, plain.flow) | pack_value(out, plain.message);
-        bad |= pack_value(out, held->since);
+#define SAVE_HELD(field) bad |= pack_value(out, plain.field);
+        HELD_PLAIN(SAVE_HELD)
         bad |= pack_bytes(out, held->data, held->message.cap_len);
     }
     return bad ? -ERR_SYSTEM : 0;
@@ -198,11 +199,10 @@ static int restore_held(struct pair *p, struct unpack *in, struct err *err)
 
     unpack_value(in, count);
     while (!in->failed && count--) {
-        struct held plain, *held;
+        struct held plain = { 0 }, *held;
         struct bytes data;
-        unpack_value(in, plain.flow);
-        unpack_value(in, plain.message);
-        unpack_value(in, plain.since);
+#define RESTORE_HELD(field) unpack_value(in, plain.field);
+        HELD_PLAIN(RESTORE_HELD)
         data = unpack_bytes(in);
         if (in->failed || data.len != plain.message.cap_len || data.len < MESSAGE_MIN ||
             plain.message.side > 1) {
