@@ -428,6 +428,7 @@ int objects_learn(struct objects *o, const struct record *record, struct err *er
         o->objects[id].type = x->type;
         o->objects[id].fsid = x->fsid;
         o->objects[id].fileid = x->fileid;
+        o->objects[id].described = x->fileid != 0;
         return 0;
     case RECORD_PATH:
         id = path_add(o, p->parent, (uint32_t)p->object, p->name,

@@ -27,6 +27,7 @@ struct object {
     uint32_t path_age;
     uint8_t type;   /* enum object_type */
     bool is_parent; /* names below it are known */
+    bool described; /* its attributes were seen */
 };
 
 struct name {

@@ -13,26 +13,26 @@ enum {
 
 static int attribute(void *ctx, const struct visit *v)
 {
-    struct scan_attributes *a = ctx;
+    struct scan_identity *i = ctx;
 
     if (v->field->cls == CLASS_TYPE)
-        a->type = v->value <= OBJECT_FIFO ? (uint8_t)v->value : OBJECT_UNKNOWN;
+        i->type = (uint8_t)v->value;
     else if (v->field->cls == CLASS_FSID)
-        a->fsid = v->value;
+        i->fsid = v->value;
     else if (v->field->cls == CLASS_FILEID)
-        a->fileid = v->value;
+        i->fileid = v->value;
     return 0;
 }
 
-static struct scan_attributes read_attributes(const struct type *type, const uint8_t *data,
-                                              uint32_t len)
+struct scan_identity scan_identify(struct scan_attributes attributes)
 {
-    struct scan_attributes a = { 0 };
-    struct visitor v = { .visit = attribute, .ctx = &a };
+    struct scan_identity i = { 0 };
+    struct visitor v = { .visit = attribute, .ctx = &i };
     struct walk w;
 
-    walk(&w, type, data, len, len, false, &v);
-    return a;
+    if (attributes.data)
+        walk(&w, attributes.type, attributes.data, attributes.len, attributes.len, false, &v);
+    return i;
 }
 
 /* The port of a universal address (RFC 5665 s5.2.3.3), or of a number. */
@@ -63,7 +63,7 @@ static int visit(void *ctx, const struct visit *v)
                                      : role & ROLE_ATTRIBUTES_NEW ? &s->attributes_new
                                                                   : &s->attributes_entry;
         if (v->len && (role & (ROLE_ATTRIBUTES | ROLE_ATTRIBUTES_NEW | ROLE_ATTRIBUTES_ENTRY)))
-            *to = read_attributes(v->field->sub, v->data, v->len);
+            *to = (struct scan_attributes){ v->field->sub, v->data, v->len };
         return 0;
     }
     if (role & ROLE_DATA) {

@@ -10,7 +10,13 @@
 #include "wire/walk.h"
 #include "base/bytes.h"
 
-struct scan_attributes { /* of a fattr3, or all zero */
+struct scan_attributes { /* where a fattr3 stands; |data| NULL: there is none */
+    const struct type *type;
+    const uint8_t *data;
+    uint32_t len;
+};
+
+struct scan_identity { /* what an object is and stays */
     uint8_t type;
     uint64_t fsid, fileid;
 };
@@ -51,6 +57,9 @@ struct scan {
 int scan_body(struct scan *scan, const struct type *type, const uint8_t *data, uint32_t cap_len,
               uint32_t wire_len, const struct scan_host *host, char *problem, size_t problem_size,
               struct err *err);
+
+/* Reads them; apart, since it is seldom asked for. */
+struct scan_identity scan_identify(struct scan_attributes attributes);
 
 /* Length of the captured body as records keep it: up to the contents, or to the violation. */
 uint32_t scan_kept(const struct scan *scan, uint32_t cap_len);

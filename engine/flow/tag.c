@@ -62,7 +62,13 @@ int tag_call(struct objects *o, struct record_operation *op, const struct scan *
 static int describe(struct objects *o, uint32_t object, struct scan_attributes about,
                     struct err *err)
 {
-    return about.type ? object_describe(o, object, about.type, about.fsid, about.fileid, err) : 0;
+    struct scan_identity i;
+
+    if (!about.data || o->objects[object].described)
+        return 0;
+    i = scan_identify(about);
+    o->objects[object].described = true;
+    return i.type ? object_describe(o, object, i.type, i.fsid, i.fileid, err) : 0;
 }
 
 int tag_entry(struct objects *o, uint32_t parent, uint32_t server,
