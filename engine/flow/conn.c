@@ -39,11 +39,29 @@ struct conn {
     struct stream stream[]; /* two, for TCP only; [side] has what |side| sends */
 };
 
+/* Every packet asks for this: IPv4 gets by with three multiplications. */
+static uint64_t key_hash(const struct key *key)
+{
+    uint64_t a, b;
+
+    if (key->version == 6)
+        return XXH3_64bits(key, sizeof(*key));
+    memcpy(&a, key->address[0], 4);
+    memcpy(&b, key->address[1], 4);
+    a = (a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
+    b = ((uint64_t)key->port[0] << 32 | (uint64_t)key->port[1] << 8 | key->transport) *
+        UINT64_C(0xd6e8feb86659fd93);
+    a ^= b ^ a >> 32;
+    a *= UINT64_C(0x9e3779b97f4a7c15);
+    return a ^ a << 32; /* tables look at the upper half */
+}
+
 int conns_init(struct conns *c, const struct message_host *host, uint32_t limit, uint32_t window,
                uint32_t total, struct err *err)
 {
     memset(c, 0, sizeof(*c));
     c->host = *host;
+    c->host.memory = &c->pool.framing;
     c->limit = limit;
     c->pool.window = window;
     c->pool.total = total;
@@ -203,7 +221,7 @@ static struct conn *conn_get(struct conns *c, const struct frame *frame, const s
     memcpy(key.address[!*side], p->destination.bytes, len);
     key.port[*side] = port[0];
     key.port[!*side] = port[1];
-    hash = XXH3_64bits(&key, sizeof(key));
+    hash = key_hash(&key);
     for (*slot = table_first(&c->by_key, hash, &at); *slot != TABLE_NONE;
          *slot = table_next(&c->by_key, hash, &at))
         if (!memcmp(&c->conns[*slot]->key, &key, sizeof(key)))
@@ -266,6 +284,30 @@ static int sweep(struct conns *c, const struct frame *frame, struct err *err)
             i++;
         else
             holed_remove(c, i);
+    }
+    return rc;
+}
+
+/* Makes room for other messages: what the least recently used streams have begun is ended. */
+static int relieve(struct conns *c, const struct frame *frame, struct err *err)
+{
+    uint32_t slot = c->oldest;
+    int rc = 0;
+
+    for (; rc == 0 && slot != TABLE_NONE && c->pool.framing > c->pool.total / 4 * 3;
+         slot = c->conns[slot]->newer) {
+        struct conn *x = c->conns[slot];
+        if (x->flow.transport != IPPROTO_TCP ||
+            !(framer_trim(&x->stream[0].framer) + framer_trim(&x->stream[1].framer)))
+            continue;
+        for (int side = 0; rc == 0 && side < 2; side++) {
+            rc = stream_flush(&x->stream[side], &c->pool, true, frame->number, frame->time, err);
+            framer_trim(&x->stream[side].framer);
+        }
+        c->evicted++;
+        if (rc == 0 && x->flow.id)
+            rc = c->host.problem(c->host.ctx, PROBLEM_EVICTED, &x->flow, 0, frame->number,
+                                 frame->time, 0, err);
     }
     return rc;
 }
@@ -451,6 +493,8 @@ int conns_payload(struct conns *c, const struct frame *frame, const struct ip_pa
         rc = tcp(c, frame, payload, err);
     }
     c->unswept++;
+    if (rc == 0 && c->pool.framing > c->pool.total)
+        rc = relieve(c, frame, err);
     return rc < 0 || !c->holed_count ? rc : sweep(c, frame, err);
 }
 
