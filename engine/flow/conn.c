@@ -2,6 +2,7 @@
 #include "flow/conn.h"
 #include "base/digest.h"
 #include "base/pack.h"
+#include "flow/plausible.h"
 #include "record/record.h"
 
 #include <netinet/in.h>
@@ -42,7 +43,7 @@ struct conn {
 /* Every packet asks for this: IPv4 gets by with three multiplications. */
 static uint64_t key_hash(const struct key *key)
 {
-    uint64_t a, b;
+    uint64_t a = 0, b = 0;
 
     if (key->version == 6)
         return XXH3_64bits(key, sizeof(*key));

@@ -10,7 +10,9 @@
  * comes from a known port.
  *
  * Memory: |limit| connections and port pairs, the least recently used go first (their streams
- * are ended); the streams' share is bounded by their pool.
+ * are ended); the streams' segments are bounded by their pool, and so are their framers' buffers,
+ * by the same number again: when these are more, the least recently used streams are ended until a
+ * quarter of it is free.
  */
 #ifndef NFSDIGEST_FLOW_CONN_H
 #define NFSDIGEST_FLOW_CONN_H

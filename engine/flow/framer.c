@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "flow/framer.h"
 #include "base/pack.h"
+#include "flow/plausible.h"
 #include "record/record.h"
-#include "wire/field.h"
-#include "wire/rpc.h"
 
 #include <stdlib.h>
 
 enum {
     MARK_LEN = 4,
-    HEADER_CHECKED = 12, /* bytes of a message that must be there to believe its mark */
-    CALL_LEAST = 24,     /* a call's header up to its procedure */
-    REPLY_LEAST = 24,    /* an accepted reply without results */
-    CALL_WHOLE = 40,
     WAIT_MAX = 256 << 10, /* bytes a doubtful mark may ask for until its message's end is seen */
 };
 
@@ -28,88 +23,38 @@ void framer_init(struct framer *f, const struct message_host *host, struct flow 
     f->lost = lost;
 }
 
-void framer_free(struct framer *f)
+static void account(struct framer *f)
 {
-    buf_free(&f->message);
+    uint64_t now =
+        f->message.cap + f->input.cap + (uint64_t)f->piece_cap * sizeof(struct framer_piece);
+
+    *f->host->memory += now - f->memory;
+    f->memory = now;
+}
+
+static void input_free(struct framer *f)
+{
     buf_free(&f->input);
     free(f->pieces);
     f->pieces = NULL;
     f->piece_count = f->piece_cap = 0;
 }
 
-static bool flavor_known(uint32_t flavor)
+void framer_free(struct framer *f)
 {
-    return flavor <= RPC_AUTH_DH || flavor == RPC_GSS || (flavor >= 390000 && flavor < 390020);
+    buf_free(&f->message);
+    input_free(f);
+    account(f);
 }
 
-/* An opaque_auth at |at|: false if what is there of it violates RFC 5531 s8.2. */
-static bool auth_plausible(const uint8_t *data, uint32_t len, uint32_t at)
+size_t framer_trim(struct framer *f)
 {
-    if (len >= at + 4 && !flavor_known(load_be32(data + at)))
-        return false;
-    return len < at + 8 || load_be32(data + at + 4) <= RPC_AUTH_BODY_MAX;
-}
-
-static bool call_plausible(const uint8_t *data, uint32_t len, uint32_t wire_len)
-{
-    uint32_t credential;
-
-    if (wire_len < CALL_WHOLE || len < CALL_LEAST || load_be32(data + 8) != 2)
-        return false;
-    if (!program_name(load_be32(data + 12)) || load_be32(data + 16) > 16 ||
-        load_be32(data + 20) > 64 || !auth_plausible(data, len, 24))
-        return false;
-    if (len < 32)
-        return true;
-    credential = (load_be32(data + 28) + 3) & ~3u;
-    return wire_len >= CALL_WHOLE + credential && auth_plausible(data, len, 32 + credential);
-}
-
-static bool reply_plausible(const uint8_t *data, uint32_t len, uint32_t wire_len)
-{
-    uint32_t verifier, accept;
-
-    if (wire_len < 20 || len < 20)
-        return false;
-    if (load_be32(data + 8) == 1) { /* MSG_DENIED */
-        uint32_t reject = load_be32(data + 12);
-        return reject == 0 ? wire_len == 24
-                           : reject == 1 && wire_len == 20 && load_be32(data + 16) <= 14;
-    }
-    if (load_be32(data + 8) != 0 || wire_len < REPLY_LEAST || !auth_plausible(data, len, 12))
-        return false;
-    verifier = (load_be32(data + 16) + 3) & ~3u;
-    if (verifier > wire_len - REPLY_LEAST)
-        return false;
-    if (len < REPLY_LEAST + verifier)
-        return false;
-    accept = load_be32(data + 20 + verifier);
-    if (accept == RPC_PROG_MISMATCH)
-        return wire_len == REPLY_LEAST + verifier + 8;
-    return accept == RPC_SUCCESS ||
-           (accept <= RPC_SYSTEM_ERR && wire_len == REPLY_LEAST + verifier);
-}
-
-int rpc_looks_like(const uint8_t *data, uint32_t len, uint32_t wire_len)
-{
-    uint32_t direction;
-
-    if (len < MESSAGE_MIN)
-        return 0;
-    direction = load_be32(data + 4);
-    if (direction == RPC_CALL)
-        return call_plausible(data, len, wire_len) ? 1 : 0;
-    return direction == RPC_REPLY && reply_plausible(data, len, wire_len) ? 2 : 0;
-}
-
-/* Whether the first bytes of a message rule out that it is one. */
-static bool header_impossible(const uint8_t *data, uint32_t len)
-{
-    if (len >= 8 && load_be32(data + 4) > RPC_REPLY)
-        return true;
-    if (len < HEADER_CHECKED)
-        return false;
-    return load_be32(data + 4) == RPC_CALL ? load_be32(data + 8) != 2 : load_be32(data + 8) > 1;
+    if (!f->message.len)
+        buf_free(&f->message);
+    if (!f->input.len)
+        input_free(f);
+    account(f);
+    return f->message.len + f->input.len;
 }
 
 static int note_skipped(struct framer *f, uint64_t frame, int64_t time, struct err *err)
@@ -284,7 +229,7 @@ static int consume(struct framer *f, const uint8_t *data, uint32_t len, uint64_t
         n = f->left < len - at ? f->left : len - at;
         touch(f, frame, time);
         if (n == f->left && f->last && !f->message.len && !(f->flags & SIGHTING_PARTIAL)) {
-            if (header_impossible(data + at, n)) { /* whole and in place: nothing is copied */
+            if (rpc_impossible(data + at, n)) { /* whole and in place: nothing is copied */
                 *used = at;
                 return lose(f, err);
             }
@@ -295,10 +240,10 @@ static int consume(struct framer *f, const uint8_t *data, uint32_t len, uint64_t
             continue;
         }
         if (!(f->flags & SIGHTING_PARTIAL)) {
-            bool check = f->message.len < HEADER_CHECKED;
+            bool check = f->message.len < IMPOSSIBLE_LOOK;
             if (buf_append(&f->message, data + at, n) < 0)
                 return err_set(err, ERR_SYSTEM, "out of memory");
-            if (check && header_impossible(f->message.data, (uint32_t)f->message.len)) {
+            if (check && rpc_impossible(f->message.data, (uint32_t)f->message.len)) {
                 *used = at + n;
                 return lose(f, err);
             }
@@ -346,11 +291,11 @@ static enum verdict judge(const struct framer *f, uint32_t at, bool all, uint64_
     if (!(load_be32(p) & LAST_FRAGMENT) || len < 20 || len > MESSAGE_MAX)
         return NO;
     have -= MARK_LEN;
-    if (header_impossible(p + MARK_LEN, have < len ? have : len))
+    if (rpc_impossible(p + MARK_LEN, have < len ? have : len))
         return NO;
     kind = rpc_looks_like(p + MARK_LEN, have < len ? have : len, len);
     if (!kind) /* a longer look may still find it plausible */
-        return !all && have < len && have < CALL_WHOLE + 2 * RPC_AUTH_BODY_MAX ? WAIT : NO;
+        return !all && have < len && have < PLAUSIBLE_LOOK ? WAIT : NO;
     if (f->flow->id && (kind == 2) != (f->side == f->flow->server))
         return NO;
     if (kind == 1 || f->host->expects(f->host->ctx, f->flow, f->side, load_be32(p + MARK_LEN)))
@@ -363,14 +308,14 @@ static enum verdict judge(const struct framer *f, uint32_t at, bool all, uint64_
         return all || end - at > WAIT_MAX ? NO : WAIT;
     if (end == f->input.len || border(f, end))
         return YES;
-    *need = end + MARK_LEN + HEADER_CHECKED;
+    *need = end + MARK_LEN + IMPOSSIBLE_LOOK;
     have = (uint32_t)(f->input.len - end);
-    if (have < MARK_LEN + HEADER_CHECKED)
+    if (have < MARK_LEN + IMPOSSIBLE_LOOK)
         return all ? NO : WAIT;
     p = f->input.data + end;
     len = load_be32(p) & ~LAST_FRAGMENT;
     return (load_be32(p) & LAST_FRAGMENT) && len >= 20 && len <= MESSAGE_MAX &&
-                   !header_impossible(p + MARK_LEN, have - MARK_LEN)
+                   !rpc_impossible(p + MARK_LEN, have - MARK_LEN)
                ? YES
                : NO;
 }
@@ -452,7 +397,7 @@ static int work(struct framer *f, bool all, uint64_t frame, int64_t time, struct
         rc = consume(f, rest.input.data, n, p.frame, p.time, &used, err);
         input_drop(&rest, used);
         if (!f->input.len) {
-            framer_free(&(struct framer){ .input = f->input, .pieces = f->pieces });
+            input_free(f);
             f->input = rest.input;
             f->pieces = rest.pieces;
             f->piece_count = rest.piece_count;
@@ -466,7 +411,7 @@ static int work(struct framer *f, bool all, uint64_t frame, int64_t time, struct
             rc = input_append(f, rest.input.data + start, end - start, rest.pieces[i].border,
                               rest.pieces[i].frame, rest.pieces[i].time, err);
         }
-        framer_free(&rest);
+        input_free(&rest);
     }
     return rc;
 }
@@ -478,12 +423,16 @@ int framer_data(struct framer *f, const uint8_t *data, uint32_t len, uint64_t fr
     int rc;
 
     if (!f->lost && !f->input.len) {
-        if ((rc = consume(f, data, len, frame, time, &used, err)) < 0 || !f->lost)
+        if ((rc = consume(f, data, len, frame, time, &used, err)) < 0 || !f->lost) {
+            account(f);
             return rc;
+        }
     }
-    if ((rc = input_append(f, data + used, len - used, !used, frame, time, err)) < 0)
-        return rc;
-    return work(f, false, frame, time, err);
+    rc = input_append(f, data + used, len - used, !used, frame, time, err);
+    if (rc == 0)
+        rc = work(f, false, frame, time, err);
+    account(f);
+    return rc;
 }
 
 static void input_forget(struct framer *f)
@@ -582,6 +531,7 @@ int framer_restore(struct framer *f, struct unpack *in)
         buf_append(&f->input, input.data, input.len) < 0)
         return -ERR_SYSTEM;
     f->piece_cap = f->piece_count + 1;
+    account(f);
     unpack_raw(in, f->pieces, f->piece_count * sizeof(*f->pieces));
     return 0;
 }

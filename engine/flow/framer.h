@@ -7,7 +7,8 @@
  * plausible length and a header that reads as RPC; for a reply that no call waits for, also
  * a segment border or another mark at one of its ends.
  *
- * Memory: one message a direction, and while searching MESSAGE_MAX bytes at most.
+ * Memory: one message a direction, and while searching MESSAGE_MAX bytes at most; of all framers
+ * together what conn.h says, with the help of framer_trim.
  */
 #ifndef NFSDIGEST_FLOW_FRAMER_H
 #define NFSDIGEST_FLOW_FRAMER_H
@@ -45,6 +46,7 @@ struct framer {
     struct framer_piece *pieces;
     uint32_t piece_count, piece_cap;
     uint64_t skipped; /* bytes passed over in this search */
+    uint64_t memory;  /* what of host->memory is this one's */
 };
 
 /* |lost|: the stream was joined in its middle. */
@@ -63,13 +65,12 @@ int framer_gap(struct framer *f, uint64_t len, uint32_t flag, uint64_t frame, in
 /* The stream's end: what is there of the current message is delivered as partial. */
 int framer_end(struct framer *f, uint64_t frame, int64_t time, struct err *err);
 
+/* Frees buffers in which nothing waits; says how many bytes do. */
+size_t framer_trim(struct framer *f);
+
 /* Appends the state to |out|, without host and flow, which framer_restore leaves alone. */
 int framer_save(const struct framer *f, struct buf *out);
 struct unpack;
 int framer_restore(struct framer *f, struct unpack *in);
-
-/* Whether |len| bytes at |data| begin a message that may be trusted without its record mark's
- * company: the test for datagrams and new connections.  1: a call, 2: a reply, 0: neither. */
-int rpc_looks_like(const uint8_t *data, uint32_t len, uint32_t wire_len);
 
 #endif

@@ -49,6 +49,7 @@ struct message_host {
     int (*problem)(void *ctx, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
                    int64_t time, uint64_t length, struct err *err);
     void *ctx;
+    uint64_t *memory; /* bytes that all framers have allocated: they keep it true */
 };
 
 #endif

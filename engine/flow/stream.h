@@ -58,6 +58,7 @@ struct stream {
 struct stream_pool {
     uint32_t window, total; /* limits in bytes */
     uint64_t queued;        /* in all streams */
+    uint64_t framing;       /* bytes that their framers have allocated */
     int64_t clock;          /* latest frame time seen */
     /* counters: */
     uint64_t segments, duplicates, reordered, holes, hole_bytes, late, restarts;
