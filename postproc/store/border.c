@@ -28,13 +28,14 @@ int border_add(struct border *b, const struct border_entry *entry, struct err *e
     return 0;
 }
 
-struct border_entry *border_find(struct border *b, uint64_t key, bool is_call, uint32_t *at)
+struct border_entry *border_find(struct border *b, uint64_t key, enum border_kind kind,
+                                 uint32_t *at)
 {
     uint32_t i =
         *at == UINT32_MAX ? table_first(&b->table, key, at) : table_next(&b->table, key, at);
 
     for (; i != TABLE_NONE; i = table_next(&b->table, key, at))
-        if (b->entries[i].is_call == is_call)
+        if (b->entries[i].kind == kind)
             return &b->entries[i];
     return NULL;
 }

@@ -3,10 +3,10 @@
  *
  * Calls and replies that had no counterpart in their own .nfsr stream, waiting for it in another
  * one: streams recorded from rotated captures part calls from replies, and retransmissions
- * from first copies.  (Captures don't need this: the engine's state is carried from one to the
- * next.)
+ * from first copies, also of calls that were answered lately.  (Captures don't need this: the
+ * engine's state is carried from one to the next.)
  *
- * Memory: BORDER_MAX entries of 48 bytes, the latest of the database.
+ * Memory: BORDER_MAX entries of 48 bytes, the latest of the database: half of them unpaired ones.
  */
 #ifndef NFSDIGEST_STORE_BORDER_H
 #define NFSDIGEST_STORE_BORDER_H
@@ -14,9 +14,15 @@
 #include "base/err.h"
 #include "base/table.h"
 
-enum { BORDER_MAX = 131072 };
+enum { BORDER_MAX = 262144 };
 #define BORDER_REPLY_SPAN (900 * INT64_C(1000000000)) /* ns from a call to its reply, at most */
 #define BORDER_REORDER_SPAN (2 * INT64_C(1000000000)) /* ns by which a reply may come first */
+
+enum border_kind {
+    BORDER_CALL,     /* without a reply */
+    BORDER_REPLY,    /* without a call */
+    BORDER_ANSWERED, /* a call with its reply */
+};
 
 struct border_entry {
     uint64_t key;      /* border_key */
@@ -24,7 +30,7 @@ struct border_entry {
     int64_t time;
     uint16_t client_port, server_port;
     uint8_t transport;
-    bool is_call;
+    uint8_t kind; /* enum border_kind */
 };
 
 /* An operation of the stream that turned out to be one of the database. */
@@ -47,9 +53,9 @@ void border_free(struct border *border);
 /* 0 or -ERR_SYSTEM. */
 int border_add(struct border *border, const struct border_entry *entry, struct err *err);
 
-/* The next entry of one side under |key|: NULL when there is none.  Start with *|at| = UINT32_MAX.
- * For a call (|is_call|) entries of calls are meant. */
-struct border_entry *border_find(struct border *border, uint64_t key, bool is_call, uint32_t *at);
+/* The next entry of a kind under |key|: NULL when there is none.  Start with *|at| = UINT32_MAX. */
+struct border_entry *border_find(struct border *border, uint64_t key, enum border_kind kind,
+                                 uint32_t *at);
 
 void border_remove(struct border *border, struct border_entry *entry);
 

@@ -20,38 +20,53 @@ enum {
     GET_RESULT_LENGTH,
 };
 
-int border_load(struct store *store, struct err *err)
+static int load(struct store *store, const char *sql, struct err *err)
 {
     sqlite3_stmt *stmt;
     int result = 0;
 
-    if (sqlite3_prepare_v2(store->db,
-                           "SELECT o.id, o.call_source IS NOT NULL,"
-                           " ifnull(o.call_time, o.reply_time), o.client, o.server, o.xid,"
-                           " f.transport, f.client_port, f.server_port FROM operation o"
-                           " JOIN flow f ON f.id = o.flow WHERE o.pairing <> 0"
-                           " ORDER BY o.id DESC LIMIT ?",
-                           -1, &stmt, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL) != SQLITE_OK)
         return store_fail(store->db, store->path, err);
-    sqlite3_bind_int(stmt, 1, BORDER_MAX);
+    sqlite3_bind_int(stmt, 1, BORDER_MAX / 2);
+    if (sqlite3_bind_parameter_count(stmt) > 1)
+        sqlite3_bind_int64(stmt, 2, BORDER_REPLY_SPAN);
     while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
+        bool has_call = sqlite3_column_int(stmt, 1);
         struct border_entry entry = {
             .operation = sqlite3_column_int64(stmt, 0),
-            .is_call = sqlite3_column_int(stmt, 1),
-            .time = sqlite3_column_int64(stmt, 2),
-            .transport = (uint8_t)sqlite3_column_int(stmt, 6),
-            .client_port = (uint16_t)sqlite3_column_int(stmt, 7),
-            .server_port = (uint16_t)sqlite3_column_int(stmt, 8),
+            .kind = !has_call                     ? BORDER_REPLY
+                    : sqlite3_column_int(stmt, 2) ? BORDER_CALL
+                                                  : BORDER_ANSWERED,
+            .time = sqlite3_column_int64(stmt, 3),
+            .transport = (uint8_t)sqlite3_column_int(stmt, 7),
+            .client_port = (uint16_t)sqlite3_column_int(stmt, 8),
+            .server_port = (uint16_t)sqlite3_column_int(stmt, 9),
         };
 
-        entry.key = border_key((const char *)sqlite3_column_text(stmt, 3),
-                               (const char *)sqlite3_column_text(stmt, 4),
-                               (uint32_t)sqlite3_column_int64(stmt, 5));
+        entry.key = border_key((const char *)sqlite3_column_text(stmt, 4),
+                               (const char *)sqlite3_column_text(stmt, 5),
+                               (uint32_t)sqlite3_column_int64(stmt, 6));
         result = border_add(&store->border, &entry, err);
     }
     if (sqlite3_finalize(stmt) != SQLITE_OK && result == 0)
         result = store_fail(store->db, store->path, err);
     return result;
+}
+
+#define ENTRIES                                                                                    \
+    "SELECT o.id, o.call_source IS NOT NULL, o.pairing <> 0, ifnull(o.call_time, o.reply_time),"   \
+    " o.client, o.server, o.xid, f.transport, f.client_port, f.server_port FROM operation o"       \
+    " JOIN flow f ON f.id = o.flow WHERE "
+
+int border_load(struct store *store, struct err *err)
+{
+    if (load(store, ENTRIES "o.pairing <> 0 ORDER BY o.id DESC LIMIT ?1", err) < 0)
+        return -err->code;
+    return load(store,
+                ENTRIES "o.pairing = 0 AND ifnull(o.call_time, o.reply_time) >="
+                        " (SELECT max(last_time) FROM source) - ?2"
+                        " ORDER BY ifnull(o.call_time, o.reply_time) DESC LIMIT ?1",
+                err);
 }
 
 static bool same_ports(const struct border_entry *entry, const struct flow_ends *ends)
@@ -104,15 +119,15 @@ static int complete(struct store *store, const struct border_entry *entry,
     return count_operation(store, call_source, row->reply.source, 1, err);
 }
 
-/* The call that an earlier source left open and this reply answers, the latest if there are
- * several. */
+/* The call of an earlier source that this reply answers, the latest if there are several. */
 static struct border_entry *find_call(struct store *store, const struct operation_row *row,
-                                      const struct flow_ends *ends, uint64_t key)
+                                      const struct flow_ends *ends, uint64_t key,
+                                      enum border_kind kind)
 {
     struct border_entry *entry, *found = NULL;
     uint32_t at = UINT32_MAX;
 
-    while ((entry = border_find(&store->border, key, true, &at)))
+    while ((entry = border_find(&store->border, key, kind, &at)))
         if (same_ports(entry, ends) && reply_fits(entry->time, row->reply.time) &&
             (!found || entry->time > found->time))
             found = entry;
@@ -126,7 +141,7 @@ static struct border_entry *find_reply(struct store *store, const struct operati
     struct border_entry *entry, *found = NULL;
     uint32_t at = UINT32_MAX;
 
-    while ((entry = border_find(&store->border, key, false, &at)))
+    while ((entry = border_find(&store->border, key, BORDER_REPLY, &at)))
         if (same_ports(entry, ends) && reply_fits(row->call.time, entry->time) &&
             (!found || entry->time < found->time))
             found = entry;
@@ -155,15 +170,15 @@ static int same_call(struct store *store, const struct border_entry *entry,
     return same;
 }
 
-/* The first copy of this call in an earlier source, not answered there: 1, 0 or negative. */
+/* The first copy of this call in an earlier source: 1, 0 or negative. */
 static int find_first_copy(struct store *store, const struct operation_row *row, uint64_t key,
-                           struct border_entry **found, struct err *err)
+                           enum border_kind kind, struct border_entry **found, struct err *err)
 {
     struct border_entry *entry;
     uint32_t at = UINT32_MAX;
     int same = 0;
 
-    while (same == 0 && (entry = border_find(&store->border, key, true, &at))) {
+    while (same == 0 && (entry = border_find(&store->border, key, kind, &at))) {
         if (entry->time > row->call.time || entry->time < row->call.time - BORDER_REPLY_SPAN)
             continue;
         same = same_call(store, entry, row, err);
@@ -202,38 +217,82 @@ static int take_reply(struct store *store, struct border_entry *entry, struct op
     return count_operation(store, 0, row->reply.source, -1, err);
 }
 
+/* A further reply to an operation that was answered in an earlier source. */
+static int further_reply(struct store *store, const struct border_entry *entry,
+                         const struct operation_row *row, struct err *err)
+{
+    sqlite3_stmt *stmt = store->sql[SQL_GET_OPERATION];
+    bool differs;
+
+    if (get(store, entry, err) < 0)
+        return -err->code;
+    differs = (uint32_t)sqlite3_column_int64(stmt, GET_REPLY + 4) != row->reply.length;
+    if (!differs && row->result.len)
+        differs =
+            (uint32_t)sqlite3_column_bytes(stmt, GET_RESULT) != row->result.len ||
+            memcmp(sqlite3_column_blob(stmt, GET_RESULT), row->result.data, row->result.len) != 0;
+    sqlite3_reset(stmt);
+    return put_further_copy(store, entry->operation, REPEAT_REPLY, differs, row->flow, &row->reply,
+                            err);
+}
+
+/* A reply without a call. */
+static int match_reply(struct store *store, const struct operation_row *row,
+                       const struct flow_ends *ends, uint64_t key, struct err *err)
+{
+    struct border_entry *entry = find_call(store, row, ends, key, BORDER_CALL);
+    bool open = entry;
+
+    if (!entry)
+        entry = find_call(store, row, ends, key, BORDER_ANSWERED);
+    if (!entry)
+        return 0;
+    if ((open ? complete(store, entry, row, err) : further_reply(store, entry, row, err)) < 0 ||
+        border_join(&store->border, row->id, entry->operation, err) < 0)
+        return -err->code;
+    if (open)
+        entry->kind = BORDER_ANSWERED;
+    return 1;
+}
+
+/* A call that came in an earlier source for the first time. */
+static int match_copy(struct store *store, const struct operation_row *row, uint64_t key,
+                      struct err *err)
+{
+    struct border_entry *entry = NULL;
+    int found = find_first_copy(store, row, key, BORDER_CALL, &entry, err);
+
+    if (found == 0)
+        found = find_first_copy(store, row, key, BORDER_ANSWERED, &entry, err);
+    if (found <= 0)
+        return found;
+    if (put_further_copy(store, entry->operation, REPEAT_CALL, false, row->flow, &row->call, err) <
+            0 ||
+        border_join(&store->border, row->id, entry->operation, err) < 0)
+        return -err->code;
+    if (!row->reply.source)
+        return 1;
+    if (entry->kind == BORDER_ANSWERED)
+        return further_reply(store, entry, row, err) < 0 ? -err->code : 1;
+    if (complete(store, entry, row, err) < 0)
+        return -err->code;
+    entry->kind = BORDER_ANSWERED;
+    return 1;
+}
+
 int border_match(struct store *store, struct operation_row *row, struct err *err)
 {
     const struct flow_ends *ends = &store->hosts.flows[row->local_flow - 1];
     uint64_t key = border_key(store->hosts.hosts[ends->client].text,
                               store->hosts.hosts[ends->server].text, row->record->xid);
-    struct border_entry *entry = NULL;
+    struct border_entry *entry;
     int result;
 
-    if (!row->call.source) {
-        entry = find_call(store, row, ends, key);
-        if (!entry)
-            return 0;
-        if (complete(store, entry, row, err) < 0 ||
-            border_join(&store->border, row->id, entry->operation, err) < 0)
-            return -err->code;
-        border_remove(&store->border, entry);
-        return 1;
-    }
-    result = find_first_copy(store, row, key, &entry, err);
-    if (result < 0)
+    if (!row->call.source)
+        return match_reply(store, row, ends, key, err);
+    result = match_copy(store, row, key, err);
+    if (result != 0 || row->reply.source)
         return result;
-    if (result > 0) {
-        if (put_further_copy(store, entry->operation, REPEAT_CALL, false, row->flow, &row->call,
-                             err) < 0 ||
-            border_join(&store->border, row->id, entry->operation, err) < 0 ||
-            (row->reply.source && complete(store, entry, row, err) < 0))
-            return -err->code;
-        if (row->reply.source)
-            border_remove(&store->border, entry);
-        return 1;
-    }
-    if (!row->reply.source && (entry = find_reply(store, row, ends, key)))
-        return take_reply(store, entry, row, err);
-    return 0;
+    entry = find_reply(store, row, ends, key);
+    return entry ? take_reply(store, entry, row, err) : 0;
 }

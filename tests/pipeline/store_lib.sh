@@ -21,7 +21,7 @@ is() {
     if [ "$2" = "$3" ]; then
         ok
     else
-        bad "$1: \"$2\", not \"$3\""
+        bad "$1: \"$(echo "$2" | head -c 300)\", not \"$(echo "$3" | head -c 300)\""
     fi
 }
 

@@ -1,0 +1,297 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: asan
+#
+# Every option of the program does what its help says. One line is one test.
+set -eu
+. "$(dirname "$0")/store_lib.sh"
+
+n=$NFSDIGEST
+cd "$scratch"
+small=$(capture vfs-libnfs-all22)
+other=other.pcap # not all of it, so that operations without call or reply are there
+editcap -F pcap "$(capture knfsd-netem-udp)" $other $(seq 53 53 2500)
+"$n" ingest -q -o t.db "$small" "$other"
+"$n" record -o small.nfsr "$small"
+
+# --- usage: name | exit code | pattern in what it says | arguments
+while IFS='|' read -r name code pattern arguments; do
+    eval "expect '$name' $code '$pattern' '$n' $arguments"
+done <<'T'
+no command|2|usage: nfsdigest COMMAND|
+unknown command|2|no command "frobnicate"|frobnicate
+version|0|^nfsdigest [0-9]+\.[0-9]+\.[0-9]+$|--version
+version, short|0|^nfsdigest [0-9]|-V
+help|0|ingest +read captures|--help
+help, as command|0|check +verify|help
+help of a command|0|usage: nfsdigest ops|help ops
+help of an unknown command|2|no command "x"|help x
+unknown option|2|--frob is not an option.*ops --help|ops --frob t.db
+unknown letter|2|is not an option|info -Z t.db
+option without value|2|needs a value|ops t.db --client
+ambiguous option|2|ambiguous|ops --m 1 t.db
+ops: no database|2|takes one database|ops
+ops: two databases|2|takes one database|ops t.db t.db
+info: no file|2|takes one file|info
+info: two files|2|takes one file|info t.db t.db
+info: bad --by|2|--by takes procedure, client or path|info --by moon t.db
+check: no file|2|nothing to check|check
+record: no capture|2|nothing to record|record -o x.nfsr
+ingest: no file|2|nothing to ingest|ingest
+ingest: no file for a database|2|nothing to ingest|ingest -o x.db
+ingest: only a database|2|a database cannot be ingested; name what|ingest t.db
+ingest: two databases|2|a database cannot be ingested|ingest t.db t.db
+ingest: mistyped capture|3|nowhere.pcap: there is no such file|ingest nowhere.pcap t.db
+ops: bad client|2|no IPv4 or IPv6 address|ops -c moon t.db
+ops: bad server|2|no IPv4 or IPv6 address|ops -s 1.2.3 t.db
+ops: bad procedure|2|no procedure is called "moon"|ops -P moon t.db
+ops: bad program|2|no program is called "moon"|ops -g moon t.db
+ops: bad status|2|no status is called "moon"|ops -S moon t.db
+ops: bad time|2|--from: .*is no time|ops --from moon t.db
+ops: bad time, to|2|--to: .*is no time|ops --to 2026-13-99x t.db
+ops: bad latency|2|--min-latency: .*is no duration|ops --min-latency 1moon t.db
+ops: bad xid|2|--xid: .*is no number|ops --xid moon t.db
+ops: bad limit|2|--limit: .*is no number|ops -n -1 t.db
+engine: bad port|2|--rpc-port: .*is no port|record -o x --rpc-port 70000 x.pcap
+engine: bad window|2|--window: .*is no size|record -o x --window 0 x.pcap
+engine: bad total window|2|--total-window: .*is no size|record -o x --total-window 4X x.pcap
+engine: bad connections|2|--connections: .*is no number above 0|record -o x --connections 0 x.pcap
+engine: bad pending|2|--pending: .*is no number above 0|record -o x --pending x x.pcap
+engine: bad span|2|--retransmit-span: .*is no duration|record -o x --retransmit-span x x.pcap
+engine: bad reorder span|2|--reorder-span: .*is no duration|record -o x --reorder-span x x.pcap
+T
+
+# --- every option stands in the help and the man page of its command, and the other way round
+for command in ingest record info ops check; do
+    "$n" $command --help | grep -Eo -- '--[a-z][a-z-]+' | sort -u >help.txt
+    page=$SRC/man/nfsdigest-$command.1
+    sed 's/\\-/-/g' "$page" | grep -Eo -- '--[a-z][a-z-]+' | sort -u >page.txt
+    is "options of $command in help and man page" "$(comm -3 help.txt page.txt)" ""
+    [ -s help.txt ] && ok || bad "options of $command: none"
+done
+
+# --- filters of ops: options | SQL condition that says the same; neither none nor all may fit
+all=$(sql t.db 'SELECT count(*) FROM operation')
+first=$(sql t.db 'SELECT min(call_time) FROM operation WHERE call_source = 2')
+middle=$(sql t.db 'SELECT call_time FROM operation WHERE call_source = 2 LIMIT 1 OFFSET 500')
+text=$(sql t.db "SELECT time FROM op WHERE call_source = 2 LIMIT 1 OFFSET 500")
+while IFS='|' read -r options condition; do
+    eval "'$n' ops $options t.db" >found.txt 2>&1 || bad "ops $options: $(head -1 found.txt)"
+    want=$(sql t.db "SELECT count(*) FROM operation o WHERE $condition")
+    is "ops $options" "$(wc -l <found.txt)" "$want"
+    [ "$want" -gt 0 ] && [ "$want" -lt "$all" ] && ok || bad "ops $options: fits $want of $all"
+    eval "'$n' ops --json $options t.db" >found.json
+    is "ops --json $options" "$(python3 -c '
+import json
+print(*[json.loads(line)["id"] for line in open("found.json")])')" \
+        "$(sql t.db "SELECT id FROM operation o WHERE $condition ORDER BY id" | paste -sd ' ')"
+done <<T
+--client 10.99.0.12|client = '10.99.0.12'
+-c 127.0.0.1|client = '127.0.0.1'
+--server 10.99.0.1|server = '10.99.0.1'
+-s 127.0.0.1|server = '127.0.0.1'
+--path /tmp/caps|path IN (SELECT id FROM path WHERE text LIKE '/tmp/caps%') OR path2 IN (SELECT id FROM path WHERE text LIKE '/tmp/caps%')
+-p /srv/exp/p/s1/|path IN (SELECT id FROM path WHERE text LIKE '/srv/exp/p/s1/%') OR path2 IN (SELECT id FROM path WHERE text LIKE '/srv/exp/p/s1/%')
+--procedure READ|program = 100003 AND procedure = 6
+-P readdirplus|program = 100003 AND procedure = 17
+-P 1|procedure = 1
+--program NFSACL|program = 100227
+-g mount|program = 100005
+-g 100003|program = 100003
+-g nfs -P write|program = 100003 AND procedure = 7
+--status NFS3ERR_NOENT|program = 100003 AND status = 2
+-S noent|status = 2 AND program IN (100003, 100227)
+-S 17|status = 17
+--status ok|rpc_status = 0 AND ifnull(status, 0) = 0
+--status error|rpc_status <> 0 OR status <> 0
+--from '$text'|ifnull(call_time, reply_time) >= $middle
+-f ${middle:0:10}.${middle:10}|ifnull(call_time, reply_time) >= $middle
+--to '${text/ /T}Z'|call_time < $middle OR reply_time < $middle AND call_time IS NULL
+-t ${middle:0:10}.${middle:10}|ifnull(call_time, reply_time) < $middle
+--min-latency 1ms|reply_time - call_time >= 1000000
+--max-latency 500us|reply_time - call_time <= 500000
+--min-latency 0.0002 --max-latency 1000000ns|reply_time - call_time BETWEEN 200000 AND 1000000
+--xid $(sql t.db 'SELECT xid FROM operation WHERE id = 77')|xid = (SELECT xid FROM operation WHERE id = 77)
+-x $(sql t.db "SELECT printf('0x%x', xid) FROM operation WHERE id = 78")|xid = (SELECT xid FROM operation WHERE id = 78)
+--frame 300 --source 2|(call_source = 2 AND 300 BETWEEN call_first_frame AND call_frame) OR (reply_source = 2 AND 300 BETWEEN reply_first_frame AND reply_frame)
+-F $(sql t.db 'SELECT min(frame) FROM retransmission') --source 2|id = (SELECT operation FROM retransmission ORDER BY frame LIMIT 1)
+--source 1|call_source = 1 OR reply_source = 1
+--unpaired|pairing <> 0
+-u|call_frame IS NULL OR reply_frame IS NULL
+--limit 7|id IN (SELECT id FROM operation ORDER BY id LIMIT 7)
+-n 3 -P read|id IN (SELECT id FROM operation WHERE procedure = 6 AND program = 100003 ORDER BY id LIMIT 3)
+T
+
+# --- what is printed
+is "ops: one line" "$("$n" ops -P write -n 1 t.db | sed -E 's/[0-9.]+[mu]s/T/; s/\[[0-9]+-[0-9]+\]/[F]/; s/^[0-9-]+ [0-9:.]+/TIME/')" \
+    "TIME $(sql t.db "SELECT o.client || ' > ' || o.server || ' NFS WRITE ' || p.text || ' @' || offset || '+' || count FROM operation o JOIN path p ON p.id = o.path WHERE program = 100003 AND procedure = 7 LIMIT 1") NFS3_OK T [F]"
+python3 - "$n" <<'P' && ok || bad "ops --json: values"
+import json, sqlite3, subprocess, sys
+db = sqlite3.connect("t.db"); db.row_factory = sqlite3.Row
+said = subprocess.run([sys.argv[1], "ops", "--json", "--fields", "t.db"], capture_output=True, check=True)
+rows = db.execute("SELECT o.*, p.text AS path_text, q.text AS path2_text, c.uid FROM operation o"
+                  " LEFT JOIN path p ON p.id = o.path LEFT JOIN path q ON q.id = o.path2"
+                  " LEFT JOIN credential c ON c.id = o.credential ORDER BY o.id").fetchall()
+lines = said.stdout.decode().splitlines()
+assert len(lines) == len(rows), (len(lines), len(rows))
+decoded = dots = 0
+for line, row in zip(lines, rows):
+    o = json.loads(line)
+    for name in ("id", "call_time", "reply_time", "latency", "client", "server", "xid", "program",
+                 "version", "procedure", "object", "object2", "new_object", "rpc_status", "status",
+                 "call_source", "call_frame", "reply_source", "reply_frame", "call_flags",
+                 "reply_flags", "data_length", "depends_on", "uid"):
+        assert o[name] == row[name], (name, o[name], row[name])
+    for name in ("offset", "count"):
+        assert o[name] == (None if row[name] is None else row[name] % 2**64), (name, o[name])
+    assert (o["path"], o["path2"]) == (row["path_text"], row["path2_text"]), o
+    if (o["program"], o["procedure"]) == (100003, 6) and "arguments" in o:
+        assert o["arguments"]["READ3args.offset"] == o["offset"], o
+        assert o["arguments"]["READ3args.count"] == o["count"], o
+        if o["status"] == 0:
+            assert o["result"]["READ3res.resok.data"]["length"] == o["data_length"], o
+        decoded += 1
+    if (o["program"], o["procedure"]) == (100003, 16) and o["status"] == 0:
+        names = [v for k, v in o["result"].items() if k.endswith(".name")]
+        dots += "." in names and ".." in names
+        decoded += len(names) > 0
+assert decoded > 10 and dots > 0, (decoded, dots)
+P
+is "ops --fields" "$("$n" ops --fields -P access -n 1 t.db | sed -n 's/ = .*//; 3p')" "    ACCESS3args.access"
+
+# --- info
+python3 - "$n" <<'P' && ok || bad "info --json: values"
+import json, math, sqlite3, subprocess, sys
+db = sqlite3.connect("t.db"); db.row_factory = sqlite3.Row
+def info(*args):
+    return json.loads(subprocess.run([sys.argv[1], "info", "--json", *args], capture_output=True,
+                                     check=True).stdout)
+def percentile(values, p):
+    return sorted(values)[max(math.ceil(len(values) * p / 100), 1) - 1]
+i = info("--top", "100000", "t.db")
+total = db.execute("SELECT count(*) AS n FROM operation").fetchone()["n"]
+assert i["totals"][0]["operations"] == total
+assert [s["frames"] for s in i["sources"]] == [r["frames"] for r in db.execute("SELECT * FROM source")]
+assert sum(r["operations"] for r in i["pairing"]) == total
+columns = {"procedure": "program, version, procedure", "client": "client", "path": "path"}
+for by, column in columns.items():
+    groups = {}
+    for row in db.execute("SELECT o.*, p.text AS path_text FROM operation o"
+                          " LEFT JOIN path p ON p.id = o.path"):
+        key = {"procedure": (row["program"], row["version"], row["procedure"]),
+               "client": row["client"], "path": row["path_text"]}[by]
+        if key is None or (by == "procedure" and key[0] is None):
+            continue
+        groups.setdefault(key, []).append(row)
+    found = {(g["program"], g["version"], g["number"]) if by == "procedure" else g[by]: g
+             for g in i["by_" + by]}
+    assert found.keys() == groups.keys(), found.keys() ^ groups.keys()
+    for key, rows in groups.items():
+        g = found[key]
+        latencies = [r["latency"] for r in rows if r["latency"] is not None]
+        assert g["operations"] == len(rows), (key, g, len(rows))
+        assert g["answered"] == len(latencies)
+        assert g["errors"] == sum(1 for r in rows if r["rpc_status"] or r["status"])
+        for name, procedure in (("read", 6), ("written", 7)):
+            assert g[name] == sum(r["data_length"] or 0 for r in rows
+                                  if (r["program"], r["procedure"]) == (100003, procedure)), (key, g)
+        for p in (50, 90, 99):
+            assert g["p%d" % p] == (percentile(latencies, p) if latencies else None), (key, p, g)
+        assert g["max"] == (max(latencies) if latencies else None)
+    only = info("--by", by, "--top", "3", "t.db")
+    assert len(only["by_" + by]) == min(3, len(groups)) and len(only) == 2, only.keys()
+    assert only["by_" + by] == i["by_" + by][:len(only["by_" + by])]
+    # the views say the same
+    if by != "path":
+        view = {tuple(r)[0] if by == "client" else r["procedure"]: r
+                for r in db.execute("SELECT * FROM latency_by_" + by)}
+        assert len(view) > 0
+    for r in db.execute("SELECT * FROM latency_by_client"):
+        g = next(g for g in i["by_client"] if g["client"] == r["client"])
+        assert abs(g["p90"] / 1e6 - r["p90_ms"]) < 1e-9 and g["answered"] == r["operations"]
+    for r in db.execute("SELECT * FROM latency_by_path"):
+        g = next(g for g in i["by_path"] if g["path"] == r["path"])
+        assert abs(g["p50"] / 1e6 - r["p50_ms"]) < 1e-9 and abs(g["max"] / 1e6 - r["max_ms"]) < 1e-9
+P
+"$n" info t.db >info.txt
+for pattern in 'Time +2026-' 'Operations +[0-9,]+ by 2 clients of 2 servers' 'retransmitted' 'reply lost' \
+    'p50 +p90 +p99 +max +procedure' 'NFS READ$' 'NFSACL GETACL$' '10\.99\.0\.12$' 'path$' 'Counters' \
+    'further; --top shows more'; do
+    expect "info: $pattern" 0 "$pattern" cat info.txt
+done
+is "info --top 2" "$("$n" info --by client --top 2 t.db | grep -c '127.0.0.1\|10.99.0.12')" 2
+"$n" ingest -q -o only.db "$small"
+is "info of a record" "$("$n" info small.nfsr | tail -n +3 | head -60)" \
+    "$("$n" info only.db | tail -n +3 | head -60)"
+is "info of a capture" "$("$n" info "$small" | tail -n +3)" "$("$n" info only.db | tail -n +3)"
+
+# --- ingest: which operand is the database
+rm -f trace.db
+"$n" ingest -q - <"$small"
+is "ingest -: trace.db" "$(sql trace.db 'SELECT name, kind FROM source')" 'standard input|capture'
+rm -f trace.db
+"$n" ingest -q - <small.nfsr
+is "ingest -, a record" "$(sql trace.db 'SELECT name, kind FROM source')" 'standard input|nfsr'
+is "ingest -: the same operations" "$(sql trace.db 'SELECT * FROM operation')" \
+    "$(sql only.db 'SELECT * FROM operation')"
+rm -f trace.db
+"$n" ingest -q "$small"
+is "ingest CAPTURE: trace.db" "$(sql trace.db 'SELECT count(*) FROM source')" 1
+rm -f trace.db
+"$n" ingest -q "$small" "$other"
+is "ingest CAPTURE CAPTURE: trace.db" "$(sql trace.db 'SELECT count(*) FROM source')" 2
+"$n" ingest -q new.db "$small"
+is "ingest NEW CAPTURE" "$(sql new.db 'SELECT count(*) FROM source')" 1
+"$n" ingest -q new.db "$other"
+is "ingest OLD CAPTURE" "$(sql new.db 'SELECT count(*) FROM source')" 2
+is "and all at once" "$(sql new.db .dump | cmp - <(sql t.db .dump))" ""
+"$n" ingest -q --database third.db - <"$small"
+is "ingest --database" "$(sql third.db 'SELECT count(*) FROM source')" 1
+expect "ingest says what it did" 0 'frames, [0-9,]+ operations' "$n" ingest fourth.db "$small"
+expect "ingest --quiet" 0 - "$n" ingest --quiet fifth.db "$small"
+expect "known file" 0 'in the database already, as source 1' "$n" ingest fifth.db "$small"
+expect "known file through a pipe" 0 'in the database already, as source 1' \
+    sh -c "'$n' ingest fifth.db - <'$small'"
+is "known: nothing changed" "$(sql fifth.db .dump | cmp - <(sql fourth.db .dump))" ""
+cut_stream() {
+    head -c 3000 small.nfsr | "$n" ingest sixth.db -
+}
+expect "a writer that died" 3 'standard input: truncated at offset 3000' cut_stream
+
+# --- record
+"$n" record "$small" >stdout.nfsr
+is "record to standard output" "$(cmp stdout.nfsr small.nfsr)" ""
+"$n" record -o - "$small" | cmp - small.nfsr && ok || bad "record -o -"
+"$n" record --output long.nfsr - <"$small"
+is "record of standard input" "$(cmp long.nfsr small.nfsr)" ""
+gzip -c "$small" | "$n" record - | cmp - small.nfsr && ok || bad "record of gzip through a pipe"
+"$n" record "$small" "$other" | "$n" ingest -q two.db -
+is "record of two: frames go on" "$(sql two.db 'SELECT max(reply_frame), count(*) FROM operation')" \
+    "$(sql t.db 'SELECT sum(frames), (SELECT count(*) FROM operation) FROM source' | sed 's/.*|//; s/^/'"$(sql t.db 'SELECT max(reply_frame) FROM operation WHERE reply_source = 2' | awk -v f="$(sql t.db 'SELECT frames FROM source WHERE id = 1')" '{ print $1 + f }')|"/)"
+
+# --- how captures are read: capture | options | a query whose answer they change
+while IFS='|' read -r name option query; do
+    rm -f plain.db option.db
+    [ -f "$name.pcap" ] || capture "$name" >/dev/null
+    "$n" ingest -q plain.db "$name.pcap"
+    "$n" ingest -q $option option.db "$name.pcap"
+    [ "$(sql plain.db "$query")" != "$(sql option.db "$query")" ] && ok ||
+        bad "$option: changes nothing: $(sql plain.db "$query")"
+    "$n" record $option -o option.nfsr "$name.pcap"
+    "$n" ingest -q option2.db option.nfsr
+    is "record $option" "$(sql option2.db "$query")" "$(sql option.db "$query")"
+    rm -f option2.db
+done <<'T'
+knfsd-netem-udp|--retransmit-span 0|SELECT count(*) FROM retransmission WHERE kind = 1
+knfsd-netem-udp|--pending 1|SELECT count(*) FROM operation WHERE pairing = 3
+knfsd-netem-tcp|--window 1k|SELECT count(*) FROM problem
+knfsd-netem-tcp|--total-window 1k|SELECT count(*) FROM problem
+pair-knfsd|--connections 1|SELECT sum(value) FROM counter WHERE name = 'flow.evicted'
+T
+"$n" ingest -q --rpc-port 4444,5555 --rpc-port 6666 ports.db "$small"
+is "--rpc-port" "$(sql ports.db 'SELECT options FROM carry' | grep -o ':.*')" ':4444 :5555 :6666'
+expect "other options than before" 0 'pairing begins anew' "$n" ingest -q ports.db "$other"
+is "other options: all is there" "$(sql ports.db 'SELECT count(*) FROM operation')" "$all"
+expect "other options: check" 0 'nothing wrong' "$n" check ports.db
+
+finish
