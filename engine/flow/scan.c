@@ -16,7 +16,7 @@ static int attribute(void *ctx, const struct visit *v)
     struct scan_identity *i = ctx;
 
     if (v->field->cls == CLASS_TYPE)
-        i->type = (uint8_t)v->value;
+        i->type = v->value <= OBJECT_FIFO ? (uint8_t)v->value : OBJECT_UNKNOWN;
     else if (v->field->cls == CLASS_FSID)
         i->fsid = v->value;
     else if (v->field->cls == CLASS_FILEID)
