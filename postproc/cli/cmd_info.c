@@ -261,11 +261,13 @@ static struct store *open_or_make(const char *path, struct err *cut, struct err 
     const uint8_t *head;
     struct err note;
     bool is_database;
+    size_t len;
     int result;
 
     if (!input)
         return NULL;
-    is_database = store_is_database(head, input_head(input, &head));
+    len = input_head(input, &head);
+    is_database = store_is_database(head, len);
     input_close(input);
     if (is_database)
         return store_open(path, STORE_READ, err);

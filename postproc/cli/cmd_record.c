@@ -44,8 +44,9 @@ static int record_file(struct recorder *r, const char *path, const char *output,
     const uint8_t *head;
     struct feed feed = { 0 };
     int result = input ? 0 : -err->code;
+    size_t len = input ? input_head(input, &head) : 0;
 
-    if (input && capture_is(head, input_head(input, &head)) && !r->engine)
+    if (len && capture_is(head, len) && !r->engine)
         result = open_output(r, output, options, err);
     if (result == 0 && r->engine) {
         result = feed_capture(input, r->engine, r->frames, &progress_line, &feed, err);
