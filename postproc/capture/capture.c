@@ -150,7 +150,7 @@ static int broken(struct capture *capture, struct err *err)
         return err_set(err, ERR_INPUT,
                        "%s: cut in the middle of packet %llu, which begins at byte %llu", name,
                        packet, (unsigned long long)start);
-    if (capture->track.format == TRACK_NONE && start)
+    if (capture->track.lost && start)
         return err_set(err, ERR_INPUT, "%s: damaged at byte %llu, after packet %llu: %s", name,
                        (unsigned long long)start, packet - 1, pcap_geterr(capture->pcap));
     return err_set(err, ERR_INPUT, "%s: damaged after packet %llu, before byte %llu: %s", name,

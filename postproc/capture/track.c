@@ -3,13 +3,10 @@
 #include "base/bytes.h"
 
 enum {
-    PCAP_FILE_HEADER = 24,
-    PCAP_RECORD_HEADER = 16,
-    PCAP_MODIFIED_HEADER = 24, /* of the "modified" format with interface and packet type */
-    PCAPNG_BLOCK_HEADER = 8,
-    PCAPNG_SECTION_HEADER = 12,  /* with the byte-order magic */
-    PCAP_LENGTH_MAX = 256 << 10, /* libpcap's bound; what is longer is no length */
-    PCAPNG_LENGTH_MAX = 16 << 20,
+    FILE_HEADER = 24,
+    RECORD_HEADER = 16,
+    MODIFIED_HEADER = 24,   /* of the "modified" format with interface and packet type */
+    LENGTH_MAX = 256 << 10, /* libpcap's bound; what is longer is no length */
 };
 
 static uint32_t load(const struct track *t, const uint8_t *p)
@@ -22,9 +19,8 @@ void track_begin(struct track *t, const uint8_t *head, size_t len)
     uint32_t magic = len >= 4 ? load_le32(head) : 0;
 
     memset(t, 0, sizeof(*t));
-    t->header_len = PCAP_RECORD_HEADER;
-    t->format = TRACK_PCAP;
-    t->next = PCAP_FILE_HEADER;
+    t->header_len = RECORD_HEADER;
+    t->next = FILE_HEADER;
     switch (magic) {
     case 0xa1b2c3d4:
     case 0xa1b23c4d:
@@ -34,18 +30,14 @@ void track_begin(struct track *t, const uint8_t *head, size_t len)
         t->swapped = true;
         break;
     case 0xa1b2cd34:
-        t->header_len = PCAP_MODIFIED_HEADER;
+        t->header_len = MODIFIED_HEADER;
         break;
     case 0x34cdb2a1:
-        t->header_len = PCAP_MODIFIED_HEADER;
+        t->header_len = MODIFIED_HEADER;
         t->swapped = true;
         break;
-    case 0x0a0d0d0a:
-        t->format = TRACK_PCAPNG;
-        t->next = 0;
-        break;
     default:
-        t->format = TRACK_NONE;
+        t->lost = true;
     }
 }
 
@@ -53,30 +45,15 @@ void track_begin(struct track *t, const uint8_t *head, size_t len)
  * or how many bytes of it are needed. */
 static uint32_t header(struct track *t)
 {
-    uint32_t length, max = t->format == TRACK_PCAP ? PCAP_LENGTH_MAX : PCAPNG_LENGTH_MAX;
+    uint32_t length;
 
-    if (t->format == TRACK_PCAP) {
-        if (t->have < t->header_len)
-            return t->header_len;
-        length = load(t, t->header + 8);
-        if (length <= max)
-            length += t->header_len;
-    } else {
-        if (t->have < PCAPNG_BLOCK_HEADER)
-            return PCAPNG_BLOCK_HEADER;
-        if (load_le32(t->header) == 0x0a0d0d0a) {
-            if (t->have < PCAPNG_SECTION_HEADER)
-                return PCAPNG_SECTION_HEADER;
-            t->swapped = load_le32(t->header + 8) == 0x4d3c2b1a;
-        }
-        length = load(t, t->header + 4);
-        if (length < PCAPNG_SECTION_HEADER)
-            length = UINT32_MAX;
-    }
+    if (t->have < t->header_len)
+        return t->header_len;
+    length = load(t, t->header + 8);
     t->start = t->next;
-    if (length > max + t->header_len)
-        t->format = TRACK_NONE;
-    t->next += length;
+    if (length > LENGTH_MAX)
+        t->lost = true;
+    t->next += (uint64_t)length + t->header_len;
     t->have = 0;
     return 0;
 }
@@ -85,7 +62,7 @@ void track_bytes(struct track *t, const uint8_t *data, size_t len)
 {
     uint64_t end = t->pos + len;
 
-    while (t->format != TRACK_NONE && t->next + t->have < end) {
+    while (!t->lost && t->next + t->have < end) {
         uint64_t at = t->next + t->have - t->pos; /* of the next header byte in |data| */
         uint32_t need = header(t) - t->have;
 
@@ -101,5 +78,5 @@ void track_bytes(struct track *t, const uint8_t *data, size_t len)
 bool track_inside(const struct track *t, uint64_t *start)
 {
     *start = t->have ? t->next : t->start;
-    return t->format != TRACK_NONE && (t->have || t->pos < t->next);
+    return !t->lost && (t->have || t->pos < t->next);
 }

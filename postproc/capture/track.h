@@ -12,17 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum track_format { TRACK_NONE, TRACK_PCAP, TRACK_PCAPNG };
-
 /* All zeros, then track_begin. */
 struct track {
-    enum track_format format; /* TRACK_NONE: not known, or lost */
-    bool swapped;             /* the file's byte order is not ours */
-    uint32_t header_len;      /* of a pcap record */
-    uint8_t header[24];       /* what was seen of the header at |next| */
+    bool lost;           /* no pcap file, or what is at |start| is no record */
+    bool swapped;        /* the file's byte order is not ours */
+    uint32_t header_len; /* of a pcap record */
+    uint8_t header[24];  /* what was seen of the header at |next| */
     uint32_t have;
     uint64_t pos;   /* bytes passed */
-    uint64_t start; /* of the record or block seen last */
+    uint64_t start; /* of the record seen last */
     uint64_t next;  /* where the following one begins */
 };
 
@@ -31,7 +29,7 @@ void track_begin(struct track *track, const uint8_t *head, size_t len);
 
 void track_bytes(struct track *track, const uint8_t *data, size_t len);
 
-/* Whether the bytes that passed end inside of a record or block, and where that begins. */
+/* Whether the bytes that passed end inside of a record, and where that begins. */
 bool track_inside(const struct track *track, uint64_t *start);
 
 #endif
