@@ -275,9 +275,16 @@ static bool border(const struct framer *f, uint64_t at)
            (low && f->pieces[low - 1].start == at && f->pieces[low - 1].border);
 }
 
-/* Whether a mark begins at |at|.  With |all| no more bytes will come.  After WAIT, |need| says how
- * long the input must be for another verdict. */
-static enum verdict judge(const struct framer *f, uint32_t at, bool all, uint64_t *need)
+/* What comes after the input. */
+enum rest {
+    REST_COMES = 0,
+    REST_LOST, /* nothing, or a hole */
+    REST_CUT,  /* the snap length took it */
+};
+
+/* Whether a mark begins at |at|.  |rest|: whether more bytes will come.  After WAIT, |need| says
+ * how long the input must be for another verdict. */
+static enum verdict judge(const struct framer *f, uint32_t at, enum rest rest, uint64_t *need)
 {
     const uint8_t *p = f->input.data + at;
     uint32_t have = (uint32_t)f->input.len - at, len;
@@ -286,7 +293,7 @@ static enum verdict judge(const struct framer *f, uint32_t at, bool all, uint64_
 
     *need = f->input.len + 1;
     if (have < MARK_LEN)
-        return all ? NO : WAIT;
+        return rest ? NO : WAIT;
     len = load_be32(p) & ~LAST_FRAGMENT;
     if (!(load_be32(p) & LAST_FRAGMENT) || len < 20 || len > MESSAGE_MAX)
         return NO;
@@ -295,7 +302,7 @@ static enum verdict judge(const struct framer *f, uint32_t at, bool all, uint64_
         return NO;
     kind = rpc_looks_like(p + MARK_LEN, have < len ? have : len, len);
     if (!kind) /* a longer look may still find it plausible */
-        return !all && have < len && have < PLAUSIBLE_LOOK ? WAIT : NO;
+        return !rest && have < len && have < PLAUSIBLE_LOOK ? WAIT : NO;
     if (f->flow->id && (kind == 2) != (f->side == f->flow->server))
         return NO;
     if (kind == 1 || f->host->expects(f->host->ctx, f->flow, f->side, load_be32(p + MARK_LEN)))
@@ -304,14 +311,16 @@ static enum verdict judge(const struct framer *f, uint32_t at, bool all, uint64_
         return YES;
     end = (uint64_t)at + MARK_LEN + len;
     *need = end;
+    if (end > f->input.len && rest == REST_CUT)
+        return f->flow->id ? YES : NO; /* the snap length left no more than a header to look at */
     if (end > f->input.len)
-        return all || end - at > WAIT_MAX ? NO : WAIT;
+        return rest || end - at > WAIT_MAX ? NO : WAIT;
     if (end == f->input.len || border(f, end))
         return YES;
     *need = end + MARK_LEN + IMPOSSIBLE_LOOK;
     have = (uint32_t)(f->input.len - end);
     if (have < MARK_LEN + IMPOSSIBLE_LOOK)
-        return all ? NO : WAIT;
+        return rest ? NO : WAIT;
     p = f->input.data + end;
     len = load_be32(p) & ~LAST_FRAGMENT;
     return (load_be32(p) & LAST_FRAGMENT) && len >= 20 && len <= MESSAGE_MAX &&
@@ -322,13 +331,13 @@ static enum verdict judge(const struct framer *f, uint32_t at, bool all, uint64_
 
 /* Looks for a mark in the input; what lies before it is dropped.  A doubtful one is kept at the
  * input's begin and looked at again when there is enough; meanwhile only new bytes are searched. */
-static int search(struct framer *f, bool all, uint64_t frame, int64_t time, struct err *err)
+static int search(struct framer *f, enum rest rest, uint64_t frame, int64_t time, struct err *err)
 {
     uint64_t need = 0;
     uint32_t at = f->searched, looked = at, keep = f->wait_until ? 0 : UINT32_MAX;
     enum verdict v = NO;
 
-    if (f->wait_until && (all || f->input.len >= f->wait_until)) {
+    if (f->wait_until && (rest || f->input.len >= f->wait_until)) {
         f->wait_until = 0;
         keep = UINT32_MAX;
         at = 0;
@@ -340,7 +349,7 @@ static int search(struct framer *f, bool all, uint64_t frame, int64_t time, stru
             break;
         }
         at = (uint32_t)(next - f->input.data);
-        v = judge(f, at, all, &need);
+        v = judge(f, at, rest, &need);
         if (v == YES)
             break;
         if (v == WAIT && need == f->input.len + 1)
@@ -373,13 +382,13 @@ static int search(struct framer *f, bool all, uint64_t frame, int64_t time, stru
 }
 
 /* Works on the input until it is used up or waits for more. */
-static int work(struct framer *f, bool all, uint64_t frame, int64_t time, struct err *err)
+static int work(struct framer *f, enum rest rest, uint64_t frame, int64_t time, struct err *err)
 {
     int rc = 0;
 
     while (rc == 0 && f->input.len) {
         if (f->lost) {
-            rc = search(f, all, frame, time, err);
+            rc = search(f, rest, frame, time, err);
             if (f->lost)
                 break;
             continue;
@@ -430,7 +439,7 @@ int framer_data(struct framer *f, const uint8_t *data, uint32_t len, uint64_t fr
     }
     rc = input_append(f, data + used, len - used, !used, frame, time, err);
     if (rc == 0)
-        rc = work(f, false, frame, time, err);
+        rc = work(f, REST_COMES, frame, time, err);
     account(f);
     return rc;
 }
@@ -451,7 +460,7 @@ int framer_gap(struct framer *f, uint64_t len, uint32_t flag, uint64_t frame, in
     if (!len)
         return 0;
     if (f->lost) {
-        if ((rc = work(f, true, frame, time, err)) < 0)
+        if ((rc = work(f, flag == SIGHTING_CUT ? REST_CUT : REST_LOST, frame, time, err)) < 0)
             return rc;
         if (f->lost) {
             input_forget(f);
@@ -483,7 +492,7 @@ int framer_end(struct framer *f, uint64_t frame, int64_t time, struct err *err)
     int rc = 0;
 
     if (f->lost)
-        rc = work(f, true, frame, time, err);
+        rc = work(f, REST_LOST, frame, time, err);
     if (rc == 0 && f->in_record) {
         f->flags |= SIGHTING_PARTIAL | SIGHTING_HOLE;
         rc = deliver(f, f->message.data, (uint32_t)f->message.len, err);

@@ -5,7 +5,8 @@
  * marks (RFC 5531 s11).  A hole inside a message makes it partial: the mark says where the next one
  * begins.  A hole over a mark loses the framing; then the next mark is searched: a
  * plausible length and a header that reads as RPC; for a reply that no call waits for, also
- * a segment border or another mark at one of its ends.
+ * a segment border or another mark at one of its ends, or that its end was cut off by the snap
+ * length, so that nothing more can be known.
  *
  * Memory: one message a direction, and while searching MESSAGE_MAX bytes at most; of all framers
  * together what conn.h says, with the help of framer_trim.

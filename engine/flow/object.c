@@ -88,7 +88,7 @@ static int put_object(struct objects *o, uint32_t id, uint64_t frame, int64_t ti
     struct record r = { .kind = RECORD_OBJECT,
                         .object = { .id = id,
                                     .server = o->hosts[x->server],
-                                    .handle = { x->handle, x->handle_len },
+                                    .handle = { object_handle(x), x->handle_len },
                                     .type = x->type,
                                     .fsid = x->fsid,
                                     .fileid = x->fileid,
@@ -104,8 +104,12 @@ static uint32_t object_add(struct objects *o, uint32_t server, struct bytes hand
     struct object x = { .server = server, .handle_len = handle.len };
     uint32_t id = o->object_count + 1;
 
-    x.handle = arena_copy(&o->arena, handle.data, handle.len);
-    if (!x.handle || grow(&o->objects, o->object_count, &o->object_cap, sizeof(x)) < 0 ||
+    if (handle.len <= HANDLE_NEAR)
+        memcpy(x.handle.near, handle.data, handle.len);
+    else
+        x.handle.far = arena_copy(&o->arena, handle.data, handle.len);
+    if ((handle.len > HANDLE_NEAR && !x.handle.far) ||
+        grow(&o->objects, o->object_count, &o->object_cap, sizeof(x)) < 0 ||
         table_add(&o->by_handle, hash, id) < 0) {
         no_memory(err);
         return 0;
@@ -124,7 +128,7 @@ static uint32_t object_find(const struct objects *o, uint32_t server, struct byt
          id = table_next(&o->by_handle, hash, &at)) {
         const struct object *x = &o->objects[id];
         if (x->server == server && x->handle_len == handle.len &&
-            !memcmp(x->handle, handle.data, handle.len))
+            !memcmp(object_handle(x), handle.data, handle.len))
             return id;
     }
     return 0;

@@ -15,20 +15,30 @@
 #include "base/table.h"
 #include "record/record.h"
 
+enum { HANDLE_NEAR = 44 }; /* of most servers; a look-up then needs no further memory */
+
 struct object {
-    const uint8_t *handle;
+    uint32_t server; /* host id */
+    uint32_t handle_len;
+    union {
+        uint8_t near[HANDLE_NEAR];
+        const uint8_t *far;
+    } handle;
     uint64_t fsid, fileid;
     uint64_t modified_by; /* latest operation that changes it */
-    uint32_t handle_len;
-    uint32_t server;     /* host id */
-    uint32_t name;       /* id of the name by which it is reached, or 0 */
-    uint32_t mount_path; /* path id of a MOUNT root, or 0 */
-    uint32_t path;       /* cached path id, valid for |path_age| */
+    uint32_t name;        /* id of the name by which it is reached, or 0 */
+    uint32_t mount_path;  /* path id of a MOUNT root, or 0 */
+    uint32_t path;        /* cached path id, valid for |path_age| */
     uint32_t path_age;
     uint8_t type;   /* enum object_type */
     bool is_parent; /* names below it are known */
     bool described; /* its attributes were seen */
 };
+
+static inline const uint8_t *object_handle(const struct object *object)
+{
+    return object->handle_len <= HANDLE_NEAR ? object->handle.near : object->handle.far;
+}
 
 struct name {
     const uint8_t *text;
