@@ -271,6 +271,38 @@ static void a_doubtful_mark_waits_for_its_end(void **state)
     buf_free(&stream);
 }
 
+/* In a cut capture a reply's end is often not there, and neither is its call. */
+static void a_cut_reply_is_believed(void **state)
+{
+    struct buf b = { 0 }, stream = { 0 };
+    struct lab lab;
+    struct tcp t;
+
+    (void)state;
+    lab_open(&lab, NULL);
+    lab.cut = 14 + 20 + 20 + 140;
+    t = tcp_open(&lab, C, S);
+    send_call(&t, 100); /* which side answers is known then */
+    for (uint32_t xid = 1; xid <= 12; xid++) {
+        put_getattr_reply(&b, xid);
+        put_record(&stream, &b);
+    }
+    assert_int_equal(stream.len, 12 * 116);
+    tcp_send(&t, 1, stream.data, 3 * 116 + 4); /* it ends with the mark of 4 */
+    tcp_send(&t, 1, stream.data + 3 * 116 + 4, 4 * 116 - 4);
+    tcp_send(&t, 1, stream.data + 7 * 116, 5 * 116);
+    lab_end(&lab);
+    assert_non_null(with_xid(&lab, 1));
+    assert_int_equal(with_xid(&lab, 2)->reply.flags & SIGHTING_CUT, SIGHTING_CUT); /* by its mark */
+    assert_null(with_xid(&lab, 4));
+    assert_int_equal(with_xid(&lab, 5)->reply.flags,
+                     SIGHTING_RESYNC | SIGHTING_PARTIAL | SIGHTING_CUT | SIGHTING_OPAQUE);
+    assert_non_null(with_xid(&lab, 8));
+    buf_free(&b);
+    buf_free(&stream);
+    lab_close(&lab);
+}
+
 /* A mark above MESSAGE_MAX, or one that no header follows, loses the framing and nothing else. */
 static void an_impossible_mark_is_no_message(void **state)
 {
@@ -470,6 +502,7 @@ int main(void)
         cmocka_unit_test(a_hole_over_a_mark_is_searched_through),
         cmocka_unit_test(false_marks_in_contents_are_not_believed),
         cmocka_unit_test(a_doubtful_mark_waits_for_its_end),
+        cmocka_unit_test(a_cut_reply_is_believed),
         cmocka_unit_test(an_impossible_mark_is_no_message),
         cmocka_unit_test(a_broken_record_is_searched_again),
         cmocka_unit_test(a_connection_joined_late),
