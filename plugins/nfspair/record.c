@@ -9,10 +9,12 @@
 #include "nfspair.h"
 #include "options.h"
 #include "record/nfsr.h"
+#include "worker.h"
 
 #include <epan/epan_dissect.h>
 #include <epan/stat_tap_ui.h>
 #include <epan/tap.h>
+#include <wiretap/wtap.h>
 #include <wsutil/report_message.h>
 
 #include <signal.h>
@@ -25,8 +27,9 @@ struct recorder {
     struct nfsr_file *file;
     struct nfsr_writer *writer;
     struct engine *engine;
-    uint64_t base; /* frames of the files before this one of a live capture's ring */
-    uint32_t last; /* frame number within this file */
+    struct worker *worker; /* NULL: before the first frame, and with decap=wireshark */
+    uint64_t base;         /* frames of the files before this one of a live capture's ring */
+    uint32_t last;         /* frame number within this file */
     bool read_to_end, failed;
     uint64_t frames, frames_at_tick;
     bool flushed;
@@ -48,6 +51,7 @@ static void say(const char *text)
 
 static void recorder_free(struct recorder *r)
 {
+    worker_free(r->worker);
     engine_free(r->engine);
     nfsr_writer_free(r->writer);
     nfsr_file_close(r->file);
@@ -69,10 +73,28 @@ static void fail(struct recorder *r)
         exit(r->err.code);
 }
 
+static int feed_engine(void *ctx, const struct frame *frame, struct err *err)
+{
+    return engine_frame(ctx, frame, err);
+}
+
+/* The thread is started as late as this because a live capture forks before. */
+static int queue_frame(struct recorder *r, const struct frame *frame)
+{
+    if (!r->worker)
+        r->worker = worker_new(feed_engine, r->engine, &r->err);
+    return r->worker ? worker_frame(r->worker, frame, &r->err) : -r->err.code;
+}
+
+static int drain(struct recorder *r)
+{
+    return r->worker ? worker_drain(r->worker, &r->err) : 0;
+}
+
 static int record_frame(struct recorder *r, const struct frame *frame, uint32_t number)
 {
     if (!r->options.decap_wireshark)
-        return engine_frame(r->engine, frame, &r->err);
+        return queue_frame(r, frame);
     unsigned count;
     const struct ip_payload *payloads = payload_take(number, &count);
     int result = engine_frame_seen(r->engine, frame, &r->err);
@@ -120,7 +142,7 @@ static gboolean tick(gpointer data)
         return G_SOURCE_REMOVE;
     if (r->frames != r->frames_at_tick)
         r->flushed = false;
-    else if (!r->flushed && nfsr_writer_flush(r->writer, &r->err) < 0)
+    else if (!r->flushed && (drain(r) < 0 || nfsr_writer_flush(r->writer, &r->err) < 0))
         fail(r);
     else
         r->flushed = true;
@@ -138,7 +160,7 @@ static int finish(struct recorder *r, int status)
         err_set(&r->err, status ? status : ERR_SYSTEM,
                 "the capture was not read to its end: %s is not complete",
                 strcmp(r->options.out, "-") ? r->options.out : "the stream on standard output");
-    } else if (engine_end(r->engine, status != 0, &r->err) >= 0 &&
+    } else if (drain(r) >= 0 && engine_end(r->engine, status != 0, &r->err) >= 0 &&
                nfsr_file_commit(r->file, &r->err) >= 0) {
         return status;
     }
@@ -159,10 +181,22 @@ static void at_exit(int status, void *data)
     }
 }
 
-/* All that can be switched off; "frame" and its tap cannot. */
+static int pass_over(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+{
+    (void)pinfo;
+    (void)tree;
+    (void)data;
+    return (int)tvb_captured_length(tvb);
+}
+
+/* All that can be switched off; "frame" and its tap cannot.  What follows a frame is given to
+ * nobody, which is quicker than to the one who shows unknown data. */
 static void switch_protocols_off(void)
 {
     void *cookie = NULL;
+    dissector_handle_t nobody = create_dissector_handle(pass_over, -1);
+    for (int encap = 0; encap < wtap_get_num_encap_types(); encap++)
+        dissector_change_uint("wtap_encap", (uint32_t)encap, nobody);
     for (int id = proto_get_first_protocol(&cookie); id != -1;
          id = proto_get_next_protocol(&cookie)) {
         const protocol_t *protocol = find_protocol_by_id(id);

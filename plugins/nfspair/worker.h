@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plugins/nfspair/worker.h
+ *
+ * Frames to a consumer in a thread of its own, in order: while libwireshark's thread reads and
+ * hands out packets, which it does alone, the engine works on those before.
+ *
+ * Memory: WORKER_BATCHES of WORKER_BATCH_BYTES, or of one frame where that is larger.
+ * All functions are called from one thread; the consumer runs in another.
+ */
+#ifndef NFSDIGEST_NFSPAIR_WORKER_H
+#define NFSDIGEST_NFSPAIR_WORKER_H
+
+#include "base/err.h"
+#include "link/frame.h"
+
+enum { WORKER_BATCHES = 8, WORKER_BATCH_BYTES = 256 << 10 };
+
+struct worker;
+
+/* After a negative return it is not called again, and the worker's functions return that. */
+typedef int worker_consume(void *ctx, const struct frame *frame, struct err *err);
+
+struct worker *worker_new(worker_consume *consume, void *ctx, struct err *err);
+
+/* Copies the frame and queues it; waits while the queue is full. */
+int worker_frame(struct worker *worker, const struct frame *frame, struct err *err);
+
+/* Returns when the consumer has had all frames: until the next one it does nothing. */
+int worker_drain(struct worker *worker, struct err *err);
+
+/* Drops what was not consumed. */
+void worker_free(struct worker *worker);
+
+#endif
