@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "engine.h"
+#include "base/digest.h"
 #include "base/pack.h"
 #include "flow/conn.h"
 #include "flow/pair.h"
@@ -244,7 +245,8 @@ static uint64_t state_version(void)
 
 int engine_save(const struct engine *e, struct buf *out, struct err *err)
 {
-    uint64_t version = state_version();
+    uint64_t version = state_version(), digest;
+    size_t start = out->len;
     struct buf link = { 0 };
     int bad = pack_value(out, version);
 
@@ -254,6 +256,10 @@ int engine_save(const struct engine *e, struct buf *out, struct err *err)
     bad |= link_save(e->link, &link);
     bad |= pack_bytes(out, link.data, (uint32_t)link.len);
     buf_free(&link);
+    if (!bad) {
+        digest = XXH3_64bits(out->data + start, out->len - start);
+        bad = pack_value(out, digest);
+    }
     return bad ? err_set(err, ERR_SYSTEM, "out of memory for the state to carry over") : 0;
 }
 
@@ -261,13 +267,19 @@ int engine_restore(struct engine *e, const uint8_t *data, size_t len, struct err
 {
     struct unpack in = { data, len, false };
     struct bytes link;
-    uint64_t version;
+    uint64_t version, digest;
     int rc;
 
     unpack_value(&in, version);
     if (version != state_version())
         return err_set(err, ERR_INPUT,
                        "the state carried over is of another build of this program");
+    /* the values behind it are believed: none that are damaged may get that far */
+    if (len >= sizeof(version) + sizeof(digest))
+        memcpy(&digest, data + len - sizeof(digest), sizeof(digest));
+    if (len < sizeof(version) + sizeof(digest) || digest != XXH3_64bits(data, len - sizeof(digest)))
+        return err_set(err, ERR_INPUT, "the state carried over is damaged");
+    in.left -= sizeof(digest);
     unpack_value(&in, e->last_frame);
     unpack_value(&in, e->last_time);
     rc = pair_restore(&e->pair, &in, err);

@@ -21,7 +21,7 @@ struct engine_options {
     uint32_t stream_window;  /* out-of-order bytes a direction; default 4 MiB */
     uint32_t total_window;   /* of all streams; default 64 MiB */
     uint32_t connections;    /* at once; default 16384, least recently used evicted */
-    uint32_t pending;        /* calls waiting for replies; default 131072 */
+    uint32_t pending;        /* calls waiting for replies; default 65536 */
     int64_t retransmit_span; /* ns since the last sighting in which equal calls are one operation;
                               * default 900 s */
     int64_t reorder_span;    /* ns by which a reply may precede its call; default 2 s */

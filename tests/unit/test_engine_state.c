@@ -318,6 +318,17 @@ static void damaged_state_is_refused(void **state)
         free(cut);
         free(none);
     }
+    for (size_t i = 0; i < 200; i++) { /* any bit */
+        struct kept *none = kept_new();
+        size_t at = i * (saved.len / 200);
+        e = engine_for(none);
+        memset(&err, 0, sizeof(err));
+        saved.data[at] ^= (uint8_t)(1 << i % 8);
+        assert_int_equal(engine_restore(e, saved.data, saved.len, &err), -ERR_INPUT);
+        saved.data[at] ^= (uint8_t)(1 << i % 8);
+        engine_free(e);
+        free(none);
+    }
     buf_free(&saved);
     free(k);
     free(f);
