@@ -45,7 +45,7 @@ void nfsr_writer_free(struct nfsr_writer *writer);
 struct nfsr_file;
 struct nfsr_file *nfsr_file_open(const char *path, struct err *err);
 nfsr_write nfsr_file_write;                                    /* |ctx| is the struct nfsr_file */
-int nfsr_file_commit(struct nfsr_file *file, struct err *err); /* flushes, syncs, renames */
+int nfsr_file_commit(struct nfsr_file *file, struct err *err); /* closes and renames */
 void nfsr_file_close(struct nfsr_file *file); /* without commit: removes what was written */
 
 /* Where bytes come from: returns how many were read (0: end), or a negative code. */

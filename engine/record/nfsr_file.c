@@ -103,28 +103,13 @@ int nfsr_file_write(void *ctx, const void *data, size_t len, struct err *err)
     return 0;
 }
 
-/* Makes the new name durable. Not every file system can sync a directory: that is no error. */
-static void sync_directory(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    int fd = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-    free(directory);
-}
-
 int nfsr_file_commit(struct nfsr_file *file, struct err *err)
 {
     if (file->failed)
         return err_set(err, ERR_SYSTEM, "%s: not written in full", file->name);
     file->failed = true; /* until the end of this */
-    /* pipes and devices cannot be synced, and say so with these */
-    if (fsync(file->fd) < 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
-        return fail(file, "write", err);
+    /* Not synced: waiting for the disk costs more than the rest of a run, and a stream that a crash
+     * of the machine cut says so to its reader. */
     if (file->temporary) {
         int fd = file->fd;
 
@@ -135,7 +120,6 @@ int nfsr_file_commit(struct nfsr_file *file, struct err *err)
             return fail(file, "rename its temporary file to it", err);
         free(file->temporary);
         file->temporary = NULL;
-        sync_directory(file->path);
     }
     file->failed = false;
     return 0;
