@@ -512,7 +512,11 @@ int conns_end(struct conns *c, uint64_t frame, int64_t time, struct err *err)
     return rc;
 }
 
-#define CONN_PLAIN(step) step(flow) step(key) step(hash) step(rpc) step(holed) step(syn) step(isn)
+/* Field by field: padding and host ids would make the same state other bytes. */
+#define CONN_PLAIN(step)                                                                           \
+    step(flow.address) step(flow.port) step(flow.transport) step(flow.server) step(flow.id)        \
+        step(flow.birth) step(flow.birth_time) step(key) step(hash) step(rpc) step(holed)          \
+            step(syn) step(isn)
 #define CONNS_PLAIN(step) step(pool.clock) step(swept) step(unswept) step(ports)
 
 int conns_save(const struct conns *c, struct buf *out)
@@ -527,9 +531,7 @@ int conns_save(const struct conns *c, struct buf *out)
     bad |= pack_value(out, count);
     for (uint32_t slot = c->oldest; !bad && slot != TABLE_NONE; slot = c->conns[slot]->newer) {
         const struct conn *x = c->conns[slot];
-        struct conn plain = *x;
-        plain.flow.host[0] = plain.flow.host[1] = 0; /* ids of this process */
-#define SAVE(field) bad |= pack_value(out, plain.field);
+#define SAVE(field) bad |= pack_value(out, x->field);
         CONN_PLAIN(SAVE)
         if (x->flow.transport == IPPROTO_TCP)
             bad |= stream_save(&x->stream[0], out) | stream_save(&x->stream[1], out);
@@ -551,7 +553,6 @@ int conns_restore(struct conns *c, struct unpack *in, struct err *err)
         if (in->failed || (c->count == c->limit && c->free_slot == TABLE_NONE) ||
             plain.flow.server > 1)
             break;
-        plain.flow.host[0] = plain.flow.host[1] = 0; /* ids of another process */
         if (!(x = conn_place(c, &plain.flow, &plain.key, plain.hash, &slot)))
             return err_set(err, ERR_SYSTEM, "out of memory");
         x->rpc = plain.rpc;

@@ -45,13 +45,28 @@ int pair_pause(struct pair *p, struct err *err)
     step(hash) step(digest) step(operation) step(frame) step(reply_digest) step(seen) step(xid)    \
         step(server) step(client) step(program) step(version) step(procedure) step(flow)           \
             step(last_flow) step(cap_len) step(wire_len) step(partial) step(in_clear)
+/* Field by field: padding would make the same state other bytes. */
+#define OPERATION_PLAIN(step)                                                                      \
+    step(operation.id) step(operation.flow) step(operation.xid) step(operation.program)            \
+        step(operation.version) step(operation.procedure) step(operation.pairing)                  \
+            step(operation.call) step(operation.reply) step(operation.rpc_status)                  \
+                step(operation.status) step(operation.credential) step(operation.object)           \
+                    step(operation.object2) step(operation.new_object) step(operation.path)        \
+                        step(operation.path2) step(operation.depends_on) step(operation.offset)    \
+                            step(operation.count) step(operation.arguments_wire)                   \
+                                step(operation.result_wire) step(operation.data_length)            \
+                                    step(operation.data_digest)
 #define WAITING_PLAIN(step)                                                                        \
-    step(operation) step(credential) step(port_program) step(binds) step(removes) step(parent)     \
-        step(parent2) step(name_len) step(name2_len) step(root_path_len) step(name_at)             \
-            step(name2_at) step(root_path_at)
+    OPERATION_PLAIN(step)                                                                          \
+    step(credential.flavor) step(credential.valid) step(credential.gss_procedure)                  \
+        step(credential.gss_service) step(port_program) step(binds) step(removes) step(parent)     \
+            step(parent2) step(name_len) step(name2_len) step(root_path_len) step(name_at)         \
+                step(name2_at) step(root_path_at)
 #define HELD_PLAIN(step)                                                                           \
-    step(flow) step(since) step(message.side) step(message.cap_len) step(message.wire_len)         \
-        step(message.frame) step(message.first_frame) step(message.time) step(message.flags)
+    step(flow.address) step(flow.port) step(flow.transport) step(flow.server) step(flow.id)        \
+        step(flow.birth) step(flow.birth_time) step(since) step(message.side)                      \
+            step(message.cap_len) step(message.wire_len) step(message.frame)                       \
+                step(message.first_frame) step(message.time) step(message.flags)
 #define PAIR_PLAIN(step) step(last_operation) step(last_flow) step(credentials.last_id)
 
 static int save_list(const struct calls *c, const struct call_list *list, struct buf *out)
@@ -60,15 +75,11 @@ static int save_list(const struct calls *c, const struct call_list *list, struct
 
     for (uint32_t i = list->oldest; !bad && i != CALL_NONE; i = c->pool[i].newer) {
         const struct call *x = &c->pool[i];
-        struct waiting plain;
 #define SAVE(field) bad |= pack_value(out, x->field);
         CALL_PLAIN(SAVE)
         if (!x->waiting)
             continue;
-        plain = *x->waiting; /* without addresses: the same state is the same bytes */
-        plain.operation.arguments.data = NULL;
-        plain.operation.result = (struct bytes){ 0 };
-#define SAVE_WAITING(field) bad |= pack_value(out, plain.field);
+#define SAVE_WAITING(field) bad |= pack_value(out, x->waiting->field);
         WAITING_PLAIN(SAVE_WAITING)
         bad |= pack_bytes(out, x->waiting->body, x->waiting->operation.arguments.len);
     }
@@ -121,9 +132,7 @@ int pair_save(const struct pair *p, struct buf *out)
     bad |= save_list(&p->calls, &p->calls.done, out);
     bad |= pack_value(out, p->held_count);
     for (const struct held *held = p->held; held; held = held->next) {
-        struct held plain = *held;
-        plain.flow.host[0] = plain.flow.host[1] = 0;
-#define SAVE_HELD(field) bad |= pack_value(out, plain.field);
+#define SAVE_HELD(field) bad |= pack_value(out, held->field);
         HELD_PLAIN(SAVE_HELD)
         bad |= pack_bytes(out, held->data, held->message.cap_len);
     }
