@@ -36,6 +36,8 @@ int escape_name(struct bytes name, bool is_path, struct buf *out)
     static const char hex[] = "0123456789abcdef";
     uint8_t *to;
 
+    if (!name.len)
+        return 0;
     if (buf_reserve(out, (size_t)name.len * 4) < 0)
         return -ERR_SYSTEM;
     to = out->data + out->len;
