@@ -9,7 +9,7 @@
 #include "nfspair.h"
 #include "options.h"
 #include "record/nfsr.h"
-#include "worker.h"
+#include "link/worker.h"
 
 #include <epan/epan_dissect.h>
 #include <epan/stat_tap_ui.h>

@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-#include "plugins/nfspair/worker.c"
+#include "link/worker.c"
 
 /* What the consumer has seen; read by the tests only after worker_drain or worker_free. */
 struct seen {

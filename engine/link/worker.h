@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plugins/nfspair/worker.h
+/* engine/link/worker.h
  *
- * Frames to a consumer in a thread of its own, in order: while libwireshark's thread reads and
+ * Frames to a consumer in a thread of its own, in order: while one thread reads and
  * hands out packets, which it does alone, the engine works on those before.
  *
  * Memory: WORKER_BATCHES of WORKER_BATCH_BYTES, or of one frame where that is larger.
  * All functions are called from one thread; the consumer runs in another.
  */
-#ifndef NFSDIGEST_NFSPAIR_WORKER_H
-#define NFSDIGEST_NFSPAIR_WORKER_H
+#ifndef NFSDIGEST_LINK_WORKER_H
+#define NFSDIGEST_LINK_WORKER_H
 
 #include "base/err.h"
 #include "link/frame.h"

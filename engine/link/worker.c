@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A ring of batches.  The producer fills one, the consumer works on another, the rest wait between.
  * A batch is a row of struct frame, each followed by its bytes and padded to eight. */
-#include "worker.h"
+#include "link/worker.h"
 
 #include <pthread.h>
 #include <signal.h>
