@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+enum { SEGMENT_LEAST = 512 };
+
 void stream_init(struct stream *s, const struct message_host *host, struct flow *flow, uint8_t side)
 {
     memset(s, 0, sizeof(*s));
@@ -14,7 +16,10 @@ void stream_init(struct stream *s, const struct message_host *host, struct flow 
 
 static uint32_t segment_memory(const struct segment *g)
 {
-    return (uint32_t)sizeof(*g) + g->cap_len;
+    uint32_t len = (uint32_t)sizeof(*g) + g->cap_len;
+
+    /* small ones count for more than they are: so few fit that walking along them takes no time */
+    return len > SEGMENT_LEAST ? len : SEGMENT_LEAST;
 }
 
 static void dequeue(struct stream *s, struct stream_pool *pool)

@@ -8,7 +8,8 @@
  * past it and a little grace is over (captures are out of order too), when the window is
  * full, when it is STREAM_HOLE_AGE old, and at the stream's end.
  *
- * Memory: at most the window's bytes of segments that wait behind a hole.
+ * Memory: at most the window's bytes of segments that wait behind a hole, each counted as 512 at
+ * least.
  */
 #ifndef NFSDIGEST_FLOW_STREAM_H
 #define NFSDIGEST_FLOW_STREAM_H

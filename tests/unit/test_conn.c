@@ -13,6 +13,8 @@
 
 #include "lab.h"
 
+#include <time.h>
+
 static const struct endpoint C = { 0x0a000001, 900 }, S = { 0x0a000009, 2049 },
                              ODD = { 0x0a000009, 40001 }, ODD2 = { 0x0a000009, 40002 },
                              PORTMAPPER = { 0x0a000009, 111 };
@@ -333,6 +335,25 @@ static void a_begin_out_of_order(void **state)
     }
 }
 
+/* Bytes one by one behind a hole, in the midst of others: each packet must not walk along all. */
+static void small_segments_behind_a_hole(void **state)
+{
+    enum { MANY = 60000 };
+    struct tcp t = tcp_open(&lab, C, S);
+    clock_t start = clock();
+
+    (void)state;
+    lab.discard = true;
+    for (uint32_t i = 0; i < 2 * MANY; i++) {
+        uint32_t place = i < MANY ? 2 * i : 2 * (MANY - 1000 - i % 2000) + 1;
+        lab.time -= 999999; /* the hole does not become too old */
+        tcp_segment(&t, 0, t.next[0] + 10 + 2 * place, TCP_ACK, "x", 1);
+        if ((double)(clock() - start) / CLOCKS_PER_SEC > 20)
+            fail_msg("20 s for %u bytes", i);
+    }
+    lab_end(&lab);
+}
+
 /* A reset ends what is begun; what comes after it is a begin again. */
 static void a_reset_ends_messages(void **state)
 {
@@ -364,7 +385,7 @@ int main(void)
         TEST(known_ports_are_searched),       TEST(foreign_traffic_is_counted),
         TEST(clients_may_use_servers_ports),  TEST(the_least_recently_used_goes),
         TEST(copies_on_a_vlan_are_copies),    TEST(a_begin_out_of_order),
-        TEST(a_reset_ends_messages),
+        TEST(small_segments_behind_a_hole),   TEST(a_reset_ends_messages),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
