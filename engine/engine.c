@@ -11,7 +11,7 @@
 
 enum {
     WINDOW_DEFAULT = 4 << 20,
-    TOTAL_DEFAULT = 64 << 20,
+    TOTAL_DEFAULT = 48 << 20,
     CONNECTIONS_DEFAULT = 16384,
 };
 

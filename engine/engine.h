@@ -19,7 +19,7 @@ struct engine;
 /* All zeros: the defaults. */
 struct engine_options {
     uint32_t stream_window;  /* out-of-order bytes a direction; default 4 MiB */
-    uint32_t total_window;   /* of all streams; default 64 MiB */
+    uint32_t total_window;   /* of all streams; default 48 MiB */
     uint32_t connections;    /* at once; default 16384, least recently used evicted */
     uint32_t pending;        /* calls waiting for replies; default 65536 */
     int64_t retransmit_span; /* ns since the last sighting in which equal calls are one operation;

@@ -202,7 +202,7 @@ void engine_arg_table(struct engine_args *to, struct arg table[ENGINE_ARG_COUNT]
           "TCP data kept out of order in one direction of a\n"
           "connection (4M)",
           set_size32, &o->stream_window },
-        { 0, "total-window", "SIZE", "the same of all connections (64M)", set_size32,
+        { 0, "total-window", "SIZE", "the same of all connections (48M)", set_size32,
           &o->total_window },
         { 0, "connections", "N", "connections followed at once (16384)", set_count32,
           &o->connections },

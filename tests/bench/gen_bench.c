@@ -6,7 +6,8 @@
  *
  * Several clients with calls outstanding work on a bounded set of files below one export, in a mix
  * as file servers see it; segments at MTU 1500 with timestamps, an ACK for every second one. Two
- * packets in five begin a call or a reply; in the captures of this repository it is more.  TCP checksums are 0, as with checksum offload.
+ * packets in five begin a call or a reply; in the captures of this repository it is more.
+ * TCP checksums are 0, as with checksum offload.
  */
 #include "bench_out.h"
 

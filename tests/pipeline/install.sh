@@ -16,9 +16,9 @@ fail() {
     failed=1
 }
 
-DESTDIR=$scratch/root cmake --install "$BUILD" --prefix /usr >"$scratch/log" ||
+DESTDIR=$scratch/stage cmake --install "$BUILD" --prefix /usr >"$scratch/log" ||
     { cat "$scratch/log"; exit 1; }
-cd "$scratch/root"
+cd "$scratch/stage"
 
 there() { # PATTERN: exactly one file, and not an empty one
     count=$(find . -path "./$1" -size +0 | wc -l)
@@ -49,6 +49,6 @@ for command in $commands; do
 done
 
 mkdir "$scratch/empty"
-(cd "$scratch/empty" && "$scratch/root/usr/bin/nfsdigest" --version) >"$scratch/version"
+(cd "$scratch/empty" && "$scratch/stage/usr/bin/nfsdigest" --version) >"$scratch/version"
 grep -q '^nfsdigest [0-9]' "$scratch/version" || fail "--version: $(cat "$scratch/version")"
 exit $failed

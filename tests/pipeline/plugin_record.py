@@ -182,6 +182,11 @@ def wrapped(scratch):
 
 # --- all others ---
 
+ALL_WAYS = ("libpcap", "tap", "wireshark")
+# Wireshark's IPv6 dissector shows a first fragment that the snap length cut as data, without
+# handing it to the protocol that it begins: decap=wireshark cannot see what we deliver.
+UNMATCHED = {"ipv6-fragments-cut": ("libpcap", "tap")}
+
 def generated(scratch):
     for name in sorted(cases.CASES):
         case = cases.CASES[name]()
@@ -193,7 +198,7 @@ def generated(scratch):
         path = scratch / ("link-%s.pcap" % name)
         capfile.write_pcap(path, [capfile.Packet(i * cases.MS, data, wire, link_type)
                                   for i, (data, wire) in enumerate(frames)], link_type)
-        yield Capture("link-" + name, path)
+        yield Capture("link-" + name, path, ways=UNMATCHED.get(name, ALL_WAYS))
 
 
 def real(scratch):

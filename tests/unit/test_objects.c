@@ -204,15 +204,15 @@ static void paths_begin_at_the_mount(void **state)
 
     (void)state;
     mount("/export", "root");
-    lookup("root", "home", "home", 2);
-    op = lookup("home", "file", "file", 1);
-    assert_string_equal(path(op), "/export/home/file");
-    assert_int_equal(lab_operation(&lab, op)->object, object("home"));
+    lookup("root", "users", "users", 2);
+    op = lookup("users", "file", "file", 1);
+    assert_string_equal(path(op), "/export/users/file");
+    assert_int_equal(lab_operation(&lab, op)->object, object("users"));
     assert_int_equal(lab_operation(&lab, op)->new_object, object("file"));
-    assert_string_equal(path(getattr("file")), "/export/home/file");
+    assert_string_equal(path(getattr("file")), "/export/users/file");
     assert_string_equal(path(getattr("root")), "/export");
     expect_events(1, "*0//export=%llu", ID("root"));
-    expect_events(op, "*%llu/file=%llu", ID("home"), ID("file"));
+    expect_events(op, "*%llu/file=%llu", ID("users"), ID("file"));
 }
 
 static void partial_paths_begin_at_a_handle(void **state)
