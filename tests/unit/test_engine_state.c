@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/arena.h"
 #include "capture/capture.h"
 #include "engine.h"
 
@@ -30,15 +31,12 @@ struct kept {
     uint32_t repeat_count;
     uint64_t flows;
     bool pausing;
+    struct arena copies;
 };
 
-static struct bytes copy(struct bytes b)
+static struct bytes copy(struct arena *to, struct bytes b)
 {
-    uint8_t *data = malloc(b.len + 1); /* freed by the end of the process */
-
-    if (b.len)
-        memcpy(data, b.data, b.len);
-    return (struct bytes){ data, b.len };
+    return (struct bytes){ arena_copy(to, b.data, b.len), b.len };
 }
 
 static int put(void *ctx, const struct record *record, struct err *err)
@@ -50,15 +48,15 @@ static int put(void *ctx, const struct record *record, struct err *err)
     switch (r.kind) {
     case RECORD_OPERATION:
         assert_true(r.operation.id < OPERATIONS_MAX);
-        r.operation.arguments = copy(r.operation.arguments);
-        r.operation.result = copy(r.operation.result);
+        r.operation.arguments = copy(&k->copies, r.operation.arguments);
+        r.operation.result = copy(&k->copies, r.operation.result);
         k->operations[r.operation.id] = r.operation;
         assert_false(k->there[r.operation.id]);
         k->there[r.operation.id] = true;
         k->provisional[r.operation.id] = k->pausing;
         return 0;
     case RECORD_OBJECT:
-        r.object.handle = copy(r.object.handle);
+        r.object.handle = copy(&k->copies, r.object.handle);
         for (uint32_t i = 0; i < k->learned_count; i++)
             if (k->learned[i].kind == RECORD_OBJECT && k->learned[i].object.id == r.object.id) {
                 k->learned[i] = r; /* as a table would have it: one row */
@@ -66,13 +64,13 @@ static int put(void *ctx, const struct record *record, struct err *err)
             }
         break;
     case RECORD_PATH:
-        r.path.name = copy(r.path.name);
+        r.path.name = copy(&k->copies, r.path.name);
         break;
     case RECORD_NAME:
-        r.name.name = copy(r.name.name);
+        r.name.name = copy(&k->copies, r.name.name);
         break;
     case RECORD_CREDENTIAL:
-        r.credential.body = copy(r.credential.body);
+        r.credential.body = copy(&k->copies, r.credential.body);
         break;
     case RECORD_REPEAT:
         assert_true(k->repeat_count < REPEATS_MAX);
@@ -97,10 +95,23 @@ static struct kept *kept_new(void)
     return k;
 }
 
+static void kept_free(struct kept *k)
+{
+    arena_free(&k->copies);
+    free(k);
+}
+
 struct frames {
     struct frame all[FRAMES_MAX];
     uint32_t count;
+    struct arena copies;
 };
+
+static void frames_free(struct frames *f)
+{
+    arena_free(&f->copies);
+    free(f);
+}
 
 static struct frames *read_frames(const char *name)
 {
@@ -118,7 +129,7 @@ static struct frames *read_frames(const char *name)
     if (!capture)
         fail_msg("%s", err.text);
     while (f->count < FRAMES_MAX && capture_next(capture, &frame, &err) == 1) {
-        frame.data = copy((struct bytes){ frame.data, frame.cap_len }).data;
+        frame.data = copy(&f->copies, (struct bytes){ frame.data, frame.cap_len }).data;
         f->all[f->count++] = frame;
     }
     capture_close(capture);
@@ -256,7 +267,7 @@ static void split(const struct frames *f, const struct kept *truth, uint64_t see
     assert_int_equal(engine_end(e, false, &err), 0);
     engine_free(e);
     same(truth, k);
-    free(k);
+    kept_free(k);
 }
 
 static void splits(const char *name, uint32_t rounds)
@@ -266,8 +277,8 @@ static void splits(const char *name, uint32_t rounds)
 
     for (uint32_t i = 0; i < rounds; i++)
         split(f, truth, i * 7919 + 1, 1 + i % 40);
-    free(truth);
-    free(f);
+    kept_free(truth);
+    frames_free(f);
 }
 
 static void tcp_with_loss(void **state)
@@ -316,7 +327,7 @@ static void damaged_state_is_refused(void **state)
         assert_true(err.text[0]);
         engine_free(e);
         free(cut);
-        free(none);
+        kept_free(none);
     }
     for (size_t i = 0; i < 200; i++) { /* any bit */
         struct kept *none = kept_new();
@@ -327,11 +338,11 @@ static void damaged_state_is_refused(void **state)
         assert_int_equal(engine_restore(e, saved.data, saved.len, &err), -ERR_INPUT);
         saved.data[at] ^= (uint8_t)(1 << i % 8);
         engine_free(e);
-        free(none);
+        kept_free(none);
     }
     buf_free(&saved);
-    free(k);
-    free(f);
+    kept_free(k);
+    frames_free(f);
 }
 
 int main(void)
