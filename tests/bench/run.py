@@ -24,6 +24,7 @@ rpc.auth.machinename rpc.replystat rpc.state_accept rpc.time rpc.repframe rpc.re
 nfs.procedure_v3 nfs.status nfs.fh.hash nfs.name nfs.offset3 nfs.count3 nfs.read.eof
 nfs.fattr3.type nfs.fattr3.size nfs.fattr3.fileid nfs.access_rights nfs.cookie3""".split()
 MEGABYTE = 10**6
+MEMORY_PACKETS = 10**6, 4 * 10**6
 
 
 class Bench:
@@ -203,7 +204,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path,
                         default=pathlib.Path(os.environ.get("BUILD", "build")))
-    parser.add_argument("--packets", type=int, default=1_000_000)
+    parser.add_argument("--packets", type=int, default=3_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--capture", help="measure on this file instead of a made one")
     parser.add_argument("--no-memory", action="store_true")
@@ -218,7 +219,7 @@ def main():
     packets = int(bench.run([str(bench.tools / "bare_pcap"), capture], keep=True)[2].split()[0])
     times = speed(bench, packets, capture, arguments.rounds, report)
     if not arguments.no_memory:
-        memory(bench, (arguments.packets, 4 * arguments.packets), report)
+        memory(bench, MEMORY_PACKETS, report)
     report.show()
     if arguments.json:
         arguments.json.write_text(json.dumps({"packets": packets, "seconds": times,
