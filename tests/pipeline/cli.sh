@@ -90,7 +90,7 @@ done <<T
 -c 127.0.0.1|client = '127.0.0.1'
 --server 10.99.0.1|server = '10.99.0.1'
 -s 127.0.0.1|server = '127.0.0.1'
---path /tmp/caps|path IN (SELECT id FROM path WHERE text LIKE '/tmp/caps%') OR path2 IN (SELECT id FROM path WHERE text LIKE '/tmp/caps%')
+--path /tmp|path IN (SELECT id FROM path WHERE text LIKE '/tmp%') OR path2 IN (SELECT id FROM path WHERE text LIKE '/tmp%')
 -p /srv/exp/p/s1/|path IN (SELECT id FROM path WHERE text LIKE '/srv/exp/p/s1/%') OR path2 IN (SELECT id FROM path WHERE text LIKE '/srv/exp/p/s1/%')
 --procedure READ|program = 100003 AND procedure = 6
 -P readdirplus|program = 100003 AND procedure = 17
