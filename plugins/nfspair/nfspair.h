@@ -2,14 +2,15 @@
 /* plugins/nfspair/nfspair.h
  *
  * What the plugin's files know of each other.  It has two modes:
- *   record mode   tshark -z nfspair,out=FILE: record.c takes frames from the "frame" tap and gives
- *                 them to the engine in worker.c's thread; or, when Wireshark takes the headers
- *                 off, payload.c stands between;
- *   tree mode     everywhere else: tree.c is a postdissector that feeds each frame to an engine,
- *                 once, and show.c shows what pairs.c kept of it; menu.c has the entries under
- *                 Tools.
- * Both take their frames from feed.c.  All but the engine of record mode runs in libwireshark's one
- * thread.
+ *
+ * Record mode, tshark -z nfspair,out=FILE: record.c takes frames from the "frame" tap and gives
+ * them to the engine in a worker's thread; or, when Wireshark takes the headers off, payload.c
+ * stands between.
+ *
+ * Tree mode, everywhere else: tree.c is a postdissector that feeds each frame to an engine, once,
+ * and show.c shows what pairs.c kept of it; menu.c has the entries under Tools.
+ *
+ * Both take their frames from feed.c.  All but the worker runs in libwireshark's one thread.
  */
 #ifndef NFSDIGEST_NFSPAIR_H
 #define NFSDIGEST_NFSPAIR_H
