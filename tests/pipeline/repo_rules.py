@@ -22,7 +22,7 @@ FORBIDDEN = [
      r"\b(strcpy|strcat|stpcpy|sprintf|vsprintf|gets|strtok|system|popen|alloca)\s*\(", r"\.[ch]$"),
     ("typedef of a struct", r"\btypedef\s+(struct|union|enum)\b", r"\.[ch]$"),
     ("unfinished work", r"\b(TODO|FIXME|XXX|HACK)\b", r"."),
-    ("a path of somebody's machine", r"/(work|home|root)/[a-z]|/tmp/build", r"."),
+    ("a path of somebody's machine", r"(?<![\w$}])/(work|root)/[a-z]|/tmp/build", r"."),
     ("the engine knows neither libwireshark nor SQLite nor libpcap",
      r"#\s*include\s*[<\"](epan|wsutil|wiretap|wireshark|glib|gmodule|sqlite3|pcap)", r"^engine/"),
     ("postproc knows nothing of libwireshark",
