@@ -142,7 +142,7 @@ CREATE TABLE operation (
     new_object INTEGER REFERENCES object, -- found or made
     path INTEGER REFERENCES path,         -- of what it is about, with the name where it has one
     path2 INTEGER REFERENCES path,
-    depends_on INTEGER,             -- latest earlier operation that changed what this one uses
+    depends_on INTEGER,             -- latest earlier operation that sets out to change what this one uses
     offset INTEGER,                 -- byte range, for procedures that have one
     count INTEGER,
     data_length INTEGER,            -- of file contents, as the message says

@@ -144,7 +144,7 @@ struct record_operation {
     uint64_t object2;       /* RENAME's second directory, LINK's directory */
     uint64_t new_object;    /* found or made by the operation */
     uint32_t path, path2;   /* of what the operation is about: with the name, where it has one */
-    uint64_t depends_on;    /* latest earlier operation that changed something this one uses */
+    uint64_t depends_on;    /* latest earlier operation that sets out to change what this one uses */
     uint64_t offset, count; /* byte range, for procedures that have one */
     struct bytes arguments, result;       /* XDR, without file contents (walk.h: elided) */
     uint32_t arguments_wire, result_wire; /* lengths of the bodies on the wire */
