@@ -140,12 +140,12 @@ struct record_operation {
     int32_t rpc_status; /* enum rpc_status, or STATUS_NONE without a reply */
     int64_t status;     /* of the result (nfsstat3, ...), or STATUS_NONE */
     uint32_t credential;
-    uint64_t object;        /* operated on: the file, or the directory of a name */
-    uint64_t object2;       /* RENAME's second directory, LINK's directory */
-    uint64_t new_object;    /* found or made by the operation */
-    uint32_t path, path2;   /* of what the operation is about: with the name, where it has one */
-    uint64_t depends_on;    /* latest earlier operation that sets out to change what this one uses */
-    uint64_t offset, count; /* byte range, for procedures that have one */
+    uint64_t object;      /* operated on: the file, or the directory of a name */
+    uint64_t object2;     /* RENAME's second directory, LINK's directory */
+    uint64_t new_object;  /* found or made by the operation */
+    uint32_t path, path2; /* of what the operation is about: with the name, where it has one */
+    uint64_t depends_on;  /* latest earlier operation that sets out to change what this one uses */
+    uint64_t offset, count;               /* byte range, for procedures that have one */
     struct bytes arguments, result;       /* XDR, without file contents (walk.h: elided) */
     uint32_t arguments_wire, result_wire; /* lengths of the bodies on the wire */
     uint64_t data_length;                 /* of file contents, as the message says */
