@@ -297,11 +297,12 @@ static void digest_of_file(uint8_t digest[INPUT_DIGEST_LEN], uint64_t *size)
     input_close(input);
 }
 
+typedef void compress_into(struct buf *out, const uint8_t *data, size_t len);
+
 /* Compressed in one part or in several, the contents are the same. */
 static void compressed(void **state)
 {
-    void (*const into[])(struct buf * out, const uint8_t *data, size_t len) = { gzip_into,
-                                                                                zstd_into };
+    compress_into *const into[] = { gzip_into, zstd_into };
     uint8_t plain_digest[INPUT_DIGEST_LEN], digest[INPUT_DIGEST_LEN];
     size_t starts[PACKETS + 1];
     struct buf file = { 0 }, packed = { 0 };
@@ -340,8 +341,7 @@ static void compressed(void **state)
 
 static void compressed_and_cut(void **state)
 {
-    void (*const into[])(struct buf * out, const uint8_t *data, size_t len) = { gzip_into,
-                                                                                zstd_into };
+    compress_into *const into[] = { gzip_into, zstd_into };
     size_t starts[PACKETS + 1];
     struct buf file = { 0 }, packed = { 0 };
     int result;
