@@ -10,6 +10,7 @@ one that no longer occurs is an error too.
 import glob
 import ipaddress
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -53,7 +54,8 @@ def theirs(path):
     lines = set()
     for line in text.splitlines():
         number, protocols, source, destination, tcp_len, udp_len, port = line.split("\t")
-        names = protocols.split(":")
+        # behind MPLS, tshark 4.4 leaves the IP header out of this list
+        names = re.sub(r":mpls:(?=tcp|udp)", ":mpls:ip:", protocols).split(":")
         for i, name in enumerate(names):
             # what is inside TCP or UDP may be taken for anything by its port number
             if name == "tcp" or name == "udp" and names[i + 1:i + 2] != ["vxlan"]:
