@@ -11,6 +11,7 @@
 #ifndef NFSDIGEST_RECORD_NFSR_H
 #define NFSDIGEST_RECORD_NFSR_H
 
+#include "base/output.h"
 #include "record/record.h"
 
 #include <sys/types.h>
@@ -26,27 +27,15 @@ enum {
                          * live stream flows; decided by times in the records                      \
                          * alone */
 
-/* Where bytes go: returns 0 or a negative code with |err| filled. */
-typedef int nfsr_write(void *ctx, const void *data, size_t len, struct err *err);
-
 struct nfsr_writer;
 
 /* Writes the header at once. */
-struct nfsr_writer *nfsr_writer_new(nfsr_write *write, void *ctx, struct err *err);
+struct nfsr_writer *nfsr_writer_new(output_writer *write, void *ctx, struct err *err);
 /* The writer as a sink; RECORD_END closes the stream and writes the last block. */
 struct sink nfsr_writer_sink(struct nfsr_writer *writer);
 /* Closes the open block early (before a pause in a live capture). */
 int nfsr_writer_flush(struct nfsr_writer *writer, struct err *err);
 void nfsr_writer_free(struct nfsr_writer *writer);
-
-/* A file to write a stream to: |path| with a temporary name until nfsr_file_commit, or "-"
- * for standard output, through a descriptor of its own (EPIPE is an error like others: callers
- * ignore SIGPIPE). */
-struct nfsr_file;
-struct nfsr_file *nfsr_file_open(const char *path, struct err *err);
-nfsr_write nfsr_file_write;                                    /* |ctx| is the struct nfsr_file */
-int nfsr_file_commit(struct nfsr_file *file, struct err *err); /* closes and renames */
-void nfsr_file_close(struct nfsr_file *file); /* without commit: removes what was written */
 
 /* Where bytes come from: returns how many were read (0: end), or a negative code. */
 typedef ssize_t nfsr_read(void *ctx, void *data, size_t len, struct err *err);

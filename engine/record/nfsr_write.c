@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 struct nfsr_writer {
-    nfsr_write *write;
+    output_writer *write;
     void *ctx;
     struct buf block; /* header and payload of the open block */
     struct layout_bases bases;
@@ -116,7 +116,7 @@ static int put(void *ctx, const struct record *record, struct err *err)
     return result;
 }
 
-struct nfsr_writer *nfsr_writer_new(nfsr_write *write, void *ctx, struct err *err)
+struct nfsr_writer *nfsr_writer_new(output_writer *write, void *ctx, struct err *err)
 {
     struct nfsr_writer *w = calloc(1, sizeof(*w));
 

@@ -24,7 +24,7 @@
 
 struct recorder {
     struct record_options options;
-    struct nfsr_file *file;
+    struct output *file;
     struct nfsr_writer *writer;
     struct engine *engine;
     struct worker *worker; /* NULL: before the first frame, and with decap=wireshark */
@@ -54,7 +54,7 @@ static void recorder_free(struct recorder *r)
     worker_free(r->worker);
     engine_free(r->engine);
     nfsr_writer_free(r->writer);
-    nfsr_file_close(r->file);
+    output_close(r->file);
     options_free(&r->options);
     free(r);
 }
@@ -161,7 +161,7 @@ static int finish(struct recorder *r, int status)
                 "the capture was not read to its end: %s is not complete",
                 strcmp(r->options.out, "-") ? r->options.out : "the stream on standard output");
     } else if (drain(r) >= 0 && engine_end(r->engine, status != 0, &r->err) >= 0 &&
-               nfsr_file_commit(r->file, &r->err) >= 0) {
+               output_commit(r->file, &r->err) >= 0) {
         return status;
     }
     say(r->err.text);
@@ -208,13 +208,13 @@ static void switch_protocols_off(void)
 
 static int open_stream(struct recorder *r)
 {
-    r->file = nfsr_file_open(r->options.out, &r->err);
+    r->file = output_open(r->options.out, &r->err);
     if (!r->file)
         return r->err.code;
     /* nothing else may get between the records: without -q tshark prints a line for each packet */
     if (!strcmp(r->options.out, "-"))
         dup2(STDERR_FILENO, STDOUT_FILENO);
-    r->writer = nfsr_writer_new(nfsr_file_write, r->file, &r->err);
+    r->writer = nfsr_writer_new(output_write, r->file, &r->err);
     if (!r->writer)
         return r->err.code;
     struct sink sink = nfsr_writer_sink(r->writer);

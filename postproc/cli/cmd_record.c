@@ -15,7 +15,7 @@ static const char about[] =
     "them.  \"-\" is standard input.  A file gets its name when it is complete.\n";
 
 struct recorder {
-    struct nfsr_file *file;
+    struct output *file;
     struct nfsr_writer *writer;
     struct engine *engine;
     uint64_t frames;
@@ -27,8 +27,8 @@ static int open_output(struct recorder *r, const char *output, const struct engi
 {
     struct sink sink;
 
-    r->file = nfsr_file_open(output, err);
-    r->writer = r->file ? nfsr_writer_new(nfsr_file_write, r->file, err) : NULL;
+    r->file = output_open(output, err);
+    r->writer = r->file ? nfsr_writer_new(output_write, r->file, err) : NULL;
     if (!r->writer)
         return -err->code;
     sink = nfsr_writer_sink(r->writer);
@@ -83,7 +83,7 @@ static int record_all(struct recorder *r, int count, char **paths, const char *o
         return worst;
     if (!r->frames)
         return worst ? worst : err_set(err, ERR_INPUT, "%s: holds no packets", paths[0]);
-    if (engine_end(r->engine, r->cut, err) < 0 || nfsr_file_commit(r->file, err) < 0)
+    if (engine_end(r->engine, r->cut, err) < 0 || output_commit(r->file, err) < 0)
         return -err->code;
     return worst;
 }
@@ -116,6 +116,6 @@ int cmd_record(int argc, char **argv, struct err *err)
                         &engine.options, err);
     engine_free(recorder.engine);
     nfsr_writer_free(recorder.writer);
-    nfsr_file_close(recorder.file);
+    output_close(recorder.file);
     return result;
 }

@@ -160,8 +160,8 @@ static int dump(struct err *err)
 
 static int make(int argc, char **argv, struct err *err)
 {
-    struct nfsr_file *file = nfsr_file_open("-", err);
-    struct nfsr_writer *w = file ? nfsr_writer_new(nfsr_file_write, file, err) : NULL;
+    struct output *file = output_open("-", err);
+    struct nfsr_writer *w = file ? nfsr_writer_new(output_write, file, err) : NULL;
     int result = w ? 0 : -err->code;
 
     if (w && argc == 4)
@@ -169,9 +169,9 @@ static int make(int argc, char **argv, struct err *err)
     else if (w)
         result = example(w, err);
     if (result == 0)
-        result = nfsr_file_commit(file, err);
+        result = output_commit(file, err);
     nfsr_writer_free(w);
-    nfsr_file_close(file);
+    output_close(file);
     return result;
 }
 

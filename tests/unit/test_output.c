@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nfsr_file: a file appears under its name whole or not at all, and every failure is told. */
+/* output: a file appears under its name whole or not at all, and every failure is told. */
+#include "base/output.h"
 #include "record/nfsr.h"
 
 #include <setjmp.h>
@@ -22,7 +23,7 @@ static char dir[64], path[128];
 static int setup(void **state)
 {
     (void)state;
-    snprintf(dir, sizeof(dir), "nfsr_file.XXXXXX");
+    snprintf(dir, sizeof(dir), "output.XXXXXX");
     if (!mkdtemp(dir))
         return -1;
     snprintf(path, sizeof(path), "%s/out.nfsr", dir);
@@ -71,19 +72,19 @@ static void make_file(const char *name, const char *content)
 static void appears_on_commit(void **state)
 {
     struct err err = { 0 };
-    struct nfsr_file *f = nfsr_file_open(path, &err);
+    struct output *f = output_open(path, &err);
     struct stat st;
     mode_t mask = umask(0);
 
     (void)state;
     umask(mask);
     assert_non_null(f);
-    assert_int_equal(nfsr_file_write(f, "abc", 3, &err), 0);
+    assert_int_equal(output_write(f, "abc", 3, &err), 0);
     assert_int_equal(access(path, F_OK), -1);
     assert_int_equal(count_entries(), 1);
-    assert_int_equal(nfsr_file_commit(f, &err), 0);
+    assert_int_equal(output_commit(f, &err), 0);
     assert_int_equal(count_entries(), 1);
-    nfsr_file_close(f);
+    output_close(f);
     assert_content(path, "abc");
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0666 & ~mask);
@@ -92,15 +93,15 @@ static void appears_on_commit(void **state)
 static void old_file_stays_without_commit(void **state)
 {
     struct err err = { 0 };
-    struct nfsr_file *f;
+    struct output *f;
 
     (void)state;
     make_file(path, "old");
-    f = nfsr_file_open(path, &err);
+    f = output_open(path, &err);
     assert_non_null(f);
-    assert_int_equal(nfsr_file_write(f, "new", 3, &err), 0);
+    assert_int_equal(output_write(f, "new", 3, &err), 0);
     assert_content(path, "old");
-    nfsr_file_close(f);
+    output_close(f);
     assert_content(path, "old");
     assert_int_equal(count_entries(), 1);
 }
@@ -109,18 +110,18 @@ static void symbolic_link_stays(void **state)
 {
     struct err err = { 0 };
     char target[128];
-    struct nfsr_file *f;
+    struct output *f;
     struct stat st;
 
     (void)state;
     snprintf(target, sizeof(target), "%s/target", dir);
     make_file(target, "old");
     assert_int_equal(symlink("target", path), 0);
-    f = nfsr_file_open(path, &err);
+    f = output_open(path, &err);
     assert_non_null(f);
-    assert_int_equal(nfsr_file_write(f, "new", 3, &err), 0);
-    assert_int_equal(nfsr_file_commit(f, &err), 0);
-    nfsr_file_close(f);
+    assert_int_equal(output_write(f, "new", 3, &err), 0);
+    assert_int_equal(output_commit(f, &err), 0);
+    output_close(f);
     assert_int_equal(lstat(path, &st), 0);
     assert_true(S_ISLNK(st.st_mode));
     assert_content(target, "new");
@@ -130,16 +131,16 @@ static void symbolic_link_stays(void **state)
 static void two_writers_of_one_path(void **state)
 {
     struct err err = { 0 };
-    struct nfsr_file *a = nfsr_file_open(path, &err), *b = nfsr_file_open(path, &err);
+    struct output *a = output_open(path, &err), *b = output_open(path, &err);
 
     (void)state;
     assert_non_null(a);
     assert_non_null(b);
-    assert_int_equal(nfsr_file_write(a, "a", 1, &err), 0);
-    assert_int_equal(nfsr_file_write(b, "b", 1, &err), 0);
-    assert_int_equal(nfsr_file_commit(a, &err), 0);
-    nfsr_file_close(b);
-    nfsr_file_close(a);
+    assert_int_equal(output_write(a, "a", 1, &err), 0);
+    assert_int_equal(output_write(b, "b", 1, &err), 0);
+    assert_int_equal(output_commit(a, &err), 0);
+    output_close(b);
+    output_close(a);
     assert_content(path, "a");
     assert_int_equal(count_entries(), 1);
 }
@@ -151,12 +152,12 @@ static void bad_paths(void **state)
 
     (void)state;
     snprintf(name, sizeof(name), "%s/no/out.nfsr", dir);
-    assert_null(nfsr_file_open(name, &err));
+    assert_null(output_open(name, &err));
     snprintf(expected, sizeof(expected), "%s: cannot create: No such file or directory", name);
     assert_int_equal(err.code, ERR_SYSTEM);
     assert_string_equal(err.text, expected);
 
-    assert_null(nfsr_file_open(dir, &err));
+    assert_null(output_open(dir, &err));
     snprintf(expected, sizeof(expected), "%s: cannot open: Is a directory", dir);
     assert_int_equal(err.code, ERR_SYSTEM);
     assert_string_equal(err.text, expected);
@@ -178,7 +179,7 @@ static void unwritable_directory(void **state)
         /* by its own descriptor: the way to it may be closed to that user */
         if (chdir(dir) < 0 || (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0)))
             _exit(2);
-        _exit(!nfsr_file_open("out.nfsr", &err) && err.code == ERR_SYSTEM &&
+        _exit(!output_open("out.nfsr", &err) && err.code == ERR_SYSTEM &&
                       !strcmp(err.text, "out.nfsr: cannot create: Permission denied")
                   ? 0
                   : 1);
@@ -193,14 +194,14 @@ static void unwritable_directory(void **state)
 static void full_device(void **state)
 {
     struct err err = { 0 };
-    struct nfsr_file *f = nfsr_file_open("/dev/full", &err);
+    struct output *f = output_open("/dev/full", &err);
 
     (void)state;
     assert_non_null(f);
-    assert_int_equal(nfsr_file_write(f, "abc", 3, &err), -ERR_SYSTEM);
+    assert_int_equal(output_write(f, "abc", 3, &err), -ERR_SYSTEM);
     assert_string_equal(err.text, "/dev/full: cannot write: No space left on device");
-    assert_int_equal(nfsr_file_commit(f, &err), -ERR_SYSTEM);
-    nfsr_file_close(f);
+    assert_int_equal(output_commit(f, &err), -ERR_SYSTEM);
+    output_close(f);
     assert_int_equal(access("/dev/full", F_OK), 0);
 }
 
@@ -210,22 +211,22 @@ static void disk_fills_up(void **state)
     struct rlimit old, small;
     static char data[8192];
     struct err err = { 0 };
-    struct nfsr_file *f;
+    struct output *f;
 
     (void)state;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     small = (struct rlimit){ 5000, old.rlim_max };
     make_file(path, "old");
-    f = nfsr_file_open(path, &err);
+    f = output_open(path, &err);
     assert_non_null(f);
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    assert_int_equal(nfsr_file_write(f, data, sizeof(data), &err), -ERR_SYSTEM);
+    assert_int_equal(output_write(f, data, sizeof(data), &err), -ERR_SYSTEM);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     assert_non_null(strstr(err.text, path));
     assert_non_null(strstr(err.text, "cannot write: File too large"));
-    assert_int_equal(nfsr_file_commit(f, &err), -ERR_SYSTEM);
-    nfsr_file_close(f);
+    assert_int_equal(output_commit(f, &err), -ERR_SYSTEM);
+    output_close(f);
     assert_content(path, "old");
     assert_int_equal(count_entries(), 1);
 }
@@ -234,16 +235,16 @@ static void commit_without_directory(void **state)
 {
     struct err err = { 0 };
     char aside[80];
-    struct nfsr_file *f = nfsr_file_open(path, &err);
+    struct output *f = output_open(path, &err);
 
     (void)state;
     assert_non_null(f);
     snprintf(aside, sizeof(aside), "%s.aside", dir);
     assert_int_equal(rename(dir, aside), 0);
-    assert_int_equal(nfsr_file_commit(f, &err), -ERR_SYSTEM);
+    assert_int_equal(output_commit(f, &err), -ERR_SYSTEM);
     assert_non_null(strstr(err.text, "cannot rename"));
     assert_int_equal(rename(aside, dir), 0);
-    nfsr_file_close(f);
+    output_close(f);
     assert_int_equal(count_entries(), 0);
 }
 
@@ -253,7 +254,7 @@ static void standard_output(void **state)
     int ends[2], old = dup(STDOUT_FILENO);
     char got[8] = "";
     struct err err = { 0 };
-    struct nfsr_file *f;
+    struct output *f;
     int first, commit, second;
 
     (void)state;
@@ -262,14 +263,14 @@ static void standard_output(void **state)
     fflush(stdout);
     dup2(ends[1], STDOUT_FILENO);
     close(ends[1]);
-    f = nfsr_file_open("-", &err);
-    first = nfsr_file_write(f, "abc", 3, &err);
-    commit = nfsr_file_commit(f, &err);
+    f = output_open("-", &err);
+    first = output_write(f, "abc", 3, &err);
+    commit = output_commit(f, &err);
     if (read(ends[0], got, sizeof(got) - 1) < 0)
         got[0] = '!';
     close(ends[0]);
-    second = nfsr_file_write(f, "abc", 3, &err);
-    nfsr_file_close(f);
+    second = output_write(f, "abc", 3, &err);
+    output_close(f);
     dup2(old, STDOUT_FILENO);
     close(old);
     assert_int_equal(first, 0);
@@ -300,7 +301,7 @@ static void interrupted_writes_go_on(void **state)
     struct sigaction action = { .sa_handler = drain };
     static char data[5 * 4096 + 1];
     struct err err = { 0 };
-    struct nfsr_file *f;
+    struct output *f;
     char rest[8192];
     struct stat st;
     ssize_t n;
@@ -310,14 +311,14 @@ static void interrupted_writes_go_on(void **state)
     drained_fd = open(path, O_RDONLY | O_NONBLOCK);
     assert_true(drained_fd >= 0);
     assert_true(fcntl(drained_fd, F_SETPIPE_SZ, 4096) > 0);
-    f = nfsr_file_open(path, &err);
+    f = output_open(path, &err);
     assert_non_null(f);
     assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
     assert_int_equal(setitimer(ITIMER_REAL, &tick, NULL), 0);
-    assert_int_equal(nfsr_file_write(f, data, sizeof(data), &err), 0);
+    assert_int_equal(output_write(f, data, sizeof(data), &err), 0);
     assert_int_equal(setitimer(ITIMER_REAL, &off, NULL), 0);
-    assert_int_equal(nfsr_file_commit(f, &err), 0);
-    nfsr_file_close(f);
+    assert_int_equal(output_commit(f, &err), 0);
+    output_close(f);
     n = read(drained_fd, rest, sizeof(rest));
     assert_int_equal(drained + n, sizeof(data));
     assert_int_equal(lstat(path, &st), 0);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct output {
+    int fd;
+    bool failed;     /* a write was incomplete: never commit */
+    char *name;      /* for messages */
+    char *path;      /* final name, symbolic links followed; NULL: written in place */
+    char *temporary; /* until commit; NULL: written in place */
+};
+
+static int fail(struct output *out, const char *what, struct err *err)
+{
+    return err_set(err, ERR_SYSTEM, "%s: cannot %s: %s", out->name, what, strerror(errno));
+}
+
+/* Makes a new file beside |out->path|; the name says what it is should the process be killed. */
+static int open_temporary(struct output *out, struct err *err)
+{
+    size_t size = strlen(out->path) + 48;
+
+    out->temporary = malloc(size);
+    if (!out->temporary)
+        return fail(out, "open", err);
+    for (unsigned n = 0; n < 1000; n++) {
+        snprintf(out->temporary, size, "%s.%ld-%u.part", out->path, (long)getpid(), n);
+        out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (out->fd >= 0)
+            return 0;
+        if (errno != EEXIST)
+            break;
+    }
+    free(out->temporary);
+    out->temporary = NULL;
+    return fail(out, "create", err);
+}
+
+static int open_path(struct output *out, const char *path, struct err *err)
+{
+    struct stat st;
+
+    if (!strcmp(path, "-")) {
+        /* a descriptor of its own: the caller may point the usual one elsewhere */
+        out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        return out->fd < 0 ? fail(out, "open", err) : 0;
+    }
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        out->fd = open(path, O_WRONLY | O_CLOEXEC);
+        return out->fd < 0 ? fail(out, "open", err) : 0;
+    }
+    out->path = realpath(path, NULL);
+    if (!out->path)
+        out->path = strdup(path);
+    return out->path ? open_temporary(out, err) : fail(out, "open", err);
+}
+
+struct output *output_open(const char *path, struct err *err)
+{
+    struct output *out = calloc(1, sizeof(*out));
+
+    if (out) {
+        out->fd = -1;
+        out->name = strdup(strcmp(path, "-") ? path : "standard output");
+    }
+    if (!out || !out->name)
+        err_set(err, ERR_SYSTEM, "%s: no memory to open it", path);
+    else if (open_path(out, path, err) == 0)
+        return out;
+    output_close(out);
+    return NULL;
+}
+
+int output_write(void *ctx, const void *data, size_t len, struct err *err)
+{
+    struct output *out = ctx;
+    const uint8_t *at = data;
+
+    while (len) {
+        ssize_t n = write(out->fd, at, len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            out->failed = true;
+            return fail(out, "write", err);
+        }
+        at += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+int output_commit(struct output *out, struct err *err)
+{
+    if (out->failed)
+        return err_set(err, ERR_SYSTEM, "%s: not written in full", out->name);
+    out->failed = true; /* until the end of this */
+    /* Not synced: waiting for the disk costs more than the rest of a run, and a stream that a crash
+     * of the machine cut says so to its reader. */
+    if (out->temporary) {
+        int fd = out->fd;
+
+        out->fd = -1;
+        if (close(fd) < 0)
+            return fail(out, "write", err);
+        if (rename(out->temporary, out->path) < 0)
+            return fail(out, "rename its temporary file to it", err);
+        free(out->temporary);
+        out->temporary = NULL;
+    }
+    out->failed = false;
+    return 0;
+}
+
+void output_close(struct output *out)
+{
+    if (!out)
+        return;
+    if (out->fd >= 0)
+        close(out->fd);
+    if (out->temporary)
+        unlink(out->temporary);
+    free(out->temporary);
+    free(out->path);
+    free(out->name);
+    free(out);
+}

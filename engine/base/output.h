@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/base/output.h
+ *
+ * A file that appears under its name only when it is whole: written under a temporary name beside
+ * it, renamed by output_commit.  What is no regular file (a pipe, a device, "-") is written in
+ * place: there is nothing to put in the place of it.
+ */
+#ifndef NFSDIGEST_BASE_OUTPUT_H
+#define NFSDIGEST_BASE_OUTPUT_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+
+/* Where bytes go: returns 0 or a negative code with |err| filled. */
+typedef int output_writer(void *ctx, const void *data, size_t len, struct err *err);
+
+struct output;
+
+/* |path|, or "-" for standard output, through a descriptor of its own (EPIPE is an error like
+ * others: callers ignore SIGPIPE).  A regular file that is there already is replaced at the commit.
+ */
+struct output *output_open(const char *path, struct err *err);
+output_writer output_write;                                /* |ctx| is the struct output */
+int output_commit(struct output *output, struct err *err); /* closes and renames */
+void output_close(struct output *output); /* without commit: removes what was written */
+
+#endif
