@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/anon/anon.h
+ *
+ * Frames in, an anonymized capture out: an engine that finds the messages, rewrite.h that makes
+ * each anew under the policy, frames.h that puts them into new frames of a pcapng file.  Nothing
+ * else of the input gets out.
+ *
+ * The doors feed the engine (anon_engine) as they feed any other, and call anon_end in the place of
+ * engine_end.  The same frames, key and policy give the same bytes.
+ *
+ * Memory: that of an engine, of a mapping (mapping.h), HOLD_BYTES_MAX of messages that wait for one
+ * reply before them whose call is not known yet, and 64 bytes for each of FLOWS_MAX connections.
+ */
+#ifndef NFSDIGEST_ANON_ANON_H
+#define NFSDIGEST_ANON_ANON_H
+
+#include "anon/mapping.h"
+#include "base/output.h"
+#include "engine.h"
+
+struct anon;
+
+/* |policy| and |key| are not needed any more afterwards.  The file's head is written at once. */
+struct anon *anon_new(const struct engine_options *options, const struct policy *policy,
+                      const struct key *key, output_writer *write, void *ctx, struct err *err);
+void anon_free(struct anon *anon);
+
+struct engine *anon_engine(struct anon *anon);
+
+/* Writes what is complete (a live capture pauses). */
+int anon_flush(struct anon *anon, struct err *err);
+
+/* Ends the engine and the file. */
+int anon_end(struct anon *anon, bool input_cut, struct err *err);
+
+/* What was written and what was not, after anon_end: "messages", "messages.partial",
+ * "unread.program.100003.4", "uid", "name", ... in a fixed order, values above 0. */
+typedef int anon_counter(void *ctx, const char *name, uint64_t value, struct err *err);
+int anon_counters(const struct anon *anon, anon_counter *show, void *ctx, struct err *err);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/anon/key.h
+ *
+ * The secret behind all pseudonyms: 256 random bits in a file of mode 0600.  Nothing is encrypted
+ * with it directly; every use has a subkey of its own (HKDF-SHA256, RFC 5869, with the use's
+ * label), so that what is learned of one class of values says nothing about another.
+ */
+#ifndef NFSDIGEST_ANON_KEY_H
+#define NFSDIGEST_ANON_KEY_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { KEY_LEN = 32 };
+
+struct key {
+    uint8_t secret[KEY_LEN];
+};
+
+/* Makes a new key file: -ERR_USAGE if |path| exists, whatever it is. */
+int key_create(const char *path, struct err *err);
+
+/* Reads a key file.  -ERR_INPUT if it is no key file, or if others than its owner may read or
+ * change it. */
+int key_load(struct key *key, const char *path, struct err *err);
+
+/* |len| bytes that only the key and |label| ("handle", "address", ...) determine. */
+int key_derive(const struct key *key, const char *label, void *out, size_t len, struct err *err);
+
+/* Overwrites it. */
+void key_forget(struct key *key);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/anon/mapping.h
+ *
+ * Values to pseudonyms.  Each mapping is a function of key, policy and value alone, so that
+ * captures taken apart agree, whatever was seen before; and injective, by construction for
+ * numbers, addresses, and bytes and texts of kept length (keyed permutations: FF1, NIST SP
+ * 800-38G; Crypto-PAn for addresses), for tokens up to the chance that two of 80 bits meet.
+ * 0, empty, and the policy's kept values map to themselves.
+ *
+ * Memory: MAPPING_BYTES of caches at most, whatever the number of names and handles: a value that
+ * fell out is computed again.  Not for use by two threads at once.
+ */
+#ifndef NFSDIGEST_ANON_MAPPING_H
+#define NFSDIGEST_ANON_MAPPING_H
+
+#include "anon/key.h"
+#include "anon/policy.h"
+#include "link/frame.h"
+
+enum { MAPPING_BYTES = 64 << 20, TOKEN_LEN = 16 };
+
+struct mapping;
+
+/* |policy| must outlive it; the key is not needed any more. */
+struct mapping *mapping_new(const struct key *key, const struct policy *policy, struct err *err);
+void mapping_free(struct mapping *m);
+
+/* A number of class UID, GID, FILEID, FSID, DEVICE, COOKIE, VERIFIER, LOCK_OWNER, TIME (seconds),
+ * MODE, or any other with RULE_KEEP or RULE_ZERO.  |bits| is 32 or 64. */
+uint64_t mapping_number(struct mapping *m, enum field_class cls, enum rule rule, unsigned bits,
+                        uint64_t value);
+uint64_t mapping_number_back(struct mapping *m, enum field_class cls, enum rule rule, unsigned bits,
+                             uint64_t value);
+/* EXTRA_STAMP, EXTRA_XID, EXTRA_PORT (16 bits). */
+uint32_t mapping_extra(struct mapping *m, enum policy_extra extra, uint32_t value);
+
+/* A string or opaque of any class.  |max|: its bound, 0 without one; a path whose tokens would pass
+ * it becomes one token.  CLASS_NAME is one component; CLASS_PATH keeps its slashes; CLASS_HOST
+ * is a token, or, when it reads as an address with or without a prefix length, that address's
+ * pseudonym; CLASS_ADDRESS is RPCBIND's universal address (RFC 5665 s5.2.3) or a token; CLASS_NONE
+ * is kept when it is a well-known network id or protocol name, else a token; CLASS_DATA under
+ * RULE_ZERO is zeros.  |out| points into memory that lives until the next call. Fails only for
+ * lack of memory. */
+int mapping_bytes(struct mapping *m, enum field_class cls, enum rule rule, uint32_t max,
+                  const uint8_t *data, uint32_t len, struct bytes *out, struct err *err);
+/* The inverse, of CLASS_HANDLE with RULE_KEYED, and of CLASS_NAME and CLASS_PATH with RULE_SAME;
+ * -ERR_INPUT where there is none. */
+int mapping_bytes_back(struct mapping *m, enum field_class cls, enum rule rule, const uint8_t *data,
+                       uint32_t len, struct bytes *out, struct err *err);
+
+void mapping_address(struct mapping *m, const struct address *in, struct address *out);
+void mapping_address_back(struct mapping *m, const struct address *in, struct address *out);
+
+/* Seconds to add to capture times: 0, or with RULE_SHIFT for CLASS_TIME an offset that only the key
+ * knows. The same is added to attribute times by mapping_number, modulo 2^32, except to 0. */
+int64_t mapping_shift(const struct mapping *m);
+
+#endif
