@@ -20,7 +20,7 @@
 
 struct anon;
 
-/* |policy| and |key| are not needed any more afterwards.  The file's head is written at once. */
+/* |policy| must outlive it; the key is not needed any more.  The file's head is written at once. */
 struct anon *anon_new(const struct engine_options *options, const struct policy *policy,
                       const struct key *key, output_writer *write, void *ctx, struct err *err);
 void anon_free(struct anon *anon);
