@@ -99,6 +99,12 @@ struct engine *engine_new(const struct engine_options *options, const struct sin
     return e;
 }
 
+void engine_set_tap(struct engine *e, engine_tap *tap, void *ctx)
+{
+    e->pair.tap = tap;
+    e->pair.tap_ctx = ctx;
+}
+
 void engine_free(struct engine *e)
 {
     if (!e)

@@ -15,6 +15,9 @@
 #include "record/record.h"
 
 struct engine;
+struct message;
+struct procedure;
+struct rpc_auth;
 
 /* All zeros: the defaults. */
 struct engine_options {
@@ -27,6 +30,8 @@ struct engine_options {
     int64_t reorder_span;    /* ns by which a reply may precede its call; default 2 s */
     const uint16_t *ports;   /* further ports that carry RPC, or NULL */
     uint32_t port_count;
+    bool messages_only; /* for a tap alone: no objects, names and paths are kept, and operations
+                         * know nothing of them */
 };
 
 /* One message, at the moment it is known, for who shows packets. |operation| is filled as far as is
@@ -43,9 +48,30 @@ struct engine_observer {
     void *ctx;
 };
 
+enum tap_event {
+    TAP_MESSAGE,
+    TAP_HELD,   /* a reply whose call is not known yet: it comes again, with the same |ticket| */
+    TAP_UNREAD, /* bytes in the place of a message that are none; nothing else is set */
+};
+
+/* A message as it was captured, for who makes it anew.  In the order of the capture, but for
+ * replies that were held. */
+struct engine_tapped {
+    uint8_t event;   /* enum tap_event */
+    uint64_t ticket; /* of a reply that was held; else 0 */
+    const struct message *message;
+    const struct procedure *procedure; /* of the call; NULL: the body cannot be read */
+    const struct rpc_auth *credential; /* of a reply's call, for rpc_reply_in_clear; or NULL */
+};
+
 /* |sink| is copied; |observer| may be NULL. */
 struct engine *engine_new(const struct engine_options *options, const struct sink *sink,
                           const struct engine_observer *observer, struct err *err);
+
+/* To be called before the first frame. */
+typedef int engine_tap(void *ctx, const struct engine_tapped *tapped, struct err *err);
+void engine_set_tap(struct engine *engine, engine_tap *tap, void *ctx);
+
 void engine_free(struct engine *engine);
 
 /* Times may go backwards by any amount; frame numbers must grow. */

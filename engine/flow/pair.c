@@ -17,6 +17,7 @@ int pair_init(struct pair *p, const struct engine_options *options, const struct
         p->observer = *observer;
     p->objects = objects;
     p->clock = clock;
+    p->messages_only = options->messages_only;
     p->retransmit_span =
         options->retransmit_span ? options->retransmit_span : INT64_C(900000000000);
     p->reorder_span = options->reorder_span ? options->reorder_span : INT64_C(2000000000);
@@ -61,6 +62,14 @@ int pair_observe(struct pair *p, const struct record_operation *op, const struct
     struct engine_message m = { op, sighting, is_reply, repeat };
 
     return p->observer.message ? p->observer.message(p->observer.ctx, &m, err) : 0;
+}
+
+int pair_tap(struct pair *p, enum tap_event event, uint64_t ticket, const struct message *m,
+             const struct procedure *procedure, const struct rpc_auth *credential, struct err *err)
+{
+    struct engine_tapped tapped = { event, ticket, m, procedure, credential };
+
+    return p->tap ? p->tap(p->tap_ctx, &tapped, err) : 0;
 }
 
 int pair_repeat(struct pair *p, uint64_t operation, const struct message *m, uint8_t repeat,
@@ -364,6 +373,8 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
     int rc = 0;
 
     table_prefetch(&p->calls.by_key, ends.hash);
+    if ((rc = pair_tap(p, TAP_MESSAGE, 0, m, procedure, NULL, err)) < 0)
+        return rc;
     if (procedure) {
         rc = pair_scan(p, &scan, procedure->arguments, m, h->body, h->body_len, &host, &op,
                        &op.call, err);
@@ -388,7 +399,7 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
     op.id = call.operation = ++p->last_operation;
     if (!header_cut && !(op.credential = credential_id(&p->credentials, &h->credential, err)))
         return -ERR_SYSTEM;
-    if (procedure &&
+    if (procedure && !p->messages_only &&
         (rc = tag_call(p->objects, &op, &scan, ends.server, &parent, &parent2, err)) < 0)
         return rc;
     if (header_cut)
@@ -408,7 +419,9 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
         return rc;
     held = pair_held_take(p, &call);
     if (held) {
+        p->ticket = held->ticket;
         rc = pair_answer(p, id, &held->message, err);
+        p->ticket = 0;
         free(held);
     }
     return rc;
@@ -421,10 +434,13 @@ int pair_message(struct pair *p, const struct message *m, struct err *err)
     bool call = h.direction == RPC_CALL;
     int rc;
 
-    if (result == RPC_NOT || (result == RPC_TRUNCATED && (call ? h.body < 24 : m->cap_len < 8)))
+    if (result == RPC_NOT || (result == RPC_TRUNCATED && (call ? h.body < 24 : m->cap_len < 8))) {
+        if ((rc = pair_tap(p, TAP_UNREAD, 0, m, NULL, NULL, err)) < 0)
+            return rc;
         return m->flow->id ? pair_malformed(p, m, 0, 0, "the RPC header is malformed or cut", err)
                            : pair_problem(p, PROBLEM_NOT_RPC, m->flow, m->side, m->frame, m->time,
                                           m->wire_len, "", err);
+    }
     if (!m->flow->id && (rc = new_flow(p, m->flow, call ? !m->side : m->side, err)) < 0)
         return rc;
     if (!m->flow->host[0] && flow_hosts(p, m->flow, err) < 0) /* carried over */

@@ -28,12 +28,18 @@ struct held {
     struct flow flow;
     struct message message; /* leads to |flow| and |data| */
     int64_t since;          /* clock */
+    uint64_t ticket;        /* that the tap was given */
     uint8_t data[];
 };
 
 struct pair {
     struct sink sink;
     struct engine_observer observer; /* |message| may be NULL */
+    engine_tap *tap;                 /* may be NULL */
+    void *tap_ctx;
+    uint64_t last_ticket;
+    uint64_t ticket; /* of the held reply that is being answered, or 0 */
+    bool messages_only;
     struct objects *objects;
     struct credentials credentials;
     struct calls calls;

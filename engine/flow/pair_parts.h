@@ -38,6 +38,8 @@ struct sighting pair_sighting(const struct message *m);
 int pair_put(struct pair *p, const struct record_operation *op, struct err *err);
 int pair_observe(struct pair *p, const struct record_operation *op, const struct sighting *sighting,
                  bool is_reply, uint8_t repeat, struct err *err);
+int pair_tap(struct pair *p, enum tap_event event, uint64_t ticket, const struct message *m,
+             const struct procedure *procedure, const struct rpc_auth *credential, struct err *err);
 int pair_repeat(struct pair *p, uint64_t operation, const struct message *m, uint8_t repeat,
                 bool differs, struct err *err);
 int pair_malformed(struct pair *p, const struct message *m, uint32_t xid, uint32_t at,

@@ -17,6 +17,8 @@ static int listing_entry(void *ctx, struct bytes name, struct bytes handle,
     struct listing *l = ctx;
     uint32_t parent = (uint32_t)l->waiting->operation.object;
 
+    if (l->p->messages_only)
+        return 0;
     return tag_entry(l->p->objects, parent, l->server, &l->waiting->operation, name, handle, about,
                      err);
 }
@@ -52,6 +54,9 @@ int pair_answer(struct pair *p, uint32_t id, const struct message *m, struct err
     uint64_t digest;
     int rc = 0;
 
+    if (p->tap &&
+        (rc = pair_tap(p, TAP_MESSAGE, p->ticket, m, w->procedure, &w->credential, err)) < 0)
+        return rc;
     op->reply = pair_sighting(m);
     op->pairing = PAIRED;
     if (!cut) {
@@ -67,7 +72,7 @@ int pair_answer(struct pair *p, uint32_t id, const struct message *m, struct err
             op->status = scan.status;
             kept = scan_kept(&scan, kept < h.body_len ? kept : h.body_len);
             op->result = (struct bytes){ m->data + (kept ? h.body : 0), kept };
-            if (rc == 0)
+            if (rc == 0 && !p->messages_only)
                 rc = tag_reply(p->objects, w, &scan, call->server, err);
         }
     }
@@ -169,6 +174,17 @@ static uint32_t find_answered(const struct pair *p, const struct message *m, uin
     return found;
 }
 
+/* A further reply of an answered call. */
+static int tap_repeat(struct pair *p, const struct call *call, uint64_t ticket,
+                      const struct message *m, struct err *err)
+{
+    static const struct rpc_auth none;
+    const struct procedure *procedure =
+        call->in_clear ? procedure_find(call->program, call->version, call->procedure) : NULL;
+
+    return pair_tap(p, TAP_MESSAGE, ticket, m, procedure, &none, err);
+}
+
 static int hold(struct pair *p, const struct message *m, const struct ends *ends, struct err *err)
 {
     struct held *held = malloc(sizeof(*held) + m->cap_len);
@@ -181,13 +197,14 @@ static int hold(struct pair *p, const struct message *m, const struct ends *ends
     held->message.flow = &held->flow;
     held->message.data = held->data;
     held->since = *p->clock;
+    held->ticket = ++p->last_ticket;
     memcpy(held->data, m->data, m->cap_len);
     *p->held_tail = held;
     p->held_tail = &held->next;
     p->held_count++;
     p->held_bytes += m->cap_len;
     p->held_keys[ends->hash % HELD_KEYS]++;
-    return 0;
+    return pair_tap(p, TAP_HELD, held->ticket, m, NULL, NULL, err);
 }
 
 static struct held *held_unlink(struct pair *p, struct held **at)
@@ -246,6 +263,12 @@ int pair_held_give_up(struct pair *p, struct err *err)
     struct record_operation op;
     int rc;
 
+    rc = id != CALL_NONE ? tap_repeat(p, &p->calls.pool[id], held->ticket, m, err)
+                         : pair_tap(p, TAP_MESSAGE, held->ticket, m, NULL, NULL, err);
+    if (rc < 0) {
+        free(held);
+        return rc;
+    }
     if (id != CALL_NONE) {
         rc = pair_repeat(p, p->calls.pool[id].operation, m, REPEAT_REPLY, true, err);
     } else {
@@ -264,12 +287,15 @@ int pair_reply(struct pair *p, const struct message *m, struct err *err)
     struct ends ends = message_ends(m->flow, m->side, xid);
     uint32_t id = find_call(p, m, &ends, xid);
     bool same;
+    int rc;
 
     if (id != CALL_NONE)
         return pair_answer(p, id, m, err);
     id = find_answered(p, m, xid, &same);
     if (!same)
         return hold(p, m, &ends, err);
+    if ((rc = tap_repeat(p, &p->calls.pool[id], 0, m, err)) < 0)
+        return rc;
     calls_seen(&p->calls, id, *p->clock);
     return pair_repeat(p, p->calls.pool[id].operation, m, REPEAT_REPLY, false, err);
 }

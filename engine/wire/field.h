@@ -39,7 +39,8 @@ enum field_class {
     CLASS_GID,
     CLASS_HOST,
     CLASS_ADDRESS,
-    CLASS_TIME,
+    CLASS_TIME,     /* whole seconds since 1970 */
+    CLASS_INTERVAL, /* the fraction beside them; lengths of time */
     CLASS_SIZE,
     CLASS_OFFSET,
     CLASS_COUNT,

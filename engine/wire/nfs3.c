@@ -376,7 +376,7 @@ static const struct field FSSTAT3resok_fields[] = {
     U64("tfiles", CLASS_COUNT, .wireshark = "nfs.fsstat3_resok.tfiles"),
     U64("ffiles", CLASS_COUNT, .wireshark = "nfs.fsstat3_resok.ffiles"),
     U64("afiles", CLASS_COUNT, .wireshark = "nfs.fsstat3_resok.afiles"),
-    U32("invarsec", CLASS_TIME, .wireshark = "nfs.fsstat.invarsec"),
+    U32("invarsec", CLASS_INTERVAL, .wireshark = "nfs.fsstat.invarsec"),
     END,
 };
 TYPE(FSSTAT3resok);

@@ -49,22 +49,22 @@ const struct value_name ftype3_names[] = {
 /* nfstime3, three times for Wireshark's sake */
 static const struct field atime_fields[] = {
     U32("seconds", CLASS_TIME, .wireshark = "nfs.atime.sec"),
-    U32("nseconds", CLASS_TIME, .wireshark = "nfs.atime.nsec"),
+    U32("nseconds", CLASS_INTERVAL, .wireshark = "nfs.atime.nsec"),
     END,
 };
 static const struct field mtime_fields[] = {
     U32("seconds", CLASS_TIME, .wireshark = "nfs.mtime.sec"),
-    U32("nseconds", CLASS_TIME, .wireshark = "nfs.mtime.nsec"),
+    U32("nseconds", CLASS_INTERVAL, .wireshark = "nfs.mtime.nsec"),
     END,
 };
 static const struct field ctime_fields[] = {
     U32("seconds", CLASS_TIME, .wireshark = "nfs.ctime.sec"),
-    U32("nseconds", CLASS_TIME, .wireshark = "nfs.ctime.nsec"),
+    U32("nseconds", CLASS_INTERVAL, .wireshark = "nfs.ctime.nsec"),
     END,
 };
 static const struct field dtime_fields[] = {
-    U32("seconds", CLASS_TIME, .wireshark = "nfs.dtime.sec"),
-    U32("nseconds", CLASS_TIME, .wireshark = "nfs.dtime.nsec"),
+    U32("seconds", CLASS_INTERVAL, .wireshark = "nfs.dtime.sec"),
+    U32("nseconds", CLASS_INTERVAL, .wireshark = "nfs.dtime.nsec"),
     END,
 };
 struct type nfstime3_access = { .name = "nfstime3", .fields = atime_fields };

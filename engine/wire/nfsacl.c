@@ -106,17 +106,17 @@ static const struct value_name ftype2_names[] = {
 
 static const struct field atime2_fields[] = {
     U32("seconds", CLASS_TIME, .wireshark = "nfs.atime.sec"),
-    U32("useconds", CLASS_TIME, .wireshark = "nfs.atime.usec"),
+    U32("useconds", CLASS_INTERVAL, .wireshark = "nfs.atime.usec"),
     END,
 };
 static const struct field mtime2_fields[] = {
     U32("seconds", CLASS_TIME, .wireshark = "nfs.mtime.sec"),
-    U32("useconds", CLASS_TIME, .wireshark = "nfs.mtime.usec"),
+    U32("useconds", CLASS_INTERVAL, .wireshark = "nfs.mtime.usec"),
     END,
 };
 static const struct field ctime2_fields[] = {
     U32("seconds", CLASS_TIME, .wireshark = "nfs.ctime.sec"),
-    U32("useconds", CLASS_TIME, .wireshark = "nfs.ctime.usec"),
+    U32("useconds", CLASS_INTERVAL, .wireshark = "nfs.ctime.usec"),
     END,
 };
 static struct type timeval_access = { .name = "timeval", .fields = atime2_fields };
