@@ -27,6 +27,20 @@ if readelf -p .comment "$plugin" | grep -q clang; then
     objcopy --strip-debug "$plugin" "$folder/nfspair.so" || exit 1
 fi
 
+# program NAME: the program itself; the shell may have build/env.sh's wrapper in its PATH, a script,
+# and valgrind would watch that until it becomes the program
+program() {
+    local path
+    while read -r path; do
+        if [ "$(head -c 4 "$path" | tail -c 3)" = ELF ]; then
+            echo "$path"
+            return
+        fi
+    done < <(type -aP "$1")
+    echo "no program $1" >&2
+    return 1
+}
+
 # ours FILE: reports of errors that have the plugin in their stack
 ours() {
     python3 - "$1" <<'END'
@@ -88,7 +102,7 @@ END
 capture=$scratch/all.pcap
 "$BUILD/bin/with-plugins" mergecap -a -F nsecpcap -w "$capture" $parts || exit 1
 chmod -R a+rX "$scratch"
-tshark=$(command -v tshark)
+tshark=$(program tshark) && sharkd=$(program sharkd) || exit 1
 
 wanted=0 shows=
 check "record" "$tshark" -r "$capture" -q -z "nfspair,out=$scratch/out"
@@ -118,7 +132,7 @@ check "a full disk" "$tshark" -r "$capture" -q -z nfspair,out=/dev/full
 } >"$scratch/requests"
 wanted=0 shows='NFS Pair'
 input=$scratch/requests
-check "random access" "$(command -v sharkd)" -
+check "random access" "$sharkd" -
 
 echo "$tries tries, $failed failed"
 [ "$failed" -eq 0 ] && [ "$tries" -ge 7 ]
