@@ -34,14 +34,14 @@ uint64_t mapping_number_back(struct mapping *m, enum field_class cls, enum rule 
 /* EXTRA_STAMP, EXTRA_XID, EXTRA_PORT (16 bits). */
 uint32_t mapping_extra(struct mapping *m, enum policy_extra extra, uint32_t value);
 
-/* A string or opaque of any class.  |max|: its bound, 0 without one; a path whose tokens would pass
- * it becomes one token.  CLASS_NAME is one component; CLASS_PATH keeps its slashes; CLASS_HOST
- * is a token, or, when it reads as an address with or without a prefix length, that address's
- * pseudonym; CLASS_ADDRESS is RPCBIND's universal address (RFC 5665 s5.2.3) or a token; CLASS_NONE
- * is kept when it is a well-known network id or protocol name, else a token; CLASS_DATA under
- * RULE_ZERO is zeros.  |out| points into memory that lives until the next call. Fails only for
- * lack of memory. */
-int mapping_bytes(struct mapping *m, enum field_class cls, enum rule rule, uint32_t max,
+/* A string (|text|) or opaque of any class.  |max|: its bound, 0 without one; a path whose tokens
+ * would pass it becomes one token.  CLASS_NAME is one component; CLASS_PATH keeps its slashes;
+ * CLASS_HOST is a token, or, when it reads as an address with or without a prefix length, that
+ * address's pseudonym; CLASS_ADDRESS is RPCBIND's universal address (RFC 5665 s5.2.3) or a token;
+ * CLASS_NONE is kept when it is a well-known network id or protocol name, else a token; CLASS_DATA
+ * under RULE_ZERO is zeros.  |out| points into memory that lives until the next call. Fails only
+ * for lack of memory. */
+int mapping_bytes(struct mapping *m, enum field_class cls, enum rule rule, bool text, uint32_t max,
                   const uint8_t *data, uint32_t len, struct bytes *out, struct err *err);
 /* The inverse, of CLASS_HANDLE with RULE_KEYED, and of CLASS_NAME and CLASS_PATH with RULE_SAME;
  * -ERR_INPUT where there is none. */

@@ -373,10 +373,10 @@ static void test_paths_are_unique(void **state)
 static void test_names(void **state)
 {
     static const char *const classes[CLASS_MAX] = {
-        "none",    "handle", "name",       "path",   "uid",      "gid",  "host",
-        "address", "time",   "size",       "offset", "count",    "mode", "type",
-        "fileid",  "fsid",   "device",     "cookie", "verifier", "data", "status",
-        "boolean", "enum",   "lock_owner", "opaque",
+        "none",    "handle",  "name",     "path",       "uid",    "gid",      "host",
+        "address", "time",    "interval", "size",       "offset", "count",    "mode",
+        "type",    "fileid",  "fsid",     "device",     "cookie", "verifier", "data",
+        "status",  "boolean", "enum",     "lock_owner", "opaque",
     };
     const struct procedure *read = procedure_find(100003, 3, 6);
     int i;
