@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/anon/frames.h
+ *
+ * Messages to new frames: Ethernet, IPv4 or IPv6, TCP or UDP, one message in one or more of them,
+ * at the message's time.  A TCP connection begins with a handshake, at the time of its first
+ * message; sequence and acknowledgement numbers are those of an exchange in which each side had
+ * everything.  What is missing of a message is missing from its frames as a snap length would cut
+ * it, so lengths and sequence numbers stay whole.  Checksums are right (for cut frames: with zeros
+ * in the place of what is missing).  Hardware addresses follow from IP addresses.
+ *
+ * Memory: that of pcapng_write.h and 12 bytes for each of FRAMES_FLOWS connections; one that is
+ * forgotten because so many others came begins again with a handshake.
+ */
+#ifndef NFSDIGEST_ANON_FRAMES_H
+#define NFSDIGEST_ANON_FRAMES_H
+
+#include "anon/pcapng_write.h"
+#include "anon/rewrite.h"
+
+enum {
+    FRAMES_FLOWS = 1 << 16,
+    SEGMENT_MAX = 64000,  /* bytes of TCP payload in one frame */
+    DATAGRAM_MAX = 65507, /* of UDP payload, RFC 768 in RFC 791 */
+};
+
+/* Between whom a message went. */
+struct frames_flow {
+    uint32_t id; /* of the engine's record; not 0 */
+    uint8_t transport;
+    uint8_t client; /* the side that makes calls */
+    struct address address[2];
+    uint16_t port[2];
+};
+
+struct frames;
+
+/* Writes the file's head. */
+struct frames *frames_new(output_writer *write, void *ctx, const char *comment, struct err *err);
+void frames_free(struct frames *f);
+
+/* A message of side |side| of |flow|. */
+int frames_message(struct frames *f, const struct frames_flow *flow, uint8_t side, int64_t time,
+                   const struct rewritten *message, struct err *err);
+int frames_flush(struct frames *f, struct err *err);
+int frames_end(struct frames *f, const char *comment, struct err *err);
+
+struct frames_counts {
+    uint64_t frames, connections, bytes; /* bytes: of messages */
+    uint64_t too_long; /* datagrams that had to be cut since they became longer than UDP allows */
+};
+const struct frames_counts *frames_counts(const struct frames *f);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/anon/hold.h
+ *
+ * The queue of messages behind a reply whose call is not known yet: the output keeps the order of
+ * the capture, and how such a reply is to be read is known only when its call came, or did not.
+ * Empty at most times.
+ *
+ * Memory: HOLD_BYTES_MAX of messages.  When there are more, the reply at the head goes out as it
+ * is known: its header only.
+ */
+#ifndef NFSDIGEST_ANON_HOLD_H
+#define NFSDIGEST_ANON_HOLD_H
+
+#include "anon/frames.h"
+
+enum { HOLD_BYTES_MAX = 32 << 20 };
+
+/* A message with all that is needed to write it. */
+struct ready {
+    struct frames_flow flow;
+    uint8_t side;
+    int64_t time;
+    struct rewritten message;
+};
+
+typedef int hold_write(void *ctx, const struct ready *ready, struct err *err);
+
+struct held_message;
+
+struct hold {
+    hold_write *write;
+    void *ctx;
+    struct held_message *head, **tail;
+    uint64_t bytes;
+    uint64_t overflows; /* replies that went out unread because of HOLD_BYTES_MAX */
+};
+
+void hold_init(struct hold *h, hold_write *write, void *ctx);
+void hold_free(struct hold *h);
+
+/* A message whose place in the order is here.  |ticket| 0: it may be written once all before it
+ * are; else it waits for hold_resolve. */
+int hold_put(struct hold *h, uint64_t ticket, const struct ready *ready, struct err *err);
+
+/* The message that waits under |ticket| is to be |ready| (its flow, side and time stay). Does
+ * nothing when it went out already. */
+int hold_resolve(struct hold *h, uint64_t ticket, const struct ready *ready, struct err *err);
+
+/* Writes everything. */
+int hold_end(struct hold *h, struct err *err);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "anon/pcapng_write.h"
+
+enum {
+    BLOCK_SECTION = 0x0a0d0d0a,
+    BLOCK_INTERFACE = 1,
+    BLOCK_STATISTICS = 5,
+    BLOCK_PACKET = 6,
+    OPTION_COMMENT = 1,
+    OPTION_APPLICATION = 4, /* of a section header */
+    OPTION_RESOLUTION = 9,  /* of an interface */
+    LINKTYPE_ETHERNET = 1,
+    PACKET_HEAD = 28,
+    OPTION_MAX = 65535,
+};
+static const uint32_t byte_order = 0x1a2b3c4d;
+
+static int add(struct buf *out, const void *data, size_t len)
+{
+    static const uint8_t zeros[3];
+
+    return buf_append(out, data, len) < 0 || buf_append(out, zeros, -len & 3) < 0 ? -1 : 0;
+}
+
+static int add_u32(struct buf *out, uint32_t value)
+{
+    return buf_append(out, &value, sizeof(value));
+}
+
+static int add_option(struct buf *out, uint16_t code, const void *data, size_t len)
+{
+    uint16_t head[2] = { code, (uint16_t)(len < OPTION_MAX ? len : OPTION_MAX) };
+
+    return buf_append(out, head, sizeof(head)) < 0 ? -1 : add(out, data, head[1]);
+}
+
+/* A block from what it holds. */
+static int add_block(struct buf *out, uint32_t type, const struct buf *body)
+{
+    uint32_t total = (uint32_t)body->len + 12;
+
+    return add_u32(out, type) < 0 || add_u32(out, total) < 0 ||
+                   buf_append(out, body->data, body->len) < 0 || add_u32(out, total) < 0
+               ? -1
+               : 0;
+}
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, ERR_SYSTEM, "out of memory for the output");
+}
+
+int pcapng_begin(struct pcapng_writer *w, output_writer *write, void *ctx, const char *comment,
+                 struct err *err)
+{
+    static const char application[] = "nfsdigest " NFSDIGEST_VERSION;
+    static const uint16_t version[2] = { 1, 0 };
+    static const uint8_t nanoseconds = 9;
+    static const uint16_t link_type[2] = { LINKTYPE_ETHERNET, 0 };
+    const uint64_t unknown = UINT64_MAX;
+    struct buf body = { 0 };
+    int bad;
+
+    w->write = write;
+    w->ctx = ctx;
+    bad = add_u32(&body, byte_order) | buf_append(&body, version, sizeof(version)) |
+          buf_append(&body, &unknown, sizeof(unknown)) |
+          add_option(&body, OPTION_COMMENT, comment, strlen(comment)) |
+          add_option(&body, OPTION_APPLICATION, application, strlen(application)) |
+          add_u32(&body, 0) | add_block(&w->out, BLOCK_SECTION, &body);
+    body.len = 0;
+    bad |= buf_append(&body, link_type, sizeof(link_type)) | add_u32(&body, 0) |
+           add_option(&body, OPTION_RESOLUTION, &nanoseconds, 1) | add_u32(&body, 0) |
+           add_block(&w->out, BLOCK_INTERFACE, &body);
+    buf_free(&body);
+    return bad ? no_memory(err) : pcapng_flush(w, err);
+}
+
+uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, uint32_t cap_len, uint32_t wire_len,
+                       struct err *err)
+{
+    uint32_t padded = (cap_len + 3) & ~3u, total = PACKET_HEAD + padded + 4;
+    uint8_t *p;
+
+    if (w->out.len >= PCAPNG_BUFFER && pcapng_flush(w, err) < 0)
+        return NULL;
+    if (w->out.cap - w->out.len < total && buf_reserve(&w->out, total) < 0) {
+        no_memory(err);
+        return NULL;
+    }
+    p = w->out.data + w->out.len;
+    w->out.len += total;
+    store_le32(p, BLOCK_PACKET);
+    store_le32(p + 4, total);
+    store_le32(p + 8, 0); /* interface */
+    store_le32(p + 12, (uint32_t)((uint64_t)time >> 32));
+    store_le32(p + 16, (uint32_t)time);
+    store_le32(p + 20, cap_len);
+    store_le32(p + 24, wire_len);
+    memset(p + PACKET_HEAD + cap_len, 0, padded - cap_len);
+    store_le32(p + PACKET_HEAD + padded, total);
+    return p + PACKET_HEAD;
+}
+
+int pcapng_flush(struct pcapng_writer *w, struct err *err)
+{
+    int rc = w->out.len ? w->write(w->ctx, w->out.data, w->out.len, err) : 0;
+
+    w->out.len = 0;
+    return rc;
+}
+
+int pcapng_end(struct pcapng_writer *w, int64_t time, const char *comment, struct err *err)
+{
+    struct buf body = { 0 };
+    int bad = add_u32(&body, 0) | add_u32(&body, (uint32_t)((uint64_t)time >> 32)) |
+              add_u32(&body, (uint32_t)time) |
+              add_option(&body, OPTION_COMMENT, comment, strlen(comment)) | add_u32(&body, 0) |
+              add_block(&w->out, BLOCK_STATISTICS, &body);
+
+    buf_free(&body);
+    return bad ? no_memory(err) : pcapng_flush(w, err);
+}
+
+void pcapng_free(struct pcapng_writer *w)
+{
+    buf_free(&w->out);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/anon/pcapng_write.h
+ *
+ * A pcapng file (draft-ietf-opsawg-pcapng) with one section and one Ethernet interface, times in
+ * nanoseconds: section header with a comment, interface description, enhanced packets, and at the
+ * end an interface statistics block with a comment.  The end block's absence means that the file
+ * was cut.
+ *
+ * Memory: PCAPNG_BUFFER bytes and one packet.
+ */
+#ifndef NFSDIGEST_ANON_PCAPNG_WRITE_H
+#define NFSDIGEST_ANON_PCAPNG_WRITE_H
+
+#include "base/bytes.h"
+#include "base/output.h"
+
+enum { PCAPNG_BUFFER = 1 << 20 };
+
+struct pcapng_writer {
+    output_writer *write;
+    void *ctx;
+    struct buf out;
+};
+
+/* Puts the head. */
+int pcapng_begin(struct pcapng_writer *w, output_writer *write, void *ctx, const char *comment,
+                 struct err *err);
+
+/* A packet of |cap_len| captured bytes, |wire_len| long; returns where its bytes go (valid until
+ * the next call), NULL: no memory or not written. */
+uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, uint32_t cap_len, uint32_t wire_len,
+                       struct err *err);
+
+int pcapng_flush(struct pcapng_writer *w, struct err *err);
+
+/* |time|: of the last packet. */
+int pcapng_end(struct pcapng_writer *w, int64_t time, const char *comment, struct err *err);
+void pcapng_free(struct pcapng_writer *w);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "anon/anon.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/convert.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const char about[] =
+    "Makes one anonymized pcapng file of captures (pcap, pcapng, also compressed with gzip or "
+    "zstd),\n"
+    "which are read one after the other as if they were one.  \"-\" is standard input.  Every "
+    "message\n"
+    "is taken apart and made anew by the policy's rules, in new frames; nothing else of the "
+    "captures\n"
+    "gets into the file.  Check the result with \"nfsdigest audit\" before it leaves the site.\n";
+
+struct anonymizer {
+    const char *output, *policy_name, *key_path;
+    bool force, stats;
+    struct engine_args options;
+    struct policy *policy;
+    struct key key;
+    struct output *file;
+    struct anon *anon;
+};
+
+static int open_output(void *ctx, struct engine **engine, struct err *err)
+{
+    struct anonymizer *a = ctx;
+
+    a->file = output_open(a->output, err);
+    if (a->file)
+        a->anon = anon_new(&a->options.options, a->policy, &a->key, output_write, a->file, err);
+    if (!a->anon)
+        return -err->code;
+    *engine = anon_engine(a->anon);
+    return 0;
+}
+
+static int show_counter(void *ctx, const char *name, uint64_t value, struct err *err)
+{
+    (void)err;
+    fprintf(ctx, "%14llu  %s\n", (unsigned long long)value, name);
+    return 0;
+}
+
+static int end_output(void *ctx, bool cut, struct err *err)
+{
+    struct anonymizer *a = ctx;
+
+    if (anon_end(a->anon, cut, err) < 0 || output_commit(a->file, err) < 0)
+        return -err->code;
+    progress_clear();
+    return a->stats ? anon_counters(a->anon, show_counter, stderr, err) : 0;
+}
+
+static int check(const struct anonymizer *a, int inputs, struct err *err)
+{
+    if (!inputs)
+        return err_set(err, ERR_USAGE, "nothing to anonymize: name captures or \"-\"");
+    if (!a->key_path)
+        return err_set(err, ERR_USAGE,
+                       "give the key with --key FILE; \"nfsdigest key new FILE\" makes one");
+    if (!a->output && isatty(STDOUT_FILENO))
+        return err_set(err, ERR_USAGE, "a capture is nothing for a terminal: give -o FILE");
+    if (a->output && !a->force && access(a->output, F_OK) == 0 && strcmp(a->output, "-") != 0)
+        return err_set(err, ERR_USAGE, "%s exists: --force replaces it", a->output);
+    return 0;
+}
+
+int cmd_anonymize(int argc, char **argv, struct err *err)
+{
+    struct anonymizer a = { .policy_name = "public" };
+    const struct conversion conversion = { open_output, end_output, &a };
+    struct arg more[ENGINE_ARG_COUNT];
+    const struct arg own[] = {
+        { 'o', "output", "FILE",
+          "the anonymized capture; \"-\", or none when standard output is\nno terminal: standard "
+          "output",
+          set_text, &a.output },
+        { 'k', "key", "FILE", "the key that pseudonyms depend on (nfsdigest key new)", set_text,
+          &a.key_path },
+        { 'p', "policy", "NAME|FILE",
+          "public (default), lab, strict, or a policy file\n(nfsdigest policy list)", set_text,
+          &a.policy_name },
+        { 'f', "force", NULL, "replace the output if it exists", set_flag, &a.force },
+        { 0, "stats", NULL, "show what was changed, and what left out, on standard error", set_flag,
+          &a.stats },
+        { 0 },
+    };
+    const struct args args = { "nfsdigest anonymize [OPTION...] --key FILE [-o FILE] CAPTURE...",
+                               about, own, more, "How captures are read" };
+    int first, result;
+
+    engine_arg_table(&a.options, more);
+    result = args_parse(&args, argc, argv, &first, err);
+    if (result != 1)
+        return result;
+    result = check(&a, argc - first, err);
+    if (result == 0)
+        result = key_load(&a.key, a.key_path, err);
+    if (result == 0)
+        result = policy_load(a.policy_name, &a.policy, err);
+    if (!a.output)
+        a.output = "-";
+    if (result == 0)
+        result = convert_captures(&conversion, argc - first, argv + first, err);
+    anon_free(a.anon);
+    output_close(a.file);
+    policy_free(a.policy);
+    key_forget(&a.key);
+    return result;
+}

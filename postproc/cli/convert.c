@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/convert.h"
+#include "capture/capture.h"
+#include "cli/cli.h"
+
+struct converter {
+    const struct conversion *conversion;
+    struct engine *engine;
+    uint64_t frames;
+    bool cut;
+};
+
+/* One capture; the output is opened when the first turns out to be one. */
+static int convert_file(struct converter *c, const char *path, struct err *err)
+{
+    struct input *input = input_open(path, false, err);
+    const uint8_t *head;
+    struct feed feed = { 0 };
+    int result = input ? 0 : -err->code;
+    size_t len = input ? input_head(input, &head) : 0;
+
+    if (len && capture_is(head, len) && !c->engine)
+        result = c->conversion->open(c->conversion->ctx, &c->engine, err);
+    if (result == 0 && c->engine) {
+        result = feed_capture(input, c->engine, c->frames, &progress_line, &feed, err);
+        c->frames += feed.frames;
+        if (feed.cut) {
+            c->cut = true;
+            result = -ERR_INPUT;
+        }
+    } else if (result == 0) {
+        struct capture *capture = capture_open(input, err); /* says why it is none */
+
+        capture_close(capture);
+        result = -err->code;
+    }
+    input_close(input);
+    return result;
+}
+
+int convert_captures(const struct conversion *conversion, int count, char **paths, struct err *err)
+{
+    struct converter c = { .conversion = conversion };
+    int worst = 0, result;
+
+    for (int i = 0; i < count; i++) {
+        result = convert_file(&c, paths[i], err);
+        if (result == -ERR_INPUT) {
+            say(err->text);
+            worst = ERR_INPUT;
+        } else if (result < 0) {
+            return result;
+        }
+    }
+    if (!c.engine)
+        return worst;
+    if (!c.frames)
+        return worst ? worst : err_set(err, ERR_INPUT, "%s: holds no packets", paths[0]);
+    result = conversion->end(conversion->ctx, c.cut, err);
+    return result < 0 ? result : worst;
+}

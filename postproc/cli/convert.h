@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/convert.h
+ *
+ * Captures, one after the other as if they were one, into one output.
+ */
+#ifndef NFSDIGEST_CLI_CONVERT_H
+#define NFSDIGEST_CLI_CONVERT_H
+
+#include "engine.h"
+
+struct conversion {
+    /* Called when the first of the inputs turns out to be a capture: opens the output and sets
+     * |engine|. */
+    int (*open)(void *ctx, struct engine **engine, struct err *err);
+    /* All were read; |cut|: one of them not to its end. */
+    int (*end)(void *ctx, bool cut, struct err *err);
+    void *ctx;
+};
+
+/* 0; ERR_INPUT when one of them was cut or is no capture, which was said, and the others were
+ * taken; or a negative code: there is no output. */
+int convert_captures(const struct conversion *conversion, int count, char **paths, struct err *err);
+
+#endif
