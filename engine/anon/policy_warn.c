@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/anon/policy_warn.c
+ *
+ * What a policy gives away that another could hide.  What no policy hides is not repeated here.
+ */
+#include "anon/policy_parts.h"
+
+#include <glib.h>
+
+struct warnings {
+    GString *text;
+    int count;
+};
+
+static void warn(struct warnings *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void warn(struct warnings *w, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    g_string_append_vprintf(w->text, format, args);
+    va_end(args);
+    g_string_append_c(w->text, '\n');
+    w->count++;
+}
+
+/* What it means to keep a class; NULL: nothing that a policy could help. */
+static const char *const kept_means[CLASS_MAX] = {
+    [CLASS_HANDLE] = "file handles often hold inode numbers and file system ids, and open the file "
+                     "to who can reach the server",
+    [CLASS_NAME] = "names of files and directories are shown",
+    [CLASS_PATH] = "exported paths and targets of symbolic links are shown",
+    [CLASS_UID] = "users are shown by their numbers",
+    [CLASS_GID] = "groups are shown by their numbers",
+    [CLASS_HOST] = "names of clients and of groups of them are shown",
+    [CLASS_ADDRESS] = "addresses of clients and servers are shown",
+    [CLASS_TIME] = "who knows when something happened, or the times of some files, can find it",
+    [CLASS_INTERVAL] =
+        "fractions of seconds tell a file from others, also when its time is shifted",
+    [CLASS_MODE] = "rare permissions tell files apart",
+    [CLASS_FILEID] = "inode numbers are shown",
+    [CLASS_FSID] = "file system ids are shown",
+    [CLASS_DEVICE] = "device numbers are shown",
+    [CLASS_COOKIE] = "cookies of some file systems are hashes of the names behind them",
+    [CLASS_VERIFIER] = "verifiers are often times at which a server began or a file was made",
+    [CLASS_DATA] = "contents of files are shown",
+    [CLASS_LOCK_OWNER] = "lock owners hold process ids and often host names",
+    [CLASS_OPAQUE] = "bytes are shown whose meaning is unknown",
+};
+
+static const char *const extra_means[EXTRA_MAX] = {
+    [EXTRA_STAMP] = "stamps of AUTH_SYS tell a client, and often when it was started",
+    [EXTRA_CREDENTIAL] = "bodies of credentials other than AUTH_SYS are shown",
+};
+
+static void warn_rule(struct warnings *w, const char *what, enum field_class cls, enum rule rule)
+{
+    if (rule == RULE_KEEP && kept_means[cls])
+        warn(w, "%s = keep: %s", what, kept_means[cls]);
+    if (rule == RULE_SAME && cls != CLASS_LOCK_OWNER)
+        warn(w, "%s = same: lengths stay, and among few candidates a length is enough", what);
+    if (rule == RULE_NOISE)
+        warn(w, "%s = noise: it shows which contents are equal", what);
+}
+
+static bool is_common(enum field_class cls, uint64_t value)
+{
+    if (cls != CLASS_UID && cls != CLASS_GID)
+        return value == 0;
+    return value == 0 || value == 65534 || value >= UINT32_MAX - 1; /* root and nobody */
+}
+
+static void warn_kept(struct warnings *w, enum field_class cls, const struct policy_kept *kept)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < kept->count; i++)
+        count += !is_common(cls, kept->values[i]);
+    if (count)
+        warn(w, "[keep] %s: %u values beyond the common ones stay", class_name(cls), count);
+}
+
+static void warn_fields(struct warnings *w, const struct policy *policy)
+{
+    uint32_t count;
+    const struct policy_override **rows = policy_overrides_by_path(policy, &count);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (rows[i]->rule != policy->rules[rows[i]->field->cls])
+            warn_rule(w, rows[i]->path, (enum field_class)rows[i]->field->cls,
+                      (enum rule)rows[i]->rule);
+    g_free(rows);
+}
+
+int policy_warn(const struct policy *policy, struct buf *out, struct err *err)
+{
+    struct warnings w = { g_string_new(NULL), 0 };
+    guint suffixes = g_strv_length(policy->suffixes);
+    int result;
+
+    for (int cls = 0; cls < CLASS_MAX; cls++)
+        warn_rule(&w, class_name((enum field_class)cls), (enum field_class)cls,
+                  (enum rule)policy->rules[cls]);
+    if (policy->rules[CLASS_NAME] != policy->rules[CLASS_PATH])
+        warn(&w, "name and path differ: targets of links cannot be matched with names, and where "
+                 "both hold one name the weaker rule counts");
+    for (int i = 0; i < EXTRA_MAX; i++)
+        if (policy->extras[i] == RULE_KEEP && extra_means[i])
+            warn(&w, "%s = keep: %s", policy_extra_words[i].name, extra_means[i]);
+    if (policy->unread == UNREAD_HEADER)
+        warn(&w, "unread = header: of messages that cannot be read, program and procedure are "
+                 "shown");
+    if (suffixes)
+        warn(&w, "keep-suffixes: %u suffixes tell kinds of files", suffixes);
+    for (guint i = 0; policy->prefixes[i]; i++)
+        warn(&w, "keep-prefixes: names that begin with \"%s\" are known by it",
+             policy->prefixes[i]);
+    if (policy->ranges & RANGE_PRIVATE)
+        warn(&w, "keep-ranges: which addresses are private, and of which range, is shown");
+    for (int cls = 0; cls < CLASS_MAX; cls++)
+        warn_kept(&w, (enum field_class)cls, &policy->kept[cls]);
+    warn_fields(&w, policy);
+    result = buf_append(out, w.text->str, w.text->len);
+    g_string_free(w.text, TRUE);
+    return result < 0 ? err_set(err, ERR_SYSTEM, "out of memory") : w.count;
+}
