@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/anon/cipher.h
+ *
+ * What engine/anon takes from libgcrypt: AES blocks, an AES-CTR stream, HMAC-SHA256, HKDF-SHA256.
+ * Whoever opens one of these has libgcrypt initialised, unless the process has done it before (a
+ * tshark has).  Once opened they cannot fail: arguments are always such that libgcrypt takes them;
+ * should it refuse all the same, the result is zeros, never what was put in.
+ */
+#ifndef NFSDIGEST_ANON_CIPHER_H
+#define NFSDIGEST_ANON_CIPHER_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+
+#include <gcrypt.h>
+
+enum { CIPHER_BLOCK = 16, HMAC_LEN = 32 };
+
+/* AES by the key's length: 16, 24 or 32 bytes. */
+int aes_open(gcry_cipher_hd_t *aes, const void *key, size_t len, struct err *err);
+/* |len|: a multiple of CIPHER_BLOCK; in place, each block by itself. */
+void aes_blocks(gcry_cipher_hd_t aes, void *blocks, size_t len);
+
+/* AES-256-CTR: |len| bytes of the stream that |iv| begins. */
+int stream_open(gcry_cipher_hd_t *stream, const uint8_t key[32], struct err *err);
+void stream_bytes(gcry_cipher_hd_t stream, const uint8_t iv[CIPHER_BLOCK], void *out, size_t len);
+
+int hmac_open(gcry_md_hd_t *hmac, const void *key, size_t len, struct err *err);
+/* Of |head| and |data|, one after the other; |head| may be NULL with length 0. */
+void hmac_compute(gcry_md_hd_t hmac, const void *head, size_t head_len, const void *data,
+                  size_t len, uint8_t out[HMAC_LEN]);
+
+/* RFC 5869; |len| is at most 255 * HMAC_LEN. */
+int hkdf(const void *salt, size_t salt_len, const void *secret, size_t secret_len, const void *info,
+         size_t info_len, void *out, size_t len, struct err *err);
+
+/* Close what was opened; zero is nothing. */
+void cipher_close(gcry_cipher_hd_t cipher);
+void hmac_close(gcry_md_hd_t hmac);
+
+#endif

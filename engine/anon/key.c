@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "anon/key.h"
+#include "anon/cipher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The whole file: this line, the secret in hexadecimal, a line feed. */
+static const char head[] = "nfsdigest anonymization key 1\n";
+static const char salt[] = "nfsdigest anonymization 1";
+
+enum { HEAD_LEN = sizeof(head) - 1, FILE_LEN = HEAD_LEN + 2 * KEY_LEN + 1 };
+
+static int make_secret(uint8_t secret[KEY_LEN], struct err *err)
+{
+    size_t len = 0;
+
+    while (len < KEY_LEN) {
+        ssize_t n = getrandom(secret + len, KEY_LEN - len, 0);
+
+        if (n < 0 && errno != EINTR)
+            return err_set(err, ERR_SYSTEM, "no random numbers: %s", strerror(errno));
+        len += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+static bool write_all(int fd, const char *data, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, data, len);
+
+        if (n < 0 && errno != EINTR)
+            return false;
+        data += n > 0 ? n : 0;
+        len -= n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+static void put_hex(char *to, const uint8_t *data, size_t len)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < len; i++) {
+        *to++ = digits[data[i] >> 4];
+        *to++ = digits[data[i] & 15];
+    }
+}
+
+int key_create(const char *path, struct err *err)
+{
+    char text[FILE_LEN];
+    uint8_t secret[KEY_LEN];
+    bool written;
+    int fd, error;
+
+    if (make_secret(secret, err) < 0)
+        return -ERR_SYSTEM;
+    memcpy(text, head, HEAD_LEN);
+    put_hex(text + HEAD_LEN, secret, KEY_LEN);
+    text[FILE_LEN - 1] = '\n';
+    explicit_bzero(secret, sizeof(secret));
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        explicit_bzero(text, sizeof(text));
+        if (errno == EEXIST)
+            return err_set(err, ERR_USAGE, "%s exists: a key is never overwritten", path);
+        return err_set(err, ERR_SYSTEM, "%s: cannot create: %s", path, strerror(errno));
+    }
+    /* the umask may have taken away the owner's own right to read it */
+    written = fchmod(fd, 0600) == 0 && write_all(fd, text, sizeof(text)) && fsync(fd) == 0;
+    error = errno;
+    explicit_bzero(text, sizeof(text));
+    if (close(fd) != 0 && written) {
+        written = false;
+        error = errno;
+    }
+    if (written)
+        return 0;
+    unlink(path); /* O_EXCL: it is ours */
+    return err_set(err, ERR_SYSTEM, "%s: cannot write: %s", path, strerror(error));
+}
+
+/* Whether nobody can have read or made it who should not have. */
+static int check_file(int fd, const char *path, struct err *err)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, ERR_INPUT, "%s: no key file: not a regular file", path);
+    if (st.st_mode & 077)
+        return err_set(
+            err, ERR_INPUT,
+            "%s: its mode is %04o: others than its owner may use this key; \"chmod 600\" "
+            "helps if nobody has",
+            path, (unsigned)st.st_mode & 07777);
+    /* root's key may be read by a process that has given up being root, but kept the capability */
+    if (st.st_uid != geteuid() && st.st_uid != 0 && geteuid() != 0)
+        return err_set(err, ERR_INPUT, "%s: belongs to user %u, who may know this key", path,
+                       (unsigned)st.st_uid);
+    return 0;
+}
+
+static int hex_value(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static int parse(uint8_t secret[KEY_LEN], const char *text, ssize_t len, const char *path,
+                 struct err *err)
+{
+    if (len < HEAD_LEN || memcmp(text, head, HEAD_LEN) != 0)
+        return err_set(err, ERR_INPUT, "%s: no key file: does not begin with the line \"%.*s\"",
+                       path, HEAD_LEN - 1, head);
+    if (len != FILE_LEN || text[FILE_LEN - 1] != '\n')
+        return err_set(err, ERR_INPUT, "%s: no key file: not of %d bytes", path, FILE_LEN);
+    for (int i = 0; i < KEY_LEN; i++) {
+        int high = hex_value(text[HEAD_LEN + 2 * i]), low = hex_value(text[HEAD_LEN + 2 * i + 1]);
+
+        if (high < 0 || low < 0)
+            return err_set(err, ERR_INPUT, "%s: no key file: offset %d is no hexadecimal digit",
+                           path, HEAD_LEN + 2 * i + (high >= 0));
+        secret[i] = (uint8_t)(high << 4 | low);
+    }
+    return 0;
+}
+
+int key_load(struct key *key, const char *path, struct err *err)
+{
+    /* a pipe without a writer must not make it wait */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), result;
+    char text[FILE_LEN + 1];
+    ssize_t len = 0, n = 1;
+
+    if (fd < 0)
+        return err_set(err, ERR_INPUT, "%s: cannot read the key: %s", path, strerror(errno));
+    result = check_file(fd, path, err);
+    while (result == 0 && n && len < (ssize_t)sizeof(text)) {
+        n = read(fd, text + len, sizeof(text) - (size_t)len);
+        if (n < 0 && errno != EINTR)
+            result = err_set(err, ERR_INPUT, "%s: cannot read the key: %s", path, strerror(errno));
+        len += n > 0 ? n : 0;
+    }
+    close(fd);
+    if (result == 0)
+        result = parse(key->secret, text, len, path, err);
+    if (result < 0)
+        key_forget(key);
+    explicit_bzero(text, sizeof(text));
+    return result;
+}
+
+int key_derive(const struct key *key, const char *label, void *out, size_t len, struct err *err)
+{
+    return hkdf(salt, sizeof(salt) - 1, key->secret, KEY_LEN, label, strlen(label), out, len, err);
+}
+
+void key_forget(struct key *key)
+{
+    explicit_bzero(key, sizeof(*key));
+}
