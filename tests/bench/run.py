@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Speed and memory against the bounds that the project promises, in one run.
 
-    run.py [--build DIR] [--packets N] [--rounds N] [--capture FILE] [--no-memory] [--json FILE]
+    run.py [--build DIR] [--packets N] [--rounds N] [--capture FILE] [--part engine|anon]
+           [--no-memory] [--json FILE]
 
 Makes the capture if it is missing (gen_bench), reads it once to warm the page cache, then measures
 all programs in turns, |rounds| times, and compares medians. Not part of ./check: times depend on the
@@ -88,6 +89,12 @@ class Bench:
             part.rename(path)
         return str(path)
 
+    def key(self):
+        path = self.scratch / "key"
+        if not path.exists():
+            self.run([self.nfsdigest, "key", "new", str(path)])
+        return str(path)
+
     # The programs. Each returns (seconds, peaks, ...).
 
     def bare(self, capture):
@@ -108,6 +115,23 @@ class Bench:
 
     def record(self, capture):
         return self.run([self.nfsdigest, "record", "-o", self.file("native.nfsr"), capture])
+
+    def copy(self, capture):
+        return self.run([str(self.tools / "bare_pcap"), capture, self.file("copy.pcap")])
+
+    def anonymize(self, capture):
+        return self.run([self.nfsdigest, "anonymize", "--key", self.key(), "-o",
+                         self.file("native.pcapng"), capture])
+
+    def anon_argument(self):
+        return "nfsanon,key=%s,out=%s" % (self.key(), self.file("tshark.pcapng"))
+
+    def anon_tshark(self, capture):
+        return self.run([self.plugin_tshark, "-r", capture, "-q", "-z", self.anon_argument()])
+
+    def both_tshark(self, capture):
+        return self.run([self.plugin_tshark, "-r", capture, "-q", "-z", self.anon_argument(), "-z",
+                         "nfspair,out=" + self.file("tshark.nfsr")])
 
     def ingest(self, capture):
         return self.run([self.nfsdigest, "ingest", "-o", self.file("capture.db"), capture])
@@ -145,14 +169,13 @@ class Report:
                 r["bound"], "pass" if r["pass"] else "MISSED"))
 
 
-def speed(bench, packets, capture, rounds, report):
-    """Returns the medians in seconds."""
-    programs = ("bare", "record", "record_tshark", "io_stat", "pipe", "fields", "ingest")
-    times = {name: [] for name in programs + ("ingest_nfsr", "insert")}
-    cpu = {name: [] for name in times}
+def measure(bench, packets, capture, rounds, programs):
+    """Runs the programs in turns; returns the medians in seconds."""
+    times = {name: [] for name in programs}
+    cpu = {name: [] for name in programs}
     rows = 0
     for _ in range(rounds):
-        for name in times:
+        for name in programs:
             bench.cpu = 0
             if name == "ingest_nfsr":
                 seconds = bench.ingest_nfsr()[0]
@@ -163,12 +186,20 @@ def speed(bench, packets, capture, rounds, report):
             times[name].append(seconds)
             cpu[name].append(bench.cpu)
     t = {name: statistics.median(values) for name, values in times.items()}
-    print("%d packets, %d operations, medians of %d rounds" % (packets, rows, rounds))
+    print("%d packets, %s medians of %d rounds" % (
+        packets, "%d operations," % rows if rows else "", rounds))
     for name, seconds in t.items():
         what = rows if name in ("ingest_nfsr", "insert") else packets
         print("  %-14s %8.2f s  %8.0f k %s/s  CPU %6.2f s  (%s)" % (
             name, seconds, what / seconds / 1000, "rows" if what is rows else "packets",
             statistics.median(cpu[name]), " ".join("%.2f" % v for v in times[name])))
+    return t
+
+
+def speed_engine(bench, packets, capture, rounds, report):
+    t = measure(bench, packets, capture, rounds, (
+        "bare", "record", "record_tshark", "io_stat", "pipe", "fields", "ingest", "ingest_nfsr",
+        "insert"))
     report.add("tshark record mode, times io,stat's speed", t["io_stat"] / t["record_tshark"], "x",
                5, True)
     report.add("tshark record mode, times -T fields' speed", t["fields"] / t["record_tshark"], "x",
@@ -181,13 +212,33 @@ def speed(bench, packets, capture, rounds, report):
     return t
 
 
-def memory(bench, sizes, report):
+def speed_anon(bench, packets, capture, rounds, report):
+    t = measure(bench, packets, capture, rounds, (
+        "copy", "anonymize", "anon_tshark", "record_tshark", "both_tshark", "io_stat"))
+    report.add("nfsanon, times io,stat's speed", t["io_stat"] / t["anon_tshark"], "x", 2.5, True)
+    # one of these two
+    faster, of_copy = t["anon_tshark"] / t["anonymize"], t["copy"] / t["anonymize"]
+    if faster >= 3 and of_copy < 0.5:
+        report.add("nfsdigest anonymize, times nfsanon's speed", faster, "x", 3, True)
+    else:
+        report.add("nfsdigest anonymize, of a libpcap copy's speed", 100 * of_copy, "%", 50, True)
+    report.add("nfspair and nfsanon, times nfspair's time", t["both_tshark"] / t["record_tshark"],
+               "x", 2, False)
+    return t
+
+
+def measure_peaks(bench, sizes, programs):
     peaks = {}
     for packets in sizes:
         capture = bench.capture(packets)
-        for name in "record_tshark", "record", "ingest", "pipe":
+        for name in programs:
             peaks.setdefault(name, []).append([p / MEGABYTE for p in getattr(bench, name)(
                 capture)[1]])
+    return peaks
+
+
+def memory_engine(bench, sizes, report):
+    peaks = measure_peaks(bench, sizes, ("record_tshark", "record", "ingest", "pipe"))
     tshark = [p[0] for p in peaks["record_tshark"]]
     report.add("tshark record mode, peak at %d" % sizes[1], tshark[1], "MB", 250, False)
     report.add("tshark record mode, peak's growth", 100 * abs(tshark[1] / tshark[0] - 1), "%", 10,
@@ -199,6 +250,18 @@ def memory(bench, sizes, report):
                        False)
 
 
+def memory_anon(bench, sizes, report):
+    peaks = measure_peaks(bench, sizes, ("anon_tshark", "anonymize"))
+    for name, what, bound in (("anon_tshark", "nfsanon", 300),
+                              ("anonymize", "nfsdigest anonymize", 150)):
+        small, large = (p[0] for p in peaks[name])
+        report.add("%s, peak at %d" % (what, sizes[1]), large, "MB", bound, False)
+        report.add("%s, peak's growth" % what, 100 * abs(large / small - 1), "%", 10, False)
+
+
+PARTS = {"engine": (speed_engine, memory_engine), "anon": (speed_anon, memory_anon)}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -207,6 +270,7 @@ def main():
     parser.add_argument("--packets", type=int, default=3_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--capture", help="measure on this file instead of a made one")
+    parser.add_argument("--part", choices=PARTS, help="only this part")
     parser.add_argument("--no-memory", action="store_true")
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
@@ -217,9 +281,12 @@ def main():
     bench, report = Bench(build, scratch), Report()
     capture = arguments.capture or bench.capture(arguments.packets)
     packets = int(bench.run([str(bench.tools / "bare_pcap"), capture], keep=True)[2].split()[0])
-    times = speed(bench, packets, capture, arguments.rounds, report)
-    if not arguments.no_memory:
-        memory(bench, MEMORY_PACKETS, report)
+    times = {}
+    for part in [arguments.part] if arguments.part else PARTS:
+        speed, memory = PARTS[part]
+        times[part] = speed(bench, packets, capture, arguments.rounds, report)
+        if not arguments.no_memory:
+            memory(bench, MEMORY_PACKETS, report)
     report.show()
     if arguments.json:
         arguments.json.write_text(json.dumps({"packets": packets, "seconds": times,
