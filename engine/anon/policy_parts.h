@@ -28,9 +28,9 @@ struct policy_override {
 
 /* Pointers to the rows, one for each path and in the order of paths, which is the same in every
  * run.
- * |*count| says how many; release with g_free. */
-const struct policy_override **policy_overrides_by_path(const struct policy *policy,
-                                                        uint32_t *count);
+ * |*count| says how many; release |*rows| with free. */
+int policy_overrides_by_path(const struct policy *policy, const struct policy_override ***rows,
+                             uint32_t *count, struct err *err);
 
 /* The rules a class may have, 1 << RULE_... each: where others would break messages, only "keep".
  */

@@ -24,33 +24,41 @@ static int compare_paths(const void *a, const void *b)
                   (*(const struct policy_override *const *)b)->path);
 }
 
-const struct policy_override **policy_overrides_by_path(const struct policy *policy,
-                                                        uint32_t *count)
+int policy_overrides_by_path(const struct policy *policy, const struct policy_override ***out,
+                             uint32_t *count, struct err *err)
 {
     const struct policy_override **rows =
-        g_new(const struct policy_override *, policy->override_count + 1);
+        malloc((policy->override_count + (size_t)1) * sizeof(*rows));
     uint32_t kept = 0;
 
+    if (!rows)
+        return err_set(err, ERR_SYSTEM, "out of memory");
     for (uint32_t i = 0; i < policy->override_count; i++)
         rows[i] = &policy->overrides[i];
     qsort(rows, policy->override_count, sizeof(*rows), compare_paths);
     for (uint32_t i = 0; i < policy->override_count; i++)
         if (!kept || strcmp(rows[i]->path, rows[kept - 1]->path) != 0)
             rows[kept++] = rows[i];
+    *out = rows;
     *count = kept;
-    return rows;
+    return 0;
 }
 
-static void print_fields(GString *out, const struct policy *policy)
+static int print_fields(GString *out, const struct policy *policy, struct err *err)
 {
+    const struct policy_override **rows;
     uint32_t count;
-    const struct policy_override **rows = policy_overrides_by_path(policy, &count);
 
+    if (!policy->override_count)
+        return 0;
+    if (policy_overrides_by_path(policy, &rows, &count, err) < 0)
+        return -err->code;
     g_string_append(out, "\n[fields]\n");
     for (uint32_t i = 0; i < count; i++)
         g_string_append_printf(out, "%s = %s\n", rows[i]->path,
                                rule_name((enum rule)rows[i]->rule));
-    g_free(rows);
+    free(rows);
+    return 0;
 }
 
 static void print_keep(GString *out, const struct policy *policy)
@@ -103,12 +111,11 @@ int policy_print(const struct policy *policy, struct buf *out, struct err *err)
     if (policy->shift_days)
         g_string_append_printf(text, "\n[time]\nshift-days = %u\n", policy->shift_days);
     print_keep(text, policy);
-    if (policy->override_count)
-        print_fields(text, policy);
-
-    result = buf_append(out, text->str, text->len);
+    result = print_fields(text, policy, err);
+    if (result == 0 && buf_append(out, text->str, text->len) < 0)
+        result = err_set(err, ERR_SYSTEM, "out of memory");
     g_string_free(text, TRUE);
     g_strfreev(description);
     g_free(escaped);
-    return result < 0 ? err_set(err, ERR_SYSTEM, "out of memory") : 0;
+    return result;
 }

@@ -6,6 +6,7 @@
 #include "anon/policy_parts.h"
 
 #include <glib.h>
+#include <stdlib.h>
 
 struct warnings {
     GString *text;
@@ -81,16 +82,19 @@ static void warn_kept(struct warnings *w, enum field_class cls, const struct pol
         warn(w, "[keep] %s: %u values beyond the common ones stay", class_name(cls), count);
 }
 
-static void warn_fields(struct warnings *w, const struct policy *policy)
+static int warn_fields(struct warnings *w, const struct policy *policy, struct err *err)
 {
+    const struct policy_override **rows;
     uint32_t count;
-    const struct policy_override **rows = policy_overrides_by_path(policy, &count);
 
+    if (policy_overrides_by_path(policy, &rows, &count, err) < 0)
+        return -err->code;
     for (uint32_t i = 0; i < count; i++)
         if (rows[i]->rule != policy->rules[rows[i]->field->cls])
             warn_rule(w, rows[i]->path, (enum field_class)rows[i]->field->cls,
                       (enum rule)rows[i]->rule);
-    g_free(rows);
+    free(rows);
+    return 0;
 }
 
 int policy_warn(const struct policy *policy, struct buf *out, struct err *err)
@@ -120,8 +124,9 @@ int policy_warn(const struct policy *policy, struct buf *out, struct err *err)
         warn(&w, "keep-ranges: which addresses are private, and of which range, is shown");
     for (int cls = 0; cls < CLASS_MAX; cls++)
         warn_kept(&w, (enum field_class)cls, &policy->kept[cls]);
-    warn_fields(&w, policy);
-    result = buf_append(out, w.text->str, w.text->len);
+    result = warn_fields(&w, policy, err);
+    if (result == 0 && buf_append(out, w.text->str, w.text->len) < 0)
+        result = err_set(err, ERR_SYSTEM, "out of memory");
     g_string_free(w.text, TRUE);
-    return result < 0 ? err_set(err, ERR_SYSTEM, "out of memory") : w.count;
+    return result < 0 ? result : w.count;
 }

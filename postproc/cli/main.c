@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/cli.h"
+#include "cli/commands.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <string.h>
-
-struct command {
-    const char *name;
-    int (*run)(int argc, char **argv, struct err *err);
-    const char *help;
-};
 
 static const struct command commands[] = {
     { "ingest", cmd_ingest, "read captures or record streams into a trace database" },
@@ -18,9 +13,10 @@ static const struct command commands[] = {
     { "info", cmd_info, "sum up a database, record stream or capture" },
     { "ops", cmd_ops, "list operations" },
     { "check", cmd_check, "verify a database or record stream" },
+    { "policy", cmd_policy, "list, show and check what anonymizing can do" },
+    { "help", NULL, "explain a command: nfsdigest help COMMAND" },
+    { 0 },
 };
-
-enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
 
 void say(const char *text)
 {
@@ -41,10 +37,8 @@ static void print_help(FILE *out)
           "Traces of NFSv3 traffic: from captures to a database of operations.\n\n"
           "Commands:\n",
           out);
-    for (int i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
-    fputs("  help     explain a command: nfsdigest help COMMAND\n\n"
-          "\"nfsdigest COMMAND --help\" lists a command's options, nfsdigest --version says the\n"
+    commands_print(commands, out);
+    fputs("\n\"nfsdigest COMMAND --help\" lists a command's options, nfsdigest --version says the\n"
           "version.  Exit codes: 0 done, 1 check found something, 2 wrong usage, 3 input that "
           "cannot\n"
           "be used or not all of it, 4 no memory, disk full, closed pipe and the like.\n",
@@ -72,9 +66,9 @@ static int run(int argc, char **argv, struct err *err)
         argv = help;
         argc = 3;
     }
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1, err);
+    for (const struct command *row = commands; row->name; row++)
+        if (row->run && strcmp(argv[1], row->name) == 0)
+            return row->run(argc - 1, argv + 1, err);
     return err_set(err, ERR_USAGE, "there is no command \"%s\": see \"nfsdigest --help\"", argv[1]);
 }
 

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/values.h"
+
+#include "anon/policy_parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char about[] =
+    "Policies say what becomes of each kind of value in an anonymized capture.  Some are built "
+    "in;\n"
+    "others are files, known by a '/' or '.' in their name (see nfsdigest-policy(5)).\n";
+
+static int list(int argc, char **argv, struct err *err)
+{
+    static const struct arg own[] = { { 0 } };
+    const struct args args = { "nfsdigest policy list", "Names the policies that are built in.\n",
+                               own, NULL, NULL };
+    int first, result = args_parse(&args, argc, argv, &first, err);
+
+    if (result != 1)
+        return result;
+    if (first != argc)
+        return err_set(err, ERR_USAGE, "policy list takes no argument");
+    for (const struct policy_builtin *row = policy_builtins; row->name; row++) {
+        struct policy *policy;
+
+        if (policy_load(row->name, &policy, err) < 0)
+            return -err->code;
+        printf("%-8s %s\n", policy->name, policy->description);
+        policy_free(policy);
+    }
+    return 0;
+}
+
+/* --- show */
+
+static void json_member(const char *separator, const char *name, const char *value)
+{
+    fputs(separator, stdout);
+    json_text(stdout, name);
+    putchar(':');
+    json_text(stdout, value);
+}
+
+static void json_list(const char *name, char *const *list)
+{
+    printf("\"%s\":[", name);
+    for (int i = 0; list[i]; i++) {
+        fputs(i ? "," : "", stdout);
+        json_text(stdout, list[i]);
+    }
+    putchar(']');
+}
+
+static void json_keep(const struct policy *policy)
+{
+    const char *separator = "";
+
+    printf("\"keep\":{");
+    for (int cls = 0; cls < CLASS_MAX; cls++) {
+        const struct policy_kept *kept = &policy->kept[cls];
+
+        if (!kept->count)
+            continue;
+        printf("%s\"%s\":[", separator, class_name((enum field_class)cls));
+        for (uint32_t i = 0; i < kept->count; i++)
+            printf("%s%" PRIu64, i ? "," : "", kept->values[i]);
+        putchar(']');
+        separator = ",";
+    }
+    printf("},");
+}
+
+static int json_fields(const struct policy *policy, struct err *err)
+{
+    const struct policy_override **rows;
+    uint32_t count;
+
+    if (policy_overrides_by_path(policy, &rows, &count, err) < 0)
+        return -err->code;
+    printf("\"fields\":{");
+    for (uint32_t i = 0; i < count; i++)
+        json_member(i ? "," : "", rows[i]->path, rule_name((enum rule)rows[i]->rule));
+    printf("},");
+    free(rows);
+    return 0;
+}
+
+static int json_warnings(const struct policy *policy, struct err *err)
+{
+    struct buf text = { 0 };
+    char *line, *rest;
+    int result = policy_warn(policy, &text, err);
+
+    if (result >= 0 && buf_append(&text, "", 1) < 0)
+        result = err_set(err, ERR_SYSTEM, "out of memory");
+    printf("\"warnings\":[");
+    for (rest = result > 0 ? (char *)text.data : NULL; rest && *rest;) {
+        line = strsep(&rest, "\n");
+        fputs(line == (char *)text.data ? "" : ",", stdout);
+        json_text(stdout, line);
+    }
+    printf("]}\n");
+    buf_free(&text);
+    return result < 0 ? result : 0;
+}
+
+static int print_json(const struct policy *policy, struct err *err)
+{
+    const char *separator = "";
+
+    json_member("{", "name", policy->name);
+    json_member(",", "description", policy->description);
+    printf(",\"digest\":");
+    json_hex(stdout, policy->digest, sizeof(policy->digest));
+    printf(",\"classes\":{");
+    for (int cls = 0; cls < CLASS_MAX; cls++)
+        json_member(cls ? "," : "", class_name((enum field_class)cls),
+                    rule_name((enum rule)policy->rules[cls]));
+    printf("},\"messages\":{");
+    for (int i = 0; i < EXTRA_MAX; i++)
+        json_member(i ? "," : "", policy_extra_words[i].name,
+                    rule_name((enum rule)policy->extras[i]));
+    json_member(",", "unread", policy_unread_words[policy->unread]);
+    printf("},\"names\":{");
+    json_list("keep-suffixes", policy->suffixes);
+    putchar(',');
+    json_list("keep-prefixes", policy->prefixes);
+    printf("},\"addresses\":{\"keep-ranges\":[");
+    for (const struct policy_word *word = policy_range_words; word->name; word++)
+        if (policy->ranges & word->value) {
+            printf("%s\"%s\"", separator, word->name);
+            separator = ",";
+        }
+    printf("]},\"time\":{\"shift-days\":%" PRIu32 "},", policy->shift_days);
+    json_keep(policy);
+    if (json_fields(policy, err) < 0)
+        return -err->code;
+    return json_warnings(policy, err);
+}
+
+static int print_text(const struct policy *policy, struct err *err)
+{
+    struct buf text = { 0 };
+    int result = policy_print(policy, &text, err);
+
+    if (result == 0) {
+        printf("# SHA-256 of what follows this line: ");
+        for (size_t i = 0; i < sizeof(policy->digest); i++)
+            printf("%02x", policy->digest[i]);
+        printf("\n%.*s", (int)text.len, (const char *)text.data);
+    }
+    buf_free(&text);
+    return result;
+}
+
+static int show(int argc, char **argv, struct err *err)
+{
+    bool json = false;
+    const struct arg own[] = {
+        { 'j', "json", NULL, "as JSON, with digest and warnings", set_flag, &json },
+        { 0 },
+    };
+    const struct args args = { "nfsdigest policy show [OPTION...] NAME|FILE",
+                               "Prints a policy in full, as a policy file that means the same.\n",
+                               own, NULL, NULL };
+    struct policy *policy;
+    int first, result = args_parse(&args, argc, argv, &first, err);
+
+    if (result != 1)
+        return result;
+    if (first + 1 != argc)
+        return err_set(err, ERR_USAGE, "policy show takes one policy: a name or a file");
+    if (policy_load(argv[first], &policy, err) < 0)
+        return -err->code;
+    result = json ? print_json(policy, err) : print_text(policy, err);
+    policy_free(policy);
+    return result;
+}
+
+/* --- check */
+
+static int check_one(const char *what, struct err *err)
+{
+    struct buf text = { 0 };
+    struct policy *policy;
+    int count;
+
+    if (policy_load(what, &policy, err) < 0)
+        return -err->code;
+    count = policy_warn(policy, &text, err);
+    if (count >= 0)
+        printf("%s: policy %s can be used; %s\n", what, policy->name,
+               count ? "it gives away:" : "it hides all that a policy can hide");
+    for (const char *line = (const char *)text.data, *end = line + text.len;
+         count > 0 && line < end; line += strcspn(line, "\n") + 1)
+        printf("    %.*s\n", (int)strcspn(line, "\n"), line);
+    buf_free(&text);
+    policy_free(policy);
+    return count < 0 ? count : 0;
+}
+
+static int check(int argc, char **argv, struct err *err)
+{
+    static const struct arg own[] = { { 0 } };
+    const struct args args = { "nfsdigest policy check NAME|FILE...",
+                               "Says whether policies can be used, and what each of them gives "
+                               "away.  Exit code 0: all can\n"
+                               "be used; 3: one cannot, and the message names the line.\n",
+                               own, NULL, NULL };
+    int first, worst = 0, result = args_parse(&args, argc, argv, &first, err);
+
+    if (result != 1)
+        return result;
+    if (first == argc)
+        return err_set(err, ERR_USAGE, "nothing to check: name policies or files");
+    for (int i = first; i < argc; i++) {
+        result = check_one(argv[i], err);
+        if (result == -ERR_INPUT) {
+            say(err->text);
+            worst = ERR_INPUT;
+        } else if (result < 0) {
+            return result;
+        }
+    }
+    return worst;
+}
+
+int cmd_policy(int argc, char **argv, struct err *err)
+{
+    static const struct command commands[] = {
+        { "policy list", list, "name the built-in policies" },
+        { "policy show", show, "print a policy in full" },
+        { "policy check", check, "say whether a policy can be used, and what it gives away" },
+        { 0 },
+    };
+
+    return commands_run(commands, about, argc, argv, err);
+}

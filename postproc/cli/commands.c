@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/commands.h"
+
+#include <string.h>
+
+void commands_print(const struct command *table, FILE *out)
+{
+    int width = 8;
+
+    for (const struct command *row = table; row->name; row++)
+        if ((int)strlen(row->name) + 1 > width)
+            width = (int)strlen(row->name) + 1;
+    for (; table->name; table++)
+        fprintf(out, "  %-*s %s\n", width, table->name, table->help);
+}
+
+int commands_run(const struct command *table, const char *about, int argc, char **argv,
+                 struct err *err)
+{
+    size_t len = strlen(argv[0]);
+    const struct command *row;
+
+    if (argc < 2)
+        return err_set(err, ERR_USAGE, "%s what? See \"nfsdigest %s --help\"", argv[0], argv[0]);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        printf("usage: nfsdigest %s COMMAND [OPTION...] [ARGUMENT...]\n\n%s\nCommands:\n", argv[0],
+               about);
+        commands_print(table, stdout);
+        printf("\n\"nfsdigest %s COMMAND --help\" lists a command's options.\n", argv[0]);
+        return 0;
+    }
+    for (row = table; row->name; row++)
+        if (strncmp(row->name, argv[0], len) == 0 && row->name[len] == ' ' &&
+            strcmp(row->name + len + 1, argv[1]) == 0) {
+            argv[1] = (char *)row->name;
+            return row->run(argc - 1, argv + 1, err);
+        }
+    return err_set(err, ERR_USAGE, "there is no command \"%s %s\": see \"nfsdigest %s --help\"",
+                   argv[0], argv[1], argv[0]);
+}
