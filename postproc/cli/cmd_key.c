@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+
+#include "anon/key.h"
+
+static const char about[] = "A key is what makes pseudonyms: the same key gives the same "
+                            "pseudonyms, and who has it can find\n"
+                            "originals again.  It is a file that only its owner may read.\n";
+
+static int make(int argc, char **argv, struct err *err)
+{
+    static const struct arg own[] = { { 0 } };
+    const struct args args = { "nfsdigest key new FILE",
+                               "Makes a new key, with mode 0600; never overwrites anything.\n", own,
+                               NULL, NULL };
+    int first, result = args_parse(&args, argc, argv, &first, err);
+
+    if (result != 1)
+        return result;
+    if (first + 1 != argc)
+        return err_set(err, ERR_USAGE, "key new takes one file to make");
+    if (key_create(argv[first], err) < 0)
+        return -err->code;
+    printf("%s: a new key of %d bits, which only you may read.\n"
+           "Use it for all captures whose pseudonyms must agree, and never release it: who has it\n"
+           "can find originals again.  Keep it as the captures themselves are kept, or destroy it\n"
+           "when no further capture is to agree with these and no pseudonym is to be looked up.\n",
+           argv[first], 8 * KEY_LEN);
+    return 0;
+}
+
+static int check(int argc, char **argv, struct err *err)
+{
+    static const struct arg own[] = { { 0 } };
+    const struct args args = {
+        "nfsdigest key check FILE...",
+        "Says whether files are keys that can be used: whole, and not readable by others.  Exit\n"
+        "code 0: all are; 3: one is not.\n",
+        own, NULL, NULL
+    };
+    int first, worst = 0, result = args_parse(&args, argc, argv, &first, err);
+
+    if (result != 1)
+        return result;
+    if (first == argc)
+        return err_set(err, ERR_USAGE, "nothing to check: name key files");
+    for (int i = first; i < argc; i++) {
+        struct key key;
+
+        result = key_load(&key, argv[i], err);
+        key_forget(&key);
+        if (result == -ERR_INPUT) {
+            say(err->text);
+            worst = ERR_INPUT;
+        } else if (result < 0) {
+            return result;
+        } else {
+            printf("%s: a key, can be used\n", argv[i]);
+        }
+    }
+    return worst;
+}
+
+int cmd_key(int argc, char **argv, struct err *err)
+{
+    static const struct command commands[] = {
+        { "key new", make, "make a key" },
+        { "key check", check, "say whether a key can be used" },
+        { 0 },
+    };
+
+    return commands_run(commands, about, argc, argv, err);
+}
