@@ -75,11 +75,15 @@ int stream_open(gcry_cipher_hd_t *stream, const uint8_t key[32], struct err *err
     return open_cipher(stream, GCRY_CIPHER_AES256, GCRY_CIPHER_MODE_CTR, key, 32, err);
 }
 
-void stream_bytes(gcry_cipher_hd_t stream, const uint8_t iv[CIPHER_BLOCK], void *out, size_t len)
+void stream_begin(gcry_cipher_hd_t stream, const uint8_t iv[CIPHER_BLOCK])
+{
+    gcry_cipher_setctr(stream, iv, CIPHER_BLOCK);
+}
+
+void stream_next(gcry_cipher_hd_t stream, void *out, size_t len)
 {
     memset(out, 0, len);
-    if (gcry_cipher_setctr(stream, iv, CIPHER_BLOCK) ||
-        gcry_cipher_encrypt(stream, out, len, NULL, 0))
+    if (gcry_cipher_encrypt(stream, out, len, NULL, 0))
         memset(out, 0, len);
 }
 

@@ -21,9 +21,10 @@ int aes_open(gcry_cipher_hd_t *aes, const void *key, size_t len, struct err *err
 /* |len|: a multiple of CIPHER_BLOCK; in place, each block by itself. */
 void aes_blocks(gcry_cipher_hd_t aes, void *blocks, size_t len);
 
-/* AES-256-CTR: |len| bytes of the stream that |iv| begins. */
+/* AES-256-CTR: the stream that |iv| begins, piece by piece. */
 int stream_open(gcry_cipher_hd_t *stream, const uint8_t key[32], struct err *err);
-void stream_bytes(gcry_cipher_hd_t stream, const uint8_t iv[CIPHER_BLOCK], void *out, size_t len);
+void stream_begin(gcry_cipher_hd_t stream, const uint8_t iv[CIPHER_BLOCK]);
+void stream_next(gcry_cipher_hd_t stream, void *out, size_t len);
 
 int hmac_open(gcry_md_hd_t *hmac, const void *key, size_t len, struct err *err);
 /* Of |head| and |data|, one after the other; |head| may be NULL with length 0. */

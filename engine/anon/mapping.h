@@ -55,4 +55,7 @@ void mapping_address_back(struct mapping *m, const struct address *in, struct ad
  * knows. The same is added to attribute times by mapping_number, modulo 2^32, except to 0. */
 int64_t mapping_shift(const struct mapping *m);
 
+/* Paths that became one token because their tokens would have passed their bound. */
+uint64_t mapping_overflows(const struct mapping *m);
+
 #endif

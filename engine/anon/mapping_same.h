@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/anon/mapping_same.h
+ *
+ * Texts to texts of the same length, one-to-one: FF1 over the letters that a text is written with.
+ * A text belongs to the least of these alphabets that has all of its bytes, and its pseudonym does,
+ * too: letters, digits and "._-+=,@~"; printable ASCII without '/'; all without '/' and NUL; all
+ * without '/'; all.  What may not become of a text (another suffix, "..", an address), the caller
+ * says; then it is permuted again until it may: a permutation of what is left.
+ */
+#ifndef NFSDIGEST_ANON_MAPPING_SAME_H
+#define NFSDIGEST_ANON_MAPPING_SAME_H
+
+#include "anon/mapping_wide.h"
+
+#include <stdbool.h>
+
+enum { SAME_KEY_LEN = 32 };
+
+struct same;
+
+/* |domain|: of |wide|, which must outlive it. */
+struct same *same_new(const uint8_t key[SAME_KEY_LEN], const struct wide *wide, uint32_t domain,
+                      struct err *err);
+void same_free(struct same *same);
+
+/* Whether |text| may stand where a permuted one is; true for every text that is permuted. */
+typedef bool same_fits(const void *ctx, const uint8_t *text, uint32_t len);
+
+/* Permutes |stem_len| bytes at |stem| of the |len| bytes at |text|, in place; |fits| (may be NULL)
+ * sees the whole text.  Fails for lack of memory only. */
+int same_permute(struct same *same, uint8_t *text, uint32_t len, uint32_t stem, uint32_t stem_len,
+                 bool back, same_fits *fits, const void *ctx, struct err *err);
+
+#endif
