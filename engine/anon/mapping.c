@@ -296,7 +296,7 @@ uint64_t mapping_number(struct mapping *m, enum field_class cls, enum rule rule,
     case RULE_SHIFT:
         return shift(m, bits, false, value);
     case RULE_OWNER: /* the type, which some servers repeat here, and rwx of the owner */
-        * / return value & 0170700;
+        return value & 0170700;
     default:
         break;
     }
