@@ -26,9 +26,9 @@ PROGRAMS = [
     (100000, 2, 111, portmap2_cases),
     (100000, 3, 111, rpcbind3_cases),
     (100000, 4, 111, rpcbind4_cases),
-    (100021, 1, 4045, lambda: nlm_cases(False, False)),
-    (100021, 3, 4045, lambda: nlm_cases(False, True)),
-    (100021, 4, 4045, lambda: nlm_cases(True, True)),
+    (100021, 1, 4045, lambda values=None: nlm_cases(False, False, values)),
+    (100021, 3, 4045, lambda values=None: nlm_cases(False, True, values)),
+    (100021, 4, 4045, lambda values=None: nlm_cases(True, True, values)),
 ]
 
 CREDENTIALS = [

@@ -12,8 +12,8 @@ NFSSTAT3 = [1, 2, 5, 6, 13, 17, 18, 19, 20, 21, 22, 27, 28, 30, 31, 63, 66, 69, 
 
 
 class Nfs3:
-    def __init__(self):
-        self.v = Values()
+    def __init__(self, values=None):
+        self.v = values or Values()
 
     def time(self):
         n = self.v.next()
@@ -24,8 +24,8 @@ class Nfs3:
 
     def fattr(self, ftype=1):
         v = self.v
-        return (u32(ftype) + u32(0o7777 & v.next() * 73) + v.n32() + v.n32() + v.n32() +
-                v.n64() + v.n64() + v.n32() + v.n32() + v.n64() + v.n64() +
+        return (u32(ftype) + u32(0o7777 & v.next() * 73) + v.n32() + v.secret32() + v.secret32() +
+                v.n64() + v.n64() + v.secret32() + v.secret32() + v.secret64() + v.secret64() +
                 self.time() + self.time() + self.time())
 
     def attr(self, present=True, ftype=1):
@@ -45,7 +45,8 @@ class Nfs3:
         """|how|: 0 don't change times, 1 to server time, 2 to client time (RFC 1813 s2.6)."""
         v = self.v
         out = optional(u32(0o640 + v.next() % 8) if setting else None)
-        out += optional(v.n32() if setting else None) + optional(v.n32() if setting else None)
+        for _ in range(2):
+            out += optional(v.secret32() if setting else None)
         out += optional(v.n64() if setting else None)
         for _ in range(2):
             out += u32(how) + (self.time() if how == 2 else b"")
@@ -56,9 +57,9 @@ class Nfs3:
             yield present
 
 
-def nfs3_cases():
+def nfs3_cases(values=None):
     """(procedure, arguments, result)"""
-    n = Nfs3()
+    n = Nfs3(values)
     v = n.v
     cases = [(0, b"", b"")]
 
@@ -81,7 +82,7 @@ def nfs3_cases():
         cases.append((3, n.where(), u32(ERR_NOENT) + n.attr(a)))
         cases.append((4, n.handle() + u32(0x3F), u32(0) + n.attr(a) + u32(0x15)))
         cases.append((4, n.handle() + u32(0x2A), u32(13) + n.attr(a)))
-        cases.append((5, n.handle(), u32(0) + n.attr(a) + string("../some/where")))
+        cases.append((5, n.handle(), u32(0) + n.attr(a) + string(v.text("../some/where"))))
         cases.append((5, n.handle(), u32(22) + n.attr(a)))
         data = v.bytes(1001 if a else 0)
         cases.append((6, n.handle() + v.n64() + v.n32(),
@@ -106,10 +107,10 @@ def nfs3_cases():
             u32(2) + fixed(v.bytes(8)), u32(1) + n.sattr(False, 2), u32(0) + n.sattr(True)]
     cases += [(8, n.where() + how, result) for how, result in zip(hows, made)]
     cases += [(9, n.where() + n.sattr(i % 2 == 0, i % 3), r) for i, r in enumerate(made)]
-    cases += [(10, n.where() + n.sattr(i % 2 == 0, i % 3) + string("target/%d" % i), r)
+    cases += [(10, n.where() + n.sattr(i % 2 == 0, i % 3) + string(v.text("target/%d" % i)), r)
               for i, r in enumerate(made)]
-    nodes = [u32(3) + n.sattr(True, 1) + v.n32() + v.n32(),
-             u32(4) + n.sattr(False, 2) + v.n32() + v.n32(),
+    nodes = [u32(3) + n.sattr(True, 1) + v.secret32() + v.secret32(),
+             u32(4) + n.sattr(False, 2) + v.secret32() + v.secret32(),
              u32(6) + n.sattr(True, 2), u32(7) + n.sattr(True, 0), u32(1), u32(2)]
     cases += [(11, n.where() + node, r) for node, r in zip(nodes, made)]
 
@@ -123,23 +124,23 @@ def nfs3_cases():
             cases.append((15, n.handle() + n.where(), u32(status) + n.attr(a) + n.wcc(not a)))
 
     def entry():
-        return v.n64() + n.name() + v.n64()
+        return v.secret64() + n.name() + v.secret64()
 
     def entry_plus(a, b):
-        return (v.n64() + n.name() + v.n64() + n.attr(a) +
+        return (v.secret64() + n.name() + v.secret64() + n.attr(a) +
                 optional(n.handle() if b else None))
 
     for a in n.both():
-        cases.append((16, n.handle() + v.n64() + fixed(v.bytes(8)) + v.n32(),
+        cases.append((16, n.handle() + v.secret64() + fixed(v.bytes(8)) + v.n32(),
                       u32(0) + n.attr(a, 2) + fixed(v.bytes(8)) +
                       linked([entry() for _ in range(3 if a else 0)]) + boolean(a)))
-        cases.append((16, n.handle() + v.n64() + fixed(v.bytes(8)) + v.n32(),
+        cases.append((16, n.handle() + v.secret64() + fixed(v.bytes(8)) + v.n32(),
                       u32(10003) + n.attr(a)))
         entries = [entry_plus(x, y) for x in n.both() for y in n.both()] if a else []
-        cases.append((17, n.handle() + v.n64() + fixed(v.bytes(8)) + v.n32() + v.n32(),
+        cases.append((17, n.handle() + v.secret64() + fixed(v.bytes(8)) + v.n32() + v.n32(),
                       u32(0) + n.attr(a, 2) + fixed(v.bytes(8)) + linked(entries) +
                       boolean(not a)))
-        cases.append((17, n.handle() + v.n64() + fixed(v.bytes(8)) + v.n32() + v.n32(),
+        cases.append((17, n.handle() + v.secret64() + fixed(v.bytes(8)) + v.n32() + v.n32(),
                       u32(10004) + n.attr(a)))
         cases.append((18, n.handle(), u32(0) + n.attr(a) +
                       b"".join(v.n64() for _ in range(6)) + v.n32()))
@@ -159,19 +160,21 @@ def nfs3_cases():
 def acl(n, entries, defaults):
     """secattr: mask, counts, and both lists. Types as Solaris's sys/acl.h has them."""
     def one(kind):
-        return u32(kind) + n.v.n32() + u32(n.v.next() % 8)
+        return u32(kind) + n.v.secret32() + u32(n.v.next() % 8)
     return (u32(0xF) + u32(entries) + array([one(1 << i) for i in range(entries)]) +
             u32(defaults) + array([one(0x1000 | 1 << i) for i in range(defaults)]))
 
 
 def fattr2(n, ftype=1):
     """RFC 1094 s2.3.5"""
-    return u32(ftype) + u32(0o100644) + b"".join(n.v.n32() for _ in range(9)) + b"".join(
-        u32(n.v.next() * 1000003) + u32(n.v.next() * 7919 % 1000000) for _ in range(3))
+    v = n.v
+    return (u32(ftype) + u32(0o100644) + v.n32() + v.secret32() + v.secret32() + v.n32() + v.n32() +
+            v.secret32() + v.n32() + v.secret32() + v.secret32() +
+            b"".join(u32(v.next() * 1000003) + u32(v.next() * 7919 % 1000000) for _ in range(3)))
 
 
-def nfsacl2_cases():
-    n = Nfs3()
+def nfsacl2_cases(values=None):
+    n = Nfs3(values)
     handle = lambda: fixed(n.v.bytes(32))
     cases = [(0, b"", b"")]
     cases.append((1, handle() + u32(0xF), u32(0) + fattr2(n) + acl(n, 6, 5)))
@@ -189,8 +192,8 @@ def nfsacl2_cases():
     return cases
 
 
-def nfsacl3_cases():
-    n = Nfs3()
+def nfsacl3_cases(values=None):
+    n = Nfs3(values)
     cases = [(0, b"", b"")]
     for a in (True, False):
         cases.append((1, n.handle() + u32(0xF), u32(0) + n.attr(a) + acl(n, 6, 5)))

@@ -4,39 +4,44 @@ RFC 1813 s6): every procedure, every arm of every union."""
 from xdr import Values, array, boolean, fixed, linked, opaque, string, u32
 
 
-def exports():
-    groups = [string("host-a"), string("@netgroup"), string("10.0.0.0/8")]
-    return linked([string("/export/home") + linked(groups), string("/export/open") + linked([])])
+def exports(v):
+    groups = [string(v.text("host-a")), string(v.text("@netgroup")),
+              string(v.address("10.0.0.0/8"))]
+    return linked([string(v.text("/export/home")) + linked(groups),
+                   string(v.text("/export/open")) + linked([])])
 
 
-def mounts():
-    return linked([string("client%d.example" % i) + string("/export/%d" % i) for i in range(3)])
+def mounts(v):
+    return linked([string(v.text("client%d.example" % i)) + string(v.text("/export/%d" % i))
+                   for i in range(3)])
 
 
-def mount1_cases():
-    v = Values()
-    cases = [(0, b"", b""), (1, string("/export/home"), u32(0) + fixed(v.bytes(32)))]
-    cases += [(1, string("/export/%d" % s), u32(s)) for s in (1, 2, 5, 13, 20, 22, 63)]
-    cases += [(2, b"", mounts()), (2, b"", linked([])), (3, string("/export/home"), b""),
-              (4, b"", b""), (5, b"", exports()), (6, b"", exports()), (5, b"", linked([]))]
+def mount1_cases(values=None):
+    v = values or Values()
+    home = lambda: string(v.text("/export/home"))
+    cases = [(0, b"", b""), (1, home(), u32(0) + fixed(v.bytes(32)))]
+    cases += [(1, string(v.text("/export/%d" % s)), u32(s)) for s in (1, 2, 5, 13, 20, 22, 63)]
+    cases += [(2, b"", mounts(v)), (2, b"", linked([])), (3, home(), b""),
+              (4, b"", b""), (5, b"", exports(v)), (6, b"", exports(v)), (5, b"", linked([]))]
     return cases
 
 
-def mount3_cases():
-    v = Values()
+def mount3_cases(values=None):
+    v = values or Values()
+    home = lambda: string(v.text("/export/home"))
     cases = [(0, b"", b"")]
     for flavors in ([1], [], [1, 0, 6, 390003, 390004, 390005, 77]):
-        cases.append((1, string("/export/home"), u32(0) + opaque(v.bytes(20 + len(flavors))) +
+        cases.append((1, home(), u32(0) + opaque(v.bytes(20 + len(flavors))) +
                       array([u32(f) for f in flavors])))
-    cases += [(1, string("/export/%d" % s), u32(s))
+    cases += [(1, string(v.text("/export/%d" % s)), u32(s))
               for s in (1, 2, 5, 13, 20, 22, 63, 10004, 10006)]
-    cases += [(2, b"", mounts()), (2, b"", linked([])), (3, string("/export/home"), b""),
-              (4, b"", b""), (5, b"", exports()), (5, b"", linked([]))]
+    cases += [(2, b"", mounts(v)), (2, b"", linked([])), (3, home(), b""),
+              (4, b"", b""), (5, b"", exports(v)), (5, b"", linked([]))]
     return cases
 
 
-def portmap2_cases():
-    v = Values()
+def portmap2_cases(values=None):
+    v = values or Values()
 
     def mapping(protocol):
         return v.n32() + u32(v.next()) + u32(protocol) + u32(1000 + v.next())
@@ -57,7 +62,8 @@ def portmap2_cases():
 
 
 def rpcb(v, netid, address, owner):
-    return v.n32() + u32(v.next()) + string(netid) + string(address) + string(owner)
+    return (v.n32() + u32(v.next()) + string(netid) +
+            string(v.address(address) if address else "") + string(v.text(owner) if owner else ""))
 
 
 def rpcbind_common(v):
@@ -65,33 +71,34 @@ def rpcbind_common(v):
     for answer in (True, False):
         cases.append((1, rpcb(v, "tcp", "0.0.0.0.8.1", "superuser"), boolean(answer)))
         cases.append((2, rpcb(v, "udp6", "::.8.1", "1000"), boolean(answer)))
-    cases.append((3, u32(100003) + u32(3) + string("tcp") + string("192.0.2.1.0.111") +
-                  string(""), string("192.0.2.1.8.1")))
+    cases.append((3, u32(100003) + u32(3) + string("tcp") + string(v.address("192.0.2.1.0.111")) +
+                  string(""), string(v.address("192.0.2.1.8.1"))))
     cases.append((3, rpcb(v, "udp6", "2001:db8::1.0.111", "me"), string("")))
     cases.append((4, b"", linked([rpcb(v, "tcp", "0.0.0.0.0.111", "superuser"),
                                   rpcb(v, "local", "/run/rpcbind.sock", "superuser"),
                                   rpcb(v, "udp6", "::.2.3", "nobody")])))
     cases.append((4, b"", linked([])))
     cases.append((5, u32(0x20000001) + u32(2) + u32(3) + opaque(v.bytes(13)),
-                  string("192.0.2.1.3.231") + opaque(v.bytes(9))))
+                  string(v.address("192.0.2.1.3.231")) + opaque(v.bytes(9))))
     cases.append((6, b"", v.n32()))
-    cases.append((7, string("192.0.2.1.8.1"), u32(16) + opaque(v.bytes(16))))
-    cases.append((8, u32(28) + opaque(v.bytes(28)), string("2001:db8::1.8.1")))
+    cases.append((7, string(v.address("192.0.2.1.8.1")), u32(16) + opaque(v.bytes(16))))
+    cases.append((8, u32(28) + opaque(v.bytes(28)), string(v.address("2001:db8::1.8.1"))))
     return cases
 
 
-def rpcbind3_cases():
-    return rpcbind_common(Values())
+def rpcbind3_cases(values=None):
+    return rpcbind_common(values or Values())
 
 
-def rpcbind4_cases():
-    v = Values()
+def rpcbind4_cases(values=None):
+    v = values or Values()
     cases = rpcbind_common(v)
-    cases.append((9, rpcb(v, "tcp", "192.0.2.1.0.111", ""), string("192.0.2.1.8.1")))
+    cases.append((9, rpcb(v, "tcp", "192.0.2.1.0.111", ""),
+                  string(v.address("192.0.2.1.8.1"))))
     cases.append((10, u32(0x20000001) + u32(2) + u32(3) + opaque(v.bytes(13)),
-                  string("192.0.2.1.3.231") + opaque(v.bytes(9))))
+                  string(v.address("192.0.2.1.3.231")) + opaque(v.bytes(9))))
     entry = lambda address, netid, semantics, proto: (
-        string(address) + string(netid) + u32(semantics) + string("inet") + string(proto))
+        string(v.address(address)) + string(netid) + u32(semantics) + string("inet") + string(proto))
     cases.append((11, rpcb(v, "tcp", "", ""), linked([entry("192.0.2.1.8.1", "tcp", 3, "tcp"),
                                                       entry("192.0.2.1.8.2", "udp", 1, "udp")])))
     cases.append((11, rpcb(v, "tcp", "", ""), linked([])))
@@ -108,16 +115,16 @@ def rpcbind4_cases():
     return cases
 
 
-def nlm_cases(wide, sharing):
+def nlm_cases(wide, sharing, values=None):
     """|wide|: version 4's 64-bit offsets; |sharing|: the procedures from 20 on."""
-    v = Values()
+    v = values or Values()
     cookie = lambda: opaque(v.bytes(4 + v.next() % 5))
     number = v.n64 if wide else v.n32
     statuses = range(10) if wide else range(5)
 
     def lock():
-        return (string("client%d.example" % v.next()) + opaque(v.bytes(28)) +
-                opaque(v.bytes(11)) + v.n32() + number() + number())
+        return (string(v.text("client%d.example" % v.next())) + opaque(v.bytes(28)) +
+                opaque(v.bytes(11)) + v.secret32() + number() + number())
 
     def testargs(exclusive):
         return cookie() + boolean(exclusive) + lock()
@@ -135,7 +142,7 @@ def nlm_cases(wide, sharing):
         return cookie() + u32(status)
 
     def testres(status):
-        holder = boolean(True) + v.n32() + opaque(v.bytes(9)) + number() + number()
+        holder = boolean(True) + v.secret32() + opaque(v.bytes(9)) + number() + number()
         return cookie() + u32(status) + (holder if status == 1 else b"")
 
     cases = [(0, b"", b"")]
@@ -150,11 +157,11 @@ def nlm_cases(wide, sharing):
     if sharing:
         for procedure in (20, 21):
             for i in range(4):
-                share = (string("pc%d" % i) + opaque(v.bytes(32)) + opaque(v.bytes(7)) + u32(i) +
+                share = (string(v.text("pc%d" % i)) + opaque(v.bytes(32)) + opaque(v.bytes(7)) + u32(i) +
                          u32(3 - i))
                 cases.append((procedure, cookie() + share + boolean(i % 2),
                               cookie() + u32(i) + v.n32()))
         cases.append((22, lockargs(False), res(0)))
         cases.append((22, lockargs(True), res(2)))
-        cases.append((23, string("pc1") + v.n32(), b""))
+        cases.append((23, string(v.text("pc1")) + v.n32(), b""))
     return cases

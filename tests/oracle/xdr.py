@@ -45,7 +45,9 @@ def array(bodies):
 
 
 class Values:
-    """Values that are all different, so that fields which changed places don't go unseen."""
+    """Values that are all different, so that fields which changed places don't go unseen.  Those
+    that an anonymizer must replace are asked for as bytes, names, texts, addresses and secrets, so
+    that others can put marked ones in their places."""
 
     def __init__(self):
         self.count = 0
@@ -64,6 +66,20 @@ class Values:
         seed = self.next()
         return bytes((seed * 37 + i * 11) & 0xFF for i in range(length))
 
+    def secret32(self):
+        return self.n32()
+
+    def secret64(self):
+        return self.n64()
+
+    def text(self, text):
+        """A path, or the name of a host or person."""
+        return text
+
+    def address(self, text):
+        """A universal address (RFC 5665 s5.2.3), or another transport's."""
+        return text
+
     def name(self, length=8):
         return ("n%d-" % self.next() + "abcdefghijklmnopqrstuvwxyz" * 40)[:length]
 
@@ -76,13 +92,13 @@ def auth_sys(stamp, machine, uid, gid, gids):
 AUTH_NONE = u32(0) + opaque(b"")
 
 
-def call(xid, program, version, procedure, arguments, credential=AUTH_NONE):
+def call(xid, program, version, procedure, arguments, credential=AUTH_NONE, verifier=AUTH_NONE):
     return (u32(xid) + u32(0) + u32(2) + u32(program) + u32(version) + u32(procedure) +
-            credential + AUTH_NONE + arguments)
+            credential + verifier + arguments)
 
 
-def reply(xid, result):
-    return u32(xid) + u32(1) + u32(0) + AUTH_NONE + u32(0) + result
+def reply(xid, result, verifier=AUTH_NONE):
+    return u32(xid) + u32(1) + u32(0) + verifier + u32(0) + result
 
 
 def reply_not_accepted(xid, accept_stat, detail=b""):

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether two captures say the same up to renaming: every field of every message, as field_dump
+prints them.  isomorphism_rows.py does the same with databases.
+
+A renaming is one to one, and one for a whole capture: the second time a thing comes, its pseudonym
+must come, and no other thing may have it.  That is what numbering things in the order of their
+first appearance would show, without the numbers.  What each policy must do with each class of
+values is written here by hand, from the words of the policies, not read from them.
+"""
+import collections
+import subprocess
+
+from tshark import digest
+
+U32 = 1 << 32
+EXAMPLES = 8
+
+# What happens to values of a class.
+EQUAL, RENAMED, ANY, ZEROED, SHIFTED, OWNER = "equal", "renamed", "any", "zeroed", "shifted", "owner"
+SECRET = ("handle", "name", "path", "uid", "gid", "host", "address", "device", "fileid", "fsid",
+          "cookie", "verifier", "lock_owner", "opaque")
+
+
+class Policy:
+    """|modes|: of classes; |lengths|: those of all texts stay; |drop|: messages whose bodies cannot
+    be read are not written; else their RPC headers are."""
+
+    def __init__(self, lengths=False, drop=False, **modes):
+        self.modes = dict.fromkeys(SECRET, RENAMED)
+        self.modes.update(data=ZEROED, stamp=RENAMED)
+        self.modes.update(modes)
+        self.lengths, self.drop = lengths, drop
+        self.shifts = self.mode("time") == SHIFTED
+
+    def mode(self, cls):
+        return self.modes.get(cls, EQUAL)
+
+
+POLICIES = {
+    "public": Policy(),
+    "lab": Policy(lengths=True),
+    "strict": Policy(drop=True, time=SHIFTED, mode=OWNER, device=ZEROED),
+}
+
+
+class Findings:
+    """|aspects|: what was found to differ -> how often."""
+
+    def __init__(self):
+        self.aspects, self.examples = collections.Counter(), []
+
+    def add(self, aspect, text):
+        self.aspects[aspect] += 1
+        if self.aspects[aspect] <= 2 and len(self.examples) < EXAMPLES:
+            self.examples.append("%s: %s" % (aspect, text))
+
+
+class Renaming:
+    """One to one, for each kind of thing.  |fixed| things keep their names, and nothing else gets
+    these."""
+
+    def __init__(self):
+        self.kinds = {}
+
+    def same(self, kind, a, b, fixed=()):
+        forth, back = self.kinds.setdefault(kind, ({}, {}))
+        if a in forth:
+            return forth[a] == b
+        if b in back or ((a in fixed or b in fixed) and a != b):
+            return False
+        forth[a], back[b] = b, a
+        return True
+
+    def count(self, kind):
+        return len(self.kinds.get(kind, ({},))[0])
+
+
+NO_NAMES = (b"", b".", b"..")
+
+
+class Values:
+    """Compares single values under a policy."""
+
+    def __init__(self, policy):
+        self.policy, self.renaming = policy, Renaming()
+        self.shift = None  # seconds added to all times
+        self.zeros = {}
+
+    def name(self, a, b):
+        if self.policy.lengths and len(a) != len(b):
+            return False
+        return self.renaming.same("name", a, b, NO_NAMES)
+
+    def path(self, a, b):
+        if self.policy.lengths and len(a) != len(b):
+            return False
+        a, b = a.split(b"/"), b.split(b"/")
+        return len(a) == len(b) and all(map(self.name, a, b))
+
+    def handle(self, a, b):
+        return len(a) == len(b) and self.renaming.same("handle", a, b, (b"",))
+
+    def ns(self, a, b):
+        """Capture times: |shift| is found by the first one, and holds for all."""
+        if a is None or b is None:
+            return a is b
+        if self.shift is None:
+            self.shift = (b - a) // 10**9 if self.policy.shifts else 0
+        return b - a == self.shift * 10**9
+
+    def attribute_time(self, a, b):
+        if a == 0 or b == 0:
+            return a == b
+        return (a + (self.shift or 0)) % U32 == b
+
+    def data(self, a, b, whole):
+        """|a| and |b| as field_dump writes them: length:digest."""
+        length = a[:a.index(":")]
+        if self.policy.mode("data") == EQUAL:
+            return a == b
+        if not whole:
+            return b[:b.index(":")] == length
+        if length not in self.zeros:
+            self.zeros[length] = "%s:%s" % (length, digest(bytes(int(length))) if int(length)
+                                            else "")
+        return b == self.zeros[length]
+
+
+def for_class(values, cls, wide):
+    """A function that compares two values of a class, as field_dump writes them. |wide|: numbers of
+    64 bits, told from others of the same class."""
+    mode = values.policy.mode(cls)
+    renaming, of = values.renaming, bytes.fromhex
+    kind = cls + ("" if wide else "32")
+    if mode == EQUAL:
+        return lambda a, b: a == b
+    if mode == SHIFTED:
+        return lambda a, b: values.attribute_time(int(a[1:]), int(b[1:]))
+    if mode == OWNER:
+        return lambda a, b: int(b[1:]) == int(a[1:]) & 0o170700
+    if mode == ZEROED:
+        return lambda a, b: b == "n0" or not b.strip("x0")
+    if cls == "name":
+        return lambda a, b: values.name(of(a[1:]), of(b[1:]))
+    if cls == "path":
+        return lambda a, b: values.path(of(a[1:]), of(b[1:]))
+    if cls == "handle":
+        return lambda a, b: values.handle(of(a[1:]), of(b[1:]))
+    # of one form, and then one to one
+    return lambda a, b: a[0] == b[0] and (
+        renaming.same(kind + a[0], a, b, ("n0", "x", "x" + "00" * 8)) and
+        (not values.policy.lengths or a[0] == "n" or len(a) == len(b)))
+
+
+HEADER = {"rpc.credential.stamp": "stamp", "rpc.credential.machine": "host",
+          "rpc.credential.uid": "uid", "rpc.credential.gid": "gid", "rpc.credential.gids": "gid"}
+TEXTS = {"name", "path", "host", "address", "opaque", "lock_owner"}  # whose lengths may change
+
+
+class Fields:
+    """What the tables hold: which class stands where."""
+
+    def __init__(self, field_dump):
+        out = subprocess.run([field_dump, "--fields"], stdout=subprocess.PIPE, check=True,
+                             encoding="utf-8").stdout
+        self.classes, self.texts = {}, collections.defaultdict(set)
+        for line in out.splitlines():
+            row = line.split("\t")
+            where = tuple(map(int, row[1:4])) + (row[4],)
+            self.classes[where + (row[5],)] = row[7]
+            if row[7] in TEXTS:
+                self.texts[where].add(row[7])
+
+    def comparers(self, values):
+        """(program, version) -> {path: function}"""
+        found, made = collections.defaultdict(dict), {}
+        for (program, version, _, _, path), cls in self.classes.items():
+            wide = (program, version) != (100227, 2)
+            if cls == "mode" and path.endswith(".access"):
+                cls = "access"  # what may be done; stays
+            if (cls, wide) not in made:
+                made[cls, wide] = None if cls == "data" else for_class(values, cls, wide)
+            found[program, version][path] = made[cls, wide]
+        for path, cls in HEADER.items():
+            for table in found.values():
+                table[path] = for_class(values, cls, True)
+        return found
+
+    def length_stays(self, policy, where):
+        """True if the length of a body is that of the original, whatever is in it."""
+        return policy.lengths or where not in self.texts
+
+
+class Dumped:
+    """A message of field_dump."""
+    __slots__ = ("head", "fields", "error")
+
+    def __init__(self, head):
+        self.head, self.fields, self.error = head, [], None
+
+
+def messages(lines):
+    message = None
+    for line in lines:
+        if line[0] == "F":
+            message.fields.append(line)
+        elif line[0] == "M":
+            if message:
+                yield message
+            message = Dumped(line.rstrip("\n").split("\t"))
+        else:
+            message.error = line.rstrip("\n").split("\t")[2]
+    if message:
+        yield message
+
+
+def dump(nfsdigest, field_dump, capture):
+    """Lines of field_dump."""
+    with subprocess.Popen([nfsdigest, "record", capture], stdout=subprocess.PIPE) as recorder, \
+            subprocess.Popen([field_dump, "-"], stdin=recorder.stdout, stdout=subprocess.PIPE,
+                             encoding="ascii") as process:
+        recorder.stdout.close()
+        yield from process.stdout
+        if recorder.wait() or process.wait():
+            raise RuntimeError("%s: nfsdigest record or field_dump failed" % capture)
+
+
+def unread(message):
+    """Its body cannot be read: all that its policy may write is its RPC header."""
+    return "opaque" in message.head[7] or (
+        message.error not in (None, "cut", "bytes are left over"))
+
+
+def compare_fields(fields, values, original, other, findings):
+    """Lines of field_dump, message by message, in the order of records."""
+    policy = values.policy
+    tables = fields.comparers(values)
+    count = 0
+    left = (m for m in messages(original) if not (policy.drop and unread(m)))
+    right = messages(other)
+    for a in left:
+        b = next(right, None)
+        if b is None:
+            findings.add("messages", "XID %s is not there" % a.head[2])
+            break
+        where = "XID %s, %s of %s version %s procedure %s" % tuple(a.head[2:7])
+        if a.head[3:7] != b.head[3:7]:
+            findings.add("messages", "%s: %s" % (where, b.head[3:7]))
+            break
+        if a.head[7].split(",")[0] != b.head[7].split(",")[0]:
+            findings.add("messages", "%s is %s, not %s" % (where, b.head[7], a.head[7]))
+        if unread(a):
+            continue
+        count += compare_message(tables[int(a.head[4]), int(a.head[5])], values, a, b, where,
+                                 findings)
+    if next(right, None):
+        findings.add("messages", "more than in the original")
+    return count
+
+
+def compare_message(table, values, a, b, where, findings):
+    cut = a.error == "cut"
+    if a.error != b.error:
+        findings.add("cuts", "%s: %s, not %s" % (where, b.error, a.error))
+    if len(a.fields) != len(b.fields):
+        # of a text that was cut nothing may be left, not even its length
+        last = a.fields[-1].split("\t") if a.fields else [""] * 4
+        if not (cut and len(b.fields) == len(a.fields) - 1 and last[3].startswith("x")):
+            findings.add("fields", "%s: %d, not %d; the last one %s" % (
+                where, len(b.fields), len(a.fields), b.fields[-1:]))
+            return 0
+    for i, (x, y) in enumerate(zip(a.fields, b.fields)):
+        x, y = x.split("\t"), y.split("\t")
+        path, one, two = x[1], x[3][:-1], y[3][:-1]
+        if path != y[1]:
+            findings.add("fields", "%s: %s, not %s" % (where, y[1], path))
+            return 0
+        compare = table.get(path, False)
+        if compare:
+            good = compare(one, two)
+        elif compare is None:
+            good = values.data(one[1:], two[1:], not cut)
+        else:
+            good = one == two
+        if not good and not (cut and i == len(a.fields) - 1 and one[0] == "x"):
+            findings.add("value of " + path.split(".")[-1], "%s: %s: %s for %s" % (
+                where, path, two, one))
+    return len(b.fields)
