@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The entries under Tools > NFS Pair, for the packet that is selected in the window. */
+#include "compat.h"
 #include "nfspair.h"
 #include "pairs.h"
 

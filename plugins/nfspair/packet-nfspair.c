@@ -2,6 +2,7 @@
 /* nfspair: a Wireshark plugin that pairs NFS calls and replies, and knows objects and paths.
  * README.md says how it is used, nfspair.h what its files do.
  * This one is what libwireshark's loader looks for. */
+#include "compat.h"
 #include "nfspair.h"
 
 #include <epan/proto.h>
@@ -24,15 +25,9 @@ static void register_protocol(void)
     menu_register();
 }
 
-static void register_handoff(void)
-{
-    tree_handoff();
-    payload_register();
-}
-
 void plugin_register(void)
 {
-    static proto_plugin protocol = { register_protocol, register_handoff };
+    static proto_plugin protocol = { register_protocol, tree_handoff };
     static tap_plugin tap = { record_register };
     proto_register_plugin(&protocol);
     tap_register_plugin(&tap);

@@ -3,7 +3,10 @@
  *
  * A postdissector.  On the first pass it feeds the frame to the engine; from then on, and
  * already then, it shows what pairs.c has for the frame. */
+#include "compat.h"
+#include "feed.h"
 #include "nfspair.h"
+#include "run.h"
 #include "show.h"
 
 #include <epan/prefs.h>
@@ -54,7 +57,7 @@ static void feed(packet_info *pinfo, tvbuff_t *tvb)
 static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
     (void)data;
-    if (record_is_running() || !pref_feed)
+    if (run_is_on() || !pref_feed)
         return 0;
     if (!pinfo->fd->visited)
         feed(pinfo, tvb);

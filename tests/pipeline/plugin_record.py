@@ -194,6 +194,11 @@ def generated(scratch):
             path = scratch / ("case-%s-%d.pcap" % (name, i))
             (capfile.write_pcapng if case.pcapng else capfile.write_pcap)(path, part)
             yield Capture("case-%s-%d" % (name, i), path)
+    path = scratch / "one-frame.pcap"  # both passes of -2 end and begin with it
+    trace = traffic.Trace()
+    cases.udp(trace)
+    capfile.write_pcap(path, trace.packets()[:1])
+    yield Capture("one-frame", path, ways=(*ALL_WAYS, "tap-2", "wireshark-2"))
     for name, link_type, frames in link.cases():
         path = scratch / ("link-%s.pcap" % name)
         capfile.write_pcap(path, [capfile.Packet(i * cases.MS, data, wire, link_type)

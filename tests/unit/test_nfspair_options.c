@@ -9,10 +9,11 @@
 
 #include <stdio.h>
 
+#include "plugins/common/options.c"
 #include "plugins/nfspair/options.c"
 
 /* What was read, as one line. */
-static void describe(const struct record_options *o, char *text, size_t size)
+static void describe(const struct options *o, char *text, size_t size)
 {
     const struct engine_options *e = &o->engine;
     int n = snprintf(text, size, "%s %s", o->out ? o->out : "(none)",
@@ -103,14 +104,14 @@ static void test_good(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        struct record_options options;
+        struct options options;
         struct err err = { 0 };
         char text[256];
-        if (options_parse(&options, good[i].argument, &err))
+        if (options_parse(&nfspair_options, &options, good[i].argument, &err))
             fail_msg("%s: %s", good[i].argument, err.text);
         describe(&options, text, sizeof text);
         assert_string_equal(text, good[i].expected);
-        options_free(&options);
+        options_free(&nfspair_options, &options);
     }
 }
 
@@ -118,9 +119,9 @@ static void test_bad(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct record_options options;
+        struct options options;
         struct err err = { 0 };
-        if (options_parse(&options, bad[i].argument, &err) != -ERR_USAGE)
+        if (options_parse(&nfspair_options, &options, bad[i].argument, &err) != -ERR_USAGE)
             fail_msg("%s was accepted", bad[i].argument);
         assert_string_equal(err.text, bad[i].message);
         assert_int_equal(err.code, ERR_USAGE);
@@ -132,16 +133,16 @@ static void test_too_many_ports(void **state)
 {
     (void)state;
     char argument[32 + (OPTIONS_PORTS_MAX + 1) * 12] = "nfspair,out=a";
-    struct record_options options;
+    struct options options;
     struct err err = { 0 };
     size_t len = strlen(argument);
     for (int i = 1; i <= OPTIONS_PORTS_MAX; i++)
         len += (size_t)snprintf(argument + len, sizeof argument - len, ",port=%d", i);
-    assert_int_equal(options_parse(&options, argument, &err), 0);
+    assert_int_equal(options_parse(&nfspair_options, &options, argument, &err), 0);
     assert_int_equal(options.engine.port_count, OPTIONS_PORTS_MAX);
-    options_free(&options);
+    options_free(&nfspair_options, &options);
     snprintf(argument + len, sizeof argument - len, ",port=1");
-    assert_int_equal(options_parse(&options, argument, &err), -ERR_USAGE);
+    assert_int_equal(options_parse(&nfspair_options, &options, argument, &err), -ERR_USAGE);
 }
 
 /* The usage names every option that is understood, and no other. */
@@ -153,14 +154,19 @@ static void test_usage(void **state)
         "total-window=", "connections=", "pending=", "retransmit-span=",
         "reorder-span=", "help"
     };
+    char usage[4096] = "";
     size_t lines = 0;
+    FILE *to = fmemopen(usage, sizeof usage, "w");
+    assert_non_null(to);
+    options_usage(&nfspair_options, to);
+    assert_int_equal(fclose(to), 0);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         char start[64];
         snprintf(start, sizeof start, "\n  %s", words[i]);
-        if (!strstr(options_usage, start))
+        if (!strstr(usage, start))
             fail_msg("the usage lacks %s", words[i]);
     }
-    for (const char *p = options_usage; (p = strstr(p, "\n  ")); p++)
+    for (const char *p = usage; (p = strstr(p, "\n  ")); p++)
         lines++;
     assert_int_equal(lines, sizeof words / sizeof *words + 1); /* decap= has two */
 }

@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* decap=wireshark: libwireshark takes the headers off, the engine gets what is behind IP.
- *
- * Our handles stand in the table "ip.proto" in place of TCP's and UDP's.  They only note what they
+/* Our handles stand in the table "ip.proto" in place of TCP's and UDP's.  They only note what they
  * are given; the "frame" tap, which runs when the frame is done, takes it from there.  That way
  * the engine hears of a frame before its payloads, as at the other doors, and the first pass of
- * "tshark -2", which has no taps, leaves no trace.
- *
- * The notes point into tvbs, which live until the frame's taps have run. */
-#include "nfspair.h"
+ * "tshark -2", which has no taps, leaves no trace. */
+#include "compat.h"
+#include "payload.h"
 
 #include <epan/ipproto.h>
+#include <epan/packet.h>
 #include <epan/prefs.h>
 #include <epan/to_str.h>
 
 enum { PORT_VXLAN = 4789 };
 
-static dissector_handle_t tcp_handle, udp_handle; /* ours */
 static dissector_handle_t stock_udp;
 static dissector_table_t udp_ports;
-static bool running;
-
-static struct ip_payload *payloads; /* of frame |noted_frame| */
-static unsigned payload_count, payload_room;
-static uint32_t noted_frame;
+static struct payloads *payloads;
 
 static bool read_address(const address *from, struct address *to)
 {
@@ -40,11 +33,13 @@ static bool read_address(const address *from, struct address *to)
 static void note(tvbuff_t *tvb, const packet_info *pinfo, uint8_t protocol)
 {
     /* what an ICMP error quotes was not sent here */
-    if (!running || pinfo->flags.in_error_pkt)
+    if (pinfo->flags.in_error_pkt)
         return;
-    if (pinfo->num != noted_frame)
-        payload_count = 0;
-    noted_frame = pinfo->num;
+    /* the second pass of two may begin with the number at which the first has ended */
+    if (pinfo->num != payloads->frame || pinfo->fd->visited != payloads->visited)
+        payloads->count = 0;
+    payloads->frame = pinfo->num;
+    payloads->visited = pinfo->fd->visited;
     struct ip_payload payload = { .protocol = protocol };
     if (!read_address(&pinfo->net_src, &payload.source) ||
         !read_address(&pinfo->net_dst, &payload.destination))
@@ -53,11 +48,11 @@ static void note(tvbuff_t *tvb, const packet_info *pinfo, uint8_t protocol)
     payload.wire_len = MAX(tvb_reported_length(tvb), payload.cap_len);
     payload.data =
         payload.cap_len ? tvb_get_ptr(tvb, 0, (int)payload.cap_len) : (const uint8_t *)"";
-    if (payload_count == payload_room) {
-        payload_room = payload_room ? payload_room * 2 : 8;
-        payloads = g_renew(struct ip_payload, payloads, payload_room);
+    if (payloads->count == payloads->room) {
+        payloads->room = payloads->room ? payloads->room * 2 : 8;
+        payloads->items = g_renew(struct ip_payload, payloads->items, payloads->room);
     }
-    payloads[payload_count++] = payload;
+    payloads->items[payloads->count++] = payload;
 }
 
 static int dissect_tcp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
@@ -96,13 +91,7 @@ static int dissect_udp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void
     return (int)tvb_captured_length(tvb);
 }
 
-void payload_register(void)
-{
-    tcp_handle = create_dissector_handle(dissect_tcp, proto_nfspair);
-    udp_handle = create_dissector_handle(dissect_udp, proto_nfspair);
-}
-
-void payload_start(void)
+void payload_start(struct payloads *to)
 {
     /* what would keep fragments apart, or payloads from our handles */
     static const char *const preferences[] = {
@@ -113,30 +102,21 @@ void payload_start(void)
     for (size_t i = 0; i < array_length(preferences); i++) {
         char *text = g_strdup(preferences[i]), *message = NULL;
         if (prefs_set_pref(text, &message) != PREFS_SET_OK)
-            ws_warning("nfspair: could not set %s", preferences[i]);
+            ws_warning("could not set %s", preferences[i]);
         g_free(message);
         g_free(text);
     }
     dissector_table_t protocols = find_dissector_table("ip.proto");
     udp_ports = find_dissector_table("udp.port");
     stock_udp = dissector_get_uint_handle(protocols, IP_PROTO_UDP);
-    dissector_change_uint("ip.proto", IP_PROTO_TCP, tcp_handle);
-    dissector_change_uint("ip.proto", IP_PROTO_UDP, udp_handle);
-    proto_set_decoding(proto_nfspair, TRUE);
-    running = true;
+    dissector_change_uint("ip.proto", IP_PROTO_TCP, create_dissector_handle(dissect_tcp, -1));
+    dissector_change_uint("ip.proto", IP_PROTO_UDP, create_dissector_handle(dissect_udp, -1));
+    payloads = to;
 }
 
-const struct ip_payload *payload_take(uint32_t number, unsigned *count)
+const struct ip_payload *payload_take(struct payloads *from, uint32_t number, unsigned *count)
 {
-    *count = number == noted_frame ? payload_count : 0;
-    payload_count = 0;
-    return payloads;
-}
-
-void payload_free(void)
-{
-    g_free(payloads);
-    payloads = NULL;
-    payload_count = payload_room = 0;
-    running = false;
+    *count = number == from->frame ? from->count : 0;
+    from->count = 0;
+    return from->items;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Frames as the engine wants them, from frames as libwireshark has them. */
-#include "nfspair.h"
+#include "compat.h"
+#include "feed.h"
 
 #include <wiretap/pcap-encap.h>
 #include <wiretap/wtap.h>

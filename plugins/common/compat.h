@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plugins/nfspair/compat.h
+/* plugins/common/compat.h
  *
- * What differs between Wireshark 4.0, 4.2, 4.4 and 4.6, as far as this plugin touches it.
- * Nothing else in the plugin asks for Wireshark's version.
+ * What differs between Wireshark 4.0, 4.2, 4.4 and 4.6, as far as the plugins touch it.
+ * Nothing else in them asks for Wireshark's version.
  */
-#ifndef NFSDIGEST_NFSPAIR_COMPAT_H
-#define NFSDIGEST_NFSPAIR_COMPAT_H
+#ifndef NFSDIGEST_PLUGINS_COMPAT_H
+#define NFSDIGEST_PLUGINS_COMPAT_H
 
 #include <wireshark.h>
 
 #define COMPAT_WIRESHARK (WIRESHARK_VERSION_MAJOR * 100 + WIRESHARK_VERSION_MINOR)
 
 #if COMPAT_WIRESHARK < 400
-#error "nfspair needs Wireshark 4.0 or later"
+#error "Wireshark is needed in version 4.0 or later"
 #endif
 
 /* The variable of a boolean preference: bool since 4.4. */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plugins/common/feed.h */
+#ifndef NFSDIGEST_PLUGINS_FEED_H
+#define NFSDIGEST_PLUGINS_FEED_H
+
+#include "link/frame.h"
+
+#include <epan/packet.h>
+
+/* Makes |out| of a whole frame, without its number; |tvb| is the frame's own.  False: this record
+ * is no packet.  |out| points into |tvb|. */
+bool feed_frame(const packet_info *pinfo, tvbuff_t *tvb, struct frame *out);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plugins/common/options.h
+ *
+ * The argument of a -z statistic: "NAME,out=FILE[,word=value...]".  What all recorders understand
+ * is here; what one of them has besides is a table of its own.  Knows nothing of Wireshark.
+ */
+#ifndef NFSDIGEST_PLUGINS_OPTIONS_H
+#define NFSDIGEST_PLUGINS_OPTIONS_H
+
+#include "engine.h"
+
+#include <stdio.h>
+
+enum { OPTIONS_PORTS_MAX = 64 };
+
+/* The beginning of a plugin's own options, if it has any. */
+struct options {
+    char *out;                    /* FILE, or "-" */
+    bool help;                    /* only the usage is wanted; nothing else is set */
+    bool decap_wireshark;         /* feed what libwireshark finds behind IP headers */
+    struct engine_options engine; /* its |ports| points to |ports| below */
+    uint16_t ports[OPTIONS_PORTS_MAX];
+};
+
+enum option_type {
+    OPTION_TEXT,    /* char *, ours; once and not empty */
+    OPTION_FLAG,    /* bool; the word stands alone */
+    OPTION_CHOICE,  /* bool: whether it is |text|; a row for each of two values */
+    OPTION_NUMBER,  /* uint32_t of |min| and more */
+    OPTION_SIZE,    /* the same, with or without K, M or G */
+    OPTION_SECONDS, /* int64_t in nanoseconds, above 0 */
+    OPTION_PORT,    /* another one of |ports| */
+};
+
+struct option {
+    const char *word;
+    enum option_type type;
+    const char
+        *text; /* what stands behind "=": the value of a choice, else its name in the usage */
+    const char *help;
+    size_t offset;     /* of the value, in the plugin's options */
+    uint64_t min;      /* of numbers; of a choice: what it sets */
+    const char *wants; /* of a text: what it must be, for who gives none */
+    bool needed;       /* of a text */
+};
+
+struct option_set {
+    const char *name;           /* of the statistic */
+    const char *purpose;        /* one line for the usage */
+    const char *out;            /* what out=FILE is */
+    size_t size;                /* of the plugin's options, which begin with struct options */
+    const struct option *words; /* its own, ended by one without a word; or NULL */
+};
+
+/* Reads |argument| whole (the name included) into |options|, |set->size| bytes.  Returns 0,
+ * -ERR_USAGE or -ERR_SYSTEM; after 0, options_free must be called, and the struct must not be
+ * copied. */
+int options_parse(const struct option_set *set, struct options *options, const char *argument,
+                  struct err *err);
+void options_free(const struct option_set *set, struct options *options);
+
+/* Several lines. */
+void options_usage(const struct option_set *set, FILE *to);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plugins/common/protocols.h
+ *
+ * Switches off all that libwireshark would do with a frame, which makes tshark several times as
+ * fast.  "frame" itself and its tap cannot be switched off.
+ */
+#ifndef NFSDIGEST_PLUGINS_PROTOCOLS_H
+#define NFSDIGEST_PLUGINS_PROTOCOLS_H
+
+#include <epan/packet.h>
+
+/* What was on, for protocols_on. */
+struct protocols_off {
+    GArray *disabled;          /* int, ids of protocols */
+    dissector_handle_t *encap; /* behind a frame, by WTAP_ENCAP_ value */
+    int encap_count;
+};
+
+struct protocols_off *protocols_off(void);
+void protocols_off_free(struct protocols_off *off);
+/* Puts everything back. */
+void protocols_on(const struct protocols_off *off);
+
+#endif

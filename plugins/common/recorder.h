@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plugins/common/recorder.h
+ *
+ * A statistic of tshark that gives every frame to an engine and writes a file: from its option
+ * string to its exit status.  In other programs than tshark it says what to do instead.
+ *
+ * The engine works in a thread of its own, unless Wireshark takes the headers off.
+ */
+#ifndef NFSDIGEST_PLUGINS_RECORDER_H
+#define NFSDIGEST_PLUGINS_RECORDER_H
+
+#include "base/output.h"
+#include "options.h"
+
+/* What a plugin records.  |state| is its own. */
+struct recorder_type {
+    const struct option_set *options;
+    const char *elsewhere; /* what a program with a window says */
+    const char *stream;    /* what is written, when it has no name: "the stream" */
+    /* Opens |*file|, which the recorder then owns also after an error, and what writes to it.
+     * Returns NULL after an error. */
+    void *(*open)(const struct options *options, struct output **file, struct err *err);
+    struct engine *(*engine)(void *state);
+    int (*flush)(void *state, struct err *err);
+    int (*end)(void *state, bool input_cut, struct err *err);
+    void (*summary)(void *state, const struct options *options); /* after a good end; or NULL */
+    void (*close)(void *state);
+};
+
+/* Adds -z NAME.  |type| must stay. */
+void recorder_register(const struct recorder_type *type);
+
+#endif

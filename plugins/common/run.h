@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plugins/common/run.h
+ *
+ * A run of tshark in which something is recorded, by one plugin or by several.  All recorders share
+ * one listener on the "frame" tap, one exit handler, and what Wireshark is told to dissect:
+ * nothing, unless one of them wants what it finds behind IP headers.
+ *
+ * Plugins know nothing of each other: the first recorder starts the run and makes it known through
+ * GLib, to plugins of the same version only.  The run reaches a recorder through its functions,
+ * which are those of its own plugin.
+ *
+ * The run ends in two steps.  libwireshark calls the tap's draw callback when the capture was read
+ * to its end, and not when somebody interrupted it.  Whether that end was a clean one only tshark's
+ * exit status tells, so outputs are finished in an exit handler, which also gives an error of ours
+ * the exit status that it needs.  (A plugin stays loaded until then: see -z nodelete.)
+ */
+#ifndef NFSDIGEST_PLUGINS_RUN_H
+#define NFSDIGEST_PLUGINS_RUN_H
+
+#include "base/err.h"
+#include "link/frame.h"
+
+/* How tshark's work ended. */
+struct run_end {
+    int status;       /* its own exit status */
+    bool any_frame;   /* false: it has read nothing */
+    bool read_to_end; /* false: interrupted */
+};
+
+/* The beginning of a recorder.  Its functions say themselves what went wrong. */
+struct run_member {
+    const char *name; /* of the statistic */
+    const char *out;  /* FILE, or "-" */
+    bool decap_wireshark;
+    struct err err; /* what has failed */
+    /* A frame, or, with decap_wireshark, a frame of which only |payloads| are to be looked at.
+     * Returns 0 or a negative code. */
+    int (*frame)(struct run_member *member, const struct frame *frame,
+                 const struct ip_payload *payloads, unsigned count);
+    /* A live capture waits for packets: what is there goes out. */
+    int (*pause)(struct run_member *member);
+    /* Completes the output.  Returns the exit status that the run must have: |end->status| if all
+     * is well. */
+    int (*finish)(struct run_member *member, const struct run_end *end);
+    void (*free)(struct run_member *member);
+    /* the run's own */
+    struct run_member *next;
+    bool failed;
+};
+
+/* Whether a recorder with this name and output may start: -ERR_USAGE if there is one like it. */
+int run_admits(const char *name, const char *out, struct err *err);
+/* Before the capture is read.  After 0 the run owns |member|. */
+int run_join(struct run_member *member, struct err *err);
+
+/* Then there is no tree. */
+bool run_is_on(void);
+
+/* A message of |member|, on standard error. */
+void run_say(const char *name, const char *text);
+
+#endif
