@@ -10,6 +10,7 @@
 static const struct command commands[] = {
     { "ingest", cmd_ingest, "read captures or record streams into a trace database" },
     { "record", cmd_record, "make a record stream (.nfsr) of captures" },
+    { "anonymize", cmd_anonymize, "make a capture that may leave the site" },
     { "info", cmd_info, "sum up a database, record stream or capture" },
     { "ops", cmd_ops, "list operations" },
     { "check", cmd_check, "verify a database or record stream" },
