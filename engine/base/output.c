@@ -14,7 +14,8 @@
 
 struct output {
     int fd;
-    bool failed;     /* a write was incomplete: never commit */
+    bool failed; /* a write was incomplete: never commit */
+    bool must_be_new;
     char *name;      /* for messages */
     char *path;      /* final name, symbolic links followed; NULL: written in place */
     char *temporary; /* until commit; NULL: written in place */
@@ -65,20 +66,48 @@ static int open_path(struct output *out, const char *path, struct err *err)
     return out->path ? open_temporary(out, err) : fail(out, "open", err);
 }
 
-struct output *output_open(const char *path, struct err *err)
+static int exists(const struct output *out, struct err *err)
+{
+    return err_set(err, ERR_USAGE, "%s: exists already", out->name);
+}
+
+/* What is written in place is never new, and a folder is refused anyway. */
+static int check_new(struct output *out, const char *path, struct err *err)
+{
+    struct stat st;
+
+    if (!strcmp(path, "-") || lstat(path, &st) != 0)
+        return 0;
+    if (S_ISLNK(st.st_mode) && stat(path, &st) != 0)
+        return exists(out, err);
+    return S_ISREG(st.st_mode) ? exists(out, err) : 0;
+}
+
+static struct output *open_output(const char *path, bool must_be_new, struct err *err)
 {
     struct output *out = calloc(1, sizeof(*out));
 
     if (out) {
         out->fd = -1;
+        out->must_be_new = must_be_new;
         out->name = strdup(strcmp(path, "-") ? path : "standard output");
     }
     if (!out || !out->name)
         err_set(err, ERR_SYSTEM, "%s: no memory to open it", path);
-    else if (open_path(out, path, err) == 0)
+    else if ((!must_be_new || check_new(out, path, err) == 0) && open_path(out, path, err) == 0)
         return out;
     output_close(out);
     return NULL;
+}
+
+struct output *output_open(const char *path, struct err *err)
+{
+    return open_output(path, false, err);
+}
+
+struct output *output_open_new(const char *path, struct err *err)
+{
+    return open_output(path, true, err);
 }
 
 int output_write(void *ctx, const void *data, size_t len, struct err *err)
@@ -101,6 +130,20 @@ int output_write(void *ctx, const void *data, size_t len, struct err *err)
     return 0;
 }
 
+/* Never in the place of another file, even one that came while this one was written. */
+static int rename_new(struct output *out)
+{
+    if (renameat2(AT_FDCWD, out->temporary, AT_FDCWD, out->path, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    /* a file system that cannot do it in one step, as NFS */
+    if (link(out->temporary, out->path) < 0)
+        return -1;
+    unlink(out->temporary);
+    return 0;
+}
+
 int output_commit(struct output *out, struct err *err)
 {
     if (out->failed)
@@ -114,8 +157,10 @@ int output_commit(struct output *out, struct err *err)
         out->fd = -1;
         if (close(fd) < 0)
             return fail(out, "write", err);
-        if (rename(out->temporary, out->path) < 0)
-            return fail(out, "rename its temporary file to it", err);
+        if ((out->must_be_new ? rename_new(out) : rename(out->temporary, out->path)) < 0)
+            return out->must_be_new && errno == EEXIST
+                       ? exists(out, err)
+                       : fail(out, "rename its temporary file to it", err);
         free(out->temporary);
         out->temporary = NULL;
     }

@@ -21,6 +21,8 @@ struct output;
  * others: callers ignore SIGPIPE).  A regular file that is there already is replaced at the commit.
  */
 struct output *output_open(const char *path, struct err *err);
+/* The same, but -ERR_USAGE, here or at the commit, if there is a file by that name already. */
+struct output *output_open_new(const char *path, struct err *err);
 output_writer output_write;                                /* |ctx| is the struct output */
 int output_commit(struct output *output, struct err *err); /* closes and renames */
 void output_close(struct output *output); /* without commit: removes what was written */

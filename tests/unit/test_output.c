@@ -128,6 +128,60 @@ static void symbolic_link_stays(void **state)
     unlink(target);
 }
 
+/* Who must not replace anything is refused at once. */
+static void new_file_only(void **state)
+{
+    struct err err = { 0 };
+    char link[128], message[256];
+    struct output *f = output_open_new(path, &err);
+
+    (void)state;
+    snprintf(message, sizeof(message), "%s: exists already", path);
+    assert_non_null(f);
+    assert_int_equal(output_write(f, "new", 3, &err), 0);
+    assert_int_equal(output_commit(f, &err), 0);
+    output_close(f);
+    assert_content(path, "new");
+
+    assert_null(output_open_new(path, &err));
+    assert_int_equal(err.code, ERR_USAGE);
+    assert_string_equal(err.text, message);
+    /* also by another name, and a name that leads nowhere */
+    snprintf(link, sizeof(link), "%s/link", dir);
+    assert_int_equal(symlink("out.nfsr", link), 0);
+    assert_null(output_open_new(link, &err));
+    assert_int_equal(unlink(path), 0);
+    assert_null(output_open_new(link, &err));
+    assert_int_equal(err.code, ERR_USAGE);
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(count_entries(), 0);
+
+    /* a device is written in place */
+    f = output_open_new("/dev/null", &err);
+    assert_non_null(f);
+    assert_int_equal(output_commit(f, &err), 0);
+    output_close(f);
+    assert_null(output_open_new(dir, &err));
+    assert_int_equal(err.code, ERR_SYSTEM);
+}
+
+static void new_file_came_later(void **state)
+{
+    struct err err = { 0 };
+    char message[256];
+    struct output *f = output_open_new(path, &err);
+
+    (void)state;
+    snprintf(message, sizeof(message), "%s: exists already", path);
+    assert_non_null(f);
+    make_file(path, "old");
+    assert_int_equal(output_commit(f, &err), -ERR_USAGE);
+    assert_string_equal(err.text, message);
+    output_close(f);
+    assert_content(path, "old");
+    assert_int_equal(count_entries(), 1);
+}
+
 static void two_writers_of_one_path(void **state)
 {
     struct err err = { 0 };
@@ -333,6 +387,8 @@ int main(void)
         TEST(appears_on_commit),
         TEST(old_file_stays_without_commit),
         TEST(symbolic_link_stays),
+        TEST(new_file_only),
+        TEST(new_file_came_later),
         TEST(two_writers_of_one_path),
         TEST(bad_paths),
         TEST(unwritable_directory),
