@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "audit/internal.h"
+
+#include <stdlib.h>
+
+enum { VOTERS = 64, PASSED_MAX = 512 };
+
+/* The messages of one capture that were read ahead. */
+struct queue {
+    struct source *source;
+    struct audit_message *all[ALIGN_MESSAGES];
+    uint32_t count;
+    uint64_t bytes;
+    bool ended;
+};
+
+struct aligner {
+    struct audit *audit;
+    struct queue original, anonymized;
+    struct comparer comparer;
+};
+
+static int fill(struct queue *q, uint32_t count, struct err *err)
+{
+    while (!q->ended && q->count < count && q->bytes < ALIGN_BYTES) {
+        int rc = source_next(q->source, &q->all[q->count], err);
+
+        if (rc < 0)
+            return rc;
+        q->ended = rc == 0;
+        if (rc == 1)
+            q->bytes += q->all[q->count++]->cap_len;
+    }
+    return 0;
+}
+
+static struct audit_message *take(struct queue *q, uint32_t i)
+{
+    struct audit_message *m = q->all[i];
+
+    q->count--;
+    q->bytes -= m->cap_len;
+    memmove(q->all + i, q->all + i + 1, (q->count - i) * sizeof(*q->all));
+    return m;
+}
+
+/* Everything but time and XID. */
+static bool is_alike(const struct audit_message *o, const struct audit_message *n)
+{
+    const struct rpc_header *x = &o->header, *y = &n->header;
+
+    return o->is_call == n->is_call && o->transport == n->transport &&
+           (!o->is_call ||
+            (x->program == y->program && x->version == y->version && x->procedure == y->procedure));
+}
+
+static bool is_match(const struct audit *a, const struct audit_message *o,
+                     const struct audit_message *n)
+{
+    return o->time + a->shift == n->time && (!a->xids_kept || o->header.xid == n->header.xid) &&
+           is_alike(o, n);
+}
+
+/* By how much times were moved, and whether XIDs stayed: what most of the first messages say. */
+static int find_shift(struct aligner *al, struct err *err)
+{
+    struct audit *a = al->audit;
+    const struct queue *o = &al->original, *n = &al->anonymized;
+    int64_t best_shift = 0;
+    uint32_t best = 0, same_xids = 0, pairs = 0;
+
+    if (fill(&al->original, VOTERS, err) < 0 || fill(&al->anonymized, VOTERS, err) < 0)
+        return -err->code;
+    for (int32_t i = -1; n->count && i < (int32_t)o->count; i++) {
+        int64_t shift = i < 0 ? 0 : n->all[0]->time - o->all[i]->time;
+        uint32_t votes = 0;
+
+        for (uint32_t x = 0; x < o->count; x++)
+            for (uint32_t y = 0; y < n->count; y++)
+                votes +=
+                    o->all[x]->time + shift == n->all[y]->time && is_alike(o->all[x], n->all[y]);
+        if (votes <= best)
+            continue;
+        best = votes;
+        best_shift = shift;
+    }
+    for (uint32_t x = 0; x < o->count; x++)
+        for (uint32_t y = 0; y < n->count; y++) {
+            if (o->all[x]->time + best_shift != n->all[y]->time || !is_alike(o->all[x], n->all[y]))
+                continue;
+            pairs++;
+            same_xids += o->all[x]->header.xid == n->all[y]->header.xid;
+        }
+    a->has_shift = best > 0;
+    a->shift = best_shift;
+    a->xids_kept = same_xids > 0 && same_xids >= pairs / 4;
+    return 0;
+}
+
+static void find_message(struct audit *a, unsigned kind, const struct audit_message *o,
+                         const struct audit_message *n, const char *text)
+{
+    struct place p = { NULL, o, n, 0 };
+    struct finding f;
+
+    place_finding(&p, kind, "message", &f);
+    snprintf(f.place, sizeof(f.place), "XID 0x%08x",
+             o ? (unsigned)o->header.xid : (unsigned)n->header.xid);
+    snprintf(f.text, sizeof(f.text), "%s", text);
+    audit_find(a, &f);
+}
+
+/* A message of the original that has no counterpart. */
+static int lose(struct aligner *al, struct audit_message *m, struct err *err)
+{
+    int rc = items_read(&al->comparer.original, m, err);
+
+    if (rc == 0)
+        rc = gather_message(al->audit, m, &al->comparer.original, err);
+    al->audit->missing++;
+    if (rc == 0 && (!al->audit->has_dropped || al->audit->missing > al->audit->dropped))
+        find_message(al->audit, FOUND_MISSING, m, NULL,
+                     al->audit->has_dropped ? "more are missing than the file says were dropped"
+                                            : "the file does not say that messages were dropped");
+    free(m);
+    return rc;
+}
+
+static void count_message(struct audit *a, const struct audit_message *m, const struct items *items)
+{
+    struct residual *r = &a->residual;
+    uint64_t entries = 0, sized[2] = { 0 }, key[2];
+    bool lists = false;
+
+    if (!a->matched++ || m->time < r->first_time)
+        r->first_time = m->time;
+    if (m->time > r->last_time)
+        r->last_time = m->time;
+    if (m->is_call && m->header.program == 100003 && m->header.procedure < 32)
+        r->calls_by_procedure[m->header.procedure]++;
+    for (uint32_t i = 0; i < items->count; i++) {
+        const struct item *item = &items->all[i];
+
+        if (!item->field)
+            continue;
+        lists |= item->field->role & ROLE_ENTRY;
+        entries += (item->field->role & ROLE_ENTRY) && item->value;
+        if (item->cls == CLASS_SIZE && strcmp(item->field->name, "size") == 0)
+            sized[0] = item->value;
+        if (item->cls != CLASS_FILEID || strcmp(item->field->name, "fileid") != 0 || !sized[0])
+            continue;
+        key[0] = sized[0] * UINT64_C(0x9e3779b97f4a7c15);
+        key[1] = sized[0];
+        struct pair_entry *known = pair_side_find(&a->sizes, key);
+        if (known && known->other[0] != item->value) {
+            known->zero = true; /* of several files */
+        } else if (!known && a->sizes.count < PAIRS_MAX / 4) {
+            struct pair_entry entry = { .key = { key[0], key[1] }, .other = { item->value } };
+            struct err ignored;
+
+            pair_side_add(&a->sizes, &entry, &ignored);
+        }
+        sized[0] = 0;
+    }
+    if (!lists)
+        return;
+    r->listings++;
+    r->entries += entries;
+    if (entries > r->entries_max)
+        r->entries_max = entries;
+}
+
+static int match(struct aligner *al, uint32_t i, struct audit_message *n, struct err *err)
+{
+    struct audit_message *o = take(&al->original, i);
+    struct comparer *c = &al->comparer;
+    int rc = items_read(&c->original, o, err);
+
+    if (rc == 0)
+        rc = items_read(&c->anonymized, n, err);
+    if (rc == 0)
+        rc = gather_message(al->audit, o, &c->original, err);
+    if (rc == 0)
+        rc = compare_messages(c, o, n, err);
+    if (rc == 0)
+        count_message(al->audit, o, &c->original);
+    free(o);
+    while (rc == 0 && i && al->original.count && al->original.all[0]->passed++ > PASSED_MAX)
+        rc = lose(al, take(&al->original, 0), err);
+    return rc;
+}
+
+/* Finds the original of |n| among those read ahead. */
+static int find_original(struct aligner *al, struct audit_message *n, struct err *err)
+{
+    struct audit *a = al->audit;
+    struct queue *q = &al->original;
+    uint32_t i = 0;
+
+    while (i < q->count && !is_match(a, q->all[i], n))
+        i++;
+    if (i < q->count)
+        return match(al, i, n, err);
+    for (i = 0; a->xids_kept && i < q->count; i++) {
+        if (!is_alike(q->all[i], n) || q->all[i]->header.xid != n->header.xid)
+            continue;
+        find_message(a, FOUND_TIME, q->all[i], n, "at another time than its original");
+        return match(al, i, n, err);
+    }
+    a->surplus++;
+    find_message(a, FOUND_SURPLUS, NULL, n, "no message of the original is like it");
+    return 0;
+}
+
+static int align(struct aligner *al, struct err *err)
+{
+    int rc = find_shift(al, err);
+
+    while (rc == 0) {
+        struct audit_message *n;
+
+        rc = fill(&al->original, ALIGN_MESSAGES, err);
+        if (rc == 0)
+            rc = fill(&al->anonymized, 1, err);
+        if (rc < 0 || !al->anonymized.count)
+            break;
+        n = take(&al->anonymized, 0);
+        rc = find_original(al, n, err);
+        free(n);
+    }
+    while (rc == 0) {
+        rc = fill(&al->original, ALIGN_MESSAGES, err);
+        if (rc < 0 || !al->original.count)
+            break;
+        rc = lose(al, take(&al->original, 0), err);
+    }
+    return rc;
+}
+
+/* What the engine could not use of the anonymized file: it should be all messages. */
+static int on_counter(void *ctx, const char *name, uint64_t value, struct err *err)
+{
+    static const char *const fine[] = {
+        "tcp.segments",       "udp.datagrams",       "rpc.calls",        "rpc.replies",
+        "rpc.partial",        "rpc.opaque_calls",    "rpc.malformed",    "link.frames",
+        "link.ip_protocol.6", "link.ip_protocol.17", "flow.headers_cut", "tcp.foreign_segments",
+    };
+    struct finding f = { .kind = FOUND_SURPLUS, .what = "frames", .offset = -1 };
+
+    (void)err;
+    for (unsigned i = 0; i < sizeof(fine) / sizeof(*fine); i++)
+        if (strcmp(name, fine[i]) == 0)
+            return 0;
+    snprintf(f.place, sizeof(f.place), "%s", name);
+    snprintf(f.text, sizeof(f.text), "%llu that are no messages", (unsigned long long)value);
+    audit_find(ctx, &f);
+    return 0;
+}
+
+static void queue_free(struct queue *q)
+{
+    while (q->count)
+        free(take(q, 0));
+    source_close(q->source);
+}
+
+int align_captures(struct audit *a, struct err *err)
+{
+    struct aligner *al = calloc(1, sizeof(*al));
+    const struct source_hooks original = { gather_frame, NULL, a };
+    const struct source_hooks anonymized = { NULL, on_counter, a };
+    int rc = -ERR_SYSTEM;
+
+    if (!al)
+        return err_set(err, ERR_SYSTEM, "out of memory");
+    al->audit = al->comparer.audit = a;
+    al->original.source = source_open(a->options->original, a->options->engine, &original, err);
+    if (al->original.source)
+        al->anonymized.source =
+            source_open(a->options->anonymized, a->options->engine, &anonymized, err);
+    rc = al->anonymized.source ? align(al, err) : -err->code;
+    if (rc == 0) {
+        a->original = *source_counts(al->original.source);
+        a->anonymized = *source_counts(al->anonymized.source);
+    }
+    items_free(&al->comparer.original);
+    items_free(&al->comparer.anonymized);
+    queue_free(&al->original);
+    queue_free(&al->anonymized);
+    free(al);
+    return rc;
+}

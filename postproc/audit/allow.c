@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "audit/allow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* schemas/audit-allow.conf as it is; AUDIT_ALLOW is its path */
+__asm__(".pushsection .rodata\n"
+        "nfsdigest_audit_allow:\n"
+        ".incbin \"" AUDIT_ALLOW "\"\n"
+        ".byte 0\n"
+        ".popsection\n");
+extern const char nfsdigest_audit_allow[];
+
+enum { LINE_MAX_BYTES = 512 };
+
+static int add_text(struct allow_list *list, const char *text)
+{
+    if (list->count == list->cap) {
+        uint32_t cap = list->cap ? list->cap * 2 : 64;
+        char **grown = realloc(list->texts, cap * sizeof(*grown));
+
+        if (!grown)
+            return -1;
+        list->texts = grown;
+        list->cap = cap;
+    }
+    list->texts[list->count] = strdup(text);
+    return list->texts[list->count++] ? 0 : -1;
+}
+
+static int add_number(struct allow *allow, unsigned domain, const char *text, const char **why)
+{
+    char *end;
+    void *grown;
+    unsigned long long value;
+
+    errno = 0;
+    value = strtoull(text, &end, 0);
+    if (errno || end == text || *end || *text == '-') {
+        *why = "that is no number";
+        return -1;
+    }
+    grown = realloc(allow->numbers, (allow->number_count + 1) * sizeof(*allow->numbers));
+    if (!grown)
+        return -1;
+    allow->numbers = grown;
+    allow->numbers[allow->number_count].domain = (uint8_t)domain;
+    allow->numbers[allow->number_count++].value = value;
+    return 0;
+}
+
+/* One line: 0, or -1 with |why| set, or not for lack of memory. */
+static int take_line(struct allow *allow, char *line, const char **why)
+{
+    char *value = strchr(line, ' ');
+
+    *why = NULL;
+    if (!*line || *line == '#')
+        return 0;
+    if (!value || !value[1]) {
+        *why = "a kind and a value were expected";
+        return -1;
+    }
+    *value++ = '\0';
+    if (strcmp(line, "text") == 0)
+        return add_text(&allow->texts, value);
+    if (strcmp(line, "suffix") == 0)
+        return add_text(&allow->suffixes, value);
+    if (strcmp(line, "prefix") == 0)
+        return add_text(&allow->prefixes, value);
+    for (unsigned i = 0; i < DOMAIN_MAX; i++)
+        if (strcmp(line, domain_name((enum domain)i)) == 0)
+            return add_number(allow, i, value, why);
+    *why = "no such kind";
+    return -1;
+}
+
+static int take_all(struct allow *allow, const char *name, const char *text, struct err *err)
+{
+    char line[LINE_MAX_BYTES];
+    const char *why = NULL;
+
+    for (unsigned number = 1; *text; number++) {
+        size_t len = strcspn(text, "\n");
+
+        if (len >= sizeof(line))
+            return err_set(err, ERR_USAGE, "%s:%u: too long", name, number);
+        memcpy(line, text, len);
+        line[len] = '\0';
+        text += len + (text[len] == '\n');
+        if (take_line(allow, line, &why) == 0)
+            continue;
+        if (!why)
+            return err_set(err, ERR_SYSTEM, "out of memory for the allow-list");
+        return err_set(err, ERR_USAGE, "%s:%u: %s", name, number, why);
+    }
+    return 0;
+}
+
+static int take_file(struct allow *allow, const char *path, struct err *err)
+{
+    char line[LINE_MAX_BYTES + 1];
+    FILE *file = fopen(path, "re");
+    int rc = 0;
+
+    if (!file)
+        return err_set(err, ERR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
+    for (unsigned number = 1; rc == 0 && fgets(line, sizeof(line), file); number++) {
+        char one[LINE_MAX_BYTES + 1];
+
+        memcpy(one, line, sizeof(one));
+        rc = take_all(allow, path, one, err);
+        if (rc < 0)
+            err_prefix(err, "line %u", number);
+    }
+    if (rc == 0 && ferror(file))
+        rc = err_set(err, ERR_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+    fclose(file);
+    return rc;
+}
+
+int allow_load(struct allow *allow, const char *path, struct err *err)
+{
+    int rc;
+
+    memset(allow, 0, sizeof(*allow));
+    rc = take_all(allow, "audit-allow.conf", nfsdigest_audit_allow, err);
+    return rc < 0 || !path ? rc : take_file(allow, path, err);
+}
+
+static void list_free(struct allow_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        free(list->texts[i]);
+    free(list->texts);
+}
+
+void allow_free(struct allow *allow)
+{
+    list_free(&allow->texts);
+    list_free(&allow->suffixes);
+    list_free(&allow->prefixes);
+    free(allow->numbers);
+    memset(allow, 0, sizeof(*allow));
+}
+
+bool allow_number(const struct allow *allow, enum domain domain, uint64_t value)
+{
+    if (!value)
+        return true;
+    for (uint32_t i = 0; i < allow->number_count; i++)
+        if (allow->numbers[i].domain == domain && allow->numbers[i].value == value)
+            return true;
+    return false;
+}
+
+bool allow_text(const struct allow *allow, const uint8_t *data, size_t len)
+{
+    for (uint32_t i = 0; i < allow->texts.count; i++)
+        if (strlen(allow->texts.texts[i]) == len && memcmp(allow->texts.texts[i], data, len) == 0)
+            return true;
+    return false;
+}
+
+bool allow_covers(const struct allow *allow, const uint8_t *data, size_t len, size_t at, size_t n)
+{
+    for (uint32_t i = 0; i < allow->texts.count; i++) {
+        const char *text = allow->texts.texts[i];
+        size_t text_len = strlen(text);
+
+        for (size_t before = 0; before + n <= text_len; before++)
+            if (memcmp(text + before, data + at, n) == 0 && before <= at &&
+                len - (at - before) >= text_len && memcmp(data + at - before, text, text_len) == 0)
+                return true;
+    }
+    return false;
+}
+
+size_t allow_suffix(const struct allow *allow, const uint8_t *name, size_t len)
+{
+    size_t longest = 0;
+
+    for (uint32_t i = 0; i < allow->suffixes.count; i++) {
+        size_t n = strlen(allow->suffixes.texts[i]);
+
+        if (n > longest && n < len && memcmp(name + len - n, allow->suffixes.texts[i], n) == 0)
+            longest = n;
+    }
+    return longest;
+}
+
+size_t allow_prefix(const struct allow *allow, const uint8_t *name, size_t len)
+{
+    size_t longest = 0;
+
+    for (uint32_t i = 0; i < allow->prefixes.count; i++) {
+        size_t n = strlen(allow->prefixes.texts[i]);
+
+        if (n > longest && n < len && memcmp(name, allow->prefixes.texts[i], n) == 0)
+            longest = n;
+    }
+    return longest;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/allow.h
+ *
+ * What an audit does not call a leak: schemas/audit-allow.conf, which is built in and says what its
+ * lines mean, and files of the same form.
+ */
+#ifndef NFSDIGEST_AUDIT_ALLOW_H
+#define NFSDIGEST_AUDIT_ALLOW_H
+
+#include "audit/pairs.h"
+
+#include <stddef.h>
+
+struct allow_list {
+    char **texts;
+    uint32_t count, cap;
+};
+
+struct allow {
+    struct allow_list texts, suffixes, prefixes;
+    struct {
+        uint8_t domain; /* enum domain */
+        uint64_t value;
+    } * numbers;
+    uint32_t number_count;
+};
+
+/* The built-in list, and |path|'s, unless that is NULL. */
+int allow_load(struct allow *allow, const char *path, struct err *err);
+void allow_free(struct allow *allow);
+
+bool allow_number(const struct allow *allow, enum domain domain, uint64_t value);
+
+/* Whether this is one of the texts. */
+bool allow_text(const struct allow *allow, const uint8_t *data, size_t len);
+
+/* Whether bytes [at, at + n) of |data| are inside of one of the texts, as it stands there. */
+bool allow_covers(const struct allow *allow, const uint8_t *data, size_t len, size_t at, size_t n);
+
+/* How long the longest listed suffix or prefix of a name is that leaves something of it; 0: none.
+ */
+size_t allow_suffix(const struct allow *allow, const uint8_t *name, size_t len);
+size_t allow_prefix(const struct allow *allow, const uint8_t *name, size_t len);
+
+#endif

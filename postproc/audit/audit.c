@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "audit/blocks.h"
+#include "audit/internal.h"
+
+#include <stdlib.h>
+
+/* --- what the anonymized file says of itself --- */
+
+static void read_policy(struct audit *a, const char *text)
+{
+    const char *at = strstr(text, "policy ");
+    size_t len;
+
+    snprintf(a->provenance, sizeof(a->provenance), "%.*s", (int)strcspn(text, "\n"), text);
+    if (!at || a->options->policy)
+        return;
+    at += strlen("policy ");
+    len = strcspn(at, ", \n");
+    if (len < sizeof(a->policy)) {
+        memcpy(a->policy, at, len);
+        a->policy[len] = '\0';
+    }
+    at = strstr(at, "SHA-256 ");
+    if (at)
+        snprintf(a->policy_digest, sizeof(a->policy_digest), "%.64s", at + strlen("SHA-256 "));
+    a->policy_digest[strspn(a->policy_digest, "0123456789abcdef")] = '\0';
+}
+
+static void read_totals(struct audit *a, const char *text)
+{
+    static const char dropped[] = "messages.dropped ";
+    const char *at = strstr(text, dropped);
+
+    a->dropped = at ? strtoull(at + sizeof(dropped) - 1, NULL, 10) : 0;
+    a->has_dropped = strstr(text, "messages.") != NULL;
+}
+
+static int on_option(void *ctx, const struct block *block, unsigned code, const uint8_t *text,
+                     uint32_t len, struct err *err)
+{
+    struct audit *a = ctx;
+    char *copy;
+
+    if (code != 1) /* opt_comment */
+        return 0;
+    copy = calloc(1, len + 1);
+    if (!copy)
+        return err_set(err, ERR_SYSTEM, "out of memory for a comment");
+    memcpy(copy, text, len);
+    if (block->kind == BLOCK_SECTION && !a->has_provenance) {
+        a->has_provenance = true;
+        read_policy(a, copy);
+    } else if (block->kind == BLOCK_STATISTICS) {
+        read_totals(a, copy);
+    }
+    free(copy);
+    return 0;
+}
+
+static int on_block(void *ctx, const struct block *block, struct err *err)
+{
+    return block->kind == BLOCK_SECTION || block->kind == BLOCK_STATISTICS
+               ? block_options(block, on_option, ctx, err)
+               : 0;
+}
+
+/* --- all of it --- */
+
+static int run(struct audit *a, struct err *err)
+{
+    const struct audit_options *o = a->options;
+    int rc = allow_load(&a->allow, o->allow, err);
+
+    if (rc == 0)
+        rc = blocks_read(o->anonymized, on_block, a, err);
+    if (rc == 0)
+        rc = gather_metadata(a, err);
+    if (rc == 0)
+        rc = align_captures(a, err);
+    if (rc == 0)
+        rc = compare_finish(a, err);
+    if (rc < 0)
+        return rc;
+    a->search = search_new(&a->secrets, err);
+    return a->search ? leak_search(a, err) : -err->code;
+}
+
+struct audit *audit_run(const struct audit_options *options, struct err *err)
+{
+    struct audit *a = calloc(1, sizeof(*a));
+
+    if (!a) {
+        err_set(err, ERR_SYSTEM, "out of memory");
+        return NULL;
+    }
+    a->options = options;
+    secrets_init(&a->secrets, options->per_class);
+    pairs_init(&a->pairs, options->per_class);
+    snprintf(a->policy, sizeof(a->policy), "%s", options->policy ? options->policy : "");
+    if (run(a, err) == 0)
+        return a;
+    audit_free(a);
+    return NULL;
+}
+
+void audit_free(struct audit *a)
+{
+    if (!a)
+        return;
+    search_free(a->search);
+    secrets_free(&a->secrets);
+    pairs_free(&a->pairs);
+    pair_side_free(&a->hardware);
+    pair_side_free(&a->sizes);
+    allow_free(&a->allow);
+    free(a);
+}
+
+uint64_t audit_findings(const struct audit *a)
+{
+    return a->finding_total;
+}
+
+const char *audit_cut(const struct audit *a)
+{
+    return a->original.cut ? "original" : a->anonymized.cut ? "anonymized" : NULL;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/audit.h
+ *
+ * Does an anonymized capture tell what it must not?  Everything that identifies in the original is
+ * gathered, through the engine's decoding and out of raw bytes; every byte of the anonymized file
+ * is searched for it; and the messages of both are compared value by value.  Shares nothing with
+ * engine/anon: that trusts its rules, this trusts what it sees.
+ *
+ * Memory: two engines; secret.h, search.h and pairs.h; ALIGN_BYTES of messages; HITS_MAX hits.
+ */
+#ifndef NFSDIGEST_AUDIT_AUDIT_H
+#define NFSDIGEST_AUDIT_AUDIT_H
+
+#include "engine.h"
+
+#include <stdio.h>
+
+struct audit_options {
+    const char *original, *anonymized;
+    const char *policy; /* what is expected; NULL: what the file says of itself */
+    const char *allow;  /* a further allow-list, or NULL */
+    const struct engine_options *engine;
+    uint32_t per_class; /* bounds of secret.h and pairs.h; 0: theirs */
+};
+
+struct audit;
+
+/* Does all of it. NULL: neither file could be judged, |err| says why. */
+struct audit *audit_run(const struct audit_options *options, struct err *err);
+void audit_free(struct audit *audit);
+
+uint64_t audit_findings(const struct audit *audit);
+
+/* Whether a file ended in the middle of a packet: "original", "anonymized", or NULL. */
+const char *audit_cut(const struct audit *audit);
+
+/* Reports.  |redact| leaves out what the original says: values, and names of files. */
+void audit_text(const struct audit *audit, bool redact, FILE *out);
+void audit_json(const struct audit *audit, bool redact, FILE *out);
+void audit_html(const struct audit *audit, bool redact, FILE *out);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/blocks.h
+ *
+ * Every byte of a capture file, block by block (pcapng) or record by record (pcap), with its place.
+ * What cannot be read as such comes in pieces as it is.
+ *
+ * Memory: one block of BLOCK_BYTES_MAX; longer ones come in pieces.
+ */
+#ifndef NFSDIGEST_AUDIT_BLOCKS_H
+#define NFSDIGEST_AUDIT_BLOCKS_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { BLOCK_BYTES_MAX = 16 << 20, BLOCK_OVERLAP = 16 };
+
+enum block_kind {
+    BLOCK_OTHER,
+    BLOCK_SECTION,
+    BLOCK_INTERFACE,
+    BLOCK_STATISTICS,
+    BLOCK_NAMES,
+    BLOCK_PACKET,
+};
+
+struct block {
+    uint8_t kind; /* enum block_kind */
+    bool swapped;
+    bool pcapng;
+    uint64_t offset; /* in the (decompressed) file */
+    /* The block's bytes; up to BLOCK_OVERLAP of those before it stand before |data|. */
+    const uint8_t *data;
+    uint32_t len, before;
+    uint64_t frame;               /* of a packet; of others: the last one before it */
+    uint32_t frame_at, frame_len; /* where the packet's bytes stand in |data| */
+};
+
+typedef int block_visit(void *ctx, const struct block *block, struct err *err);
+
+int blocks_read(const char *path, block_visit *visit, void *ctx, struct err *err);
+
+/* The pcapng options of a block (not of packets of other kinds than enhanced ones).  |text|: not
+ * ended by a zero. */
+typedef int option_visit(void *ctx, const struct block *block, unsigned code, const uint8_t *text,
+                         uint32_t len, struct err *err);
+int block_options(const struct block *block, option_visit *visit, void *ctx, struct err *err);
+
+const char *block_kind_name(enum block_kind kind);
+
+#endif

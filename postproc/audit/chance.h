@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/chance.h
+ *
+ * How likely it is that a short secret turns up where it is none.
+ */
+#ifndef NFSDIGEST_AUDIT_CHANCE_H
+#define NFSDIGEST_AUDIT_CHANCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Below this, hits are no chance. */
+#define CHANCE_LIMIT 1e-6
+
+/* A chain knows frequencies only roughly: so much more than it says is still chance. */
+#define MODEL_ERROR 1.5
+
+/* The probability of |hits| or more when |expected| are (Poisson). */
+double chance_of(uint64_t hits, double expected);
+
+/* Which bytes follow which in the bytes that are no kept values: a Markov chain of order 1, so that
+ * texts in the middle of binary fields are judged as texts. */
+struct chain {
+    uint64_t pairs[256][256], firsts[256], total;
+};
+
+void chain_bytes(struct chain *chain, const uint8_t *data, size_t len);
+
+/* How often |data| is to be expected in all that the chain has seen. */
+double chain_expected(const struct chain *chain, const uint8_t *data, size_t len);
+
+#endif

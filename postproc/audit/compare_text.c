@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "audit/internal.h"
+
+void place_finding(const struct place *p, unsigned kind, const char *what, struct finding *f)
+{
+    memset(f, 0, sizeof(*f));
+    f->kind = (uint8_t)kind;
+    f->what = what;
+    f->offset = -1;
+    f->frame = p->anonymized ? p->anonymized->frame : 0;
+    f->original_frame = p->original ? p->original->frame : 0;
+    if (p->original && p->comparer)
+        item_path(p->original, &p->comparer->original, p->index, f->place);
+}
+
+static struct quote quote_value(unsigned bits, struct pair_value v)
+{
+    if (bits == 32)
+        return quote_number(load_be32(v.data));
+    if (bits == 64)
+        return quote_number(load_be64(v.data));
+    return quote_bytes(v.data, v.len);
+}
+
+static void find_pair(struct audit *a, const struct place *p, unsigned kind, enum domain domain,
+                      unsigned bits, struct pair_value from, struct pair_value to, uint64_t other)
+{
+    struct finding f;
+
+    place_finding(p, kind, domain_name(domain), &f);
+    f.original = quote_value(bits, from);
+    f.anonymized = quote_value(bits, to);
+    if (other)
+        snprintf(f.text, sizeof(f.text), "the other one is in frame %llu of the original",
+                 (unsigned long long)other);
+    audit_find(a, &f);
+}
+
+/* A short text that stayed: whether by chance is known when all were seen. */
+static void note_short(struct audit *a, const struct place *p, enum domain domain,
+                       struct pair_value value)
+{
+    struct finding *f = &a->names.short_findings[a->names.short_finding_count];
+
+    a->names.short_same[value.len]++;
+    if (a->names.short_finding_count == FINDINGS_SHOWN)
+        return;
+    a->names.short_finding_count++;
+    place_finding(p, FOUND_IDENTITY, domain_name(domain), f);
+    f->original = f->anonymized = quote_value(0, value);
+}
+
+int compare_pair(struct audit *a, const struct place *p, enum domain domain, unsigned bits,
+                 struct pair_value from, struct pair_value to, bool kept, bool *is_new,
+                 struct err *err)
+{
+    struct domain_row *row = &a->domains[domain];
+    bool same = from.len == to.len && memcmp(from.data, to.data, from.len) == 0;
+    bool is_short = !bits && from.len < SHORT_NAME;
+    struct pair_result result;
+
+    row->compared++;
+    kept = kept && same;
+    if (kept)
+        row->kept++;
+    if (pairs_add(&a->pairs, domain, bits, from, to, kept, p->original->frame, &result, err) < 0)
+        return -ERR_SYSTEM;
+    if (is_new)
+        *is_new = result.is_new;
+    if (is_short && result.is_new && !kept)
+        a->names.short_seen[from.len]++;
+    if (same && !kept) {
+        row->same++;
+        if (!is_short)
+            find_pair(a, p, FOUND_IDENTITY, domain, bits, from, to, 0);
+        else if (result.is_new)
+            note_short(a, p, domain, from);
+    }
+    if (result.contradicts) {
+        row->contradictions++;
+        find_pair(a, p, FOUND_FUNCTION, domain, bits, from, to, result.frame);
+    }
+    if (result.collides) {
+        row->collisions++;
+        find_pair(a, p, FOUND_COLLISION, domain, bits, from, to, result.frame);
+    }
+    row->zero_collisions += result.collides_in_zero;
+    if (!same) {
+        const uint8_t *b = to.data;
+        bool zero = true;
+
+        for (uint32_t i = 0; i < to.len && zero; i++)
+            zero = !b[i];
+        *(zero ? &row->changed_to_zero : &row->changed) += 1;
+    }
+    return 0;
+}
+
+/* --- names --- */
+
+static bool is_dots(struct pair_value v)
+{
+    const uint8_t *p = v.data;
+
+    return v.len == 0 || (v.len <= 2 && p[0] == '.' && p[v.len - 1] == '.');
+}
+
+/* The lengths of both without what is allowed to stay. */
+static void strip(struct audit *a, struct pair_value o, struct pair_value n, uint32_t *o_len,
+                  uint32_t *n_len, bool *suffixed, bool *prefixed)
+{
+    const uint8_t *x = o.data, *y = n.data;
+    size_t suffix = allow_suffix(&a->allow, x, o.len), prefix;
+
+    while (suffix && (suffix >= n.len || memcmp(x + o.len - suffix, y + n.len - suffix, suffix)))
+        suffix = allow_suffix(&a->allow, x + o.len - suffix, suffix);
+    prefix = allow_prefix(&a->allow, x, o.len - suffix);
+    while (prefix && (prefix >= n.len - suffix || memcmp(x, y, prefix)))
+        prefix = allow_prefix(&a->allow, x, prefix);
+    *suffixed = suffix > 0;
+    *prefixed = prefix > 0;
+    *o_len = (uint32_t)(o.len - suffix - prefix);
+    *n_len = (uint32_t)(n.len - suffix - prefix);
+}
+
+static int compare_name(struct audit *a, const struct place *p, struct pair_value o,
+                        struct pair_value n, struct err *err)
+{
+    uint32_t o_len, n_len;
+    bool is_new, suffixed, prefixed, dots = is_dots(o);
+
+    if (compare_pair(a, p, DOMAIN_NAME, 0, o, n, dots, &is_new, err) < 0)
+        return -err->code;
+    if (!is_new || dots)
+        return 0;
+    strip(a, o, n, &o_len, &n_len, &suffixed, &prefixed);
+    a->names.distinct++;
+    a->names.suffix += suffixed;
+    a->names.prefix += prefixed;
+    a->names.same_length += o_len == n_len;
+    a->names.lengths[n_len < LENGTHS ? n_len : LENGTHS - 1]++;
+    return 0;
+}
+
+static uint32_t count_components(const struct item *item)
+{
+    uint32_t count = 1;
+
+    for (uint32_t i = 0; i < item->len; i++)
+        count += item->data[i] == '/';
+    return count;
+}
+
+static struct pair_value next_component(const uint8_t **at, const uint8_t *end)
+{
+    const uint8_t *slash = *at < end ? memchr(*at, '/', (size_t)(end - *at)) : NULL;
+    struct pair_value v = { *at, (uint32_t)((slash ? slash : end) - *at) };
+
+    *at = slash ? slash + 1 : end;
+    return v;
+}
+
+static int compare_path(struct audit *a, const struct place *p, const struct item *o,
+                        const struct item *n, struct err *err)
+{
+    uint32_t count = count_components(o);
+    const uint8_t *x = o->data, *y = n->data;
+    int rc = 0;
+
+    a->names.paths++;
+    if (count_components(n) != count) {
+        a->names.paths_flattened++;
+        return compare_pair(a, p, DOMAIN_PATH, 0, (struct pair_value){ o->data, o->len },
+                            (struct pair_value){ n->data, n->len }, false, NULL, err);
+    }
+    for (uint32_t i = 0; rc == 0 && i < count; i++)
+        rc = compare_name(a, p, next_component(&x, o->data + o->len),
+                          next_component(&y, n->data + n->len), err);
+    return rc;
+}
+
+/* --- hosts and addresses --- */
+
+int compare_address(struct audit *a, const struct place *p, const struct address *o,
+                    const struct address *n, struct err *err)
+{
+    struct pair_value from = { o->bytes, address_len(o) }, to = { n->bytes, address_len(n) };
+    struct finding f;
+
+    if (o->version == n->version)
+        return compare_pair(a, p, DOMAIN_ADDRESS, o->version == 4 ? 32 : 128, from, to,
+                            secret_is_special_address(o), NULL, err);
+    place_finding(p, FOUND_STRUCTURE, domain_name(DOMAIN_ADDRESS), &f);
+    snprintf(f.text, sizeof(f.text), "another version of IP");
+    audit_find(a, &f);
+    return 0;
+}
+
+static int compare_host(struct audit *a, const struct place *p, const struct item *o,
+                        const struct item *n, struct err *err)
+{
+    struct pair_value from = { o->data, o->len }, to = { n->data, n->len };
+    struct address x, y;
+    bool exact, n_exact, kept = allow_text(&a->allow, o->data, o->len) || !o->len;
+
+    if (!text_address(o->data, o->len, &x, &exact) || !text_address(n->data, n->len, &y, &n_exact))
+        return compare_pair(a, p, DOMAIN_HOST, 0, from, to, kept, NULL, err);
+    if (exact)
+        return compare_address(a, p, &x, &y, err);
+    /* of a network some bits count only: it is compared as the text that it is */
+    return compare_pair(a, p, DOMAIN_HOST, 0, from, to, secret_is_special_address(&x), NULL, err);
+}
+
+int compare_text(struct audit *a, const struct place *p, const struct item *o, const struct item *n,
+                 struct err *err)
+{
+    switch (o->cls) {
+    case CLASS_NAME:
+        return compare_name(a, p, (struct pair_value){ o->data, o->len },
+                            (struct pair_value){ n->data, n->len }, err);
+    case CLASS_PATH:
+        return compare_path(a, p, o, n, err);
+    default:
+        return compare_host(a, p, o, n, err);
+    }
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "audit/internal.h"
+
+static const struct {
+    const char *name, *words;
+} kinds[FOUND_KINDS] = {
+    [FOUND_LEAK] = { "leak", "stands in the anonymized file" },
+    [FOUND_SAME_FIELD] = { "same_field", "stands in a field of the kind that it came from" },
+    [FOUND_IDENTITY] = { "identity", "was not changed" },
+    [FOUND_FUNCTION] = { "function", "became two different pseudonyms" },
+    [FOUND_COLLISION] = { "collision", "became the same as another value" },
+    [FOUND_VALUE] = { "value", "should have stayed as it was" },
+    [FOUND_TIME] = { "time", "does not follow the others" },
+    [FOUND_LENGTH] = { "length", "has the length of its original" },
+    [FOUND_STRUCTURE] = { "structure", "differs in form from the original" },
+    [FOUND_PADDING] = { "padding", "bytes between values are not zero" },
+    [FOUND_CONTENTS] = { "contents", "file contents are left" },
+    [FOUND_MISSING] = { "missing", "is not there and not accounted for" },
+    [FOUND_SURPLUS] = { "surplus", "is not explained by the original" },
+    [FOUND_UNCHECKED] = { "unchecked", "was more than could be looked at" },
+};
+
+const char *finding_kind_name(unsigned kind)
+{
+    return kinds[kind].name;
+}
+
+const char *finding_kind_words(unsigned kind)
+{
+    return kinds[kind].words;
+}
+
+void audit_find(struct audit *a, const struct finding *finding)
+{
+    uint32_t i = 0;
+
+    a->finding_total++;
+    while (i < a->count_rows &&
+           (a->counts[i].kind != finding->kind || a->counts[i].what != finding->what))
+        i++;
+    if (i == sizeof(a->counts) / sizeof(*a->counts))
+        i--; /* the table knows more kinds and classes than there are */
+    if (i == a->count_rows) {
+        a->counts[i] = (struct finding_count){ finding->kind, finding->what, 0 };
+        a->count_rows++;
+    }
+    if (a->counts[i].count++ < FINDINGS_SHOWN && a->finding_count < FINDINGS_MAX)
+        a->findings[a->finding_count++] = *finding;
+}
+
+struct quote quote_bytes(const void *data, size_t len)
+{
+    struct quote q = { .len = (uint32_t)len };
+
+    if (len)
+        memcpy(q.data, data, len < sizeof(q.data) ? len : sizeof(q.data));
+    return q;
+}
+
+struct quote quote_number(uint64_t number)
+{
+    return (struct quote){ .is_number = true, .number = number };
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "audit/blocks.h"
+#include "audit/internal.h"
+#include "base/digest.h"
+
+#include <arpa/inet.h>
+
+enum { DATA_STEP = 16, HANDLE_WINDOW = 8, RUN_LEAST = 6, OPAQUE_SHORTEST = 4 };
+
+/* The same value comes again and again: a direct-mapped memory of the last ones. */
+bool gather_is_seen(struct audit *a, unsigned cls, const void *data, size_t len)
+{
+    uint64_t hash = XXH3_64bits_withSeed(data, len, cls);
+    uint64_t *place = &a->seen[hash % SEEN_PLACES];
+    bool seen = *place == hash;
+
+    *place = hash;
+    return seen;
+}
+
+static int gather_path(struct audit *a, enum secret_class cls, const struct item *item,
+                       uint64_t frame, struct err *err)
+{
+    const uint8_t *p = item->data, *end = p + item->len;
+    int rc = secrets_text(&a->secrets, cls, item->data, item->len, frame, err);
+
+    while (rc == 0 && p < end) {
+        const uint8_t *slash = memchr(p, '/', (size_t)(end - p));
+        const uint8_t *stop = slash ? slash : end;
+
+        rc = secrets_text(&a->secrets, cls, p, (size_t)(stop - p), frame, err);
+        p = stop + 1;
+    }
+    return rc;
+}
+
+bool text_address(const uint8_t *data, uint32_t len, struct address *out, bool *exact)
+{
+    char text[64];
+    char *cut;
+
+    *exact = true;
+    memset(out, 0, sizeof(*out));
+    if (!len || len >= sizeof(text))
+        return false;
+    memcpy(text, data, len);
+    text[len] = '\0';
+    cut = strchr(text, '/');
+    if (cut) {
+        *cut = '\0';
+        *exact = false;
+    }
+    for (unsigned tries = 0; tries < 2; tries++) {
+        out->version = 4;
+        if (inet_pton(AF_INET, text, out->bytes) == 1)
+            return true;
+        out->version = 6;
+        if (inet_pton(AF_INET6, text, out->bytes) == 1)
+            return true;
+        for (unsigned i = 0; i < 2; i++) { /* the port's two bytes */
+            cut = strrchr(text, '.');
+            if (!cut)
+                return false;
+            *cut = '\0';
+        }
+    }
+    return false;
+}
+
+static int gather_host(struct audit *a, const struct item *item, uint64_t frame, struct err *err)
+{
+    struct address address;
+    bool exact;
+
+    if (text_address(item->data, item->len, &address, &exact))
+        return secrets_address(&a->secrets, &address, frame, err);
+    if (allow_text(&a->allow, item->data, item->len))
+        return 0;
+    return secrets_text(&a->secrets, SECRET_HOST, item->data, item->len, frame, err);
+}
+
+static int gather_number(struct audit *a, enum secret_class cls, const struct item *item,
+                         unsigned least, uint64_t frame, struct err *err)
+{
+    struct secret plain = { .cls = (uint8_t)cls, .len = (uint8_t)item->len, .frame = frame };
+    struct secret reversed;
+    int rc;
+
+    if (!secret_is_telling(item->data, item->len, least)) {
+        a->secrets.classes[cls].dull++;
+        return 0;
+    }
+    memcpy(plain.data, item->data, item->len);
+    reversed = plain;
+    reversed.form = FORM_REVERSED;
+    for (unsigned i = 0; i < item->len; i++)
+        reversed.data[i] = item->data[item->len - 1 - i];
+    rc = secrets_add(&a->secrets, &plain, err);
+    return rc < 0 ? rc : secrets_add(&a->secrets, &reversed, err);
+}
+
+static int gather_opaque(struct audit *a, const struct item *item, uint64_t frame, struct err *err)
+{
+    if (allow_text(&a->allow, item->data, item->len))
+        return 0;
+    if (item->len < HANDLE_WINDOW)
+        return item->len >= OPAQUE_SHORTEST && secret_is_telling(item->data, item->len, 3)
+                   ? secrets_text(&a->secrets, SECRET_OPAQUE, item->data, item->len, frame, err)
+                   : 0;
+    return secrets_windows(&a->secrets, SECRET_OPAQUE, item->data, item->len, HANDLE_WINDOW, 1,
+                           frame, err);
+}
+
+static int gather_item(struct audit *a, const struct item *item, uint64_t frame, struct err *err)
+{
+    struct secrets *s = &a->secrets;
+
+    if (item->cls == CLASS_DATA)
+        return secrets_windows(s, SECRET_DATA, item->data, item->len, SECRET_LEN_MAX, DATA_STEP,
+                               frame, err);
+    if (gather_is_seen(a, item->cls, item->data, item->len))
+        return 0;
+    switch (item->cls) {
+    case CLASS_NAME:
+        return secrets_text(s, SECRET_NAME, item->data, item->len, frame, err);
+    case CLASS_PATH:
+        return gather_path(a, item->field->role & ROLE_LINK_TEXT ? SECRET_LINK : SECRET_PATH, item,
+                           frame, err);
+    case CLASS_HOST:
+        return gather_host(a, item, frame, err);
+    case CLASS_ADDRESS:
+        return item->is_bytes ? gather_host(a, item, frame, err) : 0;
+    case CLASS_HANDLE:
+        return secrets_windows(s, SECRET_HANDLE, item->data, item->len, HANDLE_WINDOW, 1, frame,
+                               err);
+    case ITEM_STAMP:
+        return gather_number(a, SECRET_STAMP, item, 3, frame, err);
+    case CLASS_FILEID:
+    case CLASS_FSID:
+        return item->len == 8 ? gather_number(a, SECRET_NUMBER, item, 5, frame, err) : 0;
+    case CLASS_COOKIE:
+    case CLASS_VERIFIER:
+        if (!item->is_bytes || item->len == 8)
+            return gather_number(a, SECRET_NUMBER, item, 5, frame, err);
+        return gather_opaque(a, item, frame, err);
+    case CLASS_LOCK_OWNER:
+    case CLASS_OPAQUE:
+    case ITEM_CREDENTIAL:
+        return item->is_bytes ? gather_opaque(a, item, frame, err) : 0;
+    default:
+        return 0;
+    }
+}
+
+int gather_message(struct audit *a, const struct audit_message *m, const struct items *items,
+                   struct err *err)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < 2; i++)
+        if (!gather_is_seen(a, ITEM_CLASSES, &m->address[i], sizeof(m->address[i])))
+            rc = secrets_address(&a->secrets, &m->address[i], m->frame, err);
+    for (uint32_t i = 0; rc == 0 && i < items->count; i++)
+        rc = gather_item(a, &items->all[i], m->frame, err);
+    return rc;
+}
+
+/* --- frames as they are --- */
+
+static int gather_runs(struct audit *a, const struct frame *frame, struct err *err)
+{
+    const uint8_t *p = frame->data;
+    uint32_t start = 0;
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i <= frame->cap_len; i++) {
+        if (i < frame->cap_len && p[i] >= 0x20 && p[i] < 0x7f)
+            continue;
+        if (i - start >= RUN_LEAST && !allow_text(&a->allow, p + start, i - start))
+            rc = secrets_text(&a->secrets, SECRET_STRING, p + start, i - start, frame->number, err);
+        start = i + 1;
+    }
+    return rc;
+}
+
+static int gather_hardware(struct audit *a, const uint8_t *p, uint64_t frame, struct err *err)
+{
+    struct secret secret = { .cls = SECRET_HARDWARE, .len = 6, .frame = frame };
+    struct pair_entry entry = { .key = { XXH3_64bits(p, 6) }, .frame = frame };
+    struct pair_side *side = &a->hardware;
+    static const uint8_t zeros[6];
+
+    if (p[0] & 1 || memcmp(p, zeros, 6) == 0) /* groups, loopback */
+        return 0;
+    if (side->count < SEEN_PLACES && !pair_side_has(side, entry.key[0]) &&
+        pair_side_add(side, &entry, err) < 0)
+        return -ERR_SYSTEM;
+    if (!secret_is_telling(p, 6, 3)) {
+        a->secrets.classes[SECRET_HARDWARE].dull++;
+        return 0;
+    }
+    memcpy(secret.data, p, 6);
+    return secrets_add(&a->secrets, &secret, err);
+}
+
+int gather_frame(void *audit, const struct frame *frame, struct err *err)
+{
+    struct audit *a = audit;
+    struct peek peek;
+    int rc = gather_runs(a, frame, err);
+
+    peek_frame(frame, &peek);
+    for (unsigned i = 0; rc == 0 && i < peek.hardware_count; i++)
+        if (!gather_is_seen(a, ITEM_CLASSES + 1, peek.hardware[i], 6))
+            rc = gather_hardware(a, peek.hardware[i], frame->number, err);
+    for (unsigned i = 0; rc == 0 && i < peek.address_count; i++)
+        if (!gather_is_seen(a, ITEM_CLASSES, &peek.address[i], sizeof(peek.address[i])))
+            rc = secrets_address(&a->secrets, &peek.address[i], frame->number, err);
+    return rc;
+}
+
+/* --- what a pcapng file says besides packets --- */
+
+static int gather_printable(struct audit *a, const uint8_t *p, uint32_t len, struct err *err)
+{
+    uint32_t start = 0;
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i <= len; i++) {
+        if (i < len && p[i] >= 0x20 && p[i] != 0x7f)
+            continue;
+        if (!allow_text(&a->allow, p + start, i - start) &&
+            !allow_covers(&a->allow, p, len, start, i - start))
+            rc = secrets_text(&a->secrets, SECRET_METADATA, p + start, i - start, 0, err);
+        start = i + 1;
+    }
+    return rc;
+}
+
+static int on_option(void *ctx, const struct block *block, unsigned code, const uint8_t *text,
+                     uint32_t len, struct err *err)
+{
+    enum { IF_HARDWARE = 6, IF_EUI = 7, IF_IPV4 = 4, IF_IPV6 = 5 };
+    struct address address = { 0 };
+
+    if (block->kind == BLOCK_INTERFACE && code == IF_HARDWARE && len == 6)
+        return gather_hardware(ctx, text, 0, err);
+    if (block->kind == BLOCK_INTERFACE &&
+        ((code == IF_IPV4 && len >= 4) || (code == IF_IPV6 && len >= 16))) {
+        address.version = code == IF_IPV4 ? 4 : 6;
+        memcpy(address.bytes, text, address_len(&address));
+        return secrets_address(&((struct audit *)ctx)->secrets, &address, 0, err);
+    }
+    if (block->kind == BLOCK_PACKET && code != 1) /* only comments are texts there */
+        return 0;
+    return gather_printable(ctx, text, len, err);
+}
+
+static int on_block(void *ctx, const struct block *block, struct err *err)
+{
+    if (!block->pcapng)
+        return 0;
+    if (block->kind == BLOCK_NAMES || block->kind == BLOCK_OTHER)
+        return block->len > 12 ? gather_printable(ctx, block->data + 8, block->len - 12, err) : 0;
+    return block_options(block, on_option, ctx, err);
+}
+
+int gather_metadata(struct audit *a, struct err *err)
+{
+    return blocks_read(a->options->original, on_block, a, err);
+}

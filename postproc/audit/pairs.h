@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/pairs.h
+ *
+ * Which value became which: a table from originals to pseudonyms and one back, over the whole
+ * capture.  Values are known by 128 bits of their hash.
+ *
+ * Memory: PAIRS_MAX entries each way, 72 bytes with their places; when there are more of either,
+ * those with the smaller hashes stay, at a power of two, whatever their order.  A value that is
+ * not a function, or a collision, is then found if it is among those.
+ */
+#ifndef NFSDIGEST_AUDIT_PAIRS_H
+#define NFSDIGEST_AUDIT_PAIRS_H
+
+#include "base/err.h"
+#include "base/table.h"
+
+enum { PAIRS_MAX = 1 << 20 };
+
+/* What has one mapping for all of its values. */
+enum domain {
+    DOMAIN_NAME, /* and components of paths */
+    DOMAIN_PATH, /* whole, when it did not keep its components */
+    DOMAIN_HOST,
+    DOMAIN_ADDRESS,
+    DOMAIN_UID,
+    DOMAIN_GID,
+    DOMAIN_FILEID,
+    DOMAIN_FSID,
+    DOMAIN_DEVICE,
+    DOMAIN_COOKIE,
+    DOMAIN_VERIFIER,
+    DOMAIN_LOCK_OWNER,
+    DOMAIN_HANDLE,
+    DOMAIN_STAMP,
+    DOMAIN_OPAQUE,
+    DOMAIN_CREDENTIAL,
+    DOMAIN_XID,
+    DOMAIN_PORT,
+    DOMAIN_MAX
+};
+
+const char *domain_name(enum domain domain);
+
+struct pair_entry {
+    uint64_t key[2], other[2]; /* hashes of the value and of what it became */
+    uint64_t frame;            /* of the original, where it was seen first */
+    uint64_t uses;
+    uint8_t domain, bits; /* a number's width, 0 for bytes */
+    bool zero;            /* of what it became: nothing but zeros, or empty */
+    bool kept;            /* allowed to stay as it is */
+    bool short_value;     /* so few bits that chance may have it somewhere */
+};
+
+struct pair_side {
+    struct pair_entry *all;
+    uint32_t count, cap;
+    unsigned halvings;
+    struct table by_key;
+};
+
+struct pairs {
+    struct pair_side forward, back;
+    uint32_t max;
+};
+
+/* |max| 0: PAIRS_MAX. */
+void pairs_init(struct pairs *p, uint32_t max);
+void pairs_free(struct pairs *p);
+
+struct pair_value {
+    const void *data;
+    uint32_t len;
+};
+
+/* What a pair of values did to the tables. */
+struct pair_result {
+    bool is_new;      /* this original was not seen before */
+    bool contradicts; /* it became something else before */
+    bool collides;    /* something else became the same before; never for zeros */
+    bool collides_in_zero;
+    uint64_t frame; /* where that was */
+};
+
+/* |bits|: see struct pair_entry; the same value of another width is another value. */
+int pairs_add(struct pairs *p, enum domain domain, unsigned bits, struct pair_value from,
+              struct pair_value to, bool kept, uint64_t frame, struct pair_result *result,
+              struct err *err);
+
+/* Whether this is a pseudonym of the domain. */
+bool pairs_is_pseudonym(const struct pairs *p, enum domain domain, unsigned bits,
+                        struct pair_value value);
+
+/* A side alone, as a set of hashes. */
+bool pair_side_has(const struct pair_side *side, uint64_t key);
+struct pair_entry *pair_side_find(const struct pair_side *side, const uint64_t key[2]);
+int pair_side_add(struct pair_side *side, const struct pair_entry *entry, struct err *err);
+void pair_side_free(struct pair_side *side);
+
+/* Whether this value is one of the originals of the domain (and was not to be kept). */
+const struct pair_entry *pairs_original(const struct pairs *p, const struct pair_entry *pseudonym);
+
+#endif

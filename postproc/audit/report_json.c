@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* schemas/audit.schema.json describes what this writes. */
+#include "audit/report.h"
+
+/* Our texts are ASCII, but for what stands in a file's comment. */
+static void text(FILE *out, const char *s)
+{
+    fputc('"', out);
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+
+        if (c == '"' || c == '\\')
+            fprintf(out, "\\%c", c);
+        else if (c < 0x20 || c >= 0x7f)
+            fprintf(out, "\\u%04x", c);
+        else
+            fputc(c, out);
+    }
+    fputc('"', out);
+}
+
+static void number(FILE *out, const char *name, uint64_t value)
+{
+    fprintf(out, ",\"%s\":%llu", name, (unsigned long long)value);
+}
+
+static void show_files(const struct audit *a, FILE *out)
+{
+    fprintf(out, ",\"original\":{\"frames\":%llu", (unsigned long long)a->original.frames);
+    number(out, "calls", a->original.calls);
+    number(out, "replies", a->original.replies);
+    number(out, "unread", a->original.unread);
+    fprintf(out, ",\"cut\":%s}", a->original.cut ? "true" : "false");
+    fprintf(out, ",\"anonymized\":{\"frames\":%llu", (unsigned long long)a->anonymized.frames);
+    number(out, "calls", a->anonymized.calls);
+    number(out, "replies", a->anonymized.replies);
+    number(out, "unread", a->anonymized.unread);
+    fprintf(out, ",\"cut\":%s", a->anonymized.cut ? "true" : "false");
+    number(out, "bytes_searched", a->bytes_searched);
+    fputs(",\"policy\":", out);
+    text(out, a->policy);
+    fputs(",\"policy_digest\":", out);
+    text(out, a->policy_digest);
+    fputs(",\"provenance\":", out);
+    text(out, a->provenance);
+    fputs("}", out);
+    fprintf(out, ",\"messages\":{\"compared\":%llu", (unsigned long long)a->matched);
+    number(out, "missing", a->missing);
+    fputs(",\"stated_as_dropped\":", out);
+    if (a->has_dropped)
+        fprintf(out, "%llu", (unsigned long long)a->dropped);
+    else
+        fputs("null", out);
+    number(out, "surplus", a->surplus);
+    number(out, "cut", a->incomplete);
+    number(out, "unreadable_bodies", a->unread_bodies);
+    fputs("}", out);
+}
+
+static void show_names(const struct audit *a, bool redact, FILE *out)
+{
+    fputs(",\"names\":{\"lengths\":", out);
+    text(out, report_name_lengths(a));
+    number(out, "distinct", a->names.distinct);
+    number(out, "with_suffix", a->names.suffix);
+    number(out, "with_prefix", a->names.prefix);
+    number(out, "paths", a->names.paths);
+    number(out, "paths_flattened", a->names.paths_flattened);
+    fprintf(out, "},\"times\":{\"shifted\":%s", a->shift ? "true" : "false");
+    if (!redact)
+        fprintf(out, ",\"shift_ns\":%lld", (long long)a->shift);
+    fputs("}", out);
+}
+
+static void show_secrets(const struct audit *a, FILE *out)
+{
+    fputs(",\"search\":[", out);
+    for (unsigned c = 0; c < SECRET_MAX; c++) {
+        const struct leak_row *row = &a->leaks[c];
+        const char *name = secret_class_name((enum secret_class)c);
+
+        fprintf(out, "%s{\"class\":\"%s\"", c ? "," : "", name);
+        number(out, "gathered", a->secrets.classes[c].seen);
+        number(out, "too_regular", a->secrets.classes[c].dull);
+        number(out, "distinct", report_distinct(a, (enum secret_class)c));
+        number(out, "searched", a->secrets.classes[c].count);
+        fprintf(out, ",\"sampled\":%s", a->secrets.classes[c].halvings ? "true" : "false");
+        number(out, "hits", row->hits);
+        number(out, "hits_in_kept_values", row->kept);
+        number(out, "hits_allowed", row->allowed);
+        number(out, "short_patterns", row->short_count);
+        number(out, "short_hits", row->short_hits);
+        fprintf(out, ",\"short_hits_expected\":%.6g,\"short_hits_probability\":%.6g", row->expected,
+                row->probability);
+        number(out, "findings", report_found(a, FOUND_LEAK, name));
+        fputs("}", out);
+    }
+    fputs("]", out);
+}
+
+static void show_domains(const struct audit *a, FILE *out)
+{
+    fputs(",\"mappings\":[", out);
+    for (unsigned d = 0; d < DOMAIN_MAX; d++) {
+        const struct domain_row *row = &a->domains[d];
+
+        fprintf(out, "%s{\"class\":\"%s\"", d ? "," : "", domain_name((enum domain)d));
+        number(out, "compared", row->compared);
+        number(out, "may_stay", row->kept);
+        number(out, "unchanged", row->same);
+        number(out, "not_a_function", row->contradictions);
+        number(out, "collisions", row->collisions);
+        number(out, "zeroed", row->changed_to_zero);
+        number(out, "pseudonyms_that_are_originals", row->foreign);
+        fprintf(out, ",\"expected_by_chance\":%.6g}", row->foreign_by_chance);
+    }
+    fprintf(out, "],\"mappings_sampled\":%s",
+            a->pairs.forward.halvings || a->pairs.back.halvings ? "true" : "false");
+}
+
+static void show_findings(const struct audit *a, bool redact, FILE *out)
+{
+    char place[LINE_TEXT_MAX], quote[QUOTE_TEXT_MAX];
+
+    fputs(",\"finding_counts\":[", out);
+    for (uint32_t i = 0; i < a->count_rows; i++)
+        fprintf(out, "%s{\"kind\":\"%s\",\"class\":\"%s\",\"count\":%llu}", i ? "," : "",
+                finding_kind_name(a->counts[i].kind), a->counts[i].what,
+                (unsigned long long)a->counts[i].count);
+    fputs("],\"findings\":[", out);
+    for (uint32_t i = 0; i < a->finding_count; i++) {
+        const struct finding *f = &a->findings[i];
+
+        fprintf(out, "%s\n{\"kind\":\"%s\",\"class\":\"%s\"", i ? "," : "",
+                finding_kind_name(f->kind), f->what);
+        if (f->offset >= 0)
+            number(out, "offset", (uint64_t)f->offset);
+        if (f->frame)
+            number(out, "frame", f->frame);
+        if (f->original_frame && !redact)
+            number(out, "original_frame", f->original_frame);
+        fputs(",\"place\":", out);
+        text(out, f->place);
+        if (!redact) {
+            fputs(",\"original\":", out);
+            text(out, quote_text(&f->original, false, quote));
+            fputs(",\"anonymized\":", out);
+            text(out, quote_text(&f->anonymized, false, quote));
+        }
+        fputs(",\"text\":", out);
+        text(out, f->text);
+        fputs(",\"where\":", out);
+        text(out, finding_place(f, redact, place));
+        fputs("}", out);
+    }
+    fputs("]", out);
+}
+
+struct lines {
+    FILE *out;
+    bool first;
+};
+
+static void show_line(void *ctx, const char *topic, const char *words)
+{
+    struct lines *l = ctx;
+
+    fputs(l->first ? "{\"topic\":" : ",{\"topic\":", l->out);
+    text(l->out, topic);
+    fputs(",\"text\":", l->out);
+    text(l->out, words);
+    fputs("}", l->out);
+    l->first = false;
+}
+
+void audit_json(const struct audit *a, bool redact, FILE *out)
+{
+    struct lines lines = { out, true };
+
+    fputs("{\"warning\":", out);
+    text(out, report_warning(redact));
+    fprintf(out, ",\"version\":1,\"redacted\":%s,\"clean\":%s", redact ? "true" : "false",
+            a->finding_total ? "false" : "true");
+    number(out, "finding_total", a->finding_total);
+    show_files(a, out);
+    show_names(a, redact, out);
+    show_secrets(a, out);
+    show_domains(a, out);
+    show_findings(a, redact, out);
+    fputs(",\"residual\":[", out);
+    residual_words(a, show_line, &lines);
+    fputs("]}\n", out);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/search.h
+ *
+ * All secrets at once in any bytes: a filter over the next six bytes (three for short secrets) at
+ * each place, then a table, then a comparison.
+ *
+ * Memory: 4 MiB, and 32 bytes a secret.
+ */
+#ifndef NFSDIGEST_AUDIT_SEARCH_H
+#define NFSDIGEST_AUDIT_SEARCH_H
+
+#include "audit/secret.h"
+
+struct search;
+
+/* |secrets| must outlive it unchanged. */
+struct search *search_new(const struct secrets *secrets, struct err *err);
+void search_free(struct search *search);
+
+/* |at|: where the secret stands in |data|.  Returns 0 or a negative code. */
+typedef int search_hit(void *ctx, uint32_t secret, size_t at, struct err *err);
+
+/* Everything that begins in [from, to) of the |len| bytes. */
+int search_bytes(const struct search *search, const uint8_t *data, size_t len, size_t from,
+                 size_t to, search_hit *hit, void *ctx, struct err *err);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/secret.h
+ *
+ * What must not get out: byte patterns of 3 to 16 bytes, gathered from the original.  A longer text
+ * is kept as windows of 12 bytes, one after the other and one at its end, so that 23 bytes of it in
+ * a row are found wherever they stand.
+ *
+ * Memory: SECRETS_PER_CLASS patterns a class, 64 bytes each with their table.  When a class has
+ * more, those with the smaller hashes stay, at a power of two: the same ones whatever the order.
+ */
+#ifndef NFSDIGEST_AUDIT_SECRET_H
+#define NFSDIGEST_AUDIT_SECRET_H
+
+#include "base/err.h"
+#include "base/table.h"
+
+enum secret_class {
+    SECRET_NAME,
+    SECRET_PATH, /* components and pieces of MOUNT paths */
+    SECRET_LINK, /* of symbolic links */
+    SECRET_HOST,
+    SECRET_ADDRESS,      /* binary, and with its bytes reversed */
+    SECRET_ADDRESS_TEXT, /* also reversed, as in in-addr.arpa */
+    SECRET_HARDWARE,
+    SECRET_HANDLE,   /* windows of 8 bytes */
+    SECRET_NUMBER,   /* cookies, verifiers, file and file system ids that look like nothing else */
+    SECRET_STAMP,    /* AUTH_SYS */
+    SECRET_OPAQUE,   /* lock owners, credentials that are not AUTH_SYS, what tables call opaque */
+    SECRET_DATA,     /* 16 bytes of file contents */
+    SECRET_METADATA, /* comments, interface names and the like of a pcapng file */
+    SECRET_STRING,   /* printable characters in raw frames */
+    SECRET_MAX
+};
+
+enum {
+    SECRETS_PER_CLASS = 1 << 16,
+    SECRET_SHORTEST = 3, /* shorter ones are compared field by field only */
+    SECRET_LONG = 6,     /* from here on a hit is no chance */
+    SECRET_WINDOW = 12,
+    SECRET_LEN_MAX = 16,
+};
+
+enum secret_form { FORM_PLAIN, FORM_REVERSED };
+
+struct secret {
+    uint8_t data[SECRET_LEN_MAX];
+    uint8_t len, cls, form;
+    bool bounded;   /* an address as text: a digit beside it makes it another one */
+    uint64_t frame; /* of the original; 0: none, metadata */
+};
+
+struct secrets {
+    struct secret *all;
+    uint32_t count, cap, per_class;
+    struct table by_hash;
+    struct {
+        uint64_t seen;     /* values offered, repeats included */
+        uint64_t dull;     /* left out: too regular to mean anything */
+        uint32_t count;    /* patterns kept */
+        unsigned halvings; /* 1 in 2^halvings of the distinct patterns is kept */
+    } classes[SECRET_MAX];
+};
+
+const char *secret_class_name(enum secret_class cls);
+
+/* |per_class| 0: SECRETS_PER_CLASS. */
+void secrets_init(struct secrets *s, uint32_t per_class);
+void secrets_free(struct secrets *s);
+
+/* One pattern of SECRET_SHORTEST to SECRET_LEN_MAX bytes; others are passed over. */
+int secrets_add(struct secrets *s, const struct secret *secret, struct err *err);
+
+/* Whether this pattern is there, in this class. */
+bool secrets_have(const struct secrets *s, enum secret_class cls, const uint8_t *data, size_t len);
+
+/* A text of any length. */
+int secrets_text(struct secrets *s, enum secret_class cls, const uint8_t *data, size_t len,
+                 uint64_t frame, struct err *err);
+
+/* Its windows of |width| bytes that are not regular, |step| apart. */
+int secrets_windows(struct secrets *s, enum secret_class cls, const uint8_t *data, size_t len,
+                    unsigned width, unsigned step, uint64_t frame, struct err *err);
+
+/* Whether bytes tell anything: |least| different ones that are not 0. */
+bool secret_is_telling(const uint8_t *data, size_t len, unsigned least);
+
+/* An address in all its forms; nothing for those that mean the same everywhere. */
+struct address;
+int secrets_address(struct secrets *s, const struct address *address, uint64_t frame,
+                    struct err *err);
+bool secret_is_special_address(const struct address *address);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "audit/audit.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+static const char about[] =
+    "Says whether an anonymized capture tells what it must not.  All that identifies in the "
+    "original\n"
+    "(names, hosts, addresses, handles, contents, ...) is gathered and searched for in every byte "
+    "of\n"
+    "the anonymized file, and both are compared message by message and value by value.\n"
+    "Exit code 0: clean; 1: findings.  The report quotes the original: keep it private, or use\n"
+    "--redact.\n";
+
+struct request {
+    struct audit_options options;
+    bool json, html, redact;
+};
+
+static int print(const struct audit *audit, const struct request *request, struct err *err)
+{
+    const char *cut = audit_cut(audit);
+
+    if (request->json)
+        audit_json(audit, request->redact, stdout);
+    else if (request->html)
+        audit_html(audit, request->redact, stdout);
+    else
+        audit_text(audit, request->redact, stdout);
+    if (audit_findings(audit))
+        return EXIT_FINDINGS;
+    return cut ? err_set(err, ERR_INPUT,
+                         "the %s capture is cut in the middle of a packet: what is behind was not "
+                         "looked at",
+                         cut)
+               : 0;
+}
+
+int cmd_audit(int argc, char **argv, struct err *err)
+{
+    struct request request = { 0 };
+    struct engine_args engine;
+    struct arg more[ENGINE_ARG_COUNT];
+    uint64_t per_class = 0;
+    const struct arg own[] = {
+        { 'p', "policy", "NAME", "the policy to expect (what the file says of itself)", set_text,
+          &request.options.policy },
+        { 'a', "allow", "FILE", "a further allow-list, as schemas/audit-allow.conf", set_text,
+          &request.options.allow },
+        { 's', "sample", "N",
+          "patterns of each class to search for at most (65536), and a\n"
+          "bound for mappings to remember",
+          set_count, &per_class },
+        { 'r', "redact", NULL, "leave out what the original says, for publication", set_flag,
+          &request.redact },
+        { 'j', "json", NULL, "as JSON (schemas/audit.schema.json)", set_flag, &request.json },
+        { 'H', "html", NULL, "as one HTML page", set_flag, &request.html },
+        { 0 },
+    };
+    const struct args args = { "nfsdigest audit [OPTION...] ORIGINAL ANONYMIZED", about, own, more,
+                               "How captures are read (as they were for anonymizing)" };
+    struct audit *audit;
+    int first, result;
+
+    engine_arg_table(&engine, more);
+    result = args_parse(&args, argc, argv, &first, err);
+    if (result != 1)
+        return result;
+    if (argc - first != 2)
+        return err_set(err, ERR_USAGE,
+                       "audit takes an original and an anonymized capture: see \"nfsdigest audit "
+                       "--help\"");
+    if (request.json && request.html)
+        return err_set(err, ERR_USAGE, "--json and --html exclude each other");
+    if (per_class > UINT32_MAX / 2)
+        return err_set(err, ERR_USAGE, "--sample: too many");
+    request.options.original = argv[first];
+    request.options.anonymized = argv[first + 1];
+    request.options.engine = &engine.options;
+    request.options.per_class = (uint32_t)per_class;
+    audit = audit_run(&request.options, err);
+    if (!audit)
+        return -err->code;
+    result = print(audit, &request, err);
+    audit_free(audit);
+    return result;
+}
