@@ -193,11 +193,10 @@ static void put_cut_header(struct rewriter *r, const struct rpc_header *h)
 
 /* --- the body --- */
 
-/* A length of which only so much is known: what is cut off behind it follows from |full_len|. */
 struct body {
     struct rewriter *r;
+    uint64_t end;     /* on the wire: behind the last value that was written */
     uint64_t missing; /* bytes of a cut value that the new message claims */
-    uint32_t covers;  /* wire bytes of the body that |missing| stands for */
 };
 
 /* A value of which only a part was captured: its length, and of contents as much as there was. */
@@ -214,14 +213,12 @@ static void put_cut_bytes(struct body *b, const struct visit *v, enum rule rule)
         put_u32(r, len);
     }
     b->missing = padded(len);
-    b->covers = padded(v->full_len);
     if (rule == RULE_ZERO && v->field->cls == CLASS_DATA) {
         uint8_t *p = room(r, v->len);
         if (p)
             memset(p, 0, v->len);
         b->missing -= v->len;
     }
-    b->covers -= v->len;
 }
 
 static void put_fixed(struct rewriter *r, const struct visit *v, enum rule rule)
@@ -270,6 +267,7 @@ static int visit(void *ctx, const struct visit *v)
 
     if (v->whole)
         return 0;
+    b->end = (uint64_t)v->offset + padded(v->full_len);
     switch (v->field->kind) {
     case XDR_U32:
     case XDR_I32:
@@ -303,7 +301,8 @@ static uint32_t grain(const struct rewriter *r, uint64_t len)
     return len < MESSAGE_MAX ? (uint32_t)len : MESSAGE_MAX;
 }
 
-/* Ends the message here, with |missing| bytes more of which |known| is not to be rounded. */
+/* Ends the message here, with |missing| bytes more and |known| whose number is not to be rounded.
+ */
 static void end_cut(const struct rewriter *r, uint64_t missing, uint64_t known,
                     struct rewritten *out)
 {
@@ -313,6 +312,8 @@ static void end_cut(const struct rewriter *r, uint64_t missing, uint64_t known,
     out->wire_len = len < MESSAGE_MAX ? (uint32_t)len : MESSAGE_MAX;
     if (out->wire_len < out->cap_len)
         out->wire_len = out->cap_len;
+    if (out->wire_len == out->cap_len) /* only padding was missing; it must not read as whole */
+        out->cap_len -= 4;
 }
 
 static void put_body(struct rewriter *r, const struct type *type, const struct message *m,
@@ -332,13 +333,10 @@ static void put_body(struct rewriter *r, const struct type *type, const struct m
         put_u32(r, 0);
         out->outcome = REWRITE_MALFORMED;
     } else if (result == WALK_MALFORMED) {
-        end_cut(r, h->body_len - w.offset, 0, out);
-        if (out->wire_len < out->cap_len + 4) /* it must not read as whole */
-            out->wire_len = out->cap_len + 4;
+        end_cut(r, h->body_len > b.end ? h->body_len - b.end : 4, 0, out);
         out->outcome = REWRITE_MALFORMED;
     } else if (result == WALK_TRUNCATED) {
-        uint32_t rest = h->body_len - cap_len;
-        end_cut(r, rest > b.covers ? rest - b.covers : 0, b.missing, out);
+        end_cut(r, h->body_len > b.end ? h->body_len - b.end : 0, b.missing, out);
         out->outcome = REWRITE_PARTIAL;
     }
 }

@@ -18,8 +18,9 @@
 #include "anon/mapping.h"
 #include "engine.h"
 
-/* Missing lengths are rounded up to a multiple of this under a policy that hides lengths. */
-enum { CUT_GRAIN = 256 };
+/* Missing lengths are rounded up to a multiple of this under a policy that hides lengths: two names
+ * and a link text must not show in it. */
+enum { CUT_GRAIN = 4096 };
 
 enum rewrite_outcome {
     REWRITE_WHOLE,
