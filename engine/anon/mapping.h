@@ -8,7 +8,9 @@
  * 0, empty, and the policy's kept values map to themselves.
  *
  * Memory: MAPPING_BYTES of caches at most, whatever the number of names and handles: a value that
- * fell out is computed again.  Not for use by two threads at once.
+ * fell out is computed again.  Of the built-in policies' it is 16 MiB for handles and names, 1 MiB
+ * for each class of 64-bit numbers that is met, 1.3 MiB for each of 32 bits; and buffers as long as
+ * the longest value.  Not for use by two threads at once.
  */
 #ifndef NFSDIGEST_ANON_MAPPING_H
 #define NFSDIGEST_ANON_MAPPING_H
@@ -33,18 +35,21 @@ uint64_t mapping_number_back(struct mapping *m, enum field_class cls, enum rule 
                              uint64_t value);
 /* EXTRA_STAMP, EXTRA_XID, EXTRA_PORT (16 bits). */
 uint32_t mapping_extra(struct mapping *m, enum policy_extra extra, uint32_t value);
+uint32_t mapping_extra_back(struct mapping *m, enum policy_extra extra, uint32_t value);
 
 /* A string (|text|) or opaque of any class.  |max|: its bound, 0 without one; a path whose tokens
  * would pass it becomes one token.  CLASS_NAME is one component; CLASS_PATH keeps its slashes;
  * CLASS_HOST is a token, or, when it reads as an address with or without a prefix length, that
- * address's pseudonym; CLASS_ADDRESS is RPCBIND's universal address (RFC 5665 s5.2.3) or a token;
- * CLASS_NONE is kept when it is a well-known network id or protocol name, else a token; CLASS_DATA
- * under RULE_ZERO is zeros.  |out| points into memory that lives until the next call. Fails only
- * for lack of memory. */
+ * address's pseudonym, with RULE_SAME too, so of another length; "*" and a netgroup's "@" stay;
+ * CLASS_ADDRESS is RPCBIND's universal address (RFC 5665 s5.2.3) or a token; CLASS_NONE is kept
+ * when it is a well-known network id or protocol name, else a token; CLASS_DATA under RULE_ZERO is
+ * zeros.  |out| points into memory that lives until the next call. Fails only for lack of memory.
+ */
 int mapping_bytes(struct mapping *m, enum field_class cls, enum rule rule, bool text, uint32_t max,
                   const uint8_t *data, uint32_t len, struct bytes *out, struct err *err);
-/* The inverse, of CLASS_HANDLE with RULE_KEYED, and of CLASS_NAME and CLASS_PATH with RULE_SAME;
- * -ERR_INPUT where there is none. */
+/* The inverse, of bytes with RULE_KEYED except CLASS_OPAQUE and CLASS_DATA, of CLASS_NAME,
+ * CLASS_PATH and CLASS_HOST with RULE_SAME, and of addresses as texts; -ERR_INPUT where there is
+ * none. */
 int mapping_bytes_back(struct mapping *m, enum field_class cls, enum rule rule, const uint8_t *data,
                        uint32_t len, struct bytes *out, struct err *err);
 

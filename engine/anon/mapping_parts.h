@@ -54,8 +54,6 @@ struct mapping {
     struct buf out, part, digits, zeros;
 };
 
-enum { TOKEN_BITS = 80 };
-
 /* All of these fail for lack of memory only, unless they go back. */
 
 /* TOKEN_LEN letters for |len| bytes of this class. */
@@ -82,7 +80,5 @@ int map_set(struct mapping *m, const void *data, uint32_t len, struct err *err);
 int map_append(struct mapping *m, const void *data, uint32_t len, struct err *err);
 
 int affixes_open(struct mapping *m, struct err *err);
-
-uint32_t mapping_extra_back(struct mapping *m, enum policy_extra extra, uint32_t value);
 
 #endif

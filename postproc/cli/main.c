@@ -16,6 +16,7 @@ static const struct command commands[] = {
     { "check", cmd_check, "verify a database or record stream" },
     { "key", cmd_key, "make and check the keys of pseudonyms" },
     { "policy", cmd_policy, "list, show and check what anonymizing can do" },
+    { "unmask", cmd_unmask, "find originals of pseudonyms, with the key" },
     { "audit", cmd_audit, "say whether an anonymized capture tells what it must not" },
     { "help", NULL, "explain a command: nfsdigest help COMMAND" },
     { 0 },
