@@ -115,13 +115,13 @@ RESULT(LOOKUP3res, &LOOKUP3resok, &LOOKUP3resfail);
 /* ACCESS */
 static const struct field ACCESS3args_fields[] = {
     HANDLE3("object", READS_OBJECT),
-    U32("access", CLASS_MODE, .wireshark = "nfs.access_check"),
+    U32("access", CLASS_ENUM, .wireshark = "nfs.access_check"),
     END,
 };
 TYPE(ACCESS3args);
 static const struct field ACCESS3resok_fields[] = {
     POST_OP_ATTR("obj_attributes", ROLE_ATTRIBUTES),
-    U32("access", CLASS_MODE, .wireshark = "nfs.access_rights"),
+    U32("access", CLASS_ENUM, .wireshark = "nfs.access_rights"),
     END,
 };
 TYPE(ACCESS3resok);

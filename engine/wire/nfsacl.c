@@ -180,13 +180,13 @@ RESULT(GETATTR2res, &attr2_only, NULL, nfsstat2_names);
 
 static const struct field ACCESS2args_fields[] = {
     HANDLE2("fh", ROLE_OBJECT | ROLE_READS),
-    U32("access", CLASS_MODE, .wireshark = "nfs.access_check"),
+    U32("access", CLASS_ENUM, .wireshark = "nfs.access_check"),
     END,
 };
 TYPE(ACCESS2args);
 static const struct field ACCESS2resok_fields[] = {
     ATTR2,
-    U32("access", CLASS_MODE, .wireshark = "nfs.access_rights"),
+    U32("access", CLASS_ENUM, .wireshark = "nfs.access_rights"),
     END,
 };
 TYPE(ACCESS2resok);
