@@ -240,10 +240,26 @@ static int align(struct aligner *al, struct err *err)
 /* What the engine could not use of the anonymized file: it should be all messages. */
 static int on_counter(void *ctx, const char *name, uint64_t value, struct err *err)
 {
+    /* what headers and their contents are counted as when all is well */
     static const char *const fine[] = {
-        "tcp.segments",       "udp.datagrams",       "rpc.calls",        "rpc.replies",
-        "rpc.partial",        "rpc.opaque_calls",    "rpc.malformed",    "link.frames",
-        "link.ip_protocol.6", "link.ip_protocol.17", "flow.headers_cut", "tcp.foreign_segments",
+        "link.frames",
+        "link.ipv4_packets",
+        "link.ipv6_packets",
+        "link.ip_protocol.6",
+        "link.ip_protocol.17",
+        "link.tcp_payloads",
+        "link.udp_payloads",
+        "link.ip_fragments",
+        "link.ip_datagrams_reassembled",
+        "link.ip_payloads_empty",
+        "tcp.segments",
+        "udp.datagrams",
+        "rpc.calls",
+        "rpc.replies",
+        "rpc.partial",
+        "rpc.opaque_calls",
+        "rpc.malformed",
+        "flow.headers_cut",
     };
     struct finding f = { .kind = FOUND_SURPLUS, .what = "frames", .offset = -1 };
 

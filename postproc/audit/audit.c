@@ -6,11 +6,15 @@
 
 /* --- what the anonymized file says of itself --- */
 
+/* Of a comment that nfsdigest wrote; another one says nothing, and nothing of it is repeated. */
 static void read_policy(struct audit *a, const char *text)
 {
     const char *at = strstr(text, "policy ");
     size_t len;
 
+    if (strncmp(text, "anonymized by nfsdigest ", 24) != 0)
+        return;
+    a->has_provenance = true;
     snprintf(a->provenance, sizeof(a->provenance), "%.*s", (int)strcspn(text, "\n"), text);
     if (!at || a->options->policy)
         return;
@@ -48,7 +52,6 @@ static int on_option(void *ctx, const struct block *block, unsigned code, const 
         return err_set(err, ERR_SYSTEM, "out of memory for a comment");
     memcpy(copy, text, len);
     if (block->kind == BLOCK_SECTION && !a->has_provenance) {
-        a->has_provenance = true;
         read_policy(a, copy);
     } else if (block->kind == BLOCK_STATISTICS) {
         read_totals(a, copy);

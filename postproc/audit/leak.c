@@ -166,6 +166,25 @@ static void find_leak(struct leak *l, const struct secret *s, const struct hit *
     audit_find(a, &f);
 }
 
+/* A short secret in a value that had it there before: the value is what counts. */
+static bool is_known_value(struct leak *l, uint32_t secret, uint32_t at)
+{
+    const struct item *item = &l->items.all[item_at(&l->items, at)];
+    uint64_t hash;
+    uint32_t place;
+
+    if (!l->items.count || at < item->offset ||
+        at + secret_of(l, secret)->len > item->offset + item->len)
+        return false;
+    hash = XXH3_64bits_withSeed(item->data, item->len,
+                                ~((uint64_t)(at - item->offset) << 32 | secret));
+    if (table_first(&l->contexts, hash, &place) != TABLE_NONE)
+        return true;
+    if (l->contexts.used < HITS_MAX && table_add(&l->contexts, hash, 0) < 0)
+        l->overflow = true;
+    return false;
+}
+
 static int on_message_hit(void *ctx, uint32_t index, size_t at, struct err *err)
 {
     struct leak *l = ctx;
@@ -178,7 +197,8 @@ static int on_message_hit(void *ctx, uint32_t index, size_t at, struct err *err)
     (void)err;
     for (unsigned i = 0; i < s->len; i++)
         free_bytes += !l->mask[at + i];
-    explained = is_long ? free_bytes < EXPLAINED_BYTES : free_bytes < s->len;
+    explained = is_long ? free_bytes < EXPLAINED_BYTES
+                        : free_bytes < s->len || is_known_value(l, index, (uint32_t)at);
     for (uint32_t i = first_hit(l, m->first_frame); i < l->count && l->hits[i].frame <= m->frame;
          i++) {
         if (l->hits[i].secret != index)
@@ -196,19 +216,21 @@ static int on_message_hit(void *ctx, uint32_t index, size_t at, struct err *err)
     return 0;
 }
 
+/* Values that come again tell nothing new about which bytes follow which. */
 static void chain_message(struct leak *l)
 {
+    enum { OTHERS = ITEM_CLASSES + 8 }; /* other places of the memory than gather.c's */
     const struct audit_message *m = l->message;
-    uint32_t start = 0;
 
-    for (uint32_t i = 0; i <= m->cap_len; i++) {
-        if (i < m->cap_len && !l->mask[i])
-            continue;
-        if (i > start)
-            chain_bytes(&l->audit->chain, m->data + start, i - start);
-        l->audit->message_kept_bytes += i < m->cap_len;
-        start = i + 1;
+    for (uint32_t i = 0; i < l->items.count; i++) {
+        const struct item *item = &l->items.all[i];
+
+        if (item->len && !l->mask[item->offset + item->len / 2] &&
+            !gather_is_seen(l->audit, OTHERS + item->cls, item->data, item->len))
+            chain_bytes(&l->audit->chain, item->data, item->len);
     }
+    for (uint32_t i = 0; i < m->cap_len; i++)
+        l->audit->message_kept_bytes += l->mask[i];
     l->audit->message_bytes += m->cap_len;
 }
 

@@ -154,9 +154,9 @@ int secrets_text(struct secrets *s, enum secret_class cls, const uint8_t *data, 
         return 0;
     if (len <= SECRET_WINDOW)
         return add_piece(s, cls, data, len, frame, err);
-    for (size_t at = 0; rc == 0 && at + SECRET_WINDOW <= len; at += SECRET_WINDOW)
+    for (size_t at = 0; rc == 0 && at + SECRET_WINDOW <= len; at += SECRET_STEP)
         rc = add_piece(s, cls, data + at, SECRET_WINDOW, frame, err);
-    if (rc == 0 && len % SECRET_WINDOW)
+    if (rc == 0 && len % SECRET_STEP)
         rc = add_piece(s, cls, data + len - SECRET_WINDOW, SECRET_WINDOW, frame, err);
     return rc;
 }

@@ -2,8 +2,8 @@
 /* postproc/audit/secret.h
  *
  * What must not get out: byte patterns of 3 to 16 bytes, gathered from the original.  A longer text
- * is kept as windows of 12 bytes, one after the other and one at its end, so that 23 bytes of it in
- * a row are found wherever they stand.
+ * is kept as windows of 12 bytes, 4 apart, so that 15 bytes of it in a row are found wherever they
+ * stand.
  *
  * Memory: SECRETS_PER_CLASS patterns a class, 64 bytes each with their table.  When a class has
  * more, those with the smaller hashes stay, at a power of two: the same ones whatever the order.
@@ -37,6 +37,7 @@ enum {
     SECRET_SHORTEST = 3, /* shorter ones are compared field by field only */
     SECRET_LONG = 6,     /* from here on a hit is no chance */
     SECRET_WINDOW = 12,
+    SECRET_STEP = 4,
     SECRET_LEN_MAX = 16,
 };
 
