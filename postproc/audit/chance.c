@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+enum { TEXT_SYMBOLS = 32 };
+
 double chance_of(uint64_t hits, double expected)
 {
     double term, sum = 0, k = (double)hits;
@@ -20,7 +22,7 @@ double chance_of(uint64_t hits, double expected)
     return sum;
 }
 
-void chain_bytes(struct chain *chain, const uint8_t *data, size_t len)
+static void chain_bytes(struct chain *chain, const uint8_t *data, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         chain->firsts[data[i]]++;
@@ -30,16 +32,37 @@ void chain_bytes(struct chain *chain, const uint8_t *data, size_t len)
     chain->total += len;
 }
 
-double chain_expected(const struct chain *chain, const uint8_t *data, size_t len)
+/* |seen|: how often |data| was there, which must not explain itself. */
+static double expected(const struct chain *chain, double symbols, const uint8_t *data, size_t len,
+                       uint64_t seen)
 {
-    double expected;
+    double sum;
 
     if (!len || !chain->total)
         return 0;
-    expected = (double)chain->firsts[data[0]];
-    /* one more of each, so that what was never seen stays possible */
-    for (size_t i = 1; i < len; i++)
-        expected *= ((double)chain->pairs[data[i - 1]][data[i]] + 1) /
-                    ((double)chain->firsts[data[i - 1]] + 256);
-    return expected;
+    sum = (double)chain->firsts[data[0]];
+    /* as if each symbol had followed each once more, so that what was never seen stays possible */
+    for (size_t i = 1; i < len; i++) {
+        uint64_t pairs = chain->pairs[data[i - 1]][data[i]], all = chain->firsts[data[i - 1]];
+
+        pairs -= pairs < seen ? pairs : seen;
+        all -= all < seen ? all : seen;
+        sum *= ((double)pairs + 1) / ((double)all + symbols);
+    }
+    return sum;
+}
+
+void chains_bytes(struct chains *chains, const uint8_t *data, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len && data[i] >= 0x20 && data[i] < 0x7f)
+        i++;
+    chain_bytes(i == len ? &chains->texts : &chains->others, data, len);
+}
+
+double chains_expected(const struct chains *chains, const uint8_t *data, size_t len, uint64_t seen)
+{
+    return expected(&chains->texts, TEXT_SYMBOLS, data, len, seen) +
+           expected(&chains->others, 256, data, len, seen);
 }

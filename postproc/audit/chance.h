@@ -19,15 +19,20 @@
 /* The probability of |hits| or more when |expected| are (Poisson). */
 double chance_of(uint64_t hits, double expected);
 
-/* Which bytes follow which in the bytes that are no kept values: a Markov chain of order 1, so that
- * texts in the middle of binary fields are judged as texts. */
+/* Which bytes follow which: a Markov chain of order 1. */
 struct chain {
     uint64_t pairs[256][256], firsts[256], total;
 };
 
-void chain_bytes(struct chain *chain, const uint8_t *data, size_t len);
+/* One of printable values, one of all others: what follows a letter differs. */
+struct chains {
+    struct chain texts, others;
+};
 
-/* How often |data| is to be expected in all that the chain has seen. */
-double chain_expected(const struct chain *chain, const uint8_t *data, size_t len);
+void chains_bytes(struct chains *chains, const uint8_t *data, size_t len);
+
+/* How often |data| is to be expected in all that the chains have seen, when it was there |seen|
+ * times: these don't count for it. */
+double chains_expected(const struct chains *chains, const uint8_t *data, size_t len, uint64_t seen);
 
 #endif

@@ -109,7 +109,7 @@ struct audit {
     struct allow allow;
     struct secrets secrets;
     struct pairs pairs;
-    struct chain chain;
+    struct chains chains; /* of values that are not meant to stay, and of headers */
     struct search *search;
 
     struct finding findings[FINDINGS_MAX];

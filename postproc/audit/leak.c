@@ -110,7 +110,7 @@ static int on_block(void *ctx, const struct block *b, struct err *err)
     l->audit->bytes_searched += b->len;
     if (b->frame_len)
         head += b->frame_len < HEADERS ? b->frame_len : HEADERS;
-    chain_bytes(&l->audit->chain, b->data, head < b->len ? head : b->len);
+    chains_bytes(&l->audit->chains, b->data, head < b->len ? head : b->len);
     return search_bytes(l->audit->search, b->data - b->before, b->before + b->len, 0,
                         b->before + b->len, on_raw_hit, l, err);
 }
@@ -227,7 +227,7 @@ static void chain_message(struct leak *l)
 
         if (item->len && !l->mask[item->offset + item->len / 2] &&
             !gather_is_seen(l->audit, OTHERS + item->cls, item->data, item->len))
-            chain_bytes(&l->audit->chain, item->data, item->len);
+            chains_bytes(&l->audit->chains, item->data, item->len);
     }
     for (uint32_t i = 0; i < m->cap_len; i++)
         l->audit->message_kept_bytes += l->mask[i];
@@ -338,7 +338,7 @@ static int judge_short(struct leak *l, struct err *err)
             continue;
         row->short_count++;
         row->short_hits += found[i].count;
-        row->expected += chain_expected(&a->chain, s->data, s->len);
+        row->expected += chains_expected(&a->chains, s->data, s->len, found[i].count);
     }
     for (unsigned c = 0; c < SECRET_MAX; c++)
         a->leaks[c].probability =
@@ -349,7 +349,8 @@ static int judge_short(struct leak *l, struct err *err)
 
         if (found[i].count &&
             (row->probability < CHANCE_LIMIT ||
-             chance_of(found[i].count, MODEL_ERROR * chain_expected(&a->chain, s->data, s->len)) <
+             chance_of(found[i].count,
+                       MODEL_ERROR * chains_expected(&a->chains, s->data, s->len, found[i].count)) <
                  CHANCE_LIMIT / row->short_count))
             find_leak(l, s, &l->hits[found[i].first], 0);
     }
