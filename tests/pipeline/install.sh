@@ -26,6 +26,7 @@ there() { # PATTERN: exactly one file, and not an empty one
 }
 there usr/bin/nfsdigest
 there '*/wireshark/plugins/*/epan/nfspair.so'
+there '*/wireshark/plugins/*/epan/nfsanon.so'
 there '*/wireshark/plugins/*/nfspair.lua'
 for file in "$SRC"/schemas/*; do
     there "usr/share/nfsdigest/${file##*/}"
