@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct run {
@@ -166,13 +167,20 @@ static int start(struct run **out, struct err *err)
     return 0;
 }
 
+/* As many as want to may write to /dev/null. */
+static bool is_device(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") && !stat(path, &st) && S_ISCHR(st.st_mode);
+}
+
 int run_admits(const char *name, const char *out, struct err *err)
 {
     const struct run *run = run_find();
     for (const struct run_member *m = run ? run->first : NULL; m; m = m->next) {
         if (!strcmp(m->name, name))
             return err_set(err, ERR_USAGE, "-z %s is given twice", name);
-        if (!strcmp(m->out, out))
+        if (!strcmp(m->out, out) && !is_device(out))
             return err_set(err, ERR_USAGE, "out=%s is where %s writes to", out, m->name);
     }
     return 0;

@@ -334,6 +334,11 @@ wants 2 "^nfspair: out=$scratch/out is where nfsanon writes to"
 leaves
 end
 
+begin "two on one device"
+run small.pcap -z "nfsanon,out=/dev/null,$good,stats" -z "nfspair,out=/dev/null"
+wants 0 "messages.whole"
+end
+
 begin "a key is missing, beside nfspair"
 run small.pcap -z "nfspair,out=$scratch/out1" -z "nfsanon,out=$scratch/out2,key=$scratch/missing"
 wants 3 "^nfsanon: $scratch/missing"
@@ -385,4 +390,4 @@ for capture in text.pcap missing.pcap; do
 done
 
 echo "$tries tries, $failed failed"
-[ "$failed" -eq 0 ] && [ "$tries" -ge 53 ]
+[ "$failed" -eq 0 ] && [ "$tries" -ge 54 ]
