@@ -12,7 +12,9 @@
  *   likewise what is left of IPv6: Crypto-PAn, again and again until the result is of the class.
  *   So two addresses share as many bits as their pseudonyms do where they share a range's length at
  *   least: 16 bits of IPv4, 12 without 169.254/16 and 192.168/16 around.
- * A range that the policy does not keep is one with the other (IPv6: global) addresses.  No
+ * A range that the policy does not keep is one with the other (IPv6: global) addresses.  Whether
+ * addresses leave it depends on the key, for all of a short prefix together; of fc00::/7 and such
+ * they do with one key of a few only, since Crypto-PAn flips their first bit or does not.  No
  * analyser minds such a source address: IP headers, checksums and conversations hold, whatever its
  * range.  0/8 and 240/4, which no host may have as its own, are never mixed with others.
  */

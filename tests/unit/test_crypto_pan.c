@@ -250,6 +250,37 @@ static void ranges_stay(void **state)
     }
 }
 
+/* Addresses of a range that the policy does not keep leave it: of IPv4 with most keys, of
+ * IPv6 with many. */
+static void other_ranges_are_left(void **state)
+{
+    enum { KEYS = 64 };
+    uint64_t random = 5;
+
+    (void)state;
+    for (unsigned i = 0; i < SPECIAL; i++) {
+        unsigned left = 0;
+
+        for (unsigned n = 0; n < KEYS; n++) {
+            uint8_t key4[PAN_KEY_LEN], key6[PAN_KEY_LEN];
+            struct address a = random_in(&random, special[i].prefix, special[i].bits), x;
+            struct address_map map;
+            struct err err = { 0 };
+
+            random_bytes(&random, key4, sizeof(key4));
+            random_bytes(&random, key6, sizeof(key6));
+            assert_int_equal(address_map_open(&map, key4, key6, special[i].asks ^ 15, &err), 0);
+            address_map_encrypt(&map, &a, &x);
+            left += !within(&x, special[i].prefix, special[i].bits);
+            address_map_close(&map);
+        }
+        if (!special[i].asks)
+            assert_int_equal(left, 0);
+        else
+            assert_true(left >= (strchr(special[i].prefix, ':') ? KEYS / 16 : KEYS / 2));
+    }
+}
+
 static void some_addresses_stay(void **state)
 {
     static const char *const texts[] = { "0.0.0.0", "255.255.255.255",  "127.0.0.1",       "::",
@@ -384,10 +415,11 @@ static void texts_are_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_samples),   cmocka_unit_test(independent_samples),
-        cmocka_unit_test(prefixes_stay),       cmocka_unit_test(ranges_stay),
-        cmocka_unit_test(some_addresses_stay), cmocka_unit_test(ipv4_within_ipv6),
-        cmocka_unit_test(no_two_are_the_same), cmocka_unit_test(texts_are_read),
+        cmocka_unit_test(published_samples),     cmocka_unit_test(independent_samples),
+        cmocka_unit_test(prefixes_stay),         cmocka_unit_test(ranges_stay),
+        cmocka_unit_test(other_ranges_are_left), cmocka_unit_test(some_addresses_stay),
+        cmocka_unit_test(ipv4_within_ipv6),      cmocka_unit_test(no_two_are_the_same),
+        cmocka_unit_test(texts_are_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
