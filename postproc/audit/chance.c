@@ -33,8 +33,7 @@ static void chain_bytes(struct chain *chain, const uint8_t *data, size_t len)
 }
 
 /* |seen|: how often |data| was there, which must not explain itself. */
-static double expected(const struct chain *chain, double symbols, const uint8_t *data, size_t len,
-                       uint64_t seen)
+double chain_expected(const struct chain *chain, const uint8_t *data, size_t len, uint64_t seen)
 {
     double sum;
 
@@ -47,7 +46,7 @@ static double expected(const struct chain *chain, double symbols, const uint8_t 
 
         pairs -= pairs < seen ? pairs : seen;
         all -= all < seen ? all : seen;
-        sum *= ((double)pairs + 1) / ((double)all + symbols);
+        sum *= ((double)pairs + 1) / ((double)all + (chain->symbols ? chain->symbols : 256));
     }
     return sum;
 }
@@ -58,11 +57,12 @@ void chains_bytes(struct chains *chains, const uint8_t *data, size_t len)
 
     while (i < len && data[i] >= 0x20 && data[i] < 0x7f)
         i++;
+    chains->texts.symbols = TEXT_SYMBOLS;
     chain_bytes(i == len ? &chains->texts : &chains->others, data, len);
 }
 
 double chains_expected(const struct chains *chains, const uint8_t *data, size_t len, uint64_t seen)
 {
-    return expected(&chains->texts, TEXT_SYMBOLS, data, len, seen) +
-           expected(&chains->others, 256, data, len, seen);
+    return chain_expected(&chains->texts, data, len, seen) +
+           chain_expected(&chains->others, data, len, seen);
 }

@@ -22,6 +22,7 @@ double chance_of(uint64_t hits, double expected);
 /* Which bytes follow which: a Markov chain of order 1. */
 struct chain {
     uint64_t pairs[256][256], firsts[256], total;
+    double symbols; /* different ones that may follow */
 };
 
 /* One of printable values, one of all others: what follows a letter differs. */
@@ -34,5 +35,7 @@ void chains_bytes(struct chains *chains, const uint8_t *data, size_t len);
 /* How often |data| is to be expected in all that the chains have seen, when it was there |seen|
  * times: these don't count for it. */
 double chains_expected(const struct chains *chains, const uint8_t *data, size_t len, uint64_t seen);
+/* The same of texts or others alone. */
+double chain_expected(const struct chain *chain, const uint8_t *data, size_t len, uint64_t seen);
 
 #endif

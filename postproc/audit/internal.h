@@ -68,12 +68,12 @@ struct finding_count {
 
 /* A class of secrets in the search. */
 struct leak_row {
-    uint64_t hits;     /* long ones, in all */
-    uint64_t kept;     /* of these explained by values that stay */
-    uint64_t allowed;  /* by the allow-list */
-    uint64_t findings; /* long ones */
-    uint64_t short_hits;
-    double expected;    /* of short ones */
+    uint64_t hits;      /* long ones, in all */
+    uint64_t kept;      /* of these explained by values that stay */
+    uint64_t allowed;   /* by the allow-list */
+    uint64_t findings;  /* long ones */
+    uint64_t doubtful;  /* hits that may be chance, those of short secrets among them */
+    double expected;    /* of these */
     double probability; /* of so many */
     uint32_t short_count;
 };

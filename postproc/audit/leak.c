@@ -4,7 +4,8 @@
  * First every byte of the file is searched and every hit noted with its place.  Then the messages
  * are read once more: they say which hits lie in values that are meant to stay, and secrets that
  * segments tear apart are found in them.  What no message explains is a finding; of short secrets,
- * when there are more than chance has.
+ * and of those below SECRET_WINDOW in pseudonyms that are texts, when there are more than chance
+ * has.
  */
 #include "audit/blocks.h"
 #include "audit/internal.h"
@@ -23,8 +24,9 @@ enum hit_state { HIT_OPEN, HIT_EXPLAINED, HIT_FOUND };
 struct hit {
     uint64_t offset, frame;
     uint32_t secret;
-    uint8_t state; /* enum hit_state */
-    uint8_t block; /* enum block_kind */
+    uint8_t state;    /* enum hit_state */
+    uint8_t block;    /* enum block_kind */
+    bool is_doubtful; /* may be chance: a short secret, or one in a pseudonym that is a text */
 };
 
 struct leak {
@@ -95,9 +97,11 @@ static int on_raw_hit(void *ctx, uint32_t index, size_t at, struct err *err)
         l->hits = grown;
         l->cap = cap;
     }
-    l->hits[l->count++] = (struct hit){
-        .offset = b->offset - b->before + at, .frame = b->frame, .secret = index, .block = b->kind
-    };
+    l->hits[l->count++] = (struct hit){ .offset = b->offset - b->before + at,
+                                        .frame = b->frame,
+                                        .secret = index,
+                                        .block = b->kind,
+                                        .is_doubtful = s->len < SECRET_LONG };
     return 0;
 }
 
@@ -185,6 +189,20 @@ static bool is_known_value(struct leak *l, uint32_t secret, uint32_t at)
     return false;
 }
 
+/* Pseudonyms that are texts have few different characters: six of them are soon like a name. */
+static bool is_in_text(const struct leak *l, const struct secret *s, uint32_t at)
+{
+    const struct item *item = &l->items.all[item_at(&l->items, at)];
+    uint32_t i = 0;
+
+    if (s->len >= SECRET_WINDOW || !l->items.count || !item->is_bytes || item->cls == CLASS_DATA ||
+        at < item->offset || at + s->len > item->offset + item->len)
+        return false;
+    while (i < item->len && item->data[i] >= 0x20 && item->data[i] < 0x7f)
+        i++;
+    return i == item->len;
+}
+
 static int on_message_hit(void *ctx, uint32_t index, size_t at, struct err *err)
 {
     struct leak *l = ctx;
@@ -192,13 +210,19 @@ static int on_message_hit(void *ctx, uint32_t index, size_t at, struct err *err)
     const struct audit_message *m = l->message;
     struct hit *raw = NULL;
     unsigned free_bytes = 0;
-    bool is_long = s->len >= SECRET_LONG, explained;
+    bool is_long = s->len >= SECRET_LONG && !is_in_text(l, s, (uint32_t)at), explained;
 
     (void)err;
     for (unsigned i = 0; i < s->len; i++)
         free_bytes += !l->mask[at + i];
-    explained = is_long ? free_bytes < EXPLAINED_BYTES
-                        : free_bytes < s->len || is_known_value(l, index, (uint32_t)at);
+    if (s->len >= SECRET_LONG)
+        explained = free_bytes < EXPLAINED_BYTES;
+    else
+        explained = free_bytes < s->len;
+    if (s->len >= SECRET_LONG && explained)
+        l->audit->leaks[s->cls].kept++;
+    if (!is_long && !explained)
+        explained = is_known_value(l, index, (uint32_t)at);
     for (uint32_t i = first_hit(l, m->first_frame); i < l->count && l->hits[i].frame <= m->frame;
          i++) {
         if (l->hits[i].secret != index)
@@ -206,11 +230,10 @@ static int on_message_hit(void *ctx, uint32_t index, size_t at, struct err *err)
         raw = &l->hits[i];
         if (explained && raw->state == HIT_OPEN)
             raw->state = HIT_EXPLAINED;
-        else if (!explained)
+        else if (!explained && raw->state != HIT_FOUND)
             raw->state = is_long ? HIT_FOUND : HIT_OPEN;
+        raw->is_doubtful |= !is_long;
     }
-    if (is_long && explained)
-        l->audit->leaks[s->cls].kept++;
     if (is_long && !explained && !allow_covers(&l->audit->allow, m->data, m->cap_len, at, s->len))
         find_leak(l, s, raw, (uint32_t)at);
     return 0;
@@ -312,46 +335,49 @@ static int read_messages(struct leak *l, struct err *err)
 
 /* --- what remains --- */
 
-struct short_hits {
+struct doubtful {
     uint32_t count, first; /* index of a hit */
 };
 
-static int judge_short(struct leak *l, struct err *err)
+static double expected_hits(const struct audit *a, const struct secret *s, uint64_t seen)
+{
+    if (s->len >= SECRET_WINDOW)
+        return 0;
+    return s->len < SECRET_LONG ? chains_expected(&a->chains, s->data, s->len, seen)
+                                : chain_expected(&a->chains.texts, s->data, s->len, seen);
+}
+
+static int judge_doubtful(struct leak *l, struct err *err)
 {
     struct audit *a = l->audit;
-    struct short_hits *found = calloc(a->secrets.count + 1, sizeof(*found));
+    struct doubtful *found = calloc(a->secrets.count + 1, sizeof(*found));
 
     if (!found)
         return err_set(err, ERR_SYSTEM, "out of memory for hits");
     for (uint32_t i = 0; i < l->count; i++) {
-        struct short_hits *x = &found[l->hits[i].secret];
+        struct doubtful *x = &found[l->hits[i].secret];
 
-        if (secret_of(l, l->hits[i].secret)->len < SECRET_LONG && l->hits[i].state == HIT_OPEN &&
-            !x->count++)
+        if (l->hits[i].is_doubtful && l->hits[i].state == HIT_OPEN && !x->count++)
             x->first = i;
     }
     for (uint32_t i = 0; i < a->secrets.count; i++) {
         const struct secret *s = secret_of(l, i);
         struct leak_row *row = &a->leaks[s->cls];
 
-        if (s->len >= SECRET_LONG)
-            continue;
-        row->short_count++;
-        row->short_hits += found[i].count;
-        row->expected += chains_expected(&a->chains, s->data, s->len, found[i].count);
+        row->short_count += s->len < SECRET_LONG;
+        row->doubtful += found[i].count;
+        row->expected += expected_hits(a, s, found[i].count);
     }
     for (unsigned c = 0; c < SECRET_MAX; c++)
         a->leaks[c].probability =
-            chance_of(a->leaks[c].short_hits, MODEL_ERROR * a->leaks[c].expected);
+            chance_of(a->leaks[c].doubtful, MODEL_ERROR * a->leaks[c].expected);
     for (uint32_t i = 0; i < a->secrets.count; i++) {
         const struct secret *s = secret_of(l, i);
-        const struct leak_row *row = &a->leaks[s->cls];
+        double limit = CHANCE_LIMIT / a->secrets.classes[s->cls].count;
 
         if (found[i].count &&
-            (row->probability < CHANCE_LIMIT ||
-             chance_of(found[i].count,
-                       MODEL_ERROR * chains_expected(&a->chains, s->data, s->len, found[i].count)) <
-                 CHANCE_LIMIT / row->short_count))
+            (a->leaks[s->cls].probability < CHANCE_LIMIT ||
+             chance_of(found[i].count, MODEL_ERROR * expected_hits(a, s, found[i].count)) < limit))
             find_leak(l, s, &l->hits[found[i].first], 0);
     }
     free(found);
@@ -361,7 +387,7 @@ static int judge_short(struct leak *l, struct err *err)
 static void judge_long(struct leak *l)
 {
     for (uint32_t i = 0; i < l->count; i++)
-        if (secret_of(l, l->hits[i].secret)->len >= SECRET_LONG && l->hits[i].state == HIT_OPEN)
+        if (!l->hits[i].is_doubtful && l->hits[i].state == HIT_OPEN)
             find_leak(l, secret_of(l, l->hits[i].secret), &l->hits[i], 0);
 }
 
@@ -379,7 +405,7 @@ int leak_search(struct audit *a, struct err *err)
         rc = read_messages(l, err);
     if (rc == 0) {
         judge_long(l);
-        rc = judge_short(l, err);
+        rc = judge_doubtful(l, err);
     }
     if (l->overflow)
         audit_find(a, &f);

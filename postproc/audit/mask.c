@@ -47,6 +47,19 @@ static void mask_text(const struct audit *a, const struct item *item, uint8_t *m
     }
 }
 
+/* Texts that say nothing: "tcp", "0.0.0.0.0.111". */
+static bool may_stay(const struct audit *a, const struct item *item)
+{
+    struct address address;
+    bool exact;
+
+    if (allow_text(&a->allow, item->data, item->len))
+        return true;
+    return (item->cls == CLASS_ADDRESS || item->cls == CLASS_HOST) &&
+           text_address(item->data, item->len, &address, &exact) &&
+           secret_is_special_address(&address);
+}
+
 static void find_bytes(struct audit *a, const struct audit_message *m, unsigned kind,
                        const char *what, const char *place, const uint8_t *data, uint32_t len)
 {
@@ -99,7 +112,9 @@ int mask_message(struct audit *a, const struct audit_message *m, const struct it
         if (stays(item) || end > m->cap_len)
             continue;
         memset(mask + item->offset, 0, item->len);
-        if (item->cls == CLASS_NAME || item->cls == CLASS_PATH)
+        if (item->is_bytes && may_stay(a, item))
+            memset(mask + item->offset, 1, item->len);
+        else if (item->cls == CLASS_NAME || item->cls == CLASS_PATH)
             mask_text(a, item, mask + item->offset);
     }
     check_rest(a, m, items);

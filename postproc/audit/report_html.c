@@ -68,7 +68,7 @@ static void show_secrets(const struct audit *a, FILE *out)
 
     fputs("<h2>Search of every byte</h2><div class=\"wide\"><table><tr><th>class</th>"
           "<th>gathered</th><th>patterns searched</th><th>hits</th><th>in values that stay</th>"
-          "<th>allowed</th><th>short hits</th><th>by chance</th><th>findings</th></tr>\n",
+          "<th>allowed</th><th>doubtful hits</th><th>by chance</th><th>findings</th></tr>\n",
           out);
     for (unsigned c = 0; c < SECRET_MAX; c++) {
         const struct leak_row *row = &a->leaks[c];
@@ -80,7 +80,7 @@ static void show_secrets(const struct audit *a, FILE *out)
         cell(out, row->hits, false);
         cell(out, row->kept, false);
         cell(out, row->allowed, false);
-        cell(out, row->short_hits, false);
+        cell(out, row->doubtful, false);
         fprintf(out, "<td>%.2f</td>", row->expected);
         cell(out, report_found(a, FOUND_LEAK, name), true);
         fputs("</tr>\n", out);

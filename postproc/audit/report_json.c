@@ -89,9 +89,9 @@ static void show_secrets(const struct audit *a, FILE *out)
         number(out, "hits_in_kept_values", row->kept);
         number(out, "hits_allowed", row->allowed);
         number(out, "short_patterns", row->short_count);
-        number(out, "short_hits", row->short_hits);
-        fprintf(out, ",\"short_hits_expected\":%.6g,\"short_hits_probability\":%.6g", row->expected,
-                row->probability);
+        number(out, "doubtful_hits", row->doubtful);
+        fprintf(out, ",\"doubtful_hits_expected\":%.6g,\"doubtful_hits_probability\":%.6g",
+                row->expected, row->probability);
         number(out, "findings", report_found(a, FOUND_LEAK, name));
         fputs("}", out);
     }

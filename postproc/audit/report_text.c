@@ -28,8 +28,8 @@ static void show_secrets(const struct audit *a, FILE *out)
     char sampled[LINE_TEXT_MAX];
 
     fprintf(out, "\nSearch of every byte\n%-13s %12s %18s %10s %9s %8s %10s %9s %8s\n", "class",
-            "gathered", "patterns searched", "hits", "in kept", "allowed", "short hits",
-            "by chance", "findings");
+            "gathered", "patterns searched", "hits", "in kept", "allowed", "doubtful", "by chance",
+            "findings");
     for (unsigned c = 0; c < SECRET_MAX; c++) {
         const struct leak_row *row = &a->leaks[c];
 
@@ -38,7 +38,7 @@ static void show_secrets(const struct audit *a, FILE *out)
                 (unsigned long long)a->secrets.classes[c].seen,
                 report_sampled(a, (enum secret_class)c, sampled), (unsigned long long)row->hits,
                 (unsigned long long)row->kept, (unsigned long long)row->allowed,
-                (unsigned long long)row->short_hits, row->expected,
+                (unsigned long long)row->doubtful, row->expected,
                 (unsigned long long)report_found(a, FOUND_LEAK,
                                                  secret_class_name((enum secret_class)c)));
     }
