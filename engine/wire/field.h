@@ -72,7 +72,7 @@ enum {
     ROLE_ENTRY_NAME = 1 << 7,    /* its name */
     ROLE_ENTRY_OBJECT = 1 << 8,  /* its handle */
     ROLE_RANGE_START = 1 << 9,   /* u64 offset of the byte range */
-    ROLE_RANGE_LENGTH = 1 << 10, /* its length */
+    ROLE_RANGE_LENGTH = 1 << 10, /* its length; in a result: of what was read or written */
     ROLE_STATUS = 1 << 11,       /* the discriminant that is the procedure's status */
     ROLE_ATTRIBUTES =
         1 << 12, /* fattr3 of ROLE_OBJECT (or of ROLE_NEW_OBJECT, ROLE_ENTRY_OBJECT: */
@@ -92,6 +92,9 @@ enum {
     ROLE_PORT_VERSION = 1 << 26,  /* its version, */
     ROLE_PORT_PROTOCOL = 1 << 27, /* the transport, */
     ROLE_PORT = 1 << 28,          /* and where it listens (number, or universal address) */
+    ROLE_BEFORE = 1 << 29, /* wcc_attr before the operation, of what the next field is after it */
+    ROLE_SETS = 1 << 30,   /* what the caller asks for: an attribute of a sattr3 (times apart), the
+                            * type of a node to be made, or how (createmode3) */
 };
 
 struct field;
@@ -147,6 +150,7 @@ struct procedure {
     struct type *arguments;
     struct type *result;
     const char *source; /* "RFC 1813 s3.3.6" */
+    uint8_t type;       /* ftype3 of what its name stands for; 0: the procedure does not say */
 };
 
 struct program {

@@ -148,7 +148,7 @@ static const struct field READ3args_fields[] = {
 TYPE(READ3args);
 static const struct field READ3resok_fields[] = {
     POST_OP_ATTR("file_attributes", ROLE_ATTRIBUTES),
-    U32("count", CLASS_COUNT, .wireshark = "nfs.count3"),
+    U32("count", CLASS_COUNT, ROLE_RANGE_LENGTH, .wireshark = "nfs.count3"),
     { "eof", XDR_BOOL, CLASS_BOOLEAN, ROLE_EOF, .wireshark = "nfs.read.eof" },
     { "data", XDR_OPAQUE, CLASS_DATA, ROLE_DATA, .wireshark = "nfs.data" },
     END,
@@ -174,7 +174,7 @@ static const struct field WRITE3args_fields[] = {
 TYPE(WRITE3args);
 static const struct field WRITE3resok_fields[] = {
     WCC("file_wcc", wcc_of_object),
-    U32("count", CLASS_COUNT, .wireshark = "nfs.count3"),
+    U32("count", CLASS_COUNT, ROLE_RANGE_LENGTH, .wireshark = "nfs.count3"),
     { "committed", XDR_ENUM, CLASS_ENUM, .names = stable_how_names,
       .wireshark = "nfs.write.committed" },
     VERIFIER("verf"),
@@ -197,7 +197,7 @@ static const struct arm createhow3_arms[] = {
     { 2, NULL, &createhow3_verf },
     ARM_END,
 };
-ONE_FIELD(createhow3, { "mode", XDR_UNION, CLASS_ENUM, .arms = createhow3_arms,
+ONE_FIELD(createhow3, { "mode", XDR_UNION, CLASS_ENUM, ROLE_SETS, .arms = createhow3_arms,
                         .names = createmode3_names, .wireshark = "nfs.createmode" });
 static const struct field CREATE3args_fields[] = {
     { "where", XDR_STRUCT, .sub = &bound_name },
@@ -251,7 +251,7 @@ static const struct arm mknoddata3_arms[] = {
     { 6, "pipe_attributes", &sattr3 }, { 7, "pipe_attributes", &sattr3 },
     ARM_DEFAULT(NULL, NULL),
 };
-ONE_FIELD(mknoddata3, { "type", XDR_UNION, CLASS_TYPE, .arms = mknoddata3_arms,
+ONE_FIELD(mknoddata3, { "type", XDR_UNION, CLASS_TYPE, ROLE_SETS, .arms = mknoddata3_arms,
                         .names = ftype3_names, .wireshark = "nfs.type" });
 static const struct field MKNOD3args_fields[] = {
     { "where", XDR_STRUCT, .sub = &bound_name },
@@ -441,12 +441,12 @@ static const struct procedure procedures[] = {
     { 5, "READLINK", &READLINK3args, &READLINK3res, "RFC 1813 s3.3.5" },
     { 6, "READ", &READ3args, &READ3res, "RFC 1813 s3.3.6" },
     { 7, "WRITE", &WRITE3args, &WRITE3res, "RFC 1813 s3.3.7" },
-    { 8, "CREATE", &CREATE3args, &CREATE3res, "RFC 1813 s3.3.8" },
-    { 9, "MKDIR", &MKDIR3args, &MKDIR3res, "RFC 1813 s3.3.9" },
-    { 10, "SYMLINK", &SYMLINK3args, &SYMLINK3res, "RFC 1813 s3.3.10" },
+    { 8, "CREATE", &CREATE3args, &CREATE3res, "RFC 1813 s3.3.8", 1 },
+    { 9, "MKDIR", &MKDIR3args, &MKDIR3res, "RFC 1813 s3.3.9", 2 },
+    { 10, "SYMLINK", &SYMLINK3args, &SYMLINK3res, "RFC 1813 s3.3.10", 5 },
     { 11, "MKNOD", &MKNOD3args, &MKNOD3res, "RFC 1813 s3.3.11" },
     { 12, "REMOVE", &REMOVE3args, &REMOVE3res, "RFC 1813 s3.3.12" },
-    { 13, "RMDIR", &RMDIR3args, &RMDIR3res, "RFC 1813 s3.3.13" },
+    { 13, "RMDIR", &RMDIR3args, &RMDIR3res, "RFC 1813 s3.3.13", 2 },
     { 14, "RENAME", &RENAME3args, &RENAME3res, "RFC 1813 s3.3.14" },
     { 15, "LINK", &LINK3args, &LINK3res, "RFC 1813 s3.3.15" },
     { 16, "READDIR", &READDIR3args, &READDIR3res, "RFC 1813 s3.3.16" },

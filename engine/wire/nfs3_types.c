@@ -105,10 +105,10 @@ static const struct field wcc_attr_fields[] = {
 };
 TYPE(wcc_attr);
 
-/* wcc_data once for each thing that its |after| can speak of. */
+/* wcc_data once for each thing that its |after|, and so its |before|, can speak of. */
 /* clang-format off */
 #define BEFORE                                                                                     \
-    { "before", XDR_OPTIONAL, CLASS_BOOLEAN, .sub = &wcc_attr,                                     \
+    { "before", XDR_OPTIONAL, CLASS_BOOLEAN, ROLE_BEFORE, .sub = &wcc_attr,                        \
       .wireshark = "nfs.attributes_follow" }
 /* clang-format on */
 static const struct field of_object_fields[] = {
@@ -132,19 +132,19 @@ struct type wcc_of_parent2 = { .name = "wcc_data", .fields = of_parent2_fields }
 
 /* sattr3: each attribute is a union over whether it is to be set. */
 static const struct field set_mode_fields[] = {
-    U32("mode", CLASS_MODE, .wireshark = "nfs.mode3"),
+    U32("mode", CLASS_MODE, ROLE_SETS, .wireshark = "nfs.mode3"),
     END,
 };
 static const struct field set_uid_fields[] = {
-    U32("uid", CLASS_UID, .wireshark = "nfs.uid3"),
+    U32("uid", CLASS_UID, ROLE_SETS, .wireshark = "nfs.uid3"),
     END,
 };
 static const struct field set_gid_fields[] = {
-    U32("gid", CLASS_GID, .wireshark = "nfs.gid3"),
+    U32("gid", CLASS_GID, ROLE_SETS, .wireshark = "nfs.gid3"),
     END,
 };
 static const struct field set_size_fields[] = {
-    U64("size", CLASS_SIZE, .wireshark = "nfs.set_size"),
+    U64("size", CLASS_SIZE, ROLE_SETS, .wireshark = "nfs.set_size"),
     END,
 };
 static const struct field set_atime_fields[] = {

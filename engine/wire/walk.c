@@ -10,7 +10,7 @@
 
 enum {
     ATTRIBUTES = ROLE_ATTRIBUTES | ROLE_ATTRIBUTES_NEW | ROLE_ATTRIBUTES_ENTRY |
-                 ROLE_ATTRIBUTES_PARENT | ROLE_ATTRIBUTES_PARENT2
+                 ROLE_ATTRIBUTES_PARENT | ROLE_ATTRIBUTES_PARENT2 | ROLE_BEFORE
 };
 
 /* Stands for "has this role" of every field when all are wanted; no role uses this bit. */

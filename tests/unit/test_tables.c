@@ -215,6 +215,11 @@ static int check_role_kind(void *ctx, const struct field_place *place)
         assert_string_equal(f->sub->name, "fattr3");
         assert_int_equal(f->sub->fixed_size, 84);
     }
+    if (role & ROLE_BEFORE) {
+        /* whose it is, the next field says */
+        assert_string_equal(f->sub->name, "wcc_attr");
+        assert_true(f[1].role & ATTRIBUTES);
+    }
     if (f->cls == CLASS_DATA)
         assert_int_equal(role, ROLE_DATA);
     if (f->kind == XDR_UNION && f->cls == CLASS_STATUS)
@@ -254,6 +259,12 @@ static const char *const role_names[] = {
     "DATA",
     "LINK_TEXT",
     "EOF",
+    "PORT_PROGRAM",
+    "PORT_VERSION",
+    "PORT_PROTOCOL",
+    "PORT",
+    "BEFORE",
+    "SETS",
 };
 
 struct roles_text {
@@ -287,7 +298,7 @@ static void add_roles(struct roles_text *t, const struct type *type, size_t path
         assert_true(len < sizeof(t->path));
         if (f->role) {
             add_text(t, "%s", t->path);
-            for (i = 0; i < 25; i++)
+            for (i = 0; i < sizeof(role_names) / sizeof(*role_names); i++)
                 if (f->role & 1u << i)
                     add_text(t, " %s", role_names[i]);
             add_text(t, "\n");

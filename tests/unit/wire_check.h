@@ -23,7 +23,7 @@ struct seen {
 
 #define ROLE_ANY_ATTRIBUTES                                                                        \
     ((uint32_t)(ROLE_ATTRIBUTES | ROLE_ATTRIBUTES_NEW | ROLE_ATTRIBUTES_ENTRY |                    \
-                ROLE_ATTRIBUTES_PARENT | ROLE_ATTRIBUTES_PARENT2))
+                ROLE_ATTRIBUTES_PARENT | ROLE_ATTRIBUTES_PARENT2 | ROLE_BEFORE))
 
 static inline int see(void *ctx, const struct visit *v)
 {
@@ -113,8 +113,8 @@ static inline void check_roles(const struct seen *full, const struct type *type,
     struct walk walked;
     unsigned bit;
 
-    for (bit = 0; bit < 31; bit++) {
-        uint32_t roles = bit < 29 ? 1u << bit : bit == 29 ? ROLE_ANY_ATTRIBUTES : 0x1fffffff;
+    for (bit = 0; bit < 33; bit++) {
+        uint32_t roles = bit < 31 ? 1u << bit : bit == 31 ? ROLE_ANY_ATTRIBUTES : 0x7fffffff;
 
         assert_int_equal(see_walk(&filtered, type, data, cap, wire, elided, roles, &walked),
                          expected);
