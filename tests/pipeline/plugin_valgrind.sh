@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: timeout=900 plugin slow
 #
-# Record and tree mode under valgrind: no error and no leak with nfspair's code in its stack.
+# The plugins under valgrind, nfspair's record and tree mode and nfsanon: no error and no leak with
+# their code in its stack.
 # libwireshark's own are not ours to judge, which is why the reports are searched for our object
 # file instead of taking valgrind's exit status.
 set -u
 
-: "${BUILD:?the build folder}" "${CAPTURES:?the directory of captures}"
+: "${BUILD:?the build folder}" "${CAPTURES:?the directory of captures}" "${NFSDIGEST:?the program}"
 scratch=$(mktemp -d)
 chmod 777 "$scratch"
 trap 'rm -rf "$scratch"' EXIT
@@ -18,14 +19,16 @@ export WIRESHARK_DEBUG_WMEM_OVERRIDE=simple G_SLICE=always-malloc
 
 # Debian 12's valgrind cannot read what clang writes for debuggers: then the symbols alone must do
 plugins=$BUILD/plugins
-plugin=$(echo "$plugins"/*/epan/nfspair.so)
-[ -f "$plugin" ] || { echo "no plugin in $plugins"; exit 1; }
-if readelf -p .comment "$plugin" | grep -q clang; then
-    plugins=$scratch/plugins
-    folder=$plugins/$(basename "$(dirname "$(dirname "$plugin")")")/epan
-    mkdir -p "$folder"
-    objcopy --strip-debug "$plugin" "$folder/nfspair.so" || exit 1
-fi
+for plugin in nfspair nfsanon; do
+    plugin=$(echo "$BUILD"/plugins/*/epan/$plugin.so)
+    [ -f "$plugin" ] || { echo "no $plugin"; exit 1; }
+    if readelf -p .comment "$plugin" | grep -q clang; then
+        plugins=$scratch/plugins
+        folder=$plugins/$(basename "$(dirname "$(dirname "$plugin")")")/epan
+        mkdir -p "$folder"
+        objcopy --strip-debug "$plugin" "$folder/$(basename "$plugin")" || exit 1
+    fi
+done
 
 # program NAME: the program itself; the shell may have build/env.sh's wrapper in its PATH, a script,
 # and valgrind would watch that until it becomes the program
@@ -41,14 +44,14 @@ program() {
     return 1
 }
 
-# ours FILE: reports of errors that have the plugin in their stack
+# ours FILE: reports of errors that have a plugin of ours in their stack
 ours() {
     python3 - "$1" <<'END'
 import sys, xml.etree.ElementTree as xml
 bad = 0
 for error in xml.parse(sys.argv[1]).getroot().iter("error"):
     frames = [(f.findtext("fn") or f.findtext("ip"), f.findtext("obj") or "") for f in error.iter("frame")]
-    if any(obj.endswith("/nfspair.so") for _, obj in frames):
+    if any(obj.endswith(("/nfspair.so", "/nfsanon.so")) for _, obj in frames):
         bad += 1
         text = error.findtext("what") or error.findtext("xwhat/text")
         print("    %s: %s" % (error.findtext("kind"), text))
@@ -115,10 +118,21 @@ shows=/
 check "two passes, read filter" "$tshark" -2 -R 'rpc or ip.flags.mf' -r "$capture" \
     -Y nfspair.path -T fields -e nfspair.operation -e nfspair.path -e nfspair.latency
 
+# owned by whom the plugins' tshark runs as
+anon=key=$scratch/key,force,out=$scratch/anon
+"$BUILD/bin/with-plugins" "$NFSDIGEST" key new "$scratch/key" >/dev/null || exit 1
+shows=
+check "anonymize" "$tshark" -r "$capture" -q -z "nfsanon,policy=lab,$anon"
+check "anonymize, decap=wireshark, and record" "$tshark" -2 -r "$capture" -q \
+    -z "nfsanon,decap=wireshark,$anon" -z "nfspair,out=$scratch/out"
+
 wanted=2 shows=
 check "a wrong option" "$tshark" -r "$capture" -q -z nfspair,out=
+check "a file that exists" "$tshark" -r "$capture" -q -z "nfsanon,key=$scratch/key,out=$capture"
 wanted=4
 check "a full disk" "$tshark" -r "$capture" -q -z nfspair,out=/dev/full
+check "a full disk for the anonymized" "$tshark" -r "$capture" -q \
+    -z "nfsanon,key=$scratch/key,out=/dev/full"
 
 # random access; the file is loaded twice, so that a capture is forgotten as well
 {
@@ -135,4 +149,4 @@ input=$scratch/requests
 check "random access" "$sharkd" -
 
 echo "$tries tries, $failed failed"
-[ "$failed" -eq 0 ] && [ "$tries" -ge 7 ]
+[ "$failed" -eq 0 ] && [ "$tries" -ge 11 ]
