@@ -29,7 +29,7 @@
 #include <stdlib.h>
 
 enum { SECRET_LEN = 16, WINDOW = 8, PORTS = 4, CALLS = 64, LINKTYPE_ETHERNET = 1, POLICIES = 4 };
-enum { GSS_HEADER = 20 };
+enum { GSS_HEADER = 20, CUT_HEADER = 24 };
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -266,10 +266,10 @@ static int judge_message(void *ctx, const struct engine_tapped *t, struct err *e
         return err_set(err, ERR_SYSTEM, "no memory");
     memset(r->kept.data, 0, m->cap_len);
     result = rpc_parse(m->data, m->cap_len, m->wire_len, &h);
-    stays = result == RPC_OK && h.body < m->cap_len ? h.body : m->cap_len;
     /* numbers of the header, and lengths in it: not told apart from what is between them, but for
-     * the bodies of credentials */
-    keep(r, m->data, m->data, stays);
+     * the bodies of credentials; of a header that was cut the procedure is the last */
+    stays = result == RPC_OK ? h.body : CUT_HEADER;
+    keep(r, m->data, m->data, stays < m->cap_len ? stays : m->cap_len);
     if (result == RPC_OK) {
         if (h.direction == RPC_CALL && h.credential.flavor == RPC_AUTH_SYS && h.credential.valid)
             memset(r->kept.data + (h.credential.machine.data - m->data), 0,

@@ -68,12 +68,12 @@ def programs():
 
 def oddities():
     """Cut, padded, with trailing bytes, under RPCSEC_GSS, of other programs, refused."""
-    handle, name = xdr.opaque(bytes(range(28))), xdr.string("a-file-of-some-length.conf")
+    handle, name = xdr.opaque(bytes(range(28))), xdr.string("a-file-of-some-length." * 4)
     lookup = lambda xid, credential: xdr.call(xid, 100003, 3, 3, handle + name, credential)
     result = xdr.u32(0) + handle + xdr.u32(0) + xdr.u32(0)
     for policy in range(4):
         seed = bytes([policy])
-        for i, sixteenths in enumerate(range(0, 17, 2)):
+        for i, sixteenths in enumerate(range(17)):
             call = lookup(100 + i, craft.CREDENTIALS[1])
             seed += piece(RECORD | EVERYWHERE, call, sixteenths)
             seed += piece(RECORD | REPLY | EVERYWHERE, xdr.reply(100 + i, result), 16 - sixteenths)

@@ -76,6 +76,7 @@ class Renaming:
 
 
 NO_NAMES = (b"", b".", b"..")
+TOKEN, PATH_MAX = 16, 1024  # one that tokens would make longer than MOUNT allows is one token
 
 
 class Values:
@@ -94,8 +95,10 @@ class Values:
     def path(self, a, b):
         if self.policy.lengths and len(a) != len(b):
             return False
-        a, b = a.split(b"/"), b.split(b"/")
-        return len(a) == len(b) and all(map(self.name, a, b))
+        one, two = a.split(b"/"), b.split(b"/")
+        if len(two) == 1 and len(one) * (TOKEN + 1) > PATH_MAX and not self.policy.lengths:
+            return self.renaming.same("long path", a, b)
+        return len(one) == len(two) and all(map(self.name, one, two))
 
     def handle(self, a, b):
         return len(a) == len(b) and self.renaming.same("handle", a, b, (b"",))
@@ -149,12 +152,13 @@ def for_class(values, cls, wide):
     # of one form, and then one to one
     return lambda a, b: a[0] == b[0] and (
         renaming.same(kind + a[0], a, b, ("n0", "x", "x" + "00" * 8)) and
-        (not values.policy.lengths or a[0] == "n" or len(a) == len(b)))
+        (not values.policy.lengths or a[0] == "n" or len(a) == len(b) or cls in ADDRESSES))
 
 
 HEADER = {"rpc.credential.stamp": "stamp", "rpc.credential.machine": "host",
           "rpc.credential.uid": "uid", "rpc.credential.gid": "gid", "rpc.credential.gids": "gid"}
 TEXTS = {"name", "path", "host", "address", "opaque", "lock_owner"}  # whose lengths may change
+ADDRESSES = {"address", "host"}  # ... under any policy: they may be addresses in digits
 
 
 class Fields:
@@ -188,7 +192,8 @@ class Fields:
 
     def length_stays(self, policy, where):
         """True if the length of a body is that of the original, whatever is in it."""
-        return policy.lengths or where not in self.texts
+        texts = self.texts.get(where, set())
+        return not texts & ADDRESSES if policy.lengths else not texts
 
 
 class Dumped:
@@ -227,40 +232,56 @@ def dump(nfsdigest, field_dump, capture):
 
 def unread(message):
     """Its body cannot be read: all that its policy may write is its RPC header."""
-    return "opaque" in message.head[7] or (
-        message.error not in (None, "cut", "bytes are left over"))
+    return "opaque" in message.head[7]
+
+
+class Ahead:
+    """Messages by XID and direction, whatever came before them: an operation of which a part was
+    dropped is complete at another time."""
+
+    def __init__(self, lines):
+        self.stream, self.read = messages(lines), {}
+
+    def take(self, key):
+        if self.read.get(key):
+            return self.read[key].pop(0)
+        for message in self.stream:
+            if tuple(message.head[2:4]) == key:
+                return message
+            self.read.setdefault(tuple(message.head[2:4]), []).append(message)
+        return None
+
+    def rest(self):
+        left = [m for found in self.read.values() for m in found] + list(self.stream)
+        return [m for m in left if not unread(m)]
 
 
 def compare_fields(fields, values, original, other, findings):
-    """Lines of field_dump, message by message, in the order of records."""
-    policy = values.policy
+    """Lines of field_dump, message by message."""
     tables = fields.comparers(values)
-    count = 0
-    left = (m for m in messages(original) if not (policy.drop and unread(m)))
-    right = messages(other)
-    for a in left:
-        b = next(right, None)
-        if b is None:
-            findings.add("messages", "XID %s is not there" % a.head[2])
-            break
-        where = "XID %s, %s of %s version %s procedure %s" % tuple(a.head[2:7])
-        if a.head[3:7] != b.head[3:7]:
-            findings.add("messages", "%s: %s" % (where, b.head[3:7]))
-            break
-        if a.head[7].split(",")[0] != b.head[7].split(",")[0]:
-            findings.add("messages", "%s is %s, not %s" % (where, b.head[7], a.head[7]))
+    count, copy = 0, Ahead(other)
+    for a in messages(original):
         if unread(a):
             continue
-        count += compare_message(tables[int(a.head[4]), int(a.head[5])], values, a, b, where,
-                                 findings)
-    if next(right, None):
-        findings.add("messages", "more than in the original")
+        b = copy.take(tuple(a.head[2:4]))
+        where = "XID %s, %s of %s version %s procedure %s" % tuple(a.head[2:7])
+        if b is None:
+            findings.add("messages", where + " is not there")
+            continue
+        if a.head[3:7] != b.head[3:7] or a.head[7].split(",")[0] != b.head[7].split(",")[0]:
+            findings.add("messages", "%s: %s" % (where, b.head[3:]))
+        else:
+            count += compare_message(tables[int(a.head[4]), int(a.head[5])], values, a, b, where,
+                                     findings)
+    for b in copy.rest():
+        findings.add("messages", "too many: XID %s, %s" % (b.head[2], b.head[3]))
     return count
 
 
 def compare_message(table, values, a, b, where, findings):
-    cut = a.error == "cut"
-    if a.error != b.error:
+    # what violates its table ends there as if it had been cut
+    cut = a.error not in (None, "bytes are left over")
+    if b.error not in (a.error, "cut" if cut else a.error):
         findings.add("cuts", "%s: %s, not %s" % (where, b.error, a.error))
     if len(a.fields) != len(b.fields):
         # of a text that was cut nothing may be left, not even its length
@@ -279,7 +300,7 @@ def compare_message(table, values, a, b, where, findings):
         if compare:
             good = compare(one, two)
         elif compare is None:
-            good = values.data(one[1:], two[1:], not cut)
+            good = values.data(one[1:], two[1:], "partial" not in a.head[7])
         else:
             good = one == two
         if not good and not (cut and i == len(a.fields) - 1 and one[0] == "x"):
