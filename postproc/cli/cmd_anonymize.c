@@ -4,7 +4,6 @@
 #include "cli/cli.h"
 #include "cli/convert.h"
 
-#include <string.h>
 #include <unistd.h>
 
 static const char about[] =
@@ -30,7 +29,9 @@ static int open_output(void *ctx, struct engine **engine, struct err *err)
 {
     struct anonymizer *a = ctx;
 
-    a->file = output_open(a->output, err);
+    a->file = a->force ? output_open(a->output, err) : output_open_new(a->output, err);
+    if (!a->file && err->code == ERR_USAGE)
+        return err_set(err, ERR_USAGE, "%s exists: --force replaces it", a->output);
     if (a->file)
         a->anon = anon_new(&a->options.options, a->policy, &a->key, output_write, a->file, err);
     if (!a->anon)
@@ -65,8 +66,6 @@ static int check(const struct anonymizer *a, int inputs, struct err *err)
                        "give the key with --key FILE; \"nfsdigest key new FILE\" makes one");
     if (!a->output && isatty(STDOUT_FILENO))
         return err_set(err, ERR_USAGE, "a capture is nothing for a terminal: give -o FILE");
-    if (a->output && !a->force && access(a->output, F_OK) == 0 && strcmp(a->output, "-") != 0)
-        return err_set(err, ERR_USAGE, "%s exists: --force replaces it", a->output);
     return 0;
 }
 
