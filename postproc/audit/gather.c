@@ -130,9 +130,12 @@ static int gather_item(struct audit *a, const struct item *item, uint64_t frame,
         return gather_host(a, item, frame, err);
     case CLASS_ADDRESS:
         return item->is_bytes ? gather_host(a, item, frame, err) : 0;
-    case CLASS_HANDLE:
+    case CLASS_HANDLE: /* of some handles only longer pieces are of their own */
         return secrets_windows(s, SECRET_HANDLE, item->data, item->len, HANDLE_WINDOW, 1, frame,
-                               err);
+                               err) < 0
+                   ? -err->code
+                   : secrets_windows(s, SECRET_HANDLE, item->data, item->len, SECRET_LEN_MAX, 4,
+                                     frame, err);
     case ITEM_STAMP:
         return gather_number(a, SECRET_STAMP, item, 3, frame, err);
     case CLASS_FILEID:

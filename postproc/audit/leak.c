@@ -16,7 +16,8 @@
 enum {
     EXPLAINED_BYTES = 4, /* so few bytes beside values that stay may be equal by chance */
     CONTEXT = 8,
-    HEADERS = 70, /* about what stands before a message in a frame */
+    LEAKS_MAX = 1000, /* of a class: then no more need be known */
+    HEADERS = 70,     /* about what stands before a message in a frame */
 };
 
 enum hit_state { HIT_OPEN, HIT_EXPLAINED, HIT_FOUND };
@@ -213,6 +214,8 @@ static int on_message_hit(void *ctx, uint32_t index, size_t at, struct err *err)
     bool is_long = s->len >= SECRET_LONG && !is_in_text(l, s, (uint32_t)at), explained;
 
     (void)err;
+    if (l->audit->leaks[s->cls].findings >= LEAKS_MAX)
+        return 0;
     for (unsigned i = 0; i < s->len; i++)
         free_bytes += !l->mask[at + i];
     if (s->len >= SECRET_LONG)
@@ -387,7 +390,8 @@ static int judge_doubtful(struct leak *l, struct err *err)
 static void judge_long(struct leak *l)
 {
     for (uint32_t i = 0; i < l->count; i++)
-        if (!l->hits[i].is_doubtful && l->hits[i].state == HIT_OPEN)
+        if (!l->hits[i].is_doubtful && l->hits[i].state == HIT_OPEN &&
+            l->audit->leaks[secret_of(l, l->hits[i].secret)->cls].findings < LEAKS_MAX)
             find_leak(l, secret_of(l, l->hits[i].secret), &l->hits[i], 0);
 }
 
@@ -407,8 +411,18 @@ int leak_search(struct audit *a, struct err *err)
         judge_long(l);
         rc = judge_doubtful(l, err);
     }
-    if (l->overflow)
+    for (unsigned c = 0; c < SECRET_MAX; c++)
+        if (a->leaks[c].findings >= LEAKS_MAX) {
+            f.what = secret_class_name((enum secret_class)c);
+            snprintf(f.text, sizeof(f.text), "no more than %d leaks of a class are listed",
+                     LEAKS_MAX);
+            audit_find(a, &f);
+        }
+    if (l->overflow) {
+        f.what = "hits";
+        snprintf(f.text, sizeof(f.text), "there are more than %d", HITS_MAX);
         audit_find(a, &f);
+    }
     table_free(&l->contexts);
     free(l->mask);
     free(l->hits);

@@ -181,7 +181,7 @@ int secrets_windows(struct secrets *s, enum secret_class cls, const uint8_t *dat
     int rc = 0;
 
     for (size_t at = 0; rc == 0 && at + width <= len; at += step) {
-        if (secret_is_telling(data + at, width, width == 8 ? 5 : 6))
+        if (secret_is_telling(data + at, width, cls == SECRET_DATA ? 6 : 5))
             rc = add_piece(s, cls, data + at, width, frame, err);
         else
             s->classes[cls].dull++;
