@@ -14,6 +14,7 @@ enum {
     PROTOCOL_UDP = 17,
     RECORD_MARK_LEN = 4,
     HOP_LIMIT = 64,
+    CUT_LEAST = 2048,
 };
 enum { TCP_SYN = 2, TCP_PSH = 8, TCP_ACK = 16 };
 
@@ -261,8 +262,8 @@ static int put_datagram(struct frames *f, const struct frames_flow *flow, uint8_
     if (wire_len > DATAGRAM_MAX) {
         f->counts.too_long++;
         wire_len = DATAGRAM_MAX;
-        if (cap_len > wire_len - 4)
-            cap_len = wire_len - 4; /* it must not read as whole */
+        if (cap_len > wire_len - CUT_LEAST) /* it must read as cut: no value passes both ends */
+            cap_len = wire_len - CUT_LEAST;
     }
     frame = pcapng_packet(&f->out, time, head + cap_len, head + wire_len, err);
     if (!frame)

@@ -2,6 +2,7 @@
 """Captures full of marked secrets, for the anonymizer: messages of every kind with all that is
 strange about names, credentials, replies, and captures.  Each function makes one capture and
 returns a Marked."""
+import ipaddress
 import struct
 
 import capfile
@@ -14,6 +15,7 @@ from xdr import array, boolean, linked, opaque, optional, string, u32, u64
 
 NFS, MOUNT, PORTMAP, NLM, ACL = 100003, 100005, 100000, 100021, 100227
 START, STEP = 1_700_000_000_000_000_000, 1_000_000
+SEGMENT = 30000
 
 
 class Marked:
@@ -38,6 +40,14 @@ class Marked:
         self.secrets.note(text.encode(), "host as text", len(text))
         return text
 
+    def move_to_ipv6(self):
+        """All that follows is between two other hosts."""
+        self.hosts = []
+        for _ in range(2):
+            address = ipaddress.IPv6Address(b"\x26\x20" + self.secrets.raw(14, "IPv6 address"))
+            self.secrets.note(str(address).encode(), "IPv6 address as text")
+            self.hosts.append(str(address))
+
     def next_xid(self):
         self.xid += 1
         return self.xid
@@ -54,8 +64,8 @@ class Marked:
         """|kept|: of the message."""
         ends = (self.hosts[1], self.hosts[0], port, client_port) if back else \
             (self.hosts[0], self.hosts[1], client_port, port)
-        self.frame(packets.ipv4(ends[0], ends[1], packets.UDP, packets.udp(*ends, message),
-                                len(self.packets)),
+        self.frame(packets.internet(ends[0], ends[1], packets.UDP, packets.udp(*ends, message),
+                                    len(self.packets)),
                    None if kept is None else 14 + 20 + 8 + kept)
 
     def tcp(self, message, port=2049, back=False, kept=None, client_port=801, marks=True):
@@ -67,9 +77,11 @@ class Marked:
         options = b"\x01\x01\x08\x0a" + self.secrets.raw(8, "TCP timestamps")
         seq = self.seq.setdefault(here, self.secrets.number(4, "sequence number"))
         self.seq.setdefault(there, self.secrets.number(4, "sequence number"))
-        self.frame(packets.ipv4(ends[0], ends[1], packets.TCP, packets.tcp(
-            *ends, seq, self.seq[there], packets.ACK, data, options=options), len(self.packets)),
-                   None if kept is None else 14 + 20 + 32 + 4 + kept)
+        for at in range(0, len(data), SEGMENT):
+            self.frame(packets.internet(ends[0], ends[1], packets.TCP, packets.tcp(
+                *ends, seq + at, self.seq[there], packets.ACK, data[at:at + SEGMENT],
+                options=options), len(self.packets)),
+                       None if kept is None else 14 + 20 + 32 + 4 + kept)
         self.seq[here] += len(data)
 
     def pair(self, program, version, procedure, arguments, result, port=2049, send=None, **options):
@@ -235,6 +247,28 @@ def strange():
     return m
 
 
+def transports():
+    """IPv4 and IPv6, UDP and TCP, messages longer than a packet."""
+    m = Marked(9)
+    contents = m.secrets.raw(600, "contents")
+    for move in (False, True):
+        if move:
+            m.move_to_ipv6()
+        for send in (m.udp, m.tcp):
+            for length in (0, 1, 40000) + ((64000, 200000) if send == m.tcp else ()):
+                data = (contents * (length // len(contents) + 1))[:length]
+                m.pair(NFS, 3, 6, m.nfs.handle() + u64(0) + u32(length),
+                       u32(0) + m.nfs.attr() + u32(length) + boolean(True) + opaque(data),
+                       send=send)
+                m.pair(NFS, 3, 7, m.nfs.handle() + u64(0) + u32(length) + u32(2) + opaque(data),
+                       u32(0) + m.nfs.wcc() + u32(length) + u32(2) + m.secrets.raw(8, "verifier"),
+                       send=send)
+            entries = [u64(i + 1) + m.nfs.name() + u64(i + 1) for i in range(900)]
+            m.pair(NFS, 3, 16, m.nfs.handle() + u64(0) + bytes(8) + u32(60000),
+                   u32(0) + m.nfs.attr() + bytes(8) + linked(entries) + boolean(True), send=send)
+    return m
+
+
 def small_bodies(m):
     """(program, version, procedure, port, arguments, result) with all kinds of secrets in them."""
     n = m.nfs
@@ -285,7 +319,7 @@ def cut():
     return m
 
 
-ALL = (procedures, names, credentials, refusals, strange, cut)
+ALL = (procedures, transports, names, credentials, refusals, strange, cut)
 
 
 def write_decorated(path, m):

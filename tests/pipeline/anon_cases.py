@@ -151,6 +151,25 @@ def examine_padding(directory):
     return wrong
 
 
+def examine_growth(directory):
+    """A datagram that tokens make longer than UDP allows is cut, and is seen to be."""
+    case, wrong = craft_marked.Marked(10), []
+    entries = [xdr.u64(i + 1) + xdr.string(bytes([97 + i % 26])) + xdr.u64(i + 1)
+               for i in range(2000)]
+    case.pair(craft_marked.NFS, 3, 16, case.nfs.handle() + xdr.u64(0) + bytes(8) + xdr.u32(60000),
+              xdr.u32(0) + case.nfs.attr() + bytes(8) + xdr.linked(entries) + xdr.boolean(True))
+    original = case.write(os.path.join(directory, "growth.pcap"))
+    other = os.path.join(directory, "growth.out")
+    anonymizer.anonymize(other, "public", anonymizer.known_key(other + ".key"), original)
+    database.ingest(other + ".db", other)
+    rows = isomorphism_rows.Base(other + ".db").rows("SELECT status, reply_flags FROM operation")
+    if [(row["status"], row["reply_flags"] & 3) for row in rows] != [(0, 3)]:
+        wrong.append("growth: %s" % [tuple(row) for row in rows])
+    seen, python = stock.Seen(other), stock.Python(other)
+    wrong += ["growth: " + line for line in list(seen.wrong) + python.wrong]
+    return wrong
+
+
 def main():
     wanted = sys.argv[1:]
     wrong = []
@@ -165,6 +184,8 @@ def main():
             wrong += examine_lengths(directory)
         if not wanted or "padding" in wanted:
             wrong += examine_padding(directory)
+        if not wanted or "growth" in wanted:
+            wrong += examine_growth(directory)
     for line in wrong[:60]:
         print("FAILED " + line)
     print("anon_cases: " + ("FAILED" if wrong else "good"))
