@@ -22,7 +22,6 @@ enum {
     ALIGN_BYTES = 64 << 20,
     HITS_MAX = 1 << 22,
     SEEN_PLACES = 1 << 16,
-    COUNTERS_MAX = 64,
 };
 
 enum finding_kind {

@@ -106,6 +106,19 @@ static int on_raw_hit(void *ctx, uint32_t index, size_t at, struct err *err)
     return 0;
 }
 
+/* Headers are much the same all over: what was there lately tells nothing new. */
+static void chain_headers(struct leak *l, const uint8_t *data, uint32_t len)
+{
+    enum { PIECE = 8, HEADER_PIECES = ITEM_CLASSES + 4 };
+
+    for (uint32_t at = 0; at < len; at += PIECE) {
+        uint32_t n = len - at < PIECE ? len - at : PIECE;
+
+        if (!gather_is_seen(l->audit, HEADER_PIECES, data + at, n))
+            chains_bytes(&l->audit->chains, data + at, n);
+    }
+}
+
 static int on_block(void *ctx, const struct block *b, struct err *err)
 {
     struct leak *l = ctx;
@@ -115,7 +128,7 @@ static int on_block(void *ctx, const struct block *b, struct err *err)
     l->audit->bytes_searched += b->len;
     if (b->frame_len)
         head += b->frame_len < HEADERS ? b->frame_len : HEADERS;
-    chains_bytes(&l->audit->chains, b->data, head < b->len ? head : b->len);
+    chain_headers(l, b->data, head < b->len ? head : b->len);
     return search_bytes(l->audit->search, b->data - b->before, b->before + b->len, 0,
                         b->before + b->len, on_raw_hit, l, err);
 }
