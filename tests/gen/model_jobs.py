@@ -181,7 +181,8 @@ class Process:
         size = self.rng.choice((0, self.rng.randrange(1, 300), self.rng.randrange(1, 60000)))
         if size:
             yield self.writes(file.handle, 0, size)
-            yield [(COMMIT, {"object": file.handle, "offset": 0, "count": 0}),
+            yield [(COMMIT, {"object": file.handle, "offset": self.rng.choice((0, 100)),
+                             "count": self.rng.choice((0, size))}),
                    (GETATTR, {"object": file.handle})]
 
     def recreate(self):
