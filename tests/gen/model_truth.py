@@ -44,6 +44,10 @@ class Truth:
         """The object of a handle, also of one that no longer is; None: it never was one."""
         return self.handles.get(handle)
 
+    def id_of(self, handle):
+        """For model_play.with_ids(): what never was a handle stays as it is."""
+        return self.handles.get(handle, handle)
+
     def take(self, event, op):
         if event != EXECUTE:
             return
