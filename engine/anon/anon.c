@@ -34,13 +34,14 @@ static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
 {
     struct anon *a = ctx;
     const struct message *m = t->message;
-    struct ready ready = { .side = m->side, .time = m->time + a->shift };
+    struct ready ready;
     int rc;
 
     if (t->event == TAP_UNREAD) {
         a->outcomes[REWRITE_DROPPED]++;
         return 0;
     }
+    ready = (struct ready){ .side = m->side, .frame = m->frame, .time = m->time + a->shift };
     ready.flow.id = m->flow->id;
     ready.flow.transport = m->flow->transport;
     ready.flow.client = !m->flow->server;

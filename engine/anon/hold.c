@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 struct held_message {
-    struct held_message *next;
-    uint64_t ticket;
+    struct held_message *next, *previous;
+    uint64_t ticket;    /* 0 once it may be written */
     struct ready ready; /* its data are allocated; NULL when there are none */
 };
 
@@ -14,7 +14,6 @@ void hold_init(struct hold *h, hold_write *write, void *ctx)
     memset(h, 0, sizeof(*h));
     h->write = write;
     h->ctx = ctx;
-    h->tail = &h->head;
 }
 
 static void drop_head(struct hold *h)
@@ -22,8 +21,10 @@ static void drop_head(struct hold *h)
     struct held_message *head = h->head;
 
     h->head = head->next;
-    if (!h->head)
-        h->tail = &h->head;
+    if (h->head)
+        h->head->previous = NULL;
+    else
+        h->tail = NULL;
     h->bytes -= sizeof(*head) + head->ready.message.cap_len;
     free((uint8_t *)head->ready.message.data);
     free(head);
@@ -70,6 +71,25 @@ static int set_message(struct hold *h, struct held_message *m, const struct rewr
     return 0;
 }
 
+/* After which message this one stands; NULL: before all. */
+static struct held_message *place(const struct hold *h, const struct ready *ready)
+{
+    struct held_message *at = h->tail;
+    bool call = ready->side == ready->flow.client;
+
+    while (call && at && at->ticket && at->ready.frame > ready->frame)
+        at = at->previous;
+    return at;
+}
+
+static void insert(struct hold *h, struct held_message *m, struct held_message *after)
+{
+    m->previous = after;
+    m->next = after ? after->next : h->head;
+    *(m->next ? &m->next->previous : &h->tail) = m;
+    *(after ? &after->next : &h->head) = m;
+}
+
 int hold_put(struct hold *h, uint64_t ticket, const struct ready *ready, struct err *err)
 {
     struct held_message *m;
@@ -87,8 +107,7 @@ int hold_put(struct hold *h, uint64_t ticket, const struct ready *ready, struct 
         free(m);
         return rc;
     }
-    *h->tail = m;
-    h->tail = &m->next;
+    insert(h, m, ticket ? h->tail : place(h, ready));
     h->bytes += sizeof(*m);
     while (rc == 0 && h->bytes > HOLD_BYTES_MAX) {
         h->overflows += h->head->ticket != 0;

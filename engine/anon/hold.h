@@ -3,7 +3,8 @@
  *
  * The queue of messages behind a reply whose call is not known yet: the output keeps the order of
  * the capture, and how such a reply is to be read is known only when its call came, or did not.
- * Empty at most times.
+ * A call that comes late, since its TCP stream waited for a lost segment, goes before the replies
+ * that wait for calls: there it was in the capture.  Empty at most times.
  *
  * Memory: HOLD_BYTES_MAX of messages.  When there are more, the reply at the head goes out as it
  * is known: its header only.
@@ -19,6 +20,7 @@ enum { HOLD_BYTES_MAX = 32 << 20 };
 struct ready {
     struct frames_flow flow;
     uint8_t side;
+    uint64_t frame; /* in the capture */
     int64_t time;
     struct rewritten message;
 };
@@ -30,7 +32,7 @@ struct held_message;
 struct hold {
     hold_write *write;
     void *ctx;
-    struct held_message *head, **tail;
+    struct held_message *head, *tail;
     uint64_t bytes;
     uint64_t overflows; /* replies that went out unread because of HOLD_BYTES_MAX */
 };
