@@ -45,9 +45,9 @@ struct visit {
  *   boolean before each element and the last one (|index| counts them); the count of every ARRAY.
  *   |data| leads to the 4 bytes of these, |len| is 4.
  * - with |whole|, before its fields: each STRUCT field that has a role, and the structure in each
- *   OPTIONAL field that has a ROLE_ATTRIBUTES role (any of the five, or ROLE_BEFORE) and is there.  |field| is the
- *   STRUCT or OPTIONAL field, |data| the structure's start.  A structure of fixed size has that
- *   size in |len| and is only shown when all of it was captured; another has |len| 0.
+ *   OPTIONAL field that has a ROLE_ATTRIBUTES role (any of the five) or ROLE_BEFORE and is there.
+ *   |field| is the STRUCT or OPTIONAL field, |data| the structure's start.  A structure of fixed
+ *   size has that size in |len| and is only shown when all of it was captured; another has |len| 0.
  * A bad value (boolean neither 0 nor 1, discriminant without an arm, length above its bound) is not
  * visited: the walk ends before it. */
 struct visitor {
