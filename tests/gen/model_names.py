@@ -58,7 +58,9 @@ def make(call, kind, settings, mode=None):
     inode.uid, inode.gid = who.uid, who.gid
     if directory.mode & 0o2000:
         inode.gid = directory.gid
-    inode.mode = settings.get("mode", 0) & 0o7777 if mode is None else mode
+    if mode is None:
+        mode = settings.get("mode", call.server.default_mode if kind == REG else 0)
+    inode.mode = mode & 0o7777
     if who.uid == 0:
         inode.uid, inode.gid = settings.get("uid", inode.uid), settings.get("gid", inode.gid)
     if kind == REG and "size" in settings:

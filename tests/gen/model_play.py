@@ -17,7 +17,7 @@ import model_xdr as x
 from messages import OK
 from model_server import ROOT, Server
 from model_status import BAD_COOKIE, NOT_SYNC, TOOSMALL
-from model_xdr import FSINFO, FSSTAT, LNK, PATHCONF, READDIR, READDIRPLUS, REG, SETATTR
+from model_xdr import FSINFO, FSSTAT, LNK, PATHCONF, READ, READDIR, READDIRPLUS, REG, SETATTR
 
 LISTINGS = (READDIR, READDIRPLUS)
 COUNTED = ("access", "text", "count", "eof")
@@ -68,10 +68,13 @@ def with_ids(things, id_of):
 
 
 class Player:
-    """|options|: of the Server."""
+    """|default_mode|: what the recorded server gave files whose CREATE said none, as exclusive ones
+    do. Other |options|: of the Server, which has no limits to the length of a READ or WRITE."""
 
-    def __init__(self, nodes, **options):
+    def __init__(self, nodes, default_mode=0, **options):
         self.server = Server(**options)
+        self.server.default_mode = default_mode
+        self.server.largest_read = self.server.largest_write = 1 << 31
         self.server.load(nodes)
 
     def play(self, procedure, arguments, who, status, fields, new=None):
@@ -79,6 +82,8 @@ class Player:
         whole = False
         if procedure == SETATTR and arguments.get("guard") is not None:
             arguments = dict(arguments, guard=NEVER if status == NOT_SYNC else None)
+        if procedure == READ and status == OK and not fields["eof"]:  # the server's limit
+            arguments = dict(arguments, count=min(arguments["count"], fields["count"]))
         if procedure in LISTINGS and status not in (BAD_COOKIE, TOOSMALL):
             whole = status == OK and fields["eof"] and arguments["cookie"] == 0
             arguments = dict(arguments, count=None, maxcount=None, cookie=0)
@@ -118,6 +123,3 @@ def compare_names(recorded, played, whole):
     if whole:
         for name in played.keys() - recorded.keys():
             yield "names", None, name
-
-
-__all__ = ["Player", "differences", "reproducible", "stable", "with_ids"]

@@ -20,7 +20,7 @@ import struct
 import model_names
 import model_objects
 from messages import OK, STALE
-from model_files import Inode, Node, inode_of
+from model_files import Inode, inode_of
 from model_status import BADHANDLE, NOTDIR, Failure
 from model_xdr import (ACCESS, COMMIT, CREATE, DIR, FORMS, FSINFO, FSSTAT, GETATTR, LINK, LOOKUP,
                        MKDIR, MKNOD, NULL, PATHCONF, READ, READDIR, READDIRPLUS, READLINK, REMOVE,
@@ -106,6 +106,7 @@ class Server:
     largest_read = largest_write = 65536
     largest_file = 2**63 - 1
     most_links = 65000
+    default_mode = 0  # of a CREATE that says none
 
     def __init__(self, permissions=True, reuse=True):
         self.permissions, self.reuse = permissions, reuse
@@ -250,6 +251,3 @@ class Server:
             fields, status = {}, why.status
             call.posts(failure, fields)
         return Result(status, fields, call.roles, call.sizes)
-
-
-__all__ = ["Node", "ROOT", "Result", "Server", "Who"]

@@ -21,7 +21,6 @@ import collections
 import hashlib
 import struct
 
-import messages as m
 from messages import (ACCESS, COMMIT, CREATE, FSINFO, FSSTAT, GETATTR, LINK, LOOKUP, MKDIR, MKNOD,
                       NULL, OK, PATHCONF, READ, READDIR, READDIRPLUS, READLINK, REMOVE, RENAME,
                       RMDIR, SETATTR, SYMLINK, WRITE, opaque, u32, u64)
@@ -311,8 +310,8 @@ def decode_posts(c, form, r):
             r["wcc" if letter == "w" else "wcc2"] = c.wcc()
 
 
-def decode_result(procedure, data):
-    """(status, fields)"""
+def decode_result(procedure, data, whole=True):
+    """(status, fields). |whole|: False: there may be bytes behind the end, as Ganesha has them."""
     c, r = Cursor(data), {}
     if procedure == NULL:
         c.end()
@@ -325,7 +324,8 @@ def decode_result(procedure, data):
         decode_posts(c, first, r)
         decode_success(c, procedure, r)
         decode_posts(c, last, r)
-    c.end()
+    if whole:
+        c.end()
     return status, r
 
 

@@ -17,9 +17,9 @@ import model_status as s  # noqa: E402
 import model_xdr as x  # noqa: E402
 from messages import NOENT, OK, STALE  # noqa: E402
 from model_server import ROOT, Server, Who  # noqa: E402
-from model_xdr import (ACCESS, COMMIT, CREATE, FSINFO, FSSTAT, GETATTR, LINK, LOOKUP, MKDIR,  # noqa: E402,E501
-                       MKNOD, NULL, PATHCONF, READ, READDIR, READDIRPLUS, READLINK, REMOVE, RENAME,
-                       RMDIR, SETATTR, SYMLINK, WRITE)
+from model_xdr import (  # noqa: E402
+    ACCESS, COMMIT, CREATE, FSINFO, FSSTAT, GETATTR, LINK, LOOKUP, MKDIR, MKNOD, NULL, PATHCONF,
+    READ, READDIR, READDIRPLUS, READLINK, REMOVE, RENAME, RMDIR, SETATTR, SYMLINK, WRITE)
 
 OWNER, OTHER, GROUP = Who(1000, 100), Who(2000, 200), Who(3000, 100)
 NOW = 10**18
