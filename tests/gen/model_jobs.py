@@ -63,6 +63,14 @@ class Process:
         while True:
             yield from getattr(self, self.rng.choices(names, weights)[0])()
 
+    def know(self, nodes):
+        """Nodes of the tree before."""
+        for node in nodes:
+            if node.type == x.DIR and node.names:
+                self.directories.append(node.key)
+            elif node.names:
+                self.files.append(File(node.key, node.names[0][0], node.names[0][1], node.type))
+
     # Tools
 
     def one(self, procedure, **arguments):

@@ -11,10 +11,12 @@ result speak of handles; truth.number_of says which object a handle is, or was.
 """
 import collections
 
+from messages import OK
 from model_access import FINE, OBJECT, RULES
-from model_status import NOTEMPTY
+from model_names import above
+from model_status import INVAL, NOTEMPTY
 from model_world import EXECUTE
-from model_xdr import RMDIR
+from model_xdr import LOOKUP, RENAME, RMDIR
 
 # An entry of the hierarchy map. |start|, |stop|: the operations that made and took the name; None:
 # it was there before, and after.
@@ -33,7 +35,8 @@ class Truth:
         self.by_handle, self.by_entry = set(), set()  # objects that showed: with a handle; at all
         self.names = set()                            # (directory, name) that a call or reply has
         self.not_empty = []       # [(directory, [(name, object)])] as a failure proved it
-        self.witnesses = set()    # (directory, name) that such a failure needs, shown by nothing
+        self.inside = []          # (directory, name, object) that a ".." or a failed RENAME proved
+        self.witnesses = set()    # (directory, name) that these need, shown by nothing
         self.open, self.closed = {}, []
         for node in world.initial:
             for parent, name, _ in node.names:
@@ -78,6 +81,8 @@ class Truth:
                 hidden.append((directory, name))
             else:
                 self.witnesses.add(hidden[0])
+        self.witnesses.update((directory, name) for directory, name, number in self.inside
+                              if before.get((directory, name)) == number)
         return self
 
     # Names and objects
@@ -104,6 +109,14 @@ class Truth:
         for key in "found", "target":
             if key in roles:
                 self.by_entry.add(roles[key].number)
+        lower = ()
+        if op.procedure == LOOKUP and a["name"] == b".." and op.result.status == OK:
+            lower = (roles["object"],)
+        elif op.procedure == RENAME and op.result.status == INVAL and "found" in roles:
+            lower = above(roles["object2"])
+            lower = lower[:lower.index(roles["found"])] if roles["found"] in lower else ()
+        self.inside += [(d.number, name, inode.number) for inode in lower
+                        for d, name in inode.names]
         if op.result.status == NOTEMPTY:
             directory = roles["found" if op.procedure == RMDIR else "target"]
             self.not_empty.append((directory.number, [(name, entry[0].number) for name, entry
@@ -119,7 +132,8 @@ class Truth:
         """The tree before, restricted to what the run touched: objects that it showed, with those
         of their names that it showed, as nodes for Server.load(). Sizes, link counts and other
         attributes are the true ones, shown or not. |witnesses| are in it, too: an entry for each
-        directory that would have to be empty otherwise."""
+        directory that could not be empty, and the names that lead from a directory to one that it
+        was shown to be in."""
         shown, out = self.by_handle | self.by_entry, []
         known = self.names | self.witnesses
         for node in self.world.initial:

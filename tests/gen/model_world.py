@@ -54,10 +54,11 @@ class World:
     """|order|: FREE: calls that are under way at the same time are done in any order; BY_CALL: in
     the order in which they were called, as a trace shows them; SERIAL: one call at a time in the
     whole world. |weights|: {name of a job in model_jobs: weight} that differ from the usual.
-    |share|: of the usual size of the tree."""
+    |share|: of the usual size of the tree. |cached|: so many objects each process knows from
+    before, so that calls name objects of which no reply shows a name or a parent."""
 
     def __init__(self, seed, operations=1000, hosts=3, processes=2, exports=2, order=FREE,
-                 weights=None, share=1.0, depth=2, permissions=True):
+                 weights=None, share=1.0, depth=2, permissions=True, cached=0):
         self.rng = random.Random(seed)
         self.operations, self.order = operations, order
         self.server = Server(permissions=permissions)
@@ -75,6 +76,8 @@ class World:
             for i in range(processes):
                 who = Who(0, 0) if i == 2 else users[i % len(users)]
                 self.processes.append(model_jobs.Process(self, host, who, i))
+        for process in self.processes if cached else ():
+            process.know(self.rng.sample(self.initial, min(cached, len(self.initial))))
         self.issued = self.called = self.executed = self.under_way = 0
         self.last_execution = self.sequence = 0
         self.current = None  # operation that the server is at

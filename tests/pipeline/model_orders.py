@@ -30,6 +30,7 @@ WORLDS = [
     dict(seed=2, operations=700, hosts=4, processes=3, share=0.15, depth=3, weights=RESTLESS),
     dict(seed=3, operations=700, hosts=2, share=0.15, weights=RESTLESS, order=model_world.BY_CALL),
     dict(seed=4, operations=700, hosts=4, share=0.3, weights=RESTLESS, permissions=False),
+    dict(seed=5, operations=700, hosts=4, share=0.5, weights=RESTLESS, cached=15),
     dict(seed=117, operations=700, hosts=4, processes=3, share=0.15, depth=3, weights=RESTLESS),
 ]
 ORDERS = 4

@@ -33,8 +33,8 @@ CASES = [
          dict(connections=3, mss=536), False),
     Case("udp", dict(seed=3, operations=1200), dict(transport=packets.UDP), False),
     Case("serial", dict(seed=4, operations=1500, order=model_world.SERIAL), {}, True),
-    Case("by call", dict(seed=5, operations=800, order=model_world.BY_CALL), dict(mounts=False),
-         False),
+    Case("by call", dict(seed=5, operations=800, order=model_world.BY_CALL, cached=12),
+         dict(mounts=False), False),
     Case("loss", dict(seed=6, operations=1500),
          dict(loss=model_capture.Loss(0.02, 0.03, LOSSES, seed=6)), False),
     Case("loss udp", dict(seed=7, operations=1000), dict(
