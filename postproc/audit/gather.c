@@ -5,7 +5,7 @@
 
 #include <arpa/inet.h>
 
-enum { DATA_STEP = 16, HANDLE_WINDOW = 8, RUN_LEAST = 6, OPAQUE_SHORTEST = 4 };
+enum { DATA_STEP = 16, SMALL_WINDOW = 8, RUN_LEAST = 6, OPAQUE_SHORTEST = 4 };
 
 /* The same value comes again and again: a direct-mapped memory of the last ones. */
 bool gather_is_seen(struct audit *a, unsigned cls, const void *data, size_t len)
@@ -18,6 +18,28 @@ bool gather_is_seen(struct audit *a, unsigned cls, const void *data, size_t len)
     return seen;
 }
 
+static bool is_word(uint8_t c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
+           c >= 0x80;
+}
+
+/* A name, and the longer words in it: "quarterly" and "report" of "quarterly-report.txt". */
+static int gather_name(struct audit *a, enum secret_class cls, const uint8_t *name, size_t len,
+                       uint64_t frame, struct err *err)
+{
+    int rc = secrets_text(&a->secrets, cls, name, len, frame, err);
+
+    for (size_t start = 0, i = 0; rc == 0 && i <= len; i++) {
+        if (i < len && is_word(name[i]))
+            continue;
+        if (i - start >= SECRET_LONG && i - start < len)
+            rc = secrets_text(&a->secrets, cls, name + start, i - start, frame, err);
+        start = i + 1;
+    }
+    return rc;
+}
+
 static int gather_path(struct audit *a, enum secret_class cls, const struct item *item,
                        uint64_t frame, struct err *err)
 {
@@ -28,7 +50,7 @@ static int gather_path(struct audit *a, enum secret_class cls, const struct item
         const uint8_t *slash = memchr(p, '/', (size_t)(end - p));
         const uint8_t *stop = slash ? slash : end;
 
-        rc = secrets_text(&a->secrets, cls, p, (size_t)(stop - p), frame, err);
+        rc = gather_name(a, cls, p, (size_t)(stop - p), frame, err);
         p = stop + 1;
     }
     return rc;
@@ -76,7 +98,7 @@ static int gather_host(struct audit *a, const struct item *item, uint64_t frame,
         return secrets_address(&a->secrets, &address, frame, err);
     if (allow_text(&a->allow, item->data, item->len))
         return 0;
-    return secrets_text(&a->secrets, SECRET_HOST, item->data, item->len, frame, err);
+    return gather_name(a, SECRET_HOST, item->data, item->len, frame, err);
 }
 
 static int gather_number(struct audit *a, enum secret_class cls, const struct item *item,
@@ -103,11 +125,11 @@ static int gather_opaque(struct audit *a, const struct item *item, uint64_t fram
 {
     if (allow_text(&a->allow, item->data, item->len))
         return 0;
-    if (item->len < HANDLE_WINDOW)
+    if (item->len < SMALL_WINDOW)
         return item->len >= OPAQUE_SHORTEST && secret_is_telling(item->data, item->len, 3)
                    ? secrets_text(&a->secrets, SECRET_OPAQUE, item->data, item->len, frame, err)
                    : 0;
-    return secrets_windows(&a->secrets, SECRET_OPAQUE, item->data, item->len, HANDLE_WINDOW, 1,
+    return secrets_windows(&a->secrets, SECRET_OPAQUE, item->data, item->len, SMALL_WINDOW, 1,
                            frame, err);
 }
 
@@ -115,6 +137,8 @@ static int gather_item(struct audit *a, const struct item *item, uint64_t frame,
 {
     struct secrets *s = &a->secrets;
 
+    if (item->cls == CLASS_DATA && item->len < SECRET_LEN_MAX)
+        return secrets_windows(s, SECRET_DATA, item->data, item->len, SMALL_WINDOW, 1, frame, err);
     if (item->cls == CLASS_DATA)
         return secrets_windows(s, SECRET_DATA, item->data, item->len, SECRET_LEN_MAX, DATA_STEP,
                                frame, err);
@@ -122,7 +146,7 @@ static int gather_item(struct audit *a, const struct item *item, uint64_t frame,
         return 0;
     switch (item->cls) {
     case CLASS_NAME:
-        return secrets_text(s, SECRET_NAME, item->data, item->len, frame, err);
+        return gather_name(a, SECRET_NAME, item->data, item->len, frame, err);
     case CLASS_PATH:
         return gather_path(a, item->field->role & ROLE_LINK_TEXT ? SECRET_LINK : SECRET_PATH, item,
                            frame, err);
@@ -131,7 +155,7 @@ static int gather_item(struct audit *a, const struct item *item, uint64_t frame,
     case CLASS_ADDRESS:
         return item->is_bytes ? gather_host(a, item, frame, err) : 0;
     case CLASS_HANDLE: /* of some handles only longer pieces are of their own */
-        return secrets_windows(s, SECRET_HANDLE, item->data, item->len, HANDLE_WINDOW, 1, frame,
+        return secrets_windows(s, SECRET_HANDLE, item->data, item->len, SMALL_WINDOW, 1, frame,
                                err) < 0
                    ? -err->code
                    : secrets_windows(s, SECRET_HANDLE, item->data, item->len, SECRET_LEN_MAX, 4,
@@ -155,6 +179,26 @@ static int gather_item(struct audit *a, const struct item *item, uint64_t frame,
     }
 }
 
+/* Of a body that no table describes, or that is encrypted, and of what stands behind a body, nobody
+ * knows what is secret in it. */
+static int gather_unread(struct audit *a, const struct audit_message *m, const struct items *items,
+                         struct err *err)
+{
+    enum { FINE = 256, FINE_STEP = 4 };
+    uint32_t at = items->read_to, fine;
+    int rc;
+
+    if (at >= m->cap_len)
+        return 0;
+    fine = m->cap_len - at < FINE ? m->cap_len - at : FINE;
+    rc = secrets_windows(&a->secrets, SECRET_OPAQUE, m->data + at, fine, SMALL_WINDOW, FINE_STEP,
+                         m->frame, err);
+    return rc < 0
+               ? rc
+               : secrets_windows(&a->secrets, SECRET_OPAQUE, m->data + at + fine,
+                                 m->cap_len - at - fine, SECRET_LEN_MAX, DATA_STEP, m->frame, err);
+}
+
 int gather_message(struct audit *a, const struct audit_message *m, const struct items *items,
                    struct err *err)
 {
@@ -165,7 +209,7 @@ int gather_message(struct audit *a, const struct audit_message *m, const struct 
             rc = secrets_address(&a->secrets, &m->address[i], m->frame, err);
     for (uint32_t i = 0; rc == 0 && i < items->count; i++)
         rc = gather_item(a, &items->all[i], m->frame, err);
-    return rc;
+    return rc < 0 ? rc : gather_unread(a, m, items, err);
 }
 
 /* --- frames as they are --- */

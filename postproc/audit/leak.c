@@ -231,7 +231,9 @@ static int on_message_hit(void *ctx, uint32_t index, size_t at, struct err *err)
         return 0;
     for (unsigned i = 0; i < s->len; i++)
         free_bytes += !l->mask[at + i];
-    if (s->len >= SECRET_LONG)
+    if (s->cls == SECRET_ADDRESS_TEXT)
+        explained = false;
+    else if (s->len >= SECRET_LONG)
         explained = free_bytes < EXPLAINED_BYTES;
     else
         explained = free_bytes < s->len;

@@ -140,6 +140,13 @@ void report_coverage(const struct audit *a, bool redact, report_line *line, void
              (unsigned long long)a->dropped, (unsigned long long)a->surplus,
              (unsigned long long)a->incomplete, (unsigned long long)a->unread_bodies);
     line(ctx, "Messages", text);
+    snprintf(
+        text, sizeof(text),
+        "of the original %llu datagrams of RPC ports are none, %llu bytes of streams are in no "
+        "message, and %llu bytes were never captured",
+        (unsigned long long)a->original.not_rpc, (unsigned long long)a->original.skipped,
+        (unsigned long long)a->original.lost);
+    line(ctx, "No messages", text);
     snprintf(text, sizeof(text), "%s%s%s%s; %s", a->policy[0] ? a->policy : "not stated",
              a->policy_digest[0] ? ", SHA-256 " : "", a->policy_digest,
              a->options->policy ? " (as the command line says)" : "",

@@ -30,6 +30,9 @@ static void show_files(const struct audit *a, FILE *out)
     number(out, "calls", a->original.calls);
     number(out, "replies", a->original.replies);
     number(out, "unread", a->original.unread);
+    number(out, "not_rpc", a->original.not_rpc);
+    number(out, "skipped_bytes", a->original.skipped);
+    number(out, "lost_bytes", a->original.lost);
     fprintf(out, ",\"cut\":%s}", a->original.cut ? "true" : "false");
     fprintf(out, ",\"anonymized\":{\"frames\":%llu", (unsigned long long)a->anonymized.frames);
     number(out, "calls", a->anonymized.calls);

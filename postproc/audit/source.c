@@ -66,8 +66,15 @@ static int on_record(void *ctx, const struct record *record, struct err *err)
 {
     struct source *s = ctx;
     char name[128];
-    uint32_t len = record->counter.name.len;
+    uint32_t len;
 
+    if (record->kind == RECORD_PROBLEM) {
+        s->counts.not_rpc += record->problem.problem == PROBLEM_NOT_RPC;
+        s->counts.skipped +=
+            record->problem.problem == PROBLEM_SKIPPED ? record->problem.length : 0;
+        s->counts.lost += record->problem.problem == PROBLEM_HOLE ? record->problem.length : 0;
+    }
+    len = record->kind == RECORD_COUNTER ? record->counter.name.len : 0;
     if (record->kind != RECORD_COUNTER || !s->hooks.counter || len >= sizeof(name))
         return 0;
     memcpy(name, record->counter.name.data, len);

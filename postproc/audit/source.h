@@ -47,8 +47,10 @@ int source_next(struct source *source, struct audit_message **message, struct er
 
 struct source_counts {
     uint64_t frames, calls, replies;
-    uint64_t unread; /* bytes in the place of a message that are none */
-    bool cut;        /* the file ends in the middle of a packet */
+    uint64_t unread;        /* bytes in the place of a message that are none */
+    uint64_t not_rpc;       /* datagrams of RPC ports that are no messages */
+    uint64_t skipped, lost; /* bytes of streams in no message; and never captured */
+    bool cut;               /* the file ends in the middle of a packet */
 };
 /* Complete when source_next has returned 0. */
 const struct source_counts *source_counts(const struct source *source);
