@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Plays recorded operations on a model server, in any order, and compares what can be reproduced.
 
-    player = Player(nodes)                    # Node.key: the object's id, not a handle
-    for each operation, in the order wanted:
-        differences = player.play(procedure, arguments, who, status, fields, new=ID)
+    root = Node(1, DIR, 0o755, export=b"/srv")   # of model_files; the key is the object's id
+    player = Player([root, Node(2, REG, 0o644, size=10, names=[(1, b"f")])])
+    player.play(REMOVE, {"object": 1, "name": b"f"}, Who(0, 0), OK, {})          # []
+    player.play(MKDIR, {"object": 1, "name": b"d", "settings": {}}, Who(0, 0), OK,
+                {"handle": 3}, new=3)                                            # []
+    player.play(LOOKUP, {"object": 1, "name": b"f"}, Who(0, 0), OK, {"handle": 2})
+                                                                # [("status", 0, 2)]
+
+Each call returns what differs from the recorded status and fields; |new| is the id that the trace
+gave to what the operation made. Fields that were not recorded are not compared.
 
 Arguments and fields are those of model_xdr, with ids in the place of handles (with_ids() makes them
 so). Compared are: status, identity of what is found or made, type, mode, owner, group, link count,

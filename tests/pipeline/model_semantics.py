@@ -7,6 +7,7 @@ what Linux does where the RFC leaves it open or Linux goes another way.
 """
 import os
 import pathlib
+import random
 import sys
 
 SRC = pathlib.Path(os.environ.get("SRC") or pathlib.Path(__file__).resolve().parent.parent.parent)
@@ -16,6 +17,7 @@ import craft_nfs  # noqa: E402
 import model_status as s  # noqa: E402
 import model_xdr as x  # noqa: E402
 from messages import NOENT, OK, STALE  # noqa: E402
+from model_files import Contents  # noqa: E402
 from model_server import ROOT, Server, Who  # noqa: E402
 from model_xdr import (  # noqa: E402
     ACCESS, COMMIT, CREATE, FSINFO, FSSTAT, GETATTR, LINK, LOOKUP, MKDIR, MKNOD, NULL, PATHCONF,
@@ -344,8 +346,32 @@ def check_wire():
     return wrong, count
 
 
+def check_contents():
+    """Extents against a plain array of bytes, through writes, cuts and reads at random."""
+    rng, contents, size = random.Random(1), Contents(), 40
+    plain = bytearray(size)
+    for turn in range(3000):
+        start, end = sorted(rng.sample(range(size + 1), 2))
+        if rng.random() < 0.6:
+            fill = rng.randrange(4)
+            contents.write(start, [(end - start, fill)])
+            plain[start:end] = bytes([fill]) * (end - start)
+        elif rng.random() < 0.2:
+            contents.clear(start, None)
+            plain[start:] = bytes(size - start)
+        start, end = sorted(rng.sample(range(size + 1), 2))
+        if x.data_bytes(contents.read(start, end)) != plain[start:end]:
+            return ["contents: other bytes after turn %d" % turn]
+    contents.write(10, [(10, (b"digest", 0))])
+    contents.write(14, [(2, 7)])
+    if contents.read(12, 20) != [(2, (b"digest", 2)), (2, 7), (4, (b"digest", 6))]:
+        return ["contents: other pieces of what a digest stands for"]
+    return []
+
+
 def main():
     wrong, bodies = check_wire()
+    wrong += check_contents()
     for number, row in enumerate(ROWS, 1):
         what = check_row(row)
         if what:
