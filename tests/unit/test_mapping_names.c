@@ -233,7 +233,7 @@ static void likeness_is_lost(void **state)
 
     (void)state;
     for (int i = 0; i < 1000; i++) {
-        char text[16];
+        char text[32];
         const char *a, *b;
 
         snprintf(text, sizeof(text), "report-%04d", i);
