@@ -143,6 +143,7 @@ int anon_counters(const struct anon *a, anon_counter *show, void *ctx, struct er
     static const char *const problems[] = {
         [PROBLEM_HOLE] = "lost.hole_bytes",
         [PROBLEM_SKIPPED] = "lost.skipped_bytes",
+        [PROBLEM_NOT_RPC] = "lost.not_rpc_bytes",
         [PROBLEM_EVICTED] = "lost.evicted_bytes",
     };
     const struct frames_counts *frames = frames_counts(a->frames);
