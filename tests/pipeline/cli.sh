@@ -32,6 +32,13 @@ option without value|2|needs a value|ops t.db --client
 ambiguous option|2|ambiguous|ops --m 1 t.db
 ops: no database|2|takes one database|ops
 ops: two databases|2|takes one database|ops t.db t.db
+tree: no database|2|takes one database|tree
+tree: bad script|2|--script takes sh or mtree, not "perl"|tree --script perl t.db
+tree: script and JSON|2|--script goes with --at, --under and --store only|tree --script sh -j t.db
+tree: store then|2|not with --at|tree --store --at 1 t.db
+tree: nothing under|2|the trace shows no "/moon"|tree --under /moon t.db
+tree: nothing under, script|2|the trace shows no "/moon"|tree --under /moon --script mtree t.db
+tree: bad time|2|--at: .*is no time|tree --at moon t.db
 info: no file|2|takes one file|info
 info: two files|2|takes one file|info t.db t.db
 info: bad --by|2|--by takes procedure, client or path|info --by moon t.db
@@ -62,7 +69,7 @@ engine: bad reorder span|2|--reorder-span: .*is no duration|record -o x --reorde
 T
 
 # --- every option stands in the help and the man page of its command, and the other way round
-for command in ingest record info ops check; do
+for command in ingest record info ops tree check; do
     "$n" $command --help | grep -Eo -- '--[a-z][a-z-]+' | sort -u >help.txt
     page=$SRC/man/nfsdigest-$command.1
     sed 's/\\-/-/g' "$page" | grep -Eo -- '--[a-z][a-z-]+' | sort -u >page.txt

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/tree_print.h"
+#include "cli/values.h"
+#include "store/escape.h"
+
+static const char *const type_names[] = { "unknown", "file",    "directory", "block",
+                                          "char",    "symlink", "socket",    "fifo" };
+
+static int text_of(struct bytes bytes, bool is_path, struct buf *out, struct err *err)
+{
+    out->len = 0;
+    if (escape_name(bytes, is_path, out) < 0 || buf_append(out, "", 1) < 0)
+        return err_set(err, ERR_SYSTEM, "out of memory for names");
+    return 0;
+}
+
+/* As ls shows it: ?rwxr-xr-x */
+static void print_mode(const struct node *n)
+{
+    static const char letters[] = "?-dbclsp";
+    char text[] = "??????????";
+
+    text[0] = letters[n->type];
+    if (n->knows & KNOWS_MODE) {
+        for (int i = 0; i < 9; i++)
+            text[1 + i] = n->mode & 0400u >> i ? "rwxrwxrwx"[i] : '-';
+        if (n->mode & 04000)
+            text[3] = text[3] == 'x' ? 's' : 'S';
+        if (n->mode & 02000)
+            text[6] = text[6] == 'x' ? 's' : 'S';
+        if (n->mode & 01000)
+            text[9] = text[9] == 'x' ? 't' : 'T';
+    }
+    fputs(text, stdout);
+}
+
+static void print_columns(const struct node *n)
+{
+    char owner[32] = "?", size[40] = "?";
+
+    print_mode(n);
+    if (n->knows & KNOWS_UID)
+        snprintf(owner, sizeof(owner), "%u:%u", n->uid, n->gid);
+    if (n->type == OBJECT_BLK || n->type == OBJECT_CHR)
+        snprintf(size, sizeof(size), "%u,%u", n->rdev[0], n->rdev[1]);
+    else if (node_is_directory(n))
+        snprintf(size, sizeof(size), "-");
+    else if (n->knows & KNOWS_SIZE)
+        snprintf(size, sizeof(size), "%llu%s", (unsigned long long)n->size,
+                 n->flags & NODE_AT_LEAST ? "+" : "");
+    printf(" %-11s %12s ", owner, size);
+}
+
+struct text {
+    struct tree *tree;
+    struct buf name;
+};
+
+static int print_item(void *ctx, const struct tree_item *item, struct err *err)
+{
+    struct text *t = ctx;
+
+    if (item->leaves)
+        return 0;
+    print_columns(item->node);
+    if (item->depth) {
+        if (text_of(item->name, false, &t->name, err) < 0)
+            return -err->code;
+        printf("%*s%s", (int)(item->depth < 200 ? item->depth : 200) * 2, "",
+               (const char *)t->name.data);
+    } else {
+        fputs(item->path, stdout);
+    }
+    if (item->node->knows & KNOWS_LINK) {
+        if (text_of(pool_text(item->node->link), true, &t->name, err) < 0)
+            return -err->code;
+        printf(" -> %s", (const char *)t->name.data);
+    }
+    if (item->first.data) {
+        if (text_of(item->first, true, &t->name, err) < 0)
+            return -err->code;
+        printf(" = %s", (const char *)t->name.data);
+    }
+    putchar('\n');
+    return ferror(stdout) ? err_set(err, ERR_SYSTEM, "standard output cannot be written") : 0;
+}
+
+int tree_text(struct tree *tree, const char *under, struct err *err)
+{
+    struct text t = { .tree = tree };
+    int result = tree_walk(tree, under, print_item, &t, err);
+
+    buf_free(&t.name);
+    return result;
+}
+
+static void json_number(const char *key, bool known, uint64_t value)
+{
+    if (known)
+        printf(",\"%s\":%llu", key, (unsigned long long)value);
+    else
+        printf(",\"%s\":null", key);
+}
+
+static void json_time(const char *key, bool known, int64_t value)
+{
+    if (known)
+        printf(",\"%s\":%lld", key, (long long)value);
+    else
+        printf(",\"%s\":null", key);
+}
+
+static int print_json(void *ctx, const struct tree_item *item, struct err *err)
+{
+    struct text *t = ctx;
+    const struct node *n = item->node;
+    bool device = n->type == OBJECT_BLK || n->type == OBJECT_CHR;
+
+    if (item->leaves)
+        return 0;
+    printf("{\"kind\":\"entry\",\"object\":%lld,\"path\":",
+           (long long)node_number(&t->tree->learn.hierarchy, item->id));
+    json_text(stdout, item->path);
+    printf(",\"root\":%s,\"type\":\"%s\"", item->depth || item->entry ? "false" : "true",
+           type_names[n->type]);
+    json_number("size", n->knows & KNOWS_SIZE, n->size);
+    printf(",\"at_least\":%s,\"guessed\":%s", n->flags & NODE_AT_LEAST ? "true" : "false",
+           n->flags & NODE_GUESSED ? "true" : "false");
+    json_number("mode", n->knows & KNOWS_MODE, n->mode);
+    json_number("uid", n->knows & KNOWS_UID, n->uid);
+    json_number("gid", n->knows & KNOWS_GID, n->gid);
+    json_number("nlink", n->knows & KNOWS_NLINK, n->nlink);
+    json_time("atime", n->knows & KNOWS_ATIME, n->atime);
+    json_time("mtime", n->knows & KNOWS_MTIME, n->mtime);
+    json_time("ctime", n->knows & KNOWS_CTIME, n->ctime);
+    json_number("device_major", device && n->knows & KNOWS_RDEV, n->rdev[0]);
+    json_number("device_minor", device && n->knows & KNOWS_RDEV, n->rdev[1]);
+    fputs(",\"link\":", stdout);
+    if (n->knows & KNOWS_LINK) {
+        if (text_of(pool_text(n->link), true, &t->name, err) < 0)
+            return -err->code;
+        json_text(stdout, (const char *)t->name.data);
+    } else {
+        fputs("null", stdout);
+    }
+    fputs("}\n", stdout);
+    return ferror(stdout) ? err_set(err, ERR_SYSTEM, "standard output cannot be written") : 0;
+}
+
+int tree_json(struct tree *tree, const char *under, struct err *err)
+{
+    struct text t = { .tree = tree };
+    int result = tree_walk(tree, under, print_json, &t, err);
+
+    buf_free(&t.name);
+    return result;
+}
+
+static uint64_t unplayable_count(const struct repair *r)
+{
+    return r->operations - r->unplayable[PLAYABLE];
+}
+
+void tree_summary_text(const struct tree *t)
+{
+    const struct hierarchy_counts *c = &t->learn.hierarchy.counts;
+    const struct repair *r = &t->learn.repair;
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX];
+    const char *mark = ": ";
+
+    printf("subtrees %s, directories %s, files %s", count_text(c->subtrees, a),
+           count_text(c->directories, b), count_text(c->files, d));
+    printf(", %s\n", size_text(c->bytes, a));
+    printf("inferred operations %s", count_text(r->count, a));
+    for (int i = 1; i < REPAIR_REASON_MAX; i++)
+        if (r->by_reason[i]) {
+            printf("%s%s %s", mark, repair_reason_name((enum repair_reason)i),
+                   count_text(r->by_reason[i], a));
+            mark = ", ";
+        }
+    printf("\nnot replayable %s of %s (%.3f %%)", count_text(unplayable_count(r), a),
+           count_text(r->operations, b),
+           r->operations ? (double)unplayable_count(r) * 100 / (double)r->operations : 0);
+    mark = ": ";
+    for (int i = 1; i < UNPLAYABLE_MAX; i++)
+        if (r->unplayable[i]) {
+            printf("%s%s %s", mark, unplayable_name((enum unplayable)i),
+                   count_text(r->unplayable[i], a));
+            mark = ", ";
+        }
+    putchar('\n');
+}
+
+void tree_summary_json(const struct tree *t)
+{
+    const struct hierarchy_counts *c = &t->learn.hierarchy.counts;
+    const struct repair *r = &t->learn.repair;
+    const char *mark = "";
+
+    printf("{\"kind\":\"summary\",\"subtrees\":%llu,\"directories\":%llu,\"files\":%llu,"
+           "\"bytes\":%llu,\"operations\":%llu,\"inferred\":{",
+           (unsigned long long)c->subtrees, (unsigned long long)c->directories,
+           (unsigned long long)c->files, (unsigned long long)c->bytes,
+           (unsigned long long)r->operations);
+    for (int i = 1; i < REPAIR_REASON_MAX; i++, mark = ",")
+        printf("%s\"%s\":%llu", mark, repair_reason_name((enum repair_reason)i),
+               (unsigned long long)r->by_reason[i]);
+    fputs("},\"unplayable\":{", stdout);
+    mark = "";
+    for (int i = 1; i < UNPLAYABLE_MAX; i++, mark = ",")
+        printf("%s\"%s\":%llu", mark, unplayable_name((enum unplayable)i),
+               (unsigned long long)r->unplayable[i]);
+    fputs("}}\n", stdout);
+}
+
+void tree_growth_text(const struct tree *t)
+{
+    char a[VALUE_TEXT_MAX];
+
+    printf("%14s %14s %10s %10s %12s %14s\n", "trace length", "operations", "subtrees", "files",
+           "directories", "bytes");
+    for (uint32_t i = 0; i < t->growth_count; i++) {
+        const struct tree_growth *g = &t->growth[i];
+
+        printf("%14s %14llu %10llu %10llu %12llu %14llu\n",
+               duration_text(g->time - t->first_time, a), (unsigned long long)g->operations,
+               (unsigned long long)g->counts.subtrees, (unsigned long long)g->counts.files,
+               (unsigned long long)g->counts.directories, (unsigned long long)g->counts.bytes);
+    }
+}
+
+void tree_growth_json(const struct tree *t)
+{
+    for (uint32_t i = 0; i < t->growth_count; i++) {
+        const struct tree_growth *g = &t->growth[i];
+
+        printf("{\"kind\":\"growth\",\"length\":%lld,\"operations\":%llu,\"subtrees\":%llu,"
+               "\"files\":%llu,\"directories\":%llu,\"bytes\":%llu}\n",
+               (long long)(g->time - t->first_time), (unsigned long long)g->operations,
+               (unsigned long long)g->counts.subtrees, (unsigned long long)g->counts.files,
+               (unsigned long long)g->counts.directories, (unsigned long long)g->counts.bytes);
+    }
+}
+
+static const char *procedure_name(const struct inference *i)
+{
+    const struct procedure *p = procedure_find(100003, 3, i->procedure);
+
+    return p ? p->name : "?";
+}
+
+static int print_place(int64_t parent, const char *name, struct buf *text, struct err *err)
+{
+    if (!name) {
+        fputs(" ?", stdout);
+        return 0;
+    }
+    if (text_of(pool_text(name), false, text, err) < 0)
+        return -err->code;
+    printf(" [#%lld]/%s", (long long)parent, (const char *)text->data);
+    return 0;
+}
+
+int tree_inferred_text(const struct tree *t, struct err *err)
+{
+    const struct repair *r = &t->learn.repair;
+    struct buf text = { 0 };
+    int result = 0;
+
+    for (uint32_t n = 1; result == 0 && n <= r->count; n++) {
+        const struct inference *i = &r->inferences[n];
+
+        printf("before operation %lld: %s", (long long)i->precedes, procedure_name(i));
+        result = print_place(i->parent, i->name, &text, err);
+        if (result == 0 && i->name2)
+            result = print_place(i->parent2, i->name2, &text, err);
+        if (i->object > 0)
+            printf(" of object %lld", (long long)i->object);
+        printf(": %s", repair_reason_name((enum repair_reason)i->reason));
+        if (i->witness)
+            printf(", otherwise at operation %lld", (long long)i->witness);
+        if (i->explained)
+            printf(", perhaps operation %lld without a reply", (long long)i->explained);
+        putchar('\n');
+    }
+    buf_free(&text);
+    return result;
+}
+
+static int json_name(const char *key, const char *name, struct buf *text, struct err *err)
+{
+    printf(",\"%s\":", key);
+    if (!name) {
+        fputs("null", stdout);
+        return 0;
+    }
+    if (text_of(pool_text(name), false, text, err) < 0)
+        return -err->code;
+    json_text(stdout, (const char *)text->data);
+    return 0;
+}
+
+int tree_inferred_json(const struct tree *t, struct err *err)
+{
+    const struct repair *r = &t->learn.repair;
+    struct buf text = { 0 };
+    int result = 0;
+
+    for (uint32_t n = 1; result == 0 && n <= r->count; n++) {
+        const struct inference *i = &r->inferences[n];
+
+        printf("{\"kind\":\"inferred\",\"precedes\":%lld,\"procedure\":\"%s\",\"reason\":\"%s\","
+               "\"witness\":%lld,\"explained\":%lld,\"object\":%lld,\"parent\":%lld,"
+               "\"parent2\":%lld",
+               (long long)i->precedes, procedure_name(i),
+               repair_reason_name((enum repair_reason)i->reason), (long long)i->witness,
+               (long long)i->explained, (long long)i->object, (long long)i->parent,
+               (long long)i->parent2);
+        result = json_name("name", i->name, &text, err);
+        if (result == 0)
+            result = json_name("name2", i->name2, &text, err);
+        fputs("}\n", stdout);
+    }
+    buf_free(&text);
+    return result;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/digest/effect.h
+ *
+ * One operation of the database as what it does to files and names: which objects, which names,
+ * what it asked for, what its result says.  Everything is read by the roles of fields
+ * (engine/wire/field.h); no procedure is known by its number here.
+ *
+ * Operations come twice: when they were called, in the order of ids, and when they were done, in
+ * the order of replies.  Between the two others may have come: what overlaps has no known order.
+ * All pointers in an effect live until it is done.
+ *
+ * Memory: the operations between their call and their reply, at most EFFECTS_WAITING of them and
+ * EFFECTS_WAITING_BYTES of their bodies; beyond that the earliest ones are done early.
+ */
+#ifndef NFSDIGEST_DIGEST_EFFECT_H
+#define NFSDIGEST_DIGEST_EFFECT_H
+
+#include "record/record.h"
+#include "wire/walk.h"
+
+#include <sqlite3.h>
+
+enum {
+    EFFECTS_WAITING = 65536,
+    EFFECTS_WAITING_BYTES = 64 << 20,
+};
+
+/* RFC 1813 s2.6 nfsstat3, as far as they mean something for names and objects. */
+enum {
+    NFS3_NOENT = 2,
+    NFS3_EXIST = 17,
+    NFS3_NOTDIR = 20,
+    NFS3_ISDIR = 21,
+    NFS3_NOTEMPTY = 66,
+    NFS3_STALE = 70,
+    NFS3_BADHANDLE = 10001,
+};
+
+enum whose { OF_OBJECT, OF_PARENT, OF_PARENT2, OF_NEW_OBJECT, OF_ENTRY, WHOSE_MAX };
+
+/* fattr3, RFC 1813 s2.6; times in ns since the epoch. */
+struct attributes {
+    uint8_t type; /* enum object_type */
+    uint32_t mode, nlink, uid, gid;
+    uint64_t size, fileid;
+    uint32_t rdev[2];
+    int64_t atime, mtime, ctime;
+};
+
+/* wcc_attr */
+struct attributes_before {
+    uint64_t size;
+    int64_t mtime, ctime;
+};
+
+/* What a sattr3 and the like ask for; times are left in the arguments. */
+enum {
+    ASKED_MODE = 1,
+    ASKED_UID = 2,
+    ASKED_GID = 4,
+    ASKED_SIZE = 8,
+    ASKED_TYPE = 16,
+    ASKED_HOW = 32
+};
+struct asked {
+    uint32_t bits, mode, uid, gid, type;
+    uint32_t how; /* createmode3: 0 UNCHECKED, 1 GUARDED, 2 EXCLUSIVE */
+    uint64_t size;
+};
+
+struct effect {
+    int64_t id;
+    int64_t call_time, done_time; /* ns; |done_time|: of the reply, or of the call without one */
+    uint32_t program, version;
+    const struct procedure *procedure;  /* NULL: the call was not captured, or there is no table */
+    const char *server;                 /* lives as long as the reader */
+    uint8_t pairing;                    /* enum pairing */
+    uint32_t call_flags, reply_flags;   /* SIGHTING_ bits */
+    enum walk_result arguments, result; /* WALK_OK also for bytes behind the end */
+    int64_t rpc_status, status;         /* or STATUS_NONE */
+    bool succeeded;                     /* answered, and the status is 0 */
+    uint32_t roles;                     /* of all fields of the arguments */
+    uint32_t result_roles;              /* and of the result */
+
+    uint32_t object, parent, parent2, new_object; /* ids of the database, or 0 */
+    uint32_t object_role, name_role, parent2_role, name2_role;
+    struct bytes name, name2, root_path, link_text;
+    uint64_t offset, count; /* asked for */
+    uint64_t done;          /* read or written, when |has_done| */
+    bool has_done, has_eof, eof;
+    struct asked asked;
+
+    /* for whoever reads effects: */
+    bool applied; /* its changes of names were taken in before it was done */
+    uint32_t mark;
+
+    /* where they stand, NULL without: */
+    const uint8_t *fattr3[WHOSE_MAX], *wcc_attr[WHOSE_MAX];
+    struct bytes arguments_body, result_body;
+    uint32_t arguments_length, result_length; /* on the wire */
+};
+
+bool effect_attributes(const struct effect *effect, enum whose whose, struct attributes *to);
+bool effect_before(const struct effect *effect, enum whose whose, struct attributes_before *to);
+
+/* An entry of a listing. */
+struct effect_entry {
+    struct bytes name, handle; /* no handle: READDIR */
+    struct attributes attributes;
+    bool has_attributes;
+};
+
+/* Calls |entry| for each, "." and ".." too; stops and returns what it returns when that is not 0.
+ */
+int effect_entries(const struct effect *effect,
+                   int (*entry)(void *ctx, const struct effect_entry *entry), void *ctx);
+
+/* Reads bodies, whose lengths and procedure are set, into the rest of |effect|. */
+void effect_decode(struct effect *effect);
+
+/* Takes operations in; each returns 0 or a negative code, which ends the reading. */
+struct effect_visitor {
+    int (*called)(void *ctx, struct effect *effect, struct err *err);
+    int (*done)(void *ctx, struct effect *effect, struct err *err);
+    void *ctx;
+};
+
+/* All operations of a trace database. 0, what a callback returned, or -ERR_INPUT, -ERR_SYSTEM. */
+int effects_read(sqlite3 *db, const struct effect_visitor *visitor, struct err *err);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/digest/effects.c
+ *
+ * effects_read: rows of operation in the order of ids, held back in a heap until the time of their
+ * reply has come.
+ */
+#include "digest/effect.h"
+#include "store/store.h"
+#include "wire/rpc.h"
+
+#include <stdlib.h>
+
+/* A row with its bodies. */
+struct held {
+    struct effect effect;
+    uint8_t *body; /* arguments, then result */
+    uint32_t cap;
+};
+
+struct place { /* in the heap */
+    int64_t time, id;
+    uint32_t held;
+};
+
+struct effects {
+    sqlite3 *db;
+    const struct effect_visitor *visitor;
+    struct held *held;
+    uint32_t *spare; /* indexes of |held| that are free */
+    struct place *heap;
+    uint32_t cap, spare_count, heap_count;
+    uint64_t bytes; /* of bodies in the heap */
+    char **servers;
+    uint32_t server_count;
+    struct err *err;
+};
+
+enum {
+    COL_ID,
+    COL_CALL_TIME,
+    COL_REPLY_TIME,
+    COL_PROGRAM,
+    COL_VERSION,
+    COL_PROCEDURE,
+    COL_PAIRING,
+    COL_CALL_FLAGS,
+    COL_REPLY_FLAGS,
+    COL_RPC_STATUS,
+    COL_STATUS,
+    COL_OBJECT,
+    COL_OBJECT2,
+    COL_NEW_OBJECT,
+    COL_SERVER,
+    COL_ARGUMENTS_LENGTH,
+    COL_RESULT_LENGTH,
+    COL_ARGUMENTS,
+    COL_RESULT,
+};
+
+static const char select_operations[] =
+    "SELECT id, call_time, reply_time, program, version, procedure, pairing, call_flags,"
+    " reply_flags, rpc_status, status, object, object2, new_object, server, arguments_length,"
+    " result_length, arguments, result FROM operation ORDER BY id";
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, ERR_SYSTEM, "out of memory for operations");
+}
+
+static bool earlier(const struct place *a, const struct place *b)
+{
+    return a->time != b->time ? a->time < b->time : a->id < b->id;
+}
+
+static void heap_put(struct effects *s, struct place p)
+{
+    uint32_t at = s->heap_count++;
+
+    while (at > 0 && earlier(&p, &s->heap[(at - 1) / 2])) {
+        s->heap[at] = s->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    s->heap[at] = p;
+}
+
+static struct place heap_take(struct effects *s)
+{
+    struct place top = s->heap[0], last = s->heap[--s->heap_count];
+    uint32_t at = 0, child;
+
+    while ((child = at * 2 + 1) < s->heap_count) {
+        if (child + 1 < s->heap_count && earlier(&s->heap[child + 1], &s->heap[child]))
+            child++;
+        if (!earlier(&s->heap[child], &last))
+            break;
+        s->heap[at] = s->heap[child];
+        at = child;
+    }
+    s->heap[at] = last;
+    return top;
+}
+
+static int finish_first(struct effects *s)
+{
+    struct place p = heap_take(s);
+    struct effect *e = &s->held[p.held].effect;
+    int result = s->visitor->done(s->visitor->ctx, e, s->err);
+
+    s->bytes -= (uint64_t)e->arguments_body.len + e->result_body.len;
+    s->spare[s->spare_count++] = p.held;
+    return result;
+}
+
+/* All elements are made at once: effects stay where they are while they are held. */
+static int allocate(struct effects *s)
+{
+    s->cap = EFFECTS_WAITING;
+    s->held = calloc(s->cap, sizeof(*s->held));
+    s->spare = malloc(s->cap * sizeof(*s->spare));
+    s->heap = malloc(s->cap * sizeof(*s->heap));
+    if (!s->held || !s->spare || !s->heap)
+        return no_memory(s->err);
+    for (uint32_t i = 0; i < s->cap; i++)
+        s->spare[i] = s->cap - 1 - i;
+    s->spare_count = s->cap;
+    return 0;
+}
+
+/* Servers are few: each text is kept once. */
+static const char *server_text(struct effects *s, const char *text)
+{
+    char **grown;
+
+    if (!text)
+        text = "";
+    for (uint32_t i = s->server_count; i > 0; i--)
+        if (strcmp(s->servers[i - 1], text) == 0)
+            return s->servers[i - 1];
+    grown = realloc(s->servers, (s->server_count + 1) * sizeof(*grown));
+    if (!grown)
+        return NULL;
+    s->servers = grown;
+    grown[s->server_count] = strdup(text);
+    return grown[s->server_count] ? grown[s->server_count++] : NULL;
+}
+
+static int64_t number(sqlite3_stmt *stmt, int column, int64_t none)
+{
+    return sqlite3_column_type(stmt, column) == SQLITE_NULL ? none
+                                                            : sqlite3_column_int64(stmt, column);
+}
+
+static uint32_t id_of(sqlite3_stmt *stmt, int column)
+{
+    int64_t id = sqlite3_column_int64(stmt, column);
+
+    return id > 0 && id < UINT32_MAX ? (uint32_t)id : 0;
+}
+
+static int take_bodies(struct held *h, sqlite3_stmt *stmt, struct err *err)
+{
+    const void *arguments = sqlite3_column_blob(stmt, COL_ARGUMENTS);
+    uint32_t arguments_len = (uint32_t)sqlite3_column_bytes(stmt, COL_ARGUMENTS);
+    const void *result = sqlite3_column_blob(stmt, COL_RESULT);
+    uint32_t result_len = (uint32_t)sqlite3_column_bytes(stmt, COL_RESULT);
+    struct effect *e = &h->effect;
+
+    if ((uint64_t)arguments_len + result_len + 1 > h->cap) {
+        uint64_t wide = (uint64_t)arguments_len + result_len + 512;
+        uint8_t *body = wide <= UINT32_MAX ? malloc(wide) : NULL;
+
+        if (!body)
+            return no_memory(err);
+        free(h->body);
+        h->body = body;
+        h->cap = (uint32_t)wide;
+    }
+    if (arguments_len)
+        memcpy(h->body, arguments, arguments_len);
+    if (result_len)
+        memcpy(h->body + arguments_len, result, result_len);
+    e->arguments_body = (struct bytes){ h->body, arguments_len };
+    e->result_body = (struct bytes){ h->body + arguments_len, result_len };
+    e->arguments_length = (uint32_t)sqlite3_column_int64(stmt, COL_ARGUMENTS_LENGTH);
+    e->result_length = (uint32_t)sqlite3_column_int64(stmt, COL_RESULT_LENGTH);
+    return 0;
+}
+
+static int take_row(struct effects *s, struct held *h, sqlite3_stmt *stmt)
+{
+    struct effect *e = &h->effect;
+    int64_t reply = number(stmt, COL_REPLY_TIME, INT64_MIN);
+    int64_t call = number(stmt, COL_CALL_TIME, reply);
+
+    *e = (struct effect){ .id = sqlite3_column_int64(stmt, COL_ID),
+                          .call_time = call,
+                          .done_time = reply > call ? reply : call,
+                          .pairing = (uint8_t)sqlite3_column_int(stmt, COL_PAIRING),
+                          .call_flags = (uint32_t)sqlite3_column_int64(stmt, COL_CALL_FLAGS),
+                          .reply_flags = (uint32_t)sqlite3_column_int64(stmt, COL_REPLY_FLAGS),
+                          .rpc_status = number(stmt, COL_RPC_STATUS, STATUS_NONE),
+                          .status = number(stmt, COL_STATUS, STATUS_NONE),
+                          .object = id_of(stmt, COL_OBJECT),
+                          .parent2 = id_of(stmt, COL_OBJECT2),
+                          .new_object = id_of(stmt, COL_NEW_OBJECT) };
+    if (sqlite3_column_type(stmt, COL_PROGRAM) != SQLITE_NULL) {
+        e->program = (uint32_t)sqlite3_column_int64(stmt, COL_PROGRAM);
+        e->version = (uint32_t)sqlite3_column_int64(stmt, COL_VERSION);
+        e->procedure = procedure_find(e->program, e->version,
+                                      (uint32_t)sqlite3_column_int64(stmt, COL_PROCEDURE));
+    }
+    e->server = server_text(s, (const char *)sqlite3_column_text(stmt, COL_SERVER));
+    if (!e->server)
+        return no_memory(s->err);
+    if (take_bodies(h, stmt, s->err) < 0)
+        return -s->err->code;
+    effect_decode(e);
+    return 0;
+}
+
+static int read_row(struct effects *s, sqlite3_stmt *stmt)
+{
+    int64_t time = number(stmt, COL_CALL_TIME, number(stmt, COL_REPLY_TIME, INT64_MIN));
+    struct place p;
+    struct held *h;
+    int result;
+
+    while (s->heap_count && (s->heap[0].time <= time || s->heap_count == EFFECTS_WAITING ||
+                             s->bytes > EFFECTS_WAITING_BYTES))
+        if ((result = finish_first(s)) < 0)
+            return result;
+    p.held = s->spare[--s->spare_count];
+    h = &s->held[p.held];
+    result = take_row(s, h, stmt);
+    if (result < 0)
+        return result;
+    p.time = h->effect.done_time;
+    p.id = h->effect.id;
+    s->bytes += (uint64_t)h->effect.arguments_body.len + h->effect.result_body.len;
+    heap_put(s, p);
+    return s->visitor->called(s->visitor->ctx, &h->effect, s->err);
+}
+
+static int read_all(struct effects *s)
+{
+    sqlite3_stmt *stmt;
+    int result = 0, step;
+
+    if (sqlite3_prepare_v2(s->db, select_operations, -1, &stmt, NULL) != SQLITE_OK)
+        return store_fail(s->db, "operations", s->err);
+    while (result == 0 && (step = sqlite3_step(stmt)) == SQLITE_ROW)
+        result = read_row(s, stmt);
+    if (result == 0 && step != SQLITE_DONE)
+        result = store_fail(s->db, "operations", s->err);
+    sqlite3_finalize(stmt);
+    while (result == 0 && s->heap_count)
+        result = finish_first(s);
+    return result;
+}
+
+int effects_read(sqlite3 *db, const struct effect_visitor *visitor, struct err *err)
+{
+    struct effects s = { .db = db, .visitor = visitor, .err = err };
+    int result = allocate(&s);
+
+    if (result == 0)
+        result = read_all(&s);
+    for (uint32_t i = 0; s.held && i < s.cap; i++)
+        free(s.held[i].body);
+    for (uint32_t i = 0; i < s.server_count; i++)
+        free(s.servers[i]);
+    free(s.servers);
+    free(s.held);
+    free(s.spare);
+    free(s.heap);
+    return result;
+}

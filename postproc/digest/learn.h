@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/digest/learn.h
+ *
+ * From operations to the hierarchy: what each one makes, removes, moves or merely shows; and what
+ * it proves that was not captured.
+ *
+ * Nothing is proved by operations that overlap: a contradiction counts only when what it
+ * contradicts was done before the call.  When it could be explained by an operation that was called
+ * and not yet done, that one's changes are taken in first.
+ */
+#ifndef NFSDIGEST_DIGEST_LEARN_H
+#define NFSDIGEST_DIGEST_LEARN_H
+
+#include "digest/initial.h"
+#include "digest/repair.h"
+
+enum {
+    LEARN_OUTSTANDING = 256, /* changes of names that may explain others, the latest ones */
+    LEARN_DOUBTFUL = 4096,   /* and those without a reply */
+};
+
+struct doubtful {
+    uint64_t hash; /* of parent and name */
+    int64_t id;
+};
+
+struct learn {
+    struct hierarchy hierarchy;
+    struct repair repair;
+    /* Finds the object behind a handle; 0: there is none. */
+    int (*find)(void *ctx, const char *server, struct bytes handle, uint32_t *object,
+                struct err *err);
+    void *ctx;
+    struct effect *outstanding[LEARN_OUTSTANDING];
+    uint32_t outstanding_count;
+    struct doubtful doubtful[LEARN_DOUBTFUL]; /* a ring */
+    uint32_t doubtful_count;
+    enum unplayable judged; /* of the operation that was done last */
+};
+
+/* |moment| and |host| as hierarchy_init has them. */
+int learn_init(struct learn *learn, int64_t moment, const struct hierarchy_host *host,
+               struct err *err);
+void learn_free(struct learn *learn);
+
+int learn_called(struct learn *learn, struct effect *effect, struct err *err);
+int learn_done(struct learn *learn, struct effect *effect, struct err *err);
+
+#endif

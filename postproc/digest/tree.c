@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "digest/tree.h"
+
+#include <stdlib.h>
+
+static int find(void *ctx, const char *server, struct bytes handle, uint32_t *object,
+                struct err *err)
+{
+    struct tree *t = ctx;
+    int step;
+
+    *object = 0;
+    sqlite3_bind_blob(t->find, 1, handle.data, (int)handle.len, SQLITE_STATIC);
+    sqlite3_bind_text(t->find, 2, server, -1, SQLITE_STATIC);
+    step = sqlite3_step(t->find);
+    if (step == SQLITE_ROW)
+        *object = (uint32_t)sqlite3_column_int64(t->find, 0);
+    else if (step != SQLITE_DONE)
+        store_fail(t->db, "objects", err);
+    sqlite3_reset(t->find);
+    return step == SQLITE_ROW || step == SQLITE_DONE ? 0 : -err->code;
+}
+
+/* Counts at the ends of equal parts of the trace's time, as far as |time| has come. */
+static void grow(struct tree *t, int64_t time)
+{
+    int64_t span = t->last_time - t->first_time;
+
+    while (t->growth_count < TREE_GROWTH) {
+        struct tree_growth *g = &t->growth[t->growth_count];
+        int64_t end = t->first_time + span / TREE_GROWTH * (t->growth_count + 1);
+
+        if (t->growth_count == TREE_GROWTH - 1)
+            end = t->last_time;
+        if (time <= end)
+            return;
+        *g = (struct tree_growth){ end, t->operations, t->learn.hierarchy.counts };
+        t->growth_count++;
+    }
+}
+
+static int called(void *ctx, struct effect *effect, struct err *err)
+{
+    struct tree *t = ctx;
+
+    grow(t, effect->call_time);
+    t->operations++;
+    return learn_called(&t->learn, effect, err);
+}
+
+static int done(void *ctx, struct effect *effect, struct err *err)
+{
+    struct tree *t = ctx;
+
+    if (learn_done(&t->learn, effect, err) < 0)
+        return err_prefix(err, "operation %lld", (long long)effect->id);
+    if (t->learn.judged != PLAYABLE && t->options->unplayable)
+        return t->options->unplayable(t->options->ctx, effect, t->learn.judged, err);
+    return 0;
+}
+
+static int read_times(struct tree *t, struct err *err)
+{
+    sqlite3_stmt *stmt;
+
+    if (sqlite3_prepare_v2(t->db, "SELECT min(first_time), max(last_time) FROM source", -1, &stmt,
+                           NULL) != SQLITE_OK)
+        return store_fail(t->db, "sources", err);
+    if (sqlite3_step(stmt) == SQLITE_ROW) {
+        t->first_time = sqlite3_column_int64(stmt, 0);
+        t->last_time = sqlite3_column_int64(stmt, 1);
+    }
+    return sqlite3_finalize(stmt) == SQLITE_OK ? 0 : store_fail(t->db, "sources", err);
+}
+
+static int by_parent_and_name(const void *left, const void *right, void *ctx)
+{
+    const struct hierarchy *h = ctx;
+    const struct entry *a = entry_at(h, *(const uint32_t *)left);
+    const struct entry *b = entry_at(h, *(const uint32_t *)right);
+    struct bytes x = pool_text(a->name), y = pool_text(b->name);
+    int order;
+
+    if (a->parent != b->parent)
+        return a->parent < b->parent ? -1 : 1;
+    order = memcmp(x.data, y.data, x.len < y.len ? x.len : y.len);
+    return order ? order : x.len < y.len ? -1 : x.len > y.len;
+}
+
+static int sort_entries(struct tree *t, struct err *err)
+{
+    struct hierarchy *h = &t->learn.hierarchy;
+
+    t->entries = malloc(((size_t)h->entries.count + 1) * sizeof(*t->entries));
+    if (!t->entries)
+        return err_set(err, ERR_SYSTEM, "out of memory for the tree");
+    for (uint32_t i = 1; i < h->entries.count; i++)
+        if (entry_at(h, i)->is_used && entry_at_moment(h, entry_at(h, i)))
+            t->entries[t->entry_count++] = i;
+    qsort_r(t->entries, t->entry_count, sizeof(*t->entries), by_parent_and_name, h);
+    return 0;
+}
+
+int tree_read(struct tree *t, sqlite3 *db, const struct tree_options *options, struct err *err)
+{
+    const struct effect_visitor visitor = { called, done, t };
+
+    memset(t, 0, sizeof(*t));
+    t->db = db;
+    t->options = options;
+    if (learn_init(&t->learn, options->moment, &options->host, err) < 0)
+        return -err->code;
+    t->learn.find = find;
+    t->learn.ctx = t;
+    if (sqlite3_prepare_v3(db, "SELECT id FROM object WHERE handle = ? AND server = ?", -1,
+                           SQLITE_PREPARE_PERSISTENT, &t->find, NULL) != SQLITE_OK)
+        return store_fail(db, "objects", err);
+    if (read_times(t, err) < 0 || effects_read(db, &visitor, err) < 0)
+        return -err->code;
+    grow(t, INT64_MAX);
+    if (hierarchy_end(&t->learn.hierarchy, err) < 0)
+        return -err->code;
+    return sort_entries(t, err);
+}
+
+void tree_free(struct tree *t)
+{
+    sqlite3_finalize(t->find);
+    learn_free(&t->learn);
+    free(t->entries);
+    memset(t, 0, sizeof(*t));
+}
