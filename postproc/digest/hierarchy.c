@@ -12,6 +12,26 @@ static int no_memory(struct err *err)
     return err_set(err, ERR_SYSTEM, "out of memory for the hierarchy");
 }
 
+static bool pool_grow(struct pool *pool)
+{
+    void **grown = pool->count < UINT32_MAX - CHUNK
+                       ? realloc(pool->chunks, (pool->chunk_count + 1) * sizeof(*grown))
+                       : NULL;
+
+    if (!grown)
+        return false;
+    pool->chunks = grown;
+    grown[pool->chunk_count] = calloc(CHUNK, pool->size);
+    return grown[pool->chunk_count] && ++pool->chunk_count;
+}
+
+static bool pool_init(struct pool *pool, size_t size)
+{
+    pool->size = size;
+    pool->count = 1; /* 0 is none */
+    return pool_grow(pool);
+}
+
 /* A zeroed element, or 0. The first word of a free one leads to the next. */
 static uint32_t pool_new(struct pool *pool)
 {
@@ -22,21 +42,8 @@ static uint32_t pool_new(struct pool *pool)
         memset(pool_at(pool, id), 0, pool->size);
         return id;
     }
-    if (pool->count == pool->chunk_count * (uint32_t)CHUNK) {
-        void **grown = pool->count < UINT32_MAX - CHUNK
-                           ? realloc(pool->chunks, (pool->chunk_count + 1) * sizeof(*grown))
-                           : NULL;
-
-        if (!grown)
-            return 0;
-        pool->chunks = grown;
-        grown[pool->chunk_count] = calloc(CHUNK, pool->size);
-        if (!grown[pool->chunk_count])
-            return 0;
-        pool->chunk_count++;
-        if (!pool->count)
-            pool->count = 1; /* 0 is none */
-    }
+    if (pool->count == pool->chunk_count * (uint32_t)CHUNK && !pool_grow(pool))
+        return 0;
     return pool->count++;
 }
 
@@ -73,10 +80,11 @@ int hierarchy_init(struct hierarchy *h, int64_t moment, const struct hierarchy_h
     h->moment = moment;
     if (host)
         h->host = *host;
-    h->nodes.size = sizeof(struct node);
-    h->entries.size = sizeof(struct entry);
     h->absent = calloc(ABSENT_PLACES, sizeof(*h->absent));
-    return h->absent ? 0 : no_memory(err);
+    return h->absent && pool_init(&h->nodes, sizeof(struct node)) &&
+                   pool_init(&h->entries, sizeof(struct entry))
+               ? 0
+               : no_memory(err);
 }
 
 void hierarchy_free(struct hierarchy *h)
@@ -94,6 +102,7 @@ void hierarchy_free(struct hierarchy *h)
     table_free(&h->by_name);
     table_free(&h->by_root);
     free(h->node_of);
+    free(h->dying);
     free(h->absent);
     free(h->roots);
     memset(h, 0, sizeof(*h));
@@ -254,6 +263,8 @@ int node_is(struct hierarchy *h, uint32_t id, uint32_t object, uint32_t *is, str
         n->flags |= NODE_MERGED;
         n->names = known;
         node_count(h, known);
+        if (to->names)
+            node_revive(h, known);
         h->live_nodes--;
     }
     return h->host.named ? h->host.named(h->host.ctx, from, object, err) : 0;
@@ -333,11 +344,13 @@ int entry_open(struct hierarchy *h, uint32_t parent, struct bytes name, uint32_t
         return no_memory(err);
     }
     node_revive(h, node);
+    node_revive(h, parent);
     if (start < n->born)
         start = n->born;
     if (start < p->born)
         start = p->born;
     e->is_used = true;
+    e->serial = ++h->serial;
     e->parent = parent;
     e->node = node;
     e->start = start;
@@ -356,18 +369,32 @@ int entry_open(struct hierarchy *h, uint32_t parent, struct bytes name, uint32_t
     return 0;
 }
 
-static void forget_node(struct hierarchy *h, uint32_t id)
+static bool is_needed(const struct hierarchy *h, uint32_t id)
 {
-    struct node *n = node_at(h, id);
+    const struct node *n = node_at(h, id);
 
-    if (n->object && !(n->flags & NODE_NAMELESS))
-        h->node_of[n->object] = GONE;
-    free(n->link);
-    pool_give(&h->nodes, id);
+    return n->died == TO_THE_END || n->names || n->children || n->inference ||
+           n->flags & (NODE_KEPT_NAME | NODE_PINNED | NODE_MERGED) || node_at_moment(h, n) ||
+           root_path(h, id);
+}
+
+void hierarchy_sweep(struct hierarchy *h)
+{
+    while (h->dying_count) {
+        uint32_t id = h->dying[--h->dying_count];
+        struct node *n = node_at(h, id);
+
+        if (!(n->flags & NODE_USED) || is_needed(h, id))
+            continue;
+        if (n->object && !(n->flags & NODE_NAMELESS))
+            h->node_of[n->object] = GONE;
+        free(n->link);
+        pool_give(&h->nodes, id);
+    }
 }
 
 /* The node's last name is gone. */
-static void die(struct hierarchy *h, uint32_t id, int64_t stop)
+static int die(struct hierarchy *h, uint32_t id, int64_t stop, struct err *err)
 {
     struct node *n = node_at(h, id);
 
@@ -375,9 +402,19 @@ static void die(struct hierarchy *h, uint32_t id, int64_t stop)
     n->died = stop;
     node_count(h, id);
     h->live_nodes--;
-    if (!node_at_moment(h, n) && !n->children && !n->inference &&
-        !(n->flags & (NODE_KEPT_NAME | NODE_PINNED)) && !root_path(h, id))
-        forget_node(h, id);
+    if (is_needed(h, id))
+        return 0;
+    if (h->dying_count == h->dying_cap) {
+        uint32_t wide = h->dying_cap ? h->dying_cap * 2 : 64;
+        uint32_t *grown = realloc(h->dying, wide * sizeof(*grown));
+
+        if (!grown)
+            return no_memory(err);
+        h->dying = grown;
+        h->dying_cap = wide;
+    }
+    h->dying[h->dying_count++] = id;
+    return 0;
 }
 
 void node_revive(struct hierarchy *h, uint32_t id)
@@ -428,9 +465,7 @@ int entry_close(struct hierarchy *h, uint32_t id, int64_t stop, int64_t by, bool
         free(e->name);
         pool_give(&h->entries, id);
     }
-    if (!node_at(h, node)->names && !moves)
-        die(h, node, stop);
-    return 0;
+    return node_at(h, node)->names || moves ? 0 : die(h, node, stop, err);
 }
 
 int hierarchy_end(struct hierarchy *h, struct err *err)

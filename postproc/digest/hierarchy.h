@@ -79,7 +79,8 @@ struct entry {
     int64_t start, stop;
     int64_t changed; /* when the operation that bound it was done */
     int64_t start_id, seen_id,
-        stop_id; /* operations: first and last that showed it, took it away */
+        stop_id;     /* operations: first and last that showed it, took it away */
+    uint32_t serial; /* no other entry ever has it */
     bool is_used;
 };
 
@@ -121,7 +122,9 @@ struct hierarchy {
     struct table by_name;
     uint32_t *node_of; /* by object id; UINT32_MAX: it was made here and is gone */
     uint32_t object_cap;
-    uint32_t nameless;
+    uint32_t nameless, serial;
+    uint32_t *dying; /* nodes that nobody needs any more, until hierarchy_sweep */
+    uint32_t dying_count, dying_cap;
     struct absent *absent;
     struct root *roots;
     uint32_t root_count, root_cap;
@@ -145,6 +148,13 @@ static inline struct node *node_at(const struct hierarchy *h, uint32_t id)
 static inline struct entry *entry_at(const struct hierarchy *h, uint32_t id)
 {
     return pool_at(&h->entries, id);
+}
+
+/* Whether it is still the entry that it was. */
+static inline bool entry_is(const struct hierarchy *h, uint32_t id, uint32_t serial)
+{
+    return entry_at(h, id)->is_used && entry_at(h, id)->serial == serial &&
+           entry_at(h, id)->stop == TO_THE_END;
 }
 
 /* Texts of names and links: their bytes, with their length before them. */
@@ -204,6 +214,8 @@ int entry_open(struct hierarchy *h, uint32_t parent, struct bytes name, uint32_t
 /* It does no more.  When it was the node's last name, the node is gone, too, unless |moves|. */
 int entry_close(struct hierarchy *h, uint32_t id, int64_t stop, int64_t by, bool moves,
                 struct err *err);
+/* Forgets nodes that are gone: between operations, when nobody holds one. */
+void hierarchy_sweep(struct hierarchy *h);
 /* Shows what is still there to the host. */
 int hierarchy_end(struct hierarchy *h, struct err *err);
 

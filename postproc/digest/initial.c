@@ -38,9 +38,9 @@ static uint16_t changes_object(const struct effect *e)
 
 static void taint(struct hierarchy *h, uint32_t id, const struct effect *e, uint16_t bits)
 {
-    struct node *n = node_at(h, id);
+    struct node *n = id ? node_at(h, id) : NULL;
 
-    if (!id || !bits || !node_at_moment(h, n))
+    if (!n || !bits || !node_at_moment(h, n))
         return;
     if (e->done_time <= h->moment) { /* to be learned anew */
         node_uncount(h, id);

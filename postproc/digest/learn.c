@@ -172,16 +172,14 @@ static int apply_removed(struct step *s, uint32_t parent)
     }
     node = entry_at(s->h, (uint32_t)id)->node;
     initial_taint(s->h, node, s->e, KNOWS_CTIME | KNOWS_NLINK);
-    if (empty_directory(s, node) < 0 || !entry_at(s->h, (uint32_t)id)->is_used)
-        return s->err->code ? -s->err->code : 0;
-    return close_entry(s, (uint32_t)id, false);
+    return replace(s, (uint32_t)id);
 }
 
 static int apply_moved(struct step *s, uint32_t parent, uint32_t parent2)
 {
     struct effect *e = s->e;
     int64_t id = entry_taken(s, parent, e->name);
-    uint32_t old = entry_find(s->h, parent2, e->name2), node;
+    uint32_t old = entry_find(s->h, parent2, e->name2), node, serial;
 
     if (id <= 0 || old == id)
         return (int)(id < 0 ? id : 0);
@@ -189,10 +187,10 @@ static int apply_moved(struct step *s, uint32_t parent, uint32_t parent2)
     if (old && entry_at(s->h, old)->node == node)
         return 0; /* both names are of one object: nothing happens, RFC 1813 s3.3.14 */
     initial_taint(s->h, node, e, KNOWS_CTIME);
-    if (old && (empty_directory(s, entry_at(s->h, old)->node) < 0 ||
-                (entry_at(s->h, old)->is_used && close_entry(s, old, false) < 0)))
+    serial = entry_at(s->h, (uint32_t)id)->serial;
+    if (old && replace(s, old) < 0)
         return -s->err->code;
-    if (!entry_at(s->h, (uint32_t)id)->is_used)
+    if (!entry_is(s->h, (uint32_t)id, serial) || entry_find(s->h, parent2, e->name2))
         return 0;
     if (close_entry(s, (uint32_t)id, true) < 0)
         return -s->err->code;
@@ -248,7 +246,7 @@ int learn_apply(struct step *s)
 
     if ((e->parent && e->name.data && !parent) || (e->parent2 && e->name2.data && !parent2))
         return -s->err->code;
-    if (parent && is_dots(e->name))
+    if ((parent && !is_entry_name(e->name)) || (parent2 && !is_entry_name(e->name2)))
         return 0;
     do
         result = (parent ? explain(s, parent, e->name, IT_PRECEDES, 0) : 0) |
@@ -451,15 +449,18 @@ static int explain_stale(struct step *s, uint32_t object)
 int learn_done(struct learn *l, struct effect *e, struct err *err)
 {
     struct step s = { l, &l->hierarchy, e, err };
+    bool nothing = false;
 
-    if ((e->status == NFS3_STALE || e->status == NFS3_BADHANDLE) &&
-        (explain_stale(&s, e->object) < 0 || explain_stale(&s, e->parent2) < 0))
-        return -err->code;
-    /* of two handles nobody knows which one it is */
-    if (e->status == NFS3_STALE && !e->parent2 && prove_gone(&s, e->object) < 0)
-        return -err->code;
-    l->judged =
-        repair_judge(&l->repair, e, is_nothing(s.h, e->object) || is_nothing(s.h, e->parent2));
+    hierarchy_sweep(s.h);
+    if (e->status == NFS3_STALE || e->status == NFS3_BADHANDLE) {
+        if (explain_stale(&s, e->object) < 0 || explain_stale(&s, e->parent2) < 0)
+            return -err->code;
+        /* of two handles nobody knows which one it is */
+        if (e->status == NFS3_STALE && !e->parent2 && prove_gone(&s, e->object) < 0)
+            return -err->code;
+        nothing = is_nothing(s.h, e->object) || is_nothing(s.h, e->parent2);
+    }
+    l->judged = repair_judge(&l->repair, e, nothing);
     if (!e->procedure)
         return 0;
     if (e->roles & CHANGES_NAMES)

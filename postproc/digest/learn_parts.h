@@ -35,9 +35,11 @@ static inline bool overlaps(const struct step *s, int64_t done)
     return done >= s->e->call_time;
 }
 
-static inline bool is_dots(struct bytes name)
+/* Not "", "." and "..", which say nothing about what stands in a directory. */
+static inline bool is_entry_name(struct bytes name)
 {
-    return name.len > 0 && name.len <= 2 && name.data[0] == '.' && name.data[name.len - 1] == '.';
+    return name.len > 2 ||
+           (name.len > 0 && (name.data[0] != '.' || name.data[name.len - 1] != '.'));
 }
 
 /* Of a name that was never called, or never made since its directory was: when that was known. */
@@ -79,6 +81,8 @@ int making_procedure(uint8_t type);
 int infer_removal(struct step *s, uint32_t id, enum repair_reason reason);
 /* A directory that goes has no entries left. */
 int empty_directory(struct step *s, uint32_t node);
+/* The entry is removed, or gives way to another one, with nothing left in it. */
+int replace(struct step *s, uint32_t id);
 
 /* |name| stands for |object|, with |attributes| if they are not NULL. */
 int prove_found(struct step *s, uint32_t parent, struct bytes name, uint32_t object,

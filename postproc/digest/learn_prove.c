@@ -71,10 +71,13 @@ int infer_removal(struct step *s, uint32_t id, enum repair_reason reason)
 {
     struct entry *e = entry_at(s->h, id);
     struct node *n = node_at(s->h, e->node);
+    uint32_t serial = e->serial;
     int64_t index;
 
     if (empty_directory(s, e->node) < 0)
         return -s->err->code;
+    if (!entry_is(s->h, id, serial))
+        return 0; /* what was in there took it along */
     index = infer(s, reason, node_is_directory(n) ? NFS3_RMDIR : NFS3_REMOVE, e->node, e->parent,
                   pool_text(e->name), NODE_NONE, nothing, e->seen_id, s->e->id);
     if (index < 0)
@@ -125,6 +128,15 @@ int empty_directory(struct step *s, uint32_t node)
     return 0;
 }
 
+int replace(struct step *s, uint32_t id)
+{
+    uint32_t serial = entry_at(s->h, id)->serial;
+
+    if (empty_directory(s, entry_at(s->h, id)->node) < 0)
+        return -s->err->code;
+    return entry_is(s->h, id, serial) ? close_entry(s, id, false) : 0;
+}
+
 /* What is known of a name that is found, before it is judged. */
 struct found {
     uint32_t parent, node, old; /* |old|: entry of that name, or none */
@@ -169,6 +181,7 @@ static int found_moved(struct step *s, const struct found *f)
 {
     uint32_t from = node_at(s->h, f->node)->names;
     const struct entry *e = entry_at(s->h, from);
+    uint32_t serial;
     int64_t witness = f->old             ? entry_at(s->h, f->old)->seen_id
                       : f->absence.known ? f->absence.id
                                          : e->seen_id;
@@ -176,9 +189,11 @@ static int found_moved(struct step *s, const struct found *f)
     if (infer(s, f->old || !f->absence.known ? REPAIR_OTHER : REPAIR_APPEARED, NFS3_RENAME, f->node,
               e->parent, pool_text(e->name), f->parent, f->name, witness, s->e->id) < 0)
         return -s->err->code;
-    if (f->old &&
-        (empty_directory(s, entry_at(s->h, f->old)->node) < 0 || close_entry(s, f->old, false) < 0))
+    serial = e->serial;
+    if (f->old && replace(s, f->old) < 0)
         return -s->err->code;
+    if (!entry_is(s->h, from, serial) || entry_find(s->h, f->parent, f->name))
+        return 0;
     if (close_entry(s, from, true) < 0)
         return -s->err->code;
     return open_found(s, f, s->e->done_time);
@@ -265,7 +280,7 @@ int prove_found(struct step *s, uint32_t parent, struct bytes name, uint32_t obj
     struct found f = { .parent = parent, .name = name, .attributes = attributes };
     int result;
 
-    if (is_dots(name) || !name.len)
+    if (!is_entry_name(name))
         return 0;
     do {
         f.old = entry_find(s->h, parent, name);
@@ -296,7 +311,7 @@ int prove_exists(struct step *s, uint32_t parent, struct bytes name, uint8_t typ
     uint32_t id, node;
     int result;
 
-    if (is_dots(name) || !name.len)
+    if (!is_entry_name(name))
         return 0;
     do {
         id = entry_find(s->h, parent, name);
@@ -330,7 +345,7 @@ int prove_absent(struct step *s, uint32_t parent, struct bytes name)
     uint32_t id;
     int result;
 
-    if (is_dots(name) || !name.len)
+    if (!is_entry_name(name))
         return 0;
     do {
         id = entry_find(s->h, parent, name);

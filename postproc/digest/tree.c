@@ -87,7 +87,7 @@ static int by_parent_and_name(const void *left, const void *right, void *ctx)
     return order ? order : x.len < y.len ? -1 : x.len > y.len;
 }
 
-static int sort_entries(struct tree *t, struct err *err)
+int tree_sort(struct tree *t, struct err *err)
 {
     struct hierarchy *h = &t->learn.hierarchy;
 
@@ -120,7 +120,7 @@ int tree_read(struct tree *t, sqlite3 *db, const struct tree_options *options, s
     grow(t, INT64_MAX);
     if (hierarchy_end(&t->learn.hierarchy, err) < 0)
         return -err->code;
-    return sort_entries(t, err);
+    return tree_sort(t, err);
 }
 
 void tree_free(struct tree *t)

@@ -47,6 +47,9 @@ struct tree_options {
 int tree_read(struct tree *tree, sqlite3 *db, const struct tree_options *options, struct err *err);
 void tree_free(struct tree *tree);
 
+/* Part of tree_read: brings the entries at the moment into order. */
+int tree_sort(struct tree *tree, struct err *err);
+
 /* A place in the tree; everything lives until the visitor returns. */
 struct tree_item {
     const struct node *node;

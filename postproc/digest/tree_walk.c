@@ -129,8 +129,9 @@ static int show(struct walker *w, uint32_t node, uint32_t entry, bool leaves)
     item.depth = w->depth - w->base_depth;
     if (item.depth) {
         item.name = pool_text(entry_at(w->h, entry)->name);
-        item.way.data = w->way.data + w->base_way + (w->base_way ? 1 : 0);
-        item.way.len = (uint32_t)(w->way.len - w->base_way - (w->base_way ? 1 : 0));
+        size_t skip = w->base_way + (w->base_way ? 1 : 0);
+
+        item.way = (struct bytes){ w->way.data + skip, (uint32_t)(w->way.len - skip) };
     }
     if (buf_append(&w->path, "", 1) < 0)
         return no_memory(w);
