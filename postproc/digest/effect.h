@@ -5,9 +5,10 @@
  * what it asked for, what its result says.  Everything is read by the roles of fields
  * (engine/wire/field.h); no procedure is known by its number here.
  *
- * Operations come twice: when they were called, in the order of ids, and when they were done, in
- * the order of replies.  Between the two others may have come: what overlaps has no known order.
- * All pointers in an effect live until it is done.
+ * Operations come twice: when they were called, in the order of these times (not of ids: what is
+ * behind a hole is recorded late), and when they were done, in the order of replies.  Between the
+ * two others may have come: what overlaps has no known order.  All pointers in an effect live until
+ * it is done.
  *
  * Memory: the operations between their call and their reply, at most EFFECTS_WAITING of them and
  * EFFECTS_WAITING_BYTES of their bodies; beyond that the earliest ones are done early.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/digest/effects.c
  *
- * effects_read: rows of operation in the order of ids, held back in a heap until the time of their
- * reply has come.
+ * effects_read: rows of operation in the order of calls (index operation_by_time), held back in a
+ * heap until the time of their reply has come.
  */
 #include "digest/effect.h"
 #include "store/store.h"
@@ -60,7 +60,7 @@ enum {
 static const char select_operations[] =
     "SELECT id, call_time, reply_time, program, version, procedure, pairing, call_flags,"
     " reply_flags, rpc_status, status, object, object2, new_object, server, arguments_length,"
-    " result_length, arguments, result FROM operation ORDER BY id";
+    " result_length, arguments, result FROM operation ORDER BY ifnull(call_time, reply_time), id";
 
 static int no_memory(struct err *err)
 {

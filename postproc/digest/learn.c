@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "digest/learn_parts.h"
-#include "base/digest.h"
 
 enum { CHANGES_NAMES = ROLE_BINDS | ROLE_REMOVES, UNCHECKED = 0 };
 
@@ -19,17 +18,6 @@ void learn_free(struct learn *l)
 {
     hierarchy_free(&l->hierarchy);
     repair_free(&l->repair);
-}
-
-struct absence absence_of(const struct step *s, uint32_t parent, struct bytes name)
-{
-    const struct absent *a = absent_find(s->h, parent, name);
-    const struct node *p = node_at(s->h, parent);
-
-    if (a)
-        return (struct absence){ true, a->since, a->id };
-    /* whatever is in a directory that was made here was made after it */
-    return (struct absence){ p->born != BEGINNING, p->first_done, p->first_id };
 }
 
 int close_entry(struct step *s, uint32_t id, bool moves)
@@ -332,13 +320,6 @@ static bool is_half(const struct effect *e)
     return e->procedure->arguments->roles & ROLE_NAME2 && !e->name2.data;
 }
 
-static void doubt(struct learn *l, uint32_t parent, struct bytes name, int64_t id)
-{
-    if (parent && name.data)
-        l->doubtful[l->doubtful_count++ % LEARN_DOUBTFUL] =
-            (struct doubtful){ XXH3_64bits_withSeed(name.data, name.len, parent), id };
-}
-
 int learn_called(struct learn *l, struct effect *e, struct err *err)
 {
     if (e->procedure && e->roles & CHANGES_NAMES && e->succeeded && !is_half(e)) {
@@ -347,8 +328,7 @@ int learn_called(struct learn *l, struct effect *e, struct err *err)
                     --l->outstanding_count * sizeof(*l->outstanding));
         l->outstanding[l->outstanding_count++] = e;
     } else if (e->procedure && e->roles & CHANGES_NAMES && (e->pairing != PAIRED || e->succeeded)) {
-        doubt(l, e->parent, e->name, e->id);
-        doubt(l, e->parent2, e->name2, e->id);
+        doubt(l, e);
     }
     return initial_called(&l->hierarchy, e, err);
 }

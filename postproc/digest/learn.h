@@ -16,12 +16,13 @@
 
 enum {
     LEARN_OUTSTANDING = 256, /* changes of names that may explain others, the latest ones */
-    LEARN_DOUBTFUL = 4096,   /* and those without a reply */
+    LEARN_DOUBTFUL = 16384,  /* places for those without a reply, by their names */
 };
 
 struct doubtful {
     uint64_t hash; /* of parent and name */
-    int64_t id;
+    int64_t id, time;
+    bool binds; /* it may have made the name */
 };
 
 struct learn {
@@ -33,8 +34,7 @@ struct learn {
     void *ctx;
     struct effect *outstanding[LEARN_OUTSTANDING];
     uint32_t outstanding_count;
-    struct doubtful doubtful[LEARN_DOUBTFUL]; /* a ring */
-    uint32_t doubtful_count;
+    struct doubtful doubtful[LEARN_DOUBTFUL];
     enum unplayable judged; /* of the operation that was done last */
 };
 

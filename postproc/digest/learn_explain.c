@@ -5,6 +5,67 @@
  * which of two came first.
  */
 #include "digest/learn_parts.h"
+#include "base/digest.h"
+
+static uint64_t doubtful_hash(uint32_t parent_object, struct bytes name)
+{
+    return XXH3_64bits_withSeed(name.data, name.len, parent_object);
+}
+
+static void doubt_name(struct learn *l, const struct effect *e, uint32_t parent, struct bytes name,
+                       bool binds)
+{
+    uint64_t hash;
+
+    if (!parent || !name.data)
+        return;
+    hash = doubtful_hash(parent, name);
+    l->doubtful[hash % LEARN_DOUBTFUL] = (struct doubtful){ hash, e->id, e->call_time, binds };
+}
+
+void doubt(struct learn *l, const struct effect *e)
+{
+    doubt_name(l, e, e->parent, e->name, e->name_role & ROLE_BINDS);
+    doubt_name(l, e, e->parent2, e->name2, e->name2_role & ROLE_BINDS);
+}
+
+static const struct doubtful *doubtful_find(const struct step *s, uint32_t parent,
+                                            struct bytes name)
+{
+    const struct doubtful *d;
+    uint64_t hash;
+
+    if (!name.data)
+        return NULL;
+    hash = doubtful_hash(node_at(s->h, parent)->object, name);
+    d = &s->l->doubtful[hash % LEARN_DOUBTFUL];
+    return d->id && d->hash == hash && d->time < s->e->call_time ? d : NULL;
+}
+
+int64_t doubtful_id(const struct step *s, uint32_t parent, struct bytes name)
+{
+    const struct doubtful *d = doubtful_find(s, parent, name);
+
+    return d ? d->id : 0;
+}
+
+struct absence absence_of(const struct step *s, uint32_t parent, struct bytes name)
+{
+    const struct absent *a = absent_find(s->h, parent, name);
+    const struct node *p = node_at(s->h, parent);
+    const struct doubtful *d;
+
+    if (a)
+        return (struct absence){ true, a->since, a->id };
+    /* whatever is in a directory that was made here was made after it */
+    if (p->born != BEGINNING)
+        return (struct absence){ true, p->first_done, p->first_id };
+    /* who makes a name finds it absent, most likely */
+    d = doubtful_find(s, parent, name);
+    if (d && d->binds)
+        return (struct absence){ true, d->time, 0 };
+    return (struct absence){ false, 0, 0 };
+}
 
 static bool is_name(const struct step *s, uint32_t object, struct bytes text, uint32_t parent,
                     struct bytes name)

@@ -42,17 +42,23 @@ static inline bool is_entry_name(struct bytes name)
            (name.len > 0 && (name.data[0] != '.' || name.data[name.len - 1] != '.'));
 }
 
-/* Of a name that was never called, or never made since its directory was: when that was known. */
+/* Takes in what a success changes of names. */
+int learn_apply(struct step *s);
+
+/* learn_explain.c: */
+
+/* The operation was called and may have changed names; nobody knows. */
+void doubt(struct learn *l, const struct effect *e);
+/* Such an operation that came before this one, or 0. */
+int64_t doubtful_id(const struct step *s, uint32_t parent, struct bytes name);
+
+/* Whether a name is known to have stood for nothing, since when, and what operation showed it (0:
+ * one without a reply, which set out to make it). */
 struct absence {
     bool known;
     int64_t since, id;
 };
 struct absence absence_of(const struct step *s, uint32_t parent, struct bytes name);
-
-/* Takes in what a success changes of names. */
-int learn_apply(struct step *s);
-
-/* learn_explain.c: */
 
 /* Takes in one operation that was called and is not done, if it changes this name as is asked for:
  * 1, else 0.  Not one that came later by the directory's times (wcc_data). */

@@ -5,29 +5,10 @@
  * there from the beginning, or that something happened to them which was not captured.
  */
 #include "digest/learn_parts.h"
-#include "base/digest.h"
 
 enum { NAMES_COUNTED = 64, DEPTH_MAX = 4096 };
 
 static const struct bytes nothing;
-
-/* The latest operation without a reply that may have changed this name, or 0. */
-static int64_t doubtful_id(const struct learn *l, uint32_t parent_object, struct bytes name)
-{
-    uint64_t hash;
-    uint32_t kept = l->doubtful_count < LEARN_DOUBTFUL ? l->doubtful_count : LEARN_DOUBTFUL;
-
-    if (!name.data || !parent_object)
-        return 0;
-    hash = XXH3_64bits_withSeed(name.data, name.len, parent_object);
-    for (uint32_t i = 1; i <= kept; i++) {
-        const struct doubtful *d = &l->doubtful[(l->doubtful_count - i) % LEARN_DOUBTFUL];
-
-        if (d->hash == hash)
-            return d->id;
-    }
-    return 0;
-}
 
 int64_t infer(struct step *s, enum repair_reason reason, int procedure, uint32_t node,
               uint32_t parent, struct bytes name, uint32_t parent2, struct bytes name2,
@@ -43,9 +24,9 @@ int64_t infer(struct step *s, enum repair_reason reason, int procedure, uint32_t
     uint32_t index;
 
     if (parent)
-        i.explained = doubtful_id(s->l, node_at(s->h, parent)->object, name);
+        i.explained = doubtful_id(s, parent, name);
     if (!i.explained && parent2)
-        i.explained = doubtful_id(s->l, node_at(s->h, parent2)->object, name2);
+        i.explained = doubtful_id(s, parent2, name2);
     if (i.explained <= witness)
         i.explained = 0;
     index = repair_add(&s->l->repair, &i, name, name2);
