@@ -16,12 +16,14 @@ struct allow_list {
     uint32_t count, cap;
 };
 
+struct allow_number {
+    uint8_t domain; /* enum domain */
+    uint64_t value;
+};
+
 struct allow {
     struct allow_list texts, suffixes, prefixes;
-    struct {
-        uint8_t domain; /* enum domain */
-        uint64_t value;
-    } * numbers;
+    struct allow_number *numbers;
     uint32_t number_count;
 };
 
