@@ -6,24 +6,13 @@
 # is not whole.
 set -u
 
-: "${BUILD:?the build folder}" "${CAPTURES:?the directory of captures}" "${NFSDIGEST:?the program}"
-tshark=$BUILD/bin/tshark
-scratch=$(mktemp -d)
-chmod 777 "$scratch"
-tries=0 failed=0
-trap 'rm -rf "$scratch"' EXIT
-
-zstd -q -d "$CAPTURES/vfs-libnfs-all22.pcap.zst" -o "$scratch/small.pcap" || exit 1
-zstd -q -d "$CAPTURES/pair-knfsd.pcap.zst" -o "$scratch/large.pcap" || exit 1
-head -c 100000 "$scratch/small.pcap" >"$scratch/cut.pcap"
-echo "this is no capture, but it is long enough to look at" >"$scratch/text.pcap"
+. "$(dirname "$0")/plugin_lib.sh"
 # the key belongs to the user that tshark is run as
 "$BUILD/bin/with-plugins" "$NFSDIGEST" key new "$scratch/key" >"$scratch/stdout" || exit 1
 cp "$scratch/key" "$scratch/open-key"
 chmod 644 "$scratch/open-key"
 echo "no key" >"$scratch/no-key"
 chmod 600 "$scratch/no-key"
-chmod a+r "$scratch"/*.pcap
 [ "$(id -u)" -ne 0 ] || chown nobody "$scratch/no-key"
 {
     "$NFSDIGEST" policy show lab
@@ -32,47 +21,6 @@ chmod a+r "$scratch"/*.pcap
 line=$(wc -l <"$scratch/wrong.conf")
 grep -v '^data *=' <("$NFSDIGEST" policy show lab) >"$scratch/unset.conf"
 good=key=$scratch/key
-
-# fail WHAT: the test that runs has failed
-fail() {
-    echo "FAILED $name: $1"
-    sed 's/^/    /' "$scratch/stderr"
-    ok=false
-}
-
-# begin NAME
-begin() {
-    name=$1 ok=true
-    tries=$((tries + 1))
-    rm -rf "$scratch"/out*
-}
-
-end() {
-    if $ok; then
-        echo "ok $name"
-    else
-        failed=$((failed + 1))
-    fi
-}
-
-# run CAPTURE OPTION...: one run, into $status and $scratch/stderr
-run() {
-    local capture=$1
-    shift
-    "$tshark" -q -r "$scratch/$capture" "$@" >"$scratch/stdout" 2>"$scratch/stderr"
-    status=$?
-}
-
-wants() { # STATUS PATTERN
-    [ "$status" -eq "$1" ] || fail "exit $status, not $1"
-    grep -q -- "$2" "$scratch/stderr" || fail "no message like: $2"
-}
-
-leaves() { # NAMES
-    local left
-    left=$(cd "$scratch" && find . -maxdepth 1 -name 'out*' -printf '%f ')
-    [ "$left" = "${1:+$1 }" ] || fail "there is: $left"
-}
 
 reference() { # CAPTURE: what it becomes, in $scratch/expected
     "$BUILD/bin/with-plugins" "$NFSDIGEST" anonymize --key "$scratch/key" -o - "$scratch/$1" \

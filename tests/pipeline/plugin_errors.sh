@@ -5,69 +5,19 @@
 # Record mode when something is wrong: exit status, message, and what is left behind.
 set -u
 
-: "${BUILD:?the build folder}" "${CAPTURES:?the directory of captures}" "${NFSDIGEST:?the program}"
-tshark=$BUILD/bin/tshark
-scratch=$(mktemp -d)
-chmod 777 "$scratch"
-tries=0 failed=0
+. "$(dirname "$0")/plugin_lib.sh"
 full=$scratch/full
 trap 'umount "$full" 2>/dev/null; rm -rf "$scratch"' EXIT
-
-zstd -q -d "$CAPTURES/vfs-libnfs-all22.pcap.zst" -o "$scratch/small.pcap" || exit 1
-zstd -q -d "$CAPTURES/pair-knfsd.pcap.zst" -o "$scratch/large.pcap" || exit 1
-head -c 100000 "$scratch/small.pcap" >"$scratch/cut.pcap"
 : >"$scratch/empty.pcap"
-echo "this is no capture, but it is long enough to look at" >"$scratch/text.pcap"
 chmod -R a+rX "$scratch"
-
-# fail WHAT: the test that runs has failed
-fail() {
-    echo "FAILED $name: $1"
-    sed 's/^/    /' "$scratch/stderr"
-    ok=false
-}
-
-# begin NAME
-begin() {
-    name=$1 ok=true
-    tries=$((tries + 1))
-    rm -f "$scratch"/out*
-}
-
-end() {
-    if $ok; then
-        echo "ok $name"
-    else
-        failed=$((failed + 1))
-    fi
-}
-
-# record CAPTURE OPTION...: one run, into $status and $scratch/stderr
-record() {
-    local capture=$1
-    shift
-    "$tshark" -q -r "$scratch/$capture" "$@" >"$scratch/stdout" 2>"$scratch/stderr"
-    status=$?
-}
-
-wants() { # STATUS PATTERN
-    [ "$status" -eq "$1" ] || fail "exit $status, not $1"
-    grep -q -- "$2" "$scratch/stderr" || fail "no message like: $2"
-}
-
-leaves_nothing() {
-    local left
-    left=$(cd "$scratch" && echo out*)
-    [ "$left" = 'out*' ] || fail "left behind: $left"
-}
 
 # --- options: before anything is read, and with no output ---
 
 while IFS='|' read -r options pattern; do
     begin "options: $options"
-    record small.pcap -z "$options"
+    run small.pcap -z "$options"
     wants 2 "$pattern"
-    leaves_nothing
+    leaves
     [ -s "$scratch/stdout" ] && fail "wrote to standard output"
     grep -q 'nfspair,help' "$scratch/stderr" || fail "does not name the help"
     end
@@ -84,13 +34,13 @@ nfspairs,out=$scratch/out|nfspairs
 END
 
 begin "the statistic given twice"
-record small.pcap -z "nfspair,out=$scratch/out1" -z "nfspair,out=$scratch/out2"
+run small.pcap -z "nfspair,out=$scratch/out1" -z "nfspair,out=$scratch/out2"
 wants 2 "given twice"
-leaves_nothing
+leaves
 end
 
 begin "help"
-record small.pcap -z nfspair,help
+run small.pcap -z nfspair,help
 [ "$status" -eq 0 ] || fail "exit $status"
 grep -q 'decap=wireshark' "$scratch/stdout" || fail "no usage on standard output"
 end
@@ -99,28 +49,28 @@ begin "standard output without -q"
 "$tshark" -r "$scratch/small.pcap" -z nfspair,out=- >"$scratch/out1" 2>"$scratch/stderr"
 status=$?
 [ "$status" -eq 0 ] || fail "exit $status"
-record small.pcap -z "nfspair,out=$scratch/out2"
+run small.pcap -z "nfspair,out=$scratch/out2"
 cmp -s "$scratch/out1" "$scratch/out2" || fail "something is between the records"
 end
 
 # --- output that cannot be written ---
 
 begin "no such folder"
-record small.pcap -z "nfspair,out=$scratch/none/out"
+run small.pcap -z "nfspair,out=$scratch/none/out"
 wants 4 "none/out"
 end
 
 begin "a folder"
 mkdir "$scratch/outdir"
-record small.pcap -z "nfspair,out=$scratch/outdir"
+run small.pcap -z "nfspair,out=$scratch/outdir"
 wants 4 "outdir"
 rmdir "$scratch/outdir"
-leaves_nothing
+leaves
 end
 
 for decap in engine wireshark; do
     begin "disk full at once, decap=$decap"
-    record small.pcap -z "nfspair,out=/dev/full,decap=$decap"
+    run small.pcap -z "nfspair,out=/dev/full,decap=$decap"
     wants 4 "/dev/full.*No space left"
     end
 
@@ -138,25 +88,25 @@ mkdir -p "$full"
 if mount -t tmpfs -o size=512k,mode=777 none "$full" 2>"$scratch/stderr"; then
     echo old >"$full/out"
     chmod 666 "$full/out"
-    record large.pcap -z "nfspair,out=$full/out"
+    run large.pcap -z "nfspair,out=$full/out"
     wants 4 "No space left"
     [ "$(cat "$full/out")" = old ] || fail "the old file is gone"
     [ "$(ls "$full")" = out ] || fail "left behind: $(ls "$full")"
     umount "$full"
 else
     # without the right to mount: a limit on the size of files, which is another error at the same place
-    (ulimit -f 512; trap '' XFSZ; record large.pcap -z "nfspair,out=$scratch/out"; echo $status) \
+    (ulimit -f 512; trap '' XFSZ; run large.pcap -z "nfspair,out=$scratch/out"; echo $status) \
         >"$scratch/status"
     status=$(cat "$scratch/status")
     wants 4 "cannot write"
-    leaves_nothing
+    leaves
 fi
 end
 
 # --- input that is wrong ---
 
 begin "a capture that is cut"
-record cut.pcap -z "nfspair,out=$scratch/out"
+run cut.pcap -z "nfspair,out=$scratch/out"
 [ "$status" -ne 14 ] || status=2 # tshark's own, 14 since 4.6
 wants 2 "cut short"
 "$NFSDIGEST" record -o "$scratch/out2" "$scratch/cut.pcap" >/dev/null 2>&1
@@ -166,16 +116,16 @@ end
 
 # tshark takes an empty file for a capture without frames, and so it is recorded
 begin "an empty file"
-record empty.pcap -z "nfspair,out=$scratch/out"
+run empty.pcap -z "nfspair,out=$scratch/out"
 [ "$status" -eq 0 ] || fail "exit $status"
 [ -s "$scratch/out" ] || fail "no stream"
 end
 
 for capture in text.pcap missing.pcap; do
     begin "no capture: $capture"
-    record "$capture" -z "nfspair,out=$scratch/out"
+    run "$capture" -z "nfspair,out=$scratch/out"
     [ "$status" -ne 0 ] || fail "exit 0"
-    leaves_nothing
+    leaves
     end
 done
 
@@ -202,7 +152,7 @@ wait $pid
 status=$?
 [ $status -ne 0 ] || fail "exit 0"
 grep -q "not read to its end" "$scratch/stderr" || fail "no message"
-leaves_nothing
+leaves
 end
 
 echo "$tries tries, $failed failed"
