@@ -2,9 +2,9 @@
 /* postproc/cli/cli.h
  *
  * What subcommands have in common.  A subcommand returns its exit code, or the negative code of an
- * error whose text is in |err|; main prints that.  Exit codes: 0 done; 1 check found something;
- * 2 usage; 3 input that cannot be used, or not all of it; 4 the system: disk, memory, a closed
- * pipe.
+ * error whose text is in |err|; main prints that.  Exit codes: 0 done; 1 check or audit found
+ * something; 2 usage; 3 input that cannot be used, or not all of it; 4 the system: disk, memory, a
+ * closed pipe.
  */
 #ifndef NFSDIGEST_CLI_CLI_H
 #define NFSDIGEST_CLI_CLI_H

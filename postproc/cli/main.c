@@ -44,9 +44,8 @@ static void print_help(FILE *out)
           out);
     commands_print(commands, out);
     fputs("\n\"nfsdigest COMMAND --help\" lists a command's options, nfsdigest --version says the\n"
-          "version.  Exit codes: 0 done, 1 check found something, 2 wrong usage, 3 input that "
-          "cannot\n"
-          "be used or not all of it, 4 no memory, disk full, closed pipe and the like.\n",
+          "version.  Exit codes: 0 done, 1 check or audit found something, 2 wrong usage, 3 input\n"
+          "that cannot be used or not all of it, 4 the system: memory, disk, a closed pipe.\n",
           out);
 }
 
