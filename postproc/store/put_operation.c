@@ -5,7 +5,6 @@
  * operations near the border of two .nfsr streams are the only exception.
  */
 #include "store/internal.h"
-#include "wire/field.h"
 
 static const uint8_t no_digest[STORE_DIGEST_LEN];
 
@@ -70,20 +69,6 @@ void bind_data(sqlite3_stmt *stmt, int at, const struct record_operation *op)
         sqlite3_bind_null(stmt, at + 1);
 }
 
-/* Whether the call names a byte range: from 0, of 0 bytes, may be one (COMMIT of a whole file). */
-static bool has_range(const struct record_operation *op)
-{
-    const uint32_t unread = SIGHTING_PARTIAL | SIGHTING_MALFORMED | SIGHTING_OPAQUE;
-    const struct procedure *procedure;
-
-    if (op->count || op->offset)
-        return true;
-    if (!op->call.frame || op->call.flags & unread)
-        return false;
-    procedure = procedure_find(op->program, op->version, op->procedure);
-    return procedure && procedure->arguments->roles & ROLE_RANGE_START;
-}
-
 static int insert(struct store *store, const struct operation_row *row, struct err *err)
 {
     const struct record_operation *op = row->record;
@@ -120,7 +105,7 @@ static int insert(struct store *store, const struct operation_row *row, struct e
     bind_or_null(stmt, 28, row->path);
     bind_or_null(stmt, 29, row->path2);
     bind_or_null(stmt, 30, operation_id(store, op->depends_on));
-    if (has_range(op)) {
+    if (op->count || op->offset) {
         sqlite3_bind_int64(stmt, 31, (int64_t)op->offset);
         sqlite3_bind_int64(stmt, 32, (int64_t)op->count);
     } else {

@@ -4,7 +4,6 @@
  * The transaction of one source: where ids begin, what is counted, and what is left for the next.
  */
 #include "store/internal.h"
-#include "wire/field.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,7 +176,6 @@ static int begin_transaction(struct store *store, struct err *err)
 int store_begin(struct store *store, const char *name, enum store_kind kind, bool settle,
                 struct err *err)
 {
-    wire_init();
     store->kind = kind;
     store->provisional = kind == STORE_TAIL;
     store->has_end = false;
