@@ -147,6 +147,7 @@ int anon_counters(const struct anon *a, anon_counter *show, void *ctx, struct er
         [PROBLEM_EVICTED] = "lost.evicted_bytes",
     };
     const struct frames_counts *frames = frames_counts(a->frames);
+    /* clang-format off */
     const struct {
         const char *name;
         uint64_t value;
@@ -154,7 +155,9 @@ int anon_counters(const struct anon *a, anon_counter *show, void *ctx, struct er
         { "written.frames", frames->frames },       { "written.connections", frames->connections },
         { "written.message_bytes", frames->bytes }, { "written.too_long", frames->too_long },
         { "held.overflows", a->hold.overflows },
+        { "path.overflows", mapping_overflows(a->mapping) },
     };
+    /* clang-format on */
     char name[64];
     int rc = 0;
 

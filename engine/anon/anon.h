@@ -8,8 +8,8 @@
  * The doors feed the engine (anon_engine) as they feed any other, and call anon_end in the place of
  * engine_end.  The same frames, key and policy give the same bytes.
  *
- * Memory: that of an engine, of a mapping (mapping.h), HOLD_BYTES_MAX of messages that wait for one
- * reply before them whose call is not known yet, and 64 bytes for each of FLOWS_MAX connections.
+ * Memory: that of an engine, of a mapping (mapping.h) and of frames.h, and HOLD_BYTES_MAX of
+ * messages that wait for one reply before them whose call is not known yet.
  */
 #ifndef NFSDIGEST_ANON_ANON_H
 #define NFSDIGEST_ANON_ANON_H
