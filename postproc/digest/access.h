@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/digest/access.h
+ *
+ * What an operation reads and what it changes, by the roles of its fields.
+ *
+ * ACCESS_OBJECT follows FEUT's table 1, with what it leaves out beside it: that objects exist, and
+ * what directories are in.  ACCESS_FINE tells attributes, byte ranges and directory entries apart.
+ * Only what a replay can reproduce counts: not times (but for guards), cookies and free space.
+ */
+#ifndef NFSDIGEST_DIGEST_ACCESS_H
+#define NFSDIGEST_DIGEST_ACCESS_H
+
+#include "digest/depend.h"
+#include "digest/played.h"
+
+enum granularity { ACCESS_FINE, ACCESS_OBJECT };
+
+const char *granularity_name(enum granularity granularity); /* "fine", "object" */
+
+struct access {
+    struct use *uses;
+    uint32_t count, cap;
+};
+
+/* Replaces |access|'s uses by those of |played|.  All zeros is an empty one.  -ERR_SYSTEM: no
+ * memory. */
+int access_of(struct access *access, const struct played *played, enum granularity granularity,
+              struct err *err);
+void access_free(struct access *access);
+
+#endif

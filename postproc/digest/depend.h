@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/digest/depend.h
+ *
+ * Direct dependencies (FEUT): an operation depends on an earlier one if they share a thing that one
+ * of them changes, unless other dependencies imply it.
+ *
+ * Things are what operations use: see access.h for who uses what.  Operations are counted from 0 in
+ * the order in which they are given.  Nothing depends on what is |horizon| or more operations
+ * before it: whoever replays them has finished operation n - horizon before he begins with n.
+ *
+ * Where an operation would depend on more than DEPEND_MANY others, and an earlier one has the same
+ * ones among its own, it may depend on that one in their place: an order that conflicts alone do
+ * not ask for (the second listing of a large directory waits for the first one), counted as joined.
+ *
+ * Memory: the uses of the last |horizon| operations, 40 bytes each, and their dependencies, 4 bytes
+ * each; nothing grows with the trace or the objects.
+ */
+#ifndef NFSDIGEST_DIGEST_DEPEND_H
+#define NFSDIGEST_DIGEST_DEPEND_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    DEPEND_HORIZON = 1 << 18,
+    DEPEND_MANY = 64,
+};
+
+enum thing {
+    THING_OBJECT, /* all of an object (granularity object) */
+    THING_LIFE,   /* that it exists */
+    THING_MODE,   /* mode, owner and group */
+    THING_NLINK,
+    THING_SIZE,
+    THING_TIME,  /* ctime, as a guard of SETATTR asks for it */
+    THING_PLACE, /* the directory that a directory is in */
+    THING_DATA,  /* bytes |start| to |end| - 1 */
+    THING_NAME,  /* what the name with hash |name| stands for in a directory, or that it stands for
+                  * nothing */
+    THING_NAMES, /* all names of a directory: conflicts with changes of every THING_NAME there */
+    THING_MAX
+};
+
+struct use {
+    uint8_t thing; /* enum thing */
+    bool changes;  /* else it is only read */
+    uint32_t object;
+    uint64_t name;       /* THING_NAME: hash; names of one directory with one hash are one thing */
+    uint64_t start, end; /* THING_DATA: |end| UINT64_MAX: all behind |start| */
+};
+
+struct depend;
+
+/* |horizon|: a power of two.  NULL with |err| filled: no memory. */
+struct depend *depend_new(uint32_t horizon, struct err *err);
+void depend_free(struct depend *depend);
+
+/* The next operation uses these things; one thing may be among them several times.  *|distances|
+ * becomes how many operations before it those are that it directly depends on, growing; it lives
+ * until the next call.  Returns their number or a negative code. */
+int64_t depend_next(struct depend *depend, const struct use *uses, uint32_t count,
+                    const uint32_t **distances, struct err *err);
+
+struct depend_counts {
+    uint64_t operations, edges, joined;
+    uint64_t independent; /* operations without any */
+    uint64_t most;        /* of one operation */
+    uint64_t kept;        /* edges that others may imply: finding out would have taken too long */
+};
+const struct depend_counts *depend_counts(const struct depend *depend);
+
+#endif
