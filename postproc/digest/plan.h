@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/digest/plan.h
+ *
+ * A trace, or a part of it, as something that can be replayed: the tree before it, then its
+ * operations in an order in which they can have happened, with what must have happened unseen, and
+ * with their dependencies.
+ *
+ *     pass 1   operations of the database -> hierarchy and inferences (learn.h) -> a spool
+ *     pass 2   the spool -> a rehearsal on a model of the tree (rehearse.h) -> dependencies -> host
+ *
+ * Memory: that of either pass: hierarchy.h or rehearse.h, and depend.h for each granularity; on
+ * disk, in TMPDIR, about 200 bytes an operation.
+ */
+#ifndef NFSDIGEST_DIGEST_PLAN_H
+#define NFSDIGEST_DIGEST_PLAN_H
+
+#include "digest/access.h"
+#include "digest/repair.h"
+#include "rdump/rdump.h"
+
+#include <sqlite3.h>
+
+/* Operations that are all taken: NULL, negative or BEGINNING stands for no condition. */
+struct plan_filter {
+    const char *client; /* address */
+    int64_t uid, gid;   /* of AUTH_SYS; -1 */
+    const char *under;  /* below this path, as ops shows it */
+    int64_t from, to;   /* time of the call, ns since the epoch: from <= time < to */
+};
+
+struct plan_edges {
+    const uint32_t *distances;
+    uint32_t count;
+};
+
+/* Every callback returns 0 or a negative code, which ends the reading; each may be NULL. */
+struct plan_host {
+    int (*trace)(void *ctx, const struct rdump_trace *trace, struct err *err);
+    int (*host)(void *ctx, const struct rdump_host *host, struct err *err);
+    int (*credential)(void *ctx, const struct rdump_credential *credential, struct err *err);
+    int (*object)(void *ctx, const struct rdump_object *object, struct err *err);
+    int (*entry)(void *ctx, const struct rdump_entry *entry, struct err *err);
+    /* |operation|: its dependencies are those of the first granularity that was asked for.
+     * |edges| has an element for each enum granularity; empty for what was not asked for. */
+    int (*operation)(void *ctx, const struct rdump_operation *operation,
+                     const struct plan_edges *edges, struct err *err);
+    void *ctx;
+};
+
+/* Why something of an operation's result is left out of what a replay must show again. */
+enum plan_unsure {
+    PLAN_RACING, /* what changes it was under way at the same time */
+    PLAN_UNSEEN, /* what changed it was not captured, and cannot be made up for (link counts) */
+    PLAN_UNSURE_MAX
+};
+
+struct plan_counts {
+    uint64_t operations;                 /* of the trace, NFSv3, that the filter took */
+    uint64_t others;                     /* of other programs and versions: not in the plan */
+    uint64_t objects, entries, subtrees; /* of the tree before */
+    uint64_t inferred, by_reason[REPAIR_REASON_MAX];
+    uint64_t unplayable, by_unplayable[UNPLAYABLE_MAX];
+    uint64_t unsure[PLAN_UNSURE_MAX]; /* groups of attributes */
+    uint64_t compared;                /* groups that a replay must show again */
+    struct depend_counts depend[2];   /* by enum granularity */
+};
+
+struct plan_options {
+    struct plan_filter filter;
+    bool granularity[2]; /* by enum granularity: which dependencies are wanted */
+};
+
+extern const struct plan_filter plan_everything;
+
+int plan_read(sqlite3 *db, const struct plan_options *options, const struct plan_host *host,
+              struct plan_counts *counts, struct err *err);
+
+#endif
