@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/report/markup.h
+ *
+ * Texts in XML and HTML, between tags and in quoted attributes.
+ */
+#ifndef NFSDIGEST_REPORT_MARKUP_H
+#define NFSDIGEST_REPORT_MARKUP_H
+
+#include "base/bytes.h"
+
+/* Appends |text| so that it is nothing but text: what markup gives a meaning to becomes a
+ * reference; bytes that are no UTF-8, and control characters, become \xNN.  0 or -ERR_SYSTEM. */
+int markup_text(struct buf *to, const char *text);
+
+/* Appends printf's output, which is markup itself.  0 or -ERR_SYSTEM. */
+int markup_format(struct buf *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

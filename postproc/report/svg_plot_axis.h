@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/report/svg_plot_axis.h
+ *
+ * An axis of a plot: what it reaches from and to, its ticks, and the texts of values.
+ */
+#ifndef NFSDIGEST_REPORT_SVG_PLOT_AXIS_H
+#define NFSDIGEST_REPORT_SVG_PLOT_AXIS_H
+
+#include "report/svg_plot.h"
+
+enum { PLOT_TICKS_MAX = 40, PLOT_TEXT_MAX = 40 };
+
+struct plot_ticks {
+    double low, high; /* the axis' ends: low < high */
+    double at[PLOT_TICKS_MAX];
+    char text[PLOT_TICKS_MAX][PLOT_TEXT_MAX];
+    uint32_t count; /* 2 or more: the ends are ticks */
+};
+
+/* Whether a value can be drawn. */
+bool plot_drawable(const struct plot_axis *axis, double value);
+
+/* Ticks for drawable values from |low| to |high|, about |wanted| (2 to 12). */
+void plot_ticks(struct plot_ticks *ticks, const struct plot_axis *axis, double low, double high,
+                uint32_t wanted);
+
+/* Where a value is on the axis: 0 to 1. */
+double plot_place(const struct plot_axis *axis, const struct plot_ticks *ticks, double value);
+
+/* A value by itself, with three or four digits and its unit. Returns |text|. */
+const char *plot_value_text(const struct plot_axis *axis, double value, char text[PLOT_TEXT_MAX]);
+
+#endif

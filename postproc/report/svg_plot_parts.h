@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/report/svg_plot_parts.h
+ *
+ * What the files of a plot share: svg_plot.c draws the panels, svg_plot_head.c what is above them.
+ */
+#ifndef NFSDIGEST_REPORT_SVG_PLOT_PARTS_H
+#define NFSDIGEST_REPORT_SVG_PLOT_PARTS_H
+
+#include "report/markup.h"
+#include "report/svg_plot_axis.h"
+
+/* Distances in CSS pixels. */
+enum {
+    MARGIN = 20,
+    TICK_TEXT = 62, /* left of a panel */
+    LINE = 17,      /* of text */
+    PANEL_TITLE = 30,
+    PANEL_GAP = 22,
+    MARKER = 4, /* half its size */
+    LABEL_GAP = 10,
+    LABEL_LINE = 15, /* between direct labels */
+    LABEL_MOST = 200,
+    LEGEND_SAMPLE = 34,
+    LEGEND_GAP = 22,
+};
+
+struct drawing {
+    const struct plot *plot;
+    struct buf *to;
+    bool failed; /* no memory */
+    double width, height, left, right, panel_height;
+    struct plot_ticks x, y; /* |y|: of the panel that is drawn */
+};
+
+#define PUT(D, ...) ((D)->failed |= markup_format((D)->to, __VA_ARGS__) < 0)
+
+/* Appends text of the caller's as nothing but text. */
+void plot_put_text(struct drawing *d, const char *text);
+
+/* About how wide it is: nobody knows the reader's font. */
+double plot_text_width(const char *text, double size);
+
+/* |tip|: tooltip, or NULL. */
+void plot_marker(struct drawing *d, unsigned style, double x, double y, const char *tip);
+
+/* svg_plot_head.c: the element's start, its style sheet and the title. */
+void plot_head(struct drawing *d);
+
+/* Both return the height that they take; |draw|: else only that. */
+double plot_subtitle(struct drawing *d, double top, bool draw);
+double plot_legend(struct drawing *d, double top, bool draw);
+
+#endif
