@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/align.h
+ *
+ * Which elements of two sequences of requests belong together: a longest common subsequence (Myers,
+ * "An O(ND) Difference Algorithm", linear space), so that insertions and deletions on either side
+ * disturb nothing behind them.
+ *
+ * Sequences come piece by piece and are aligned in windows: what is equal at the front goes at
+ * once, else up to ALIGN_WINDOW elements of each are taken, and of their alignment all but
+ * the last quarter is final.  Within a window the result is a longest one, unless more than
+ * ALIGN_EDITS insertions and deletions would be needed: then those of the best way so far, and the
+ * search begins anew behind it.
+ *
+ * Memory: ALIGN_WINDOW elements of each sequence, and 64 KiB.
+ */
+#ifndef NFSDIGEST_COMPARE_ALIGN_H
+#define NFSDIGEST_COMPARE_ALIGN_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    ALIGN_WINDOW = 4096,
+    ALIGN_EDITS = 1024,
+};
+
+struct align_element {
+    uint64_t key; /* equal requests have equal ones */
+    int64_t id;   /* operation */
+};
+
+struct align {
+    /* The next element of a side: 1, 0 at its end, or negative. */
+    int (*next)(void *ctx, int side, struct align_element *element, struct err *err);
+    /* In the order of each side; a side's |id| is 0 when it has no counterpart. */
+    int (*put)(void *ctx, int64_t ref, int64_t sut, struct err *err);
+    void *ctx;
+};
+
+/* 0, or what a callback returned, or -ERR_SYSTEM. */
+int align_run(const struct align *align, struct err *err);
+
+/* The longest common subsequence of two whole sequences of at most ALIGN_WINDOW elements: sets
+ * |match|[i] to the index in |b| that a[i] belongs to, or -1, and returns how many do; -ERR_SYSTEM:
+ * no memory. */
+int align_sequences(const uint64_t *a, uint32_t a_count, const uint64_t *b, uint32_t b_count,
+                    int32_t *match, struct err *err);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/compare.h
+ *
+ * Two servers' answers to the same requests (DESIGN: compare; Tan et al., "Comparison-based File
+ * Server Verification").  The outcome is a database, schemas/compare.sql, from which every report
+ * is made and from which nothing but the rules' application is computed again.
+ *
+ * It goes in two phases.  The first matches objects and aligns operations (lane.h, match.h,
+ * align.h): tables object and alignment.  The second walks the pairs in the order of the
+ * reference's calls and compares their replies under the rules (pairs.h, fields.h): the other
+ * tables.  The second alone is done again by compare_again.
+ *
+ * Memory: for each object and each matched pair of objects about 200 bytes, one lane's window
+ * (align.h), two replies; and SQLite's caches.  What grows with operations lies in temporary tables
+ * on disk.
+ */
+#ifndef NFSDIGEST_COMPARE_COMPARE_H
+#define NFSDIGEST_COMPARE_COMPARE_H
+
+#include "base/err.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { REF = 0, SUT = 1, SIDES = 2 }; /* in the database sides are these and 1 */
+
+/* A trace database, and which server of it. */
+struct compare_input {
+    const char *database;
+    const char *server; /* an address as the database has it; NULL: all */
+};
+
+struct compare_options {
+    struct compare_input side[SIDES];
+    struct compare_input noise; /* a second run of the reference; |database| NULL: there is none */
+    const char *const *rules;   /* built-in names and files that follow "default" */
+    uint32_t rule_count;
+    const char *const *clients; /* "REF=SUT", addresses of clients */
+    uint32_t client_count;
+};
+
+/* Compares and leaves the result under the name |out|, replacing what was there, when it is whole;
+ * NULL: a private database.  *|result| is it, open for reading; close it with sqlite3_close.
+ * -ERR_USAGE: a rule file, a server or a client that is not there; -ERR_INPUT: no trace database,
+ * or no operation that both sides have. */
+int compare_run(const struct compare_options *options, const char *out, sqlite3 **result,
+                struct err *err);
+
+/* The second phase again, for the result |in|: under the built-in default and |options->rules|; no
+ * other options.  |out| may be |in|.  -ERR_INPUT: the trace databases are not there, or not what
+ * they were; -ERR_USAGE: the rules say otherwise which requests are equal. */
+int compare_again(const char *in, const struct compare_options *options, const char *out,
+                  sqlite3 **result, struct err *err);
+
+/* Whether a file is a result, by its header. */
+bool compare_is_result(const char *path);
+
+/* Opens a result for reading.  -ERR_INPUT: it is none, or of a later version. */
+int compare_open(const char *path, sqlite3 **result, struct err *err);
+
+/* Clusters of discrepancies, without those that are noise: what the exit code depends on. */
+int compare_findings(sqlite3 *result, uint64_t *count, struct err *err);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/report.h
+ *
+ * Reports of a result (schemas/compare.sql), from that database alone.
+ */
+#ifndef NFSDIGEST_COMPARE_REPORT_H
+#define NFSDIGEST_COMPARE_REPORT_H
+
+#include "base/err.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct report_options {
+    uint32_t examples; /* of each cluster, at most; 0: the table alone */
+    bool one_sided;    /* list operations without a counterpart */
+};
+
+/* The table of fields, counts and reasons, then each cluster with its examples, what was withheld,
+ * and latencies. */
+int report_text(sqlite3 *result, const struct report_options *options, FILE *out, struct err *err);
+
+/* One JSON object, as schemas/compare.schema.json says. */
+int report_json(sqlite3 *result, const struct report_options *options, FILE *out, struct err *err);
+
+#endif

@@ -1,0 +1,313 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- The result of nfsdigest compare (-o OUT.db): two servers' answers to the same requests.
+--
+-- PRAGMA application_id is 0x4e465343 ("NFSC"), PRAGMA user_version the version of this schema; a
+-- program refuses a later one.  Conventions (times, frames, names, addresses, NULL) are those of
+-- trace.sql; numbers above 2^63-1 are negative, printf('%u', x) shows them.
+--
+-- There are two sides, 1 the reference and 2 the system under test, in columns ref and sut.  Operations
+-- and objects are named by their ids in the trace database of their side.  Reports are made from this
+-- file alone.  Comparing again under other rules needs the two trace databases, which table side
+-- names, but no capture.
+--
+-- This file has two sections, each begun by a line "--- NAME"; indexes are made when the rest is there.
+
+--- tables
+
+-- 'created_by'; 'rules_digest': XXH3-128 of all rule files, as hex; 'requests_digest': of the
+-- rules that say which requests are equal; 'state': 'complete'; 'operations_ref', 'operations_sut',
+-- 'pairs', 'discrepancies', 'groups', 'withheld': counts; 'noise': 1 if there was a second run of the
+-- reference
+CREATE TABLE meta (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Names of codes used in other tables: domains 'align', 'reason', 'kind', 'match', 'withheld',
+-- 'unsynchronized', and for people |text|, which says more than |name|.
+CREATE TABLE code (
+    domain TEXT NOT NULL,
+    value INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (domain, value)
+) STRICT, WITHOUT ROWID;
+
+-- Rule files, in their order: later ones override.
+CREATE TABLE rule_file (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,             -- 'default', or the path as given
+    digest TEXT NOT NULL,           -- XXH3-128 of |text|, hex
+    text TEXT NOT NULL
+) STRICT;
+
+-- Each rule that a discrepancy names.
+CREATE TABLE rule (
+    id INTEGER PRIMARY KEY,
+    file INTEGER NOT NULL REFERENCES rule_file,
+    line INTEGER NOT NULL,
+    text TEXT NOT NULL              -- '[classes] size = bitwise'
+) STRICT;
+
+CREATE TABLE side (
+    id INTEGER PRIMARY KEY,         -- 1 ref, 2 sut, 3 the noise run of ref
+    name TEXT NOT NULL,             -- 'ref', 'sut', 'noise'
+    database TEXT NOT NULL,         -- as given
+    path TEXT NOT NULL,             -- absolute
+    server TEXT,                    -- --ref-server, --sut-server; NULL: all of the database
+    digest TEXT NOT NULL,           -- XXH3-128 over the digests of its sources, hex
+    operations INTEGER NOT NULL,    -- of that server
+    first_time INTEGER,
+    last_time INTEGER,
+    clock_offset INTEGER,           -- ns: the server's clock minus the capture's; NULL: not known
+    clock_error INTEGER,            -- ns: it may be off by this
+    granularity INTEGER             -- ns: of the times that the server gives to files
+) STRICT;
+
+-- The captures of a side's database.
+CREATE TABLE source (
+    side INTEGER NOT NULL REFERENCES side,
+    id INTEGER NOT NULL,            -- there
+    name TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    frames INTEGER NOT NULL,
+    PRIMARY KEY (side, id)
+) STRICT, WITHOUT ROWID;
+
+-- Which client of one side is which of the other.
+CREATE TABLE client (
+    id INTEGER PRIMARY KEY,
+    ref TEXT,                       -- NULL: only the other side has it
+    sut TEXT
+) STRICT;
+
+-- Objects that were matched.
+CREATE TABLE object (
+    id INTEGER PRIMARY KEY,
+    ref INTEGER NOT NULL,           -- object.id of the side's database
+    sut INTEGER NOT NULL,
+    how INTEGER NOT NULL,           -- code 'match'
+    type INTEGER,                   -- ftype3
+    path TEXT                       -- first known, from the matched root on
+) STRICT;
+
+-- Every operation of both sides once: pairs, and what has no counterpart.
+CREATE TABLE alignment (
+    id INTEGER PRIMARY KEY,         -- in the order in which they are compared
+    kind INTEGER NOT NULL,          -- code 'align'
+    reason INTEGER NOT NULL,        -- code 'reason': why there is no counterpart; 0 for pairs
+    ref INTEGER,                    -- operation
+    sut INTEGER,
+    object INTEGER,                 -- row of object; NULL: none, or not matched
+    client INTEGER,                 -- row of client
+    listing INTEGER                 -- 'part' of a listing: the operation of the same side that began it
+) STRICT;
+
+-- A difference between two replies (or two operations).
+CREATE TABLE discrepancy (
+    id INTEGER PRIMARY KEY,
+    cluster INTEGER NOT NULL REFERENCES cluster,
+    alignment INTEGER REFERENCES alignment, -- NULL: of a whole side
+    ref INTEGER,                    -- operations: those of |alignment|, or of a later part of a listing
+    sut INTEGER,
+    object INTEGER,                 -- row of object that the field speaks of; NULL: none
+    element TEXT,                   -- of a list: the entry's name, or its number from 0
+    ref_text TEXT,                  -- values as text (at most 256 bytes); NULL: there is none
+    sut_text TEXT,
+    ref_number INTEGER,             -- and as number, where they are
+    sut_number INTEGER
+) STRICT;
+
+-- Like discrepancies: same kind, procedure, field, kind of difference.
+CREATE TABLE cluster (
+    id INTEGER PRIMARY KEY,         -- most frequent first
+    kind INTEGER NOT NULL,          -- code 'kind'
+    class TEXT,                     -- of the field: 'time', ...
+    program INTEGER,
+    version INTEGER,
+    procedure INTEGER,
+    operation TEXT NOT NULL,        -- 'NFS READ', ...; '' when of no procedure
+    field TEXT NOT NULL,            -- 'READ3res.resok.eof'; ref's where they differ; for kinds without a
+                                    -- field the word that rule files have ('missing-reply', ...)
+    difference TEXT NOT NULL,       -- 'ref 1, sut 0', 'only ref', 'sut later', 'NFS3_OK, NFS3ERR_EXIST'
+    rule INTEGER REFERENCES rule,   -- that was not met
+    cause TEXT,                     -- name in schemas/rules/causes.conf; NULL: none is known
+    reason TEXT NOT NULL,           -- explanation in words
+    count INTEGER NOT NULL,         -- discrepancies
+    compared INTEGER NOT NULL,      -- comparisons of this field in this procedure
+    noise_count INTEGER,            -- the same difference between two runs of the reference;
+    noise_compared INTEGER,         -- NULL without --noise
+    is_noise INTEGER NOT NULL       -- 1: no more frequent than between two runs of the reference
+) STRICT;
+
+-- Examples of a cluster, and the operations that lead to each: what a minimal reproduction does.
+CREATE TABLE step (
+    cluster INTEGER NOT NULL REFERENCES cluster,
+    example INTEGER NOT NULL,       -- from 1
+    number INTEGER NOT NULL,        -- from 1; the last one of an example is the discrepancy's
+    discrepancy INTEGER NOT NULL,
+    ref INTEGER,
+    sut INTEGER,
+    PRIMARY KEY (cluster, example, number)
+) STRICT, WITHOUT ROWID;
+
+-- Operations that discrepancies and steps name, so that reports need no trace database.
+CREATE TABLE operation (
+    side INTEGER NOT NULL,
+    id INTEGER NOT NULL,
+    program INTEGER,
+    version INTEGER,
+    procedure INTEGER,
+    name TEXT NOT NULL,             -- 'NFS READ'
+    client TEXT NOT NULL,
+    server TEXT NOT NULL,
+    xid INTEGER NOT NULL,
+    path TEXT,
+    path2 TEXT,
+    offset INTEGER,
+    count INTEGER,
+    status TEXT,                    -- 'NFS3_OK', 'GARBAGE_ARGS'; NULL: no reply
+    call_source INTEGER,
+    call_frame INTEGER,
+    call_time INTEGER,
+    reply_source INTEGER,
+    reply_frame INTEGER,
+    reply_time INTEGER,
+    arguments_length INTEGER,       -- bodies: of operations in table step only
+    result_length INTEGER,
+    arguments BLOB,                 -- XDR, file contents left out
+    result BLOB,
+    data_length INTEGER,
+    data_digest BLOB,
+    PRIMARY KEY (side, id)
+) STRICT, WITHOUT ROWID;
+
+-- Where in the captures discrepancies are: the reply's frame, or the call's where there is no reply.
+CREATE TABLE frame (
+    side INTEGER NOT NULL,
+    source INTEGER NOT NULL,
+    frame INTEGER NOT NULL,
+    xid INTEGER NOT NULL,           -- several messages may end in one frame
+    discrepancy INTEGER NOT NULL REFERENCES discrepancy,
+    other_source INTEGER,           -- the counterpart's frame; NULL: there is none
+    other_frame INTEGER,
+    time INTEGER,                   -- of this frame: whoever has only the capture knows it by frame,
+                                    -- XID and time
+    PRIMARY KEY (side, source, frame, xid, discrepancy)
+) STRICT, WITHOUT ROWID;
+
+-- Comparisons by procedure and field.
+CREATE TABLE compared (
+    program INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    procedure INTEGER NOT NULL,
+    field TEXT NOT NULL,
+    equal INTEGER NOT NULL,         -- as the rule has it
+    different INTEGER NOT NULL,
+    withheld INTEGER NOT NULL,
+    ignored INTEGER NOT NULL,
+    PRIMARY KEY (program, version, procedure, field)
+) STRICT, WITHOUT ROWID;
+
+-- Comparisons that were not made, or whose outcome does not count.
+CREATE TABLE withheld (
+    reason INTEGER NOT NULL,        -- code 'withheld'
+    program INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    procedure INTEGER NOT NULL,
+    field TEXT NOT NULL,            -- '': of the whole operation
+    count INTEGER NOT NULL,
+    ref INTEGER,                    -- first operations
+    sut INTEGER,
+    PRIMARY KEY (reason, program, version, procedure, field)
+) STRICT, WITHOUT ROWID;
+
+-- When objects were not known to be the same on both sides.
+CREATE TABLE unsynchronized (
+    id INTEGER PRIMARY KEY,
+    object INTEGER NOT NULL REFERENCES object,
+    what INTEGER NOT NULL,          -- code 'unsynchronized'
+    reason INTEGER NOT NULL,        -- code 'withheld'
+    name TEXT,                      -- of an entry
+    offset INTEGER,                 -- of an extent
+    length INTEGER,
+    from_ref INTEGER,               -- operations that made it so
+    from_sut INTEGER,
+    until_ref INTEGER,              -- that showed both sides alike; NULL: to the end
+    until_sut INTEGER,
+    withheld INTEGER NOT NULL       -- comparisons
+) STRICT;
+
+-- Latencies of pairs that both sides answered, ns; percentiles by nearest rank.
+CREATE TABLE performance (
+    program INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    procedure INTEGER NOT NULL,
+    operation TEXT NOT NULL,
+    pairs INTEGER NOT NULL,
+    ref_p50 INTEGER NOT NULL,
+    ref_p90 INTEGER NOT NULL,
+    ref_p99 INTEGER NOT NULL,
+    ref_max INTEGER NOT NULL,
+    ref_mean INTEGER NOT NULL,
+    sut_p50 INTEGER NOT NULL,
+    sut_p90 INTEGER NOT NULL,
+    sut_p99 INTEGER NOT NULL,
+    sut_max INTEGER NOT NULL,
+    sut_mean INTEGER NOT NULL,
+    ratio REAL NOT NULL,            -- of the medians: sut / ref
+    PRIMARY KEY (program, version, procedure)
+) STRICT, WITHOUT ROWID;
+
+-- The same pairs by latency, for plots: bucket b holds 1000 * 2^(b/4) <= ns < 1000 * 2^((b+1)/4); what is
+-- shorter is in bucket 0.
+CREATE TABLE latency (
+    side INTEGER NOT NULL,
+    program INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    procedure INTEGER NOT NULL,
+    bucket INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (side, program, version, procedure, bucket)
+) STRICT, WITHOUT ROWID;
+
+-- Pairs with the largest differences in latency, in either direction.
+CREATE TABLE slowest (
+    rank INTEGER PRIMARY KEY,
+    alignment INTEGER NOT NULL REFERENCES alignment,
+    ref INTEGER NOT NULL,
+    sut INTEGER NOT NULL,
+    ref_latency INTEGER NOT NULL,
+    sut_latency INTEGER NOT NULL
+) STRICT;
+
+-- Discrepancies as a person reads them.
+CREATE VIEW finding AS
+SELECT d.id, c.id AS cluster, k.name AS kind, c.operation, c.field, c.difference, d.element,
+       d.ref_text, d.sut_text, (SELECT path FROM object o WHERE o.id = d.object) AS path,
+       d.ref, r.reply_source AS ref_source, r.reply_frame AS ref_frame,
+       d.sut, s.reply_source AS sut_source, s.reply_frame AS sut_frame, c.reason
+  FROM discrepancy d JOIN cluster c ON c.id = d.cluster
+  JOIN code k ON k.domain = 'kind' AND k.value = c.kind
+  LEFT JOIN operation r ON r.side = 1 AND r.id = d.ref
+  LEFT JOIN operation s ON s.side = 2 AND s.id = d.sut;
+
+-- Operations without a counterpart.
+CREATE VIEW one_sided AS
+SELECT a.id, CASE WHEN a.ref IS NULL THEN 'sut' ELSE 'ref' END AS side,
+       ifnull(a.ref, a.sut) AS operation, c.name AS reason,
+       (SELECT path FROM object o WHERE o.id = a.object) AS path
+  FROM alignment a JOIN code c ON c.domain = 'reason' AND c.value = a.reason
+ WHERE a.ref IS NULL OR a.sut IS NULL;
+
+--- indexes
+
+CREATE INDEX alignment_by_ref ON alignment (ref) WHERE ref IS NOT NULL;
+CREATE INDEX alignment_by_sut ON alignment (sut) WHERE sut IS NOT NULL;
+CREATE INDEX alignment_by_object ON alignment (object);
+CREATE INDEX object_by_ref ON object (ref);
+CREATE INDEX object_by_sut ON object (sut);
+CREATE INDEX discrepancy_by_cluster ON discrepancy (cluster);
+CREATE INDEX discrepancy_by_ref ON discrepancy (ref);
+CREATE INDEX discrepancy_by_sut ON discrepancy (sut);
