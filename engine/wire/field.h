@@ -94,7 +94,9 @@ enum {
     ROLE_PORT = 1 << 28,          /* and where it listens (number, or universal address) */
     ROLE_BEFORE = 1 << 29, /* wcc_attr before the operation, of what the next field is after it */
     ROLE_SETS = 1 << 30,   /* what the caller asks for: an attribute of a sattr3 (times apart), the
-                            * type of a node to be made, or how (createmode3) */
+                            * type of a node to be made, how (createmode3), a guard, a cookie;
+                            * in a result: what access is granted */
+    ROLE_SETS_TIME = 1u << 31, /* whether a time of a sattr3 is to be set */
 };
 
 struct field;

@@ -88,7 +88,7 @@ static const struct arm sattrguard3_arms[] = {
     { 1, NULL, &sattrguard3_ctime },
     ARM_END,
 };
-ONE_FIELD(sattrguard3, { "check", XDR_UNION, CLASS_BOOLEAN, .arms = sattrguard3_arms,
+ONE_FIELD(sattrguard3, { "check", XDR_UNION, CLASS_BOOLEAN, ROLE_SETS, .arms = sattrguard3_arms,
                          .wireshark = "nfs.sattrguard3" });
 static const struct field SETATTR3args_fields[] = {
     HANDLE3("object", MODIFIES_OBJECT),
@@ -121,7 +121,7 @@ static const struct field ACCESS3args_fields[] = {
 TYPE(ACCESS3args);
 static const struct field ACCESS3resok_fields[] = {
     POST_OP_ATTR("obj_attributes", ROLE_ATTRIBUTES),
-    U32("access", CLASS_ENUM, .wireshark = "nfs.access_rights"),
+    U32("access", CLASS_ENUM, ROLE_SETS, .wireshark = "nfs.access_rights"),
     END,
 };
 TYPE(ACCESS3resok);
@@ -300,7 +300,7 @@ RESULT(LINK3res, &link_wcc, &link_wcc);
 /* READDIR: the directory is the object. */
 static const struct field READDIR3args_fields[] = {
     HANDLE3("dir", READS_OBJECT),
-    COOKIE3("cookie", "nfs.cookie3"),
+    U64("cookie", CLASS_COOKIE, ROLE_SETS, .wireshark = "nfs.cookie3"),
     VERIFIER("cookieverf"),
     U32("count", CLASS_COUNT, .wireshark = "nfs.count3"),
     END,
@@ -332,7 +332,7 @@ RESULT(READDIR3res, &READDIR3resok, &listing_fail);
 /* READDIRPLUS */
 static const struct field READDIRPLUS3args_fields[] = {
     HANDLE3("dir", READS_OBJECT),
-    COOKIE3("cookie", "nfs.cookie3"),
+    U64("cookie", CLASS_COOKIE, ROLE_SETS, .wireshark = "nfs.cookie3"),
     VERIFIER("cookieverf"),
     U32("dircount", CLASS_COUNT, .wireshark = "nfs.count3_dircount"),
     U32("maxcount", CLASS_COUNT, .wireshark = "nfs.count3_maxcount"),

@@ -188,8 +188,8 @@ SET_IT(set_size);
         ARM_DEFAULT(NULL, NULL),                                                                   \
     };                                                                                             \
     static const struct field ID##3_fields [] = {                                                  \
-        { "set_it", XDR_UNION, CLASS_ENUM, .arms = ID##_arms, .names = time_how_names,             \
-          .wireshark = "nfs.set_it" },                                                             \
+        { "set_it", XDR_UNION, CLASS_ENUM, ROLE_SETS_TIME, .arms = ID##_arms,                      \
+          .names = time_how_names, .wireshark = "nfs.set_it" },                                    \
         END,                                                                                       \
     };                                                                                             \
     TYPE(ID##3)

@@ -7,10 +7,10 @@ enum {
     WCC_ATTR_LEN = 24,
     WANTED_ARGUMENTS = ROLE_OBJECT | ROLE_PARENT | ROLE_NAME | ROLE_PARENT2 | ROLE_NAME2 |
                        ROLE_RANGE_START | ROLE_RANGE_LENGTH | ROLE_ROOT_PATH | ROLE_LINK_TEXT |
-                       ROLE_SETS | ROLE_DATA,
+                       ROLE_SETS | ROLE_SETS_TIME | ROLE_DATA,
     WANTED_RESULT = ROLE_ATTRIBUTES | ROLE_ATTRIBUTES_NEW | ROLE_ATTRIBUTES_PARENT |
                     ROLE_ATTRIBUTES_PARENT2 | ROLE_BEFORE | ROLE_RANGE_LENGTH | ROLE_LINK_TEXT |
-                    ROLE_EOF | ROLE_DATA,
+                    ROLE_EOF | ROLE_DATA | ROLE_SETS,
     WANTED_ENTRIES = ROLE_ENTRY | ROLE_ENTRY_NAME | ROLE_ENTRY_OBJECT | ROLE_ATTRIBUTES_ENTRY,
 };
 
@@ -95,6 +95,12 @@ static void ask(struct asked *a, const struct visit *v)
         a->how = value;
         a->bits |= ASKED_HOW;
         break;
+    case CLASS_BOOLEAN:
+        a->bits |= value ? ASKED_GUARD : 0;
+        break;
+    case CLASS_COOKIE:
+        a->cookie = v->value;
+        break;
     default:
         break;
     }
@@ -109,14 +115,18 @@ static int visit_arguments(void *ctx, const struct visit *v)
     e->roles |= role;
     if (v->cut || v->whole)
         return 0;
-    if (role & ROLE_OBJECT)
+    if (role & ROLE_OBJECT) {
         e->object_role = role;
+        e->handle = b;
+    }
     if (role & ROLE_NAME) {
         e->name = b;
         e->name_role = role;
     }
-    if (role & ROLE_PARENT2)
+    if (role & ROLE_PARENT2) {
         e->parent2_role = role;
+        e->handle2 = b;
+    }
     if (role & ROLE_NAME2) {
         e->name2 = b;
         e->name2_role = role;
@@ -131,6 +141,8 @@ static int visit_arguments(void *ctx, const struct visit *v)
         e->count = v->value;
     if (role & ROLE_SETS)
         ask(&e->asked, v);
+    if (role & ROLE_SETS_TIME && v->value)
+        e->asked.bits |= ASKED_TIMES;
     return 0;
 }
 
@@ -161,6 +173,10 @@ static int visit_result(void *ctx, const struct visit *v)
     if (role & ROLE_EOF) {
         e->eof = v->value != 0;
         e->has_eof = true;
+    }
+    if (role & ROLE_SETS) {
+        e->granted = (uint32_t)v->value;
+        e->has_granted = true;
     }
     return 0;
 }

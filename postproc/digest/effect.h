@@ -54,41 +54,49 @@ struct attributes_before {
     int64_t mtime, ctime;
 };
 
-/* What a sattr3 and the like ask for; times are left in the arguments. */
+/* What a sattr3 and the like ask for; times and guards are left in the arguments. */
 enum {
-    ASKED_MODE = 1,
-    ASKED_UID = 2,
-    ASKED_GID = 4,
-    ASKED_SIZE = 8,
-    ASKED_TYPE = 16,
-    ASKED_HOW = 32
+    ASKED_MODE = 1 << 0,
+    ASKED_UID = 1 << 1,
+    ASKED_GID = 1 << 2,
+    ASKED_SIZE = 1 << 3,
+    ASKED_TYPE = 1 << 4,
+    ASKED_HOW = 1 << 5,
+    ASKED_TIMES = 1 << 6, /* to set atime or mtime */
+    ASKED_GUARD = 1 << 7, /* to be refused when ctime is another one */
 };
 struct asked {
     uint32_t bits, mode, uid, gid, type;
     uint32_t how; /* createmode3: 0 UNCHECKED, 1 GUARDED, 2 EXCLUSIVE */
     uint64_t size;
+    uint64_t cookie; /* of a listing: where it begins */
 };
 
 struct effect {
     int64_t id;
     int64_t call_time, done_time; /* ns; |done_time|: of the reply, or of the call without one */
     uint32_t program, version;
-    const struct procedure *procedure;  /* NULL: the call was not captured, or there is no table */
-    const char *server;                 /* lives as long as the reader */
-    uint8_t pairing;                    /* enum pairing */
-    uint32_t call_flags, reply_flags;   /* SIGHTING_ bits */
-    enum walk_result arguments, result; /* WALK_OK also for bytes behind the end */
-    int64_t rpc_status, status;         /* or STATUS_NONE */
-    bool succeeded;                     /* answered, and the status is 0 */
-    uint32_t roles;                     /* of all fields of the arguments */
-    uint32_t result_roles;              /* and of the result */
+    const struct procedure *procedure; /* NULL: the call was not captured, or there is no table */
+    const char *server;                /* lives as long as the reader */
+    uint32_t server_number, client_number; /* hosts, counted from 1 as they come */
+    uint32_t credential;                   /* row of the database, or 0 */
+    uint8_t pairing;                       /* enum pairing */
+    uint32_t call_flags, reply_flags;      /* SIGHTING_ bits */
+    enum walk_result arguments, result;    /* WALK_OK also for bytes behind the end */
+    int64_t rpc_status, status;            /* or STATUS_NONE */
+    bool succeeded;                        /* answered, and the status is 0 */
+    uint32_t roles;                        /* of all fields of the arguments */
+    uint32_t result_roles;                 /* and of the result */
 
     uint32_t object, parent, parent2, new_object; /* ids of the database, or 0 */
     uint32_t object_role, name_role, parent2_role, name2_role;
     struct bytes name, name2, root_path, link_text;
-    uint64_t offset, count; /* asked for */
-    uint64_t done;          /* read or written, when |has_done| */
+    struct bytes handle, handle2; /* in the arguments: of |object| and |parent2| */
+    uint64_t offset, count;       /* asked for */
+    uint64_t done;                /* read or written, when |has_done| */
     bool has_done, has_eof, eof;
+    bool has_granted;
+    uint32_t granted; /* ACCESS */
     struct asked asked;
 
     /* for whoever reads effects: */
@@ -119,14 +127,25 @@ int effect_entries(const struct effect *effect,
 /* Reads bodies, whose lengths and procedure are set, into the rest of |effect|. */
 void effect_decode(struct effect *effect);
 
+/* Operations to be read; MOUNT's are always. */
+struct effect_filter {
+    const char *client; /* address, or NULL */
+    int64_t uid, gid;   /* of AUTH_SYS, or negative */
+    const char *under;  /* below this path, as the database has it, or NULL */
+    int64_t to;         /* called before, ns since the epoch; INT64_MAX */
+};
+
 /* Takes operations in; each returns 0 or a negative code, which ends the reading. */
 struct effect_visitor {
+    /* A client or server shows for the first time; may be NULL. */
+    int (*host)(void *ctx, uint32_t number, const char *address, struct err *err);
     int (*called)(void *ctx, struct effect *effect, struct err *err);
     int (*done)(void *ctx, struct effect *effect, struct err *err);
     void *ctx;
+    const struct effect_filter *filter; /* NULL: everything */
 };
 
-/* All operations of a trace database. 0, what a callback returned, or -ERR_INPUT, -ERR_SYSTEM. */
+/* The operations of a trace database. 0, what a callback returned, or -ERR_INPUT, -ERR_SYSTEM. */
 int effects_read(sqlite3 *db, const struct effect_visitor *visitor, struct err *err);
 
 #endif

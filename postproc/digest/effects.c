@@ -4,10 +4,13 @@
  * effects_read: rows of operation in the order of calls (index operation_by_time), held back in a
  * heap until the time of their reply has come.
  */
+#include "base/digest.h"
+#include "base/table.h"
 #include "digest/effect.h"
 #include "store/store.h"
 #include "wire/rpc.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* A row with its bodies. */
@@ -30,8 +33,9 @@ struct effects {
     struct place *heap;
     uint32_t cap, spare_count, heap_count;
     uint64_t bytes; /* of bodies in the heap */
-    char **servers;
-    uint32_t server_count;
+    char **hosts;   /* texts of addresses */
+    uint32_t host_count, host_cap;
+    struct table by_text;
     struct err *err;
 };
 
@@ -51,6 +55,8 @@ enum {
     COL_OBJECT2,
     COL_NEW_OBJECT,
     COL_SERVER,
+    COL_CLIENT,
+    COL_CREDENTIAL,
     COL_ARGUMENTS_LENGTH,
     COL_RESULT_LENGTH,
     COL_ARGUMENTS,
@@ -59,8 +65,16 @@ enum {
 
 static const char select_operations[] =
     "SELECT id, call_time, reply_time, program, version, procedure, pairing, call_flags,"
-    " reply_flags, rpc_status, status, object, object2, new_object, server, arguments_length,"
-    " result_length, arguments, result FROM operation ORDER BY ifnull(call_time, reply_time), id";
+    " reply_flags, rpc_status, status, object, object2, new_object, server, client, credential,"
+    " arguments_length, result_length, arguments, result FROM operation";
+static const char in_order[] = " ORDER BY ifnull(call_time, reply_time), id";
+static const char where_client[] = " AND client = ?1";
+static const char where_uid[] = " AND credential IN (SELECT id FROM credential WHERE uid = ?2)";
+static const char where_gid[] = " AND credential IN (SELECT id FROM credential WHERE gid = ?3)";
+static const char where_under[] =
+    " AND path IN (SELECT id FROM path WHERE text = ?4 OR substr(text, 1, length(?4) + 1) ="
+    " ?4 || '/')";
+static const char where_to[] = " AND ifnull(call_time, reply_time) < ?5";
 
 static int no_memory(struct err *err)
 {
@@ -126,22 +140,32 @@ static int allocate(struct effects *s)
     return 0;
 }
 
-/* Servers are few: each text is kept once. */
-static const char *server_text(struct effects *s, const char *text)
+/* Each text is kept once; hosts count from 1.  0: no memory, or the visitor's error. */
+static uint32_t host_number(struct effects *s, const char *text)
 {
+    uint64_t hash = XXH3_64bits(text ? text : "", text ? strlen(text) : 0);
     char **grown;
+    uint32_t at;
 
     if (!text)
         text = "";
-    for (uint32_t i = s->server_count; i > 0; i--)
-        if (strcmp(s->servers[i - 1], text) == 0)
-            return s->servers[i - 1];
-    grown = realloc(s->servers, (s->server_count + 1) * sizeof(*grown));
-    if (!grown)
-        return NULL;
-    s->servers = grown;
-    grown[s->server_count] = strdup(text);
-    return grown[s->server_count] ? grown[s->server_count++] : NULL;
+    for (uint32_t i = table_first(&s->by_text, hash, &at); i != TABLE_NONE;
+         i = table_next(&s->by_text, hash, &at))
+        if (strcmp(s->hosts[i], text) == 0)
+            return i + 1;
+    if (s->host_count == s->host_cap) {
+        grown = realloc(s->hosts, (s->host_cap * 2 + 16) * sizeof(*grown));
+        if (!grown)
+            return 0;
+        s->hosts = grown;
+        s->host_cap = s->host_cap * 2 + 16;
+    }
+    s->hosts[s->host_count] = strdup(text);
+    if (!s->hosts[s->host_count] || table_add(&s->by_text, hash, s->host_count++) < 0)
+        return 0;
+    if (s->visitor->host && s->visitor->host(s->visitor->ctx, s->host_count, text, s->err) < 0)
+        return 0;
+    return s->host_count;
 }
 
 static int64_t number(sqlite3_stmt *stmt, int column, int64_t none)
@@ -209,9 +233,12 @@ static int take_row(struct effects *s, struct held *h, sqlite3_stmt *stmt)
         e->procedure = procedure_find(e->program, e->version,
                                       (uint32_t)sqlite3_column_int64(stmt, COL_PROCEDURE));
     }
-    e->server = server_text(s, (const char *)sqlite3_column_text(stmt, COL_SERVER));
-    if (!e->server)
-        return no_memory(s->err);
+    e->server_number = host_number(s, (const char *)sqlite3_column_text(stmt, COL_SERVER));
+    e->client_number = host_number(s, (const char *)sqlite3_column_text(stmt, COL_CLIENT));
+    e->credential = id_of(stmt, COL_CREDENTIAL);
+    if (!e->server_number || !e->client_number)
+        return s->err->code ? -s->err->code : no_memory(s->err);
+    e->server = s->hosts[e->server_number - 1];
     if (take_bodies(h, stmt, s->err) < 0)
         return -s->err->code;
     effect_decode(e);
@@ -241,13 +268,36 @@ static int read_row(struct effects *s, sqlite3_stmt *stmt)
     return s->visitor->called(s->visitor->ctx, &h->effect, s->err);
 }
 
+static int prepare(struct effects *s, sqlite3_stmt **stmt)
+{
+    static const struct effect_filter everything = { NULL, -1, -1, NULL, INT64_MAX };
+    const struct effect_filter *f = s->visitor->filter ? s->visitor->filter : &everything;
+    char sql[1024];
+
+    if (!s->visitor->filter)
+        snprintf(sql, sizeof(sql), "%s%s", select_operations, in_order);
+    else
+        snprintf(sql, sizeof(sql), "%s WHERE (program = 100005 OR (1%s%s%s%s))%s%s",
+                 select_operations, f->client ? where_client : "", f->uid >= 0 ? where_uid : "",
+                 f->gid >= 0 ? where_gid : "", f->under ? where_under : "",
+                 f->to != INT64_MAX ? where_to : "", in_order);
+    if (sqlite3_prepare_v2(s->db, sql, -1, stmt, NULL) != SQLITE_OK)
+        return store_fail(s->db, "operations", s->err);
+    sqlite3_bind_text(*stmt, 1, f->client, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(*stmt, 2, f->uid);
+    sqlite3_bind_int64(*stmt, 3, f->gid);
+    sqlite3_bind_text(*stmt, 4, f->under, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(*stmt, 5, f->to);
+    return 0;
+}
+
 static int read_all(struct effects *s)
 {
     sqlite3_stmt *stmt;
-    int result = 0, step;
+    int result = prepare(s, &stmt), step;
 
-    if (sqlite3_prepare_v2(s->db, select_operations, -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(s->db, "operations", s->err);
+    if (result < 0)
+        return result;
     while (result == 0 && (step = sqlite3_step(stmt)) == SQLITE_ROW)
         result = read_row(s, stmt);
     if (result == 0 && step != SQLITE_DONE)
@@ -267,9 +317,10 @@ int effects_read(sqlite3 *db, const struct effect_visitor *visitor, struct err *
         result = read_all(&s);
     for (uint32_t i = 0; s.held && i < s.cap; i++)
         free(s.held[i].body);
-    for (uint32_t i = 0; i < s.server_count; i++)
-        free(s.servers[i]);
-    free(s.servers);
+    for (uint32_t i = 0; i < s.host_count; i++)
+        free(s.hosts[i]);
+    free(s.hosts);
+    table_free(&s.by_text);
     free(s.held);
     free(s.spare);
     free(s.heap);

@@ -15,18 +15,11 @@
 #define NFSDIGEST_DIGEST_PLAN_H
 
 #include "digest/access.h"
+#include "digest/hierarchy.h"
 #include "digest/repair.h"
 #include "rdump/rdump.h"
 
 #include <sqlite3.h>
-
-/* Operations that are all taken: NULL, negative or BEGINNING stands for no condition. */
-struct plan_filter {
-    const char *client; /* address */
-    int64_t uid, gid;   /* of AUTH_SYS; -1 */
-    const char *under;  /* below this path, as ops shows it */
-    int64_t from, to;   /* time of the call, ns since the epoch: from <= time < to */
-};
 
 struct plan_edges {
     const uint32_t *distances;
@@ -66,11 +59,10 @@ struct plan_counts {
 };
 
 struct plan_options {
-    struct plan_filter filter;
+    const struct effect_filter *filter; /* NULL: everything */
+    int64_t from; /* the tree is that of this time, operations before it are left out; BEGINNING */
     bool granularity[2]; /* by enum granularity: which dependencies are wanted */
 };
-
-extern const struct plan_filter plan_everything;
 
 int plan_read(sqlite3 *db, const struct plan_options *options, const struct plan_host *host,
               struct plan_counts *counts, struct err *err);

@@ -3,10 +3,9 @@
 
 #include <stdlib.h>
 
-static int find(void *ctx, const char *server, struct bytes handle, uint32_t *object,
-                struct err *err)
+int tree_find(struct tree *t, const char *server, struct bytes handle, uint32_t *object,
+              struct err *err)
 {
-    struct tree *t = ctx;
     int step;
 
     *object = 0;
@@ -19,6 +18,12 @@ static int find(void *ctx, const char *server, struct bytes handle, uint32_t *ob
         store_fail(t->db, "objects", err);
     sqlite3_reset(t->find);
     return step == SQLITE_ROW || step == SQLITE_DONE ? 0 : -err->code;
+}
+
+static int find(void *ctx, const char *server, struct bytes handle, uint32_t *object,
+                struct err *err)
+{
+    return tree_find(ctx, server, handle, object, err);
 }
 
 /* Counts at the ends of equal parts of the trace's time, as far as |time| has come. */
@@ -39,12 +44,21 @@ static void grow(struct tree *t, int64_t time)
     }
 }
 
+static int address(void *ctx, uint32_t number, const char *text, struct err *err)
+{
+    const struct tree *t = ctx;
+
+    return t->options->address(t->options->ctx, number, text, err);
+}
+
 static int called(void *ctx, struct effect *effect, struct err *err)
 {
     struct tree *t = ctx;
 
     grow(t, effect->call_time);
     t->operations++;
+    if (t->options->called && t->options->called(t->options->ctx, effect, err) < 0)
+        return -err->code;
     return learn_called(&t->learn, effect, err);
 }
 
@@ -54,9 +68,10 @@ static int done(void *ctx, struct effect *effect, struct err *err)
 
     if (learn_done(&t->learn, effect, err) < 0)
         return err_prefix(err, "operation %lld", (long long)effect->id);
-    if (t->learn.judged != PLAYABLE && t->options->unplayable)
-        return t->options->unplayable(t->options->ctx, effect, t->learn.judged, err);
-    return 0;
+    if (t->learn.judged != PLAYABLE && t->options->unplayable &&
+        t->options->unplayable(t->options->ctx, effect, t->learn.judged, err) < 0)
+        return -err->code;
+    return t->options->done ? t->options->done(t->options->ctx, effect, err) : 0;
 }
 
 static int read_times(struct tree *t, struct err *err)
@@ -103,7 +118,8 @@ int tree_sort(struct tree *t, struct err *err)
 
 int tree_read(struct tree *t, sqlite3 *db, const struct tree_options *options, struct err *err)
 {
-    const struct effect_visitor visitor = { called, done, t };
+    const struct effect_visitor visitor = { options->address ? address : NULL, called, done, t,
+                                            options->filter };
 
     memset(t, 0, sizeof(*t));
     t->db = db;

@@ -41,11 +41,20 @@ struct tree_options {
     /* May be NULL: */
     int (*unplayable)(void *ctx, const struct effect *effect, enum unplayable why, struct err *err);
     struct hierarchy_host host;
-    void *ctx; /* of |unplayable| */
+    int (*address)(void *ctx, uint32_t number, const char *text, struct err *err); /* effect.h */
+    /* After what it means was taken in; before, in the order of calls: */
+    int (*done)(void *ctx, struct effect *effect, struct err *err);
+    int (*called)(void *ctx, struct effect *effect, struct err *err);
+    void *ctx;                          /* of these, not of |host| */
+    const struct effect_filter *filter; /* NULL: everything */
 };
 
 int tree_read(struct tree *tree, sqlite3 *db, const struct tree_options *options, struct err *err);
 void tree_free(struct tree *tree);
+
+/* The object behind a handle, while reading; *|object| is 0 when there is none. */
+int tree_find(struct tree *tree, const char *server, struct bytes handle, uint32_t *object,
+              struct err *err);
 
 /* Part of tree_read: brings the entries at the moment into order. */
 int tree_sort(struct tree *tree, struct err *err);

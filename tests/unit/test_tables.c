@@ -265,6 +265,7 @@ static const char *const role_names[] = {
     "PORT",
     "BEFORE",
     "SETS",
+    "SETS_TIME",
 };
 
 struct roles_text {
