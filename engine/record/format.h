@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/format.h
  *
- * The frame of an .nfsr stream, for its writer and its reader only.  All numbers little-endian.
+ * The frame of .nfsr streams, and of other formats with records of their own, for their writers and
+ * readers only.  All numbers little-endian.
  *
  *   header: magic[8], major u16, minor u16, length of text u32, text, checksum u64
  *   block:  marker[4], kind u32, sequence u64, records u32, length u32, payload, checksum u64
@@ -11,6 +12,7 @@
 #ifndef NFSDIGEST_RECORD_FORMAT_H
 #define NFSDIGEST_RECORD_FORMAT_H
 
+#include "record/layout.h"
 #include "record/nfsr.h"
 
 enum {
@@ -26,5 +28,21 @@ enum {
 
 /* Not text, not 7 bits, and broken by every conversion of line ends. */
 #define NFSR_MAGIC "\x89NFSR\r\n\x1a"
+
+/* What is a format's own.  A record is a struct that its table's fields are in. */
+struct format {
+    const char *name; /* for messages: ".nfsr" */
+    const char *magic;
+    uint32_t marker;
+    uint16_t major, minor;
+    int64_t span;                    /* of times that closes a block, ns; 0: none does */
+    const struct layout_kind *kinds; /* by kind; the first is empty */
+    unsigned kind_max;
+    unsigned end; /* kind of the last record */
+    /* of the record, before it is decoded: */
+    size_t clear_from, clear_len;
+};
+
+extern const struct format nfsr_format;
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/layout.h
  *
- * The fields of every kind of record, as one table.  It encodes and decodes records, prints
- * them, and describes itself in the header of every .nfsr stream (schemas/nfsr.md).
+ * The fields of every kind of record of a format, as one table.  It encodes and decodes records,
+ * prints them, and describes itself in the header of every stream (schemas/nfsr.md).
  *
  * A later minor version may add fields at the end of a kind and kinds at the end of the table, but
  * none of the types that are differences, for an earlier reader would miss a step.  Everything
@@ -15,7 +15,9 @@
 
 #include <stddef.h>
 
-/* How a field stands in the stream, and its C type in struct record. */
+struct format;
+
+/* How a field stands in the stream, and its C type in the record. */
 enum layout_type {
     LAYOUT_U8,
     LAYOUT_U16,
@@ -32,6 +34,9 @@ enum layout_type {
     LAYOUT_FRAME,     /* uint64_t */
     LAYOUT_TIME,      /* int64_t */
     LAYOUT_OPERATION, /* uint64_t */
+    /* only in formats with lists: */
+    LAYOUT_HASH,    /* uint64_t whose bits are all alike: 8 bytes */
+    LAYOUT_NUMBERS, /* const uint32_t * that don't fall, and behind it their uint32_t count */
     LAYOUT_TYPE_MAX
 };
 
@@ -42,7 +47,7 @@ enum {
 
 struct layout_field {
     const char *name;
-    uint16_t offset; /* in struct record */
+    uint16_t offset; /* in the record */
     uint8_t type;    /* enum layout_type */
 };
 
@@ -52,37 +57,53 @@ struct layout_kind {
     uint8_t count;
 };
 
-extern const struct layout_kind layout_kinds[RECORD_KIND_MAX]; /* by kind; the first is empty */
+/* What is at a LAYOUT_NUMBERS field, whatever its members are called. */
+struct layout_numbers {
+    const uint32_t *at;
+    uint32_t count;
+};
+
+static inline struct layout_numbers layout_numbers(const void *field)
+{
+    struct layout_numbers numbers;
+
+    memcpy(&numbers, field, sizeof(numbers.at) + sizeof(numbers.count));
+    return numbers;
+}
 
 /* The table as text, as it stands in stream headers. Appends; 0 or -ERR_SYSTEM. */
-int layout_text(struct buf *out);
+int layout_text(const struct format *format, struct buf *out);
 
 /* What differences are taken from; all zeros at a block's start. */
 struct layout_bases {
-    uint64_t last[LAYOUT_TYPE_MAX - LAYOUT_FRAME];
+    uint64_t last[LAYOUT_OPERATION - LAYOUT_FRAME + 1];
 };
 
 /* Appends one record with its kind and length. -ERR_USAGE: the record is of no known kind, has an
- * impossible address or is longer than NFSR_RECORD_MAX; |out| and |bases| are then undefined. */
-int layout_encode(const struct record *record, struct layout_bases *bases, struct buf *out,
-                  struct err *err);
+ * impossible address, numbers that fall, or is longer than NFSR_RECORD_MAX; |out| and |bases| are
+ * then undefined. */
+int layout_encode(const struct format *format, unsigned number, const void *record,
+                  struct layout_bases *bases, struct buf *out, struct err *err);
 
 enum layout_result {
     LAYOUT_OK = 0,
     LAYOUT_UNKNOWN = 1, /* a kind that the table lacks, passed over */
 };
 
-/* Reads the record at *|at| and moves *|at| behind it.  |record| points into the bytes read.
- * |later|: the stream is of a later minor version, so unknown kinds and fields are passed over.
- * Else enum layout_result or -ERR_INPUT. */
-int layout_decode(const uint8_t **at, const uint8_t *end, bool later, struct layout_bases *bases,
-                  struct record *record, struct err *err);
+/* Reads the record at *|at| and moves *|at| behind it; *|number| becomes its kind.  |record| points
+ * into the bytes read and, for its lists, into |lists|, whose old contents go.  |later|: the stream
+ * is of a later minor version, so unknown kinds and fields are passed over.  Else enum
+ * layout_result, -ERR_INPUT or -ERR_SYSTEM. */
+int layout_decode(const struct format *format, const uint8_t **at, const uint8_t *end, bool later,
+                  struct layout_bases *bases, unsigned *number, void *record, struct buf *lists,
+                  struct err *err);
 
 /* Appends the record as one JSON object, without a newline: "kind" and all fields by their names in
  * the table, absent ones as zero, empty or null; bytes in hex; in text, bytes that are not UTF-8
  * become \udc80 to \udcff (as Python's surrogateescape does), so that nothing is lost. 0 or
- * -ERR_SYSTEM.
- */
+ * -ERR_SYSTEM. */
+int layout_json(const struct format *format, unsigned number, const void *record, struct buf *out);
+/* That of .nfsr streams. */
 int record_json(const struct record *record, struct buf *out);
 
 #endif

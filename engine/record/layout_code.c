@@ -7,10 +7,10 @@
  * switch does all types and no call is made for a field.
  */
 #include "record/format.h"
-#include "record/layout.h"
 
 enum {
     VARINT_MAX = 10, /* bytes of a 64-bit number */
+    NUMBER_MAX = 5,  /* of one of 32 bits */
     HEAD = 3,        /* kind and a length of two bytes, the most frequent size */
     FIXED_MAX = HEAD + VARINT_MAX + LAYOUT_FIELDS_MAX * 17, /* of a record, without its bytes */
 };
@@ -93,19 +93,50 @@ static uint8_t *put_head(uint8_t *start, uint8_t *p, unsigned kind, unsigned pre
     return start + (head_end - head) + len;
 }
 
-int layout_encode(const struct record *record, struct layout_bases *bases, struct buf *out,
-                  struct err *err)
+/* Puts numbers that don't fall as their differences.  NULL with |err| filled: they do. */
+static uint8_t *put_numbers(uint8_t *p, struct layout_numbers numbers)
 {
-    const struct layout_kind *kind =
-        &layout_kinds[record->kind < RECORD_KIND_MAX ? record->kind : 0];
-    const uint8_t *from = (const uint8_t *)record;
+    uint32_t last = 0;
+
+    p = put_varint(p, numbers.count);
+    for (uint32_t i = 0; i < numbers.count; i++) {
+        if (numbers.at[i] < last)
+            return NULL;
+        p = put_varint(p, numbers.at[i] - last);
+        last = numbers.at[i];
+    }
+    return p;
+}
+
+/* Room for |len| bytes behind |p|, where the record that begins at |start| has come to; returns the
+ * new |p|, or NULL with |err| filled. */
+static uint8_t *make_room(const struct layout_kind *kind, struct buf *out, size_t start, uint8_t *p,
+                          size_t len, struct err *err)
+{
+    out->len = (size_t)(p - out->data);
+    if (out->len - start + len > NFSR_RECORD_MAX - FIXED_MAX) {
+        err_set(err, ERR_USAGE, "%s record longer than %d bytes", kind->name, NFSR_RECORD_MAX);
+        return NULL;
+    }
+    if (buf_reserve(out, len + (size_t)FIXED_MAX) < 0) {
+        err_set(err, ERR_SYSTEM, "no memory for a record of %zu bytes", len);
+        return NULL;
+    }
+    return out->data + out->len;
+}
+
+int layout_encode(const struct format *format, unsigned number, const void *record,
+                  struct layout_bases *bases, struct buf *out, struct err *err)
+{
+    const struct layout_kind *kind = &format->kinds[number < format->kind_max ? number : 0];
+    const uint8_t *from = record;
     unsigned presence_len = (kind->count + 6u) / 7;
     uint64_t presence = 0;
     size_t start = out->len;
     uint8_t *p;
 
     if (!kind->count)
-        return err_set(err, ERR_USAGE, "record of unknown kind %u", record->kind);
+        return err_set(err, ERR_USAGE, "record of unknown kind %u", number);
     if (buf_reserve(out, FIXED_MAX) < 0)
         return err_set(err, ERR_SYSTEM, "no memory for a record");
     p = out->data + start + HEAD + presence_len;
@@ -114,6 +145,7 @@ int layout_encode(const struct record *record, struct layout_bases *bases, struc
         const void *at = from + field->offset;
         const struct bytes *bytes;
         const struct address *address;
+        struct layout_numbers numbers;
         uint64_t v;
 
         switch (field->type) {
@@ -145,13 +177,10 @@ int layout_encode(const struct record *record, struct layout_bases *bases, struc
             if (!bytes->len)
                 continue;
             presence |= UINT64_C(1) << i;
-            out->len = (size_t)(p - out->data);
-            if (out->len - start + bytes->len > NFSR_RECORD_MAX - FIXED_MAX)
-                return err_set(err, ERR_USAGE, "%s record longer than %d bytes", kind->name,
-                               NFSR_RECORD_MAX);
-            if (buf_reserve(out, bytes->len + (size_t)FIXED_MAX) < 0)
-                return err_set(err, ERR_SYSTEM, "no memory for a record of %u bytes", bytes->len);
-            p = put_varint(out->data + out->len, bytes->len);
+            p = make_room(kind, out, start, p, bytes->len, err);
+            if (!p)
+                return -err->code;
+            p = put_varint(p, bytes->len);
             memcpy(p, bytes->data, bytes->len);
             p += bytes->len;
             continue;
@@ -174,6 +203,27 @@ int layout_encode(const struct record *record, struct layout_bases *bases, struc
             memcpy(p, at, LAYOUT_DIGEST_LEN);
             p += LAYOUT_DIGEST_LEN;
             continue;
+        case LAYOUT_HASH:
+            v = load(at);
+            if (!v)
+                continue;
+            presence |= UINT64_C(1) << i;
+            store_be64(p, v);
+            p += 8;
+            continue;
+        case LAYOUT_NUMBERS:
+            numbers = layout_numbers(at);
+            if (!numbers.count)
+                continue;
+            presence |= UINT64_C(1) << i;
+            p = make_room(kind, out, start, p, (size_t)numbers.count * NUMBER_MAX, err);
+            if (!p)
+                return -err->code;
+            p = put_numbers(p, numbers);
+            if (!p)
+                return err_set(err, ERR_USAGE, "%s record with %s that fall", kind->name,
+                               field->name);
+            continue;
         default: /* FRAME, TIME, OPERATION */
             v = load(at);
             if (!v)
@@ -188,7 +238,7 @@ int layout_encode(const struct record *record, struct layout_bases *bases, struc
         presence |= UINT64_C(1) << i;
         p = put_varint(p, v);
     }
-    p = put_head(out->data + start, p, record->kind, presence_len, presence);
+    p = put_head(out->data + start, p, number, presence_len, presence);
     out->len = (size_t)(p - out->data);
     return 0;
 }
@@ -199,14 +249,40 @@ static int bad_field(struct err *err, const struct layout_kind *kind, unsigned i
                    what);
 }
 
+/* |count| differences from |p| on as numbers, into |lists|; returns what is behind them.  NULL:
+ * they pass |end| or 32 bits.  |lists| has room for a number for each byte. */
+static const uint8_t *get_numbers(const uint8_t *p, const uint8_t *end, uint64_t count,
+                                  struct buf *lists, void *at)
+{
+    struct layout_numbers numbers = { NULL, (uint32_t)count };
+    uint64_t step, last = 0;
+    uint32_t *to;
+
+    if (count > (uint64_t)(end - p)) /* each has a byte at least */
+        return NULL;
+    to = (uint32_t *)(void *)(lists->data + lists->len);
+    numbers.at = to;
+    for (uint64_t i = 0; i < count; i++) {
+        p = get_varint(p, end, &step);
+        if (!p || step > UINT32_MAX - last)
+            return NULL;
+        last += step;
+        to[i] = (uint32_t)last;
+    }
+    lists->len += count * sizeof(*to);
+    memcpy(at, &numbers, sizeof(numbers.at) + sizeof(numbers.count));
+    return p;
+}
+
 /* Fields of |kind| that |presence| names, from |p| on, which must end at |end| unless |rest| allows
  * fields that the table lacks. */
 static int get_fields(const struct layout_kind *kind, uint64_t presence, const uint8_t *p,
-                      const uint8_t *end, bool rest, struct layout_bases *bases,
-                      struct record *record, struct err *err)
+                      const uint8_t *end, bool rest, struct layout_bases *bases, void *record,
+                      struct buf *lists, struct err *err)
 {
-    uint8_t *to = (uint8_t *)record;
+    uint8_t *to = record;
 
+    lists->len = 0;
     for (; presence; presence &= presence - 1) {
         unsigned i = (unsigned)__builtin_ctzll(presence);
         const struct layout_field *field = &kind->fields[i];
@@ -234,6 +310,13 @@ static int get_fields(const struct layout_kind *kind, uint64_t presence, const u
                 return bad_field(err, kind, i, "passes the record's end");
             memcpy(at, p, LAYOUT_DIGEST_LEN);
             p += LAYOUT_DIGEST_LEN;
+            continue;
+        case LAYOUT_HASH:
+            if (end - p < 8)
+                return bad_field(err, kind, i, "passes the record's end");
+            v = load_be64(p);
+            memcpy(at, &v, sizeof(v));
+            p += 8;
             continue;
         }
         p = get_varint(p, end, &v);
@@ -274,6 +357,15 @@ static int get_fields(const struct layout_kind *kind, uint64_t presence, const u
             ((struct bytes *)at)->len = (uint32_t)v;
             p += v;
             break;
+        case LAYOUT_NUMBERS:
+            /* once for all lists of the record, so that they stay where they are */
+            if (!lists->len && buf_reserve(lists, (size_t)(end - p + 1) * sizeof(uint32_t)) < 0)
+                return err_set(err, ERR_SYSTEM, "%s record: no memory for %s", kind->name,
+                               field->name);
+            p = get_numbers(p, end, v, lists, at);
+            if (!p)
+                return bad_field(err, kind, i, "passes the record's end, or 32 bits");
+            break;
         default: /* FRAME, TIME, OPERATION */
             v = bases->last[field->type - LAYOUT_FRAME] + unzigzag(v);
             bases->last[field->type - LAYOUT_FRAME] = v;
@@ -288,8 +380,9 @@ static int get_fields(const struct layout_kind *kind, uint64_t presence, const u
     return 0;
 }
 
-int layout_decode(const uint8_t **at, const uint8_t *end, bool later, struct layout_bases *bases,
-                  struct record *record, struct err *err)
+int layout_decode(const struct format *format, const uint8_t **at, const uint8_t *end, bool later,
+                  struct layout_bases *bases, unsigned *number, void *record, struct buf *lists,
+                  struct err *err)
 {
     const struct layout_kind *kind;
     const uint8_t *p = *at, *record_end;
@@ -297,17 +390,17 @@ int layout_decode(const uint8_t **at, const uint8_t *end, bool later, struct lay
 
     if (p == end)
         return err_set(err, ERR_INPUT, "record passes the block's end");
-    record->kind = *p++;
+    *number = *p++;
     p = get_varint(p, end, &len);
     if (!p || len > (uint64_t)(end - p))
         return err_set(err, ERR_INPUT, "record passes the block's end");
     record_end = p + len;
     *at = record_end;
-    kind = &layout_kinds[record->kind < RECORD_KIND_MAX ? record->kind : 0];
+    kind = &format->kinds[*number < format->kind_max ? *number : 0];
     if (!kind->count) {
-        if (later && record->kind >= RECORD_KIND_MAX)
+        if (later && *number >= format->kind_max)
             return LAYOUT_UNKNOWN;
-        return err_set(err, ERR_INPUT, "record of unknown kind %u", record->kind);
+        return err_set(err, ERR_INPUT, "record of unknown kind %u", *number);
     }
     p = get_varint(p, record_end, &presence);
     if (!p)
@@ -317,7 +410,6 @@ int layout_decode(const uint8_t **at, const uint8_t *end, bool later, struct lay
         return err_set(err, ERR_INPUT, "%s record: has fields that its version lacks", kind->name);
     if (unknown)
         presence &= (UINT64_C(1) << kind->count) - 1;
-    memset((uint8_t *)record + offsetof(struct record, flow), 0,
-           sizeof(*record) - offsetof(struct record, flow));
-    return get_fields(kind, presence, p, record_end, unknown, bases, record, err);
+    memset((uint8_t *)record + format->clear_from, 0, format->clear_len);
+    return get_fields(kind, presence, p, record_end, unknown, bases, record, lists, err);
 }

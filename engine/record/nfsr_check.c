@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/nfsr_check.h"
 #include "base/digest.h"
-#include "record/layout.h"
+#include "record/format.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ __attribute__((format(printf, 2, 3))) static void finding(struct check *c, const
     if (c->out->findings++ >= NFSR_FINDINGS_SHOWN)
         return;
     snprintf(line, sizeof(line), "record %" PRIu64 " (%s): ", c->number,
-             layout_kinds[c->kind].name);
+             nfsr_format.kinds[c->kind].name);
     c->no_memory |= buf_append(text, line, strlen(line)) < 0;
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);

@@ -7,7 +7,7 @@
  *     nfsr_tool random SEED RECORDS  any records
  *     nfsr_tool dump                 standard input as JSON lines
  */
-#include "record/layout.h"
+#include "record/format.h"
 #include "record/nfsr.h"
 #include "nfsr_samples.h"
 
@@ -24,7 +24,7 @@ static int layout(struct err *err)
 {
     struct buf text = { 0 };
 
-    if (layout_text(&text) < 0)
+    if (layout_text(&nfsr_format, &text) < 0)
         return err_set(err, ERR_SYSTEM, "no memory");
     fwrite(text.data, 1, text.len, stdout);
     buf_free(&text);

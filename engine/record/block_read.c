@@ -1,33 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* engine/record/nfsr_read.c
+/* engine/record/block_read.c
  *
- * An .nfsr stream to records.  Nothing is believed before its checksum was right, and no
+ * A stream to records.  Nothing is believed before its checksum was right, and no
  * length is used before it was compared with its bound; a block is read whole, then delivered.
  */
-#include "record/format.h"
+#include "record/blocks.h"
 #include "base/digest.h"
-#include "record/layout.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-struct reader {
-    nfsr_read *read;
-    void *ctx;
-    const char *name;
-    const struct sink *sink;
-    uint64_t offset;   /* in the stream, of the first byte of |buf| */
-    uint64_t sequence; /* of the block being read */
-    bool later;        /* the stream is of a later minor version */
-    bool ended;        /* the end record was delivered */
-    struct buf buf;    /* header or block, as far as it was read */
-};
 
 /* Reads until |want| bytes of the header or block are there.  1: they are; 0: the stream ended
  * before; or what the source returned. */
-static int fill(struct reader *r, size_t want, struct err *err)
+static int fill(struct block_reader *r, size_t want, struct err *err)
 {
     if (r->buf.len < want && buf_reserve(&r->buf, want - r->buf.len) < 0)
         return err_set(err, ERR_SYSTEM, "%s: no memory for a block of %zu bytes", r->name, want);
@@ -42,19 +28,19 @@ static int fill(struct reader *r, size_t want, struct err *err)
 }
 
 /* Goes on behind what |buf| holds. */
-static void consume(struct reader *r)
+static void consume(struct block_reader *r)
 {
     r->offset += r->buf.len;
     r->buf.len = 0;
 }
 
-static int truncated(struct reader *r, const char *where, struct err *err)
+static int truncated(struct block_reader *r, const char *where, struct err *err)
 {
     return err_set(err, ERR_INPUT, "%s: truncated at offset %" PRIu64 ", %s", r->name,
                    r->offset + r->buf.len, where);
 }
 
-static int truncated_block(struct reader *r, struct err *err)
+static int truncated_block(struct block_reader *r, struct err *err)
 {
     return err_set(err, ERR_INPUT,
                    "%s: truncated at offset %" PRIu64 ", in block %" PRIu64
@@ -70,16 +56,17 @@ static bool sum_is_right(const struct buf *buf)
     return XXH3_64bits(buf->data, len) == load_le64(buf->data + len);
 }
 
-static int check_layout(struct reader *r, uint16_t minor, struct err *err)
+static int check_layout(struct block_reader *r, uint16_t minor, struct err *err)
 {
+    const struct format *format = r->format;
     struct buf own = { 0 };
     size_t len = r->buf.len - NFSR_HEADER_LEN - NFSR_CHECKSUM_LEN;
     bool same;
 
-    r->later = minor > NFSR_VERSION_MINOR;
-    if (minor != NFSR_VERSION_MINOR)
+    r->later = minor > format->minor;
+    if (minor != format->minor)
         return 0;
-    if (layout_text(&own) < 0) {
+    if (layout_text(format, &own) < 0) {
         buf_free(&own);
         return err_set(err, ERR_SYSTEM, "%s: no memory for its header", r->name);
     }
@@ -88,12 +75,13 @@ static int check_layout(struct reader *r, uint16_t minor, struct err *err)
     if (!same)
         return err_set(err, ERR_INPUT,
                        "%s: says version %d.%d, but its layout is not that version's", r->name,
-                       NFSR_VERSION_MAJOR, NFSR_VERSION_MINOR);
+                       format->major, format->minor);
     return 0;
 }
 
-static int read_header(struct reader *r, struct err *err)
+static int read_header(struct block_reader *r, struct err *err)
 {
+    const struct format *format = r->format;
     static const char in_header[] = "in the stream header";
     uint16_t major, minor;
     uint32_t text_len;
@@ -101,7 +89,7 @@ static int read_header(struct reader *r, struct err *err)
 
     if (n < 0)
         return n;
-    if (!r->buf.len || memcmp(r->buf.data, NFSR_MAGIC,
+    if (!r->buf.len || memcmp(r->buf.data, format->magic,
                               r->buf.len < NFSR_MAGIC_LEN ? r->buf.len : NFSR_MAGIC_LEN) != 0)
         return NFSR_NOT_MINE;
     if (n == 0)
@@ -109,11 +97,11 @@ static int read_header(struct reader *r, struct err *err)
     memcpy(&major, r->buf.data + 8, 2);
     memcpy(&minor, r->buf.data + 10, 2);
     text_len = load_le32(r->buf.data + 12);
-    if (major != NFSR_VERSION_MAJOR)
+    if (major != format->major)
         return err_set(err, ERR_INPUT,
-                       "%s: is of .nfsr version %u.%u, this program reads version %d (up to %d.%d)",
-                       r->name, major, minor, NFSR_VERSION_MAJOR, NFSR_VERSION_MAJOR,
-                       NFSR_VERSION_MINOR);
+                       "%s: is of %s version %u.%u, this program reads version %d (up to %d.%d)",
+                       r->name, format->name, major, minor, format->major, format->major,
+                       format->minor);
     if (text_len > NFSR_TEXT_MAX)
         return err_set(err, ERR_INPUT, "%s: stream header at offset 0: %u bytes of text, over %d",
                        r->name, text_len, NFSR_TEXT_MAX);
@@ -127,11 +115,11 @@ static int read_header(struct reader *r, struct err *err)
     return n;
 }
 
-static int bad_block(struct reader *r, struct err *err, const char *format, ...)
+static int bad_block(struct block_reader *r, struct err *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* |format| and what follows say what is wrong with the block in |buf|. */
-static int bad_block(struct reader *r, struct err *err, const char *format, ...)
+static int bad_block(struct block_reader *r, struct err *err, const char *format, ...)
 {
     char text[160];
     va_list args;
@@ -143,45 +131,41 @@ static int bad_block(struct reader *r, struct err *err, const char *format, ...)
                    r->sequence, r->offset, text);
 }
 
-static int bad_record(struct reader *r, uint32_t number, const uint8_t *at, struct err *err)
+static int bad_record(struct block_reader *r, uint32_t number, const uint8_t *at, struct err *err)
 {
     return err_prefix(
         err, "%s: block %" PRIu64 " at offset %" PRIu64 ": record %u at offset %" PRIu64, r->name,
         r->sequence, r->offset, number, r->offset + (uint64_t)(at - r->buf.data));
 }
 
-/* The records of the block in |buf|, whose checksum was right. */
-static int deliver(struct reader *r, struct err *err)
+/* The next record of the block in |buf|, whose checksum was right: 1; 0: it has no more; or a
+ * negative code. */
+static int next_record(struct block_reader *r, unsigned *kind, void *record, struct err *err)
 {
-    const uint8_t *at = r->buf.data + NFSR_BLOCK_HEADER_LEN;
     const uint8_t *end = r->buf.data + r->buf.len - NFSR_CHECKSUM_LEN;
-    uint32_t records = load_le32(r->buf.data + 16), number = 0;
-    struct layout_bases bases = { 0 };
-    struct record record;
+    uint32_t records = load_le32(r->buf.data + 16);
 
-    while (at < end && number < records) {
-        const uint8_t *start = at;
-        int result = layout_decode(&at, end, r->later, &bases, &record, err);
+    while (r->at < end && r->number < records) {
+        const uint8_t *start = r->at;
+        int result = layout_decode(r->format, &r->at, end, r->later, &r->bases, kind, record,
+                                   &r->lists, err);
 
-        number++;
+        r->number++;
         if (result == LAYOUT_UNKNOWN)
             continue;
-        r->ended = record.kind == RECORD_END;
-        if (result == 0 && r->ended && (at < end || number < records))
+        r->ended = *kind == r->format->end;
+        if (result == 0 && r->ended && (r->at < end || r->number < records))
             result = err_set(err, ERR_INPUT, "end record: not the last of its block");
-        if (result < 0)
-            return bad_record(r, number, start, err);
-        result = r->sink->put(r->sink->ctx, &record, err);
-        if (result < 0)
-            return result;
+        return result < 0 ? bad_record(r, r->number, start, err) : 1;
     }
-    if (at < end || number < records)
-        return bad_block(r, err, "%td bytes and %u records left over", end - at, records - number);
+    if (r->at < end || r->number < records)
+        return bad_block(r, err, "%td bytes and %u records left over", end - r->at,
+                         records - r->number);
     return 0;
 }
 
-/* 1: a block was delivered; 0: there is none, the stream ends here. */
-static int read_block(struct reader *r, struct err *err)
+/* 1: a block is in |buf|; 0: there is none, the stream ends here. */
+static int read_block(struct block_reader *r, struct err *err)
 {
     uint32_t len;
     int n = fill(r, NFSR_BLOCK_HEADER_LEN, err);
@@ -191,7 +175,7 @@ static int read_block(struct reader *r, struct err *err)
     r->sequence++;
     if (n == 0)
         return truncated_block(r, err);
-    if (load_le32(r->buf.data) != NFSR_MARKER)
+    if (load_le32(r->buf.data) != r->format->marker)
         return bad_block(r, err, "no block begins here");
     len = load_le32(r->buf.data + 20);
     if (len > NFSR_BLOCK_MAX)
@@ -204,23 +188,27 @@ static int read_block(struct reader *r, struct err *err)
     if (load_le64(r->buf.data + 8) != r->sequence)
         return bad_block(r, err, "has number %" PRIu64 ": blocks are missing or out of place",
                          load_le64(r->buf.data + 8));
-    if (load_le32(r->buf.data + 4) != NFSR_BLOCK_RECORDS) {
-        if (!r->later)
-            return bad_block(r, err, "unknown kind %u", load_le32(r->buf.data + 4));
+    if (load_le32(r->buf.data + 4) == NFSR_BLOCK_RECORDS) {
+        r->at = r->buf.data + NFSR_BLOCK_HEADER_LEN;
+        r->number = 0;
+        memset(&r->bases, 0, sizeof(r->bases));
+    } else if (!r->later) {
+        return bad_block(r, err, "unknown kind %u", load_le32(r->buf.data + 4));
     } else {
-        n = deliver(r, err);
-        if (n < 0)
-            return n;
+        consume(r);
     }
-    consume(r);
     return 1;
 }
 
 /* After the end record nothing may follow. */
-static int read_end(struct reader *r, struct err *err)
+static int read_end(struct block_reader *r, struct err *err)
 {
-    int n = fill(r, 1, err);
+    int n;
 
+    if (r->at)
+        consume(r);
+    r->at = NULL;
+    n = fill(r, 1, err);
     if (n < 0)
         return n;
     if (n > 0)
@@ -229,25 +217,35 @@ static int read_end(struct reader *r, struct err *err)
     return 0;
 }
 
-int nfsr_read_stream(nfsr_read *read, void *ctx, const char *name, const struct sink *sink,
-                     struct err *err)
+int block_reader_begin(struct block_reader *r, struct err *err)
 {
-    struct reader r = { .read = read, .ctx = ctx, .name = name, .sink = sink };
-    struct err unseen;
+    return read_header(r, err);
+}
+
+int block_reader_next(struct block_reader *r, unsigned *number, void *record, struct err *err)
+{
     int result;
 
-    if (!err)
-        err = &unseen;
-    result = read_header(&r, err);
-    if (result == 0) {
-        do
-            result = read_block(&r, err);
-        while (result > 0 && !r.ended);
+    if (r->ended)
+        return read_end(r, err);
+    for (;;) {
+        if (r->at) {
+            result = next_record(r, number, record, err);
+            if (result != 0)
+                return result;
+            consume(r);
+            r->at = NULL;
+        }
+        result = read_block(r, err);
         if (result == 0)
-            result = truncated(&r, "where a block should begin: the end record is missing", err);
-        if (result > 0)
-            result = read_end(&r, err);
+            return truncated(r, "where a block should begin: the end record is missing", err);
+        if (result < 0)
+            return result;
     }
-    buf_free(&r.buf);
-    return result;
+}
+
+void block_reader_free(struct block_reader *r)
+{
+    buf_free(&r->buf);
+    buf_free(&r->lists);
 }

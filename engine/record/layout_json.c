@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* engine/record/record_json.c
+/* engine/record/layout_json.c
  *
  * A record as one JSON object, from the table: for people and for tests.
  */
-#include "record/layout.h"
+#include "record/format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -102,6 +102,28 @@ static int put_address(struct buf *out, const struct address *address)
     return put_text(out, &(struct bytes){ (const uint8_t *)text, (uint32_t)strlen(text) });
 }
 
+static int put_hash(struct buf *out, uint64_t hash)
+{
+    uint8_t bytes[8];
+
+    store_be64(bytes, hash);
+    return put_hex(out, bytes, sizeof(bytes));
+}
+
+static int put_numbers(struct buf *out, const void *at)
+{
+    struct layout_numbers numbers = layout_numbers(at);
+    int result = put(out, "[");
+
+    for (uint32_t i = 0; i < numbers.count && result == 0; i++) {
+        if (i)
+            result = put(out, ",");
+        if (result == 0)
+            result = put_unsigned(out, numbers.at[i]);
+    }
+    return result == 0 ? put(out, "]") : result;
+}
+
 static int put_value(struct buf *out, const struct layout_field *field, const void *at)
 {
     switch ((enum layout_type)field->type) {
@@ -130,16 +152,19 @@ static int put_value(struct buf *out, const struct layout_field *field, const vo
         return put_address(out, at);
     case LAYOUT_DIGEST:
         return put_hex(out, at, LAYOUT_DIGEST_LEN);
+    case LAYOUT_HASH:
+        return put_hash(out, *(const uint64_t *)at);
+    case LAYOUT_NUMBERS:
+        return put_numbers(out, at);
     case LAYOUT_TYPE_MAX:
         break;
     }
     return put(out, "null");
 }
 
-int record_json(const struct record *record, struct buf *out)
+int layout_json(const struct format *format, unsigned number, const void *record, struct buf *out)
 {
-    const struct layout_kind *kind =
-        &layout_kinds[record->kind < RECORD_KIND_MAX ? record->kind : 0];
+    const struct layout_kind *kind = &format->kinds[number < format->kind_max ? number : 0];
 
     if (put(out, "{\"kind\":\"") < 0 || put(out, kind->name ? kind->name : "unknown") < 0 ||
         put(out, "\"") < 0)
@@ -152,4 +177,9 @@ int record_json(const struct record *record, struct buf *out)
             return -ERR_SYSTEM;
     }
     return put(out, "}");
+}
+
+int record_json(const struct record *record, struct buf *out)
+{
+    return layout_json(&nfsr_format, record->kind, record, out);
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/record/blocks.h
+ *
+ * Records in checksummed blocks behind a header that describes them (format.h): the container of
+ * every format whose records have a table.
+ *
+ * Memory: one block, NFSR_BLOCK_MAX at most, on either side; the reader also 4 bytes for
+ * each byte of a record with lists.
+ */
+#ifndef NFSDIGEST_RECORD_BLOCKS_H
+#define NFSDIGEST_RECORD_BLOCKS_H
+
+#include "record/format.h"
+
+struct block_writer {
+    const struct format *format;
+    output_writer *write;
+    void *ctx;
+    struct buf block; /* header and payload of the open block */
+    struct layout_bases bases;
+    uint64_t sequence; /* of the open block, from 1 */
+    uint32_t records;  /* in it */
+    bool broken;       /* a write failed: what comes now would follow a gap */
+    bool ended;
+    int64_t clock;  /* latest record time of the stream, 0 before the first */
+    int64_t opened; /* |clock| when the open block got its first timed record, or 0 */
+};
+
+/* Writes the header at once.  block_writer_free also after an error. */
+int block_writer_begin(struct block_writer *w, const struct format *format, output_writer *write,
+                       void *ctx, struct err *err);
+/* The format's last kind closes the stream. */
+int block_writer_put(struct block_writer *w, unsigned number, const void *record, struct err *err);
+/* Closes the open block early. */
+int block_writer_flush(struct block_writer *w, struct err *err);
+void block_writer_free(struct block_writer *w);
+
+struct block_reader {
+    /* the caller's: */
+    const struct format *format;
+    nfsr_read *read;
+    void *ctx;
+    const char *name; /* for messages */
+    /* zeros at the beginning: */
+    uint64_t offset;   /* in the stream, of the first byte of |buf| */
+    uint64_t sequence; /* of the block being read */
+    bool later;        /* the stream is of a later minor version */
+    bool ended;        /* the last record was delivered */
+    struct buf buf;    /* header or block, as far as it was read */
+    const uint8_t *at; /* the next record in |buf|; NULL: there is no block in it */
+    uint32_t number;   /* of it in its block, from 0 */
+    struct layout_bases bases;
+    struct buf lists;
+};
+
+/* Reads the header. 0, NFSR_NOT_MINE, -ERR_INPUT or what |read| returned. block_reader_free also
+ * after an error. */
+int block_reader_begin(struct block_reader *r, struct err *err);
+/* 1: *|number| is the kind of the next record, which is in |record| and lives until the next call;
+ * 0: the stream ended with its last record; or as above. */
+int block_reader_next(struct block_reader *r, unsigned *number, void *record, struct err *err);
+void block_reader_free(struct block_reader *r);
+
+#endif
