@@ -128,3 +128,9 @@ const char *audit_cut(const struct audit *a)
 {
     return a->original.cut ? "original" : a->anonymized.cut ? "anonymized" : NULL;
 }
+
+void audit_residual(const struct audit *a,
+                    void (*line)(void *ctx, const char *topic, const char *text), void *ctx)
+{
+    residual_words(a, line, ctx);
+}

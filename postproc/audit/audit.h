@@ -39,4 +39,8 @@ void audit_text(const struct audit *audit, bool redact, FILE *out);
 void audit_json(const struct audit *audit, bool redact, FILE *out);
 void audit_html(const struct audit *audit, bool redact, FILE *out);
 
+/* What can still be inferred, in words, without anything that only the original says. */
+void audit_residual(const struct audit *audit,
+                    void (*line)(void *ctx, const char *topic, const char *text), void *ctx);
+
 #endif

@@ -19,6 +19,7 @@ static const struct command commands[] = {
     { "policy", cmd_policy, "list, show and check what anonymizing can do" },
     { "unmask", cmd_unmask, "find originals of pseudonyms, with the key" },
     { "audit", cmd_audit, "say whether an anonymized capture tells what it must not" },
+    { "package", cmd_package, "make a release of a trace for the public, or look at one" },
     { "help", NULL, "explain a command: nfsdigest help COMMAND" },
     { 0 },
 };

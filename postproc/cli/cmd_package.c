@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/values.h"
+#include "package/package.h"
+
+#include <stdlib.h>
+
+static const char about[] =
+    "Makes a release of a trace for the public: an archive (tar.zst) with the anonymized "
+    "captures,\n"
+    "the report of their audit, the database and the replay dump that are made of them, the "
+    "policy,\n"
+    "statistics, plots, formats and sums.  When the audit finds anything, its report is shown and\n"
+    "there is no archive: exit code 1.  The same captures, key and options give the same bytes.\n"
+    "\n"
+    "With --verify it looks at such an archive instead, and says on standard output what is wrong\n"
+    "with it.  Exit code 0: nothing; 1: something is; 3: the file is no such archive.\n";
+
+struct package_args {
+    struct package_options options;
+    bool verify;
+    const char *max_size;
+};
+
+static void show_finding(void *ctx, const char *text)
+{
+    printf("%s: %s\n", (const char *)ctx, text);
+}
+
+static int verify_archive(const struct package_args *a, const char *path, struct err *err)
+{
+    struct package_check check = { .show = show_finding, .ctx = (void *)path };
+    char members[VALUE_TEXT_MAX], size[VALUE_TEXT_MAX], operations[VALUE_TEXT_MAX];
+    int result;
+
+    if (a->max_size && (!parse_size(a->max_size, &check.bytes_max) || !check.bytes_max))
+        return err_set(err, ERR_USAGE, "--max-size: \"%s\" is no size above 0", a->max_size);
+    result = package_verify(path, &check, err);
+    if (result < 0)
+        return result;
+    if (check.findings)
+        return EXIT_FINDINGS;
+    printf("%s: package %s of %s files, %s, %s operations, nothing wrong\n", path, check.name,
+           count_text(check.members, members), size_text(check.bytes, size),
+           count_text(check.operations, operations));
+    return 0;
+}
+
+/* https://reproducible-builds.org/specs/source-date-epoch/ */
+static int read_date(int64_t *date, struct err *err)
+{
+    const char *text = getenv("SOURCE_DATE_EPOCH");
+    uint64_t value;
+
+    *date = -1;
+    if (!text || !*text)
+        return 0;
+    if (!parse_number(text, &value) || value > INT32_MAX * UINT64_C(4))
+        return err_set(err, ERR_USAGE, "SOURCE_DATE_EPOCH: \"%s\" is no number of seconds", text);
+    *date = (int64_t)value;
+    return 0;
+}
+
+static int make_archive(struct package_args *a, int count, char **captures, struct err *err)
+{
+    if (a->max_size)
+        return err_set(err, ERR_USAGE, "--max-size goes with --verify");
+    if (!count)
+        return err_set(err, ERR_USAGE, "nothing to package: name captures");
+    if (!a->options.output)
+        return err_set(err, ERR_USAGE, "give the archive's name with -o NAME.tar.zst");
+    if (!a->options.key)
+        return err_set(err, ERR_USAGE,
+                       "give the key with --key FILE; \"nfsdigest key new FILE\" makes one");
+    if (read_date(&a->options.date, err) < 0)
+        return -err->code;
+    a->options.report = stdout;
+    return package_make(&a->options, count, captures, err);
+}
+
+/* Which options of a new archive were given. */
+static bool is_making(const struct package_options *o)
+{
+    return o->output || o->key || o->name || o->title || o->license || o->description || o->force ||
+           o->no_database || o->no_rdump;
+}
+
+int cmd_package(int argc, char **argv, struct err *err)
+{
+    struct package_args a = { .options = { .policy = "public" } };
+    struct package_options *o = &a.options;
+    struct engine_args engine;
+    struct arg more[ENGINE_ARG_COUNT];
+    const struct arg own[] = {
+        { 'o', "output", "FILE", "the archive, NAME.tar.zst", set_text, &o->output },
+        { 'k', "key", "FILE", "the key that pseudonyms depend on (nfsdigest key new)", set_text,
+          &o->key },
+        { 'p', "policy", "NAME|FILE",
+          "public (default), lab, strict, or a policy file\n(nfsdigest policy list)", set_text,
+          &o->policy },
+        { 'f', "force", NULL, "replace the archive if it exists", set_flag, &o->force },
+        { 0, "name", "ID", "of the package and its folder (that of the archive)", set_text,
+          &o->name },
+        { 0, "title", "TEXT", "one line that people see first", set_text, &o->title },
+        { 0, "license", "SPDX-ID", "under which others may use it, as CC-BY-4.0", set_text,
+          &o->license },
+        { 0, "description", "FILE", "text (Markdown) that goes into README.md", set_text,
+          &o->description },
+        { 0, "no-database", NULL, "leave trace.db out", set_flag, &o->no_database },
+        { 0, "no-rdump", NULL, "leave trace.rdump out", set_flag, &o->no_rdump },
+        { 0, "verify", NULL, "look at an archive that is there", set_flag, &a.verify },
+        { 0, "max-size", "SIZE", "with --verify: how much it may be, unpacked (64G)", set_text,
+          &a.max_size },
+        { 0 },
+    };
+    const struct args args = { "nfsdigest package -o FILE --key FILE [OPTION...] CAPTURE...\n"
+                               "       nfsdigest package --verify FILE",
+                               about, own, more, "How captures are read" };
+    int first, result;
+
+    engine_arg_table(&engine, more);
+    result = args_parse(&args, argc, argv, &first, err);
+    if (result != 1)
+        return result;
+    o->engine = &engine.options;
+    if (!a.verify)
+        return make_archive(&a, argc - first, argv + first, err);
+    if (is_making(o))
+        return err_set(err, ERR_USAGE, "--verify goes with --max-size only");
+    if (argc - first != 1)
+        return err_set(err, ERR_USAGE, "--verify takes one archive");
+    return verify_archive(&a, argv[first], err);
+}

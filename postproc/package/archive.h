@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/archive.h
+ *
+ * tar.zst archives, through libarchive: written so that only members and date decide the bytes, and
+ * read as what a stranger has sent.
+ */
+#ifndef NFSDIGEST_PACKAGE_ARCHIVE_H
+#define NFSDIGEST_PACKAGE_ARCHIVE_H
+
+#include "base/output.h"
+#include "package/package.h"
+#include "package/stage.h"
+
+/* Members in the order of |stage|, as NAME/PATH: mode 0644, owner and group 0 without names.
+ * Headers are ustar, pax where that cannot hold a value.  zstd at ARCHIVE_LEVEL, one thread. */
+#define ARCHIVE_LEVEL "9"
+int archive_pack(const struct stage *stage, const char *name, int64_t date, output_writer *write,
+                 void *ctx, struct err *err);
+
+/* Unpacks into |stage| what is safe to be unpacked: regular files that packages have, each once, in
+ * one folder, at most |check->bytes_max| bytes in all.  All else is a finding, as are owners.  A
+ * member in which |needle| stands is one, too.  -ERR_INPUT: no tar.zst, cut or damaged, or above a
+ * bound. */
+int archive_unpack(const char *path, struct stage *stage, const char *needle,
+                   struct package_check *check, struct err *err);
+
+/* Counts a finding and shows it. */
+void package_finding(struct package_check *check, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

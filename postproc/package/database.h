@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/database.h
+ *
+ * The database of a package: made from its anonymized capture alone, with nothing in it that
+ * depends on where it was made; and compared with one that is made of the same capture again.
+ */
+#ifndef NFSDIGEST_PACKAGE_DATABASE_H
+#define NFSDIGEST_PACKAGE_DATABASE_H
+
+#include "digest/tree.h"
+
+/* The capture at |path| into |store|, which is new, with its tree and the tables of that; |name| is
+ * what the database calls the capture.  1: the capture was cut, |err| says where, and the database
+ * is whole.  |tree| is the caller's to free also after errors. */
+int database_fill(struct store *store, const char *path, const char *name, struct tree *tree,
+                  struct err *err);
+
+/* Writes it as a file whose bytes only its contents decide. */
+int database_write(struct store *store, const char *path, struct err *err);
+
+/* What differs between a database and one made of the same capture by this program.  Calls |show|
+ * for each and counts them in *|findings|.  Rows are compared one by one when the same version made
+ * both, else only counted.  -ERR_INPUT: it cannot be read. */
+int database_compare(sqlite3 *db, sqlite3 *again, void (*show)(void *ctx, const char *text),
+                     void *ctx, uint64_t *findings, struct err *err);
+
+/* Whether tables, views and indexes are defined as in |again|: no others are safe to ask. */
+int database_same_schema(sqlite3 *db, sqlite3 *again, bool *same, struct err *err);
+
+#endif

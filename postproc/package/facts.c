@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "package/facts.h"
+#include "store/store.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+enum { FACT_STATUSES = sizeof(((struct facts *)0)->statuses) / sizeof(struct status_fact) };
+
+static const char sql_totals[] =
+    "SELECT (SELECT min(first_time) FROM source), (SELECT max(last_time) FROM source),"
+    " (SELECT sum(frames) FROM source), count(*), sum(pairing <> 0),"
+    " (SELECT count(DISTINCT client) FROM flow), (SELECT count(DISTINCT server) FROM flow),"
+    " (SELECT count(*) FROM object), (SELECT count(*) FROM retransmission),"
+    " (SELECT count(*) FROM problem) FROM operation";
+
+static const char sql_statuses[] =
+    "SELECT CASE WHEN o.rpc_status <> 0"
+    "  THEN (SELECT c.name FROM code c WHERE c.domain = 'rpc_status' AND c.value = o.rpc_status)"
+    "  ELSE (SELECT s.name FROM status_name s WHERE s.program = o.program AND"
+    "   s.version = o.version AND s.procedure = o.procedure AND s.status = o.status)"
+    " END AS name,"
+    " sum(o.n) AS total FROM (SELECT rpc_status, program, version, procedure, status, count(*) AS n"
+    "  FROM operation WHERE reply_frame IS NOT NULL GROUP BY 1, 2, 3, 4, 5) o"
+    " GROUP BY name ORDER BY total DESC, name";
+
+static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **stmt, struct err *err)
+{
+    return sqlite3_prepare_v2(db, sql, -1, stmt, NULL) == SQLITE_OK
+               ? 0
+               : store_fail(db, "statistics of the trace", err);
+}
+
+static int finish(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
+{
+    return sqlite3_finalize(stmt) == SQLITE_OK ? 0 : store_fail(db, "statistics of the trace", err);
+}
+
+static int read_totals(struct facts *f, sqlite3 *db, struct err *err)
+{
+    uint64_t *const to[] = { &f->frames,  &f->operations, &f->unpaired,        &f->clients,
+                             &f->servers, &f->objects,    &f->retransmissions, &f->problems };
+    sqlite3_stmt *s;
+
+    if (prepare(db, sql_totals, &s, err) < 0)
+        return -err->code;
+    if (sqlite3_step(s) == SQLITE_ROW) {
+        f->first_time = sqlite3_column_int64(s, 0);
+        f->last_time = sqlite3_column_int64(s, 1);
+        for (int i = 0; i < (int)(sizeof(to) / sizeof(*to)); i++)
+            *to[i] = (uint64_t)sqlite3_column_int64(s, i + 2);
+    }
+    return finish(db, s, err);
+}
+
+static int read_statuses(struct facts *f, sqlite3 *db, struct err *err)
+{
+    sqlite3_stmt *s;
+
+    if (prepare(db, sql_statuses, &s, err) < 0)
+        return -err->code;
+    while (sqlite3_step(s) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(s, 0);
+        uint64_t operations = (uint64_t)sqlite3_column_int64(s, 1);
+
+        if (f->status_count == FACT_STATUSES) {
+            f->other_statuses += operations;
+            continue;
+        }
+        snprintf(f->statuses[f->status_count].name, sizeof(f->statuses[0].name), "%s",
+                 name ? name : "none (results without a status, and unknown ones)");
+        f->statuses[f->status_count++].operations = operations;
+    }
+    return finish(db, s, err);
+}
+
+static void read_tree(struct facts *f, const struct tree *tree)
+{
+    const struct repair *repair = &tree->learn.repair;
+
+    memcpy(f->growth, tree->growth, sizeof(f->growth));
+    f->growth_count = tree->growth_count;
+    f->tree = tree->learn.hierarchy.counts;
+    memcpy(f->by_reason, repair->by_reason, sizeof(f->by_reason));
+    memcpy(f->unplayable, repair->unplayable, sizeof(f->unplayable));
+    f->judged = repair->operations;
+}
+
+int facts_read(struct facts *f, sqlite3 *db, const struct tree *tree, struct err *err)
+{
+    if (read_totals(f, db, err) < 0 || read_statuses(f, db, err) < 0 ||
+        groups_read(db, BY_PROCEDURE, INT_MAX, &f->procedures, err) < 0)
+        return -err->code;
+    for (int i = 0; i < f->procedures.count; i++) {
+        f->bytes_read += f->procedures.groups[i].read;
+        f->bytes_written += f->procedures.groups[i].written;
+    }
+    read_tree(f, tree);
+    return 0;
+}
+
+void facts_free(struct facts *f)
+{
+    groups_free(&f->procedures);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/facts.h
+ *
+ * What a package tells of its trace, gathered for README.md and the plots.
+ *
+ * Memory: a row for each procedure and status.
+ */
+#ifndef NFSDIGEST_PACKAGE_FACTS_H
+#define NFSDIGEST_PACKAGE_FACTS_H
+
+#include "cli/groups.h"
+#include "digest/plan.h"
+#include "digest/tree.h"
+
+struct status_fact {
+    char name[64];
+    uint64_t operations;
+};
+
+struct facts {
+    int64_t first_time, last_time; /* of frames, ns since the epoch */
+    uint64_t frames, operations, unpaired, clients, servers, objects, retransmissions, problems;
+    uint64_t bytes_read, bytes_written;
+    struct groups procedures;
+    struct status_fact statuses[32]; /* the most frequent ones */
+    uint32_t status_count;
+    uint64_t other_statuses; /* operations */
+    struct tree_growth growth[TREE_GROWTH];
+    uint32_t growth_count;
+    struct hierarchy_counts tree;
+    uint64_t by_reason[REPAIR_REASON_MAX], unplayable[UNPLAYABLE_MAX], judged;
+    bool has_plan;
+    struct plan_counts plan; /* of the rdump */
+};
+
+int facts_read(struct facts *facts, sqlite3 *db, const struct tree *tree, struct err *err);
+void facts_free(struct facts *facts);
+
+#endif

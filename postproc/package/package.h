@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/package.h
+ *
+ * A release of a trace for the public, in one tar.zst archive: the anonymized capture, what audit
+ * says of it, the database and the replay dump that are made of it, statistics, plots, formats and
+ * sums.  docs/releasing.md says what is in it.
+ *
+ * The same captures, key, options and versions of program and libraries give the same bytes: names
+ * are sorted, times are the trace's end (or SOURCE_DATE_EPOCH), owners are 0.
+ */
+#ifndef NFSDIGEST_PACKAGE_PACKAGE_H
+#define NFSDIGEST_PACKAGE_PACKAGE_H
+
+#include "base/err.h"
+#include "engine.h"
+
+#include <stdio.h>
+
+enum {
+    PACKAGE_NAME_MAX = 64,
+    PACKAGE_TITLE_MAX = 200,
+    PACKAGE_DESCRIPTION_MAX = 64 << 10,
+    PACKAGE_TEXT_MAX = 16 << 20, /* bytes of README.md, SHA256SUMS, ... that are looked into */
+};
+#define PACKAGE_BYTES_MAX (UINT64_C(64) << 30) /* unpacked, unless more is allowed */
+
+struct package_options {
+    const char *output;
+    bool force; /* replace it */
+    const char *key, *policy;
+    const char *name;        /* of the folder in the archive; NULL: from that of the output */
+    const char *title;       /* or NULL */
+    const char *license;     /* SPDX identifier, or NULL */
+    const char *description; /* file with text, or NULL */
+    bool no_database, no_rdump;
+    const struct engine_options *engine; /* how the captures are read */
+    int64_t date;                        /* of members, s since the epoch; negative: end of trace */
+    FILE *report;                        /* gets the audit's report when it has findings */
+};
+
+/* 0; 1: the audit has findings, and there is no archive; or negative, and there is none. */
+int package_make(const struct package_options *options, int count, char **captures,
+                 struct err *err);
+
+struct package_check {
+    void (*show)(void *ctx, const char *text); /* each finding */
+    void *ctx;
+    uint64_t bytes_max; /* unpacked */
+    uint64_t findings, members, bytes, operations;
+    char name[PACKAGE_NAME_MAX + 1];
+};
+
+/* Unpacks an archive into a private folder below TMPDIR, which is removed, and looks at everything.
+ * 0, with the number of findings in |check|; -ERR_INPUT: no such archive, or it is cut. */
+int package_verify(const char *path, struct package_check *check, struct err *err);
+
+/* --- parts of package_make --- */
+
+struct facts;
+struct audit;
+struct policy;
+struct stage;
+
+struct package_story { /* what README.md and datapackage.json tell */
+    const struct package_options *options;
+    const char *name;
+    char *description; /* its text, or NULL */
+    char policy_name[64], policy_digest[65];
+    const struct facts *facts;
+    const struct audit *audit;
+    const struct stage *stage; /* with the members so far */
+};
+
+int readme_write(const struct package_story *story, FILE *out, struct err *err);
+int datapackage_write(const struct package_story *story, FILE *out, struct err *err);
+
+/* The list of sha256sum (GNU coreutils) for all members. */
+void sums_write(const struct stage *stage, FILE *out);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/package_rdump.h
+ *
+ * The replay dump of a package.
+ */
+#ifndef NFSDIGEST_PACKAGE_PACKAGE_RDUMP_H
+#define NFSDIGEST_PACKAGE_PACKAGE_RDUMP_H
+
+#include "digest/plan.h"
+
+/* Writes the whole trace of |db|, which stays as it is, as |path|. *|made|: it could be. */
+int package_rdump(sqlite3 *db, const char *path, struct plan_counts *counts, bool *made,
+                  struct err *err);
+
+/* What is wrong with the one at |path|: |err|, -ERR_INPUT. */
+int package_rdump_check(const char *path, struct err *err);
+
+#endif
