@@ -102,6 +102,21 @@ def parse_layout(text):
     return kinds
 
 
+def read_numbers(c, name):
+    """A list of numbers of 32 bits that don't fall, as differences."""
+    count = c.varint(name + ", count")
+    if count > c.left():
+        c.fail("%s passes the end" % name)
+    values = []
+    last = 0
+    for _ in range(count):
+        last += c.varint(name, lambda v: "+%d, so %d" % (v, last + v))
+        if last >> 32:
+            c.fail("%s is too large" % name)
+        values.append(last)
+    return values
+
+
 def read_field(c, name, kind, last):
     if kind in ("u8", "u16", "u32", "u64"):
         value = c.varint(name)
@@ -131,6 +146,10 @@ def read_field(c, name, kind, last):
         return show(c.take(size, name, lambda piece: "%s: %s" % (name, show(piece))))
     if kind == "digest":
         return c.take(16, name).hex()
+    if kind == "hash":
+        return c.take(8, name).hex()
+    if kind == "numbers":
+        return read_numbers(c, name)
     if kind in ("frame", "time", "operation"):
         step = lambda v: (last.get(kind, 0) + unzigzag(v)) & MASK
         whole = lambda v: to_signed(v, 64) if kind == "time" else v
@@ -141,6 +160,7 @@ def read_field(c, name, kind, last):
 
 
 ABSENT = {"bool": False, "bytes": "", "text": "", "address": None, "digest": "0" * 32}
+ABSENT.update(hash="0" * 16, numbers=[])
 
 
 def read_record(c, kinds, last):
@@ -170,6 +190,13 @@ def read_record(c, kinds, last):
 
 
 class Reader:
+    """Formats that share the container have other words of their own."""
+
+    magic = MAGIC
+    marker = b"NFRB"
+    major = MAJOR
+    noun = "an .nfsr stream"
+
     def __init__(self, file, trace=None):
         self.file = file
         self.trace = trace
@@ -194,18 +221,18 @@ class Reader:
     def header(self):
         what = "stream header"
         magic = self.file.read(1)
-        while magic and magic == MAGIC[: len(magic)] and len(magic) < len(MAGIC):
+        while magic and magic == self.magic[: len(magic)] and len(magic) < len(self.magic):
             piece = self.file.read(1)
             if not piece:
                 raise NfsrError("truncated at offset %d, in %s" % (len(magic), what))
             magic += piece
-        if magic != MAGIC:
-            raise NotMine("not an .nfsr stream")
-        self.offset = len(MAGIC)
+        if magic != self.magic:
+            raise NotMine("not %s" % self.noun)
+        self.offset = len(self.magic)
         head = self.read(8, what)
         major, minor, size = struct.unpack("<HHI", head)
-        if major != MAJOR:
-            raise NfsrError("version %d.%d: I read version %d" % (major, minor, MAJOR))
+        if major != self.major:
+            raise NfsrError("version %d.%d: I read version %d" % (major, minor, self.major))
         if size > 65536:
             raise NfsrError("stream header: text of %d bytes" % size)
         text = self.read(size, what)
@@ -225,7 +252,7 @@ class Reader:
         what = "block %d" % sequence
         head = self.read(24, what)
         marker, kind, number, count, size = struct.unpack("<4sIQII", head)
-        if marker != b"NFRB":
+        if marker != self.marker:
             raise NfsrError("offset %d: no block begins here" % start)
         if size > 16 << 20:
             raise NfsrError("%s at offset %d: length %d" % (what, start, size))
@@ -265,7 +292,7 @@ def read(file, trace=None):
     return Reader(file, trace).records()
 
 
-def hexdump(file):
+def hexdump(file, reader=Reader):
     """Lines of "offset  bytes  meaning"; long pieces in lines of 16 bytes; the layout only named."""
     lines = []
 
@@ -276,23 +303,23 @@ def hexdump(file):
         for i in range(0, len(data), 16):
             lines.append("%08x  %-47s  %s" % (offset + i, data[i : i + 16].hex(" "), "" if i else note))
 
-    for _ in read(file, trace):
+    for _ in reader(file, trace).records():
         pass
     return [line.rstrip() for line in lines]
 
 
-def main(arguments):
+def main(arguments, reader=Reader, usage=__doc__):
     dump = arguments[:1] == ["--hexdump"]
     names = arguments[1:] if dump else arguments
     if len(names) != 1:
-        print(__doc__.strip(), file=sys.stderr)
+        print(usage.strip(), file=sys.stderr)
         return 2
     try:
         with open(0 if names[0] == "-" else names[0], "rb") as file:
             if dump:
-                print("\n".join(hexdump(file)))
+                print("\n".join(hexdump(file, reader)))
             else:
-                for record in read(file):
+                for record in reader(file).records():
                     print(json.dumps(record, separators=(",", ":")))
     except (NfsrError, OSError) as problem:
         print("%s: %s" % (names[0], problem), file=sys.stderr)

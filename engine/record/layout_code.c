@@ -110,8 +110,8 @@ static uint8_t *put_numbers(uint8_t *p, struct layout_numbers numbers)
 
 /* Room for |len| bytes behind |p|, where the record that begins at |start| has come to; returns the
  * new |p|, or NULL with |err| filled. */
-static uint8_t *make_room(const struct layout_kind *kind, struct buf *out, size_t start, uint8_t *p,
-                          size_t len, struct err *err)
+static inline uint8_t *make_room(const struct layout_kind *kind, struct buf *out, size_t start,
+                                 uint8_t *p, size_t len, struct err *err)
 {
     out->len = (size_t)(p - out->data);
     if (out->len - start + len > NFSR_RECORD_MAX - FIXED_MAX) {
@@ -129,6 +129,7 @@ int layout_encode(const struct format *format, unsigned number, const void *reco
                   struct layout_bases *bases, struct buf *out, struct err *err)
 {
     const struct layout_kind *kind = &format->kinds[number < format->kind_max ? number : 0];
+    const struct layout_field *field = kind->fields, *end = field + kind->count;
     const uint8_t *from = record;
     unsigned presence_len = (kind->count + 6u) / 7;
     uint64_t presence = 0;
@@ -140,8 +141,7 @@ int layout_encode(const struct format *format, unsigned number, const void *reco
     if (buf_reserve(out, FIXED_MAX) < 0)
         return err_set(err, ERR_SYSTEM, "no memory for a record");
     p = out->data + start + HEAD + presence_len;
-    for (unsigned i = 0; i < kind->count; i++) {
-        const struct layout_field *field = &kind->fields[i];
+    for (uint64_t bit = 1; field < end; field++, bit <<= 1) {
         const void *at = from + field->offset;
         const struct bytes *bytes;
         const struct address *address;
@@ -169,14 +169,14 @@ int layout_encode(const struct format *format, unsigned number, const void *reco
             break;
         case LAYOUT_BOOL:
             if (*(const bool *)at)
-                presence |= UINT64_C(1) << i;
+                presence |= bit;
             continue;
         case LAYOUT_BYTES:
         case LAYOUT_TEXT:
             bytes = at;
             if (!bytes->len)
                 continue;
-            presence |= UINT64_C(1) << i;
+            presence |= bit;
             p = make_room(kind, out, start, p, bytes->len, err);
             if (!p)
                 return -err->code;
@@ -191,7 +191,7 @@ int layout_encode(const struct format *format, unsigned number, const void *reco
             if (address->version != 4 && address->version != 6)
                 return err_set(err, ERR_USAGE, "%s record with an IP version %u in %s", kind->name,
                                address->version, field->name);
-            presence |= UINT64_C(1) << i;
+            presence |= bit;
             *p++ = address->version;
             memcpy(p, address->bytes, sizeof(address->bytes));
             p += address_len(address);
@@ -199,7 +199,7 @@ int layout_encode(const struct format *format, unsigned number, const void *reco
         case LAYOUT_DIGEST:
             if (!(load(at) | load((const uint8_t *)at + 8)))
                 continue;
-            presence |= UINT64_C(1) << i;
+            presence |= bit;
             memcpy(p, at, LAYOUT_DIGEST_LEN);
             p += LAYOUT_DIGEST_LEN;
             continue;
@@ -207,7 +207,7 @@ int layout_encode(const struct format *format, unsigned number, const void *reco
             v = load(at);
             if (!v)
                 continue;
-            presence |= UINT64_C(1) << i;
+            presence |= bit;
             store_be64(p, v);
             p += 8;
             continue;
@@ -215,7 +215,7 @@ int layout_encode(const struct format *format, unsigned number, const void *reco
             numbers = layout_numbers(at);
             if (!numbers.count)
                 continue;
-            presence |= UINT64_C(1) << i;
+            presence |= bit;
             p = make_room(kind, out, start, p, (size_t)numbers.count * NUMBER_MAX, err);
             if (!p)
                 return -err->code;
@@ -228,14 +228,14 @@ int layout_encode(const struct format *format, unsigned number, const void *reco
             v = load(at);
             if (!v)
                 continue;
-            presence |= UINT64_C(1) << i;
+            presence |= bit;
             p = put_varint(p, zigzag(v - bases->last[field->type - LAYOUT_FRAME]));
             bases->last[field->type - LAYOUT_FRAME] = v;
             continue;
         }
         if (!v)
             continue;
-        presence |= UINT64_C(1) << i;
+        presence |= bit;
         p = put_varint(p, v);
     }
     p = put_head(out->data + start, p, number, presence_len, presence);

@@ -9,7 +9,7 @@
  * Objects and entries are the tree before the first operation.  All numbers count from 1, hosts,
  * credentials and objects each on their own; 0: none.  Texts are bytes without a final 0.
  *
- * Memory: one block on either side; the checker 16 bytes an object more.
+ * Memory: one block on either side.
  */
 #ifndef NFSDIGEST_RDUMP_RDUMP_H
 #define NFSDIGEST_RDUMP_RDUMP_H
@@ -97,10 +97,11 @@ struct rdump_operation {
      * big-endian (0: unknown object); and for WRITE's data, of which only the length is there.
      * An unplayable operation may have none. */
     struct bytes arguments;
-    uint32_t mask;                /* expect.h: what |digest| covers */
-    uint64_t digest;              /* valid when mask is not 0 */
-    const uint32_t *dependencies; /* how many operations before it, growing */
-    uint32_t dependency_count;
+    uint32_t mask;   /* expect.h: what |digest| covers */
+    uint64_t digest; /* valid when mask is not 0 */
+    /* how many operations before it they are, growing: */
+    const uint32_t *dependencies;
+    uint32_t dependency_count; /* stays right behind them */
     uint32_t copy;
 };
 
@@ -120,12 +121,26 @@ enum rdump_kind {
     RDUMP_KIND_MAX
 };
 
+union rdump_record {
+    struct rdump_trace trace;
+    struct rdump_host host;
+    struct rdump_credential credential;
+    struct rdump_object object;
+    struct rdump_entry entry;
+    struct rdump_operation operation;
+    struct rdump_end end;
+};
+
+/* Adds a record to the totals that belong into the end record. */
+void rdump_count(struct rdump_end *totals, enum rdump_kind kind, const void *record);
+
 struct rdump_writer;
 
 /* Writes the header at once. */
 struct rdump_writer *rdump_writer_new(output_writer *write, void *ctx, struct err *err);
 /* |record|: the struct of that kind.  RDUMP_END writes the last block; its totals may be all 0,
- * they are filled in from what was written. */
+ * they are filled in from what was written.  -ERR_USAGE: dependencies that fall, a record longer
+ * than 16,515,072 bytes, or one after the end. */
 int rdump_put(struct rdump_writer *writer, enum rdump_kind kind, const void *record,
               struct err *err);
 void rdump_writer_free(struct rdump_writer *writer);
