@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/concurrency_print.h"
+#include "cli/values.h"
+#include "digest/plan.h"
+#include "store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)CONCURRENCY_WINDOW_MAX == (int)DEPEND_HORIZON,
+               "dependencies reach as far as windows");
+
+static const char about[] =
+    "Says how many operations a second, and how many at a time, a replay of a trace can reach "
+    "that\n"
+    "looks ahead over a window of operations and sends each as soon as those that it depends on "
+    "are\n"
+    "done, to a server that takes the same time for each however many there are.  Dependencies "
+    "have\n"
+    "two granularities: whole objects, or attributes, byte ranges and names apart (fine).\n"
+    "Concurrency is throughput times latency.\n";
+
+enum { WINDOWS_MAX = 64 };
+
+struct windows {
+    uint32_t sizes[WINDOWS_MAX + 1]; /* growing; and room for the largest one there can be */
+    uint32_t count;
+    bool given;
+};
+
+struct concurrency_args {
+    struct windows windows;
+    const char *svg, *factor;
+    int64_t latency;
+    uint64_t outstanding;
+    bool json;
+};
+
+static int by_size(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+static int set_windows(void *to, const char *value, struct err *err)
+{
+    struct windows *windows = to;
+    uint32_t kept = 0;
+
+    windows->count = 0;
+    windows->given = true;
+    for (const char *rest = value; rest; rest = strchr(rest, ',')) {
+        char text[16] = "";
+        uint64_t size;
+        size_t len;
+
+        rest += *rest == ',';
+        len = strcspn(rest, ",");
+        if (len < sizeof(text))
+            memcpy(text, rest, len);
+        if (!parse_number(text, &size) || !size || size > CONCURRENCY_WINDOW_MAX)
+            return err_set(err, ERR_USAGE, "\"%.*s\" is no window of 1 to %d operations", (int)len,
+                           rest, CONCURRENCY_WINDOW_MAX);
+        if (windows->count == WINDOWS_MAX)
+            return err_set(err, ERR_USAGE, "more than %d windows", WINDOWS_MAX);
+        windows->sizes[windows->count++] = (uint32_t)size;
+    }
+    qsort(windows->sizes, windows->count, sizeof(*windows->sizes), by_size);
+    for (uint32_t i = 0; i < windows->count; i++)
+        if (!kept || windows->sizes[i] != windows->sizes[kept - 1])
+            windows->sizes[kept++] = windows->sizes[i];
+    windows->count = kept;
+    return 0;
+}
+
+struct run {
+    struct concurrency_report report;
+    struct latency_medians medians;
+    struct latency_model models[2];
+    struct concurrency *limited;  /* all windows and the largest one */
+    struct concurrency *critical; /* the largest one without a limit, when there is a limit */
+};
+
+/* Of the trace itself. */
+static void note(struct concurrency_report *r, const struct rdump_operation *operation)
+{
+    /* sums of larger ones, which no capture can have, would not fit */
+    const int64_t most = INT64_MAX / 4;
+
+    r->inferred += operation->inferred != 0;
+    r->unplayable += operation->unplayable != 0;
+    r->guessed += !operation->unplayable && (operation->inferred || operation->latency < 0);
+    if (!operation->inferred && operation->latency >= 0 && operation->latency < most &&
+        operation->time > -most && operation->time < most) {
+        if (!r->answered || operation->time < r->begin)
+            r->begin = operation->time;
+        if (!r->answered || operation->time + operation->latency > r->end)
+            r->end = operation->time + operation->latency;
+        r->answered++;
+        r->answered_time += (double)operation->latency;
+    }
+}
+
+static int take(void *ctx, const struct rdump_operation *operation, const struct plan_edges *edges,
+                struct err *err)
+{
+    struct run *run = ctx;
+    struct concurrency_report *r = &run->report;
+    struct concurrency_edges each[CONCURRENCY_GRANULARITIES];
+    int64_t latencies[CONCURRENCY_MODELS_MAX];
+
+    r->operations++;
+    note(r, operation);
+    for (uint32_t g = 0; g < CONCURRENCY_GRANULARITIES; g++) {
+        each[g] = (struct concurrency_edges){ edges[g].distances, edges[g].count };
+        r->dependencies[g] += edges[g].count;
+    }
+    for (uint32_t m = 0; m < r->model_count; m++) {
+        latencies[m] = latency_of(&run->models[m], &run->medians, operation);
+        r->busy[m] += (double)latencies[m];
+    }
+    if (concurrency_next(run->limited, latencies, each, err) < 0 ||
+        (run->critical && concurrency_next(run->critical, latencies, each, err) < 0))
+        return -err->code;
+    return 0;
+}
+
+static int begin(struct run *run, struct windows *windows, struct err *err)
+{
+    static const uint32_t largest = CONCURRENCY_WINDOW_MAX;
+    struct concurrency_options options = { windows->sizes, windows->count + 1,
+                                           run->report.model_count, run->report.outstanding };
+
+    windows->sizes[windows->count] = largest;
+    run->limited = concurrency_new(&options, err);
+    if (!run->limited)
+        return -err->code;
+    if (!options.outstanding)
+        return 0;
+    options = (struct concurrency_options){ &largest, 1, run->report.model_count, 0 };
+    run->critical = concurrency_new(&options, err);
+    return run->critical ? 0 : -err->code;
+}
+
+/* Makespans are |makespans|'s from here on. */
+static int gather(struct run *run, struct windows *windows, int64_t *makespans, struct err *err)
+{
+    struct concurrency_report *r = &run->report;
+    uint32_t last = windows->count;
+    int64_t longest = 0;
+
+    /* of windows that hold all of the trace one says enough */
+    for (uint32_t w = 0; w < windows->count && !windows->given; w++)
+        if (windows->sizes[w] >= r->operations)
+            windows->count = w + 1;
+    r->windows = windows->sizes;
+    r->window_count = windows->count;
+    r->makespans = makespans;
+    for (uint32_t g = 0; g < CONCURRENCY_GRANULARITIES; g++)
+        for (uint32_t m = 0; m < r->model_count; m++) {
+            for (uint32_t w = 0; w < r->window_count; w++) {
+                *makespans = concurrency_makespan(run->limited, g, m, w);
+                longest = *makespans > longest ? *makespans : longest;
+                makespans++;
+            }
+            r->largest[g][m] = concurrency_makespan(run->limited, g, m, last);
+            r->critical[g][m] =
+                run->critical ? concurrency_makespan(run->critical, g, m, 0) : r->largest[g][m];
+        }
+    return longest < INT64_MAX
+               ? 0
+               : err_set(err, ERR_USAGE,
+                         "a replay with such latencies takes longer than 292 years");
+}
+
+static int simulate(struct store *store, struct run *run, struct windows *windows, struct err *err)
+{
+    const struct plan_options options = { .from = BEGINNING, .granularity = { true, true } };
+    const struct plan_host host = { .operation = take, .ctx = run };
+    struct plan_counts counts;
+
+    if (latency_medians(store_db(store), &run->medians, err) < 0 || begin(run, windows, err) < 0)
+        return -err->code;
+    return plan_read(store_db(store), &options, &host, &counts, err);
+}
+
+static int show(const struct concurrency_args *a, const struct concurrency_report *report,
+                const char *name, struct err *err)
+{
+    if (a->svg && concurrency_svg(report, a->svg, name, err) < 0)
+        return -err->code;
+    if (a->svg && strcmp(a->svg, "-") == 0)
+        return 0;
+    if (a->json)
+        concurrency_json(report);
+    else
+        concurrency_text(report);
+    return 0;
+}
+
+static int run_on(const char *name, struct concurrency_args *a, double factor, struct err *err)
+{
+    int64_t makespans[CONCURRENCY_GRANULARITIES * 2 * WINDOWS_MAX];
+    struct run run = { .models = { { a->latency, 1 }, { a->latency, factor } } };
+    struct store *store = store_open(name, STORE_READ, err);
+    int result;
+
+    if (!store)
+        return -err->code;
+    run.report.models = run.models;
+    run.report.model_count = factor != 1 ? 2 : 1;
+    run.report.outstanding = (uint32_t)a->outstanding;
+    result = simulate(store, &run, &a->windows, err);
+    store_close(store);
+    if (result == 0)
+        result = gather(&run, &a->windows, makespans, err);
+    if (result == 0)
+        result = show(a, &run.report, name, err);
+    concurrency_free(run.limited);
+    concurrency_free(run.critical);
+    return result;
+}
+
+static int set_latency(void *to, const char *value, struct err *err)
+{
+    if (set_duration(to, value, err) < 0)
+        return -ERR_USAGE;
+    return *(int64_t *)to > 0 ? 0 : err_set(err, ERR_USAGE, "a time above 0, not \"%s\"", value);
+}
+
+static int set_outstanding(void *to, const char *value, struct err *err)
+{
+    if (set_count(to, value, err) < 0)
+        return -ERR_USAGE;
+    return *(uint64_t *)to && *(uint64_t *)to <= CONCURRENCY_WINDOW_MAX
+               ? 0
+               : err_set(err, ERR_USAGE, "1 to %d, not \"%s\"", CONCURRENCY_WINDOW_MAX, value);
+}
+
+/* 1 when there is none. */
+static int parse_factor(const char *text, double *factor, struct err *err)
+{
+    char *end = NULL;
+
+    *factor = text ? strtod(text, &end) : 1;
+    if (text && (*end || end == text || !(*factor >= 0.001 && *factor <= 1000)))
+        return err_set(err, ERR_USAGE, "--directory-factor takes 0.001 to 1000, not \"%s\"", text);
+    return 0;
+}
+
+int cmd_concurrency(int argc, char **argv, struct err *err)
+{
+    struct concurrency_args a = { .latency = 0 };
+    const struct arg own[] = {
+        { 'w', "windows", "N[,...]",
+          "operations that a replayer looks ahead over, at most 262144\n(1,2,4,... as far as that "
+          "makes a difference)",
+          set_windows, &a.windows },
+        { 'l', "latency", "TIME", "all operations take this time, not what the trace shows",
+          set_latency, &a.latency },
+        { 'd', "directory-factor", "F",
+          "also with operations on names in directories taking F times as\nlong", set_text,
+          &a.factor },
+        { 'o', "outstanding", "N", "at most that many requests at a time (no limit)",
+          set_outstanding, &a.outstanding },
+        { 'j', "json", NULL, "a JSON object on each line; times in ns", set_flag, &a.json },
+        { 0, "svg", "FILE", "also draw a plot; \"-\": to standard output, and nothing else",
+          set_text, &a.svg },
+        { 0 },
+    };
+    const struct args args = { "nfsdigest concurrency [OPTION...] DATABASE", about, own, NULL,
+                               NULL };
+    double factor;
+    int first, result;
+
+    for (uint32_t w = 1; w <= CONCURRENCY_WINDOW_MAX; w *= 2)
+        a.windows.sizes[a.windows.count++] = w;
+    result = args_parse(&args, argc, argv, &first, err);
+    if (result != 1)
+        return result;
+    if (argc - first != 1)
+        return err_set(err, ERR_USAGE,
+                       "concurrency takes one database: see \"nfsdigest concurrency --help\"");
+    if (parse_factor(a.factor, &factor, err) < 0)
+        return -err->code;
+    if (a.svg && strcmp(a.svg, "-") == 0 && a.json)
+        return err_set(err, ERR_USAGE, "--svg - and --json both go to standard output");
+    wire_init();
+    return run_on(argv[first], &a, factor, err);
+}
