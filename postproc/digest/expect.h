@@ -12,11 +12,11 @@
 #ifndef NFSDIGEST_DIGEST_EXPECT_H
 #define NFSDIGEST_DIGEST_EXPECT_H
 
-#include <stdint.h>
+#include "digest/effect.h"
 
 enum {
     EXPECT_TYPE,  /* type u32; of devices also major u32, minor u32 */
-    EXPECT_MODE,  /* u32 */
+    EXPECT_MODE,  /* u32, its lower 12 bits */
     EXPECT_OWNER, /* uid u32, gid u32 */
     EXPECT_NLINK, /* u32 */
     EXPECT_SIZE,  /* u64; regular files and symbolic links only */
@@ -34,5 +34,22 @@ enum {
 /* Bit of a group of attributes; |whose|: 0 object, 1 directory, 2 second directory, 3 found or
  * made. */
 #define EXPECT_ATTRIBUTE(whose, group) (UINT32_C(1) << ((whose)*EXPECT_GROUPS + (group)))
+
+struct expect_entry {
+    struct bytes name;
+    uint32_t object;
+};
+
+struct expect {
+    const struct effect *effect; /* the values */
+    uint32_t mask;
+    uint32_t object; /* number of what was found or made */
+    bool with_objects;
+    struct expect_entry *entries; /* will be sorted */
+    uint32_t entry_count;
+};
+
+/* 0, or -1: no memory, or the mask asks for attributes that are not there. */
+int expect_digest(const struct expect *expect, struct buf *scratch, uint64_t *digest);
 
 #endif

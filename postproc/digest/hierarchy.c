@@ -5,72 +5,11 @@
 
 #include <stdlib.h>
 
-enum { CHUNK = 4096, GONE = UINT32_MAX };
+enum { GONE = UINT32_MAX };
 
 static int no_memory(struct err *err)
 {
     return err_set(err, ERR_SYSTEM, "out of memory for the hierarchy");
-}
-
-static bool pool_grow(struct pool *pool)
-{
-    void **grown = pool->count < UINT32_MAX - CHUNK
-                       ? realloc(pool->chunks, (pool->chunk_count + 1) * sizeof(*grown))
-                       : NULL;
-
-    if (!grown)
-        return false;
-    pool->chunks = grown;
-    grown[pool->chunk_count] = calloc(CHUNK, pool->size);
-    return grown[pool->chunk_count] && ++pool->chunk_count;
-}
-
-static bool pool_init(struct pool *pool, size_t size)
-{
-    pool->size = size;
-    pool->count = 1; /* 0 is none */
-    return pool_grow(pool);
-}
-
-/* A zeroed element, or 0. The first word of a free one leads to the next. */
-static uint32_t pool_new(struct pool *pool)
-{
-    uint32_t id = pool->spare;
-
-    if (id) {
-        memcpy(&pool->spare, pool_at(pool, id), 4);
-        memset(pool_at(pool, id), 0, pool->size);
-        return id;
-    }
-    if (pool->count == pool->chunk_count * (uint32_t)CHUNK && !pool_grow(pool))
-        return 0;
-    return pool->count++;
-}
-
-static void pool_give(struct pool *pool, uint32_t id)
-{
-    memset(pool_at(pool, id), 0, pool->size);
-    memcpy(pool_at(pool, id), &pool->spare, 4);
-    pool->spare = id;
-}
-
-static void pool_free(struct pool *pool)
-{
-    for (uint32_t i = 0; i < pool->chunk_count; i++)
-        free(pool->chunks[i]);
-    free(pool->chunks);
-}
-
-char *pool_text_new(struct bytes text)
-{
-    char *copy = malloc((size_t)text.len + 4);
-
-    if (!copy)
-        return NULL;
-    memcpy(copy, &text.len, 4);
-    if (text.len)
-        memcpy(copy + 4, text.data, text.len);
-    return copy;
 }
 
 int hierarchy_init(struct hierarchy *h, int64_t moment, const struct hierarchy_host *host,
@@ -270,7 +209,7 @@ int node_is(struct hierarchy *h, uint32_t id, uint32_t object, uint32_t *is, str
     return h->host.named ? h->host.named(h->host.ctx, from, object, err) : 0;
 }
 
-static uint64_t name_hash(uint32_t parent, struct bytes name)
+uint64_t name_hash(uint32_t parent, struct bytes name)
 {
     return XXH3_64bits_withSeed(name.data, name.len, parent);
 }
@@ -292,8 +231,7 @@ uint32_t entry_find(const struct hierarchy *h, uint32_t parent, struct bytes nam
     return ENTRY_NONE;
 }
 
-/* Into the lists of its node and its parent. */
-static void hang(struct hierarchy *h, uint32_t id)
+void entry_hang(struct hierarchy *h, uint32_t id)
 {
     struct entry *e = entry_at(h, id);
     struct node *n = node_at(h, e->node), *p = node_at(h, e->parent);
@@ -357,7 +295,7 @@ int entry_open(struct hierarchy *h, uint32_t parent, struct bytes name, uint32_t
     e->stop = TO_THE_END;
     e->changed = changed;
     e->start_id = e->seen_id = by;
-    hang(h, new);
+    entry_hang(h, new);
     if (start <= h->moment) {
         p->flags |= NODE_PINNED;
         node_uncount(h, node);

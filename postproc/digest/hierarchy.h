@@ -19,6 +19,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/table.h"
+#include "digest/pool.h"
 
 #include <stdbool.h>
 
@@ -60,7 +61,7 @@ struct node {
     uint32_t inference; /* that took it away, or 0 */
     int64_t born, died; /* BEGINNING, TO_THE_END */
     int64_t first_done; /* when the first operation that used it was done */
-    int64_t first_id;   /* that operation */
+    int64_t first_id;   /* that operation; in a rehearsal: the object's number */
     /* at the moment: */
     int64_t changed; /* when the first change of it was done; INT64_MAX: none yet */
     uint64_t size;
@@ -82,13 +83,6 @@ struct entry {
         stop_id;     /* operations: first and last that showed it, took it away */
     uint32_t serial; /* no other entry ever has it */
     bool is_used;
-};
-
-/* A pool of elements of one size that never move; 0 is none. */
-struct pool {
-    void **chunks;
-    uint32_t chunk_count, count, spare; /* |spare|: first of the free ones */
-    size_t size;
 };
 
 struct hierarchy_host {
@@ -137,10 +131,6 @@ int hierarchy_init(struct hierarchy *h, int64_t moment, const struct hierarchy_h
                    struct err *err);
 void hierarchy_free(struct hierarchy *h);
 
-static inline void *pool_at(const struct pool *pool, uint32_t id)
-{
-    return (char *)pool->chunks[id >> 12] + (id & 4095) * pool->size;
-}
 static inline struct node *node_at(const struct hierarchy *h, uint32_t id)
 {
     return pool_at(&h->nodes, id);
@@ -156,16 +146,6 @@ static inline bool entry_is(const struct hierarchy *h, uint32_t id, uint32_t ser
     return entry_at(h, id)->is_used && entry_at(h, id)->serial == serial &&
            entry_at(h, id)->stop == TO_THE_END;
 }
-
-/* Texts of names and links: their bytes, with their length before them. */
-static inline struct bytes pool_text(const char *text)
-{
-    struct bytes b = { (const uint8_t *)text + 4, 0 };
-
-    memcpy(&b.len, text, 4);
-    return b;
-}
-char *pool_text_new(struct bytes text); /* NULL: no memory */
 
 static inline bool node_is_directory(const struct node *n)
 {
@@ -218,6 +198,15 @@ int entry_close(struct hierarchy *h, uint32_t id, int64_t stop, int64_t by, bool
 void hierarchy_sweep(struct hierarchy *h);
 /* Shows what is still there to the host. */
 int hierarchy_end(struct hierarchy *h, struct err *err);
+
+/* It becomes again what it was at its moment, and goes on from there: nothing is kept of what ends
+ * from now on, absent names are not noted, and there is no host.  Numbers of nodes stay. */
+int hierarchy_rewind(struct hierarchy *h, struct err *err);
+
+/* Parts: puts an entry into the lists of its node and its parent; the hash under which it is
+ * found. */
+void entry_hang(struct hierarchy *h, uint32_t id);
+uint64_t name_hash(uint32_t parent, struct bytes name);
 
 /* Names that are known to stand for nothing. NULL: it is not known. */
 void absent_note(struct hierarchy *h, uint32_t parent, struct bytes name, int64_t since,

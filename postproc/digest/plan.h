@@ -15,8 +15,7 @@
 #define NFSDIGEST_DIGEST_PLAN_H
 
 #include "digest/access.h"
-#include "digest/hierarchy.h"
-#include "digest/repair.h"
+#include "digest/rehearse.h"
 #include "rdump/rdump.h"
 
 #include <sqlite3.h>
@@ -40,22 +39,16 @@ struct plan_host {
     void *ctx;
 };
 
-/* Why something of an operation's result is left out of what a replay must show again. */
-enum plan_unsure {
-    PLAN_RACING, /* what changes it was under way at the same time */
-    PLAN_UNSEEN, /* what changed it was not captured, and cannot be made up for (link counts) */
-    PLAN_UNSURE_MAX
-};
-
 struct plan_counts {
     uint64_t operations;                 /* of the trace, NFSv3, that the filter took */
     uint64_t others;                     /* of other programs and versions: not in the plan */
     uint64_t objects, entries, subtrees; /* of the tree before */
     uint64_t inferred, by_reason[REPAIR_REASON_MAX];
     uint64_t unplayable, by_unplayable[UNPLAYABLE_MAX];
-    uint64_t unsure[PLAN_UNSURE_MAX]; /* groups of attributes */
-    uint64_t compared;                /* groups that a replay must show again */
-    struct depend_counts depend[2];   /* by enum granularity */
+    uint64_t superfluous;           /* inferences that fit no order: left out */
+    uint64_t compared;              /* groups of expect.h that a replay must show again, */
+    uint64_t unsure[UNSURE_MAX];    /* and those that it need not */
+    struct depend_counts depend[2]; /* by enum granularity */
 };
 
 struct plan_options {

@@ -16,6 +16,7 @@ static const char *const reasons[REPAIR_REASON_MAX] = {
     [REPAIR_EXISTS] = "absent name exists",
     [REPAIR_NOT_EMPTY] = "directory was not empty",
     [REPAIR_STALE] = "handle stale",
+    [REPAIR_CHANGED] = "attributes changed",
 };
 
 static const char *const unplayables[UNPLAYABLE_MAX] = {
@@ -23,6 +24,7 @@ static const char *const unplayables[UNPLAYABLE_MAX] = {
     [UNPLAYABLE_PROTECTED] = "protected", [UNPLAYABLE_PARTIAL] = "partial",
     [UNPLAYABLE_MALFORMED] = "malformed", [UNPLAYABLE_REFUSED] = "refused by RPC",
     [UNPLAYABLE_STALE] = "stale handle",  [UNPLAYABLE_SERVER] = "server's own failure",
+    [UNPLAYABLE_ORDER] = "out of order",
 };
 
 const char *repair_reason_name(enum repair_reason reason)

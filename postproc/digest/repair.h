@@ -22,6 +22,7 @@ enum repair_reason {
     REPAIR_EXISTS,         /* said to exist though it was absent */
     REPAIR_NOT_EMPTY,      /* a directory was removed that had names left */
     REPAIR_STALE,          /* the handle of something that had names is stale */
+    REPAIR_CHANGED,        /* attributes are other than they were left */
     REPAIR_REASON_MAX
 };
 
@@ -36,6 +37,7 @@ enum unplayable {
     UNPLAYABLE_REFUSED,     /* refused by RPC: it was never carried out */
     UNPLAYABLE_STALE,       /* a stale or bad handle of something that should be there */
     UNPLAYABLE_SERVER,      /* failed for what only that server knew: I/O, space, quota, delay */
+    UNPLAYABLE_ORDER,       /* its result fits no order in which it may have come (rehearse.h) */
     UNPLAYABLE_MAX
 };
 

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "digest/plan_parts.h"
+
+#include <stdlib.h>
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, ERR_SYSTEM, "out of memory for the plan");
+}
+
+/* Pass 1 */
+
+static int take_address(void *ctx, uint32_t number, const char *text, struct err *err)
+{
+    struct plan *p = ctx;
+    char **grown = realloc(p->hosts, number * sizeof(*grown));
+
+    if (!grown)
+        return no_memory(err);
+    p->hosts = grown;
+    grown[number - 1] = strdup(text);
+    if (!grown[number - 1])
+        return no_memory(err);
+    p->host_count = number;
+    return 0;
+}
+
+struct behind {
+    struct plan *p;
+    const char *server;
+    uint32_t count;
+    struct err *err;
+};
+
+static int take_entry(void *ctx, const struct effect_entry *entry)
+{
+    struct behind *b = ctx;
+    struct plan *p = b->p;
+    uint32_t object = 0;
+
+    if (b->count == p->entry_cap) {
+        uint32_t wide = p->entry_cap * 2 + 256;
+        uint32_t *grown = realloc(p->entries, wide * sizeof(*grown));
+
+        if (!grown)
+            return no_memory(b->err);
+        p->entries = grown;
+        p->entry_cap = wide;
+    }
+    if (entry->handle.data && tree_find(&p->tree, b->server, entry->handle, &object, b->err) < 0)
+        return -b->err->code;
+    p->entries[b->count++] = object;
+    return 0;
+}
+
+static bool is_nfs3(const struct effect *e)
+{
+    return e->procedure ? e->program == 100003 && e->version == 3 : e->pairing == CALL_LOST;
+}
+
+static int mark_credential(struct plan *p, uint32_t credential, struct err *err)
+{
+    if (credential >= p->credential_cap) {
+        uint64_t wide = (uint64_t)credential * 2 + 64;
+        bool *grown = realloc(p->credentials, wide);
+
+        if (!grown)
+            return no_memory(err);
+        memset(grown + p->credential_cap, 0, wide - p->credential_cap);
+        p->credentials = grown;
+        p->credential_cap = (uint32_t)wide;
+    }
+    p->credentials[credential] = true;
+    return 0;
+}
+
+static int take_called(void *ctx, struct effect *e, struct err *err)
+{
+    struct plan *p = ctx;
+    struct behind b = { .p = p, .server = e->server, .err = err };
+
+    if (e->call_time < p->options->from)
+        return 0;
+    if (!is_nfs3(e)) {
+        p->counts->others++;
+        return 0;
+    }
+    if (p->counts->operations++ == 0 || e->call_time < p->first_time)
+        p->first_time = e->call_time;
+    if (mark_credential(p, e->credential, err) < 0)
+        return -err->code;
+    if (e->procedure && e->procedure->result->roles & ROLE_ENTRY_OBJECT &&
+        effect_entries(e, take_entry, &b) < 0)
+        return -err->code;
+    return spool_put(p->spool, e, p->entries, b.count, err);
+}
+
+static int take_unplayable(void *ctx, const struct effect *e, enum unplayable why, struct err *err)
+{
+    struct plan *p = ctx;
+
+    if (p->mark_count == p->mark_cap) {
+        uint32_t wide = p->mark_cap * 2 + 256;
+        struct plan_mark *grown = realloc(p->marks, wide * sizeof(*grown));
+
+        if (!grown)
+            return no_memory(err);
+        p->marks = grown;
+        p->mark_cap = wide;
+    }
+    p->marks[p->mark_count++] = (struct plan_mark){ e->id, (uint8_t)why };
+    return 0;
+}
+
+static int take_named(void *ctx, int64_t from, int64_t to, struct err *err)
+{
+    struct plan *p = ctx;
+
+    (void)err;
+    if (from < 0 && to > 0 && hold_named(p, (uint64_t)-from))
+        p->named[-from] = (uint32_t)to;
+    return 0;
+}
+
+bool hold_named(struct plan *p, uint64_t number)
+{
+    uint64_t wide = number * 2 + 256;
+    uint32_t *grown;
+
+    if (number < p->named_cap)
+        return true;
+    grown = realloc(p->named, wide * sizeof(*grown));
+    if (!grown)
+        return false;
+    memset(grown + p->named_cap, 0, (wide - p->named_cap) * sizeof(*grown));
+    p->named = grown;
+    p->named_cap = wide;
+    return true;
+}
+
+static int by_operation(const void *left, const void *right)
+{
+    const struct plan_mark *a = left, *b = right;
+
+    return a->operation < b->operation ? -1 : a->operation > b->operation;
+}
+
+static int read_trace(struct plan *p, sqlite3 *db, struct err *err)
+{
+    struct tree_options options = { .moment = p->options->from,
+                                    .unplayable = take_unplayable,
+                                    .host = { .named = take_named, .ctx = p },
+                                    .address = take_address,
+                                    .called = take_called,
+                                    .done = plan_witness,
+                                    .ctx = p,
+                                    .filter = p->options->filter };
+
+    p->spool = spool_new(err);
+    if (!p->spool || tree_read(&p->tree, db, &options, err) < 0)
+        return -err->code;
+    if (p->mark_count)
+        qsort(p->marks, p->mark_count, sizeof(*p->marks), by_operation);
+    if (!hold_named(p, (uint64_t)p->tree.learn.hierarchy.nameless + 1))
+        return no_memory(err);
+    return plan_add_witnesses(p, err);
+}
+
+/* Pass 2 */
+
+static uint8_t mark_of(const struct plan *p, int64_t operation)
+{
+    const struct plan_mark key = { .operation = operation };
+    const struct plan_mark *found =
+        p->mark_count ? bsearch(&key, p->marks, p->mark_count, sizeof(key), by_operation) : NULL;
+
+    return found ? found->why : 0;
+}
+
+static int edges_of(struct plan *p, const struct rehearsed *r, struct plan_edges *edges,
+                    struct err *err)
+{
+    for (int g = 0; g < 2; g++) {
+        int64_t count;
+
+        edges[g] = (struct plan_edges){ 0 };
+        if (!p->depend[g])
+            continue;
+        p->access.count = 0;
+        if (r->played && access_of(&p->access, r->played, (enum granularity)g, err) < 0)
+            return -err->code;
+        count =
+            depend_next(p->depend[g], p->access.uses, p->access.count, &edges[g].distances, err);
+        if (count < 0)
+            return (int)count;
+        edges[g].count = (uint32_t)count;
+    }
+    return 0;
+}
+
+static int take_rehearsed(void *ctx, const struct rehearsed *r, struct err *err)
+{
+    struct plan *p = ctx;
+    const struct effect *e = &r->op->effect;
+    struct plan_edges edges[2];
+    struct rdump_operation o = {
+        .source = r->op->inferred ? 0 : e->id,
+        .inferred = r->op->inferred,
+        .unplayable = r->unplayable,
+        .time = e->call_time - p->first_time,
+        .latency = !r->op->inferred && e->pairing == PAIRED ? e->done_time - e->call_time : -1,
+        .client = e->client_number,
+        .server = e->server_number,
+        .credential = e->credential,
+        .procedure = e->procedure ? (uint8_t)e->procedure->number : PLAN_NO_PROCEDURE,
+        .status = e->status >= 0 ? (uint32_t)e->status : 0,
+        .made = r->made,
+        .arguments = e->arguments_body,
+        .mask = r->mask,
+        .digest = r->digest,
+    };
+
+    if (r->op->inferred) {
+        p->counts->inferred++;
+        p->counts->by_reason[r->op->inferred]++;
+        o.time = e->call_time - p->first_time;
+    }
+    if (r->unplayable) {
+        p->counts->unplayable++;
+        p->counts->by_unplayable[r->unplayable]++;
+    }
+    if (edges_of(p, r, edges, err) < 0)
+        return -err->code;
+    if (!p->host->operation)
+        return 0;
+    o.dependencies = edges[p->first].distances;
+    o.dependency_count = edges[p->first].count;
+    return p->host->operation(p->host->ctx, &o, edges, err);
+}
+
+static int play(struct plan *p, struct err *err)
+{
+    struct spooled *op;
+
+    p->rehearsal.rehearsed = take_rehearsed;
+    p->rehearsal.ctx = p;
+    if (spool_rewind(p->spool, err) < 0)
+        return -err->code;
+    while ((op = spool_take(p->spool, err)) != NULL) {
+        op->unplayable = mark_of(p, op->effect.id);
+        if (rehearse(&p->rehearsal, op, err) < 0)
+            return err_prefix(err, "rehearsal");
+    }
+    if (err->code)
+        return -err->code;
+    return rehearsal_end(&p->rehearsal, err);
+}
+
+static int run(struct plan *p, sqlite3 *db, struct err *err)
+{
+    struct hierarchy *h = &p->tree.learn.hierarchy;
+
+    for (int g = 0; g < 2; g++) {
+        if (!p->options->granularity[g])
+            continue;
+        p->depend[g] = depend_new(DEPEND_HORIZON, err);
+        if (!p->depend[g])
+            return -err->code;
+    }
+    p->first = p->options->granularity[ACCESS_FINE] ? ACCESS_FINE : ACCESS_OBJECT;
+    if (read_trace(p, db, err) < 0 || hierarchy_rewind(h, err) < 0)
+        return -err->code;
+    if (rehearsal_init(&p->rehearsal, h, &p->tree.learn.repair, p->named, err) < 0) {
+        p->named = NULL;
+        return -err->code;
+    }
+    p->named = NULL; /* it is the rehearsal's */
+    if (plan_show_before(p, db, err) < 0)
+        return -err->code;
+    return play(p, err);
+}
+
+int plan_read(sqlite3 *db, const struct plan_options *options, const struct plan_host *host,
+              struct plan_counts *counts, struct err *err)
+{
+    struct plan *p = calloc(1, sizeof(*p));
+    int result;
+
+    memset(counts, 0, sizeof(*counts));
+    if (!p)
+        return no_memory(err);
+    p->options = options;
+    p->host = host;
+    p->counts = counts;
+    result = run(p, db, err);
+    counts->superfluous = p->rehearsal.superfluous;
+    counts->compared = p->rehearsal.compared;
+    memcpy(counts->unsure, p->rehearsal.unsure, sizeof(counts->unsure));
+    for (int g = 0; g < 2; g++) {
+        if (p->depend[g])
+            counts->depend[g] = *depend_counts(p->depend[g]);
+        depend_free(p->depend[g]);
+    }
+    rehearsal_free(&p->rehearsal);
+    access_free(&p->access);
+    tree_free(&p->tree);
+    spool_free(p->spool);
+    for (uint32_t i = 0; i < p->host_count; i++)
+        free(p->hosts[i]);
+    free(p->hosts);
+    free(p->named);
+    free(p->entries);
+    free(p->marks);
+    free(p->credentials);
+    free(p->full);
+    free(p->inside);
+    free(p);
+    return result;
+}

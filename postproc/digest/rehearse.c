@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "digest/rehearse.h"
+#include "digest/trial.h"
+
+#include <stdlib.h>
+
+enum { ALWAYS = 1 << EXPECT_MODE | 1 << EXPECT_OWNER | 1 << EXPECT_SIZE };
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, ERR_SYSTEM, "out of memory for the rehearsal");
+}
+
+static int by_operation(const void *left, const void *right, void *ctx)
+{
+    const struct repair *repair = ctx;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    int64_t x = repair->inferences[a].precedes, y = repair->inferences[b].precedes;
+
+    return x != y ? (x < y ? -1 : 1) : a < b ? -1 : 1;
+}
+
+/* Nodes that were there get the first numbers. */
+static void number_nodes(struct rehearsal *r)
+{
+    for (uint32_t i = 1; i < r->h->nodes.count; i++) {
+        struct node *n = node_at(r->h, i);
+
+        if (!(n->flags & NODE_USED))
+            continue;
+        n->first_id = ++r->objects;
+        if (n->flags & NODE_NAMELESS)
+            r->nameless[n->object] = i;
+        else
+            r->numbers[n->object] = r->objects;
+    }
+}
+
+int rehearsal_init(struct rehearsal *r, struct hierarchy *h, const struct repair *repair,
+                   uint32_t *named, struct err *err)
+{
+    r->h = h;
+    r->repair = repair;
+    r->named = named;
+    r->waiting_end = &r->waiting;
+    r->number_cap = h->object_cap + 1;
+    r->nameless_cap = h->nameless + 1;
+    r->numbers = calloc(r->number_cap, sizeof(*r->numbers));
+    r->nameless = calloc(r->nameless_cap, sizeof(*r->nameless));
+    r->above = malloc(TRIAL_ABOVE * sizeof(*r->above));
+    r->order = malloc(((size_t)repair->count + 1) * sizeof(*r->order));
+    if (!r->numbers || !r->nameless || !r->above || !r->order)
+        return no_memory(err);
+    for (uint32_t i = 0; i < repair->count; i++)
+        r->order[i] = i + 1;
+    qsort_r(r->order, repair->count, sizeof(*r->order), by_operation, (void *)repair);
+    number_nodes(r);
+    return 0;
+}
+
+void rehearsal_free(struct rehearsal *r)
+{
+    while (r->waiting) {
+        struct spooled *next = r->waiting->next;
+
+        free(r->waiting);
+        r->waiting = next;
+    }
+    free(r->numbers);
+    free(r->nameless);
+    free(r->named);
+    free(r->entries);
+    free(r->behind);
+    free(r->above);
+    free(r->order);
+    buf_free(&r->digest);
+    buf_free(&r->arguments);
+    memset(r, 0, sizeof(*r));
+}
+
+uint32_t rehearsal_number(const struct rehearsal *r, uint32_t node)
+{
+    return (uint32_t)node_at(r->h, node_final(r->h, node))->first_id;
+}
+
+/* Plays what was made up, which is freed, at the time of |before|; what does not fit is left out.
+ */
+static int play_made_up(struct rehearsal *r, struct spooled *o, const struct spooled *before,
+                        struct err *err)
+{
+    struct trial t;
+    int result = 0;
+
+    o->effect.id = before->effect.id;
+    o->effect.call_time = before->effect.call_time;
+    /* it came before, so it races with nobody */
+    o->effect.done_time = before->effect.call_time - 1;
+    o->effect.server_number = before->effect.server_number;
+    o->effect.client_number = before->effect.client_number;
+    o->effect.rpc_status = 0;
+    o->effect.succeeded = true;
+    o->effect.pairing = 0;
+    trial_meet(&t, r, o, err);
+    if (trial_fits(&t) && !trial_needs_empty(&t)) {
+        trial_predict(&t);
+        r->inferred[o->inferred]++;
+        result = trial_apply(&t, 0, 0);
+    } else {
+        r->superfluous++;
+    }
+    free(o);
+    return result;
+}
+
+/* The first of the inferences that precede it, as an index of |order|. */
+static uint32_t inferences_before(const struct rehearsal *r, int64_t operation)
+{
+    uint32_t low = 0, high = r->repair->count;
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+
+        if (r->repair->inferences[r->order[mid]].precedes < operation)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* What must have happened before the operation. */
+static int begin(struct rehearsal *r, struct spooled *op, struct err *err)
+{
+    op->begun = true;
+    for (uint32_t k = inferences_before(r, op->effect.id); k < r->repair->count; k++) {
+        const struct inference *i = &r->repair->inferences[r->order[k]];
+        struct spooled *o;
+
+        if (i->precedes != op->effect.id)
+            break;
+        o = makeup_inference(r, i, op, err);
+        if (!o && err->code)
+            return -err->code;
+        if (!o)
+            r->superfluous++;
+        else if (play_made_up(r, o, op, err) < 0)
+            return -err->code;
+    }
+    return 0;
+}
+
+/* Removes all that is left in the directory that the operation takes away, from below. */
+static int empty(struct rehearsal *r, struct trial *t, struct err *err)
+{
+    uint32_t directory = t->moves ? t->target : t->found, id;
+
+    while ((id = node_at(r->h, directory)->children) != ENTRY_NONE) {
+        struct spooled *o;
+        uint64_t superfluous = r->superfluous;
+
+        for (int depth = 0; depth < TRIAL_ABOVE; depth++) {
+            uint32_t below = node_at(r->h, entry_at(r->h, id)->node)->children;
+
+            if (!below)
+                break;
+            id = below;
+        }
+        o = makeup_removal(r, id, err);
+        if (!o || play_made_up(r, o, t->op, err) < 0)
+            return -err->code;
+        if (r->superfluous != superfluous)
+            return 0;
+    }
+    return 0;
+}
+
+static int put_aside(struct rehearsal *r, struct spooled *op)
+{
+    op->next = NULL;
+    *r->waiting_end = op;
+    r->waiting_end = &op->next;
+    r->waiting_count++;
+    return 0;
+}
+
+/* Attributes that differ though nothing was under way: a change of them that was not captured. */
+static int explain(struct trial *t, uint32_t differs, struct err *err)
+{
+    static const enum whose order[] = { OF_OBJECT, OF_PARENT, OF_PARENT2, OF_NEW_OBJECT };
+
+    for (int k = 0; k < 4; k++) {
+        uint32_t groups = differs >> k * EXPECT_GROUPS & ALWAYS;
+        const struct image *i = groups ? trial_image(t, order[k]) : NULL;
+        struct attributes_before before;
+        struct attributes a;
+        struct spooled *o;
+
+        if (!i || !i->node || node_at(t->r->h, i->node)->changed >= t->e->call_time ||
+            !effect_attributes(t->e, order[k], &a))
+            continue;
+        if (i->type != OBJECT_REG)
+            groups &= ~(1U << EXPECT_SIZE);
+        else if (t->resized == i && effect_before(t->e, order[k], &before))
+            a.size = before.size;
+        if (!groups)
+            continue;
+        o = makeup_setattr(t->r, i->node, groups, &a, err);
+        if (!o || play_made_up(t->r, o, t->op, err) < 0)
+            return -err->code;
+    }
+    return 0;
+}
+
+/* Bits that differ and are not asked for, each for its reason. */
+static void count_unsure(struct trial *t, uint32_t differs)
+{
+    static const enum whose order[] = { OF_OBJECT, OF_PARENT, OF_PARENT2, OF_NEW_OBJECT };
+
+    for (int bit = 0; bit < 32; bit++) {
+        const struct image *i;
+
+        if (!(differs >> bit & 1))
+            continue;
+        i = trial_image(t, bit < 4 * EXPECT_GROUPS ? order[bit / EXPECT_GROUPS] : OF_OBJECT);
+        t->r->unsure[i && i->node && node_at(t->r->h, i->node)->changed >= t->e->call_time
+                         ? UNSURE_RACING
+                         : UNSURE_UNSEEN]++;
+    }
+}
+
+/* Tries an operation: 1 it is played, 0 it does not fit (yet), or negative. */
+static int try_it(struct rehearsal *r, struct spooled *op, bool last, struct err *err)
+{
+    struct trial t;
+    uint32_t differs;
+    int result;
+
+    hierarchy_sweep(r->h);
+    if (!op->begun && !op->unplayable && begin(r, op, err) < 0)
+        return -err->code;
+    trial_meet(&t, r, op, err);
+    if (op->unplayable) {
+        result = trial_apply(&t, 0, op->unplayable);
+        return result < 0 ? result : 1;
+    }
+    if (trial_needs_empty(&t)) {
+        if (!last)
+            return 0;
+        if (empty(r, &t, err) < 0)
+            return -err->code;
+        trial_meet(&t, r, op, err);
+    }
+    if (!trial_fits(&t) || trial_needs_empty(&t)) {
+        if (!last)
+            return 0;
+        r->out_of_order++;
+        result = trial_apply(&t, 0, UNPLAYABLE_ORDER);
+        return result < 0 ? result : 1;
+    }
+    trial_predict(&t);
+    differs = trial_differs(&t);
+    if (differs && !last)
+        return 0;
+    if (differs) {
+        if (explain(&t, differs, err) < 0)
+            return -err->code;
+        trial_meet(&t, r, op, err);
+        trial_predict(&t);
+        differs = trial_differs(&t);
+        count_unsure(&t, differs);
+    }
+    result = trial_apply(&t, trial_shown(&t) & ~differs, 0);
+    return result < 0 ? result : 1;
+}
+
+/* The same; unless it does not fit yet, it is freed. */
+static int try(struct rehearsal *r, struct spooled *op, bool last, struct err *err)
+{
+    int result = try_it(r, op, last, err);
+
+    if (result != 0)
+        free(op);
+    return result;
+}
+
+/* Others may fit now. */
+static int try_waiting(struct rehearsal *r, struct err *err)
+{
+    struct spooled **at = &r->waiting;
+
+    while (*at) {
+        struct spooled *op = *at, *next = op->next;
+        int result = try(r, op, false, err);
+
+        if (result < 0)
+            return result;
+        if (result == 0) {
+            at = &op->next;
+            continue;
+        }
+        *at = next;
+        r->waiting_count--;
+        if (!next)
+            r->waiting_end = at;
+        at = &r->waiting;
+    }
+    return 0;
+}
+
+/* Those whose time is up, first come first. */
+static int give_up(struct rehearsal *r, int64_t time, bool all, struct err *err)
+{
+    struct spooled **at = &r->waiting;
+
+    while (*at) {
+        struct spooled *op = *at, *next = op->next;
+
+        if (!all && op->effect.done_time >= time && r->waiting_count < REHEARSAL_WAITING) {
+            at = &op->next;
+            continue;
+        }
+        *at = next;
+        r->waiting_count--;
+        if (!next)
+            r->waiting_end = at;
+        if (try(r, op, true, err) < 0 || try_waiting(r, err) < 0)
+            return -err->code;
+        at = &r->waiting;
+    }
+    return 0;
+}
+
+int rehearse(struct rehearsal *r, struct spooled *op, struct err *err)
+{
+    int result;
+
+    if (r->waiting && give_up(r, op->effect.call_time, false, err) < 0) {
+        free(op);
+        return -err->code;
+    }
+    result = try(r, op, false, err);
+    if (result == 0)
+        return put_aside(r, op);
+    if (result < 0)
+        return result;
+    return r->waiting ? try_waiting(r, err) : 0;
+}
+
+int rehearsal_end(struct rehearsal *r, struct err *err)
+{
+    return give_up(r, INT64_MAX, true, err);
+}

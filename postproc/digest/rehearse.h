@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/digest/rehearse.h
+ *
+ * A rehearsal: operations are played one after the other on a model of the tree, as a server would
+ * carry them out, so that they come into an order in which their results are right, and what cannot
+ * be so is known before anybody replays them.
+ *
+ * Operations are taken in the order of their calls.  One whose result does not fit yet waits, for
+ * as long as it was under way in the trace: others that were called meanwhile may have been carried
+ * out before it.  When its time is up,
+ *   - attributes that do not fit are left out of what a replay must show again, if a change of
+ *     them was under way; else a SETATTR is put before it that explains them;
+ *   - an operation whose status or object does not fit is marked UNPLAYABLE_ORDER and not played.
+ *
+ * Memory: hierarchy.h, and 4 bytes for each object of the database; operations that wait, at most
+ * REHEARSAL_WAITING.
+ */
+#ifndef NFSDIGEST_DIGEST_REHEARSE_H
+#define NFSDIGEST_DIGEST_REHEARSE_H
+
+#include "digest/expect.h"
+#include "digest/hierarchy.h"
+#include "digest/played.h"
+#include "digest/repair.h"
+#include "digest/spool.h"
+
+enum { REHEARSAL_WAITING = 1024 };
+
+/* Why something of an operation's result is left out of what a replay must show again. */
+enum unsure {
+    UNSURE_RACING, /* what changes it was under way at the same time */
+    UNSURE_UNSEEN, /* what changed it was not captured, and cannot be made up for */
+    UNSURE_MAX
+};
+
+/* An operation in its place. */
+struct rehearsed {
+    const struct spooled *op;    /* handles in its arguments are numbers of objects now */
+    const struct played *played; /* NULL: unplayable */
+    uint8_t unplayable;
+    uint32_t made; /* number of the object that it makes, or 0 */
+    uint32_t mask; /* expect.h */
+    uint64_t digest;
+};
+
+struct rehearsal {
+    struct hierarchy *h;
+    int (*rehearsed)(void *ctx, const struct rehearsed *rehearsed, struct err *err);
+    void *ctx;
+    uint32_t objects;   /* numbers given so far */
+    uint32_t *numbers;  /* by object of the database: the last number that it had */
+    uint32_t *nameless; /* by number of a nameless object: its node */
+    uint32_t *named;    /* by number of a nameless object: what it turned out to be, or 0 */
+    uint32_t number_cap, nameless_cap;
+    struct spooled *waiting, **waiting_end;
+    uint32_t waiting_count;
+    const struct repair *repair;
+    uint32_t *order; /* indexes of its inferences, in the order of |precedes| */
+    uint64_t unsure[UNSURE_MAX], compared, inferred[REPAIR_REASON_MAX], superfluous;
+    uint64_t out_of_order;
+    /* scratch */
+    struct buf digest, arguments;
+    struct expect_entry *entries;
+    struct played_object *behind;
+    uint32_t *above;
+    uint32_t entry_cap, behind_cap;
+};
+
+/* |h| was rewound, and stays the caller's, as |repair| does.  |named|: by number of a nameless
+ * object (h->nameless + 1 of them), what it turned out to be in the first pass; becomes the
+ * rehearsal's.  Of |r| only |rehearsed| and |ctx| are set. */
+int rehearsal_init(struct rehearsal *r, struct hierarchy *h, const struct repair *repair,
+                   uint32_t *named, struct err *err);
+void rehearsal_free(struct rehearsal *r);
+
+/* The number of a node. */
+uint32_t rehearsal_number(const struct rehearsal *r, uint32_t node);
+
+/* The next operation, which becomes the rehearsal's. */
+int rehearse(struct rehearsal *r, struct spooled *op, struct err *err);
+int rehearsal_end(struct rehearsal *r, struct err *err);
+
+#endif

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "digest/trial.h"
+
+#include <stdlib.h>
+
+enum { UNCHECKED = 0, GUARDED = 1, NFS3_OK = 0 };
+
+static uint32_t alive(const struct hierarchy *h, uint32_t node)
+{
+    return node && node_at(h, node)->died == TO_THE_END ? node : NODE_NONE;
+}
+
+static struct image *image_of(struct trial *t, uint32_t node)
+{
+    const struct node *n = node_at(t->r->h, node);
+    struct image *i;
+
+    for (uint32_t k = 0; k < t->image_count; k++)
+        if (t->images[k].node == node)
+            return &t->images[k];
+    i = &t->images[t->image_count++];
+    *i = (struct image){ .node = node,
+                         .type = n->type,
+                         .knows = n->knows,
+                         .mode = n->mode,
+                         .uid = n->uid,
+                         .gid = n->gid,
+                         .nlink = n->nlink,
+                         .rdev = { n->rdev[0], n->rdev[1] },
+                         .size = n->size };
+    return i;
+}
+
+static bool is_dots(struct bytes name)
+{
+    return (name.len == 1 || name.len == 2) && name.data[0] == '.' &&
+           name.data[name.len - 1] == '.';
+}
+
+/* "." and "..": NODE_NONE also when it is not known. */
+static uint32_t dots(const struct hierarchy *h, uint32_t directory, struct bytes name)
+{
+    uint32_t entry = node_at(h, directory)->names;
+
+    if (name.len == 1)
+        return directory;
+    return entry ? entry_at(h, entry)->parent : NODE_NONE;
+}
+
+void trial_meet(struct trial *t, struct rehearsal *r, struct spooled *op, struct err *err)
+{
+    const struct hierarchy *h = r->h;
+    struct effect *e = &op->effect;
+
+    memset(t, 0, sizeof(*t));
+    t->r = r;
+    t->op = op;
+    t->e = e;
+    t->err = err;
+    t->object = op->node ? op->node : alive(h, node_find(h, e->object));
+    t->object2 = op->node2 ? op->node2 : alive(h, node_find(h, e->parent2));
+    if (t->object && e->name.data) {
+        if (is_dots(e->name)) {
+            t->met_itself = true;
+            t->found = dots(h, t->object, e->name);
+        } else {
+            t->entry = entry_find(h, t->object, e->name);
+            t->found = t->entry ? entry_at(h, t->entry)->node : NODE_NONE;
+        }
+    }
+    if (t->object2 && e->name2.data) {
+        t->entry2 = entry_find(h, t->object2, e->name2);
+        t->target = t->entry2 ? entry_at(h, t->entry2)->node : NODE_NONE;
+    }
+    t->moves = e->name_role & ROLE_REMOVES && e->name2_role & ROLE_BINDS;
+    t->makes = e->succeeded && e->name_role & ROLE_BINDS && !t->found;
+    t->idle = t->moves && t->found && t->found == t->target;
+    if (t->object)
+        image_of(t, t->object);
+    if (t->object2)
+        image_of(t, t->object2);
+    if (t->found)
+        image_of(t, t->found);
+    if (t->target)
+        image_of(t, t->target);
+}
+
+/* Whether the object behind a name is |object| of the database. */
+static bool is_object(const struct trial *t, uint32_t node, uint32_t object)
+{
+    const struct hierarchy *h = t->r->h;
+    uint32_t known = node_find(h, object);
+
+    if (!object || known == node)
+        return true;
+    return node_at(h, node)->flags & NODE_NAMELESS && !alive(h, known);
+}
+
+static bool fits_made(const struct trial *t)
+{
+    const struct effect *e = t->e;
+
+    if (t->met_itself)
+        return false;
+    if (!t->found)
+        return !alive(t->r->h, node_find(t->r->h, e->new_object));
+    return e->asked.bits & ASKED_HOW && e->asked.how != GUARDED &&
+           is_object(t, t->found, e->new_object);
+}
+
+static bool has_type(const struct hierarchy *h, uint32_t node, bool directory)
+{
+    const struct node *n = node_at(h, node);
+
+    return !n->type || node_is_directory(n) == directory;
+}
+
+bool trial_needs_empty(const struct trial *t)
+{
+    const struct hierarchy *h = t->r->h;
+
+    if (!t->e->succeeded || !(t->e->name_role & ROLE_REMOVES) || t->idle)
+        return false;
+    if (t->moves)
+        return t->target && node_at(h, t->target)->children;
+    return t->found && node_at(h, t->found)->children;
+}
+
+static bool fits_success(const struct trial *t)
+{
+    const struct hierarchy *h = t->r->h;
+    const struct effect *e = t->e;
+
+    if (e->name.data && e->name_role & ROLE_READS) {
+        if (t->met_itself && !t->found)
+            return true; /* what is above a root */
+        return t->found && is_object(t, t->found, e->new_object);
+    }
+    if (e->name_role & ROLE_BINDS)
+        return fits_made(t);
+    if (t->moves)
+        return t->found && t->object2 && !t->met_itself;
+    if (e->name_role & ROLE_REMOVES)
+        return t->found && !t->met_itself &&
+               has_type(h, t->found, e->procedure->type == OBJECT_DIR);
+    if (e->name2_role & ROLE_BINDS)
+        return t->object2 && !t->target;
+    return true;
+}
+
+/* RFC 1813 s3.3.8 to s3.3.15: what a failure says of names. */
+static bool fits_failure(const struct trial *t)
+{
+    const struct hierarchy *h = t->r->h;
+    const struct effect *e = t->e;
+    bool binds = (e->name_role | e->name2_role) & ROLE_BINDS;
+    uint32_t bound = e->name2_role & ROLE_BINDS ? t->target : t->found;
+
+    switch (e->status) {
+    case NFS3_NOENT:
+        return !(e->name_role & (ROLE_READS | ROLE_REMOVES)) || !t->found;
+    case NFS3_EXIST:
+        return !binds || bound || t->met_itself;
+    case NFS3_NOTEMPTY:
+        bound = t->moves ? t->target : t->found;
+        return bound && node_at(h, bound)->children;
+    default:
+        return true;
+    }
+}
+
+bool trial_fits(const struct trial *t)
+{
+    const struct effect *e = t->e;
+    bool gone = (e->handle.data && !t->object) || (e->handle2.data && !t->object2);
+
+    if (e->status == NFS3_STALE || e->status == NFS3_BADHANDLE)
+        return gone;
+    if (gone)
+        return false;
+    return e->succeeded ? fits_success(t) : fits_failure(t);
+}
+
+static void drop(struct trial *t, uint32_t node)
+{
+    struct image *i = image_of(t, node);
+
+    i->changed = true;
+    if (i->nlink)
+        i->nlink--;
+}
+
+static void resize(struct trial *t, uint32_t node, uint64_t size)
+{
+    struct image *i = image_of(t, node);
+
+    t->size_before = i->size;
+    i->changed = true;
+    i->size = size;
+    i->knows |= KNOWS_SIZE;
+    t->resized = i;
+}
+
+static void set(struct trial *t, struct image *i)
+{
+    const struct asked *a = &t->e->asked;
+
+    i->changed = true;
+    if (a->bits & (ASKED_MODE | ASKED_UID | ASKED_GID))
+        i->mode_changed = true;
+    if (a->bits & ASKED_MODE)
+        i->mode = a->mode & 07777;
+    if (a->bits & ASKED_UID)
+        i->uid = a->uid;
+    if (a->bits & ASKED_GID)
+        i->gid = a->gid;
+    i->knows |=
+        (uint16_t)((a->bits & ASKED_MODE ? KNOWS_MODE : 0) | (a->bits & ASKED_UID ? KNOWS_UID : 0) |
+                   (a->bits & ASKED_GID ? KNOWS_GID : 0));
+}
+
+static void predict_made(struct trial *t)
+{
+    struct image *directory = image_of(t, t->object), *i;
+
+    directory->changed = true;
+    if (t->found) {
+        if (t->e->asked.bits & ASKED_SIZE && t->e->asked.how == UNCHECKED)
+            resize(t, t->found, t->e->asked.size);
+        return;
+    }
+    i = &t->images[t->image_count++];
+    *i = (struct image){ .nlink = 1, .knows = KNOWS_NLINK | KNOWS_SIZE };
+    i->type = t->e->procedure->type ? t->e->procedure->type : (uint8_t)t->e->asked.type;
+    set(t, i);
+    if (t->e->asked.bits & ASKED_SIZE)
+        i->size = t->e->asked.size;
+    if (i->type == OBJECT_LNK)
+        i->size = t->e->link_text.len;
+    if (i->type == OBJECT_DIR) {
+        i->nlink = 2;
+        directory->nlink++;
+    }
+}
+
+static void predict_moved(struct trial *t)
+{
+    bool directory = image_of(t, t->found)->type == OBJECT_DIR, far = t->object != t->object2;
+
+    if (t->idle)
+        return;
+    image_of(t, t->object)->changed = image_of(t, t->object2)->changed = true;
+    image_of(t, t->found)->changed = true;
+    if (t->target)
+        drop(t, t->target);
+    if (!directory)
+        return;
+    if (far)
+        image_of(t, t->object)->nlink--;
+    if (far && !t->target)
+        image_of(t, t->object2)->nlink++;
+    if (!far && t->target)
+        image_of(t, t->object2)->nlink--;
+}
+
+void trial_predict(struct trial *t)
+{
+    const struct effect *e = t->e;
+    struct image *object = t->object ? image_of(t, t->object) : NULL;
+
+    if (!e->succeeded || !object)
+        return;
+    if (e->name_role & ROLE_BINDS) {
+        predict_made(t);
+    } else if (t->moves) {
+        predict_moved(t);
+    } else if (e->name_role & ROLE_REMOVES) {
+        object->changed = true;
+        if (image_of(t, t->found)->type == OBJECT_DIR)
+            object->nlink--;
+        drop(t, t->found);
+    } else if (e->name2_role & ROLE_BINDS) {
+        object->nlink++;
+        object->changed = image_of(t, t->object2)->changed = true;
+    } else if (e->object_role & ROLE_MODIFIES && e->roles & ROLE_DATA) {
+        uint64_t end = e->offset + (e->has_done ? e->done : e->count);
+
+        object->changed = true;
+        if (end > e->offset && (end > object->size || !(object->knows & KNOWS_SIZE)))
+            resize(t, t->object, end);
+    } else if (e->object_role & ROLE_MODIFIES && e->procedure->arguments->roles & ROLE_SETS) {
+        set(t, object);
+        if (e->asked.bits & ASKED_SIZE)
+            resize(t, t->object, e->asked.size);
+    }
+}
+
+struct image *trial_image(const struct trial *t, enum whose whose)
+{
+    struct trial *own = (struct trial *)t;
+    uint32_t node = whose == OF_PARENT2      ? t->object2
+                    : whose == OF_NEW_OBJECT ? t->found
+                                             : t->object;
+
+    if (whose == OF_NEW_OBJECT && t->makes)
+        return &own->images[t->image_count - 1];
+    return node ? image_of(own, node) : NULL;
+}
+
+static uint32_t shown_of(const struct attributes *a)
+{
+    uint32_t bits = 1 << EXPECT_TYPE | 1 << EXPECT_MODE | 1 << EXPECT_OWNER | 1 << EXPECT_NLINK;
+
+    return a->type == OBJECT_REG || a->type == OBJECT_LNK ? bits | 1 << EXPECT_SIZE : bits;
+}
+
+static uint32_t differs_from(const struct image *i, const struct attributes *a)
+{
+    uint32_t bits = 0;
+
+    if (i->type && i->type != a->type)
+        bits |= 1 << EXPECT_TYPE;
+    if (i->knows & KNOWS_MODE && i->mode != (a->mode & 07777))
+        bits |= 1 << EXPECT_MODE;
+    if ((i->knows & KNOWS_UID && i->uid != a->uid) || (i->knows & KNOWS_GID && i->gid != a->gid))
+        bits |= 1 << EXPECT_OWNER;
+    if (i->knows & KNOWS_NLINK && i->nlink != a->nlink)
+        bits |= 1 << EXPECT_NLINK;
+    if (i->knows & KNOWS_SIZE && i->size != a->size)
+        bits |= 1 << EXPECT_SIZE;
+    return bits & shown_of(a);
+}
+
+static const enum whose order[] = { OF_OBJECT, OF_PARENT, OF_PARENT2, OF_NEW_OBJECT };
+
+static bool shows_read(const struct effect *e)
+{
+    return e->succeeded && e->has_eof && e->has_done && e->result_roles & ROLE_DATA;
+}
+
+static bool shows_text(const struct effect *e)
+{
+    return e->succeeded && e->result_roles & ROLE_LINK_TEXT && e->link_text.data;
+}
+
+uint32_t trial_shown(const struct trial *t)
+{
+    struct attributes a;
+    uint32_t bits = 0;
+
+    for (int k = 0; k < 4; k++)
+        if (effect_attributes(t->e, order[k], &a) && trial_image(t, order[k]))
+            bits |= shown_of(&a) << k * EXPECT_GROUPS;
+    if (shows_read(t->e) && (t->e->eof || t->e->done == t->e->count))
+        bits |= EXPECT_READ;
+    if (shows_text(t->e))
+        bits |= EXPECT_TEXT;
+    return bits;
+}
+
+static bool read_differs(const struct trial *t)
+{
+    const struct effect *e = t->e;
+    const struct image *i = trial_image(t, OF_OBJECT);
+    uint64_t left;
+
+    if (!i || !(i->knows & KNOWS_SIZE))
+        return false;
+    left = e->offset < i->size ? i->size - e->offset : 0;
+    return e->eof ? e->done != (left < e->count ? left : e->count) || e->done < left
+                  : e->done >= left;
+}
+
+uint32_t trial_differs(const struct trial *t)
+{
+    struct attributes a;
+    uint32_t bits = 0;
+
+    for (int k = 0; k < 4; k++) {
+        const struct image *i =
+            effect_attributes(t->e, order[k], &a) ? trial_image(t, order[k]) : NULL;
+
+        if (i)
+            bits |= differs_from(i, &a) << k * EXPECT_GROUPS;
+    }
+    if (shows_read(t->e) && read_differs(t))
+        bits |= EXPECT_READ;
+    if (shows_text(t->e) && t->object) {
+        const char *link = node_at(t->r->h, t->object)->link;
+
+        if (!link || pool_text(link).len != t->e->link_text.len ||
+            memcmp(pool_text(link).data, t->e->link_text.data, t->e->link_text.len) != 0)
+            bits |= EXPECT_TEXT;
+    }
+    return bits;
+}

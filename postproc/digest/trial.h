@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/digest/trial.h
+ *
+ * One operation on trial in a rehearsal: what it meets, what it would change, and what of its
+ * recorded result does not fit that.
+ */
+#ifndef NFSDIGEST_DIGEST_TRIAL_H
+#define NFSDIGEST_DIGEST_TRIAL_H
+
+#include "digest/rehearse.h"
+
+enum { TRIAL_IMAGES = 5, TRIAL_ABOVE = 4096 };
+
+/* An object as it will be when the operation is done. */
+struct image {
+    uint32_t node; /* NODE_NONE: the one to be made */
+    bool changed, mode_changed;
+    uint8_t type;
+    uint16_t knows;
+    uint32_t mode, uid, gid, nlink, rdev[2];
+    uint64_t size;
+};
+
+struct trial {
+    struct rehearsal *r;
+    struct spooled *op;
+    struct effect *e;
+    uint32_t object, object2; /* nodes; NODE_NONE: gone, or never there */
+    uint32_t entry, entry2;   /* what the names stand for */
+    uint32_t found, target;   /* nodes of these */
+    bool makes, moves, idle;  /* a new object; a RENAME; of one object to itself */
+    bool met_itself;          /* "." or ".." were looked up */
+    struct image images[TRIAL_IMAGES];
+    uint32_t image_count;
+    uint64_t size_before;
+    const struct image *resized;
+    struct err *err;
+};
+
+/* What it meets; images of these. */
+void trial_meet(struct trial *t, struct rehearsal *r, struct spooled *op, struct err *err);
+/* Whether status and objects are those that a server would give now. */
+bool trial_fits(const struct trial *t);
+/* A removed directory has entries left. */
+bool trial_needs_empty(const struct trial *t);
+/* What it changes, for an operation that fits and succeeded. */
+void trial_predict(struct trial *t);
+/* Bits of expect.h of attributes, EXPECT_READ and EXPECT_TEXT that the result shows, and of them
+ * those that differ from what it would be now. */
+uint32_t trial_shown(const struct trial *t);
+uint32_t trial_differs(const struct trial *t);
+/* The image of what the attributes of the result are about, or NULL. */
+struct image *trial_image(const struct trial *t, enum whose whose);
+
+/* trial_apply.c: carries it out, or not if |unplayable|, and shows it to the rehearsal's owner;
+ * |mask|: what of it must be shown again. */
+int trial_apply(struct trial *t, uint32_t mask, uint8_t unplayable);
+
+/* makeup.c: an operation that is made up: as an inference says (NULL with |err| empty: it cannot be
+ * carried out); a SETATTR of |groups| (bits by enum expect group) to |to|; a removal of an entry.
+ */
+struct spooled *makeup_inference(struct rehearsal *r, const struct inference *inference,
+                                 const struct spooled *before, struct err *err);
+struct spooled *makeup_setattr(struct rehearsal *r, uint32_t node, uint32_t groups,
+                               const struct attributes *to, struct err *err);
+struct spooled *makeup_removal(struct rehearsal *r, uint32_t entry, struct err *err);
+
+#endif
