@@ -145,17 +145,28 @@ static int make_policy(struct making *m, struct err *err)
 
 /* --- the database and what is made of it --- */
 
+static int nothing(const struct making *m, struct err *err)
+{
+    return err_set(err, ERR_INPUT, "%s%s: nothing to release: no operation was found",
+                   m->captures[0], m->count > 1 ? " and the others" : "");
+}
+
 static int make_database(struct making *m, struct err *err)
 {
     char capture[STAGE_PATH_MAX], path[STAGE_PATH_MAX];
+    int result;
 
     if (stage_path(&m->stage, MEMBER_CAPTURE, capture, err) < 0 ||
         stage_path(&m->stage, work, path, err) < 0)
         return -err->code;
     m->store = store_open(path, STORE_WRITE, err);
-    if (!m->store || database_fill(m->store, capture, MEMBER_CAPTURE, &m->tree, err) != 0)
-        return -err->code;
+    result =
+        m->store ? database_fill(m->store, capture, MEMBER_CAPTURE, &m->tree, err) : -err->code;
     progress_clear();
+    if (result == -ERR_INPUT) /* a capture that was made here, but without packets */
+        return nothing(m, err);
+    if (result != 0)
+        return -err->code;
     if (m->options->no_database)
         return 0;
     if (stage_path(&m->stage, MEMBER_DATABASE, path, err) < 0 ||
@@ -168,10 +179,7 @@ static int make_facts(struct making *m, struct err *err)
 {
     if (facts_read(&m->facts, store_db(m->store), &m->tree, err) < 0)
         return -err->code;
-    if (!m->facts.operations)
-        return err_set(err, ERR_INPUT, "nothing to release: there is no operation in %s%s",
-                       m->captures[0], m->count > 1 ? " and the others" : "");
-    return 0;
+    return m->facts.operations ? 0 : nothing(m, err);
 }
 
 static int make_rdump(struct making *m, struct err *err)
