@@ -14,6 +14,7 @@ static const struct command commands[] = {
     { "info", cmd_info, "sum up a database, record stream or capture" },
     { "ops", cmd_ops, "list operations" },
     { "tree", cmd_tree, "show the tree that was there before the trace" },
+    { "concurrency", cmd_concurrency, "say how much a replay of the trace can do at a time" },
     { "check", cmd_check, "verify a database or record stream" },
     { "key", cmd_key, "make and check the keys of pseudonyms" },
     { "policy", cmd_policy, "list, show and check what anonymizing can do" },
