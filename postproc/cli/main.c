@@ -15,6 +15,7 @@ static const struct command commands[] = {
     { "ops", cmd_ops, "list operations" },
     { "tree", cmd_tree, "show the tree that was there before the trace" },
     { "concurrency", cmd_concurrency, "say how much a replay of the trace can do at a time" },
+    { "rdump", cmd_rdump, "look at replay dumps and check them" },
     { "check", cmd_check, "verify a database or record stream" },
     { "key", cmd_key, "make and check the keys of pseudonyms" },
     { "policy", cmd_policy, "list, show and check what anonymizing can do" },

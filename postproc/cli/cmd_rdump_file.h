@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/cmd_rdump_file.h
+ *
+ * "nfsdigest rdump", as far as it is about a dump that is there: to text, from text, checked.
+ */
+#ifndef NFSDIGEST_CLI_CMD_RDUMP_FILE_H
+#define NFSDIGEST_CLI_CMD_RDUMP_FILE_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+
+struct rdump_file_args {
+    const char *dump, *check, *undump; /* the file, "-": standard input; at most one of them */
+    const char *output;                /* NULL: standard output */
+    bool json;
+};
+
+/* Whether one of them is asked for. -ERR_USAGE: several are. */
+int rdump_file_wanted(const struct rdump_file_args *args, struct err *err);
+
+/* Does it; returns the exit code or a negative code. */
+int rdump_file_run(const struct rdump_file_args *args, struct err *err);
+
+#endif

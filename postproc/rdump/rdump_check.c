@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rdump/rdump_check.h"
+#include "base/digest.h"
+#include "rdump/rdump_checker.h"
+#include "rdump/rdump_format.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TYPE_MAX = 7, TYPE_DIRECTORY = 2, TYPE_LINK = 5 }; /* ftype3, RFC 1813 s2.3.5 */
+
+struct entry_key {
+    uint64_t hash; /* of directory and name */
+    uint64_t number;
+};
+
+void rdump_finding(struct rdump_checker *c, const char *format, ...)
+{
+    struct buf *text = &c->out->text;
+    char line[256];
+    va_list args;
+
+    if (c->out->findings++ >= RDUMP_FINDINGS_SHOWN)
+        return;
+    snprintf(line, sizeof(line), "%s %" PRIu64 ": ", rdump_format.kinds[c->kind].name, c->number);
+    c->no_memory |= buf_append(text, line, strlen(line)) < 0;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    c->no_memory |= buf_append(text, line, strlen(line)) < 0;
+    c->no_memory |= buf_append(text, "\n", 1) < 0;
+}
+
+struct known_object *rdump_known(struct rdump_checker *c, uint32_t number)
+{
+    uint64_t most = c->out->totals.objects + c->out->totals.operations + NUMBER_SLACK;
+    size_t need = (size_t)number * sizeof(struct known_object), old = c->objects.len;
+
+    if (!number || number > most)
+        return NULL;
+    if (need > old) {
+        if (buf_reserve(&c->objects, need - old) < 0) {
+            c->no_memory = true;
+            return NULL;
+        }
+        memset(c->objects.data + old, 0, need - old);
+        c->objects.len = need;
+    }
+    return (struct known_object *)(void *)c->objects.data + number - 1;
+}
+
+/* A new number of a kind whose numbers are given in a row. */
+static void next_number(struct rdump_checker *c, uint32_t number, uint32_t *last)
+{
+    if (number != (uint64_t)*last + 1)
+        rdump_finding(c, "has number %u, not %" PRIu64, number, (uint64_t)*last + 1);
+    if (number > *last)
+        *last = number;
+}
+
+static void check_trace(struct rdump_checker *c, const struct rdump_trace *t)
+{
+    c->horizon = t->horizon;
+    c->copies = t->copies;
+    if (!t->horizon)
+        rdump_finding(c, "its horizon is 0");
+    if (t->fine > 1)
+        rdump_finding(c, "granularity %u", t->fine);
+    if (!t->copies)
+        rdump_finding(c, "0 copies");
+}
+
+static void check_host(struct rdump_checker *c, const struct rdump_host *h)
+{
+    next_number(c, h->number, &c->hosts);
+    if (!h->address.len)
+        rdump_finding(c, "has no address");
+}
+
+static void check_credential(struct rdump_checker *c, const struct rdump_credential *k)
+{
+    next_number(c, k->number, &c->credentials);
+    if (k->gids.len % 4)
+        rdump_finding(c, "%u bytes of gids", k->gids.len);
+}
+
+static void check_object(struct rdump_checker *c, const struct rdump_object *o)
+{
+    struct known_object *known = rdump_known(c, o->number);
+
+    if (known && known->flags & KNOWN_HERE)
+        rdump_finding(c, "number %u was there before", o->number);
+    else if (o->number != (uint64_t)c->last + 1)
+        rdump_finding(c, "has number %u, not %" PRIu64, o->number, (uint64_t)c->last + 1);
+    if (known) {
+        *known = (struct known_object){ o->server, o->copy, 0, o->type, KNOWN_HERE };
+        c->last = o->number > c->last ? o->number : c->last;
+    }
+    if (!o->server || o->server > c->hosts)
+        rdump_finding(c, "is on host %u of %u", o->server, c->hosts);
+    if (o->type > TYPE_MAX)
+        rdump_finding(c, "type %u", o->type);
+    if (o->knows >= RDUMP_KNOWS_LINK << 1)
+        rdump_finding(c, "knows 0x%x, of which some bits mean nothing", o->knows);
+    if (o->link.len && o->type != TYPE_LINK)
+        rdump_finding(c, "has the text of a symbolic link and type %u", o->type);
+    if (o->copy >= c->copies)
+        rdump_finding(c, "is of copy %u of %u", o->copy, c->copies);
+}
+
+static bool is_possible_name(struct bytes name)
+{
+    if (!name.len || memchr(name.data, '/', name.len) || memchr(name.data, 0, name.len))
+        return false;
+    return name.data[0] != '.' ||
+           (name.len != 1 && (name.len != 2 || name.data[1] != '.')); /* "." and ".." */
+}
+
+static void check_entry(struct rdump_checker *c, const struct rdump_entry *e)
+{
+    struct known_object *object = rdump_known(c, e->object), *parent;
+    struct entry_key key = {
+        XXH3_64bits_withSeed(e->name.data, e->name.len, e->parent),
+        c->number,
+    };
+    uint32_t server = object ? object->server : 0, copy = object ? object->copy : 0;
+    bool here = object && object->flags & KNOWN_HERE, is_directory;
+
+    if (!here)
+        rdump_finding(c, "stands for object %u, which is not there", e->object);
+    is_directory = here && object->type == TYPE_DIRECTORY;
+    if (is_directory && object->flags & KNOWN_PLACED)
+        rdump_finding(c, "directory %u has an entry already", e->object);
+    if (is_directory) {
+        object->flags |= KNOWN_PLACED;
+        object->parent = e->parent;
+    }
+    parent = rdump_known(c, e->parent);
+    if (!parent || !(parent->flags & KNOWN_HERE))
+        rdump_finding(c, "is in object %u, which is not there", e->parent);
+    else if (parent->type != TYPE_DIRECTORY)
+        rdump_finding(c, "is in object %u, which is no directory but of type %u", e->parent,
+                      parent->type);
+    else if (here && (parent->server != server || parent->copy != copy))
+        rdump_finding(c, "is in object %u, and object %u is of another server or copy", e->parent,
+                      e->object);
+    if (!is_possible_name(e->name))
+        rdump_finding(c, "its name can be none");
+    c->no_memory |= buf_append(&c->entries, &key, sizeof(key)) < 0;
+}
+
+static int by_hash(const void *x, const void *y)
+{
+    const struct entry_key *a = x, *b = y;
+
+    if (a->hash != b->hash)
+        return a->hash < b->hash ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static void check_names(struct rdump_checker *c)
+{
+    struct entry_key *keys = (struct entry_key *)(void *)c->entries.data;
+    size_t count = c->entries.len / sizeof(*keys);
+
+    if (count)
+        qsort(keys, count, sizeof(*keys), by_hash);
+    for (size_t i = 1; i < count; i++)
+        if (keys[i].hash == keys[i - 1].hash) {
+            c->number = keys[i].number;
+            rdump_finding(c, "has the directory and the name of entry %" PRIu64,
+                          keys[i - 1].number);
+        }
+    buf_free(&c->entries);
+}
+
+/* No directory may be below itself.  Each step up is made once. */
+static void check_loops(struct rdump_checker *c)
+{
+    struct known_object *objects = (struct known_object *)(void *)c->objects.data;
+    size_t count = c->objects.len / sizeof(*objects);
+
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i + 1;
+
+        while (at && at <= count && !(objects[at - 1].flags & (KNOWN_ON_WAY | KNOWN_DONE))) {
+            objects[at - 1].flags |= KNOWN_ON_WAY;
+            at = objects[at - 1].parent;
+        }
+        if (at && at <= count && objects[at - 1].flags & KNOWN_ON_WAY) {
+            c->kind = RDUMP_OBJECT;
+            c->number = at;
+            rdump_finding(c, "is a directory below itself");
+        }
+        for (at = i + 1; at && at <= count && objects[at - 1].flags & KNOWN_ON_WAY;
+             at = objects[at - 1].parent) {
+            objects[at - 1].flags &= (uint8_t)~KNOWN_ON_WAY;
+            objects[at - 1].flags |= KNOWN_DONE;
+        }
+    }
+}
+
+/* What can be said when all objects and entries were there. */
+static void check_tree(struct rdump_checker *c)
+{
+    c->tree_is_whole = true;
+    c->kind = RDUMP_ENTRY;
+    check_names(c);
+    check_loops(c);
+}
+
+static void total(struct rdump_checker *c, const char *what, uint64_t said, uint64_t seen)
+{
+    if (said != seen)
+        rdump_finding(c, "says %" PRIu64 " %s, there were %" PRIu64, said, what, seen);
+}
+
+static void check_end(struct rdump_checker *c, const struct rdump_end *e)
+{
+    const struct rdump_end *seen = &c->out->totals;
+
+    total(c, "hosts", e->hosts, seen->hosts);
+    total(c, "credentials", e->credentials, seen->credentials);
+    total(c, "objects", e->objects, seen->objects);
+    total(c, "entries", e->entries, seen->entries);
+    total(c, "operations", e->operations, seen->operations);
+    total(c, "inferred operations", e->inferred, seen->inferred);
+    total(c, "unplayable operations", e->unplayable, seen->unplayable);
+    total(c, "dependencies", e->dependencies, seen->dependencies);
+    if (e->last_time != seen->last_time)
+        rdump_finding(c, "says that all end at %" PRId64 " ns, they do at %" PRId64, e->last_time,
+                      seen->last_time);
+}
+
+/* Kinds come in their order, the first of them once. */
+static void check_order(struct rdump_checker *c, enum rdump_kind kind)
+{
+    for (int later = kind + 1; later < RDUMP_KIND_MAX; later++)
+        if (c->out->records[later]) {
+            rdump_finding(c, "comes after the first %s", rdump_format.kinds[later].name);
+            break;
+        }
+    if (kind == RDUMP_TRACE ? c->number > 1 : !c->out->records[RDUMP_TRACE] && c->number <= 1)
+        rdump_finding(c, kind == RDUMP_TRACE ? "there is one already" : "comes before the trace");
+}
+
+int rdump_checker_put(struct rdump_checker *c, enum rdump_kind kind, const void *record,
+                      struct err *err)
+{
+    uint64_t number = ++c->out->records[kind] - (kind == RDUMP_OPERATION);
+
+    if (kind >= RDUMP_OPERATION && !c->tree_is_whole)
+        check_tree(c);
+    c->kind = kind;
+    c->number = number;
+    check_order(c, kind);
+    if (kind != RDUMP_OPERATION) /* those are judged by what was before them */
+        rdump_count(&c->out->totals, kind, record);
+    switch (kind) {
+    case RDUMP_TRACE:
+        check_trace(c, record);
+        break;
+    case RDUMP_HOST:
+        check_host(c, record);
+        break;
+    case RDUMP_CREDENTIAL:
+        check_credential(c, record);
+        break;
+    case RDUMP_OBJECT:
+        check_object(c, record);
+        break;
+    case RDUMP_ENTRY:
+        check_entry(c, record);
+        break;
+    case RDUMP_OPERATION:
+        rdump_check_operation(c, record);
+        rdump_count(&c->out->totals, kind, record);
+        break;
+    case RDUMP_END:
+        check_end(c, record);
+        break;
+    case RDUMP_KIND_MAX:
+        break;
+    }
+    return c->no_memory ? err_set(err, ERR_SYSTEM, "no memory to check %s %" PRIu64,
+                                  rdump_format.kinds[kind].name, number)
+                        : 0;
+}
+
+struct rdump_checker *rdump_checker_new(struct rdump_summary *out, struct err *err)
+{
+    struct rdump_checker *c = calloc(1, sizeof(*c));
+
+    memset(out, 0, sizeof(*out));
+    if (!c) {
+        err_set(err, ERR_SYSTEM, "no memory for a checker");
+        return NULL;
+    }
+    c->out = out;
+    c->begun = INT64_MIN;
+    return c;
+}
+
+void rdump_checker_free(struct rdump_checker *c)
+{
+    if (!c)
+        return;
+    buf_free(&c->objects);
+    buf_free(&c->entries);
+    free(c);
+}
+
+int rdump_check(int fd, const char *name, struct rdump_summary *out, struct err *err)
+{
+    struct rdump_checker *c = rdump_checker_new(out, err);
+    struct rdump_reader *reader = c ? rdump_reader_new(fd, name, err) : NULL;
+    enum rdump_kind kind;
+    const void *record;
+    int result = reader ? 1 : -err->code;
+
+    while (result > 0) {
+        result = rdump_next(reader, &kind, &record, err);
+        if (result > 0 && rdump_checker_put(c, kind, record, err) < 0)
+            result = err_prefix(err, "%s", name);
+    }
+    rdump_reader_free(reader);
+    rdump_checker_free(c);
+    return result;
+}
+
+void rdump_summary_free(struct rdump_summary *summary)
+{
+    buf_free(&summary->text);
+}
