@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: timeout=120 asan
 """nfsdigest concurrency on real captures: sums and counts are those that SQL finds in the database;
-larger windows are never slower; a window of 1 has concurrency 1; text, JSON and the plot's points say
-the same; limits hold; what makes no sense is refused.  Plots are XML, also with hostile labels."""
+makespans are those of a simulator of its own over the plan's dependencies; larger windows are never
+slower; a window of 1 has concurrency 1; text, JSON and the plot's points say the same; limits hold;
+what makes no sense is refused.  Plots are XML, also with hostile labels."""
+import heapq
 import json
 import os
 import pathlib
@@ -111,6 +113,89 @@ def shapes(name, models, windows):
         check(models["fine", factor]["dependencies"] > 0, name + ": no dependencies")
         check(models["fine", factor]["critical_path"] <= models["object", factor]["critical_path"],
               name + ": fine is slower than object")
+
+
+def plan(path):
+    """(latency, or None where it has to be guessed, whether it works on a directory, whether it is
+    played) of each operation, and what it depends on by granularity."""
+    text = subprocess.run([BUILD / "bin/tests/plan_dump", path], capture_output=True, text=True,
+                          check=True).stdout
+    operations, before = [], {"object": [], "fine": []}
+    for number, line in enumerate(text.splitlines()):
+        inferred, unplayable, procedure, latency, *edges = line.split("\t")
+        guess = inferred != "0" or latency == "-1"
+        operations.append((None if guess else int(latency), int(procedure) in DIRECTORY,
+                           unplayable == "0"))
+        for granularity, distances in zip(("object", "fine"), edges):
+            before[granularity].append([number - int(d) for d in distances.split(",")
+                                        if distances != "-"])
+    return operations, before
+
+
+def longest_path(latencies, before):
+    ends = []
+    for number, latency in enumerate(latencies):
+        ends.append(max((ends[b] for b in before[number]), default=0) + latency)
+    return max(ends)
+
+
+def replay(latencies, before, window, limit):
+    """Event by event: what is done makes others ready or moves the window."""
+    count, done, first, seen, now = len(latencies), set(), 0, 0, 0
+    missing = [len(b) for b in before]
+    after = [[] for _ in latencies]
+    for number, each in enumerate(before):
+        for b in each:
+            after[b].append(number)
+    ready, running = [], []
+    while len(done) < count:
+        while seen < min(count, first + window):
+            if not missing[seen]:
+                heapq.heappush(ready, (latencies[seen] > 0, seen))  # instant ones come first
+            seen += 1
+        if ready and (not ready[0][0] or len(running) < limit):
+            number = heapq.heappop(ready)[1]
+            if latencies[number]:
+                heapq.heappush(running, (now + latencies[number], number))
+                continue
+            finished = [number]
+        else:
+            now, number = heapq.heappop(running)
+            finished = [number]
+            while running and running[0][0] == now:
+                finished.append(heapq.heappop(running)[1])
+        done.update(finished)
+        for number in finished:
+            for other in after[number]:
+                missing[other] -= 1
+                if not missing[other] and other < seen:
+                    heapq.heappush(ready, (latencies[other] > 0, other))
+        while first in done:
+            first += 1
+    return now
+
+
+def against_replays(path, name):
+    operations, before = plan(path)
+    models = [(("-l", "1ms", "-d", "3"), 10**6, 1), (("-l", "1ms", "-d", "3"), 10**6, 3)]
+    if all(latency is not None or not played for latency, _, played in operations):
+        models += [(("-d", "2"), None, 1), (("-d", "2"), None, 2)]
+    for options, constant, factor in models:
+        latencies = [(constant or latency) * (factor if directory else 1) if played else 0
+                     for latency, directory, played in operations]
+        for limit in (None, 5):
+            limited = ("-o", limit) if limit else ()
+            _, models, windows = read_json(*options, *limited, "-w", "2,16,100,1000,8192", path)
+            for granularity, each in before.items():
+                what = "%s: %s: %s x %d, limit %s" % (name, granularity, constant, factor, limit)
+                check(models[granularity, factor]["critical_path"] ==
+                      longest_path(latencies, each), what + ": longest path")
+                check(models[granularity, factor]["dependencies"] == sum(map(len, each)),
+                      what + ": dependencies")
+                for w in windows[granularity, factor]:
+                    want = replay(latencies, each, w["window"], limit or len(each))
+                    check(w["makespan"] == want, "%s: window %d: %d, not %d" % (
+                        what, w["window"], w["makespan"], want))
 
 
 def digits(text):
@@ -279,6 +364,7 @@ def main():
             plot(scratch, path, name, windows)
             constant(path, name)
             limits(path, name, models, windows)
+            against_replays(path, name)
             print("%s: %d operations; critical path %s" % (name, trace["operations"], {
                 key: "%.3f s" % (model["critical_path"] / 1e9) for key, model in models.items()}))
         check(summed >= 2, "sums of latencies: %d checked" % summed)
