@@ -4,7 +4,7 @@
  * Frames to a consumer in a thread of its own, in order: while one thread reads and
  * hands out packets, which it does alone, the engine works on those before.
  *
- * Memory: WORKER_BATCHES of WORKER_BATCH_BYTES, or of one frame where that is larger.
+ * Memory: that of base/queue.h.
  * All functions are called from one thread; the consumer runs in another.
  */
 #ifndef NFSDIGEST_LINK_WORKER_H
@@ -12,8 +12,6 @@
 
 #include "base/err.h"
 #include "link/frame.h"
-
-enum { WORKER_BATCHES = 8, WORKER_BATCH_BYTES = 256 << 10 };
 
 struct worker;
 

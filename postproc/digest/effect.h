@@ -137,7 +137,9 @@ struct effect_filter {
 
 /* Takes operations in; each returns 0 or a negative code, which ends the reading. */
 struct effect_visitor {
-    /* A client or server shows for the first time; may be NULL. */
+    /* A client or server shows for the first time; may be NULL.  Called from the thread that called
+     * effects_read, some time before the first operation with it; the others from one other thread
+     * at a time. */
     int (*host)(void *ctx, uint32_t number, const char *address, struct err *err);
     int (*called)(void *ctx, struct effect *effect, struct err *err);
     int (*done)(void *ctx, struct effect *effect, struct err *err);

@@ -2,9 +2,11 @@
 /* postproc/digest/effects.c
  *
  * effects_read: rows of operation in the order of calls (index operation_by_time), held back in a
- * heap until the time of their reply has come.
+ * heap until the time of their reply has come.  Rows are read in the caller's thread; what comes
+ * after that is done in another one.
  */
 #include "base/digest.h"
+#include "base/queue.h"
 #include "base/table.h"
 #include "digest/effect.h"
 #include "store/store.h"
@@ -36,7 +38,8 @@ struct effects {
     char **hosts;   /* texts of addresses */
     uint32_t host_count, host_cap;
     struct table by_text;
-    struct err *err;
+    struct queue *queue;
+    struct err *err; /* of the thread that reads */
 };
 
 enum {
@@ -114,11 +117,11 @@ static struct place heap_take(struct effects *s)
     return top;
 }
 
-static int finish_first(struct effects *s)
+static int finish_first(struct effects *s, struct err *err)
 {
     struct place p = heap_take(s);
     struct effect *e = &s->held[p.held].effect;
-    int result = s->visitor->done(s->visitor->ctx, e, s->err);
+    int result = s->visitor->done(s->visitor->ctx, e, err);
 
     s->bytes -= (uint64_t)e->arguments_body.len + e->result_body.len;
     s->spare[s->spare_count++] = p.held;
@@ -181,91 +184,98 @@ static uint32_t id_of(sqlite3_stmt *stmt, int column)
     return id > 0 && id < UINT32_MAX ? (uint32_t)id : 0;
 }
 
-static int take_bodies(struct held *h, sqlite3_stmt *stmt, struct err *err)
+/* Into the held element's own memory. */
+static int take_bodies(struct held *h, struct bytes arguments, struct bytes result, struct err *err)
 {
-    const void *arguments = sqlite3_column_blob(stmt, COL_ARGUMENTS);
-    uint32_t arguments_len = (uint32_t)sqlite3_column_bytes(stmt, COL_ARGUMENTS);
-    const void *result = sqlite3_column_blob(stmt, COL_RESULT);
-    uint32_t result_len = (uint32_t)sqlite3_column_bytes(stmt, COL_RESULT);
-    struct effect *e = &h->effect;
+    uint64_t len = (uint64_t)arguments.len + result.len;
 
-    if ((uint64_t)arguments_len + result_len + 1 > h->cap) {
-        uint64_t wide = (uint64_t)arguments_len + result_len + 512;
-        uint8_t *body = wide <= UINT32_MAX ? malloc(wide) : NULL;
+    if (len + 1 > h->cap) {
+        uint8_t *body = len + 512 <= UINT32_MAX ? malloc(len + 512) : NULL;
 
         if (!body)
             return no_memory(err);
         free(h->body);
         h->body = body;
-        h->cap = (uint32_t)wide;
+        h->cap = (uint32_t)len + 512;
     }
-    if (arguments_len)
-        memcpy(h->body, arguments, arguments_len);
-    if (result_len)
-        memcpy(h->body + arguments_len, result, result_len);
-    e->arguments_body = (struct bytes){ h->body, arguments_len };
-    e->result_body = (struct bytes){ h->body + arguments_len, result_len };
-    e->arguments_length = (uint32_t)sqlite3_column_int64(stmt, COL_ARGUMENTS_LENGTH);
-    e->result_length = (uint32_t)sqlite3_column_int64(stmt, COL_RESULT_LENGTH);
+    memcpy(h->body, arguments.data, len); /* one lies behind the other */
+    h->effect.arguments_body = (struct bytes){ h->body, arguments.len };
+    h->effect.result_body = (struct bytes){ h->body + arguments.len, result.len };
     return 0;
 }
 
-static int take_row(struct effects *s, struct held *h, sqlite3_stmt *stmt)
+/* An operation comes out of the queue: its effect, then its bodies. */
+static int take(void *ctx, void *data, size_t len, struct err *err)
 {
-    struct effect *e = &h->effect;
-    int64_t reply = number(stmt, COL_REPLY_TIME, INT64_MIN);
-    int64_t call = number(stmt, COL_CALL_TIME, reply);
-
-    *e = (struct effect){ .id = sqlite3_column_int64(stmt, COL_ID),
-                          .call_time = call,
-                          .done_time = reply > call ? reply : call,
-                          .pairing = (uint8_t)sqlite3_column_int(stmt, COL_PAIRING),
-                          .call_flags = (uint32_t)sqlite3_column_int64(stmt, COL_CALL_FLAGS),
-                          .reply_flags = (uint32_t)sqlite3_column_int64(stmt, COL_REPLY_FLAGS),
-                          .rpc_status = number(stmt, COL_RPC_STATUS, STATUS_NONE),
-                          .status = number(stmt, COL_STATUS, STATUS_NONE),
-                          .object = id_of(stmt, COL_OBJECT),
-                          .parent2 = id_of(stmt, COL_OBJECT2),
-                          .new_object = id_of(stmt, COL_NEW_OBJECT) };
-    if (sqlite3_column_type(stmt, COL_PROGRAM) != SQLITE_NULL) {
-        e->program = (uint32_t)sqlite3_column_int64(stmt, COL_PROGRAM);
-        e->version = (uint32_t)sqlite3_column_int64(stmt, COL_VERSION);
-        e->procedure = procedure_find(e->program, e->version,
-                                      (uint32_t)sqlite3_column_int64(stmt, COL_PROCEDURE));
-    }
-    e->server_number = host_number(s, (const char *)sqlite3_column_text(stmt, COL_SERVER));
-    e->client_number = host_number(s, (const char *)sqlite3_column_text(stmt, COL_CLIENT));
-    e->credential = id_of(stmt, COL_CREDENTIAL);
-    if (!e->server_number || !e->client_number)
-        return s->err->code ? -s->err->code : no_memory(s->err);
-    e->server = s->hosts[e->server_number - 1];
-    if (take_bodies(h, stmt, s->err) < 0)
-        return -s->err->code;
-    effect_decode(e);
-    return 0;
-}
-
-static int read_row(struct effects *s, sqlite3_stmt *stmt)
-{
-    int64_t time = number(stmt, COL_CALL_TIME, number(stmt, COL_REPLY_TIME, INT64_MIN));
+    struct effects *s = ctx;
+    const struct effect *e = data;
+    struct bytes arguments = { (const uint8_t *)data + sizeof(*e), e->arguments_body.len };
+    struct bytes body = { arguments.data + arguments.len, e->result_body.len };
     struct place p;
     struct held *h;
     int result;
 
-    while (s->heap_count && (s->heap[0].time <= time || s->heap_count == EFFECTS_WAITING ||
+    (void)len;
+    while (s->heap_count && (s->heap[0].time <= e->call_time || s->heap_count == EFFECTS_WAITING ||
                              s->bytes > EFFECTS_WAITING_BYTES))
-        if ((result = finish_first(s)) < 0)
+        if ((result = finish_first(s, err)) < 0)
             return result;
     p.held = s->spare[--s->spare_count];
     h = &s->held[p.held];
-    result = take_row(s, h, stmt);
-    if (result < 0)
-        return result;
+    h->effect = *e;
+    if (take_bodies(h, arguments, body, err) < 0)
+        return -err->code;
+    effect_decode(&h->effect);
     p.time = h->effect.done_time;
     p.id = h->effect.id;
-    s->bytes += (uint64_t)h->effect.arguments_body.len + h->effect.result_body.len;
+    s->bytes += (uint64_t)arguments.len + body.len;
     heap_put(s, p);
-    return s->visitor->called(s->visitor->ctx, &h->effect, s->err);
+    return s->visitor->called(s->visitor->ctx, &h->effect, err);
+}
+
+/* With the connection held, |mutex|, until all is read; blobs live longer. */
+static int read_row(struct effects *s, sqlite3_stmt *stmt, sqlite3_mutex *mutex)
+{
+    const void *arguments = sqlite3_column_blob(stmt, COL_ARGUMENTS);
+    uint32_t arguments_len = (uint32_t)sqlite3_column_bytes(stmt, COL_ARGUMENTS);
+    const void *result = sqlite3_column_blob(stmt, COL_RESULT);
+    uint32_t result_len = (uint32_t)sqlite3_column_bytes(stmt, COL_RESULT);
+    int64_t reply = number(stmt, COL_REPLY_TIME, INT64_MIN);
+    int64_t call = number(stmt, COL_CALL_TIME, reply);
+    struct effect e = { .id = sqlite3_column_int64(stmt, COL_ID),
+                        .call_time = call,
+                        .done_time = reply > call ? reply : call,
+                        .pairing = (uint8_t)sqlite3_column_int(stmt, COL_PAIRING),
+                        .call_flags = (uint32_t)sqlite3_column_int64(stmt, COL_CALL_FLAGS),
+                        .reply_flags = (uint32_t)sqlite3_column_int64(stmt, COL_REPLY_FLAGS),
+                        .rpc_status = number(stmt, COL_RPC_STATUS, STATUS_NONE),
+                        .status = number(stmt, COL_STATUS, STATUS_NONE),
+                        .object = id_of(stmt, COL_OBJECT),
+                        .parent2 = id_of(stmt, COL_OBJECT2),
+                        .new_object = id_of(stmt, COL_NEW_OBJECT),
+                        .credential = id_of(stmt, COL_CREDENTIAL),
+                        .arguments_body = { NULL, arguments_len },
+                        .result_body = { NULL, result_len },
+                        .arguments_length =
+                            (uint32_t)sqlite3_column_int64(stmt, COL_ARGUMENTS_LENGTH),
+                        .result_length = (uint32_t)sqlite3_column_int64(stmt, COL_RESULT_LENGTH) };
+    const struct iovec pieces[] = { { &e, sizeof(e) },
+                                    { (void *)arguments, arguments_len },
+                                    { (void *)result, result_len } };
+
+    if (sqlite3_column_type(stmt, COL_PROGRAM) != SQLITE_NULL) {
+        e.program = (uint32_t)sqlite3_column_int64(stmt, COL_PROGRAM);
+        e.version = (uint32_t)sqlite3_column_int64(stmt, COL_VERSION);
+        e.procedure = procedure_find(e.program, e.version,
+                                     (uint32_t)sqlite3_column_int64(stmt, COL_PROCEDURE));
+    }
+    e.server_number = host_number(s, (const char *)sqlite3_column_text(stmt, COL_SERVER));
+    e.client_number = host_number(s, (const char *)sqlite3_column_text(stmt, COL_CLIENT));
+    sqlite3_mutex_leave(mutex);
+    if (!e.server_number || !e.client_number)
+        return s->err->code ? -s->err->code : no_memory(s->err);
+    e.server = s->hosts[e.server_number - 1];
+    return queue_put(s->queue, pieces, 3, s->err);
 }
 
 static int prepare(struct effects *s, sqlite3_stmt **stmt)
@@ -291,20 +301,39 @@ static int prepare(struct effects *s, sqlite3_stmt **stmt)
     return 0;
 }
 
+static int read_rows(struct effects *s, sqlite3_stmt *stmt)
+{
+    sqlite3_mutex *mutex = sqlite3_db_mutex(s->db);
+
+    for (;;) {
+        int step, result;
+
+        sqlite3_mutex_enter(mutex);
+        step = sqlite3_step(stmt);
+        if (step != SQLITE_ROW) {
+            result = step == SQLITE_DONE ? 0 : store_fail(s->db, "operations", s->err);
+            sqlite3_mutex_leave(mutex);
+            return result;
+        }
+        result = read_row(s, stmt, mutex);
+        if (result < 0)
+            return result;
+    }
+}
+
 static int read_all(struct effects *s)
 {
     sqlite3_stmt *stmt;
-    int result = prepare(s, &stmt), step;
+    int result = prepare(s, &stmt);
 
     if (result < 0)
         return result;
-    while (result == 0 && (step = sqlite3_step(stmt)) == SQLITE_ROW)
-        result = read_row(s, stmt);
-    if (result == 0 && step != SQLITE_DONE)
-        result = store_fail(s->db, "operations", s->err);
+    result = read_rows(s, stmt);
     sqlite3_finalize(stmt);
+    if (result == 0)
+        result = queue_drain(s->queue, s->err);
     while (result == 0 && s->heap_count)
-        result = finish_first(s);
+        result = finish_first(s, s->err);
     return result;
 }
 
@@ -313,8 +342,11 @@ int effects_read(sqlite3 *db, const struct effect_visitor *visitor, struct err *
     struct effects s = { .db = db, .visitor = visitor, .err = err };
     int result = allocate(&s);
 
-    if (result == 0)
-        result = read_all(&s);
+    if (result == 0) {
+        s.queue = queue_new(take, &s, err);
+        result = s.queue ? read_all(&s) : -err->code;
+        queue_free(s.queue);
+    }
     for (uint32_t i = 0; s.held && i < s.cap; i++)
         free(s.held[i].body);
     for (uint32_t i = 0; i < s.host_count; i++)

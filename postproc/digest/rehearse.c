@@ -29,6 +29,7 @@ static void number_nodes(struct rehearsal *r)
         if (!(n->flags & NODE_USED))
             continue;
         n->first_id = ++r->objects;
+        n->mode &= 07777; /* some servers put the type beside it */
         if (n->flags & NODE_NAMELESS)
             r->nameless[n->object] = i;
         else

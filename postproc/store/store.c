@@ -62,7 +62,8 @@ static int open_db(struct store *store, struct err *err)
 {
     /* readers too, so that they can roll back what a dead writer left; SQLite falls back to reading
      * where writing is not allowed */
-    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE;
+    /* operations are read in a thread of its own (digest/effects.c) */
+    int flags = SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE;
     struct stat st;
     bool is_private = store->path[0] == '\0';
 

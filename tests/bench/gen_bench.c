@@ -5,7 +5,8 @@
  * [--files N] FILE.  The same options give the same bytes.
  *
  * Several clients with calls outstanding work on a bounded set of files below one export, in a mix
- * as file servers see it; segments at MTU 1500 with timestamps, an ACK for every second one. Two
+ * as file servers see it; calls are carried out when they arrive, and replies come in any order.
+ * Segments have an MTU of 1500 and timestamps, an ACK comes for every second one. Two
  * packets in five begin a call or a reply; in the captures of this repository it is more.
  * TCP checksums are 0, as with checksum offload.
  */
@@ -43,10 +44,18 @@ static const struct {
     { REMOVE, 30 },   { COMMIT, 15 },  { FSSTAT, 5 },
 };
 
+/* A file's name, now. */
+struct file {
+    uint32_t generation; /* of what it stands for */
+    bool exists;
+    uint32_t size;
+};
+
 struct call {
-    uint32_t xid, file, count;
+    uint32_t xid, file, count, offset;
     enum procedure procedure;
-    bool fails;
+    bool misses, fails;                   /* asks for a name that never was; finds nothing */
+    struct file found[FILES_A_DIRECTORY]; /* when it was carried out: the file, or all */
 };
 
 struct client {
@@ -61,6 +70,7 @@ struct work {
     struct bench_message message;
     struct client clients[CLIENTS_MAX];
     uint32_t client_count, file_count;
+    struct file *files;
 };
 
 /* Objects: 0 is the export's root, then the directories, then the files. */
@@ -79,7 +89,7 @@ static uint32_t object_of(const struct work *w, uint32_t file)
     return 1 + directory_count(w) + file;
 }
 
-static void put_handle(struct bench_message *m, uint32_t object)
+static void put_handle(struct bench_message *m, uint32_t object, uint32_t generation)
 {
     uint8_t handle[HANDLE_LEN] = { 1, 0, 7, 1 };
 
@@ -88,7 +98,9 @@ static void put_handle(struct bench_message *m, uint32_t object)
     handle[21] = (uint8_t)(object >> 16);
     handle[22] = (uint8_t)(object >> 8);
     handle[23] = (uint8_t)object;
-    handle[24] = (uint8_t)(object * 37);
+    handle[24] = (uint8_t)(generation >> 16);
+    handle[25] = (uint8_t)(generation >> 8);
+    handle[26] = (uint8_t)generation;
     bench_opaque(m, handle, sizeof(handle));
 }
 
@@ -100,7 +112,8 @@ static void put_name(struct bench_message *m, const char *prefix, uint32_t numbe
     bench_opaque(m, name, (uint32_t)len);
 }
 
-static void put_attributes(struct bench_message *m, const struct work *w, uint32_t object)
+static void put_attributes(struct bench_message *m, const struct work *w, uint32_t object,
+                           uint32_t size)
 {
     bool is_file = object > directory_count(w);
     uint32_t seconds = (uint32_t)(w->out.now / 1000000);
@@ -110,8 +123,8 @@ static void put_attributes(struct bench_message *m, const struct work *w, uint32
     bench_u32(m, 1);
     bench_u32(m, 1000 + object % 8);
     bench_u32(m, 1000);
-    bench_u64(m, is_file ? 65536 : 4096);
-    bench_u64(m, is_file ? 65536 : 4096);
+    bench_u64(m, is_file ? size : 4096);
+    bench_u64(m, is_file ? size : 4096);
     bench_u64(m, 0);
     bench_u64(m, 0xfd0000000001);
     bench_u64(m, 131072 + object);
@@ -121,19 +134,20 @@ static void put_attributes(struct bench_message *m, const struct work *w, uint32
     }
 }
 
-static void put_optional_attributes(struct bench_message *m, const struct work *w, uint32_t object)
+static void put_optional_attributes(struct bench_message *m, const struct work *w, uint32_t object,
+                                    uint32_t size)
 {
     bench_u32(m, 1);
-    put_attributes(m, w, object);
+    put_attributes(m, w, object, size);
 }
 
-static void put_wcc(struct bench_message *m, const struct work *w, uint32_t object)
+static void put_wcc(struct bench_message *m, const struct work *w, uint32_t object, uint32_t size)
 {
     bench_u32(m, 1);
-    bench_u64(m, 4096);
+    bench_u64(m, size);
     bench_u64(m, (uint64_t)(w->out.now / 1000000) << 32);
     bench_u64(m, (uint64_t)(w->out.now / 1000000) << 32);
-    put_optional_attributes(m, w, object);
+    put_optional_attributes(m, w, object, size);
 }
 
 static void put_data(struct bench_message *m, struct work *w, uint32_t len)
@@ -188,8 +202,8 @@ static void put_arguments(struct bench_message *m, struct work *w, const struct 
     case LOOKUP:
     case REMOVE:
     case CREATE:
-        put_handle(m, directory);
-        put_name(m, c->fails ? "missing" : "file", c->file);
+        put_handle(m, directory, 0);
+        put_name(m, c->misses ? "missing" : "file", c->file);
         if (c->procedure == CREATE) {
             bench_u32(m, 0); /* UNCHECKED */
             bench_u32(m, 1);
@@ -199,31 +213,31 @@ static void put_arguments(struct bench_message *m, struct work *w, const struct 
         }
         break;
     case READDIRPLUS:
-        put_handle(m, directory);
+        put_handle(m, directory, 0);
         bench_u64(m, 0);
         bench_u64(m, 0);
         bench_u32(m, 4096);
         bench_u32(m, 32768);
         break;
     case FSSTAT:
-        put_handle(m, 0);
+        put_handle(m, 0, 0);
         break;
     case SETATTR:
-        put_handle(m, object);
+        put_handle(m, object, c->found->generation);
         bench_u32(m, 1);
         bench_u32(m, 0644);
         for (int i = 0; i < 6; i++)
             bench_u32(m, 0);
         break;
     default:
-        put_handle(m, object);
+        put_handle(m, object, c->found->generation);
         if (c->procedure == GETATTR)
             break;
         if (c->procedure == ACCESS) {
             bench_u32(m, 0x1f);
             break;
         }
-        bench_u64(m, (uint64_t)(bench_random(&w->out) % 16) * c->count);
+        bench_u64(m, c->offset);
         bench_u32(m, c->count);
         if (c->procedure == WRITE) {
             bench_u32(m, 0);
@@ -232,20 +246,29 @@ static void put_arguments(struct bench_message *m, struct work *w, const struct 
     }
 }
 
-static void put_entries(struct bench_message *m, struct work *w, uint32_t directory)
+static uint32_t first_of(const struct call *c)
 {
-    uint32_t first = (directory - 1) * FILES_A_DIRECTORY;
+    return (directory_of(c->file) - 1) * FILES_A_DIRECTORY;
+}
 
-    put_optional_attributes(m, w, directory);
+static void put_entries(struct bench_message *m, struct work *w, const struct call *c)
+{
+    uint32_t first = first_of(c);
+
+    put_optional_attributes(m, w, directory_of(c->file), 0);
     bench_u64(m, 0x5eed);
     for (uint32_t i = first; i < first + FILES_A_DIRECTORY && i < w->file_count; i++) {
+        const struct file *f = &c->found[i - first];
+
+        if (!f->exists)
+            continue;
         bench_u32(m, 1);
         bench_u64(m, 131072 + object_of(w, i));
         put_name(m, "file", i);
         bench_u64(m, i - first + 3);
-        put_optional_attributes(m, w, object_of(w, i));
+        put_optional_attributes(m, w, object_of(w, i), f->size);
         bench_u32(m, 1);
-        put_handle(m, object_of(w, i));
+        put_handle(m, object_of(w, i), f->generation);
     }
     bench_u32(m, 0);
     bench_u32(m, 1);
@@ -254,61 +277,62 @@ static void put_entries(struct bench_message *m, struct work *w, uint32_t direct
 static void put_result(struct bench_message *m, struct work *w, const struct call *c)
 {
     uint32_t object = object_of(w, c->file), directory = directory_of(c->file);
+    uint32_t size = c->found->size;
 
-    if (c->fails) { /* only LOOKUP does */
+    if (c->fails) { /* LOOKUP */
         bench_u32(m, 2);
-        put_optional_attributes(m, w, directory);
+        put_optional_attributes(m, w, directory, 0);
         return;
     }
     bench_u32(m, 0);
     switch (c->procedure) {
     case GETATTR:
-        put_attributes(m, w, object);
+        put_attributes(m, w, object, size);
         break;
     case SETATTR:
-        put_wcc(m, w, object);
+        put_wcc(m, w, object, size);
         break;
     case LOOKUP:
-        put_handle(m, object);
-        put_optional_attributes(m, w, object);
-        put_optional_attributes(m, w, directory);
+        put_handle(m, object, c->found->generation);
+        put_optional_attributes(m, w, object, size);
+        put_optional_attributes(m, w, directory, 0);
         break;
     case ACCESS:
-        put_optional_attributes(m, w, object);
+        put_optional_attributes(m, w, object, size);
         bench_u32(m, 0x1f);
         break;
     case READ:
-        put_optional_attributes(m, w, object);
+        put_optional_attributes(m, w, object, size);
         bench_u32(m, c->count);
-        bench_u32(m, 0);
+        bench_u32(m, c->offset + c->count >= size);
         put_data(m, w, c->count);
         break;
     case WRITE:
-        put_wcc(m, w, object);
+        put_wcc(m, w, object, size);
         bench_u32(m, c->count);
         bench_u32(m, 0);
         bench_u64(m, 0x1234567890);
         break;
     case CREATE:
         bench_u32(m, 1);
-        put_handle(m, object);
-        put_optional_attributes(m, w, object);
-        put_wcc(m, w, directory);
+        put_handle(m, object, c->found->generation);
+        put_optional_attributes(m, w, object, size);
+        put_wcc(m, w, directory, 0);
         break;
     case REMOVE:
-        put_wcc(m, w, directory);
+        put_wcc(m, w, directory, 0);
         break;
     case READDIRPLUS:
-        put_entries(m, w, directory);
+        put_entries(m, w, c);
         break;
     case FSSTAT:
-        put_optional_attributes(m, w, 0);
+        put_optional_attributes(m, w, 0, 0);
         for (int i = 0; i < 6; i++)
             bench_u64(m, (uint64_t)1 << (40 - i));
         bench_u32(m, 0);
         break;
     case COMMIT:
-        put_wcc(m, w, object);
+        put_wcc(m, w, object, size);
         bench_u64(m, 0x1234567890);
         break;
     }
@@ -326,6 +350,38 @@ static enum procedure draw(struct work *w)
     return GETATTR;
 }
 
+/* Carries a call out.  What needs a file makes it, or misses it, when there is none. */
+static void execute(struct work *w, struct call *c, uint64_t random)
+{
+    struct file *f = &w->files[c->file];
+
+    c->misses = c->procedure == LOOKUP && random % 4 == 0;
+    if (!f->exists && c->procedure != LOOKUP && c->procedure != FSSTAT &&
+        c->procedure != READDIRPLUS)
+        c->procedure = random % 2 ? CREATE : LOOKUP;
+    c->fails = c->procedure == LOOKUP && (c->misses || !f->exists);
+    if (c->procedure == CREATE && !f->exists) {
+        f->exists = true;
+        f->size = 0;
+    } else if (c->procedure == READ && f->size < c->count) {
+        c->procedure = WRITE;
+    }
+    if (c->procedure == READ)
+        c->offset = (uint32_t)(random >> 8) % (f->size / c->count) * c->count;
+    if (c->procedure == WRITE || c->procedure == COMMIT)
+        c->offset = (uint32_t)(random >> 8) % 16 * c->count;
+    if (c->procedure == WRITE && c->offset + c->count > f->size)
+        f->size = c->offset + c->count;
+    c->found[0] = *f;
+    if (c->procedure == READDIRPLUS)
+        for (uint32_t i = 0; i < FILES_A_DIRECTORY && first_of(c) + i < w->file_count; i++)
+            c->found[i] = w->files[first_of(c) + i];
+    if (c->procedure == REMOVE) {
+        f->exists = false;
+        f->generation++;
+    }
+}
+
 static void make_call(struct work *w, struct client *client)
 {
     struct call *c = &client->waiting[client->waiting_count++];
@@ -335,7 +391,7 @@ static void make_call(struct work *w, struct client *client)
     c->file = (uint32_t)((random >> 8) % (random & 1 ? w->file_count : w->file_count / 4 + 1));
     c->procedure = draw(w);
     c->count = 4096u << (random >> 40) % 4;
-    c->fails = c->procedure == LOOKUP && (random >> 50) % 4 == 0;
+    execute(w, c, bench_random(&w->out));
     c->xid = client->xid++;
     call_header(&w->message, c->xid, 100003, 3, c->procedure);
     put_arguments(&w->message, w, c);
@@ -369,7 +425,7 @@ static void begin(struct work *w, struct client *client, uint32_t number)
     bench_send(&w->out, &mount, 0, m);
     reply_header(m, 77 + number);
     bench_u32(m, 0);
-    put_handle(m, 0);
+    put_handle(m, 0, 0);
     bench_u32(m, 1);
     bench_u32(m, 1);
     bench_send(&w->out, &mount, 1, m);
@@ -383,14 +439,14 @@ static void begin(struct work *w, struct client *client, uint32_t number)
     bench_open(&w->out, &client->conn);
     for (uint32_t d = 1; number == 0 && d <= directory_count(w); d++) {
         call_header(m, client->xid, 100003, 3, LOOKUP);
-        put_handle(m, 0);
+        put_handle(m, 0, 0);
         put_name(m, "directory", d);
         bench_send(&w->out, &client->conn, 0, m);
         reply_header(m, client->xid++);
         bench_u32(m, 0);
-        put_handle(m, d);
-        put_optional_attributes(m, w, d);
-        put_optional_attributes(m, w, 0);
+        put_handle(m, d, 0);
+        put_optional_attributes(m, w, d, 0);
+        put_optional_attributes(m, w, 0, 0);
         bench_send(&w->out, &client->conn, 1, m);
     }
 }
@@ -432,7 +488,11 @@ int main(int argc, char **argv)
         return 2;
     }
     w = calloc(1, sizeof(*w));
-    if (!w || !bench_out_open(&w->out, argv[optind], seed)) {
+    if (w)
+        w->files = malloc(files * sizeof(*w->files));
+    for (uint64_t i = 0; w && w->files && i < files; i++)
+        w->files[i] = (struct file){ .exists = true, .size = 65536 };
+    if (!w || !w->files || !bench_out_open(&w->out, argv[optind], seed)) {
         perror(argv[optind]);
         return 4;
     }
@@ -456,6 +516,7 @@ int main(int argc, char **argv)
         return 4;
     }
     printf("%llu packets\n", (unsigned long long)w->out.packets);
+    free(w->files);
     free(w);
     return 0;
 }

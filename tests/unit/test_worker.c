@@ -9,7 +9,10 @@
 
 #include <unistd.h>
 
-#include "link/worker.c"
+#include "base/queue.h"
+#include "link/worker.h"
+
+#include <pthread.h>
 
 /* What the consumer has seen; read by the tests only after worker_drain or worker_free. */
 struct seen {
@@ -87,8 +90,8 @@ static void test_order(void **state)
 static void test_sizes(void **state)
 {
     (void)state;
-    static const uint32_t sizes[] = { 0,      1,      7,      8,       9, WORKER_BATCH_BYTES - 64,
-                                      262144, 262143, 262145, 5000000, 0, WORKER_BATCH_BYTES - 40 };
+    static const uint32_t sizes[] = { 0,      1,      7,      8,       9, QUEUE_BATCH_BYTES - 64,
+                                      262144, 262143, 262145, 5000000, 0, QUEUE_BATCH_BYTES - 40 };
     struct seen seen = { 0 };
     struct worker *w = begin(&seen);
     struct err err;
@@ -111,7 +114,7 @@ static void test_full_queue(void **state)
     struct err err;
     assert_int_equal(worker_drain(w, &err), 0);
     for (uint64_t i = 1; i <= 60; i++) {
-        assert_int_equal(send(w, i, WORKER_BATCH_BYTES / 3, &err), 0);
+        assert_int_equal(send(w, i, QUEUE_BATCH_BYTES / 3, &err), 0);
         if (i % 20 == 0) {
             assert_int_equal(worker_drain(w, &err), 0);
             assert_int_equal(seen.frames, i);
@@ -149,7 +152,7 @@ static void test_failure_while_queueing(void **state)
     struct err err;
     int result = 0;
     for (uint64_t i = 1; i <= 1000 && !result; i++)
-        result = send(w, i, WORKER_BATCH_BYTES / 2, &err);
+        result = send(w, i, QUEUE_BATCH_BYTES / 2, &err);
     assert_int_equal(result, -ERR_INPUT);
     worker_free(w);
 }
@@ -162,7 +165,7 @@ static void test_free_drops(void **state)
     struct worker *w = begin(&seen);
     struct err err;
     for (uint64_t i = 1; i <= 21; i++)
-        assert_int_equal(send(w, i, WORKER_BATCH_BYTES / 3, &err), 0);
+        assert_int_equal(send(w, i, QUEUE_BATCH_BYTES / 3, &err), 0);
     worker_free(w);
     assert_true(seen.frames < 21);
     worker_free(NULL);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/base/queue.h
+ *
+ * Items to a consumer in a thread of its own, in order: while one thread makes them, another works
+ * on those before.  An item is some bytes, copied when it is put.
+ *
+ * Memory: QUEUE_BATCHES of QUEUE_BATCH_BYTES, or of one item where that is larger.
+ * All functions are called from one thread; the consumer runs in another.
+ */
+#ifndef NFSDIGEST_BASE_QUEUE_H
+#define NFSDIGEST_BASE_QUEUE_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+
+#include <sys/uio.h>
+
+enum { QUEUE_BATCHES = 8, QUEUE_BATCH_BYTES = 256 << 10 };
+
+struct queue;
+
+/* |data| is aligned to 8 bytes, and may be changed.  After a negative return it is not called
+ * again, and the queue's functions return that. */
+typedef int queue_consume(void *ctx, void *data, size_t len, struct err *err);
+
+struct queue *queue_new(queue_consume *consume, void *ctx, struct err *err);
+
+/* Queues one item, made of |count| pieces; waits while the queue is full. */
+int queue_put(struct queue *queue, const struct iovec *pieces, int count, struct err *err);
+
+/* Returns when the consumer has had all items: until the next one it does nothing. */
+int queue_drain(struct queue *queue, struct err *err);
+
+/* Drops what was not consumed. */
+void queue_free(struct queue *queue);
+
+#endif
