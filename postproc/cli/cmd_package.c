@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/values.h"
 #include "package/package.h"
+#include "wire/field.h"
 
 #include <stdlib.h>
 
@@ -123,6 +124,7 @@ int cmd_package(int argc, char **argv, struct err *err)
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;
+    wire_init();
     o->engine = &engine.options;
     if (!a.verify)
         return make_archive(&a, argc - first, argv + first, err);

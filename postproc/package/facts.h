@@ -29,8 +29,7 @@ struct facts {
     uint32_t growth_count;
     struct hierarchy_counts tree;
     uint64_t by_reason[REPAIR_REASON_MAX], unplayable[UNPLAYABLE_MAX], judged;
-    bool has_plan;
-    struct plan_counts plan; /* of the rdump */
+    struct plan_counts plan; /* of look_ahead.h */
 };
 
 int facts_read(struct facts *facts, sqlite3 *db, const struct tree *tree, struct err *err);

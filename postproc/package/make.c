@@ -7,6 +7,7 @@
 #include "package/archive.h"
 #include "package/database.h"
 #include "package/facts.h"
+#include "package/look_ahead.h"
 #include "package/originals.h"
 #include "package/package_rdump.h"
 #include "package/plots.h"
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 static const char work[] = "work.db"; /* no member */
+static const char member_look_ahead[] = "plots/concurrency.svg";
 
 struct making {
     const struct package_options *options;
@@ -189,9 +191,19 @@ static int make_rdump(struct making *m, struct err *err)
     if (m->options->no_rdump)
         return 0;
     if (stage_path(&m->stage, MEMBER_RDUMP, path, err) < 0 ||
-        package_rdump(store_db(m->store), path, &m->facts.plan, &m->facts.has_plan, err) < 0)
+        package_rdump(store_db(m->store), path, err) < 0)
         return -err->code;
-    return m->facts.has_plan ? take(m, MEMBER_RDUMP, err) : 0;
+    return take(m, MEMBER_RDUMP, err);
+}
+
+static int make_look_ahead(struct making *m, struct err *err)
+{
+    char path[STAGE_PATH_MAX];
+
+    if (stage_path(&m->stage, member_look_ahead, path, err) < 0 ||
+        look_ahead_plot(store_db(m->store), path, m->name, &m->facts.plan, err) < 0)
+        return -err->code;
+    return take(m, member_look_ahead, err);
 }
 
 static int make_schemas(struct making *m, struct err *err)
@@ -202,7 +214,7 @@ static int make_schemas(struct making *m, struct err *err)
         FILE *file;
 
         /* replay dumps are in the container of .nfsr streams */
-        if (!m->facts.has_plan &&
+        if (m->options->no_rdump &&
             (strncmp(s->name, "rdump.", 6) == 0 || strncmp(s->name, "nfsr.", 5) == 0))
             continue;
         snprintf(member, sizeof(member), "schemas/%s", s->name);
@@ -288,8 +300,9 @@ static int run(struct making *m, struct err *err)
     if (result != 0)
         return result;
     if (make_policy(m, err) < 0 || make_database(m, err) < 0 || make_facts(m, err) < 0 ||
-        make_rdump(m, err) < 0 || plots_make(&m->stage, store_db(m->store), &m->facts, err) < 0 ||
-        make_schemas(m, err) < 0 || make_stories(m, err) < 0)
+        make_rdump(m, err) < 0 || make_look_ahead(m, err) < 0 ||
+        plots_make(&m->stage, store_db(m->store), &m->facts, err) < 0 || make_schemas(m, err) < 0 ||
+        make_stories(m, err) < 0)
         return -err->code;
     return pack(m, err);
 }

@@ -6,13 +6,14 @@
 #ifndef NFSDIGEST_PACKAGE_PACKAGE_RDUMP_H
 #define NFSDIGEST_PACKAGE_PACKAGE_RDUMP_H
 
-#include "digest/plan.h"
+#include "package/package.h"
 
-/* Writes the whole trace of |db|, which stays as it is, as |path|. *|made|: it could be. */
-int package_rdump(sqlite3 *db, const char *path, struct plan_counts *counts, bool *made,
-                  struct err *err);
+#include <sqlite3.h>
 
-/* What is wrong with the one at |path|: |err|, -ERR_INPUT. */
-int package_rdump_check(const char *path, struct err *err);
+/* Writes the whole trace of |db|, which stays as it is, as |path|. */
+int package_rdump(sqlite3 *db, const char *path, struct err *err);
+
+/* What is wrong with the one at |path| are findings. */
+int package_rdump_check(const char *path, struct package_check *check, struct err *err);
 
 #endif

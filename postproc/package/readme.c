@@ -45,9 +45,10 @@ static void put_files(const struct package_story *s, FILE *out)
               "(`schemas/trace.sql`, `schemas/digest.sql`) |\n",
               out);
     if (has(s, MEMBER_RDUMP))
-        fputs("| `" MEMBER_RDUMP "` | the trace as something that can be replayed, with the tree "
-              "before it and dependencies (`schemas/rdump.md`) |\n",
-              out);
+        fprintf(out,
+                "| `" MEMBER_RDUMP "` | the trace as something that can be replayed, with the tree "
+                "before it and dependencies%s |\n",
+                has(s, "schemas/rdump.md") ? " (`schemas/rdump.md`)" : "");
     fputs(
         "| `" MEMBER_POLICY "` | what became of each kind of value |\n"
         "| `" MEMBER_AUDIT_HTML "`, `" MEMBER_AUDIT_JSON "` | what was compared and searched for, "
@@ -127,14 +128,12 @@ static void put_tree(const struct facts *f, FILE *out)
         if (f->unplayable[i])
             fprintf(out, "| ... reason: %s | %s |\n", unplayable_name((enum unplayable)i),
                     count_text(f->unplayable[i], a));
-    if (!f->has_plan)
-        return;
-    for (int i = 0; i < 2; i++) {
-        const struct depend_counts *d = &f->plan.depend[i];
+    for (int g = 0; g < 2; g++) {
+        const struct depend_counts *d = &f->plan.depend[g];
 
-        if (d->operations)
-            fprintf(out, "| direct dependencies of an operation, mean | %.2f |\n",
-                    (double)d->edges / (double)d->operations);
+        fprintf(out, "| direct dependencies of an operation, mean, granularity `%s` | %.2f |\n",
+                granularity_name((enum granularity)g),
+                d->operations ? (double)d->edges / (double)d->operations : 0);
     }
 }
 

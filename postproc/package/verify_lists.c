@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "package/verify_parts.h"
+
+#include <stdlib.h>
+
+/* A member as text: NULL when it is missing, which was found before, or too large for that. */
+static int read_text(struct verifying *v, const char *member, char **text, size_t *len,
+                     struct err *err)
+{
+    struct err why;
+
+    *text = NULL;
+    if (!stage_find(&v->stage, member))
+        return 0;
+    *text = stage_read(&v->stage, member, PACKAGE_TEXT_MAX, len, &why);
+    if (*text)
+        return 0;
+    if (why.code != ERR_INPUT) {
+        *err = why;
+        return -why.code;
+    }
+    package_finding(v->check, "%s", why.text);
+    return 0;
+}
+
+static uint32_t member_index(const struct verifying *v, const struct member *member)
+{
+    return (uint32_t)(member - v->stage.members);
+}
+
+/* --- SHA256SUMS --- */
+
+static void check_sum(struct verifying *v, char *line, bool *listed)
+{
+    const struct member *member;
+    char *path = line + SHA256_HEX + 1;
+
+    if (strlen(line) < SHA256_HEX + 2 || line[SHA256_HEX - 1] != ' ' || line[SHA256_HEX] != ' ') {
+        package_finding(v->check, MEMBER_SUMS ": a line that is none of sha256sum");
+        return;
+    }
+    line[SHA256_HEX - 1] = '\0';
+    if (!sha256_is(line) || !member_path_is_safe(path)) {
+        package_finding(v->check, MEMBER_SUMS ": a line that is none of sha256sum");
+        return;
+    }
+    member = stage_find(&v->stage, path);
+    if (!member)
+        package_finding(v->check, "%s: missing, but " MEMBER_SUMS " lists it", path);
+    else if (listed[member_index(v, member)])
+        package_finding(v->check, MEMBER_SUMS ": lists %s twice", path);
+    else if (strcmp(member->sha256, line) != 0)
+        package_finding(v->check, "%s: its SHA-256 is not that of " MEMBER_SUMS, path);
+    if (member)
+        listed[member_index(v, member)] = true;
+}
+
+int verify_sums(struct verifying *v, struct err *err)
+{
+    bool listed[MEMBERS_MAX] = { false };
+    char *text, *line, *end;
+    size_t len = 0;
+
+    if (read_text(v, MEMBER_SUMS, &text, &len, err) < 0)
+        return -err->code;
+    if (!text)
+        return 0;
+    for (line = text; line < text + len; line = end + 1) {
+        end = memchr(line, '\n', (size_t)(text + len - line));
+        if (!end) {
+            package_finding(v->check, MEMBER_SUMS ": its last line does not end");
+            break;
+        }
+        *end = '\0';
+        check_sum(v, line, listed);
+    }
+    free(text);
+    for (uint32_t i = 0; i < v->stage.count; i++)
+        if (!listed[i] && strcmp(v->stage.members[i].path, MEMBER_SUMS) != 0)
+            package_finding(v->check, "%s: " MEMBER_SUMS " does not list it",
+                            v->stage.members[i].path);
+    return 0;
+}
+
+/* --- JSON --- */
+
+/* Prepares |sql| for the text, which is parameter 1 and must outlive it; 1: it is no JSON. */
+static int ask_json(struct verifying *v, const char *member, const char *text, size_t len,
+                    const char *sql, sqlite3_stmt **stmt, struct err *err)
+{
+    int rc;
+
+    if (sqlite3_prepare_v2(v->json, "SELECT json_valid(?1)", -1, stmt, NULL) != SQLITE_OK)
+        return store_fail(v->json, member, err);
+    sqlite3_bind_text(*stmt, 1, text, (int)len, SQLITE_STATIC);
+    rc = sqlite3_step(*stmt) == SQLITE_ROW && sqlite3_column_int(*stmt, 0) == 1;
+    sqlite3_finalize(*stmt);
+    *stmt = NULL;
+    if (!rc || strlen(text) != len) {
+        package_finding(v->check, "%s: no JSON", member);
+        return 1;
+    }
+    if (sqlite3_prepare_v2(v->json, sql, -1, stmt, NULL) != SQLITE_OK)
+        return store_fail(v->json, member, err);
+    sqlite3_bind_text(*stmt, 1, text, (int)len, SQLITE_STATIC);
+    return 0;
+}
+
+static const char *column(sqlite3_stmt *stmt, int i)
+{
+    const char *text = (const char *)sqlite3_column_text(stmt, i);
+
+    return text ? text : "";
+}
+
+static void check_resource(struct verifying *v, sqlite3_stmt *s, bool *listed)
+{
+    const char *path = column(s, 0), *hash = column(s, 2);
+    const struct member *member = stage_find(&v->stage, path);
+
+    if (!member || !member_path_is_safe(path)) {
+        package_finding(v->check, MEMBER_DATAPACKAGE ": lists a file that is not there: %s",
+                        member_path_is_safe(path) ? path : "(an unsafe path)");
+        return;
+    }
+    if (listed[member_index(v, member)])
+        package_finding(v->check, MEMBER_DATAPACKAGE ": lists %s twice", path);
+    listed[member_index(v, member)] = true;
+    if (sqlite3_column_type(s, 1) != SQLITE_INTEGER ||
+        (uint64_t)sqlite3_column_int64(s, 1) != member->size)
+        package_finding(v->check, MEMBER_DATAPACKAGE ": another number of bytes for %s", path);
+    if (strncmp(hash, "sha256:", 7) != 0 || strcmp(hash + 7, member->sha256) != 0)
+        package_finding(v->check, MEMBER_DATAPACKAGE ": another hash for %s", path);
+}
+
+static int check_resources(struct verifying *v, const char *text, size_t len, struct err *err)
+{
+    static const char sql[] =
+        "SELECT json_extract(value, '$.path'), json_extract(value, '$.bytes'),"
+        " json_extract(value, '$.hash') FROM json_each(?1, '$.resources')"
+        " WHERE type = 'object'";
+    bool listed[MEMBERS_MAX] = { false };
+    sqlite3_stmt *s = NULL;
+    int result = ask_json(v, MEMBER_DATAPACKAGE, text, len, sql, &s, err);
+
+    if (result != 0)
+        return result;
+    while (sqlite3_step(s) == SQLITE_ROW)
+        check_resource(v, s, listed);
+    sqlite3_finalize(s);
+    for (uint32_t i = 0; i < v->stage.count; i++) {
+        const char *path = v->stage.members[i].path;
+
+        if (!listed[i] && strcmp(path, MEMBER_SUMS) != 0 && strcmp(path, MEMBER_DATAPACKAGE) != 0)
+            package_finding(v->check, MEMBER_DATAPACKAGE ": does not list %s", path);
+    }
+    return 0;
+}
+
+int verify_datapackage(struct verifying *v, int64_t *operations, struct err *err)
+{
+    static const char sql[] = "SELECT json_extract(?1, '$.profile'), json_extract(?1, '$.name'),"
+                              " json_extract(?1, '$.nfsdigest.operations')";
+    sqlite3_stmt *s = NULL;
+    char *text;
+    size_t len = 0;
+    int result = read_text(v, MEMBER_DATAPACKAGE, &text, &len, err);
+
+    *operations = -1;
+    if (result < 0 || !text)
+        return result;
+    result = ask_json(v, MEMBER_DATAPACKAGE, text, len, sql, &s, err);
+    if (result == 0 && sqlite3_step(s) == SQLITE_ROW) {
+        if (strcmp(column(s, 0), "data-package") != 0)
+            package_finding(v->check, MEMBER_DATAPACKAGE ": its profile is not \"data-package\"");
+        if (strcmp(column(s, 1), v->check->name) != 0)
+            package_finding(v->check, MEMBER_DATAPACKAGE ": its name is not that of the folder");
+        if (sqlite3_column_type(s, 2) == SQLITE_INTEGER)
+            *operations = sqlite3_column_int64(s, 2);
+    }
+    sqlite3_finalize(s);
+    if (result == 0)
+        result = check_resources(v, text, len, err);
+    free(text);
+    return result < 0 ? result : 0;
+}
+
+int verify_audit(struct verifying *v, struct err *err)
+{
+    static const char sql[] = "SELECT json_extract(?1, '$.clean'), json_extract(?1, '$.redacted'),"
+                              " json_extract(?1, '$.finding_total')";
+    sqlite3_stmt *s = NULL;
+    char *text;
+    size_t len = 0;
+    int result = read_text(v, MEMBER_AUDIT_JSON, &text, &len, err);
+
+    if (result < 0 || !text)
+        return result;
+    result = ask_json(v, MEMBER_AUDIT_JSON, text, len, sql, &s, err);
+    if (result == 0 && sqlite3_step(s) == SQLITE_ROW) {
+        if (strcmp(column(s, 0), "1") != 0 || strcmp(column(s, 2), "0") != 0)
+            package_finding(v->check, MEMBER_AUDIT_JSON ": the audit was not clean");
+        if (strcmp(column(s, 1), "1") != 0)
+            package_finding(v->check, MEMBER_AUDIT_JSON ": a report that quotes the original");
+    }
+    sqlite3_finalize(s);
+    free(text);
+    return result < 0 ? result : 0;
+}
