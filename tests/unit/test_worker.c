@@ -13,6 +13,7 @@
 #include "link/worker.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 /* What the consumer has seen; read by the tests only after worker_drain or worker_free. */
 struct seen {
