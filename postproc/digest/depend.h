@@ -8,12 +8,16 @@
  * the order in which they are given.  Nothing depends on what is |horizon| or more operations
  * before it: whoever replays them has finished operation n - horizon before he begins with n.
  *
- * Where an operation would depend on more than DEPEND_MANY others, and an earlier one has the same
- * ones among its own, it may depend on that one in their place: an order that conflicts alone do
- * not ask for (the second listing of a large directory waits for the first one), counted as joined.
+ * Where an operation would depend on more than DEPEND_MANY others for the names of a directory or
+ * the bytes of a file, and an earlier one has the same ones among its own, it depends on that one
+ * in their place: an order that conflicts alone do not ask for (the second listing of a large
+ * directory waits for the first one), counted as joined.  A read of more than DEPEND_MANY pieces of
+ * a file that others used apart stands for these pieces: who uses one later depends on that read.
  *
- * Memory: the uses of the last |horizon| operations, 40 bytes each, and their dependencies, 4 bytes
- * each; nothing grows with the trace or the objects.
+ * Memory: 32 bytes for each of the last |horizon| operations; for what these used 16 bytes for each
+ * object, name and piece of a file in each operation, 190 for each object, 110 for each name, 130
+ * for each piece; 12 bytes for each of their dependencies and for up to 16 implied ones.  Rings
+ * double, so that it may be twice that.  Nothing grows with the trace or its objects.
  */
 #ifndef NFSDIGEST_DIGEST_DEPEND_H
 #define NFSDIGEST_DIGEST_DEPEND_H
@@ -39,7 +43,8 @@ enum thing {
     THING_DATA,  /* bytes |start| to |end| - 1 */
     THING_NAME,  /* what the name with hash |name| stands for in a directory, or that it stands for
                   * nothing */
-    THING_NAMES, /* all names of a directory: conflicts with changes of every THING_NAME there */
+    THING_NAMES, /* all names of a directory; only read: conflicts with changes of every THING_NAME
+                  * there */
     THING_MAX
 };
 
@@ -53,13 +58,14 @@ struct use {
 
 struct depend;
 
-/* |horizon|: a power of two.  NULL with |err| filled: no memory. */
+/* |horizon|: a power of two, at most 1 << 24.  NULL with |err| filled: no memory. */
 struct depend *depend_new(uint32_t horizon, struct err *err);
 void depend_free(struct depend *depend);
 
 /* The next operation uses these things; one thing may be among them several times.  *|distances|
  * becomes how many operations before it those are that it directly depends on, growing; it lives
- * until the next call.  Returns their number or a negative code. */
+ * until the next call.  Returns their number or -ERR_SYSTEM, after which nothing but depend_free()
+ * may be called. */
 int64_t depend_next(struct depend *depend, const struct use *uses, uint32_t count,
                     const uint32_t **distances, struct err *err);
 
