@@ -11,6 +11,9 @@
 #include "nfsr_samples.h"
 #include "rdump/rdump.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 enum { SAMPLE_LISTS = 400 };
 
 /* Fills |r| with a record of |kind|; |list| is room for its dependencies. */
@@ -147,6 +150,16 @@ static inline bool same_rdump(enum rdump_kind kind, const void *x, const void *y
         break;
     }
     return same && !memcmp(&a, &b, sizeof(a));
+}
+
+/* A file with this in it, from its beginning on; -1: there is none. */
+static inline int sample_file(const void *data, size_t len)
+{
+    int fd = memfd_create("rdump", MFD_CLOEXEC);
+
+    if (fd < 0 || (len && write(fd, data, len) != (ssize_t)len) || lseek(fd, 0, SEEK_SET) != 0)
+        return -1;
+    return fd;
 }
 
 static inline struct bytes sample_text(const char *s)
