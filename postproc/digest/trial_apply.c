@@ -96,6 +96,11 @@ static int list_entry(void *ctx, const struct effect_entry *entry)
     return 0;
 }
 
+static bool is_listing(const struct effect *e)
+{
+    return e->succeeded && e->procedure && e->procedure->result->roles & ROLE_ENTRY;
+}
+
 static uint32_t count_children(const struct hierarchy *h, uint32_t node)
 {
     uint32_t count = 0;
@@ -125,7 +130,7 @@ static int fill_played(struct trial *t, struct played *p, struct listing *l)
         p->above = t->r->above;
     }
     *l = (struct listing){ .t = t, .fits = true };
-    if (e->result_roles & ROLE_ENTRY && t->object) {
+    if (is_listing(e) && t->object) {
         if (effect_entries(e, list_entry, l) < 0)
             return -t->err->code;
         p->entries = t->r->behind;
@@ -289,8 +294,8 @@ static uint32_t other_bits(const struct trial *t, const struct played *p, const 
         bits |= EXPECT_IDENTITY;
     if (e->has_granted && t->object && node_at(t->r->h, t->object)->first_done < e->call_time)
         bits |= EXPECT_ACCESS;
-    if (e->result_roles & ROLE_ENTRY && e->result == WALK_OK && e->eof && e->asked.cookie == 0 &&
-        l->fits && t->object && l->count == count_children(t->r->h, t->object))
+    if (is_listing(e) && e->result == WALK_OK && e->eof && e->asked.cookie == 0 && l->fits &&
+        t->object && l->count == count_children(t->r->h, t->object))
         bits |= EXPECT_NAMES;
     return bits;
 }
