@@ -8,10 +8,10 @@
  * finishes of its dependencies and of all operations that must have left the window. */
 struct simulation {
     uint32_t window, mask;
-    int64_t *finish;     /* of the last |window| operations or more; places: number & mask */
-    int64_t left;        /* latest finish of what is before the window */
-    int64_t makespan;    /* so far */
-    struct queue *queue; /* with a limit, in place of all this */
+    int64_t *finish;       /* of the last |window| operations or more; places: number & mask */
+    int64_t left;          /* latest finish of what is before the window */
+    int64_t makespan;      /* so far */
+    struct limited *queue; /* with a limit, in place of all this */
 };
 
 struct concurrency {
@@ -30,7 +30,7 @@ static int simulation_init(struct simulation *s, uint32_t window, uint32_t outst
     s->window = window;
     s->mask = places - 1;
     if (outstanding)
-        s->queue = queue_new(window, outstanding);
+        s->queue = limited_new(window, outstanding);
     else
         s->finish = calloc(places, sizeof(*s->finish));
     return s->queue || s->finish ? 0 : -ERR_SYSTEM;
@@ -76,7 +76,7 @@ void concurrency_free(struct concurrency *c)
         return;
     for (uint32_t i = 0; i < c->simulation_count; i++) {
         free(c->simulations[i].finish);
-        queue_free(c->simulations[i].queue);
+        limited_free(c->simulations[i].queue);
     }
     free(c);
 }
@@ -119,7 +119,7 @@ int concurrency_next(struct concurrency *c, const int64_t *latencies,
             for (uint32_t w = 0; w < c->options.window_count; w++, s++) {
                 if (!s->queue)
                     simulate(s, c->count, latencies[m], &edges[g]);
-                else if (queue_next(s->queue, latencies[m], &edges[g]) < 0)
+                else if (limited_next(s->queue, latencies[m], &edges[g]) < 0)
                     return err_set(err, ERR_SYSTEM, "no memory for a window of %u operations",
                                    s->window);
             }
@@ -134,5 +134,5 @@ int64_t concurrency_makespan(struct concurrency *c, uint32_t granularity, uint32
         &c->simulations[(granularity * c->options.model_count + model) * c->options.window_count +
                         window];
 
-    return s->queue ? queue_makespan(s->queue) : s->makespan;
+    return s->queue ? limited_makespan(s->queue) : s->makespan;
 }

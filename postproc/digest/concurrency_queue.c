@@ -22,7 +22,7 @@ struct heap {
     uint32_t count;
 };
 
-struct queue {
+struct limited {
     uint32_t window, mask, outstanding;
     uint64_t first, end; /* the first operation that is not finished; one behind the last */
     int64_t now;
@@ -34,14 +34,14 @@ struct queue {
     struct heap done;    /* a stack of what has just finished */
 };
 
-static struct waiting *at(struct queue *q, uint64_t number)
+static struct waiting *at(struct limited *q, uint64_t number)
 {
     return &q->waiting[number & q->mask];
 }
 
-struct queue *queue_new(uint32_t window, uint32_t outstanding)
+struct limited *limited_new(uint32_t window, uint32_t outstanding)
 {
-    struct queue *q = calloc(1, sizeof(*q));
+    struct limited *q = calloc(1, sizeof(*q));
     uint32_t places = 1;
 
     if (!q)
@@ -57,13 +57,13 @@ struct queue *queue_new(uint32_t window, uint32_t outstanding)
     q->running.numbers = calloc(window, sizeof(uint64_t));
     q->done.numbers = calloc(window, sizeof(uint64_t));
     if (!q->waiting || !q->ready.numbers || !q->running.numbers || !q->done.numbers) {
-        queue_free(q);
+        limited_free(q);
         return NULL;
     }
     return q;
 }
 
-void queue_free(struct queue *q)
+void limited_free(struct limited *q)
 {
     if (!q)
         return;
@@ -76,12 +76,12 @@ void queue_free(struct queue *q)
 }
 
 /* What a heap has in front: |by_time| those that finish early, else those of low number. */
-static bool before(struct queue *q, bool by_time, uint64_t a, uint64_t b)
+static bool before(struct limited *q, bool by_time, uint64_t a, uint64_t b)
 {
     return by_time && at(q, a)->time != at(q, b)->time ? at(q, a)->time < at(q, b)->time : a < b;
 }
 
-static void push(struct queue *q, struct heap *heap, bool by_time, uint64_t number)
+static void push(struct limited *q, struct heap *heap, bool by_time, uint64_t number)
 {
     uint32_t i = heap->count++;
 
@@ -90,7 +90,7 @@ static void push(struct queue *q, struct heap *heap, bool by_time, uint64_t numb
     heap->numbers[i] = number;
 }
 
-static uint64_t pop(struct queue *q, struct heap *heap, bool by_time)
+static uint64_t pop(struct limited *q, struct heap *heap, bool by_time)
 {
     uint64_t top = heap->numbers[0], last = heap->numbers[--heap->count];
     uint32_t i = 0, child;
@@ -108,7 +108,7 @@ static uint64_t pop(struct queue *q, struct heap *heap, bool by_time)
 }
 
 /* Nothing is left to wait for. */
-static void is_ready(struct queue *q, uint64_t number)
+static void is_ready(struct limited *q, uint64_t number)
 {
     if (at(q, number)->time == 0)
         q->done.numbers[q->done.count++] = number;
@@ -117,7 +117,7 @@ static void is_ready(struct queue *q, uint64_t number)
 }
 
 /* Takes those that are done out of what others wait for, and what that makes done. */
-static void settle(struct queue *q)
+static void settle(struct limited *q)
 {
     while (q->done.count) {
         struct waiting *w = at(q, q->done.numbers[--q->done.count]);
@@ -144,7 +144,7 @@ static void settle(struct queue *q)
         q->first++;
 }
 
-static void begin(struct queue *q)
+static void begin(struct limited *q)
 {
     while (q->ready.count && q->running.count < q->outstanding) {
         uint64_t number = pop(q, &q->ready, false);
@@ -156,7 +156,7 @@ static void begin(struct queue *q)
 }
 
 /* To the next moment in which something is finished. */
-static void advance(struct queue *q)
+static void advance(struct limited *q)
 {
     q->now = at(q, q->running.numbers[0])->time;
     while (q->running.count && at(q, q->running.numbers[0])->time == q->now)
@@ -165,7 +165,7 @@ static void advance(struct queue *q)
     begin(q);
 }
 
-static int add_link(struct queue *q, uint64_t from, uint64_t to)
+static int add_link(struct limited *q, uint64_t from, uint64_t to)
 {
     uint32_t i = q->link_free;
 
@@ -188,7 +188,7 @@ static int add_link(struct queue *q, uint64_t from, uint64_t to)
     return 0;
 }
 
-int queue_next(struct queue *q, int64_t latency, const struct concurrency_edges *edges)
+int limited_next(struct limited *q, int64_t latency, const struct concurrency_edges *edges)
 {
     uint64_t number = q->end;
     struct waiting *w;
@@ -214,7 +214,7 @@ int queue_next(struct queue *q, int64_t latency, const struct concurrency_edges 
     return 0;
 }
 
-int64_t queue_makespan(struct queue *q)
+int64_t limited_makespan(struct limited *q)
 {
     while (q->running.count)
         advance(q);

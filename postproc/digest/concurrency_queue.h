@@ -9,15 +9,15 @@
 
 #include "digest/concurrency.h"
 
-struct queue;
+struct limited;
 
 /* NULL: no memory. */
-struct queue *queue_new(uint32_t window, uint32_t outstanding);
-void queue_free(struct queue *q);
+struct limited *limited_new(uint32_t window, uint32_t outstanding);
+void limited_free(struct limited *q);
 
 /* 0 or -ERR_SYSTEM: no memory. */
-int queue_next(struct queue *q, int64_t latency, const struct concurrency_edges *edges);
+int limited_next(struct limited *q, int64_t latency, const struct concurrency_edges *edges);
 
-int64_t queue_makespan(struct queue *q); /* ns; plays what is left */
+int64_t limited_makespan(struct limited *q); /* ns; plays what is left */
 
 #endif

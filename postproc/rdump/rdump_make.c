@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rdump/rdump_make.h"
+#include "rdump/rdump_copies.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 struct maker {
     const struct rdump_make_options *options;
@@ -49,33 +55,100 @@ static int put_operation(void *ctx, const struct rdump_operation *operation,
     return rdump_put(m->writer, RDUMP_OPERATION, &o, err);
 }
 
-static int make(struct maker *m, sqlite3 *db, struct plan_counts *counts, struct err *err)
+static int put_plan(struct maker *m, sqlite3 *db, struct plan_counts *counts, struct err *err)
 {
     const struct plan_host host = { put_trace,     put_host, put_credential, put_object, put_entry,
                                     put_operation, m };
     const struct rdump_make_options *o = m->options;
     struct plan_options plan = { .filter = o->filter, .from = o->has_from ? o->from : BEGINNING };
-    const struct rdump_end end = { 0 };
 
     plan.granularity[o->granularity] = true;
-    if (plan_read(db, &plan, &host, counts, err) < 0)
-        return -err->code;
-    return rdump_put(m->writer, RDUMP_END, &end, err);
+    return plan_read(db, &plan, &host, counts, err);
+}
+
+/* Writes to |out| what |put| puts, and the end. */
+static int write_dump(output_writer *write, void *out, struct maker *m,
+                      int (*put)(struct maker *m, void *ctx, struct err *err), void *ctx,
+                      struct err *err)
+{
+    const struct rdump_end end = { 0 };
+    int result = -ERR_SYSTEM;
+
+    m->writer = rdump_writer_new(write, out, err);
+    if (m->writer && put(m, ctx, err) == 0)
+        result = rdump_put(m->writer, RDUMP_END, &end, err);
+    else
+        result = -err->code;
+    rdump_writer_free(m->writer);
+    return result;
+}
+
+struct source {
+    sqlite3 *db;
+    struct plan_counts *counts;
+    const char *path; /* of the dump that is copied */
+};
+
+static int put_database(struct maker *m, void *ctx, struct err *err)
+{
+    struct source *s = ctx;
+
+    return put_plan(m, s->db, s->counts, err);
+}
+
+static int put_copies(struct maker *m, void *ctx, struct err *err)
+{
+    const struct source *s = ctx;
+
+    return rdump_copy(s->path, m->options->copies, m->options->delay, m->options->seed, m->writer,
+                      err);
+}
+
+/* A dump of one copy goes to a temporary file first. */
+static int make_copies(struct maker *m, struct source *s, struct output *out, struct err *err)
+{
+    const char *folder = getenv("TMPDIR") && *getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+    char path[4096];
+    struct output *one;
+    int fd, result;
+
+    if ((size_t)snprintf(path, sizeof(path), "%s/nfsdigest.XXXXXX", folder) >= sizeof(path))
+        return err_set(err, ERR_SYSTEM, "TMPDIR is too long");
+    fd = mkstemp(path);
+    if (fd < 0)
+        return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
+    close(fd);
+    s->path = path;
+    one = output_open(path, err);
+    result = one ? write_dump(output_write, one, m, put_database, s, err) : -err->code;
+    if (result == 0)
+        result = output_commit(one, err);
+    else
+        output_close(one);
+    if (result == 0)
+        result = write_dump(output_write, out, m, put_copies, s, err);
+    unlink(path);
+    return result;
 }
 
 int rdump_make(sqlite3 *db, const struct rdump_make_options *options, const char *path,
                struct plan_counts *counts, struct err *err)
 {
     struct maker m = { .options = options };
+    struct source source = { .db = db, .counts = counts };
     struct output *out = output_open(path, err);
     int result;
 
     memset(counts, 0, sizeof(*counts));
     if (!out)
         return -err->code;
-    m.writer = rdump_writer_new(output_write, out, err);
-    result = m.writer ? make(&m, db, counts, err) : -err->code;
-    rdump_writer_free(m.writer);
+    result = options->copies > 1 ? make_copies(&m, &source, out, err)
+                                 : write_dump(output_write, out, &m, put_database, &source, err);
+    if (result == 0 && !counts->operations)
+        result = err_set(err, ERR_INPUT, "%s",
+                         options->filter || options->has_from
+                             ? "none of its operations of NFS version 3 is in what was asked for"
+                             : "there is no operation of NFS version 3 in it");
     if (result == 0)
         return output_commit(out, err);
     output_close(out);

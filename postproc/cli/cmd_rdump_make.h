@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/cmd_rdump_make.h
+ *
+ * "nfsdigest rdump DATABASE -o FILE": dumps of a trace or of parts of it.
+ */
+#ifndef NFSDIGEST_CLI_CMD_RDUMP_MAKE_H
+#define NFSDIGEST_CLI_CMD_RDUMP_MAKE_H
+
+#include "base/err.h"
+#include "digest/effect.h"
+
+struct rdump_make_args {
+    const char *client, *uid, *gid, *under, *split_by, *granularity, *time_scale;
+    int64_t from, to, delay; /* ns; |from|, |to|: INT64_MIN, INT64_MAX without */
+    uint64_t copies, seed;
+    const char *output;
+    bool json;
+};
+
+/* Whether an option was given that says how a dump is made. */
+bool rdump_make_wanted(const struct rdump_make_args *args);
+
+int rdump_make_run(const char *database, const struct rdump_make_args *args, struct err *err);
+
+#endif
