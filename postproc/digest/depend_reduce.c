@@ -220,7 +220,7 @@ uint32_t reduce(struct depend *d)
 
         o->met = r.low;
         r.min_level = o->level < r.min_level ? o->level : r.min_level;
-        if (i + 1 < r.count)
+        if (i + 1 < r.count && d->edges)
             __builtin_prefetch(edge_at(d, o->edges));
     }
     for (uint32_t i = 0; i < r.count; i++) {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "depend_oracle.h"
 #include "digest/depend_parts.h"
 
 #include <stdlib.h>
@@ -43,28 +44,13 @@ static void set_bit(uint64_t *set, uint32_t i)
     set[i / 64] |= UINT64_C(1) << i % 64;
 }
 
-/* The oracle: the words of depend.h, one by one. */
-static bool meet(const struct use *a, const struct use *b)
-{
-    if (a->object != b->object || (!a->changes && !b->changes))
-        return false;
-    if (a->thing == THING_NAMES || b->thing == THING_NAMES)
-        return (a->thing == THING_NAME && a->changes) || (b->thing == THING_NAME && b->changes);
-    if (a->thing != b->thing)
-        return false;
-    if (a->thing == THING_NAME)
-        return a->name == b->name;
-    return a->thing != THING_DATA ||
-           (a->start < b->end && b->start < a->end && a->start < a->end && b->start < b->end);
-}
-
 static bool conflict(uint32_t p, uint32_t q)
 {
     if (q - p >= t.horizon)
         return false;
     for (uint32_t i = 0; i < t.count[p]; i++)
         for (uint32_t k = 0; k < t.count[q]; k++)
-            if (meet(&t.uses[p][i], &t.uses[q][k]))
+            if (uses_meet(&t.uses[p][i], &t.uses[q][k]))
                 return true;
     return false;
 }
