@@ -24,6 +24,11 @@ int archive_pack(const struct stage *stage, const char *name, int64_t date, outp
 int archive_unpack(const char *path, struct stage *stage, const char *needle,
                    struct package_check *check, struct err *err);
 
+/* Whether anything else is in it than |stage|'s members, which are all of it, in its order: what is
+ * is a finding. */
+int archive_slack(const char *path, const struct stage *stage, struct package_check *check,
+                  struct err *err);
+
 /* Counts a finding and shows it. */
 void package_finding(struct package_check *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -168,5 +168,7 @@ int archive_unpack(const char *path, struct stage *stage, const char *needle,
     if (result == 0 && archive_filter_code(u.archive, 0) != ARCHIVE_FILTER_ZSTD)
         result = err_set(err, ERR_INPUT, "%s: no package: not compressed with zstd", path);
     archive_read_free(u.archive);
+    if (result == 0 && u.entries == stage->count)
+        result = archive_slack(path, stage, check, err);
     return result;
 }

@@ -299,6 +299,28 @@ def check_contents(b):
         changed("a cut replay dump", "trace.rdump", dump[:-1], "trace.rdump: ")
 
 
+def check_slack(b):
+    """Bytes that nobody sees who unpacks it."""
+    tar = p.unzstd(b.good)
+    end = len(tar.rstrip(b"\0")) + 511 & ~511
+    code, out, _ = b.verify(p.zstd(tar[:end] + bytes(1024)))
+    expect(code == 0, "a tar that ends at once:", out)
+    first = len(b.files["README.md"]) + 512
+    expect(first % 512, "README.md has no padding")
+    for what, other in (("behind the end", tar + b"secret"),
+                        ("behind a long end", tar[:end] + bytes(10240) + b"secret" + bytes(506)),
+                        ("many zeros", tar[:end] + bytes(1 << 20)),
+                        ("behind a member", tar[:first] + b"x" + tar[first + 1:]),
+                        ("in the place of zeros", tar[:end + 512] + b"secret" + bytes(506))):
+        b.wrong(what, p.zstd(other), "something between or behind its members")
+    pax = [(header(NAME + "/" + path, len(body), pax_headers={"comment": "secret"}
+                   if path == "README.md" else {}), body) for path, body in b.files.items()]
+    b.wrong("a comment of pax", p.archive(pax), "something between or behind its members")
+    b.wrong("a skippable frame", b.good + bytes.fromhex("502a4d18 06000000") + b"secret",
+            "not in one piece")
+    b.wrong("two frames", p.zstd(tar[:1000]) + p.zstd(tar[1000:]), "not in one piece")
+
+
 def check_others(b):
     """What is no package."""
     original = (b.folder / "mem-libnfs-all22.pcap").read_bytes()
@@ -347,6 +369,7 @@ def main():
         check_headers(b)
         check_database(b)
         check_contents(b)
+        check_slack(b)
         check_others(b)
     p.finish()
 
