@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: timeout=120 asan
 """nfsdigest concurrency on real captures: sums and counts are those that SQL finds in the database;
-makespans are those of a simulator of its own over the plan's dependencies; larger windows are never
+makespans are those of a simulator of its own over a replay dump's dependencies; larger windows are never
 slower; a window of 1 has concurrency 1; text, JSON and the plot's points say the same; limits hold;
 what makes no sense is refused.  Plots are XML, also with hostile labels."""
 import heapq
@@ -24,6 +24,7 @@ BUILD = pathlib.Path(os.environ.get("BUILD") or SRC / "build")
 sys.path.insert(0, str(SRC / "tests/gen"))
 
 import database  # noqa: E402
+import rdump_file  # noqa: E402
 
 NAMES = ["vfs-libnfs-all22", "knfsd-netem-tcp", "pair-ganesha-vfs", "pair-knfsd"]
 DIRECTORY = (3, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17)  # RFC 1813: those with names or entries
@@ -115,21 +116,19 @@ def shapes(name, models, windows):
               name + ": fine is slower than object")
 
 
-def plan(path):
+def plan(scratch, path):
     """(latency, or None where it has to be guessed, whether it works on a directory, whether it is
-    played) of each operation, and what it depends on by granularity."""
-    text = subprocess.run([BUILD / "bin/tests/plan_dump", path], capture_output=True, text=True,
-                          check=True).stdout
-    operations, before = [], {"object": [], "fine": []}
-    for number, line in enumerate(text.splitlines()):
-        inferred, unplayable, procedure, latency, *edges = line.split("\t")
-        guess = inferred != "0" or latency == "-1"
-        operations.append((None if guess else int(latency), int(procedure) in DIRECTORY,
-                           unplayable == "0"))
-        for granularity, distances in zip(("object", "fine"), edges):
-            before[granularity].append([number - int(d) for d in distances.split(",")
-                                        if distances != "-"])
-    return operations, before
+    played) of each operation, and what it depends on by granularity, as replay dumps have it."""
+    before = {}
+    for granularity in ("object", "fine"):
+        dump = scratch / "plan.rdump"
+        subprocess.run([database.program(), "rdump", "--granularity", granularity, "-o", dump, path],
+                       capture_output=True, check=True)
+        records = [record for kind, record in rdump_file.read(dump) if kind == "operation"]
+        before[granularity] = [[number - distance for distance in record.dependencies]
+                               for number, record in enumerate(records)]
+    return [(None if r.inferred or r.latency < 0 else r.latency, r.procedure in DIRECTORY,
+             not r.unplayable) for r in records], before
 
 
 def longest_path(latencies, before):
@@ -175,8 +174,8 @@ def replay(latencies, before, window, limit):
     return now
 
 
-def against_replays(path, name):
-    operations, before = plan(path)
+def against_replays(scratch, path, name):
+    operations, before = plan(scratch, path)
     models = [(("-l", "1ms", "-d", "3"), 10**6, 1), (("-l", "1ms", "-d", "3"), 10**6, 3)]
     if all(latency is not None or not played for latency, _, played in operations):
         models += [(("-d", "2"), None, 1), (("-d", "2"), None, 2)]
@@ -364,7 +363,7 @@ def main():
             plot(scratch, path, name, windows)
             constant(path, name)
             limits(path, name, models, windows)
-            against_replays(path, name)
+            against_replays(scratch, path, name)
             print("%s: %d operations; critical path %s" % (name, trace["operations"], {
                 key: "%.3f s" % (model["critical_path"] / 1e9) for key, model in models.items()}))
         check(summed >= 2, "sums of latencies: %d checked" % summed)
