@@ -177,65 +177,90 @@ static uint8_t mark_of(const struct plan *p, int64_t operation)
     return found ? found->why : 0;
 }
 
-static int edges_of(struct plan *p, const struct rehearsed *r, struct plan_edges *edges,
-                    struct err *err)
-{
-    for (int g = 0; g < 2; g++) {
-        int64_t count;
+/* An operation on its way to the thread that finds its dependencies: this, its arguments, its uses.
+ */
+struct job {
+    struct rdump_operation operation;
+    uint32_t use_count[2];
+};
 
-        edges[g] = (struct plan_edges){ 0 };
-        if (!p->depend[g])
-            continue;
-        p->access.count = 0;
-        if (r->played && access_of(&p->access, r->played, (enum granularity)g, err) < 0)
-            return -err->code;
-        count =
-            depend_next(p->depend[g], p->access.uses, p->access.count, &edges[g].distances, err);
+static int take_job(void *ctx, void *data, size_t len, struct err *err)
+{
+    struct plan *p = ctx;
+    struct job *j = data;
+    struct plan_edges edges[2] = { { 0 }, { 0 } };
+    const uint8_t *at = (const uint8_t *)(j + 1);
+
+    (void)len;
+    for (int g = 0; g < 2; g++) {
+        int64_t count = p->depend[g]
+                            ? depend_next(p->depend[g], (const struct use *)(const void *)at,
+                                          j->use_count[g], &edges[g].distances, err)
+                            : 0;
+
         if (count < 0)
             return (int)count;
         edges[g].count = (uint32_t)count;
+        at += j->use_count[g] * sizeof(struct use);
     }
-    return 0;
+    if (!p->host->operation)
+        return 0;
+    j->operation.arguments.data = at;
+    j->operation.dependencies = edges[p->first].distances;
+    j->operation.dependency_count = edges[p->first].count;
+    return p->host->operation(p->host->ctx, &j->operation, edges, err);
+}
+
+static int queue_job(struct plan *p, const struct rehearsed *r, struct job *j, struct err *err)
+{
+    struct iovec pieces[4] = { { j, sizeof(*j) } };
+
+    for (int g = 0; g < 2; g++) {
+        struct access *a = &p->access[g];
+
+        a->count = 0;
+        if (p->depend[g] && r->played && access_of(a, r->played, (enum granularity)g, err) < 0)
+            return -err->code;
+        j->use_count[g] = a->count;
+        pieces[1 + g] = (struct iovec){ a->uses, a->count * sizeof(*a->uses) };
+    }
+    pieces[3] = (struct iovec){ (void *)j->operation.arguments.data, j->operation.arguments.len };
+    return queue_put(p->queue, pieces, 4, err);
 }
 
 static int take_rehearsed(void *ctx, const struct rehearsed *r, struct err *err)
 {
     struct plan *p = ctx;
     const struct effect *e = &r->op->effect;
-    struct plan_edges edges[2];
-    struct rdump_operation o = {
-        .source = r->op->inferred ? 0 : e->id,
-        .inferred = r->op->inferred,
-        .unplayable = r->unplayable,
-        .time = e->call_time - p->first_time,
-        .latency = !r->op->inferred && e->pairing == PAIRED ? e->done_time - e->call_time : -1,
-        .client = e->client_number,
-        .server = e->server_number,
-        .credential = e->credential,
-        .procedure = e->procedure ? (uint8_t)e->procedure->number : PLAN_NO_PROCEDURE,
-        .status = e->status >= 0 ? (uint32_t)e->status : 0,
-        .made = r->made,
-        .arguments = e->arguments_body,
-        .mask = r->mask,
-        .digest = r->digest,
-    };
+    struct job j = { .operation = {
+                         .source = r->op->inferred ? 0 : e->id,
+                         .inferred = r->op->inferred,
+                         .unplayable = r->unplayable,
+                         .time = e->call_time - p->first_time,
+                         .latency = !r->op->inferred && e->pairing == PAIRED
+                                        ? e->done_time - e->call_time
+                                        : -1,
+                         .client = e->client_number,
+                         .server = e->server_number,
+                         .credential = e->credential,
+                         .procedure =
+                             e->procedure ? (uint8_t)e->procedure->number : PLAN_NO_PROCEDURE,
+                         .status = e->status >= 0 ? (uint32_t)e->status : 0,
+                         .made = r->made,
+                         .arguments = e->arguments_body,
+                         .mask = r->mask,
+                         .digest = r->digest,
+                     } };
 
     if (r->op->inferred) {
         p->counts->inferred++;
         p->counts->by_reason[r->op->inferred]++;
-        o.time = e->call_time - p->first_time;
     }
     if (r->unplayable) {
         p->counts->unplayable++;
         p->counts->by_unplayable[r->unplayable]++;
     }
-    if (edges_of(p, r, edges, err) < 0)
-        return -err->code;
-    if (!p->host->operation)
-        return 0;
-    o.dependencies = edges[p->first].distances;
-    o.dependency_count = edges[p->first].count;
-    return p->host->operation(p->host->ctx, &o, edges, err);
+    return queue_job(p, r, &j, err);
 }
 
 static int play(struct plan *p, struct err *err)
@@ -244,16 +269,17 @@ static int play(struct plan *p, struct err *err)
 
     p->rehearsal.rehearsed = take_rehearsed;
     p->rehearsal.ctx = p;
-    if (spool_rewind(p->spool, err) < 0)
+    p->queue = queue_new(take_job, p, err);
+    if (!p->queue || spool_rewind(p->spool, err) < 0)
         return -err->code;
     while ((op = spool_take(p->spool, err)) != NULL) {
         op->unplayable = mark_of(p, op->effect.id);
         if (rehearse(&p->rehearsal, op, err) < 0)
             return err_prefix(err, "rehearsal");
     }
-    if (err->code)
+    if (err->code || rehearsal_end(&p->rehearsal, err) < 0)
         return -err->code;
-    return rehearsal_end(&p->rehearsal, err);
+    return queue_drain(p->queue, err);
 }
 
 static int run(struct plan *p, sqlite3 *db, struct err *err)
@@ -293,6 +319,7 @@ int plan_read(sqlite3 *db, const struct plan_options *options, const struct plan
     p->host = host;
     p->counts = counts;
     result = run(p, db, err);
+    queue_free(p->queue);
     counts->superfluous = p->rehearsal.superfluous;
     counts->compared = p->rehearsal.compared;
     memcpy(counts->unsure, p->rehearsal.unsure, sizeof(counts->unsure));
@@ -302,7 +329,8 @@ int plan_read(sqlite3 *db, const struct plan_options *options, const struct plan
         depend_free(p->depend[g]);
     }
     rehearsal_free(&p->rehearsal);
-    access_free(&p->access);
+    access_free(&p->access[0]);
+    access_free(&p->access[1]);
     tree_free(&p->tree);
     spool_free(p->spool);
     for (uint32_t i = 0; i < p->host_count; i++)

@@ -8,6 +8,8 @@
  *     pass 1   operations of the database -> hierarchy and inferences (learn.h) -> a spool
  *     pass 2   the spool -> a rehearsal on a model of the tree (rehearse.h) -> dependencies -> host
  *
+ * Either pass uses two threads.
+ *
  * Memory: that of either pass: hierarchy.h or rehearse.h, and depend.h for each granularity; on
  * disk, in TMPDIR, about 200 bytes an operation.
  */
@@ -25,7 +27,8 @@ struct plan_edges {
     uint32_t count;
 };
 
-/* Every callback returns 0 or a negative code, which ends the reading; each may be NULL. */
+/* Every callback returns 0 or a negative code, which ends the reading; each may be NULL.
+ * |operation| is called in another thread than the others, after these. */
 struct plan_host {
     int (*trace)(void *ctx, const struct rdump_trace *trace, struct err *err);
     int (*host)(void *ctx, const struct rdump_host *host, struct err *err);

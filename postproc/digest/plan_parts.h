@@ -7,6 +7,7 @@
 #ifndef NFSDIGEST_DIGEST_PLAN_PARTS_H
 #define NFSDIGEST_DIGEST_PLAN_PARTS_H
 
+#include "base/queue.h"
 #include "digest/plan.h"
 #include "digest/tree.h"
 
@@ -29,8 +30,9 @@ struct plan {
     struct spool *spool;
     struct rehearsal rehearsal;
     struct depend *depend[2];
-    struct access access;
-    int first; /* granularity of the operations' own dependencies */
+    struct access access[2];
+    struct queue *queue; /* to the thread that finds dependencies */
+    int first;           /* granularity of the operations' own dependencies */
     int64_t first_time;
     char **hosts;
     uint32_t host_count;

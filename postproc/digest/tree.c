@@ -1,13 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "digest/tree.h"
+#include "base/digest.h"
 
 #include <stdlib.h>
+
+/* Handles come again and again: the last ones are remembered by their hash. */
+static struct tree_found *remembered(struct tree *t, const char *server, struct bytes handle,
+                                     uint64_t *hash)
+{
+    *hash = XXH3_64bits_withSeed(handle.data, handle.len, (uintptr_t)server);
+    return &t->found[*hash % TREE_FOUND];
+}
 
 int tree_find(struct tree *t, const char *server, struct bytes handle, uint32_t *object,
               struct err *err)
 {
+    uint64_t hash;
+    struct tree_found *found = remembered(t, server, handle, &hash);
     int step;
 
+    *object = found->object;
+    if (found->object && found->hash == hash)
+        return 0;
     *object = 0;
     sqlite3_bind_blob(t->find, 1, handle.data, (int)handle.len, SQLITE_STATIC);
     sqlite3_bind_text(t->find, 2, server, -1, SQLITE_STATIC);
@@ -17,6 +31,7 @@ int tree_find(struct tree *t, const char *server, struct bytes handle, uint32_t 
     else if (step != SQLITE_DONE)
         store_fail(t->db, "objects", err);
     sqlite3_reset(t->find);
+    *found = (struct tree_found){ hash, *object };
     return step == SQLITE_ROW || step == SQLITE_DONE ? 0 : -err->code;
 }
 
@@ -128,6 +143,9 @@ int tree_read(struct tree *t, sqlite3 *db, const struct tree_options *options, s
         return -err->code;
     t->learn.find = find;
     t->learn.ctx = t;
+    t->found = calloc(TREE_FOUND, sizeof(*t->found));
+    if (!t->found)
+        return err_set(err, ERR_SYSTEM, "out of memory for the tree");
     if (sqlite3_prepare_v3(db, "SELECT id FROM object WHERE handle = ? AND server = ?", -1,
                            SQLITE_PREPARE_PERSISTENT, &t->find, NULL) != SQLITE_OK)
         return store_fail(db, "objects", err);
@@ -143,6 +161,7 @@ void tree_free(struct tree *t)
 {
     sqlite3_finalize(t->find);
     learn_free(&t->learn);
+    free(t->found);
     free(t->entries);
     memset(t, 0, sizeof(*t));
 }

@@ -14,7 +14,10 @@
 #include "digest/learn.h"
 #include "store/store.h"
 
-enum { TREE_GROWTH = 20 }; /* parts of the trace's time */
+enum {
+    TREE_GROWTH = 20,     /* parts of the trace's time */
+    TREE_FOUND = 1 << 17, /* handles that are remembered */
+};
 
 struct tree_growth {
     int64_t time; /* end of the part */
@@ -22,10 +25,16 @@ struct tree_growth {
     struct hierarchy_counts counts;
 };
 
+struct tree_found {
+    uint64_t hash; /* of the handle and the server's text */
+    uint32_t object;
+};
+
 struct tree {
     struct learn learn;
     sqlite3 *db;
     sqlite3_stmt *find;
+    struct tree_found *found;
     struct tree_growth growth[TREE_GROWTH];
     uint32_t growth_count;
     uint64_t operations;
