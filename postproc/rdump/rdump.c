@@ -140,8 +140,10 @@ int rdump_next(struct rdump_reader *r, enum rdump_kind *kind, const void **recor
     result = block_reader_next(&r->blocks, &number, &r->record, err);
     if (result < 0)
         r->failed = result;
-    *kind = (enum rdump_kind)number;
-    *record = &r->record;
+    if (result > 0) {
+        *kind = (enum rdump_kind)number;
+        *record = &r->record;
+    }
     return result;
 }
 
