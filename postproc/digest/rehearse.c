@@ -175,13 +175,67 @@ static int empty(struct rehearsal *r, struct trial *t, struct err *err)
     return 0;
 }
 
-static int put_aside(struct rehearsal *r, struct spooled *op)
+static void put_aside(struct rehearsal *r, struct spooled *op)
 {
     op->next = NULL;
     *r->waiting_end = op;
     r->waiting_end = &op->next;
     r->waiting_count++;
-    return 0;
+}
+
+/* Takes the one at |at| out of those that wait. */
+static struct spooled *take_out(struct rehearsal *r, struct spooled **at)
+{
+    struct spooled *op = *at;
+
+    *at = op->next;
+    r->waiting_count--;
+    if (!*at)
+        r->waiting_end = at;
+    return op;
+}
+
+/* Whether it leaves the tree other than it was. */
+static bool changes_tree(const struct spooled *op)
+{
+    const struct effect *e = &op->effect;
+
+    if (!e->succeeded || op->unplayable)
+        return false;
+    return (e->name_role | e->name2_role) & (ROLE_BINDS | ROLE_REMOVES) ||
+           (e->object_role & ROLE_MODIFIES &&
+            (e->roles & ROLE_DATA || e->procedure->arguments->roles & ROLE_SETS));
+}
+
+static bool met_by(const struct trial *t, uint32_t node)
+{
+    return node &&
+           (node == t->object || node == t->object2 || node == t->found || node == t->target);
+}
+
+/* Whether both meet some object. */
+static bool share(const struct trial *a, const struct trial *b)
+{
+    return met_by(a, b->object) || met_by(a, b->object2) || met_by(a, b->found) ||
+           met_by(a, b->target);
+}
+
+/* Whether a change of the object was under way at the same time. */
+static bool is_racing(const struct trial *t, uint32_t node)
+{
+    struct rehearsal *r = t->r;
+    struct trial other;
+
+    if (node_at(r->h, node)->changed >= t->e->call_time)
+        return true;
+    for (struct spooled *op = r->waiting; op; op = op->next) {
+        if (op == t->op || !changes_tree(op))
+            continue;
+        trial_meet(&other, r, op, t->err);
+        if (met_by(&other, node))
+            return true;
+    }
+    return false;
 }
 
 /* Attributes that differ though nothing was under way: a change of them that was not captured. */
@@ -196,8 +250,7 @@ static int explain(struct trial *t, uint32_t differs, struct err *err)
         struct attributes a;
         struct spooled *o;
 
-        if (!i || !i->node || node_at(t->r->h, i->node)->changed >= t->e->call_time ||
-            !effect_attributes(t->e, order[k], &a))
+        if (!i || !i->node || is_racing(t, i->node) || !effect_attributes(t->e, order[k], &a))
             continue;
         if (i->type != OBJECT_REG)
             groups &= ~(1U << EXPECT_SIZE);
@@ -223,9 +276,7 @@ static void count_unsure(struct trial *t, uint32_t differs)
         if (!(differs >> bit & 1))
             continue;
         i = trial_image(t, bit < 4 * EXPECT_GROUPS ? order[bit / EXPECT_GROUPS] : OF_OBJECT);
-        t->r->unsure[i && i->node && node_at(t->r->h, i->node)->changed >= t->e->call_time
-                         ? UNSURE_RACING
-                         : UNSURE_UNSEEN]++;
+        t->r->unsure[i && i->node && is_racing(t, i->node) ? UNSURE_RACING : UNSURE_UNSEEN]++;
     }
 }
 
@@ -274,77 +325,160 @@ static int try_it(struct rehearsal *r, struct spooled *op, bool last, struct err
     return result < 0 ? result : 1;
 }
 
-/* The same; unless it does not fit yet, it is freed. */
-static int try(struct rehearsal *r, struct spooled *op, bool last, struct err *err)
+/* Whether both are about one object, as far as handles say. */
+static bool are_near(const struct effect *a, const struct effect *b)
 {
-    int result = try_it(r, op, last, err);
+    return a->object == b->object || (a->parent2 && a->parent2 == b->object) ||
+           (b->parent2 && (b->parent2 == a->object || b->parent2 == a->parent2)) ||
+           (a->new_object && a->new_object == b->object) ||
+           (b->new_object && b->new_object == a->object);
+}
 
-    if (result != 0)
-        free(op);
-    return result;
+/* Trial of a change; whether it fits now. */
+static bool fits_now(struct trial *t, struct rehearsal *r, struct spooled *op, struct err *err)
+{
+    trial_meet(t, r, op, err);
+    if (!trial_fits(t) || trial_needs_empty(t))
+        return false;
+    trial_predict(t);
+    return trial_differs(t) == 0;
+}
+
+/* A change that waits, fits now and would not fit any more behind |op|, which fits now and will
+ * then: it must have come before.  NULL: there is none. */
+static struct spooled **must_precede(struct rehearsal *r, struct spooled *op, struct err *err)
+{
+    struct trial t, other;
+
+    if (!fits_now(&t, r, op, err))
+        return NULL;
+    for (struct spooled **at = &r->waiting; *at; at = &(*at)->next) {
+        struct spooled *o = *at;
+
+        if (o == op || !changes_tree(o) || !are_near(&op->effect, &o->effect) ||
+            !fits_now(&other, r, o, err))
+            continue;
+        if (!trial_fits_after(&t, o) && trial_fits_after(&other, op))
+            return at;
+    }
+    return NULL;
+}
+
+/* Carries out what must come before a change. */
+static int precede(struct rehearsal *r, struct spooled *op, struct err *err)
+{
+    struct spooled **at, **before;
+
+    while ((at = must_precede(r, op, err)) != NULL) {
+        struct spooled *o;
+        int result;
+
+        for (uint32_t i = 0; i < r->waiting_count && (before = must_precede(r, *at, err)); i++)
+            at = before;
+        o = take_out(r, at);
+        result = try_it(r, o, false, err);
+        if (result == 0)
+            put_aside(r, o);
+        else
+            free(o);
+        if (result <= 0)
+            return result;
+    }
+    return 0;
+}
+
+/* Tries those that wait: of changes only those that share an object with |for_whom|, if any.
+ * 1: one fitted, and was carried out. */
+static int try_one(struct rehearsal *r, struct spooled *for_whom, struct err *err)
+{
+    struct trial mine, other;
+    int result;
+
+    for (struct spooled **at = &r->waiting; *at; at = &(*at)->next) {
+        struct spooled *op = *at;
+
+        if (changes_tree(op)) {
+            if (!for_whom)
+                continue;
+            trial_meet(&mine, r, for_whom, err);
+            trial_meet(&other, r, op, err);
+            if (!share(&mine, &other))
+                continue;
+        }
+        result = try_it(r, op, false, err);
+        if (result < 0)
+            return result;
+        if (result > 0) {
+            free(take_out(r, at));
+            return 1;
+        }
+    }
+    return 0;
 }
 
 /* Others may fit now. */
 static int try_waiting(struct rehearsal *r, struct err *err)
 {
-    struct spooled **at = &r->waiting;
+    int result;
 
-    while (*at) {
-        struct spooled *op = *at, *next = op->next;
-        int result = try(r, op, false, err);
-
-        if (result < 0)
-            return result;
-        if (result == 0) {
-            at = &op->next;
-            continue;
-        }
-        *at = next;
-        r->waiting_count--;
-        if (!next)
-            r->waiting_end = at;
-        at = &r->waiting;
-    }
-    return 0;
+    while ((result = try_one(r, NULL, err)) > 0)
+        ;
+    return result;
 }
 
-/* Those whose time is up, first come first. */
+/* An operation whose time is up: if it does not fit, changes that were under way at the same time
+ * may have come before it. */
+static int carry_out(struct rehearsal *r, struct spooled *op, struct err *err)
+{
+    int result = changes_tree(op) ? precede(r, op, err) : 0, others;
+
+    if (result == 0)
+        result = try_it(r, op, false, err);
+    while (result == 0 && (others = try_one(r, op, err)) != 0) {
+        if (others < 0)
+            return others;
+        result = try_it(r, op, false, err);
+    }
+    return result == 0 ? try_it(r, op, true, err) : result;
+}
+
+/* Those whose time is up, in the order in which it is. */
 static int give_up(struct rehearsal *r, int64_t time, bool all, struct err *err)
 {
-    struct spooled **at = &r->waiting;
+    for (;;) {
+        struct spooled **first = NULL, *op;
+        int result;
 
-    while (*at) {
-        struct spooled *op = *at, *next = op->next;
-
-        if (!all && op->effect.done_time >= time && r->waiting_count < REHEARSAL_WAITING) {
-            at = &op->next;
-            continue;
-        }
-        *at = next;
-        r->waiting_count--;
-        if (!next)
-            r->waiting_end = at;
-        if (try(r, op, true, err) < 0 || try_waiting(r, err) < 0)
+        for (struct spooled **at = &r->waiting; *at; at = &(*at)->next)
+            if (!first || (*at)->effect.done_time < (*first)->effect.done_time)
+                first = at;
+        if (!first ||
+            (!all && (*first)->effect.done_time >= time && r->waiting_count < REHEARSAL_WAITING))
+            return 0;
+        op = take_out(r, first);
+        result = carry_out(r, op, err);
+        free(op);
+        if (result < 0 || try_waiting(r, err) < 0)
             return -err->code;
-        at = &r->waiting;
     }
-    return 0;
 }
 
 int rehearse(struct rehearsal *r, struct spooled *op, struct err *err)
 {
-    int result;
+    int result = 0;
 
     if (r->waiting && give_up(r, op->effect.call_time, false, err) < 0) {
         free(op);
         return -err->code;
     }
-    result = try(r, op, false, err);
+    /* whatever changes nothing may come as soon as it fits; changes, as late as they can */
+    if (!changes_tree(op))
+        result = try_it(r, op, false, err);
     if (result == 0)
-        return put_aside(r, op);
-    if (result < 0)
-        return result;
-    return r->waiting ? try_waiting(r, err) : 0;
+        put_aside(r, op);
+    else
+        free(op);
+    return result < 0 ? result : 0;
 }
 
 int rehearsal_end(struct rehearsal *r, struct err *err)

@@ -5,9 +5,10 @@
  * carry them out, so that they come into an order in which their results are right, and what cannot
  * be so is known before anybody replays them.
  *
- * Operations are taken in the order of their calls.  One whose result does not fit yet waits, for
- * as long as it was under way in the trace: others that were called meanwhile may have been carried
- * out before it.  When its time is up,
+ * Operations are taken in the order of their calls.  One that changes nothing is played as soon as
+ * its result fits.  Changes are played as late as they can: when their replies came, or when an
+ * operation whose reply came does not fit without them, for others that were called meanwhile may
+ * have been carried out before.  When the time of one is up that does not fit,
  *   - attributes that do not fit are left out of what a replay must show again, if a change of
  *     them was under way; else a SETATTR is put before it that explains them;
  *   - an operation whose status or object does not fit is marked UNPLAYABLE_ORDER and not played.

@@ -19,6 +19,12 @@ static struct image *image_of(struct trial *t, uint32_t node)
         if (t->images[k].node == node)
             return &t->images[k];
     i = &t->images[t->image_count++];
+    for (uint32_t k = 0; t->after && k < t->after->image_count; k++)
+        if (t->after->images[k].node == node) {
+            *i = t->after->images[k];
+            i->changed = i->mode_changed = false;
+            return i;
+        }
     *i = (struct image){ .node = node,
                          .type = n->type,
                          .knows = n->knows,
@@ -47,12 +53,14 @@ static uint32_t dots(const struct hierarchy *h, uint32_t directory, struct bytes
     return entry ? entry_at(h, entry)->parent : NODE_NONE;
 }
 
-void trial_meet(struct trial *t, struct rehearsal *r, struct spooled *op, struct err *err)
+static void meet(struct trial *t, struct rehearsal *r, const struct trial *after,
+                 struct spooled *op, struct err *err)
 {
     const struct hierarchy *h = r->h;
     struct effect *e = &op->effect;
 
     memset(t, 0, sizeof(*t));
+    t->after = after;
     t->r = r;
     t->op = op;
     t->e = e;
@@ -83,6 +91,20 @@ void trial_meet(struct trial *t, struct rehearsal *r, struct spooled *op, struct
         image_of(t, t->found);
     if (t->target)
         image_of(t, t->target);
+}
+
+void trial_meet(struct trial *t, struct rehearsal *r, struct spooled *op, struct err *err)
+{
+    meet(t, r, NULL, op, err);
+}
+
+bool trial_fits_after(const struct trial *first, struct spooled *op)
+{
+    struct trial t;
+
+    meet(&t, first->r, first, op, first->err);
+    trial_predict(&t);
+    return trial_differs(&t) == 0;
 }
 
 /* Whether the object behind a name is |object| of the database. */

@@ -34,6 +34,7 @@ struct trial {
     uint32_t image_count;
     uint64_t size_before;
     const struct image *resized;
+    const struct trial *after; /* not yet carried out, but its images count; or NULL */
     struct err *err;
 };
 
@@ -49,6 +50,9 @@ void trial_predict(struct trial *t);
  * those that differ from what it would be now. */
 uint32_t trial_shown(const struct trial *t);
 uint32_t trial_differs(const struct trial *t);
+/* Whether the attributes that |op| shows would fit if |first|, which fits and was predicted, were
+ * carried out before; both find the names that are there now. */
+bool trial_fits_after(const struct trial *first, struct spooled *op);
 /* The image of what the attributes of the result are about, or NULL. */
 struct image *trial_image(const struct trial *t, enum whose whose);
 
