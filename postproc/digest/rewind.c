@@ -35,7 +35,8 @@ static void sort_entries(struct hierarchy *h)
 
 static void reset_nodes(struct hierarchy *h)
 {
-    memset(h->node_of, 0, (size_t)h->object_cap * sizeof(*h->node_of));
+    if (h->object_cap)
+        memset(h->node_of, 0, (size_t)h->object_cap * sizeof(*h->node_of));
     h->live_nodes = 0;
     for (uint32_t i = 1; i < h->nodes.count; i++) {
         struct node *n = node_at(h, i);

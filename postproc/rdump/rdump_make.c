@@ -123,8 +123,7 @@ static int make_copies(struct maker *m, struct source *s, struct output *out, st
     result = one ? write_dump(output_write, one, m, put_database, s, err) : -err->code;
     if (result == 0)
         result = output_commit(one, err);
-    else
-        output_close(one);
+    output_close(one);
     if (result == 0)
         result = write_dump(output_write, out, m, put_copies, s, err);
     unlink(path);
@@ -150,7 +149,7 @@ int rdump_make(sqlite3 *db, const struct rdump_make_options *options, const char
                              ? "none of its operations of NFS version 3 is in what was asked for"
                              : "there is no operation of NFS version 3 in it");
     if (result == 0)
-        return output_commit(out, err);
+        result = output_commit(out, err);
     output_close(out);
     return result;
 }
