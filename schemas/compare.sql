@@ -24,8 +24,8 @@ CREATE TABLE meta (
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Names of codes used in other tables: domains 'align', 'reason', 'kind', 'match', 'withheld',
--- 'unsynchronized', and for people |text|, which says more than |name|.
+-- Names of codes used in other tables: domains 'align', 'reason', 'overlap', 'kind', 'match',
+-- 'withheld', 'unsynchronized', and for people |text|, which says more than |name|.
 CREATE TABLE code (
     domain TEXT NOT NULL,
     value INTEGER NOT NULL,
@@ -101,7 +101,9 @@ CREATE TABLE alignment (
     sut INTEGER,
     object INTEGER,                 -- row of object; NULL: none, or not matched
     client INTEGER,                 -- row of client
-    listing INTEGER                 -- 'part' of a listing: the operation of the same side that began it
+    listing INTEGER,                -- 'part' of a listing: the operation of the same side that began it
+    ref_overlap INTEGER,            -- code 'overlap', bits: what other requests were under way; NULL: none
+    sut_overlap INTEGER
 ) STRICT;
 
 -- A difference between two replies (or two operations).
@@ -306,6 +308,7 @@ SELECT a.id, CASE WHEN a.ref IS NULL THEN 'sut' ELSE 'ref' END AS side,
 CREATE INDEX alignment_by_ref ON alignment (ref) WHERE ref IS NOT NULL;
 CREATE INDEX alignment_by_sut ON alignment (sut) WHERE sut IS NOT NULL;
 CREATE INDEX alignment_by_object ON alignment (object);
+CREATE INDEX alignment_by_listing ON alignment (listing) WHERE listing IS NOT NULL;
 CREATE INDEX object_by_ref ON object (ref);
 CREATE INDEX object_by_sut ON object (sut);
 CREATE INDEX discrepancy_by_cluster ON discrepancy (cluster);

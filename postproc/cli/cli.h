@@ -24,6 +24,7 @@ int cmd_ops(int argc, char **argv, struct err *err);
 int cmd_tree(int argc, char **argv, struct err *err);
 int cmd_concurrency(int argc, char **argv, struct err *err);
 int cmd_rdump(int argc, char **argv, struct err *err);
+int cmd_compare(int argc, char **argv, struct err *err);
 int cmd_check(int argc, char **argv, struct err *err);
 int cmd_audit(int argc, char **argv, struct err *err);
 int cmd_key(int argc, char **argv, struct err *err);

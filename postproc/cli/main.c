@@ -16,6 +16,7 @@ static const struct command commands[] = {
     { "tree", cmd_tree, "show the tree that was there before the trace" },
     { "concurrency", cmd_concurrency, "say how much a replay of the trace can do at a time" },
     { "rdump", cmd_rdump, "look at replay dumps and check them" },
+    { "compare", cmd_compare, "say where two servers answered the same requests otherwise" },
     { "check", cmd_check, "verify a database or record stream" },
     { "key", cmd_key, "make and check the keys of pseudonyms" },
     { "policy", cmd_policy, "list, show and check what anonymizing can do" },

@@ -2,7 +2,7 @@
 /* postproc/compare/align.h
  *
  * Which elements of two sequences of requests belong together: a longest common subsequence (Myers,
- * "An O(ND) Difference Algorithm", linear space), so that insertions and deletions on either side
+ * "An O(ND) Difference Algorithm"), so that insertions and deletions on either side
  * disturb nothing behind them.
  *
  * Sequences come piece by piece and are aligned in windows: what is equal at the front goes at
@@ -11,7 +11,7 @@
  * ALIGN_EDITS insertions and deletions would be needed: then those of the best way so far, and the
  * search begins anew behind it.
  *
- * Memory: ALIGN_WINDOW elements of each sequence, and 64 KiB.
+ * Memory: ALIGN_WINDOW elements of each sequence, and at most 4 MiB for the search.
  */
 #ifndef NFSDIGEST_COMPARE_ALIGN_H
 #define NFSDIGEST_COMPARE_ALIGN_H
@@ -27,15 +27,18 @@ enum {
 };
 
 struct align_element {
-    uint64_t key; /* equal requests have equal ones */
-    int64_t id;   /* operation */
+    uint64_t key;  /* equal requests have equal ones */
+    int64_t id;    /* operation */
+    int64_t time;  /* of its call */
+    uint32_t made; /* object that it found or made; 0: none */
 };
 
 struct align {
     /* The next element of a side: 1, 0 at its end, or negative. */
     int (*next)(void *ctx, int side, struct align_element *element, struct err *err);
-    /* In the order of each side; a side's |id| is 0 when it has no counterpart. */
-    int (*put)(void *ctx, int64_t ref, int64_t sut, struct err *err);
+    /* In the order of each side; NULL: without a counterpart. */
+    int (*put)(void *ctx, const struct align_element *ref, const struct align_element *sut,
+               struct err *err);
     void *ctx;
 };
 

@@ -33,9 +33,12 @@ enum compare_kind {
 
 /* What a pattern is kept for. */
 enum pattern_scope {
-    PATTERN_SERVER, /* one value of the whole server: write verifiers */
-    PATTERN_OBJECT, /* one for each object: fileids, cookie verifiers */
-    PATTERN_VALUE,  /* ref's values stand for sut's, one to one: fsids */
+    PATTERN_SERVER,  /* one value of the whole server: write verifiers */
+    PATTERN_OBJECT,  /* one for each object: fileids */
+    PATTERN_LISTING, /* one for each listing: cookie verifiers */
+    PATTERN_ENTRY,   /* of entries of listings: what attributes of the same objects said */
+    PATTERN_VALUE,   /* ref's values stand for sut's, one to one: handles, fsids */
+    PATTERN_SCOPE_MAX
 };
 
 /* Where a rule holds; all zeros: everywhere. */
@@ -57,8 +60,11 @@ struct compare_rule {
     uint32_t file, line; /* |file|: index in rules->files */
     char *text;          /* "[classes] size = bitwise" */
     char *key;           /* class or path */
-    bool of_class;
+    uint8_t group;       /* enum rule_group */
+    bool of_class;       /* |key| is a class */
 };
+
+enum rule_group { RULES_CLASSES, RULES_FIELDS, RULES_MESSAGES, RULES_REQUESTS, RULES_GROUP_MAX };
 
 /* What is no field of a result. */
 enum rule_event {
@@ -67,7 +73,6 @@ enum rule_event {
     EVENT_MALFORMED,      /* "malformed": one reply violates its table */
     EVENT_RETRANSMISSION, /* "retransmissions": further calls of a request, tolerance in number */
     EVENT_DISCONNECT,     /* "disconnects": connections of a client, likewise */
-    EVENT_IDENTITY,       /* "identity": a name leads to another object than before */
     EVENT_MAX
 };
 
@@ -81,8 +86,7 @@ struct rules {
     uint32_t file_count;
     struct compare_rule *rules; /* rules[i].id is i + 1 */
     uint32_t rule_count, rule_cap;
-    uint32_t events[EVENT_MAX];   /* rule ids */
-    uint32_t requests[CLASS_MAX]; /* of [requests]: rule ids, BITWISE or IGNORED */
+    uint32_t events[EVENT_MAX]; /* rule ids */
     char digest[33], requests_digest[33];
 };
 
@@ -102,6 +106,9 @@ const struct compare_rule **rules_for(const struct rules *rules, const struct fi
 /* The first of |list| whose conditions hold.  |given| has what is known. */
 const struct compare_rule *rules_pick(const struct compare_rule *const *list,
                                       const struct rule_case *given);
+
+/* The word that rule files have for it. */
+const char *rule_event_name(enum rule_event event);
 
 /* Whether an argument counts when requests are compared. */
 bool rules_request(const struct rules *rules, const struct field_place *place);

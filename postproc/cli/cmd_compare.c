@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "compare/compare.h"
+#include "compare/report.h"
+#include "compare/rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char about[] =
+    "Compares what two servers answered to the same requests: REF is the trace of the reference,\n"
+    "SUT that of the system under test.  With one database, --ref-server and --sut-server say "
+    "which\n"
+    "of its servers are meant.  With the result of an earlier comparison, its databases are "
+    "compared\n"
+    "again under other rules.\n"
+    "\n"
+    "Objects are matched from mount roots through names, operations by client and object; replies\n"
+    "compare field by field under rules (schemas/rules).  Like discrepancies are one group.  The "
+    "exit\n"
+    "code is 1 if there are any.\n";
+
+enum { LIST_MAX = 64 };
+
+/* An option that may come several times. */
+struct text_list {
+    const char *texts[LIST_MAX];
+    uint32_t count;
+};
+
+struct compare_args {
+    struct text_list rules, clients;
+    const char *output, *ref_server, *sut_server, *noise;
+    uint64_t examples;
+    bool json, summary, one_sided;
+};
+
+static int add_text(void *to, const char *value, struct err *err)
+{
+    struct text_list *list = to;
+
+    if (list->count == LIST_MAX)
+        return err_set(err, ERR_USAGE, "an option comes more than %d times", LIST_MAX);
+    list->texts[list->count++] = value;
+    return 0;
+}
+
+static int print(sqlite3 *result, const struct compare_args *a, struct err *err)
+{
+    const struct report_options options = { .examples = a->summary ? 0 : (uint32_t)a->examples,
+                                            .one_sided = a->one_sided };
+    uint64_t findings;
+
+    if ((a->json ? report_json(result, &options, stdout, err)
+                 : report_text(result, &options, stdout, err)) < 0 ||
+        compare_findings(result, &findings, err) < 0)
+        return -err->code;
+    return findings ? EXIT_FINDINGS : 0;
+}
+
+static int check_operands(const struct compare_args *a, int count, char **operands, struct err *err)
+{
+    bool again = count == 1 && compare_is_result(operands[0]);
+
+    if (count < 1 || count > 2)
+        return err_set(err, ERR_USAGE,
+                       "compare takes two databases: see \"nfsdigest compare --help\"");
+    if (again && (a->ref_server || a->sut_server || a->noise || a->clients.count))
+        return err_set(err, ERR_USAGE, "with a result only --rules can be told otherwise");
+    if (count == 1 && !again && (!a->ref_server || !a->sut_server))
+        return err_set(err, ERR_USAGE, "one database needs --ref-server and --sut-server");
+    if (count == 1 && !again && strcmp(a->ref_server, a->sut_server) == 0)
+        return err_set(err, ERR_USAGE, "--ref-server and --sut-server are the same");
+    for (int i = 0; i < count; i++)
+        if (count == 2 && compare_is_result(operands[i]))
+            return err_set(err, ERR_INPUT, "%s: the result of a comparison, not a trace database",
+                           operands[i]);
+    return again;
+}
+
+static int run(const struct compare_args *a, int count, char **operands, struct err *err)
+{
+    const struct compare_options options = {
+        .side = { { operands[0], a->ref_server }, { operands[count - 1], a->sut_server } },
+        .noise = { a->noise, a->ref_server },
+        .rules = a->rules.texts,
+        .rule_count = a->rules.count,
+        .clients = a->clients.texts,
+        .client_count = a->clients.count,
+    };
+    sqlite3 *result = NULL;
+    int again = check_operands(a, count, operands, err), code;
+
+    if (again < 0)
+        return again;
+    code = again ? compare_again(operands[0], &options, a->output, &result, err)
+                 : compare_run(&options, a->output, &result, err);
+    if (code == 0)
+        code = print(result, a, err);
+    sqlite3_close(result);
+    return code;
+}
+
+int cmd_compare(int argc, char **argv, struct err *err)
+{
+    struct compare_args a = { .examples = 3 };
+    const struct arg own[] = {
+        { 'r', "rules", "RULES",
+          "further rules, which override: linux-knfsd, ganesha, or a file\n(with a / or . in its "
+          "name); may come several times",
+          add_text, &a.rules },
+        { 'o', "output", "OUT.db", "keep the result (schemas/compare.sql)", set_text, &a.output },
+        { 0, "ref-server", "ADDRESS", "the reference is this server of REF", set_text,
+          &a.ref_server },
+        { 0, "sut-server", "ADDRESS", "the system under test is this server of SUT", set_text,
+          &a.sut_server },
+        { 0, "client-map", "REF=SUT",
+          "which client of REF is which of SUT; else equal addresses,\nthen their order; may come "
+          "several times",
+          add_text, &a.clients },
+        { 'n', "noise", "REF2",
+          "a second run of the reference: what differs between these\nis noise", set_text,
+          &a.noise },
+        { 'e', "examples", "N", "examples of each group: at most 3, which is the default",
+          set_count, &a.examples },
+        { 's', "summary", NULL, "the table, without examples", set_flag, &a.summary },
+        { '1', "one-sided", NULL, "list each operation that only one side has", set_flag,
+          &a.one_sided },
+        { 'j', "json", NULL, "one JSON object (schemas/compare.schema.json)", set_flag, &a.json },
+        { 0 },
+    };
+    const struct args args = { "nfsdigest compare [OPTION...] REF SUT | DATABASE | OUT.db", about,
+                               own, NULL, NULL };
+    int first, result;
+
+    wire_init();
+    result = args_parse(&args, argc, argv, &first, err);
+    if (result != 1)
+        return result;
+    return run(&a, argc - first, argv + first, err);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/align.c
+ *
+ * Myers's greedy algorithm: for each number of edits d the furthest place on each diagonal k = x -
+ * y that d edits lead to.  The rows of places are kept, and the way is found back through them.
+ */
+#include "compare/align.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct search {
+    const uint64_t *a, *b;
+    int32_t n, m;
+    int32_t *rows; /* row d has 2d + 1 places, from d * d on */
+    size_t cap;    /* of |rows| */
+    int32_t *match;
+    int32_t offset_a, offset_b; /* of |a| and |b| in the whole sequences */
+    uint32_t count;
+};
+
+static int32_t *row_at(const struct search *s, int32_t d)
+{
+    return s->rows + (size_t)d * (size_t)d + (size_t)d; /* index k in -d..d */
+}
+
+static bool reserve_row(struct search *s, int32_t d)
+{
+    size_t need = (size_t)(d + 1) * (size_t)(d + 1), cap = s->cap ? s->cap : 4096;
+    void *grown;
+
+    if (need <= s->cap)
+        return true;
+    while (cap < need)
+        cap *= 2;
+    grown = realloc(s->rows, cap * sizeof(*s->rows));
+    if (!grown)
+        return false;
+    s->rows = grown;
+    s->cap = cap;
+    return true;
+}
+
+/* Where d edits come to on diagonal k before what is equal; x may pass |n|, or y |m|. */
+static int32_t step_to(const struct search *s, int32_t d, int32_t k)
+{
+    const int32_t *before = row_at(s, d - 1);
+    int32_t down = k < d - 1 ? before[k + 1] : -1;         /* an element of b is inserted */
+    int32_t right = k > -(d - 1) ? before[k - 1] + 1 : -1; /* one of a is left out */
+
+    return down > right ? down : right;
+}
+
+/* Matches what is equal along the way from the start to diagonal k with d edits. */
+static void walk_back(struct search *s, int32_t d, int32_t k)
+{
+    int32_t x = row_at(s, d)[k];
+
+    for (;; d--) {
+        int32_t start = d ? step_to(s, d, k) : 0;
+
+        for (; x > start; x--) {
+            s->match[s->offset_a + x - 1] = s->offset_b + x - 1 - k;
+            s->count++;
+        }
+        if (!d)
+            return;
+        if (k < d - 1 && row_at(s, d - 1)[k + 1] == start) {
+            k++; /* down: x stays */
+        } else {
+            k--;
+            start--;
+        }
+        x = start;
+    }
+}
+
+/* Aligns from the start on: to the end of both, or as far as ALIGN_EDITS edits lead. */
+static int search_once(struct search *s, int32_t *end_x, int32_t *end_y, struct err *err)
+{
+    int32_t best_k = 0, best = -1;
+
+    for (int32_t d = 0;; d++) {
+        int32_t *row;
+
+        if (!reserve_row(s, d))
+            return err_set(err, ERR_SYSTEM, "out of memory for aligning");
+        row = row_at(s, d);
+        best = -1;
+        for (int32_t k = -d; k <= d; k++)
+            row[k] = -1; /* every other diagonal is out of reach */
+        for (int32_t k = -d; k <= d; k += 2) {
+            int32_t x = d ? step_to(s, d, k) : 0, y = x - k;
+
+            if (x < 0 || x > s->n || y < 0 || y > s->m)
+                continue;
+            while (x < s->n && y < s->m && s->a[x] == s->b[y]) {
+                x++;
+                y++;
+            }
+            row[k] = x;
+            if (x + y > best) {
+                best = x + y;
+                best_k = k;
+            }
+            if (x == s->n && y == s->m)
+                break;
+        }
+        if (best == s->n + s->m || d == ALIGN_EDITS) {
+            *end_x = row[best_k];
+            *end_y = *end_x - best_k;
+            walk_back(s, d, best_k);
+            return 0;
+        }
+    }
+}
+
+int align_sequences(const uint64_t *a, uint32_t a_count, const uint64_t *b, uint32_t b_count,
+                    int32_t *match, struct err *err)
+{
+    struct search s = { .match = match };
+    int32_t x = 0, y = 0;
+    int result = 0;
+
+    for (uint32_t i = 0; i < a_count; i++)
+        match[i] = -1;
+    while (result == 0 && (s.offset_a < (int32_t)a_count || s.offset_b < (int32_t)b_count)) {
+        s.a = a + s.offset_a;
+        s.b = b + s.offset_b;
+        s.n = (int32_t)a_count - s.offset_a;
+        s.m = (int32_t)b_count - s.offset_b;
+        result = search_once(&s, &x, &y, err);
+        s.offset_a += x;
+        s.offset_b += y;
+    }
+    free(s.rows);
+    return result < 0 ? result : (int)s.count;
+}
+
+struct window {
+    struct align_element *elements;
+    uint32_t count;
+    bool ended;
+};
+
+struct run {
+    const struct align *align;
+    struct window side[2];
+    uint64_t *keys[2];
+    int32_t *match;
+    struct err *err;
+};
+
+static int fill(struct run *r, int side, uint32_t want)
+{
+    struct window *w = &r->side[side];
+    int result = 1;
+
+    while (!w->ended && w->count < want && result > 0) {
+        result = r->align->next(r->align->ctx, side, &w->elements[w->count], r->err);
+        if (result > 0)
+            w->count++;
+        else if (result == 0)
+            w->ended = true;
+    }
+    return result < 0 ? result : 0;
+}
+
+static void drop(struct window *w, uint32_t n)
+{
+    w->count -= n;
+    memmove(w->elements, w->elements + n, w->count * sizeof(*w->elements));
+}
+
+/* Puts the first |a| and |b| elements out, as |match| has them. */
+static int put_first(struct run *r, uint32_t a, uint32_t b)
+{
+    const struct align_element *ref = r->side[0].elements, *sut = r->side[1].elements;
+    uint32_t i = 0, j = 0;
+    int result = 0;
+
+    for (; result == 0 && i < a; i++) {
+        if (r->match[i] < 0 || (uint32_t)r->match[i] >= b) {
+            result = r->align->put(r->align->ctx, &ref[i], NULL, r->err);
+            continue;
+        }
+        for (; result == 0 && j < (uint32_t)r->match[i]; j++)
+            result = r->align->put(r->align->ctx, NULL, &sut[j], r->err);
+        if (result == 0)
+            result = r->align->put(r->align->ctx, &ref[i], &sut[j++], r->err);
+    }
+    for (; result == 0 && j < b; j++)
+        result = r->align->put(r->align->ctx, NULL, &sut[j], r->err);
+    drop(&r->side[0], a);
+    drop(&r->side[1], b);
+    return result;
+}
+
+/* What is equal at the front needs no search. */
+static int put_equal(struct run *r, bool *progress)
+{
+    const struct align_element *ref = r->side[0].elements, *sut = r->side[1].elements;
+    uint32_t n = 0;
+    int result = 0;
+
+    while (result == 0 && n < r->side[0].count && n < r->side[1].count &&
+           ref[n].key == sut[n].key) {
+        result = r->align->put(r->align->ctx, &ref[n], &sut[n], r->err);
+        n++;
+    }
+    drop(&r->side[0], n);
+    drop(&r->side[1], n);
+    *progress = n > 0;
+    return result;
+}
+
+/* Aligns the windows and puts out what is final. */
+static int put_aligned(struct run *r)
+{
+    uint32_t n = r->side[0].count, m = r->side[1].count, a, b;
+    bool all = r->side[0].ended && r->side[1].ended, any = false;
+    int result;
+
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < r->side[side].count; i++)
+            r->keys[side][i] = r->side[side].elements[i].key;
+    result = align_sequences(r->keys[0], n, r->keys[1], m, r->match, r->err);
+    if (result < 0)
+        return result;
+    a = n - n / 4;
+    b = m - m / 4;
+    if (!all && result) {
+        uint32_t last_a = 0, last_b = 0;
+
+        for (uint32_t i = 0; i < n; i++)
+            if (r->match[i] >= 0 && (!any || (i < a && (uint32_t)r->match[i] < b))) {
+                last_a = i + 1;
+                last_b = (uint32_t)r->match[i] + 1;
+                any = true;
+            }
+        a = last_a;
+        b = last_b;
+    }
+    return all ? put_first(r, n, m) : put_first(r, a, b);
+}
+
+static int run(struct run *r)
+{
+    bool progress;
+    int result;
+
+    for (;;) {
+        for (int side = 0; side < 2; side++)
+            if ((result = fill(r, side, 256)) < 0)
+                return result;
+        if ((result = put_equal(r, &progress)) < 0)
+            return result;
+        if (progress)
+            continue;
+        for (int side = 0; side < 2; side++)
+            if ((result = fill(r, side, ALIGN_WINDOW)) < 0)
+                return result;
+        if (!r->side[0].count && !r->side[1].count)
+            return 0;
+        if ((result = put_aligned(r)) < 0)
+            return result;
+    }
+}
+
+int align_run(const struct align *align, struct err *err)
+{
+    struct run r = { .align = align, .err = err, .match = calloc(ALIGN_WINDOW, sizeof(int32_t)) };
+    bool ok = r.match != NULL;
+    int result;
+
+    for (int side = 0; side < 2; side++) {
+        r.side[side].elements = calloc(ALIGN_WINDOW, sizeof(struct align_element));
+        r.keys[side] = calloc(ALIGN_WINDOW, sizeof(uint64_t));
+        ok = ok && r.side[side].elements && r.keys[side];
+    }
+    result = ok ? run(&r) : err_set(err, ERR_SYSTEM, "out of memory for aligning");
+    for (int side = 0; side < 2; side++) {
+        free(r.side[side].elements);
+        free(r.keys[side]);
+    }
+    free(r.match);
+    return result;
+}

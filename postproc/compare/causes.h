@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/causes.h
+ *
+ * Explanations of clusters in words: schemas/rules/causes.conf, which is built in, and what is said
+ * where that knows nothing.
+ */
+#ifndef NFSDIGEST_COMPARE_CAUSES_H
+#define NFSDIGEST_COMPARE_CAUSES_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+struct cause {
+    char *name, *kind, *operation, *field, *difference, *text; /* NULL: fits anything */
+};
+
+struct causes {
+    struct cause *causes;
+    uint32_t count, cap;
+};
+
+struct cause_of {
+    const char *kind, *operation, *field, *difference; /* as table cluster has them */
+};
+
+int causes_load(struct causes *causes, struct err *err);
+/* From a text that is called |where|. */
+int causes_read(struct causes *causes, const char *where, const char *text, struct err *err);
+void causes_free(struct causes *causes);
+
+/* The first that fits, or NULL. */
+const struct cause *causes_find(const struct causes *causes, const struct cause_of *of);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "compare/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+void clock_sample(struct clock_side *s, int64_t time, int64_t call, int64_t reply)
+{
+    static const int64_t steps[] = { 1000000000, 100000000, 10000000, 4000000, 1000000, 1000, 1 };
+    uint32_t at = s->count;
+
+    if (reply < call)
+        return;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+        if (time % steps[i] == 0) {
+            if (!s->seen || steps[i] < s->granularity)
+                s->granularity = steps[i];
+            break;
+        }
+    s->seen++;
+    if (s->count == CLOCK_SAMPLES) /* every place is as likely, and the same in each run */
+        at = (uint32_t)((s->seen * 0x9e3779b97f4a7c15u) >> 32) % CLOCK_SAMPLES;
+    else
+        s->count++;
+    s->offset[at] = time - (call + (reply - call) / 2);
+    s->width[at] = reply - call;
+}
+
+bool clock_estimate(struct clock_side *s, int64_t *offset, int64_t *error, int64_t *granularity)
+{
+    if (!s->count)
+        return false;
+    qsort(s->offset, s->count, sizeof(s->offset[0]), compare);
+    qsort(s->width, s->count, sizeof(s->width[0]), compare);
+    *offset = s->offset[s->count / 2];
+    *error = s->width[s->count / 2] / 2;
+    *granularity = s->granularity;
+    return true;
+}
+
+int clock_anchor(struct clock_map *m, int64_t ref, int64_t sut, struct err *err)
+{
+    if (m->count && (m->anchors[m->count - 1].sut >= sut || m->anchors[m->count - 1].ref >= ref))
+        return 0;
+    if (m->count == m->cap) {
+        uint32_t cap = m->cap ? m->cap * 2 : 1024;
+        void *grown = realloc(m->anchors, cap * sizeof(*m->anchors));
+
+        if (!grown)
+            return err_set(err, ERR_SYSTEM, "out of memory");
+        m->anchors = grown;
+        m->cap = cap;
+    }
+    m->anchors[m->count++] = (struct clock_anchor){ sut, ref };
+    return 0;
+}
+
+void clock_map_free(struct clock_map *m)
+{
+    free(m->anchors);
+    memset(m, 0, sizeof(*m));
+}
+
+int64_t clock_to_ref(const struct clock_map *m, int64_t sut)
+{
+    const struct clock_anchor *a = m->anchors;
+    int64_t t = sut - m->offset[1];
+    uint32_t low = 0, high = m->count;
+
+    if (!m->count)
+        return t + m->offset[0];
+    while (low < high) { /* the first anchor behind t */
+        uint32_t middle = low + (high - low) / 2;
+
+        if (a[middle].sut <= t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low)
+        return a[0].ref + (t - a[0].sut) + m->offset[0];
+    if (low == m->count)
+        return a[low - 1].ref + (t - a[low - 1].sut) + m->offset[0];
+    return m->offset[0] + a[low - 1].ref +
+           (int64_t)((double)(t - a[low - 1].sut) * (double)(a[low].ref - a[low - 1].ref) /
+                     (double)(a[low].sut - a[low - 1].sut));
+}

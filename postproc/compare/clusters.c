@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/clusters.c
+ *
+ * What is counted in memory, to its tables.
+ */
+#include "compare/causes.h"
+#include "compare/found.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What is said where the catalogue knows no cause. */
+static const char *generic(const struct cluster *c)
+{
+    switch (c->kind) {
+    case KIND_VALUE:
+        return "the field has another value";
+    case KIND_TIME:
+        return "the time differs by more than clocks, granularity and tolerance explain";
+    case KIND_ORDER:
+        return "the value is on the wrong side of the reference's";
+    case KIND_PRESENCE:
+        return "an optional part of the reply is there on one side only";
+    case KIND_PATTERN:
+        return "a value of the server's own changed on one side only";
+    case KIND_ENTRY:
+        return "an element of a list is there on one side only";
+    default:
+        return "the replies differ";
+    }
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct cluster *x = *(struct cluster *const *)a, *y = *(struct cluster *const *)b;
+
+    return x->count != y->count ? (x->count < y->count ? 1 : -1)
+                                : (x->number > y->number) - (x->number < y->number);
+}
+
+static int write_cluster(struct pairs *p, const struct causes *causes, sqlite3_stmt *stmt,
+                         const struct cluster *c, int64_t id, struct err *err)
+{
+    const struct place *place = c->place;
+    char operation[64];
+    struct cause_of of = { result_code_name("kind", (int)c->kind), operation, c->field, c->what };
+    const struct cause *cause;
+    uint64_t compared = place ? place->n.equal + place->n.different : p->c->pairs;
+
+    operation_words(c->program, c->procedure, operation);
+    cause = causes_find(causes, &of);
+    sqlite3_bind_int64(stmt, 1, id);
+    sqlite3_bind_int(stmt, 2, (int)c->kind);
+    db_bind_text(stmt, 3, place ? class_name((enum field_class)place->field->cls) : NULL);
+    tables_bind_unless(stmt, 4, c->procedure ? (int64_t)c->program : -1, -1);
+    tables_bind_unless(stmt, 5, c->procedure ? (int64_t)c->version : -1, -1);
+    tables_bind_unless(stmt, 6, c->procedure ? (int64_t)c->procedure->number : -1, -1);
+    db_bind_text(stmt, 7, operation);
+    db_bind_text(stmt, 8, c->field);
+    db_bind_text(stmt, 9, c->what);
+    tables_bind_unless(stmt, 10, c->rule ? c->rule->id : 0, 0);
+    db_bind_text(stmt, 11, cause ? cause->name : NULL);
+    db_bind_text(stmt, 12, cause ? cause->text : generic(c));
+    sqlite3_bind_int64(stmt, 13, (int64_t)c->count);
+    sqlite3_bind_int64(stmt, 14, (int64_t)(compared > c->count ? compared : c->count));
+    return tables_step(p->c->db, stmt, err);
+}
+
+static int write_rules(struct pairs *p, struct err *err)
+{
+    const struct rules *rules = p->c->rules;
+    sqlite3_stmt *stmt;
+    int result = 0;
+
+    if (tables_prepare(p->c->db, "INSERT OR IGNORE INTO main.rule VALUES (?,?,?,?)", &stmt, err) <
+        0)
+        return -err->code;
+    for (uint32_t i = 0; result == 0 && i < rules->rule_count; i++) {
+        sqlite3_bind_int64(stmt, 1, rules->rules[i].id);
+        sqlite3_bind_int64(stmt, 2, rules->rules[i].file + 1);
+        sqlite3_bind_int64(stmt, 3, rules->rules[i].line);
+        db_bind_text(stmt, 4, rules->rules[i].text);
+        result = tables_step(p->c->db, stmt, err);
+    }
+    sqlite3_finalize(stmt);
+    return result < 0 ? result
+                      : tables_run(p->c->db,
+                                   "DELETE FROM main.rule WHERE id NOT IN"
+                                   " (SELECT rule FROM main.cluster WHERE rule IS NOT NULL)",
+                                   err);
+}
+
+/* Discrepancies have the numbers in the order in which clusters came up; they get those of the
+ * table, most frequent first. */
+static int write_clusters(struct pairs *p, struct cluster **order, const struct causes *causes,
+                          struct err *err)
+{
+    struct found *f = p->found;
+    sqlite3_stmt *stmt = NULL, *map = NULL;
+    bool moved = false;
+    int result;
+
+    result = tables_prepare(
+        p->c->db, "INSERT INTO main.cluster VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,NULL,NULL,0)",
+        &stmt, err);
+    if (result == 0)
+        result = tables_run(
+            p->c->db, "CREATE TEMP TABLE renumber (was INTEGER PRIMARY KEY, id INTEGER)", err);
+    if (result == 0)
+        result = tables_prepare(p->c->db, "INSERT INTO temp.renumber VALUES (?,?)", &map, err);
+    for (uint32_t i = 0; result == 0 && i < f->cluster_count; i++) {
+        result = write_cluster(p, causes, stmt, order[i], (int64_t)i + 1, err);
+        moved |= order[i]->number != i + 1;
+        sqlite3_bind_int64(map, 1, order[i]->number);
+        sqlite3_bind_int64(map, 2, (int64_t)i + 1);
+        if (result == 0)
+            result = tables_step(p->c->db, map, err);
+        order[i]->number = i + 1;
+    }
+    sqlite3_finalize(stmt);
+    sqlite3_finalize(map);
+    if (result == 0 && moved)
+        result = tables_run(p->c->db,
+                            "UPDATE main.discrepancy SET cluster ="
+                            " (SELECT id FROM temp.renumber WHERE was = cluster)",
+                            err);
+    return result == 0 ? tables_run(p->c->db, "DROP TABLE temp.renumber", err) : result;
+}
+
+static int write_compared(struct pairs *p, struct err *err)
+{
+    const struct places_set *set = &p->c->places;
+    sqlite3_stmt *stmt;
+    int result = 0;
+
+    if (tables_prepare(
+            p->c->db,
+            "INSERT INTO main.compared VALUES (?,?,?,?,?,?,?,?)"
+            " ON CONFLICT DO UPDATE SET equal = equal + excluded.equal,"
+            " different = different + excluded.different,"
+            " withheld = withheld + excluded.withheld, ignored = ignored + excluded.ignored",
+            &stmt, err) < 0)
+        return -err->code;
+    for (uint32_t i = 0; i < set->count; i++)
+        for (uint32_t k = 0; result == 0 && set->list[i]->result && k < set->list[i]->count; k++) {
+            const struct place *place = &set->list[i]->places[k];
+
+            if (!(place->n.equal | place->n.different | place->n.withheld | place->n.ignored))
+                continue;
+            sqlite3_bind_int64(stmt, 1, set->list[i]->program->number);
+            sqlite3_bind_int64(stmt, 2, set->list[i]->program->version);
+            sqlite3_bind_int64(stmt, 3, set->list[i]->procedure->number);
+            db_bind_text(stmt, 4, place->path);
+            sqlite3_bind_int64(stmt, 5, (int64_t)place->n.equal);
+            sqlite3_bind_int64(stmt, 6, (int64_t)place->n.different);
+            sqlite3_bind_int64(stmt, 7, (int64_t)place->n.withheld);
+            sqlite3_bind_int64(stmt, 8, (int64_t)place->n.ignored);
+            result = tables_step(p->c->db, stmt, err);
+        }
+    sqlite3_finalize(stmt);
+    return result;
+}
+
+static int write_withheld(struct pairs *p, struct err *err)
+{
+    const struct found *f = p->found;
+    sqlite3_stmt *stmt;
+    int result = 0;
+
+    if (tables_prepare(p->c->db,
+                       "INSERT INTO main.withheld VALUES (?,?,?,?,?,?,?,?)"
+                       " ON CONFLICT DO UPDATE SET count = count + excluded.count",
+                       &stmt, err) < 0)
+        return -err->code;
+    for (uint32_t i = 0; result == 0 && i < f->withheld_count; i++) {
+        const struct withheld *w = &f->withheld[i];
+
+        sqlite3_bind_int(stmt, 1, (int)w->reason);
+        sqlite3_bind_int64(stmt, 2, w->program);
+        sqlite3_bind_int64(stmt, 3, w->version);
+        sqlite3_bind_int64(stmt, 4, w->procedure ? w->procedure->number : 0);
+        db_bind_text(stmt, 5, w->place ? w->place->path : "");
+        sqlite3_bind_int64(stmt, 6, (int64_t)w->count);
+        tables_bind_unless(stmt, 7, w->ref, 0);
+        tables_bind_unless(stmt, 8, w->sut, 0);
+        result = tables_step(p->c->db, stmt, err);
+    }
+    sqlite3_finalize(stmt);
+    return result;
+}
+
+int clusters_write(struct pairs *p, struct err *err)
+{
+    struct found *f = p->found;
+    struct cluster **order = calloc(f->cluster_count + 1, sizeof(*order));
+    struct causes causes = { 0 };
+    int result = order ? causes_load(&causes, err) : err_set(err, ERR_SYSTEM, "out of memory");
+
+    for (uint32_t i = 0; order && i < f->cluster_count; i++)
+        order[i] = &f->clusters[i];
+    if (result == 0) {
+        qsort(order, f->cluster_count, sizeof(*order), by_count);
+        result = write_clusters(p, order, &causes, err);
+    }
+    causes_free(&causes);
+    free(order);
+    if (result < 0 || write_rules(p, err) < 0 || write_compared(p, err) < 0)
+        return -err->code;
+    return write_withheld(p, err);
+}

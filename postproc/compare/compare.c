@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "compare/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void clear(struct compare *c)
+{
+    places_set_free(&c->places);
+    rules_free((struct rules *)c->rules);
+    free(c->side[REF].server);
+    free(c->side[SUT].server);
+    memset(c, 0, sizeof(*c));
+}
+
+static int load_rules(struct compare *c, const struct compare_options *o, struct err *err)
+{
+    struct rules *rules;
+
+    if (rules_load(o->rules, o->rule_count, &rules, err) < 0)
+        return -err->code;
+    c->rules = c->places.rules = rules;
+    return 0;
+}
+
+static int put_rules(struct compare *c, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result = 0;
+
+    if (tables_prepare(c->db, "INSERT INTO main.rule_file VALUES (?,?,?,?)", &stmt, err) < 0)
+        return -err->code;
+    for (uint32_t i = 0; result == 0 && i < c->rules->file_count; i++) {
+        sqlite3_bind_int64(stmt, 1, i + 1);
+        db_bind_text(stmt, 2, c->rules->files[i].name);
+        db_bind_text(stmt, 3, c->rules->files[i].digest);
+        db_bind_text(stmt, 4, c->rules->files[i].text);
+        result = tables_step(c->db, stmt, err);
+    }
+    sqlite3_finalize(stmt);
+    return result;
+}
+
+static int put_meta(struct compare *c, struct err *err)
+{
+    char *sql = sqlite3_mprintf(
+        "INSERT INTO main.meta VALUES ('created_by', 'nfsdigest " NFSDIGEST_VERSION "'),"
+        " ('rules_digest', %Q), ('requests_digest', %Q), ('state', 'complete'),"
+        " ('operations_ref', (SELECT operations FROM main.side WHERE id = 1)),"
+        " ('operations_sut', (SELECT operations FROM main.side WHERE id = 2)),"
+        " ('pairs', (SELECT count(*) FROM main.alignment WHERE kind = 1)),"
+        " ('discrepancies', (SELECT ifnull(sum(count), 0) FROM main.cluster)),"
+        " ('groups', (SELECT count(*) FROM main.cluster)),"
+        " ('withheld', (SELECT ifnull(sum(count), 0) FROM main.withheld)),"
+        " ('noise', EXISTS (SELECT 1 FROM main.side WHERE id = 3));",
+        c->rules->digest, c->rules->requests_digest);
+    int result = sql ? tables_run(c->db, sql, err) : err_set(err, ERR_SYSTEM, "out of memory");
+
+    sqlite3_free(sql);
+    return result;
+}
+
+/* What belongs to the comparison under way. */
+static int detach(struct compare *c, struct err *err)
+{
+    sqlite3_stmt *stmt;
+
+    /* temporary tables are forgotten with the connection; a private result keeps its own */
+    while ((stmt = sqlite3_next_stmt(c->db, NULL)))
+        sqlite3_finalize(stmt);
+    return tables_run(c->db, "DETACH ref; DETACH sut;", err);
+}
+
+static int compare_first(struct compare *c, const struct compare_options *o, struct err *err)
+{
+    if (sides_attach(c, o->side, err) < 0 || clients_match(c, o, err) < 0 ||
+        lanes_read(c, err) < 0 || sides_put(c, o->side, err) < 0 || put_rules(c, err) < 0 ||
+        match_run(c, err) < 0)
+        return -err->code;
+    return pairs_compare(c, err);
+}
+
+/* --- noise: the reference against its second run */
+
+static const char put_noise[] =
+    "UPDATE main.cluster SET"
+    " noise_count = (SELECT ifnull(sum(n.count), 0) FROM noise.cluster n WHERE n.kind = "
+    "cluster.kind"
+    "  AND n.operation = cluster.operation AND n.field = cluster.field),"
+    " noise_compared = ifnull((SELECT sum(n.equal + n.different) FROM noise.compared n WHERE"
+    "  n.program = cluster.program AND n.version = cluster.version AND"
+    "  n.procedure = cluster.procedure AND n.field = cluster.field),"
+    "  (SELECT count(*) FROM noise.alignment WHERE kind = 1));"
+    /* not more than twice as often: two runs are a small sample */
+    "UPDATE main.cluster SET is_noise = noise_count > 0 AND noise_compared > 0 AND"
+    " 1.0 * count / max(compared, 1) <= 2.0 * noise_count / noise_compared;"
+    "INSERT INTO main.side SELECT 3, 'noise', database, path, server, digest, operations,"
+    " first_time, last_time, clock_offset, clock_error, granularity FROM noise.side WHERE id = 2;"
+    "INSERT INTO main.source SELECT 3, id, name, digest, frames FROM noise.source WHERE side = 2;";
+
+static int add_noise(struct compare *c, const struct compare_options *o, const char *path,
+                     struct err *err)
+{
+    struct compare_options options = { .side = { o->side[REF], o->noise },
+                                       .rules = o->rules,
+                                       .rule_count = o->rule_count };
+    sqlite3_stmt *stmt;
+    sqlite3 *noise = NULL;
+    int result = compare_run(&options, path, &noise, err);
+
+    sqlite3_close(noise);
+    if (result < 0)
+        return err_prefix(err, "--noise");
+    if (tables_prepare(c->db, "ATTACH ?1 AS noise", &stmt, err) < 0)
+        return -err->code;
+    db_bind_text(stmt, 1, path);
+    result = tables_step(c->db, stmt, err);
+    sqlite3_finalize(stmt);
+    if (result == 0)
+        result = tables_run(c->db, put_noise, err);
+    return result == 0 ? tables_run(c->db, "DETACH noise", err) : result;
+}
+
+/* --- */
+
+static int finish(struct result_file *file, sqlite3 **result, struct err *err)
+{
+    if (result_commit(file, err) < 0)
+        return -err->code;
+    if (result_path(file))
+        return compare_open(result_path(file), result, err);
+    *result = result_take(file);
+    return 0;
+}
+
+int compare_run(const struct compare_options *o, const char *out, sqlite3 **result, struct err *err)
+{
+    struct compare c = { .pairs = 0 };
+    struct result_file *file = NULL;
+    int code;
+
+    *result = NULL;
+    code = load_rules(&c, o, err);
+    if (code == 0)
+        code = result_create(&file, out, &c.db, err);
+    if (code == 0)
+        code = compare_first(&c, o, err);
+    if (code == 0 && o->noise.database) {
+        char path[] = "/tmp/nfsdigest-noise-XXXXXX";
+
+        code = result_temporary(path, err);
+        if (code == 0) {
+            code = add_noise(&c, o, path, err);
+            result_remove(path);
+        }
+    }
+    if (code == 0)
+        code = put_meta(&c, err);
+    if (code == 0)
+        code = detach(&c, err);
+    if (code == 0)
+        code = finish(file, result, err);
+    result_abandon(file);
+    clear(&c);
+    return code;
+}
+
+/* --- again */
+
+/* What the first phase found is taken over. */
+static const char take_over[] = "INSERT INTO main.side SELECT * FROM old.side; INSERT INTO "
+                                "main.source SELECT * FROM old.source;"
+                                "INSERT INTO main.client SELECT * FROM old.client;"
+                                "INSERT INTO main.object SELECT * FROM old.object;"
+                                "INSERT INTO main.alignment SELECT * FROM old.alignment;";
+
+static int read_side(struct compare *c, int side, struct compare_input *input, char **path,
+                     struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result;
+
+    if (tables_prepare(c->db,
+                       "SELECT path, server, operations, first_time, last_time, clock_offset,"
+                       " clock_error, granularity FROM main.side WHERE id = ?",
+                       &stmt, err) < 0)
+        return -err->code;
+    sqlite3_bind_int(stmt, 1, side + 1);
+    result = db_row(c->db, stmt, err);
+    if (result > 0) {
+        const char *server = (const char *)sqlite3_column_text(stmt, 1);
+        struct compare_side *s = &c->side[side];
+
+        path[0] = strdup((const char *)sqlite3_column_text(stmt, 0));
+        path[1] = server ? strdup(server) : NULL;
+        *input = (struct compare_input){ path[0], path[1] };
+        s->operations = sqlite3_column_int64(stmt, 2);
+        s->first_time = db_column(stmt, 3, INT64_MAX);
+        s->last_time = db_column(stmt, 4, INT64_MIN);
+        s->has_clock = sqlite3_column_type(stmt, 5) != SQLITE_NULL;
+        s->clock_offset = sqlite3_column_int64(stmt, 5);
+        s->clock_error = sqlite3_column_int64(stmt, 6);
+        s->granularity = sqlite3_column_int64(stmt, 7);
+    }
+    sqlite3_finalize(stmt);
+    return result > 0 ? 0 : err_set(err, ERR_INPUT, "the result names no database");
+}
+
+static int attach_old(struct compare *c, const char *in, struct err *err)
+{
+    sqlite3 *old;
+    sqlite3_stmt *stmt;
+    int result = compare_open(in, &old, err);
+
+    sqlite3_close(old);
+    if (result < 0 || tables_prepare(c->db, "ATTACH ?1 AS old", &stmt, err) < 0)
+        return -err->code;
+    db_bind_text(stmt, 1, in);
+    result = tables_step(c->db, stmt, err);
+    sqlite3_finalize(stmt);
+    return result == 0 ? tables_run(c->db, take_over, err) : result;
+}
+
+static int check_requests(struct compare *c, struct err *err)
+{
+    char *sql = sqlite3_mprintf("SELECT value = %Q FROM old.meta WHERE key = 'requests_digest'",
+                                c->rules->requests_digest);
+    int64_t same = 0;
+    int result =
+        sql ? db_number(c->db, sql, 0, &same, err) : err_set(err, ERR_SYSTEM, "out of memory");
+
+    sqlite3_free(sql);
+    if (result == 0 && !same)
+        return err_set(err, ERR_USAGE,
+                       "these rules say otherwise which requests are equal: compare the databases "
+                       "anew");
+    return result;
+}
+
+/* Noise was measured under the old rules: it stays for what is found again. */
+static const char take_noise[] =
+    "UPDATE main.cluster SET (noise_count, noise_compared, is_noise) = (SELECT n.noise_count,"
+    " n.noise_compared, n.is_noise FROM old.cluster n WHERE n.kind = cluster.kind AND"
+    " n.operation = cluster.operation AND n.field = cluster.field AND"
+    " n.difference = cluster.difference) WHERE EXISTS (SELECT 1 FROM old.cluster n WHERE"
+    " n.kind = cluster.kind AND n.operation = cluster.operation AND n.field = cluster.field AND"
+    " n.difference = cluster.difference AND n.noise_count IS NOT NULL);";
+
+static int compare_second(struct compare *c, const char *in, struct err *err)
+{
+    struct compare_input input[SIDES] = { { NULL, NULL }, { NULL, NULL } };
+    char *texts[SIDES][2] = { { NULL, NULL }, { NULL, NULL } };
+    int64_t pairs = 0;
+    int result = attach_old(c, in, err);
+
+    if (result == 0)
+        result = check_requests(c, err);
+    for (int side = 0; result == 0 && side < SIDES; side++)
+        result = read_side(c, side, &input[side], texts[side], err);
+    if (result == 0)
+        result = sides_attach(c, input, err);
+    if (result == 0)
+        result = sides_check(c, err);
+    if (result == 0)
+        result = put_rules(c, err);
+    if (result == 0)
+        result =
+            db_number(c->db, "SELECT count(*) FROM main.alignment WHERE kind = 1", 0, &pairs, err);
+    c->pairs = (uint64_t)pairs;
+    if (result == 0)
+        result = pairs_compare(c, err);
+    if (result == 0)
+        result = tables_run(c->db, take_noise, err);
+    if (result == 0)
+        result = put_meta(c, err);
+    for (int side = 0; side < SIDES; side++) {
+        free(texts[side][0]);
+        free(texts[side][1]);
+    }
+    if (result < 0)
+        return result;
+    return detach(c, err) < 0 ? -err->code : tables_run(c->db, "DETACH old", err);
+}
+
+int compare_again(const char *in, const struct compare_options *o, const char *out,
+                  sqlite3 **result, struct err *err)
+{
+    struct compare c = { .pairs = 0 };
+    struct result_file *file = NULL;
+    int code;
+
+    *result = NULL;
+    code = load_rules(&c, o, err);
+    if (code == 0)
+        code = result_create(&file, out, &c.db, err);
+    if (code == 0)
+        code = compare_second(&c, in, err);
+    if (code == 0)
+        code = finish(file, result, err);
+    result_abandon(file);
+    clear(&c);
+    return code;
+}
+
+int compare_findings(sqlite3 *result, uint64_t *count, struct err *err)
+{
+    int64_t n;
+
+    if (db_number(result, "SELECT count(*) FROM cluster WHERE is_noise = 0", 0, &n, err) < 0)
+        return -err->code;
+    *count = (uint64_t)n;
+    return 0;
+}

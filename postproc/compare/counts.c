@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/counts.c
+ *
+ * How often requests were sent again, and clients connected.
+ */
+#include "compare/pairs.h"
+
+#include <stdio.h>
+
+static bool is_more(const struct compare_rule *rule, int64_t ref, int64_t sut)
+{
+    uint64_t apart = (uint64_t)(ref > sut ? ref - sut : sut - ref);
+
+    return rule->kind != COMPARE_IGNORED &&
+           apart > (rule->kind == COMPARE_TOLERANCE ? rule->amount : 0);
+}
+
+static int differ(struct pairs *p, enum difference_kind kind, enum rule_event event, int64_t ref,
+                  int64_t sut, const char *element, struct err *err)
+{
+    char texts[SIDES][24];
+    struct difference d = { .kind = kind,
+                            .field = rule_event_name(event),
+                            .rule = rules_at(p->c->rules, p->c->rules->events[event]),
+                            .object = p->pair.object,
+                            .element = element,
+                            .what = sut > ref ? "sut more" : "sut fewer",
+                            .text = { texts[REF], texts[SUT] },
+                            .has_number = true,
+                            .number = { (uint64_t)ref, (uint64_t)sut } };
+
+    snprintf(texts[REF], sizeof(texts[REF]), "%lld", (long long)ref);
+    snprintf(texts[SUT], sizeof(texts[SUT]), "%lld", (long long)sut);
+    return found_put(p, &d, err);
+}
+
+/* kind 1: of a call */
+static const char make_tables[] =
+    "CREATE TEMP TABLE again1 AS SELECT operation, count(*) AS n FROM ref.retransmission"
+    " WHERE kind = 1 GROUP BY operation;"
+    "CREATE TEMP TABLE again2 AS SELECT operation, count(*) AS n FROM sut.retransmission"
+    " WHERE kind = 1 GROUP BY operation;"
+    "CREATE INDEX temp.again1_by_operation ON again1 (operation, n);"
+    "CREATE INDEX temp.again2_by_operation ON again2 (operation, n);";
+
+static const char select_again[] =
+    "SELECT a.id, ifnull(a.object, 0), a.ref, a.sut, ifnull(r.n, 0) AS x, ifnull(s.n, 0) AS y"
+    " FROM main.alignment a LEFT JOIN temp.again1 r ON r.operation = a.ref"
+    " LEFT JOIN temp.again2 s ON s.operation = a.sut WHERE a.kind = 1 AND x <> y ORDER BY a.id";
+
+static int compare_again_counts(struct pairs *p, struct err *err)
+{
+    const struct compare_rule *rule =
+        rules_at(p->c->rules, p->c->rules->events[EVENT_RETRANSMISSION]);
+    sqlite3 *db = p->c->db;
+    sqlite3_stmt *stmt;
+    int64_t any;
+    int result;
+
+    if (rule->kind == COMPARE_IGNORED)
+        return 0;
+    if (tables_run(db, make_tables, err) < 0 ||
+        db_number(db, "SELECT count(*) + (SELECT count(*) FROM temp.again2) FROM temp.again1", 0,
+                  &any, err) < 0)
+        return -err->code;
+    if (!any)
+        return 0;
+    if (tables_prepare(db, select_again, &stmt, err) < 0)
+        return -err->code;
+    while ((result = db_row(db, stmt, err)) > 0) {
+        int64_t ref = sqlite3_column_int64(stmt, 4), sut = sqlite3_column_int64(stmt, 5);
+
+        if (!is_more(rule, ref, sut))
+            continue;
+        p->pair.id = sqlite3_column_int64(stmt, 0);
+        p->pair.object = (uint32_t)sqlite3_column_int64(stmt, 1);
+        if (pairs_load(p, REF, sqlite3_column_int64(stmt, 2), &p->pair.half[REF], err) < 0 ||
+            pairs_load(p, SUT, sqlite3_column_int64(stmt, 3), &p->pair.half[SUT], err) < 0 ||
+            differ(p, KIND_RETRANSMISSION, EVENT_RETRANSMISSION, ref, sut, NULL, err) < 0) {
+            result = -err->code;
+            break;
+        }
+    }
+    sqlite3_finalize(stmt);
+    return result;
+}
+
+/* TCP connections over which a client sent NFS requests. */
+static const char select_connections[] =
+    "WITH r AS (SELECT o.client AS client, count(DISTINCT o.flow) AS n FROM ref.operation o"
+    "  JOIN ref.flow f ON f.id = o.flow WHERE f.transport = 6 AND o.program = 100003 AND"
+    "  o.server = ifnull(?1, o.server) GROUP BY o.client),"
+    " s AS (SELECT o.client AS client, count(DISTINCT o.flow) AS n FROM sut.operation o"
+    "  JOIN sut.flow f ON f.id = o.flow WHERE f.transport = 6 AND o.program = 100003 AND"
+    "  o.server = ifnull(?2, o.server) GROUP BY o.client)"
+    " SELECT c.ref, r.n, s.n FROM main.client c JOIN r ON r.client = c.ref"
+    " JOIN s ON s.client = c.sut WHERE r.n <> s.n ORDER BY c.id";
+
+static int compare_connections(struct pairs *p, struct err *err)
+{
+    const struct compare_rule *rule = rules_at(p->c->rules, p->c->rules->events[EVENT_DISCONNECT]);
+    sqlite3_stmt *stmt;
+    int result;
+
+    if (rule->kind == COMPARE_IGNORED)
+        return 0;
+    if (tables_prepare(p->c->db, select_connections, &stmt, err) < 0)
+        return -err->code;
+    db_bind_text(stmt, 1, p->c->side[REF].server);
+    db_bind_text(stmt, 2, p->c->side[SUT].server);
+    p->pair.id = 0;
+    p->pair.object = 0;
+    for (int side = 0; side < SIDES; side++)
+        if (pairs_load(p, side, 0, &p->pair.half[side], err) < 0) { /* none */
+            sqlite3_finalize(stmt);
+            return -err->code;
+        }
+    while ((result = db_row(p->c->db, stmt, err)) > 0) {
+        int64_t ref = sqlite3_column_int64(stmt, 1), sut = sqlite3_column_int64(stmt, 2);
+
+        if (is_more(rule, ref, sut) &&
+            differ(p, KIND_DISCONNECT, EVENT_DISCONNECT, ref, sut,
+                   (const char *)sqlite3_column_text(stmt, 0), err) < 0) {
+            result = -err->code;
+            break;
+        }
+    }
+    sqlite3_finalize(stmt);
+    return result;
+}
+
+int counts_compare(struct pairs *p, struct err *err)
+{
+    return compare_again_counts(p, err) < 0 ? -err->code : compare_connections(p, err);
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/fields.c
+ *
+ * Two results in lock step.
+ */
+#include "compare/pairs.h"
+
+#include <stdio.h>
+#include <strings.h>
+#include <xxhash.h>
+
+/* What a change of the object leaves alone. */
+static bool is_volatile(const struct place *place)
+{
+    return place->has_whose && place->field->kind != XDR_OPTIONAL &&
+           place->field->cls != CLASS_TYPE && place->field->cls != CLASS_FILEID &&
+           place->field->cls != CLASS_FSID && place->field->cls != CLASS_DEVICE;
+}
+
+static bool is_about_data(const struct place *place)
+{
+    return place->field->cls == CLASS_DATA ||
+           (!place->in_list && place->field->role & (ROLE_EOF | ROLE_RANGE_LENGTH));
+}
+
+void fields_begin(struct fields *f, struct pairs *p)
+{
+    *f = (struct fields){ .p = p };
+    for (int whose = 0; whose < WHOSE_MAX; whose++) {
+        uint32_t row = whose == OF_ENTRY ? 0 : sync_object(p, (enum whose)whose);
+
+        f->object_type[whose] = row ? p->states[row].type : 0;
+    }
+    f->object_type[OF_PARENT] = f->object_type[OF_PARENT2] = 2; /* NF3DIR */
+}
+
+const struct compare_rule *fields_rule(struct fields *f, const struct item *ref,
+                                       const struct item *sut)
+{
+    const struct place *place = ref ? ref->place : sut->place;
+
+    f->given.has_type = place->has_whose && f->object_type[place->whose];
+    f->given.type = place->has_whose ? f->object_type[place->whose] : 0;
+    f->given.has_ref = ref && item_is_number(ref);
+    f->given.ref = ref ? ref->value : 0;
+    f->given.has_sut = sut && item_is_number(sut);
+    f->given.sut = sut ? sut->value : 0;
+    return rules_pick(place->rules, &f->given);
+}
+
+/* The object of an entry, by its handle. */
+static uint32_t entry_object(struct fields *f)
+{
+    struct pairs *p = f->p;
+    struct err unseen;
+
+    for (uint32_t i = 0; i < f->entry.count; i++) {
+        const struct item *item = &f->entry.items[i];
+        int64_t object = 0;
+
+        if (item->place->field->cls != CLASS_HANDLE)
+            continue;
+        sqlite3_bind_blob(p->handle[REF], 1, item->data, (int)item->len, SQLITE_STATIC);
+        if (db_row(p->c->db, p->handle[REF], &unseen) > 0)
+            object = sqlite3_column_int64(p->handle[REF], 0);
+        sqlite3_reset(p->handle[REF]);
+        return matched_row(&p->objects, REF, object);
+    }
+    return 0;
+}
+
+static uint32_t object_of(struct fields *f, const struct place *place)
+{
+    if (place->has_whose && place->whose == OF_ENTRY)
+        return entry_object(f);
+    return place->has_whose ? sync_object(f->p, (enum whose)place->whose) : f->p->pair.object;
+}
+
+static int why_withheld(struct fields *f, const struct place *place)
+{
+    struct pairs *p = f->p;
+    int reason = 0;
+
+    if (place->field->role & ROLE_STATUS)
+        return sync_name(p);
+    if (is_about_data(place)) {
+        reason = sync_data(p);
+        return reason || place->field->cls == CLASS_DATA ? reason : sync_attributes(p, OF_OBJECT);
+    }
+    if (!is_volatile(place))
+        return 0;
+    if (place->whose == OF_ENTRY) {
+        uint32_t row = entry_object(f);
+
+        return row && p->states[row].lost & 1 << UNSYNC_ATTRIBUTES ? p->states[row].reason[0] : 0;
+    }
+    reason = sync_attributes(p, (enum whose)place->whose);
+    if (reason)
+        sync_count(p, (enum whose)place->whose, false);
+    return reason;
+}
+
+int fields_differ(struct fields *f, enum difference_kind kind, const struct compare_rule *rule,
+                  const struct item *ref, const struct item *sut, const char *what, struct err *err)
+{
+    struct place *place = ref ? ref->place : sut->place;
+    char texts[SIDES][COMPARE_TEXT_MAX];
+    const struct item *items[SIDES] = { ref, sut };
+    struct difference d = {
+        .kind = kind, .place = place, .rule = rule, .element = f->element, .what = what
+    };
+    int reason = why_withheld(f, place);
+
+    if (is_volatile(place) && !place->of_before)
+        f->p->pair.differs[place->whose] = true;
+    if (reason) {
+        place->n.withheld++;
+        return found_withhold(f->p, (enum withheld_reason)reason, place, err);
+    }
+    place->n.different++;
+    d.object = object_of(f, place);
+    d.has_number = true;
+    for (int side = 0; side < SIDES; side++) {
+        if (!items[side]) {
+            d.has_number = false;
+            continue;
+        }
+        d.text[side] = item_text(items[side], &f->p->pair.half[side], texts[side]);
+        d.number[side] = items[side]->value;
+        d.has_number = d.has_number && item_is_number(items[side]);
+    }
+    return found_put(f->p, &d, err);
+}
+
+static uint64_t value_of(const struct item *item)
+{
+    return item_is_number(item) ? item->value : XXH3_64bits(item->data, item->len);
+}
+
+static uint64_t scope_of(struct fields *f, const struct place *place, enum pattern_scope scope,
+                         uint32_t *object)
+{
+    uint64_t number = 0;
+
+    *object = 0;
+    if (scope == PATTERN_ENTRY)
+        scope = PATTERN_VALUE;
+    if (scope == PATTERN_OBJECT)
+        number = *object = object_of(f, place);
+    else if (scope == PATTERN_LISTING)
+        number = (uint64_t)f->p->pair.id;
+    return (number * CLASS_MAX + place->field->cls) * PATTERN_SCOPE_MAX + scope;
+}
+
+static int equal_pattern(struct fields *f, const struct compare_rule *rule, const struct item *ref,
+                         const struct item *sut, char what[COMPARE_TEXT_MAX], struct err *err)
+{
+    struct patterns *p = &f->p->patterns;
+    uint64_t a = value_of(ref), b = value_of(sut);
+    uint32_t object;
+    uint64_t scope = scope_of(f, ref->place, (enum pattern_scope)rule->scope, &object);
+    int result;
+
+    if (rule->scope == PATTERN_ENTRY) {
+        snprintf(what, COMPARE_TEXT_MAX, "not that of the object's attributes on one side");
+        return pattern_agrees(p, scope, a, b);
+    }
+    if (rule->scope == PATTERN_OBJECT && !object)
+        return 1; /* nobody knows whose it is */
+    result = pattern_holds(p, scope, a, b, err);
+    if (result == PATTERN_HOLDS && rule->scope == PATTERN_OBJECT) {
+        scope = scope_of(f, ref->place, PATTERN_VALUE, &object);
+        return pattern_note(p, scope, a, b, err) < 0 ? -err->code : 1;
+    }
+    snprintf(what, COMPARE_TEXT_MAX, "%s",
+             result == PATTERN_SUT_CHANGED ? "sut changed, ref not" : "ref changed, sut not");
+    return result < 0 ? result : result == PATTERN_HOLDS;
+}
+
+/* The time that a client gave both. */
+static bool is_client_time(struct fields *f, const struct item *ref, const struct item *sut)
+{
+    const struct compare_side *sides = f->p->c->side;
+    uint32_t row = object_of(f, ref->place);
+    const char *name = strrchr(ref->place->path, '.');
+    int which = !name || !row                 ? -1
+                : strcmp(name, ".atime") == 0 ? 0
+                : strcmp(name, ".mtime") == 0 ? 1
+                                              : -1;
+    const uint64_t values[SIDES] = { ref->value, sut->value };
+
+    if (which < 0 || !(f->p->states[row].set & 1 << which))
+        return false;
+    for (int side = 0; side < SIDES; side++) {
+        int64_t less = f->p->states[row].times[which][side] - (int64_t)values[side];
+        int64_t step = sides[side].has_clock ? sides[side].granularity : 1;
+
+        if (less && (less < 0 || less >= (step > 1000 ? step : 1000)))
+            return false; /* some servers keep no more than microseconds */
+    }
+    return true;
+}
+
+static int64_t apart(int64_t a, int64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static bool is_of_request(const struct fields *f, int side, int64_t time, int64_t slack)
+{
+    const struct half *half = &f->p->pair.half[side];
+    int64_t offset = f->p->c->side[side].clock_offset;
+
+    return half->answered && time >= half->call_time + offset - slack &&
+           time <= half->reply_time + offset + slack;
+}
+
+static int equal_time(struct fields *f, const struct compare_rule *rule, const struct item *ref,
+                      const struct item *sut, char what[COMPARE_TEXT_MAX])
+{
+    const struct compare_side *s = f->p->c->side;
+    int64_t a = (int64_t)ref->value, b = (int64_t)sut->value;
+    int64_t step =
+        s[REF].granularity > s[SUT].granularity ? s[REF].granularity : s[SUT].granularity;
+    int64_t slack = (int64_t)rule->amount + step + s[REF].clock_error + s[SUT].clock_error;
+    int64_t mapped;
+    bool now[SIDES], before[SIDES];
+
+    if (a == b || (step > 1 && a / step == b / step) || is_client_time(f, ref, sut))
+        return 1;
+    mapped = clock_to_ref(&f->p->clock, b);
+    if (apart(a, mapped) <= slack)
+        return 1;
+    now[REF] = is_of_request(f, REF, a, slack);
+    now[SUT] = is_of_request(f, SUT, b, slack);
+    before[REF] = a < s[REF].first_time + s[REF].clock_offset - slack;
+    before[SUT] = b < s[SUT].first_time + s[SUT].clock_offset - slack;
+    snprintf(what, COMPARE_TEXT_MAX, "%s",
+             now[REF] && !now[SUT]        ? "ref of this request, sut earlier"
+             : now[SUT] && !now[REF]      ? "sut of this request, ref earlier"
+             : before[REF] && before[SUT] ? "both from before the trace"
+             : before[REF]                ? "ref from before the trace, sut not"
+             : before[SUT]                ? "sut from before the trace, ref not"
+             : mapped > a                 ? "sut later"
+                                          : "sut earlier");
+    return 0;
+}
+
+static int equal_number(const struct compare_rule *rule, uint64_t a, uint64_t b)
+{
+    uint64_t distance = a > b ? a - b : b - a;
+
+    switch (rule->kind) {
+    case COMPARE_MASK:
+        return ((a ^ b) & rule->amount) == 0;
+    case COMPARE_TOLERANCE:
+        return rule->percent ? (double)distance * 1e4 <= (double)a * (double)rule->amount
+                             : distance <= rule->amount;
+    case COMPARE_AT_LEAST:
+        return b >= a;
+    case COMPARE_AT_MOST:
+        return b <= a;
+    default:
+        return a == b;
+    }
+}
+
+static bool equal_bytes(const struct fields *f, const struct compare_rule *rule,
+                        const struct item *a, const struct item *b)
+{
+    const struct half *half = f->p->pair.half;
+
+    if (a->place->field->cls == CLASS_DATA)
+        return half[REF].data_digest.len == half[SUT].data_digest.len &&
+               memcmp(half[REF].data_digest.data, half[SUT].data_digest.data,
+                      half[REF].data_digest.len) == 0;
+    if (a->full_len != b->full_len || a->len != b->len)
+        return false;
+    if (rule->kind == COMPARE_NOCASE)
+        return strncasecmp((const char *)a->data, (const char *)b->data, a->len) == 0;
+    return memcmp(a->data, b->data, a->len) == 0;
+}
+
+static int compare_item(struct fields *f, const struct item *ref, const struct item *sut,
+                        struct err *err)
+{
+    struct place *place = ref->place;
+    const struct compare_rule *rule = fields_rule(f, ref, sut);
+    enum difference_kind kind = KIND_VALUE;
+    char what[COMPARE_TEXT_MAX] = "";
+    int equal;
+
+    if (rule->kind == COMPARE_IGNORED) {
+        place->n.ignored++;
+        return 0;
+    }
+    if (is_volatile(place) && !place->of_before)
+        f->p->pair.compared[place->whose] = true;
+    if (place->field->cls == CLASS_DATA && ref->full_len != sut->full_len) {
+        place->n.withheld++; /* the count beside it tells */
+        return found_withhold(f->p, WITHHELD_LENGTH, place, err);
+    }
+    if (rule->kind == COMPARE_PATTERN) {
+        kind = KIND_PATTERN;
+        equal = equal_pattern(f, rule, ref, sut, what, err);
+    } else if (place->is_time && rule->kind == COMPARE_TOLERANCE) {
+        kind = KIND_TIME;
+        equal = equal_time(f, rule, ref, sut, what);
+    } else if (field_is_bytes(place->field)) {
+        equal = equal_bytes(f, rule, ref, sut);
+    } else {
+        equal = equal_number(rule, ref->value, sut->value);
+        if (rule->kind == COMPARE_AT_LEAST || rule->kind == COMPARE_AT_MOST)
+            kind = KIND_ORDER;
+    }
+    if (equal < 0)
+        return equal;
+    if (equal) {
+        place->n.equal++;
+        return 0;
+    }
+    if (place->field->kind == XDR_OPTIONAL)
+        kind = KIND_PRESENCE;
+    if (place->field->role & ROLE_STATUS)
+        kind = KIND_STATUS;
+    if (place->is_time && !*what)
+        snprintf(what, sizeof(what), "sut %s", sut->value > ref->value ? "later" : "earlier");
+    if (!*what)
+        item_difference(ref, sut, what);
+    return fields_differ(f, kind, rule, ref, sut, what, err);
+}
+
+/* What conditions of rules, and whoever asks afterwards, want to know. */
+static void note(struct fields *f, const struct item *ref, const struct item *sut)
+{
+    const struct place *place = ref->place;
+
+    if (place->field->role & ROLE_STATUS) {
+        f->status_equal = ref->value == sut->value;
+        f->given.has_status = true;
+        f->given.status = (uint32_t)ref->value;
+    }
+    if (place->has_whose && place->field->cls == CLASS_TYPE)
+        f->object_type[place->whose] = (uint32_t)ref->value;
+    if (place->field->cls == CLASS_DATA)
+        f->data_equal = ref->full_len == sut->full_len &&
+                        equal_bytes(f, rules_pick(place->rules, &f->given), ref, sut);
+}
+
+int fields_compare(struct fields *f, struct span ref, struct span sut, struct err *err)
+{
+    uint32_t i = 0, j = 0;
+    int result = 0;
+
+    while (result == 0 && i < ref.count && j < sut.count) {
+        const struct item *a = &ref.items[i], *b = &sut.items[j];
+
+        if (a->place != b->place) { /* below something that only one side has */
+            if (a->place->index < b->place->index)
+                i++;
+            else
+                j++;
+            continue;
+        }
+        if (field_is_list(a->place->field)) {
+            struct span x = { a, list_length((struct span){ a, ref.count - i }) };
+            struct span y = { b, list_length((struct span){ b, sut.count - j }) };
+
+            if (!(f->in_listing && a->place->field->role & ROLE_ENTRY))
+                result = lists_compare(f, fields_rule(f, a, b), x, y, err);
+            i += x.count;
+            j += y.count;
+            continue;
+        }
+        note(f, a, b);
+        if (!(f->in_listing && a->place->field->role & ROLE_EOF))
+            result = compare_item(f, a, b, err);
+        if (result == 0 && a->place->field->role & ROLE_STATUS && !f->status_equal)
+            return found_withhold(f->p, WITHHELD_STATUS, NULL, err);
+        i++;
+        j++;
+    }
+    return result;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "compare/found.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <xxhash.h>
+
+void operation_words(uint32_t program, const struct procedure *procedure, char text[64])
+{
+    const char *name = procedure ? program_name(program) : NULL;
+
+    snprintf(text, 64, "%s%s%s", name ? name : "", name ? " " : "",
+             procedure ? procedure->name : "");
+}
+
+int found_open(struct pairs *p, struct err *err)
+{
+    sqlite3 *db = p->c->db;
+    struct found *f = calloc(1, sizeof(*f));
+
+    p->found = f;
+    if (!f)
+        return err_set(err, ERR_SYSTEM, "out of memory");
+    if (tables_prepare(db, "INSERT INTO main.discrepancy VALUES (?,?,?,?,?,?,?,?,?,?,?)", &f->put,
+                       err) < 0 ||
+        tables_prepare(db, "INSERT OR IGNORE INTO main.frame VALUES (?,?,?,?,?,?,?,?)", &f->frame,
+                       err) < 0 ||
+        tables_run(db,
+                   "CREATE TEMP TABLE latency (program INTEGER, version INTEGER, procedure INTEGER,"
+                   " ref INTEGER, sut INTEGER)",
+                   err) < 0)
+        return -err->code;
+    return tables_prepare(db, "INSERT INTO temp.latency VALUES (?,?,?,?,?)", &f->latency, err);
+}
+
+void found_close(struct pairs *p)
+{
+    struct found *f = p->found;
+
+    if (!f)
+        return;
+    for (uint32_t i = 0; i < f->cluster_count; i++) {
+        free(f->clusters[i].field);
+        free(f->clusters[i].what);
+    }
+    free(f->clusters);
+    free(f->withheld);
+    table_free(&f->by_hash);
+    table_free(&f->by_reason);
+    sqlite3_finalize(f->put);
+    sqlite3_finalize(f->frame);
+    sqlite3_finalize(f->latency);
+    free(f);
+    p->found = NULL;
+}
+
+static const struct effect *any_effect(const struct pairs *p)
+{
+    const struct half *half = p->pair.half;
+
+    return &half[half[REF].effect.id ? REF : SUT].effect;
+}
+
+/* --- clusters */
+
+static struct cluster *find_cluster(struct found *f, uint64_t hash, const struct difference *d,
+                                    const struct effect *e, const char *field)
+{
+    uint32_t at;
+
+    for (uint32_t i = table_first(&f->by_hash, hash, &at); i != TABLE_NONE;
+         i = table_next(&f->by_hash, hash, &at)) {
+        struct cluster *c = &f->clusters[i];
+
+        if (c->kind == d->kind && c->rule == d->rule && c->procedure == e->procedure &&
+            strcmp(c->field, field) == 0 && strcmp(c->what, d->what) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+static struct cluster *get_cluster(struct pairs *p, const struct difference *d)
+{
+    struct found *f = p->found;
+    const struct effect *e = any_effect(p);
+    const char *field = d->place ? d->place->path : d->field;
+    uint64_t hash = XXH3_64bits_withSeed(
+        d->what, strlen(d->what),
+        XXH3_64bits_withSeed(field, strlen(field), (uintptr_t)d->rule + d->kind));
+    struct cluster *c = find_cluster(f, hash, d, e, field);
+
+    if (c)
+        return c;
+    if (f->cluster_count == f->cluster_cap) {
+        uint32_t cap = f->cluster_cap ? f->cluster_cap * 2 : 64;
+        void *grown = realloc(f->clusters, cap * sizeof(*f->clusters));
+
+        if (!grown)
+            return NULL;
+        f->clusters = grown;
+        f->cluster_cap = cap;
+    }
+    c = &f->clusters[f->cluster_count];
+    *c = (struct cluster){ .kind = d->kind,
+                           .place = d->place,
+                           .rule = d->rule,
+                           .program = e->program,
+                           .version = e->version,
+                           .procedure = e->procedure,
+                           .field = strdup(field),
+                           .what = strdup(d->what),
+                           .number = f->cluster_count + 1 };
+    f->cluster_count++;
+    return c->field && c->what && table_add(&f->by_hash, hash, f->cluster_count - 1) == 0 ? c
+                                                                                          : NULL;
+}
+
+static int put_frame(struct pairs *p, int side, int64_t discrepancy, struct err *err)
+{
+    const struct half *half = &p->pair.half[side], *other = &p->pair.half[!side];
+    sqlite3_stmt *stmt = p->found->frame;
+    int64_t frame = half->reply_frame ? half->reply_frame : half->call_frame;
+
+    if (!frame)
+        return 0;
+    sqlite3_bind_int(stmt, 1, side + 1);
+    sqlite3_bind_int64(stmt, 2, half->reply_frame ? half->reply_source : half->call_source);
+    sqlite3_bind_int64(stmt, 3, frame);
+    sqlite3_bind_int64(stmt, 4, half->xid);
+    sqlite3_bind_int64(stmt, 5, discrepancy);
+    tables_bind_unless(stmt, 6, other->reply_frame ? other->reply_source : other->call_source, 0);
+    tables_bind_unless(stmt, 7, other->reply_frame ? other->reply_frame : other->call_frame, 0);
+    sqlite3_bind_int64(stmt, 8, half->reply_frame ? half->reply_time : half->call_time);
+    return tables_step(p->c->db, stmt, err);
+}
+
+int found_put(struct pairs *p, const struct difference *d, struct err *err)
+{
+    struct found *f = p->found;
+    struct cluster *c = get_cluster(p, d);
+    const struct half *half = p->pair.half;
+    int64_t id = (int64_t)f->discrepancies + 1;
+
+    if (!c)
+        return err_set(err, ERR_SYSTEM, "out of memory");
+    sqlite3_bind_int64(f->put, 1, id);
+    sqlite3_bind_int64(f->put, 2, c->number);
+    tables_bind_unless(f->put, 3, p->pair.id, 0);
+    tables_bind_unless(f->put, 4, half[REF].effect.id, 0);
+    tables_bind_unless(f->put, 5, half[SUT].effect.id, 0);
+    tables_bind_unless(f->put, 6, d->object, 0);
+    db_bind_text(f->put, 7, d->element);
+    for (int side = 0; side < SIDES; side++) {
+        db_bind_text(f->put, 8 + side, d->text[side]);
+        if (d->has_number)
+            sqlite3_bind_int64(f->put, 10 + side, (int64_t)d->number[side]);
+        else
+            sqlite3_bind_null(f->put, 10 + side);
+    }
+    if (tables_step(p->c->db, f->put, err) < 0 || put_frame(p, REF, id, err) < 0 ||
+        put_frame(p, SUT, id, err) < 0)
+        return -err->code;
+    f->discrepancies++;
+    c->count++;
+    if (c->example_count < EXAMPLES)
+        c->examples[c->example_count++] = (struct example){ id, p->pair.id, d->object };
+    return 0;
+}
+
+/* --- withheld */
+
+int found_withhold(struct pairs *p, enum withheld_reason reason, const struct place *place,
+                   struct err *err)
+{
+    struct found *f = p->found;
+    const struct effect *e = any_effect(p);
+    uint64_t hash =
+        ((uintptr_t)place * 31 + (uintptr_t)e->procedure) * 0x9e3779b97f4a7c15u + reason;
+    uint32_t at, slot = table_first(&f->by_reason, hash, &at);
+
+    f->withheld_total++;
+    while (slot != TABLE_NONE &&
+           (f->withheld[slot].reason != reason || f->withheld[slot].place != place ||
+            f->withheld[slot].procedure != e->procedure))
+        slot = table_next(&f->by_reason, hash, &at);
+    if (slot != TABLE_NONE) {
+        f->withheld[slot].count++;
+        return 0;
+    }
+    if (f->withheld_count == f->withheld_cap) {
+        uint32_t cap = f->withheld_cap ? f->withheld_cap * 2 : 64;
+        void *grown = realloc(f->withheld, cap * sizeof(*f->withheld));
+
+        if (!grown)
+            return err_set(err, ERR_SYSTEM, "out of memory");
+        f->withheld = grown;
+        f->withheld_cap = cap;
+    }
+    f->withheld[f->withheld_count] = (struct withheld){ reason,
+                                                        place,
+                                                        e->program,
+                                                        e->version,
+                                                        e->procedure,
+                                                        1,
+                                                        p->pair.half[REF].effect.id,
+                                                        p->pair.half[SUT].effect.id };
+    return table_add(&f->by_reason, hash, f->withheld_count++) < 0
+               ? err_set(err, ERR_SYSTEM, "out of memory")
+               : 0;
+}
+
+/* --- latencies */
+
+static int64_t apart(const struct slow *s)
+{
+    int64_t d = s->latency[REF] - s->latency[SUT];
+
+    return d < 0 ? -d : d;
+}
+
+/* Keeps the largest differences, in order. */
+static void note_slow(struct found *f, const struct slow *s)
+{
+    uint32_t at = f->slow_count;
+
+    while (at > 0 && apart(&f->slowest[at - 1]) < apart(s))
+        at--;
+    if (at == SLOWEST)
+        return;
+    if (f->slow_count < SLOWEST)
+        f->slow_count++;
+    memmove(f->slowest + at + 1, f->slowest + at, (f->slow_count - 1 - at) * sizeof(*f->slowest));
+    f->slowest[at] = *s;
+}
+
+int found_latency(struct pairs *p, struct err *err)
+{
+    const struct half *half = p->pair.half;
+    const struct effect *e = &half[REF].effect;
+    struct slow s = { p->pair.id, half[REF].effect.id, half[SUT].effect.id, { 0, 0 } };
+
+    for (int side = 0; side < SIDES; side++) {
+        if (!half[side].answered || half[side].call_time == INT64_MIN)
+            return 0;
+        s.latency[side] = half[side].reply_time - half[side].call_time;
+    }
+    note_slow(p->found, &s);
+    if (!e->procedure)
+        return 0;
+    sqlite3_bind_int64(p->found->latency, 1, e->program);
+    sqlite3_bind_int64(p->found->latency, 2, e->version);
+    sqlite3_bind_int64(p->found->latency, 3, e->procedure->number);
+    sqlite3_bind_int64(p->found->latency, 4, s.latency[REF]);
+    sqlite3_bind_int64(p->found->latency, 5, s.latency[SUT]);
+    return tables_step(p->c->db, p->found->latency, err);
+}
+
+int found_finish(struct pairs *p, struct err *err)
+{
+    if (clusters_write(p, err) < 0 || latency_write(p, err) < 0 || result_index(p->c->db, err) < 0)
+        return -err->code;
+    return examples_write(p, err);
+}

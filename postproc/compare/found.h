@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/found.h
+ *
+ * What found*.c share: clusters in memory.
+ *
+ * Memory: about 400 bytes for each cluster and each withheld kind of comparison; both are as many
+ * as there are fields, kinds of difference, and pairs of statuses.
+ */
+#ifndef NFSDIGEST_COMPARE_FOUND_H
+#define NFSDIGEST_COMPARE_FOUND_H
+
+#include "compare/pairs.h"
+
+enum { EXAMPLES = 3, SLOWEST = 20 };
+
+struct example {
+    int64_t discrepancy, alignment;
+    uint32_t object;
+};
+
+struct cluster {
+    enum difference_kind kind;
+    const struct place *place;
+    const struct compare_rule *rule;
+    uint32_t program, version;
+    const struct procedure *procedure; /* NULL: of no procedure */
+    char *field, *what;
+    uint64_t count;
+    uint32_t number; /* id of the table, when it is written */
+    struct example examples[EXAMPLES];
+    uint32_t example_count;
+};
+
+struct withheld {
+    enum withheld_reason reason;
+    const struct place *place;
+    uint32_t program, version;
+    const struct procedure *procedure;
+    uint64_t count;
+    int64_t ref, sut;
+};
+
+struct slow {
+    int64_t alignment, ref, sut, latency[SIDES];
+};
+
+struct found {
+    struct cluster *clusters;
+    uint32_t cluster_count, cluster_cap;
+    struct table by_hash;
+    struct withheld *withheld;
+    uint32_t withheld_count, withheld_cap;
+    struct table by_reason;
+    struct slow slowest[SLOWEST];
+    uint32_t slow_count;
+    uint64_t discrepancies, withheld_total;
+    sqlite3_stmt *put, *frame, *latency;
+};
+
+/* "NFS READ"; "" without a procedure. */
+void operation_words(uint32_t program, const struct procedure *procedure, char text[64]);
+
+/* clusters.c: tables cluster, rule, compared, withheld. */
+int clusters_write(struct pairs *p, struct err *err);
+/* latency.c: tables performance, latency, slowest. */
+int latency_write(struct pairs *p, struct err *err);
+/* examples.c: tables step and operation; the result has its indexes. */
+int examples_write(struct pairs *p, struct err *err);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/internal.h
+ *
+ * What the files of postproc/compare share: one comparison, and its codes.
+ *
+ * One connection has the result as "main", and the trace databases attached as "ref" and "sut".
+ */
+#ifndef NFSDIGEST_COMPARE_INTERNAL_H
+#define NFSDIGEST_COMPARE_INTERNAL_H
+
+#include "compare/compare.h"
+#include "compare/db.h"
+#include "compare/place.h"
+
+enum {
+    COMPARE_APPLICATION_ID = 0x4e465343,
+    COMPARE_VERSION = 1,
+    COMPARE_TEXT_MAX = 256, /* bytes of a value's text */
+};
+
+enum align_kind { ALIGN_PAIR = 1, ALIGN_ONE_SIDED = 2, ALIGN_PART = 3 };
+
+/* Why an operation has no counterpart. */
+enum align_reason {
+    REASON_NONE = 0,
+    REASON_NOT_ASKED = 1, /* the other server was not asked this, here */
+    REASON_NO_OBJECT,     /* its object was not found on the other side */
+    REASON_NO_CLIENT,     /* nor its client */
+    REASON_NO_CALL,       /* its call was not captured */
+    REASON_NO_TABLE,      /* its program is not known, or its arguments are not readable */
+    REASON_MAX
+};
+
+/* How objects were matched. */
+enum match_how {
+    MATCH_ROOT = 1, /* MOUNT */
+    MATCH_PAIR,     /* found or made by operations that were aligned */
+    MATCH_NAME,     /* the same name in directories that were matched */
+    MATCH_FIRST,    /* the first request on them was the same */
+    MATCH_MAX
+};
+
+/* Other requests were under way that change the same. */
+enum {
+    OVERLAP_OBJECT = 1 << 0,      /* attributes of the object, or of the directory of the name */
+    OVERLAP_PARENT2 = 1 << 1,     /* of RENAME's second directory, LINK's directory */
+    OVERLAP_NEW = 1 << 2,         /* of the object that was found or made */
+    OVERLAP_DATA = 1 << 3,        /* its byte range */
+    OVERLAP_NAME = 1 << 4,        /* its name */
+    CONFLICT_ATTRIBUTES = 1 << 5, /* and this one changes it, too: nobody knows who was last */
+    CONFLICT_DATA = 1 << 6,
+    CONFLICT_NAME = 1 << 7,
+    OVERLAP_BITS = 8,
+};
+
+enum difference_kind {
+    KIND_RPC = 1,
+    KIND_REPLY,
+    KIND_STATUS,
+    KIND_VALUE,
+    KIND_PRESENCE,
+    KIND_TIME,
+    KIND_ORDER,
+    KIND_ENTRY,
+    KIND_PATTERN,
+    KIND_COUNT,
+    KIND_RETRANSMISSION,
+    KIND_DISCONNECT,
+    KIND_MALFORMED,
+    KIND_MAX
+};
+
+enum withheld_reason {
+    WITHHELD_OVERLAP = 1, /* another request that changes the same was under way */
+    WITHHELD_CONFLICT,    /* after two such requests, until known again */
+    WITHHELD_ONE_SIDED,   /* after a change on one side only */
+    WITHHELD_OUTCOME,     /* after a change that succeeded on one side only */
+    WITHHELD_LISTING,     /* of a directory of which one side was not listed to its end */
+    WITHHELD_CHANGING,    /* entries that were made or taken away while it was listed */
+    WITHHELD_STATUS,      /* replies with different statuses have different fields */
+    WITHHELD_LENGTH,      /* contents of different length */
+    WITHHELD_CUT,         /* not captured as a whole */
+    WITHHELD_NO_REPLY,    /* neither side has a reply, or only one was captured */
+    WITHHELD_MAX
+};
+
+enum unsynchronized_what { UNSYNC_ATTRIBUTES = 1, UNSYNC_DATA, UNSYNC_NAME, UNSYNC_MAX };
+
+struct compare_side {
+    char *server;       /* or NULL */
+    const char *schema; /* "ref", "sut" */
+    int64_t operations, first_time, last_time;
+    bool has_clock;
+    int64_t clock_offset, clock_error, granularity;
+};
+
+struct compare {
+    sqlite3 *db;
+    const struct rules *rules;
+    struct places_set places;
+    struct compare_side side[SIDES];
+    uint64_t pairs;
+};
+
+/* result.c: the database of a result. */
+struct result_file;
+int result_create(struct result_file **file, const char *out, sqlite3 **db, struct err *err);
+int result_index(sqlite3 *db, struct err *err); /* makes the indexes */
+/* A file is closed and gets its name. */
+int result_commit(struct result_file *file, struct err *err);
+/* The connection, while it is open: it is the caller's then. */
+sqlite3 *result_take(struct result_file *file);
+const char *result_path(const struct result_file *file); /* NULL: private */
+/* Ends it; what was not committed is removed. NULL is allowed. */
+void result_abandon(struct result_file *file);
+/* A new name for a result that is not to stay; |path| ends with XXXXXX. */
+int result_temporary(char *path, struct err *err);
+void result_remove(const char *path);
+int result_fill_codes(sqlite3 *db, struct err *err);
+const char *result_code_name(const char *domain, int value);
+
+/* sides.c: checks and attaches the databases, fills tables side and source. */
+int sides_attach(struct compare *c, const struct compare_input input[SIDES], struct err *err);
+int sides_put(struct compare *c, const struct compare_input input[SIDES], struct err *err);
+/* -ERR_INPUT: the databases are not those of table side. */
+int sides_check(struct compare *c, struct err *err);
+/* Table client: by --client-map, else equal addresses, else in the order of their first calls. */
+int clients_match(struct compare *c, const struct compare_options *options, struct err *err);
+
+/* lanes.c: one pass over each side: temp.lane1 and lane2 (the requests of each object and client
+ * in their order), part1, part2 (which listing an operation continues), overlap1, overlap2, clocks.
+ */
+int lanes_read(struct compare *c, struct err *err);
+
+/* match.c: objects and pairs, to tables object and alignment. */
+int match_run(struct compare *c, struct err *err);
+
+/* pairs.c: the second phase. */
+int pairs_compare(struct compare *c, struct err *err);
+
+#endif

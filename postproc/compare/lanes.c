@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/lanes.c
+ *
+ * One pass over the operations of each side, in the order of calls.
+ */
+#include "compare/body.h"
+#include "compare/clock.h"
+#include "compare/internal.h"
+#include "compare/overlap.h"
+
+#include "record/record.h"
+#include "store/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LISTINGS_OPEN = 1024, NO_CLIENT = 0 };
+
+/* A listing that was begun and has not come to its end. */
+struct open_listing {
+    int64_t first; /* operation */
+    uint64_t cookie;
+    uint32_t object, client;
+    const struct procedure *procedure;
+};
+
+struct lanes {
+    struct compare *c;
+    int side;
+    sqlite3_stmt *select, *lane, *part, *overlap, *alone, *gone;
+    struct overlap overlaps;
+    struct clock_side *clock;
+    struct body body;
+    struct open_listing listings[LISTINGS_OPEN];
+    uint32_t listing_count;
+};
+
+enum {
+    COL_ID,
+    COL_CALL_TIME,
+    COL_REPLY_TIME,
+    COL_PROGRAM,
+    COL_VERSION,
+    COL_PROCEDURE,
+    COL_PAIRING,
+    COL_CALL_FLAGS,
+    COL_REPLY_FLAGS,
+    COL_RPC_STATUS,
+    COL_STATUS,
+    COL_OBJECT,
+    COL_OBJECT2,
+    COL_NEW_OBJECT,
+    COL_CLIENT,
+    COL_BOTH,
+    COL_DATA_DIGEST,
+    COL_ARGUMENTS_LENGTH,
+    COL_RESULT_LENGTH,
+    COL_ARGUMENTS,
+    COL_RESULT,
+};
+
+static const char make_tables[] =
+    "CREATE TEMP TABLE lane%d (object INTEGER, client INTEGER, time INTEGER, id INTEGER,"
+    " key INTEGER, made INTEGER);"
+    "CREATE TEMP TABLE part%d (id INTEGER PRIMARY KEY, first INTEGER, object INTEGER,"
+    " client INTEGER);"
+    "CREATE TEMP TABLE overlap%d (id INTEGER PRIMARY KEY, bits INTEGER);"
+    "CREATE TEMP TABLE alone%d (id INTEGER PRIMARY KEY, reason INTEGER, client INTEGER);"
+    "CREATE TEMP TABLE gone%d (operation INTEGER, object INTEGER);"
+    "INSERT INTO temp.gone%d SELECT operation, object FROM %s.name_event"
+    " WHERE event = 3 AND object IS NOT NULL AND operation IS NOT NULL;"
+    "CREATE INDEX temp.gone%d_by_operation ON gone%d (operation, object);";
+
+static const char select_operations[] =
+    "SELECT o.id, o.call_time, o.reply_time, o.program, o.version, o.procedure, o.pairing,"
+    " o.call_flags, o.reply_flags, o.rpc_status, o.status, o.object, o.object2, o.new_object,"
+    " c.id, c.ref IS NOT NULL AND c.sut IS NOT NULL, o.data_digest, o.arguments_length,"
+    " o.result_length, o.arguments, o.result"
+    " FROM %s.operation o LEFT JOIN main.client c ON c.%s = o.client%s"
+    " ORDER BY ifnull(o.call_time, o.reply_time), o.id";
+
+static uint32_t id_of(sqlite3_stmt *stmt, int column)
+{
+    int64_t id = sqlite3_column_int64(stmt, column);
+
+    return id > 0 && id < UINT32_MAX ? (uint32_t)id : 0;
+}
+
+static void take_effect(struct effect *e, sqlite3_stmt *stmt)
+{
+    int64_t reply = db_column(stmt, COL_REPLY_TIME, INT64_MIN);
+    int64_t call = db_column(stmt, COL_CALL_TIME, reply);
+
+    *e =
+        (struct effect){ .id = sqlite3_column_int64(stmt, COL_ID),
+                         .call_time = call,
+                         .done_time = reply > call ? reply : call,
+                         .pairing = (uint8_t)sqlite3_column_int(stmt, COL_PAIRING),
+                         .call_flags = (uint32_t)sqlite3_column_int64(stmt, COL_CALL_FLAGS),
+                         .reply_flags = (uint32_t)sqlite3_column_int64(stmt, COL_REPLY_FLAGS),
+                         .rpc_status = db_column(stmt, COL_RPC_STATUS, STATUS_NONE),
+                         .status = db_column(stmt, COL_STATUS, STATUS_NONE),
+                         .object = id_of(stmt, COL_OBJECT),
+                         .parent2 = id_of(stmt, COL_OBJECT2),
+                         .new_object = id_of(stmt, COL_NEW_OBJECT),
+                         .arguments_body = db_column_bytes(stmt, COL_ARGUMENTS),
+                         .result_body = db_column_bytes(stmt, COL_RESULT),
+                         .arguments_length =
+                             (uint32_t)sqlite3_column_int64(stmt, COL_ARGUMENTS_LENGTH),
+                         .result_length = (uint32_t)sqlite3_column_int64(stmt, COL_RESULT_LENGTH) };
+    if (sqlite3_column_type(stmt, COL_PROGRAM) != SQLITE_NULL) {
+        e->program = (uint32_t)sqlite3_column_int64(stmt, COL_PROGRAM);
+        e->version = (uint32_t)sqlite3_column_int64(stmt, COL_VERSION);
+        e->procedure = procedure_find(e->program, e->version,
+                                      (uint32_t)sqlite3_column_int64(stmt, COL_PROCEDURE));
+    }
+    effect_decode(e);
+}
+
+static int put_overlap(void *ctx, int64_t id, uint32_t bits, struct err *err)
+{
+    struct lanes *l = ctx;
+
+    sqlite3_bind_int64(l->overlap, 1, id);
+    sqlite3_bind_int64(l->overlap, 2, bits);
+    return tables_step(l->c->db, l->overlap, err);
+}
+
+static int put_alone(struct lanes *l, const struct effect *e, enum align_reason reason,
+                     int64_t client, struct err *err)
+{
+    sqlite3_bind_int64(l->alone, 1, e->id);
+    sqlite3_bind_int(l->alone, 2, (int)reason);
+    tables_bind_unless(l->alone, 3, client, NO_CLIENT);
+    return tables_step(l->c->db, l->alone, err);
+}
+
+static int find_gone(struct lanes *l, const struct effect *e, uint32_t *gone, struct err *err)
+{
+    int result;
+
+    *gone = 0;
+    if (!(e->roles & ROLE_REMOVES))
+        return 0;
+    sqlite3_bind_int64(l->gone, 1, e->id);
+    result = db_row(l->c->db, l->gone, err);
+    if (result > 0)
+        *gone = id_of(l->gone, 0);
+    sqlite3_reset(l->gone);
+    return result < 0 ? result : 0;
+}
+
+/* The change time after a change of the object (or directory) tells of the server's clock. */
+static void sample_clock(struct lanes *l, const struct effect *e)
+{
+    enum whose whose = e->roles & ROLE_PARENT ? OF_PARENT : OF_OBJECT;
+    struct attributes a;
+
+    if (e->succeeded && e->object_role & ROLE_MODIFIES && effect_attributes(e, whose, &a))
+        clock_sample(l->clock, a.ctime, e->call_time, e->done_time);
+}
+
+/* The cookie of a listing's last entry, and whether it is the end. */
+static int read_listing_end(struct lanes *l, const struct effect *e, uint64_t *cookie,
+                            bool *goes_on, struct err *err)
+{
+    struct places *places;
+
+    *goes_on = false;
+    if (!e->succeeded || e->result != WALK_OK || (e->has_eof && e->eof))
+        return 0;
+    if (places_get(&l->c->places, e->program, e->version, e->procedure, true, &places, err) < 0 ||
+        body_read(&l->body, places, e->result_body, e->result_length, err) < 0)
+        return -err->code;
+    for (uint32_t i = l->body.count; !*goes_on && i-- > 0;)
+        if (l->body.items[i].place->field->cls == CLASS_COOKIE) {
+            *cookie = l->body.items[i].value;
+            *goes_on = true;
+        }
+    return 0;
+}
+
+static struct open_listing *find_listing(struct lanes *l, const struct effect *e, int64_t client)
+{
+    for (uint32_t i = l->listing_count; i-- > 0;) {
+        struct open_listing *o = &l->listings[i];
+
+        if (o->object == e->object && o->client == client && o->procedure == e->procedure &&
+            o->cookie == e->asked.cookie)
+            return o;
+    }
+    return NULL;
+}
+
+/* READDIR and the like: what begins a listing is a request of its own; what goes on with it belongs
+ * to that. 1: it was a part. */
+static int take_listing(struct lanes *l, const struct effect *e, int64_t client, struct err *err)
+{
+    struct open_listing *open = e->asked.cookie ? find_listing(l, e, client) : NULL;
+    int64_t first = e->asked.cookie ? (open ? open->first : 0) : e->id;
+    uint64_t cookie = 0;
+    bool goes_on;
+
+    if (read_listing_end(l, e, &cookie, &goes_on, err) < 0)
+        return -err->code;
+    if (goes_on && first && !open) {
+        if (l->listing_count == LISTINGS_OPEN)
+            memmove(l->listings, l->listings + 1, --l->listing_count * sizeof(*l->listings));
+        open = &l->listings[l->listing_count++];
+    }
+    if (goes_on && open)
+        *open = (struct open_listing){ first, cookie, e->object, (uint32_t)client, e->procedure };
+    else if (open)
+        *open = l->listings[--l->listing_count];
+    if (!e->asked.cookie)
+        return 0;
+    sqlite3_bind_int64(l->part, 1, e->id);
+    tables_bind_unless(l->part, 2, first, 0);
+    sqlite3_bind_int64(l->part, 3, e->object);
+    sqlite3_bind_int64(l->part, 4, client);
+    return tables_step(l->c->db, l->part, err) < 0 ? -err->code : 1;
+}
+
+static int put_lane(struct lanes *l, const struct effect *e, int64_t client, struct err *err)
+{
+    struct bytes digest = db_column_bytes(l->select, COL_DATA_DIGEST);
+    bool asks_data = e->procedure->arguments->has_data;
+    struct places *places;
+
+    if (places_get(&l->c->places, e->program, e->version, e->procedure, false, &places, err) < 0 ||
+        body_read(&l->body, places, e->arguments_body, e->arguments_length, err) < 0)
+        return -err->code;
+    sqlite3_bind_int64(l->lane, 1, e->object);
+    sqlite3_bind_int64(l->lane, 2, client);
+    sqlite3_bind_int64(l->lane, 3, e->call_time);
+    sqlite3_bind_int64(l->lane, 4, e->id);
+    sqlite3_bind_int64(
+        l->lane, 5,
+        (int64_t)body_request_key(&l->body, asks_data ? digest.data : NULL, digest.len));
+    sqlite3_bind_int64(l->lane, 6, e->new_object);
+    return tables_step(l->c->db, l->lane, err);
+}
+
+static int take_row(struct lanes *l, struct err *err)
+{
+    struct compare_side *s = &l->c->side[l->side];
+    int64_t client = sqlite3_column_int64(l->select, COL_CLIENT);
+    struct effect e;
+    uint32_t gone;
+    int result;
+
+    take_effect(&e, l->select);
+    s->operations++;
+    if (e.call_time < s->first_time)
+        s->first_time = e.call_time;
+    if (e.done_time > s->last_time)
+        s->last_time = e.done_time;
+    if (sqlite3_column_type(l->select, COL_PROGRAM) == SQLITE_NULL)
+        return put_alone(l, &e, REASON_NO_CALL, client, err);
+    if (!e.procedure || e.call_flags & SIGHTING_OPAQUE)
+        return put_alone(l, &e, REASON_NO_TABLE, client, err);
+    sample_clock(l, &e);
+    if (find_gone(l, &e, &gone, err) < 0 || overlap_called(&l->overlaps, &e, gone, err) < 0)
+        return -err->code;
+    if (!sqlite3_column_int(l->select, COL_BOTH))
+        return put_alone(l, &e, REASON_NO_CLIENT, client, err);
+    if (e.procedure->result->roles & ROLE_ENTRY) {
+        result = take_listing(l, &e, client, err);
+        if (result)
+            return result < 0 ? result : 0;
+    }
+    return put_lane(l, &e, client, err);
+}
+
+static int prepare(struct lanes *l, const char *format, sqlite3_stmt **stmt, struct err *err)
+{
+    char sql[256];
+
+    snprintf(sql, sizeof(sql), format, l->side + 1);
+    return tables_prepare(l->c->db, sql, stmt, err);
+}
+
+static int prepare_all(struct lanes *l, struct err *err)
+{
+    const struct compare_side *s = &l->c->side[l->side];
+    int n = l->side + 1, result;
+    char *sql = sqlite3_mprintf(make_tables, n, n, n, n, n, n, s->schema, n, n);
+    char *where =
+        s->server ? sqlite3_mprintf(" WHERE o.server = %Q", s->server) : sqlite3_mprintf("");
+    char *select = where ? sqlite3_mprintf(select_operations, s->schema, s->schema, where) : NULL;
+
+    result =
+        sql && select ? tables_run(l->c->db, sql, err) : err_set(err, ERR_SYSTEM, "out of memory");
+    if (result == 0)
+        result = tables_prepare(l->c->db, select, &l->select, err);
+    sqlite3_free(sql);
+    sqlite3_free(where);
+    sqlite3_free(select);
+    if (result < 0 ||
+        prepare(l, "INSERT INTO temp.lane%d VALUES (?,?,?,?,?,?)", &l->lane, err) < 0 ||
+        prepare(l, "INSERT INTO temp.part%d VALUES (?,?,?,?)", &l->part, err) < 0 ||
+        prepare(l, "INSERT INTO temp.overlap%d VALUES (?,?)", &l->overlap, err) < 0 ||
+        prepare(l, "INSERT INTO temp.alone%d VALUES (?,?,?)", &l->alone, err) < 0 ||
+        prepare(l, "SELECT object FROM temp.gone%d WHERE operation = ?", &l->gone, err) < 0)
+        return -err->code;
+    return overlap_init(&l->overlaps, put_overlap, l, err);
+}
+
+static int read_side(struct lanes *l, struct err *err)
+{
+    struct compare_side *s = &l->c->side[l->side];
+    char sql[160];
+    int result;
+
+    s->first_time = INT64_MAX;
+    s->last_time = INT64_MIN;
+    while ((result = db_row(l->c->db, l->select, err)) > 0)
+        if (take_row(l, err) < 0)
+            return -err->code;
+    if (result < 0 || overlap_end(&l->overlaps, err) < 0)
+        return -err->code;
+    s->has_clock = clock_estimate(l->clock, &s->clock_offset, &s->clock_error, &s->granularity);
+    snprintf(sql, sizeof(sql),
+             "CREATE INDEX temp.lane%d_in_order ON lane%d (object, client, time, id, key, made)",
+             l->side + 1, l->side + 1);
+    return tables_run(l->c->db, sql, err);
+}
+
+int lanes_read(struct compare *c, struct err *err)
+{
+    int result = 0;
+
+    for (int side = 0; result == 0 && side < SIDES; side++) {
+        struct lanes *l = calloc(1, sizeof(*l));
+
+        if (l)
+            *l = (struct lanes){ .c = c, .side = side, .clock = calloc(1, sizeof(*l->clock)) };
+        if (!l || !l->clock) {
+            free(l);
+            return err_set(err, ERR_SYSTEM, "out of memory");
+        }
+        result = prepare_all(l, err);
+        if (result == 0)
+            result = tables_run(c->db, "BEGIN", err);
+        if (result == 0)
+            result = read_side(l, err);
+        sqlite3_finalize(l->select);
+        sqlite3_finalize(l->lane);
+        sqlite3_finalize(l->part);
+        sqlite3_finalize(l->overlap);
+        sqlite3_finalize(l->alone);
+        sqlite3_finalize(l->gone);
+        if (result == 0)
+            result = tables_run(c->db, "COMMIT", err);
+        overlap_free(&l->overlaps);
+        body_free(&l->body);
+        free(l->clock);
+        free(l);
+    }
+    return result;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/latency.c
+ *
+ * Latencies: the sorting is SQLite's, so that memory stays small.
+ */
+#include "compare/found.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { PERCENTILES = 3, BUCKETS = 256 };
+static const unsigned percents[PERCENTILES] = { 50, 90, 99 };
+
+struct sums {
+    int64_t key[3];
+    uint64_t count, rank;
+    int64_t at[PERCENTILES], max;
+    double sum;
+    uint64_t buckets[BUCKETS];
+};
+
+static uint64_t rank_of(uint64_t n, unsigned percent)
+{
+    return (n * percent + 99) / 100;
+}
+
+static unsigned bucket_of(int64_t ns)
+{
+    int bucket = ns > 1000 ? (int)floor(4 * log2((double)ns / 1000)) : 0;
+
+    return bucket < 0 ? 0 : bucket >= BUCKETS ? BUCKETS - 1 : (unsigned)bucket;
+}
+
+static int write_sums(struct pairs *p, sqlite3_stmt *latency, int side, const struct sums *s,
+                      struct err *err)
+{
+    const struct procedure *procedure =
+        procedure_find((uint32_t)s->key[0], (uint32_t)s->key[1], (uint32_t)s->key[2]);
+    char sql[768], name[64];
+    sqlite3_stmt *stmt;
+    int result = 0;
+
+    operation_words((uint32_t)s->key[0], procedure, name);
+    for (unsigned i = 0; result == 0 && i < BUCKETS; i++) {
+        if (!s->buckets[i])
+            continue;
+        sqlite3_bind_int(latency, 1, side + 1);
+        for (int k = 0; k < 3; k++)
+            sqlite3_bind_int64(latency, 2 + k, s->key[k]);
+        sqlite3_bind_int(latency, 5, (int)i);
+        sqlite3_bind_int64(latency, 6, (int64_t)s->buckets[i]);
+        result = tables_step(p->c->db, latency, err);
+    }
+    if (result < 0)
+        return result;
+    if (side == REF)
+        snprintf(
+            sql, sizeof(sql),
+            "INSERT INTO main.performance VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,0,0,0,0,0,0)");
+    else
+        snprintf(sql, sizeof(sql),
+                 "UPDATE main.performance SET sut_p50 = ?6, sut_p90 = ?7, sut_p99 = ?8,"
+                 " sut_max = ?9, sut_mean = ?10, ratio = CASE WHEN ref_p50 > 0 THEN"
+                 " 1.0 * ?6 / ref_p50 ELSE 0 END WHERE program = ?1 AND version = ?2"
+                 " AND procedure = ?3 AND ?4 = operation AND ?5 = pairs");
+    if (tables_prepare(p->c->db, sql, &stmt, err) < 0)
+        return -err->code;
+    for (int k = 0; k < 3; k++)
+        sqlite3_bind_int64(stmt, 1 + k, s->key[k]);
+    db_bind_text(stmt, 4, name);
+    sqlite3_bind_int64(stmt, 5, (int64_t)s->count);
+    for (int k = 0; k < PERCENTILES; k++)
+        sqlite3_bind_int64(stmt, 6 + k, s->at[k]);
+    sqlite3_bind_int64(stmt, 9, s->max);
+    sqlite3_bind_int64(stmt, 10, (int64_t)(s->sum / (double)s->count));
+    result = tables_step(p->c->db, stmt, err);
+    sqlite3_finalize(stmt);
+    return result;
+}
+
+static void take(struct sums *s, int64_t ns)
+{
+    s->rank++;
+    for (int k = 0; k < PERCENTILES; k++)
+        if (s->rank == rank_of(s->count, percents[k]))
+            s->at[k] = ns;
+    s->max = ns;
+    s->sum += (double)ns;
+    s->buckets[bucket_of(ns)]++;
+}
+
+static int write_side(struct pairs *p, int side, struct err *err)
+{
+    const char *column = p->c->side[side].schema;
+    struct sums s = { .count = 0 };
+    sqlite3_stmt *stmt, *latency;
+    char sql[320];
+    int result;
+
+    snprintf(sql, sizeof(sql),
+             "SELECT l.program, l.version, l.procedure, l.%s, c.n FROM temp.latency l JOIN"
+             " (SELECT program, version, procedure, count(*) AS n FROM temp.latency"
+             "  GROUP BY program, version, procedure) c"
+             " USING (program, version, procedure) ORDER BY 1, 2, 3, 4",
+             column);
+    if (tables_prepare(p->c->db, sql, &stmt, err) < 0)
+        return -err->code;
+    if (tables_prepare(p->c->db, "INSERT INTO main.latency VALUES (?,?,?,?,?,?)", &latency, err) <
+        0) {
+        sqlite3_finalize(stmt);
+        return -err->code;
+    }
+    while ((result = db_row(p->c->db, stmt, err)) > 0) {
+        int64_t key[3];
+
+        for (int k = 0; k < 3; k++)
+            key[k] = sqlite3_column_int64(stmt, k);
+        if (!s.count || memcmp(key, s.key, sizeof(key)) != 0) {
+            if (s.count && (result = write_sums(p, latency, side, &s, err)) < 0)
+                break;
+            memset(&s, 0, sizeof(s));
+            memcpy(s.key, key, sizeof(key));
+            s.count = (uint64_t)sqlite3_column_int64(stmt, 4);
+        }
+        take(&s, sqlite3_column_int64(stmt, 3));
+    }
+    if (result == 0 && s.count)
+        result = write_sums(p, latency, side, &s, err);
+    sqlite3_finalize(stmt);
+    sqlite3_finalize(latency);
+    return result;
+}
+
+int latency_write(struct pairs *p, struct err *err)
+{
+    const struct found *f = p->found;
+    sqlite3_stmt *stmt;
+    int result = 0;
+
+    if (write_side(p, REF, err) < 0 || write_side(p, SUT, err) < 0 ||
+        tables_prepare(p->c->db, "INSERT INTO main.slowest VALUES (NULL,?,?,?,?,?)", &stmt, err) <
+            0)
+        return -err->code;
+    for (uint32_t i = 0; result == 0 && i < f->slow_count; i++) {
+        const struct slow *s = &f->slowest[i];
+        const int64_t values[] = { s->alignment, s->ref, s->sut, s->latency[REF], s->latency[SUT] };
+
+        for (int k = 0; k < 5; k++)
+            sqlite3_bind_int64(stmt, 1 + k, values[k]);
+        result = tables_step(p->c->db, stmt, err);
+    }
+    sqlite3_finalize(stmt);
+    return result;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/lists.c
+ *
+ * Elements of lists: in their order, as a set, or by their names.
+ */
+#include "compare/pairs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <xxhash.h>
+
+enum { LIKE_NAMES_MAX = 256 }; /* names of one side only that are looked for in another writing */
+
+uint32_t list_length(struct span span)
+{
+    const struct place *list = span.items[0].place;
+    uint32_t n = 1;
+
+    while (n < span.count && span.items[n].place->index > list->index &&
+           span.items[n].place->index < list->end)
+        n++;
+    return n;
+}
+
+static int add(struct elements *e, struct span span, uint32_t number, struct err *err)
+{
+    struct element *new;
+
+    if (e->count == e->cap) {
+        uint32_t cap = e->cap ? e->cap * 2 : 64;
+        void *grown = realloc(e->elements, cap * sizeof(*e->elements));
+
+        if (!grown)
+            return err_set(err, ERR_SYSTEM, "out of memory for a list");
+        e->elements = grown;
+        e->cap = cap;
+    }
+    new = &e->elements[e->count++];
+    *new = (struct element){ .span = span, .number = number };
+    for (uint32_t i = 0; i < span.count; i++) {
+        const struct item *item = &span.items[i];
+        uint64_t numbers[2] = { item->place->index, item->value };
+
+        if (item->place->field->role & ROLE_ENTRY_NAME)
+            new->name = (struct bytes){ item->data, item->len };
+        new->hash = XXH3_64bits_withSeed(numbers, sizeof(numbers), new->hash);
+        if (item->len)
+            new->hash = XXH3_64bits_withSeed(item->data, item->len, new->hash);
+    }
+    return 0;
+}
+
+/* Each element begins with the same field. */
+int elements_add(struct elements *e, struct span list, struct err *err)
+{
+    uint32_t start = 1, number = 0;
+    int result = 0;
+
+    while (result == 0 && start < list.count) {
+        uint32_t end = start + 1;
+
+        while (end < list.count && list.items[end].place != list.items[1].place)
+            end++;
+        result = add(e, (struct span){ list.items + start, end - start }, number++, err);
+        start = end;
+    }
+    return result;
+}
+
+static int differ_alone(struct fields *f, const struct item *list, const struct element *element,
+                        bool in_ref, const char *how, struct err *err)
+{
+    char name[COMPARE_TEXT_MAX], what[64];
+    const struct compare_rule *rule = rules_pick(list->place->rules, &f->given);
+    struct difference d = { .kind = KIND_ENTRY,
+                            .place = list->place,
+                            .rule = rule,
+                            .object = f->p->pair.object,
+                            .element = name,
+                            .what = what };
+    struct item item = { .place = list->place };
+
+    snprintf(what, sizeof(what), "only %s%s%s", in_ref ? "ref" : "sut", how ? ", other " : "",
+             how ? how : "");
+    if (element->name.data) {
+        for (uint32_t i = 0; i < element->span.count; i++)
+            if (element->span.items[i].place->field->role & ROLE_ENTRY_NAME)
+                item = element->span.items[i];
+        item_text(&item, NULL, name);
+    } else {
+        snprintf(name, sizeof(name), "%u", element->number);
+    }
+    d.text[in_ref ? REF : SUT] = name;
+    list->place->n.different++;
+    return found_put(f->p, &d, err);
+}
+
+static int compare_two(struct fields *f, const struct element *ref, const struct element *sut,
+                       struct err *err)
+{
+    char name[COMPARE_TEXT_MAX];
+    const char *outer = f->element;
+    int result;
+
+    snprintf(name, sizeof(name), "%u", ref->number);
+    for (uint32_t i = 0; i < ref->span.count; i++)
+        if (ref->span.items[i].place->field->role & ROLE_ENTRY_NAME)
+            item_text(&ref->span.items[i], NULL, name);
+    f->element = name;
+    f->entry = ref->span;
+    f->object_type[OF_ENTRY] = 0;
+    result = fields_compare(f, ref->span, sut->span, err);
+    f->element = outer;
+    f->entry = (struct span){ NULL, 0 };
+    return result;
+}
+
+/* Those that are left, in pairs, then what only one side has. */
+static int compare_rest(struct fields *f, const struct item *list, struct elements *ref,
+                        struct elements *sut, struct err *err)
+{
+    uint32_t i = 0, j = 0;
+    int result = 0;
+
+    while (result == 0) {
+        while (i < ref->count && ref->elements[i].used)
+            i++;
+        while (j < sut->count && sut->elements[j].used)
+            j++;
+        if (i == ref->count && j == sut->count)
+            break;
+        if (i == ref->count)
+            result = differ_alone(f, list, &sut->elements[j++], false, NULL, err);
+        else if (j == sut->count)
+            result = differ_alone(f, list, &ref->elements[i++], true, NULL, err);
+        else
+            result = compare_two(f, &ref->elements[i++], &sut->elements[j++], err);
+    }
+    return result;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+    const struct element *x = *(struct element *const *)a, *y = *(struct element *const *)b;
+
+    return x->hash != y->hash ? (x->hash < y->hash ? -1 : 1)
+                              : (x->number > y->number) - (x->number < y->number);
+}
+
+/* Marks elements that both sides have. */
+static int use_equal(struct elements *ref, struct elements *sut, struct err *err)
+{
+    struct element **a = calloc(ref->count + 1, sizeof(*a));
+    struct element **b = calloc(sut->count + 1, sizeof(*b));
+    uint32_t i = 0, j = 0;
+
+    if (!a || !b) {
+        free(a);
+        free(b);
+        return err_set(err, ERR_SYSTEM, "out of memory for a list");
+    }
+    for (uint32_t k = 0; k < ref->count; k++)
+        a[k] = &ref->elements[k];
+    for (uint32_t k = 0; k < sut->count; k++)
+        b[k] = &sut->elements[k];
+    qsort(a, ref->count, sizeof(*a), by_hash);
+    qsort(b, sut->count, sizeof(*b), by_hash);
+    while (i < ref->count && j < sut->count) {
+        if (a[i]->hash == b[j]->hash)
+            a[i++]->used = b[j++]->used = true;
+        else if (a[i]->hash < b[j]->hash)
+            i++;
+        else
+            j++;
+    }
+    free(a);
+    free(b);
+    return 0;
+}
+
+int lists_compare(struct fields *f, const struct compare_rule *rule, struct span ref,
+                  struct span sut, struct err *err)
+{
+    struct place *list = ref.items[0].place;
+    struct elements a = { 0 }, b = { 0 };
+    uint64_t before;
+    int result = 0;
+
+    if (rule->kind == COMPARE_IGNORED) {
+        list->n.ignored++;
+        return 0;
+    }
+    if (f->p->pair.half[REF].result.walked == WALK_TRUNCATED ||
+        f->p->pair.half[SUT].result.walked == WALK_TRUNCATED) {
+        list->n.withheld++;
+        return found_withhold(f->p, WITHHELD_CUT, list, err);
+    }
+    before = list->n.different;
+    if (elements_add(&a, ref, err) < 0 || elements_add(&b, sut, err) < 0)
+        result = -err->code;
+    if (result == 0 && rule->kind == COMPARE_SET)
+        result = use_equal(&a, &b, err);
+    if (result == 0)
+        result = compare_rest(f, ref.items, &a, &b, err);
+    list->n.equal += list->n.different == before;
+    free(a.elements);
+    free(b.elements);
+    return result;
+}
+
+/* --- by names */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct element *x = a, *y = b;
+    uint32_t len = x->name.len < y->name.len ? x->name.len : y->name.len;
+    int order = memcmp(x->name.data, y->name.data, len);
+
+    if (order == 0)
+        order = (x->name.len > y->name.len) - (x->name.len < y->name.len);
+    return order ? order : (x->number > y->number) - (x->number < y->number);
+}
+
+/* A name of the other side only that is the same in another writing. */
+static const char *like_names(const struct element *element, const struct elements *others)
+{
+    uint32_t seen = 0;
+
+    for (uint32_t i = 0; i < others->count && seen < LIKE_NAMES_MAX; i++)
+        if (!others->elements[i].used) {
+            const char *how = names_difference(element->name, others->elements[i].name);
+
+            seen++;
+            if (how)
+                return how;
+        }
+    return NULL;
+}
+
+int elements_compare_names(struct fields *f, const struct item *list, struct elements *ref,
+                           struct elements *sut,
+                           int (*skip)(void *ctx, struct bytes name, bool both, struct err *err),
+                           void *ctx, struct err *err)
+{
+    uint32_t i = 0, j = 0;
+    uint64_t before = list->place->n.different;
+    int result = 0;
+
+    qsort(ref->elements, ref->count, sizeof(*ref->elements), by_name);
+    qsort(sut->elements, sut->count, sizeof(*sut->elements), by_name);
+    while (result == 0 && (i < ref->count || j < sut->count)) {
+        struct element *a = i < ref->count ? &ref->elements[i] : NULL;
+        struct element *b = j < sut->count ? &sut->elements[j] : NULL;
+        struct element any = { .number = 0 };
+        int order = !a ? 1 : !b ? -1 : 0;
+
+        if (!order) {
+            struct element x = *a, y = *b;
+
+            x.number = y.number = any.number;
+            order = by_name(&x, &y);
+        }
+        result = skip ? skip(ctx, order <= 0 ? a->name : b->name, order == 0, err) : 0;
+        if (order <= 0)
+            i++;
+        if (order >= 0)
+            j++;
+        if (order <= 0 && (result || order == 0))
+            a->used = true;
+        if (order >= 0 && (result || order == 0))
+            b->used = true;
+        if (result == 0 && order == 0)
+            result = compare_two(f, a, b, err);
+        if (result > 0)
+            result = 0;
+    }
+    for (i = 0; result == 0 && i < ref->count; i++)
+        if (!ref->elements[i].used)
+            result = differ_alone(f, list, &ref->elements[i], true,
+                                  like_names(&ref->elements[i], sut), err);
+    for (i = 0; result == 0 && i < sut->count; i++)
+        if (!sut->elements[i].used)
+            result = differ_alone(f, list, &sut->elements[i], false,
+                                  like_names(&sut->elements[i], ref), err);
+    list->place->n.equal += list->place->n.different == before;
+    return result;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "compare/objects.h"
+
+#include <stdlib.h>
+
+int matched_init(struct objects *o, sqlite3 *db, struct err *err)
+{
+    static const char *const count[SIDES] = { "SELECT max(id) FROM ref.object",
+                                              "SELECT max(id) FROM sut.object" };
+
+    *o = (struct objects){ 0 };
+    for (int side = 0; side < SIDES; side++) {
+        int64_t max;
+
+        if (db_number(db, count[side], 0, &max, err) < 0)
+            return -err->code;
+        if (max < 0 || max >= UINT32_MAX - 1)
+            return err_set(err, ERR_INPUT, "a database of too many objects");
+        o->limit[side] = (uint32_t)max + 1;
+        o->row[side] = calloc(o->limit[side], sizeof(uint32_t));
+        if (!o->row[side])
+            return err_set(err, ERR_SYSTEM, "out of memory for objects");
+    }
+    return 0;
+}
+
+void matched_free(struct objects *o)
+{
+    free(o->row[REF]);
+    free(o->row[SUT]);
+    free(o->pairs);
+    *o = (struct objects){ 0 };
+}
+
+int matched_match(struct objects *o, uint32_t ref, uint32_t sut, enum match_how how,
+                  struct err *err)
+{
+    if (!ref || !sut || ref >= o->limit[REF] || sut >= o->limit[SUT] || o->row[REF][ref] ||
+        o->row[SUT][sut])
+        return 0;
+    if (o->count == o->cap) {
+        uint32_t cap = o->cap ? o->cap * 2 : 1024;
+        void *grown = realloc(o->pairs, cap * sizeof(*o->pairs));
+
+        if (!grown)
+            return err_set(err, ERR_SYSTEM, "out of memory for objects");
+        o->pairs = grown;
+        o->cap = cap;
+    }
+    o->pairs[o->count++] = (struct object_pair){ { ref, sut }, (uint8_t)how };
+    o->row[REF][ref] = o->row[SUT][sut] = o->count;
+    return 1;
+}
+
+int matched_load(struct objects *o, sqlite3 *db, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result;
+
+    if (tables_prepare(db, "SELECT ref, sut, how FROM main.object ORDER BY id", &stmt, err) < 0)
+        return -err->code;
+    while ((result = db_row(db, stmt, err)) > 0) {
+        int64_t ref = sqlite3_column_int64(stmt, 0), sut = sqlite3_column_int64(stmt, 1);
+
+        if (ref <= 0 || ref >= o->limit[REF] || sut <= 0 || sut >= o->limit[SUT] ||
+            matched_match(o, (uint32_t)ref, (uint32_t)sut,
+                          (enum match_how)sqlite3_column_int(stmt, 2), err) != 1) {
+            result = err_set(err, ERR_INPUT, "table object does not fit the databases");
+            break;
+        }
+    }
+    sqlite3_finalize(stmt);
+    return result;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/objects.h
+ *
+ * Which object of one side is which of the other.  Objects of a database are those of its handles:
+ * a name that is used again stands for another one.  What was matched stays so: a later proof of
+ * something else is not followed.
+ *
+ * Memory: 4 bytes for each object of both databases, 12 for each pair.
+ */
+#ifndef NFSDIGEST_COMPARE_OBJECTS_H
+#define NFSDIGEST_COMPARE_OBJECTS_H
+
+#include "compare/internal.h"
+
+struct object_pair {
+    uint32_t object[SIDES]; /* ids of the databases */
+    uint8_t how;
+};
+
+struct objects {
+    uint32_t *row[SIDES]; /* by id: row of table object, 0: not matched */
+    uint32_t limit[SIDES];
+    struct object_pair *pairs; /* pairs[0] is row 1 */
+    uint32_t count, cap;
+};
+
+int matched_init(struct objects *o, sqlite3 *db, struct err *err);
+void matched_free(struct objects *o);
+
+/* Matches two, unless one of them is matched already. 1: it did; 0; or negative. */
+int matched_match(struct objects *o, uint32_t ref, uint32_t sut, enum match_how how,
+                  struct err *err);
+
+/* The row of an object, or 0. */
+static inline uint32_t matched_row(const struct objects *o, int side, int64_t object)
+{
+    return object > 0 && object < o->limit[side] ? o->row[side][object] : 0;
+}
+
+/* Reads table object of a result. */
+int matched_load(struct objects *o, sqlite3 *db, struct err *err);
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/pairs.c
+ *
+ * Reads the alignment in its order and compares pair by pair.
+ */
+#include "compare/pairs.h"
+
+#include "record/record.h"
+#include "wire/rpc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Of one side, in the order of enum column. */
+#define COLUMNS(T)                                                                                 \
+    T ".id, " T ".program, " T ".version, " T ".procedure, " T ".pairing, " T ".call_flags, " T    \
+      ".reply_flags, " T ".rpc_status, " T ".status, " T ".object, " T ".object2, " T              \
+      ".new_object, " T ".xid, " T ".call_source, " T ".call_frame, " T ".call_time, " T           \
+      ".reply_source, " T ".reply_frame, " T ".reply_time, " T ".arguments_length, " T             \
+      ".result_length, " T ".arguments, " T ".result, " T ".data_digest, " T ".data_length"
+
+enum column {
+    COL_ID,
+    COL_PROGRAM,
+    COL_VERSION,
+    COL_PROCEDURE,
+    COL_PAIRING,
+    COL_CALL_FLAGS,
+    COL_REPLY_FLAGS,
+    COL_RPC_STATUS,
+    COL_STATUS,
+    COL_OBJECT,
+    COL_OBJECT2,
+    COL_NEW_OBJECT,
+    COL_XID,
+    COL_CALL_SOURCE,
+    COL_CALL_FRAME,
+    COL_CALL_TIME,
+    COL_REPLY_SOURCE,
+    COL_REPLY_FRAME,
+    COL_REPLY_TIME,
+    COL_ARGUMENTS_LENGTH,
+    COL_RESULT_LENGTH,
+    COL_ARGUMENTS,
+    COL_RESULT,
+    COL_DATA_DIGEST,
+    COL_DATA_LENGTH,
+    COL_COUNT
+};
+
+static const char select_pairs[] =
+    "SELECT a.id, a.kind, ifnull(a.object, 0), ifnull(a.ref_overlap, 0),"
+    " ifnull(a.sut_overlap, 0), " COLUMNS("r") ", " COLUMNS(
+        "s") " FROM main.alignment a LEFT JOIN ref.operation r ON r.id = a.ref"
+             " LEFT JOIN sut.operation s ON s.id = a.sut WHERE a.kind <> 3 ORDER BY a.id";
+enum { PAIR_COLUMNS = 5 };
+
+static uint32_t id_of(sqlite3_stmt *stmt, int column)
+{
+    int64_t id = sqlite3_column_int64(stmt, column);
+
+    return id > 0 && id < UINT32_MAX ? (uint32_t)id : 0;
+}
+
+/* Takes the columns from |at| on. */
+static int take_half(struct pairs *p, sqlite3_stmt *stmt, int at, struct half *half,
+                     struct err *err)
+{
+    struct effect *e = &half->effect;
+    struct places *places;
+
+    e->id = sqlite3_column_int64(stmt, at + COL_ID);
+    half->call_time = db_column(stmt, at + COL_CALL_TIME, INT64_MIN);
+    half->reply_time = db_column(stmt, at + COL_REPLY_TIME, INT64_MIN);
+    e->call_time = half->call_time != INT64_MIN ? half->call_time : half->reply_time;
+    e->done_time = half->reply_time > e->call_time ? half->reply_time : e->call_time;
+    e->program = (uint32_t)sqlite3_column_int64(stmt, at + COL_PROGRAM);
+    e->version = (uint32_t)sqlite3_column_int64(stmt, at + COL_VERSION);
+    e->procedure = procedure_find(e->program, e->version,
+                                  (uint32_t)sqlite3_column_int64(stmt, at + COL_PROCEDURE));
+    e->pairing = (uint8_t)sqlite3_column_int(stmt, at + COL_PAIRING);
+    e->call_flags = (uint32_t)sqlite3_column_int64(stmt, at + COL_CALL_FLAGS);
+    e->reply_flags = (uint32_t)sqlite3_column_int64(stmt, at + COL_REPLY_FLAGS);
+    e->rpc_status = db_column(stmt, at + COL_RPC_STATUS, STATUS_NONE);
+    e->status = db_column(stmt, at + COL_STATUS, STATUS_NONE);
+    e->object = id_of(stmt, at + COL_OBJECT);
+    e->parent2 = id_of(stmt, at + COL_OBJECT2);
+    e->new_object = id_of(stmt, at + COL_NEW_OBJECT);
+    e->arguments_length = (uint32_t)sqlite3_column_int64(stmt, at + COL_ARGUMENTS_LENGTH);
+    e->result_length = (uint32_t)sqlite3_column_int64(stmt, at + COL_RESULT_LENGTH);
+    e->arguments_body = db_column_bytes(stmt, at + COL_ARGUMENTS);
+    e->result_body = db_column_bytes(stmt, at + COL_RESULT);
+    half->xid = sqlite3_column_int64(stmt, at + COL_XID);
+    half->call_source = sqlite3_column_int64(stmt, at + COL_CALL_SOURCE);
+    half->call_frame = sqlite3_column_int64(stmt, at + COL_CALL_FRAME);
+    half->reply_source = sqlite3_column_int64(stmt, at + COL_REPLY_SOURCE);
+    half->reply_frame = sqlite3_column_int64(stmt, at + COL_REPLY_FRAME);
+    half->data_digest = db_column_bytes(stmt, at + COL_DATA_DIGEST);
+    half->data_length = (uint64_t)sqlite3_column_int64(stmt, at + COL_DATA_LENGTH);
+    half->answered = half->reply_time != INT64_MIN;
+    if (!e->id)
+        return 0;
+    effect_decode(e);
+    if (!e->procedure || !half->answered || e->rpc_status != RPC_SUCCESS ||
+        e->reply_flags & SIGHTING_OPAQUE)
+        return 0;
+    if (places_get(&p->c->places, e->program, e->version, e->procedure, true, &places, err) < 0 ||
+        body_read(&half->result, places, e->result_body, e->result_length, err) < 0)
+        return -err->code;
+    half->malformed = half->result.walked == WALK_MALFORMED || half->result.surplus;
+    return 0;
+}
+
+/* Keeps the memory of the body. */
+static void clear_half(struct half *half)
+{
+    struct body body = half->result;
+
+    memset(half, 0, sizeof(*half));
+    half->result.items = body.items;
+    half->result.cap = body.cap;
+}
+
+int pairs_load(struct pairs *p, int side, int64_t id, struct half *half, struct err *err)
+{
+    int result;
+
+    clear_half(half);
+    sqlite3_bind_int64(p->row[side], 1, id);
+    result = db_row(p->c->db, p->row[side], err);
+    return result > 0 ? take_half(p, p->row[side], 0, half, err) : result;
+}
+
+/* --- what is no field */
+
+static int differ_event(struct pairs *p, enum difference_kind kind, enum rule_event event,
+                        const char *what, const char *ref, const char *sut, struct err *err)
+{
+    const struct rules *rules = p->c->rules;
+    struct difference d = { .kind = kind,
+                            .field = rule_event_name(event),
+                            .rule = rules_at(rules, rules->events[event]),
+                            .object = p->pair.object,
+                            .what = what,
+                            .text = { ref, sut } };
+
+    return d.rule->kind == COMPARE_IGNORED ? 0 : found_put(p, &d, err);
+}
+
+/* Both answered, or what is made of it. 1: go on; 0: nothing to compare; negative. */
+static int compare_replies(struct pairs *p, struct err *err)
+{
+    const struct half *ref = &p->pair.half[REF], *sut = &p->pair.half[SUT];
+    const struct half *lacks = ref->answered ? sut : ref;
+    const char *name[SIDES];
+    char what[96];
+
+    if (!ref->answered || !sut->answered) {
+        if (ref->answered == sut->answered || lacks->effect.pairing != REPLY_LOST)
+            return found_withhold(p, WITHHELD_NO_REPLY, NULL, err);
+        if (p->pair.overlap & OVERLAP_NAME)
+            return found_withhold(p, WITHHELD_OVERLAP, NULL, err);
+        return differ_event(p, KIND_REPLY, EVENT_MISSING_REPLY,
+                            ref->answered ? "only ref answered" : "only sut answered",
+                            ref->answered ? "answered" : NULL, sut->answered ? "answered" : NULL,
+                            err);
+    }
+    if (ref->effect.rpc_status == sut->effect.rpc_status)
+        return ref->effect.rpc_status == RPC_SUCCESS;
+    for (int side = 0; side < SIDES; side++) {
+        name[side] = rpc_status_name((uint32_t)p->pair.half[side].effect.rpc_status);
+        if (!name[side])
+            name[side] = "?";
+    }
+    snprintf(what, sizeof(what), "%.40s, %.40s", name[REF], name[SUT]);
+    return differ_event(p, KIND_RPC, EVENT_RPC_STATUS, what, name[REF], name[SUT], err);
+}
+
+static int compare_results(struct pairs *p, struct fields *f, struct err *err)
+{
+    const struct half *ref = &p->pair.half[REF], *sut = &p->pair.half[SUT];
+
+    if (!ref->result.places || !sut->result.places)
+        return 0;
+    if (ref->malformed != sut->malformed &&
+        differ_event(p, KIND_MALFORMED, EVENT_MALFORMED,
+                     ref->malformed ? "only ref's" : "only sut's",
+                     ref->malformed ? "malformed" : "well-formed",
+                     sut->malformed ? "malformed" : "well-formed", err) < 0)
+        return -err->code;
+    if ((ref->result.walked == WALK_TRUNCATED || sut->result.walked == WALK_TRUNCATED) &&
+        found_withhold(p, WITHHELD_CUT, NULL, err) < 0)
+        return -err->code;
+    if (ref->effect.procedure->result->roles & ROLE_ENTRY)
+        return listing_compare(p, f, err);
+    return fields_compare(f, (struct span){ ref->result.items, ref->result.count },
+                          (struct span){ sut->result.items, sut->result.count }, err);
+}
+
+static int compare_pair(struct pairs *p, struct err *err)
+{
+    struct fields f;
+    int result;
+
+    fields_begin(&f, p);
+    if (p->pair.kind == ALIGN_PAIR) {
+        if (found_latency(p, err) < 0)
+            return -err->code;
+        result = compare_replies(p, err);
+        if (result > 0)
+            result = compare_results(p, &f, err);
+        if (result < 0)
+            return result;
+    }
+    return sync_after(p, f.status_equal, f.data_equal, err);
+}
+
+/* --- clocks */
+
+static int read_anchors(struct pairs *p, struct err *err)
+{
+    int64_t rows, step;
+    sqlite3_stmt *stmt;
+    int result;
+
+    p->clock.offset[REF] = p->c->side[REF].clock_offset;
+    p->clock.offset[SUT] = p->c->side[SUT].clock_offset;
+    if (db_number(p->c->db, "SELECT max(id) FROM main.alignment", 0, &rows, err) < 0 ||
+        tables_prepare(p->c->db,
+                       "SELECT r.call_time, s.call_time, r.reply_time, s.reply_time"
+                       " FROM main.alignment a JOIN ref.operation r ON r.id = a.ref"
+                       " JOIN sut.operation s ON s.id = a.sut"
+                       " WHERE a.kind = 1 AND a.object IS NOT NULL AND a.id % ?1 = 0 ORDER BY a.id",
+                       &stmt, err) < 0)
+        return -err->code;
+    step = rows / (CLOCK_ANCHORS / 2) + 1;
+    sqlite3_bind_int64(stmt, 1, step);
+    while ((result = db_row(p->c->db, stmt, err)) > 0)
+        for (int i = 0; i < 4; i += 2)
+            if (sqlite3_column_type(stmt, i) != SQLITE_NULL &&
+                sqlite3_column_type(stmt, i + 1) != SQLITE_NULL &&
+                clock_anchor(&p->clock, sqlite3_column_int64(stmt, i),
+                             sqlite3_column_int64(stmt, i + 1), err) < 0) {
+                sqlite3_finalize(stmt);
+                return -err->code;
+            }
+    sqlite3_finalize(stmt);
+    return result;
+}
+
+/* --- the run */
+
+static const char make_changed[] =
+    "CREATE TEMP TABLE changed%d AS SELECT e.parent AS parent, e.name AS name,"
+    " ifnull(o.call_time, o.reply_time) AS call, ifnull(o.reply_time, o.call_time + 60000000000)"
+    " AS reply FROM %s.name_event e JOIN %s.operation o ON o.id = e.operation"
+    " WHERE e.event <> 1 AND e.parent IS NOT NULL;"
+    "CREATE INDEX temp.changed%d_by_parent ON changed%d (parent, reply);";
+
+static int prepare(struct pairs *p, struct err *err)
+{
+    static const char *const rows[SIDES] = {
+        "SELECT " COLUMNS("r") " FROM ref.operation r WHERE r.id = ?1",
+        "SELECT " COLUMNS("r") " FROM sut.operation r WHERE r.id = ?1",
+    };
+    sqlite3 *db = p->c->db;
+
+    for (int side = 0; side < SIDES; side++) {
+        const char *schema = p->c->side[side].schema;
+        char sql[768];
+
+        snprintf(sql, sizeof(sql), make_changed, side + 1, schema, schema, side + 1, side + 1);
+        if (tables_run(db, sql, err) < 0 || tables_prepare(db, rows[side], &p->row[side], err) < 0)
+            return -err->code;
+        snprintf(sql, sizeof(sql),
+                 "SELECT name FROM temp.changed%d WHERE parent = ?1 AND reply >= ?2 AND call <= ?3",
+                 side + 1);
+        if (tables_prepare(db, sql, &p->changed[side], err) < 0)
+            return -err->code;
+        snprintf(sql, sizeof(sql), "SELECT id FROM %s.object WHERE handle = ?1", schema);
+        if (tables_prepare(db, sql, &p->handle[side], err) < 0)
+            return -err->code;
+    }
+    if (tables_run(
+            db,
+            "CREATE TEMP TABLE listing_part AS SELECT listing, ref IS NULL AS side,"
+            " ifnull(ref, sut) AS id FROM main.alignment WHERE kind = 3 AND listing IS NOT NULL;"
+            "CREATE INDEX temp.listing_part_in_order ON listing_part (listing, side, id)",
+            err) < 0)
+        return -err->code;
+    return tables_prepare(
+        db,
+        "SELECT id FROM temp.listing_part WHERE listing = ?1 AND side = ?2 AND id > ?3"
+        " ORDER BY id",
+        &p->listing, err);
+}
+
+static int read_all(struct pairs *p, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result;
+
+    if (tables_prepare(p->c->db, select_pairs, &stmt, err) < 0)
+        return -err->code;
+    while ((result = db_row(p->c->db, stmt, err)) > 0) {
+        struct pair *pair = &p->pair;
+
+        clear_half(&pair->half[REF]);
+        clear_half(&pair->half[SUT]);
+        memset(pair->differs, 0, sizeof(pair->differs));
+        memset(pair->compared, 0, sizeof(pair->compared));
+        pair->id = sqlite3_column_int64(stmt, 0);
+        pair->kind = sqlite3_column_int(stmt, 1);
+        pair->object = id_of(stmt, 2);
+        pair->half[REF].overlap = (uint32_t)sqlite3_column_int(stmt, 3);
+        pair->half[SUT].overlap = (uint32_t)sqlite3_column_int(stmt, 4);
+        pair->overlap = pair->half[REF].overlap | pair->half[SUT].overlap;
+        if (take_half(p, stmt, PAIR_COLUMNS, &pair->half[REF], err) < 0 ||
+            take_half(p, stmt, PAIR_COLUMNS + COL_COUNT, &pair->half[SUT], err) < 0 ||
+            compare_pair(p, err) < 0) {
+            result = -err->code;
+            break;
+        }
+    }
+    sqlite3_finalize(stmt);
+    return result;
+}
+
+static int run(struct pairs *p, struct err *err)
+{
+    if (matched_init(&p->objects, p->c->db, err) < 0 ||
+        matched_load(&p->objects, p->c->db, err) < 0 || tables_run(p->c->db, "BEGIN", err) < 0 ||
+        prepare(p, err) < 0 || sync_open(p, err) < 0 || found_open(p, err) < 0 ||
+        read_anchors(p, err) < 0 || read_all(p, err) < 0 || sync_finish(p, err) < 0 ||
+        counts_compare(p, err) < 0 || found_finish(p, err) < 0)
+        return -err->code;
+    return tables_run(p->c->db, "COMMIT", err);
+}
+
+int pairs_compare(struct compare *c, struct err *err)
+{
+    struct pairs p = { .c = c };
+    int result = run(&p, err);
+
+    found_close(&p);
+    sync_close(&p);
+    sqlite3_finalize(p.listing);
+    for (int side = 0; side < SIDES; side++) {
+        sqlite3_finalize(p.row[side]);
+        sqlite3_finalize(p.handle[side]);
+        sqlite3_finalize(p.changed[side]);
+        body_free(&p.pair.half[side].result);
+    }
+    body_free(&p.pair.arguments);
+    patterns_free(&p.patterns);
+    clock_map_free(&p.clock);
+    matched_free(&p.objects);
+    return result;
+}

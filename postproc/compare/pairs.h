@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/pairs.h
+ *
+ * The second phase, what its files share: pairs of operations come in the order of the reference's
+ * calls, their replies are read (body.h), and compared field by field (fields.c, lists.c,
+ * listing.c) under the rules.  What differs goes to found.c, unless objects were not the same
+ * before (sync.c).
+ */
+#ifndef NFSDIGEST_COMPARE_PAIRS_H
+#define NFSDIGEST_COMPARE_PAIRS_H
+
+#include "compare/body.h"
+#include "compare/clock.h"
+#include "compare/internal.h"
+#include "compare/objects.h"
+
+/* One side of a pair. Pointers live until the next pair. */
+struct half {
+    struct effect effect; /* id 0: this side has none */
+    struct body result;
+    struct bytes data_digest;
+    uint64_t data_length;
+    int64_t xid, call_source, call_frame, call_time, reply_source, reply_frame, reply_time;
+    bool answered, malformed;
+    uint32_t overlap; /* bits */
+};
+
+struct pair {
+    int64_t id;      /* of table alignment */
+    int kind;        /* enum align_kind */
+    uint32_t object; /* row, or 0 */
+    struct half half[SIDES];
+    uint32_t overlap;        /* of both */
+    struct body arguments;   /* of the side that is read at the moment */
+    bool differs[WHOSE_MAX]; /* an attribute was found to differ, also if that was withheld */
+    bool compared[WHOSE_MAX];
+};
+
+/* What a pair of objects is known to be. */
+struct object_state {
+    uint8_t lost;      /* 1 << UNSYNC_ATTRIBUTES, 1 << UNSYNC_DATA */
+    uint8_t reason[2]; /* enum withheld_reason, of attributes and data */
+    uint8_t set;       /* bits of |times| that are known: atime, mtime */
+    uint32_t type;
+    int64_t row[2];          /* of table unsynchronized */
+    uint64_t start, end;     /* bytes that are not the same */
+    int64_t times[2][SIDES]; /* atime, mtime that clients set last */
+};
+
+struct found; /* found.c */
+
+/* A hash table of 64-bit keys to 64-bit values with a candidate each. */
+struct pattern {
+    uint64_t key, value, candidate;
+    bool has_candidate;
+};
+struct patterns {
+    struct pattern *patterns;
+    uint32_t count, cap;
+    struct table by_key;
+};
+
+struct lost_name {
+    uint64_t hash; /* of directory row and name; 0: free */
+    int64_t row;   /* of table unsynchronized */
+    uint8_t reason;
+    uint64_t withheld;
+};
+
+struct pairs {
+    struct compare *c;
+    struct objects objects;
+    struct object_state *states; /* by row */
+    struct clock_map clock;
+    struct patterns patterns;
+    struct lost_name *names;
+    uint32_t name_count, name_cap;
+    struct table by_name;
+    struct found *found;
+    struct pair pair;
+    sqlite3_stmt *unsync, *resync, *listing, *row[SIDES], *handle[SIDES], *changed[SIDES];
+};
+
+/* --- pairs.c */
+
+/* Reads an operation of a side; its bodies are those of the statement row[side] until the next. */
+int pairs_load(struct pairs *p, int side, int64_t id, struct half *half, struct err *err);
+
+/* --- values.c */
+
+/* A value as a person reads it, at most COMPARE_TEXT_MAX bytes. Returns |text|. */
+const char *item_text(const struct item *item, const struct half *half,
+                      char text[COMPARE_TEXT_MAX]);
+bool item_is_number(const struct item *item);
+/* What differs, in a few words that like differences share. */
+void item_difference(const struct item *ref, const struct item *sut, char text[COMPARE_TEXT_MAX]);
+/* Two names that are no longer told apart when letters' case, or how they are encoded, is left
+ * aside: "case", "encoding", or NULL. */
+const char *names_difference(struct bytes a, struct bytes b);
+
+/* --- found.c: tables discrepancy, frame, withheld; clusters in memory until the end. */
+
+struct difference {
+    enum difference_kind kind;
+    const struct place *place; /* NULL: no field */
+    const char *field;         /* without a place */
+    const struct compare_rule *rule;
+    uint32_t object;     /* row */
+    const char *element; /* or NULL */
+    const char *what;    /* cluster.difference */
+    const char *text[SIDES];
+    bool has_number;
+    uint64_t number[SIDES];
+};
+
+int found_open(struct pairs *p, struct err *err);
+void found_close(struct pairs *p);
+/* Of the pair at hand. */
+int found_put(struct pairs *p, const struct difference *d, struct err *err);
+/* A comparison that was withheld; |place| NULL: of a whole operation. */
+int found_withhold(struct pairs *p, enum withheld_reason reason, const struct place *place,
+                   struct err *err);
+/* Latencies of the pair at hand, for tables performance, latency and slowest. */
+int found_latency(struct pairs *p, struct err *err);
+/* Retransmissions and connections, counts.c. */
+int counts_compare(struct pairs *p, struct err *err);
+/* Writes clusters, the tables compared and withheld, latencies, then examples. */
+int found_finish(struct pairs *p, struct err *err);
+
+/* --- sync.c */
+
+int sync_open(struct pairs *p, struct err *err);
+void sync_close(struct pairs *p);
+/* Why attributes, byte range or name that the pair is about may differ: a withheld_reason or 0. */
+int sync_attributes(struct pairs *p, enum whose whose);
+int sync_data(struct pairs *p);
+int sync_name(struct pairs *p);
+/* Of an entry of the pair's directory. */
+int sync_entry(struct pairs *p, struct bytes name);
+/* Both sides have it. */
+int sync_entry_known(struct pairs *p, struct bytes name, struct err *err);
+/* Row of the object that an attribute is of. */
+uint32_t sync_object(const struct pairs *p, enum whose whose);
+/* After a pair (or an operation of one side only): what is no longer the same, or is again. */
+int sync_after(struct pairs *p, bool status_equal, bool data_equal, struct err *err);
+/* Counts for table unsynchronized. */
+void sync_count(struct pairs *p, enum whose whose, bool data);
+int sync_finish(struct pairs *p, struct err *err);
+
+/* --- fields.c */
+
+/* Compares the two results of the pair: items [from, to) of each. */
+struct span {
+    const struct item *items;
+    uint32_t count;
+};
+struct fields {
+    struct pairs *p;
+    struct rule_case given;
+    const char *element; /* or NULL */
+    struct span entry;   /* ref's items of that element */
+    uint32_t object_type[WHOSE_MAX];
+    bool in_listing;               /* entries and the end are compared by listing.c */
+    bool status_equal, data_equal; /* they were compared, and are */
+};
+/* For the pair at hand. */
+void fields_begin(struct fields *f, struct pairs *p);
+/* Walks both in lock step; ends at a status that differs. */
+int fields_compare(struct fields *f, struct span ref, struct span sut, struct err *err);
+const struct compare_rule *fields_rule(struct fields *f, const struct item *ref,
+                                       const struct item *sut);
+/* Counts and reports a difference of a field. */
+int fields_differ(struct fields *f, enum difference_kind kind, const struct compare_rule *rule,
+                  const struct item *ref, const struct item *sut, const char *what,
+                  struct err *err);
+
+/* --- lists.c */
+
+/* |ref| and |sut| begin with an item of the same list; compares the elements behind it. */
+int lists_compare(struct fields *f, const struct compare_rule *rule, struct span ref,
+                  struct span sut, struct err *err);
+/* How many items belong to the list at the start of |span|, with it. */
+uint32_t list_length(struct span span);
+
+struct element {
+    struct span span;
+    struct bytes name; /* of an entry; else none */
+    uint64_t hash;
+    uint32_t number;
+    bool used;
+};
+/* The elements of the list that |span| is, behind those that are there. */
+struct elements {
+    struct element *elements;
+    uint32_t count, cap;
+};
+int elements_add(struct elements *e, struct span list, struct err *err);
+/* Sorts both by name and compares them; |skip| (or NULL) says which names are left out. */
+int elements_compare_names(struct fields *f, const struct item *list, struct elements *ref,
+                           struct elements *sut,
+                           int (*skip)(void *ctx, struct bytes name, bool both, struct err *err),
+                           void *ctx, struct err *err);
+
+/* --- listing.c */
+
+/* A pair that begins listings of a directory: with all their parts. */
+int listing_compare(struct pairs *p, struct fields *f, struct err *err);
+
+/* --- patterns.c */
+
+enum { PATTERN_SUT_CHANGED = 0, PATTERN_HOLDS = 1, PATTERN_REF_CHANGED = 2 };
+/* Whether ref's value goes on to stand for sut's, or negative. |scope| is part of the key. */
+int pattern_holds(struct patterns *p, uint64_t scope, uint64_t ref, uint64_t sut, struct err *err);
+/* From now on it does, whatever was known. */
+int pattern_note(struct patterns *p, uint64_t scope, uint64_t ref, uint64_t sut, struct err *err);
+/* False: it is known that it does not. */
+bool pattern_agrees(const struct patterns *p, uint64_t scope, uint64_t ref, uint64_t sut);
+void patterns_free(struct patterns *p);
+
+#endif

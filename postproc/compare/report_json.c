@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* schemas/compare.schema.json describes what this writes. */
+#include "cli/values.h"
+#include "compare/db.h"
+#include "compare/report.h"
+
+#include <string.h>
+
+struct printer {
+    sqlite3 *db;
+    FILE *out;
+    struct err *err;
+};
+
+/* A value by the type that its column has; a name that ends with "!" is a boolean. */
+static void put_value(struct printer *p, sqlite3_stmt *stmt, int at, const char *name)
+{
+    size_t len = strlen(name);
+
+    if (len && name[len - 1] == '!') {
+        fputs(sqlite3_column_int(stmt, at) ? "true" : "false", p->out);
+        return;
+    }
+    switch (sqlite3_column_type(stmt, at)) {
+    case SQLITE_INTEGER:
+        fprintf(p->out, "%lld", (long long)sqlite3_column_int64(stmt, at));
+        break;
+    case SQLITE_FLOAT:
+        fprintf(p->out, "%.6g", sqlite3_column_double(stmt, at));
+        break;
+    case SQLITE_NULL:
+        fputs("null", p->out);
+        break;
+    default:
+        json_text(p->out, (const char *)sqlite3_column_text(stmt, at));
+    }
+}
+
+static int put_array(struct printer *p, const char *name, const char *sql, int64_t bind,
+                     int (*more)(struct printer *p, int64_t id));
+
+static void put_columns(struct printer *p, sqlite3_stmt *stmt)
+{
+    for (int i = 0; i < sqlite3_column_count(stmt); i++) {
+        const char *name = sqlite3_column_name(stmt, i);
+        size_t len = strlen(name);
+
+        fprintf(p->out, "%s\"%.*s\":", i ? "," : "",
+                (int)(len && name[len - 1] == '!' ? len - 1 : len), name);
+        put_value(p, stmt, i, name);
+    }
+}
+
+/* "name":[{column:value, ...}, ...]; |more| adds to each, of which the first column is the id. */
+static int put_array(struct printer *p, const char *name, const char *sql, int64_t bind,
+                     int (*more)(struct printer *p, int64_t id))
+{
+    sqlite3_stmt *stmt;
+    bool first = true;
+    int result;
+
+    if (tables_prepare(p->db, sql, &stmt, p->err) < 0)
+        return -p->err->code;
+    if (sqlite3_bind_parameter_count(stmt))
+        sqlite3_bind_int64(stmt, 1, bind);
+    fprintf(p->out, ",\"%s\":[", name);
+    while ((result = db_row(p->db, stmt, p->err)) > 0) {
+        fputs(first ? "{" : ",{", p->out);
+        first = false;
+        put_columns(p, stmt);
+        if (more && more(p, sqlite3_column_int64(stmt, 0)) < 0) {
+            sqlite3_finalize(stmt);
+            return -p->err->code;
+        }
+        fputc('}', p->out);
+    }
+    fputc(']', p->out);
+    sqlite3_finalize(stmt);
+    return result;
+}
+
+static int put_examples(struct printer *p, int64_t cluster)
+{
+    if (put_array(p, "examples",
+                  "SELECT d.id, (SELECT path FROM object o WHERE o.id = d.object) AS path,"
+                  " d.element, d.ref_text AS ref, d.sut_text AS sut, d.ref AS ref_operation,"
+                  " r.reply_source AS ref_source, r.reply_frame AS ref_frame, d.sut AS"
+                  " sut_operation, s.reply_source AS sut_source, s.reply_frame AS sut_frame"
+                  " FROM (SELECT DISTINCT example, discrepancy FROM step WHERE cluster = ?1) x"
+                  " JOIN discrepancy d ON d.id = x.discrepancy"
+                  " LEFT JOIN operation r ON r.side = 1 AND r.id = d.ref"
+                  " LEFT JOIN operation s ON s.side = 2 AND s.id = d.sut ORDER BY x.example",
+                  cluster, NULL) < 0)
+        return -p->err->code;
+    return put_array(p, "steps",
+                     "SELECT x.number, ifnull(r.name, s.name) AS operation, ifnull(r.path, s.path)"
+                     " AS path, r.status AS ref_status, s.status AS sut_status, r.call_source AS"
+                     " ref_source, r.call_frame AS ref_frame, s.call_source AS sut_source,"
+                     " s.call_frame AS sut_frame FROM step x"
+                     " LEFT JOIN operation r ON r.side = 1 AND r.id = x.ref"
+                     " LEFT JOIN operation s ON s.side = 2 AND s.id = x.sut"
+                     " WHERE x.cluster = ?1 AND x.example = 1 ORDER BY x.number",
+                     cluster, NULL);
+}
+
+int report_json(sqlite3 *result, const struct report_options *o, FILE *out, struct err *err)
+{
+    struct printer p = { result, out, err };
+
+    fputs("{\"version\":1", out);
+    if (put_array(&p, "sides",
+                  "SELECT name, database, server, digest, operations, first_time, last_time,"
+                  " clock_offset, clock_error, granularity FROM side ORDER BY id",
+                  0, NULL) < 0 ||
+        put_array(&p, "rules", "SELECT name, digest FROM rule_file ORDER BY id", 0, NULL) < 0 ||
+        put_array(
+            &p, "totals",
+            "SELECT (SELECT count(*) FROM alignment WHERE kind = 1) AS pairs,"
+            " (SELECT count(*) FROM object) AS objects,"
+            " (SELECT count(*) FROM alignment WHERE kind = 2 AND ref IS NOT NULL) AS ref_alone,"
+            " (SELECT count(*) FROM alignment WHERE kind = 2 AND sut IS NOT NULL) AS sut_alone,"
+            " (SELECT ifnull(sum(count), 0) FROM cluster) AS discrepancies,"
+            " (SELECT count(*) FROM cluster) AS groups,"
+            " (SELECT ifnull(sum(count), 0) FROM withheld) AS withheld",
+            0, NULL) < 0 ||
+        put_array(&p, "groups",
+                  "SELECT c.id, c.count, c.compared, k.name AS kind, c.class, c.operation, c.field,"
+                  " c.difference, c.cause, c.reason, (SELECT text FROM rule l WHERE l.id = c.rule)"
+                  " AS rule, c.noise_count, c.noise_compared, c.is_noise AS \"noise!\""
+                  " FROM cluster c JOIN code k ON k.domain = 'kind' AND k.value = c.kind"
+                  " ORDER BY c.id",
+                  0, o->examples ? put_examples : NULL) < 0 ||
+        put_array(&p, "withheld",
+                  "SELECT c.name AS reason, sum(w.count) AS count FROM withheld w JOIN code c ON"
+                  " c.domain = 'withheld' AND c.value = w.reason GROUP BY w.reason ORDER BY 2 DESC",
+                  0, NULL) < 0 ||
+        put_array(&p, "alone",
+                  "SELECT CASE WHEN a.ref IS NULL THEN 'sut' ELSE 'ref' END AS side, c.name AS"
+                  " reason, count(*) AS count FROM alignment a JOIN code c ON c.domain = 'reason'"
+                  " AND c.value = a.reason WHERE a.kind = 2 GROUP BY a.reason, a.ref IS NULL"
+                  " ORDER BY 1, 2",
+                  0, NULL) < 0 ||
+        put_array(&p, "unsynchronized",
+                  "SELECT k.name AS what, c.name AS reason, count(*) AS count, sum(u.withheld) AS"
+                  " withheld, sum(u.until_ref IS NULL) AS open FROM unsynchronized u"
+                  " JOIN code k ON k.domain = 'unsynchronized' AND k.value = u.what"
+                  " JOIN code c ON c.domain = 'withheld' AND c.value = u.reason"
+                  " GROUP BY u.what, u.reason ORDER BY 1, 2",
+                  0, NULL) < 0 ||
+        put_array(&p, "performance",
+                  "SELECT operation, pairs, ref_p50, ref_p90, ref_p99, ref_max, ref_mean, sut_p50,"
+                  " sut_p90, sut_p99, sut_max, sut_mean, ratio FROM performance"
+                  " ORDER BY pairs DESC, program, version, procedure",
+                  0, NULL) < 0 ||
+        put_array(&p, "slowest",
+                  "SELECT r.name AS operation, r.path, w.ref_latency, w.sut_latency, r.call_source"
+                  " AS ref_source, r.call_frame AS ref_frame, s.call_source AS sut_source,"
+                  " s.call_frame AS sut_frame FROM slowest w"
+                  " JOIN operation r ON r.side = 1 AND r.id = w.ref"
+                  " JOIN operation s ON s.side = 2 AND s.id = w.sut ORDER BY w.rank",
+                  0, NULL) < 0)
+        return -err->code;
+    if (o->one_sided &&
+        put_array(&p, "one_sided",
+                  "SELECT side, operation, reason, path FROM one_sided ORDER BY id", 0, NULL) < 0)
+        return -err->code;
+    fputs("}\n", out);
+    return 0;
+}

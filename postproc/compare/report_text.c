@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/values.h"
+#include "compare/db.h"
+#include "compare/report.h"
+
+#include <string.h>
+
+struct printer {
+    sqlite3 *db;
+    FILE *out;
+    struct err *err;
+};
+
+static const char *column(sqlite3_stmt *stmt, int at)
+{
+    const char *text = (const char *)sqlite3_column_text(stmt, at);
+
+    return text ? text : "-";
+}
+
+static const char *count(sqlite3_stmt *stmt, int at, char text[VALUE_TEXT_MAX])
+{
+    return count_text((uint64_t)sqlite3_column_int64(stmt, at), text);
+}
+
+/* Shows the rows of |sql|, with |bind| as ?1; |show| prints one, |head| stands before the first. */
+static int show_rows(struct printer *p, const char *sql, int64_t bind, const char *head,
+                     void (*show)(struct printer *p, sqlite3_stmt *stmt))
+{
+    sqlite3_stmt *stmt;
+    int result;
+
+    if (tables_prepare(p->db, sql, &stmt, p->err) < 0)
+        return -p->err->code;
+    if (sqlite3_bind_parameter_count(stmt))
+        sqlite3_bind_int64(stmt, 1, bind);
+    while ((result = db_row(p->db, stmt, p->err)) > 0) {
+        if (head)
+            fputs(head, p->out);
+        head = NULL;
+        show(p, stmt);
+    }
+    sqlite3_finalize(stmt);
+    return result;
+}
+
+static void show_side(struct printer *p, sqlite3_stmt *stmt)
+{
+    char n[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX], g[VALUE_TEXT_MAX];
+
+    fprintf(p->out, "%-5s %s%s%s: %s operations", column(stmt, 0), column(stmt, 1),
+            sqlite3_column_type(stmt, 2) == SQLITE_NULL ? "" : ", server ",
+            sqlite3_column_type(stmt, 2) == SQLITE_NULL ? "" : column(stmt, 2), count(stmt, 3, n));
+    if (sqlite3_column_type(stmt, 4) != SQLITE_NULL)
+        fprintf(p->out, "; server's clock %s%s off the capture's, times in steps of %s",
+                sqlite3_column_int64(stmt, 4) < 0 ? "-" : "+",
+                duration_text(sqlite3_column_int64(stmt, 4) < 0 ? -sqlite3_column_int64(stmt, 4)
+                                                                : sqlite3_column_int64(stmt, 4),
+                              d),
+                duration_text(sqlite3_column_int64(stmt, 5), g));
+    fputc('\n', p->out);
+}
+
+static void show_totals(struct printer *p, sqlite3_stmt *stmt)
+{
+    char n[6][VALUE_TEXT_MAX];
+
+    fprintf(
+        p->out,
+        "%s pairs of operations, on %s pairs of objects; %s operations of ref alone, %s of sut\n",
+        count(stmt, 0, n[0]), count(stmt, 1, n[1]), count(stmt, 2, n[2]), count(stmt, 3, n[3]));
+    fprintf(p->out, "%s discrepancies in %s groups; %s comparisons withheld\n",
+            count(stmt, 4, n[4]), count(stmt, 5, n[5]), count(stmt, 6, n[0]));
+}
+
+static const char select_totals[] =
+    "SELECT (SELECT count(*) FROM alignment WHERE kind = 1), (SELECT count(*) FROM object),"
+    " (SELECT count(*) FROM alignment WHERE kind = 2 AND ref IS NOT NULL),"
+    " (SELECT count(*) FROM alignment WHERE kind = 2 AND sut IS NOT NULL),"
+    " (SELECT ifnull(sum(count), 0) FROM cluster), (SELECT count(*) FROM cluster),"
+    " (SELECT ifnull(sum(count), 0) FROM withheld)";
+
+static void show_line(struct printer *p, sqlite3_stmt *stmt)
+{
+    char n[VALUE_TEXT_MAX];
+
+    fprintf(p->out, "%4lld %8s  %-20s %-44s %s%s\n", (long long)sqlite3_column_int64(stmt, 0),
+            count(stmt, 1, n), column(stmt, 2), column(stmt, 3), column(stmt, 4),
+            sqlite3_column_int(stmt, 6) ? " [noise]" : "");
+    fprintf(p->out, "%4s %8s  %s\n", "", "", column(stmt, 5));
+}
+
+static void show_example(struct printer *p, sqlite3_stmt *stmt)
+{
+    fprintf(p->out, "      %s%s%s", column(stmt, 1),
+            sqlite3_column_type(stmt, 2) == SQLITE_NULL ? "" : " entry ",
+            sqlite3_column_type(stmt, 2) == SQLITE_NULL ? "" : column(stmt, 2));
+    fprintf(p->out, "\n        ref %s (frame %s of %s)\n        sut %s (frame %s of %s)\n",
+            column(stmt, 3), column(stmt, 4), column(stmt, 5), column(stmt, 6), column(stmt, 7),
+            column(stmt, 8));
+}
+
+/* ?1: the cluster */
+static const char select_examples[] =
+    "SELECT d.id, ifnull((SELECT path FROM object o WHERE o.id = d.object), ifnull(r.path,"
+    " ifnull(s.path, ''))), d.element, ifnull(d.ref_text, '-'), ifnull(r.reply_frame, "
+    "r.call_frame),"
+    " (SELECT name FROM source q WHERE q.side = 1 AND q.id = ifnull(r.reply_source,"
+    "  r.call_source)), ifnull(d.sut_text, '-'), ifnull(s.reply_frame, s.call_frame),"
+    " (SELECT name FROM source q WHERE q.side = 2 AND q.id = ifnull(s.reply_source,"
+    "  s.call_source))"
+    " FROM (SELECT DISTINCT example, discrepancy FROM step WHERE cluster = ?1) x"
+    " JOIN discrepancy d ON d.id = x.discrepancy"
+    " LEFT JOIN operation r ON r.side = 1 AND r.id = d.ref"
+    " LEFT JOIN operation s ON s.side = 2 AND s.id = d.sut ORDER BY x.example";
+
+static void show_step(struct printer *p, sqlite3_stmt *stmt)
+{
+    fprintf(p->out, "        %2lld. %-18s %-40s %s, %s (frames %s, %s)\n",
+            (long long)sqlite3_column_int64(stmt, 0), column(stmt, 1), column(stmt, 2),
+            column(stmt, 3), column(stmt, 4), column(stmt, 5), column(stmt, 6));
+}
+
+static const char select_steps[] =
+    "SELECT x.number, ifnull(r.name, s.name), ifnull(r.path, s.path), ifnull(r.status, '-'),"
+    " ifnull(s.status, '-'), ifnull(r.call_frame, '-'), ifnull(s.call_frame, '-') FROM step x"
+    " LEFT JOIN operation r ON r.side = 1 AND r.id = x.ref"
+    " LEFT JOIN operation s ON s.side = 2 AND s.id = x.sut"
+    " WHERE x.cluster = ?1 AND x.example = 1 ORDER BY x.number";
+
+static int show_clusters(struct printer *p, uint32_t examples)
+{
+    char limited[sizeof(select_examples) + 24];
+    sqlite3_stmt *stmt;
+    int result;
+
+    snprintf(limited, sizeof(limited), "%s LIMIT %u", select_examples, examples);
+    if (tables_prepare(
+            p->db,
+            "SELECT c.id, c.count, c.operation, c.field, c.difference, c.reason, c.compared,"
+            " k.text, (SELECT l.text || ', ' || f.name || ' line ' || l.line FROM rule l"
+            "  JOIN rule_file f ON f.id = l.file WHERE l.id = c.rule), c.noise_count,"
+            " c.noise_compared FROM cluster c JOIN code k ON k.domain = 'kind'"
+            " AND k.value = c.kind ORDER BY c.id",
+            &stmt, p->err) < 0)
+        return -p->err->code;
+    while ((result = db_row(p->db, stmt, p->err)) > 0) {
+        int64_t id = sqlite3_column_int64(stmt, 0);
+
+        fprintf(p->out, "\n%lld. %s %s: %s (%s of %s)\n   %s.\n   rule %s\n", (long long)id,
+                column(stmt, 2), column(stmt, 3), column(stmt, 4), column(stmt, 1), column(stmt, 6),
+                column(stmt, 5), column(stmt, 8));
+        if (sqlite3_column_type(stmt, 9) != SQLITE_NULL)
+            fprintf(p->out, "   between two runs of the reference: %s of %s\n", column(stmt, 9),
+                    column(stmt, 10));
+        if (show_rows(p, limited, id, "   examples:\n", show_example) < 0 ||
+            show_rows(p, select_steps, id, "   what leads to the first (ref, sut):\n", show_step) <
+                0) {
+            sqlite3_finalize(stmt);
+            return -p->err->code;
+        }
+    }
+    sqlite3_finalize(stmt);
+    return result;
+}
+
+static void show_count(struct printer *p, sqlite3_stmt *stmt)
+{
+    char n[VALUE_TEXT_MAX];
+
+    fprintf(p->out, "%13s  %s: %s\n", count(stmt, 0, n), column(stmt, 1), column(stmt, 2));
+}
+
+static void show_one_sided(struct printer *p, sqlite3_stmt *stmt)
+{
+    fprintf(p->out, "  %s operation %s: %s %s\n", column(stmt, 0), column(stmt, 1), column(stmt, 2),
+            column(stmt, 3));
+}
+
+static void show_performance(struct printer *p, sqlite3_stmt *stmt)
+{
+    char n[VALUE_TEXT_MAX], t[6][VALUE_TEXT_MAX];
+
+    for (int i = 0; i < 6; i++)
+        duration_text(sqlite3_column_int64(stmt, 2 + i), t[i]);
+    fprintf(p->out, "%-20s %8s %9s %9s %9s %9s %9s %9s %7.2f\n", column(stmt, 0), count(stmt, 1, n),
+            t[0], t[1], t[2], t[3], t[4], t[5], sqlite3_column_double(stmt, 8));
+}
+
+static void show_slow(struct printer *p, sqlite3_stmt *stmt)
+{
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX];
+
+    fprintf(p->out, "  %-18s %-40s ref %s (frame %s), sut %s (frame %s)\n", column(stmt, 0),
+            column(stmt, 1), duration_text(sqlite3_column_int64(stmt, 2), a), column(stmt, 3),
+            duration_text(sqlite3_column_int64(stmt, 4), b), column(stmt, 5));
+}
+
+int report_text(sqlite3 *result, const struct report_options *o, FILE *out, struct err *err)
+{
+    struct printer p = { result, out, err };
+
+    if (show_rows(&p,
+                  "SELECT name, database, server, operations, clock_offset, granularity FROM side"
+                  " ORDER BY id",
+                  0, NULL, show_side) < 0 ||
+        show_rows(&p, select_totals, 0, NULL, show_totals) < 0 ||
+        show_rows(&p,
+                  "SELECT id, count, operation, field, difference, reason, is_noise FROM cluster"
+                  " ORDER BY id",
+                  0, "\n   #    count  operation            field and difference; reason\n",
+                  show_line) < 0)
+        return -err->code;
+    if (o->examples && show_clusters(&p, o->examples) < 0)
+        return -err->code;
+    if (show_rows(&p,
+                  "SELECT sum(w.count), c.name, c.text FROM withheld w JOIN code c ON c.domain ="
+                  " 'withheld' AND c.value = w.reason GROUP BY w.reason ORDER BY 1 DESC",
+                  0, "\nComparisons withheld\n", show_count) < 0 ||
+        show_rows(&p,
+                  "SELECT count(*), CASE WHEN a.ref IS NULL THEN 'sut' ELSE 'ref' END || ' alone, '"
+                  " || c.name, c.text FROM alignment a JOIN code c ON c.domain = 'reason'"
+                  " AND c.value = a.reason WHERE a.kind = 2 GROUP BY a.reason, a.ref IS NULL"
+                  " ORDER BY a.ref IS NULL, 1 DESC",
+                  0, "\nOperations of one side\n", show_count) < 0)
+        return -err->code;
+    if (o->one_sided && show_rows(&p,
+                                  "SELECT side, operation, reason, ifnull(path, '') FROM one_sided"
+                                  " ORDER BY id",
+                                  0, NULL, show_one_sided) < 0)
+        return -err->code;
+    if (show_rows(
+            &p,
+            "SELECT operation, pairs, ref_p50, ref_p90, ref_p99, sut_p50, sut_p90, sut_p99,"
+            " ratio FROM performance ORDER BY pairs DESC, program, version, procedure",
+            0,
+            "\nLatency of pairs            n   ref p50       p90       p99   sut p50       p90"
+            "       p99  sut/ref\n",
+            show_performance) < 0)
+        return -err->code;
+    return show_rows(
+        &p,
+        "SELECT r.name, ifnull(r.path, ''), w.ref_latency, r.call_frame, w.sut_latency,"
+        " s.call_frame FROM slowest w JOIN operation r ON r.side = 1 AND r.id = w.ref"
+        " JOIN operation s ON s.side = 2 AND s.id = w.sut ORDER BY w.rank LIMIT 5",
+        0, "\nLargest differences of latency\n", show_slow);
+}

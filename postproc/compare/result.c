@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/result.c
+ *
+ * The database of a result: schemas/compare.sql, taken into the program as it is by the assembler
+ * (COMPARE_SQL is its path), and its codes.
+ */
+#include "compare/internal.h"
+
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+__asm__(".pushsection .rodata\n"
+        ".balign 16\n"
+        "nfsdigest_compare_sql:\n"
+        ".incbin \"" COMPARE_SQL "\"\n"
+        ".byte 0\n"
+        ".popsection\n");
+extern const char nfsdigest_compare_sql[];
+
+struct result_file {
+    sqlite3 *db;
+    char *path, *temporary; /* NULL: a private database */
+};
+
+static const struct {
+    const char *domain;
+    int value;
+    const char *name, *text;
+} codes[] = {
+    { "align", ALIGN_PAIR, "pair", "both sides have it" },
+    { "align", ALIGN_ONE_SIDED, "one-sided", "only one side has it" },
+    { "align", ALIGN_PART, "part", "goes on with a listing" },
+    { "reason", REASON_NONE, "", "" },
+    { "reason", REASON_NOT_ASKED, "not asked", "the other server was not asked this here" },
+    { "reason", REASON_NO_OBJECT, "no object", "its object is not known on the other side" },
+    { "reason", REASON_NO_CLIENT, "no client", "its client is not known on the other side" },
+    { "reason", REASON_NO_CALL, "no call", "its call was not captured" },
+    { "reason", REASON_NO_TABLE, "not readable", "its arguments could not be read" },
+    { "match", MATCH_ROOT, "root", "both were mounted" },
+    { "match", MATCH_PAIR, "operation", "the same operation found or made both" },
+    { "match", MATCH_NAME, "name", "the same name in the same directory" },
+    { "match", MATCH_FIRST, "first request", "the first request on both was the same" },
+    { "overlap", OVERLAP_OBJECT, "object", "a change of its object was under way" },
+    { "overlap", OVERLAP_PARENT2, "directory", "a change of its second directory was under way" },
+    { "overlap", OVERLAP_NEW, "new object", "a change of what it found was under way" },
+    { "overlap", OVERLAP_DATA, "data", "a change of its byte range was under way" },
+    { "overlap", OVERLAP_NAME, "name", "a change of its name was under way" },
+    { "overlap", CONFLICT_ATTRIBUTES, "attributes changed", "two changes at once" },
+    { "overlap", CONFLICT_DATA, "data changed", "two changes of a byte range at once" },
+    { "overlap", CONFLICT_NAME, "name changed", "two changes of a name at once" },
+    { "kind", KIND_RPC, "rpc", "RPC accepted, refused or failed it on one side only" },
+    { "kind", KIND_REPLY, "missing reply", "one side did not answer" },
+    { "kind", KIND_STATUS, "status", "the procedure's status differs" },
+    { "kind", KIND_VALUE, "value", "a field has another value" },
+    { "kind", KIND_PRESENCE, "presence", "an optional part is there on one side only" },
+    { "kind", KIND_TIME, "time", "a time differs by more than clocks explain" },
+    { "kind", KIND_ORDER, "order", "a value is on the wrong side of the reference's" },
+    { "kind", KIND_ENTRY, "entry", "an element of a list is there on one side only" },
+    { "kind", KIND_PATTERN, "pattern", "a server's own value changed on one side only" },
+    { "kind", KIND_COUNT, "count", "lists are of different length" },
+    { "kind", KIND_RETRANSMISSION, "retransmissions", "a request was repeated on one side" },
+    { "kind", KIND_DISCONNECT, "disconnects", "a client connected more often to one side" },
+    { "kind", KIND_MALFORMED, "malformed", "one side's reply violates its specification" },
+    { "withheld", WITHHELD_OVERLAP, "overlap", "another request that changes it was under way" },
+    { "withheld", WITHHELD_CONFLICT, "conflict", "two requests changed it at once before" },
+    { "withheld", WITHHELD_ONE_SIDED, "one-sided change", "only one side was asked to change it" },
+    { "withheld", WITHHELD_OUTCOME, "different outcome", "a change succeeded on one side only" },
+    { "withheld", WITHHELD_LISTING, "incomplete listing", "one side was not listed to its end" },
+    { "withheld", WITHHELD_CHANGING, "changing listing", "the entry changed while it was listed" },
+    { "withheld", WITHHELD_STATUS, "different status", "the replies have different fields" },
+    { "withheld", WITHHELD_LENGTH, "different length", "contents can be compared as a whole only" },
+    { "withheld", WITHHELD_CUT, "not captured", "not all of a reply was captured" },
+    { "withheld", WITHHELD_NO_REPLY, "no reply", "a capture lacks the reply" },
+    { "unsynchronized", UNSYNC_ATTRIBUTES, "attributes", "" },
+    { "unsynchronized", UNSYNC_DATA, "data", "" },
+    { "unsynchronized", UNSYNC_NAME, "name", "" },
+};
+
+const char *result_code_name(const char *domain, int value)
+{
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+        if (codes[i].value == value && strcmp(codes[i].domain, domain) == 0)
+            return codes[i].name;
+    return "?";
+}
+
+int result_fill_codes(sqlite3 *db, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result = tables_prepare(db, "INSERT INTO code VALUES (?,?,?,?)", &stmt, err);
+
+    for (size_t i = 0; result == 0 && i < sizeof(codes) / sizeof(codes[0]); i++) {
+        db_bind_text(stmt, 1, codes[i].domain);
+        sqlite3_bind_int(stmt, 2, codes[i].value);
+        db_bind_text(stmt, 3, codes[i].name);
+        db_bind_text(stmt, 4, codes[i].text);
+        result = tables_step(db, stmt, err);
+    }
+    sqlite3_finalize(stmt);
+    return result;
+}
+
+static int run_section(sqlite3 *db, const char *name, struct err *err)
+{
+    return tables_section(db, nfsdigest_compare_sql, "compare.sql", name, err);
+}
+
+/* A file beside |out| that nobody else has. */
+static int make_temporary(struct result_file *f, const char *out, struct err *err)
+{
+    size_t size;
+    struct stat st;
+    int fd;
+
+    if (stat(out, &st) == 0 && !S_ISREG(st.st_mode))
+        return err_set(err, ERR_USAGE, "%s: a database cannot be written there", out);
+    f->path = realpath(out, NULL);
+    if (!f->path)
+        f->path = strdup(out);
+    size = f->path ? strlen(f->path) + 48 : 0;
+    f->temporary = malloc(size + 1);
+    if (!f->path || !f->temporary)
+        return err_set(err, ERR_SYSTEM, "out of memory");
+    snprintf(f->temporary, size, "%s.%ld.part", f->path, (long)getpid());
+    fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        int code = errno;
+
+        free(f->temporary);
+        f->temporary = NULL;
+        return err_set(err, ERR_SYSTEM, "%s: cannot be written: %s", out, strerror(code));
+    }
+    close(fd);
+    return 0;
+}
+
+int result_create(struct result_file **file, const char *out, sqlite3 **db, struct err *err)
+{
+    const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE |
+                      SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
+    struct result_file *f = calloc(1, sizeof(*f));
+    char sql[256];
+
+    *file = f;
+    *db = NULL;
+    if (!f)
+        return err_set(err, ERR_SYSTEM, "out of memory");
+    if (out && make_temporary(f, out, err) < 0)
+        return -err->code;
+    if (sqlite3_open_v2(out ? f->temporary : "", &f->db, flags, NULL) != SQLITE_OK)
+        return store_fail(f->db, out ? out : "a temporary database", err);
+    *db = f->db;
+    snprintf(sql, sizeof(sql),
+             "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+             "PRAGMA cache_size = -65536; PRAGMA temp.cache_size = -65536;"
+             "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+             COMPARE_APPLICATION_ID, COMPARE_VERSION);
+    if (tables_run(f->db, sql, err) < 0 || run_section(f->db, "tables", err) < 0)
+        return -err->code;
+    return result_fill_codes(f->db, err);
+}
+
+int result_index(sqlite3 *db, struct err *err)
+{
+    return run_section(db, "indexes", err);
+}
+
+static int sync_file(const char *path, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || fsync(fd) < 0) {
+        int code = errno;
+
+        if (fd >= 0)
+            close(fd);
+        return err_set(err, ERR_SYSTEM, "%s: cannot be written: %s", path, strerror(code));
+    }
+    close(fd);
+    return 0;
+}
+
+int result_commit(struct result_file *f, struct err *err)
+{
+    if (!f->temporary)
+        return 0;
+    if (sqlite3_close(f->db) != SQLITE_OK)
+        return err_set(err, ERR_SYSTEM, "%s: cannot be closed", f->path);
+    f->db = NULL;
+    if (sync_file(f->temporary, err) < 0)
+        return -err->code;
+    if (rename(f->temporary, f->path) < 0)
+        return err_set(err, ERR_SYSTEM, "%s: cannot be replaced: %s", f->path, strerror(errno));
+    free(f->temporary);
+    f->temporary = NULL;
+    return 0;
+}
+
+void result_abandon(struct result_file *f)
+{
+    if (!f)
+        return;
+    sqlite3_close(f->db);
+    if (f->temporary)
+        unlink(f->temporary);
+    free(f->temporary);
+    free(f->path);
+    free(f);
+}
+
+int result_temporary(char *path, struct err *err)
+{
+    int fd = mkstemp(path);
+
+    if (fd < 0)
+        return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
+    close(fd);
+    return 0;
+}
+
+void result_remove(const char *path)
+{
+    unlink(path);
+}
+
+sqlite3 *result_take(struct result_file *f)
+{
+    sqlite3 *db = f->db;
+
+    f->db = NULL;
+    return db;
+}
+
+const char *result_path(const struct result_file *f)
+{
+    return f->path;
+}
+
+bool compare_is_result(const char *path)
+{
+    uint8_t head[100];
+    FILE *file = fopen(path, "re");
+    size_t len = file ? fread(head, 1, sizeof(head), file) : 0;
+
+    if (file)
+        fclose(file);
+    return len == sizeof(head) && store_is_database(head, len) &&
+           load_be32(head + 68) == COMPARE_APPLICATION_ID; /* sqlite.org/fileformat2.html s1.3 */
+}
+
+int compare_open(const char *path, sqlite3 **result, struct err *err)
+{
+    int64_t version;
+
+    *result = NULL;
+    if (access(path, R_OK) < 0)
+        return err_set(err, ERR_INPUT, "%s: %s", path, strerror(errno));
+    if (!compare_is_result(path))
+        return err_set(err, ERR_INPUT, "%s: not the result of a comparison", path);
+    if (sqlite3_open_v2(path, result, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
+        return store_fail(*result, path, err);
+    if (db_number(*result, "PRAGMA user_version", 0, &version, err) < 0)
+        return -err->code;
+    if (version != COMPARE_VERSION)
+        return err_set(err, ERR_INPUT,
+                       "%s: a result of version %lld, this program knows version %d", path,
+                       (long long)version, COMPARE_VERSION);
+    return 0;
+}

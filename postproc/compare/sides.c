@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "compare/internal.h"
+
+#include "store/store.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+static const char *const schemas[SIDES] = { "ref", "sut" };
+
+static int attach(struct compare *c, int side, const char *path, struct err *err)
+{
+    char *sql = sqlite3_mprintf("ATTACH ?1 AS %s", schemas[side]);
+    struct store *store = store_open(path, STORE_READ, err); /* says what is wrong with it */
+    sqlite3_stmt *stmt;
+    int result;
+
+    if (!store || !sql) {
+        sqlite3_free(sql);
+        store_close(store);
+        return sql ? -err->code : err_set(err, ERR_SYSTEM, "out of memory");
+    }
+    store_close(store);
+    result = tables_prepare(c->db, sql, &stmt, err);
+    sqlite3_free(sql);
+    if (result < 0)
+        return result;
+    sqlite3_bind_text(stmt, 1, path, -1, SQLITE_STATIC);
+    result = tables_step(c->db, stmt, err);
+    sqlite3_finalize(stmt);
+    return result < 0 ? err_prefix(err, "%s", path) : 0;
+}
+
+static int check_server(struct compare *c, int side, const struct compare_input *input,
+                        struct err *err)
+{
+    sqlite3_stmt *stmt;
+    char sql[128];
+    int result;
+
+    if (!input->server)
+        return 0;
+    c->side[side].server = strdup(input->server);
+    if (!c->side[side].server)
+        return err_set(err, ERR_SYSTEM, "out of memory");
+    snprintf(sql, sizeof(sql), "SELECT 1 FROM %s.flow WHERE server = ?1 LIMIT 1", schemas[side]);
+    if (tables_prepare(c->db, sql, &stmt, err) < 0)
+        return -err->code;
+    db_bind_text(stmt, 1, input->server);
+    result = db_row(c->db, stmt, err);
+    sqlite3_finalize(stmt);
+    return result ? (result < 0 ? result : 0)
+                  : err_set(err, ERR_USAGE, "%s: no server has the address %s", input->database,
+                            input->server);
+}
+
+int sides_attach(struct compare *c, const struct compare_input input[SIDES], struct err *err)
+{
+    for (int side = 0; side < SIDES; side++) {
+        c->side[side].schema = schemas[side];
+        if (attach(c, side, input[side].database, err) < 0 ||
+            check_server(c, side, &input[side], err) < 0)
+            return -err->code;
+    }
+    return tables_run(c->db, "PRAGMA ref.cache_size = -65536; PRAGMA sut.cache_size = -65536;",
+                      err);
+}
+
+/* What identifies the database: the digests of what it was made of. */
+static int digest_sources(struct compare *c, int side, char text[33], struct err *err)
+{
+    XXH128_hash_t hash = { 0, 0 };
+    sqlite3_stmt *stmt;
+    char sql[128];
+    int result;
+
+    snprintf(sql, sizeof(sql), "SELECT digest FROM %s.source ORDER BY id", schemas[side]);
+    if (tables_prepare(c->db, sql, &stmt, err) < 0)
+        return -err->code;
+    while ((result = db_row(c->db, stmt, err)) > 0) {
+        struct bytes digest = db_column_bytes(stmt, 0);
+
+        hash = XXH3_128bits_withSeed(digest.data, digest.len, hash.low64 ^ hash.high64);
+    }
+    sqlite3_finalize(stmt);
+    snprintf(text, 33, "%016llx%016llx", (unsigned long long)hash.high64,
+             (unsigned long long)hash.low64);
+    return result;
+}
+
+int sides_check(struct compare *c, struct err *err)
+{
+    for (int side = 0; side < SIDES; side++) {
+        char sql[128], digest[33];
+        int64_t same;
+
+        if (digest_sources(c, side, digest, err) < 0)
+            return -err->code;
+        snprintf(sql, sizeof(sql), "SELECT digest = '%s' FROM main.side WHERE id = %d", digest,
+                 side + 1);
+        if (db_number(c->db, sql, 0, &same, err) < 0)
+            return -err->code;
+        if (!same)
+            return err_set(err, ERR_INPUT, "the %s database is not what it was: compare anew",
+                           schemas[side]);
+    }
+    return 0;
+}
+
+static int put_side(struct compare *c, int side, const struct compare_input *input, struct err *err)
+{
+    const struct compare_side *s = &c->side[side];
+    char path[PATH_MAX], digest[33], sql[256];
+    sqlite3_stmt *stmt;
+    int result;
+
+    if (!realpath(input->database, path))
+        snprintf(path, sizeof(path), "%s", input->database);
+    if (digest_sources(c, side, digest, err) < 0 ||
+        tables_prepare(c->db, "INSERT INTO main.side VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", &stmt,
+                       err) < 0)
+        return -err->code;
+    sqlite3_bind_int(stmt, 1, side + 1);
+    db_bind_text(stmt, 2, schemas[side]);
+    db_bind_text(stmt, 3, input->database);
+    db_bind_text(stmt, 4, path);
+    db_bind_text(stmt, 5, s->server);
+    db_bind_text(stmt, 6, digest);
+    sqlite3_bind_int64(stmt, 7, s->operations);
+    tables_bind_unless(stmt, 8, s->first_time, INT64_MAX);
+    tables_bind_unless(stmt, 9, s->last_time, INT64_MIN);
+    if (s->has_clock) {
+        sqlite3_bind_int64(stmt, 10, s->clock_offset);
+        sqlite3_bind_int64(stmt, 11, s->clock_error);
+        sqlite3_bind_int64(stmt, 12, s->granularity);
+    }
+    result = tables_step(c->db, stmt, err);
+    sqlite3_finalize(stmt);
+    snprintf(sql, sizeof(sql),
+             "INSERT INTO main.source SELECT %d, id, name, digest, frames FROM %s.source", side + 1,
+             schemas[side]);
+    return result < 0 ? result : tables_run(c->db, sql, err);
+}
+
+int sides_put(struct compare *c, const struct compare_input input[SIDES], struct err *err)
+{
+    for (int side = 0; side < SIDES; side++)
+        if (put_side(c, side, &input[side], err) < 0)
+            return -err->code;
+    return 0;
+}
+
+/* --- clients */
+
+static int put_client(struct compare *c, const char *ref, const char *sut, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result;
+
+    if (tables_prepare(c->db, "INSERT INTO main.client (ref, sut) VALUES (?,?)", &stmt, err) < 0)
+        return -err->code;
+    db_bind_text(stmt, 1, ref);
+    db_bind_text(stmt, 2, sut);
+    result = tables_step(c->db, stmt, err);
+    sqlite3_finalize(stmt);
+    return result;
+}
+
+static int has_client(struct compare *c, int side, const char *address, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    char sql[128];
+    int result;
+
+    snprintf(sql, sizeof(sql), "SELECT 1 FROM temp.client%d WHERE address = ?1", side + 1);
+    if (tables_prepare(c->db, sql, &stmt, err) < 0)
+        return -err->code;
+    db_bind_text(stmt, 1, address);
+    result = db_row(c->db, stmt, err);
+    sqlite3_finalize(stmt);
+    return result;
+}
+
+static int put_mapped(struct compare *c, const char *map, struct err *err)
+{
+    const char *equals = strchr(map, '=');
+    char ref[64];
+    int found[SIDES];
+
+    if (!equals || equals == map || !equals[1] || (size_t)(equals - map) >= sizeof(ref))
+        return err_set(err, ERR_USAGE, "--client-map takes REF=SUT, not \"%.100s\"", map);
+    snprintf(ref, sizeof(ref), "%.*s", (int)(equals - map), map);
+    found[REF] = has_client(c, REF, ref, err);
+    found[SUT] = has_client(c, SUT, equals + 1, err);
+    if (found[REF] < 0 || found[SUT] < 0)
+        return -err->code;
+    if (!found[REF] || !found[SUT])
+        return err_set(err, ERR_USAGE, "--client-map: no client has the address %.64s",
+                       found[REF] ? equals + 1 : ref);
+    return put_client(c, ref, equals + 1, err);
+}
+
+/* Clients come in the order of their first calls. */
+static const char find_clients[] =
+    "CREATE TEMP TABLE client%d (number INTEGER PRIMARY KEY, address TEXT NOT NULL);"
+    "INSERT INTO temp.client%d (address) SELECT client FROM %s.operation WHERE %s GROUP BY client"
+    " ORDER BY min(ifnull(call_time, reply_time)), client;";
+
+int clients_match(struct compare *c, const struct compare_options *options, struct err *err)
+{
+    for (int side = 0; side < SIDES; side++) {
+        char *where = c->side[side].server ? sqlite3_mprintf("server = %Q", c->side[side].server)
+                                           : sqlite3_mprintf("1");
+        char *sql =
+            where ? sqlite3_mprintf(find_clients, side + 1, side + 1, schemas[side], where) : NULL;
+        int result = sql ? tables_run(c->db, sql, err) : err_set(err, ERR_SYSTEM, "out of memory");
+
+        sqlite3_free(where);
+        sqlite3_free(sql);
+        if (result < 0)
+            return result;
+    }
+    for (uint32_t i = 0; i < options->client_count; i++)
+        if (put_mapped(c, options->clients[i], err) < 0)
+            return -err->code;
+    return tables_run(
+        c->db,
+        "INSERT INTO main.client (ref, sut) SELECT r.address, s.address FROM temp.client1 r"
+        " JOIN temp.client2 s ON s.address = r.address WHERE r.address NOT IN"
+        " (SELECT ref FROM main.client) AND s.address NOT IN (SELECT sut FROM main.client)"
+        " ORDER BY r.number;"
+        /* what is left, in pairs */
+        "WITH r AS (SELECT address, row_number() OVER (ORDER BY number) AS n FROM temp.client1"
+        "  WHERE address NOT IN (SELECT ref FROM main.client)),"
+        " s AS (SELECT address, row_number() OVER (ORDER BY number) AS n FROM temp.client2"
+        "  WHERE address NOT IN (SELECT sut FROM main.client))"
+        " INSERT INTO main.client (ref, sut) SELECT r.address, s.address FROM r"
+        " FULL JOIN s ON s.n = r.n;",
+        err);
+}

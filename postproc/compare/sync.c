@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/sync.c
+ *
+ * What is not known to be the same on both sides: after changes whose order nobody knows, after
+ * changes of one side only.  Attributes are known again when all of them compare equal, bytes when
+ * they were read alike or written anew, names when an operation on them ended alike or both
+ * listings have them.
+ */
+#include "compare/pairs.h"
+
+#include <stdlib.h>
+#include <xxhash.h>
+
+enum { AT_ATTRIBUTES = 0, AT_DATA = 1 };
+
+int sync_open(struct pairs *p, struct err *err)
+{
+    sqlite3 *db = p->c->db;
+    sqlite3_stmt *stmt;
+    int result;
+
+    p->states = calloc(p->objects.count + 1, sizeof(*p->states));
+    if (!p->states)
+        return err_set(err, ERR_SYSTEM, "out of memory for objects");
+    if (tables_prepare(db, "SELECT id, ifnull(type, 0) FROM main.object", &stmt, err) < 0)
+        return -err->code;
+    while ((result = db_row(db, stmt, err)) > 0) {
+        int64_t row = sqlite3_column_int64(stmt, 0);
+
+        if (row > 0 && row <= p->objects.count)
+            p->states[row].type = (uint32_t)sqlite3_column_int64(stmt, 1);
+    }
+    sqlite3_finalize(stmt);
+    if (result < 0 ||
+        tables_prepare(db,
+                       "INSERT INTO main.unsynchronized VALUES (NULL,?,?,?,?,?,?,?,?,NULL,NULL,0)",
+                       &p->unsync, err) < 0 ||
+        tables_prepare(db,
+                       "UPDATE main.unsynchronized SET until_ref = ?2, until_sut = ?3,"
+                       " withheld = withheld + ?4 WHERE id = ?1",
+                       &p->resync, err) < 0)
+        return -err->code;
+    return 0;
+}
+
+void sync_close(struct pairs *p)
+{
+    free(p->states);
+    free(p->names);
+    table_free(&p->by_name);
+    sqlite3_finalize(p->unsync);
+    sqlite3_finalize(p->resync);
+}
+
+uint32_t sync_object(const struct pairs *p, enum whose whose)
+{
+    int side = p->pair.half[REF].effect.id ? REF : SUT;
+    const struct effect *e = &p->pair.half[side].effect;
+
+    switch (whose) {
+    case OF_PARENT2:
+        return matched_row(&p->objects, side, e->parent2);
+    case OF_NEW_OBJECT:
+        return matched_row(&p->objects, side, e->new_object);
+    default:
+        return p->pair.object;
+    }
+}
+
+static bool is_lost(const struct pairs *p, uint32_t row, int what)
+{
+    return row && p->states[row].lost & 1 << what;
+}
+
+int sync_attributes(struct pairs *p, enum whose whose)
+{
+    uint32_t bit = whose == OF_PARENT2      ? OVERLAP_PARENT2
+                   : whose == OF_NEW_OBJECT ? OVERLAP_NEW
+                                            : OVERLAP_OBJECT;
+    uint32_t row = sync_object(p, whose);
+
+    if (p->pair.overlap & bit)
+        return WITHHELD_OVERLAP;
+    if (whose == OF_NEW_OBJECT && p->pair.kind == ALIGN_PAIR &&
+        row != matched_row(&p->objects, SUT, p->pair.half[SUT].effect.new_object))
+        return WITHHELD_OUTCOME; /* what the name stands for differs, and that is told */
+    return is_lost(p, row, UNSYNC_ATTRIBUTES) ? p->states[row].reason[AT_ATTRIBUTES] : 0;
+}
+
+static uint64_t range_end(uint64_t start, uint64_t length)
+{
+    return length > UINT64_MAX - start ? UINT64_MAX : start + length;
+}
+
+int sync_data(struct pairs *p)
+{
+    const struct effect *e = &p->pair.half[REF].effect;
+    const struct object_state *s = &p->states[p->pair.object];
+
+    if (p->pair.overlap & OVERLAP_DATA)
+        return WITHHELD_OVERLAP;
+    if (is_lost(p, p->pair.object, UNSYNC_DATA) && e->offset < s->end &&
+        range_end(e->offset, e->count) > s->start)
+        return s->reason[AT_DATA];
+    return 0;
+}
+
+/* --- names */
+
+static uint64_t name_hash(uint32_t directory, struct bytes name)
+{
+    return XXH3_64bits_withSeed(name.data, name.len, directory);
+}
+
+static uint32_t find_name(const struct pairs *p, uint32_t directory, struct bytes name)
+{
+    uint32_t at;
+
+    return directory ? table_first(&p->by_name, name_hash(directory, name), &at) : TABLE_NONE;
+}
+
+static int lost_name_reason(struct pairs *p, uint32_t directory, struct bytes name)
+{
+    uint32_t slot = find_name(p, directory, name);
+
+    if (slot == TABLE_NONE)
+        return 0;
+    p->names[slot].withheld++;
+    return p->names[slot].reason;
+}
+
+int sync_name(struct pairs *p)
+{
+    const struct effect *e = &p->pair.half[REF].effect;
+    int reason = 0;
+
+    if (p->pair.overlap & OVERLAP_NAME)
+        return WITHHELD_OVERLAP;
+    if (e->name_role)
+        reason = lost_name_reason(p, p->pair.object, e->name);
+    if (!reason && e->name2_role)
+        reason = lost_name_reason(p, sync_object(p, OF_PARENT2), e->name2);
+    return reason;
+}
+
+int sync_entry(struct pairs *p, struct bytes name)
+{
+    return lost_name_reason(p, p->pair.object, name);
+}
+
+/* --- rows of unsynchronized */
+
+static int put_row(struct pairs *p, uint32_t row, enum unsynchronized_what what,
+                   enum withheld_reason reason, struct bytes name, uint64_t start, uint64_t end,
+                   int64_t *id, struct err *err)
+{
+    const struct half *half = p->pair.half;
+
+    sqlite3_bind_int64(p->unsync, 1, row);
+    sqlite3_bind_int(p->unsync, 2, (int)what);
+    sqlite3_bind_int(p->unsync, 3, (int)reason);
+    if (name.data)
+        sqlite3_bind_text(p->unsync, 4, (const char *)name.data, (int)name.len, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(p->unsync, 4);
+    tables_bind_unless(p->unsync, 5, what == UNSYNC_DATA ? (int64_t)start : INT64_MIN, INT64_MIN);
+    tables_bind_unless(p->unsync, 6, what == UNSYNC_DATA ? (int64_t)(end - start) : INT64_MIN,
+                       INT64_MIN);
+    tables_bind_unless(p->unsync, 7, half[REF].effect.id, 0);
+    tables_bind_unless(p->unsync, 8, half[SUT].effect.id, 0);
+    if (tables_step(p->c->db, p->unsync, err) < 0)
+        return -err->code;
+    *id = sqlite3_last_insert_rowid(p->c->db);
+    return 0;
+}
+
+static int end_row(struct pairs *p, int64_t id, bool known, uint64_t withheld, struct err *err)
+{
+    sqlite3_bind_int64(p->resync, 1, id);
+    tables_bind_unless(p->resync, 2, known ? p->pair.half[REF].effect.id : 0, 0);
+    tables_bind_unless(p->resync, 3, known ? p->pair.half[SUT].effect.id : 0, 0);
+    sqlite3_bind_int64(p->resync, 4, (int64_t)withheld);
+    return tables_step(p->c->db, p->resync, err);
+}
+
+void sync_count(struct pairs *p, enum whose whose, bool data)
+{
+    uint32_t row = sync_object(p, whose);
+    struct err unseen;
+
+    if (is_lost(p, row, data ? UNSYNC_DATA : UNSYNC_ATTRIBUTES)) {
+        sqlite3_bind_int64(p->resync, 1, p->states[row].row[data ? AT_DATA : AT_ATTRIBUTES]);
+        sqlite3_bind_null(p->resync, 2);
+        sqlite3_bind_null(p->resync, 3);
+        sqlite3_bind_int64(p->resync, 4, 1);
+        tables_step(p->c->db, p->resync, &unseen);
+    }
+}
+
+static int lose_attributes(struct pairs *p, uint32_t row, enum withheld_reason reason,
+                           struct err *err)
+{
+    struct object_state *s = &p->states[row];
+
+    if (!row || s->lost & 1 << UNSYNC_ATTRIBUTES)
+        return 0;
+    s->lost |= 1 << UNSYNC_ATTRIBUTES;
+    s->reason[AT_ATTRIBUTES] = (uint8_t)reason;
+    return put_row(p, row, UNSYNC_ATTRIBUTES, reason, (struct bytes){ NULL, 0 }, 0, 0,
+                   &s->row[AT_ATTRIBUTES], err);
+}
+
+/* Several ranges become the one that covers them. */
+static int lose_data(struct pairs *p, uint32_t row, enum withheld_reason reason, uint64_t start,
+                     uint64_t end, struct err *err)
+{
+    struct object_state *s = &p->states[row];
+
+    if (!row || start >= end)
+        return 0;
+    if (s->lost & 1 << UNSYNC_DATA) {
+        s->start = start < s->start ? start : s->start;
+        s->end = end > s->end ? end : s->end;
+        return 0;
+    }
+    s->lost |= 1 << UNSYNC_DATA;
+    s->reason[AT_DATA] = (uint8_t)reason;
+    s->start = start;
+    s->end = end;
+    return put_row(p, row, UNSYNC_DATA, reason, (struct bytes){ NULL, 0 }, start, end,
+                   &s->row[AT_DATA], err);
+}
+
+static int lose_name(struct pairs *p, uint32_t directory, enum withheld_reason reason,
+                     struct bytes name, struct err *err)
+{
+    struct lost_name lost = { .hash = name_hash(directory, name), .reason = (uint8_t)reason };
+
+    if (!directory || find_name(p, directory, name) != TABLE_NONE)
+        return 0;
+    if (p->name_count == p->name_cap) {
+        uint32_t cap = p->name_cap ? p->name_cap * 2 : 64;
+        void *grown = realloc(p->names, cap * sizeof(*p->names));
+
+        if (!grown)
+            return err_set(err, ERR_SYSTEM, "out of memory for names");
+        p->names = grown;
+        p->name_cap = cap;
+    }
+    if (put_row(p, directory, UNSYNC_NAME, reason, name, 0, 0, &lost.row, err) < 0)
+        return -err->code;
+    if (table_add(&p->by_name, lost.hash, p->name_count) < 0)
+        return err_set(err, ERR_SYSTEM, "out of memory for names");
+    p->names[p->name_count++] = lost;
+    return 0;
+}
+
+/* The last one takes the place of the one that is gone. */
+static int know_name(struct pairs *p, uint32_t directory, struct bytes name, struct err *err)
+{
+    uint32_t slot = find_name(p, directory, name), last;
+    struct lost_name lost;
+
+    if (slot == TABLE_NONE)
+        return 0;
+    lost = p->names[slot];
+    last = --p->name_count;
+    table_remove(&p->by_name, lost.hash, slot);
+    if (slot != last) {
+        p->names[slot] = p->names[last];
+        table_move(&p->by_name, p->names[slot].hash, last, slot);
+    }
+    return end_row(p, lost.row, true, lost.withheld, err);
+}
+
+int sync_entry_known(struct pairs *p, struct bytes name, struct err *err)
+{
+    return know_name(p, p->pair.object, name, err);
+}
+
+/* --- after an operation */
+
+/* What an operation set out to change. */
+static int lose(struct pairs *p, const struct effect *e, enum withheld_reason reason,
+                struct err *err)
+{
+    uint32_t row = p->pair.object, row2 = sync_object(p, OF_PARENT2);
+    bool named = e->name_role && e->roles & ROLE_PARENT;
+
+    if (e->object_role & ROLE_MODIFIES || (named && e->name_role & ROLE_MODIFIES)) {
+        if (lose_attributes(p, row, reason, err) < 0)
+            return -err->code;
+        if (named && lose_name(p, row, reason, e->name, err) < 0)
+            return -err->code;
+        if (!named && e->roles & ROLE_RANGE_START &&
+            lose_data(p, row, reason, e->offset, range_end(e->offset, e->count), err) < 0)
+            return -err->code;
+        if (!named && e->asked.bits & ASKED_SIZE &&
+            lose_data(p, row, reason, 0, UINT64_MAX, err) < 0)
+            return -err->code;
+    }
+    if (e->name2_role & ROLE_MODIFIES)
+        return lose_attributes(p, row2, reason, err) < 0 ||
+                       lose_name(p, row2, reason, e->name2, err) < 0
+                   ? -err->code
+                   : 0;
+    return 0;
+}
+
+static int know_attributes(struct pairs *p, enum whose whose, struct err *err)
+{
+    uint32_t row = sync_object(p, whose);
+    struct object_state *s = &p->states[row];
+
+    if (!is_lost(p, row, UNSYNC_ATTRIBUTES))
+        return 0;
+    s->lost &= (uint8_t) ~(1 << UNSYNC_ATTRIBUTES);
+    return end_row(p, s->row[AT_ATTRIBUTES], true, 0, err);
+}
+
+static int know_data(struct pairs *p, const struct effect *e, struct err *err)
+{
+    struct object_state *s = &p->states[p->pair.object];
+    uint64_t end = range_end(e->offset, e->has_done ? e->done : e->count);
+
+    if (!is_lost(p, p->pair.object, UNSYNC_DATA))
+        return 0;
+    if (e->has_eof && e->eof)
+        end = UINT64_MAX;
+    if (e->offset <= s->start && end > s->start)
+        s->start = end;
+    else if (end >= s->end && e->offset < s->end)
+        s->end = e->offset;
+    if (s->start < s->end)
+        return 0;
+    s->lost &= (uint8_t) ~(1 << UNSYNC_DATA);
+    return end_row(p, s->row[AT_DATA], true, 0, err);
+}
+
+/* Notes the times that clients set, as both sides were asked to. */
+static int note_times(struct pairs *p, struct err *err)
+{
+    const struct effect *e = &p->pair.half[REF].effect;
+    uint32_t row = sync_object(p, e->roles & ROLE_PARENT ? OF_NEW_OBJECT : OF_OBJECT);
+    struct body *b = &p->pair.arguments;
+
+    if (!row || !(e->asked.bits & ASKED_TIMES))
+        return 0;
+    p->states[row].set = 0;
+    for (int side = 0; side < SIDES; side++) {
+        const struct effect *x = &p->pair.half[side].effect;
+        struct places *places;
+
+        if (places_get(&p->c->places, x->program, x->version, x->procedure, false, &places, err) <
+                0 ||
+            body_read(b, places, x->arguments_body, x->arguments_length, err) < 0)
+            return -err->code;
+        for (uint32_t i = 0; i < b->count; i++) {
+            const char *path = b->items[i].place->path, *name = strrchr(path, '.');
+            int which = !b->items[i].place->is_time || !name ? -1
+                        : strcmp(name, ".atime") == 0        ? 0
+                        : strcmp(name, ".mtime") == 0        ? 1
+                                                             : -1;
+
+            if (which >= 0) {
+                p->states[row].times[which][side] = (int64_t)b->items[i].value;
+                p->states[row].set |= (uint8_t)(1 << which);
+            }
+        }
+    }
+    return 0;
+}
+
+static bool sets_out_to_change(const struct effect *e)
+{
+    return (e->object_role | e->name_role | e->name2_role | e->parent2_role) & ROLE_MODIFIES;
+}
+
+static int after_one(struct pairs *p, const struct half *half, struct err *err)
+{
+    const struct effect *e = &half->effect;
+    bool refused = half->answered && !e->succeeded;
+
+    return sets_out_to_change(e) && !refused ? lose(p, e, WITHHELD_ONE_SIDED, err) : 0;
+}
+
+int sync_after(struct pairs *p, bool status_equal, bool data_equal, struct err *err)
+{
+    const struct half *half = p->pair.half;
+    const struct effect *e = &half[REF].effect;
+
+    if (p->pair.kind != ALIGN_PAIR)
+        return after_one(p, e->id ? &half[REF] : &half[SUT], err);
+    for (int whose = 0; whose < OF_ENTRY; whose++)
+        if (p->pair.compared[whose] && !p->pair.differs[whose] &&
+            know_attributes(p, (enum whose)whose, err) < 0)
+            return -err->code;
+    if (status_equal && e->name_role && !(p->pair.overlap & OVERLAP_NAME) &&
+        know_name(p, p->pair.object, e->name, err) < 0)
+        return -err->code;
+    if (status_equal && e->name2_role &&
+        know_name(p, sync_object(p, OF_PARENT2), e->name2, err) < 0)
+        return -err->code;
+    if (e->succeeded && half[SUT].effect.succeeded) {
+        bool writes = e->roles & ROLE_RANGE_START && e->object_role & ROLE_MODIFIES;
+
+        if ((writes || data_equal) && !(p->pair.overlap & OVERLAP_DATA) && know_data(p, e, err) < 0)
+            return -err->code;
+        if (note_times(p, err) < 0)
+            return -err->code;
+    }
+    if (!sets_out_to_change(e))
+        return 0;
+    if ((half[REF].answered && half[SUT].answered && e->succeeded != half[SUT].effect.succeeded) ||
+        half[REF].answered != half[SUT].answered)
+        return lose(p, e, WITHHELD_OUTCOME, err);
+    if (p->pair.overlap & (CONFLICT_ATTRIBUTES | CONFLICT_DATA | CONFLICT_NAME) &&
+        (e->succeeded || half[SUT].effect.succeeded))
+        return lose(p, e, WITHHELD_CONFLICT, err);
+    return 0;
+}
+
+int sync_finish(struct pairs *p, struct err *err)
+{
+    int result = 0;
+
+    for (uint32_t i = 0; result == 0 && i < p->name_count; i++)
+        result = end_row(p, p->names[i].row, false, p->names[i].withheld, err);
+    return result;
+}
