@@ -51,15 +51,6 @@ struct known_object *rdump_known(struct rdump_checker *c, uint32_t number)
     return (struct known_object *)(void *)c->objects.data + number - 1;
 }
 
-/* A new number of a kind whose numbers are given in a row. */
-static void next_number(struct rdump_checker *c, uint32_t number, uint32_t *last)
-{
-    if (number != (uint64_t)*last + 1)
-        rdump_finding(c, "has number %u, not %" PRIu64, number, (uint64_t)*last + 1);
-    if (number > *last)
-        *last = number;
-}
-
 static void check_trace(struct rdump_checker *c, const struct rdump_trace *t)
 {
     c->horizon = t->horizon;
@@ -74,16 +65,41 @@ static void check_trace(struct rdump_checker *c, const struct rdump_trace *t)
 
 static void check_host(struct rdump_checker *c, const struct rdump_host *h)
 {
-    next_number(c, h->number, &c->hosts);
+    if (h->number != (uint64_t)c->hosts + 1)
+        rdump_finding(c, "has number %u, not %" PRIu64, h->number, (uint64_t)c->hosts + 1);
+    if (h->number > c->hosts)
+        c->hosts = h->number;
     if (!h->address.len)
         rdump_finding(c, "has no address");
 }
 
 static void check_credential(struct rdump_checker *c, const struct rdump_credential *k)
 {
-    next_number(c, k->number, &c->credentials);
+    if (k->number <= c->credential)
+        rdump_finding(c, "has number %u after %u", k->number, c->credential);
+    else
+        c->no_memory |= buf_append(&c->credentials, &k->number, sizeof(k->number)) < 0;
+    c->credential = k->number > c->credential ? k->number : c->credential;
     if (k->gids.len % 4)
         rdump_finding(c, "%u bytes of gids", k->gids.len);
+}
+
+bool rdump_has_credential(const struct rdump_checker *c, uint32_t number)
+{
+    const uint32_t *numbers = (const uint32_t *)(const void *)c->credentials.data;
+    size_t from = 0, to = c->credentials.len / sizeof(*numbers);
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (numbers[middle] == number)
+            return true;
+        if (numbers[middle] < number)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return false;
 }
 
 static void check_object(struct rdump_checker *c, const struct rdump_object *o)
@@ -307,6 +323,7 @@ void rdump_checker_free(struct rdump_checker *c)
 {
     if (!c)
         return;
+    buf_free(&c->credentials);
     buf_free(&c->objects);
     buf_free(&c->entries);
     free(c);

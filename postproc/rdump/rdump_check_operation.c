@@ -152,8 +152,8 @@ static void check_hosts(struct rdump_checker *c, const struct rdump_operation *o
         rdump_finding(c, "client %u of %u hosts", o->client, c->hosts);
     if (o->server > c->hosts || (must && !o->server))
         rdump_finding(c, "server %u of %u hosts", o->server, c->hosts);
-    if (o->credential > c->credentials)
-        rdump_finding(c, "credential %u of %u", o->credential, c->credentials);
+    if (o->credential && !rdump_has_credential(c, o->credential))
+        rdump_finding(c, "credential %u, which is not there", o->credential);
     if (o->copy >= c->copies)
         rdump_finding(c, "is of copy %u of %u", o->copy, c->copies);
 }

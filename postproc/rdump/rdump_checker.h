@@ -2,6 +2,7 @@
 /* postproc/rdump/rdump_checker.h
  *
  * What the parts of the checker share: rdump_check.c (the tree), rdump_check_operation.c.
+ * Memory: also 4 bytes a credential.
  */
 #ifndef NFSDIGEST_RDUMP_CHECKER_H
 #define NFSDIGEST_RDUMP_CHECKER_H
@@ -31,11 +32,13 @@ struct rdump_checker {
     struct rdump_summary *out;
     enum rdump_kind kind; /* of the record being looked at */
     uint64_t number;      /* of it among those of its kind; operations from 0, others from 1 */
-    uint32_t horizon, copies, hosts, credentials;
-    uint32_t last;      /* highest number of the tree's objects in a row */
-    struct buf objects; /* struct known_object by number - 1 */
-    struct buf entries; /* struct entry_key, until they are all there */
-    int64_t begun;      /* latest time of an operation that was captured */
+    uint32_t horizon, copies, hosts;
+    uint32_t credential;    /* the last one */
+    uint32_t last;          /* highest number of the tree's objects in a row */
+    struct buf credentials; /* uint32_t, growing */
+    struct buf objects;     /* struct known_object by number - 1 */
+    struct buf entries;     /* struct entry_key, until they are all there */
+    int64_t begun;          /* latest time of an operation that was captured */
     bool tree_is_whole;
     bool no_memory;
 };
@@ -46,6 +49,9 @@ __attribute__((format(printf, 2, 3))) void rdump_finding(struct rdump_checker *c
 /* The object of this number, whether it is known to be there or not; NULL: the number is 0 or
  * impossible, or no memory.  Lives until the next call. */
 struct known_object *rdump_known(struct rdump_checker *c, uint32_t number);
+
+/* Whether there is a credential of this number. */
+bool rdump_has_credential(const struct rdump_checker *c, uint32_t number);
 
 void rdump_check_operation(struct rdump_checker *c, const struct rdump_operation *operation);
 

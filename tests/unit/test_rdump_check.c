@@ -131,11 +131,19 @@ static void numbers_and_references(void **state)
     CASE("host 2: has number 3, not 2\n", d.r[HOST2].host.number = 3);
     CASE("host 3: has number 2, not 3\n", insert(&d, CREDENTIAL, HOST2));
     CASE("host 1: has no address\n", d.r[HOST1].host.address.len = 0);
-    CASE("credential 1: has number 0, not 1\n"
-         "operation 0: credential 1 of 0\noperation 1: credential 1 of 0\n"
-         "operation 2: credential 1 of 0\noperation 3: credential 1 of 0\n"
-         "operation 4: credential 1 of 0\n",
+    CASE("credential 1: has number 0 after 0\n"
+         "operation 0: credential 1, which is not there\noperation 1: credential 1, which is not "
+         "there\n"
+         "operation 2: credential 1, which is not there\noperation 3: credential 1, which is not "
+         "there\n"
+         "operation 4: credential 1, which is not there\n",
          d.r[CREDENTIAL].credential.number = 0);
+    CASE("", insert(&d, CREDENTIAL, CREDENTIAL); insert(&d, CREDENTIAL, CREDENTIAL);
+         d.r[CREDENTIAL + 1].credential.number = 7; d.r[CREDENTIAL + 2].credential.number = 9;
+         d.r[LOOKUP + 2].operation.credential = 7; d.r[WRITE + 2].operation.credential = 9);
+    CASE("operation 0: credential 8, which is not there\n", insert(&d, DIRECTORY, CREDENTIAL);
+         d.r[DIRECTORY].credential.number = 9; d.r[LOOKUP + 1].operation.credential = 8);
+    CASE("credential 2: has number 1 after 1\n", insert(&d, DIRECTORY, CREDENTIAL));
     CASE("credential 1: 7 bytes of gids\n", d.r[CREDENTIAL].credential.gids.len = 7);
     CASE("trace 1: its horizon is 0\n", d.r[TRACE].trace.horizon = 0);
     CASE("trace 1: granularity 2\n", d.r[TRACE].trace.fine = 2);
