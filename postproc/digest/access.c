@@ -97,10 +97,9 @@ static bool is_dot_dot(struct bytes name)
     return name.len == 2 && name.data[0] == '.' && name.data[1] == '.';
 }
 
-/* FSSTAT, FSINFO and PATHCONF ask about the file system that an object is in (FEUT: they depend on
- * nothing).  No role says so: they are the procedures whose success shows sizes and counts that are
- * neither an attribute nor a range. */
-static bool is_about_file_system(const struct procedure *p)
+/* No role says so: they are the procedures whose success shows sizes and counts that are neither an
+ * attribute nor a range. */
+bool access_is_about_file_system(const struct procedure *p)
 {
     const struct field *status = p->result->fields;
     const struct arm *arm = status->arms;
@@ -135,7 +134,7 @@ static void describe(struct act *a, struct access *access, const struct played *
     a->removes = e->name_role & ROLE_REMOVES;
     a->binds = e->name_role & ROLE_BINDS;
     a->has_handle = a->result_roles & ROLE_NEW_OBJECT;
-    a->alive_only = is_about_file_system(e->procedure);
+    a->alive_only = access_is_about_file_system(e->procedure);
     a->is_exclusive = e->asked.bits & ASKED_HOW && e->asked.how == 2;
 }
 

@@ -28,4 +28,8 @@ int access_of(struct access *access, const struct played *played, enum granulari
               struct err *err);
 void access_free(struct access *access);
 
+/* FSSTAT, FSINFO and PATHCONF ask about the file system that an object is in (FEUT: they depend on
+ * nothing); the attributes that they show beside are no reason to wait for anybody. */
+bool access_is_about_file_system(const struct procedure *procedure);
+
 #endif

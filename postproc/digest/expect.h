@@ -4,7 +4,8 @@
  * What a replay of an operation must show again, as a digest (schemas/rdump.md section 5): XXH3-64
  * of the values of all groups whose bit is in the mask, in the order of the bits, each value
  * big-endian as in XDR.  Not in it: times, fileids, fsids, cookies, verifiers, space used, sizes of
- * directories and devices, file contents.
+ * directories and devices, file contents, and what FSSTAT, FSINFO and PATHCONF show of their
+ * object: they wait for nobody who changes it.
  *
  * Groups of attributes come four times, for the object of the call, its directory (the one of the
  * first name), its second directory, and the object found or made: bits 5 n + 0 ... 4.
