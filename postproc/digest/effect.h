@@ -28,6 +28,7 @@ enum {
 
 /* RFC 1813 s2.6 nfsstat3, as far as they mean something for names and objects. */
 enum {
+    NFS3_PERM = 1,
     NFS3_NOENT = 2,
     NFS3_EXIST = 17,
     NFS3_NOTDIR = 20,

@@ -314,6 +314,21 @@ static int sight(struct step *s)
     return 0;
 }
 
+/* So are those whose attributes a failure shows. */
+static int sight_failed(struct step *s)
+{
+    const struct effect *e = s->e;
+    const uint32_t objects[] = {
+        [OF_OBJECT] = e->parent ? 0 : e->object, [OF_PARENT] = e->parent, [OF_PARENT2] = e->parent2
+    };
+
+    for (int i = OF_OBJECT; i <= OF_PARENT2; i++)
+        if (objects[i] && e->fattr3[i] && !node_is_gone(s->h, objects[i]) &&
+            !node_get(s->h, objects[i], BEGINNING, e->done_time, e->id))
+            return no_node(s->err);
+    return 0;
+}
+
 /* The second name of a RENAME or LINK was not captured: where things went, is not known. */
 static bool is_half(const struct effect *e)
 {
@@ -377,6 +392,8 @@ static int learn_failure(struct step *s)
         if (parent && e->name_role & (ROLE_READS | ROLE_REMOVES))
             return prove_absent(s, parent, e->name);
         return 0;
+    case NFS3_PERM: /* who may take a name away, depends on what is behind it: a sticky directory */
+        return parent && removes ? prove_exists(s, parent, e->name, OBJECT_UNKNOWN) : 0;
     case NFS3_NOTDIR: /* the name, or the directory itself */
         if (parent && removes && !two && is_directory(e, OF_PARENT) &&
             e->procedure->type == OBJECT_DIR)
@@ -453,7 +470,7 @@ int learn_done(struct learn *l, struct effect *e, struct err *err)
             (e->status == NFS3_NOENT || e->status == NFS3_EXIST || e->status == NFS3_NOTEMPTY) &&
             !directory(&s, e->parent))
             return -err->code;
-        if (learn_failure(&s) < 0)
+        if (sight_failed(&s) < 0 || learn_failure(&s) < 0)
             return -err->code;
     }
     return initial_done(s.h, e, err);
