@@ -195,12 +195,23 @@ static struct spooled *take_out(struct rehearsal *r, struct spooled **at)
     return op;
 }
 
+/* RENAME of a name to itself, or to another one of the same object: RFC 1813 s3.3.14. */
+static bool is_idle(struct rehearsal *r, struct spooled *op, struct err *err)
+{
+    struct trial t;
+
+    if (!(op->effect.name_role & ROLE_REMOVES) || !(op->effect.name2_role & ROLE_BINDS))
+        return false;
+    trial_meet(&t, r, op, err);
+    return t.idle;
+}
+
 /* Whether it leaves the tree other than it was. */
-static bool changes_tree(const struct spooled *op)
+static bool changes_tree(struct rehearsal *r, struct spooled *op, struct err *err)
 {
     const struct effect *e = &op->effect;
 
-    if (!e->succeeded || op->unplayable)
+    if (!e->succeeded || op->unplayable || is_idle(r, op, err))
         return false;
     return (e->name_role | e->name2_role) & (ROLE_BINDS | ROLE_REMOVES) ||
            (e->object_role & ROLE_MODIFIES &&
@@ -229,7 +240,7 @@ static bool is_racing(const struct trial *t, uint32_t node)
     if (node_at(r->h, node)->changed >= t->e->call_time)
         return true;
     for (struct spooled *op = r->waiting; op; op = op->next) {
-        if (op == t->op || !changes_tree(op))
+        if (op == t->op || !changes_tree(r, op, t->err))
             continue;
         trial_meet(&other, r, op, t->err);
         if (met_by(&other, node))
@@ -291,6 +302,10 @@ static int try_it(struct rehearsal *r, struct spooled *op, bool last, struct err
     if (!op->begun && !op->unplayable && begin(r, op, err) < 0)
         return -err->code;
     trial_meet(&t, r, op, err);
+    if (op->unplayable == UNPLAYABLE_STALE && trial_fits(&t))
+        op->unplayable = PLAYABLE; /* who was first is known better now */
+    if (op->unplayable == UNPLAYABLE_STALE && !last)
+        return 0;
     if (op->unplayable) {
         result = trial_apply(&t, 0, op->unplayable);
         return result < 0 ? result : 1;
@@ -344,8 +359,31 @@ static bool fits_now(struct trial *t, struct rehearsal *r, struct spooled *op, s
     return trial_differs(t) == 0;
 }
 
-/* A change that waits, fits now and would not fit any more behind |op|, which fits now and will
- * then: it must have come before.  NULL: there is none. */
+/* Whether the first one of two changes came first by the server's clock: of an object that both
+ * changed, it shows an earlier ctime. */
+static bool is_earlier(const struct effect *a, const struct effect *b)
+{
+    const uint32_t of_a[] = { [OF_OBJECT] = a->parent ? 0 : a->object,
+                              [OF_PARENT] = a->parent,
+                              [OF_PARENT2] = a->parent2,
+                              [OF_NEW_OBJECT] = a->new_object };
+    const uint32_t of_b[] = { [OF_OBJECT] = b->parent ? 0 : b->object,
+                              [OF_PARENT] = b->parent,
+                              [OF_PARENT2] = b->parent2,
+                              [OF_NEW_OBJECT] = b->new_object };
+    struct attributes one, two;
+
+    for (int i = OF_OBJECT; i <= OF_NEW_OBJECT; i++)
+        for (int k = OF_OBJECT; k <= OF_NEW_OBJECT; k++)
+            if (of_a[i] && of_a[i] == of_b[k] && effect_attributes(a, (enum whose)i, &one) &&
+                effect_attributes(b, (enum whose)k, &two) && one.ctime < two.ctime)
+                return true;
+    return false;
+}
+
+/* A change that waits, fits now and came before |op|, which fits now, too: by the server's clock,
+ * or because it would not fit any more behind |op|, which would fit behind it.  NULL: there is
+ * none. */
 static struct spooled **must_precede(struct rehearsal *r, struct spooled *op, struct err *err)
 {
     struct trial t, other;
@@ -355,10 +393,13 @@ static struct spooled **must_precede(struct rehearsal *r, struct spooled *op, st
     for (struct spooled **at = &r->waiting; *at; at = &(*at)->next) {
         struct spooled *o = *at;
 
-        if (o == op || !changes_tree(o) || !are_near(&op->effect, &o->effect) ||
+        if (o == op || !changes_tree(r, o, err) || !are_near(&op->effect, &o->effect) ||
             !fits_now(&other, r, o, err))
             continue;
-        if (!trial_fits_after(&t, o) && trial_fits_after(&other, op))
+        if (is_earlier(&op->effect, &o->effect))
+            continue;
+        if (is_earlier(&o->effect, &op->effect) ||
+            (!trial_fits_after(&t, o) && trial_fits_after(&other, op)))
             return at;
     }
     return NULL;
@@ -397,7 +438,7 @@ static int try_one(struct rehearsal *r, struct spooled *for_whom, struct err *er
     for (struct spooled **at = &r->waiting; *at; at = &(*at)->next) {
         struct spooled *op = *at;
 
-        if (changes_tree(op)) {
+        if (changes_tree(r, op, err)) {
             if (!for_whom)
                 continue;
             trial_meet(&mine, r, for_whom, err);
@@ -430,7 +471,7 @@ static int try_waiting(struct rehearsal *r, struct err *err)
  * may have come before it. */
 static int carry_out(struct rehearsal *r, struct spooled *op, struct err *err)
 {
-    int result = changes_tree(op) ? precede(r, op, err) : 0, others;
+    int result = changes_tree(r, op, err) ? precede(r, op, err) : 0, others;
 
     if (result == 0)
         result = try_it(r, op, false, err);
@@ -472,7 +513,7 @@ int rehearse(struct rehearsal *r, struct spooled *op, struct err *err)
         return -err->code;
     }
     /* whatever changes nothing may come as soon as it fits; changes, as late as they can */
-    if (!changes_tree(op))
+    if (!changes_tree(r, op, err))
         result = try_it(r, op, false, err);
     if (result == 0)
         put_aside(r, op);
