@@ -2,7 +2,7 @@
 /* tests/bench/gen_bench.c
  *
  * Writes a large capture of NFSv3 over TCP: gen_bench --packets N [--seed N] [--clients N]
- * [--files N] FILE.  The same options give the same bytes.
+ * [--files N] [--block N] FILE.  The same options give the same bytes.
  *
  * Several clients with calls outstanding work on a bounded set of files below one export, in a mix
  * as file servers see it; calls are carried out when they arrive, and replies come in any order.
@@ -69,7 +69,7 @@ struct work {
     struct bench_out out;
     struct bench_message message;
     struct client clients[CLIENTS_MAX];
-    uint32_t client_count, file_count;
+    uint32_t client_count, file_count, block;
     struct file *files;
 };
 
@@ -390,7 +390,7 @@ static void make_call(struct work *w, struct client *client)
     /* A quarter of the files gets half of the calls. */
     c->file = (uint32_t)((random >> 8) % (random & 1 ? w->file_count : w->file_count / 4 + 1));
     c->procedure = draw(w);
-    c->count = 4096u << (random >> 40) % 4;
+    c->count = w->block << (random >> 40) % 4;
     execute(w, c, bench_random(&w->out));
     c->xid = client->xid++;
     call_header(&w->message, c->xid, 100003, 3, c->procedure);
@@ -466,9 +466,10 @@ int main(int argc, char **argv)
         { "seed", required_argument, NULL, 's' },
         { "clients", required_argument, NULL, 'c' },
         { "files", required_argument, NULL, 'f' },
+        { "block", required_argument, NULL, 'b' }, /* least bytes of a READ or WRITE */
         { NULL, 0, NULL, 0 },
     };
-    uint64_t packets = 0, seed = 1, clients = 8, files = 20000;
+    uint64_t packets = 0, seed = 1, clients = 8, files = 20000, block = 4096;
     struct work *w;
     bool good = true;
     int option;
@@ -480,11 +481,15 @@ int main(int argc, char **argv)
             good &= number(optarg, 0, UINT64_MAX, &seed);
         else if (option == 'c')
             good &= number(optarg, 1, CLIENTS_MAX, &clients);
+        else if (option == 'b')
+            good &= number(optarg, 8, 4096, &block) && block % 8 == 0;
         else
             good &= option == 'f' && number(optarg, 1, 1000000, &files);
     }
     if (!good || !packets || optind != argc - 1) {
-        fprintf(stderr, "usage: gen_bench --packets N [--seed N] [--clients N] [--files N] FILE\n");
+        fprintf(stderr,
+                "usage: gen_bench --packets N [--seed N] [--clients N] [--files N] [--block N]"
+                " FILE\n");
         return 2;
     }
     w = calloc(1, sizeof(*w));
@@ -498,6 +503,7 @@ int main(int argc, char **argv)
     }
     w->client_count = (uint32_t)clients;
     w->file_count = (uint32_t)files;
+    w->block = (uint32_t)block;
     for (uint32_t i = 0; i < w->client_count; i++)
         begin(w, &w->clients[i], i);
     while (w->out.packets < packets && !w->out.failed) {
