@@ -13,6 +13,7 @@
 #include <inttypes.h>
 
 enum { NFS_PROGRAM = 100003, NFS_VERSION = 3, HANDLE_LEN = 4 };
+enum { PROCEDURE_UNKNOWN = 255 }; /* of an operation whose call was not captured */
 enum { MASK_MAX = (EXPECT_NAMES << 1) - 1 };
 
 /* A walk over arguments. */
@@ -172,10 +173,10 @@ void rdump_check_operation(struct rdump_checker *c, const struct rdump_operation
         rdump_finding(c, "unplayable for reason %u", o->unplayable);
     check_hosts(c, o);
     check_time(c, o);
-    if (!procedure)
-        rdump_finding(c, "procedure %u", o->procedure);
-    else if (!o->unplayable || o->arguments.len)
+    if (procedure && (!o->unplayable || o->arguments.len))
         check_arguments(&look, procedure);
+    else if (!procedure && (!o->unplayable || o->procedure != PROCEDURE_UNKNOWN))
+        rdump_finding(c, "procedure %u", o->procedure);
     if (o->made)
         check_made(&look);
     if (o->mask > MASK_MAX)

@@ -211,6 +211,9 @@ static void operations(void **state)
          d.r[LOOKUP].operation.source = 0);
     CASE("operation 4: unplayable for reason 200\n", d.r[UNREAD].operation.unplayable = 200);
     CASE("operation 0: procedure 22\n", d.r[LOOKUP].operation.procedure = 22);
+    CASE("operation 0: procedure 255\n", d.r[LOOKUP].operation.procedure = 255);
+    CASE("operation 4: procedure 22\n", d.r[UNREAD].operation.procedure = 22);
+    CASE("", d.r[UNREAD].operation.procedure = 255); /* its call was not captured */
     CASE("operation 0: mask 0x2000000, of which some bits mean nothing\n",
          d.r[LOOKUP].operation.mask = 1 << 25);
     CASE("", d.r[LOOKUP].operation.mask = (1 << 25) - 1);
