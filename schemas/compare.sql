@@ -103,7 +103,11 @@ CREATE TABLE alignment (
     client INTEGER,                 -- row of client
     listing INTEGER,                -- 'part' of a listing: the operation of the same side that began it
     ref_overlap INTEGER,            -- code 'overlap', bits: what other requests were under way; NULL: none
-    sut_overlap INTEGER
+    sut_overlap INTEGER,
+    -- what had been changed before on both sides, as a difference of sums; NULL: the same
+    object_state INTEGER,           -- of the object, or of the directory of a name
+    object2_state INTEGER,
+    new_state INTEGER
 ) STRICT;
 
 -- A difference between two replies (or two operations).

@@ -143,7 +143,7 @@ struct window {
     bool ended;
 };
 
-struct run {
+struct align_windows {
     const struct align *align;
     struct window side[2];
     uint64_t *keys[2];
@@ -151,7 +151,7 @@ struct run {
     struct err *err;
 };
 
-static int fill(struct run *r, int side, uint32_t want)
+static int fill(struct align_windows *r, int side, uint32_t want)
 {
     struct window *w = &r->side[side];
     int result = 1;
@@ -173,7 +173,7 @@ static void drop(struct window *w, uint32_t n)
 }
 
 /* Puts the first |a| and |b| elements out, as |match| has them. */
-static int put_first(struct run *r, uint32_t a, uint32_t b)
+static int put_first(struct align_windows *r, uint32_t a, uint32_t b)
 {
     const struct align_element *ref = r->side[0].elements, *sut = r->side[1].elements;
     uint32_t i = 0, j = 0;
@@ -197,7 +197,7 @@ static int put_first(struct run *r, uint32_t a, uint32_t b)
 }
 
 /* What is equal at the front needs no search. */
-static int put_equal(struct run *r, bool *progress)
+static int put_equal(struct align_windows *r, bool *progress)
 {
     const struct align_element *ref = r->side[0].elements, *sut = r->side[1].elements;
     uint32_t n = 0;
@@ -215,7 +215,7 @@ static int put_equal(struct run *r, bool *progress)
 }
 
 /* Aligns the windows and puts out what is final. */
-static int put_aligned(struct run *r)
+static int put_aligned(struct align_windows *r)
 {
     uint32_t n = r->side[0].count, m = r->side[1].count, a, b;
     bool all = r->side[0].ended && r->side[1].ended, any = false;
@@ -244,7 +244,7 @@ static int put_aligned(struct run *r)
     return all ? put_first(r, n, m) : put_first(r, a, b);
 }
 
-static int run(struct run *r)
+static int run(struct align_windows *r)
 {
     bool progress;
     int result;
@@ -267,22 +267,41 @@ static int run(struct run *r)
     }
 }
 
-int align_run(const struct align *align, struct err *err)
+struct align_windows *align_open(struct err *err)
 {
-    struct run r = { .align = align, .err = err, .match = calloc(ALIGN_WINDOW, sizeof(int32_t)) };
-    bool ok = r.match != NULL;
-    int result;
+    struct align_windows *w = calloc(1, sizeof(*w));
+    bool ok = w && (w->match = calloc(ALIGN_WINDOW, sizeof(int32_t)));
 
-    for (int side = 0; side < 2; side++) {
-        r.side[side].elements = calloc(ALIGN_WINDOW, sizeof(struct align_element));
-        r.keys[side] = calloc(ALIGN_WINDOW, sizeof(uint64_t));
-        ok = ok && r.side[side].elements && r.keys[side];
+    for (int side = 0; ok && side < 2; side++) {
+        w->side[side].elements = calloc(ALIGN_WINDOW, sizeof(struct align_element));
+        w->keys[side] = calloc(ALIGN_WINDOW, sizeof(uint64_t));
+        ok = w->side[side].elements && w->keys[side];
     }
-    result = ok ? run(&r) : err_set(err, ERR_SYSTEM, "out of memory for aligning");
-    for (int side = 0; side < 2; side++) {
-        free(r.side[side].elements);
-        free(r.keys[side]);
+    if (ok)
+        return w;
+    align_close(w);
+    err_set(err, ERR_SYSTEM, "out of memory for aligning");
+    return NULL;
+}
+
+void align_close(struct align_windows *w)
+{
+    for (int side = 0; w && side < 2; side++) {
+        free(w->side[side].elements);
+        free(w->keys[side]);
     }
-    free(r.match);
-    return result;
+    if (w)
+        free(w->match);
+    free(w);
+}
+
+int align_run(struct align_windows *w, const struct align *align, struct err *err)
+{
+    w->align = align;
+    w->err = err;
+    for (int side = 0; side < 2; side++) {
+        w->side[side].count = 0;
+        w->side[side].ended = false;
+    }
+    return run(w);
 }

@@ -27,10 +27,11 @@ enum {
 };
 
 struct align_element {
-    uint64_t key;  /* equal requests have equal ones */
-    int64_t id;    /* operation */
-    int64_t time;  /* of its call */
-    uint32_t made; /* object that it found or made; 0: none */
+    uint64_t key;     /* equal requests have equal ones */
+    int64_t id;       /* operation */
+    int64_t time;     /* of its call */
+    uint32_t made;    /* object that it found or made; 0: none */
+    int64_t state[3]; /* lanes.c: of object, object2, made */
 };
 
 struct align {
@@ -42,8 +43,12 @@ struct align {
     void *ctx;
 };
 
+/* Windows, for one run after the other.  NULL: no memory. */
+struct align_windows *align_open(struct err *err);
+void align_close(struct align_windows *windows);
+
 /* 0, or what a callback returned, or -ERR_SYSTEM. */
-int align_run(const struct align *align, struct err *err);
+int align_run(struct align_windows *windows, const struct align *align, struct err *err);
 
 /* The longest common subsequence of two whole sequences of at most ALIGN_WINDOW elements: sets
  * |match|[i] to the index in |b| that a[i] belongs to, or -1, and returns how many do; -ERR_SYSTEM:

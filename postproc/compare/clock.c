@@ -47,8 +47,6 @@ bool clock_estimate(struct clock_side *s, int64_t *offset, int64_t *error, int64
 
 int clock_anchor(struct clock_map *m, int64_t ref, int64_t sut, struct err *err)
 {
-    if (m->count && (m->anchors[m->count - 1].sut >= sut || m->anchors[m->count - 1].ref >= ref))
-        return 0;
     if (m->count == m->cap) {
         uint32_t cap = m->cap ? m->cap * 2 : 1024;
         void *grown = realloc(m->anchors, cap * sizeof(*m->anchors));
@@ -59,6 +57,56 @@ int clock_anchor(struct clock_map *m, int64_t ref, int64_t sut, struct err *err)
         m->cap = cap;
     }
     m->anchors[m->count++] = (struct clock_anchor){ sut, ref };
+    return 0;
+}
+
+static int by_ref(const void *a, const void *b)
+{
+    const struct clock_anchor *x = a, *y = b;
+
+    if (x->ref != y->ref)
+        return x->ref < y->ref ? -1 : 1;
+    return x->sut < y->sut ? 1 : x->sut > y->sut ? -1 : 0; /* so that at most one of these rises */
+}
+
+/* The longest rising subsequence: ends[n] is the anchor with the smallest sut that ends one of
+ * length n + 1. */
+int clock_settle(struct clock_map *m, struct err *err)
+{
+    uint32_t *ends = calloc(m->count + 1, sizeof(*ends));
+    uint32_t *before = calloc(m->count + 1, sizeof(*before));
+    uint32_t length = 0, at;
+
+    if (!ends || !before) {
+        free(ends);
+        free(before);
+        return err_set(err, ERR_SYSTEM, "out of memory");
+    }
+    if (m->count)
+        qsort(m->anchors, m->count, sizeof(*m->anchors), by_ref);
+    for (uint32_t i = 0; i < m->count; i++) {
+        uint32_t low = 0, high = length;
+
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+
+            if (m->anchors[ends[middle]].sut < m->anchors[i].sut)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        before[i] = low ? ends[low - 1] : UINT32_MAX;
+        ends[low] = i;
+        length += low == length;
+    }
+    at = length ? ends[length - 1] : 0;
+    for (uint32_t i = length; i-- > 0; at = before[at])
+        ends[i] = at;
+    for (uint32_t i = 0; i < length; i++)
+        m->anchors[i] = m->anchors[ends[i]];
+    m->count = length;
+    free(ends);
+    free(before);
     return 0;
 }
 

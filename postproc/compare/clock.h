@@ -37,13 +37,16 @@ struct clock_anchor {
 };
 
 struct clock_map {
-    struct clock_anchor *anchors; /* rising on both sides */
+    struct clock_anchor *anchors; /* rising on both sides, after clock_settle */
     uint32_t count, cap;
     int64_t offset[2];
 };
 
-/* Adds one; those that do not rise are left out. 0 or -ERR_SYSTEM. */
+/* Adds one. 0 or -ERR_SYSTEM. */
 int clock_anchor(struct clock_map *map, int64_t ref, int64_t sut, struct err *err);
+/* Keeps as many as there can be that rise on both sides: some pairs are of requests that came in
+ * another order. */
+int clock_settle(struct clock_map *map, struct err *err);
 void clock_map_free(struct clock_map *map);
 
 /* A time of the sut's server as the reference's would have it. */

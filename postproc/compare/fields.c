@@ -92,6 +92,10 @@ static int why_withheld(struct fields *f, const struct place *place)
     if (place->whose == OF_ENTRY) {
         uint32_t row = entry_object(f);
 
+        if (p->pair.overlap & OVERLAP_OBJECT)
+            return WITHHELD_OVERLAP;
+        if (p->pair.object && p->pair.state[0] != p->states[p->pair.object].accepted)
+            return WITHHELD_ORDER; /* what else came in another order, nobody knows */
         return row && p->states[row].lost & 1 << UNSYNC_ATTRIBUTES ? p->states[row].reason[0] : 0;
     }
     reason = sync_attributes(p, (enum whose)place->whose);
@@ -233,6 +237,8 @@ static int equal_time(struct fields *f, const struct compare_rule *rule, const s
         return 1;
     now[REF] = is_of_request(f, REF, a, slack);
     now[SUT] = is_of_request(f, SUT, b, slack);
+    if (now[REF] && now[SUT])
+        return 1;
     before[REF] = a < s[REF].first_time + s[REF].clock_offset - slack;
     before[SUT] = b < s[SUT].first_time + s[SUT].clock_offset - slack;
     snprintf(what, COMPARE_TEXT_MAX, "%s",

@@ -74,6 +74,7 @@ enum withheld_reason {
     WITHHELD_OVERLAP = 1, /* another request that changes the same was under way */
     WITHHELD_CONFLICT,    /* after two such requests, until known again */
     WITHHELD_ONE_SIDED,   /* after a change on one side only */
+    WITHHELD_ORDER,       /* not the same changes came before on both sides */
     WITHHELD_OUTCOME,     /* after a change that succeeded on one side only */
     WITHHELD_LISTING,     /* of a directory of which one side was not listed to its end */
     WITHHELD_CHANGING,    /* entries that were made or taken away while it was listed */

@@ -13,8 +13,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <xxhash.h>
 
-enum { LISTINGS_OPEN = 1024, NO_CLIENT = 0 };
+enum { LISTINGS_OPEN = 1024, NO_CLIENT = 0, STATES = 3 };
 
 /* A listing that was begun and has not come to its end. */
 struct open_listing {
@@ -31,6 +32,8 @@ struct lanes {
     struct overlap overlaps;
     struct clock_side *clock;
     struct body body;
+    uint64_t *changes; /* by object: the sum of the keys of requests that changed it so far */
+    uint32_t limit;
     struct open_listing listings[LISTINGS_OPEN];
     uint32_t listing_count;
 };
@@ -60,8 +63,8 @@ enum {
 };
 
 static const char make_tables[] =
-    "CREATE TEMP TABLE lane%d (object INTEGER, client INTEGER, time INTEGER, id INTEGER,"
-    " key INTEGER, made INTEGER);"
+    "CREATE TEMP TABLE lane%d (object INTEGER, client INTEGER, name INTEGER, time INTEGER,"
+    " id INTEGER, key INTEGER, made INTEGER, state1 INTEGER, state2 INTEGER, state3 INTEGER);"
     "CREATE TEMP TABLE part%d (id INTEGER PRIMARY KEY, first INTEGER, object INTEGER,"
     " client INTEGER);"
     "CREATE TEMP TABLE overlap%d (id INTEGER PRIMARY KEY, bits INTEGER);"
@@ -221,8 +224,45 @@ static int take_listing(struct lanes *l, const struct effect *e, int64_t client,
     return tables_step(l->c->db, l->part, err) < 0 ? -err->code : 1;
 }
 
-static int put_lane(struct lanes *l, const struct effect *e, int64_t client, struct err *err)
+static uint64_t changes_of(const struct lanes *l, uint32_t object)
 {
+    return object < l->limit ? l->changes[object] : 0;
+}
+
+static void change(struct lanes *l, uint32_t object, uint64_t key)
+{
+    if (object && object < l->limit)
+        l->changes[object] += key;
+}
+
+/* What was asked for, and not refused, is part of the state of what it concerns: two sides are the
+ * same when the same changes came before, in whatever order. */
+static void note_changes(struct lanes *l, const struct effect *e, uint32_t gone, uint64_t key)
+{
+    bool refused = e->rpc_status > 0 || (e->rpc_status == 0 && !e->succeeded);
+
+    if (refused)
+        return;
+    if ((e->object_role | e->name_role) & ROLE_MODIFIES)
+        change(l, e->object, key);
+    if (e->name2_role & ROLE_MODIFIES && e->parent2 != e->object)
+        change(l, e->parent2, key);
+    if (e->name_role & ROLE_BINDS)
+        change(l, e->new_object, key);
+    change(l, gone, key);
+}
+
+/* An entry of a directory is a thing of its own: its requests are aligned by themselves. */
+static int64_t name_of(const struct effect *e)
+{
+    return e->name_role && e->roles & ROLE_PARENT ? (int64_t)XXH3_64bits(e->name.data, e->name.len)
+                                                  : 0;
+}
+
+static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uint32_t gone,
+                    struct err *err)
+{
+    uint64_t key;
     struct bytes digest = db_column_bytes(l->select, COL_DATA_DIGEST);
     bool asks_data = e->procedure->arguments->has_data;
     struct places *places;
@@ -232,12 +272,16 @@ static int put_lane(struct lanes *l, const struct effect *e, int64_t client, str
         return -err->code;
     sqlite3_bind_int64(l->lane, 1, e->object);
     sqlite3_bind_int64(l->lane, 2, client);
-    sqlite3_bind_int64(l->lane, 3, e->call_time);
-    sqlite3_bind_int64(l->lane, 4, e->id);
-    sqlite3_bind_int64(
-        l->lane, 5,
-        (int64_t)body_request_key(&l->body, asks_data ? digest.data : NULL, digest.len));
-    sqlite3_bind_int64(l->lane, 6, e->new_object);
+    key = body_request_key(&l->body, asks_data ? digest.data : NULL, digest.len);
+    sqlite3_bind_int64(l->lane, 3, name_of(e));
+    sqlite3_bind_int64(l->lane, 4, e->call_time);
+    sqlite3_bind_int64(l->lane, 5, e->id);
+    sqlite3_bind_int64(l->lane, 6, (int64_t)key);
+    sqlite3_bind_int64(l->lane, 7, e->new_object);
+    sqlite3_bind_int64(l->lane, 8, (int64_t)changes_of(l, e->object));
+    sqlite3_bind_int64(l->lane, 9, (int64_t)changes_of(l, e->parent2));
+    sqlite3_bind_int64(l->lane, 10, (int64_t)changes_of(l, e->new_object));
+    note_changes(l, e, gone, key);
     return tables_step(l->c->db, l->lane, err);
 }
 
@@ -269,7 +313,7 @@ static int take_row(struct lanes *l, struct err *err)
         if (result)
             return result < 0 ? result : 0;
     }
-    return put_lane(l, &e, client, err);
+    return put_lane(l, &e, client, gone, err);
 }
 
 static int prepare(struct lanes *l, const char *format, sqlite3_stmt **stmt, struct err *err)
@@ -284,6 +328,8 @@ static int prepare_all(struct lanes *l, struct err *err)
 {
     const struct compare_side *s = &l->c->side[l->side];
     int n = l->side + 1, result;
+    int64_t objects;
+    char count[64];
     char *sql = sqlite3_mprintf(make_tables, n, n, n, n, n, n, s->schema, n, n);
     char *where =
         s->server ? sqlite3_mprintf(" WHERE o.server = %Q", s->server) : sqlite3_mprintf("");
@@ -297,19 +343,26 @@ static int prepare_all(struct lanes *l, struct err *err)
     sqlite3_free(where);
     sqlite3_free(select);
     if (result < 0 ||
-        prepare(l, "INSERT INTO temp.lane%d VALUES (?,?,?,?,?,?)", &l->lane, err) < 0 ||
+        prepare(l, "INSERT INTO temp.lane%d VALUES (?,?,?,?,?,?,?,?,?,?)", &l->lane, err) < 0 ||
         prepare(l, "INSERT INTO temp.part%d VALUES (?,?,?,?)", &l->part, err) < 0 ||
         prepare(l, "INSERT INTO temp.overlap%d VALUES (?,?)", &l->overlap, err) < 0 ||
         prepare(l, "INSERT INTO temp.alone%d VALUES (?,?,?)", &l->alone, err) < 0 ||
         prepare(l, "SELECT object FROM temp.gone%d WHERE operation = ?", &l->gone, err) < 0)
         return -err->code;
+    snprintf(count, sizeof(count), "SELECT max(id) FROM %s.object", s->schema);
+    if (db_number(l->c->db, count, 0, &objects, err) < 0)
+        return -err->code;
+    l->limit = objects > 0 && objects < UINT32_MAX ? (uint32_t)objects + 1 : 1;
+    l->changes = calloc(l->limit, sizeof(*l->changes));
+    if (!l->changes)
+        return err_set(err, ERR_SYSTEM, "out of memory for objects");
     return overlap_init(&l->overlaps, put_overlap, l, err);
 }
 
 static int read_side(struct lanes *l, struct err *err)
 {
     struct compare_side *s = &l->c->side[l->side];
-    char sql[160];
+    char sql[256];
     int result;
 
     s->first_time = INT64_MAX;
@@ -321,7 +374,8 @@ static int read_side(struct lanes *l, struct err *err)
         return -err->code;
     s->has_clock = clock_estimate(l->clock, &s->clock_offset, &s->clock_error, &s->granularity);
     snprintf(sql, sizeof(sql),
-             "CREATE INDEX temp.lane%d_in_order ON lane%d (object, client, time, id, key, made)",
+             "CREATE INDEX temp.lane%d_in_order ON lane%d (object, client, name, time, id,"
+             " key, made, state1, state2, state3)",
              l->side + 1, l->side + 1);
     return tables_run(l->c->db, sql, err);
 }
@@ -354,6 +408,7 @@ int lanes_read(struct compare *c, struct err *err)
             result = tables_run(c->db, "COMMIT", err);
         overlap_free(&l->overlaps);
         body_free(&l->body);
+        free(l->changes);
         free(l->clock);
         free(l);
     }

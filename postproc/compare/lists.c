@@ -91,6 +91,10 @@ static int differ_alone(struct fields *f, const struct item *list, const struct 
         snprintf(name, sizeof(name), "%u", element->number);
     }
     d.text[in_ref ? REF : SUT] = name;
+    if (f->in_listing && sync_attributes(f->p, OF_OBJECT)) {
+        list->place->n.withheld++; /* the directory was not the same */
+        return found_withhold(f->p, WITHHELD_ORDER, list->place, err);
+    }
     list->place->n.different++;
     return found_put(f->p, &d, err);
 }

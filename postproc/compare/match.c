@@ -16,7 +16,7 @@
 struct lane {
     sqlite3_stmt *stmt;
     struct align_element element;
-    int64_t client;
+    int64_t client, name;
     bool has_row;
 };
 
@@ -26,14 +26,16 @@ struct match {
     struct lane lane[SIDES];
     sqlite3_stmt *names[SIDES], *put, *object;
     uint32_t row; /* of the pair of objects whose lanes are aligned; 0: none */
-    int64_t client;
+    int64_t client, name;
+    struct align_windows *windows;
     uint32_t aligned, named; /* pairs of objects that were seen to */
     uint64_t pairs;
 };
 
 static const char make_tables[] =
     "CREATE TEMP TABLE pair (kind INTEGER, reason INTEGER, ref INTEGER, sut INTEGER,"
-    " object INTEGER, client INTEGER, listing INTEGER, place INTEGER);"
+    " object INTEGER, client INTEGER, listing INTEGER, place INTEGER, state1 INTEGER,"
+    " state2 INTEGER, state3 INTEGER);"
     "CREATE TEMP TABLE name1 AS SELECT parent, name, min(id) AS id, object FROM ref.name_event"
     " WHERE event <> 3 AND parent IS NOT NULL AND object IS NOT NULL GROUP BY parent, name, object;"
     "CREATE TEMP TABLE name2 AS SELECT parent, name, min(id) AS id, object FROM sut.name_event"
@@ -87,11 +89,14 @@ static int advance(struct match *m, struct lane *lane, struct err *err)
     lane->has_row = result > 0;
     if (result > 0) {
         lane->client = sqlite3_column_int64(lane->stmt, 0);
+        lane->name = sqlite3_column_int64(lane->stmt, 1);
         lane->element =
-            (struct align_element){ .time = sqlite3_column_int64(lane->stmt, 1),
-                                    .id = sqlite3_column_int64(lane->stmt, 2),
-                                    .key = (uint64_t)sqlite3_column_int64(lane->stmt, 3),
-                                    .made = (uint32_t)sqlite3_column_int64(lane->stmt, 4) };
+            (struct align_element){ .time = sqlite3_column_int64(lane->stmt, 2),
+                                    .id = sqlite3_column_int64(lane->stmt, 3),
+                                    .key = (uint64_t)sqlite3_column_int64(lane->stmt, 4),
+                                    .made = (uint32_t)sqlite3_column_int64(lane->stmt, 5) };
+        for (int i = 0; i < 3; i++)
+            lane->element.state[i] = sqlite3_column_int64(lane->stmt, 6 + i);
     }
     return result < 0 ? result : 0;
 }
@@ -101,7 +106,7 @@ static int next(void *ctx, int side, struct align_element *element, struct err *
     struct match *m = ctx;
     struct lane *lane = &m->lane[side];
 
-    if (!lane->has_row || lane->client != m->client)
+    if (!lane->has_row || lane->client != m->client || lane->name != m->name)
         return 0;
     *element = lane->element;
     return advance(m, lane, err) < 0 ? -err->code : 1;
@@ -119,6 +124,10 @@ static int put(void *ctx, const struct align_element *ref, const struct align_el
     tables_bind_unless(m->put, 5, m->row, 0);
     sqlite3_bind_int64(m->put, 6, m->client);
     tables_bind_unless(m->put, 7, ref ? ref->time : INT64_MIN, INT64_MIN);
+    for (int i = 0; i < 3; i++) /* sums: they may wrap */
+        tables_bind_unless(
+            m->put, 8 + i,
+            ref && sut ? (int64_t)((uint64_t)ref->state[i] - (uint64_t)sut->state[i]) : 0, 0);
     if (tables_step(m->c->db, m->put, err) < 0)
         return -err->code;
     if (!ref || !sut)
@@ -139,11 +148,15 @@ static int align_objects(struct match *m, uint32_t row, struct err *err)
         result = advance(m, &m->lane[side], err);
     }
     while (result == 0 && (m->lane[REF].has_row || m->lane[SUT].has_row)) {
-        m->client = INT64_MAX;
-        for (int side = 0; side < SIDES; side++)
-            if (m->lane[side].has_row && m->lane[side].client < m->client)
-                m->client = m->lane[side].client;
-        result = align_run(&align, err);
+        const struct lane *first = &m->lane[REF], *other = &m->lane[SUT];
+
+        if (!first->has_row ||
+            (other->has_row && (other->client < first->client ||
+                                (other->client == first->client && other->name < first->name))))
+            first = other;
+        m->client = first->client;
+        m->name = first->name;
+        result = align_run(m->windows, &align, err);
     }
     sqlite3_reset(m->lane[REF].stmt);
     sqlite3_reset(m->lane[SUT].stmt);
@@ -363,18 +376,24 @@ static int match_orphans(struct match *m, struct err *err)
 /* --- the table */
 
 static const char put_rest[] =
-    "INSERT INTO temp.pair SELECT 2, reason, id, NULL, NULL, client, NULL,"
+    "INSERT INTO temp.pair (kind, reason, ref, sut, object, client, listing, place) SELECT 2, "
+    "reason, id, NULL, NULL, client, NULL,"
     " (SELECT ifnull(call_time, reply_time) FROM ref.operation o WHERE o.id = a.id)"
     " FROM temp.alone1 a;"
-    "INSERT INTO temp.pair SELECT 2, reason, NULL, id, NULL, client, NULL, NULL FROM temp.alone2;"
-    "INSERT INTO temp.pair SELECT 2, 2, l.id, NULL, NULL, client, NULL, time FROM temp.lane1 l"
+    "INSERT INTO temp.pair (kind, reason, ref, sut, object, client, listing, place) SELECT 2, "
+    "reason, NULL, id, NULL, client, NULL, NULL FROM temp.alone2;"
+    "INSERT INTO temp.pair (kind, reason, ref, sut, object, client, listing, place) SELECT 2, 2, "
+    "l.id, NULL, NULL, client, NULL, time FROM temp.lane1 l"
     " WHERE object <> 0 AND object NOT IN (SELECT ref FROM main.object);"
-    "INSERT INTO temp.pair SELECT 2, 2, NULL, l.id, NULL, client, NULL, NULL FROM temp.lane2 l"
+    "INSERT INTO temp.pair (kind, reason, ref, sut, object, client, listing, place) SELECT 2, 2, "
+    "NULL, l.id, NULL, client, NULL, NULL FROM temp.lane2 l"
     " WHERE object <> 0 AND object NOT IN (SELECT sut FROM main.object);"
-    "INSERT INTO temp.pair SELECT 3, 0, p.id, NULL, o.id, p.client, p.first,"
+    "INSERT INTO temp.pair (kind, reason, ref, sut, object, client, listing, place) SELECT 3, 0, "
+    "p.id, NULL, o.id, p.client, p.first,"
     " (SELECT call_time FROM ref.operation r WHERE r.id = p.id)"
     " FROM temp.part1 p LEFT JOIN main.object o ON o.ref = p.object;"
-    "INSERT INTO temp.pair SELECT 3, 0, NULL, p.id, o.id, p.client, p.first, NULL"
+    "INSERT INTO temp.pair (kind, reason, ref, sut, object, client, listing, place) SELECT 3, 0, "
+    "NULL, p.id, o.id, p.client, p.first, NULL"
     " FROM temp.part2 p LEFT JOIN main.object o ON o.sut = p.object;"
     /* what only the sut was asked stands behind the pair before it */
     "CREATE INDEX temp.pair_by_sut ON pair (sut, place) WHERE ref IS NOT NULL AND sut IS NOT NULL;"
@@ -382,7 +401,8 @@ static const char put_rest[] =
     " AND p.sut IS NOT NULL AND p.sut < pair.sut ORDER BY p.sut DESC LIMIT 1), 0)"
     " WHERE ref IS NULL;"
     "INSERT INTO main.alignment SELECT NULL, p.kind, p.reason, p.ref, p.sut, p.object, p.client,"
-    " p.listing, a.bits, b.bits FROM temp.pair p LEFT JOIN temp.overlap1 a ON a.id = p.ref"
+    " p.listing, a.bits, b.bits, p.state1, p.state2, p.state3 FROM temp.pair p LEFT JOIN "
+    "temp.overlap1 a ON a.id = p.ref"
     " LEFT JOIN temp.overlap2 b ON b.id = p.sut ORDER BY p.place, p.ref IS NULL, p.ref, p.sut;"
     "UPDATE main.object SET type = (SELECT type FROM ref.object o WHERE o.id = object.ref);"
     "DROP TABLE temp.pair; DROP TABLE temp.lane1; DROP TABLE temp.lane2; DROP TABLE temp.name1;"
@@ -395,7 +415,8 @@ static int prepare(struct match *m, struct err *err)
     sqlite3 *db = m->c->db;
 
     if (tables_run(db, make_tables, err) < 0 ||
-        tables_prepare(db, "INSERT INTO temp.pair VALUES (?,?,?,?,?,?,NULL,?)", &m->put, err) < 0 ||
+        tables_prepare(db, "INSERT INTO temp.pair VALUES (?,?,?,?,?,?,NULL,?,?,?,?)", &m->put,
+                       err) < 0 ||
         tables_prepare(db, "INSERT INTO main.object (id, ref, sut, how, path) VALUES (?,?,?,?,?)",
                        &m->object, err) < 0)
         return -err->code;
@@ -403,8 +424,8 @@ static int prepare(struct match *m, struct err *err)
         char sql[160];
 
         snprintf(sql, sizeof(sql),
-                 "SELECT client, time, id, key, made FROM temp.lane%d WHERE object = ?"
-                 " ORDER BY client, time, id",
+                 "SELECT client, name, time, id, key, made, state1, state2, state3 FROM temp.lane%d"
+                 " WHERE object = ? ORDER BY client, name, time, id",
                  side + 1);
         if (tables_prepare(db, sql, &m->lane[side].stmt, err) < 0)
             return -err->code;
@@ -419,8 +440,10 @@ static int prepare(struct match *m, struct err *err)
 
 static int run(struct match *m, struct err *err)
 {
-    if (matched_init(&m->objects, m->c->db, err) < 0 || tables_run(m->c->db, "BEGIN", err) < 0 ||
-        prepare(m, err) < 0 || match_roots(m, true, err) < 0 || align_objects(m, 0, err) < 0 ||
+    m->windows = align_open(err);
+    if (!m->windows || matched_init(&m->objects, m->c->db, err) < 0 ||
+        tables_run(m->c->db, "BEGIN", err) < 0 || prepare(m, err) < 0 ||
+        match_roots(m, true, err) < 0 || align_objects(m, 0, err) < 0 ||
         match_roots(m, false, err) < 0 || follow(m, err) < 0 || match_orphans(m, err) < 0)
         return -err->code;
     return tables_run(m->c->db, "COMMIT", err);
@@ -438,6 +461,7 @@ int match_run(struct compare *c, struct err *err)
         sqlite3_finalize(m.names[side]);
     }
     matched_free(&m.objects);
+    align_close(m.windows);
     c->pairs = m.pairs;
     if (result == 0 && !m.pairs)
         return err_set(err, ERR_INPUT, "the two sides have no operation in common");

@@ -50,10 +50,11 @@ enum column {
 
 static const char select_pairs[] =
     "SELECT a.id, a.kind, ifnull(a.object, 0), ifnull(a.ref_overlap, 0),"
-    " ifnull(a.sut_overlap, 0), " COLUMNS("r") ", " COLUMNS(
+    " ifnull(a.sut_overlap, 0), ifnull(a.object_state, 0), ifnull(a.object2_state, 0),"
+    " ifnull(a.new_state, 0), " COLUMNS("r") ", " COLUMNS(
         "s") " FROM main.alignment a LEFT JOIN ref.operation r ON r.id = a.ref"
              " LEFT JOIN sut.operation s ON s.id = a.sut WHERE a.kind <> 3 ORDER BY a.id";
-enum { PAIR_COLUMNS = 5 };
+enum { PAIR_COLUMNS = 8 };
 
 static uint32_t id_of(sqlite3_stmt *stmt, int column)
 {
@@ -126,6 +127,7 @@ int pairs_load(struct pairs *p, int side, int64_t id, struct half *half, struct 
     int result;
 
     clear_half(half);
+    sqlite3_reset(p->row[side]);
     sqlite3_bind_int64(p->row[side], 1, id);
     result = db_row(p->c->db, p->row[side], err);
     return result > 0 ? take_half(p, p->row[side], 0, half, err) : result;
@@ -245,7 +247,7 @@ static int read_anchors(struct pairs *p, struct err *err)
                 return -err->code;
             }
     sqlite3_finalize(stmt);
-    return result;
+    return result < 0 ? result : clock_settle(&p->clock, err);
 }
 
 /* --- the run */
@@ -314,6 +316,8 @@ static int read_all(struct pairs *p, struct err *err)
         pair->object = id_of(stmt, 2);
         pair->half[REF].overlap = (uint32_t)sqlite3_column_int(stmt, 3);
         pair->half[SUT].overlap = (uint32_t)sqlite3_column_int(stmt, 4);
+        for (int i = 0; i < 3; i++)
+            pair->state[i] = sqlite3_column_int64(stmt, 5 + i);
         pair->overlap = pair->half[REF].overlap | pair->half[SUT].overlap;
         if (take_half(p, stmt, PAIR_COLUMNS, &pair->half[REF], err) < 0 ||
             take_half(p, stmt, PAIR_COLUMNS + COL_COUNT, &pair->half[SUT], err) < 0 ||

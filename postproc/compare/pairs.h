@@ -31,6 +31,7 @@ struct pair {
     uint32_t object; /* row, or 0 */
     struct half half[SIDES];
     uint32_t overlap;        /* of both */
+    int64_t state[3];        /* differences of object, object2, new object */
     struct body arguments;   /* of the side that is read at the moment */
     bool differs[WHOSE_MAX]; /* an attribute was found to differ, also if that was withheld */
     bool compared[WHOSE_MAX];
@@ -42,6 +43,7 @@ struct object_state {
     uint8_t reason[2]; /* enum withheld_reason, of attributes and data */
     uint8_t set;       /* bits of |times| that are known: atime, mtime */
     uint32_t type;
+    int64_t accepted;        /* difference of states at which it was the same */
     int64_t row[2];          /* of table unsynchronized */
     uint64_t start, end;     /* bytes that are not the same */
     int64_t times[2][SIDES]; /* atime, mtime that clients set last */

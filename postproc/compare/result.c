@@ -70,6 +70,8 @@ static const struct {
     { "withheld", WITHHELD_OVERLAP, "overlap", "another request that changes it was under way" },
     { "withheld", WITHHELD_CONFLICT, "conflict", "two requests changed it at once before" },
     { "withheld", WITHHELD_ONE_SIDED, "one-sided change", "only one side was asked to change it" },
+    { "withheld", WITHHELD_ORDER, "other changes",
+      "not the same changes came before on both sides" },
     { "withheld", WITHHELD_OUTCOME, "different outcome", "a change succeeded on one side only" },
     { "withheld", WITHHELD_LISTING, "incomplete listing", "one side was not listed to its end" },
     { "withheld", WITHHELD_CHANGING, "changing listing", "the entry changed while it was listed" },

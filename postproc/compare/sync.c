@@ -72,6 +72,12 @@ static bool is_lost(const struct pairs *p, uint32_t row, int what)
     return row && p->states[row].lost & 1 << what;
 }
 
+/* How far the changes before, of the object that an attribute is of, are from being the same. */
+static int64_t state_of(const struct pairs *p, enum whose whose)
+{
+    return p->pair.state[whose == OF_PARENT2 ? 1 : whose == OF_NEW_OBJECT ? 2 : 0];
+}
+
 int sync_attributes(struct pairs *p, enum whose whose)
 {
     uint32_t bit = whose == OF_PARENT2      ? OVERLAP_PARENT2
@@ -84,7 +90,9 @@ int sync_attributes(struct pairs *p, enum whose whose)
     if (whose == OF_NEW_OBJECT && p->pair.kind == ALIGN_PAIR &&
         row != matched_row(&p->objects, SUT, p->pair.half[SUT].effect.new_object))
         return WITHHELD_OUTCOME; /* what the name stands for differs, and that is told */
-    return is_lost(p, row, UNSYNC_ATTRIBUTES) ? p->states[row].reason[AT_ATTRIBUTES] : 0;
+    if (is_lost(p, row, UNSYNC_ATTRIBUTES))
+        return p->states[row].reason[AT_ATTRIBUTES];
+    return row && state_of(p, whose) != p->states[row].accepted ? WITHHELD_ORDER : 0;
 }
 
 static uint64_t range_end(uint64_t start, uint64_t length)
@@ -102,7 +110,7 @@ int sync_data(struct pairs *p)
     if (is_lost(p, p->pair.object, UNSYNC_DATA) && e->offset < s->end &&
         range_end(e->offset, e->count) > s->start)
         return s->reason[AT_DATA];
-    return 0;
+    return p->pair.object && p->pair.state[0] != s->accepted ? WITHHELD_ORDER : 0;
 }
 
 /* --- names */
@@ -280,7 +288,8 @@ int sync_entry_known(struct pairs *p, struct bytes name, struct err *err)
 
 /* --- after an operation */
 
-/* What an operation set out to change. */
+/* What an operation set out to change.  That attributes are not the same after a change of one
+ * side only, the difference of states tells (lanes.c). */
 static int lose(struct pairs *p, const struct effect *e, enum withheld_reason reason,
                 struct err *err)
 {
@@ -288,7 +297,7 @@ static int lose(struct pairs *p, const struct effect *e, enum withheld_reason re
     bool named = e->name_role && e->roles & ROLE_PARENT;
 
     if (e->object_role & ROLE_MODIFIES || (named && e->name_role & ROLE_MODIFIES)) {
-        if (lose_attributes(p, row, reason, err) < 0)
+        if (reason == WITHHELD_CONFLICT && lose_attributes(p, row, reason, err) < 0)
             return -err->code;
         if (named && lose_name(p, row, reason, e->name, err) < 0)
             return -err->code;
@@ -299,12 +308,7 @@ static int lose(struct pairs *p, const struct effect *e, enum withheld_reason re
             lose_data(p, row, reason, 0, UINT64_MAX, err) < 0)
             return -err->code;
     }
-    if (e->name2_role & ROLE_MODIFIES)
-        return lose_attributes(p, row2, reason, err) < 0 ||
-                       lose_name(p, row2, reason, e->name2, err) < 0
-                   ? -err->code
-                   : 0;
-    return 0;
+    return e->name2_role & ROLE_MODIFIES ? lose_name(p, row2, reason, e->name2, err) : 0;
 }
 
 static int know_attributes(struct pairs *p, enum whose whose, struct err *err)
@@ -312,6 +316,8 @@ static int know_attributes(struct pairs *p, enum whose whose, struct err *err)
     uint32_t row = sync_object(p, whose);
     struct object_state *s = &p->states[row];
 
+    if (row && !(p->pair.overlap & (OVERLAP_OBJECT | OVERLAP_PARENT2 | OVERLAP_NEW)))
+        s->accepted = state_of(p, whose);
     if (!is_lost(p, row, UNSYNC_ATTRIBUTES))
         return 0;
     s->lost &= (uint8_t) ~(1 << UNSYNC_ATTRIBUTES);

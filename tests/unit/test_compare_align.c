@@ -121,8 +121,11 @@ static struct feed run(uint32_t n, uint32_t m)
     struct feed f = { { stream[0], stream[1] }, { n, m } };
     const struct align align = { next, put, &f };
     struct err err;
+    struct align_windows *windows = align_open(&err);
 
-    assert_int_equal(align_run(&align, &err), 0);
+    assert_non_null(windows);
+    assert_int_equal(align_run(windows, &align, &err), 0);
+    align_close(windows);
     assert_false(f.wrong);
     assert_int_equal(f.pairs + f.alone[0], n);
     assert_int_equal(f.pairs + f.alone[1], m);
@@ -141,7 +144,7 @@ static void test_stream(void **state)
 
         for (uint32_t side = 0; side < 2; side++)
             if (lacks != side) {
-                stream[side][n[side]] = (struct align_element){ i, n[side] + 1, 0, 0 };
+                stream[side][n[side]] = (struct align_element){ i, n[side] + 1, 0, 0, { 0 } };
                 n[side]++;
             }
         both += lacks > 1;
@@ -158,12 +161,12 @@ static void test_block(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < 8000; i++)
-        stream[0][i] = (struct align_element){ i % 7 ? i : 3, i + 1, 0, 0 };
+        stream[0][i] = (struct align_element){ i % 7 ? i : 3, i + 1, 0, 0, { 0 } };
     for (uint32_t i = 0; i < 8000; i++) {
         if (i == 4000)
             for (uint32_t k = 0; k < 900; k++, m++)
-                stream[1][m] = (struct align_element){ 900000 + k, m + 1, 0, 0 };
-        stream[1][m] = (struct align_element){ i % 7 ? i : 3, m + 1, 0, 0 };
+                stream[1][m] = (struct align_element){ 900000 + k, m + 1, 0, 0, { 0 } };
+        stream[1][m] = (struct align_element){ i % 7 ? i : 3, m + 1, 0, 0, { 0 } };
         m++;
     }
     f = run(8000, m);
@@ -177,7 +180,7 @@ static void test_empty(void **state)
 
     (void)state;
     assert_int_equal(f.pairs, 0);
-    stream[0][0] = (struct align_element){ 5, 1, 0, 0 };
+    stream[0][0] = (struct align_element){ 5, 1, 0, 0, { 0 } };
     f = run(1, 0);
     assert_int_equal(f.alone[0], 1);
     f = run(0, 0);
