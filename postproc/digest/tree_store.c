@@ -5,7 +5,9 @@
  * by the assembler (DIGEST_SQL is its path).
  */
 #include "digest/tree.h"
+#include "digest/repair_store.h"
 #include "store/escape.h"
+#include "store/tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +26,6 @@ static const char drop[] =
     "DROP VIEW IF EXISTS inferred; DROP VIEW IF EXISTS unplayable;"
     "DROP TABLE IF EXISTS tree_entry; DROP TABLE IF EXISTS tree_initial;"
     "DROP TABLE IF EXISTS tree_inferred; DROP TABLE IF EXISTS tree_unplayable;"
-    "DELETE FROM code WHERE domain IN ('inference', 'unplayable');"
     "DELETE FROM meta WHERE key IN ('digest_version', 'digest_operations');";
 
 /* Nameless objects whose handle was found after they were shown. */
@@ -41,37 +42,6 @@ struct writer {
     sqlite3_stmt *entry, *named_object, *unplayable;
     struct buf text;
 };
-
-static int run(struct writer *w, const char *sql, struct err *err)
-{
-    return sqlite3_exec(w->db, sql, NULL, NULL, NULL) == SQLITE_OK
-               ? 0
-               : store_fail(w->db, "tables of the tree", err);
-}
-
-static int prepare(struct writer *w, const char *sql, sqlite3_stmt **stmt, struct err *err)
-{
-    return sqlite3_prepare_v3(w->db, sql, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL) == SQLITE_OK
-               ? 0
-               : store_fail(w->db, "tables of the tree", err);
-}
-
-static int step(struct writer *w, sqlite3_stmt *stmt, struct err *err)
-{
-    int result =
-        sqlite3_step(stmt) == SQLITE_DONE ? 0 : store_fail(w->db, "tables of the tree", err);
-
-    sqlite3_reset(stmt);
-    return result;
-}
-
-static void bind_unless(sqlite3_stmt *stmt, int at, int64_t value, int64_t none)
-{
-    if (value == none)
-        sqlite3_bind_null(stmt, at);
-    else
-        sqlite3_bind_int64(stmt, at, value);
-}
 
 static int bind_name(struct writer *w, sqlite3_stmt *stmt, int at, const char *name, bool is_path,
                      struct err *err)
@@ -96,12 +66,12 @@ static int put_entry(void *ctx, const struct entry *e, struct err *err)
     sqlite3_bind_int64(w->entry, 2, node_number(h, e->parent));
     if (bind_name(w, w->entry, 3, e->name, false, err) < 0)
         return -err->code;
-    bind_unless(w->entry, 4, e->start, BEGINNING);
-    bind_unless(w->entry, 5, e->stop, TO_THE_END);
+    tables_bind_unless(w->entry, 4, e->start, BEGINNING);
+    tables_bind_unless(w->entry, 5, e->stop, TO_THE_END);
     sqlite3_bind_int64(w->entry, 6, e->start_id);
     sqlite3_bind_int64(w->entry, 7, e->seen_id);
-    bind_unless(w->entry, 8, e->stop_id, 0);
-    return step(w, w->entry, err);
+    tables_bind_unless(w->entry, 8, e->stop_id, 0);
+    return tables_step(w->db, w->entry, err);
 }
 
 static int put_named(void *ctx, int64_t from, int64_t to, struct err *err)
@@ -109,7 +79,7 @@ static int put_named(void *ctx, int64_t from, int64_t to, struct err *err)
     struct writer *w = ctx;
     sqlite3_bind_int64(w->named_object, 1, from);
     sqlite3_bind_int64(w->named_object, 2, to);
-    return step(w, w->named_object, err);
+    return tables_step(w->db, w->named_object, err);
 }
 
 static int put_unplayable(void *ctx, const struct effect *effect, enum unplayable why,
@@ -119,7 +89,7 @@ static int put_unplayable(void *ctx, const struct effect *effect, enum unplayabl
 
     sqlite3_bind_int64(w->unplayable, 1, effect->id);
     sqlite3_bind_int64(w->unplayable, 2, why);
-    return step(w, w->unplayable, err);
+    return tables_step(w->db, w->unplayable, err);
 }
 
 static void bind_known(sqlite3_stmt *stmt, int at, const struct node *n, uint16_t bit,
@@ -139,7 +109,7 @@ static int put_initial(struct writer *w, sqlite3_stmt *stmt, uint32_t id, struct
     sqlite3_bind_int64(stmt, 1, node_number(h, id));
     if (bind_name(w, stmt, 2, root_path(h, id), true, err) < 0)
         return -err->code;
-    bind_unless(stmt, 3, n->type, OBJECT_UNKNOWN);
+    tables_bind_unless(stmt, 3, n->type, OBJECT_UNKNOWN);
     bind_known(stmt, 4, n, KNOWS_SIZE, (int64_t)n->size);
     sqlite3_bind_int(stmt, 5, n->flags & NODE_AT_LEAST ? 1 : 0);
     sqlite3_bind_int(stmt, 6, n->flags & NODE_GUESSED ? 1 : 0);
@@ -158,7 +128,7 @@ static int put_initial(struct writer *w, sqlite3_stmt *stmt, uint32_t id, struct
     }
     if (bind_name(w, stmt, 16, n->link, true, err) < 0)
         return -err->code;
-    return step(w, stmt, err);
+    return tables_step(w->db, stmt, err);
 }
 
 static int put_inference(struct writer *w, sqlite3_stmt *stmt, const struct inference *i,
@@ -166,16 +136,16 @@ static int put_inference(struct writer *w, sqlite3_stmt *stmt, const struct infe
 {
     sqlite3_bind_int64(stmt, 1, i->precedes);
     sqlite3_bind_int64(stmt, 2, i->reason);
-    bind_unless(stmt, 3, i->witness, 0);
-    bind_unless(stmt, 4, i->explained, 0);
+    tables_bind_unless(stmt, 3, i->witness, 0);
+    tables_bind_unless(stmt, 4, i->explained, 0);
     sqlite3_bind_int64(stmt, 5, i->procedure);
-    bind_unless(stmt, 6, i->object, 0);
-    bind_unless(stmt, 7, i->parent, 0);
-    bind_unless(stmt, 9, i->parent2, 0);
+    tables_bind_unless(stmt, 6, i->object, 0);
+    tables_bind_unless(stmt, 7, i->parent, 0);
+    tables_bind_unless(stmt, 9, i->parent2, 0);
     if (bind_name(w, stmt, 8, i->name, false, err) < 0 ||
         bind_name(w, stmt, 10, i->name2, false, err) < 0)
         return -err->code;
-    return step(w, stmt, err);
+    return tables_step(w->db, stmt, err);
 }
 
 /* What is known only at the end. */
@@ -184,8 +154,8 @@ static int put_rest(struct writer *w, struct err *err)
     const struct hierarchy *h = &w->tree->learn.hierarchy;
     const struct repair *r = &w->tree->learn.repair;
     sqlite3_stmt *stmt;
-    int result =
-        prepare(w, "INSERT INTO tree_initial VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &stmt, err);
+    int result = tables_prepare(
+        w->db, "INSERT INTO tree_initial VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &stmt, err);
 
     for (uint32_t i = 1; result == 0 && i < h->nodes.count; i++)
         if (node_at(h, i)->flags & NODE_USED && node_at_moment(h, node_at(h, i)))
@@ -193,57 +163,15 @@ static int put_rest(struct writer *w, struct err *err)
     sqlite3_finalize(stmt);
     if (result < 0)
         return result;
-    result = prepare(w, "INSERT INTO tree_inferred VALUES (NULL,?,?,?,?,?,?,?,?,?,?)", &stmt, err);
+    result = tables_prepare(w->db, "INSERT INTO tree_inferred VALUES (NULL,?,?,?,?,?,?,?,?,?,?)",
+                            &stmt, err);
     for (uint32_t i = 1; result == 0 && i <= r->count; i++)
         result = put_inference(w, stmt, &r->inferences[i], err);
     sqlite3_finalize(stmt);
     return result;
 }
 
-static int put_codes(struct writer *w, struct err *err)
-{
-    sqlite3_stmt *stmt;
-    int result = prepare(w, "INSERT INTO code VALUES (?,?,?)", &stmt, err);
-
-    for (int i = 1; result == 0 && i < REPAIR_REASON_MAX; i++) {
-        sqlite3_bind_text(stmt, 1, "inference", -1, SQLITE_STATIC);
-        sqlite3_bind_int(stmt, 2, i);
-        sqlite3_bind_text(stmt, 3, repair_reason_name((enum repair_reason)i), -1, SQLITE_STATIC);
-        result = step(w, stmt, err);
-    }
-    for (int i = 1; result == 0 && i < UNPLAYABLE_MAX; i++) {
-        sqlite3_bind_text(stmt, 1, "unplayable", -1, SQLITE_STATIC);
-        sqlite3_bind_int(stmt, 2, i);
-        sqlite3_bind_text(stmt, 3, unplayable_name((enum unplayable)i), -1, SQLITE_STATIC);
-        result = step(w, stmt, err);
-    }
-    sqlite3_finalize(stmt);
-    return result;
-}
-
-/* Runs what stands between the line "--- |name|" and the next such line. */
-static int run_section(struct writer *w, const char *name, struct err *err)
-{
-    char mark[32];
-    const char *start, *end;
-    char *sql;
-    int result;
-
-    snprintf(mark, sizeof(mark), "\n--- %s\n", name);
-    start = strstr(nfsdigest_digest_sql, mark);
-    if (!start)
-        return err_set(err, ERR_SYSTEM, "schemas/digest.sql has no section %s", name);
-    start += strlen(mark);
-    end = strstr(start, "\n--- ");
-    sql = end ? strndup(start, (size_t)(end - start)) : strdup(start);
-    if (!sql)
-        return err_set(err, ERR_SYSTEM, "out of memory");
-    result = run(w, sql, err);
-    free(sql);
-    return result;
-}
-
-static int fill(struct writer *w, struct err *err)
+static int put_all(struct writer *w, struct err *err)
 {
     const struct tree_options options = { .moment = BEGINNING,
                                           .unplayable = put_unplayable,
@@ -251,39 +179,46 @@ static int fill(struct writer *w, struct err *err)
                                           .ctx = w };
     char sql[256];
 
-    if (run(w, drop, err) < 0 || run_section(w, "tables", err) < 0 ||
-        run(w, "CREATE TEMP TABLE tree_named (was INTEGER PRIMARY KEY, object INTEGER)", err) < 0 ||
-        run_section(w, "views", err) < 0 || put_codes(w, err) < 0 ||
-        prepare(w, "INSERT INTO tree_entry VALUES (NULL,?,?,?,?,?,?,?,?)", &w->entry, err) < 0 ||
-        prepare(w, "INSERT OR REPLACE INTO temp.tree_named VALUES (?,?)", &w->named_object, err) <
+    if (tables_run(w->db, drop, err) < 0 ||
+        tables_section(w->db, nfsdigest_digest_sql, "digest.sql", "tables", err) < 0 ||
+        tables_run(w->db, "CREATE TEMP TABLE tree_named (was INTEGER PRIMARY KEY, object INTEGER)",
+                   err) < 0 ||
+        tables_section(w->db, nfsdigest_digest_sql, "digest.sql", "views", err) < 0 ||
+        repair_store_codes(w->db, err) < 0 ||
+        tables_prepare(w->db, "INSERT INTO tree_entry VALUES (NULL,?,?,?,?,?,?,?,?)", &w->entry,
+                       err) < 0 ||
+        tables_prepare(w->db, "INSERT OR REPLACE INTO temp.tree_named VALUES (?,?)",
+                       &w->named_object, err) < 0 ||
+        tables_prepare(w->db, "INSERT INTO tree_unplayable VALUES (?,?)", &w->unplayable, err) <
             0 ||
-        prepare(w, "INSERT INTO tree_unplayable VALUES (?,?)", &w->unplayable, err) < 0 ||
         tree_read(w->tree, w->db, &options, err) < 0 || put_rest(w, err) < 0 ||
-        run_section(w, "indexes", err) < 0 || run(w, rename_nameless, err) < 0)
+        tables_section(w->db, nfsdigest_digest_sql, "digest.sql", "indexes", err) < 0 ||
+        tables_run(w->db, rename_nameless, err) < 0)
         return -err->code;
     snprintf(sql, sizeof(sql),
              "INSERT INTO meta VALUES ('digest_version', '%d'), ('digest_operations', '%llu')",
              DIGEST_VERSION, (unsigned long long)w->tree->operations);
-    return run(w, sql, err);
+    return tables_run(w->db, sql, err);
+}
+
+static int fill(void *ctx, struct err *err)
+{
+    struct writer *w = ctx;
+    int result = put_all(w, err);
+
+    sqlite3_finalize(w->entry);
+    sqlite3_finalize(w->named_object);
+    sqlite3_finalize(w->unplayable);
+    return result;
 }
 
 int tree_store(struct tree *tree, sqlite3 *db, struct err *err)
 {
     struct writer w = { .tree = tree, .db = db };
-    struct err unseen;
-    int result = run(&w, "BEGIN IMMEDIATE", err);
+    int result;
 
     memset(tree, 0, sizeof(*tree));
-    if (result < 0)
-        return result;
-    result = fill(&w, err);
-    sqlite3_finalize(w.entry);
-    sqlite3_finalize(w.named_object);
-    sqlite3_finalize(w.unplayable);
+    result = tables_transaction(db, fill, &w, err);
     buf_free(&w.text);
-    if (result == 0)
-        result = run(&w, "COMMIT", err);
-    if (result < 0)
-        run(&w, "ROLLBACK", &unseen);
     return result;
 }

@@ -5,9 +5,9 @@
  * run section by section.
  */
 #include "store/internal.h"
+#include "store/tables.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 __asm__(".pushsection .rodata\n"
         ".balign 16\n"
@@ -17,26 +17,9 @@ __asm__(".pushsection .rodata\n"
         ".popsection\n");
 extern const char nfsdigest_trace_sql[];
 
-/* Runs what stands between the line "--- |name|" and the next such line. */
-static int run_section(sqlite3 *db, const char *name, struct err *err)
+static int run_section(sqlite3 *db, const char *section, struct err *err)
 {
-    char mark[32];
-    const char *start, *end;
-    char *sql;
-    int result;
-
-    snprintf(mark, sizeof(mark), "\n--- %s\n", name);
-    start = strstr(nfsdigest_trace_sql, mark);
-    if (!start)
-        return err_set(err, ERR_SYSTEM, "schemas/trace.sql has no section %s", name);
-    start += strlen(mark);
-    end = strstr(start, "\n--- ");
-    sql = end ? strndup(start, (size_t)(end - start)) : strdup(start);
-    if (!sql)
-        return err_set(err, ERR_SYSTEM, "out of memory");
-    result = sql_exec(db, sql, err);
-    free(sql);
-    return result;
+    return tables_section(db, nfsdigest_trace_sql, "trace.sql", section, err);
 }
 
 int schema_create(sqlite3 *db, struct err *err)
