@@ -6,6 +6,7 @@
 #include "wire/field.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char about[] =
     "Makes a release of a trace for the public: an archive (tar.zst) with the anonymized "
@@ -69,7 +70,7 @@ static int make_archive(struct package_args *a, int count, char **captures, stru
         return err_set(err, ERR_USAGE, "--max-size goes with --verify");
     if (!count)
         return err_set(err, ERR_USAGE, "nothing to package: name captures");
-    if (!a->options.output)
+    if (!a->options.output || strcmp(a->options.output, "-") == 0)
         return err_set(err, ERR_USAGE, "give the archive's name with -o NAME.tar.zst");
     if (!a->options.key)
         return err_set(err, ERR_USAGE,

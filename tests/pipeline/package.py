@@ -300,6 +300,8 @@ def check_refusals(folder, original, key):
     refuse("standard input", 2, "more than once", folder, *make, "-")
     refuse("a device", 3, "no regular file", folder, *make, "/dev/null")
     refuse("no output", 2, "archive's name", folder, "-k", key, original)
+    refuse("standard output", 2, "archive's name", folder, "-o", "-", "-k", key, "--name", "x",
+           original)
     refuse("no key", 2, "give the key", folder, "-o", out, original)
     refuse("no such key", 3, "nokey", folder, "-o", out, "-k", folder / "nokey", original)
     refuse("no capture named", 2, "nothing to package", folder, *make)
