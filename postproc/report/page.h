@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/report/page.h
+ *
+ * One HTML page that needs nothing else: its frame and style, and text in it as nothing but text.
+ * It follows the reader's choice of light or dark, and can be printed.
+ *
+ *     page_begin, then page_put, page_text, page_words ..., page_end
+ *
+ * Errors stay: after the first one nothing more is written, and page_end returns it.
+ * Memory: PAGE_BUFFER bytes and what is put at once.
+ */
+#ifndef NFSDIGEST_REPORT_PAGE_H
+#define NFSDIGEST_REPORT_PAGE_H
+
+#include "base/bytes.h"
+#include "base/output.h"
+
+#include <stdbool.h>
+
+enum { PAGE_BUFFER = 64 << 10 };
+
+struct page {
+    struct buf text;
+    output_writer *write;
+    void *ctx;
+    uint64_t size; /* bytes so far */
+    struct err *err;
+    bool failed;
+};
+
+struct page_head {
+    const char *title;
+    const char *style;  /* further rules, or NULL */
+    const char *policy; /* Content-Security-Policy's script-src; NULL: no script may run */
+};
+
+/* |page| is all zeros; |err| must live until page_end. */
+void page_begin(struct page *page, const struct page_head *head, output_writer *write, void *ctx,
+                struct err *err);
+
+/* printf's output, which is markup itself. */
+void page_put(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Markup as it is. */
+void page_raw(struct page *page, const void *data, size_t len);
+/* Nothing but text (markup.h); of what is longer than |most| bytes the beginning and a mark. */
+void page_text(struct page *page, const char *text);
+void page_text_cut(struct page *page, const char *text, size_t most);
+
+/* Ends the page, writes what is left and frees: 0 or the first error's code. */
+int page_end(struct page *page);
+
+/* An output_writer to a FILE, which is |ctx|. */
+output_writer page_to_file;
+
+#endif
