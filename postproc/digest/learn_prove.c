@@ -6,7 +6,7 @@
  */
 #include "digest/learn_parts.h"
 
-enum { NAMES_COUNTED = 64, DEPTH_MAX = 4096 };
+enum { NAMES_COUNTED = 64, DEPTH_MAX = 4096, INFERENCES_SEARCHED = 4096 };
 
 static const struct bytes nothing;
 
@@ -223,12 +223,39 @@ static int found_new(struct step *s, const struct found *f)
     return open_found(s, f, s->e->done_time);
 }
 
+/* A nameless node that was inferred to have been made turns out to be an object: so it was made as
+ * what that is, and before it was used by its handle.  Of late inferences only. */
+static void made_as(struct step *s, uint32_t nameless, const struct found *f)
+{
+    const struct node *n = node_at(s->h, nameless);
+    const struct node *used = f->node ? node_at(s->h, f->node) : NULL;
+    struct repair *repair = &s->l->repair;
+    int64_t number = node_number(s->h, nameless);
+    uint8_t type = f->attributes ? f->attributes->type : used ? used->type : OBJECT_UNKNOWN;
+
+    if (n->born == BEGINNING)
+        return;
+    for (uint32_t k = 0; k < repair->count && k < INFERENCES_SEARCHED; k++) {
+        struct inference *i = &repair->inferences[repair->count - k];
+
+        if (i->object != number || i->procedure < NFS3_CREATE || i->procedure > NFS3_MKNOD)
+            continue;
+        if (type)
+            i->procedure = (uint8_t)making_procedure(type);
+        if (used && used->born == BEGINNING && !used->names && used->first_done < n->first_done &&
+            i->witness < used->first_id)
+            i->precedes = used->first_id;
+        return;
+    }
+}
+
 /* What an entry of a nameless node turns out to stand for. */
 static int found_handle(struct step *s, struct found *f, uint32_t object)
 {
     struct entry *e = entry_at(s->h, f->old);
 
     e->seen_id = s->e->id;
+    made_as(s, e->node, f);
     return node_is(s->h, e->node, object, &f->node, s->err);
 }
 

@@ -16,6 +16,7 @@ enum {
     NFS3_RMDIR = 13,
     NFS3_RENAME = 14,
     NFS3_LINK = 15,
+    LINK_MAX = 4096,
 };
 
 /* Arguments under construction. */
@@ -152,11 +153,29 @@ static uint32_t settings_from(const struct effect *e, int64_t object, struct att
     return a->type == OBJECT_REG ? all | 1 << EXPECT_SIZE : all;
 }
 
-static void put_made(struct making *m, uint32_t procedure, struct bytes name, uint32_t groups,
-                     const struct attributes *a)
+/* The text of a symbolic link is not known, at most its length. */
+static void put_link_text(struct making *m, uint64_t len)
 {
-    static const struct bytes nothing = { (const uint8_t *)"", 0 };
+    static const char unknown[64] =
+        "unknown/unknown/unknown/unknown/unknown/unknown/unknown/unknown/";
+    uint32_t left = len == 0 || len > LINK_MAX ? 1 : (uint32_t)len, padding = -left & 3;
 
+    put_u32(m, left);
+    for (uint32_t part; left > 0; left -= part) {
+        part = left < sizeof(unknown) ? left : (uint32_t)sizeof(unknown);
+        m->failed = m->failed || buf_append(m->to, unknown, part) < 0;
+    }
+    m->failed = m->failed || buf_append(m->to, "\0\0", padding) < 0;
+}
+
+/* Of what nobody saw, everybody may read and write it. */
+static void put_made(struct making *m, uint32_t procedure, struct bytes name, uint32_t groups,
+                     struct attributes *a)
+{
+    if (!groups) {
+        a->mode = procedure == NFS3_MKDIR ? 0777 : 0666;
+        groups = 1 << EXPECT_MODE;
+    }
     put_place(m, name);
     if (procedure == NFS3_CREATE)
         put_u32(m, 0); /* UNCHECKED */
@@ -164,7 +183,7 @@ static void put_made(struct making *m, uint32_t procedure, struct bytes name, ui
         put_u32(m, a->type == OBJECT_UNKNOWN ? (uint32_t)OBJECT_FIFO : a->type);
     put_settings(m, procedure == NFS3_CREATE ? groups : groups & ~(1U << EXPECT_SIZE), a);
     if (procedure == NFS3_SYMLINK)
-        put_text(m, nothing);
+        put_link_text(m, a->size);
     if (procedure == NFS3_MKNOD && (a->type == OBJECT_BLK || a->type == OBJECT_CHR)) {
         put_u32(m, a->rdev[0]);
         put_u32(m, a->rdev[1]);
@@ -174,19 +193,21 @@ static void put_made(struct making *m, uint32_t procedure, struct bytes name, ui
 static struct spooled *make_object(struct rehearsal *r, const struct inference *i,
                                    const struct spooled *before, struct err *err)
 {
-    uint32_t parent = node_by(r, i->parent), named;
+    uint32_t parent = node_by(r, i->parent), named, groups;
     struct making m = begin(r);
     struct attributes a;
     struct spooled *o;
 
     if (!parent || !i->name)
         return NULL;
-    put_made(&m, i->procedure, pool_text(i->name), settings_from(&before->effect, i->object, &a),
-             &a);
+    named = i->object < 0 && -i->object < r->nameless_cap ? r->named[-i->object] : 0;
+    groups = settings_from(&before->effect, named ? named : i->object, &a);
+    put_made(&m, i->procedure, pool_text(i->name), groups, &a);
     o = finish(&m, i->procedure, parent, NODE_NONE, (enum repair_reason)i->reason, err);
     if (!o)
         return NULL;
-    named = i->object < 0 && -i->object < r->nameless_cap ? r->named[-i->object] : 0;
+    if (!groups) /* whoever could take it away owned it, most likely */
+        o->effect.credential = before->effect.credential;
     o->effect.new_object = i->object > 0 ? (uint32_t)i->object : named;
     o->nameless = i->object < 0 ? (uint32_t)-i->object : 0;
     return o;

@@ -90,6 +90,11 @@ int plan_add_witnesses(struct plan *p, struct err *err)
         if (!(node_at(h, directory)->flags & NODE_USED) ||
             !node_at_moment(h, node_at(h, directory)) || node_at(h, directory)->flags & NODE_PINNED)
             continue;
+        if (!node_is_directory(node_at(h, directory))) {
+            if (node_at(h, directory)->knows) /* it took the name of what was not empty */
+                continue;
+            node_at(h, directory)->type = OBJECT_DIR; /* what else was thought of it was a guess */
+        }
         node = node_nameless(h, BEGINNING, BEGINNING, 0);
         if (!node)
             return no_memory(err);

@@ -154,6 +154,9 @@ static bool fits_success(const struct trial *t)
     const struct hierarchy *h = t->r->h;
     const struct effect *e = t->e;
 
+    if ((e->name.data && !has_type(h, t->object, true)) ||
+        (e->name2.data && !has_type(h, t->object2, true)))
+        return false;
     if (e->name.data && e->name_role & ROLE_READS) {
         if (t->met_itself && !t->found)
             return true; /* what is above a root */
@@ -256,6 +259,10 @@ static void predict_made(struct trial *t)
     *i = (struct image){ .nlink = 1, .knows = KNOWS_NLINK | KNOWS_SIZE };
     i->type = t->e->procedure->type ? t->e->procedure->type : (uint8_t)t->e->asked.type;
     set(t, i);
+    if (t->op->inferred && !(t->e->asked.bits & ASKED_UID)) { /* if an owner is shown, he was set */
+        i->uid = i->gid = UINT32_MAX - 1;
+        i->knows |= KNOWS_UID | KNOWS_GID;
+    }
     if (t->e->asked.bits & ASKED_SIZE)
         i->size = t->e->asked.size;
     if (i->type == OBJECT_LNK)
