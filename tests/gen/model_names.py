@@ -24,7 +24,7 @@ def entry(directory, name):
 def lookup(call):
     directory, name = call.object, call.arguments["name"]
     need(call, directory, MAY_EXECUTE)
-    check_name(name)
+    check_name(call, name)
     if name == b".":
         found = directory
     elif name == b"..":
@@ -40,7 +40,7 @@ def lookup(call):
 def room_for(call):
     """Checks that the name can be made in the directory; what is there already, or None."""
     directory, name = call.object, call.arguments["name"]
-    check_name(name)
+    check_name(call, name)
     need(call, directory, MAY_EXECUTE)
     if is_dots(name):
         raise Failure(EXIST)
@@ -156,7 +156,7 @@ def drop(call, inode):
 
 def victim(call):
     directory, name = call.object, call.arguments["name"]
-    check_name(name)
+    check_name(call, name)
     need(call, directory, CHANGE)
     found = entry(directory, name)
     if found is None:
@@ -206,7 +206,7 @@ def above(directory):
 def rename(call):
     a, source, target = call.arguments, call.object, call.object2
     for name in a["name"], a["name2"]:
-        check_name(name)
+        check_name(call, name)
     need(call, source, CHANGE)
     need(call, target, CHANGE)
     if source.fsid != target.fsid:
@@ -255,7 +255,7 @@ def link(call):
     inode, directory, name = call.object, call.object2, call.arguments["name2"]
     if inode.type == DIR:
         raise Failure(ISDIR)
-    check_name(name)
+    check_name(call, name)
     need(call, directory, MAY_EXECUTE)
     if is_dots(name):
         raise Failure(EXIST)

@@ -106,6 +106,7 @@ class Server:
     largest_read = largest_write = 65536
     largest_file = 2**63 - 1
     most_links = 65000
+    longest_name = 255
     default_mode = 0  # of a CREATE that says none
 
     def __init__(self, permissions=True, reuse=True):

@@ -6,7 +6,6 @@ from model_xdr import DIR
  NAMETOOLONG, NOTEMPTY, DQUOT) = (1, 5, 6, 13, 17, 18, 19, 20, 21, 22, 27, 28, 30, 31, 63, 66, 69)
 (BADHANDLE, NOT_SYNC, BAD_COOKIE, NOTSUPP, TOOSMALL, SERVERFAULT, BADTYPE,
  JUKEBOX) = range(10001, 10009)
-LONGEST_NAME = 255
 MAY_READ, MAY_WRITE, MAY_EXECUTE = 4, 2, 1
 
 
@@ -45,10 +44,10 @@ def writable(call, inode):
         raise Failure(ROFS)
 
 
-def check_name(name):
+def check_name(call, name):
     if not name or b"/" in name or b"\0" in name:
         raise Failure(ACCES)
-    if len(name) > LONGEST_NAME:
+    if len(name) > call.server.longest_name:
         raise Failure(NAMETOOLONG)
 
 
