@@ -72,8 +72,8 @@ static struct cluster *find_cluster(struct found *f, uint64_t hash, const struct
          i = table_next(&f->by_hash, hash, &at)) {
         struct cluster *c = &f->clusters[i];
 
-        if (c->kind == d->kind && c->rule == d->rule && c->procedure == e->procedure &&
-            strcmp(c->field, field) == 0 && strcmp(c->what, d->what) == 0)
+        if (c->kind == d->kind && c->procedure == e->procedure && strcmp(c->field, field) == 0 &&
+            strcmp(c->what, d->what) == 0)
             return c;
     }
     return NULL;
@@ -84,9 +84,8 @@ static struct cluster *get_cluster(struct pairs *p, const struct difference *d)
     struct found *f = p->found;
     const struct effect *e = any_effect(p);
     const char *field = d->place ? d->place->path : d->field;
-    uint64_t hash = XXH3_64bits_withSeed(
-        d->what, strlen(d->what),
-        XXH3_64bits_withSeed(field, strlen(field), (uintptr_t)d->rule + d->kind));
+    uint64_t hash = XXH3_64bits_withSeed(d->what, strlen(d->what),
+                                         XXH3_64bits_withSeed(field, strlen(field), d->kind));
     struct cluster *c = find_cluster(f, hash, d, e, field);
 
     if (c)

@@ -34,6 +34,7 @@ struct lanes {
     struct body body;
     uint64_t *changes; /* by object: the sum of the keys of requests that changed it so far */
     uint32_t limit;
+    bool names_count; /* when requests are compared */
     struct open_listing listings[LISTINGS_OPEN];
     uint32_t listing_count;
 };
@@ -253,10 +254,11 @@ static void note_changes(struct lanes *l, const struct effect *e, uint32_t gone,
 }
 
 /* An entry of a directory is a thing of its own: its requests are aligned by themselves. */
-static int64_t name_of(const struct effect *e)
+static int64_t name_of(const struct lanes *l, const struct effect *e)
 {
-    return e->name_role && e->roles & ROLE_PARENT ? (int64_t)XXH3_64bits(e->name.data, e->name.len)
-                                                  : 0;
+    return l->names_count && e->name_role && e->roles & ROLE_PARENT
+               ? (int64_t)XXH3_64bits(e->name.data, e->name.len)
+               : 0;
 }
 
 static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uint32_t gone,
@@ -273,7 +275,7 @@ static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uin
     sqlite3_bind_int64(l->lane, 1, e->object);
     sqlite3_bind_int64(l->lane, 2, client);
     key = body_request_key(&l->body, asks_data ? digest.data : NULL, digest.len);
-    sqlite3_bind_int64(l->lane, 3, name_of(e));
+    sqlite3_bind_int64(l->lane, 3, name_of(l, e));
     sqlite3_bind_int64(l->lane, 4, e->call_time);
     sqlite3_bind_int64(l->lane, 5, e->id);
     sqlite3_bind_int64(l->lane, 6, (int64_t)key);
@@ -316,6 +318,11 @@ static int take_row(struct lanes *l, struct err *err)
     return put_lane(l, &e, client, gone, err);
 }
 
+static int find_name(void *ctx, const struct field_place *place)
+{
+    return !place->result && place->field->role & ROLE_NAME && rules_request(ctx, place);
+}
+
 static int prepare(struct lanes *l, const char *format, sqlite3_stmt **stmt, struct err *err)
 {
     char sql[256];
@@ -349,6 +356,7 @@ static int prepare_all(struct lanes *l, struct err *err)
         prepare(l, "INSERT INTO temp.alone%d VALUES (?,?,?)", &l->alone, err) < 0 ||
         prepare(l, "SELECT object FROM temp.gone%d WHERE operation = ?", &l->gone, err) < 0)
         return -err->code;
+    l->names_count = wire_each_field(find_name, (void *)l->c->rules) != 0;
     snprintf(count, sizeof(count), "SELECT max(id) FROM %s.object", s->schema);
     if (db_number(l->c->db, count, 0, &objects, err) < 0)
         return -err->code;

@@ -119,9 +119,8 @@ static int compare_two(struct fields *f, const struct element *ref, const struct
     return result;
 }
 
-/* Those that are left, in pairs, then what only one side has. */
-static int compare_rest(struct fields *f, const struct item *list, struct elements *ref,
-                        struct elements *sut, struct err *err)
+int elements_compare(struct fields *f, const struct item *list, struct elements *ref,
+                     struct elements *sut, struct err *err)
 {
     uint32_t i = 0, j = 0;
     int result = 0;
@@ -205,7 +204,7 @@ int lists_compare(struct fields *f, const struct compare_rule *rule, struct span
     if (result == 0 && rule->kind == COMPARE_SET)
         result = use_equal(&a, &b, err);
     if (result == 0)
-        result = compare_rest(f, ref.items, &a, &b, err);
+        result = elements_compare(f, ref.items, &a, &b, err);
     list->n.equal += list->n.different == before;
     free(a.elements);
     free(b.elements);

@@ -72,6 +72,9 @@ static int put_object(struct match *m, const char *path_sql, int64_t by, struct 
 static const char path_of_operation[] =
     "SELECT p.text FROM ref.operation o JOIN ref.path p ON p.id = o.path WHERE o.id = ?1";
 
+static const char path_of_root[] =
+    "SELECT name FROM ref.name_event WHERE object = ?1 AND parent IS NULL ORDER BY id LIMIT 1";
+
 static int match(struct match *m, uint32_t ref, uint32_t sut, enum match_how how,
                  const char *path_sql, int64_t by, struct err *err)
 {
@@ -133,6 +136,8 @@ static int put(void *ctx, const struct align_element *ref, const struct align_el
     if (!ref || !sut)
         return 0;
     m->pairs++;
+    if (!m->row) /* MOUNT */
+        return match(m, ref->made, sut->made, MATCH_ROOT, path_of_root, ref->made, err);
     return match(m, ref->made, sut->made, MATCH_PAIR, path_of_operation, ref->id, err);
 }
 

@@ -197,6 +197,9 @@ struct elements {
     uint32_t count, cap;
 };
 int elements_add(struct elements *e, struct span list, struct err *err);
+/* Those that are not |used|, in pairs as they stand, then what only one side has. */
+int elements_compare(struct fields *f, const struct item *list, struct elements *ref,
+                     struct elements *sut, struct err *err);
 /* Sorts both by name and compares them; |skip| (or NULL) says which names are left out. */
 int elements_compare_names(struct fields *f, const struct item *list, struct elements *ref,
                            struct elements *sut,

@@ -86,7 +86,8 @@ const char *item_text(const struct item *item, const struct half *half, char tex
     } else if ((name = name_of(field, item->value))) {
         snprintf(text, COMPARE_TEXT_MAX, "%s", name);
     } else if (field->cls == CLASS_MODE) {
-        snprintf(text, COMPARE_TEXT_MAX, "0%llo", (unsigned long long)item->value);
+        snprintf(text, COMPARE_TEXT_MAX, item->value ? "0%llo" : "0",
+                 (unsigned long long)item->value);
     } else if (field->cls == CLASS_ENUM || field->cls == CLASS_FSID) {
         snprintf(text, COMPARE_TEXT_MAX, "0x%llx", (unsigned long long)item->value);
     } else {
