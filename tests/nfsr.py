@@ -195,6 +195,7 @@ class Reader:
     magic = MAGIC
     marker = b"NFRB"
     major = MAJOR
+    minor = MINOR
     noun = "an .nfsr stream"
 
     def __init__(self, file, trace=None):

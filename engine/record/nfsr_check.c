@@ -25,20 +25,14 @@ struct check {
 
 __attribute__((format(printf, 2, 3))) static void finding(struct check *c, const char *format, ...)
 {
-    struct buf *text = &c->out->text;
-    char line[256];
+    char where[64];
     va_list args;
 
-    if (c->out->findings++ >= NFSR_FINDINGS_SHOWN)
-        return;
-    snprintf(line, sizeof(line), "record %" PRIu64 " (%s): ", c->number,
+    snprintf(where, sizeof(where), "record %" PRIu64 " (%s)", c->number,
              nfsr_format.kinds[c->kind].name);
-    c->no_memory |= buf_append(text, line, strlen(line)) < 0;
     va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
+    c->no_memory |= finding_add(&c->out->text, &c->out->findings, where, format, args) < 0;
     va_end(args);
-    c->no_memory |= buf_append(text, line, strlen(line)) < 0;
-    c->no_memory |= buf_append(text, "\n", 1) < 0;
 }
 
 static void known(struct check *c, const char *what, uint64_t id, uint64_t last)

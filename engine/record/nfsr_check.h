@@ -11,9 +11,10 @@
 #ifndef NFSDIGEST_RECORD_NFSR_CHECK_H
 #define NFSDIGEST_RECORD_NFSR_CHECK_H
 
+#include "record/findings.h"
 #include "record/nfsr.h"
 
-enum { NFSR_FINDINGS_SHOWN = 100 };
+enum { NFSR_FINDINGS_SHOWN = FINDINGS_SHOWN };
 
 struct nfsr_summary {
     uint64_t records[RECORD_KIND_MAX]; /* seen, by kind */

@@ -18,19 +18,13 @@ struct entry_key {
 
 void rdump_finding(struct rdump_checker *c, const char *format, ...)
 {
-    struct buf *text = &c->out->text;
-    char line[256];
+    char where[64];
     va_list args;
 
-    if (c->out->findings++ >= RDUMP_FINDINGS_SHOWN)
-        return;
-    snprintf(line, sizeof(line), "%s %" PRIu64 ": ", rdump_format.kinds[c->kind].name, c->number);
-    c->no_memory |= buf_append(text, line, strlen(line)) < 0;
+    snprintf(where, sizeof(where), "%s %" PRIu64, rdump_format.kinds[c->kind].name, c->number);
     va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
+    c->no_memory |= finding_add(&c->out->text, &c->out->findings, where, format, args) < 0;
     va_end(args);
-    c->no_memory |= buf_append(text, line, strlen(line)) < 0;
-    c->no_memory |= buf_append(text, "\n", 1) < 0;
 }
 
 struct known_object *rdump_known(struct rdump_checker *c, uint32_t number)

@@ -11,8 +11,9 @@
 #define NFSDIGEST_RDUMP_CHECK_H
 
 #include "rdump/rdump.h"
+#include "record/findings.h"
 
-enum { RDUMP_FINDINGS_SHOWN = 100 };
+enum { RDUMP_FINDINGS_SHOWN = FINDINGS_SHOWN };
 
 struct rdump_summary {
     uint64_t records[RDUMP_KIND_MAX]; /* seen, by kind */

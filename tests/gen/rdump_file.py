@@ -27,6 +27,7 @@ class Reader(nfsr.Reader):
     magic = b"\x89NFRD\r\n\x1a"
     marker = b"NFDB"
     major = 1
+    minor = 0
     noun = "a replay dump"
 
 
