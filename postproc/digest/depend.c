@@ -169,8 +169,6 @@ static void use_thing(struct depend *d, const struct use *use, uint32_t id)
         data_use(d, id, use);
     else if (use->thing == THING_NAMES)
         names_read(d, id);
-    else if (use->changes)
-        name_change(d, id);
     else
         line_read(d, &name_at(d, id)->line, id | OWNER_NAME);
 }
@@ -253,8 +251,11 @@ int64_t depend_next(struct depend *d, const struct use *uses, uint32_t count,
     d->marks_own = d->marks_end;
     find_ids(d, uses, count);
     for (uint32_t i = 0; i < count && !d->failed; i++)
-        if (d->ids[i])
+        if (d->ids[i] && !(uses[i].thing == THING_NAME && uses[i].changes))
             use_thing(d, &uses[i], d->ids[i]);
+    for (uint32_t i = 0; i < count && !d->failed; i++)
+        if (d->ids[i] && uses[i].thing == THING_NAME && uses[i].changes)
+            name_change(d, d->ids[i]); /* last, see there */
     o->marks_end = (uint32_t)d->marks_end;
     if (!d->failed)
         edges = reduce(d);

@@ -7,6 +7,8 @@
  */
 #include "digest/depend_parts.h"
 
+enum { LOOK_AT = 32 };
+
 static struct directory *directory_of(struct depend *d, uint32_t holder)
 {
     struct holder *h = holder_at(d, holder);
@@ -104,6 +106,19 @@ void names_read(struct depend *d, uint32_t holder)
     mark_put(d, holder, &dir->readers);
 }
 
+/* Whether the newest change of the group is one of the first candidates. */
+static bool follows_group(const struct depend *d, const struct directory *dir)
+{
+    uint64_t change = dir->tail ? name_at(d, dir->tail)->line.change : 0;
+
+    for (uint32_t i = 0; i < d->candidate_count && i < LOOK_AT; i++)
+        if (d->candidates[i] == change)
+            return true;
+    return false;
+}
+
+/* Who makes names in one directory often depends on who did so last by something else, such as the
+ * directory's ctime, and so on the readers before the group: therefore names come last. */
 void name_change(struct depend *d, uint32_t id)
 {
     struct entry_line *n = name_at(d, id);
@@ -119,7 +134,8 @@ void name_change(struct depend *d, uint32_t id)
         dir->first_change = d->now;
         dir->head = dir->tail = NO_ID;
         dir->group++;
-    } else if (!is_in_group(n, dir)) { /* else its last change depends on them */
+    } else if (!is_in_group(n, dir) && !follows_group(d, dir)) {
+        /* else its last change, or the group's, depends on them */
         if (count_readers(d, dir->before) > DEPEND_MANY)
             join(d, dir->first_change);
         else

@@ -137,14 +137,6 @@ static bool search(struct reduction *r, uint32_t i)
 
     d->search++;
     for (uint32_t step = 0; step < REDUCE_STEPS && r->steps > 0; step++, r->steps--) {
-        if (o->reached == r->low)
-            return true;
-        if (r->waiting > 0)
-            spread(r, operation_at(d, widen(d, d->stack[--r->waiting])));
-        else if (r->spread < i)
-            spread(r, operation_at(d, candidate(r, r->spread++)));
-        else if (!r->is_partial)
-            return false;
         if (has_place) {
             const struct edge *e = edge_at(d, place);
             struct operation *from = operation_at(d, widen(d, e->from));
@@ -162,6 +154,14 @@ static bool search(struct reduction *r, uint32_t i)
         } else {
             return false;
         }
+        if (r->waiting > 0)
+            spread(r, operation_at(d, widen(d, d->stack[--r->waiting])));
+        else if (r->spread < i)
+            spread(r, operation_at(d, candidate(r, r->spread++)));
+        else if (!r->is_partial)
+            return false;
+        if (o->reached == r->low)
+            return true;
     }
     d->counts.kept++;
     return false;
