@@ -41,17 +41,6 @@ static int parse_id(const char *option, const char *text, int64_t *id, struct er
     return 0;
 }
 
-static int parse_granularity(const char *text, enum granularity *to, struct err *err)
-{
-    for (int g = ACCESS_FINE; text && g <= ACCESS_OBJECT; g++)
-        if (strcmp(text, granularity_name((enum granularity)g)) == 0) {
-            *to = (enum granularity)g;
-            return 0;
-        }
-    return text ? err_set(err, ERR_USAGE, "--granularity takes fine or object, not \"%s\"", text)
-                : 0;
-}
-
 static int parse(struct job *j, struct err *err)
 {
     const struct rdump_make_args *a = j->args;
@@ -66,8 +55,9 @@ static int parse(struct job *j, struct err *err)
                           !(j->options.time_scale >= 1e-6 && j->options.time_scale <= 1e6)))
         return err_set(err, ERR_USAGE, "--time-scale takes 0.000001 to 1000000, not \"%s\"",
                        a->time_scale);
-    if (parse_granularity(a->granularity, &j->options.granularity, err) < 0)
-        return -ERR_USAGE;
+    if (a->granularity && !parse_granularity(a->granularity, &j->options.granularity))
+        return err_set(err, ERR_USAGE, "--granularity takes fine or object, not \"%s\"",
+                       a->granularity);
     if (a->copies > RDUMP_COPIES_MAX)
         return err_set(err, ERR_USAGE, "--copies takes at most %d", RDUMP_COPIES_MAX);
     if ((a->delay || a->seed) && a->copies < 2)
@@ -123,9 +113,10 @@ static void describe(struct job *j)
 
 static int make(struct job *j, const char *path, struct err *err)
 {
+    struct plan_made made = { j->options.granularity, path, 0,
+                              j->options.copies > 1 ? j->options.copies : 1 };
     struct plan_counts counts;
     struct stat st;
-    uint64_t bytes = 0;
 
     describe(j);
     if (rdump_make(j->db, &j->options, path, &counts, err) < 0)
@@ -134,8 +125,8 @@ static int make(struct job *j, const char *path, struct err *err)
     if (strcmp(path, "-") == 0)
         return 0;
     if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-        bytes = (uint64_t)st.st_size;
-    plan_print(&counts, j->options.granularity, path, bytes, j->args->json);
+        made.bytes = (uint64_t)st.st_size;
+    plan_print(&counts, &made, j->args->json);
     return 0;
 }
 

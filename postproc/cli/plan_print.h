@@ -8,8 +8,18 @@
 
 #include "digest/plan.h"
 
-/* |file|, |bytes|: what was written, or NULL. */
-void plan_print(const struct plan_counts *counts, enum granularity granularity, const char *file,
-                uint64_t bytes, bool json);
+struct plan_made { /* a dump */
+    enum granularity granularity;
+    const char *file;
+    uint64_t bytes;
+    uint32_t copies; /* at least 1 */
+};
+
+void plan_print(const struct plan_counts *counts, const struct plan_made *made, bool json);
+
+/* Of these only what is about operations and not about dependencies; as JSON, members behind
+ * others. */
+void plan_print_operations(const struct plan_counts *counts);
+void plan_print_operations_json(const struct plan_counts *counts);
 
 #endif

@@ -111,6 +111,16 @@ bool parse_time(const char *text, int64_t *ns)
     return false;
 }
 
+bool parse_granularity(const char *text, enum granularity *granularity)
+{
+    for (int g = ACCESS_FINE; g <= ACCESS_OBJECT; g++)
+        if (strcmp(text, granularity_name((enum granularity)g)) == 0) {
+            *granularity = (enum granularity)g;
+            return true;
+        }
+    return false;
+}
+
 const char *time_text(int64_t ns, char text[VALUE_TEXT_MAX])
 {
     time_t seconds = (time_t)(ns / SECOND - (ns % SECOND < 0));

@@ -7,6 +7,7 @@
 #define NFSDIGEST_CLI_VALUES_H
 
 #include "base/err.h"
+#include "digest/access.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +24,7 @@ bool parse_duration(const char *text, int64_t *ns);
  * seconds since the epoch. */
 bool parse_time(const char *text, int64_t *ns);
 bool parse_number(const char *text, uint64_t *value);
+bool parse_granularity(const char *text, enum granularity *granularity);
 
 /* Each returns |text|. */
 const char *time_text(int64_t ns, char text[VALUE_TEXT_MAX]); /* 2026-11-21 05:48:01.123456789 */

@@ -275,7 +275,7 @@ static int play(struct plan *p, struct err *err)
     while ((op = spool_take(p->spool, err)) != NULL) {
         op->unplayable = mark_of(p, op->effect.id);
         if (rehearse(&p->rehearsal, op, err) < 0)
-            return err_prefix(err, "rehearsal");
+            return -err->code;
     }
     if (err->code || rehearsal_end(&p->rehearsal, err) < 0)
         return -err->code;

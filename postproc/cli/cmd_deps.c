@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/deps_print.h"
+#include "cli/values.h"
+#include "digest/plan_store.h"
+#include "store/store.h"
+#include "store/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char about[] =
+    "Says on which earlier operations those of a trace depend: both use one thing, and one of "
+    "them\n"
+    "changes it.  Things are whole objects, or attributes, byte ranges and names apart (fine).\n"
+    "Dependencies that others imply are left out.  Operations stand in an order in which they can\n"
+    "have happened, with those that must have happened and were not captured.\n"
+    "\n"
+    "Each line of --list: place in that order, operation (- inferred), frame, time, procedure, "
+    "path,\n"
+    "status, and behind \"<-\" place, procedure and frame of each operation that it depends on.\n";
+
+struct deps_args {
+    const char *granularity, *path, *dot;
+    int64_t first, last;
+    uint64_t object;
+    bool list, json, store;
+};
+
+struct run {
+    const struct deps_args *args;
+    sqlite3 *db;
+    struct deps_choice choice;
+    struct plan_paths paths;
+    struct plan_about about;
+    struct deps_pick pick;
+    struct deps_dot *dot;
+    struct plan_store store;
+    struct plan_counts counts;
+    int64_t begin; /* time of the first operation */
+    uint64_t place;
+    uint32_t *chains[2]; /* by enum granularity, rings: how many in a row end with an operation */
+    uint64_t longest[2];
+};
+
+static int take_trace(void *ctx, const struct rdump_trace *trace, struct err *err)
+{
+    struct run *r = ctx;
+
+    (void)err;
+    r->begin = trace->time;
+    return 0;
+}
+
+static int take_object(void *ctx, const struct rdump_object *object, struct err *err)
+{
+    return plan_paths_object(&((struct run *)ctx)->paths, object, err);
+}
+
+/* An operation that is not replayed is no link of a chain. */
+static void chain(struct run *r, const struct rdump_operation *operation,
+                  const struct plan_edges *edges)
+{
+    const uint32_t mask = DEPEND_HORIZON - 1;
+
+    for (int g = 0; g < 2; g++) {
+        uint32_t longest = 0;
+
+        for (uint32_t i = 0; i < edges[g].count; i++) {
+            uint32_t other = r->chains[g][(r->place - edges[g].distances[i]) & mask];
+
+            longest = other > longest ? other : longest;
+        }
+        longest += !operation->unplayable;
+        r->chains[g][r->place & mask] = longest;
+        r->longest[g] = longest > r->longest[g] ? longest : r->longest[g];
+    }
+}
+
+static int take(void *ctx, const struct rdump_operation *operation, const struct plan_edges *edges,
+                struct err *err)
+{
+    struct run *r = ctx;
+    const struct plan_about *about = operation->inferred ? &r->about : NULL;
+    int64_t time = r->begin + operation->time;
+
+    chain(r, operation, edges);
+    if (plan_paths_made(&r->paths, operation, r->place, err) < 0 ||
+        (about && plan_paths_of(&r->paths, operation, time, &r->about, err) < 0) ||
+        (r->args->store &&
+         plan_store_put(&r->store, r->place, time, operation, edges, about, err) < 0) ||
+        (r->pick.picked &&
+         deps_pick_next(&r->pick, r->place, time, operation, edges, about, err) < 0))
+        return -err->code;
+    r->place++;
+    return 0;
+}
+
+static int picked(void *ctx, struct deps_item *item, struct err *err)
+{
+    struct run *r = ctx;
+    int result = 0;
+
+    if (r->args->list)
+        result = r->args->json ? deps_item_json(&r->pick, item, err)
+                               : deps_item_text(&r->pick, item, err);
+    if (result == 0 && ferror(stdout))
+        result = finish_output(err);
+    if (result == 0 && r->dot)
+        return deps_dot_add(r->dot, item, err);
+    deps_item_free(item);
+    return result;
+}
+
+/* What was asked for must be there. */
+static int look_for(struct run *r, const char *sql, const char *text, int64_t number,
+                    struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int step;
+
+    if (tables_prepare(r->db, sql, &stmt, err) < 0)
+        return -err->code;
+    if (text)
+        sqlite3_bind_text(stmt, 1, text, -1, SQLITE_STATIC);
+    else
+        sqlite3_bind_int64(stmt, 1, number);
+    step = sqlite3_step(stmt);
+    sqlite3_finalize(stmt);
+    if (step == SQLITE_ROW)
+        return 0;
+    if (step != SQLITE_DONE)
+        return store_fail(r->db, "objects", err);
+    return text ? err_set(err, ERR_USAGE, "--path: the trace shows no \"%s\"", text)
+                : err_set(err, ERR_USAGE, "--object: the trace has no object %lld",
+                          (long long)number);
+}
+
+static int begin(struct run *r, struct err *err)
+{
+    const struct deps_args *a = r->args;
+
+    if (a->object && look_for(r, "SELECT 1 FROM object WHERE id = ?", NULL, r->choice.object, err))
+        return -err->code;
+    if (a->path && look_for(r,
+                            "SELECT 1 FROM path WHERE text = ?1 OR substr(text, 1, length(?1) + 1)"
+                            " = ?1 || '/' LIMIT 1",
+                            r->choice.path, 0, err))
+        return -err->code;
+    for (int g = 0; g < 2; g++)
+        r->chains[g] = calloc(DEPEND_HORIZON, sizeof(*r->chains[g]));
+    if (!r->chains[0] || !r->chains[1])
+        return err_set(err, ERR_SYSTEM, "out of memory for dependencies");
+    if (plan_paths_init(&r->paths, r->db, err) < 0)
+        return -err->code;
+    r->dot = a->dot ? deps_dot_new(err) : NULL;
+    if (a->dot && !r->dot)
+        return -err->code;
+    if (!a->list && !a->dot)
+        return 0;
+    r->pick = (struct deps_pick){ &r->choice, &r->paths, picked, r, 0 };
+    return deps_pick_begin(&r->pick, r->db, err);
+}
+
+static int show(struct run *r, struct err *err)
+{
+    const struct deps_args *a = r->args;
+
+    if (r->pick.picked && !r->pick.count)
+        return err_set(err, ERR_USAGE, "no operation of NFS version 3 is in what was chosen");
+    if (a->dot && deps_dot_write(r->dot, &r->pick, a->dot, err) < 0)
+        return -err->code;
+    if (a->list || (a->dot && strcmp(a->dot, "-") == 0))
+        return 0;
+    if (a->json)
+        deps_summary_json(&r->counts, r->longest);
+    else
+        deps_summary_text(&r->counts, r->longest);
+    return 0;
+}
+
+static int read_plan(void *ctx, struct err *err)
+{
+    const struct plan_options options = { .from = BEGINNING, .granularity = { true, true } };
+    struct run *r = ctx;
+    const struct plan_host host = {
+        .trace = take_trace, .object = take_object, .operation = take, .ctx = r
+    };
+    bool store = r->args->store;
+    struct err unseen;
+
+    if ((store && plan_store_begin(&r->store, r->db, err) < 0) ||
+        plan_read(r->db, &options, &host, &r->counts, err) < 0) {
+        if (store)
+            plan_store_end(&r->store, NULL, &unseen);
+        return -err->code;
+    }
+    if (store && plan_store_end(&r->store, &r->counts, err) < 0)
+        return -err->code;
+    if (!r->place)
+        return err_set(err, ERR_INPUT, "there is no operation of NFS version 3 in it");
+    return show(r, err);
+}
+
+static int run(struct store *store, struct run *r, struct err *err)
+{
+    int result;
+
+    r->db = store_db(store);
+    result = begin(r, err);
+    if (result == 0)
+        result = r->args->store ? tables_transaction(r->db, read_plan, r, err) : read_plan(r, err);
+    deps_pick_end(&r->pick);
+    deps_dot_free(r->dot);
+    plan_paths_free(&r->paths);
+    plan_about_free(&r->about);
+    free(r->chains[0]);
+    free(r->chains[1]);
+    return result;
+}
+
+/* "A..B", "A..", "..B" or "A". */
+static int set_range(void *to, const char *value, struct err *err)
+{
+    struct deps_args *a = to;
+    const char *dots = strstr(value, "..");
+    size_t len = dots ? (size_t)(dots - value) : strlen(value);
+    uint64_t first = 1, last = INT64_MAX;
+    char text[24] = "";
+    bool good = len < sizeof(text) && (len || (dots && dots[2]));
+
+    if (good) {
+        memcpy(text, value, len);
+        good = !len || parse_number(text, &first);
+    }
+    if (!dots)
+        last = first;
+    else if (dots[2])
+        good = good && parse_number(dots + 2, &last);
+    if (!good || first < 1 || first > last || last > INT64_MAX)
+        return err_set(err, ERR_USAGE, "--range: \"%s\" is no range A..B of operations", value);
+    a->first = (int64_t)first;
+    a->last = (int64_t)last;
+    return 0;
+}
+
+static int choose(const struct deps_args *a, struct deps_choice *c, struct err *err)
+{
+    bool shows = a->list || a->dot;
+
+    if (a->granularity && !parse_granularity(a->granularity, &c->granularity))
+        return err_set(err, ERR_USAGE, "--granularity takes fine or object, not \"%s\"",
+                       a->granularity);
+    if (!shows && (a->first || a->object || a->path || a->granularity))
+        return err_set(err, ERR_USAGE,
+                       "--granularity, --range, --object and --path go with --list or --dot");
+    if (a->dot && strcmp(a->dot, "-") == 0 && (a->list || a->json))
+        return err_set(err, ERR_USAGE, "--dot - goes to standard output alone");
+    c->first = a->first;
+    c->last = a->last;
+    if (a->object > INT64_MAX)
+        return err_set(err, ERR_USAGE, "--object takes the number of an object");
+    c->object = (int64_t)a->object;
+    c->path = a->path ? strdup(a->path) : NULL;
+    if (a->path && !c->path)
+        return err_set(err, ERR_SYSTEM, "out of memory");
+    for (size_t len = c->path ? strlen(c->path) : 0; len > 1 && c->path[len - 1] == '/'; len--)
+        c->path[len - 1] = '\0';
+    return 0;
+}
+
+static int set_object(void *to, const char *value, struct err *err)
+{
+    if (set_count(to, value, err) < 0)
+        return -ERR_USAGE;
+    return *(uint64_t *)to ? 0 : err_set(err, ERR_USAGE, "objects are counted from 1");
+}
+
+int cmd_deps(int argc, char **argv, struct err *err)
+{
+    struct deps_args a = { 0 };
+    const struct arg own[] = {
+        { 'l', "list", NULL, "list operations with what each depends on", set_flag, &a.list },
+        { 'd', "dot", "FILE",
+          "draw them as a graph for Graphviz, those outside of what was\nchosen dashed; \"-\": to "
+          "standard output",
+          set_text, &a.dot },
+        { 'g', "granularity", "WHAT", "of --list and --dot: fine or object (fine)", set_text,
+          &a.granularity },
+        { 'r', "range", "A..B", "only operations with these ids", set_range, &a },
+        { 'O', "object", "N", "only operations on this object", set_object, &a.object },
+        { 'p', "path", "PATH", "only those on this path and below, as ops shows paths", set_text,
+          &a.path },
+        { 'j', "json", NULL, "a JSON object on each line; times in ns", set_flag, &a.json },
+        { 0, "store", NULL, "also write the tables plan_* of the database (schemas/plan.sql)",
+          set_flag, &a.store },
+        { 0 },
+    };
+    const struct args args = { "nfsdigest deps [OPTION...] DATABASE", about, own, NULL, NULL };
+    struct run r = { .args = &a };
+    struct store *store;
+    int first, result;
+
+    result = args_parse(&args, argc, argv, &first, err);
+    if (result != 1)
+        return result;
+    if (argc - first != 1)
+        return err_set(err, ERR_USAGE, "deps takes one database: see \"nfsdigest deps --help\"");
+    result = choose(&a, &r.choice, err);
+    if (result == 0) {
+        wire_init();
+        store = store_open(argv[first], STORE_READ, err);
+        result = store ? run(store, &r, err) : -err->code;
+        store_close(store);
+        if (store && result == -ERR_INPUT)
+            err_prefix(err, "%s", argv[first]);
+    }
+    free(r.choice.path);
+    return result;
+}

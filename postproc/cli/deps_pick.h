@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/deps_pick.h
+ *
+ * The operations of a plan that were chosen to be shown, with all that is shown of them.
+ *
+ * An inferred operation is in a range of operations when the one before which it stands is.
+ *
+ * Memory: 16 bytes for each of the last DEPEND_HORIZON operations, and inferred ones of which that
+ * is not known yet.
+ */
+#ifndef NFSDIGEST_CLI_DEPS_PICK_H
+#define NFSDIGEST_CLI_DEPS_PICK_H
+
+#include "digest/plan.h"
+#include "digest/plan_paths.h"
+
+struct deps_choice {     /* all must hold */
+    int64_t first, last; /* operations; |first| 0: all */
+    int64_t object;      /* of the database; 0: all */
+    char *path;          /* this one and below; NULL: all */
+    enum granularity granularity;
+};
+
+/* An operation that another one depends on. */
+struct deps_on {
+    uint64_t place;
+    int64_t operation;     /* 0: inferred */
+    const char *procedure; /* NULL: not captured */
+};
+
+struct deps_item {
+    uint64_t place;
+    int64_t operation;            /* 0: inferred */
+    uint8_t inferred, unplayable; /* enum repair_reason, enum unplayable */
+    int64_t time;                 /* ns since the epoch */
+    int64_t call_source, call_frame, reply_source, reply_frame; /* 0: none */
+    const char *procedure;                                      /* NULL: not captured */
+    char *path, *path2, *status;                                /* or NULL */
+    uint32_t count; /* of what it depends on, the latest first */
+    struct deps_on on[];
+};
+
+struct deps_pick {
+    const struct deps_choice *choice;
+    struct plan_paths *paths;
+    /* Takes the item, which becomes its own. */
+    int (*picked)(void *ctx, struct deps_item *item, struct err *err);
+    void *ctx;
+    uint64_t count; /* picked so far */
+    /* own: */
+    sqlite3 *db;
+    sqlite3_stmt *test, *look, *frame;
+    struct deps_past *past;
+    struct deps_item **pending;
+    uint32_t pending_count, pending_cap;
+};
+
+/* Of |pick| the first four are set, others 0. */
+int deps_pick_begin(struct deps_pick *pick, sqlite3 *db, struct err *err);
+void deps_pick_end(struct deps_pick *pick);
+
+/* The next operation; |time|: ns since the epoch; |about|: of an inferred one. */
+int deps_pick_next(struct deps_pick *pick, uint64_t place, int64_t time,
+                   const struct rdump_operation *operation, const struct plan_edges *edges,
+                   const struct plan_about *about, struct err *err);
+
+/* In which source and frame an operation was called, or answered when the call was not captured;
+ * zeros for an inferred one. */
+int deps_frame(struct deps_pick *pick, int64_t operation, int64_t *source, int64_t *frame,
+               struct err *err);
+
+void deps_item_free(struct deps_item *item);
+
+#endif

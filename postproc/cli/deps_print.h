@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/deps_print.h
+ *
+ * Dependencies as text, JSON and a graph for Graphviz.
+ */
+#ifndef NFSDIGEST_CLI_DEPS_PRINT_H
+#define NFSDIGEST_CLI_DEPS_PRINT_H
+
+#include "cli/deps_pick.h"
+
+/* One line on standard output. */
+int deps_item_text(struct deps_pick *pick, const struct deps_item *item, struct err *err);
+int deps_item_json(struct deps_pick *pick, const struct deps_item *item, struct err *err);
+
+/* |chain|: by enum granularity, most operations of which each waits for the one before it. */
+void deps_summary_text(const struct plan_counts *counts, const uint64_t chain[2]);
+void deps_summary_json(const struct plan_counts *counts, const uint64_t chain[2]);
+
+/* deps_dot.c */
+enum { DEPS_DOT_NODES = 4096, DEPS_DOT_EDGES = 65536 };
+struct deps_dot;
+
+struct deps_dot *deps_dot_new(struct err *err);
+/* The graph's own from here on.  -ERR_USAGE: more than DEPS_DOT_NODES, or their dependencies are
+ * more than DEPS_DOT_EDGES. */
+int deps_dot_add(struct deps_dot *dot, struct deps_item *item, struct err *err);
+/* |path| "-": standard output. */
+int deps_dot_write(struct deps_dot *dot, struct deps_pick *pick, const char *path, struct err *err);
+void deps_dot_free(struct deps_dot *dot);
+
+#endif

@@ -1,0 +1,65 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- What nfsdigest deps --store puts beside the tables of trace.sql: made anew at each run, in one
+-- transaction.  Conventions are those of trace.sql.
+--
+-- A plan is a trace made ready for replay: its operations of NFS version 3 in an order in which they
+-- can have happened, with those that must have happened and were not captured.  Places count from 0
+-- in that order, as operations of a replay dump of the whole trace do.
+--
+-- In meta, plan_version is the version of this schema and plan_operations the number of rows of table
+-- operation that the plan was made from: where there are more by now, it is old.
+
+--- tables
+
+CREATE TABLE plan_operation (
+    place INTEGER PRIMARY KEY,
+    operation INTEGER,              -- NULL: it was inferred
+    inferred INTEGER,               -- code 'inference': what proves it; NULL: it was captured
+    unplayable INTEGER,             -- code 'unplayable': why it cannot be replayed; NULL: it can
+    procedure INTEGER,              -- of NFS version 3; NULL: the call was not captured
+    time INTEGER NOT NULL,          -- of the call; inferred: of the one before which it stands
+    latency INTEGER,                -- NULL: no reply, or inferred
+    path TEXT,                      -- inferred: what it is about, as paths of operations are written
+    path2 TEXT                      -- inferred: where RENAME and LINK put it
+) STRICT;
+
+-- The operation at |place| depends directly on the one at |on_place|, which is before it.
+CREATE TABLE plan_dependency (
+    place INTEGER NOT NULL,
+    granularity INTEGER NOT NULL,   -- code 'granularity'
+    on_place INTEGER NOT NULL,
+    PRIMARY KEY (place, granularity, on_place)
+) STRICT, WITHOUT ROWID;
+
+--- views
+
+-- The plan as a person reads it.
+CREATE VIEW plan AS
+SELECT p.place, p.operation,
+       strftime('%Y-%m-%d %H:%M:%S', p.time / 1000000000, 'unixepoch')
+           || printf('.%09d', p.time % 1000000000) AS time,
+       o.client, o.server,
+       (SELECT r.name FROM procedure r WHERE r.program = 100003 AND r.version = 3
+        AND r.number = p.procedure) AS procedure,
+       ifnull(o.path, p.path) AS path, ifnull(o.path2, p.path2) AS path2, o.offset, o.count,
+       o.status, o.call_source, o.call_frame, o.reply_source, o.reply_frame,
+       (SELECT c.name FROM code c WHERE c.domain = 'inference' AND c.value = p.inferred) AS inferred,
+       (SELECT c.name FROM code c WHERE c.domain = 'unplayable' AND c.value = p.unplayable)
+           AS unplayable
+  FROM plan_operation p LEFT JOIN op o ON o.id = p.operation;
+
+-- Dependencies with the frames of both ends.
+CREATE VIEW dependency AS
+SELECT c.name AS granularity, d.place, p.operation, p.procedure, p.path, p.call_source,
+       p.call_frame, p.reply_source, p.reply_frame,
+       d.on_place, q.operation AS on_operation, q.procedure AS on_procedure, q.path AS on_path,
+       q.call_source AS on_call_source, q.call_frame AS on_call_frame,
+       q.reply_source AS on_reply_source, q.reply_frame AS on_reply_frame
+  FROM plan_dependency d JOIN plan p ON p.place = d.place JOIN plan q ON q.place = d.on_place
+  JOIN code c ON c.domain = 'granularity' AND c.value = d.granularity;
+
+--- indexes
+
+CREATE INDEX plan_by_operation ON plan_operation (operation);
+CREATE INDEX plan_dependency_by_other ON plan_dependency (on_place);
