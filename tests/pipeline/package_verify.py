@@ -249,9 +249,9 @@ def check_database(b):
                 " UNION ALL SELECT x + 1 FROM c) SELECT x AS id FROM c"):
         b.wrong(sql, database(b, lambda c: c.executescript(sql)), "tables are not those")
     body = b.files["trace.db"]
-    for what, other in (("no database", b"x" * 5000), ("empty", b""), ("cut", body[:len(body) // 2]),
-                        ("head only", body[:100]), ("another program's", body[:68] + bytes(4)
-                                                    + body[72:]),
+    for what, other in (("no database", b"x" * 5000), ("empty", b""),
+                        ("cut", body[:len(body) // 2]), ("head only", body[:100]),
+                        ("another program's", body[:68] + bytes(4) + body[72:]),
                         ("a later version", body[:60] + b"\0\0\0\x63" + body[64:])):
         b.wrong("database: " + what, b.with_files(agree=True, files={"trace.db": other}),
                 "trace.db: ")
@@ -279,7 +279,8 @@ def check_contents(b):
             "does not say that it was made under policy.conf")
     changed("another policy", "policy.conf", b.files["policy.conf"].replace(b"token", b"keep"),
             "does not say that it was made under policy.conf")
-    for old, new in ((b'"clean":true', b'"clean":false'), (b'"finding_total":0', b'"finding_total":1')):
+    for old, new in ((b'"clean":true', b'"clean":false'),
+                     (b'"finding_total":0', b'"finding_total":1')):
         expect(old in report, old)
         changed("audit " + new.decode(), "audit.json", report.replace(old, new), "was not clean")
     changed("a private report", "audit.json", report.replace(b'"redacted":true',
