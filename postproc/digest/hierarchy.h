@@ -68,7 +68,7 @@ struct node {
     int64_t atime, mtime, ctime;
     char *link; /* with a length before it: see pool_text */
     uint32_t mode, uid, gid, nlink, rdev[2];
-    uint16_t knows, tainted;
+    uint16_t knows, tainted; /* in a rehearsal: 1 << enum expect group, that differ for good */
     uint8_t type, flags;
 };
 

@@ -406,7 +406,8 @@ static int learn_failure(struct step *s)
     case NFS3_NOTEMPTY:
     case NFS3_EXIST:
         if (parent && removes &&
-            prove_exists(s, parent, e->name, two ? OBJECT_UNKNOWN : OBJECT_DIR) < 0)
+            prove_exists(s, parent, e->name,
+                         two && e->status == NFS3_EXIST ? OBJECT_UNKNOWN : OBJECT_DIR) < 0)
             return -s->err->code;
         if (parent2 && e->name2_role & ROLE_BINDS)
             return prove_exists(s, parent2, e->name2,

@@ -4,7 +4,11 @@
 
 #include <stdlib.h>
 
-enum { ALWAYS = 1 << EXPECT_MODE | 1 << EXPECT_OWNER | 1 << EXPECT_SIZE };
+enum {
+    /* groups that a SETATTR sets, and those that none can set right once they are not */
+    ALWAYS = 1 << EXPECT_MODE | 1 << EXPECT_OWNER | 1 << EXPECT_SIZE,
+    FOR_GOOD = 1 << EXPECT_TYPE | 1 << EXPECT_NLINK,
+};
 
 static int no_memory(struct err *err)
 {
@@ -282,12 +286,18 @@ static void count_unsure(struct trial *t, uint32_t differs)
     static const enum whose order[] = { OF_OBJECT, OF_PARENT, OF_PARENT2, OF_NEW_OBJECT };
 
     for (int bit = 0; bit < 32; bit++) {
+        bool is_attribute = bit < 4 * EXPECT_GROUPS;
+        uint32_t group = 1U << bit % EXPECT_GROUPS;
         const struct image *i;
+        bool racing;
 
         if (!(differs >> bit & 1))
             continue;
-        i = trial_image(t, bit < 4 * EXPECT_GROUPS ? order[bit / EXPECT_GROUPS] : OF_OBJECT);
-        t->r->unsure[i && i->node && is_racing(t, i->node) ? UNSURE_RACING : UNSURE_UNSEEN]++;
+        i = trial_image(t, is_attribute ? order[bit / EXPECT_GROUPS] : OF_OBJECT);
+        racing = i && i->node && is_racing(t, i->node);
+        t->r->unsure[racing ? UNSURE_RACING : UNSURE_UNSEEN]++;
+        if (is_attribute && i && i->node && !racing)
+            node_at(t->r->h, i->node)->tainted |= (uint16_t)(group & FOR_GOOD);
     }
 }
 
@@ -326,7 +336,7 @@ static int try_it(struct rehearsal *r, struct spooled *op, bool last, struct err
     }
     trial_predict(&t);
     differs = trial_differs(&t);
-    if (differs && !last)
+    if (!last && trial_misfits(&t))
         return 0;
     if (differs) {
         if (explain(&t, differs, err) < 0)
@@ -356,27 +366,39 @@ static bool fits_now(struct trial *t, struct rehearsal *r, struct spooled *op, s
     if (!trial_fits(t) || trial_needs_empty(t))
         return false;
     trial_predict(t);
-    return trial_differs(t) == 0;
+    return trial_misfits(t) == 0;
 }
 
-/* Whether the first one of two changes came first by the server's clock: of an object that both
- * changed, it shows an earlier ctime. */
+/* Whether one of two changes came first by what they show of an object that both met. */
+static bool shows_earlier(const struct effect *a, enum whose of_a, const struct effect *b,
+                          enum whose of_b)
+{
+    struct attributes_before before[2];
+    struct attributes after[2];
+
+    if (effect_before(a, of_a, &before[0]) && effect_before(b, of_b, &before[1]) &&
+        before[0].ctime != before[1].ctime)
+        return before[0].ctime < before[1].ctime;
+    return effect_attributes(a, of_a, &after[0]) && effect_attributes(b, of_b, &after[1]) &&
+           after[0].ctime < after[1].ctime;
+}
+
+/* The same by any object: by the server's clock. */
 static bool is_earlier(const struct effect *a, const struct effect *b)
 {
-    const uint32_t of_a[] = { [OF_OBJECT] = a->parent ? 0 : a->object,
-                              [OF_PARENT] = a->parent,
-                              [OF_PARENT2] = a->parent2,
-                              [OF_NEW_OBJECT] = a->new_object };
-    const uint32_t of_b[] = { [OF_OBJECT] = b->parent ? 0 : b->object,
-                              [OF_PARENT] = b->parent,
-                              [OF_PARENT2] = b->parent2,
-                              [OF_NEW_OBJECT] = b->new_object };
-    struct attributes one, two;
+    const uint32_t met_a[] = { [OF_OBJECT] = a->parent ? 0 : a->object,
+                               [OF_PARENT] = a->parent,
+                               [OF_PARENT2] = a->parent2,
+                               [OF_NEW_OBJECT] = a->new_object };
+    const uint32_t met_b[] = { [OF_OBJECT] = b->parent ? 0 : b->object,
+                               [OF_PARENT] = b->parent,
+                               [OF_PARENT2] = b->parent2,
+                               [OF_NEW_OBJECT] = b->new_object };
 
     for (int i = OF_OBJECT; i <= OF_NEW_OBJECT; i++)
         for (int k = OF_OBJECT; k <= OF_NEW_OBJECT; k++)
-            if (of_a[i] && of_a[i] == of_b[k] && effect_attributes(a, (enum whose)i, &one) &&
-                effect_attributes(b, (enum whose)k, &two) && one.ctime < two.ctime)
+            if (met_a[i] && met_a[i] == met_b[k] &&
+                shows_earlier(a, (enum whose)i, b, (enum whose)k))
                 return true;
     return false;
 }
@@ -410,6 +432,8 @@ static int precede(struct rehearsal *r, struct spooled *op, struct err *err)
 {
     struct spooled **at, **before;
 
+    if (!op->begun && !op->unplayable && begin(r, op, err) < 0)
+        return -err->code;
     while ((at = must_precede(r, op, err)) != NULL) {
         struct spooled *o;
         int result;

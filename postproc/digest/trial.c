@@ -105,7 +105,7 @@ bool trial_fits_after(const struct trial *first, struct spooled *op)
 
     meet(&t, first->r, first, op, first->err);
     trial_predict(&t);
-    return trial_differs(&t) == 0;
+    return trial_misfits(&t) == 0;
 }
 
 /* Whether the object behind a name is |object| of the database. */
@@ -180,6 +180,7 @@ static bool fits_failure(const struct trial *t)
     const struct hierarchy *h = t->r->h;
     const struct effect *e = t->e;
     bool binds = (e->name_role | e->name2_role) & ROLE_BINDS;
+    bool removes = e->name_role & ROLE_REMOVES;
     uint32_t bound = e->name2_role & ROLE_BINDS ? t->target : t->found;
 
     switch (e->status) {
@@ -190,6 +191,14 @@ static bool fits_failure(const struct trial *t)
     case NFS3_NOTEMPTY:
         bound = t->moves ? t->target : t->found;
         return bound && node_at(h, bound)->children;
+    case NFS3_PERM:
+        return !removes || t->found;
+    case NFS3_ISDIR:
+        return !removes || (bound && has_type(h, bound, true));
+    case NFS3_NOTDIR: /* that, or the directory itself */
+        return !removes || !has_type(h, t->object, true) ||
+               (t->object2 && !has_type(h, t->object2, true)) ||
+               (bound && has_type(h, bound, false));
     default:
         return true;
     }
@@ -423,6 +432,19 @@ uint32_t trial_differs(const struct trial *t)
         if (!link || pool_text(link).len != t->e->link_text.len ||
             memcmp(pool_text(link).data, t->e->link_text.data, t->e->link_text.len) != 0)
             bits |= EXPECT_TEXT;
+    }
+    return bits;
+}
+
+uint32_t trial_misfits(const struct trial *t)
+{
+    uint32_t bits = trial_differs(t);
+
+    for (int k = 0; bits && k < 4; k++) {
+        const struct image *i = trial_image(t, order[k]);
+
+        if (i && i->node)
+            bits &= ~((uint32_t)node_at(t->r->h, i->node)->tainted << k * EXPECT_GROUPS);
     }
     return bits;
 }

@@ -50,6 +50,9 @@ void trial_predict(struct trial *t);
  * those that differ from what it would be now. */
 uint32_t trial_shown(const struct trial *t);
 uint32_t trial_differs(const struct trial *t);
+/* Of the latter those that did not differ before: what is not known of an object, and will never
+ * be, says nothing about when an operation came. */
+uint32_t trial_misfits(const struct trial *t);
 /* Whether the attributes that |op| shows would fit if |first|, which fits and was predicted, were
  * carried out before; both find the names that are there now. */
 bool trial_fits_after(const struct trial *first, struct spooled *op);
