@@ -48,8 +48,11 @@ static int reserve(struct access *access, const struct played *p, struct err *er
     return 0;
 }
 
+/* Who sets ctime does not care who else does, but who asks for it does: see depend.h. */
 static void put(struct act *a, enum thing thing, bool changes, uint32_t object)
 {
+    if (thing == THING_TIME)
+        changes = !changes;
     a->access->uses[a->access->count++] =
         (struct use){ .thing = (uint8_t)thing, .changes = changes, .object = object };
 }

@@ -38,7 +38,8 @@ enum thing {
     THING_MODE,   /* mode, owner and group */
     THING_NLINK,
     THING_SIZE,
-    THING_TIME,  /* ctime, as a guard of SETATTR asks for it */
+    THING_TIME,  /* ctime.  Who asks for it, as a guard of SETATTR does, |changes| it; who sets it,
+                  * only reads it: settings come in any order */
     THING_PLACE, /* the directory that a directory is in */
     THING_DATA,  /* bytes |start| to |end| - 1 */
     THING_NAME,  /* what the name with hash |name| stands for in a directory, or that it stands for

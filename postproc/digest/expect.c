@@ -53,7 +53,8 @@ static int by_name(const void *left, const void *right)
 
 static int put_entries(struct buf *to, const struct expect *x)
 {
-    qsort(x->entries, x->entry_count, sizeof(*x->entries), by_name);
+    if (x->entry_count)
+        qsort(x->entries, x->entry_count, sizeof(*x->entries), by_name);
     if (put_u32(to, x->entry_count) < 0)
         return -1;
     for (uint32_t i = 0; i < x->entry_count; i++)

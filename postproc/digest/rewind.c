@@ -92,8 +92,9 @@ int hierarchy_rewind(struct hierarchy *h, struct err *err)
     h->absent = NULL;
     h->dying_count = 0;
     h->host = (struct hierarchy_host){ 0 };
-    /* nothing is at the moment any more, so nothing is kept for it */
+    /* nothing is at the moment any more, so nothing is kept for it, or counted */
     h->moment = BEGINNING;
+    h->counts = (struct hierarchy_counts){ 0 };
     for (uint32_t i = 1; i < h->nodes.count; i++)
         if (node_at(h, i)->flags & NODE_USED)
             node_at(h, i)->born = BEGINNING + 1;

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Operations without any sense, on a few objects and names: whatever they say, the hierarchy's
- * lists hold together, its counts are those of its nodes, and the walk over the tree ends.
+ * lists hold together, its counts are those of its nodes, and the walk over the tree ends.  Then it
+ * is wound back and the operations are rehearsed: each comes once, objects are numbered one after
+ * the other, and dependencies of both granularities are found.
  *
  * Input: the moment (0: the beginning), then 8 bytes for each operation. */
+#include "digest/access.h"
+#include "digest/rehearse.h"
 #include "digest/tree.h"
 #include "wire/rpc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OPERATIONS_MAX = 512, OBJECTS = 9, NAMES = 5 };
+enum { OPERATIONS_MAX = 512, OBJECTS = 9, NAMES = 5, BODY = 256, HORIZON = 64 };
 
 static struct effect effects[OPERATIONS_MAX];
 static uint8_t fattr3[OPERATIONS_MAX][84], wcc_attr[OPERATIONS_MAX][24];
+static uint8_t bodies[OPERATIONS_MAX][BODY];
 static const char *const names[NAMES] = { "a", "b", "..", "d", "" };
 static const int64_t statuses[] = { 0, 0, 0, 2, 17, 20, 21, 66, 70 };
 
@@ -37,6 +42,45 @@ static struct bytes name_of(uint8_t byte)
     const char *name = names[byte % NAMES];
 
     return (struct bytes){ (const uint8_t *)name, (uint32_t)strlen(name) };
+}
+
+static uint8_t *put_u32(uint8_t *to, uint32_t value)
+{
+    store_be32(to, value);
+    return to + 4;
+}
+
+static uint8_t *put_opaque(uint8_t *to, struct bytes text)
+{
+    to = put_u32(to, text.len);
+    memcpy(to, text.data, text.len);
+    return to + (text.len + 3) / 4 * 4;
+}
+
+/* Handles and names; whatever else a procedure takes is zeros. */
+static void put_arguments(struct effect *e, uint8_t *body)
+{
+    const uint8_t handle[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    struct bytes opaque = { handle, 1 + e->object % 8 };
+    uint8_t *to = body;
+
+    memset(body, 0, BODY);
+    if (e->roles & ROLE_OBJECT) {
+        e->handle = (struct bytes){ to + 4, opaque.len };
+        to = put_opaque(to, opaque);
+    }
+    if (e->name.data)
+        to = put_opaque(to, e->name);
+    if (e->roles & ROLE_PARENT2) {
+        opaque.len = 1 + e->parent2 % 8;
+        e->handle2 = (struct bytes){ to + 4, opaque.len };
+        to = put_opaque(to, opaque);
+    }
+    if (e->name2.data)
+        to = put_opaque(to, e->name2);
+    e->arguments_body = (struct bytes){ body, (uint32_t)(to - body) + 64 };
+    e->arguments_length = e->arguments_body.len;
+    e->arguments = WALK_OK;
 }
 
 static void make(struct effect *e, int i, const uint8_t in[8])
@@ -93,6 +137,7 @@ static void make(struct effect *e, int i, const uint8_t in[8])
         memset(wcc_attr[i], in[7] % 4, sizeof(wcc_attr[i]));
         e->wcc_attr[in[5] % 3] = wcc_attr[i];
     }
+    put_arguments(e, bodies[i]);
 }
 
 static void check_lists(const struct hierarchy *h)
@@ -138,6 +183,69 @@ static int visit(void *ctx, const struct tree_item *item, struct err *err)
     return ++*(int *)ctx > 100000; /* it goes round in circles */
 }
 
+/* The rehearsal */
+
+struct show {
+    struct depend *depend[2];
+    struct access access;
+    uint32_t shown, made, objects; /* |objects|: numbered before it began */
+};
+
+static int rehearsed(void *ctx, const struct rehearsed *r, struct err *err)
+{
+    struct show *s = ctx;
+    const uint32_t *distances;
+
+    s->shown += !r->op->inferred;
+    require(!r->played == (r->unplayable != PLAYABLE));
+    if (r->made)
+        require(r->made == s->objects + ++s->made);
+    for (int g = 0; g < 2; g++) {
+        int64_t count;
+
+        s->access.count = 0;
+        if (r->played)
+            require(access_of(&s->access, r->played, (enum granularity)g, err) == 0);
+        count = depend_next(s->depend[g], s->access.uses, s->access.count, &distances, err);
+        require(count >= 0);
+        for (int64_t i = 0; i < count; i++)
+            require(distances[i] > (i ? distances[i - 1] : 0) && distances[i] < HORIZON);
+    }
+    return 0;
+}
+
+static void rehearse_all(struct learn *l, int count)
+{
+    struct rehearsal r = { .rehearsed = rehearsed };
+    struct show s = { 0 };
+    struct err err = { 0 };
+    struct spool *spool = spool_new(&err);
+    struct spooled *op;
+
+    require(spool);
+    for (int i = 0; i < count; i++)
+        require(spool_put(spool, &effects[i], NULL, 0, &err) == 0);
+    require(hierarchy_rewind(&l->hierarchy, &err) == 0);
+    check_lists(&l->hierarchy);
+    r.ctx = &s;
+    require(rehearsal_init(&r, &l->hierarchy, &l->repair,
+                           calloc(l->hierarchy.nameless + 1, sizeof(uint32_t)), &err) == 0);
+    s.objects = r.objects;
+    for (int g = 0; g < 2; g++)
+        require((s.depend[g] = depend_new(HORIZON, &err)) != NULL);
+    require(spool_rewind(spool, &err) == 0);
+    while ((op = spool_take(spool, &err)) != NULL)
+        require(rehearse(&r, op, &err) == 0);
+    require(err.code == 0 && rehearsal_end(&r, &err) == 0);
+    require(s.shown == (uint32_t)count && r.objects == s.objects + s.made);
+    check_lists(&l->hierarchy);
+    rehearsal_free(&r);
+    access_free(&s.access);
+    depend_free(s.depend[0]);
+    depend_free(s.depend[1]);
+    spool_free(spool);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct tree tree = { 0 };
@@ -164,6 +272,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_lists(&tree.learn.hierarchy);
     require(tree_sort(&tree, &err) == 0);
     require(tree_walk(&tree, NULL, visit, &shown, &err) == 0);
+    rehearse_all(&tree.learn, count);
     tree_free(&tree);
     return 0;
 }

@@ -9,7 +9,8 @@ Things are tuples; N is an Inode.number. Granularity FINE:
     ("mode" | "nlink" | "size", N)   attributes; mode stands for owner and group, too; size only of
                             files. Replies show attributes of what they are about (post_op_attr,
                             wcc_data): showing is reading
-    ("time", N)             changed by whatever sets ctime; read by a SETATTR with a guard
+    ("time", N)             ctime: set by whatever changes N, asked for by a SETATTR with a guard and by
+                            CREATE EXCLUSIVE; see Access.done()
     ("data", N, START, END) bytes; END None: all behind START
     ("name", N, NAME)       what NAME stands for in directory N, or that it stands for nothing
     ("names", N)            all names of N: read by listings, and by what needs N to be empty
@@ -62,7 +63,12 @@ class Access:
             self.read(("size", n))
 
     def done(self):
-        self.reads -= self.changes
+        """Who sets ctime does not care who else does; who asks for it does, and excludes both. So of
+        "time" setting counts as reading, asking as changing."""
+        asked = {thing for thing in self.reads if thing[0] == "time"}
+        times = {thing for thing in self.changes if thing[0] == "time"}
+        self.changes = self.changes - times | asked
+        self.reads = (self.reads - asked | times) - self.changes
         return self
 
 

@@ -392,7 +392,8 @@ static void show(char *to, const struct use *u, const struct effect *e)
                                          "time",   "place", "data", "name",  "names" };
     struct bytes name =
         e->name_role && u->name == XXH3_64bits(e->name.data, e->name.len) ? e->name : e->name2;
-    int len = snprintf(to, TOKEN, "%c%s%u", u->changes ? '+' : '-', kinds[u->thing], u->object);
+    bool is_set = u->changes != (u->thing == THING_TIME); /* depend.h */
+    int len = snprintf(to, TOKEN, "%c%s%u", is_set ? '+' : '-', kinds[u->thing], u->object);
 
     if (u->thing == THING_NAME) {
         assert_true(u->name == XXH3_64bits(name.data, name.len));
