@@ -18,6 +18,7 @@ static const struct command commands[] = {
     { "concurrency", cmd_concurrency, "say how much a replay of the trace can do at a time" },
     { "rdump", cmd_rdump, "make replay dumps, look at them and check them" },
     { "compare", cmd_compare, "say where two servers answered the same requests otherwise" },
+    { "report", cmd_report, "make reports of what compare found" },
     { "check", cmd_check, "verify a database or record stream" },
     { "key", cmd_key, "make and check the keys of pseudonyms" },
     { "policy", cmd_policy, "list, show and check what anonymizing can do" },

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/report/html.h
+ *
+ * The result of a comparison (schemas/compare.sql) as one HTML page, from that database alone.
+ *
+ * The page needs nothing else and works without a script; with one, its groups can be filtered and
+ * sorted, also by what stands behind the # of its address ("#filter?class=time&q=ctime").
+ * It has the first HTML_GROUPS_MAX groups of discrepancies, each with the examples that the result
+ * has; the list of all discrepancies stays in the database.
+ */
+#ifndef NFSDIGEST_REPORT_HTML_H
+#define NFSDIGEST_REPORT_HTML_H
+
+#include "base/err.h"
+
+#include <sqlite3.h>
+
+enum {
+    HTML_GROUPS_MAX = 500,
+    HTML_ROWS_MAX = 200,         /* fields of two replies side by side */
+    HTML_TEXT_MAX = 200,         /* bytes of a text, then it is cut */
+    HTML_REPLIES_MAX = 12 << 20, /* bytes of the page, then no more replies are shown */
+};
+
+/* Writes the page to |path| ("-": standard output), which appears when it is whole.  The text does
+ * not depend on when or where it is made. */
+int report_html(sqlite3 *result, const char *path, struct err *err);
+
+#endif

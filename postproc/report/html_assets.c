@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/report/html_assets.c
+ *
+ * html.css and html.js, taken into the program as they are by the assembler (HTML_CSS and HTML_JS
+ * are their paths).
+ */
+#include "report/html_parts.h"
+
+#include <gcrypt.h>
+
+__asm__(".pushsection .rodata\n"
+        ".globl html_style\n"
+        ".hidden html_style\n"
+        "html_style:\n"
+        ".incbin \"" HTML_CSS "\"\n"
+        ".byte 0\n"
+        ".globl html_script\n"
+        ".hidden html_script\n"
+        "html_script:\n"
+        ".incbin \"" HTML_JS "\"\n"
+        ".byte 0\n"
+        ".popsection\n");
+
+/* RFC 4648 s4, of 32 bytes. */
+static void base64(const uint8_t digest[32], char text[45])
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *to = text;
+
+    for (int i = 0; i < 33; i += 3) {
+        uint32_t three = (uint32_t)digest[i] << 16 | (uint32_t)digest[i + 1] << 8 |
+                         (i + 2 < 32 ? digest[i + 2] : 0);
+
+        for (int shift = 18; shift >= 0; shift -= 6)
+            *to++ = letters[three >> shift & 63];
+    }
+    text[43] = '=';
+    text[44] = '\0';
+}
+
+const char *html_policy(char text[HTML_POLICY_MAX])
+{
+    uint8_t digest[32];
+    char letters[45];
+
+    /* as engine/anon/cipher.c: who has finished libgcrypt's initialisation is not to be disturbed
+     */
+    if (!gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P)) {
+        gcry_check_version(NULL);
+        gcry_control(GCRYCTL_INITIALIZATION_FINISHED, 0);
+    }
+    gcry_md_hash_buffer(GCRY_MD_SHA256, digest, html_script, strlen(html_script));
+    base64(digest, letters);
+    snprintf(text, HTML_POLICY_MAX, "'sha256-%s'", letters);
+    return text;
+}

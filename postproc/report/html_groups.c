@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/report/html_groups.c
+ *
+ * The table of groups, and each group with its explanation.
+ */
+#include "report/html_parts.h"
+
+#include <stdio.h>
+
+static const char select_groups[] =
+    "SELECT c.id, c.count, c.compared, c.operation, c.field, c.class, k.name, c.difference,"
+    " c.reason, c.is_noise, c.noise_count, c.noise_compared, k.text, c.cause,"
+    " (SELECT l.text || ', ' || f.name || ' line ' || l.line FROM rule l"
+    "  JOIN rule_file f ON f.id = l.file WHERE l.id = c.rule)"
+    " FROM cluster c LEFT JOIN code k ON k.domain = 'kind' AND k.value = c.kind"
+    " ORDER BY c.id LIMIT ?1";
+
+enum group_column {
+    G_ID,
+    G_COUNT,
+    G_COMPARED,
+    G_OPERATION,
+    G_FIELD,
+    G_CLASS,
+    G_KIND,
+    G_DIFFERENCE,
+    G_REASON,
+    G_NOISE,
+    G_NOISE_COUNT,
+    G_NOISE_COMPARED,
+    G_KIND_TEXT,
+    G_CAUSE,
+    G_RULE,
+};
+
+static void put_attribute(struct html *h, const char *name, const char *value)
+{
+    page_put(&h->page, " data-%s=\"", name);
+    page_text(&h->page, value);
+    page_put(&h->page, "\"");
+}
+
+static void put_text_cell(struct html *h, sqlite3_stmt *row, int at)
+{
+    page_put(&h->page, "<td class=\"t\">");
+    html_put_column(h, row, at, "<span class=\"none\">none</span>");
+    page_put(&h->page, "</td>");
+}
+
+static void put_number_cell(struct html *h, sqlite3_stmt *row, int at)
+{
+    page_put(&h->page, "<td data-v=\"%lld\">", (long long)sqlite3_column_int64(row, at));
+    html_put_count(h, (uint64_t)sqlite3_column_int64(row, at));
+    page_put(&h->page, "</td>");
+}
+
+static void show_line(struct html *h, sqlite3_stmt *row)
+{
+    long long id = sqlite3_column_int64(row, G_ID);
+    bool noise = sqlite3_column_int(row, G_NOISE);
+
+    page_put(&h->page, "<tr data-id=\"%lld\" data-count=\"%lld\" data-noise=\"%d\"", id,
+             (long long)sqlite3_column_int64(row, G_COUNT), noise);
+    put_attribute(h, "class", html_column(row, G_CLASS));
+    put_attribute(h, "procedure", html_column(row, G_OPERATION));
+    put_attribute(h, "kind", html_column(row, G_KIND));
+    page_put(&h->page, "><td data-v=\"%lld\"><a href=\"#g%lld\">%lld</a></td>", id, id, id);
+    put_number_cell(h, row, G_COUNT);
+    put_number_cell(h, row, G_COMPARED);
+    put_text_cell(h, row, G_OPERATION);
+    page_put(&h->page, "<td class=\"t\"><code>");
+    html_put_column(h, row, G_FIELD, "");
+    page_put(&h->page, "</code></td>");
+    put_text_cell(h, row, G_CLASS);
+    put_text_cell(h, row, G_KIND);
+    page_put(&h->page, "<td class=\"t\">");
+    html_put_column(h, row, G_DIFFERENCE, "");
+    page_put(&h->page, "<br><small>");
+    html_put_column(h, row, G_REASON, "");
+    page_put(&h->page, "</small></td>");
+    page_put(&h->page, "<td class=\"t\">%s</td></tr>\n", noise ? "noise" : "");
+}
+
+static const char group_table[] =
+    "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Groups of discrepancies\">"
+    "<table id=\"groups\"><caption>Like discrepancies are one group; the number leads to its "
+    "explanation and examples</caption><thead><tr>"
+    "<th scope=\"col\" data-sort=\"number\">group</th>"
+    "<th scope=\"col\" data-sort=\"number\">count</th>"
+    "<th scope=\"col\" data-sort=\"number\">compared</th>"
+    "<th scope=\"col\" data-sort=\"text\" class=\"t\">procedure</th>"
+    "<th scope=\"col\" data-sort=\"text\" class=\"t\">field</th>"
+    "<th scope=\"col\" data-sort=\"text\" class=\"t\">class</th>"
+    "<th scope=\"col\" data-sort=\"text\" class=\"t\">kind</th>"
+    "<th scope=\"col\" data-sort=\"text\" class=\"t\">difference and explanation</th>"
+    "<th scope=\"col\" data-sort=\"text\" class=\"t\">noise</th></tr></thead><tbody>\n";
+
+/* Shown by the script, which also fills the lists. */
+static const char filters[] =
+    "<form id=\"filters\" hidden aria-label=\"Filters\">\n"
+    "<label for=\"f-class\">class</label> <select id=\"f-class\"></select>\n"
+    "<label for=\"f-procedure\">procedure</label> <select id=\"f-procedure\"></select>\n"
+    "<label for=\"f-kind\">kind</label> <select id=\"f-kind\"></select>\n"
+    "<label for=\"f-noise\">noise</label> <select id=\"f-noise\"><option value=\"\">shown</option>"
+    "<option value=\"hide\">hidden</option><option value=\"only\">alone</option></select>\n"
+    "<label for=\"f-q\">text</label> <input id=\"f-q\" type=\"search\" size=\"18\">\n"
+    "<button type=\"reset\">show all</button> <output id=\"shown\"></output>\n</form>\n";
+
+/* --- one group */
+
+static void show_group(struct html *h, sqlite3_stmt *row)
+{
+    struct page *page = &h->page;
+    long long id = sqlite3_column_int64(row, G_ID);
+
+    page_put(page,
+             "<section class=\"group\" id=\"g%lld\" data-id=\"%lld\" aria-labelledby=\"h%lld\">"
+             "<h3 id=\"h%lld\">%lld. ",
+             id, id, id, id, id);
+    html_put_column(h, row, G_OPERATION, "");
+    page_put(page, " <code>");
+    html_put_column(h, row, G_FIELD, "");
+    page_put(page, "</code>: ");
+    html_put_column(h, row, G_DIFFERENCE, "");
+    page_put(page, "</h3>\n<p class=\"reason\">");
+    page_text_cut(page, html_column(row, G_REASON), 4 * HTML_TEXT_MAX);
+    page_put(page, ".</p>\n<p>");
+    html_put_count(h, (uint64_t)sqlite3_column_int64(row, G_COUNT));
+    page_put(page, " of ");
+    html_put_count(h, (uint64_t)sqlite3_column_int64(row, G_COMPARED));
+    page_put(page, " comparisons; kind: ");
+    html_put_column(h, row, G_KIND, "?");
+    page_put(page, " (");
+    html_put_column(h, row, G_KIND_TEXT, "");
+    page_put(page, ")");
+    if (!html_is_null(row, G_CLASS)) {
+        page_put(page, "; class: ");
+        html_put_column(h, row, G_CLASS, "");
+    }
+    page_put(page, "; rule: <code>");
+    html_put_column(h, row, G_RULE, "none");
+    page_put(page, "</code>");
+    if (!html_is_null(row, G_CAUSE)) {
+        page_put(page, "; cause: <code>");
+        html_put_column(h, row, G_CAUSE, "");
+        page_put(page, "</code>");
+    }
+    if (!html_is_null(row, G_NOISE_COUNT)) {
+        page_put(page, "; between two runs of the reference: ");
+        html_put_count(h, (uint64_t)sqlite3_column_int64(row, G_NOISE_COUNT));
+        page_put(page, " of ");
+        html_put_count(h, (uint64_t)sqlite3_column_int64(row, G_NOISE_COMPARED));
+        page_put(page, sqlite3_column_int(row, G_NOISE) ? ": noise" : "");
+    }
+    page_put(page, "</p>\n");
+    if (!page->failed && html_examples(h, id) < 0)
+        page->failed = true;
+    page_put(page, "<p><a href=\"#groups\">all groups</a></p>\n</section>\n");
+}
+
+int html_groups(struct html *h)
+{
+    struct page *page = &h->page;
+    int64_t all;
+
+    if (db_number(h->db, "SELECT count(*) FROM cluster", 0, &all, h->err) < 0)
+        return -h->err->code;
+    page_put(page, "<h2 id=\"discrepancies\">Discrepancies</h2>\n");
+    if (!all) {
+        page_put(page, "<p>There are none.</p>\n");
+        return 0;
+    }
+    page_raw(page, filters, sizeof(filters) - 1);
+    page_raw(page, group_table, sizeof(group_table) - 1);
+    if (html_rows(h, select_groups, HTML_GROUPS_MAX, 0, show_line) < 0)
+        return -h->err->code;
+    page_put(page, "</tbody></table></div>\n<p class=\"note\">The page has examples of each group. "
+                   "All discrepancies are in the database: <code>SELECT * FROM finding WHERE "
+                   "cluster = 1</code></p>\n");
+    if (all > HTML_GROUPS_MAX) {
+        page_put(page, "<p class=\"warning\">There are ");
+        html_put_count(h, (uint64_t)all);
+        page_put(page, " groups; the page has the %d most frequent ones.</p>\n", HTML_GROUPS_MAX);
+    }
+    page_put(page, "<h2>Groups one by one</h2>\n<p class=\"note\">In replies side by side "
+                   "the values that differ are marked. \"differs (tolerance)\": by that kind of "
+                   "rule it is no discrepancy, or its comparison was withheld. Frames are those of "
+                   "the captures named above.</p>\n");
+    return html_rows(h, select_groups, HTML_GROUPS_MAX, 0, show_group) < 0 ? -h->err->code : 0;
+}

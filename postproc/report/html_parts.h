@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/report/html_parts.h
+ *
+ * What the files of the HTML report share: html.c has the page, its summary and its lists,
+ * html_groups.c the groups, html_examples.c their examples, html_replies.c two replies side by
+ * side, html_latency.c latencies.
+ */
+#ifndef NFSDIGEST_REPORT_HTML_PARTS_H
+#define NFSDIGEST_REPORT_HTML_PARTS_H
+
+#include "compare/pairs.h"
+#include "report/html.h"
+#include "report/page.h"
+
+/* Rows of the queries have ref in the left and sut in the right one of two like columns. */
+struct html {
+    sqlite3 *db;
+    struct page page;
+    struct err *err;
+    struct rules *rules;      /* those of the result */
+    struct places_set places; /* fields, by procedure */
+    bool many_captures;       /* a side has several */
+};
+
+/* Calls |show| for each row of |sql|, whose ?1 and ?2 are |a| and |b|: how many there were, or
+ * negative. */
+int64_t html_rows(struct html *h, const char *sql, int64_t a, int64_t b,
+                  void (*show)(struct html *h, sqlite3_stmt *row));
+
+static inline bool html_is_null(sqlite3_stmt *row, int at)
+{
+    return sqlite3_column_type(row, at) == SQLITE_NULL;
+}
+
+/* Text of a column, "" for NULL; lives as long as the row. */
+const char *html_column(sqlite3_stmt *row, int at);
+/* Puts a column as text, cut at HTML_TEXT_MAX; NULL: |none|, which is markup. */
+void html_put_column(struct html *h, sqlite3_stmt *row, int at, const char *none);
+void html_put_count(struct html *h, uint64_t n);
+
+/* html_groups.c */
+int html_groups(struct html *h);
+
+/* html_examples.c */
+int html_examples(struct html *h, int64_t cluster);
+
+/* html_replies.c: two bodies beside each other. */
+struct html_message {
+    const struct procedure *procedure;
+    int64_t program, version;
+    bool answered;
+    const char *status; /* or NULL */
+    struct bytes body;  /* len 0 and |wire_len| not: it is not in the result */
+    uint32_t wire_len;
+    struct bytes data_digest;
+};
+struct html_found {
+    const char *field, *element; /* as in table discrepancy; |element| may be NULL */
+    int64_t ref, sut;            /* operations; 0: none */
+    int64_t cluster;
+};
+int html_replies(struct html *h, const struct html_message message[SIDES],
+                 const struct html_found *found);
+
+/* html_latency.c */
+int html_latency(struct html *h);
+
+/* html_assets.c: html.css and html.js as they are. */
+extern const char html_style[], html_script[];
+enum { HTML_POLICY_MAX = 64 };
+/* The Content-Security-Policy that lets html_script run and no other script. Returns |text|. */
+const char *html_policy(char text[HTML_POLICY_MAX]);
+
+#endif
