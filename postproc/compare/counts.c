@@ -85,14 +85,16 @@ static int compare_again_counts(struct pairs *p, struct err *err)
     return result;
 }
 
-/* TCP connections over which a client sent NFS requests. */
+/* TCP connections of each client to the port of NFS. */
 static const char select_connections[] =
-    "WITH r AS (SELECT o.client AS client, count(DISTINCT o.flow) AS n FROM ref.operation o"
-    "  JOIN ref.flow f ON f.id = o.flow WHERE f.transport = 6 AND o.program = 100003 AND"
-    "  o.server = ifnull(?1, o.server) GROUP BY o.client),"
-    " s AS (SELECT o.client AS client, count(DISTINCT o.flow) AS n FROM sut.operation o"
-    "  JOIN sut.flow f ON f.id = o.flow WHERE f.transport = 6 AND o.program = 100003 AND"
-    "  o.server = ifnull(?2, o.server) GROUP BY o.client)"
+    "WITH r AS (SELECT client, count(*) AS n FROM ref.flow WHERE transport = 6 AND"
+    "  server = ifnull(?1, server) AND server_port = (SELECT f.server_port FROM ref.operation o"
+    "  JOIN ref.flow f ON f.id = o.flow WHERE o.program = 100003 AND o.server ="
+    "  ifnull(?1, o.server) LIMIT 1) GROUP BY client),"
+    " s AS (SELECT client, count(*) AS n FROM sut.flow WHERE transport = 6 AND"
+    "  server = ifnull(?2, server) AND server_port = (SELECT f.server_port FROM sut.operation o"
+    "  JOIN sut.flow f ON f.id = o.flow WHERE o.program = 100003 AND o.server ="
+    "  ifnull(?2, o.server) LIMIT 1) GROUP BY client)"
     " SELECT c.ref, r.n, s.n FROM main.client c JOIN r ON r.client = c.ref"
     " JOIN s ON s.client = c.sut WHERE r.n <> s.n ORDER BY c.id";
 

@@ -26,11 +26,10 @@ int found_open(struct pairs *p, struct err *err)
         tables_prepare(db, "INSERT OR IGNORE INTO main.frame VALUES (?,?,?,?,?,?,?,?)", &f->frame,
                        err) < 0 ||
         tables_run(db,
-                   "CREATE TEMP TABLE latency (program INTEGER, version INTEGER, procedure INTEGER,"
-                   " ref INTEGER, sut INTEGER)",
+                   "CREATE TEMP TABLE latency (timed INTEGER, ref INTEGER, sut INTEGER)",
                    err) < 0)
         return -err->code;
-    return tables_prepare(db, "INSERT INTO temp.latency VALUES (?,?,?,?,?)", &f->latency, err);
+    return tables_prepare(db, "INSERT INTO temp.latency VALUES (?,?,?)", &f->latency, err);
 }
 
 void found_close(struct pairs *p)
@@ -232,8 +231,22 @@ static void note_slow(struct found *f, const struct slow *s)
     f->slowest[at] = *s;
 }
 
+static struct timed *get_timed(struct found *f, const struct effect *e)
+{
+    uint32_t i = 0;
+
+    while (i < f->timed_count && f->timed[i].procedure != e->procedure)
+        i++;
+    if (i == TIMED_MAX)
+        return NULL;
+    if (i == f->timed_count)
+        f->timed[f->timed_count++] = (struct timed){ e->program, e->version, e->procedure, 0 };
+    return &f->timed[i];
+}
+
 int found_latency(struct pairs *p, struct err *err)
 {
+    struct timed *timed;
     const struct half *half = p->pair.half;
     const struct effect *e = &half[REF].effect;
     struct slow s = { p->pair.id, half[REF].effect.id, half[SUT].effect.id, { 0, 0 } };
@@ -244,13 +257,13 @@ int found_latency(struct pairs *p, struct err *err)
         s.latency[side] = half[side].reply_time - half[side].call_time;
     }
     note_slow(p->found, &s);
-    if (!e->procedure)
+    timed = e->procedure ? get_timed(p->found, e) : NULL;
+    if (!timed)
         return 0;
-    sqlite3_bind_int64(p->found->latency, 1, e->program);
-    sqlite3_bind_int64(p->found->latency, 2, e->version);
-    sqlite3_bind_int64(p->found->latency, 3, e->procedure->number);
-    sqlite3_bind_int64(p->found->latency, 4, s.latency[REF]);
-    sqlite3_bind_int64(p->found->latency, 5, s.latency[SUT]);
+    timed->count++;
+    sqlite3_bind_int64(p->found->latency, 1, timed - p->found->timed);
+    sqlite3_bind_int64(p->found->latency, 2, s.latency[REF]);
+    sqlite3_bind_int64(p->found->latency, 3, s.latency[SUT]);
     return tables_step(p->c->db, p->found->latency, err);
 }
 

@@ -11,7 +11,7 @@
 
 #include "compare/pairs.h"
 
-enum { EXAMPLES = 3, SLOWEST = 20 };
+enum { EXAMPLES = 3, SLOWEST = 20, TIMED_MAX = 256 };
 
 struct example {
     int64_t discrepancy, alignment;
@@ -44,6 +44,13 @@ struct slow {
     int64_t alignment, ref, sut, latency[SIDES];
 };
 
+/* A procedure that has latencies. */
+struct timed {
+    uint32_t program, version;
+    const struct procedure *procedure;
+    uint64_t count;
+};
+
 struct found {
     struct cluster *clusters;
     uint32_t cluster_count, cluster_cap;
@@ -51,6 +58,8 @@ struct found {
     struct withheld *withheld;
     uint32_t withheld_count, withheld_cap;
     struct table by_reason;
+    struct timed timed[TIMED_MAX]; /* more procedures there are not */
+    uint32_t timed_count;
     struct slow slowest[SLOWEST];
     uint32_t slow_count;
     uint64_t discrepancies, withheld_total;

@@ -12,8 +12,8 @@ enum { PERCENTILES = 3, BUCKETS = 256 };
 static const unsigned percents[PERCENTILES] = { 50, 90, 99 };
 
 struct sums {
-    int64_t key[3];
-    uint64_t count, rank;
+    const struct timed *timed;
+    uint64_t rank;
     int64_t at[PERCENTILES], max;
     double sum;
     uint64_t buckets[BUCKETS];
@@ -34,19 +34,19 @@ static unsigned bucket_of(int64_t ns)
 static int write_sums(struct pairs *p, sqlite3_stmt *latency, int side, const struct sums *s,
                       struct err *err)
 {
-    const struct procedure *procedure =
-        procedure_find((uint32_t)s->key[0], (uint32_t)s->key[1], (uint32_t)s->key[2]);
+    const struct timed *t = s->timed;
+    const int64_t key[3] = { t->program, t->version, t->procedure->number };
     char sql[768], name[64];
     sqlite3_stmt *stmt;
     int result = 0;
 
-    operation_words((uint32_t)s->key[0], procedure, name);
+    operation_words(t->program, t->procedure, name);
     for (unsigned i = 0; result == 0 && i < BUCKETS; i++) {
         if (!s->buckets[i])
             continue;
         sqlite3_bind_int(latency, 1, side + 1);
         for (int k = 0; k < 3; k++)
-            sqlite3_bind_int64(latency, 2 + k, s->key[k]);
+            sqlite3_bind_int64(latency, 2 + k, key[k]);
         sqlite3_bind_int(latency, 5, (int)i);
         sqlite3_bind_int64(latency, 6, (int64_t)s->buckets[i]);
         result = tables_step(p->c->db, latency, err);
@@ -66,13 +66,13 @@ static int write_sums(struct pairs *p, sqlite3_stmt *latency, int side, const st
     if (tables_prepare(p->c->db, sql, &stmt, err) < 0)
         return -err->code;
     for (int k = 0; k < 3; k++)
-        sqlite3_bind_int64(stmt, 1 + k, s->key[k]);
+        sqlite3_bind_int64(stmt, 1 + k, key[k]);
     db_bind_text(stmt, 4, name);
-    sqlite3_bind_int64(stmt, 5, (int64_t)s->count);
+    sqlite3_bind_int64(stmt, 5, (int64_t)t->count);
     for (int k = 0; k < PERCENTILES; k++)
         sqlite3_bind_int64(stmt, 6 + k, s->at[k]);
     sqlite3_bind_int64(stmt, 9, s->max);
-    sqlite3_bind_int64(stmt, 10, (int64_t)(s->sum / (double)s->count));
+    sqlite3_bind_int64(stmt, 10, (int64_t)(s->sum / (double)t->count));
     result = tables_step(p->c->db, stmt, err);
     sqlite3_finalize(stmt);
     return result;
@@ -82,7 +82,7 @@ static void take(struct sums *s, int64_t ns)
 {
     s->rank++;
     for (int k = 0; k < PERCENTILES; k++)
-        if (s->rank == rank_of(s->count, percents[k]))
+        if (s->rank == rank_of(s->timed->count, percents[k]))
             s->at[k] = ns;
     s->max = ns;
     s->sum += (double)ns;
@@ -91,18 +91,13 @@ static void take(struct sums *s, int64_t ns)
 
 static int write_side(struct pairs *p, int side, struct err *err)
 {
-    const char *column = p->c->side[side].schema;
-    struct sums s = { .count = 0 };
+    struct sums s = { .timed = NULL };
     sqlite3_stmt *stmt, *latency;
-    char sql[320];
+    char sql[96];
     int result;
 
-    snprintf(sql, sizeof(sql),
-             "SELECT l.program, l.version, l.procedure, l.%s, c.n FROM temp.latency l JOIN"
-             " (SELECT program, version, procedure, count(*) AS n FROM temp.latency"
-             "  GROUP BY program, version, procedure) c"
-             " USING (program, version, procedure) ORDER BY 1, 2, 3, 4",
-             column);
+    snprintf(sql, sizeof(sql), "SELECT timed, %s FROM temp.latency ORDER BY 1, 2",
+             p->c->side[side].schema);
     if (tables_prepare(p->c->db, sql, &stmt, err) < 0)
         return -err->code;
     if (tables_prepare(p->c->db, "INSERT INTO main.latency VALUES (?,?,?,?,?,?)", &latency, err) <
@@ -111,20 +106,17 @@ static int write_side(struct pairs *p, int side, struct err *err)
         return -err->code;
     }
     while ((result = db_row(p->c->db, stmt, err)) > 0) {
-        int64_t key[3];
+        const struct timed *timed = &p->found->timed[sqlite3_column_int64(stmt, 0)];
 
-        for (int k = 0; k < 3; k++)
-            key[k] = sqlite3_column_int64(stmt, k);
-        if (!s.count || memcmp(key, s.key, sizeof(key)) != 0) {
-            if (s.count && (result = write_sums(p, latency, side, &s, err)) < 0)
+        if (timed != s.timed) {
+            if (s.timed && (result = write_sums(p, latency, side, &s, err)) < 0)
                 break;
             memset(&s, 0, sizeof(s));
-            memcpy(s.key, key, sizeof(key));
-            s.count = (uint64_t)sqlite3_column_int64(stmt, 4);
+            s.timed = timed;
         }
-        take(&s, sqlite3_column_int64(stmt, 3));
+        take(&s, sqlite3_column_int64(stmt, 1));
     }
-    if (result == 0 && s.count)
+    if (result == 0 && s.timed)
         result = write_sums(p, latency, side, &s, err);
     sqlite3_finalize(stmt);
     sqlite3_finalize(latency);

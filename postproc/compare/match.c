@@ -399,12 +399,16 @@ static const char put_rest[] =
     " FROM temp.part1 p LEFT JOIN main.object o ON o.ref = p.object;"
     "INSERT INTO temp.pair (kind, reason, ref, sut, object, client, listing, place) SELECT 3, 0, "
     "NULL, p.id, o.id, p.client, p.first, NULL"
-    " FROM temp.part2 p LEFT JOIN main.object o ON o.sut = p.object;"
-    /* what only the sut was asked stands behind the pair before it */
+    " FROM temp.part2 p LEFT JOIN main.object o ON o.sut = p.object;";
+
+/* What only the sut was asked stands behind the pair before it. */
+static const char place_rest[] =
     "CREATE INDEX temp.pair_by_sut ON pair (sut, place) WHERE ref IS NOT NULL AND sut IS NOT NULL;"
     "UPDATE temp.pair SET place = ifnull((SELECT p.place FROM temp.pair p WHERE p.ref IS NOT NULL"
     " AND p.sut IS NOT NULL AND p.sut < pair.sut ORDER BY p.sut DESC LIMIT 1), 0)"
-    " WHERE ref IS NULL;"
+    " WHERE ref IS NULL;";
+
+static const char put_all[] =
     "INSERT INTO main.alignment SELECT NULL, p.kind, p.reason, p.ref, p.sut, p.object, p.client,"
     " p.listing, a.bits, b.bits, p.state1, p.state2, p.state3 FROM temp.pair p LEFT JOIN "
     "temp.overlap1 a ON a.id = p.ref"
@@ -454,6 +458,18 @@ static int run(struct match *m, struct err *err)
     return tables_run(m->c->db, "COMMIT", err);
 }
 
+static int put_table(sqlite3 *db, struct err *err)
+{
+    int64_t alone;
+
+    if (tables_run(db, put_rest, err) < 0 ||
+        db_number(db, "SELECT EXISTS (SELECT 1 FROM temp.pair WHERE ref IS NULL)", 0, &alone, err) <
+            0 ||
+        (alone && tables_run(db, place_rest, err) < 0))
+        return -err->code;
+    return tables_run(db, put_all, err);
+}
+
 int match_run(struct compare *c, struct err *err)
 {
     struct match m = { .c = c };
@@ -470,5 +486,5 @@ int match_run(struct compare *c, struct err *err)
     c->pairs = m.pairs;
     if (result == 0 && !m.pairs)
         return err_set(err, ERR_INPUT, "the two sides have no operation in common");
-    return result < 0 ? result : tables_run(c->db, put_rest, err);
+    return result < 0 ? result : put_table(c->db, err);
 }

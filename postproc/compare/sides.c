@@ -203,11 +203,11 @@ static int put_mapped(struct compare *c, const char *map, struct err *err)
     return put_client(c, ref, equals + 1, err);
 }
 
-/* Clients come in the order of their first calls. */
+/* Clients come in the order of their first frames. */
 static const char find_clients[] =
     "CREATE TEMP TABLE client%d (number INTEGER PRIMARY KEY, address TEXT NOT NULL);"
-    "INSERT INTO temp.client%d (address) SELECT client FROM %s.operation WHERE %s GROUP BY client"
-    " ORDER BY min(ifnull(call_time, reply_time)), client;";
+    "INSERT INTO temp.client%d (address) SELECT client FROM %s.flow WHERE %s GROUP BY client"
+    " ORDER BY min(ifnull(time, 0)), client;";
 
 int clients_match(struct compare *c, const struct compare_options *options, struct err *err)
 {
