@@ -29,7 +29,7 @@ struct trial {
     uint32_t entry, entry2;   /* what the names stand for */
     uint32_t found, target;   /* nodes of these */
     bool makes, moves, idle;  /* a new object; a RENAME; of one object to itself */
-    bool met_itself;          /* "." or ".." were looked up */
+    bool met_itself;          /* the name is "." or ".." */
     struct image images[TRIAL_IMAGES];
     uint32_t image_count;
     uint64_t size_before;

@@ -151,7 +151,7 @@ static void write_back(const struct trial *t, const struct image *i)
     n->rdev[0] = i->rdev[0];
     n->rdev[1] = i->rdev[1];
     n->size = i->size;
-    n->knows |= i->knows;
+    n->knows = i->knows;
     if (i->changed && t->e->done_time > n->changed)
         n->changed = t->e->done_time;
     if (i->mode_changed && t->e->done_time > n->first_done)
