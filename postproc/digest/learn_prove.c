@@ -324,7 +324,13 @@ int prove_exists(struct step *s, uint32_t parent, struct bytes name, uint8_t typ
     do {
         id = entry_find(s->h, parent, name);
         if (id) {
+            node = entry_at(s->h, id)->node;
             entry_at(s->h, id)->seen_id = s->e->id;
+            if (!node_at(s->h, node)->type) {
+                node_uncount(s->h, node);
+                node_at(s->h, node)->type = type;
+                node_count(s->h, node);
+            }
             return 0;
         }
         result = explain(s, parent, name, IT_BINDS, 0);
