@@ -44,7 +44,8 @@ bool feed_frame(const packet_info *pinfo, tvbuff_t *tvb, struct frame *out)
         .wire_len = wire_len > cap_len ? wire_len : cap_len,
         .link_type = linktype(pinfo->rec->rec_header.packet_header.pkt_encap),
     };
-    if (pinfo->presence_flags & PINFO_HAS_TS)
-        out->time = (int64_t)pinfo->abs_ts.secs * 1000000000 + pinfo->abs_ts.nsecs;
+    /* not |pinfo->abs_ts|, to which Wireshark's Time Shift adds something */
+    if (pinfo->rec->presence_flags & WTAP_HAS_TS)
+        out->time = (int64_t)pinfo->rec->ts.secs * 1000000000 + pinfo->rec->ts.nsecs;
     return true;
 }

@@ -4,19 +4,22 @@
 #include "nfspair.h"
 #include "pairs.h"
 
-#include <epan/plugin_if.h>
-
 static void *frame_number(frame_data *fd, void *unused)
 {
     (void)unused;
     return GUINT_TO_POINTER(fd->num);
 }
 
+uint32_t menu_frame(void)
+{
+    return GPOINTER_TO_UINT(plugin_if_get_frame_data(frame_number, NULL));
+}
+
 /* The messages of the selected frame; NULL: none, or nothing is selected. */
 static const struct pair_message *selected(void)
 {
     const struct pairs *pairs = tree_pairs();
-    uint32_t frame = GPOINTER_TO_UINT(plugin_if_get_frame_data(frame_number, NULL));
+    uint32_t frame = menu_frame();
     return pairs && frame ? pairs_first(pairs, frame) : NULL;
 }
 
@@ -88,4 +91,5 @@ void menu_register(void)
                           "The call, the reply, and all copies of both", show_operation, NULL);
     ext_menubar_add_entry(menu, "Show Operations on This Object",
                           "Everything done to the file or directory", show_object, NULL);
+    menu_discrepancies_register(menu);
 }

@@ -7,14 +7,18 @@
  * common/recorder.h.
  *
  * Tree mode, everywhere else: tree.c is a postdissector that feeds each frame to an engine, once,
- * and show.c shows what pairs.c kept of it; menu.c has the entries under Tools.
+ * and show.c shows what pairs.c kept of it; show_discrepancies.c shows what discrepancies.c finds
+ * in the result of a comparison.  menu.c and menu_discrepancies.c have the entries under Tools.
  *
  * All but the recorder's worker runs in libwireshark's one thread.
  */
 #ifndef NFSDIGEST_NFSPAIR_H
 #define NFSDIGEST_NFSPAIR_H
 
+#include "discrepancies.h"
+
 #include <epan/packet.h>
+#include <epan/plugin_if.h>
 
 /* The protocol "nfspair", as proto_register_protocol gave it. */
 extern int proto_nfspair;
@@ -32,8 +36,17 @@ void tree_handoff(void);  /* the postdissector */
 /* What is known of the open capture, or NULL. */
 const struct pairs *tree_pairs(void);
 
-/* --- menu.c --- */
+/* What is known of discrepancies in it, or NULL. */
+const struct discrepancies *tree_found(void);
+/* Calls |show| for those of a message of the frame that is shown under |number|: see
+ * discrepancies_of.  0: none, or there is no database, or it failed, which is said. */
+int64_t tree_discrepancies(uint32_t number, uint32_t xid, discrepancy_show show, void *ctx);
+
+/* --- menu.c, menu_discrepancies.c --- */
 
 void menu_register(void);
+void menu_discrepancies_register(ext_menu_t *menu);
+/* Number of the selected frame; 0: none. */
+uint32_t menu_frame(void);
 
 #endif

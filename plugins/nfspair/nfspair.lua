@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Filters for people: Tools > NFS Pair Filters in Wireshark's window.  The plugin itself
--- (nfspair.so) has the entries that look at the selected packet.
+-- Filters for people: Tools > NFS Pair Filters in Wireshark's window, and there the report of a
+-- comparison and colours.  The plugin itself (nfspair.so) has the entries that look at the selected
+-- packet: next discrepancy, the other server's answer, operations on this object, ...
 
 if not gui_enabled() then
     return
@@ -18,6 +19,11 @@ local function quote(text)
     return '"' .. text:gsub('[\\"]', "\\%0") .. '"'
 end
 
+-- What two servers answered in another way: the outcome itself, and what is in the reply; the rest is
+-- what clocks and networks may have done.  The profile's colours are by the same three.
+local OUTCOME = 'nfspair.discrepancy.kind in {"rpc", "missing reply", "status", "malformed"}'
+local VALUE = 'nfspair.discrepancy.kind in {"value", "presence", "order", "entry", "pattern", "count"}'
+
 local filters = {
     { "Calls without a reply", "nfspair.message == 0 and nfspair.pairing in {1, 3, 4}" },
     { "Replies without a call", "nfspair.message == 1 and nfspair.pairing == 2" },
@@ -27,6 +33,8 @@ local filters = {
     { "Slower than 100 ms", "nfspair.latency > 0.1" },
     { "Changes to names",
       'nfspair.procedure in {"CREATE", "MKDIR", "SYMLINK", "MKNOD", "REMOVE", "RMDIR", "RENAME", "LINK"}' },
+    { "Discrepancies", "nfspair.discrepancy" },
+    { "Discrepancies in the outcome", OUTCOME },
 }
 for _, entry in ipairs(filters) do
     register_menu(MENU .. entry[1], function() apply(entry[2]) end, MENU_TOOLS_UNSORTED)
@@ -54,4 +62,50 @@ register_menu(MENU .. "Procedure and latency...", function()
             apply(table.concat(terms, " and "))
         end
     end, "Procedure", "Milliseconds")
+end, MENU_TOOLS_UNSORTED)
+
+register_menu(MENU .. "Discrepancies of field...", function()
+    new_dialog("NFS Pair: discrepancies of a field", function(text)
+        if text and text ~= "" then
+            apply("nfspair.discrepancy.field contains " .. quote(text))
+        end
+    end, "Field, or a part of its name")
+end, MENU_TOOLS_UNSORTED)
+
+-- For this session; View > Colorize Conversation > Reset Colorization takes them off.  The first one
+-- that matches has its way.
+register_menu(MENU .. "Colour discrepancies", function()
+    set_color_filter_slot(1, OUTCOME)
+    set_color_filter_slot(2, VALUE)
+    set_color_filter_slot(3, "nfspair.discrepancy")
+end, MENU_TOOLS_UNSORTED)
+
+-- A file's name as a URL: all but the plainest bytes are escaped.
+local function url_of(path)
+    return "file://" .. path:gsub("[^%w/._~-]", function(c)
+        return string.format("%%%02X", c:byte())
+    end)
+end
+
+-- The report is looked for beside the database, under its name with .html in the place of .db.
+register_menu(MENU .. "Open the comparison's report", function()
+    local database = get_preference("nfspair.discrepancies") or ""
+    local report = database:gsub("%.db$", "") .. ".html"
+    local file = database ~= "" and io.open(report, "r")
+    if file then
+        file:close()
+        if not report:match("^/") then
+            report = (os.getenv("PWD") or "") .. "/" .. report
+        end
+        browser_open_url(url_of(report))
+        return
+    end
+    local window = TextWindow.new("NFS Pair")
+    if database == "" then
+        window:set("No comparison is known: the preference \"Discrepancies\" of the protocol NFS Pair\n" ..
+                   "names the result of one (nfsdigest compare -o FILE).")
+    else
+        window:set("There is no report " .. report .. ". This makes it:\n\n    nfsdigest report --html " ..
+                   report .. " " .. database)
+    end
 end, MENU_TOOLS_UNSORTED)

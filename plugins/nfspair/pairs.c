@@ -289,12 +289,25 @@ int pairs_frame(struct pairs *pairs, const struct frame *frame, struct err *err)
     return engine_frame(pairs->engine, &fed, err);
 }
 
+uint32_t pairs_count(const struct pairs *pairs)
+{
+    return pairs->fed;
+}
+
 uint32_t pairs_shown(const struct pairs *pairs, uint32_t frame)
 {
     const uint32_t *shown = existing(&pairs->shown, sizeof *shown, frame);
     if (!pairs->shown.len)
         return frame;
     return shown ? *shown : 0;
+}
+
+uint32_t pairs_fed(const struct pairs *pairs, uint32_t number)
+{
+    const uint32_t *order = existing(&pairs->order, sizeof *order, number);
+    if (!pairs->order.len)
+        return number;
+    return order ? *order : 0;
 }
 
 int pairs_end(struct pairs *pairs, struct err *err)
@@ -307,10 +320,7 @@ int pairs_end(struct pairs *pairs, struct err *err)
 
 const struct pair_message *pairs_first(const struct pairs *pairs, uint32_t frame)
 {
-    const uint32_t *order = existing(&pairs->order, sizeof *order, frame);
-    if (pairs->order.len)
-        frame = order ? *order : 0;
-    const uint32_t *first = existing(&pairs->frames, sizeof *first, frame);
+    const uint32_t *first = existing(&pairs->frames, sizeof *first, pairs_fed(pairs, frame));
     if (!first || !*first)
         return NULL;
     return existing(&pairs->messages, sizeof(struct pair_message), *first - 1);

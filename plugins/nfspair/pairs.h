@@ -51,6 +51,8 @@ void pairs_free(struct pairs *pairs);
 /* Numbers grow, but for one case: with a read filter Wireshark gives the number of a frame that it
  * throws away to the next one.  Such a frame still counts, it is just not shown. */
 int pairs_frame(struct pairs *pairs, const struct frame *frame, struct err *err);
+/* How many there were. */
+uint32_t pairs_count(const struct pairs *pairs);
 /* The capture is over: calls that still wait will get no reply. Further frames are ignored. */
 int pairs_end(struct pairs *pairs, struct err *err);
 
@@ -60,6 +62,10 @@ const struct pair_message *pairs_next(const struct pairs *pairs, const struct pa
 
 /* The number under which Wireshark shows a frame of an operation; 0: not at all. */
 uint32_t pairs_shown(const struct pairs *pairs, uint32_t frame);
+
+/* The other way round: which frame of the capture, counted with those that were thrown away, is
+ * shown under |number|; 0: none. */
+uint32_t pairs_fed(const struct pairs *pairs, uint32_t number);
 
 /* NULL: no such operation. */
 const struct pair_operation *pairs_operation(const struct pairs *pairs, uint32_t id);

@@ -2,6 +2,7 @@
 /* The fields of the tree and how a message is shown in them. */
 #include "show.h"
 
+#include "show_discrepancies.h"
 #include "wire/rpc.h"
 
 #include <epan/expert.h>
@@ -204,6 +205,13 @@ static void add_experts(const struct place *p, proto_item *item)
         expert_add_info(p->pinfo, item, &ei_malformed);
 }
 
+/* They are about the first copy, which the database names. */
+static void add_discrepancies(const struct place *p)
+{
+    if (!p->m->repeat)
+        show_discrepancies(p->tree, p->tvb, p->pinfo, p->pairs, p->op->xid);
+}
+
 static proto_item *add_root(const struct place *p)
 {
     bool partial;
@@ -226,6 +234,7 @@ void show_message(proto_tree *parent, tvbuff_t *tvb, packet_info *pinfo, const s
         return;
     if (!parent) {
         add_experts(&p, NULL);
+        add_discrepancies(&p);
         return;
     }
     proto_item *root = add_root(&p);
@@ -242,6 +251,7 @@ void show_message(proto_tree *parent, tvbuff_t *tvb, packet_info *pinfo, const s
     add_links(&p);
     add_things(&p);
     add_flags(&p);
+    add_discrepancies(&p);
 }
 
 static void register_fields(void)
@@ -349,8 +359,9 @@ static void register_experts(void)
           { "nfspair.expert.malformed", PI_MALFORMED, PI_ERROR,
             "The message does not follow its protocol", EXPFILL } },
     };
-    expert_register_field_array(expert_register_protocol(proto_nfspair), experts,
-                                array_length(experts));
+    expert_module_t *module = expert_register_protocol(proto_nfspair);
+    expert_register_field_array(module, experts, array_length(experts));
+    show_discrepancies_register(module);
 }
 
 void show_register(void)

@@ -11,12 +11,17 @@
 
 #include <epan/prefs.h>
 #include <epan/range.h>
+#include <wsutil/report_message.h>
 
 static struct pairs *pairs;
 static bool failed; /* the engine is out of order for this capture */
+static struct discrepancies *found;
+static bool asked_fit; /* whether |found| is about this capture */
 
 static compat_preference pref_feed = TRUE;
 static range_t *pref_ports;
+static const char *pref_discrepancies = "";
+static gint pref_side = SIDE_BOTH;
 
 /* The engine of this capture, made when its first frame comes. */
 static bool open_pairs(void)
@@ -51,6 +56,8 @@ static void feed(packet_info *pinfo, tvbuff_t *tvb)
     if (pairs_frame(pairs, &frame, &err) < 0) {
         failed = true;
         ws_warning("nfspair: %s", err.text);
+    } else if (found) {
+        discrepancies_seen(found, pairs_count(pairs), frame.time);
     }
 }
 
@@ -68,11 +75,41 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *da
     return (int)tvb_captured_length(tvb);
 }
 
+/* The discrepancies for a capture that is opened now. */
+static void open_found(void)
+{
+    struct err err;
+    if (!pref_discrepancies || !*pref_discrepancies || !pref_feed || run_is_on())
+        return;
+    found = discrepancies_open(pref_discrepancies, (enum discrepancy_side)pref_side, &err);
+    if (!found)
+        report_failure("NFS Pair: discrepancies are not shown: %s", err.text);
+}
+
+/* Once, when all frames were seen. */
+static void ask_fit(void)
+{
+    struct err text;
+    if (found && !asked_fit && pairs && pairs_count(pairs) &&
+        !discrepancies_fit(found, pairs_count(pairs), &text))
+        report_failure("NFS Pair: %s", text.text);
+    asked_fit = true;
+}
+
 static void forget(void)
 {
+    ask_fit();
     pairs_free(pairs);
+    discrepancies_close(found);
     pairs = NULL;
-    failed = false;
+    found = NULL;
+    failed = asked_fit = false;
+}
+
+static void start(void)
+{
+    forget();
+    open_found();
 }
 
 /* The capture was read to its end (in the window, and in the first pass of two). */
@@ -81,6 +118,7 @@ static void capture_read(void)
     struct err err;
     if (pairs && !failed && pairs_end(pairs, &err) < 0)
         ws_warning("nfspair: %s", err.text);
+    ask_fit();
 }
 
 const struct pairs *tree_pairs(void)
@@ -88,8 +126,33 @@ const struct pairs *tree_pairs(void)
     return pairs;
 }
 
+const struct discrepancies *tree_found(void)
+{
+    return found;
+}
+
+int64_t tree_discrepancies(uint32_t number, uint32_t xid, discrepancy_show show, void *ctx)
+{
+    struct err err;
+    if (!found)
+        return 0;
+    int64_t all = discrepancies_of(found, pairs_fed(pairs, number), xid, show, ctx, &err);
+    if (all >= 0)
+        return all;
+    ws_warning("nfspair: discrepancies are no longer shown: %s", err.text);
+    discrepancies_close(found);
+    found = NULL;
+    return 0;
+}
+
 void tree_register(void)
 {
+    static const enum_val_t sides[] = {
+        { "both", "Whatever side it is", SIDE_BOTH },
+        { "ref", "The reference", SIDE_REF },
+        { "sut", "The system under test", SIDE_SUT },
+        { NULL, NULL, 0 },
+    };
     show_register();
     module_t *module = prefs_register_protocol(proto_nfspair, NULL);
     prefs_register_bool_preference(module, "feed", "Pair calls and replies",
@@ -101,7 +164,16 @@ void tree_register(void)
                                     "TCP and UDP ports that carry RPC, besides those that are "
                                     "recognized by themselves",
                                     &pref_ports, UINT16_MAX);
-    register_init_routine(forget);
+    prefs_register_filename_preference(module, "discrepancies", "Discrepancies",
+                                       "The result of a comparison of two servers (nfsdigest "
+                                       "compare -o FILE), for one of the captures that were "
+                                       "compared. What it found is shown with each message.",
+                                       &pref_discrepancies, FALSE);
+    prefs_register_enum_preference(module, "discrepancies_side", "Side of discrepancies",
+                                   "What this capture is in the comparison. It is recognized by "
+                                   "itself; a capture of both servers may be shown as either.",
+                                   &pref_side, sides, FALSE);
+    register_init_routine(start);
     register_cleanup_routine(forget);
     register_postseq_cleanup_routine(capture_read);
 }
