@@ -5,6 +5,8 @@
  */
 #include "digest/trial.h"
 
+#include <stdlib.h>
+
 enum {
     PROGRAM_NFS = 100003,
     NFS3_SETATTR = 2,
@@ -245,4 +247,25 @@ struct spooled *makeup_inference(struct rehearsal *r, const struct inference *i,
     }
     return finish(&m, i->procedure, parent, i->name2 ? parent2 : NODE_NONE,
                   (enum repair_reason)i->reason, err);
+}
+
+struct spooled *makeup_partial(struct rehearsal *r, const struct spooled *op, struct err *err)
+{
+    const struct effect *e = &op->effect;
+    struct inference i = { .parent = e->object,
+                           .object = e->new_object,
+                           .reason = REPAIR_APPEARED,
+                           .procedure = e->procedure ? (uint8_t)e->procedure->number : 0 };
+    struct spooled *o;
+
+    if (!e->succeeded || !(e->name_role & ROLE_BINDS) || !e->name.data || !e->new_object)
+        return NULL;
+    i.name = pool_text_new(e->name);
+    if (!i.name) {
+        err_set(err, ERR_SYSTEM, "out of memory for operations");
+        return NULL;
+    }
+    o = make_object(r, &i, op, err);
+    free(i.name);
+    return o;
 }

@@ -260,6 +260,8 @@ static int take_rehearsed(void *ctx, const struct rehearsed *r, struct err *err)
         p->counts->unplayable++;
         p->counts->by_unplayable[r->unplayable]++;
     }
+    if (r->unplayable == UNPLAYABLE_PARTIAL) /* no XDR without its end */
+        j.operation.arguments = (struct bytes){ 0 };
     return queue_job(p, r, &j, err);
 }
 

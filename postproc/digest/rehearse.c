@@ -301,6 +301,16 @@ static void count_unsure(struct trial *t, uint32_t differs)
     }
 }
 
+/* What it made is needed, though not all of its arguments are known. */
+static int make_up_for(struct rehearsal *r, const struct spooled *op, struct err *err)
+{
+    struct spooled *o = makeup_partial(r, op, err);
+
+    if (o)
+        return play_made_up(r, o, op, err);
+    return err->code ? -err->code : 0;
+}
+
 /* Tries an operation: 1 it is played, 0 it does not fit (yet), or negative. */
 static int try_it(struct rehearsal *r, struct spooled *op, bool last, struct err *err)
 {
@@ -316,6 +326,8 @@ static int try_it(struct rehearsal *r, struct spooled *op, bool last, struct err
         op->unplayable = PLAYABLE; /* who was first is known better now */
     if (op->unplayable == UNPLAYABLE_STALE && !last)
         return 0;
+    if (op->unplayable == UNPLAYABLE_PARTIAL && make_up_for(r, op, err) < 0)
+        return -err->code;
     if (op->unplayable) {
         result = trial_apply(&t, 0, op->unplayable);
         return result < 0 ? result : 1;

@@ -114,8 +114,8 @@ static int number_handles(struct spool *s, const struct effect *e, uint32_t at[2
 
     s->arguments.len = 0;
     at[0] = at[1] = 0;
-    if (e->arguments != WALK_OK || !from)
-        return 0;
+    if (!from || (e->arguments != WALK_OK && (e->arguments != WALK_TRUNCATED || !e->name.data)))
+        return 0; /* of those that were cut, a name is worth something */
     for (int i = 0; i < 2; i++)
         if (handles[i].data &&
             copy_to(s, &from, handles[i].data - 4, handles[i], objects[i], &at[i]) < 0)
