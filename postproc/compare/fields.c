@@ -9,6 +9,8 @@
 #include <strings.h>
 #include <xxhash.h>
 
+enum { CLOSE_NS = 5000000 }; /* what a server may take for the time of a request */
+
 /* What a change of the object leaves alone. */
 static bool is_volatile(const struct place *place)
 {
@@ -227,7 +229,7 @@ static int equal_time(struct fields *f, const struct compare_rule *rule, const s
     int64_t step =
         s[REF].granularity > s[SUT].granularity ? s[REF].granularity : s[SUT].granularity;
     int64_t slack = (int64_t)rule->amount + step + s[REF].clock_error + s[SUT].clock_error;
-    int64_t mapped;
+    int64_t tight = slack - (int64_t)rule->amount + CLOSE_NS, mapped;
     bool now[SIDES], before[SIDES];
 
     if (a == b || (step > 1 && a / step == b / step) || is_client_time(f, ref, sut))
@@ -235,12 +237,12 @@ static int equal_time(struct fields *f, const struct compare_rule *rule, const s
     mapped = clock_to_ref(&f->p->clock, b);
     if (apart(a, mapped) <= slack)
         return 1;
-    now[REF] = is_of_request(f, REF, a, slack);
-    now[SUT] = is_of_request(f, SUT, b, slack);
+    now[REF] = is_of_request(f, REF, a, tight);
+    now[SUT] = is_of_request(f, SUT, b, tight);
     if (now[REF] && now[SUT])
         return 1;
-    before[REF] = a < s[REF].first_time + s[REF].clock_offset - slack;
-    before[SUT] = b < s[SUT].first_time + s[SUT].clock_offset - slack;
+    before[REF] = a < s[REF].first_time + s[REF].clock_offset - tight;
+    before[SUT] = b < s[SUT].first_time + s[SUT].clock_offset - tight;
     snprintf(what, COMPARE_TEXT_MAX, "%s",
              now[REF] && !now[SUT]        ? "ref of this request, sut earlier"
              : now[SUT] && !now[REF]      ? "sut of this request, ref earlier"

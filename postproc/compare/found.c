@@ -25,9 +25,8 @@ int found_open(struct pairs *p, struct err *err)
                        err) < 0 ||
         tables_prepare(db, "INSERT OR IGNORE INTO main.frame VALUES (?,?,?,?,?,?,?,?)", &f->frame,
                        err) < 0 ||
-        tables_run(db,
-                   "CREATE TEMP TABLE latency (timed INTEGER, ref INTEGER, sut INTEGER)",
-                   err) < 0)
+        tables_run(db, "CREATE TEMP TABLE latency (timed INTEGER, ref INTEGER, sut INTEGER)", err) <
+            0)
         return -err->code;
     return tables_prepare(db, "INSERT INTO temp.latency VALUES (?,?,?)", &f->latency, err);
 }

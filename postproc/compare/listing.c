@@ -122,16 +122,16 @@ static int load_parts(struct listing *l, int side, struct err *err)
         sqlite3_bind_int64(p->listing, 1, p->pair.half[side].effect.id);
         sqlite3_bind_int(p->listing, 2, side);
         sqlite3_bind_int64(p->listing, 3, after);
-        while (count < 256 && (result = db_row(p->c->db, p->listing, err)) > 0)
-            ids[count++] = sqlite3_column_int64(p->listing, 0);
+        while (count < 256 && (result = db_row(p->c->db, p->listing, err)) > 0) {
+            after = sqlite3_column_int64(p->listing, 0);
+            ids[count++] = sqlite3_column_int64(p->listing, 1);
+        }
         sqlite3_reset(p->listing);
         if (count < 256 && result < 0)
             return result;
         for (uint32_t i = 0; i < count; i++)
             if (add_part(l, side, ids[i], err) < 0)
                 return -err->code;
-        if (count)
-            after = ids[count - 1];
     } while (count == 256);
     for (uint32_t i = 0; i < s->count; i++)
         if (take_reply(s, &s->parts[i].half, err) < 0)

@@ -259,6 +259,15 @@ static const char make_changed[] =
     " WHERE e.event <> 1 AND e.parent IS NOT NULL;"
     "CREATE INDEX temp.changed%d_by_parent ON changed%d (parent, reply);";
 
+/* Rows are in the order of calls. */
+static const char make_parts[] =
+    "CREATE TEMP TABLE listing_part (listing INTEGER, side INTEGER, id INTEGER);"
+    "INSERT INTO temp.listing_part SELECT a.listing, a.ref IS NULL, ifnull(a.ref, a.sut)"
+    " FROM main.alignment a LEFT JOIN ref.operation r ON r.id = a.ref"
+    " LEFT JOIN sut.operation s ON s.id = a.sut WHERE a.kind = 3 AND a.listing IS NOT NULL"
+    " ORDER BY ifnull(r.call_time, s.call_time), 3;"
+    "CREATE INDEX temp.listing_part_in_order ON listing_part (listing, side);";
+
 static int prepare(struct pairs *p, struct err *err)
 {
     static const char *const rows[SIDES] = {
@@ -283,18 +292,12 @@ static int prepare(struct pairs *p, struct err *err)
         if (tables_prepare(db, sql, &p->handle[side], err) < 0)
             return -err->code;
     }
-    if (tables_run(
-            db,
-            "CREATE TEMP TABLE listing_part AS SELECT listing, ref IS NULL AS side,"
-            " ifnull(ref, sut) AS id FROM main.alignment WHERE kind = 3 AND listing IS NOT NULL;"
-            "CREATE INDEX temp.listing_part_in_order ON listing_part (listing, side, id)",
-            err) < 0)
+    if (tables_run(db, make_parts, err) < 0)
         return -err->code;
-    return tables_prepare(
-        db,
-        "SELECT id FROM temp.listing_part WHERE listing = ?1 AND side = ?2 AND id > ?3"
-        " ORDER BY id",
-        &p->listing, err);
+    return tables_prepare(db,
+                          "SELECT rowid, id FROM temp.listing_part WHERE listing = ?1 AND side = ?2"
+                          " AND rowid > ?3 ORDER BY rowid",
+                          &p->listing, err);
 }
 
 static int read_all(struct pairs *p, struct err *err)

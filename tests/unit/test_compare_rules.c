@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rules of comparing: every field has one, later ones override, errors name file and line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "compare/causes.h"
+#include "compare/rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct err err;
+
+static const char *builtin(const char *name)
+{
+    for (const struct rules_builtin *b = rules_builtins; b->name; b++)
+        if (strcmp(b->name, name) == 0)
+            return b->text;
+    fail_msg("no built-in %s", name);
+    return NULL;
+}
+
+/* default, and |text| on top of it. */
+static struct rules *with(const char *text)
+{
+    const char *const names[] = { "default", "mine.conf" };
+    const char *const texts[] = { builtin("default"), text };
+    struct rules *rules;
+
+    if (rules_read(names, texts, 2, &rules, &err) < 0)
+        fail_msg("%s", err.text);
+    return rules;
+}
+
+static void refused(const char *text, const char *message)
+{
+    const char *const names[] = { "default", "mine.conf" };
+    const char *const texts[] = { builtin("default"), text };
+    struct rules *rules;
+
+    assert_int_equal(rules_read(names, texts, 2, &rules, &err), -ERR_USAGE);
+    assert_null(rules);
+    if (!strstr(err.text, message))
+        fail_msg("\"%s\" does not say \"%s\"", err.text, message);
+}
+
+struct search {
+    const struct rules *rules;
+    const char *path;
+    struct rule_case given;
+    const struct compare_rule *rule;
+    unsigned results;
+};
+
+static int find(void *ctx, const struct field_place *place)
+{
+    struct search *s = ctx;
+    const struct compare_rule **list;
+
+    if (!place->result || (s->path && strcmp(place->path, s->path) != 0))
+        return 0;
+    s->results++;
+    list = rules_for(s->rules, place);
+    assert_non_null(list);
+    s->rule = rules_pick(list, &s->given);
+    if (!s->rule || s->rule->kind == COMPARE_UNSET)
+        fail_msg("%s has no rule", place->path);
+    /* and one without a condition stands behind all others */
+    while ((*list)->has_case)
+        list++;
+    assert_non_null(*list);
+    return s->path != NULL;
+}
+
+static const struct compare_rule *rule_of(struct rules *rules, const char *path,
+                                          struct rule_case given)
+{
+    struct search s = { .rules = rules, .path = path, .given = given };
+
+    if (!wire_each_field(find, &s))
+        fail_msg("no field %s", path);
+    return s.rule;
+}
+
+static const struct rule_case anywhere;
+
+static void test_every_field(void **state)
+{
+    struct search s = { .rules = with("") };
+
+    (void)state;
+    assert_int_equal(wire_each_field(find, &s), 0);
+    assert_true(s.results > 900);
+    rules_free((struct rules *)s.rules);
+}
+
+static void test_builtin(void **state)
+{
+    (void)state;
+    for (const struct rules_builtin *b = rules_builtins; b->name; b++) {
+        struct rules *rules;
+
+        if (strcmp(b->name, "causes") == 0)
+            continue;
+        if (rules_load(&b->name, 1, &rules, &err) < 0)
+            fail_msg("%s", err.text);
+        rules_free(rules);
+    }
+}
+
+static void test_order(void **state)
+{
+    struct rules *r = with("[classes]\nsize = tolerance 10\n[fields]\n"
+                           "READ3res.*.size = ignored\n"
+                           "READ3res.*.size = mask 0xff if type=NF3REG, status=NFS3_OK\n"
+                           "*.eof = at-most if procedure=READDIR\n"
+                           "*.eof = at-least if ref=1\n"
+                           "*.mtime* = tolerance 1.5s\n*.nlink = tolerance 5%\n");
+    static const char size[] = "READ3res.resok.file_attributes.size";
+    struct rule_case file = { .has_type = true, .type = 1, .has_status = true };
+    struct rule_case one = { .has_ref = true, .ref = 1 };
+    const struct compare_rule *rule;
+
+    (void)state;
+    assert_int_equal(rule_of(r, size, anywhere)->kind, COMPARE_IGNORED);
+    assert_int_equal(rule_of(r, size, file)->kind, COMPARE_MASK);
+    assert_int_equal(rule_of(r, size, file)->amount, 0xff);
+    file.status = 5;
+    assert_int_equal(rule_of(r, size, file)->kind, COMPARE_IGNORED);
+    /* of classes, where no field is meant */
+    rule = rule_of(r, "FSINFO3res.resok.rtmax", anywhere);
+    assert_int_equal(rule->kind, COMPARE_TOLERANCE);
+    assert_int_equal(rule->amount, 10);
+    assert_int_equal(rule->line, 2);
+    assert_string_equal(r->files[rule->file].name, "mine.conf");
+    assert_string_equal(rule->text, "[classes] size = tolerance 10");
+    /* a field's rule of an earlier file comes before a class's of a later one */
+    assert_int_equal(rule_of(r, "GETATTR3res.resok.obj_attributes.used", anywhere)->kind,
+                     COMPARE_IGNORED);
+    assert_int_equal(rule_of(r, "READ3res.resok.eof", anywhere)->kind, COMPARE_BITWISE);
+    assert_int_equal(rule_of(r, "READ3res.resok.eof", one)->kind, COMPARE_AT_LEAST);
+    assert_int_equal(rule_of(r, "READDIR3res.resok.reply.eof", anywhere)->kind, COMPARE_AT_MOST);
+    rule = rule_of(r, "GETATTR3res.resok.obj_attributes.mtime.seconds", anywhere);
+    assert_int_equal(rule->amount, 1500000000);
+    rule = rule_of(r, "GETATTR3res.resok.obj_attributes.nlink", anywhere);
+    assert_true(rule->percent && rule->amount == 500);
+    rules_free(r);
+}
+
+static void test_events(void **state)
+{
+    struct rules *r = with("[messages]\nretransmissions = tolerance 3\ndisconnects = ignored\n");
+
+    (void)state;
+    assert_int_equal(rules_at(r, r->events[EVENT_RETRANSMISSION])->amount, 3);
+    assert_int_equal(rules_at(r, r->events[EVENT_DISCONNECT])->kind, COMPARE_IGNORED);
+    assert_int_equal(rules_at(r, r->events[EVENT_RPC_STATUS])->kind, COMPARE_BITWISE);
+    rules_free(r);
+}
+
+static int count_request(void *ctx, const struct field_place *place)
+{
+    struct search *s = ctx;
+
+    if (!place->result && strcmp(place->path, s->path) == 0)
+        s->results = 1 + rules_request(s->rules, place);
+    return 0;
+}
+
+static void test_requests(void **state)
+{
+    static const struct {
+        const char *path;
+        unsigned counts;
+    } cases[] = {
+        { "READ3args.offset", 1 },    { "READ3args.file", 0 },
+        { "READDIR3args.cookie", 0 }, { "LOOKUP3args.what.name", 1 },
+        { "READDIR3args.count", 0 },  { "WRITE3args.stable", 0 },
+        { "MNT3args.dirpath", 0 },    { "SETATTR3args.new_attributes.mode.mode", 1 },
+    };
+    struct rules *r = with("[requests]\nWRITE3args.stable = ignored\n"), *plain = with("");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct search s = { .rules = r, .path = cases[i].path };
+
+        wire_each_field(count_request, &s);
+        if (s.results != 1 + cases[i].counts)
+            fail_msg("%s", cases[i].path);
+    }
+    /* what decides which requests are equal has a digest of its own */
+    assert_string_not_equal(r->requests_digest, plain->requests_digest);
+    rules_free(r);
+    r = with("[classes]\nsize = ignored\n");
+    assert_string_equal(r->requests_digest, plain->requests_digest);
+    assert_string_not_equal(r->digest, plain->digest);
+    rules_free(r);
+    rules_free(plain);
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    refused("[classes]\n\nsize = bitwise\nsise = bitwise\n",
+            "mine.conf:4: there is no class \"sise\"");
+    refused("[fields]\nREAD3res.resok.oef = bitwise\n", "mine.conf:2: no field of a result");
+    refused("[fields]\nREAD3args.offset = bitwise\n", "mine.conf:2: no field of a result");
+    refused("[requests]\nREAD3res.resok.eof = ignored\n", "mine.conf:2: no field of arguments");
+    refused("[classes]\nsize = about\n", "mine.conf:2: unknown kind \"about\"");
+    refused("[classes]\nsize = tolerance\n", "mine.conf:2: tolerance:");
+    refused("[classes]\nsize = tolerance 3kg\n", "mine.conf:2: tolerance:");
+    refused("[classes]\nsize = mask -1\n", "mine.conf:2: mask:");
+    refused("[classes]\nfsid = pattern\n", "mine.conf:2: pattern:");
+    refused("[classes]\nfsid = bitwise 3\n", "mine.conf:2: bitwise takes no value");
+    refused("[classes]\nsize = set\n", "mine.conf:2: set is for single fields");
+    refused("[fields]\nREAD3res.resok.eof = set\n",
+            "mine.conf:2: READ3res.resok.eof: set is nothing");
+    refused("[fields]\nREAD3res.resok.data = mask 3\n", "mask is nothing");
+    refused("[fields]\n*.eof = ignored if weather=fine\n", "there is no value \"fine\"");
+    refused("[fields]\n*.eof = ignored if weather=1\n",
+            "mine.conf:2: unknown condition \"weather\"");
+    refused("[fields]\n*.eof = ignored if procedure=RAED\n", "there is no procedure \"RAED\"");
+    refused("[fields]\n*.eof = ignored if status\n", "NAME=VALUE");
+    refused("[messages]\nlatency = bitwise\n", "mine.conf:2: unknown key \"latency\"");
+    refused("[messages]\nrpc-status = mask 1\n", "mine.conf:2: rpc-status: mask is nothing");
+    refused("[requests]\nsize = mask 1\n", "bitwise or ignored");
+    refused("[colours]\n", "mine.conf:1: unknown group \"colours\"");
+    refused("[rules]\ncolour = red\n", "mine.conf:2: unknown key \"colour\"");
+    refused("size = bitwise\n", "mine.conf:1: \"size\" stands before the first [group]");
+    refused("[classes\n", "mine.conf:1: a group's name ends with ']'");
+    refused("[classes]\nsize\n", "mine.conf:2: neither a comment");
+    refused("[classes]\nsize =\n", "mine.conf:2: key or value is missing");
+    refused("[classes]\nsi\x01ze = bitwise\n", "mine.conf:2: a control character");
+}
+
+/* default.conf without one of its lines is not whole. */
+static void test_whole(void **state)
+{
+    const char *names[] = { "default" }, *text = builtin("default");
+    char *copy = strdup(text), *line = strstr(copy, "\noffset = ");
+    const char *texts[] = { copy };
+    struct rules *rules;
+
+    (void)state;
+    memset(line + 1, '#', 1);
+    assert_int_equal(rules_read(names, texts, 1, &rules, &err), -ERR_USAGE);
+    assert_non_null(strstr(err.text, "does not set \"offset\""));
+    free(copy);
+}
+
+static void test_causes(void **state)
+{
+    struct cause_of of = { "value", "NFS READ", "READ3res.resok.eof", "only ref" };
+    struct causes c;
+
+    (void)state;
+    assert_int_equal(causes_load(&c, &err), 0);
+    assert_string_equal(causes_find(&c, &of)->name, "eof");
+    of.kind = "presence";
+    assert_null(causes_find(&c, &of));
+    of.field = "READ3res.resok.file_attributes";
+    assert_string_equal(causes_find(&c, &of)->name, "attributes-follow");
+    of = (struct cause_of){ "time", "NFS REMOVE", "REMOVE3res.resok.dir_wcc.before.mtime",
+                            "sut of this request, ref earlier" };
+    assert_string_equal(causes_find(&c, &of)->name, "before-is-now");
+    causes_free(&c);
+    assert_int_equal(causes_read(&c, "c.conf", "[a]\ntext = x\n[b]\nfield = *\n", &err),
+                     -ERR_USAGE);
+    assert_non_null(strstr(err.text, "c.conf: [b] has no text"));
+    causes_free(&c);
+    assert_int_equal(causes_read(&c, "c.conf", "[a]\nhue = red\n", &err), -ERR_USAGE);
+    assert_non_null(strstr(err.text, "c.conf:2: unknown key"));
+    causes_free(&c);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    wire_init();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_field), cmocka_unit_test(test_builtin),
+        cmocka_unit_test(test_order),       cmocka_unit_test(test_events),
+        cmocka_unit_test(test_requests),    cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_whole),       cmocka_unit_test(test_causes),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
