@@ -93,21 +93,6 @@ static uint8_t *put_head(uint8_t *start, uint8_t *p, unsigned kind, unsigned pre
     return start + (head_end - head) + len;
 }
 
-/* Puts numbers that don't fall as their differences.  NULL with |err| filled: they do. */
-static uint8_t *put_numbers(uint8_t *p, struct layout_numbers numbers)
-{
-    uint32_t last = 0;
-
-    p = put_varint(p, numbers.count);
-    for (uint32_t i = 0; i < numbers.count; i++) {
-        if (numbers.at[i] < last)
-            return NULL;
-        p = put_varint(p, numbers.at[i] - last);
-        last = numbers.at[i];
-    }
-    return p;
-}
-
 /* Room for |len| bytes behind |p|, where the record that begins at |start| has come to; returns the
  * new |p|, or NULL with |err| filled. */
 static inline uint8_t *make_room(const struct layout_kind *kind, struct buf *out, size_t start,
@@ -125,6 +110,30 @@ static inline uint8_t *make_room(const struct layout_kind *kind, struct buf *out
     return out->data + out->len;
 }
 
+/* A list, as its count and differences.  Apart, for the sake of what most records have. */
+static __attribute__((noinline)) uint8_t *put_numbers(const struct layout_kind *kind,
+                                                      const struct layout_field *field,
+                                                      struct layout_numbers numbers,
+                                                      struct buf *out, size_t start, uint8_t *p,
+                                                      struct err *err)
+{
+    uint32_t last = 0;
+
+    p = make_room(kind, out, start, p, (size_t)numbers.count * NUMBER_MAX, err);
+    if (!p)
+        return NULL;
+    p = put_varint(p, numbers.count);
+    for (uint32_t i = 0; i < numbers.count; i++) {
+        if (numbers.at[i] < last) {
+            err_set(err, ERR_USAGE, "%s record with %s that fall", kind->name, field->name);
+            return NULL;
+        }
+        p = put_varint(p, numbers.at[i] - last);
+        last = numbers.at[i];
+    }
+    return p;
+}
+
 int layout_encode(const struct format *format, unsigned number, const void *record,
                   struct layout_bases *bases, struct buf *out, struct err *err)
 {
@@ -134,8 +143,11 @@ int layout_encode(const struct format *format, unsigned number, const void *reco
     unsigned presence_len = (kind->count + 6u) / 7;
     uint64_t presence = 0;
     size_t start = out->len;
+    struct err unseen;
     uint8_t *p;
 
+    if (!err)
+        err = &unseen;
     if (!kind->count)
         return err_set(err, ERR_USAGE, "record of unknown kind %u", number);
     if (buf_reserve(out, FIXED_MAX) < 0)
@@ -216,13 +228,9 @@ int layout_encode(const struct format *format, unsigned number, const void *reco
             if (!numbers.count)
                 continue;
             presence |= bit;
-            p = make_room(kind, out, start, p, (size_t)numbers.count * NUMBER_MAX, err);
+            p = put_numbers(kind, field, numbers, out, start, p, err);
             if (!p)
                 return -err->code;
-            p = put_numbers(p, numbers);
-            if (!p)
-                return err_set(err, ERR_USAGE, "%s record with %s that fall", kind->name,
-                               field->name);
             continue;
         default: /* FRAME, TIME, OPERATION */
             v = load(at);
@@ -251,8 +259,8 @@ static int bad_field(struct err *err, const struct layout_kind *kind, unsigned i
 
 /* |count| differences from |p| on as numbers, into |lists|; returns what is behind them.  NULL:
  * they pass |end| or 32 bits.  |lists| has room for a number for each byte. */
-static const uint8_t *get_numbers(const uint8_t *p, const uint8_t *end, uint64_t count,
-                                  struct buf *lists, void *at)
+static __attribute__((noinline)) const uint8_t *
+get_numbers(const uint8_t *p, const uint8_t *end, uint64_t count, struct buf *lists, void *at)
 {
     struct layout_numbers numbers = { NULL, (uint32_t)count };
     uint64_t step, last = 0;

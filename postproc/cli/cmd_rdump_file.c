@@ -52,7 +52,7 @@ static int convert(int fd, const char *name, const struct rdump_file_args *args,
     result = args->dump ? dump(fd, name, args, out, err)
                         : rdump_from_text(fd, name, output_write, out, err);
     if (result == 0)
-        return output_commit(out, err);
+        result = output_commit(out, err);
     output_close(out);
     return result;
 }

@@ -128,13 +128,19 @@ static bool is_possible_name(struct bytes name)
            (name.len != 1 && (name.len != 2 || name.data[1] != '.')); /* "." and ".." */
 }
 
+/* As good as the name and the directory themselves.  (The directory as seed of the name's hash is
+ * not: of names of up to 8 bytes, small seeds make up for small differences.) */
+static uint64_t hash_of(const struct rdump_entry *e)
+{
+    const uint64_t both[] = { XXH3_64bits(e->name.data, e->name.len), e->parent };
+
+    return XXH3_64bits(both, sizeof(both));
+}
+
 static void check_entry(struct rdump_checker *c, const struct rdump_entry *e)
 {
     struct known_object *object = rdump_known(c, e->object), *parent;
-    struct entry_key key = {
-        XXH3_64bits_withSeed(e->name.data, e->name.len, e->parent),
-        c->number,
-    };
+    struct entry_key key = { hash_of(e), c->number };
     uint32_t server = object ? object->server : 0, copy = object ? object->copy : 0;
     bool here = object && object->flags & KNOWN_HERE, is_directory;
 
@@ -325,12 +331,18 @@ void rdump_checker_free(struct rdump_checker *c)
 
 int rdump_check(int fd, const char *name, struct rdump_summary *out, struct err *err)
 {
-    struct rdump_checker *c = rdump_checker_new(out, err);
-    struct rdump_reader *reader = c ? rdump_reader_new(fd, name, err) : NULL;
+    struct rdump_checker *c;
+    struct rdump_reader *reader;
     enum rdump_kind kind;
+    struct err unseen;
     const void *record;
-    int result = reader ? 1 : -err->code;
+    int result;
 
+    if (!err)
+        err = &unseen;
+    c = rdump_checker_new(out, err);
+    reader = c ? rdump_reader_new(fd, name, err) : NULL;
+    result = reader ? 1 : -err->code;
     while (result > 0) {
         result = rdump_next(reader, &kind, &record, err);
         if (result > 0 && rdump_checker_put(c, kind, record, err) < 0)

@@ -13,6 +13,8 @@
  * lists with commas.  What is behind " # " says of operations their number, procedure and arguments
  * again, and is not read; nor are lines that begin with # and empty ones.
  *
+ * |err| is never NULL here.
+ *
  * Memory: a line of RDUMP_LINE_MAX bytes at most, and as much for what it says.
  */
 #ifndef NFSDIGEST_RDUMP_TEXT_H
