@@ -13,6 +13,13 @@ static const char about[] =
     "Or shows, checks and reads back such dumps: --check has exit code 1 when a dump says what\n"
     "cannot be, 3 when it is damaged.\n";
 
+static int set_copies(void *to, const char *value, struct err *err)
+{
+    if (set_count(to, value, err) < 0)
+        return -ERR_USAGE;
+    return *(uint64_t *)to ? 0 : err_set(err, ERR_USAGE, "at least one copy");
+}
+
 int cmd_rdump(int argc, char **argv, struct err *err)
 {
     struct rdump_file_args file = { 0 };
@@ -34,9 +41,10 @@ int cmd_rdump(int argc, char **argv, struct err *err)
           "a dump for each client, uid, gid or subtree (directory in\nthe root of an export); the "
           "part's name goes into the file's",
           set_text, &make.split_by },
-        { 0, "time-scale", "FACTOR", "times are divided by it (1)", set_text, &make.time_scale },
+        { 0, "time-scale", "FACTOR", "times and latencies are divided by it (1)", set_text,
+          &make.time_scale },
         { 'n', "copies", "N", "that many of the tree and its operations, side by side (1)",
-          set_count, &make.copies },
+          set_copies, &make.copies },
         { 0, "delay", "TIME", "each further copy begins a random time later, below this one",
           set_duration, &make.delay },
         { 0, "seed", "N", "of these random times (0)", set_count, &make.seed },

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/cmd_rdump_make.h"
+#include "base/digest.h"
 #include "cli/plan_print.h"
 #include "cli/values.h"
 #include "rdump/rdump_copies.h"
 #include "rdump/rdump_make.h"
+#include "store/ids.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -24,7 +26,7 @@ struct job {
     sqlite3 *db;
     struct effect_filter filter;
     struct rdump_make_options options;
-    char selection[1024];
+    char client[ADDRESS_TEXT_MAX], selection[1024];
     uint64_t operations; /* of all dumps so far */
 };
 
@@ -44,9 +46,16 @@ static int parse_id(const char *option, const char *text, int64_t *id, struct er
 static int parse(struct job *j, struct err *err)
 {
     const struct rdump_make_args *a = j->args;
+    struct address address;
     char *end = NULL;
 
     j->filter = (struct effect_filter){ .client = a->client, .under = a->under, .to = a->to };
+    if (a->client) {
+        if (read_address(a->client, &address, err) < 0)
+            return err_set(err, ERR_USAGE, "--client: \"%s\" is no IPv4 or IPv6 address",
+                           a->client);
+        j->filter.client = address_text(&address, j->client);
+    }
     if (parse_id("uid", a->uid, &j->filter.uid, err) < 0 ||
         parse_id("gid", a->gid, &j->filter.gid, err) < 0)
         return -ERR_USAGE;
@@ -135,7 +144,9 @@ static int make(struct job *j, const char *path, struct err *err)
 static const struct kind {
     const char *name, *sql;
 } kinds[] = {
-    { "client", "SELECT DISTINCT client FROM operation WHERE program = 100003 ORDER BY client" },
+    /* the last: calls that were not captured may be NFS's, too */
+    { "client", "SELECT DISTINCT client FROM operation WHERE program = 100003 OR program IS NULL"
+                " ORDER BY client" },
     { "uid", "SELECT DISTINCT uid FROM credential WHERE uid IS NOT NULL AND id IN (SELECT DISTINCT"
              " credential FROM operation WHERE program = 100003) ORDER BY uid" },
     { "gid", "SELECT DISTINCT gid FROM credential WHERE gid IS NOT NULL AND id IN (SELECT DISTINCT"
@@ -157,18 +168,22 @@ static void choose(struct job *j, const char *kind, const char *value)
         j->filter.under = value;
 }
 
-/* FILE.rdump and "10.0.0.1" become FILE-10.0.0.1.rdump; what is no good in file names becomes "_".
- */
+/* FILE.rdump and "10.0.0.1" become FILE-10.0.0.1.rdump; what is no good in file names becomes "_",
+ * and long names end with a hash. */
 static char *part_path(const char *path, const char *value)
 {
+    enum { KEPT = 100 };
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
     size_t stem =
         dot && (!slash || dot > slash + 1) && dot != path ? (size_t)(dot - path) : strlen(path);
-    char *name;
+    size_t len = strlen(value), kept = len > KEPT + 17 ? KEPT : len;
+    char hash[24] = "", *name;
 
-    if (asprintf(&name, "%.*s-%s%s", (int)stem, path, value, path + stem) < 0)
+    if (kept < len)
+        snprintf(hash, sizeof(hash), "-%016llx", (unsigned long long)XXH3_64bits(value, len));
+    if (asprintf(&name, "%.*s-%.*s%s%s", (int)stem, path, (int)kept, value, hash, path + stem) < 0)
         return NULL;
-    for (size_t i = 0; i < strlen(value); i++)
+    for (size_t i = 0; i < kept; i++)
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-+,@",
                     value[i]))
             name[stem + 1 + i] = '_';
@@ -204,12 +219,6 @@ static int list_parts(sqlite3 *db, const char *sql, const char *path, struct par
         result = values[parts->count] && paths[parts->count]
                      ? 0
                      : err_set(err, ERR_SYSTEM, "out of memory for parts");
-        for (uint32_t i = 0; result == 0 && i < parts->count; i++)
-            if (strcmp(paths[i], paths[parts->count]) == 0)
-                result = err_set(err, ERR_USAGE,
-                                 "the parts \"%s\" and \"%s\" would both be %s: make each by "
-                                 "itself",
-                                 values[i], value, paths[i]);
         parts->count++;
     }
     if (result == 0 && step != SQLITE_DONE)
@@ -218,28 +227,102 @@ static int list_parts(sqlite3 *db, const char *sql, const char *path, struct par
     return result;
 }
 
+/* Parts of which one is below another would share operations: the upper one has them. */
+static void drop_inner(struct parts *parts)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < parts->count; i++) {
+        bool inner = false;
+
+        for (uint32_t n = 0; n < kept && !inner; n++) { /* sorted: upper ones come first */
+            size_t len = strlen(parts->values[n]);
+
+            inner = strncmp(parts->values[n], parts->values[i], len) == 0 &&
+                    parts->values[i][len] == '/';
+        }
+        if (inner) {
+            free(parts->values[i]);
+            free(parts->paths[i]);
+            continue;
+        }
+        parts->values[kept] = parts->values[i];
+        parts->paths[kept++] = parts->paths[i];
+    }
+    parts->count = kept;
+}
+
+static int tell_apart(const struct parts *parts, struct err *err)
+{
+    for (uint32_t i = 0; i < parts->count; i++)
+        for (uint32_t n = 0; n < i; n++)
+            if (strcmp(parts->paths[i], parts->paths[n]) == 0)
+                return err_set(err, ERR_USAGE,
+                               "the parts \"%s\" and \"%s\" would both be %s: make each by itself",
+                               parts->values[n], parts->values[i], parts->paths[i]);
+    return 0;
+}
+
+static void free_parts(struct parts *parts)
+{
+    for (uint32_t i = 0; i < parts->count; i++) {
+        free(parts->values[i]);
+        free(parts->paths[i]);
+    }
+    free(parts->values);
+    free(parts->paths);
+}
+
+/* Of parts, those without an operation in what else was asked for are left out. */
+static int make_each(struct job *j, const struct kind *kind, const struct parts *parts,
+                     uint32_t *made, struct err *err)
+{
+    for (uint32_t i = 0; i < parts->count; i++) {
+        uint64_t count;
+
+        choose(j, kind->name, parts->values[i]);
+        if (effects_count(j->db, &j->filter, j->args->from, &count, err) < 0 ||
+            (count && make(j, parts->paths[i], err) < 0))
+            return -err->code;
+        *made += count != 0;
+    }
+    return 0;
+}
+
+static void print_parts(const struct job *j, const struct kind *kind, uint32_t made, uint64_t all)
+{
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX];
+
+    if (j->args->json)
+        printf("{\"split_by\":\"%s\",\"dumps\":%u,\"operations\":%llu,\"in_none\":%llu}\n",
+               kind->name, made, (unsigned long long)j->operations,
+               (unsigned long long)(all - j->operations));
+    else
+        printf("split by %s: %s dumps with %s operations; %s others belong to no %s\n", kind->name,
+               count_text(made, a), count_text(j->operations, b),
+               count_text(all - j->operations, c), kind->name);
+}
+
 static int make_parts(struct job *j, const struct kind *kind, struct err *err)
 {
     struct parts parts = { 0 };
     uint32_t made = 0;
-    int result = list_parts(j->db, kind->sql, j->args->output, &parts, err);
+    uint64_t all;
+    int result = effects_count(j->db, &j->filter, j->args->from, &all, err);
 
-    for (uint32_t i = 0; result == 0 && i < parts.count; i++) {
-        choose(j, kind->name, parts.values[i]);
-        result = make(j, parts.paths[i], err);
-        if (result == -ERR_INPUT && j->options.filter) /* nothing of it was asked for otherwise */
-            result = 0;
-        else
-            made += result == 0;
-    }
+    if (result == 0)
+        result = list_parts(j->db, kind->sql, j->args->output, &parts, err);
+    if (result == 0 && strcmp(kind->name, "subtree") == 0)
+        drop_inner(&parts);
+    if (result == 0)
+        result = tell_apart(&parts, err);
+    if (result == 0)
+        result = make_each(j, kind, &parts, &made, err);
     if (result == 0 && !made)
         result = err_set(err, ERR_INPUT, "there is nothing to be split by %s", kind->name);
-    for (uint32_t i = 0; i < parts.count; i++) {
-        free(parts.values[i]);
-        free(parts.paths[i]);
-    }
-    free(parts.values);
-    free(parts.paths);
+    if (result == 0)
+        print_parts(j, kind, made, all);
+    free_parts(&parts);
     return result;
 }
 
@@ -253,6 +336,12 @@ static int run(struct job *j, struct err *err)
         return make(j, a->output, err);
     if (strcmp(a->output, "-") == 0)
         return err_set(err, ERR_USAGE, "--split-by writes several files: not with --output -");
+    if ((a->client && strcmp(a->split_by, "client") == 0) ||
+        (a->uid && strcmp(a->split_by, "uid") == 0) ||
+        (a->gid && strcmp(a->split_by, "gid") == 0) ||
+        (a->under && strcmp(a->split_by, "subtree") == 0))
+        return err_set(err, ERR_USAGE, "--split-by %s and one %s alone contradict each other",
+                       a->split_by, a->split_by);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(kinds[i].name, a->split_by) == 0)
             return make_parts(j, &kinds[i], err);

@@ -151,4 +151,9 @@ struct effect_visitor {
 /* The operations of a trace database. 0, what a callback returned, or -ERR_INPUT, -ERR_SYSTEM. */
 int effects_read(sqlite3 *db, const struct effect_visitor *visitor, struct err *err);
 
+/* How many operations of NFSv3, and without a call, |filter| takes that were called at |from| or
+ * later. */
+int effects_count(sqlite3 *db, const struct effect_filter *filter, int64_t from, uint64_t *count,
+                  struct err *err);
+
 #endif

@@ -278,27 +278,51 @@ static int read_row(struct effects *s, sqlite3_stmt *stmt, sqlite3_mutex *mutex)
     return queue_put(s->queue, pieces, 3, s->err);
 }
 
-static int prepare(struct effects *s, sqlite3_stmt **stmt)
+/* "|select| WHERE (|always| OR the filter's conditions), but for its time, |order|" */
+static int prepare(sqlite3 *db, const char *select, const char *always,
+                   const struct effect_filter *f, const char *order, sqlite3_stmt **stmt,
+                   struct err *err)
 {
-    static const struct effect_filter everything = { NULL, -1, -1, NULL, INT64_MAX };
-    const struct effect_filter *f = s->visitor->filter ? s->visitor->filter : &everything;
     char sql[1024];
 
-    if (!s->visitor->filter)
-        snprintf(sql, sizeof(sql), "%s%s", select_operations, in_order);
+    if (!f)
+        snprintf(sql, sizeof(sql), "%s%s", select, order);
     else
-        snprintf(sql, sizeof(sql), "%s WHERE (program = 100005 OR (1%s%s%s%s))%s%s",
-                 select_operations, f->client ? where_client : "", f->uid >= 0 ? where_uid : "",
+        snprintf(sql, sizeof(sql), "%s WHERE (%s OR (1%s%s%s%s))%s%s", select, always,
+                 f->client ? where_client : "", f->uid >= 0 ? where_uid : "",
                  f->gid >= 0 ? where_gid : "", f->under ? where_under : "",
-                 f->to != INT64_MAX ? where_to : "", in_order);
-    if (sqlite3_prepare_v2(s->db, sql, -1, stmt, NULL) != SQLITE_OK)
-        return store_fail(s->db, "operations", s->err);
+                 f->to != INT64_MAX ? where_to : "", order);
+    if (sqlite3_prepare_v2(db, sql, -1, stmt, NULL) != SQLITE_OK)
+        return store_fail(db, "operations", err);
+    if (!f)
+        return 0;
     sqlite3_bind_text(*stmt, 1, f->client, -1, SQLITE_STATIC);
     sqlite3_bind_int64(*stmt, 2, f->uid);
     sqlite3_bind_int64(*stmt, 3, f->gid);
     sqlite3_bind_text(*stmt, 4, f->under, -1, SQLITE_STATIC);
     sqlite3_bind_int64(*stmt, 5, f->to);
     return 0;
+}
+
+int effects_count(sqlite3 *db, const struct effect_filter *filter, int64_t from, uint64_t *count,
+                  struct err *err)
+{
+    /* those whose call was not captured are taken for NFSv3, as plan.c does */
+    static const char nfs3[] =
+        " AND (program = 100003 AND version = 3 AND procedure IN (SELECT number FROM procedure"
+        " WHERE program = 100003 AND version = 3) OR program IS NULL AND pairing = 2)"
+        " AND ifnull(call_time, reply_time) >= ?6";
+    sqlite3_stmt *stmt;
+    int step;
+
+    _Static_assert(CALL_LOST == 2, "as it stands in the text");
+    if (prepare(db, "SELECT count(*) FROM operation", "0", filter, nfs3, &stmt, err) < 0)
+        return -err->code;
+    sqlite3_bind_int64(stmt, 6, from);
+    step = sqlite3_step(stmt);
+    *count = step == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(stmt, 0) : 0;
+    sqlite3_finalize(stmt);
+    return step == SQLITE_ROW ? 0 : store_fail(db, "operations", err);
 }
 
 static int read_rows(struct effects *s, sqlite3_stmt *stmt)
@@ -324,7 +348,8 @@ static int read_rows(struct effects *s, sqlite3_stmt *stmt)
 static int read_all(struct effects *s)
 {
     sqlite3_stmt *stmt;
-    int result = prepare(s, &stmt);
+    int result = prepare(s->db, select_operations, "program = 100005", s->visitor->filter, in_order,
+                         &stmt, s->err);
 
     if (result < 0)
         return result;

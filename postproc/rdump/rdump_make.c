@@ -43,6 +43,16 @@ static int put_entry(void *ctx, const struct rdump_entry *entry, struct err *err
     return rdump_put(((struct maker *)ctx)->writer, RDUMP_ENTRY, entry, err);
 }
 
+/* Of both ends, so that what came behind what still does. */
+static void scale(struct rdump_operation *o, double by)
+{
+    int64_t end = o->time + (o->latency > 0 ? o->latency : 0);
+
+    o->time = (int64_t)((double)o->time / by);
+    if (o->latency >= 0)
+        o->latency = (int64_t)((double)end / by) - o->time;
+}
+
 static int put_operation(void *ctx, const struct rdump_operation *operation,
                          const struct plan_edges *edges, struct err *err)
 {
@@ -51,7 +61,7 @@ static int put_operation(void *ctx, const struct rdump_operation *operation,
 
     (void)edges;
     if (m->options->time_scale > 0)
-        o.time = (int64_t)((double)o.time / m->options->time_scale);
+        scale(&o, m->options->time_scale);
     return rdump_put(m->writer, RDUMP_OPERATION, &o, err);
 }
 
