@@ -107,7 +107,8 @@ CREATE TABLE alignment (
     -- what had been changed before on both sides, as a difference of sums; NULL: the same
     object_state INTEGER,           -- of the object, or of the directory of a name
     object2_state INTEGER,
-    new_state INTEGER
+    new_state INTEGER,
+    other_last INTEGER              -- 1: another request changed the object last
 ) STRICT;
 
 -- A difference between two replies (or two operations).

@@ -31,7 +31,7 @@ struct align_element {
     int64_t id;       /* operation */
     int64_t time;     /* of its call */
     uint32_t made;    /* object that it found or made; 0: none */
-    int64_t state[3]; /* lanes.c: of object, object2, made */
+    int64_t state[4]; /* lanes.c: of object, object2, made; of the object's last change */
 };
 
 struct align {

@@ -19,6 +19,13 @@ static bool is_volatile(const struct place *place)
            place->field->cls != CLASS_FSID && place->field->cls != CLASS_DEVICE;
 }
 
+static bool is_access_time(const struct place *place)
+{
+    const char *name = strrchr(place->path, '.');
+
+    return name && strcmp(name, ".atime") == 0;
+}
+
 static bool is_about_data(const struct place *place)
 {
     return place->field->cls == CLASS_DATA ||
@@ -101,6 +108,9 @@ static int why_withheld(struct fields *f, const struct place *place)
         return row && p->states[row].lost & 1 << UNSYNC_ATTRIBUTES ? p->states[row].reason[0] : 0;
     }
     reason = sync_attributes(p, (enum whose)place->whose);
+    if (!reason && place->is_time && p->pair.other_last && place->whose != OF_NEW_OBJECT &&
+        place->whose != OF_PARENT2 && !is_access_time(place))
+        reason = WITHHELD_ORDER; /* it is the time of another request */
     if (reason)
         sync_count(p, (enum whose)place->whose, false);
     return reason;
@@ -221,6 +231,26 @@ static bool is_of_request(const struct fields *f, int side, int64_t time, int64_
            time <= half->reply_time + offset + slack;
 }
 
+/* Both are of the request that changed the object last. */
+static bool is_of_change(struct fields *f, const struct item *ref, const struct item *sut,
+                         int64_t slack)
+{
+    const struct compare_side *sides = f->p->c->side;
+    uint32_t row = object_of(f, ref->place);
+    const int64_t values[SIDES] = { (int64_t)ref->value, (int64_t)sut->value };
+
+    if (!row || f->p->pair.other_last || !f->p->states[row].change[REF][0])
+        return false;
+    for (int side = 0; side < SIDES; side++) {
+        const int64_t *change = f->p->states[row].change[side];
+        int64_t offset = sides[side].clock_offset;
+
+        if (values[side] < change[0] + offset - slack || values[side] > change[1] + offset + slack)
+            return false;
+    }
+    return true;
+}
+
 static int equal_time(struct fields *f, const struct compare_rule *rule, const struct item *ref,
                       const struct item *sut, char what[COMPARE_TEXT_MAX])
 {
@@ -239,7 +269,7 @@ static int equal_time(struct fields *f, const struct compare_rule *rule, const s
         return 1;
     now[REF] = is_of_request(f, REF, a, tight);
     now[SUT] = is_of_request(f, SUT, b, tight);
-    if (now[REF] && now[SUT])
+    if ((now[REF] && now[SUT]) || is_of_change(f, ref, sut, tight))
         return 1;
     before[REF] = a < s[REF].first_time + s[REF].clock_offset - tight;
     before[SUT] = b < s[SUT].first_time + s[SUT].clock_offset - tight;

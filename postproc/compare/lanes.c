@@ -33,6 +33,7 @@ struct lanes {
     struct clock_side *clock;
     struct body body;
     uint64_t *changes; /* by object: the sum of the keys of requests that changed it so far */
+    uint64_t *last;    /* and the key of the last one */
     uint32_t limit;
     bool names_count; /* when requests are compared */
     struct open_listing listings[LISTINGS_OPEN];
@@ -65,7 +66,8 @@ enum {
 
 static const char make_tables[] =
     "CREATE TEMP TABLE lane%d (object INTEGER, client INTEGER, name INTEGER, time INTEGER,"
-    " id INTEGER, key INTEGER, made INTEGER, state1 INTEGER, state2 INTEGER, state3 INTEGER);"
+    " id INTEGER, key INTEGER, made INTEGER, state1 INTEGER, state2 INTEGER, state3 INTEGER, "
+    "state4 INTEGER);"
     "CREATE TEMP TABLE part%d (id INTEGER PRIMARY KEY, first INTEGER, object INTEGER,"
     " client INTEGER);"
     "CREATE TEMP TABLE overlap%d (id INTEGER PRIMARY KEY, bits INTEGER);"
@@ -232,8 +234,10 @@ static uint64_t changes_of(const struct lanes *l, uint32_t object)
 
 static void change(struct lanes *l, uint32_t object, uint64_t key)
 {
-    if (object && object < l->limit)
+    if (object && object < l->limit) {
         l->changes[object] += key;
+        l->last[object] = key;
+    }
 }
 
 /* What was asked for, and not refused, is part of the state of what it concerns: two sides are the
@@ -283,6 +287,7 @@ static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uin
     sqlite3_bind_int64(l->lane, 8, (int64_t)changes_of(l, e->object));
     sqlite3_bind_int64(l->lane, 9, (int64_t)changes_of(l, e->parent2));
     sqlite3_bind_int64(l->lane, 10, (int64_t)changes_of(l, e->new_object));
+    sqlite3_bind_int64(l->lane, 11, e->object < l->limit ? (int64_t)l->last[e->object] : 0);
     note_changes(l, e, gone, key);
     return tables_step(l->c->db, l->lane, err);
 }
@@ -350,7 +355,7 @@ static int prepare_all(struct lanes *l, struct err *err)
     sqlite3_free(where);
     sqlite3_free(select);
     if (result < 0 ||
-        prepare(l, "INSERT INTO temp.lane%d VALUES (?,?,?,?,?,?,?,?,?,?)", &l->lane, err) < 0 ||
+        prepare(l, "INSERT INTO temp.lane%d VALUES (?,?,?,?,?,?,?,?,?,?,?)", &l->lane, err) < 0 ||
         prepare(l, "INSERT INTO temp.part%d VALUES (?,?,?,?)", &l->part, err) < 0 ||
         prepare(l, "INSERT INTO temp.overlap%d VALUES (?,?)", &l->overlap, err) < 0 ||
         prepare(l, "INSERT INTO temp.alone%d VALUES (?,?,?)", &l->alone, err) < 0 ||
@@ -362,7 +367,8 @@ static int prepare_all(struct lanes *l, struct err *err)
         return -err->code;
     l->limit = objects > 0 && objects < UINT32_MAX ? (uint32_t)objects + 1 : 1;
     l->changes = calloc(l->limit, sizeof(*l->changes));
-    if (!l->changes)
+    l->last = calloc(l->limit, sizeof(*l->last));
+    if (!l->changes || !l->last)
         return err_set(err, ERR_SYSTEM, "out of memory for objects");
     return overlap_init(&l->overlaps, put_overlap, l, err);
 }
@@ -383,7 +389,7 @@ static int read_side(struct lanes *l, struct err *err)
     s->has_clock = clock_estimate(l->clock, &s->clock_offset, &s->clock_error, &s->granularity);
     snprintf(sql, sizeof(sql),
              "CREATE INDEX temp.lane%d_in_order ON lane%d (object, client, name, time, id,"
-             " key, made, state1, state2, state3)",
+             " key, made, state1, state2, state3, state4)",
              l->side + 1, l->side + 1);
     return tables_run(l->c->db, sql, err);
 }
@@ -417,6 +423,7 @@ int lanes_read(struct compare *c, struct err *err)
         overlap_free(&l->overlaps);
         body_free(&l->body);
         free(l->changes);
+        free(l->last);
         free(l->clock);
         free(l);
     }

@@ -67,10 +67,26 @@ int elements_add(struct elements *e, struct span list, struct err *err)
     return result;
 }
 
+/* "type 1, uid 0, perm 07" */
+static void element_text(const struct element *element, char text[COMPARE_TEXT_MAX])
+{
+    size_t len = 0;
+
+    *text = '\0';
+    for (uint32_t i = 0; i < element->span.count && len + 1 < COMPARE_TEXT_MAX; i++) {
+        const char *name = element->span.items[i].place->field->name;
+        char value[COMPARE_TEXT_MAX];
+
+        snprintf(text + len, COMPARE_TEXT_MAX - len, "%s%s %s", len ? ", " : "", name ? name : "",
+                 item_text(&element->span.items[i], NULL, value));
+        len = strlen(text);
+    }
+}
+
 static int differ_alone(struct fields *f, const struct item *list, const struct element *element,
                         bool in_ref, const char *how, struct err *err)
 {
-    char name[COMPARE_TEXT_MAX], what[64];
+    char name[COMPARE_TEXT_MAX], text[COMPARE_TEXT_MAX], what[64];
     const struct compare_rule *rule = rules_pick(list->place->rules, &f->given);
     struct difference d = { .kind = KIND_ENTRY,
                             .place = list->place,
@@ -90,7 +106,8 @@ static int differ_alone(struct fields *f, const struct item *list, const struct 
     } else {
         snprintf(name, sizeof(name), "%u", element->number);
     }
-    d.text[in_ref ? REF : SUT] = name;
+    element_text(element, text);
+    d.text[in_ref ? REF : SUT] = element->name.data ? name : text;
     if (f->in_listing && sync_attributes(f->p, OF_OBJECT)) {
         list->place->n.withheld++; /* the directory was not the same */
         return found_withhold(f->p, WITHHELD_ORDER, list->place, err);

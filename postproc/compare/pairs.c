@@ -51,10 +51,10 @@ enum column {
 static const char select_pairs[] =
     "SELECT a.id, a.kind, ifnull(a.object, 0), ifnull(a.ref_overlap, 0),"
     " ifnull(a.sut_overlap, 0), ifnull(a.object_state, 0), ifnull(a.object2_state, 0),"
-    " ifnull(a.new_state, 0), " COLUMNS("r") ", " COLUMNS(
+    " ifnull(a.new_state, 0), ifnull(a.other_last, 0), " COLUMNS("r") ", " COLUMNS(
         "s") " FROM main.alignment a LEFT JOIN ref.operation r ON r.id = a.ref"
              " LEFT JOIN sut.operation s ON s.id = a.sut WHERE a.kind <> 3 ORDER BY a.id";
-enum { PAIR_COLUMNS = 8 };
+enum { PAIR_COLUMNS = 9 };
 
 static uint32_t id_of(sqlite3_stmt *stmt, int column)
 {
@@ -321,6 +321,7 @@ static int read_all(struct pairs *p, struct err *err)
         pair->half[SUT].overlap = (uint32_t)sqlite3_column_int(stmt, 4);
         for (int i = 0; i < 3; i++)
             pair->state[i] = sqlite3_column_int64(stmt, 5 + i);
+        pair->other_last = sqlite3_column_int(stmt, 8);
         pair->overlap = pair->half[REF].overlap | pair->half[SUT].overlap;
         if (take_half(p, stmt, PAIR_COLUMNS, &pair->half[REF], err) < 0 ||
             take_half(p, stmt, PAIR_COLUMNS + COL_COUNT, &pair->half[SUT], err) < 0 ||

@@ -32,6 +32,7 @@ struct pair {
     struct half half[SIDES];
     uint32_t overlap;        /* of both */
     int64_t state[3];        /* differences of object, object2, new object */
+    bool other_last;         /* another request changed the object last */
     struct body arguments;   /* of the side that is read at the moment */
     bool differs[WHOSE_MAX]; /* an attribute was found to differ, also if that was withheld */
     bool compared[WHOSE_MAX];
@@ -43,10 +44,11 @@ struct object_state {
     uint8_t reason[2]; /* enum withheld_reason, of attributes and data */
     uint8_t set;       /* bits of |times| that are known: atime, mtime */
     uint32_t type;
-    int64_t accepted;        /* difference of states at which it was the same */
-    int64_t row[2];          /* of table unsynchronized */
-    uint64_t start, end;     /* bytes that are not the same */
-    int64_t times[2][SIDES]; /* atime, mtime that clients set last */
+    int64_t accepted;         /* difference of states at which it was the same */
+    int64_t row[2];           /* of table unsynchronized */
+    uint64_t start, end;      /* bytes that are not the same */
+    int64_t change[SIDES][2]; /* call and reply of the last change of both; 0: none */
+    int64_t times[2][SIDES];  /* atime, mtime that clients set last */
 };
 
 struct found; /* found.c */

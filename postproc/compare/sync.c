@@ -377,6 +377,27 @@ static int note_times(struct pairs *p, struct err *err)
     return 0;
 }
 
+static void note_change_of(struct pairs *p, uint32_t row)
+{
+    for (int side = 0; row && side < SIDES; side++) {
+        p->states[row].change[side][0] = p->pair.half[side].call_time;
+        p->states[row].change[side][1] = p->pair.half[side].reply_time;
+    }
+}
+
+/* When both sides changed something by the same request. */
+static void note_change(struct pairs *p)
+{
+    const struct effect *e = &p->pair.half[REF].effect;
+
+    if ((e->object_role | e->name_role) & ROLE_MODIFIES)
+        note_change_of(p, p->pair.object);
+    if (e->name2_role & ROLE_MODIFIES)
+        note_change_of(p, sync_object(p, OF_PARENT2));
+    if (e->name_role & ROLE_BINDS)
+        note_change_of(p, sync_object(p, OF_NEW_OBJECT));
+}
+
 static bool sets_out_to_change(const struct effect *e)
 {
     return (e->object_role | e->name_role | e->name2_role | e->parent2_role) & ROLE_MODIFIES;
@@ -412,6 +433,7 @@ int sync_after(struct pairs *p, bool status_equal, bool data_equal, struct err *
 
         if ((writes || data_equal) && !(p->pair.overlap & OVERLAP_DATA) && know_data(p, e, err) < 0)
             return -err->code;
+        note_change(p);
         if (note_times(p, err) < 0)
             return -err->code;
     }
