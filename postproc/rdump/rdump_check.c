@@ -331,12 +331,18 @@ void rdump_checker_free(struct rdump_checker *c)
 
 int rdump_check(int fd, const char *name, struct rdump_summary *out, struct err *err)
 {
-    struct rdump_checker *c = rdump_checker_new(out, err);
-    struct rdump_reader *reader = c ? rdump_reader_new(fd, name, err) : NULL;
+    struct rdump_checker *c;
+    struct rdump_reader *reader;
     enum rdump_kind kind;
+    struct err unseen;
     const void *record;
-    int result = reader ? 1 : -err->code;
+    int result;
 
+    if (!err)
+        err = &unseen;
+    c = rdump_checker_new(out, err);
+    reader = c ? rdump_reader_new(fd, name, err) : NULL;
+    result = reader ? 1 : -err->code;
     while (result > 0) {
         result = rdump_next(reader, &kind, &record, err);
         if (result > 0 && rdump_checker_put(c, kind, record, err) < 0)
