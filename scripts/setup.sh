@@ -15,7 +15,7 @@ packages_demo="$packages_plugin libpcap-dev libsqlite3-dev libzstd-dev zlib1g-de
 # What the tests call besides.  The sanitizers' run-time library for clang has the compiler's version
 # in its name: see clang_runtime.
 packages_check="$packages_demo libcmocka-dev clang clang-format valgrind python3 gzip
-    util-linux procps"
+    util-linux procps chromium"
 
 say() {
     printf '\n== %s\n' "$*"

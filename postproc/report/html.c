@@ -191,17 +191,18 @@ static int put_reasons(struct html *h, const char *title, const char *sql)
 {
     int64_t count;
 
-    page_put(&h->page,
-             "<table><caption>%s</caption><thead><tr><th scope=\"col\">reason</th>"
-             "<th scope=\"col\">count</th><th scope=\"col\" class=\"t\">meaning</th></tr></thead>"
-             "<tbody>\n",
-             title);
+    page_put(
+        &h->page,
+        "<div class=\"wide\"><table><caption>%s</caption><thead><tr><th scope=\"col\">reason</th>"
+        "<th scope=\"col\">count</th><th scope=\"col\" class=\"t\">meaning</th></tr></thead>"
+        "<tbody>\n",
+        title);
     count = html_rows(h, sql, 0, 0, show_reason);
     if (count < 0)
         return -h->err->code;
     if (!count)
         page_put(&h->page, "<tr><td colspan=\"3\" class=\"none\">none</td></tr>\n");
-    page_put(&h->page, "</tbody></table>\n");
+    page_put(&h->page, "</tbody></table></div>\n");
     return 0;
 }
 
@@ -247,7 +248,8 @@ static int put_compared(struct html *h)
 {
     struct page *page = &h->page;
 
-    page_put(page, "<h2 id=\"fields\">Fields that were compared</h2>\n<table><caption>Comparisons "
+    page_put(page, "<h2 id=\"fields\">Fields that were compared</h2>\n<div "
+                   "class=\"wide\"><table><caption>Comparisons "
                    "by type of reply</caption><thead><tr><th scope=\"col\">reply</th>"
                    "<th scope=\"col\">fields</th><th scope=\"col\">as the rule has it</th>"
                    "<th scope=\"col\">not so</th><th scope=\"col\">withheld</th>"
@@ -260,7 +262,7 @@ static int put_compared(struct html *h)
                   " LIMIT 200",
                   0, 0, show_compared) < 0)
         return -h->err->code;
-    page_put(page, "</tbody></table>\n");
+    page_put(page, "</tbody></table></div>\n");
     return 0;
 }
 

@@ -5,7 +5,7 @@
  */
 #include "report/html_parts.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 
 static const char select_groups[] =
     "SELECT c.id, c.count, c.compared, c.operation, c.field, c.class, k.name, c.difference,"
@@ -54,6 +54,25 @@ static void put_number_cell(struct html *h, sqlite3_stmt *row, int at)
     page_put(&h->page, "</td>");
 }
 
+/* Lines may break behind its dots. */
+static void put_field(struct html *h, const char *field)
+{
+    page_put(&h->page, "<td class=\"t\"><code>");
+    for (int i = 0; i < 16; i++) {
+        const char *dot = strchr(field, '.');
+        char *part = dot ? strndup(field, (size_t)(dot + 1 - field)) : NULL;
+
+        if (!part)
+            break;
+        page_text_cut(&h->page, part, HTML_TEXT_MAX);
+        page_put(&h->page, "<wbr>");
+        free(part);
+        field = dot + 1;
+    }
+    page_text_cut(&h->page, field, HTML_TEXT_MAX);
+    page_put(&h->page, "</code></td>");
+}
+
 static void show_line(struct html *h, sqlite3_stmt *row)
 {
     long long id = sqlite3_column_int64(row, G_ID);
@@ -68,9 +87,7 @@ static void show_line(struct html *h, sqlite3_stmt *row)
     put_number_cell(h, row, G_COUNT);
     put_number_cell(h, row, G_COMPARED);
     put_text_cell(h, row, G_OPERATION);
-    page_put(&h->page, "<td class=\"t\"><code>");
-    html_put_column(h, row, G_FIELD, "");
-    page_put(&h->page, "</code></td>");
+    put_field(h, html_column(row, G_FIELD));
     put_text_cell(h, row, G_CLASS);
     put_text_cell(h, row, G_KIND);
     page_put(&h->page, "<td class=\"t\">");

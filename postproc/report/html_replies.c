@@ -220,7 +220,9 @@ static const char *how_compared(const struct value *value)
     return rules && rules[0] && !rules[0]->has_case ? compare_kind_name(rules[0]->kind) : NULL;
 }
 
-static void put_value(const struct view *view, int side, const struct value *value, bool mark)
+/* |in_list|: then another part of a listing may have it. */
+static void put_value(const struct view *view, int side, const struct value *value, bool mark,
+                      bool in_list)
 {
     struct page *page = &view->h->page;
     struct half half = { .data_digest = view->message[side].data_digest };
@@ -228,7 +230,8 @@ static void put_value(const struct view *view, int side, const struct value *val
 
     page_put(page, "<td class=\"t\">");
     if (!value) {
-        page_put(page, "<span class=\"none\">not there</span></td>");
+        page_put(page, "<span class=\"none\">not %s</span></td>",
+                 in_list ? "in this reply" : "there");
         return;
     }
     item_text(value->item, half.data_digest.len ? &half : NULL, text);
@@ -263,8 +266,8 @@ static void put_row(struct view *view, const struct value *ref, const struct val
     }
     page_text(page, dot ? dot + 1 : path);
     page_put(page, "</code></th>");
-    put_value(view, REF, ref, mark != MARK_NONE);
-    put_value(view, SUT, sut, mark != MARK_NONE);
+    put_value(view, REF, ref, mark != MARK_NONE, value->label);
+    put_value(view, SUT, sut, mark != MARK_NONE, value->label);
     if (mark == MARK_FOUND)
         page_put(page, "<td class=\"t\">this discrepancy</td></tr>\n");
     else if (mark == MARK_OTHER && other->cluster <= HTML_GROUPS_MAX)
