@@ -114,6 +114,42 @@ for part in 0 10 50 99; do
     is "a record over another, room for $part %: the old one" "$(cat out/x.nfsr)" old
 done
 
+# replay dumps: of one copy, of several by way of one in TMPDIR, in parts
+mkdir tmp
+export TMPDIR=$scratch/tmp
+for options in "" "--copies 3" "--split-by client"; do
+    rm -rf out
+    mkdir out
+    "$n" rdump second.db -o out/x.rdump $options >/dev/null
+    size=$(cat out/* | wc -c)
+    for part in 0 10 50 90 99; do
+        rm -rf out
+        mkdir out
+        expect "rdump $options, room for $part %" 4 'full|No space left' \
+            full $((size * part / 100)) "$n" rdump second.db -o out/x.rdump $options
+        is "rdump $options, room for $part %: nothing there" "$(ls -A out tmp)" "out:
+
+tmp:"
+    done
+done
+unset TMPDIR
+
+# tables of plans, and their graphs
+cp second.db plan.db
+"$n" deps --store plan.db >/dev/null
+grown=$(($(stat -c %s plan.db) - $(stat -c %s second.db)))
+sql second.db .dump >second.sql
+rm -rf out
+mkdir out
+for part in 0 10 50 90 99; do
+    cp second.db plan.db
+    expect "deps --store, room for $part %" 4 'full|No space left' \
+        full $((grown * part / 100)) "$n" deps --store plan.db
+    is "deps --store, room for $part %: as before" "$(sql plan.db .dump | cmp - second.sql)" ""
+done
+expect "deps --dot, no room" 4 'full|No space left' full 100 "$n" deps --range 1..30 --dot out/x.dot second.db
+is "deps --dot, no room: nothing there" "$(ls -A out)" ""
+
 rm -f new.db
 limited() {
     (
