@@ -2,7 +2,7 @@
 """Plays replay dumps on the model server, in any order that their dependencies allow.
 
     dump = Dump("x.rdump")
-    replay = Replay(dump)              # plays the recorded order once, for guards; .differences
+    replay = Replay(dump)              # plays the recorded order; .differences
     for difference in replay.play(random_order(dump, random.Random(1))):
         print(difference)
     replay.skipped                     # {reason: operations that cannot be replayed}
@@ -11,13 +11,14 @@ Nothing but the dump is read.  After each operation its status must be the expec
 digest of the groups in its mask, computed here from what the model server replied as
 postproc/digest/expect.h says, the recorded one.  Recorded (below) tells groups that differ apart.
 
-What the trace does not show of the tree before: directories have mode 0777, others 0666; all belongs
-to root; an object without a type is a file; link counts are those of the names.  A file system is
-what entries, and RENAMEs and LINKs that got past the check of it, hold together.
+What the trace does not show of the tree before: directories have mode 0777, others 0666; a thing
+belongs to whoever may take its name away, else to root; an object without a type is a file; link
+counts are those of the names.  A file system is what entries, and RENAMEs and LINKs that got past
+the check of it, hold together.
 
-Arguments are played as they are, but for what only the recorded server can know: a guard is the time
-of the change that it saw, or of none; a listing is asked for as a whole, for its limits and cookies
-count other servers' bytes; an unknown object is a handle that is bad or stale, as it is expected.
+Arguments are played as they are, but for what only the recorded server can know: a guard on ctime
+is met or missed as it was; a listing is asked for as a whole, for its limits and cookies count
+other servers' bytes; an unknown object is a handle that is bad or stale, as it is expected.
 """
 import collections
 import ctypes
@@ -29,10 +30,11 @@ import rdump_file
 from messages import NOENT, OK
 from model_files import Node
 from model_server import ROOT, Server, Who
-from model_status import (BAD_COOKIE, BADHANDLE, EXIST, INVAL, ISDIR, NOT_SYNC, NOTEMPTY, TOOSMALL)
+from model_status import (BAD_COOKIE, BADHANDLE, EXIST, INVAL, ISDIR, NOTDIR, NOT_SYNC, NOTEMPTY,
+                          TOOSMALL)
 from model_xdr import (ACCESS, BLK, CHR, CREATE, DIR, FSINFO, FSSTAT, LINK, LNK, LOOKUP, MKDIR,
                        MKNOD, NAMES, PATHCONF, READ, READDIR, READDIRPLUS, READLINK, REG, REMOVE,
-                       RENAME, RMDIR, SETATTR, SYMLINK, WRITE, decode_arguments, decode_result)
+                       RENAME, RMDIR, SYMLINK, WRITE, decode_arguments, decode_result)
 
 KNOWS = {"mode": 1 << 0, "uid": 1 << 1, "gid": 1 << 2, "nlink": 1 << 7}
 MAKING = (CREATE, MKDIR, SYMLINK, MKNOD)
@@ -145,6 +147,8 @@ def arguments_of(op):
             a[key] = int.from_bytes(a[key], "big")
             if a[key] == UNKNOWN and op.status == BADHANDLE:
                 a[key] = FOREIGN
+    if a.get("guard") is not None:
+        a["guard"] = NEVER if op.status == NOT_SYNC else None
     if op.procedure in LISTINGS and op.status not in (BAD_COOKIE, TOOSMALL):
         a.update(count=None, maxcount=None, cookie=0)
     return a
@@ -175,7 +179,7 @@ class Dump:
 
     def nodes(self):
         """The tree before, for Server.load()."""
-        names, fsids = collections.defaultdict(list), self.file_systems()
+        names, fsids, owners = collections.defaultdict(list), self.file_systems(), self.owners()
         for entry in self.entries:
             names[entry.object].append((entry.parent, entry.name))
         out = []
@@ -185,8 +189,21 @@ class Dump:
             out.append(Node(
                 o.number, kind, names=names[o.number], fsid=fsids[o.number], size=o.size,
                 mode=o.mode if "mode" in known else 0o777 if kind == DIR else 0o666,
-                uid=o.uid if "uid" in known else 0, gid=o.gid if "gid" in known else 0,
+                uid=o.uid if "uid" in known else owners.get(o.number, 0),
+                gid=o.gid if "gid" in known else 0,
                 nlink=o.nlink if "nlink" in known else None, rdev=o.rdev, text=o.link))
+        return out
+
+    def owners(self):
+        """{number of an object: uid of who first may take a name of it away}"""
+        entries, out = {(e.parent, e.name): e.object for e in self.entries}, {}
+        for op in self.operations:
+            if op.procedure not in (REMOVE, RMDIR, RENAME) or op.arg is None or \
+                    op.status not in (OK, EXIST, NOTDIR, ISDIR, NOTEMPTY):
+                continue
+            a = op.arg
+            for where in (a["object"], a["name"]), (a.get("object2"), a.get("name2")):
+                out.setdefault(entries.get(where), op.who.uid)
         return out
 
     def file_systems(self):
@@ -218,9 +235,9 @@ Difference = collections.namedtuple("Difference", "op status values")
 
 
 class Replay:
-    """|like|: attributes of the Server in which the recorded one was another: |default_mode|, what it
-    gives files whose CREATE says none, as exclusive ones do; |longest_name|. It has no limits to the
-    length of a READ or WRITE."""
+    """|like|: attributes of the Server in which the recorded one was another: |default_mode|, what
+    it gives files whose CREATE says none, as exclusive ones do; |longest_name|. It has no limits to
+    the length of a READ or WRITE."""
 
     def __init__(self, dump, permissions=True, **like):
         self.dump, self.permissions = dump, permissions
@@ -228,7 +245,6 @@ class Replay:
         self.nodes = dump.nodes()
         self.skipped = collections.Counter(op.unplayable for op in dump.operations
                                            if op.unplayable)
-        self.guards = {}  # {index of a guarded SETATTR: the ctime that it asks for}
         self.differences = self.play(range(len(dump.operations)))
 
     def server(self):
@@ -245,8 +261,7 @@ class Replay:
             op, count = operations[index], count + 1
             if op.arg is None:
                 continue
-            result = server.execute(op.procedure, self.arguments(server, op), op.who, index + 1,
-                                    op.made or None)
+            result = server.execute(op.procedure, op.arg, op.who, index + 1, op.made or None)
             if result.status != op.status:
                 out.append(Difference(op, result.status, None))
             elif op.mask:
@@ -258,16 +273,6 @@ class Replay:
         if count != len(operations):
             raise ValueError("%d operations played of %d" % (count, len(operations)))
         return out
-
-    def arguments(self, server, op):
-        if op.procedure != SETATTR or op.arg["guard"] is None:
-            return op.arg
-        if op.status == NOT_SYNC:
-            return dict(op.arg, guard=NEVER)
-        if op.index not in self.guards:  # the recorded order: what was changed last
-            inode = server.by_handle.get(op.arg["object"])
-            self.guards[op.index] = inode.ctime if inode else NEVER
-        return dict(op.arg, guard=self.guards[op.index])
 
 
 # Orders: indexes of all operations, each behind those it depends on.
