@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "compare/internal.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,9 +148,9 @@ int compare_run(const struct compare_options *o, const char *out, sqlite3 **resu
     if (code == 0)
         code = compare_first(&c, o, err);
     if (code == 0 && o->noise.database) {
-        char path[] = "/tmp/nfsdigest-noise-XXXXXX";
+        char path[PATH_MAX];
 
-        code = result_temporary(path, err);
+        code = result_temporary(path, sizeof(path), err);
         if (code == 0) {
             code = add_noise(&c, o, path, err);
             result_remove(path);

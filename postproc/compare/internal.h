@@ -114,8 +114,8 @@ sqlite3 *result_take(struct result_file *file);
 const char *result_path(const struct result_file *file); /* NULL: private */
 /* Ends it; what was not committed is removed. NULL is allowed. */
 void result_abandon(struct result_file *file);
-/* A new name for a result that is not to stay; |path| ends with XXXXXX. */
-int result_temporary(char *path, struct err *err);
+/* A new file for a result that is not to stay, in $TMPDIR. */
+int result_temporary(char *path, size_t size, struct err *err);
 void result_remove(const char *path);
 int result_fill_codes(sqlite3 *db, struct err *err);
 const char *result_code_name(const char *domain, int value);

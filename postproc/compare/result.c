@@ -216,10 +216,13 @@ void result_abandon(struct result_file *f)
     free(f);
 }
 
-int result_temporary(char *path, struct err *err)
+int result_temporary(char *path, size_t size, struct err *err)
 {
-    int fd = mkstemp(path);
+    const char *folder = getenv("TMPDIR");
+    int fd;
 
+    snprintf(path, size, "%s/nfsdigest-XXXXXX", folder && *folder ? folder : "/tmp");
+    fd = mkstemp(path);
     if (fd < 0)
         return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
     close(fd);

@@ -59,7 +59,7 @@ struct search {
 static int find(void *ctx, const struct field_place *place)
 {
     struct search *s = ctx;
-    const struct compare_rule **list;
+    const struct compare_rule **list, **last;
 
     if (!place->result || (s->path && strcmp(place->path, s->path) != 0))
         return 0;
@@ -70,9 +70,10 @@ static int find(void *ctx, const struct field_place *place)
     if (!s->rule || s->rule->kind == COMPARE_UNSET)
         fail_msg("%s has no rule", place->path);
     /* and one without a condition stands behind all others */
-    while ((*list)->has_case)
-        list++;
-    assert_non_null(*list);
+    for (last = list; *last && (*last)->has_case;)
+        last++;
+    assert_non_null(*last);
+    free(list);
     return s->path != NULL;
 }
 
