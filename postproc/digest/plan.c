@@ -92,24 +92,8 @@ static int take_called(void *ctx, struct effect *e, struct err *err)
     if (e->procedure && e->procedure->result->roles & ROLE_ENTRY_OBJECT &&
         effect_entries(e, take_entry, &b) < 0)
         return -err->code;
-    return spool_put(p->spool, e, p->entries, b.count, err);
-}
-
-static int take_unplayable(void *ctx, const struct effect *e, enum unplayable why, struct err *err)
-{
-    struct plan *p = ctx;
-
-    if (p->mark_count == p->mark_cap) {
-        uint32_t wide = p->mark_cap * 2 + 256;
-        struct plan_mark *grown = realloc(p->marks, wide * sizeof(*grown));
-
-        if (!grown)
-            return no_memory(err);
-        p->marks = grown;
-        p->mark_cap = wide;
-    }
-    p->marks[p->mark_count++] = (struct plan_mark){ e->id, (uint8_t)why };
-    return 0;
+    /* what handles stand for, the rehearsal knows better */
+    return spool_put(p->spool, e, p->entries, b.count, (uint8_t)unplayable_of(e, false), err);
 }
 
 static int take_named(void *ctx, int64_t from, int64_t to, struct err *err)
@@ -138,17 +122,9 @@ bool hold_named(struct plan *p, uint64_t number)
     return true;
 }
 
-static int by_operation(const void *left, const void *right)
-{
-    const struct plan_mark *a = left, *b = right;
-
-    return a->operation < b->operation ? -1 : a->operation > b->operation;
-}
-
 static int read_trace(struct plan *p, sqlite3 *db, struct err *err)
 {
     struct tree_options options = { .moment = p->options->from,
-                                    .unplayable = take_unplayable,
                                     .host = { .named = take_named, .ctx = p },
                                     .address = take_address,
                                     .called = take_called,
@@ -159,23 +135,12 @@ static int read_trace(struct plan *p, sqlite3 *db, struct err *err)
     p->spool = spool_new(err);
     if (!p->spool || tree_read(&p->tree, db, &options, err) < 0)
         return -err->code;
-    if (p->mark_count)
-        qsort(p->marks, p->mark_count, sizeof(*p->marks), by_operation);
     if (!hold_named(p, (uint64_t)p->tree.learn.hierarchy.nameless + 1))
         return no_memory(err);
     return plan_add_witnesses(p, err);
 }
 
 /* Pass 2 */
-
-static uint8_t mark_of(const struct plan *p, int64_t operation)
-{
-    const struct plan_mark key = { .operation = operation };
-    const struct plan_mark *found =
-        p->mark_count ? bsearch(&key, p->marks, p->mark_count, sizeof(key), by_operation) : NULL;
-
-    return found ? found->why : 0;
-}
 
 /* An operation on its way to the thread that finds its dependencies: this, its arguments, its uses.
  */
@@ -274,11 +239,9 @@ static int play(struct plan *p, struct err *err)
     p->queue = queue_new(take_job, p, err);
     if (!p->queue || spool_rewind(p->spool, err) < 0)
         return -err->code;
-    while ((op = spool_take(p->spool, err)) != NULL) {
-        op->unplayable = mark_of(p, op->effect.id);
+    while ((op = spool_take(p->spool, err)) != NULL)
         if (rehearse(&p->rehearsal, op, err) < 0)
             return -err->code;
-    }
     if (err->code || rehearsal_end(&p->rehearsal, err) < 0)
         return -err->code;
     return queue_drain(p->queue, err);
@@ -340,7 +303,6 @@ int plan_read(sqlite3 *db, const struct plan_options *options, const struct plan
     free(p->hosts);
     free(p->named);
     free(p->entries);
-    free(p->marks);
     free(p->credentials);
     free(p->full);
     free(p->inside);

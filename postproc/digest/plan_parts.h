@@ -13,11 +13,6 @@
 
 enum { PLAN_NO_PROCEDURE = 255 };
 
-struct plan_mark {
-    int64_t operation;
-    uint8_t why; /* enum unplayable */
-};
-
 struct plan_inside {
     uint32_t directory, above; /* objects */
 };
@@ -39,8 +34,6 @@ struct plan {
     bool *credentials; /* by number: whether it is used */
     uint32_t credential_cap;
     uint32_t *entries, entry_cap;
-    struct plan_mark *marks;
-    uint32_t mark_count, mark_cap;
     uint32_t *named; /* by number of a nameless object */
     uint64_t named_cap;
     uint32_t *full; /* nodes of directories that had something in them, nobody knows what */

@@ -319,7 +319,8 @@ static int try_it(struct rehearsal *r, struct spooled *op, bool last, struct err
     int result;
 
     hierarchy_sweep(r->h);
-    if (!op->begun && !op->unplayable && begin(r, op, err) < 0)
+    if (!op->begun && (!op->unplayable || op->unplayable == UNPLAYABLE_STALE) &&
+        begin(r, op, err) < 0)
         return -err->code;
     trial_meet(&t, r, op, err);
     if (op->unplayable == UNPLAYABLE_STALE && trial_fits(&t))
@@ -444,7 +445,8 @@ static int precede(struct rehearsal *r, struct spooled *op, struct err *err)
 {
     struct spooled **at, **before;
 
-    if (!op->begun && !op->unplayable && begin(r, op, err) < 0)
+    if (!op->begun && (!op->unplayable || op->unplayable == UNPLAYABLE_STALE) &&
+        begin(r, op, err) < 0)
         return -err->code;
     while ((at = must_precede(r, op, err)) != NULL) {
         struct spooled *o;

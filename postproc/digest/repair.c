@@ -92,7 +92,7 @@ static bool is_servers_own(int64_t status)
     }
 }
 
-static enum unplayable judge(const struct effect *e, bool nothing)
+enum unplayable unplayable_of(const struct effect *e, bool nothing)
 {
     if (e->pairing == CALL_LOST)
         return UNPLAYABLE_NO_CALL;
@@ -118,7 +118,7 @@ enum unplayable repair_judge(struct repair *r, const struct effect *e, bool noth
 
     if (e->pairing != CALL_LOST && (e->program != PROGRAM_NFS || e->version != 3))
         return PLAYABLE;
-    reason = judge(e, nothing);
+    reason = unplayable_of(e, nothing);
     r->operations++;
     r->unplayable[reason]++;
     return reason;

@@ -69,8 +69,11 @@ void repair_free(struct repair *repair);
 uint32_t repair_add(struct repair *repair, const struct inference *inference, struct bytes name,
                     struct bytes name2);
 
-/* Judges an operation by itself and counts it; |nothing|: its handle never worked, or stood for
- * something that is known to be removed. PLAYABLE also for programs other than NFS. */
+/* Judges an operation by itself; |nothing|: its handle never worked, or stood for something that is
+ * known to be removed. */
+enum unplayable unplayable_of(const struct effect *effect, bool nothing);
+
+/* The same, and counts it. PLAYABLE also for programs other than NFS. */
 enum unplayable repair_judge(struct repair *repair, const struct effect *effect, bool nothing);
 
 #endif

@@ -24,7 +24,7 @@ struct head {
     uint32_t arguments_len, text_len, result_len, entry_count, handle_at[2];
     uint32_t arguments_length, result_length, result_roles, call_flags, reply_flags;
     uint8_t procedure, pairing, shown, before; /* |shown|, |before|: bits by enum whose */
-    uint8_t has_procedure, has_done, has_eof, eof, has_granted, arguments, result;
+    uint8_t has_procedure, has_done, has_eof, eof, has_granted, arguments, result, unplayable;
 };
 
 struct spool {
@@ -134,7 +134,7 @@ static bool put(struct spool *s, const void *data, size_t len)
 }
 
 int spool_put(struct spool *s, const struct effect *e, const uint32_t *entries,
-              uint32_t entry_count, struct err *err)
+              uint32_t entry_count, uint8_t unplayable, struct err *err)
 {
     struct head h = {
         .id = e->id,
@@ -166,6 +166,7 @@ int spool_put(struct spool *s, const struct effect *e, const uint32_t *entries,
         .has_granted = e->has_granted,
         .arguments = (uint8_t)e->arguments,
         .result = (uint8_t)e->result,
+        .unplayable = unplayable,
     };
     bool good;
 
@@ -241,6 +242,7 @@ static struct spooled *make(const struct head *h, size_t len, struct err *err)
         return NULL;
     }
     memset(o, 0, sizeof(*o));
+    o->unplayable = h->unplayable;
     o->effect = (struct effect){ .id = h->id,
                                  .call_time = h->call_time,
                                  .done_time = h->done_time,

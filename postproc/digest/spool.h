@@ -31,9 +31,10 @@ struct spooled {
 struct spool *spool_new(struct err *err);
 void spool_free(struct spool *spool);
 
-/* |entries|: objects behind a listing's handles. */
+/* |entries|: objects behind a listing's handles; |unplayable|: enum unplayable, as far as it is
+ * known by then. */
 int spool_put(struct spool *spool, const struct effect *effect, const uint32_t *entries,
-              uint32_t entry_count, struct err *err);
+              uint32_t entry_count, uint8_t unplayable, struct err *err);
 /* From here on it is read, from its beginning. */
 int spool_rewind(struct spool *spool, struct err *err);
 /* The next one, which is the caller's to free(); NULL with |err| empty: there is none. */

@@ -224,7 +224,7 @@ static void rehearse_all(struct learn *l, int count)
 
     require(spool);
     for (int i = 0; i < count; i++)
-        require(spool_put(spool, &effects[i], NULL, 0, &err) == 0);
+        require(spool_put(spool, &effects[i], NULL, 0, PLAYABLE, &err) == 0);
     require(hierarchy_rewind(&l->hierarchy, &err) == 0);
     check_lists(&l->hierarchy);
     r.ctx = &s;
