@@ -82,12 +82,30 @@ static int hang_entries(struct hierarchy *h)
     return 0;
 }
 
+/* A file has at least as many links as names: of two that it had one after the other, nobody knows
+ * that it moved from the one to the other. */
+static void count_links(struct hierarchy *h)
+{
+    for (uint32_t i = 1; i < h->nodes.count; i++) {
+        struct node *n = node_at(h, i);
+        uint32_t count = 0;
+
+        if (!(n->flags & NODE_USED) || node_is_directory(n) || !(n->knows & KNOWS_NLINK))
+            continue;
+        for (uint32_t e = n->names; e; e = entry_at(h, e)->next)
+            count++;
+        if (n->nlink < count)
+            n->nlink = count;
+    }
+}
+
 int hierarchy_rewind(struct hierarchy *h, struct err *err)
 {
     sort_entries(h);
     reset_nodes(h);
     if (hang_entries(h) < 0)
         return err_set(err, ERR_SYSTEM, "out of memory for the hierarchy");
+    count_links(h);
     free(h->absent);
     h->absent = NULL;
     h->dying_count = 0;
