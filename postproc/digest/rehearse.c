@@ -24,20 +24,6 @@ static int by_operation(const void *left, const void *right, void *ctx)
     return x != y ? (x < y ? -1 : 1) : a < b ? -1 : 1;
 }
 
-/* An object has as many links as it has names, even if it showed fewer: then a LINK was lost, and a
- * server that took the number for granted would forget the object too early. */
-static void count_links(const struct hierarchy *h, struct node *n)
-{
-    uint32_t count = 0;
-
-    if (node_is_directory(n) || !(n->knows & KNOWS_NLINK))
-        return;
-    for (uint32_t id = n->names; id; id = entry_at(h, id)->next)
-        count++;
-    if (n->nlink < count)
-        n->nlink = count;
-}
-
 /* Nodes that were there get the first numbers. */
 static void number_nodes(struct rehearsal *r)
 {
@@ -47,7 +33,6 @@ static void number_nodes(struct rehearsal *r)
         if (!(n->flags & NODE_USED))
             continue;
         n->first_id = ++r->objects;
-        count_links(r->h, n);
         n->mode &= 07777; /* some servers put the type beside it */
         if (n->flags & NODE_NAMELESS)
             r->nameless[n->object] = i;
