@@ -60,7 +60,7 @@ static const char captures_sql[] =
 static const char places_sql[] =
     "SELECT side, source, frame, time FROM main.frame ORDER BY side, source, frame";
 
-static int fail(const struct discrepancies *d, struct err *err)
+static int sqlite_failure(const struct discrepancies *d, struct err *err)
 {
     int code = sqlite3_errcode(d->db) & 0xff;
     bool bad = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR ||
@@ -75,7 +75,7 @@ static int no_memory(struct err *err)
 
 static int prepare(struct discrepancies *d, const char *sql, sqlite3_stmt **stmt, struct err *err)
 {
-    return sqlite3_prepare_v2(d->db, sql, -1, stmt, NULL) == SQLITE_OK ? 0 : fail(d, err);
+    return sqlite3_prepare_v2(d->db, sql, -1, stmt, NULL) == SQLITE_OK ? 0 : sqlite_failure(d, err);
 }
 
 static int number(struct discrepancies *d, const char *sql, int64_t *value, struct err *err)
@@ -84,7 +84,7 @@ static int number(struct discrepancies *d, const char *sql, int64_t *value, stru
     if (prepare(d, sql, &stmt, err) < 0)
         return -err->code;
     int step = sqlite3_step(stmt);
-    int result = step == SQLITE_ROW || step == SQLITE_DONE ? 0 : fail(d, err);
+    int result = step == SQLITE_ROW || step == SQLITE_DONE ? 0 : sqlite_failure(d, err);
     *value = step == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
     sqlite3_finalize(stmt);
     return result;
@@ -187,7 +187,7 @@ static int each_row(struct discrepancies *d, const char *sql,
     while ((step = sqlite3_step(stmt)) == SQLITE_ROW && result == 0)
         result = put(d, stmt, err);
     if (result == 0 && step != SQLITE_DONE)
-        result = fail(d, err);
+        result = sqlite_failure(d, err);
     sqlite3_finalize(stmt);
     return result;
 }
@@ -211,7 +211,7 @@ static int open_database(struct discrepancies *d, struct err *err)
         return err_set(err, ERR_INPUT, "%s: not a file", d->path);
     if (sqlite3_open_v2(d->path, &d->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) !=
         SQLITE_OK)
-        return d->db ? fail(d, err) : no_memory(err);
+        return d->db ? sqlite_failure(d, err) : no_memory(err);
     sqlite3_limit(d->db, SQLITE_LIMIT_LENGTH, TEXT_MOST);
     sqlite3_db_config(d->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     return check(d, err);
@@ -411,7 +411,7 @@ int64_t discrepancies_of(struct discrepancies *d, uint32_t frame, uint32_t xid,
             continue;
         int64_t some = show_some(d, &c[i], frame, xid, &shown, show, ctx);
         if (some < 0)
-            return fail(d, err);
+            return sqlite_failure(d, err);
         all += some;
     }
     return all;
