@@ -5,6 +5,8 @@
  */
 #include "compare/pairs.h"
 
+#include "record/record.h"
+
 #include <stdio.h>
 #include <strings.h>
 #include <xxhash.h>
@@ -85,6 +87,13 @@ static uint32_t object_of(struct fields *f, const struct place *place)
     return place->has_whose ? sync_object(f->p, (enum whose)place->whose) : f->p->pair.object;
 }
 
+static bool holds_verifier(struct fields *f, const struct place *place)
+{
+    const char *name = strrchr(place->path, '.');
+
+    return name && strcmp(name, ".ctime") != 0 && f->p->states[object_of(f, place)].verifier;
+}
+
 static int why_withheld(struct fields *f, const struct place *place)
 {
     struct pairs *p = f->p;
@@ -98,6 +107,8 @@ static int why_withheld(struct fields *f, const struct place *place)
     }
     if (!is_volatile(place))
         return 0;
+    if (place->is_time && holds_verifier(f, place))
+        return WITHHELD_VERIFIER;
     if (place->whose == OF_ENTRY) {
         uint32_t row = entry_object(f);
 
@@ -179,7 +190,10 @@ static int equal_pattern(struct fields *f, const struct compare_rule *rule, cons
 
     if (rule->scope == PATTERN_ENTRY) {
         snprintf(what, COMPARE_TEXT_MAX, "not that of the object's attributes on one side");
-        return pattern_agrees(p, scope, a, b);
+        if (!pattern_is_known(p, scope, a, b))
+            return 1;
+        result = pattern_holds(p, scope, a, b, err);
+        return result < 0 ? result : result == PATTERN_HOLDS;
     }
     if (rule->scope == PATTERN_OBJECT && !object)
         return 1; /* nobody knows whose it is */
@@ -334,6 +348,12 @@ static int compare_item(struct fields *f, const struct item *ref, const struct i
     }
     if (is_volatile(place) && !place->of_before)
         f->p->pair.compared[place->whose] = true;
+    if (place->field->cls == CLASS_DATA &&
+        (f->p->pair.half[REF].effect.reply_flags | f->p->pair.half[SUT].effect.reply_flags) &
+            SIGHTING_PARTIAL) {
+        place->n.withheld++; /* the digest is of what was captured */
+        return found_withhold(f->p, WITHHELD_CUT, place, err);
+    }
     if (place->field->cls == CLASS_DATA && ref->full_len != sut->full_len) {
         place->n.withheld++; /* the count beside it tells */
         return found_withhold(f->p, WITHHELD_LENGTH, place, err);

@@ -80,6 +80,7 @@ enum withheld_reason {
     WITHHELD_CHANGING,    /* entries that were made or taken away while it was listed */
     WITHHELD_STATUS,      /* replies with different statuses have different fields */
     WITHHELD_LENGTH,      /* contents of different length */
+    WITHHELD_VERIFIER,    /* times that hold the verifier of an exclusive create */
     WITHHELD_CUT,         /* not captured as a whole */
     WITHHELD_NO_REPLY,    /* neither side has a reply, or only one was captured */
     WITHHELD_MAX

@@ -209,6 +209,8 @@ static int compare_pair(struct pairs *p, struct err *err)
         if (found_latency(p, err) < 0)
             return -err->code;
         result = compare_replies(p, err);
+        if (result > 0 && sync_before(p, err) < 0)
+            return -err->code;
         if (result > 0)
             result = compare_results(p, &f, err);
         if (result < 0)

@@ -43,6 +43,7 @@ struct object_state {
     uint8_t lost;      /* 1 << UNSYNC_ATTRIBUTES, 1 << UNSYNC_DATA */
     uint8_t reason[2]; /* enum withheld_reason, of attributes and data */
     uint8_t set;       /* bits of |times| that are known: atime, mtime */
+    bool verifier;     /* atime and mtime may hold the verifiers of an exclusive create */
     uint32_t type;
     int64_t accepted;         /* difference of states at which it was the same */
     int64_t row[2];           /* of table unsynchronized */
@@ -147,6 +148,8 @@ int sync_entry_known(struct pairs *p, struct bytes name, struct err *err);
 uint32_t sync_object(const struct pairs *p, enum whose whose);
 /* After a pair (or an operation of one side only): what is no longer the same, or is again. */
 int sync_after(struct pairs *p, bool status_equal, bool data_equal, struct err *err);
+/* Before the replies of a pair are compared: what its requests tell. */
+int sync_before(struct pairs *p, struct err *err);
 /* Counts for table unsynchronized. */
 void sync_count(struct pairs *p, enum whose whose, bool data);
 int sync_finish(struct pairs *p, struct err *err);
@@ -220,8 +223,8 @@ enum { PATTERN_SUT_CHANGED = 0, PATTERN_HOLDS = 1, PATTERN_REF_CHANGED = 2 };
 int pattern_holds(struct patterns *p, uint64_t scope, uint64_t ref, uint64_t sut, struct err *err);
 /* From now on it does, whatever was known. */
 int pattern_note(struct patterns *p, uint64_t scope, uint64_t ref, uint64_t sut, struct err *err);
-/* False: it is known that it does not. */
-bool pattern_agrees(const struct patterns *p, uint64_t scope, uint64_t ref, uint64_t sut);
+/* Whether something is known of one of them. */
+bool pattern_is_known(const struct patterns *p, uint64_t scope, uint64_t ref, uint64_t sut);
 void patterns_free(struct patterns *p);
 
 #endif

@@ -343,6 +343,37 @@ static int know_data(struct pairs *p, const struct effect *e, struct err *err)
     return end_row(p, s->row[AT_DATA], true, 0, err);
 }
 
+static uint64_t verifier_of(const struct body *b)
+{
+    for (uint32_t i = 0; i < b->count; i++)
+        if (b->items[i].place->field->cls == CLASS_VERIFIER)
+            return XXH3_64bits(b->items[i].data, b->items[i].len);
+    return 0;
+}
+
+/* Servers may keep the verifier of an exclusive create in the times of the file until these are set
+ * (RFC 1813 s3.3.8); where the two verifiers differ, so do the times. */
+int sync_before(struct pairs *p, struct err *err)
+{
+    uint64_t verifiers[SIDES];
+    uint32_t row = sync_object(p, OF_NEW_OBJECT);
+
+    if (!row || !(p->pair.half[REF].effect.asked.bits & ASKED_HOW))
+        return 0;
+    for (int side = 0; side < SIDES; side++) {
+        const struct effect *e = &p->pair.half[side].effect;
+        struct places *places;
+
+        if (places_get(&p->c->places, e->program, e->version, e->procedure, false, &places, err) <
+                0 ||
+            body_read(&p->pair.arguments, places, e->arguments_body, e->arguments_length, err) < 0)
+            return -err->code;
+        verifiers[side] = verifier_of(&p->pair.arguments);
+    }
+    p->states[row].verifier = verifiers[REF] != verifiers[SUT];
+    return 0;
+}
+
 /* Notes the times that clients set, as both sides were asked to. */
 static int note_times(struct pairs *p, struct err *err)
 {
@@ -353,6 +384,7 @@ static int note_times(struct pairs *p, struct err *err)
     if (!row || !(e->asked.bits & ASKED_TIMES))
         return 0;
     p->states[row].set = 0;
+    p->states[row].verifier = false;
     for (int side = 0; side < SIDES; side++) {
         const struct effect *x = &p->pair.half[side].effect;
         struct places *places;

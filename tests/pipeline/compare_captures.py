@@ -107,6 +107,19 @@ def real_pairs(folder):
         check(frames == rows(out, "SELECT count(*) FROM frame")[0][0] > 0, f"{vector}: frames")
 
 
+def two_runs(folder):
+    """The same work on the same server, twice: only the export's own times are older than that."""
+    for name in ("knfsd-tcp-mtu1500", "knfsd-vlan"):
+        run("ingest", "-q", "-o", folder / f"{name}.db", CAPTURES / f"{name}.pcap.zst", code=0)
+    report = compare(folder / "knfsd-tcp-mtu1500.db", folder / "knfsd-vlan.db", code=1)
+    check(report["totals"][0]["pairs"] > 8300, f"two runs: {report['totals']}")
+    for group in report["groups"]:
+        check((group["kind"], group["difference"]) == ("time", "both from before the trace")
+              and {e["path"] for e in group["examples"]} <= {"/srv/exp", None},
+              f"two runs: {group['count']} {group['field']} {group['difference']}"
+              f" {group['examples']}")
+
+
 def two_servers(folder):
     """One database with a second server that answers alike, at another address."""
     both = folder / "both.db"
@@ -273,6 +286,7 @@ def main():
             run("ingest", "-q", "-o", folder / f"{name}.db", CAPTURES / f"{name}.pcap.zst", code=0)
         alike(folder)
         real_pairs(folder)
+        two_runs(folder)
         two_servers(folder)
         listings(folder)
         again(folder)
