@@ -159,7 +159,8 @@ static int begin(struct run *r, struct err *err)
         return -err->code;
     if (!a->list && !a->dot)
         return 0;
-    r->pick = (struct deps_pick){ &r->choice, &r->paths, picked, r, 0 };
+    r->pick =
+        (struct deps_pick){ .choice = &r->choice, .paths = &r->paths, .picked = picked, .ctx = r };
     return deps_pick_begin(&r->pick, r->db, err);
 }
 

@@ -184,8 +184,7 @@ int deps_dot_write(struct deps_dot *dot, struct deps_pick *pick, const char *pat
         result = out ? output_write(out, text, len, err) : -err->code;
         if (result == 0)
             result = output_commit(out, err);
-        else
-            output_close(out);
+        output_close(out);
     }
     free(text);
     return result;
