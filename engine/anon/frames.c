@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 enum {
+    LINKTYPE_ETHERNET = 1,
     ETHER_LEN = 14,
     IPV4_LEN = 20,
     IPV6_LEN = 40,
@@ -38,7 +39,7 @@ struct frames *frames_new(output_writer *write, void *ctx, const char *comment, 
         err_set(err, ERR_SYSTEM, "out of memory");
         return NULL;
     }
-    if (pcapng_begin(&f->out, write, ctx, comment, err) == 0)
+    if (pcapng_begin(&f->out, write, ctx, LINKTYPE_ETHERNET, comment, err) == 0)
         return f;
     frames_free(f);
     return NULL;

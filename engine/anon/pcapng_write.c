@@ -9,7 +9,6 @@ enum {
     OPTION_COMMENT = 1,
     OPTION_APPLICATION = 4, /* of a section header */
     OPTION_RESOLUTION = 9,  /* of an interface */
-    LINKTYPE_ETHERNET = 1,
     PACKET_HEAD = 28,
     OPTION_MAX = 65535,
 };
@@ -50,13 +49,13 @@ static int no_memory(struct err *err)
     return err_set(err, ERR_SYSTEM, "out of memory for the output");
 }
 
-int pcapng_begin(struct pcapng_writer *w, output_writer *write, void *ctx, const char *comment,
-                 struct err *err)
+int pcapng_begin(struct pcapng_writer *w, output_writer *write, void *ctx, uint16_t link_type,
+                 const char *comment, struct err *err)
 {
     static const char application[] = "nfsdigest " NFSDIGEST_VERSION;
     static const uint16_t version[2] = { 1, 0 };
     static const uint8_t nanoseconds = 9;
-    static const uint16_t link_type[2] = { LINKTYPE_ETHERNET, 0 };
+    const uint16_t type[2] = { link_type, 0 };
     const uint64_t unknown = UINT64_MAX;
     struct buf body = { 0 };
     int bad;
@@ -69,7 +68,7 @@ int pcapng_begin(struct pcapng_writer *w, output_writer *write, void *ctx, const
           add_option(&body, OPTION_APPLICATION, application, strlen(application)) |
           add_u32(&body, 0) | add_block(&w->out, BLOCK_SECTION, &body);
     body.len = 0;
-    bad |= buf_append(&body, link_type, sizeof(link_type)) | add_u32(&body, 0) |
+    bad |= buf_append(&body, type, sizeof(type)) | add_u32(&body, 0) |
            add_option(&body, OPTION_RESOLUTION, &nanoseconds, 1) | add_u32(&body, 0) |
            add_block(&w->out, BLOCK_INTERFACE, &body);
     buf_free(&body);

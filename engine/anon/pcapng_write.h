@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/pcapng_write.h
  *
- * A pcapng file (draft-ietf-opsawg-pcapng) with one section and one Ethernet interface, times in
+ * A pcapng file (draft-ietf-opsawg-pcapng) with one section and one interface, times in
  * nanoseconds: section header with a comment, interface description, enhanced packets, and at the
  * end an interface statistics block with a comment.  The end block's absence means that the file
  * was cut.
@@ -22,9 +22,9 @@ struct pcapng_writer {
     struct buf out;
 };
 
-/* Puts the head. */
-int pcapng_begin(struct pcapng_writer *w, output_writer *write, void *ctx, const char *comment,
-                 struct err *err);
+/* Puts the head; |link_type| is the interface's LINKTYPE_ value. */
+int pcapng_begin(struct pcapng_writer *w, output_writer *write, void *ctx, uint16_t link_type,
+                 const char *comment, struct err *err);
 
 /* A packet of |cap_len| captured bytes, |wire_len| long; returns where its bytes go (valid until
  * the next call), NULL: no memory or not written. */

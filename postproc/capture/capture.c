@@ -157,19 +157,38 @@ static int broken(struct capture *capture, struct err *err)
                    packet - 1, (unsigned long long)capture->track.pos, pcap_geterr(capture->pcap));
 }
 
+static int next_block(struct capture *capture, struct pcapng_block *block, struct frame *frame,
+                      struct err *err)
+{
+    int result = pcapng_next(capture->png, block, frame, err);
+
+    frame->number = capture->frames += result == 1 && block->is_packet;
+    if (result < 1 && capture->input_error.code) {
+        *err = capture->input_error;
+        return -err->code;
+    }
+    return result;
+}
+
+int capture_next_block(struct capture *capture, struct pcapng_block *block, struct frame *frame,
+                       struct err *err)
+{
+    *block = (struct pcapng_block){ .is_packet = true };
+    return capture->png ? next_block(capture, block, frame, err)
+                        : capture_next(capture, frame, err);
+}
+
 int capture_next(struct capture *capture, struct frame *frame, struct err *err)
 {
     struct pcap_pkthdr *header;
+    struct pcapng_block block;
     const u_char *data;
     int result;
 
     if (capture->png) {
-        result = pcapng_next(capture->png, frame, err);
-        frame->number = capture->frames += result == 1;
-        if (result < 1 && capture->input_error.code) {
-            *err = capture->input_error;
-            return -err->code;
-        }
+        do
+            result = next_block(capture, &block, frame, err);
+        while (result == 1 && !block.is_packet);
         return result;
     }
     result = pcap_next_ex(capture->pcap, &header, &data);

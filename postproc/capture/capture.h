@@ -12,6 +12,7 @@
 #define NFSDIGEST_CAPTURE_CAPTURE_H
 
 #include "capture/input.h"
+#include "capture/pcapng.h"
 #include "link/frame.h"
 
 struct capture;
@@ -25,5 +26,10 @@ void capture_close(struct capture *capture);
 
 /* The next frame, valid until the next call: 1; 0 at the end; or a negative code. */
 int capture_next(struct capture *capture, struct frame *frame, struct err *err);
+
+/* For copies: the next frame of a pcap file, then |block->body| is NULL; of a pcapng file the next
+ * block, with its frame if it is a packet.  Otherwise as capture_next. */
+int capture_next_block(struct capture *capture, struct pcapng_block *block, struct frame *frame,
+                       struct err *err);
 
 #endif

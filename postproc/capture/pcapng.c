@@ -233,26 +233,25 @@ static int give_simple(struct pcapng *png, struct frame *frame, struct err *err)
     return give(png, 0, 4, cap_len, wire_len, frame, err);
 }
 
-int pcapng_next(struct pcapng *png, struct frame *frame, struct err *err)
+int pcapng_next(struct pcapng *png, struct pcapng_block *block, struct frame *frame,
+                struct err *err)
 {
     uint32_t type = 0;
-    int rc;
+    int rc = read_block(png, &type, err);
 
-    for (;;) {
-        if ((rc = read_block(png, &type, err)) != 1)
-            return rc;
-        if (type == PACKET && png->body_len >= 20)
-            rc = give_packet(png, get32(png, png->block), frame, err);
-        else if (type == PACKET_OBSOLETE && png->body_len >= 20)
-            rc = give_packet(png, get16(png, png->block), frame, err);
-        else if (type == PACKET_SIMPLE && png->body_len >= 4)
-            rc = give_simple(png, frame, err);
-        else if (type == PACKET || type == PACKET_OBSOLETE || type == PACKET_SIMPLE)
-            rc = damaged(png, "packet block too short", err);
-        else
-            rc = type == INTERFACE ? add_interface(png, err) : 0;
-        png->offset += png->body_len + BLOCK_LEAST;
-        if (rc != 0)
-            return rc;
-    }
+    if (rc != 1)
+        return rc;
+    if (type == PACKET && png->body_len >= 20)
+        rc = give_packet(png, get32(png, png->block), frame, err);
+    else if (type == PACKET_OBSOLETE && png->body_len >= 20)
+        rc = give_packet(png, get16(png, png->block), frame, err);
+    else if (type == PACKET_SIMPLE && png->body_len >= 4)
+        rc = give_simple(png, frame, err);
+    else if (type == PACKET || type == PACKET_OBSOLETE || type == PACKET_SIMPLE)
+        rc = damaged(png, "packet block too short", err);
+    else
+        rc = type == INTERFACE ? add_interface(png, err) : 0;
+    png->offset += png->body_len + BLOCK_LEAST;
+    *block = (struct pcapng_block){ type, png->block, png->body_len, png->swapped, rc == 1 };
+    return rc < 0 ? rc : 1;
 }

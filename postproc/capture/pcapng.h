@@ -4,7 +4,7 @@
  * pcapng files as frames (draft-ietf-opsawg-pcapng).  Our own, because libpcap gives up at a second
  * interface of another link type, as in every file merged from two capture points.
  * Reads sections of either byte order, interfaces with their link type, time resolution and offset,
- * and enhanced, simple and obsolete packet blocks; passes over all other blocks.
+ * and enhanced, simple and obsolete packet blocks; all other blocks are given as they are.
  *
  * Memory: one block, PCAPNG_BLOCK_MAX, and PCAPNG_INTERFACES_MAX interfaces.
  */
@@ -27,9 +27,19 @@ bool pcapng_is(const uint8_t *head, size_t len);
 struct pcapng *pcapng_open(FILE *file, const char *name, struct err *err);
 void pcapng_close(struct pcapng *png);
 
-/* The next frame, valid until the next call: 1; 0 at the end; -ERR_INPUT when a block is cut or
- * damaged, with the number of the packet and the byte where its block begins.  Sets everything
- * but the frame's number. */
-int pcapng_next(struct pcapng *png, struct frame *frame, struct err *err);
+/* A block as it is in the file. */
+struct pcapng_block {
+    uint32_t type;
+    const uint8_t *body; /* without its type and its two lengths */
+    uint32_t len;
+    bool swapped;   /* its section is in the byte order that is not ours */
+    bool is_packet; /* then the frame was set */
+};
+
+/* The next block of any type, and its frame if it is a packet (all but its number); both are valid
+ * until the next call: 1; 0 at the end; -ERR_INPUT when a block is cut or damaged, with the number
+ * of the packet and the byte where its block begins. */
+int pcapng_next(struct pcapng *png, struct pcapng_block *block, struct frame *frame,
+                struct err *err);
 
 #endif

@@ -1,16 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/args.h"
 #include "cli/cli.h"
+#include "cli/values.h"
 #include "compare/compare.h"
+#include "report/annotate.h"
 #include "report/html.h"
 #include "wire/field.h"
 
+#include <string.h>
+
 static const char about[] =
-    "Makes reports of what \"nfsdigest compare -o RESULT\" found, from that file.\n";
+    "Makes reports of what \"nfsdigest compare -o RESULT\" found, from that file.  With "
+    "--annotate\n"
+    "also from the captures: those that RESULT names, or CAPTUREs, which are known by their "
+    "contents.\n";
 
 struct report_args {
-    const char *html;
+    const char *html, *annotate;
 };
+
+static void say_made(void *ctx, const struct annotated *file)
+{
+    char frames[VALUE_TEXT_MAX], commented[VALUE_TEXT_MAX], text[4096];
+
+    (void)ctx;
+    snprintf(text, sizeof(text), "%s: %s frames of %s, %s of them with comments", file->path,
+             count_text(file->frames, frames), file->capture,
+             count_text(file->commented, commented));
+    say(text);
+}
+
+static int check_args(const struct report_args *a, int count, struct err *err)
+{
+    if (count < 1)
+        return err_set(err, ERR_USAGE,
+                       "report takes the result of a comparison: see \"nfsdigest report --help\"");
+    if (!a->html && !a->annotate)
+        return err_set(err, ERR_USAGE, "report what? --html FILE, --annotate OUT.pcapng");
+    if (count > 1 && !a->annotate)
+        return err_set(err, ERR_USAGE, "captures are for --annotate");
+    return 0;
+}
 
 int cmd_report(int argc, char **argv, struct err *err)
 {
@@ -18,9 +48,13 @@ int cmd_report(int argc, char **argv, struct err *err)
     const struct arg own[] = {
         { 0, "html", "FILE", "one page that needs nothing else; \"-\": standard output", set_text,
           &a.html },
+        { 0, "annotate", "OUT.pcapng",
+          "the captures again with packet comments, as OUT-ref.pcapng\nand OUT-sut.pcapng",
+          set_text, &a.annotate },
         { 0 },
     };
-    const struct args args = { "nfsdigest report [OPTION...] RESULT", about, own, NULL, NULL };
+    const struct args args = { "nfsdigest report [OPTION...] RESULT [CAPTURE...]", about, own, NULL,
+                               NULL };
     sqlite3 *result = NULL;
     int first, code;
 
@@ -28,13 +62,13 @@ int cmd_report(int argc, char **argv, struct err *err)
     code = args_parse(&args, argc, argv, &first, err);
     if (code != 1)
         return code;
-    if (argc - first != 1)
-        return err_set(err, ERR_USAGE,
-                       "report takes the result of a comparison: see \"nfsdigest report --help\"");
-    if (!a.html)
-        return err_set(err, ERR_USAGE, "report what? --html FILE");
-    code = compare_open(argv[first], &result, err);
+    code = check_args(&a, argc - first, err);
     if (code == 0)
+        code = compare_open(argv[first], &result, err);
+    if (code == 0 && a.annotate)
+        code = report_annotate(result, a.annotate, (const char *const *)argv + first + 1,
+                               (uint32_t)(argc - first - 1), say_made, NULL, err);
+    if (code == 0 && a.html)
         code = report_html(result, a.html, err);
     sqlite3_close(result);
     return code;

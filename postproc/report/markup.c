@@ -24,7 +24,7 @@ static const char *reference(char c)
     }
 }
 
-int markup_text(struct buf *to, const char *text)
+int markup_plain(struct buf *to, const char *text)
 {
     const struct bytes whole = { (const uint8_t *)text, (uint32_t)strnlen(text, 1 << 20) };
     struct buf plain = { 0 };
@@ -32,12 +32,9 @@ int markup_text(struct buf *to, const char *text)
 
     for (size_t i = 0; result == 0 && i < plain.len; i++) {
         const char *p = (const char *)plain.data + i;
-        const char *name = reference(*p);
 
-        if (name) {
-            result = buf_append(to, name, strlen(name));
-        } else if (plain.len - i >= 3 &&
-                   (memcmp(p, "\xef\xbf\xbe", 3) == 0 || memcmp(p, "\xef\xbf\xbf", 3) == 0)) {
+        if (plain.len - i >= 3 &&
+            (memcmp(p, "\xef\xbf\xbe", 3) == 0 || memcmp(p, "\xef\xbf\xbf", 3) == 0)) {
             result = buf_append(to, "?", 1); /* U+FFFE and U+FFFF: XML 1.0 s2.2 has no place */
             i += 2;
         } else {
@@ -45,6 +42,20 @@ int markup_text(struct buf *to, const char *text)
             if (*p == '\\' && i + 1 < plain.len && p[1] == '\\')
                 i++; /* here nobody has to tell it from an escape */
         }
+    }
+    buf_free(&plain);
+    return result;
+}
+
+int markup_text(struct buf *to, const char *text)
+{
+    struct buf plain = { 0 };
+    int result = markup_plain(&plain, text);
+
+    for (size_t i = 0; result == 0 && i < plain.len; i++) {
+        const char *name = reference((char)plain.data[i]);
+
+        result = name ? buf_append(to, name, strlen(name)) : buf_append(to, plain.data + i, 1);
     }
     buf_free(&plain);
     return result;

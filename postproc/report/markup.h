@@ -8,8 +8,11 @@
 
 #include "base/bytes.h"
 
-/* Appends |text| so that it is nothing but text: what markup gives a meaning to becomes a
- * reference; bytes that are no UTF-8, and control characters, become \xNN.  0 or -ERR_SYSTEM. */
+/* Appends |text| as UTF-8 that can be printed: other bytes and control characters become \xNN.
+ * 0 or -ERR_SYSTEM. */
+int markup_plain(struct buf *to, const char *text);
+
+/* The same, and nothing but text: what markup gives a meaning to becomes a reference. */
 int markup_text(struct buf *to, const char *text);
 
 /* Appends printf's output, which is markup itself.  0 or -ERR_SYSTEM. */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/report/annotate.h
+ *
+ * The captures of a comparison's result (schemas/compare.sql) again, as pcapng with a comment for
+ * each discrepancy on the frame concerned, so that stock Wireshark shows them.
+ *
+ * For OUT.pcapng the reference's capture becomes OUT-ref.pcapng and that of the system under test
+ * OUT-sut.pcapng; OUT-ref-1.pcapng, OUT-ref-2.pcapng ... where a side has several.  A capture that
+ * has both sides becomes OUT.pcapng, or OUT-1.pcapng ... (there is no other name in it).
+ * All of them appear together, when they are whole.
+ */
+#ifndef NFSDIGEST_REPORT_ANNOTATE_H
+#define NFSDIGEST_REPORT_ANNOTATE_H
+
+#include "base/err.h"
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+enum {
+    ANNOTATE_CAPTURES_MAX = 256, /* of both sides */
+    ANNOTATE_COMMENTS_MAX = 20,  /* of a frame; a further one says how many more there are */
+};
+
+/* One file that was made. */
+struct annotated {
+    const char *path, *capture;
+    uint64_t frames, commented;
+};
+
+/* |captures|: where the captures are, which are known by their digests, however they are
+ * compressed; with |count| 0 they are sought under the names that the result has.  |made| is called
+ * for each file that was written.  -ERR_INPUT: a capture is not there, or not what it was. */
+int report_annotate(sqlite3 *result, const char *path, const char *const *captures, uint32_t count,
+                    void (*made)(void *ctx, const struct annotated *file), void *ctx,
+                    struct err *err);
+
+#endif

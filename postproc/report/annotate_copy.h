@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/report/annotate_copy.h
+ *
+ * A copy of a capture as pcapng (draft-ietf-opsawg-pcapng) with comments on packets.
+ *
+ * All blocks of a pcapng file stay as they are, in their byte order; packets get further comments
+ * in front of their options.  Only a section's length becomes unknown, and simple packet blocks,
+ * which cannot have comments, become enhanced ones where they get some.  A pcap file becomes one
+ * section with one interface, times in nanoseconds.
+ *
+ * Memory: a packet, and its comments.
+ */
+#ifndef NFSDIGEST_REPORT_ANNOTATE_COPY_H
+#define NFSDIGEST_REPORT_ANNOTATE_COPY_H
+
+#include "base/bytes.h"
+#include "base/output.h"
+#include "capture/capture.h"
+
+struct annotate_copy {
+    const char *comment; /* of a file that was pcap, about all of it */
+    /* Appends the comments of a frame, each ended by a zero; frames come in their order. */
+    int (*comments)(void *ctx, uint64_t frame, struct buf *texts, struct err *err);
+    void *ctx;
+    uint64_t frames, commented; /* out */
+};
+
+/* -ERR_INPUT also when the capture is cut, after all whole packets were written. */
+int annotate_copy(struct annotate_copy *copy, struct capture *capture, output_writer *write,
+                  void *ctx, struct err *err);
+
+#endif
