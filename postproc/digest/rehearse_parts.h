@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/digest/rehearse_parts.h
+ *
+ * What rehearse.c (which operation comes next) and rehearse_try.c (playing one of them) share.
+ */
+#ifndef NFSDIGEST_DIGEST_REHEARSE_PARTS_H
+#define NFSDIGEST_DIGEST_REHEARSE_PARTS_H
+
+#include "digest/trial.h"
+
+/* Whether the operation leaves the tree other than it was. */
+bool rehearse_changes(struct rehearsal *r, struct spooled *op, struct err *err);
+/* What must have happened before the operation. */
+int rehearse_begin(struct rehearsal *r, struct spooled *op, struct err *err);
+/* Tries an operation: 1 it is played, 0 it does not fit (yet), or negative.  The |last| time it is
+ * made fit, or marked. */
+int rehearse_try(struct rehearsal *r, struct spooled *op, bool last, struct err *err);
+/* Whether |node| is one of those that the operation meets. */
+bool trial_met(const struct trial *t, uint32_t node);
+
+#endif
