@@ -159,8 +159,7 @@ static int begin(struct run *r, struct err *err)
         return -err->code;
     if (!a->list && !a->dot)
         return 0;
-    r->pick =
-        (struct deps_pick){ .choice = &r->choice, .paths = &r->paths, .picked = picked, .ctx = r };
+    r->pick = (struct deps_pick){ .choice = &r->choice, .picked = picked, .ctx = r };
     return deps_pick_begin(&r->pick, r->db, err);
 }
 

@@ -42,7 +42,6 @@ struct deps_item {
 
 struct deps_pick {
     const struct deps_choice *choice;
-    struct plan_paths *paths;
     /* Takes the item, which becomes its own. */
     int (*picked)(void *ctx, struct deps_item *item, struct err *err);
     void *ctx;
@@ -55,7 +54,7 @@ struct deps_pick {
     uint32_t pending_count, pending_cap;
 };
 
-/* Of |pick| the first four are set, others 0. */
+/* Of |pick| the choice and who takes what is picked are set, others 0. */
 int deps_pick_begin(struct deps_pick *pick, sqlite3 *db, struct err *err);
 void deps_pick_end(struct deps_pick *pick);
 
