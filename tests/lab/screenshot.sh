@@ -1,19 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# screenshot.sh BUILD OUT.png [CAPTURE] [FRAME] [FILTER]
+# screenshot.sh BUILD OUT.png [CAPTURE] [FRAME] [FILTER] [DISCREPANCIES.db]
 #
 # A picture of Wireshark's window with the plugin of a build folder: a capture is open, a display
 # filter on nfspair.path is applied, and the NFS Pair tree of a packet is expanded. Needs no screen.
+# With the result of a comparison, the window has the plugin's profile, and the packet's last
+# discrepancy is expanded too.
 # Packages: wireshark xvfb xdotool imagemagick fonts-dejavu-core zstd
 set -eu
 . "$(dirname "$0")/lib.sh"
 
-[ $# -ge 2 ] || die "usage: screenshot.sh BUILD OUT.png [CAPTURE] [FRAME] [FILTER]"
+[ $# -ge 2 ] || die "usage: screenshot.sh BUILD OUT.png [CAPTURE] [FRAME] [FILTER] [DISCREPANCIES.db]"
 build=$(cd "$1" && pwd) out=$2
 capture=${3:-$lab/../../captures/pair-knfsd.pcap.zst}
 frame=${4:-12947}
 filter=${5:-nfspair.path contains \"/w/d1\"}
+found=${6-}
 need wireshark Xvfb xdotool import zstd
 
 scratch=$(mktemp -d)
@@ -56,6 +59,16 @@ gui.geometry_main_maximized: FALSE
 privs.warn_if_elevated: FALSE
 sys.warn_if_no_capture: FALSE
 END
+options=() keys="Home Left End Right End Up"
+if [ -n "$found" ]; then
+    mkdir "$profile/profiles"
+    cp -r "$lab/../../plugins/nfspair/profile/NFS Pair" "$profile/profiles"
+    sed '/^gui.column.format/d' "$profile/preferences" >>"$profile/profiles/NFS Pair/preferences"
+    cp "$found" "$scratch/found.db"
+    chmod a+r "$scratch/found.db"
+    options=(-C "NFS Pair" -o "nfspair.discrepancies:$scratch/found.db")
+    keys="Home Left End Right End Right End"
+fi
 mkdir -m 700 "$scratch/run"
 chmod -R a+rwX "$scratch/home"
 [ "$(id -u)" -ne 0 ] || chown -R 65534:65534 "$scratch/home" "$scratch/run"
@@ -67,7 +80,8 @@ export DISPLAY=:$(cat "$scratch/display")
 
 HOME=$scratch/home XDG_CONFIG_HOME=$scratch/home/.config XDG_RUNTIME_DIR=$scratch/run \
     QT_QPA_PLATFORM=xcb LC_ALL=C.UTF-8 TZ=UTC \
-    "$build/bin/wireshark" -r "$scratch/$name" -Y "$filter" -g "$frame" >"$scratch/log" 2>&1 &
+    "$build/bin/wireshark" -r "$scratch/$name" -Y "$filter" -g "$frame" \
+    "${options[@]}" >"$scratch/log" 2>&1 &
 pids+=($!)
 
 window() {
@@ -86,7 +100,7 @@ sleep 2
 xdotool windowfocus "$main"
 xdotool mousemove 500 700 click 1
 sleep 1
-for key in Home Left End Right End Up; do
+for key in $keys; do
     xdotool key "$key"
     sleep 0.7
 done
