@@ -155,7 +155,8 @@ static int put_summary(struct html *h)
                    "<h1>Two servers, the same requests</h1>\n");
     if (html_rows(h, select_totals, 0, 0, show_totals) < 0)
         return -h->err->code;
-    page_put(page, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Sides\"><table>"
+    page_put(page, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Sides\"><table "
+                   "id=\"sides\">"
                    "<caption>What was compared</caption><thead><tr><th scope=\"col\">side</th>"
                    "<th scope=\"col\" class=\"t\">database</th><th scope=\"col\" class=\"t\">server"
                    "</th><th scope=\"col\" class=\"t\">captures</th>"

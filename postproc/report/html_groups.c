@@ -182,9 +182,10 @@ int html_groups(struct html *h)
 
     if (db_number(h->db, "SELECT count(*) FROM cluster", 0, &all, h->err) < 0)
         return -h->err->code;
-    page_put(page, "<h2 id=\"discrepancies\">Discrepancies</h2>\n");
+    page_put(page, "<section aria-labelledby=\"discrepancies\">\n"
+                   "<h2 id=\"discrepancies\">Discrepancies</h2>\n");
     if (!all) {
-        page_put(page, "<p>There are none.</p>\n");
+        page_put(page, "<p>There are none.</p>\n</section>\n");
         return 0;
     }
     page_raw(page, filters, sizeof(filters) - 1);
@@ -203,5 +204,8 @@ int html_groups(struct html *h)
                    "the values that differ are marked. \"differs (tolerance)\": by that kind of "
                    "rule it is no discrepancy, or its comparison was withheld. Frames are those of "
                    "the captures named above.</p>\n");
-    return html_rows(h, select_groups, HTML_GROUPS_MAX, 0, show_group) < 0 ? -h->err->code : 0;
+    if (html_rows(h, select_groups, HTML_GROUPS_MAX, 0, show_group) < 0)
+        return -h->err->code;
+    page_put(page, "</section>\n");
+    return 0;
 }
