@@ -118,7 +118,7 @@ const char *names_difference(struct bytes a, struct bytes b)
 
     if (a.len == b.len && strncasecmp((const char *)a.data, (const char *)b.data, a.len) == 0)
         return "case";
-    if (!other_a && !other_b)
+    if (!other_a || !other_b)
         return NULL;
     /* Latin letters with marks: composed, decomposed (a letter, then the mark) or of one byte */
     while (i < n || j < m) {

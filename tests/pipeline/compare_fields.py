@@ -175,6 +175,10 @@ OTHER = [
      READ, 0, [("value", "READ3res.resok.data", "differs")]),
     ("latency", "UPDATE operation SET reply_time = reply_time + 50000000 WHERE id = ?",
      PATHCONF, 0, []),
+    ("connection", "INSERT INTO flow SELECT (SELECT max(id) + 1 FROM flow), transport, client,"
+     " client_port + 1, server, server_port, source, frame, time FROM flow WHERE id ="
+     " (SELECT flow FROM operation WHERE id = ?)",
+     GETATTR, 1, [("disconnects", "disconnects", "sut more")]),
     ("a request left out", "DELETE FROM operation WHERE id = ?", GETATTR, 1, []),
 ]
 
@@ -239,6 +243,32 @@ def at_once(folder, original):
           f"known again: {found}, {withheld}")
 
 
+def other_rules(folder, original):
+    """One alteration under several rules."""
+    altered, rules = folder / "b.db", folder / "mine.conf"
+    op, result, _ = operations(original, READ)[0]
+    field = "READ3res.resok.count"
+    for more, text, wanted in ((-1, "at-least", ["order"]), (1, "at-least", []),
+                               (1, "at-most", ["order"]), (-1, "at-most", []),
+                               (-1, "tolerance 1", []), (-2, "tolerance 1", ["value"]),
+                               (-1, "tolerance 50%", []), (-1, "tolerance 1%", ["value"]),
+                               (16, "mask 0xf", []), (1, "mask 0xf", ["value"]),
+                               (1, "ignored", []), (1, "ignored if status=NFS3_OK", []),
+                               (1, "ignored if status=NFS3ERR_IO", ["value"]),
+                               (1, "ignored if procedure=READ", []),
+                               (1, "ignored if procedure=WRITE", ["value"]),
+                               (1, f"ignored if ref={number(result, 92)}", []),
+                               (1, f"ignored if sut={number(result, 92)}", ["value"])):
+        rules.write_text(f"[fields]\n{field} = {text}\n")
+        shutil.copy(original, altered)
+        with sqlite3.connect(altered) as db:
+            db.execute("UPDATE operation SET result = ? WHERE id = ?", (add(92, more)(result), op))
+        found = groups(original, altered, "-r", rules, code=1 if wanted else 0)
+        check([(g["kind"], g["field"], g["rule"]) for g in found]
+              == [(kind, field, f"[fields] {field} = {text}") for kind in wanted],
+              f"{more:+} under {text}: {found}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -261,6 +291,7 @@ def main():
                 db.execute(sql, (op,))
             expect(name, groups(original, altered, code=1 if wanted else 0), wanted, frame)
         at_once(folder, original)
+        other_rules(folder, original)
     return 1 if failures else 0
 
 
