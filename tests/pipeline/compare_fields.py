@@ -264,8 +264,9 @@ def other_rules(folder, original):
         with sqlite3.connect(altered) as db:
             db.execute("UPDATE operation SET result = ? WHERE id = ?", (add(92, more)(result), op))
         found = groups(original, altered, "-r", rules, code=1 if wanted else 0)
+        rule = "[classes] count = bitwise" if " if " in text else f"[fields] {field} = {text}"
         check([(g["kind"], g["field"], g["rule"]) for g in found]
-              == [(kind, field, f"[fields] {field} = {text}") for kind in wanted],
+              == [(kind, field, rule) for kind in wanted],
               f"{more:+} under {text}: {found}")
 
 
