@@ -7,6 +7,7 @@
 #include "compare/clock.h"
 #include "compare/internal.h"
 #include "compare/overlap.h"
+#include "compare/row.h"
 
 #include "record/record.h"
 #include "store/store.h"
@@ -40,29 +41,7 @@ struct lanes {
     uint32_t listing_count;
 };
 
-enum {
-    COL_ID,
-    COL_CALL_TIME,
-    COL_REPLY_TIME,
-    COL_PROGRAM,
-    COL_VERSION,
-    COL_PROCEDURE,
-    COL_PAIRING,
-    COL_CALL_FLAGS,
-    COL_REPLY_FLAGS,
-    COL_RPC_STATUS,
-    COL_STATUS,
-    COL_OBJECT,
-    COL_OBJECT2,
-    COL_NEW_OBJECT,
-    COL_CLIENT,
-    COL_BOTH,
-    COL_DATA_DIGEST,
-    COL_ARGUMENTS_LENGTH,
-    COL_RESULT_LENGTH,
-    COL_ARGUMENTS,
-    COL_RESULT,
-};
+enum { COL_CLIENT = ROW_COUNT, COL_BOTH };
 
 static const char make_tables[] =
     "CREATE TEMP TABLE lane%d (object INTEGER, client INTEGER, name INTEGER, time INTEGER,"
@@ -78,50 +57,9 @@ static const char make_tables[] =
     "CREATE INDEX temp.gone%d_by_operation ON gone%d (operation, object);";
 
 static const char select_operations[] =
-    "SELECT o.id, o.call_time, o.reply_time, o.program, o.version, o.procedure, o.pairing,"
-    " o.call_flags, o.reply_flags, o.rpc_status, o.status, o.object, o.object2, o.new_object,"
-    " c.id, c.ref IS NOT NULL AND c.sut IS NOT NULL, o.data_digest, o.arguments_length,"
-    " o.result_length, o.arguments, o.result"
-    " FROM %s.operation o LEFT JOIN main.client c ON c.%s = o.client%s"
-    " ORDER BY ifnull(o.call_time, o.reply_time), o.id";
-
-static uint32_t id_of(sqlite3_stmt *stmt, int column)
-{
-    int64_t id = sqlite3_column_int64(stmt, column);
-
-    return id > 0 && id < UINT32_MAX ? (uint32_t)id : 0;
-}
-
-static void take_effect(struct effect *e, sqlite3_stmt *stmt)
-{
-    int64_t reply = db_column(stmt, COL_REPLY_TIME, INT64_MIN);
-    int64_t call = db_column(stmt, COL_CALL_TIME, reply);
-
-    *e =
-        (struct effect){ .id = sqlite3_column_int64(stmt, COL_ID),
-                         .call_time = call,
-                         .done_time = reply > call ? reply : call,
-                         .pairing = (uint8_t)sqlite3_column_int(stmt, COL_PAIRING),
-                         .call_flags = (uint32_t)sqlite3_column_int64(stmt, COL_CALL_FLAGS),
-                         .reply_flags = (uint32_t)sqlite3_column_int64(stmt, COL_REPLY_FLAGS),
-                         .rpc_status = db_column(stmt, COL_RPC_STATUS, STATUS_NONE),
-                         .status = db_column(stmt, COL_STATUS, STATUS_NONE),
-                         .object = id_of(stmt, COL_OBJECT),
-                         .parent2 = id_of(stmt, COL_OBJECT2),
-                         .new_object = id_of(stmt, COL_NEW_OBJECT),
-                         .arguments_body = db_column_bytes(stmt, COL_ARGUMENTS),
-                         .result_body = db_column_bytes(stmt, COL_RESULT),
-                         .arguments_length =
-                             (uint32_t)sqlite3_column_int64(stmt, COL_ARGUMENTS_LENGTH),
-                         .result_length = (uint32_t)sqlite3_column_int64(stmt, COL_RESULT_LENGTH) };
-    if (sqlite3_column_type(stmt, COL_PROGRAM) != SQLITE_NULL) {
-        e->program = (uint32_t)sqlite3_column_int64(stmt, COL_PROGRAM);
-        e->version = (uint32_t)sqlite3_column_int64(stmt, COL_VERSION);
-        e->procedure = procedure_find(e->program, e->version,
-                                      (uint32_t)sqlite3_column_int64(stmt, COL_PROCEDURE));
-    }
-    effect_decode(e);
-}
+    "SELECT " ROW_COLUMNS("o") ", c.id, c.ref IS NOT NULL AND c.sut IS NOT NULL"
+                               " FROM %s.operation o LEFT JOIN main.client c ON c.%s = o.client%s"
+                               " ORDER BY ifnull(o.call_time, o.reply_time), o.id";
 
 static int put_overlap(void *ctx, int64_t id, uint32_t bits, struct err *err)
 {
@@ -151,7 +89,7 @@ static int find_gone(struct lanes *l, const struct effect *e, uint32_t *gone, st
     sqlite3_bind_int64(l->gone, 1, e->id);
     result = db_row(l->c->db, l->gone, err);
     if (result > 0)
-        *gone = id_of(l->gone, 0);
+        *gone = row_id(l->gone, 0);
     sqlite3_reset(l->gone);
     return result < 0 ? result : 0;
 }
@@ -269,7 +207,7 @@ static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uin
                     struct err *err)
 {
     uint64_t key;
-    struct bytes digest = db_column_bytes(l->select, COL_DATA_DIGEST);
+    struct bytes digest = db_column_bytes(l->select, ROW_DATA_DIGEST);
     bool asks_data = e->procedure->arguments->has_data;
     struct places *places;
 
@@ -300,13 +238,13 @@ static int take_row(struct lanes *l, struct err *err)
     uint32_t gone;
     int result;
 
-    take_effect(&e, l->select);
+    row_effect(l->select, 0, &e);
     s->operations++;
     if (e.call_time < s->first_time)
         s->first_time = e.call_time;
     if (e.done_time > s->last_time)
         s->last_time = e.done_time;
-    if (sqlite3_column_type(l->select, COL_PROGRAM) == SQLITE_NULL)
+    if (sqlite3_column_type(l->select, ROW_PROGRAM) == SQLITE_NULL)
         return put_alone(l, &e, REASON_NO_CALL, client, err);
     if (!e.procedure || e.call_flags & SIGHTING_OPAQUE)
         return put_alone(l, &e, REASON_NO_TABLE, client, err);

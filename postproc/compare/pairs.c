@@ -4,6 +4,7 @@
  * Reads the alignment in its order and compares pair by pair.
  */
 #include "compare/pairs.h"
+#include "compare/row.h"
 
 #include "record/record.h"
 #include "wire/rpc.h"
@@ -11,57 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of one side, in the order of enum column. */
-#define COLUMNS(T)                                                                                 \
-    T ".id, " T ".program, " T ".version, " T ".procedure, " T ".pairing, " T ".call_flags, " T    \
-      ".reply_flags, " T ".rpc_status, " T ".status, " T ".object, " T ".object2, " T              \
-      ".new_object, " T ".xid, " T ".call_source, " T ".call_frame, " T ".call_time, " T           \
-      ".reply_source, " T ".reply_frame, " T ".reply_time, " T ".arguments_length, " T             \
-      ".result_length, " T ".arguments, " T ".result, " T ".data_digest, " T ".data_length"
-
-enum column {
-    COL_ID,
-    COL_PROGRAM,
-    COL_VERSION,
-    COL_PROCEDURE,
-    COL_PAIRING,
-    COL_CALL_FLAGS,
-    COL_REPLY_FLAGS,
-    COL_RPC_STATUS,
-    COL_STATUS,
-    COL_OBJECT,
-    COL_OBJECT2,
-    COL_NEW_OBJECT,
-    COL_XID,
-    COL_CALL_SOURCE,
-    COL_CALL_FRAME,
-    COL_CALL_TIME,
-    COL_REPLY_SOURCE,
-    COL_REPLY_FRAME,
-    COL_REPLY_TIME,
-    COL_ARGUMENTS_LENGTH,
-    COL_RESULT_LENGTH,
-    COL_ARGUMENTS,
-    COL_RESULT,
-    COL_DATA_DIGEST,
-    COL_DATA_LENGTH,
-    COL_COUNT
-};
-
 static const char select_pairs[] =
     "SELECT a.id, a.kind, ifnull(a.object, 0), ifnull(a.ref_overlap, 0),"
     " ifnull(a.sut_overlap, 0), ifnull(a.object_state, 0), ifnull(a.object2_state, 0),"
-    " ifnull(a.new_state, 0), ifnull(a.other_last, 0), " COLUMNS("r") ", " COLUMNS(
+    " ifnull(a.new_state, 0), ifnull(a.other_last, 0), " ROW_COLUMNS("r") ", " ROW_COLUMNS(
         "s") " FROM main.alignment a LEFT JOIN ref.operation r ON r.id = a.ref"
              " LEFT JOIN sut.operation s ON s.id = a.sut WHERE a.kind <> 3 ORDER BY a.id";
 enum { PAIR_COLUMNS = 9 };
-
-static uint32_t id_of(sqlite3_stmt *stmt, int column)
-{
-    int64_t id = sqlite3_column_int64(stmt, column);
-
-    return id > 0 && id < UINT32_MAX ? (uint32_t)id : 0;
-}
 
 /* Takes the columns from |at| on. */
 static int take_half(struct pairs *p, sqlite3_stmt *stmt, int at, struct half *half,
@@ -70,38 +27,17 @@ static int take_half(struct pairs *p, sqlite3_stmt *stmt, int at, struct half *h
     struct effect *e = &half->effect;
     struct places *places;
 
-    e->id = sqlite3_column_int64(stmt, at + COL_ID);
-    half->call_time = db_column(stmt, at + COL_CALL_TIME, INT64_MIN);
-    half->reply_time = db_column(stmt, at + COL_REPLY_TIME, INT64_MIN);
-    e->call_time = half->call_time != INT64_MIN ? half->call_time : half->reply_time;
-    e->done_time = half->reply_time > e->call_time ? half->reply_time : e->call_time;
-    e->program = (uint32_t)sqlite3_column_int64(stmt, at + COL_PROGRAM);
-    e->version = (uint32_t)sqlite3_column_int64(stmt, at + COL_VERSION);
-    e->procedure = procedure_find(e->program, e->version,
-                                  (uint32_t)sqlite3_column_int64(stmt, at + COL_PROCEDURE));
-    e->pairing = (uint8_t)sqlite3_column_int(stmt, at + COL_PAIRING);
-    e->call_flags = (uint32_t)sqlite3_column_int64(stmt, at + COL_CALL_FLAGS);
-    e->reply_flags = (uint32_t)sqlite3_column_int64(stmt, at + COL_REPLY_FLAGS);
-    e->rpc_status = db_column(stmt, at + COL_RPC_STATUS, STATUS_NONE);
-    e->status = db_column(stmt, at + COL_STATUS, STATUS_NONE);
-    e->object = id_of(stmt, at + COL_OBJECT);
-    e->parent2 = id_of(stmt, at + COL_OBJECT2);
-    e->new_object = id_of(stmt, at + COL_NEW_OBJECT);
-    e->arguments_length = (uint32_t)sqlite3_column_int64(stmt, at + COL_ARGUMENTS_LENGTH);
-    e->result_length = (uint32_t)sqlite3_column_int64(stmt, at + COL_RESULT_LENGTH);
-    e->arguments_body = db_column_bytes(stmt, at + COL_ARGUMENTS);
-    e->result_body = db_column_bytes(stmt, at + COL_RESULT);
-    half->xid = sqlite3_column_int64(stmt, at + COL_XID);
-    half->call_source = sqlite3_column_int64(stmt, at + COL_CALL_SOURCE);
-    half->call_frame = sqlite3_column_int64(stmt, at + COL_CALL_FRAME);
-    half->reply_source = sqlite3_column_int64(stmt, at + COL_REPLY_SOURCE);
-    half->reply_frame = sqlite3_column_int64(stmt, at + COL_REPLY_FRAME);
-    half->data_digest = db_column_bytes(stmt, at + COL_DATA_DIGEST);
-    half->data_length = (uint64_t)sqlite3_column_int64(stmt, at + COL_DATA_LENGTH);
+    row_effect(stmt, at, e);
+    half->call_time = db_column(stmt, at + ROW_CALL_TIME, INT64_MIN);
+    half->reply_time = db_column(stmt, at + ROW_REPLY_TIME, INT64_MIN);
+    half->xid = sqlite3_column_int64(stmt, at + ROW_XID);
+    half->call_source = sqlite3_column_int64(stmt, at + ROW_CALL_SOURCE);
+    half->call_frame = sqlite3_column_int64(stmt, at + ROW_CALL_FRAME);
+    half->reply_source = sqlite3_column_int64(stmt, at + ROW_REPLY_SOURCE);
+    half->reply_frame = sqlite3_column_int64(stmt, at + ROW_REPLY_FRAME);
+    half->data_digest = db_column_bytes(stmt, at + ROW_DATA_DIGEST);
+    half->data_length = (uint64_t)sqlite3_column_int64(stmt, at + ROW_DATA_LENGTH);
     half->answered = half->reply_time != INT64_MIN;
-    if (!e->id)
-        return 0;
-    effect_decode(e);
     if (!e->procedure || !half->answered || e->rpc_status != RPC_SUCCESS ||
         e->reply_flags & SIGHTING_OPAQUE)
         return 0;
@@ -273,8 +209,8 @@ static const char make_parts[] =
 static int prepare(struct pairs *p, struct err *err)
 {
     static const char *const rows[SIDES] = {
-        "SELECT " COLUMNS("r") " FROM ref.operation r WHERE r.id = ?1",
-        "SELECT " COLUMNS("r") " FROM sut.operation r WHERE r.id = ?1",
+        "SELECT " ROW_COLUMNS("r") " FROM ref.operation r WHERE r.id = ?1",
+        "SELECT " ROW_COLUMNS("r") " FROM sut.operation r WHERE r.id = ?1",
     };
     sqlite3 *db = p->c->db;
 
@@ -318,7 +254,7 @@ static int read_all(struct pairs *p, struct err *err)
         memset(pair->compared, 0, sizeof(pair->compared));
         pair->id = sqlite3_column_int64(stmt, 0);
         pair->kind = sqlite3_column_int(stmt, 1);
-        pair->object = id_of(stmt, 2);
+        pair->object = row_id(stmt, 2);
         pair->half[REF].overlap = (uint32_t)sqlite3_column_int(stmt, 3);
         pair->half[SUT].overlap = (uint32_t)sqlite3_column_int(stmt, 4);
         for (int i = 0; i < 3; i++)
@@ -326,7 +262,7 @@ static int read_all(struct pairs *p, struct err *err)
         pair->other_last = sqlite3_column_int(stmt, 8);
         pair->overlap = pair->half[REF].overlap | pair->half[SUT].overlap;
         if (take_half(p, stmt, PAIR_COLUMNS, &pair->half[REF], err) < 0 ||
-            take_half(p, stmt, PAIR_COLUMNS + COL_COUNT, &pair->half[SUT], err) < 0 ||
+            take_half(p, stmt, PAIR_COLUMNS + ROW_COUNT, &pair->half[SUT], err) < 0 ||
             compare_pair(p, err) < 0) {
             result = -err->code;
             break;
