@@ -143,6 +143,10 @@ int compare_run(const struct compare_options *o, const char *out, sqlite3 **resu
 
     *result = NULL;
     code = load_rules(&c, o, err);
+    for (int side = 0; code == 0 && side < SIDES; side++)
+        code = result_is_other(out, o->side[side].database, err);
+    if (code == 0 && o->noise.database)
+        code = result_is_other(out, o->noise.database, err);
     if (code == 0)
         code = result_create(&file, out, &c.db, err);
     if (code == 0)
@@ -248,7 +252,7 @@ static const char take_noise[] =
     " n.kind = cluster.kind AND n.operation = cluster.operation AND n.field = cluster.field AND"
     " n.difference = cluster.difference AND n.noise_count IS NOT NULL);";
 
-static int compare_second(struct compare *c, const char *in, struct err *err)
+static int compare_second(struct compare *c, const char *in, const char *out, struct err *err)
 {
     struct compare_input input[SIDES] = { { NULL, NULL }, { NULL, NULL } };
     char *texts[SIDES][2] = { { NULL, NULL }, { NULL, NULL } };
@@ -259,6 +263,8 @@ static int compare_second(struct compare *c, const char *in, struct err *err)
         result = check_requests(c, err);
     for (int side = 0; result == 0 && side < SIDES; side++)
         result = read_side(c, side, &input[side], texts[side], err);
+    for (int side = 0; result == 0 && side < SIDES; side++)
+        result = result_is_other(out, input[side].database, err);
     if (result == 0)
         result = sides_attach(c, input, err);
     if (result == 0)
@@ -296,7 +302,7 @@ int compare_again(const char *in, const struct compare_options *o, const char *o
     if (code == 0)
         code = result_create(&file, out, &c.db, err);
     if (code == 0)
-        code = compare_second(&c, in, err);
+        code = compare_second(&c, in, out, err);
     if (code == 0)
         code = finish(file, result, err);
     result_abandon(file);

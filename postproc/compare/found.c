@@ -112,9 +112,15 @@ static struct cluster *get_cluster(struct pairs *p, const struct difference *d)
                                                                                           : NULL;
 }
 
+/* The operation whose reply has what is compared. */
+static const struct half *told(const struct pairs *p, int side)
+{
+    return p->told[side] ? p->told[side] : &p->pair.half[side];
+}
+
 static int put_frame(struct pairs *p, int side, int64_t discrepancy, struct err *err)
 {
-    const struct half *half = &p->pair.half[side], *other = &p->pair.half[!side];
+    const struct half *half = told(p, side), *other = told(p, !side);
     sqlite3_stmt *stmt = p->found->frame;
     int64_t frame = half->reply_frame ? half->reply_frame : half->call_frame;
 
@@ -135,7 +141,6 @@ int found_put(struct pairs *p, const struct difference *d, struct err *err)
 {
     struct found *f = p->found;
     struct cluster *c = get_cluster(p, d);
-    const struct half *half = p->pair.half;
     int64_t id = (int64_t)f->discrepancies + 1;
 
     if (!c)
@@ -143,8 +148,8 @@ int found_put(struct pairs *p, const struct difference *d, struct err *err)
     sqlite3_bind_int64(f->put, 1, id);
     sqlite3_bind_int64(f->put, 2, c->number);
     tables_bind_unless(f->put, 3, p->pair.id, 0);
-    tables_bind_unless(f->put, 4, half[REF].effect.id, 0);
-    tables_bind_unless(f->put, 5, half[SUT].effect.id, 0);
+    tables_bind_unless(f->put, 4, told(p, REF)->effect.id, 0);
+    tables_bind_unless(f->put, 5, told(p, SUT)->effect.id, 0);
     tables_bind_unless(f->put, 6, d->object, 0);
     db_bind_text(f->put, 7, d->element);
     for (int side = 0; side < SIDES; side++) {

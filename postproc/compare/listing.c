@@ -56,7 +56,7 @@ static const struct item *find_end(const struct body *b)
 static int take_reply(struct side_listing *s, const struct half *half, struct err *err)
 {
     const struct item *list, *end = find_end(&half->result);
-    uint32_t left = 0;
+    uint32_t left = 0, before = s->elements.count;
 
     list = find_list(&half->result, &left);
     s->complete = end && end->value && half->effect.succeeded;
@@ -66,8 +66,12 @@ static int take_reply(struct side_listing *s, const struct half *half, struct er
     }
     if (half->reply_time > s->end)
         s->end = half->reply_time;
-    return elements_add(&s->elements,
-                        (struct span){ list, list_length((struct span){ list, left }) }, err);
+    if (elements_add(&s->elements, (struct span){ list, list_length((struct span){ list, left }) },
+                     err) < 0)
+        return -err->code;
+    for (uint32_t i = before; i < s->elements.count; i++)
+        s->elements.elements[i].told = half;
+    return 0;
 }
 
 static int add_part(struct listing *l, int side, int64_t id, struct err *err)
@@ -223,6 +227,7 @@ static int compare_end(struct listing *l, struct err *err)
     const struct item *end[SIDES];
     const struct compare_rule *rule;
     char what[COMPARE_TEXT_MAX];
+    int result;
 
     for (int side = 0; side < SIDES; side++) {
         struct side_listing *s = &l->side[side];
@@ -236,7 +241,10 @@ static int compare_end(struct listing *l, struct err *err)
     if (rule->kind == COMPARE_IGNORED)
         return 0;
     item_difference(end[REF], end[SUT], what);
-    return fields_differ(l->f, KIND_VALUE, rule, end[REF], end[SUT], what, err);
+    memcpy(l->p->told, half, sizeof(half));
+    result = fields_differ(l->f, KIND_VALUE, rule, end[REF], end[SUT], what, err);
+    l->p->told[REF] = l->p->told[SUT] = NULL;
+    return result;
 }
 
 /* Where names don't count: element by element. */

@@ -95,6 +95,7 @@ static int differ_alone(struct fields *f, const struct item *list, const struct 
                             .element = name,
                             .what = what };
     struct item item = { .place = list->place };
+    int result;
 
     snprintf(what, sizeof(what), "only %s%s%s", in_ref ? "ref" : "sut", how ? ", other " : "",
              how ? how : "");
@@ -113,7 +114,10 @@ static int differ_alone(struct fields *f, const struct item *list, const struct 
         return found_withhold(f->p, WITHHELD_ORDER, list->place, err);
     }
     list->place->n.different++;
-    return found_put(f->p, &d, err);
+    f->p->told[in_ref ? REF : SUT] = element->told;
+    result = found_put(f->p, &d, err);
+    f->p->told[in_ref ? REF : SUT] = NULL;
+    return result;
 }
 
 static int compare_two(struct fields *f, const struct element *ref, const struct element *sut,
@@ -130,7 +134,10 @@ static int compare_two(struct fields *f, const struct element *ref, const struct
     f->element = name;
     f->entry = ref->span;
     f->object_type[OF_ENTRY] = 0;
+    f->p->told[REF] = ref->told;
+    f->p->told[SUT] = sut->told;
     result = fields_compare(f, ref->span, sut->span, err);
+    f->p->told[REF] = f->p->told[SUT] = NULL;
     f->element = outer;
     f->entry = (struct span){ NULL, 0 };
     return result;

@@ -83,6 +83,7 @@ struct pairs {
     struct table by_name;
     struct found *found;
     struct pair pair;
+    const struct half *told[SIDES]; /* replies with what is compared; NULL: the pair's own */
     sqlite3_stmt *unsync, *resync, *listing, *row[SIDES], *handle[SIDES], *changed[SIDES];
 };
 
@@ -195,6 +196,7 @@ struct element {
     uint64_t hash;
     uint32_t number;
     bool used;
+    const struct half *told; /* in which reply; NULL: the pair's own */
 };
 /* The elements of the list that |span| is, behind those that are there. */
 struct elements {

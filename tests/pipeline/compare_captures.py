@@ -273,6 +273,10 @@ def bad_input(folder):
     with sqlite3.connect(later) as db:
         db.execute("DELETE FROM operation")
     run("compare", "-o", out, ref, later, code=3, error="no operation in common")
+    for same in (ref, sut):
+        run("compare", "-o", same, ref, sut, code=2, error="would replace")
+    run("compare", "-o", ref, "--noise", ref, sut, sut, code=2, error="would replace")
+    run("compare", "-o", ref, folder / "all22.out.db", code=2, error="would replace")
     run("compare", "-o", folder / "none/o.db", ref, sut, code=4)
     run("compare", "-o", folder, ref, sut, code=2, error="cannot be written there")
     check(out.read_text() == "what was here before", "a failed comparison wrote")
