@@ -239,7 +239,7 @@ CREATE TABLE unsynchronized (
     name TEXT,                      -- of an entry
     offset INTEGER,                 -- of an extent
     length INTEGER,
-    from_ref INTEGER,               -- operations that made it so
+    from_ref INTEGER,               -- operations that made it so, or where it showed first
     from_sut INTEGER,
     until_ref INTEGER,              -- that showed both sides alike; NULL: to the end
     until_sut INTEGER,
@@ -306,7 +306,7 @@ SELECT a.id, CASE WHEN a.ref IS NULL THEN 'sut' ELSE 'ref' END AS side,
        ifnull(a.ref, a.sut) AS operation, c.name AS reason,
        (SELECT path FROM object o WHERE o.id = a.object) AS path
   FROM alignment a JOIN code c ON c.domain = 'reason' AND c.value = a.reason
- WHERE a.ref IS NULL OR a.sut IS NULL;
+ WHERE a.kind = 2;
 
 --- indexes
 

@@ -122,7 +122,7 @@ static int why_withheld(struct fields *f, const struct place *place)
     if (!reason && place->is_time && p->pair.other_last && place->whose != OF_NEW_OBJECT &&
         place->whose != OF_PARENT2 && !is_access_time(place))
         reason = WITHHELD_ORDER; /* it is the time of another request */
-    if (reason && reason != WITHHELD_OVERLAP)
+    if (reason && reason != WITHHELD_OVERLAP && reason != WITHHELD_OUTCOME)
         sync_count(p, (enum whose)place->whose, false);
     return reason;
 }

@@ -46,6 +46,7 @@ struct object_state {
     bool verifier;     /* atime and mtime may hold the verifiers of an exclusive create */
     uint32_t type;
     int64_t accepted;         /* difference of states at which it was the same */
+    int64_t order;            /* row of table unsynchronized, after changes in another order; 0 */
     int64_t row[2];           /* of table unsynchronized */
     uint64_t start, end;      /* bytes that are not the same */
     int64_t change[SIDES][2]; /* call and reply of the last change of both; 0: none */

@@ -194,10 +194,20 @@ static int end_row(struct pairs *p, int64_t id, bool known, uint64_t withheld, s
 void sync_count(struct pairs *p, enum whose whose, bool data)
 {
     uint32_t row = sync_object(p, whose);
+    struct object_state *s = &p->states[row];
+    int64_t id = data ? s->row[AT_DATA] : s->row[AT_ATTRIBUTES];
     struct err unseen;
+    bool lost = is_lost(p, row, data ? UNSYNC_DATA : UNSYNC_ATTRIBUTES);
 
-    if (is_lost(p, row, data ? UNSYNC_DATA : UNSYNC_ATTRIBUTES)) {
-        sqlite3_bind_int64(p->resync, 1, p->states[row].row[data ? AT_DATA : AT_ATTRIBUTES]);
+    if (row && !lost && !data) {
+        if (!s->order && put_row(p, row, UNSYNC_ATTRIBUTES, WITHHELD_ORDER,
+                                 (struct bytes){ NULL, 0 }, 0, 0, &s->order, &unseen) < 0)
+            return;
+        id = s->order;
+        lost = true;
+    }
+    if (lost) {
+        sqlite3_bind_int64(p->resync, 1, id);
         sqlite3_bind_null(p->resync, 2);
         sqlite3_bind_null(p->resync, 3);
         sqlite3_bind_int64(p->resync, 4, 1);
@@ -318,6 +328,11 @@ static int know_attributes(struct pairs *p, enum whose whose, struct err *err)
 
     if (row && !(p->pair.overlap & (OVERLAP_OBJECT | OVERLAP_PARENT2 | OVERLAP_NEW)))
         s->accepted = state_of(p, whose);
+    if (row && s->order) {
+        if (end_row(p, s->order, true, 0, err) < 0)
+            return -err->code;
+        s->order = 0;
+    }
     if (!is_lost(p, row, UNSYNC_ATTRIBUTES))
         return 0;
     s->lost &= (uint8_t) ~(1 << UNSYNC_ATTRIBUTES);
