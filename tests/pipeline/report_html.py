@@ -27,7 +27,7 @@ import browser as chromium  # noqa: E402
 
 NFSDIGEST = os.environ["NFSDIGEST"]
 CAPTURES = pathlib.Path(os.environ["CAPTURES"])
-GROUPS_MAX, PAGE_MAX = 500, 24 << 20
+GROUPS_MAX, PAGE_MAX = 500, 12 << 20
 breaches = []
 checks = 0
 
