@@ -19,7 +19,7 @@ enum {
     HTML_GROUPS_MAX = 500,
     HTML_ROWS_MAX = 200,        /* fields of two replies side by side */
     HTML_TEXT_MAX = 200,        /* bytes of a text, then it is cut */
-    HTML_REPLIES_MAX = 6 << 20, /* bytes of the page, then no more replies are shown */
+    HTML_REPLIES_MAX = 5 << 20, /* bytes of the page, then no more replies are shown */
 };
 
 /* Writes the page to |path| ("-": standard output), which appears when it is whole.  The text does
