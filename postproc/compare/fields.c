@@ -116,6 +116,8 @@ static int why_withheld(struct fields *f, const struct place *place)
             return WITHHELD_OVERLAP;
         if (p->pair.object && p->pair.state[0] != p->states[p->pair.object].accepted)
             return WITHHELD_ORDER; /* what else came in another order, nobody knows */
+        if (row && p->states[row].order)
+            return WITHHELD_ORDER;
         return row && p->states[row].lost & 1 << UNSYNC_ATTRIBUTES ? p->states[row].reason[0] : 0;
     }
     reason = sync_attributes(p, (enum whose)place->whose);
@@ -170,8 +172,11 @@ static uint64_t scope_of(struct fields *f, const struct place *place, enum patte
     uint64_t number = 0;
 
     *object = 0;
-    if (scope == PATTERN_ENTRY)
-        scope = PATTERN_VALUE;
+    if (scope == PATTERN_ENTRY) { /* of the directory's file system, or of this object's */
+        number = place->has_whose ? f->fsid[place->whose] : f->fsid[OF_OBJECT];
+        if (!number && !place->has_whose)
+            number = f->p->states[f->p->pair.object].fsid;
+    }
     if (scope == PATTERN_OBJECT)
         number = *object = object_of(f, place);
     else if (scope == PATTERN_LISTING)
@@ -199,7 +204,7 @@ static int equal_pattern(struct fields *f, const struct compare_rule *rule, cons
         return 1; /* nobody knows whose it is */
     result = pattern_holds(p, scope, a, b, err);
     if (result == PATTERN_HOLDS && rule->scope == PATTERN_OBJECT) {
-        scope = scope_of(f, ref->place, PATTERN_VALUE, &object);
+        scope = scope_of(f, ref->place, PATTERN_ENTRY, &object);
         return pattern_note(p, scope, a, b, err) < 0 ? -err->code : 1;
     }
     snprintf(what, COMPARE_TEXT_MAX, "%s",
@@ -323,7 +328,8 @@ static bool equal_bytes(const struct fields *f, const struct compare_rule *rule,
     const struct half *half = f->p->pair.half;
 
     if (a->place->field->cls == CLASS_DATA)
-        return half[REF].data_digest.len == half[SUT].data_digest.len &&
+        return a->full_len == b->full_len &&
+               half[REF].data_digest.len == half[SUT].data_digest.len &&
                memcmp(half[REF].data_digest.data, half[SUT].data_digest.data,
                       half[REF].data_digest.len) == 0;
     if (a->full_len != b->full_len || a->len != b->len)
@@ -354,7 +360,7 @@ static int compare_item(struct fields *f, const struct item *ref, const struct i
         place->n.withheld++; /* the digest is of what was captured */
         return found_withhold(f->p, WITHHELD_CUT, place, err);
     }
-    if (place->field->cls == CLASS_DATA && ref->full_len != sut->full_len) {
+    if (place->field->cls == CLASS_DATA && ref->full_len != sut->full_len && !f->count_equal) {
         place->n.withheld++; /* the count beside it tells */
         return found_withhold(f->p, WITHHELD_LENGTH, place, err);
     }
@@ -400,6 +406,13 @@ static void note(struct fields *f, const struct item *ref, const struct item *su
     }
     if (place->has_whose && place->field->cls == CLASS_TYPE)
         f->object_type[place->whose] = (uint32_t)ref->value;
+    if (place->has_whose && place->field->cls == CLASS_FSID) {
+        f->fsid[place->whose] = ref->value;
+        if (place->whose != OF_ENTRY)
+            f->p->states[object_of(f, place)].fsid = ref->value;
+    }
+    if (place->field->role & ROLE_RANGE_LENGTH)
+        f->count_equal = ref->value == sut->value;
     if (place->field->cls == CLASS_DATA)
         f->data_equal = ref->full_len == sut->full_len &&
                         equal_bytes(f, rules_pick(place->rules, &f->given), ref, sut);

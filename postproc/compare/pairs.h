@@ -43,6 +43,7 @@ struct object_state {
     uint8_t lost;      /* 1 << UNSYNC_ATTRIBUTES, 1 << UNSYNC_DATA */
     uint8_t reason[2]; /* enum withheld_reason, of attributes and data */
     uint8_t set;       /* bits of |times| that are known: atime, mtime */
+    uint64_t fsid;     /* ref's, the last one told */
     bool verifier;     /* atime and mtime may hold the verifiers of an exclusive create */
     uint32_t type;
     int64_t accepted;         /* difference of states at which it was the same */
@@ -171,6 +172,8 @@ struct fields {
     uint32_t object_type[WHOSE_MAX];
     bool in_listing;               /* entries and the end are compared by listing.c */
     bool status_equal, data_equal; /* they were compared, and are */
+    bool count_equal;              /* of bytes read or written */
+    uint64_t fsid[WHOSE_MAX];      /* ref's; file numbers are numbers of a file system */
 };
 /* For the pair at hand. */
 void fields_begin(struct fields *f, struct pairs *p);
