@@ -30,6 +30,7 @@ enum {
 enum {
     NFS3_PERM = 1,
     NFS3_NOENT = 2,
+    NFS3_ACCES = 13,
     NFS3_EXIST = 17,
     NFS3_NOTDIR = 20,
     NFS3_ISDIR = 21,

@@ -87,6 +87,7 @@ static int take_called(void *ctx, struct effect *e, struct err *err)
     }
     if (p->counts->operations++ == 0 || e->call_time < p->first_time)
         p->first_time = e->call_time;
+    p->refuses |= e->name.data && (e->status == NFS3_ACCES || e->status == NFS3_PERM);
     if (mark_credential(p, e->credential, err) < 0)
         return -err->code;
     if (e->procedure && e->procedure->result->roles & ROLE_ENTRY_OBJECT &&
@@ -266,6 +267,8 @@ static int run(struct plan *p, sqlite3 *db, struct err *err)
         return -err->code;
     }
     p->named = NULL; /* it is the rehearsal's */
+    if (p->refuses && callers_read(&p->rehearsal.callers, db, err) < 0)
+        return -err->code;
     if (plan_show_before(p, db, err) < 0)
         return -err->code;
     return play(p, err);

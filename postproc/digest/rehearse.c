@@ -72,6 +72,7 @@ void rehearsal_free(struct rehearsal *r)
     free(r->behind);
     free(r->above);
     free(r->order);
+    callers_free(&r->callers);
     buf_free(&r->digest);
     buf_free(&r->arguments);
     memset(r, 0, sizeof(*r));

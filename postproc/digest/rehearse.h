@@ -19,13 +19,17 @@
 #ifndef NFSDIGEST_DIGEST_REHEARSE_H
 #define NFSDIGEST_DIGEST_REHEARSE_H
 
+#include "digest/caller.h"
 #include "digest/expect.h"
 #include "digest/hierarchy.h"
 #include "digest/played.h"
 #include "digest/repair.h"
 #include "digest/spool.h"
 
-enum { REHEARSAL_WAITING = 1024 };
+enum {
+    REHEARSAL_WAITING = 1024,
+    REHEARSAL_OVERRULED = 8, /* a server that so often did what modes forbid has other rules */
+};
 
 /* Why something of an operation's result is left out of what a replay must show again. */
 enum unsure {
@@ -48,10 +52,11 @@ struct rehearsal {
     struct hierarchy *h;
     int (*rehearsed)(void *ctx, const struct rehearsed *rehearsed, struct err *err);
     void *ctx;
-    uint32_t objects;   /* numbers given so far */
-    uint32_t *numbers;  /* by object of the database: the last number that it had */
-    uint32_t *nameless; /* by number of a nameless object: its node */
-    uint32_t *named;    /* by number of a nameless object: what it turned out to be, or 0 */
+    struct callers callers; /* as who made it has them; all zeros: nobody is known */
+    uint32_t objects;       /* numbers given so far */
+    uint32_t *numbers;      /* by object of the database: the last number that it had */
+    uint32_t *nameless;     /* by number of a nameless object: its node */
+    uint32_t *named;        /* by number of a nameless object: what it turned out to be, or 0 */
     uint32_t number_cap, nameless_cap;
     struct spooled *waiting, **waiting_end;
     uint32_t waiting_count;
@@ -59,6 +64,7 @@ struct rehearsal {
     uint32_t *order; /* indexes of its inferences, in the order of |precedes| */
     uint64_t unsure[UNSURE_MAX], compared, inferred[REPAIR_REASON_MAX], superfluous;
     uint64_t out_of_order;
+    uint32_t overruled; /* operations that would fit but for modes and owners */
     /* scratch */
     struct buf digest, arguments;
     struct expect_entry *entries;

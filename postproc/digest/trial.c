@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { UNCHECKED = 0, GUARDED = 1, NFS3_OK = 0 };
+enum { SETGID = 02000, UNCHECKED = 0, GUARDED = 1, NFS3_OK = 0 };
 
 static uint32_t alive(const struct hierarchy *h, uint32_t node)
 {
@@ -121,16 +121,66 @@ static bool is_object(const struct trial *t, uint32_t node, uint32_t object)
     return node_at(h, node)->flags & NODE_NAMELESS && !alive(h, known);
 }
 
+static const struct caller *caller(const struct trial *t)
+{
+    if (t->op->inferred || t->lenient || t->r->overruled > REHEARSAL_OVERRULED)
+        return NULL;
+    return caller_of(&t->r->callers, t->e->credential);
+}
+
+/* CREATE of what is there. */
+static enum may may_meet(const struct trial *t)
+{
+    if (!(t->e->asked.bits & ASKED_SIZE) || t->e->asked.how != UNCHECKED)
+        return MAY_BE;
+    return may_write(caller(t), node_at(t->r->h, t->found));
+}
+
 static bool fits_made(const struct trial *t)
 {
+    const struct hierarchy *h = t->r->h;
     const struct effect *e = t->e;
 
     if (t->met_itself)
         return false;
     if (!t->found)
-        return !alive(t->r->h, node_find(t->r->h, e->new_object));
+        return !alive(h, node_find(h, e->new_object)) &&
+               may_change(caller(t), node_at(h, t->object)) != MAY_NOT;
     return e->asked.bits & ASKED_HOW && e->asked.how != GUARDED &&
-           is_object(t, t->found, e->new_object);
+           is_object(t, t->found, e->new_object) && may_meet(t) != MAY_NOT;
+}
+
+uint32_t trial_stuck(const struct trial *t)
+{
+    const struct hierarchy *h = t->r->h;
+
+    if (!t->e->succeeded || !(t->e->name_role & ROLE_REMOVES) || t->idle || !t->found)
+        return NODE_NONE;
+    if (may_take(caller(t), node_at(h, t->object), node_at(h, t->found)) == MAY_NOT)
+        return t->found;
+    if (t->target && may_take(caller(t), node_at(h, t->object2), node_at(h, t->target)) == MAY_NOT)
+        return t->target;
+    return NODE_NONE;
+}
+
+/* Whether the caller may, for sure, do all that the operation needs to change names: then it is not
+ * refused. */
+static bool is_permitted(const struct trial *t)
+{
+    const struct hierarchy *h = t->r->h;
+    const struct effect *e = t->e;
+
+    if (t->object && e->name.data && may_change(caller(t), node_at(h, t->object)) != MAY)
+        return false;
+    if (t->object2 && may_change(caller(t), node_at(h, t->object2)) != MAY)
+        return false;
+    if (e->name_role & ROLE_BINDS && t->found && may_meet(t) != MAY)
+        return false;
+    if (e->name_role & ROLE_REMOVES && t->found &&
+        may_take(caller(t), node_at(h, t->object), node_at(h, t->found)) != MAY)
+        return false;
+    return !t->moves || !t->target ||
+           may_take(caller(t), node_at(h, t->object2), node_at(h, t->target)) == MAY;
 }
 
 static bool has_type(const struct hierarchy *h, uint32_t node, bool directory)
@@ -166,10 +216,15 @@ static bool fits_success(const struct trial *t)
     }
     if (e->name_role & ROLE_BINDS)
         return fits_made(t);
+    if (t->object && e->name_role & ROLE_REMOVES && !t->idle &&
+        may_change(caller(t), node_at(h, t->object)) == MAY_NOT)
+        return false;
+    if (t->object2 && !t->idle && may_change(caller(t), node_at(h, t->object2)) == MAY_NOT)
+        return false;
     if (t->moves)
-        return t->found && t->object2 && !t->met_itself;
+        return t->found && t->object2 && !t->met_itself && !trial_stuck(t);
     if (e->name_role & ROLE_REMOVES)
-        return t->found && !t->met_itself &&
+        return t->found && !t->met_itself && !trial_stuck(t) &&
                has_type(h, t->found, e->procedure->type == OBJECT_DIR);
     if (e->name2_role & ROLE_BINDS)
         return t->object2 && !t->target;
@@ -196,7 +251,9 @@ static bool fits_failure(const struct trial *t)
         bound = t->moves ? t->target : t->found;
         return bound && node_at(h, bound)->children;
     case NFS3_PERM:
-        return !removes || t->found;
+        return !removes || (t->found && !is_permitted(t));
+    case NFS3_ACCES:
+        return !(removes || binds) || !is_permitted(t);
     case NFS3_ISDIR:
         return !removes || (bound && has_type(h, bound, true));
     case NFS3_NOTDIR: /* that, or the directory itself */
@@ -275,6 +332,15 @@ static void predict_made(struct trial *t)
     *i = (struct image){ .nlink = 1, .knows = KNOWS_NLINK | KNOWS_SIZE };
     i->type = t->e->procedure->type ? t->e->procedure->type : (uint8_t)t->e->asked.type;
     set(t, i);
+    if (caller(t)) {
+        const struct caller *c = caller(t);
+
+        i->uid = t->e->asked.bits & ASKED_UID ? i->uid : c->uid;
+        if (!(t->e->asked.bits & ASKED_GID))
+            i->gid =
+                directory->mode & SETGID && directory->knows & KNOWS_MODE ? directory->gid : c->gid;
+        i->knows |= KNOWS_UID | KNOWS_GID;
+    }
     if (t->op->inferred && !(t->e->asked.bits & ASKED_UID)) { /* if an owner is shown, he was set */
         i->uid = i->gid = UINT32_MAX - 1;
         i->knows |= KNOWS_UID | KNOWS_GID;

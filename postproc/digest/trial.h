@@ -35,6 +35,7 @@ struct trial {
     uint64_t size_before;
     const struct image *resized;
     const struct trial *after; /* not yet carried out, but its images count; or NULL */
+    bool lenient;              /* modes and owners do not count */
     struct err *err;
 };
 
@@ -42,6 +43,9 @@ struct trial {
 void trial_meet(struct trial *t, struct rehearsal *r, struct spooled *op, struct err *err);
 /* Whether status and objects are those that a server would give now. */
 bool trial_fits(const struct trial *t);
+/* The object whose owner its success, in a sticky directory, says to be another one than he is; or
+ * NODE_NONE. */
+uint32_t trial_stuck(const struct trial *t);
 /* A removed directory has entries left. */
 bool trial_needs_empty(const struct trial *t);
 /* What it changes, for an operation that fits and succeeded. */

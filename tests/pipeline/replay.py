@@ -85,7 +85,7 @@ CASES = [
           cached=15),
     world("no mounts", left_out=1.5, seed=6, operations=1000, hosts=2, capture=dict(mounts=False)),
     # of which 20 and 100 in a thousand are not playable since they were lost, in part or as a whole
-    world("loss 1 %", 24, 1, seed=7, operations=3000, hosts=4, share=0.5, capture=loss(0.01, 7)),
+    world("loss 1 %", 25, 1, seed=7, operations=3000, hosts=4, share=0.5, capture=loss(0.01, 7)),
     world("loss 5 %", 103, 15, seed=8, operations=2000, hosts=4, share=0.5, weights=RESTLESS,
           capture=loss(0.05, 8)),
     world("loss 5 % no mounts", 112, 26, seed=9, operations=2000, hosts=4, share=0.5,

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/digest/caller.h
+ *
+ * Who makes calls, and what mode and owner let them do to a directory's names (POSIX; sticky
+ * directories).  What is not known for sure is possible: attributes that were not seen, callers
+ * without AUTH_SYS, and whatever uid 0 may do, whom servers squash or don't.
+ *
+ * Memory: 88 bytes a credential of the database.
+ */
+#ifndef NFSDIGEST_DIGEST_CALLER_H
+#define NFSDIGEST_DIGEST_CALLER_H
+
+#include "digest/hierarchy.h"
+
+#include <sqlite3.h>
+
+struct caller {
+    bool known; /* AUTH_SYS */
+    uint8_t gid_count;
+    uint32_t uid, gid, gids[16]; /* RFC 5531 appendix A: at most 16 */
+};
+
+struct callers {
+    struct caller *by_id; /* of the database */
+    uint32_t count;
+};
+
+int callers_read(struct callers *callers, sqlite3 *db, struct err *err);
+void callers_free(struct callers *callers);
+/* NULL: nobody knows. */
+const struct caller *caller_of(const struct callers *callers, uint32_t credential);
+
+enum may { MAY_NOT, MAY_BE, MAY };
+
+/* To change what is in a file. */
+enum may may_write(const struct caller *caller, const struct node *file);
+/* To make or take names in a directory. */
+enum may may_change(const struct caller *caller, const struct node *directory);
+/* To take a name of |object| away, as far as a sticky directory has a say. */
+enum may may_take(const struct caller *caller, const struct node *directory,
+                  const struct node *object);
+
+#endif
