@@ -85,6 +85,35 @@ static int differ_event(struct pairs *p, enum difference_kind kind, enum rule_ev
     return d.rule->kind == COMPARE_IGNORED ? 0 : found_put(p, &d, err);
 }
 
+/* Whether the reply that |side| lacks may have been there: bytes of its connection were not
+ * captured, or the client did not ask again over UDP, and so seems to have had it. 1, 0, or
+ * negative. */
+static int is_capture_torn(struct pairs *p, int side, struct err *err)
+{
+    static const char *const torn[SIDES] = {
+        "SELECT CASE f.transport WHEN 6 THEN EXISTS (SELECT 1 FROM ref.problem x WHERE x.flow = "
+        "f.id"
+        " AND x.kind IN (1, 2, 5)) ELSE NOT EXISTS (SELECT 1 FROM ref.retransmission r WHERE"
+        " r.operation = o.id AND r.kind = 1) END FROM ref.operation o JOIN ref.flow f ON f.id ="
+        " o.flow WHERE o.id = ?1",
+        "SELECT CASE f.transport WHEN 6 THEN EXISTS (SELECT 1 FROM sut.problem x WHERE x.flow = "
+        "f.id"
+        " AND x.kind IN (1, 2, 5)) ELSE NOT EXISTS (SELECT 1 FROM sut.retransmission r WHERE"
+        " r.operation = o.id AND r.kind = 1) END FROM sut.operation o JOIN sut.flow f ON f.id ="
+        " o.flow WHERE o.id = ?1",
+    };
+    int result;
+
+    if (!p->torn[side] && tables_prepare(p->c->db, torn[side], &p->torn[side], err) < 0)
+        return -err->code;
+    sqlite3_bind_int64(p->torn[side], 1, p->pair.half[side].effect.id);
+    result = db_row(p->c->db, p->torn[side], err);
+    if (result > 0)
+        result = sqlite3_column_int(p->torn[side], 0);
+    sqlite3_reset(p->torn[side]);
+    return result;
+}
+
 /* Both answered, or what is made of it. 1: go on; 0: nothing to compare; negative. */
 static int compare_replies(struct pairs *p, struct err *err)
 {
@@ -92,10 +121,14 @@ static int compare_replies(struct pairs *p, struct err *err)
     const struct half *lacks = ref->answered ? sut : ref;
     const char *name[SIDES];
     char what[96];
+    int torn;
 
     if (!ref->answered || !sut->answered) {
         if (ref->answered == sut->answered || lacks->effect.pairing != REPLY_LOST)
             return found_withhold(p, WITHHELD_NO_REPLY, NULL, err);
+        torn = is_capture_torn(p, lacks == sut ? SUT : REF, err);
+        if (torn)
+            return torn < 0 ? torn : found_withhold(p, WITHHELD_NO_REPLY, NULL, err);
         if (p->pair.overlap & OVERLAP_NAME)
             return found_withhold(p, WITHHELD_OVERLAP, NULL, err);
         return differ_event(p, KIND_REPLY, EVENT_MISSING_REPLY,
@@ -295,6 +328,7 @@ int pairs_compare(struct compare *c, struct err *err)
         sqlite3_finalize(p.row[side]);
         sqlite3_finalize(p.handle[side]);
         sqlite3_finalize(p.changed[side]);
+        sqlite3_finalize(p.torn[side]);
         body_free(&p.pair.half[side].result);
     }
     body_free(&p.pair.arguments);

@@ -86,7 +86,8 @@ struct pairs {
     struct found *found;
     struct pair pair;
     const struct half *told[SIDES]; /* replies with what is compared; NULL: the pair's own */
-    sqlite3_stmt *unsync, *resync, *listing, *row[SIDES], *handle[SIDES], *changed[SIDES];
+    sqlite3_stmt *unsync, *resync, *listing, *row[SIDES], *handle[SIDES], *changed[SIDES],
+        *torn[SIDES];
 };
 
 /* --- pairs.c */
