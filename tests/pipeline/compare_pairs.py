@@ -20,7 +20,9 @@ SRC = pathlib.Path(os.environ["SRC"])
 PROGRAM = os.environ["NFSDIGEST"]
 CAPTURES = pathlib.Path(os.environ["CAPTURES"])
 PAIRS = {"all22": ("vfs-libnfs-all22", "mem-libnfs-all22"),
-         "pair": ("pair-knfsd", "pair-ganesha-vfs")}
+         "pair": ("pair-knfsd", "pair-ganesha-vfs"),
+         "load": ("load-ganesha-vfs", "load-ganesha-mem")}
+AGAIN = "load-ganesha-vfs-again"
 RUNS = ["knfsd-tcp-mtu1500", "knfsd-udp-frag", "knfsd-vlan"]
 # what the limits of UDP explain: 32768 in place of 524288
 UDP_LIMITS = {(2, f"FSINFO3res.resok.{name}", "524288", "32768")
@@ -184,6 +186,10 @@ def one_server(folder):
             for g in report["groups"] if not g["noise"]}
     check(left == UDP_LIMITS, f"TCP and UDP: {left}")
     compare("--noise", vlan, "-r", "linux-knfsd", tcp, udp, code=0)
+    # six calls at once, in another order
+    report = compare(folder / f"{PAIRS['load'][0]}.db", folder / f"{AGAIN}.db", code=0)
+    check(not report["groups"] and report["totals"][0]["pairs"] > 850,
+          f"two runs of a load: {report['totals']}")
 
 
 def alike(folder):
@@ -208,7 +214,8 @@ def alike(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        for name in [capture for both in PAIRS.values() for capture in both] + RUNS:
+        for name in [capture for both in PAIRS.values() for capture in both] + RUNS + [
+                AGAIN]:
             run("ingest", "-q", "-o", folder / f"{name}.db", CAPTURES / f"{name}.pcap.zst")
         for name in PAIRS:
             tshark_agrees(name, pair(folder, name))

@@ -20,6 +20,9 @@ knfsd-vlan           7265    7265
 knfsd-nlm-locks      43      43
 pair-knfsd           8640    8640
 pair-ganesha-vfs     8704    8704
+load-ganesha-vfs     911     911
+load-ganesha-vfs-again 911   911
+load-ganesha-mem     911     911
 knfsd-snap256        >=7717  -
 '
 
