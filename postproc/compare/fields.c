@@ -404,8 +404,13 @@ static void note(struct fields *f, const struct item *ref, const struct item *su
         f->given.has_status = true;
         f->given.status = (uint32_t)ref->value;
     }
-    if (place->has_whose && place->field->cls == CLASS_TYPE)
+    if (place->has_whose && place->field->cls == CLASS_TYPE) {
+        uint32_t row = place->whose == OF_ENTRY ? 0 : sync_object(f->p, (enum whose)place->whose);
+
         f->object_type[place->whose] = (uint32_t)ref->value;
+        if (row) /* a call may have taken it for a directory, and failed for that */
+            f->p->states[row].type = (uint32_t)ref->value;
+    }
     if (place->has_whose && place->field->cls == CLASS_FSID) {
         f->fsid[place->whose] = ref->value;
         if (place->whose != OF_ENTRY)
