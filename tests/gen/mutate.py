@@ -23,7 +23,7 @@ import traffic
 from messages import (ACCESS, COMMIT, CREATE, FSINFO, FSSTAT, GETATTR, LINK, LOOKUP, MKDIR, MKNOD,
                       NFS, OK, PATHCONF, READ, READDIR, READDIRPLUS, READLINK, REMOVE, RENAME,
                       RMDIR, SETATTR, SYMLINK, WRITE)
-from model_xdr import NAMES
+from model_xdr import NAMES, decode_arguments, encode_arguments
 
 # A field: (name, kind, fields within). Kinds: u32, u64, opaque, fixed (8 bytes), optional, list.
 
@@ -252,19 +252,30 @@ def read(path):
     return [m for _, _, m in sorted(found, key=lambda f: f[:2])]
 
 
+def is_result(procedure, result):
+    """Some servers have bytes behind a result's end."""
+    try:
+        decode(procedure, result)
+    except ValueError:
+        return False
+    return True
+
+
 def exchanges(messages):
-    """In the order of calls; without those that were not answered with a result."""
-    calls, found = {}, []
+    """In the order of calls; without those that were not answered with a result. Of a call that was
+    sent again, or answered again, the first of each."""
+    calls, found, answered = {}, [], set()
     for m in messages:
         if not m.is_reply:
-            if struct.unpack_from(">II", m.body, 12) == (NFS, 3):
+            if m.key not in answered and struct.unpack_from(">II", m.body, 12) == (NFS, 3):
                 calls.setdefault(m.key, m)
             continue
         call, result = calls.pop(m.key, None), model_recorded.result_of(m.body)
         if call is None or result is None:
             continue
+        answered.add(m.key)
         procedure, _, arguments = model_recorded.call_of(call.body)
-        if procedure in RESULTS:
+        if procedure in RESULTS and is_result(procedure, result):
             found.append(Exchange(call, m, procedure, arguments, result))
     order = {id(m): i for i, m in enumerate(messages)}
     return sorted(found, key=lambda e: order[id(e.call)])
@@ -280,6 +291,55 @@ def with_results(messages, results):
     """A copy with other results: {exchange: bytes}."""
     return with_bodies(messages, {e.reply: rpc.reply(e.reply.xid, result)
                                   for e, result in results.items()})
+
+
+def another_server(messages, exchanges):
+    """A copy in which all that is a server's own has other values: handles, numbers of files and
+    file systems, verifiers, cookies; in calls, too."""
+    def handle(value):
+        return bytes(b ^ 0x55 for b in value)
+
+    def number(fsid, value):
+        return (value * (2 * fsid + 1) + 1000) & 0xffffffff
+
+    def verifier(value):
+        return handle(value) if any(value) else value
+
+    def cookie(value):
+        return value + 77 if value else 0
+
+    change = {"fsid": lambda v: v + 5, "cookie": cookie, "verf": verifier, "cookieverf": verifier,
+              "handle": handle, "object": handle}
+    bodies = {}
+    for m in messages:  # MNT's handle, RFC 1813 s5.2.1
+        result = model_recorded.result_of(m.body) if m.is_reply and m.server[1] != 2049 else None
+        if result and result[:4] == bytes(4):
+            cursor = rpc_cursor(result[4:])
+            old = cursor.opaque()
+            bodies[m] = rpc.reply(m.xid, bytes(4) + rpc.opaque(handle(old))
+                                  + result[4 + cursor.at:])
+    for e in exchanges:
+        items, fsid = e.items(), None
+        for i in items:
+            name = i.path[i.path.rindex(".") + 1:]
+            if name == "fsid":
+                fsid = i.value
+            if i.path.endswith("entries.fileid"):
+                i.value = number(fsid or 0, i.value)
+            elif name == "fileid":
+                i.value = number(fsid, i.value)
+            elif name in change and i.kind != "optional":
+                i.value = change[name](i.value)
+        bodies[e.reply] = rpc.reply(e.reply.xid, encode(items))
+        a = decode_arguments(e.procedure, e.arguments)
+        for key in "object", "object2":
+            if key in a:
+                a[key] = handle(a[key])
+        if "cookie" in a:
+            a["cookie"], a["verifier"] = cookie(a["cookie"]), verifier(a["verifier"])
+        bodies[e.call] = e.call.body[:len(e.call.body) - len(e.arguments)] + encode_arguments(
+            e.procedure, a)
+    return with_bodies(messages, bodies)
 
 
 class Writer:

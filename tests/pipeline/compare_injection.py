@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=400
+# ctest: timeout=600
 """nfsdigest compare must report what was injected, and nothing else.
 
 A capture is written twice, once as it is and once with replies altered by tests/gen/mutate.py; both
@@ -10,9 +10,11 @@ must not be reported."""
 
 import collections
 import concurrent.futures
+import dataclasses
 import fnmatch
 import os
 import pathlib
+import random
 import sqlite3
 import subprocess
 import sys
@@ -20,296 +22,18 @@ import tempfile
 
 SRC = pathlib.Path(os.environ["SRC"])
 sys.path.insert(0, str(SRC / "tests/gen"))
+import injection_cases as cases_of  # noqa: E402
 import model_capture  # noqa: E402
 import model_world  # noqa: E402
 import mutate  # noqa: E402
-from messages import (ACCESS, COMMIT, CREATE, FSINFO, FSSTAT, MKDIR, MKNOD,  # noqa: E402
-                      PATHCONF, READDIR, READDIRPLUS, SYMLINK)
-from model_xdr import BLK, CHR, DIR, NAMES, decode_arguments  # noqa: E402
+from injection import STRUCTURAL, Found, batches, beginnings, check, failures  # noqa: E402
+from messages import (ACCESS, COMMIT, FSINFO, FSSTAT, PATHCONF, READDIR,  # noqa: E402
+                      READDIRPLUS)
+from model_xdr import decode_arguments  # noqa: E402
 
 PROGRAM = os.environ["NFSDIGEST"]
 CAPTURES = pathlib.Path(os.environ["CAPTURES"])
-RULES = (SRC / "schemas/rules/default.conf").read_text()
-IO, JUKEBOX = 5, 10008
-MAKE = (CREATE, MKDIR, SYMLINK, MKNOD)
-MADE_NAMES = tuple(NAMES[p] + "3res" for p in MAKE)
-DAY = 86400
-
-failures = 0
-
-
-def check(truth, text):
-    global failures
-    if not truth:
-        failures += 1
-        print("FAILED:", text)
-
-
-# --- what is done to each field, and what must come of it
-
-
-def plus(value, salt):
-    return value + salt
-
-
-def less(value, _salt):
-    return value - 1 if value else 1
-
-
-def flip(bits):
-    return lambda value, _salt: value ^ bits
-
-
-def bit_of_mode(value, salt):
-    return value ^ 1 << salt % 9
-
-
-def other_type(value, _salt):
-    return value % 7 + 1
-
-
-def next_day(value, salt):
-    return value + DAY + salt
-
-
-def millisecond(value, _salt):
-    return value + 10**6 if value < 500 * 10**6 else value - 10**6
-
-
-def other_bytes(value, salt):
-    if len(value) == 8:  # a verifier
-        return (int.from_bytes(value, "big") ^ salt << 3).to_bytes(8, "big")
-    return value[:-1] + bytes([value[-1] ^ 1])
-
-
-def other_stable(value, _salt):
-    return (value + 1) % 3
-
-
-ABSENT = object()
-# Fields; what is done; the kind that is reported, or the line of default.conf by which it is not.
-# The first that fits counts. |DIRECTORY|, |DEVICE|: of an object of this type.
-DIRECTORY, DEVICE = lambda kind: kind == DIR, lambda kind: kind in (BLK, CHR)
-ANY = lambda kind: True  # noqa: E731
-TABLE = [
-    ("*.used", ANY, plus, "*.used = ignored"),
-    ("*.size", DIRECTORY, plus, "*.size = ignored if type=NF3DIR"),
-    ("*.size", ANY, plus, "value"),
-    ("*.rdev.*", DEVICE, plus, "value"),
-    ("*.rdev.*", ANY, plus, "*.rdev* = ignored"),
-    ("*.mode", ANY, bit_of_mode, "value"),
-    ("*.type", ANY, other_type, "value"),
-    ("*.nlink", ANY, plus, "value"),
-    ("*.uid", ANY, plus, "value"),
-    ("*.gid", ANY, plus, "value"),
-    ("*.fsid", ANY, plus, "pattern"),
-    ("*.entries.fileid", ANY, plus, "pattern"),
-    ("*.fileid", ANY, plus, "pattern"),
-    ("FSINFO3res.resok.time_delta.*", ANY, plus, "value"),
-    ("*.seconds", ANY, next_day, "time"),
-    ("*.nseconds", ANY, millisecond, "time = tolerance 200ms"),
-    ("*.entries.cookie", ANY, plus, "cookie = ignored"),
-    ("*.cookieverf", ANY, other_bytes, "*.cookieverf = pattern listing"),  # one reply is no pattern
-    ("*.verf", ANY, other_bytes, "pattern"),
-    ("*.access", ANY, flip(1), "value"),
-    ("*.committed", ANY, other_stable, "value"),
-    ("*.count", ANY, less, "value"),
-    ("*.eof", ANY, flip(1), "value"),
-    ("*.data", ANY, other_bytes, "value"),
-    ("FSSTAT3res.resok.tbytes", ANY, plus, "FSSTAT3res.resok.tbytes = ignored"),
-    ("FSSTAT3res.resok.fbytes", ANY, plus, "FSSTAT3res.resok.fbytes = ignored"),
-    ("FSSTAT3res.resok.abytes", ANY, plus, "FSSTAT3res.resok.abytes = ignored"),
-    ("FSSTAT3res.resok.tfiles", ANY, plus, "FSSTAT3res.resok.tfiles = ignored"),
-    ("FSSTAT3res.resok.ffiles", ANY, plus, "FSSTAT3res.resok.ffiles = ignored"),
-    ("FSSTAT3res.resok.afiles", ANY, plus, "FSSTAT3res.resok.afiles = ignored"),
-    ("FSSTAT3res.resok.invarsec", ANY, plus, "FSSTAT3res.resok.invarsec = ignored"),
-    ("FSINFO3res.resok.properties", ANY, flip(1), "value"),
-    ("FSINFO3res.resok.*", ANY, plus, "value"),
-    ("PATHCONF3res.resok.linkmax", ANY, plus, "value"),
-    ("PATHCONF3res.resok.name_max", ANY, plus, "value"),
-    ("PATHCONF3res.resok.*", ANY, flip(1), "value"),
-]
-TABLE = [row for row in TABLE]
-# Fields on which it depends which objects and operations meet: they are altered one by one, below.
-STRUCTURAL = ("*.status", "LOOKUP3res.resok.object", "*.obj", "*.obj.handle", "*.entries",
-              "*.entries.name", "*.name_handle", "*.name_handle.handle", "*.reply.eof")
-KINDS = ("value", "pattern", "time", "presence")
-for _, _, _, expected in TABLE:
-    if expected not in KINDS and expected not in RULES.splitlines():
-        raise SystemExit("default.conf has no line %r" % expected)
-
-
-def row_of(path, kind):
-    for pattern, fits, change, expected in TABLE:
-        if fnmatch.fnmatchcase(path, pattern) and fits(kind):
-            return change, expected
-    raise SystemExit("nothing says what is done to %s" % path)
-
-
-def reported_field(path):
-    """A time is one field; what FSINFO tells of times is none."""
-    return path.rsplit(".", 1)[0] if path.endswith("seconds") and "time_delta" not in path else path
-
-
-def type_behind(exchange, items, at):
-    """The type of the object that the attribute at |at| is of, or None."""
-    path = items[at].path
-    root = path.rsplit(".", 1)[0]
-    for part in ".rdev", ".atime", ".mtime", ".ctime":
-        root = root.removesuffix(part)
-    if "dir_wcc" in root or "linkdir_wcc" in root:
-        return DIR
-    for i in range(at, -1, -1):
-        if items[i].path == root + ".type":
-            return items[i].value
-    after = [i.value for i in items if i.path == root.replace(".before", ".after") + ".type"]
-    return after[0] if after else None
-
-
-class Found(collections.namedtuple("Found", "kind field client xid")):
-    pass
-
-
-class Injection:
-    """One alteration of one reply."""
-
-    def __init__(self, exchange, path, at, salt, shown):
-        """|shown|: (exchange, path) where it shows."""
-        self.exchange, self.path, self.shown = exchange, path, shown
-        items = exchange.items()
-        item = items[at]
-        self.old = item.value
-        if item.kind == "optional":
-            mutate.drop(items, at)
-            self.new, self.expected = ABSENT, "presence"
-        else:
-            change, self.expected = row_of(path, type_behind(exchange, items, at))
-            item.value = self.new = change(item.value, salt)
-        self.result = mutate.encode(items)
-
-    @property
-    def is_reported(self):
-        return self.expected in KINDS
-
-    def found(self):
-        return Found(self.expected, reported_field(self.shown[1]), *self.shown[0].key)
-
-    def __repr__(self):
-        return "%s of %s/%08x: %r -> %r" % (self.path, *self.exchange.key, self.old,
-                                            "absent" if self.new is ABSENT else self.new)
-
-
-def is_fileid(item):
-    return item.path.endswith(".fileid") and not item.path.endswith("entries.fileid")
-
-
-def value_of(items, at):
-    """With the file system that a file's number is of."""
-    return (items[at - 1].value, items[at].value) if is_fileid(items[at]) else items[at].value
-
-
-def beginnings(exchanges):
-    """({exchange: that which began the listing}, for those that go on with one; those that go on
-    with none that is known)."""
-    waiting, out, orphans = {}, {}, set()
-    for e in exchanges:
-        if e.procedure not in (READDIR, READDIRPLUS):
-            continue
-        items = e.items()
-        who = e.key[0], e.procedure
-        a = decode_arguments(e.procedure, e.arguments)
-        first = waiting.pop((*who, a["object"], a["cookie"]), None) if a["cookie"] else e
-        if first is None:
-            orphans.add(e)
-        elif first is not e:
-            out[e] = first
-        cookies = [i.value for i in items if i.path.endswith("entries.cookie")]
-        if first is not None and cookies and not items[-1].value:
-            waiting[(*who, a["object"], cookies[-1])] = first
-    return out, orphans
-
-
-class Places:
-    """Where a field may be altered so that only this shows: |where|: {path: [(exchange, index)]}.
-
-    A server's own value (fileid, fsid, verifier) must be known before: nobody can say of two first
-    values which is wrong. The fileid of what was just made shows where it is told again."""
-
-    def __init__(self, exchanges):
-        self.where = collections.defaultdict(list)
-        self.told, self.numbers = set(), set()
-        self.first, self.orphans = beginnings(exchanges)
-        self.again = {}  # (exchange, index): (exchange, path)
-        unanswered = {}  # fileid: (exchange, index)
-        for e in exchanges:
-            items = e.items()
-            for at, item in enumerate(items):
-                made = is_fileid(item) and e.procedure in MAKE and "resok.obj_attr" in item.path
-                if item.path.endswith("entries.fileid"):
-                    for key in [k for k in unanswered if k[1] == item.value]:
-                        del unanswered[key]  # it shows twice
-                if is_fileid(item) and value_of(items, at) in unanswered and not made:
-                    self.again[unanswered.pop(value_of(items, at))] = e, item.path
-                if made:
-                    unanswered[value_of(items, at)] = e, at
-                    self.told.discard((".fileid", value_of(items, at)))
-                    self.where[item.path].append((e, at))
-                elif self.fits(e, items, at):
-                    self.where[item.path].append((e, at))
-            for at, item in enumerate(items):
-                if item.path.endswith((".fsid", ".verf")) or is_fileid(item):
-                    self.told.add((item.path[item.path.rindex("."):], value_of(items, at)))
-                if is_fileid(item):
-                    self.numbers.add(item.value)
-        for path, some in self.where.items():
-            if path.endswith("resok.obj_attributes.fileid") and path.startswith(MADE_NAMES):
-                self.where[path] = [w for w in some if w in self.again]
-
-    def fits(self, e, items, at):
-        item = items[at]
-        path, name = item.path, item.path[item.path.rindex("."):]
-        if any(fnmatch.fnmatchcase(path, s) for s in STRUCTURAL) or e in self.orphans:
-            return False
-        if path.endswith("entries.cookie"):  # with the last one the client comes back
-            return any(i.path == path for i in items[at + 1:])
-        if name == ".cookieverf":
-            return items[-1].value and e not in self.first
-        if path.endswith("entries.fileid"):
-            return item.value in self.numbers
-        if name in (".fileid", ".fsid", ".verf"):
-            return (name, value_of(items, at)) in self.told
-        if item.kind in ("optional", "opaque"):
-            return bool(item.value)
-        return name != ".size" or type_behind(e, items, at) is not None
-
-    def shown(self, e, at, path):
-        """Entries of a listing are told of the operation that began it."""
-        e, path = self.again.get((e, at), (e, path))
-        return self.first.get(e, e) if ".entries." in path else e, path
-
-
-def batches(exchanges, salt=1):
-    """Lists of injections: each field once, no operation twice in a list."""
-    places, lists = Places(exchanges), []
-    where = places.where
-    for path in sorted(where, key=lambda p: len(where[p])):
-        for i in range(1000):
-            if i == len(lists):
-                lists.append({})
-            # of many candidates another one each time
-            free = [w for w in where[path] if w[0] not in lists[i]
-                    and places.shown(*w, path)[0] not in lists[i]]
-            if free:
-                salt += 1
-                e, at = free[salt * 7919 % len(free)]
-                shown = places.shown(e, at, path)
-                lists[i].setdefault(shown[0], None)
-                lists[i][e] = Injection(e, path, at, salt, shown)
-                break
-    return [[i for i in some.values() if i] for some in lists], set(where)
-
-
-# --- the program
+JUKEBOX = 10008
 
 
 def run(*arguments, codes=(0,)):
@@ -331,7 +55,8 @@ def ingest(folder, name, messages, **options):
 class Result:
     """What compare found."""
 
-    def __init__(self, folder, ref, sut, *options):
+    def __init__(self, folder, ref, sut, *options, by=1):
+        """|by|: the side whose operation is named, unless it has none."""
         out = folder / ("%s-%s.out.db" % (ref.stem, sut.stem))
         self.code = run("compare", "--summary", "-o", out, *options, ref, sut,
                         codes=(0, 1)).returncode
@@ -340,7 +65,8 @@ class Result:
             "SELECT k.name, c.field, o.client, o.xid, d.ref_number, d.sut_number, c.difference,"
             " d.element FROM discrepancy d JOIN cluster c ON c.id = d.cluster JOIN code k ON"
             " k.domain = 'kind' AND k.value = c.kind LEFT JOIN operation o ON o.side ="
-            " CASE WHEN d.ref IS NULL THEN 2 ELSE 1 END AND o.id = ifnull(d.ref, d.sut)").fetchall()
+            " CASE WHEN d.%s IS NULL THEN %d ELSE %d END AND o.id = ifnull(d.%s, d.%s)"
+            % (("ref", 2, 1, "ref", "sut") if by == 1 else ("sut", 1, 2, "sut", "ref"))).fetchall()
         self.found = collections.Counter(Found(*row[:4]) for row in self.rows)
         self.withheld = dict(db.execute(
             "SELECT field, sum(withheld) FROM compared GROUP BY field").fetchall())
@@ -365,6 +91,13 @@ def exactly(name, result, wanted):
         check(False, "%s: not reported: %s (%d)" % (name, found, count))
 
 
+def is_withheld(name, base, result, fields):
+    """Whether so many of |fields| (Counter) were not compared, which was counted."""
+    for field, count in fields.items():
+        check(result.withheld.get(field, 0) - base.withheld.get(field, 0) >= count,
+              "%s: %s is neither reported nor withheld" % (name, field))
+
+
 def values_are_told(name, result, injections, swapped):
     told = {Found(*row[:4]): row[4:6] for row in result.rows}
     for i in injections:
@@ -374,12 +107,17 @@ def values_are_told(name, result, injections, swapped):
             check(have == (signed[::-1] if swapped else signed), "%s: %s: %s" % (name, i, have))
 
 
-def every_field(folder, name, messages, exchanges):
-    """All fields that occur. Returns their paths."""
+def every_field(folder, name, messages, exchanges, overlaps=False):
+    """All fields that occur. Returns their paths. |overlaps|: clients get in each other's way, so
+    that a comparison may be withheld; and who tells a file's number first is not clear."""
     lists, seen = batches(exchanges)
+    if overlaps:
+        lists = [[i for i in some if i.expected != "pattern"] for some in lists]
     original = ingest(folder, name, messages)
     same = ingest(folder, name + "-same", messages)
-    exactly(name + " against itself", Result(folder, original, same), collections.Counter())
+    base = Result(folder, original, same)
+    missed = []
+    exactly(name + " against itself", base, collections.Counter())
 
     def one(job):
         number, injections = job
@@ -389,7 +127,12 @@ def every_field(folder, name, messages, exchanges):
         for swapped in False, True:
             label = "%s, list %d%s" % (name, number, ", swapped" if swapped else "")
             result = Result(folder, *((altered, original) if swapped else (original, altered)))
-            exactly(label, result, wanted)
+            if overlaps:
+                missing = wanted - result.found
+                missed.append(missing.total())
+                is_withheld(label, base, result, collections.Counter(
+                    f.field for f in missing.elements()))
+            exactly(label, result, wanted & result.found if overlaps else wanted)
             check(not result.alone, "%s: one-sided: %s" % (label, result.alone))
             values_are_told(label, result, injections, swapped)
         altered.unlink()
@@ -399,6 +142,8 @@ def every_field(folder, name, messages, exchanges):
     print("%s: %d operations, %d fields altered in %d captures, %d of them to be reported" % (
         name, len(exchanges), sum(map(len, lists)), len(lists),
         sum(i.is_reported for some in lists for i in some)))
+    reported = sum(i.is_reported for some in lists for i in some)
+    check(sum(missed) <= 0.1 * reported, "%s: %d were withheld" % (name, sum(missed) // 2))
     return seen
 
 
@@ -440,10 +185,139 @@ def fields_of_generated(folder):
                   "%s was altered nowhere" % path)
 
 
+def kinds(folder, *makers, **options):
+    messages, exchanges = generated(folder, "small", **options)
+    same = ingest(folder, "small", messages)
+    cases = [case for maker in makers for case in maker(messages, exchanges)]
+
+    def one(job):
+        number, case = job
+        name = "case-%d" % number
+        original = same if case.original is None else ingest(folder, name + "-0", case.original)
+        altered = ingest(folder, name, case.altered, reconnect=case.reconnect)
+        for swapped in range(case.ways):
+            label = case.name + (", swapped" if swapped else "")
+            result = Result(folder, *((altered, original) if swapped else (original, altered)))
+            exactly(label, result, case.wanted)
+            alone = [0, 0]
+            for in_ref, _, count in result.alone:
+                alone[0 if in_ref else 1] += count
+            check(tuple(alone[::-1] if swapped else alone) == case.alone,
+                  "%s: one-sided: %s" % (label, result.alone))
+            if case.also:
+                case.also(result)
+        altered.unlink()
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(one, enumerate(cases)))
+    print("%d cases" % len(cases))
+
+
+def kinds_of_generated(folder):
+    kinds(folder, cases_of.statuses, cases_of.messages_of_rpc, cases_of.listings,
+          cases_of.handles, cases_of.values, cases_of.whole_servers,
+          seed=3, operations=700, hosts=2, share=0.5, order=model_world.SERIAL,
+          weights={"listing": 12})
+
+
+# --- other clients at the same time, other orders, loss
+
+# Known defects.  When a capture lacks one of two equal requests, the other meets the wrong one;
+# what changed in between is known but for access times, which change by reading: of so many
+# operations this may be reported.
+KNOWN_ACCESS_TIMES = 1
+# READDIR with a cookie that no captured reply gave is compared with nothing: its alterations are
+# not looked for (Places.orphans, and |began| in unclear()).
+
+
+def lossy(messages, share, seed):
+    """Calls and replies of NFS that are not in the capture."""
+    rng = random.Random(seed)
+    return [dataclasses.replace(m, lost=m.server[1] == 2049 and rng.random() < share)
+            for m in messages]
+
+
+def shifted(messages):
+    """Each client's messages in their order, other clients earlier or later by up to 2 ms."""
+    clients = sorted({m.client[0] for m in messages})
+    moved = [dataclasses.replace(m, time=m.time + 700_000 * clients.index(m.client[0]))
+             for m in messages]
+    return sorted(moved, key=lambda m: m.time)
+
+
+def unclear(folder, name, ref, sut, world, injections, most):
+    """Nothing is reported that was not injected; what was injected is reported, or withheld and
+    counted as such, or its operation is not in both captures. |most|: so many are not reported.
+    |ref|, |sut|: functions that make a side's messages of the original's."""
+    messages, pairs = world
+    original = ingest(folder, name + "-0", ref(messages))
+    plain = ingest(folder, name + "-1", sut(messages))
+    results = {i.exchange: i.result for i in injections}
+    there = ref(messages), sut(messages)
+    there = {m.key + (m.is_reply,) for m in there[0] if not m.lost} & {
+        m.key + (m.is_reply,) for m in there[1] if not m.lost}
+    altered = ingest(folder, name + "-2", sut(mutate.with_results(messages, results)))
+    wanted = collections.Counter(i.found() for i in injections if i.is_reported)
+    began = {}  # of a reply that goes on with a listing: what it goes on with
+    for later, e in beginnings(pairs)[2].items():
+        began[later.key] = e.key
+    missed = 0
+    for swapped in False, True:
+        def sides(other):
+            return (other, original) if swapped else (original, other)  # noqa: B023
+        label = name + (", swapped" if swapped else "")
+        by = 1 if swapped else 2
+        base = Result(folder, *sides(plain), by=by)
+        result = Result(folder, *sides(altered), by=by)
+        known = collections.Counter({f: n for f, n in base.found.items()
+                                     if f.kind == "time" and f.field.endswith(".atime")})
+        check(known.total() <= KNOWN_ACCESS_TIMES, "%s: %d access times" % (label, known.total()))
+        exactly(label + ", nothing altered", base, known)
+        exactly(label, result, (wanted & result.found) + known)
+        fields = collections.Counter()
+        for found, count in (wanted - result.found).items():
+            missed += count
+            if {(*key, r) for key in {found[2:], began.get(found[2:], found[2:])}
+                    for r in (False, True)} <= there:
+                fields[found.field] += count
+        is_withheld(label, base, result, fields)
+    print("%s: %d pairs of %d operations, %d alterations to be reported, %.1f %% withheld" % (
+        name, result.pairs, len(pairs), wanted.total(), 50 * missed / wanted.total()))
+    check(missed <= 2 * most * wanted.total(), "%s: %d were not reported" % (name, missed))
+
+
+def interleaved(folder):
+    world = generated(folder, "free", seed=8, operations=3000, hosts=4, share=0.5,
+                      order=model_world.FREE)
+    first = batches(world[1])[0][0]
+    # which of two values is a server's first one depends on what was lost
+    clear = [i for i in first if i.expected != "pattern"]
+    same = list
+    unclear(folder, "interleaved", same, same, world, first, 0.12)
+    unclear(folder, "interleaved in another way", same, shifted, world, clear, 0.2)
+    unclear(folder, "interleaved, loss", same, lambda m: lossy(m, 0.02, 1), world, clear, 0.2)
+    unclear(folder, "loss on both sides", lambda m: lossy(m, 0.01, 2),
+            lambda m: lossy(shifted(m), 0.01, 3), world, clear, 0.25)
+
+
+def real(folder):
+    for name in "vfs-libnfs-all22", "knfsd-netem-udp":
+        path = folder / (name + ".pcap")
+        with open(path, "wb") as out:
+            subprocess.run(["zstd", "-dcq", CAPTURES / (name + ".pcap.zst")], stdout=out,
+                           check=True)
+        messages = mutate.read(path)
+        # in the second NFSACL, which is not altered, tells numbers, too, and two clients overlap
+        every_field(folder, name, messages, mutate.exchanges(messages), name == "knfsd-netem-udp")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         fields_of_generated(folder)
+        kinds_of_generated(folder)
+        interleaved(folder)
+        real(folder)
     return 1 if failures else 0
 
 
