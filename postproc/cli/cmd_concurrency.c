@@ -256,7 +256,7 @@ int cmd_concurrency(int argc, char **argv, struct err *err)
     struct concurrency_args a = { .latency = 0 };
     const struct arg own[] = {
         { 'w', "windows", "N[,...]",
-          "operations that a replayer looks ahead over, at most 262144\n(1,2,4,... as far as that "
+          "operations that a replayer looks ahead over, at most 65536\n(1,2,4,... as far as that "
           "makes a difference)",
           set_windows, &a.windows },
         { 'l', "latency", "TIME", "all operations take this time, not what the trace shows",

@@ -23,7 +23,7 @@
 enum {
     CONCURRENCY_GRANULARITIES = 2,
     CONCURRENCY_MODELS_MAX = 4,
-    CONCURRENCY_WINDOW_MAX = 1 << 18, /* dependencies of more than that are not known */
+    CONCURRENCY_WINDOW_MAX = 1 << 16, /* dependencies of more than that are not known */
 };
 
 struct concurrency_options {

@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 enum {
-    DEPEND_HORIZON = 1 << 18,
+    DEPEND_HORIZON = 1 << 16,
     DEPEND_MANY = 64,
 };
 

@@ -233,8 +233,7 @@ static int take(void *ctx, void *data, size_t len, struct err *err)
     return s->visitor->called(s->visitor->ctx, &h->effect, err);
 }
 
-/* With the connection held, |mutex|, until all is read; blobs live longer. */
-static int read_row(struct effects *s, sqlite3_stmt *stmt, sqlite3_mutex *mutex)
+static int read_row(struct effects *s, sqlite3_stmt *stmt)
 {
     const void *arguments = sqlite3_column_blob(stmt, COL_ARGUMENTS);
     uint32_t arguments_len = (uint32_t)sqlite3_column_bytes(stmt, COL_ARGUMENTS);
@@ -271,7 +270,6 @@ static int read_row(struct effects *s, sqlite3_stmt *stmt, sqlite3_mutex *mutex)
     }
     e.server_number = host_number(s, (const char *)sqlite3_column_text(stmt, COL_SERVER));
     e.client_number = host_number(s, (const char *)sqlite3_column_text(stmt, COL_CLIENT));
-    sqlite3_mutex_leave(mutex);
     if (!e.server_number || !e.client_number)
         return s->err->code ? -s->err->code : no_memory(s->err);
     e.server = s->hosts[e.server_number - 1];
@@ -325,24 +323,16 @@ int effects_count(sqlite3 *db, const struct effect_filter *filter, int64_t from,
     return step == SQLITE_ROW ? 0 : store_fail(db, "operations", err);
 }
 
+/* The connection, which does one thing at a time, is also used by the other thread. */
 static int read_rows(struct effects *s, sqlite3_stmt *stmt)
 {
-    sqlite3_mutex *mutex = sqlite3_db_mutex(s->db);
+    int step = SQLITE_DONE, result = 0;
 
-    for (;;) {
-        int step, result;
-
-        sqlite3_mutex_enter(mutex);
-        step = sqlite3_step(stmt);
-        if (step != SQLITE_ROW) {
-            result = step == SQLITE_DONE ? 0 : store_fail(s->db, "operations", s->err);
-            sqlite3_mutex_leave(mutex);
-            return result;
-        }
-        result = read_row(s, stmt, mutex);
-        if (result < 0)
-            return result;
-    }
+    while (result == 0 && (step = sqlite3_step(stmt)) == SQLITE_ROW)
+        result = read_row(s, stmt);
+    if (result == 0 && step != SQLITE_DONE)
+        result = store_fail(s->db, "operations", s->err);
+    return result;
 }
 
 static int read_all(struct effects *s)

@@ -28,7 +28,7 @@ import rdump_file  # noqa: E402
 
 NAMES = ["vfs-libnfs-all22", "knfsd-netem-tcp", "pair-ganesha-vfs", "pair-knfsd"]
 DIRECTORY = (3, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17)  # RFC 1813: those with names or entries
-LARGEST = 262144
+LARGEST = 65536
 failures = []
 
 
@@ -303,7 +303,7 @@ def nothing(scratch):
 def refused(scratch, path):
     for arguments, code, words in (
             ((path, path), 2, "one database"), ((), 2, "one database"),
-            (("-w", "0", path), 2, "no window"), (("-w", "262145", path), 2, "no window"),
+            (("-w", "0", path), 2, "no window"), (("-w", "65537", path), 2, "no window"),
             (("-w", "", path), 2, "no window"), (("-w", "1,,2", path), 2, "no window"),
             (("-w", "1,", path), 2, "no window"), (("-w", "x", path), 2, "no window"),
             (("-w", "-1", path), 2, "no window"),
@@ -314,7 +314,7 @@ def refused(scratch, path):
             (("-l", "2000000h", "-o", "3", path), 2, "292 years"),
             (("-d", "0", path), 2, "0.001 to 1000"), (("-d", "nan", path), 2, "0.001 to 1000"),
             (("-d", "2x", path), 2, "0.001 to 1000"), (("-d", "", path), 2, "0.001 to 1000"),
-            (("-o", "0", path), 2, "1 to 262144"), (("-o", "262145", path), 2, "1 to 262144"),
+            (("-o", "0", path), 2, "1 to 65536"), (("-o", "65537", path), 2, "1 to 65536"),
             (("--svg", "-", "--json", path), 2, "--svg -"),
             ((scratch / "none.db",), 3, "none.db"), ((SRC / "CHANGELOG.md",), 3, "CHANGELOG"),
             (("--svg", scratch / "no/plot.svg", path), 4, "plot.svg")):

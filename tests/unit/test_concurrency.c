@@ -152,7 +152,7 @@ static struct concurrency *play(const struct graph *graph, const uint32_t *windo
     return c;
 }
 
-static const uint32_t windows[] = { 1, 2, 3, 4, 7, 8, 16, 33, 64, 100, 199, 200, 256, 1 << 18 };
+static const uint32_t windows[] = { 1, 2, 3, 4, 7, 8, 16, 33, 64, 100, 199, 200, 256, 1 << 16 };
 enum { WINDOWS = sizeof(windows) / sizeof(*windows) };
 
 static void compare(const struct graph *graph, uint32_t outstanding)
