@@ -4,9 +4,13 @@
 #include "compare/compare.h"
 #include "compare/report.h"
 #include "compare/rules.h"
+#include "report/annotate.h"
+#include "report/html.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char about[] =
     "Compares what two servers answered to the same requests: REF is the trace of the reference,\n"
@@ -31,7 +35,7 @@ struct text_list {
 
 struct compare_args {
     struct text_list rules, clients;
-    const char *output, *ref_server, *sut_server, *noise;
+    const char *output, *ref_server, *sut_server, *noise, *html, *annotate;
     uint64_t examples;
     bool json, summary, one_sided;
 };
@@ -79,6 +83,35 @@ static int check_operands(const struct compare_args *a, int count, char **operan
     return again;
 }
 
+/* Reports are made of the stored result, by a connection that knows nothing else. */
+static int report(const struct compare_args *a, const char *path, struct err *err)
+{
+    sqlite3 *result = NULL;
+    int code = compare_open(path, &result, err);
+
+    if (code == 0 && a->annotate)
+        code = report_annotate(result, a->annotate, NULL, 0, NULL, NULL, err);
+    if (code == 0 && a->html)
+        code = report_html(result, a->html, err);
+    sqlite3_close(result);
+    return code;
+}
+
+/* A name for a result that nobody wants to keep. */
+static int temporary(char *path, size_t size, struct err *err)
+{
+    const char *folder = getenv("TMPDIR") && *getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+    int fd;
+
+    if ((size_t)snprintf(path, size, "%s/nfsdigest.XXXXXX", folder) >= size)
+        return err_set(err, ERR_SYSTEM, "TMPDIR is too long");
+    fd = mkstemp(path);
+    if (fd < 0)
+        return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
+    close(fd);
+    return 0;
+}
+
 static int run(const struct compare_args *a, int count, char **operands, struct err *err)
 {
     const struct compare_options options = {
@@ -90,16 +123,27 @@ static int run(const struct compare_args *a, int count, char **operands, struct 
         .client_count = a->clients.count,
     };
     sqlite3 *result = NULL;
-    int again = check_operands(a, count, operands, err), code;
+    int again = check_operands(a, count, operands, err), code = 0, found = 0;
+    const char *output = a->output;
+    char kept[4096] = "";
 
     if (again < 0)
         return again;
-    code = again ? compare_again(operands[0], &options, a->output, &result, err)
-                 : compare_run(&options, a->output, &result, err);
+    if (!output && (a->html || a->annotate)) {
+        if (temporary(kept, sizeof(kept), err) < 0)
+            return -err->code;
+        output = kept;
+    }
+    code = again ? compare_again(operands[0], &options, output, &result, err)
+                 : compare_run(&options, output, &result, err);
     if (code == 0)
-        code = print(result, a, err);
+        code = found = print(result, a, err);
     sqlite3_close(result);
-    return code;
+    if (code >= 0 && (a->html || a->annotate))
+        code = report(a, output, err);
+    if (*kept)
+        unlink(kept);
+    return code < 0 ? code : found;
 }
 
 int cmd_compare(int argc, char **argv, struct err *err)
@@ -128,6 +172,10 @@ int cmd_compare(int argc, char **argv, struct err *err)
         { '1', "one-sided", NULL, "list each operation that only one side has", set_flag,
           &a.one_sided },
         { 'j', "json", NULL, "one JSON object (schemas/compare.schema.json)", set_flag, &a.json },
+        { 0, "html", "FILE", "also one page that needs nothing else, as report makes it", set_text,
+          &a.html },
+        { 0, "annotate", "OUT.pcapng",
+          "also the captures with packet comments, as report makes them", set_text, &a.annotate },
         { 0 },
     };
     const struct args args = { "nfsdigest compare [OPTION...] REF SUT | DATABASE | OUT.db", about,

@@ -377,7 +377,7 @@ int report_annotate(sqlite3 *db, const char *path, const char *const *captures, 
         struct target *t = &a.targets[i];
         const struct annotated file = { t->path, t->found, t->copied, t->commented };
 
-        if (result == 0)
+        if (result == 0 && made)
             made(ctx, &file);
         output_close(t->output);
         free(t->name);

@@ -29,8 +29,9 @@ struct annotated {
 };
 
 /* |captures|: where the captures are, which are known by their digests, however they are
- * compressed; with |count| 0 they are sought under the names that the result has.  |made| is called
- * for each file that was written.  -ERR_INPUT: a capture is not there, or not what it was. */
+ * compressed; with |count| 0 they are sought under the names that the result has.  |made| (may
+ * be NULL) is called for each file that was written.  -ERR_INPUT: a capture is not there, or not
+ * what it was. */
 int report_annotate(sqlite3 *result, const char *path, const char *const *captures, uint32_t count,
                     void (*made)(void *ctx, const struct annotated *file), void *ctx,
                     struct err *err);
