@@ -2,7 +2,8 @@
 #include "package/look_ahead.h"
 #include "cli/concurrency_print.h"
 
-enum { WINDOWS = 18, MODELS = 2 }; /* 1, 2, 4, ...; FEUT doubles the latency of directories */
+enum { WINDOWS = 17, MODELS = 2 }; /* 1, 2, 4, ...; FEUT doubles the latency of directories */
+_Static_assert(1 << (WINDOWS - 1) == CONCURRENCY_WINDOW_MAX, "the largest one is the last");
 
 struct looking {
     struct concurrency_report report;
