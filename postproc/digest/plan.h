@@ -11,7 +11,7 @@
  * Either pass uses two threads.
  *
  * Memory: that of either pass: hierarchy.h or rehearse.h, and depend.h for each granularity; on
- * disk, in TMPDIR, about 200 bytes an operation.
+ * disk, in TMPDIR, about 300 bytes an operation.
  */
 #ifndef NFSDIGEST_DIGEST_PLAN_H
 #define NFSDIGEST_DIGEST_PLAN_H

@@ -54,6 +54,15 @@ static uint32_t number_in(const struct merge *m, uint32_t object, uint32_t copy)
     return object ? (object - 1) * m->count + copy + 1 : 0;
 }
 
+/* Whether its numbers in all copies are numbers. */
+static int check_number(struct merge *m, uint32_t object)
+{
+    if ((uint64_t)object * m->count <= UINT32_MAX)
+        return 0;
+    return err_set(m->err, ERR_USAGE, "%u copies have more than 2^32 objects: ask for fewer",
+                   m->count);
+}
+
 /* Of the records before the operations, those that belong to the copies come once for each. */
 static int put_before(struct merge *m, enum rdump_kind kind, const void *record)
 {
@@ -70,6 +79,8 @@ static int put_before(struct merge *m, enum rdump_kind kind, const void *record)
         if (kind == RDUMP_OBJECT) {
             struct rdump_object o = *(const struct rdump_object *)record;
 
+            if (check_number(m, o.number) < 0)
+                return -m->err->code;
             o.number = number_in(m, o.number, k);
             o.copy = k;
             result = rdump_put(m->to, kind, &o, m->err);
@@ -200,6 +211,8 @@ static int put_next(struct merge *m, uint32_t k)
     struct copy *c = &m->copies[k];
     struct rdump_operation o = *c->next;
 
+    if (check_number(m, o.made) < 0)
+        return -m->err->code;
     o.time += c->delay;
     o.made = number_in(m, o.made, k);
     o.copy = k;
