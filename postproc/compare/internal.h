@@ -76,7 +76,7 @@ enum withheld_reason {
     WITHHELD_ONE_SIDED,   /* after a change on one side only */
     WITHHELD_ORDER,       /* not the same changes came before on both sides */
     WITHHELD_OUTCOME,     /* after a change that succeeded on one side only */
-    WITHHELD_LISTING,     /* of a directory of which one side was not listed to its end */
+    WITHHELD_LISTING,     /* of a directory of which one side was not listed as a whole */
     WITHHELD_CHANGING,    /* entries that were made or taken away while it was listed */
     WITHHELD_STATUS,      /* replies with different statuses have different fields */
     WITHHELD_LENGTH,      /* contents of different length */

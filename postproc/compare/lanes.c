@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { LISTINGS_OPEN = 1024, NO_CLIENT = 0, STATES = 3 };
+enum { LISTINGS_OPEN = 1024, NO_CLIENT = 0, NAME_FURTHER = 1 };
 
 /* A listing that was begun and has not come to its end. */
 struct open_listing {
@@ -136,30 +136,31 @@ static struct open_listing *find_listing(struct lanes *l, const struct effect *e
     return NULL;
 }
 
-/* READDIR and the like: what begins a listing is a request of its own; what goes on with it belongs
- * to that. 1: it was a part. */
+/* READDIR and the like: what begins a listing is a request of its own, and so is what goes on with
+ * one that is not known; what goes on with a known one belongs to that. 1: it was a part. */
 static int take_listing(struct lanes *l, const struct effect *e, int64_t client, struct err *err)
 {
     struct open_listing *open = e->asked.cookie ? find_listing(l, e, client) : NULL;
-    int64_t first = e->asked.cookie ? (open ? open->first : 0) : e->id;
+    int64_t first = open ? open->first : 0;
     uint64_t cookie = 0;
     bool goes_on;
 
     if (read_listing_end(l, e, &cookie, &goes_on, err) < 0)
         return -err->code;
-    if (goes_on && first && !open) {
+    if (goes_on && !open) {
         if (l->listing_count == LISTINGS_OPEN)
             memmove(l->listings, l->listings + 1, --l->listing_count * sizeof(*l->listings));
         open = &l->listings[l->listing_count++];
     }
     if (goes_on && open)
-        *open = (struct open_listing){ first, cookie, e->object, (uint32_t)client, e->procedure };
+        *open = (struct open_listing){ first ? first : e->id, cookie, e->object, (uint32_t)client,
+                                       e->procedure };
     else if (open)
         *open = l->listings[--l->listing_count];
-    if (!e->asked.cookie)
+    if (!first)
         return 0;
     sqlite3_bind_int64(l->part, 1, e->id);
-    tables_bind_unless(l->part, 2, first, 0);
+    sqlite3_bind_int64(l->part, 2, first);
     sqlite3_bind_int64(l->part, 3, e->object);
     sqlite3_bind_int64(l->part, 4, client);
     return tables_step(l->c->db, l->part, err) < 0 ? -err->code : 1;
@@ -195,9 +196,12 @@ static void note_changes(struct lanes *l, const struct effect *e, uint32_t gone,
     change(l, gone, key);
 }
 
-/* An entry of a directory is a thing of its own: its requests are aligned by themselves. */
+/* An entry of a directory is a thing of its own: its requests are aligned by themselves.  So are
+ * those that go on with a listing whose beginning is not known. */
 static int64_t name_of(const struct lanes *l, const struct effect *e)
 {
+    if (e->procedure->result->roles & ROLE_ENTRY && e->asked.cookie)
+        return NAME_FURTHER;
     return l->names_count && e->name_role && e->roles & ROLE_PARENT
                ? (int64_t)XXH3_64bits(e->name.data, e->name.len)
                : 0;

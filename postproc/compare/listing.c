@@ -3,7 +3,7 @@
  *
  * READDIR and READDIRPLUS: what a directory has is told in several replies, split and ordered as
  * the server likes.  The replies of each side are put together by their cookies (lanes.c), and
- * compared as sets when both sides were listed to the end.
+ * compared as sets when both sides were listed from the beginning to the end.
  */
 #include "compare/pairs.h"
 
@@ -22,7 +22,7 @@ struct side_listing {
     struct part *parts;
     uint32_t count, cap;
     struct elements elements;
-    bool complete, sound; /* to the end; all replies were understood */
+    bool complete, sound; /* to the end; from the beginning, and all replies were understood */
     int64_t begin, end;   /* times */
 };
 
@@ -275,7 +275,7 @@ static int compare_sets(struct listing *l, struct err *err)
         list->place->n.ignored++;
         return 0;
     }
-    if (are_names_ignored(l) && ref->complete && sut->complete)
+    if (are_names_ignored(l) && ref->complete && sut->complete && ref->sound && sut->sound)
         return elements_compare(l->f, list, &ref->elements, &sut->elements, err);
     if (ref->sound && sut->sound && ref->complete != sut->complete &&
         same_names(&ref->elements, &sut->elements))
@@ -319,7 +319,7 @@ int listing_compare(struct pairs *p, struct fields *f, struct err *err)
     int result = 0;
 
     for (int side = 0; result == 0 && side < SIDES; side++) {
-        l.side[side].sound = true;
+        l.side[side].sound = !p->pair.half[side].effect.asked.cookie;
         l.side[side].begin = p->pair.half[side].call_time;
         result = take_reply(&l.side[side], &p->pair.half[side], err);
         if (result == 0 && !l.side[side].complete)

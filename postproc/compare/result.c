@@ -73,7 +73,7 @@ static const struct {
     { "withheld", WITHHELD_ORDER, "other changes",
       "not the same changes came before on both sides" },
     { "withheld", WITHHELD_OUTCOME, "different outcome", "a change succeeded on one side only" },
-    { "withheld", WITHHELD_LISTING, "incomplete listing", "one side was not listed to its end" },
+    { "withheld", WITHHELD_LISTING, "incomplete listing", "one side was not listed as a whole" },
     { "withheld", WITHHELD_CHANGING, "changing listing", "the entry changed while it was listed" },
     { "withheld", WITHHELD_STATUS, "different status", "the replies have different fields" },
     { "withheld", WITHHELD_LENGTH, "different length", "contents can be compared as a whole only" },

@@ -193,24 +193,22 @@ def value_of(items, at):
 
 
 def beginnings(exchanges):
-    """({exchange: that which began the listing}, for those that go on with one; those that go on
-    with none that is known; {exchange: that which it goes on with})."""
-    waiting, out, orphans, before = {}, {}, set(), {}
+    """{exchange: that which began the listing}, for those that go on with one; {exchange: that which
+    it goes on with}. What goes on with none that is known begins one."""
+    waiting, out, before = {}, {}, {}
     for e in exchanges:
         if e.procedure not in (READDIR, READDIRPLUS):
             continue
         items = e.items()
         who = e.key[0], e.procedure
         a = decode_arguments(e.procedure, e.arguments)
-        first = waiting.pop((*who, a["object"], a["cookie"]), None) if a["cookie"] else (e, e)
-        if first is None:
-            orphans.add(e)
-        elif first[0] is not e:
+        first = waiting.pop((*who, a["object"], a["cookie"]), (e, e)) if a["cookie"] else (e, e)
+        if first[0] is not e:
             out[e], before[e] = first
         cookies = [i.value for i in items if i.path.endswith("entries.cookie")]
-        if first is not None and cookies and not items[-1].value:
+        if cookies and not items[-1].value:
             waiting[(*who, a["object"], cookies[-1])] = first[0], e
-    return out, orphans, before
+    return out, before
 
 
 class Places:
@@ -222,7 +220,7 @@ class Places:
     def __init__(self, exchanges):
         self.where = collections.defaultdict(list)
         self.told, self.numbers = set(), set()
-        self.first, self.orphans, _ = beginnings(exchanges)
+        self.first, _ = beginnings(exchanges)
         self.again = {}  # (exchange, index): (exchange, path)
         self.next = {}   # exchange that made something: the first two that tell its number again
         unanswered = {}  # fileid: ((exchange, index), [(exchange, path)])
@@ -259,7 +257,7 @@ class Places:
     def fits(self, e, items, at):
         item = items[at]
         path, name = item.path, item.path[item.path.rindex("."):]
-        if any(fnmatch.fnmatchcase(path, s) for s in STRUCTURAL) or e in self.orphans:
+        if any(fnmatch.fnmatchcase(path, s) for s in STRUCTURAL):
             return False
         if path.endswith("entries.cookie"):  # with the last one the client comes back
             return any(i.path == path for i in items[at + 1:])

@@ -62,9 +62,8 @@ def statuses(messages, exchanges):
         for failing in False, True:
             some = [e for e in exchanges if e.procedure == procedure
                     and bool(e.items()[0].value) == failing
-                    and e not in Places([e]).orphans and not (
-                        procedure in (READDIR, READDIRPLUS) and not failing
-                        and not whole_listing(e))]
+                    and not (procedure in (READDIR, READDIRPLUS) and not failing
+                             and not whole_listing(e))]
             if not some:
                 continue
             e = some[len(some) // 2]
@@ -167,6 +166,16 @@ def listings(messages, exchanges):
             split, {m: fewer for m in split if m.is_reply and m.xid == xid}), told)
         yield Case(name + ": the second reply is missing", [
             dataclasses.replace(m, lost=m.is_reply and m.xid == xid) for m in split])
+        begun = [dataclasses.replace(m, lost=m.lost or m.key == e.key) for m in split]
+        yield Case(name + ": the first request is missing", begun, original=split, alone=(1, 1))
+        yield Case(name + ": begun before the capture, an entry less", mutate.with_bodies(
+            begun, {m: fewer for m in begun if m.is_reply and m.xid == xid}), original=begun,
+                   also=lambda r, f=root(e) + "resok.reply.entries": check(
+                       r.withheld[f], "a listing without its beginning was not withheld"))
+        refused = rpc.reply(xid, mutate.encode(mutate.failed(procedure, e.items(), JUKEBOX)))
+        yield Case(name + ": begun before the capture, refused", mutate.with_bodies(
+            begun, {m: refused for m in begun if m.is_reply and m.xid == xid}),
+                   Found("status", root(e) + "status", e.key[0], xid), original=begun)
         verifier = mutate.decode(procedure, model_recorded.result_of(second))
         verifier[mutate.find(verifier, root(e) + "resok.cookieverf")[0]].value = b"verifier"
         other = mutate.with_bodies(split, {m: rpc.reply(xid, mutate.encode(verifier))

@@ -226,8 +226,6 @@ def kinds_of_generated(folder):
 # what changed in between is known but for access times, which change by reading: of so many
 # operations this may be reported.
 KNOWN_ACCESS_TIMES = 1
-# READDIR with a cookie that no captured reply gave is compared with nothing: its alterations are
-# not looked for (Places.orphans, and |began| in unclear()).
 
 
 def lossy(messages, share, seed):
@@ -259,7 +257,7 @@ def unclear(folder, name, ref, sut, world, injections, most):
     altered = ingest(folder, name + "-2", sut(mutate.with_results(messages, results)))
     wanted = collections.Counter(i.found() for i in injections if i.is_reported)
     began = {}  # of a reply that goes on with a listing: what it goes on with
-    for later, e in beginnings(pairs)[2].items():
+    for later, e in beginnings(pairs)[1].items():
         began[later.key] = e.key
     missed = 0
     for swapped in False, True:
