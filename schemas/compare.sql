@@ -108,6 +108,9 @@ CREATE TABLE alignment (
     object_state INTEGER,           -- of the object, or of the directory of a name
     object2_state INTEGER,
     new_state INTEGER,
+    -- what had been read before, likewise: access times change by it
+    object_reads INTEGER,
+    new_reads INTEGER,
     other_last INTEGER              -- 1: another request changed the object last
 ) STRICT;
 

@@ -24,14 +24,17 @@
 enum {
     ALIGN_WINDOW = 4096,
     ALIGN_EDITS = 1024,
+    LANE_LAST = 5, /* of |state|: the last one */
+    LANE_STATES,
 };
 
 struct align_element {
-    uint64_t key;     /* equal requests have equal ones */
-    int64_t id;       /* operation */
-    int64_t time;     /* of its call */
-    uint32_t made;    /* object that it found or made; 0: none */
-    int64_t state[4]; /* lanes.c: of object, object2, made; of the object's last change */
+    uint64_t key;               /* equal requests have equal ones */
+    int64_t id;                 /* operation */
+    int64_t time;               /* of its call */
+    uint32_t made;              /* object that it found or made; 0: none */
+    int64_t state[LANE_STATES]; /* lanes.c: of object, object2, made; of reading object, made; of
+                         the object's last change */
 };
 
 struct align {

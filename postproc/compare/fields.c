@@ -140,7 +140,10 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
     };
     int reason = why_withheld(f, place);
 
-    if (is_volatile(place) && !place->of_before)
+    if (!reason && place->is_time && is_access_time(place) &&
+        sync_reads_differ(f->p, (enum whose)place->whose, object_of(f, place)))
+        reason = WITHHELD_READ;
+    if (is_volatile(place) && !place->of_before && reason != WITHHELD_READ)
         f->p->pair.differs[place->whose] = true;
     if (reason) {
         place->n.withheld++;
@@ -380,6 +383,8 @@ static int compare_item(struct fields *f, const struct item *ref, const struct i
     if (equal < 0)
         return equal;
     if (equal) {
+        if (place->is_time && is_access_time(place))
+            sync_reads_known(f->p, (enum whose)place->whose, object_of(f, place));
         place->n.equal++;
         return 0;
     }

@@ -35,6 +35,7 @@ struct lanes {
     struct body body;
     uint64_t *changes; /* by object: the sum of the keys of requests that changed it so far */
     uint64_t *last;    /* and the key of the last one */
+    uint64_t *reads;   /* the same sum of requests that read its contents */
     uint32_t limit;
     bool names_count; /* when requests are compared */
     struct open_listing listings[LISTINGS_OPEN];
@@ -46,7 +47,7 @@ enum { COL_CLIENT = ROW_COUNT, COL_BOTH };
 static const char make_tables[] =
     "CREATE TEMP TABLE lane%d (object INTEGER, client INTEGER, name INTEGER, time INTEGER,"
     " id INTEGER, key INTEGER, made INTEGER, state1 INTEGER, state2 INTEGER, state3 INTEGER, "
-    "state4 INTEGER);"
+    "state4 INTEGER, state5 INTEGER, state6 INTEGER);"
     "CREATE TEMP TABLE part%d (id INTEGER PRIMARY KEY, first INTEGER, object INTEGER,"
     " client INTEGER);"
     "CREATE TEMP TABLE overlap%d (id INTEGER PRIMARY KEY, bits INTEGER);"
@@ -166,9 +167,9 @@ static int take_listing(struct lanes *l, const struct effect *e, int64_t client,
     return tables_step(l->c->db, l->part, err) < 0 ? -err->code : 1;
 }
 
-static uint64_t changes_of(const struct lanes *l, uint32_t object)
+static int64_t of_object(const struct lanes *l, const uint64_t *sums, uint32_t object)
 {
-    return object < l->limit ? l->changes[object] : 0;
+    return object < l->limit ? (int64_t)sums[object] : 0;
 }
 
 static void change(struct lanes *l, uint32_t object, uint64_t key)
@@ -187,6 +188,8 @@ static void note_changes(struct lanes *l, const struct effect *e, uint32_t gone,
 
     if (refused)
         return;
+    if (effect_reads_contents(e) && e->object < l->limit)
+        l->reads[e->object] += key;
     if ((e->object_role | e->name_role) & ROLE_MODIFIES)
         change(l, e->object, key);
     if (e->name2_role & ROLE_MODIFIES && e->parent2 != e->object)
@@ -226,10 +229,12 @@ static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uin
     sqlite3_bind_int64(l->lane, 5, e->id);
     sqlite3_bind_int64(l->lane, 6, (int64_t)key);
     sqlite3_bind_int64(l->lane, 7, e->new_object);
-    sqlite3_bind_int64(l->lane, 8, (int64_t)changes_of(l, e->object));
-    sqlite3_bind_int64(l->lane, 9, (int64_t)changes_of(l, e->parent2));
-    sqlite3_bind_int64(l->lane, 10, (int64_t)changes_of(l, e->new_object));
-    sqlite3_bind_int64(l->lane, 11, e->object < l->limit ? (int64_t)l->last[e->object] : 0);
+    sqlite3_bind_int64(l->lane, 8, of_object(l, l->changes, e->object));
+    sqlite3_bind_int64(l->lane, 9, of_object(l, l->changes, e->parent2));
+    sqlite3_bind_int64(l->lane, 10, of_object(l, l->changes, e->new_object));
+    sqlite3_bind_int64(l->lane, 11, of_object(l, l->reads, e->object));
+    sqlite3_bind_int64(l->lane, 12, of_object(l, l->reads, e->new_object));
+    sqlite3_bind_int64(l->lane, 13, of_object(l, l->last, e->object));
     note_changes(l, e, gone, key);
     return tables_step(l->c->db, l->lane, err);
 }
@@ -297,7 +302,8 @@ static int prepare_all(struct lanes *l, struct err *err)
     sqlite3_free(where);
     sqlite3_free(select);
     if (result < 0 ||
-        prepare(l, "INSERT INTO temp.lane%d VALUES (?,?,?,?,?,?,?,?,?,?,?)", &l->lane, err) < 0 ||
+        prepare(l, "INSERT INTO temp.lane%d VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", &l->lane, err) <
+            0 ||
         prepare(l, "INSERT INTO temp.part%d VALUES (?,?,?,?)", &l->part, err) < 0 ||
         prepare(l, "INSERT INTO temp.overlap%d VALUES (?,?)", &l->overlap, err) < 0 ||
         prepare(l, "INSERT INTO temp.alone%d VALUES (?,?,?)", &l->alone, err) < 0 ||
@@ -310,7 +316,8 @@ static int prepare_all(struct lanes *l, struct err *err)
     l->limit = objects > 0 && objects < UINT32_MAX ? (uint32_t)objects + 1 : 1;
     l->changes = calloc(l->limit, sizeof(*l->changes));
     l->last = calloc(l->limit, sizeof(*l->last));
-    if (!l->changes || !l->last)
+    l->reads = calloc(l->limit, sizeof(*l->reads));
+    if (!l->changes || !l->last || !l->reads)
         return err_set(err, ERR_SYSTEM, "out of memory for objects");
     return overlap_init(&l->overlaps, put_overlap, l, err);
 }
@@ -331,7 +338,7 @@ static int read_side(struct lanes *l, struct err *err)
     s->has_clock = clock_estimate(l->clock, &s->clock_offset, &s->clock_error, &s->granularity);
     snprintf(sql, sizeof(sql),
              "CREATE INDEX temp.lane%d_in_order ON lane%d (object, client, name, time, id,"
-             " key, made, state1, state2, state3, state4)",
+             " key, made, state1, state2, state3, state4, state5, state6)",
              l->side + 1, l->side + 1);
     return tables_run(l->c->db, sql, err);
 }
@@ -366,6 +373,7 @@ int lanes_read(struct compare *c, struct err *err)
         body_free(&l->body);
         free(l->changes);
         free(l->last);
+        free(l->reads);
         free(l->clock);
         free(l);
     }

@@ -35,7 +35,7 @@ struct match {
 static const char make_tables[] =
     "CREATE TEMP TABLE pair (kind INTEGER, reason INTEGER, ref INTEGER, sut INTEGER,"
     " object INTEGER, client INTEGER, listing INTEGER, place INTEGER, state1 INTEGER,"
-    " state2 INTEGER, state3 INTEGER, other_last INTEGER);"
+    " state2 INTEGER, state3 INTEGER, state4 INTEGER, state5 INTEGER, other_last INTEGER);"
     "CREATE TEMP TABLE name1 AS SELECT parent, name, min(id) AS id, object FROM ref.name_event"
     " WHERE event <> 3 AND parent IS NOT NULL AND object IS NOT NULL GROUP BY parent, name, object;"
     "CREATE TEMP TABLE name2 AS SELECT parent, name, min(id) AS id, object FROM sut.name_event"
@@ -98,7 +98,7 @@ static int advance(struct match *m, struct lane *lane, struct err *err)
                                     .id = sqlite3_column_int64(lane->stmt, 3),
                                     .key = (uint64_t)sqlite3_column_int64(lane->stmt, 4),
                                     .made = (uint32_t)sqlite3_column_int64(lane->stmt, 5) };
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < LANE_STATES; i++)
             lane->element.state[i] = sqlite3_column_int64(lane->stmt, 6 + i);
     }
     return result < 0 ? result : 0;
@@ -127,11 +127,12 @@ static int put(void *ctx, const struct align_element *ref, const struct align_el
     tables_bind_unless(m->put, 5, m->row, 0);
     sqlite3_bind_int64(m->put, 6, m->client);
     tables_bind_unless(m->put, 7, ref ? ref->time : INT64_MIN, INT64_MIN);
-    for (int i = 0; i < 3; i++) /* sums: they may wrap */
+    for (int i = 0; i < LANE_LAST; i++) /* sums: they may wrap */
         tables_bind_unless(
             m->put, 8 + i,
             ref && sut ? (int64_t)((uint64_t)ref->state[i] - (uint64_t)sut->state[i]) : 0, 0);
-    tables_bind_unless(m->put, 11, ref && sut && ref->state[3] != sut->state[3], 0);
+    tables_bind_unless(m->put, 8 + LANE_LAST,
+                       ref && sut && ref->state[LANE_LAST] != sut->state[LANE_LAST], 0);
     if (tables_step(m->c->db, m->put, err) < 0)
         return -err->code;
     if (!ref || !sut)
@@ -411,9 +412,9 @@ static const char place_rest[] =
 
 static const char put_all[] =
     "INSERT INTO main.alignment SELECT NULL, p.kind, p.reason, p.ref, p.sut, p.object, p.client,"
-    " p.listing, a.bits, b.bits, p.state1, p.state2, p.state3, p.other_last FROM temp.pair p LEFT "
-    "JOIN "
-    "temp.overlap1 a ON a.id = p.ref"
+    " p.listing, a.bits, b.bits, p.state1, p.state2, p.state3, p.state4, p.state5, p.other_last "
+    "FROM temp.pair p"
+    " LEFT JOIN temp.overlap1 a ON a.id = p.ref"
     " LEFT JOIN temp.overlap2 b ON b.id = p.sut ORDER BY p.place, p.ref IS NULL, p.ref, p.sut;"
     "UPDATE main.object SET type = (SELECT type FROM ref.object o WHERE o.id = object.ref);"
     "DROP TABLE temp.pair; DROP TABLE temp.lane1; DROP TABLE temp.lane2; DROP TABLE temp.name1;"
@@ -426,7 +427,7 @@ static int prepare(struct match *m, struct err *err)
     sqlite3 *db = m->c->db;
 
     if (tables_run(db, make_tables, err) < 0 ||
-        tables_prepare(db, "INSERT INTO temp.pair VALUES (?,?,?,?,?,?,NULL,?,?,?,?,?)", &m->put,
+        tables_prepare(db, "INSERT INTO temp.pair VALUES (?,?,?,?,?,?,NULL,?,?,?,?,?,?,?)", &m->put,
                        err) < 0 ||
         tables_prepare(db, "INSERT INTO main.object (id, ref, sut, how, path) VALUES (?,?,?,?,?)",
                        &m->object, err) < 0)
@@ -435,8 +436,8 @@ static int prepare(struct match *m, struct err *err)
         char sql[160];
 
         snprintf(sql, sizeof(sql),
-                 "SELECT client, name, time, id, key, made, state1, state2, state3, state4 FROM "
-                 "temp.lane%d"
+                 "SELECT client, name, time, id, key, made, state1, state2, state3, state4,"
+                 " state5, state6 FROM temp.lane%d"
                  " WHERE object = ? ORDER BY client, name, time, id",
                  side + 1);
         if (tables_prepare(db, sql, &m->lane[side].stmt, err) < 0)

@@ -32,6 +32,7 @@ struct pair {
     struct half half[SIDES];
     uint32_t overlap;        /* of both */
     int64_t state[3];        /* differences of object, object2, new object */
+    int64_t reads[2];        /* likewise, of what was read: object, new object */
     bool other_last;         /* another request changed the object last */
     struct body arguments;   /* of the side that is read at the moment */
     bool differs[WHOSE_MAX]; /* an attribute was found to differ, also if that was withheld */
@@ -47,6 +48,8 @@ struct object_state {
     bool verifier;     /* atime and mtime may hold the verifiers of an exclusive create */
     uint32_t type;
     int64_t accepted;         /* difference of states at which it was the same */
+    int64_t reads;            /* difference of what was read, at which access times were */
+    bool read_alone;          /* one side read it since access times were the same */
     int64_t order;            /* row of table unsynchronized, after changes in another order; 0 */
     int64_t row[2];           /* of table unsynchronized */
     uint64_t start, end;      /* bytes that are not the same */
@@ -148,6 +151,10 @@ int sync_name(struct pairs *p);
 int sync_entry(struct pairs *p, struct bytes name);
 /* Both sides have it. */
 int sync_entry_known(struct pairs *p, struct bytes name, struct err *err);
+/* Whether an object's contents were read on one side only, or in another order, since its access
+ * times were the same. */
+bool sync_reads_differ(const struct pairs *p, enum whose whose, uint32_t row);
+void sync_reads_known(struct pairs *p, enum whose whose, uint32_t row);
 /* Row of the object that an attribute is of. */
 uint32_t sync_object(const struct pairs *p, enum whose whose);
 /* After a pair (or an operation of one side only): what is no longer the same, or is again. */

@@ -78,6 +78,7 @@ static const struct {
     { "withheld", WITHHELD_STATUS, "different status", "the replies have different fields" },
     { "withheld", WITHHELD_LENGTH, "different length", "contents can be compared as a whole only" },
     { "withheld", WITHHELD_VERIFIER, "verifier", "times hold the verifier of an exclusive create" },
+    { "withheld", WITHHELD_READ, "other reads", "not the same was read before" },
     { "withheld", WITHHELD_CUT, "not captured", "not all of a reply was captured" },
     { "withheld", WITHHELD_NO_REPLY, "no reply", "a capture lacks the reply" },
     { "unsynchronized", UNSYNC_ATTRIBUTES, "attributes", "" },

@@ -95,6 +95,32 @@ int sync_attributes(struct pairs *p, enum whose whose)
     return row && state_of(p, whose) != p->states[row].accepted ? WITHHELD_ORDER : 0;
 }
 
+/* Of these alone it is told with a pair what was read before (lanes.c). */
+static const int64_t *reads_of(const struct pairs *p, enum whose whose)
+{
+    return whose == OF_NEW_OBJECT                     ? &p->pair.reads[1]
+           : whose == OF_OBJECT || whose == OF_PARENT ? &p->pair.reads[0]
+                                                      : NULL;
+}
+
+bool sync_reads_differ(const struct pairs *p, enum whose whose, uint32_t row)
+{
+    const int64_t *reads = reads_of(p, whose);
+
+    return row && (p->states[row].read_alone || (reads && *reads != p->states[row].reads));
+}
+
+void sync_reads_known(struct pairs *p, enum whose whose, uint32_t row)
+{
+    const int64_t *reads = reads_of(p, whose);
+
+    if (!row)
+        return;
+    p->states[row].read_alone = false;
+    if (reads)
+        p->states[row].reads = *reads;
+}
+
 static uint64_t range_end(uint64_t start, uint64_t length)
 {
     return length > UINT64_MAX - start ? UINT64_MAX : start + length;
@@ -455,6 +481,8 @@ static int after_one(struct pairs *p, const struct half *half, struct err *err)
     const struct effect *e = &half->effect;
     bool refused = half->answered && !e->succeeded;
 
+    if (!refused && effect_reads_contents(e))
+        p->states[p->pair.object].read_alone = true;
     return sets_out_to_change(e) && !refused ? lose(p, e, WITHHELD_ONE_SIDED, err) : 0;
 }
 

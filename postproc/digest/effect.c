@@ -45,6 +45,11 @@ bool effect_attributes(const struct effect *e, enum whose whose, struct attribut
     return true;
 }
 
+bool effect_reads_contents(const struct effect *e)
+{
+    return e->procedure && e->procedure->result->roles & (ROLE_DATA | ROLE_ENTRY | ROLE_LINK_TEXT);
+}
+
 bool effect_before(const struct effect *e, enum whose whose, struct attributes_before *to)
 {
     const uint8_t *p = e->wcc_attr[whose];

@@ -112,6 +112,9 @@ struct effect {
 };
 
 bool effect_attributes(const struct effect *effect, enum whose whose, struct attributes *to);
+/* Whether it reads the object's contents (data, entries, link text), so that its access time
+ * changes. */
+bool effect_reads_contents(const struct effect *effect);
 bool effect_before(const struct effect *effect, enum whose whose, struct attributes_before *to);
 
 /* An entry of a listing. */

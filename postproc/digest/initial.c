@@ -11,11 +11,8 @@ enum {
 /* What the operation changes of its object, and of its directories. */
 static uint16_t changes_object(const struct effect *e)
 {
-    const uint32_t reads = ROLE_DATA | ROLE_ENTRY | ROLE_LINK_TEXT;
-    uint16_t bits = 0;
+    uint16_t bits = effect_reads_contents(e) ? KNOWS_ATIME : 0;
 
-    if (e->procedure->result->roles & reads)
-        bits = KNOWS_ATIME;
     if (!(e->object_role & ROLE_MODIFIES))
         return bits;
     bits |= KNOWS_CTIME;
