@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "flow/tag.h"
 
+enum { STATUS_NOTDIR = 20 }; /* NFS3ERR_NOTDIR, RFC 1813 s2.6 */
+
 /* The latest change of |object| before this operation becomes its dependency if it is the latest of
  * all; then this operation is the latest change, if it is one. */
 static void depend(struct objects *o, struct record_operation *op, uint32_t object, bool modifies)
@@ -15,11 +17,14 @@ static void depend(struct objects *o, struct record_operation *op, uint32_t obje
         x->modified_by = op->id;
 }
 
-static int directory(struct objects *o, const struct record_operation *op, uint32_t server,
-                     struct bytes handle, uint32_t *id, struct err *err)
+/* The object behind a handle of a call, if there is one. */
+static int find(struct objects *o, const struct record_operation *op, uint32_t server,
+                struct bytes handle, uint32_t *id, struct err *err)
 {
+    if (!handle.data)
+        return 0;
     *id = object_id(o, server, handle, op->call.frame, op->call.time, err);
-    return *id ? object_describe(o, *id, OBJECT_DIR, 0, 0, err) : -ERR_SYSTEM;
+    return *id ? 0 : -ERR_SYSTEM;
 }
 
 int tag_call(struct objects *o, struct record_operation *op, const struct scan *s, uint32_t server,
@@ -31,15 +36,10 @@ int tag_call(struct objects *o, struct record_operation *op, const struct scan *
     *parent = *parent2 = 0;
     op->offset = s->offset;
     op->count = s->count;
-    if (s->parent.data && directory(o, op, server, s->parent, parent, err) < 0)
+    if (find(o, op, server, s->parent, parent, err) < 0 ||
+        find(o, op, server, s->parent2, parent2, err) < 0 ||
+        find(o, op, server, s->object, &object, err) < 0)
         return -ERR_SYSTEM;
-    if (s->parent2.data && directory(o, op, server, s->parent2, parent2, err) < 0)
-        return -ERR_SYSTEM;
-    if (s->object.data) {
-        object = object_id(o, server, s->object, op->call.frame, op->call.time, err);
-        if (!object)
-            return -ERR_SYSTEM;
-    }
     op->object = object ? object : *parent;
     op->object2 = *parent2;
     depend(o, op, (uint32_t)op->object, s->object_role & ROLE_MODIFIES);
@@ -67,8 +67,22 @@ static int describe(struct objects *o, uint32_t object, struct scan_attributes a
     if (!about.data || o->objects[object].described)
         return 0;
     i = scan_identify(about);
-    o->objects[object].described = true;
+    o->objects[object].described = i.type != OBJECT_UNKNOWN;
     return i.type ? object_describe(o, object, i.type, i.fsid, i.fileid, err) : 0;
+}
+
+/* What the reply says of |object|, in which its call named something.  A name that was found or
+ * changed proves a directory, also behind the handle of what was something else: then attributes
+ * are read again.  Other failures than NOTDIR let guess one where nothing is known. */
+static int tell_directory(struct objects *o, uint32_t object, int64_t status, struct err *err)
+{
+    struct object *x = &o->objects[object];
+
+    if (!object || x->type == OBJECT_DIR || status == STATUS_NONE || status == STATUS_NOTDIR ||
+        (status != 0 && x->type != OBJECT_UNKNOWN))
+        return 0;
+    x->described = false;
+    return object_describe(o, object, OBJECT_DIR, 0, 0, err);
 }
 
 int tag_entry(struct objects *o, uint32_t parent, uint32_t server,
@@ -96,13 +110,16 @@ int tag_reply(struct objects *o, struct waiting *w, const struct scan *s, uint32
     int64_t time = op->reply.time;
     int rc = 0;
 
-    if (op->status != 0)
-        return 0;
+    if ((rc = tell_directory(o, w->parent, op->status, err)) < 0 ||
+        (rc = tell_directory(o, w->parent2, op->status, err)) < 0 || op->status != 0)
+        return rc;
     if (s->new_object.data) {
         made = object_id(o, server, s->new_object, op->reply.frame, time, err);
         if (!made)
             return -ERR_SYSTEM;
         op->new_object = made;
+        if (w->binds & ROLE_NAME) /* maybe behind the handle of what was there before */
+            o->objects[made].described = false;
         rc = describe(o, made, s->attributes_new, err);
         if (rc == 0 && w->root_path_len)
             return object_mounted(o, made, root, op->id, time, err);

@@ -16,7 +16,11 @@
 int tag_call(struct objects *o, struct record_operation *op, const struct scan *scan,
              uint32_t server, uint32_t *parent, uint32_t *parent2, struct err *err);
 
-/* Learns from the result of a call: sets op->new_object. */
+/* Learns from the result of a call: sets op->new_object.  The type of an object is that of the
+ * first attributes that are seen of it, or of those with which it is made.  It becomes a directory
+ * when a name is found in it or changed, also against attributes: its handle was used again, and
+ * the next ones are believed.  It is guessed to be one when nothing is known and a procedure with a
+ * name in it fails, unless with NFS3ERR_NOTDIR.  Calls alone tell nothing. */
 int tag_reply(struct objects *o, struct waiting *w, const struct scan *scan, uint32_t server,
               struct err *err);
 

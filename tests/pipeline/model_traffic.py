@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: timeout=300
 """Traffic of model worlds (tests/gen/model_world.py) as nfsdigest and stock tshark see it: the
-database has exactly the world's operations, with their objects, names, ranges and frames; tshark
-finds every message, none malformed, with the same values; of a capture with losses exactly those
-calls and replies are unpaired whose counterpart was lost.
+database has exactly the world's operations, with their objects, names, ranges and frames, and no
+wrong type of an object; tshark finds every message, none malformed, with the same values; of a
+capture with losses exactly those calls and replies are unpaired whose counterpart was lost.
 """
 import collections
 import os
@@ -23,6 +23,7 @@ import packets  # noqa: E402
 import stock  # noqa: E402
 import tshark  # noqa: E402
 from messages import NFS, OK  # noqa: E402
+from model_status import NOTDIR  # noqa: E402
 from model_truth import Truth  # noqa: E402
 
 Case = collections.namedtuple("Case", "name world capture paths")
@@ -41,6 +42,7 @@ CASES = [
         transport=packets.UDP, loss=model_capture.Loss(0.05, 0.05, seed=7)), False),
 ]
 UNPAIRED_LEAST = 20
+NO_DIRECTORIES_LEAST = 5  # of all cases
 SHOWS_NEW = (x.LOOKUP, x.CREATE, x.MKDIR, x.SYMLINK, x.MKNOD)
 
 QUERY = """
@@ -95,6 +97,17 @@ class Paths:
             parts.insert(0, name_text(directory.names[0][1]))
             directory = directory.names[0][0]
         return "/".join([directory.export.decode()] + parts)
+
+
+class Types:
+    """What each handle stands for, of all that was there and was made: {handle: type}"""
+
+    def __init__(self, world):
+        self.of = {node.key: node.type for node in world.initial}
+
+    def take(self, event, op):
+        if event == model_world.EXECUTE and op.result.roles.get("made"):
+            self.of[op.result.roles["made"].handle] = op.result.roles["made"].type
 
 
 def expected(op):
@@ -163,6 +176,30 @@ def check_database(case, truth, paths, path):
     if case.paths and compared < seen / 2:
         yield "%s: only %d paths compared" % (case.name, compared)
     print("%-9s %5d operations, %3d unpaired, %4d paths" % (case.name, seen, unpaired, compared))
+
+
+def check_types(case, truth, types, path, asked_in_all):
+    """Yields what is wrong with the types of objects: they are true, or not known; directories are
+    known by a name that was found in them or changed, and not by one that was asked for."""
+    directories, asked = set(), set()
+    for op in truth.operations:
+        if op.call_frame is None or op.reply_frame is None:
+            continue
+        inside = {op.arguments[key] for key, name in (("object", "name"), ("object2", "name2"))
+                  if name in op.arguments}
+        if op.result.status == OK:
+            directories |= inside
+        elif op.result.status == NOTDIR:
+            asked |= {handle for handle in inside if types.of.get(handle) not in (None, x.DIR)}
+    base = database.Database(path)
+    for row in base.rows("SELECT handle, type FROM object"):
+        true = types.of.get(row["handle"])
+        if row["type"] not in (None, true) or row["handle"] in directories and row["type"] is None:
+            yield "%s: object %s is of type %s, not %s%s" % (
+                case.name, row["handle"].hex(), row["type"], true,
+                ", and was asked for a name" if row["handle"] in asked else "")
+    base.close()
+    asked_in_all.extend(asked)
 
 
 # What tshark is asked for, and what it is in model_xdr
@@ -256,11 +293,12 @@ def check_tshark(case, truth, capture):
     print("%-9s %5d messages, %6d values as in tshark" % (case.name, found, compared))
 
 
-def run(case, directory):
+def run(case, directory, asked):
     capture, base = directory / (case.name + ".pcap"), directory / (case.name + ".db")
     world = model_world.World(**case.world)
-    truth, paths = Truth(world, granularities=()), Paths()
-    frames = model_capture.record(world, capture, [truth.take, paths.take], **case.capture)
+    truth, paths, types = Truth(world, granularities=()), Paths(), Types(world)
+    frames = model_capture.record(world, capture, [truth.take, paths.take, types.take],
+                                  **case.capture)
     truth.finish()
     if len(truth.operations) != case.world["operations"]:
         yield "%s: %d operations made" % (case.name, len(truth.operations))
@@ -268,19 +306,23 @@ def run(case, directory):
     if database.Database(base).rows("SELECT frames FROM source")[0][0] != frames:
         yield case.name + ": not all frames"
     yield from check_database(case, truth, paths, base)
+    yield from check_types(case, truth, types, base, asked)
     yield from check_tshark(case, truth, str(capture))
 
 
 def main():
-    wrong = 0
+    wrong, asked = 0, []
     with tempfile.TemporaryDirectory(prefix="model.") as directory:
         for case in CASES:
             if sys.argv[1:] and case.name not in sys.argv[1:]:
                 continue
-            lines = list(run(case, pathlib.Path(directory)))
+            lines = list(run(case, pathlib.Path(directory), asked))
             wrong += len(lines)
             for line in lines[:10]:
                 print(line)
+    if len(asked) < NO_DIRECTORIES_LEAST and not sys.argv[1:]:
+        wrong += 1
+        print("only %d objects were asked for names and are no directories" % len(asked))
     print("%d wrong" % wrong)
     return 1 if wrong else 0
 

@@ -3,152 +3,13 @@
  *
  * What the engine learns about handles, names and paths from calls and replies.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "lab.h"
+#include "object_lab.h"
 
 #include <stdio.h>
 
-static const struct endpoint C = { 0x0a000001, 900 }, S = { 0x0a000009, 2049 },
-                             S2 = { 0x0a00000a, 2049 };
+static const struct endpoint S2 = { 0x0a00000a, 2049 };
 
-static struct lab lab;
-static uint32_t xid;
 static char text[1024];
-
-static int open_lab(void **state)
-{
-    (void)state;
-    lab_open(&lab, NULL);
-    xid = 0;
-    return 0;
-}
-
-static int close_lab(void **state)
-{
-    (void)state;
-    lab_close(&lab);
-    return 0;
-}
-
-static struct buf call(uint32_t program, uint32_t procedure)
-{
-    struct buf b = { 0 };
-
-    put_call(&b, ++xid, program, 3, procedure);
-    return b;
-}
-
-static void ask(struct endpoint server, struct buf *b)
-{
-    lab_udp(&lab, C, server, b);
-    b->len = 0;
-    put_reply(b, xid, 0);
-    put_u32(b, 0); /* OK */
-}
-
-/* Sends the reply; the id of the operation, which has the number of its XID here. */
-static uint64_t answer(struct endpoint server, struct buf *b)
-{
-    lab_udp(&lab, server, C, b);
-    buf_free(b);
-    return xid;
-}
-
-static uint64_t mount(const char *path, const char *handle)
-{
-    struct endpoint mountd = { S.ip, 20048 };
-    struct buf b = call(MOUNT, MNT);
-
-    put_text(&b, path);
-    ask(mountd, &b);
-    put_text(&b, handle);
-    put_u32(&b, 0); /* no flavors */
-    return answer(mountd, &b);
-}
-
-static uint64_t lookup(const char *directory, const char *name, const char *handle, uint32_t type)
-{
-    struct buf b = call(NFS, LOOKUP);
-
-    put_name_in(&b, directory, name);
-    ask(S, &b);
-    put_text(&b, handle);
-    put_some_attributes(&b, type, 5);
-    put_no_attributes(&b);
-    return answer(S, &b);
-}
-
-static uint64_t make(uint32_t procedure, const char *directory, const char *name,
-                     const char *handle)
-{
-    struct buf b = call(NFS, procedure);
-
-    put_name_in(&b, directory, name);
-    if (procedure == CREATE)
-        put_u32(&b, 0); /* UNCHECKED */
-    for (int i = 0; i < 6; i++)
-        put_u32(&b, 0); /* no sattr3 */
-    ask(S, &b);
-    put_u32(&b, 1);
-    put_text(&b, handle);
-    put_some_attributes(&b, procedure == CREATE ? 1 : 2, 6);
-    put_no_wcc(&b);
-    return answer(S, &b);
-}
-
-static uint64_t take_away(uint32_t procedure, const char *directory, const char *name)
-{
-    struct buf b = call(NFS, procedure);
-
-    put_name_in(&b, directory, name);
-    ask(S, &b);
-    put_no_wcc(&b);
-    return answer(S, &b);
-}
-
-static uint64_t rename_it(const char *from, const char *name, const char *to, const char *name2)
-{
-    struct buf b = call(NFS, RENAME);
-
-    put_rename(&b, from, name, to, name2);
-    ask(S, &b);
-    put_no_wcc(&b);
-    put_no_wcc(&b);
-    return answer(S, &b);
-}
-
-static uint64_t hard_link(const char *file, const char *directory, const char *name)
-{
-    struct buf b = call(NFS, LINK);
-
-    put_text(&b, file);
-    put_name_in(&b, directory, name);
-    ask(S, &b);
-    put_no_attributes(&b);
-    put_no_wcc(&b);
-    return answer(S, &b);
-}
-
-static uint64_t getattr_on(struct endpoint server, const char *handle)
-{
-    struct buf b = call(NFS, GETATTR);
-
-    put_text(&b, handle);
-    ask(server, &b);
-    put_attributes(&b, 1, 5);
-    return answer(server, &b);
-}
-
-static uint64_t getattr(const char *handle)
-{
-    return getattr_on(S, handle);
-}
 
 static const char *path(uint64_t operation)
 {
@@ -158,11 +19,6 @@ static const char *path(uint64_t operation)
 static const char *path2(uint64_t operation)
 {
     return lab_path(&lab, lab_operation(&lab, operation)->path2, text);
-}
-
-static uint64_t object(const char *handle)
-{
-    return lab_object(&lab, S.ip, handle);
 }
 
 /* The events of an operation, as "+dir/name=object -dir/name=object ...": + bound, * seen, -
@@ -383,7 +239,7 @@ static void directories_in_a_circle_end(void **state)
 static void listings_teach_names(void **state)
 {
     static const char *const entries[] = { ".", "..", "file", "sub" };
-    const struct record_object *told = NULL;
+    const struct record_object *told;
     struct buf b;
     uint64_t op;
 
@@ -414,11 +270,8 @@ static void listings_teach_names(void **state)
                   ID("sub"));
     assert_string_equal(path(getattr("sub")), "<dir>/sub");
     assert_int_equal(object(".."), 0);
-    for (uint64_t n = 0; lab_nth(&lab, RECORD_OBJECT, n); n++) /* the last word on |file| */
-        if (lab_nth(&lab, RECORD_OBJECT, n)->object.id == object("file"))
-            told = &lab_nth(&lab, RECORD_OBJECT, n)->object;
-    assert_non_null(told);
-    assert_int_equal(told->type, OBJECT_REG);
+    assert_int_equal(type_of("file"), OBJECT_REG);
+    told = last_word(object("file"));
     assert_int_equal(told->fsid, 77);
     assert_int_equal(told->fileid, 102);
 }
