@@ -147,13 +147,13 @@ static uint32_t settings_from(const struct effect *e, int64_t object, struct att
 /* The text of a symbolic link is not known, at most its length. */
 static void put_link_text(struct making *m, uint64_t len)
 {
-    static const char unknown[64] =
+    static const char unknown[] =
         "unknown/unknown/unknown/unknown/unknown/unknown/unknown/unknown/";
     uint32_t left = len == 0 || len > LINK_MAX ? 1 : (uint32_t)len, padding = -left & 3;
 
     put_u32(m, left);
     for (uint32_t part; left > 0; left -= part) {
-        part = left < sizeof(unknown) ? left : (uint32_t)sizeof(unknown);
+        part = left < sizeof(unknown) - 1 ? left : (uint32_t)sizeof(unknown) - 1;
         m->failed = m->failed || buf_append(m->to, unknown, part) < 0;
     }
     m->failed = m->failed || buf_append(m->to, "\0\0", padding) < 0;
