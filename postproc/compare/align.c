@@ -5,6 +5,7 @@
  * y that d edits lead to.  The rows of places are kept, and the way is found back through them.
  */
 #include "compare/align.h"
+#include "compare/align_anchor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,7 @@ struct align_windows {
     struct window side[2];
     uint64_t *keys[2];
     int32_t *match;
+    struct align_anchors *anchors;
     struct err *err;
 };
 
@@ -196,6 +198,33 @@ static int put_first(struct align_windows *r, uint32_t a, uint32_t b)
     return result;
 }
 
+static int64_t apart(int64_t a, int64_t b)
+{
+    return (int64_t)((a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a) / 2);
+}
+
+/* Whether there is a like request nearby that is clearly closer to when it is expected. */
+static bool is_doubtful(const struct align_windows *r, uint32_t at)
+{
+    const struct align *align = r->align;
+    const struct align_element *ref = r->side[0].elements, *sut = r->side[1].elements;
+    int64_t time, distance, error;
+
+    if (!align->expect(align->ctx, &ref[at], &time, &error))
+        return false;
+    distance = apart(time, sut[at].time);
+    for (uint32_t i = at + 1; distance > error && i <= at + ALIGN_LIKE; i++) {
+        if (i < r->side[1].count && sut[i].key == ref[at].key &&
+            apart(time, sut[i].time) < distance / 2)
+            return true;
+        if (i < r->side[0].count && ref[i].key == sut[at].key &&
+            align->expect(align->ctx, &ref[i], &time, &error) &&
+            apart(time, sut[at].time) < distance / 2)
+            return true;
+    }
+    return false;
+}
+
 /* What is equal at the front needs no search. */
 static int put_equal(struct align_windows *r, bool *progress)
 {
@@ -204,7 +233,7 @@ static int put_equal(struct align_windows *r, bool *progress)
     int result = 0;
 
     while (result == 0 && n < r->side[0].count && n < r->side[1].count &&
-           ref[n].key == sut[n].key) {
+           ref[n].key == sut[n].key && !is_doubtful(r, n)) {
         result = r->align->put(r->align->ctx, &ref[n], &sut[n], r->err);
         n++;
     }
@@ -212,6 +241,31 @@ static int put_equal(struct align_windows *r, bool *progress)
     drop(&r->side[1], n);
     *progress = n > 0;
     return result;
+}
+
+/* What is between anchors.  Returns how many pairs there are. */
+static int align_between(struct align_windows *r, uint32_t n, uint32_t m)
+{
+    uint32_t a = 0, b = 0;
+    int count = 0;
+
+    for (uint32_t i = 0; i <= n; i++) {
+        uint32_t j = i < n ? (uint32_t)r->match[i] : m;
+        int found;
+
+        if (i < n && r->match[i] < 0)
+            continue;
+        found = align_sequences(r->keys[0] + a, i - a, r->keys[1] + b, j - b, r->match + a, r->err);
+        if (found < 0)
+            return found;
+        for (; a < i; a++)
+            if (r->match[a] >= 0)
+                r->match[a] += (int32_t)b;
+        count += found + (i < n);
+        a = i + 1;
+        b = j + 1;
+    }
+    return count;
 }
 
 /* Aligns the windows and puts out what is final. */
@@ -224,7 +278,9 @@ static int put_aligned(struct align_windows *r)
     for (int side = 0; side < 2; side++)
         for (uint32_t i = 0; i < r->side[side].count; i++)
             r->keys[side][i] = r->side[side].elements[i].key;
-    result = align_sequences(r->keys[0], n, r->keys[1], m, r->match, r->err);
+    align_anchors_find(r->anchors, r->align, r->side[0].elements, n, r->side[1].elements, m,
+                       r->match);
+    result = align_between(r, n, m);
     if (result < 0)
         return result;
     a = n - n / 4;
@@ -270,7 +326,8 @@ static int run(struct align_windows *r)
 struct align_windows *align_open(struct err *err)
 {
     struct align_windows *w = calloc(1, sizeof(*w));
-    bool ok = w && (w->match = calloc(ALIGN_WINDOW, sizeof(int32_t)));
+    bool ok = w && (w->match = calloc(ALIGN_WINDOW, sizeof(int32_t))) &&
+              (w->anchors = align_anchors_new());
 
     for (int side = 0; ok && side < 2; side++) {
         w->side[side].elements = calloc(ALIGN_WINDOW, sizeof(struct align_element));
@@ -290,8 +347,10 @@ void align_close(struct align_windows *w)
         free(w->side[side].elements);
         free(w->keys[side]);
     }
-    if (w)
+    if (w) {
         free(w->match);
+        align_anchors_free(w->anchors);
+    }
     free(w);
 }
 

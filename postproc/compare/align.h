@@ -9,7 +9,9 @@
  * once, else up to ALIGN_WINDOW elements of each are taken, and of their alignment all but
  * the last quarter is final.  Within a window the result is a longest one, unless more than
  * ALIGN_EDITS insertions and deletions would be needed: then those of the best way so far, and the
- * search begins anew behind it.
+ * search begins anew behind it.  Like requests that are
+ * clearly the closest in time are counterparts in any case: a longest alignment pairs others where
+ * some were not captured.
  *
  * Memory: ALIGN_WINDOW elements of each sequence, and at most 4 MiB for the search.
  */
@@ -24,7 +26,8 @@
 enum {
     ALIGN_WINDOW = 4096,
     ALIGN_EDITS = 1024,
-    LANE_LAST = 5, /* of |state|: the last one */
+    ALIGN_LIKE = 16, /* so many requests ahead like ones are looked for */
+    LANE_LAST = 5,   /* of |state|: the last one */
     LANE_STATES,
 };
 
@@ -43,6 +46,9 @@ struct align {
     /* In the order of each side; NULL: without a counterpart. */
     int (*put)(void *ctx, const struct align_element *ref, const struct align_element *sut,
                struct err *err);
+    /* When the other side is expected to be asked the same, ns, and how exact that is mostly;
+     * false: nobody knows. */
+    bool (*expect)(void *ctx, const struct align_element *ref, int64_t *sut_time, int64_t *error);
     void *ctx;
 };
 

@@ -76,8 +76,8 @@ static int detach(struct compare *c, struct err *err)
 static int compare_first(struct compare *c, const struct compare_options *o, struct err *err)
 {
     if (sides_attach(c, o->side, err) < 0 || clients_match(c, o, err) < 0 ||
-        lanes_read(c, err) < 0 || sides_put(c, o->side, err) < 0 || put_rules(c, err) < 0 ||
-        match_run(c, err) < 0)
+        callers_match(c, err) < 0 || lanes_read(c, err) < 0 || sides_put(c, o->side, err) < 0 ||
+        put_rules(c, err) < 0 || match_run(c, err) < 0)
         return -err->code;
     return pairs_compare(c, err);
 }

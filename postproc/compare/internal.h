@@ -132,6 +132,10 @@ int sides_check(struct compare *c, struct err *err);
 /* Table client: by --client-map, else equal addresses, else in the order of their first calls. */
 int clients_match(struct compare *c, const struct compare_options *options, struct err *err);
 
+/* callers.c: temp.caller1 and caller2, the number of each credential's caller (RFC 5531 s8: flavor,
+ * uid, gid), the same on both sides; of none where rules ignore callers. */
+int callers_match(struct compare *c, struct err *err);
+
 /* lanes.c: one pass over each side: temp.lane1 and lane2 (the requests of each object and client
  * in their order), part1, part2 (which listing an operation continues), overlap1, overlap2, clocks.
  */

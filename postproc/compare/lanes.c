@@ -42,7 +42,7 @@ struct lanes {
     uint32_t listing_count;
 };
 
-enum { COL_CLIENT = ROW_COUNT, COL_BOTH };
+enum { COL_CLIENT = ROW_COUNT, COL_BOTH, COL_CALLER };
 
 static const char make_tables[] =
     "CREATE TEMP TABLE lane%d (object INTEGER, client INTEGER, name INTEGER, time INTEGER,"
@@ -58,8 +58,9 @@ static const char make_tables[] =
     "CREATE INDEX temp.gone%d_by_operation ON gone%d (operation, object);";
 
 static const char select_operations[] =
-    "SELECT " ROW_COLUMNS("o") ", c.id, c.ref IS NOT NULL AND c.sut IS NOT NULL"
-                               " FROM %s.operation o LEFT JOIN main.client c ON c.%s = o.client%s"
+    "SELECT " ROW_COLUMNS("o") ", c.id, c.ref IS NOT NULL AND c.sut IS NOT NULL, k.number"
+                               " FROM %s.operation o LEFT JOIN main.client c ON c.%s = o.client"
+                               " LEFT JOIN temp.caller%d k ON k.credential = o.credential%s"
                                " ORDER BY ifnull(o.call_time, o.reply_time), o.id";
 
 static int put_overlap(void *ctx, int64_t id, uint32_t bits, struct err *err)
@@ -200,14 +201,16 @@ static void note_changes(struct lanes *l, const struct effect *e, uint32_t gone,
 }
 
 /* An entry of a directory is a thing of its own: its requests are aligned by themselves.  So are
- * those that go on with a listing whose beginning is not known. */
+ * those that go on with a listing whose beginning is not known, and those of each caller. */
 static int64_t name_of(const struct lanes *l, const struct effect *e)
 {
+    uint64_t caller = (uint64_t)sqlite3_column_int64(l->select, COL_CALLER), name = 0;
+
     if (e->procedure->result->roles & ROLE_ENTRY && e->asked.cookie)
-        return NAME_FURTHER;
-    return l->names_count && e->name_role && e->roles & ROLE_PARENT
-               ? (int64_t)XXH3_64bits(e->name.data, e->name.len)
-               : 0;
+        name = NAME_FURTHER;
+    else if (l->names_count && e->name_role && e->roles & ROLE_PARENT)
+        name = XXH3_64bits(e->name.data, e->name.len);
+    return (int64_t)(caller ? XXH3_64bits_withSeed(&name, sizeof(name), caller) : name);
 }
 
 static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uint32_t gone,
@@ -292,7 +295,8 @@ static int prepare_all(struct lanes *l, struct err *err)
     char *sql = sqlite3_mprintf(make_tables, n, n, n, n, n, n, s->schema, n, n);
     char *where =
         s->server ? sqlite3_mprintf(" WHERE o.server = %Q", s->server) : sqlite3_mprintf("");
-    char *select = where ? sqlite3_mprintf(select_operations, s->schema, s->schema, where) : NULL;
+    char *select =
+        where ? sqlite3_mprintf(select_operations, s->schema, s->schema, n, where) : NULL;
 
     result =
         sql && select ? tables_run(l->c->db, sql, err) : err_set(err, ERR_SYSTEM, "out of memory");

@@ -30,7 +30,8 @@ struct listing {
     struct pairs *p;
     struct fields *f;
     struct side_listing side[SIDES];
-    char **changed; /* names, as text, sorted */
+    bool incomplete; /* one of them: what only one side has means nothing */
+    char **changed;  /* names, as text, sorted */
     uint32_t changed_count, changed_cap;
 };
 
@@ -188,6 +189,8 @@ static int skip(void *ctx, struct bytes name, bool both, struct err *err)
     struct buf text = { 0 };
     int reason = 0;
 
+    if (l->incomplete && !both)
+        return 1; /* withheld as a whole */
     if (l->changed_count && escape_name(name, false, &text) == 0)
         for (uint32_t i = 0; !reason && i < l->changed_count; i++)
             if (strlen(l->changed[i]) == text.len &&
@@ -281,8 +284,12 @@ static int compare_sets(struct listing *l, struct err *err)
         same_names(&ref->elements, &sut->elements))
         return compare_end(l, err);
     if (!ref->complete || !sut->complete || !ref->sound || !sut->sound) {
+        l->incomplete = true;
         list->place->n.withheld++;
-        return found_withhold(l->p, WITHHELD_LISTING, list->place, err);
+        if (found_withhold(l->p, WITHHELD_LISTING, list->place, err) < 0)
+            return -err->code;
+        if (are_names_ignored(l))
+            return 0;
     }
     if (find_changed(l, REF, err) < 0 || find_changed(l, SUT, err) < 0)
         return -err->code;

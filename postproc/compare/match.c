@@ -7,6 +7,7 @@
  */
 #include "compare/align.h"
 #include "compare/internal.h"
+#include "compare/lags.h"
 #include "compare/objects.h"
 
 #include <stdio.h>
@@ -28,6 +29,7 @@ struct match {
     uint32_t row; /* of the pair of objects whose lanes are aligned; 0: none */
     int64_t client, name;
     struct align_windows *windows;
+    struct lags *lags;
     uint32_t aligned, named; /* pairs of objects that were seen to */
     uint64_t pairs;
 };
@@ -138,15 +140,23 @@ static int put(void *ctx, const struct align_element *ref, const struct align_el
     if (!ref || !sut)
         return 0;
     m->pairs++;
+    lags_note(m->lags, m->client, ref->time, sut->time);
     if (!m->row) /* MOUNT */
         return match(m, ref->made, sut->made, MATCH_ROOT, path_of_root, ref->made, err);
     return match(m, ref->made, sut->made, MATCH_PAIR, path_of_operation, ref->id, err);
 }
 
+static bool expect(void *ctx, const struct align_element *ref, int64_t *sut_time, int64_t *error)
+{
+    struct match *m = ctx;
+
+    return lags_expect(m->lags, m->client, ref->time, sut_time, error);
+}
+
 /* Aligns what each client asked of two objects; 0 and 0: of none. */
 static int align_objects(struct match *m, uint32_t row, struct err *err)
 {
-    const struct align align = { next, put, m };
+    const struct align align = { next, put, expect, m };
     int result = 0;
 
     m->row = row;
@@ -454,7 +464,9 @@ static int prepare(struct match *m, struct err *err)
 static int run(struct match *m, struct err *err)
 {
     m->windows = align_open(err);
-    if (!m->windows || matched_init(&m->objects, m->c->db, err) < 0 ||
+    m->lags =
+        m->windows ? lags_new(m->c->side[REF].first_time, m->c->side[REF].last_time, err) : NULL;
+    if (!m->lags || matched_init(&m->objects, m->c->db, err) < 0 ||
         tables_run(m->c->db, "BEGIN", err) < 0 || prepare(m, err) < 0 ||
         match_roots(m, true, err) < 0 || align_objects(m, 0, err) < 0 ||
         match_roots(m, false, err) < 0 || follow(m, err) < 0 || match_orphans(m, err) < 0)
@@ -487,6 +499,7 @@ int match_run(struct compare *c, struct err *err)
     }
     matched_free(&m.objects);
     align_close(m.windows);
+    lags_free(m.lags);
     c->pairs = m.pairs;
     if (result == 0 && !m.pairs)
         return err_set(err, ERR_INPUT, "the two sides have no operation in common");

@@ -87,6 +87,7 @@ struct rules {
     struct compare_rule *rules; /* rules[i].id is i + 1 */
     uint32_t rule_count, rule_cap;
     uint32_t events[EVENT_MAX]; /* rule ids */
+    uint32_t credential;        /* whether callers count when requests are compared: rule id */
     char digest[33], requests_digest[33];
 };
 

@@ -278,6 +278,10 @@ static int check_key(struct reader *r, struct compare_rule *rule, struct err *er
         if (!plain || rule->has_case)
             return err_set(err, ERR_USAGE,
                            "here fields are bitwise or ignored, without conditions");
+        if (strcmp(rule->key, "credential") == 0) {
+            r->rules->credential = rule->id;
+            return 0;
+        }
         return rule->of_class ? 0 : check_path(rule, false, err);
     default:
         for (int i = 0; i < EVENT_MAX; i++)

@@ -223,7 +223,7 @@ class Places:
         self.first, _ = beginnings(exchanges)
         self.again = {}  # (exchange, index): (exchange, path)
         self.next = {}   # exchange that made something: the first two that tell its number again
-        unanswered = {}  # fileid: ((exchange, index), [(exchange, path)])
+        unanswered = {}  # fileid: ((exchange, index), handle, [(exchange, path)])
         for e in exchanges:
             items = e.items()
             for at, item in enumerate(items):
@@ -232,14 +232,18 @@ class Places:
                     for key in [k for k in unanswered if k[1] == item.value]:
                         del unanswered[key]  # it shows twice
                 if is_fileid(item) and value_of(items, at) in unanswered and not made:
-                    made_by, shown = unanswered[value_of(items, at)]
+                    made_by, handle, shown = unanswered[value_of(items, at)]
+                    if handle not in e.arguments + e.reply.body:
+                        del unanswered[value_of(items, at)]  # another object has the number now
+                        continue
                     shown.append((e, item.path))
                     if len(shown) == 2:  # now it is believed
                         del unanswered[value_of(items, at)]
                         self.again[made_by] = shown[0]
                         self.next[made_by[0]] = {shown[0][0], e}
                 if made:
-                    unanswered[value_of(items, at)] = (e, at), []
+                    handle = [i.value for i in items if i.path.endswith("resok.obj.handle")]
+                    unanswered[value_of(items, at)] = (e, at), (handle or [b""])[0], []
                     self.told.discard((".fileid", value_of(items, at)))
                     self.where[item.path].append((e, at))
                 elif self.fits(e, items, at):

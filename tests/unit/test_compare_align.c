@@ -80,7 +80,7 @@ static void test_many_edits(void **state)
 struct feed {
     const struct align_element *elements[2];
     uint32_t count[2], at[2];
-    uint32_t pairs, alone[2], next_id[2];
+    uint32_t pairs, right, alone[2], next_id[2];
     bool wrong;
 };
 
@@ -107,6 +107,7 @@ static int put(void *ctx, const struct align_element *ref, const struct align_el
             f->wrong |= ids[side] != ++f->next_id[side]; /* in order, each once */
     if (ref && sut) {
         f->pairs++;
+        f->right += ref->made == sut->made;
         f->wrong |= ref->key != sut->key;
     } else {
         f->alone[ref ? 0 : 1]++;
@@ -114,12 +115,23 @@ static int put(void *ctx, const struct align_element *ref, const struct align_el
     return 0;
 }
 
+enum { LAG = 777777, STEP = 1000, JITTER = 150 };
+static bool times_count;
+
+static bool expect(void *ctx, const struct align_element *ref, int64_t *sut_time, int64_t *error)
+{
+    (void)ctx;
+    *error = 10;
+    *sut_time = ref->time + LAG;
+    return times_count;
+}
+
 static struct align_element stream[2][LONG];
 
 static struct feed run(uint32_t n, uint32_t m)
 {
     struct feed f = { { stream[0], stream[1] }, { n, m } };
-    const struct align align = { next, put, &f };
+    const struct align align = { next, put, expect, &f };
     struct err err;
     struct align_windows *windows = align_open(&err);
 
@@ -174,6 +186,38 @@ static void test_block(void **state)
     assert_int_equal(f.alone[1], 900);
 }
 
+/* Requests repeat, some of each side are missing: times tell which. */
+static void test_repeats(void **state)
+{
+    (void)state;
+    for (uint32_t period = 1; period <= 5; period++) {
+        uint32_t n[2] = { 0, 0 }, both = 0;
+        struct feed f;
+
+        for (uint32_t i = 1; i <= LONG; i++) {
+            uint32_t lacks = any(100); /* 0, 1: a side; else none */
+
+            for (uint32_t side = 0; side < 2; side++)
+                if (lacks != side) {
+                    n[side]++;
+                    stream[side][n[side] - 1] =
+                        (struct align_element){ .key = i % period,
+                                                .id = n[side],
+                                                .time = (int64_t)i * STEP +
+                                                        (side ? LAG + (int64_t)any(JITTER) : 0),
+                                                .made = i };
+                }
+            both += lacks > 1;
+        }
+        times_count = true;
+        f = run(n[0], n[1]);
+        assert_int_equal(f.right, both);
+        times_count = false;
+        f = run(n[0], n[1]);
+        assert_true(f.right < both / 2); /* they are needed */
+    }
+}
+
 static void test_empty(void **state)
 {
     struct feed f = run(0, 0);
@@ -189,9 +233,9 @@ static void test_empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random), cmocka_unit_test(test_many_edits),
-        cmocka_unit_test(test_stream), cmocka_unit_test(test_block),
-        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_random),  cmocka_unit_test(test_many_edits),
+        cmocka_unit_test(test_stream),  cmocka_unit_test(test_block),
+        cmocka_unit_test(test_repeats), cmocka_unit_test(test_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

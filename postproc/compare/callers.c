@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/callers.c
+ *
+ * Which caller of one side is which of the other.
+ */
+#include "compare/internal.h"
+
+static const char make_tables[] =
+    "CREATE TEMP TABLE caller1 (credential INTEGER PRIMARY KEY, number INTEGER NOT NULL);"
+    "CREATE TEMP TABLE caller2 (credential INTEGER PRIMARY KEY, number INTEGER NOT NULL);";
+
+/* By flavor, uid and gid; others in the order in which they appear. */
+static const char match_callers[] =
+    "CREATE TEMP VIEW identity1 AS SELECT id, printf('%d %d %d', flavor, ifnull(uid, -1),"
+    " ifnull(gid, -1)) AS text FROM ref.credential;"
+    "CREATE TEMP VIEW identity2 AS SELECT id, printf('%d %d %d', flavor, ifnull(uid, -1),"
+    " ifnull(gid, -1)) AS text FROM sut.credential;"
+    "CREATE TEMP TABLE unlike1 AS SELECT row_number() OVER (ORDER BY min(id)) AS n, text FROM"
+    " temp.identity1 WHERE text NOT IN (SELECT text FROM temp.identity2) GROUP BY text;"
+    "CREATE TEMP TABLE unlike2 AS SELECT row_number() OVER (ORDER BY min(id)) AS n, text FROM"
+    " temp.identity2 WHERE text NOT IN (SELECT text FROM temp.identity1) GROUP BY text;"
+    "CREATE TEMP TABLE number AS SELECT text, row_number() OVER (ORDER BY min(id)) AS number FROM"
+    " temp.identity1 GROUP BY text;"
+    "INSERT INTO temp.caller1 SELECT i.id, n.number FROM temp.identity1 i"
+    " JOIN temp.number n ON n.text = i.text;"
+    "INSERT INTO temp.caller2 SELECT i.id, ifnull(ifnull((SELECT number FROM temp.number"
+    " WHERE text = i.text), (SELECT number FROM temp.unlike2 u JOIN temp.unlike1 r ON r.n = u.n"
+    " JOIN temp.number x ON x.text = r.text WHERE u.text = i.text)), -i.id) FROM temp.identity2 i;"
+    "DROP VIEW temp.identity1; DROP VIEW temp.identity2; DROP TABLE temp.unlike1;"
+    "DROP TABLE temp.unlike2; DROP TABLE temp.number;";
+
+int callers_match(struct compare *c, struct err *err)
+{
+    const struct compare_rule *rule = rules_at(c->rules, c->rules->credential);
+
+    if (tables_run(c->db, make_tables, err) < 0)
+        return -err->code;
+    return rule->kind == COMPARE_IGNORED ? 0 : tables_run(c->db, match_callers, err);
+}

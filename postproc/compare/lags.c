@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "compare/lags.h"
+
+#include <stdlib.h>
+
+enum {
+    CLIENTS = 256,          /* more share */
+    STEPS = 1024,           /* of the time of the trace */
+    NEAR = 64,              /* so many steps away a lag still tells something */
+    PART = 4,               /* of the way that a new one moves a lag: one odd pair does little */
+    ERROR_START = 10000000, /* ns */
+    ERROR_LEAST = 1000,
+    ERROR_UP = 4, /* parts by which it rises when it was too small, and falls when not: an 80 % */
+    ERROR_DOWN = 16, /* quantile */
+};
+#define UNKNOWN INT64_MIN
+
+struct lags {
+    int64_t first, step;
+    int64_t last[CLIENTS], error[CLIENTS];
+    int64_t of[CLIENTS][STEPS];
+};
+
+struct lags *lags_new(int64_t first, int64_t last, struct err *err)
+{
+    struct lags *l = malloc(sizeof(*l));
+
+    if (!l) {
+        err_set(err, ERR_SYSTEM, "out of memory for aligning");
+        return NULL;
+    }
+    l->first = first;
+    l->step = last > first ? (int64_t)(((uint64_t)last - (uint64_t)first) / STEPS + 1) : 1;
+    for (int i = 0; i < CLIENTS; i++) {
+        l->last[i] = UNKNOWN;
+        l->error[i] = ERROR_START;
+        for (int j = 0; j < STEPS; j++)
+            l->of[i][j] = UNKNOWN;
+    }
+    return l;
+}
+
+void lags_free(struct lags *l)
+{
+    free(l);
+}
+
+static int step_of(const struct lags *l, int64_t ref)
+{
+    int64_t step = ref > l->first ? (ref - l->first) / l->step : 0;
+
+    return step < STEPS ? (int)step : STEPS - 1;
+}
+
+/* Times come from files, and may be anything. */
+static int64_t minus(int64_t a, int64_t b)
+{
+    int64_t out;
+
+    return __builtin_sub_overflow(a, b, &out) || out == UNKNOWN ? 0 : out;
+}
+
+static void note_error(int64_t *error, int64_t wrong)
+{
+    if (wrong < 0)
+        wrong = -wrong;
+    if (wrong > *error)
+        *error += *error / ERROR_UP;
+    else if (*error > ERROR_LEAST)
+        *error -= *error / ERROR_DOWN;
+}
+
+void lags_note(struct lags *l, int64_t client, int64_t ref, int64_t sut)
+{
+    uint32_t row = (uint32_t)((uint64_t)client % CLIENTS);
+    int64_t *lag = &l->of[row][step_of(l, ref)], new = minus(sut, ref), expected, error;
+
+    if (lags_expect(l, client, ref, &expected, &error))
+        note_error(&l->error[row], minus(sut, expected));
+    *lag = *lag == UNKNOWN ? new : *lag + minus(new, *lag) / PART;
+    l->last[row] = *lag;
+}
+
+bool lags_expect(const struct lags *l, int64_t client, int64_t ref, int64_t *sut, int64_t *error)
+{
+    const int64_t *of = l->of[(uint64_t)client % CLIENTS];
+    int64_t lag = l->last[(uint64_t)client % CLIENTS];
+    int step = step_of(l, ref);
+
+    *sut = 0;
+    *error = l->error[(uint64_t)client % CLIENTS];
+    for (int i = 0; i < NEAR; i++) {
+        if (step >= i && of[step - i] != UNKNOWN) {
+            lag = of[step - i];
+            break;
+        }
+        if (step + i < STEPS && of[step + i] != UNKNOWN) {
+            lag = of[step + i];
+            break;
+        }
+    }
+    return lag != UNKNOWN && !__builtin_add_overflow(ref, lag, sut);
+}
