@@ -73,11 +73,12 @@ register_menu(MENU .. "Discrepancies of field...", function()
 end, MENU_TOOLS_UNSORTED)
 
 -- For this session; View > Colorize Conversation > Reset Colorization takes them off.  The first one
--- that matches has its way.
+-- that matches has its way.  What is in the list already takes a colour when it is dissected again.
 register_menu(MENU .. "Colour discrepancies", function()
     set_color_filter_slot(1, OUTCOME)
     set_color_filter_slot(2, VALUE)
     set_color_filter_slot(3, "nfspair.discrepancy")
+    redissect_packets()
 end, MENU_TOOLS_UNSORTED)
 
 -- A file's name as a URL: all but the plainest bytes are escaped.
