@@ -111,6 +111,11 @@ CREATE TABLE alignment (
     -- what had been read before, likewise: access times change by it
     object_reads INTEGER,
     new_reads INTEGER,
+    -- which request changed modes and owners last, or removed it; which one the name
+    object_rights INTEGER,
+    new_rights INTEGER,
+    name_change INTEGER,
+    name2_change INTEGER,
     other_last INTEGER              -- 1: another request changed the object last
 ) STRICT;
 

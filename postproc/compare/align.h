@@ -27,7 +27,7 @@ enum {
     ALIGN_WINDOW = 4096,
     ALIGN_EDITS = 1024,
     ALIGN_LIKE = 16, /* so many requests ahead like ones are looked for */
-    LANE_LAST = 5,   /* of |state|: the last one */
+    LANE_LAST = 9,   /* of |state|: the last one */
     LANE_STATES,
 };
 
@@ -37,7 +37,7 @@ struct align_element {
     int64_t time;               /* of its call */
     uint32_t made;              /* object that it found or made; 0: none */
     int64_t state[LANE_STATES]; /* lanes.c: of object, object2, made; of reading object, made; of
-                         the object's last change */
+                         rights of object, made; of name, name2; of the object's last change */
 };
 
 struct align {

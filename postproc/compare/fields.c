@@ -100,7 +100,7 @@ static int why_withheld(struct fields *f, const struct place *place)
     int reason = 0;
 
     if (place->field->role & ROLE_STATUS)
-        return sync_name(p);
+        return sync_status(p);
     if (is_about_data(place)) {
         reason = sync_data(p);
         return reason || place->field->cls == CLASS_DATA ? reason : sync_attributes(p, OF_OBJECT);

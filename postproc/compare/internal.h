@@ -50,7 +50,8 @@ enum {
     CONFLICT_ATTRIBUTES = 1 << 5, /* and this one changes it, too: nobody knows who was last */
     CONFLICT_DATA = 1 << 6,
     CONFLICT_NAME = 1 << 7,
-    OVERLAP_BITS = 8,
+    OVERLAP_RIGHTS = 1 << 8, /* the object's mode or owner, or it is removed */
+    OVERLAP_BITS = 9,
 };
 
 enum difference_kind {

@@ -26,6 +26,12 @@ struct open_listing {
     const struct procedure *procedure;
 };
 
+/* Which request changed a name last. */
+struct name_change {
+    uint64_t name; /* hash, with its directory */
+    uint64_t key;
+};
+
 struct lanes {
     struct compare *c;
     int side;
@@ -36,6 +42,10 @@ struct lanes {
     uint64_t *changes; /* by object: the sum of the keys of requests that changed it so far */
     uint64_t *last;    /* and the key of the last one */
     uint64_t *reads;   /* the same sum of requests that read its contents */
+    uint64_t *rights;  /* key of the last one that changed mode or owner, or removed it */
+    struct table by_name;
+    struct name_change *names;
+    uint32_t name_count, name_cap;
     uint32_t limit;
     bool names_count; /* when requests are compared */
     struct open_listing listings[LISTINGS_OPEN];
@@ -47,7 +57,8 @@ enum { COL_CLIENT = ROW_COUNT, COL_BOTH, COL_CALLER };
 static const char make_tables[] =
     "CREATE TEMP TABLE lane%d (object INTEGER, client INTEGER, name INTEGER, time INTEGER,"
     " id INTEGER, key INTEGER, made INTEGER, state1 INTEGER, state2 INTEGER, state3 INTEGER, "
-    "state4 INTEGER, state5 INTEGER, state6 INTEGER);"
+    "state4 INTEGER, state5 INTEGER, state6 INTEGER, state7 INTEGER,"
+    " state8 INTEGER, state9 INTEGER, state10 INTEGER);"
     "CREATE TEMP TABLE part%d (id INTEGER PRIMARY KEY, first INTEGER, object INTEGER,"
     " client INTEGER);"
     "CREATE TEMP TABLE overlap%d (id INTEGER PRIMARY KEY, bits INTEGER);"
@@ -173,6 +184,56 @@ static int64_t of_object(const struct lanes *l, const uint64_t *sums, uint32_t o
     return object < l->limit ? (int64_t)sums[object] : 0;
 }
 
+static uint32_t find_name_change(const struct lanes *l, uint64_t name)
+{
+    uint32_t at;
+
+    return name ? table_first(&l->by_name, name, &at) : TABLE_NONE;
+}
+
+static uint64_t entry_hash(uint32_t directory, struct bytes name)
+{
+    return directory ? XXH3_64bits_withSeed(name.data, name.len, directory) : 0;
+}
+
+static int64_t of_name(const struct lanes *l, uint64_t name)
+{
+    uint32_t slot = find_name_change(l, name);
+
+    return slot == TABLE_NONE ? 0 : (int64_t)l->names[slot].key;
+}
+
+static int change_name(struct lanes *l, uint64_t name, uint64_t key, struct err *err)
+{
+    uint32_t slot = find_name_change(l, name);
+
+    if (slot != TABLE_NONE) {
+        l->names[slot].key = key;
+        return 0;
+    }
+    if (!name)
+        return 0;
+    if (l->name_count == l->name_cap) {
+        uint32_t cap = l->name_cap ? l->name_cap * 2 : 1024;
+        void *grown = realloc(l->names, cap * sizeof(*l->names));
+
+        if (!grown)
+            return err_set(err, ERR_SYSTEM, "out of memory for names");
+        l->names = grown;
+        l->name_cap = cap;
+    }
+    if (table_add(&l->by_name, name, l->name_count) < 0)
+        return err_set(err, ERR_SYSTEM, "out of memory for names");
+    l->names[l->name_count++] = (struct name_change){ name, key };
+    return 0;
+}
+
+static void change_rights(struct lanes *l, uint32_t object, uint64_t key)
+{
+    if (object && object < l->limit)
+        l->rights[object] = key;
+}
+
 static void change(struct lanes *l, uint32_t object, uint64_t key)
 {
     if (object && object < l->limit) {
@@ -183,12 +244,13 @@ static void change(struct lanes *l, uint32_t object, uint64_t key)
 
 /* What was asked for, and not refused, is part of the state of what it concerns: two sides are the
  * same when the same changes came before, in whatever order. */
-static void note_changes(struct lanes *l, const struct effect *e, uint32_t gone, uint64_t key)
+static int note_changes(struct lanes *l, const struct effect *e, uint32_t gone, uint64_t key,
+                        struct err *err)
 {
     bool refused = e->rpc_status > 0 || (e->rpc_status == 0 && !e->succeeded);
 
     if (refused)
-        return;
+        return 0;
     if (effect_reads_contents(e) && e->object < l->limit)
         l->reads[e->object] += key;
     if ((e->object_role | e->name_role) & ROLE_MODIFIES)
@@ -198,6 +260,15 @@ static void note_changes(struct lanes *l, const struct effect *e, uint32_t gone,
     if (e->name_role & ROLE_BINDS)
         change(l, e->new_object, key);
     change(l, gone, key);
+    change_rights(l, gone, key);
+    if (effect_changes_rights(e))
+        change_rights(l, e->object, key);
+    if (e->name_role & ROLE_MODIFIES &&
+        change_name(l, entry_hash(e->object, e->name), key, err) < 0)
+        return -err->code;
+    return e->name2_role & ROLE_MODIFIES
+               ? change_name(l, entry_hash(e->parent2, e->name2), key, err)
+               : 0;
 }
 
 /* An entry of a directory is a thing of its own: its requests are aligned by themselves.  So are
@@ -237,8 +308,14 @@ static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uin
     sqlite3_bind_int64(l->lane, 10, of_object(l, l->changes, e->new_object));
     sqlite3_bind_int64(l->lane, 11, of_object(l, l->reads, e->object));
     sqlite3_bind_int64(l->lane, 12, of_object(l, l->reads, e->new_object));
-    sqlite3_bind_int64(l->lane, 13, of_object(l, l->last, e->object));
-    note_changes(l, e, gone, key);
+    sqlite3_bind_int64(l->lane, 13, of_object(l, l->rights, e->object));
+    sqlite3_bind_int64(l->lane, 14, of_object(l, l->rights, e->new_object));
+    sqlite3_bind_int64(l->lane, 15, e->name_role ? of_name(l, entry_hash(e->object, e->name)) : 0);
+    sqlite3_bind_int64(l->lane, 16,
+                       e->name2_role ? of_name(l, entry_hash(e->parent2, e->name2)) : 0);
+    sqlite3_bind_int64(l->lane, 17, of_object(l, l->last, e->object));
+    if (note_changes(l, e, gone, key, err) < 0)
+        return -err->code;
     return tables_step(l->c->db, l->lane, err);
 }
 
@@ -306,8 +383,8 @@ static int prepare_all(struct lanes *l, struct err *err)
     sqlite3_free(where);
     sqlite3_free(select);
     if (result < 0 ||
-        prepare(l, "INSERT INTO temp.lane%d VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", &l->lane, err) <
-            0 ||
+        prepare(l, "INSERT INTO temp.lane%d VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &l->lane,
+                err) < 0 ||
         prepare(l, "INSERT INTO temp.part%d VALUES (?,?,?,?)", &l->part, err) < 0 ||
         prepare(l, "INSERT INTO temp.overlap%d VALUES (?,?)", &l->overlap, err) < 0 ||
         prepare(l, "INSERT INTO temp.alone%d VALUES (?,?,?)", &l->alone, err) < 0 ||
@@ -321,7 +398,8 @@ static int prepare_all(struct lanes *l, struct err *err)
     l->changes = calloc(l->limit, sizeof(*l->changes));
     l->last = calloc(l->limit, sizeof(*l->last));
     l->reads = calloc(l->limit, sizeof(*l->reads));
-    if (!l->changes || !l->last || !l->reads)
+    l->rights = calloc(l->limit, sizeof(*l->rights));
+    if (!l->changes || !l->last || !l->reads || !l->rights)
         return err_set(err, ERR_SYSTEM, "out of memory for objects");
     return overlap_init(&l->overlaps, put_overlap, l, err);
 }
@@ -342,7 +420,8 @@ static int read_side(struct lanes *l, struct err *err)
     s->has_clock = clock_estimate(l->clock, &s->clock_offset, &s->clock_error, &s->granularity);
     snprintf(sql, sizeof(sql),
              "CREATE INDEX temp.lane%d_in_order ON lane%d (object, client, name, time, id,"
-             " key, made, state1, state2, state3, state4, state5, state6)",
+             " key, made, state1, state2, state3, state4, state5, state6, state7, state8, state9, "
+             "state10)",
              l->side + 1, l->side + 1);
     return tables_run(l->c->db, sql, err);
 }
@@ -378,6 +457,9 @@ int lanes_read(struct compare *c, struct err *err)
         free(l->changes);
         free(l->last);
         free(l->reads);
+        free(l->rights);
+        free(l->names);
+        table_free(&l->by_name);
         free(l->clock);
         free(l);
     }

@@ -37,7 +37,9 @@ struct match {
 static const char make_tables[] =
     "CREATE TEMP TABLE pair (kind INTEGER, reason INTEGER, ref INTEGER, sut INTEGER,"
     " object INTEGER, client INTEGER, listing INTEGER, place INTEGER, state1 INTEGER,"
-    " state2 INTEGER, state3 INTEGER, state4 INTEGER, state5 INTEGER, other_last INTEGER);"
+    " state2 INTEGER, state3 INTEGER, state4 INTEGER, state5 INTEGER, state6 INTEGER, state7 "
+    "INTEGER,"
+    " state8 INTEGER, state9 INTEGER, other_last INTEGER);"
     "CREATE TEMP TABLE name1 AS SELECT parent, name, min(id) AS id, object FROM ref.name_event"
     " WHERE event <> 3 AND parent IS NOT NULL AND object IS NOT NULL GROUP BY parent, name, object;"
     "CREATE TEMP TABLE name2 AS SELECT parent, name, min(id) AS id, object FROM sut.name_event"
@@ -422,7 +424,9 @@ static const char place_rest[] =
 
 static const char put_all[] =
     "INSERT INTO main.alignment SELECT NULL, p.kind, p.reason, p.ref, p.sut, p.object, p.client,"
-    " p.listing, a.bits, b.bits, p.state1, p.state2, p.state3, p.state4, p.state5, p.other_last "
+    " p.listing, a.bits, b.bits, p.state1, p.state2, p.state3, p.state4, p.state5, p.state6, "
+    "p.state7,"
+    " p.state8, p.state9, p.other_last "
     "FROM temp.pair p"
     " LEFT JOIN temp.overlap1 a ON a.id = p.ref"
     " LEFT JOIN temp.overlap2 b ON b.id = p.sut ORDER BY p.place, p.ref IS NULL, p.ref, p.sut;"
@@ -437,17 +441,17 @@ static int prepare(struct match *m, struct err *err)
     sqlite3 *db = m->c->db;
 
     if (tables_run(db, make_tables, err) < 0 ||
-        tables_prepare(db, "INSERT INTO temp.pair VALUES (?,?,?,?,?,?,NULL,?,?,?,?,?,?,?)", &m->put,
-                       err) < 0 ||
+        tables_prepare(db, "INSERT INTO temp.pair VALUES (?,?,?,?,?,?,NULL,?,?,?,?,?,?,?,?,?,?,?)",
+                       &m->put, err) < 0 ||
         tables_prepare(db, "INSERT INTO main.object (id, ref, sut, how, path) VALUES (?,?,?,?,?)",
                        &m->object, err) < 0)
         return -err->code;
     for (int side = 0; side < SIDES; side++) {
-        char sql[160];
+        char sql[256];
 
         snprintf(sql, sizeof(sql),
                  "SELECT client, name, time, id, key, made, state1, state2, state3, state4,"
-                 " state5, state6 FROM temp.lane%d"
+                 " state5, state6, state7, state8, state9, state10 FROM temp.lane%d"
                  " WHERE object = ? ORDER BY client, name, time, id",
                  side + 1);
         if (tables_prepare(db, sql, &m->lane[side].stmt, err) < 0)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { CHANGES = 1, HAS_RANGE = 2, HAS_NAME = 4, TRUNCATES = 8, ATTRIBUTES_ONLY = 16 };
+enum { CHANGES = 1, HAS_RANGE = 2, HAS_NAME = 4, TRUNCATES = 8, ATTRIBUTES_ONLY = 16, RIGHTS = 32 };
 
 struct touch {
     uint32_t object;
@@ -83,6 +83,8 @@ static void list_touches(struct overlap_waiting *w, const struct effect *e, uint
 
     if (e->object_role & ROLE_MODIFIES)
         object.flags |= changes;
+    if (effect_changes_rights(e) && changes)
+        object.flags |= RIGHTS;
     if (e->roles & ROLE_RANGE_START) {
         object.flags |= HAS_RANGE;
         object.start = e->offset;
@@ -108,7 +110,9 @@ static void list_touches(struct overlap_waiting *w, const struct effect *e, uint
                             .bit = OVERLAP_NEW,
                             .flags = e->name_role & ROLE_BINDS ? changes | ATTRIBUTES_ONLY : 0 });
     if (gone)
-        add(w, (struct touch){ .object = gone, .bit = 0, .flags = changes | ATTRIBUTES_ONLY });
+        add(w, (struct touch){ .object = gone,
+                               .bit = 0,
+                               .flags = changes ? CHANGES | ATTRIBUTES_ONLY | RIGHTS : 0 });
 }
 
 static bool ranges_meet(const struct touch *a, const struct touch *b)
@@ -126,6 +130,8 @@ static uint32_t meet(const struct touch *mine, const struct touch *theirs)
         return 0;
     if (theirs->flags & CHANGES)
         bits |= mine->bit;
+    if (theirs->flags & RIGHTS && mine->bit == OVERLAP_OBJECT)
+        bits |= OVERLAP_RIGHTS;
     if (mine->flags & theirs->flags & HAS_NAME) {
         if (mine->name == theirs->name)
             bits |= (theirs->flags & CHANGES ? OVERLAP_NAME : 0) | (both ? CONFLICT_NAME : 0);

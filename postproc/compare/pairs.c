@@ -16,10 +16,12 @@ static const char select_pairs[] =
     "SELECT a.id, a.kind, ifnull(a.object, 0), ifnull(a.ref_overlap, 0),"
     " ifnull(a.sut_overlap, 0), ifnull(a.object_state, 0), ifnull(a.object2_state, 0),"
     " ifnull(a.new_state, 0), ifnull(a.object_reads, 0), ifnull(a.new_reads, 0),"
+    " ifnull(a.object_rights, 0), ifnull(a.new_rights, 0), ifnull(a.name_change, 0),"
+    " ifnull(a.name2_change, 0),"
     " ifnull(a.other_last, 0), " ROW_COLUMNS("r") ", " ROW_COLUMNS(
         "s") " FROM main.alignment a LEFT JOIN ref.operation r ON r.id = a.ref"
              " LEFT JOIN sut.operation s ON s.id = a.sut WHERE a.kind <> 3 ORDER BY a.id";
-enum { PAIR_COLUMNS = 11 };
+enum { PAIR_COLUMNS = 15 };
 
 /* Takes the columns from |at| on. */
 static int take_half(struct pairs *p, sqlite3_stmt *stmt, int at, struct half *half,
@@ -293,9 +295,12 @@ static int read_all(struct pairs *p, struct err *err)
         pair->half[SUT].overlap = (uint32_t)sqlite3_column_int(stmt, 4);
         for (int i = 0; i < 3; i++)
             pair->state[i] = sqlite3_column_int64(stmt, 5 + i);
-        pair->reads[0] = sqlite3_column_int64(stmt, 8);
-        pair->reads[1] = sqlite3_column_int64(stmt, 9);
-        pair->other_last = sqlite3_column_int(stmt, 10);
+        for (int i = 0; i < 2; i++) {
+            pair->reads[i] = sqlite3_column_int64(stmt, 8 + i);
+            pair->rights[i] = sqlite3_column_int64(stmt, 10 + i);
+            pair->names[i] = sqlite3_column_int64(stmt, 12 + i);
+        }
+        pair->other_last = sqlite3_column_int(stmt, 14);
         pair->overlap = pair->half[REF].overlap | pair->half[SUT].overlap;
         if (take_half(p, stmt, PAIR_COLUMNS, &pair->half[REF], err) < 0 ||
             take_half(p, stmt, PAIR_COLUMNS + ROW_COUNT, &pair->half[SUT], err) < 0 ||

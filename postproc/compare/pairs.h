@@ -33,6 +33,8 @@ struct pair {
     uint32_t overlap;        /* of both */
     int64_t state[3];        /* differences of object, object2, new object */
     int64_t reads[2];        /* likewise, of what was read: object, new object */
+    int64_t rights[2];       /* of the last changes of their rights */
+    int64_t names[2];        /* of the last changes of name, name2 */
     bool other_last;         /* another request changed the object last */
     struct body arguments;   /* of the side that is read at the moment */
     bool differs[WHOSE_MAX]; /* an attribute was found to differ, also if that was withheld */
@@ -48,6 +50,7 @@ struct object_state {
     bool verifier;     /* atime and mtime may hold the verifiers of an exclusive create */
     uint32_t type;
     int64_t accepted;         /* difference of states at which it was the same */
+    int64_t rights;           /* and of changes of rights */
     int64_t reads;            /* difference of what was read, at which access times were */
     bool read_alone;          /* one side read it since access times were the same */
     int64_t order;            /* row of table unsynchronized, after changes in another order; 0 */
@@ -77,6 +80,12 @@ struct lost_name {
     uint64_t withheld;
 };
 
+/* The difference of changes at which a name stood for the same; 0 for names without. */
+struct known_name {
+    uint64_t hash;
+    int64_t difference;
+};
+
 struct pairs {
     struct compare *c;
     struct objects objects;
@@ -85,7 +94,9 @@ struct pairs {
     struct patterns patterns;
     struct lost_name *names;
     uint32_t name_count, name_cap;
-    struct table by_name;
+    struct table by_name, by_known_name;
+    struct known_name *known_names;
+    uint32_t known_count, known_cap;
     struct found *found;
     struct pair pair;
     const struct half *told[SIDES]; /* replies with what is compared; NULL: the pair's own */
@@ -143,14 +154,11 @@ int found_finish(struct pairs *p, struct err *err);
 
 int sync_open(struct pairs *p, struct err *err);
 void sync_close(struct pairs *p);
-/* Why attributes, byte range or name that the pair is about may differ: a withheld_reason or 0. */
+/* Why attributes, byte range or status that the pair is about may differ: a withheld_reason or 0.
+ */
 int sync_attributes(struct pairs *p, enum whose whose);
 int sync_data(struct pairs *p);
-int sync_name(struct pairs *p);
-/* Of an entry of the pair's directory. */
-int sync_entry(struct pairs *p, struct bytes name);
-/* Both sides have it. */
-int sync_entry_known(struct pairs *p, struct bytes name, struct err *err);
+int sync_status(struct pairs *p);
 /* Whether an object's contents were read on one side only, or in another order, since its access
  * times were the same. */
 bool sync_reads_differ(const struct pairs *p, enum whose whose, uint32_t row);
@@ -164,6 +172,26 @@ int sync_before(struct pairs *p, struct err *err);
 /* Counts for table unsynchronized. */
 void sync_count(struct pairs *p, enum whose whose, bool data);
 int sync_finish(struct pairs *p, struct err *err);
+/* Adds a row to table unsynchronized, and ends one: both sides are alike, if |known|. */
+int sync_put_row(struct pairs *p, uint32_t row, enum unsynchronized_what what,
+                 enum withheld_reason reason, struct bytes name, uint64_t start, uint64_t end,
+                 int64_t *id, struct err *err);
+int sync_end_row(struct pairs *p, int64_t id, bool known, uint64_t withheld, struct err *err);
+
+/* --- sync_names.c: what names stand for */
+
+/* Why the names of the pair may stand for different things: a withheld_reason or 0. */
+int sync_name(struct pairs *p);
+/* Of an entry of the pair's directory. */
+int sync_entry(struct pairs *p, struct bytes name);
+/* Both sides have it. */
+int sync_entry_known(struct pairs *p, struct bytes name, struct err *err);
+/* An operation on the names of the pair ended alike on both sides. */
+int sync_names_known(struct pairs *p, struct err *err);
+int sync_lose_name(struct pairs *p, uint32_t directory, enum withheld_reason reason,
+                   struct bytes name, struct err *err);
+int sync_names_finish(struct pairs *p, struct err *err);
+void sync_names_close(struct pairs *p);
 
 /* --- fields.c */
 

@@ -51,6 +51,8 @@ static const struct {
     { "overlap", OVERLAP_NEW, "new object", "a change of what it found was under way" },
     { "overlap", OVERLAP_DATA, "data", "a change of its byte range was under way" },
     { "overlap", OVERLAP_NAME, "name", "a change of its name was under way" },
+    { "overlap", OVERLAP_RIGHTS, "rights",
+      "a change of mode or owner, or a removal, was under way" },
     { "overlap", CONFLICT_ATTRIBUTES, "attributes changed", "two changes at once" },
     { "overlap", CONFLICT_DATA, "data changed", "two changes of a byte range at once" },
     { "overlap", CONFLICT_NAME, "name changed", "two changes of a name at once" },

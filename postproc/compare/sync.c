@@ -3,8 +3,7 @@
  *
  * What is not known to be the same on both sides: after changes whose order nobody knows, after
  * changes of one side only.  Attributes are known again when all of them compare equal, bytes when
- * they were read alike or written anew, names when an operation on them ended alike or both
- * listings have them.
+ * they were read alike or written anew; names are sync_names.c's.
  */
 #include "compare/pairs.h"
 
@@ -46,8 +45,7 @@ int sync_open(struct pairs *p, struct err *err)
 void sync_close(struct pairs *p)
 {
     free(p->states);
-    free(p->names);
-    table_free(&p->by_name);
+    sync_names_close(p);
     sqlite3_finalize(p->unsync);
     sqlite3_finalize(p->resync);
 }
@@ -78,6 +76,13 @@ static int64_t state_of(const struct pairs *p, enum whose whose)
     return p->pair.state[whose == OF_PARENT2 ? 1 : whose == OF_NEW_OBJECT ? 2 : 0];
 }
 
+/* RENAME's and LINK's directory tells nothing of its own. */
+static int64_t rights_of(const struct pairs *p, enum whose whose)
+{
+    return whose == OF_PARENT2 ? p->states[sync_object(p, whose)].rights
+                               : p->pair.rights[whose == OF_NEW_OBJECT];
+}
+
 int sync_attributes(struct pairs *p, enum whose whose)
 {
     uint32_t bit = whose == OF_PARENT2      ? OVERLAP_PARENT2
@@ -92,7 +97,20 @@ int sync_attributes(struct pairs *p, enum whose whose)
         return WITHHELD_OUTCOME; /* what the name stands for differs, and that is told */
     if (is_lost(p, row, UNSYNC_ATTRIBUTES))
         return p->states[row].reason[AT_ATTRIBUTES];
-    return row && state_of(p, whose) != p->states[row].accepted ? WITHHELD_ORDER : 0;
+    if (row && state_of(p, whose) != p->states[row].accepted)
+        return WITHHELD_ORDER;
+    return row && rights_of(p, whose) != p->states[row].rights ? WITHHELD_ORDER : 0;
+}
+
+int sync_status(struct pairs *p)
+{
+    int reason = sync_name(p);
+
+    if (!reason && p->pair.overlap & OVERLAP_RIGHTS)
+        reason = WITHHELD_OVERLAP;
+    if (!reason && p->pair.object && p->pair.rights[0] != p->states[p->pair.object].rights)
+        reason = WITHHELD_ORDER;
+    return reason;
 }
 
 /* Of these alone it is told with a pair what was read before (lanes.c). */
@@ -139,54 +157,11 @@ int sync_data(struct pairs *p)
     return p->pair.object && p->pair.state[0] != s->accepted ? WITHHELD_ORDER : 0;
 }
 
-/* --- names */
-
-static uint64_t name_hash(uint32_t directory, struct bytes name)
-{
-    return XXH3_64bits_withSeed(name.data, name.len, directory);
-}
-
-static uint32_t find_name(const struct pairs *p, uint32_t directory, struct bytes name)
-{
-    uint32_t at;
-
-    return directory ? table_first(&p->by_name, name_hash(directory, name), &at) : TABLE_NONE;
-}
-
-static int lost_name_reason(struct pairs *p, uint32_t directory, struct bytes name)
-{
-    uint32_t slot = find_name(p, directory, name);
-
-    if (slot == TABLE_NONE)
-        return 0;
-    p->names[slot].withheld++;
-    return p->names[slot].reason;
-}
-
-int sync_name(struct pairs *p)
-{
-    const struct effect *e = &p->pair.half[REF].effect;
-    int reason = 0;
-
-    if (p->pair.overlap & OVERLAP_NAME)
-        return WITHHELD_OVERLAP;
-    if (e->name_role)
-        reason = lost_name_reason(p, p->pair.object, e->name);
-    if (!reason && e->name2_role)
-        reason = lost_name_reason(p, sync_object(p, OF_PARENT2), e->name2);
-    return reason;
-}
-
-int sync_entry(struct pairs *p, struct bytes name)
-{
-    return lost_name_reason(p, p->pair.object, name);
-}
-
 /* --- rows of unsynchronized */
 
-static int put_row(struct pairs *p, uint32_t row, enum unsynchronized_what what,
-                   enum withheld_reason reason, struct bytes name, uint64_t start, uint64_t end,
-                   int64_t *id, struct err *err)
+int sync_put_row(struct pairs *p, uint32_t row, enum unsynchronized_what what,
+                 enum withheld_reason reason, struct bytes name, uint64_t start, uint64_t end,
+                 int64_t *id, struct err *err)
 {
     const struct half *half = p->pair.half;
 
@@ -208,7 +183,7 @@ static int put_row(struct pairs *p, uint32_t row, enum unsynchronized_what what,
     return 0;
 }
 
-static int end_row(struct pairs *p, int64_t id, bool known, uint64_t withheld, struct err *err)
+int sync_end_row(struct pairs *p, int64_t id, bool known, uint64_t withheld, struct err *err)
 {
     sqlite3_bind_int64(p->resync, 1, id);
     tables_bind_unless(p->resync, 2, known ? p->pair.half[REF].effect.id : 0, 0);
@@ -226,8 +201,8 @@ void sync_count(struct pairs *p, enum whose whose, bool data)
     bool lost = is_lost(p, row, data ? UNSYNC_DATA : UNSYNC_ATTRIBUTES);
 
     if (row && !lost && !data) {
-        if (!s->order && put_row(p, row, UNSYNC_ATTRIBUTES, WITHHELD_ORDER,
-                                 (struct bytes){ NULL, 0 }, 0, 0, &s->order, &unseen) < 0)
+        if (!s->order && sync_put_row(p, row, UNSYNC_ATTRIBUTES, WITHHELD_ORDER,
+                                      (struct bytes){ NULL, 0 }, 0, 0, &s->order, &unseen) < 0)
             return;
         id = s->order;
         lost = true;
@@ -250,8 +225,8 @@ static int lose_attributes(struct pairs *p, uint32_t row, enum withheld_reason r
         return 0;
     s->lost |= 1 << UNSYNC_ATTRIBUTES;
     s->reason[AT_ATTRIBUTES] = (uint8_t)reason;
-    return put_row(p, row, UNSYNC_ATTRIBUTES, reason, (struct bytes){ NULL, 0 }, 0, 0,
-                   &s->row[AT_ATTRIBUTES], err);
+    return sync_put_row(p, row, UNSYNC_ATTRIBUTES, reason, (struct bytes){ NULL, 0 }, 0, 0,
+                        &s->row[AT_ATTRIBUTES], err);
 }
 
 /* Several ranges become the one that covers them. */
@@ -271,55 +246,8 @@ static int lose_data(struct pairs *p, uint32_t row, enum withheld_reason reason,
     s->reason[AT_DATA] = (uint8_t)reason;
     s->start = start;
     s->end = end;
-    return put_row(p, row, UNSYNC_DATA, reason, (struct bytes){ NULL, 0 }, start, end,
-                   &s->row[AT_DATA], err);
-}
-
-static int lose_name(struct pairs *p, uint32_t directory, enum withheld_reason reason,
-                     struct bytes name, struct err *err)
-{
-    struct lost_name lost = { .hash = name_hash(directory, name), .reason = (uint8_t)reason };
-
-    if (!directory || find_name(p, directory, name) != TABLE_NONE)
-        return 0;
-    if (p->name_count == p->name_cap) {
-        uint32_t cap = p->name_cap ? p->name_cap * 2 : 64;
-        void *grown = realloc(p->names, cap * sizeof(*p->names));
-
-        if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory for names");
-        p->names = grown;
-        p->name_cap = cap;
-    }
-    if (put_row(p, directory, UNSYNC_NAME, reason, name, 0, 0, &lost.row, err) < 0)
-        return -err->code;
-    if (table_add(&p->by_name, lost.hash, p->name_count) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for names");
-    p->names[p->name_count++] = lost;
-    return 0;
-}
-
-/* The last one takes the place of the one that is gone. */
-static int know_name(struct pairs *p, uint32_t directory, struct bytes name, struct err *err)
-{
-    uint32_t slot = find_name(p, directory, name), last;
-    struct lost_name lost;
-
-    if (slot == TABLE_NONE)
-        return 0;
-    lost = p->names[slot];
-    last = --p->name_count;
-    table_remove(&p->by_name, lost.hash, slot);
-    if (slot != last) {
-        p->names[slot] = p->names[last];
-        table_move(&p->by_name, p->names[slot].hash, last, slot);
-    }
-    return end_row(p, lost.row, true, lost.withheld, err);
-}
-
-int sync_entry_known(struct pairs *p, struct bytes name, struct err *err)
-{
-    return know_name(p, p->pair.object, name, err);
+    return sync_put_row(p, row, UNSYNC_DATA, reason, (struct bytes){ NULL, 0 }, start, end,
+                        &s->row[AT_DATA], err);
 }
 
 /* --- after an operation */
@@ -335,7 +263,7 @@ static int lose(struct pairs *p, const struct effect *e, enum withheld_reason re
     if (e->object_role & ROLE_MODIFIES || (named && e->name_role & ROLE_MODIFIES)) {
         if (reason == WITHHELD_CONFLICT && lose_attributes(p, row, reason, err) < 0)
             return -err->code;
-        if (named && lose_name(p, row, reason, e->name, err) < 0)
+        if (named && sync_lose_name(p, row, reason, e->name, err) < 0)
             return -err->code;
         if (!named && e->roles & ROLE_RANGE_START &&
             lose_data(p, row, reason, e->offset, range_end(e->offset, e->count), err) < 0)
@@ -344,7 +272,7 @@ static int lose(struct pairs *p, const struct effect *e, enum withheld_reason re
             lose_data(p, row, reason, 0, UINT64_MAX, err) < 0)
             return -err->code;
     }
-    return e->name2_role & ROLE_MODIFIES ? lose_name(p, row2, reason, e->name2, err) : 0;
+    return e->name2_role & ROLE_MODIFIES ? sync_lose_name(p, row2, reason, e->name2, err) : 0;
 }
 
 static int know_attributes(struct pairs *p, enum whose whose, struct err *err)
@@ -352,17 +280,19 @@ static int know_attributes(struct pairs *p, enum whose whose, struct err *err)
     uint32_t row = sync_object(p, whose);
     struct object_state *s = &p->states[row];
 
-    if (row && !(p->pair.overlap & (OVERLAP_OBJECT | OVERLAP_PARENT2 | OVERLAP_NEW)))
+    if (row && !(p->pair.overlap & (OVERLAP_OBJECT | OVERLAP_PARENT2 | OVERLAP_NEW))) {
         s->accepted = state_of(p, whose);
+        s->rights = rights_of(p, whose);
+    }
     if (row && s->order) {
-        if (end_row(p, s->order, true, 0, err) < 0)
+        if (sync_end_row(p, s->order, true, 0, err) < 0)
             return -err->code;
         s->order = 0;
     }
     if (!is_lost(p, row, UNSYNC_ATTRIBUTES))
         return 0;
     s->lost &= (uint8_t) ~(1 << UNSYNC_ATTRIBUTES);
-    return end_row(p, s->row[AT_ATTRIBUTES], true, 0, err);
+    return sync_end_row(p, s->row[AT_ATTRIBUTES], true, 0, err);
 }
 
 static int know_data(struct pairs *p, const struct effect *e, struct err *err)
@@ -381,7 +311,7 @@ static int know_data(struct pairs *p, const struct effect *e, struct err *err)
     if (s->start < s->end)
         return 0;
     s->lost &= (uint8_t) ~(1 << UNSYNC_DATA);
-    return end_row(p, s->row[AT_DATA], true, 0, err);
+    return sync_end_row(p, s->row[AT_DATA], true, 0, err);
 }
 
 static uint64_t verifier_of(const struct body *b)
@@ -497,11 +427,7 @@ int sync_after(struct pairs *p, bool status_equal, bool data_equal, struct err *
         if (p->pair.compared[whose] && !p->pair.differs[whose] &&
             know_attributes(p, (enum whose)whose, err) < 0)
             return -err->code;
-    if (status_equal && e->name_role && !(p->pair.overlap & OVERLAP_NAME) &&
-        know_name(p, p->pair.object, e->name, err) < 0)
-        return -err->code;
-    if (status_equal && e->name2_role &&
-        know_name(p, sync_object(p, OF_PARENT2), e->name2, err) < 0)
+    if (status_equal && sync_names_known(p, err) < 0)
         return -err->code;
     if (e->succeeded && half[SUT].effect.succeeded) {
         bool writes = e->roles & ROLE_RANGE_START && e->object_role & ROLE_MODIFIES;
@@ -525,9 +451,5 @@ int sync_after(struct pairs *p, bool status_equal, bool data_equal, struct err *
 
 int sync_finish(struct pairs *p, struct err *err)
 {
-    int result = 0;
-
-    for (uint32_t i = 0; result == 0 && i < p->name_count; i++)
-        result = end_row(p, p->names[i].row, false, p->names[i].withheld, err);
-    return result;
+    return sync_names_finish(p, err);
 }

@@ -50,6 +50,12 @@ bool effect_reads_contents(const struct effect *e)
     return e->procedure && e->procedure->result->roles & (ROLE_DATA | ROLE_ENTRY | ROLE_LINK_TEXT);
 }
 
+bool effect_changes_rights(const struct effect *e)
+{
+    return e->object_role & ROLE_MODIFIES &&
+           !(e->roles & (ROLE_PARENT | ROLE_PARENT2 | ROLE_RANGE_START));
+}
+
 bool effect_before(const struct effect *e, enum whose whose, struct attributes_before *to)
 {
     const uint8_t *p = e->wcc_attr[whose];

@@ -115,6 +115,8 @@ bool effect_attributes(const struct effect *effect, enum whose whose, struct att
 /* Whether it reads the object's contents (data, entries, link text), so that its access time
  * changes. */
 bool effect_reads_contents(const struct effect *effect);
+/* Whether it sets the object's attributes, on which later requests' outcomes depend. */
+bool effect_changes_rights(const struct effect *effect);
 bool effect_before(const struct effect *effect, enum whose whose, struct attributes_before *to);
 
 /* An entry of a listing. */
