@@ -72,6 +72,15 @@ int pairs_load(struct pairs *p, int side, int64_t id, struct half *half, struct 
     return result > 0 ? take_half(p, p->row[side], 0, half, err) : result;
 }
 
+/* Leaves the pair at hand: statements that stay at a row keep tables locked. */
+static void rest(struct pairs *p)
+{
+    for (int side = 0; side < SIDES; side++) {
+        sqlite3_reset(p->row[side]);
+        clear_half(&p->pair.half[side]);
+    }
+}
+
 /* --- what is no field */
 
 static int differ_event(struct pairs *p, enum difference_kind kind, enum rule_event event,
@@ -319,7 +328,10 @@ static int run(struct pairs *p, struct err *err)
         matched_load(&p->objects, p->c->db, err) < 0 || tables_run(p->c->db, "BEGIN", err) < 0 ||
         prepare(p, err) < 0 || sync_open(p, err) < 0 || found_open(p, err) < 0 ||
         read_anchors(p, err) < 0 || read_all(p, err) < 0 || sync_finish(p, err) < 0 ||
-        counts_compare(p, err) < 0 || found_finish(p, err) < 0)
+        counts_compare(p, err) < 0)
+        return -err->code;
+    rest(p);
+    if (found_finish(p, err) < 0)
         return -err->code;
     return tables_run(p->c->db, "COMMIT", err);
 }

@@ -270,6 +270,21 @@ def other_rules(folder, original):
               f"{more:+} under {text}: {found}")
 
 
+def few_rules(folder, original):
+    """What is left when rules ignore the other kind of the two that are no replies."""
+    altered, rules = folder / "b.db", folder / "mine.conf"
+    for kept, ignored, name in (("retransmissions", "disconnects", "retransmission"),
+                                ("disconnects", "retransmissions", "connection")):
+        shutil.copy(original, altered)
+        with sqlite3.connect(altered) as db:
+            for other in OTHER:
+                if other[0] in ("retransmission", "connection"):
+                    db.execute(other[1], (operations(original, GETATTR)[1][0],))
+        rules.write_text(f"[messages]\n{ignored} = ignored\n")
+        found = groups(original, altered, "-r", rules, code=1)
+        check([g["kind"] for g in found] == [kept], f"{name} alone: {found}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -293,6 +308,7 @@ def main():
             expect(name, groups(original, altered, code=1 if wanted else 0), wanted, frame)
         at_once(folder, original)
         other_rules(folder, original)
+        few_rules(folder, original)
     return 1 if failures else 0
 
 
