@@ -174,7 +174,9 @@ static int compare_results(struct pairs *p, struct fields *f, struct err *err)
     if ((ref->result.walked == WALK_TRUNCATED || sut->result.walked == WALK_TRUNCATED) &&
         found_withhold(p, WITHHELD_CUT, NULL, err) < 0)
         return -err->code;
-    if (ref->effect.procedure->result->roles & ROLE_ENTRY)
+    if (ref->effect.procedure->result->roles & ROLE_ENTRY) {
+        for (int side = 0; side < SIDES; side++) /* several servers may have equal handles */
+            sqlite3_bind_int64(p->handle[side], 2, p->pair.half[side].effect.object);
         return listing_compare(p, f, err);
     return fields_compare(f, (struct span){ ref->result.items, ref->result.count },
                           (struct span){ sut->result.items, sut->result.count }, err);
@@ -271,7 +273,10 @@ static int prepare(struct pairs *p, struct err *err)
                  side + 1);
         if (tables_prepare(db, sql, &p->changed[side], err) < 0)
             return -err->code;
-        snprintf(sql, sizeof(sql), "SELECT id FROM %s.object WHERE handle = ?1", schema);
+        snprintf(sql, sizeof(sql),
+                 "SELECT id FROM %s.object WHERE handle = ?1 AND server ="
+                 " (SELECT server FROM %s.object WHERE id = ?2)",
+                 schema, schema);
         if (tables_prepare(db, sql, &p->handle[side], err) < 0)
             return -err->code;
     }
