@@ -184,6 +184,27 @@ static int has_client(struct compare *c, int side, const char *address, struct e
     return result;
 }
 
+/* Each client has one counterpart. */
+static int check_mapped(struct compare *c, const char *map, int side, const char *address,
+                        struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result;
+
+    if (tables_prepare(c->db,
+                       side == REF ? "SELECT 1 FROM main.client WHERE ref = ?1"
+                                   : "SELECT 1 FROM main.client WHERE sut = ?1",
+                       &stmt, err) < 0)
+        return -err->code;
+    db_bind_text(stmt, 1, address);
+    result = db_row(c->db, stmt, err);
+    sqlite3_finalize(stmt);
+    return result > 0 ? err_set(err, ERR_USAGE,
+                                "--client-map %.130s: the client %.64s of %s is mapped already",
+                                map, address, side == REF ? "REF" : "SUT")
+                      : result;
+}
+
 static int put_mapped(struct compare *c, const char *map, struct err *err)
 {
     const char *equals = strchr(map, '=');
@@ -200,6 +221,8 @@ static int put_mapped(struct compare *c, const char *map, struct err *err)
     if (!found[REF] || !found[SUT])
         return err_set(err, ERR_USAGE, "--client-map: no client has the address %.64s",
                        found[REF] ? equals + 1 : ref);
+    if (check_mapped(c, map, REF, ref, err) < 0 || check_mapped(c, map, SUT, equals + 1, err) < 0)
+        return -err->code;
     return put_client(c, ref, equals + 1, err);
 }
 
