@@ -3,9 +3,8 @@
  *
  * Which rule holds for a field.
  */
-#include "compare/rules.h"
+#include "compare/rules_line.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,11 +39,7 @@ const struct compare_rule *rules_at(const struct rules *rules, uint32_t id)
 
 static bool holds_for(const struct compare_rule *rule, const struct field_place *place)
 {
-    if (rule->procedure && strcmp(rule->procedure, place->procedure->name) != 0)
-        return false;
-    if (rule->of_class)
-        return strcmp(rule->key, class_name((enum field_class)place->field->cls)) == 0;
-    return fnmatch(rule->key, place->path, FNM_NOESCAPE) == 0;
+    return rule_names(rule, place) && rule_fits(rule, place->field);
 }
 
 /* Fields before classes, the later before the earlier, and nothing behind one without a case. */

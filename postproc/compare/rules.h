@@ -6,7 +6,9 @@
  * with wildcards, and later files have others.  For a field the last rule of [fields] that fits
  * counts, of all files; without one the last of [classes].
  *
- * An unknown group, class, field, kind or condition is an error that names file and line.
+ * A rule for several fields holds for those for which its kind is something: a mask for the numbers
+ * among them.  An unknown group, class, field, kind or condition, and a rule that holds for
+ * nothing, is an error that names file and line.
  */
 #ifndef NFSDIGEST_COMPARE_RULES_H
 #define NFSDIGEST_COMPARE_RULES_H
@@ -53,6 +55,7 @@ struct compare_rule {
     uint32_t id; /* from 1, in the order of precedence */
     uint8_t kind, scope;
     uint8_t percent; /* 1: |amount| is in hundredths of a percent */
+    bool duration;   /* it was told as one, and is in ns */
     uint64_t amount; /* of MASK and TOLERANCE */
     bool has_case;
     struct rule_case when;
@@ -93,6 +96,8 @@ struct rules {
 
 /* The built-in "default", then |names|: built-in ones, or files (known by a '/' or '.'). */
 int rules_load(const char *const *names, uint32_t count, struct rules **rules, struct err *err);
+/* Such a name is a file's. */
+bool rules_is_file(const char *name);
 /* From texts, for tests and stored results. |names| as they are to be called. */
 int rules_read(const char *const *names, const char *const *texts, uint32_t count,
                struct rules **rules, struct err *err);

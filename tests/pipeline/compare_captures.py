@@ -153,6 +153,14 @@ def two_servers(folder):
         check(report["totals"][0]["pairs"] == 203, f"clients {more}")
     run("compare", "--client-map", "127.0.0.1=192.0.2.2", original, moved, code=2,
         error="no client has the address 192.0.2.2")
+    # one client twice, on either side; the second one is there
+    with sqlite3.connect(moved) as db:
+        db.execute("UPDATE flow SET client = '192.0.2.2' WHERE id = (SELECT max(id) FROM flow)")
+    for first, second, side in (("127.0.0.1=192.0.2.1", "127.0.0.1=192.0.2.2", "127.0.0.1 of REF"),
+                                ("192.0.2.1=127.0.0.1", "192.0.2.2=127.0.0.1", "127.0.0.1 of SUT")):
+        sides = (original, moved) if side.endswith("REF") else (moved, original)
+        run("compare", "--client-map", first, "--client-map", second, *sides, code=2,
+            error=f"--client-map {second}: the client {side} is mapped already")
 
 
 def listings(folder):
@@ -218,6 +226,12 @@ def again(folder):
     check(direct["groups"] == stored["groups"] and direct["withheld"] == stored["withheld"]
           and direct["performance"] == stored["performance"], "the same rules, stored and direct")
     check(not any(g["field"].endswith("nlink") for g in stored["groups"]), "rules on a result")
+    # a time by the name that the report has for it
+    times = sorted({g["field"] for g in direct["groups"] if g["kind"] == "time"})
+    check(len(times) > 1, f"times: {times}")
+    rules.write_text(f"[fields]\n{times[0]} = ignored\n")
+    check(sorted({g["field"] for g in compare("-r", rules, ref, sut, code=1)["groups"]
+                  if g["kind"] == "time"}) == times[1:], f"{times[0]} = ignored")
     compare(out2, "-o", out2, code=1)
     rules.write_text("[requests]\nname = ignored\n")
     run("compare", "-r", rules, out, code=2, error="which requests are equal")
@@ -244,6 +258,14 @@ def bad_input(folder):
     text.write_text("no database\n")
     rules.write_text("[fields]\nREAD3res.resok.oef = ignored\n")
     run("compare", "-r", rules, "-o", out, ref, sut, code=2, error=f"{rules}:2: no field")
+    # rules that could only do nothing (test_compare_rules has them all)
+    for text_of, error in (("[messages]\nretransmissions = ignored if procedure=COMMIT\n",
+                            f"{rules}:2: retransmissions: here rules have no conditions"),
+                           ("[messages]\ndisconnects = tolerance 5%\n", "tolerance is a number"),
+                           ("[fields]\n*.nseconds = ignored\n", "the fraction of a time"),
+                           ("[classes]\nname = mask 7\n", "name: mask is nothing")):
+        rules.write_text(text_of)
+        run("compare", "-r", rules, "-o", out, ref, sut, code=2, error=error)
     run("compare", "-r", folder / "none.conf", "-o", out, ref, sut, code=2, error="cannot be read")
     run("compare", "-r", "nonesuch", "-o", out, ref, sut, code=2, error="no rules are called")
     run("compare", "-o", out, ref, code=2, error="one database needs")

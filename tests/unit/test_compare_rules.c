@@ -221,7 +221,7 @@ static void test_errors(void **state)
     refused("[fields]\nREAD3res.resok.eof = set\n",
             "mine.conf:2: READ3res.resok.eof: set is nothing");
     refused("[fields]\nREAD3res.resok.data = mask 3\n", "mask is nothing");
-    refused("[fields]\n*.eof = ignored if weather=fine\n", "there is no value \"fine\"");
+    refused("[fields]\n*.eof = ignored if weather=fine\n", "unknown condition \"weather\"");
     refused("[fields]\n*.eof = ignored if weather=1\n",
             "mine.conf:2: unknown condition \"weather\"");
     refused("[fields]\n*.eof = ignored if procedure=RAED\n", "there is no procedure \"RAED\"");
@@ -236,6 +236,88 @@ static void test_errors(void **state)
     refused("[classes]\nsize\n", "mine.conf:2: neither a comment");
     refused("[classes]\nsize =\n", "mine.conf:2: key or value is missing");
     refused("[classes]\nsi\x01ze = bitwise\n", "mine.conf:2: a control character");
+}
+
+/* What is well-formed, but could never hold or would be taken for something else. */
+static void test_nothing(void **state)
+{
+    (void)state;
+    /* messages have no conditions, and are counted in whole numbers */
+    refused("[messages]\nretransmissions = ignored if procedure=COMMIT\n", "no conditions");
+    refused("[messages]\nrpc-status = ignored if status=NFS3_OK\n", "no conditions");
+    refused("[messages]\nretransmissions = tolerance 5%\n", "its tolerance is a number");
+    refused("[messages]\ndisconnects = tolerance 3s\n", "its tolerance is a number");
+    refused("[requests]\ncredential = ignored if procedure=READ\n", "without conditions");
+    /* kinds that are nothing for a class */
+    refused("[classes]\nname = mask 7\n", "mine.conf:2: name: mask is nothing");
+    refused("[classes]\nhandle = at-least\n", "handle: at-least is nothing");
+    refused("[classes]\nsize = nocase\n", "size: nocase is nothing");
+    refused("[classes]\nsize = tolerance 200ms\n", "size: tolerance with a duration is nothing");
+    refused("[classes]\ninterval = tolerance 1s\n", "interval: tolerance with a duration");
+    refused("[classes]\ntime = tolerance 5%\n", "time: tolerance with a percentage is nothing");
+    refused("[classes]\ntime = mask 7\n", "time: mask is nothing");
+    refused("[classes]\nname = ignored if ref=3\n", "with these conditions is nothing");
+    refused("[fields]\n*.nlink = tolerance 2s\n", "tolerance with a duration is nothing");
+    refused("[fields]\n*.mtime = tolerance 5%\n", "tolerance with a percentage is nothing");
+    refused("[fields]\n*.eof = ignored if procedure=WRITE\n", "no field of WRITE's result");
+    /* one value, of which the fraction is a part */
+    refused("[fields]\n*.nseconds = ignored\n", "the fraction of a time");
+    refused("[fields]\n*.mtime.nseconds = tolerance 5\n", "the fraction of a time");
+    refused("[requests]\n*.obj_ctime.nseconds = ignored\n", "the fraction of a time");
+    /* names of another enumeration */
+    refused("[fields]\n*.mode = ignored if type=NFS3ERR_NOENT\n", "is not a type of objects");
+    refused("[fields]\n*.mode = ignored if status=NF3DIR\n", "is not a status");
+    refused("[fields]\nREAD3res.* = ignored if status=MNT3ERR_ACCES\n", "is not a status");
+    refused("[fields]\nREAD3res.status = ignored if ref=NF3DIR\n", "is not a value of these");
+    /* conditions twice, empty or too large */
+    refused("[fields]\n*.mode = ignored if ref=1, ref=2\n", "\"ref\" comes twice");
+    refused("[fields]\n*.eof = ignored if procedure=READ,procedure=READDIR\n", "comes twice");
+    refused("[fields]\n*.mode = ignored if ,\n", "NAME=VALUE");
+    refused("[fields]\n*.mode = ignored if ref=1,\n", "NAME=VALUE");
+    refused("[fields]\n*.mode = ignored if ref=1,,sut=2\n", "NAME=VALUE");
+    refused("[fields]\n*.mode = ignored if ref=\n", "NAME=VALUE");
+    refused("[fields]\n*.mode = ignored if status=0x100000000\n", "more than 32 bits");
+    /* amounts */
+    refused("[classes]\ntime = tolerance 18446744073709551615\n", "at most 1000000000000000000 ns");
+    refused("[fields]\n*.mtime = tolerance 1000000000000000001\n", "at most");
+    refused("[fields]\n*.mtime = tolerance 300000h\n", "mine.conf:2: tolerance:");
+    refused("[fields]\n*.nlink = tolerance 18446744073709551616\n", "mine.conf:2: tolerance:");
+}
+
+/* Times have the names that reports have for them, and are one value. */
+static void test_times(void **state)
+{
+    static const char seconds[] = "READ3res.resok.file_attributes.mtime.seconds";
+    struct rules *r = with("[fields]\nREAD3res.resok.file_attributes.mtime = tolerance 1s\n"
+                           "*.atime = ignored\n*.ctime.seconds = tolerance 3\n"
+                           "*.time_delta.nseconds = at-least\n");
+
+    (void)state;
+    assert_int_equal(rule_of(r, seconds, anywhere)->amount, 1000000000);
+    assert_int_equal(rule_of(r, "READ3res.resfail.file_attributes.mtime.seconds", anywhere)->amount,
+                     200000000);
+    assert_int_equal(rule_of(r, "READ3res.resok.file_attributes.atime.seconds", anywhere)->kind,
+                     COMPARE_IGNORED);
+    assert_int_equal(rule_of(r, "READ3res.resok.file_attributes.ctime.seconds", anywhere)->amount,
+                     3);
+    assert_int_equal(rule_of(r, "FSINFO3res.resok.time_delta.nseconds", anywhere)->kind,
+                     COMPARE_AT_LEAST);
+    rules_free(r);
+    /* a wildcard reaches what its kind is for, and leaves the rest */
+    r = with("[fields]\nREAD3res.resok.* = tolerance 5%\n");
+    assert_int_equal(rule_of(r, seconds, anywhere)->amount, 200000000);
+    assert_int_equal(rule_of(r, "READ3res.resok.data", anywhere)->kind, COMPARE_BITWISE);
+    assert_int_equal(rule_of(r, "READ3res.resok.count", anywhere)->kind, COMPARE_TOLERANCE);
+    rules_free(r);
+    /* as the shipped rules have it */
+    r = with(builtin("linux-knfsd"));
+    assert_int_equal(rule_of(r, "READ3res.resok.file_attributes.atime.seconds", anywhere)->kind,
+                     COMPARE_IGNORED);
+    rules_free(r);
+    /* names where they are meant */
+    rules_free(with("[fields]\nREAD3res.status = ignored if ref=NFS3ERR_IO, sut=NFS3ERR_STALE\n"
+                    "*.mode = ignored if type=NF3DIR,status=NFS3_OK\n"
+                    "mountres3.* = ignored if status=MNT3ERR_ACCES\n"));
 }
 
 /* default.conf without one of its lines is not whole. */
@@ -291,6 +373,7 @@ int main(void)
         cmocka_unit_test(test_every_field), cmocka_unit_test(test_builtin),
         cmocka_unit_test(test_order),       cmocka_unit_test(test_events),
         cmocka_unit_test(test_requests),    cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_nothing),     cmocka_unit_test(test_times),
         cmocka_unit_test(test_whole),       cmocka_unit_test(test_causes),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
