@@ -97,26 +97,41 @@ static int differ_event(struct pairs *p, enum difference_kind kind, enum rule_ev
     return d.rule->kind == COMPARE_IGNORED ? 0 : found_put(p, &d, err);
 }
 
+/* Connections of which bytes were not captured, and what is asked of an operation. */
+static int prepare_torn(struct pairs *p, int side, struct err *err)
+{
+    static const char *const tables[SIDES] = {
+        "CREATE TEMP TABLE torn1 (flow INTEGER PRIMARY KEY);"
+        "INSERT OR IGNORE INTO temp.torn1 SELECT flow FROM ref.problem WHERE kind IN (1, 2, 5)"
+        " AND flow IS NOT NULL;",
+        "CREATE TEMP TABLE torn2 (flow INTEGER PRIMARY KEY);"
+        "INSERT OR IGNORE INTO temp.torn2 SELECT flow FROM sut.problem WHERE kind IN (1, 2, 5)"
+        " AND flow IS NOT NULL;",
+    };
+    static const char *const torn[SIDES] = {
+        "SELECT CASE f.transport WHEN 6 THEN f.id IN temp.torn1 ELSE NOT EXISTS"
+        " (SELECT 1 FROM ref.retransmission r WHERE r.operation = o.id AND r.kind = 1) END"
+        " FROM ref.operation o JOIN ref.flow f ON f.id = o.flow WHERE o.id = ?1",
+        "SELECT CASE f.transport WHEN 6 THEN f.id IN temp.torn2 ELSE NOT EXISTS"
+        " (SELECT 1 FROM sut.retransmission r WHERE r.operation = o.id AND r.kind = 1) END"
+        " FROM sut.operation o JOIN sut.flow f ON f.id = o.flow WHERE o.id = ?1",
+    };
+
+    if (p->torn[side])
+        return 0;
+    if (tables_run(p->c->db, tables[side], err) < 0)
+        return -err->code;
+    return tables_prepare(p->c->db, torn[side], &p->torn[side], err);
+}
+
 /* Whether the reply that |side| lacks may have been there: bytes of its connection were not
  * captured, or the client did not ask again over UDP, and so seems to have had it. 1, 0, or
  * negative. */
 static int is_capture_torn(struct pairs *p, int side, struct err *err)
 {
-    static const char *const torn[SIDES] = {
-        "SELECT CASE f.transport WHEN 6 THEN EXISTS (SELECT 1 FROM ref.problem x WHERE x.flow = "
-        "f.id"
-        " AND x.kind IN (1, 2, 5)) ELSE NOT EXISTS (SELECT 1 FROM ref.retransmission r WHERE"
-        " r.operation = o.id AND r.kind = 1) END FROM ref.operation o JOIN ref.flow f ON f.id ="
-        " o.flow WHERE o.id = ?1",
-        "SELECT CASE f.transport WHEN 6 THEN EXISTS (SELECT 1 FROM sut.problem x WHERE x.flow = "
-        "f.id"
-        " AND x.kind IN (1, 2, 5)) ELSE NOT EXISTS (SELECT 1 FROM sut.retransmission r WHERE"
-        " r.operation = o.id AND r.kind = 1) END FROM sut.operation o JOIN sut.flow f ON f.id ="
-        " o.flow WHERE o.id = ?1",
-    };
     int result;
 
-    if (!p->torn[side] && tables_prepare(p->c->db, torn[side], &p->torn[side], err) < 0)
+    if (prepare_torn(p, side, err) < 0)
         return -err->code;
     sqlite3_bind_int64(p->torn[side], 1, p->pair.half[side].effect.id);
     result = db_row(p->c->db, p->torn[side], err);
