@@ -9,6 +9,7 @@
 
 #include "store/escape.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -146,6 +147,55 @@ static int load_parts(struct listing *l, int side, struct err *err)
 
 /* --- names that were made or taken away in the meantime */
 
+static const char make_changed[] =
+    "CREATE TEMP TABLE changed%d AS SELECT e.parent AS parent, e.name AS name,"
+    " ifnull(o.call_time, o.reply_time) AS call, o.reply_time AS reply"
+    " FROM %s.name_event e JOIN %s.operation o ON o.id = e.operation"
+    " WHERE e.event <> 1 AND e.parent IS NOT NULL;"
+    "CREATE INDEX temp.changed%d_by_parent ON changed%d (parent, reply, call);";
+
+/* What has no answer may have been carried out for a minute. */
+static const char find_changes[] =
+    "SELECT name FROM temp.changed%d WHERE parent = ?1 AND reply BETWEEN ?2 AND ?3 + ?4"
+    " AND call <= ?3 UNION ALL SELECT name FROM temp.changed%d WHERE parent = ?1 AND reply IS NULL"
+    " AND call BETWEEN ?2 - 60000000000 AND ?3";
+
+/* Rows are in the order of calls. */
+static const char make_parts[] =
+    "CREATE TEMP TABLE listing_part (listing INTEGER, side INTEGER, id INTEGER);"
+    "INSERT INTO temp.listing_part SELECT a.listing, a.ref IS NULL, ifnull(a.ref, a.sut)"
+    " FROM main.alignment a LEFT JOIN ref.operation r ON r.id = a.ref"
+    " LEFT JOIN sut.operation s ON s.id = a.sut WHERE a.kind = 3 AND a.listing IS NOT NULL"
+    " ORDER BY ifnull(r.call_time, s.call_time), 3;"
+    "CREATE INDEX temp.listing_part_in_order ON listing_part (listing, side);";
+
+int listing_prepare(struct pairs *p, struct err *err)
+{
+    sqlite3 *db = p->c->db;
+
+    for (int side = 0; side < SIDES; side++) {
+        const char *schema = p->c->side[side].schema;
+        char sql[512];
+
+        snprintf(sql, sizeof(sql), make_changed, side + 1, schema, schema, side + 1, side + 1);
+        if (tables_run(db, sql, err) < 0)
+            return -err->code;
+        snprintf(sql, sizeof(sql), "SELECT ifnull(max(reply - call), 0) FROM temp.changed%d",
+                 side + 1);
+        if (db_number(db, sql, 0, &p->longest[side], err) < 0)
+            return -err->code;
+        snprintf(sql, sizeof(sql), find_changes, side + 1, side + 1);
+        if (tables_prepare(db, sql, &p->changed[side], err) < 0)
+            return -err->code;
+    }
+    if (tables_run(db, make_parts, err) < 0)
+        return -err->code;
+    return tables_prepare(db,
+                          "SELECT rowid, id FROM temp.listing_part WHERE listing = ?1 AND side = ?2"
+                          " AND rowid > ?3 ORDER BY rowid",
+                          &p->listing, err);
+}
+
 static int add_changed(struct listing *l, const char *name, struct err *err)
 {
     if (l->changed_count == l->changed_cap) {
@@ -171,6 +221,7 @@ static int find_changed(struct listing *l, int side, struct err *err)
     sqlite3_bind_int64(stmt, 1, object);
     sqlite3_bind_int64(stmt, 2, l->side[side].begin);
     sqlite3_bind_int64(stmt, 3, l->side[side].end);
+    sqlite3_bind_int64(stmt, 4, p->longest[side]);
     while ((result = db_row(p->c->db, stmt, err)) > 0) {
         const char *name = (const char *)sqlite3_column_text(stmt, 0);
 
@@ -182,6 +233,11 @@ static int find_changed(struct listing *l, int side, struct err *err)
     return result;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 /* Whether a name is left out; one that both sides have is known again. */
 static int skip(void *ctx, struct bytes name, bool both, struct err *err)
 {
@@ -191,11 +247,9 @@ static int skip(void *ctx, struct bytes name, bool both, struct err *err)
 
     if (l->incomplete && !both)
         return 1; /* withheld as a whole */
-    if (l->changed_count && escape_name(name, false, &text) == 0)
-        for (uint32_t i = 0; !reason && i < l->changed_count; i++)
-            if (strlen(l->changed[i]) == text.len &&
-                memcmp(l->changed[i], text.data, text.len) == 0)
-                reason = WITHHELD_CHANGING;
+    if (l->changed_count && escape_name(name, false, &text) == 0 && buf_append(&text, "", 1) == 0 &&
+        bsearch(&text.data, l->changed, l->changed_count, sizeof(*l->changed), by_text))
+        reason = WITHHELD_CHANGING;
     buf_free(&text);
     if (reason && both)
         return 0;
@@ -293,6 +347,8 @@ static int compare_sets(struct listing *l, struct err *err)
     }
     if (find_changed(l, REF, err) < 0 || find_changed(l, SUT, err) < 0)
         return -err->code;
+    if (l->changed_count)
+        qsort(l->changed, l->changed_count, sizeof(*l->changed), by_text);
     return elements_compare_names(l->f, list, &ref->elements, &sut->elements, skip, l, err);
 }
 

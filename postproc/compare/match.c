@@ -314,7 +314,8 @@ static int match_roots(struct match *m, bool by_path, struct err *err)
 struct orphan {
     int64_t time, id;
     uint64_t key;
-    uint32_t object;
+    uint32_t object, order;
+    uint32_t passed; /* of the first one with a key: so many are matched */
 };
 
 static int read_orphans(struct match *m, int side, struct orphan **orphans, uint32_t *count,
@@ -347,13 +348,40 @@ static int read_orphans(struct match *m, int side, struct orphan **orphans, uint
             }
             *orphans = grown;
         }
-        (*orphans)[(*count)++] = (struct orphan){ .time = sqlite3_column_int64(stmt, 0),
-                                                  .id = sqlite3_column_int64(stmt, 1),
-                                                  .key = (uint64_t)sqlite3_column_int64(stmt, 2),
-                                                  .object = object };
+        (*orphans)[*count] = (struct orphan){ .time = sqlite3_column_int64(stmt, 0),
+                                              .id = sqlite3_column_int64(stmt, 1),
+                                              .key = (uint64_t)sqlite3_column_int64(stmt, 2),
+                                              .object = object,
+                                              .order = *count };
+        ++*count;
     }
     sqlite3_finalize(stmt);
     return result;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct orphan *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+/* The first with |key|, or where it would be. */
+static uint32_t find_key(const struct orphan *o, uint32_t count, uint64_t key)
+{
+    uint32_t low = 0, high = count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (o[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* Each with the first of the other side that has the same first request and is free. */
@@ -361,32 +389,31 @@ static int match_orphans(struct match *m, struct err *err)
 {
     struct orphan *o[SIDES] = { NULL, NULL };
     uint32_t count[SIDES] = { 0, 0 };
-    struct table by_key = { 0 };
     int result = 0;
 
     for (int side = 0; result == 0 && side < SIDES; side++)
         result = read_orphans(m, side, &o[side], &count[side], err);
-    for (uint32_t i = 0; result == 0 && i < count[SUT]; i++)
-        if (table_add(&by_key, o[SUT][i].key, i) < 0)
-            result = err_set(err, ERR_SYSTEM, "out of memory for objects");
+    if (result == 0 && count[SUT])
+        qsort(o[SUT], count[SUT], sizeof(*o[SUT]), by_key);
     for (uint32_t i = 0; result == 0 && i < count[REF]; i++) {
-        uint32_t at, best = TABLE_NONE;
+        const struct orphan *ref = &o[REF][i];
+        uint32_t first = find_key(o[SUT], count[SUT], ref->key), best = first;
 
-        if (matched_row(&m->objects, REF, o[REF][i].object))
+        if (first == count[SUT] || o[SUT][first].key != ref->key ||
+            matched_row(&m->objects, REF, ref->object))
             continue;
-        for (uint32_t j = table_first(&by_key, o[REF][i].key, &at); j != TABLE_NONE;
-             j = table_next(&by_key, o[REF][i].key, &at))
-            if (!matched_row(&m->objects, SUT, o[SUT][j].object) && j < best)
-                best = j;
-        if (best == TABLE_NONE)
+        best += o[SUT][first].passed;
+        while (best < count[SUT] && o[SUT][best].key == ref->key &&
+               matched_row(&m->objects, SUT, o[SUT][best].object))
+            best++;
+        o[SUT][first].passed = best - first;
+        if (best == count[SUT] || o[SUT][best].key != ref->key)
             continue;
-        table_remove(&by_key, o[SUT][best].key, best);
-        result = match(m, o[REF][i].object, o[SUT][best].object, MATCH_FIRST, path_of_operation,
-                       o[REF][i].id, err);
+        result = match(m, ref->object, o[SUT][best].object, MATCH_FIRST, path_of_operation, ref->id,
+                       err);
         if (result == 0)
             result = follow(m, err);
     }
-    table_free(&by_key);
     free(o[REF]);
     free(o[SUT]);
     return result;

@@ -252,22 +252,6 @@ static int read_anchors(struct pairs *p, struct err *err)
 
 /* --- the run */
 
-static const char make_changed[] =
-    "CREATE TEMP TABLE changed%d AS SELECT e.parent AS parent, e.name AS name,"
-    " ifnull(o.call_time, o.reply_time) AS call, ifnull(o.reply_time, o.call_time + 60000000000)"
-    " AS reply FROM %s.name_event e JOIN %s.operation o ON o.id = e.operation"
-    " WHERE e.event <> 1 AND e.parent IS NOT NULL;"
-    "CREATE INDEX temp.changed%d_by_parent ON changed%d (parent, reply);";
-
-/* Rows are in the order of calls. */
-static const char make_parts[] =
-    "CREATE TEMP TABLE listing_part (listing INTEGER, side INTEGER, id INTEGER);"
-    "INSERT INTO temp.listing_part SELECT a.listing, a.ref IS NULL, ifnull(a.ref, a.sut)"
-    " FROM main.alignment a LEFT JOIN ref.operation r ON r.id = a.ref"
-    " LEFT JOIN sut.operation s ON s.id = a.sut WHERE a.kind = 3 AND a.listing IS NOT NULL"
-    " ORDER BY ifnull(r.call_time, s.call_time), 3;"
-    "CREATE INDEX temp.listing_part_in_order ON listing_part (listing, side);";
-
 static int prepare(struct pairs *p, struct err *err)
 {
     static const char *const rows[SIDES] = {
@@ -278,15 +262,9 @@ static int prepare(struct pairs *p, struct err *err)
 
     for (int side = 0; side < SIDES; side++) {
         const char *schema = p->c->side[side].schema;
-        char sql[768];
+        char sql[192];
 
-        snprintf(sql, sizeof(sql), make_changed, side + 1, schema, schema, side + 1, side + 1);
-        if (tables_run(db, sql, err) < 0 || tables_prepare(db, rows[side], &p->row[side], err) < 0)
-            return -err->code;
-        snprintf(sql, sizeof(sql),
-                 "SELECT name FROM temp.changed%d WHERE parent = ?1 AND reply >= ?2 AND call <= ?3",
-                 side + 1);
-        if (tables_prepare(db, sql, &p->changed[side], err) < 0)
+        if (tables_prepare(db, rows[side], &p->row[side], err) < 0)
             return -err->code;
         snprintf(sql, sizeof(sql),
                  "SELECT id FROM %s.object WHERE handle = ?1 AND server ="
@@ -295,12 +273,7 @@ static int prepare(struct pairs *p, struct err *err)
         if (tables_prepare(db, sql, &p->handle[side], err) < 0)
             return -err->code;
     }
-    if (tables_run(db, make_parts, err) < 0)
-        return -err->code;
-    return tables_prepare(db,
-                          "SELECT rowid, id FROM temp.listing_part WHERE listing = ?1 AND side = ?2"
-                          " AND rowid > ?3 ORDER BY rowid",
-                          &p->listing, err);
+    return listing_prepare(p, err);
 }
 
 static int read_all(struct pairs *p, struct err *err)

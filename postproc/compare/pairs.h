@@ -101,7 +101,8 @@ struct pairs {
     struct pair pair;
     const struct half *told[SIDES]; /* replies with what is compared; NULL: the pair's own */
     sqlite3_stmt *unsync, *resync, *listing, *row[SIDES], *handle[SIDES], *changed[SIDES],
-        *torn[SIDES];
+        *torn[SIDES], *writes[SIDES];
+    int64_t longest[SIDES]; /* ns that a change of a name took at most */
 };
 
 /* --- pairs.c */
@@ -177,6 +178,14 @@ int sync_put_row(struct pairs *p, uint32_t row, enum unsynchronized_what what,
                  enum withheld_reason reason, struct bytes name, uint64_t start, uint64_t end,
                  int64_t *id, struct err *err);
 int sync_end_row(struct pairs *p, int64_t id, bool known, uint64_t withheld, struct err *err);
+
+/* The end of a byte range. */
+static inline uint64_t range_end(uint64_t start, uint64_t length)
+{
+    return length > UINT64_MAX - start ? UINT64_MAX : start + length;
+}
+/* sync_writes.c: whether the bytes of the pair were written last by different requests. */
+bool sync_last_writes_differ(struct pairs *p);
 
 /* --- sync_names.c: what names stand for */
 
@@ -255,6 +264,8 @@ int elements_compare_names(struct fields *f, const struct item *list, struct ele
 
 /* --- listing.c */
 
+/* Before the first one; finds out when names were changed. */
+int listing_prepare(struct pairs *p, struct err *err);
 /* A pair that begins listings of a directory: with all their parts. */
 int listing_compare(struct pairs *p, struct fields *f, struct err *err);
 

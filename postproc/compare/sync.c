@@ -48,6 +48,8 @@ void sync_close(struct pairs *p)
     sync_names_close(p);
     sqlite3_finalize(p->unsync);
     sqlite3_finalize(p->resync);
+    sqlite3_finalize(p->writes[REF]);
+    sqlite3_finalize(p->writes[SUT]);
 }
 
 uint32_t sync_object(const struct pairs *p, enum whose whose)
@@ -139,11 +141,6 @@ void sync_reads_known(struct pairs *p, enum whose whose, uint32_t row)
         p->states[row].reads = *reads;
 }
 
-static uint64_t range_end(uint64_t start, uint64_t length)
-{
-    return length > UINT64_MAX - start ? UINT64_MAX : start + length;
-}
-
 int sync_data(struct pairs *p)
 {
     const struct effect *e = &p->pair.half[REF].effect;
@@ -154,7 +151,9 @@ int sync_data(struct pairs *p)
     if (is_lost(p, p->pair.object, UNSYNC_DATA) && e->offset < s->end &&
         range_end(e->offset, e->count) > s->start)
         return s->reason[AT_DATA];
-    return p->pair.object && p->pair.state[0] != s->accepted ? WITHHELD_ORDER : 0;
+    if (p->pair.object && p->pair.state[0] != s->accepted)
+        return WITHHELD_ORDER;
+    return p->pair.object && sync_last_writes_differ(p) ? WITHHELD_ORDER : 0;
 }
 
 /* --- rows of unsynchronized */
