@@ -15,6 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* KiB.  A result is written and read from front to back and needs little; and what SQLite sorts, it
+ * sorts in pieces of the size of main's cache: twice as fast in those that the processor's own
+ * cache holds as in those of 64 MiB. */
+enum { CACHE_MAIN = 4096, CACHE_TEMP = 32768 };
+
 __asm__(".pushsection .rodata\n"
         ".balign 16\n"
         "nfsdigest_compare_sql:\n"
@@ -161,7 +166,7 @@ int result_create(struct result_file **file, const char *out, sqlite3 **db, stru
     const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE |
                       SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
     struct result_file *f = calloc(1, sizeof(*f));
-    char sql[256];
+    char sql[384];
 
     *file = f;
     *db = NULL;
@@ -174,9 +179,10 @@ int result_create(struct result_file **file, const char *out, sqlite3 **db, stru
     *db = f->db;
     snprintf(sql, sizeof(sql),
              "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-             "PRAGMA cache_size = -65536; PRAGMA temp.cache_size = -65536;"
+             "PRAGMA temp.page_size = 16384; PRAGMA temp.journal_mode = OFF;"
+             "PRAGMA cache_size = -%d; PRAGMA temp.cache_size = -%d; PRAGMA temp_store = FILE;"
              "PRAGMA application_id = %d; PRAGMA user_version = %d;",
-             COMPARE_APPLICATION_ID, COMPARE_VERSION);
+             CACHE_MAIN, CACHE_TEMP, COMPARE_APPLICATION_ID, COMPARE_VERSION);
     if (tables_run(f->db, sql, err) < 0 || run_section(f->db, "tables", err) < 0)
         return -err->code;
     return result_fill_codes(f->db, err);
