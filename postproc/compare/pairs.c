@@ -193,6 +193,7 @@ static int compare_results(struct pairs *p, struct fields *f, struct err *err)
         for (int side = 0; side < SIDES; side++) /* several servers may have equal handles */
             sqlite3_bind_int64(p->handle[side], 2, p->pair.half[side].effect.object);
         return listing_compare(p, f, err);
+    }
     return fields_compare(f, (struct span){ ref->result.items, ref->result.count },
                           (struct span){ sut->result.items, sut->result.count }, err);
 }
