@@ -35,7 +35,7 @@ struct name_change {
 struct lanes {
     struct compare *c;
     int side;
-    sqlite3_stmt *select, *lane, *part, *overlap, *alone, *gone;
+    sqlite3_stmt *select, *lane, *part, *overlap, *alone, *gone, *root;
     struct overlap overlaps;
     struct clock_side *clock;
     struct body body;
@@ -64,6 +64,7 @@ static const char make_tables[] =
     "CREATE TEMP TABLE overlap%d (id INTEGER PRIMARY KEY, bits INTEGER);"
     "CREATE TEMP TABLE alone%d (id INTEGER PRIMARY KEY, reason INTEGER, client INTEGER);"
     "CREATE TEMP TABLE gone%d (operation INTEGER, object INTEGER);"
+    "CREATE TEMP TABLE root%d (name INTEGER PRIMARY KEY);"
     "INSERT INTO temp.gone%d SELECT operation, object FROM %s.name_event"
     " WHERE event = 3 AND object IS NOT NULL AND operation IS NOT NULL;"
     "CREATE INDEX temp.gone%d_by_operation ON gone%d (operation, object);";
@@ -272,13 +273,16 @@ static int note_changes(struct lanes *l, const struct effect *e, uint32_t gone, 
 }
 
 /* An entry of a directory is a thing of its own: its requests are aligned by themselves.  So are
- * those that go on with a listing whose beginning is not known, and those of each caller. */
+ * those that go on with a listing whose beginning is not known, and those of each caller;
+ * and each path that is mounted. */
 static int64_t name_of(const struct lanes *l, const struct effect *e)
 {
     uint64_t caller = (uint64_t)sqlite3_column_int64(l->select, COL_CALLER), name = 0;
 
     if (e->procedure->result->roles & ROLE_ENTRY && e->asked.cookie)
         name = NAME_FURTHER;
+    else if (e->roles & ROLE_ROOT_PATH)
+        name = XXH3_64bits(e->root_path.data, e->root_path.len);
     else if (l->names_count && e->name_role && e->roles & ROLE_PARENT)
         name = XXH3_64bits(e->name.data, e->name.len);
     return (int64_t)(caller ? XXH3_64bits_withSeed(&name, sizeof(name), caller) : name);
@@ -288,6 +292,7 @@ static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uin
                     struct err *err)
 {
     uint64_t key;
+    int64_t name = name_of(l, e);
     struct bytes digest = db_column_bytes(l->select, ROW_DATA_DIGEST);
     bool asks_data = e->procedure->arguments->has_data;
     struct places *places;
@@ -298,7 +303,7 @@ static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uin
     sqlite3_bind_int64(l->lane, 1, e->object);
     sqlite3_bind_int64(l->lane, 2, client);
     key = body_request_key(&l->body, asks_data ? digest.data : NULL, digest.len);
-    sqlite3_bind_int64(l->lane, 3, name_of(l, e));
+    sqlite3_bind_int64(l->lane, 3, name);
     sqlite3_bind_int64(l->lane, 4, e->call_time);
     sqlite3_bind_int64(l->lane, 5, e->id);
     sqlite3_bind_int64(l->lane, 6, (int64_t)key);
@@ -316,7 +321,12 @@ static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uin
     sqlite3_bind_int64(l->lane, 17, of_object(l, l->last, e->object));
     if (note_changes(l, e, gone, key, err) < 0)
         return -err->code;
-    return tables_step(l->c->db, l->lane, err);
+    if (tables_step(l->c->db, l->lane, err) < 0)
+        return -err->code;
+    if (!(e->roles & ROLE_ROOT_PATH))
+        return 0;
+    sqlite3_bind_int64(l->root, 1, name);
+    return tables_step(l->c->db, l->root, err);
 }
 
 static int take_row(struct lanes *l, struct err *err)
@@ -369,7 +379,7 @@ static int prepare_all(struct lanes *l, struct err *err)
     int n = l->side + 1, result;
     int64_t objects;
     char count[64];
-    char *sql = sqlite3_mprintf(make_tables, n, n, n, n, n, n, s->schema, n, n);
+    char *sql = sqlite3_mprintf(make_tables, n, n, n, n, n, n, n, s->schema, n, n);
     char *where =
         s->server ? sqlite3_mprintf(" WHERE o.server = %Q", s->server) : sqlite3_mprintf("");
     char *select =
@@ -388,6 +398,7 @@ static int prepare_all(struct lanes *l, struct err *err)
         prepare(l, "INSERT INTO temp.part%d VALUES (?,?,?,?)", &l->part, err) < 0 ||
         prepare(l, "INSERT INTO temp.overlap%d VALUES (?,?)", &l->overlap, err) < 0 ||
         prepare(l, "INSERT INTO temp.alone%d VALUES (?,?,?)", &l->alone, err) < 0 ||
+        prepare(l, "INSERT OR IGNORE INTO temp.root%d VALUES (?)", &l->root, err) < 0 ||
         prepare(l, "SELECT object FROM temp.gone%d WHERE operation = ?", &l->gone, err) < 0)
         return -err->code;
     l->names_count = wire_each_field(find_name, (void *)l->c->rules) != 0;
@@ -426,6 +437,14 @@ static int read_side(struct lanes *l, struct err *err)
     return tables_run(l->c->db, sql, err);
 }
 
+/* Paths that only one side mounts go in the order of the requests. */
+static const char join_roots[] =
+    "UPDATE temp.lane1 SET name = 0 WHERE object = 0 AND name IN"
+    " (SELECT name FROM temp.root1 EXCEPT SELECT name FROM temp.root2);"
+    "UPDATE temp.lane2 SET name = 0 WHERE object = 0 AND name IN"
+    " (SELECT name FROM temp.root2 EXCEPT SELECT name FROM temp.root1);"
+    "DROP TABLE temp.root1; DROP TABLE temp.root2;";
+
 int lanes_read(struct compare *c, struct err *err)
 {
     int result = 0;
@@ -450,6 +469,7 @@ int lanes_read(struct compare *c, struct err *err)
         sqlite3_finalize(l->overlap);
         sqlite3_finalize(l->alone);
         sqlite3_finalize(l->gone);
+        sqlite3_finalize(l->root);
         if (result == 0)
             result = tables_run(c->db, "COMMIT", err);
         overlap_free(&l->overlaps);
@@ -463,5 +483,5 @@ int lanes_read(struct compare *c, struct err *err)
         free(l->clock);
         free(l);
     }
-    return result;
+    return result == 0 ? tables_run(c->db, join_roots, err) : result;
 }

@@ -259,7 +259,8 @@ def other_rules(folder, original):
                                (1, "ignored if procedure=WRITE", ["value"]),
                                (1, f"ignored if ref={number(result, 92)}", []),
                                (1, f"ignored if sut={number(result, 92)}", ["value"])):
-        rules.write_text(f"[fields]\n{field} = {text}\n")
+        path = "*.resok.count" if "WRITE" in text else field
+        rules.write_text(f"[fields]\n{path} = {text}\n")
         shutil.copy(original, altered)
         with sqlite3.connect(altered) as db:
             db.execute("UPDATE operation SET result = ? WHERE id = ?", (add(92, more)(result), op))
