@@ -6,10 +6,12 @@
 #include "compare/rules.h"
 #include "report/annotate.h"
 #include "report/html.h"
+#include "report/outputs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char about[] =
@@ -25,7 +27,7 @@ static const char about[] =
     "exit\n"
     "code is 1 if there are any.\n";
 
-enum { LIST_MAX = 64 };
+enum { LIST_MAX = 64, EXAMPLES_MAX = 3 }; /* as many examples as a result has */
 
 /* An option that may come several times. */
 struct text_list {
@@ -48,6 +50,16 @@ static int add_text(void *to, const char *value, struct err *err)
         return err_set(err, ERR_USAGE, "an option comes more than %d times", LIST_MAX);
     list->texts[list->count++] = value;
     return 0;
+}
+
+static int set_examples(void *to, const char *value, struct err *err)
+{
+    if (set_count(to, value, err) < 0)
+        return -err->code;
+    return *(uint64_t *)to <= EXAMPLES_MAX
+               ? 0
+               : err_set(err, ERR_USAGE, "%s: a result has 0 to %d examples of each group", value,
+                         EXAMPLES_MAX);
 }
 
 static int print(sqlite3 *result, const struct compare_args *a, struct err *err)
@@ -81,6 +93,52 @@ static int check_operands(const struct compare_args *a, int count, char **operan
             return err_set(err, ERR_INPUT, "%s: the result of a comparison, not a trace database",
                            operands[i]);
     return again;
+}
+
+/* The report of the comparison goes there. */
+static bool is_standard_output(const char *path)
+{
+    struct stat a, b;
+
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &a) == 0 && fstat(STDOUT_FILENO, &b) == 0 && !S_ISCHR(a.st_mode) &&
+            a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+}
+
+static int check_outputs(const struct compare_args *a, int count, char **operands, bool again,
+                         struct err *err)
+{
+    static const char result[] = "the result", database[] = "the trace database";
+    const struct {
+        const char *option, *path;
+    } written[] = { { "--output", a->output }, { "--html", a->html } };
+    const char *const sides[SIDES] = { operands[0], operands[count - 1] };
+    struct outputs o = { .count = 0 };
+    int code = 0;
+
+    for (int i = 0; code == 0 && i < count; i++)
+        if ((code = outputs_reads(&o, again ? result : database, operands[i],
+                                  again ? "--output" : NULL, err)) == 0)
+            code = outputs_names(&o, operands[i], err);
+    if (code == 0 && a->noise && (code = outputs_reads(&o, database, a->noise, NULL, err)) == 0)
+        code = outputs_names(&o, a->noise, err);
+    for (uint32_t i = 0; code == 0 && i < a->rules.count; i++)
+        if (rules_is_file(a->rules.texts[i]))
+            code = outputs_reads(&o, "the rule file", a->rules.texts[i], NULL, err);
+    for (int i = 0; code == 0 && i < 2; i++) {
+        if (!written[i].path)
+            continue;
+        code = is_standard_output(written[i].path)
+                   ? err_set(err, ERR_USAGE, "%s %s: standard output is for the report",
+                             written[i].option, written[i].path)
+                   : outputs_writes(&o, written[i].option, written[i].path, err);
+    }
+    if (code == 0 && a->annotate)
+        code = outputs_annotates(&o, a->annotate, sides, again ? 1 : SIDES, err);
+    if (code == 0)
+        code = outputs_check(&o, err);
+    outputs_free(&o);
+    return code;
 }
 
 /* Reports are made of the stored result, by a connection that knows nothing else. */
@@ -129,6 +187,8 @@ static int run(const struct compare_args *a, int count, char **operands, struct 
 
     if (again < 0)
         return again;
+    if (check_outputs(a, count, operands, again, err) < 0)
+        return -err->code;
     if (!output && (a->html || a->annotate)) {
         if (temporary(kept, sizeof(kept), err) < 0)
             return -err->code;
@@ -148,11 +208,12 @@ static int run(const struct compare_args *a, int count, char **operands, struct 
 
 int cmd_compare(int argc, char **argv, struct err *err)
 {
-    struct compare_args a = { .examples = 3 };
+    struct compare_args a = { .examples = EXAMPLES_MAX };
     const struct arg own[] = {
         { 'r', "rules", "RULES",
-          "further rules, which override: linux-knfsd, ganesha, or a file\n(with a / or . in its "
-          "name); may come several times",
+          "further rules, which override: linux-knfsd, ganesha, anonymized,\nor a file (with a / "
+          "or "
+          ". in its name); may come several times",
           add_text, &a.rules },
         { 'o', "output", "OUT.db", "keep the result (schemas/compare.sql)", set_text, &a.output },
         { 0, "ref-server", "ADDRESS", "the reference is this server of REF", set_text,
@@ -167,7 +228,7 @@ int cmd_compare(int argc, char **argv, struct err *err)
           "a second run of the reference: what differs between these\nis noise", set_text,
           &a.noise },
         { 'e', "examples", "N", "examples of each group: at most 3, which is the default",
-          set_count, &a.examples },
+          set_examples, &a.examples },
         { 's', "summary", NULL, "the table, without examples", set_flag, &a.summary },
         { '1', "one-sided", NULL, "list each operation that only one side has", set_flag,
           &a.one_sided },

@@ -5,6 +5,7 @@
 #include "compare/compare.h"
 #include "report/annotate.h"
 #include "report/html.h"
+#include "report/outputs.h"
 #include "wire/field.h"
 
 #include <string.h>
@@ -42,6 +43,26 @@ static int check_args(const struct report_args *a, int count, struct err *err)
     return 0;
 }
 
+static int check_outputs(const struct report_args *a, int count, char **operands, struct err *err)
+{
+    const char *const result = operands[0];
+    struct outputs o = { .count = 0 };
+    int code = outputs_reads(&o, "the result", result, NULL, err);
+
+    if (code == 0)
+        code = outputs_names(&o, result, err);
+    for (int i = 1; code == 0 && i < count; i++)
+        code = outputs_reads(&o, "the capture", operands[i], NULL, err);
+    if (code == 0 && a->html)
+        code = outputs_writes(&o, "--html", a->html, err);
+    if (code == 0 && a->annotate)
+        code = outputs_annotates(&o, a->annotate, &result, 1, err);
+    if (code == 0)
+        code = outputs_check(&o, err);
+    outputs_free(&o);
+    return code;
+}
+
 int cmd_report(int argc, char **argv, struct err *err)
 {
     struct report_args a = { 0 };
@@ -63,6 +84,8 @@ int cmd_report(int argc, char **argv, struct err *err)
     if (code != 1)
         return code;
     code = check_args(&a, argc - first, err);
+    if (code == 0)
+        code = check_outputs(&a, argc - first, argv + first, err);
     if (code == 0)
         code = compare_open(argv[first], &result, err);
     if (code == 0 && a.annotate)

@@ -28,10 +28,19 @@ struct annotated {
     uint64_t frames, commented;
 };
 
+/* Calls |take| with each name that will be written for |path|: for a result, the one of |dbs|, or
+ * before there is one for the databases of ref and sut.  -ERR_USAGE: what report_annotate cannot
+ * do without captures being named, as for databases of records. */
+int annotate_names(sqlite3 *const *dbs, uint32_t count, const char *path,
+                   int (*take)(void *ctx, const char *name, struct err *err), void *ctx,
+                   struct err *err);
+
 /* |captures|: where the captures are, which are known by their digests, however they are
- * compressed; with |count| 0 they are sought under the names that the result has.  |made| (may
- * be NULL) is called for each file that was written.  -ERR_INPUT: a capture is not there, or not
- * what it was. */
+ * compressed; with |count| 0 they are sought under the names that the result has.  A side that was
+ * ingested from records (.nfsr) needs the one capture that these were made of, which is known by
+ * the number of its frames and the times of those with discrepancies.  |made| (may be NULL) is
+ * called for each file that was written.  -ERR_INPUT: a capture is not there, or not what it was.
+ */
 int report_annotate(sqlite3 *result, const char *path, const char *const *captures, uint32_t count,
                     void (*made)(void *ctx, const struct annotated *file), void *ctx,
                     struct err *err);

@@ -290,6 +290,38 @@ def check_named(folder, result):
     expect(not left, "left behind:", left)
 
 
+def check_records(folder):
+    """Databases of records: their captures are given, and known by their frames."""
+    place = folder / "records"
+    place.mkdir()
+    names = "mem-libnfs-all22", "vfs-libnfs-all22"
+    captures = [plain(name, place) for name in names]
+    for side, capture in zip(("ref", "sut"), captures):
+        code, said = run("record", "-o", place / (side + ".nfsr"), capture)
+        expect(code == 0, "record", code, said)
+        ingest(place / (side + ".db"), place / (side + ".nfsr"))
+    ingest(place / "capture.db", captures[1])
+    for name, sut in ("both", "sut.db"), ("half", "capture.db"):
+        result = place / (name + "-r.db")
+        compare(result, place / "ref.db", place / sut)
+        code, said = run("report", result, *reversed(captures), "--annotate",
+                         place / (name + ".pcapng"))
+        expect(code == 0 and "442 frames" in said and "441 frames" in said, name, code, said)
+        for number, side, words in (1, "ref", "this is the reference"), (2, "sut", "this is the sys"):
+            copy = place / ("%s-%s.pcapng" % (name, side))
+            check_comments(copy, wanted(result, number), words)
+            check_same(captures[number - 1], copy)
+    # as many frames, at other times; one less
+    capfile.write_pcap(place / "later.pcap", [p._replace(time=p.time + 1000)
+                                              for p in capfile.read(captures[0])])
+    capfile.write_pcap(place / "less.pcap", capfile.read(captures[0])[:-1])
+    for other in "later.pcap", "less.pcap":
+        code, said = run("report", place / "both-r.db", captures[1], place / other, "--annotate",
+                         place / "y.pcapng")
+        expect(code == 3 and other in said and "not one of the captures" in said, other, code, said)
+    expect(not list(place.glob("y*")), "left behind")
+
+
 def check_odd(folder, order):
     """pcapng of every kind of block."""
     place = folder / ("odd" + {"<": "little", ">": "big"}[order])
@@ -385,6 +417,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="annotate.") as scratch:
         folder = pathlib.Path(scratch)
         check_named(folder, check_pair(folder))
+        check_records(folder)
         check_odd(folder, "<")
         place = check_odd(folder, ">")
         expect(len(kinds) == 4, "packets with comments were of", kinds)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/report/annotate_parts.h
+ *
+ * What the files of annotating share: annotate_targets.c finds the captures and the names of their
+ * copies, annotate.c writes these.
+ */
+#ifndef NFSDIGEST_REPORT_ANNOTATE_PARTS_H
+#define NFSDIGEST_REPORT_ANNOTATE_PARTS_H
+
+#include "base/output.h"
+#include "capture/input.h"
+#include "report/annotate.h"
+
+#include <stdbool.h>
+
+enum { SIDE_REF = 1, SIDE_SUT = 2 };
+
+/* A capture that is to be copied: a source of one side, or the same one of both. */
+struct target {
+    uint8_t digest[INPUT_DIGEST_LEN];
+    int64_t source[3]; /* by side; 0: none */
+    uint64_t frames;
+    bool records; /* an .nfsr stream, with the digest of that, until its capture is found */
+    char *name, *found, *path; /* as the result has it, where it is, what is made of it */
+    struct output *output;
+    uint64_t copied, commented;
+};
+
+struct annotate {
+    sqlite3 *db;
+    struct err *err;
+    struct target *targets;
+    uint32_t count;
+    sqlite3_stmt *row; /* discrepancies of the capture at hand, by frame */
+    bool has_row;
+};
+
+static inline int annotate_no_memory(struct annotate *a)
+{
+    return err_set(a->err, ERR_SYSTEM, "out of memory for a report");
+}
+
+/* |path| is that of --annotate.  annotate_finish also after an error. */
+int annotate_start(struct annotate *a, const char *path);
+void annotate_finish(struct annotate *a);
+
+/* The captures of the result, where they are, and what becomes of them. */
+int annotate_targets(struct annotate *a, const char *path, const char *const *captures,
+                     uint32_t count);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/report/outputs.h
+ *
+ * What a command is going to write must not take the place of anything that it reads, nor of what
+ * that names: databases, captures, results, rule files.  All of it is told first, then checked,
+ * before any work.
+ *
+ *     outputs_reads, outputs_names, outputs_writes ...; outputs_check; outputs_free
+ *
+ * Files are the same by device and inode, or, if they are not there yet, by their resolved names.
+ * What is neither a regular file nor absent (a pipe, a device, "-") is written in place and is no
+ * matter.
+ */
+#ifndef NFSDIGEST_REPORT_OUTPUTS_H
+#define NFSDIGEST_REPORT_OUTPUTS_H
+
+#include "base/err.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct outputs_file;
+
+struct outputs {
+    struct outputs_file *files;
+    uint32_t count, cap;
+};
+
+/* An input; |what| is it in messages ("the trace database") and must live as long.  |option| may
+ * replace it ("--output"); NULL: none may. */
+int outputs_reads(struct outputs *o, const char *what, const char *path, const char *option,
+                  struct err *err);
+
+/* What a trace database or a result names, as far as it is there.  A file that is neither names
+ * nothing: whoever reads it will say so. */
+int outputs_names(struct outputs *o, const char *path, struct err *err);
+
+/* An output.  -ERR_USAGE: an empty name. */
+int outputs_writes(struct outputs *o, const char *option, const char *path, struct err *err);
+
+/* What report_annotate will make of |path| and a result, or the databases of ref and of sut. */
+int outputs_annotates(struct outputs *o, const char *path, const char *const *databases,
+                      uint32_t count, struct err *err);
+
+/* -ERR_USAGE, naming both, when an output is something else. */
+int outputs_check(const struct outputs *o, struct err *err);
+
+void outputs_free(struct outputs *o);
+
+#endif
