@@ -151,9 +151,13 @@ CREATE TABLE cluster (
     reason TEXT NOT NULL,           -- explanation in words
     count INTEGER NOT NULL,         -- discrepancies
     compared INTEGER NOT NULL,      -- comparisons of this field in this procedure
-    noise_count INTEGER,            -- the same difference between two runs of the reference;
-    noise_compared INTEGER,         -- NULL without --noise
-    is_noise INTEGER NOT NULL       -- 1: no more frequent than between two runs of the reference
+    -- the same difference, in either direction, between two runs of the reference: of the same kind,
+    -- procedure and field, and in the same words, but for ref and sut (larger and smaller, later and
+    -- earlier, more and fewer), and for the order of a pair of values or statuses.  NULL: without --noise,
+    -- and for what is found only under the rules of a later comparison
+    noise_count INTEGER,
+    noise_compared INTEGER,         -- comparisons there
+    is_noise INTEGER NOT NULL       -- 1: both directions together are not more than twice as frequent here
 ) STRICT;
 
 -- Examples of a cluster, and the operations that lead to each: what a minimal reproduction does.

@@ -82,47 +82,6 @@ static int compare_first(struct compare *c, const struct compare_options *o, str
     return pairs_compare(c, err);
 }
 
-/* --- noise: the reference against its second run */
-
-static const char put_noise[] =
-    "UPDATE main.cluster SET"
-    " noise_count = (SELECT ifnull(sum(n.count), 0) FROM noise.cluster n WHERE n.kind = "
-    "cluster.kind"
-    "  AND n.operation = cluster.operation AND n.field = cluster.field),"
-    " noise_compared = ifnull((SELECT sum(n.equal + n.different) FROM noise.compared n WHERE"
-    "  n.program = cluster.program AND n.version = cluster.version AND"
-    "  n.procedure = cluster.procedure AND n.field = cluster.field),"
-    "  (SELECT count(*) FROM noise.alignment WHERE kind = 1));"
-    /* not more than twice as often: two runs are a small sample */
-    "UPDATE main.cluster SET is_noise = noise_count > 0 AND noise_compared > 0 AND"
-    " 1.0 * count / max(compared, 1) <= 2.0 * noise_count / noise_compared;"
-    "INSERT INTO main.side SELECT 3, 'noise', database, path, server, digest, operations,"
-    " first_time, last_time, clock_offset, clock_error, granularity FROM noise.side WHERE id = 2;"
-    "INSERT INTO main.source SELECT 3, id, name, digest, frames FROM noise.source WHERE side = 2;";
-
-static int add_noise(struct compare *c, const struct compare_options *o, const char *path,
-                     struct err *err)
-{
-    struct compare_options options = { .side = { o->side[REF], o->noise },
-                                       .rules = o->rules,
-                                       .rule_count = o->rule_count };
-    sqlite3_stmt *stmt;
-    sqlite3 *noise = NULL;
-    int result = compare_run(&options, path, &noise, err);
-
-    sqlite3_close(noise);
-    if (result < 0)
-        return err_prefix(err, "--noise");
-    if (tables_prepare(c->db, "ATTACH ?1 AS noise", &stmt, err) < 0)
-        return -err->code;
-    db_bind_text(stmt, 1, path);
-    result = tables_step(c->db, stmt, err);
-    sqlite3_finalize(stmt);
-    if (result == 0)
-        result = tables_run(c->db, put_noise, err);
-    return result == 0 ? tables_run(c->db, "DETACH noise", err) : result;
-}
-
 /* --- */
 
 static int finish(struct result_file *file, sqlite3 **result, struct err *err)
@@ -156,7 +115,7 @@ int compare_run(const struct compare_options *o, const char *out, sqlite3 **resu
 
         code = result_temporary(path, sizeof(path), err);
         if (code == 0) {
-            code = add_noise(&c, o, path, err);
+            code = noise_measure(&c, o, path, err);
             result_remove(path);
         }
     }
@@ -243,15 +202,6 @@ static int check_requests(struct compare *c, struct err *err)
     return result;
 }
 
-/* Noise was measured under the old rules: it stays for what is found again. */
-static const char take_noise[] =
-    "UPDATE main.cluster SET (noise_count, noise_compared, is_noise) = (SELECT n.noise_count,"
-    " n.noise_compared, n.is_noise FROM old.cluster n WHERE n.kind = cluster.kind AND"
-    " n.operation = cluster.operation AND n.field = cluster.field AND"
-    " n.difference = cluster.difference) WHERE EXISTS (SELECT 1 FROM old.cluster n WHERE"
-    " n.kind = cluster.kind AND n.operation = cluster.operation AND n.field = cluster.field AND"
-    " n.difference = cluster.difference AND n.noise_count IS NOT NULL);";
-
 static int compare_second(struct compare *c, const char *in, const char *out, struct err *err)
 {
     struct compare_input input[SIDES] = { { NULL, NULL }, { NULL, NULL } };
@@ -278,7 +228,7 @@ static int compare_second(struct compare *c, const char *in, const char *out, st
     if (result == 0)
         result = pairs_compare(c, err);
     if (result == 0)
-        result = tables_run(c->db, take_noise, err);
+        result = noise_keep(c, err);
     if (result == 0)
         result = put_meta(c, err);
     for (int side = 0; side < SIDES; side++) {

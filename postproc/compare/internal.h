@@ -148,4 +148,13 @@ int match_run(struct compare *c, struct err *err);
 /* pairs.c: the second phase. */
 int pairs_compare(struct compare *c, struct err *err);
 
+/* noise.c: the columns of noise of table cluster. */
+/* Compares ref with |options->noise| into a result at |path|, which is the caller's. */
+int noise_measure(struct compare *c, const struct compare_options *options, const char *path,
+                  struct err *err);
+/* By what was measured for the result that is attached as "old". */
+int noise_keep(struct compare *c, struct err *err);
+/* A cluster's difference in words that are the same in either direction. */
+void noise_neutral(const char *difference, char text[COMPARE_TEXT_MAX]);
+
 #endif

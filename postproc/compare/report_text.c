@@ -140,7 +140,8 @@ static int show_clusters(struct printer *p, uint32_t examples)
             "SELECT c.id, c.count, c.operation, c.field, c.difference, c.reason, c.compared,"
             " k.text, (SELECT l.text || ', ' || f.name || ' line ' || l.line FROM rule l"
             "  JOIN rule_file f ON f.id = l.file WHERE l.id = c.rule), c.noise_count,"
-            " c.noise_compared FROM cluster c JOIN code k ON k.domain = 'kind'"
+            " c.noise_compared, EXISTS (SELECT 1 FROM side WHERE id = 3) FROM cluster c JOIN code "
+            "k ON k.domain = 'kind'"
             " AND k.value = c.kind ORDER BY c.id",
             &stmt, p->err) < 0)
         return -p->err->code;
@@ -151,8 +152,11 @@ static int show_clusters(struct printer *p, uint32_t examples)
                 column(stmt, 2), column(stmt, 3), column(stmt, 4), column(stmt, 1), column(stmt, 6),
                 column(stmt, 5), column(stmt, 8));
         if (sqlite3_column_type(stmt, 9) != SQLITE_NULL)
-            fprintf(p->out, "   between two runs of the reference: %s of %s\n", column(stmt, 9),
-                    column(stmt, 10));
+            fprintf(p->out, "   between two runs of the reference, in either direction: %s of %s\n",
+                    column(stmt, 9), column(stmt, 10));
+        else if (sqlite3_column_int(stmt, 11))
+            fputs("   between two runs of the reference: not known, other rules did not find it\n",
+                  p->out);
         if (show_rows(p, limited, id, "   examples:\n", show_example) < 0 ||
             show_rows(p, select_steps, id, "   what leads to the first (ref, sut):\n", show_step) <
                 0) {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: timeout=300 asan
 """nfsdigest compare on made traffic, of which is known what differs: two servers with equal handles
-in one capture."""
+in one capture; what a second run of the reference excuses."""
 
 import json
 import os
@@ -109,10 +109,90 @@ def equal_handles(folder):
               f"equal handles, ref {ref}: {found}")
 
 
+def lookups(folder, name, failed):
+    """100 LOOKUPs, of which some fail: {which: status}."""
+    trace = Trace()
+    for i in range(100):
+        trace.ask(LOOKUP, lookup_args(ROOT, f"f{i}"),
+                  lookup_fail(failed[i]) if i in failed else lookup_res(handle(100 + i), 100 + i))
+    return trace.ingest(folder / name)
+
+
+def noise_of_statuses(folder):
+    """A second run of the reference in which one LOOKUP failed excuses that failure in both
+    directions, up to twice as often, and no other one."""
+    jukebox, acces, perm = 10008, 13, 1
+    ref = lookups(folder, "ref.db", {})
+    noise = lookups(folder, "noise.db", {5: jukebox})
+    for name, failed, left in (("other", {50: acces, 51: perm}, {"NFS3_OK, NFS3ERR_ACCES",
+                                                                "NFS3_OK, NFS3ERR_PERM"}),
+                               ("beside", {50: acces, 51: jukebox}, {"NFS3_OK, NFS3ERR_ACCES"}),
+                               ("twice", {50: jukebox, 51: jukebox}, set()),
+                               ("thrice", {50: jukebox, 51: jukebox, 52: jukebox},
+                                {"NFS3_OK, NFS3ERR_JUKEBOX"})):
+        sut = lookups(folder, "sut.db", failed)
+        report = compare("--noise", noise, ref, sut, code=1 if left else 0)
+        check({g["difference"] for g in report["groups"] if not g["noise"]} == left,
+              f"noise, {name}: {report['groups']}")
+        check(all(g["noise_count"] == ("JUKEBOX" in g["difference"])
+                  and g["noise_compared"] == 100 for g in report["groups"]),
+              f"rates, {name}: {report['groups']}")
+    report = compare("--noise", ref, noise, ref, code=0)
+    check([(g["difference"], g["noise"]) for g in report["groups"]]
+          == [("NFS3ERR_JUKEBOX, NFS3_OK", True)], f"turned: {report['groups']}")
+
+
+def sizes(folder, name, more):
+    """100 GETATTRs of a file of 4096 bytes, or of more: {which: how much}."""
+    trace = Trace()
+    for i in range(100):
+        trace.ask(GETATTR, getattr_args(ROOT), getattr_res(1, REG, 4096 + more.get(i, 0)))
+    return trace.ingest(folder / name)
+
+
+def noise_of_values(folder):
+    """Values count in either direction; both directions are judged together, and again when a stored
+    result is compared under other rules."""
+    out, again, rules = folder / "out.db", folder / "again.db", folder / "mine.conf"
+    ref, noise = sizes(folder, "ref.db", {}), sizes(folder, "noise.db", {5: 1000, 6: -1000})
+
+    def told(report):
+        return [(g["difference"], g["count"], g["noise_count"], g["noise"]) for g in report["groups"]]
+
+    for more, wanted in (({7: -900, 8: -900}, [("sut smaller", 2, 2, True)]),
+                         ({7: 900, 8: -900}, [("sut larger", 1, 2, True),
+                                              ("sut smaller", 1, 2, True)]),
+                         ({7: 1, 8: 1, 9: 1, 10: -1, 11: -1}, [("sut larger", 3, 2, False),
+                                                               ("sut smaller", 2, 2, False)])):
+        sut = sizes(folder, "sut.db", more)
+        report = compare("--noise", noise, ref, sut, code=0 if wanted[0][3] else 1)
+        check(told(report) == wanted, f"values {more}: {told(report)}")
+
+    # 90 differ, all but two of them by less than the other rules let pass
+    more = {i: 100 for i in range(10, 100)} | {50: 1000, 51: -1000}
+    sut = sizes(folder, "sut.db", more)
+    check(told(compare("-o", out, "--noise", noise, ref, sut, code=1))
+          == [("sut larger", 89, 2, False), ("sut smaller", 1, 2, False)], "before")
+    rules.write_text("[classes]\nsize = tolerance 500\n")
+    check(told(compare("-o", again, "-r", rules, out, code=0))
+          == [("sut larger", 1, 2, True), ("sut smaller", 1, 2, True)], "fewer than before")
+    check(told(compare(again, code=1)) == [("sut larger", 89, 2, False),
+                                           ("sut smaller", 1, 2, False)], "and again as many")
+    # what no rule found before, nobody knows the noise of
+    rules.write_text("[classes]\nsize = ignored\n")
+    check(told(compare("-o", out, "-r", rules, "--noise", noise, ref, sut, code=0)) == [], "none")
+    check(told(compare("-o", again, out, code=1))
+          == [("sut larger", 89, None, False), ("sut smaller", 1, None, False)], "new groups")
+    text = run("compare", again, code=1).stdout
+    check(text.count("between two runs of the reference: not known") == 2, f"new groups: {text}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         equal_handles(folder)
+        noise_of_statuses(folder)
+        noise_of_values(folder)
     return 1 if failures else 0
 
 
