@@ -121,7 +121,33 @@ static const char select_totals[] =
     " (SELECT ifnull(sum(count), 0) FROM cluster WHERE is_noise),"
     " (SELECT ifnull(sum(count), 0) FROM withheld),"
     " (SELECT count(DISTINCT object) FROM unsynchronized),"
-    " (SELECT ifnull(sum(equal + different + withheld), 0) FROM compared)";
+    " (SELECT ifnull(sum(equal + different + withheld), 0) FROM compared),"
+    " (SELECT ifnull(sum(equal + different), 0) FROM compared)";
+
+/* The columns of select_totals. */
+enum { PAIRS = 0, REF_ALONE = 2, SUT_ALONE = 3, FOUND = 5, NOISE = 6, WITHHELD = 7, DECIDED = 10 };
+
+/* Nobody learns that two servers are alike from what was not compared. */
+static void put_verdict(struct html *h, sqlite3_stmt *row)
+{
+    int64_t pairs = sqlite3_column_int64(row, PAIRS), decided = sqlite3_column_int64(row, DECIDED);
+    bool hardly = sqlite3_column_int64(row, REF_ALONE) > pairs ||
+                  sqlite3_column_int64(row, SUT_ALONE) > pairs ||
+                  sqlite3_column_int64(row, WITHHELD) > decided;
+    const char *how = "good", *text = "The two servers answer alike.";
+
+    if (sqlite3_column_int64(row, FOUND) > sqlite3_column_int64(row, NOISE)) {
+        how = "bad";
+        text = "The two servers do not answer alike.";
+    } else if (!pairs || !decided) {
+        how = "unknown";
+        text = "Nothing was compared.";
+    } else if (hardly) {
+        how = "unknown";
+        text = "What was compared was answered alike, but most was not compared.";
+    }
+    page_put(&h->page, "<p class=\"verdict %s\">%s</p>\n", how, text);
+}
 
 static void show_totals(struct html *h, sqlite3_stmt *row)
 {
@@ -137,11 +163,9 @@ static void show_totals(struct html *h, sqlite3_stmt *row)
         "objects that were unsynchronized",
         "comparisons of fields",
     };
-    bool found = sqlite3_column_int64(row, 5) > sqlite3_column_int64(row, 6);
 
-    page_put(&h->page, "<p class=\"verdict %s\">%s</p>\n<dl class=\"tiles\">\n",
-             found ? "bad" : "good",
-             found ? "The two servers do not answer alike." : "The two servers answer alike.");
+    put_verdict(h, row);
+    page_put(&h->page, "<dl class=\"tiles\">\n");
     for (int i = 0; i < 10; i++)
         tile(h, names[i], (uint64_t)sqlite3_column_int64(row, i));
     page_put(&h->page, "</dl>\n");
@@ -267,6 +291,8 @@ static int put_compared(struct html *h)
     return 0;
 }
 
+enum { RULES_TEXT_MAX = 200000, RULES_FILES_MAX = 20 };
+
 static void show_rules(struct html *h, sqlite3_stmt *row)
 {
     page_put(&h->page, "<details><summary><code>");
@@ -282,18 +308,39 @@ static void show_rules(struct html *h, sqlite3_stmt *row)
         page_put(&h->page, "\n");
         free(copy);
     }
-    page_put(&h->page, "</pre></details>\n");
+    page_put(&h->page, "</pre>");
+    if (sqlite3_column_int64(row, 3) > RULES_TEXT_MAX) {
+        page_put(&h->page, "<p class=\"note\">The first ");
+        html_put_count(h, RULES_TEXT_MAX);
+        page_put(&h->page, " characters of ");
+        html_put_count(h, (uint64_t)sqlite3_column_int64(row, 3));
+        page_put(&h->page,
+                 "; all of them: <code>SELECT text FROM rule_file WHERE id = %lld</code>"
+                 "</p>",
+                 (long long)sqlite3_column_int64(row, 4));
+    }
+    page_put(&h->page, "</details>\n");
 }
 
 static int put_rules(struct html *h)
 {
+    int64_t files;
+
+    if (db_number(h->db, "SELECT count(*) FROM rule_file", 0, &files, h->err) < 0)
+        return -h->err->code;
     page_put(&h->page, "<h2 id=\"rules\">Rules</h2>\n<p>Later files override earlier ones.</p>\n");
-    return html_rows(h,
-                     "SELECT name, digest, substr(text, 1, 200000) FROM rule_file ORDER BY id"
-                     " LIMIT 20",
-                     0, 0, show_rules) < 0
-               ? -h->err->code
-               : 0;
+    if (html_rows(h,
+                  "SELECT name, digest, substr(text, 1, ?1), length(text), id FROM rule_file"
+                  " ORDER BY id LIMIT ?2",
+                  RULES_TEXT_MAX, RULES_FILES_MAX, show_rules) < 0)
+        return -h->err->code;
+    if (files > RULES_FILES_MAX) {
+        page_put(&h->page, "<p class=\"note\">");
+        html_put_count(h, (uint64_t)(files - RULES_FILES_MAX));
+        page_put(&h->page, " further files are in the database only: <code>SELECT * FROM rule_file"
+                           "</code></p>\n");
+    }
+    return 0;
 }
 
 static void show_maker(struct html *h, sqlite3_stmt *row)
@@ -307,7 +354,7 @@ static void show_maker(struct html *h, sqlite3_stmt *row)
 
 /* --- */
 
-enum { FILES_MAX = 64 };
+enum { FILES_MAX = 65 }; /* default, and as many as compare takes */
 
 /* The rules that the result was made by; if this program does not know them, the built-in ones:
  * here they say no more than why values that differ are none. */
@@ -317,7 +364,7 @@ static int read_rules(struct html *h)
     sqlite3_stmt *row;
     uint32_t count = 0;
     struct err ignored = { 0 };
-    int result = tables_prepare(h->db, "SELECT name, text FROM rule_file ORDER BY id LIMIT 64",
+    int result = tables_prepare(h->db, "SELECT name, text FROM rule_file ORDER BY id LIMIT 65",
                                 &row, h->err);
 
     if (result < 0)

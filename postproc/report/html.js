@@ -85,7 +85,7 @@
         for (const name of [...fields, "noise", "q"])
             input(name).value = words.get(name) || "";
         sort = words.get("sort") || "";
-        if (!(Math.abs(Number(sort)) <= heads.length))
+        if (!/^-?[1-9][0-9]?$/.test(sort) || Math.abs(Number(sort)) > heads.length)
             sort = "";
     };
 

@@ -8,8 +8,8 @@
 
 #include "base/bytes.h"
 
-/* Appends |text| as UTF-8 that can be printed: other bytes and control characters become \xNN.
- * 0 or -ERR_SYSTEM. */
+/* Appends |text| as UTF-8 that can be printed: other bytes, control characters, and those that set
+ * the direction of others or separate lines, become \xNN.  0 or -ERR_SYSTEM. */
 int markup_plain(struct buf *to, const char *text);
 
 /* The same, and nothing but text: what markup gives a meaning to becomes a reference. */

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 
 SRC = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(SRC / "tests" / "oracle")]
@@ -28,6 +29,8 @@ import browser as chromium  # noqa: E402
 NFSDIGEST = os.environ["NFSDIGEST"]
 CAPTURES = pathlib.Path(os.environ["CAPTURES"])
 GROUPS_MAX, PAGE_MAX = 500, 12 << 20
+# what moves other characters or breaks lines (Bidi_Control; Zl, Zp)
+UNSEEN = "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 breaches = []
 checks = 0
 
@@ -76,7 +79,7 @@ class Page(html.parser.HTMLParser):
             self.wrong.append("no UTF-8: %s" % error)
             text = data.decode("utf-8", "replace")
         for c in set(text):
-            if ord(c) < 0x20 and c != "\n" or 0x7f <= ord(c) < 0xa0:
+            if ord(c) < 0x20 and c != "\n" or 0x7f <= ord(c) < 0xa0 or c in UNSEEN:
                 self.wrong.append("a control character %r" % c)
         self.feed(text)
         self.close()
@@ -292,7 +295,7 @@ def check_latency(db, page):
 
 HOSTILE = ["<script>window.pwned=1</script>", "\"'><img src=x onerror=window.pwned=1>",
            "</textarea></style></script></pre><b>", "a\x01\x1b[31m\x7f\n\r\tb", "&lt;&amp;&#39;",
-           "\u202e\ufffe\uffff\U0001f600é", "x" * 100_000, "é" * 60_000, "--><!-- ]]>"]
+           "\u202e\ufffe\uffff\U0001f600é", UNSEEN, "x" * 100_000, "é" * 60_000, "--><!-- ]]>"]
 COLUMNS = {"cluster": ["class", "operation", "field", "difference", "cause", "reason"],
            "discrepancy": ["element", "ref_text", "sut_text"], "object": ["path"],
            "operation": ["name", "client", "server", "path", "path2", "status"],
@@ -351,6 +354,61 @@ def check_hostile(folder, good, plain):
            "tags of texts:", page.tags())
     expect(page.tags()["section"] == plain.tags()["section"], "groups are lost")
     expect(page.size < PAGE_MAX and any(page.root.all("span", "cut")), "long texts", page.size)
+    text = page.root.text()
+    for c in UNSEEN:
+        expect("".join("\\x%02x" % b for b in c.encode()) in text, "not shown: %r" % c)
+
+
+def check_rules(folder, good):
+    """What the page leaves out of rules, it says."""
+    path = folder / "rules.db"
+    shutil.copy(good, path)
+    db = sqlite3.connect(path)
+    lines = "".join("# line %06d\n" % i for i in range(20_000))
+    files = db.execute("SELECT count(*) FROM rule_file").fetchone()[0]
+    db.execute("INSERT INTO rule_file SELECT max(id) + 1, 'long.conf', 'x', ? FROM rule_file", (lines,))
+    for i in range(24 - files):
+        db.execute("INSERT INTO rule_file SELECT max(id) + 1, ?, 'x', '# short' FROM rule_file",
+                   ("f%d.conf" % i,))
+    db.commit()
+    text = report(path, folder / "rules.html").root.text()
+    expect("The first 200,000 characters of 280,000; all of them: SELECT text FROM rule_file WHERE"
+           " id = %d" % (files + 1) in text, "a long rule file")
+    last = 20 - files - 2
+    expect(text.count("The first 200,000") == 1, "short rule files are said to be cut")
+    expect("# line 014284" in text and "# line 014287" not in text, "the long text")
+    expect("5 further files are in the database only" in text and "f%d.conf" % last in text
+           and "f%d.conf" % (last + 1) not in text, "many rule files")
+    db.execute("DELETE FROM rule_file WHERE id > 20")
+    db.commit()
+    db.close()
+    expect("further files" not in report(path, folder / "rules.html").root.text(), "20 rule files")
+
+
+def check_verdict(folder, good):
+    """Alike is what was compared, and nothing else."""
+    path = folder / "verdict.db"
+    words = {"alike": "The two servers answer alike.", "nothing": "Nothing was compared.",
+             "hardly": "What was compared was answered alike, but most was not compared.",
+             "unlike": "The two servers do not answer alike."}
+    quiet = "UPDATE cluster SET is_noise = 1"
+    for verdict, *changes in (
+            ("unlike",), ("alike", quiet),
+            ("nothing", quiet, "UPDATE alignment SET kind = 2, sut = NULL WHERE kind = 1"),
+            ("nothing", quiet, "UPDATE compared SET equal = 0, different = 0"),
+            ("hardly", quiet, "UPDATE alignment SET kind = 2, sut = NULL WHERE kind = 1 AND id % 5"),
+            ("hardly", quiet, "UPDATE alignment SET kind = 2, ref = NULL WHERE kind = 1 AND id % 5"),
+            ("alike", quiet, "UPDATE alignment SET kind = 2, ref = NULL WHERE kind = 1 AND id % 5 = 0"),
+            ("hardly", quiet, "UPDATE compared SET equal = equal / 1000, different = 0"),
+            ("unlike", "UPDATE alignment SET kind = 2, sut = NULL WHERE kind = 1 AND id % 5")):
+        shutil.copy(good, path)
+        db = sqlite3.connect(path)
+        for change in changes:
+            db.execute(change)
+        db.commit()
+        db.close()
+        said = [p.text() for p in report(path, folder / "verdict.html").root.all("p", "verdict")]
+        expect(said == [words[verdict]], verdict, changes, said)
 
 
 def check_huge(folder, good):
@@ -429,6 +487,30 @@ def check_fragments(db, browser, path):
         if fragment != "q=DIRPLUS3RES":
             expect(0 < len(got["rows"]) < groups, fragment, "fits", len(got["rows"]))
         expect(not page.complaints(), fragment, page.complaints())
+        page.close()
+
+
+def check_addresses(db, browser, path):
+    """What stands in an address may be anything: an order that is none is no order."""
+    orders = {"2": "count, id", "-2": "count DESC, id"}
+    heads = 9
+    page = browser.open(path, "#filter?sort=1.5")
+    expect(page.evaluate("document.querySelectorAll('#groups th button').length") == 9, "heads")
+    for sort in ("1.5", "2", "-1.5", "-2", "0", "-0", "10", "-10", "99", "1e0", "0x2", "+2", " 2",
+                 "2 ", "NaN", "Infinity", "length", "__proto__", "2,3", "\u0662"):
+        page.evaluate("new Promise(done => { location.hash = %s; setTimeout(done, 30) })" %
+                      json.dumps("#filter?sort=" + urllib.parse.quote(sort)))
+        want = [r[0] for r in db.execute("SELECT id FROM cluster ORDER BY " + orders.get(sort, "id"))]
+        got = check_shown(db, page, "1", "sort", sort)
+        expect(got["rows"] == want, "order", repr(sort), got["rows"][:9])
+        expect(page.evaluate("document.querySelectorAll('#groups [aria-sort]').length") ==
+               (sort in orders), "aria-sort", repr(sort))
+        expect(not page.complaints(), repr(sort), page.complaints())
+    page.close()
+    for words in "class=nonesuch&kind=%00&noise=maybe&&=x", "class=%E0%A4%A":
+        page = browser.open(path, "#filter?" + words)
+        expect(page.evaluate("document.getElementById('shown').value") and not page.complaints(),
+               words, page.complaints())
         page.close()
 
 
@@ -542,10 +624,13 @@ def main():
         check_latency(db, page)
         expect(run("report", good, "--html", "-")[1] == page_file.read_bytes(), "not the same twice")
         check_hostile(folder, good, page)
+        check_rules(folder, good)
+        check_verdict(folder, good)
         huge = check_huge(folder, good)
         check_errors(folder, good)
         with chromium.Browser(folder) as browser:
             check_fragments(db, browser, page_file)
+            check_addresses(db, browser, page_file)
             check_hands(db, browser, page_file)
             check_looks(browser, page_file)
             check_alarms(browser, folder / "hostile.html")
