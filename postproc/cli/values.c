@@ -123,13 +123,14 @@ bool parse_granularity(const char *text, enum granularity *granularity)
 
 const char *time_text(int64_t ns, char text[VALUE_TEXT_MAX])
 {
+    int64_t rest = (ns % SECOND + SECOND) % SECOND;
     time_t seconds = (time_t)(ns / SECOND - (ns % SECOND < 0));
     struct tm tm;
     size_t len;
 
     gmtime_r(&seconds, &tm);
     len = strftime(text, VALUE_TEXT_MAX, "%Y-%m-%d %H:%M:%S", &tm);
-    snprintf(text + len, VALUE_TEXT_MAX - len, ".%09lld", (long long)(ns - seconds * SECOND));
+    snprintf(text + len, VALUE_TEXT_MAX - len, ".%09lld", (long long)rest);
     return text;
 }
 

@@ -4,6 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Times of altered files may be any; the results can be added and taken from each other. */
+static int64_t bounded(__int128 time)
+{
+    const __int128 most = (__int128)1 << 62;
+
+    return (int64_t)(time > most ? most : time < -most ? -most : time);
+}
+
 static int compare(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -29,8 +37,8 @@ void clock_sample(struct clock_side *s, int64_t time, int64_t call, int64_t repl
         at = (uint32_t)((s->seen * 0x9e3779b97f4a7c15u) >> 32) % CLOCK_SAMPLES;
     else
         s->count++;
-    s->offset[at] = time - (call + (reply - call) / 2);
-    s->width[at] = reply - call;
+    s->offset[at] = bounded(time - ((__int128)call + ((__int128)reply - call) / 2));
+    s->width[at] = bounded((__int128)reply - call);
 }
 
 bool clock_estimate(struct clock_side *s, int64_t *offset, int64_t *error, int64_t *granularity)
@@ -119,11 +127,11 @@ void clock_map_free(struct clock_map *m)
 int64_t clock_to_ref(const struct clock_map *m, int64_t sut)
 {
     const struct clock_anchor *a = m->anchors;
-    int64_t t = sut - m->offset[1];
+    __int128 t = (__int128)sut - m->offset[1], ref;
     uint32_t low = 0, high = m->count;
 
     if (!m->count)
-        return t + m->offset[0];
+        return bounded(t + m->offset[0]);
     while (low < high) { /* the first anchor behind t */
         uint32_t middle = low + (high - low) / 2;
 
@@ -132,11 +140,16 @@ int64_t clock_to_ref(const struct clock_map *m, int64_t sut)
         else
             high = middle;
     }
-    if (!low)
-        return a[0].ref + (t - a[0].sut) + m->offset[0];
-    if (low == m->count)
-        return a[low - 1].ref + (t - a[low - 1].sut) + m->offset[0];
-    return m->offset[0] + a[low - 1].ref +
-           (int64_t)((double)(t - a[low - 1].sut) * (double)(a[low].ref - a[low - 1].ref) /
-                     (double)(a[low].sut - a[low - 1].sut));
+    if (!low) {
+        ref = a[0].ref + (t - a[0].sut);
+    } else {
+        ref = a[low - 1].ref;
+        if (low == m->count)
+            ref += t - a[low - 1].sut;
+        else /* between two; their distances are below 2^64 */
+            ref += (__int128)((double)(t - a[low - 1].sut) *
+                              (double)((__int128)a[low].ref - a[low - 1].ref) /
+                              (double)((__int128)a[low].sut - a[low - 1].sut));
+    }
+    return bounded(ref + m->offset[0]);
 }

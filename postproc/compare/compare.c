@@ -139,6 +139,34 @@ static const char take_over[] = "INSERT INTO main.side SELECT * FROM old.side; I
                                 "INSERT INTO main.object SELECT * FROM old.object;"
                                 "INSERT INTO main.alignment SELECT * FROM old.alignment;";
 
+static int damaged(struct err *err, const char *what)
+{
+    return err_set(err, ERR_INPUT, "damaged: %s", what);
+}
+
+/* Times that can be added and taken from each other: 2^62 ns is 146 years. */
+static bool is_moderate(int64_t time)
+{
+    return time > -(INT64_C(1) << 62) && time < INT64_C(1) << 62;
+}
+
+static bool is_width(int64_t ns)
+{
+    return ns >= 0 && ns < INT64_C(1) << 60;
+}
+
+static int check_times(const struct compare_side *s, struct err *err)
+{
+    const int64_t times[] = { s->clock_offset, s->first_time, s->last_time };
+
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+        if (!is_moderate(times[i]) || (i && !is_moderate(times[i] + s->clock_offset)))
+            return damaged(err, "table side: times out of range");
+    return is_width(s->clock_error) && is_width(s->granularity)
+               ? 0
+               : damaged(err, "table side: times out of range");
+}
+
 static int read_side(struct compare *c, int side, struct compare_input *input, char **path,
                      struct err *err)
 {
@@ -158,17 +186,25 @@ static int read_side(struct compare *c, int side, struct compare_input *input, c
 
         path[0] = strdup((const char *)sqlite3_column_text(stmt, 0));
         path[1] = server ? strdup(server) : NULL;
+        if (!path[0] || (server && !path[1]))
+            result = err_set(err, ERR_SYSTEM, "out of memory");
+        else if (!*path[0])
+            result = damaged(err, "table side has no path");
         *input = (struct compare_input){ path[0], path[1] };
         s->operations = sqlite3_column_int64(stmt, 2);
-        s->first_time = db_column(stmt, 3, INT64_MAX);
-        s->last_time = db_column(stmt, 4, INT64_MIN);
+        s->first_time = sqlite3_column_int64(stmt, 3);
+        s->last_time = sqlite3_column_int64(stmt, 4);
         s->has_clock = sqlite3_column_type(stmt, 5) != SQLITE_NULL;
         s->clock_offset = sqlite3_column_int64(stmt, 5);
         s->clock_error = sqlite3_column_int64(stmt, 6);
         s->granularity = sqlite3_column_int64(stmt, 7);
+        if (result > 0 && check_times(s, err) < 0)
+            result = -err->code;
+    } else if (result == 0) {
+        result = damaged(err, "table side names no database");
     }
     sqlite3_finalize(stmt);
-    return result > 0 ? 0 : err_set(err, ERR_INPUT, "the result names no database");
+    return result < 0 ? result : 0;
 }
 
 static int attach_old(struct compare *c, const char *in, struct err *err)
@@ -183,7 +219,31 @@ static int attach_old(struct compare *c, const char *in, struct err *err)
     db_bind_text(stmt, 1, in);
     result = tables_step(c->db, stmt, err);
     sqlite3_finalize(stmt);
-    return result == 0 ? tables_run(c->db, take_over, err) : result;
+    if (result == 0 && tables_run(c->db, take_over, err) < 0)
+        result = err->code == ERR_INPUT
+                     ? err_set(err, ERR_INPUT, "%s: damaged: %s", in, sqlite3_errmsg(c->db))
+                     : -err->code;
+    return result;
+}
+
+/* What pairs.c does not meet while it reads. */
+static int check_taken(struct compare *c, struct err *err)
+{
+    int64_t objects, parts;
+
+    if (db_number(c->db,
+                  "SELECT count(*) = ifnull(max(id), 0) AND ifnull(min(id), 1) = 1"
+                  " FROM main.object",
+                  0, &objects, err) < 0 ||
+        db_number(c->db,
+                  "SELECT count(*) FROM main.alignment a WHERE a.kind = 3 AND"
+                  " EXISTS (SELECT 1 FROM ref.operation WHERE id = a.ref) ="
+                  " EXISTS (SELECT 1 FROM sut.operation WHERE id = a.sut)",
+                  0, &parts, err) < 0)
+        return -err->code;
+    if (!objects)
+        return damaged(err, "objects are missing");
+    return parts ? damaged(err, "table alignment: parts of listings that are not of one side") : 0;
 }
 
 static int check_requests(struct compare *c, struct err *err)
@@ -192,9 +252,11 @@ static int check_requests(struct compare *c, struct err *err)
                                 c->rules->requests_digest);
     int64_t same = 0;
     int result =
-        sql ? db_number(c->db, sql, 0, &same, err) : err_set(err, ERR_SYSTEM, "out of memory");
+        sql ? db_number(c->db, sql, -1, &same, err) : err_set(err, ERR_SYSTEM, "out of memory");
 
     sqlite3_free(sql);
+    if (result == 0 && same < 0)
+        return damaged(err, "table meta is not complete");
     if (result == 0 && !same)
         return err_set(err, ERR_USAGE,
                        "these rules say otherwise which requests are equal: compare the databases "
@@ -202,15 +264,13 @@ static int check_requests(struct compare *c, struct err *err)
     return result;
 }
 
-static int compare_second(struct compare *c, const char *in, const char *out, struct err *err)
+/* |texts|: what |c| and its databases are told, to be freed. */
+static int compare_old(struct compare *c, char *texts[SIDES][2], const char *out, struct err *err)
 {
     struct compare_input input[SIDES] = { { NULL, NULL }, { NULL, NULL } };
-    char *texts[SIDES][2] = { { NULL, NULL }, { NULL, NULL } };
     int64_t pairs = 0;
-    int result = attach_old(c, in, err);
+    int result = check_requests(c, err);
 
-    if (result == 0)
-        result = check_requests(c, err);
     for (int side = 0; result == 0 && side < SIDES; side++)
         result = read_side(c, side, &input[side], texts[side], err);
     for (int side = 0; result == 0 && side < SIDES; side++)
@@ -219,6 +279,8 @@ static int compare_second(struct compare *c, const char *in, const char *out, st
         result = sides_attach(c, input, err);
     if (result == 0)
         result = sides_check(c, err);
+    if (result == 0)
+        result = check_taken(c, err);
     if (result == 0)
         result = put_rules(c, err);
     if (result == 0)
@@ -229,8 +291,19 @@ static int compare_second(struct compare *c, const char *in, const char *out, st
         result = pairs_compare(c, err);
     if (result == 0)
         result = noise_keep(c, err);
-    if (result == 0)
-        result = put_meta(c, err);
+    return result == 0 ? put_meta(c, err) : result;
+}
+
+static int compare_second(struct compare *c, const char *in, const char *out, struct err *err)
+{
+    char *texts[SIDES][2] = { { NULL, NULL }, { NULL, NULL } };
+    int result = attach_old(c, in, err);
+
+    if (result == 0) {
+        result = compare_old(c, texts, out, err);
+        if (result == -ERR_INPUT)
+            err_prefix(err, "%s", in);
+    }
     for (int side = 0; side < SIDES; side++) {
         free(texts[side][0]);
         free(texts[side][1]);

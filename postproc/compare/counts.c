@@ -4,6 +4,7 @@
  * How often requests were sent again, and clients connected.
  */
 #include "compare/pairs.h"
+#include "compare/row.h"
 
 #include <stdio.h>
 
@@ -73,7 +74,7 @@ static int compare_again_counts(struct pairs *p, struct err *err)
         if (!is_more(rule, ref, sut))
             continue;
         p->pair.id = sqlite3_column_int64(stmt, 0);
-        p->pair.object = (uint32_t)sqlite3_column_int64(stmt, 1);
+        p->pair.object = row_id(stmt, 1);
         if (pairs_load(p, REF, sqlite3_column_int64(stmt, 2), &p->pair.half[REF], err) < 0 ||
             pairs_load(p, SUT, sqlite3_column_int64(stmt, 3), &p->pair.half[SUT], err) < 0 ||
             differ(p, KIND_RETRANSMISSION, EVENT_RETRANSMISSION, ref, sut, NULL, err) < 0) {

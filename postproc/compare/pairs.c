@@ -277,9 +277,24 @@ static int prepare(struct pairs *p, struct err *err)
     return listing_prepare(p, err);
 }
 
+/* A stored result may have been altered. */
+static int check_row(const struct pairs *p, bool in_range, struct err *err)
+{
+    bool ref = p->pair.half[REF].effect.id, sut = p->pair.half[SUT].effect.id;
+
+    if (!in_range)
+        return err_set(err, ERR_INPUT, "damaged: row %lld of table alignment: no such object",
+                       (long long)p->pair.id);
+    if (p->pair.kind == ALIGN_PAIR ? ref && sut : p->pair.kind == ALIGN_ONE_SIDED && ref != sut)
+        return 0;
+    return err_set(err, ERR_INPUT, "damaged: row %lld of table alignment: no such operations",
+                   (long long)p->pair.id);
+}
+
 static int read_all(struct pairs *p, struct err *err)
 {
     sqlite3_stmt *stmt;
+    bool in_range;
     int result;
 
     if (tables_prepare(p->c->db, select_pairs, &stmt, err) < 0)
@@ -294,6 +309,8 @@ static int read_all(struct pairs *p, struct err *err)
         pair->id = sqlite3_column_int64(stmt, 0);
         pair->kind = sqlite3_column_int(stmt, 1);
         pair->object = row_id(stmt, 2);
+        in_range =
+            sqlite3_column_int64(stmt, 2) == pair->object && pair->object <= p->objects.count;
         pair->half[REF].overlap = (uint32_t)sqlite3_column_int(stmt, 3);
         pair->half[SUT].overlap = (uint32_t)sqlite3_column_int(stmt, 4);
         for (int i = 0; i < 3; i++)
@@ -307,7 +324,7 @@ static int read_all(struct pairs *p, struct err *err)
         pair->overlap = pair->half[REF].overlap | pair->half[SUT].overlap;
         if (take_half(p, stmt, PAIR_COLUMNS, &pair->half[REF], err) < 0 ||
             take_half(p, stmt, PAIR_COLUMNS + ROW_COUNT, &pair->half[SUT], err) < 0 ||
-            compare_pair(p, err) < 0) {
+            check_row(p, in_range, err) < 0 || compare_pair(p, err) < 0) {
             result = -err->code;
             break;
         }

@@ -53,10 +53,8 @@ static void show_side(struct printer *p, sqlite3_stmt *stmt)
             sqlite3_column_type(stmt, 2) == SQLITE_NULL ? "" : column(stmt, 2), count(stmt, 3, n));
     if (sqlite3_column_type(stmt, 4) != SQLITE_NULL)
         fprintf(p->out, "; server's clock %s%s off the capture's, times in steps of %s",
-                sqlite3_column_int64(stmt, 4) < 0 ? "-" : "+",
-                duration_text(sqlite3_column_int64(stmt, 4) < 0 ? -sqlite3_column_int64(stmt, 4)
-                                                                : sqlite3_column_int64(stmt, 4),
-                              d),
+                sqlite3_column_int64(stmt, 4) < 0 ? "" : "+",
+                duration_text(sqlite3_column_int64(stmt, 4), d),
                 duration_text(sqlite3_column_int64(stmt, 5), g));
     fputc('\n', p->out);
 }

@@ -279,6 +279,46 @@ bool compare_is_result(const char *path)
            load_be32(head + 68) == COMPARE_APPLICATION_ID; /* sqlite.org/fileformat2.html s1.3 */
 }
 
+/* Each table and view of the schema, and its columns. */
+static const char list_tables[] =
+    "SELECT m.name, (SELECT group_concat(name) FROM (SELECT name FROM pragma_table_info(m.name)"
+    " ORDER BY cid)) FROM sqlite_schema m WHERE m.type IN ('table', 'view')";
+static const char list_columns[] =
+    "SELECT group_concat(name) = ?2 FROM (SELECT name FROM pragma_table_info(?1) ORDER BY cid)";
+
+/* The tables are those of the schema. */
+static int check_tables(sqlite3 *db, const char *path, struct err *err)
+{
+    sqlite3 *schema = NULL;
+    sqlite3_stmt *want = NULL, *have = NULL;
+    int result = 0, row = 0;
+
+    if (sqlite3_open_v2(":memory:", &schema, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
+        result = err_set(err, ERR_SYSTEM, "out of memory");
+    if (result == 0)
+        result = run_section(schema, "tables", err);
+    if (result == 0)
+        result = tables_prepare(schema, list_tables, &want, err);
+    if (result == 0)
+        result = tables_prepare(db, list_columns, &have, err);
+    while (result == 0 && (row = db_row(schema, want, err)) > 0) {
+        const char *table = (const char *)sqlite3_column_text(want, 0);
+
+        db_bind_text(have, 1, table);
+        db_bind_text(have, 2, (const char *)sqlite3_column_text(want, 1));
+        /* a broken view is an error of the statement */
+        if (sqlite3_step(have) != SQLITE_ROW || !sqlite3_column_int(have, 0))
+            result = err_set(err, ERR_INPUT, "%s: damaged: %.40s is missing, or has other columns",
+                             path, table);
+        sqlite3_reset(have);
+    }
+    sqlite3_finalize(want);
+    sqlite3_finalize(have);
+    sqlite3_close(schema);
+    return row < 0 ? row : result;
+}
+
 int compare_open(const char *path, sqlite3 **result, struct err *err)
 {
     int64_t version;
@@ -297,5 +337,5 @@ int compare_open(const char *path, sqlite3 **result, struct err *err)
         return err_set(err, ERR_INPUT,
                        "%s: a result of version %lld, this program knows version %d", path,
                        (long long)version, COMPARE_VERSION);
-    return 0;
+    return check_tables(*result, path, err);
 }

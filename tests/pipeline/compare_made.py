@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: timeout=300 asan
 """nfsdigest compare on made traffic, of which is known what differs: two servers with equal handles
-in one capture; what a second run of the reference excuses."""
+in one capture; what a second run of the reference excuses; results that were
+altered."""
 
 import json
 import os
 import pathlib
+import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -187,12 +190,72 @@ def noise_of_values(folder):
     check(text.count("between two runs of the reference: not known") == 2, f"new groups: {text}")
 
 
+DAMAGE = [
+    ("UPDATE alignment SET object = 99999999 WHERE object IS NOT NULL", "no such object"),
+    ("UPDATE alignment SET object = 4294967297", "no such object"),
+    ("UPDATE alignment SET object = -5", "no such object"),
+    ("UPDATE alignment SET kind = 7", "no such operations"),
+    ("UPDATE alignment SET sut = sut * 1000000", "no such operations"),
+    ("UPDATE alignment SET sut = NULL", "no such operations"),
+    ("UPDATE alignment SET kind = 3", "not of one side"),
+    ("UPDATE alignment SET kind = 3, ref = NULL, sut = 99999999", "not of one side"),
+    ("DELETE FROM object WHERE id % 2", "objects are missing"),
+    ("UPDATE object SET id = id + 100", "objects are missing"),
+    ("UPDATE object SET ref = 99999999", "does not fit"),
+    ("UPDATE side SET path = ''", "no path"),
+    ("DELETE FROM side", "names no database"),
+    ("UPDATE side SET clock_offset = 9223372036854775807", "out of range"),
+    ("UPDATE side SET clock_offset = 4611686018427387000, first_time = 4611686018427387000",
+     "out of range"),
+    ("UPDATE side SET clock_error = 9223372036854775807", "out of range"),
+    ("UPDATE side SET granularity = -1", "out of range"),
+    ("UPDATE side SET first_time = -9223372036854775808", "out of range"),
+    ("UPDATE side SET last_time = 9223372036854775807", "out of range"),
+    ("DELETE FROM meta", "meta is not complete"),
+    ("DROP TABLE meta", "meta is missing"),
+    ("DROP VIEW finding", "finding is missing"),
+    ("ALTER TABLE alignment DROP COLUMN other_last", "alignment is missing"),
+    ("ALTER TABLE cluster ADD COLUMN more INTEGER", "cluster is missing, or has other columns"),
+    ("PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(replace(sql, 'NOT NULL', ''),"
+     " ') STRICT', ')') WHERE name = 'side' -- anew -- UPDATE side SET path = NULL", "NOT NULL"),
+    ("PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, ') STRICT', ')')"
+     " WHERE name = 'alignment' -- anew -- UPDATE alignment SET object = 'abc'", "TEXT value"),
+]
+# what reports show as it is, whatever it is
+SHOWN = ["UPDATE side SET clock_offset = -9223372036854775807 - 1, granularity = 9223372036854775807",
+         "UPDATE side SET first_time = -9223372036854775807 - 1, last_time = 9223372036854775807"]
+
+
+def damaged(folder):
+    """A stored result that was altered is refused, and what stands at the output stays."""
+    ref, sut = lookups(folder, "ref.db", {}), lookups(folder, "sut.db", {50: 13})
+    good, bad, out = folder / "good.db", folder / "bad.db", folder / "out.db"
+    compare("-o", good, ref, sut, code=1)
+    out.write_text("what was here before")
+    for sql, error in DAMAGE:
+        shutil.copy(good, bad)
+        for part in sql.split("-- anew --"):
+            with sqlite3.connect(bad) as db:
+                db.executescript(part)
+        done = run("compare", "-o", out, bad, code=3)
+        check(done.stderr.startswith(f"nfsdigest: {bad}: ") and error in done.stderr,
+              f"{sql}: {done.stderr}")
+        check(out.read_text() == "what was here before" and len(list(folder.glob("*.part"))) == 0,
+              f"{sql}: something was written")
+    for sql in SHOWN:
+        shutil.copy(good, bad)
+        with sqlite3.connect(bad) as db:
+            db.executescript(sql)
+        run("report", "--html", folder / "page.html", bad, code=0)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         equal_handles(folder)
         noise_of_statuses(folder)
         noise_of_values(folder)
+        damaged(folder)
     return 1 if failures else 0
 
 

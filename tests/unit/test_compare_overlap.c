@@ -210,13 +210,38 @@ static void test_map(void **state)
     clock_map_free(&m);
 }
 
+/* Times of altered files: whatever comes out, nothing overflows. */
+static void test_extremes(void **state)
+{
+    static const int64_t times[] = { INT64_MIN, -1, 0, 1, INT64_MAX };
+    static struct clock_side side;
+    int64_t offset, error, step;
+
+    (void)state;
+    for (int i = 0; i < 125; i++)
+        clock_sample(&side, times[i % 5], times[i / 5 % 5], times[i / 25]);
+    assert_true(clock_estimate(&side, &offset, &error, &step));
+    for (int i = 0; i < 25; i++) {
+        struct clock_map m = { .offset = { times[i % 5], times[i / 5] } };
+
+        for (int k = 0; k < 5; k++) {
+            for (int n = 0; n < 5; n++) {
+                int64_t ref = clock_to_ref(&m, times[n]);
+
+                assert_true(ref >= -(INT64_C(1) << 62) && ref <= INT64_C(1) << 62);
+            }
+            assert_int_equal(clock_anchor(&m, times[k], times[k], &err), 0);
+            assert_int_equal(clock_settle(&m, &err), 0);
+        }
+        clock_map_free(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_clock),
-        cmocka_unit_test(test_map),
+        cmocka_unit_test(test_cases), cmocka_unit_test(test_random),   cmocka_unit_test(test_clock),
+        cmocka_unit_test(test_map),   cmocka_unit_test(test_extremes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

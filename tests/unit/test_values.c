@@ -111,6 +111,8 @@ static void texts(void **state)
                         "2023-11-14 22:13:20.123456789");
     assert_string_equal(time_text(0, text), "1970-01-01 00:00:00.000000000");
     assert_string_equal(time_text(-1, text), "1969-12-31 23:59:59.999999999");
+    assert_string_equal(time_text(INT64_MIN, text), "1677-09-21 00:12:43.145224192");
+    assert_string_equal(time_text(INT64_MAX, text), "2262-04-11 23:47:16.854775807");
     assert_string_equal(duration_text(0, text), "0ns");
     assert_string_equal(duration_text(999, text), "999ns");
     assert_string_equal(duration_text(1000, text), "1.000us");
