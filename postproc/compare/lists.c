@@ -248,20 +248,28 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-/* A name of the other side only that is the same in another writing. */
-static const char *like_names(const struct element *element, const struct elements *others)
+/* Names of one side only, as many as are looked through. */
+struct lone_names {
+    struct bytes names[LIKE_NAMES_MAX];
+    uint32_t count;
+};
+
+static void find_lone(const struct elements *e, struct lone_names *lone)
 {
-    uint32_t seen = 0;
+    lone->count = 0;
+    for (uint32_t i = 0; i < e->count && lone->count < LIKE_NAMES_MAX; i++)
+        if (!e->elements[i].used)
+            lone->names[lone->count++] = e->elements[i].name;
+}
 
-    for (uint32_t i = 0; i < others->count && seen < LIKE_NAMES_MAX; i++)
-        if (!others->elements[i].used) {
-            const char *how = names_difference(element->name, others->elements[i].name);
+/* A name of the other side only that is the same in another writing. */
+static const char *like_names(const struct element *element, const struct lone_names *others)
+{
+    const char *how = NULL;
 
-            seen++;
-            if (how)
-                return how;
-        }
-    return NULL;
+    for (uint32_t i = 0; !how && i < others->count; i++)
+        how = names_difference(element->name, others->names[i]);
+    return how;
 }
 
 int elements_compare_names(struct fields *f, const struct item *list, struct elements *ref,
@@ -271,6 +279,7 @@ int elements_compare_names(struct fields *f, const struct item *list, struct ele
 {
     uint32_t i = 0, j = 0;
     uint64_t before = list->place->n.different;
+    struct lone_names lone[SIDES];
     int result = 0;
 
     qsort(ref->elements, ref->count, sizeof(*ref->elements), by_name);
@@ -301,14 +310,16 @@ int elements_compare_names(struct fields *f, const struct item *list, struct ele
         if (result > 0)
             result = 0;
     }
+    find_lone(ref, &lone[REF]);
+    find_lone(sut, &lone[SUT]);
     for (i = 0; result == 0 && i < ref->count; i++)
         if (!ref->elements[i].used)
             result = differ_alone(f, list, &ref->elements[i], true,
-                                  like_names(&ref->elements[i], sut), err);
+                                  like_names(&ref->elements[i], &lone[SUT]), err);
     for (i = 0; result == 0 && i < sut->count; i++)
         if (!sut->elements[i].used)
             result = differ_alone(f, list, &sut->elements[i], false,
-                                  like_names(&sut->elements[i], ref), err);
+                                  like_names(&sut->elements[i], &lone[REF]), err);
     list->place->n.equal += list->place->n.different == before;
     return result;
 }
