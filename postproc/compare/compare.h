@@ -10,9 +10,11 @@
  * reference's calls and compares their replies under the rules (pairs.h, fields.h): the other
  * tables.  The second alone is done again by compare_again.
  *
- * Memory: for each object and each matched pair of objects about 200 bytes, one lane's window
- * (align.h), two replies; and SQLite's caches.  What grows with operations lies in temporary tables
- * on disk.
+ * Memory: 500 to 700 bytes for each matched pair of objects (most of it patterns.c's), about 150 for
+ * each listing, whose verifiers are remembered; one lane's window (align.h); two replies, of
+ * listings all parts; and SQLite's caches, at most 64 MiB for each trace, 32 for temporary tables,
+ * 4 for the result and as much again to sort.  What else grows with operations or discrepancies
+ * lies on disk, in the result or in temporary tables (in $SQLITE_TMPDIR, $TMPDIR or /var/tmp).
  */
 #ifndef NFSDIGEST_COMPARE_COMPARE_H
 #define NFSDIGEST_COMPARE_COMPARE_H

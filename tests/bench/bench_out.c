@@ -58,13 +58,18 @@ bool bench_out_close(struct bench_out *out)
 }
 
 /* splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014). */
-uint64_t bench_random(struct bench_out *out)
+uint64_t bench_next(uint64_t *state)
 {
-    uint64_t z = out->random += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
 
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
+}
+
+uint64_t bench_random(struct bench_out *out)
+{
+    return bench_next(&out->random);
 }
 
 static uint8_t *grow(struct bench_message *m, uint32_t len)

@@ -33,7 +33,8 @@ struct bench_message {
 
 bool bench_out_open(struct bench_out *out, const char *path, uint64_t seed);
 bool bench_out_close(struct bench_out *out); /* false: not everything was written */
-uint64_t bench_random(struct bench_out *out);
+uint64_t bench_next(uint64_t *state);
+uint64_t bench_random(struct bench_out *out); /* the next of |out|'s own, which times are made of */
 
 void bench_begin(struct bench_message *m);
 void bench_u32(struct bench_message *m, uint32_t value);

@@ -2,13 +2,17 @@
 /* tests/bench/gen_bench.c
  *
  * Writes a large capture of NFSv3 over TCP: gen_bench --packets N [--seed N] [--clients N]
- * [--files N] [--block N] FILE.  The same options give the same bytes.
+ * [--files N] [--block N] [--server N] [--differ N] FILE.  The same options give the same bytes.
  *
  * Several clients with calls outstanding work on a bounded set of files below one export, in a mix
  * as file servers see it; calls are carried out when they arrive, and replies come in any order.
  * Segments have an MTU of 1500 and timestamps, an ACK comes for every second one. Two
  * packets in five begin a call or a reply; in the captures of this repository it is more.
  * TCP checksums are 0, as with checksum offload.
+ *
+ * Another --server gets the same calls with handles and file numbers of its own, and answers at
+ * other times and in another order, but the same; with --differ, one in N of its replies to
+ * GETATTR, ACCESS and READ has another group, other rights, or not the end of the file.
  */
 #include "bench_out.h"
 
@@ -18,7 +22,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILES_A_DIRECTORY = 50, OUTSTANDING_MAX = 8, CLIENTS_MAX = 50, HANDLE_LEN = 28 };
+enum {
+    FILES_A_DIRECTORY = 50,
+    OUTSTANDING_MAX = 8,
+    CLIENTS_MAX = 50,
+    HANDLE_LEN = 28,
+    ATTRIBUTES_LEN = 84
+};
 
 enum procedure {
     GETATTR = 1,
@@ -33,6 +43,8 @@ enum procedure {
     FSSTAT = 18,
     COMMIT = 21,
 };
+
+#define BEFORE UINT64_C(1699999999) /* seconds since the epoch */
 
 /* Shares in 1/1000. */
 static const struct {
@@ -69,8 +81,10 @@ struct work {
     struct bench_out out;
     struct bench_message message;
     struct client clients[CLIENTS_MAX];
-    uint32_t client_count, file_count, block;
+    uint32_t client_count, file_count, block, server;
     struct file *files;
+    uint64_t random; /* of what is asked; that of |out| is the server's and the network's */
+    uint64_t differ, altered;
 };
 
 /* Objects: 0 is the export's root, then the directories, then the files. */
@@ -89,7 +103,8 @@ static uint32_t object_of(const struct work *w, uint32_t file)
     return 1 + directory_count(w) + file;
 }
 
-static void put_handle(struct bench_message *m, uint32_t object, uint32_t generation)
+static void put_handle(struct bench_message *m, const struct work *w, uint32_t object,
+                       uint32_t generation)
 {
     uint8_t handle[HANDLE_LEN] = { 1, 0, 7, 1 };
 
@@ -101,6 +116,7 @@ static void put_handle(struct bench_message *m, uint32_t object, uint32_t genera
     handle[24] = (uint8_t)(generation >> 16);
     handle[25] = (uint8_t)(generation >> 8);
     handle[26] = (uint8_t)generation;
+    handle[27] = (uint8_t)w->server;
     bench_opaque(m, handle, sizeof(handle));
 }
 
@@ -110,6 +126,11 @@ static void put_name(struct bench_message *m, const char *prefix, uint32_t numbe
     int len = snprintf(name, sizeof(name), "%s%05u.dat", prefix, number);
 
     bench_opaque(m, name, (uint32_t)len);
+}
+
+static uint64_t fileid_of(const struct work *w, uint32_t object)
+{
+    return 131072 + object + (uint64_t)w->server * 1000003;
 }
 
 static void put_attributes(struct bench_message *m, const struct work *w, uint32_t object,
@@ -126,8 +147,8 @@ static void put_attributes(struct bench_message *m, const struct work *w, uint32
     bench_u64(m, is_file ? size : 4096);
     bench_u64(m, is_file ? size : 4096);
     bench_u64(m, 0);
-    bench_u64(m, 0xfd0000000001);
-    bench_u64(m, 131072 + object);
+    bench_u64(m, 0xfd0000000001 + w->server);
+    bench_u64(m, fileid_of(w, object));
     for (int i = 0; i < 3; i++) {
         bench_u32(m, seconds);
         bench_u32(m, (uint32_t)(w->out.now % 1000000) * 1000);
@@ -145,17 +166,19 @@ static void put_wcc(struct bench_message *m, const struct work *w, uint32_t obje
 {
     bench_u32(m, 1);
     bench_u64(m, size);
-    bench_u64(m, (uint64_t)(w->out.now / 1000000) << 32);
-    bench_u64(m, (uint64_t)(w->out.now / 1000000) << 32);
+    bench_u64(m, BEFORE << 32); /* nobody remembers when it changed before */
+    bench_u64(m, BEFORE << 32);
     put_optional_attributes(m, w, object, size);
 }
 
-static void put_data(struct bench_message *m, struct work *w, uint32_t len)
+/* The same for all servers. */
+static void put_data(struct bench_message *m, const struct call *c)
 {
-    uint8_t *p = bench_opaque(m, NULL, len);
+    uint8_t *p = bench_opaque(m, NULL, c->count);
+    uint64_t random = c->xid;
 
-    for (uint32_t i = 0; p && i + 8 <= len; i += 8) {
-        uint64_t value = bench_random(&w->out);
+    for (uint32_t i = 0; p && i + 8 <= c->count; i += 8) {
+        uint64_t value = bench_next(&random);
         memcpy(p + i, &value, 8);
     }
 }
@@ -194,7 +217,7 @@ static void reply_header(struct bench_message *m, uint32_t xid)
         bench_u32(m, 0);
 }
 
-static void put_arguments(struct bench_message *m, struct work *w, const struct call *c)
+static void put_arguments(struct bench_message *m, const struct work *w, const struct call *c)
 {
     uint32_t object = object_of(w, c->file), directory = directory_of(c->file);
 
@@ -202,7 +225,7 @@ static void put_arguments(struct bench_message *m, struct work *w, const struct 
     case LOOKUP:
     case REMOVE:
     case CREATE:
-        put_handle(m, directory, 0);
+        put_handle(m, w, directory, 0);
         put_name(m, c->misses ? "missing" : "file", c->file);
         if (c->procedure == CREATE) {
             bench_u32(m, 0); /* UNCHECKED */
@@ -213,24 +236,24 @@ static void put_arguments(struct bench_message *m, struct work *w, const struct 
         }
         break;
     case READDIRPLUS:
-        put_handle(m, directory, 0);
+        put_handle(m, w, directory, 0);
         bench_u64(m, 0);
         bench_u64(m, 0);
         bench_u32(m, 4096);
         bench_u32(m, 32768);
         break;
     case FSSTAT:
-        put_handle(m, 0, 0);
+        put_handle(m, w, 0, 0);
         break;
     case SETATTR:
-        put_handle(m, object, c->found->generation);
+        put_handle(m, w, object, c->found->generation);
         bench_u32(m, 1);
         bench_u32(m, 0644);
         for (int i = 0; i < 6; i++)
             bench_u32(m, 0);
         break;
     default:
-        put_handle(m, object, c->found->generation);
+        put_handle(m, w, object, c->found->generation);
         if (c->procedure == GETATTR)
             break;
         if (c->procedure == ACCESS) {
@@ -241,7 +264,7 @@ static void put_arguments(struct bench_message *m, struct work *w, const struct 
         bench_u32(m, c->count);
         if (c->procedure == WRITE) {
             bench_u32(m, 0);
-            put_data(m, w, c->count);
+            put_data(m, c);
         }
     }
 }
@@ -263,21 +286,33 @@ static void put_entries(struct bench_message *m, struct work *w, const struct ca
         if (!f->exists)
             continue;
         bench_u32(m, 1);
-        bench_u64(m, 131072 + object_of(w, i));
+        bench_u64(m, fileid_of(w, object_of(w, i)));
         put_name(m, "file", i);
         bench_u64(m, i - first + 3);
         put_optional_attributes(m, w, object_of(w, i), f->size);
         bench_u32(m, 1);
-        put_handle(m, object_of(w, i), f->generation);
+        put_handle(m, w, object_of(w, i), f->generation);
     }
     bench_u32(m, 0);
     bench_u32(m, 1);
+}
+
+/* Whether this reply is to differ from other servers'. */
+static bool is_altered(struct work *w, const struct call *c)
+{
+    bool can = c->procedure == GETATTR || c->procedure == ACCESS || c->procedure == READ;
+
+    if (!w->differ || !can || bench_random(&w->out) % w->differ)
+        return false;
+    w->altered++;
+    return true;
 }
 
 static void put_result(struct bench_message *m, struct work *w, const struct call *c)
 {
     uint32_t object = object_of(w, c->file), directory = directory_of(c->file);
     uint32_t size = c->found->size;
+    bool alter = is_altered(w, c);
 
     if (c->fails) { /* LOOKUP */
         bench_u32(m, 2);
@@ -288,24 +323,26 @@ static void put_result(struct bench_message *m, struct work *w, const struct cal
     switch (c->procedure) {
     case GETATTR:
         put_attributes(m, w, object, size);
+        if (alter)
+            m->data[m->len - ATTRIBUTES_LEN + 19]++; /* gid's last byte */
         break;
     case SETATTR:
         put_wcc(m, w, object, size);
         break;
     case LOOKUP:
-        put_handle(m, object, c->found->generation);
+        put_handle(m, w, object, c->found->generation);
         put_optional_attributes(m, w, object, size);
         put_optional_attributes(m, w, directory, 0);
         break;
     case ACCESS:
         put_optional_attributes(m, w, object, size);
-        bench_u32(m, 0x1f);
+        bench_u32(m, alter ? 0x0f : 0x1f);
         break;
     case READ:
         put_optional_attributes(m, w, object, size);
         bench_u32(m, c->count);
-        bench_u32(m, c->offset + c->count >= size);
-        put_data(m, w, c->count);
+        bench_u32(m, (c->offset + c->count >= size) != alter);
+        put_data(m, c);
         break;
     case WRITE:
         put_wcc(m, w, object, size);
@@ -315,7 +352,7 @@ static void put_result(struct bench_message *m, struct work *w, const struct cal
         break;
     case CREATE:
         bench_u32(m, 1);
-        put_handle(m, object, c->found->generation);
+        put_handle(m, w, object, c->found->generation);
         put_optional_attributes(m, w, object, size);
         put_wcc(m, w, directory, 0);
         break;
@@ -340,7 +377,7 @@ static void put_result(struct bench_message *m, struct work *w, const struct cal
 
 static enum procedure draw(struct work *w)
 {
-    uint32_t at = (uint32_t)(bench_random(&w->out) % 1000);
+    uint32_t at = (uint32_t)(bench_next(&w->random) % 1000);
 
     for (size_t i = 0; i < sizeof(mix) / sizeof(mix[0]); i++) {
         if (at < mix[i].share)
@@ -385,13 +422,13 @@ static void execute(struct work *w, struct call *c, uint64_t random)
 static void make_call(struct work *w, struct client *client)
 {
     struct call *c = &client->waiting[client->waiting_count++];
-    uint64_t random = bench_random(&w->out);
+    uint64_t random = bench_next(&w->random);
 
     /* A quarter of the files gets half of the calls. */
     c->file = (uint32_t)((random >> 8) % (random & 1 ? w->file_count : w->file_count / 4 + 1));
     c->procedure = draw(w);
     c->count = w->block << (random >> 40) % 4;
-    execute(w, c, bench_random(&w->out));
+    execute(w, c, bench_next(&w->random));
     c->xid = client->xid++;
     call_header(&w->message, c->xid, 100003, 3, c->procedure);
     put_arguments(&w->message, w, c);
@@ -425,7 +462,7 @@ static void begin(struct work *w, struct client *client, uint32_t number)
     bench_send(&w->out, &mount, 0, m);
     reply_header(m, 77 + number);
     bench_u32(m, 0);
-    put_handle(m, 0, 0);
+    put_handle(m, w, 0, 0);
     bench_u32(m, 1);
     bench_u32(m, 1);
     bench_send(&w->out, &mount, 1, m);
@@ -439,12 +476,12 @@ static void begin(struct work *w, struct client *client, uint32_t number)
     bench_open(&w->out, &client->conn);
     for (uint32_t d = 1; number == 0 && d <= directory_count(w); d++) {
         call_header(m, client->xid, 100003, 3, LOOKUP);
-        put_handle(m, 0, 0);
+        put_handle(m, w, 0, 0);
         put_name(m, "directory", d);
         bench_send(&w->out, &client->conn, 0, m);
         reply_header(m, client->xid++);
         bench_u32(m, 0);
-        put_handle(m, d, 0);
+        put_handle(m, w, d, 0);
         put_optional_attributes(m, w, d, 0);
         put_optional_attributes(m, w, 0, 0);
         bench_send(&w->out, &client->conn, 1, m);
@@ -467,9 +504,12 @@ int main(int argc, char **argv)
         { "clients", required_argument, NULL, 'c' },
         { "files", required_argument, NULL, 'f' },
         { "block", required_argument, NULL, 'b' }, /* least bytes of a READ or WRITE */
+        { "server", required_argument, NULL, 'S' },
+        { "differ", required_argument, NULL, 'd' },
         { NULL, 0, NULL, 0 },
     };
-    uint64_t packets = 0, seed = 1, clients = 8, files = 20000, block = 4096;
+    uint64_t packets = 0, seed = 1, clients = 8, files = 20000, block = 4096, server = 0,
+             differ = 0;
     struct work *w;
     bool good = true;
     int option;
@@ -483,13 +523,17 @@ int main(int argc, char **argv)
             good &= number(optarg, 1, CLIENTS_MAX, &clients);
         else if (option == 'b')
             good &= number(optarg, 8, 4096, &block) && block % 8 == 0;
+        else if (option == 'S')
+            good &= number(optarg, 0, 255, &server);
+        else if (option == 'd')
+            good &= number(optarg, 1, UINT64_MAX, &differ);
         else
             good &= option == 'f' && number(optarg, 1, 1000000, &files);
     }
     if (!good || !packets || optind != argc - 1) {
         fprintf(stderr,
                 "usage: gen_bench --packets N [--seed N] [--clients N] [--files N] [--block N]"
-                " FILE\n");
+                " [--server N] [--differ N] FILE\n");
         return 2;
     }
     w = calloc(1, sizeof(*w));
@@ -497,19 +541,22 @@ int main(int argc, char **argv)
         w->files = malloc(files * sizeof(*w->files));
     for (uint64_t i = 0; w && w->files && i < files; i++)
         w->files[i] = (struct file){ .exists = true, .size = 65536 };
-    if (!w || !w->files || !bench_out_open(&w->out, argv[optind], seed)) {
+    if (!w || !w->files || !bench_out_open(&w->out, argv[optind], seed ^ server << 32)) {
         perror(argv[optind]);
         return 4;
     }
     w->client_count = (uint32_t)clients;
     w->file_count = (uint32_t)files;
     w->block = (uint32_t)block;
+    w->server = (uint32_t)server;
+    w->random = ~seed;
+    w->differ = differ;
     for (uint32_t i = 0; i < w->client_count; i++)
         begin(w, &w->clients[i], i);
     while (w->out.packets < packets && !w->out.failed) {
-        struct client *c = &w->clients[bench_random(&w->out) % w->client_count];
+        struct client *c = &w->clients[bench_next(&w->random) % w->client_count];
         uint32_t room = OUTSTANDING_MAX - c->waiting_count;
-        if (bench_random(&w->out) % OUTSTANDING_MAX < room)
+        if (bench_next(&w->random) % OUTSTANDING_MAX < room)
             make_call(w, c);
         else
             make_reply(w, c);
@@ -521,7 +568,8 @@ int main(int argc, char **argv)
         perror(argv[optind]);
         return 4;
     }
-    printf("%llu packets\n", (unsigned long long)w->out.packets);
+    printf("%llu packets, %llu replies altered\n", (unsigned long long)w->out.packets,
+           (unsigned long long)w->altered);
     free(w->files);
     free(w);
     return 0;

@@ -13,14 +13,15 @@ BOUND_FIXED, BOUND_OBJECT = 256 * 10**6, 300  # bytes; for each object that live
 
 
 def database(bench, name, packets, *options):
-    """Made once, from a capture that goes again."""
+    """Made once, from a capture that goes again; what gen_bench said of it is in a file .made."""
     path = bench.build / "bench" / name
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         capture, part = path.with_suffix(".pcap"), path.with_suffix(".part")
         part.unlink(missing_ok=True)
-        bench.run([str(bench.tools / "gen_bench"), "--packets", str(packets), "--block", "256",
-                   *options, str(capture)])
+        words = bench.run([str(bench.tools / "gen_bench"), "--packets", str(packets), "--block",
+                           "256", *options, str(capture)], keep=True)[2]
+        path.with_suffix(".made").write_text(words)
         bench.run([bench.nfsdigest, "ingest", "-q", "-o", str(part), str(capture)])
         capture.unlink()
         part.rename(path)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Speed and memory against the bounds that the project promises, in one run.
 
-    run.py [--build DIR] [--packets N] [--rounds N] [--capture FILE] [--part engine|anon|digest]
-           [--no-memory] [--json FILE]
+    run.py [--build DIR] [--packets N] [--rounds N] [--capture FILE]
+           [--part engine|anon|digest|compare] [--no-memory] [--json FILE]
 
 Makes the capture if it is missing (gen_bench), reads it once to warm the page cache, then measures
 all programs in turns, |rounds| times, and compares medians. Not part of ./check: times depend on the
@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 
+import part_compare
 import part_digest
 
 FIELDS = """rpc.xid rpc.msgtyp rpc.program rpc.programversion rpc.procedure rpc.auth.uid rpc.auth.gid
@@ -49,9 +50,9 @@ class Bench:
             old.unlink()
         return str(path)
 
-    def run(self, *commands, keep=False):
-        """Runs a pipe of commands. Returns (seconds, [peak bytes of each], output if |keep|). Their
-        CPU time is added to self.cpu."""
+    def run(self, *commands, keep=False, accept=(0,)):
+        """Runs a pipe of commands, which must end with one of |accept|. Returns (seconds, [peak bytes
+        of each], output if |keep|). Their CPU time is added to self.cpu."""
         processes, source = [], subprocess.DEVNULL
         errors = open(self.scratch / "stderr", "w+b")
         start = time.monotonic()
@@ -68,7 +69,7 @@ class Bench:
         for process in processes:
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
-            if process.returncode:
+            if process.returncode not in accept:
                 failed.append("%s: exit %d" % (" ".join(process.args), process.returncode))
             peaks.append(usage.ru_maxrss * 1024)
             self.cpu += usage.ru_utime + usage.ru_stime
@@ -262,7 +263,8 @@ def memory_anon(bench, sizes, report):
 
 
 PARTS = {"engine": (speed_engine, memory_engine), "anon": (speed_anon, memory_anon),
-         "digest": (part_digest.speed, part_digest.memory)}
+         "digest": (part_digest.speed, part_digest.memory),
+         "compare": (part_compare.speed, part_compare.memory)}
 
 
 def main():
@@ -283,7 +285,7 @@ def main():
     scratch.chmod(0o777)  # tshark drops root's identity where plugins are to be loaded
     bench, report = Bench(build, scratch), Report()
     capture, packets = None, 0
-    if arguments.part != "digest":  # that one has a database of its own
+    if arguments.part not in ("digest", "compare"):  # those have databases of their own
         capture = arguments.capture or bench.capture(arguments.packets)
         packets = int(bench.run([str(bench.tools / "bare_pcap"), capture], keep=True)[2].split()[0])
     times = {}
