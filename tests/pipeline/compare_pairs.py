@@ -137,8 +137,7 @@ def shown(field, value):
         return f"{name}: {value.capitalize()}" if name == "no_trunc" else \
             f"attributes_follow: {'value follows' if value == 'yes' else 'no value'}"
     if name == "seconds" or name == "nseconds":
-        return "time delta: 1.000000000" if value in ("1", "0") and name != "seconds" or \
-            value == "1" else "time delta: 0.000000100"
+        return rf"\n +{'nano ' if name == 'nseconds' else ''}seconds: {value}\n"
     if name == "aclcnt":
         return f"ACL count: {value}\n"
     return rf"{name}: {value}\b" if value.isdigit() and field != "retransmissions" else None

@@ -50,10 +50,11 @@ def theirs(path):
     text = run("tshark", "-n", "-r", path, "-d", "tcp.port==1-65535,data", "-o", "ip.defragment:TRUE",
                "-o", "ipv6.defragment:TRUE", "-o", "ipv6.tso_support:TRUE", "-T", "fields", "-E", "occurrence=l",
                "-e", "frame.number", "-e", "frame.protocols", "-e", "_ws.col.Source",
-               "-e", "_ws.col.Destination", "-e", "tcp.len", "-e", "udp.length", "-e", "udp.dstport")
+               "-e", "_ws.col.Destination", "-e", "tcp.len", "-e", "tcp.window_size_value",
+               "-e", "udp.length", "-e", "udp.dstport")
     lines = set()
     for line in text.splitlines():
-        number, protocols, source, destination, tcp_len, udp_len, port = line.split("\t")
+        number, protocols, source, destination, tcp_len, window, udp_len, port = line.split("\t")
         # behind MPLS, tshark 4.4 leaves the IP header out of this list
         names = re.sub(r":mpls:(?=tcp|udp)", ":mpls:ip:", protocols).split(":")
         for i, name in enumerate(names):
@@ -67,7 +68,8 @@ def theirs(path):
         if last is None or names[-1] == "vxlan":
             continue
         if "tcp" in names[last:]:
-            protocol, length = 6, tcp_len
+            # tshark before 4.6 has no length if the header is cut before the window
+            protocol, length = 6, tcp_len if window else ""
         elif "udp" in names[last:]:
             if port == "4789":
                 continue  # VXLAN, of which too little was captured
