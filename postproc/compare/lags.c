@@ -10,14 +10,19 @@ enum {
     PART = 4,               /* of the way that a new one moves a lag: one odd pair does little */
     ERROR_START = 10000000, /* ns */
     ERROR_LEAST = 1000,
-    ERROR_UP = 4, /* parts by which it rises when it was too small, and falls when not: an 80 % */
-    ERROR_DOWN = 16, /* quantile */
+    /* parts by which the error rises when it was too small, and falls when not: about its 80 %
+     * quantile; the first ones teach faster */
+    ERROR_UP = 4,
+    ERROR_DOWN = 16,
+    ERROR_DOWN_FIRST = 3,
+    FIRST = 32,
 };
 #define UNKNOWN INT64_MIN
 
 struct lags {
     int64_t first, step;
     int64_t last[CLIENTS], error[CLIENTS];
+    uint32_t notes[CLIENTS]; /* up to FIRST */
     int64_t of[CLIENTS][STEPS];
 };
 
@@ -34,6 +39,7 @@ struct lags *lags_new(int64_t first, int64_t last, struct err *err)
     for (int i = 0; i < CLIENTS; i++) {
         l->last[i] = UNKNOWN;
         l->error[i] = ERROR_START;
+        l->notes[i] = 0;
         for (int j = 0; j < STEPS; j++)
             l->of[i][j] = UNKNOWN;
     }
@@ -60,14 +66,18 @@ static int64_t minus(int64_t a, int64_t b)
     return __builtin_sub_overflow(a, b, &out) || out == UNKNOWN ? 0 : out;
 }
 
-static void note_error(int64_t *error, int64_t wrong)
+static void note_error(struct lags *l, uint32_t row, int64_t wrong)
 {
+    int64_t *error = &l->error[row];
+    bool first = l->notes[row] < FIRST;
+
+    l->notes[row] += first;
     if (wrong < 0)
         wrong = -wrong;
     if (wrong > *error)
-        *error += *error / ERROR_UP;
+        *error += (wrong / 2 > *error ? wrong / 2 : *error) / ERROR_UP;
     else if (*error > ERROR_LEAST)
-        *error -= *error / ERROR_DOWN;
+        *error -= *error / (first ? ERROR_DOWN_FIRST : ERROR_DOWN);
 }
 
 void lags_note(struct lags *l, int64_t client, int64_t ref, int64_t sut)
@@ -76,7 +86,7 @@ void lags_note(struct lags *l, int64_t client, int64_t ref, int64_t sut)
     int64_t *lag = &l->of[row][step_of(l, ref)], new = minus(sut, ref), expected, error;
 
     if (lags_expect(l, client, ref, &expected, &error))
-        note_error(&l->error[row], minus(sut, expected));
+        note_error(l, row, minus(sut, expected));
     *lag = *lag == UNKNOWN ? new : *lag + minus(new, *lag) / PART;
     l->last[row] = *lag;
 }
