@@ -81,7 +81,7 @@ void causes_free(struct causes *c)
 
 static bool fits(const char *pattern, const char *text)
 {
-    return !pattern || fnmatch(pattern, text, FNM_NOESCAPE) == 0;
+    return !pattern || fnmatch(pattern, text, FNM_NOESCAPE | FNM_EXTMATCH) == 0;
 }
 
 const struct cause *causes_find(const struct causes *c, const struct cause_of *of)

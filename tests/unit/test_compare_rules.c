@@ -335,6 +335,45 @@ static void test_whole(void **state)
     free(copy);
 }
 
+/* An explanation must be true of what it is given for. */
+static void test_true_causes(void **state)
+{
+    static const struct {
+        const char *kind, *operation, *field, *difference, *cause;
+    } cases[] = {
+        { "status", "NFS LOOKUP", "LOOKUP3res.status", "NFS3_OK, NFS3ERR_NOENT", "status-noent" },
+        { "status", "NFS LOOKUP", "LOOKUP3res.status", "NFS3ERR_NOENT, NFS3_OK", "status-noent" },
+        { "status", "NFS LOOKUP", "LOOKUP3res.status", "NFS3ERR_NOENT, NFS3ERR_ACCES",
+          "status-errors" },
+        { "status", "NFS MKDIR", "MKDIR3res.status", "NFS3ERR_EXIST, NFS3_OK", "status-exist" },
+        { "status", "NFS MKDIR", "MKDIR3res.status", "NFS3_OK, NFS3ERR_EXIST", "status-exist" },
+        { "status", "NFS MKDIR", "MKDIR3res.status", "NFS3ERR_ROFS, NFS3ERR_EXIST",
+          "status-errors" },
+        { "status", "NFS MKDIR", "MKDIR3res.status", "NFS3ERR_NOENT, 12345", "status" },
+        { "status", "NFS MKDIR", "MKDIR3res.status", "NFS3_OK, NFS3ERR_ACCES", "status" },
+        { "status", "NFS LOOKUP", "LOOKUP3res.status", "NFS3ERR_NAMETOOLONG, NFS3ERR_NOENT",
+          "status-name-too-long" },
+        { "status", "MOUNT MNT", "mountres3.status", "MNT3_OK, MNT3ERR_NOENT", "status-noent" },
+        { "value", "NFS WRITE", "WRITE3res.resok.committed", "UNSTABLE, FILE_SYNC", "committed" },
+        { "value", "NFS WRITE", "WRITE3res.resok.committed", "DATA_SYNC, UNSTABLE", "committed" },
+        { "value", "NFS WRITE", "WRITE3res.resok.committed", "DATA_SYNC, FILE_SYNC",
+          "committed-metadata" },
+    };
+    struct causes c;
+
+    (void)state;
+    assert_int_equal(causes_load(&c, &err), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct cause_of of = { cases[i].kind, cases[i].operation, cases[i].field,
+                                     cases[i].difference };
+        const struct cause *cause = causes_find(&c, &of);
+
+        assert_non_null(cause);
+        assert_string_equal(cause->name, cases[i].cause);
+    }
+    causes_free(&c);
+}
+
 static void test_causes(void **state)
 {
     struct cause_of of = { "value", "NFS READ", "READ3res.resok.eof", "only ref" };
@@ -375,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_requests),    cmocka_unit_test(test_errors),
         cmocka_unit_test(test_nothing),     cmocka_unit_test(test_times),
         cmocka_unit_test(test_whole),       cmocka_unit_test(test_causes),
+        cmocka_unit_test(test_true_causes),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }
