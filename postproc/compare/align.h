@@ -19,6 +19,7 @@
 #define NFSDIGEST_COMPARE_ALIGN_H
 
 #include "base/err.h"
+#include "compare/changes.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,17 +28,14 @@ enum {
     ALIGN_WINDOW = 4096,
     ALIGN_EDITS = 1024,
     ALIGN_LIKE = 16, /* so many requests ahead like ones are looked for */
-    LANE_LAST = 9,   /* of |state|: the last one */
-    LANE_STATES,
 };
 
 struct align_element {
-    uint64_t key;               /* equal requests have equal ones */
-    int64_t id;                 /* operation */
-    int64_t time;               /* of its call */
-    uint32_t made;              /* object that it found or made; 0: none */
-    int64_t state[LANE_STATES]; /* lanes.c: of object, object2, made; of reading object, made; of
-                         rights of object, made; of name, name2; of the object's last change */
+    uint64_t key;                 /* equal requests have equal ones */
+    int64_t id;                   /* operation */
+    int64_t time;                 /* of its call */
+    uint32_t made;                /* object that it found or made; 0: none */
+    int64_t state[CHANGE_STATES]; /* what came before */
 };
 
 struct align {

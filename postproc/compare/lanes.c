@@ -4,6 +4,7 @@
  * One pass over the operations of each side, in the order of calls.
  */
 #include "compare/body.h"
+#include "compare/changes.h"
 #include "compare/clock.h"
 #include "compare/internal.h"
 #include "compare/overlap.h"
@@ -26,12 +27,6 @@ struct open_listing {
     const struct procedure *procedure;
 };
 
-/* Which request changed a name last. */
-struct name_change {
-    uint64_t name; /* hash, with its directory */
-    uint64_t key;
-};
-
 struct lanes {
     struct compare *c;
     int side;
@@ -39,14 +34,7 @@ struct lanes {
     struct overlap overlaps;
     struct clock_side *clock;
     struct body body;
-    uint64_t *changes; /* by object: the sum of the keys of requests that changed it so far */
-    uint64_t *last;    /* and the key of the last one */
-    uint64_t *reads;   /* the same sum of requests that read its contents */
-    uint64_t *rights;  /* key of the last one that changed mode or owner, or removed it */
-    struct table by_name;
-    struct name_change *names;
-    uint32_t name_count, name_cap;
-    uint32_t limit;
+    struct changes *changes;
     bool names_count; /* when requests are compared */
     struct open_listing listings[LISTINGS_OPEN];
     uint32_t listing_count;
@@ -180,98 +168,6 @@ static int take_listing(struct lanes *l, const struct effect *e, int64_t client,
     return tables_step(l->c->db, l->part, err) < 0 ? -err->code : 1;
 }
 
-static int64_t of_object(const struct lanes *l, const uint64_t *sums, uint32_t object)
-{
-    return object < l->limit ? (int64_t)sums[object] : 0;
-}
-
-static uint32_t find_name_change(const struct lanes *l, uint64_t name)
-{
-    uint32_t at;
-
-    return name ? table_first(&l->by_name, name, &at) : TABLE_NONE;
-}
-
-static uint64_t entry_hash(uint32_t directory, struct bytes name)
-{
-    return directory ? XXH3_64bits_withSeed(name.data, name.len, directory) : 0;
-}
-
-static int64_t of_name(const struct lanes *l, uint64_t name)
-{
-    uint32_t slot = find_name_change(l, name);
-
-    return slot == TABLE_NONE ? 0 : (int64_t)l->names[slot].key;
-}
-
-static int change_name(struct lanes *l, uint64_t name, uint64_t key, struct err *err)
-{
-    uint32_t slot = find_name_change(l, name);
-
-    if (slot != TABLE_NONE) {
-        l->names[slot].key = key;
-        return 0;
-    }
-    if (!name)
-        return 0;
-    if (l->name_count == l->name_cap) {
-        uint32_t cap = l->name_cap ? l->name_cap * 2 : 1024;
-        void *grown = realloc(l->names, cap * sizeof(*l->names));
-
-        if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory for names");
-        l->names = grown;
-        l->name_cap = cap;
-    }
-    if (table_add(&l->by_name, name, l->name_count) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for names");
-    l->names[l->name_count++] = (struct name_change){ name, key };
-    return 0;
-}
-
-static void change_rights(struct lanes *l, uint32_t object, uint64_t key)
-{
-    if (object && object < l->limit)
-        l->rights[object] = key;
-}
-
-static void change(struct lanes *l, uint32_t object, uint64_t key)
-{
-    if (object && object < l->limit) {
-        l->changes[object] += key;
-        l->last[object] = key;
-    }
-}
-
-/* What was asked for, and not refused, is part of the state of what it concerns: two sides are the
- * same when the same changes came before, in whatever order. */
-static int note_changes(struct lanes *l, const struct effect *e, uint32_t gone, uint64_t key,
-                        struct err *err)
-{
-    bool refused = e->rpc_status > 0 || (e->rpc_status == 0 && !e->succeeded);
-
-    if (refused)
-        return 0;
-    if (effect_reads_contents(e) && e->object < l->limit)
-        l->reads[e->object] += key;
-    if ((e->object_role | e->name_role) & ROLE_MODIFIES)
-        change(l, e->object, key);
-    if (e->name2_role & ROLE_MODIFIES && e->parent2 != e->object)
-        change(l, e->parent2, key);
-    if (e->name_role & ROLE_BINDS)
-        change(l, e->new_object, key);
-    change(l, gone, key);
-    change_rights(l, gone, key);
-    if (effect_changes_rights(e))
-        change_rights(l, e->object, key);
-    if (e->name_role & ROLE_MODIFIES &&
-        change_name(l, entry_hash(e->object, e->name), key, err) < 0)
-        return -err->code;
-    return e->name2_role & ROLE_MODIFIES
-               ? change_name(l, entry_hash(e->parent2, e->name2), key, err)
-               : 0;
-}
-
 /* An entry of a directory is a thing of its own: its requests are aligned by themselves.  So are
  * those that go on with a listing whose beginning is not known, and those of each caller;
  * and each path that is mounted. */
@@ -292,7 +188,7 @@ static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uin
                     struct err *err)
 {
     uint64_t key;
-    int64_t name = name_of(l, e);
+    int64_t name = name_of(l, e), states[CHANGE_STATES];
     struct bytes digest = db_column_bytes(l->select, ROW_DATA_DIGEST);
     bool asks_data = e->procedure->arguments->has_data;
     struct places *places;
@@ -308,20 +204,10 @@ static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uin
     sqlite3_bind_int64(l->lane, 5, e->id);
     sqlite3_bind_int64(l->lane, 6, (int64_t)key);
     sqlite3_bind_int64(l->lane, 7, e->new_object);
-    sqlite3_bind_int64(l->lane, 8, of_object(l, l->changes, e->object));
-    sqlite3_bind_int64(l->lane, 9, of_object(l, l->changes, e->parent2));
-    sqlite3_bind_int64(l->lane, 10, of_object(l, l->changes, e->new_object));
-    sqlite3_bind_int64(l->lane, 11, of_object(l, l->reads, e->object));
-    sqlite3_bind_int64(l->lane, 12, of_object(l, l->reads, e->new_object));
-    sqlite3_bind_int64(l->lane, 13, of_object(l, l->rights, e->object));
-    sqlite3_bind_int64(l->lane, 14, of_object(l, l->rights, e->new_object));
-    sqlite3_bind_int64(l->lane, 15, e->name_role ? of_name(l, entry_hash(e->object, e->name)) : 0);
-    sqlite3_bind_int64(l->lane, 16,
-                       e->name2_role ? of_name(l, entry_hash(e->parent2, e->name2)) : 0);
-    sqlite3_bind_int64(l->lane, 17, of_object(l, l->last, e->object));
-    if (note_changes(l, e, gone, key, err) < 0)
-        return -err->code;
-    if (tables_step(l->c->db, l->lane, err) < 0)
+    changes_before(l->changes, e, states);
+    for (int i = 0; i < CHANGE_STATES; i++)
+        sqlite3_bind_int64(l->lane, 8 + i, states[i]);
+    if (changes_note(l->changes, e, gone, key, err) < 0 || tables_step(l->c->db, l->lane, err) < 0)
         return -err->code;
     if (!(e->roles & ROLE_ROOT_PATH))
         return 0;
@@ -405,13 +291,9 @@ static int prepare_all(struct lanes *l, struct err *err)
     snprintf(count, sizeof(count), "SELECT max(id) FROM %s.object", s->schema);
     if (db_number(l->c->db, count, 0, &objects, err) < 0)
         return -err->code;
-    l->limit = objects > 0 && objects < UINT32_MAX ? (uint32_t)objects + 1 : 1;
-    l->changes = calloc(l->limit, sizeof(*l->changes));
-    l->last = calloc(l->limit, sizeof(*l->last));
-    l->reads = calloc(l->limit, sizeof(*l->reads));
-    l->rights = calloc(l->limit, sizeof(*l->rights));
-    if (!l->changes || !l->last || !l->reads || !l->rights)
-        return err_set(err, ERR_SYSTEM, "out of memory for objects");
+    l->changes = changes_new(objects > 0 && objects < UINT32_MAX ? (uint32_t)objects : 0, err);
+    if (!l->changes)
+        return -err->code;
     return overlap_init(&l->overlaps, put_overlap, l, err);
 }
 
@@ -474,12 +356,7 @@ int lanes_read(struct compare *c, struct err *err)
             result = tables_run(c->db, "COMMIT", err);
         overlap_free(&l->overlaps);
         body_free(&l->body);
-        free(l->changes);
-        free(l->last);
-        free(l->reads);
-        free(l->rights);
-        free(l->names);
-        table_free(&l->by_name);
+        changes_free(l->changes);
         free(l->clock);
         free(l);
     }

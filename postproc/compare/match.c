@@ -102,7 +102,7 @@ static int advance(struct match *m, struct lane *lane, struct err *err)
                                     .id = sqlite3_column_int64(lane->stmt, 3),
                                     .key = (uint64_t)sqlite3_column_int64(lane->stmt, 4),
                                     .made = (uint32_t)sqlite3_column_int64(lane->stmt, 5) };
-        for (int i = 0; i < LANE_STATES; i++)
+        for (int i = 0; i < CHANGE_STATES; i++)
             lane->element.state[i] = sqlite3_column_int64(lane->stmt, 6 + i);
     }
     return result < 0 ? result : 0;
@@ -131,12 +131,12 @@ static int put(void *ctx, const struct align_element *ref, const struct align_el
     tables_bind_unless(m->put, 5, m->row, 0);
     sqlite3_bind_int64(m->put, 6, m->client);
     tables_bind_unless(m->put, 7, ref ? ref->time : INT64_MIN, INT64_MIN);
-    for (int i = 0; i < LANE_LAST; i++) /* sums: they may wrap */
+    for (int i = 0; i < CHANGE_LAST; i++) /* sums: they may wrap */
         tables_bind_unless(
             m->put, 8 + i,
             ref && sut ? (int64_t)((uint64_t)ref->state[i] - (uint64_t)sut->state[i]) : 0, 0);
-    tables_bind_unless(m->put, 8 + LANE_LAST,
-                       ref && sut && ref->state[LANE_LAST] != sut->state[LANE_LAST], 0);
+    tables_bind_unless(m->put, 8 + CHANGE_LAST,
+                       ref && sut && ref->state[CHANGE_LAST] != sut->state[CHANGE_LAST], 0);
     if (tables_step(m->c->db, m->put, err) < 0)
         return -err->code;
     if (!ref || !sut)
