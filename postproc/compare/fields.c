@@ -60,7 +60,7 @@ const struct compare_rule *fields_rule(struct fields *f, const struct item *ref,
 }
 
 /* The object of an entry, by its handle. */
-static uint32_t entry_object(struct fields *f)
+static uint32_t find_entry_object(struct fields *f)
 {
     struct pairs *p = f->p;
     struct err unseen;
@@ -78,6 +78,15 @@ static uint32_t entry_object(struct fields *f)
         return matched_row(&p->objects, REF, object);
     }
     return 0;
+}
+
+static uint32_t entry_object(struct fields *f)
+{
+    if (f->entry_of != f->entry.items) {
+        f->entry_of = f->entry.items;
+        f->entry_row = find_entry_object(f);
+    }
+    return f->entry_row;
 }
 
 static uint32_t object_of(struct fields *f, const struct place *place)

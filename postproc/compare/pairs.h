@@ -212,8 +212,10 @@ struct span {
 struct fields {
     struct pairs *p;
     struct rule_case given;
-    const char *element; /* or NULL */
-    struct span entry;   /* ref's items of that element */
+    const char *element;         /* or NULL */
+    struct span entry;           /* ref's items of that element */
+    const struct item *entry_of; /* of which entry |entry_row| is the object's row */
+    uint32_t entry_row;
     uint32_t object_type[WHOSE_MAX];
     bool in_listing;               /* entries and the end are compared by listing.c */
     bool status_equal, data_equal; /* they were compared, and are */
