@@ -10,10 +10,10 @@
  * reference's calls and compares their replies under the rules (pairs.h, fields.h): the other
  * tables.  The second alone is done again by compare_again.
  *
- * Memory: 500 to 700 bytes for each matched pair of objects (most of it patterns.c's), about 150 for
- * each listing, whose verifiers are remembered; one lane's window (align.h); two replies, of
- * listings all parts; and SQLite's caches, at most 64 MiB for each trace, 32 for temporary tables,
- * 4 for the result and as much again to sort.  What else grows with operations or discrepancies
+ * Memory: 500 to 700 bytes for each matched pair of objects (most of it patterns.c's), about 40 for
+ * each name that was changed; one lane's window (align.h); two replies, of listings all parts; and
+ * SQLite's caches, at most 16 MiB for each trace, 32 for temporary tables, 4 for the result and as
+ * much again to sort.  What else grows with operations or discrepancies
  * lies on disk, in the result or in temporary tables (in $SQLITE_TMPDIR, $TMPDIR or /var/tmp).
  */
 #ifndef NFSDIGEST_COMPARE_COMPARE_H

@@ -199,7 +199,7 @@ static uint64_t scope_of(struct fields *f, const struct place *place, enum patte
 static int equal_pattern(struct fields *f, const struct compare_rule *rule, const struct item *ref,
                          const struct item *sut, char what[COMPARE_TEXT_MAX], struct err *err)
 {
-    struct patterns *p = &f->p->patterns;
+    struct patterns *p = rule->scope == PATTERN_LISTING ? &f->p->of_listing : &f->p->patterns;
     uint64_t a = value_of(ref), b = value_of(sut);
     uint32_t object;
     uint64_t scope = scope_of(f, ref->place, (enum pattern_scope)rule->scope, &object);

@@ -397,6 +397,7 @@ int listing_compare(struct pairs *p, struct fields *f, struct err *err)
     if (result == 0 && f->status_equal && p->pair.half[REF].effect.succeeded)
         result = compare_parts(&l, err);
     f->in_listing = false;
+    patterns_free(&p->of_listing);
     for (int side = 0; side < SIDES; side++) {
         for (uint32_t i = 0; i < l.side[side].count; i++) {
             free(l.side[side].parts[i].copy);

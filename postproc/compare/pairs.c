@@ -364,6 +364,7 @@ int pairs_compare(struct compare *c, struct err *err)
     }
     body_free(&p.pair.arguments);
     patterns_free(&p.patterns);
+    patterns_free(&p.of_listing);
     clock_map_free(&p.clock);
     matched_free(&p.objects);
     return result;

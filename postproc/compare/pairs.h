@@ -91,7 +91,7 @@ struct pairs {
     struct objects objects;
     struct object_state *states; /* by row */
     struct clock_map clock;
-    struct patterns patterns;
+    struct patterns patterns, of_listing;
     struct lost_name *names;
     uint32_t name_count, name_cap;
     struct table by_name, by_known_name;

@@ -65,7 +65,7 @@ int sides_attach(struct compare *c, const struct compare_input input[SIDES], str
             check_server(c, side, &input[side], err) < 0)
             return -err->code;
     }
-    return tables_run(c->db, "PRAGMA ref.cache_size = -65536; PRAGMA sut.cache_size = -65536;",
+    return tables_run(c->db, "PRAGMA ref.cache_size = -16384; PRAGMA sut.cache_size = -16384;",
                       err);
 }
 
