@@ -282,8 +282,10 @@ int elements_compare_names(struct fields *f, const struct item *list, struct ele
     struct lone_names lone[SIDES];
     int result = 0;
 
-    qsort(ref->elements, ref->count, sizeof(*ref->elements), by_name);
-    qsort(sut->elements, sut->count, sizeof(*sut->elements), by_name);
+    if (ref->count)
+        qsort(ref->elements, ref->count, sizeof(*ref->elements), by_name);
+    if (sut->count)
+        qsort(sut->elements, sut->count, sizeof(*sut->elements), by_name);
     while (result == 0 && (i < ref->count || j < sut->count)) {
         struct element *a = i < ref->count ? &ref->elements[i] : NULL;
         struct element *b = j < sut->count ? &sut->elements[j] : NULL;
