@@ -371,6 +371,9 @@ static void test_true_causes(void **state)
         assert_non_null(cause);
         assert_string_equal(cause->name, cases[i].cause);
     }
+    for (uint32_t i = 0; i < c.count; i++) /* what the page shows as a whole */
+        if (strlen(c.causes[i].text) > 200)
+            fail_msg("[%s] has too many words", c.causes[i].name);
     causes_free(&c);
 }
 
