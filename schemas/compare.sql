@@ -171,7 +171,8 @@ CREATE TABLE step (
     PRIMARY KEY (cluster, example, number)
 ) STRICT, WITHOUT ROWID;
 
--- Operations that discrepancies and steps name, so that reports need no trace database.
+-- Operations that discrepancies and steps name, and those without a counterpart, so that reports need
+-- no trace database.
 CREATE TABLE operation (
     side INTEGER NOT NULL,
     id INTEGER NOT NULL,
@@ -301,23 +302,29 @@ CREATE TABLE slowest (
     sut_latency INTEGER NOT NULL
 ) STRICT;
 
--- Discrepancies as a person reads them.
+-- Discrepancies as a person reads them, with the frames of replies, or of calls where there is no reply.
 CREATE VIEW finding AS
 SELECT d.id, c.id AS cluster, k.name AS kind, c.operation, c.field, c.difference, d.element,
        d.ref_text, d.sut_text, (SELECT path FROM object o WHERE o.id = d.object) AS path,
-       d.ref, r.reply_source AS ref_source, r.reply_frame AS ref_frame,
-       d.sut, s.reply_source AS sut_source, s.reply_frame AS sut_frame, c.reason
+       d.ref, ifnull(r.reply_source, r.call_source) AS ref_source,
+       ifnull(r.reply_frame, r.call_frame) AS ref_frame,
+       d.sut, ifnull(s.reply_source, s.call_source) AS sut_source,
+       ifnull(s.reply_frame, s.call_frame) AS sut_frame, c.reason
   FROM discrepancy d JOIN cluster c ON c.id = d.cluster
   JOIN code k ON k.domain = 'kind' AND k.value = c.kind
   LEFT JOIN operation r ON r.side = 1 AND r.id = d.ref
   LEFT JOIN operation s ON s.side = 2 AND s.id = d.sut;
 
--- Operations without a counterpart.
+-- Operations without a counterpart, with the frame of the call, or of the reply where the call was not
+-- captured.
 CREATE VIEW one_sided AS
 SELECT a.id, CASE WHEN a.ref IS NULL THEN 'sut' ELSE 'ref' END AS side,
-       ifnull(a.ref, a.sut) AS operation, c.name AS reason,
-       (SELECT path FROM object o WHERE o.id = a.object) AS path
+       ifnull(a.ref, a.sut) AS operation, o.name AS procedure,
+       ifnull(o.call_source, o.reply_source) AS source, ifnull(o.call_frame, o.reply_frame) AS frame,
+       c.name AS reason, ifnull(o.path, (SELECT path FROM object x WHERE x.id = a.object)) AS path
   FROM alignment a JOIN code c ON c.domain = 'reason' AND c.value = a.reason
+  LEFT JOIN operation o ON o.side = CASE WHEN a.ref IS NULL THEN 2 ELSE 1 END
+   AND o.id = ifnull(a.ref, a.sut)
  WHERE a.kind = 2;
 
 --- indexes

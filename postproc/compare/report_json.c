@@ -84,8 +84,9 @@ static int put_examples(struct printer *p, int64_t cluster)
     if (put_array(p, "examples",
                   "SELECT d.id, (SELECT path FROM object o WHERE o.id = d.object) AS path,"
                   " d.element, d.ref_text AS ref, d.sut_text AS sut, d.ref AS ref_operation,"
-                  " r.reply_source AS ref_source, r.reply_frame AS ref_frame, d.sut AS"
-                  " sut_operation, s.reply_source AS sut_source, s.reply_frame AS sut_frame"
+                  " ifnull(r.reply_source, r.call_source) AS ref_source, ifnull(r.reply_frame,"
+                  "  r.call_frame) AS ref_frame, d.sut AS sut_operation, ifnull(s.reply_source,"
+                  "  s.call_source) AS sut_source, ifnull(s.reply_frame, s.call_frame) AS sut_frame"
                   " FROM (SELECT DISTINCT example, discrepancy FROM step WHERE cluster = ?1) x"
                   " JOIN discrepancy d ON d.id = x.discrepancy"
                   " LEFT JOIN operation r ON r.side = 1 AND r.id = d.ref"
@@ -119,6 +120,8 @@ int report_json(sqlite3 *result, const struct report_options *o, FILE *out, stru
             " (SELECT count(*) FROM object) AS objects,"
             " (SELECT count(*) FROM alignment WHERE kind = 2 AND ref IS NOT NULL) AS ref_alone,"
             " (SELECT count(*) FROM alignment WHERE kind = 2 AND sut IS NOT NULL) AS sut_alone,"
+            " (SELECT count(*) FROM alignment WHERE kind = 3 AND ref IS NOT NULL) AS ref_parts,"
+            " (SELECT count(*) FROM alignment WHERE kind = 3 AND sut IS NOT NULL) AS sut_parts,"
             " (SELECT ifnull(sum(count), 0) FROM cluster) AS discrepancies,"
             " (SELECT count(*) FROM cluster) AS groups,"
             " (SELECT ifnull(sum(count), 0) FROM withheld) AS withheld",
@@ -162,7 +165,9 @@ int report_json(sqlite3 *result, const struct report_options *o, FILE *out, stru
         return -err->code;
     if (o->one_sided &&
         put_array(&p, "one_sided",
-                  "SELECT side, operation, reason, path FROM one_sided ORDER BY id", 0, NULL) < 0)
+                  "SELECT side, operation, procedure, source, frame, reason, path FROM one_sided"
+                  " ORDER BY id",
+                  0, NULL) < 0)
         return -err->code;
     fputs("}\n", out);
     return 0;

@@ -63,10 +63,11 @@ static void show_totals(struct printer *p, sqlite3_stmt *stmt)
 {
     char n[6][VALUE_TEXT_MAX];
 
-    fprintf(
-        p->out,
-        "%s pairs of operations, on %s pairs of objects; %s operations of ref alone, %s of sut\n",
-        count(stmt, 0, n[0]), count(stmt, 1, n[1]), count(stmt, 2, n[2]), count(stmt, 3, n[3]));
+    fprintf(p->out,
+            "%s pairs of operations, on %s pairs of objects; %s operations of ref alone, %s of sut;"
+            " %s of ref and %s of sut go on with listings\n",
+            count(stmt, 0, n[0]), count(stmt, 1, n[1]), count(stmt, 2, n[2]), count(stmt, 3, n[3]),
+            count(stmt, 7, n[4]), count(stmt, 8, n[5]));
     fprintf(p->out, "%s discrepancies in %s groups; %s comparisons withheld\n",
             count(stmt, 4, n[4]), count(stmt, 5, n[5]), count(stmt, 6, n[0]));
 }
@@ -76,7 +77,9 @@ static const char select_totals[] =
     " (SELECT count(*) FROM alignment WHERE kind = 2 AND ref IS NOT NULL),"
     " (SELECT count(*) FROM alignment WHERE kind = 2 AND sut IS NOT NULL),"
     " (SELECT ifnull(sum(count), 0) FROM cluster), (SELECT count(*) FROM cluster),"
-    " (SELECT ifnull(sum(count), 0) FROM withheld)";
+    " (SELECT ifnull(sum(count), 0) FROM withheld),"
+    " (SELECT count(*) FROM alignment WHERE kind = 3 AND ref IS NOT NULL),"
+    " (SELECT count(*) FROM alignment WHERE kind = 3 AND sut IS NOT NULL)";
 
 static void show_line(struct printer *p, sqlite3_stmt *stmt)
 {
@@ -175,8 +178,9 @@ static void show_count(struct printer *p, sqlite3_stmt *stmt)
 
 static void show_one_sided(struct printer *p, sqlite3_stmt *stmt)
 {
-    fprintf(p->out, "  %s operation %s: %s %s\n", column(stmt, 0), column(stmt, 1), column(stmt, 2),
-            column(stmt, 3));
+    fprintf(p->out, "  %s operation %s: %s (frame %s of %s): %s %s\n", column(stmt, 0),
+            column(stmt, 1), column(stmt, 2), column(stmt, 3), column(stmt, 4), column(stmt, 5),
+            column(stmt, 6));
 }
 
 static void show_performance(struct printer *p, sqlite3_stmt *stmt)
@@ -226,10 +230,13 @@ int report_text(sqlite3 *result, const struct report_options *o, FILE *out, stru
                   " ORDER BY a.ref IS NULL, 1 DESC",
                   0, "\nOperations of one side\n", show_count) < 0)
         return -err->code;
-    if (o->one_sided && show_rows(&p,
-                                  "SELECT side, operation, reason, ifnull(path, '') FROM one_sided"
-                                  " ORDER BY id",
-                                  0, NULL, show_one_sided) < 0)
+    if (o->one_sided &&
+        show_rows(&p,
+                  "SELECT side, operation, procedure, frame, (SELECT name FROM source q WHERE"
+                  "  q.side = CASE o.side WHEN 'ref' THEN 1 ELSE 2 END AND q.id ="
+                  "  o.source), reason, ifnull(path, '') FROM one_sided o"
+                  " ORDER BY id",
+                  0, NULL, show_one_sided) < 0)
         return -err->code;
     if (show_rows(
             &p,

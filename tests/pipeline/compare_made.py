@@ -3,7 +3,7 @@
 # ctest: timeout=300 asan
 """nfsdigest compare on made traffic, of which is known what differs: two servers with equal handles
 in one capture; what a second run of the reference excuses; results that were
-altered."""
+altered; that counts add up."""
 
 import json
 import os
@@ -190,6 +190,56 @@ def noise_of_values(folder):
     check(text.count("between two runs of the reference: not known") == 2, f"new groups: {text}")
 
 
+def adding_up(folder):
+    """Each operation is in a pair, of one side, or a part of a listing: all are told, with frames, also
+    where there is no reply."""
+    def listing(cookie, last):
+        entry = u32(1) + u64(10 + cookie) + opaque(f"f{cookie}") + u64(cookie + 1)
+        return (opaque(ROOT) + u64(cookie, 0) + u32(4096),
+                u32(OK, 0) + bytes(8) + entry + u32(0, int(last)))
+
+    def trace(name, lookups, parts, answered=True):
+        made = Trace()
+        made.ask(GETATTR, getattr_args(ROOT), getattr_res(1, DIR))
+        if not answered: # and asked again, so that the capture is not to blame
+            made.packets.pop()
+            made.put(made.time - 30_000, CLIENT, SERVER, 700, 2049,
+                     call(made.xid, GETATTR, getattr_args(ROOT)))
+        for i in range(lookups):
+            made.ask(LOOKUP, lookup_args(ROOT, f"l{i}"), lookup_fail())
+        for i in range(parts):
+            made.ask(READDIR, *listing(i, i == parts - 1))
+        made.time += 10**12
+        for _ in range(3): # the capture goes on
+            made.ask(ACCESS, access_args(ROOT), access_res(1, kind=DIR))
+        return made.ingest(folder / name)
+
+    ref, sut = trace("ref.db", 5, 4), trace("sut.db", 2, 3, answered=False)
+    out = folder / "sides.db"
+    report = compare("-1", "-o", out, ref, sut, code=1)
+    totals = report["totals"][0]
+    check([totals[f"{side}_{what}"] for side in ("ref", "sut") for what in ("alone", "parts")]
+          == [3, 3, 0, 2], f"totals: {totals}")
+    for side in report["sides"]:
+        name = side["name"]
+        check(side["operations"] == totals["pairs"] + totals[f"{name}_alone"] + totals[f"{name}_parts"],
+              f"operations of {name}: {side['operations']}, {totals}")
+    # frames: 2 of MOUNT and 2 of GETATTR, then call and reply of each
+    check([(o["side"], o["procedure"], o["frame"], o["path"]) for o in report["one_sided"]]
+          == [("ref", "NFS LOOKUP", 9 + 2 * i, f"/x/l{2 + i}") for i in range(3)],
+          f"one-sided: {report['one_sided']}")
+    missing = [(e["ref_frame"], e["sut_frame"], e["sut_source"]) for g in report["groups"]
+               for e in g["examples"] if g["kind"] == "missing reply"]
+    check(missing == [(4, 3, 1)], f"missing reply: {missing}")
+    with sqlite3.connect(out) as db:
+        check(db.execute("SELECT ref_frame, sut_frame, sut_source FROM finding WHERE kind ="
+                         " 'missing reply'").fetchall() == missing, "finding")
+    text = run("compare", "-1", "-s", out, code=1).stdout
+    for line in ("3 operations of ref alone, 0 of sut; 3 of ref and 2 of sut go on with listings",
+                 f"ref operation 5: NFS LOOKUP (frame 9 of {ref}.pcap): not asked /x/l2"):
+        check(line in text, f"text without {line!r}: {text}")
+
+
 DAMAGE = [
     ("UPDATE alignment SET object = 99999999 WHERE object IS NOT NULL", "no such object"),
     ("UPDATE alignment SET object = 4294967297", "no such object"),
@@ -255,6 +305,7 @@ def main():
         equal_handles(folder)
         noise_of_statuses(folder)
         noise_of_values(folder)
+        adding_up(folder)
         damaged(folder)
     return 1 if failures else 0
 
