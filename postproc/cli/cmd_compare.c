@@ -211,9 +211,8 @@ int cmd_compare(int argc, char **argv, struct err *err)
     struct compare_args a = { .examples = EXAMPLES_MAX };
     const struct arg own[] = {
         { 'r', "rules", "RULES",
-          "further rules, which override: linux-knfsd, ganesha, anonymized,\nor a file (with a / "
-          "or "
-          ". in its name); may come several times",
+          "further rules, which override: linux-knfsd, ganesha, anonymized,\nstrict (behind "
+          "anonymized), or a file (with a / or . in its name);\nmay come several times",
           add_text, &a.rules },
         { 'o', "output", "OUT.db", "keep the result (schemas/compare.sql)", set_text, &a.output },
         { 0, "ref-server", "ADDRESS", "the reference is this server of REF", set_text,
