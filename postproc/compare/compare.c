@@ -102,10 +102,6 @@ int compare_run(const struct compare_options *o, const char *out, sqlite3 **resu
 
     *result = NULL;
     code = load_rules(&c, o, err);
-    for (int side = 0; code == 0 && side < SIDES; side++)
-        code = result_is_other(out, o->side[side].database, err);
-    if (code == 0 && o->noise.database)
-        code = result_is_other(out, o->noise.database, err);
     if (code == 0)
         code = result_create(&file, out, &c.db, err);
     if (code == 0)
@@ -265,7 +261,7 @@ static int check_requests(struct compare *c, struct err *err)
 }
 
 /* |texts|: what |c| and its databases are told, to be freed. */
-static int compare_old(struct compare *c, char *texts[SIDES][2], const char *out, struct err *err)
+static int compare_old(struct compare *c, char *texts[SIDES][2], struct err *err)
 {
     struct compare_input input[SIDES] = { { NULL, NULL }, { NULL, NULL } };
     int64_t pairs = 0;
@@ -273,8 +269,6 @@ static int compare_old(struct compare *c, char *texts[SIDES][2], const char *out
 
     for (int side = 0; result == 0 && side < SIDES; side++)
         result = read_side(c, side, &input[side], texts[side], err);
-    for (int side = 0; result == 0 && side < SIDES; side++)
-        result = result_is_other(out, input[side].database, err);
     if (result == 0)
         result = sides_attach(c, input, err);
     if (result == 0)
@@ -294,13 +288,13 @@ static int compare_old(struct compare *c, char *texts[SIDES][2], const char *out
     return result == 0 ? put_meta(c, err) : result;
 }
 
-static int compare_second(struct compare *c, const char *in, const char *out, struct err *err)
+static int compare_second(struct compare *c, const char *in, struct err *err)
 {
     char *texts[SIDES][2] = { { NULL, NULL }, { NULL, NULL } };
     int result = attach_old(c, in, err);
 
     if (result == 0) {
-        result = compare_old(c, texts, out, err);
+        result = compare_old(c, texts, err);
         if (result == -ERR_INPUT)
             err_prefix(err, "%s", in);
     }
@@ -325,7 +319,7 @@ int compare_again(const char *in, const struct compare_options *o, const char *o
     if (code == 0)
         code = result_create(&file, out, &c.db, err);
     if (code == 0)
-        code = compare_second(&c, in, out, err);
+        code = compare_second(&c, in, err);
     if (code == 0)
         code = finish(file, result, err);
     result_abandon(file);

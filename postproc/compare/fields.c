@@ -11,8 +11,6 @@
 #include <strings.h>
 #include <xxhash.h>
 
-enum { CLOSE_NS = 5000000 }; /* what a server may take for the time of a request */
-
 /* What a change of the object leaves alone. */
 static bool is_volatile(const struct place *place)
 {
@@ -89,7 +87,7 @@ static uint32_t entry_object(struct fields *f)
     return f->entry_row;
 }
 
-static uint32_t object_of(struct fields *f, const struct place *place)
+uint32_t fields_object(struct fields *f, const struct place *place)
 {
     if (place->has_whose && place->whose == OF_ENTRY)
         return entry_object(f);
@@ -100,7 +98,7 @@ static bool holds_verifier(struct fields *f, const struct place *place)
 {
     const char *name = strrchr(place->path, '.');
 
-    return name && strcmp(name, ".ctime") != 0 && f->p->states[object_of(f, place)].verifier;
+    return name && strcmp(name, ".ctime") != 0 && f->p->states[fields_object(f, place)].verifier;
 }
 
 static int why_withheld(struct fields *f, const struct place *place)
@@ -150,7 +148,7 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
     int reason = why_withheld(f, place);
 
     if (!reason && place->is_time && is_access_time(place) &&
-        sync_reads_differ(f->p, (enum whose)place->whose, object_of(f, place)))
+        sync_reads_differ(f->p, (enum whose)place->whose, fields_object(f, place)))
         reason = WITHHELD_READ;
     if (is_volatile(place) && !place->of_before && reason != WITHHELD_READ)
         f->p->pair.differs[place->whose] = true;
@@ -159,7 +157,7 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
         return found_withhold(f->p, (enum withheld_reason)reason, place, err);
     }
     place->n.different++;
-    d.object = object_of(f, place);
+    d.object = fields_object(f, place);
     d.has_number = true;
     for (int side = 0; side < SIDES; side++) {
         if (!items[side]) {
@@ -190,7 +188,7 @@ static uint64_t scope_of(struct fields *f, const struct place *place, enum patte
             number = f->p->states[f->p->pair.object].fsid;
     }
     if (scope == PATTERN_OBJECT)
-        number = *object = object_of(f, place);
+        number = *object = fields_object(f, place);
     else if (scope == PATTERN_LISTING)
         number = (uint64_t)f->p->pair.id;
     return (number * CLASS_MAX + place->field->cls) * PATTERN_SCOPE_MAX + scope;
@@ -222,97 +220,6 @@ static int equal_pattern(struct fields *f, const struct compare_rule *rule, cons
     snprintf(what, COMPARE_TEXT_MAX, "%s",
              result == PATTERN_SUT_CHANGED ? "sut changed, ref not" : "ref changed, sut not");
     return result < 0 ? result : result == PATTERN_HOLDS;
-}
-
-/* The time that a client gave both. */
-static bool is_client_time(struct fields *f, const struct item *ref, const struct item *sut)
-{
-    const struct compare_side *sides = f->p->c->side;
-    uint32_t row = object_of(f, ref->place);
-    const char *name = strrchr(ref->place->path, '.');
-    int which = !name || !row                 ? -1
-                : strcmp(name, ".atime") == 0 ? 0
-                : strcmp(name, ".mtime") == 0 ? 1
-                                              : -1;
-    const uint64_t values[SIDES] = { ref->value, sut->value };
-
-    if (which < 0 || !(f->p->states[row].set & 1 << which))
-        return false;
-    for (int side = 0; side < SIDES; side++) {
-        int64_t less = f->p->states[row].times[which][side] - (int64_t)values[side];
-        int64_t step = sides[side].has_clock ? sides[side].granularity : 1;
-
-        if (less && (less < 0 || less >= (step > 1000 ? step : 1000)))
-            return false; /* some servers keep no more than microseconds */
-    }
-    return true;
-}
-
-static int64_t apart(int64_t a, int64_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
-static bool is_of_request(const struct fields *f, int side, int64_t time, int64_t slack)
-{
-    const struct half *half = &f->p->pair.half[side];
-    int64_t offset = f->p->c->side[side].clock_offset;
-
-    return half->answered && time >= half->call_time + offset - slack &&
-           time <= half->reply_time + offset + slack;
-}
-
-/* Both are of the request that changed the object last. */
-static bool is_of_change(struct fields *f, const struct item *ref, const struct item *sut,
-                         int64_t slack)
-{
-    const struct compare_side *sides = f->p->c->side;
-    uint32_t row = object_of(f, ref->place);
-    const int64_t values[SIDES] = { (int64_t)ref->value, (int64_t)sut->value };
-
-    if (!row || f->p->pair.other_last || !f->p->states[row].change[REF][0])
-        return false;
-    for (int side = 0; side < SIDES; side++) {
-        const int64_t *change = f->p->states[row].change[side];
-        int64_t offset = sides[side].clock_offset;
-
-        if (values[side] < change[0] + offset - slack || values[side] > change[1] + offset + slack)
-            return false;
-    }
-    return true;
-}
-
-static int equal_time(struct fields *f, const struct compare_rule *rule, const struct item *ref,
-                      const struct item *sut, char what[COMPARE_TEXT_MAX])
-{
-    const struct compare_side *s = f->p->c->side;
-    int64_t a = (int64_t)ref->value, b = (int64_t)sut->value;
-    int64_t step =
-        s[REF].granularity > s[SUT].granularity ? s[REF].granularity : s[SUT].granularity;
-    int64_t slack = (int64_t)rule->amount + step + s[REF].clock_error + s[SUT].clock_error;
-    int64_t tight = slack - (int64_t)rule->amount + CLOSE_NS, mapped;
-    bool now[SIDES], before[SIDES];
-
-    if (a == b || (step > 1 && a / step == b / step) || is_client_time(f, ref, sut))
-        return 1;
-    mapped = clock_to_ref(&f->p->clock, b);
-    if (apart(a, mapped) <= slack)
-        return 1;
-    now[REF] = is_of_request(f, REF, a, tight);
-    now[SUT] = is_of_request(f, SUT, b, tight);
-    if ((now[REF] && now[SUT]) || is_of_change(f, ref, sut, tight))
-        return 1;
-    before[REF] = a < s[REF].first_time + s[REF].clock_offset - tight;
-    before[SUT] = b < s[SUT].first_time + s[SUT].clock_offset - tight;
-    snprintf(what, COMPARE_TEXT_MAX, "%s",
-             now[REF] && !now[SUT]        ? "ref of this request, sut earlier"
-             : now[SUT] && !now[REF]      ? "sut of this request, ref earlier"
-             : before[REF] && before[SUT] ? "both from before the trace"
-             : before[REF]                ? "ref from before the trace, sut not"
-             : before[SUT]                ? "sut from before the trace, ref not"
-             : mapped > a                 ? "sut later"
-                                          : "sut earlier");
-    return 0;
 }
 
 static int equal_number(const struct compare_rule *rule, uint64_t a, uint64_t b)
@@ -381,7 +288,7 @@ static int compare_item(struct fields *f, const struct item *ref, const struct i
         equal = equal_pattern(f, rule, ref, sut, what, err);
     } else if (place->is_time && rule->kind == COMPARE_TOLERANCE) {
         kind = KIND_TIME;
-        equal = equal_time(f, rule, ref, sut, what);
+        equal = times_equal(f, rule, ref, sut, what);
     } else if (field_is_bytes(place->field)) {
         equal = equal_bytes(f, rule, ref, sut);
     } else {
@@ -393,7 +300,7 @@ static int compare_item(struct fields *f, const struct item *ref, const struct i
         return equal;
     if (equal) {
         if (place->is_time && is_access_time(place))
-            sync_reads_known(f->p, (enum whose)place->whose, object_of(f, place));
+            sync_reads_known(f->p, (enum whose)place->whose, fields_object(f, place));
         place->n.equal++;
         return 0;
     }
@@ -428,7 +335,7 @@ static void note(struct fields *f, const struct item *ref, const struct item *su
     if (place->has_whose && place->field->cls == CLASS_FSID) {
         f->fsid[place->whose] = ref->value;
         if (place->whose != OF_ENTRY)
-            f->p->states[object_of(f, place)].fsid = ref->value;
+            f->p->states[fields_object(f, place)].fsid = ref->value;
     }
     if (place->field->role & ROLE_RANGE_LENGTH)
         f->count_equal = ref->value == sut->value;

@@ -108,8 +108,6 @@ struct compare {
 
 /* result.c: the database of a result. */
 struct result_file;
-/* -ERR_USAGE: |out| (which may be NULL) is the file |input|. */
-int result_is_other(const char *out, const char *input, struct err *err);
 int result_create(struct result_file **file, const char *out, sqlite3 **db, struct err *err);
 int result_index(sqlite3 *db, struct err *err); /* makes the indexes */
 /* A file is closed and gets its name. */

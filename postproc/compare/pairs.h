@@ -233,6 +233,15 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
                   const struct item *ref, const struct item *sut, const char *what,
                   struct err *err);
 
+/* Row of the object that a field speaks of, or 0. */
+uint32_t fields_object(struct fields *f, const struct place *place);
+
+/* --- times.c */
+
+/* Whether two times are equal under |rule|, a tolerance; else |what| tells how they differ. */
+int times_equal(struct fields *f, const struct compare_rule *rule, const struct item *ref,
+                const struct item *sut, char what[COMPARE_TEXT_MAX]);
+
 /* --- lists.c */
 
 /* |ref| and |sut| begin with an item of the same list; compares the elements behind it. */

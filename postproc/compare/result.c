@@ -151,16 +151,6 @@ static int make_temporary(struct result_file *f, const char *out, struct err *er
     return 0;
 }
 
-int result_is_other(const char *out, const char *input, struct err *err)
-{
-    struct stat a, b;
-
-    if (out && stat(out, &a) == 0 && stat(input, &b) == 0 && a.st_dev == b.st_dev &&
-        a.st_ino == b.st_ino)
-        return err_set(err, ERR_USAGE, "%s: the result would replace what is compared", out);
-    return 0;
-}
-
 int result_create(struct result_file **file, const char *out, sqlite3 **db, struct err *err)
 {
     const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE |

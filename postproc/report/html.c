@@ -116,6 +116,8 @@ static const char select_totals[] =
     " (SELECT count(*) FROM object),"
     " (SELECT count(*) FROM alignment WHERE kind = 2 AND ref IS NOT NULL),"
     " (SELECT count(*) FROM alignment WHERE kind = 2 AND ref IS NULL),"
+    " (SELECT count(*) FROM alignment WHERE kind = 3 AND ref IS NOT NULL),"
+    " (SELECT count(*) FROM alignment WHERE kind = 3 AND ref IS NULL),"
     " (SELECT count(*) FROM cluster),"
     " (SELECT ifnull(sum(count), 0) FROM cluster),"
     " (SELECT ifnull(sum(count), 0) FROM cluster WHERE is_noise),"
@@ -125,7 +127,16 @@ static const char select_totals[] =
     " (SELECT ifnull(sum(equal + different), 0) FROM compared)";
 
 /* The columns of select_totals. */
-enum { PAIRS = 0, REF_ALONE = 2, SUT_ALONE = 3, FOUND = 5, NOISE = 6, WITHHELD = 7, DECIDED = 10 };
+enum {
+    PAIRS = 0,
+    REF_ALONE = 2,
+    SUT_ALONE = 3,
+    FOUND = 7,
+    NOISE = 8,
+    WITHHELD = 9,
+    TILES = 12,
+    DECIDED = 12
+};
 
 /* Nobody learns that two servers are alike from what was not compared. */
 static void put_verdict(struct html *h, sqlite3_stmt *row)
@@ -151,11 +162,13 @@ static void put_verdict(struct html *h, sqlite3_stmt *row)
 
 static void show_totals(struct html *h, sqlite3_stmt *row)
 {
-    static const char *const names[] = {
+    static const char *const names[TILES] = {
         "pairs of operations",
         "pairs of objects",
         "of the reference alone",
         "of the other one alone",
+        "parts of listings of the reference",
+        "parts of listings of the other one",
         "groups",
         "discrepancies",
         "of these noise",
@@ -166,7 +179,7 @@ static void show_totals(struct html *h, sqlite3_stmt *row)
 
     put_verdict(h, row);
     page_put(&h->page, "<dl class=\"tiles\">\n");
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < TILES; i++)
         tile(h, names[i], (uint64_t)sqlite3_column_int64(row, i));
     page_put(&h->page, "</dl>\n");
 }

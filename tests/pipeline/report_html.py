@@ -83,6 +83,8 @@ def check_summary(db, page):
     for name, query in {
             "pairs of operations": "SELECT count(*) FROM alignment WHERE kind = 1",
             "pairs of objects": "SELECT count(*) FROM object",
+            "parts of listings of the reference": "SELECT count(ref) FROM alignment WHERE kind = 3",
+            "parts of listings of the other one": "SELECT count(sut) FROM alignment WHERE kind = 3",
             "of the reference alone": "SELECT count(*) FROM one_sided WHERE side = 'ref'"
                                   " AND reason <> ''",
             "of the other one alone": "SELECT count(*) FROM one_sided WHERE side = 'sut'"
