@@ -20,7 +20,8 @@ enum {
 #define UNKNOWN INT64_MIN
 
 struct lags {
-    int64_t first, step;
+    int64_t first;
+    uint64_t step;
     int64_t last[CLIENTS], error[CLIENTS];
     uint32_t notes[CLIENTS]; /* up to FIRST */
     int64_t of[CLIENTS][STEPS];
@@ -35,7 +36,7 @@ struct lags *lags_new(int64_t first, int64_t last, struct err *err)
         return NULL;
     }
     l->first = first;
-    l->step = last > first ? (int64_t)(((uint64_t)last - (uint64_t)first) / STEPS + 1) : 1;
+    l->step = last > first ? ((uint64_t)last - (uint64_t)first) / STEPS + 1 : 1;
     for (int i = 0; i < CLIENTS; i++) {
         l->last[i] = UNKNOWN;
         l->error[i] = ERROR_START;
@@ -53,9 +54,9 @@ void lags_free(struct lags *l)
 
 static int step_of(const struct lags *l, int64_t ref)
 {
-    int64_t step = ref > l->first ? (ref - l->first) / l->step : 0;
+    uint64_t since = ref > l->first ? (uint64_t)ref - (uint64_t)l->first : 0;
 
-    return step < STEPS ? (int)step : STEPS - 1;
+    return since / l->step < STEPS ? (int)(since / l->step) : STEPS - 1;
 }
 
 /* Times come from files, and may be anything. */

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "compare/align.h"
+#include "compare/lags.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -218,6 +219,43 @@ static void test_repeats(void **state)
     }
 }
 
+static void test_lags(void **state)
+{
+    struct err err;
+    struct lags *l = lags_new(0, 1000 * STEP, &err);
+    int64_t sut, error;
+
+    (void)state;
+    assert_non_null(l);
+    assert_false(lags_expect(l, 1, 0, &sut, &error));
+    for (int64_t i = 0; i < 100; i++)
+        lags_note(l, 1, i * STEP, i * STEP + LAG);
+    assert_true(lags_expect(l, 1, 70 * STEP, &sut, &error));
+    assert_int_equal(sut, 70 * STEP + LAG);
+    assert_true(error <= 1000);
+    /* one odd pair hardly moves it, many do */
+    lags_note(l, 1, 50 * STEP, 50 * STEP + 100 * LAG);
+    assert_true(lags_expect(l, 1, 70 * STEP, &sut, &error));
+    assert_int_equal(sut, 70 * STEP + LAG);
+    for (int i = 0; i < 100; i++)
+        lags_note(l, 1, 70 * STEP, 70 * STEP + 2 * LAG);
+    assert_true(lags_expect(l, 1, 70 * STEP, &sut, &error));
+    assert_true(sut - (70 * STEP + 2 * LAG) < STEP && sut - (70 * STEP + 2 * LAG) > -STEP);
+    /* of another client nothing is known */
+    assert_false(lags_expect(l, 2, 0, &sut, &error));
+    lags_free(l);
+
+    /* whatever times a file has */
+    l = lags_new(INT64_MIN, INT64_MAX, &err);
+    assert_non_null(l);
+    for (int i = 0; i < 64; i++) {
+        lags_note(l, i, i & 1 ? INT64_MIN : INT64_MAX, i & 2 ? INT64_MIN : INT64_MAX);
+        lags_note(l, i, i & 4 ? INT64_MIN : INT64_MAX, i & 8 ? INT64_MIN : INT64_MAX);
+        lags_expect(l, i, i & 16 ? INT64_MIN : INT64_MAX, &sut, &error);
+    }
+    lags_free(l);
+}
+
 static void test_empty(void **state)
 {
     struct feed f = run(0, 0);
@@ -235,7 +273,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),  cmocka_unit_test(test_many_edits),
         cmocka_unit_test(test_stream),  cmocka_unit_test(test_block),
-        cmocka_unit_test(test_repeats), cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_repeats), cmocka_unit_test(test_lags),
+        cmocka_unit_test(test_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
