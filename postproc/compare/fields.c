@@ -194,6 +194,16 @@ static uint64_t scope_of(struct fields *f, const struct place *place, enum patte
     return (number * CLASS_MAX + place->field->cls) * PATTERN_SCOPE_MAX + scope;
 }
 
+/* Whether an entry's number is not that of the attributes beside it, as where another file system
+ * is mounted. */
+static bool is_other_number(struct span entry, const struct item *number)
+{
+    for (uint32_t i = 0; i < entry.count; i++)
+        if (entry.items[i].place->has_whose && entry.items[i].place->field->cls == CLASS_FILEID)
+            return entry.items[i].value != number->value;
+    return false;
+}
+
 static int equal_pattern(struct fields *f, const struct compare_rule *rule, const struct item *ref,
                          const struct item *sut, char what[COMPARE_TEXT_MAX], struct err *err)
 {
@@ -206,7 +216,7 @@ static int equal_pattern(struct fields *f, const struct compare_rule *rule, cons
     if (rule->scope == PATTERN_ENTRY) {
         snprintf(what, COMPARE_TEXT_MAX, "not that of the object's attributes on one side");
         if (!pattern_is_known(p, scope, a, b))
-            return 1;
+            return is_other_number(f->entry, ref) == is_other_number(f->other, sut);
         result = pattern_holds(p, scope, a, b, err);
         return result < 0 ? result : result == PATTERN_HOLDS;
     }

@@ -133,13 +133,14 @@ static int compare_two(struct fields *f, const struct element *ref, const struct
             item_text(&ref->span.items[i], NULL, name);
     f->element = name;
     f->entry = ref->span;
+    f->other = sut->span;
     f->object_type[OF_ENTRY] = 0;
     f->p->told[REF] = ref->told;
     f->p->told[SUT] = sut->told;
     result = fields_compare(f, ref->span, sut->span, err);
     f->p->told[REF] = f->p->told[SUT] = NULL;
     f->element = outer;
-    f->entry = (struct span){ NULL, 0 };
+    f->entry = f->other = (struct span){ NULL, 0 };
     return result;
 }
 

@@ -213,7 +213,7 @@ struct fields {
     struct pairs *p;
     struct rule_case given;
     const char *element;         /* or NULL */
-    struct span entry;           /* ref's items of that element */
+    struct span entry, other;    /* items of that element: ref's, sut's */
     const struct item *entry_of; /* of which entry |entry_row| is the object's row */
     uint32_t entry_row;
     uint32_t object_type[WHOSE_MAX];

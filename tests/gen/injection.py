@@ -253,7 +253,7 @@ class Places:
                 if item.path.endswith((".fsid", ".verf")) or is_fileid(item):
                     self.told.add((item.path[item.path.rindex("."):], value_of(items, at)))
                 if is_fileid(item):
-                    self.numbers.add(item.value)
+                    self.numbers.add(value_of(items, at))
         for path, some in self.where.items():
             if path.endswith("resok.obj_attributes.fileid") and path.startswith(MADE_NAMES):
                 self.where[path] = [w for w in some if w in self.again]
@@ -269,7 +269,13 @@ class Places:
         if name == ".cookieverf":
             return items[-1].value and e not in self.first
         if path.endswith("entries.fileid"):
-            return item.value in self.numbers
+            for beside in items[at + 1:]:
+                if beside.path == path:
+                    break
+                if is_fileid(beside) and "name_attributes" in beside.path:
+                    return beside.value == item.value
+            systems = [i.value for i in items if i.path.endswith("dir_attributes.fsid")]
+            return (*systems, item.value) in self.numbers
         if name in (".fileid", ".fsid", ".verf"):
             return (name, value_of(items, at)) in self.told
         if item.kind in ("optional", "opaque"):

@@ -72,6 +72,9 @@ class Result:
             "SELECT field, sum(withheld) FROM compared GROUP BY field").fetchall())
         self.alone = db.execute("SELECT ref IS NOT NULL, reason, count(*) FROM alignment"
                                 " WHERE kind = 2 GROUP BY 1, 2").fetchall()
+        self.one_sided = set(db.execute(
+            "SELECT o.client, o.xid FROM alignment a JOIN operation o ON o.side = 1 + (a.ref IS"
+            " NULL) AND o.id = ifnull(a.ref, a.sut) WHERE a.kind = 2").fetchall())
         self.pairs = db.execute("SELECT count(*) FROM alignment WHERE kind = 1").fetchone()[0]
         self.sides = {row[0]: row[1:] for row in db.execute(
             "SELECT id, clock_offset, clock_error, granularity FROM side")}
@@ -240,7 +243,8 @@ def shifted(messages):
 
 def unclear(folder, name, ref, sut, world, injections, most):
     """Nothing is reported that was not injected; what was injected is reported, or withheld and
-    counted as such, or its operation is not in both captures. |most|: so many are not reported.
+    counted as such, or its operation is one-sided, or not in both captures. |most|: so many are
+    not reported.
     |ref|, |sut|: functions that make a side's messages of the original's."""
     messages, pairs = world
     original = ingest(folder, name + "-0", ref(messages))
@@ -271,7 +275,9 @@ def unclear(folder, name, ref, sut, world, injections, most):
             while not began.keys().isdisjoint(keys) and not {
                     began[key] for key in keys if key in began} <= keys:
                 keys |= {began[key] for key in keys if key in began}
-            if {(*key, r) for key in keys for r in (False, True)} <= there:
+            # told as one-sided: what its object is called was not captured
+            if {(*key, r) for key in keys for r in (False, True)} <= there and \
+                    not keys & result.one_sided:
                 fields[found.field] += count
         is_withheld(label, base, result, fields)
     print("%s: %d pairs of %d operations, %d alterations to be reported, %.1f %% withheld" % (
