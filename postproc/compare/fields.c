@@ -339,7 +339,7 @@ static void note(struct fields *f, const struct item *ref, const struct item *su
         uint32_t row = place->whose == OF_ENTRY ? 0 : sync_object(f->p, (enum whose)place->whose);
 
         f->object_type[place->whose] = (uint32_t)ref->value;
-        if (row) /* a call may have taken it for a directory, and failed for that */
+        if (row && ref->value == sut->value) /* the trace may only have guessed it */
             f->p->states[row].type = (uint32_t)ref->value;
     }
     if (place->has_whose && place->field->cls == CLASS_FSID) {
