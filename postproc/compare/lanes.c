@@ -43,10 +43,7 @@ struct lanes {
 enum { COL_CLIENT = ROW_COUNT, COL_BOTH, COL_CALLER };
 
 static const char make_tables[] =
-    "CREATE TEMP TABLE lane%d (object INTEGER, client INTEGER, name INTEGER, time INTEGER,"
-    " id INTEGER, key INTEGER, made INTEGER, state1 INTEGER, state2 INTEGER, state3 INTEGER, "
-    "state4 INTEGER, state5 INTEGER, state6 INTEGER, state7 INTEGER,"
-    " state8 INTEGER, state9 INTEGER, state10 INTEGER);"
+    "CREATE TEMP TABLE lane%d (object, " LANE_COLUMNS ");"
     "CREATE TEMP TABLE part%d (id INTEGER PRIMARY KEY, first INTEGER, object INTEGER,"
     " client INTEGER);"
     "CREATE TEMP TABLE overlap%d (id INTEGER PRIMARY KEY, bits INTEGER);"
@@ -312,10 +309,8 @@ static int read_side(struct lanes *l, struct err *err)
         return -err->code;
     s->has_clock = clock_estimate(l->clock, &s->clock_offset, &s->clock_error, &s->granularity);
     snprintf(sql, sizeof(sql),
-             "CREATE INDEX temp.lane%d_in_order ON lane%d (object, client, name, time, id,"
-             " key, made, state1, state2, state3, state4, state5, state6, state7, state8, state9, "
-             "state10)",
-             l->side + 1, l->side + 1);
+             "CREATE INDEX temp.lane%d_in_order ON lane%d (object, " LANE_COLUMNS ")", l->side + 1,
+             l->side + 1);
     return tables_run(l->c->db, sql, err);
 }
 

@@ -34,12 +34,11 @@ struct match {
     uint64_t pairs;
 };
 
+_Static_assert(CHANGE_STATES == 10, "CHANGE_COLUMNS and LANE_COLUMNS name all");
+
 static const char make_tables[] =
-    "CREATE TEMP TABLE pair (kind INTEGER, reason INTEGER, ref INTEGER, sut INTEGER,"
-    " object INTEGER, client INTEGER, listing INTEGER, place INTEGER, state1 INTEGER,"
-    " state2 INTEGER, state3 INTEGER, state4 INTEGER, state5 INTEGER, state6 INTEGER, state7 "
-    "INTEGER,"
-    " state8 INTEGER, state9 INTEGER, other_last INTEGER);"
+    "CREATE TEMP TABLE pair (kind, reason, ref, sut, object, client, listing, "
+    "place, " CHANGE_COLUMNS ", other_last);"
     "CREATE TEMP TABLE name1 AS SELECT parent, name, min(id) AS id, object FROM ref.name_event"
     " WHERE event <> 3 AND parent IS NOT NULL AND object IS NOT NULL GROUP BY parent, name, object;"
     "CREATE TEMP TABLE name2 AS SELECT parent, name, min(id) AS id, object FROM sut.name_event"
@@ -451,10 +450,7 @@ static const char place_rest[] =
 
 static const char put_all[] =
     "INSERT INTO main.alignment SELECT NULL, p.kind, p.reason, p.ref, p.sut, p.object, p.client,"
-    " p.listing, a.bits, b.bits, p.state1, p.state2, p.state3, p.state4, p.state5, p.state6, "
-    "p.state7,"
-    " p.state8, p.state9, p.other_last "
-    "FROM temp.pair p"
+    " p.listing, a.bits, b.bits, " CHANGE_COLUMNS ", p.other_last FROM temp.pair p"
     " LEFT JOIN temp.overlap1 a ON a.id = p.ref"
     " LEFT JOIN temp.overlap2 b ON b.id = p.sut ORDER BY p.place, p.ref IS NULL, p.ref, p.sut;"
     "UPDATE main.object SET type = (SELECT type FROM ref.object o WHERE o.id = object.ref);"
@@ -477,8 +473,7 @@ static int prepare(struct match *m, struct err *err)
         char sql[256];
 
         snprintf(sql, sizeof(sql),
-                 "SELECT client, name, time, id, key, made, state1, state2, state3, state4,"
-                 " state5, state6, state7, state8, state9, state10 FROM temp.lane%d"
+                 "SELECT " LANE_COLUMNS " FROM temp.lane%d"
                  " WHERE object = ? ORDER BY client, name, time, id",
                  side + 1);
         if (tables_prepare(db, sql, &m->lane[side].stmt, err) < 0)

@@ -31,7 +31,7 @@ static bool changes_range(const struct effect *e, uint64_t start, uint64_t end,
     return write->start < end && write->end > start;
 }
 
-/* 1: found; 0: there was none; negative. */
+/* The last one before the pair's operation, if there was one. */
 static int find_last_write(struct pairs *p, int side, struct last_write *write, struct err *err)
 {
     static const char *const sql[SIDES] = {

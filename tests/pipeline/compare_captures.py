@@ -5,52 +5,19 @@
 of pairs of real servers (compare_pairs.py has their groups), two servers in one database, listings
 split in other ways, a second run of the reference, other rules on a stored result, and bad input."""
 
-import json
 import os
 import pathlib
 import shutil
 import sqlite3
 import struct
-import subprocess
 import sys
 import tempfile
 
-SRC = pathlib.Path(os.environ["SRC"])
-sys.path.insert(0, str(SRC / "tests/pipeline"))
-import audit_schema  # noqa: E402
+from comparing import check, compare, failures, run
 
-PROGRAM = os.environ["NFSDIGEST"]
+SRC = pathlib.Path(os.environ["SRC"])
 CAPTURES = pathlib.Path(os.environ["CAPTURES"])
 NAMES = ["vfs-libnfs-all22", "mem-libnfs-all22", "pair-knfsd", "pair-ganesha-vfs"]
-SCHEMA = json.loads((SRC / "schemas/compare.schema.json").read_text())
-
-failures = 0
-
-
-def check(truth, text):
-    global failures
-    if not truth:
-        failures += 1
-        print("FAILED:", text)
-
-
-def run(*arguments, code, error=None):
-    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,
-                          check=False)
-    check(done.returncode == code,
-          f"{arguments}: exit {done.returncode}, not {code}: {done.stderr or done.stdout[:500]}")
-    check(error is None or error in done.stderr, f"{arguments}: {done.stderr!r}, not {error!r}")
-    return done
-
-
-def compare(*arguments, code):
-    done = run("compare", "--json", *arguments, code=code)
-    if not done.stdout:
-        return {"groups": [], "totals": [{"pairs": 0, "discrepancies": -1}]}
-    report = json.loads(done.stdout)
-    for problem in audit_schema.errors(SCHEMA, report):
-        check(False, f"{arguments}: {problem}")
-    return report
 
 
 def rows(database, query, *values):

@@ -4,38 +4,20 @@
 """nfsdigest compare on a trace against copies of it in which one thing was altered: exactly that is
 found, with its field and the frames of the reply; what rules let pass is not."""
 
-import json
 import os
 import pathlib
 import shutil
 import sqlite3
 import struct
-import subprocess
 import sys
 import tempfile
 
-PROGRAM = os.environ["NFSDIGEST"]
+from comparing import check, compare, failures, run
+
 CAPTURE = pathlib.Path(os.environ["CAPTURES"]) / "vfs-libnfs-all22.pcap.zst"
 GETATTR, LOOKUP, ACCESS, READLINK, READ, WRITE, CREATE = 1, 3, 4, 5, 6, 7, 8
 REMOVE, READDIRPLUS, FSINFO, PATHCONF = 12, 17, 19, 20
-
-failures = 0
 MODE = 4 + 4 + 24 + 4 + 4
-
-
-def check(truth, text):
-    global failures
-    if not truth:
-        failures += 1
-        print("FAILED:", text)
-
-
-def run(*arguments, code):
-    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,
-                          check=False)
-    check(done.returncode == code,
-          f"{arguments}: exit {done.returncode}, not {code}: {done.stderr or done.stdout[:2000]}")
-    return done
 
 
 def number(data, at):
@@ -190,8 +172,7 @@ def operations(database, procedure):
 
 
 def groups(original, altered, *options, code):
-    done = run("compare", "--json", *options, original, altered, code=code)
-    return json.loads(done.stdout)["groups"] if done.stdout else []
+    return compare(*options, original, altered, code=code)["groups"]
 
 
 def expect(name, found, wanted, frame):
@@ -223,7 +204,7 @@ def at_once(folder, original):
                 data = db.execute("SELECT result FROM operation WHERE id = ?", (op,)).fetchone()[0]
                 db.execute("UPDATE operation SET result = ? WHERE id = ?",
                            (flip(at, 0o100)(data), op))
-        return json.loads(run("compare", "--json", both, altered, code=code).stdout)
+        return compare(both, altered, code=code)
 
     def told(report):
         return ([g["field"] for g in report["groups"]],

@@ -5,51 +5,22 @@
 in one capture; what a second run of the reference excuses; results that were
 altered; that counts add up."""
 
-import json
 import os
 import pathlib
 import shutil
 import sqlite3
-import subprocess
 import sys
 import tempfile
 
 SRC = pathlib.Path(os.environ["SRC"])
 sys.path.insert(0, str(SRC / "tests/gen"))
-sys.path.insert(0, str(SRC / "tests/pipeline"))
-import audit_schema  # noqa: E402
 import capfile  # noqa: E402
 import packets  # noqa: E402
 from messages import *  # noqa: E402,F403
+from comparing import check, compare, failures, run  # noqa: E402
 
-PROGRAM = os.environ["NFSDIGEST"]
-SCHEMA = json.loads((SRC / "schemas/compare.schema.json").read_text())
 CLIENT, SERVER, OTHER = "192.0.2.1", "192.0.2.9", "192.0.2.8"
 ROOT = handle(1)
-
-failures = 0
-
-
-def check(truth, text):
-    global failures
-    if not truth:
-        failures += 1
-        print("FAILED:", text)
-
-
-def run(*arguments, code):
-    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,
-                          check=False)
-    check(done.returncode == code,
-          f"{arguments}: exit {done.returncode}, not {code}: {done.stderr or done.stdout[:500]}")
-    return done
-
-
-def compare(*arguments, code):
-    report = json.loads(run("compare", "--json", *arguments, code=code).stdout or "{}")
-    for problem in audit_schema.errors(SCHEMA, report) if report else ():
-        check(False, f"{arguments}: {problem}")
-    return report or {"groups": []}
 
 
 class Trace:

@@ -5,10 +5,8 @@
 both servers are right, so nothing may be reported. Where nothing was changed in between, the same
 difference must be: a test of the test."""
 
-import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -16,20 +14,12 @@ SRC = pathlib.Path(os.environ["SRC"])
 sys.path.insert(0, str(SRC / "tests/gen"))
 import messages as m  # noqa: E402
 import traffic  # noqa: E402
+from comparing import check, compare, failures, run  # noqa: E402
 
-PROGRAM = os.environ["NFSDIGEST"]
 ONE, TWO = "10.0.0.1", "10.0.0.2"
 SECOND = 10**9
 ROOT, FILE = m.handle(1), m.handle(10)
 ACCES, EXIST, STALE, MNT_ACCES = 13, 17, 70, 13
-failures = 0
-
-
-def check(truth, text):
-    global failures
-    if not truth:
-        failures += 1
-        print("FAILED:", text)
 
 
 # Requests: (client, program, port, procedure, arguments, result)
@@ -159,7 +149,7 @@ def database(folder, name, requests):
     capture, out = folder / f"{name}.pcap", folder / f"{name}.db"
     trace.write(capture)
     out.unlink(missing_ok=True)
-    subprocess.run([PROGRAM, "ingest", "-q", "-o", out, capture], check=True)
+    run("ingest", "-q", "-o", out, capture)
     return out
 
 
@@ -170,11 +160,7 @@ def main():
             sides = [database(folder, side, BEGIN + requests)
                      for side, requests in (("ref", ref), ("sut", sut))]
             for label, pair in (name, sides), (f"{name}, swapped", sides[::-1]):
-                done = subprocess.run([PROGRAM, "compare", "--json", *pair], capture_output=True,
-                                      text=True, check=False)
-                check(done.returncode == int(differs),
-                      f"{label}: exit {done.returncode}: {done.stderr}")
-                groups = json.loads(done.stdout)["groups"] if done.stdout else []
+                groups = compare(*pair, code=int(differs))["groups"]
                 check(bool(groups) == differs,
                       f"{label}: {[(g['operation'], g['field'], g['difference']) for g in groups]}")
     print(f"{len(CASES)} orders")

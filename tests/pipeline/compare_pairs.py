@@ -7,7 +7,6 @@ the rule sets of both servers leave; runs of one server; captures against themse
 anonymized twins."""
 
 import datetime
-import json
 import os
 import pathlib
 import re
@@ -16,8 +15,9 @@ import subprocess
 import sys
 import tempfile
 
+from comparing import check, compare, failures, run
+
 SRC = pathlib.Path(os.environ["SRC"])
-PROGRAM = os.environ["NFSDIGEST"]
 CAPTURES = pathlib.Path(os.environ["CAPTURES"])
 PAIRS = {"all22": ("vfs-libnfs-all22", "mem-libnfs-all22"),
          "pair": ("pair-knfsd", "pair-ganesha-vfs"),
@@ -34,27 +34,6 @@ KEPT = {("NFSACL SETACL", "rpc-status"), ("NFSACL SETACL", "retransmissions"),
         ("NFS READDIR", "malformed"), ("NFS ACCESS", "ACCESS3res.resok.access"),
         ("NFS ACCESS", "ACCESS3res.resok.obj_attributes.mode")}
 LEFT_OUT = ("acl.acl", "FSINFO", "FSSTAT", "PATHCONF", "committed", "atime", "MKDIR3res.resok.dir_wcc")
-
-failures = 0
-
-
-def check(truth, text):
-    global failures
-    if not truth:
-        failures += 1
-        print("FAILED:", text)
-
-
-def run(*arguments, code=0):
-    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,
-                          check=False)
-    check(done.returncode == code,
-          f"{arguments}: exit {done.returncode}, not {code}: {done.stderr or done.stdout[:500]}")
-    return done.stdout
-
-
-def compare(*arguments, code):
-    return json.loads(run("compare", "--json", *arguments, code=code))
 
 
 def expected(name):
