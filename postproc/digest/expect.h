@@ -34,7 +34,7 @@ enum {
 };
 /* Bit of a group of attributes; |whose|: 0 object, 1 directory, 2 second directory, 3 found or
  * made. */
-#define EXPECT_ATTRIBUTE(whose, group) (UINT32_C(1) << ((whose)*EXPECT_GROUPS + (group)))
+#define EXPECT_ATTRIBUTE(whose, group) (UINT32_C(1) << ((whose) * EXPECT_GROUPS + (group)))
 
 struct expect_entry {
     struct bytes name;

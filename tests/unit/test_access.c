@@ -17,18 +17,9 @@
 enum { USES_MOST = 128, TOKEN = 40, BODY = 512 };
 
 /* 1, 2: directories; 3 to 5: files; 6: a directory; 7: a symbolic link. */
-#define DIRECTORY(n)                                                                               \
-    {                                                                                              \
-        n, OBJECT_DIR, false                                                                       \
-    }
-#define FILE(n)                                                                                    \
-    {                                                                                              \
-        n, OBJECT_REG, false                                                                       \
-    }
-#define GONE(n, type)                                                                              \
-    {                                                                                              \
-        n, type, true                                                                              \
-    }
+#define DIRECTORY(n) { n, OBJECT_DIR, false }
+#define FILE(n) { n, OBJECT_REG, false }
+#define GONE(n, type) { n, type, true }
 
 struct sample {
     const char *procedure;
