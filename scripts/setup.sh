@@ -4,6 +4,7 @@
 #
 #     setup demo|check|plugin      installs what is missing of Debian's packages for that
 #     say TEXT                     a headline
+#     logged LOG COMMAND...        runs it with its output in LOG, and shows how far it is
 #
 # Knows Debian 12 and later.  Touches the network only when something is missing.
 
@@ -13,8 +14,10 @@ packages_plugin='gcc libc6-dev cmake ninja-build pkgconf libxxhash-dev libglib2.
 packages_demo="$packages_plugin libpcap-dev libsqlite3-dev libzstd-dev zlib1g-dev libarchive-dev
     sqlite3"
 # What the tests call besides.  The sanitizers' run-time library for clang has the compiler's version
-# in its name: see clang_runtime.
-packages_check="$packages_demo libcmocka-dev clang clang-format valgrind python3 gzip
+# in its name: see clang_runtime.  So has clang-format, where each version writes another style: one
+# version for all, which Debian 12 and 13 both have.
+format_version=19
+packages_check="$packages_demo libcmocka-dev clang valgrind python3 gzip
     util-linux procps chromium"
 
 say() {
@@ -28,6 +31,26 @@ die() {
 
 installed() {
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# Runs a command with its output in a log, and gives its status.  On a terminal the log's last line
+# and the seconds so far stand in the last line of the screen meanwhile.
+logged() { # LOG COMMAND...
+    local log=$1 status=0 watcher= started=$SECONDS
+    shift
+    if [ -t 2 ]; then
+        while sleep 1; do
+            printf '\r\033[K%5d s  %.70s' $((SECONDS - started)) "$(tail -n 1 "$log" 2>/dev/null)" >&2
+        done &
+        watcher=$!
+    fi
+    "$@" >>"$log" 2>&1 </dev/null || status=$?
+    if [ -n "$watcher" ]; then
+        kill "$watcher"
+        wait "$watcher" 2>/dev/null || true
+        printf '\r\033[K' >&2
+    fi
+    return $status
 }
 
 # The package with libFuzzer and the sanitizers for the "clang" that is installed, or would be.
@@ -50,6 +73,8 @@ missing_packages() { # demo|check|plugin
     if [ "$1" = check ]; then
         package=$(clang_runtime)
         installed "${package:-none}" || echo "$package"
+        package=clang-format-$format_version
+        installed "$package" || ! apt-cache show "$package" >/dev/null 2>&1 || echo "$package"
     fi
 }
 
@@ -66,7 +91,13 @@ Installing them needs root, and there is no sudo here. As root:
         [ -t 0 ] || root=(sudo -n)
     fi
     echo "\$ ${root[*]:+${root[*]} }$*" | tee -a "$setup_log"
-    "${root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@" >>"$setup_log" 2>&1 </dev/null
+    logged "$setup_log" "${root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"
+}
+
+# Whether the last of apt-get's output says that servers could not be reached.
+no_network() {
+    grep -qE 'Could not (resolve|connect)|Temporary failure resolving|Connection (failed|timed out|refused)|Network is unreachable|Cannot initiate the connection' \
+        "$setup_log"
 }
 
 setup() {
@@ -85,9 +116,17 @@ setup() {
         return
     fi
     echo "missing: ${missing[*]}"
-    as_root apt-get -q update || echo "apt-get update failed; going on with the lists that are there"
+    # "update" ends with 0 when no server answers: what it printed says more
+    if ! as_root apt-get -q update || no_network; then
+        echo "the package lists could not be updated; going on with those that are there"
+    fi
     mapfile -t missing < <(missing_packages "$kind" | grep .)
     if ! as_root apt-get -q -y -o Dpkg::Use-Pty=0 install --no-install-recommends "${missing[@]}"; then
+        if no_network; then
+            die "no network: apt-get cannot reach Debian's package servers, and these packages are missing:
+    ${missing[*]}
+Connect this machine, or install them from elsewhere (apt-get's output: $setup_log)"
+        fi
         tail -n 20 "$setup_log" >&2
         die "apt-get could not install: ${missing[*]} (all of its output: $setup_log)"
     fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=600 asan
+# ctest: asan slow
 """Made-up captures in which every secret is marked: messages of every kind, strange names,
 credentials, refusals, cuts at every byte, captures with comments.  Under every policy no 8 bytes of
 a secret get out (of shorter ones all), the copy says the same as the original up to renaming,

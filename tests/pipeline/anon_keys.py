@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300
+# ctest: slow
 """What the key is to pseudonyms.  Captures of one site that were anonymized apart with one key agree on
 every pseudonym, with two keys on none.  And what somebody without the key tries: hashing likely
 names, reading inode numbers out of handles, names out of ext4's directory cookies and out of

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=900 slow
+# ctest: timeout=1800 slow
 """What others see in anonymized captures.  Stock tshark, without a plugin of this tree: no malformed
 frame, no remark on TCP, no bad checksum, every call and reply that the original has, at its time to
 the nanosecond.  capinfos and a reader of pcapng in Python count the same packets; the latter checks

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=120 asan
+# ctest: asan
 #
 # nfsdigest anonymize as a command: what it refuses, what it leaves behind, and that its output
 # depends on captures, key and policy alone.

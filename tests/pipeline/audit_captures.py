@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300
+# ctest: slow
 """Real traffic: every capture anonymized under every policy is clean; against itself, against
 another one, and with one of its own secrets put back, it is not.
 Environment: NFSDIGEST, CAPTURES.  Arguments: the captures to look at."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300 asan
+# ctest: asan
 """The audit on made-up captures in which every secret is marked (messages of every kind, strange
 names, credentials, refusals, cuts at every byte, captures with comments): clean when anonymized;
 and when a marked secret is put back anywhere, it is found where it stands.

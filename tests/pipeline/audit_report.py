@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=120 asan
+# ctest: asan
 """The audit's three forms of report, its redaction, its exit codes, and that it stands alone.
 Environment: NFSDIGEST, SRC."""
 import html.parser

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300 asan
+# ctest: asan
 """nfsdigest compare on whole captures: each against itself and its anonymized twin, what is stored
 of pairs of real servers (compare_pairs.py has their groups), two servers in one database, listings
 split in other ways, a second run of the reference, other rules on a stored result, and bad input."""

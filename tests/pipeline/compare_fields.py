@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300 asan
+# ctest: asan
 """nfsdigest compare on a trace against copies of it in which one thing was altered: exactly that is
 found, with its field and the frames of the reply; what rules let pass is not."""
 

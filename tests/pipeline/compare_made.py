@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300 asan
+# ctest: asan
 """nfsdigest compare on made traffic, of which is known what differs: two servers with equal handles
 in one capture; what a second run of the reference excuses; results that were
 altered; that counts add up."""

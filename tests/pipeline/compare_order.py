@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=120 asan
+# ctest: asan
 """nfsdigest compare, of requests that came in another order on the two sides, one after the other:
 both servers are right, so nothing may be reported. Where nothing was changed in between, the same
 difference must be: a test of the test."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300 asan
+# ctest: asan
 """nfsdigest compare on real pairs of servers: each group against a list that was verified by hand
 against the frames (tests/expected/compare-*.txt), whose examples stock tshark shows as well; what
 the rule sets of both servers leave; runs of one server; captures against themselves and against

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=120 asan
+# ctest: asan
 # compare --html and --annotate: the same files as report makes of the stored result, with and without
 # keeping it, and nothing left behind.
 . "$SRC/tests/pipeline/store_lib.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=120 asan
+# ctest: asan
 """nfsdigest concurrency on real captures: sums and counts are those that SQL finds in the database;
 makespans are those of a simulator of its own over a replay dump's dependencies; larger windows are never
 slower; a window of 1 has concurrency 1; text, JSON and the plot's points say the same; limits hold;

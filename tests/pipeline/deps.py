@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300
 """The dependencies of replay dumps against those that comparing all pairs of operations of a model
 world finds, for both granularities: on worlds without losses, where one call was made at a time,
 they are the same, operation by operation; none is implied by others; none is longer than the

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300
 """The replay dump of an anonymized capture is that of the original up to renaming: the same objects,
 entries, operations, inferences, dependencies, masks and, where no name or owner is in them, digests;
 names, users, groups, device numbers and addresses are others, one for one.  Sizes of symbolic links are those of the

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=600
+# ctest: slow
 #
 # A disk that is full, at many moments; a limit on file sizes; a closed pipe: exit code 4, no half-made
 # output under the final name, the database as it was before.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=900
+# ctest: slow
 #
 # An ingest that is killed at random moments, again and again, and then run to its end gives the same
 # database as one that was never disturbed: dumps are compared byte by byte.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=600 asan
+# ctest: asan slow
 """What engine/link delivers is what stock tshark finds: frame, addresses, protocol, length.
 
 Runs over the captures of $CAPTURES and over generated ones of all link types, tags, tunnels and

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300
 """Real servers as an oracle of the model's: the calls of recorded captures, played in their order
 on the model server from the simplest tree before, must have the recorded statuses, and show the
 recorded objects, attributes, names and lengths.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300
+# ctest: slow
 """The model's truth against itself, by other means: the tree before, as the truth has it, lets
 every operation be played in any order that respects the conflicts, with the recorded results; an
 index finds the conflicts that comparing all pairs finds; direct dependencies imply all others, and

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=60
 """The model server against rules of RFC 1813 s3.3, written by hand: each row is a call on a fresh
 tree, the status it must have, and sometimes what must be so afterwards.  Rows marked "knfsd" hold
 what Linux does where the RFC leaves it open or Linux goes another way.

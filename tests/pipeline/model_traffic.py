@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300
 """Traffic of model worlds (tests/gen/model_world.py) as nfsdigest and stock tshark see it: the
 database has exactly the world's operations, with their objects, names, ranges and frames, and no
 wrong type of an object; tshark finds every message, none malformed, with the same values; of a

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=600
 """Streams of real captures: both readers see the same, `nfsdigest check` finds nothing to say, and says
 where it is when a stream is damaged or cut."""
 import ipaddress

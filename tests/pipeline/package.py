@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300 asan
+# ctest: asan
 """nfsdigest package: the same bytes from anywhere, everything in it and agreeing, nothing of the
 original, and nothing at all when something is wrong.  Environment: NFSDIGEST, CAPTURES."""
 import getpass

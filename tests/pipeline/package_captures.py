@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300
+# ctest: slow
 """Real traffic: every capture becomes a package that --verify finds nothing wrong with, and whose
 members the tools that its README names can read.  Environment: NFSDIGEST, CAPTURES."""
 import os

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300 serial plugin
+# ctest: serial plugin slow
 #
 # tshark -z nfsanon when something is wrong: exit status, message, and that no capture is left that
 # is not whole.

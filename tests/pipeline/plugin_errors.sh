@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300 serial plugin
+# ctest: serial plugin
 #
 # Record mode when something is wrong: exit status, message, and what is left behind.
 set -u

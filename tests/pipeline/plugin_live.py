@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300 serial plugin
+# ctest: serial plugin slow
 """Record mode in a live capture. The interface is a named pipe with a capture in it, which needs no
 rights; to tshark and dumpcap it is as live as any.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=900 plugin slow
+# ctest: timeout=1800 plugin slow
 """All ways into the engine give the same bytes: libpcap (nfsdigest record), tshark's frame tap,
 tshark with decap=wireshark, and both of these in two passes.
 

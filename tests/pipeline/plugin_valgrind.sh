@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=900 plugin slow
+# ctest: timeout=1800 plugin slow
 #
 # The plugins under valgrind, nfspair's record and tree mode and nfsanon: no error and no leak with
 # their code in its stack.

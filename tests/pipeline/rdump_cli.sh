@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=120 asan
+# ctest: asan
 # nfsdigest rdump on dumps that are there: text and back, checks, and what it says when it cannot.
 . "$SRC/tests/pipeline/store_lib.sh"
 cd "$scratch" || exit 1

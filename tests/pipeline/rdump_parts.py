@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=240
 """Options of nfsdigest rdump, on real captures and on model worlds with several clients, users and subtrees,
 with and without losses.  A part of a trace has exactly the operations that SQL over the database says,
 passes --check, and can be replayed alone on the model server, in several orders.  Parts of --split-by are

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300 asan
+# ctest: asan
 """schemas/rdump.md, rdump.ksy, the table in the program and the second reader say the same."""
 import os
 import re

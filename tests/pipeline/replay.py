@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300
+# ctest: slow
 """nfsdigest rdump against a strict server: what it makes of real captures and of model worlds, with
 and without losses, is played on the model server on top of its own tree, in many orders that
 respect its dependencies: random ones, always the newest operation or the oldest, object by object.

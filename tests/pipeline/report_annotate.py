@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=200 asan
+# ctest: asan
 """Captures with packet comments: stock tshark shows them on exactly the frames that the result has
 and says of everything else what it says of the original; the blocks of pcapng files stay byte for
 byte what they were, in either byte order; names, digests and bad input."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300
+# ctest: slow
 """The HTML report of a comparison: well-formed, complete and accessible by an HTML parser, with what
 the result says by SQL, also where that is hostile or huge; in Chromium with its filters, by keyboard,
 without a script, light, dark and printed.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=900
+# ctest: slow
 #
 # A capture cut into pieces loses no pair: ingested by one command, by one command for each piece, and as
 # one record, it gives what the whole gives; as records made one by one, all pairs whose messages

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300
 """nfsdigest tree on real captures.  Of loss-free ones nothing is inferred and nearly everything can
 be replayed; one workload leaves the same tree on two servers; with frames lost, what was inferred
 makes the lifetimes of names what they are without loss; the anonymized capture has the same tree but

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300 asan
+# ctest: asan
 """nfsdigest tree --store on traffic of model worlds, whose truth is known: the tree before is the
 true one restricted to what was touched, with the attributes that it had; every name's lifetime begins
 and ends with the true operations; nothing is inferred when nothing was lost.  With losses the names
