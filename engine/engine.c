@@ -148,6 +148,13 @@ int engine_payload(struct engine *e, const struct frame *frame, const struct ip_
     return link_payload(e->link, frame, payload, err);
 }
 
+void engine_unopened(const struct engine *e, struct unopened *unopened)
+{
+    *unopened = (struct unopened){ 0 };
+    if (!e->seen)
+        link_counters(e->link, unopened_add, unopened, NULL);
+}
+
 static int put_counter(void *ctx, const char *name, uint64_t value, struct err *err)
 {
     struct engine *e = ctx;

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "link/frame.h"
+#include "link/unopened.h"
 #include "record/record.h"
 
 struct engine;
@@ -82,6 +83,10 @@ int engine_frame(struct engine *engine, const struct frame *frame, struct err *e
 int engine_frame_seen(struct engine *engine, const struct frame *frame, struct err *err);
 int engine_payload(struct engine *engine, const struct frame *frame,
                    const struct ip_payload *payload, struct err *err);
+
+/* The encapsulations that were met so far and are not opened here.  With engine_frame_seen another
+ * decoder opens what it can, so there are none to report. */
+void engine_unopened(const struct engine *engine, struct unopened *unopened);
 
 /* End of the capture: everything that still waits is given up and labelled, counters and the end
  * record are put.  |input_cut|: the capture ended in the middle of a packet. */

@@ -42,7 +42,7 @@ static const struct {
     [COUNT_LLC_SAP] = { "llc_sap", 2 },           [COUNT_SNAP_OUI] = { "snap_oui", 6 },
     [COUNT_PPP_PROTOCOL] = { "ppp_protocol", 4 }, [COUNT_NULL_FAMILY] = { "null_family", 0 },
     [COUNT_SLL_HARDWARE] = { "sll_hardware", 0 }, [COUNT_GRE_VERSION] = { "gre_version", 0 },
-    [COUNT_MPLS_NIBBLE] = { "mpls_nibble", 1 },
+    [COUNT_MPLS_NIBBLE] = { "mpls_nibble", 1 },   [COUNT_UDP_TUNNEL] = { "udp_tunnel", 0 },
 };
 
 void count_number(struct counters *counters, enum count_family family, uint32_t number)

@@ -49,6 +49,7 @@ enum count_family {
     COUNT_SLL_HARDWARE,
     COUNT_GRE_VERSION,
     COUNT_MPLS_NIBBLE,
+    COUNT_UDP_TUNNEL,
     COUNT_FAMILIES
 };
 

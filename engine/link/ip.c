@@ -281,7 +281,10 @@ int ip_protocol(struct link *link, struct packet *p, uint8_t protocol, struct er
         case PROTOCOL_TCP:
             return deliverable(link, p, protocol);
         case PROTOCOL_UDP:
-            return is_vxlan(p) ? LAYER_VXLAN : deliverable(link, p, protocol);
+            if (is_vxlan(p))
+                return LAYER_VXLAN;
+            note_tunnel(link, p);
+            return deliverable(link, p, protocol);
         case PROTOCOL_IPV4:
             count(link->count, COUNT_IP_IN_IP);
             return LAYER_IP;

@@ -60,7 +60,8 @@ int link_payload(struct link *link, const struct frame *frame, const struct ip_p
 /* Counters, in a fixed order: |name| like "frames", "link_type.147", "ether_type.0x0806",
  * "ip_protocol.1", "ip_fragments", "ip_datagrams_incomplete", "truncated_headers", ...
  * Numbers stand for what was not opened or delivered, except "ip_protocol.N", which counts all that
- * IP headers led to. Only those with a value above 0 are shown. */
+ * IP headers led to, and "udp_tunnel.PORT": such datagrams are delivered as any other.  Only those
+ * with a value above 0 are shown.  unopened.h tells the encapsulations among them. */
 typedef int link_counter(void *ctx, const char *name, uint64_t value, struct err *err);
 int link_counters(const struct link *link, link_counter *show, void *ctx, struct err *err);
 

@@ -102,4 +102,7 @@ int step_vxlan(struct link *link, struct packet *p);
 /* True if the UDP datagram at |p| goes to the VXLAN port and doesn't look like anything else. */
 bool is_vxlan(const struct packet *p);
 
+/* Counts a UDP datagram that looks like a tunnel that nobody here opens: see unopened.h. */
+void note_tunnel(struct link *link, const struct packet *p);
+
 #endif

@@ -2,6 +2,7 @@
 /* Tunnels over IP: GRE (RFC 2784, RFC 2890, with the routing field of RFC 1701; version 1 of RFC
  * 2637), mirrored traffic in it (ERSPAN, draft-foschiano-erspan-03), and VXLAN (RFC 7348). */
 #include "link/packet.h"
+#include "link/unopened.h"
 
 enum {
     GRE_CHECKSUM = 0x8000,
@@ -127,4 +128,15 @@ int step_vxlan(struct link *link, struct packet *p)
     packet_scope(p, load_be32(p->data + 12) >> 8);
     packet_skip(p, UDP_HEADER + VXLAN_HEADER);
     return LAYER_ETHERNET;
+}
+
+void note_tunnel(struct link *link, const struct packet *p)
+{
+    uint16_t port;
+
+    if (p->cap_len < UDP_HEADER + 4)
+        return;
+    port = unopened_tunnel(load_be16(p->data + 2), load_be32(p->data + UDP_HEADER));
+    if (port)
+        count_number(link->count, COUNT_UDP_TUNNEL, port);
 }

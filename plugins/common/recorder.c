@@ -7,6 +7,7 @@
 #include <epan/stat_tap_ui.h>
 #include <wsutil/report_message.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -74,6 +75,21 @@ static int recorder_pause(struct run_member *member)
     return result < 0 ? result : r->type->flush(r->state, &member->err);
 }
 
+/* What tshark without our option would have opened. */
+static void say_unopened(struct recorder *r)
+{
+    struct unopened unopened;
+    char text[512];
+    engine_unopened(r->type->engine(r->state), &unopened);
+    if (!unopened.packets)
+        return;
+    snprintf(text, sizeof text,
+             "%" G_GUINT64_FORMAT " packets in encapsulations (%s) are not opened here; with "
+             "decap=wireshark Wireshark opens them",
+             unopened.packets, unopened.names);
+    run_say(r->member.name, text);
+}
+
 static int recorder_finish(struct run_member *member, const struct run_end *end)
 {
     struct recorder *r = (struct recorder *)member;
@@ -87,6 +103,8 @@ static int recorder_finish(struct run_member *member, const struct run_end *end)
                 named ? member->out : r->type->stream, named ? "" : " on standard output");
     } else if (drain(r) >= 0 && r->type->end(r->state, status != 0, &member->err) >= 0 &&
                output_commit(r->file, &member->err) >= 0) {
+        if (!member->decap_wireshark)
+            say_unopened(r);
         if (r->type->summary)
             r->type->summary(r->state, r->options);
         return status;

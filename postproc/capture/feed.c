@@ -61,6 +61,16 @@ int feed_capture(struct input *input, struct engine *engine, uint64_t base,
         result = pump(capture, worker, &f, progress, feed, &failed, err);
     feed->cut = !failed && result == -ERR_INPUT;
     worker_free(worker);
+    engine_unopened(engine, &feed->unopened);
     capture_close(capture);
     return feed->cut ? 0 : result;
+}
+
+void feed_note_unopened(const struct unopened *unopened, const char *name, struct err *note)
+{
+    if (unopened->packets)
+        err_set(note, ERR_NONE,
+                "%.200s: %llu packets in encapsulations (%s) are not opened here; tshark -q -z "
+                "nfspair,out=-,decap=wireshark has Wireshark open them",
+                name, (unsigned long long)unopened->packets, unopened->names);
 }

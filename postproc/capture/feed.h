@@ -19,7 +19,11 @@ struct progress {
 struct feed {
     uint64_t frames; /* given to the engine */
     bool cut;        /* the file is cut or damaged after these: |err| says where */
+    struct unopened unopened; /* what the engine has met since its last pause */
 };
+
+/* What to say of encapsulations, if there are any: a text of |note|. */
+void feed_note_unopened(const struct unopened *unopened, const char *name, struct err *note);
 
 /* Gives all frames to the engine, numbered from |base| + 1.  |progress| may be NULL.  0, also when
  * the file was cut; or negative: the file is no capture, or the engine failed. */

@@ -248,9 +248,14 @@ void input_close(struct input *in)
     free(in);
 }
 
+const char *input_path_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 const char *input_name(const struct input *in)
 {
-    return strcmp(in->path, "-") == 0 ? "standard input" : in->path;
+    return input_path_name(in->path);
 }
 
 bool input_is_file(const struct input *in)

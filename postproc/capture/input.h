@@ -26,7 +26,8 @@ struct input;
 struct input *input_open(const char *path, bool digest, struct err *err);
 void input_close(struct input *input);
 
-/* For messages: the path, or "standard input". */
+/* For messages: the path, or "standard input" for "-". */
+const char *input_path_name(const char *path);
 const char *input_name(const struct input *input);
 
 /* A regular file, which can be opened and read again. */

@@ -78,6 +78,20 @@ static const char sql_problems[] =
 static const char sql_counters[] =
     "SELECT name, sum(value) AS value FROM counter GROUP BY name ORDER BY name";
 
+/* Encapsulations among the counters, which nobody opened who read the captures without Wireshark. */
+static int read_unopened(sqlite3 *db, struct unopened *unopened, struct err *err)
+{
+    sqlite3_stmt *stmt;
+
+    *unopened = (struct unopened){ 0 };
+    if (sqlite3_prepare_v2(db, sql_counters, -1, &stmt, NULL) != SQLITE_OK)
+        return store_fail(db, "info", err);
+    while (sqlite3_step(stmt) == SQLITE_ROW)
+        unopened_add(unopened, (const char *)sqlite3_column_text(stmt, 0),
+                     (uint64_t)sqlite3_column_int64(stmt, 1), NULL);
+    return sqlite3_finalize(stmt) == SQLITE_OK ? 0 : store_fail(db, "info", err);
+}
+
 static void json_groups(const struct groups *g, enum group_by by)
 {
     printf(",\n\"by_%s\":[", group_names[by]);
@@ -146,8 +160,12 @@ static int print_groups(sqlite3 *db, const struct request *request, struct err *
 
 static int print_json(sqlite3 *db, const char *name, const struct request *request, struct err *err)
 {
+    struct unopened unopened;
+
     fputs("{\"database\":", stdout);
     json_text(stdout, name);
+    if (read_unopened(db, &unopened, err) < 0)
+        return -err->code;
     if (!request->by && (json_rows(db, "sources", sql_sources, err) < 0 ||
                          json_rows(db, "totals", sql_totals, err) < 0 ||
                          json_rows(db, "pairing", sql_pairing, err) < 0))
@@ -156,6 +174,12 @@ static int print_json(sqlite3 *db, const char *name, const struct request *reque
         (!request->by && (json_rows(db, "problems", sql_problems, err) < 0 ||
                           json_rows(db, "counters", sql_counters, err) < 0)))
         return -err->code;
+    if (!request->by) {
+        printf(",\n\"not_opened\":{\"packets\":%llu,\"encapsulations\":",
+               (unsigned long long)unopened.packets);
+        json_text(stdout, unopened.names);
+        putchar('}');
+    }
     fputs("}\n", stdout);
     return 0;
 }
@@ -237,6 +261,20 @@ static void text_counter(sqlite3_stmt *s)
     printf("%12s %s\n", column_count_text(s, 1, text), (const char *)sqlite3_column_text(s, 0));
 }
 
+static int text_unopened(sqlite3 *db, struct err *err)
+{
+    struct unopened unopened;
+    char text[VALUE_TEXT_MAX];
+
+    if (read_unopened(db, &unopened, err) < 0)
+        return -err->code;
+    if (unopened.packets)
+        printf("Encapsulated  %s packets that nfsdigest does not open itself: %s\n"
+               "              For what is in them: tshark -q -z nfspair,out=-,decap=wireshark\n",
+               count_text(unopened.packets, text), unopened.names);
+    return 0;
+}
+
 static int print_text(sqlite3 *db, const char *name, const struct request *request, struct err *err)
 {
     if (request->by)
@@ -244,7 +282,7 @@ static int print_text(sqlite3 *db, const char *name, const struct request *reque
     printf("%s\n", name);
     if (each_row(db, sql_sources, text_source, NULL, err) < 0 ||
         each_row(db, sql_totals, text_totals, NULL, err) < 0 ||
-        each_row(db, sql_pairing, text_pairing, NULL, err) < 0 ||
+        each_row(db, sql_pairing, text_pairing, NULL, err) < 0 || text_unopened(db, err) < 0 ||
         print_groups(db, request, err) < 0 ||
         each_row(db, sql_problems, text_problem, "Losses and problems", err) < 0)
         return -err->code;

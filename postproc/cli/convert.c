@@ -8,6 +8,7 @@ struct converter {
     struct engine *engine;
     uint64_t frames;
     bool cut;
+    struct unopened unopened;
 };
 
 /* One capture; the output is opened when the first turns out to be one. */
@@ -24,6 +25,7 @@ static int convert_file(struct converter *c, const char *path, struct err *err)
     if (result == 0 && c->engine) {
         result = feed_capture(input, c->engine, c->frames, &progress_line, &feed, err);
         c->frames += feed.frames;
+        c->unopened = feed.unopened;
         if (feed.cut) {
             c->cut = true;
             result = -ERR_INPUT;
@@ -41,6 +43,7 @@ static int convert_file(struct converter *c, const char *path, struct err *err)
 int convert_captures(const struct conversion *conversion, int count, char **paths, struct err *err)
 {
     struct converter c = { .conversion = conversion };
+    struct err note = { 0 };
     int worst = 0, result;
 
     for (int i = 0; i < count; i++) {
@@ -56,6 +59,9 @@ int convert_captures(const struct conversion *conversion, int count, char **path
         return worst;
     if (!c.frames)
         return worst ? worst : err_set(err, ERR_INPUT, "%s: holds no packets", paths[0]);
+    feed_note_unopened(&c.unopened, count == 1 ? input_path_name(paths[0]) : "captures", &note);
+    if (note.text[0])
+        say(note.text);
     result = conversion->end(conversion->ctx, c.cut, err);
     return result < 0 ? result : worst;
 }

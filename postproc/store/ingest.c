@@ -154,6 +154,7 @@ static int ingest_capture(struct ingest *in, struct input *input, struct err *no
     if (begin_capture(in, name, note, err) < 0)
         return -err->code;
     result = feed_capture(input, in->engine, store_frame_base(in->store), in->progress, &feed, err);
+    feed_note_unopened(&feed.unopened, name, note);
     if (feed.cut)
         why = *err;
     if (result == 0 && feed.cut && !feed.frames)

@@ -6,7 +6,7 @@ tshark with decap=wireshark, and both of these in two passes.
 
 Over the captures of $CAPTURES, those of the generators, and RPC traffic in every encapsulation
 that the engine knows.  Encapsulations that only Wireshark knows must give the same operations with
-decap=wireshark.
+decap=wireshark, and without it both doors must name them and that option.
 
     plugin_record.py [-k DIRECTORY] [NAME...]
 
@@ -19,6 +19,7 @@ import glob
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -50,18 +51,20 @@ def run(*command):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError("%s: exit %d: %s" % (" ".join(command), done.returncode, done.stderr))
+    return done.stderr
 
 
-def record(way, capture, out):
+def record(way, capture, out, words=False):
+    """The stream; or with |words| what was said on standard error."""
     options = {"tap": "", "wireshark": ",decap=wireshark"}
     if way == "libpcap":
-        run(NFSDIGEST, "record", "-o", out, capture)
+        said = run(NFSDIGEST, "record", "-o", out, capture)
     else:
         passes = ["-2"] if way.endswith("-2") else []
-        run(TSHARK, *passes, "-r", capture, "-q", "-z",
+        said = run(TSHARK, *DECODE_AS, *passes, "-r", capture, "-q", "-z",
             "nfspair,out=" + out + options[way.removesuffix("-2")])
     with open(out, "rb") as file:
-        return file.read()
+        return said if words else file.read()
 
 
 def operations(stream):
@@ -72,10 +75,12 @@ def operations(stream):
 
 
 class Capture:
-    """|ways|: those whose streams must be equal.  |pairs|: how many pairs each must hold, or None."""
+    """|ways|: those whose streams must be equal.  |pairs|: how many pairs each must hold, or None.
+    |unopened|: the encapsulation that the other ways must name, or None."""
 
-    def __init__(self, name, path, pairs=None, ways=("libpcap", "tap", "wireshark")):
+    def __init__(self, name, path, pairs=None, ways=("libpcap", "tap", "wireshark"), unopened=None):
         self.name, self.path, self.pairs, self.ways = name, str(path), pairs, ways
+        self.unopened = unopened
 
     def check(self, scratch):
         """Lines of what is wrong."""
@@ -91,6 +96,21 @@ class Capture:
             if self.pairs is not None and operations(out) != (self.pairs, self.pairs):
                 wrong.append("%s: %s gives %s operations and pairs, not %d"
                              % (self.name, way, operations(out), self.pairs))
+        return wrong + self.check_words(scratch)
+
+    def check_words(self, scratch):
+        """Whoever does not open an encapsulation says so, and nobody else."""
+        wrong = []
+        if self.pairs is None:
+            return wrong
+        for way in "libpcap", "tap", "wireshark":
+            said = record(way, self.path, str(scratch / (self.name + ".words")), words=True)
+            meant = self.unopened if way != "wireshark" else None
+            if meant and not ("(%s %d)" % (meant, PACKETS) in said and "decap=wireshark" in said):
+                wrong.append("%s: %s does not say that %s is not opened: %r"
+                             % (self.name, way, meant, said))
+            if not meant and "decap=" in said:
+                wrong.append("%s: %s says %r" % (self.name, way, said))
         return wrong
 
 
@@ -112,6 +132,7 @@ def plain_packets():
 
 # what plain_packets holds: each flow begins with a NULL call
 PAIRS = 2 * (FLOW_PAIRS + 1)
+PACKETS = len(plain_packets())
 
 
 def ether(packet, vlans=()):
@@ -130,10 +151,15 @@ def in_udp(port, rest):
     return outer(17, packets.udp(link.P4, link.Q4, 50000, port, rest))
 
 
+# nothing in a pseudowire says that it is one
+DECODE_AS = ("-d", "mpls.label==98,pwethcw")
 MPLS = link.be32(99 << 12 | 0x140)
 SLL = link.be16(0, 1, 6, 0, 0, 0, 0, 0x0800)
 SLL2 = link.be16(0x0800, 0) + link.be32(1) + link.be16(1) + bytes([0, 6]) + bytes(8)
 PPP = b"\xff\3" + link.be16(0x21)
+
+# an NFLOG header, and the packet as attribute 9 in network order
+NFLOG = struct.pack("<BBH", 2, 0, 0)
 
 # name: link type and the frame for an IP packet
 KNOWN = {
@@ -158,13 +184,18 @@ KNOWN = {
     "vxlan-vlan": (link.ETHERNET, lambda p: ether(packets.ipv4(link.P4, link.Q4, 17,
                                                                link.vxlan(ether(p, (9,)))), (5,))),
 }
-# what only Wireshark takes off; its own decoders' ports
+# what only Wireshark takes off, with its own decoders' ports, and what the engine calls it
 FOREIGN = {
-    "geneve": (link.ETHERNET, lambda p: in_udp(6081, link.be16(0, 0x6558) + link.be32(42 << 8) + ether(p))),
-    "gtp": (link.ETHERNET, lambda p: in_udp(2152, link.be16(0x30ff, len(p)) + link.be32(7) + p)),
-    "mpls-in-udp": (link.ETHERNET, lambda p: in_udp(6635, MPLS + p)),
-    "gre-in-udp": (link.ETHERNET, lambda p: in_udp(4754, link.gre(0x0800, p))),
-    "token-ring": (6, lambda p: b"\x10\x40" + bytes(6) + b"\2" + bytes(5) + b"\xaa\xaa\3\0\0\0\x08\0" + p),
+    "geneve": (link.ETHERNET, lambda p: in_udp(6081, link.be16(0, 0x6558) + link.be32(42 << 8) + ether(p)), "Geneve"),
+    "gtp": (link.ETHERNET, lambda p: in_udp(2152, link.be16(0x30ff, len(p)) + link.be32(7) + p), "GTP"),
+    "mpls-in-udp": (link.ETHERNET, lambda p: in_udp(6635, MPLS + p), "MPLS in UDP"),
+    "gre-in-udp": (link.ETHERNET, lambda p: in_udp(4754, link.gre(0x0800, p)), "GRE in UDP"),
+    "pseudowire": (link.ETHERNET, lambda p: link.ether(0x8847, link.be32(98 << 12 | 0x140) + bytes(4) + ether(p)), "MPLS pseudowire"),
+    "vn-tag": (link.ETHERNET, lambda p: link.ether(0x8926, bytes(4) + link.be16(0x0800) + p), "VN-Tag"),
+    "802.1ah": (link.ETHERNET, lambda p: link.ether(0x88e7, link.be32(77) + ether(p)), "802.1ah"),
+    "nflog": (239, lambda p: NFLOG + struct.pack("<HH", 4 + len(p), 9) + p + bytes(-len(p) % 4), "NFLOG"),
+    "token-ring": (6, lambda p: b"\x10\x40" + bytes(6) + b"\2" + bytes(5) + b"\xaa\xaa\3\0\0\0\x08\0" + p,
+                   "another link type"),
 }
 
 
@@ -172,12 +203,12 @@ def wrapped(scratch):
     plain = plain_packets()
     for table, ways in (KNOWN, ("libpcap", "tap", "wireshark", "tap-2", "wireshark-2")), \
             (FOREIGN, ("wireshark", "wireshark-2")):
-        for name, (link_type, wrap) in table.items():
+        for name, (link_type, wrap, *unopened) in table.items():
             path = scratch / ("wrapped-%s.pcap" % name)
             frames = [(time, wrap(packet)) for time, packet in plain]
             capfile.write_pcap(path, [capfile.Packet(time, data, len(data), link_type)
                                       for time, data in frames], link_type)
-            yield Capture("wrapped-" + name, path, PAIRS, ways)
+            yield Capture("wrapped-" + name, path, PAIRS, ways, *unopened)
 
 
 # --- all others ---

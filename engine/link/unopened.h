@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/link/unopened.h
+ *
+ * Encapsulations that engine/link does not open and Wireshark does, told by link's counters.  NFS in
+ * them is not seen, so whoever reads a capture says that they are there.
+ *
+ *     struct unopened unopened = { 0 };
+ *     link_counters(link, unopened_add, &unopened, err);
+ *     if (unopened.packets)
+ *         ... "capture.pcap: 120 packets (Geneve 100, VN-Tag 20) ..."
+ */
+#ifndef NFSDIGEST_LINK_UNOPENED_H
+#define NFSDIGEST_LINK_UNOPENED_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+struct unopened {
+    uint64_t packets;
+    char names[128]; /* "Geneve 100, VN-Tag 20", as far as there is room */
+};
+
+/* A link_counter (link.h): adds one that stands for an encapsulation.  |name| may begin with
+ * "link.", as in records.  Always 0. */
+int unopened_add(void *unopened, const char *name, uint64_t value, struct err *err);
+
+/* The UDP tunnel that a datagram to |port| is, whose payload begins with the big-endian word
+ * |first|: its port, or 0. */
+uint16_t unopened_tunnel(uint16_t port, uint32_t first);
+
+#endif
