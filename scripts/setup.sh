@@ -17,7 +17,7 @@ packages_demo="$packages_plugin libpcap-dev libsqlite3-dev libzstd-dev zlib1g-de
 # in its name: see clang_runtime.  So has clang-format, where each version writes another style: one
 # version for all, which Debian 12 and 13 both have.
 format_version=19
-packages_check="$packages_demo libcmocka-dev clang valgrind python3 gzip
+packages_check="$packages_demo libcmocka-dev clang valgrind python3 gzip xz-utils lz4 bzip2
     util-linux procps chromium"
 
 say() {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { STDIO_SIZE = 1 << 20 }; /* halves the time of libpcap's own 4 KiB */
 
@@ -65,18 +66,51 @@ static int link_type_of(int dlt)
     }
 }
 
+/* Formats of captures that libpcap does not read and tshark does. */
+static const char *other_format(const uint8_t *head, size_t len)
+{
+    static const struct {
+        const char *name;
+        const char *magic;
+        size_t len;
+    } formats[] = {
+        { "snoop", "snoop\0\0\0", 8 },
+        { "Network Monitor", "RTSS", 4 },
+        { "Network Monitor", "GMBU", 4 },
+        { "Sniffer", "TRSNIFF data    \x1a", 17 },
+        { "NetXray", "XCP\0", 4 },
+        { "Observer", "ObserverPktBuffe", 16 },
+        { "iptrace", "iptrace ", 8 },
+        { "nettl", "\x54\x52\x00\x64\x00", 5 },
+        { "LANalyzer", "\x01\x10\x4c\x00\x01\x05\x54\x72\x61\x63\x65", 11 },
+    };
+
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+        if (len >= formats[i].len && memcmp(head, formats[i].magic, formats[i].len) == 0)
+            return formats[i].name;
+    return NULL;
+}
+
 static void refuse(const struct capture *capture, const char *why, struct err *err)
 {
     const uint8_t *head;
     size_t len = input_head(capture->input, &head);
-    const char *name = input_name(capture->input);
+    const char *name = input_name(capture->input), *format;
 
     if (capture->input_error.code)
         *err = capture->input_error;
     else if (!len)
         err_set(err, ERR_INPUT, "%s: empty", name);
+    else if (!capture_is(head, len) && (format = other_format(head, len)))
+        err_set(err, ERR_INPUT,
+                "%s: a capture of the format %s, which tshark reads: tshark -r FILE -q -z "
+                "nfspair,out=-",
+                name, format);
     else if (!capture_is(head, len))
-        err_set(err, ERR_INPUT, "%s: not a capture: pcap or pcapng was expected at byte 0", name);
+        err_set(err, ERR_INPUT,
+                "%s: not a capture: pcap or pcapng was expected at byte 0; captures of other "
+                "formats go through tshark -r FILE -q -z nfspair,out=-",
+                name);
     else
         err_set(err, ERR_INPUT, "%s: cannot be read as a capture, at byte 0: %s", name, why);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/input.h"
+#include "capture/unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 
 enum { RAW_SIZE = 512 << 10 };
 
-enum coding { CODING_PLAIN, CODING_GZIP, CODING_ZSTD };
+enum coding { CODING_PLAIN, CODING_GZIP, CODING_ZSTD, CODING_OTHER };
 
 struct input {
     const char *path;
@@ -30,6 +31,8 @@ struct input {
     bool is_file;
     z_stream gzip;
     ZSTD_DStream *zstd;
+    struct unpack *other;
+    const char *coding_name; /* "gzip" */
     uint8_t *head;
     size_t head_len, head_at;
     uint64_t offset;
@@ -68,8 +71,8 @@ static int fill(struct input *in, struct err *err)
 static int damaged(const struct input *in, const char *what, struct err *err)
 {
     return err_set(err, ERR_INPUT, "%s: the %s data are damaged at byte %llu: %s", input_name(in),
-                   in->coding == CODING_GZIP ? "gzip" : "zstd",
-                   (unsigned long long)(in->raw_read - (in->raw_len - in->raw_at)), what);
+                   in->coding_name, (unsigned long long)(in->raw_read - (in->raw_len - in->raw_at)),
+                   what);
 }
 
 /* One step of the decompressor: how many bytes came out. */
@@ -114,9 +117,45 @@ static ssize_t unzstd(struct input *in, void *data, size_t len, struct err *err)
     return (ssize_t)to.pos;
 }
 
+/* An unpack_source: what the file has next. */
+static ssize_t give_raw(void *ctx, const uint8_t **data, struct err *err)
+{
+    struct input *in = ctx;
+    size_t len;
+
+    if (in->raw_at == in->raw_len && !in->raw_end && fill(in, err) < 0)
+        return -err->code;
+    *data = in->raw + in->raw_at;
+    len = in->raw_len - in->raw_at;
+    in->raw_at = in->raw_len;
+    return (ssize_t)len;
+}
+
+static ssize_t unpack_other(struct input *in, void *data, size_t len, struct err *err)
+{
+    struct err why;
+    ssize_t n;
+
+    if (!in->other && !(in->other = unpack_new(in->coding_name, give_raw, in, &why)))
+        n = -why.code;
+    else
+        n = unpack_read(in->other, data, len, &why);
+    if (n == -ERR_INPUT && in->raw_end)
+        return err_set(err, ERR_INPUT,
+                       "%s: the %s data end in the middle or are damaged, at byte %llu: %s",
+                       input_name(in), in->coding_name, (unsigned long long)in->raw_read, why.text);
+    if (n == -ERR_INPUT)
+        return damaged(in, why.text, err);
+    if (n < 0)
+        *err = why;
+    return n;
+}
+
 /* Decompressed bytes, past the head. */
 static ssize_t produce(struct input *in, void *data, size_t len, struct err *err)
 {
+    if (in->coding == CODING_OTHER)
+        return unpack_other(in, data, len, err);
     for (;;) {
         ssize_t n;
 
@@ -144,8 +183,8 @@ static ssize_t produce(struct input *in, void *data, size_t len, struct err *err
             return err_set(
                 err, ERR_INPUT,
                 "%s: the %s data end in the middle, at byte %llu (byte %llu of the contents)",
-                input_name(in), in->coding == CODING_GZIP ? "gzip" : "zstd",
-                (unsigned long long)in->raw_read, (unsigned long long)in->offset);
+                input_name(in), in->coding_name, (unsigned long long)in->raw_read,
+                (unsigned long long)in->offset);
     }
 }
 
@@ -156,7 +195,7 @@ static int recognize(struct input *in, struct err *err)
     static const uint8_t zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
     size_t have = 0;
 
-    while (have < sizeof(zstd_magic)) { /* a pipe may give single bytes */
+    while (have < UNPACK_MAGIC_MAX) { /* a pipe may give single bytes */
         ssize_t n = read_file(in, in->raw + have, RAW_SIZE - have, err);
 
         if (n < 0)
@@ -168,6 +207,7 @@ static int recognize(struct input *in, struct err *err)
     in->raw_len = have;
     if (have >= sizeof(zstd_magic) && memcmp(in->raw, zstd_magic, sizeof(zstd_magic)) == 0) {
         in->coding = CODING_ZSTD;
+        in->coding_name = "zstd";
         in->zstd = ZSTD_createDStream();
         if (!in->zstd)
             return err_set(err, ERR_SYSTEM, "%s: out of memory", input_name(in));
@@ -175,6 +215,9 @@ static int recognize(struct input *in, struct err *err)
         if (inflateInit2(&in->gzip, 15 + 16) != Z_OK)
             return err_set(err, ERR_SYSTEM, "%s: out of memory", input_name(in));
         in->coding = CODING_GZIP;
+        in->coding_name = "gzip";
+    } else if ((in->coding_name = unpack_recognize(in->raw, have))) {
+        in->coding = CODING_OTHER;
     }
     return 0;
 }
@@ -242,6 +285,7 @@ void input_close(struct input *in)
     if (in->coding == CODING_GZIP)
         inflateEnd(&in->gzip);
     ZSTD_freeDStream(in->zstd);
+    unpack_free(in->other);
     XXH3_freeState(in->digest);
     free(in->raw);
     free(in->head);

@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 static const char about[] =
-    "Makes one anonymized pcapng file of captures (pcap, pcapng, also compressed with gzip or "
-    "zstd),\n"
+    "Makes one anonymized pcapng file of captures (pcap, pcapng, also compressed with "
+    "gzip, zstd,\n"
+    "xz, lz4 or bzip2),\n"
     "which are read one after the other as if they were one.  \"-\" is standard input.  Every "
     "message\n"
     "is taken apart and made anew by the policy's rules, in new frames; nothing else of the "

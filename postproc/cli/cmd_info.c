@@ -78,7 +78,8 @@ static const char sql_problems[] =
 static const char sql_counters[] =
     "SELECT name, sum(value) AS value FROM counter GROUP BY name ORDER BY name";
 
-/* Encapsulations among the counters, which nobody opened who read the captures without Wireshark. */
+/* Encapsulations among the counters, which nobody opened who read the captures without Wireshark.
+ */
 static int read_unopened(sqlite3 *db, struct unopened *unopened, struct err *err)
 {
     sqlite3_stmt *stmt;

@@ -11,7 +11,8 @@
 #define DEFAULT_DATABASE "trace.db"
 
 static const char about[] =
-    "Reads captures (pcap, pcapng) and record streams (.nfsr), also compressed with gzip or zstd,\n"
+    "Reads captures (pcap, pcapng) and record streams (.nfsr), also compressed with gzip, zstd, "
+    "xz, lz4 or bzip2,\n"
     "into a trace database, which is made if it is not there.  \"-\" is standard input.\n"
     "\n"
     "The database is DATABASE, or the first of several operands if that is a database or does not\n"

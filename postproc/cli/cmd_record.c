@@ -8,8 +8,9 @@
 
 static const char about[] =
     "Makes one record stream (schemas/nfsr.md) of captures (pcap, pcapng, also compressed with "
-    "gzip or\n"
-    "zstd), which are read one after the other as if they were one: frames are counted over all "
+    "gzip,\n"
+    "zstd, xz, lz4 or bzip2), which are read one after the other as if they were one: frames are "
+    "counted over all "
     "of\n"
     "them.  \"-\" is standard input.  A file gets its name when it is complete.\n";
 

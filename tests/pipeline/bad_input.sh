@@ -100,6 +100,37 @@ for tool in gzip zstd; do
     expect "$tool is known" 0 'already, as source 1' $n ingest -o good.db whole.pcap.$tool
 done
 
+# --- the same of those that libarchive takes off, which may keep the last block to themselves
+long=$(capture knfsd-tcp-mtu1500)
+"$n" record -o long.nfsr "$long"
+for tool in xz lz4 bzip2; do
+    $tool -1 -c <"$long" >long.$tool
+    expect "whole $tool" 0 - $n record -o whole.nfsr long.$tool
+    cmp long.nfsr whole.nfsr && ok || bad "$tool: another record stream"
+    $n record - <long.$tool | cmp long.nfsr - && ok || bad "$tool in a pipe: another record stream"
+    head -c $(($(stat -c %s long.$tool) * 3 / 4)) long.$tool >cut.$tool
+    rm -f cut.db
+    expect "ingest: cut $tool" 3 "cut\.$tool: the $tool data (end in the middle or )?are damaged,? at byte [0-9]+" \
+        $n ingest -q -o cut.db cut.$tool
+    is "cut $tool: kept" "$(sql cut.db 'SELECT frames > 5000, state FROM source')" '1|cut'
+    $tool -c </dev/null >empty.$tool
+    expect "ingest: empty $tool" 3 "empty\.$tool: empty" $n ingest -q -o empty.db empty.$tool
+done
+
+# --- captures of other formats: who reads them
+while IFS='|' read -r name magic; do
+    printf "$magic" >other.cap
+    expect "record: $name" 3 "other\.cap: a capture of the format $name, which tshark reads" \
+        $n record -o no.nfsr other.cap
+done <<'T'
+snoop|snoop\0\0\0\0\0\0\2\0\0\0\4
+Network Monitor|GMBU\0\2
+Sniffer|TRSNIFF data    \032
+iptrace|iptrace 2.0
+T
+expect "record: no format at all" 3 'captures of other formats go through tshark' \
+    $n record -o no.nfsr text.pcap
+
 # --- a record that is cut, damaged, of a later version
 size=$(stat -c %s good.nfsr)
 for cut in 20 $((size / 2)) $((size - 1)); do
@@ -110,8 +141,6 @@ for cut in 20 $((size / 2)) $((size - 1)); do
         $n ingest -q -o cut.db cut.nfsr
 done
 # of one block nothing could be believed: more blocks are needed to keep some
-long=$(capture knfsd-tcp-mtu1500)
-"$n" record -o long.nfsr "$long"
 head -c $(($(stat -c %s long.nfsr) * 2 / 3)) long.nfsr >cut.nfsr
 rm -f cut.db
 expect "ingest: cut long record" 3 'cut\.nfsr: truncated at offset [0-9]+, in block' \
