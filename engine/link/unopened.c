@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers are of IANA's registries (ether types, protocol numbers, ports), tcpdump.org/linktypes.html
- * and IEEE 802. */
+/* Numbers are of IANA's registries (ether types, protocol numbers, ports),
+ * tcpdump.org/linktypes.html and IEEE 802. */
 #include "link/unopened.h"
 
 #include <stddef.h>

@@ -17,8 +17,8 @@ struct progress {
 };
 
 struct feed {
-    uint64_t frames; /* given to the engine */
-    bool cut;        /* the file is cut or damaged after these: |err| says where */
+    uint64_t frames;          /* given to the engine */
+    bool cut;                 /* the file is cut or damaged after these: |err| says where */
     struct unopened unopened; /* what the engine has met since its last pause */
 };
 

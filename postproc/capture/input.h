@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/capture/input.h
  *
- * A file or standard input as a stream of bytes, with gzip, zstd, xz, lz4 and bzip2 taken off (known
- * by their magic, whatever the name).  Offsets, sizes and digests are those of the decompressed bytes, so
- * that x.pcap, x.pcap.zst and "zstd -dc x.pcap.zst |" are one and the same input.
+ * A file or standard input as a stream of bytes, with gzip, zstd, xz, lz4 and bzip2 taken off
+ * (known by their magic, whatever the name).  Offsets, sizes and digests are those of the
+ * decompressed bytes, so that x.pcap, x.pcap.zst and "zstd -dc x.pcap.zst |" are one and the same
+ * input.
  *
  * Ownership: |path| must outlive the input.  Memory: about 1 MiB, and what the decompressor takes.
  */
