@@ -94,7 +94,8 @@ CREATE TABLE object (
 
 -- Every operation of both sides once: pairs, and what has no counterpart.
 CREATE TABLE alignment (
-    id INTEGER PRIMARY KEY,         -- in the order in which they are compared
+    id INTEGER PRIMARY KEY,         -- in the order in which they are compared: that of the calls of the
+                                    -- side whose capture began first, whichever is the reference
     kind INTEGER NOT NULL,          -- code 'align'
     reason INTEGER NOT NULL,        -- code 'reason': why there is no counterpart; 0 for pairs
     ref INTEGER,                    -- operation

@@ -64,58 +64,96 @@ int clock_anchor(struct clock_map *m, int64_t ref, int64_t sut, struct err *err)
         m->anchors = grown;
         m->cap = cap;
     }
-    m->anchors[m->count++] = (struct clock_anchor){ sut, ref };
+    m->anchors[m->count++] = (struct clock_anchor){ { ref, sut } };
     return 0;
 }
 
-static int by_ref(const void *a, const void *b)
+static int by_times(const void *a, const void *b)
 {
     const struct clock_anchor *x = a, *y = b;
 
-    if (x->ref != y->ref)
-        return x->ref < y->ref ? -1 : 1;
-    return x->sut < y->sut ? 1 : x->sut > y->sut ? -1 : 0; /* so that at most one of these rises */
+    if (x->time[0] != y->time[0])
+        return x->time[0] < y->time[0] ? -1 : 1;
+    return (x->time[1] < y->time[1]) - (x->time[1] > y->time[1]); /* at most one of these rises */
 }
 
-/* The longest rising subsequence: ends[n] is the anchor with the smallest sut that ends one of
- * length n + 1. */
-int clock_settle(struct clock_map *m, struct err *err)
+/* Sets |rank|[i] to the length of the longest rising subsequence that ends with anchor i (of those
+ * before it), or that begins with it when |backwards|.  |ends|: memory for as many.  Returns the
+ * greatest. */
+static uint32_t rank_anchors(const struct clock_map *m, bool backwards, uint32_t *rank,
+                             int64_t *ends)
 {
-    uint32_t *ends = calloc(m->count + 1, sizeof(*ends));
-    uint32_t *before = calloc(m->count + 1, sizeof(*before));
-    uint32_t length = 0, at;
+    uint32_t length = 0;
 
-    if (!ends || !before) {
-        free(ends);
-        free(before);
-        return err_set(err, ERR_SYSTEM, "out of memory");
-    }
-    if (m->count)
-        qsort(m->anchors, m->count, sizeof(*m->anchors), by_ref);
-    for (uint32_t i = 0; i < m->count; i++) {
-        uint32_t low = 0, high = length;
+    for (uint32_t n = 0; n < m->count; n++) {
+        uint32_t i = backwards ? m->count - 1 - n : n, low = 0, high = length;
+        int64_t sut = m->anchors[i].time[1];
 
+        sut = backwards ? -sut : sut;
         while (low < high) {
             uint32_t middle = low + (high - low) / 2;
 
-            if (m->anchors[ends[middle]].sut < m->anchors[i].sut)
+            if (ends[middle] < sut)
                 low = middle + 1;
             else
                 high = middle;
         }
-        before[i] = low ? ends[low - 1] : UINT32_MAX;
-        ends[low] = i;
+        ends[low] = sut;
+        rank[i] = low + 1;
         length += low == length;
     }
-    at = length ? ends[length - 1] : 0;
-    for (uint32_t i = length; i-- > 0; at = before[at])
-        ends[i] = at;
-    for (uint32_t i = 0; i < length; i++)
-        m->anchors[i] = m->anchors[ends[i]];
-    m->count = length;
+    return length;
+}
+
+/* Of the anchors at one place of the longest rising subsequences each comes after one of the place
+ * before, on both sides, and before one of the next.  So their first and last times rise from place
+ * to place, and the middle between these, which does not depend on which side is which. */
+int clock_settle(struct clock_map *m, struct err *err)
+{
+    uint32_t *rank = calloc(m->count + 1, sizeof(*rank));
+    uint32_t *behind = calloc(m->count + 1, sizeof(*behind));
+    struct clock_anchor *first = calloc(m->count + 1, sizeof(*first));
+    struct clock_anchor *last = calloc(m->count + 1, sizeof(*last));
+    int64_t *ends = calloc(m->count + 1, sizeof(*ends));
+    uint32_t length = 0;
+    bool ok = rank && behind && first && last && ends;
+
+    if (ok && m->count) {
+        for (uint32_t i = 0; i < m->count; i++)
+            for (int side = 0; side < 2; side++)
+                m->anchors[i].time[side] = bounded(m->anchors[i].time[side]);
+        qsort(m->anchors, m->count, sizeof(*m->anchors), by_times);
+        length = rank_anchors(m, false, rank, ends);
+        rank_anchors(m, true, behind, ends);
+    }
+    for (uint32_t i = 0; i < length; i++) {
+        first[i] = (struct clock_anchor){ { INT64_MAX, INT64_MAX } };
+        last[i] = (struct clock_anchor){ { INT64_MIN, INT64_MIN } };
+    }
+    for (uint32_t i = 0; ok && i < m->count; i++) {
+        uint32_t place = rank[i] - 1;
+        const struct clock_anchor *a = &m->anchors[i];
+
+        if (rank[i] + behind[i] - 1 != length)
+            continue; /* in none of the longest */
+        for (int side = 0; side < 2; side++) {
+            if (a->time[side] < first[place].time[side])
+                first[place].time[side] = a->time[side];
+            if (a->time[side] > last[place].time[side])
+                last[place].time[side] = a->time[side];
+        }
+    }
+    for (uint32_t i = 0; ok && i < length; i++)
+        for (int side = 0; side < 2; side++)
+            m->anchors[i].time[side] =
+                (int64_t)(((__int128)first[i].time[side] + last[i].time[side]) >> 1);
+    m->count = ok ? length : m->count;
+    free(rank);
+    free(behind);
+    free(first);
+    free(last);
     free(ends);
-    free(before);
-    return 0;
+    return ok ? 0 : err_set(err, ERR_SYSTEM, "out of memory");
 }
 
 void clock_map_free(struct clock_map *m)
@@ -124,32 +162,33 @@ void clock_map_free(struct clock_map *m)
     memset(m, 0, sizeof(*m));
 }
 
-int64_t clock_to_ref(const struct clock_map *m, int64_t sut)
+int64_t clock_carry(const struct clock_map *m, int from, int64_t time)
 {
     const struct clock_anchor *a = m->anchors;
-    __int128 t = (__int128)sut - m->offset[1], ref;
+    __int128 t = (__int128)time - m->offset[from], carried;
     uint32_t low = 0, high = m->count;
+    int to = !from;
 
     if (!m->count)
-        return bounded(t + m->offset[0]);
+        return bounded(t + m->offset[to]);
     while (low < high) { /* the first anchor behind t */
         uint32_t middle = low + (high - low) / 2;
 
-        if (a[middle].sut <= t)
+        if (a[middle].time[from] <= t)
             low = middle + 1;
         else
             high = middle;
     }
     if (!low) {
-        ref = a[0].ref + (t - a[0].sut);
+        carried = a[0].time[to] + (t - a[0].time[from]);
     } else {
-        ref = a[low - 1].ref;
+        carried = a[low - 1].time[to];
         if (low == m->count)
-            ref += t - a[low - 1].sut;
+            carried += t - a[low - 1].time[from];
         else /* between two; their distances are below 2^64 */
-            ref += (__int128)((double)(t - a[low - 1].sut) *
-                              (double)((__int128)a[low].ref - a[low - 1].ref) /
-                              (double)((__int128)a[low].sut - a[low - 1].sut));
+            carried += (__int128)((double)(t - a[low - 1].time[from]) *
+                                  (double)((__int128)a[low].time[to] - a[low - 1].time[to]) /
+                                  (double)((__int128)a[low].time[from] - a[low - 1].time[from]));
     }
-    return bounded(ref + m->offset[0]);
+    return bounded(carried + m->offset[to]);
 }

@@ -6,8 +6,8 @@
  * is made and from which nothing but the rules' application is computed again.
  *
  * It goes in two phases.  The first matches objects and aligns operations (lanes.c, match.c,
- * align.h): tables object and alignment.  The second walks the pairs in the order of the
- * reference's calls and compares their replies under the rules (pairs.h): the other
+ * align.h): tables object and alignment.  The second walks the pairs in that table's
+ * order and compares their replies under the rules (pairs.h): the other
  * tables.  The second alone is done again by compare_again.
  *
  * Memory: 500 to 700 bytes for each matched pair of objects (most of it patterns.c's), about 40 for

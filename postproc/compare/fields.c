@@ -58,22 +58,22 @@ const struct compare_rule *fields_rule(struct fields *f, const struct item *ref,
 }
 
 /* The object of an entry, by its handle. */
-static uint32_t find_entry_object(struct fields *f)
+static uint32_t find_entry_object(struct fields *f, int side, struct span entry)
 {
     struct pairs *p = f->p;
     struct err unseen;
 
-    for (uint32_t i = 0; i < f->entry.count; i++) {
-        const struct item *item = &f->entry.items[i];
+    for (uint32_t i = 0; i < entry.count; i++) {
+        const struct item *item = &entry.items[i];
         int64_t object = 0;
 
         if (item->place->field->cls != CLASS_HANDLE)
             continue;
-        sqlite3_bind_blob(p->handle[REF], 1, item->data, (int)item->len, SQLITE_STATIC);
-        if (db_row(p->c->db, p->handle[REF], &unseen) > 0)
-            object = sqlite3_column_int64(p->handle[REF], 0);
-        sqlite3_reset(p->handle[REF]);
-        return matched_row(&p->objects, REF, object);
+        sqlite3_bind_blob(p->handle[side], 1, item->data, (int)item->len, SQLITE_STATIC);
+        if (db_row(p->c->db, p->handle[side], &unseen) > 0)
+            object = sqlite3_column_int64(p->handle[side], 0);
+        sqlite3_reset(p->handle[side]);
+        return matched_row(&p->objects, side, object);
     }
     return 0;
 }
@@ -82,7 +82,9 @@ static uint32_t entry_object(struct fields *f)
 {
     if (f->entry_of != f->entry.items) {
         f->entry_of = f->entry.items;
-        f->entry_row = find_entry_object(f);
+        f->entry_row = find_entry_object(f, REF, f->entry);
+        if (!f->entry_row)
+            f->entry_row = find_entry_object(f, SUT, f->other);
     }
     return f->entry_row;
 }
@@ -240,8 +242,9 @@ static int equal_number(const struct compare_rule *rule, uint64_t a, uint64_t b)
     case COMPARE_MASK:
         return ((a ^ b) & rule->amount) == 0;
     case COMPARE_TOLERANCE:
-        return rule->percent ? (double)distance * 1e4 <= (double)a * (double)rule->amount
-                             : distance <= rule->amount;
+        return rule->percent
+                   ? (double)distance * 1e4 <= (double)(a > b ? a : b) * (double)rule->amount
+                   : distance <= rule->amount;
     case COMPARE_AT_LEAST:
         return b >= a;
     case COMPARE_AT_MOST:
@@ -338,7 +341,8 @@ static void note(struct fields *f, const struct item *ref, const struct item *su
     if (place->has_whose && place->field->cls == CLASS_TYPE) {
         uint32_t row = place->whose == OF_ENTRY ? 0 : sync_object(f->p, (enum whose)place->whose);
 
-        f->object_type[place->whose] = (uint32_t)ref->value;
+        /* of two kinds at once nothing holds that is only for one */
+        f->object_type[place->whose] = ref->value == sut->value ? (uint32_t)ref->value : 0;
         if (row && ref->value == sut->value) /* the trace may only have guessed it */
             f->p->states[row].type = (uint32_t)ref->value;
     }

@@ -103,6 +103,7 @@ struct compare {
     const struct rules *rules;
     struct places_set places;
     struct compare_side side[SIDES];
+    int first; /* the side that matching and aligning begin with, whichever is the reference */
     uint64_t pairs;
 };
 
@@ -124,6 +125,8 @@ int result_fill_codes(sqlite3 *db, struct err *err);
 const char *result_code_name(const char *domain, int value);
 
 /* sides.c: checks and attaches the databases, fills tables side and source. */
+/* Also decides which side is |first|: what nothing else decides must not depend on which one is
+ * called the reference. */
 int sides_attach(struct compare *c, const struct compare_input input[SIDES], struct err *err);
 int sides_put(struct compare *c, const struct compare_input input[SIDES], struct err *err);
 /* -ERR_INPUT: the databases are not those of table side. */
@@ -147,6 +150,8 @@ int lanes_read(struct compare *c, struct err *err);
 
 /* match.c: objects and pairs, to tables object and alignment. */
 int match_run(struct compare *c, struct err *err);
+/* match_table.c: the second of these. */
+int match_put(struct compare *c, struct err *err);
 
 /* pairs.c: the second phase. */
 int pairs_compare(struct compare *c, struct err *err);

@@ -13,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Of the two sides the first one (struct compare) and the other, whatever they are called. */
+enum { ONE, OTHER };
+
 /* What lane statements return. */
 struct lane {
     sqlite3_stmt *stmt;
@@ -24,8 +27,8 @@ struct lane {
 struct match {
     struct compare *c;
     struct objects objects;
-    struct lane lane[SIDES];
-    sqlite3_stmt *names[SIDES], *put, *object;
+    struct lane lane[2]; /* ONE, OTHER */
+    sqlite3_stmt *names[2], *put, *object;
     uint32_t row; /* of the pair of objects whose lanes are aligned; 0: none */
     int64_t client, name;
     struct align_windows *windows;
@@ -33,6 +36,12 @@ struct match {
     uint32_t aligned, named; /* pairs of objects that were seen to */
     uint64_t pairs;
 };
+
+/* The side that one of the two is, and back. */
+static int side_of(const struct match *m, int which)
+{
+    return m->c->first == REF ? which : !which;
+}
 
 _Static_assert(CHANGE_STATES == 10, "CHANGE_COLUMNS and LANE_COLUMNS name all");
 
@@ -72,16 +81,20 @@ static int put_object(struct match *m, const char *path_sql, int64_t by, struct 
     return result;
 }
 
+/* Paths are those that the reference has. */
 static const char path_of_operation[] =
     "SELECT p.text FROM ref.operation o JOIN ref.path p ON p.id = o.path WHERE o.id = ?1";
 
 static const char path_of_root[] =
     "SELECT name FROM ref.name_event WHERE object = ?1 AND parent IS NULL ORDER BY id LIMIT 1";
 
-static int match(struct match *m, uint32_t ref, uint32_t sut, enum match_how how,
-                 const char *path_sql, int64_t by, struct err *err)
+/* |object|, |by|: of ONE and OTHER; |by| is what |path_sql| asks for. */
+static int match(struct match *m, const uint32_t object[2], enum match_how how,
+                 const char *path_sql, const int64_t by_of[2], struct err *err)
 {
-    int result = matched_match(&m->objects, ref, sut, how, err);
+    int ref = side_of(m, REF);
+    int64_t by = by_of[ref];
+    int result = matched_match(&m->objects, object[ref], object[!ref], how, err);
 
     return result > 0 ? put_object(m, path_sql, by, err) : result;
 }
@@ -118,40 +131,42 @@ static int next(void *ctx, int side, struct align_element *element, struct err *
     return advance(m, lane, err) < 0 ? -err->code : 1;
 }
 
-static int put(void *ctx, const struct align_element *ref, const struct align_element *sut,
+static int put(void *ctx, const struct align_element *a, const struct align_element *b,
                struct err *err)
 {
     struct match *m = ctx;
 
-    sqlite3_bind_int(m->put, 1, ref && sut ? ALIGN_PAIR : ALIGN_ONE_SIDED);
-    sqlite3_bind_int(m->put, 2, ref && sut ? REASON_NONE : REASON_NOT_ASKED);
-    tables_bind_unless(m->put, 3, ref ? ref->id : 0, 0);
-    tables_bind_unless(m->put, 4, sut ? sut->id : 0, 0);
+    sqlite3_bind_int(m->put, 1, a && b ? ALIGN_PAIR : ALIGN_ONE_SIDED);
+    sqlite3_bind_int(m->put, 2, a && b ? REASON_NONE : REASON_NOT_ASKED);
+    tables_bind_unless(m->put, 3 + side_of(m, ONE), a ? a->id : 0, 0);
+    tables_bind_unless(m->put, 3 + side_of(m, OTHER), b ? b->id : 0, 0);
     tables_bind_unless(m->put, 5, m->row, 0);
     sqlite3_bind_int64(m->put, 6, m->client);
-    tables_bind_unless(m->put, 7, ref ? ref->time : INT64_MIN, INT64_MIN);
+    tables_bind_unless(m->put, 7, a ? a->time : INT64_MIN, INT64_MIN);
     for (int i = 0; i < CHANGE_LAST; i++) /* sums: they may wrap */
-        tables_bind_unless(
-            m->put, 8 + i,
-            ref && sut ? (int64_t)((uint64_t)ref->state[i] - (uint64_t)sut->state[i]) : 0, 0);
+        tables_bind_unless(m->put, 8 + i,
+                           a && b ? (int64_t)((uint64_t)a->state[i] - (uint64_t)b->state[i]) : 0,
+                           0);
     tables_bind_unless(m->put, 8 + CHANGE_LAST,
-                       ref && sut && ref->state[CHANGE_LAST] != sut->state[CHANGE_LAST], 0);
+                       a && b && a->state[CHANGE_LAST] != b->state[CHANGE_LAST], 0);
     if (tables_step(m->c->db, m->put, err) < 0)
         return -err->code;
-    if (!ref || !sut)
+    if (!a || !b)
         return 0;
     m->pairs++;
-    lags_note(m->lags, m->client, ref->time, sut->time);
+    lags_note(m->lags, m->client, a->time, b->time);
     if (!m->row) /* MOUNT */
-        return match(m, ref->made, sut->made, MATCH_ROOT, path_of_root, ref->made, err);
-    return match(m, ref->made, sut->made, MATCH_PAIR, path_of_operation, ref->id, err);
+        return match(m, (const uint32_t[]){ a->made, b->made }, MATCH_ROOT, path_of_root,
+                     (const int64_t[]){ a->made, b->made }, err);
+    return match(m, (const uint32_t[]){ a->made, b->made }, MATCH_PAIR, path_of_operation,
+                 (const int64_t[]){ a->id, b->id }, err);
 }
 
-static bool expect(void *ctx, const struct align_element *ref, int64_t *sut_time, int64_t *error)
+static bool expect(void *ctx, const struct align_element *a, int64_t *b_time, int64_t *error)
 {
     struct match *m = ctx;
 
-    return lags_expect(m->lags, m->client, ref->time, sut_time, error);
+    return lags_expect(m->lags, m->client, a->time, b_time, error);
 }
 
 /* Aligns what each client asked of two objects; 0 and 0: of none. */
@@ -161,12 +176,13 @@ static int align_objects(struct match *m, uint32_t row, struct err *err)
     int result = 0;
 
     m->row = row;
-    for (int side = 0; result == 0 && side < SIDES; side++) {
-        sqlite3_bind_int64(m->lane[side].stmt, 1, row ? m->objects.pairs[row - 1].object[side] : 0);
-        result = advance(m, &m->lane[side], err);
+    for (int i = 0; result == 0 && i < 2; i++) {
+        sqlite3_bind_int64(m->lane[i].stmt, 1,
+                           row ? m->objects.pairs[row - 1].object[side_of(m, i)] : 0);
+        result = advance(m, &m->lane[i], err);
     }
-    while (result == 0 && (m->lane[REF].has_row || m->lane[SUT].has_row)) {
-        const struct lane *first = &m->lane[REF], *other = &m->lane[SUT];
+    while (result == 0 && (m->lane[ONE].has_row || m->lane[OTHER].has_row)) {
+        const struct lane *first = &m->lane[ONE], *other = &m->lane[OTHER];
 
         if (!first->has_row ||
             (other->has_row && (other->client < first->client ||
@@ -176,8 +192,8 @@ static int align_objects(struct match *m, uint32_t row, struct err *err)
         m->name = first->name;
         result = align_run(m->windows, &align, err);
     }
-    sqlite3_reset(m->lane[REF].stmt);
-    sqlite3_reset(m->lane[SUT].stmt);
+    sqlite3_reset(m->lane[ONE].stmt);
+    sqlite3_reset(m->lane[OTHER].stmt);
     return result;
 }
 
@@ -190,14 +206,14 @@ struct named {
 };
 
 /* The next name of an object that is not matched. */
-static int next_name(struct match *m, int side, struct named *n, struct err *err)
+static int next_name(struct match *m, int which, struct named *n, struct err *err)
 {
     int result;
 
-    while ((result = db_row(m->c->db, m->names[side], err)) > 0) {
-        n->name = (const char *)sqlite3_column_text(m->names[side], 0);
-        n->object = (uint32_t)sqlite3_column_int64(m->names[side], 1);
-        if (n->name && !matched_row(&m->objects, side, n->object))
+    while ((result = db_row(m->c->db, m->names[which], err)) > 0) {
+        n->name = (const char *)sqlite3_column_text(m->names[which], 0);
+        n->object = (uint32_t)sqlite3_column_int64(m->names[which], 1);
+        if (n->name && !matched_row(&m->objects, side_of(m, which), n->object))
             break;
     }
     n->has_row = result > 0;
@@ -206,31 +222,32 @@ static int next_name(struct match *m, int side, struct named *n, struct err *err
 
 static int match_names(struct match *m, uint32_t row, struct err *err)
 {
-    struct named n[SIDES];
+    struct named n[2];
     int result = 0;
 
-    for (int side = 0; result == 0 && side < SIDES; side++) {
-        sqlite3_bind_int64(m->names[side], 1, m->objects.pairs[row - 1].object[side]);
-        result = next_name(m, side, &n[side], err);
+    for (int i = 0; result == 0 && i < 2; i++) {
+        sqlite3_bind_int64(m->names[i], 1, m->objects.pairs[row - 1].object[side_of(m, i)]);
+        result = next_name(m, i, &n[i], err);
     }
-    while (result == 0 && n[REF].has_row && n[SUT].has_row) {
-        int order = strcmp(n[REF].name, n[SUT].name);
+    while (result == 0 && n[ONE].has_row && n[OTHER].has_row) {
+        int order = strcmp(n[ONE].name, n[OTHER].name);
 
         if (order == 0) {
             char *quoted = sqlite3_mprintf(
-                "SELECT path || '/' || %Q FROM main.object WHERE id = ?1", n[REF].name);
+                "SELECT path || '/' || %Q FROM main.object WHERE id = ?1", n[ONE].name);
 
-            result = quoted ? match(m, n[REF].object, n[SUT].object, MATCH_NAME, quoted, row, err)
+            result = quoted ? match(m, (const uint32_t[]){ n[ONE].object, n[OTHER].object },
+                                    MATCH_NAME, quoted, (const int64_t[]){ row, row }, err)
                             : err_set(err, ERR_SYSTEM, "out of memory");
             sqlite3_free(quoted);
         }
         if (result == 0 && order <= 0)
-            result = next_name(m, REF, &n[REF], err);
+            result = next_name(m, ONE, &n[ONE], err);
         if (result == 0 && order >= 0)
-            result = next_name(m, SUT, &n[SUT], err);
+            result = next_name(m, OTHER, &n[OTHER], err);
     }
-    sqlite3_reset(m->names[REF]);
-    sqlite3_reset(m->names[SUT]);
+    sqlite3_reset(m->names[ONE]);
+    sqlite3_reset(m->names[OTHER]);
     return result;
 }
 
@@ -254,9 +271,9 @@ static const char find_roots[] =
     "SELECT DISTINCT e.name, e.object FROM %s.name_event e JOIN %s.object o ON o.id = e.object"
     " WHERE e.parent IS NULL AND %s ORDER BY e.id";
 
-static int open_roots(struct match *m, int side, sqlite3_stmt **stmt, struct err *err)
+static int open_roots(struct match *m, int which, sqlite3_stmt **stmt, struct err *err)
 {
-    const struct compare_side *s = &m->c->side[side];
+    const struct compare_side *s = &m->c->side[side_of(m, which)];
     char *where = s->server ? sqlite3_mprintf("o.server = %Q", s->server) : sqlite3_mprintf("1");
     char *sql = where ? sqlite3_mprintf(find_roots, s->schema, s->schema, where) : NULL;
     int result =
@@ -267,45 +284,48 @@ static int open_roots(struct match *m, int side, sqlite3_stmt **stmt, struct err
     return result;
 }
 
+/* Matches the root that |one| is at with the first free one of |other|; 0, or negative. */
+static int match_root(struct match *m, sqlite3_stmt *one, sqlite3_stmt *other, bool by_path,
+                      struct err *err)
+{
+    const char *path = (const char *)sqlite3_column_text(one, 0);
+    uint32_t object = (uint32_t)sqlite3_column_int64(one, 1);
+    int found = 0;
+
+    if (matched_row(&m->objects, side_of(m, ONE), object))
+        return 0;
+    while ((found = db_row(m->c->db, other, err)) > 0) {
+        const char *like = (const char *)sqlite3_column_text(other, 0);
+        uint32_t candidate = (uint32_t)sqlite3_column_int64(other, 1);
+
+        if (matched_row(&m->objects, side_of(m, OTHER), candidate) ||
+            (by_path && strcmp(path, like) != 0))
+            continue;
+        found = match(m, (const uint32_t[]){ object, candidate }, MATCH_ROOT, path_of_root,
+                      (const int64_t[]){ object, candidate }, err);
+        break;
+    }
+    sqlite3_reset(other);
+    return found < 0 ? found : 0;
+}
+
 /* MOUNT's objects: by equal paths, then in their order. */
 static int match_roots(struct match *m, bool by_path, struct err *err)
 {
-    sqlite3_stmt *ref = NULL, *sut = NULL;
-    int result, found = 0;
+    sqlite3_stmt *one = NULL, *other = NULL;
+    int result;
 
-    if (open_roots(m, REF, &ref, err) < 0 || open_roots(m, SUT, &sut, err) < 0) {
-        sqlite3_finalize(ref);
+    if (open_roots(m, ONE, &one, err) < 0 || open_roots(m, OTHER, &other, err) < 0) {
+        sqlite3_finalize(one);
         return -err->code;
     }
-    while ((result = db_row(m->c->db, ref, err)) > 0) {
-        const char *path = (const char *)sqlite3_column_text(ref, 0);
-        uint32_t object = (uint32_t)sqlite3_column_int64(ref, 1);
-        char *sql = sqlite3_mprintf("SELECT %Q", path);
-
-        if (matched_row(&m->objects, REF, object)) {
-            sqlite3_free(sql);
-            continue;
-        }
-        while (sql && (found = db_row(m->c->db, sut, err)) > 0) {
-            const char *other = (const char *)sqlite3_column_text(sut, 0);
-            uint32_t candidate = (uint32_t)sqlite3_column_int64(sut, 1);
-
-            if (matched_row(&m->objects, SUT, candidate) || (by_path && strcmp(path, other) != 0))
-                continue;
-            found = match(m, object, candidate, MATCH_ROOT, sql, 0, err);
-            break;
-        }
-        sqlite3_reset(sut);
-        sqlite3_free(sql);
-        if (!sql)
-            result = err_set(err, ERR_SYSTEM, "out of memory");
-        if (found < 0 || !sql) {
+    while ((result = db_row(m->c->db, one, err)) > 0)
+        if (match_root(m, one, other, by_path, err) < 0) {
             result = -err->code;
             break;
         }
-    }
-    sqlite3_finalize(ref);
-    sqlite3_finalize(sut);
+    sqlite3_finalize(one);
+    sqlite3_finalize(other);
     return result;
 }
 
@@ -317,9 +337,10 @@ struct orphan {
     uint32_t passed; /* of the first one with a key: so many are matched */
 };
 
-static int read_orphans(struct match *m, int side, struct orphan **orphans, uint32_t *count,
+static int read_orphans(struct match *m, int which, struct orphan **orphans, uint32_t *count,
                         struct err *err)
 {
+    int side = side_of(m, which);
     uint32_t cap = 0;
     sqlite3_stmt *stmt;
     char sql[256];
@@ -386,78 +407,37 @@ static uint32_t find_key(const struct orphan *o, uint32_t count, uint64_t key)
 /* Each with the first of the other side that has the same first request and is free. */
 static int match_orphans(struct match *m, struct err *err)
 {
-    struct orphan *o[SIDES] = { NULL, NULL };
-    uint32_t count[SIDES] = { 0, 0 };
+    struct orphan *o[2] = { NULL, NULL };
+    uint32_t count[2] = { 0, 0 };
     int result = 0;
 
-    for (int side = 0; result == 0 && side < SIDES; side++)
-        result = read_orphans(m, side, &o[side], &count[side], err);
-    if (result == 0 && count[SUT])
-        qsort(o[SUT], count[SUT], sizeof(*o[SUT]), by_key);
-    for (uint32_t i = 0; result == 0 && i < count[REF]; i++) {
-        const struct orphan *ref = &o[REF][i];
-        uint32_t first = find_key(o[SUT], count[SUT], ref->key), best = first;
+    for (int i = 0; result == 0 && i < 2; i++)
+        result = read_orphans(m, i, &o[i], &count[i], err);
+    if (result == 0 && count[OTHER])
+        qsort(o[OTHER], count[OTHER], sizeof(*o[OTHER]), by_key);
+    for (uint32_t i = 0; result == 0 && i < count[ONE]; i++) {
+        const struct orphan *one = &o[ONE][i];
+        uint32_t first = find_key(o[OTHER], count[OTHER], one->key), best = first;
 
-        if (first == count[SUT] || o[SUT][first].key != ref->key ||
-            matched_row(&m->objects, REF, ref->object))
+        if (first == count[OTHER] || o[OTHER][first].key != one->key ||
+            matched_row(&m->objects, side_of(m, ONE), one->object))
             continue;
-        best += o[SUT][first].passed;
-        while (best < count[SUT] && o[SUT][best].key == ref->key &&
-               matched_row(&m->objects, SUT, o[SUT][best].object))
+        best += o[OTHER][first].passed;
+        while (best < count[OTHER] && o[OTHER][best].key == one->key &&
+               matched_row(&m->objects, side_of(m, OTHER), o[OTHER][best].object))
             best++;
-        o[SUT][first].passed = best - first;
-        if (best == count[SUT] || o[SUT][best].key != ref->key)
+        o[OTHER][first].passed = best - first;
+        if (best == count[OTHER] || o[OTHER][best].key != one->key)
             continue;
-        result = match(m, ref->object, o[SUT][best].object, MATCH_FIRST, path_of_operation, ref->id,
-                       err);
+        result = match(m, (const uint32_t[]){ one->object, o[OTHER][best].object }, MATCH_FIRST,
+                       path_of_operation, (const int64_t[]){ one->id, o[OTHER][best].id }, err);
         if (result == 0)
             result = follow(m, err);
     }
-    free(o[REF]);
-    free(o[SUT]);
+    free(o[ONE]);
+    free(o[OTHER]);
     return result;
 }
-
-/* --- the table */
-
-static const char put_rest[] =
-    "INSERT INTO temp.pair (kind, reason, ref, sut, object, client, listing, place) SELECT 2, "
-    "reason, id, NULL, NULL, client, NULL,"
-    " (SELECT ifnull(call_time, reply_time) FROM ref.operation o WHERE o.id = a.id)"
-    " FROM temp.alone1 a;"
-    "INSERT INTO temp.pair (kind, reason, ref, sut, object, client, listing, place) SELECT 2, "
-    "reason, NULL, id, NULL, client, NULL, NULL FROM temp.alone2;"
-    "INSERT INTO temp.pair (kind, reason, ref, sut, object, client, listing, place) SELECT 2, 2, "
-    "l.id, NULL, NULL, client, NULL, time FROM temp.lane1 l"
-    " WHERE object <> 0 AND object NOT IN (SELECT ref FROM main.object);"
-    "INSERT INTO temp.pair (kind, reason, ref, sut, object, client, listing, place) SELECT 2, 2, "
-    "NULL, l.id, NULL, client, NULL, NULL FROM temp.lane2 l"
-    " WHERE object <> 0 AND object NOT IN (SELECT sut FROM main.object);"
-    "INSERT INTO temp.pair (kind, reason, ref, sut, object, client, listing, place) SELECT 3, 0, "
-    "p.id, NULL, o.id, p.client, p.first,"
-    " (SELECT call_time FROM ref.operation r WHERE r.id = p.id)"
-    " FROM temp.part1 p LEFT JOIN main.object o ON o.ref = p.object;"
-    "INSERT INTO temp.pair (kind, reason, ref, sut, object, client, listing, place) SELECT 3, 0, "
-    "NULL, p.id, o.id, p.client, p.first, NULL"
-    " FROM temp.part2 p LEFT JOIN main.object o ON o.sut = p.object;";
-
-/* What only the sut was asked stands behind the pair before it. */
-static const char place_rest[] =
-    "CREATE INDEX temp.pair_by_sut ON pair (sut, place) WHERE ref IS NOT NULL AND sut IS NOT NULL;"
-    "UPDATE temp.pair SET place = ifnull((SELECT p.place FROM temp.pair p WHERE p.ref IS NOT NULL"
-    " AND p.sut IS NOT NULL AND p.sut < pair.sut ORDER BY p.sut DESC LIMIT 1), 0)"
-    " WHERE ref IS NULL;";
-
-static const char put_all[] =
-    "INSERT INTO main.alignment SELECT NULL, p.kind, p.reason, p.ref, p.sut, p.object, p.client,"
-    " p.listing, a.bits, b.bits, " CHANGE_COLUMNS ", p.other_last FROM temp.pair p"
-    " LEFT JOIN temp.overlap1 a ON a.id = p.ref"
-    " LEFT JOIN temp.overlap2 b ON b.id = p.sut ORDER BY p.place, p.ref IS NULL, p.ref, p.sut;"
-    "UPDATE main.object SET type = (SELECT type FROM ref.object o WHERE o.id = object.ref);"
-    "DROP TABLE temp.pair; DROP TABLE temp.lane1; DROP TABLE temp.lane2; DROP TABLE temp.name1;"
-    "DROP TABLE temp.name2; DROP TABLE temp.part1; DROP TABLE temp.part2; DROP TABLE temp.alone1;"
-    "DROP TABLE temp.alone2; DROP TABLE temp.overlap1; DROP TABLE temp.overlap2;"
-    "DROP TABLE temp.gone1; DROP TABLE temp.gone2;";
 
 static int prepare(struct match *m, struct err *err)
 {
@@ -469,19 +449,19 @@ static int prepare(struct match *m, struct err *err)
         tables_prepare(db, "INSERT INTO main.object (id, ref, sut, how, path) VALUES (?,?,?,?,?)",
                        &m->object, err) < 0)
         return -err->code;
-    for (int side = 0; side < SIDES; side++) {
+    for (int i = 0; i < 2; i++) {
         char sql[256];
 
         snprintf(sql, sizeof(sql),
                  "SELECT " LANE_COLUMNS " FROM temp.lane%d"
                  " WHERE object = ? ORDER BY client, name, time, id",
-                 side + 1);
-        if (tables_prepare(db, sql, &m->lane[side].stmt, err) < 0)
+                 side_of(m, i) + 1);
+        if (tables_prepare(db, sql, &m->lane[i].stmt, err) < 0)
             return -err->code;
         snprintf(sql, sizeof(sql),
                  "SELECT name, object FROM temp.name%d WHERE parent = ? ORDER BY name, id",
-                 side + 1);
-        if (tables_prepare(db, sql, &m->names[side], err) < 0)
+                 side_of(m, i) + 1);
+        if (tables_prepare(db, sql, &m->names[i], err) < 0)
             return -err->code;
     }
     return 0;
@@ -489,27 +469,16 @@ static int prepare(struct match *m, struct err *err)
 
 static int run(struct match *m, struct err *err)
 {
+    const struct compare_side *first = &m->c->side[m->c->first];
+
     m->windows = align_open(err);
-    m->lags =
-        m->windows ? lags_new(m->c->side[REF].first_time, m->c->side[REF].last_time, err) : NULL;
+    m->lags = m->windows ? lags_new(first->first_time, first->last_time, err) : NULL;
     if (!m->lags || matched_init(&m->objects, m->c->db, err) < 0 ||
         tables_run(m->c->db, "BEGIN", err) < 0 || prepare(m, err) < 0 ||
         match_roots(m, true, err) < 0 || align_objects(m, 0, err) < 0 ||
         match_roots(m, false, err) < 0 || follow(m, err) < 0 || match_orphans(m, err) < 0)
         return -err->code;
     return tables_run(m->c->db, "COMMIT", err);
-}
-
-static int put_table(sqlite3 *db, struct err *err)
-{
-    int64_t alone;
-
-    if (tables_run(db, put_rest, err) < 0 ||
-        db_number(db, "SELECT EXISTS (SELECT 1 FROM temp.pair WHERE ref IS NULL)", 0, &alone, err) <
-            0 ||
-        (alone && tables_run(db, place_rest, err) < 0))
-        return -err->code;
-    return tables_run(db, put_all, err);
 }
 
 int match_run(struct compare *c, struct err *err)
@@ -519,9 +488,9 @@ int match_run(struct compare *c, struct err *err)
 
     sqlite3_finalize(m.put);
     sqlite3_finalize(m.object);
-    for (int side = 0; side < SIDES; side++) {
-        sqlite3_finalize(m.lane[side].stmt);
-        sqlite3_finalize(m.names[side]);
+    for (int i = 0; i < 2; i++) {
+        sqlite3_finalize(m.lane[i].stmt);
+        sqlite3_finalize(m.names[i]);
     }
     matched_free(&m.objects);
     align_close(m.windows);
@@ -529,5 +498,5 @@ int match_run(struct compare *c, struct err *err)
     c->pairs = m.pairs;
     if (result == 0 && !m.pairs)
         return err_set(err, ERR_INPUT, "the two sides have no operation in common");
-    return result < 0 ? result : put_table(c->db, err);
+    return result < 0 ? result : match_put(c, err);
 }

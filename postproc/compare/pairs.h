@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/pairs.h
  *
- * The second phase, what its files share: pairs of operations come in the order of the reference's
- * calls, their replies are read (body.h), and compared field by field (fields.c, lists.c,
+ * The second phase, what its files share: pairs of operations come in the order of table
+ * alignment, their replies are read (body.h), and compared field by field (fields.c, lists.c,
  * listing.c) under the rules.  What differs goes to found.c, unless objects were not the same
  * before (sync.c).
  */

@@ -22,8 +22,9 @@ enum compare_kind {
     COMPARE_UNSET = 0,
     COMPARE_BITWISE,   /* equal */
     COMPARE_MASK,      /* equal in these bits */
-    COMPARE_TOLERANCE, /* numbers: not further apart than |amount|, or |percent| of ref's; times:
-                        * ns, between the times of the captures that they stand for (clock.h) */
+    COMPARE_TOLERANCE, /* numbers: not further apart than |amount|, or |percent| of the larger;
+                        * times: ns, between the times of the captures that they stand for
+                        * (clock.h), on either clock */
     COMPARE_SET,       /* lists: the same elements in any order */
     COMPARE_AT_LEAST,  /* sut's is not below ref's */
     COMPARE_AT_MOST,   /* nor above */

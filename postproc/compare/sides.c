@@ -57,18 +57,6 @@ static int check_server(struct compare *c, int side, const struct compare_input 
                             input->server);
 }
 
-int sides_attach(struct compare *c, const struct compare_input input[SIDES], struct err *err)
-{
-    for (int side = 0; side < SIDES; side++) {
-        c->side[side].schema = schemas[side];
-        if (attach(c, side, input[side].database, err) < 0 ||
-            check_server(c, side, &input[side], err) < 0)
-            return -err->code;
-    }
-    return tables_run(c->db, "PRAGMA ref.cache_size = -16384; PRAGMA sut.cache_size = -16384;",
-                      err);
-}
-
 /* What identifies the database: the digests of what it was made of. */
 static int digest_sources(struct compare *c, int side, char text[33], struct err *err)
 {
@@ -89,6 +77,64 @@ static int digest_sources(struct compare *c, int side, char text[33], struct err
     snprintf(text, 33, "%016llx%016llx", (unsigned long long)hash.high64,
              (unsigned long long)hash.low64);
     return result;
+}
+
+/* When the captures of a side began. */
+static int find_begin(struct compare *c, int side, int64_t *time, struct err *err)
+{
+    const char *server = c->side[side].server;
+    char *sql = server ? sqlite3_mprintf("SELECT min(time) FROM %s.flow WHERE server = %Q",
+                                         schemas[side], server)
+                       : sqlite3_mprintf("SELECT min(time) FROM %s.flow", schemas[side]);
+    int result =
+        sql ? db_number(c->db, sql, 0, time, err) : err_set(err, ERR_SYSTEM, "out of memory");
+
+    sqlite3_free(sql);
+    return result;
+}
+
+/* By what the databases are made of, not by what they are called. */
+static int find_first(struct compare *c, const struct compare_input input[SIDES], struct err *err)
+{
+    int64_t begin[SIDES], operations[SIDES];
+    char digest[SIDES][33], sql[64], path[SIDES][PATH_MAX];
+    int order = 0;
+
+    for (int side = 0; side < SIDES; side++) {
+        snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s.operation", schemas[side]);
+        if (find_begin(c, side, &begin[side], err) < 0 ||
+            digest_sources(c, side, digest[side], err) < 0 ||
+            db_number(c->db, sql, 0, &operations[side], err) < 0)
+            return -err->code;
+        if (!realpath(input[side].database, path[side]))
+            snprintf(path[side], sizeof(path[side]), "%s", input[side].database);
+    }
+    if (begin[REF] != begin[SUT])
+        order = begin[REF] < begin[SUT] ? -1 : 1;
+    if (!order)
+        order = strcmp(digest[REF], digest[SUT]);
+    if (!order && operations[REF] != operations[SUT])
+        order = operations[REF] > operations[SUT] ? -1 : 1;
+    if (!order && c->side[REF].server && c->side[SUT].server)
+        order = strcmp(c->side[REF].server, c->side[SUT].server);
+    if (!order)
+        order = strcmp(path[REF], path[SUT]);
+    c->first = order > 0 ? SUT : REF;
+    return 0;
+}
+
+int sides_attach(struct compare *c, const struct compare_input input[SIDES], struct err *err)
+{
+    for (int side = 0; side < SIDES; side++) {
+        c->side[side].schema = schemas[side];
+        if (attach(c, side, input[side].database, err) < 0 ||
+            check_server(c, side, &input[side], err) < 0)
+            return -err->code;
+    }
+    if (find_first(c, input, err) < 0)
+        return -err->code;
+    return tables_run(c->db, "PRAGMA ref.cache_size = -16384; PRAGMA sut.cache_size = -16384;",
+                      err);
 }
 
 int sides_check(struct compare *c, struct err *err)
@@ -254,13 +300,13 @@ int clients_match(struct compare *c, const struct compare_options *options, stru
         "INSERT INTO main.client (ref, sut) SELECT r.address, s.address FROM temp.client1 r"
         " JOIN temp.client2 s ON s.address = r.address WHERE r.address NOT IN"
         " (SELECT ref FROM main.client) AND s.address NOT IN (SELECT sut FROM main.client)"
-        " ORDER BY r.number;"
+        " ORDER BY min(r.number, s.number), r.address;"
         /* what is left, in pairs */
         "WITH r AS (SELECT address, row_number() OVER (ORDER BY number) AS n FROM temp.client1"
         "  WHERE address NOT IN (SELECT ref FROM main.client)),"
         " s AS (SELECT address, row_number() OVER (ORDER BY number) AS n FROM temp.client2"
         "  WHERE address NOT IN (SELECT sut FROM main.client))"
         " INSERT INTO main.client (ref, sut) SELECT r.address, s.address FROM r"
-        " FULL JOIN s ON s.n = r.n;",
+        " FULL JOIN s ON s.n = r.n ORDER BY ifnull(r.n, s.n);",
         err);
 }

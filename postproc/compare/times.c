@@ -90,13 +90,14 @@ int times_equal(struct fields *f, const struct compare_rule *rule, const struct 
         s[REF].granularity > s[SUT].granularity ? s[REF].granularity : s[SUT].granularity;
     int64_t errors = plus(plus(step, s[REF].clock_error), s[SUT].clock_error);
     int64_t amount = rule->amount < INT64_MAX ? (int64_t)rule->amount : INT64_MAX;
-    int64_t slack = plus(errors, amount), tight = plus(errors, CLOSE_NS), mapped;
+    int64_t slack = plus(errors, amount), tight = plus(errors, CLOSE_NS), carried;
     bool now[SIDES], before[SIDES];
 
     if (a == b || (step > 1 && a / step == b / step) || is_client_time(f, ref, sut))
         return 1;
-    mapped = clock_to_ref(&f->p->clock, b);
-    if (apart(a, mapped) <= slack)
+    /* where one server took longer over the same requests, the other's clock tells */
+    carried = clock_carry(&f->p->clock, SUT, b);
+    if (apart(a, carried) <= slack || apart(b, clock_carry(&f->p->clock, REF, a)) <= slack)
         return 1;
     now[REF] = is_of_request(f, REF, a, tight);
     now[SUT] = is_of_request(f, SUT, b, tight);
@@ -110,7 +111,7 @@ int times_equal(struct fields *f, const struct compare_rule *rule, const struct 
              : before[REF] && before[SUT] ? "both from before the trace"
              : before[REF]                ? "ref from before the trace, sut not"
              : before[SUT]                ? "sut from before the trace, ref not"
-             : mapped > a                 ? "sut later"
+             : carried > a                ? "sut later"
                                           : "sut earlier");
     return 0;
 }

@@ -207,12 +207,54 @@ static void test_map(void **state)
     assert_int_equal(clock_anchor(&m, 3, day + 190 * s + 1, &err), 0);
     assert_int_equal(clock_settle(&m, &err), 0);
     assert_int_equal(m.count, 100);
-    assert_int_equal(clock_to_ref(&m, day + 5 * s), 0);
-    assert_int_equal(clock_to_ref(&m, day + 5 * s + 21 * s), 10 * s + s / 2);
+    assert_int_equal(clock_carry(&m, 1, day + 5 * s), 0);
+    assert_int_equal(clock_carry(&m, 1, day + 5 * s + 21 * s), 10 * s + s / 2);
     /* before and behind, as the nearest one */
-    assert_int_equal(clock_to_ref(&m, day + 5 * s - 7), -7);
-    assert_int_equal(clock_to_ref(&m, day + 5 * s + 198 * s + 9), 99 * s + 9);
+    assert_int_equal(clock_carry(&m, 1, day + 5 * s - 7), -7);
+    assert_int_equal(clock_carry(&m, 1, day + 5 * s + 198 * s + 9), 99 * s + 9);
+    /* and back */
+    assert_int_equal(clock_carry(&m, 0, 10 * s + s / 2), day + 5 * s + 21 * s);
+    assert_int_equal(clock_carry(&m, 0, -7), day + 5 * s - 7);
     clock_map_free(&m);
+}
+
+/* Pairs that come in another order on each side, as of several clients: what is made of them rises,
+ * and is the same whichever side is which. */
+static void test_map_turned(void **state)
+{
+    enum { N = 500 };
+    uint64_t random = 88172645463325252u;
+
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        struct clock_map m = { .offset = { 7, -9 } }, turned = { .offset = { -9, 7 } };
+
+        for (int64_t i = 0; i < N; i++) {
+            int64_t far = round < 10 ? 40 : 4000, times[2];
+
+            for (int side = 0; side < 2; side++) {
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                times[side] = 10 * i * (side + 1) + (int64_t)(random % (uint64_t)far);
+            }
+            assert_int_equal(clock_anchor(&m, times[0], times[1], &err), 0);
+            assert_int_equal(clock_anchor(&turned, times[1], times[0], &err), 0);
+        }
+        assert_int_equal(clock_settle(&m, &err), 0);
+        assert_int_equal(clock_settle(&turned, &err), 0);
+        assert_int_equal(m.count, turned.count);
+        assert_true(m.count > (round < 10 ? N / 5 : N / 50));
+        for (uint32_t i = 0; i < m.count; i++)
+            for (int side = 0; side < 2; side++) {
+                assert_int_equal(m.anchors[i].time[side], turned.anchors[i].time[!side]);
+                assert_true(!i || m.anchors[i].time[side] > m.anchors[i - 1].time[side]);
+            }
+        for (int64_t t = -5000; t < 20000; t += 37)
+            assert_int_equal(clock_carry(&m, 0, t), clock_carry(&turned, 1, t));
+        clock_map_free(&m);
+        clock_map_free(&turned);
+    }
 }
 
 /* Times of altered files: whatever comes out, nothing overflows. */
@@ -231,9 +273,11 @@ static void test_extremes(void **state)
 
         for (int k = 0; k < 5; k++) {
             for (int n = 0; n < 5; n++) {
-                int64_t ref = clock_to_ref(&m, times[n]);
+                for (int from = 0; from < 2; from++) {
+                    int64_t to = clock_carry(&m, from, times[n]);
 
-                assert_true(ref >= -(INT64_C(1) << 62) && ref <= INT64_C(1) << 62);
+                    assert_true(to >= -(INT64_C(1) << 62) && to <= INT64_C(1) << 62);
+                }
             }
             assert_int_equal(clock_anchor(&m, times[k], times[k], &err), 0);
             assert_int_equal(clock_settle(&m, &err), 0);
@@ -245,8 +289,9 @@ static void test_extremes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases), cmocka_unit_test(test_random),   cmocka_unit_test(test_clock),
-        cmocka_unit_test(test_map),   cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_cases),    cmocka_unit_test(test_random),
+        cmocka_unit_test(test_clock),    cmocka_unit_test(test_map),
+        cmocka_unit_test(test_extremes), cmocka_unit_test(test_map_turned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
