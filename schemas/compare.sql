@@ -201,6 +201,8 @@ CREATE TABLE operation (
     result BLOB,
     data_length INTEGER,
     data_digest BLOB,
+    call_flags INTEGER,             -- as in the side's database: code 'sighting', bits
+    reply_flags INTEGER,
     PRIMARY KEY (side, id)
 ) STRICT, WITHOUT ROWID;
 

@@ -143,11 +143,11 @@ CREATE TABLE operation (
     path INTEGER REFERENCES path,         -- of what it is about, with the name where it has one
     path2 INTEGER REFERENCES path,
     depends_on INTEGER,             -- latest earlier operation that sets out to change what this one uses
-    offset INTEGER,                 -- byte range, for procedures that have one
+    offset INTEGER,                 -- byte range; NULL: the procedure has none, or it was not captured
     count INTEGER,
     data_length INTEGER,            -- of file contents, as the message says
     data_digest BLOB,               -- XXH3-128 of these, as far as they were captured
-    arguments_length INTEGER,       -- of the bodies on the wire
+    arguments_length INTEGER,       -- of the bodies on the wire; NULL: cut within the RPC header
     result_length INTEGER,
     arguments BLOB,                 -- XDR, file contents left out; NULL: not kept
     result BLOB,

@@ -72,8 +72,8 @@ int pair_tap(struct pair *p, enum tap_event event, uint64_t ticket, const struct
     return p->tap ? p->tap(p->tap_ctx, &tapped, err) : 0;
 }
 
-int pair_repeat(struct pair *p, uint64_t operation, const struct message *m, uint8_t repeat,
-                bool differs, struct err *err)
+int pair_repeat(struct pair *p, uint64_t operation, const struct message *m, uint32_t flags,
+                uint8_t repeat, bool differs, struct err *err)
 {
     struct record_operation op = { .id = operation, .flow = m->flow->id };
     struct record r = { .kind = RECORD_REPEAT,
@@ -85,6 +85,7 @@ int pair_repeat(struct pair *p, uint64_t operation, const struct message *m, uin
     int rc;
 
     p->repeats++;
+    r.repeat.sighting.flags |= flags & (SIGHTING_MALFORMED | SIGHTING_HEADER);
     op.xid = load_be32(m->data);
     rc = p->sink.put(p->sink.ctx, &r, err);
     return rc < 0 ? rc
@@ -140,9 +141,9 @@ int pair_scan(struct pair *p, struct scan *scan, const struct type *type, const 
                    sizeof(problem), err);
     if (rc < 0)
         return rc;
-    if (scan->result == WALK_MALFORMED && p) {
+    if (scan->result == WALK_MALFORMED) {
         sighting->flags |= SIGHTING_MALFORMED;
-        if ((rc = pair_malformed(p, m, op->xid, body, problem, err)) < 0)
+        if (p && (rc = pair_malformed(p, m, op->xid, body, problem, err)) < 0)
             return rc;
     }
     if (scan->has_data) {
@@ -386,13 +387,15 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
         op.call.flags |= SIGHTING_OPAQUE;
         p->opaque++;
     }
+    if (header_cut)
+        op.call.flags |= SIGHTING_HEADER;
     call.digest = call_digest(m, h, &scan, &op);
     id = find_original(p, &call, m->flow, &crowded);
     if (id != CALL_NONE) {
         struct call *x = &p->calls.pool[id];
         x->last_flow = m->flow->id;
         calls_seen(&p->calls, id, *p->clock);
-        return pair_repeat(p, x->operation, m, REPEAT_CALL, false, err);
+        return pair_repeat(p, x->operation, m, op.call.flags, REPEAT_CALL, false, err);
     }
     if (crowded != CALL_NONE && (rc = give_up_call(p, crowded, OUT_OF_WINDOW, err)) < 0)
         return rc;

@@ -40,13 +40,14 @@ int pair_observe(struct pair *p, const struct record_operation *op, const struct
                  bool is_reply, uint8_t repeat, struct err *err);
 int pair_tap(struct pair *p, enum tap_event event, uint64_t ticket, const struct message *m,
              const struct procedure *procedure, const struct rpc_auth *credential, struct err *err);
-int pair_repeat(struct pair *p, uint64_t operation, const struct message *m, uint8_t repeat,
-                bool differs, struct err *err);
+/* |flags|: SIGHTING_ bits that reading the message gave. */
+int pair_repeat(struct pair *p, uint64_t operation, const struct message *m, uint32_t flags,
+                uint8_t repeat, bool differs, struct err *err);
 int pair_malformed(struct pair *p, const struct message *m, uint32_t xid, uint32_t at,
                    const char *text, struct err *err);
 
 /* A scan of a body, with contents digested into |op|. Puts a problem if it is malformed, unless |p|
- * is NULL. */
+ * is NULL, and marks |sighting|. */
 int pair_scan(struct pair *p, struct scan *scan, const struct type *type, const struct message *m,
               uint32_t body, uint32_t body_len, const struct scan_host *host,
               struct record_operation *op, struct sighting *sighting, struct err *err);

@@ -76,6 +76,8 @@ int pair_answer(struct pair *p, uint32_t id, const struct message *m, struct err
                 rc = tag_reply(p->objects, w, &scan, call->server, err);
         }
     }
+    if (cut)
+        op->reply.flags |= SIGHTING_HEADER;
     digest = reply_digest(m, &h, &scan, op);
     if (rc == 0)
         rc = pair_put(p, op, err);
@@ -133,8 +135,8 @@ static uint32_t find_call(const struct pair *p, const struct message *m, const s
     return found;
 }
 
-/* Whether an answered call's reply was these bytes. */
-static bool same_reply(const struct call *call, const struct message *m)
+/* Whether an answered call's reply was these bytes. |flags|: SIGHTING_ bits of what they are. */
+static bool same_reply(const struct call *call, const struct message *m, uint32_t *flags)
 {
     const struct procedure *procedure =
         procedure_find(call->program, call->version, call->procedure);
@@ -144,32 +146,39 @@ static bool same_reply(const struct call *call, const struct message *m)
     struct rpc_header h;
     bool whole = rpc_parse(m->data, m->cap_len, m->wire_len, &h) == RPC_OK;
 
+    *flags = whole ? 0 : SIGHTING_HEADER;
     if (whole && procedure && call->in_clear && h.status == RPC_SUCCESS) {
         rpc_reply_in_clear(m->data, m->cap_len, &(struct rpc_auth){ 0 }, &h);
         if (pair_scan(NULL, &scan, procedure->result, m, h.body, h.body_len, NULL, &op, &sighting,
                       NULL) < 0)
             return false;
+        *flags |= sighting.flags;
     }
     return reply_digest(m, &h, &scan, &op) == call->reply_digest;
 }
 
-/* The answered call of which this may be a further reply, rather one whose reply was |same|. */
+/* The answered call of which this may be a further reply, rather one whose reply was |same|;
+ * |flags|: what it is then. */
 static uint32_t find_answered(const struct pair *p, const struct message *m, uint32_t xid,
-                              bool *same)
+                              bool *same, uint32_t *flags)
 {
     struct ends ends = message_ends(m->flow, m->side, xid);
     uint32_t at, id, found = CALL_NONE;
 
     *same = false;
+    *flags = 0;
     for (id = calls_first(&p->calls, ends.hash, ends.server, ends.client, xid, &at);
          id != CALL_NONE && !*same;
          id = calls_next(&p->calls, ends.hash, ends.server, ends.client, xid, &at)) {
         const struct call *x = &p->calls.pool[id];
+        uint32_t as_its;
         if (x->waiting || !flow_fits(x, m->flow))
             continue;
-        *same = same_reply(x, m);
-        if (*same || found == CALL_NONE)
+        *same = same_reply(x, m, &as_its);
+        if (*same || found == CALL_NONE) {
             found = id;
+            *flags = as_its;
+        }
     }
     return found;
 }
@@ -250,6 +259,8 @@ struct record_operation pair_orphan(const struct message *m, uint64_t id, enum p
     if (rpc_parse(m->data, m->cap_len, m->wire_len, &h) == RPC_OK) {
         op.rpc_status = (int32_t)h.status;
         op.result_wire = h.body_len;
+    } else {
+        op.reply.flags |= SIGHTING_HEADER;
     }
     return op;
 }
@@ -259,7 +270,7 @@ int pair_held_give_up(struct pair *p, struct err *err)
     struct held *held = held_unlink(p, &p->held);
     const struct message *m = &held->message;
     bool same;
-    uint32_t id = find_answered(p, m, load_be32(m->data), &same);
+    uint32_t flags, id = find_answered(p, m, load_be32(m->data), &same, &flags);
     struct record_operation op;
     int rc;
 
@@ -270,7 +281,7 @@ int pair_held_give_up(struct pair *p, struct err *err)
         return rc;
     }
     if (id != CALL_NONE) {
-        rc = pair_repeat(p, p->calls.pool[id].operation, m, REPEAT_REPLY, true, err);
+        rc = pair_repeat(p, p->calls.pool[id].operation, m, flags, REPEAT_REPLY, true, err);
     } else {
         op = pair_orphan(m, ++p->last_operation, CALL_LOST);
         rc = pair_put(p, &op, err);
@@ -286,16 +297,17 @@ int pair_reply(struct pair *p, const struct message *m, struct err *err)
     uint32_t xid = load_be32(m->data);
     struct ends ends = message_ends(m->flow, m->side, xid);
     uint32_t id = find_call(p, m, &ends, xid);
+    uint32_t flags;
     bool same;
     int rc;
 
     if (id != CALL_NONE)
         return pair_answer(p, id, m, err);
-    id = find_answered(p, m, xid, &same);
+    id = find_answered(p, m, xid, &same, &flags);
     if (!same)
         return hold(p, m, &ends, err);
     if ((rc = tap_repeat(p, &p->calls.pool[id], 0, m, err)) < 0)
         return rc;
     calls_seen(&p->calls, id, *p->clock);
-    return pair_repeat(p, p->calls.pool[id].operation, m, REPEAT_REPLY, false, err);
+    return pair_repeat(p, p->calls.pool[id].operation, m, flags, REPEAT_REPLY, false, err);
 }

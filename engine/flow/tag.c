@@ -36,6 +36,8 @@ int tag_call(struct objects *o, struct record_operation *op, const struct scan *
     *parent = *parent2 = 0;
     op->offset = s->offset;
     op->count = s->count;
+    op->call.flags |= (s->roles & ROLE_RANGE_START ? SIGHTING_OFFSET : 0) |
+                      (s->roles & ROLE_RANGE_LENGTH ? SIGHTING_COUNT : 0);
     if (find(o, op, server, s->parent, parent, err) < 0 ||
         find(o, op, server, s->parent2, parent2, err) < 0 ||
         find(o, op, server, s->object, &object, err) < 0)

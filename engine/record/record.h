@@ -116,6 +116,10 @@ enum {
     SIGHTING_OPAQUE = 1 << 4,    /* no table, or protected by RPCSEC_GSS: the body is not kept */
     SIGHTING_RESYNC = 1 << 5,    /* first message found after a hole */
     SIGHTING_DATA = 1 << 6,      /* has file contents: data_length and data_digest are set */
+    SIGHTING_OFFSET = 1 << 7,    /* a call whose byte range begins at |offset| */
+    SIGHTING_COUNT = 1 << 8,     /* a call whose byte range is |count| long */
+    SIGHTING_HEADER = 1 << 9,    /* ends within the RPC header: how long the body is is not known,
+                                  * nor, of a call, the credential */
 };
 
 enum pairing { /* what became of a call or reply */
@@ -145,9 +149,10 @@ struct record_operation {
     uint64_t new_object;  /* found or made by the operation */
     uint32_t path, path2; /* of what the operation is about: with the name, where it has one */
     uint64_t depends_on;  /* latest earlier operation that sets out to change what this one uses */
-    uint64_t offset, count;               /* byte range, for procedures that have one */
+    uint64_t offset, count;               /* byte range, with SIGHTING_OFFSET and _COUNT */
     struct bytes arguments, result;       /* XDR, without file contents (walk.h: elided) */
-    uint32_t arguments_wire, result_wire; /* lengths of the bodies on the wire */
+    uint32_t arguments_wire, result_wire; /* lengths of the bodies on the wire; 0 with
+                                           * SIGHTING_HEADER */
     uint64_t data_length;                 /* of file contents, as the message says */
     uint8_t data_digest[16];              /* XXH3-128, canonical form, of the captured contents */
 };

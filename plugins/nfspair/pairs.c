@@ -73,6 +73,8 @@ static void fill_operation(struct pair_operation *to, const struct record_operat
         .procedure = from->procedure,
         .offset = from->offset,
         .count = from->count,
+        .has_offset = from->call.flags & SIGHTING_OFFSET,
+        .has_count = from->call.flags & SIGHTING_COUNT,
         .call_time = from->call.time,
         .latency = from->call.frame && from->reply.frame ? from->reply.time - from->call.time
                                                          : PAIRS_NO_LATENCY,
@@ -206,7 +208,7 @@ static int message(void *ctx, const struct engine_message *seen, struct err *err
         .new_object = narrow(from->new_object),
         .path = from->path,
         .path2 = from->path2,
-        .status = knows_result ? (int32_t)from->status : STATUS_NONE,
+        .status = knows_result ? from->status : STATUS_NONE,
         .rpc_status = knows_result ? from->rpc_status : STATUS_NONE,
         .sighting = (uint16_t)seen->sighting->flags,
         .object_type = object_type(pairs, from),

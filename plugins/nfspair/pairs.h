@@ -9,7 +9,7 @@
  * first pass and ever after.  Only |reply_frame|, |latency| and |pairing| of an operation come
  * later, with its reply or its loss.
  *
- * Memory: about 70 bytes an operation and 40 a message, besides the engine's own.
+ * Memory: about 70 bytes an operation and 48 a message, besides the engine's own.
  */
 #ifndef NFSDIGEST_NFSPAIR_PAIRS_H
 #define NFSDIGEST_NFSPAIR_PAIRS_H
@@ -22,21 +22,23 @@
 
 struct pair_operation {
     uint32_t xid, program, version, procedure;
-    uint64_t offset, count; /* byte range; both 0: none */
+    uint64_t offset, count; /* byte range, with |has_offset| and |has_count| */
     int64_t call_time;      /* ns; only with |call_frame| */
     int64_t latency;        /* ns, or PAIRS_NO_LATENCY */
     uint32_t call_frame;    /* 0: not captured */
     uint32_t reply_frame;   /* 0: not captured, or not yet */
     uint32_t depends_on;    /* operation, or 0 */
     uint8_t pairing;        /* enum pairing, or PAIRS_WAITING */
+    bool has_offset, has_count;
 };
 
 struct pair_message {
     uint32_t operation;
     uint32_t next; /* of the same frame, plus one; 0: none */
     uint32_t object, object2, new_object, path, path2;
-    int32_t status, rpc_status; /* STATUS_NONE in calls */
-    uint16_t sighting;          /* SIGHTING_ bits */
+    int64_t status; /* STATUS_NONE in calls */
+    int32_t rpc_status;
+    uint16_t sighting; /* SIGHTING_ bits */
     uint8_t object_type;
     uint8_t repeat; /* enum repeat_kind, or 0 */
     bool is_reply;

@@ -166,10 +166,10 @@ static void add_things(const struct place *p)
         add_text(p, hf_path2, path_text(p, m->path2, &partial2));
     if (partial || partial2)
         add_true(p, hf_path_partial);
-    if (p->op->offset || p->op->count) {
+    if (p->op->has_offset)
         generated(proto_tree_add_uint64(p->tree, hf_range_offset, p->tvb, 0, 0, p->op->offset));
+    if (p->op->has_count)
         generated(proto_tree_add_uint64(p->tree, hf_range_count, p->tvb, 0, 0, p->op->count));
-    }
 }
 
 static void add_flags(const struct place *p)

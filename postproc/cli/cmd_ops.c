@@ -110,9 +110,10 @@ static int bodies_of(sqlite3_stmt *s, struct fields_body bodies[2], bool is_resu
             (i == 1 && (is_null(s, OP_RPC_STATUS) || sqlite3_column_int64(s, OP_RPC_STATUS) != 0)))
             continue;
         bodies[count].type = i ? procedure->result : procedure->arguments;
-        bodies[count].data.data = sqlite3_column_blob(s, columns[i].data);
-        bodies[count].data.len = (uint32_t)sqlite3_column_bytes(s, columns[i].data);
-        bodies[count].wire_len = (uint32_t)sqlite3_column_int64(s, columns[i].length);
+        bodies[count].kept.data.data = sqlite3_column_blob(s, columns[i].data);
+        bodies[count].kept.data.len = (uint32_t)sqlite3_column_bytes(s, columns[i].data);
+        bodies[count].kept.wire_len = (uint32_t)sqlite3_column_int64(s, columns[i].length);
+        bodies[count].kept.flags = (uint32_t)sqlite3_column_int64(s, columns[i].flags);
         is_result[count++] = i;
     }
     return count;
@@ -192,8 +193,9 @@ static void print_text(sqlite3_stmt *s, bool fields)
     if (!is_null(s, OP_PATH2))
         printf(" %s", text_of(s, OP_PATH2));
     if (!is_null(s, OP_OFFSET))
-        printf(" @%llu+%llu", (unsigned long long)sqlite3_column_int64(s, OP_OFFSET),
-               (unsigned long long)sqlite3_column_int64(s, OP_COUNT));
+        printf(" @%llu", (unsigned long long)sqlite3_column_int64(s, OP_OFFSET));
+    if (!is_null(s, OP_COUNT))
+        printf("+%llu", (unsigned long long)sqlite3_column_int64(s, OP_COUNT));
     print_status(s);
     printf(" %s",
            is_null(s, OP_LATENCY) ? "-" : duration_text(sqlite3_column_int64(s, OP_LATENCY), text));

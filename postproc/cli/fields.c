@@ -119,8 +119,7 @@ static void run(struct printer *p, const struct fields_body *body)
     struct visitor visitor = { print_field, p, 0 };
     struct walk w;
     char path[WALK_PATH_MAX];
-    enum walk_result result =
-        walk(&w, body->type, body->data.data, body->data.len, body->wire_len, true, &visitor);
+    enum walk_result result = kept_walk(&w, body->type, &body->kept, &visitor);
 
     if (result != WALK_OK && p->json)
         fprintf(p->out, "%s\"%s\":\"%s\"", p->first ? "" : ",", "incomplete", results[result]);

@@ -8,15 +8,13 @@
 #ifndef NFSDIGEST_CLI_FIELDS_H
 #define NFSDIGEST_CLI_FIELDS_H
 
-#include "base/bytes.h"
-#include "wire/field.h"
+#include "record/kept.h"
 
 #include <stdio.h>
 
 struct fields_body {
     const struct type *type;
-    struct bytes data; /* as kept: without file contents */
-    uint32_t wire_len;
+    struct kept_body kept;
 };
 
 /* Each field on a line, indented. */

@@ -73,8 +73,7 @@ no_memory:
     return 1;
 }
 
-int body_read(struct body *b, struct places *places, struct bytes data, uint32_t wire_len,
-              struct err *err)
+int body_read(struct body *b, struct places *places, struct kept_body kept, struct err *err)
 {
     const struct visitor visitor = { take, b, 0 };
     const struct type *type =
@@ -84,7 +83,7 @@ int body_read(struct body *b, struct places *places, struct bytes data, uint32_t
     b->places = places;
     b->count = 0;
     b->no_memory = false;
-    b->walked = walk(&w, type, data.data, data.len, wire_len, true, &visitor);
+    b->walked = kept_walk(&w, type, &kept, &visitor);
     b->surplus = b->walked == WALK_MALFORMED && w.surplus;
     if (b->surplus)
         b->walked = WALK_OK;

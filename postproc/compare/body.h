@@ -10,8 +10,8 @@
 #ifndef NFSDIGEST_COMPARE_BODY_H
 #define NFSDIGEST_COMPARE_BODY_H
 
-#include "base/bytes.h"
 #include "compare/place.h"
+#include "record/kept.h"
 
 enum { ELEMENT_NONE = UINT32_MAX };
 
@@ -33,9 +33,7 @@ struct body {
     uint32_t lists[WALK_DEPTH_MAX]; /* while walking: the item of the list at this depth */
 };
 
-/* |data| is a body as records keep it; |wire_len| its length on the wire. */
-int body_read(struct body *body, struct places *places, struct bytes data, uint32_t wire_len,
-              struct err *err);
+int body_read(struct body *body, struct places *places, struct kept_body kept, struct err *err);
 void body_free(struct body *body);
 
 static inline bool field_is_bytes(const struct field *field)

@@ -113,7 +113,7 @@ static int read_listing_end(struct lanes *l, const struct effect *e, uint64_t *c
     if (!e->succeeded || e->result != WALK_OK || (e->has_eof && e->eof))
         return 0;
     if (places_get(&l->c->places, e->program, e->version, e->procedure, true, &places, err) < 0 ||
-        body_read(&l->body, places, e->result_body, e->result_length, err) < 0)
+        body_read(&l->body, places, effect_result(e), err) < 0)
         return -err->code;
     for (uint32_t i = l->body.count; !*goes_on && i-- > 0;)
         if (l->body.items[i].place->field->cls == CLASS_COOKIE) {
@@ -191,7 +191,7 @@ static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uin
     struct places *places;
 
     if (places_get(&l->c->places, e->program, e->version, e->procedure, false, &places, err) < 0 ||
-        body_read(&l->body, places, e->arguments_body, e->arguments_length, err) < 0)
+        body_read(&l->body, places, effect_arguments(e), err) < 0)
         return -err->code;
     sqlite3_bind_int64(l->lane, 1, e->object);
     sqlite3_bind_int64(l->lane, 2, client);

@@ -109,8 +109,8 @@ static int add_part(struct listing *l, int side, int64_t id, struct err *err)
     sqlite3_reset(l->p->row[side]);
     if (!part->half.result.places)
         return 0;
-    return body_read(&part->half.result, part->half.result.places, part->half.effect.result_body,
-                     part->half.effect.result_length, err);
+    return body_read(&part->half.result, part->half.result.places,
+                     effect_result(&part->half.effect), err);
 }
 
 static int load_parts(struct listing *l, int side, struct err *err)

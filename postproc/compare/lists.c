@@ -218,8 +218,8 @@ int lists_compare(struct fields *f, const struct compare_rule *rule, struct span
         list->n.ignored++;
         return 0;
     }
-    if (f->p->pair.half[REF].result.walked == WALK_TRUNCATED ||
-        f->p->pair.half[SUT].result.walked == WALK_TRUNCATED) {
+    if (f->p->pair.half[REF].result.walked != WALK_OK ||
+        f->p->pair.half[SUT].result.walked != WALK_OK) {
         list->n.withheld++;
         return found_withhold(f->p, WITHHELD_CUT, list, err);
     }

@@ -45,7 +45,7 @@ static int take_half(struct pairs *p, sqlite3_stmt *stmt, int at, struct half *h
         e->reply_flags & SIGHTING_OPAQUE)
         return 0;
     if (places_get(&p->c->places, e->program, e->version, e->procedure, true, &places, err) < 0 ||
-        body_read(&half->result, places, e->result_body, e->result_length, err) < 0)
+        body_read(&half->result, places, effect_result(e), err) < 0)
         return -err->code;
     half->malformed = half->result.walked == WALK_MALFORMED || half->result.surplus;
     return 0;
@@ -186,7 +186,7 @@ static int compare_results(struct pairs *p, struct fields *f, struct err *err)
                      ref->malformed ? "malformed" : "well-formed",
                      sut->malformed ? "malformed" : "well-formed", err) < 0)
         return -err->code;
-    if ((ref->result.walked == WALK_TRUNCATED || sut->result.walked == WALK_TRUNCATED) &&
+    if ((ref->result.walked != WALK_OK || sut->result.walked != WALK_OK) &&
         found_withhold(p, WITHHELD_CUT, NULL, err) < 0)
         return -err->code;
     if (ref->effect.procedure->result->roles & ROLE_ENTRY) {

@@ -336,7 +336,7 @@ int sync_before(struct pairs *p, struct err *err)
 
         if (places_get(&p->c->places, e->program, e->version, e->procedure, false, &places, err) <
                 0 ||
-            body_read(&p->pair.arguments, places, e->arguments_body, e->arguments_length, err) < 0)
+            body_read(&p->pair.arguments, places, effect_arguments(e), err) < 0)
             return -err->code;
         verifiers[side] = verifier_of(&p->pair.arguments);
     }
@@ -361,7 +361,7 @@ static int note_times(struct pairs *p, struct err *err)
 
         if (places_get(&p->c->places, x->program, x->version, x->procedure, false, &places, err) <
                 0 ||
-            body_read(b, places, x->arguments_body, x->arguments_length, err) < 0)
+            body_read(b, places, effect_arguments(x), err) < 0)
             return -err->code;
         for (uint32_t i = 0; i < b->count; i++) {
             const char *path = b->items[i].place->path, *name = strrchr(path, '.');

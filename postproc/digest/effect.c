@@ -192,11 +192,11 @@ static int visit_result(void *ctx, const struct visit *v)
     return 0;
 }
 
-static enum walk_result run(const struct type *type, struct bytes body, uint32_t length,
+static enum walk_result run(const struct type *type, struct kept_body body,
                             const struct visitor *visitor)
 {
     struct walk w;
-    enum walk_result result = walk(&w, type, body.data, body.len, length, true, visitor);
+    enum walk_result result = kept_walk(&w, type, &body, visitor);
 
     return result == WALK_MALFORMED && w.surplus ? WALK_OK : result;
 }
@@ -210,13 +210,11 @@ void effect_decode(struct effect *e)
     e->arguments = e->result = WALK_TRUNCATED;
     if (!e->procedure)
         return;
-    if (!(e->call_flags & SIGHTING_OPAQUE))
-        e->arguments =
-            run(e->procedure->arguments, e->arguments_body, e->arguments_length, &arguments);
+    e->arguments = run(e->procedure->arguments, effect_arguments(e), &arguments);
     if (e->roles & ROLE_PARENT)
         e->parent = object;
-    if (e->rpc_status == RPC_SUCCESS && !(e->reply_flags & SIGHTING_OPAQUE))
-        e->result = run(e->procedure->result, e->result_body, e->result_length, &result);
+    if (e->rpc_status == RPC_SUCCESS)
+        e->result = run(e->procedure->result, effect_result(e), &result);
     e->succeeded = e->rpc_status == RPC_SUCCESS && e->status == 0;
 }
 
@@ -267,8 +265,8 @@ int effect_entries(const struct effect *e,
     struct entries s = { .entry = entry, .ctx = ctx };
     const struct visitor visitor = { visit_entry, &s, WANTED_ENTRIES };
 
-    if (!e->procedure || !e->succeeded || e->reply_flags & SIGHTING_OPAQUE)
+    if (!e->procedure || !e->succeeded)
         return 0;
-    run(e->procedure->result, e->result_body, e->result_length, &visitor);
+    run(e->procedure->result, effect_result(e), &visitor);
     return s.stopped; /* an entry that is not all there is left out */
 }

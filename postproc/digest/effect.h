@@ -16,8 +16,7 @@
 #ifndef NFSDIGEST_DIGEST_EFFECT_H
 #define NFSDIGEST_DIGEST_EFFECT_H
 
-#include "record/record.h"
-#include "wire/walk.h"
+#include "record/kept.h"
 
 #include <sqlite3.h>
 
@@ -110,6 +109,17 @@ struct effect {
     struct bytes arguments_body, result_body;
     uint32_t arguments_length, result_length; /* on the wire */
 };
+
+/* Its bodies, which the effect keeps. */
+static inline struct kept_body effect_arguments(const struct effect *e)
+{
+    return (struct kept_body){ e->arguments_body, e->arguments_length, e->call_flags };
+}
+
+static inline struct kept_body effect_result(const struct effect *e)
+{
+    return (struct kept_body){ e->result_body, e->result_length, e->reply_flags };
+}
 
 bool effect_attributes(const struct effect *effect, enum whose whose, struct attributes *to);
 /* Whether it reads the object's contents (data, entries, link text), so that its access time

@@ -17,7 +17,8 @@ static const char select_steps[] =
     " r.status, s.status, r.call_frame, s.call_frame, r.reply_frame, s.reply_frame,"
     " r.program, s.program, r.version, s.version, r.procedure, s.procedure, r.arguments,"
     " s.arguments, r.arguments_length, s.arguments_length, r.result, s.result, r.result_length,"
-    " s.result_length, r.data_digest, s.data_digest, r.client, s.client, r.xid, s.xid,"
+    " s.result_length, r.call_flags, s.call_flags, r.reply_flags, s.reply_flags,"
+    " r.data_digest, s.data_digest, r.client, s.client, r.xid, s.xid,"
     " (SELECT name FROM source WHERE side = 1 AND id = ifnull(r.reply_source, r.call_source)),"
     " (SELECT name FROM source WHERE side = 2 AND id = ifnull(s.reply_source, s.call_source))"
     " FROM step x LEFT JOIN operation r ON r.side = 1 AND r.id = x.ref"
@@ -40,7 +41,9 @@ enum step_column { /* of ref; sut's is the next one */
                    S_ARGUMENTS_LENGTH = S_ARGUMENTS + 2,
                    S_RESULT = S_ARGUMENTS_LENGTH + 2,
                    S_RESULT_LENGTH = S_RESULT + 2,
-                   S_DIGEST = S_RESULT_LENGTH + 2,
+                   S_CALL_FLAGS = S_RESULT_LENGTH + 2,
+                   S_REPLY_FLAGS = S_CALL_FLAGS + 2,
+                   S_DIGEST = S_REPLY_FLAGS + 2,
                    S_CLIENT = S_DIGEST + 2,
                    S_XID = S_CLIENT + 2,
                    S_SOURCE = S_XID + 2,
@@ -53,9 +56,11 @@ static struct html_message message_of(sqlite3_stmt *row, int side, bool argument
         .version = sqlite3_column_int64(row, S_VERSION + side),
         .answered = arguments || !html_is_null(row, S_REPLY + side),
         .status = (const char *)sqlite3_column_text(row, S_STATUS + side),
-        .body = db_column_bytes(row, (arguments ? S_ARGUMENTS : S_RESULT) + side),
-        .wire_len = (uint32_t)sqlite3_column_int64(
-            row, (arguments ? S_ARGUMENTS_LENGTH : S_RESULT_LENGTH) + side),
+        .body = { db_column_bytes(row, (arguments ? S_ARGUMENTS : S_RESULT) + side),
+                  (uint32_t)sqlite3_column_int64(
+                      row, (arguments ? S_ARGUMENTS_LENGTH : S_RESULT_LENGTH) + side),
+                  (uint32_t)sqlite3_column_int64(row, (arguments ? S_CALL_FLAGS : S_REPLY_FLAGS) +
+                                                          side) },
         .data_digest = db_column_bytes(row, S_DIGEST + side),
     };
 
@@ -108,11 +113,11 @@ static int put_arguments(struct html *h, const struct html_message *m)
     struct places *places;
     uint32_t shown = 0;
 
-    if (!m->procedure || !m->body.len)
+    if (!m->procedure || !m->body.data.len)
         return 0;
     if (places_get(&h->places, (uint32_t)m->program, (uint32_t)m->version, m->procedure, false,
                    &places, h->err) < 0 ||
-        body_read(&body, places, m->body, m->wire_len, h->err) < 0) {
+        body_read(&body, places, m->body, h->err) < 0) {
         body_free(&body);
         return -h->err->code;
     }

@@ -49,9 +49,8 @@ struct html_message {
     const struct procedure *procedure;
     int64_t program, version;
     bool answered;
-    const char *status; /* or NULL */
-    struct bytes body;  /* len 0 and |wire_len| not: it is not in the result */
-    uint32_t wire_len;
+    const char *status;    /* or NULL */
+    struct kept_body body; /* no bytes, though it is long: it is not in the result */
     struct bytes data_digest;
 };
 struct html_found {

@@ -120,11 +120,11 @@ static int read_side(struct view *view, int side)
     struct html *h = view->h;
     struct places *places;
 
-    if (!m->procedure || !m->answered || !m->body.len)
+    if (!m->procedure || !m->answered || !m->body.data.len)
         return 0;
     if (places_get(&h->places, (uint32_t)m->program, (uint32_t)m->version, m->procedure, true,
                    &places, h->err) < 0 ||
-        body_read(&v->body, places, m->body, m->wire_len, h->err) < 0)
+        body_read(&v->body, places, m->body, h->err) < 0)
         return -h->err->code;
     v->values = calloc(v->body.count + 1u, sizeof(*v->values));
     if (!v->values || make_labels(v) < 0)
@@ -350,7 +350,7 @@ static void put_status(const struct view *view, int side)
 
     page_put(page, "<td class=\"t\">");
     page_text(page, m->status ? m->status : m->answered ? "answered" : "no reply");
-    if (m->answered && !m->body.len && m->wire_len)
+    if (m->answered && !m->body.data.len && m->body.wire_len)
         page_put(page, " <span class=\"none\">(the reply is not in the result)</span>");
     if (body->walked == WALK_TRUNCATED)
         page_put(page, " <span class=\"none\">(the rest was not captured)</span>");

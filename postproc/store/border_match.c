@@ -111,7 +111,7 @@ static int complete(struct store *store, const struct border_entry *entry,
     bind_status(stmt, 9, row->status);
     bind_or_null(stmt, 10, row->new_object);
     bind_data(stmt, 11, row->record);
-    sqlite3_bind_int64(stmt, 13, row->result_length);
+    bind_length(stmt, 13, &row->reply, row->result_length);
     bind_body(stmt, 14, &row->result);
     if (sql_run(store, SQL_COMPLETE_OPERATION, err) < 0 ||
         count_operation(store, call_source, 0, -1, err) < 0)

@@ -145,6 +145,8 @@ int put_further_copy(struct store *store, int64_t operation, int kind, bool diff
                      const struct row_side *side, struct err *err);
 void bind_side(sqlite3_stmt *stmt, int at, const struct row_side *side);
 void bind_status(sqlite3_stmt *stmt, int at, int64_t status);
+/* The length of a body on the wire, NULL where it is not known. */
+void bind_length(sqlite3_stmt *stmt, int at, const struct row_side *side, uint32_t length);
 void bind_body(sqlite3_stmt *stmt, int at, const struct bytes *body);
 void bind_data(sqlite3_stmt *stmt, int at, const struct record_operation *operation);
 

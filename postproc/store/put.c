@@ -5,6 +5,7 @@
  */
 #include "store/escape.h"
 #include "store/internal.h"
+#include "wire/rpc.h"
 
 #include <stdio.h>
 
@@ -66,6 +67,14 @@ int put_flow(struct store *store, const struct record_flow *flow, struct err *er
     return sql_run(store, SQL_PUT_FLOW, err);
 }
 
+static void bind_gss_service(sqlite3_stmt *stmt, int at, const struct record_credential *credential)
+{
+    if (credential->valid && credential->flavor == RPC_GSS)
+        sqlite3_bind_int64(stmt, at, credential->gss_service);
+    else
+        sqlite3_bind_null(stmt, at);
+}
+
 /* The credential that the database has under another id: 1, 0 or negative. */
 static int find_credential(struct store *store, const struct record_credential *credential,
                            uint32_t *id, struct err *err)
@@ -78,7 +87,7 @@ static int find_credential(struct store *store, const struct record_credential *
     sqlite3_bind_blob(stmt, 1, credential->body.len ? (const void *)credential->body.data : "",
                       (int)credential->body.len, SQLITE_STATIC);
     sqlite3_bind_int64(stmt, 2, credential->flavor);
-    bind_or_null(stmt, 3, credential->gss_service);
+    bind_gss_service(stmt, 3, credential);
     found = sql_row(store, SQL_FIND_CREDENTIAL, err);
     if (found == 1)
         *id = (uint32_t)sqlite3_column_int64(stmt, 0);
@@ -123,13 +132,23 @@ int put_credential(struct store *store, const struct record_credential *credenti
     sqlite3_bind_int64(stmt, 1, id);
     sqlite3_bind_int64(stmt, 2, credential->flavor);
     sqlite3_bind_int(stmt, 3, credential->valid);
-    if (credential->valid && credential->flavor == 1 &&
+    if (credential->valid && credential->flavor == RPC_AUTH_SYS &&
         bind_auth_sys(store, stmt, credential, err) < 0)
         return -err->code;
-    bind_or_null(stmt, 9, credential->gss_service);
+    bind_gss_service(stmt, 9, credential);
     sqlite3_bind_blob(stmt, 10, credential->body.len ? (const void *)credential->body.data : "",
                       (int)credential->body.len, SQLITE_STATIC);
     return sql_run(store, SQL_PUT_CREDENTIAL, err);
+}
+
+/* fsid and fileid, which come together; no file has the number 0, but file systems do. */
+static void bind_identity(sqlite3_stmt *stmt, int at, const struct record_object *object)
+{
+    bind_or_null(stmt, at + 1, (int64_t)object->fileid);
+    if (object->fileid)
+        sqlite3_bind_int64(stmt, at, (int64_t)object->fsid);
+    else
+        sqlite3_bind_null(stmt, at);
 }
 
 /* More is known of an object that is there. */
@@ -140,8 +159,7 @@ static int learn_object(struct store *store, uint32_t id, const struct record_ob
 
     sqlite3_bind_int64(stmt, 1, id);
     bind_or_null(stmt, 2, object->type);
-    bind_or_null(stmt, 3, (int64_t)object->fsid);
-    bind_or_null(stmt, 4, (int64_t)object->fileid);
+    bind_identity(stmt, 3, object);
     return sql_run(store, SQL_LEARN_OBJECT, err);
 }
 
@@ -191,8 +209,7 @@ int put_object(struct store *store, const struct record_object *object, struct e
     sqlite3_bind_blob(stmt, 3, object->handle.len ? (const void *)object->handle.data : "",
                       (int)object->handle.len, SQLITE_STATIC);
     bind_or_null(stmt, 4, object->type);
-    bind_or_null(stmt, 5, (int64_t)object->fsid);
-    bind_or_null(stmt, 6, (int64_t)object->fileid);
+    bind_identity(stmt, 5, object);
     bind_frame(store, stmt, 7, 8, object->frame);
     bind_or_null(stmt, 9, object->time);
     return sql_run(store, SQL_PUT_OBJECT, err);

@@ -41,6 +41,22 @@ void bind_status(sqlite3_stmt *stmt, int at, int64_t status)
         sqlite3_bind_int64(stmt, at, status);
 }
 
+void bind_length(sqlite3_stmt *stmt, int at, const struct row_side *side, uint32_t length)
+{
+    if (side->source && !(side->flags & SIGHTING_HEADER))
+        sqlite3_bind_int64(stmt, at, length);
+    else
+        sqlite3_bind_null(stmt, at);
+}
+
+static void bind_if(sqlite3_stmt *stmt, int at, bool there, uint64_t value)
+{
+    if (there)
+        sqlite3_bind_int64(stmt, at, (int64_t)value);
+    else
+        sqlite3_bind_null(stmt, at);
+}
+
 void bind_body(sqlite3_stmt *stmt, int at, const struct bytes *body)
 {
     if (body->len)
@@ -89,12 +105,10 @@ static int insert(struct store *store, const struct operation_row *row, struct e
         sqlite3_bind_int64(stmt, 19, op->program);
         sqlite3_bind_int64(stmt, 20, op->version);
         sqlite3_bind_int64(stmt, 21, op->procedure);
-        sqlite3_bind_int64(stmt, 35, op->arguments_wire);
     } else {
         sqlite3_bind_null(stmt, 19);
         sqlite3_bind_null(stmt, 20);
         sqlite3_bind_null(stmt, 21);
-        sqlite3_bind_null(stmt, 35);
     }
     bind_status(stmt, 22, row->rpc_status);
     bind_status(stmt, 23, row->status);
@@ -105,18 +119,11 @@ static int insert(struct store *store, const struct operation_row *row, struct e
     bind_or_null(stmt, 28, row->path);
     bind_or_null(stmt, 29, row->path2);
     bind_or_null(stmt, 30, operation_id(store, op->depends_on));
-    if (op->count || op->offset) {
-        sqlite3_bind_int64(stmt, 31, (int64_t)op->offset);
-        sqlite3_bind_int64(stmt, 32, (int64_t)op->count);
-    } else {
-        sqlite3_bind_null(stmt, 31);
-        sqlite3_bind_null(stmt, 32);
-    }
+    bind_if(stmt, 31, op->call.flags & SIGHTING_OFFSET, op->offset);
+    bind_if(stmt, 32, op->call.flags & SIGHTING_COUNT, op->count);
     bind_data(stmt, 33, op);
-    if (row->reply.source)
-        sqlite3_bind_int64(stmt, 36, row->result_length);
-    else
-        sqlite3_bind_null(stmt, 36);
+    bind_length(stmt, 35, &row->call, op->arguments_wire);
+    bind_length(stmt, 36, &row->reply, row->result_length);
     bind_body(stmt, 37, &op->arguments);
     bind_body(stmt, 38, &row->result);
     return sql_run(store, SQL_PUT_OPERATION, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/verify.h"
+#include "record/kept.h"
 #include "store/internal.h"
-#include "wire/walk.h"
 
 #include <stdio.h>
 
@@ -92,20 +92,18 @@ static const char *const queries[] = {
     " WHERE c.text <> rtrim(p.text, '/') || '/' || c.name",
 };
 
-/* The body must be what the table of its procedure says, unless it is known not to be. */
+/* The body must be what the table of its procedure and its flags say. */
 static void check_body(struct verifier *v, int64_t id, const struct type *type, const char *what,
-                       struct bytes body, uint32_t wire_len, uint32_t flags)
+                       const struct kept_body *body)
 {
     char text[WALK_PATH_MAX + 160], path[WALK_PATH_MAX];
+    const char *why;
     struct walk w;
-    enum walk_result result = walk(&w, type, body.data, body.len, wire_len, true, NULL);
 
-    if (result == WALK_OK || (result == WALK_TRUNCATED && flags & SIGHTING_PARTIAL) ||
-        flags & SIGHTING_MALFORMED)
+    if (kept_agrees(&w, type, body, &why))
         return;
     snprintf(text, sizeof(text), "operation %lld: its %s: %s: %s", (long long)id, what,
-             walk_path(&w, NULL, path),
-             result == WALK_TRUNCATED ? "ends too early, but is not marked partial" : w.problem);
+             walk_path(&w, NULL, path), why);
     finding(v, text);
 }
 
@@ -127,18 +125,20 @@ static int check_bodies(struct verifier *v, struct err *err)
                                                            (uint32_t)sqlite3_column_int64(stmt, 3));
 
         for (int at = 4; procedure && at <= 7; at += 3) {
-            uint32_t flags = (uint32_t)sqlite3_column_int64(stmt, at);
-            struct bytes body = { sqlite3_column_blob(stmt, at + 1),
-                                  (uint32_t)sqlite3_column_bytes(stmt, at + 1) };
+            const void *data = sqlite3_column_blob(stmt, at + 1);
+            struct kept_body body = {
+                .data = { data, (uint32_t)sqlite3_column_bytes(stmt, at + 1) },
+                .wire_len = (uint32_t)sqlite3_column_int64(stmt, at + 2),
+                .flags = (uint32_t)sqlite3_column_int64(stmt, at),
+            };
 
-            if (sqlite3_column_type(stmt, at) == SQLITE_NULL || flags & SIGHTING_OPAQUE ||
+            if (sqlite3_column_type(stmt, at) == SQLITE_NULL ||
                 (at == 7 && (sqlite3_column_type(stmt, 10) == SQLITE_NULL ||
                              sqlite3_column_int64(stmt, 10) != 0)))
                 continue;
             check_body(v, sqlite3_column_int64(stmt, 0),
                        at == 4 ? procedure->arguments : procedure->result,
-                       at == 4 ? "arguments" : "result", body,
-                       (uint32_t)sqlite3_column_int64(stmt, at + 2), flags);
+                       at == 4 ? "arguments" : "result", &body);
         }
     }
     if (sqlite3_finalize(stmt) != SQLITE_OK)

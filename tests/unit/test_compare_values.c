@@ -89,6 +89,7 @@ static void test_nested(void **state)
     struct places *places;
     struct body body = { .count = 0 };
     struct elements elements = { .count = 0 };
+    struct kept_body kept;
     uint8_t data[sizeof(words)];
     const struct procedure *procedure = procedure_find(100005, 3, 5);
 
@@ -99,11 +100,11 @@ static void test_nested(void **state)
             default_text = b->text;
     assert_int_equal(rules_read(names, &default_text, 1, &rules, &err), 0);
     set.rules = rules;
+    kept = (struct kept_body){ { data, sizeof(data) }, sizeof(data), 0 };
     for (size_t i = 0; i < sizeof(words) / 4; i++)
         store_be32(data + 4 * i, words[i]);
     assert_int_equal(places_get(&set, 100005, 3, procedure, true, &places, &err), 0);
-    assert_int_equal(
-        body_read(&body, places, (struct bytes){ data, sizeof(data) }, sizeof(data), &err), 0);
+    assert_int_equal(body_read(&body, places, kept, &err), 0);
     assert_int_equal(body.walked, WALK_OK);
     /* the list, then for each element its path, its groups' list, and these */
     assert_int_equal(body.count, 1 + (1 + 1 + 2) + (1 + 1));
@@ -117,7 +118,9 @@ static void test_nested(void **state)
     assert_int_equal(elements.elements[1].span.count, 2);
     assert_true(elements.elements[0].hash != elements.elements[1].hash);
     /* cut in the middle it is as much as there is */
-    assert_int_equal(body_read(&body, places, (struct bytes){ data, 24 }, sizeof(data), &err), 0);
+    kept.data.len = 24;
+    kept.flags = SIGHTING_PARTIAL;
+    assert_int_equal(body_read(&body, places, kept, &err), 0);
     assert_int_equal(body.walked, WALK_TRUNCATED);
     assert_int_equal(body.count, 4);
     free(elements.elements);

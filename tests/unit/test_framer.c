@@ -151,7 +151,8 @@ static void a_hole_in_a_message_costs_that_message_only(void **state)
     lab_end(&lab);
     op = with_xid(&lab, 7);
     assert_int_equal(op->call.wire_len, b.len);
-    assert_int_equal(op->call.flags, SIGHTING_PARTIAL | SIGHTING_HOLE | SIGHTING_DATA);
+    assert_int_equal(op->call.flags, SIGHTING_PARTIAL | SIGHTING_HOLE | SIGHTING_DATA |
+                                         SIGHTING_OFFSET | SIGHTING_COUNT);
     assert_int_equal(op->data_length, sizeof(zeros));
     assert_int_equal(with_xid(&lab, 8)->call.flags, 0);
     assert_int_equal(lab_problems(&lab, PROBLEM_HOLE), 1);

@@ -132,6 +132,77 @@ static void a_further_reply_may_differ(void **state)
     lab_close(&lab);
 }
 
+/* The handle's length passes the message's end; the result ends within its attributes. */
+static void what_is_malformed_is_so_in_every_copy(void **state)
+{
+    struct lab lab;
+    struct buf call = { 0 }, reply = { 0 };
+
+    (void)state;
+    put_call(&call, 7, NFS, 3, GETATTR);
+    put_u32(&call, 60);
+    put_u32(&call, 0);
+    put_reply(&reply, 7, 0);
+    put_u32(&reply, 0);
+    put_u32(&reply, 1);
+    lab_open(&lab, NULL);
+    lab_udp(&lab, C, S, &call);
+    lab_udp(&lab, C, S, &call);
+    lab_udp(&lab, S, C, &reply);
+    lab_udp(&lab, S, C, &reply);
+    store_be32(reply.data + reply.len - 4, 2);
+    lab_udp(&lab, S, C, &reply);
+    finish(&lab, 1, 3);
+    assert_int_equal(lab_operation(&lab, 1)->call.flags, SIGHTING_MALFORMED);
+    assert_int_equal(lab_operation(&lab, 1)->reply.flags, SIGHTING_MALFORMED);
+    for (uint64_t i = 0; i < 3; i++)
+        assert_int_equal(lab_nth(&lab, RECORD_REPEAT, i)->repeat.sighting.flags,
+                         SIGHTING_MALFORMED);
+    buf_free(&call);
+    buf_free(&reply);
+    lab_close(&lab);
+}
+
+/* Presence is in the flags: 0 bytes at 0 are a range, too. */
+static void ranges_and_cut_headers_are_in_the_flags(void **state)
+{
+    enum { BODY = 8 + 8 + 4, UDP_HEADERS = 14 + 20 + 8 };
+    struct lab lab;
+    struct buf read = { 0 };
+    uint32_t header;
+
+    (void)state;
+    put_call(&read, 7, NFS, 3, READ);
+    put_text(&read, "file");
+    put_u64(&read, 0);
+    put_u32(&read, 0);
+    header = (uint32_t)read.len - BODY;
+    lab_open(&lab, NULL);
+    lab_udp(&lab, C, S, &read);
+    getattr_call(&lab, C, 8, "file");
+    for (uint32_t have = 24; have < read.len; have += 4) {
+        store_be32(read.data, 100 + have);
+        lab.cut = UDP_HEADERS + have;
+        lab_udp(&lab, C, S, &read);
+    }
+    lab_end(&lab);
+    assert_int_equal(lab_operation(&lab, 1)->call.flags, SIGHTING_OFFSET | SIGHTING_COUNT);
+    assert_int_equal(lab_operation(&lab, 2)->call.flags, 0);
+    for (uint32_t have = 24; have < read.len; have += 4) {
+        const struct record_operation *op = lab_operation(&lab, 3 + (have - 24) / 4);
+        uint32_t want = SIGHTING_PARTIAL | SIGHTING_CUT;
+
+        assert_non_null(op);
+        assert_int_equal(op->xid, 100 + have);
+        want |= have < header ? SIGHTING_HEADER : 0;
+        want |= have >= header + 16 ? SIGHTING_OFFSET : 0;
+        assert_int_equal(op->call.flags, want);
+        assert_int_equal(op->arguments_wire, have < header ? 0 : BODY);
+    }
+    buf_free(&read);
+    lab_close(&lab);
+}
+
 static void another_call_may_have_the_same_xid(void **state)
 {
     struct lab lab;
@@ -495,6 +566,8 @@ int main(void)
         cmocka_unit_test(a_reply_answers_its_call),
         cmocka_unit_test(the_same_call_again_is_a_repeat),
         cmocka_unit_test(a_further_reply_may_differ),
+        cmocka_unit_test(what_is_malformed_is_so_in_every_copy),
+        cmocka_unit_test(ranges_and_cut_headers_are_in_the_flags),
         cmocka_unit_test(another_call_may_have_the_same_xid),
         cmocka_unit_test(repeats_end_with_the_retransmit_span),
         cmocka_unit_test(a_reply_may_be_captured_before_its_call),
