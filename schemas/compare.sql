@@ -17,7 +17,7 @@
 
 -- 'created_by'; 'rules_digest': XXH3-128 of all rule files, as hex; 'requests_digest': of the
 -- rules that say which requests are equal; 'state': 'complete'; 'operations_ref', 'operations_sut',
--- 'pairs', 'discrepancies', 'groups', 'withheld': counts; 'noise': 1 if there was a second run of the
+-- 'pairs', 'discrepancies', 'groups', 'withheld', 'uncertain': counts; 'noise': 1 if there was a second run of the
 -- reference
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
@@ -172,8 +172,8 @@ CREATE TABLE step (
     PRIMARY KEY (cluster, example, number)
 ) STRICT, WITHOUT ROWID;
 
--- Operations that discrepancies and steps name, and those without a counterpart, so that reports need
--- no trace database.
+-- Operations that discrepancies, steps and table uncertain name, and those without a counterpart, so that
+-- reports need no trace database.
 CREATE TABLE operation (
     side INTEGER NOT NULL,
     id INTEGER NOT NULL,
@@ -246,6 +246,23 @@ CREATE TABLE withheld (
     PRIMARY KEY (reason, program, version, procedure, field)
 ) STRICT, WITHOUT ROWID;
 
+-- Withheld statuses, contents and missing replies one by one: these differ, but something else may
+-- explain it.  The first 1000 of each kind; meta 'uncertain' counts all.
+CREATE TABLE uncertain (
+    id INTEGER PRIMARY KEY,
+    alignment INTEGER NOT NULL REFERENCES alignment,
+    reason INTEGER NOT NULL,        -- code 'withheld'
+    kind INTEGER NOT NULL,          -- code 'kind'
+    operation TEXT NOT NULL,        -- as in cluster, with field and difference
+    field TEXT NOT NULL,
+    difference TEXT NOT NULL,
+    object INTEGER,                 -- row of object; NULL: none
+    ref INTEGER,                    -- operations
+    sut INTEGER,
+    ref_text TEXT,                  -- values; NULL: there is none
+    sut_text TEXT
+) STRICT;
+
 -- When objects were not known to be the same on both sides.
 CREATE TABLE unsynchronized (
     id INTEGER PRIMARY KEY,
@@ -317,6 +334,19 @@ SELECT d.id, c.id AS cluster, k.name AS kind, c.operation, c.field, c.difference
   JOIN code k ON k.domain = 'kind' AND k.value = c.kind
   LEFT JOIN operation r ON r.side = 1 AND r.id = d.ref
   LEFT JOIN operation s ON s.side = 2 AND s.id = d.sut;
+
+-- Uncertain differences as a person reads them.
+CREATE VIEW doubt AS
+SELECT u.id, w.name AS reason, k.name AS kind, u.operation, u.field, u.difference,
+       ifnull(ifnull(r.path, s.path), (SELECT path FROM object o WHERE o.id = u.object)) AS path,
+       u.ref_text, u.sut_text, u.ref, ifnull(r.reply_source, r.call_source) AS ref_source,
+       ifnull(r.reply_frame, r.call_frame) AS ref_frame,
+       u.sut, ifnull(s.reply_source, s.call_source) AS sut_source,
+       ifnull(s.reply_frame, s.call_frame) AS sut_frame, w.text
+  FROM uncertain u JOIN code w ON w.domain = 'withheld' AND w.value = u.reason
+  JOIN code k ON k.domain = 'kind' AND k.value = u.kind
+  LEFT JOIN operation r ON r.side = 1 AND r.id = u.ref
+  LEFT JOIN operation s ON s.side = 2 AND s.id = u.sut;
 
 -- Operations without a counterpart, with the frame of the call, or of the reply where the call was not
 -- captured.

@@ -92,6 +92,7 @@ static const char copy_operations[] =
     " o.reply_flags"
     " FROM (SELECT id, max(body) AS body FROM (SELECT %s AS id, 1 AS body FROM main.step"
     "  UNION ALL SELECT %s, 0 FROM main.discrepancy UNION ALL SELECT %s, 0 FROM main.slowest"
+    "  UNION ALL SELECT %s, 0 FROM main.uncertain"
     "  UNION ALL SELECT %s, 0 FROM main.alignment WHERE kind = 2)"
     "  WHERE id IS NOT NULL GROUP BY id) w JOIN %s.operation o ON o.id = w.id";
 
@@ -99,7 +100,7 @@ static int write_operations(struct pairs *p, struct err *err)
 {
     for (int side = 0; side < SIDES; side++) {
         const char *s = p->c->side[side].schema;
-        char *sql = sqlite3_mprintf(copy_operations, side + 1, s, s, s, s, s, s, s, s, s, s, s);
+        char *sql = sqlite3_mprintf(copy_operations, side + 1, s, s, s, s, s, s, s, s, s, s, s, s);
         int result =
             sql ? tables_run(p->c->db, sql, err) : err_set(err, ERR_SYSTEM, "out of memory");
 

@@ -103,13 +103,15 @@ static bool holds_verifier(struct fields *f, const struct place *place)
     return name && strcmp(name, ".ctime") != 0 && f->p->states[fields_object(f, place)].verifier;
 }
 
-static int why_withheld(struct fields *f, const struct place *place)
+/* |ref|, |sut|: NULL where there is none. */
+static int why_withheld(struct fields *f, const struct place *place, const struct item *ref,
+                        const struct item *sut)
 {
     struct pairs *p = f->p;
     int reason = 0;
 
     if (place->field->role & ROLE_STATUS)
-        return sync_status(p);
+        return ref && sut ? sync_status(p, place->field, ref->value, sut->value) : 0;
     if (is_about_data(place)) {
         reason = sync_data(p);
         return reason || place->field->cls == CLASS_DATA ? reason : sync_attributes(p, OF_OBJECT);
@@ -124,7 +126,7 @@ static int why_withheld(struct fields *f, const struct place *place)
         if (p->pair.overlap & OVERLAP_OBJECT)
             return WITHHELD_OVERLAP;
         if (p->pair.object && p->pair.state[0] != p->states[p->pair.object].accepted)
-            return WITHHELD_ORDER; /* what else came in another order, nobody knows */
+            return sync_order(p, p->pair.object); /* what else did, nobody knows */
         if (row && p->states[row].order)
             return WITHHELD_ORDER;
         return row && p->states[row].lost & 1 << UNSYNC_ATTRIBUTES ? p->states[row].reason[0] : 0;
@@ -133,7 +135,7 @@ static int why_withheld(struct fields *f, const struct place *place)
     if (!reason && place->is_time && p->pair.other_last && place->whose != OF_NEW_OBJECT &&
         place->whose != OF_PARENT2 && !is_access_time(place))
         reason = WITHHELD_ORDER; /* it is the time of another request */
-    if (reason && reason != WITHHELD_OVERLAP && reason != WITHHELD_OUTCOME)
+    if (reason && reason != WITHHELD_OVERLAP && !sync_is_other(p, (enum whose)place->whose))
         sync_count(p, (enum whose)place->whose, false);
     return reason;
 }
@@ -147,18 +149,17 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
     struct difference d = {
         .kind = kind, .place = place, .rule = rule, .element = f->element, .what = what
     };
-    int reason = why_withheld(f, place);
+    int reason = why_withheld(f, place, ref, sut);
 
     if (!reason && place->is_time && is_access_time(place) &&
         sync_reads_differ(f->p, (enum whose)place->whose, fields_object(f, place)))
         reason = WITHHELD_READ;
     if (is_volatile(place) && !place->of_before && reason != WITHHELD_READ)
         f->p->pair.differs[place->whose] = true;
-    if (reason) {
+    if (reason && !(place->field->role & ROLE_STATUS) && !is_about_data(place)) {
         place->n.withheld++;
         return found_withhold(f->p, (enum withheld_reason)reason, place, err);
     }
-    place->n.different++;
     d.object = fields_object(f, place);
     d.has_number = true;
     for (int side = 0; side < SIDES; side++) {
@@ -170,6 +171,11 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
         d.number[side] = items[side]->value;
         d.has_number = d.has_number && item_is_number(items[side]);
     }
+    if (reason) {
+        place->n.withheld++;
+        return found_uncertain(f->p, (enum withheld_reason)reason, &d, err);
+    }
+    place->n.different++;
     return found_put(f->p, &d, err);
 }
 

@@ -28,6 +28,9 @@ int found_open(struct pairs *p, struct err *err)
         tables_run(db, "CREATE TEMP TABLE latency (timed INTEGER, ref INTEGER, sut INTEGER)", err) <
             0)
         return -err->code;
+    if (tables_prepare(db, "INSERT INTO main.uncertain VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?)",
+                       &f->uncertain_put, err) < 0)
+        return -err->code;
     return tables_prepare(db, "INSERT INTO temp.latency VALUES (?,?,?)", &f->latency, err);
 }
 
@@ -48,6 +51,7 @@ void found_close(struct pairs *p)
     sqlite3_finalize(f->put);
     sqlite3_finalize(f->frame);
     sqlite3_finalize(f->latency);
+    sqlite3_finalize(f->uncertain_put);
     free(f);
     p->found = NULL;
 }
@@ -211,6 +215,45 @@ int found_withhold(struct pairs *p, enum withheld_reason reason, const struct pl
                : 0;
 }
 
+int found_uncertain(struct pairs *p, enum withheld_reason reason, const struct difference *d,
+                    struct err *err)
+{
+    struct found *f = p->found;
+    sqlite3_stmt *stmt = f->uncertain_put;
+    const struct effect *e = any_effect(p);
+    char operation[64];
+
+    if (f->uncertain[d->kind]++ < UNCERTAIN_KEPT) {
+        operation_words(e->program, e->procedure, operation);
+        tables_bind_unless(stmt, 1, p->pair.id, 0);
+        sqlite3_bind_int(stmt, 2, (int)reason);
+        sqlite3_bind_int(stmt, 3, (int)d->kind);
+        db_bind_text(stmt, 4, operation);
+        db_bind_text(stmt, 5, d->place ? d->place->path : d->field);
+        db_bind_text(stmt, 6, d->what);
+        tables_bind_unless(stmt, 7, d->object, 0);
+        for (int side = 0; side < SIDES; side++) {
+            tables_bind_unless(stmt, 8 + side, told(p, side)->effect.id, 0);
+            db_bind_text(stmt, 10 + side, d->text[side]);
+        }
+        if (tables_step(p->c->db, stmt, err) < 0)
+            return -err->code;
+    }
+    return found_withhold(p, reason, d->place, err);
+}
+
+static int write_uncertain(struct pairs *p, struct err *err)
+{
+    uint64_t total = 0;
+    char sql[96];
+
+    for (int kind = 0; kind < KIND_MAX; kind++)
+        total += p->found->uncertain[kind];
+    snprintf(sql, sizeof(sql), "INSERT INTO main.meta VALUES ('uncertain', %llu)",
+             (unsigned long long)total);
+    return tables_run(p->c->db, sql, err);
+}
+
 /* --- latencies */
 
 static int64_t apart(const struct slow *s)
@@ -256,7 +299,7 @@ int found_latency(struct pairs *p, struct err *err)
     struct slow s = { p->pair.id, half[REF].effect.id, half[SUT].effect.id, { 0, 0 } };
 
     for (int side = 0; side < SIDES; side++) {
-        if (!half[side].answered || half[side].call_time == INT64_MIN)
+        if (half[side].reply_time == INT64_MIN || half[side].call_time == INT64_MIN)
             return 0;
         s.latency[side] = half[side].reply_time - half[side].call_time;
     }
@@ -273,7 +316,8 @@ int found_latency(struct pairs *p, struct err *err)
 
 int found_finish(struct pairs *p, struct err *err)
 {
-    if (clusters_write(p, err) < 0 || latency_write(p, err) < 0 || result_index(p->c->db, err) < 0)
+    if (clusters_write(p, err) < 0 || latency_write(p, err) < 0 || write_uncertain(p, err) < 0 ||
+        result_index(p->c->db, err) < 0)
         return -err->code;
     return examples_write(p, err);
 }

@@ -11,7 +11,7 @@
 
 #include "compare/pairs.h"
 
-enum { EXAMPLES = 3, SLOWEST = 20, TIMED_MAX = 256 };
+enum { EXAMPLES = 3, SLOWEST = 20, TIMED_MAX = 256, UNCERTAIN_KEPT = 1000 };
 
 struct example {
     int64_t discrepancy, alignment;
@@ -63,7 +63,8 @@ struct found {
     struct slow slowest[SLOWEST];
     uint32_t slow_count;
     uint64_t discrepancies, withheld_total;
-    sqlite3_stmt *put, *frame, *latency;
+    uint64_t uncertain[KIND_MAX];
+    sqlite3_stmt *put, *frame, *latency, *uncertain_put;
 };
 
 /* "NFS READ"; "" without a procedure. */

@@ -14,7 +14,7 @@
 
 enum {
     COMPARE_APPLICATION_ID = 0x4e465343,
-    COMPARE_VERSION = 1,
+    COMPARE_VERSION = 2,
     COMPARE_TEXT_MAX = 256, /* bytes of a value's text */
 };
 
@@ -72,19 +72,21 @@ enum difference_kind {
 };
 
 enum withheld_reason {
-    WITHHELD_OVERLAP = 1, /* another request that changes the same was under way */
-    WITHHELD_CONFLICT,    /* after two such requests, until known again */
-    WITHHELD_ONE_SIDED,   /* after a change on one side only */
-    WITHHELD_ORDER,       /* not the same changes came before on both sides */
-    WITHHELD_OUTCOME,     /* after a change that succeeded on one side only */
-    WITHHELD_LISTING,     /* of a directory of which one side was not listed as a whole */
-    WITHHELD_CHANGING,    /* entries that were made or taken away while it was listed */
-    WITHHELD_STATUS,      /* replies with different statuses have different fields */
-    WITHHELD_LENGTH,      /* contents of different length */
-    WITHHELD_VERIFIER,    /* times that hold the verifier of an exclusive create */
-    WITHHELD_READ,        /* access times, after contents were read on one side only */
-    WITHHELD_CUT,         /* not captured as a whole */
-    WITHHELD_NO_REPLY,    /* neither side has a reply, or only one was captured */
+    WITHHELD_OVERLAP = 1,  /* another request that changes the same was under way */
+    WITHHELD_CONFLICT,     /* after two such requests, until known again */
+    WITHHELD_ONE_SIDED,    /* after a change on one side only */
+    WITHHELD_ORDER,        /* not the same changes came before on both sides */
+    WITHHELD_OUTCOME,      /* after a change that succeeded on one side only */
+    WITHHELD_LISTING,      /* of a directory of which one side was not listed as a whole */
+    WITHHELD_CHANGING,     /* entries that were made or taken away while it was listed */
+    WITHHELD_STATUS,       /* replies with different statuses have different fields */
+    WITHHELD_LENGTH,       /* contents of different length */
+    WITHHELD_VERIFIER,     /* times that hold the verifier of an exclusive create */
+    WITHHELD_READ,         /* access times, after contents were read on one side only */
+    WITHHELD_CUT,          /* not captured as a whole */
+    WITHHELD_NO_REPLY,     /* neither side has a reply, or only one was captured */
+    WITHHELD_CAPTURE_END,  /* a call soon before the capture ends has no reply */
+    WITHHELD_NOT_REPEATED, /* a call over UDP has no reply, and was not sent again */
     WITHHELD_MAX
 };
 

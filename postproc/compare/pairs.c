@@ -40,7 +40,7 @@ static int take_half(struct pairs *p, sqlite3_stmt *stmt, int at, struct half *h
     half->reply_frame = sqlite3_column_int64(stmt, at + ROW_REPLY_FRAME);
     half->data_digest = db_column_bytes(stmt, at + ROW_DATA_DIGEST);
     half->data_length = (uint64_t)sqlite3_column_int64(stmt, at + ROW_DATA_LENGTH);
-    half->answered = half->reply_time != INT64_MIN;
+    half->answered = sqlite3_column_type(stmt, at + ROW_REPLY_FRAME) != SQLITE_NULL;
     if (!e->procedure || !half->answered || e->rpc_status != RPC_SUCCESS ||
         e->reply_flags & SIGHTING_OPAQUE)
         return 0;
@@ -83,86 +83,59 @@ static void rest(struct pairs *p)
 
 /* --- what is no field */
 
-static int differ_event(struct pairs *p, enum difference_kind kind, enum rule_event event,
-                        const char *what, const char *ref, const char *sut, struct err *err)
+static struct difference event(const struct pairs *p, enum difference_kind kind,
+                               enum rule_event event, const char *what, const char *ref,
+                               const char *sut)
 {
     const struct rules *rules = p->c->rules;
-    struct difference d = { .kind = kind,
-                            .field = rule_event_name(event),
-                            .rule = rules_at(rules, rules->events[event]),
-                            .object = p->pair.object,
-                            .what = what,
-                            .text = { ref, sut } };
+
+    return (struct difference){ .kind = kind,
+                                .field = rule_event_name(event),
+                                .rule = rules_at(rules, rules->events[event]),
+                                .object = p->pair.object,
+                                .what = what,
+                                .text = { ref, sut } };
+}
+
+static int differ_event(struct pairs *p, enum difference_kind kind, enum rule_event of,
+                        const char *what, const char *ref, const char *sut, struct err *err)
+{
+    struct difference d = event(p, kind, of, what, ref, sut);
 
     return d.rule->kind == COMPARE_IGNORED ? 0 : found_put(p, &d, err);
 }
 
-/* Connections of which bytes were not captured, and what is asked of an operation. */
-static int prepare_torn(struct pairs *p, int side, struct err *err)
+/* Only one side answered. 0, or negative. */
+static int compare_silence(struct pairs *p, struct err *err)
 {
-    static const char *const tables[SIDES] = {
-        "CREATE TEMP TABLE torn1 (flow INTEGER PRIMARY KEY);"
-        "INSERT OR IGNORE INTO temp.torn1 SELECT flow FROM ref.problem WHERE kind IN (1, 2, 5)"
-        " AND flow IS NOT NULL;",
-        "CREATE TEMP TABLE torn2 (flow INTEGER PRIMARY KEY);"
-        "INSERT OR IGNORE INTO temp.torn2 SELECT flow FROM sut.problem WHERE kind IN (1, 2, 5)"
-        " AND flow IS NOT NULL;",
-    };
-    static const char *const torn[SIDES] = {
-        "SELECT CASE f.transport WHEN 6 THEN f.id IN temp.torn1 ELSE NOT EXISTS"
-        " (SELECT 1 FROM ref.retransmission r WHERE r.operation = o.id AND r.kind = 1) END"
-        " FROM ref.operation o JOIN ref.flow f ON f.id = o.flow WHERE o.id = ?1",
-        "SELECT CASE f.transport WHEN 6 THEN f.id IN temp.torn2 ELSE NOT EXISTS"
-        " (SELECT 1 FROM sut.retransmission r WHERE r.operation = o.id AND r.kind = 1) END"
-        " FROM sut.operation o JOIN sut.flow f ON f.id = o.flow WHERE o.id = ?1",
-    };
+    const struct half *ref = &p->pair.half[REF], *sut = &p->pair.half[SUT];
+    struct difference d =
+        event(p, KIND_REPLY, EVENT_MISSING_REPLY,
+              ref->answered ? "only ref answered" : "only sut answered",
+              ref->answered ? "answered" : NULL, sut->answered ? "answered" : NULL);
+    int reason = unanswered_reason(p, ref->answered ? SUT : REF, err);
 
-    if (p->torn[side])
-        return 0;
-    if (tables_run(p->c->db, tables[side], err) < 0)
-        return -err->code;
-    return tables_prepare(p->c->db, torn[side], &p->torn[side], err);
-}
-
-/* Whether the reply that |side| lacks may have been there: bytes of its connection were not
- * captured, or the client did not ask again over UDP, and so seems to have had it. 1, 0, or
- * negative. */
-static int is_capture_torn(struct pairs *p, int side, struct err *err)
-{
-    int result;
-
-    if (prepare_torn(p, side, err) < 0)
-        return -err->code;
-    sqlite3_bind_int64(p->torn[side], 1, p->pair.half[side].effect.id);
-    result = db_row(p->c->db, p->torn[side], err);
-    if (result > 0)
-        result = sqlite3_column_int(p->torn[side], 0);
-    sqlite3_reset(p->torn[side]);
-    return result;
+    if (!reason && p->pair.overlap & OVERLAP_NAME)
+        reason = WITHHELD_OVERLAP;
+    if (reason < 0 || d.rule->kind == COMPARE_IGNORED)
+        return reason < 0 ? reason : 0;
+    if (!reason)
+        return found_put(p, &d, err);
+    return reason == WITHHELD_NO_REPLY ? found_withhold(p, WITHHELD_NO_REPLY, NULL, err)
+                                       : found_uncertain(p, (enum withheld_reason)reason, &d, err);
 }
 
 /* Both answered, or what is made of it. 1: go on; 0: nothing to compare; negative. */
 static int compare_replies(struct pairs *p, struct err *err)
 {
     const struct half *ref = &p->pair.half[REF], *sut = &p->pair.half[SUT];
-    const struct half *lacks = ref->answered ? sut : ref;
     const char *name[SIDES];
     char what[96];
-    int torn;
 
-    if (!ref->answered || !sut->answered) {
-        if (ref->answered == sut->answered || lacks->effect.pairing != REPLY_LOST)
-            return found_withhold(p, WITHHELD_NO_REPLY, NULL, err);
-        torn = is_capture_torn(p, lacks == sut ? SUT : REF, err);
-        if (torn)
-            return torn < 0 ? torn : found_withhold(p, WITHHELD_NO_REPLY, NULL, err);
-        if (p->pair.overlap & OVERLAP_NAME)
-            return found_withhold(p, WITHHELD_OVERLAP, NULL, err);
-        return differ_event(p, KIND_REPLY, EVENT_MISSING_REPLY,
-                            ref->answered ? "only ref answered" : "only sut answered",
-                            ref->answered ? "answered" : NULL, sut->answered ? "answered" : NULL,
-                            err);
-    }
+    if (!ref->answered && !sut->answered)
+        return found_withhold(p, WITHHELD_NO_REPLY, NULL, err);
+    if (!ref->answered || !sut->answered)
+        return compare_silence(p, err);
     if (ref->effect.rpc_status == sut->effect.rpc_status)
         return ref->effect.rpc_status == RPC_SUCCESS;
     for (int side = 0; side < SIDES; side++) {
@@ -356,12 +329,12 @@ int pairs_compare(struct compare *c, struct err *err)
 
     found_close(&p);
     sync_close(&p);
+    unanswered_close(&p);
     sqlite3_finalize(p.listing);
     for (int side = 0; side < SIDES; side++) {
         sqlite3_finalize(p.row[side]);
         sqlite3_finalize(p.handle[side]);
         sqlite3_finalize(p.changed[side]);
-        sqlite3_finalize(p.torn[side]);
         body_free(&p.pair.half[side].result);
     }
     body_free(&p.pair.arguments);

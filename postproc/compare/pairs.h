@@ -45,6 +45,7 @@ struct pair {
 struct object_state {
     uint8_t lost;      /* 1 << UNSYNC_ATTRIBUTES, 1 << UNSYNC_DATA */
     uint8_t reason[2]; /* enum withheld_reason, of attributes and data */
+    uint8_t because;   /* likewise, of the last change that the sides do not share; 0: none */
     uint8_t set;       /* bits of |times| that are known: atime, mtime */
     uint64_t fsid;     /* ref's, the last one told */
     bool verifier;     /* atime and mtime may hold the verifiers of an exclusive create */
@@ -101,7 +102,7 @@ struct pairs {
     struct pair pair;
     const struct half *told[SIDES]; /* replies with what is compared; NULL: the pair's own */
     sqlite3_stmt *unsync, *resync, *listing, *row[SIDES], *handle[SIDES], *changed[SIDES],
-        *torn[SIDES], *writes[SIDES];
+        *unanswered[SIDES], *writes[SIDES];
     int64_t longest[SIDES]; /* ns that a change of a name took at most */
 };
 
@@ -144,12 +145,23 @@ int found_put(struct pairs *p, const struct difference *d, struct err *err);
 /* A comparison that was withheld; |place| NULL: of a whole operation. */
 int found_withhold(struct pairs *p, enum withheld_reason reason, const struct place *place,
                    struct err *err);
+/* A status, contents or a reply that differs, if only this did not explain it: also to table
+ * uncertain, UNCERTAIN_KEPT of each kind.  |d|: found_put's. */
+int found_uncertain(struct pairs *p, enum withheld_reason reason, const struct difference *d,
+                    struct err *err);
 /* Latencies of the pair at hand, for tables performance, latency and slowest. */
 int found_latency(struct pairs *p, struct err *err);
 /* Retransmissions and connections, counts.c. */
 int counts_compare(struct pairs *p, struct err *err);
 /* Writes clusters, the tables compared and withheld, latencies, then examples. */
 int found_finish(struct pairs *p, struct err *err);
+
+/* --- unanswered.c */
+
+/* Why |side| of the pair at hand has no reply: 0, the server gave none; a withheld_reason; or
+ * negative.  The first call of a side reads its operations once. */
+int unanswered_reason(struct pairs *p, int side, struct err *err);
+void unanswered_close(struct pairs *p);
 
 /* --- sync.c */
 
@@ -158,8 +170,15 @@ void sync_close(struct pairs *p);
 /* Why attributes, byte range or status that the pair is about may differ: a withheld_reason or 0.
  */
 int sync_attributes(struct pairs *p, enum whose whose);
+/* What the pair's name stands for differs. */
+bool sync_is_other(const struct pairs *p, enum whose whose);
 int sync_data(struct pairs *p);
-int sync_status(struct pairs *p);
+int sync_rights(struct pairs *p);
+/* Not the same changes of the object came before: why. */
+int sync_order(const struct pairs *p, uint32_t row);
+/* sync_status.c: why these two statuses may differ, of which at least one is not success: a reason
+ * that could bring about each of them, or 0. */
+int sync_status(struct pairs *p, const struct field *field, uint64_t ref, uint64_t sut);
 /* Whether an object's contents were read on one side only, or in another order, since its access
  * times were the same. */
 bool sync_reads_differ(const struct pairs *p, enum whose whose, uint32_t row);

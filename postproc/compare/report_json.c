@@ -124,7 +124,8 @@ int report_json(sqlite3 *result, const struct report_options *o, FILE *out, stru
             " (SELECT count(*) FROM alignment WHERE kind = 3 AND sut IS NOT NULL) AS sut_parts,"
             " (SELECT ifnull(sum(count), 0) FROM cluster) AS discrepancies,"
             " (SELECT count(*) FROM cluster) AS groups,"
-            " (SELECT ifnull(sum(count), 0) FROM withheld) AS withheld",
+            " (SELECT ifnull(sum(count), 0) FROM withheld) AS withheld,"
+            " (SELECT value + 0 FROM meta WHERE key = 'uncertain') AS uncertain",
             0, NULL) < 0 ||
         put_array(&p, "groups",
                   "SELECT c.id, c.count, c.compared, k.name AS kind, c.class, c.operation, c.field,"
@@ -136,6 +137,12 @@ int report_json(sqlite3 *result, const struct report_options *o, FILE *out, stru
         put_array(&p, "withheld",
                   "SELECT c.name AS reason, sum(w.count) AS count FROM withheld w JOIN code c ON"
                   " c.domain = 'withheld' AND c.value = w.reason GROUP BY w.reason ORDER BY 2 DESC",
+                  0, NULL) < 0 ||
+        put_array(&p, "uncertain",
+                  "SELECT kind, operation, field, difference, reason, path, ref_text AS ref,"
+                  " sut_text AS sut, ref AS ref_operation, ref_source, ref_frame,"
+                  " sut AS sut_operation, sut_source, sut_frame FROM doubt"
+                  " ORDER BY kind = 'status' DESC, kind = 'missing reply', id",
                   0, NULL) < 0 ||
         put_array(&p, "alone",
                   "SELECT CASE WHEN a.ref IS NULL THEN 'sut' ELSE 'ref' END AS side, c.name AS"

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { UNCERTAIN_SHOWN = 20 };
+
 struct printer {
     sqlite3 *db;
     FILE *out;
@@ -68,8 +70,8 @@ static void show_totals(struct printer *p, sqlite3_stmt *stmt)
             " %s of ref and %s of sut go on with listings\n",
             count(stmt, 0, n[0]), count(stmt, 1, n[1]), count(stmt, 2, n[2]), count(stmt, 3, n[3]),
             count(stmt, 7, n[4]), count(stmt, 8, n[5]));
-    fprintf(p->out, "%s discrepancies in %s groups; %s comparisons withheld\n",
-            count(stmt, 4, n[4]), count(stmt, 5, n[5]), count(stmt, 6, n[0]));
+    fprintf(p->out, "%s discrepancies in %s groups; %s uncertain; %s comparisons withheld\n",
+            count(stmt, 4, n[4]), count(stmt, 5, n[5]), count(stmt, 9, n[1]), count(stmt, 6, n[0]));
 }
 
 static const char select_totals[] =
@@ -79,7 +81,8 @@ static const char select_totals[] =
     " (SELECT ifnull(sum(count), 0) FROM cluster), (SELECT count(*) FROM cluster),"
     " (SELECT ifnull(sum(count), 0) FROM withheld),"
     " (SELECT count(*) FROM alignment WHERE kind = 3 AND ref IS NOT NULL),"
-    " (SELECT count(*) FROM alignment WHERE kind = 3 AND sut IS NOT NULL)";
+    " (SELECT count(*) FROM alignment WHERE kind = 3 AND sut IS NOT NULL),"
+    " (SELECT value + 0 FROM meta WHERE key = 'uncertain')";
 
 static void show_line(struct printer *p, sqlite3_stmt *stmt)
 {
@@ -169,6 +172,34 @@ static int show_clusters(struct printer *p, uint32_t examples)
     return result;
 }
 
+static void show_doubt(struct printer *p, sqlite3_stmt *stmt)
+{
+    fprintf(p->out, "  %s %s %s\n      ref %s (frame %s), sut %s (frame %s): %s\n", column(stmt, 0),
+            column(stmt, 1), column(stmt, 2), column(stmt, 3), column(stmt, 4), column(stmt, 5),
+            column(stmt, 6), column(stmt, 7));
+}
+
+/* One by one: they differ, but something else may explain it. */
+static int show_uncertain(struct printer *p)
+{
+    char n[VALUE_TEXT_MAX];
+    int64_t all;
+
+    if (db_number(p->db, "SELECT value + 0 FROM meta WHERE key = 'uncertain'", 0, &all, p->err) <
+            0 ||
+        show_rows(p,
+                  "SELECT operation, field, ifnull(path, ''), ref_text, ref_frame, sut_text,"
+                  " sut_frame, reason FROM doubt"
+                  " ORDER BY kind = 'status' DESC, kind = 'missing reply', id LIMIT ?1",
+                  UNCERTAIN_SHOWN, "\nUncertain differences, which something else may explain\n",
+                  show_doubt) < 0)
+        return -p->err->code;
+    if (all > UNCERTAIN_SHOWN)
+        fprintf(p->out, "  and %s more (--json, or view doubt of the result)\n",
+                count_text((uint64_t)(all - UNCERTAIN_SHOWN), n));
+    return 0;
+}
+
 static void show_count(struct printer *p, sqlite3_stmt *stmt)
 {
     char n[VALUE_TEXT_MAX];
@@ -217,7 +248,7 @@ int report_text(sqlite3 *result, const struct report_options *o, FILE *out, stru
                   0, "\n   #    count  operation            field and difference; reason\n",
                   show_line) < 0)
         return -err->code;
-    if (o->examples && show_clusters(&p, o->examples) < 0)
+    if (o->examples && (show_clusters(&p, o->examples) < 0 || show_uncertain(&p) < 0))
         return -err->code;
     if (show_rows(&p,
                   "SELECT sum(w.count), c.name, c.text FROM withheld w JOIN code c ON c.domain ="

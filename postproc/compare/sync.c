@@ -85,6 +85,18 @@ static int64_t rights_of(const struct pairs *p, enum whose whose)
                                : p->pair.rights[whose == OF_NEW_OBJECT];
 }
 
+int sync_order(const struct pairs *p, uint32_t row)
+{
+    return p->states[row].because ? p->states[row].because : WITHHELD_ORDER;
+}
+
+bool sync_is_other(const struct pairs *p, enum whose whose)
+{
+    return whose == OF_NEW_OBJECT && p->pair.kind == ALIGN_PAIR &&
+           sync_object(p, whose) !=
+               matched_row(&p->objects, SUT, p->pair.half[SUT].effect.new_object);
+}
+
 int sync_attributes(struct pairs *p, enum whose whose)
 {
     uint32_t bit = whose == OF_PARENT2      ? OVERLAP_PARENT2
@@ -94,25 +106,23 @@ int sync_attributes(struct pairs *p, enum whose whose)
 
     if (p->pair.overlap & bit)
         return WITHHELD_OVERLAP;
-    if (whose == OF_NEW_OBJECT && p->pair.kind == ALIGN_PAIR &&
-        row != matched_row(&p->objects, SUT, p->pair.half[SUT].effect.new_object))
-        return WITHHELD_OUTCOME; /* what the name stands for differs, and that is told */
+    if (sync_is_other(p, whose))
+        return WITHHELD_OUTCOME; /* and that is told */
     if (is_lost(p, row, UNSYNC_ATTRIBUTES))
         return p->states[row].reason[AT_ATTRIBUTES];
-    if (row && state_of(p, whose) != p->states[row].accepted)
-        return WITHHELD_ORDER;
-    return row && rights_of(p, whose) != p->states[row].rights ? WITHHELD_ORDER : 0;
+    return row && (state_of(p, whose) != p->states[row].accepted ||
+                   rights_of(p, whose) != p->states[row].rights)
+               ? sync_order(p, row)
+               : 0;
 }
 
-int sync_status(struct pairs *p)
+int sync_rights(struct pairs *p)
 {
-    int reason = sync_name(p);
-
-    if (!reason && p->pair.overlap & OVERLAP_RIGHTS)
-        reason = WITHHELD_OVERLAP;
-    if (!reason && p->pair.object && p->pair.rights[0] != p->states[p->pair.object].rights)
-        reason = WITHHELD_ORDER;
-    return reason;
+    if (p->pair.overlap & OVERLAP_RIGHTS)
+        return WITHHELD_OVERLAP;
+    return p->pair.object && p->pair.rights[0] != p->states[p->pair.object].rights
+               ? sync_order(p, p->pair.object)
+               : 0;
 }
 
 /* Of these alone it is told with a pair what was read before (lanes.c). */
@@ -152,7 +162,7 @@ int sync_data(struct pairs *p)
         range_end(e->offset, e->count) > s->start)
         return s->reason[AT_DATA];
     if (p->pair.object && p->pair.state[0] != s->accepted)
-        return WITHHELD_ORDER;
+        return sync_order(p, p->pair.object);
     return p->pair.object && sync_last_writes_differ(p) ? WITHHELD_ORDER : 0;
 }
 
@@ -200,7 +210,7 @@ void sync_count(struct pairs *p, enum whose whose, bool data)
     bool lost = is_lost(p, row, data ? UNSYNC_DATA : UNSYNC_ATTRIBUTES);
 
     if (row && !lost && !data) {
-        if (!s->order && sync_put_row(p, row, UNSYNC_ATTRIBUTES, WITHHELD_ORDER,
+        if (!s->order && sync_put_row(p, row, UNSYNC_ATTRIBUTES, sync_order(p, row),
                                       (struct bytes){ NULL, 0 }, 0, 0, &s->order, &unseen) < 0)
             return;
         id = s->order;
@@ -259,6 +269,8 @@ static int lose(struct pairs *p, const struct effect *e, enum withheld_reason re
     uint32_t row = p->pair.object, row2 = sync_object(p, OF_PARENT2);
     bool named = e->name_role && e->roles & ROLE_PARENT;
 
+    p->states[row].because = p->states[row2].because = (uint8_t)reason;
+    p->states[sync_object(p, OF_NEW_OBJECT)].because = (uint8_t)reason;
     if (e->object_role & ROLE_MODIFIES || (named && e->name_role & ROLE_MODIFIES)) {
         if (reason == WITHHELD_CONFLICT && lose_attributes(p, row, reason, err) < 0)
             return -err->code;
@@ -281,6 +293,7 @@ static int know_attributes(struct pairs *p, enum whose whose, struct err *err)
 
     if (row && !(p->pair.overlap & (OVERLAP_OBJECT | OVERLAP_PARENT2 | OVERLAP_NEW))) {
         s->accepted = state_of(p, whose);
+        s->because = 0;
         s->rights = rights_of(p, whose);
     }
     if (row && s->order) {

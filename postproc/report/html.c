@@ -124,7 +124,8 @@ static const char select_totals[] =
     " (SELECT ifnull(sum(count), 0) FROM withheld),"
     " (SELECT count(DISTINCT object) FROM unsynchronized),"
     " (SELECT ifnull(sum(equal + different + withheld), 0) FROM compared),"
-    " (SELECT ifnull(sum(equal + different), 0) FROM compared)";
+    " (SELECT ifnull(sum(equal + different), 0) FROM compared),"
+    " (SELECT value + 0 FROM meta WHERE key = 'uncertain')";
 
 /* The columns of select_totals. */
 enum {
@@ -135,7 +136,8 @@ enum {
     NOISE = 8,
     WITHHELD = 9,
     TILES = 12,
-    DECIDED = 12
+    DECIDED = 12,
+    UNCERTAIN = 13
 };
 
 /* Nobody learns that two servers are alike from what was not compared. */
@@ -156,6 +158,9 @@ static void put_verdict(struct html *h, sqlite3_stmt *row)
     } else if (hardly) {
         how = "unknown";
         text = "What was compared was answered alike, but most was not compared.";
+    } else if (sqlite3_column_int64(row, UNCERTAIN)) {
+        how = "unknown";
+        text = "The two servers answer alike, but for what is uncertain.";
     }
     page_put(&h->page, "<p class=\"verdict %s\">%s</p>\n", how, text);
 }
@@ -411,8 +416,8 @@ static int put_page(struct html *h)
                   &most, h->err) < 0)
         return -h->err->code;
     h->many_captures = most > 1;
-    if (put_summary(h) < 0 || html_groups(h) < 0 || html_latency(h) < 0 || put_left(h) < 0 ||
-        put_compared(h) < 0 || put_rules(h) < 0 ||
+    if (put_summary(h) < 0 || html_groups(h) < 0 || html_uncertain(h) < 0 || html_latency(h) < 0 ||
+        put_left(h) < 0 || put_compared(h) < 0 || put_rules(h) < 0 ||
         html_rows(h,
                   "SELECT (SELECT value FROM meta WHERE key = 'created_by'),"
                   " (SELECT value FROM meta WHERE key = 'rules_digest')",

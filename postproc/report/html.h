@@ -17,6 +17,7 @@
 
 enum {
     HTML_GROUPS_MAX = 500,
+    HTML_UNCERTAIN_MAX = 200,   /* uncertain differences */
     HTML_ROWS_MAX = 200,        /* fields of two replies side by side */
     HTML_TEXT_MAX = 200,        /* bytes of a text, then it is cut */
     HTML_REPLIES_MAX = 5 << 20, /* bytes of the page, then no more replies are shown */

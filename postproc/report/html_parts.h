@@ -2,8 +2,8 @@
 /* postproc/report/html_parts.h
  *
  * What the files of the HTML report share: html.c has the page, its summary and its lists,
- * html_groups.c the groups, html_examples.c their examples, html_replies.c two replies side by
- * side, html_latency.c latencies.
+ * html_groups.c the groups, html_examples.c their examples, html_uncertain.c what may be
+ * differences, html_replies.c two replies side by side, html_latency.c latencies.
  */
 #ifndef NFSDIGEST_REPORT_HTML_PARTS_H
 #define NFSDIGEST_REPORT_HTML_PARTS_H
@@ -40,6 +40,9 @@ void html_put_count(struct html *h, uint64_t n);
 
 /* html_groups.c */
 int html_groups(struct html *h);
+
+/* html_uncertain.c */
+int html_uncertain(struct html *h);
 
 /* html_examples.c */
 int html_examples(struct html *h, int64_t cluster);

@@ -85,13 +85,16 @@ def messages_of_rpc(messages, exchanges):
             messages, {e.reply: rpc.reply(e.reply.xid, rpc.u32(2, 3) if accept == 2 else b"",
                                           accept)}), told)
     yield Case("denied", mutate.with_bodies(messages, {e.reply: rpc.denied(e.reply.xid)}), told)
-    # a reply is waited for longer than this capture is
     later = [dataclasses.replace(m, time=m.time + 3600 * 10**9,
                                  body=rpc.u32(e.call.xid ^ 0x55555555) + m.body[4:])
              for m in (e.call, e.reply)]
     yield Case("no reply", mutate.with_bodies(messages, {e.reply: None}) + later,
                Found("missing reply", "missing-reply", *e.key), original=messages + later)
-    yield Case("no reply, then the capture ends", mutate.with_bodies(messages, {e.reply: None}))
+    yield Case("no reply, but to later calls", mutate.with_bodies(messages, {e.reply: None}),
+               Found("missing reply", "missing-reply", *e.key))
+    ended = messages[:messages.index(e.reply) + 1]
+    yield Case("no reply, then the capture ends", mutate.with_bodies(ended, {e.reply: None}),
+               original=ended)
     yield Case("reply not captured", [dataclasses.replace(m, lost=m is e.reply)
                                       for m in messages] + later, original=messages + later)
     yield Case("too long", mutate.with_bodies(messages, {e.reply: e.reply.body + bytes(4)}),

@@ -147,9 +147,9 @@ OTHER = [
     ("no reply", "UPDATE operation SET pairing = 1, reply_frame = NULL, reply_source = NULL,"
      " reply_time = NULL, rpc_status = NULL, status = NULL, result = NULL WHERE id = ?",
      GETATTR, 1, [("missing reply", "missing-reply", "only ref answered")]),
-    ("capture ended", "UPDATE operation SET pairing = 4, reply_frame = NULL, reply_source = NULL,"
+    ("no reply, but to later calls", "UPDATE operation SET pairing = 4, reply_frame = NULL, reply_source = NULL,"
      " reply_time = NULL, rpc_status = NULL, status = NULL, result = NULL WHERE id = ?",
-     GETATTR, 1, []),
+     GETATTR, 1, [("missing reply", "missing-reply", "only ref answered")]),
     ("retransmission", "INSERT INTO retransmission SELECT NULL, id, 1, 0, flow, call_source,"
      " call_frame, NULL, call_time, call_length, 0 FROM operation WHERE id = ?",
      GETATTR, 1, [("retransmissions", "retransmissions", "sut more")]),

@@ -283,10 +283,13 @@ def check_verdict(folder, good):
     path = folder / "verdict.db"
     words = {"alike": "The two servers answer alike.", "nothing": "Nothing was compared.",
              "hardly": "What was compared was answered alike, but most was not compared.",
-             "unlike": "The two servers do not answer alike."}
-    quiet = "UPDATE cluster SET is_noise = 1"
+             "unlike": "The two servers do not answer alike.",
+             "uncertain": "The two servers answer alike, but for what is uncertain."}
+    quiet = ("UPDATE cluster SET is_noise = 1;"
+             "UPDATE meta SET value = '0' WHERE key = 'uncertain'")
     for verdict, *changes in (
             ("unlike",), ("alike", quiet),
+            ("uncertain", quiet, "UPDATE meta SET value = '3' WHERE key = 'uncertain'"),
             ("nothing", quiet, "UPDATE alignment SET kind = 2, sut = NULL WHERE kind = 1"),
             ("nothing", quiet, "UPDATE compared SET equal = 0, different = 0"),
             ("hardly", quiet, "UPDATE alignment SET kind = 2, sut = NULL WHERE kind = 1 AND id % 5"),
@@ -297,7 +300,7 @@ def check_verdict(folder, good):
         shutil.copy(good, path)
         db = sqlite3.connect(path)
         for change in changes:
-            db.execute(change)
+            db.executescript(change)
         db.commit()
         db.close()
         said = [p.text() for p in report(path, folder / "verdict.html").root.all("p", "verdict")]

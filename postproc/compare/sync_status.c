@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/sync_status.c
+ *
+ * Which statuses what came before can bring about (RFC 1813 s2.6): a status that nothing of it can
+ * is the server's own.
+ */
+#include "compare/pairs.h"
+
+#include <string.h>
+
+enum status_cause {
+    BY_NAME = 1 << 0,       /* a name stands for something else, or for nothing */
+    BY_RIGHTS = 1 << 1,     /* the object has another mode or owner, or was removed */
+    BY_ATTRIBUTES = 1 << 2, /* the object, or the directory, was changed otherwise */
+    BY_ANY = BY_NAME | BY_RIGHTS | BY_ATTRIBUTES,
+};
+
+/* Without the prefix: NFS3ERR_NOENT, MNT3ERR_NOENT, ENOENT.  What is missing here no change of a
+ * client brings about. */
+static const struct {
+    const char *name;
+    uint32_t causes;
+} statuses[] = {
+    { "PERM", BY_RIGHTS | BY_NAME }, /* the other file has another owner */
+    { "ACCES", BY_RIGHTS | BY_NAME },
+    { "NOENT", BY_NAME | BY_RIGHTS }, /* also in a directory that was removed */
+    { "EXIST", BY_NAME },
+    { "NOTDIR", BY_NAME },
+    { "ISDIR", BY_NAME },
+    { "NOTEMPTY", BY_NAME },
+    { "STALE", BY_NAME | BY_RIGHTS },
+    { "MLINK", BY_ATTRIBUTES },
+    { "NOT_SYNC", BY_ATTRIBUTES | BY_RIGHTS }, /* s3.3.2: the guard is a change time */
+    { "BAD_COOKIE", BY_ATTRIBUTES },
+};
+
+static const char *name_of(const struct field *field, uint64_t value)
+{
+    for (const struct value_name *n = field->names; n && n->name; n++)
+        if ((uint32_t)n->value == (uint32_t)value)
+            return n->name;
+    return NULL;
+}
+
+/* Of a status that is not success. */
+static uint32_t causes_of(const struct field *field, uint64_t value)
+{
+    const char *name = name_of(field, value), *prefix = name ? strstr(name, "ERR_") : NULL;
+
+    if (!name)
+        return 0;
+    if (!prefix && *name != 'E')
+        return BY_ANY; /* NLM's statuses tell of locks */
+    name = prefix ? prefix + 4 : name + 1;
+    for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
+        if (strcmp(statuses[i].name, name) == 0)
+            return statuses[i].causes;
+    return 0;
+}
+
+static int why(struct pairs *p, uint32_t causes)
+{
+    int reason = causes & BY_NAME ? sync_name(p) : 0;
+
+    if (!reason && causes & BY_RIGHTS)
+        reason = sync_rights(p);
+    return !reason && causes & BY_ATTRIBUTES ? sync_attributes(p, OF_OBJECT) : reason;
+}
+
+int sync_status(struct pairs *p, const struct field *field, uint64_t ref, uint64_t sut)
+{
+    int reason = 0;
+
+    if (ref) {
+        reason = why(p, causes_of(field, ref));
+        if (!reason)
+            return 0;
+    }
+    return sut ? why(p, causes_of(field, sut)) : reason;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/unanswered.c
+ *
+ * Why a call has no reply: the server gave none, the capture lost it, or the capture ended before
+ * it could come.
+ *
+ * The server gave none where the client asked again, or where later calls of the connection were
+ * answered and this one had waited longer than any answered one of its procedure, or where the
+ * capture went on for long.  The capture may have lost it where bytes from the server are missing
+ * on a TCP connection behind the call.  Datagrams leave no hole: a client that does not ask again
+ * seems to have had its reply, unless many calls have no reply and hardly any reply has no call: a
+ * capture loses both alike.
+ */
+#include "compare/pairs.h"
+
+/* UDP: so many calls without a reply for one reply without a call. */
+#define SILENT_CALLS 8
+/* Bytes of a reply that is one datagram without fragments, lost as easily as a call. */
+#define SHORT_REPLY 1400
+/* ns: Linux repeats a call over TCP after 60 s (nfs(5), timeo). */
+#define PATIENCE 60000000000
+/* ns: captures with less time between them are one: rotated files. */
+#define GAP 1000000000
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+#define MAKE_TABLES(S, N)                                                                          \
+    "CREATE TEMP TABLE asked" N " AS SELECT flow, program, version, procedure,"                    \
+    "  max(call_time) FILTER (WHERE reply_frame IS NOT NULL) AS last_call,"                        \
+    "  max(reply_time) FILTER (WHERE call_time IS NOT NULL) AS last_reply,"                        \
+    "  max(reply_time - call_time) AS latency, max(reply_length) AS longest,"                      \
+    "  count(*) FILTER (WHERE reply_frame IS NULL) AS silent,"                                     \
+    "  count(*) FILTER (WHERE call_frame IS NULL) AS orphans"                                      \
+    "  FROM " S ".operation GROUP BY flow, program, version, procedure;"                           \
+    "CREATE TEMP TABLE slowest" N " (program INTEGER, version INTEGER, procedure INTEGER,"         \
+    "  latency INTEGER, longest INTEGER, PRIMARY KEY (program, version, procedure));"              \
+    "INSERT INTO temp.slowest" N " SELECT program, version, procedure, max(latency),"              \
+    "  max(longest) FROM temp.asked" N " WHERE program IS NOT NULL"                                \
+    "  GROUP BY program, version, procedure;"                                                      \
+    "CREATE TEMP TABLE connection" N " (flow INTEGER PRIMARY KEY, last_call INTEGER,"              \
+    "  last_reply INTEGER, silent INTEGER, orphans INTEGER);"                                      \
+    "INSERT INTO temp.connection" N " SELECT a.flow, max(a.last_call), max(a.last_reply),"         \
+    "  sum(a.silent) FILTER (WHERE s.longest <= " TEXT(                                            \
+        SHORT_REPLY) "), sum(a.orphans)"                                                           \
+                     "  FROM temp.asked" N " a LEFT JOIN temp.slowest" N                           \
+                     " s ON s.program = a.program AND"                                             \
+                     "  s.version = a.version AND s.procedure = a.procedure GROUP BY a.flow;"      \
+                     "CREATE TEMP TABLE repeating" N " (flow INTEGER PRIMARY KEY);"                \
+                     "INSERT OR IGNORE INTO temp.repeating" N " SELECT flow FROM " S               \
+                     ".retransmission"                                                             \
+                     "  WHERE kind = 1;"                                                           \
+                     "CREATE TEMP TABLE hole" N " AS SELECT flow, time FROM " S ".problem"         \
+                     "  WHERE kind IN (1, 2, 5) AND flow IS NOT NULL AND ifnull(direction, 1) = "  \
+                     "1;"                                                                          \
+                     "CREATE INDEX temp.hole" N "_by_flow ON hole" N " (flow, time);"              \
+                     "CREATE TEMP TABLE run" N " (source INTEGER PRIMARY KEY, last INTEGER);"      \
+                     "INSERT INTO temp.run" N                                                      \
+                     " SELECT id, max(last_time) OVER (PARTITION BY run) FROM"                     \
+                     "  (SELECT id, last_time, sum(gap) OVER (ORDER BY id) AS run FROM (SELECT "   \
+                     "id, last_time,"                                                              \
+                     "   ifnull(abs(first_time - lag(last_time) OVER (ORDER BY id)) > " TEXT(      \
+                         GAP) ", 1) AS gap"                                                        \
+                              "   FROM " S ".source));"
+
+/* ?1: the operation.  Columns are those of enum column. */
+#define SELECT_CALL(S, N)                                                                          \
+    "SELECT f.transport = 6, o.call_time, c.last_call, c.last_reply, s.latency,"                   \
+    " (SELECT max(latency) FROM temp.slowest" N "), u.last,"                                       \
+    " EXISTS (SELECT 1 FROM " S ".retransmission r WHERE r.operation = o.id AND r.kind = 1),"      \
+    " EXISTS (SELECT 1 FROM temp.hole" N " h WHERE h.flow = o.flow AND (h.time IS NULL OR"         \
+    "  h.time BETWEEN o.call_time AND o.call_time + " TEXT(                                        \
+        PATIENCE) "  + 2 * (SELECT ifnull(max(latency), 0) FROM temp.slowest" N "))),"             \
+                  " s.longest <= " TEXT(SHORT_REPLY) " AND c.silent >= " TEXT(                     \
+                      SILENT_CALLS) " * (c.orphans + 1) AND"                                       \
+                                    "  o.flow NOT IN (SELECT flow FROM temp.repeating" N ")"       \
+                                    " FROM " S ".operation o JOIN " S ".flow f ON f.id = o.flow"   \
+                                    " LEFT JOIN temp.connection" N " c ON c.flow = o.flow"         \
+                                    " LEFT JOIN temp.slowest" N                                    \
+                                    " s ON s.program = o.program AND s.version = o.version AND"    \
+                                    "  s.procedure = o.procedure"                                  \
+                                    " LEFT JOIN temp.run" N                                        \
+                                    " u ON u.source = o.call_source WHERE o.id = ?1"
+
+enum column {
+    IS_TCP,
+    CALL_TIME,
+    LAST_CALL,  /* of those of the connection that were answered */
+    LAST_REPLY, /* of the connection */
+    SLOWEST,    /* answer of this procedure, ns; NULL: none was answered */
+    SLOWEST_OF_ALL,
+    LAST_FRAME, /* time, of the capture */
+    IS_REPEATED,
+    HAS_HOLE,   /* behind the call */
+    ARE_SILENT, /* UDP: calls without a reply are no loss */
+};
+
+static int prepare(struct pairs *p, int side, struct err *err)
+{
+    static const char *const tables[SIDES] = { MAKE_TABLES("ref", "1"), MAKE_TABLES("sut", "2") };
+    static const char *const select[SIDES] = { SELECT_CALL("ref", "1"), SELECT_CALL("sut", "2") };
+
+    if (p->unanswered[side])
+        return 0;
+    if (tables_run(p->c->db, tables[side], err) < 0)
+        return -err->code;
+    return tables_prepare(p->c->db, select[side], &p->unanswered[side], err);
+}
+
+/* Later calls were answered, and this one waited longer than any answered one. */
+static bool was_passed_over(sqlite3_stmt *row)
+{
+    int64_t call = sqlite3_column_int64(row, CALL_TIME);
+    int64_t slowest =
+        db_column(row, SLOWEST, sqlite3_column_int64(row, SLOWEST_OF_ALL)); /* NULL: of others */
+
+    return sqlite3_column_type(row, LAST_CALL) != SQLITE_NULL &&
+           sqlite3_column_int64(row, LAST_CALL) > call &&
+           sqlite3_column_int64(row, LAST_REPLY) - call > slowest;
+}
+
+/* The capture went on for long. */
+static bool was_long_ago(sqlite3_stmt *row)
+{
+    int64_t wait = sqlite3_column_int64(row, SLOWEST_OF_ALL);
+
+    wait = wait > PATIENCE ? wait : PATIENCE;
+    return sqlite3_column_type(row, LAST_FRAME) != SQLITE_NULL &&
+           sqlite3_column_int64(row, LAST_FRAME) - sqlite3_column_int64(row, CALL_TIME) > wait;
+}
+
+static int decide(sqlite3_stmt *row)
+{
+    bool repeated = sqlite3_column_int(row, IS_REPEATED), tcp = sqlite3_column_int(row, IS_TCP);
+
+    if (sqlite3_column_type(row, CALL_TIME) == SQLITE_NULL)
+        return WITHHELD_NO_REPLY;
+    if (tcp && sqlite3_column_int(row, HAS_HOLE))
+        return WITHHELD_NO_REPLY;
+    if (repeated)
+        return 0;
+    if (!was_passed_over(row) && !was_long_ago(row))
+        return WITHHELD_CAPTURE_END;
+    if (sqlite3_column_type(row, LAST_CALL) == SQLITE_NULL)
+        return WITHHELD_NO_REPLY; /* perhaps nothing that the server sent was captured */
+    return tcp || sqlite3_column_int(row, ARE_SILENT) ? 0 : WITHHELD_NOT_REPEATED;
+}
+
+int unanswered_reason(struct pairs *p, int side, struct err *err)
+{
+    const struct effect *e = &p->pair.half[side].effect;
+    int result;
+
+    if (e->pairing != REPLY_LOST && e->pairing != CAPTURE_ENDED)
+        return WITHHELD_NO_REPLY;
+    if (prepare(p, side, err) < 0)
+        return -err->code;
+    sqlite3_bind_int64(p->unanswered[side], 1, e->id);
+    result = db_row(p->c->db, p->unanswered[side], err);
+    if (result >= 0)
+        result = result ? decide(p->unanswered[side]) : WITHHELD_NO_REPLY;
+    sqlite3_reset(p->unanswered[side]);
+    return result;
+}
+
+void unanswered_close(struct pairs *p)
+{
+    sqlite3_finalize(p->unanswered[REF]);
+    sqlite3_finalize(p->unanswered[SUT]);
+}

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: timeout=300 asan
+"""nfsdigest compare, of calls that one server did not answer: a discrepancy each where later calls
+were, where the call was repeated, or where the capture went on; undecided, and said, where the
+capture ends; nothing where the capture lost the reply, or neither side has one."""
+
+import itertools
+import json
+import os
+import pathlib
+import random
+import sys
+import tempfile
+
+SRC = pathlib.Path(os.environ["SRC"])
+sys.path.insert(0, str(SRC / "tests/gen"))
+import messages as m  # noqa: E402
+import traffic  # noqa: E402
+from comparing import check, compare, failures, run  # noqa: E402
+
+ROOT, FILE = m.handle(1), m.handle(10)
+SECOND = 10**9
+CALLS = 200
+
+PROCEDURES = {
+    "GETATTR": lambda i: (m.GETATTR, m.getattr_args(FILE), m.getattr_res(10)),
+    "LOOKUP": lambda i: (m.LOOKUP, m.lookup_args(ROOT, f"l{i}"), m.lookup_fail()),
+    "READ": lambda i: (m.READ, m.read_args(FILE, 4 * i, 4),
+                       m.u32(0, 0, 4, 0) + m.opaque(b"data")),
+    "WRITE": lambda i: (m.WRITE, m.write_args(FILE, 4 * i, b"data"),
+                        m.u32(0) + m.wcc() + m.u32(4, 2) + m.u64(7)),
+    "REMOVE": lambda i: (m.REMOVE, m.remove_args(ROOT, f"r{i}"), m.u32(m.NOENT) + m.wcc()),
+}
+
+
+class Side:
+    """CALLS calls one after the other on one connection, with a GETATTR at the end of each ten.
+    Those of |silent| have no reply, those of |lost| none in the capture."""
+
+    def __init__(self, transport, procedure, silent=(), lost=(), lost_calls=(), repeat=False,
+                 at_once=1, go_on=0, other=False, two_files=False):
+        self.trace = trace = traffic.Trace()
+        flows = {}
+        for client in ("10.0.0.1", "10.0.0.2"):
+            flow = (traffic.TcpFlow if transport == "tcp" else traffic.UdpFlow)(trace, client, 700)
+            if transport == "tcp":
+                flow.open()
+            flows[client] = flow
+        flow, beside = flows.values()
+        mount = traffic.UdpFlow(trace, "10.0.0.1", 800, server_port=20048)
+        mount.pair(1, 1, m.opaque(b"/x"), m.u32(0) + m.opaque(ROOT) + m.u32(1, 1), program=m.MOUNT)
+        flow.pair(2, m.LOOKUP, m.lookup_args(ROOT, b"f"),
+                  m.u32(0) + m.opaque(FILE) + m.u32(0, 0))
+        beside.pair(2, m.GETATTR, m.getattr_args(FILE), m.getattr_res(10))
+        for first in range(0, CALLS, at_once):
+            some = []
+            for i in range(first, min(first + at_once, CALLS)):
+                number, arguments, result = PROCEDURES[procedure](i)
+                some.append((i, flow.call(10 + i, number, arguments, lost=i in lost_calls),
+                             result))
+            trace.wait(100_000)
+            for i, call, result in some[::-1]:
+                if i not in silent:
+                    flow.reply(call, result, lost=i in lost)
+                elif repeat:
+                    trace.wait(SECOND)
+                    flow.repeat_call(call)
+                else:
+                    trace.wait(trace.step)
+            if other:
+                beside.pair(1000 + first, m.GETATTR, m.getattr_args(FILE), m.getattr_res(10))
+        if go_on:
+            trace.wait(go_on)
+            beside.pair(5000, m.GETATTR, m.getattr_args(FILE), m.getattr_res(10))
+
+    def ingest(self, path):
+        capture = path.with_suffix(".pcap")
+        self.trace.write(capture)
+        path.unlink(missing_ok=True)
+        run("ingest", "-q", "-o", path, capture)
+        return path
+
+
+def told(report):
+    """How many missing replies, and how many that are uncertain by reason."""
+    missing = sum(g["count"] for g in report["groups"] if g["kind"] == "missing reply")
+    others = [(g["kind"], g["field"], g["difference"]) for g in report["groups"]
+              if g["kind"] not in ("missing reply", "retransmissions")]
+    reasons = {}
+    for u in report.get("uncertain", []):
+        if u["kind"] == "missing reply":
+            reasons[u["reason"]] = reasons.get(u["reason"], 0) + 1
+    return missing, reasons, others
+
+
+def expect(folder, label, sides, missing, uncertain=()):
+    paths = [side.ingest(folder / f"{name}.db") for name, side in zip(("ref", "sut"), sides)]
+    for way, pair in (label, paths), (f"{label}, swapped", paths[::-1]):
+        found = told(compare(*pair, code=int(missing > 0)))
+        check(found == (missing, dict(uncertain), []), f"{way}: {found}, not {missing} {uncertain}")
+    return paths
+
+
+def silences(folder):
+    """Ten at once and single ones, anywhere in the capture, of each procedure."""
+    ten = range(20, 30)
+    for transport, procedure in itertools.product(("tcp", "udp"), PROCEDURES):
+        for at_once, other in ((1, False), (8, True)):
+            def side(**options):
+                return Side(transport, procedure, at_once=at_once, other=other,  # noqa: B023
+                            **options)
+            label = f"{transport}, {procedure}, {at_once} at once"
+            whole = side()
+            expect(folder, f"{label}: ten", (whole, side(silent=ten)), 10)
+            expect(folder, f"{label}: ten, repeated", (whole, side(silent=ten, repeat=True)), 10)
+            expect(folder, f"{label}: on both sides", (side(silent=ten), side(silent=ten)), 0)
+            expect(folder, f"{label}: the same", (whole, whole), 0)
+    for transport, i in itertools.product(("tcp", "udp"), (0, 100, CALLS - 12)):
+        label = f"{transport}, one, {i}"
+        whole = Side(transport, "GETATTR")
+        one = Side(transport, "GETATTR", silent=[i])
+        if transport == "tcp":
+            expect(folder, label, (whole, one), 1)
+        else:
+            expect(folder, label, (whole, one), 0, {"not asked again": 1}.items())
+        expect(folder, f"{label}, repeated",
+               (whole, Side(transport, "GETATTR", silent=[i], repeat=True)), 1)
+
+
+def ends(folder):
+    """The last calls of a capture: nobody knows, and that is said in each report."""
+    for transport, last in itertools.product(("tcp", "udp"), (1, 3)):
+        def side(**options):
+            return Side(transport, "GETATTR", at_once=4, **options)  # noqa: B023
+        silent = range(CALLS - last, CALLS)
+        label = f"{transport}, the last {last}"
+        paths = expect(folder, label, (side(), side(silent=silent)), 0,
+                       {"capture ended": last}.items())
+        text = run("compare", *paths).stdout
+        check(f"{last} uncertain" in text and text.count("capture ended") > 1, f"{label}: {text}")
+        summary = run("compare", "-s", *paths).stdout
+        check(f"{last} uncertain" in summary, f"{label}: {summary}")
+        run("compare", "--html", folder / "page.html", *paths)
+        page = (folder / "page.html").read_text()
+        check("The two servers answer alike." not in page and page.count("capture ended") > last
+              and "missing reply" in page, f"{label}: page")
+        expect(folder, f"{label}, the capture goes on",
+               (side(go_on=SECOND), side(silent=silent, go_on=SECOND)), 0,
+               {"capture ended": last}.items())
+        # for long: a client that does not ask again over UDP seems to have had its reply
+        far = side(go_on=120 * SECOND), side(silent=silent, go_on=120 * SECOND)
+        if transport == "tcp":
+            expect(folder, f"{label}, then for long", far, last)
+        else:
+            expect(folder, f"{label}, then for long", far, 0, {"not asked again": last}.items())
+
+
+def losses(folder):
+    """What the capture lost is not the server's silence; and silence is seen beside losses."""
+    for transport, procedure, seed in itertools.product(("tcp", "udp"), ("GETATTR", "READ"),
+                                                        range(3)):
+        rng = random.Random(seed)
+        lost = [i for i in range(CALLS - 5) if rng.random() < 0.06]
+        calls = [i for i in range(CALLS - 5) if rng.random() < 0.06]
+        label = f"{transport}, {procedure}, losses {seed}"
+        paths = [side.ingest(folder / f"{n}.db") for n, side in enumerate((
+            Side(transport, procedure),
+            Side(transport, procedure, lost=lost, lost_calls=calls)))]
+        for pair in paths, paths[::-1]:
+            found = told(compare(*pair, code=0))
+            check(found[0] == 0, f"{label}: {found}")
+    # a hole before the silence, or in the other direction
+    whole = Side("tcp", "GETATTR")
+    expect(folder, "tcp, a hole before", (whole, Side("tcp", "GETATTR", lost=[20], silent=[150])), 1)
+    paths = [side.ingest(folder / f"{n}.db") for n, side in enumerate(
+        (whole, Side("tcp", "GETATTR", lost_calls=[30, 160], silent=[100])))]
+    found = told(compare(*paths, code=1))
+    check(found[0] == 1, f"tcp, holes in the other direction: {found}")
+
+
+def many(folder):
+    """The list is bounded, and its rest is counted."""
+    silent = range(0, CALLS, 2)
+    lost = [i for i in range(1, CALLS, 2) if i % 4 == 1]  # replies without calls
+    paths = [side.ingest(folder / f"{n}.db") for n, side in enumerate((
+        Side("udp", "GETATTR"), Side("udp", "GETATTR", silent=silent, lost_calls=lost)))]
+    done = run("compare", "--json", *paths)
+    report = json.loads(done.stdout)
+    listed = len(report["uncertain"])
+    check(listed == report["totals"][0]["uncertain"] > 60, f"many: {listed}")
+    text = run("compare", *paths).stdout
+    shown = text.count("not asked again\n")
+    check(0 < shown < listed and f"and {listed - shown} more" in text, f"many: {shown} of {listed}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        silences(folder)
+        ends(folder)
+        losses(folder)
+        many(folder)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
