@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 enum {
-    WINDOW_DEFAULT = 4 << 20,
+    WINDOW_DEFAULT = 8 << 20,
     TOTAL_DEFAULT = 48 << 20,
     CONNECTIONS_DEFAULT = 16384,
 };
@@ -180,14 +180,23 @@ static int put_counters(struct engine *e, struct err *err)
         const char *name;
         uint64_t value;
     } counters[] = {
-        { "tcp.segments", c->pool.segments },   { "tcp.duplicates", c->pool.duplicates },
-        { "tcp.reordered", c->pool.reordered }, { "tcp.late", c->pool.late },
-        { "tcp.holes", c->pool.holes },         { "tcp.hole_bytes", c->pool.hole_bytes },
-        { "tcp.restarts", c->pool.restarts },   { "tcp.foreign_segments", c->foreign_segments },
-        { "udp.datagrams", c->datagrams },      { "udp.foreign_datagrams", c->foreign_datagrams },
-        { "flow.evicted", c->evicted },         { "flow.headers_cut", c->headers_cut },
-        { "rpc.calls", p->call_messages },      { "rpc.replies", p->reply_messages },
-        { "rpc.opaque_calls", p->opaque },      { "rpc.partial", p->partial },
+        { "tcp.segments", c->pool.segments },
+        { "tcp.duplicates", c->pool.duplicates },
+        { "tcp.reordered", c->pool.reordered },
+        { "tcp.late", c->pool.late },
+        { "tcp.holes", c->pool.holes },
+        { "tcp.hole_bytes", c->pool.hole_bytes },
+        { "tcp.restarts", c->pool.restarts },
+        { "tcp.strays", c->pool.strays },
+        { "tcp.foreign_segments", c->foreign_segments },
+        { "udp.datagrams", c->datagrams },
+        { "udp.foreign_datagrams", c->foreign_datagrams },
+        { "flow.evicted", c->evicted },
+        { "flow.headers_cut", c->headers_cut },
+        { "rpc.calls", p->call_messages },
+        { "rpc.replies", p->reply_messages },
+        { "rpc.opaque_calls", p->opaque },
+        { "rpc.partial", p->partial },
         { "rpc.malformed", p->malformed },
     };
     int rc = link_counters(e->seen ? e->seen : e->link, put_link_counter, e, err);
@@ -233,7 +242,7 @@ static void forget_totals(struct engine *e)
     e->first_time = e->latest_time = 0;
     link_counters_reset(e->seen ? e->seen : e->link);
     c->pool.segments = c->pool.duplicates = c->pool.reordered = c->pool.late = 0;
-    c->pool.holes = c->pool.hole_bytes = c->pool.restarts = 0;
+    c->pool.holes = c->pool.hole_bytes = c->pool.restarts = c->pool.strays = 0;
     c->foreign_segments = c->foreign_datagrams = c->datagrams = c->evicted = c->headers_cut = 0;
     p->operations = p->call_messages = p->reply_messages = p->repeats = p->problems = 0;
     p->opaque = p->partial = p->malformed = p->provisional = 0;

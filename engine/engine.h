@@ -22,7 +22,7 @@ struct rpc_auth;
 
 /* All zeros: the defaults. */
 struct engine_options {
-    uint32_t stream_window;  /* out-of-order bytes a direction; default 4 MiB */
+    uint32_t stream_window;  /* out-of-order bytes a direction; default 8 MiB */
     uint32_t total_window;   /* of all streams; default 48 MiB */
     uint32_t connections;    /* at once; default 16384, least recently used evicted */
     uint32_t pending;        /* calls waiting for replies; default 65536 */

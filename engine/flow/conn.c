@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "flow/conn.h"
+#include "flow/conn_parts.h"
 #include "base/digest.h"
 #include "base/pack.h"
 #include "flow/plausible.h"
@@ -9,36 +9,10 @@
 #include <stdlib.h>
 
 enum {
-    TCP_HEADER = 20,
     UDP_HEADER = 8,
-    TCP_FIN = 1,
-    TCP_SYN = 2,
-    TCP_RST = 4,
-    TCP_ACK = 16,
     SWEEP_SEGMENTS = 64,
-    LATE_SYN_BYTES = 64 << 10, /* a new connection's numbers lie above, RFC 6528 s3 */
-    RECORD_MARK = 4,
 };
 static const int64_t SWEEP_SPAN = 10000000; /* ns */
-
-struct key { /* no padding */
-    uint8_t address[2][16];
-    uint16_t port[2];
-    uint8_t transport, version;
-    uint16_t zero;
-};
-
-struct conn {
-    struct flow flow;
-    struct key key;
-    uint64_t hash;
-    uint32_t newer, older; /* slots */
-    bool rpc;
-    bool holed;  /* in conns->holed */
-    bool syn[2]; /* |isn| of this side was seen */
-    uint32_t isn[2];
-    struct stream stream[]; /* two, for TCP only; [side] has what |side| sends */
-};
 
 /* Every packet asks for this: IPv4 gets by with three multiplications. */
 static uint64_t key_hash(const struct key *key)
@@ -106,7 +80,7 @@ void conns_learn_port(struct conns *c, uint16_t port)
         c->ports[port / 8] |= (uint8_t)(1 << port % 8);
 }
 
-static bool port_known(const struct conns *c, uint16_t port)
+bool conns_port_known(const struct conns *c, uint16_t port)
 {
     return c->ports[port / 8] >> port % 8 & 1;
 }
@@ -152,7 +126,7 @@ static int evict_oldest(struct conns *c, const struct frame *frame, struct err *
 
     if (x->flow.transport == IPPROTO_TCP && x->rpc)
         for (int side = 0; rc == 0 && side < 2; side++)
-            rc = stream_flush(&x->stream[side], &c->pool, true, frame->number, frame->time, err);
+            rc = stream_finish(&x->stream[side], &c->pool, frame->number, frame->time, err);
     if (rc == 0 && x->flow.id)
         rc = c->host.problem(c->host.ctx, PROBLEM_EVICTED, &x->flow, 0, frame->number, frame->time,
                              0, err);
@@ -198,8 +172,8 @@ static struct conn *conn_place(struct conns *c, const struct flow *flow, const s
 }
 
 /* The connection of these endpoints, made if need be; |side|: which of them is the source. */
-static struct conn *conn_get(struct conns *c, const struct frame *frame, const struct ip_payload *p,
-                             const uint16_t port[2], uint8_t *side, uint32_t *slot, struct err *err)
+struct conn *conn_get(struct conns *c, const struct frame *frame, const struct ip_payload *p,
+                      const uint16_t port[2], uint8_t *side, uint32_t *slot, struct err *err)
 {
     unsigned len = address_len(&p->source);
     int order;
@@ -249,11 +223,11 @@ static struct conn *conn_get(struct conns *c, const struct frame *frame, const s
         err_set(err, ERR_SYSTEM, "out of memory for connections");
         return NULL;
     }
-    x->rpc = port_known(c, port[0]) || port_known(c, port[1]);
+    x->rpc = conns_port_known(c, port[0]) || conns_port_known(c, port[1]);
     return x;
 }
 
-static int note_holed(struct conns *c, struct conn *x, uint32_t slot, struct err *err)
+int conn_note_holed(struct conns *c, struct conn *x, uint32_t slot, struct err *err)
 {
     if (c->holed_count == c->holed_cap) {
         uint32_t cap = c->holed_cap ? c->holed_cap * 2 : 64;
@@ -302,7 +276,7 @@ static int relieve(struct conns *c, const struct frame *frame, struct err *err)
             !(framer_trim(&x->stream[0].framer) + framer_trim(&x->stream[1].framer)))
             continue;
         for (int side = 0; rc == 0 && side < 2; side++) {
-            rc = stream_flush(&x->stream[side], &c->pool, true, frame->number, frame->time, err);
+            rc = stream_finish(&x->stream[side], &c->pool, frame->number, frame->time, err);
             framer_trim(&x->stream[side].framer);
         }
         c->evicted++;
@@ -311,120 +285,6 @@ static int relieve(struct conns *c, const struct frame *frame, struct err *err)
                                  frame->time, 0, err);
     }
     return rc;
-}
-
-/* Another connection between the same ports: everything begins again. */
-static int conn_renew(struct conns *c, struct conn *x, const struct frame *frame, struct err *err)
-{
-    int rc = 0;
-
-    for (int side = 0; rc == 0 && side < 2; side++) {
-        rc = stream_flush(&x->stream[side], &c->pool, true, frame->number, frame->time, err);
-        x->syn[side] = false;
-        x->stream[side].alone = true;
-    }
-    x->flow.id = 0;
-    x->flow.birth = frame->number;
-    x->flow.birth_time = frame->time;
-    return rc;
-}
-
-static int tcp_syn(struct conns *c, struct conn *x, uint8_t side, uint32_t seq, bool answer,
-                   const struct frame *frame, struct err *err)
-{
-    int rc = 0;
-
-    if (x->syn[side] && x->isn[side] == seq)
-        return 0; /* sent again, or late */
-    if (!x->syn[side] && x->stream[side].started &&
-        x->stream[side].next - (seq + 1) <= LATE_SYN_BYTES) {
-        x->syn[side] = true; /* captured behind what it began */
-        x->isn[side] = seq;
-        return 0;
-    }
-    /* an answer belongs to the SYN seen just before, unless this side has sent already */
-    if ((x->stream[side].started || x->syn[side] || (!answer && x->stream[!side].started)) &&
-        (rc = conn_renew(c, x, frame, err)) < 0)
-        return rc;
-    x->syn[side] = true;
-    x->isn[side] = seq;
-    return stream_start(&x->stream[side], &c->pool, seq + 1, false, frame->number, frame->time,
-                        err);
-}
-
-static int tcp(struct conns *c, const struct frame *frame, const struct ip_payload *p,
-               struct err *err)
-{
-    const uint8_t *h = p->data;
-    uint32_t header, seq, wire_len, cap_len, slot;
-    uint16_t port[2];
-    uint8_t side, flags;
-    struct stream *s, *peer;
-    struct conn *x;
-    int rc;
-
-    if (p->cap_len < TCP_HEADER || (header = (uint32_t)(h[12] >> 4) * 4) < TCP_HEADER ||
-        header > p->wire_len) {
-        c->headers_cut++;
-        return 0;
-    }
-    port[0] = load_be16(h);
-    port[1] = load_be16(h + 2);
-    seq = load_be32(h + 4);
-    flags = h[13];
-    wire_len = p->wire_len - header;
-    cap_len = p->cap_len > header ? p->cap_len - header : 0;
-    x = conn_get(c, frame, p, port, &side, &slot, err);
-    if (!x)
-        return -err->code;
-    if (!x->rpc) {
-        const uint8_t *data = h + header;
-        if (cap_len > RECORD_MARK && (data[0] & 0x80) &&
-            rpc_looks_like(data + RECORD_MARK, cap_len - RECORD_MARK,
-                           load_be32(data) & 0x7fffffff) == 1) {
-            x->rpc = true;
-            conns_learn_port(c, port[1]);
-        } else {
-            x->rpc = port_known(c, port[0]) || port_known(c, port[1]);
-        }
-        if (!x->rpc) {
-            c->foreign_segments++;
-            return 0;
-        }
-    }
-    s = &x->stream[side];
-    peer = &x->stream[!side];
-    peer->alone = false;
-    if (flags & TCP_SYN) {
-        if ((rc = tcp_syn(c, x, side, seq, flags & TCP_ACK, frame, err)) < 0)
-            return rc;
-        seq++;
-        if ((flags & TCP_ACK) && !peer->started && /* the SYN itself was not captured */
-            (rc = stream_start(peer, &c->pool, load_be32(h + 8), false, frame->number, frame->time,
-                               err)) < 0)
-            return rc;
-    }
-    if (flags & TCP_ACK)
-        stream_ack(peer, load_be32(h + 8));
-    if (flags & TCP_RST) {
-        /* some put a text into it: not part of the stream */
-        for (int i = 0; i < 2; i++)
-            if ((rc = stream_flush(&x->stream[i], &c->pool, true, frame->number, frame->time,
-                                   err)) < 0)
-                return rc;
-        return 0;
-    }
-    s->arrivals++;
-    peer->arrivals++;
-    if (wire_len) {
-        rc = stream_segment(s, &c->pool, seq, h + header, cap_len, wire_len, frame->number,
-                            frame->time, err);
-        if (rc < 0)
-            return rc;
-        if (s->queue && !x->holed && (rc = note_holed(c, x, slot, err)) < 0)
-            return rc;
-    }
-    return 0;
 }
 
 static int udp(struct conns *c, const struct frame *frame, const struct ip_payload *p,
@@ -458,7 +318,7 @@ static int udp(struct conns *c, const struct frame *frame, const struct ip_paylo
     m.cap_len = p->cap_len - UDP_HEADER < m.wire_len ? p->cap_len - UDP_HEADER : m.wire_len;
     if (m.cap_len < m.wire_len)
         m.flags = SIGHTING_PARTIAL | SIGHTING_CUT;
-    known = port_known(c, port[0]) || port_known(c, port[1]);
+    known = conns_port_known(c, port[0]) || conns_port_known(c, port[1]);
     kind = rpc_looks_like(m.data, m.cap_len, m.wire_len);
     if (!kind && !known) {
         c->foreign_datagrams++;
@@ -470,7 +330,7 @@ static int udp(struct conns *c, const struct frame *frame, const struct ip_paylo
     m.flow = &x->flow;
     if (kind == 1 && !known)
         conns_learn_port(c, port[1]);
-    if (kind == 1 || (kind == 2 && port_known(c, port[0])) ||
+    if (kind == 1 || (kind == 2 && conns_port_known(c, port[0])) ||
         (kind == 2 && c->host.expects(c->host.ctx, &x->flow, m.side, load_be32(m.data))))
         return c->host.message(c->host.ctx, &m, err);
     if (!known) {
@@ -491,7 +351,7 @@ int conns_payload(struct conns *c, const struct frame *frame, const struct ip_pa
     if (payload->protocol == IPPROTO_UDP) {
         rc = udp(c, frame, payload, err);
     } else {
-        rc = tcp(c, frame, payload, err);
+        rc = conn_tcp(c, frame, payload, err);
     }
     c->unswept++;
     if (rc == 0 && c->pool.framing > c->pool.total)
@@ -507,7 +367,7 @@ int conns_end(struct conns *c, uint64_t frame, int64_t time, struct err *err)
     for (uint32_t slot = c->oldest; rc == 0 && slot != TABLE_NONE; slot = c->conns[slot]->newer) {
         struct conn *x = c->conns[slot];
         for (int side = 0; rc == 0 && x->flow.transport == IPPROTO_TCP && side < 2; side++)
-            rc = stream_flush(&x->stream[side], &c->pool, true, frame, time, err);
+            rc = stream_finish(&x->stream[side], &c->pool, frame, time, err);
     }
     return rc;
 }
@@ -516,7 +376,8 @@ int conns_end(struct conns *c, uint64_t frame, int64_t time, struct err *err)
 #define CONN_PLAIN(step)                                                                           \
     step(flow.address) step(flow.port) step(flow.transport) step(flow.server) step(flow.id)        \
         step(flow.birth) step(flow.birth_time) step(key) step(hash) step(rpc) step(holed)          \
-            step(syn) step(isn)
+            step(syn) step(isn) step(begin.side) step(begin.isn) step(begin.frame)                 \
+                step(begin.time)
 #define CONNS_PLAIN(step) step(pool.clock) step(swept) step(unswept) step(ports)
 
 int conns_save(const struct conns *c, struct buf *out)
@@ -558,12 +419,13 @@ int conns_restore(struct conns *c, struct unpack *in, struct err *err)
         x->rpc = plain.rpc;
         memcpy(x->syn, plain.syn, sizeof(x->syn));
         memcpy(x->isn, plain.isn, sizeof(x->isn));
+        x->begin = plain.begin;
         if (x->flow.transport != IPPROTO_TCP)
             continue;
         if (stream_restore(&x->stream[0], &c->pool, in) < 0 ||
             stream_restore(&x->stream[1], &c->pool, in) < 0)
             break;
-        if (plain.holed && note_holed(c, x, slot, err) < 0)
+        if (plain.holed && conn_note_holed(c, x, slot, err) < 0)
             return -ERR_SYSTEM;
     }
     return in->failed ? err_set(err, ERR_INPUT, "the state carried over is damaged") : 0;

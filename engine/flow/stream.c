@@ -5,21 +5,17 @@
 
 #include <stdlib.h>
 
-enum { SEGMENT_LEAST = 512 };
+enum {
+    LATE_AT_JOIN = 256 << 10, /* bytes: the first segments seen need not be in order */
+    LONE = 256 << 10,         /* bytes: one segment this far behind a hole may be a stray */
+    FAR_BELOW = 1 << 20,      /* bytes: hardly sent again */
+};
 
 void stream_init(struct stream *s, const struct message_host *host, struct flow *flow, uint8_t side)
 {
     memset(s, 0, sizeof(*s));
     framer_init(&s->framer, host, flow, side, true);
     s->alone = true;
-}
-
-static uint32_t segment_memory(const struct segment *g)
-{
-    uint32_t len = (uint32_t)sizeof(*g) + g->cap_len;
-
-    /* small ones count for more than they are: so few fit that walking along them takes no time */
-    return len > SEGMENT_LEAST ? len : SEGMENT_LEAST;
 }
 
 static void dequeue(struct stream *s, struct stream_pool *pool)
@@ -29,26 +25,33 @@ static void dequeue(struct stream *s, struct stream_pool *pool)
     s->queue = g->next;
     if (!g->next)
         s->last = NULL;
+    if (s->hint == g)
+        s->hint = NULL;
     s->queued -= segment_memory(g);
     pool->queued -= segment_memory(g);
     free(g);
-    s->hole_since = pool->clock;
+    s->advanced = pool->clock;
 }
 
 void stream_free(struct stream *s, struct stream_pool *pool)
 {
     while (s->queue)
         dequeue(s, pool);
+    elsewhere_free(&s->elsewhere, pool);
     framer_free(&s->framer);
 }
 
 /* Delivers what of a segment lies at or behind s->next, which it must reach. */
-static int deliver(struct stream *s, uint32_t seq, const uint8_t *data, uint32_t cap_len,
-                   uint32_t wire_len, uint64_t frame, int64_t time, struct err *err)
+static int deliver(struct stream *s, struct stream_pool *pool, uint32_t seq, const uint8_t *data,
+                   uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time,
+                   struct err *err)
 {
     uint32_t old = s->next - seq;
     int rc = 0;
 
+    s->advanced = pool->clock;
+    s->ended = false;
+    elsewhere_see(&s->elsewhere, seq, data, cap_len);
     if (old < cap_len)
         rc = framer_data(&s->framer, data + old, cap_len - old, frame, time, err);
     if (rc == 0 && wire_len > cap_len)
@@ -69,19 +72,20 @@ static int drain(struct stream *s, struct stream_pool *pool, struct err *err)
         if (g->next && g->next->seq - g->seq < wire_len) /* another copy was cut later */
             wire_len = g->next->seq - g->seq;
         if ((int32_t)(g->seq + wire_len - s->next) > 0)
-            rc = deliver(s, g->seq, g->data, g->cap_len, wire_len, g->frame, g->time, err);
+            rc = deliver(s, pool, g->seq, g->data, g->cap_len, wire_len, g->frame, g->time, err);
         dequeue(s, pool);
     }
     return rc;
 }
 
-static void remember_late(struct stream *s, uint32_t from, uint32_t to)
+static void remember_late(struct stream *s, uint32_t from, uint32_t to, bool joined)
 {
     unsigned i = s->late_count < STREAM_LATE_HOLES ? s->late_count++ : STREAM_LATE_HOLES - 1;
 
     memmove(s->late + 1, s->late, i * sizeof(s->late[0]));
     s->late[0].from = from;
     s->late[0].to = to;
+    s->late[0].joined = joined;
 }
 
 /* Gives up the hole before the queue's first segment. */
@@ -93,7 +97,7 @@ static int give_up(struct stream *s, struct stream_pool *pool, uint64_t frame, i
 
     pool->holes++;
     pool->hole_bytes += len;
-    remember_late(s, s->next, s->queue->seq);
+    remember_late(s, s->next, s->queue->seq, false);
     rc = s->framer.host->problem(s->framer.host->ctx, PROBLEM_HOLE, s->framer.flow, s->framer.side,
                                  frame, time, len, err);
     if (rc == 0)
@@ -122,13 +126,14 @@ int stream_start(struct stream *s, struct stream_pool *pool, uint32_t seq, bool 
     int rc = stream_flush(s, pool, true, frame, time, err);
 
     s->started = true;
-    s->acked = false;
-    s->stale = 0;
+    s->acked = s->ack_far = s->ended = s->moved = false;
+    s->elsewhere.seen_count = 0;
+    s->advanced = pool->clock;
     s->next = seq;
     s->framer.lost = lost;
     s->late_count = 0;
-    if (lost) /* the first segments seen need not be in order */
-        remember_late(s, seq - (256 << 10), seq);
+    if (lost)
+        remember_late(s, seq - LATE_AT_JOIN, seq, true);
     return rc;
 }
 
@@ -142,11 +147,12 @@ int stream_sweep(struct stream *s, struct stream_pool *pool, uint64_t frame, int
     if (s->arrivals - s->turned_at >= STREAM_GRACE_SEGMENTS ||
         pool->clock - s->turned >= STREAM_GRACE) {
         s->ack_aged = s->ack_before;
-        s->ack_before = s->alone ? s->last->seq : s->acked ? s->ack : s->next;
+        s->ack_before = s->acked ? s->ack : s->next;
         s->turned = pool->clock;
         s->turned_at = s->arrivals;
     }
-    if (pool->clock - s->hole_since > STREAM_HOLE_AGE)
+    if (pool->clock - s->advanced > (s->alone ? STREAM_ALONE_AGE : STREAM_HOLE_AGE) &&
+        !(s->queue == s->last && s->queue->seq - s->next > LONE))
         rc = give_up(s, pool, frame, time, err);
     while (rc == 0 && s->queue && (int32_t)(s->ack_aged - s->queue->seq) >= 0)
         rc = give_up(s, pool, frame, time, err);
@@ -158,21 +164,19 @@ static int queue_piece(struct stream *s, struct stream_pool *pool, struct segmen
                        uint32_t seq, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
                        uint64_t frame, int64_t time, struct err *err)
 {
-    struct segment *g = malloc(sizeof(*g) + cap_len);
+    struct segment *g = segment_new(seq, data, cap_len, wire_len, frame, time);
 
     if (!g)
         return err_set(err, ERR_SYSTEM, "out of memory");
-    *g = (struct segment){ *at, seq, cap_len, wire_len, frame, time };
-    if (cap_len)
-        memcpy(g->data, data, cap_len);
+    g->next = *at;
     if (!s->queue) {
-        s->hole_since = s->turned = pool->clock;
+        s->advanced = s->turned = pool->clock;
         s->turned_at = s->arrivals;
         s->ack_before = s->ack_aged = s->next;
     }
     if (!*at)
         s->last = g;
-    *at = g;
+    *at = s->hint = g;
     s->queued += segment_memory(g);
     pool->queued += segment_memory(g);
     return 0;
@@ -190,6 +194,9 @@ static int enqueue(struct stream *s, struct stream_pool *pool, uint32_t seq, con
 
     if (s->queue && (int32_t)(seq - (s->last->seq + s->last->cap_len)) >= 0)
         at = &s->last->next;
+    else if (s->hint && (int32_t)(seq - s->hint->seq) > 0 &&
+             (int32_t)(seq - (s->hint->seq + s->hint->cap_len)) >= 0)
+        at = &s->hint->next;
     while (rc == 0) {
         while (*at && (int32_t)((*at)->seq + (*at)->cap_len - from) <= 0 &&
                (int32_t)((*at)->seq - from) < 0)
@@ -222,62 +229,126 @@ static int enqueue(struct stream *s, struct stream_pool *pool, uint32_t seq, con
     return rc;
 }
 
+/* The given-up hole that a segment lies in, or -1. */
+static int late_hole(const struct stream *s, uint32_t seq, uint32_t wire_len)
+{
+    for (int i = 0; i < s->late_count; i++)
+        if ((int32_t)(seq - s->late[i].from) >= 0 && (int32_t)(seq + wire_len - s->late[i].to) <= 0)
+            return i;
+    return -1;
+}
+
 /* A segment whose bytes lie before s->next: those of a hole that was given up may hold whole
  * messages all the same. */
 static int late(struct stream *s, struct stream_pool *pool, uint32_t seq, const uint8_t *data,
                 uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time, struct err *err)
 {
     struct framer alone;
-    int rc;
+    int rc, i = late_hole(s, seq, wire_len);
+    uint32_t from;
 
-    for (unsigned i = 0; i < s->late_count; i++) {
-        uint32_t from = s->late[i].from, to = s->late[i].to;
-        if ((int32_t)(seq - from) < 0 || (int32_t)(seq + wire_len - to) > 0)
-            continue;
-        /* what is left of the hole before and behind; the part behind first */
-        s->late[i].from = seq + wire_len;
-        if (seq != from)
-            remember_late(s, from, seq);
-        pool->late++;
-        framer_init(&alone, s->framer.host, s->framer.flow, s->framer.side, true);
-        rc = framer_data(&alone, data, cap_len, frame, time, err);
-        if (rc == 0 && wire_len > cap_len)
-            rc = framer_gap(&alone, wire_len - cap_len, SIGHTING_CUT, frame, time, err);
-        if (rc == 0)
-            rc = framer_end(&alone, frame, time, err);
-        framer_free(&alone);
-        return rc;
+    if (i < 0) {
+        pool->duplicates++;
+        return 0;
     }
-    pool->duplicates++;
-    return 0;
+    /* what is left of the hole before and behind; the part behind first */
+    from = s->late[i].from;
+    s->late[i].from = seq + wire_len;
+    if (seq != from)
+        remember_late(s, from, seq, s->late[i].joined);
+    pool->late++;
+    framer_init(&alone, s->framer.host, s->framer.flow, s->framer.side, true);
+    rc = framer_data(&alone, data, cap_len, frame, time, err);
+    if (rc == 0 && wire_len > cap_len)
+        rc = framer_gap(&alone, wire_len - cap_len, SIGHTING_CUT, frame, time, err);
+    if (rc == 0)
+        rc = framer_end(&alone, frame, time, err);
+    framer_free(&alone);
+    return rc;
 }
 
-int stream_segment(struct stream *s, struct stream_pool *pool, uint32_t seq, const uint8_t *data,
-                   uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time,
-                   struct err *err)
+/* Keeps a segment aside that does not continue the stream: 1; 0: it is not such a segment. */
+static int aside(struct stream *s, struct stream_pool *pool, const struct segment *plain,
+                 const uint8_t *data, struct err *err)
 {
-    int32_t ahead;
+    struct elsewhere *e = &s->elsewhere;
+    int32_t ahead = (int32_t)(plain->seq - s->next);
+    bool keep = stream_far(s, plain->seq), sure = false;
+    int hole;
+
+    if (!keep && ahead < 0) {
+        hole = late_hole(s, plain->seq, plain->wire_len);
+        if (hole >= 0 && !s->late[hole].joined)
+            return 0;
+        switch (elsewhere_judge(e, plain->seq, data, plain->cap_len,
+                                pool->clock - s->advanced > ELSEWHERE_SILENCE)) {
+        case ELSEWHERE_COPY:
+            break;
+        case ELSEWHERE_OTHER:
+            keep = sure = true;
+            break;
+        case ELSEWHERE_UNKNOWN:
+            keep = elsewhere_continues(e, plain->seq) || (hole < 0 && ahead < -FAR_BELOW);
+            break;
+        }
+    } else if (!keep) { /* one that has begun below the stream's end grows past it */
+        keep = elsewhere_continues(e, plain->seq) && (ahead > 0 || e->sure);
+    }
+    if (!keep)
+        return 0;
+    if (elsewhere_keep(e, pool, plain, data, sure) < 0)
+        return err_set(err, ERR_SYSTEM, "out of memory");
+    if (e->count && (s->ended || e->sure >= ELSEWHERE_SURE || e->count >= ELSEWHERE_MANY))
+        s->moved = true;
+    return 1;
+}
+
+/* Drops what is kept behind the hole where bytes that are in place say otherwise: it never reached
+ * the receiver. */
+static void drop_contradicted(struct stream *s, struct stream_pool *pool, uint32_t seq,
+                              const uint8_t *data, uint32_t cap_len)
+{
+    struct segment **at = &s->queue, *g, *before = NULL;
+
+    while ((g = *at) && (int32_t)(seq + cap_len - g->seq) > 0) {
+        uint32_t skip = g->seq - seq, n = cap_len - skip;
+        if (!memcmp(data + skip, g->data, n < g->cap_len ? n : g->cap_len)) {
+            before = g;
+            at = &g->next;
+            continue;
+        }
+        *at = g->next;
+        if (!g->next)
+            s->last = before;
+        if (s->hint == g)
+            s->hint = NULL;
+        s->queued -= segment_memory(g);
+        pool->queued -= segment_memory(g);
+        pool->strays++;
+        free(g);
+    }
+}
+
+/* A segment of a stream that was started. */
+static int place(struct stream *s, struct stream_pool *pool, uint32_t seq, const uint8_t *data,
+                 uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time, struct err *err)
+{
+    int32_t ahead = (int32_t)(seq - s->next);
     int rc;
 
-    pool->segments++;
-    if (!s->started && (rc = stream_start(s, pool, seq, true, frame, time, err)) < 0)
-        return rc;
-    ahead = (int32_t)(seq - s->next);
-    if (ahead < -STREAM_FAR || ahead > STREAM_FAR || s->stale >= STREAM_STALE_SEGMENTS) {
-        pool->restarts++;
-        if ((rc = stream_start(s, pool, seq, true, frame, time, err)) < 0)
-            return rc;
-        ahead = 0;
+    if (ahead || s->elsewhere.count) {
+        struct segment plain = { NULL, seq, cap_len, wire_len, frame, time };
+        if ((rc = aside(s, pool, &plain, data, err)))
+            return rc < 0 ? rc : 0;
     }
-    if (ahead < 0 && (int32_t)(seq + wire_len - s->next) <= 0) {
-        /* a keep-alive repeats one byte; a run of old data far back is a connection whose
-         * beginning was not captured */
-        s->stale = ahead < -(1 << 20) ? s->stale + 1 : 0;
+    if (ahead < 0 && (int32_t)(seq + wire_len - s->next) <= 0)
         return late(s, pool, seq, data, cap_len, wire_len, frame, time, err);
+    if (ahead <= 0) { /* it goes on here */
+        elsewhere_forget(&s->elsewhere, pool);
+        drop_contradicted(s, pool, seq, data, cap_len);
+        if (!s->queue)
+            return deliver(s, pool, seq, data, cap_len, wire_len, frame, time, err);
     }
-    s->stale = 0;
-    if (ahead <= 0 && !s->queue)
-        return deliver(s, seq, data, cap_len, wire_len, frame, time, err);
     if (ahead < 0) { /* these were delivered */
         uint32_t old = (uint32_t)-ahead;
         seq += old;
@@ -289,58 +360,80 @@ int stream_segment(struct stream *s, struct stream_pool *pool, uint32_t seq, con
     return rc < 0 ? rc : drain(s, pool, err);
 }
 
+int stream_segment(struct stream *s, struct stream_pool *pool, uint32_t seq, const uint8_t *data,
+                   uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time,
+                   struct err *err)
+{
+    int rc;
+
+    pool->segments++;
+    if (!s->started && (rc = stream_start(s, pool, seq, true, frame, time, err)) < 0)
+        return rc;
+    return place(s, pool, seq, data, cap_len, wire_len, frame, time, err);
+}
+
+int stream_move(struct stream *s, struct stream_pool *pool, const uint32_t *seq, uint64_t frame,
+                int64_t time, struct err *err)
+{
+    uint32_t from;
+    struct segment *g = elsewhere_take(&s->elsewhere, pool, &from), *next;
+    int rc = 0;
+
+    if (g || seq)
+        rc = stream_start(s, pool, seq ? *seq : from, !seq, frame, time, err);
+    for (; g; g = next) {
+        next = g->next;
+        if (rc == 0)
+            rc = place(s, pool, g->seq, g->data, g->cap_len, g->wire_len, g->frame, g->time, err);
+        free(g);
+    }
+    return rc;
+}
+
+int stream_finish(struct stream *s, struct stream_pool *pool, uint64_t frame, int64_t time,
+                  struct err *err)
+{
+    int rc = stream_flush(s, pool, true, frame, time, err);
+
+    if (rc == 0 &&
+        s->elsewhere.count > (s->ended ? 0 : 1)) { /* nothing says that they are strays */
+        rc = stream_move(s, pool, NULL, frame, time, err);
+        if (rc == 0)
+            rc = stream_flush(s, pool, true, frame, time, err);
+    }
+    elsewhere_forget(&s->elsewhere, pool);
+    return rc;
+}
+
 #define STREAM_PLAIN(step)                                                                         \
-    step(started) step(acked) step(alone) step(stale) step(next) step(ack) step(hole_since)        \
-        step(ack_before) step(ack_aged) step(turned) step(arrivals) step(turned_at) step(late)     \
-            step(late_count)
+    step(started) step(acked) step(alone) step(ended) step(ack_far) step(next) step(ack)           \
+        step(advanced) step(ack_before) step(ack_aged) step(turned) step(arrivals) step(turned_at) \
+            step(late) step(late_count)
 
 int stream_save(const struct stream *s, struct buf *out)
 {
-    uint32_t count = 0;
     int bad = 0;
 
 #define SAVE(field) bad |= pack_value(out, s->field);
     STREAM_PLAIN(SAVE)
-    for (const struct segment *g = s->queue; g; g = g->next)
-        count++;
-    bad |= pack_value(out, count);
-    for (const struct segment *g = s->queue; g; g = g->next) {
-        bad |= pack_value(out, g->seq) | pack_value(out, g->wire_len);
-        bad |= pack_value(out, g->frame) | pack_value(out, g->time);
-        bad |= pack_bytes(out, g->data, g->cap_len);
-    }
+    bad |= segments_save(s->queue, out) | elsewhere_save(&s->elsewhere, out);
     return bad ? -ERR_SYSTEM : framer_save(&s->framer, out);
 }
 
 int stream_restore(struct stream *s, struct stream_pool *pool, struct unpack *in)
 {
-    struct segment **at = &s->queue, g;
-    struct bytes data;
+    uint64_t memory = 0;
     uint32_t count;
+    int rc;
 
 #define RESTORE(field) unpack_value(in, s->field);
     STREAM_PLAIN(RESTORE)
-    unpack_value(in, count);
     if (s->late_count > STREAM_LATE_HOLES)
         in->failed = true;
-    while (!in->failed && count--) {
-        unpack_value(in, g.seq);
-        unpack_value(in, g.wire_len);
-        unpack_value(in, g.frame);
-        unpack_value(in, g.time);
-        data = unpack_bytes(in);
-        if (in->failed || data.len > g.wire_len)
-            break;
-        if (!(*at = malloc(sizeof(g) + data.len)))
-            return -ERR_SYSTEM;
-        g.next = NULL;
-        g.cap_len = data.len;
-        **at = g;
-        memcpy((*at)->data, data.data, data.len);
-        s->queued += segment_memory(*at);
-        pool->queued += segment_memory(*at);
-        s->last = *at;
-        at = &(*at)->next;
-    }
-    return in->failed ? -ERR_INPUT : framer_restore(&s->framer, in);
+    rc = segments_restore(&s->queue, &s->last, &count, &memory, in);
+    s->queued = (uint32_t)memory;
+    pool->queued += memory;
+    if (rc == 0)
+        rc = elsewhere_restore(&s->elsewhere, pool, in);
+    return rc < 0 ? rc : framer_restore(&s->framer, in);
 }

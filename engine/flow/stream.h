@@ -2,57 +2,63 @@
 /* engine/flow/stream.h
  *
  * One direction of one TCP connection, turned from segments into bytes for its framer.
- * Bytes come out once, in order; a byte that arrives twice keeps its first value.
+ * Bytes come out once, in order.  A byte that arrives twice keeps its first value, unless a segment
+ * that continues the stream contradicts what was kept behind a hole.
  *
- * A hole (bytes that a later segment lies behind) is given up when the peer has acknowledged
- * past it and a little grace is over (captures are out of order too), when the window is
- * full, when it is STREAM_HOLE_AGE old, and at the stream's end.
+ * A hole (bytes that a later segment lies behind) is given up when the peer has acknowledged past
+ * it and a little grace is over (captures are out of order too), when the window is full, and at
+ * the stream's end.  Without such an acknowledgement its bytes are still to be sent again.  So it
+ * is given up by its age only when the stream has stood still for so long that no sender would try
+ * again: STREAM_HOLE_AGE, or STREAM_ALONE_AGE when nothing of the peer is captured.
+ *
+ * A segment that does not continue the stream is kept aside (elsewhere.h): |moved| is set when it
+ * turns out that the stream goes on there, and then the connection starts it again (stream_move).
  *
  * Memory: at most the window's bytes of segments that wait behind a hole, each counted as 512 at
- * least.
+ * least, and those kept aside.
  */
 #ifndef NFSDIGEST_FLOW_STREAM_H
 #define NFSDIGEST_FLOW_STREAM_H
 
+#include "flow/elsewhere.h"
 #include "flow/framer.h"
 
 enum {
     STREAM_GRACE_SEGMENTS = 64, /* of the connection, once or twice after the acknowledgement */
-    STREAM_STALE_SEGMENTS = 8,  /* so many in a row from elsewhere are another connection */
     STREAM_FAR = 16 << 20,      /* bytes: no sender is this far from what was seen */
     STREAM_LATE_HOLES = 4,      /* given up, remembered for segments that come after all */
 };
-#define STREAM_GRACE INT64_C(50000000)       /* ns, once or twice after it */
-#define STREAM_HOLE_AGE INT64_C(30000000000) /* ns without any */
-
-struct segment {
-    struct segment *next;
-    uint32_t seq, cap_len, wire_len;
-    uint64_t frame;
-    int64_t time;
-    uint8_t data[];
-};
+#define STREAM_GRACE INT64_C(50000000)         /* ns, once or twice after it */
+#define STREAM_HOLE_AGE INT64_C(1000000000000) /* ns; Linux gives a connection up after 924 s */
+#define STREAM_ALONE_AGE                                                                           \
+    INT64_C(120000000000) /* ns between two tries, at most: RFC 6298 s2.5 asks                     \
+                             for 60 s or more, Linux has 120 s */
 
 struct stream {
     struct framer framer;
-    bool started; /* |next| is valid */
-    bool acked;   /* |ack| is valid */
-    bool alone;   /* nothing of the other direction was captured so far */
-    uint8_t stale;
+    bool started;          /* |next| is valid */
+    bool acked;            /* |ack| is valid */
+    bool alone;            /* nothing of the other direction was captured so far */
+    bool ended;            /* a RST or FIN came, and nothing continued the stream since */
+    bool moved;            /* it goes on elsewhere */
+    bool ack_far;          /* the peer acknowledges what is far from the stream */
     uint32_t next;         /* sequence number of the first byte not yet delivered */
     uint32_t ack;          /* highest one that the peer has sent */
     struct segment *queue; /* by sequence number, behind a hole; captured bytes don't overlap */
     struct segment *last;  /* of the queue */
+    struct segment *hint;  /* of the queue, where a segment was put last; NULL: nowhere */
     uint32_t queued;       /* bytes of memory in |queue| */
-    int64_t hole_since;    /* clock when the queue was last empty */
+    int64_t advanced;      /* clock when bytes came out last, or the queue was last empty */
     uint32_t ack_before;   /* |ack| at the last turn of the grace period, */
     uint32_t ack_aged;     /* and at the one before: what lies behind this is given up */
     int64_t turned;        /* clock of that turn */
     uint32_t arrivals, turned_at; /* segments of the connection, in all and at that turn */
     struct {
         uint32_t from, to;
+        uint32_t joined; /* a boolean: no hole, but what may come behind the first segment seen */
     } late[STREAM_LATE_HOLES];
     uint8_t late_count;
+    struct elsewhere elsewhere;
 };
 
 /* What the streams of one engine share. */
@@ -62,7 +68,7 @@ struct stream_pool {
     uint64_t framing;       /* bytes that their framers have allocated */
     int64_t clock;          /* latest frame time seen */
     /* counters: */
-    uint64_t segments, duplicates, reordered, holes, hole_bytes, late, restarts;
+    uint64_t segments, duplicates, reordered, holes, hole_bytes, late, restarts, strays;
 };
 
 void stream_init(struct stream *s, const struct message_host *host, struct flow *flow,
@@ -79,14 +85,29 @@ int stream_segment(struct stream *s, struct stream_pool *pool, uint32_t seq, con
                    uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time,
                    struct err *err);
 
+/* Whether a sequence number is too far from the stream to be one of its. */
+static inline bool stream_far(const struct stream *s, uint32_t seq)
+{
+    return s->started && seq - s->next + STREAM_FAR > 2 * STREAM_FAR;
+}
+
 /* The peer's acknowledgement. */
 static inline void stream_ack(struct stream *s, uint32_t ack)
 {
-    if (!s->acked || (int32_t)(ack - s->ack) > 0) {
+    s->ack_far = stream_far(s, ack);
+    if (elsewhere_acked(&s->elsewhere, ack) && (s->ack_far || s->elsewhere.sure))
+        s->moved = true;
+    if (!s->ack_far && (!s->acked || (int32_t)(ack - s->ack) > 0)) {
         s->ack = ack;
         s->acked = true;
     }
 }
+
+/* Ends the stream where it was, and starts it where it has moved to: at |seq|, the connection's
+ * first byte, or if that is NULL, at the segments that are kept aside, if there are any. They
+ * follow. */
+int stream_move(struct stream *s, struct stream_pool *pool, const uint32_t *seq, uint64_t frame,
+                int64_t time, struct err *err);
 
 /* Gives up the hole if it is time to; |frame|, |time|: where that is noticed. */
 int stream_sweep(struct stream *s, struct stream_pool *pool, uint64_t frame, int64_t time,
@@ -95,6 +116,11 @@ int stream_sweep(struct stream *s, struct stream_pool *pool, uint64_t frame, int
 /* Gives up all holes and delivers what is queued; |end|: the message being read, too. */
 int stream_flush(struct stream *s, struct stream_pool *pool, bool end, uint64_t frame, int64_t time,
                  struct err *err);
+
+/* No more comes: what is kept aside is delivered, too, when there is more than one segment of it.
+ */
+int stream_finish(struct stream *s, struct stream_pool *pool, uint64_t frame, int64_t time,
+                  struct err *err);
 
 int stream_save(const struct stream *s, struct buf *out);
 int stream_restore(struct stream *s, struct stream_pool *pool, struct unpack *in);

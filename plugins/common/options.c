@@ -16,7 +16,7 @@ static const struct option common[] = {
       "let Wireshark remove the headers in front of TCP and UDP", AT(decap_wireshark), true },
     { "port", OPTION_PORT, "N", "a further port that carries RPC; may be given several times" },
     { "stream-window", OPTION_SIZE, "BYTES",
-      "out-of-order data kept for a direction of a connection (4M)", AT(engine.stream_window),
+      "out-of-order data kept for a direction of a connection (8M)", AT(engine.stream_window),
       STREAM_WINDOW_MIN },
     { "total-window", OPTION_SIZE, "BYTES", "out-of-order data kept for all connections (48M)",
       AT(engine.total_window), STREAM_WINDOW_MIN },

@@ -200,7 +200,7 @@ void engine_arg_table(struct engine_args *to, struct arg table[ENGINE_ARG_COUNT]
           set_ports, to },
         { 0, "window", "SIZE",
           "TCP data kept out of order in one direction of a\n"
-          "connection (4M)",
+          "connection (8M)",
           set_size32, &o->stream_window },
         { 0, "total-window", "SIZE", "the same of all connections (48M)", set_size32,
           &o->total_window },

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/conn_parts.h
+ *
+ * What the parts of the connections share: the table (conn.c) and TCP's segments (conn_tcp.c).
+ */
+#ifndef NFSDIGEST_FLOW_CONN_PARTS_H
+#define NFSDIGEST_FLOW_CONN_PARTS_H
+
+#include "flow/conn.h"
+
+struct key { /* no padding */
+    uint8_t address[2][16];
+    uint16_t port[2];
+    uint8_t transport, version;
+    uint16_t zero;
+};
+
+struct conn {
+    struct flow flow;
+    struct key key;
+    uint64_t hash;
+    uint32_t newer, older; /* slots */
+    bool rpc;
+    bool holed;  /* in conns->holed */
+    bool syn[2]; /* |isn| of this side was seen */
+    uint32_t isn[2];
+    struct {          /* a SYN that may begin another connection: what follows must say so */
+        bool side[2]; /* |isn| of this side is known */
+        uint32_t isn[2];
+        uint64_t frame;
+        int64_t time;
+    } begin;
+    struct stream stream[]; /* two, for TCP only; [side] has what |side| sends */
+};
+
+bool conns_port_known(const struct conns *c, uint16_t port);
+
+/* The connection of these endpoints, made if need be; |side|: which of them is the source. */
+struct conn *conn_get(struct conns *c, const struct frame *frame, const struct ip_payload *p,
+                      const uint16_t port[2], uint8_t *side, uint32_t *slot, struct err *err);
+
+/* The connection has a hole, which is to be swept. */
+int conn_note_holed(struct conns *c, struct conn *x, uint32_t slot, struct err *err);
+
+/* A TCP segment.
+ *
+ * A RST or SYN is believed as a receiver would (RFC 9293 s3.10.7.4, RFC 5961 s3 and s4), and as a
+ * receiver can't be asked, by what follows: a RST whose number is near the stream's says only that
+ * the next segment that does not continue it begins another connection.  A SYN amid a connection
+ * begins another when its answer, or its first bytes, come.  Whatever continues the streams refutes
+ * both. */
+int conn_tcp(struct conns *c, const struct frame *frame, const struct ip_payload *p,
+             struct err *err);
+
+#endif

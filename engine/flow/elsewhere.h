@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/elsewhere.h
+ *
+ * Segments that do not continue their stream.  Either the receiver ignored them (RFC 9293 s3.4: it
+ * takes what lies in its window), or they begin another connection between the same ports whose SYN
+ * was not captured.  They are kept aside until what follows says which:
+ *
+ *  - The stream goes on where it was: they were strays.
+ *  - The peer acknowledges them, or ELSEWHERE_MANY come in a row, or the stream has ended before
+ *    them (a RST, a FIN): the stream has moved there.
+ *
+ * A segment far from the stream (STREAM_FAR) is elsewhere by its number.  One below it is a copy or
+ * sent again, unless its bytes tell: they are not those that the segment at this number had, or
+ * they begin a message where none began and the stream has been silent for longer than copies take.
+ * Two such segments say that the stream has moved.
+ *
+ * Memory: ELSEWHERE_MANY segments, counted with those of the stream's pool; when that is full, they
+ * go.
+ */
+#ifndef NFSDIGEST_FLOW_ELSEWHERE_H
+#define NFSDIGEST_FLOW_ELSEWHERE_H
+
+#include "flow/segment.h"
+
+#include <stdbool.h>
+
+enum {
+    ELSEWHERE_MANY = 8,
+    ELSEWHERE_SURE = 2,       /* segments whose bytes tell */
+    ELSEWHERE_NEAR = 1 << 20, /* bytes: those kept aside are that close to each other */
+    ELSEWHERE_SEEN = 32,      /* segments of the stream whose first bytes are remembered */
+    ELSEWHERE_HEAD = 8,       /* so many */
+};
+#define ELSEWHERE_SILENCE INT64_C(10000000) /* ns; copies of a frame come sooner */
+
+struct elsewhere {
+    struct segment *first, *last; /* kept aside, as they came */
+    uint32_t count;
+    uint32_t from, to; /* their lowest number, and the one behind the highest */
+    uint32_t sure;     /* how many of them have bytes that tell */
+    uint32_t seen_count, seen_at;
+    uint32_t seen_seq[ELSEWHERE_SEEN];
+    uint8_t seen_head[ELSEWHERE_SEEN][ELSEWHERE_HEAD];
+};
+
+struct stream_pool;
+
+/* A segment of the stream itself. */
+static inline void elsewhere_see(struct elsewhere *e, uint32_t seq, const uint8_t *data,
+                                 uint32_t cap_len)
+{
+    if (cap_len < ELSEWHERE_HEAD)
+        return;
+    e->seen_at = (e->seen_at + 1) % ELSEWHERE_SEEN;
+    e->seen_seq[e->seen_at] = seq;
+    memcpy(e->seen_head[e->seen_at], data, ELSEWHERE_HEAD);
+    if (e->seen_count < ELSEWHERE_SEEN)
+        e->seen_count++;
+}
+
+enum elsewhere_verdict { ELSEWHERE_COPY, ELSEWHERE_UNKNOWN, ELSEWHERE_OTHER };
+
+/* What the bytes of a segment below the stream's end tell; |silent|: for ELSEWHERE_SILENCE. */
+enum elsewhere_verdict elsewhere_judge(const struct elsewhere *e, uint32_t seq, const uint8_t *data,
+                                       uint32_t cap_len, bool silent);
+
+/* Whether the segment continues those kept aside. */
+static inline bool elsewhere_continues(const struct elsewhere *e, uint32_t seq)
+{
+    return e->count && seq == e->to;
+}
+
+/* Whether the peer's acknowledgement is one of what is kept aside. */
+static inline bool elsewhere_acked(const struct elsewhere *e, uint32_t ack)
+{
+    return e->count && (int32_t)(ack - e->from) > 0 && (int32_t)(ack - e->to) <= 0;
+}
+
+/* Keeps a segment aside; those that it is far from are strays. 0 or -ERR_SYSTEM. */
+int elsewhere_keep(struct elsewhere *e, struct stream_pool *pool, const struct segment *plain,
+                   const uint8_t *data, bool sure);
+
+/* Those kept aside are strays. */
+void elsewhere_forget(struct elsewhere *e, struct stream_pool *pool);
+
+/* Takes the list of those kept aside, which is the caller's to put in place and free; the bytes
+ * remembered of the stream go. */
+struct segment *elsewhere_take(struct elsewhere *e, struct stream_pool *pool, uint32_t *from);
+
+void elsewhere_free(struct elsewhere *e, struct stream_pool *pool);
+
+int elsewhere_save(const struct elsewhere *e, struct buf *out);
+int elsewhere_restore(struct elsewhere *e, struct stream_pool *pool, struct unpack *in);
+
+#endif
