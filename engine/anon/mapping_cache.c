@@ -15,21 +15,29 @@ void number_cache_put(struct number_cache *c, uint64_t in, uint64_t out)
     set->out[0] = out;
 }
 
+/* A usual handle and its pseudonym lie in one line of the processor's cache: fetching it is most of
+ * what a look-up costs. */
+enum { LINE = 64 };
+
 static uint32_t place_size(uint32_t max)
 {
-    return (uint32_t)(sizeof(struct bytes_place) + 2 * max + 7) & ~7u;
+    return (uint32_t)(sizeof(struct bytes_place) + 2 * max + LINE - 1) & ~(LINE - 1u);
 }
 
 size_t bytes_cache_size(uint32_t sets, uint32_t max)
 {
-    return (size_t)sets * CACHE_WAYS * (sizeof(uint32_t) + place_size(max));
+    return (size_t)sets * CACHE_WAYS * (sizeof(uint32_t) + place_size(max)) + LINE;
 }
 
 void bytes_cache_init(struct bytes_cache *c, void *memory, uint32_t sets, uint32_t max)
 {
     memset(c, 0, sizeof(*c));
     c->tags = memory;
-    c->places = memory ? (uint8_t *)memory + (size_t)sets * CACHE_WAYS * sizeof(uint32_t) : NULL;
+    if (memory) {
+        uintptr_t places = (uintptr_t)(c->tags + (size_t)sets * CACHE_WAYS);
+
+        c->places = (uint8_t *)((places + LINE - 1) & ~(uintptr_t)(LINE - 1));
+    }
     c->set_mask = sets - 1;
     c->max = max;
     c->place_size = place_size(max);
@@ -68,7 +76,7 @@ bool bytes_cache_get(const struct bytes_cache *c, uint8_t kind, const uint8_t *k
         if (c->tags[i] != tag || place->kind != kind || place->len != len ||
             memcmp(place->bytes, key, len) != 0)
             continue;
-        *out = (struct bytes){ place->bytes + c->max, place->out_len };
+        *out = (struct bytes){ place->bytes + len, place->out_len };
         return true;
     }
     return false;
@@ -95,5 +103,5 @@ void bytes_cache_put(struct bytes_cache *c, uint8_t kind, const uint8_t *key, ui
     place->len = (uint8_t)len;
     place->out_len = (uint8_t)value->len;
     memcpy(place->bytes, key, len);
-    memcpy(place->bytes + c->max, value->data, value->len);
+    memcpy(place->bytes + len, value->data, value->len);
 }

@@ -53,7 +53,7 @@ enum { BYTES_CACHE_MAX = 64 }; /* of keys and values */
 
 struct bytes_place {
     uint8_t kind, len, out_len;
-    uint8_t bytes[]; /* key, value */
+    uint8_t bytes[]; /* key, and behind it the value */
 };
 
 struct bytes_cache {

@@ -75,13 +75,42 @@ int pcapng_begin(struct pcapng_writer *w, output_writer *write, void *ctx, uint1
     return bad ? no_memory(err) : pcapng_flush(w, err);
 }
 
+static int write_behind(void *ctx, void *data, size_t len, struct err *err)
+{
+    struct pcapng_writer *w = ctx;
+
+    (void)data;
+    (void)len;
+    return w->write(w->ctx, w->behind.data, w->behind.len, err);
+}
+
+/* Gives the full buffer to the thread when that has written the one before. */
+static int hand_over(struct pcapng_writer *w, struct err *err)
+{
+    static const uint8_t token;
+    const struct iovec item = { (void *)&token, sizeof(token) };
+    struct buf full = w->out;
+
+    if (!w->thread && !(w->thread = queue_new(write_behind, w, err)))
+        return -err->code;
+    if (queue_drain(w->thread, err) < 0)
+        return -err->code;
+    w->out = w->behind;
+    w->out.len = 0;
+    w->behind = full;
+    if (queue_put(w->thread, &item, 1, err) < 0)
+        return -err->code;
+    queue_submit(w->thread);
+    return 0;
+}
+
 uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, uint32_t cap_len, uint32_t wire_len,
                        struct err *err)
 {
     uint32_t padded = (cap_len + 3) & ~3u, total = PACKET_HEAD + padded + 4;
     uint8_t *p;
 
-    if (w->out.len >= PCAPNG_BUFFER && pcapng_flush(w, err) < 0)
+    if (w->out.len >= PCAPNG_BUFFER && hand_over(w, err) < 0)
         return NULL;
     if (w->out.cap - w->out.len < total && buf_reserve(&w->out, total) < 0) {
         no_memory(err);
@@ -103,8 +132,10 @@ uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, uint32_t cap_len, 
 
 int pcapng_flush(struct pcapng_writer *w, struct err *err)
 {
-    int rc = w->out.len ? w->write(w->ctx, w->out.data, w->out.len, err) : 0;
+    int rc = w->thread ? queue_drain(w->thread, err) : 0;
 
+    if (rc == 0 && w->out.len)
+        rc = w->write(w->ctx, w->out.data, w->out.len, err);
     w->out.len = 0;
     return rc;
 }
@@ -123,5 +154,7 @@ int pcapng_end(struct pcapng_writer *w, int64_t time, const char *comment, struc
 
 void pcapng_free(struct pcapng_writer *w)
 {
+    queue_free(w->thread);
+    buf_free(&w->behind);
     buf_free(&w->out);
 }

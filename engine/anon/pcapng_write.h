@@ -6,13 +6,17 @@
  * end an interface statistics block with a comment.  The end block's absence means that the file
  * was cut.
  *
- * Memory: PCAPNG_BUFFER bytes and one packet.
+ * Full buffers are written by a thread of their own, one at a time, while the next one is filled:
+ * an error of |write| comes with a later call, at the latest with pcapng_flush or pcapng_end.
+ *
+ * Memory: twice PCAPNG_BUFFER bytes and one packet.
  */
 #ifndef NFSDIGEST_ANON_PCAPNG_WRITE_H
 #define NFSDIGEST_ANON_PCAPNG_WRITE_H
 
 #include "base/bytes.h"
 #include "base/output.h"
+#include "base/queue.h"
 
 enum { PCAPNG_BUFFER = 1 << 20 };
 
@@ -20,9 +24,12 @@ struct pcapng_writer {
     output_writer *write;
     void *ctx;
     struct buf out;
+    struct buf behind;    /* full, with the thread until |thread| is drained */
+    struct queue *thread; /* from the first full buffer on */
 };
 
-/* Puts the head; |link_type| is the interface's LINKTYPE_ value. */
+/* |w| is all zeros, and stays where it is.  Puts the head; |link_type| is the interface's LINKTYPE_
+ * value. */
 int pcapng_begin(struct pcapng_writer *w, output_writer *write, void *ctx, uint16_t link_type,
                  const char *comment, struct err *err);
 
@@ -31,6 +38,7 @@ int pcapng_begin(struct pcapng_writer *w, output_writer *write, void *ctx, uint1
 uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, uint32_t cap_len, uint32_t wire_len,
                        struct err *err);
 
+/* Returns when all of it is written. */
 int pcapng_flush(struct pcapng_writer *w, struct err *err);
 
 /* |time|: of the last packet. */

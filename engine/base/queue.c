@@ -160,10 +160,15 @@ int queue_put(struct queue *q, const struct iovec *pieces, int count, struct err
     return 0;
 }
 
-int queue_drain(struct queue *q, struct err *err)
+void queue_submit(struct queue *q)
 {
     if (q->ring[q->filling].len)
         submit(q);
+}
+
+int queue_drain(struct queue *q, struct err *err)
+{
+    queue_submit(q);
     pthread_mutex_lock(&q->lock);
     while (q->full)
         pthread_cond_wait(&q->changed, &q->lock);

@@ -28,6 +28,10 @@ struct queue *queue_new(queue_consume *consume, void *ctx, struct err *err);
 /* Queues one item, made of |count| pieces; waits while the queue is full. */
 int queue_put(struct queue *queue, const struct iovec *pieces, int count, struct err *err);
 
+/* Lets the consumer begin with what was queued, without waiting for more of it or for the consumer.
+ */
+void queue_submit(struct queue *queue);
+
 /* Returns when the consumer has had all items: until the next one it does nothing. */
 int queue_drain(struct queue *queue, struct err *err);
 
