@@ -182,6 +182,10 @@ class Rows:
             return
         if self.fields.length_stays(self.policy, place) and a[body] != b[body]:
             self.differ("length", "%s, %s: %s, not %s", where, body, b[body], a[body])
+        if a[body] is None or b[body] is None:  # cut within the header
+            if a[body] is not b[body]:
+                self.differ("length", "%s, %s: %s, not %s", where, body, b[body], a[body])
+            return
         # headers: of calls they have the client's name in them
         header = [row[side + "_length"] - row[body] for row in (a, b)]
         if header[0] != header[1] and side == "reply":
