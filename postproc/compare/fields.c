@@ -21,9 +21,7 @@ static bool is_volatile(const struct place *place)
 
 static bool is_access_time(const struct place *place)
 {
-    const char *name = strrchr(place->path, '.');
-
-    return name && strcmp(name, ".atime") == 0;
+    return place->stamp == STAMP_ATIME;
 }
 
 static bool is_about_data(const struct place *place)
@@ -98,9 +96,7 @@ uint32_t fields_object(struct fields *f, const struct place *place)
 
 static bool holds_verifier(struct fields *f, const struct place *place)
 {
-    const char *name = strrchr(place->path, '.');
-
-    return name && strcmp(name, ".ctime") != 0 && f->p->states[fields_object(f, place)].verifier;
+    return place->stamp != STAMP_CTIME && f->p->states[fields_object(f, place)].verifier;
 }
 
 /* |ref|, |sut|: NULL where there is none. */

@@ -188,6 +188,7 @@ static int compare_pair(struct pairs *p, struct err *err)
         if (result < 0)
             return result;
     }
+    before_note(p);
     return sync_after(p, f.status_equal, f.data_equal, err);
 }
 

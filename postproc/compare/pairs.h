@@ -41,6 +41,12 @@ struct pair {
     bool compared[WHOSE_MAX];
 };
 
+/* The times that a server told last of an object; |at|: when, in its capture; INT64_MAX: none that
+ * are still those of the object.  |changed|: when it was changed last; INT64_MIN: never. */
+struct told_times {
+    int64_t mtime, ctime, at, changed;
+};
+
 /* What a pair of objects is known to be. */
 struct object_state {
     uint8_t lost;      /* 1 << UNSYNC_ATTRIBUTES, 1 << UNSYNC_DATA */
@@ -59,6 +65,7 @@ struct object_state {
     uint64_t start, end;      /* bytes that are not the same */
     int64_t change[SIDES][2]; /* call and reply of the last change of both; 0: none */
     int64_t times[2][SIDES];  /* atime, mtime that clients set last */
+    struct told_times told[SIDES];
 };
 
 struct found; /* found.c */
@@ -254,6 +261,20 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
 
 /* Row of the object that a field speaks of, or 0. */
 uint32_t fields_object(struct fields *f, const struct place *place);
+
+/* --- before.c: times from before an operation, which a client keeps for those that it knows */
+
+enum before_kind {
+    BEFORE_ANY,  /* nobody can say */
+    BEFORE_KEPT, /* those that the server told last */
+    BEFORE_OWN,  /* those of the operation itself: it looked too late */
+};
+/* What a time from before is on each side.  |is_now|: by the clocks it may be of the request, which
+ * counts where nothing was told of the object before. */
+void before_judge(struct fields *f, const struct item *ref, const struct item *sut,
+                  const bool is_now[SIDES], enum before_kind kind[SIDES]);
+/* After a pair, or an operation of one side: what the servers told. */
+void before_note(struct pairs *p);
 
 /* --- times.c */
 

@@ -105,6 +105,19 @@ static uint64_t chain_of(const struct visit *visit)
     return hash ^ (hash >> 32);
 }
 
+static uint8_t stamp_of(const struct place *place)
+{
+    static const char *const names[] = {
+        [STAMP_ATIME] = ".atime", [STAMP_MTIME] = ".mtime", [STAMP_CTIME] = ".ctime"
+    };
+    const char *name = strrchr(place->path, '.');
+
+    for (uint8_t i = STAMP_ATIME; place->is_time && name && i <= STAMP_CTIME; i++)
+        if (strcmp(name, names[i]) == 0)
+            return i;
+    return STAMP_NONE;
+}
+
 static void note_surroundings(struct place *place, const struct visit *visit)
 {
     enum {
@@ -131,6 +144,7 @@ static void note_surroundings(struct place *place, const struct visit *visit)
                        : role & ROLE_ATTRIBUTES_NEW     ? OF_NEW_OBJECT
                                                         : OF_ENTRY;
     }
+    place->stamp = stamp_of(place);
     place->seen = true;
 }
 

@@ -12,6 +12,8 @@
 #include "digest/effect.h"
 #include "wire/walk.h"
 
+enum stamp { STAMP_NONE, STAMP_ATIME, STAMP_MTIME, STAMP_CTIME };
+
 struct place_counts {
     uint64_t equal, different, withheld, ignored;
 };
@@ -31,6 +33,7 @@ struct place {
     bool in_list;
     bool of_before; /* wcc_attr */
     bool has_whose;
+    uint8_t stamp; /* enum stamp: which time of a file */
     uint8_t whose; /* enum whose: of which object it is an attribute */
     struct place_counts n;
 };

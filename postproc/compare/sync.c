@@ -21,6 +21,9 @@ int sync_open(struct pairs *p, struct err *err)
     p->states = calloc(p->objects.count + 1, sizeof(*p->states));
     if (!p->states)
         return err_set(err, ERR_SYSTEM, "out of memory for objects");
+    for (uint32_t row = 0; row <= p->objects.count; row++)
+        for (int side = 0; side < SIDES; side++)
+            p->states[row].told[side] = (struct told_times){ 0, 0, INT64_MAX, INT64_MIN };
     if (tables_prepare(db, "SELECT id, ifnull(type, 0) FROM main.object", &stmt, err) < 0)
         return -err->code;
     while ((result = db_row(db, stmt, err)) > 0) {

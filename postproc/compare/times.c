@@ -15,11 +15,10 @@ static bool is_client_time(struct fields *f, const struct item *ref, const struc
 {
     const struct compare_side *sides = f->p->c->side;
     uint32_t row = fields_object(f, ref->place);
-    const char *name = strrchr(ref->place->path, '.');
-    int which = !name || !row                 ? -1
-                : strcmp(name, ".atime") == 0 ? 0
-                : strcmp(name, ".mtime") == 0 ? 1
-                                              : -1;
+    int which = !row                               ? -1
+                : ref->place->stamp == STAMP_ATIME ? 0
+                : ref->place->stamp == STAMP_MTIME ? 1
+                                                   : -1;
     const uint64_t values[SIDES] = { ref->value, sut->value };
 
     if (which < 0 || !(f->p->states[row].set & 1 << which))
@@ -91,8 +90,20 @@ int times_equal(struct fields *f, const struct compare_rule *rule, const struct 
     int64_t errors = plus(plus(step, s[REF].clock_error), s[SUT].clock_error);
     int64_t amount = rule->amount < INT64_MAX ? (int64_t)rule->amount : INT64_MAX;
     int64_t slack = plus(errors, amount), tight = plus(errors, CLOSE_NS), carried;
+    enum before_kind kind[SIDES] = { BEFORE_ANY, BEFORE_ANY };
     bool now[SIDES], before[SIDES];
 
+    if (ref->place->of_before) {
+        now[REF] = is_of_request(f, REF, a, tight);
+        now[SUT] = is_of_request(f, SUT, b, tight);
+        before_judge(f, ref, sut, now, kind);
+        if ((kind[REF] == BEFORE_OWN) != (kind[SUT] == BEFORE_OWN)) {
+            snprintf(what, COMPARE_TEXT_MAX, "%s",
+                     kind[REF] == BEFORE_OWN ? "ref of this request, sut earlier"
+                                             : "sut of this request, ref earlier");
+            return 0;
+        }
+    }
     if (a == b || (step > 1 && a / step == b / step) || is_client_time(f, ref, sut))
         return 1;
     /* where one server took longer over the same requests, the other's clock tells */
@@ -103,6 +114,10 @@ int times_equal(struct fields *f, const struct compare_rule *rule, const struct 
     now[SUT] = is_of_request(f, SUT, b, tight);
     if ((now[REF] && now[SUT]) || is_of_change(f, ref, sut, tight))
         return 1;
+    if (ref->place->of_before) /* what was told before it is not of it, whatever clocks say */
+        for (int side = 0; side < SIDES; side++)
+            now[side] =
+                kind[side] != BEFORE_KEPT && is_of_request(f, side, side == REF ? a : b, errors);
     before[REF] = a < plus(plus(s[REF].first_time, s[REF].clock_offset), -tight);
     before[SUT] = b < plus(plus(s[SUT].first_time, s[SUT].clock_offset), -tight);
     snprintf(what, COMPARE_TEXT_MAX, "%s",

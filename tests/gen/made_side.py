@@ -33,7 +33,7 @@ def before(size, mtime, ctime):
     return u64(size) + nfstime(mtime) + nfstime(ctime)
 
 
-def wcc(old, new):
+def wcc_data(old, new):
     """wcc_data of what |before| and |attributes| give; None: not there."""
     return (some(old) if old else u32(0)) + (some(new) if new else u32(0))
 

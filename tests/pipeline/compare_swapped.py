@@ -22,7 +22,7 @@ import model_world  # noqa: E402
 import mutate  # noqa: E402
 from comparing import check, failures, run  # noqa: E402
 from injection import batches  # noqa: E402
-from made_side import ROOT, Side, attributes, wcc  # noqa: E402
+from made_side import ROOT, Side, attributes  # noqa: E402
 from messages import *  # noqa: E402,F403
 
 CAPTURES = pathlib.Path(os.environ["CAPTURES"])

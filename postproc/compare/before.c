@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/before.c
+ *
+ * Times from before an operation (wcc_attr, RFC 1813 s2.6).  A client goes on with what it has
+ * cached when they are those that it knows.  A server that looks too late tells the operation's own
+ * time, and the client cannot notice that somebody else changed the object.  That shows without a
+ * clock: the time is the same as after the operation, while on the other side it is not.
+ */
+#include "compare/pairs.h"
+
+/* Servers may take times from a clock that moves this seldom, so that two changes have the same one
+ * (Linux: a tick, of 100 in a second at least). */
+enum { TICK_NS = 10000000 };
+
+static uint32_t row_of(const struct pairs *p, int side, enum whose whose)
+{
+    const struct effect *e = &p->pair.half[side].effect;
+    uint32_t object = whose == OF_NEW_OBJECT ? e->new_object
+                      : whose == OF_PARENT2  ? e->parent2
+                                             : e->object;
+
+    return whose == OF_ENTRY ? 0 : matched_row(&p->objects, side, object);
+}
+
+static const int64_t *told_of(const struct told_times *told, enum stamp stamp)
+{
+    return stamp == STAMP_MTIME ? &told->mtime : &told->ctime;
+}
+
+/* The time of the same object after the operation, or NULL. */
+static const struct item *find_after(const struct half *half, const struct place *before)
+{
+    const struct body *b = &half->result;
+
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct place *place = b->items[i].place;
+
+        if (place->stamp == before->stamp && place->has_whose && place->whose == before->whose &&
+            !place->of_before)
+            return &b->items[i];
+    }
+    return NULL;
+}
+
+/* Whether the object may have been changed by what was asked before, at the same tick of the
+ * server's clock as now. */
+static bool may_be_of_last_change(const struct fields *f, int side, const struct told_times *told)
+{
+    int64_t call = f->p->pair.half[side].call_time;
+    int64_t step = f->p->c->side[side].granularity + TICK_NS;
+
+    return told->changed != INT64_MIN && (told->changed >= call || call - told->changed <= step);
+}
+
+static bool sets_out_to_change(const struct effect *e, enum whose whose)
+{
+    return (whose == OF_PARENT2 ? e->name2_role : e->object_role | e->name_role) & ROLE_MODIFIES;
+}
+
+static enum before_kind judge(struct fields *f, int side, const struct item *before, bool is_now,
+                              int64_t moved_here, int64_t moved_there)
+{
+    const struct half *half = &f->p->pair.half[side];
+    uint32_t row = row_of(f->p, side, (enum whose)before->place->whose);
+    const struct told_times *told = &f->p->states[row].told[side];
+    bool is_known = row && told->at <= half->call_time;
+    bool is_set = half->effect.asked.bits & ASKED_TIMES && before->place->stamp == STAMP_MTIME;
+
+    if (is_known && *told_of(told, (enum stamp)before->place->stamp) == (int64_t)before->value)
+        return BEFORE_KEPT;
+    if (moved_here || !half->effect.succeeded ||
+        !sets_out_to_change(&half->effect, (enum whose)before->place->whose))
+        return BEFORE_ANY;
+    if (is_known)
+        return moved_there ? BEFORE_OWN : BEFORE_ANY;
+    return is_now && !is_set && moved_there > f->p->c->side[side].granularity + TICK_NS &&
+                   !may_be_of_last_change(f, side, told)
+               ? BEFORE_OWN
+               : BEFORE_ANY;
+}
+
+void before_judge(struct fields *f, const struct item *ref, const struct item *sut,
+                  const bool is_now[SIDES], enum before_kind kind[SIDES])
+{
+    const struct item *before[SIDES] = { ref, sut };
+    int64_t moved[SIDES];
+
+    kind[REF] = kind[SUT] = BEFORE_ANY;
+    /* in the order of the comparison, what was told last may not be what is told before */
+    if (f->p->pair.other_last || sync_attributes(f->p, (enum whose)ref->place->whose) ||
+        (ref->place->stamp == STAMP_MTIME && f->p->states[fields_object(f, ref->place)].verifier))
+        return;
+    for (int side = 0; side < SIDES; side++) {
+        const struct item *after = find_after(&f->p->pair.half[side], before[side]->place);
+
+        if (!after)
+            return;
+        moved[side] = (int64_t)(after->value - before[side]->value);
+    }
+    for (int side = 0; side < SIDES; side++)
+        kind[side] = judge(f, side, before[side], is_now[side], moved[side], moved[!side]);
+}
+
+static void forget(struct pairs *p, int side, enum whose whose)
+{
+    const struct half *half = &p->pair.half[side];
+    struct told_times *told = &p->states[row_of(p, side, whose)].told[side];
+
+    told->at = INT64_MAX;
+    told->changed = half->answered ? half->reply_time : half->call_time;
+}
+
+static void note_side(struct pairs *p, int side)
+{
+    const struct half *half = &p->pair.half[side];
+    const struct effect *e = &half->effect;
+    const struct body *b = &half->result;
+
+    if ((e->object_role | e->name_role) & ROLE_MODIFIES)
+        forget(p, side, OF_OBJECT);
+    if (e->name2_role & ROLE_MODIFIES)
+        forget(p, side, OF_PARENT2);
+    if ((e->name_role | e->name2_role) & (ROLE_BINDS | ROLE_REMOVES))
+        forget(p, side, OF_NEW_OBJECT);
+    if (!half->answered || !b->places)
+        return;
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct place *place = b->items[i].place;
+        struct told_times *told;
+        uint32_t row;
+
+        if (place->stamp < STAMP_MTIME || place->of_before || place->in_list || !place->has_whose)
+            continue;
+        row = row_of(p, side, (enum whose)place->whose);
+        if (!row)
+            continue;
+        told = &p->states[row].told[side];
+        if (place->stamp == STAMP_MTIME)
+            told->mtime = (int64_t)b->items[i].value;
+        else
+            told->ctime = (int64_t)b->items[i].value;
+        told->at = half->reply_time;
+    }
+}
+
+void before_note(struct pairs *p)
+{
+    for (int side = 0; side < SIDES; side++)
+        if (p->pair.half[side].effect.id)
+            note_side(p, side);
+}
