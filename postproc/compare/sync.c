@@ -273,7 +273,9 @@ static int lose(struct pairs *p, const struct effect *e, enum withheld_reason re
     bool named = e->name_role && e->roles & ROLE_PARENT;
 
     p->states[row].because = p->states[row2].because = (uint8_t)reason;
-    p->states[sync_object(p, OF_NEW_OBJECT)].because = (uint8_t)reason;
+    for (int side = 0; side < SIDES; side++) /* one side alone may have made it */
+        p->states[matched_row(&p->objects, side, p->pair.half[side].effect.new_object)].because =
+            (uint8_t)reason;
     if (e->object_role & ROLE_MODIFIES || (named && e->name_role & ROLE_MODIFIES)) {
         if (reason == WITHHELD_CONFLICT && lose_attributes(p, row, reason, err) < 0)
             return -err->code;
