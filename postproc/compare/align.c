@@ -6,6 +6,7 @@
  */
 #include "compare/align.h"
 #include "compare/align_anchor.h"
+#include "compare/align_late.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,8 +149,10 @@ struct align_windows {
     const struct align *align;
     struct window side[2];
     uint64_t *keys[2];
-    int32_t *match;
+    int32_t *match, *passed; /* of side 0: indexes in side 1, in its order and out of it */
+    int32_t *passed_back;    /* of side 1 */
     struct align_anchors *anchors;
+    struct align_late *late;
     struct err *err;
 };
 
@@ -174,7 +177,31 @@ static void drop(struct window *w, uint32_t n)
     memmove(w->elements, w->elements + n, w->count * sizeof(*w->elements));
 }
 
-/* Puts the first |a| and |b| elements out, as |match| has them. */
+/* Drops the first |n|, but for those that are paired with one behind the first |other|. */
+static void drop_but(struct window *w, uint32_t n, const int32_t *passed, uint32_t other)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (passed[i] >= (int32_t)other)
+            w->elements[kept++] = w->elements[i];
+    memmove(w->elements + kept, w->elements + n, (w->count - n) * sizeof(*w->elements));
+    w->count -= n - kept;
+}
+
+/* Those without a counterpart, up to |end|. */
+static int put_alone(struct align_windows *r, uint32_t *j, uint32_t end)
+{
+    int result = 0;
+
+    for (; result == 0 && *j < end; ++*j)
+        if (r->passed_back[*j] < 0)
+            result = r->align->put(r->align->ctx, NULL, &r->side[1].elements[*j], r->err);
+    return result;
+}
+
+/* Puts the first |a| and |b| elements out, as |match| and |passed| have them; those of a pair of
+ * which only one is among them stay. */
 static int put_first(struct align_windows *r, uint32_t a, uint32_t b)
 {
     const struct align_element *ref = r->side[0].elements, *sut = r->side[1].elements;
@@ -182,20 +209,41 @@ static int put_first(struct align_windows *r, uint32_t a, uint32_t b)
     int result = 0;
 
     for (; result == 0 && i < a; i++) {
-        if (r->match[i] < 0 || (uint32_t)r->match[i] >= b) {
-            result = r->align->put(r->align->ctx, &ref[i], NULL, r->err);
-            continue;
+        const struct align_element *other = NULL;
+
+        if (r->match[i] >= 0 && (uint32_t)r->match[i] < b) {
+            result = put_alone(r, &j, (uint32_t)r->match[i]);
+            other = &sut[j++];
+        } else if (r->passed[i] >= 0) {
+            if ((uint32_t)r->passed[i] >= b)
+                continue;
+            other = &sut[r->passed[i]];
         }
-        for (; result == 0 && j < (uint32_t)r->match[i]; j++)
-            result = r->align->put(r->align->ctx, NULL, &sut[j], r->err);
         if (result == 0)
-            result = r->align->put(r->align->ctx, &ref[i], &sut[j++], r->err);
+            result = r->align->put(r->align->ctx, &ref[i], other, r->err);
     }
-    for (; result == 0 && j < b; j++)
-        result = r->align->put(r->align->ctx, NULL, &sut[j], r->err);
-    drop(&r->side[0], a);
-    drop(&r->side[1], b);
+    if (result == 0)
+        result = put_alone(r, &j, b);
+    drop_but(&r->side[0], a, r->passed, b);
+    drop_but(&r->side[1], b, r->passed_back, a);
     return result;
+}
+
+/* What came out of order; it needs something that did not to have a place. */
+static void find_passed(struct align_windows *r, bool any)
+{
+    uint32_t n = r->side[0].count, m = r->side[1].count;
+
+    for (uint32_t j = 0; j < m; j++)
+        r->passed_back[j] = -1;
+    for (uint32_t i = 0; i < n; i++)
+        r->passed[i] = -1;
+    if (!any || !align_late_find(r->late, r->side[0].elements, n, r->side[1].elements, m, r->match,
+                                 r->passed))
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        if (r->passed[i] >= 0)
+            r->passed_back[r->passed[i]] = (int32_t)i;
 }
 
 static int64_t apart(int64_t a, int64_t b)
@@ -283,6 +331,7 @@ static int put_aligned(struct align_windows *r)
     result = align_between(r, n, m);
     if (result < 0)
         return result;
+    find_passed(r, result > 0);
     a = n - n / 4;
     b = m - m / 4;
     if (!all && result) {
@@ -327,7 +376,9 @@ struct align_windows *align_open(struct err *err)
 {
     struct align_windows *w = calloc(1, sizeof(*w));
     bool ok = w && (w->match = calloc(ALIGN_WINDOW, sizeof(int32_t))) &&
-              (w->anchors = align_anchors_new());
+              (w->passed = calloc(ALIGN_WINDOW, sizeof(int32_t))) &&
+              (w->passed_back = calloc(ALIGN_WINDOW, sizeof(int32_t))) &&
+              (w->anchors = align_anchors_new()) && (w->late = align_late_new());
 
     for (int side = 0; ok && side < 2; side++) {
         w->side[side].elements = calloc(ALIGN_WINDOW, sizeof(struct align_element));
@@ -349,6 +400,9 @@ void align_close(struct align_windows *w)
     }
     if (w) {
         free(w->match);
+        free(w->passed);
+        free(w->passed_back);
+        align_late_free(w->late);
         align_anchors_free(w->anchors);
     }
     free(w);

@@ -11,7 +11,8 @@
  * ALIGN_EDITS insertions and deletions would be needed: then those of the best way so far, and the
  * search begins anew behind it.  Like requests that are
  * clearly the closest in time are counterparts in any case: a longest alignment pairs others where
- * some were not captured.
+ * some were not captured.  What is left of requests that were under way together is paired in any
+ * order (align_late.h).
  *
  * Memory: ALIGN_WINDOW elements of each sequence, and at most 4 MiB for the search.
  */
@@ -36,12 +37,13 @@ struct align_element {
     int64_t time;                 /* of its call */
     uint32_t made;                /* object that it found or made; 0: none */
     int64_t state[CHANGE_STATES]; /* what came before */
+    int64_t done;                 /* time of its reply, or of the call where there is none */
 };
 
 struct align {
     /* The next element of a side: 1, 0 at its end, or negative. */
     int (*next)(void *ctx, int side, struct align_element *element, struct err *err);
-    /* In the order of each side; NULL: without a counterpart. */
+    /* In the order of each side, but for what is paired out of order; NULL: no counterpart. */
     int (*put)(void *ctx, const struct align_element *ref, const struct align_element *sut,
                struct err *err);
     /* When the other side is expected to be asked the same, ns, and how exact that is mostly;

@@ -143,7 +143,7 @@ int callers_match(struct compare *c, struct err *err);
 /* enum change_state as columns, but for the last; those of temp.lane1 and lane2 behind the object.
  */
 #define CHANGE_COLUMNS "state0, state1, state2, state3, state4, state5, state6, state7, state8"
-#define LANE_COLUMNS "client, name, time, id, key, made, " CHANGE_COLUMNS ", state9"
+#define LANE_COLUMNS "client, name, time, id, done, key, made, " CHANGE_COLUMNS ", state9"
 
 /* lanes.c: one pass over each side: temp.lane1 and lane2 (the requests of each object and client
  * in their order), part1, part2 (which listing an operation continues), overlap1, overlap2, clocks.

@@ -199,11 +199,12 @@ static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uin
     sqlite3_bind_int64(l->lane, 3, name);
     sqlite3_bind_int64(l->lane, 4, e->call_time);
     sqlite3_bind_int64(l->lane, 5, e->id);
-    sqlite3_bind_int64(l->lane, 6, (int64_t)key);
-    sqlite3_bind_int64(l->lane, 7, e->new_object);
+    sqlite3_bind_int64(l->lane, 6, e->done_time);
+    sqlite3_bind_int64(l->lane, 7, (int64_t)key);
+    sqlite3_bind_int64(l->lane, 8, e->new_object);
     changes_before(l->changes, e, states);
     for (int i = 0; i < CHANGE_STATES; i++)
-        sqlite3_bind_int64(l->lane, 8 + i, states[i]);
+        sqlite3_bind_int64(l->lane, 9 + i, states[i]);
     if (changes_note(l->changes, e, gone, key, err) < 0 || tables_step(l->c->db, l->lane, err) < 0)
         return -err->code;
     if (!(e->roles & ROLE_ROOT_PATH))
@@ -276,7 +277,7 @@ static int prepare_all(struct lanes *l, struct err *err)
     sqlite3_free(where);
     sqlite3_free(select);
     if (result < 0 ||
-        prepare(l, "INSERT INTO temp.lane%d VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &l->lane,
+        prepare(l, "INSERT INTO temp.lane%d VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &l->lane,
                 err) < 0 ||
         prepare(l, "INSERT INTO temp.part%d VALUES (?,?,?,?)", &l->part, err) < 0 ||
         prepare(l, "INSERT INTO temp.overlap%d VALUES (?,?)", &l->overlap, err) < 0 ||

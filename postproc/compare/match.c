@@ -112,10 +112,11 @@ static int advance(struct match *m, struct lane *lane, struct err *err)
         lane->element =
             (struct align_element){ .time = sqlite3_column_int64(lane->stmt, 2),
                                     .id = sqlite3_column_int64(lane->stmt, 3),
-                                    .key = (uint64_t)sqlite3_column_int64(lane->stmt, 4),
-                                    .made = (uint32_t)sqlite3_column_int64(lane->stmt, 5) };
+                                    .done = sqlite3_column_int64(lane->stmt, 4),
+                                    .key = (uint64_t)sqlite3_column_int64(lane->stmt, 5),
+                                    .made = (uint32_t)sqlite3_column_int64(lane->stmt, 6) };
         for (int i = 0; i < CHANGE_STATES; i++)
-            lane->element.state[i] = sqlite3_column_int64(lane->stmt, 6 + i);
+            lane->element.state[i] = sqlite3_column_int64(lane->stmt, 7 + i);
     }
     return result < 0 ? result : 0;
 }

@@ -210,8 +210,9 @@ static inline uint64_t range_end(uint64_t start, uint64_t length)
 {
     return length > UINT64_MAX - start ? UINT64_MAX : start + length;
 }
-/* sync_writes.c: whether the bytes of the pair were written last by different requests. */
-bool sync_last_writes_differ(struct pairs *p);
+/* sync_writes.c: whether equal requests wrote the bytes of the pair last, whatever their order. */
+enum sync_written { WRITTEN_UNKNOWN, WRITTEN_ALIKE, WRITTEN_OTHERWISE };
+enum sync_written sync_written(struct pairs *p);
 
 /* --- sync_names.c: what names stand for */
 

@@ -158,15 +158,21 @@ int sync_data(struct pairs *p)
 {
     const struct effect *e = &p->pair.half[REF].effect;
     const struct object_state *s = &p->states[p->pair.object];
+    bool lost = is_lost(p, p->pair.object, UNSYNC_DATA) && e->offset < s->end &&
+                range_end(e->offset, e->count) > s->start;
+    bool other = p->pair.object && p->pair.state[0] != s->accepted;
+    enum sync_written written;
 
     if (p->pair.overlap & OVERLAP_DATA)
         return WITHHELD_OVERLAP;
-    if (is_lost(p, p->pair.object, UNSYNC_DATA) && e->offset < s->end &&
-        range_end(e->offset, e->count) > s->start)
-        return s->reason[AT_DATA];
-    if (p->pair.object && p->pair.state[0] != s->accepted)
-        return sync_order(p, p->pair.object);
-    return p->pair.object && sync_last_writes_differ(p) ? WITHHELD_ORDER : 0;
+    if (lost && s->reason[AT_DATA] == WITHHELD_CONFLICT)
+        return WITHHELD_CONFLICT; /* which of two writes came last nobody knows */
+    if (!p->pair.object)
+        return 0;
+    written = sync_written(p);
+    if (written == WRITTEN_ALIKE || (written == WRITTEN_UNKNOWN && !lost && !other))
+        return 0;
+    return lost ? s->reason[AT_DATA] : sync_order(p, p->pair.object);
 }
 
 /* --- rows of unsynchronized */
@@ -252,6 +258,8 @@ static int lose_data(struct pairs *p, uint32_t row, enum withheld_reason reason,
     if (s->lost & 1 << UNSYNC_DATA) {
         s->start = start < s->start ? start : s->start;
         s->end = end > s->end ? end : s->end;
+        if (reason == WITHHELD_CONFLICT)
+            s->reason[AT_DATA] = (uint8_t)reason;
         return 0;
     }
     s->lost |= 1 << UNSYNC_DATA;
@@ -271,6 +279,7 @@ static int lose(struct pairs *p, const struct effect *e, enum withheld_reason re
 {
     uint32_t row = p->pair.object, row2 = sync_object(p, OF_PARENT2);
     bool named = e->name_role && e->roles & ROLE_PARENT;
+    enum withheld_reason of_data = p->pair.overlap & CONFLICT_DATA ? WITHHELD_CONFLICT : reason;
 
     p->states[row].because = p->states[row2].because = (uint8_t)reason;
     for (int side = 0; side < SIDES; side++) /* one side alone may have made it */
@@ -282,10 +291,10 @@ static int lose(struct pairs *p, const struct effect *e, enum withheld_reason re
         if (named && sync_lose_name(p, row, reason, e->name, err) < 0)
             return -err->code;
         if (!named && e->roles & ROLE_RANGE_START &&
-            lose_data(p, row, reason, e->offset, range_end(e->offset, e->count), err) < 0)
+            lose_data(p, row, of_data, e->offset, range_end(e->offset, e->count), err) < 0)
             return -err->code;
         if (!named && e->asked.bits & ASKED_SIZE &&
-            lose_data(p, row, reason, 0, UINT64_MAX, err) < 0)
+            lose_data(p, row, of_data, 0, UINT64_MAX, err) < 0)
             return -err->code;
     }
     return e->name2_role & ROLE_MODIFIES ? sync_lose_name(p, row2, reason, e->name2, err) : 0;
@@ -308,7 +317,7 @@ static int know_attributes(struct pairs *p, enum whose whose, struct err *err)
     }
     if (!is_lost(p, row, UNSYNC_ATTRIBUTES))
         return 0;
-    s->lost &= (uint8_t)~(1 << UNSYNC_ATTRIBUTES);
+    s->lost &= (uint8_t) ~(1 << UNSYNC_ATTRIBUTES);
     return sync_end_row(p, s->row[AT_ATTRIBUTES], true, 0, err);
 }
 
@@ -327,7 +336,7 @@ static int know_data(struct pairs *p, const struct effect *e, struct err *err)
         s->end = e->offset;
     if (s->start < s->end)
         return 0;
-    s->lost &= (uint8_t)~(1 << UNSYNC_DATA);
+    s->lost &= (uint8_t) ~(1 << UNSYNC_DATA);
     return sync_end_row(p, s->row[AT_DATA], true, 0, err);
 }
 

@@ -22,6 +22,7 @@ def check(truth, text):
 
 
 def run(*arguments, code=0, error=None):
+    """|code|: the exit status that is expected; None: 0 or 1."""
     done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,
                           check=False)
     check(code is None or done.returncode == code,

@@ -82,8 +82,11 @@ struct feed {
     const struct align_element *elements[2];
     uint32_t count[2], at[2];
     uint32_t pairs, right, alone[2], next_id[2];
+    uint8_t (*seen)[LONG + 1]; /* by side and id */
     bool wrong;
 };
+
+static bool times_pass; /* some are under way together */
 
 static int next(void *ctx, int side, struct align_element *element, struct err *err)
 {
@@ -105,7 +108,8 @@ static int put(void *ctx, const struct align_element *ref, const struct align_el
     (void)err;
     for (int side = 0; side < 2; side++)
         if (ids[side])
-            f->wrong |= ids[side] != ++f->next_id[side]; /* in order, each once */
+            f->wrong |= times_pass ? f->seen[side][ids[side]]++ > 0   /* each once */
+                                   : ids[side] != ++f->next_id[side]; /* and in order */
     if (ref && sut) {
         f->pairs++;
         f->right += ref->made == sut->made;
@@ -131,11 +135,13 @@ static struct align_element stream[2][LONG];
 
 static struct feed run(uint32_t n, uint32_t m)
 {
-    struct feed f = { { stream[0], stream[1] }, { n, m } };
+    static uint8_t seen[2][LONG + 1];
+    struct feed f = { .elements = { stream[0], stream[1] }, .count = { n, m }, .seen = seen };
     const struct align align = { next, put, expect, &f };
     struct err err;
     struct align_windows *windows = align_open(&err);
 
+    memset(seen, 0, sizeof(seen));
     assert_non_null(windows);
     assert_int_equal(align_run(windows, &align, &err), 0);
     align_close(windows);
@@ -219,6 +225,48 @@ static void test_repeats(void **state)
     }
 }
 
+static int by_time(const void *a, const void *b)
+{
+    const struct align_element *x = a, *y = b;
+
+    return x->time != y->time ? (x->time < y->time ? -1 : 1)
+                              : (x->made > y->made) - (x->made < y->made);
+}
+
+/* |depth| requests are under way at a time, in another order on the other side: all are paired, and
+ * fewer where each was answered before the next. */
+static void test_out_of_order(void **state)
+{
+    (void)state;
+    times_pass = times_count = true;
+    for (uint32_t depth = 4; depth <= 64; depth *= 2)
+        for (int unique = 0; unique < 2; unique++) {
+            struct feed f;
+
+            for (uint32_t side = 0; side < 2; side++) {
+                for (uint32_t i = 0; i < LONG; i++)
+                    stream[side][i] =
+                        (struct align_element){ .key = unique ? i : i % (8 * depth),
+                                                .time = ((int64_t)i + any(depth)) * STEP +
+                                                        (side ? LAG : 0),
+                                                .made = i + 1 };
+                qsort(stream[side], LONG, sizeof(stream[side][0]), by_time);
+                for (uint32_t i = 0; i < LONG; i++) {
+                    stream[side][i].id = i + 1;
+                    stream[side][i].done = stream[side][i].time + depth * STEP;
+                }
+            }
+            f = run(LONG, LONG);
+            assert_true(f.pairs >= LONG - LONG / 1000 && f.right >= f.pairs - LONG / 1000);
+            for (uint32_t side = 0; side < 2; side++)
+                for (uint32_t i = 0; i < LONG; i++)
+                    stream[side][i].done = stream[side][i].time;
+            f = run(LONG, LONG);
+            assert_true(f.pairs < LONG - LONG / 20);
+        }
+    times_pass = times_count = false;
+}
+
 static void test_lags(void **state)
 {
     struct err err;
@@ -274,7 +322,7 @@ int main(void)
         cmocka_unit_test(test_random),  cmocka_unit_test(test_many_edits),
         cmocka_unit_test(test_stream),  cmocka_unit_test(test_block),
         cmocka_unit_test(test_repeats), cmocka_unit_test(test_lags),
-        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_empty),   cmocka_unit_test(test_out_of_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
