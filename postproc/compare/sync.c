@@ -317,7 +317,7 @@ static int know_attributes(struct pairs *p, enum whose whose, struct err *err)
     }
     if (!is_lost(p, row, UNSYNC_ATTRIBUTES))
         return 0;
-    s->lost &= (uint8_t) ~(1 << UNSYNC_ATTRIBUTES);
+    s->lost &= (uint8_t)~(1 << UNSYNC_ATTRIBUTES);
     return sync_end_row(p, s->row[AT_ATTRIBUTES], true, 0, err);
 }
 
@@ -336,7 +336,7 @@ static int know_data(struct pairs *p, const struct effect *e, struct err *err)
         s->end = e->offset;
     if (s->start < s->end)
         return 0;
-    s->lost &= (uint8_t) ~(1 << UNSYNC_DATA);
+    s->lost &= (uint8_t)~(1 << UNSYNC_DATA);
     return sync_end_row(p, s->row[AT_DATA], true, 0, err);
 }
 
