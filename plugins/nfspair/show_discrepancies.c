@@ -17,7 +17,7 @@ static expert_field ei_noise = EI_INIT, ei_rpc = EI_INIT, ei_missing_reply = EI_
                     ei_status = EI_INIT, ei_value = EI_INIT, ei_presence = EI_INIT,
                     ei_time = EI_INIT, ei_order = EI_INIT, ei_entry = EI_INIT, ei_pattern = EI_INIT,
                     ei_count = EI_INIT, ei_retransmissions = EI_INIT, ei_disconnects = EI_INIT,
-                    ei_malformed = EI_INIT, ei_other = EI_INIT;
+                    ei_malformed = EI_INIT, ei_other_replies = EI_INIT, ei_other = EI_INIT;
 
 /* By the names of kinds in the database, so that a kind that is new there is still shown. */
 static const struct {
@@ -37,6 +37,7 @@ static const struct {
     { "retransmissions", &ei_retransmissions },
     { "disconnects", &ei_disconnects },
     { "malformed", &ei_malformed },
+    { "other replies", &ei_other_replies },
 };
 
 /* Where discrepancies go. */
@@ -229,6 +230,7 @@ void show_discrepancies_register(expert_module_t *module)
         KIND(missing_reply, "missing_reply", SEQUENCE, ERROR, "one side did not answer"),
         KIND(status, "status", RESPONSE_CODE, ERROR, "another status"),
         KIND(malformed, "malformed", MALFORMED, ERROR, "one side's reply is malformed"),
+        KIND(other_replies, "other_replies", SEQUENCE, ERROR, "one side answered twice, not alike"),
         KIND(value, "value", PROTOCOL, WARN, "another value"),
         KIND(presence, "presence", PROTOCOL, WARN, "there on one side only"),
         KIND(order, "order", PROTOCOL, WARN, "on the wrong side of the reference's value"),

@@ -49,6 +49,8 @@ static int take(void *ctx, const struct visit *v)
         goto no_memory;
     if (place->is_part && b->count && b->items[b->count - 1].place + 1 == place) {
         b->items[b->count - 1].value += v->value * place[-1].scale;
+        if (v->value * place[-1].scale >= 1000000000u)
+            b->items[b->count - 1].over = (uint32_t)v->value;
         return 0;
     }
     if (v->index && is_repeat(b, v))

@@ -4,7 +4,7 @@
  * The values of one message body in the order of the message, each with its place: what two
  * replies are compared by, and requests are recognized by.
  *
- * Memory: 48 bytes for each value of a message, whose length XDR bounds; a body's memory is used
+ * Memory: 56 bytes for each value of a message, whose length XDR bounds; a body's memory is used
  * again for the next one.
  */
 #ifndef NFSDIGEST_COMPARE_BODY_H
@@ -20,6 +20,8 @@ struct item {
     uint64_t value;      /* numbers; times in ns; lists: how many elements */
     const uint8_t *data; /* FIXED, OPAQUE, STRING; lives as long as the message */
     uint32_t len, full_len;
+    uint32_t over; /* the fraction of a time if it is a second or more, which none may be (RFC 1813
+                    * s2.6 nfstime3), as it was on the wire; else 0 */
     uint32_t element; /* of the outermost list, from 0 */
 };
 

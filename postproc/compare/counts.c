@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/counts.c
  *
- * How often requests were sent again, and clients connected.
+ * How often requests were sent again, or answered again, and clients connected.
  */
 #include "compare/pairs.h"
 #include "compare/row.h"
@@ -35,38 +35,56 @@ static int differ(struct pairs *p, enum difference_kind kind, enum rule_event ev
     return found_put(p, &d, err);
 }
 
-/* kind 1: of a call */
+/* What comes more than once: calls; and replies, where further ones have other bytes than the
+ * first. One that is the same may come from the network. */
+struct repeated {
+    enum difference_kind kind;
+    enum rule_event event;
+    const char *table, *where; /* what of table retransmission */
+};
+static const struct repeated calls = { KIND_RETRANSMISSION, EVENT_RETRANSMISSION, "again",
+                                       "kind = 1" };
+static const struct repeated replies = { KIND_OTHER_REPLIES, EVENT_OTHER_REPLIES, "other",
+                                         "kind = 2 AND differs" };
+
+/* %1$s: the table, %2$s: what */
 static const char make_tables[] =
-    "CREATE TEMP TABLE again1 AS SELECT operation, count(*) AS n FROM ref.retransmission"
-    " WHERE kind = 1 GROUP BY operation;"
-    "CREATE TEMP TABLE again2 AS SELECT operation, count(*) AS n FROM sut.retransmission"
-    " WHERE kind = 1 GROUP BY operation;"
-    "CREATE INDEX temp.again1_by_operation ON again1 (operation, n);"
-    "CREATE INDEX temp.again2_by_operation ON again2 (operation, n);";
+    "CREATE TEMP TABLE %1$s1 AS SELECT operation, count(*) AS n FROM ref.retransmission"
+    " WHERE %2$s GROUP BY operation;"
+    "CREATE TEMP TABLE %1$s2 AS SELECT operation, count(*) AS n FROM sut.retransmission"
+    " WHERE %2$s GROUP BY operation;"
+    "CREATE INDEX temp.%1$s1_by_operation ON %1$s1 (operation, n);"
+    "CREATE INDEX temp.%1$s2_by_operation ON %1$s2 (operation, n);";
+
+static const char count_rows[] =
+    "SELECT count(*) + (SELECT count(*) FROM temp.%1$s2) FROM temp.%1$s1";
 
 static const char select_again[] =
     "SELECT a.id, ifnull(a.object, 0), a.ref, a.sut, ifnull(r.n, 0) AS x, ifnull(s.n, 0) AS y"
-    " FROM main.alignment a LEFT JOIN temp.again1 r ON r.operation = a.ref"
-    " LEFT JOIN temp.again2 s ON s.operation = a.sut WHERE a.kind = 1 AND x <> y ORDER BY a.id";
+    " FROM main.alignment a LEFT JOIN temp.%1$s1 r ON r.operation = a.ref"
+    " LEFT JOIN temp.%1$s2 s ON s.operation = a.sut WHERE a.kind = 1 AND x <> y ORDER BY a.id";
 
-static int compare_again_counts(struct pairs *p, struct err *err)
+static int compare_repeated(struct pairs *p, const struct repeated *what, struct err *err)
 {
-    const struct compare_rule *rule =
-        rules_at(p->c->rules, p->c->rules->events[EVENT_RETRANSMISSION]);
+    const struct compare_rule *rule = rules_at(p->c->rules, p->c->rules->events[what->event]);
     sqlite3 *db = p->c->db;
     sqlite3_stmt *stmt;
+    char sql[sizeof(make_tables) + 128];
     int64_t any;
     int result;
 
     if (rule->kind == COMPARE_IGNORED)
         return 0;
-    if (tables_run(db, make_tables, err) < 0 ||
-        db_number(db, "SELECT count(*) + (SELECT count(*) FROM temp.again2) FROM temp.again1", 0,
-                  &any, err) < 0)
+    snprintf(sql, sizeof(sql), make_tables, what->table, what->where);
+    if (tables_run(db, sql, err) < 0)
+        return -err->code;
+    snprintf(sql, sizeof(sql), count_rows, what->table);
+    if (db_number(db, sql, 0, &any, err) < 0)
         return -err->code;
     if (!any)
         return 0;
-    if (tables_prepare(db, select_again, &stmt, err) < 0)
+    snprintf(sql, sizeof(sql), select_again, what->table);
+    if (tables_prepare(db, sql, &stmt, err) < 0)
         return -err->code;
     while ((result = db_row(db, stmt, err)) > 0) {
         int64_t ref = sqlite3_column_int64(stmt, 4), sut = sqlite3_column_int64(stmt, 5);
@@ -77,7 +95,7 @@ static int compare_again_counts(struct pairs *p, struct err *err)
         p->pair.object = row_id(stmt, 1);
         if (pairs_load(p, REF, sqlite3_column_int64(stmt, 2), &p->pair.half[REF], err) < 0 ||
             pairs_load(p, SUT, sqlite3_column_int64(stmt, 3), &p->pair.half[SUT], err) < 0 ||
-            differ(p, KIND_RETRANSMISSION, EVENT_RETRANSMISSION, ref, sut, NULL, err) < 0) {
+            differ(p, what->kind, what->event, ref, sut, NULL, err) < 0) {
             result = -err->code;
             break;
         }
@@ -134,5 +152,7 @@ static int compare_connections(struct pairs *p, struct err *err)
 
 int counts_compare(struct pairs *p, struct err *err)
 {
-    return compare_again_counts(p, err) < 0 ? -err->code : compare_connections(p, err);
+    if (compare_repeated(p, &calls, err) < 0 || compare_repeated(p, &replies, err) < 0)
+        return -err->code;
+    return compare_connections(p, err);
 }

@@ -175,6 +175,27 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
     return found_put(f->p, &d, err);
 }
 
+/* A reply's own fault is one whatever came before. */
+static int violate(struct fields *f, const struct item *ref, const struct item *sut,
+                   struct err *err)
+{
+    const struct rules *rules = f->p->c->rules;
+    char texts[SIDES][COMPARE_TEXT_MAX];
+    struct difference d = { .kind = KIND_MALFORMED,
+                            .place = ref->place,
+                            .rule = rules_at(rules, rules->events[EVENT_MALFORMED]),
+                            .object = fields_object(f, ref->place),
+                            .element = f->element,
+                            .what = ref->over ? "only ref's" : "only sut's",
+                            .text = { item_text(ref, NULL, texts[REF]),
+                                      item_text(sut, NULL, texts[SUT]) } };
+
+    if (ref->place->has_whose)
+        f->p->pair.differs[ref->place->whose] = true;
+    ref->place->n.different++;
+    return found_put(f->p, &d, err);
+}
+
 static uint64_t value_of(const struct item *item)
 {
     return item_is_number(item) ? item->value : XXH3_64bits(item->data, item->len);
@@ -298,6 +319,9 @@ static int compare_item(struct fields *f, const struct item *ref, const struct i
         place->n.withheld++; /* the count beside it tells */
         return found_withhold(f->p, WITHHELD_LENGTH, place, err);
     }
+    if (!ref->over != !sut->over &&
+        rules_at(f->p->c->rules, f->p->c->rules->events[EVENT_MALFORMED])->kind != COMPARE_IGNORED)
+        return violate(f, ref, sut, err);
     if (rule->kind == COMPARE_PATTERN) {
         kind = KIND_PATTERN;
         equal = equal_pattern(f, rule, ref, sut, what, err);

@@ -68,6 +68,7 @@ enum difference_kind {
     KIND_RETRANSMISSION,
     KIND_DISCONNECT,
     KIND_MALFORMED,
+    KIND_OTHER_REPLIES,
     KIND_MAX
 };
 

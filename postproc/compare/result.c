@@ -74,6 +74,8 @@ static const struct {
     { "kind", KIND_RETRANSMISSION, "retransmissions", "a request was repeated on one side" },
     { "kind", KIND_DISCONNECT, "disconnects", "a client connected more often to one side" },
     { "kind", KIND_MALFORMED, "malformed", "one side's reply violates its specification" },
+    { "kind", KIND_OTHER_REPLIES, "other replies",
+      "one side answered a request again with other bytes" },
     { "withheld", WITHHELD_OVERLAP, "overlap", "another request that changes it was under way" },
     { "withheld", WITHHELD_CONFLICT, "conflict", "two requests changed it at once before" },
     { "withheld", WITHHELD_ONE_SIDED, "one-sided change", "only one side was asked to change it" },

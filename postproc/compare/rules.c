@@ -19,7 +19,7 @@ static const char *const kind_names[COMPARE_KIND_MAX] = {
 static const char *const event_names[EVENT_MAX] = {
     [EVENT_RPC_STATUS] = "rpc-status",  [EVENT_MISSING_REPLY] = "missing-reply",
     [EVENT_MALFORMED] = "malformed",    [EVENT_RETRANSMISSION] = "retransmissions",
-    [EVENT_DISCONNECT] = "disconnects",
+    [EVENT_DISCONNECT] = "disconnects", [EVENT_OTHER_REPLIES] = "other-replies",
 };
 
 const char *compare_kind_name(enum compare_kind kind)

@@ -77,6 +77,7 @@ enum rule_event {
     EVENT_MALFORMED,      /* "malformed": one reply violates its table */
     EVENT_RETRANSMISSION, /* "retransmissions": further calls of a request, tolerance in number */
     EVENT_DISCONNECT,     /* "disconnects": connections of a client, likewise */
+    EVENT_OTHER_REPLIES,  /* "other-replies": further replies with other bytes, likewise */
     EVENT_MAX
 };
 

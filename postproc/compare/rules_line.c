@@ -381,7 +381,8 @@ static int check_event(struct rules *rules, const struct compare_rule *rule, str
         event++;
     if (event == EVENT_MAX)
         return err_set(err, ERR_USAGE, "unknown key \"%.64s\"", rule->key);
-    counts = event == EVENT_RETRANSMISSION || event == EVENT_DISCONNECT;
+    counts =
+        event == EVENT_RETRANSMISSION || event == EVENT_DISCONNECT || event == EVENT_OTHER_REPLIES;
     if (!is_plain(rule) && !(counts && rule->kind == COMPARE_TOLERANCE))
         return err_set(err, ERR_USAGE, "%s: %s is nothing for it", rule->key,
                        compare_kind_name((enum compare_kind)rule->kind));

@@ -24,14 +24,19 @@ static const char *name_of(const struct field *field, uint64_t value)
     return NULL;
 }
 
-static void time_words(uint64_t ns, char text[COMPARE_TEXT_MAX])
+static void time_words(const struct item *item, char text[COMPARE_TEXT_MAX])
 {
+    uint64_t over = (uint64_t)item->over * item->place->scale, ns = item->value - over;
     time_t seconds = (time_t)(ns / 1000000000u);
     struct tm tm;
     size_t len;
 
     gmtime_r(&seconds, &tm);
     len = strftime(text, COMPARE_TEXT_MAX, "%Y-%m-%d %H:%M:%S", &tm);
+    if (over) {
+        snprintf(text + len, COMPARE_TEXT_MAX - len, " and %llu ns", (unsigned long long)over);
+        return;
+    }
     snprintf(text + len, COMPARE_TEXT_MAX - len, ".%09llu", (unsigned long long)(ns % 1000000000u));
 }
 
@@ -69,7 +74,7 @@ const char *item_text(const struct item *item, const struct half *half, char tex
     const char *name;
 
     if (item->place->is_time) {
-        time_words(item->value, text);
+        time_words(item, text);
     } else if (field->cls == CLASS_DATA && half) {
         hex_words(half->data_digest.data, half->data_digest.len, text);
         snprintf(text + strlen(text), COMPARE_TEXT_MAX - strlen(text), " (XXH3 of %u bytes)",

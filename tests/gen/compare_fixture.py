@@ -16,7 +16,8 @@ import subprocess
 APPLICATION_ID, VERSION = 0x4e465343, 2
 REF, SUT = 1, 2
 KINDS = ("rpc", "missing reply", "status", "value", "presence", "time", "order", "entry",
-         "pattern", "count", "retransmissions", "disconnects", "malformed")
+         "pattern", "count", "retransmissions", "disconnects", "malformed",
+         "other replies")
 
 # Where a message ends; |time| is in nanoseconds.
 Message = collections.namedtuple("Message", "frame xid time is_reply")

@@ -119,6 +119,12 @@ RESULT = [
      [("time", "GETATTR3res.resok.obj_attributes.atime", None)]),
     ("mtime", GETATTR, 1, add(72, -3600),
      [("time", "GETATTR3res.resok.obj_attributes.mtime", None)]),
+    ("nanoseconds", GETATTR, 1, put(68, 10**9),
+     [("malformed", "GETATTR3res.resok.obj_attributes.atime", "only sut's")]),
+    ("many nanoseconds", GETATTR, 1, put(84, 0xffffffff),
+     [("malformed", "GETATTR3res.resok.obj_attributes.ctime", "only sut's")]),
+    ("nanoseconds before", REMOVE, 3, put(28, 1073741822),
+     [("malformed", "REMOVE3res.resok.dir_wcc.before.ctime", "only sut's")]),
     ("ctime, a little", GETATTR, 0, add(84, 1000), []),
     ("status", GETATTR, 3, put(0, 5), [("status", "GETATTR3res.status", None)]),
     ("access", ACCESS, 0, flip(-4, 2), [("value", "ACCESS3res.resok.access", None)]),
@@ -153,6 +159,12 @@ OTHER = [
     ("retransmission", "INSERT INTO retransmission SELECT NULL, id, 1, 0, flow, call_source,"
      " call_frame, NULL, call_time, call_length, 0 FROM operation WHERE id = ?",
      GETATTR, 1, [("retransmissions", "retransmissions", "sut more")]),
+    ("another reply", "INSERT INTO retransmission SELECT NULL, id, 2, 1, flow, reply_source,"
+     " reply_frame, NULL, reply_time, reply_length, 0 FROM operation WHERE id = ?",
+     GETATTR, 1, [("other replies", "other-replies", "sut more")]),
+    ("the same reply", "INSERT INTO retransmission SELECT NULL, id, 2, 0, flow, reply_source,"
+     " reply_frame, NULL, reply_time, reply_length, 0 FROM operation WHERE id = ?",
+     GETATTR, 1, []),
     ("contents", "UPDATE operation SET data_digest = zeroblob(16) WHERE id = ?",
      READ, 0, [("value", "READ3res.resok.data", "differs")]),
     ("latency", "UPDATE operation SET reply_time = reply_time + 50000000 WHERE id = ?",

@@ -99,10 +99,11 @@ def shown(field, value):
     """How tshark writes a value; None: it tells no such thing."""
     moment = re.fullmatch(r"(\d{4}-\d\d-\d\d \d\d:\d\d):(\d\d)\.(\d{9})", value)
     name = field.rsplit(".", 1)[1] if "." in field else field
+    over = re.fullmatch(r"1970-01-01 00:00:00 and (\d+) ns", value) # as they were sent
+    if over:
+        return f"{name}: Jan  1, 1970 00:00:00.{over[1]} UTC"
     if moment:
         day = datetime.datetime.strptime(moment[1], "%Y-%m-%d %H:%M")
-        if day.year == 1970: # nanoseconds above a second, as they were sent
-            return f"atime: Jan  1, 1970 00:00:00.{int(moment[2])}{moment[3]} UTC"
         return f"{name}: {day:%b} {day.day:2}, {day:%Y %H:%M}:{moment[2]}.{moment[3]} UTC"
     if name == "mode":
         return rf"[Mm]ode: {value}\b"
