@@ -11,8 +11,11 @@
 --   NULL        not known, or none; never 0 or ''
 --   u64         offsets, cookies, fileids above 2^63-1 stand as their negative two's complement;
 --               printf('%u', x) shows them
---   names       bytes that are no printable UTF-8 stand as \xNN, a backslash as \\, a slash within a
---               name as \x2f: names are plain text, and no two names are the same text
+--   names       bytes that are not UTF-8, or are of a character that a terminal does not just show
+--               (controls, those of direction, separators of lines: nfsr.md section 3), stand as
+--               \xNN, a backslash as \\, a slash within a name as \x2f: names are plain text, no two
+--               names are the same text, and each has a way back to its bytes.  Names of files
+--               that were ingested, and texts with such names in them, are escaped likewise
 --   addresses   text, as RFC 5952 writes them
 --   numbers of procedures, statuses, ...: names are in the dictionary tables
 --

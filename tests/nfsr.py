@@ -12,6 +12,7 @@ As a module: for record in nfsr.read(file): ...; every record is a dict with its
 import ctypes
 import ipaddress
 import json
+import re
 import struct
 import sys
 
@@ -31,6 +32,31 @@ class NfsrError(Exception):
 
 class NotMine(NfsrError):
     """Not an .nfsr stream at all."""
+
+
+def is_shown(c):
+    """Whether a terminal does nothing with the character but show it."""
+    return not (c < "\x20" or "\x7f" <= c <= "\x9f" or "\u2028" <= c <= "\u202e"
+                or "\u2066" <= c <= "\u2069" or c in "\u061c\u200e\u200f")
+
+
+def escape(name, is_path=True):
+    """A name's bytes as text (schemas/nfsr.md section 3)."""
+    out = []
+    for c in name.decode("utf-8", "surrogateescape"):
+        if c == "\\":
+            out.append("\\\\")
+        elif "\ud800" <= c <= "\udfff" or not is_shown(c) or (c == "/" and not is_path):
+            out += ["\\x%02x" % b for b in c.encode("utf-8", "surrogateescape")]
+        else:
+            out.append(c)
+    return "".join(out)
+
+
+def unescape(text):
+    """The bytes that such a text stands for."""
+    return re.sub(rb"\\(\\|x([0-9a-f]{2}))",
+                  lambda m: bytes([int(m[2], 16)]) if m[2] else b"\\", text.encode())
 
 
 def unzigzag(v):
@@ -133,9 +159,8 @@ def read_field(c, name, kind, last):
         return True
     if kind in ("bytes", "text"):
         size = c.varint(name + ", length")
-        text = lambda piece: piece.decode("utf-8", "surrogateescape")
         if kind == "text":
-            return text(c.take(size, name, lambda p: "%s: %s" % (name, json.dumps(text(p)))))
+            return escape(c.take(size, name, lambda p: "%s: %s" % (name, json.dumps(escape(p)))))
         return c.take(size, name).hex()
     if kind == "address":
         version = c.number(1, name + ", IP version")

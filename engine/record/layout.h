@@ -99,9 +99,8 @@ int layout_decode(const struct format *format, const uint8_t **at, const uint8_t
                   struct err *err);
 
 /* Appends the record as one JSON object, without a newline: "kind" and all fields by their names in
- * the table, absent ones as zero, empty or null; bytes in hex; in text, bytes that are not UTF-8
- * become \udc80 to \udcff (as Python's surrogateescape does), so that nothing is lost. 0 or
- * -ERR_SYSTEM. */
+ * the table, absent ones as zero, empty or null; bytes in hex; text escaped as names are
+ * (base/escape.h), so that nothing is lost. 0 or -ERR_SYSTEM. */
 int layout_json(const struct format *format, unsigned number, const void *record, struct buf *out);
 /* That of .nfsr streams. */
 int record_json(const struct record *record, struct buf *out);

@@ -3,6 +3,8 @@
  * are dense. */
 #include "pairs.h"
 
+#include "base/escape.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +12,7 @@ struct path_entry {
     uint32_t parent;
     bool partial; /* begins at an object */
     uint32_t len;
-    uint64_t name; /* where its text begins in |names| */
+    uint64_t name; /* where its text, escaped, begins in |names| */
 };
 
 struct pairs {
@@ -100,19 +102,20 @@ static int put_path(struct pairs *pairs, const struct record_path *path, struct 
     if (!entry)
         return -ERR_SYSTEM;
     char start[32] = "";
-    bool partial = !path->parent && path->object;
+    bool partial = !path->parent && path->object, mounted = !path->parent && !path->object;
+    uint64_t name = pairs->names.len;
     if (partial) /* as the database writes it */
         snprintf(start, sizeof start, "[#%llu]%s", (unsigned long long)path->object,
                  path->name.len ? "/" : "");
+    if (buf_append(&pairs->names, start, strlen(start)) < 0 ||
+        escape_name(path->name, mounted, &pairs->names) < 0)
+        return err_set(err, ERR_SYSTEM, "no memory for the packet tree");
     *entry = (struct path_entry){
         .parent = path->parent < path->id ? path->parent : 0, /* no circles */
         .partial = partial,
-        .len = (uint32_t)strlen(start) + path->name.len,
-        .name = pairs->names.len,
+        .len = (uint32_t)(pairs->names.len - name),
+        .name = name,
     };
-    if (buf_append(&pairs->names, start, strlen(start)) < 0 ||
-        buf_append(&pairs->names, path->name.data, path->name.len) < 0)
-        return err_set(err, ERR_SYSTEM, "no memory for the packet tree");
     return 0;
 }
 
@@ -340,24 +343,40 @@ const struct pair_operation *pairs_operation(const struct pairs *pairs, uint32_t
     return id ? existing(&pairs->operations, sizeof(struct pair_operation), id) : NULL;
 }
 
-size_t pairs_path(const struct pairs *pairs, uint32_t path, char *text, size_t size, bool *partial)
+static const struct path_entry *path_entry(const struct pairs *pairs, uint32_t path)
 {
-    size_t at = size - 1; /* filled from the end: leaves come first */
-    text[at] = 0;
+    return path ? existing(&pairs->paths, sizeof(struct path_entry), path) : NULL;
+}
+
+/* Whether a slash is between the text of |parent| and what is below it: a MOUNT path may end with
+ * one. */
+static bool needs_slash(const struct pairs *pairs, const struct path_entry *parent)
+{
+    return !parent->len || pairs->names.data[parent->name + parent->len - 1] != '/';
+}
+
+char *pairs_path(const struct pairs *pairs, uint32_t path, bool *partial)
+{
+    const struct path_entry *entry, *parent;
+    size_t at = 0;
+    char *text;
     *partial = false;
-    while (path) {
-        const struct path_entry *entry = existing(&pairs->paths, sizeof *entry, path);
-        if (!entry)
-            break;
-        size_t len = entry->len < at ? entry->len : at;
-        at -= len;
-        if (len)
-            memcpy(text + at, pairs->names.data + entry->name + entry->len - len, len);
-        path = entry->parent;
-        if (path && at)
-            text[--at] = '/';
+    for (entry = path_entry(pairs, path); entry; entry = parent) {
+        parent = path_entry(pairs, entry->parent);
+        at += entry->len + (parent && needs_slash(pairs, parent));
         *partial = entry->partial;
     }
-    memmove(text, text + at, size - at);
-    return size - 1 - at;
+    text = malloc(at + 1);
+    if (!text)
+        return NULL;
+    text[at] = 0; /* filled from the end: leaves come first */
+    for (entry = path_entry(pairs, path); entry; entry = parent) {
+        parent = path_entry(pairs, entry->parent);
+        at -= entry->len;
+        if (entry->len)
+            memcpy(text + at, pairs->names.data + entry->name, entry->len);
+        if (parent && needs_slash(pairs, parent))
+            text[--at] = '/';
+    }
+    return text;
 }

@@ -72,8 +72,8 @@ uint32_t pairs_fed(const struct pairs *pairs, uint32_t number);
 /* NULL: no such operation. */
 const struct pair_operation *pairs_operation(const struct pairs *pairs, uint32_t id);
 
-/* Puts the path's bytes into |text|, cut to |size| - 1 from the left, and a NUL; returns their
- * number.  |*partial|: the path begins at an object whose own path is not known. */
-size_t pairs_path(const struct pairs *pairs, uint32_t path, char *text, size_t size, bool *partial);
+/* The path's text, the same as in the database (base/escape.h), to be freed; NULL: out of memory.
+ * |*partial|: the path begins at an object whose own path is not known. */
+char *pairs_path(const struct pairs *pairs, uint32_t path, bool *partial);
 
 #endif

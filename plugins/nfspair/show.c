@@ -7,8 +7,6 @@
 
 #include <epan/expert.h>
 
-enum { PATH_MAX_SHOWN = 4096 };
-
 static int hf_operation = -1, hf_message = -1, hf_xid = -1, hf_program = -1, hf_procedure = -1,
            hf_status = -1, hf_rpc_status = -1, hf_call_frame = -1, hf_reply_frame = -1,
            hf_latency = -1, hf_object = -1, hf_object_type = -1, hf_object2 = -1,
@@ -75,14 +73,11 @@ static void add_text(const struct place *p, int field, const char *text)
     generated(proto_tree_add_string(p->tree, field, p->tvb, 0, 0, text));
 }
 
-/* The text of a path as UTF-8; bytes that are none become U+FFFD. */
 static const char *path_text(const struct place *p, uint32_t path, bool *partial)
 {
-    char bytes[PATH_MAX_SHOWN];
-    size_t len = pairs_path(p->pairs, path, bytes, sizeof bytes, partial);
-    char *valid = g_utf8_make_valid(bytes, (gssize)len);
-    const char *text = wmem_strdup(p->pinfo->pool, valid);
-    g_free(valid);
+    char *made = pairs_path(p->pairs, path, partial);
+    const char *text = wmem_strdup(p->pinfo->pool, made ? made : "");
+    free(made);
     return text;
 }
 

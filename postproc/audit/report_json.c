@@ -1,23 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* schemas/audit.schema.json describes what this writes. */
 #include "audit/report.h"
-
-/* Our texts are ASCII, but for what stands in a file's comment. */
-static void text(FILE *out, const char *s)
-{
-    fputc('"', out);
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-
-        if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
-        else if (c < 0x20 || c >= 0x7f)
-            fprintf(out, "\\u%04x", c);
-        else
-            fputc(c, out);
-    }
-    fputc('"', out);
-}
+#include "base/json.h"
 
 static void number(FILE *out, const char *name, uint64_t value)
 {
@@ -41,11 +25,11 @@ static void show_files(const struct audit *a, FILE *out)
     fprintf(out, ",\"cut\":%s", a->anonymized.cut ? "true" : "false");
     number(out, "bytes_searched", a->bytes_searched);
     fputs(",\"policy\":", out);
-    text(out, a->policy);
+    json_text(out, a->policy);
     fputs(",\"policy_digest\":", out);
-    text(out, a->policy_digest);
+    json_text(out, a->policy_digest);
     fputs(",\"provenance\":", out);
-    text(out, a->provenance);
+    json_text(out, a->provenance);
     fputs("}", out);
     fprintf(out, ",\"messages\":{\"compared\":%llu", (unsigned long long)a->matched);
     number(out, "missing", a->missing);
@@ -63,7 +47,7 @@ static void show_files(const struct audit *a, FILE *out)
 static void show_names(const struct audit *a, bool redact, FILE *out)
 {
     fputs(",\"names\":{\"lengths\":", out);
-    text(out, report_name_lengths(a));
+    json_text(out, report_name_lengths(a));
     number(out, "distinct", a->names.distinct);
     number(out, "with_suffix", a->names.suffix);
     number(out, "with_prefix", a->names.prefix);
@@ -143,17 +127,17 @@ static void show_findings(const struct audit *a, bool redact, FILE *out)
         if (f->original_frame && !redact)
             number(out, "original_frame", f->original_frame);
         fputs(",\"place\":", out);
-        text(out, f->place);
+        json_text(out, f->place);
         if (!redact) {
             fputs(",\"original\":", out);
-            text(out, quote_text(&f->original, false, quote));
+            json_text(out, quote_text(&f->original, false, quote));
             fputs(",\"anonymized\":", out);
-            text(out, quote_text(&f->anonymized, false, quote));
+            json_text(out, quote_text(&f->anonymized, false, quote));
         }
         fputs(",\"text\":", out);
-        text(out, f->text);
+        json_text(out, f->text);
         fputs(",\"where\":", out);
-        text(out, finding_place(f, redact, place));
+        json_text(out, finding_place(f, redact, place));
         fputs("}", out);
     }
     fputs("]", out);
@@ -169,9 +153,9 @@ static void show_line(void *ctx, const char *topic, const char *words)
     struct lines *l = ctx;
 
     fputs(l->first ? "{\"topic\":" : ",{\"topic\":", l->out);
-    text(l->out, topic);
+    json_text(l->out, topic);
     fputs(",\"text\":", l->out);
-    text(l->out, words);
+    json_text(l->out, words);
     fputs("}", l->out);
     l->first = false;
 }
@@ -181,7 +165,7 @@ void audit_json(const struct audit *a, bool redact, FILE *out)
     struct lines lines = { out, true };
 
     fputs("{\"warning\":", out);
-    text(out, report_warning(redact));
+    json_text(out, report_warning(redact));
     fprintf(out, ",\"version\":1,\"redacted\":%s,\"clean\":%s", redact ? "true" : "false",
             a->finding_total ? "false" : "true");
     number(out, "finding_total", a->finding_total);

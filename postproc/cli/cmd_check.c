@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/escape.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/values.h"
 #include "record/nfsr_check.h"
 #include "store/known.h"
 #include "store/verify.h"
+
+#include <stdarg.h>
 
 static const char about[] =
     "Verifies databases and record streams, and says on standard output what is wrong with each.\n"
@@ -15,7 +18,10 @@ static const char about[] =
 
 static void print_finding(void *ctx, const char *text)
 {
-    printf("%s: %s\n", (const char *)ctx, text);
+    escape_print(stdout, ctx);
+    fputs(": ", stdout);
+    escape_print(stdout, text);
+    putchar('\n');
 }
 
 static int check_database(const char *path, struct err *err)
@@ -28,8 +34,20 @@ static int check_database(const char *path, struct err *err)
     if (result < 0)
         return result;
     if (!findings)
-        printf("%s: a trace database, nothing wrong\n", path);
+        print_finding((void *)path, "a trace database, nothing wrong");
     return findings ? EXIT_FINDINGS : 0;
+}
+
+__attribute__((format(printf, 2, 3))) static void print(const char *name, const char *format, ...)
+{
+    va_list args;
+
+    escape_print(stdout, name);
+    fputs(": ", stdout);
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    putchar('\n');
 }
 
 static int check_stream(struct input *input, struct err *err)
@@ -45,13 +63,13 @@ static int check_stream(struct input *input, struct err *err)
     if (summary.text.len)
         printf("%.*s", (int)summary.text.len, (const char *)summary.text.data);
     if (summary.findings > NFSR_FINDINGS_SHOWN)
-        printf("%s: %llu findings, the first %d are shown\n", name,
-               (unsigned long long)summary.findings, NFSR_FINDINGS_SHOWN);
+        print(name, "%llu findings, the first %d are shown", (unsigned long long)summary.findings,
+              NFSR_FINDINGS_SHOWN);
     if (result == 0 && !summary.findings)
-        printf("%s: a record stream of %s records from %s frames, nothing wrong\n", name,
-               count_text(total, records), count_text(summary.end.frames, frames));
+        print(name, "a record stream of %s records from %s frames, nothing wrong",
+              count_text(total, records), count_text(summary.end.frames, frames));
     else if (result < 0)
-        printf("%s: %s records can be read\n", name, count_text(total, records));
+        print(name, "%s records can be read", count_text(total, records));
     result = result < 0 ? result : summary.findings ? EXIT_FINDINGS : 0;
     nfsr_summary_free(&summary);
     return result;
@@ -68,8 +86,9 @@ static int check_file(const char *path, struct err *err)
         return -err->code;
     len = input_head(input, &head);
     if (store_is_database(head, len)) {
+        result = input_is_file(input) ? 0 : store_no_stream(input_name(input), err);
         input_close(input);
-        return check_database(path, err);
+        return result < 0 ? result : check_database(path, err);
     }
     result =
         known_is_stream(head, len)

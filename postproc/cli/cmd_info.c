@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/escape.h"
+#include "base/json.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/groups.h"
@@ -118,6 +120,13 @@ static void json_groups(const struct groups *g, enum group_by by)
     putchar(']');
 }
 
+/* What names something: it may hold anything. */
+static void print_line(const char *text)
+{
+    escape_print(stdout, text);
+    putchar('\n');
+}
+
 static void text_groups(const struct groups *g, enum group_by by)
 {
     static const char *const titles[] = { "Operations", "Clients", "Busiest files" };
@@ -135,7 +144,8 @@ static void text_groups(const struct groups *g, enum group_by by)
                    duration_text(x->p99, c), duration_text(x->max, d));
         else
             printf(" %9s %9s %9s %9s", "-", "-", "-", "-");
-        printf("  %s\n", x->label);
+        fputs("  ", stdout);
+        print_line(x->label);
     }
     if (g->left_out)
         printf("%12s further; --top shows more\n", count_text(g->left_out, a));
@@ -164,7 +174,7 @@ static int print_json(sqlite3 *db, const char *name, const struct request *reque
     struct unopened unopened;
 
     fputs("{\"database\":", stdout);
-    json_text(stdout, name);
+    json_name(stdout, name);
     if (read_unopened(db, &unopened, err) < 0)
         return -err->code;
     if (!request->by && (json_rows(db, "sources", sql_sources, err) < 0 ||
@@ -211,13 +221,16 @@ static void text_source(sqlite3_stmt *s)
 {
     char frames[VALUE_TEXT_MAX], operations[VALUE_TEXT_MAX], size[VALUE_TEXT_MAX];
 
-    printf("%4lld  %s: %s, %s, %s frames, %s operations%s\n", (long long)sqlite3_column_int64(s, 0),
-           (const char *)sqlite3_column_text(s, 1), (const char *)sqlite3_column_text(s, 2),
+    printf("%4lld  ", (long long)sqlite3_column_int64(s, 0));
+    escape_print(stdout, (const char *)sqlite3_column_text(s, 1));
+    printf(": %s, %s, %s frames, %s operations%s\n", (const char *)sqlite3_column_text(s, 2),
            size_text((uint64_t)sqlite3_column_int64(s, 5), size), column_count_text(s, 7, frames),
            column_count_text(s, 8, operations),
            strcmp((const char *)sqlite3_column_text(s, 3), "cut") == 0 ? ", CUT" : "");
-    if (sqlite3_column_type(s, 4) != SQLITE_NULL)
-        printf("      %s\n", (const char *)sqlite3_column_text(s, 4));
+    if (sqlite3_column_type(s, 4) != SQLITE_NULL) {
+        fputs("      ", stdout);
+        print_line((const char *)sqlite3_column_text(s, 4));
+    }
 }
 
 static void text_totals(sqlite3_stmt *s)
@@ -280,7 +293,7 @@ static int print_text(sqlite3 *db, const char *name, const struct request *reque
 {
     if (request->by)
         return print_groups(db, request, err);
-    printf("%s\n", name);
+    print_line(name);
     if (each_row(db, sql_sources, text_source, NULL, err) < 0 ||
         each_row(db, sql_totals, text_totals, NULL, err) < 0 ||
         each_row(db, sql_pairing, text_pairing, NULL, err) < 0 || text_unopened(db, err) < 0 ||
@@ -290,29 +303,15 @@ static int print_text(sqlite3 *db, const char *name, const struct request *reque
     return each_row(db, sql_counters, text_counter, "Counters", err);
 }
 
-/* Opens the database, or makes a private one of |path|; *|cut|: as far as it could be read. */
-static struct store *open_or_make(const char *path, struct err *cut, struct err *err)
+/* A private database of |input|; *|cut|: as far as it could be read. */
+static struct store *make_private(struct input *input, struct err *cut, struct err *err)
 {
     static const struct engine_options defaults;
-    struct input *input = input_open(path, false, err);
-    struct ingest *ingest;
-    struct store *store;
-    const uint8_t *head;
+    struct store *store = store_open("", STORE_WRITE, err);
+    struct ingest *ingest = store ? ingest_new(store, &defaults, &progress_line, err) : NULL;
     struct err note;
-    bool is_database;
-    size_t len;
-    int result;
+    int result = ingest ? ingest_input(ingest, input, true, &note, err) : -err->code;
 
-    if (!input)
-        return NULL;
-    len = input_head(input, &head);
-    is_database = store_is_database(head, len);
-    input_close(input);
-    if (is_database)
-        return store_open(path, STORE_READ, err);
-    store = store_open("", STORE_WRITE, err);
-    ingest = store ? ingest_new(store, &defaults, &progress_line, err) : NULL;
-    result = ingest ? ingest_file(ingest, path, true, &note, err) : -err->code;
     if (result == INGEST_CUT)
         *cut = *err;
     if (result >= 0)
@@ -323,6 +322,28 @@ static struct store *open_or_make(const char *path, struct err *cut, struct err 
         return store;
     store_close(store);
     return NULL;
+}
+
+/* Opens the database, or makes a private one of |path|, which is read once: it may be a pipe. */
+static struct store *open_or_make(const char *path, struct err *cut, struct err *err)
+{
+    struct input *input = input_open(path, true, err);
+    struct store *store = NULL;
+    const uint8_t *head;
+    bool is_file;
+    size_t len;
+
+    if (!input)
+        return NULL;
+    len = input_head(input, &head);
+    if (!store_is_database(head, len)) {
+        store = make_private(input, cut, err);
+        input_close(input);
+        return store;
+    }
+    is_file = input_is_file(input) || store_no_stream(input_name(input), err) == 0;
+    input_close(input);
+    return is_file ? store_open(path, STORE_READ, err) : NULL;
 }
 
 static int parse_by(const struct request *request, struct err *err)

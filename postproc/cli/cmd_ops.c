@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/escape.h"
+#include "base/json.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/fields.h"
@@ -13,7 +15,8 @@ static const char about[] =
     "  [call frame-reply frame] and, where there is something to say: pairing, partial, source\n"
     "\n"
     "Filters given together must all hold.  Names may be written in lower case.  Times are UTC.\n"
-    "In names, bytes that are no printable UTF-8 stand as \\xNN and a backslash as \\\\; \"[#N]\"\n"
+    "In names, bytes that are not UTF-8 or not for showing stand as \\xNN, a backslash as \\\\; "
+    "\"[#N]\"\n"
     "begins a path of which only the part below object N is known.\n";
 
 /* What is read of each operation, in this order. */
@@ -189,9 +192,12 @@ static void print_text(sqlite3_stmt *s, bool fields)
         stdout);
     printf(" %s > %s", text_of(s, OP_CLIENT), text_of(s, OP_SERVER));
     print_program(s);
-    printf(" %s", is_null(s, OP_PATH) ? "-" : text_of(s, OP_PATH));
-    if (!is_null(s, OP_PATH2))
-        printf(" %s", text_of(s, OP_PATH2));
+    putchar(' ');
+    escape_print(stdout, is_null(s, OP_PATH) ? "-" : text_of(s, OP_PATH));
+    if (!is_null(s, OP_PATH2)) {
+        putchar(' ');
+        escape_print(stdout, text_of(s, OP_PATH2));
+    }
     if (!is_null(s, OP_OFFSET))
         printf(" @%llu", (unsigned long long)sqlite3_column_int64(s, OP_OFFSET));
     if (!is_null(s, OP_COUNT))

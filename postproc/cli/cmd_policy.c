@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/json.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/commands.h"

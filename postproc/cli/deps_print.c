@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/deps_print.h"
+#include "base/json.h"
 #include "cli/plan_print.h"
 #include "cli/values.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/escape.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 
@@ -32,7 +33,9 @@ static const struct command commands[] = {
 void say(const char *text)
 {
     progress_clear();
-    fprintf(stderr, "nfsdigest: %s\n", text);
+    fputs("nfsdigest: ", stderr);
+    escape_print(stderr, text);
+    putc('\n', stderr);
 }
 
 int finish_output(struct err *err)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/plan_print.h"
+#include "base/json.h"
 #include "cli/values.h"
 
 #include <stdio.h>
@@ -35,7 +36,7 @@ static void print_json(const struct plan_counts *c, const struct plan_made *made
     const struct depend_counts *d = &c->depend[made->granularity];
 
     printf("{\"file\":");
-    json_text(stdout, made->file);
+    json_name(stdout, made->file);
     printf(",\"bytes\":%llu,\"bytes_per_operation\":%.2f,\"copies\":%u,\"objects\":%llu,"
            "\"entries\":%llu,\"subtrees\":%llu",
            (unsigned long long)made->bytes, share(made->bytes, all(c) * made->copies), made->copies,

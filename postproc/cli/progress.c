@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/escape.h"
 #include "cli/cli.h"
 #include "cli/values.h"
 
@@ -36,10 +37,12 @@ static void show(void *ctx, const struct input *input)
     state.last = now;
     state.shown = true;
     size_text(input_offset(input), size);
+    putc('\r', stderr);
+    escape_print(stderr, input_name(input));
     if (part >= 0)
-        fprintf(stderr, "\r%s: %s, %.0f %%\033[K", input_name(input), size, part * 100);
+        fprintf(stderr, ": %s, %.0f %%\033[K", size, part * 100);
     else
-        fprintf(stderr, "\r%s: %s\033[K", input_name(input), size);
+        fprintf(stderr, ": %s\033[K", size);
     fflush(stderr);
 }
 

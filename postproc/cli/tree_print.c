@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/tree_print.h"
+#include "base/json.h"
 #include "cli/values.h"
-#include "store/escape.h"
+#include "base/escape.h"
 
 static const char *const type_names[] = { "unknown", "file",    "directory", "block",
                                           "char",    "symlink", "socket",    "fifo" };
@@ -287,7 +288,7 @@ int tree_inferred_text(const struct tree *t, struct err *err)
     return result;
 }
 
-static int json_name(const char *key, const char *name, struct buf *text, struct err *err)
+static int json_pool_name(const char *key, const char *name, struct buf *text, struct err *err)
 {
     printf(",\"%s\":", key);
     if (!name) {
@@ -316,9 +317,9 @@ int tree_inferred_json(const struct tree *t, struct err *err)
                repair_reason_name((enum repair_reason)i->reason), (long long)i->witness,
                (long long)i->explained, (long long)i->object, (long long)i->parent,
                (long long)i->parent2);
-        result = json_name("name", i->name, &text, err);
+        result = json_pool_name("name", i->name, &text, err);
         if (result == 0)
-            result = json_name("name2", i->name2, &text, err);
+            result = json_pool_name("name2", i->name2, &text, err);
         fputs("}\n", stdout);
     }
     buf_free(&text);

@@ -7,7 +7,7 @@
  */
 #include "cli/tree_print.h"
 #include "cli/values.h"
-#include "store/escape.h"
+#include "base/escape.h"
 
 #include <time.h>
 

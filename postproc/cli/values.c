@@ -186,31 +186,3 @@ const char *count_text(uint64_t n, char text[VALUE_TEXT_MAX])
     *to = '\0';
     return text;
 }
-
-void json_text(FILE *out, const char *text)
-{
-    if (!text) {
-        fputs("null", out);
-        return;
-    }
-    putc('"', out);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
-        else if (c < 0x20)
-            fprintf(out, "\\u%04x", c);
-        else
-            putc(c, out);
-    }
-    putc('"', out);
-}
-
-void json_hex(FILE *out, const uint8_t *data, size_t len)
-{
-    putc('"', out);
-    for (size_t i = 0; i < len; i++)
-        fprintf(out, "%02x", data[i]);
-    putc('"', out);
-}

@@ -32,8 +32,4 @@ const char *duration_text(int64_t ns, char text[VALUE_TEXT_MAX]); /* 1.234ms: fo
 const char *size_text(uint64_t bytes, char text[VALUE_TEXT_MAX]); /* 12.3 MiB */
 const char *count_text(uint64_t n, char text[VALUE_TEXT_MAX]);    /* 1,234,567 */
 
-/* A JSON string of text that is UTF-8 (as all texts of the database are); NULL becomes null. */
-void json_text(FILE *out, const char *text);
-void json_hex(FILE *out, const uint8_t *data, size_t len);
-
 #endif

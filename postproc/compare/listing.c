@@ -7,7 +7,7 @@
  */
 #include "compare/pairs.h"
 
-#include "store/escape.h"
+#include "base/escape.h"
 
 #include <stdio.h>
 #include <stdlib.h>

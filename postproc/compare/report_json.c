@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* schemas/compare.schema.json describes what this writes. */
+#include "base/json.h"
 #include "cli/values.h"
 #include "compare/db.h"
 #include "compare/report.h"

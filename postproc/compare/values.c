@@ -5,7 +5,7 @@
  */
 #include "compare/pairs.h"
 
-#include "store/escape.h"
+#include "base/escape.h"
 
 #include <stdio.h>
 #include <strings.h>

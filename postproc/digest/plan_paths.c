@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "digest/plan_paths.h"
 #include "digest/effect.h"
-#include "store/escape.h"
+#include "base/escape.h"
 #include "store/tables.h"
 #include "wire/rpc.h"
 

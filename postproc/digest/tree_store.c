@@ -6,7 +6,7 @@
  */
 #include "digest/tree.h"
 #include "digest/repair_store.h"
-#include "store/escape.h"
+#include "base/escape.h"
 #include "store/tables.h"
 
 #include <stdio.h>

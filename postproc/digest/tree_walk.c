@@ -4,7 +4,7 @@
  * tree_walk: depth first, with a stack of its own.
  */
 #include "digest/tree.h"
-#include "store/escape.h"
+#include "base/escape.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  * datapackage.json, as version 1 of https://specs.frictionlessdata.io/data-package/ has it, without
  * what would differ from run to run.
  */
+#include "base/json.h"
 #include "cli/values.h"
 #include "package/facts.h"
 #include "package/package.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "package/text.h"
-#include "store/escape.h"
+#include "base/escape.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rdump/rdump_text.h"
 #include "rdump/rdump_format.h"
-#include "store/escape.h"
+#include "base/escape.h"
 #include "wire/walk.h"
 
 #include <inttypes.h>

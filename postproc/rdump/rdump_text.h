@@ -8,7 +8,7 @@
  *     operation source=1 latency=250000 ... arguments=00000004... mask=0x100000 # 0 LOOKUP ...
  *
  * First the kind; then the fields that are not zero or empty, in the layout's order, by their names
- * in it; texts as the database has names (store/escape.h), and with a space as \x20; byte strings
+ * in it; texts as the database has names (base/escape.h), and with a space as \x20; byte strings
  * in hexadecimal; numbers as they are read best, 0x before hexadecimal and 0 before octal ones,
  * lists with commas.  What is behind " # " says of operations their number, procedure and arguments
  * again, and is not read; nor are lines that begin with # and empty ones.

@@ -6,7 +6,7 @@
  */
 #include "rdump/rdump_format.h"
 #include "rdump/rdump_text.h"
-#include "store/escape.h"
+#include "base/escape.h"
 
 #include <errno.h>
 #include <inttypes.h>

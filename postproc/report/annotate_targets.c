@@ -3,6 +3,7 @@
  *
  * Which captures are to be copied, where they are, and the names of the copies.
  */
+#include "base/escape.h"
 #include "capture/capture.h"
 #include "compare/compare.h"
 #include "compare/db.h"
@@ -49,6 +50,7 @@ static int add_source(struct annotate *a, sqlite3_stmt *row)
 {
     struct bytes digest = db_column_bytes(row, 3);
     const char *name = (const char *)sqlite3_column_text(row, 2);
+    struct buf path = { 0 };
     struct target *target;
 
     if (digest.len != INPUT_DIGEST_LEN || !name)
@@ -61,9 +63,11 @@ static int add_source(struct annotate *a, sqlite3_stmt *row)
         target = &a->targets[a->count++];
         memcpy(target->digest, digest.data, INPUT_DIGEST_LEN);
         target->frames = (uint64_t)sqlite3_column_int64(row, 4);
-        target->name = strdup(name);
-        if (!target->name)
+        if (unescape_name(name, strlen(name), &path) < 0 || buf_append(&path, "", 1) < 0) {
+            buf_free(&path);
             return annotate_no_memory(a);
+        }
+        target->name = (char *)path.data; /* and frees it */
         target->records = is_records(target->name);
     }
     target->source[sqlite3_column_int(row, 0)] = sqlite3_column_int64(row, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/markup.h"
 #include "base/err.h"
-#include "store/escape.h"
+#include "base/escape.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,19 +24,6 @@ static const char *reference(char c)
     }
 }
 
-/* Characters that move others, or break a line, without being seen (Unicode: Bidi_Control, and the
- * separators of lines and paragraphs): the length of one, or 0. */
-static unsigned is_unseen(const uint8_t *p, size_t left)
-{
-    if (left >= 2 && p[0] == 0xd8 && p[1] == 0x9c)
-        return 2; /* U+061C */
-    if (left < 3 || p[0] != 0xe2)
-        return 0;
-    if (p[1] == 0x80) /* U+200E, U+200F, U+2028 to U+202E */
-        return p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xa8 && p[2] <= 0xae) ? 3 : 0;
-    return p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9 ? 3 : 0; /* U+2066 to U+2069 */
-}
-
 int markup_plain(struct buf *to, const char *text)
 {
     const struct bytes whole = { (const uint8_t *)text, (uint32_t)strnlen(text, 1 << 20) };
@@ -45,14 +32,9 @@ int markup_plain(struct buf *to, const char *text)
 
     for (size_t i = 0; result == 0 && i < plain.len; i++) {
         const char *p = (const char *)plain.data + i;
-        unsigned unseen = is_unseen(plain.data + i, plain.len - i);
 
-        if (unseen) {
-            for (unsigned k = 0; result == 0 && k < unseen; k++)
-                result = markup_format(to, "\\x%02x", plain.data[i + k]);
-            i += unseen - 1;
-        } else if (plain.len - i >= 3 &&
-                   (memcmp(p, "\xef\xbf\xbe", 3) == 0 || memcmp(p, "\xef\xbf\xbf", 3) == 0)) {
+        if (plain.len - i >= 3 &&
+            (memcmp(p, "\xef\xbf\xbe", 3) == 0 || memcmp(p, "\xef\xbf\xbf", 3) == 0)) {
             result = buf_append(to, "?", 1); /* U+FFFE and U+FFFF: XML 1.0 s2.2 has no place */
             i += 2;
         } else {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/outputs.h"
+#include "base/escape.h"
 #include "compare/compare.h"
 #include "compare/db.h"
 #include "compare/rules.h"
@@ -114,12 +115,22 @@ static int add_named(struct outputs *o, sqlite3_stmt *row, struct err *err)
     static const char *const words[] = { "the capture", "the trace database", "the rule file" };
     const char *what = (const char *)sqlite3_column_text(row, 0);
     const char *name = (const char *)sqlite3_column_text(row, 1);
+    struct buf path = { 0 };
     struct stat st;
+    int result = 0;
 
-    for (size_t i = 0; what && name && i < sizeof(words) / sizeof(words[0]); i++)
-        if (strcmp(words[i], what) == 0 && (i < 2 || rules_is_file(name)) && stat(name, &st) == 0)
-            return outputs_reads(o, words[i], name, NULL, err);
-    return 0;
+    if (what && name && strcmp(words[0], what) == 0) { /* as databases have names */
+        if (unescape_name(name, strlen(name), &path) < 0 || buf_append(&path, "", 1) < 0)
+            result = no_memory(err);
+        name = (const char *)path.data;
+    }
+    for (size_t i = 0; result == 0 && what && name && i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(words[i], what) == 0 && (i < 2 || rules_is_file(name)) && stat(name, &st) == 0) {
+            result = outputs_reads(o, words[i], name, NULL, err);
+            break;
+        }
+    buf_free(&path);
+    return result;
 }
 
 int outputs_names(struct outputs *o, const char *path, struct err *err)

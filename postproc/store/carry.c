@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/carry.h"
-#include "store/escape.h"
+#include "base/escape.h"
 #include "store/internal.h"
 
 /* Takes the operations out that the engine is going to put again. */

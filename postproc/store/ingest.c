@@ -241,12 +241,15 @@ static int ingest_stream(struct ingest *in, struct input *input, struct err *err
     return why.code ? INGEST_CUT : INGEST_STORED;
 }
 
-static int ingest_input(struct ingest *in, struct input *input, struct err *note, struct err *err)
+int ingest_input(struct ingest *in, struct input *input, bool last, struct err *note,
+                 struct err *err)
 {
     const uint8_t *head;
     size_t len = input_head(input, &head);
     int known;
 
+    note->text[0] = '\0';
+    in->last = last;
     if (store_is_database(head, len))
         return err_set(err, ERR_INPUT, "%s: a database, not a capture or .nfsr stream",
                        input_name(input));
@@ -263,10 +266,9 @@ int ingest_file(struct ingest *in, const char *path, bool last, struct err *note
     int result;
 
     note->text[0] = '\0';
-    in->last = last;
     if (!input)
         return -err->code;
-    result = ingest_input(in, input, note, err);
+    result = ingest_input(in, input, last, note, err);
     input_close(input);
     return result;
 }

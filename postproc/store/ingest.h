@@ -32,6 +32,10 @@ void ingest_free(struct ingest *ingest);
 int ingest_file(struct ingest *ingest, const char *path, bool last, struct err *note,
                 struct err *err);
 
+/* The same of what was opened with its digest, and may be a pipe. */
+int ingest_input(struct ingest *ingest, struct input *input, bool last, struct err *note,
+                 struct err *err);
+
 /* After the last file: puts what the engine still waits for, as provisional rows. */
 int ingest_finish(struct ingest *ingest, struct err *err);
 

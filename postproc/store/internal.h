@@ -134,6 +134,10 @@ int put_name(struct store *store, const struct record_name *name, struct err *er
 int put_problem(struct store *store, const struct record_problem *problem, struct err *err);
 int put_counter(struct store *store, const struct record_counter *counter, struct err *err);
 
+/* Binds the text of a name (base/escape.h), which lives until the next one is bound. */
+int bind_name(struct store *store, sqlite3_stmt *stmt, int at, struct bytes name, bool is_path,
+              struct err *err);
+
 /* put_path.c */
 int put_path(struct store *store, const struct record_path *path, struct err *err);
 

@@ -3,14 +3,14 @@
  *
  * Records that are not on the hot path, to rows.
  */
-#include "store/escape.h"
+#include "base/escape.h"
 #include "store/internal.h"
 #include "wire/rpc.h"
 
 #include <stdio.h>
 
-static int bind_name(struct store *store, sqlite3_stmt *stmt, int at, struct bytes name,
-                     bool is_path, struct err *err)
+int bind_name(struct store *store, sqlite3_stmt *stmt, int at, struct bytes name, bool is_path,
+              struct err *err)
 {
     store->text.len = 0;
     if (escape_name(name, is_path, &store->text) < 0)

@@ -4,7 +4,7 @@
  * Paths, with their texts.  A path that an .nfsr stream knew only from some object on gets
  * its beginning from earlier sources, where these knew the object.
  */
-#include "store/escape.h"
+#include "base/escape.h"
 #include "store/internal.h"
 
 #include <stdio.h>

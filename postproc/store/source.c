@@ -137,7 +137,11 @@ static int insert_source(struct store *store, const char *name, struct err *err)
                            -1, &stmt, NULL) != SQLITE_OK)
         return store_fail(store->db, store->path, err);
     sqlite3_bind_int64(stmt, 1, store->source);
-    sqlite3_bind_text(stmt, 2, name, -1, SQLITE_STATIC);
+    if (bind_name(store, stmt, 2, (struct bytes){ (const uint8_t *)name, (uint32_t)strlen(name) },
+                  true, err) < 0) {
+        sqlite3_finalize(stmt);
+        return -err->code;
+    }
     sqlite3_bind_text(stmt, 3, store->kind == STORE_CAPTURE ? "capture" : "nfsr", -1,
                       SQLITE_STATIC);
     sqlite3_bind_int64(stmt, 4,
@@ -262,7 +266,13 @@ static int end_source(struct store *store, const struct store_end *end, struct e
         return store_fail(store->db, store->path, err);
     sqlite3_bind_int64(stmt, 1, store->source);
     sqlite3_bind_text(stmt, 2, end->cut ? "cut" : "complete", -1, SQLITE_STATIC);
-    sqlite3_bind_text(stmt, 3, end->cut, -1, SQLITE_STATIC);
+    if (end->cut &&
+        bind_name(store, stmt, 3,
+                  (struct bytes){ (const uint8_t *)end->cut, (uint32_t)strlen(end->cut) }, true,
+                  err) < 0) {
+        sqlite3_finalize(stmt);
+        return -err->code;
+    }
     sqlite3_bind_int64(stmt, 4, (int64_t)end->size);
     sqlite3_bind_blob(stmt, 5, end->digest, STORE_DIGEST_LEN, SQLITE_STATIC);
     sqlite3_bind_blob(stmt, 6, end->head_digest, STORE_DIGEST_LEN, SQLITE_STATIC);

@@ -17,6 +17,12 @@ bool store_is_database(const uint8_t *head, size_t len)
     return len >= 16 && memcmp(head, "SQLite format 3", 16) == 0;
 }
 
+int store_no_stream(const char *name, struct err *err)
+{
+    return err_set(err, ERR_INPUT, "%s: a database can only be read from a file, not from a pipe",
+                   name);
+}
+
 /* What a file that is there says of itself. */
 static int check_version(struct store *store, struct err *err)
 {

@@ -52,6 +52,8 @@ sqlite3 *store_db(struct store *store);
 
 /* True when the first bytes of a file are those of an SQLite database. */
 bool store_is_database(const uint8_t *head, size_t len);
+/* -ERR_INPUT: |name| is a database, but comes through a pipe, where it cannot be read. */
+int store_no_stream(const char *name, struct err *err);
 
 /* Fills |err| with what SQLite says about |what|: a full disk, a damaged database, ... */
 int store_fail(sqlite3 *db, const char *what, struct err *err);

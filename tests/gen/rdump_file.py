@@ -52,7 +52,7 @@ def make(values):
     kind = values.pop("kind")
     for field in TEXTS:
         if field in values:
-            values[field] = values[field].encode("utf-8", "surrogateescape")
+            values[field] = nfsr.unescape(values[field])
     if kind == "credential":
         values["gids"] = numbers(bytes.fromhex(values["gids"]))
     if kind == "object":

@@ -12,12 +12,13 @@ import sys
 import tempfile
 
 SRC = pathlib.Path(os.environ.get("SRC") or pathlib.Path(__file__).resolve().parent.parent.parent)
-sys.path[:0] = [str(SRC / "tests/gen"), str(SRC / "tests/oracle")]
+sys.path[:0] = [str(SRC / "tests"), str(SRC / "tests/gen"), str(SRC / "tests/oracle")]
 
 import database  # noqa: E402
 import model_capture  # noqa: E402
 import model_world  # noqa: E402
 import model_xdr as x  # noqa: E402
+import nfsr  # noqa: E402
 import packets  # noqa: E402
 import stock  # noqa: E402
 import tshark  # noqa: E402
@@ -55,11 +56,7 @@ SELECT o.*, a.handle AS handle, b.handle AS handle2, n.handle AS new_handle, p.t
 
 def name_text(name):
     """As the database writes names (schemas/trace.sql)."""
-    def escaped(text):
-        return "".join(c.replace("\\", "\\\\") if c.isprintable() else
-                       "".join("\\x%02x" % b for b in c.encode("utf-8", "surrogateescape"))
-                       for c in text)
-    return escaped(name.decode("utf-8", "surrogateescape"))
+    return nfsr.escape(name, False)
 
 
 class Paths:

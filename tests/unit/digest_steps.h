@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "digest/learn_parts.h"
-#include "store/escape.h"
+#include "base/escape.h"
 #include "wire/rpc.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "store/escape.h"
+#include "base/escape.h"
 
 /* Escaping: printable, invertible, and no two names the same. */
 static void escapes(void **state)

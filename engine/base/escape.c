@@ -1,39 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "store/escape.h"
+#include "base/escape.h"
 #include "base/err.h"
+#include "base/utf8.h"
 
-/* Length of the UTF-8 sequence at |p| (RFC 3629 s4), or 0 when it is none or a control. */
-static uint32_t printable(const uint8_t *p, uint32_t left)
+#include <string.h>
+
+static const char hex[] = "0123456789abcdef";
+
+/* Length of the character at |p| if it may be shown, or 0. */
+static uint32_t shown(const uint8_t *p, size_t left)
 {
-    uint32_t len, code;
+    uint32_t code, len = utf8_read(p, left, &code);
 
-    if (p[0] < 0x80)
-        return p[0] >= 0x20 && p[0] != 0x7f;
-    if (p[0] >= 0xc2 && p[0] <= 0xdf)
-        len = 2;
-    else if (p[0] >= 0xe0 && p[0] <= 0xef)
-        len = 3;
-    else if (p[0] >= 0xf0 && p[0] <= 0xf4)
-        len = 4;
-    else
-        return 0;
-    if (len > left)
-        return 0;
-    code = p[0] & (0x7fu >> len);
-    for (uint32_t i = 1; i < len; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (p[i] & 0x3f);
-    }
-    if (code < 0xa0 || (len == 3 && code < 0x800) || (len == 4 && code < 0x10000) ||
-        (code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff)
-        return 0; /* C1 controls, overlong forms, surrogates */
-    return len;
+    return len && utf8_is_shown(code) ? len : 0;
 }
 
 int escape_name(struct bytes name, bool is_path, struct buf *out)
 {
-    static const char hex[] = "0123456789abcdef";
     uint8_t *to;
 
     if (!name.len)
@@ -43,7 +26,7 @@ int escape_name(struct bytes name, bool is_path, struct buf *out)
     to = out->data + out->len;
     for (uint32_t i = 0; i < name.len;) {
         const uint8_t *p = name.data + i;
-        uint32_t len = printable(p, name.len - i);
+        uint32_t len = shown(p, name.len - i);
 
         if (*p == '\\') {
             *to++ = '\\';
@@ -91,4 +74,21 @@ int unescape_name(const char *text, size_t len, struct buf *out)
         out->data[out->len++] = byte;
     }
     return 0;
+}
+
+void escape_print(FILE *out, const char *text)
+{
+    const uint8_t *p = (const uint8_t *)text, *from = p, *end = p + strlen(text);
+
+    while (p < end) {
+        uint32_t len = *p == '\n' ? 1 : shown(p, (size_t)(end - p));
+
+        if (!len) {
+            fwrite(from, 1, (size_t)(p - from), out);
+            fprintf(out, "\\x%c%c", hex[*p >> 4], hex[*p & 15]);
+            from = p + 1;
+        }
+        p += len ? len : 1;
+    }
+    fwrite(from, 1, (size_t)(p - from), out);
 }
