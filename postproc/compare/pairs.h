@@ -65,6 +65,10 @@ struct object_state {
     uint64_t start, end;      /* bytes that are not the same */
     int64_t change[SIDES][2]; /* call and reply of the last change of both; 0: none */
     int64_t times[2][SIDES];  /* atime, mtime that clients set last */
+    struct {
+        int64_t operation; /* CREATE that set the size of the file last; 0: none */
+        uint64_t size;
+    } cut[SIDES];
     struct told_times told[SIDES];
 };
 

@@ -442,11 +442,27 @@ static int after_one(struct pairs *p, const struct half *half, struct err *err)
     return sets_out_to_change(e) && !refused ? lose(p, e, WITHHELD_ONE_SIDED, err) : 0;
 }
 
+/* CREATE is an operation on the directory, but may cut a file that was there. */
+static void note_cut(struct pairs *p, int side)
+{
+    const struct half *half = &p->pair.half[side];
+    const struct effect *e = &half->effect;
+    uint32_t row = matched_row(&p->objects, side, e->new_object);
+
+    if (!row || !(e->asked.bits & ASKED_SIZE) || !(e->roles & ROLE_PARENT) ||
+        (half->answered && !e->succeeded))
+        return;
+    p->states[row].cut[side].operation = e->id;
+    p->states[row].cut[side].size = e->asked.size;
+}
+
 int sync_after(struct pairs *p, bool status_equal, bool data_equal, struct err *err)
 {
     const struct half *half = p->pair.half;
     const struct effect *e = &half[REF].effect;
 
+    note_cut(p, REF);
+    note_cut(p, SUT);
     if (p->pair.kind != ALIGN_PAIR)
         return after_one(p, e->id ? &half[REF] : &half[SUT], err);
     for (int whose = 0; whose < OF_ENTRY; whose++)

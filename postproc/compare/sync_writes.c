@@ -105,6 +105,9 @@ static int find_written(struct pairs *p, int side, struct written *w, struct err
     const struct effect *e = &p->pair.half[side].effect;
     uint64_t start = e->offset, end = range_end(e->offset, e->count);
     uint32_t seen = 0;
+    const struct object_state *s = &p->states[p->pair.object];
+    struct write cut = { .start = s->cut[side].size, .end = UINT64_MAX };
+    int64_t cut_by = s->cut[side].operation;
     sqlite3_stmt *stmt;
     int result = 0;
     bool fits = true;
@@ -123,15 +126,21 @@ static int find_written(struct pairs *p, int side, struct written *w, struct err
 
         seen++;
         row_effect(stmt, 0, &other);
+        if (cut_by > other.id) {
+            fits = add_pieces(w, start, end, &cut);
+            cut_by = 0;
+        }
         if (!changes_range(&other, start, end, &write))
             continue;
         if (digest.len <= sizeof(write.bytes)) {
             memcpy(write.bytes, digest.data, digest.len);
             write.digest = (struct bytes){ write.bytes, digest.len };
         }
-        fits = add_pieces(w, start, end, &write);
+        fits = fits && add_pieces(w, start, end, &write);
     }
     sqlite3_reset(stmt);
+    if (fits && cut_by)
+        fits = add_pieces(w, start, end, &cut);
     w->whole = fits && seen < WRITES_SEEN;
     return result < 0 ? result : 0;
 }

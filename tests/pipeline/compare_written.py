@@ -198,6 +198,32 @@ def one_sided(folder):
         check(found == (1, 1, 0, 1), f"{transport}, one side: {found}")
 
 
+def cut(folder):
+    """UNCHECKED CREATE cuts the file that is there."""
+    writes = [(i * BLOCK, block(i)) for i in range(BLOCKS)]
+    good, left = whole([writes]), whole([writes[-1:]])
+    for transport in "tcp", "udp":
+        for both in False, True:
+            sides = [Side(transport, 1) for _ in range(2)]
+            for side in sides:
+                side.write(writes)
+                side.trace.wait(STEP)
+                if both or side is sides[1]:
+                    side.flows[0].pair(
+                        side.next(), m.CREATE, m.opaque(ROOT) + m.opaque(b"f")
+                        + m.u32(0, 0, 0, 0, 1) + m.u64(0) + m.u32(0, 0),
+                        m.u32(0) + m.some(m.opaque(FILE)) + m.u32(0) + m.wcc())
+                side.trace.wait(STEP)
+                side.write(writes[-1:])
+                if both:
+                    side.read(spoiled(left, (3,) if side is sides[1] else ()))
+                else:
+                    side.read(left if side is sides[1] else good)
+            found = told(folder, sides)
+            check(found == ((0, 1, 0, 0) if both else (1, 0, 0, BLOCKS - 2)),  # the first block is zeros
+                  f"{transport}, cut, {both}: {found}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -205,6 +231,7 @@ def main():
         repeated(folder)
         conflicts(folder)
         one_sided(folder)
+        cut(folder)
     return 1 if failures else 0
 
 
