@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "digest/spool.h"
+#include "base/temporary.h"
 #include "wire/rpc.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum {
     FATTR3_LEN = 84,
     WCC_ATTR_LEN = 24,
     HANDLE_LEN = 8, /* length, and the object's number */
-    BUFFER = 1 << 20,
     PROGRAM_NFS = 100003,
 };
+
+#define OPERATIONS "operations"
 
 /* Before each operation's bytes: entries, arguments, attributes, link text, listing. */
 struct head {
@@ -28,62 +26,30 @@ struct head {
 };
 
 struct spool {
-    FILE *file;
+    struct temporary *file;
     struct buf arguments;
 };
-
-static int fail(const char *what, struct err *err)
-{
-    return err_set(err, ERR_SYSTEM, "cannot %s the operations put aside in %s: %s", what,
-                   getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", strerror(errno));
-}
-
-/* A file without a name. */
-static int open_temporary(void)
-{
-    const char *folder = getenv("TMPDIR") && *getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
-    char path[4096];
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
-        return fd;
-    if ((size_t)snprintf(path, sizeof(path), "%s/nfsdigest.XXXXXX", folder) >= sizeof(path)) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
 
 struct spool *spool_new(struct err *err)
 {
     struct spool *s = calloc(1, sizeof(*s));
-    int fd;
 
     if (!s) {
         err_set(err, ERR_SYSTEM, "out of memory");
         return NULL;
     }
-    fd = open_temporary();
-    s->file = fd >= 0 ? fdopen(fd, "w+") : NULL;
-    if (!s->file || setvbuf(s->file, NULL, _IOFBF, BUFFER) != 0) {
-        fail("make a place for", err);
-        if (fd >= 0 && !s->file)
-            close(fd);
-        spool_free(s);
-        return NULL;
-    }
-    return s;
+    s->file = temporary_new(OPERATIONS, err);
+    if (s->file)
+        return s;
+    spool_free(s);
+    return NULL;
 }
 
 void spool_free(struct spool *s)
 {
     if (!s)
         return;
-    if (s->file)
-        fclose(s->file);
+    temporary_free(s->file);
     buf_free(&s->arguments);
     free(s);
 }
@@ -128,9 +94,9 @@ static bool is_listing(const struct effect *e)
     return e->succeeded && e->procedure && e->procedure->result->roles & ROLE_ENTRY;
 }
 
-static bool put(struct spool *s, const void *data, size_t len)
+static bool put(struct spool *s, const void *data, size_t len, struct err *err)
 {
-    return len == 0 || fwrite_unlocked(data, len, 1, s->file) == 1;
+    return temporary_write(s->file, data, len, err) == 0;
 }
 
 int spool_put(struct spool *s, const struct effect *e, const uint32_t *entries,
@@ -178,19 +144,19 @@ int spool_put(struct spool *s, const struct effect *e, const uint32_t *entries,
         h.shown |= e->fattr3[i] ? (uint8_t)(1 << i) : 0;
         h.before |= e->wcc_attr[i] ? (uint8_t)(1 << i) : 0;
     }
-    good = put(s, &h, sizeof(h)) && put(s, entries, entry_count * sizeof(*entries)) &&
-           put(s, s->arguments.data, s->arguments.len);
+    good = put(s, &h, sizeof(h), err) && put(s, entries, entry_count * sizeof(*entries), err) &&
+           put(s, s->arguments.data, s->arguments.len, err);
     for (int i = 0; good && i < WHOSE_MAX; i++)
-        good = (!e->fattr3[i] || put(s, e->fattr3[i], FATTR3_LEN)) &&
-               (!e->wcc_attr[i] || put(s, e->wcc_attr[i], WCC_ATTR_LEN));
-    good =
-        good && put(s, e->link_text.data, h.text_len) && put(s, e->result_body.data, h.result_len);
-    return good ? 0 : fail("write", err);
+        good = (!e->fattr3[i] || put(s, e->fattr3[i], FATTR3_LEN, err)) &&
+               (!e->wcc_attr[i] || put(s, e->wcc_attr[i], WCC_ATTR_LEN, err));
+    good = good && put(s, e->link_text.data, h.text_len, err) &&
+           put(s, e->result_body.data, h.result_len, err);
+    return good ? 0 : -err->code;
 }
 
 int spool_rewind(struct spool *s, struct err *err)
 {
-    return fflush(s->file) == 0 && fseek(s->file, 0, SEEK_SET) == 0 ? 0 : fail("read", err);
+    return temporary_rewind(s->file, err);
 }
 
 /* What the bytes behind |o| mean. */
@@ -276,11 +242,8 @@ struct spooled *spool_take(struct spool *s, struct err *err)
     struct spooled *o;
     size_t len;
 
-    if (fread_unlocked(&h, sizeof(h), 1, s->file) != 1) {
-        if (ferror(s->file))
-            fail("read", err);
+    if (temporary_read(s->file, &h, sizeof(h), err) != 1)
         return NULL;
-    }
     len = (size_t)h.arguments_len + h.text_len + h.result_len;
     for (int i = 0; i < WHOSE_MAX; i++)
         len += (h.shown >> i & 1) * (size_t)FATTR3_LEN + (h.before >> i & 1) * (size_t)WCC_ATTR_LEN;
@@ -288,8 +251,9 @@ struct spooled *spool_take(struct spool *s, struct err *err)
     o = make(&h, len, err);
     if (!o)
         return NULL;
-    if (len && fread_unlocked(o + 1, len, 1, s->file) != 1) {
-        fail("read", err);
+    if (temporary_read(s->file, o + 1, len, err) != 1) {
+        if (!err->code)
+            err_set(err, ERR_SYSTEM, "an operation put aside has no end");
         free(o);
         return NULL;
     }
