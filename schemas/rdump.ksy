@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 meta:
   id: rdump
-  title: nfsdigest replay dump, version 1
+  title: nfsdigest replay dump, version 2
   file-extension: rdump
   license: GPL-2.0-or-later
   ks-version: '0.10'
@@ -172,6 +172,9 @@ types:
       - id: selection
         type: blob
         if: (present.group0 & 0x20) != 0
+      - id: results
+        type: varint
+        if: (present.group0 & 0x40) != 0
   host_record:
     seq:
       - id: present
@@ -262,6 +265,9 @@ types:
       - id: copy
         type: varint
         if: (present.group2 & 0x08) != 0
+      - id: used
+        type: varint
+        if: (present.group2 & 0x10) != 0
   entry_record:
     seq:
       - id: present
@@ -327,6 +333,27 @@ types:
       - id: copy
         type: varint
         if: (present.group2 & 0x02) != 0
+      - id: links
+        type: blob
+        if: (present.group2 & 0x04) != 0
+      - id: cookie_from
+        type: varint
+        if: (present.group2 & 0x08) != 0
+      - id: cookie_entries
+        type: varint
+        if: (present.group2 & 0x10) != 0
+      - id: cookies
+        type: list
+        if: (present.group2 & 0x20) != 0
+      - id: forget
+        type: list
+        if: (present.group2 & 0x40) != 0
+      - id: results
+        type: blob
+        if: (present.group3 & 0x01) != 0
+      - id: names
+        type: blob
+        if: (present.group3 & 0x02) != 0
   end_record:
     seq:
       - id: present

@@ -17,7 +17,7 @@ bool rdump_make_wanted(const struct rdump_make_args *a)
 {
     return a->client || a->uid || a->gid || a->under || a->split_by || a->granularity ||
            a->time_scale || a->from != INT64_MIN || a->to != INT64_MAX || a->copies || a->delay ||
-           a->seed;
+           a->seed || a->with_results;
 }
 
 /* One dump that is to be made. */
@@ -72,6 +72,7 @@ static int parse(struct job *j, struct err *err)
     if ((a->delay || a->seed) && a->copies < 2)
         return err_set(err, ERR_USAGE, "--delay and --seed go with --copies");
     j->options.copies = (uint32_t)a->copies;
+    j->options.with_results = a->with_results;
     j->options.delay = a->delay;
     j->options.seed = a->seed;
     j->options.has_from = a->from != INT64_MIN;

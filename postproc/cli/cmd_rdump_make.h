@@ -14,7 +14,7 @@ struct rdump_make_args {
     int64_t from, to, delay; /* ns; |from|, |to|: INT64_MIN, INT64_MAX without */
     uint64_t copies, seed;
     const char *output;
-    bool json;
+    bool json, with_results;
 };
 
 /* Whether an option was given that says how a dump is made. */

@@ -141,12 +141,13 @@ static void describe(struct act *a, struct access *access, const struct played *
     a->is_exclusive = e->asked.bits & ASKED_HOW && e->asked.how == 2;
 }
 
-/* Handles of what was there once. */
+/* Handles of what was there once; and of what the server does not look at, for nobody can send the
+ * handle of what is not made yet. */
 static void reads_gone(struct act *a)
 {
     if (a->p->object.gone)
         reads(a, THING_LIFE, a->p->object.object);
-    if (a->p->object2.gone)
+    if (a->p->object2.object && !a->reached2)
         reads(a, THING_LIFE, a->p->object2.object);
 }
 
@@ -423,5 +424,8 @@ int access_of(struct access *access, const struct played *played, enum granulari
         coarse(&a);
     else
         fine(&a);
+    if (played->after)
+        access->uses[access->count++] =
+            (struct use){ .thing = THING_AFTER, .start = played->after };
     return 0;
 }

@@ -26,6 +26,8 @@ struct callers {
 };
 
 int callers_read(struct callers *callers, sqlite3 *db, struct err *err);
+/* |id|, which nobody has, becomes uid 0. */
+int callers_add_root(struct callers *callers, uint32_t id, struct err *err);
 void callers_free(struct callers *callers);
 /* NULL: nobody knows. */
 const struct caller *caller_of(const struct callers *callers, uint32_t credential);

@@ -158,7 +158,7 @@ static void thing_use(struct depend *d, uint32_t holder, uint8_t thing, bool cha
 
 static bool is_used(const struct use *use)
 {
-    return use->thing < THING_MAX && (use->thing != THING_DATA || use->start < use->end);
+    return use->thing < THING_AFTER && (use->thing != THING_DATA || use->start < use->end);
 }
 
 static void use_thing(struct depend *d, const struct use *use, uint32_t id)
@@ -250,6 +250,9 @@ int64_t depend_next(struct depend *d, const struct use *uses, uint32_t count,
     d->candidate_count = 0;
     d->marks_own = d->marks_end;
     find_ids(d, uses, count);
+    for (uint32_t i = 0; i < count && !d->failed; i++)
+        if (uses[i].thing == THING_AFTER && uses[i].start < d->now)
+            candidate_put(d, d->now - uses[i].start);
     for (uint32_t i = 0; i < count && !d->failed; i++)
         if (d->ids[i] && !(uses[i].thing == THING_NAME && uses[i].changes))
             use_thing(d, &uses[i], d->ids[i]);

@@ -46,6 +46,7 @@ enum thing {
                   * nothing */
     THING_NAMES, /* all names of a directory; only read: conflicts with changes of every THING_NAME
                   * there */
+    THING_AFTER, /* no thing: the operation |start| before this one must come first */
     THING_MAX
 };
 

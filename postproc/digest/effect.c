@@ -219,6 +219,7 @@ void effect_decode(struct effect *e)
 }
 
 struct entries {
+    const struct effect *effect;
     int (*entry)(void *ctx, const struct effect_entry *entry);
     void *ctx;
     struct effect_entry now;
@@ -232,6 +233,17 @@ static int end_entry(struct entries *s)
         s->stopped = s->entry(s->ctx, &s->now);
     s->begun = false;
     return s->stopped;
+}
+
+/* The field behind an entry's name. */
+static uint64_t cookie_behind(const struct effect *e, const struct visit *v)
+{
+    const uint8_t *end = e->result_body.data + e->result_body.len;
+    size_t len = ((size_t)v->len + 3) & ~(size_t)3;
+
+    if (v->field[1].cls != CLASS_COOKIE || (size_t)(end - v->data) < len + 8)
+        return 0;
+    return load_be64(v->data + len);
 }
 
 static int visit_entry(void *ctx, const struct visit *v)
@@ -252,6 +264,7 @@ static int visit_entry(void *ctx, const struct visit *v)
         return 0;
     if (role & ROLE_ENTRY_NAME) {
         s->now = (struct effect_entry){ .name = { v->data, v->len } };
+        s->now.cookie = cookie_behind(s->effect, v);
         s->begun = true;
     }
     if (role & ROLE_ENTRY_OBJECT)
@@ -262,7 +275,7 @@ static int visit_entry(void *ctx, const struct visit *v)
 int effect_entries(const struct effect *e,
                    int (*entry)(void *ctx, const struct effect_entry *entry), void *ctx)
 {
-    struct entries s = { .entry = entry, .ctx = ctx };
+    struct entries s = { .effect = e, .entry = entry, .ctx = ctx };
     const struct visitor visitor = { visit_entry, &s, WANTED_ENTRIES };
 
     if (!e->procedure || !e->succeeded)

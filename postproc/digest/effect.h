@@ -132,6 +132,7 @@ bool effect_before(const struct effect *effect, enum whose whose, struct attribu
 /* An entry of a listing. */
 struct effect_entry {
     struct bytes name, handle; /* no handle: READDIR */
+    uint64_t cookie;           /* the place behind it; 0: not there */
     struct attributes attributes;
     bool has_attributes;
 };

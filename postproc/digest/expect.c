@@ -3,8 +3,6 @@
 #include "base/digest.h"
 #include "record/record.h"
 
-#include <stdlib.h>
-
 static int put_u32(struct buf *to, uint32_t value)
 {
     uint8_t bytes[4];
@@ -42,49 +40,48 @@ static int put_attributes(struct buf *to, uint32_t groups, const struct attribut
     return groups & 1 << EXPECT_SIZE ? put_u64(to, a->size) : 0;
 }
 
-static int by_name(const void *left, const void *right)
+void expect_name(struct expect_names *names, struct bytes name, uint32_t object)
 {
-    const struct expect_entry *a = left, *b = right;
-    uint32_t len = a->name.len < b->name.len ? a->name.len : b->name.len;
-    int order = memcmp(a->name.data, b->name.data, len);
+    uint64_t hash = XXH3_64bits(name.data, name.len);
+    uint8_t both[12];
 
-    return order ? order : a->name.len < b->name.len ? -1 : a->name.len > b->name.len;
+    names->count++;
+    names->sum += hash;
+    if (!object)
+        names->has_behind = false;
+    if (!names->has_behind)
+        return;
+    store_be64(both, hash);
+    store_be32(both + 8, object);
+    names->behind += XXH3_64bits(both, sizeof(both));
 }
 
-static int put_entries(struct buf *to, const struct expect *x)
-{
-    if (x->entry_count)
-        qsort(x->entries, x->entry_count, sizeof(*x->entries), by_name);
-    if (put_u32(to, x->entry_count) < 0)
-        return -1;
-    for (uint32_t i = 0; i < x->entry_count; i++)
-        if (put_text(to, x->entries[i].name) < 0 ||
-            (x->with_objects && put_u32(to, x->entries[i].object) < 0))
-            return -1;
-    return 0;
-}
-
-int expect_digest(const struct expect *x, struct buf *scratch, uint64_t *digest)
+int expect_digest(const struct expect *x, struct buf *values, struct buf *links, uint64_t *digest)
 {
     static const enum whose order[] = { OF_OBJECT, OF_PARENT, OF_PARENT2, OF_NEW_OBJECT };
     const struct effect *e = x->effect;
     struct attributes a;
 
-    scratch->len = 0;
+    *digest = 0;
+    values->len = links->len = 0;
     for (int i = 0; i < 4; i++) {
         uint32_t groups = x->mask >> i * EXPECT_GROUPS & ((1 << EXPECT_GROUPS) - 1);
 
         if (groups &&
-            (!effect_attributes(e, order[i], &a) || put_attributes(scratch, groups, &a) < 0))
+            (!effect_attributes(e, order[i], &a) || put_attributes(values, groups, &a) < 0 ||
+             (groups & 1 << EXPECT_LINKS && put_u32(links, a.nlink) < 0)))
             return -1;
     }
-    if ((x->mask & EXPECT_IDENTITY && put_u32(scratch, x->object) < 0) ||
-        (x->mask & EXPECT_ACCESS && put_u32(scratch, e->granted) < 0) ||
-        (x->mask & EXPECT_TEXT && put_text(scratch, e->link_text) < 0) ||
+    if ((x->mask & EXPECT_IDENTITY && put_u32(values, x->object) < 0) ||
+        (x->mask & EXPECT_ACCESS && put_u32(values, e->granted) < 0) ||
+        (x->mask & EXPECT_TEXT && put_text(values, e->link_text) < 0) ||
         (x->mask & EXPECT_READ &&
-         (put_u32(scratch, (uint32_t)e->done) < 0 || put_u32(scratch, e->eof) < 0)) ||
-        (x->mask & EXPECT_NAMES && put_entries(scratch, x) < 0))
+         (put_u32(values, (uint32_t)e->done) < 0 || put_u32(values, e->eof) < 0)) ||
+        (x->mask & EXPECT_NAMES &&
+         (put_u32(values, x->names->count) < 0 || put_u64(values, x->names->sum) < 0)) ||
+        (x->mask & EXPECT_BEHIND && put_u64(values, x->names->behind) < 0))
         return -1;
-    *digest = XXH3_64bits(scratch->data, scratch->len);
+    if (x->mask & ~EXPECT_BESIDE)
+        *digest = XXH3_64bits(values->data, values->len);
     return 0;
 }

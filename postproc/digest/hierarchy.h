@@ -67,8 +67,11 @@ struct node {
     uint64_t size;
     int64_t atime, mtime, ctime;
     char *link; /* with a length before it: see pool_text */
+    /* |uid|: while it is not known, the credential of who may take a name of it away, or 0 */
     uint32_t mode, uid, gid, nlink, rdev[2];
-    uint16_t knows, tainted; /* in a rehearsal: 1 << enum expect group, that differ for good */
+    /* |tainted|: in a rehearsal: 1 << enum expect group, that differ for good; and from bit 8 on
+     * those that are the server's own choice */
+    uint16_t knows, tainted;
     uint8_t type, flags;
 };
 

@@ -147,6 +147,15 @@ static int64_t entry_taken(struct step *s, uint32_t parent, struct bytes name)
     return id;
 }
 
+/* In sticky directories whoever may take a name away owns the object. */
+static void note_taker(const struct step *s, uint32_t node)
+{
+    struct node *n = node_at(s->h, node);
+
+    if (!(n->knows & KNOWS_UID) && !n->uid)
+        n->uid = s->e->credential;
+}
+
 static int apply_removed(struct step *s, uint32_t parent)
 {
     int64_t id = entry_taken(s, parent, s->e->name);
@@ -159,6 +168,7 @@ static int apply_removed(struct step *s, uint32_t parent)
         return 0;
     }
     node = entry_at(s->h, (uint32_t)id)->node;
+    note_taker(s, node);
     initial_taint(s->h, node, s->e, KNOWS_CTIME | KNOWS_NLINK);
     return replace(s, (uint32_t)id);
 }
@@ -174,6 +184,9 @@ static int apply_moved(struct step *s, uint32_t parent, uint32_t parent2)
     node = entry_at(s->h, (uint32_t)id)->node;
     if (old && entry_at(s->h, old)->node == node)
         return 0; /* both names are of one object: nothing happens, RFC 1813 s3.3.14 */
+    note_taker(s, node);
+    if (old)
+        note_taker(s, entry_at(s->h, old)->node);
     initial_taint(s->h, node, e, KNOWS_CTIME);
     serial = entry_at(s->h, (uint32_t)id)->serial;
     if (old && replace(s, old) < 0)
@@ -379,6 +392,21 @@ static int both_exist(struct step *s, uint32_t parent, uint32_t parent2, uint8_t
     return prove_exists(s, parent2, e->name2, type2);
 }
 
+/* Who was refused for another reason might have taken them. */
+static void note_takers(const struct step *s, uint32_t parent, uint32_t parent2)
+{
+    const struct effect *e = s->e;
+    uint32_t entries[] = { parent ? entry_find(s->h, parent, e->name) : ENTRY_NONE,
+                           parent2 ? entry_find(s->h, parent2, e->name2) : ENTRY_NONE };
+
+    if (!(e->name_role & ROLE_REMOVES) || e->status == NFS3_NOENT || e->status == NFS3_ACCES ||
+        e->status == NFS3_PERM)
+        return;
+    for (int i = 0; i < 2; i++)
+        if (entries[i])
+            note_taker(s, entry_at(s->h, entries[i])->node);
+}
+
 /* What a failure says of names: RFC 1813 s3.3.8 to s3.3.15. */
 static int learn_failure(struct step *s)
 {
@@ -387,6 +415,7 @@ static int learn_failure(struct step *s)
     uint32_t parent = e->name.data ? node_find(s->h, e->parent) : NODE_NONE;
     uint32_t parent2 = two ? node_find(s->h, e->parent2) : NODE_NONE;
 
+    note_takers(s, parent, parent2);
     switch (e->status) {
     case NFS3_NOENT:
         if (parent && e->name_role & (ROLE_READS | ROLE_REMOVES))

@@ -197,8 +197,6 @@ static struct spooled *make_object(struct rehearsal *r, const struct inference *
     o = finish(&m, i->procedure, parent, NODE_NONE, (enum repair_reason)i->reason, err);
     if (!o)
         return NULL;
-    if (!groups) /* whoever could take it away owned it, most likely */
-        o->effect.credential = before->effect.credential;
     o->effect.new_object = i->object > 0 ? (uint32_t)i->object : named;
     o->nameless = i->object < 0 ? (uint32_t)-i->object : 0;
     return o;

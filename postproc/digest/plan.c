@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "digest/plan_parts.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 
@@ -90,6 +91,9 @@ static int take_called(void *ctx, struct effect *e, struct err *err)
     p->refuses |= e->name.data && (e->status == NFS3_ACCES || e->status == NFS3_PERM);
     if (mark_credential(p, e->credential, err) < 0)
         return -err->code;
+    if (e->asked.cookie && e->succeeded && e->procedure->result->roles & ROLE_ENTRY &&
+        cookies_ask(&p->rehearsal.cookies, e->object, e->client_number, e->asked.cookie) < 0)
+        return no_memory(err);
     if (e->procedure && e->procedure->result->roles & ROLE_ENTRY_OBJECT &&
         effect_entries(e, take_entry, &b) < 0)
         return -err->code;
@@ -143,12 +147,32 @@ static int read_trace(struct plan *p, sqlite3 *db, struct err *err)
 
 /* Pass 2 */
 
-/* An operation on its way to the thread that finds its dependencies: this, its arguments, its uses.
- */
+/* An operation on its way to the thread that finds its dependencies: this, its uses, its lists and
+ * its bytes. */
 struct job {
     struct rdump_operation operation;
     uint32_t use_count[2];
 };
+
+enum { JOB_LISTS = 2, JOB_BYTES = 4 };
+
+/* What of an operation lies elsewhere. */
+static struct bytes *bytes_of(struct rdump_operation *o, size_t i)
+{
+    struct bytes *const all[JOB_BYTES] = { &o->arguments, &o->links, &o->results, &o->names };
+
+    return all[i];
+}
+
+static const uint32_t **lists_of(struct rdump_operation *o, size_t i)
+{
+    return i ? &o->forget : &o->cookies;
+}
+
+static size_t list_len(const struct rdump_operation *o, size_t i)
+{
+    return (i ? o->forget_count : o->cookie_count) * sizeof(uint32_t);
+}
 
 static int take_job(void *ctx, void *data, size_t len, struct err *err)
 {
@@ -171,7 +195,16 @@ static int take_job(void *ctx, void *data, size_t len, struct err *err)
     }
     if (!p->host->operation)
         return 0;
-    j->operation.arguments.data = at;
+    for (size_t i = 0; i < JOB_LISTS; i++) {
+        *lists_of(&j->operation, i) = (const uint32_t *)(const void *)at;
+        at += list_len(&j->operation, i);
+    }
+    for (size_t i = 0; i < JOB_BYTES; i++) {
+        struct bytes *b = bytes_of(&j->operation, i);
+
+        b->data = at;
+        at += b->len;
+    }
     j->operation.dependencies = edges[p->first].distances;
     j->operation.dependency_count = edges[p->first].count;
     return p->host->operation(p->host->ctx, &j->operation, edges, err);
@@ -179,7 +212,7 @@ static int take_job(void *ctx, void *data, size_t len, struct err *err)
 
 static int queue_job(struct plan *p, const struct rehearsed *r, struct job *j, struct err *err)
 {
-    struct iovec pieces[4] = { { j, sizeof(*j) } };
+    struct iovec pieces[3 + JOB_LISTS + JOB_BYTES] = { { j, sizeof(*j) } };
 
     for (int g = 0; g < 2; g++) {
         struct access *a = &p->access[g];
@@ -190,8 +223,13 @@ static int queue_job(struct plan *p, const struct rehearsed *r, struct job *j, s
         j->use_count[g] = a->count;
         pieces[1 + g] = (struct iovec){ a->uses, a->count * sizeof(*a->uses) };
     }
-    pieces[3] = (struct iovec){ (void *)j->operation.arguments.data, j->operation.arguments.len };
-    return queue_put(p->queue, pieces, 4, err);
+    for (size_t i = 0; i < JOB_LISTS; i++)
+        pieces[3 + i] =
+            (struct iovec){ (void *)*lists_of(&j->operation, i), list_len(&j->operation, i) };
+    for (size_t i = 0; i < JOB_BYTES; i++)
+        pieces[3 + JOB_LISTS + i] = (struct iovec){ (void *)bytes_of(&j->operation, i)->data,
+                                                    bytes_of(&j->operation, i)->len };
+    return queue_put(p->queue, pieces, sizeof(pieces) / sizeof(*pieces), err);
 }
 
 static int take_rehearsed(void *ctx, const struct rehearsed *r, struct err *err)
@@ -216,6 +254,15 @@ static int take_rehearsed(void *ctx, const struct rehearsed *r, struct err *err)
                          .arguments = e->arguments_body,
                          .mask = r->mask,
                          .digest = r->digest,
+                         .links = r->links,
+                         .results = r->results,
+                         .names = r->names,
+                         .cookie_from = r->cookie_from,
+                         .cookie_entries = r->cookie_entries,
+                         .cookies = r->cookies,
+                         .cookie_count = r->cookie_count,
+                         .forget = r->objects,
+                         .forget_count = r->object_count,
                      } };
 
     if (r->op->inferred) {
@@ -248,6 +295,31 @@ static int play(struct plan *p, struct err *err)
     return queue_drain(p->queue, err);
 }
 
+/* Who makes the calls that nobody else may make. */
+static int choose_root(struct plan *p, sqlite3 *db, struct err *err)
+{
+    struct rehearsal *r = &p->rehearsal;
+    sqlite3_stmt *stmt;
+
+    for (uint32_t i = 1; i < p->credential_cap && !r->root_credential; i++) {
+        const struct caller *c = p->credentials[i] ? caller_of(&r->callers, i) : NULL;
+
+        if (c && c->uid == 0)
+            r->root_credential = i;
+    }
+    if (r->root_credential)
+        return 0;
+    if (sqlite3_prepare_v2(db, "SELECT ifnull(max(id), 0) + 1 FROM credential", -1, &stmt, NULL) !=
+        SQLITE_OK)
+        return store_fail(db, "credentials", err);
+    if (sqlite3_step(stmt) == SQLITE_ROW)
+        r->root_credential = (uint32_t)sqlite3_column_int64(stmt, 0);
+    if (sqlite3_finalize(stmt) != SQLITE_OK)
+        return store_fail(db, "credentials", err);
+    p->adds_root = true;
+    return callers_add_root(&r->callers, r->root_credential, err);
+}
+
 static int run(struct plan *p, sqlite3 *db, struct err *err)
 {
     struct hierarchy *h = &p->tree.learn.hierarchy;
@@ -267,8 +339,12 @@ static int run(struct plan *p, sqlite3 *db, struct err *err)
         return -err->code;
     }
     p->named = NULL; /* it is the rehearsal's */
-    if (p->refuses && callers_read(&p->rehearsal.callers, db, err) < 0)
+    if (callers_read(&p->rehearsal.callers, db, err) < 0 || choose_root(p, db, err) < 0)
         return -err->code;
+    p->rehearsal.refuses = p->refuses;
+    p->rehearsal.with_results = p->options->with_results;
+    p->rehearsal.available = p->credentials;
+    p->rehearsal.available_count = p->credential_cap;
     if (plan_show_before(p, db, err) < 0)
         return -err->code;
     return play(p, err);

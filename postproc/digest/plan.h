@@ -35,8 +35,10 @@ struct plan_host {
     int (*credential)(void *ctx, const struct rdump_credential *credential, struct err *err);
     int (*object)(void *ctx, const struct rdump_object *object, struct err *err);
     int (*entry)(void *ctx, const struct rdump_entry *entry, struct err *err);
-    /* |operation|: its dependencies are those of the first granularity that was asked for.
-     * |edges| has an element for each enum granularity; empty for what was not asked for. */
+    /* |operation|: its dependencies are those of the first granularity that was asked for; its
+     * |forget| has all objects that it uses, some of them twice: which ones no later operation
+     * uses, nobody knows yet. |edges| has an element for each enum granularity; empty for what was
+     * not asked for. */
     int (*operation)(void *ctx, const struct rdump_operation *operation,
                      const struct plan_edges *edges, struct err *err);
     void *ctx;
@@ -58,6 +60,7 @@ struct plan_options {
     const struct effect_filter *filter; /* NULL: everything */
     int64_t from; /* the tree is that of this time, operations before it are left out; BEGINNING */
     bool granularity[2]; /* by enum granularity: which dependencies are wanted */
+    bool with_results;   /* operations have |results| and |names| */
 };
 
 int plan_read(sqlite3 *db, const struct plan_options *options, const struct plan_host *host,

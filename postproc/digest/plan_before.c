@@ -75,6 +75,13 @@ static int show_credentials(struct plan *p, sqlite3 *db, struct err *err)
         result = show_credential(p, stmt, &gids, err);
     if (result == 0 && step != SQLITE_DONE)
         result = store_fail(db, "credentials", err);
+    if (result == 0 && p->adds_root) {
+        const struct rdump_credential root = { .number = p->rehearsal.root_credential,
+                                               .flavor = 1,
+                                               .machine = text_of("nfsdigest") };
+
+        result = p->host->credential(p->host->ctx, &root, err);
+    }
     sqlite3_finalize(stmt);
     buf_free(&gids);
     return result;
@@ -103,6 +110,36 @@ static uint32_t server_of(const struct plan *p, sqlite3_stmt *stmt, uint32_t nod
     return number;
 }
 
+/* Of what nobody saw: everybody may use it. */
+static uint32_t mode_of(const struct node *n)
+{
+    if (n->knows & KNOWS_MODE)
+        return n->mode & 07777;
+    return n->type == OBJECT_DIR || n->type == OBJECT_LNK ? 0777 : 0666;
+}
+
+static uint32_t owner_of(const struct plan *p, const struct node *n)
+{
+    const struct caller *c = caller_of(&p->rehearsal.callers, n->uid);
+
+    return n->knows & KNOWS_UID ? n->uid : c ? c->uid : 0;
+}
+
+static uint32_t links_of(const struct hierarchy *h, const struct node *n)
+{
+    uint32_t count = 0;
+
+    if (n->knows & KNOWS_NLINK)
+        return n->nlink;
+    if (n->type != OBJECT_DIR)
+        for (uint32_t e = n->names; e; e = entry_at(h, e)->next)
+            count++;
+    else
+        for (uint32_t e = n->children; e; e = entry_at(h, e)->after)
+            count += node_is_directory(node_at(h, entry_at(h, e)->node));
+    return n->type == OBJECT_DIR ? count + 2 : count ? count : 1;
+}
+
 static int show_object(struct plan *p, sqlite3_stmt *stmt, uint32_t id, struct err *err)
 {
     const struct hierarchy *h = &p->tree.learn.hierarchy;
@@ -111,10 +148,10 @@ static int show_object(struct plan *p, sqlite3_stmt *stmt, uint32_t id, struct e
     struct rdump_object o = { .number = rehearsal_number(&p->rehearsal, id),
                               .type = n->type,
                               .knows = n->knows,
-                              .mode = n->mode & 07777,
-                              .uid = n->uid,
-                              .gid = n->gid,
-                              .nlink = n->nlink,
+                              .mode = mode_of(n),
+                              .uid = owner_of(p, n),
+                              .gid = n->knows & KNOWS_GID ? n->gid : 0,
+                              .nlink = links_of(h, n),
                               .rdev = { n->rdev[0], n->rdev[1] },
                               .size = n->size,
                               .atime = n->atime,
@@ -179,6 +216,7 @@ int plan_show_before(struct plan *p, sqlite3 *db, struct err *err)
                                        .horizon = DEPEND_HORIZON,
                                        .fine = p->first == ACCESS_FINE,
                                        .copies = 1,
+                                       .results = p->options->with_results,
                                        .tool = text_of(tool) };
 
     if (p->host->trace && p->host->trace(p->host->ctx, &trace, err) < 0)

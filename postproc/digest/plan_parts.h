@@ -29,7 +29,8 @@ struct plan {
     struct queue *queue; /* to the thread that finds dependencies */
     int first;           /* granularity of the operations' own dependencies */
     int64_t first_time;
-    bool refuses; /* the server refuses what callers may not do with names */
+    bool adds_root; /* no caller is uid 0: one more credential is */
+    bool refuses;   /* the server refuses what callers may not do with names */
     char **hosts;
     uint32_t host_count;
     bool *credentials; /* by number: whether it is used */

@@ -29,6 +29,7 @@ struct played {
     uint64_t size_before, size_after; /* valid with |resized| */
     const uint32_t *above; /* RENAME of a directory: object2, what it is in, and so on up */
     uint32_t above_count;
+    uint32_t after; /* a listing goes on where the operation so many before it stopped; or 0 */
     const struct played_object *entries; /* of a listing with handles: what stood behind them */
     uint32_t entry_count;
 };

@@ -68,12 +68,16 @@ void rehearsal_free(struct rehearsal *r)
     free(r->numbers);
     free(r->nameless);
     free(r->named);
-    free(r->entries);
     free(r->behind);
     free(r->above);
     free(r->order);
     callers_free(&r->callers);
+    cookies_free(&r->cookies);
     buf_free(&r->digest);
+    buf_free(&r->links);
+    buf_free(&r->names);
+    buf_free(&r->kept);
+    buf_free(&r->uses);
     buf_free(&r->arguments);
     memset(r, 0, sizeof(*r));
 }

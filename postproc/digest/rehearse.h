@@ -13,13 +13,14 @@
  *     them was under way; else a SETATTR is put before it that explains them;
  *   - an operation whose status or object does not fit is marked UNPLAYABLE_ORDER and not played.
  *
- * Memory: hierarchy.h, and 4 bytes for each object of the database; operations that wait, at most
- * REHEARSAL_WAITING.
+ * Memory: hierarchy.h, cookies.h, and 4 bytes for each object of the database; operations that
+ * wait, at most REHEARSAL_WAITING.
  */
 #ifndef NFSDIGEST_DIGEST_REHEARSE_H
 #define NFSDIGEST_DIGEST_REHEARSE_H
 
 #include "digest/caller.h"
+#include "digest/cookies.h"
 #include "digest/expect.h"
 #include "digest/hierarchy.h"
 #include "digest/played.h"
@@ -46,17 +47,30 @@ struct rehearsed {
     uint32_t made; /* number of the object that it makes, or 0 */
     uint32_t mask; /* expect.h */
     uint64_t digest;
+    struct bytes links, results, names; /* rdump.h; the last two when they were asked for */
+    uint32_t cookie_from, cookie_entries;
+    const uint32_t *cookies;
+    uint32_t cookie_count;
+    const uint32_t *objects; /* all that it uses: handles, and what its result is compared with */
+    uint32_t object_count;
 };
 
 struct rehearsal {
     struct hierarchy *h;
     int (*rehearsed)(void *ctx, const struct rehearsed *rehearsed, struct err *err);
     void *ctx;
-    struct callers callers; /* as who made it has them; all zeros: nobody is known */
-    uint32_t objects;       /* numbers given so far */
-    uint32_t *numbers;      /* by object of the database: the last number that it had */
-    uint32_t *nameless;     /* by number of a nameless object: its node */
-    uint32_t *named;        /* by number of a nameless object: what it turned out to be, or 0 */
+    struct callers callers;
+    bool refuses;          /* the server refuses what callers may not do with names */
+    bool with_results;     /* |results| and |names| are wanted */
+    const bool *available; /* credentials that there are, by number */
+    uint32_t available_count;
+    uint32_t root_credential; /* one of uid 0, that there is, too */
+    struct cookies cookies;   /* of all listings that go on */
+    uint64_t placed;          /* operations so far */
+    uint32_t objects;         /* numbers given so far */
+    uint32_t *numbers;        /* by object of the database: the last number that it had */
+    uint32_t *nameless;       /* by number of a nameless object: its node */
+    uint32_t *named;          /* by number of a nameless object: what it turned out to be, or 0 */
     uint32_t number_cap, nameless_cap;
     struct spooled *waiting, **waiting_end;
     uint32_t waiting_count;
@@ -66,16 +80,16 @@ struct rehearsal {
     uint64_t out_of_order;
     uint32_t overruled; /* operations that would fit but for modes and owners */
     /* scratch */
-    struct buf digest, arguments;
-    struct expect_entry *entries;
+    struct buf digest, links, names, kept, uses, arguments;
     struct played_object *behind;
     uint32_t *above;
-    uint32_t entry_cap, behind_cap;
+    uint32_t behind_cap;
 };
 
 /* |h| was rewound, and stays the caller's, as |repair| does.  |named|: by number of a nameless
  * object (h->nameless + 1 of them), what it turned out to be in the first pass; becomes the
- * rehearsal's.  Of |r| only |rehearsed| and |ctx| are set. */
+ * rehearsal's.  Of |r| only |rehearsed|, |ctx| and |cookies|, which are its, are set; before the
+ * first operation, what stands from |callers| to |root_credential|. */
 int rehearsal_init(struct rehearsal *r, struct hierarchy *h, const struct repair *repair,
                    uint32_t *named, struct err *err);
 void rehearsal_free(struct rehearsal *r);

@@ -6,7 +6,7 @@
 enum {
     /* groups that a SETATTR sets, and those that none can set right once they are not */
     ALWAYS = 1 << EXPECT_MODE | 1 << EXPECT_OWNER | 1 << EXPECT_SIZE,
-    FOR_GOOD = 1 << EXPECT_TYPE | 1 << EXPECT_NLINK,
+    FOR_GOOD = 1 << EXPECT_TYPE | 1 << EXPECT_NLINK | 1 << EXPECT_LINKS,
 };
 
 /* Plays what was made up, which is freed, at the time of |before|; what does not fit is left out.
@@ -28,6 +28,7 @@ static int play_made_up(struct rehearsal *r, struct spooled *o, const struct spo
     o->effect.pairing = 0;
     trial_meet(&t, r, o, err);
     if (trial_fits(&t) && !trial_needs_empty(&t)) {
+        o->effect.credential = rehearse_entitled(&t, before);
         trial_predict(&t);
         r->inferred[o->inferred]++;
         result = trial_apply(&t, 0, 0);
@@ -260,6 +261,12 @@ int rehearse_try(struct rehearsal *r, struct spooled *op, bool last, struct err 
         r->overruled += trial_fits(&t) && !trial_needs_empty(&t);
         r->out_of_order++;
         result = trial_apply(&t, 0, UNPLAYABLE_ORDER);
+        return result < 0 ? result : 1;
+    }
+    if (trial_is_lost(&t)) {
+        if (!last)
+            return 0;
+        result = trial_apply(&t, 0, UNPLAYABLE_COOKIE);
         return result < 0 ? result : 1;
     }
     trial_predict(&t);

@@ -24,7 +24,7 @@ static const char *const unplayables[UNPLAYABLE_MAX] = {
     [UNPLAYABLE_PROTECTED] = "protected", [UNPLAYABLE_PARTIAL] = "partial",
     [UNPLAYABLE_MALFORMED] = "malformed", [UNPLAYABLE_REFUSED] = "refused by RPC",
     [UNPLAYABLE_STALE] = "stale handle",  [UNPLAYABLE_SERVER] = "server's own failure",
-    [UNPLAYABLE_ORDER] = "out of order",
+    [UNPLAYABLE_ORDER] = "out of order",  [UNPLAYABLE_COOKIE] = "unknown cookie",
 };
 
 const char *repair_reason_name(enum repair_reason reason)

@@ -38,6 +38,7 @@ enum unplayable {
     UNPLAYABLE_STALE,       /* a stale or bad handle of something that should be there */
     UNPLAYABLE_SERVER,      /* failed for what only that server knew: I/O, space, quota, delay */
     UNPLAYABLE_ORDER,       /* its result fits no order in which it may have come (rehearse.h) */
+    UNPLAYABLE_COOKIE,      /* a listing goes on with a cookie that no operation before it gave */
     UNPLAYABLE_MAX
 };
 

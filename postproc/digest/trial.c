@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { SETGID = 02000, UNCHECKED = 0, GUARDED = 1, NFS3_OK = 0 };
+enum { SETGID = 02000, UNCHECKED = 0, GUARDED = 1, EXCLUSIVE = 2, NFS3_OK = 0 };
 
 static uint32_t alive(const struct hierarchy *h, uint32_t node)
 {
@@ -29,6 +29,7 @@ static struct image *image_of(struct trial *t, uint32_t node)
     *i = (struct image){ .node = node,
                          .type = n->type,
                          .knows = n->knows,
+                         .own = n->tainted >> 8,
                          .mode = n->mode,
                          .uid = n->uid,
                          .gid = n->gid,
@@ -123,7 +124,7 @@ static bool is_object(const struct trial *t, uint32_t node, uint32_t object)
 
 static const struct caller *caller(const struct trial *t)
 {
-    if (t->op->inferred || t->lenient || t->r->overruled > REHEARSAL_OVERRULED)
+    if (!t->r->refuses || t->op->inferred || t->lenient || t->r->overruled > REHEARSAL_OVERRULED)
         return NULL;
     return caller_of(&t->r->callers, t->e->credential);
 }
@@ -277,6 +278,26 @@ bool trial_fits(const struct trial *t)
     return e->succeeded ? fits_success(t) : fits_failure(t);
 }
 
+const struct cookie_place *trial_continues(const struct trial *t)
+{
+    const struct effect *e = t->e;
+    const struct cookie_place *place;
+
+    if (!e->asked.cookie || !e->succeeded || !e->procedure ||
+        !(e->procedure->result->roles & ROLE_ENTRY))
+        return NULL;
+    place = cookies_find(&t->r->cookies, e->object, e->client_number, e->asked.cookie);
+    return place && t->r->placed - place->operation < DEPEND_HORIZON ? place : NULL;
+}
+
+bool trial_is_lost(const struct trial *t)
+{
+    const struct effect *e = t->e;
+
+    return e->asked.cookie && e->succeeded && e->procedure &&
+           e->procedure->result->roles & ROLE_ENTRY && !trial_continues(t);
+}
+
 static void drop(struct trial *t, uint32_t node)
 {
     struct image *i = image_of(t, node);
@@ -294,6 +315,7 @@ static void resize(struct trial *t, uint32_t node, uint64_t size)
     i->changed = true;
     i->size = size;
     i->knows |= KNOWS_SIZE;
+    i->own &= (uint16_t)~(1 << EXPECT_SIZE);
     t->resized = i;
 }
 
@@ -313,14 +335,18 @@ static void set(struct trial *t, struct image *i)
     i->knows |=
         (uint16_t)((a->bits & ASKED_MODE ? KNOWS_MODE : 0) | (a->bits & ASKED_UID ? KNOWS_UID : 0) |
                    (a->bits & ASKED_GID ? KNOWS_GID : 0));
+    i->own &= a->bits & ASKED_MODE ? 0 : 1 << EXPECT_MODE; /* RFC 1813 s3.3.8 */
     /* few servers let symbolic links have modes */
     if (i->type == OBJECT_LNK && a->bits & ASKED_MODE)
         i->knows &= (uint16_t)~KNOWS_MODE;
 }
 
+enum { OF_EXCLUSIVE = 1 << EXPECT_MODE | 1 << EXPECT_OWNER | 1 << EXPECT_SIZE };
+
 static void predict_made(struct trial *t)
 {
     struct image *directory = image_of(t, t->object), *i;
+    const struct caller *c;
 
     directory->changed = true;
     if (t->found) {
@@ -332,17 +358,12 @@ static void predict_made(struct trial *t)
     *i = (struct image){ .nlink = 1, .knows = KNOWS_NLINK | KNOWS_SIZE };
     i->type = t->e->procedure->type ? t->e->procedure->type : (uint8_t)t->e->asked.type;
     set(t, i);
-    if (caller(t)) {
-        const struct caller *c = caller(t);
-
+    c = t->op->inferred ? caller_of(&t->r->callers, t->e->credential) : caller(t);
+    if (c) {
         i->uid = t->e->asked.bits & ASKED_UID ? i->uid : c->uid;
         if (!(t->e->asked.bits & ASKED_GID))
             i->gid =
                 directory->mode & SETGID && directory->knows & KNOWS_MODE ? directory->gid : c->gid;
-        i->knows |= KNOWS_UID | KNOWS_GID;
-    }
-    if (t->op->inferred && !(t->e->asked.bits & ASKED_UID)) { /* if an owner is shown, he was set */
-        i->uid = i->gid = UINT32_MAX - 1;
         i->knows |= KNOWS_UID | KNOWS_GID;
     }
     if (t->e->asked.bits & ASKED_SIZE)
@@ -352,6 +373,10 @@ static void predict_made(struct trial *t)
     if (i->type == OBJECT_DIR) {
         i->nlink = 2;
         directory->nlink++;
+    }
+    if (t->e->asked.bits & ASKED_HOW && t->e->asked.how == EXCLUSIVE) {
+        i->own = OF_EXCLUSIVE;
+        i->knows &= (uint16_t)~(KNOWS_MODE | KNOWS_UID | KNOWS_GID | KNOWS_SIZE);
     }
 }
 
@@ -421,8 +446,9 @@ struct image *trial_image(const struct trial *t, enum whose whose)
 
 static uint32_t shown_of(const struct attributes *a)
 {
-    uint32_t bits = 1 << EXPECT_TYPE | 1 << EXPECT_MODE | 1 << EXPECT_OWNER | 1 << EXPECT_NLINK;
+    uint32_t bits = 1 << EXPECT_TYPE | 1 << EXPECT_MODE | 1 << EXPECT_OWNER;
 
+    bits |= a->type == OBJECT_DIR ? 1 << EXPECT_LINKS : 1 << EXPECT_NLINK;
     return a->type == OBJECT_REG || a->type == OBJECT_LNK ? bits | 1 << EXPECT_SIZE : bits;
 }
 
@@ -437,7 +463,7 @@ static uint32_t differs_from(const struct image *i, const struct attributes *a)
     if ((i->knows & KNOWS_UID && i->uid != a->uid) || (i->knows & KNOWS_GID && i->gid != a->gid))
         bits |= 1 << EXPECT_OWNER;
     if (i->knows & KNOWS_NLINK && i->nlink != a->nlink)
-        bits |= 1 << EXPECT_NLINK;
+        bits |= 1 << EXPECT_NLINK | 1 << EXPECT_LINKS;
     if (i->knows & KNOWS_SIZE && i->size != a->size)
         bits |= 1 << EXPECT_SIZE;
     return bits & shown_of(a);
@@ -462,9 +488,13 @@ uint32_t trial_shown(const struct trial *t)
 
     if (t->e->procedure && access_is_about_file_system(t->e->procedure))
         return 0; /* it depends on no attribute */
-    for (int k = 0; k < 4; k++)
-        if (effect_attributes(t->e, order[k], &a) && trial_image(t, order[k]))
-            bits |= shown_of(&a) << k * EXPECT_GROUPS;
+    for (int k = 0; k < 4; k++) {
+        const struct image *i =
+            effect_attributes(t->e, order[k], &a) ? trial_image(t, order[k]) : NULL;
+
+        if (i)
+            bits |= (shown_of(&a) & ~(uint32_t)i->own) << k * EXPECT_GROUPS;
+    }
     if (shows_read(t->e) && (t->e->eof || t->e->done == t->e->count))
         bits |= EXPECT_READ;
     if (shows_text(t->e))
@@ -517,7 +547,7 @@ uint32_t trial_misfits(const struct trial *t)
         const struct image *i = trial_image(t, order[k]);
 
         if (i && i->node)
-            bits &= ~((uint32_t)node_at(t->r->h, i->node)->tainted << k * EXPECT_GROUPS);
+            bits &= ~(((uint32_t)node_at(t->r->h, i->node)->tainted & 0xff) << k * EXPECT_GROUPS);
     }
     return bits;
 }

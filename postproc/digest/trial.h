@@ -17,6 +17,7 @@ struct image {
     bool changed, mode_changed;
     uint8_t type;
     uint16_t knows;
+    uint16_t own; /* 1 << enum expect group: the server's own choice, not to be expected */
     uint32_t mode, uid, gid, nlink, rdev[2];
     uint64_t size;
 };
@@ -50,6 +51,10 @@ uint32_t trial_stuck(const struct trial *t);
 bool trial_needs_empty(const struct trial *t);
 /* What it changes, for an operation that fits and succeeded. */
 void trial_predict(struct trial *t);
+/* Where a listing goes on; NULL: it begins, or its cookie was not given. */
+const struct cookie_place *trial_continues(const struct trial *t);
+/* It goes on with a cookie that nobody gave. */
+bool trial_is_lost(const struct trial *t);
 /* Bits of expect.h of attributes, EXPECT_READ and EXPECT_TEXT that the result shows, and of them
  * those that differ from what it would be now. */
 uint32_t trial_shown(const struct trial *t);

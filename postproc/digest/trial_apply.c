@@ -61,46 +61,6 @@ static bool room(void **array, uint32_t *cap, uint32_t count, size_t size)
     return true;
 }
 
-struct listing {
-    struct trial *t;
-    uint32_t index, behind, count;
-    bool fits; /* all names are there, and stand for what they did */
-};
-
-static int list_entry(void *ctx, const struct effect_entry *entry)
-{
-    struct listing *l = ctx;
-    struct trial *t = l->t;
-    const struct spooled *op = t->op;
-    uint32_t object = l->index < op->entry_count ? op->entries[l->index] : 0, id, node;
-    struct rehearsal *r = t->r;
-
-    l->index++;
-    node = node_find(r->h, object);
-    if (node && node_at(r->h, node)->died == TO_THE_END) {
-        if (!room((void **)&r->behind, &r->behind_cap, l->behind, sizeof(*r->behind)))
-            return no_memory(t);
-        r->behind[l->behind++] = met(t, node);
-    }
-    if (entry->name.len == 0 || (entry->name.len <= 2 && entry->name.data[0] == '.' &&
-                                 entry->name.data[entry->name.len - 1] == '.'))
-        return 0;
-    id = entry_find(r->h, t->object, entry->name);
-    if (!id || (object && entry_at(r->h, id)->node != node))
-        l->fits = false;
-    if (!room((void **)&r->entries, &r->entry_cap, l->count, sizeof(*r->entries)))
-        return no_memory(t);
-    r->entries[l->count++] =
-        (struct expect_entry){ entry->name,
-                               id && object ? rehearsal_number(r, entry_at(r->h, id)->node) : 0 };
-    return 0;
-}
-
-static bool is_listing(const struct effect *e)
-{
-    return e->succeeded && e->procedure && e->procedure->result->roles & ROLE_ENTRY;
-}
-
 static uint32_t count_children(const struct hierarchy *h, uint32_t node)
 {
     uint32_t count = 0;
@@ -110,8 +70,117 @@ static uint32_t count_children(const struct hierarchy *h, uint32_t node)
     return count;
 }
 
+struct listing {
+    struct trial *t;
+    bool goes_on; /* from there; else it begins here */
+    struct cookie_place from;
+    uint32_t index, behind;
+    bool fits; /* all names are there, and stand for what they did */
+    bool plays, has_objects;
+    struct cookie_place place; /* behind the last entry */
+};
+
+static int put_u32(struct buf *to, uint32_t value)
+{
+    return buf_append(to, &value, sizeof(value));
+}
+
+static int put_name(const struct trial *t, const struct listing *l, struct bytes name,
+                    uint32_t object)
+{
+    struct buf *to = &t->r->names;
+    uint8_t number[4];
+
+    store_be32(number, name.len);
+    if (buf_append(to, number, sizeof(number)) < 0 || buf_append(to, name.data, name.len) < 0)
+        return no_memory(t);
+    store_be32(number, object);
+    return l->has_objects && buf_append(to, number, sizeof(number)) < 0 ? no_memory(t) : 0;
+}
+
+/* A name that counts, and the node behind its handle. */
+static int list_name(struct listing *l, struct bytes name, bool has_node, uint32_t node)
+{
+    struct trial *t = l->t;
+    struct rehearsal *r = t->r;
+    uint32_t id = entry_find(r->h, t->object, name), object = 0;
+
+    if (!id || (has_node && entry_at(r->h, id)->node != node))
+        l->fits = false;
+    else if (has_node)
+        object = rehearsal_number(r, node);
+    expect_name(&l->place.names, name, object);
+    if (object && put_u32(&r->uses, object) < 0)
+        return no_memory(t);
+    return r->with_results ? put_name(t, l, name, object) : 0;
+}
+
+static int list_entry(void *ctx, const struct effect_entry *entry)
+{
+    struct listing *l = ctx;
+    struct trial *t = l->t;
+    const struct spooled *op = t->op;
+    uint32_t object = l->index < op->entry_count ? op->entries[l->index] : 0, node;
+    struct rehearsal *r = t->r;
+    bool is_dots = entry->name.len == 0 || (entry->name.len <= 2 && entry->name.data[0] == '.' &&
+                                            entry->name.data[entry->name.len - 1] == '.');
+
+    l->index++;
+    node = node_find(r->h, object);
+    if (node && node_at(r->h, node)->died == TO_THE_END) {
+        if (!room((void **)&r->behind, &r->behind_cap, l->behind, sizeof(*r->behind)))
+            return no_memory(t);
+        r->behind[l->behind++] = met(t, node);
+    }
+    if (!is_dots && list_name(l, entry->name, object != 0, node) < 0)
+        return -t->err->code;
+    if (!l->plays || !entry->cookie)
+        return 0;
+    l->place.entries = l->index;
+    l->place.is_whole = (!t->e->asked.cookie || l->from.is_whole) && l->fits;
+    if (cookies_give(&r->cookies, t->e->object, t->e->client_number, entry->cookie, &l->place) &&
+        put_u32(&r->kept, l->index) < 0)
+        return no_memory(t);
+    return 0;
+}
+
+static bool is_listing(const struct effect *e)
+{
+    return e->succeeded && e->procedure && e->procedure->result->roles & ROLE_ENTRY;
+}
+
+static struct listing begin_listing(struct trial *t, bool plays)
+{
+    const struct cookie_place *from = trial_continues(t);
+    bool has_objects = t->e->procedure && t->e->procedure->result->roles & ROLE_ENTRY_OBJECT;
+    struct listing l = { .t = t, .fits = true, .plays = plays, .has_objects = has_objects };
+
+    l.place = (struct cookie_place){ .operation = t->r->placed, .since = t->e->call_time };
+    l.place.names.has_behind = has_objects;
+    if (from) {
+        l.from = *from;
+        l.goes_on = true;
+        l.place.since = from->since;
+        l.place.names = from->names;
+        l.place.names.has_behind &= has_objects;
+    }
+    t->r->uses.len = t->r->kept.len = t->r->names.len = 0;
+    return l;
+}
+
+/* All names of the directory were listed since its beginning, and none came or went meanwhile. */
+static bool lists_all(const struct trial *t, const struct listing *l)
+{
+    const struct effect *e = t->e;
+    bool is_one = e->asked.cookie == 0;
+
+    return e->result == WALK_OK && e->eof && l->fits && t->object &&
+           (is_one || (l->from.is_whole && node_at(t->r->h, t->object)->changed < l->from.since)) &&
+           l->place.names.count == count_children(t->r->h, t->object);
+}
+
 /* What it meets, in numbers, before anything is changed. */
-static int fill_played(struct trial *t, struct played *p, struct listing *l)
+static int fill_played(struct trial *t, struct played *p, bool plays, struct listing *l)
 {
     const struct effect *e = t->e;
 
@@ -129,7 +198,9 @@ static int fill_played(struct trial *t, struct played *p, struct listing *l)
         p->above_count = climb(t);
         p->above = t->r->above;
     }
-    *l = (struct listing){ .t = t, .fits = true };
+    *l = begin_listing(t, plays);
+    if (l->goes_on)
+        p->after = (uint32_t)(t->r->placed - l->from.operation);
     if (is_listing(e) && t->object) {
         if (effect_entries(e, list_entry, l) < 0)
             return -t->err->code;
@@ -152,6 +223,7 @@ static void write_back(const struct trial *t, const struct image *i)
     n->rdev[1] = i->rdev[1];
     n->size = i->size;
     n->knows = i->knows;
+    n->tainted = (uint16_t)((n->tainted & 0xff) | i->own << 8);
     if (i->changed && t->e->done_time > n->changed)
         n->changed = t->e->done_time;
     if (i->mode_changed && t->e->done_time > n->first_done)
@@ -292,32 +364,67 @@ static uint32_t other_bits(const struct trial *t, const struct played *p, const 
         return 0;
     if (e->new_object && (t->found || t->makes) && !p->idle)
         bits |= EXPECT_IDENTITY;
-    if (e->has_granted && t->object && node_at(t->r->h, t->object)->first_done < e->call_time)
+    if (e->has_granted && t->object && node_at(t->r->h, t->object)->first_done < e->call_time &&
+        !(trial_image(t, OF_OBJECT)->own & (1 << EXPECT_MODE | 1 << EXPECT_OWNER)))
         bits |= EXPECT_ACCESS;
-    if (is_listing(e) && e->result == WALK_OK && e->eof && e->asked.cookie == 0 && l->fits &&
-        t->object && l->count == count_children(t->r->h, t->object))
-        bits |= EXPECT_NAMES;
+    if (!is_listing(e))
+        return bits;
+    if (lists_all(t, l))
+        bits |= l->place.names.has_behind ? EXPECT_NAMES | EXPECT_BEHIND : EXPECT_NAMES;
+    else if (t->r->with_results && l->fits && t->r->names.len)
+        bits |= EXPECT_SOME_NAMES;
     return bits;
+}
+
+/* What it uses: those behind names, which are there already, only where they are compared. */
+static int gather_uses(const struct trial *t, const struct played *p, uint32_t mask)
+{
+    const uint32_t numbers[] = { t->e->handle.data || t->op->node ? p->object.object : 0,
+                                 t->e->handle2.data || t->op->node2 ? p->object2.object : 0,
+                                 mask & EXPECT_IDENTITY ? p->found.object : 0, p->made.object };
+    struct buf *uses = &t->r->uses;
+
+    if (!(mask & EXPECT_BEHIND) && !(t->r->with_results && mask & EXPECT_SOME_NAMES))
+        uses->len = 0;
+    for (int i = 0; i < 4; i++)
+        if (numbers[i] && put_u32(uses, numbers[i]) < 0)
+            return no_memory(t);
+    return 0;
 }
 
 static int show(struct trial *t, const struct played *p, uint32_t mask, uint8_t unplayable,
                 const struct listing *l)
 {
+    struct rehearsal *r = t->r;
     struct rehearsed out = { .op = t->op,
                              .played = unplayable ? NULL : p,
                              .unplayable = unplayable,
                              .made = p->made.object,
                              .mask = mask };
-    struct expect x = {
-        .effect = t->e, .mask = mask, .entries = t->r->entries, .entry_count = l->count
-    };
+    struct expect x = { .effect = t->e, .mask = mask, .names = &l->place.names };
 
     x.object = p->made.object ? p->made.object : p->found.object;
-    x.with_objects = t->e->procedure && t->e->procedure->result->roles & ROLE_ENTRY_OBJECT;
-    if (mask && expect_digest(&x, &t->r->digest, &out.digest) < 0)
+    if (mask && expect_digest(&x, &r->digest, &r->links, &out.digest) < 0)
         return no_memory(t);
-    t->r->compared += (uint64_t)__builtin_popcount(mask);
-    return t->r->rehearsed(t->r->ctx, &out, t->err);
+    if (mask)
+        out.links = (struct bytes){ r->links.data, (uint32_t)r->links.len };
+    if (mask && r->with_results)
+        out.results = (struct bytes){ r->digest.data, (uint32_t)r->digest.len };
+    if (mask & (EXPECT_NAMES | EXPECT_SOME_NAMES))
+        out.names = (struct bytes){ r->names.data, (uint32_t)r->names.len };
+    if (!unplayable) {
+        if (gather_uses(t, p, mask) < 0)
+            return -t->err->code;
+        out.objects = (const uint32_t *)(const void *)r->uses.data;
+        out.object_count = (uint32_t)(r->uses.len / sizeof(uint32_t));
+        out.cookies = (const uint32_t *)(const void *)r->kept.data;
+        out.cookie_count = (uint32_t)(r->kept.len / sizeof(uint32_t));
+        out.cookie_from = p->after;
+        out.cookie_entries = l->from.entries;
+    }
+    r->compared += (uint64_t)__builtin_popcount(mask);
+    r->placed++;
+    return r->rehearsed(r->ctx, &out, t->err);
 }
 
 int trial_apply(struct trial *t, uint32_t mask, uint8_t unplayable)
@@ -326,13 +433,11 @@ int trial_apply(struct trial *t, uint32_t mask, uint8_t unplayable)
     struct listing l;
     uint32_t bits;
 
-    if (fill_played(t, &p, &l) < 0)
+    if (fill_played(t, &p, !unplayable, &l) < 0)
         return -t->err->code;
     number_handles(t, &p);
-    if (unplayable) {
-        l.count = 0;
+    if (unplayable)
         return show(t, &p, 0, unplayable, &l);
-    }
     bits = other_bits(t, &p, &l);
     adopt(t);
     if (recognize(t) < 0)

@@ -21,7 +21,7 @@
 #include <stdbool.h>
 
 enum {
-    RDUMP_VERSION_MAJOR = 1,
+    RDUMP_VERSION_MAJOR = 2,
     RDUMP_VERSION_MINOR = 0,
 };
 
@@ -30,6 +30,7 @@ struct rdump_trace {
     uint32_t horizon;  /* operation n begins when n - horizon is done */
     uint8_t fine;      /* granularity: 1 fine, 0 object */
     uint32_t copies;   /* of the tree and its operations; 1 */
+    uint8_t results;   /* 1: operations have |results| and |names| */
     struct bytes tool; /* program and version that wrote it */
     struct bytes
         selection; /* what of the trace is in it, in words of the command line; may be empty */
@@ -73,6 +74,7 @@ struct rdump_object {
     struct bytes root;           /* MOUNT's path of it */
     int64_t source;              /* id in the database; below 0 when only a name of it was seen */
     uint32_t copy;               /* 0, 1, ... */
+    uint8_t used;                /* 1: some operation uses it, by its handle or in its result */
 };
 
 struct rdump_entry { /* |name| in |parent| is |object| */
@@ -98,11 +100,22 @@ struct rdump_operation {
      * An unplayable operation may have none. */
     struct bytes arguments;
     uint32_t mask;   /* expect.h: what |digest| covers */
-    uint64_t digest; /* valid when mask is not 0 */
+    uint64_t digest; /* valid when |mask| has bits that it covers */
+    /* expect.h: link counts of directories, u32 each, big-endian; with |trace.results| the values
+     * that |digest| covers, and the names of a listing: */
+    struct bytes links, results, names;
     /* how many operations before it they are, growing: */
     const uint32_t *dependencies;
     uint32_t dependency_count; /* stays right behind them */
     uint32_t copy;
+    /* Of a listing that goes on: how many operations before it the one is that gave the cookie, and
+     * how many of its entries stand before the cookie. */
+    uint32_t cookie_from, cookie_entries;
+    /* Of a listing: before which cookies of later operations how many of its entries stand. */
+    const uint32_t *cookies;
+    uint32_t cookie_count;  /* right behind them */
+    const uint32_t *forget; /* objects that no operation behind this one uses */
+    uint32_t forget_count;  /* right behind them */
 };
 
 struct rdump_end {

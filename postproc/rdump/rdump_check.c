@@ -49,12 +49,15 @@ static void check_trace(struct rdump_checker *c, const struct rdump_trace *t)
 {
     c->horizon = t->horizon;
     c->copies = t->copies;
+    c->results = t->results != 0;
     if (!t->horizon)
         rdump_finding(c, "its horizon is 0");
     if (t->fine > 1)
         rdump_finding(c, "granularity %u", t->fine);
     if (!t->copies)
         rdump_finding(c, "0 copies");
+    if (t->results > 1)
+        rdump_finding(c, "results %u", t->results);
 }
 
 static void check_host(struct rdump_checker *c, const struct rdump_host *h)
@@ -105,7 +108,8 @@ static void check_object(struct rdump_checker *c, const struct rdump_object *o)
     else if (o->number != (uint64_t)c->last + 1)
         rdump_finding(c, "has number %u, not %" PRIu64, o->number, (uint64_t)c->last + 1);
     if (known) {
-        *known = (struct known_object){ o->server, o->copy, 0, o->type, KNOWN_HERE };
+        *known = (struct known_object){ o->server, o->copy, 0, o->type,
+                                        o->used ? KNOWN_HERE | KNOWN_USED : KNOWN_HERE };
         c->last = o->number > c->last ? o->number : c->last;
     }
     if (!o->server || o->server > c->hosts)
@@ -118,6 +122,8 @@ static void check_object(struct rdump_checker *c, const struct rdump_object *o)
         rdump_finding(c, "has the text of a symbolic link and type %u", o->type);
     if (o->copy >= c->copies)
         rdump_finding(c, "is of copy %u of %u", o->copy, c->copies);
+    if (o->used > 1)
+        rdump_finding(c, "used %u", o->used);
 }
 
 static bool is_possible_name(struct bytes name)
@@ -233,6 +239,20 @@ static void total(struct rdump_checker *c, const char *what, uint64_t said, uint
         rdump_finding(c, "says %" PRIu64 " %s, there were %" PRIu64, said, what, seen);
 }
 
+/* Whoever plays the dump keeps no handle to its end. */
+static void check_forgotten(struct rdump_checker *c)
+{
+    const struct known_object *objects = (const struct known_object *)(void *)c->objects.data;
+    size_t count = c->objects.len / sizeof(*objects);
+
+    for (size_t i = 0; i < count; i++)
+        if (objects[i].flags & KNOWN_USED && !(objects[i].flags & KNOWN_FORGOTTEN)) {
+            c->kind = RDUMP_OBJECT;
+            c->number = i + 1;
+            rdump_finding(c, "is used, and no operation forgets it");
+        }
+}
+
 static void check_end(struct rdump_checker *c, const struct rdump_end *e)
 {
     const struct rdump_end *seen = &c->out->totals;
@@ -248,6 +268,8 @@ static void check_end(struct rdump_checker *c, const struct rdump_end *e)
     if (e->last_time != seen->last_time)
         rdump_finding(c, "says that all end at %" PRId64 " ns, they do at %" PRId64, e->last_time,
                       seen->last_time);
+    if (!c->out->findings) /* else it may be a consequence */
+        check_forgotten(c);
 }
 
 /* Kinds come in their order, the first of them once. */
@@ -324,6 +346,7 @@ void rdump_checker_free(struct rdump_checker *c)
     if (!c)
         return;
     buf_free(&c->credentials);
+    buf_free(&c->cookies);
     buf_free(&c->objects);
     buf_free(&c->entries);
     free(c);

@@ -14,13 +14,13 @@
 
 enum { NFS_PROGRAM = 100003, NFS_VERSION = 3, HANDLE_LEN = 4 };
 enum { PROCEDURE_UNKNOWN = 255 }; /* of an operation whose call was not captured */
-enum { MASK_MAX = (EXPECT_NAMES << 1) - 1 };
 
 /* A walk over arguments. */
 struct look {
     struct rdump_checker *c;
     const struct rdump_operation *operation;
     uint64_t data;   /* bytes of file contents, padded, that are not there */
+    uint64_t cookie; /* of a listing */
     bool makes_name; /* of something new */
 };
 
@@ -44,6 +44,11 @@ static void check_handle(const struct look *look, const struct visit *visit)
     else if (known->copy != o->copy || (o->server && known->server != o->server))
         rdump_finding(c, "its %s is object %u, which is of another server or copy",
                       visit->field->name, number);
+    else if (!o->unplayable && !(known->flags & KNOWN_USED))
+        rdump_finding(c, "its %s is object %u, which no operation uses", visit->field->name,
+                      number);
+    else if (!o->unplayable && known->flags & KNOWN_FORGOTTEN)
+        rdump_finding(c, "its %s is object %u, which was forgotten", visit->field->name, number);
 }
 
 static int look_at(void *ctx, const struct visit *visit)
@@ -56,6 +61,8 @@ static int look_at(void *ctx, const struct visit *visit)
         check_handle(look, visit);
     else if (visit->field->cls == CLASS_DATA)
         look->data += ((uint64_t)visit->full_len + 3) & ~UINT64_C(3);
+    else if (visit->field->cls == CLASS_COOKIE)
+        look->cookie = visit->value;
     if ((visit->field->role & (ROLE_NAME | ROLE_BINDS)) == (ROLE_NAME | ROLE_BINDS))
         look->makes_name = true;
     return 0;
@@ -100,7 +107,9 @@ static void check_made(struct look *look)
     }
     if (known->flags & KNOWN_HERE)
         rdump_finding(c, "makes object %u, which is there already", o->made);
-    *known = (struct known_object){ .server = o->server, .copy = o->copy, .flags = KNOWN_HERE };
+    *known = (struct known_object){ .server = o->server,
+                                    .copy = o->copy,
+                                    .flags = KNOWN_HERE | KNOWN_USED };
     if (!o->unplayable && o->status)
         rdump_finding(c, "makes object %u, and fails with status %u", o->made, o->status);
     if (o->arguments.len && !look->makes_name)
@@ -155,6 +164,8 @@ static void check_hosts(struct rdump_checker *c, const struct rdump_operation *o
         rdump_finding(c, "server %u of %u hosts", o->server, c->hosts);
     if (o->credential && !rdump_has_credential(c, o->credential))
         rdump_finding(c, "credential %u, which is not there", o->credential);
+    if (!o->credential && o->inferred && !o->unplayable)
+        rdump_finding(c, "is inferred, and has no credential");
     if (o->copy >= c->copies)
         rdump_finding(c, "is of copy %u of %u", o->copy, c->copies);
 }
@@ -179,9 +190,7 @@ void rdump_check_operation(struct rdump_checker *c, const struct rdump_operation
         rdump_finding(c, "procedure %u", o->procedure);
     if (o->made)
         check_made(&look);
-    if (o->mask > MASK_MAX)
-        rdump_finding(c, "mask 0x%x, of which some bits mean nothing", o->mask);
-    else if (!o->mask && o->digest)
-        rdump_finding(c, "a digest of nothing");
+    rdump_check_result(c, o, procedure, look.cookie);
     check_dependencies(c, o);
+    rdump_check_forget(c, o);
 }

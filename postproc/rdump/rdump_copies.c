@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rdump/rdump_copies.h"
 #include "digest/effect.h"
+#include "digest/repair.h"
 #include "wire/rpc.h"
 
 #include <errno.h>
@@ -11,7 +12,10 @@
 /* Where the last operations of a copy stand among all: a ring that grows as it must, and forgets
  * what is |horizon| or more behind. */
 struct track {
-    uint64_t *places;
+    struct placed {
+        uint64_t place;
+        bool lost; /* a listing that cannot be played: none goes on from there */
+    } *places;
     uint64_t first, count; /* number of the first one kept, in the copy; how many */
     uint32_t cap;
 };
@@ -30,8 +34,8 @@ struct merge {
     uint64_t placed;
     struct rdump_writer *to;
     struct buf arguments;
-    uint32_t *distances;
-    uint32_t distance_cap;
+    uint32_t *distances, *forget;
+    uint32_t distance_cap, forget_cap;
     struct err *err;
 };
 
@@ -118,15 +122,15 @@ static int advance(struct merge *m, struct copy *c)
     return result;
 }
 
-static bool track_put(struct merge *m, struct track *t, uint64_t place)
+static bool track_put(struct merge *m, struct track *t, uint64_t place, bool lost)
 {
-    while (t->count && t->places[t->first & (t->cap - 1)] + m->horizon <= place) {
+    while (t->count && t->places[t->first & (t->cap - 1)].place + m->horizon <= place) {
         t->first++;
         t->count--;
     }
     if (t->count == t->cap) {
         uint32_t wide = t->cap ? t->cap * 2 : 64;
-        uint64_t *grown = malloc(wide * sizeof(*grown));
+        struct placed *grown = malloc(wide * sizeof(*grown));
 
         if (!grown)
             return false;
@@ -136,7 +140,7 @@ static bool track_put(struct merge *m, struct track *t, uint64_t place)
         t->places = grown;
         t->cap = wide;
     }
-    t->places[(t->first + t->count++) & (t->cap - 1)] = place;
+    t->places[(t->first + t->count++) & (t->cap - 1)] = (struct placed){ place, lost };
     return true;
 }
 
@@ -166,7 +170,8 @@ static int place_dependencies(struct merge *m, struct copy *c, struct rdump_oper
 
         if (o->dependencies[i] > c->track.count)
             continue;
-        distance = m->placed - c->track.places[(own - o->dependencies[i]) & (c->track.cap - 1)];
+        distance =
+            m->placed - c->track.places[(own - o->dependencies[i]) & (c->track.cap - 1)].place;
         if (distance < m->horizon)
             m->distances[count++] = (uint32_t)distance;
     }
@@ -174,6 +179,43 @@ static int place_dependencies(struct merge *m, struct copy *c, struct rdump_oper
         qsort(m->distances, count, sizeof(*m->distances), by_value);
     o->dependencies = m->distances;
     o->dependency_count = count;
+    return 0;
+}
+
+/* The same of the operation that gave the cookie; what is too far away now cannot be played. */
+static void place_cookie(struct merge *m, const struct copy *c, struct rdump_operation *o)
+{
+    uint64_t own = c->track.first + c->track.count;
+    const struct placed *from;
+
+    if (!o->cookie_from)
+        return;
+    from = o->cookie_from <= c->track.count
+               ? &c->track.places[(own - o->cookie_from) & (c->track.cap - 1)]
+               : NULL;
+    if (from && !from->lost && m->placed - from->place < m->horizon) {
+        o->cookie_from = (uint32_t)(m->placed - from->place);
+        return;
+    }
+    o->unplayable = UNPLAYABLE_COOKIE;
+    o->cookie_from = o->cookie_entries = o->cookie_count = o->mask = 0;
+    o->digest = 0;
+    o->links = o->results = o->names = (struct bytes){ 0 };
+}
+
+static int number_forgotten(struct merge *m, uint32_t copy, struct rdump_operation *o)
+{
+    if (o->forget_count > m->forget_cap) {
+        uint32_t *grown = realloc(m->forget, o->forget_count * sizeof(*grown));
+
+        if (!grown)
+            return no_memory(m->err);
+        m->forget = grown;
+        m->forget_cap = o->forget_count;
+    }
+    for (uint32_t i = 0; i < o->forget_count; i++)
+        m->forget[i] = number_in(m, o->forget[i], copy);
+    o->forget = m->forget;
     return 0;
 }
 
@@ -216,9 +258,11 @@ static int put_next(struct merge *m, uint32_t k)
     o.time += c->delay;
     o.made = number_in(m, o.made, k);
     o.copy = k;
-    if (place_dependencies(m, c, &o) < 0 || number_handles(m, k, &o) < 0)
+    place_cookie(m, c, &o);
+    if (place_dependencies(m, c, &o) < 0 || number_handles(m, k, &o) < 0 ||
+        number_forgotten(m, k, &o) < 0)
         return -m->err->code;
-    if (!track_put(m, &c->track, m->placed++))
+    if (!track_put(m, &c->track, m->placed++, o.unplayable == UNPLAYABLE_COOKIE))
         return no_memory(m->err);
     if (rdump_put(m->to, RDUMP_OPERATION, &o, m->err) < 0)
         return -m->err->code;
@@ -281,6 +325,7 @@ int rdump_copy(const char *path, uint32_t copies, int64_t delay, uint64_t seed,
     }
     free(m.copies);
     free(m.distances);
+    free(m.forget);
     buf_free(&m.arguments);
     return result;
 }

@@ -8,7 +8,7 @@
  * With N copies, what was object n is, in copy k (0, 1, ...), object (n - 1) N + k + 1; digests are
  * those of the one dump that was copied.
  *
- * Memory: a block for each copy, and 8 bytes for each of the last |horizon| operations.
+ * Memory: a block for each copy, and 16 bytes for each of the last |horizon| operations.
  */
 #ifndef NFSDIGEST_RDUMP_RDUMP_COPIES_H
 #define NFSDIGEST_RDUMP_RDUMP_COPIES_H

@@ -8,9 +8,13 @@
 #define AT(kind, member) ((uint16_t)(offsetof(struct rdump_##kind, member)))
 
 static const struct layout_field trace[] = {
-    { "time", AT(trace, time), LAYOUT_TIME }, { "horizon", AT(trace, horizon), LAYOUT_U32 },
-    { "fine", AT(trace, fine), LAYOUT_U8 },   { "copies", AT(trace, copies), LAYOUT_U32 },
-    { "tool", AT(trace, tool), LAYOUT_TEXT }, { "selection", AT(trace, selection), LAYOUT_TEXT },
+    { "time", AT(trace, time), LAYOUT_TIME },
+    { "horizon", AT(trace, horizon), LAYOUT_U32 },
+    { "fine", AT(trace, fine), LAYOUT_U8 },
+    { "copies", AT(trace, copies), LAYOUT_U32 },
+    { "tool", AT(trace, tool), LAYOUT_TEXT },
+    { "selection", AT(trace, selection), LAYOUT_TEXT },
+    { "results", AT(trace, results), LAYOUT_U8 },
 };
 
 static const struct layout_field host[] = {
@@ -46,6 +50,7 @@ static const struct layout_field object[] = {
     { "root", AT(object, root), LAYOUT_TEXT },
     { "source", AT(object, source), LAYOUT_I64 },
     { "copy", AT(object, copy), LAYOUT_U32 },
+    { "used", AT(object, used), LAYOUT_U8 },
 };
 
 static const struct layout_field entry[] = {
@@ -71,10 +76,21 @@ static const struct layout_field operation[] = {
     { "digest", AT(operation, digest), LAYOUT_HASH },
     { "dependencies", AT(operation, dependencies), LAYOUT_NUMBERS },
     { "copy", AT(operation, copy), LAYOUT_U32 },
+    { "links", AT(operation, links), LAYOUT_BYTES },
+    { "cookie_from", AT(operation, cookie_from), LAYOUT_U32 },
+    { "cookie_entries", AT(operation, cookie_entries), LAYOUT_U32 },
+    { "cookies", AT(operation, cookies), LAYOUT_NUMBERS },
+    { "forget", AT(operation, forget), LAYOUT_NUMBERS },
+    { "results", AT(operation, results), LAYOUT_BYTES },
+    { "names", AT(operation, names), LAYOUT_BYTES },
 };
-_Static_assert(offsetof(struct rdump_operation, dependency_count) ==
-                   offsetof(struct rdump_operation, dependencies) + sizeof(const uint32_t *),
-               "as LAYOUT_NUMBERS wants it");
+#define STAYS_BEHIND(list, count)                                                                  \
+    _Static_assert(offsetof(struct rdump_operation, count) ==                                      \
+                       offsetof(struct rdump_operation, list) + sizeof(const uint32_t *),          \
+                   "as LAYOUT_NUMBERS wants it")
+STAYS_BEHIND(cookies, cookie_count);
+STAYS_BEHIND(forget, forget_count);
+STAYS_BEHIND(dependencies, dependency_count);
 
 static const struct layout_field end[] = {
     { "hosts", AT(end, hosts), LAYOUT_U64 },

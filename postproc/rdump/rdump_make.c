@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rdump/rdump_make.h"
 #include "rdump/rdump_copies.h"
+#include "rdump/rdump_shelf.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 struct maker {
     const struct rdump_make_options *options;
     struct rdump_writer *writer;
+    struct rdump_shelf *shelf;
 };
 
 static int put_trace(void *ctx, const struct rdump_trace *trace, struct err *err)
@@ -20,27 +22,27 @@ static int put_trace(void *ctx, const struct rdump_trace *trace, struct err *err
     if (m->options->selection)
         t.selection = (struct bytes){ (const uint8_t *)m->options->selection,
                                       (uint32_t)strlen(m->options->selection) };
-    return rdump_put(m->writer, RDUMP_TRACE, &t, err);
+    return rdump_shelf_put(m->shelf, RDUMP_TRACE, &t, err);
 }
 
 static int put_host(void *ctx, const struct rdump_host *host, struct err *err)
 {
-    return rdump_put(((struct maker *)ctx)->writer, RDUMP_HOST, host, err);
+    return rdump_shelf_put(((struct maker *)ctx)->shelf, RDUMP_HOST, host, err);
 }
 
 static int put_credential(void *ctx, const struct rdump_credential *credential, struct err *err)
 {
-    return rdump_put(((struct maker *)ctx)->writer, RDUMP_CREDENTIAL, credential, err);
+    return rdump_shelf_put(((struct maker *)ctx)->shelf, RDUMP_CREDENTIAL, credential, err);
 }
 
 static int put_object(void *ctx, const struct rdump_object *object, struct err *err)
 {
-    return rdump_put(((struct maker *)ctx)->writer, RDUMP_OBJECT, object, err);
+    return rdump_shelf_put(((struct maker *)ctx)->shelf, RDUMP_OBJECT, object, err);
 }
 
 static int put_entry(void *ctx, const struct rdump_entry *entry, struct err *err)
 {
-    return rdump_put(((struct maker *)ctx)->writer, RDUMP_ENTRY, entry, err);
+    return rdump_shelf_put(((struct maker *)ctx)->shelf, RDUMP_ENTRY, entry, err);
 }
 
 /* Of both ends, so that what came behind what still does. */
@@ -62,7 +64,7 @@ static int put_operation(void *ctx, const struct rdump_operation *operation,
     (void)edges;
     if (m->options->time_scale > 0)
         scale(&o, m->options->time_scale);
-    return rdump_put(m->writer, RDUMP_OPERATION, &o, err);
+    return rdump_shelf_put(m->shelf, RDUMP_OPERATION, &o, err);
 }
 
 static int put_plan(struct maker *m, sqlite3 *db, struct plan_counts *counts, struct err *err)
@@ -71,9 +73,16 @@ static int put_plan(struct maker *m, sqlite3 *db, struct plan_counts *counts, st
                                     put_operation, m };
     const struct rdump_make_options *o = m->options;
     struct plan_options plan = { .filter = o->filter, .from = o->has_from ? o->from : BEGINNING };
+    int result = 0;
 
     plan.granularity[o->granularity] = true;
-    return plan_read(db, &plan, &host, counts, err);
+    plan.with_results = o->with_results;
+    m->shelf = rdump_shelf_new(err);
+    if (!m->shelf || plan_read(db, &plan, &host, counts, err) < 0 ||
+        rdump_shelf_write(m->shelf, m->writer, err) < 0)
+        result = -err->code;
+    rdump_shelf_free(m->shelf);
+    return result;
 }
 
 /* Writes to |out| what |put| puts, and the end. */

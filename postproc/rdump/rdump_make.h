@@ -13,6 +13,7 @@ struct rdump_make_options { /* all zeros: everything, as it was, with fine depen
     bool has_from;
     int64_t from; /* ns since the epoch: the tree is that of this time */
     enum granularity granularity;
+    bool with_results;     /* the values that digests cover, too */
     double time_scale;     /* times and latencies are divided by it; 0: as they were */
     uint32_t copies;       /* of the tree and the operations, side by side; 0: 1 */
     int64_t delay;         /* ns: each further copy begins up to so much later, */

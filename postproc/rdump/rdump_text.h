@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/rdump/rdump_text.h
  *
- * The text form of replay dumps, for people, and the way back.  A line "rdump 1.0", then one for
+ * The text form of replay dumps, for people, and the way back.  A line "rdump 2.0", then one for
  * each record:
  *
  *     entry parent=1 object=2 name=hi

@@ -51,6 +51,9 @@ static bool conflict(uint32_t p, uint32_t q)
         for (uint32_t k = first[q]; k < first[q + 1]; k++)
             if (uses[i].thing < THING_MAX && uses_meet(&uses[i], &uses[k]))
                 return true;
+    for (uint32_t k = first[q]; k < first[q + 1]; k++)
+        if (use_asks(&uses[k], q - p))
+            return true;
     return false;
 }
 

@@ -150,7 +150,7 @@ class Format:
             at = choice.randrange(len(stream))
             flipped = bytes((stream[at] ^ 1 << choice.randrange(8),))
             bad.append(stream[:at] + flipped + stream[at + 1 :])
-        bad += [stream + b"\0", b"", b"SQLite format 3\0", stream[:8] + b"\2" + stream[9:]]
+        bad += [stream + b"\0", b"", b"SQLite format 3\0", stream[:8] + bytes((stream[8] + 1,)) + stream[9:]]
         for data in bad:
             try:
                 self.records_of(data)

@@ -89,6 +89,8 @@ def fine(op, gone):
     operation has just been executed."""
     access, roles, ok = Access(), op.result.roles, op.result.status == OK
     a, procedure = op.arguments, op.procedure
+    if "unseen" in roles:  # a handle cannot be sent before there is one
+        access.read(("life", roles["unseen"].number))
     for key in "object", "object2":
         if key not in a:
             continue
@@ -216,6 +218,8 @@ def coarse(op, gone):
     for key in "object", "object2":
         if key in a and roles.get(key) is None and a[key] in gone:
             access.read(("life", gone[a[key]]))
+    if "unseen" in roles:
+        access.read(("life", roles["unseen"].number))
     met = [roles[k] for k in ("object", "object2", "found", "target", "made") if roles.get(k)]
     met += roles.get("entries", ())
     for inode in met:

@@ -267,8 +267,10 @@ class Process:
             fields = op.result.fields
             if op.result.status != OK or fields["eof"] or not fields["entries"]:
                 break
-            arguments = dict(arguments, cookie=fields["entries"][-1][2],
-                             verifier=fields["verifier"])
+            last = fields["entries"][-1]
+            if self.world.middle and self.rng.random() < self.world.middle:
+                last = self.rng.choice(fields["entries"])
+            arguments = dict(arguments, cookie=last[2], verifier=fields["verifier"])
         if op.result.status == OK and procedure == READDIRPLUS:
             for entry in fields["entries"]:
                 if entry[1] not in (b".", b"..") and entry[3].type == x.REG:

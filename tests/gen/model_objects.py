@@ -160,7 +160,8 @@ def listing(call, cost, limit):
         if at <= cookie:
             continue
         used += cost(name, inode)
-        if limit is not None and used > limit:
+        full = limit is not None and used > limit
+        if full and (found or not call.server.always_one) or len(found) == call.server.most_entries:
             eof = False
             break
         found.append((inode.fileid, name, at, inode))

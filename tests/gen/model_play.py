@@ -22,13 +22,14 @@ them all. A guard on ctime is played as met or missed, as it was recorded.
 """
 import model_xdr as x
 from messages import OK
-from model_server import ROOT, Server
+from model_server import Server, Who
 from model_status import BAD_COOKIE, NOT_SYNC, TOOSMALL
 from model_xdr import FSINFO, FSSTAT, LNK, PATHCONF, READ, READDIR, READDIRPLUS, REG, SETATTR
 
 LISTINGS = (READDIR, READDIRPLUS)
 COUNTED = ("access", "text", "count", "eof")
 NEVER = -1  # no inode's ctime
+NOBODY = Who(65534, 65534)
 
 
 def stable(attributes):
@@ -94,7 +95,7 @@ class Player:
         if procedure in LISTINGS and status not in (BAD_COOKIE, TOOSMALL):
             whole = status == OK and fields["eof"] and arguments["cookie"] == 0
             arguments = dict(arguments, count=None, maxcount=None, cookie=0)
-        result = self.server.execute(procedure, arguments, who or ROOT, 0, new)
+        result = self.server.execute(procedure, arguments, who or NOBODY, 0, new)
         recorded = reproducible(procedure, status, fields)
         played = reproducible(procedure, result.status, result.fields)
         if "names" in recorded and "names" in played:

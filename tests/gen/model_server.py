@@ -46,7 +46,7 @@ MAGIC = 0x01000701
 class Result:
     """|roles|: the inodes that the call met, by what they were to it: "object", "object2", "found"
     (behind the name before), "target" (behind RENAME's and LINK's second name before), "made";
-    "gone": list of those that ceased to exist. |sizes|: (before, after) of "object" or of what
+    "unseen": "object2", which the server did not look at; "gone": list of those that ceased to exist. |sizes|: (before, after) of "object" or of what
     CREATE found."""
 
     __slots__ = ("status", "fields", "roles", "sizes")
@@ -69,6 +69,9 @@ class Call:
     def resolve(self):
         a = self.arguments
         if "object" in a:
+            if a["object"] not in self.server.by_handle and a.get("object2") in \
+                    self.server.by_handle:
+                self.roles["unseen"] = self.server.by_handle[a["object2"]]
             self.object = self.roles["object"] = self.server.find(a["object"])
             self.before = before_of(self.object)
         if "object2" in a:
@@ -108,6 +111,10 @@ class Server:
     most_links = 65000
     longest_name = 255
     default_mode = 0  # of a CREATE that says none
+    always_one = False  # entry, in a listing with room for none
+    most_entries = None  # of a directory, in one reply
+    directory_links = None  # their nlink, whatever is in them; None: as Linux's
+    attributes = True  # after an operation, where they are optional
 
     def __init__(self, permissions=True, reuse=True):
         self.permissions, self.reuse = permissions, reuse
@@ -251,4 +258,26 @@ class Server:
         except Failure as why:
             fields, status = {}, why.status
             call.posts(failure, fields)
-        return Result(status, fields, call.roles, call.sizes)
+        return Result(status, self.as_told(procedure, fields), call.roles, call.sizes)
+
+    def as_told(self, procedure, fields):
+        """Fields with what this server does its own way."""
+        if self.attributes and self.directory_links is None:
+            return fields
+
+        def attributes(a):
+            if not self.attributes and procedure != GETATTR or a is None:
+                return None
+            own = a.type == DIR and self.directory_links is not None
+            return a._replace(nlink=self.directory_links) if own else a
+
+        out = dict(fields)
+        for key in "attributes", "dir_attributes":
+            if key in out:
+                out[key] = attributes(out[key])
+        for key in "wcc", "wcc2":
+            if out.get(key):
+                out[key] = (out[key][0] if self.attributes else None, attributes(out[key][1]))
+        if out.get("entries") and len(out["entries"][0]) > 3:
+            out["entries"] = [e[:3] + (attributes(e[3]),) + e[4:] for e in out["entries"]]
+        return out

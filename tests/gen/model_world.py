@@ -55,13 +55,17 @@ class World:
     the order in which they were called, as a trace shows them; SERIAL: one call at a time in the
     whole world. |weights|: {name of a job in model_jobs: weight} that differ from the usual.
     |share|: of the usual size of the tree. |cached|: so many objects each process knows from
-    before, so that calls name objects of which no reply shows a name or a parent."""
+    before, so that calls name objects of which no reply shows a name or a parent. |middle|: share
+    of the replies to listings of which not all was wanted: the next one begins amid them. |like|:
+    attributes of the Server."""
 
     def __init__(self, seed, operations=1000, hosts=3, processes=2, exports=2, order=FREE,
-                 weights=None, share=1.0, depth=2, permissions=True, cached=0):
+                 weights=None, share=1.0, depth=2, permissions=True, cached=0, middle=0, like=None):
         self.rng = random.Random(seed)
         self.operations, self.order = operations, order
-        self.server = Server(permissions=permissions)
+        self.server, self.middle = Server(permissions=permissions), middle
+        for key, value in (like or {}).items():
+            setattr(self.server, key, value)
         users = [Who(1000 + i, 100 + i // 2, (100, 27)) for i in range(max(2, processes))]
         paths = [b"/srv/%s" % name for name in (b"home", b"project", b"scratch", b"media")]
         paths += [b"/srv/more%d" % i for i in range(4, exports)]

@@ -11,7 +11,8 @@ As a module:
 
 |kind| is "trace", "host", "credential", "object", "entry", "operation" or "end"; |record| an object
 whose attributes have the names of rdump.h's members.  Texts and byte strings are bytes, addresses
-str, |gids| a tuple of numbers, |rdev| one of two, |dependencies| a list, |digest| a number.
+str, |gids| a tuple of numbers, |rdev| one of two, |dependencies|, |cookies| and |forget| lists,
+|digest| a number.
 Operations also have |index|, counted from 0.
 """
 import os
@@ -20,13 +21,15 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import nfsr  # noqa: E402
 
+LISTS = {"dependencies": "dependency_count", "cookies": "cookie_count",
+         "forget": "forget_count"}
 TEXTS = ("tool", "selection", "machine", "link", "root", "name")
 
 
 class Reader(nfsr.Reader):
     magic = b"\x89NFRD\r\n\x1a"
     marker = b"NFDB"
-    major = 1
+    major = 2
     minor = 0
     noun = "a replay dump"
 
@@ -58,10 +61,12 @@ def make(values):
     if kind == "object":
         values["rdev"] = (values.pop("rdev.major"), values.pop("rdev.minor"))
     if kind == "operation":
-        values["arguments"] = bytes.fromhex(values["arguments"])
+        for field in "arguments", "links", "results", "names":
+            values[field] = bytes.fromhex(values[field])
         values["digest"] = int(values["digest"], 16)
-        values["dependencies"] = list(values["dependencies"])
-        values["dependency_count"] = len(values["dependencies"])
+        for field, count in LISTS.items():
+            values[field] = list(values[field])
+            values[count] = len(values[field])
     return kind, Record(values)
 
 

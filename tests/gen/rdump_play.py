@@ -7,21 +7,22 @@
         print(difference)
     replay.skipped                     # {reason: operations that cannot be replayed}
 
-Nothing but the dump is read.  After each operation its status must be the expected one, and the
-digest of the groups in its mask, computed here from what the model server replied as
-postproc/digest/expect.h says, the recorded one.  Recorded (below) tells groups that differ apart.
+Nothing but the dump is read, and of it no more is kept than schemas/rdump.md says: the handles of
+objects that are used until they are forgotten, the cookies that a listing names.  After each
+operation its status must be the expected one, and the digest of the groups in its mask, computed
+here from what the model server replied as postproc/digest/expect.h says, the recorded one; where
+the dump has values, they must have that digest, and are compared one by one when attributes are
+absent.  Recorded (below) tells groups that differ apart.
 
-What the trace does not show of the tree before: directories have mode 0777, others 0666; a thing
-belongs to whoever may take its name away, else to root; an object without a type is a file; link
-counts are those of the names.  A file system is what entries, and RENAMEs and LINKs that got past
-the check of it, hold together.
+What the trace does not show of the tree before is as the dump guesses; an object without a type is a
+file; link counts that are not known are those of the names.  A file system is what entries, and
+RENAMEs and LINKs that got past the check of it, hold together.
 
 Arguments are played as they are, but for what only the recorded server can know: a guard on ctime
-is met or missed as it was; a listing is asked for as a whole, for its limits and cookies count
-other servers' bytes; an unknown object is a handle that is bad or stale, as it is expected.
+is met or missed as it was; a cookie is the one that this server gave at the place that the dump
+names; an unknown object is a handle that is bad or stale, as it is expected.
 """
 import collections
-import ctypes
 import heapq
 import sqlite3
 import struct
@@ -32,106 +33,16 @@ from model_files import Node
 from model_server import ROOT, Server, Who
 from model_status import (BAD_COOKIE, BADHANDLE, EXIST, INVAL, ISDIR, NOTDIR, NOT_SYNC, NOTEMPTY,
                           TOOSMALL)
-from model_xdr import (ACCESS, BLK, CHR, CREATE, DIR, FSINFO, FSSTAT, LINK, LNK, LOOKUP, MKDIR,
-                       MKNOD, NAMES, PATHCONF, READ, READDIR, READDIRPLUS, READLINK, REG, REMOVE,
-                       RENAME, RMDIR, SYMLINK, WRITE, decode_arguments, decode_result)
+from model_xdr import (CREATE, DIR, EXCLUSIVE, FSINFO, FSSTAT, NAMES, PATHCONF, READ, REG, REMOVE,
+                       RENAME, RMDIR, WRITE, decode_arguments, decode_result)
+from rdump_values import (BEHIND, BESIDE, EXTENT, GRANTED, GROUPS, IDENTITY, LISTED, LISTINGS, MODE,
+                          OF_FOUND, OF_OBJECT, OWNER, SIZE, SOME, bit_name, bits_of, groups,
+                          mismatch, names_of, recorded_names, u32)
 
-KNOWS = {"mode": 1 << 0, "uid": 1 << 1, "gid": 1 << 2, "nlink": 1 << 7}
-MAKING = (CREATE, MKDIR, SYMLINK, MKNOD)
-LISTINGS = (READDIR, READDIRPLUS)
+KNOWS_NLINK = 1 << 7
 AUTH_SYS, NOBODY = 1, Who(65534, 65534)
 UNKNOWN, FOREIGN = 0, b"no handle of this server"
 NEVER = -1  # no inode's ctime
-
-# postproc/digest/expect.h
-TYPE, MODE, OWNER, NLINK, SIZE = range(5)
-IDENTITY, GRANTED, TEXT, EXTENT, LISTED = range(20, 25)
-GROUP_NAMES = ("type", "mode", "owner", "nlink", "size")
-WHOSE = ("object", "directory", "second directory", "found")
-OF_OBJECT, OF_DIRECTORY, OF_DIRECTORY2, OF_FOUND = range(4)
-
-XXHASH = ctypes.CDLL("libxxhash.so.0")
-XXHASH.XXH3_64bits.restype = ctypes.c_uint64
-XXHASH.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-
-
-def bit_name(bit):
-    if bit < 20:
-        return "%s of %s" % (GROUP_NAMES[bit % 5], WHOSE[bit // 5])
-    return ("identity", "access", "text", "read", "names")[bit - 20]
-
-
-def bits_of(mask):
-    return [bit for bit in range(32) if mask >> bit & 1]
-
-
-def shown_attributes(procedure, fields):
-    """(whose, Attributes) of all that a result shows but a listing's."""
-    named = procedure in (LOOKUP, REMOVE, RMDIR, RENAME) + MAKING
-    for key, attributes in (("attributes", fields.get("attributes")),
-                            ("dir_attributes", fields.get("dir_attributes")),
-                            ("wcc", fields.get("wcc", (None, None))[1]),
-                            ("wcc2", fields.get("wcc2", (None, None))[1])):
-        if attributes is None:
-            continue
-        if key == "wcc2" or key == "wcc" and procedure == LINK:
-            yield OF_DIRECTORY2, attributes
-        elif key == "attributes":
-            yield OF_FOUND if named else OF_OBJECT, attributes
-        else:
-            yield OF_DIRECTORY if named else OF_OBJECT, attributes
-
-
-def u32(*numbers):
-    return struct.pack(">%dI" % len(numbers), *numbers)
-
-
-def text(data):
-    return u32(len(data)) + data
-
-
-def number(handle):
-    return handle if isinstance(handle, int) else 0xffffffff
-
-
-def groups(procedure, status, fields, number_of=number):
-    """{bit: bytes that the digest covers} of all groups that a result shows."""
-    out = {}
-    for whose, a in shown_attributes(procedure, fields):
-        base = 5 * whose
-        out[base + TYPE] = u32(a.type) + (u32(*a.rdev) if a.type in (BLK, CHR) else b"")
-        out[base + MODE] = u32(a.mode & 0o7777)
-        out[base + OWNER] = u32(a.uid, a.gid)
-        out[base + NLINK] = u32(a.nlink)
-        if a.type in (REG, LNK):
-            out[base + SIZE] = struct.pack(">Q", a.size)
-    if status != OK:
-        return out
-    if fields.get("handle") is not None:
-        out[IDENTITY] = u32(number_of(fields["handle"]))
-    if procedure == ACCESS:
-        out[GRANTED] = u32(fields["access"])
-    elif procedure == READLINK:
-        out[TEXT] = text(fields["text"])
-    elif procedure == READ:
-        out[EXTENT] = u32(fields["count"], int(fields["eof"]))
-    elif procedure in LISTINGS and fields["eof"]:
-        entries = sorted((e for e in fields["entries"] if e[1] not in (b".", b"..")),
-                         key=lambda e: e[1])
-        out[LISTED] = u32(len(entries)) + b"".join(
-            text(e[1]) + (b"" if procedure == READDIR else
-                          u32(0 if e[4] is None else number_of(e[4]))) for e in entries)
-    return out
-
-
-def digest(mask, values):
-    """None: a group is not there."""
-    bits = bits_of(mask)
-    if any(bit not in values for bit in bits):
-        return None
-    data = b"".join(values[bit] for bit in bits)
-    return XXHASH.XXH3_64bits(data, len(data))
-
 
 def arguments_of(op):
     """Their numbers of objects in the place of handles."""
@@ -149,8 +60,6 @@ def arguments_of(op):
                 a[key] = FOREIGN
     if a.get("guard") is not None:
         a["guard"] = NEVER if op.status == NOT_SYNC else None
-    if op.procedure in LISTINGS and op.status not in (BAD_COOKIE, TOOSMALL):
-        a.update(count=None, maxcount=None, cookie=0)
     return a
 
 
@@ -159,7 +68,7 @@ class Dump:
 
     def __init__(self, path):
         self.objects, self.entries, self.operations = [], [], []
-        self.credentials, self.trace, self.end = {UNKNOWN: ROOT}, None, None
+        self.credentials, self.trace, self.end = {UNKNOWN: NOBODY}, None, None
         for kind, record in rdump_file.read(path):
             if kind == "trace":
                 self.trace = record
@@ -179,31 +88,16 @@ class Dump:
 
     def nodes(self):
         """The tree before, for Server.load()."""
-        names, fsids, owners = collections.defaultdict(list), self.file_systems(), self.owners()
+        names, fsids = collections.defaultdict(list), self.file_systems()
         for entry in self.entries:
             names[entry.object].append((entry.parent, entry.name))
         out = []
         for o in self.objects:
-            known = {key for key, bit in KNOWS.items() if o.knows & bit}
             kind = o.type or REG
             out.append(Node(
                 o.number, kind, names=names[o.number], fsid=fsids[o.number], size=o.size,
-                mode=o.mode if "mode" in known else 0o777 if kind == DIR else 0o666,
-                uid=o.uid if "uid" in known else owners.get(o.number, 0),
-                gid=o.gid if "gid" in known else 0,
-                nlink=o.nlink if "nlink" in known else None, rdev=o.rdev, text=o.link))
-        return out
-
-    def owners(self):
-        """{number of an object: uid of who first may take a name of it away}"""
-        entries, out = {(e.parent, e.name): e.object for e in self.entries}, {}
-        for op in self.operations:
-            if op.procedure not in (REMOVE, RMDIR, RENAME) or op.arg is None or \
-                    op.status not in (OK, EXIST, NOTDIR, ISDIR, NOTEMPTY):
-                continue
-            a = op.arg
-            for where in (a["object"], a["name"]), (a.get("object2"), a.get("name2")):
-                out.setdefault(entries.get(where), op.who.uid)
+                mode=o.mode, uid=o.uid, gid=o.gid,
+                nlink=o.nlink if o.knows & KNOWS_NLINK else None, rdev=o.rdev, text=o.link))
         return out
 
     def file_systems(self):
@@ -231,16 +125,116 @@ class Dump:
         return {a: top(a) for a in above}
 
 
-Difference = collections.namedtuple("Difference", "op status values")
+Difference = collections.namedtuple("Difference", "op status values why")
+
+
+class Mistake(Exception):
+    """The dump lacks what a player needs."""
+
+
+class Run:
+    """One play: what a player keeps while it goes on."""
+
+    def __init__(self, dump, server):
+        self.dump, self.server = dump, server
+        self.kept = {o.number for o in dump.objects if o.used}
+        self.places = {}  # {(operation, entries): (cookie, verifier, Names, reached the end)}
+        self.done, self.oldest = [False] * len(dump.operations), 0
+
+    def handle(self, number_):
+        if number_ not in (UNKNOWN, FOREIGN) and number_ not in self.kept:
+            raise Mistake("uses object %d, which it has no handle of" % number_)
+
+    def retire(self, index):
+        """Everything up to some operation was answered."""
+        operations, self.done[index] = self.dump.operations, True
+        while self.oldest < len(operations) and self.done[self.oldest]:
+            for number_ in operations[self.oldest].forget:
+                self.kept.discard(number_)
+            self.oldest += 1
+            last = self.oldest - self.dump.trace.horizon
+            if last >= 0:
+                for entries in operations[last].cookies:
+                    self.places.pop((last, entries), None)
+
+    def place_of(self, op):
+        """(cookie, verifier, Names)"""
+        if not op.cookie_from:
+            if op.status == OK:
+                raise Mistake("goes on with a cookie that no operation gave")
+            return 0, bytes(8), None
+        place = self.places.get((op.index - op.cookie_from, op.cookie_entries))
+        if place is None:
+            raise Mistake("has a cookie behind %d entries of operation %d, which did not say so" % (
+                op.cookie_entries, op.index - op.cookie_from))
+        return place
+
+    def keep_places(self, op, fields, before):
+        for count in op.cookies:
+            most = min(count, len(fields["entries"]))
+            names = names_of(op.procedure, fields, before, most)
+            cookie = fields["entries"][most - 1][2] if most else op.arg["cookie"]
+            self.places[op.index, count] = cookie, fields["verifier"], names
+
+    def execute(self, op):
+        """(status, {bit: bytes})"""
+        arguments, before = op.arg, None
+        listing = op.procedure in LISTINGS
+        if op.inferred and not op.credential:
+            raise Mistake("is inferred, and nobody may do it")
+        for key in "object", "object2":
+            if key in arguments:
+                self.handle(arguments[key])
+        if listing and arguments["cookie"] and op.status not in (BAD_COOKIE, TOOSMALL):
+            cookie, verifier, before = self.place_of(op)
+            arguments = dict(arguments, cookie=cookie, verifier=verifier)
+        result = self.server.execute(op.procedure, arguments, op.who, op.index + 1,
+                                     op.made or None)
+        values = groups(op.procedure, result.status, result.fields)
+        if op.made:
+            self.kept.add(op.made)
+        if op.mask >> IDENTITY & 1 and result.fields.get("handle") is not None:
+            self.handle(result.fields["handle"])
+        if listing and result.status == OK:
+            self.keep_places(op, result.fields, before)
+            if op.mask >> LISTED & 1:
+                values.update(self.list_on(op, arguments, result.fields, before).values())
+            self.look_for_names(op)
+        return result.status, values
+
+    def list_on(self, op, arguments, fields, before):
+        """To the end, where this server splits listings otherwise."""
+        names = names_of(op.procedure, fields, before)
+        while not fields["eof"]:
+            last = fields["entries"][-1][2]
+            more = self.server.execute(op.procedure, dict(
+                arguments, cookie=last, verifier=fields["verifier"]), op.who, op.index + 1)
+            if more.status != OK:
+                raise Mistake("goes on with status %d" % more.status)
+            fields = more.fields
+            names = names_of(op.procedure, fields, names)
+        if op.mask >> BEHIND & 1:
+            for _, object_ in recorded_names(op):
+                self.handle(object_)
+        return names
+
+    def look_for_names(self, op):
+        if not op.mask >> SOME & 1:
+            return
+        there = self.server.names_of(op.arg["object"])
+        for name, object_ in recorded_names(op):
+            if name not in there or object_ and there[name] != object_:
+                raise Mistake("must show %r" % name)
+            self.handle(object_)
 
 
 class Replay:
     """|like|: attributes of the Server in which the recorded one was another: |default_mode|, what
-    it gives files whose CREATE says none, as exclusive ones do; |longest_name|. It has no limits to
-    the length of a READ or WRITE."""
+    it gives files whose CREATE says none; |longest_name|. It has no limits to the length of a READ
+    or WRITE. |ignore|: bits of groups that are this server's own business."""
 
-    def __init__(self, dump, permissions=True, **like):
-        self.dump, self.permissions = dump, permissions
+    def __init__(self, dump, permissions=True, ignore=0, **like):
+        self.dump, self.permissions, self.ignore = dump, permissions, ignore
         self.like = dict(like, largest_read=1 << 31, largest_write=1 << 31)
         self.nodes = dump.nodes()
         self.skipped = collections.Counter(op.unplayable for op in dump.operations
@@ -256,22 +250,29 @@ class Replay:
 
     def play(self, order, most=20):
         """|order|: indexes of all operations. Returns up to |most| Differences."""
-        server, operations, out, count = self.server(), self.dump.operations, [], 0
+        operations, out, count = self.dump.operations, [], 0
+        run = Run(self.dump, self.server())
         for index in order:
             op, count = operations[index], count + 1
-            if op.arg is None:
-                continue
-            result = server.execute(op.procedure, op.arg, op.who, index + 1, op.made or None)
-            if result.status != op.status:
-                out.append(Difference(op, result.status, None))
-            elif op.mask:
-                values = groups(op.procedure, result.status, result.fields)
-                if digest(op.mask, values) != op.digest:
-                    out.append(Difference(op, result.status, values))
-            if len(out) == most:
+            if op.arg is not None:
+                try:
+                    status, values = run.execute(op)
+                    wrong = None
+                    if status == op.status:
+                        wrong = mismatch(op, values, self.ignore)
+                    if status != op.status or wrong:
+                        out.append(Difference(op, status, values if wrong == "differs" else None,
+                                              wrong))
+                except Mistake as mistake:
+                    out.append(Difference(op, op.status, None, str(mistake)))
+            run.retire(index)
+            if len(out) >= most:
                 return out
         if count != len(operations):
             raise ValueError("%d operations played of %d" % (count, len(operations)))
+        if run.kept and not out:
+            out.append(Difference(operations[-1], OK, None, "%d objects are never forgotten: %s" % (
+                len(run.kept), sorted(run.kept)[:5])))
         return out
 
 
@@ -358,7 +359,7 @@ class Recorded:
 
     def __init__(self, path, dump):
         self.db = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
-        self.ids = {}
+        self.ids, self.exclusive = {}, set()
         for i, server, handle in self.db.execute("SELECT id, server, handle FROM object"):
             self.ids[server, handle] = i
         self.objects = {o.number: o.source for o in dump.objects}  # {number: id in the database}
@@ -367,6 +368,8 @@ class Recorded:
                 _, fields, server = self.result(op)
                 handle = fields.get("handle")
                 self.objects[op.made] = self.ids.get((server, handle), -op.made)
+                if op.procedure == CREATE and op.arg["how"] == EXCLUSIVE:
+                    self.exclusive.add(self.objects[op.made])
 
     def result(self, op):
         """(status, fields, server)"""
@@ -390,8 +393,9 @@ class Recorded:
     def left_out(self, op):
         """Bits of groups that the result shows and the mask doesn't cover, and of all that it
         shows.  But a listing that is not complete in one reply, a READ that got less than it asked
-        for for no reason that the RFC knows, and attributes beside those of a file system are no
-        matter of the tree (postproc/digest/expect.h)."""
+        for for no reason that the RFC knows, attributes beside those of a file system, and what a
+        server chooses after an exclusive CREATE are no matter of the tree
+        (postproc/digest/expect.h)."""
         shown = set(self.shown(op))
         if op.procedure in (FSSTAT, FSINFO, PATHCONF):
             return set(), set()
@@ -402,7 +406,13 @@ class Recorded:
         if LISTED in shown and self.db.execute(
                 "SELECT arguments FROM operation WHERE id = ?", (op.source,)).fetchone()[0][
                     self.cookie_at(op):][:8] != bytes(8):
-            shown.discard(LISTED)
+            shown -= {LISTED, BEHIND}
+        handle = self.result(op)[1].get("handle")
+        for whose, object_ in ((OF_OBJECT, self.objects.get(op.arg.get("object"))),
+                               (OF_FOUND, self.ids.get((self.result(op)[2], handle)))):
+            if object_ in self.exclusive:
+                own = {GROUPS * whose + g for g in (MODE, OWNER, SIZE)} | {GRANTED}
+                shown -= own - set(bits_of(op.mask))
         return shown - set(bits_of(op.mask)), shown
 
     def cookie_at(self, op):
@@ -413,9 +423,11 @@ class Recorded:
 
     def explain(self, difference):
         """Text"""
-        op, status, values = difference
+        op, status, values, why = difference
         head = "operation %d (%d in the database) %s %s" % (op.index, op.source,
                                                             NAMES[op.procedure], op.arg)
+        if why and why != "differs":
+            return "%s: %s" % (head, why)
         if values is None:
             return "%s: status %d, not %d" % (head, status, op.status)
         out, shown = [], self.shown(op) if op.source else {}
@@ -424,9 +436,6 @@ class Recorded:
             if bit == IDENTITY and one and two:
                 played = self.objects.get(int.from_bytes(two, "big"), 0) & 0xffffffff
                 two = u32(played)
-            if bit == LISTED and op.procedure == READDIRPLUS:
-                one = one and (len(one), one[:60])
-                two = two and (len(two), two[:60])
             if one != two:
                 out.append("%s %s, not %s" % (bit_name(bit), shorter(two), shorter(one)))
         return "%s: %s" % (head, "; ".join(out) or "the digest of what is the same")

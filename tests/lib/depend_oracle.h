@@ -8,9 +8,16 @@
 
 #include "digest/depend.h"
 
+/* Whether a use asks for the operation |distance| before it. */
+static inline bool use_asks(const struct use *use, uint64_t distance)
+{
+    return use->thing == THING_AFTER && use->start == distance;
+}
+
 static inline bool uses_meet(const struct use *a, const struct use *b)
 {
-    if (a->object != b->object || (!a->changes && !b->changes))
+    if (a->thing == THING_AFTER || b->thing == THING_AFTER || a->object != b->object ||
+        (!a->changes && !b->changes))
         return false;
     if (a->thing == THING_NAMES || b->thing == THING_NAMES)
         return (a->thing == THING_NAME && a->changes) || (b->thing == THING_NAME && b->changes);

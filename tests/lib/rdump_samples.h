@@ -14,13 +14,36 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SAMPLE_LISTS = 400 };
+enum { SAMPLE_LISTS = 600 };
 
-/* Fills |r| with a record of |kind|; |list| is room for its dependencies. */
+/* Numbers that don't fall, in |list|; NULL: none. */
+static inline const uint32_t *sample_list(struct samples *s, uint32_t *list, uint32_t *count)
+{
+    uint64_t at = 0;
+
+    *count = (uint32_t)sample_value(s) % (SAMPLE_LISTS / 3);
+    for (uint32_t i = 0; i < *count; i++) {
+        uint64_t next = at + (uint32_t)sample_value(s) / SAMPLE_LISTS;
+
+        at = next > UINT32_MAX ? UINT32_MAX : next;
+        list[i] = (uint32_t)at;
+    }
+    return *count ? list : NULL;
+}
+
+static inline bool same_list(const uint32_t **a, uint32_t a_count, const uint32_t **b,
+                             uint32_t b_count)
+{
+    bool same = a_count == b_count && (!a_count || !memcmp(*a, *b, a_count * sizeof(**a)));
+
+    *a = *b = NULL;
+    return same;
+}
+
+/* Fills |r| with a record of |kind|; |list| is room for its lists. */
 static inline void sample_rdump(struct samples *s, enum rdump_kind kind, union rdump_record *r,
                                 uint32_t list[SAMPLE_LISTS])
 {
-    uint64_t at = 0;
 
     memset(r, 0, sizeof(*r));
     switch (kind) {
@@ -31,6 +54,7 @@ static inline void sample_rdump(struct samples *s, enum rdump_kind kind, union r
         r->trace.copies = (uint32_t)sample_value(s);
         r->trace.tool = sample_bytes(s);
         r->trace.selection = sample_bytes(s);
+        r->trace.results = (uint8_t)sample_value(s);
         break;
     case RDUMP_HOST:
         r->host.number = (uint32_t)sample_value(s);
@@ -63,6 +87,7 @@ static inline void sample_rdump(struct samples *s, enum rdump_kind kind, union r
         r->object.root = sample_bytes(s);
         r->object.source = (int64_t)sample_value(s);
         r->object.copy = (uint32_t)sample_value(s);
+        r->object.used = (uint8_t)sample_value(s);
         break;
     case RDUMP_ENTRY:
         r->entry.parent = (uint32_t)sample_value(s);
@@ -84,15 +109,15 @@ static inline void sample_rdump(struct samples *s, enum rdump_kind kind, union r
         r->operation.arguments = sample_bytes(s);
         r->operation.mask = (uint32_t)sample_value(s);
         r->operation.digest = sample_value(s);
-        r->operation.dependency_count = (uint32_t)sample_value(s) % SAMPLE_LISTS;
-        for (uint32_t i = 0; i < r->operation.dependency_count; i++) {
-            uint64_t next = at + (uint32_t)sample_value(s) / SAMPLE_LISTS;
-
-            at = next > UINT32_MAX ? UINT32_MAX : next;
-            list[i] = (uint32_t)at;
-        }
-        if (r->operation.dependency_count)
-            r->operation.dependencies = list;
+        r->operation.links = sample_bytes(s);
+        r->operation.results = sample_bytes(s);
+        r->operation.names = sample_bytes(s);
+        r->operation.dependencies = sample_list(s, list, &r->operation.dependency_count);
+        r->operation.cookie_from = (uint32_t)sample_value(s);
+        r->operation.cookie_entries = (uint32_t)sample_value(s);
+        r->operation.cookies = sample_list(s, list + SAMPLE_LISTS / 3, &r->operation.cookie_count);
+        r->operation.forget =
+            sample_list(s, list + SAMPLE_LISTS / 3 * 2, &r->operation.forget_count);
         r->operation.copy = (uint32_t)sample_value(s);
         break;
     case RDUMP_END:
@@ -139,11 +164,15 @@ static inline bool same_rdump(enum rdump_kind kind, const void *x, const void *y
         break;
     case RDUMP_OPERATION:
         same = same_bytes(&a.operation.arguments, &b.operation.arguments) &&
-               a.operation.dependency_count == b.operation.dependency_count &&
-               (!a.operation.dependency_count ||
-                !memcmp(a.operation.dependencies, b.operation.dependencies,
-                        a.operation.dependency_count * sizeof(uint32_t)));
-        a.operation.dependencies = b.operation.dependencies = NULL;
+               same_bytes(&a.operation.links, &b.operation.links) &&
+               same_bytes(&a.operation.results, &b.operation.results) &&
+               same_bytes(&a.operation.names, &b.operation.names);
+        same &= same_list(&a.operation.dependencies, a.operation.dependency_count,
+                          &b.operation.dependencies, b.operation.dependency_count);
+        same &= same_list(&a.operation.cookies, a.operation.cookie_count, &b.operation.cookies,
+                          b.operation.cookie_count);
+        same &= same_list(&a.operation.forget, a.operation.forget_count, &b.operation.forget,
+                          b.operation.forget_count);
         break;
     case RDUMP_END:
     case RDUMP_KIND_MAX:
@@ -180,8 +209,10 @@ static inline size_t sample_small(union rdump_record r[16], enum rdump_kind kind
     static const uint8_t write[] = { 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0,
                                      0, 0, 0, 0, 0, 5, 0, 0, 0, 2, 0, 0, 0, 5 };
     static const uint8_t removal[] = { 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 2, 'h', 'i', 0, 0 };
+    static const uint8_t links[] = { 0, 0, 0, 2 };
     static const uint8_t gids[] = { 0, 0, 0, 100, 0, 0, 0, 4 };
     static const uint32_t to_create[] = { 1 }, to_lookup[] = { 3 };
+    static const uint32_t hi[] = { 2 }, new_one[] = { 3 }, root[] = { 1 };
     const int64_t t = INT64_C(1700000000000000000);
     size_t n = 0;
 
@@ -206,7 +237,8 @@ static inline size_t sample_small(union rdump_record r[16], enum rdump_kind kind
                                            .nlink = 2,
                                            .mtime = t - 5000000000,
                                            .root = sample_text("/export"),
-                                           .source = 1 };
+                                           .source = 1,
+                                           .used = 1 };
     kinds[n] = RDUMP_OBJECT;
     r[n++].object = (struct rdump_object){ .number = 2,
                                            .server = 2,
@@ -215,7 +247,8 @@ static inline size_t sample_small(union rdump_record r[16], enum rdump_kind kind
                                            .mode = 0644,
                                            .nlink = 1,
                                            .size = 4096,
-                                           .source = 2 };
+                                           .source = 2,
+                                           .used = 1 };
     kinds[n] = RDUMP_ENTRY;
     r[n++].entry = (struct rdump_entry){ 1, 2, sample_text("hi") };
     kinds[n] = RDUMP_OPERATION;
@@ -226,8 +259,11 @@ static inline size_t sample_small(union rdump_record r[16], enum rdump_kind kind
                                                  .credential = 1,
                                                  .procedure = 3,
                                                  .arguments = { lookup, sizeof(lookup) },
-                                                 .mask = 1 << 20,
-                                                 .digest = UINT64_C(0x0123456789abcdef) };
+                                                 .mask = 1 << 11 | 1 << 24,
+                                                 .digest = UINT64_C(0xac025de0a5aa0d31),
+                                                 .links = { links, sizeof(links) },
+                                                 .forget = hi,
+                                                 .forget_count = 1 };
     kinds[n] = RDUMP_OPERATION;
     r[n++].operation = (struct rdump_operation){ .source = 2,
                                                  .time = 1000000,
@@ -248,7 +284,9 @@ static inline size_t sample_small(union rdump_record r[16], enum rdump_kind kind
                                                  .procedure = 7,
                                                  .arguments = { write, sizeof(write) },
                                                  .dependencies = to_create,
-                                                 .dependency_count = 1 };
+                                                 .dependency_count = 1,
+                                                 .forget = new_one,
+                                                 .forget_count = 1 };
     kinds[n] = RDUMP_OPERATION;
     r[n++].operation = (struct rdump_operation){ .inferred = 1,
                                                  .time = 3000000,
@@ -259,7 +297,9 @@ static inline size_t sample_small(union rdump_record r[16], enum rdump_kind kind
                                                  .procedure = 12,
                                                  .arguments = { removal, sizeof(removal) },
                                                  .dependencies = to_lookup,
-                                                 .dependency_count = 1 };
+                                                 .dependency_count = 1,
+                                                 .forget = root,
+                                                 .forget_count = 1 };
     kinds[n] = RDUMP_OPERATION;
     r[n++].operation = (struct rdump_operation){ .source = 4,
                                                  .unplayable = 2,

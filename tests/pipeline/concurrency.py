@@ -366,7 +366,7 @@ def main():
             against_replays(scratch, path, name)
             print("%s: %d operations; critical path %s" % (name, trace["operations"], {
                 key: "%.3f s" % (model["critical_path"] / 1e9) for key, model in models.items()}))
-        check(summed >= 2, "sums of latencies: %d checked" % summed)
+        check(summed >= 1, "sums of latencies: %d checked" % summed)
         refused(scratch, path)
         nothing(scratch)
         options()

@@ -128,15 +128,16 @@ class Taker:
     """Gives operations to the truth, with what their names stood for in their roles. Whoever
     refuses a call (for permissions, or two file systems) may not have looked at it, but no trace
     tells. |named|: objects of which a reply shows with which handle a name goes; |idle|: RENAMEs of
-    an object to itself."""
+    an object to itself; |went_on|: {(listing that gave a cookie, the one that has it)}."""
 
     def __init__(self, truth):
-        self.truth, self.idle = truth, set()
+        self.truth, self.idle, self.went_on, self.gave = truth, set(), set(), {}
         self.named = {node.number for node in truth.world.initial if not node.names}
 
     def take(self, event, op):
         if event == model_world.EXECUTE:
             self.note(op, op.result.roles)
+            self.note_listing(op)
         if event == model_world.EXECUTE and op.result.status != OK:
             roles = op.result.roles
             for name, directory, role in (("name", "object", "found"),
@@ -156,6 +157,19 @@ class Taker:
         if op.procedure == x.RENAME and op.result.status == OK and \
                 roles["found"] is roles.get("target"):
             self.idle.add(op.number)
+
+
+    def note_listing(self, op):
+        """A client goes on where its own listing stood, or else another one's."""
+        if op.procedure not in (x.READDIR, x.READDIRPLUS) or op.result.status != OK:
+            return
+        directory, cookie = op.arguments["object"], op.arguments["cookie"]
+        if cookie:
+            own = self.gave.get((directory, cookie, op.host))
+            self.went_on.add((own or self.gave[directory, cookie, None], op.number))
+        for entry in op.result.fields["entries"]:
+            for host in op.host, None:
+                self.gave[directory, entry[2], host] = op.number
 
 
 def behind(inode, name, looked_up):
@@ -194,7 +208,7 @@ def compare(options, taker, granularity, dump, most):
     several = {inode for inode, count in dump.objects.items() if count > 1}
     unseen = {t[1] for access in truth.accesses[granularity].values()
               for t in access.reads | access.changes} - taker.named
-    pairs = {(a, b) for a, b in truth.conflicts(granularity)
+    pairs = {(a, b) for a, b in truth.conflicts(granularity) | taker.went_on
              if not {a, b} & dump.unplayable.keys()}
     true, exact = truth.direct(pairs), not several and not dump.inferred
     print("seed %d, %s: %d operations, %d conflicts, %d dependencies, %d of them among %d of the "

@@ -25,10 +25,10 @@ CASES = ["vfs-libnfs-all22.pcap", "mem-libnfs-all22.pcap", "knfsd-netem-udp.pcap
          "knfsd-nlm-locks.pcap", "pair-ganesha-vfs.pcap", "knfsd-tcp-mtu1500.pcap",
          "knfsd-snap256.pcap"]
 POLICIES = "public", "lab"  # strict leaves out modes, which changes tell apart
-OWNER = sum(1 << 5 * i + 2 for i in range(4))
-SIZE = sum(1 << 5 * i + 4 for i in range(4))
-TYPE = 1 << 0 | 1 << 15  # of object, and found: with the numbers of devices
-TEXT, LISTED = 1 << 22, 1 << 24
+OWNER = sum(1 << 6 * i + 2 for i in range(4))
+SIZE = sum(1 << 6 * i + 4 for i in range(4))
+TYPE = 1 << 0 | 1 << 18  # of object, and found: with the numbers of devices
+TEXT, LISTED = 1 << 26, 3 << 28
 RENAMED = OWNER | SIZE | TEXT | LISTED  # groups whose digests may be others
 PLAIN = {"trace": ("horizon", "fine", "copies"), "host": ("number",), "credential": ("flavor",),
          "object": ("number", "server", "type", "knows", "mode", "nlink", "source", "copy"),

@@ -43,11 +43,11 @@ expect "truncated, as text" 3 'cut.rdump: truncated at offset' "$n" rdump --dump
 [ ! -e none.txt ] && ok || bad "a text of a damaged dump"
 python3 -c '
 data = bytearray(open("good.rdump", "rb").read())
-data[8] = 2
+data[8] = 3
 open("later.rdump", "wb").write(data)
-data[8], data[-20] = 1, data[-20] ^ 4
+data[8], data[-20] = 2, data[-20] ^ 4
 open("flipped.rdump", "wb").write(data)'
-expect "a later version" 3 'version 2.0, this program reads version 1' "$n" rdump --check later.rdump
+expect "a later version" 3 'version 3.0, this program reads version 2' "$n" rdump --check later.rdump
 expect "a flipped bit" 3 'wrong checksum' "$n" rdump --check flipped.rdump
 expect "a flipped bit, as text" 3 'wrong checksum' "$n" rdump --dump flipped.rdump
 expect "no dump" 3 'good.txt: no replay dump, at byte 0' "$n" rdump --check good.txt

@@ -290,10 +290,14 @@ def same_again(one, out, copy, count, name):
     check(len(operations) == len(one["operation"]), name + ": %d operations" % len(operations))
     delays = {o.time - was.time for o, was in zip(operations, one["operation"])}
     check(len(delays) == 1, name + ": delays %s" % sorted(delays)[:4])
-    moved = ("index", "copy", "time", "made", "arguments", "dependencies", "dependency_count")
+    moved = ("index", "copy", "time", "made", "arguments", "dependencies", "dependency_count",
+             "forget", "cookie_from")
     for o, was in zip(operations, one["operation"]):
         good = (fields(o, *moved) == fields(was, *moved) and o.made == there(was.made) and
                 o.arguments == numbered(was, there) and
+                o.forget == [there(n) for n in was.forget] and
+                (o.cookie_from and operations[was.index - was.cookie_from].index) ==
+                (was.cookie_from and o.index - o.cookie_from) and
                 [o.index - d for d in o.dependencies] ==
                 [operations[was.index - d].index for d in was.dependencies])
         if not check(good, "%s: %s is not %s" % (name, o, was)):
@@ -458,8 +462,9 @@ def main():
             "lossy": world("lossy", loss=0.03, seed=42, operations=1200, hosts=3),
             "merged": lambda: Case("merged", scratch, [CAPTURES / "merged-tcp-udp-2if.pcapng.zst"]),
             "ganesha": lambda: Case("ganesha", scratch, [CAPTURES / "vfs-libnfs-all22.pcap.zst"],
-                                    default_mode=0o600),
-            "knfsd": lambda: Case("knfsd", scratch, [CAPTURES / "knfsd-netem-udp.pcap.zst"]),
+                                    default_mode=0o600, always_one=True),
+            "knfsd": lambda: Case("knfsd", scratch, [CAPTURES / "knfsd-netem-udp.pcap.zst"],
+                                  always_one=True),
         }
         for name, make in cases.items():
             if wanted and name not in wanted:

@@ -9,9 +9,15 @@ granularities.  How much of the results the dump leaves out, how many operations
 and how long it is are bounded.  And what must not hold doesn't: without the dependencies of some
 operations, results differ.
 
+Dumps are also played on servers that are not as the recorded one: that end listings elsewhere, that
+leave attributes out, whose directories have link counts of their own.  And the player needs all
+that it is given: dumps with a credential, a cookie's origin, a last use or a value taken away or
+altered do not play.
+
     replay.py [CASE...]     these alone, with all differences
 """
 import collections
+import copy
 import os
 import pathlib
 import random
@@ -28,12 +34,16 @@ import model_capture  # noqa: E402
 import model_world  # noqa: E402
 import packets  # noqa: E402
 import rdump_play as play  # noqa: E402
+import rdump_values as values  # noqa: E402
+from model_xdr import READDIRPLUS  # noqa: E402
 
 TRIES = 4
 GRANULARITIES = ("fine", "object")
 RESTLESS = dict(move=40, make_directories=25, recreate=15, links=15, errors=10, tidy=10, listing=12,
                 change_attributes=10)
-GANESHA = dict(default_mode=0o600)
+PAGES = dict(listing=200, move=10, tidy=5, recreate=10)
+GANESHA = dict(default_mode=0o600, always_one=True)
+MORE = ("vfs-libnfs-all22", "knfsd-nlm-locks", "restless", "loss 5 %", "pages")
 ORDERS = 2  # random ones, beside the others
 # |like|: options of rdump_play.Replay. |unplayable|, |left_out|: at most so many operations, and
 # groups of results, per thousand.
@@ -41,19 +51,23 @@ Case = collections.namedtuple("Case", "name make like unplayable left_out")
 UNPLAYABLE = 5  # without losses
 
 
+KNFSD = dict(always_one=True)
+
+
 def captured(name, like=None, left_out=0.1):
     """Left out are sizes that parallel WRITEs show, where no order explains all of them."""
     path = CAPTURES / (name + ".pcap.zst")
-    return Case(name, lambda scratch: path, like or {}, UNPLAYABLE, left_out)
+    return Case(name, lambda scratch: path, like or KNFSD, UNPLAYABLE, left_out)
 
 
-def world(name, unplayable=UNPLAYABLE, left_out=0.5, capture=None, **options):
+def world(name, unplayable=UNPLAYABLE, left_out=0.5, capture=None, play=None, **options):
     """Not playable without losses are bad cookies and listings that are too small: what cookies and
     how many bytes are right, only the recorded server knew."""
     def make(path):
         model_capture.record(model_world.World(**options), path, **(capture or {}))
         return path
-    return Case(name, make, {"permissions": options.get("permissions", True)}, unplayable, left_out)
+    like = dict(play or {}, permissions=options.get("permissions", True))
+    return Case(name, make, like, unplayable, left_out)
 
 
 def loss(share, seed):
@@ -78,6 +92,10 @@ CASES = [
           weights=RESTLESS, capture=dict(transport=packets.UDP)),
     world("restless 2", seed=117, operations=1500, hosts=4, processes=3, share=0.15, depth=3,
           weights=RESTLESS),
+    world("pages", seed=12, operations=800, hosts=3, processes=2, share=0.4, weights=PAGES,
+          middle=0.2, like=dict(most_entries=5), left_out=4),
+    world("link counts", seed=13, operations=500, hosts=3, share=0.4, like=dict(directory_links=1),
+          play=dict(directory_links=1), left_out=12),
     world("everybody may", seed=4, operations=1000, hosts=4, share=0.3, weights=RESTLESS,
           permissions=False),
     # files whose further names are removed, of which nobody knows that they are theirs
@@ -85,7 +103,7 @@ CASES = [
           cached=15),
     world("no mounts", left_out=1.5, seed=6, operations=1000, hosts=2, capture=dict(mounts=False)),
     # of which 20 and 100 in a thousand are not playable since they were lost, in part or as a whole
-    world("loss 1 %", 25, 1, seed=7, operations=3000, hosts=4, share=0.5, capture=loss(0.01, 7)),
+    world("loss 1 %", 25, 1.2, seed=7, operations=3000, hosts=4, share=0.5, capture=loss(0.01, 7)),
     world("loss 5 %", 103, 15, seed=8, operations=2000, hosts=4, share=0.5, weights=RESTLESS,
           capture=loss(0.05, 8)),
     world("loss 5 % no mounts", 112, 26, seed=9, operations=2000, hosts=4, share=0.5,
@@ -108,7 +126,7 @@ def left_out(dump, recorded):
         if op.source and op.arg is not None:
             missing, all_of_them = recorded.left_out(op)
             shown += len(all_of_them)
-            out.update(play.bit_name(bit) for bit in missing)
+            out.update(values.bit_name(bit) for bit in missing)
     return shown, out
 
 
@@ -123,11 +141,122 @@ def too_free(dump, replay, rng):
     return False
 
 
-def check(case, granularity, db, path, most):
-    done = subprocess.run([database.program(), "rdump", str(db), "-o", str(path), "--granularity",
-                           granularity], capture_output=True, text=True, check=False)
+def make_dump(db, path, *options):
+    """What went wrong, or None."""
+    done = subprocess.run([database.program(), "rdump", str(db), "-o", str(path), *options],
+                          capture_output=True, text=True, check=False)
     if done.returncode:
-        yield "rdump ended with %d: %s" % (done.returncode, done.stderr)
+        return "rdump ended with %d: %s" % (done.returncode, done.stderr)
+    done = subprocess.run([database.program(), "rdump", "--check", str(path)],
+                          capture_output=True, text=True, check=False)
+    return "--check: " + done.stdout[:300] if done.returncode else None
+
+
+def on_others(case, dump, recorded):
+    """Servers that are not as the recorded one was."""
+    links = sum(1 << values.GROUPS * w + values.LINKS for w in range(4))
+    counted = any(op.mask & links for op in dump.operations)
+    for like in (dict(most_entries=3), dict(most_entries=1), dict(attributes=False),
+                 dict(directory_links=1), dict(directory_links=2), dict(directory_links=77),
+                 dict(directory_links=2, attributes=False, most_entries=2)):
+        ignore = links if "directory_links" in like else 0
+        found = play.Replay(dump, ignore=ignore, **dict(case.like, **like)).differences
+        if found:
+            yield "on a server with %s: %s" % (like, recorded.explain(found[0]))
+        if like == dict(directory_links=77) and counted and not play.Replay(
+                dump, **dict(case.like, **like)).differences:
+            yield "link counts of directories are not compared"
+
+
+def spoiled(dump, rng):
+    """(what, a dump in which it is wrong, whether only some orders show it)"""
+    def change(what, wanted, how, needs_order=False):
+        them = [op for op in dump.operations if op.arg is not None and wanted(op)]
+        if them:
+            bad = copy.copy(dump)
+            bad.operations, chosen = list(dump.operations), them if needs_order else \
+                [rng.choice(them)]
+            for op in chosen:
+                bad.operations[op.index] = copy.copy(op)
+                how(bad.operations[op.index])
+            yield what, bad, needs_order
+
+    def put(**values_):
+        return lambda op: op.__dict__.update(values_)
+
+    def flip(field):
+        def how(op):
+            data = bytearray(getattr(op, field))
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+            setattr(op, field, bytes(data))
+        return how
+
+    def forget_early(op):
+        op.forget = sorted(set(op.forget) | {op.arg["object"]})
+
+    def free(op):
+        op.dependencies = [d for d in op.dependencies if d != op.cookie_from]
+
+    yield from change("no credential", lambda op: op.inferred,
+                      lambda op: op.__dict__.update(credential=0, who=play.NOBODY))
+    yield from change("no origin of a cookie", lambda op: op.cookie_from, put(cookie_from=0))
+    yield from change("another origin", lambda op: op.cookie_from,
+                      lambda op: put(cookie_from=op.cookie_from + 1)(op))
+    yield from change("another place", lambda op: op.cookie_from,
+                      lambda op: put(cookie_entries=op.cookie_entries + 1000)(op))
+    yield from change("no places", lambda op: op.cookies, put(cookies=[]), True)
+    yield from change("no dependency on a cookie's origin",
+                      lambda op: op.cookie_from in op.dependencies and op.cookie_from, free, True)
+    yield from change("no last use", lambda op: op.forget, put(forget=[]))
+    yield from change("an early last use", lambda op: op.arg.get("object") and
+                      op.arg["object"] not in op.forget, forget_early)
+    yield from change("another digest", lambda op: op.digest,
+                      lambda op: put(digest=op.digest ^ 1 << rng.randrange(64))(op))
+    yield from change("other link counts", lambda op: op.links, flip("links"))
+    yield from change("no link counts", lambda op: op.links, put(links=b""))
+    yield from change("other values", lambda op: op.results, flip("results"))
+    yield from change("other names", lambda op: op.names and op.mask >> values.SOME & 1,
+                      lambda op: put(names=b"\0\0\0\4nope" + (
+                          bytes(4) if op.procedure == READDIRPLUS else b""))(op))
+    for what, used in ("unused", 0),:
+        bad = copy.copy(dump)
+        bad.objects = [copy.copy(o) for o in dump.objects]
+        bad.objects[0].used = used
+        yield what, bad, False
+
+
+def must_fail(case, dump, rng):
+    count = 0
+    for what, bad, needs_order in spoiled(dump, rng):
+        count += 1
+        replay = play.Replay(bad, **case.like)
+        found = replay.differences
+        for _ in range(TRIES if needs_order else 0):
+            found = found or replay.play(play.random_order(bad, rng), most=1)
+        found = found or needs_order and replay.play(play.extreme_order(bad, True), most=1)
+        if not found:
+            yield "with %s the dump still plays" % what
+    print("%s: %d spoiled dumps" % (case.name, count))
+
+
+def check_more(case, db, path):
+    """With values, and on other servers."""
+    wrong = make_dump(db, path, "--with-results")
+    if wrong:
+        yield wrong
+        return
+    dump, rng = play.Dump(path), random.Random(case.name)
+    recorded = play.Recorded(db, dump)
+    for difference in play.Replay(dump, **case.like).differences[:3]:
+        yield "with results: " + recorded.explain(difference)
+    yield from on_others(case, dump, recorded)
+    yield from must_fail(case, dump, rng)
+
+
+def check(case, granularity, db, path, most):
+    wrong = make_dump(db, path, "--granularity", granularity)
+    if wrong:
+        yield wrong
         return
     dump = play.Dump(path)
     replay, recorded = play.Replay(dump, **case.like), play.Recorded(db, dump)
@@ -170,6 +299,9 @@ def main():
                                   20 if wanted else 3):
                     wrong += 1
                     print("WRONG: %s, %s: %s" % (case.name, granularity, line))
+            for line in check_more(case, db, scratch / "more.rdump") if case.name in MORE else ():
+                wrong += 1
+                print("WRONG: %s: %s" % (case.name, line))
     print("%d wrong" % wrong)
     return 1 if wrong else 0
 

@@ -275,11 +275,11 @@ static const struct sample samples[] = {
       { .object = DIRECTORY(1), .object2 = GONE(2, 0) },
       "-life1 -life2 -mode1 -name1/f -nlink1",
       "-life1 -life2 -object1" },
-    /* the first one is: the server does not look at the second one */
+    /* the first one is: the server does not look at the second one, which must be there to be sent */
     { "RENAME", "h \"f\" h \"g\"", NULL, 70,
       { .object = GONE(1, 0), .object2 = DIRECTORY(2) },
-      "-life1",
-      "-life1" },
+      "-life1 -life2",
+      "-life1 -life2" },
     { "LINK", "h h \"g\"", NULL, 0,
       { .object = FILE(3), .object2 = DIRECTORY(1) },
       "+name1/g +nlink3 +time1 +time3 -life1 -life3 -mode1 -mode3 -nlink1 -size3",

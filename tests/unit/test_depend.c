@@ -52,6 +52,9 @@ static bool conflict(uint32_t p, uint32_t q)
         for (uint32_t k = 0; k < t.count[q]; k++)
             if (uses_meet(&t.uses[p][i], &t.uses[q][k]))
                 return true;
+    for (uint32_t k = 0; k < t.count[q]; k++)
+        if (use_asks(&t.uses[q][k], q - p))
+            return true;
     return false;
 }
 
@@ -128,8 +131,9 @@ static void check_order(void)
 struct shape {
     uint32_t objects, names, bytes;
     uint32_t changes;    /* of 16 uses */
-    uint32_t kinds;      /* enum thing as bits */
+    uint32_t kinds;      /* enum thing as bits, but THING_AFTER */
     uint32_t everything; /* of 16 ranges, have no end */
+    uint32_t after;      /* of so many operations, one asks for an earlier one; 0: none */
 };
 
 static void fill(const struct shape *s, uint32_t operations)
@@ -142,7 +146,7 @@ static void fill(const struct shape *s, uint32_t operations)
             uint8_t thing;
 
             do
-                thing = (uint8_t)draw(THING_MAX);
+                thing = (uint8_t)draw(THING_AFTER);
             while (!(s->kinds >> thing & 1));
             *u = (struct use){ .thing = thing, .object = draw(s->objects), .name = draw(s->names) };
             u->changes = thing != THING_NAMES && draw(16) < s->changes;
@@ -151,11 +155,13 @@ static void fill(const struct shape *s, uint32_t operations)
             if (draw(16) < s->everything)
                 u->end = UINT64_MAX;
         }
+        if (s->after && t.count[q] && draw(s->after) == 0)
+            t.uses[q][0] = (struct use){ .thing = THING_AFTER, .start = 1 + draw(t.horizon + 9) };
     }
 }
 
 #define BIT(thing) (1u << (thing))
-enum { EVERY_THING = BIT(THING_MAX) - 1, NAMES_ONLY = BIT(THING_NAME) | BIT(THING_NAMES) };
+enum { EVERY_THING = BIT(THING_AFTER) - 1, NAMES_ONLY = BIT(THING_NAME) | BIT(THING_NAMES) };
 
 static void random_traces(void **unused)
 {
@@ -163,6 +169,7 @@ static void random_traces(void **unused)
         { 2, 3, 12, 8, EVERY_THING, 2 },
         { 6, 5, 30, 4, EVERY_THING, 1 },
         { 30, 8, 40, 5, EVERY_THING, 1 },
+        { 6, 5, 30, 4, EVERY_THING, 1, 3 },
         { 1, 8, 1, 8, NAMES_ONLY, 0 },
         { 2, 2, 1, 4, NAMES_ONLY, 0 },
         { 1, 40, 1, 13, NAMES_ONLY, 0 },

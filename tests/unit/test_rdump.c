@@ -156,6 +156,7 @@ static void single_fields_come_back(void **state)
     COMES_BACK(TRACE, trace, .copies = UINT32_MAX);
     COMES_BACK(TRACE, trace, .tool = text);
     COMES_BACK(TRACE, trace, .selection = text);
+    COMES_BACK(TRACE, trace, .results = UINT8_MAX);
     COMES_BACK(HOST, host, .number = UINT32_MAX);
     COMES_BACK(HOST, host, .address = text);
     COMES_BACK(CREDENTIAL, credential, .number = UINT32_MAX);
@@ -182,6 +183,7 @@ static void single_fields_come_back(void **state)
     COMES_BACK(OBJECT, object, .root = text);
     COMES_BACK(OBJECT, object, .source = INT64_MIN);
     COMES_BACK(OBJECT, object, .copy = UINT32_MAX);
+    COMES_BACK(OBJECT, object, .used = UINT8_MAX);
     COMES_BACK(ENTRY, entry, .parent = UINT32_MAX);
     COMES_BACK(ENTRY, entry, .object = UINT32_MAX);
     COMES_BACK(ENTRY, entry, .name = text);
@@ -201,6 +203,14 @@ static void single_fields_come_back(void **state)
     COMES_BACK(OPERATION, operation, .mask = UINT32_MAX);
     COMES_BACK(OPERATION, operation, .digest = UINT64_MAX);
     COMES_BACK(OPERATION, operation, .digest = 1);
+    COMES_BACK(OPERATION, operation, .links = { (const uint8_t *)"\0\0\0\2", 4 });
+    COMES_BACK(OPERATION, operation, .results = { (const uint8_t *)"\0\0\0\2", 4 });
+    COMES_BACK(OPERATION, operation, .names = { (const uint8_t *)"\0\0\0\1f", 5 });
+    COMES_BACK(OPERATION, operation, .cookie_from = UINT32_MAX, .cookie_entries = 1);
+    COMES_BACK(OPERATION, operation, .cookies = far, .cookie_count = 2);
+    COMES_BACK(OPERATION, operation, .forget = far, .forget_count = 2);
+    COMES_BACK(OPERATION, operation, .cookies = far, .cookie_count = 2, .forget = far + 1,
+               .forget_count = 1, .dependencies = far, .dependency_count = 1);
     COMES_BACK(OPERATION, operation, .dependencies = far, .dependency_count = 6);
     COMES_BACK(OPERATION, operation, .copy = UINT32_MAX);
     COMES_BACK(END, end, .hosts = UINT64_MAX);
@@ -383,12 +393,12 @@ static void others_are_refused(void **state)
     assert_int_equal(read_all(stream.data, stream.len, &got, &err), -ERR_INPUT);
     assert_string_equal(err.text, "small: no replay dump, at byte 0");
     memcpy(stream.data, RDUMP_MAGIC, NFSR_MAGIC_LEN);
-    stream.data[8] = 2;
+    stream.data[8] = 3;
     stream.data[10] = 7;
     assert_int_equal(read_all(stream.data, stream.len, &got, &err), -ERR_INPUT);
-    assert_string_equal(err.text, "small: is of rdump version 2.7, this program reads version 1 "
-                                  "(up to 1.0)");
-    stream.data[8] = 1;
+    assert_string_equal(err.text, "small: is of rdump version 3.7, this program reads version 2 "
+                                  "(up to 2.0)");
+    stream.data[8] = 2;
     stream.data[10] = 0;
     assert_int_equal(buf_append(&stream, "", 1), 0);
     assert_int_equal(read_all(stream.data, stream.len, &got, &err), -ERR_INPUT);

@@ -160,9 +160,11 @@ static void the_tree(void **state)
 {
     (void)state;
     CASE("object 3: number 2 was there before\n", insert(&d, ENTRY, FILE1));
-    CASE("object 2: has number 4, not 2\nentry 1: stands for object 2, which is not there\n",
+    CASE("object 2: has number 4, not 2\nentry 1: stands for object 2, which is not there\n"
+         "operation 0: forgets object 2, which is not there\n",
          d.r[FILE1].object.number = 4);
-    CASE("object 2: has number 0, not 2\nentry 1: stands for object 2, which is not there\n",
+    CASE("object 2: has number 0, not 2\nentry 1: stands for object 2, which is not there\n"
+         "operation 0: forgets object 2, which is not there\n",
          d.r[FILE1].object.number = 0);
     CASE("object 2: is on host 3 of 2\n"
          "entry 1: is in object 1, and object 2 is of another server or copy\n",
@@ -214,10 +216,117 @@ static void operations(void **state)
     CASE("operation 0: procedure 255\n", d.r[LOOKUP].operation.procedure = 255);
     CASE("operation 4: procedure 22\n", d.r[UNREAD].operation.procedure = 22);
     CASE("", d.r[UNREAD].operation.procedure = 255); /* its call was not captured */
-    CASE("operation 0: mask 0x2000000, of which some bits mean nothing\n",
-         d.r[LOOKUP].operation.mask = 1 << 25);
-    CASE("", d.r[LOOKUP].operation.mask = (1 << 25) - 1);
-    CASE("operation 0: a digest of nothing\n", d.r[LOOKUP].operation.mask = 0);
+    CASE("operation 0: mask 0x81000800, of which some bits mean nothing\n",
+         d.r[LOOKUP].operation.mask |= UINT32_C(1) << 31);
+    CASE("", d.r[LOOKUP].operation.mask |= (1 << 6) - 1 - (1 << 5));
+    CASE("operation 0: 4 bytes of link counts, not 8\n", d.r[LOOKUP].operation.mask |= 1 << 5);
+    CASE("operation 0: a digest of nothing\n", d.r[LOOKUP].operation.mask = 1 << 11);
+    CASE("operation 3: is inferred, and has no credential\n",
+         d.r[REMOVED].operation.credential = 0);
+}
+
+/* A READDIR of everything, and one that goes on behind its third entry. */
+static void listings(struct dump *d)
+{
+    static const uint8_t first[28] = { [3] = 4, [7] = 1, [26] = 16 };
+    static const uint8_t next[28] = { [3] = 4, [7] = 1, [15] = 99, [26] = 16 };
+    static const uint32_t places[] = { 2, 3 }, one[] = { 1 };
+
+    for (int i = 0; i < 2; i++) {
+        insert(d, REMOVED, LOOKUP);
+        d->r[REMOVED].operation = (struct rdump_operation){
+            .source = 9, .time = 2500000, .latency = 1, .client = 1, .server = 2, .procedure = 16
+        };
+    }
+    d->r[REMOVED].operation.arguments = (struct bytes){ first, sizeof(first) };
+    d->r[REMOVED].operation.cookies = places;
+    d->r[REMOVED].operation.cookie_count = 2;
+    d->r[REMOVED + 1].operation.arguments = (struct bytes){ next, sizeof(next) };
+    d->r[REMOVED + 1].operation.dependencies = one;
+    d->r[REMOVED + 1].operation.dependency_count = 1;
+    d->r[REMOVED + 1].operation.cookie_from = 1;
+    d->r[REMOVED + 1].operation.cookie_entries = 3;
+}
+#define FIRST d.r[REMOVED].operation
+#define NEXT d.r[REMOVED + 1].operation
+
+static void cookies(void **state)
+{
+    static const uint32_t falling[] = { 3, 3 };
+
+    (void)state;
+    CASE("", listings(&d));
+    CASE("operation 4: its cookie stands behind 4 entries of operation 3, which does not say so\n",
+         listings(&d);
+         NEXT.cookie_entries = 4);
+    CASE("operation 4: its cookie stands behind 3 entries of operation 2, which does not say so\n",
+         listings(&d);
+         NEXT.cookie_from = 2);
+    CASE("operation 4: its cookie is of what is 5 before it, before the first operation\n",
+         listings(&d);
+         NEXT.cookie_from = 5);
+    CASE("operation 4: its cookie is of what is 4 before it, the horizon is 4\n", listings(&d);
+         d.r[TRACE].trace.horizon = 4; NEXT.cookie_from = 4);
+    CASE("operation 4: goes on with cookie 99, which no operation gave\n", listings(&d);
+         NEXT.cookie_from = 0);
+    CASE("", listings(&d); NEXT.cookie_from = 0; NEXT.status = 13);
+    CASE("operation 4: has no cookie, and an operation that gave it\n", listings(&d);
+         NEXT.arguments = FIRST.arguments);
+    CASE("operation 3: cookie behind 3 entries, after one behind 3\n", listings(&d);
+         FIRST.cookies = falling);
+    CASE("operation 0: has cookies, and is no listing\n", d.r[LOOKUP].operation.cookie_entries = 1);
+}
+
+static void forgotten(void **state)
+{
+    static const uint32_t both[] = { 1, 2 }, wrong[] = { 2, 1 }, none[] = { 77 };
+
+    (void)state;
+    CASE("operation 2: its file is object 3, which was forgotten\n"
+         "operation 2: forgets object 3, which was forgotten\n",
+         d.r[CREATE].operation.forget = d.r[WRITE].operation.forget;
+         d.r[CREATE].operation.forget_count = 1);
+    CASE("object 3: is used, and no operation forgets it\n", d.r[WRITE].operation.forget_count = 0);
+    CASE("operation 0: its dir is object 1, which no operation uses\n"
+         "operation 1: its dir is object 1, which no operation uses\n"
+         "operation 3: its dir is object 1, which no operation uses\n"
+         "operation 3: forgets object 1, which no operation uses\n",
+         d.r[DIRECTORY].object.used = 0);
+    CASE("operation 3: forgets object 1 after 2\n", d.r[LOOKUP].operation.forget_count = 0;
+         d.r[REMOVED].operation.forget = wrong; d.r[REMOVED].operation.forget_count = 2);
+    CASE("", d.r[LOOKUP].operation.forget_count = 0; d.r[REMOVED].operation.forget = both;
+         d.r[REMOVED].operation.forget_count = 2);
+    CASE("operation 4: forgets object 77, which is not there\n",
+         d.r[UNREAD].operation.forget = none;
+         d.r[UNREAD].operation.forget_count = 1);
+    CASE("object 2: used 2\n", d.r[FILE1].object.used = 2);
+}
+
+static void values(void **state)
+{
+    static const uint8_t two[] = { 0, 0, 0, 2 }, three[] = { 0, 0, 0, 3 };
+
+    (void)state;
+    CASE("", d.r[TRACE].trace.results = 1;
+         d.r[LOOKUP].operation.results = (struct bytes){ two, sizeof(two) });
+    CASE("trace 1: results 2\n", d.r[TRACE].trace.results = 2;
+         d.r[LOOKUP].operation.results = (struct bytes){ two, sizeof(two) });
+    CASE("operation 0: its digest is not that of its values\n", d.r[TRACE].trace.results = 1;
+         d.r[LOOKUP].operation.results = (struct bytes){ three, sizeof(three) });
+    CASE("operation 0: has values, and the trace says that there are none\n",
+         d.r[LOOKUP].operation.results = (struct bytes){ two, sizeof(two) });
+    CASE("operation 1: values of nothing\n", d.r[TRACE].trace.results = 1;
+         d.r[LOOKUP].operation.results = (struct bytes){ two, sizeof(two) };
+         d.r[CREATE].operation.results = (struct bytes){ two, sizeof(two) });
+    CASE("operation 0: has names, and is no listing that must show some\n",
+         d.r[TRACE].trace.results = 1;
+         d.r[LOOKUP].operation.results = d.r[LOOKUP].operation.names =
+             (struct bytes){ two, sizeof(two) };
+         d.r[LOOKUP].operation.names = (struct bytes){ (const uint8_t *)"\0\0\0\1f", 5 });
+    CASE("operation 3: 4 bytes of names, which are none\n", listings(&d);
+         d.r[TRACE].trace.results = 1;
+         d.r[LOOKUP].operation.results = (struct bytes){ two, sizeof(two) }; FIRST.mask = 1 << 30;
+         FIRST.names = (struct bytes){ two, sizeof(two) });
 }
 
 static void arguments(void **state)
@@ -226,7 +335,7 @@ static void arguments(void **state)
                                            0, 1, 0, 0, 0, 2, 'h', 'i', 0, 0 };
     static const uint8_t unknown[] = { 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 2, 'h', 'i', 0, 0 };
     /* without the bytes of WRITE's contents, but with what tells their length */
-    static const uint8_t endless[] = { 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0,    0,    0,    0,
+    static const uint8_t endless[] = { 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0,    0,    0,    0,
                                        0, 0, 0, 0, 0, 5, 0, 0, 0, 2, 0xff, 0xff, 0xff, 0xff };
 
     (void)state;
@@ -248,7 +357,9 @@ static void arguments(void **state)
          d.r[LOOKUP].operation.arguments = ((struct bytes){ long_handle, sizeof(long_handle) }));
     CASE("", d.r[LOOKUP].operation.arguments = ((struct bytes){ unknown, sizeof(unknown) }));
     /* WRITE before the CREATE that makes its file */
-    CASE("operation 1: its file is object 3, which is not there yet\n", swap(&d, CREATE, WRITE);
+    CASE("operation 1: its file is object 3, which is not there yet\n"
+         "operation 1: forgets object 3, which is not there\n",
+         swap(&d, CREATE, WRITE);
          d.r[CREATE].operation.time = 0; d.r[CREATE].operation.dependency_count = 0);
 }
 
@@ -256,15 +367,18 @@ static void objects_made(void **state)
 {
     (void)state;
     CASE("operation 1: makes object 2, which is there already\n"
-         "operation 2: its file is object 3, which is not there yet\n",
+         "operation 2: its file is object 3, which is not there yet\n"
+         "operation 2: forgets object 3, which is not there\n",
          d.r[CREATE].operation.made = 2);
     CASE("operation 1: makes object 3, and fails with status 17\n",
          d.r[CREATE].operation.status = 17);
     CASE("operation 1: makes object 4294967295, an impossible number\n"
-         "operation 2: its file is object 3, which is not there yet\n",
+         "operation 2: its file is object 3, which is not there yet\n"
+         "operation 2: forgets object 3, which is not there\n",
          d.r[CREATE].operation.made = UINT32_MAX);
     CASE("operation 0: makes object 4, as its procedure cannot\n", d.r[LOOKUP].operation.made = 4);
-    CASE("", d.r[UNREAD].operation.made = 4); /* what it did nobody knows */
+    CASE("object 4: is used, and no operation forgets it\n", /* what it did nobody knows */
+         d.r[UNREAD].operation.made = 4);
 }
 
 static void dependencies(void **state)
@@ -373,6 +487,9 @@ int main(void)
         cmocka_unit_test(the_tree),
         cmocka_unit_test(operations),
         cmocka_unit_test(arguments),
+        cmocka_unit_test(cookies),
+        cmocka_unit_test(forgotten),
+        cmocka_unit_test(values),
         cmocka_unit_test(objects_made),
         cmocka_unit_test(dependencies),
         cmocka_unit_test(times),

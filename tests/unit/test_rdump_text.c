@@ -127,22 +127,22 @@ static void hard_texts(void **state)
 static void a_small_dump(void **state)
 {
     static const char wanted[] =
-        "rdump 1.0\n"
+        "rdump 2.0\n"
         "trace time=1700000000000000000 horizon=262144 fine=1 copies=1 tool=nfsdigest\\x200.1.0\n"
         "host number=1 address=192.0.2.1\n"
         "host number=2 address=192.0.2.2\n"
         "credential number=1 flavor=1 uid=1000 gid=100 gids=0000006400000004 machine=pc\n"
         "object number=1 server=2 type=2 knows=0x21 mode=0755 nlink=2 mtime=1699999995000000000 "
-        "root=/export source=1\n"
-        "object number=2 server=2 type=1 knows=0x8 mode=0644 nlink=1 size=4096 source=2\n"
+        "root=/export source=1 used=1\n"
+        "object number=2 server=2 type=1 knows=0x8 mode=0644 nlink=1 size=4096 source=2 used=1\n"
         "entry parent=1 object=2 name=hi\n"
         "operation source=1 latency=250000 client=1 server=2 credential=1 procedure=3 "
-        "arguments=00000004000000010000000268690000 mask=0x100000 digest=0x0123456789abcdef "
-        "# 0 LOOKUP what.dir=1 what.name=hi\n";
+        "arguments=00000004000000010000000268690000 mask=0x1000800 digest=0xac025de0a5aa0d31 "
+        "links=00000002 forget=2 # 0 LOOKUP what.dir=1 what.name=hi\n";
     static const char write[] =
         "operation source=3 time=2000000 latency=400000 client=1 server=2 credential=1 procedure=7 "
         "arguments=00000004000000030000000000000000000000050000000200000005 dependencies=1 "
-        "# 2 WRITE file=3 offset=0 count=5 stable=2 data=(5)\n";
+        "forget=3 # 2 WRITE file=3 offset=0 count=5 stable=2 data=(5)\n";
     static const char last[] = "operation source=4 unplayable=2 time=3000000 latency=-1 client=1 "
                                "server=2 credential=1 procedure=6 # 4 READ\n"
                                "end hosts=2 credentials=1 objects=2 entries=1 operations=5 "
@@ -165,7 +165,7 @@ static void a_small_dump(void **state)
     assert_int_equal(buf_append(&text, "", 1), 0);
     assert_non_null(strstr((char *)text.data, json));
     assert_non_null(
-        strstr((char *)text.data, "\"digest\":\"0123456789abcdef\",\"dependencies\":[]"));
+        strstr((char *)text.data, "\"digest\":\"ac025de0a5aa0d31\",\"dependencies\":[]"));
     assert_non_null(strstr((char *)text.data, "\"dependencies\":[3]"));
     buf_free(&dump);
     buf_free(&text);
@@ -174,9 +174,9 @@ static void a_small_dump(void **state)
 /* Comments, empty lines, spaces and other ways to write a number make no difference. */
 static void people_may_write_it(void **state)
 {
-    static const char plain[] = "rdump 1.0\nhost number=16 address=a\nend hosts=1\n";
+    static const char plain[] = "rdump 2.0\nhost number=16 address=a\nend hosts=1\n";
     static const char other[] =
-        "# a dump\n\nrdump 1.0\n  # hosts\nhost   address=a number=0x10 # b\n"
+        "# a dump\n\nrdump 2.0\n  # hosts\nhost   address=a number=0x10 # b\n"
         "\n   \nend hosts=01";
     struct buf a = { 0 }, b = { 0 };
     struct err err;
@@ -196,40 +196,40 @@ static void others_are_refused(void **state)
         const char *text, *wanted;
     } cases[] = {
         { "", "text: line 1: the text ends without an end record" },
-        { "rdump 1.0\n", "text: line 2: the text ends without an end record" },
-        { "host\n", "text: line 1: no text of a replay dump, which begins with \"rdump 1.0\"" },
-        { "rdump 1.0x\n", "text: line 1: no text of a replay dump, which begins with \"rdump "
-                          "1.0\"" },
-        { "rdump 2.0\n", "text: line 1: is of rdump version 2.0, this program reads up to 1.0" },
-        { "rdump 1.1\n", "text: line 1: is of rdump version 1.1, this program reads up to 1.0" },
-        { "rdump 1.0\nhosts\n", "text: line 2: \"hosts\" is no kind of record" },
-        { "rdump 1.0\nhost name=1\n", "text: line 2: \"name=1\" is no field of such a record" },
-        { "rdump 1.0\nhost number\n", "text: line 2: \"number\" is no field of such a record" },
-        { "rdump 1.0\nhost number=\n",
+        { "rdump 2.0\n", "text: line 2: the text ends without an end record" },
+        { "host\n", "text: line 1: no text of a replay dump, which begins with \"rdump 2.0\"" },
+        { "rdump 2.0x\n", "text: line 1: no text of a replay dump, which begins with \"rdump "
+                          "2.0\"" },
+        { "rdump 3.0\n", "text: line 1: is of rdump version 3.0, this program reads up to 2.0" },
+        { "rdump 2.1\n", "text: line 1: is of rdump version 2.1, this program reads up to 2.0" },
+        { "rdump 2.0\nhosts\n", "text: line 2: \"hosts\" is no kind of record" },
+        { "rdump 2.0\nhost name=1\n", "text: line 2: \"name=1\" is no field of such a record" },
+        { "rdump 2.0\nhost number\n", "text: line 2: \"number\" is no field of such a record" },
+        { "rdump 2.0\nhost number=\n",
           "text: line 2: \"number=\" has a value that the field cannot have" },
-        { "rdump 1.0\nhost number=-1\n",
+        { "rdump 2.0\nhost number=-1\n",
           "text: line 2: \"number=-1\" has a value that the field cannot have" },
-        { "rdump 1.0\nhost number=4294967296\n",
+        { "rdump 2.0\nhost number=4294967296\n",
           "text: line 2: \"number=4294967296\" has a value that the field cannot have" },
-        { "rdump 1.0\nhost number=1x\n",
+        { "rdump 2.0\nhost number=1x\n",
           "text: line 2: \"number=1x\" has a value that the field cannot have" },
-        { "rdump 1.0\nhost number=1 number=1\n", "text: line 2: \"number=1\" is there twice" },
-        { "rdump 1.0\nobject knows=65536\n",
+        { "rdump 2.0\nhost number=1 number=1\n", "text: line 2: \"number=1\" is there twice" },
+        { "rdump 2.0\nobject knows=65536\n",
           "text: line 2: \"knows=65536\" has a value that the field cannot have" },
-        { "rdump 1.0\nobject size=18446744073709551616\n",
+        { "rdump 2.0\nobject size=18446744073709551616\n",
           "text: line 2: \"size=18446744073709551616\" has a value that the field cannot have" },
-        { "rdump 1.0\nobject atime=9223372036854775808\n",
+        { "rdump 2.0\nobject atime=9223372036854775808\n",
           "text: line 2: \"atime=9223372036854775808\" has a value that the field cannot have" },
-        { "rdump 1.0\noperation arguments=0\n",
+        { "rdump 2.0\noperation arguments=0\n",
           "text: line 2: \"arguments=0\" has a value that the field cannot have" },
-        { "rdump 1.0\noperation arguments=0g\n",
+        { "rdump 2.0\noperation arguments=0g\n",
           "text: line 2: \"arguments=0g\" has a value that the field cannot have" },
-        { "rdump 1.0\noperation dependencies=1,\n",
+        { "rdump 2.0\noperation dependencies=1,\n",
           "text: line 2: \"dependencies=1,\" has a value that the field cannot have" },
-        { "rdump 1.0\noperation dependencies=2,1\n",
+        { "rdump 2.0\noperation dependencies=2,1\n",
           "text: line 2: operation record with dependencies that fall" },
-        { "rdump 1.0\nend\nend\n", "text: line 3: record after the end record" },
-        { "rdump 1.0\nentry "
+        { "rdump 2.0\nend\nend\n", "text: line 3: record after the end record" },
+        { "rdump 2.0\nentry "
           "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggggggggg\n",
           "text: line 2: \"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffff...\" is no "
           "field of such a record" },
