@@ -125,14 +125,14 @@ static int why_withheld(struct fields *f, const struct place *place, const struc
             return sync_order(p, p->pair.object); /* what else did, nobody knows */
         if (row && p->states[row].order)
             return WITHHELD_ORDER;
-        return row && p->states[row].lost & 1 << UNSYNC_ATTRIBUTES ? p->states[row].reason[0] : 0;
+        return row && p->states[row].lost & 1 << UNSYNC_ATTRIBUTES ? p->states[row].reason : 0;
     }
     reason = sync_attributes(p, (enum whose)place->whose);
     if (!reason && place->is_time && p->pair.other_last && place->whose != OF_NEW_OBJECT &&
         place->whose != OF_PARENT2 && !is_access_time(place))
         reason = WITHHELD_ORDER; /* it is the time of another request */
     if (reason && reason != WITHHELD_OVERLAP && !sync_is_other(p, (enum whose)place->whose))
-        sync_count(p, (enum whose)place->whose, false);
+        sync_count(p, (enum whose)place->whose);
     return reason;
 }
 

@@ -41,6 +41,19 @@ struct pair {
     bool compared[WHOSE_MAX];
 };
 
+/* Byte ranges of a file that are not known to be the same, apart, in their order; |row|: of table
+ * unsynchronized.  At most EXTENTS_MAX: beyond that the next ones become one. */
+enum { EXTENTS_MAX = 256 };
+struct extent {
+    uint64_t start, end;
+    int64_t row;
+    uint8_t reason; /* enum withheld_reason */
+};
+struct extents {
+    struct extent *extents;
+    uint32_t count;
+};
+
 /* The times that a server told last of an object; |at|: when, in its capture; INT64_MAX: none that
  * are still those of the object.  |changed|: when it was changed last; INT64_MIN: never. */
 struct told_times {
@@ -49,20 +62,20 @@ struct told_times {
 
 /* What a pair of objects is known to be. */
 struct object_state {
-    uint8_t lost;      /* 1 << UNSYNC_ATTRIBUTES, 1 << UNSYNC_DATA */
-    uint8_t reason[2]; /* enum withheld_reason, of attributes and data */
-    uint8_t because;   /* likewise, of the last change that the sides do not share; 0: none */
-    uint8_t set;       /* bits of |times| that are known: atime, mtime */
-    uint64_t fsid;     /* ref's, the last one told */
-    bool verifier;     /* atime and mtime may hold the verifiers of an exclusive create */
+    uint8_t lost;    /* 1 << UNSYNC_ATTRIBUTES, 1 << UNSYNC_DATA */
+    uint8_t reason;  /* enum withheld_reason, of attributes */
+    uint8_t because; /* likewise, of the last change that the sides do not share; 0: none */
+    uint8_t set;     /* bits of |times| that are known: atime, mtime */
+    uint64_t fsid;   /* ref's, the last one told */
+    bool verifier;   /* atime and mtime may hold the verifiers of an exclusive create */
     uint32_t type;
     int64_t accepted;         /* difference of states at which it was the same */
     int64_t rights;           /* and of changes of rights */
     int64_t reads;            /* difference of what was read, at which access times were */
     bool read_alone;          /* one side read it since access times were the same */
     int64_t order;            /* row of table unsynchronized, after changes in another order; 0 */
-    int64_t row[2];           /* of table unsynchronized */
-    uint64_t start, end;      /* bytes that are not the same */
+    int64_t row;              /* of table unsynchronized, of attributes */
+    struct extents data;      /* bytes that are not known to be the same */
     int64_t change[SIDES][2]; /* call and reply of the last change of both; 0: none */
     int64_t times[2][SIDES];  /* atime, mtime that clients set last */
     struct {
@@ -201,7 +214,7 @@ int sync_after(struct pairs *p, bool status_equal, bool data_equal, struct err *
 /* Before the replies of a pair are compared: what its requests tell. */
 int sync_before(struct pairs *p, struct err *err);
 /* Counts for table unsynchronized. */
-void sync_count(struct pairs *p, enum whose whose, bool data);
+void sync_count(struct pairs *p, enum whose whose);
 int sync_finish(struct pairs *p, struct err *err);
 /* Adds a row to table unsynchronized, and ends one: both sides are alike, if |known|. */
 int sync_put_row(struct pairs *p, uint32_t row, enum unsynchronized_what what,
@@ -214,6 +227,15 @@ static inline uint64_t range_end(uint64_t start, uint64_t length)
 {
     return length > UINT64_MAX - start ? UINT64_MAX : start + length;
 }
+/* sync_data.c: contents. */
+/* Why the bytes [start, end) may differ: a withheld_reason or 0. */
+int sync_extent(const struct object_state *state, uint64_t start, uint64_t end);
+/* They are no longer known to be the same, or are again. */
+int sync_lose_extent(struct pairs *p, uint32_t row, enum withheld_reason reason, uint64_t start,
+                     uint64_t end, struct err *err);
+int sync_know_extent(struct pairs *p, uint32_t row, uint64_t start, uint64_t end, struct err *err);
+void sync_data_close(struct pairs *p);
+
 /* sync_writes.c: whether equal requests wrote the bytes of the pair last, whatever their order. */
 enum sync_written { WRITTEN_UNKNOWN, WRITTEN_ALIKE, WRITTEN_OTHERWISE };
 enum sync_written sync_written(struct pairs *p);

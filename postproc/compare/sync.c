@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { AT_ATTRIBUTES = 0, AT_DATA = 1 };
-
 int sync_open(struct pairs *p, struct err *err)
 {
     sqlite3 *db = p->c->db;
@@ -47,6 +45,7 @@ int sync_open(struct pairs *p, struct err *err)
 
 void sync_close(struct pairs *p)
 {
+    sync_data_close(p);
     free(p->states);
     sync_names_close(p);
     sqlite3_finalize(p->unsync);
@@ -112,7 +111,7 @@ int sync_attributes(struct pairs *p, enum whose whose)
     if (sync_is_other(p, whose))
         return WITHHELD_OUTCOME; /* and that is told */
     if (is_lost(p, row, UNSYNC_ATTRIBUTES))
-        return p->states[row].reason[AT_ATTRIBUTES];
+        return p->states[row].reason;
     return row && (state_of(p, whose) != p->states[row].accepted ||
                    rights_of(p, whose) != p->states[row].rights)
                ? sync_order(p, row)
@@ -158,21 +157,20 @@ int sync_data(struct pairs *p)
 {
     const struct effect *e = &p->pair.half[REF].effect;
     const struct object_state *s = &p->states[p->pair.object];
-    bool lost = is_lost(p, p->pair.object, UNSYNC_DATA) && e->offset < s->end &&
-                range_end(e->offset, e->count) > s->start;
+    int lost = sync_extent(s, e->offset, range_end(e->offset, e->count));
     bool other = p->pair.object && p->pair.state[0] != s->accepted;
     enum sync_written written;
 
     if (p->pair.overlap & OVERLAP_DATA)
         return WITHHELD_OVERLAP;
-    if (lost && s->reason[AT_DATA] == WITHHELD_CONFLICT)
+    if (lost == WITHHELD_CONFLICT)
         return WITHHELD_CONFLICT; /* which of two writes came last nobody knows */
     if (!p->pair.object)
         return 0;
     written = sync_written(p);
     if (written == WRITTEN_ALIKE || (written == WRITTEN_UNKNOWN && !lost && !other))
         return 0;
-    return lost ? s->reason[AT_DATA] : sync_order(p, p->pair.object);
+    return lost ? lost : sync_order(p, p->pair.object);
 }
 
 /* --- rows of unsynchronized */
@@ -210,15 +208,15 @@ int sync_end_row(struct pairs *p, int64_t id, bool known, uint64_t withheld, str
     return tables_step(p->c->db, p->resync, err);
 }
 
-void sync_count(struct pairs *p, enum whose whose, bool data)
+void sync_count(struct pairs *p, enum whose whose)
 {
     uint32_t row = sync_object(p, whose);
     struct object_state *s = &p->states[row];
-    int64_t id = data ? s->row[AT_DATA] : s->row[AT_ATTRIBUTES];
+    int64_t id = s->row;
     struct err unseen;
-    bool lost = is_lost(p, row, data ? UNSYNC_DATA : UNSYNC_ATTRIBUTES);
+    bool lost = is_lost(p, row, UNSYNC_ATTRIBUTES);
 
-    if (row && !lost && !data) {
+    if (row && !lost) {
         if (!s->order && sync_put_row(p, row, UNSYNC_ATTRIBUTES, sync_order(p, row),
                                       (struct bytes){ NULL, 0 }, 0, 0, &s->order, &unseen) < 0)
             return;
@@ -242,32 +240,9 @@ static int lose_attributes(struct pairs *p, uint32_t row, enum withheld_reason r
     if (!row || s->lost & 1 << UNSYNC_ATTRIBUTES)
         return 0;
     s->lost |= 1 << UNSYNC_ATTRIBUTES;
-    s->reason[AT_ATTRIBUTES] = (uint8_t)reason;
-    return sync_put_row(p, row, UNSYNC_ATTRIBUTES, reason, (struct bytes){ NULL, 0 }, 0, 0,
-                        &s->row[AT_ATTRIBUTES], err);
-}
-
-/* Several ranges become the one that covers them. */
-static int lose_data(struct pairs *p, uint32_t row, enum withheld_reason reason, uint64_t start,
-                     uint64_t end, struct err *err)
-{
-    struct object_state *s = &p->states[row];
-
-    if (!row || start >= end)
-        return 0;
-    if (s->lost & 1 << UNSYNC_DATA) {
-        s->start = start < s->start ? start : s->start;
-        s->end = end > s->end ? end : s->end;
-        if (reason == WITHHELD_CONFLICT)
-            s->reason[AT_DATA] = (uint8_t)reason;
-        return 0;
-    }
-    s->lost |= 1 << UNSYNC_DATA;
-    s->reason[AT_DATA] = (uint8_t)reason;
-    s->start = start;
-    s->end = end;
-    return sync_put_row(p, row, UNSYNC_DATA, reason, (struct bytes){ NULL, 0 }, start, end,
-                        &s->row[AT_DATA], err);
+    s->reason = (uint8_t)reason;
+    return sync_put_row(p, row, UNSYNC_ATTRIBUTES, reason, (struct bytes){ NULL, 0 }, 0, 0, &s->row,
+                        err);
 }
 
 /* --- after an operation */
@@ -291,10 +266,10 @@ static int lose(struct pairs *p, const struct effect *e, enum withheld_reason re
         if (named && sync_lose_name(p, row, reason, e->name, err) < 0)
             return -err->code;
         if (!named && e->roles & ROLE_RANGE_START &&
-            lose_data(p, row, of_data, e->offset, range_end(e->offset, e->count), err) < 0)
+            sync_lose_extent(p, row, of_data, e->offset, range_end(e->offset, e->count), err) < 0)
             return -err->code;
         if (!named && e->asked.bits & ASKED_SIZE &&
-            lose_data(p, row, of_data, 0, UINT64_MAX, err) < 0)
+            sync_lose_extent(p, row, of_data, 0, UINT64_MAX, err) < 0)
             return -err->code;
     }
     return e->name2_role & ROLE_MODIFIES ? sync_lose_name(p, row2, reason, e->name2, err) : 0;
@@ -318,26 +293,23 @@ static int know_attributes(struct pairs *p, enum whose whose, struct err *err)
     if (!is_lost(p, row, UNSYNC_ATTRIBUTES))
         return 0;
     s->lost &= (uint8_t)~(1 << UNSYNC_ATTRIBUTES);
-    return sync_end_row(p, s->row[AT_ATTRIBUTES], true, 0, err);
+    return sync_end_row(p, s->row, true, 0, err);
 }
 
-static int know_data(struct pairs *p, const struct effect *e, struct err *err)
+/* As many bytes as both sides wrote or read. */
+static int know_data(struct pairs *p, struct err *err)
 {
-    struct object_state *s = &p->states[p->pair.object];
-    uint64_t end = range_end(e->offset, e->has_done ? e->done : e->count);
+    const struct half *half = p->pair.half;
+    uint64_t start = half[REF].effect.offset, end = UINT64_MAX;
 
-    if (!is_lost(p, p->pair.object, UNSYNC_DATA))
-        return 0;
-    if (e->has_eof && e->eof)
-        end = UINT64_MAX;
-    if (e->offset <= s->start && end > s->start)
-        s->start = end;
-    else if (end >= s->end && e->offset < s->end)
-        s->end = e->offset;
-    if (s->start < s->end)
-        return 0;
-    s->lost &= (uint8_t)~(1 << UNSYNC_DATA);
-    return sync_end_row(p, s->row[AT_DATA], true, 0, err);
+    for (int side = 0; side < SIDES; side++) {
+        const struct effect *e = &half[side].effect;
+        uint64_t to = range_end(start, e->has_done ? e->done : e->count);
+
+        if (!(e->has_eof && e->eof) && to < end)
+            end = to;
+    }
+    return sync_know_extent(p, p->pair.object, start, end, err);
 }
 
 static uint64_t verifier_of(const struct body *b)
@@ -474,7 +446,7 @@ int sync_after(struct pairs *p, bool status_equal, bool data_equal, struct err *
     if (e->succeeded && half[SUT].effect.succeeded) {
         bool writes = e->roles & ROLE_RANGE_START && e->object_role & ROLE_MODIFIES;
 
-        if ((writes || data_equal) && !(p->pair.overlap & OVERLAP_DATA) && know_data(p, e, err) < 0)
+        if ((writes || data_equal) && !(p->pair.overlap & OVERLAP_DATA) && know_data(p, err) < 0)
             return -err->code;
         note_change(p);
         if (note_times(p, err) < 0)
