@@ -13,16 +13,15 @@
  */
 #include "compare/pairs.h"
 
-/* UDP: so many calls without a reply for one reply without a call. */
-#define SILENT_CALLS 8
-/* Bytes of a reply that is one datagram without fragments, lost as easily as a call. */
-#define SHORT_REPLY 1400
+enum {
+    SILENT_CALLS = 8, /* UDP: so many calls without a reply for one reply without a call */
+};
 /* ns: Linux repeats a call over TCP after 60 s (nfs(5), timeo). */
-#define PATIENCE 60000000000
+#define PATIENCE INT64_C(60000000000)
+/* Bytes of a reply that is one datagram without fragments, lost as easily as a call. */
+#define SHORT_REPLY "1400"
 /* ns: captures with less time between them are one: rotated files. */
-#define GAP 1000000000
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
+#define GAP "1000000000"
 
 #define MAKE_TABLES(S, N)                                                                          \
     "CREATE TEMP TABLE asked" N " AS SELECT flow, program, version, procedure,"                    \
@@ -40,46 +39,41 @@
     "CREATE TEMP TABLE connection" N " (flow INTEGER PRIMARY KEY, last_call INTEGER,"              \
     "  last_reply INTEGER, silent INTEGER, orphans INTEGER);"                                      \
     "INSERT INTO temp.connection" N " SELECT a.flow, max(a.last_call), max(a.last_reply),"         \
-    "  sum(a.silent) FILTER (WHERE s.longest <= " TEXT(                                            \
-        SHORT_REPLY) "), sum(a.orphans)"                                                           \
-                     "  FROM temp.asked" N " a LEFT JOIN temp.slowest" N                           \
-                     " s ON s.program = a.program AND"                                             \
-                     "  s.version = a.version AND s.procedure = a.procedure GROUP BY a.flow;"      \
-                     "CREATE TEMP TABLE repeating" N " (flow INTEGER PRIMARY KEY);"                \
-                     "INSERT OR IGNORE INTO temp.repeating" N " SELECT flow FROM " S               \
-                     ".retransmission"                                                             \
-                     "  WHERE kind = 1;"                                                           \
-                     "CREATE TEMP TABLE hole" N " AS SELECT flow, time FROM " S ".problem"         \
-                     "  WHERE kind IN (1, 2, 5) AND flow IS NOT NULL AND ifnull(direction, 1) = "  \
-                     "1;"                                                                          \
-                     "CREATE INDEX temp.hole" N "_by_flow ON hole" N " (flow, time);"              \
-                     "CREATE TEMP TABLE run" N " (source INTEGER PRIMARY KEY, last INTEGER);"      \
-                     "INSERT INTO temp.run" N                                                      \
-                     " SELECT id, max(last_time) OVER (PARTITION BY run) FROM"                     \
-                     "  (SELECT id, last_time, sum(gap) OVER (ORDER BY id) AS run FROM (SELECT "   \
-                     "id, last_time,"                                                              \
-                     "   ifnull(abs(first_time - lag(last_time) OVER (ORDER BY id)) > " TEXT(      \
-                         GAP) ", 1) AS gap"                                                        \
-                              "   FROM " S ".source));"
+    "  sum(a.silent) FILTER (WHERE s.longest <= " SHORT_REPLY "), sum(a.orphans)"                  \
+    "  FROM temp.asked" N " a LEFT JOIN temp.slowest" N " s ON s.program = a.program AND"          \
+    "  s.version = a.version AND s.procedure = a.procedure GROUP BY a.flow;"                       \
+    "CREATE TEMP TABLE repeating" N " (flow INTEGER PRIMARY KEY);"                                 \
+    "INSERT OR IGNORE INTO temp.repeating" N " SELECT flow FROM " S ".retransmission"              \
+    "  WHERE kind = 1;"                                                                            \
+    "CREATE TEMP TABLE hole" N " AS SELECT flow, time FROM " S ".problem"                          \
+    "  WHERE kind IN (1, 2, 5) AND flow IS NOT NULL AND ifnull(direction, 1) = 1;"                 \
+    "CREATE INDEX temp.hole" N "_by_flow ON hole" N " (flow, time);"                               \
+    "CREATE TEMP TABLE run" N " (source INTEGER PRIMARY KEY, last INTEGER);"                       \
+    "INSERT INTO temp.run" N " SELECT id, max(last_time) OVER (PARTITION BY run) FROM"             \
+    "  (SELECT id, last_time, sum(gap) OVER (ORDER BY id) AS run FROM"                             \
+    "   (SELECT id, last_time,"                                                                    \
+    "   ifnull(abs(first_time - lag(last_time) OVER (ORDER BY id)) > " GAP ", 1) AS gap"           \
+    "   FROM " S ".source));"
 
-/* ?1: the operation.  Columns are those of enum column. */
+/* ?1: the operation; ?2: PATIENCE; ?3: SILENT_CALLS.  Columns are those of enum column.  Of a call
+ * that was sent again, its last copy counts. */
 #define SELECT_CALL(S, N)                                                                          \
     "SELECT f.transport = 6, o.call_time, c.last_call, c.last_reply, s.latency,"                   \
     " (SELECT max(latency) FROM temp.slowest" N "), u.last,"                                       \
-    " EXISTS (SELECT 1 FROM " S ".retransmission r WHERE r.operation = o.id AND r.kind = 1),"      \
-    " EXISTS (SELECT 1 FROM temp.hole" N " h WHERE h.flow = o.flow AND (h.time IS NULL OR"         \
-    "  h.time BETWEEN o.call_time AND o.call_time + " TEXT(                                        \
-        PATIENCE) "  + 2 * (SELECT ifnull(max(latency), 0) FROM temp.slowest" N "))),"             \
-                  " s.longest <= " TEXT(SHORT_REPLY) " AND c.silent >= " TEXT(                     \
-                      SILENT_CALLS) " * (c.orphans + 1) AND"                                       \
-                                    "  o.flow NOT IN (SELECT flow FROM temp.repeating" N ")"       \
-                                    " FROM " S ".operation o JOIN " S ".flow f ON f.id = o.flow"   \
-                                    " LEFT JOIN temp.connection" N " c ON c.flow = o.flow"         \
-                                    " LEFT JOIN temp.slowest" N                                    \
-                                    " s ON s.program = o.program AND s.version = o.version AND"    \
-                                    "  s.procedure = o.procedure"                                  \
-                                    " LEFT JOIN temp.run" N                                        \
-                                    " u ON u.source = o.call_source WHERE o.id = ?1"
+    " (SELECT count(DISTINCT last) = 1 FROM temp.run" N "), x.id IS NOT NULL,"                     \
+    " EXISTS (SELECT 1 FROM temp.hole" N " h WHERE h.flow = ifnull(x.flow, o.flow) AND"            \
+    "  (h.time IS NULL OR h.time BETWEEN ifnull(x.time, o.call_time) AND"                          \
+    "  ifnull(x.time, o.call_time) + ?2 + 2 *"                                                     \
+    "  (SELECT ifnull(max(latency), 0) FROM temp.slowest" N "))),"                                 \
+    " s.longest <= " SHORT_REPLY " AND c.silent >= ?3 * (c.orphans + 1) AND"                       \
+    "  o.flow NOT IN (SELECT flow FROM temp.repeating" N ")"                                       \
+    " FROM " S ".operation o JOIN " S ".flow f ON f.id = o.flow"                                   \
+    " LEFT JOIN temp.connection" N " c ON c.flow = o.flow"                                         \
+    " LEFT JOIN temp.slowest" N " s ON s.program = o.program AND s.version = o.version AND"        \
+    "  s.procedure = o.procedure"                                                                  \
+    " LEFT JOIN temp.run" N " u ON u.source = o.call_source"                                       \
+    " LEFT JOIN " S ".retransmission x ON x.id = (SELECT max(r.id) FROM " S ".retransmission r"    \
+    "  WHERE r.operation = o.id AND r.kind = 1) WHERE o.id = ?1"
 
 enum column {
     IS_TCP,
@@ -89,6 +83,7 @@ enum column {
     SLOWEST,    /* answer of this procedure, ns; NULL: none was answered */
     SLOWEST_OF_ALL,
     LAST_FRAME, /* time, of the capture */
+    IS_ONE_RUN, /* there is no gap between captures */
     IS_REPEATED,
     HAS_HOLE,   /* behind the call */
     ARE_SILENT, /* UDP: calls without a reply are no loss */
@@ -103,7 +98,11 @@ static int prepare(struct pairs *p, int side, struct err *err)
         return 0;
     if (tables_run(p->c->db, tables[side], err) < 0)
         return -err->code;
-    return tables_prepare(p->c->db, select[side], &p->unanswered[side], err);
+    if (tables_prepare(p->c->db, select[side], &p->unanswered[side], err) < 0)
+        return -err->code;
+    sqlite3_bind_int64(p->unanswered[side], 2, PATIENCE);
+    sqlite3_bind_int(p->unanswered[side], 3, SILENT_CALLS);
+    return 0;
 }
 
 /* Later calls were answered, and this one waited longer than any answered one. */
@@ -128,15 +127,18 @@ static bool was_long_ago(sqlite3_stmt *row)
            sqlite3_column_int64(row, LAST_FRAME) - sqlite3_column_int64(row, CALL_TIME) > wait;
 }
 
-static int decide(sqlite3_stmt *row)
+static int decide(const struct effect *e, sqlite3_stmt *row)
 {
+    /* the engine gave up because the connection ended, or after a long time */
+    bool is_over = e->pairing == REPLY_LOST && sqlite3_column_int(row, IS_ONE_RUN) &&
+                   sqlite3_column_type(row, LAST_CALL) != SQLITE_NULL;
     bool repeated = sqlite3_column_int(row, IS_REPEATED), tcp = sqlite3_column_int(row, IS_TCP);
 
     if (sqlite3_column_type(row, CALL_TIME) == SQLITE_NULL)
         return WITHHELD_NO_REPLY;
     if (tcp && sqlite3_column_int(row, HAS_HOLE))
         return WITHHELD_NO_REPLY;
-    if (repeated)
+    if (repeated || (tcp && is_over))
         return 0;
     if (!was_passed_over(row) && !was_long_ago(row))
         return WITHHELD_CAPTURE_END;
@@ -157,7 +159,7 @@ int unanswered_reason(struct pairs *p, int side, struct err *err)
     sqlite3_bind_int64(p->unanswered[side], 1, e->id);
     result = db_row(p->c->db, p->unanswered[side], err);
     if (result >= 0)
-        result = result ? decide(p->unanswered[side]) : WITHHELD_NO_REPLY;
+        result = result ? decide(e, p->unanswered[side]) : WITHHELD_NO_REPLY;
     sqlite3_reset(p->unanswered[side]);
     return result;
 }

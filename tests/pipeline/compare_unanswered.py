@@ -74,11 +74,12 @@ class Side:
             trace.wait(go_on)
             beside.pair(5000, m.GETATTR, m.getattr_args(FILE), m.getattr_res(10))
 
-    def ingest(self, path):
+    def ingest(self, path, *later):
+        """|later|: captures behind this one."""
         capture = path.with_suffix(".pcap")
         self.trace.write(capture)
         path.unlink(missing_ok=True)
-        run("ingest", "-q", "-o", path, capture)
+        run("ingest", "-q", "-o", path, capture, *later)
         return path
 
 
@@ -106,7 +107,7 @@ def silences(folder):
     """Ten at once and single ones, anywhere in the capture, of each procedure."""
     ten = range(20, 30)
     for transport, procedure in itertools.product(("tcp", "udp"), PROCEDURES):
-        for at_once, other in ((1, False), (8, True)):
+        for at_once, other in ((1, False), (8, True))[:1 + (procedure in ("GETATTR", "WRITE"))]:
             def side(**options):
                 return Side(transport, procedure, at_once=at_once, other=other,  # noqa: B023
                             **options)
@@ -156,6 +157,22 @@ def ends(folder):
             expect(folder, f"{label}, then for long", far, 0, {"not asked again": last}.items())
 
 
+def rotated(folder):
+    """Captures with a gap between them: each one's end is an end."""
+    more = folder / "more.pcap"
+    for transport, gap in itertools.product(("tcp", "udp"), (SECOND // 2, 3600 * SECOND)):
+        whole, silent = Side(transport, "GETATTR"), Side(transport, "GETATTR", silent=[CALLS - 1])
+        later = traffic.Trace(start=max(whole.trace.now, silent.trace.now) + gap)
+        flow = traffic.UdpFlow(later, "10.0.0.2", 777)
+        for i in range(CALLS):
+            flow.pair(7000 + i, m.GETATTR, m.getattr_args(FILE), m.getattr_res(10))
+        later.write(more)
+        paths = [side.ingest(folder / f"{n}.db", more) for n, side in enumerate((whole, silent))]
+        for pair in paths, paths[::-1]:
+            found = told(compare(*pair, code=0))
+            check(found == (0, {"capture ended": 1}, []), f"{transport}, gap of {gap}: {found}")
+
+
 def losses(folder):
     """What the capture lost is not the server's silence; and silence is seen beside losses."""
     for transport, procedure, seed in itertools.product(("tcp", "udp"), ("GETATTR", "READ"),
@@ -199,6 +216,7 @@ def main():
         folder = pathlib.Path(folder)
         silences(folder)
         ends(folder)
+        rotated(folder)
         losses(folder)
         many(folder)
     return 1 if failures else 0
