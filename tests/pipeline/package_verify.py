@@ -210,6 +210,22 @@ def database(b, change):
     return b.with_files(agree=True, files={"trace.db": body})
 
 
+def readable(body):
+    """All that SQLite reads in a database, or None: it finds damage."""
+    connection = sqlite3.connect(":memory:")
+    connection.deserialize(body)
+    try:
+        if connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+            return None
+        schema = connection.execute("SELECT name, type, sql FROM sqlite_schema").fetchall()
+        return schema, [connection.execute('SELECT * FROM "%s" NOT INDEXED' % name).fetchall()
+                        for name, kind, _ in schema if kind == "table"]
+    except (sqlite3.Error, UnicodeDecodeError):
+        return None
+    finally:
+        connection.close()
+
+
 def check_database(b):
     with sqlite3.connect(":memory:") as connection:
         connection.deserialize(b.files["trace.db"])
@@ -255,12 +271,15 @@ def check_database(b):
                         ("a later version", body[:60] + b"\0\0\0\x63" + body[64:])):
         b.wrong("database: " + what, b.with_files(agree=True, files={"trace.db": other}),
                 "trace.db: ")
-    hurt = 0
-    for at in range(100, len(body), len(body) // 12):
+    good, hurt = readable(body), 0
+    for at in range(100, len(body), len(body) // 24):
         broken = body[:at] + bytes(x ^ 0x5a for x in body[at:at + 40]) + body[at + 40:]
-        code, out, _ = b.verify(b.with_files(agree=True, files={"trace.db": broken}))
-        hurt += code == 1 and "trace.db: " in out
-    expect(hurt >= 8, "damage in the database was found", hurt, "times of 13")
+        if readable(broken) == good:  # in the free part of a page
+            continue
+        hurt += 1
+        b.wrong("damage at byte %d of the database" % at,
+                b.with_files(agree=True, files={"trace.db": broken}), "trace.db: ")
+    expect(hurt >= 8, "places in use:", hurt)
 
 
 def check_contents(b):

@@ -58,7 +58,7 @@ class Try:
         return self.scratch / ("%s.%s" % (self.out, name))
 
     def tshark(self, passes, *statistics):
-        record.run(TSHARK, *passes, "-q", "-r", self.capture,
+        record.run(TSHARK, *record.DECODE_AS, *passes, "-q", "-r", self.capture,
                    *(word for text in statistics for word in ("-z", text)))
         self.runs += 1
 
@@ -115,7 +115,7 @@ def try_capture(scratch, path):
 def try_foreign(scratch, name):
     """An encapsulation that the engine doesn't know."""
     paths = []
-    for link_type, wrap in (record.KNOWN["ethernet"], record.FOREIGN[name]):
+    for link_type, wrap, *_ in (record.KNOWN["ethernet"], record.FOREIGN[name]):
         paths.append(scratch / ("%s-%d.pcap" % (name, len(paths))))
         record.capfile.write_pcap(paths[-1], [
             record.capfile.Packet(time, wrap(packet), len(wrap(packet)), link_type)
