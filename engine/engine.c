@@ -64,12 +64,19 @@ static void on_port(void *ctx, uint16_t port)
     conns_learn_port(&e->conns, port);
 }
 
+static void on_over(void *ctx, const struct flow *flow, uint64_t acked)
+{
+    struct engine *e = ctx;
+
+    pair_over(&e->pair, flow, acked);
+}
+
 struct engine *engine_new(const struct engine_options *options, const struct sink *sink,
                           const struct engine_observer *observer, struct err *err)
 {
     static const struct engine_options defaults;
     struct engine *e = calloc(1, sizeof(*e));
-    struct message_host host = { on_message, on_expects, on_problem, e };
+    struct message_host host = { on_message, on_expects, on_problem, on_over, e };
 
     if (!options)
         options = &defaults;
@@ -198,6 +205,9 @@ static int put_counters(struct engine *e, struct err *err)
         { "rpc.opaque_calls", p->opaque },
         { "rpc.partial", p->partial },
         { "rpc.malformed", p->malformed },
+        { "rpc.copies", p->copies },
+        { "rpc.other_address", p->other_address },
+        { "tcp.copies", c->copies },
     };
     int rc = link_counters(e->seen ? e->seen : e->link, put_link_counter, e, err);
 
@@ -244,8 +254,10 @@ static void forget_totals(struct engine *e)
     c->pool.segments = c->pool.duplicates = c->pool.reordered = c->pool.late = 0;
     c->pool.holes = c->pool.hole_bytes = c->pool.restarts = c->pool.strays = 0;
     c->foreign_segments = c->foreign_datagrams = c->datagrams = c->evicted = c->headers_cut = 0;
+    c->copies = 0;
     p->operations = p->call_messages = p->reply_messages = p->repeats = p->problems = 0;
     p->opaque = p->partial = p->malformed = p->provisional = 0;
+    p->copies = p->other_address = 0;
 }
 
 int engine_pause(struct engine *e, bool input_cut, struct err *err)
@@ -261,7 +273,7 @@ int engine_pause(struct engine *e, bool input_cut, struct err *err)
 /* Another layout of the structures that are packed is another version. */
 static uint64_t state_version(void)
 {
-    return UINT64_C(0x6e667364000101) + sizeof(struct engine) + sizeof(struct waiting) * 31 +
+    return UINT64_C(0x6e667364000102) + sizeof(struct engine) + sizeof(struct waiting) * 31 +
            sizeof(struct stream) * 1009;
 }
 

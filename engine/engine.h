@@ -28,7 +28,7 @@ struct engine_options {
     uint32_t pending;        /* calls waiting for replies; default 65536 */
     int64_t retransmit_span; /* ns since the last sighting in which equal calls are one operation;
                               * default 900 s */
-    int64_t reorder_span;    /* ns by which a reply may precede its call; default 2 s */
+    int64_t reorder_span;    /* ns by which a reply may precede its call; default: see pair.h */
     const uint16_t *ports;   /* further ports that carry RPC, or NULL */
     uint32_t port_count;
     bool messages_only; /* for a tap alone: no objects, names and paths are kept, and operations

@@ -45,7 +45,8 @@ CREATE TABLE source (
                                     -- and whose call was never captured
     calls INTEGER NOT NULL,         -- first copies of calls in here
     replies INTEGER NOT NULL,       -- first copies of replies
-    retransmissions INTEGER NOT NULL, -- further copies of either
+    retransmissions INTEGER NOT NULL, -- calls sent again, and further replies
+    copies INTEGER NOT NULL,        -- rows of copy
     problems INTEGER NOT NULL,
     first_time INTEGER,             -- of frames
     last_time INTEGER
@@ -157,12 +158,27 @@ CREATE TABLE operation (
     latency INTEGER GENERATED ALWAYS AS (reply_time - call_time) VIRTUAL
 ) STRICT;
 
--- Further copies of a call or a reply.
+-- Calls that were sent again, and further replies.
 CREATE TABLE retransmission (
     id INTEGER PRIMARY KEY,
     operation INTEGER NOT NULL REFERENCES operation,
-    kind INTEGER NOT NULL,          -- code 'repeat'
+    kind INTEGER NOT NULL,          -- code 'repeat': 1 or 2
     differs INTEGER NOT NULL,       -- 1: a reply with other bytes than the first
+    flow INTEGER NOT NULL REFERENCES flow,
+    source INTEGER NOT NULL REFERENCES source,
+    frame INTEGER NOT NULL,
+    first_frame INTEGER,
+    time INTEGER NOT NULL,
+    length INTEGER,
+    flags INTEGER
+) STRICT;
+
+-- The same datagram once more: captures on several interfaces, mirror ports and some networks give it
+-- twice, though it was sent once. Of TCP segments the counter tcp.copies tells.
+CREATE TABLE copy (
+    id INTEGER PRIMARY KEY,
+    operation INTEGER NOT NULL REFERENCES operation,
+    kind INTEGER NOT NULL,          -- code 'repeat': 3 or 4
     flow INTEGER NOT NULL REFERENCES flow,
     source INTEGER NOT NULL REFERENCES source,
     frame INTEGER NOT NULL,
@@ -208,6 +224,7 @@ CREATE TABLE carry (
     path INTEGER NOT NULL,
     name_event INTEGER NOT NULL,
     retransmission INTEGER NOT NULL,
+    copy INTEGER NOT NULL,
     problem INTEGER NOT NULL,
     state BLOB NOT NULL
 ) STRICT;
@@ -356,3 +373,4 @@ CREATE INDEX operation_by_path ON operation (path);
 CREATE INDEX operation_by_object ON operation (object);
 CREATE INDEX operation_unpaired ON operation (pairing) WHERE pairing <> 0;
 CREATE INDEX retransmission_by_operation ON retransmission (operation);
+CREATE INDEX copy_by_operation ON copy (operation);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "anon/anon.h"
+#include "anon/datagram_id.h"
 #include "anon/hold.h"
 #include "flow/message.h"
 
@@ -14,6 +15,7 @@ struct anon {
     struct engine *engine;
     struct rewriter rewriter;
     struct hold hold;
+    struct datagram_ids ids;
     struct frames *frames;
     int64_t shift; /* ns */
     uint64_t outcomes[REWRITE_OUTCOMES];
@@ -27,7 +29,8 @@ static int write_message(void *ctx, const struct ready *ready, struct err *err)
     a->outcomes[ready->message.outcome]++;
     if (ready->message.outcome == REWRITE_DROPPED)
         return 0;
-    return frames_message(a->frames, &ready->flow, ready->side, ready->time, &ready->message, err);
+    return frames_message(a->frames, &ready->flow, ready->side, ready->time, ready->ip_id,
+                          &ready->message, err);
 }
 
 static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
@@ -42,6 +45,7 @@ static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
         return 0;
     }
     ready = (struct ready){ .side = m->side, .frame = m->frame, .time = m->time + a->shift };
+    ready.ip_id = datagram_id(&a->ids, m);
     ready.flow.id = m->flow->id;
     ready.flow.transport = m->flow->transport;
     ready.flow.client = !m->flow->server;

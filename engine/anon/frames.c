@@ -98,9 +98,9 @@ static void put_hardware(uint8_t *p, const struct address *a)
             p[2 + i % 4] ^= (uint8_t)(a->bytes[i] * 5);
 }
 
-/* |len|: of what follows, on the wire. */
+/* |len|: of what follows, on the wire; |id|: 0 or the identification. */
 static uint8_t *put_ip(uint8_t *p, const struct address *from, const struct address *to,
-                       uint8_t protocol, uint32_t len)
+                       uint8_t protocol, uint16_t id, uint32_t len)
 {
     put_hardware(p, to);
     put_hardware(p + 6, from);
@@ -117,7 +117,7 @@ static uint8_t *put_ip(uint8_t *p, const struct address *from, const struct addr
     }
     store_be16(p, 0x4500);
     store_be16(p + 2, (uint16_t)(IPV4_LEN + len));
-    store_be32(p + 4, 0x4000); /* identification 0, don't fragment */
+    store_be32(p + 4, (uint32_t)id << 16 | 0x4000); /* don't fragment */
     p[8] = HOP_LIMIT;
     p[9] = protocol;
     store_be16(p + 10, 0);
@@ -168,7 +168,7 @@ static int put_segment(struct frames *f, const struct frames_flow *flow, uint8_t
 
     if (!frame)
         return -err->code;
-    tcp = put_ip(frame, from, to, PROTOCOL_TCP, TCP_LEN + options + s->wire_len);
+    tcp = put_ip(frame, from, to, PROTOCOL_TCP, 0, TCP_LEN + options + s->wire_len);
     store_be16(tcp, flow->port[side]);
     store_be16(tcp + 2, flow->port[!side]);
     store_be32(tcp + 4, s->seq);
@@ -252,7 +252,7 @@ static int put_record(struct frames *f, const struct frames_flow *flow, uint8_t 
 /* --- UDP --- */
 
 static int put_datagram(struct frames *f, const struct frames_flow *flow, uint8_t side,
-                        int64_t time, const struct rewritten *m, struct err *err)
+                        int64_t time, uint16_t id, const struct rewritten *m, struct err *err)
 {
     const struct address *from = &flow->address[side], *to = &flow->address[!side];
     uint32_t head = ip_len(from) + UDP_LEN;
@@ -269,7 +269,7 @@ static int put_datagram(struct frames *f, const struct frames_flow *flow, uint8_
     frame = pcapng_packet(&f->out, time, head + cap_len, head + wire_len, err);
     if (!frame)
         return -err->code;
-    udp = put_ip(frame, from, to, PROTOCOL_UDP, UDP_LEN + wire_len);
+    udp = put_ip(frame, from, to, PROTOCOL_UDP, id, UDP_LEN + wire_len);
     store_be16(udp, flow->port[side]);
     store_be16(udp + 2, flow->port[!side]);
     store_be16(udp + 4, (uint16_t)(UDP_LEN + wire_len));
@@ -285,7 +285,7 @@ static int put_datagram(struct frames *f, const struct frames_flow *flow, uint8_
 }
 
 int frames_message(struct frames *f, const struct frames_flow *flow, uint8_t side, int64_t time,
-                   const struct rewritten *message, struct err *err)
+                   uint16_t ip_id, const struct rewritten *message, struct err *err)
 {
     struct connection *c = &f->connections[flow->id % FRAMES_FLOWS];
     int rc = 0;
@@ -294,7 +294,7 @@ int frames_message(struct frames *f, const struct frames_flow *flow, uint8_t sid
     if (time > f->last_time)
         f->last_time = time;
     if (flow->transport == PROTOCOL_UDP)
-        return put_datagram(f, flow, side, time, message, err);
+        return put_datagram(f, flow, side, time, ip_id, message, err);
     if (c->id != flow->id)
         rc = put_handshake(f, flow, flow->client, c, time, err);
     return rc < 0 ? rc : put_record(f, flow, side, time, message, c, err);

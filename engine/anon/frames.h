@@ -38,9 +38,9 @@ struct frames;
 struct frames *frames_new(output_writer *write, void *ctx, const char *comment, struct err *err);
 void frames_free(struct frames *f);
 
-/* A message of side |side| of |flow|. */
+/* A message of side |side| of |flow|.  |ip_id|: identification of its datagram, or 0. */
 int frames_message(struct frames *f, const struct frames_flow *flow, uint8_t side, int64_t time,
-                   const struct rewritten *message, struct err *err);
+                   uint16_t ip_id, const struct rewritten *message, struct err *err);
 int frames_flush(struct frames *f, struct err *err);
 int frames_end(struct frames *f, const char *comment, struct err *err);
 

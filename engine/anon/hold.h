@@ -22,6 +22,7 @@ struct ready {
     uint8_t side;
     uint64_t frame; /* in the capture */
     int64_t time;
+    uint16_t ip_id; /* of its datagram in the output, or 0 */
     struct rewritten message;
 };
 

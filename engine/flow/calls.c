@@ -20,6 +20,7 @@ void calls_free(struct calls *c)
         free(c->pool[i].waiting);
     free(c->pool);
     table_free(&c->by_key);
+    table_free(&c->by_client);
     memset(c, 0, sizeof(*c));
 }
 
@@ -44,6 +45,36 @@ uint32_t calls_next(const struct calls *c, uint64_t hash, uint32_t server, uint3
                     uint32_t xid, uint32_t *at)
 {
     return match(c, table_next(&c->by_key, hash, at), hash, server, client, xid, at);
+}
+
+static uint64_t client_hash(uint32_t client, uint32_t ports, uint32_t xid)
+{
+    return call_hash(client, ports, xid);
+}
+
+static uint32_t match_client(const struct calls *c, uint32_t id, uint32_t client, uint32_t ports,
+                             uint32_t xid, uint32_t *at)
+{
+    for (; id != TABLE_NONE; id = table_next(&c->by_client, client_hash(client, ports, xid), at)) {
+        const struct call *x = &c->pool[id];
+        if (x->xid == xid && x->client == client && x->ports == ports)
+            break;
+    }
+    return id;
+}
+
+uint32_t calls_of_client(const struct calls *c, uint32_t client, uint32_t ports, uint32_t xid,
+                         uint32_t *at)
+{
+    return match_client(c, table_first(&c->by_client, client_hash(client, ports, xid), at), client,
+                        ports, xid, at);
+}
+
+uint32_t calls_of_client_next(const struct calls *c, uint32_t client, uint32_t ports, uint32_t xid,
+                              uint32_t *at)
+{
+    return match_client(c, table_next(&c->by_client, client_hash(client, ports, xid), at), client,
+                        ports, xid, at);
 }
 
 static struct call_list *list_of(struct calls *c, const struct call *x)
@@ -96,6 +127,11 @@ uint32_t calls_add(struct calls *c, const struct call *call)
         id = c->used;
     if (table_add(&c->by_key, call->hash, id) < 0)
         return CALL_NONE;
+    if (call->ports &&
+        table_add(&c->by_client, client_hash(call->client, call->ports, call->xid), id) < 0) {
+        table_remove(&c->by_key, call->hash, id);
+        return CALL_NONE;
+    }
     if (id == c->used)
         c->used++;
     else
@@ -120,6 +156,8 @@ void calls_remove(struct calls *c, uint32_t id)
     struct call *x = &c->pool[id];
 
     table_remove(&c->by_key, x->hash, id);
+    if (x->ports)
+        table_remove(&c->by_client, client_hash(x->client, x->ports, x->xid), id);
     list_take(c, list_of(c, x), id);
     drop_waiting(c, x);
     x->newer = c->free;

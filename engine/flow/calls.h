@@ -5,8 +5,9 @@
  * retransmission is known as one.  Ids are slots; CALL_NONE is none.
  *
  * Memory: |limit| waiting calls of at most |bytes| with their arguments, and DONE_MAX answered ones
- * of 112 bytes.  Whoever adds one makes room first: calls_overdue says who must go.  Under one XID
- * between two hosts there are SAME_XID_MAX at most, so that looking through them takes no time.
+ * of 136 bytes, and their places in one table, or two over UDP.  Whoever adds one makes room first:
+ * calls_overdue says who must go.  Under one XID between two hosts there are SAME_XID_MAX at most,
+ * so that looking through them takes no time.
  */
 #ifndef NFSDIGEST_FLOW_CALLS_H
 #define NFSDIGEST_FLOW_CALLS_H
@@ -19,6 +20,12 @@
 #define CALL_NONE TABLE_NONE
 
 enum { DONE_MAX = 131072, WAITING_BYTES_MAX = 48 << 20, SAME_XID_MAX = 64 };
+
+/* A message that was sent: what tells its copies from a retransmission. */
+struct sending {
+    uint32_t at;    /* time in units of 2^16 ns, modulo 2^32 */
+    uint32_t ip_id; /* see struct message */
+};
 
 /* What is kept of a call until its reply comes. */
 struct waiting {
@@ -46,8 +53,12 @@ struct call {
     uint32_t flow, last_flow; /* records of the first and the latest sighting */
     uint32_t older, newer;    /* in its list, by |seen| */
     uint32_t cap_len, wire_len;
+    struct sending sent, answered; /* the latest ones of call and reply */
+    uint32_t ports;                /* over UDP: the client's << 16 | the server's; else 0 */
+    uint32_t reply_after;          /* frames from its first sighting to its reply */
     bool partial;  /* cap_len < wire_len: the digest is not that of the whole call */
     bool in_clear; /* its reply can be read */
+    bool refused;  /* answered by an error of RPC */
 };
 
 struct call_list {
@@ -58,6 +69,7 @@ struct calls {
     struct call *pool;
     uint32_t used, cap, free; /* |free|: first of the chain through |newer| */
     struct table by_key;
+    struct table by_client; /* those over UDP, by client and ports */
     struct call_list waiting, done;
     uint64_t bytes; /* of all struct waiting */
     uint32_t limit;
@@ -81,6 +93,12 @@ uint32_t calls_first(const struct calls *c, uint64_t hash, uint32_t server, uint
                      uint32_t xid, uint32_t *at);
 uint32_t calls_next(const struct calls *c, uint64_t hash, uint32_t server, uint32_t client,
                     uint32_t xid, uint32_t *at);
+
+/* The same for calls over UDP from one port of a client to one port of any server. */
+uint32_t calls_of_client(const struct calls *c, uint32_t client, uint32_t ports, uint32_t xid,
+                         uint32_t *at);
+uint32_t calls_of_client_next(const struct calls *c, uint32_t client, uint32_t ports, uint32_t xid,
+                              uint32_t *at);
 
 /* Adds a copy of |call| as the newest of its list; CALL_NONE: no memory. Owns call->waiting then.
  */

@@ -290,9 +290,9 @@ static int relieve(struct conns *c, const struct frame *frame, struct err *err)
 static int udp(struct conns *c, const struct frame *frame, const struct ip_payload *p,
                struct err *err)
 {
-    struct message m = { .frame = frame->number,
-                         .first_frame = frame->number,
-                         .time = frame->time };
+    struct message m = {
+        .frame = frame->number, .first_frame = frame->number, .time = frame->time, .ip_id = p->id
+    };
     uint32_t len, slot;
     uint16_t port[2];
     struct conn *x;
@@ -377,7 +377,7 @@ int conns_end(struct conns *c, uint64_t frame, int64_t time, struct err *err)
     step(flow.address) step(flow.port) step(flow.transport) step(flow.server) step(flow.id)        \
         step(flow.birth) step(flow.birth_time) step(key) step(hash) step(rpc) step(holed)          \
             step(syn) step(isn) step(begin.side) step(begin.isn) step(begin.frame)                 \
-                step(begin.time)
+                step(begin.time) step(over) step(acked) step(recent)
 #define CONNS_PLAIN(step) step(pool.clock) step(swept) step(unswept) step(ports)
 
 int conns_save(const struct conns *c, struct buf *out)
@@ -420,6 +420,9 @@ int conns_restore(struct conns *c, struct unpack *in, struct err *err)
         memcpy(x->syn, plain.syn, sizeof(x->syn));
         memcpy(x->isn, plain.isn, sizeof(x->isn));
         x->begin = plain.begin;
+        x->over = plain.over;
+        memcpy(x->acked, plain.acked, sizeof(x->acked));
+        memcpy(x->recent, plain.recent, sizeof(x->recent));
         if (x->flow.transport != IPPROTO_TCP)
             continue;
         if (stream_restore(&x->stream[0], &c->pool, in) < 0 ||

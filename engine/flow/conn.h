@@ -38,6 +38,7 @@ struct conns {
     uint8_t ports[65536 / 8];
     /* counters: */
     uint64_t evicted, foreign_segments, foreign_datagrams, datagrams, headers_cut;
+    uint64_t copies; /* of segments */
 };
 
 /* |host| is copied; the ports named above are known. */

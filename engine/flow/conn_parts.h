@@ -6,6 +6,7 @@
 #ifndef NFSDIGEST_FLOW_CONN_PARTS_H
 #define NFSDIGEST_FLOW_CONN_PARTS_H
 
+#include "flow/recent.h"
 #include "flow/conn.h"
 
 struct key { /* no padding */
@@ -30,6 +31,9 @@ struct conn {
         uint64_t frame;
         int64_t time;
     } begin;
+    bool over;         /* a FIN or RST came */
+    uint64_t acked[2]; /* frame in which all that [side] had sent until then was acknowledged */
+    struct recent recent[2];
     struct stream stream[]; /* two, for TCP only; [side] has what |side| sends */
 };
 

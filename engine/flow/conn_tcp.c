@@ -14,10 +14,17 @@ enum {
 
 struct tcp_segment {
     uint16_t port[2];
-    uint32_t seq, ack, wire_len, cap_len;
+    uint32_t seq, ack, wire_len, cap_len, ip_id;
     uint8_t flags, side;
     const uint8_t *data;
 };
+
+/* Says what the end of a connection leaves behind. */
+static void over(struct conns *c, const struct conn *x)
+{
+    if (x->flow.id)
+        c->host.over(c->host.ctx, &x->flow, x->acked[x->flow.server]);
+}
 
 /* Another connection between the same ports: everything begins again, with what is kept aside. */
 static int renew(struct conns *c, struct conn *x, const uint32_t *isn[2], uint64_t birth,
@@ -34,6 +41,9 @@ static int renew(struct conns *c, struct conn *x, const uint32_t *isn[2], uint64
             x->isn[side] = *isn[side];
     }
     x->begin.side[0] = x->begin.side[1] = false;
+    over(c, x);
+    x->over = false;
+    x->acked[0] = x->acked[1] = 0;
     x->flow.id = 0;
     x->flow.birth = birth;
     x->flow.birth_time = birth_time;
@@ -155,9 +165,14 @@ static int data(struct conns *c, struct conn *x, const struct tcp_segment *t, ui
                 const struct frame *frame, struct err *err)
 {
     struct stream *s = &x->stream[t->side];
+    uint64_t duplicates = c->pool.duplicates;
     int rc = stream_segment(s, &c->pool, t->seq, t->data, t->cap_len, t->wire_len, frame->number,
                             frame->time, err);
 
+    if (duplicates != c->pool.duplicates && recent_has(&x->recent[t->side], t->seq, t->ip_id))
+        c->copies++;
+    else
+        recent_note(&x->recent[t->side], t->seq, t->ip_id);
     if (rc == 0 && s->moved)
         rc = move(c, x, t->side, frame, err);
     return rc == 0 && s->queue && !x->holed ? conn_note_holed(c, x, slot, err) : rc;
@@ -183,6 +198,7 @@ int conn_tcp(struct conns *c, const struct frame *frame, const struct ip_payload
     t.seq = load_be32(h + 4);
     t.ack = load_be32(h + 8);
     t.flags = h[13];
+    t.ip_id = p->id;
     t.wire_len = p->wire_len - header;
     t.cap_len = p->cap_len > header ? p->cap_len - header : 0;
     t.data = t.cap_len ? h + header : h;
@@ -199,7 +215,9 @@ int conn_tcp(struct conns *c, const struct frame *frame, const struct ip_payload
         if (stream_far(s, t.seq))
             c->pool.strays++;
         else
-            s->ended = peer->ended = true;
+            s->ended = peer->ended = x->over = true;
+        if (x->over)
+            over(c, x);
         return 0;
     }
     if (t.flags & TCP_SYN) {
@@ -219,10 +237,15 @@ int conn_tcp(struct conns *c, const struct frame *frame, const struct ip_payload
         stream_ack(peer, t.ack);
         if (peer->moved && (rc = move(c, x, !t.side, frame, err)) < 0)
             return rc;
+        if (stream_all_acked(peer))
+            x->acked[!t.side] = frame->number;
     }
     if (t.wire_len && (rc = data(c, x, &t, slot, frame, err)) < 0)
         return rc;
     if (t.flags & TCP_FIN && s->started && t.seq + t.wire_len == s->next)
         s->ended = true;
+    x->over |= t.flags & TCP_FIN && !stream_far(s, t.seq);
+    if (x->over)
+        over(c, x);
     return 0;
 }

@@ -36,6 +36,7 @@ struct message {
     uint64_t frame, first_frame;
     int64_t time;
     uint32_t flags; /* SIGHTING_ bits */
+    uint32_t ip_id; /* of its datagram (struct ip_payload); 0 over TCP */
 };
 
 /* Where transports deliver.  Nothing else is asked of the rest of the engine. */
@@ -48,6 +49,9 @@ struct message_host {
     /* Bytes that could not be used: enum problem_kind. */
     int (*problem)(void *ctx, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
                    int64_t time, uint64_t length, struct err *err);
+    /* A TCP connection has ended, or was replaced by another one; |acked|: what its server sent in
+     * frames before that one has reached the client.  Comes again when more is acknowledged. */
+    void (*over)(void *ctx, const struct flow *flow, uint64_t acked);
     void *ctx;
     uint64_t *memory; /* bytes that all framers have allocated: they keep it true */
 };

@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "flow/tag.h"
 
+#include <netinet/in.h>
 #include <stdlib.h>
 
 enum { PENDING_DEFAULT = 65536 };
@@ -20,9 +21,13 @@ int pair_init(struct pair *p, const struct engine_options *options, const struct
     p->messages_only = options->messages_only;
     p->retransmit_span =
         options->retransmit_span ? options->retransmit_span : INT64_C(900000000000);
-    p->reorder_span = options->reorder_span ? options->reorder_span : INT64_C(2000000000);
+    p->skew = options->reorder_span ? options->reorder_span : PAIR_SKEW;
+    p->hold_span = options->reorder_span ? options->reorder_span : PAIR_HOLD;
     p->held_tail = &p->held;
     calls_init(&p->calls, options->pending ? options->pending : PENDING_DEFAULT);
+    p->ends = calloc(PAIR_ENDS, sizeof(*p->ends));
+    if (!p->ends)
+        return err_set(err, ERR_SYSTEM, "out of memory");
     return credentials_init(&p->credentials, sink, err);
 }
 
@@ -33,6 +38,7 @@ void pair_free(struct pair *p)
         free(p->held);
         p->held = next;
     }
+    free(p->ends);
     calls_free(&p->calls);
     credentials_free(&p->credentials);
     memset(p, 0, sizeof(*p));
@@ -86,10 +92,11 @@ int pair_repeat(struct pair *p, uint64_t operation, const struct message *m, uin
 
     p->repeats++;
     r.repeat.sighting.flags |= flags & (SIGHTING_MALFORMED | SIGHTING_HEADER);
+    p->copies += repeat_is_copy(repeat);
     op.xid = load_be32(m->data);
     rc = p->sink.put(p->sink.ctx, &r, err);
     return rc < 0 ? rc
-                  : pair_observe(p, &op, &r.repeat.sighting, repeat == REPEAT_REPLY, repeat, err);
+                  : pair_observe(p, &op, &r.repeat.sighting, repeat_is_reply(repeat), repeat, err);
 }
 
 int pair_problem(struct pair *p, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
@@ -156,61 +163,6 @@ int pair_scan(struct pair *p, struct scan *scan, const struct type *type, const 
     return 0;
 }
 
-/* What makes a call the same as an earlier one: all of it behind the XID, but for what RPCSEC_GSS
- * changes each time (RFC 2203 s5.3.1: sequence number and checksums). */
-static uint64_t call_digest(const struct message *m, const struct rpc_header *h,
-                            const struct scan *scan, const struct record_operation *op)
-{
-    uint32_t from = 4, to = m->cap_len;
-    uint64_t seed = 0;
-
-    if (h->credential.flavor == RPC_GSS) {
-        seed =
-            XXH3_64bits(h->credential.gss_context.data ? h->credential.gss_context.data : m->data,
-                        h->credential.gss_context.len) +
-            h->procedure;
-        from = h->body_protected ? to : h->body < to ? h->body : to;
-        if (h->body_len < to - from) /* behind it is the checksum */
-            to = from + h->body_len;
-    }
-    if (scan->has_data) {
-        to = h->body + scan->data_at < to ? h->body + scan->data_at : to;
-        seed ^= load_be64(op->data_digest);
-    }
-    return XXH3_64bits_withSeed(m->data + from, to > from ? to - from : 0, seed);
-}
-
-/* Whether two calls with the same XID are one, as far as their captured bytes tell. */
-static bool same_call(const struct call *a, const struct call *b)
-{
-    if (a->wire_len != b->wire_len || a->program != b->program || a->version != b->version ||
-        a->procedure != b->procedure)
-        return false;
-    return a->cap_len == b->cap_len ? a->digest == b->digest : a->partial || b->partial;
-}
-
-/* The same call seen before, or CALL_NONE.  |crowded| gets the oldest of this XID if there are as
- * many as may be. */
-static uint32_t find_original(const struct pair *p, const struct call *new, const struct flow *flow,
-                              uint32_t *crowded)
-{
-    uint32_t at, id, found = CALL_NONE, count = 0, oldest = CALL_NONE;
-
-    for (id = calls_first(&p->calls, new->hash, new->server, new->client, new->xid, &at);
-         id != CALL_NONE;
-         id = calls_next(&p->calls, new->hash, new->server, new->client, new->xid, &at)) {
-        const struct call *x = &p->calls.pool[id];
-        if (same_call(x, new) && flow_fits(x, flow) && *p->clock - x->seen <= p->retransmit_span &&
-            (found == CALL_NONE || x->frame > p->calls.pool[found].frame))
-            found = id;
-        if (oldest == CALL_NONE || x->operation < p->calls.pool[oldest].operation)
-            oldest = id;
-        count++;
-    }
-    *crowded = count >= SAME_XID_MAX ? oldest : CALL_NONE;
-    return found;
-}
-
 static int give_up_call(struct pair *p, uint32_t id, enum pairing label, struct err *err)
 {
     struct call *x = &p->calls.pool[id];
@@ -247,7 +199,7 @@ int pair_expire(struct pair *p, struct err *err)
 
     while (rc == 0 && p->held &&
            (p->held_count > HELD_MAX || p->held_bytes > HELD_BYTES_MAX ||
-            *p->clock - p->held->since > p->reorder_span))
+            *p->clock - p->held->since > p->hold_span))
         rc = pair_held_give_up(p, err);
     return rc < 0 ? rc : make_room(p, 0, err);
 }
@@ -367,6 +319,11 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
                          .last_flow = m->flow->id,
                          .cap_len = m->cap_len,
                          .wire_len = m->wire_len,
+                         .sent = pair_sending(m),
+                         .ports =
+                             m->flow->transport == IPPROTO_UDP
+                                 ? (uint32_t)m->flow->port[m->side] << 16 | m->flow->port[server]
+                                 : 0,
                          .partial = m->cap_len < m->wire_len,
                          .in_clear = h->credential.flavor != RPC_GSS };
     uint32_t kept = 0, id, crowded, parent = 0, parent2 = 0;
@@ -389,13 +346,13 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
     }
     if (header_cut)
         op.call.flags |= SIGHTING_HEADER;
-    call.digest = call_digest(m, h, &scan, &op);
-    id = find_original(p, &call, m->flow, &crowded);
+    call.digest = pair_call_digest(m, h, &scan, &op);
+    id = pair_original(p, &call, m->flow, &crowded);
     if (id != CALL_NONE) {
         struct call *x = &p->calls.pool[id];
         x->last_flow = m->flow->id;
         calls_seen(&p->calls, id, *p->clock);
-        return pair_repeat(p, x->operation, m, op.call.flags, REPEAT_CALL, false, err);
+        return pair_repeat(p, x->operation, m, op.call.flags, pair_call_again(x, m), false, err);
     }
     if (crowded != CALL_NONE && (rc = give_up_call(p, crowded, OUT_OF_WINDOW, err)) < 0)
         return rc;
@@ -420,14 +377,11 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
     }
     if ((rc = pair_observe(p, &call.waiting->operation, &op.call, false, 0, err)) < 0)
         return rc;
-    held = pair_held_take(p, &call);
-    if (held) {
-        p->ticket = held->ticket;
-        rc = pair_answer(p, id, &held->message, err);
-        p->ticket = 0;
-        free(held);
-    }
-    return rc;
+    held = pair_held_take(p, &call, m->time);
+    if (!held)
+        return 0;
+    rc = pair_answer_held(p, id, held, err);
+    return rc < 0 ? rc : pair_held_repeats(p, id, m->time, err);
 }
 
 int pair_message(struct pair *p, const struct message *m, struct err *err)

@@ -2,13 +2,20 @@
 /* engine/flow/pair.h
  *
  * Messages to operations.  A call is known by its server, client, XID and digest: the same again,
- * on the same flow or on one that began later, is a retransmission; another digest under the same
- * XID is a new call.  A reply belongs to the latest unanswered call of its XID on its flow (or,
- * when none is there, on an older flow that its own may have replaced).  A reply without one is
- * held for a while, since captures are out of order too; then it is a further reply of an answered
- * call, or an operation whose call was lost.
+ * on the same flow or on one that began later, is a retransmission, unless its reply has reached
+ * the client over a connection that has ended; another digest under the same XID is a new call.
+ * Over UDP the same datagram again is a copy (pair_again.c).
  *
- * Memory: see calls.h; held replies HELD_MAX and HELD_BYTES_MAX.
+ * A reply belongs to the latest unanswered call of its XID on its flow (or, when none is there, on
+ * an older flow that its own may have replaced); over UDP also to the only one of that client's
+ * port to another address of the server.  A reply without one is held for a while, since captures
+ * are out of order too.  A call takes a held reply whose time is not more than PAIR_SKEW before
+ * its own: the first sending of such a call may be what was not captured, and clients send again
+ * after 100 ms at the earliest.  Over TCP nobody sends again so soon: there the call that waits
+ * when the reply is given up gets it, if nothing better came.  Else it is a further reply of an
+ * answered call, or an operation whose call was lost.
+ *
+ * Memory: see calls.h; held replies HELD_MAX and HELD_BYTES_MAX; PAIR_ENDS ended connections.
  */
 #ifndef NFSDIGEST_FLOW_PAIR_H
 #define NFSDIGEST_FLOW_PAIR_H
@@ -20,7 +27,9 @@
 #include "flow/object.h"
 #include "flow/scan.h"
 
-enum { HELD_MAX = 4096, HELD_KEYS = 1024, HELD_BYTES_MAX = 8 << 20 };
+enum { HELD_MAX = 4096, HELD_KEYS = 1024, HELD_BYTES_MAX = 8 << 20, PAIR_ENDS = 16384 };
+#define PAIR_SKEW INT64_C(50000000)   /* ns */
+#define PAIR_HOLD INT64_C(2000000000) /* ns */
 
 /* A reply that came before its call, or after another one. */
 struct held {
@@ -30,6 +39,12 @@ struct held {
     int64_t since;          /* clock */
     uint64_t ticket;        /* that the tap was given */
     uint8_t data[];
+};
+
+/* A connection that has ended. */
+struct flow_end {
+    uint64_t acked; /* replies in frames before that one have reached the client */
+    uint32_t flow;  /* 0: none */
 };
 
 struct pair {
@@ -44,7 +59,7 @@ struct pair {
     struct credentials credentials;
     struct calls calls;
     const int64_t *clock;
-    int64_t retransmit_span, reorder_span;
+    int64_t retransmit_span, skew, hold_span;
     void (*learn_port)(void *ctx, uint16_t port);
     void *learn_port_ctx;
     struct held *held, **held_tail;
@@ -53,9 +68,10 @@ struct pair {
     uint16_t held_keys[HELD_KEYS]; /* how many are held under hashes that end alike */
     uint64_t last_operation;
     uint32_t last_flow;
+    struct flow_end *ends; /* PAIR_ENDS, by id modulo that */
     /* counters: */
-    uint64_t operations, call_messages, reply_messages, repeats, problems, opaque, partial,
-        malformed, provisional;
+    uint64_t operations, call_messages, reply_messages, repeats, copies, problems, opaque, partial,
+        malformed, other_address, provisional;
 };
 
 /* |clock| is read at each message: the latest capture time seen. */
@@ -67,6 +83,7 @@ void pair_free(struct pair *p);
 /* For struct message_host. */
 int pair_message(struct pair *p, const struct message *message, struct err *err);
 bool pair_expects(struct pair *p, const struct flow *flow, uint8_t side, uint32_t xid);
+void pair_over(struct pair *p, const struct flow *flow, uint64_t acked);
 int pair_problem(struct pair *p, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
                  int64_t time, uint64_t length, const char *text, struct err *err);
 

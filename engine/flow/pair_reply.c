@@ -3,7 +3,7 @@
 #include "base/digest.h"
 #include "flow/tag.h"
 
-#include <stdlib.h>
+#include <netinet/in.h>
 
 struct listing { /* context of the entries of a result */
     struct pair *p;
@@ -59,6 +59,10 @@ int pair_answer(struct pair *p, uint32_t id, const struct message *m, struct err
         return rc;
     op->reply = pair_sighting(m);
     op->pairing = PAIRED;
+    if (m->flow->host[m->side] != call->server) {
+        op->reply.flags |= SIGHTING_ADDRESS;
+        p->other_address++;
+    }
     if (!cut) {
         rpc_reply_in_clear(m->data, m->cap_len, &w->credential, &h);
         op->rpc_status = (int32_t)h.status;
@@ -83,27 +87,41 @@ int pair_answer(struct pair *p, uint32_t id, const struct message *m, struct err
         rc = pair_put(p, op, err);
     if (rc == 0)
         rc = pair_observe(p, op, &op->reply, true, 0, err);
+    call->last_flow = m->flow->id;
+    call->answered = pair_sending(m);
+    call->reply_after = m->frame < call->frame                ? 0
+                        : m->frame - call->frame < UINT32_MAX ? (uint32_t)(m->frame - call->frame)
+                                                              : UINT32_MAX;
+    call->refused = !cut && h.status != RPC_SUCCESS;
     calls_answered(&p->calls, id, digest);
     return rc;
 }
 
-/* Whether the reply reads as a result of this call. */
-static bool reads_well(const struct call *call, const struct message *m)
+/* |surplus|: though more follows. */
+static bool reads(const struct call *call, const struct message *m, bool surplus)
 {
-    const struct procedure *procedure = call->waiting->procedure;
+    static const struct rpc_auth none;
+    const struct procedure *procedure =
+        call->waiting    ? call->waiting->procedure
+        : call->in_clear ? procedure_find(call->program, call->version, call->procedure)
+                         : NULL;
     struct rpc_header h;
     struct walk w;
 
     if (!procedure || rpc_parse(m->data, m->cap_len, m->wire_len, &h) != RPC_OK)
         return true;
-    rpc_reply_in_clear(m->data, m->cap_len, &call->waiting->credential, &h);
+    rpc_reply_in_clear(m->data, m->cap_len, call->waiting ? &call->waiting->credential : &none, &h);
     if (h.body_protected || h.status != RPC_SUCCESS || h.body > m->cap_len)
         return true;
-    /* servers that send too much are known; that is no other call's reply */
     return walk(&w, procedure->result, m->data + h.body,
                 m->cap_len - h.body < h.body_len ? m->cap_len - h.body : h.body_len, h.body_len,
                 false, NULL) != WALK_MALFORMED ||
-           w.surplus;
+           (surplus && w.surplus);
+}
+
+bool pair_reads_well(const struct call *call, const struct message *m)
+{
+    return reads(call, m, true); /* servers that send too much are known */
 }
 
 /* The call that this reply answers: on its own flow rather than on an older one, one for which it
@@ -123,9 +141,9 @@ static uint32_t find_call(const struct pair *p, const struct message *m, const s
         rank = flow_same(x, m->flow) ? 2 : 0;
         if (found != CALL_NONE) { /* rare: only then the bodies are looked at */
             const struct call *y = &p->calls.pool[found];
-            rank += reads_well(x, m);
+            rank += pair_reads_well(x, m);
             if (!(found_rank & 1))
-                found_rank += reads_well(y, m);
+                found_rank += pair_reads_well(y, m);
             if (rank < found_rank || (rank == found_rank && x->frame < y->frame))
                 continue;
         }
@@ -135,8 +153,7 @@ static uint32_t find_call(const struct pair *p, const struct message *m, const s
     return found;
 }
 
-/* Whether an answered call's reply was these bytes. |flags|: SIGHTING_ bits of what they are. */
-static bool same_reply(const struct call *call, const struct message *m, uint32_t *flags)
+bool pair_same_reply(const struct call *call, const struct message *m, uint32_t *flags)
 {
     const struct procedure *procedure =
         procedure_find(call->program, call->version, call->procedure);
@@ -157,139 +174,86 @@ static bool same_reply(const struct call *call, const struct message *m, uint32_
     return reply_digest(m, &h, &scan, &op) == call->reply_digest;
 }
 
-/* The answered call of which this may be a further reply, rather one whose reply was |same|;
- * |flags|: what it is then. */
-static uint32_t find_answered(const struct pair *p, const struct message *m, uint32_t xid,
-                              bool *same, uint32_t *flags)
+/* Takes call |id| for |found| if a further reply that came behind it fits it better than that. */
+static void prefer(const struct pair *p, uint32_t id, const struct message *m,
+                   struct answered *found)
 {
-    struct ends ends = message_ends(m->flow, m->side, xid);
-    uint32_t at, id, found = CALL_NONE;
+    const struct call *x = &p->calls.pool[id];
+    struct answered this = { .call = id };
 
-    *same = false;
-    *flags = 0;
-    for (id = calls_first(&p->calls, ends.hash, ends.server, ends.client, xid, &at);
-         id != CALL_NONE && !*same;
-         id = calls_next(&p->calls, ends.hash, ends.server, ends.client, xid, &at)) {
-        const struct call *x = &p->calls.pool[id];
-        uint32_t as_its;
-        if (x->waiting || !flow_fits(x, m->flow))
-            continue;
-        *same = same_reply(x, m, &as_its);
-        if (*same || found == CALL_NONE) {
-            found = id;
-            *flags = as_its;
-        }
-    }
+    if (x->waiting || x->frame > m->frame)
+        return;
+    this.same = pair_same_reply(x, m, &this.flags);
+    this.rank = 1 + flow_same(x, m->flow) + 2 * this.same;
+    if (this.rank > found->rank ||
+        (this.rank == found->rank && x->frame > p->calls.pool[found->call].frame))
+        *found = this;
+}
+
+/* Over UDP: the port that the reply goes to and the one that it comes from. */
+static uint32_t reply_ports(const struct message *m)
+{
+    return (uint32_t)m->flow->port[!m->side] << 16 | m->flow->port[m->side];
+}
+
+struct answered pair_answered(const struct pair *p, const struct message *m)
+{
+    const struct calls *c = &p->calls;
+    uint32_t xid = load_be32(m->data), at, id;
+    struct ends ends = message_ends(m->flow, m->side, xid);
+    struct answered found = { .call = CALL_NONE };
+
+    for (id = calls_first(c, ends.hash, ends.server, ends.client, xid, &at); id != CALL_NONE;
+         id = calls_next(c, ends.hash, ends.server, ends.client, xid, &at))
+        if (flow_fits(&c->pool[id], m->flow))
+            prefer(p, id, m, &found);
+    if (found.call != CALL_NONE || m->flow->transport != IPPROTO_UDP)
+        return found;
+    for (id = calls_of_client(c, ends.client, reply_ports(m), xid, &at); id != CALL_NONE;
+         id = calls_of_client_next(c, ends.client, reply_ports(m), xid, &at))
+        if (reads(&c->pool[id], m, false))
+            prefer(p, id, m, &found);
     return found;
 }
 
-/* A further reply of an answered call. */
-static int tap_repeat(struct pair *p, const struct call *call, uint64_t ticket,
-                      const struct message *m, struct err *err)
+uint32_t pair_stray(const struct pair *p, const struct message *m)
+{
+    const struct calls *c = &p->calls;
+    uint32_t client = m->flow->host[!m->side], xid = load_be32(m->data);
+    uint32_t at, id, found = CALL_NONE;
+
+    if (m->flow->transport != IPPROTO_UDP)
+        return CALL_NONE;
+    for (id = calls_of_client(c, client, reply_ports(m), xid, &at); id != CALL_NONE;
+         id = calls_of_client_next(c, client, reply_ports(m), xid, &at)) {
+        if (!c->pool[id].waiting)
+            continue;
+        if (found != CALL_NONE)
+            return CALL_NONE;
+        found = id;
+    }
+    return found != CALL_NONE && reads(&c->pool[found], m, false) &&
+                   c->pool[found].waiting->operation.call.time - m->time <= p->skew
+               ? found
+               : CALL_NONE;
+}
+
+int pair_further(struct pair *p, const struct answered *as, uint64_t ticket,
+                 const struct message *m, struct err *err)
 {
     static const struct rpc_auth none;
+    struct call *call = &p->calls.pool[as->call];
     const struct procedure *procedure =
         call->in_clear ? procedure_find(call->program, call->version, call->procedure) : NULL;
+    struct message further = *m;
+    enum repeat_kind kind = as->same ? pair_reply_again(&call->answered, m) : REPEAT_REPLY;
+    int rc = pair_tap(p, TAP_MESSAGE, ticket, m, procedure, &none, err);
 
-    return pair_tap(p, TAP_MESSAGE, ticket, m, procedure, &none, err);
-}
-
-static int hold(struct pair *p, const struct message *m, const struct ends *ends, struct err *err)
-{
-    struct held *held = malloc(sizeof(*held) + m->cap_len);
-
-    if (!held)
-        return err_set(err, ERR_SYSTEM, "out of memory for replies");
-    held->next = NULL;
-    held->flow = *m->flow;
-    held->message = *m;
-    held->message.flow = &held->flow;
-    held->message.data = held->data;
-    held->since = *p->clock;
-    held->ticket = ++p->last_ticket;
-    memcpy(held->data, m->data, m->cap_len);
-    *p->held_tail = held;
-    p->held_tail = &held->next;
-    p->held_count++;
-    p->held_bytes += m->cap_len;
-    p->held_keys[ends->hash % HELD_KEYS]++;
-    return pair_tap(p, TAP_HELD, held->ticket, m, NULL, NULL, err);
-}
-
-static struct held *held_unlink(struct pair *p, struct held **at)
-{
-    struct held *held = *at;
-    struct ends ends = message_ends(&held->flow, held->message.side, load_be32(held->data));
-
-    *at = held->next;
-    if (p->held_tail == &held->next)
-        p->held_tail = at;
-    p->held_count--;
-    p->held_bytes -= held->message.cap_len;
-    p->held_keys[ends.hash % HELD_KEYS]--;
-    return held;
-}
-
-struct held *pair_held_take(struct pair *p, const struct call *call)
-{
-    if (!p->held_keys[call->hash % HELD_KEYS])
-        return NULL;
-    for (struct held **at = &p->held; *at; at = &(*at)->next) {
-        const struct held *x = *at;
-        if (load_be32(x->data) == call->xid && x->flow.id == call->flow &&
-            x->flow.host[x->message.side] == call->server && reads_well(call, &x->message))
-            return held_unlink(p, at);
-    }
-    return NULL;
-}
-
-struct record_operation pair_orphan(const struct message *m, uint64_t id, enum pairing label)
-{
-    struct record_operation op = { .id = id,
-                                   .flow = m->flow->id,
-                                   .xid = load_be32(m->data),
-                                   .program = PROGRAM_UNKNOWN,
-                                   .pairing = (uint8_t)label,
-                                   .reply = pair_sighting(m),
-                                   .rpc_status = STATUS_NONE,
-                                   .status = STATUS_NONE };
-    struct rpc_header h;
-
-    op.reply.flags |= SIGHTING_OPAQUE;
-    if (rpc_parse(m->data, m->cap_len, m->wire_len, &h) == RPC_OK) {
-        op.rpc_status = (int32_t)h.status;
-        op.result_wire = h.body_len;
-    } else {
-        op.reply.flags |= SIGHTING_HEADER;
-    }
-    return op;
-}
-
-int pair_held_give_up(struct pair *p, struct err *err)
-{
-    struct held *held = held_unlink(p, &p->held);
-    const struct message *m = &held->message;
-    bool same;
-    uint32_t flags, id = find_answered(p, m, load_be32(m->data), &same, &flags);
-    struct record_operation op;
-    int rc;
-
-    rc = id != CALL_NONE ? tap_repeat(p, &p->calls.pool[id], held->ticket, m, err)
-                         : pair_tap(p, TAP_MESSAGE, held->ticket, m, NULL, NULL, err);
-    if (rc < 0) {
-        free(held);
-        return rc;
-    }
-    if (id != CALL_NONE) {
-        rc = pair_repeat(p, p->calls.pool[id].operation, m, flags, REPEAT_REPLY, true, err);
-    } else {
-        op = pair_orphan(m, ++p->last_operation, CALL_LOST);
-        rc = pair_put(p, &op, err);
-        if (rc == 0)
-            rc = pair_observe(p, &op, &op.reply, true, 0, err);
-    }
-    free(held);
-    return rc;
+    if (m->flow->host[m->side] != call->server)
+        further.flags |= SIGHTING_ADDRESS;
+    if (!ticket)
+        calls_seen(&p->calls, as->call, *p->clock);
+    return rc < 0 ? rc : pair_repeat(p, call->operation, &further, as->flags, kind, !as->same, err);
 }
 
 int pair_reply(struct pair *p, const struct message *m, struct err *err)
@@ -297,17 +261,13 @@ int pair_reply(struct pair *p, const struct message *m, struct err *err)
     uint32_t xid = load_be32(m->data);
     struct ends ends = message_ends(m->flow, m->side, xid);
     uint32_t id = find_call(p, m, &ends, xid);
-    uint32_t flags;
-    bool same;
-    int rc;
+    struct answered as;
 
     if (id != CALL_NONE)
         return pair_answer(p, id, m, err);
-    id = find_answered(p, m, xid, &same, &flags);
-    if (!same)
-        return hold(p, m, &ends, err);
-    if ((rc = tap_repeat(p, &p->calls.pool[id], 0, m, err)) < 0)
-        return rc;
-    calls_seen(&p->calls, id, *p->clock);
-    return pair_repeat(p, p->calls.pool[id].operation, m, flags, REPEAT_REPLY, false, err);
+    as = pair_answered(p, m);
+    if (as.same)
+        return pair_further(p, &as, 0, m, err);
+    id = pair_stray(p, m);
+    return id != CALL_NONE ? pair_answer(p, id, m, err) : pair_hold(p, m, &ends, err);
 }

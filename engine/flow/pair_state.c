@@ -44,7 +44,8 @@ int pair_pause(struct pair *p, struct err *err)
 #define CALL_PLAIN(step)                                                                           \
     step(hash) step(digest) step(operation) step(frame) step(reply_digest) step(seen) step(xid)    \
         step(server) step(client) step(program) step(version) step(procedure) step(flow)           \
-            step(last_flow) step(cap_len) step(wire_len) step(partial) step(in_clear)
+            step(last_flow) step(cap_len) step(wire_len) step(sent) step(answered) step(ports)     \
+                step(reply_after) step(partial) step(in_clear) step(refused)
 /* Field by field: padding would make the same state other bytes. */
 #define OPERATION_PLAIN(step)                                                                      \
     step(operation.id) step(operation.flow) step(operation.xid) step(operation.program)            \
@@ -66,8 +67,36 @@ int pair_pause(struct pair *p, struct err *err)
     step(flow.address) step(flow.port) step(flow.transport) step(flow.server) step(flow.id)        \
         step(flow.birth) step(flow.birth_time) step(since) step(message.side)                      \
             step(message.cap_len) step(message.wire_len) step(message.frame)                       \
-                step(message.first_frame) step(message.time) step(message.flags)
+                step(message.first_frame) step(message.time) step(message.flags)                   \
+                    step(message.ip_id)
 #define PAIR_PLAIN(step) step(last_operation) step(last_flow) step(credentials.last_id)
+
+static int save_ends(const struct pair *p, struct buf *out)
+{
+    uint32_t count = 0;
+    int bad = 0;
+
+    for (uint32_t i = 0; i < PAIR_ENDS; i++)
+        count += p->ends[i].flow != 0;
+    bad |= pack_value(out, count);
+    for (uint32_t i = 0; !bad && i < PAIR_ENDS; i++)
+        if (p->ends[i].flow)
+            bad |= pack_value(out, p->ends[i].flow) | pack_value(out, p->ends[i].acked);
+    return bad;
+}
+
+static void restore_ends(struct pair *p, struct unpack *in)
+{
+    struct flow_end end = { 0 };
+    uint32_t count;
+
+    unpack_value(in, count);
+    while (!in->failed && count--) {
+        unpack_value(in, end.flow);
+        unpack_value(in, end.acked);
+        p->ends[end.flow % PAIR_ENDS] = end;
+    }
+}
 
 static int save_list(const struct calls *c, const struct call_list *list, struct buf *out)
 {
@@ -128,6 +157,7 @@ int pair_save(const struct pair *p, struct buf *out)
     bad |=
         buf_append(out, p->objects->hosts + 1, p->objects->host_count * sizeof(*p->objects->hosts));
     bad |= save_changes(p->objects, out);
+    bad |= save_ends(p, out);
     bad |= save_list(&p->calls, &p->calls.waiting, out);
     bad |= save_list(&p->calls, &p->calls.done, out);
     bad |= pack_value(out, p->held_count);
@@ -271,6 +301,7 @@ int pair_restore(struct pair *p, struct unpack *in, struct err *err)
     if (!hosts)
         return -err->code;
     restore_changes(p->objects, in);
+    restore_ends(p, in);
     rc = restore_list(p, in, hosts, host_count, true, err);
     if (rc == 0)
         rc = restore_list(p, in, hosts, host_count, false, err);

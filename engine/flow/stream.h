@@ -109,6 +109,13 @@ static inline void stream_ack(struct stream *s, uint32_t ack)
 int stream_move(struct stream *s, struct stream_pool *pool, const uint32_t *seq, uint64_t frame,
                 int64_t time, struct err *err);
 
+/* Whether the peer acknowledged all that was captured. */
+static inline bool stream_all_acked(const struct stream *s)
+{
+    return s->started && s->acked &&
+           (int32_t)(s->ack - (s->queue ? s->last->seq + s->last->wire_len : s->next)) >= 0;
+}
+
 /* Gives up the hole if it is time to; |frame|, |time|: where that is noticed. */
 int stream_sweep(struct stream *s, struct stream_pool *pool, uint64_t frame, int64_t time,
                  struct err *err);

@@ -42,6 +42,8 @@ struct ip_payload {
     struct address source, destination;
     uint8_t protocol; /* IPPROTO_TCP or IPPROTO_UDP: others are counted, not delivered */
     bool reassembled; /* from fragments */
+    uint32_t id;      /* identification of the datagram; 0: it has none (IPv6 in one piece; IPv4
+                       * that may not be fragmented often has 0, RFC 6864 s4.1) */
     const uint8_t *data;
     uint32_t cap_len;  /* bytes at |data| */
     uint32_t wire_len; /* what the IP header promised and the frame had room for; >= cap_len */

@@ -123,11 +123,12 @@ static int ipv4(struct link *link, struct packet *p, struct err *err)
     packet_trim(p, total);
     packet_skip(p, header_len);
 
+    p->ip.id = load_be16(header + 4);
     fragment = load_be16(header + 6);
     protocol = header[9];
     if (fragment & (IPV4_MORE | IPV4_OFFSET)) {
         struct fragment piece = {
-            .key = { .protocol = protocol, .id = load_be16(header + 4) },
+            .key = { .protocol = protocol, .id = p->ip.id },
             .offset = (uint32_t)(fragment & IPV4_OFFSET) * FRAGMENT_BLOCK,
             .more = fragment & IPV4_MORE,
         };
@@ -169,6 +170,7 @@ int step_ipv6(struct link *link, struct packet *p, struct err *err)
     len = load_be16(p->data + 4);
     next = p->data[6];
     p->ip.source.version = p->ip.destination.version = 6;
+    p->ip.id = 0;
     memcpy(p->ip.source.bytes, p->data + 8, 16);
     memcpy(p->ip.destination.bytes, p->data + 24, 16);
     packet_skip(p, 40);
@@ -252,7 +254,7 @@ static int ipv6_fragment(struct link *link, struct packet *p, uint8_t *protocol,
     *protocol = p->data[0];
     piece.offset = load_be16(p->data + 2) & 0xfff8;
     piece.more = p->data[3] & 1;
-    piece.key.id = load_be32(p->data + 4);
+    piece.key.id = p->ip.id = load_be32(p->data + 4);
     packet_skip(p, 8);
     if (!piece.offset && !piece.more) /* whole: RFC 6946 */
         return LAYER_PAYLOAD;

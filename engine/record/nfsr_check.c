@@ -201,9 +201,9 @@ static void check_repeat(struct check *c, const struct record_repeat *r)
     refer_to_operation(c, r->operation);
     known(c, "flow", r->flow, c->flows);
     check_sighting(c, "message", &r->sighting);
-    c->calls += r->repeat == REPEAT_CALL;
-    c->replies += r->repeat == REPEAT_REPLY;
-    if (r->repeat != REPEAT_CALL && r->repeat != REPEAT_REPLY)
+    c->calls += r->repeat == REPEAT_CALL || r->repeat == COPY_CALL;
+    c->replies += repeat_is_reply(r->repeat);
+    if (r->repeat < REPEAT_CALL || r->repeat > COPY_REPLY)
         finding(c, "kind %u of repeat", r->repeat);
     if (!r->operation || !r->sighting.frame)
         finding(c, "operation %" PRIu64 " in frame %" PRIu64, r->operation, r->sighting.frame);

@@ -120,6 +120,7 @@ enum {
     SIGHTING_COUNT = 1 << 8,     /* a call whose byte range is |count| long */
     SIGHTING_HEADER = 1 << 9,    /* ends within the RPC header: how long the body is is not known,
                                   * nor, of a call, the credential */
+    SIGHTING_ADDRESS = 1 << 10,  /* a reply from another address than the call went to */
 };
 
 enum pairing { /* what became of a call or reply */
@@ -157,9 +158,24 @@ struct record_operation {
     uint8_t data_digest[16];              /* XXH3-128, canonical form, of the captured contents */
 };
 
-enum repeat_kind { REPEAT_CALL = 1, REPEAT_REPLY = 2 };
+enum repeat_kind {
+    REPEAT_CALL = 1,  /* sent again */
+    REPEAT_REPLY = 2, /* a further one */
+    COPY_CALL = 3,    /* the same datagram once more, as captures on several interfaces, mirror */
+    COPY_REPLY = 4,   /* ports and some networks give it: nobody sent it again */
+};
 
-/* A retransmitted call or a further reply. */
+static inline bool repeat_is_reply(uint8_t repeat)
+{
+    return repeat == REPEAT_REPLY || repeat == COPY_REPLY;
+}
+
+static inline bool repeat_is_copy(uint8_t repeat)
+{
+    return repeat == COPY_CALL || repeat == COPY_REPLY;
+}
+
+/* A retransmitted call, a further reply, or a copy of one of the messages. */
 struct record_repeat {
     uint64_t operation;
     uint8_t repeat;  /* enum repeat_kind */

@@ -26,7 +26,7 @@ static const struct option common[] = {
       AT(engine.pending), 1 },
     { "retransmit-span", OPTION_SECONDS, "S",
       "seconds in which equal calls are one operation (900)", AT(engine.retransmit_span) },
-    { "reorder-span", OPTION_SECONDS, "S", "seconds by which a reply may precede its call (2)",
+    { "reorder-span", OPTION_SECONDS, "S", "seconds by which a reply may precede its call (0.05)",
       AT(engine.reorder_span) },
     { "help", OPTION_FLAG, NULL, "show this", AT(help) },
     { NULL }

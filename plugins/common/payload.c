@@ -11,6 +11,8 @@
 #include <epan/prefs.h>
 #include <epan/to_str.h>
 
+#include <epan/dissectors/packet-ip.h> /* stands on those above */
+
 enum { PORT_VXLAN = 4789 };
 
 static dissector_handle_t stock_udp;
@@ -30,7 +32,8 @@ static bool read_address(const address *from, struct address *to)
     return true;
 }
 
-static void note(tvbuff_t *tvb, const packet_info *pinfo, uint8_t protocol)
+/* |data|: what the dissector of IP gave along. */
+static void note(tvbuff_t *tvb, const packet_info *pinfo, uint8_t protocol, const void *data)
 {
     /* what an ICMP error quotes was not sent here */
     if (pinfo->flags.in_error_pkt)
@@ -40,7 +43,8 @@ static void note(tvbuff_t *tvb, const packet_info *pinfo, uint8_t protocol)
         payloads->count = 0;
     payloads->frame = pinfo->num;
     payloads->visited = pinfo->fd->visited;
-    struct ip_payload payload = { .protocol = protocol };
+    const ws_ip4 *header = WS_IP4_PTR(data);
+    struct ip_payload payload = { .protocol = protocol, .id = header ? header->ip_id : 0 };
     if (!read_address(&pinfo->net_src, &payload.source) ||
         !read_address(&pinfo->net_dst, &payload.destination))
         return;
@@ -58,8 +62,7 @@ static void note(tvbuff_t *tvb, const packet_info *pinfo, uint8_t protocol)
 static int dissect_tcp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
     (void)tree;
-    (void)data;
-    note(tvb, pinfo, IP_PROTO_TCP);
+    note(tvb, pinfo, IP_PROTO_TCP, data);
     return (int)tvb_captured_length(tvb);
 }
 
@@ -84,7 +87,7 @@ static bool port_is_tunnel(uint16_t port)
 
 static int dissect_udp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
-    note(tvb, pinfo, IP_PROTO_UDP);
+    note(tvb, pinfo, IP_PROTO_UDP, data);
     if (stock_udp && tvb_captured_length(tvb) >= 8 &&
         (port_is_tunnel(tvb_get_ntohs(tvb, 2)) || port_is_tunnel(tvb_get_ntohs(tvb, 0))))
         call_dissector_only(stock_udp, tvb, pinfo, tree, data);

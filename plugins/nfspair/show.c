@@ -12,11 +12,12 @@ static int hf_operation = -1, hf_message = -1, hf_xid = -1, hf_program = -1, hf_
            hf_latency = -1, hf_object = -1, hf_object_type = -1, hf_object2 = -1,
            hf_new_object = -1, hf_path = -1, hf_path2 = -1, hf_path_partial = -1,
            hf_range_offset = -1, hf_range_count = -1, hf_depends_on = -1, hf_pairing = -1,
-           hf_retransmission = -1, hf_retransmission_of = -1, hf_duplicate_reply = -1,
-           hf_duplicate_differs = -1, hf_partial = -1, hf_malformed = -1;
+           hf_retransmission = -1, hf_retransmission_of = -1, hf_duplicate_reply = -1, hf_copy = -1,
+           hf_copy_of = -1, hf_other_address = -1, hf_duplicate_differs = -1, hf_partial = -1,
+           hf_malformed = -1;
 static gint ett_message = -1;
 
-static expert_field ei_retransmission = EI_INIT, ei_duplicate_reply = EI_INIT,
+static expert_field ei_retransmission = EI_INIT, ei_duplicate_reply = EI_INIT, ei_copy = EI_INIT,
                     ei_no_reply = EI_INIT, ei_no_call = EI_INIT, ei_partial = EI_INIT,
                     ei_malformed = EI_INIT;
 
@@ -139,6 +140,8 @@ static void add_links(const struct place *p)
         add_frame(p, hf_reply_frame, op->reply_frame);
     if (m->repeat == REPEAT_CALL)
         add_frame(p, hf_retransmission_of, op->call_frame);
+    if (repeat_is_copy(m->repeat))
+        add_frame(p, hf_copy_of, m->is_reply ? op->reply_frame : op->call_frame);
     add_latency(p);
     if (before)
         add_frame(p, hf_depends_on, before->call_frame ? before->call_frame : before->reply_frame);
@@ -175,6 +178,10 @@ static void add_flags(const struct place *p)
         add_true(p, hf_duplicate_reply);
     if (p->m->repeat == REPEAT_REPLY && p->m->differs)
         add_true(p, hf_duplicate_differs);
+    if (repeat_is_copy(p->m->repeat))
+        add_true(p, hf_copy);
+    if (p->m->sighting & SIGHTING_ADDRESS)
+        add_true(p, hf_other_address);
     if (p->m->sighting & SIGHTING_PARTIAL)
         add_true(p, hf_partial);
     if (p->m->sighting & SIGHTING_MALFORMED)
@@ -190,6 +197,8 @@ static void add_experts(const struct place *p, proto_item *item)
         expert_add_info(p->pinfo, item, &ei_retransmission);
     if (m->repeat == REPEAT_REPLY)
         expert_add_info(p->pinfo, item, &ei_duplicate_reply);
+    if (repeat_is_copy(m->repeat))
+        expert_add_info(p->pinfo, item, &ei_copy);
     if (!m->is_reply && !m->repeat && (pairing == REPLY_LOST || pairing == OUT_OF_WINDOW))
         expert_add_info(p->pinfo, item, &ei_no_reply);
     if (m->is_reply && pairing == CALL_LOST)
@@ -212,6 +221,7 @@ static proto_item *add_root(const struct place *p)
     bool partial;
     const char *copy = p->m->repeat == REPEAT_CALL    ? " (retransmission)"
                        : p->m->repeat == REPEAT_REPLY ? " (duplicate)"
+                       : repeat_is_copy(p->m->repeat) ? " (copy)"
                                                       : "";
     proto_item *item =
         proto_tree_add_protocol_format(p->tree, proto_nfspair, p->tvb, 0, 0, "NFS Pair: %s %s%s",
@@ -322,6 +332,15 @@ static void register_fields(void)
         { &hf_duplicate_differs,
           { "Other reply", "nfspair.duplicate_reply.differs", FT_BOOLEAN, BASE_NONE, NULL, 0,
             "The reply is not the same as the first one", HFILL } },
+        { &hf_copy,
+          { "Copy", "nfspair.copy", FT_BOOLEAN, BASE_NONE, NULL, 0,
+            "The same datagram was captured before; nobody sent it again", HFILL } },
+        { &hf_copy_of,
+          { "Copy of", "nfspair.copy_of", FRAME(FT_FRAMENUM_NONE),
+            "The first frame that brought this message", HFILL } },
+        { &hf_other_address,
+          { "From another address", "nfspair.other_address", FT_BOOLEAN, BASE_NONE, NULL, 0,
+            "The reply comes from another address than the call went to", HFILL } },
         { &hf_partial,
           { "Partial message", "nfspair.partial", FT_BOOLEAN, BASE_NONE, NULL, 0,
             "Bytes of the message are missing in the capture", HFILL } },
@@ -343,6 +362,9 @@ static void register_experts(void)
             EXPFILL } },
         { &ei_duplicate_reply,
           { "nfspair.expert.duplicate_reply", PI_SEQUENCE, PI_NOTE, "Duplicate reply", EXPFILL } },
+        { &ei_copy,
+          { "nfspair.expert.copy", PI_SEQUENCE, PI_CHAT, "The same datagram, captured again",
+            EXPFILL } },
         { &ei_no_reply,
           { "nfspair.expert.no_reply", PI_SEQUENCE, PI_WARN, "No reply in the capture", EXPFILL } },
         { &ei_no_call,

@@ -211,7 +211,7 @@ void engine_arg_table(struct engine_args *to, struct arg table[ENGINE_ARG_COUNT]
           "how long after its last sighting an equal call is a\n"
           "retransmission (900s)",
           set_span, &o->retransmit_span },
-        { 0, "reorder-span", "TIME", "by how much a reply may be captured before its call (2s)",
+        { 0, "reorder-span", "TIME", "by how much a reply's time may be before its call's (50ms)",
           set_span, &o->reorder_span },
         { 0 },
     };

@@ -58,7 +58,7 @@ static int json_rows(sqlite3 *db, const char *name, const char *sql, struct err 
 
 static const char sql_sources[] =
     "SELECT id, name, kind, state, note, size, digest, frames, operations, calls, replies,"
-    " retransmissions, problems, first_time, last_time FROM source ORDER BY id";
+    " retransmissions, copies, problems, first_time, last_time FROM source ORDER BY id";
 static const char sql_totals[] =
     "SELECT (SELECT count(*) FROM source) AS sources, (SELECT sum(frames) FROM source) AS frames,"
     " (SELECT min(first_time) FROM source) AS first_time,"
@@ -66,6 +66,8 @@ static const char sql_totals[] =
     " count(*) AS operations, count(call_frame) AS calls, count(reply_frame) AS replies,"
     " (SELECT count(*) FROM retransmission WHERE kind = 1) AS retransmitted_calls,"
     " (SELECT count(*) FROM retransmission WHERE kind = 2) AS further_replies,"
+    " (SELECT count(*) FROM copy WHERE kind = 3) AS copies_of_calls,"
+    " (SELECT count(*) FROM copy WHERE kind = 4) AS copies_of_replies,"
     " sum(call_flags & 1) AS partial_calls, sum(reply_flags & 1) AS partial_replies,"
     " (SELECT count(*) FROM object) AS objects, (SELECT count(*) FROM path) AS paths,"
     " (SELECT count(DISTINCT client) FROM flow) AS clients,"
@@ -242,12 +244,15 @@ static void text_totals(sqlite3_stmt *s)
            duration_text(last - first, c));
     printf("Frames        %s\n", column_count_text(s, 1, a));
     printf("Operations    %s by %s clients of %s servers on %s objects\n",
-           column_count_text(s, 4, a), column_count_text(s, 13, b), column_count_text(s, 14, c),
-           column_count_text(s, 11, d));
+           column_count_text(s, 4, a), column_count_text(s, 15, b), column_count_text(s, 16, c),
+           column_count_text(s, 13, d));
     printf("Calls         %s, and %s retransmitted; %s partial\n", column_count_text(s, 5, a),
-           column_count_text(s, 7, b), column_count_text(s, 9, c));
+           column_count_text(s, 7, b), column_count_text(s, 11, c));
     printf("Replies       %s, and %s further ones; %s partial\n", column_count_text(s, 6, a),
-           column_count_text(s, 8, b), column_count_text(s, 10, c));
+           column_count_text(s, 8, b), column_count_text(s, 12, c));
+    if (sqlite3_column_int64(s, 9) || sqlite3_column_int64(s, 10))
+        printf("Copies        %s of calls, %s of replies: datagrams captured more than once\n",
+               column_count_text(s, 9, a), column_count_text(s, 10, b));
     printf("Pairing      ");
 }
 

@@ -60,6 +60,7 @@ enum {
     OP_DATA_DIGEST,
     OP_DEPENDS_ON,
     OP_RETRANSMISSIONS,
+    OP_COPIES,
     OP_ARGUMENTS,
     OP_ARGUMENTS_LENGTH,
     OP_RESULT,
@@ -80,7 +81,8 @@ static const char select_ops[] =
     " o.pairing, (SELECT c.name FROM code c WHERE c.domain = 'pairing' AND c.value = o.pairing),"
     " o.call_source, o.call_frame, o.reply_source, o.reply_frame, o.call_flags, o.reply_flags,"
     " c.uid, c.gid, o.data_length, o.data_digest, o.depends_on,"
-    " (SELECT count(*) FROM retransmission r WHERE r.operation = o.id), o.arguments,"
+    " (SELECT count(*) FROM retransmission r WHERE r.operation = o.id),"
+    " (SELECT count(*) FROM copy y WHERE y.operation = o.id), o.arguments,"
     " o.arguments_length, o.result, o.result_length"
     " FROM operation o JOIN flow f ON f.id = o.flow LEFT JOIN credential c ON c.id = o.credential";
 
@@ -160,6 +162,7 @@ static void print_frames(sqlite3_stmt *s)
     int64_t flags =
         sqlite3_column_int64(s, OP_CALL_FLAGS) | sqlite3_column_int64(s, OP_REPLY_FLAGS);
     int64_t further = sqlite3_column_int64(s, OP_RETRANSMISSIONS);
+    int64_t copies = sqlite3_column_int64(s, OP_COPIES);
 
     printf(" [%s-%s]", is_null(s, OP_CALL_FRAME) ? "" : text_of(s, OP_CALL_FRAME),
            is_null(s, OP_REPLY_FRAME) ? "" : text_of(s, OP_REPLY_FRAME));
@@ -177,6 +180,10 @@ static void print_frames(sqlite3_stmt *s)
         fputs(" malformed", stdout);
     if (further)
         printf(" retransmissions %lld", (long long)further);
+    if (copies)
+        printf(" copies %lld", (long long)copies);
+    if (flags & SIGHTING_ADDRESS)
+        fputs(" from another address", stdout);
 }
 
 static void print_text(sqlite3_stmt *s, bool fields)
@@ -262,6 +269,7 @@ static void print_columns(sqlite3_stmt *s)
         { "data_length", OP_DATA_LENGTH },
         { "depends_on", OP_DEPENDS_ON },
         { "retransmissions", OP_RETRANSMISSIONS },
+        { "copies", OP_COPIES },
     };
 
     for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
@@ -351,7 +359,8 @@ int cmd_ops(int argc, char **argv, struct err *err)
           &f.min_latency },
         { 0, "max-latency", "TIME", "answered within this", set_duration, &f.max_latency },
         { 'x', "xid", "N", "with this XID (0x... for hexadecimal)", set_count, &f.xid },
-        { 'F', "frame", "N", "seen in this frame, also as a retransmission", set_count, &f.frame },
+        { 'F', "frame", "N", "seen in this frame, also as a retransmission or copy", set_count,
+          &f.frame },
         { 0, "source", "N", "called or answered in this source", set_count, &f.source },
         { 'u', "unpaired", NULL, "without reply, or without call", set_flag, &f.unpaired },
         { 'n', "limit", "N", "no more than this many", set_count, &f.limit },

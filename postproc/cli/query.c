@@ -165,8 +165,9 @@ static void other_conditions(struct build *b, const struct filter *f)
         condition(b, "? BETWEEN o.call_first_frame AND o.call_frame OR"
                      " ? BETWEEN o.reply_first_frame AND o.reply_frame OR"
                      " o.id IN (SELECT operation FROM retransmission"
-                     " WHERE ? BETWEEN first_frame AND frame)");
-        for (int i = 0; i < 3; i++)
+                     " WHERE ? BETWEEN first_frame AND frame) OR"
+                     " o.id IN (SELECT operation FROM copy WHERE ? BETWEEN first_frame AND frame)");
+        for (int i = 0; i < 4; i++)
             add_number(b, (int64_t)f->frame);
     }
     if (f->source != UINT64_MAX) {

@@ -12,6 +12,7 @@ static const char sql_totals[] =
     " (SELECT sum(frames) FROM source), count(*), sum(pairing <> 0),"
     " (SELECT count(DISTINCT client) FROM flow), (SELECT count(DISTINCT server) FROM flow),"
     " (SELECT count(*) FROM object), (SELECT count(*) FROM retransmission),"
+    " (SELECT count(*) FROM copy),"
     " (SELECT count(*) FROM problem) FROM operation";
 
 static const char sql_statuses[] =
@@ -38,8 +39,9 @@ static int finish(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
 
 static int read_totals(struct facts *f, sqlite3 *db, struct err *err)
 {
-    uint64_t *const to[] = { &f->frames,  &f->operations, &f->unpaired,        &f->clients,
-                             &f->servers, &f->objects,    &f->retransmissions, &f->problems };
+    uint64_t *const to[] = { &f->frames,          &f->operations, &f->unpaired,
+                             &f->clients,         &f->servers,    &f->objects,
+                             &f->retransmissions, &f->copies,     &f->problems };
     sqlite3_stmt *s;
 
     if (prepare(db, sql_totals, &s, err) < 0)

@@ -19,7 +19,8 @@ struct status_fact {
 
 struct facts {
     int64_t first_time, last_time; /* of frames, ns since the epoch */
-    uint64_t frames, operations, unpaired, clients, servers, objects, retransmissions, problems;
+    uint64_t frames, operations, unpaired, clients, servers, objects, retransmissions, copies,
+        problems;
     uint64_t bytes_read, bytes_written;
     struct groups procedures;
     struct status_fact statuses[32]; /* the most frequent ones */

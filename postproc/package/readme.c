@@ -95,7 +95,8 @@ static void put_totals(const struct facts *f, FILE *out)
     put_count(out, "frames", f->frames);
     put_count(out, "operations", f->operations);
     put_count(out, "of these without call or reply", f->unpaired);
-    put_count(out, "further copies of calls and replies", f->retransmissions);
+    put_count(out, "retransmitted calls and further replies", f->retransmissions);
+    put_count(out, "copies of datagrams, made by the capture", f->copies);
     put_count(out, "gaps and other problems of the capture", f->problems);
     put_count(out, "clients", f->clients);
     put_count(out, "servers", f->servers);

@@ -16,7 +16,9 @@
 
 enum { BORDER_MAX = 262144 };
 #define BORDER_REPLY_SPAN (900 * INT64_C(1000000000)) /* ns from a call to its reply, at most */
-#define BORDER_REORDER_SPAN (2 * INT64_C(1000000000)) /* ns by which a reply may come first */
+/* ns by which a reply may come first; over UDP a later call is the same one sent again */
+#define BORDER_REORDER_SPAN (2 * INT64_C(1000000000))
+#define BORDER_REORDER_SPAN_UDP (50 * INT64_C(1000000))
 
 enum border_kind {
     BORDER_CALL,     /* without a reply */

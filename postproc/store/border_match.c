@@ -7,6 +7,8 @@
  */
 #include "store/internal.h"
 
+#include <netinet/in.h>
+
 /* Columns of SQL_GET_OPERATION. */
 enum {
     GET_CALL = 1,  /* six columns */
@@ -75,10 +77,11 @@ static bool same_ports(const struct border_entry *entry, const struct flow_ends 
            entry->server_port == ends->server_port;
 }
 
-static bool reply_fits(int64_t call_time, int64_t reply_time)
+static bool reply_fits(const struct flow_ends *ends, int64_t call_time, int64_t reply_time)
 {
-    return reply_time >= call_time - BORDER_REORDER_SPAN &&
-           reply_time <= call_time + BORDER_REPLY_SPAN;
+    int64_t early = ends->transport == IPPROTO_UDP ? BORDER_REORDER_SPAN_UDP : BORDER_REORDER_SPAN;
+
+    return reply_time >= call_time - early && reply_time <= call_time + BORDER_REPLY_SPAN;
 }
 
 /* Steps to the row of an entry; the caller resets the statement. */
@@ -128,7 +131,7 @@ static struct border_entry *find_call(struct store *store, const struct operatio
     uint32_t at = UINT32_MAX;
 
     while ((entry = border_find(&store->border, key, kind, &at)))
-        if (same_ports(entry, ends) && reply_fits(entry->time, row->reply.time) &&
+        if (same_ports(entry, ends) && reply_fits(ends, entry->time, row->reply.time) &&
             (!found || entry->time > found->time))
             found = entry;
     return found;
@@ -142,7 +145,7 @@ static struct border_entry *find_reply(struct store *store, const struct operati
     uint32_t at = UINT32_MAX;
 
     while ((entry = border_find(&store->border, key, BORDER_REPLY, &at)))
-        if (same_ports(entry, ends) && reply_fits(row->call.time, entry->time) &&
+        if (same_ports(entry, ends) && reply_fits(ends, row->call.time, entry->time) &&
             (!found || entry->time < found->time))
             found = entry;
     return found;
@@ -210,8 +213,11 @@ static int take_reply(struct store *store, struct border_entry *entry, struct op
     sqlite3_bind_int64(store->sql[SQL_DELETE_OPERATION], 1, entry->operation);
     sqlite3_bind_int64(store->sql[SQL_MOVE_RETRANSMISSIONS], 1, entry->operation);
     sqlite3_bind_int64(store->sql[SQL_MOVE_RETRANSMISSIONS], 2, row->id);
+    sqlite3_bind_int64(store->sql[SQL_MOVE_COPIES], 1, entry->operation);
+    sqlite3_bind_int64(store->sql[SQL_MOVE_COPIES], 2, row->id);
     if (sql_run(store, SQL_DELETE_OPERATION, err) < 0 ||
-        sql_run(store, SQL_MOVE_RETRANSMISSIONS, err) < 0)
+        sql_run(store, SQL_MOVE_RETRANSMISSIONS, err) < 0 ||
+        sql_run(store, SQL_MOVE_COPIES, err) < 0)
         return -err->code;
     border_remove(&store->border, entry);
     return count_operation(store, 0, row->reply.source, -1, err);

@@ -51,12 +51,17 @@ static int delete_tail(struct store *store, struct err *err)
                 " (SELECT retransmission FROM carry) GROUP BY source",
                 count_retransmission, err) < 0 ||
         uncount(store,
+                "SELECT source, count(*) FROM copy WHERE id > (SELECT copy FROM carry)"
+                " GROUP BY source",
+                count_copy, err) < 0 ||
+        uncount(store,
                 "SELECT source, count(*) FROM problem WHERE id > (SELECT problem FROM carry)"
                 " GROUP BY source",
                 count_problem, err) < 0)
         return -err->code;
     return sql_exec(store->db,
                     "DELETE FROM retransmission WHERE id > (SELECT retransmission FROM carry);"
+                    "DELETE FROM copy WHERE id > (SELECT copy FROM carry);"
                     "DELETE FROM problem WHERE id > (SELECT problem FROM carry);"
                     "DELETE FROM name_event WHERE id > (SELECT name_event FROM carry);"
                     "DELETE FROM path WHERE id > (SELECT path FROM carry);"
@@ -83,6 +88,7 @@ int carry_tail(struct store *store, struct err *err)
                     " path = (SELECT ifnull(max(id), 0) FROM path),"
                     " name_event = (SELECT ifnull(max(id), 0) FROM name_event),"
                     " retransmission = (SELECT ifnull(max(id), 0) FROM retransmission),"
+                    " copy = (SELECT ifnull(max(id), 0) FROM copy),"
                     " problem = (SELECT ifnull(max(id), 0) FROM problem);",
                     err);
 }
@@ -120,7 +126,7 @@ int carry_end(struct store *store, const struct store_end *end, struct err *err)
     if (store->kind != STORE_CAPTURE)
         return 0;
     if (sqlite3_prepare_v2(store->db,
-                           "INSERT OR REPLACE INTO carry VALUES (1,?,?,?,0,0,0,0,0,0,0,0,?)", -1,
+                           "INSERT OR REPLACE INTO carry VALUES (1,?,?,?,0,0,0,0,0,0,0,0,0,?)", -1,
                            &stmt, NULL) != SQLITE_OK)
         return store_fail(store->db, store->path, err);
     sqlite3_bind_text(stmt, 1, end->options, -1, SQLITE_STATIC);

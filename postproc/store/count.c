@@ -58,6 +58,16 @@ int count_retransmission(struct store *store, int64_t source, int by, struct err
     return 0;
 }
 
+int count_copy(struct store *store, int64_t source, int by, struct err *err)
+{
+    struct source_delta *delta = delta_of(store, source, err);
+
+    if (!delta)
+        return -ERR_SYSTEM;
+    delta->copies += by;
+    return 0;
+}
+
 int count_problem(struct store *store, int64_t source, int by, struct err *err)
 {
     struct source_delta *delta = delta_of(store, source, err);
@@ -90,7 +100,7 @@ int count_end(struct store *store, struct err *err)
     if (sqlite3_prepare_v2(store->db,
                            "UPDATE source SET operations = operations + ?2, calls = calls + ?3,"
                            " replies = replies + ?4, retransmissions = retransmissions + ?5,"
-                           " problems = problems + ?6"
+                           " problems = problems + ?6, copies = copies + ?7"
                            " WHERE id = ?1",
                            -1, &stmt, NULL) != SQLITE_OK)
         return store_fail(store->db, store->path, err);
@@ -105,6 +115,7 @@ int count_end(struct store *store, struct err *err)
         sqlite3_bind_int64(stmt, 4, delta->replies);
         sqlite3_bind_int64(stmt, 5, delta->retransmissions);
         sqlite3_bind_int64(stmt, 6, delta->problems);
+        sqlite3_bind_int64(stmt, 7, delta->copies);
         result = sqlite3_step(stmt);
         sqlite3_reset(stmt);
         if (i == (size_t)store->source) {
@@ -112,6 +123,7 @@ int count_end(struct store *store, struct err *err)
             store->totals.calls = (uint64_t)delta->calls;
             store->totals.replies = (uint64_t)delta->replies;
             store->totals.retransmissions = (uint64_t)delta->retransmissions;
+            store->totals.copies = (uint64_t)delta->copies;
             store->totals.problems = (uint64_t)delta->problems;
         }
     }

@@ -19,6 +19,7 @@ enum statement {
     SQL_PUT_NAME,
     SQL_PUT_OPERATION,
     SQL_PUT_RETRANSMISSION,
+    SQL_PUT_COPY,
     SQL_PUT_PROBLEM,
     SQL_PUT_COUNTER,
     SQL_PUT_WAITING,
@@ -33,12 +34,13 @@ enum statement {
     SQL_GET_OPERATION,
     SQL_DELETE_OPERATION,
     SQL_MOVE_RETRANSMISSIONS,
+    SQL_MOVE_COPIES,
     SQL_COUNT
 };
 
 /* Changes of the counts of one source. */
 struct source_delta {
-    int64_t operations, calls, replies, retransmissions, problems;
+    int64_t operations, calls, replies, retransmissions, copies, problems;
     bool any;
 };
 
@@ -144,7 +146,7 @@ int put_path(struct store *store, const struct record_path *path, struct err *er
 /* put_operation.c */
 int put_operation(struct store *store, const struct record_operation *operation, struct err *err);
 int put_repeat(struct store *store, const struct record_repeat *repeat, struct err *err);
-/* A row of retransmission, for the operation |operation| of the database. */
+/* A row of retransmission or copy, for the operation |operation| of the database. */
 int put_further_copy(struct store *store, int64_t operation, int kind, bool differs, uint32_t flow,
                      const struct row_side *side, struct err *err);
 void bind_side(sqlite3_stmt *stmt, int at, const struct row_side *side);
@@ -173,6 +175,7 @@ static inline void bind_or_null(sqlite3_stmt *stmt, int at, int64_t value)
 int count_operation(struct store *store, int64_t call_source, int64_t reply_source, int by,
                     struct err *err);
 int count_retransmission(struct store *store, int64_t source, int by, struct err *err);
+int count_copy(struct store *store, int64_t source, int by, struct err *err);
 int count_problem(struct store *store, int64_t source, int by, struct err *err);
 /* Adds what was counted to the rows of the sources that it is about. */
 int count_end(struct store *store, struct err *err);

@@ -206,21 +206,26 @@ int put_operation(struct store *store, const struct record_operation *op, struct
 int put_further_copy(struct store *store, int64_t operation, int kind, bool differs, uint32_t flow,
                      const struct row_side *side, struct err *err)
 {
-    sqlite3_stmt *stmt = store->sql[SQL_PUT_RETRANSMISSION];
+    bool copy = repeat_is_copy((uint8_t)kind);
+    enum statement put = copy ? SQL_PUT_COPY : SQL_PUT_RETRANSMISSION;
+    sqlite3_stmt *stmt = store->sql[put];
+    int at = 1;
 
-    sqlite3_bind_int64(stmt, 1, operation);
-    sqlite3_bind_int(stmt, 2, kind);
-    sqlite3_bind_int(stmt, 3, differs);
-    sqlite3_bind_int64(stmt, 4, flow);
-    sqlite3_bind_int64(stmt, 5, side->source);
-    sqlite3_bind_int64(stmt, 6, (int64_t)side->frame);
-    sqlite3_bind_int64(stmt, 7, side->first_frame);
-    sqlite3_bind_int64(stmt, 8, side->time);
-    sqlite3_bind_int64(stmt, 9, side->length);
-    sqlite3_bind_int64(stmt, 10, side->flags);
-    if (sql_run(store, SQL_PUT_RETRANSMISSION, err) < 0)
+    sqlite3_bind_int64(stmt, at++, operation);
+    sqlite3_bind_int(stmt, at++, kind);
+    if (!copy)
+        sqlite3_bind_int(stmt, at++, differs);
+    sqlite3_bind_int64(stmt, at++, flow);
+    sqlite3_bind_int64(stmt, at++, side->source);
+    sqlite3_bind_int64(stmt, at++, (int64_t)side->frame);
+    sqlite3_bind_int64(stmt, at++, side->first_frame);
+    sqlite3_bind_int64(stmt, at++, side->time);
+    sqlite3_bind_int64(stmt, at++, side->length);
+    sqlite3_bind_int64(stmt, at, side->flags);
+    if (sql_run(store, put, err) < 0)
         return -err->code;
-    return count_retransmission(store, side->source, 1, err);
+    return copy ? count_copy(store, side->source, 1, err)
+                : count_retransmission(store, side->source, 1, err);
 }
 
 int put_repeat(struct store *store, const struct record_repeat *repeat, struct err *err)

@@ -132,7 +132,7 @@ static int insert_source(struct store *store, const char *name, struct err *err)
     sqlite3_stmt *stmt;
 
     if (sqlite3_prepare_v2(store->db,
-                           "INSERT INTO source VALUES (?,?,?,'open',NULL,0,x'',x'',?,0,0,0,0,0,0,"
+                           "INSERT INTO source VALUES (?,?,?,'open',NULL,0,x'',x'',?,0,0,0,0,0,0,0,"
                            "NULL,NULL)",
                            -1, &stmt, NULL) != SQLITE_OK)
         return store_fail(store->db, store->path, err);
@@ -250,7 +250,11 @@ static int drop_dangling(struct store *store, struct err *err)
                  "DELETE FROM retransmission WHERE operation NOT IN (SELECT id FROM operation);",
                  err) < 0)
         return -err->code;
-    return count_retransmission(store, store->source, -sqlite3_changes(store->db), err);
+    if (count_retransmission(store, store->source, -sqlite3_changes(store->db), err) < 0 ||
+        sql_exec(store->db, "DELETE FROM copy WHERE operation NOT IN (SELECT id FROM operation);",
+                 err) < 0)
+        return -err->code;
+    return count_copy(store, store->source, -sqlite3_changes(store->db), err);
 }
 
 static int end_source(struct store *store, const struct store_end *end, struct err *err)

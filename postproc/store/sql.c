@@ -18,6 +18,7 @@ static const char *const texts[SQL_COUNT] = {
         " result) VALUES "
         "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [SQL_PUT_RETRANSMISSION] = "INSERT INTO retransmission VALUES (NULL,?,?,?,?,?,?,?,?,?,?)",
+    [SQL_PUT_COPY] = "INSERT INTO copy VALUES (NULL,?,?,?,?,?,?,?,?,?)",
     [SQL_PUT_PROBLEM] = "INSERT INTO problem VALUES (NULL,?,?,?,?,?,?,?,?,?)",
     [SQL_PUT_COUNTER] = "INSERT INTO counter VALUES (?1,?2,?3)"
                         " ON CONFLICT (source, name) DO UPDATE SET value = value + ?3",
@@ -48,6 +49,7 @@ static const char *const texts[SQL_COUNT] = {
         " result_length FROM operation WHERE id = ?",
     [SQL_DELETE_OPERATION] = "DELETE FROM operation WHERE id = ?",
     [SQL_MOVE_RETRANSMISSIONS] = "UPDATE retransmission SET operation = ?2 WHERE operation = ?1",
+    [SQL_MOVE_COPIES] = "UPDATE copy SET operation = ?2 WHERE operation = ?1",
 };
 
 int store_fail(sqlite3 *db, const char *what, struct err *err)

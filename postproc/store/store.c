@@ -43,8 +43,10 @@ static int check_version(struct store *store, struct err *err)
                        "%s: is a trace database of version %lld, this program knows version %d",
                        store->path, (long long)version, STORE_VERSION);
     if (version != STORE_VERSION)
-        return err_set(err, ERR_INPUT, "%s: a trace database of version %lld, which there is not",
-                       store->path, (long long)version);
+        return err_set(err, ERR_INPUT,
+                       "%s: is a trace database of version %lld, this program knows version %d:"
+                       " ingest the captures again",
+                       store->path, (long long)version, STORE_VERSION);
     store->ready = true;
     return 0;
 }

@@ -26,7 +26,7 @@
 
 enum {
     STORE_APPLICATION_ID = 0x4e465344,
-    STORE_VERSION = 1,
+    STORE_VERSION = 2,
     STORE_DIGEST_LEN = 16,
     STORE_HEAD_MAX = 64 << 10, /* bytes under source.head_digest */
 };
@@ -96,7 +96,7 @@ void store_abandon(struct store *store);
 
 /* Rows of the source that was begun or ended last. */
 struct store_totals {
-    uint64_t frames, operations, calls, replies, retransmissions, problems;
+    uint64_t frames, operations, calls, replies, retransmissions, copies, problems;
     int64_t first_time, last_time; /* 0 without frames */
 };
 const struct store_totals *store_totals(const struct store *store);

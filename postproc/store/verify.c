@@ -68,6 +68,7 @@ static const char *const queries[] = {
     COUNTED("calls", "operation WHERE call_source = s.id"),
     COUNTED("replies", "operation WHERE reply_source = s.id"),
     COUNTED("retransmissions", "retransmission WHERE source = s.id"),
+    COUNTED("copies", "copy WHERE source = s.id"),
     COUNTED("problems", "problem WHERE source = s.id"),
     COUNTED("operations", "operation WHERE ifnull(call_source, reply_source) = s.id"),
     "SELECT printf('operation %d: has neither call nor reply', id) FROM operation"

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scenarios of XIDs, retransmission, order and clients."""
 import messages as m
+import packets
 from cases import (A, GETATTR_A, GETATTR_B, HOUR, LOOKUP_C, MS, NOTHING, READ_A, SECOND, Case, case,
                    mix, tcp, udp, variants)
-from traffic import SERVER, TcpFlow, Trace, UdpFlow
+from traffic import CLIENT, SERVER, TcpFlow, Trace, UdpFlow
 
 KINDS = {"tcp": tcp, "udp": udp}
 
@@ -158,12 +159,14 @@ def same_call_from_other_udp_port():
     return Case(trace)
 
 
-EARLY = {"equal_time": 0, "1us": 1000, "50us": 50_000, "5ms": 5 * MS, "100ms": 100 * MS,
-         "500ms": 500 * MS}
+EARLY = {"equal_time": 0, "1us": 1000, "50us": 50_000, "5ms": 5 * MS, "40ms": 40 * MS}
+# Over TCP nobody sends a call again so soon: the later frame brings the call that was answered.
+EARLY_TCP = {"100ms": 100 * MS, "500ms": 500 * MS}
 
 
 @variants(**{kind + "_" + name: (make, early) for kind, make in KINDS.items()
-             for name, early in EARLY.items()})
+             for name, early in EARLY.items()},
+          **{"tcp_" + name: (tcp, early) for name, early in EARLY_TCP.items()})
 def reply_before_call(make, early):
     """Each second reply was captured |early| before its call, among other traffic."""
     trace = Trace()
@@ -206,6 +209,148 @@ def reply_before_call_with_reused_xid(make, after):
     trace.move_before(op.replies[0].frames, op.calls[0].frames[0])
     trace.wait(SECOND)
     flow.pair(8, *GETATTR_B)
+    return Case(trace)
+
+
+@variants(udp_100ms=(100 * MS, False), udp_700ms=(700 * MS, False), udp_1900ms=(1900 * MS, False),
+          udp_answered_100ms=(100 * MS, True), udp_answered_700ms=(700 * MS, True),
+          udp_answered_1900ms=(1900 * MS, True))
+def first_call_lost(after, answered):
+    """The first call was not captured, its reply was; then the call comes again."""
+    return lost_call(udp, after, answered)
+
+
+@variants(tcp_100ms=(100 * MS,), tcp_700ms=(700 * MS,), tcp_1900ms=(1900 * MS,))
+def first_call_lost_answered(after):
+    return lost_call(tcp, after, True)
+
+
+def lost_call(make, after, answered):
+    trace = Trace()
+    flow, other = make(trace), make(trace, 901, "10.0.0.2")
+    for i in range(6):
+        kind = (GETATTR_A, LOOKUP_C, READ_A)[i % 3]
+        op = flow.call(100 + i, *kind[:2], lost=True)
+        trace.wait(MS)
+        flow.reply(op, kind[2])
+        mix(other, 1000 + 10 * i, 3)
+        trace.wait(after)
+        if answered:
+            flow.pair(100 + i, *kind)
+        else:
+            flow.call(100 + i, *kind[:2])
+        mix(flow, 3000 + 100 * i, 80 if make is tcp else 3)
+        trace.wait(5 * SECOND)
+    mix(flow, 9000, 3)
+    return Case(trace)
+
+
+COPY_DELAYS = {"1us": 1000, "50us": 50_000, "5ms": 5 * MS}
+
+
+@variants(**{"%s_%s" % (kind, name): (client, delay, count, vlan) for name, delay in
+             COPY_DELAYS.items() for kind, client, count, vlan in
+             (("ipv4", "10.0.0.1", 1, ()), ("ipv6", "fd00::1", 1, ()),
+              ("three", "10.0.0.1", 2, ()), ("tagged", "10.0.0.1", 1, (100,)))},
+          ipv4_90ms=("10.0.0.1", 90 * MS, 1, ()))
+def copies(client, delay, count, vlans):
+    """Every datagram is captured again |delay| later, in one piece or in fragments; some calls and
+    replies are sent again, too."""
+    trace = Trace()
+    server = "fd00::9" if ":" in client else "10.0.0.9"
+    flow = UdpFlow(trace, client, 900, server)
+    for i in range(12):
+        kind = (GETATTR_A, READ_A, LOOKUP_C)[i % 3]
+        op = flow.call(100 + i, *kind[:2])
+        if i % 4 == 1:
+            trace.wait(100 * MS)
+            flow.repeat_call(op)
+        flow.reply(op, kind[2])
+        if i % 4 == 1:
+            trace.wait(100 * MS)
+            flow.repeat_reply(op)
+        trace.wait(20 * MS)
+    frames = list(trace.frames)
+    for n in range(1, count + 1):
+        for frame in frames:
+            copy = frame.copy(frame.time + n * delay)
+            if vlans:
+                copy.data = packets.ethernet(frame.data[14:], vlans)
+                copy.wire_len, copy.scope = len(copy.data), vlans
+            trace.frames.append(copy)
+    trace.sort()
+    return Case(trace)
+
+
+@variants(fin_other_port=("close", 901), fin_same_port=("close", 900),
+          reset_other_port=("reset", 901), reset_same_port=("reset", 900), syn_same_port=("", 900))
+def second_run(end, port):
+    """A test tool that starts again at the same XID; what its first connection left open it sends
+    again."""
+    trace = Trace()
+    flow = tcp(trace)
+    mix(flow, 100, 12)
+    left = flow.call(99, *GETATTR_A[:2])
+    if end:
+        flow.segment(CLIENT, packets.ACK)
+        getattr(flow, end)()
+    trace.wait(2 * SECOND)
+    flow = TcpFlow(trace, "10.0.0.1", port, isn=(7777777, 88888888))
+    flow.open()
+    mix(flow, 100, 12)
+    flow.repeat_call(left)
+    flow.reply(left, GETATTR_A[2])
+    return Case(trace)
+
+
+@case
+def second_run_over_borders():
+    """The same, in captures of their own, one of which ends between both runs."""
+    trace = second_run("close", 901).trace
+    ends = len(trace.frames)
+    return Case(trace, [ends // 3, ends // 2, ends // 3 * 2], [[0, 1], [2, 3]])
+
+
+@variants(at_once=(0, False), repeated=(100 * MS, False), copied=(0, True), early=(-5 * MS, False))
+def reply_from_another_address(after, doubled):
+    """A server with two addresses answers from the one that its calls do not go to."""
+    trace = Trace()
+    flow = udp(trace)
+    other = UdpFlow(trace, "10.0.0.1", 900, "10.0.0.10")
+    for i in range(9):
+        kind = (GETATTR_A, READ_A, LOOKUP_C)[i % 3]
+        op = flow.call(100 + i, *kind[:2])
+        if after > 0:
+            trace.wait(after)
+            flow.repeat_call(op)
+        reply = other.reply(op, kind[2])
+        if after > 0:
+            other.repeat_reply(op)
+        if after < 0 and len(reply.frames) == 1:
+            trace.move_before(reply.frames, op.calls[0].frames[0])
+        trace.wait(20 * MS)
+    trace.wait(5 * SECOND)
+    mix(flow, 500, 4)
+    if doubled:
+        trace.double_all()
+    return Case(trace)
+
+
+@case
+def replies_of_strangers():
+    """The same XIDs to the same client, but nothing that belongs together."""
+    trace = Trace()
+    flow, other = udp(trace), UdpFlow(trace, "10.0.0.1", 900, "10.0.0.10")
+    third = UdpFlow(trace, "10.0.0.1", 901, "10.0.0.10")
+    for i in range(6):
+        op = flow.call(100 + i, *READ_A[:2])
+        lost = (other if i % 2 else third).call(100 + i, *LOOKUP_C[:2], lost=True)
+        (other if i % 2 else third).reply(lost, LOOKUP_C[2] if i % 2 else READ_A[2])
+        trace.wait(MS)
+        if i % 3:
+            flow.reply(op, READ_A[2])
+        trace.wait(5 * SECOND)
+    mix(flow, 500, 4)
     return Case(trace)
 
 

@@ -6,8 +6,8 @@ import sqlite3
 import subprocess
 
 PAIRED, REPLY_LOST, CALL_LOST, OUT_OF_WINDOW, CAPTURE_ENDED = range(5)
-PARTIAL = 1
-CALL, REPLY = 1, 2  # code 'repeat'
+PARTIAL, OTHER_ADDRESS = 1, 1024
+REPEATS = {1: "call", 2: "reply", 3: "copy of call", 4: "copy of reply"}  # code 'repeat'
 
 # A message as the database shows it. |source| and |destination| are (address, port); |frame| is
 # counted over all sources; |operation| tells which messages belong together.
@@ -55,8 +55,9 @@ class Database:
     def operations(self):
         """Rows as in the truth file of traffic.py."""
         repeats = {}
-        for row in self.rows("SELECT * FROM retransmission"):
-            kind = "call" if row["kind"] == CALL else "reply"
+        for row in self.rows("SELECT operation, kind, source, frame FROM retransmission"
+                             " UNION ALL SELECT operation, kind, source, frame FROM copy"):
+            kind = REPEATS[row["kind"]]
             repeats.setdefault(row["operation"], []).append(
                 [kind, self.frame(row["source"], row["frame"])])
         out = []
@@ -96,7 +97,9 @@ class Database:
                     add(direction, row["xid"], row["flow"], row[name + "_source"],
                         row[name + "_first_frame"], row[name + "_frame"], row[name + "_flags"],
                         row["id"])
-        for row in self.rows("SELECT * FROM retransmission"):
-            add(row["kind"] - 1, xids[row["operation"]], row["flow"], row["source"],
+        for row in self.rows("SELECT operation, kind, flow, source, first_frame, frame, flags"
+                             " FROM retransmission UNION ALL SELECT operation, kind, flow, source,"
+                             " first_frame, frame, flags FROM copy"):
+            add((row["kind"] - 1) % 2, xids[row["operation"]], row["flow"], row["source"],
                 row["first_frame"], row["frame"], row["flags"], row["operation"])
         return out

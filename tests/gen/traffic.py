@@ -28,6 +28,7 @@ class Frame:
     def __init__(self, time, data, pieces=(), wire_len=None):
         self.time, self.data, self.pieces = time, data, list(pieces)
         self.wire_len = len(data) if wire_len is None else wire_len
+        self.scope = None  # fragments of two scopes make two datagrams
 
     def copy(self, time=None):
         return Frame(self.time if time is None else time, self.data, self.pieces, self.wire_len)
@@ -50,7 +51,7 @@ class Message:
 
     def __init__(self, op, is_call, flow, wire):
         self.op, self.is_call, self.wire = op, is_call, wire
-        self.datagram = flow.transport == packets.UDP
+        self.datagram, self.server = flow.transport == packets.UDP, flow.server
         self.frames = []
 
 
@@ -266,11 +267,11 @@ class Trace:
             for message, start, end in frame.pieces:
                 if message in done and not message.datagram:
                     continue
-                left = harm.subtract(missing.get(message, [(0, len(message.wire))]), start, end)
-                missing[message] = left
-                if not left:
+                key = message, frame.scope
+                missing[key] = harm.subtract(missing.get(key, [(0, len(message.wire))]), start, end)
+                if not missing[key]:
                     done.setdefault(message, []).append(number)
-                    del missing[message]
+                    del missing[key]
         return done
 
     def truth(self):
@@ -281,6 +282,7 @@ class Trace:
             replies = sorted(n for m in op.replies for n in done.get(m, ()))
             if not calls and not replies:
                 continue
+            copies = {n for m in op.calls + op.replies for n in sorted(done.get(m, ()))[1:]}
             seen = bool(calls)
             out.append({
                 "client": op.client, "server": op.server, "xid": op.xid,
@@ -289,11 +291,20 @@ class Trace:
                 "status": op.status if seen and replies else None,
                 "call_frame": calls[0] if calls else None,
                 "reply_frame": replies[0] if replies else None,
-                "repeats": [["call", n] for n in calls[1:]] + [["reply", n] for n in replies[1:]],
+                "repeats": [[kind if n not in copies else "copy of " + kind, n]
+                            for kind, frames in (("call", calls), ("reply", replies))
+                            for n in frames[1:]],
+                "other_address": bool(replies) and calls != [] and self.answerer(op, done) !=
+                                 op.server,
                 "labels": op.labels,
             })
         out.sort(key=lambda o: o["call_frame"] or o["reply_frame"])
         return out
+
+    @staticmethod
+    def answerer(op, done):
+        """The address from which the first reply came."""
+        return min((min(done[m]), m.server) for m in op.replies if m in done)[1]
 
     def write_truth(self, path):
         with open(path, "w", encoding="utf-8") as out:

@@ -75,6 +75,7 @@ void lab_open(struct lab *lab, const struct engine_options *options)
 
     memset(lab, 0, sizeof(*lab));
     lab->time = INT64_C(1700000000) * LAB_SECOND;
+    lab->ip_id = 1;
     lab->engine = engine_new(options, &sink, NULL, &err);
     if (!lab->engine)
         die(&err);
@@ -116,8 +117,14 @@ void lab_frame(struct lab *lab, const uint8_t *data, uint32_t len)
 
 void lab_udp(struct lab *lab, struct endpoint from, struct endpoint to, const struct buf *message)
 {
-    lab_frame(lab, lab->packet,
-              frame_udp(lab->packet, lab->vlan, from, to, message->data, (uint32_t)message->len));
+    uint32_t len =
+        frame_udp(lab->packet, lab->vlan, from, to, message->data, (uint32_t)message->len);
+    uint8_t *id = lab->packet + (lab->vlan ? 22 : 18);
+
+    id[0] = (uint8_t)(lab->ip_id >> 8);
+    id[1] = (uint8_t)lab->ip_id;
+    lab->ip_id += lab->ip_id != 0;
+    lab_frame(lab, lab->packet, len);
 }
 
 struct tcp tcp_join(struct lab *lab, struct endpoint client, struct endpoint server)

@@ -22,8 +22,9 @@ struct lab {
     uint64_t frame;
     int64_t time;
     uint16_t vlan;
-    uint32_t cut; /* frames are captured up to so many bytes; 0: whole */
-    bool discard; /* records are counted only */
+    uint16_t ip_id; /* of the next datagram, which counts it up; 0: none has one */
+    uint32_t cut;   /* frames are captured up to so many bytes; 0: whole */
+    bool discard;   /* records are counted only */
     uint64_t kinds[RECORD_KIND_MAX];
     uint8_t packet[FRAME_MAX];
 };

@@ -5,6 +5,9 @@ import json
 import sqlite3
 
 PARTIAL, CUT, HOLE, MALFORMED, OPAQUE, RESYNC, DATA = (1 << n for n in range(7))
+REPEATS = """SELECT * FROM (SELECT operation, kind, differs, flow, frame, time, flags, id
+        FROM retransmission UNION ALL SELECT operation, kind, 0, flow, frame, time, flags, id FROM copy)
+    ORDER BY kind > 2, id"""
 SAME_COLUMNS = ("program", "version", "procedure", "rpc_status", "status", "offset",
                 "count", "data_length")
 BODY = {"call": "arguments_length", "reply": "result_length"}
@@ -229,9 +232,8 @@ class Rows:
                 if None not in (one[side + "_frame"], two[side + "_frame"]):
                     flow = (one["flow"], side) if one["flow"] in tcp else None
                     seen.append((two[side + "_frame"], one[side + "_frame"], flow))
-        for one, two in zip(*(base.rows("SELECT * FROM retransmission ORDER BY id")
-                              for base in (self.a, self.b))):
-            flow = (one["flow"], ("call", "reply")[one["kind"] - 1])
+        for one, two in zip(*(base.rows(REPEATS) for base in (self.a, self.b))):
+            flow = (one["flow"], ("call", "reply")[(one["kind"] - 1) % 2])
             seen.append((two["frame"], one["frame"], flow if one["flow"] in tcp else None))
         return sorted(seen, key=lambda s: s[0])
 
@@ -350,9 +352,9 @@ class Rows:
                 self.differ("name events", "%s for %s", tuple(b), tuple(a))
 
     def compare_repeats(self):
-        one = [row for row in self.a.rows("SELECT * FROM retransmission ORDER BY id")
+        one = [row for row in self.a.rows(REPEATS)
                if not (self.policy.drop and unread(row["flags"]))]
-        two = self.b.rows("SELECT * FROM retransmission ORDER BY id")
+        two = self.b.rows(REPEATS)
         if len(one) != len(two):
             self.differ("retransmission", "%d, not %d", len(two), len(one))
         for a, b in zip(one, two):
@@ -368,9 +370,9 @@ class Rows:
     def compare_counts(self):
         """Of a source.  Of the problems only bytes behind a body stay: what could not be used is not
         copied."""
-        one, two = (base.rows("SELECT sum(calls), sum(replies), sum(retransmissions), "
+        one, two = (base.rows("SELECT sum(calls), sum(replies), sum(retransmissions), sum(copies), "
                               "sum(problems) FROM source")[0] for base in (self.a, self.b))
-        if tuple(one)[:3] != tuple(two)[:3] and not self.policy.drop:
-            self.differ("counts", "%s, not %s", tuple(two)[:3], tuple(one)[:3])
-        if two[3] not in (one[3], len(self.surplus)):
-            self.differ("problems", "%d, not %d", two[3], len(self.surplus))
+        if tuple(one)[:4] != tuple(two)[:4] and not self.policy.drop:
+            self.differ("counts", "%s, not %s", tuple(two)[:4], tuple(one)[:4])
+        if two[4] not in (one[4], len(self.surplus)):
+            self.differ("problems", "%d, not %d", two[4], len(self.surplus))

@@ -29,7 +29,9 @@ knfsd-snap256        >=7717  -
 sightings='SELECT count(*) FROM
     (SELECT id FROM operation WHERE program = 100003 AND version = 3 AND SIDE_frame IS NOT NULL
      UNION ALL SELECT r.operation FROM retransmission r JOIN operation o ON o.id = r.operation
-     WHERE r.kind = KIND AND o.program = 100003 AND o.version = 3)'
+     WHERE r.kind = KIND AND o.program = 100003 AND o.version = 3
+     UNION ALL SELECT c.operation FROM copy c JOIN operation o ON o.id = c.operation
+     WHERE c.kind = KIND + 2 AND o.program = 100003 AND o.version = 3)'
 
 # fits FOUND EXPECTED
 fits() {

@@ -63,6 +63,8 @@ def compare(truth, found, times, partial):
             wrong.append("%s: repeats are %s, not %s" % (k, two["repeats"], one["repeats"]))
         if two["pairing"] not in expected_pairing(one):
             wrong.append("%s: pairing is %s" % (k, two["pairing"]))
+        if bool(two["flags"] & database.OTHER_ADDRESS) != one["other_address"]:
+            wrong.append("%s: from another address: %s" % (k, not one["other_address"]))
         if two["flags"] & database.PARTIAL:
             wrong.append("%s: partial" % (k,))
         for side in "call", "reply":

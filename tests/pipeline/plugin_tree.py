@@ -44,7 +44,9 @@ NFSDIGEST = os.environ["NFSDIGEST"]
 
 GENERATED = ("*reply_before_call*", "only_calls*", "only_replies*", "retransmission*",
              "many_messages*", "rpc_*", "some_calls*", "udp_fragments*", "starts_mid_stream*",
-             "other_programs*", "message_over_hundreds*", "xid_reuse_other_body*")
+             "other_programs*", "message_over_hundreds*", "xid_reuse_other_body*", "copies_*_1us",
+             "every_frame_twice*", "first_call_lost*_100ms", "second_run_f*",
+             "reply_from_another_address*")
 GENERATED_LEAST = 20
 
 # What a call may show only once the reply is known, or known to be lost.
@@ -53,7 +55,7 @@ LATER = {"nfspair.reply_frame", "nfspair.latency", "nfspair.pairing", "_ws.exper
 
 # Captures with gaps in TCP streams: what comes behind one is known when it is filled or given up.
 # (knfsd-tcp-mtu1500 is reordered, and cut here in the middle of that.)
-GAPS = ("knfsd-netem-tcp*", "*-drop1pct*", "some_calls*tcp", "knfsd-tcp-mtu1500*")
+GAPS = ("knfsd-netem-tcp*", "*-drop1pct*", "some_calls*tcp", "first_call_lost*tcp*", "knfsd-tcp-mtu1500*")
 
 # Captures that stock tshark pairs without a fault, and the options that it needs for that.
 STOCK = {"vfs-libnfs-all22.pcap": (), "mem-libnfs-all22.pcap": (), "knfsd-nlm-locks.pcap": (),
@@ -227,8 +229,10 @@ def compare_database(database, frames):
             if op[name]:
                 wanted.add((op["id"], side, op[name], 0))
     differing = set()
-    for row in connection.execute("SELECT operation, kind, frame, differs FROM retransmission"):
-        wanted.add((row["operation"], row["kind"] - 1, row["frame"], row["kind"]))
+    for row in connection.execute("SELECT operation, kind, frame, differs FROM "
+                                  "retransmission UNION ALL SELECT operation, kind, frame, 0 FROM "
+                                  "copy"):
+        wanted.add((row["operation"], (row["kind"] - 1) % 2, row["frame"], row["kind"]))
         if row["differs"]:
             differing.add((row["operation"], row["frame"]))
     wrong, found = [], []
@@ -238,7 +242,8 @@ def compare_database(database, frames):
                 continue
             have = show(protocol)
             repeat = 1 if "nfspair.retransmission" in have else \
-                2 if "nfspair.duplicate_reply" in have else 0
+                2 if "nfspair.duplicate_reply" in have else \
+                3 + int(have["nfspair.message"]) if "nfspair.copy" in have else 0
             op = ops.get(number(have["nfspair.operation"]))
             found.append((number(have["nfspair.operation"]), number(have["nfspair.message"]),
                           frame, repeat))
@@ -260,6 +265,7 @@ def compare_message(op, have, repeat, differs):
         "call_frame": op["call_frame"] if is_reply or repeat else None,
         "reply_frame": op["reply_frame"] if not is_reply or repeat else None,
         "retransmission_of": op["call_frame"] if repeat == 1 else None,
+        "copy_of": {3: op["call_frame"], 4: op["reply_frame"]}.get(repeat),
         "range.offset": op["offset"], "range.count": op["count"], "latency": op["latency"],
     }
     if op["program"] is not None and op["procedure_name"] is not None:

@@ -124,14 +124,17 @@ class Judge:
         return operations
 
     def pairs(self, operations):
-        """A call and its reply on one connection, both found: one operation."""
+        """A call and its reply on one connection, both found: one operation.  Over UDP a call that
+        was captured behind its reply only is one sent again, and not what that reply answered."""
         calls = collections.defaultdict(list)
         for message, operation in operations.items():
             if message.direction == 0:
-                calls[ends(message), message.xid].append(operation)
+                calls[ends(message), message.xid].append((message.pieces[0].frame, operation))
         for message, operation in operations.items():
             if message.direction == 1:
-                own = set(calls.get(((message.destination, message.source), message.xid), ()))
+                own = {o for frame, o in calls.get(((message.destination, message.source),
+                                                    message.xid), ())
+                       if message.transport == 6 or frame < message.pieces[0].frame}
                 if len(own) == 1 and operation not in own:
                     self.wrong.append("reply 0x%08x of %s is not with its call" % (
                         message.xid, message.destination))

@@ -25,6 +25,9 @@ contents() {
     SELECT 'retransmission', m.id, m.operation, m.kind, m.differs, m.flow, m.frame + s.frame_base,
         m.first_frame + s.frame_base, m.time, m.length, m.flags
       FROM retransmission m JOIN source s ON s.id = m.source ORDER BY m.id;
+    SELECT 'copy', m.id, m.operation, m.kind, m.flow, m.frame + s.frame_base,
+        m.first_frame + s.frame_base, m.time, m.length, m.flags
+      FROM copy m JOIN source s ON s.id = m.source ORDER BY m.id;
     SELECT 'problem', p.id, p.kind, p.frame + s.frame_base, p.time, p.flow, p.direction, p.xid,
         p.length, p.text FROM problem p JOIN source s ON s.id = p.source ORDER BY p.id;
     SELECT 'flow', f.id, f.transport, f.client, f.client_port, f.server, f.server_port,
@@ -35,7 +38,7 @@ contents() {
     SELECT 'path', * FROM path ORDER BY id;
     SELECT 'name_event', * FROM name_event ORDER BY id;
     SELECT 'sum', sum(frames), sum(operations), sum(calls), sum(replies), sum(retransmissions),
-        sum(problems), min(first_time), max(last_time) FROM source;"
+        sum(copies), sum(problems), min(first_time), max(last_time) FROM source;"
 }
 
 same() { # NAME FILE FILE

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Replies that wait for their calls. */
+#include "flow/pair_parts.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+
+int pair_hold(struct pair *p, const struct message *m, const struct ends *ends, struct err *err)
+{
+    struct held *held = malloc(sizeof(*held) + m->cap_len);
+
+    if (!held)
+        return err_set(err, ERR_SYSTEM, "out of memory for replies");
+    held->next = NULL;
+    held->flow = *m->flow;
+    held->message = *m;
+    held->message.flow = &held->flow;
+    held->message.data = held->data;
+    held->since = *p->clock;
+    held->ticket = ++p->last_ticket;
+    memcpy(held->data, m->data, m->cap_len);
+    *p->held_tail = held;
+    p->held_tail = &held->next;
+    p->held_count++;
+    p->held_bytes += m->cap_len;
+    p->held_keys[ends->hash % HELD_KEYS]++;
+    return pair_tap(p, TAP_HELD, held->ticket, m, NULL, NULL, err);
+}
+
+static struct held *held_unlink(struct pair *p, struct held **at)
+{
+    struct held *held = *at;
+    struct ends ends = message_ends(&held->flow, held->message.side, load_be32(held->data));
+
+    *at = held->next;
+    if (p->held_tail == &held->next)
+        p->held_tail = at;
+    p->held_count--;
+    p->held_bytes -= held->message.cap_len;
+    p->held_keys[ends.hash % HELD_KEYS]--;
+    return held;
+}
+
+int pair_answer_held(struct pair *p, uint32_t call, struct held *held, struct err *err)
+{
+    int rc;
+
+    p->ticket = held->ticket;
+    rc = pair_answer(p, call, &held->message, err);
+    p->ticket = 0;
+    free(held);
+    return rc;
+}
+
+static bool is_of(const struct held *x, const struct call *call)
+{
+    return load_be32(x->data) == call->xid && x->flow.id == call->flow &&
+           x->flow.host[x->message.side] == call->server;
+}
+
+struct held *pair_held_take(struct pair *p, const struct call *call, int64_t time)
+{
+    if (!p->held_keys[call->hash % HELD_KEYS])
+        return NULL;
+    for (struct held **at = &p->held; *at; at = &(*at)->next)
+        if (is_of(*at, call) && time - (*at)->message.time <= p->skew &&
+            pair_reads_well(call, &(*at)->message))
+            return held_unlink(p, at);
+    return NULL;
+}
+
+int pair_held_repeats(struct pair *p, uint32_t id, int64_t time, struct err *err)
+{
+    struct call *call = &p->calls.pool[id];
+    struct answered as = { .call = id, .same = true };
+    int rc = 0;
+
+    for (struct held **at = &p->held; rc == 0 && *at && p->held_keys[call->hash % HELD_KEYS];) {
+        struct held *held = *at;
+        if (!is_of(held, call) || time - held->message.time > p->skew ||
+            !pair_same_reply(call, &held->message, &as.flags)) {
+            at = &held->next;
+            continue;
+        }
+        held_unlink(p, at);
+        rc = pair_further(p, &as, held->ticket, &held->message, err);
+        free(held);
+    }
+    return rc;
+}
+
+struct record_operation pair_orphan(const struct message *m, uint64_t id, enum pairing label)
+{
+    struct record_operation op = { .id = id,
+                                   .flow = m->flow->id,
+                                   .xid = load_be32(m->data),
+                                   .program = PROGRAM_UNKNOWN,
+                                   .pairing = (uint8_t)label,
+                                   .reply = pair_sighting(m),
+                                   .rpc_status = STATUS_NONE,
+                                   .status = STATUS_NONE };
+    struct rpc_header h;
+
+    op.reply.flags |= SIGHTING_OPAQUE;
+    if (rpc_parse(m->data, m->cap_len, m->wire_len, &h) == RPC_OK) {
+        op.rpc_status = (int32_t)h.status;
+        op.result_wire = h.body_len;
+    } else {
+        op.reply.flags |= SIGHTING_HEADER;
+    }
+    return op;
+}
+
+/* The first call that came behind a held reply and still waits, if they may belong together. */
+static uint32_t late_call(const struct pair *p, const struct message *m)
+{
+    uint32_t xid = load_be32(m->data);
+    struct ends ends = message_ends(m->flow, m->side, xid);
+    uint32_t at, id, found = CALL_NONE;
+
+    if (m->flow->transport == IPPROTO_UDP)
+        return pair_stray(p, m);
+    for (id = calls_first(&p->calls, ends.hash, ends.server, ends.client, xid, &at);
+         id != CALL_NONE;
+         id = calls_next(&p->calls, ends.hash, ends.server, ends.client, xid, &at)) {
+        const struct call *x = &p->calls.pool[id];
+        if (x->waiting && x->flow == m->flow->id && x->frame > m->frame &&
+            (found == CALL_NONE || x->frame < p->calls.pool[found].frame) && pair_reads_well(x, m))
+            found = id;
+    }
+    return found;
+}
+
+/* Puts the operation of a reply without a call, and others that say the same as its repeats. */
+static int put_orphan(struct pair *p, const struct held *first, struct err *err)
+{
+    struct record_operation op = pair_orphan(&first->message, ++p->last_operation, CALL_LOST);
+    struct ends ends = message_ends(&first->flow, first->message.side, op.xid);
+    struct sending sent = pair_sending(&first->message);
+    int rc = pair_put(p, &op, err);
+
+    if (rc == 0)
+        rc = pair_observe(p, &op, &op.reply, true, 0, err);
+    for (struct held **at = &p->held; rc == 0 && *at && p->held_keys[ends.hash % HELD_KEYS];) {
+        struct held *x = *at;
+        if (x->flow.id != first->flow.id || x->message.side != first->message.side ||
+            x->message.cap_len != first->message.cap_len ||
+            memcmp(x->data, first->data, x->message.cap_len) != 0) {
+            at = &x->next;
+            continue;
+        }
+        held_unlink(p, at);
+        rc = pair_tap(p, TAP_MESSAGE, x->ticket, &x->message, NULL, NULL, err);
+        if (rc == 0)
+            rc = pair_repeat(p, op.id, &x->message, op.reply.flags,
+                             pair_reply_again(&sent, &x->message), false, err);
+        free(x);
+    }
+    return rc;
+}
+
+int pair_held_give_up(struct pair *p, struct err *err)
+{
+    struct held *held = held_unlink(p, &p->held);
+    const struct message *m = &held->message;
+    uint32_t id = late_call(p, m);
+    struct answered as;
+    int rc;
+
+    if (id != CALL_NONE)
+        return pair_answer_held(p, id, held, err);
+    as = pair_answered(p, m);
+    if (as.call != CALL_NONE) {
+        rc = pair_further(p, &as, held->ticket, m, err);
+    } else {
+        rc = pair_tap(p, TAP_MESSAGE, held->ticket, m, NULL, NULL, err);
+        if (rc == 0)
+            rc = put_orphan(p, held, err);
+    }
+    free(held);
+    return rc;
+}
