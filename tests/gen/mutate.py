@@ -288,9 +288,13 @@ def with_bodies(messages, bodies):
 
 
 def with_results(messages, results):
-    """A copy with other results: {exchange: bytes}."""
-    return with_bodies(messages, {e.reply: rpc.reply(e.reply.xid, result)
-                                  for e, result in results.items()})
+    """A copy with other results, also in further copies of a reply: {exchange: bytes}."""
+    bodies = {e.reply: rpc.reply(e.reply.xid, result) for e, result in results.items()}
+    same = {(m.key, m.body): new for m, new in bodies.items()}
+    for m in messages:
+        if m.is_reply and (m.key, m.body) in same:
+            bodies[m] = same[m.key, m.body]
+    return with_bodies(messages, bodies)
 
 
 def another_server(messages, exchanges):
