@@ -42,11 +42,12 @@ static int on_message(void *ctx, const struct message *message, struct err *err)
     return pair_message(&e->pair, message, err);
 }
 
-static bool on_expects(void *ctx, const struct flow *flow, uint8_t side, uint32_t xid)
+static unsigned on_knows(void *ctx, const struct flow *flow, uint8_t side, uint32_t xid,
+                         uint64_t frame)
 {
     struct engine *e = ctx;
 
-    return pair_expects(&e->pair, flow, side, xid);
+    return pair_knows(&e->pair, flow, side, xid, frame);
 }
 
 static int on_problem(void *ctx, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
@@ -76,7 +77,7 @@ struct engine *engine_new(const struct engine_options *options, const struct sin
 {
     static const struct engine_options defaults;
     struct engine *e = calloc(1, sizeof(*e));
-    struct message_host host = { on_message, on_expects, on_problem, on_over, e };
+    struct message_host host = { on_message, on_knows, on_problem, on_over, e };
 
     if (!options)
         options = &defaults;

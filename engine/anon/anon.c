@@ -19,7 +19,7 @@ struct anon {
     struct frames *frames;
     int64_t shift; /* ns */
     uint64_t outcomes[REWRITE_OUTCOMES];
-    uint64_t problems[PROBLEM_EVICTED + 1];
+    uint64_t problems[PROBLEM_UNDECIDED + 1];
 };
 
 static int write_message(void *ctx, const struct ready *ready, struct err *err)
@@ -66,7 +66,7 @@ static int on_record(void *ctx, const struct record *record, struct err *err)
     struct anon *a = ctx;
 
     (void)err;
-    if (record->kind == RECORD_PROBLEM && record->problem.problem <= PROBLEM_EVICTED)
+    if (record->kind == RECORD_PROBLEM && record->problem.problem <= PROBLEM_UNDECIDED)
         a->problems[record->problem.problem] += record->problem.length;
     return 0;
 }
@@ -145,10 +145,9 @@ int anon_counters(const struct anon *a, anon_counter *show, void *ctx, struct er
         [REWRITE_DROPPED] = "messages.dropped",
     };
     static const char *const problems[] = {
-        [PROBLEM_HOLE] = "lost.hole_bytes",
-        [PROBLEM_SKIPPED] = "lost.skipped_bytes",
-        [PROBLEM_NOT_RPC] = "lost.not_rpc_bytes",
-        [PROBLEM_EVICTED] = "lost.evicted_bytes",
+        [PROBLEM_HOLE] = "lost.hole_bytes",           [PROBLEM_SKIPPED] = "lost.skipped_bytes",
+        [PROBLEM_NOT_RPC] = "lost.not_rpc_bytes",     [PROBLEM_EVICTED] = "lost.evicted_bytes",
+        [PROBLEM_UNDECIDED] = "lost.undecided_bytes",
     };
     const struct frames_counts *frames = frames_counts(a->frames);
     /* clang-format off */

@@ -125,8 +125,7 @@ static int evict_oldest(struct conns *c, const struct frame *frame, struct err *
     int rc = 0;
 
     if (x->flow.transport == IPPROTO_TCP && x->rpc)
-        for (int side = 0; rc == 0 && side < 2; side++)
-            rc = stream_finish(&x->stream[side], &c->pool, frame->number, frame->time, err);
+        rc = conn_end(c, x, frame->number, frame->time, err);
     if (rc == 0 && x->flow.id)
         rc = c->host.problem(c->host.ctx, PROBLEM_EVICTED, &x->flow, 0, frame->number, frame->time,
                              0, err);
@@ -157,6 +156,8 @@ static struct conn *conn_place(struct conns *c, const struct flow *flow, const s
     x->hash = hash;
     for (uint8_t side = 0; side < streams; side++)
         stream_init(&x->stream[side], &c->host, &x->flow, side);
+    for (uint8_t side = 0; side < streams; side++)
+        x->stream[side].framer.peer = &x->stream[!side].framer;
     *slot = c->free_slot != TABLE_NONE ? c->free_slot : c->count;
     if (table_add(&c->by_key, hash, *slot) < 0) {
         free(x);
@@ -255,6 +256,8 @@ static int sweep(struct conns *c, const struct frame *frame, struct err *err)
         struct conn *x = c->conns[c->holed[i]];
         for (int side = 0; rc == 0 && side < 2; side++)
             rc = stream_sweep(&x->stream[side], &c->pool, frame->number, frame->time, err);
+        if (rc == 0)
+            rc = conn_settle(x, frame->number, frame->time, err);
         if (x->stream[0].queue || x->stream[1].queue)
             i++;
         else
@@ -275,10 +278,9 @@ static int relieve(struct conns *c, const struct frame *frame, struct err *err)
         if (x->flow.transport != IPPROTO_TCP ||
             !(framer_trim(&x->stream[0].framer) + framer_trim(&x->stream[1].framer)))
             continue;
-        for (int side = 0; rc == 0 && side < 2; side++) {
-            rc = stream_finish(&x->stream[side], &c->pool, frame->number, frame->time, err);
-            framer_trim(&x->stream[side].framer);
-        }
+        rc = conn_end(c, x, frame->number, frame->time, err);
+        framer_trim(&x->stream[0].framer);
+        framer_trim(&x->stream[1].framer);
         c->evicted++;
         if (rc == 0 && x->flow.id)
             rc = c->host.problem(c->host.ctx, PROBLEM_EVICTED, &x->flow, 0, frame->number,
@@ -331,7 +333,8 @@ static int udp(struct conns *c, const struct frame *frame, const struct ip_paylo
     if (kind == 1 && !known)
         conns_learn_port(c, port[1]);
     if (kind == 1 || (kind == 2 && conns_port_known(c, port[0])) ||
-        (kind == 2 && c->host.expects(c->host.ctx, &x->flow, m.side, load_be32(m.data))))
+        (kind == 2 &&
+         (c->host.knows(c->host.ctx, &x->flow, m.side, load_be32(m.data), m.frame) & XID_WAITS)))
         return c->host.message(c->host.ctx, &m, err);
     if (!known) {
         c->foreign_datagrams++;
@@ -366,8 +369,8 @@ int conns_end(struct conns *c, uint64_t frame, int64_t time, struct err *err)
     /* oldest first: the order of use, not of slots, is the same after a restore */
     for (uint32_t slot = c->oldest; rc == 0 && slot != TABLE_NONE; slot = c->conns[slot]->newer) {
         struct conn *x = c->conns[slot];
-        for (int side = 0; rc == 0 && x->flow.transport == IPPROTO_TCP && side < 2; side++)
-            rc = stream_finish(&x->stream[side], &c->pool, frame, time, err);
+        if (x->flow.transport == IPPROTO_TCP)
+            rc = conn_end(c, x, frame, time, err);
     }
     return rc;
 }

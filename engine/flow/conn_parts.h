@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/conn_parts.h
  *
- * What the parts of the connections share: the table (conn.c) and TCP's segments (conn_tcp.c).
+ * What the parts of the connections share: the table (conn.c), TCP's segments (conn_tcp.c) and its
+ * two directions together (conn_both.c).
  */
 #ifndef NFSDIGEST_FLOW_CONN_PARTS_H
 #define NFSDIGEST_FLOW_CONN_PARTS_H
@@ -45,6 +46,15 @@ struct conn *conn_get(struct conns *c, const struct frame *frame, const struct i
 
 /* The connection has a hole, which is to be swept. */
 int conn_note_holed(struct conns *c, struct conn *x, uint32_t slot, struct err *err);
+
+/* Looks again at what is doubtful in either direction, after the other one went on. */
+int conn_settle(struct conn *x, uint64_t frame, int64_t time, struct err *err);
+
+/* Reads all that waits behind holes, in both directions. */
+int conn_read_out(struct conns *c, struct conn *x, uint64_t frame, int64_t time, struct err *err);
+
+/* Ends both directions of a connection. */
+int conn_end(struct conns *c, struct conn *x, uint64_t frame, int64_t time, struct err *err);
 
 /* A TCP segment.
  *

@@ -30,7 +30,7 @@ static void over(struct conns *c, const struct conn *x)
 static int renew(struct conns *c, struct conn *x, const uint32_t *isn[2], uint64_t birth,
                  int64_t birth_time, const struct frame *frame, struct err *err)
 {
-    int rc = 0;
+    int rc = conn_read_out(c, x, frame->number, frame->time, err);
 
     for (int side = 0; rc == 0 && side < 2; side++) {
         rc = stream_flush(&x->stream[side], &c->pool, true, frame->number, frame->time, err);
@@ -49,6 +49,7 @@ static int renew(struct conns *c, struct conn *x, const uint32_t *isn[2], uint64
     x->flow.birth_time = birth_time;
     for (int side = 0; rc == 0 && side < 2; side++) {
         uint32_t first = x->isn[side] + 1;
+        framer_forget_xids(&x->stream[side].framer);
         rc = stream_move(&x->stream[side], &c->pool, isn[side] ? &first : NULL, frame->number,
                          frame->time, err);
     }
@@ -175,7 +176,9 @@ static int data(struct conns *c, struct conn *x, const struct tcp_segment *t, ui
         recent_note(&x->recent[t->side], t->seq, t->ip_id);
     if (rc == 0 && s->moved)
         rc = move(c, x, t->side, frame, err);
-    return rc == 0 && s->queue && !x->holed ? conn_note_holed(c, x, slot, err) : rc;
+    if (rc == 0 && s->queue && !x->holed)
+        rc = conn_note_holed(c, x, slot, err);
+    return rc < 0 ? rc : conn_settle(x, frame->number, frame->time, err);
 }
 
 int conn_tcp(struct conns *c, const struct frame *frame, const struct ip_payload *p,

@@ -3,51 +3,52 @@
  *
  * The bytes of one direction of a TCP connection, cut into RPC messages by their record
  * marks (RFC 5531 s11).  A hole inside a message makes it partial: the mark says where the next one
- * begins.  A hole over a mark loses the framing; then the next mark is searched: a
- * plausible length and a header that reads as RPC; for a reply that no call waits for, also
- * a segment border or another mark at one of its ends, or that its end was cut off by the snap
- * length, so that nothing more can be known.
+ * begins.  A hole over a mark loses the framing; then marks.h finds the marks that may be true,
+ * and resync.h says which of them is.
  *
- * Memory: one message a direction, and while searching MESSAGE_MAX bytes at most; of all framers
- * together what conn.h says, with the help of framer_trim.
+ * In its known place a mark is believed whatever length it claims, as long as a header follows.
+ *
+ * Memory: one message a direction, of which MESSAGE_MAX bytes are kept (one that is longer is
+ * partial); while searching what marks.h says; of all framers together what conn.h says, with the
+ * help of framer_trim.
  */
 #ifndef NFSDIGEST_FLOW_FRAMER_H
 #define NFSDIGEST_FLOW_FRAMER_H
 
-#include "base/bytes.h"
-#include "flow/message.h"
+#include "flow/marks.h"
 
-struct framer_piece { /* where the bytes of a segment begin in |input| */
-    uint32_t start;
-    uint32_t border; /* a boolean: they are the segment's first; no padding, it is saved as bytes */
-    uint64_t frame;
-    int64_t time;
+enum {
+    FRAMER_EMPTY_MAX = 64, /* empty fragments in a row: more are zeros of something else */
 };
 
 struct framer {
     const struct message_host *host;
     struct flow *flow;
+    struct framer *peer; /* of the other direction, or NULL */
     uint8_t side;
     bool lost;      /* the place of the next mark is not known */
     bool resynced;  /* the next message is the first after a search */
-    bool found;     /* a message was found at some time */
     bool in_record; /* a mark was read, the message's end was not */
     bool last;      /* the current fragment is the record's last */
     uint8_t mark[4], mark_have;
+    uint8_t empty;     /* fragments without bytes, in a row */
     uint32_t left;     /* wire bytes of the current fragment still to come */
     uint32_t wire_len; /* of the record's fragments so far, the current one whole */
     uint32_t flags;    /* SIGHTING_ bits of the message being read */
     uint64_t frame, first_frame;
     int64_t time;
+    uint64_t at;        /* bytes of the stream so far, those that are missing as well */
+    uint64_t begin;     /* where in the stream the record being read begins */
     struct buf message; /* bytes before any hole */
-    /* Bytes that wait for a mark to be found among them: */
-    struct buf input;
-    uint32_t searched;   /* what lies before this offset was looked at */
-    uint64_t wait_until; /* not 0: a doubtful mark at offset 0, looked at again at this length */
-    struct framer_piece *pieces;
-    uint32_t piece_count, piece_cap;
-    uint64_t skipped; /* bytes passed over in this search */
-    uint64_t memory;  /* what of host->memory is this one's */
+    /* While searching, and for what was passed over doubtfully: */
+    struct marks marks;
+    bool has_xid, has_lost_xid;
+    uint32_t xid;      /* of the latest message */
+    uint32_t lost_xid; /* of the latest one before the search */
+    int64_t due;       /* time at which a doubtful mark is to be looked at again */
+    uint64_t skipped;  /* bytes passed over in this search */
+    uint64_t undecided;
+    uint64_t memory; /* what of host->memory is this one's */
 };
 
 /* |lost|: the stream was joined in its middle. */
@@ -63,13 +64,28 @@ int framer_data(struct framer *f, const uint8_t *data, uint32_t len, uint64_t fr
 int framer_gap(struct framer *f, uint64_t len, uint32_t flag, uint64_t frame, int64_t time,
                struct err *err);
 
+/* Whether framer_settle would do something: cheap. */
+static inline bool framer_unsettled(const struct framer *f, int64_t time)
+{
+    return f->marks.mark_count && (f->marks.changed || time >= f->due);
+}
+
+/* Another connection begins, which numbers its calls otherwise. */
+static inline void framer_forget_xids(struct framer *f)
+{
+    f->has_xid = f->has_lost_xid = false;
+}
+
+/* Looks again at what is doubtful, after something came in the other direction. */
+int framer_settle(struct framer *f, uint64_t frame, int64_t time, struct err *err);
+
 /* The stream's end: what is there of the current message is delivered as partial. */
 int framer_end(struct framer *f, uint64_t frame, int64_t time, struct err *err);
 
 /* Frees buffers in which nothing waits; says how many bytes do. */
 size_t framer_trim(struct framer *f);
 
-/* Appends the state to |out|, without host and flow, which framer_restore leaves alone. */
+/* Appends the state to |out|, without host, flow and peer, which framer_restore leaves alone. */
 int framer_save(const struct framer *f, struct buf *out);
 struct unpack;
 int framer_restore(struct framer *f, struct unpack *in);

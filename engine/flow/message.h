@@ -11,7 +11,7 @@
 #include "link/frame.h"
 
 enum {
-    MESSAGE_MAX = 4 << 20, /* a longer record mark is not believed; servers offer 1 MiB */
+    MESSAGE_MAX = 4 << 20, /* bytes of a message that are kept; servers offer 1 MiB */
     MESSAGE_MIN = 8,
 };
 
@@ -39,13 +39,22 @@ struct message {
     uint32_t ip_id; /* of its datagram (struct ip_payload); 0 over TCP */
 };
 
+/* What is known of an XID on a connection. */
+enum {
+    XID_WAITS = 1 << 0,    /* a call that waits for its reply */
+    XID_ANSWERED = 1 << 1, /* a call that was answered */
+    XID_HELD = 1 << 2,     /* a reply that came at the frame asked about or later, and waits for its
+                            * call */
+};
+
 /* Where transports deliver.  Nothing else is asked of the rest of the engine. */
 struct message_host {
     /* A negative return stops everything. */
     int (*message)(void *ctx, const struct message *message, struct err *err);
-    /* Whether a call with this XID waits for its reply from |side| of |flow|: decides doubtful
-     * cases when a record mark is searched. */
-    bool (*expects)(void *ctx, const struct flow *flow, uint8_t side, uint32_t xid);
+    /* The XID_ bits of an XID that |side| of |flow| sends in |frame|: they decide doubtful cases
+     * when a record mark is searched. */
+    unsigned (*knows)(void *ctx, const struct flow *flow, uint8_t side, uint32_t xid,
+                      uint64_t frame);
     /* Bytes that could not be used: enum problem_kind. */
     int (*problem)(void *ctx, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
                    int64_t time, uint64_t length, struct err *err);

@@ -414,20 +414,44 @@ int pair_message(struct pair *p, const struct message *m, struct err *err)
     return rc < 0 ? rc : pair_expire(p, err);
 }
 
-bool pair_expects(struct pair *p, const struct flow *flow, uint8_t side, uint32_t xid)
+/* Whether a reply that came in |frame|, little before it or later, waits for a call with this XID.
+ */
+static bool is_held(const struct pair *p, const struct flow *flow, uint32_t xid, uint64_t hash,
+                    uint64_t frame)
 {
-    uint32_t server =
-        flow->host[side] ? flow->host[side] : host_find(p->objects, &flow->address[side]);
-    uint32_t client =
-        flow->host[!side] ? flow->host[!side] : host_find(p->objects, &flow->address[!side]);
-    uint64_t hash = call_hash(server, client, xid);
-    uint32_t at, id;
-
-    if (!server || !client)
+    if (!p->held_keys[hash % HELD_KEYS])
         return false;
-    for (id = calls_first(&p->calls, hash, server, client, xid, &at); id != CALL_NONE;
-         id = calls_next(&p->calls, hash, server, client, xid, &at))
-        if (p->calls.pool[id].waiting && flow_fits(&p->calls.pool[id], flow))
+    for (const struct held *x = p->held; x; x = x->next)
+        if (load_be32(x->data) == xid && x->flow.id == flow->id &&
+            x->message.frame + HELD_BEFORE >= frame)
             return true;
     return false;
+}
+
+unsigned pair_knows(struct pair *p, const struct flow *flow, uint8_t side, uint32_t xid,
+                    uint64_t frame)
+{
+    /* before anything was found on it, either side may be the server */
+    for (uint8_t server = 0; server < 2; server++) {
+        uint32_t host[2], at, id;
+        unsigned knows = 0;
+        uint64_t hash;
+        if (flow->id && server != flow->server)
+            continue;
+        for (int i = 0; i < 2; i++)
+            host[i] = flow->host[i] ? flow->host[i] : host_find(p->objects, &flow->address[i]);
+        if (!host[0] || !host[1])
+            continue;
+        hash = call_hash(host[server], host[!server], xid);
+        for (id = calls_first(&p->calls, hash, host[server], host[!server], xid, &at);
+             id != CALL_NONE;
+             id = calls_next(&p->calls, hash, host[server], host[!server], xid, &at))
+            if (flow_fits(&p->calls.pool[id], flow))
+                knows |= p->calls.pool[id].waiting ? XID_WAITS : XID_ANSWERED;
+        if (flow->id && side != server && is_held(p, flow, xid, hash, frame))
+            knows |= XID_HELD;
+        if (knows)
+            return knows;
+    }
+    return 0;
 }

@@ -27,7 +27,13 @@
 #include "flow/object.h"
 #include "flow/scan.h"
 
-enum { HELD_MAX = 4096, HELD_KEYS = 1024, HELD_BYTES_MAX = 8 << 20, PAIR_ENDS = 16384 };
+enum {
+    HELD_MAX = 4096,
+    HELD_KEYS = 1024,
+    HELD_BYTES_MAX = 8 << 20,
+    HELD_BEFORE = 16, /* frames by which captures swap a call and its reply */
+    PAIR_ENDS = 16384,
+};
 #define PAIR_SKEW INT64_C(50000000)   /* ns */
 #define PAIR_HOLD INT64_C(2000000000) /* ns */
 
@@ -82,7 +88,8 @@ void pair_free(struct pair *p);
 
 /* For struct message_host. */
 int pair_message(struct pair *p, const struct message *message, struct err *err);
-bool pair_expects(struct pair *p, const struct flow *flow, uint8_t side, uint32_t xid);
+unsigned pair_knows(struct pair *p, const struct flow *flow, uint8_t side, uint32_t xid,
+                    uint64_t frame);
 void pair_over(struct pair *p, const struct flow *flow, uint64_t acked);
 int pair_problem(struct pair *p, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
                  int64_t time, uint64_t length, const char *text, struct err *err);

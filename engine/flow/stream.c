@@ -258,6 +258,9 @@ static int late(struct stream *s, struct stream_pool *pool, uint32_t seq, const 
         remember_late(s, from, seq, s->late[i].joined);
     pool->late++;
     framer_init(&alone, s->framer.host, s->framer.flow, s->framer.side, true);
+    alone.peer = s->framer.peer;
+    alone.has_xid = s->framer.has_xid;
+    alone.xid = s->framer.xid;
     rc = framer_data(&alone, data, cap_len, frame, time, err);
     if (rc == 0 && wire_len > cap_len)
         rc = framer_gap(&alone, wire_len - cap_len, SIGHTING_CUT, frame, time, err);

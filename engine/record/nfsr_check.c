@@ -214,7 +214,7 @@ static void check_problem(struct check *c, const struct record_problem *p)
     known(c, "flow", p->flow, c->flows);
     note_frame(c, p->frame);
     note_time(c, p->time);
-    if (!p->problem || p->problem > PROBLEM_EVICTED)
+    if (!p->problem || p->problem > PROBLEM_UNDECIDED)
         finding(c, "kind %u of problem", p->problem);
     if (p->direction > 1)
         finding(c, "direction %u", p->direction);

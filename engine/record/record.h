@@ -109,7 +109,7 @@ struct sighting {
 };
 
 enum {
-    SIGHTING_PARTIAL = 1 << 0,   /* bytes are missing: lost or cut */
+    SIGHTING_PARTIAL = 1 << 0,   /* bytes are missing: lost or cut, or more than are kept */
     SIGHTING_CUT = 1 << 1,       /* by the snap length */
     SIGHTING_HOLE = 1 << 2,      /* by segments that were not captured */
     SIGHTING_MALFORMED = 1 << 3, /* violates its table; the body is kept up to there */
@@ -190,6 +190,7 @@ enum problem_kind {
     PROBLEM_MALFORMED = 3, /* a message that violates its table; |text| says where */
     PROBLEM_NOT_RPC = 4,   /* a datagram on an RPC port that is none */
     PROBLEM_EVICTED = 5,   /* state given up for lack of room */
+    PROBLEM_UNDECIDED = 6, /* captured bytes behind a hole that may be messages or file contents */
 };
 
 /* Something that could not be used. */

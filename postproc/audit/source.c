@@ -70,8 +70,10 @@ static int on_record(void *ctx, const struct record *record, struct err *err)
 
     if (record->kind == RECORD_PROBLEM) {
         s->counts.not_rpc += record->problem.problem == PROBLEM_NOT_RPC;
-        s->counts.skipped +=
-            record->problem.problem == PROBLEM_SKIPPED ? record->problem.length : 0;
+        s->counts.skipped += record->problem.problem == PROBLEM_SKIPPED ||
+                                     record->problem.problem == PROBLEM_UNDECIDED
+                                 ? record->problem.length
+                                 : 0;
         s->counts.lost += record->problem.problem == PROBLEM_HOLE ? record->problem.length : 0;
     }
     len = record->kind == RECORD_COUNTER ? record->counter.name.len : 0;

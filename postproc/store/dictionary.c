@@ -45,6 +45,7 @@ static int fill_codes(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
         { "problem", PROBLEM_MALFORMED, "malformed" },
         { "problem", PROBLEM_NOT_RPC, "not RPC" },
         { "problem", PROBLEM_EVICTED, "evicted" },
+        { "problem", PROBLEM_UNDECIDED, "undecided" },
         { "sighting", SIGHTING_PARTIAL, "partial" },
         { "sighting", SIGHTING_CUT, "cut" },
         { "sighting", SIGHTING_HOLE, "hole" },

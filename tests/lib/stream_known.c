@@ -113,7 +113,7 @@ int known_make(struct known *k, struct chooser *c, bool fragments)
         }
     }
     for (; k->count < count; k->count++) {
-        uint32_t xid = 0x01020304 * (k->count + 1), kind = choose(c, 3);
+        uint32_t xid = 0x01020304 + k->count, kind = choose(c, 3);
         uint32_t len = choose(c, 4) ? choose(c, 300) : choose(c, DATA_MAX);
         uint32_t most = k->len[0] > k->len[1] ? k->len[0] : k->len[1];
         if (most + 2 * MESSAGE_SPACE > KNOWN_BYTES) /* marks of fragments included */
@@ -172,6 +172,8 @@ int known_put(void *ctx, const struct record *record, struct err *err)
     } else if (record->kind == RECORD_REPEAT) {
         snprintf(k->problem, sizeof(k->problem), "a repeat in frame %" PRIu64,
                  record->repeat.sighting.frame);
+    } else if (record->kind == RECORD_PROBLEM && record->problem.problem == PROBLEM_UNDECIDED) {
+        k->undecided += record->problem.length;
     }
     return 0;
 }
@@ -190,7 +192,21 @@ static uint64_t completed(const struct known *k, int side, const struct known_me
     return last;
 }
 
-int known_check(const struct known *k, char *why, size_t why_size)
+/* Whether a whole message may be missing, complete in |frame|: behind a hole nothing told it from
+ * contents of a file, as no reply came after the call, and its bytes were counted. */
+static bool undecided(struct known *k, int side, uint32_t i, uint64_t frame)
+{
+    const struct known_message *m = &k->messages[side][i], *other = &k->messages[!side][i];
+    uint32_t len = m->end - m->start;
+    bool ordered = side ? other->sighting.frame <= frame : frame <= other->sighting.frame;
+
+    if (!frame || m->found || (other->found && ordered) || k->undecided < len)
+        return false;
+    k->undecided -= len;
+    return true;
+}
+
+int known_check(struct known *k, char *why, size_t why_size)
 {
     if (k->problem[0]) {
         snprintf(why, why_size, "%s", k->problem);
@@ -207,7 +223,7 @@ int known_check(const struct known *k, char *why, size_t why_size)
                        m->sighting.wire_len == m->length;
             else if (m->found)
                 good &= (m->sighting.flags & SIGHTING_PARTIAL) != 0;
-            if (good)
+            if (good || undecided(k, side, i, frame))
                 continue;
             snprintf(why, why_size,
                      "%s %" PRIu32 " of %" PRIu32 " (xid 0x%08" PRIx32

@@ -221,7 +221,7 @@ static void unsound_streams(void **state)
     SPOIL(r[OP2].operation.reply.first_frame = 0,
           "9 (operation): reply: first frame 0, last frame 4");
     SPOIL(r[OP1].operation.reply.time = 101, "10 (operation): reply: first frame 0, last frame 0");
-    SPOIL(r[PROBLEM].problem.problem = 6, "11 (problem): kind 6 of problem");
+    SPOIL(r[PROBLEM].problem.problem = 7, "11 (problem): kind 7 of problem");
     SPOIL(r[PROBLEM].problem.direction = 2, "11 (problem): direction 2");
     SPOIL(r[PROBLEM].problem.flow = 2, "11 (problem): refers to flow 2, which did not come before");
     SPOIL(r[PROBLEM].problem.frame = 6, "13 (end): frame 6 was referred to, of 5");

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/marks.h
+ *
+ * The bytes of a stream whose framing is lost, holes among them, and the record marks (RFC 5531
+ * s11) that may be true.  File contents hold marks, too: of stored captures and streams.  So a mark
+ * is followed to the next one, over holes as well, and one that leads to no mark is removed.
+ * Which of those left may be believed is for resync.h to say.
+ *
+ * Memory: MARKS_BYTES_MAX of captured bytes, a piece of 40 bytes for each segment of them, and
+ * MARKS_MAX marks: the owner asks marks_full, and drops the first ones.
+ */
+#ifndef NFSDIGEST_FLOW_MARKS_H
+#define NFSDIGEST_FLOW_MARKS_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+#include "flow/message.h"
+
+enum {
+    MARKS_BYTES_MAX = MESSAGE_MAX,
+    MARKS_MAX = 4096,
+    MARKS_RECORD_MAX = 64 << 20, /* bytes that a mark which is not in its known place may claim */
+};
+
+struct marks_piece { /* of a segment, or what is missing between two; no padding */
+    uint64_t at;     /* offset in the stream */
+    uint64_t frame;
+    int64_t time;
+    uint32_t start;   /* in |bytes| */
+    uint32_t missing; /* not 0: so many bytes are not there, and |flag| says why */
+    uint32_t flag;    /* SIGHTING_CUT or SIGHTING_HOLE */
+    uint32_t border;  /* a boolean: its first byte is a segment's first */
+};
+
+enum mark_state {
+    MARK_OPEN,    /* what follows has not come yet */
+    MARK_CHAINED, /* another mark follows */
+    MARK_LOOSE,   /* what follows may be a message, but not one that is known by its header */
+    MARK_ENDLESS, /* what follows was not captured */
+    MARK_JOINED,  /* a mark that is believed follows */
+    MARK_BROKEN,  /* no mark follows */
+};
+
+/* Whether its other half, a reply or a call, was captured. */
+enum mark_match {
+    MATCH_NONE,
+    MATCH_DOUBTFUL, /* it is as doubtful, and neither begins with a segment */
+    MATCH_CERTAIN,
+};
+
+/* Whether its XID fits in with those of the connection. */
+enum mark_sequence { SEQUENCE_NONE, SEQUENCE_FITS, SEQUENCE_BROKEN };
+
+enum mark_fate { MARK_DOUBTFUL, MARK_UNDECIDED, MARK_DELIVERED, MARK_FALSE };
+
+struct mark {             /* no padding */
+    uint64_t at;          /* of the record's mark */
+    uint64_t next;        /* of the mark that is to be read next */
+    uint64_t frame;       /* in which it begins */
+    uint32_t xid, length; /* of the record, as far as its fragments were read */
+    uint8_t state;        /* enum mark_state */
+    uint8_t kind;         /* 1: a call, 2: a reply */
+    uint8_t whole;        /* a boolean: |next| is where the next record begins */
+    uint8_t matched;      /* a boolean: its other half, a reply or a call, was captured */
+    uint8_t known;        /* a boolean: its XID was used before, so it may be a copy */
+    uint8_t fate;         /* enum mark_fate */
+    uint8_t sequence;     /* enum mark_sequence */
+    uint8_t zero;
+};
+
+struct marks {
+    struct buf bytes; /* those that were captured */
+    struct marks_piece *pieces;
+    uint32_t piece_count, piece_cap;
+    struct mark *marks; /* by their offset */
+    uint32_t mark_count, mark_cap;
+    uint64_t end;     /* offset in the stream behind the last piece */
+    uint64_t scanned; /* marks were looked for before it */
+    uint64_t behind;  /* marks before it were left behind: what follows them was read */
+    uint64_t due;     /* before more than this is there, no open mark can be followed */
+    bool changed;     /* marks came, went, or lead elsewhere */
+};
+
+void marks_free(struct marks *s);
+
+/* The allocated bytes. */
+static inline uint64_t marks_memory(const struct marks *s)
+{
+    return s->bytes.cap + (uint64_t)s->piece_cap * sizeof(*s->pieces) +
+           (uint64_t)s->mark_cap * sizeof(*s->marks);
+}
+
+static inline bool marks_full(const struct marks *s)
+{
+    return s->bytes.len > MARKS_BYTES_MAX || s->mark_count > MARKS_MAX;
+}
+
+/* Adds bytes that stand at |at| in the stream, at or behind what is there.  |border|: they are the
+ * first of a segment. */
+int marks_append(struct marks *s, uint64_t at, const uint8_t *data, uint32_t len, bool border,
+                 uint64_t frame, int64_t time, struct err *err);
+
+/* Adds |len| bytes that were not captured. */
+int marks_missing(struct marks *s, uint64_t at, uint32_t len, uint32_t flag, uint64_t frame,
+                  int64_t time, struct err *err);
+
+/* Looks for marks in what was added, follows those that can be, and removes the broken ones.
+ * |over|: nothing more comes.  |found| is called for each new mark, to fill in |matched| and
+ * |known|, and says whether it is to be kept. */
+typedef bool marks_found(void *ctx, struct mark *mark);
+int marks_scan(struct marks *s, bool over, marks_found *found, void *ctx, struct err *err);
+
+/* The mark that stands at |at|, or NULL. */
+struct mark *marks_mark(const struct marks *s, uint64_t at);
+
+/* Whether a segment begins at |at|, or nothing captured follows it. */
+bool marks_border(const struct marks *s, uint64_t at);
+
+/* Whether the end of |mark|'s message was cut off by the snap length. */
+bool marks_cut(const struct marks *s, const struct mark *mark);
+
+/* The bytes of a piece, or those that are missing. */
+uint32_t marks_length(const struct marks *s, uint32_t piece);
+
+/* The time at which a mark's last known byte came. */
+int64_t marks_time(const struct marks *s, const struct mark *mark);
+
+/* How many bytes from |from| to before |to| were captured. */
+uint64_t marks_captured(const struct marks *s, uint64_t from, uint64_t to);
+
+/* Moves what stands at and behind |at| to |tail|, which is empty; marks there are forgotten. */
+int marks_split(struct marks *s, uint64_t at, struct marks *tail, struct err *err);
+
+/* Forgets the bytes before |at|, and the marks among them. */
+void marks_drop(struct marks *s, uint64_t at);
+
+int marks_save(const struct marks *s, struct buf *out);
+struct unpack;
+int marks_restore(struct marks *s, struct unpack *in);
+
+#endif

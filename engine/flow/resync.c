@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "flow/resync.h"
+#include "record/record.h"
+
+enum {
+    ROW = 4,            /* messages in a row that are looked at together */
+    XIDS_AHEAD = 1024,  /* an XID fits in with another if it is so far from it at most: ahead, */
+    XIDS_BEHIND = 64,   /* or behind it, since calls wait side by side */
+    XIDS_UNORDERED = 8, /* calls themselves are sent in order, nearly */
+};
+
+static bool wrong_side(const struct framer *f, const struct mark *m)
+{
+    return f->flow->id && (m->kind == 2) != (f->side == f->flow->server);
+}
+
+/* Looks for the other half of a new mark in the other direction, where it is as doubtful.  Parts of
+ * one file may go both ways: such halves count only if one of them begins with a segment. */
+static void match_halves(struct framer *f, struct mark *m)
+{
+    struct marks *s = f->peer ? &f->peer->marks : NULL;
+
+    for (uint32_t i = 0; s && i < s->mark_count; i++) {
+        struct mark *o = &s->marks[i];
+        uint8_t match;
+        if (o->xid != m->xid || o->kind == m->kind || o->fate != MARK_DOUBTFUL ||
+            (m->kind == 1 ? m->known || o->frame < m->frame : o->known || o->frame > m->frame))
+            continue;
+        match = marks_border(s, o->at) || marks_border(&f->marks, m->at) ? MATCH_CERTAIN
+                                                                         : MATCH_DOUBTFUL;
+        o->matched = o->matched > match ? o->matched : match;
+        m->matched = m->matched > match ? m->matched : match;
+        s->changed = true;
+    }
+}
+
+static bool is_near(uint32_t xid, uint32_t other, int32_t behind)
+{
+    int32_t one = (int32_t)(xid - other);
+    int32_t two = (int32_t)(__builtin_bswap32(xid) - __builtin_bswap32(other));
+
+    return (one >= -behind && one <= XIDS_AHEAD) || (two >= -behind && two <= XIDS_AHEAD);
+}
+
+/* Whether the XID may be one of the connection's next.  Asked when the mark is found: later the
+ * others have gone on. */
+static enum mark_sequence sequence(const struct framer *f, const struct mark *m)
+{
+    const struct framer *peer = f->peer;
+    bool fits;
+
+    if (!f->has_xid && !f->has_lost_xid && !(peer && peer->has_xid))
+        return SEQUENCE_NONE;
+    if (m->kind == 1 && f->has_lost_xid)
+        fits = is_near(m->xid, f->lost_xid, XIDS_UNORDERED);
+    else
+        fits = (f->has_xid && is_near(m->xid, f->xid, XIDS_BEHIND)) ||
+               (peer && peer->has_xid && is_near(m->xid, peer->xid, XIDS_BEHIND));
+    return fits && !m->known ? SEQUENCE_FITS : SEQUENCE_BROKEN;
+}
+
+static bool on_found(void *ctx, struct mark *m)
+{
+    struct framer *f = ctx;
+    unsigned knows;
+
+    if (wrong_side(f, m))
+        return false;
+    knows = f->host->knows(f->host->ctx, f->flow, f->side, m->xid, m->frame);
+    if (m->kind == 1) {
+        m->known = (knows & (XID_WAITS | XID_ANSWERED)) != 0;
+        m->matched = !m->known && (knows & XID_HELD) ? MATCH_CERTAIN : MATCH_NONE;
+    } else {
+        m->matched = knows & XID_WAITS ? MATCH_CERTAIN : MATCH_NONE;
+        m->known = !m->matched && (knows & XID_ANSWERED);
+    }
+    match_halves(f, m);
+    m->sequence = (uint8_t)sequence(f, m);
+    return true;
+}
+
+void resync_seen(struct framer *f, uint32_t xid, bool call, uint64_t frame)
+{
+    for (uint32_t i = 0; i < f->marks.mark_count; i++) {
+        struct mark *m = &f->marks.marks[i];
+        if (m->xid != xid || (m->kind == 1) == call || m->matched == MATCH_CERTAIN)
+            continue;
+        if (call ? frame > m->frame : m->known || m->frame > frame)
+            continue;
+        m->matched = MATCH_CERTAIN;
+        f->marks.changed = true;
+    }
+}
+
+/* The messages in a row that |m| begins, up to ROW. */
+struct row {
+    uint32_t count, matched;
+    bool certain; /* one of the matches is */
+};
+
+static struct row row_of(const struct framer *f, const struct mark *m)
+{
+    struct row row = { 0 };
+
+    while (m && row.count < ROW) {
+        row.count++;
+        row.matched += m->matched != MATCH_NONE;
+        row.certain |= m->matched == MATCH_CERTAIN;
+        m = m->state == MARK_CHAINED ? marks_mark(&f->marks, m->next) : NULL;
+    }
+    return row;
+}
+
+static bool ends_at_border(const struct framer *f, const struct mark *m)
+{
+    return m->whole && marks_border(&f->marks, m->next);
+}
+
+/* Whether a matched mark is true: its match is no accident. */
+static bool is_answered(const struct framer *f, const struct mark *m)
+{
+    struct row row;
+
+    if (!m->matched || m->fate != MARK_DOUBTFUL || wrong_side(f, m))
+        return false;
+    row = row_of(f, m);
+    if (row.count == 1 && m->state == MARK_OPEN && !marks_border(&f->marks, m->at) &&
+        !ends_at_border(f, m))
+        return false;
+    return row.certain && 2 * row.matched >= row.count;
+}
+
+/* Whether a mark is true as far as it can be told without its other half. */
+static bool fits_in(const struct framer *f, struct mark *m)
+{
+    uint32_t left = row_of(f, m).count, count = left;
+    bool begins = marks_border(&f->marks, m->at), ends = ends_at_border(f, m);
+    bool cut = marks_cut(&f->marks, m);
+
+    if (wrong_side(f, m))
+        return false;
+    if (m->at == 0 && ends && !m->known) /* a whole segment is the first that was captured */
+        return true;
+    count += m->state == MARK_JOINED || m->state == MARK_LOOSE;
+    for (struct mark *x = m; left--; x = left ? marks_mark(&f->marks, x->next) : x) {
+        if (x->sequence == SEQUENCE_NONE)
+            x->sequence = (uint8_t)sequence(f, x);
+        if (x->sequence == SEQUENCE_NONE)
+            return (begins && (ends || count > 1 || cut)) || count > 2;
+        if (x->sequence == SEQUENCE_BROKEN)
+            return false;
+    }
+    return begins || ends || count > 1 || cut;
+}
+
+/* Everything before |to| is used up. */
+static void forget(struct framer *f, uint64_t to)
+{
+    struct marks *s = &f->marks;
+    uint64_t at;
+
+    if (!s->piece_count)
+        return;
+    at = s->pieces[0].at;
+    for (uint32_t i = 0; i < s->mark_count && s->marks[i].at < to; i++) {
+        const struct mark *m = &s->marks[i];
+        uint64_t end = m->next < to ? m->next : to, begin = m->at > at ? m->at : at;
+        if (m->fate == MARK_FALSE || end <= begin)
+            continue;
+        f->skipped += marks_captured(s, at, begin);
+        if (m->fate != MARK_DELIVERED)
+            f->undecided += marks_captured(s, begin, end);
+        at = end;
+    }
+    if (to > at)
+        f->skipped += marks_captured(s, at, to);
+    marks_drop(s, to);
+}
+
+int resync_count(struct framer *f, uint64_t frame, int64_t time, struct err *err)
+{
+    const struct message_host *h = f->host;
+    uint64_t skipped = f->skipped, undecided = f->undecided;
+    int rc = 0;
+
+    f->skipped = f->undecided = 0;
+    if (skipped)
+        rc = h->problem(h->ctx, PROBLEM_SKIPPED, f->flow, f->side, frame, time, skipped, err);
+    if (rc == 0 && undecided)
+        rc = h->problem(h->ctx, PROBLEM_UNDECIDED, f->flow, f->side, frame, time, undecided, err);
+    return rc;
+}
+
+/* Forgets what stands before the first mark that is still doubtful. */
+static void forget_decided(struct framer *f)
+{
+    const struct marks *s = &f->marks;
+    uint32_t i = 0;
+
+    while (i < s->mark_count && s->marks[i].fate != MARK_DOUBTFUL)
+        i++;
+    forget(f, i < s->mark_count ? s->marks[i].at : f->lost ? s->scanned : s->end);
+}
+
+/* Reads the pieces of |s| in [from, to) as known places, until the framing is lost; |from| is where
+ * that was. */
+static int read_on(struct framer *f, const struct marks *s, uint64_t *from, uint64_t to,
+                   struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < s->piece_count && !f->lost; i++) {
+        const struct marks_piece *p = &s->pieces[i];
+        uint64_t end = p->at + marks_length(s, i);
+        uint32_t used = 0;
+        end = end < to ? end : to;
+        if (end <= *from)
+            continue;
+        f->at = *from;
+        if (p->missing) {
+            rc = framer_hole(f, end - *from, p->flag, p->frame, p->time, err);
+            *from = end;
+        } else {
+            rc = framer_consume(f, s->bytes.data + p->start + (*from - p->at),
+                                (uint32_t)(end - *from), p->frame, p->time, &used, err);
+            *from += used;
+        }
+    }
+    return rc;
+}
+
+/* All from |m| on is in its known place. */
+static int believe(struct framer *f, const struct mark *m, uint64_t frame, int64_t time,
+                   struct err *err)
+{
+    uint64_t at = m->at, end = f->at;
+    struct marks tail;
+    int rc = marks_split(&f->marks, at, &tail, err);
+
+    if (rc < 0)
+        return rc;
+    f->lost = false;
+    f->resynced = true;
+    forget_decided(f);
+    rc = resync_count(f, frame, time, err);
+    if (rc == 0)
+        rc = read_on(f, &tail, &at, tail.end, err);
+    for (uint32_t i = 0; rc == 0 && f->lost && i < tail.piece_count; i++) { /* what is left */
+        const struct marks_piece *p = &tail.pieces[i];
+        uint64_t from = p->at > at ? p->at : at, to = p->at + marks_length(&tail, i);
+        if (to <= from)
+            continue;
+        if (!p->missing)
+            rc = marks_append(&f->marks, from, tail.bytes.data + p->start + (from - p->at),
+                              (uint32_t)(to - from), p->border && from == p->at, p->frame, p->time,
+                              err);
+        else if (f->marks.piece_count)
+            rc = marks_missing(&f->marks, from, (uint32_t)(to - from), p->flag, p->frame, p->time,
+                               err);
+    }
+    f->at = end;
+    marks_free(&tail);
+    return rc;
+}
+
+/* Delivers the message of one mark. */
+static int deliver_one(struct framer *f, struct mark *m, struct err *err)
+{
+    uint64_t at = m->at;
+    struct framer one;
+    int rc;
+
+    for (uint32_t i = 0; i < f->marks.mark_count; i++) { /* those in its midst */
+        struct mark *o = &f->marks.marks[i];
+        if (o->fate == MARK_DOUBTFUL && o->at < m->next && m->at < o->next)
+            o->fate = MARK_FALSE;
+    }
+    m->fate = MARK_DELIVERED;
+    framer_init(&one, f->host, f->flow, f->side, false);
+    one.peer = f->peer;
+    one.resynced = true;
+    rc = read_on(&one, &f->marks, &at, m->next, err);
+    if (rc == 0 && one.in_record)
+        rc = framer_end(&one, one.frame, one.time, err);
+    framer_free(&one);
+    return rc;
+}
+
+/* Delivers the message of a mark that was left behind, and those that follow it in their known
+ * places. */
+static int deliver_row(struct framer *f, struct mark *m, struct err *err)
+{
+    int rc = 0;
+
+    for (; rc == 0 && m && m->fate == MARK_DOUBTFUL;
+         m = m->whole ? marks_mark(&f->marks, m->next) : NULL)
+        rc = deliver_one(f, m, err);
+    return rc;
+}
+
+/* The offset before which marks must be decided, since there is no more room. */
+static uint64_t no_room_before(const struct marks *s)
+{
+    uint64_t half, middle;
+
+    if (!marks_full(s) || !s->mark_count)
+        return 0;
+    half = s->pieces[0].at + (s->end - s->pieces[0].at) / 2;
+    middle = s->marks[s->mark_count / 2].at;
+    half = half > middle ? half : middle;
+    return half > s->marks[0].at ? half : s->marks[0].at + 1;
+}
+
+/* The time from which on a mark is no longer doubtful. */
+static int64_t due_at(const struct marks *s, const struct mark *m, bool over, uint64_t force)
+{
+    if (over || m->at < force)
+        return INT64_MIN;
+    return m->state == MARK_OPEN ? INT64_MAX : marks_time(s, m) + RESYNC_SPAN;
+}
+
+/* Decides about all marks for which it is time.  |again|: one was believed that others follow. */
+static int decide(struct framer *f, bool over, uint64_t frame, int64_t time, bool *again,
+                  struct err *err)
+{
+    struct marks *s = &f->marks;
+    uint64_t force = no_room_before(s);
+    int rc = 0;
+
+    *again = false;
+    s->changed = false;
+    for (uint32_t i = 0; f->lost && i < s->mark_count; i++)
+        if (s->marks[i].at >= s->behind && is_answered(f, &s->marks[i])) {
+            *again = true;
+            return believe(f, &s->marks[i], frame, time, err);
+        }
+    for (uint32_t i = 0; rc == 0 && i < s->mark_count; i++) {
+        struct mark *m = &s->marks[i];
+        bool open = f->lost && m->at >= s->behind; /* what follows it is still to be read */
+        if (m->fate != MARK_DOUBTFUL)
+            continue;
+        if (wrong_side(f, m)) {
+            m->fate = MARK_FALSE;
+        } else if (!open && is_answered(f, m)) {
+            rc = deliver_row(f, m, err);
+        } else if (time >= due_at(s, m, over, force) && fits_in(f, m)) {
+            *again = true; /* others may fit in with it */
+            return open ? believe(f, m, frame, time, err) : deliver_row(f, m, err);
+        }
+    }
+    f->due = INT64_MAX;
+    for (uint32_t i = 0; i < s->mark_count; i++) {
+        struct mark *m = &s->marks[i];
+        int64_t due = m->fate == MARK_DOUBTFUL ? due_at(s, m, over, force) : INT64_MAX;
+        if (due <= time)
+            m->fate = MARK_UNDECIDED;
+        else if (due < f->due)
+            f->due = due;
+    }
+    forget_decided(f);
+    return rc;
+}
+
+int resync_work(struct framer *f, bool over, uint64_t frame, int64_t time, struct err *err)
+{
+    struct marks *s = &f->marks;
+    bool again = true;
+    int rc = 0;
+
+    while (rc == 0 && again && s->piece_count) {
+        again = false;
+        if (f->lost && (rc = marks_scan(s, over, on_found, f, err)) < 0)
+            break;
+        if (!s->mark_count)
+            forget(f, over || !f->lost ? s->end : s->scanned);
+        else if (s->changed || over || time >= f->due || marks_full(s))
+            rc = decide(f, over, frame, time, &again, err);
+    }
+    if (rc == 0 && over)
+        forget(f, s->end);
+    return rc == 0 && !f->lost && !s->mark_count ? resync_count(f, frame, time, err) : rc;
+}
