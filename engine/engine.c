@@ -93,7 +93,7 @@ struct engine *engine_new(const struct engine_options *options, const struct sin
                    options->connections ? options->connections : CONNECTIONS_DEFAULT,
                    options->stream_window ? options->stream_window : WINDOW_DEFAULT,
                    options->total_window ? options->total_window : TOTAL_DEFAULT, err) < 0 ||
-        objects_init(&e->objects, sink, err) < 0 ||
+        objects_init(&e->objects, sink, options->same, err) < 0 ||
         pair_init(&e->pair, options, sink, observer, &e->objects, &e->conns.pool.clock, err) < 0) {
         if (!e->link)
             err_set(err, ERR_SYSTEM, "out of memory");

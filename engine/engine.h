@@ -19,6 +19,7 @@ struct engine;
 struct message;
 struct procedure;
 struct rpc_auth;
+struct same_servers;
 
 /* All zeros: the defaults. */
 struct engine_options {
@@ -31,6 +32,7 @@ struct engine_options {
     int64_t reorder_span;    /* ns by which a reply may precede its call; default: see pair.h */
     const uint16_t *ports;   /* further ports that carry RPC, or NULL */
     uint32_t port_count;
+    const struct same_servers *same; /* further addresses of servers (flow/host.h), or NULL */
     bool messages_only; /* for a tap alone: no objects, names and paths are kept, and operations
                          * know nothing of them */
 };

@@ -5,17 +5,30 @@
  * procedures that show or change directory entries.  Ids count from 1; 0 is none.
  * Everything that is learned goes to the sink as RECORD_OBJECT, RECORD_NAME and RECORD_PATH.
  *
- * Memory: grows with the objects, names and paths seen, about 250 bytes for each object with one
- * name; nothing is forgotten.
+ * A name stands for one object at a time; an object has a list of the names that stand for it, and
+ * its path goes through the first of them.  A directory has one name besides those that MOUNT gives
+ * it: another one means that it was moved.  An object without a name has no path.
+ *
+ * What is known is as of the latest reply, by its time: one that comes late does not bring back
+ * what was before, and one that merely shows a name teaches nothing about a name that changed after
+ * its call was sent.
+ *
+ * Memory: grows with the objects, names and paths seen, about 270 bytes for each object with one
+ * name, 60 and the text for each further name; nothing is forgotten.
  */
 #ifndef NFSDIGEST_FLOW_OBJECT_H
 #define NFSDIGEST_FLOW_OBJECT_H
 
 #include "base/arena.h"
 #include "base/table.h"
+#include "flow/host.h"
 #include "record/record.h"
 
-enum { HANDLE_NEAR = 44 }; /* of most servers; a look-up then needs no further memory */
+enum {
+    HANDLE_NEAR = 44, /* of most servers; a look-up then needs no further memory */
+    ROOTS_MAX = 4096, /* MOUNT paths that change when a directory in them is renamed; further ones
+                       * stay as MOUNT gave them */
+};
 
 struct object {
     uint32_t server; /* host id */
@@ -26,12 +39,12 @@ struct object {
     } handle;
     uint64_t fsid, fileid;
     uint64_t modified_by; /* latest operation that changes it */
-    uint32_t name;        /* id of the name by which it is reached, or 0 */
-    uint32_t mount_path;  /* path id of a MOUNT root, or 0 */
+    uint32_t name;        /* first of the names that stand for it now, or 0 */
+    uint32_t root;        /* first of the MOUNT paths that do; the path begins there */
+    uint32_t children;    /* names in it that stand for something now */
     uint32_t path;        /* cached path id, valid for |path_age| */
     uint32_t path_age;
     uint8_t type;   /* enum object_type */
-    bool is_parent; /* names below it are known */
     bool described; /* its attributes were seen */
 };
 
@@ -40,11 +53,16 @@ static inline const uint8_t *object_handle(const struct object *object)
     return object->handle_len <= HANDLE_NEAR ? object->handle.near : object->handle.far;
 }
 
+#define OF_SERVER                                                                                  \
+    (UINT32_C(1) << 31) /* in place of a directory's id: MOUNT paths of this host id */
+
 struct name {
     const uint8_t *text;
     uint32_t len;
-    uint32_t parent; /* object id */
-    uint32_t object; /* bound to it now; 0: none, or not known */
+    uint32_t parent;         /* object id, or OF_SERVER and a host id */
+    uint32_t object;         /* it stands for this now; 0: for none, or it is not known */
+    uint32_t next, previous; /* names of the same object */
+    int64_t changed; /* time of the reply since which it stands for this, as far as is known */
 };
 
 struct path {
@@ -56,6 +74,7 @@ struct path {
 
 struct objects {
     struct sink sink;
+    struct same_servers same;
     struct object *objects;
     struct name *names;
     struct path *paths;
@@ -64,17 +83,21 @@ struct objects {
         host_cap;
     struct table by_handle, by_name, by_path, by_host;
     struct arena arena;
+    uint32_t roots[ROOTS_MAX]; /* names that are MOUNT paths and stand for something */
+    uint32_t root_count;
     uint32_t age; /* of the tree: a move of a directory makes all cached paths old */
 };
 
-int objects_init(struct objects *o, const struct sink *sink, struct err *err);
+/* When something was learned: from |operation|, called at |since| and answered at |time|. */
+struct moment {
+    uint64_t operation;
+    int64_t since, time;
+};
+
+/* |same| may be NULL. */
+int objects_init(struct objects *o, const struct sink *sink, const struct same_servers *same,
+                 struct err *err);
 void objects_free(struct objects *o);
-
-/* Id of an address that was seen before; 0: it was not. */
-uint32_t host_find(const struct objects *o, const struct address *address);
-
-/* Id of an address; 0: no memory. */
-uint32_t host_id(struct objects *o, const struct address *address);
 
 /* Id of the object behind a handle, made if need be; 0 with |err| filled. */
 uint32_t object_id(struct objects *o, uint32_t server, struct bytes handle, uint64_t frame,
@@ -82,25 +105,44 @@ uint32_t object_id(struct objects *o, uint32_t server, struct bytes handle, uint
 
 /* Says once what an object is. */
 int object_describe(struct objects *o, uint32_t object, uint8_t type, uint64_t fsid,
-                    uint64_t fileid, struct err *err);
+                    uint64_t fileid, const struct moment *m, struct err *err);
 
 /* The object that |name| in |parent| is known to stand for, or 0. */
 uint32_t object_named(const struct objects *o, uint32_t parent, struct bytes name);
 
-/* |name| in |parent| stands for |object| from now on. "." and ".." are nobody's names. */
-int object_bind(struct objects *o, uint32_t parent, struct bytes name, uint32_t object,
-                enum name_event event, uint64_t operation, int64_t time, struct err *err);
+/* "." and "..", which are nobody's names. */
+bool name_is_dots(struct bytes name);
 
-/* |name| in |parent| stands for nothing any more. */
-int object_unbind(struct objects *o, uint32_t parent, struct bytes name, uint64_t operation,
-                  int64_t time, struct err *err);
+/* |name| in |parent| was seen to stand for |object|, or was made (NAME_SEEN, NAME_BOUND). */
+int object_bind(struct objects *o, uint32_t parent, struct bytes name, uint32_t object,
+                enum name_event event, const struct moment *m, struct err *err);
+
+/* |name| in |parent| was removed. */
+int object_unbind(struct objects *o, uint32_t parent, struct bytes name, const struct moment *m,
+                  struct err *err);
+
+/* |name| in |parent| turned out to stand for nothing. */
+int object_absent(struct objects *o, uint32_t parent, struct bytes name, const struct moment *m,
+                  struct err *err);
+
+/* |object|, which has one link, was seen under |name| in |parent|: it has no other name. */
+int object_alone(struct objects *o, uint32_t parent, struct bytes name, uint32_t object,
+                 const struct moment *m, struct err *err);
+
+/* |name| in |parent| became |name2| in |parent2|; |name2| is empty where it was not captured. */
+int object_rename(struct objects *o, uint32_t parent, struct bytes name, uint32_t parent2,
+                  struct bytes name2, const struct moment *m, struct err *err);
 
 /* |object| is what MOUNT calls |path|. */
-int object_mounted(struct objects *o, uint32_t object, struct bytes path, uint64_t operation,
-                   int64_t time, struct err *err);
+int object_mounted(struct objects *o, uint32_t object, struct bytes path, const struct moment *m,
+                   struct err *err);
 
-/* Id of the path of |object| now; with |name| (len > 0) of that entry in it. 0: |err| is filled. */
+/* Id of the path of |object| now; with |name| (len > 0) of that entry in it, "." and ".." followed
+ * as far as it is known where they lead.  0: |err| is filled. */
 uint32_t object_path(struct objects *o, uint32_t object, struct bytes name, struct err *err);
+
+/* Id of a path of MOUNT. */
+uint32_t object_mount_path(struct objects *o, struct bytes path, struct err *err);
 
 /* Takes back what an earlier process put into its sink; nothing goes to this one. */
 int objects_learn(struct objects *o, const struct record *record, struct err *err);

@@ -17,6 +17,8 @@ static int attribute(void *ctx, const struct visit *v)
 
     if (v->field->cls == CLASS_TYPE)
         i->type = v->value <= OBJECT_FIFO ? (uint8_t)v->value : OBJECT_UNKNOWN;
+    else if (v->field->cls == CLASS_COUNT) /* nlink, the only one in fattr3 */
+        i->links = (uint32_t)v->value;
     else if (v->field->cls == CLASS_FSID)
         i->fsid = v->value;
     else if (v->field->cls == CLASS_FILEID)

@@ -16,8 +16,9 @@ struct scan_attributes { /* where a fattr3 stands; |data| NULL: there is none */
     uint32_t len;
 };
 
-struct scan_identity { /* what an object is and stays */
+struct scan_identity { /* what an object is and stays, and how many names it has */
     uint8_t type;
+    uint32_t links;
     uint64_t fsid, fileid;
 };
 

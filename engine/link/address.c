@@ -2,6 +2,7 @@
 /* Text of addresses: RFC 5952 s4 (and s5 for the IPv4-mapped prefix). */
 #include "link/frame.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,4 +69,20 @@ const char *address_text(const struct address *a, char text[ADDRESS_TEXT_MAX])
     else
         memcpy(text, "-", 2);
     return text;
+}
+
+bool address_read(const char *text, size_t len, struct address *a)
+{
+    char whole[ADDRESS_TEXT_MAX];
+
+    memset(a, 0, sizeof(*a));
+    if (len >= sizeof(whole))
+        return false;
+    memcpy(whole, text, len);
+    whole[len] = '\0';
+    if (inet_pton(AF_INET, whole, a->bytes) == 1)
+        a->version = 4;
+    else if (inet_pton(AF_INET6, whole, a->bytes) == 1)
+        a->version = 6;
+    return a->version != 0;
 }

@@ -8,6 +8,7 @@
 #define NFSDIGEST_LINK_FRAME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct frame {
@@ -36,6 +37,9 @@ bool address_equal(const struct address *a, const struct address *b);
 
 /* RFC 5952 text of |a| into |text|, which it returns. */
 const char *address_text(const struct address *a, char text[ADDRESS_TEXT_MAX]);
+
+/* Reads the first |len| bytes of |text|, in any of the forms that inet_pton takes. */
+bool address_read(const char *text, size_t len, struct address *a);
 
 /* What an IP header, or a reassembled set of fragments, carried. */
 struct ip_payload {

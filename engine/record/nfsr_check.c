@@ -132,7 +132,7 @@ static void check_name(struct check *c, const struct record_name *n)
     known(c, "object", n->object, c->objects);
     refer_to_operation(c, n->operation);
     note_time(c, n->time);
-    if (!n->event || n->event > NAME_MOVED)
+    if (!n->event || n->event > NAME_GONE)
         finding(c, "event %u", n->event);
     else if (!n->object && n->event != NAME_REMOVED)
         finding(c, "stands for no object");

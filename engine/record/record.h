@@ -86,12 +86,17 @@ struct record_path {
     struct bytes name; /* may be empty when |object| is set: the object itself */
 };
 
-enum name_event { NAME_SEEN = 1, NAME_BOUND = 2, NAME_REMOVED = 3, NAME_MOVED = 4 };
+enum name_event {
+    NAME_SEEN = 1,    /* in a reply */
+    NAME_BOUND = 2,   /* made */
+    NAME_REMOVED = 3, /* by REMOVE, RMDIR or RENAME */
+    NAME_MOVED = 4,   /* by RENAME: a REMOVED of the old name precedes it, with its operation */
+    NAME_GONE = 5,    /* turned out not to stand for its object any more */
+};
 
 /* A directory entry came to be known, was made or taken away. */
 struct record_name {
-    uint8_t event;      /* enum name_event: seen in a reply; made; removed; by RENAME (a REMOVED of
-                         * the old name with the same operation precedes it) */
+    uint8_t event;      /* enum name_event */
     uint64_t parent;    /* object; 0 for a MOUNT root */
     struct bytes name;  /* for a MOUNT root its path */
     uint64_t object;    /* 0: not known (a removed name that was never looked up) */

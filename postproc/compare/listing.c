@@ -151,7 +151,7 @@ static const char make_changed[] =
     "CREATE TEMP TABLE changed%d AS SELECT e.parent AS parent, e.name AS name,"
     " ifnull(o.call_time, o.reply_time) AS call, o.reply_time AS reply"
     " FROM %s.name_event e JOIN %s.operation o ON o.id = e.operation"
-    " WHERE e.event <> 1 AND e.parent IS NOT NULL;"
+    " WHERE e.event NOT IN (1, 5) AND e.parent IS NOT NULL;"
     "CREATE INDEX temp.changed%d_by_parent ON changed%d (parent, reply, call);";
 
 /* What has no answer may have been carried out for a minute. */

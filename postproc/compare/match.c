@@ -49,9 +49,11 @@ static const char make_tables[] =
     "CREATE TEMP TABLE pair (kind, reason, ref, sut, object, client, listing, "
     "place, " CHANGE_COLUMNS ", other_last);"
     "CREATE TEMP TABLE name1 AS SELECT parent, name, min(id) AS id, object FROM ref.name_event"
-    " WHERE event <> 3 AND parent IS NOT NULL AND object IS NOT NULL GROUP BY parent, name, object;"
+    " WHERE event NOT IN (3, 5) AND parent IS NOT NULL AND object IS NOT NULL GROUP BY parent, "
+    "name, object;"
     "CREATE TEMP TABLE name2 AS SELECT parent, name, min(id) AS id, object FROM sut.name_event"
-    " WHERE event <> 3 AND parent IS NOT NULL AND object IS NOT NULL GROUP BY parent, name, object;"
+    " WHERE event NOT IN (3, 5) AND parent IS NOT NULL AND object IS NOT NULL GROUP BY parent, "
+    "name, object;"
     "CREATE INDEX temp.name1_in_order ON name1 (parent, name, id, object);"
     "CREATE INDEX temp.name2_in_order ON name2 (parent, name, id, object);";
 

@@ -36,6 +36,7 @@ static int fill_codes(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
         { "name_event", NAME_BOUND, "bound" },
         { "name_event", NAME_REMOVED, "removed" },
         { "name_event", NAME_MOVED, "moved" },
+        { "name_event", NAME_GONE, "gone" },
         { "repeat", REPEAT_CALL, "call" },
         { "repeat", REPEAT_REPLY, "reply" },
         { "repeat", COPY_CALL, "copy of a call" },

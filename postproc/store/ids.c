@@ -2,7 +2,6 @@
 #include "store/ids.h"
 #include "base/bytes.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 
 void ids_free(struct ids *ids)
@@ -55,14 +54,9 @@ int ids_add(struct ids *ids, uint32_t id, struct err *err)
 
 int read_address(const char *text, struct address *address, struct err *err)
 {
-    memset(address, 0, sizeof(*address));
-    if (text && inet_pton(AF_INET, text, address->bytes) == 1)
-        address->version = 4;
-    else if (text && inet_pton(AF_INET6, text, address->bytes) == 1)
-        address->version = 6;
-    else
-        return err_set(err, ERR_INPUT, "\"%s\" is no address", text ? text : "");
-    return 0;
+    if (text && address_read(text, strlen(text), address))
+        return 0;
+    return err_set(err, ERR_INPUT, "\"%s\" is no address", text ? text : "");
 }
 
 void hosts_free(struct hosts *h)

@@ -32,9 +32,9 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_FIND_PATH] = "SELECT id FROM path WHERE parent IS ? AND name = ? AND object IS ?",
     [SQL_PATH_TEXT] = "SELECT text FROM path WHERE id = ?",
     [SQL_NAME_OF_OBJECT] =
-        "SELECT e.parent, e.name FROM name_event e WHERE e.object = ?1 AND e.event <> 3"
+        "SELECT e.parent, e.name FROM name_event e WHERE e.object = ?1 AND e.event NOT IN (3, 5)"
         " AND e.id <= ?2 AND NOT EXISTS (SELECT 1 FROM name_event r WHERE r.object = ?1"
-        " AND r.event = 3 AND r.parent IS e.parent AND r.name = e.name AND r.id > e.id"
+        " AND r.event IN (3, 5) AND r.parent IS e.parent AND r.name = e.name AND r.id > e.id"
         " AND r.id <= ?2) ORDER BY e.id DESC",
     [SQL_COMPLETE_OPERATION] =
         "UPDATE operation SET pairing = 0, reply_source = ?2, reply_frame = ?3,"

@@ -149,11 +149,11 @@ void put_reply(struct buf *b, uint32_t xid, uint32_t accept_stat)
     put_u32(b, accept_stat);
 }
 
-void put_attributes(struct buf *b, uint32_t type, uint64_t fileid)
+void put_linked_attributes(struct buf *b, uint32_t type, uint64_t fileid, uint32_t links)
 {
     put_u32(b, type);
     put_u32(b, 0755);
-    put_u32(b, 1); /* nlink */
+    put_u32(b, links);
     put_u64(b, 0); /* uid, gid */
     put_u64(b, 10);
     put_u64(b, 4096);
@@ -162,6 +162,11 @@ void put_attributes(struct buf *b, uint32_t type, uint64_t fileid)
     put_u64(b, fileid);
     for (int i = 0; i < 3; i++)
         put_u64(b, (uint64_t)1700000000 << 32);
+}
+
+void put_attributes(struct buf *b, uint32_t type, uint64_t fileid)
+{
+    put_linked_attributes(b, type, fileid, 1);
 }
 
 void put_some_attributes(struct buf *b, uint32_t type, uint64_t fileid)

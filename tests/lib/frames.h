@@ -72,6 +72,7 @@ void put_call(struct buf *b, uint32_t xid, uint32_t program, uint32_t version, u
 void put_reply(struct buf *b, uint32_t xid, uint32_t accept_stat);
 
 /* A fattr3, RFC 1813 s2.6. */
+void put_linked_attributes(struct buf *b, uint32_t type, uint64_t fileid, uint32_t links);
 void put_attributes(struct buf *b, uint32_t type, uint64_t fileid);
 /* post_op_attr with and without, wcc_data without. */
 void put_some_attributes(struct buf *b, uint32_t type, uint64_t fileid);

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "engine.h"
 #include "lab.h"
 
 static const struct endpoint C = { 0x0a000001, 900 }, S = { 0x0a000009, 2049 };
@@ -74,17 +75,30 @@ static inline uint64_t mount(const char *path, const char *handle)
     return answer(mountd, &b);
 }
 
-static inline uint64_t lookup(const char *directory, const char *name, const char *handle,
-                              uint32_t type)
+static inline void put_found(struct buf *b, const char *handle, uint32_t type, uint32_t links)
+{
+    put_text(b, handle);
+    put_u32(b, 1);
+    put_linked_attributes(b, type, 5, links);
+    put_no_attributes(b);
+}
+
+/* Its attributes have |links| links. */
+static inline uint64_t lookup_linked(const char *directory, const char *name, const char *handle,
+                                     uint32_t type, uint32_t links)
 {
     struct buf b = call(NFS, LOOKUP);
 
     put_name_in(&b, directory, name);
     ask(S, &b);
-    put_text(&b, handle);
-    put_some_attributes(&b, type, 5);
-    put_no_attributes(&b);
+    put_found(&b, handle, type, links);
     return answer(S, &b);
+}
+
+static inline uint64_t lookup(const char *directory, const char *name, const char *handle,
+                              uint32_t type)
+{
+    return lookup_linked(directory, name, handle, type, 1);
 }
 
 static inline uint64_t make(uint32_t procedure, const char *directory, const char *name,
@@ -177,6 +191,18 @@ static inline uint64_t getattr_on(struct endpoint server, const char *handle)
 static inline uint64_t getattr(const char *handle)
 {
     return getattr_on(S, handle);
+}
+
+static char text[1024];
+
+static inline const char *path(uint64_t operation)
+{
+    return lab_path(&lab, lab_operation(&lab, operation)->path, text);
+}
+
+static inline const char *path2(uint64_t operation)
+{
+    return lab_path(&lab, lab_operation(&lab, operation)->path2, text);
 }
 
 static inline uint64_t object(const char *handle)

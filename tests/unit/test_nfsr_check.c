@@ -179,7 +179,8 @@ static void unsound_streams(void **state)
           "9 (operation): refers to path 2, which did not come before");
     SPOIL(r[NAME].name.parent = 2, "7 (name): refers to object 2, which did not come before");
     SPOIL(r[NAME].name.object = 2, "7 (name): refers to object 2, which did not come before");
-    SPOIL(r[NAME].name.event = 5, "7 (name): event 5");
+    SPOIL(r[NAME].name.event = 6, "7 (name): event 6");
+    SPOIL(r[NAME].name.event = NAME_GONE, "7 (name): stands for no object");
     SPOIL(r[NAME].name.event = NAME_BOUND, "7 (name): stands for no object");
     SPOIL(r[NAME].name.operation = 3, "13 (end): operation 3 was referred to, but never came");
     SPOIL(r[NAME].name.time = 141,

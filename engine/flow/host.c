@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "flow/host.h"
+#include "base/digest.h"
+#include "flow/object_parts.h"
+
+const struct address *same_server(const struct same_servers *same, const struct address *address)
+{
+    for (uint32_t i = 0; i < same->count; i++)
+        if (address_equal(&same->list[i].address, address))
+            return &same->list[i].server;
+    return address;
+}
+
+int same_servers_add(struct same_servers *same, const char *text, struct err *err)
+{
+    const char *equals = strchr(text, '=');
+    struct address server, other;
+
+    if (!equals || !address_read(text, (size_t)(equals - text), &server) ||
+        !address_read(equals + 1, strlen(equals + 1), &other))
+        return err_set(err, ERR_USAGE, "\"%s\" is not two addresses with \"=\" between them", text);
+    server = *same_server(same, &server);
+    other = *same_server(same, &other);
+    if (address_equal(&server, &other))
+        return 0;
+    if (same->count == SAME_SERVERS_MAX)
+        return err_set(err, ERR_USAGE, "more than %d further addresses of servers",
+                       SAME_SERVERS_MAX);
+    for (uint32_t i = 0; i < same->count; i++) /* those of the other one come along */
+        if (address_equal(&same->list[i].server, &other))
+            same->list[i].server = server;
+    same->list[same->count++] = (struct same_server){ other, server };
+    return 0;
+}
+
+uint32_t host_find(const struct objects *o, const struct address *address)
+{
+    const struct address *known = same_server(&o->same, address);
+    uint64_t hash = XXH3_64bits(known->bytes, address_len(known));
+    uint32_t at, id;
+
+    for (id = table_first(&o->by_host, hash, &at); id != TABLE_NONE;
+         id = table_next(&o->by_host, hash, &at))
+        if (address_equal(&o->hosts[id], known))
+            return id;
+    return 0;
+}
+
+uint32_t host_id(struct objects *o, const struct address *address)
+{
+    const struct address *known = same_server(&o->same, address);
+    uint32_t id = host_find(o, known);
+
+    if (id)
+        return id;
+    if (objects_grow(&o->hosts, o->host_count, &o->host_cap, sizeof(*o->hosts)) < 0 ||
+        table_add(&o->by_host, XXH3_64bits(known->bytes, address_len(known)), o->host_count + 1) <
+            0)
+        return 0;
+    id = ++o->host_count;
+    o->hosts[id] = *known;
+    return id;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/object_learn.c
+ *
+ * Objects, names and paths of an earlier process, from its records.
+ */
+#include "flow/object_parts.h"
+
+static int learn_object(struct objects *o, const struct record_object *r, struct err *err)
+{
+    uint32_t server = host_id(o, &r->server), id;
+
+    if (!server)
+        return objects_no_memory(err);
+    id = object_add(o, server, r->handle, object_hash(server, r->handle), err);
+    if (!id)
+        return -ERR_SYSTEM;
+    if (id != r->id)
+        return err_set(err, ERR_INPUT, "objects are not numbered in a row");
+    o->objects[id].type = r->type;
+    o->objects[id].fsid = r->fsid;
+    o->objects[id].fileid = r->fileid;
+    o->objects[id].described = r->fileid != 0;
+    return 0;
+}
+
+static int learn_path(struct objects *o, const struct record_path *r, struct err *err)
+{
+    uint32_t object = (uint32_t)r->object;
+    uint32_t id =
+        path_add(o, r->parent, object, r->name, path_hash(r->parent, object, r->name), err);
+
+    if (!id)
+        return -ERR_SYSTEM;
+    return id == r->id ? 0 : err_set(err, ERR_INPUT, "paths are not numbered in a row");
+}
+
+static int learn_name(struct objects *o, const struct record_name *r, struct err *err)
+{
+    uint32_t id, object = (uint32_t)r->object, parent = (uint32_t)r->parent;
+
+    if (object > o->object_count || parent > o->object_count)
+        return err_set(err, ERR_INPUT, "a name refers to an object that is not there");
+    if (!object && (!parent || r->event != NAME_REMOVED))
+        return err_set(err, ERR_INPUT, "a name stands for no object");
+    id = name_get(o, parent ? parent : OF_SERVER | o->objects[object].server, r->name, err);
+    if (!id)
+        return -ERR_SYSTEM;
+    o->names[id].changed = r->time;
+    if (r->event == NAME_REMOVED || r->event == NAME_GONE || r->event == NAME_MOVED ||
+        o->names[id].object != object)
+        name_detach(o, id);
+    if (r->event != NAME_REMOVED && r->event != NAME_GONE && !o->names[id].object)
+        name_attach(o, id, object, !parent || r->event == NAME_MOVED);
+    return 0;
+}
+
+int objects_learn(struct objects *o, const struct record *record, struct err *err)
+{
+    switch (record->kind) {
+    case RECORD_OBJECT:
+        return learn_object(o, &record->object, err);
+    case RECORD_PATH:
+        return learn_path(o, &record->path, err);
+    case RECORD_NAME:
+        return learn_name(o, &record->name, err);
+    default:
+        return 0;
+    }
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/object_name.c
+ *
+ * Which names stand for which objects.
+ */
+#include "base/digest.h"
+#include "flow/object_parts.h"
+
+static uint64_t name_hash(uint32_t parent, struct bytes name)
+{
+    return XXH3_64bits_withSeed(name.data, name.len, parent);
+}
+
+uint32_t name_find(const struct objects *o, uint32_t parent, struct bytes name)
+{
+    uint64_t hash = name_hash(parent, name);
+    uint32_t at, id;
+
+    for (id = table_first(&o->by_name, hash, &at); id != TABLE_NONE;
+         id = table_next(&o->by_name, hash, &at)) {
+        const struct name *n = &o->names[id];
+        if (n->parent == parent && n->len == name.len && !memcmp(n->text, name.data, name.len))
+            return id;
+    }
+    return 0;
+}
+
+static uint32_t name_add(struct objects *o, uint32_t parent, struct bytes name, struct err *err)
+{
+    struct name n = { .len = name.len, .parent = parent, .changed = INT64_MIN };
+    uint32_t id = o->name_count + 1;
+
+    n.text = arena_copy(&o->arena, name.data, name.len);
+    if (!n.text || objects_grow(&o->names, o->name_count, &o->name_cap, sizeof(n)) < 0 ||
+        table_add(&o->by_name, name_hash(parent, name), id) < 0) {
+        objects_no_memory(err);
+        return 0;
+    }
+    o->name_count = id;
+    o->names[id] = n;
+    return id;
+}
+
+uint32_t name_get(struct objects *o, uint32_t parent, struct bytes name, struct err *err)
+{
+    uint32_t id = name_find(o, parent, name);
+
+    return id ? id : name_add(o, parent, name, err);
+}
+
+bool name_is_dots(struct bytes name)
+{
+    return name.len > 0 && name.len <= 2 && name.data[0] == '.' && name.data[name.len - 1] == '.';
+}
+
+uint32_t object_named(const struct objects *o, uint32_t parent, struct bytes name)
+{
+    uint32_t id = name_find(o, parent, name);
+
+    return id ? o->names[id].object : 0;
+}
+
+static uint32_t *list_of(struct objects *o, const struct name *name, uint32_t object)
+{
+    return name_is_root(name) ? &o->objects[object].root : &o->objects[object].name;
+}
+
+/* The path of |object| is another one, and so are those of all that is below it. */
+static void path_changed(struct objects *o, uint32_t object)
+{
+    o->objects[object].path_age = 0;
+    if (o->objects[object].children)
+        o->age++;
+}
+
+static void root_note(struct objects *o, uint32_t name)
+{
+    if (o->root_count < ROOTS_MAX)
+        o->roots[o->root_count++] = name;
+}
+
+static void root_forget(struct objects *o, uint32_t name)
+{
+    for (uint32_t i = 0; i < o->root_count; i++)
+        if (o->roots[i] == name) {
+            o->roots[i] = o->roots[--o->root_count];
+            return;
+        }
+}
+
+void name_attach(struct objects *o, uint32_t name, uint32_t object, bool first)
+{
+    struct name *n = &o->names[name];
+    uint32_t *list = list_of(o, n, object), head = *list;
+
+    n->object = object;
+    if (name_is_root(n))
+        root_note(o, name);
+    else
+        o->objects[n->parent].children++;
+    if (head && !first) { /* behind the first, before the others: it is the most certain of them */
+        n->previous = head;
+        n->next = o->names[head].next;
+        o->names[head].next = name;
+    } else {
+        n->previous = 0;
+        n->next = head;
+        *list = name;
+        path_changed(o, object);
+    }
+    if (n->next)
+        o->names[n->next].previous = name;
+}
+
+void name_detach(struct objects *o, uint32_t name)
+{
+    struct name *n = &o->names[name];
+    uint32_t object = n->object;
+
+    if (!object)
+        return;
+    if (name_is_root(n))
+        root_forget(o, name);
+    else
+        o->objects[n->parent].children--;
+    if (n->next)
+        o->names[n->next].previous = n->previous;
+    if (n->previous) {
+        o->names[n->previous].next = n->next;
+    } else {
+        *list_of(o, n, object) = n->next;
+        path_changed(o, object);
+    }
+    n->object = n->next = n->previous = 0;
+}
+
+int name_put(struct objects *o, enum name_event event, uint32_t name, uint32_t object,
+             const struct moment *m, struct err *err)
+{
+    struct name *n = &o->names[name];
+    struct record r = { .kind = RECORD_NAME,
+                        .name = { .event = (uint8_t)event,
+                                  .parent = name_is_root(n) ? 0 : n->parent,
+                                  .name = name_text(n),
+                                  .object = object,
+                                  .operation = m->operation,
+                                  .time = m->time } };
+
+    n->changed = m->time;
+    return o->sink.put(o->sink.ctx, &r, err);
+}
+
+int name_end(struct objects *o, uint32_t name, enum name_event event, const struct moment *m,
+             struct err *err)
+{
+    uint32_t object = o->names[name].object;
+
+    name_detach(o, name);
+    return name_put(o, event, name, object, m, err);
+}
+
+int names_end(struct objects *o, uint32_t first, uint32_t keep, const struct moment *m,
+              struct err *err)
+{
+    uint32_t next;
+    int rc = 0;
+
+    for (uint32_t id = first; rc == 0 && id; id = next) {
+        next = o->names[id].next;
+        if (id != keep)
+            rc = name_end(o, id, NAME_GONE, m, err);
+    }
+    return rc;
+}
+
+/* The same, but a directory that has no other name is gone, and so are the paths that MOUNT gave
+ * it. */
+static int end_for_good(struct objects *o, uint32_t name, enum name_event event,
+                        const struct moment *m, struct err *err)
+{
+    uint32_t object = o->names[name].object;
+    int rc = name_end(o, name, event, m, err);
+
+    if (rc == 0 && object && !o->objects[object].name && o->objects[object].type == OBJECT_DIR)
+        rc = names_end(o, o->objects[object].root, 0, m, err);
+    return rc;
+}
+
+/* |name| stands for |object| now, and for nothing else. */
+static int stand_for(struct objects *o, uint32_t name, uint32_t object, enum name_event event,
+                     const struct moment *m, struct err *err)
+{
+    uint32_t old = o->names[name].object;
+    int rc = 0;
+
+    if (old && old != object)
+        rc = end_for_good(o, name, event == NAME_MOVED ? NAME_REMOVED : NAME_GONE, m, err);
+    if (old == object && event == NAME_MOVED) /* seen before: the path goes through it now */
+        name_detach(o, name);
+    if (!o->names[name].object)
+        name_attach(o, name, object, event == NAME_MOVED);
+    return rc < 0 ? rc : name_put(o, event, name, object, m, err);
+}
+
+/* A directory is seen under a name while another one stands for it: it was moved, and nobody saw
+ * it. */
+static int move_unseen(struct objects *o, uint32_t name, uint32_t object, const struct moment *m,
+                       struct err *err)
+{
+    uint32_t others = o->objects[object].name;
+    struct root_move move;
+    int rc = root_move_begin(o, &move, o->names[others].parent, name_text(&o->names[others]), err);
+
+    if (rc == 0)
+        rc = names_end(o, others, name, m, err);
+    if (rc == 0)
+        rc = stand_for(o, name, object, NAME_SEEN, m, err);
+    if (rc == 0)
+        rc = root_move_end(o, &move, o->names[name].parent, name_text(&o->names[name]), m, err);
+    return rc;
+}
+
+/* Whether a later reply has said what |name| stands for.  What merely shows it may be from any
+ * moment since its call. */
+static bool is_old(const struct objects *o, uint32_t name, enum name_event event,
+                   const struct moment *m)
+{
+    return o->names[name].changed > (event == NAME_SEEN ? m->since : m->time);
+}
+
+int object_bind(struct objects *o, uint32_t parent, struct bytes name, uint32_t object,
+                enum name_event event, const struct moment *m, struct err *err)
+{
+    const struct object *x = &o->objects[object];
+    uint32_t id;
+    int rc = 0;
+
+    if (name_is_dots(name) || !name.len || parent == object)
+        return 0;
+    if (!(id = name_get(o, parent, name, err)))
+        return -ERR_SYSTEM;
+    if (event == NAME_SEEN && o->names[id].object == object)
+        return 0;
+    if (is_old(o, id, event, m))
+        return 0;
+    if (x->type == OBJECT_DIR && x->name && x->name != id) {
+        if (is_old(o, x->name, event, m))
+            return 0;
+        if (event == NAME_SEEN)
+            return move_unseen(o, id, object, m, err);
+        rc = names_end(o, x->name, 0, m, err); /* a new one with the handle of an old one */
+        if (rc == 0)
+            rc = names_end(o, x->root, 0, m, err);
+    }
+    return rc < 0 ? rc : stand_for(o, id, object, event, m, err);
+}
+
+int object_unbind(struct objects *o, uint32_t parent, struct bytes name, const struct moment *m,
+                  struct err *err)
+{
+    uint32_t id;
+
+    if (name_is_dots(name) || !name.len)
+        return 0;
+    if (!(id = name_get(o, parent, name, err)))
+        return -ERR_SYSTEM;
+    return is_old(o, id, NAME_REMOVED, m) ? 0 : end_for_good(o, id, NAME_REMOVED, m, err);
+}
+
+int object_absent(struct objects *o, uint32_t parent, struct bytes name, const struct moment *m,
+                  struct err *err)
+{
+    uint32_t id = name_find(o, parent, name);
+
+    if (!id || !o->names[id].object || is_old(o, id, NAME_SEEN, m))
+        return 0;
+    return end_for_good(o, id, NAME_GONE, m, err);
+}
+
+int object_alone(struct objects *o, uint32_t parent, struct bytes name, uint32_t object,
+                 const struct moment *m, struct err *err)
+{
+    uint32_t keep = name_find(o, parent, name), next;
+    int rc = 0;
+
+    if (!keep || o->names[keep].object != object)
+        return 0;
+    for (uint32_t id = o->objects[object].name; rc == 0 && id; id = next) {
+        next = o->names[id].next;
+        if (id != keep && !is_old(o, id, NAME_SEEN, m))
+            rc = name_end(o, id, NAME_GONE, m, err);
+    }
+    return rc;
+}
+
+int object_rename(struct objects *o, uint32_t parent, struct bytes name, uint32_t parent2,
+                  struct bytes name2, const struct moment *m, struct err *err)
+{
+    uint32_t from, to = 0, moved, target;
+    struct root_move move;
+    int rc;
+
+    if (name_is_dots(name) || !name.len || name_is_dots(name2))
+        return 0;
+    if (!parent2)
+        name2.len = 0;
+    if (!(from = name_get(o, parent, name, err)) ||
+        (name2.len && !(to = name_get(o, parent2, name2, err))))
+        return -ERR_SYSTEM;
+    if (is_old(o, from, NAME_REMOVED, m)) /* and what it was is not known any more */
+        return 0;
+    if (to && is_old(o, to, NAME_MOVED, m))
+        to = name2.len = 0;
+    moved = o->names[from].object;
+    target = to ? o->names[to].object : 0;
+    /* what was seen there while the call was under way is what it moved */
+    if (target && (target == moved || !moved) && o->names[to].changed > m->since)
+        moved = target;
+    else if (from == to || (moved && moved == target))
+        return 0; /* both names are of one object: nothing happens, RFC 1813 s3.3.14 */
+    if ((rc = root_move_begin(o, &move, parent, name, err)) < 0 ||
+        (rc = name_end(o, from, NAME_REMOVED, m, err)) < 0)
+        return rc;
+    if (to && moved)
+        rc = stand_for(o, to, moved, NAME_MOVED, m, err);
+    else if (to) /* whatever stood there does no more */
+        rc = end_for_good(o, to, NAME_REMOVED, m, err);
+    return rc < 0 ? rc : root_move_end(o, &move, parent2, name2, m, err);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/object_path.c
+ *
+ * Paths, made once each, and which of them an object has now.
+ */
+#include "base/digest.h"
+#include "flow/object_parts.h"
+
+enum { PATH_DEPTH_MAX = 256 };
+
+uint64_t path_hash(uint32_t parent, uint32_t object, struct bytes name)
+{
+    return XXH3_64bits_withSeed(name.data, name.len, ((uint64_t)object << 32 | parent) + 1);
+}
+
+static uint32_t path_find(const struct objects *o, uint32_t parent, uint32_t object,
+                          struct bytes name, uint64_t hash)
+{
+    uint32_t at, id;
+
+    for (id = table_first(&o->by_path, hash, &at); id != TABLE_NONE;
+         id = table_next(&o->by_path, hash, &at)) {
+        const struct path *p = &o->paths[id];
+        if (p->parent == parent && p->object == object && p->len == name.len &&
+            !memcmp(p->text, name.data, name.len))
+            return id;
+    }
+    return 0;
+}
+
+uint32_t path_add(struct objects *o, uint32_t parent, uint32_t object, struct bytes name,
+                  uint64_t hash, struct err *err)
+{
+    struct path p = { .len = name.len, .parent = parent, .object = object };
+    uint32_t id = o->path_count + 1;
+
+    p.text = arena_copy(&o->arena, name.data, name.len);
+    if (!p.text || objects_grow(&o->paths, o->path_count, &o->path_cap, sizeof(p)) < 0 ||
+        table_add(&o->by_path, hash, id) < 0) {
+        objects_no_memory(err);
+        return 0;
+    }
+    o->path_count = id;
+    o->paths[id] = p;
+    return id;
+}
+
+static uint32_t path_id(struct objects *o, uint32_t parent, uint32_t object, struct bytes name,
+                        struct err *err)
+{
+    static const uint8_t none;
+    struct record r = { .kind = RECORD_PATH };
+    uint64_t hash;
+    uint32_t id;
+
+    if (!name.data)
+        name.data = &none;
+    hash = path_hash(parent, object, name);
+    id = path_find(o, parent, object, name, hash);
+    if (id)
+        return id;
+    id = path_add(o, parent, object, name, hash, err);
+    r.path.id = id;
+    r.path.parent = parent;
+    r.path.object = object;
+    r.path.name = name;
+    return id && o->sink.put(o->sink.ctx, &r, err) == 0 ? id : 0;
+}
+
+uint32_t object_mount_path(struct objects *o, struct bytes path, struct err *err)
+{
+    return path_id(o, 0, 0, path, err);
+}
+
+static uint32_t path_of(struct objects *o, uint32_t object, struct err *err)
+{
+    uint32_t way[PATH_DEPTH_MAX], depth = 0, path = 0, at = object;
+
+    /* up to an object whose path is known, then down again */
+    for (;;) {
+        const struct object *x = &o->objects[at];
+        if (x->path_age == o->age)
+            path = x->path;
+        else if (x->root)
+            path = path_id(o, 0, 0, name_text(&o->names[x->root]), err);
+        else if (!x->name || depth == PATH_DEPTH_MAX)
+            path = path_id(o, 0, at, (struct bytes){ 0 }, err);
+        else {
+            way[depth++] = at;
+            at = o->names[x->name].parent;
+            continue;
+        }
+        break;
+    }
+    while (path) {
+        o->objects[at].path = path;
+        o->objects[at].path_age = o->age;
+        if (!depth)
+            break;
+        at = way[--depth];
+        path = path_id(o, path, 0, name_text(&o->names[o->objects[at].name]), err);
+    }
+    return path;
+}
+
+uint32_t object_path(struct objects *o, uint32_t object, struct bytes name, struct err *err)
+{
+    const struct object *x = &o->objects[object];
+    bool dots = name_is_dots(name);
+    uint32_t path;
+
+    if (dots && name.len == 2 && x->name)
+        object = o->names[x->name].parent;
+    path = path_of(o, object, err);
+    return path && name.len && !dots ? path_id(o, path, 0, name, err) : path;
+}
+
+int path_text(const struct objects *o, uint32_t path, struct buf *out, struct err *err)
+{
+    uint32_t way[PATH_DEPTH_MAX + 2], depth = 0;
+
+    for (; path && depth < PATH_DEPTH_MAX + 2; path = o->paths[path].parent)
+        way[depth++] = path;
+    out->len = 0;
+    if (path || !depth || o->paths[way[depth - 1]].object)
+        return 0;
+    while (depth--) {
+        const struct path *p = &o->paths[way[depth]];
+        if (out->len && out->data[out->len - 1] != '/' && buf_append(out, "/", 1) < 0)
+            return objects_no_memory(err);
+        if (buf_append(out, p->text, p->len) < 0)
+            return objects_no_memory(err);
+    }
+    return 1;
+}
