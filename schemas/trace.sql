@@ -103,7 +103,8 @@ CREATE TABLE path (
     text TEXT NOT NULL
 ) STRICT;
 
--- Directory entries coming to be known, being made and taken away, in the order of the trace.
+-- Directory entries coming to be known, being made and taken away, in the order of the trace. A name
+-- stands for one object at a time: an event says so when it stops to.
 CREATE TABLE name_event (
     id INTEGER PRIMARY KEY,
     event INTEGER NOT NULL,         -- code 'name_event'
@@ -318,6 +319,31 @@ SELECT o.id,
        o.xid, o.call_source, o.call_frame, o.reply_source, o.reply_frame,
        o.object, o.object2, o.new_object, o.depends_on
   FROM operation o;
+
+-- The names that objects had, and from when to when: a row for each time that a name began to stand
+-- for an object.
+CREATE VIEW object_name AS
+SELECT b.object, b.parent, b.name,
+       CASE WHEN b.parent IS NULL THEN b.name
+            WHEN o.path2 IS NOT NULL THEN (SELECT p.text FROM path p WHERE p.id = o.path2)
+            WHEN o.new_object = b.object THEN (SELECT p.text FROM path p WHERE p.id = o.path)
+            ELSE (SELECT rtrim(p.text, '/') || '/' || b.name FROM path p WHERE p.id = o.path)
+       END AS path,                                     -- as it was at the start
+       s.name AS how,
+       b.time AS start, b.operation AS start_operation, -- 'seen': it was there before
+       e.time AS stop, e.operation AS stop_operation,   -- NULL: it stands for it at the end
+       t.name AS stop_how                               -- 'gone': some time before
+  FROM (SELECT id, event, object, parent, name, time, operation,
+               lag(event, 1, 3) OVER w AS before,
+               min(id) FILTER (WHERE event IN (3, 5)) OVER
+                   (w ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS after
+          FROM name_event WHERE object IS NOT NULL
+        WINDOW w AS (PARTITION BY object, parent, name ORDER BY id)) b
+  JOIN code s ON s.domain = 'name_event' AND s.value = b.event
+  LEFT JOIN operation o ON o.id = b.operation
+  LEFT JOIN name_event e ON e.id = b.after
+  LEFT JOIN code t ON t.domain = 'name_event' AND t.value = e.event
+ WHERE b.event NOT IN (3, 5) AND b.before IN (3, 5);
 
 -- Latencies of answered operations in milliseconds; percentiles by nearest rank.
 CREATE VIEW latency_by_procedure AS

@@ -158,6 +158,8 @@ static int parse_value(const struct option *option, struct options *options, con
         return parse_seconds(option->word, text, value, err);
     case OPTION_PORT:
         return parse_port(options, text, err);
+    case OPTION_SAME:
+        return same_servers_add(&options->same, text, err);
     }
     return err_set(err, ERR_USAGE, "%s", option->word);
 }
@@ -243,6 +245,7 @@ int options_parse(const struct option_set *set, struct options *options, const c
     int result = parse_words(set, options, text, err);
     free(text);
     options->engine.ports = options->engine.port_count ? options->ports : NULL;
+    options->engine.same = &options->same;
     if (result)
         options_free(set, options);
     return result;

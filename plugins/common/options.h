@@ -8,6 +8,7 @@
 #define NFSDIGEST_PLUGINS_OPTIONS_H
 
 #include "engine.h"
+#include "flow/host.h"
 
 #include <stdio.h>
 
@@ -18,8 +19,9 @@ struct options {
     char *out;                    /* FILE, or "-" */
     bool help;                    /* only the usage is wanted; nothing else is set */
     bool decap_wireshark;         /* feed what libwireshark finds behind IP headers */
-    struct engine_options engine; /* its |ports| points to |ports| below */
+    struct engine_options engine; /* its |ports| and |same| point to those below */
     uint16_t ports[OPTIONS_PORTS_MAX];
+    struct same_servers same;
 };
 
 enum option_type {
@@ -30,6 +32,7 @@ enum option_type {
     OPTION_SIZE,    /* the same, with or without K, M or G */
     OPTION_SECONDS, /* int64_t in nanoseconds, above 0 */
     OPTION_PORT,    /* another one of |ports| */
+    OPTION_SAME,    /* another one of |same| */
 };
 
 struct option {

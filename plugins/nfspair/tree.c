@@ -5,6 +5,7 @@
  * already then, it shows what pairs.c has for the frame. */
 #include "compat.h"
 #include "feed.h"
+#include "flow/host.h"
 #include "nfspair.h"
 #include "run.h"
 #include "show.h"
@@ -20,13 +21,26 @@ static bool asked_fit; /* whether |found| is about this capture */
 
 static compat_preference pref_feed = TRUE;
 static range_t *pref_ports;
+static const char *pref_same_server = "";
 static const char *pref_discrepancies = "";
 static gint pref_side = SIDE_BOTH;
+
+/* Addresses of servers, from the preference. */
+static void read_same_servers(struct same_servers *same)
+{
+    gchar **words = g_strsplit_set(pref_same_server, " ,;", -1);
+    struct err err;
+    for (gchar **word = words; *word; word++)
+        if (**word && same_servers_add(same, *word, &err) < 0)
+            ws_warning("nfspair: preference nfspair.same_server: %s", err.text);
+    g_strfreev(words);
+}
 
 /* The engine of this capture, made when its first frame comes. */
 static bool open_pairs(void)
 {
-    struct engine_options options = { 0 };
+    struct same_servers same = { 0 };
+    struct engine_options options = { .same = &same };
     struct err err;
     uint16_t *ports = NULL;
     if (pairs || failed)
@@ -38,6 +52,7 @@ static bool open_pairs(void)
             ports[options.port_count++] = (uint16_t)port;
         }
     options.ports = ports;
+    read_same_servers(&same);
     pairs = pairs_new(&options, &err);
     g_free(ports);
     failed = !pairs;
@@ -164,6 +179,11 @@ void tree_register(void)
                                     "TCP and UDP ports that carry RPC, besides those that are "
                                     "recognized by themselves",
                                     &pref_ports, UINT16_MAX);
+    prefs_register_string_preference(module, "same_server", "Further addresses of servers",
+                                     "Servers that are reached at several addresses, each as A=B "
+                                     "with a space between them: the handles and paths of the "
+                                     "server at A are those of the server at B, too",
+                                     &pref_same_server);
     prefs_register_filename_preference(module, "discrepancies", "Discrepancies",
                                        "The result of a comparison of two servers (nfsdigest "
                                        "compare -o FILE), for one of the captures that were "

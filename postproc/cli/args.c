@@ -190,7 +190,14 @@ static int set_ports(void *to, const char *value, struct err *err)
     return 0;
 }
 
-void engine_arg_table(struct engine_args *to, struct arg table[ENGINE_ARG_COUNT])
+static int set_same_server(void *to, const char *value, struct err *err)
+{
+    struct engine_args *engine = to;
+
+    return same_servers_add(&engine->same, value, err);
+}
+
+void engine_arg_table(struct engine_args *to, bool objects, struct arg table[ENGINE_ARG_COUNT])
 {
     struct engine_options *o = &to->options;
     const struct arg filled[ENGINE_ARG_COUNT] = {
@@ -213,10 +220,17 @@ void engine_arg_table(struct engine_args *to, struct arg table[ENGINE_ARG_COUNT]
           set_span, &o->retransmit_span },
         { 0, "reorder-span", "TIME", "by how much a reply's time may be before its call's (50ms)",
           set_span, &o->reorder_span },
+        { 0, "same-server", "A=B",
+          "the server at address A is reached at address B, too: its\n"
+          "handles and paths are the same; may be given several times",
+          set_same_server, to },
         { 0 },
     };
 
     memset(to, 0, sizeof(*to));
     o->ports = to->ports;
+    o->same = &to->same;
     memcpy(table, filled, sizeof(filled));
+    if (!objects)
+        table[ENGINE_ARG_COUNT - 2] = (struct arg){ 0 };
 }

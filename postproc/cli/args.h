@@ -7,6 +7,7 @@
 #define NFSDIGEST_CLI_ARGS_H
 
 #include "engine.h"
+#include "flow/host.h"
 
 #include <stdbool.h>
 
@@ -43,9 +44,11 @@ int set_time(void *to, const char *value, struct err *err);
 struct engine_args {
     struct engine_options options;
     uint16_t ports[64];
+    struct same_servers same;
 };
-enum { ENGINE_ARG_COUNT = 8 };
-/* Fills |table| (with its end) so that it sets |to|, which must stay where it is. */
-void engine_arg_table(struct engine_args *to, struct arg table[ENGINE_ARG_COUNT]);
+enum { ENGINE_ARG_COUNT = 9 };
+/* Fills |table| (with its end) so that it sets |to|, which must stay where it is.  |objects|: of a
+ * command that keeps objects and paths. */
+void engine_arg_table(struct engine_args *to, bool objects, struct arg table[ENGINE_ARG_COUNT]);
 
 #endif

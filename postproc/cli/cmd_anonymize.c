@@ -94,7 +94,7 @@ int cmd_anonymize(int argc, char **argv, struct err *err)
                                about, own, more, "How captures are read" };
     int first, result;
 
-    engine_arg_table(&a.options, more);
+    engine_arg_table(&a.options, false, more);
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;

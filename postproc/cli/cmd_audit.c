@@ -64,7 +64,7 @@ int cmd_audit(int argc, char **argv, struct err *err)
     struct audit *audit;
     int first, result;
 
-    engine_arg_table(&engine, more);
+    engine_arg_table(&engine, false, more);
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;

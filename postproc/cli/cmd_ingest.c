@@ -142,7 +142,7 @@ int cmd_ingest(int argc, char **argv, struct err *err)
     struct store *store;
     int first, taken, result;
 
-    engine_arg_table(&engine, more);
+    engine_arg_table(&engine, true, more);
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;

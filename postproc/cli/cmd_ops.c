@@ -4,6 +4,7 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/fields.h"
+#include "cli/object_print.h"
 #include "cli/query.h"
 #include "cli/values.h"
 #include "store/store.h"
@@ -346,6 +347,9 @@ int cmd_ops(int argc, char **argv, struct err *err)
         { 'c', "client", "ADDRESS", "of this client", set_text, &f.client },
         { 's', "server", "ADDRESS", "of this server", set_text, &f.server },
         { 'p', "path", "PREFIX", "of paths that begin so", set_text, &f.path },
+        { 'O', "object", "N",
+          "that use object N, or change its names; before them,\nthe object and all its names",
+          set_count, &f.object },
         { 'P', "procedure", "NAME|N", "READ, 6, ...", set_text, &f.procedure },
         { 'g', "program", "NAME|N", "NFS, NFSACL, MOUNT, PORTMAP, RPCBIND, NLM or a number",
           set_text, &f.program },
@@ -383,7 +387,10 @@ int cmd_ops(int argc, char **argv, struct err *err)
     store = store_open(argv[first], STORE_READ, err);
     if (!store)
         return -err->code;
-    result = list(store, &f, json, fields, err);
+    result =
+        f.object == UINT64_MAX ? 0 : object_print(store_db(store), (int64_t)f.object, json, err);
+    if (result == 0)
+        result = list(store, &f, json, fields, err);
     store_close(store);
     return result;
 }

@@ -121,7 +121,7 @@ int cmd_package(int argc, char **argv, struct err *err)
                                about, own, more, "How captures are read" };
     int first, result;
 
-    engine_arg_table(&engine, more);
+    engine_arg_table(&engine, false, more);
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;

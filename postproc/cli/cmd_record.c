@@ -58,7 +58,7 @@ int cmd_record(int argc, char **argv, struct err *err)
                                more, "How captures are read" };
     int first, result;
 
-    engine_arg_table(&recorder.options, more);
+    engine_arg_table(&recorder.options, true, more);
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { VALUES_MAX = 24 };
+enum { VALUES_MAX = 32 };
 
 struct value {
     const char *text; /* or NULL: */
@@ -48,7 +48,7 @@ void filter_init(struct filter *f)
 {
     memset(f, 0, sizeof(*f));
     f->from = f->to = f->min_latency = f->max_latency = INT64_MIN;
-    f->xid = f->frame = f->source = f->limit = UINT64_MAX;
+    f->object = f->xid = f->frame = f->source = f->limit = UINT64_MAX;
 }
 
 /* Whether |sql| with |text| as its parameter gives a row. */
@@ -156,6 +156,12 @@ static void other_conditions(struct build *b, const struct filter *f)
                      " o.path2 IN (SELECT id FROM path WHERE substr(text, 1, length(?)) = ?)");
         for (int i = 0; i < 4; i++)
             add_text(b, f->path);
+    }
+    if (f->object != UINT64_MAX) {
+        condition(b, "? IN (o.object, o.object2, o.new_object) OR"
+                     " o.id IN (SELECT operation FROM name_event WHERE object = ?)");
+        add_number(b, (int64_t)f->object);
+        add_number(b, (int64_t)f->object);
     }
     if (f->xid != UINT64_MAX) {
         condition(b, "o.xid = ?");

@@ -16,7 +16,7 @@
 struct filter {
     const char *client, *server, *path, *procedure, *program, *status;
     int64_t from, to, min_latency, max_latency;
-    uint64_t xid, frame, source, limit; /* UINT64_MAX: unset */
+    uint64_t object, xid, frame, source, limit; /* UINT64_MAX: unset */
     bool unpaired;
 };
 

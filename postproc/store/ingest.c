@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/ingest.h"
+#include "base/digest.h"
 #include "capture/capture.h"
+#include "flow/host.h"
 #include "record/nfsr.h"
 #include "store/carry.h"
 #include "store/known.h"
@@ -28,6 +30,10 @@ static int describe_options(const struct engine_options *o, char *text, size_t s
 
     for (uint32_t i = 0; i < o->port_count && len > 0 && (size_t)len < size; i++)
         len += snprintf(text + len, size - (size_t)len, " :%u", o->ports[i]);
+    if (o->same && o->same->count && len > 0 && (size_t)len < size)
+        len += snprintf(text + len, size - (size_t)len, " =%016llx",
+                        (unsigned long long)XXH3_64bits(o->same->list,
+                                                        o->same->count * sizeof(*o->same->list)));
     if (len < 0 || (size_t)len >= size)
         return err_set(err, ERR_USAGE, "too many ports");
     return 0;
@@ -184,6 +190,7 @@ struct stream {
     struct input *input;
     const struct progress *progress;
     struct sink store;
+    const struct same_servers *same;
     uint64_t records;
     bool input_cut; /* the capture behind it was */
 };
@@ -200,8 +207,16 @@ static ssize_t read_stream(void *ctx, void *data, size_t len, struct err *err)
 static int put_stream(void *ctx, const struct record *record, struct err *err)
 {
     struct stream *stream = ctx;
+    const struct address *server = &record->object.server;
+    char text[ADDRESS_TEXT_MAX];
 
     stream->records++;
+    if (record->kind == RECORD_OBJECT && stream->same &&
+        same_server(stream->same, server) != server)
+        return err_set(err, ERR_USAGE,
+                       "%s: has handles of %s as of a server of its own: give --same-server to "
+                       "\"nfsdigest record\", too",
+                       input_name(stream->input), address_text(server, text));
     if (record->kind == RECORD_END)
         stream->input_cut = record->end.input_cut;
     return stream->store.put(stream->store.ctx, record, err);
@@ -211,7 +226,8 @@ static int ingest_stream(struct ingest *in, struct input *input, struct err *err
 {
     struct stream stream = { .input = input,
                              .progress = in->progress,
-                             .store = store_sink(in->store) };
+                             .store = store_sink(in->store),
+                             .same = in->options->same };
     struct sink sink = { put_stream, &stream };
     const char *name = input_name(input);
     struct err why = { 0 };

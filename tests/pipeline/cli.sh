@@ -65,6 +65,8 @@ engine: bad total window|2|--total-window: .*is no size|record -o x --total-wind
 engine: bad connections|2|--connections: .*is no number above 0|record -o x --connections 0 x.pcap
 engine: bad pending|2|--pending: .*is no number above 0|record -o x --pending x x.pcap
 engine: bad span|2|--retransmit-span: .*is no duration|record -o x --retransmit-span x x.pcap
+engine: half a server|2|"10.0.0.1" is not two addresses with "=" between them|ingest --same-server 10.0.0.1 x.db x.pcap
+engine: same server, but nothing to know of it|2|same-server|anonymize --same-server 10.0.0.1=10.0.0.2 x.pcap
 engine: bad reorder span|2|--reorder-span: .*is no duration|record -o x --reorder-span x x.pcap
 T
 

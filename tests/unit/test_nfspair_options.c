@@ -20,6 +20,8 @@ static void describe(const struct options *o, char *text, size_t size)
                      o->help              ? "help"
                      : o->decap_wireshark ? "wireshark"
                                           : "engine");
+    if (o->same.count)
+        n += snprintf(text + n, size - (size_t)n, " same %u", o->same.count);
     if (e->stream_window || e->total_window)
         n += snprintf(text + n, size - (size_t)n, " window %u %u", e->stream_window,
                       e->total_window);
@@ -42,6 +44,8 @@ static const struct {
     { "nfspair,decap=wireshark,out=a", "a wireshark" },
     { "nfspair,decap=wireshark,out=a,decap=engine", "a engine" },
     { "nfspair,out=a,port=2050,port=1,port=65535", "a engine port 2050 port 1 port 65535" },
+    { "nfspair,out=a,same-server=10.0.0.1=10.0.0.2,same-server=10.0.0.1=fd00::1",
+      "a engine same 2" },
     { "nfspair,out=a,stream-window=65536,total-window=1G", "a engine window 65536 1073741824" },
     { "nfspair,out=a,stream-window=64k,total-window=4294967295",
       "a engine window 65536 4294967295" },
@@ -152,7 +156,7 @@ static void test_usage(void **state)
     static const char *const words[] = {
         "out=",          "decap=",       "port=",    "stream-window=",
         "total-window=", "connections=", "pending=", "retransmit-span=",
-        "reorder-span=", "help"
+        "reorder-span=", "same-server=", "help"
     };
     char usage[4096] = "";
     size_t lines = 0;

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/object_print.h"
+#include "base/escape.h"
+#include "base/json.h"
+#include "cli/values.h"
+#include "store/store.h"
+
+#include <stdio.h>
+
+static const char select_object[] =
+    "SELECT o.server, o.handle, (SELECT c.name FROM code c WHERE c.domain = 'object_type'"
+    " AND c.value = o.type), o.fsid, o.fileid FROM object o WHERE o.id = ?";
+
+/* Columns of it: */
+enum { SERVER, HANDLE, TYPE, FSID, FILEID };
+
+static const char select_names[] =
+    "SELECT path, parent, name, how, start, start_operation, stop_how, stop, stop_operation"
+    " FROM object_name WHERE object = ? ORDER BY start, start_operation";
+
+enum { PATH, PARENT, NAME, HOW, START, START_OPERATION, STOP_HOW, STOP, STOP_OPERATION };
+
+static const char *text_of(sqlite3_stmt *s, int column)
+{
+    return (const char *)sqlite3_column_text(s, column);
+}
+
+static bool is_null(sqlite3_stmt *s, int column)
+{
+    return sqlite3_column_type(s, column) == SQLITE_NULL;
+}
+
+static void print_side(sqlite3_stmt *s, int how, int time, int operation)
+{
+    char text[VALUE_TEXT_MAX];
+
+    printf("%s %s", text_of(s, how), time_text(sqlite3_column_int64(s, time), text));
+    if (!is_null(s, operation))
+        printf(" by operation %s", text_of(s, operation));
+}
+
+static void print_lifetime(sqlite3_stmt *s)
+{
+    fputs("  ", stdout);
+    escape_print(stdout, is_null(s, PATH) ? text_of(s, NAME) : text_of(s, PATH));
+    fputs(": ", stdout);
+    print_side(s, HOW, START, START_OPERATION);
+    if (!is_null(s, STOP_HOW)) {
+        fputs(", ", stdout);
+        print_side(s, STOP_HOW, STOP, STOP_OPERATION);
+    }
+    putchar('\n');
+}
+
+static void json_number(const char *key, sqlite3_stmt *s, int column)
+{
+    printf(",\"%s\":%s", key, is_null(s, column) ? "null" : text_of(s, column));
+}
+
+static void json_unsigned(const char *key, sqlite3_stmt *s, int column)
+{
+    if (is_null(s, column))
+        json_number(key, s, column);
+    else
+        printf(",\"%s\":%llu", key, (unsigned long long)sqlite3_column_int64(s, column));
+}
+
+static void json_string(const char *key, sqlite3_stmt *s, int column)
+{
+    printf(",\"%s\":", key);
+    json_text(stdout, is_null(s, column) ? NULL : text_of(s, column));
+}
+
+static void json_lifetime(sqlite3_stmt *s, bool first)
+{
+    fputs(first ? "{\"path\":" : ",{\"path\":", stdout);
+    json_text(stdout, is_null(s, PATH) ? NULL : text_of(s, PATH));
+    json_number("parent", s, PARENT);
+    json_string("name", s, NAME);
+    json_string("how", s, HOW);
+    json_number("start", s, START);
+    json_number("start_operation", s, START_OPERATION);
+    json_string("stop_how", s, STOP_HOW);
+    json_number("stop", s, STOP);
+    json_number("stop_operation", s, STOP_OPERATION);
+    putchar('}');
+}
+
+static void print_object(sqlite3_stmt *s, int64_t object, bool json)
+{
+    if (json) {
+        printf("{\"object\":%lld,\"server\":", (long long)object);
+        json_text(stdout, text_of(s, SERVER));
+        fputs(",\"handle\":", stdout);
+        json_hex(stdout, sqlite3_column_blob(s, HANDLE), (size_t)sqlite3_column_bytes(s, HANDLE));
+        json_string("type", s, TYPE);
+        json_unsigned("fsid", s, FSID);
+        json_unsigned("fileid", s, FILEID);
+        fputs(",\"names\":[", stdout);
+        return;
+    }
+    printf("object %lld of %s", (long long)object, text_of(s, SERVER));
+    if (!is_null(s, TYPE))
+        printf(", %s", text_of(s, TYPE));
+    if (!is_null(s, FILEID))
+        printf(", fileid %llu", (unsigned long long)sqlite3_column_int64(s, FILEID));
+    putchar('\n');
+}
+
+static int print_names(sqlite3 *db, int64_t object, bool json, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    bool first = true;
+
+    if (sqlite3_prepare_v2(db, select_names, -1, &stmt, NULL) != SQLITE_OK)
+        return store_fail(db, "ops", err);
+    sqlite3_bind_int64(stmt, 1, object);
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        if (json)
+            json_lifetime(stmt, first);
+        else
+            print_lifetime(stmt);
+        first = false;
+    }
+    if (json)
+        fputs("]}\n", stdout);
+    return sqlite3_finalize(stmt) == SQLITE_OK ? 0 : store_fail(db, "ops", err);
+}
+
+int object_print(sqlite3 *db, int64_t object, bool json, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    bool found;
+
+    if (sqlite3_prepare_v2(db, select_object, -1, &stmt, NULL) != SQLITE_OK)
+        return store_fail(db, "ops", err);
+    sqlite3_bind_int64(stmt, 1, object);
+    found = sqlite3_step(stmt) == SQLITE_ROW;
+    if (found)
+        print_object(stmt, object, json);
+    if (sqlite3_finalize(stmt) != SQLITE_OK)
+        return store_fail(db, "ops", err);
+    if (!found)
+        return err_set(err, ERR_USAGE, "there is no object %lld", (long long)object);
+    return print_names(db, object, json, err);
+}

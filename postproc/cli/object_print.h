@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/object_print.h
+ *
+ * One object of a trace database with all the names that it had, for "nfsdigest ops --object".
+ */
+#ifndef NFSDIGEST_CLI_OBJECT_PRINT_H
+#define NFSDIGEST_CLI_OBJECT_PRINT_H
+
+#include "base/err.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* To standard output: lines of text, or one line of JSON.  -ERR_USAGE: there is no such object. */
+int object_print(sqlite3 *db, int64_t object, bool json, struct err *err);
+
+#endif
