@@ -35,6 +35,13 @@ static int on_payload(void *ctx, const struct frame *frame, const struct ip_payl
     return conns_payload(&e->conns, frame, payload, err);
 }
 
+/* Another decoder delivers what is whole, and says nothing of the rest. */
+static int on_payload_seen(void *ctx, const struct frame *frame, const struct ip_payload *payload,
+                           struct err *err)
+{
+    return payload->hole ? on_payload(ctx, frame, payload, err) : 0;
+}
+
 static int on_message(void *ctx, const struct message *message, struct err *err)
 {
     struct engine *e = ctx;
@@ -144,7 +151,7 @@ int engine_frame(struct engine *e, const struct frame *frame, struct err *err)
 
 int engine_frame_seen(struct engine *e, const struct frame *frame, struct err *err)
 {
-    if (!e->seen && !(e->seen = link_new(NULL, NULL)))
+    if (!e->seen && !(e->seen = link_new(on_payload_seen, e)))
         return err_set(err, ERR_SYSTEM, "out of memory");
     note_frame(e, frame);
     return link_frame(e->seen, frame, err);
@@ -236,8 +243,10 @@ static int put_end(struct engine *e, bool input_cut, struct err *err)
 
 int engine_end(struct engine *e, bool input_cut, struct err *err)
 {
-    int rc = conns_end(&e->conns, e->last_frame, e->last_time, err);
+    int rc = link_end(e->seen ? e->seen : e->link, err);
 
+    if (rc == 0)
+        rc = conns_end(&e->conns, e->last_frame, e->last_time, err);
     if (rc == 0)
         rc = pair_end(&e->pair, err);
     return rc < 0 ? rc : put_end(e, input_cut, err);

@@ -80,8 +80,9 @@ void engine_free(struct engine *engine);
 /* Times may go backwards by any amount; frame numbers must grow. */
 int engine_frame(struct engine *engine, const struct frame *frame, struct err *err);
 
-/* The second way of feeding: every frame to engine_frame_seen (counts only), and what another
- * decoder found behind IP headers to engine_payload, in the order of frames. */
+/* The second way of feeding: every frame to engine_frame_seen (counts, and finds datagrams with
+ * lost fragments), and what another decoder found behind IP headers to engine_payload, in the order
+ * of frames. */
 int engine_frame_seen(struct engine *engine, const struct frame *frame, struct err *err);
 int engine_payload(struct engine *engine, const struct frame *frame,
                    const struct ip_payload *payload, struct err *err);

@@ -319,7 +319,9 @@ static int udp(struct conns *c, const struct frame *frame, const struct ip_paylo
     m.wire_len = len - UDP_HEADER;
     m.cap_len = p->cap_len - UDP_HEADER < m.wire_len ? p->cap_len - UDP_HEADER : m.wire_len;
     if (m.cap_len < m.wire_len)
-        m.flags = SIGHTING_PARTIAL | SIGHTING_CUT;
+        m.flags = SIGHTING_PARTIAL | (p->hole ? SIGHTING_HOLE : SIGHTING_CUT);
+    if (p->hole)
+        m.first_frame = p->first_frame;
     known = conns_port_known(c, port[0]) || conns_port_known(c, port[1]);
     kind = rpc_looks_like(m.data, m.cap_len, m.wire_len);
     if (!kind && !known) {

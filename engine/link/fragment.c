@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DATA_MIN = 2048 };
+enum { DATA_MIN = 2048, PROTOCOL_UDP = 17 };
 
 _Static_assert(sizeof(struct fragment_key) == 44, "a key has no padding");
 
@@ -14,16 +14,21 @@ void fragments_init(struct fragments *f, struct counters *counters)
 {
     memset(f, 0, sizeof(*f));
     f->counters = counters;
-    f->free = f->oldest = f->newest = TABLE_NONE;
+    f->free = f->oldest = f->newest = f->lost = f->last_lost = TABLE_NONE;
+    f->due = INT64_MAX;
 }
 
 void fragments_free(struct fragments *f)
 {
     for (uint32_t slot = f->oldest; slot != TABLE_NONE; slot = f->sets[slot].newer)
         free(f->sets[slot].data);
+    for (uint32_t slot = f->lost; slot != TABLE_NONE; slot = f->sets[slot].newer)
+        free(f->sets[slot].data);
     free(f->sets);
     free(f->assembled);
+    free(f->remains);
     table_free(&f->table);
+    table_free(&f->answers);
     fragments_init(f, f->counters);
 }
 
@@ -54,38 +59,36 @@ static bool set_is_old(const struct fragment_set *set, int64_t now)
     return is_older(set->time, now, set->copy ? FRAGMENT_COPY_AGE : LINK_FRAGMENT_AGE);
 }
 
-/* Takes the set in |slot| out; its data are freed unless the caller took them. */
-static void remove_set(struct fragments *f, uint32_t slot)
+void fragment_set_remove(struct fragments *f, uint32_t slot)
 {
     struct fragment_set *set = &f->sets[slot];
 
-    table_remove(&f->table, set->hash, slot);
-    *(set->older == TABLE_NONE ? &f->oldest : &f->sets[set->older].newer) = set->newer;
-    *(set->newer == TABLE_NONE ? &f->newest : &f->sets[set->newer].older) = set->older;
-    f->bytes -= set->cap;
+    fragment_set_unlink(f, slot);
     free(set->data);
     set->data = NULL;
     set->newer = f->free;
     f->free = slot;
-    f->used--;
 }
 
-static void give_up(struct fragments *f, uint32_t slot)
+void fragment_set_unlink(struct fragments *f, uint32_t slot)
 {
-    const struct fragment_set *set = &f->sets[slot];
+    struct fragment_set *set = &f->sets[slot];
 
-    if (set->copy)
-        f->counters->kinds[COUNT_FRAGMENTS_DUPLICATE] += set->fragments;
-    else
-        count(f->counters, COUNT_INCOMPLETE);
-    remove_set(f, slot);
+    table_remove(&f->table, set->hash, slot);
+    if (set->answer)
+        table_remove(&f->answers, set->answer, slot);
+    *(set->older == TABLE_NONE ? &f->oldest : &f->sets[set->older].newer) = set->newer;
+    *(set->newer == TABLE_NONE ? &f->newest : &f->sets[set->newer].older) = set->older;
+    f->bytes -= set->cap;
+    set->serial = set->answer = 0;
+    f->used--;
 }
 
 static void evict_oldest(struct fragments *f)
 {
     if (!f->sets[f->oldest].copy)
         count(f->counters, COUNT_EVICTED);
-    give_up(f, f->oldest);
+    fragment_give_up(f, f->oldest, NULL);
 }
 
 /* A slot without a set, or TABLE_NONE when there is no memory. */
@@ -127,36 +130,37 @@ uint32_t fragment_set_new(struct fragments *f, const struct fragment_key *key, i
         f->free = slot;
         return TABLE_NONE;
     }
-    *set = (struct fragment_set){
-        .key = *key, .hash = hash, .time = time, .older = f->newest, .newer = TABLE_NONE
-    };
+    *set = (struct fragment_set){ .key = *key,
+                                  .hash = hash,
+                                  .serial = ++f->serial,
+                                  .time = time,
+                                  .last_time = time,
+                                  .due = INT64_MAX,
+                                  .older = f->newest,
+                                  .newer = TABLE_NONE };
     *(f->newest == TABLE_NONE ? &f->oldest : &f->sets[f->newest].newer) = slot;
     f->newest = slot;
     f->used++;
     return slot;
 }
 
-static uint32_t find_set(struct fragments *f, const struct fragment_key *key, int64_t now)
+uint32_t fragment_sets_of(const struct fragments *f, const struct fragment_key *key,
+                          uint32_t slots[])
 {
-    const struct fragment_done *done;
     uint64_t hash = hash_key(key);
-    uint32_t at, slot;
+    uint32_t at, slot, n = 0;
 
-    for (slot = table_first(&f->table, hash, &at); slot != TABLE_NONE;
-         slot = table_next(&f->table, hash, &at))
-        if (memcmp(&f->sets[slot].key, key, sizeof(*key)) == 0)
-            break;
-    if (slot != TABLE_NONE && set_is_old(&f->sets[slot], now)) {
-        give_up(f, slot);
-        slot = TABLE_NONE;
+    for (slot = table_first(&f->table, hash, &at); slot != TABLE_NONE && n < FRAGMENT_RIVALS + 2;
+         slot = table_next(&f->table, hash, &at)) {
+        uint32_t i = n;
+        if (memcmp(&f->sets[slot].key, key, sizeof(*key)) != 0)
+            continue;
+        for (; i && f->sets[slots[i - 1]].serial > f->sets[slot].serial; i--)
+            slots[i] = slots[i - 1];
+        slots[i] = slot;
+        n++;
     }
-    if (slot != TABLE_NONE)
-        return slot;
-    slot = fragment_set_new(f, key, now);
-    done = &f->done[hash % FRAGMENT_DONE_MAX];
-    if (slot != TABLE_NONE && done->hash == hash && !is_older(done->time, now, FRAGMENT_COPY_AGE))
-        f->sets[slot].copy = true;
-    return slot;
+    return n;
 }
 
 int fragment_set_reserve(struct fragments *f, uint32_t slot, uint32_t end)
@@ -176,7 +180,7 @@ int fragment_set_reserve(struct fragments *f, uint32_t slot, uint32_t end)
             oldest = set->newer;
             if (!f->sets[oldest].copy)
                 count(f->counters, COUNT_EVICTED);
-            give_up(f, oldest);
+            fragment_give_up(f, oldest, NULL);
         } else {
             evict_oldest(f);
         }
@@ -219,12 +223,143 @@ static uint32_t take_blocks(struct fragment_set *set, const struct fragment *fra
     return taken;
 }
 
-static void complete(struct fragments *f, uint32_t slot, int64_t now, struct datagram *datagram)
+/* What a fragment is to a set. */
+enum relation { CONTRADICTS, REPEATS, ADDS };
+
+static enum relation relation(const struct fragment_set *set, const struct fragment *piece)
+{
+    uint32_t end = piece->offset + piece->len, filled = 0, from, len;
+    uint32_t block = piece->offset / FRAGMENT_BLOCK;
+    uint32_t stop = (end + FRAGMENT_BLOCK - 1) / FRAGMENT_BLOCK, blocks = stop - block;
+
+    if ((set->total && (end > set->total || (!piece->more && end != set->total))) ||
+        (!piece->more && end < set->end))
+        return CONTRADICTS;
+    if (piece->offset >= set->end)
+        return ADDS;
+    for (; block < stop; block++) {
+        if (!fragment_set_has(set, block))
+            continue;
+        from = block * FRAGMENT_BLOCK - piece->offset;
+        len = piece->len - from < FRAGMENT_BLOCK ? piece->len - from : FRAGMENT_BLOCK;
+        if (memcmp(set->data + block * FRAGMENT_BLOCK, piece->data + from, len) != 0)
+            return CONTRADICTS;
+        filled++;
+    }
+    return filled == blocks ? REPEATS : ADDS;
+}
+
+/* Whether a fragment is what the sender sends behind the one that came last: senders begin at
+ * either end. Where the begin of a set is lost, an end may be the begin of another datagram. */
+static bool follows(const struct fragment_set *set, const struct fragment *piece)
+{
+    bool up = piece->offset == set->last_to, down = piece->offset + piece->len == set->last_from;
+
+    if (is_older(set->last_time, piece->time, FRAGMENT_GAP))
+        return false;
+    if (set->upward || set->downward)
+        return (up && set->upward) || (down && set->downward);
+    return (up || down) && piece->offset && piece->more;
+}
+
+/* Adds what |set| doesn't have. */
+static int take(struct fragments *f, uint32_t slot, const struct fragment *piece)
+{
+    uint32_t end = piece->offset + piece->len, taken;
+    struct fragment_set *set;
+
+    if (fragment_set_reserve(f, slot, end) < 0)
+        return -ERR_SYSTEM;
+    set = &f->sets[slot];
+    if (!set->fragments++)
+        set->first_frame = piece->frame;
+    taken = take_blocks(set, piece);
+    if (taken < (piece->len + FRAGMENT_BLOCK - 1) / FRAGMENT_BLOCK)
+        count(f->counters, COUNT_FRAGMENTS_OVERLAPPING);
+    set->last_frame = piece->frame;
+    set->last_time = piece->time;
+    set->last_from = piece->offset;
+    set->last_to = end;
+    if (!piece->more)
+        set->total = end;
+    if (end > set->end)
+        set->end = end;
+    if (piece->offset || set->first_len)
+        return 0;
+    set->first_len = piece->len;
+    set->protocol = piece->protocol;
+    return fragment_expect_answer(f, slot);
+}
+
+static int begin(struct fragments *f, const struct fragment *piece, bool shadow)
+{
+    uint32_t slot = fragment_set_new(f, &piece->key, piece->time);
+    struct fragment_set *set;
+    const struct fragment_done *done;
+
+    if (slot == TABLE_NONE)
+        return -ERR_SYSTEM;
+    set = &f->sets[slot];
+    done = &f->done[set->hash % FRAGMENT_DONE_MAX];
+    set->shadow = shadow;
+    set->upward = !piece->offset;
+    set->downward = !piece->more;
+    set->copy = done->hash == set->hash && !is_older(done->time, piece->time, FRAGMENT_COPY_AGE);
+    return take(f, slot, piece);
+}
+
+/* Before a set is ended by a fragment: the one that came last may be of that one's datagram
+ * already, when that begins out of order. */
+static int end(struct fragments *f, uint32_t slot, const struct fragment *piece)
+{
+    const struct fragment_set *set = &f->sets[slot];
+    uint32_t len = set->last_to - set->last_from;
+    struct fragment last = *piece;
+    uint8_t *data;
+    int rc;
+
+    if (set->fragments < 2 || is_older(set->last_time, piece->time, FRAGMENT_GAP))
+        return 0;
+    if (!(data = malloc(len))) /* making room below may take the set */
+        return -ERR_SYSTEM;
+    memcpy(data, set->data + set->last_from, len);
+    last.data = data;
+    last.offset = set->last_from;
+    last.len = len;
+    last.more = set->last_to != set->total;
+    last.frame = set->last_frame;
+    last.time = set->last_time;
+    rc = begin(f, &last, true);
+    if (rc == 0 && relation(&f->sets[f->newest], piece) == ADDS)
+        rc = take(f, f->newest, piece);
+    free(data);
+    return rc;
+}
+
+/* Whether all that |set| has is in the datagram at |data|. */
+static bool is_part(const struct fragment_set *set, const uint8_t *data, uint32_t len)
+{
+    if (set->end > len || (set->total && set->total != len))
+        return false;
+    for (uint32_t at = 0; at < set->end; at += FRAGMENT_BLOCK)
+        if (fragment_set_has(set, at / FRAGMENT_BLOCK) &&
+            memcmp(set->data + at, data + at,
+                   set->end - at < FRAGMENT_BLOCK ? set->end - at : FRAGMENT_BLOCK) != 0)
+            return false;
+    return true;
+}
+
+static void deliver(struct fragments *f, uint32_t slot, int64_t now, struct datagram *datagram)
 {
     struct fragment_set *set = &f->sets[slot];
+    struct fragment_done *done = &f->done[set->hash % FRAGMENT_DONE_MAX];
+    struct fragment_key key = set->key;
+    uint32_t rivals[FRAGMENT_RIVALS + 2], n;
+    uint64_t serial = set->serial;
 
     count(f->counters, COUNT_REASSEMBLED);
-    f->done[set->hash % FRAGMENT_DONE_MAX] = (struct fragment_done){ set->hash, now };
+    *done = (struct fragment_done){ set->hash, now, { 0 } };
+    memcpy(done->head, set->data, set->total < FRAGMENT_HEAD ? set->total : FRAGMENT_HEAD);
     free(f->assembled);
     f->assembled = set->data;
     datagram->data = set->data;
@@ -233,15 +368,88 @@ static void complete(struct fragments *f, uint32_t slot, int64_t now, struct dat
     f->bytes -= set->cap;
     set->cap = 0;
     set->data = NULL;
-    remove_set(f, slot);
+    fragment_set_remove(f, slot);
+    n = fragment_sets_of(f, &key, rivals);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct fragment_set *rival = &f->sets[rivals[i]];
+        if (is_part(rival, datagram->data, datagram->len))
+            fragment_set_remove(f, rivals[i]);
+        else if (rival->doubtful || rival->serial < serial)
+            fragment_give_up(f, rivals[i], datagram);
+    }
+}
+
+static enum checksum verdict(const struct fragment_set *set)
+{
+    if (set->protocol != PROTOCOL_UDP) /* others are not looked at */
+        return CHECKSUM_GOOD;
+    return checksum_udp(&set->key.source, &set->key.destination, set->data, set->total);
+}
+
+/* Room for another set of a key. The oldest is the likeliest to be one datagram's, and what comes
+ * now follows the youngest. */
+static void make_way(struct fragments *f, const struct fragment_key *key)
+{
+    uint32_t slots[FRAGMENT_RIVALS + 2], n;
+
+    while ((n = fragment_sets_of(f, key, slots)) >= FRAGMENT_RIVALS) {
+        if (f->sets[slots[1]].doubtful)
+            fragment_give_up(f, slots[1], NULL);
+        else
+            fragment_set_remove(f, slots[1]);
+    }
+}
+
+/* Gives out a set that is complete, if there is one and nothing speaks against it. */
+static int settle_complete(struct fragments *f, const struct fragment *piece,
+                           struct datagram *datagram)
+{
+    uint32_t slots[FRAGMENT_RIVALS + 2], n = fragment_sets_of(f, &piece->key, slots),
+                                         best = TABLE_NONE;
+    enum checksum sum = CHECKSUM_NONE;
+    bool rival = false;
+    int trust;
+
+    for (uint32_t i = 0; i < n && (best == TABLE_NONE || sum != CHECKSUM_GOOD); i++) {
+        if (f->sets[slots[i]].doubtful)
+            continue;
+        if (fragment_set_whole(&f->sets[slots[i]])) {
+            best = slots[i];
+            sum = verdict(&f->sets[best]);
+        }
+    }
+    if (best == TABLE_NONE)
+        return 0;
+    for (uint32_t i = 0; i < n; i++)
+        rival |= !fragment_set_whole(&f->sets[slots[i]]);
+    trust = fragment_trust(f, &piece->key);
+    if (sum == CHECKSUM_BAD && trust < 0)
+        sum = CHECKSUM_NONE;
+    if (sum == CHECKSUM_GOOD || (!rival && (sum == CHECKSUM_NONE || trust == 0))) {
+        if (f->sets[best].protocol == PROTOCOL_UDP)
+            fragment_note_checksum(f, &piece->key, sum);
+        deliver(f, best, piece->time, datagram);
+        return 1;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct fragment_set *set = &f->sets[slots[i]];
+        if (set->doubtful || !fragment_set_whole(set))
+            continue;
+        set->doubtful = (uint8_t)sum;
+        fragment_set_due(f, slots[i], piece->time);
+    }
+    if (rival)
+        return 0;
+    make_way(f, &piece->key);
+    return begin(f, piece, true);
 }
 
 int fragments_add(struct fragments *f, const struct fragment *fragment, struct datagram *datagram,
                   struct err *err)
 {
     struct fragment piece = *fragment;
-    struct fragment_set *set;
-    uint32_t slot, end, had, taken;
+    uint32_t slots[FRAGMENT_RIVALS + 2], n, kept = 0;
+    bool followed = false, repeated = false, had = false;
 
     if (piece.more) /* a block that isn't whole can't be told from one that is: RFC 791 s2.3 */
         piece.len -= piece.len % FRAGMENT_BLOCK;
@@ -250,37 +458,57 @@ int fragments_add(struct fragments *f, const struct fragment *fragment, struct d
         count(f->counters, COUNT_FRAGMENTS_MALFORMED);
         return 0;
     }
-    end = piece.offset + piece.len;
-
     while (f->used && set_is_old(&f->sets[f->oldest], piece.time))
-        give_up(f, f->oldest);
-    slot = find_set(f, &piece.key, piece.time);
-    if (slot == TABLE_NONE || fragment_set_reserve(f, slot, end) < 0)
-        return err_set(err, ERR_SYSTEM, "no memory for IP fragments");
-    set = &f->sets[slot];
+        fragment_give_up(f, f->oldest, NULL);
+    n = fragment_sets_of(f, &piece.key, slots);
+    for (uint32_t i = 0; i < n; i++) {
+        struct fragment_set *set = &f->sets[slots[i]];
+        uint64_t serial = set->serial;
 
-    set->fragments++;
-    if ((set->total && (end > set->total || (!piece.more && end != set->total))) ||
-        (!piece.more && end < set->end)) {
-        count(f->counters, COUNT_FRAGMENTS_CONFLICTING);
-        return 0;
+        if (!serial) /* making room took it */
+            continue;
+        if (set_is_old(set, piece.time)) {
+            fragment_give_up(f, slots[i], NULL);
+            continue;
+        }
+        if (set->doubtful) {
+            slots[kept++] = slots[i];
+            continue;
+        }
+        switch (relation(set, &piece)) {
+        case CONTRADICTS:
+            count(f->counters, COUNT_FRAGMENTS_CONFLICTING);
+            if (i + 1 == n && end(f, slots[i], &piece) < 0)
+                return err_set(err, ERR_SYSTEM, "no memory for IP fragments");
+            if (f->sets[slots[i]].serial == serial)
+                fragment_give_up(f, slots[i], NULL);
+            continue;
+        case REPEATS:
+            repeated = i + 1 == n && !is_older(set->last_time, piece.time, FRAGMENT_GAP);
+            had = true;
+            break;
+        case ADDS:
+            followed |= follows(set, &piece);
+            if (take(f, slots[i], &piece) < 0)
+                return err_set(err, ERR_SYSTEM, "no memory for IP fragments");
+            break;
+        }
+        if (f->sets[slots[i]].serial)
+            slots[kept++] = slots[i];
     }
-    had = set->blocks;
-    taken = take_blocks(set, &piece);
-    if (!taken && had)
+    if (had)
         count(f->counters, COUNT_FRAGMENTS_DUPLICATE);
-    else if (taken < (piece.len + FRAGMENT_BLOCK - 1) / FRAGMENT_BLOCK)
-        count(f->counters, COUNT_FRAGMENTS_OVERLAPPING);
-    if (!piece.offset && taken && !set->has_first) {
-        set->has_first = true;
-        set->protocol = piece.protocol;
+    if (!followed && !repeated) {
+        make_way(f, &piece.key);
+        if (begin(f, &piece, kept > 0) < 0)
+            return err_set(err, ERR_SYSTEM, "no memory for IP fragments");
     }
-    if (!piece.more)
-        set->total = end;
-    if (end > set->end)
-        set->end = end;
-    if (!set->total || set->blocks < (set->total + FRAGMENT_BLOCK - 1) / FRAGMENT_BLOCK)
+    switch (settle_complete(f, &piece, datagram)) {
+    case 0:
         return 0;
-    complete(f, slot, piece.time, datagram);
-    return 1;
+    case 1:
+        return 1;
+    default:
+        return err_set(err, ERR_SYSTEM, "no memory for IP fragments");
+    }
 }

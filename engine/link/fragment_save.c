@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-static const char layout[] = "link fragments 1";
+static const char layout[] = "link fragments 2";
 
-static bool has_block(const struct fragment_set *set, uint32_t block)
-{
-    return set->filled[block / 64] >> block % 64 & 1;
-}
+#define SET_PLAIN(step)                                                                            \
+    step(key) step(time) step(last_time) step(first_frame) step(last_frame) step(total) step(end)  \
+        step(fragments) step(last_from) step(last_to) step(due) step(protocol) step(first_len)     \
+            step(copy) step(shadow) step(upward) step(downward) step(doubtful) step(filled)
 
 static int save_data(const struct fragment_set *set, struct buf *out)
 {
@@ -19,7 +19,8 @@ static int save_data(const struct fragment_set *set, struct buf *out)
     for (uint32_t at = 0; at < set->end; at += FRAGMENT_BLOCK) {
         uint32_t len = set->end - at < FRAGMENT_BLOCK ? set->end - at : FRAGMENT_BLOCK;
 
-        if (buf_append(out, has_block(set, at / FRAGMENT_BLOCK) ? set->data + at : zeros, len) < 0)
+        if (buf_append(out, fragment_set_has(set, at / FRAGMENT_BLOCK) ? set->data + at : zeros,
+                       len) < 0)
             return -ERR_SYSTEM;
     }
     return 0;
@@ -27,14 +28,11 @@ static int save_data(const struct fragment_set *set, struct buf *out)
 
 static int save_set(const struct fragment_set *set, struct buf *out)
 {
-    uint8_t flags = (uint8_t)(set->has_first | set->copy << 1);
+    int bad = 0;
 
-    if (pack_value(out, set->key) < 0 || pack_value(out, set->time) < 0 ||
-        pack_value(out, set->total) < 0 || pack_value(out, set->end) < 0 ||
-        pack_value(out, set->fragments) < 0 || pack_value(out, set->protocol) < 0 ||
-        pack_value(out, flags) < 0 || pack_value(out, set->filled) < 0)
-        return -ERR_SYSTEM;
-    return save_data(set, out);
+#define SAVE(field) bad |= pack_value(out, set->field);
+    SET_PLAIN(SAVE)
+    return bad ? -ERR_SYSTEM : save_data(set, out);
 }
 
 int fragments_save(const struct fragments *f, struct buf *out)
@@ -50,9 +48,10 @@ int fragments_save(const struct fragments *f, struct buf *out)
             return -ERR_SYSTEM;
     for (uint32_t i = 0; i < FRAGMENT_DONE_MAX; i++)
         if (f->done[i].hash &&
-            (pack_value(out, f->done[i].hash) < 0 || pack_value(out, f->done[i].time) < 0))
+            (pack_value(out, f->done[i].hash) < 0 || pack_value(out, f->done[i].time) < 0 ||
+             pack_value(out, f->done[i].head) < 0))
             return -ERR_SYSTEM;
-    return 0;
+    return pack_value(out, f->sources) | pack_value(out, f->due);
 }
 
 /* True if what stands in |set| can have come from fragments_add. */
@@ -77,41 +76,39 @@ static bool set_is_sound(struct fragment_set *set)
     }
     if (set->end % FRAGMENT_BLOCK && set->end != set->total)
         return false; /* only the last fragment may end inside a block */
-    return !set->total || set->blocks < (set->total + FRAGMENT_BLOCK - 1) / FRAGMENT_BLOCK;
+    if (set->first_len > set->end || (set->first_len != 0) != (set->filled[0] & 1) ||
+        set->doubtful > CHECKSUM_BAD)
+        return false;
+    return fragment_set_whole(set) == (set->doubtful != 0);
 }
 
 /* Returns 0, -ERR_INPUT or -ERR_SYSTEM. */
 static int restore_set(struct fragments *f, struct unpack *in)
 {
     struct fragment_set read = { 0 }, *set;
-    uint8_t flags;
-    uint32_t slot;
+    uint32_t slot, cap;
+    uint8_t *data;
 
-    unpack_value(in, read.key);
-    unpack_value(in, read.time);
-    unpack_value(in, read.total);
-    unpack_value(in, read.end);
-    unpack_value(in, read.fragments);
-    unpack_value(in, read.protocol);
-    unpack_value(in, flags);
-    unpack_value(in, read.filled);
+#define RESTORE(field) unpack_value(in, read.field);
+    SET_PLAIN(RESTORE)
     if (in->failed || !set_is_sound(&read) || in->left < read.end)
         return -ERR_INPUT;
     slot = fragment_set_new(f, &read.key, read.time);
     if (slot == TABLE_NONE || fragment_set_reserve(f, slot, read.end) < 0)
         return -ERR_SYSTEM;
     set = &f->sets[slot];
-    set->total = read.total;
-    set->end = read.end;
-    set->blocks = read.blocks;
-    set->fragments = read.fragments;
-    set->protocol = read.protocol;
-    set->has_first = flags & 1;
-    set->copy = flags >> 1 & 1;
-    memcpy(set->filled, read.filled, sizeof(set->filled));
+    data = set->data;
+    cap = set->cap;
+    read.hash = set->hash;
+    read.serial = set->serial;
+    read.older = set->older;
+    read.newer = set->newer;
+    *set = read;
+    set->data = data;
+    set->cap = cap;
     if (read.end)
         unpack_raw(in, set->data, read.end);
-    return 0;
+    return set->first_len ? fragment_expect_answer(f, slot) : 0;
 }
 
 static int restore(struct fragments *f, struct unpack *in)
@@ -136,8 +133,11 @@ static int restore(struct fragments *f, struct unpack *in)
 
         unpack_value(in, entry.hash);
         unpack_value(in, entry.time);
+        unpack_value(in, entry.head);
         f->done[entry.hash % FRAGMENT_DONE_MAX] = entry;
     }
+    unpack_value(in, f->sources);
+    unpack_value(in, f->due);
     return in->failed || in->left ? -ERR_INPUT : 0;
 }
 

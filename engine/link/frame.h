@@ -48,9 +48,11 @@ struct ip_payload {
     bool reassembled; /* from fragments */
     uint32_t id;      /* identification of the datagram; 0: it has none (IPv6 in one piece; IPv4
                        * that may not be fragmented often has 0, RFC 6864 s4.1) */
+    bool hole;        /* of a lost fragment: what lies behind |cap_len| will never be seen */
     const uint8_t *data;
-    uint32_t cap_len;  /* bytes at |data| */
-    uint32_t wire_len; /* what the IP header promised and the frame had room for; >= cap_len */
+    uint32_t cap_len;     /* bytes at |data| */
+    uint32_t wire_len;    /* what the IP header promised and the frame had room for; >= cap_len */
+    uint64_t first_frame; /* with |hole|: the first frame that brought something of it */
 };
 
 #endif

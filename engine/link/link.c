@@ -191,10 +191,36 @@ static int step(struct link *link, struct packet *p, int layer, struct err *err)
     }
 }
 
+/* Delivers the datagrams that were given up. Tunnels in them are not opened. */
+static int deliver_lost(struct link *link, struct err *err)
+{
+    struct datagram d;
+    int rc = 0;
+
+    while (fragments_lost(&link->fragments, &d)) {
+        struct frame frame = { .number = d.frame, .time = d.time };
+        struct ip_payload payload = { .source = d.source,
+                                      .destination = d.destination,
+                                      .protocol = d.protocol,
+                                      .reassembled = true,
+                                      .hole = d.len < d.wire_len,
+                                      .data = d.data,
+                                      .cap_len = d.len,
+                                      .wire_len = d.wire_len,
+                                      .first_frame = d.first_frame };
+        count(link->count, COUNT_UDP);
+        if (rc == 0 && link->deliver)
+            rc = link->deliver(link->ctx, &frame, &payload, err);
+    }
+    return rc;
+}
+
 /* Takes headers off from |layer| on, and delivers what is at the end. */
 static int run(struct link *link, const struct frame *frame, struct packet *p, int layer,
                struct err *err)
 {
+    int rc;
+
     for (unsigned depth = 0; layer > LAYER_PAYLOAD; depth++) {
         if (depth == LINK_DEPTH_MAX) {
             count(link->count, COUNT_TOO_DEEP);
@@ -202,6 +228,11 @@ static int run(struct link *link, const struct frame *frame, struct packet *p, i
         }
         layer = step(link, p, layer, err);
     }
+    if (layer == LAYER_PAYLOAD && p->ip.protocol == 17)
+        fragments_answered(&link->fragments, &p->ip.source, &p->ip.destination, p->data, p->cap_len,
+                           p->time);
+    if (link->fragments.lost != TABLE_NONE && layer >= 0 && (rc = deliver_lost(link, err)) < 0)
+        return rc;
     if (layer != LAYER_PAYLOAD)
         return layer; /* LAYER_DONE is 0 */
     count(link->count, p->ip.protocol == 6 ? COUNT_TCP : COUNT_UDP);
@@ -219,10 +250,14 @@ int link_frame(struct link *link, const struct frame *frame, struct err *err)
         .data = frame->data,
         .cap_len = frame->cap_len,
         .wire_len = frame->wire_len < frame->cap_len ? frame->cap_len : frame->wire_len,
+        .frame = frame->number,
         .time = frame->time,
     };
 
     count(&link->counters, COUNT_FRAMES);
+    link->fragments.counters = link->count;
+    if (frame->time >= link->fragments.due)
+        fragments_settle(&link->fragments, frame->time);
     return run(link, frame, &p, link_type(link, frame->link_type), err);
 }
 
@@ -233,6 +268,7 @@ int link_payload(struct link *link, const struct frame *frame, const struct ip_p
         .data = payload->data,
         .cap_len = payload->cap_len,
         .wire_len = payload->wire_len,
+        .frame = frame->number,
         .time = frame->time,
         .ip = *payload,
     };
@@ -242,6 +278,13 @@ int link_payload(struct link *link, const struct frame *frame, const struct ip_p
     rc = run(link, frame, &p, ip_protocol(link, &p, payload->protocol, err), err);
     link->count = &link->counters;
     return rc;
+}
+
+int link_end(struct link *link, struct err *err)
+{
+    link->fragments.counters = link->count;
+    fragments_end(&link->fragments);
+    return deliver_lost(link, err);
 }
 
 int link_counters(const struct link *link, link_counter *show, void *ctx, struct err *err)

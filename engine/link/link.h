@@ -12,12 +12,13 @@
  * Lengths: a payload ends where its IP header says, so that Ethernet padding is never
  * data; a total length of 0 (segmentation offload) means the rest of the frame.
  *
- * Fragments: a datagram is delivered whole, at the frame that completes it; the first
- * copy of a byte wins.  A first fragment that was cut by the snap length is delivered alone
- * (with the captured bytes; the UDP length tells the rest), other cut fragments are
- * counted.  Sets that stay incomplete are counted as such and never delivered: the
- * receiver did not see them either.  Fragments that come after their datagram was complete are
- * copies of it: a whole set of them is delivered again.  Tags and tunnels tell
+ * Fragments: a datagram is delivered whole, at the frame that completes it.  Of one over UDP that
+ * stays incomplete, the first fragment is delivered if it is there, when the datagram is given up
+ * (see fragment.h); the frame is then the last one that brought something of it, which lies before
+ * the current one.  A first fragment that was cut by the snap length is delivered
+ * alone (with the captured bytes; the UDP length tells the rest), other cut fragments are counted.
+ * Sets that stay incomplete are counted as such.  Fragments that come after their datagram was
+ * complete are copies of it: a whole set of them is delivered again.  Tags and tunnels tell
  * fragments apart only where an address is private.  Memory: LINK_FRAGMENT_BYTES of fragments and
  * LINK_FRAGMENT_SETS sets; the oldest go first; a set older than LINK_FRAGMENT_AGE
  * (capture time) is given up.
@@ -56,6 +57,9 @@ int link_frame(struct link *link, const struct frame *frame, struct err *err);
  * nothing; opens VXLAN in it, delivers it otherwise. */
 int link_payload(struct link *link, const struct frame *frame, const struct ip_payload *payload,
                  struct err *err);
+
+/* No more frames come: datagrams that wait for a fragment are given up. */
+int link_end(struct link *link, struct err *err);
 
 /* Counters, in a fixed order: |name| like "frames", "link_type.147", "ether_type.0x0806",
  * "ip_protocol.1", "ip_fragments", "ip_datagrams_incomplete", "truncated_headers", ...

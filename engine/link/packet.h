@@ -36,6 +36,7 @@ struct packet {
     uint32_t cap_len, wire_len; /* left at |data| */
     uint32_t scope;             /* see struct fragment_key */
     bool overrun;               /* the IP header promised more than the frame had on the wire */
+    uint64_t frame;             /* its number */
     int64_t time;
     struct ip_payload ip; /* of the innermost IP header; data and lengths only at delivery */
 };

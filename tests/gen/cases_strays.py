@@ -5,9 +5,11 @@ A stray RST, SYN or far-off segment is one that the receiver ignores: the conver
 it were not there. The knobs: what it is, which side sends it, how far off its number is, where in
 the conversation it stands, and whether both directions were captured.
 """
+import random
+
 import messages as m
 import packets
-from cases import A, GETATTR_A, GETATTR_B, MS, SECOND, CASES, Case, mix, tcp
+from cases import A, GETATTR_A, GETATTR_B, MS, SECOND, CASES, Case, mix, tcp, udp
 from traffic import CLIENT, SERVER, TcpFlow, Trace
 
 FAR, GIB = 20 << 20, 1 << 30
@@ -206,3 +208,50 @@ for shift in -20000, -GIB, 100000, 5 << 20, GIB:
         for sides_name, sides in CAPTURED.items():
             add("syn_in_between_%d_%s_%s" % (shift, "".join(map(str, lose)) or "all", sides_name),
                 syn_in_between, shift, lose, sides)
+
+
+def ident_again(lost, same_length, apart, backwards, sides):
+    """A datagram with a lost fragment, and the next one with its IP identification: the second is
+    whole, and the first is known by its first fragment."""
+    trace = Trace()
+    flow = udp(trace)
+    size, ident, calls = (8000, 8000 if same_length else 6500), trace.ident + 1, []
+    for i in range(2):
+        trace.ident = ident
+        data = random.Random(i).randbytes(size[i])  # sums of patterns are all alike
+        if CLIENT in sides:
+            calls.append(flow.call(300 + i, m.WRITE, m.write_args(A, i, data)))
+        else:
+            calls.append(flow.call(300 + i, m.READ, m.read_args(A, i, size[i])))
+            trace.ident = ident
+            flow.reply(calls[i], m.read_res(data))
+        side = calls[i].calls if CLIENT in sides else calls[i].replies
+        if backwards:
+            at = trace.frames.index(side[0].frames[0])
+            trace.frames[at:at + len(side[0].frames)] = side[0].frames[::-1]
+        if i == 0:
+            trace.drop([side[0].frames[lost]])
+            if CLIENT in sides and sides != CALLS:
+                flow.reply(calls[0], m.write_res(size[0]))
+            if lost:
+                side.clear()  # what is left of it is a partial operation
+        trace.wait(apart)
+    if CLIENT in sides and sides != CALLS:
+        flow.reply(calls[1], m.write_res(size[1]))
+    mix(flow, 400, 4)
+    case_ = Case(trace)
+    if lost:
+        case_.partial = {300}
+        case_.found, case_.only = {300}, sides == CALLS
+    return case_
+
+
+for lost in 0, 1, 3, -1:
+    for same_length in True, False:
+        for apart in 0, 2 * MS, 2 * SECOND:
+            for backwards in False, True:
+                for name, sides in ("call", BOTH), ("calls_only", CALLS), ("reply", REPLIES):
+                    add("ident_again_%d_%s_%d_%s_%s" % (
+                        lost, "same" if same_length else "shorter", apart // MS,
+                        "backwards" if backwards else "forwards", name),
+                        ident_again, lost, same_length, apart, backwards, sides)

@@ -226,6 +226,12 @@ class Reader:
         """Of datagrams in fragments, each first fragment stands alone."""
         return [m for m in self.messages if not m.fragmented] + self.heads
 
+    def parts(self):
+        """First fragments of datagrams that are not whole even here."""
+        whole = {p.frame for m in self.messages if m.fragmented for p in m.pieces}
+        return [h for h in self.heads if h.pieces[0].frame not in whole and
+                h.end > h.pieces[0].length]
+
     def follow(self, stream):
         """Goes from record mark to record mark, up to the first byte that is not there."""
         at, data, end = 0, stream.data, stream.whole()

@@ -40,9 +40,13 @@ def key(op):
     return (op["call_frame"] or 0, op["reply_frame"] or 0, op["xid"])
 
 
-def compare(truth, found, times, partial):
-    """Lines that say what is wrong. |partial|: XIDs of which pieces may be shown as such."""
-    wrong = []
+def compare(truth, found, times, partial, parts, only):
+    """Lines that say what is wrong. |partial|: XIDs of which pieces may be shown as such; |parts|:
+    those of which they must be, with the other side unless |only| one was captured."""
+    wrong = ["no partial operation: 0x%x" % xid for xid in parts
+             if not any(o["xid"] == xid and o["flags"] & database.PARTIAL
+                        and (o["pairing"] == database.PAIRED or only) for o in found)]
+    truth = [o for o in truth if o["xid"] not in parts]
     found = [o for o in found if not (o["xid"] in partial and o["flags"] & database.PARTIAL)]
     want = {key(o): o for o in truth}
     have = {}
@@ -99,7 +103,7 @@ def run(name, directory):
         if op["call_frame"] is None:
             op["program"] = op["version"] = op["procedure"] = None
     return compare(truth, found, [f.time for f in case.trace.frames],
-                   getattr(case, "partial", set()))
+                   getattr(case, "partial", set()), getattr(case, "found", set()), getattr(case, "only", False))
 
 
 def main():

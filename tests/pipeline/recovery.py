@@ -170,7 +170,8 @@ def check(name, seeds, scratch, only):
         capture, base = scratch / "harmed.pcap", scratch / "harmed.db"
         capfile.write_pcap(capture, harm.apply(packets, kept), packets[0].link_type)
         base.unlink(missing_ok=True)
-        judge = Judge(reader.messages_when_cut() if cut else reader.messages, kept, cut)
+        judge = Judge(reader.messages_when_cut() if cut else reader.messages + reader.parts(), kept,
+                      cut)
         try:
             database.ingest(base, capture)
             found = database.Database(base, [sum(k > 0 for k in kept)])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* engine/link: reassembly, against a model that keeps one flag a byte. */
+/* engine/link: reassembly, and datagrams whose fragments are lost or come with those of others. */
 #include "link_build.h"
 
 static struct build b;
@@ -96,7 +96,8 @@ static void test_every_order(void **state)
     uint8_t *data = random_data(100);
 
     (void)state;
-    for (int version = 4; version <= 6; version += 2)
+    for (int version = 4; version <= 6; version += 2) {
+        seal_udp(data, 100, version);
         for (unsigned order = 0; order < 256; order++) {
             unsigned used = 0;
 
@@ -113,93 +114,210 @@ static void test_every_order(void **state)
             check_datagram(data, 100);
             assert_string_equal(c.source, version == 4 ? "192.0.2.1" : "2001:db8::1");
         }
+    }
     assert_int_equal(counter(&c, "ip_fragments"), 2 * 24 * 4);
     assert_int_equal(counter(&c, "ip_datagrams_reassembled"), 2 * 24);
     assert_int_equal(counter(&c, "ip_datagrams_waiting"), 0);
     free(data);
 }
 
-/* One datagram's reassembly by the words of link.h, byte by byte. */
-struct model {
-    uint8_t data[65536];
-    bool have[65536];
-    uint32_t total, seen;
+enum order { IN_ORDER, REVERSED, SWAPPED };
+
+struct plan { /* of datagrams with one identification, one after the other */
+    int version;
+    enum order order;
+    bool zeros;     /* all datagrams have the same bytes behind the header */
+    uint32_t share; /* of 100 fragments so many are lost */
+    int64_t apart;  /* ns between datagrams; their fragments are 10 us apart */
 };
 
-/* Returns true when |p| completed the datagram, whose bytes then stand in |out|. */
-static bool model_add(struct model *m, const struct piece *p, const uint8_t *data, uint8_t *out,
-                      uint32_t *out_len)
+enum { SEQUENCE = 12, PIECE = 64 };
+static unsigned whole, missed;
+
+/* Sends SEQUENCE datagrams under one identification; every one that has all its fragments comes
+ * out, and nothing else but begins of the others. */
+static void run_plan(const struct plan *plan, uint32_t id)
 {
-    for (uint32_t i = 0; i < p->len; i++)
-        if (!m->have[p->offset + i]) {
-            m->have[p->offset + i] = true;
-            m->data[p->offset + i] = data[i];
-            m->seen++;
+    int64_t now = (int64_t)id * 100 * second;
+    uint8_t *data[SEQUENCE];
+    uint32_t len[SEQUENCE], seen = 0;
+
+    for (unsigned i = 0; i < SEQUENCE; i++) {
+        uint32_t pieces = 2 + random_below(7), order[10], kept = 0;
+        len[i] = pieces * PIECE - random_below(PIECE - 1);
+        data[i] = plan->zeros ? calloc(1, len[i]) : random_data(len[i]);
+        store_be32(data[i] + 8, i); /* an XID */
+        seal_udp(data[i], len[i], plan->version);
+        for (uint32_t n = 0; n < pieces; n++)
+            order[n] = plan->order == REVERSED ? pieces - 1 - n : n;
+        if (plan->order == SWAPPED) {
+            uint32_t n = random_below(pieces - 1), swap = order[n];
+            order[n] = order[n + 1];
+            order[n + 1] = swap;
         }
-    if (!p->more)
-        m->total = p->offset + p->len;
-    if (!m->total || m->seen < m->total)
-        return false;
-    memcpy(out, m->data, m->total);
-    *out_len = m->total;
-    memset(m, 0, sizeof(*m));
-    return true;
+        for (uint32_t n = 0; n < pieces; n++) {
+            struct piece p = { plan->version,         id,          order[n] * PIECE, PIECE,
+                               order[n] < pieces - 1, now += 10000 };
+            unsigned lost = c.lost;
+            if (!p.more)
+                p.len = len[i] - p.offset;
+            if (random_below(100) < plan->share)
+                continue;
+            kept++;
+            if (feed_piece(&p, data[i])) {
+                unsigned k = seen; /* one of zeros may lend a fragment to another */
+                while (k < i && (c.data.len != len[k] || memcmp(c.data.data, data[k], len[k])))
+                    k++;
+                if (c.data.len != len[k] || memcmp(c.data.data, data[k], len[k]))
+                    fail_msg("a mixture: version %d, order %d, zeros %d, apart %lld", plan->version,
+                             plan->order, plan->zeros, (long long)plan->apart);
+                seen = k + 1;
+            }
+            if (lost != c.lost && c.lost_data.len >= 12) {
+                uint32_t xid = load_be32(c.lost_data.data + 8);
+                assert_true(xid <= i && c.lost_data.len < len[xid]);
+                assert_memory_equal(c.lost_data.data, data[xid], c.lost_data.len);
+            }
+        }
+        whole += kept == pieces;
+        missed += kept == pieces && seen != i + 1;
+        if (kept == pieces && seen != i + 1 && plan->order != SWAPPED &&
+            !(plan->zeros && !plan->apart))
+            fail_msg("lost: version %d, order %d, zeros %d, apart %lld", plan->version, plan->order,
+                     plan->zeros, (long long)plan->apart);
+        now += plan->apart;
+    }
+    assert_int_equal(link_end(c.link, NULL), 0);
+    for (unsigned i = 0; i < SEQUENCE; i++)
+        free(data[i]);
 }
 
-enum { ROUNDS = 400, SETS = 5, PIECES = 60 };
-
-/* Random datagrams, random and overlapping pieces with contradicting bytes, interleaved; the first
- * copy of each byte wins, and what is complete is delivered then and there. */
-static void test_against_model(void **state)
+static void test_one_identification_again(void **state)
 {
-    struct model *models = calloc(SETS, sizeof(*models));
-    uint8_t *out = malloc(65536);
-    unsigned delivered = 0;
+    static const int64_t apart[] = { 0, 1000000, 500000000, 2000000000, 20000000000 };
+    uint32_t id = 1;
 
     (void)state;
-    assert_non_null(models);
-    assert_non_null(out);
-    for (unsigned round = 0; round < ROUNDS; round++) {
-        uint32_t total[SETS], step[SETS];
-        int version = random_below(2) ? 4 : 6;
+    for (int version = 4; version <= 6; version += 2)
+        for (unsigned order = IN_ORDER; order <= SWAPPED; order++)
+            for (unsigned zeros = 0; zeros < 2; zeros++)
+                for (unsigned a = 0; a < sizeof(apart) / sizeof(apart[0]); a++)
+                    for (unsigned round = 0; round < 20; round++) {
+                        struct plan plan = { version, order, zeros, 15, apart[a] };
+                        run_plan(&plan, id++);
+                    }
+    assert_true(whole > 5000 && missed < whole / 100);
+}
 
-        memset(models, 0, SETS * sizeof(*models));
-        for (unsigned s = 0; s < SETS; s++) {
-            total[s] = 1 + random_below(round % 8 ? 300 : 65515);
-            step[s] = 8 * (1 + random_below(total[s] / 8 / (1 + random_below(12)) + 1));
-        }
-        for (unsigned i = 0; i < PIECES; i++) {
-            unsigned s = random_below(SETS), want;
-            uint32_t blocks = (total[s] + 7) / 8, got_len = 0;
-            struct piece p = { version,
-                               round * SETS + s,
-                               8 * random_below(blocks),
-                               step[s],
-                               true,
-                               (int64_t)round * 40 * second + i };
+/* What is known of a datagram comes when it is given up, and only once. */
+static void test_lost(void **state)
+{
+    enum { ANSWER, END, AGE, NEXT, WAYS };
+    uint8_t *data = random_data(200), *next = random_data(200), answer[8 + 24] = { 0 };
+    uint32_t ip;
 
-            if (random_below(2)) /* on a border that other pieces share */
-                p.offset -= p.offset % step[s];
-            if (p.offset + p.len >= total[s]) {
-                p.len = total[s] - p.offset;
-                p.more = false;
+    (void)state;
+    seal_udp(data, 200, 4);
+    seal_udp(next, 200, 4);
+    for (unsigned way = ANSWER; way < WAYS; way++)
+        for (uint32_t gone = 0; gone < 3; gone++) {
+            int64_t now = (int64_t)(way * 3 + gone + 1) * 1000 * second;
+            struct piece p[3] = { { 4, 7, 0, 80, true, now },
+                                  { 4, 7, 80, 80, true, now },
+                                  { 4, 7, 160, 40, false, now } };
+            unsigned lost = c.lost, count = c.count;
+
+            for (uint32_t i = 0; i < 3; i++)
+                if (i != gone)
+                    assert_int_equal(feed_piece(&p[i], data), 0);
+            assert_int_equal(c.lost, lost);
+            b.len = 0;
+            ip = put_ipv4(&b, 17);
+            switch (way) {
+            case ANSWER: /* from the other side, with the ports and the XID */
+                memcpy(b.data + ip + 12, "\xc6\x33\x64\x02\xc0\0\x02\x01", 8);
+                memcpy(answer, data + 2, 2);
+                memcpy(answer + 2, data, 2);
+                store_be16(answer + 4, sizeof(answer));
+                memcpy(answer + 8, data + 8, 4);
+                put(&b, answer, sizeof(answer));
+                end_ipv4(&b, ip);
+                feed_at(&c, 101, b.data, b.len, b.len, now, NULL);
+                assert_int_equal(c.count, ++count);
+                assert_int_equal(c.lost, lost); /* it may be the answer of an earlier copy */
+                feed_at(&c, 101, b.data, b.len, b.len, now + second, NULL);
+                assert_int_equal(c.count, ++count);
+                break;
+            case END:
+                assert_int_equal(link_end(c.link, NULL), 0);
+                break;
+            case AGE:
+                put(&b, answer, sizeof(answer));
+                store_be16(b.data + ip + 6, 0x2001);
+                end_ipv4(&b, ip);
+                feed_at(&c, 101, b.data, b.len, b.len, now + LINK_FRAGMENT_AGE + 1, NULL);
+                break;
+            default:
+                for (uint32_t i = 0; i < 3; i++) {
+                    p[i].time += second;
+                    feed_piece(&p[i], next);
+                }
+                assert_int_equal(c.count, ++count);
+                check_datagram(next, 200);
+                break;
             }
-            if (!p.offset && !p.more)
-                continue; /* no fragment */
-
-            uint8_t *data = random_data(p.len);
-            want = model_add(&models[s], &p, data, out, &got_len);
-            assert_int_equal(feed_data(&p, data), want);
-            free(data);
-            if (want) {
-                check_datagram(out, got_len);
-                delivered++;
+            assert_int_equal(c.lost, lost + (gone != 0));
+            assert_int_equal(c.count, count);
+            if (gone) {
+                assert_int_equal(c.lost_data.len, 80);
+                assert_memory_equal(c.lost_data.data, data, 80);
             }
         }
-    }
-    assert_true(delivered > ROUNDS); /* the test has bite */
-    free(models);
-    free(out);
+    free(data);
+    free(next);
+}
+
+/* Checksums that say nothing: 0, of the pseudo-header alone, always wrong.  A datagram that may be
+ * a mixture waits for a while, and what has no rival comes at once. */
+static void test_no_checksum(void **state)
+{
+    uint8_t *data = random_data(160), *next = random_data(160);
+
+    (void)state;
+    for (unsigned kind = 0; kind < 3; kind++)
+        for (unsigned rest = 0; rest < 2; rest++) {
+            int64_t now = (int64_t)(kind * 2 + rest + 1) * 1000 * second;
+            struct piece first = { 4, 9, 0, 80, true, now }, last = { 4, 9, 80, 80, false, now };
+            uint32_t pseudo = 0xc000 + 0x0201 + 0xc633 + 0x6402 + 17 + 160;
+            unsigned count;
+
+            for (unsigned n = 0; n < 2; n++) {
+                uint8_t *d = n ? next : data;
+                store_be16(d + 4, 160);
+                store_be16(d + 6, kind == 0   ? 0
+                                  : kind == 1 ? (uint16_t)((pseudo & 0xffff) + (pseudo >> 16))
+                                              : 0x1234);
+            }
+            assert_int_equal(feed_piece(&first, data), 0);
+            assert_int_equal(feed_piece(&last, data), 1);
+            check_datagram(data, 160);
+            /* the last of one, the first of another two seconds later */
+            first.time = last.time = now + 10 * second;
+            assert_int_equal(feed_piece(&last, data), 0);
+            first.time += 2 * second;
+            assert_int_equal(feed_piece(&first, next), 0);
+            count = c.count;
+            last.time = first.time;
+            if (rest) {
+                assert_int_equal(feed_piece(&last, next), 1);
+                check_datagram(next, 160);
+            }
+            struct piece other = { 4, 10, 0, 80, true, first.time + second };
+            assert_int_equal(feed_piece(&other, data), !rest);
+            assert_int_equal(c.count, count + 1);
+        }
+    free(data);
+    free(next);
 }
 
 static void test_largest(void **state)
@@ -232,17 +350,27 @@ static void test_counts_of_repeats(void **state)
     struct piece shorter = { 4, 1, 32, 8, false, 0 };
 
     (void)state;
+    seal_udp(data, 146, 4);
     assert_int_equal(feed_piece(&first, data), 0);
     assert_int_equal(feed_piece(&first, data), 0);
     assert_int_equal(counter(&c, "ip_fragments_duplicate"), 1);
-    assert_int_equal(feed_piece(&shorter, data), 0); /* an end before what was seen */
+    assert_int_equal(feed_piece(&wide, data), 0);
+    assert_int_equal(counter(&c, "ip_fragments_overlapping"), 1);
+    assert_int_equal(feed_piece(&last, data), 1);
+    check_datagram(data, 146);
+
+    /* what contradicts a set ends it, and begins another */
+    first.id = last.id = longer.id = behind.id = shorter.id = 2;
+    assert_int_equal(feed_piece(&first, data), 0);
     assert_int_equal(feed_piece(&last, data), 0);
     assert_int_equal(feed_piece(&longer, data), 0);
+    assert_int_equal(counter(&c, "ip_fragments_conflicting"), 2);
+    assert_int_equal(c.lost, 1);
+    assert_int_equal(c.lost_data.len, 64);
     assert_int_equal(feed_piece(&behind, data), 0);
-    assert_int_equal(counter(&c, "ip_fragments_conflicting"), 3);
-    assert_int_equal(feed_piece(&wide, data), 1);
-    assert_int_equal(counter(&c, "ip_fragments_overlapping"), 1);
-    check_datagram(data, 146);
+    assert_int_equal(feed_piece(&shorter, data), 0); /* an end before what was seen */
+    assert_int_equal(counter(&c, "ip_fragments_conflicting"), 4);
+    assert_int_equal(c.lost, 1);
     free(data);
 }
 
@@ -391,6 +519,7 @@ static void test_age(void **state)
         uint64_t before = counter(&c, "ip_datagrams_incomplete");
         struct piece first = { 4, i, 0, 8, true, 0 }, last = { 4, i, 8, 8, false, cases[i].apart };
 
+        seal_udp(data, 16, 4);
         assert_int_equal(feed_piece(&first, data), 0);
         assert_int_equal(feed_piece(&last, data), cases[i].complete);
         if (!cases[i].complete) {
@@ -435,7 +564,8 @@ static void test_copies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_every_order), TEST(test_against_model),
+        TEST(test_every_order), TEST(test_one_identification_again),
+        TEST(test_lost),        TEST(test_no_checksum),
         TEST(test_largest),     TEST(test_counts_of_repeats),
         TEST(test_keys),        TEST(test_tags),
         TEST(test_sets_bound),  TEST(test_bytes_bound),
