@@ -25,7 +25,7 @@ CREATE TABLE meta (
 ) STRICT, WITHOUT ROWID;
 
 -- Names of codes used in other tables: domains 'align', 'reason', 'overlap', 'kind', 'match',
--- 'withheld', 'unsynchronized', and for people |text|, which says more than |name|.
+-- 'withheld', 'unsynchronized', 'severity', and for people |text|, which says more than |name|.
 CREATE TABLE code (
     domain TEXT NOT NULL,
     value INTEGER NOT NULL,
@@ -137,7 +137,7 @@ CREATE TABLE discrepancy (
 
 -- Like discrepancies: same kind, procedure, field, kind of difference.
 CREATE TABLE cluster (
-    id INTEGER PRIMARY KEY,         -- most frequent first
+    id INTEGER PRIMARY KEY,         -- the gravest first, of these the most frequent
     kind INTEGER NOT NULL,          -- code 'kind'
     class TEXT,                     -- of the field: 'time', ...
     program INTEGER,
@@ -158,7 +158,9 @@ CREATE TABLE cluster (
     -- and for what is found only under the rules of a later comparison
     noise_count INTEGER,
     noise_compared INTEGER,         -- comparisons there
-    is_noise INTEGER NOT NULL       -- 1: both directions together are not more than twice as frequent here
+    is_noise INTEGER NOT NULL,      -- 1: both directions together are not more than twice as frequent here
+    severity INTEGER NOT NULL DEFAULT 1 -- code 'severity': 1 outcome and contents, 2 missing replies,
+                                    -- 3 attributes, 4 limits, 5 performance
 ) STRICT;
 
 -- Examples of a cluster, and the operations that lead to each: what a minimal reproduction does.
@@ -325,7 +327,8 @@ CREATE TABLE slowest (
 -- Discrepancies as a person reads them, with the frames of replies, or of calls where there is no reply.
 CREATE VIEW finding AS
 SELECT d.id, c.id AS cluster, k.name AS kind, c.operation, c.field, c.difference, d.element,
-       d.ref_text, d.sut_text, (SELECT path FROM object o WHERE o.id = d.object) AS path,
+       d.ref_text, d.sut_text, ifnull(ifnull(r.path, s.path),
+       (SELECT path FROM object o WHERE o.id = d.object)) AS path,
        d.ref, ifnull(r.reply_source, r.call_source) AS ref_source,
        ifnull(r.reply_frame, r.call_frame) AS ref_frame,
        d.sut, ifnull(s.reply_source, s.call_source) AS sut_source,

@@ -23,6 +23,25 @@ static int add(struct causes *c, const char *name, struct err *err)
     return c->causes[c->count++].name ? 0 : err_set(err, ERR_SYSTEM, "out of memory");
 }
 
+static const char *const severities[SEVERITY_MAX] = {
+    [SEVERITY_OUTCOME] = "outcome",         [SEVERITY_REPLIES] = "replies",
+    [SEVERITY_ATTRIBUTES] = "attributes",   [SEVERITY_LIMITS] = "limits",
+    [SEVERITY_PERFORMANCE] = "performance",
+};
+
+const char *severity_name(enum severity severity)
+{
+    return severities[severity];
+}
+
+static int take_severity(struct cause *cause, const char *word, struct err *err)
+{
+    for (uint8_t i = SEVERITY_OUTCOME; i < SEVERITY_MAX; i++)
+        if (strcmp(word, severities[i]) == 0)
+            cause->severity = i;
+    return cause->severity ? 0 : err_set(err, ERR_USAGE, "no severity \"%.64s\"", word);
+}
+
 static int take(void *ctx, const struct conf_line *line, struct err *err)
 {
     struct causes *c = ctx;
@@ -32,7 +51,10 @@ static int take(void *ctx, const struct conf_line *line, struct err *err)
     if (!line->key)
         return add(c, line->group, err);
     last = &c->causes[c->count - 1];
+    if (strcmp(line->key, "severity") == 0)
+        return take_severity(last, line->value, err);
     to = strcmp(line->key, "kind") == 0         ? &last->kind
+         : strcmp(line->key, "when") == 0       ? &last->when
          : strcmp(line->key, "operation") == 0  ? &last->operation
          : strcmp(line->key, "field") == 0      ? &last->field
          : strcmp(line->key, "difference") == 0 ? &last->difference
@@ -73,6 +95,7 @@ void causes_free(struct causes *c)
         free(c->causes[i].operation);
         free(c->causes[i].field);
         free(c->causes[i].difference);
+        free(c->causes[i].when);
         free(c->causes[i].text);
     }
     free(c->causes);
@@ -88,7 +111,8 @@ const struct cause *causes_find(const struct causes *c, const struct cause_of *o
 {
     for (uint32_t i = 0; i < c->count; i++)
         if (fits(c->causes[i].kind, of->kind) && fits(c->causes[i].operation, of->operation) &&
-            fits(c->causes[i].field, of->field) && fits(c->causes[i].difference, of->difference))
+            fits(c->causes[i].field, of->field) && fits(c->causes[i].difference, of->difference) &&
+            fits(c->causes[i].when, of->when ? of->when : ""))
             return &c->causes[i];
     return NULL;
 }

@@ -3,7 +3,6 @@
  *
  * What is counted in memory, to its tables.
  */
-#include "compare/causes.h"
 #include "compare/found.h"
 
 #include <stdio.h>
@@ -30,25 +29,56 @@ static const char *generic(const struct cluster *c)
     }
 }
 
-static int by_count(const void *a, const void *b)
+/* Without a cause that says it. */
+static enum severity severity_of(const struct cluster *c)
+{
+    if (c->kind == KIND_RETRANSMISSION || c->kind == KIND_DISCONNECT)
+        return SEVERITY_PERFORMANCE;
+    if (c->kind == KIND_REPLY)
+        return SEVERITY_REPLIES;
+    if (c->kind == KIND_MALFORMED || !c->place)
+        return SEVERITY_OUTCOME;
+    return c->place->has_whose ? SEVERITY_ATTRIBUTES : SEVERITY_OUTCOME;
+}
+
+static const char *const cases[CASE_MAX] = { [CASE_DIRECTORY] = "directory",
+                                             [CASE_NO_DIRECTORY] = "no directory",
+                                             [CASE_ASKED] = "asked",
+                                             [CASE_NOT_ASKED] = "not asked" };
+
+static void find_cause(const struct causes *causes, struct cluster *c)
+{
+    char operation[64];
+    struct cause_of of = { result_code_name("kind", (int)c->kind), operation, c->field, c->what,
+                           cases[c->when] };
+
+    operation_words(c->program, c->procedure, operation);
+    c->cause = causes_find(causes, &of);
+    c->severity = c->cause && c->cause->severity ? c->cause->severity : severity_of(c);
+}
+
+/* The gravest first, of these the most frequent. */
+static int by_severity(const void *a, const void *b)
 {
     const struct cluster *x = *(struct cluster *const *)a, *y = *(struct cluster *const *)b;
 
+    if (x->severity != y->severity)
+        return x->severity < y->severity ? -1 : 1;
     return x->count != y->count ? (x->count < y->count ? 1 : -1)
                                 : (x->number > y->number) - (x->number < y->number);
 }
 
-static int write_cluster(struct pairs *p, const struct causes *causes, sqlite3_stmt *stmt,
-                         const struct cluster *c, int64_t id, struct err *err)
+static int write_cluster(struct pairs *p, sqlite3_stmt *stmt, const struct cluster *c, int64_t id,
+                         struct err *err)
 {
     const struct place *place = c->place;
-    char operation[64];
-    struct cause_of of = { result_code_name("kind", (int)c->kind), operation, c->field, c->what };
-    const struct cause *cause;
+    const struct cause *cause = c->cause;
+    char operation[64], text[EXPLANATION_MAX];
     uint64_t compared = place ? place->n.equal + place->n.different : p->c->pairs;
 
     operation_words(c->program, c->procedure, operation);
-    cause = causes_find(causes, &of);
+    if (!explain_cluster(p, c, cause ? cause->text : generic(c), text, err))
+        return -err->code;
     sqlite3_bind_int64(stmt, 1, id);
     sqlite3_bind_int(stmt, 2, (int)c->kind);
     db_bind_text(stmt, 3, place ? class_name((enum field_class)place->field->cls) : NULL);
@@ -60,9 +90,10 @@ static int write_cluster(struct pairs *p, const struct causes *causes, sqlite3_s
     db_bind_text(stmt, 9, c->what);
     tables_bind_unless(stmt, 10, c->rule ? c->rule->id : 0, 0);
     db_bind_text(stmt, 11, cause ? cause->name : NULL);
-    db_bind_text(stmt, 12, cause ? cause->text : generic(c));
+    db_bind_text(stmt, 12, text);
     sqlite3_bind_int64(stmt, 13, (int64_t)c->count);
     sqlite3_bind_int64(stmt, 14, (int64_t)(compared > c->count ? compared : c->count));
+    sqlite3_bind_int(stmt, 15, (int)c->severity);
     return tables_step(p->c->db, stmt, err);
 }
 
@@ -91,9 +122,8 @@ static int write_rules(struct pairs *p, struct err *err)
 }
 
 /* Discrepancies have the numbers in the order in which clusters came up; they get those of the
- * table, most frequent first. */
-static int write_clusters(struct pairs *p, struct cluster **order, const struct causes *causes,
-                          struct err *err)
+ * table, the gravest first. */
+static int write_clusters(struct pairs *p, struct cluster **order, struct err *err)
 {
     struct found *f = p->found;
     sqlite3_stmt *stmt = NULL, *map = NULL;
@@ -101,7 +131,7 @@ static int write_clusters(struct pairs *p, struct cluster **order, const struct 
     int result;
 
     result = tables_prepare(
-        p->c->db, "INSERT INTO main.cluster VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,NULL,NULL,0)",
+        p->c->db, "INSERT INTO main.cluster VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,NULL,NULL,0,?)",
         &stmt, err);
     if (result == 0)
         result = tables_run(
@@ -109,7 +139,7 @@ static int write_clusters(struct pairs *p, struct cluster **order, const struct 
     if (result == 0)
         result = tables_prepare(p->c->db, "INSERT INTO temp.renumber VALUES (?,?)", &map, err);
     for (uint32_t i = 0; result == 0 && i < f->cluster_count; i++) {
-        result = write_cluster(p, causes, stmt, order[i], (int64_t)i + 1, err);
+        result = write_cluster(p, stmt, order[i], (int64_t)i + 1, err);
         moved |= order[i]->number != i + 1;
         sqlite3_bind_int64(map, 1, order[i]->number);
         sqlite3_bind_int64(map, 2, (int64_t)i + 1);
@@ -196,11 +226,13 @@ int clusters_write(struct pairs *p, struct err *err)
     struct causes causes = { 0 };
     int result = order ? causes_load(&causes, err) : err_set(err, ERR_SYSTEM, "out of memory");
 
-    for (uint32_t i = 0; order && i < f->cluster_count; i++)
+    for (uint32_t i = 0; result == 0 && i < f->cluster_count; i++) {
         order[i] = &f->clusters[i];
+        find_cause(&causes, order[i]);
+    }
     if (result == 0) {
-        qsort(order, f->cluster_count, sizeof(*order), by_count);
-        result = write_clusters(p, order, &causes, err);
+        qsort(order, f->cluster_count, sizeof(*order), by_severity);
+        result = write_clusters(p, order, err);
     }
     causes_free(&causes);
     free(order);

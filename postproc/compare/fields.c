@@ -136,15 +136,32 @@ static int why_withheld(struct fields *f, const struct place *place, const struc
     return reason;
 }
 
+static enum difference_case case_of(const struct fields *f, const struct place *place)
+{
+    const struct effect *e = &f->p->pair.half[REF].effect;
+
+    if (!place->has_whose)
+        return CASE_ANY;
+    if (place->field->cls == CLASS_COUNT && f->object_type[place->whose])
+        return f->object_type[place->whose] == 2 ? CASE_DIRECTORY : CASE_NO_DIRECTORY;
+    if (place->field->cls == CLASS_MODE && place->whose == OF_NEW_OBJECT &&
+        e->name_role & ROLE_BINDS)
+        return e->asked.bits & ASKED_MODE ? CASE_ASKED : CASE_NOT_ASKED;
+    return CASE_ANY;
+}
+
 int fields_differ(struct fields *f, enum difference_kind kind, const struct compare_rule *rule,
                   const struct item *ref, const struct item *sut, const char *what, struct err *err)
 {
     struct place *place = ref ? ref->place : sut->place;
     char texts[SIDES][COMPARE_TEXT_MAX];
     const struct item *items[SIDES] = { ref, sut };
-    struct difference d = {
-        .kind = kind, .place = place, .rule = rule, .element = f->element, .what = what
-    };
+    struct difference d = { .kind = kind,
+                            .when = case_of(f, place),
+                            .place = place,
+                            .rule = rule,
+                            .element = f->element,
+                            .what = what };
     int reason = why_withheld(f, place, ref, sut);
 
     if (!reason && place->is_time && is_access_time(place) &&
@@ -164,6 +181,8 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
             continue;
         }
         d.text[side] = item_text(items[side], &f->p->pair.half[side], texts[side]);
+        if (kind == KIND_PATTERN && f->expects[side])
+            item_expected(items[side], f->expected[side], texts[side]);
         d.number[side] = items[side]->value;
         d.has_number = d.has_number && item_is_number(items[side]);
     }
@@ -198,7 +217,14 @@ static int violate(struct fields *f, const struct item *ref, const struct item *
 
 static uint64_t value_of(const struct item *item)
 {
-    return item_is_number(item) ? item->value : XXH3_64bits(item->data, item->len);
+    uint64_t value = 0;
+
+    if (item_is_number(item))
+        return item->value;
+    if (item->len != sizeof(value))
+        return XXH3_64bits(item->data, item->len);
+    memcpy(&value, item->data, sizeof(value)); /* a verifier is shown */
+    return value;
 }
 
 static uint64_t scope_of(struct fields *f, const struct place *place, enum pattern_scope scope,
@@ -229,6 +255,13 @@ static bool is_other_number(struct span entry, const struct item *number)
     return false;
 }
 
+static void expect(struct fields *f, const struct patterns *p, uint64_t scope, uint64_t ref,
+                   uint64_t sut)
+{
+    for (int side = 0; side < SIDES; side++)
+        f->expects[side] = pattern_expects(p, scope, side, ref, sut, &f->expected[side]);
+}
+
 static int equal_pattern(struct fields *f, const struct compare_rule *rule, const struct item *ref,
                          const struct item *sut, char what[COMPARE_TEXT_MAX], struct err *err)
 {
@@ -238,11 +271,13 @@ static int equal_pattern(struct fields *f, const struct compare_rule *rule, cons
     uint64_t scope = scope_of(f, ref->place, (enum pattern_scope)rule->scope, &object);
     int result;
 
+    f->expects[REF] = f->expects[SUT] = false;
     if (rule->scope == PATTERN_ENTRY) {
         snprintf(what, COMPARE_TEXT_MAX, "not that of the object's attributes on one side");
         if (!pattern_is_known(p, scope, a, b))
             return is_other_number(f->entry, ref) == is_other_number(f->other, sut);
         result = pattern_holds(p, scope, a, b, err);
+        expect(f, p, scope, a, b);
         return result < 0 ? result : result == PATTERN_HOLDS;
     }
     if (rule->scope == PATTERN_OBJECT && !object)
@@ -252,8 +287,11 @@ static int equal_pattern(struct fields *f, const struct compare_rule *rule, cons
         scope = scope_of(f, ref->place, PATTERN_ENTRY, &object);
         return pattern_note(p, scope, a, b, err) < 0 ? -err->code : 1;
     }
+    expect(f, p, scope, a, b);
     snprintf(what, COMPARE_TEXT_MAX, "%s",
-             result == PATTERN_SUT_CHANGED ? "sut changed, ref not" : "ref changed, sut not");
+             result == PATTERN_CROSSED       ? "values of two"
+             : result == PATTERN_SUT_CHANGED ? "sut changed, ref not"
+                                             : "ref changed, sut not");
     return result < 0 ? result : result == PATTERN_HOLDS;
 }
 

@@ -74,8 +74,8 @@ static struct cluster *find_cluster(struct found *f, uint64_t hash, const struct
          i = table_next(&f->by_hash, hash, &at)) {
         struct cluster *c = &f->clusters[i];
 
-        if (c->kind == d->kind && c->procedure == e->procedure && strcmp(c->field, field) == 0 &&
-            strcmp(c->what, d->what) == 0)
+        if (c->kind == d->kind && c->when == d->when && c->procedure == e->procedure &&
+            strcmp(c->field, field) == 0 && strcmp(c->what, d->what) == 0)
             return c;
     }
     return NULL;
@@ -103,6 +103,7 @@ static struct cluster *get_cluster(struct pairs *p, const struct difference *d)
     }
     c = &f->clusters[f->cluster_count];
     *c = (struct cluster){ .kind = d->kind,
+                           .when = d->when,
                            .place = d->place,
                            .rule = d->rule,
                            .program = e->program,
@@ -169,7 +170,9 @@ int found_put(struct pairs *p, const struct difference *d, struct err *err)
     f->discrepancies++;
     c->count++;
     if (c->example_count < EXAMPLES)
-        c->examples[c->example_count++] = (struct example){ id, p->pair.id, d->object };
+        c->examples[c->example_count++] = (struct example){
+            id, p->pair.id, { told(p, REF)->effect.id, told(p, SUT)->effect.id }, d->object
+        };
     return 0;
 }
 

@@ -9,17 +9,21 @@
 #ifndef NFSDIGEST_COMPARE_FOUND_H
 #define NFSDIGEST_COMPARE_FOUND_H
 
+#include "compare/causes.h"
 #include "compare/pairs.h"
 
 enum { EXAMPLES = 3, SLOWEST = 20, TIMED_MAX = 256, UNCERTAIN_KEPT = 1000 };
 
 struct example {
-    int64_t discrepancy, alignment;
+    int64_t discrepancy, alignment, operation[SIDES]; /* 0: none */
     uint32_t object;
 };
 
 struct cluster {
     enum difference_kind kind;
+    enum difference_case when;
+    const struct cause *cause; /* when clusters are written */
+    enum severity severity;
     const struct place *place;
     const struct compare_rule *rule;
     uint32_t program, version;
@@ -69,6 +73,14 @@ struct found {
 
 /* "NFS READ"; "" without a procedure. */
 void operation_words(uint32_t program, const struct procedure *procedure, char text[64]);
+
+/* explain.c: explanations in words */
+enum { EXPLANATION_MAX = 512 };
+/* |template|: a text of schemas/rules/causes.conf with its {words}.  Returns |text|, or NULL. */
+const char *explain_cluster(struct pairs *p, const struct cluster *cluster, const char *template,
+                            char text[EXPLANATION_MAX], struct err *err);
+/* Which side a difference is told of first: "only sut" of the sut. */
+int explain_subject(const char *difference);
 
 /* clusters.c: tables cluster, rule, compared, withheld. */
 int clusters_write(struct pairs *p, struct err *err);

@@ -140,17 +140,30 @@ int pairs_load(struct pairs *p, int side, int64_t id, struct half *half, struct 
 /* A value as a person reads it, at most COMPARE_TEXT_MAX bytes. Returns |text|. */
 const char *item_text(const struct item *item, const struct half *half,
                       char text[COMPARE_TEXT_MAX]);
+/* Adds " (VALUE expected)", where |value| can be shown. */
+void item_expected(const struct item *item, uint64_t value, char text[COMPARE_TEXT_MAX]);
 bool item_is_number(const struct item *item);
 /* What differs, in a few words that like differences share. */
 void item_difference(const struct item *ref, const struct item *sut, char text[COMPARE_TEXT_MAX]);
-/* Two names that are no longer told apart when letters' case, or how they are encoded, is left
- * aside: "case", "encoding", or NULL. */
+/* alike.c: whether two names differ only in the case of ASCII letters, or in how they are encoded
+ * (composed or decomposed letters, UTF-8 or Latin 1): "case", "encoding", or NULL. */
 const char *names_difference(struct bytes a, struct bytes b);
 
 /* --- found.c: tables discrepancy, frame, withheld; clusters in memory until the end. */
 
+/* What an explanation depends on besides the field. */
+enum difference_case {
+    CASE_ANY,
+    CASE_DIRECTORY,    /* a link count of a directory */
+    CASE_NO_DIRECTORY, /* or of something else */
+    CASE_ASKED,        /* a mode that the request gives for what it makes */
+    CASE_NOT_ASKED,    /* or does not give */
+    CASE_MAX
+};
+
 struct difference {
     enum difference_kind kind;
+    enum difference_case when;
     const struct place *place; /* NULL: no field */
     const char *field;         /* without a place */
     const struct compare_rule *rule;
@@ -270,6 +283,8 @@ struct fields {
     const struct item *entry_of; /* of which entry |entry_row| is the object's row */
     uint32_t entry_row;
     uint32_t object_type[WHOSE_MAX];
+    bool expects[SIDES]; /* a pattern's values that were expected, for the next difference */
+    uint64_t expected[SIDES];
     bool in_listing;               /* entries and the end are compared by listing.c */
     bool status_equal, data_equal; /* they were compared, and are */
     bool count_equal;              /* of bytes read or written */
@@ -349,11 +364,20 @@ int listing_compare(struct pairs *p, struct fields *f, struct err *err);
 
 /* --- patterns.c */
 
-enum { PATTERN_SUT_CHANGED = 0, PATTERN_HOLDS = 1, PATTERN_REF_CHANGED = 2 };
+/* CROSSED: both values are known, each with another one. */
+enum {
+    PATTERN_SUT_CHANGED = 0,
+    PATTERN_HOLDS = 1,
+    PATTERN_REF_CHANGED = 2,
+    PATTERN_CROSSED = 3,
+};
 /* Whether ref's value goes on to stand for sut's, or negative. |scope| is part of the key. */
 int pattern_holds(struct patterns *p, uint64_t scope, uint64_t ref, uint64_t sut, struct err *err);
 /* From now on it does, whatever was known. */
 int pattern_note(struct patterns *p, uint64_t scope, uint64_t ref, uint64_t sut, struct err *err);
+/* The value of |side| that the other side's stands for, if that is known and another one. */
+bool pattern_expects(const struct patterns *p, uint64_t scope, int side, uint64_t ref, uint64_t sut,
+                     uint64_t *value);
 /* Whether something is known of one of them. */
 bool pattern_is_known(const struct patterns *p, uint64_t scope, uint64_t ref, uint64_t sut);
 void patterns_free(struct patterns *p);

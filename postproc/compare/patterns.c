@@ -71,7 +71,10 @@ int pattern_holds(struct patterns *p, uint64_t scope, uint64_t ref, uint64_t sut
 
     if (back < 0)
         return back;
-    return forth && back ? PATTERN_HOLDS : forth ? PATTERN_REF_CHANGED : PATTERN_SUT_CHANGED;
+    return forth && back ? PATTERN_HOLDS
+           : forth       ? PATTERN_REF_CHANGED
+           : back        ? PATTERN_SUT_CHANGED
+                         : PATTERN_CROSSED;
 }
 
 static int set(struct patterns *p, uint64_t key, uint64_t value, struct err *err)
@@ -90,6 +93,16 @@ int pattern_note(struct patterns *p, uint64_t scope, uint64_t ref, uint64_t sut,
     if (set(p, mix(mix(scope, 1), ref), sut, err) < 0)
         return -err->code;
     return set(p, mix(mix(scope, 2), sut), ref, err);
+}
+
+bool pattern_expects(const struct patterns *p, uint64_t scope, int side, uint64_t ref, uint64_t sut,
+                     uint64_t *value)
+{
+    const struct pattern *known =
+        find(p, side == SUT ? mix(mix(scope, 1), ref) : mix(mix(scope, 2), sut));
+
+    *value = known ? known->value : 0;
+    return known && *value != (side == SUT ? sut : ref);
 }
 
 bool pattern_is_known(const struct patterns *p, uint64_t scope, uint64_t ref, uint64_t sut)

@@ -83,7 +83,9 @@ static int put_array(struct printer *p, const char *name, const char *sql, int64
 static int put_examples(struct printer *p, int64_t cluster)
 {
     if (put_array(p, "examples",
-                  "SELECT d.id, (SELECT path FROM object o WHERE o.id = d.object) AS path,"
+                  "SELECT d.id, ifnull(ifnull(r.path, s.path), (SELECT path FROM object o WHERE"
+                  "  o.id = d.object)) AS path, (SELECT path FROM object o WHERE o.id = d.object)"
+                  "  AS object,"
                   " d.element, d.ref_text AS ref, d.sut_text AS sut, d.ref AS ref_operation,"
                   " ifnull(r.reply_source, r.call_source) AS ref_source, ifnull(r.reply_frame,"
                   "  r.call_frame) AS ref_frame, d.sut AS sut_operation, ifnull(s.reply_source,"
@@ -129,11 +131,12 @@ int report_json(sqlite3 *result, const struct report_options *o, FILE *out, stru
             " (SELECT value + 0 FROM meta WHERE key = 'uncertain') AS uncertain",
             0, NULL) < 0 ||
         put_array(&p, "groups",
-                  "SELECT c.id, c.count, c.compared, k.name AS kind, c.class, c.operation, c.field,"
+                  "SELECT c.id, v.name AS severity, c.count, c.compared, k.name AS kind, c.class, "
+                  "c.operation, c.field,"
                   " c.difference, c.cause, c.reason, (SELECT text FROM rule l WHERE l.id = c.rule)"
                   " AS rule, c.noise_count, c.noise_compared, c.is_noise AS \"noise!\""
                   " FROM cluster c JOIN code k ON k.domain = 'kind' AND k.value = c.kind"
-                  " ORDER BY c.id",
+                  " JOIN code v ON v.domain = 'severity' AND v.value = c.severity ORDER BY c.id",
                   0, o->examples ? put_examples : NULL) < 0 ||
         put_array(&p, "withheld",
                   "SELECT c.name AS reason, sum(w.count) AS count FROM withheld w JOIN code c ON"

@@ -106,15 +106,16 @@ static void show_example(struct printer *p, sqlite3_stmt *stmt)
 
 /* ?1: the cluster */
 static const char select_examples[] =
-    "SELECT d.id, ifnull((SELECT path FROM object o WHERE o.id = d.object), ifnull(r.path,"
-    " ifnull(s.path, ''))), d.element, ifnull(d.ref_text, '-'), ifnull(r.reply_frame, "
+    "SELECT d.id, ifnull(ifnull(r.path, s.path) || CASE WHEN o.path <> ifnull(r.path, s.path) THEN"
+    " ', of ' || o.path ELSE '' END, ifnull(o.path, '')), d.element, ifnull(d.ref_text, '-'), "
+    "ifnull(r.reply_frame, "
     "r.call_frame),"
     " (SELECT name FROM source q WHERE q.side = 1 AND q.id = ifnull(r.reply_source,"
     "  r.call_source)), ifnull(d.sut_text, '-'), ifnull(s.reply_frame, s.call_frame),"
     " (SELECT name FROM source q WHERE q.side = 2 AND q.id = ifnull(s.reply_source,"
     "  s.call_source))"
     " FROM (SELECT DISTINCT example, discrepancy FROM step WHERE cluster = ?1) x"
-    " JOIN discrepancy d ON d.id = x.discrepancy"
+    " JOIN discrepancy d ON d.id = x.discrepancy LEFT JOIN object o ON o.id = d.object"
     " LEFT JOIN operation r ON r.side = 1 AND r.id = d.ref"
     " LEFT JOIN operation s ON s.side = 2 AND s.id = d.sut ORDER BY x.example";
 

@@ -4,6 +4,7 @@
  * The database of a result: schemas/compare.sql, taken into the program as it is by the assembler
  * (COMPARE_SQL is its path), and its codes.
  */
+#include "compare/causes.h"
 #include "compare/internal.h"
 
 #include "store/store.h"
@@ -76,6 +77,11 @@ static const struct {
     { "kind", KIND_MALFORMED, "malformed", "one side's reply violates its specification" },
     { "kind", KIND_OTHER_REPLIES, "other replies",
       "one side answered a request again with other bytes" },
+    { "severity", SEVERITY_OUTCOME, "outcome", "outcome and contents" },
+    { "severity", SEVERITY_REPLIES, "replies", "missing replies" },
+    { "severity", SEVERITY_ATTRIBUTES, "attributes", "attributes of files" },
+    { "severity", SEVERITY_LIMITS, "limits", "limits and preferences of the server" },
+    { "severity", SEVERITY_PERFORMANCE, "performance", "requests sent again, connections" },
     { "withheld", WITHHELD_OVERLAP, "overlap", "another request that changes it was under way" },
     { "withheld", WITHHELD_CONFLICT, "conflict", "two requests changed it at once before" },
     { "withheld", WITHHELD_ONE_SIDED, "one-sided change", "only one side was asked to change it" },

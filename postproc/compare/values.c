@@ -8,7 +8,6 @@
 #include "base/escape.h"
 
 #include <stdio.h>
-#include <strings.h>
 #include <time.h>
 
 bool item_is_number(const struct item *item)
@@ -101,44 +100,22 @@ const char *item_text(const struct item *item, const struct half *half, char tex
     return text;
 }
 
-/* ASCII letters and digits of a name, and how many bytes are not ASCII. */
-static uint32_t skeleton(struct bytes name, uint8_t *to, uint32_t *others)
+void item_expected(const struct item *item, uint64_t value, char text[COMPARE_TEXT_MAX])
 {
-    uint32_t n = 0;
+    struct item expected = *item;
+    char words[COMPARE_TEXT_MAX];
+    uint8_t bytes[sizeof(value)];
+    size_t len = strlen(text);
 
-    *others = 0;
-    for (uint32_t i = 0; i < name.len && n < COMPARE_TEXT_MAX; i++)
-        if (name.data[i] < 0x80)
-            to[n++] = name.data[i];
-        else
-            ++*others;
-    return n;
-}
-
-const char *names_difference(struct bytes a, struct bytes b)
-{
-    uint8_t x[COMPARE_TEXT_MAX], y[COMPARE_TEXT_MAX];
-    uint32_t other_a, other_b, n = skeleton(a, x, &other_a), m = skeleton(b, y, &other_b);
-    uint32_t i = 0, j = 0, skipped = 0;
-
-    if (a.len == b.len && strncasecmp((const char *)a.data, (const char *)b.data, a.len) == 0)
-        return "case";
-    if (!other_a || !other_b)
-        return NULL;
-    /* Latin letters with marks: composed, decomposed (a letter, then the mark) or of one byte */
-    while (i < n || j < m) {
-        if (i < n && j < m && x[i] == y[j]) {
-            i++;
-            j++;
-        } else if (n - i > m - j) {
-            i++;
-            skipped++;
-        } else {
-            j++;
-            skipped++;
-        }
+    memcpy(bytes, &value, sizeof(value));
+    expected.value = value;
+    if (!item_is_number(item)) {
+        if (item->len != sizeof(value))
+            return; /* all that is kept of it is a digest */
+        expected.data = bytes;
     }
-    return skipped <= other_a && skipped <= other_b ? "encoding" : NULL;
+    snprintf(text + len, COMPARE_TEXT_MAX - len, " (%.100s expected)",
+             item_text(&expected, NULL, words));
 }
 
 static void bits_difference(uint64_t ref, uint64_t sut, bool octal, char text[COMPARE_TEXT_MAX])

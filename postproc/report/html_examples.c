@@ -166,7 +166,7 @@ static void show_step(struct html *h, sqlite3_stmt *row)
 /* ?1 the discrepancy */
 static const char select_discrepancy[] =
     "SELECT d.element, d.ref_text, d.sut_text, d.ref, d.sut,"
-    " ifnull((SELECT path FROM object o WHERE o.id = d.object), ifnull(r.path, s.path)),"
+    " ifnull(ifnull(r.path, s.path), (SELECT path FROM object o WHERE o.id = d.object)),"
     " r.call_frame, s.call_frame, r.reply_frame, s.reply_frame, r.client, s.client, r.xid, s.xid,"
     " (SELECT name FROM source WHERE side = 1 AND id = ifnull(r.reply_source, r.call_source)),"
     " (SELECT name FROM source WHERE side = 2 AND id = ifnull(s.reply_source, s.call_source)),"

@@ -93,7 +93,7 @@ static void show_line(struct html *h, sqlite3_stmt *row)
     page_put(&h->page, "<td class=\"t\">");
     html_put_column(h, row, G_DIFFERENCE, "");
     page_put(&h->page, "<br><small>");
-    html_put_column(h, row, G_REASON, "");
+    page_text_cut(&h->page, html_column(row, G_REASON), 4 * HTML_TEXT_MAX);
     page_put(&h->page, "</small></td>");
     page_put(&h->page, "<td class=\"t\">%s</td></tr>\n", noise ? "noise" : "");
 }

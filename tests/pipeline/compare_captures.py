@@ -74,7 +74,7 @@ def two_runs(folder):
     check(report["totals"][0]["pairs"] > 8300, f"two runs: {report['totals']}")
     for group in report["groups"]:
         check((group["kind"], group["difference"]) == ("time", "both from before the trace")
-              and {e["path"] for e in group["examples"]} <= {"/srv/exp", None},
+              and {e["object"] for e in group["examples"]} <= {"/srv/exp", None},
               f"two runs: {group['count']} {group['field']} {group['difference']}"
               f" {group['examples']}")
 

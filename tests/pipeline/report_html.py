@@ -231,7 +231,7 @@ def make_huge(good, path):
                " NULL, NULL FROM n JOIN discrepancy d ON d.id = (SELECT discrepancy FROM step"
                " WHERE cluster = 3 LIMIT 1)", (groups,))
     db.execute("INSERT INTO cluster SELECT ?1 + i, kind, class, program, version, procedure,"
-               " operation, field, difference || i, rule, cause, reason, 33, 100, NULL, NULL, 0"
+               " operation, field, difference || i, rule, cause, reason, 33, 100, NULL, NULL, 0, severity"
                " FROM n JOIN cluster ON id = 3 WHERE i <= 3000", (groups,))
     db.execute("INSERT INTO step SELECT ?1 + i, s.example, s.number, s.discrepancy, s.ref, s.sut"
                " FROM n JOIN step s ON s.cluster = 3 WHERE i <= 3000", (groups,))

@@ -30,6 +30,24 @@ static void test_names(void **state)
         { "caf\xc3\xa9", "cafe\xcc\x81", "encoding" }, /* composed, decomposed */
         { "caf\xc3\xa9", "caf\xe9", "encoding" },      /* UTF-8, Latin 1 */
         { "\xc3\xbc\xc3\xb1", "u\xcc\x88n\xcc\x83", "encoding" },
+        { "\xed\x95\x9c", "\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab", "encoding" }, /* Hangul */
+        { "\xc5\xbe", "z\xcc\x8c", "encoding" },
+        /* two names */
+        { "\xc3\xbc"
+          "1",
+          "\xc3\xb6"
+          "1",
+          NULL },
+        { "\xc3\xbc"
+          "1",
+          "o\xcc\x88"
+          "1",
+          NULL },
+        { "u\xcc\x88", "u\xcc\x81", NULL },
+        { "\xfc", "\xf6", NULL },
+        { "\xe4\xb8\xad", "\xe6\x96\x87", NULL },
+        { "\xed\x95\x9c", "\xed\x95\x98", NULL },
+        { "\xc3", "\xc3\x83\xc3", NULL },
         { "caf\xc3\xa9", "tea", NULL },
         { "caf\xc3\xa9", "caf", NULL },
         { "x\xc3\xa9", "abcdefgh", NULL },

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: timeout=120 asan
+"""What nfsdigest compare says of differences: which side, for whom, with which arguments; no cause that
+cannot be; the value that was expected; the gravest first. In text, JSON, page and annotations."""
+
+import os
+import pathlib
+import sys
+import tempfile
+
+SRC = pathlib.Path(os.environ["SRC"])
+sys.path.insert(0, str(SRC / "tests/gen"))
+from comparing import check, compare, failures, run  # noqa: E402
+from made_side import ROOT, Side, attributes  # noqa: E402
+from messages import *  # noqa: E402,F403
+
+FILE, ACCES, EXIST = handle(2), 13, 17
+MODE, NO_MODE = u32(1, 0o640), u32(0)
+SEVERITIES = ["outcome", "replies", "attributes", "limits", "performance"]
+
+
+def create(side, name, how, mode, given):
+    side.ask(CREATE, opaque(ROOT) + opaque(name) + u32(how) + mode + u32(0, 0, 0, 0, 0),
+             u32(OK) + some(opaque(handle(len(name) + 20))) + some(attributes(len(name) + 20, mode=given))
+             + u32(0, 0))
+
+
+def listing(side, names):
+    out = u32(OK, 0) + bytes(8)
+    for i, name in enumerate(names):
+        out += u32(1) + u64(100 + i) + opaque(name) + u64(i + 1)
+    side.ask(READDIR, opaque(ROOT) + u64(0, 0) + u32(4096), out + u32(0, 1))
+
+
+def play(sut):
+    """Replies of the reference, or of the |sut|, which differs in each way once."""
+    side = Side()
+    side.ask(LOOKUP, lookup_args(ROOT, "f"), u32(OK) + opaque(FILE) + some(attributes(2)) + u32(0))
+    for _ in range(3):  # frequent and no grave matter
+        side.ask(FSINFO, opaque(ROOT), u32(OK, 0) + u32(*[4096 * (1 + sut)] * 7) + u64(1 << 40)
+                 + u32(0, 1, 0x1b))
+    side.ask(REMOVE, remove_args(ROOT, "g"), u32(OK if sut else ACCES) + u32(0, 0), uid=1001)
+    side.ask(GETATTR, opaque(FILE), u32(OK) + attributes(2, nlink=1 + sut))
+    side.ask(GETATTR, opaque(ROOT), u32(OK) + attributes(1, kind=DIR, nlink=2))
+    side.ask(GETATTR, opaque(ROOT), u32(OK) + attributes(1, kind=DIR, nlink=2 + sut))
+    create(side, "mode", 0, MODE, 0o640 if sut else 0o600)
+    create(side, "nomode", 1, NO_MODE, 0o644 if sut else 0o600)
+    listing(side, ["same", "\u00fc1", "caf\u00e9"] if sut else ["same", "\u00f61", "cafe\u0301"])
+    side.ask(GETATTR, opaque(FILE), u32(OK) + attributes(2 + 4242 * sut, nlink=1 + sut))
+    side.ask(WRITE, write_args(FILE, 8192, b"abcd"), u32(OK) + u32(0, 0) + u32(4, 2) + u64(0x1111))
+    side.ask(WRITE, write_args(FILE, 8192, b"efgh"),
+             u32(OK) + u32(0, 0) + u32(4, 2) + u64(0x2222 if sut else 0x1111))
+    return side
+
+
+def said(groups, field, difference=None):
+    found = [g for g in groups if g["field"].endswith(field) and difference in (None, g["difference"])]
+    check(found, f"no group of {field}")
+    return found
+
+
+def explained(folder, one, other, turned):
+    out = folder / "out.db"
+    groups = compare("-o", out, one, other, code=1)["groups"]
+    ref, sut = f"ref ({one.name})", f"sut ({other.name})"
+    lets, refuses = (ref, sut) if turned else (sut, ref)
+    removed = f"{lets} lets uid 1001 do REMOVE /x/g, which {refuses} refuses with NFS3ERR_ACCES"
+
+    order = [SEVERITIES.index(g["severity"]) for g in groups]
+    check(order == sorted(order) and set(order) >= {0, 2, 3}, f"order: {order}")
+    for a, b in zip(groups, groups[1:]):
+        check(a["severity"] != b["severity"] or a["count"] >= b["count"], f"count: {a}, {b}")
+    status, = said(groups, "REMOVE3res.status")
+    check(status["reason"] == removed and status["examples"][0]["path"] == "/x/g",
+          f"REMOVE: {status}")
+
+    links = sorted((g["cause"], g["count"]) for g in said(groups, ".nlink"))
+    check(links == [("nlink-directory", 1), ("nlink-file", 2)], f"links: {links}")
+    modes = {g["cause"]: g["examples"][0]["path"] for g in said(groups, "obj_attributes.mode")}
+    check(modes == {"mode-bits": "/x/mode", "exclusive-mode": "/x/nomode"}, f"modes: {modes}")
+
+    names = {(g["difference"], g["cause"]): {e["element"] for e in g["examples"]}
+             for g in said(groups, "reply.entries")}
+    mine, theirs = ("\u00fc1", "\u00f61") if turned else ("\u00f61", "\u00fc1")
+    check(names.get(("only ref", "entry")) == {mine} and names.get(("only sut", "entry")) == {theirs}
+          and {c for _, c in names} == {"entry", "entry-encoding"}, f"names: {names}")
+
+    which, value = ("ref", "4244") if turned else ("sut", "4244")
+    number, = [e for g in said(groups, ".fileid") for e in g["examples"] if g["kind"] == "pattern"][:1]
+    check(number[which] == f"{value} (2 expected)", f"fileid: {number}")
+    verifier = said(groups, "resok.verf")[0]
+    check(verifier["examples"][0][which] == "0000000000002222 (0000000000001111 expected)"
+          and verifier["reason"].startswith("the write verifier of " + lets), f"verifier: {verifier}")
+
+    for text in (run("compare", out, code=1).stdout, page(folder, out)):
+        check(removed in text and "/x/nomode" in text and "4244 (2 expected)" in text, text[:2000])
+    run("report", "--annotate", folder / "a.pcapng", out, one.with_suffix(".pcap"),
+        other.with_suffix(".pcap"), code=0)
+    for side in "ref", "sut":
+        check(removed.encode() in (folder / f"a-{side}.pcapng").read_bytes(), f"annotations of {side}")
+
+
+def page(folder, out):
+    run("report", "--html", folder / "page.html", out, code=0)
+    return (folder / "page.html").read_text().replace("&#39;", "'")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        sides = [play(sut).ingest(folder / f"{name}.db", run)
+                 for name, sut in (("one", 0), ("other", 1))]
+        explained(folder, *sides, False)
+        explained(folder, *sides[::-1], True)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
