@@ -232,7 +232,7 @@ static void print_repeat(struct dump *dump, const struct record_repeat *repeat)
 
     print_message(dump, op, repeat->sighting.frame,
                   repeat->sighting.flags | (repeat->differs ? SIGHTING_OPAQUE : 0),
-                  repeat->repeat == REPEAT_REPLY, repeat->differs ? "differs" : "repeat");
+                  repeat_is_reply(repeat->repeat), repeat->differs ? "differs" : "repeat");
 }
 
 /* A call may be repeated before its reply completes the operation. */
