@@ -131,29 +131,30 @@ static uint32_t late_call(const struct pair *p, const struct message *m)
     return found;
 }
 
-/* Puts the operation of a reply without a call, and others that say the same as its repeats. */
+/* Puts the operation of a reply without a call, and its copies.  What a server sent again is an
+ * operation, too: what the reply says cannot be read, nor whether it says the same. */
 static int put_orphan(struct pair *p, const struct held *first, struct err *err)
 {
     struct record_operation op = pair_orphan(&first->message, ++p->last_operation, CALL_LOST);
     struct ends ends = message_ends(&first->flow, first->message.side, op.xid);
-    struct sending sent = pair_sending(&first->message);
     int rc = pair_put(p, &op, err);
 
     if (rc == 0)
         rc = pair_observe(p, &op, &op.reply, true, 0, err);
     for (struct held **at = &p->held; rc == 0 && *at && p->held_keys[ends.hash % HELD_KEYS];) {
         struct held *x = *at;
+        struct sending sent = pair_sending(&first->message);
         if (x->flow.id != first->flow.id || x->message.side != first->message.side ||
             x->message.cap_len != first->message.cap_len ||
-            memcmp(x->data, first->data, x->message.cap_len) != 0) {
+            memcmp(x->data, first->data, x->message.cap_len) != 0 ||
+            pair_reply_again(&sent, &x->message) != COPY_REPLY) {
             at = &x->next;
             continue;
         }
         held_unlink(p, at);
         rc = pair_tap(p, TAP_MESSAGE, x->ticket, &x->message, NULL, NULL, err);
         if (rc == 0)
-            rc = pair_repeat(p, op.id, &x->message, op.reply.flags,
-                             pair_reply_again(&sent, &x->message), false, err);
+            rc = pair_repeat(p, op.id, &x->message, op.reply.flags, COPY_REPLY, false, err);
         free(x);
     }
     return rc;

@@ -46,8 +46,10 @@ def expected(path, drop):
             if not (drop and flags & OPAQUE):
                 found[direction, xid, at] += 1
         for xid, at, flags in connection.execute(
-                "SELECT o.xid, r.time, r.flags FROM retransmission r JOIN operation o "
-                "ON o.id = r.operation WHERE r.kind = ?", (direction + 1,)):
+                "SELECT o.xid, r.time, r.flags FROM (SELECT operation, kind, time, flags FROM "
+                "retransmission UNION ALL SELECT operation, kind, time, flags FROM copy) r "
+                "JOIN operation o ON o.id = r.operation WHERE r.kind IN (?, ?)",
+                (direction + 1, direction + 3)):
             if not (drop and flags & OPAQUE):
                 found[direction, xid, at] += 1
     connection.close()

@@ -55,7 +55,8 @@ LATER = {"nfspair.reply_frame", "nfspair.latency", "nfspair.pairing", "_ws.exper
 
 # Captures with gaps in TCP streams: what comes behind one is known when it is filled or given up.
 # (knfsd-tcp-mtu1500 is reordered, and cut here in the middle of that.)
-GAPS = ("knfsd-netem-tcp*", "*-drop1pct*", "some_calls*tcp", "first_call_lost*tcp*", "knfsd-tcp-mtu1500*")
+GAPS = ("knfsd-netem-tcp*", "*-drop1pct*", "some_calls*tcp", "first_call_lost*tcp*",
+        "knfsd-tcp-mtu1500*")
 
 # Captures that stock tshark pairs without a fault, and the options that it needs for that.
 STOCK = {"vfs-libnfs-all22.pcap": (), "mem-libnfs-all22.pcap": (), "knfsd-nlm-locks.pcap": (),
@@ -199,7 +200,8 @@ SELECT o.id, o.xid, o.program, o.status, o.rpc_status, o.object, o.object2, o.ne
        o.procedure, o.offset, o.count, o.pairing, o.latency, o.call_frame, o.reply_frame,
        (SELECT ifnull(d.call_frame, d.reply_frame) FROM operation d WHERE d.id = o.depends_on) AS depends_on,
        (o.call_flags & 1) AS call_partial, (o.reply_flags & 1) AS reply_partial,
-       (o.call_flags & 8) AS call_malformed, (o.reply_flags & 8) AS reply_malformed
+       (o.call_flags & 8) AS call_malformed, (o.reply_flags & 8) AS reply_malformed,
+       (o.reply_flags & 1024) AS other_address
   FROM operation o"""
 
 
@@ -283,6 +285,7 @@ def compare_message(op, have, repeat, differs):
         side = "reply" if is_reply else "call"
         want["partial"] = 1 if op[side + "_partial"] else None
         want["malformed"] = 1 if op[side + "_malformed"] else None
+        want["other_address"] = 1 if is_reply and op["other_address"] else None
     wrong = []
     for name, value in want.items():
         shown = have.get("nfspair." + name)
@@ -291,7 +294,7 @@ def compare_message(op, have, repeat, differs):
         elif name in ("path", "path2"):
             if value is not None and "\\x" in value:
                 continue  # no UTF-8: the database escapes the bytes, the plugin shows U+FFFD
-        elif name in ("partial", "malformed", "duplicate_reply.differs"):
+        elif name in ("partial", "malformed", "duplicate_reply.differs", "other_address"):
             shown = None if shown is None else 1
         elif name != "procedure":
             shown = number(shown)

@@ -182,11 +182,14 @@ static void replies_without_a_call_have_copies(void **state)
     call(&lab, MS, 1, 1);
     reply(&lab, MS, 20, 7);
     reply(&lab, MS / 1000, 20, 7);
-    reply(&lab, MS, 21, 7);
+    reply(&lab, MS, 21, 7); /* another operation, for all that is known */
+    reply(&lab, MS / 1000, 21, 7);
     lab.time += 3 * LAB_SECOND;
     call(&lab, MS, 2, 2);
-    finish(&lab, 3, (uint64_t[]){ COPY_REPLY, 3, REPEAT_REPLY, 4, 0 });
+    finish(&lab, 4, (uint64_t[]){ COPY_REPLY, 3, COPY_REPLY, 5, 0 });
     expect(&lab, 3, CALL_LOST, 0, 2);
+    assert_int_equal(lab_nth(&lab, RECORD_REPEAT, 0)->repeat.operation, 3);
+    assert_int_equal(lab_nth(&lab, RECORD_REPEAT, 1)->repeat.operation, 4);
     lab_close(&lab);
 }
 
