@@ -100,7 +100,7 @@ int pair_expire(struct pair *p, struct err *err);
 /* Gives up everything: the capture ended. */
 int pair_end(struct pair *p, struct err *err);
 
-/* Puts what waits as operations labelled CAPTURE_ENDED and CALL_LOST, but keeps it. */
+/* Puts what waits as operations labelled CAPTURE_ENDED, REPLY_LOST and CALL_LOST, but keeps it. */
 int pair_pause(struct pair *p, struct err *err);
 
 struct unpack;

@@ -78,6 +78,11 @@ uint32_t pair_original(const struct pair *p, const struct call *new, const struc
     return found;
 }
 
+bool pair_is_over(const struct pair *p, uint32_t flow)
+{
+    return flow && p->ends[flow % PAIR_ENDS].flow == flow;
+}
+
 void pair_over(struct pair *p, const struct flow *flow, uint64_t acked)
 {
     p->ends[flow->id % PAIR_ENDS] = (struct flow_end){ acked, flow->id };

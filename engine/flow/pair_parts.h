@@ -34,6 +34,8 @@ static inline bool flow_same(const struct call *call, const struct flow *flow)
     return call->flow == flow->id || call->last_flow == flow->id;
 }
 
+/* Whether a connection has ended, by the number of its record; of older ones nobody knows. */
+bool pair_is_over(const struct pair *p, uint32_t flow);
 struct sighting pair_sighting(const struct message *m);
 int pair_put(struct pair *p, const struct record_operation *op, struct err *err);
 int pair_observe(struct pair *p, const struct record_operation *op, const struct sighting *sighting,

@@ -4,6 +4,14 @@
 
 #include <stdlib.h>
 
+/* What becomes of a call without a reply when the capture ends. */
+static uint8_t label_of(const struct pair *p, const struct call *x)
+{
+    return *p->clock - x->seen > p->retransmit_span || pair_is_over(p, x->last_flow)
+               ? REPLY_LOST
+               : CAPTURE_ENDED;
+}
+
 int pair_end(struct pair *p, struct err *err)
 {
     int rc = 0;
@@ -13,8 +21,7 @@ int pair_end(struct pair *p, struct err *err)
     while (rc == 0 && p->calls.waiting.oldest != CALL_NONE) {
         uint32_t id = p->calls.waiting.oldest;
         struct record_operation *op = &p->calls.pool[id].waiting->operation;
-        op->pairing =
-            *p->clock - p->calls.pool[id].seen > p->retransmit_span ? REPLY_LOST : CAPTURE_ENDED;
+        op->pairing = label_of(p, &p->calls.pool[id]);
         rc = pair_put(p, op, err);
         calls_remove(&p->calls, id);
     }
@@ -29,7 +36,7 @@ int pair_pause(struct pair *p, struct err *err)
 
     for (uint32_t i = p->calls.waiting.oldest; rc == 0 && i != CALL_NONE;
          i = p->calls.pool[i].newer) {
-        p->calls.pool[i].waiting->operation.pairing = CAPTURE_ENDED;
+        p->calls.pool[i].waiting->operation.pairing = label_of(p, &p->calls.pool[i]);
         rc = pair_put(p, &p->calls.pool[i].waiting->operation, err);
     }
     for (const struct held *held = p->held; rc == 0 && held; held = held->next) {

@@ -130,7 +130,8 @@ enum {
 
 enum pairing { /* what became of a call or reply */
                PAIRED = 0,
-               REPLY_LOST = 1,    /* no reply within the window, though the capture went on */
+               REPLY_LOST = 1,    /* no reply within the window, though the capture went on, or the
+                                   * connection ended */
                CALL_LOST = 2,     /* a reply without a call */
                OUT_OF_WINDOW = 3, /* given up because too many were waiting */
                CAPTURE_ENDED = 4, /* the capture ended before the reply */

@@ -39,7 +39,8 @@ class Side:
     Those of |silent| have no reply, those of |lost| none in the capture."""
 
     def __init__(self, transport, procedure, silent=(), lost=(), lost_calls=(), repeat=False,
-                 at_once=1, go_on=0, other=False, two_files=False):
+                 at_once=1, go_on=0, other=False, end=None):
+        """|end|: closes the connection."""
         self.trace = trace = traffic.Trace()
         flows = {}
         for client in ("10.0.0.1", "10.0.0.2"):
@@ -70,6 +71,8 @@ class Side:
                     trace.wait(trace.step)
             if other:
                 beside.pair(1000 + first, m.GETATTR, m.getattr_args(FILE), m.getattr_res(10))
+        if end:
+            end(flow)
         if go_on:
             trace.wait(go_on)
             beside.pair(5000, m.GETATTR, m.getattr_args(FILE), m.getattr_res(10))
@@ -149,6 +152,14 @@ def ends(folder):
         expect(folder, f"{label}, the capture goes on",
                (side(go_on=SECOND), side(silent=silent, go_on=SECOND)), 0,
                {"capture ended": last}.items())
+        for end in (traffic.TcpFlow.close, traffic.TcpFlow.reset) if transport == "tcp" else ():
+            expect(folder, f"{label}, {end.__name__}", (side(end=end), side(silent=silent, end=end)),
+                   last)
+            lost = side(lost=silent, end=end)
+            for pair in (side(end=end), lost), (lost, side(end=end)):
+                paths = [s.ingest(folder / f"{n}.db") for n, s in enumerate(pair)]
+                found = told(compare(*paths, code=0))
+                check(found[::2] == (0, []), f"{label}, {end.__name__}, not captured: {found}")
         # for long: a client that does not ask again over UDP seems to have had its reply
         far = side(go_on=120 * SECOND), side(silent=silent, go_on=120 * SECOND)
         if transport == "tcp":
