@@ -17,7 +17,7 @@ CREATE TABLE plan_operation (
     operation INTEGER,              -- NULL: it was inferred
     inferred INTEGER,               -- code 'inference': what proves it; NULL: it was captured
     unplayable INTEGER,             -- code 'unplayable': why it cannot be replayed; NULL: it can
-    procedure INTEGER,              -- of NFS version 3; NULL: the call was not captured
+    procedure INTEGER,              -- of NFS version 3; 100 + that of NFSACL version 3; NULL: the call was not captured
     time INTEGER NOT NULL,          -- of the call; inferred: of the one before which it stands
     latency INTEGER,                -- NULL: no reply, or inferred
     path TEXT,                      -- inferred: what it is about, as paths of operations are written
@@ -40,8 +40,8 @@ SELECT p.place, p.operation,
        strftime('%Y-%m-%d %H:%M:%S', p.time / 1000000000, 'unixepoch')
            || printf('.%09d', p.time % 1000000000) AS time,
        o.client, o.server,
-       (SELECT r.name FROM procedure r WHERE r.program = 100003 AND r.version = 3
-        AND r.number = p.procedure) AS procedure,
+       (SELECT r.name FROM procedure r WHERE r.program = iif(p.procedure < 100, 100003, 100227)
+        AND r.version = 3 AND r.number = p.procedure % 100) AS procedure,
        ifnull(o.path, p.path) AS path, ifnull(o.path2, p.path2) AS path2, o.offset, o.count,
        o.status, o.call_source, o.call_frame, o.reply_source, o.reply_frame,
        (SELECT c.name FROM code c WHERE c.domain = 'inference' AND c.value = p.inferred) AS inferred,

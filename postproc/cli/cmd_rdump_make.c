@@ -146,12 +146,13 @@ static const struct kind {
     const char *name, *sql;
 } kinds[] = {
     /* the last: calls that were not captured may be NFS's, too */
-    { "client", "SELECT DISTINCT client FROM operation WHERE program = 100003 OR program IS NULL"
-                " ORDER BY client" },
+    { "client",
+      "SELECT DISTINCT client FROM operation WHERE program IN (100003, 100227) OR program IS NULL"
+      " ORDER BY client" },
     { "uid", "SELECT DISTINCT uid FROM credential WHERE uid IS NOT NULL AND id IN (SELECT DISTINCT"
-             " credential FROM operation WHERE program = 100003) ORDER BY uid" },
+             " credential FROM operation WHERE program IN (100003, 100227)) ORDER BY uid" },
     { "gid", "SELECT DISTINCT gid FROM credential WHERE gid IS NOT NULL AND id IN (SELECT DISTINCT"
-             " credential FROM operation WHERE program = 100003) ORDER BY gid" },
+             " credential FROM operation WHERE program IN (100003, 100227)) ORDER BY gid" },
     /* directories in the root of an export, or in one whose path is not known */
     { "subtree", "SELECT DISTINCT text FROM path WHERE parent IN (SELECT id FROM path WHERE parent"
                  " IS NULL) AND id IN (SELECT parent FROM path) ORDER BY text" },

@@ -151,7 +151,7 @@ static struct deps_item *make(struct deps_pick *p, uint64_t place, int64_t time,
                               const struct rdump_operation *o, const struct plan_edges *edges,
                               const struct plan_about *about, struct err *err)
 {
-    const struct procedure *procedure = procedure_find(100003, 3, o->procedure);
+    const struct procedure *procedure = rdump_procedure(o->procedure);
     struct deps_item *item = calloc(1, sizeof(*item) + edges->count * sizeof(item->on[0]));
     int result = 0;
 
@@ -240,7 +240,7 @@ int deps_pick_next(struct deps_pick *p, uint64_t place, int64_t time,
         result = item ? 0 : -err->code;
     }
     p->past[place & (DEPEND_HORIZON - 1)] =
-        (struct deps_past){ o->source, name_of(procedure_find(100003, 3, o->procedure)) };
+        (struct deps_past){ o->source, name_of(rdump_procedure(o->procedure)) };
     if (result < 0)
         return result;
     if (o->inferred && c->first)

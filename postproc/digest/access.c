@@ -19,7 +19,7 @@ struct act {
     bool reached, reached2;          /* the handles were those of live objects */
     bool removes, binds, has_handle; /* success takes |name| away, makes it, tells its handle */
     bool alive_only;
-    bool is_exclusive;
+    bool is_exclusive, sets_list;
 };
 
 const char *granularity_name(enum granularity granularity)
@@ -139,6 +139,7 @@ static void describe(struct act *a, struct access *access, const struct played *
     a->has_handle = a->result_roles & ROLE_NEW_OBJECT;
     a->alive_only = access_is_about_file_system(e->procedure);
     a->is_exclusive = e->asked.bits & ASKED_HOW && e->asked.how == 2;
+    a->sets_list = effect_changes_rights(e) && !(e->procedure->arguments->roles & ROLE_SETS);
 }
 
 /* Handles of what was there once; and of what the server does not look at, for nobody can send the
@@ -345,6 +346,9 @@ static void fine_success(struct act *a)
             fine_linked(a, object, object2);
     } else if (e->asked.bits & SETTINGS) {
         fine_set(a, object);
+    } else if (a->sets_list) {
+        changes(a, THING_TIME, object);
+        changes(a, THING_MODE, object);
     }
 }
 
@@ -374,7 +378,7 @@ static void coarse(struct act *a)
     const struct played *p = a->p;
     const struct effect *e = a->e;
     /* a result has a wcc_data wherever the server may have changed something: COMMIT, too */
-    bool change = p->succeeded && a->result_roles & ROLE_BEFORE && !p->idle;
+    bool change = p->succeeded && (a->result_roles & ROLE_BEFORE || a->sets_list) && !p->idle;
     bool is_rename = a->removes && e->name2_role;
 
     reads_gone(a);

@@ -307,8 +307,9 @@ int effects_count(sqlite3 *db, const struct effect_filter *filter, int64_t from,
 {
     /* those whose call was not captured are taken for NFSv3, as plan.c does */
     static const char nfs3[] =
-        " AND (program = 100003 AND version = 3 AND procedure IN (SELECT number FROM procedure"
-        " WHERE program = 100003 AND version = 3) OR program IS NULL AND pairing = 2)"
+        " AND (program IN (100003, 100227) AND version = 3 AND EXISTS (SELECT 1 FROM procedure r"
+        " WHERE r.program = operation.program AND r.version = 3 AND r.number = procedure)"
+        " OR program IS NULL AND pairing = 2)"
         " AND ifnull(call_time, reply_time) >= ?6";
     sqlite3_stmt *stmt;
     int step;

@@ -54,9 +54,10 @@ static int take_entry(void *ctx, const struct effect_entry *entry)
     return 0;
 }
 
-static bool is_nfs3(const struct effect *e)
+static bool is_planned(const struct effect *e)
 {
-    return e->procedure ? e->program == 100003 && e->version == 3 : e->pairing == CALL_LOST;
+    return e->procedure ? (e->program == 100003 || e->program == 100227) && e->version == 3
+                        : e->pairing == CALL_LOST;
 }
 
 static int mark_credential(struct plan *p, uint32_t credential, struct err *err)
@@ -82,7 +83,7 @@ static int take_called(void *ctx, struct effect *e, struct err *err)
 
     if (e->call_time < p->options->from)
         return 0;
-    if (!is_nfs3(e)) {
+    if (!is_planned(e)) {
         p->counts->others++;
         return 0;
     }
@@ -247,8 +248,9 @@ static int take_rehearsed(void *ctx, const struct rehearsed *r, struct err *err)
                          .client = e->client_number,
                          .server = e->server_number,
                          .credential = e->credential,
-                         .procedure =
-                             e->procedure ? (uint8_t)e->procedure->number : PLAN_NO_PROCEDURE,
+                         .procedure = e->procedure
+                                          ? rdump_procedure_number(e->program, e->procedure->number)
+                                          : RDUMP_NO_PROCEDURE,
                          .status = e->status >= 0 ? (uint32_t)e->status : 0,
                          .made = r->made,
                          .arguments = e->arguments_body,

@@ -45,7 +45,7 @@ struct plan_host {
 };
 
 struct plan_counts {
-    uint64_t operations;                 /* of the trace, NFSv3, that the filter took */
+    uint64_t operations;                 /* of the trace, NFSv3 and NFSACL, that the filter took */
     uint64_t others;                     /* of other programs and versions: not in the plan */
     uint64_t objects, entries, subtrees; /* of the tree before */
     uint64_t inferred, by_reason[REPAIR_REASON_MAX];

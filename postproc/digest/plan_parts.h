@@ -11,8 +11,6 @@
 #include "digest/plan.h"
 #include "digest/tree.h"
 
-enum { PLAN_NO_PROCEDURE = 255 };
-
 struct plan_inside {
     uint32_t directory, above; /* objects */
 };

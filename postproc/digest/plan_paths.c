@@ -186,7 +186,7 @@ static int put_one(struct plan_paths *p, struct bytes handle, struct bytes name,
 int plan_paths_of(struct plan_paths *p, const struct rdump_operation *o, int64_t time,
                   struct plan_about *about, struct err *err)
 {
-    struct effect e = { .procedure = procedure_find(100003, 3, o->procedure),
+    struct effect e = { .procedure = rdump_procedure(o->procedure),
                         .arguments_body = o->arguments,
                         .arguments_length = o->arguments.len,
                         .rpc_status = -1 };

@@ -70,7 +70,7 @@ int plan_store_put(struct plan_store *s, uint64_t place, int64_t time,
     tables_bind_unless(s->operation, 2, o->source, 0);
     tables_bind_unless(s->operation, 3, o->inferred, 0);
     tables_bind_unless(s->operation, 4, o->unplayable, 0);
-    tables_bind_unless(s->operation, 5, o->procedure, PLAN_NO_PROCEDURE);
+    tables_bind_unless(s->operation, 5, o->procedure, RDUMP_NO_PROCEDURE);
     sqlite3_bind_int64(s->operation, 6, time);
     tables_bind_unless(s->operation, 7, o->latency, -1);
     bind_path(s->operation, 8, about ? &about->path : NULL);

@@ -118,8 +118,7 @@ bool rehearse_changes(struct rehearsal *r, struct spooled *op, struct err *err)
     if (!e->succeeded || op->unplayable || is_idle(r, op, err))
         return false;
     return (e->name_role | e->name2_role) & (ROLE_BINDS | ROLE_REMOVES) ||
-           (e->object_role & ROLE_MODIFIES &&
-            (e->roles & ROLE_DATA || e->procedure->arguments->roles & ROLE_SETS));
+           (e->object_role & ROLE_MODIFIES && (e->roles & ROLE_DATA || effect_changes_rights(e)));
 }
 
 bool trial_met(const struct trial *t, uint32_t node)

@@ -21,6 +21,7 @@ struct head {
     uint32_t object, parent2, new_object, server, client, credential, granted;
     uint32_t arguments_len, text_len, result_len, entry_count, handle_at[2];
     uint32_t arguments_length, result_length, result_roles, call_flags, reply_flags;
+    uint32_t program;
     uint8_t procedure, pairing, shown, before; /* |shown|, |before|: bits by enum whose */
     uint8_t has_procedure, has_done, has_eof, eof, has_granted, arguments, result, unplayable;
 };
@@ -124,6 +125,7 @@ int spool_put(struct spool *s, const struct effect *e, const uint32_t *entries,
         .call_flags = e->call_flags,
         .reply_flags = e->reply_flags,
         .pairing = e->pairing,
+        .program = e->program,
         .has_procedure = e->procedure != NULL,
         .procedure = e->procedure ? (uint8_t)e->procedure->number : 0,
         .has_done = e->has_done,
@@ -212,7 +214,7 @@ static struct spooled *make(const struct head *h, size_t len, struct err *err)
     o->effect = (struct effect){ .id = h->id,
                                  .call_time = h->call_time,
                                  .done_time = h->done_time,
-                                 .program = PROGRAM_NFS,
+                                 .program = h->program,
                                  .version = 3,
                                  .pairing = h->pairing,
                                  .call_flags = h->call_flags,
@@ -232,7 +234,7 @@ static struct spooled *make(const struct head *h, size_t len, struct err *err)
                                  .has_granted = h->has_granted,
                                  .granted = h->granted };
     if (h->has_procedure)
-        o->effect.procedure = procedure_find(PROGRAM_NFS, 3, h->procedure);
+        o->effect.procedure = procedure_find(h->program, 3, h->procedure);
     return o;
 }
 
@@ -267,6 +269,7 @@ struct spooled *spooled_new(const struct procedure *procedure, struct bytes argu
 {
     struct head h = { .object = object,
                       .parent2 = parent2,
+                      .program = PROGRAM_NFS,
                       .has_procedure = 1,
                       .procedure = (uint8_t)procedure->number,
                       .arguments_len = arguments.len,

@@ -429,6 +429,10 @@ void trial_predict(struct trial *t)
         set(t, object);
         if (e->asked.bits & ASKED_SIZE)
             resize(t, t->object, e->asked.size);
+    } else if (effect_changes_rights(e)) { /* an access list: the mode comes from it */
+        object->changed = object->mode_changed = true;
+        object->knows &= (uint16_t)~KNOWS_MODE;
+        object->own &= (uint16_t)~(1 << EXPECT_MODE);
     }
 }
 

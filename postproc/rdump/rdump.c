@@ -10,6 +10,21 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { PROGRAM_NFS = 100003, PROGRAM_NFSACL = 100227, VERSION = 3 };
+
+const struct procedure *rdump_procedure(uint8_t number)
+{
+    if (number == RDUMP_NO_PROCEDURE)
+        return NULL;
+    return number < RDUMP_ACL ? procedure_find(PROGRAM_NFS, VERSION, number)
+                              : procedure_find(PROGRAM_NFSACL, VERSION, number - RDUMP_ACL);
+}
+
+uint8_t rdump_procedure_number(uint32_t program, uint32_t procedure)
+{
+    return (uint8_t)(program == PROGRAM_NFSACL ? RDUMP_ACL + procedure : procedure);
+}
+
 struct rdump_writer {
     struct block_writer blocks;
     struct rdump_end totals;

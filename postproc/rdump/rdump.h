@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/output.h"
+#include "wire/field.h"
 
 #include <stdbool.h>
 
@@ -92,7 +93,7 @@ struct rdump_operation {
     uint32_t client;    /* host */
     uint32_t server;    /* host */
     uint32_t credential;
-    uint8_t procedure; /* of NFSv3 */
+    uint8_t procedure; /* rdump_procedure() */
     uint32_t status;   /* nfsstat3 that is expected */
     uint32_t made;     /* number of the object that it makes */
     /* XDR as in RFC 1813, but for handles, which are opaque<> of 4 bytes: the object's number,
@@ -143,6 +144,16 @@ union rdump_record {
     struct rdump_operation operation;
     struct rdump_end end;
 };
+
+enum {
+    RDUMP_ACL = 100,          /* from here on, procedures of NFSACL version 3; before, of NFSv3 */
+    RDUMP_NO_PROCEDURE = 255, /* the call was not captured */
+};
+
+/* NULL: there is none.  wire_init before. */
+const struct procedure *rdump_procedure(uint8_t number);
+/* The number of a procedure of NFSv3 or NFSACL version 3. */
+uint8_t rdump_procedure_number(uint32_t program, uint32_t procedure);
 
 /* Adds a record to the totals that belong into the end record. */
 void rdump_count(struct rdump_end *totals, enum rdump_kind kind, const void *record);

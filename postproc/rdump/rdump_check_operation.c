@@ -12,8 +12,7 @@
 
 #include <inttypes.h>
 
-enum { NFS_PROGRAM = 100003, NFS_VERSION = 3, HANDLE_LEN = 4 };
-enum { PROCEDURE_UNKNOWN = 255 }; /* of an operation whose call was not captured */
+enum { HANDLE_LEN = 4 };
 
 /* A walk over arguments. */
 struct look {
@@ -172,7 +171,7 @@ static void check_hosts(struct rdump_checker *c, const struct rdump_operation *o
 
 void rdump_check_operation(struct rdump_checker *c, const struct rdump_operation *o)
 {
-    const struct procedure *procedure = procedure_find(NFS_PROGRAM, NFS_VERSION, o->procedure);
+    const struct procedure *procedure = rdump_procedure(o->procedure);
     struct look look = { .c = c, .operation = o };
 
     if (o->inferred >= REPAIR_REASON_MAX)
@@ -186,7 +185,7 @@ void rdump_check_operation(struct rdump_checker *c, const struct rdump_operation
     check_time(c, o);
     if (procedure && (!o->unplayable || o->arguments.len))
         check_arguments(&look, procedure);
-    else if (!procedure && (!o->unplayable || o->procedure != PROCEDURE_UNKNOWN))
+    else if (!procedure && (!o->unplayable || o->procedure != RDUMP_NO_PROCEDURE))
         rdump_finding(c, "procedure %u", o->procedure);
     if (o->made)
         check_made(&look);

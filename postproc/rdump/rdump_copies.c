@@ -222,7 +222,7 @@ static int number_forgotten(struct merge *m, uint32_t copy, struct rdump_operati
 /* Its handles become those of the copy. */
 static int number_handles(struct merge *m, uint32_t copy, struct rdump_operation *o)
 {
-    struct effect e = { .procedure = procedure_find(100003, 3, o->procedure),
+    struct effect e = { .procedure = rdump_procedure(o->procedure),
                         .arguments_body = o->arguments,
                         .rpc_status = -1 };
     uint32_t data = 0;

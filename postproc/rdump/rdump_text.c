@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { WRITE_AT_ONCE = 64 << 10, NFS_PROGRAM = 100003, NFS_VERSION = 3 };
+enum { WRITE_AT_ONCE = 64 << 10 };
 
 static int put(struct buf *out, const char *text)
 {
@@ -168,7 +168,7 @@ static int put_argument(void *ctx, const struct visit *visit)
 
 static int put_comment(struct buf *out, const struct rdump_operation *o, uint64_t number)
 {
-    const struct procedure *procedure = procedure_find(NFS_PROGRAM, NFS_VERSION, o->procedure);
+    const struct procedure *procedure = rdump_procedure(o->procedure);
     const struct visitor visitor = { .visit = put_argument, .ctx = out };
     struct walk w;
 

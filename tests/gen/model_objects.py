@@ -45,6 +45,23 @@ def setattr_(call):
     return {}
 
 
+def getacl(call):
+    return {}
+
+
+def setacl(call):
+    """Mode bits: those of the owner, of the mask if there is one, else the group, and of others."""
+    inode, owner, mask, group, others = call.object, 0x1, 0x10, 0x4, 0x20
+    if not call.root and call.who.uid != inode.uid:
+        raise Failure(PERM)
+    perms = {kind: perm & 7 for kind, _, perm in call.arguments["acl"]}
+    if call.arguments["mask"] & 1 and perms:
+        inode.mode = (inode.mode & 0o7000 | perms[owner] << 6 |
+                      perms.get(mask, perms[group]) << 3 | perms[others])
+    inode.ctime = call.now
+    return {}
+
+
 def apply_settings(call, inode, settings):
     """Checked before."""
     if "size" in settings:

@@ -11,7 +11,9 @@ bring them to the wire and back. A handle may be any key (an id, say) as long as
 load() takes a tree with keys of the caller's choice, and execute(..., new=KEY) the key of what the
 call makes. So an rdump can be played, in any order: see model_play.
 
-Not modelled: space and quotas, set-uid bits that a write or change of owner takes away, ACLs.
+Of access lists, only the mode that they make is modelled.
+
+Not modelled: space and quotas, set-uid bits that a write or change of owner takes away.
 """
 import collections
 import heapq
@@ -22,9 +24,9 @@ import model_objects
 from messages import OK, STALE
 from model_files import Inode, inode_of
 from model_status import BADHANDLE, NOTDIR, Failure
-from model_xdr import (ACCESS, COMMIT, CREATE, DIR, FORMS, FSINFO, FSSTAT, GETATTR, LINK, LOOKUP,
+from model_xdr import (ACCESS, ACL_NULL, COMMIT, CREATE, DIR, FORMS, FSINFO, FSSTAT, GETACL, GETATTR, LINK, LOOKUP,
                        MKDIR, MKNOD, NULL, PATHCONF, READ, READDIR, READDIRPLUS, READLINK, REMOVE,
-                       RENAME, RMDIR, SETATTR, SYMLINK, WRITE, Before)
+                       RENAME, RMDIR, SETACL, SETATTR, SYMLINK, WRITE, Before)
 
 Who = collections.namedtuple("Who", "uid gid gids", defaults=((),))
 ROOT = Who(0, 0)
@@ -38,6 +40,7 @@ PROCEDURES = {
     LINK: model_names.link, READDIR: model_objects.readdir,
     READDIRPLUS: model_objects.readdirplus, FSSTAT: model_objects.fsstat,
     FSINFO: model_objects.fsinfo, PATHCONF: model_objects.pathconf, COMMIT: model_objects.commit,
+    ACL_NULL: lambda call: {}, GETACL: model_objects.getacl, SETACL: model_objects.setacl,
 }
 DIRECTORY_OF = {LOOKUP, CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME, READDIR, READDIRPLUS}
 MAGIC = 0x01000701

@@ -27,6 +27,9 @@ from messages import (ACCESS, COMMIT, CREATE, FSINFO, FSSTAT, GETATTR, LINK, LOO
 
 NAMES = ("NULL GETATTR SETATTR LOOKUP ACCESS READLINK READ WRITE CREATE MKDIR SYMLINK MKNOD REMOVE "
          "RMDIR RENAME LINK READDIR READDIRPLUS FSSTAT FSINFO PATHCONF COMMIT").split()
+# of NFSACL version 3, which no RFC describes: nfs_acl.x of OpenSolaris; numbers as in rdump.md
+ACL_NULL, GETACL, SETACL = range(100, 103)
+NAMES += [""] * (ACL_NULL - len(NAMES)) + ["ACL_NULL", "GETACL", "SETACL"]
 REG, DIR, BLK, CHR, LNK, SOCK, FIFO = range(1, 8)  # ftype3
 UNCHECKED, GUARDED, EXCLUSIVE = range(3)
 UNSTABLE, DATA_SYNC, FILE_SYNC = range(3)
@@ -54,6 +57,7 @@ FORMS = {
     RMDIR: ("w", "", "w"), RENAME: ("wv", "", "wv"), LINK: ("aw", "", "aw"),
     READDIR: ("a", "", "a"), READDIRPLUS: ("a", "", "a"), FSSTAT: ("a", "", "a"),
     FSINFO: ("a", "", "a"), PATHCONF: ("a", "", "a"), COMMIT: ("w", "", "w"),
+    ACL_NULL: ("", "", ""), GETACL: ("a", "", "a"), SETACL: ("a", "", "a"),
 }
 
 
@@ -261,13 +265,21 @@ NAMED = (LOOKUP, CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME)
 
 def decode_arguments(procedure, data):
     c, a = Cursor(data), {}
-    if procedure != NULL:
+    if procedure not in (NULL, ACL_NULL):
         a["object"] = c.opaque()
     if procedure in NAMED:
         a["name"] = c.opaque()
     if procedure == SETATTR:
         a["settings"] = c.settings()
         a["guard"] = c.optional(c.time)
+    elif procedure == GETACL:
+        a["mask"] = c.u32()
+    elif procedure == SETACL:
+        a["mask"], lists = c.u32(), []
+        for _ in range(2):  # of the object; of what will be made in it
+            c.u32()
+            lists.append([(c.u32(), c.u32(), c.u32()) for _ in range(c.u32())])
+        a["acl"], a["default_acl"] = lists
     elif procedure == ACCESS:
         a["access"] = c.u32()
     elif procedure in (READ, COMMIT):
@@ -313,7 +325,7 @@ def decode_posts(c, form, r):
 def decode_result(procedure, data, whole=True):
     """(status, fields). |whole|: False: there may be bytes behind the end, as Ganesha has them."""
     c, r = Cursor(data), {}
-    if procedure == NULL:
+    if procedure in (NULL, ACL_NULL):
         c.end()
         return OK, r
     first, last, failure = FORMS[procedure]

@@ -81,9 +81,9 @@ def against_sql(path, name, trace, models, windows):
     count, busy, longer, first, last = row(path, """
         SELECT count(*), sum(latency), sum(latency * (procedure IN (%s))), min(call_time),
                max(reply_time)
-        FROM operation WHERE program = 100003 AND version = 3 AND latency >= 0"""
+        FROM operation WHERE program IN (100003, 100227) AND version = 3 AND latency >= 0"""
                                            % ",".join(map(str, DIRECTORY)))
-    total = row(path, "SELECT count(*) FROM operation WHERE program = 100003 AND version = 3")[0]
+    total = row(path, "SELECT count(*) FROM operation WHERE program IN (100003, 100227) AND version = 3")[0]
     check(trace["operations"] == total + trace["inferred"], name + ": operations")
     check(trace["duration"] == last - first, name + ": duration")
     check(near(trace["concurrency"], busy / (last - first)), name + ": concurrency of the trace")

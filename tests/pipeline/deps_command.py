@@ -78,7 +78,8 @@ class Plan:
         self.before = {g: [[r.index - d for d in reversed(r.dependencies)] for k, r in dump
                            if k == "operation"] for g, dump in dumps.items()}
         self.names = {n: name for n, name in rows(
-            path, "SELECT number, name FROM procedure WHERE program = 100003 AND version = 3")}
+            path, "SELECT number + iif(program = 100003, 0, 100), name FROM procedure"
+            " WHERE program IN (100003, 100227) AND version = 3")}
         self.look = {r[0]: r[1:] for r in rows(
             path, "SELECT id, call_source, call_frame, reply_source, reply_frame, path, path2, status,"
             " object, object2, new_object FROM op")}

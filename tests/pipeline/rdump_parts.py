@@ -33,7 +33,7 @@ import rdump_play as play  # noqa: E402
 from model_xdr import LINK, RENAME  # noqa: E402
 
 # as the program counts operations of NFSv3: those without a call may be some
-NFS = "(o.program = 100003 AND o.version = 3 OR o.program IS NULL AND o.pairing = 2)"
+NFS = "(o.program IN (100003, 100227) AND o.version = 3 OR o.program IS NULL AND o.pairing = 2)"
 TIME = "ifnull(o.call_time, o.reply_time)"
 BELOW = "o.path IN (SELECT id FROM path WHERE text = '{0}' OR text GLOB '{0}/*')"
 failures = []

@@ -35,7 +35,7 @@ import model_world  # noqa: E402
 import packets  # noqa: E402
 import rdump_play as play  # noqa: E402
 import rdump_values as values  # noqa: E402
-from model_xdr import READDIRPLUS  # noqa: E402
+from model_xdr import GETACL, READDIRPLUS, SETACL  # noqa: E402
 
 TRIES = 4
 GRANULARITIES = ("fine", "object")
@@ -44,6 +44,7 @@ RESTLESS = dict(move=40, make_directories=25, recreate=15, links=15, errors=10, 
 PAGES = dict(listing=200, move=10, tidy=5, recreate=10)
 GANESHA = dict(default_mode=0o600, always_one=True)
 MORE = ("vfs-libnfs-all22", "knfsd-nlm-locks", "restless", "loss 5 %", "pages")
+LISTS = "knfsd-tcp-mtu1500"
 ORDERS = 2  # random ones, beside the others
 # |like|: options of rdump_play.Replay. |unplayable|, |left_out|: at most so many operations, and
 # groups of results, per thousand.
@@ -200,6 +201,9 @@ def spoiled(dump, rng):
     yield from change("no credential", lambda op: op.inferred,
                       lambda op: op.__dict__.update(credential=0, who=play.NOBODY))
     yield from change("no origin of a cookie", lambda op: op.cookie_from, put(cookie_from=0))
+    yield from change("another access list", lambda op: op.procedure == SETACL and op.arg["acl"],
+                      lambda op: put(arg=dict(op.arg, acl=[(kind, who, 7 ^ perm) for kind, who, perm
+                                                           in op.arg["acl"]]))(op))
     yield from change("another origin", lambda op: op.cookie_from,
                       lambda op: put(cookie_from=op.cookie_from + 1)(op))
     yield from change("another place", lambda op: op.cookie_from,
@@ -239,6 +243,16 @@ def must_fail(case, dump, rng):
     print("%s: %d spoiled dumps" % (case.name, count))
 
 
+def lists_are_played(case, dump, rng):
+    """Access lists are set and read again, and the modes that they make are compared."""
+    by_procedure = collections.Counter(op.procedure for op in dump.operations if op.arg is not None)
+    if not by_procedure[SETACL] or not by_procedure[GETACL]:
+        yield "no access lists are played"
+    for what, bad, _ in spoiled(dump, rng):
+        if what == "another access list" and not play.Replay(bad, **case.like).differences:
+            yield "with another access list the dump still plays"
+
+
 def check_more(case, db, path):
     """With values, and on other servers."""
     wrong = make_dump(db, path, "--with-results")
@@ -268,6 +282,8 @@ def check(case, granularity, db, path, most):
             yield "%s: %s" % (name, recorded.explain(difference))
     if count > 500 and not replay.differences and not too_free(dump, replay, rng):
         yield "without the dependencies of a part, all orders still give the same results"
+    if case.name == LISTS and not replay.differences:
+        yield from lists_are_played(case, dump, rng)
     shown, missing = left_out(dump, recorded)
     skipped, missed = sum(replay.skipped.values()), sum(missing.values())
     inferred = sum(op.inferred != 0 for op in dump.operations)
