@@ -172,7 +172,7 @@ void tree_summary_text(const struct tree *t)
     printf("subtrees %s, directories %s, files %s", count_text(c->subtrees, a),
            count_text(c->directories, b), count_text(c->files, d));
     printf(", %s\n", size_text(c->bytes, a));
-    printf("inferred operations %s", count_text(r->count, a));
+    printf("inferred operations %s, from names alone", count_text(r->count, a));
     for (int i = 1; i < REPAIR_REASON_MAX; i++)
         if (r->by_reason[i]) {
             printf("%s%s %s", mark, repair_reason_name((enum repair_reason)i),

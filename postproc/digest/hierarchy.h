@@ -72,6 +72,7 @@ struct node {
     /* |tainted|: in a rehearsal: 1 << enum expect group, that differ for good; and from bit 8 on
      * those that are the server's own choice */
     uint16_t knows, tainted;
+    uint16_t guessed; /* of |knows|: shown only after a change */
     uint8_t type, flags;
 };
 

@@ -102,6 +102,21 @@ static void take(struct node *n, const struct attributes *from, uint32_t bits)
     n->knows |= (uint16_t)bits;
 }
 
+/* What was shown after a change says what there was before it, as far as names tell. */
+static uint32_t links_before(const struct hierarchy *h, const struct node *n, uint32_t links)
+{
+    bool is_directory = node_is_directory(n);
+    uint32_t made = 0;
+
+    for (uint32_t id = is_directory ? n->children : n->names; id;) {
+        const struct entry *e = entry_at(h, id);
+
+        made += e->start > h->moment && (!is_directory || node_is_directory(node_at(h, e->node)));
+        id = is_directory ? e->after : e->next;
+    }
+    return links > made ? links - made : links;
+}
+
 /* What could be learned of |n| from this operation. */
 static uint32_t wanted(const struct hierarchy *h, const struct node *n, const struct effect *e)
 {
@@ -129,6 +144,9 @@ void initial_learn(struct hierarchy *h, uint32_t id, const struct effect *e,
         if (n->tainted & bits && n->tainted & bits & ~(uint32_t)KNOWS_ATIME)
             n->flags |= NODE_GUESSED;
         take(n, a, bits);
+        n->guessed = (uint16_t)((n->guessed & ~bits) | (n->tainted & bits));
+        if (n->guessed & bits & KNOWS_NLINK)
+            n->nlink = links_before(h, n, a->nlink);
     }
     node_count(h, id);
 }
@@ -157,6 +175,7 @@ static void learn_before(struct hierarchy *h, uint32_t id, const struct effect *
     node_uncount(h, id);
     take(n, &a, bits);
     n->tainted &= (uint16_t)~bits;
+    n->guessed &= (uint16_t)~bits;
     node_count(h, id);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "digest/learn_parts.h"
 
+#include <stdio.h>
+
 enum { CHANGES_NAMES = ROLE_BINDS | ROLE_REMOVES, UNCHECKED = 0 };
 
 int no_node(struct err *err)
@@ -185,8 +187,10 @@ static int apply_moved(struct step *s, uint32_t parent, uint32_t parent2)
     if (old && entry_at(s->h, old)->node == node)
         return 0; /* both names are of one object: nothing happens, RFC 1813 s3.3.14 */
     note_taker(s, node);
-    if (old)
+    if (old) {
         note_taker(s, entry_at(s->h, old)->node);
+        initial_taint(s->h, entry_at(s->h, old)->node, e, KNOWS_CTIME | KNOWS_NLINK);
+    }
     initial_taint(s->h, node, e, KNOWS_CTIME);
     serial = entry_at(s->h, (uint32_t)id)->serial;
     if (old && replace(s, old) < 0)
@@ -342,6 +346,35 @@ static int sight_failed(struct step *s)
     return 0;
 }
 
+/* A RENAME of which only the first name was captured: what had it goes somewhere else. */
+static int apply_half(struct step *s)
+{
+    struct effect *e = s->e;
+    uint32_t parent = directory(s, e->parent), parent2 = parent, node, number = 0;
+    char text[64];
+    struct bytes name2 = { (const uint8_t *)text, 0 };
+    int64_t id;
+
+    if (!parent)
+        return -s->err->code;
+    if (e->parent2)
+        parent2 = directory(s, e->parent2);
+    if (!parent2)
+        return -s->err->code;
+    id = is_entry_name(e->name) ? entry_taken(s, parent, e->name) : 0;
+    if (id <= 0)
+        return (int)id;
+    node = entry_at(s->h, (uint32_t)id)->node;
+    do
+        name2.len = (uint32_t)snprintf(text, sizeof(text), ".nfsdigest-elsewhere-%u", ++number);
+    while (entry_find(s->h, parent2, name2));
+    initial_taint(s->h, node, e, KNOWS_CTIME);
+    if (infer(s, REPAIR_CUT, NFS3_RENAME, node, parent, e->name, parent2, name2, 0, e->id) < 0 ||
+        close_entry(s, (uint32_t)id, true) < 0)
+        return -s->err->code;
+    return entry_open(s->h, parent2, name2, node, e->done_time, e->done_time, e->id, NULL, s->err);
+}
+
 /* The second name of a RENAME or LINK was not captured: where things went, is not known. */
 static bool is_half(const struct effect *e)
 {
@@ -494,6 +527,9 @@ int learn_done(struct learn *l, struct effect *e, struct err *err)
         forget_outstanding(l, e);
     if (e->succeeded) {
         if (sight(&s) < 0 || (!e->applied && !is_half(e) && learn_apply(&s) < 0) || show(&s) < 0)
+            return -err->code;
+        if (is_half(e) && e->parent && e->name.data && e->name_role & ROLE_REMOVES &&
+            apply_half(&s) < 0)
             return -err->code;
     } else if (e->program == 100003 && e->rpc_status == 0 && e->arguments == WALK_OK) {
         if (e->parent &&

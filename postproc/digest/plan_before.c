@@ -147,7 +147,7 @@ static int show_object(struct plan *p, sqlite3_stmt *stmt, uint32_t id, struct e
     const char *root = root_path(h, id);
     struct rdump_object o = { .number = rehearsal_number(&p->rehearsal, id),
                               .type = n->type,
-                              .knows = n->knows,
+                              .knows = (uint16_t)(n->knows & ~n->guessed),
                               .mode = mode_of(n),
                               .uid = owner_of(p, n),
                               .gid = n->knows & KNOWS_GID ? n->gid : 0,

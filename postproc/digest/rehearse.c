@@ -196,8 +196,7 @@ static int precede(struct rehearsal *r, struct spooled *op, struct err *err)
 {
     struct spooled **at, **before;
 
-    if (!op->begun && (!op->unplayable || op->unplayable == UNPLAYABLE_STALE) &&
-        rehearse_begin(r, op, err) < 0)
+    if (!op->begun && rehearse_has_before(op) && rehearse_begin(r, op, err) < 0)
         return -err->code;
     while ((at = must_precede(r, op, err)) != NULL) {
         struct spooled *o;

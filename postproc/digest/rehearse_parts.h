@@ -10,6 +10,8 @@
 
 /* Whether the operation leaves the tree other than it was. */
 bool rehearse_changes(struct rehearsal *r, struct spooled *op, struct err *err);
+/* Whether it proves that something happened before it. */
+bool rehearse_has_before(const struct spooled *op);
 /* What must have happened before the operation. */
 int rehearse_begin(struct rehearsal *r, struct spooled *op, struct err *err);
 /* Tries an operation: 1 it is played, 0 it does not fit (yet), or negative.  The |last| time it is

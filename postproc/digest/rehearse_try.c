@@ -55,6 +55,12 @@ static uint32_t inferences_before(const struct rehearsal *r, int64_t operation)
     return low;
 }
 
+bool rehearse_has_before(const struct spooled *op)
+{
+    return !op->unplayable || op->unplayable == UNPLAYABLE_STALE ||
+           op->unplayable == UNPLAYABLE_PARTIAL;
+}
+
 int rehearse_begin(struct rehearsal *r, struct spooled *op, struct err *err)
 {
     op->begun = true;
@@ -227,8 +233,7 @@ int rehearse_try(struct rehearsal *r, struct spooled *op, bool last, struct err 
     int result;
 
     hierarchy_sweep(r->h);
-    if (!op->begun && (!op->unplayable || op->unplayable == UNPLAYABLE_STALE) &&
-        rehearse_begin(r, op, err) < 0)
+    if (!op->begun && rehearse_has_before(op) && rehearse_begin(r, op, err) < 0)
         return -err->code;
     trial_meet(&t, r, op, err);
     if (op->unplayable == UNPLAYABLE_STALE && trial_fits(&t))

@@ -17,6 +17,7 @@ static const char *const reasons[REPAIR_REASON_MAX] = {
     [REPAIR_NOT_EMPTY] = "directory was not empty",
     [REPAIR_STALE] = "handle stale",
     [REPAIR_CHANGED] = "attributes changed",
+    [REPAIR_CUT] = "second name cut",
 };
 
 static const char *const unplayables[UNPLAYABLE_MAX] = {

@@ -23,6 +23,7 @@ enum repair_reason {
     REPAIR_NOT_EMPTY,      /* a directory was removed that had names left */
     REPAIR_STALE,          /* the handle of something that had names is stale */
     REPAIR_CHANGED,        /* attributes are other than they were left */
+    REPAIR_CUT,            /* a RENAME took a name away, and where to was not captured */
     REPAIR_REASON_MAX
 };
 

@@ -82,6 +82,17 @@ static int hang_entries(struct hierarchy *h)
     return 0;
 }
 
+/* A directory has two links and one for each subdirectory, unless its server does not count them.
+ */
+static uint32_t links_of_directory(const struct hierarchy *h, const struct node *n)
+{
+    uint32_t count = 2;
+
+    for (uint32_t e = n->children; e; e = entry_at(h, e)->after)
+        count += node_is_directory(node_at(h, entry_at(h, e)->node));
+    return count;
+}
+
 /* A file has at least as many links as names: of two that it had one after the other, nobody knows
  * that it moved from the one to the other. */
 static void count_links(struct hierarchy *h)
@@ -90,12 +101,16 @@ static void count_links(struct hierarchy *h)
         struct node *n = node_at(h, i);
         uint32_t count = 0;
 
-        if (!(n->flags & NODE_USED) || node_is_directory(n) || !(n->knows & KNOWS_NLINK))
+        if (!(n->flags & NODE_USED) || !(n->knows & KNOWS_NLINK))
             continue;
-        for (uint32_t e = n->names; e; e = entry_at(h, e)->next)
+        if (node_is_directory(n))
+            count = links_of_directory(h, n);
+        for (uint32_t e = node_is_directory(n) ? 0 : n->names; e; e = entry_at(h, e)->next)
             count++;
-        if (n->nlink < count)
+        if (n->nlink < count) {
             n->nlink = count;
+            n->guessed |= KNOWS_NLINK;
+        }
     }
 }
 

@@ -14,9 +14,9 @@ here from what the model server replied as postproc/digest/expect.h says, the re
 the dump has values, they must have that digest, and are compared one by one when attributes are
 absent.  Recorded (below) tells groups that differ apart.
 
-What the trace does not show of the tree before is as the dump guesses; an object without a type is a
-file; link counts that are not known are those of the names.  A file system is what entries, and
-RENAMEs and LINKs that got past the check of it, hold together.
+What the trace does not show of the tree before is as the dump guesses; an object without a type is
+a file.  A file system is what entries, and RENAMEs and LINKs that got past the check of it, hold
+together.
 
 Arguments are played as they are, but for what only the recorded server can know: a guard on ctime
 is met or missed as it was; a cookie is the one that this server gave at the place that the dump
@@ -39,7 +39,6 @@ from rdump_values import (BEHIND, BESIDE, EXTENT, GRANTED, GROUPS, IDENTITY, LIS
                           OF_FOUND, OF_OBJECT, OWNER, SIZE, SOME, bit_name, bits_of, groups,
                           mismatch, names_of, recorded_names, u32)
 
-KNOWS_NLINK = 1 << 7
 AUTH_SYS, NOBODY = 1, Who(65534, 65534)
 UNKNOWN, FOREIGN = 0, b"no handle of this server"
 NEVER = -1  # no inode's ctime
@@ -97,7 +96,7 @@ class Dump:
             out.append(Node(
                 o.number, kind, names=names[o.number], fsid=fsids[o.number], size=o.size,
                 mode=o.mode, uid=o.uid, gid=o.gid,
-                nlink=o.nlink if o.knows & KNOWS_NLINK else None, rdev=o.rdev, text=o.link))
+                nlink=o.nlink, rdev=o.rdev, text=o.link))
         return out
 
     def file_systems(self):

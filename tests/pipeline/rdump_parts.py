@@ -30,7 +30,7 @@ import model_capture  # noqa: E402
 import model_world  # noqa: E402
 import rdump_file  # noqa: E402
 import rdump_play as play  # noqa: E402
-from model_xdr import LINK, RENAME  # noqa: E402
+from model_xdr import DIR, LINK, REG, RENAME  # noqa: E402
 
 # as the program counts operations of NFSv3: those without a call may be some
 NFS = "(o.program IN (100003, 100227) AND o.version = 3 OR o.program IS NULL AND o.pairing = 2)"
@@ -241,6 +241,66 @@ def split_within(case):
     sources = [r.source for said in parts for k, r in rdump_file.read(said["file"])
                if k == "operation" and r.source]
     check(len(sources) == len(set(sources)) == total["operations"], "nested: operations are in two parts")
+
+
+KNOWN = {"mode": 1, "uid": 2, "gid": 4, "size": 8, "nlink": 128}
+
+
+def pauses(dump):
+    """Indexes of operations before which all others had ended."""
+    operations, starts, latest = dump.operations, [], 2**63
+    for op in reversed(operations):
+        latest = min(latest, op.time)
+        starts.append(latest)
+    ended = -1
+    for op, start in zip(operations, reversed(starts)):
+        if op.index and ended < start == op.time:
+            yield op.index
+        ended = max(ended, op.time + max(op.latency, 0))
+
+
+def tree_at(case):
+    """What a part says that it knows of its tree is what playing all that came before leaves
+    there; and no directory has more subdirectories than links."""
+    _, path = case.dump()
+    full = play.Dump(path)
+    objects = play.Recorded(case.path, full).objects
+    places = list(pauses(full))
+    if not check(len(places) > 10, case.name + ": no pauses"):
+        return
+    compared, known = 0, collections.Counter()
+    for place in places[len(places) // 5::len(places) // 5]:
+        server = play.Replay(full, **case.options).server()
+        run = play.Run(full, server)
+        last = {number: source for number, source in objects.items()
+                if number <= len(full.objects)}
+        for op in full.operations[:place]:
+            if op.arg is not None:
+                run.execute(op)
+            if op.made:
+                last[op.made] = objects.get(op.made)
+        number_of = {source: number for number, source in last.items()
+                     if number in server.by_handle}
+        _, path = case.dump("--from", text_of(full.trace.time + full.operations[place].time))
+        part = play.Dump(path)
+        types = {o.number: o.type for o in part.objects}
+        below = collections.Counter(e.parent for e in part.entries if types[e.object] == DIR)
+        for o in part.objects:
+            check(o.type != DIR or o.nlink >= 2 + below[o.number],
+                  "%s: a directory with %d links has %d in it" % (case.name, o.nlink, below[o.number]))
+            if o.source not in number_of:
+                continue
+            inode = server.by_handle[number_of[o.source]]
+            for key, bit in KNOWN.items():
+                if not o.knows & bit or key == "size" and o.type != REG:
+                    continue
+                known[key] += 1
+                check(getattr(inode, key) == getattr(o, key), "%s: from operation %d: %s of object %d "
+                      "is %d, not %d" % (case.name, place, key, o.source, getattr(o, key),
+                                         getattr(inode, key)))
+        compared += len(part.objects)
+    check(min(known[key] for key in KNOWN) > 20, "%s: known %s" % (case.name, dict(known)))
+    print("%s: trees of %d objects, %s" % (case.name, compared, dict(known)))
 
 
 # Copies
@@ -460,6 +520,8 @@ def main():
         cases = {
             "shared": world("shared", seed=40, operations=1500, hosts=4),
             "lossy": world("lossy", loss=0.03, seed=42, operations=1200, hosts=3),
+            "serial": world("serial", seed=43, operations=900, hosts=3, depth=3,
+                            order=model_world.SERIAL, weights=dict(make_directories=30, links=20)),
             "merged": lambda: Case("merged", scratch, [CAPTURES / "merged-tcp-udp-2if.pcapng.zst"]),
             "ganesha": lambda: Case("ganesha", scratch, [CAPTURES / "vfs-libnfs-all22.pcap.zst"],
                                     default_mode=0o600, always_one=True),
@@ -470,6 +532,9 @@ def main():
             if wanted and name not in wanted:
                 continue
             case = make()
+            if name == "serial":
+                tree_at(case)
+                continue
             if name == "merged":  # a long one
                 print("merged: %d operations; %s" % (len(ids(case.path)), splits(case, "client")[0]))
                 continue

@@ -96,7 +96,7 @@ CASES = [
     world("pages", seed=12, operations=800, hosts=3, processes=2, share=0.4, weights=PAGES,
           middle=0.2, like=dict(most_entries=5), left_out=4),
     world("link counts", seed=13, operations=500, hosts=3, share=0.4, like=dict(directory_links=1),
-          play=dict(directory_links=1), left_out=12),
+          play=dict(directory_links=1), left_out=140),
     world("everybody may", seed=4, operations=1000, hosts=4, share=0.3, weights=RESTLESS,
           permissions=False),
     # files whose further names are removed, of which nobody knows that they are theirs
@@ -107,7 +107,7 @@ CASES = [
     world("loss 1 %", 25, 1.2, seed=7, operations=3000, hosts=4, share=0.5, capture=loss(0.01, 7)),
     world("loss 5 %", 103, 15, seed=8, operations=2000, hosts=4, share=0.5, weights=RESTLESS,
           capture=loss(0.05, 8)),
-    world("loss 5 % no mounts", 112, 26, seed=9, operations=2000, hosts=4, share=0.5,
+    world("loss 5 % no mounts", 112, 32, seed=9, operations=2000, hosts=4, share=0.5,
           weights=RESTLESS, capture=dict(mounts=False, **loss(0.05, 9))),
 ]
 
