@@ -138,7 +138,7 @@ static void note_frame(struct engine *e, const struct frame *frame)
         e->first_time = frame->time;
     if (!e->frames || frame->time > e->latest_time)
         e->latest_time = frame->time;
-    e->frames++;
+    e->frames += 1 + (uint64_t)frame->skipped;
     e->last_frame = frame->number;
     e->last_time = frame->time;
 }

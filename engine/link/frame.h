@@ -18,6 +18,7 @@ struct frame {
     uint32_t cap_len;  /* bytes at |data| */
     uint32_t wire_len; /* bytes that were on the wire; >= cap_len */
     int link_type;     /* LINKTYPE_ value of the capture file (tcpdump.org/linktypes) */
+    uint32_t skipped;  /* frames since the one before that are no packets: they have numbers only */
 };
 
 struct address {

@@ -17,8 +17,9 @@
 struct run {
     struct run_member *first;
     struct run_end end;
-    uint64_t base; /* frames of the files before this one of a live capture's ring */
-    uint32_t last; /* frame number within this file */
+    uint64_t base;    /* frames of the files before this one of a live capture's ring */
+    uint32_t last;    /* frame number within this file */
+    uint32_t skipped; /* frames since the last packet that are none */
     uint64_t frames, frames_at_tick;
     bool paused;
     bool decap_wireshark; /* somebody wants |payloads| */
@@ -78,9 +79,13 @@ static tap_packet_status tap_packet(void *tapdata, packet_info *pinfo, epan_diss
     run->end.any_frame = true;
     if (run->decap_wireshark)
         payloads = payload_take(&run->payloads, pinfo->num, &count);
-    if (!feed_frame(pinfo, edt->tvb, &frame))
+    if (!feed_frame(pinfo, edt->tvb, &frame)) {
+        run->skipped++;
         return TAP_PACKET_DONT_REDRAW;
+    }
     frame.number = run->base + pinfo->num;
+    frame.skipped = run->skipped;
+    run->skipped = 0;
     for (struct run_member *m = run->first; m; m = m->next)
         if (!m->failed && m->frame(m, &frame, payloads, count) < 0)
             fail(m);

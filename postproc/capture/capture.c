@@ -21,6 +21,7 @@ struct capture {
     pcap_t *pcap; /* or */
     struct pcapng *png;
     uint64_t frames;
+    uint32_t skipped; /* frames that are no packets, since the last one that is */
     int link_type;
 };
 
@@ -196,7 +197,11 @@ static int next_block(struct capture *capture, struct pcapng_block *block, struc
 {
     int result = pcapng_next(capture->png, block, frame, err);
 
-    frame->number = capture->frames += result == 1 && block->is_packet;
+    if (result == 1 && block->is_frame) {
+        frame->number = ++capture->frames;
+        frame->skipped = capture->skipped;
+        capture->skipped = block->is_packet ? 0 : capture->skipped + 1;
+    }
     if (result < 1 && capture->input_error.code) {
         *err = capture->input_error;
         return -err->code;
@@ -231,7 +236,9 @@ int capture_next(struct capture *capture, struct frame *frame, struct err *err)
     if (result != 1)
         return broken(capture, err);
     frame->number = ++capture->frames;
-    frame->time = (int64_t)header->ts.tv_sec * 1000000000 + header->ts.tv_usec;
+    /* seconds have 32 bits in the file, and libpcap takes them for signed ones */
+    frame->time = (int64_t)(uint32_t)header->ts.tv_sec * 1000000000 + header->ts.tv_usec;
+    frame->skipped = 0;
     frame->data = data;
     frame->cap_len = header->caplen;
     frame->wire_len = header->len > header->caplen ? header->len : header->caplen;

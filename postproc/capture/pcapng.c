@@ -10,6 +10,12 @@ enum block_type {
     PACKET_OBSOLETE = 2,
     PACKET_SIMPLE = 3,
     PACKET = 6,
+    JOURNAL = 9, /* of systemd */
+    SYSDIG_EVENT = 0x204,
+    SYSDIG_EVENT_2 = 0x216,
+    SYSDIG_EVENT_2_LARGE = 0x221,
+    CUSTOM = 0x0bad,
+    CUSTOM_NOT_COPIED = 0x40000bad,
 };
 
 enum {
@@ -233,6 +239,22 @@ static int give_simple(struct pcapng *png, struct frame *frame, struct err *err)
     return give(png, 0, 4, cap_len, wire_len, frame, err);
 }
 
+/* Blocks that are no packets and have frame numbers in Wireshark. */
+static bool is_event(uint32_t type)
+{
+    switch (type) {
+    case JOURNAL:
+    case SYSDIG_EVENT:
+    case SYSDIG_EVENT_2:
+    case SYSDIG_EVENT_2_LARGE:
+    case CUSTOM:
+    case CUSTOM_NOT_COPIED:
+        return true;
+    default:
+        return false;
+    }
+}
+
 int pcapng_next(struct pcapng *png, struct pcapng_block *block, struct frame *frame,
                 struct err *err)
 {
@@ -252,6 +274,7 @@ int pcapng_next(struct pcapng *png, struct pcapng_block *block, struct frame *fr
     else
         rc = type == INTERFACE ? add_interface(png, err) : 0;
     png->offset += png->body_len + BLOCK_LEAST;
-    *block = (struct pcapng_block){ type, png->block, png->body_len, png->swapped, rc == 1 };
+    *block = (struct pcapng_block){ type,         png->block, png->body_len,
+                                    png->swapped, rc == 1,    rc == 1 || is_event(type) };
     return rc < 0 ? rc : 1;
 }

@@ -6,6 +6,9 @@
  * Reads sections of either byte order, interfaces with their link type, time resolution and offset,
  * and enhanced, simple and obsolete packet blocks; all other blocks are given as they are.
  *
+ * Frame numbers are Wireshark's: from 4.0 on it also counts Custom Blocks (both types), systemd
+ * journal blocks and the events of Sysdig (0x204, 0x216, 0x221).
+ *
  * Memory: one block, PCAPNG_BLOCK_MAX, and PCAPNG_INTERFACES_MAX interfaces.
  */
 #ifndef NFSDIGEST_CAPTURE_PCAPNG_H
@@ -34,6 +37,7 @@ struct pcapng_block {
     uint32_t len;
     bool swapped;   /* its section is in the byte order that is not ours */
     bool is_packet; /* then the frame was set */
+    bool is_frame;  /* it has a frame number, as a packet or otherwise */
 };
 
 /* The next block of any type, and its frame if it is a packet (all but its number); both are valid

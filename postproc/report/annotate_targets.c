@@ -122,7 +122,7 @@ static int made_of(struct annotate *a, const struct target *t, const char *path)
         result = db_row(a->db, row, a->err);
     }
     while (result >= 0 && frames <= t->frames && capture_next(capture, &frame, &unseen) == 1) {
-        frames++;
+        frames += 1 + (uint64_t)frame.skipped;
         while (result > 0 && (uint64_t)sqlite3_column_int64(row, 0) == frame.number &&
                sqlite3_column_int64(row, 1) == frame.time)
             result = db_row(a->db, row, a->err);
