@@ -2,16 +2,32 @@
 #include "link/checksum.h"
 #include "base/bytes.h"
 
+#include <string.h>
+
 enum { UDP_HEADER = 8, PROTOCOL_UDP = 17 };
 
-/* Of at most 65535 bytes: 32 bits hold it. */
+/* Of at most 65535 bytes, not folded. Words are added in the host's order, and the sum is turned:
+ * RFC 1071 s2(B). */
 static uint32_t sum(const uint8_t *data, uint32_t len)
 {
-    uint32_t s = 0;
+    enum { STEP = 4 };
+    unsigned __int128 all = 0; /* carries are its upper half */
+    uint64_t words[STEP], s;
 
-    for (; len > 1; data += 2, len -= 2)
-        s += load_be16(data);
-    return len ? s + ((uint32_t)*data << 8) : s;
+    for (; len >= sizeof(words); data += sizeof(words), len -= sizeof(words)) {
+        memcpy(words, data, sizeof(words));
+        for (unsigned i = 0; i < STEP; i++)
+            all += words[i];
+    }
+    memset(words, 0, sizeof(words));
+    memcpy(words, data, len);
+    for (unsigned i = 0; i < STEP; i++)
+        all += words[i];
+    s = (uint64_t)(all >> 64);
+    s += (uint32_t)all + (uint64_t)(uint32_t)(all >> 32);
+    while (s >> 16)
+        s = (s & 0xffff) + (s >> 16);
+    return __builtin_bswap16((uint16_t)s);
 }
 
 static uint32_t fold(uint32_t s)
