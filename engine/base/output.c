@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/output.h"
+#include "base/cleanup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +17,10 @@ struct output {
     int fd;
     bool failed; /* a write was incomplete: never commit */
     bool must_be_new;
-    char *name;      /* for messages */
-    char *path;      /* final name, symbolic links followed; NULL: written in place */
-    char *temporary; /* until commit; NULL: written in place */
+    char *name;             /* for messages */
+    char *path;             /* final name, symbolic links followed; NULL: written in place */
+    char *temporary;        /* until commit; NULL: written in place */
+    struct cleanup cleanup; /* of |temporary| */
 };
 
 static int fail(struct output *out, const char *what, struct err *err)
@@ -36,7 +38,11 @@ static int open_temporary(struct output *out, struct err *err)
         return fail(out, "open", err);
     for (unsigned n = 0; n < 1000; n++) {
         snprintf(out->temporary, size, "%s.%ld-%u.part", out->path, (long)getpid(), n);
+        cleanup_hold();
         out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (out->fd >= 0)
+            cleanup_enter(&out->cleanup, cleanup_unlink, out->temporary);
+        cleanup_release();
         if (out->fd >= 0)
             return 0;
         if (errno != EEXIST)
@@ -131,17 +137,32 @@ int output_write(void *ctx, const void *data, size_t len, struct err *err)
 }
 
 /* Never in the place of another file, even one that came while this one was written. */
-static int rename_new(struct output *out)
+int output_put_new(const char *from, const char *to)
 {
-    if (renameat2(AT_FDCWD, out->temporary, AT_FDCWD, out->path, RENAME_NOREPLACE) == 0)
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return -1;
     /* a file system that cannot do it in one step, as NFS */
-    if (link(out->temporary, out->path) < 0)
+    if (link(from, to) < 0)
         return -1;
-    unlink(out->temporary);
+    unlink(from);
     return 0;
+}
+
+static int put_in_place(struct output *out)
+{
+    int result, why;
+
+    cleanup_hold();
+    result = out->must_be_new ? output_put_new(out->temporary, out->path)
+                              : rename(out->temporary, out->path);
+    why = errno;
+    if (result == 0)
+        cleanup_drop(&out->cleanup);
+    cleanup_release();
+    errno = why;
+    return result;
 }
 
 int output_commit(struct output *out, struct err *err)
@@ -157,7 +178,7 @@ int output_commit(struct output *out, struct err *err)
         out->fd = -1;
         if (close(fd) < 0)
             return fail(out, "write", err);
-        if ((out->must_be_new ? rename_new(out) : rename(out->temporary, out->path)) < 0)
+        if (put_in_place(out) < 0)
             return out->must_be_new && errno == EEXIST
                        ? exists(out, err)
                        : fail(out, "rename its temporary file to it", err);
@@ -174,8 +195,11 @@ void output_close(struct output *out)
         return;
     if (out->fd >= 0)
         close(out->fd);
+    cleanup_hold();
     if (out->temporary)
         unlink(out->temporary);
+    cleanup_drop(&out->cleanup);
+    cleanup_release();
     free(out->temporary);
     free(out->path);
     free(out->name);

@@ -25,6 +25,8 @@ struct output *output_open(const char *path, struct err *err);
 struct output *output_open_new(const char *path, struct err *err);
 output_writer output_write;                                /* |ctx| is the struct output */
 int output_commit(struct output *output, struct err *err); /* closes and renames */
+/* Gives the file |from| the name |to|, which must be free: 0, or -1 with errno. */
+int output_put_new(const char *from, const char *to);
 void output_close(struct output *output); /* without commit: removes what was written */
 
 #endif

@@ -7,6 +7,7 @@
 #include <epan/stat_tap_ui.h>
 #include <wsutil/report_message.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -118,6 +119,7 @@ static int start(struct recorder *r, const char *argument)
 {
     struct run_member *member = &r->member;
     struct err *err = &member->err;
+    sigset_t signals, before;
     r->options = malloc(r->type->options->size);
     if (!r->options)
         return err_set(err, ERR_SYSTEM, "no memory");
@@ -131,7 +133,14 @@ static int start(struct recorder *r, const char *argument)
     member->decap_wireshark = r->options->decap_wireshark;
     if (run_admits(member->name, member->out, err))
         return -err->code;
+    run_catch_signals();
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    /* not between the making of the file and its being known */
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
     r->state = r->type->open(r->options, &r->file, err);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!r->state)
         return -err->code;
     /* nothing else may get into the stream: without -q tshark prints a line for each packet */

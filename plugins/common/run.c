@@ -4,6 +4,7 @@
 #include "payload.h"
 #include "protocols.h"
 #include "run.h"
+#include "base/cleanup.h"
 
 #include <epan/epan_dissect.h>
 #include <epan/tap.h>
@@ -47,6 +48,30 @@ void run_say(const char *name, const char *text)
     fprintf(stderr, "%s: %s\n", name, text);
 }
 
+/* Until tshark has handlers of its own, which end the reading in order (and SIGHUP's it only sets
+ * where there is none): only files under temporary names are there to be removed. */
+static void end_early(int number)
+{
+    cleanup_all();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void catch_early(int number)
+{
+    struct sigaction action;
+    if (!sigaction(number, NULL, &action) && action.sa_handler == SIG_DFL) {
+        action = (struct sigaction){ .sa_handler = end_early };
+        sigaction(number, &action, NULL);
+    }
+}
+
+void run_catch_signals(void)
+{
+    catch_early(SIGINT);
+    catch_early(SIGTERM);
+}
+
 /* Says what went wrong and has tshark end as after an interrupt: a live capture's child and
  * temporary file need that. */
 static void fail(struct run_member *member)
@@ -55,7 +80,7 @@ static void fail(struct run_member *member)
     member->failed = true;
     run_say(member->name, member->err.text);
     if (!sigaction(SIGTERM, NULL, &action) && action.sa_handler != SIG_DFL &&
-        action.sa_handler != SIG_IGN)
+        action.sa_handler != SIG_IGN && action.sa_handler != end_early)
         raise(SIGTERM);
     else
         exit(member->err.code);

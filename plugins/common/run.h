@@ -48,6 +48,10 @@ struct run_member {
     bool failed;
 };
 
+/* Before a file is made: one that is not whole goes when a signal ends the process before tshark
+ * looks after signals itself. */
+void run_catch_signals(void);
+
 /* Whether a recorder with this name and output may start: -ERR_USAGE if there is one like it. */
 int run_admits(const char *name, const char *out, struct err *err);
 /* Before the capture is read.  After 0 the run owns |member|. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/cleanup.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "compare/compare.h"
@@ -184,6 +185,7 @@ static int run(const struct compare_args *a, int count, char **operands, struct 
     int again = check_operands(a, count, operands, err), code = 0, found = 0;
     const char *output = a->output;
     char kept[4096] = "";
+    struct cleanup cleanup = { .entered = false };
 
     if (again < 0)
         return again;
@@ -193,6 +195,7 @@ static int run(const struct compare_args *a, int count, char **operands, struct 
         if (temporary(kept, sizeof(kept), err) < 0)
             return -err->code;
         output = kept;
+        cleanup_enter(&cleanup, cleanup_unlink, kept);
     }
     code = again ? compare_again(operands[0], &options, output, &result, err)
                  : compare_run(&options, output, &result, err);
@@ -203,6 +206,7 @@ static int run(const struct compare_args *a, int count, char **operands, struct 
         code = report(a, output, err);
     if (*kept)
         unlink(kept);
+    cleanup_drop(&cleanup);
     return code < 0 ? code : found;
 }
 

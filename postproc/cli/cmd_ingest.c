@@ -10,6 +10,8 @@
 
 #define DEFAULT_DATABASE "trace.db"
 
+enum { OVERTAKEN = 1000 };
+
 static const char about[] =
     "Reads captures (pcap, pcapng) and record streams (.nfsr), also compressed with gzip, zstd, "
     "xz, lz4 or bzip2,\n"
@@ -124,6 +126,32 @@ static int ingest_all(struct ingest *ingest, struct store *store, int count, cha
     return result < 0 ? result : worst;
 }
 
+/* Files can be read again; pipes cannot. */
+static bool are_files(int count, char **paths)
+{
+    struct stat st;
+
+    for (int i = 0; i < count; i++)
+        if (stat(paths[i], &st) < 0 || !S_ISREG(st.st_mode))
+            return false;
+    return true;
+}
+
+/* OVERTAKEN: another process has made the database meanwhile, and nothing was stored. */
+static int ingest_into(const char *database, const struct engine_options *options, int count,
+                       char **paths, bool quiet, struct err *err)
+{
+    struct store *store = store_open(database, STORE_WRITE, err);
+    struct ingest *ingest = store ? ingest_new(store, options, &progress_line, err) : NULL;
+    int result = ingest ? ingest_all(ingest, store, count, paths, quiet, err) : -err->code;
+
+    if (result < 0 && store && store_was_overtaken(store) && are_files(count, paths))
+        result = OVERTAKEN;
+    ingest_free(ingest);
+    store_close(store);
+    return result;
+}
+
 int cmd_ingest(int argc, char **argv, struct err *err)
 {
     const char *database = NULL;
@@ -138,8 +166,6 @@ int cmd_ingest(int argc, char **argv, struct err *err)
     };
     const struct args args = { "nfsdigest ingest [OPTION...] [-o DATABASE | DATABASE] FILE...",
                                about, own, more, "How captures are read" };
-    struct ingest *ingest;
-    struct store *store;
     int first, taken, result;
 
     engine_arg_table(&engine, true, more);
@@ -150,13 +176,8 @@ int cmd_ingest(int argc, char **argv, struct err *err)
     if (taken < 0)
         return taken;
     first += taken;
-    store = store_open(database, STORE_WRITE, err);
-    if (!store)
-        return -err->code;
-    ingest = ingest_new(store, &engine.options, &progress_line, err);
-    result =
-        ingest ? ingest_all(ingest, store, argc - first, argv + first, quiet, err) : -err->code;
-    ingest_free(ingest);
-    store_close(store);
+    do
+        result = ingest_into(database, &engine.options, argc - first, argv + first, quiet, err);
+    while (result == OVERTAKEN);
     return result;
 }

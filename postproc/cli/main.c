@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/cleanup.h"
 #include "base/escape.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/signals.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -32,10 +34,12 @@ static const struct command commands[] = {
 
 void say(const char *text)
 {
+    cleanup_hold(); /* what fails because a signal ends all is no news */
     progress_clear();
     fputs("nfsdigest: ", stderr);
     escape_print(stderr, text);
     putc('\n', stderr);
+    cleanup_release();
 }
 
 int finish_output(struct err *err)
@@ -93,11 +97,14 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of write, like a full disk */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    result = run(argc, argv, &err);
+    result = signals_begin(&err);
+    if (result == 0)
+        result = run(argc, argv, &err);
     progress_clear();
     if (result >= 0 && finish_output(&err) < 0)
         result = -ERR_SYSTEM;
     if (result < 0)
         say(err.text);
+    signals_end();
     return result < 0 ? -result : result;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/cleanup.h"
 #include "compare/internal.h"
 
 #include <limits.h>
@@ -107,12 +108,15 @@ int compare_run(const struct compare_options *o, const char *out, sqlite3 **resu
     if (code == 0)
         code = compare_first(&c, o, err);
     if (code == 0 && o->noise.database) {
+        struct cleanup cleanup;
         char path[PATH_MAX];
 
         code = result_temporary(path, sizeof(path), err);
         if (code == 0) {
+            cleanup_enter(&cleanup, cleanup_unlink, path);
             code = noise_measure(&c, o, path, err);
             result_remove(path);
+            cleanup_drop(&cleanup);
         }
     }
     if (code == 0)

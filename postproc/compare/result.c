@@ -4,6 +4,7 @@
  * The database of a result: schemas/compare.sql, taken into the program as it is by the assembler
  * (COMPARE_SQL is its path), and its codes.
  */
+#include "base/cleanup.h"
 #include "compare/causes.h"
 #include "compare/internal.h"
 
@@ -32,6 +33,7 @@ extern const char nfsdigest_compare_sql[];
 struct result_file {
     sqlite3 *db;
     char *path, *temporary; /* NULL: a private database */
+    struct cleanup cleanup; /* of |temporary| */
 };
 
 static const struct {
@@ -151,7 +153,11 @@ static int make_temporary(struct result_file *f, const char *out, struct err *er
     if (!f->path || !f->temporary)
         return err_set(err, ERR_SYSTEM, "out of memory");
     snprintf(f->temporary, size, "%s.%ld.part", f->path, (long)getpid());
+    cleanup_hold();
     fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0)
+        cleanup_enter(&f->cleanup, cleanup_unlink, f->temporary);
+    cleanup_release();
     if (fd < 0) {
         int code = errno;
 
@@ -212,6 +218,8 @@ static int sync_file(const char *path, struct err *err)
 
 int result_commit(struct result_file *f, struct err *err)
 {
+    int renamed, code;
+
     if (!f->temporary)
         return 0;
     if (sqlite3_close(f->db) != SQLITE_OK)
@@ -219,8 +227,14 @@ int result_commit(struct result_file *f, struct err *err)
     f->db = NULL;
     if (sync_file(f->temporary, err) < 0)
         return -err->code;
-    if (rename(f->temporary, f->path) < 0)
-        return err_set(err, ERR_SYSTEM, "%s: cannot be replaced: %s", f->path, strerror(errno));
+    cleanup_hold();
+    renamed = rename(f->temporary, f->path);
+    code = errno;
+    if (renamed == 0)
+        cleanup_drop(&f->cleanup);
+    cleanup_release();
+    if (renamed < 0)
+        return err_set(err, ERR_SYSTEM, "%s: cannot be replaced: %s", f->path, strerror(code));
     free(f->temporary);
     f->temporary = NULL;
     return 0;
@@ -231,8 +245,11 @@ void result_abandon(struct result_file *f)
     if (!f)
         return;
     sqlite3_close(f->db);
+    cleanup_hold();
     if (f->temporary)
         unlink(f->temporary);
+    cleanup_drop(&f->cleanup);
+    cleanup_release();
     free(f->temporary);
     free(f->path);
     free(f);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rdump/rdump_make.h"
+#include "base/cleanup.h"
 #include "rdump/rdump_copies.h"
 #include "rdump/rdump_shelf.h"
 
@@ -128,6 +129,7 @@ static int make_copies(struct maker *m, struct source *s, struct output *out, st
 {
     const char *folder = getenv("TMPDIR") && *getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
     char path[4096];
+    struct cleanup cleanup;
     struct output *one;
     int fd, result;
 
@@ -137,6 +139,7 @@ static int make_copies(struct maker *m, struct source *s, struct output *out, st
     if (fd < 0)
         return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
     close(fd);
+    cleanup_enter(&cleanup, cleanup_unlink, path);
     s->path = path;
     one = output_open(path, err);
     result = one ? write_dump(output_write, one, m, put_database, s, err) : -err->code;
@@ -146,6 +149,7 @@ static int make_copies(struct maker *m, struct source *s, struct output *out, st
     if (result == 0)
         result = write_dump(output_write, out, m, put_copies, s, err);
     unlink(path);
+    cleanup_drop(&cleanup);
     return result;
 }
 

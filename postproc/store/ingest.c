@@ -18,6 +18,7 @@ struct ingest {
     struct buf carry;
     char text[512]; /* of the options */
     bool last;      /* no file follows, as far as is known */
+    int64_t seen;   /* store_version when what an engine goes on from was looked at */
 };
 
 /* What must be the same for an engine to go on. */
@@ -89,19 +90,37 @@ static int make_engine(struct ingest *in, bool restore, struct err *err)
     return 0;
 }
 
-/* Begins a capture's transaction, with an engine that goes on if that can be. */
-static int begin_capture(struct ingest *in, const char *name, struct err *note, struct err *err)
+/* Begins a source.  1: another process has changed the database since it was looked at, so that
+ * what was concluded from it is no longer right, and nothing was begun. */
+static int begin_unchanged(struct ingest *in, const char *name, enum store_kind kind, bool settle,
+                           struct err *err)
 {
-    int state;
+    int64_t seen = in->engine ? store_known_version(in->store) : in->seen;
+
+    if (store_begin(in->store, name, kind, settle, err) < 0)
+        return -err->code;
+    if (store_known_version(in->store) == seen)
+        return 0;
+    store_abandon(in->store);
+    drop_engine(in);
+    return 1;
+}
+
+/* Begins a capture's transaction, with an engine that goes on if that can be; 1: try again. */
+static int try_capture(struct ingest *in, const char *name, struct err *note, struct err *err)
+{
+    int state, result;
 
     if (in->engine)
-        return store_begin(in->store, name, STORE_CAPTURE, false, err);
+        return begin_unchanged(in, name, STORE_CAPTURE, false, err);
+    if (store_version(in->store, &in->seen, err) < 0)
+        return -err->code;
     state = carry_state(in->store, in->text, err);
     if (state < 0)
         return state;
     if (state != CARRY_OTHER) {
-        if (store_begin(in->store, name, STORE_CAPTURE, false, err) < 0)
-            return -err->code;
+        if ((result = begin_unchanged(in, name, STORE_CAPTURE, false, err)) != 0)
+            return result;
         if (make_engine(in, state != CARRY_NONE, err) == 0)
             return 0;
         store_abandon(in->store);
@@ -113,13 +132,22 @@ static int begin_capture(struct ingest *in, const char *name, struct err *note, 
                 "%s: pairing begins anew, for the captures before were read with other options",
                 name);
     }
-    if (store_begin(in->store, name, STORE_CAPTURE, true, err) < 0)
-        return -err->code;
+    if ((result = begin_unchanged(in, name, STORE_CAPTURE, true, err)) != 0)
+        return result;
     if (make_engine(in, false, err) < 0) {
         store_abandon(in->store);
         return -err->code;
     }
     return 0;
+}
+
+static int begin_capture(struct ingest *in, const char *name, struct err *note, struct err *err)
+{
+    int result;
+
+    while ((result = try_capture(in, name, note, err)) == 1)
+        note->text[0] = '\0';
+    return result;
 }
 
 /* The end of a source: INGEST_STORED, INGEST_KNOWN or negative. */
@@ -293,14 +321,16 @@ int ingest_finish(struct ingest *in, struct err *err)
 {
     int state = CARRY_OPEN, result;
 
-    if (!in->engine)
-        state = carry_state(in->store, in->text, err);
-    if (state < 0)
-        return state;
-    if (state != CARRY_OPEN)
-        return 0;
-    if (store_begin(in->store, NULL, STORE_TAIL, false, err) < 0)
-        return -err->code;
+    do {
+        if (!in->engine && (store_version(in->store, &in->seen, err) < 0 ||
+                            (state = carry_state(in->store, in->text, err)) < 0))
+            return -err->code;
+        if (state != CARRY_OPEN)
+            return 0;
+        result = begin_unchanged(in, NULL, STORE_TAIL, false, err);
+    } while (result == 1);
+    if (result < 0)
+        return result;
     result = in->engine ? 0 : make_engine(in, true, err);
     if (result == -ERR_INPUT) { /* of another build: what is there stays */
         store_abandon(in->store);

@@ -6,6 +6,7 @@
 #ifndef NFSDIGEST_STORE_INTERNAL_H
 #define NFSDIGEST_STORE_INTERNAL_H
 
+#include "base/cleanup.h"
 #include "store/border.h"
 #include "store/ids.h"
 #include "store/store.h"
@@ -51,14 +52,17 @@ struct source_base {
 
 struct store {
     sqlite3 *db;
+    struct cleanup cleanup; /* of an open transaction, and of |temporary| */
     char *path;
     enum store_mode mode;
-    bool made;    /* by this store: there was no file, or an empty one */
-    bool ready;   /* the schema is there */
-    bool kept;    /* a source was committed */
-    bool open;    /* a source was begun */
-    bool indexed; /* the indexes are there */
+    char *temporary; /* where a new database is made, until store_publish; NULL: in place */
+    bool overtaken;  /* another process was faster in making it */
+    bool ready;      /* the schema is there */
+    bool open;       /* a source was begun */
+    bool indexed;    /* the indexes are there */
     sqlite3_stmt *sql[SQL_COUNT];
+
+    int64_t version; /* store_version when the transaction began, or at the last commit */
 
     /* of the source: */
     int64_t source;
@@ -80,6 +84,14 @@ struct store {
     uint32_t parent_path; /* whose text is in |parent_text| */
     struct buf parent_text;
 };
+
+/* store.c */
+
+/* After the first commit: a new database, which was made under a temporary name, gets its own, if
+ * that is still free.  Statements have to be prepared again. */
+int store_publish(struct store *store, struct err *err);
+/* What the file says of itself: sets |ready|, unless it is empty. */
+int store_check_version(struct store *store, struct err *err);
 
 /* sql.c */
 int sql_prepare(struct store *store, struct err *err);

@@ -160,6 +160,10 @@ static int begin_transaction(struct store *store, struct err *err)
     if (sql_exec(store->db, "BEGIN IMMEDIATE", err) < 0)
         return -err->code;
     store->open = true;
+    if ((!store->ready && store->path[0] && !store->temporary && /* others may have been faster */
+         store_check_version(store, err) < 0) ||
+        store_version(store, &store->version, err) < 0)
+        return -err->code;
     if (!store->ready && schema_create(store->db, err) < 0)
         return -err->code;
     if (sql_number(store->db, "SELECT count(*) FROM sqlite_schema WHERE name = 'operation_by_time'",
@@ -289,18 +293,38 @@ static int end_source(struct store *store, const struct store_end *end, struct e
     return end->cut && store->kind == STORE_NFSR ? drop_dangling(store, err) : 0;
 }
 
+int store_version(struct store *store, int64_t *version, struct err *err)
+{
+    *version = 0;
+    return store->ready ? sql_number(store->db,
+                                     "SELECT 3 * (SELECT ifnull(max(id), 0) FROM source)"
+                                     " + ifnull((SELECT 1 + tail FROM carry), 0)",
+                                     0, version, err)
+                        : 0;
+}
+
+int64_t store_known_version(const struct store *store)
+{
+    return store->version;
+}
+
 int store_end(struct store *store, const struct store_end *end, struct err *err)
 {
+    bool was_ready = store->ready;
+
     if ((end && end_source(store, end, err) < 0) || count_end(store, err) < 0 ||
-        carry_end(store, end, err) < 0 || (!store->indexed && schema_index(store->db, err) < 0) ||
-        sql_exec(store->db, "COMMIT", err) < 0) {
+        carry_end(store, end, err) < 0 || (!store->indexed && schema_index(store->db, err) < 0)) {
+        store_abandon(store);
+        return -err->code;
+    }
+    store->ready = true; /* for those who look into it */
+    if (store_version(store, &store->version, err) < 0 || sql_exec(store->db, "COMMIT", err) < 0) {
+        store->ready = was_ready;
         store_abandon(store);
         return -err->code;
     }
     store->open = false;
-    store->ready = true;
-    store->kept = true;
-    return 0;
+    return store_publish(store, err);
 }
 
 int store_tail(struct store *store, const struct store_end *end, struct err *err)

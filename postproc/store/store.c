@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/internal.h"
+#include "base/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -24,7 +27,7 @@ int store_no_stream(const char *name, struct err *err)
 }
 
 /* What a file that is there says of itself. */
-static int check_version(struct store *store, struct err *err)
+int store_check_version(struct store *store, struct err *err)
 {
     int64_t application, version, tables;
 
@@ -33,8 +36,8 @@ static int check_version(struct store *store, struct err *err)
         sql_number(store->db, "SELECT count(*) FROM sqlite_schema", 0, &tables, err) < 0)
         return -err->code;
     if (!application && !version && !tables && store->mode == STORE_WRITE) {
-        store->made = true; /* an ingest that was killed left it behind */
-        return 0;
+        return 0; /* empty: an ingest that was killed left it behind, or somebody made room for it
+                   */
     }
     if (application != STORE_APPLICATION_ID)
         return err_set(err, ERR_INPUT, "%s: not a trace database", store->path);
@@ -66,37 +69,146 @@ static int check_head(const char *path, struct err *err)
     return 0;
 }
 
-static int open_db(struct store *store, struct err *err)
+/* Where a new database is made, until its first source is whole: see publish. */
+static int make_temporary(struct store *store, struct err *err)
+{
+    size_t size = strlen(store->path) + 32;
+    int fd;
+
+    store->temporary = malloc(size);
+    if (!store->temporary)
+        return err_set(err, ERR_SYSTEM, "out of memory");
+    snprintf(store->temporary, size, "%s.%ld.part", store->path, (long)getpid());
+    fd = open(store->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd >= 0) {
+        close(fd);
+        return 0;
+    }
+    free(store->temporary);
+    store->temporary = NULL;
+    return err_set(err, ERR_SYSTEM, "%s: cannot be made: %s", store->path, strerror(errno));
+}
+
+/* The journal first: one without its database spoils whatever gets that name later. */
+static void remove_temporary(struct store *store)
+{
+    char journal[PATH_MAX];
+
+    if (!store->temporary)
+        return;
+    if ((size_t)snprintf(journal, sizeof(journal), "%s-journal", store->temporary) <
+        sizeof(journal))
+        unlink(journal);
+    unlink(store->temporary);
+    free(store->temporary);
+    store->temporary = NULL;
+}
+
+static int connect_to(struct store *store, const char *path, struct err *err)
 {
     /* readers too, so that they can roll back what a dead writer left; SQLite falls back to reading
      * where writing is not allowed */
     /* operations are read in a thread of its own (digest/effects.c) */
-    int flags = SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE;
-    struct stat st;
-    bool is_private = store->path[0] == '\0';
+    const int flags = SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE;
 
-    if (!is_private) {
-        store->made = stat(store->path, &st) < 0 && errno == ENOENT;
-        if (store->made && store->mode == STORE_READ)
-            return err_set(err, ERR_INPUT, "%s: there is no such file", store->path);
-        if (!store->made && check_head(store->path, err) < 0)
-            return -err->code;
-        if (!store->made && store->mode == STORE_READ && st.st_size == 0)
-            return err_set(err, ERR_INPUT, "%s: an empty file, not a trace database", store->path);
-    }
-    if (store->mode == STORE_WRITE)
-        flags |= SQLITE_OPEN_CREATE;
-    if (sqlite3_open_v2(store->path, &store->db, flags, NULL) != SQLITE_OK)
-        return err_set(err, ERR_SYSTEM, "%s: cannot be opened as a database: %s", store->path,
+    if (sqlite3_open_v2(path, &store->db, *path ? flags : flags | SQLITE_OPEN_CREATE, NULL) !=
+        SQLITE_OK)
+        return err_set(err, ERR_SYSTEM, "%s: cannot be opened as a database: %s", path,
                        store->db ? sqlite3_errmsg(store->db) : "out of memory");
     sqlite3_busy_timeout(store->db, BUSY_MS);
-    if (store->made || is_private) {
-        char sql[64];
+    return 0;
+}
 
-        snprintf(sql, sizeof(sql), "PRAGMA page_size = %d", PAGE_SIZE);
-        return sql_exec(store->db, sql, err);
+/* Settings of the connection. */
+static int set_up(struct store *store, struct err *err)
+{
+    return sql_exec(store->db, "PRAGMA secure_delete = OFF; PRAGMA foreign_keys = OFF;", err);
+}
+
+static int open_file(struct store *store, struct err *err)
+{
+    struct stat st;
+
+    if (!store->path[0])
+        return connect_to(store, "", err);
+    if (stat(store->path, &st) < 0 && errno == ENOENT) {
+        if (store->mode == STORE_READ)
+            return err_set(err, ERR_INPUT, "%s: there is no such file", store->path);
+        return make_temporary(store, err) < 0 ? -err->code
+                                              : connect_to(store, store->temporary, err);
     }
-    return check_version(store, err);
+    if (check_head(store->path, err) < 0)
+        return -err->code;
+    if (store->mode == STORE_READ && st.st_size == 0)
+        return err_set(err, ERR_INPUT, "%s: an empty file, not a trace database", store->path);
+    return connect_to(store, store->path, err);
+}
+
+static int open_db(struct store *store, struct err *err)
+{
+    char sql[64];
+    int result;
+
+    cleanup_hold(); /* a file that was made has a connection, through which it is undone */
+    result = open_file(store, err);
+    cleanup_release();
+    if (result < 0)
+        return result;
+    if (store->path[0] && !store->temporary)
+        return store_check_version(store, err);
+    snprintf(sql, sizeof(sql), "PRAGMA page_size = %d", PAGE_SIZE);
+    return sql_exec(store->db, sql, err);
+}
+
+int store_publish(struct store *store, struct err *err)
+{
+    int result;
+
+    if (!store->temporary)
+        return 0;
+    cleanup_hold();
+    sql_finalize(store);
+    sqlite3_close(store->db);
+    store->db = NULL;
+    result = output_put_new(store->temporary, store->path);
+    if (result < 0 && errno == EEXIST) {
+        store->overtaken = true;
+        err_set(err, ERR_SYSTEM,
+                "%s: was made by another process meanwhile; say the same again to add to it",
+                store->path);
+    } else if (result < 0) {
+        err_set(err, ERR_SYSTEM, "%s: cannot be put in place: %s", store->path, strerror(errno));
+    } else {
+        free(store->temporary);
+        store->temporary = NULL;
+    }
+    if (result == 0)
+        result = connect_to(store, store->path, err);
+    cleanup_release();
+    return result < 0 ? -err->code : set_up(store, err);
+}
+
+bool store_was_overtaken(const struct store *store)
+{
+    return store->overtaken;
+}
+
+/* A signal ends the process while a transaction may be open.  The connection's mutex is kept, so
+ * that its thread does nothing more with it. */
+static void undo(void *ctx)
+{
+    struct store *store = ctx;
+
+    if (store->db) {
+        sqlite3_interrupt(store->db);
+        sqlite3_mutex_enter(sqlite3_db_mutex(store->db));
+        /* what was interrupted must end, or the interruption is that of what follows, too */
+        for (sqlite3_stmt *s = NULL; (s = sqlite3_next_stmt(store->db, s));)
+            sqlite3_reset(s);
+        if (!sqlite3_get_autocommit(store->db))
+            sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    remove_temporary(store);
 }
 
 struct store *store_open(const char *path, enum store_mode mode, struct err *err)
@@ -114,8 +226,8 @@ struct store *store_open(const char *path, enum store_mode mode, struct err *err
         return NULL;
     }
     store->mode = mode;
-    if (open_db(store, err) < 0 ||
-        sql_exec(store->db, "PRAGMA secure_delete = OFF; PRAGMA foreign_keys = OFF;", err) < 0) {
+    cleanup_enter(&store->cleanup, undo, store);
+    if (open_db(store, err) < 0 || set_up(store, err) < 0) {
         store_close(store);
         return NULL;
     }
@@ -126,11 +238,13 @@ void store_close(struct store *store)
 {
     if (!store)
         return;
+    cleanup_hold();
     store_abandon(store);
     sql_finalize(store);
     sqlite3_close(store->db);
-    if (store->made && !store->kept && store->mode == STORE_WRITE && store->path[0])
-        unlink(store->path);
+    remove_temporary(store);
+    cleanup_drop(&store->cleanup);
+    cleanup_release();
     ids_free(&store->flows);
     ids_free(&store->credentials);
     ids_free(&store->objects);

@@ -55,6 +55,14 @@ bool store_is_database(const uint8_t *head, size_t len);
 /* -ERR_INPUT: |name| is a database, but comes through a pipe, where it cannot be read. */
 int store_no_stream(const char *name, struct err *err);
 
+/* After a failure: another process has made the database since it was not there. */
+bool store_was_overtaken(const struct store *store);
+
+/* A number that changes with everything that an ingest commits. */
+int store_version(struct store *store, int64_t *version, struct err *err);
+/* That of the moment when the transaction began or, behind it, ended. */
+int64_t store_known_version(const struct store *store);
+
 /* Fills |err| with what SQLite says about |what|: a full disk, a damaged database, ... */
 int store_fail(sqlite3 *db, const char *what, struct err *err);
 

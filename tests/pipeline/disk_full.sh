@@ -19,6 +19,8 @@ cat >full.c <<'C'
 #include <sys/stat.h>
 #include <unistd.h>
 
+static int is_full;
+
 /* Only what makes a file longer needs room. */
 static ssize_t room(int fd, size_t len, off_t at)
 {
@@ -34,6 +36,7 @@ static ssize_t room(int fd, size_t len, off_t at)
     if (at < st.st_size)
         len -= (size_t)(st.st_size - at);
     if ((long)len > left) {
+        is_full = 1;
         errno = ENOSPC;
         return -1;
     }
@@ -57,6 +60,37 @@ ssize_t pwrite64(int fd, const void *data, size_t len, off64_t at)
 ssize_t pwrite(int fd, const void *data, size_t len, off_t at)
 {
     return pwrite64(fd, data, len, at);
+}
+/* With FULL_FAILS, as file systems that copy on write: not even a rollback works then. */
+static int fails(void)
+{
+    errno = ENOSPC;
+    return is_full && getenv("FULL_FAILS");
+}
+int ftruncate64(int fd, off64_t len)
+{
+    static int (*real)(int, off64_t);
+    if (!real)
+        real = (int (*)(int, off64_t))dlsym(RTLD_NEXT, "ftruncate64");
+    return fails() ? -1 : real(fd, len);
+}
+int ftruncate(int fd, off_t len)
+{
+    return ftruncate64(fd, len);
+}
+int fdatasync(int fd)
+{
+    static int (*real)(int);
+    if (!real)
+        real = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
+    return fails() ? -1 : real(fd);
+}
+int fsync(int fd)
+{
+    static int (*real)(int);
+    if (!real)
+        real = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+    return fails() ? -1 : real(fd);
 }
 C
 cc -shared -fPIC -o full.so full.c -ldl
@@ -91,6 +125,9 @@ for part in 0 1 2 5 10 20 35 50 65 80 90 95 99; do
         expect "a new database, room for $bytes" 4 'full' \
             full $bytes "$n" ingest -q -o new.db "$input"
         is "a new database, room for $bytes: not there" "$(ls new.db* 2>/dev/null)" ""
+        expect "a new database, no way back, room for $bytes" 4 'full' \
+            full $bytes env FULL_FAILS=1 "$n" ingest -q -o new.db "$input"
+        is "a new database, no way back, room for $bytes: not there" "$(ls new.db* 2>/dev/null)" ""
     done
     cp first.db old.db
     bytes=$((grown * part / 100))

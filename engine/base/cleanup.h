@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/base/cleanup.h
+ *
+ * What is half made at a moment, and how it is taken away when a signal ends the process: files
+ * under temporary names, open transactions.  Whoever makes such a thing enters it, and drops it
+ * when it is whole or gone.  The program's thread for signals calls cleanup_all, and then ends the
+ * process; a process without such a thread (tshark's) just keeps the list.
+ *
+ * Ownership: entries are the maker's, and must live until they are dropped.
+ */
+#ifndef NFSDIGEST_BASE_CLEANUP_H
+#define NFSDIGEST_BASE_CLEANUP_H
+
+#include <stdbool.h>
+
+struct cleanup {
+    void (*undo)(void *ctx); /* called in another thread, with the list held */
+    void *ctx;
+    struct cleanup *next;
+    bool entered;
+};
+
+/* Between these two nothing is undone, so that making a thing and entering it, or finishing it and
+ * dropping it, are one step.  May be nested.  Once cleanup_all was called, cleanup_hold does not
+ * return any more. */
+void cleanup_hold(void);
+void cleanup_release(void);
+
+void cleanup_enter(struct cleanup *cleanup, void (*undo)(void *ctx), void *ctx);
+void cleanup_drop(struct cleanup *cleanup); /* also if it was never entered */
+
+/* For |undo|: removes the file whose path |ctx| is. */
+void cleanup_unlink(void *ctx);
+
+/* Undoes everything, the latest first, and holds the list for good. */
+void cleanup_all(void);
+
+#endif
