@@ -186,6 +186,26 @@ static int end_for_good(struct objects *o, uint32_t name, enum name_event event,
     return rc;
 }
 
+/* |object| is about to be in |parent|.  When that is somewhere below it, a directory on the way was
+ * moved and nobody saw it: the one that was seen there longest ago. */
+static int break_circle(struct objects *o, uint32_t parent, uint32_t object, const struct moment *m,
+                        struct err *err)
+{
+    uint32_t at = parent, oldest = 0;
+
+    if (!o->objects[object].children)
+        return 0;
+    for (uint32_t depth = 0; at != object && depth < PATH_DEPTH_MAX; depth++) {
+        uint32_t name = o->objects[at].name;
+        if (!name)
+            return 0;
+        if (!oldest || o->names[name].changed < o->names[oldest].changed)
+            oldest = name;
+        at = o->names[name].parent;
+    }
+    return at == object && oldest ? name_end(o, oldest, NAME_GONE, m, err) : 0;
+}
+
 /* |name| stands for |object| now, and for nothing else. */
 static int stand_for(struct objects *o, uint32_t name, uint32_t object, enum name_event event,
                      const struct moment *m, struct err *err)
@@ -197,7 +217,9 @@ static int stand_for(struct objects *o, uint32_t name, uint32_t object, enum nam
         rc = end_for_good(o, name, event == NAME_MOVED ? NAME_REMOVED : NAME_GONE, m, err);
     if (old == object && event == NAME_MOVED) /* seen before: the path goes through it now */
         name_detach(o, name);
-    if (!o->names[name].object)
+    if (rc == 0 && !o->names[name].object)
+        rc = break_circle(o, o->names[name].parent, object, m, err);
+    if (rc == 0 && !o->names[name].object)
         name_attach(o, name, object, event == NAME_MOVED);
     return rc < 0 ? rc : name_put(o, event, name, object, m, err);
 }
@@ -243,7 +265,7 @@ int object_bind(struct objects *o, uint32_t parent, struct bytes name, uint32_t 
         return 0;
     if (is_old(o, id, event, m))
         return 0;
-    if (x->type == OBJECT_DIR && x->name && x->name != id) {
+    if ((x->type == OBJECT_DIR || x->children) && x->name && x->name != id) {
         if (is_old(o, x->name, event, m))
             return 0;
         if (event == NAME_SEEN)
@@ -317,7 +339,9 @@ int object_rename(struct objects *o, uint32_t parent, struct bytes name, uint32_
     if (target && (target == moved || !moved) && o->names[to].changed > m->since)
         moved = target;
     else if (from == to || (moved && moved == target))
-        return 0; /* both names are of one object: nothing happens, RFC 1813 s3.3.14 */
+        return 0;         /* both names are of one object: nothing happens, RFC 1813 s3.3.14 */
+    if (moved == parent2) /* no server moves a directory into itself */
+        to = name2.len = 0;
     if ((rc = root_move_begin(o, &move, parent, name, err)) < 0 ||
         (rc = name_end(o, from, NAME_REMOVED, m, err)) < 0)
         return rc;

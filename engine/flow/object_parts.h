@@ -9,6 +9,8 @@
 
 #include "flow/object.h"
 
+enum { PATH_DEPTH_MAX = 256 };
+
 int objects_no_memory(struct err *err);
 
 /* Makes room for one more element of |size| bytes behind |count|. */

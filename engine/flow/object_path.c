@@ -6,8 +6,6 @@
 #include "base/digest.h"
 #include "flow/object_parts.h"
 
-enum { PATH_DEPTH_MAX = 256 };
-
 uint64_t path_hash(uint32_t parent, uint32_t object, struct bytes name)
 {
     return XXH3_64bits_withSeed(name.data, name.len, ((uint64_t)object << 32 | parent) + 1);

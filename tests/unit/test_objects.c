@@ -213,7 +213,9 @@ static void directories_in_a_circle_end(void **state)
 
     (void)state;
     lookup("a", "b", "b", 2);
-    lookup("b", "a", "a", 2);
+    lookup("b", "a", "a", 2); /* so that b is not in a any more */
+    assert_string_equal(path(getattr("b")), "<b>");
+    assert_string_equal(path(getattr("a")), "<b>/a");
     lookup("self", "self", "self", 2);
     op = getattr("a");
     assert_int_not_equal(lab_operation(&lab, op)->path, 0);
