@@ -294,3 +294,52 @@ def udp_fragments_of_two_clients_with_one_ident():
     return Case(trace)
 
 
+@variants(of_24=((24, 24, 24), 0), of_100=((100,), 0), of_1=((1,) * 40, 0), empty_first=((0, 0), 0),
+          empty_between=((0, 50, 0, 0, 50), 0), of_100_joined=((100,), 11),
+          of_1_joined=((1,) * 40, 11), empty_first_joined=((0, 0), 11),
+          of_40_and_empty_joined=((40, 0, 20), 10))
+def records_of_fragments(lengths, first):
+    """RFC 5531 s11: also where the capture begins in the middle of a message."""
+    trace = Trace()
+    flow = tcp(trace)
+    flow.pair(5, m.READ, m.read_args(A, 0, 9000), m.read_res(m.pattern(9000)))
+    for i in range(12):
+        call = flow.new_call(100 + i, *GETATTR_A[:2], fragments=lengths)
+        flow.send(CLIENT, [call])
+        flow.reply(call.op, GETATTR_A[2], fragments=lengths)
+        trace.wait(MS)
+    trace.frames = trace.frames[first:]
+    return Case(trace)
+
+
+@variants(mib_4=(4 << 20,), mib_9=(9 << 20,))
+def long_messages(length):
+    """Longer than what is kept of a message: partial, and what follows is found."""
+    trace = Trace()
+    flow = tcp(trace, mss=60000)
+    flow.pair(7, m.WRITE, m.write_args(A, 0, bytes(length)), m.write_res(length))
+    flow.pair(8, m.READ, m.read_args(A, 0, length), m.read_res(bytes(length)))
+    mix(flow, 100, 8)
+    case_ = Case(trace)
+    case_.kept_partly = {7, 8}
+    return case_
+
+
+@variants(calls=(CLIENT,), replies=(SERVER,))
+def contents_that_are_messages(side):
+    """The begin of contents is lost that are messages with their marks, to the last byte."""
+    trace = Trace()
+    flow = tcp(trace)
+    mix(flow, 100, 4)
+    stored = b"".join(
+        m.record(m.call(0x5a000000 + i, *GETATTR_A[:2]) if side == CLIENT
+                 else m.reply(0x5a000000 + i, GETATTR_A[2])) for i in range(90))
+    if side == CLIENT:
+        op = flow.pair(7, m.WRITE, m.write_args(A, 0, stored), m.write_res(len(stored)))
+    else:
+        op = flow.pair(7, m.READ, m.read_args(A, 0, len(stored)), m.read_res(stored))
+    trace.drop((op.calls if side == CLIENT else op.replies)[0].frames[:1])
+    mix(flow, 200, 8)
+    case_ = Case(trace)
+    case_.partial = {7}
+    return case_

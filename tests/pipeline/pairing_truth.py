@@ -40,9 +40,10 @@ def key(op):
     return (op["call_frame"] or 0, op["reply_frame"] or 0, op["xid"])
 
 
-def compare(truth, found, times, partial, parts, only):
+def compare(truth, found, times, partial, parts, only, kept_partly):
     """Lines that say what is wrong. |partial|: XIDs of which pieces may be shown as such; |parts|:
-    those of which they must be, with the other side unless |only| one was captured."""
+    those of which they must be, with the other side unless |only| one was captured;
+    |kept_partly|: those of messages that are too long to be kept."""
     wrong = ["no partial operation: 0x%x" % xid for xid in parts
              if not any(o["xid"] == xid and o["flags"] & database.PARTIAL
                         and (o["pairing"] == database.PAIRED or only) for o in found)]
@@ -69,8 +70,8 @@ def compare(truth, found, times, partial, parts, only):
             wrong.append("%s: pairing is %s" % (k, two["pairing"]))
         if bool(two["flags"] & database.OTHER_ADDRESS) != one["other_address"]:
             wrong.append("%s: from another address: %s" % (k, not one["other_address"]))
-        if two["flags"] & database.PARTIAL:
-            wrong.append("%s: partial" % (k,))
+        if bool(two["flags"] & database.PARTIAL) != (one["xid"] in kept_partly):
+            wrong.append("%s: flags are %s" % (k, two["flags"]))
         for side in "call", "reply":
             frame = one[side + "_frame"]
             if two[side + "_time"] != (None if frame is None else times[frame - 1]):
@@ -103,7 +104,8 @@ def run(name, directory):
         if op["call_frame"] is None:
             op["program"] = op["version"] = op["procedure"] = None
     return compare(truth, found, [f.time for f in case.trace.frames],
-                   getattr(case, "partial", set()), getattr(case, "found", set()), getattr(case, "only", False))
+                   getattr(case, "partial", set()), getattr(case, "found", set()),
+                   getattr(case, "only", False), getattr(case, "kept_partly", set()))
 
 
 def main():
