@@ -298,7 +298,7 @@ static uint32_t grain(const struct rewriter *r, uint64_t len)
 {
     if (policy_hides_lengths(r->policy))
         len = (len + CUT_GRAIN - 1) / CUT_GRAIN * CUT_GRAIN;
-    return len < MESSAGE_MAX ? (uint32_t)len : MESSAGE_MAX;
+    return len < MESSAGE_WIRE_MAX ? (uint32_t)len : MESSAGE_WIRE_MAX;
 }
 
 /* Ends the message here, with |missing| bytes more and |known| whose number is not to be rounded.
@@ -309,7 +309,7 @@ static void end_cut(const struct rewriter *r, uint64_t missing, uint64_t known,
     uint64_t len = r->out.len + known + grain(r, missing);
 
     out->cap_len = (uint32_t)r->out.len;
-    out->wire_len = len < MESSAGE_MAX ? (uint32_t)len : MESSAGE_MAX;
+    out->wire_len = len < MESSAGE_WIRE_MAX ? (uint32_t)len : MESSAGE_WIRE_MAX;
     if (out->wire_len < out->cap_len)
         out->wire_len = out->cap_len;
     if (out->wire_len == out->cap_len) /* only padding was missing; it must not read as whole */
@@ -430,9 +430,8 @@ int rewrite_message(struct rewriter *r, const struct engine_tapped *t, struct re
     out->data = r->out.data;
     if (!out->wire_len)
         out->cap_len = out->wire_len = (uint32_t)r->out.len;
-    if (r->out.len > MESSAGE_MAX) { /* tokens longer than names; no reader believes such a length */
-        out->cap_len = MESSAGE_MAX - CUT_GRAIN;
-        out->wire_len = MESSAGE_MAX;
+    if (out->cap_len > MESSAGE_MAX) { /* tokens longer than names; no reader keeps as much */
+        out->cap_len = MESSAGE_MAX;
         out->outcome = REWRITE_PARTIAL;
     }
     return 0;

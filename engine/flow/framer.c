@@ -7,7 +7,6 @@
 
 enum {
     MARK_LEN = 4,
-    RECORD_MAX = 1 << 30, /* bytes of a message: servers can be set to some MiB */
 };
 
 static const uint32_t LAST_FRAGMENT = UINT32_C(1) << 31;
@@ -105,7 +104,7 @@ static bool mark_read(struct framer *f, uint64_t at)
     uint32_t mark = load_be32(f->mark), len = mark & ~LAST_FRAGMENT;
 
     f->last = mark & LAST_FRAGMENT;
-    if (len > RECORD_MAX - f->wire_len)
+    if (len > MESSAGE_WIRE_MAX - f->wire_len)
         return false;
     if (!f->in_record)
         f->begin = at;

@@ -11,7 +11,8 @@
 #include "link/frame.h"
 
 enum {
-    MESSAGE_MAX = 4 << 20, /* bytes of a message that are kept; servers offer 1 MiB */
+    MESSAGE_MAX = 4 << 20,      /* bytes of a message that are kept; servers offer 1 MiB, */
+    MESSAGE_WIRE_MAX = 1 << 30, /* and can be set to some MiB: no record mark claims more */
     MESSAGE_MIN = 8,
 };
 
