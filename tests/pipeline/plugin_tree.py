@@ -56,7 +56,7 @@ LATER = {"nfspair.reply_frame", "nfspair.latency", "nfspair.pairing", "_ws.exper
 # Captures with gaps in TCP streams: what comes behind one is known when it is filled or given up.
 # (knfsd-tcp-mtu1500 is reordered, and cut here in the middle of that.)
 GAPS = ("knfsd-netem-tcp*", "*-drop1pct*", "some_calls*tcp", "first_call_lost*tcp*",
-        "knfsd-tcp-mtu1500*")
+        "knfsd-tcp-mtu1500*", "starts_mid_stream*")
 
 # Captures that stock tshark pairs without a fault, and the options that it needs for that.
 STOCK = {"vfs-libnfs-all22.pcap": (), "mem-libnfs-all22.pcap": (), "knfsd-nlm-locks.pcap": (),
