@@ -259,6 +259,8 @@ static int on_counter(void *ctx, const char *name, uint64_t value, struct err *e
         "rpc.partial",
         "rpc.opaque_calls",
         "rpc.malformed",
+        "rpc.copies",
+        "rpc.other_address",
         "flow.headers_cut",
     };
     struct finding f = { .kind = FOUND_SURPLUS, .what = "frames", .offset = -1 };

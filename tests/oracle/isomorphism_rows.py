@@ -222,19 +222,25 @@ class Rows:
 
     def sightings(self):
         """(frame in the copy, frame in the original, direction of which flow), of calls, replies
-        and repeats, in the order of the copy.  TCP's flows have one, UDP's None."""
+        and repeats, in the order of the copy.  TCP's flows have one, UDP's None.  A datagram that
+        lost a fragment is known when the others have waited for it: it is left out."""
         seen = []
+
+        def add(frames, flow, flags):
+            if flow[0] in tcp or not flags & PARTIAL:
+                seen.append((*frames, flow if flow[0] in tcp else None))
+
         tcp = {flow["id"] for flow in self.texts["flow"][0].values() if flow["transport"] == 6}
         rows = [base.by_id("operation") for base in (self.a, self.b)]
         for one, two in self.operations.items():
             one, two = rows[0][one], rows[1][two]
             for side in "call", "reply":
                 if None not in (one[side + "_frame"], two[side + "_frame"]):
-                    flow = (one["flow"], side) if one["flow"] in tcp else None
-                    seen.append((two[side + "_frame"], one[side + "_frame"], flow))
+                    add((two[side + "_frame"], one[side + "_frame"]), (one["flow"], side),
+                        one[side + "_flags"])
         for one, two in zip(*(base.rows(REPEATS) for base in (self.a, self.b))):
             flow = (one["flow"], ("call", "reply")[(one["kind"] - 1) % 2])
-            seen.append((two["frame"], one["frame"], flow if one["flow"] in tcp else None))
+            add((two["frame"], one["frame"]), flow, one["flags"])
         return sorted(seen, key=lambda s: s[0])
 
     def compare_order(self):
