@@ -48,7 +48,7 @@ static uint32_t piece_at(const struct marks *s, uint64_t at)
 static int add_piece(struct marks *s, const struct marks_piece *piece, struct err *err)
 {
     if (s->piece_count == s->piece_cap) {
-        uint32_t cap = s->piece_cap ? s->piece_cap * 2 : 16;
+        uint32_t cap = s->piece_cap ? s->piece_cap * 2 : 4;
         void *grown = realloc(s->pieces, cap * sizeof(*s->pieces));
         if (!grown)
             return err_set(err, ERR_SYSTEM, "out of memory");
@@ -176,7 +176,7 @@ static bool too_short(const struct head *h)
 static int add_mark(struct marks *s, const struct mark *mark, struct err *err)
 {
     if (s->mark_count == s->mark_cap) {
-        uint32_t cap = s->mark_cap ? s->mark_cap * 2 : 16;
+        uint32_t cap = s->mark_cap ? s->mark_cap * 2 : 4;
         void *grown = realloc(s->marks, cap * sizeof(*s->marks));
         if (!grown)
             return err_set(err, ERR_SYSTEM, "out of memory");
@@ -321,6 +321,7 @@ int marks_scan(struct marks *s, bool over, marks_found *found, void *ctx, struct
 {
     uint32_t count = s->mark_count;
     const uint8_t *data = NULL;
+    bool broken = false;
     int rc = 0;
 
     while (rc == 0 && s->scanned < s->end) {
@@ -343,12 +344,14 @@ int marks_scan(struct marks *s, bool over, marks_found *found, void *ctx, struct
         if (m->state != MARK_OPEN)
             continue;
         follow(s, m);
+        broken |= m->state == MARK_BROKEN;
         if (m->state != MARK_OPEN)
             s->changed = true;
         else if (m->next < s->due)
             s->due = m->next;
     }
-    remove_broken(s);
+    if (broken)
+        remove_broken(s);
     return 0;
 }
 
@@ -375,12 +378,24 @@ uint32_t marks_length(const struct marks *s, uint32_t piece)
     return s->pieces[piece].missing ? s->pieces[piece].missing : piece_len(s, piece);
 }
 
-int64_t marks_time(const struct marks *s, const struct mark *mark)
+int64_t marks_time(const struct marks *s, struct mark *mark)
 {
     uint64_t end = mark->next < s->end ? mark->next : s->end;
-    uint32_t i = piece_at(s, end - 1);
+    uint32_t i;
 
-    return i < s->piece_count ? s->pieces[i].time : 0;
+    if (!mark->timed) {
+        i = piece_at(s, end - 1);
+        mark->time = i < s->piece_count ? s->pieces[i].time : 0;
+        mark->timed = true;
+    }
+    return mark->time;
+}
+
+bool marks_worth_dropping(const struct marks *s, uint64_t at)
+{
+    uint32_t i = piece_at(s, at);
+
+    return i == s->piece_count || marks_full(s) || s->pieces[i].start >= s->bytes.len / 2;
 }
 
 uint64_t marks_captured(const struct marks *s, uint64_t from, uint64_t to)

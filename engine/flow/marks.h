@@ -18,7 +18,7 @@
 
 enum {
     MARKS_BYTES_MAX = MESSAGE_MAX,
-    MARKS_MAX = 4096,
+    MARKS_MAX = 1024,            /* each new one may have all of them looked at */
     MARKS_RECORD_MAX = 64 << 20, /* bytes that a mark which is not in its known place may claim */
 };
 
@@ -57,6 +57,7 @@ struct mark {             /* no padding */
     uint64_t at;          /* of the record's mark */
     uint64_t next;        /* of the mark that is to be read next */
     uint64_t frame;       /* in which it begins */
+    int64_t time;         /* at which its last known byte came, if |timed| */
     uint32_t xid, length; /* of the record, as far as its fragments were read */
     uint8_t state;        /* enum mark_state */
     uint8_t kind;         /* 1: a call, 2: a reply */
@@ -65,7 +66,7 @@ struct mark {             /* no padding */
     uint8_t known;        /* a boolean: its XID was used before, so it may be a copy */
     uint8_t fate;         /* enum mark_fate */
     uint8_t sequence;     /* enum mark_sequence */
-    uint8_t zero;
+    uint8_t timed;        /* a boolean */
 };
 
 struct marks {
@@ -122,8 +123,11 @@ bool marks_cut(const struct marks *s, const struct mark *mark);
 /* The bytes of a piece, or those that are missing. */
 uint32_t marks_length(const struct marks *s, uint32_t piece);
 
-/* The time at which a mark's last known byte came. */
-int64_t marks_time(const struct marks *s, const struct mark *mark);
+/* The time at which the last known byte of a mark that is not open came. */
+int64_t marks_time(const struct marks *s, struct mark *mark);
+
+/* Whether to forget what stands before |at| is worth the moving of what stays. */
+bool marks_worth_dropping(const struct marks *s, uint64_t at);
 
 /* How many bytes from |from| to before |to| were captured. */
 uint64_t marks_captured(const struct marks *s, uint64_t from, uint64_t to);

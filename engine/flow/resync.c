@@ -199,7 +199,10 @@ static void forget_decided(struct framer *f)
 
     while (i < s->mark_count && s->marks[i].fate != MARK_DOUBTFUL)
         i++;
-    forget(f, i < s->mark_count ? s->marks[i].at : f->lost ? s->scanned : s->end);
+    if (i == s->mark_count)
+        forget(f, f->lost ? s->scanned : s->end);
+    else if (marks_worth_dropping(s, s->marks[i].at))
+        forget(f, s->marks[i].at);
 }
 
 /* Reads the pieces of |s| in [from, to) as known places, until the framing is lost; |from| is where
@@ -312,7 +315,7 @@ static uint64_t no_room_before(const struct marks *s)
 }
 
 /* The time from which on a mark is no longer doubtful. */
-static int64_t due_at(const struct marks *s, const struct mark *m, bool over, uint64_t force)
+static int64_t due_at(const struct marks *s, struct mark *m, bool over, uint64_t force)
 {
     if (over || m->at < force)
         return INT64_MIN;
