@@ -49,6 +49,9 @@ DEFECTS = [
 # the stream, though all of the message's own bytes were in earlier frames.
 HELD_BACK = "shown in a later frame: held back by a hole before it"
 
+# tshark shows the fragments of a datagram of which one was lost, and nothing of what they carried.
+LOST_FRAGMENT = "a partial message of a datagram that lost a fragment"
+
 # Names with bytes of their own that are no further values: (names or prefixes ending in "*", why).
 VIEWS = [
     ("nfs.fh.hash", "computed from the handle"),

@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(SRC, "tests", "oracle"))
 
 import compare
 import craft
-from defects import DEFECTS, HELD_BACK, VIEWS
+from defects import DEFECTS, HELD_BACK, LOST_FRAGMENT, VIEWS
 
 BUILD = os.environ.get("BUILD") or os.path.join(SRC, "build")
 PROGRAMS = compare.Programs(os.environ.get("NFSDIGEST") or os.path.join(BUILD, "bin", "nfsdigest"),
@@ -86,7 +86,8 @@ def check_coverage(tables, results):
     complaints += ["tshark has no field %s" % name for name in tables.unknown_names]
     complaints += ["this defect of tshark never showed: %s %s" % (d.where, d.reason)
                    for i, d in enumerate(DEFECTS) if i not in used]
-    complaints += [] if HELD_BACK in used else ["this never showed: " + HELD_BACK]
+    complaints += ["this never showed: " + text for text in (HELD_BACK, LOST_FRAGMENT)
+                   if text not in used]
     complaints += ["tshark never showed %s" % view[0] for i, view in enumerate(VIEWS)
                    if i not in views]
     return complaints

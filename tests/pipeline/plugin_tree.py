@@ -53,9 +53,10 @@ GENERATED_LEAST = 20
 LATER = {"nfspair.reply_frame", "nfspair.latency", "nfspair.pairing", "_ws.expert",
          "nfspair.expert.no_reply", "_ws.expert.severity", "_ws.expert.group"}
 
-# Captures with gaps in TCP streams: what comes behind one is known when it is filled or given up.
+# Captures with gaps: what comes behind one in a TCP stream, and a datagram that lost a fragment, is known
+# when the gap is filled or given up.
 # (knfsd-tcp-mtu1500 is reordered, and cut here in the middle of that.)
-GAPS = ("knfsd-netem-tcp*", "*-drop1pct*", "some_calls*tcp", "first_call_lost*tcp*",
+GAPS = ("knfsd-netem-*", "*-drop1pct*", "some_calls*tcp", "first_call_lost*tcp*",
         "knfsd-tcp-mtu1500*", "starts_mid_stream*")
 
 # Captures that stock tshark pairs without a fault, and the options that it needs for that.

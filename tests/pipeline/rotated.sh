@@ -56,7 +56,8 @@ pairs="SELECT client, xid, program, version, procedure, call_time, reply_time FR
 editcap -F pcap "$(capture knfsd-tcp-mtu1500)" lossy.pcap $(seq 97 97 26000)
 
 # a case: capture, packets in a piece, pairs that records made one by one may lack: replies whose fragments
-# or headers lie in two files
+# or headers lie in two files, and messages at a join whose other half is in another file, so that nothing
+# tells whether they are any
 while read -r name packets lack; do
     rm -f piece_* ./*.db ./*.nfsr
     whole=$name.pcap
@@ -115,9 +116,9 @@ while read -r name packets lack; do
     echo "$name, $pieces pieces: $found of $paired pairs from single records"
 done <<'T'
 knfsd-tcp-mtu1500          6000  0
-knfsd-tcp-mtu1500          700   1
+knfsd-tcp-mtu1500          700   8
 lossy                      5000  5
-knfsd-netem-tcp            450   0
+knfsd-netem-tcp            450   1
 knfsd-netem-udp            100   10
 knfsd-udp-frag             3000  2
 knfsd-snap256              2500  2
@@ -140,9 +141,11 @@ done
 [ $i -gt 3 ] && ok || bad "mixed: only $i pieces"
 expect "mixed: check" 0 'nothing wrong' "$n" check mixed.db
 "$n" ingest -q -o vlan.db knfsd-vlan.pcap
-is "mixed: operations and objects" \
-    "$(sql mixed.db 'SELECT (SELECT count(*) FROM operation), (SELECT count(*) FROM object)')" \
-    "$(sql vlan.db 'SELECT (SELECT count(*) FROM operation), (SELECT count(*) FROM object)')"
+is "mixed: objects" "$(sql mixed.db 'SELECT count(*) FROM object')" \
+    "$(sql vlan.db 'SELECT count(*) FROM object')"
+# one reply at a join is not paired: see above
+is "mixed: pairs" "$(sql mixed.db 'SELECT count(*) FROM operation WHERE pairing = 0')" \
+    "$(sql vlan.db 'SELECT count(*) - 1 FROM operation WHERE pairing = 0')"
 is "mixed: no path is partial" "$(sql mixed.db "SELECT count(*) FROM path WHERE text LIKE '[#%'")" \
     "$(sql vlan.db "SELECT count(*) FROM path WHERE text LIKE '[#%'")"
 
