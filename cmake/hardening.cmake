@@ -13,6 +13,7 @@ if(NOT NFSDIGEST_SANITIZE AND NOT NFSDIGEST_FUZZ)
   # distributions' compilers may define another level themselves
   add_compile_options($<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE>
                       $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+  set(CMAKE_REQUIRED_FLAGS -Werror) # clang takes those of other processors, with a warning
   foreach(FLAG -fcf-protection=full -mbranch-protection=standard) # x86-64, ARM
     string(MAKE_C_IDENTIFIER "HAVE${FLAG}" HAVE)
     check_c_compiler_flag(${FLAG} ${HAVE})
@@ -20,5 +21,6 @@ if(NOT NFSDIGEST_SANITIZE AND NOT NFSDIGEST_FUZZ)
       add_compile_options(${FLAG})
     endif()
   endforeach()
+  unset(CMAKE_REQUIRED_FLAGS)
   add_link_options(LINKER:-z,relro,-z,now)
 endif()
