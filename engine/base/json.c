@@ -50,12 +50,12 @@ int json_put(struct buf *out, const char *raw)
 
 int json_put_text(struct buf *out, struct bytes text)
 {
-    const uint8_t *p = text.data, *end = p + text.len;
+    const uint8_t *p = text.data, *end = text.len ? p + text.len : p; /* of nothing: NULL */
     char piece[8];
 
     if (json_put(out, "\"") < 0)
         return -ERR_SYSTEM;
-    while (text.len && p < end) {
+    while (p < end) {
         size_t len = plain(p, end);
 
         if (len ? buf_append(out, p, len) < 0

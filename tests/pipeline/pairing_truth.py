@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: asan
+# ctest: asan long=--all
 """Pairing against traffic whose truth is known: each case of tests/gen/cases*.py is made, ingested,
 and the database compared with the truth, exactly.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: slow
+# ctest: slow long=-s,3
 """Recovery: from harmed copies of real captures every message that is still there is found, and
 none is invented.
 

@@ -121,7 +121,7 @@ static void make_objects(struct err *err)
     struct address server = { 4, { 10, 0, 0, 1 } };
     uint32_t host = host_id(&one, &server);
     struct moment m = { 0 };
-    char handle[16];
+    char handle[24];
 
     for (int i = 0; i < OBJECTS; i++) {
         snprintf(handle, sizeof(handle), "handle %d", i);
