@@ -29,10 +29,11 @@ struct fragment_set {
     uint64_t answer;    /* hash in fragments->answers; 0: it is not there */
     int64_t due;        /* when it is given up, answered or doubtful; INT64_MAX: by its age alone */
     uint8_t protocol;
-    bool copy;             /* begun right after a datagram of this key was completed */
-    bool shadow;           /* begun with a fragment that an older set has, too */
-    bool upward, downward; /* begun with the first fragment, with the last */
-    uint8_t doubtful;      /* complete, but perhaps of two datagrams: an enum checksum; 0: not so */
+    /* four booleans, as bytes, since what is restored may hold others */
+    uint8_t copy;             /* begun right after a datagram of this key was completed */
+    uint8_t shadow;           /* begun with a fragment that an older set has, too */
+    uint8_t upward, downward; /* begun with the first fragment, with the last */
+    uint8_t doubtful; /* complete, but perhaps of two datagrams: an enum checksum; 0: not so */
     uint64_t filled[FRAGMENT_WORDS];
 };
 
