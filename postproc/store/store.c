@@ -26,15 +26,24 @@ int store_no_stream(const char *name, struct err *err)
                    name);
 }
 
-/* What a file that is there says of itself. */
+/* What a file that is there says of itself: of one moment, since another process may be making the
+ * tables of an empty file. */
 int store_check_version(struct store *store, struct err *err)
 {
     int64_t application, version, tables;
+    int result;
 
-    if (sql_number(store->db, "PRAGMA application_id", 0, &application, err) < 0 ||
-        sql_number(store->db, "PRAGMA user_version", 0, &version, err) < 0 ||
-        sql_number(store->db, "SELECT count(*) FROM sqlite_schema", 0, &tables, err) < 0)
+    if (sql_exec(store->db, "SAVEPOINT version", err) < 0)
         return -err->code;
+    result = sql_number(store->db, "PRAGMA application_id", 0, &application, err);
+    if (result == 0)
+        result = sql_number(store->db, "PRAGMA user_version", 0, &version, err);
+    if (result == 0)
+        result = sql_number(store->db, "SELECT count(*) FROM sqlite_schema", 0, &tables, err);
+    if (sql_exec(store->db, "RELEASE version", result < 0 ? NULL : err) < 0 && result == 0)
+        result = -err->code;
+    if (result < 0)
+        return result;
     if (!application && !version && !tables && store->mode == STORE_WRITE) {
         return 0; /* empty: an ingest that was killed left it behind, or somebody made room for it
                    */
