@@ -47,6 +47,8 @@ uint32_t mapping_extra_back(struct mapping *m, enum policy_extra extra, uint32_t
  */
 int mapping_bytes(struct mapping *m, enum field_class cls, enum rule rule, bool text, uint32_t max,
                   const uint8_t *data, uint32_t len, struct bytes *out, struct err *err);
+/* Says that a handle will be asked for soon, so that its memory is under way meanwhile. */
+void mapping_expect_handle(struct mapping *m, const uint8_t *data, uint32_t len);
 /* The inverse, of bytes with RULE_KEYED except CLASS_OPAQUE and CLASS_DATA, of CLASS_NAME,
  * CLASS_PATH and CLASS_HOST with RULE_SAME, and of addresses as texts; -ERR_INPUT where there is
  * none. */

@@ -213,12 +213,18 @@ static struct bytes_cache *cache_for(struct mapping *m, enum field_class cls)
     }
 }
 
+/* Of what is in a cache: what the result depends on besides the bytes. */
+static uint8_t kind_of(enum field_class cls, enum rule rule, bool text, uint32_t max)
+{
+    return (uint8_t)((unsigned)cls | (rule == RULE_TOKEN ? 0 : KIND_SAME) | (text ? KIND_TEXT : 0) |
+                     (max && max < TOKEN_LEN ? KIND_SHORT : 0));
+}
+
 int mapping_bytes(struct mapping *m, enum field_class cls, enum rule rule, bool text, uint32_t max,
                   const uint8_t *data, uint32_t len, struct bytes *out, struct err *err)
 {
     struct bytes_cache *cache = cache_for(m, cls);
-    uint8_t kind = (uint8_t)((unsigned)cls | (rule == RULE_TOKEN ? 0 : KIND_SAME) |
-                             (text ? KIND_TEXT : 0) | (max && max < TOKEN_LEN ? KIND_SHORT : 0));
+    uint8_t kind = kind_of(cls, rule, text, max);
 
     if (rule == RULE_KEEP && cls == CLASS_NONE && text)
         rule = RULE_TOKEN; /* kept are numbers and well-known words */
@@ -236,6 +242,14 @@ int mapping_bytes(struct mapping *m, enum field_class cls, enum rule rule, bool 
     if (cache)
         bytes_cache_put(cache, kind, data, len, out);
     return 0;
+}
+
+void mapping_expect_handle(struct mapping *m, const uint8_t *data, uint32_t len)
+{
+    enum rule rule = m->policy->rules[CLASS_HANDLE];
+
+    if (rule != RULE_KEEP)
+        bytes_cache_expect(&m->handle_cache, kind_of(CLASS_HANDLE, rule, false, 0), data, len);
 }
 
 int map_name_cached(struct mapping *m, enum rule rule, const uint8_t *data, uint32_t len,

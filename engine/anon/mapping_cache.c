@@ -58,6 +58,18 @@ static struct bytes_place *place_at(const struct bytes_cache *c, size_t i)
     return (struct bytes_place *)(c->places + i * c->place_size);
 }
 
+void bytes_cache_expect(const struct bytes_cache *c, uint8_t kind, const uint8_t *key, uint32_t len)
+{
+    size_t first;
+
+    if (!c->tags || len > c->max)
+        return;
+    first = (size_t)((uint32_t)hash_of(kind, key, len) & c->set_mask) * CACHE_WAYS;
+    __builtin_prefetch(&c->tags[first]);
+    for (size_t i = first; i < first + CACHE_WAYS; i++)
+        __builtin_prefetch(place_at(c, i));
+}
+
 bool bytes_cache_get(const struct bytes_cache *c, uint8_t kind, const uint8_t *key, uint32_t len,
                      struct bytes *out)
 {
@@ -70,6 +82,8 @@ bool bytes_cache_get(const struct bytes_cache *c, uint8_t kind, const uint8_t *k
     hash = hash_of(kind, key, len);
     tag = tag_of(hash);
     first = (size_t)((uint32_t)hash & c->set_mask) * CACHE_WAYS;
+    for (size_t i = first; i < first + CACHE_WAYS; i++) /* beside the tags, not behind them */
+        __builtin_prefetch(place_at(c, i));
     for (size_t i = first; i < first + CACHE_WAYS; i++) {
         const struct bytes_place *place = place_at(c, i);
 

@@ -68,6 +68,9 @@ size_t bytes_cache_size(uint32_t sets, uint32_t max);
 /* Over |memory| of that size, all zeros. */
 void bytes_cache_init(struct bytes_cache *c, void *memory, uint32_t sets, uint32_t max);
 
+/* Fetches into the processor's cache what bytes_cache_get will look at. */
+void bytes_cache_expect(const struct bytes_cache *c, uint8_t kind, const uint8_t *key,
+                        uint32_t len);
 /* |*out| points into the cache until the next put. */
 bool bytes_cache_get(const struct bytes_cache *c, uint8_t kind, const uint8_t *key, uint32_t len,
                      struct bytes *out);

@@ -361,6 +361,18 @@ static void put_checksum(struct rewriter *r, const struct message *m, const stru
               m->data + (len ? at + 4 : 0), len);
 }
 
+/* Most calls begin with a handle: fetching its pseudonym takes as long as writing the header. */
+static void expect_handle(struct rewriter *r, const struct message *m, const struct rpc_header *h)
+{
+    uint32_t len;
+
+    if (h->direction != RPC_CALL || (uint64_t)h->body + 4 > m->cap_len)
+        return;
+    len = load_be32(m->data + h->body);
+    if (len <= m->cap_len - h->body - 4)
+        mapping_expect_handle(r->mapping, m->data + h->body + 4, len);
+}
+
 static void put_message(struct rewriter *r, const struct engine_tapped *t, bool header_cut,
                         struct rpc_header *h, struct rewritten *out)
 {
@@ -421,6 +433,8 @@ int rewrite_message(struct rewriter *r, const struct engine_tapped *t, struct re
     if (result == RPC_NOT) {
         out->outcome = REWRITE_DROPPED;
     } else {
+        if (result != RPC_TRUNCATED)
+            expect_handle(r, m, &h);
         put_message(r, t, result == RPC_TRUNCATED, &h, out);
         if (out->outcome == REWRITE_UNREAD && r->policy->unread == UNREAD_DROP)
             out->outcome = REWRITE_DROPPED;
