@@ -249,7 +249,7 @@ CREATE TABLE withheld (
 ) STRICT, WITHOUT ROWID;
 
 -- Withheld statuses, contents and missing replies one by one: these differ, but something else may
--- explain it.  The first 1000 of each kind; meta 'uncertain' counts all.
+-- explain it.  Replies that a capture is known to have lost are only counted (reason 'reply lost').  The first 1000 of each kind; meta 'uncertain' counts all.
 CREATE TABLE uncertain (
     id INTEGER PRIMARY KEY,
     alignment INTEGER NOT NULL REFERENCES alignment,

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "compare/compare.h"
 #include "compare/report.h"
+#include "compare/verdict.h"
 #include "compare/rules.h"
 #include "report/annotate.h"
 #include "report/html.h"
@@ -67,13 +68,13 @@ static int print(sqlite3 *result, const struct compare_args *a, struct err *err)
 {
     const struct report_options options = { .examples = a->summary ? 0 : (uint32_t)a->examples,
                                             .one_sided = a->one_sided };
-    uint64_t findings;
+    int verdict;
 
     if ((a->json ? report_json(result, &options, stdout, err)
                  : report_text(result, &options, stdout, err)) < 0 ||
-        compare_findings(result, &findings, err) < 0)
+        (verdict = verdict_of(result, err)) < 0)
         return -err->code;
-    return findings ? EXIT_FINDINGS : 0;
+    return verdict_is_finding((enum verdict)verdict) ? EXIT_FINDINGS : 0;
 }
 
 static int check_operands(const struct compare_args *a, int count, char **operands, struct err *err)

@@ -330,13 +330,3 @@ int compare_again(const char *in, const struct compare_options *o, const char *o
     clear(&c);
     return code;
 }
-
-int compare_findings(sqlite3 *result, uint64_t *count, struct err *err)
-{
-    int64_t n;
-
-    if (db_number(result, "SELECT count(*) FROM cluster WHERE is_noise = 0", 0, &n, err) < 0)
-        return -err->code;
-    *count = (uint64_t)n;
-    return 0;
-}

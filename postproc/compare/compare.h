@@ -62,7 +62,4 @@ bool compare_is_result(const char *path);
 /* Opens a result for reading.  -ERR_INPUT: it is none, or of a later version. */
 int compare_open(const char *path, sqlite3 **result, struct err *err);
 
-/* Clusters of discrepancies, without those that are noise: what the exit code depends on. */
-int compare_findings(sqlite3 *result, uint64_t *count, struct err *err);
-
 #endif

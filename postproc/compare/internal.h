@@ -85,9 +85,11 @@ enum withheld_reason {
     WITHHELD_VERIFIER,     /* times that hold the verifier of an exclusive create */
     WITHHELD_READ,         /* access times, after contents were read on one side only */
     WITHHELD_CUT,          /* not captured as a whole */
-    WITHHELD_NO_REPLY,     /* neither side has a reply, or only one was captured */
+    WITHHELD_NO_REPLY,     /* neither side has a reply */
     WITHHELD_CAPTURE_END,  /* a call soon before the capture ends has no reply */
     WITHHELD_NOT_REPEATED, /* a call over UDP has no reply, and was not sent again */
+    WITHHELD_LOST,         /* the capture lost the reply of one side */
+    WITHHELD_UNHEARD,      /* no reply to any call of the connection was captured */
     WITHHELD_MAX
 };
 

@@ -121,8 +121,8 @@ static int compare_silence(struct pairs *p, struct err *err)
         return reason < 0 ? reason : 0;
     if (!reason)
         return found_put(p, &d, err);
-    return reason == WITHHELD_NO_REPLY ? found_withhold(p, WITHHELD_NO_REPLY, NULL, err)
-                                       : found_uncertain(p, (enum withheld_reason)reason, &d, err);
+    return reason == WITHHELD_LOST ? found_withhold(p, WITHHELD_LOST, NULL, err)
+                                   : found_uncertain(p, (enum withheld_reason)reason, &d, err);
 }
 
 /* Both answered, or what is made of it. 1: go on; 0: nothing to compare; negative. */

@@ -4,6 +4,7 @@
 #include "cli/values.h"
 #include "compare/db.h"
 #include "compare/report.h"
+#include "compare/verdict.h"
 
 #include <string.h>
 
@@ -110,8 +111,11 @@ static int put_examples(struct printer *p, int64_t cluster)
 int report_json(sqlite3 *result, const struct report_options *o, FILE *out, struct err *err)
 {
     struct printer p = { result, out, err };
+    int verdict = verdict_of(result, err);
 
-    fputs("{\"version\":1", out);
+    if (verdict < 0)
+        return verdict;
+    fprintf(out, "{\"version\":1,\"verdict\":\"%s\"", verdict_name((enum verdict)verdict));
     if (put_array(&p, "sides",
                   "SELECT name, database, server, digest, operations, first_time, last_time,"
                   " clock_offset, clock_error, granularity FROM side ORDER BY id",

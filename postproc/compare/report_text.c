@@ -2,6 +2,7 @@
 #include "cli/values.h"
 #include "compare/db.h"
 #include "compare/report.h"
+#include "compare/verdict.h"
 
 #include <string.h>
 
@@ -83,6 +84,15 @@ static const char select_totals[] =
     " (SELECT count(*) FROM alignment WHERE kind = 3 AND ref IS NOT NULL),"
     " (SELECT count(*) FROM alignment WHERE kind = 3 AND sut IS NOT NULL),"
     " (SELECT value + 0 FROM meta WHERE key = 'uncertain')";
+
+static int show_verdict(struct printer *p)
+{
+    int verdict = verdict_of(p->db, p->err);
+
+    if (verdict >= 0)
+        fprintf(p->out, "%s\n", verdict_text((enum verdict)verdict));
+    return verdict;
+}
 
 static void show_line(struct printer *p, sqlite3_stmt *stmt)
 {
@@ -242,7 +252,7 @@ int report_text(sqlite3 *result, const struct report_options *o, FILE *out, stru
                   "SELECT name, database, server, operations, clock_offset, granularity FROM side"
                   " ORDER BY id",
                   0, NULL, show_side) < 0 ||
-        show_rows(&p, select_totals, 0, NULL, show_totals) < 0 ||
+        show_rows(&p, select_totals, 0, NULL, show_totals) < 0 || show_verdict(&p) < 0 ||
         show_rows(&p,
                   "SELECT id, count, operation, field, difference, reason, is_noise FROM cluster"
                   " ORDER BY id",

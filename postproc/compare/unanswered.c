@@ -7,9 +7,10 @@
  * The server gave none where the client asked again, or where later calls of the connection were
  * answered and this one had waited longer than any answered one of its procedure, or where the
  * capture went on for long.  The capture may have lost it where bytes from the server are missing
- * on a TCP connection behind the call.  Datagrams leave no hole: a client that does not ask again
- * seems to have had its reply, unless many calls have no reply and hardly any reply has no call: a
- * capture loses both alike.
+ * on a TCP connection behind the call.  Datagrams leave no hole: a client that had the time to ask
+ * again, or asked again for other calls, and did not for this one seems to have had its reply; and
+ * where replies have no calls, the capture loses datagrams.  Then nobody knows, unless many calls
+ * have no reply and hardly any reply has no call: a capture loses both alike.
  */
 #include "compare/pairs.h"
 
@@ -18,6 +19,9 @@ enum {
 };
 /* ns: Linux repeats a call over TCP after 60 s (nfs(5), timeo). */
 #define PATIENCE INT64_C(60000000000)
+/* ns: clients over UDP that ask again do so within this time: Linux after 1.1 s (nfs(5), timeo),
+ * libtirpc's after 15 s. */
+#define ASK_AGAIN INT64_C(15000000000)
 /* Bytes of a reply that is one datagram without fragments, lost as easily as a call. */
 #define SHORT_REPLY "1400"
 /* ns: captures with less time between them are one: rotated files. */
@@ -66,7 +70,8 @@ enum {
     "  ifnull(x.time, o.call_time) + ?2 + 2 *"                                                     \
     "  (SELECT ifnull(max(latency), 0) FROM temp.slowest" N "))),"                                 \
     " s.longest <= " SHORT_REPLY " AND c.silent >= ?3 * (c.orphans + 1) AND"                       \
-    "  o.flow NOT IN (SELECT flow FROM temp.repeating" N ")"                                       \
+    "  o.flow NOT IN (SELECT flow FROM temp.repeating" N "),"                                      \
+    " c.orphans > 0 OR o.flow IN (SELECT flow FROM temp.repeating" N ")"                           \
     " FROM " S ".operation o JOIN " S ".flow f ON f.id = o.flow"                                   \
     " LEFT JOIN temp.connection" N " c ON c.flow = o.flow"                                         \
     " LEFT JOIN temp.slowest" N " s ON s.program = o.program AND s.version = o.version AND"        \
@@ -85,8 +90,9 @@ enum column {
     LAST_FRAME, /* time, of the capture */
     IS_ONE_RUN, /* there is no gap between captures */
     IS_REPEATED,
-    HAS_HOLE,   /* behind the call */
-    ARE_SILENT, /* UDP: calls without a reply are no loss */
+    HAS_HOLE,    /* behind the call */
+    ARE_SILENT,  /* UDP: calls without a reply are no loss */
+    MAY_BE_LOST, /* UDP: the capture lost calls, or the client repeats others */
 };
 
 static int prepare(struct pairs *p, int side, struct err *err)
@@ -117,34 +123,44 @@ static bool was_passed_over(sqlite3_stmt *row)
            sqlite3_column_int64(row, LAST_REPLY) - call > slowest;
 }
 
-/* The capture went on for long. */
-static bool was_long_ago(sqlite3_stmt *row)
+/* The capture went on for |wait|, and for longer than any answer took. */
+static bool was_long_ago(sqlite3_stmt *row, int64_t wait)
 {
-    int64_t wait = sqlite3_column_int64(row, SLOWEST_OF_ALL);
+    int64_t slowest = sqlite3_column_int64(row, SLOWEST_OF_ALL);
 
-    wait = wait > PATIENCE ? wait : PATIENCE;
+    wait = wait > slowest ? wait : slowest;
     return sqlite3_column_type(row, LAST_FRAME) != SQLITE_NULL &&
            sqlite3_column_int64(row, LAST_FRAME) - sqlite3_column_int64(row, CALL_TIME) > wait;
+}
+
+/* Over UDP, of a call that was not sent again though others were answered or time went by. */
+static int decide_datagram(sqlite3_stmt *row)
+{
+    if (sqlite3_column_int(row, ARE_SILENT))
+        return 0;
+    return sqlite3_column_int(row, MAY_BE_LOST) || was_long_ago(row, ASK_AGAIN)
+               ? WITHHELD_NOT_REPEATED
+               : 0;
 }
 
 static int decide(const struct effect *e, sqlite3_stmt *row)
 {
     /* the engine gave up because the connection ended, or after a long time */
-    bool is_over = e->pairing == REPLY_LOST && sqlite3_column_int(row, IS_ONE_RUN) &&
-                   sqlite3_column_type(row, LAST_CALL) != SQLITE_NULL;
+    bool is_over = e->pairing == REPLY_LOST && sqlite3_column_int(row, IS_ONE_RUN);
     bool repeated = sqlite3_column_int(row, IS_REPEATED), tcp = sqlite3_column_int(row, IS_TCP);
 
     if (sqlite3_column_type(row, CALL_TIME) == SQLITE_NULL)
-        return WITHHELD_NO_REPLY;
+        return WITHHELD_LOST;
     if (tcp && sqlite3_column_int(row, HAS_HOLE))
-        return WITHHELD_NO_REPLY;
-    if (repeated || (tcp && is_over))
+        return WITHHELD_LOST;
+    if (repeated)
         return 0;
-    if (!was_passed_over(row) && !was_long_ago(row))
+    is_over = is_over && tcp;
+    if (!is_over && !was_passed_over(row) && !was_long_ago(row, PATIENCE))
         return WITHHELD_CAPTURE_END;
     if (sqlite3_column_type(row, LAST_CALL) == SQLITE_NULL)
-        return WITHHELD_NO_REPLY; /* perhaps nothing that the server sent was captured */
-    return tcp || sqlite3_column_int(row, ARE_SILENT) ? 0 : WITHHELD_NOT_REPEATED;
+        return WITHHELD_UNHEARD; /* perhaps nothing that the server sent was captured */
+    return tcp ? 0 : decide_datagram(row);
 }
 
 int unanswered_reason(struct pairs *p, int side, struct err *err)
@@ -153,13 +169,13 @@ int unanswered_reason(struct pairs *p, int side, struct err *err)
     int result;
 
     if (e->pairing != REPLY_LOST && e->pairing != CAPTURE_ENDED)
-        return WITHHELD_NO_REPLY;
+        return WITHHELD_LOST;
     if (prepare(p, side, err) < 0)
         return -err->code;
     sqlite3_bind_int64(p->unanswered[side], 1, e->id);
     result = db_row(p->c->db, p->unanswered[side], err);
     if (result >= 0)
-        result = result ? decide(e, p->unanswered[side]) : WITHHELD_NO_REPLY;
+        result = result ? decide(e, p->unanswered[side]) : WITHHELD_LOST;
     sqlite3_reset(p->unanswered[side]);
     return result;
 }

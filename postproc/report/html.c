@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/html.h"
 #include "cli/values.h"
+#include "compare/verdict.h"
 #include "report/html_parts.h"
 
 #include <stdio.h>
@@ -123,46 +124,24 @@ static const char select_totals[] =
     " (SELECT ifnull(sum(count), 0) FROM cluster WHERE is_noise),"
     " (SELECT ifnull(sum(count), 0) FROM withheld),"
     " (SELECT count(DISTINCT object) FROM unsynchronized),"
-    " (SELECT ifnull(sum(equal + different + withheld), 0) FROM compared),"
-    " (SELECT ifnull(sum(equal + different), 0) FROM compared),"
-    " (SELECT value + 0 FROM meta WHERE key = 'uncertain')";
+    " (SELECT ifnull(sum(equal + different + withheld), 0) FROM compared)";
 
-/* The columns of select_totals. */
-enum {
-    PAIRS = 0,
-    REF_ALONE = 2,
-    SUT_ALONE = 3,
-    FOUND = 7,
-    NOISE = 8,
-    WITHHELD = 9,
-    TILES = 12,
-    DECIDED = 12,
-    UNCERTAIN = 13
-};
+enum { TILES = 12 };
 
-/* Nobody learns that two servers are alike from what was not compared. */
-static void put_verdict(struct html *h, sqlite3_stmt *row)
+static int put_verdict(struct html *h)
 {
-    int64_t pairs = sqlite3_column_int64(row, PAIRS), decided = sqlite3_column_int64(row, DECIDED);
-    bool hardly = sqlite3_column_int64(row, REF_ALONE) > pairs ||
-                  sqlite3_column_int64(row, SUT_ALONE) > pairs ||
-                  sqlite3_column_int64(row, WITHHELD) > decided;
-    const char *how = "good", *text = "The two servers answer alike.";
+    int verdict = verdict_of(h->db, h->err);
+    const char *how = "unknown";
 
-    if (sqlite3_column_int64(row, FOUND) > sqlite3_column_int64(row, NOISE)) {
+    if (verdict < 0)
+        return verdict;
+    if (verdict == VERDICT_UNLIKE)
         how = "bad";
-        text = "The two servers do not answer alike.";
-    } else if (!pairs || !decided) {
-        how = "unknown";
-        text = "Nothing was compared.";
-    } else if (hardly) {
-        how = "unknown";
-        text = "What was compared was answered alike, but most was not compared.";
-    } else if (sqlite3_column_int64(row, UNCERTAIN)) {
-        how = "unknown";
-        text = "The two servers answer alike, but for what is uncertain.";
-    }
-    page_put(&h->page, "<p class=\"verdict %s\">%s</p>\n", how, text);
+    if (verdict == VERDICT_ALIKE)
+        how = "good";
+    page_put(&h->page, "<p class=\"verdict %s\">%s</p>\n", how,
+             verdict_text((enum verdict)verdict));
+    return 0;
 }
 
 static void show_totals(struct html *h, sqlite3_stmt *row)
@@ -182,7 +161,6 @@ static void show_totals(struct html *h, sqlite3_stmt *row)
         "comparisons of fields",
     };
 
-    put_verdict(h, row);
     page_put(&h->page, "<dl class=\"tiles\">\n");
     for (int i = 0; i < TILES; i++)
         tile(h, names[i], (uint64_t)sqlite3_column_int64(row, i));
@@ -195,7 +173,7 @@ static int put_summary(struct html *h)
 
     page_put(page, "<a class=\"skip\" href=\"#discrepancies\">To the discrepancies</a>\n"
                    "<h1>Two servers, the same requests</h1>\n");
-    if (html_rows(h, select_totals, 0, 0, show_totals) < 0)
+    if (put_verdict(h) < 0 || html_rows(h, select_totals, 0, 0, show_totals) < 0)
         return -h->err->code;
     page_put(page, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Sides\"><table "
                    "id=\"sides\">"

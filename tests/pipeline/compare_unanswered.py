@@ -3,7 +3,8 @@
 # ctest: timeout=300 asan
 """nfsdigest compare, of calls that one server did not answer: a discrepancy each where later calls
 were, where the call was repeated, or where the capture went on; undecided, and said, where the
-capture ends; nothing where the capture lost the reply, or neither side has one."""
+capture ends, or a client over UDP had the time to ask again and did not; withheld where the capture
+lost the reply.  Two servers of which only one answered a call are never called alike."""
 
 import itertools
 import json
@@ -39,8 +40,8 @@ class Side:
     Those of |silent| have no reply, those of |lost| none in the capture."""
 
     def __init__(self, transport, procedure, silent=(), lost=(), lost_calls=(), repeat=False,
-                 at_once=1, go_on=0, other=False, end=None):
-        """|end|: closes the connection."""
+                 at_once=1, go_on=0, other=False, end=None, pause=0):
+        """|end|: closes the connection; |pause|: ns between calls."""
         self.trace = trace = traffic.Trace()
         flows = {}
         for client in ("10.0.0.1", "10.0.0.2"):
@@ -60,7 +61,7 @@ class Side:
                 number, arguments, result = PROCEDURES[procedure](i)
                 some.append((i, flow.call(10 + i, number, arguments, lost=i in lost_calls),
                              result))
-            trace.wait(100_000)
+            trace.wait(100_000 + pause)
             for i, call, result in some[::-1]:
                 if i not in silent:
                     flow.reply(call, result, lost=i in lost)
@@ -79,6 +80,14 @@ class Side:
 
     def ingest(self, path, *later):
         """|later|: captures behind this one."""
+        return Captured(self.trace).ingest(path, *later)
+
+
+class Captured:
+    def __init__(self, trace):
+        self.trace = trace
+
+    def ingest(self, path, *later):
         capture = path.with_suffix(".pcap")
         self.trace.write(capture)
         path.unlink(missing_ok=True)
@@ -98,12 +107,31 @@ def told(report):
     return missing, reasons, others
 
 
-def expect(folder, label, sides, missing, uncertain=()):
+UNDECIDED = "not asked again", "unheard"  # why a call may have no reply; the exit code says so
+
+
+def expect(folder, label, sides, missing, uncertain=(), lost=0):
+    """|lost|: replies that the capture lost."""
     paths = [side.ingest(folder / f"{name}.db") for name, side in zip(("ref", "sut"), sides)]
+    undecided = any(reason in UNDECIDED for reason in dict(uncertain))
+    verdict = ("unlike" if missing else "silent" if undecided else
+               "unheard" if uncertain or lost else "alike")
     for way, pair in (label, paths), (f"{label}, swapped", paths[::-1]):
-        found = told(compare(*pair, code=int(missing > 0)))
+        report = compare(*pair, code=int(missing > 0 or undecided))
+        found = told(report)
         check(found == (missing, dict(uncertain), []), f"{way}: {found}, not {missing} {uncertain}")
+        check(report["verdict"] == verdict, f"{way}: {report['verdict']}, not {verdict}")
+        if lost:
+            withheld = {w["reason"]: w["count"] for w in report["withheld"]}
+            check(withheld.get("reply lost") == lost, f"{way}: {withheld}, not {lost} replies lost")
     return paths
+
+
+def said_alike(folder, paths, code):
+    """Whether text or page says so."""
+    page = folder / "page.html"
+    text = run("compare", "-s", "--html", page, *paths, code=code).stdout
+    return "servers answer alike" in text, "servers answer alike" in page.read_text()
 
 
 def silences(folder):
@@ -124,12 +152,51 @@ def silences(folder):
         label = f"{transport}, one, {i}"
         whole = Side(transport, "GETATTR")
         one = Side(transport, "GETATTR", silent=[i])
-        if transport == "tcp":
-            expect(folder, label, (whole, one), 1)
-        else:
-            expect(folder, label, (whole, one), 0, {"not asked again": 1}.items())
+        expect(folder, label, (whole, one), 1)
         expect(folder, f"{label}, repeated",
                (whole, Side(transport, "GETATTR", silent=[i], repeat=True)), 1)
+
+
+def counts(folder):
+    """One to twenty, one after the other: as many as there are, and never alike."""
+    for transport, count, repeat, pause in itertools.product(
+            ("tcp", "udp"), (1, 2, 3, 7, 8, 9, 20), (False, True), (0, SECOND // 4)):
+        silent = range(40, 40 + count)
+        label = f"{transport}, {count} silent, repeated {repeat}, {pause} ns apart"
+        sides = [Side(transport, "GETATTR", pause=pause),
+                 Side(transport, "GETATTR", silent=silent, repeat=repeat, pause=pause)]
+        # over UDP few that a client had the time to ask again: perhaps the capture lost the replies
+        undecided = transport == "udp" and pause and not repeat and count < 8
+        if undecided:
+            paths = expect(folder, label, sides, 0, {"not asked again": count})
+        else:
+            paths = expect(folder, label, sides, count)
+        check(said_alike(folder, paths, 1) == (False, False), f"{label}: said to be alike")
+        if count == 7:
+            ignored = folder / "ignored.conf"
+            ignored.write_text("[rules]\nname = ignored\n[messages]\nmissing-reply = ignored\n")
+            report = compare("-r", ignored, *paths, code=int(repeat))  # then for retransmissions
+            check(told(report)[:2] == (0, {}), f"{label}, ignored: {told(report)}")
+
+
+def unheard(folder):
+    """No call of a connection was answered."""
+    for transport, go_on in itertools.product(("tcp", "udp"), (0, 120 * SECOND)):
+        def make(silent, calls=5):
+            trace = Side(transport, "GETATTR").trace  # noqa: B023
+            kind = traffic.TcpFlow if transport == "tcp" else traffic.UdpFlow  # noqa: B023
+            flow, beside = (kind(trace, "10.0.0.3", 900 + i) for i in range(2))
+            for i in range(calls):
+                op = flow.call(9000 + i, m.GETATTR, m.getattr_args(FILE))
+                trace.wait(100_000)
+                if not silent:
+                    flow.reply(op, m.getattr_res(10))
+            trace.wait(go_on)  # noqa: B023
+            beside.pair(9900, m.GETATTR, m.getattr_args(FILE), m.getattr_res(10))
+            return Captured(trace)
+        label = f"{transport}, none answered, {go_on} ns more"
+        reason = "unheard" if go_on else "capture ended"
+        expect(folder, label, (make(False), make(True)), 0, {reason: 5})
 
 
 def ends(folder):
@@ -147,7 +214,7 @@ def ends(folder):
         check(f"{last} uncertain" in summary, f"{label}: {summary}")
         run("compare", "--html", folder / "page.html", *paths)
         page = (folder / "page.html").read_text()
-        check("The two servers answer alike." not in page and page.count("capture ended") > last
+        check("servers answer alike" not in page + text + summary and page.count("capture ended") > last
               and "missing reply" in page, f"{label}: page")
         expect(folder, f"{label}, the capture goes on",
                (side(go_on=SECOND), side(silent=silent, go_on=SECOND)), 0,
@@ -157,9 +224,7 @@ def ends(folder):
                    last)
             lost = side(lost=silent, end=end)
             for pair in (side(end=end), lost), (lost, side(end=end)):
-                paths = [s.ingest(folder / f"{n}.db") for n, s in enumerate(pair)]
-                found = told(compare(*paths, code=0))
-                check(found[::2] == (0, []), f"{label}, {end.__name__}, not captured: {found}")
+                expect(folder, f"{label}, {end.__name__}, not captured", pair, 0, lost=last)
         # for long: a client that does not ask again over UDP seems to have had its reply
         far = side(go_on=120 * SECOND), side(silent=silent, go_on=120 * SECOND)
         if transport == "tcp":
@@ -196,8 +261,11 @@ def losses(folder):
             Side(transport, procedure),
             Side(transport, procedure, lost=lost, lost_calls=calls)))]
         for pair in paths, paths[::-1]:
-            found = told(compare(*pair, code=0))
+            report = compare(*pair, code=int(transport == "udp"))
+            found = told(report)
             check(found[0] == 0, f"{label}: {found}")
+            check(report["verdict"] == {"tcp": "unheard", "udp": "silent"}[transport],
+                  f"{label}: {report['verdict']}")
     # a hole before the silence, or in the other direction
     whole = Side("tcp", "GETATTR")
     expect(folder, "tcp, a hole before", (whole, Side("tcp", "GETATTR", lost=[20], silent=[150])), 1)
@@ -213,11 +281,11 @@ def many(folder):
     lost = [i for i in range(1, CALLS, 2) if i % 4 == 1]  # replies without calls
     paths = [side.ingest(folder / f"{n}.db") for n, side in enumerate((
         Side("udp", "GETATTR"), Side("udp", "GETATTR", silent=silent, lost_calls=lost)))]
-    done = run("compare", "--json", *paths)
+    done = run("compare", "--json", *paths, code=1)
     report = json.loads(done.stdout)
     listed = len(report["uncertain"])
     check(listed == report["totals"][0]["uncertain"] > 60, f"many: {listed}")
-    text = run("compare", *paths).stdout
+    text = run("compare", *paths, code=1).stdout
     shown = text.count("not asked again\n")
     check(0 < shown < listed and f"and {listed - shown} more" in text, f"many: {shown} of {listed}")
 
@@ -226,6 +294,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         silences(folder)
+        counts(folder)
+        unheard(folder)
         ends(folder)
         rotated(folder)
         losses(folder)

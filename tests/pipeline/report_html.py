@@ -284,12 +284,21 @@ def check_verdict(folder, good):
     words = {"alike": "The two servers answer alike.", "nothing": "Nothing was compared.",
              "hardly": "What was compared was answered alike, but most was not compared.",
              "unlike": "The two servers do not answer alike.",
-             "uncertain": "The two servers answer alike, but for what is uncertain."}
+             "uncertain": "The two servers answer alike, but for what is uncertain.",
+             "unheard": "What was compared was answered alike, but a capture lacks replies that the"
+                        " other one has.",
+             "silent": "One server answered calls to which the other has no reply, and the captures"
+                       " do not tell why."}
+    lack = "INSERT INTO withheld SELECT value, 100003, 3, 1, '', 1, NULL, NULL FROM code" \
+        " WHERE domain = 'withheld' AND name = '%s'"
     quiet = ("UPDATE cluster SET is_noise = 1;"
              "UPDATE meta SET value = '0' WHERE key = 'uncertain'")
     for verdict, *changes in (
             ("unlike",), ("alike", quiet),
             ("uncertain", quiet, "UPDATE meta SET value = '3' WHERE key = 'uncertain'"),
+            ("unheard", quiet, lack % "reply lost"), ("unheard", quiet, lack % "capture ended"),
+            ("silent", quiet, lack % "not asked again"), ("silent", quiet, lack % "unheard"),
+            ("unlike", lack % "unheard"),
             ("nothing", quiet, "UPDATE alignment SET kind = 2, sut = NULL WHERE kind = 1"),
             ("nothing", quiet, "UPDATE compared SET equal = 0, different = 0"),
             ("hardly", quiet, "UPDATE alignment SET kind = 2, sut = NULL WHERE kind = 1 AND id % 5"),

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "compare/verdict.h"
+#include "compare/db.h"
+#include "compare/internal.h"
+
+#include <stdio.h>
+
+static const struct {
+    const char *name, *text;
+} verdicts[] = {
+    [VERDICT_UNLIKE] = { "unlike", "The two servers do not answer alike." },
+    [VERDICT_SILENT] = { "silent", "One server answered calls to which the other has no reply, and "
+                                   "the captures do not tell why." },
+    [VERDICT_NOTHING] = { "nothing", "Nothing was compared." },
+    [VERDICT_HARDLY] = { "hardly",
+                         "What was compared was answered alike, but most was not compared." },
+    [VERDICT_UNHEARD] = { "unheard", "What was compared was answered alike, but a capture lacks "
+                                     "replies that the other one has." },
+    [VERDICT_UNCERTAIN] = { "uncertain",
+                            "The two servers answer alike, but for what is uncertain." },
+    [VERDICT_ALIKE] = { "alike", "The two servers answer alike." },
+};
+
+/* Each is a condition; the first that holds decides.  %d: codes of table withheld and of kinds. */
+static const char select_verdict[] =
+    "WITH n AS (SELECT"
+    " (SELECT count(*) FROM alignment WHERE kind = 1) AS pairs,"
+    " max((SELECT count(*) FROM alignment WHERE kind = 2 AND ref IS NOT NULL),"
+    "  (SELECT count(*) FROM alignment WHERE kind = 2 AND ref IS NULL)) AS alone,"
+    " (SELECT ifnull(sum(equal + different), 0) FROM compared) AS decided,"
+    " (SELECT ifnull(sum(count), 0) FROM withheld) AS withheld)"
+    " SELECT CASE WHEN EXISTS (SELECT 1 FROM cluster WHERE is_noise = 0) THEN %d"
+    " WHEN EXISTS (SELECT 1 FROM withheld WHERE reason IN (%d, %d))"
+    "  OR EXISTS (SELECT 1 FROM uncertain WHERE kind = %d AND reason = %d) THEN %d"
+    " WHEN pairs = 0 OR decided = 0 THEN %d"
+    " WHEN alone > pairs OR withheld > decided THEN %d"
+    " WHEN EXISTS (SELECT 1 FROM withheld WHERE reason IN (%d, %d)) THEN %d"
+    " WHEN (SELECT value + 0 FROM meta WHERE key = 'uncertain') THEN %d ELSE %d END FROM n";
+
+int verdict_of(sqlite3 *result, struct err *err)
+{
+    char sql[sizeof(select_verdict) + 256];
+    int64_t verdict;
+
+    snprintf(sql, sizeof(sql), select_verdict, VERDICT_UNLIKE, WITHHELD_NOT_REPEATED,
+             WITHHELD_UNHEARD, KIND_REPLY, WITHHELD_OVERLAP, VERDICT_SILENT, VERDICT_NOTHING,
+             VERDICT_HARDLY, WITHHELD_CAPTURE_END, WITHHELD_LOST, VERDICT_UNHEARD,
+             VERDICT_UNCERTAIN, VERDICT_ALIKE);
+    return db_number(result, sql, VERDICT_NOTHING, &verdict, err) < 0 ? -err->code : (int)verdict;
+}
+
+const char *verdict_text(enum verdict verdict)
+{
+    return verdicts[verdict].text;
+}
+
+const char *verdict_name(enum verdict verdict)
+{
+    return verdicts[verdict].name;
+}
