@@ -53,11 +53,13 @@ static const struct range ranges6[] = {
 enum { REST6 = sizeof(ranges6) / sizeof(*ranges6) - 1 };
 
 int address_map_open(struct address_map *map, const uint8_t key4[PAN_KEY_LEN],
-                     const uint8_t key6[PAN_KEY_LEN], uint32_t ranges, struct err *err)
+                     const uint8_t key6[PAN_KEY_LEN], enum pan_way way, uint32_t ranges,
+                     struct err *err)
 {
     memset(map, 0, sizeof(*map));
     map->ranges = ranges;
-    return pan_open(&map->pan4, key4, err) < 0 ? -ERR_SYSTEM : pan_open(&map->pan6, key6, err);
+    return pan_open(&map->pan4, key4, way, err) < 0 ? -ERR_SYSTEM
+                                                    : pan_open(&map->pan6, key6, way, err);
 }
 
 void address_map_close(struct address_map *map)

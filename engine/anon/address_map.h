@@ -30,7 +30,8 @@ struct address_map {
 };
 
 int address_map_open(struct address_map *map, const uint8_t key4[PAN_KEY_LEN],
-                     const uint8_t key6[PAN_KEY_LEN], uint32_t ranges, struct err *err);
+                     const uint8_t key6[PAN_KEY_LEN], enum pan_way way, uint32_t ranges,
+                     struct err *err);
 void address_map_close(struct address_map *map);
 
 /* An address without version stays as it is. */

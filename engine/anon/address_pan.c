@@ -5,8 +5,9 @@
 
 enum { BITS_MAX = 128 };
 
-int pan_open(struct pan *pan, const uint8_t key[PAN_KEY_LEN], struct err *err)
+int pan_open(struct pan *pan, const uint8_t key[PAN_KEY_LEN], enum pan_way way, struct err *err)
 {
+    pan->way = way;
     if (aes_open(&pan->aes, key, 16, err) < 0)
         return -ERR_SYSTEM;
     memcpy(pan->pad, key + 16, CIPHER_BLOCK);
@@ -20,9 +21,22 @@ void pan_close(struct pan *pan)
     explicit_bzero(pan, sizeof(*pan));
 }
 
+/* The first |bit| bits of the address, a one, zeros; all of it with the pad added. */
+static void fill_numbered(const struct pan *pan, const uint8_t *address, unsigned bit,
+                          uint8_t block[CIPHER_BLOCK])
+{
+    unsigned whole = bit / 8, left = bit % 8;
+
+    memset(block, 0, CIPHER_BLOCK);
+    memcpy(block, address, whole);
+    block[whole] = (uint8_t)((left ? address[whole] & (0xff00 >> left) : 0) | 0x80 >> left);
+    for (unsigned i = 0; i < CIPHER_BLOCK; i++)
+        block[i] ^= pan->pad[i];
+}
+
 /* The first |bit| bits of the address, the rest of the pad. */
-static void fill_block(const struct pan *pan, const uint8_t *address, unsigned bit,
-                       uint8_t block[CIPHER_BLOCK])
+static void fill_published(const struct pan *pan, const uint8_t *address, unsigned bit,
+                           uint8_t block[CIPHER_BLOCK])
 {
     unsigned whole = bit / 8, left = bit % 8;
 
@@ -33,6 +47,12 @@ static void fill_block(const struct pan *pan, const uint8_t *address, unsigned b
 
         block[whole] = (uint8_t)((address[whole] & mask) | (pan->pad[whole] & ~mask));
     }
+}
+
+static void fill_block(const struct pan *pan, const uint8_t *address, unsigned bit,
+                       uint8_t block[CIPHER_BLOCK])
+{
+    (pan->way == PAN_NUMBERED ? fill_numbered : fill_published)(pan, address, bit, block);
 }
 
 void pan_encrypt(const struct pan *pan, const uint8_t *in, uint8_t *out, unsigned len,

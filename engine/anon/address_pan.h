@@ -2,8 +2,14 @@
 /* engine/anon/address_pan.h
  *
  * Crypto-PAn (Xu, Fan, Ammar, Moon: Prefix-Preserving IP Address Anonymization, 2002): two
- * addresses that share their first n bits have pseudonyms that share exactly n bits.  IPv4 as its
- * authors published it, IPv6 by the same construction over 128 bits.
+ * addresses that share their first n bits have pseudonyms that share exactly n bits.  Whether a bit
+ * is flipped is one bit of AES over the bits before it, and two ways fill the rest of the block:
+ * - PAN_NUMBERED: a one and zeros, so that the block says how many bits are before it, and no two
+ *   bits of an address have the same block: each is flipped or not by itself;
+ * - PAN_PUBLISHED: a secret pad, as the authors published it for IPv4 (IPv6: the same over 128
+ * bits). Where the next bit of the address is the pad's, the next block is the same, so about half
+ * of the bits are flipped as the one before them is: pseudonyms have half the entropy they could
+ * have, and of 1,000 keys some 7 leave 16 bits in a row as they are.
  */
 #ifndef NFSDIGEST_ANON_ADDRESS_PAN_H
 #define NFSDIGEST_ANON_ADDRESS_PAN_H
@@ -12,13 +18,17 @@
 
 enum { PAN_KEY_LEN = 32 };
 
+enum pan_way { PAN_PUBLISHED, PAN_NUMBERED };
+
 struct pan {
     gcry_cipher_hd_t aes;
     uint8_t pad[CIPHER_BLOCK];
+    enum pan_way way;
 };
 
-/* The key's first half is that of AES-128, the second half, encrypted, pads what is encrypted. */
-int pan_open(struct pan *pan, const uint8_t key[PAN_KEY_LEN], struct err *err);
+/* The key's first half is that of AES-128; the second half, encrypted, is the pad: PAN_NUMBERED
+ * adds it to every block, so that nobody knows what is encrypted. */
+int pan_open(struct pan *pan, const uint8_t key[PAN_KEY_LEN], enum pan_way way, struct err *err);
 void pan_close(struct pan *pan);
 
 /* |len|: 4 or 16 bytes.  The first |keep| bits stay as they are; what the others become depends on

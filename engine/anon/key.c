@@ -10,11 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The whole file: this line, the secret in hexadecimal, a line feed. */
-static const char head[] = "nfsdigest anonymization key 1\n";
+/* The whole file: these words, the version's digit and a line feed, the secret in hexadecimal, a
+ * line feed. */
+static const char head[] = "nfsdigest anonymization key ";
 static const char salt[] = "nfsdigest anonymization 1";
 
-enum { HEAD_LEN = sizeof(head) - 1, FILE_LEN = HEAD_LEN + 2 * KEY_LEN + 1 };
+enum {
+    WORDS_LEN = sizeof(head) - 1,
+    HEAD_LEN = WORDS_LEN + 2,
+    FILE_LEN = HEAD_LEN + 2 * KEY_LEN + 1
+};
 
 static int make_secret(uint8_t secret[KEY_LEN], struct err *err)
 {
@@ -53,16 +58,21 @@ static void put_hex(char *to, const uint8_t *data, size_t len)
     }
 }
 
-int key_create(const char *path, struct err *err)
+int key_create(const char *path, uint64_t version, struct err *err)
 {
     char text[FILE_LEN];
     uint8_t secret[KEY_LEN];
     bool written;
     int fd, error;
 
+    if (version < KEY_VERSION_1 || version > KEY_VERSION)
+        return err_set(err, ERR_USAGE, "there is no version %llu of the mapping: %d or %d",
+                       (unsigned long long)version, KEY_VERSION_1, KEY_VERSION);
     if (make_secret(secret, err) < 0)
         return -ERR_SYSTEM;
-    memcpy(text, head, HEAD_LEN);
+    memcpy(text, head, WORDS_LEN);
+    text[WORDS_LEN] = (char)('0' + version);
+    text[WORDS_LEN + 1] = '\n';
     put_hex(text + HEAD_LEN, secret, KEY_LEN);
     text[FILE_LEN - 1] = '\n';
     explicit_bzero(secret, sizeof(secret));
@@ -114,12 +124,31 @@ static int hex_value(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static int parse(uint8_t secret[KEY_LEN], const char *text, ssize_t len, const char *path,
-                 struct err *err)
+static int parse_head(struct key *key, const char *text, ssize_t len, const char *path,
+                      struct err *err)
 {
-    if (len < HEAD_LEN || memcmp(text, head, HEAD_LEN) != 0)
-        return err_set(err, ERR_INPUT, "%s: no key file: does not begin with the line \"%.*s\"",
-                       path, HEAD_LEN - 1, head);
+    char digit;
+
+    if (len < HEAD_LEN || memcmp(text, head, WORDS_LEN) != 0 || text[HEAD_LEN - 1] != '\n')
+        return err_set(err, ERR_INPUT, "%s: no key file: does not begin with the line \"%s%d\"",
+                       path, head, KEY_VERSION);
+    digit = text[WORDS_LEN];
+    if (digit < '0' + KEY_VERSION_1 || digit > '0' + KEY_VERSION)
+        return err_set(err, ERR_INPUT,
+                       digit > '0' + KEY_VERSION && digit <= '9'
+                           ? "%s: a key of version %c of the mapping: this program knows 1 to %d"
+                           : "%s: no key file: \"%c\" is no version of the mapping from 1 to %d",
+                       path, digit, KEY_VERSION);
+    key->version = (uint32_t)(digit - '0');
+    return 0;
+}
+
+static int parse(struct key *key, const char *text, ssize_t len, const char *path, struct err *err)
+{
+    uint8_t *secret = key->secret;
+
+    if (parse_head(key, text, len, path, err) < 0)
+        return -ERR_INPUT;
     if (len != FILE_LEN || text[FILE_LEN - 1] != '\n')
         return err_set(err, ERR_INPUT, "%s: no key file: not of %d bytes", path, FILE_LEN);
     for (int i = 0; i < KEY_LEN; i++) {
@@ -151,7 +180,7 @@ int key_load(struct key *key, const char *path, struct err *err)
     }
     close(fd);
     if (result == 0)
-        result = parse(key->secret, text, len, path, err);
+        result = parse(key, text, len, path, err);
     if (result < 0)
         key_forget(key);
     explicit_bzero(text, sizeof(text));

@@ -4,6 +4,11 @@
  * The secret behind all pseudonyms: 256 random bits in a file of mode 0600.  Nothing is encrypted
  * with it directly; every use has a subkey of its own (HKDF-SHA256, RFC 5869, with the use's
  * label), so that what is learned of one class of values says nothing about another.
+ *
+ * The file says which version of the mapping it is for.  A version never changes: whatever would
+ * give other pseudonyms is a new version, so that captures released in parts agree, whichever
+ * program made them.  1: addresses by Crypto-PAn as published (address_pan.h).  2: by its numbered
+ * way.
  */
 #ifndef NFSDIGEST_ANON_KEY_H
 #define NFSDIGEST_ANON_KEY_H
@@ -13,17 +18,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KEY_LEN = 32 };
+enum { KEY_LEN = 32, KEY_VERSION_1 = 1, KEY_VERSION = 2 /* of new keys */ };
 
 struct key {
     uint8_t secret[KEY_LEN];
+    uint32_t version; /* KEY_VERSION_1 to KEY_VERSION */
 };
 
-/* Makes a new key file: -ERR_USAGE if |path| exists, whatever it is. */
-int key_create(const char *path, struct err *err);
+/* Makes a new key file: -ERR_USAGE if |path| exists, whatever it is, or there is no such |version|.
+ */
+int key_create(const char *path, uint64_t version, struct err *err);
 
-/* Reads a key file.  -ERR_INPUT if it is no key file, or if others than its owner may read or
- * change it. */
+/* Reads a key file.  -ERR_INPUT if it is no key file or of a later version, or if others than its
+ * owner may read or change it. */
 int key_load(struct key *key, const char *path, struct err *err);
 
 /* |len| bytes that only the key and |label| ("handle", "address", ...) determine. */

@@ -98,7 +98,9 @@ static int make_addresses(struct mapping *m, const struct key *key, struct err *
     if (result == 0)
         result = derive(key, "address", "6", key6, sizeof(key6), err);
     if (result == 0)
-        result = address_map_open(&m->addresses, key4, key6, m->policy->ranges, err);
+        result = address_map_open(&m->addresses, key4, key6,
+                                  key->version == KEY_VERSION_1 ? PAN_PUBLISHED : PAN_NUMBERED,
+                                  m->policy->ranges, err);
     explicit_bzero(key4, sizeof(key4));
     explicit_bzero(key6, sizeof(key6));
     return result;

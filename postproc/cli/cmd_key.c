@@ -11,8 +11,15 @@ static const char about[] = "A key is what makes pseudonyms: the same key gives 
 
 static int make(int argc, char **argv, struct err *err)
 {
-    static const struct arg own[] = { { 0 } };
-    const struct args args = { "nfsdigest key new FILE",
+    uint64_t version = KEY_VERSION;
+    const struct arg own[] = {
+        { 'm', "mapping", "N",
+          "version of the mapping (2); 1 makes the pseudonyms of addresses as\nCrypto-PAn was "
+          "published, for programs that know no other:\nthey can be guessed more easily",
+          set_count, &version },
+        { 0 },
+    };
+    const struct args args = { "nfsdigest key new [--mapping N] FILE",
                                "Makes a new key, with mode 0600; never overwrites anything.\n", own,
                                NULL, NULL };
     int first, result = args_parse(&args, argc, argv, &first, err);
@@ -21,7 +28,7 @@ static int make(int argc, char **argv, struct err *err)
         return result;
     if (first + 1 != argc)
         return err_set(err, ERR_USAGE, "key new takes one file to make");
-    if (key_create(argv[first], err) < 0)
+    if (key_create(argv[first], version, err) < 0)
         return -err->code;
     printf("%s: a new key of %d bits, which only you may read.\n"
            "Use it for all captures whose pseudonyms must agree, and never release it: who has it\n"
@@ -40,6 +47,7 @@ static int check(int argc, char **argv, struct err *err)
         "code 0: all are; 3: one is not.\n",
         own, NULL, NULL
     };
+    uint32_t version;
     int first, worst = 0, result = args_parse(&args, argc, argv, &first, err);
 
     if (result != 1)
@@ -47,9 +55,10 @@ static int check(int argc, char **argv, struct err *err)
     if (first == argc)
         return err_set(err, ERR_USAGE, "nothing to check: name key files");
     for (int i = first; i < argc; i++) {
-        struct key key;
+        struct key key = { 0 };
 
         result = key_load(&key, argv[i], err);
+        version = key.version;
         key_forget(&key);
         if (result == -ERR_INPUT) {
             say(err->text);
@@ -57,7 +66,11 @@ static int check(int argc, char **argv, struct err *err)
         } else if (result < 0) {
             return result;
         } else {
-            printf("%s: a key, can be used\n", argv[i]);
+            printf("%s: a key, can be used%s\n", argv[i],
+                   version == KEY_VERSION_1
+                       ? "; of version 1 of the mapping, which hides less: only for captures that "
+                         "agree with earlier ones"
+                       : "");
         }
     }
     return worst;

@@ -73,7 +73,7 @@ struct rest {
 };
 
 static struct policy *policies[POLICIES];
-static const struct key key = { { 1, 2, 3, 4, 5, 6, 7, 8 } };
+static const struct key key = { { 1, 2, 3, 4, 5, 6, 7, 8 }, KEY_VERSION };
 
 static void require(bool condition, const char *what)
 {

@@ -54,7 +54,7 @@ policy check: kept field|0|READ3args.file = keep: file handles|policy check open
 policy check: good and bad|3|mine.conf: policy mine|policy check word.conf mine.conf
 key: nothing|2|key what|key
 key: unknown command|2|no command "key moon"|key moon
-key new: help|0|usage: nfsdigest key new FILE|key new --help
+key new: help|0|usage: nfsdigest key new .*mapping N. FILE|key new --help
 key new: nothing|2|takes one file|key new
 key new: two|2|takes one file|key new a b
 key new: no folder|4|nowhere/a.key: cannot create|key new nowhere/a.key
@@ -64,6 +64,10 @@ key new: over a file|2|mine.conf exists|key new mine.conf
 key new: over a folder|2|folder.conf exists|key new folder.conf
 key check: nothing|2|nothing to check|key check
 key check|0|a.key: a key, can be used|key check a.key
+key new: old mapping|0|old.key: a new key of 256 bits|key new --mapping 1 old.key
+key new: unknown mapping|2|no version 3 of the mapping|key new --mapping 3 later.key
+key new: mapping what|2|is no number|key new --mapping old later.key
+key check: old mapping|0|of version 1 of the mapping, which hides less|key check old.key
 key check: no key|3|mine.conf: |key check mine.conf
 key check: no file|3|nowhere.key: |key check nowhere.key
 key check: pipe|3|key.pipe: |key check key.pipe

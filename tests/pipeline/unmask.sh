@@ -44,6 +44,17 @@ chmod 600 other.key
 sed 's/\\-/-/g' "$SRC/man/nfsdigest-unmask.1" | grep -Eo -- '--[a-z][a-z-]+' | sort -u >page.txt
 is "options in help and man page" "$(comm -3 help.txt page.txt)" ""
 
+# --- a key of the first version of the mapping gives what it gave before there was another
+(umask 077 && { echo 'nfsdigest anonymization key 1' && printf '%02x' {0..31} && echo; } >old.key)
+while read -r address pseudonym; do
+    is "old key: $address" "$("$n" unmask -k old.key --forward address $address)" \
+        "$address"$'\t'"$pseudonym"
+done <<'T'
+10.1.2.3 20.255.4.147
+128.11.68.132 112.244.68.155
+2001:db8::1 28b3:6201:e106:d783:5816:21ef:15ad:f54b
+T
+
 # --- an independent program's pseudonyms, of the key 00 01 ... 1f
 python3 "$SRC/tests/vectors/pseudonyms.py" | cmp - "$SRC/tests/vectors/pseudonyms.txt" && ok ||
     bad "pseudonyms.txt is not what pseudonyms.py prints"

@@ -94,7 +94,7 @@ static inline struct policy build_policy(void)
 /* 00 01 ... 1f, and |n| in the place of the first. */
 static inline struct key build_key(uint8_t n)
 {
-    struct key key;
+    struct key key = { .version = KEY_VERSION };
 
     for (unsigned i = 0; i < KEY_LEN; i++)
         key.secret[i] = (uint8_t)i;

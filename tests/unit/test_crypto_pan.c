@@ -68,7 +68,7 @@ static const char *const sample_trace[][2] = {
 };
 /* clang-format on */
 
-static void check_pair(const uint8_t *key, const char *in, const char *out)
+static void check_pair(enum pan_way way, const uint8_t *key, const char *in, const char *out)
 {
     struct address original = address_of(in), pseudonym = address_of(out);
     unsigned len = address_len(&original);
@@ -76,7 +76,7 @@ static void check_pair(const uint8_t *key, const char *in, const char *out)
     struct pan pan;
     uint8_t bytes[16];
 
-    assert_int_equal(pan_open(&pan, key, &err), 0);
+    assert_int_equal(pan_open(&pan, key, way, &err), 0);
     pan_encrypt(&pan, original.bytes, bytes, len, 0);
     assert_memory_equal(bytes, pseudonym.bytes, len);
     pan_decrypt(&pan, bytes, bytes, len, 0);
@@ -88,7 +88,7 @@ static void published_samples(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(sample_trace) / sizeof(*sample_trace); i++)
-        check_pair(sample_key, sample_trace[i][0], sample_trace[i][1]);
+        check_pair(PAN_PUBLISHED, sample_key, sample_trace[i][0], sample_trace[i][1]);
 }
 
 static void check_line(char **words)
@@ -96,13 +96,15 @@ static void check_line(char **words)
     uint8_t key[64];
 
     assert_int_equal(hex_bytes(words[1], key), PAN_KEY_LEN);
-    check_pair(key, words[2], words[3]);
+    check_pair(strcmp(words[0], "pan") == 0 ? PAN_PUBLISHED : PAN_NUMBERED, key, words[2],
+               words[3]);
 }
 
 static void independent_samples(void **state)
 {
     (void)state;
     each_vector("pan", 4, 64, check_line);
+    each_vector("numbered", 4, 64, check_line);
 }
 
 static unsigned common_bits(const uint8_t *a, const uint8_t *b, unsigned len)
@@ -114,14 +116,13 @@ static unsigned common_bits(const uint8_t *a, const uint8_t *b, unsigned len)
     return n;
 }
 
-static void prefixes_stay(void **state)
+static void check_prefixes(enum pan_way way)
 {
     struct err err = { 0 };
     uint64_t random = 3;
     struct pan pan;
 
-    (void)state;
-    assert_int_equal(pan_open(&pan, sample_key, &err), 0);
+    assert_int_equal(pan_open(&pan, sample_key, way, &err), 0);
     for (unsigned len = 4; len <= 16; len += 12)
         for (unsigned keep = 0; keep <= 8 * len; keep++)
             for (unsigned share = keep; share < 8 * len; share += 3) {
@@ -145,6 +146,63 @@ static void prefixes_stay(void **state)
     pan_close(&pan);
 }
 
+static void prefixes_stay(void **state)
+{
+    (void)state;
+    check_prefixes(PAN_PUBLISHED);
+    check_prefixes(PAN_NUMBERED);
+}
+
+/* Which of the 8 * |len| - |keep| bits of |in| each of |keys| keys flips: how many keys flip none
+ * of the first |run|, and how often a bit is flipped as the one before it. */
+static void count_flips(enum pan_way way, const char *text, unsigned keep, unsigned run,
+                        unsigned keys, unsigned *none, double *alike)
+{
+    struct address in = address_of(text);
+    unsigned len = address_len(&in), same = 0, pairs = 0;
+    uint64_t random = 7;
+
+    *none = 0;
+    for (unsigned n = 0; n < keys; n++) {
+        uint8_t key[PAN_KEY_LEN], out[16];
+        struct err err = { 0 };
+        struct pan pan;
+
+        random_bytes(&random, key, sizeof(key));
+        assert_int_equal(pan_open(&pan, key, way, &err), 0);
+        pan_encrypt(&pan, in.bytes, out, len, keep);
+        pan_close(&pan);
+        *none += common_bits(in.bytes, out, len) >= keep + run;
+        for (unsigned i = 0; i < len; i++)
+            out[i] ^= in.bytes[i];
+        for (unsigned i = keep + 1; i < 8 * len; i++, pairs++)
+            same += (out[i / 8] >> (7 - i % 8) & 1) == (out[(i - 1) / 8] >> (7 - (i - 1) % 8) & 1);
+    }
+    *alike = (double)same / pairs;
+}
+
+/* Each bit by itself: 10.x.y.* stays with one key of 2^16, not with one of 150. */
+static void bits_are_flipped_apart(void **state)
+{
+    enum { KEYS = 4000 };
+    static const char *const texts[] = { "10.20.30.40", "10.0.0.1", "10.255.1.2" };
+    unsigned none, published = 0;
+    double alike;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        count_flips(PAN_PUBLISHED, texts[i], 8, 16, KEYS, &none, &alike);
+        published += none;
+        assert_true(alike > 0.7);
+        count_flips(PAN_NUMBERED, texts[i], 8, 16, KEYS, &none, &alike);
+        assert_true(none <= 3);
+        assert_true(alike > 0.48 && alike < 0.52);
+    }
+    assert_true(published > 3 * KEYS / 1000 * 3);
+    count_flips(PAN_NUMBERED, "2001:db8::1", 0, 16, KEYS, &none, &alike);
+    assert_true(none <= 3 && alike > 0.49 && alike < 0.51);
+}
+
 /* --- ranges --- */
 
 static struct address_map map_of(uint32_t ranges)
@@ -155,7 +213,7 @@ static struct address_map map_of(uint32_t ranges)
 
     memcpy(key6, sample_key, sizeof(key6));
     key6[0]++;
-    assert_int_equal(address_map_open(&map, sample_key, key6, ranges, &err), 0);
+    assert_int_equal(address_map_open(&map, sample_key, key6, PAN_NUMBERED, ranges, &err), 0);
     return map;
 }
 
@@ -269,7 +327,8 @@ static void other_ranges_are_left(void **state)
 
             random_bytes(&random, key4, sizeof(key4));
             random_bytes(&random, key6, sizeof(key6));
-            assert_int_equal(address_map_open(&map, key4, key6, special[i].asks ^ 15, &err), 0);
+            assert_int_equal(
+                address_map_open(&map, key4, key6, PAN_NUMBERED, special[i].asks ^ 15, &err), 0);
             address_map_encrypt(&map, &a, &x);
             left += !within(&x, special[i].prefix, special[i].bits);
             address_map_close(&map);
@@ -419,7 +478,7 @@ int main(void)
         cmocka_unit_test(prefixes_stay),         cmocka_unit_test(ranges_stay),
         cmocka_unit_test(other_ranges_are_left), cmocka_unit_test(some_addresses_stay),
         cmocka_unit_test(ipv4_within_ipv6),      cmocka_unit_test(no_two_are_the_same),
-        cmocka_unit_test(texts_are_read),
+        cmocka_unit_test(texts_are_read),        cmocka_unit_test(bits_are_flipped_apart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

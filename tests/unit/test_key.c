@@ -129,7 +129,7 @@ static void created_and_loaded(void **state)
     mode_t mask = umask(0777); /* not even the owner */
 
     (void)state;
-    assert_int_equal(key_create(path, &err), 0);
+    assert_int_equal(key_create(path, KEY_VERSION, &err), 0);
     umask(mask);
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0600);
@@ -141,7 +141,7 @@ static void created_and_loaded(void **state)
         snprintf(hex + 2 * i, 3, "%02x", key.secret[i]);
     assert_non_null(strstr(text, hex));
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(key_create(path, &err), 0);
+    assert_int_equal(key_create(path, KEY_VERSION, &err), 0);
     assert_int_equal(key_load(&other, path, &err), 0);
     assert_memory_not_equal(&key, &other, sizeof(key));
     key_forget(&key);
@@ -156,19 +156,19 @@ static void never_overwrites(void **state)
 
     (void)state;
     write_file("precious", 8);
-    assert_int_equal(key_create(path, &err), -ERR_USAGE);
+    assert_int_equal(key_create(path, KEY_VERSION, &err), -ERR_USAGE);
     assert_non_null(strstr(err.text, "exists"));
     assert_int_equal(read_file(text), 8);
     assert_string_equal(text, "precious");
-    assert_int_equal(key_create(dir, &err), -ERR_USAGE);
+    assert_int_equal(key_create(dir, KEY_VERSION, &err), -ERR_USAGE);
     snprintf(link, sizeof(link), "%s/link", dir);
     unlink(path);
     assert_int_equal(symlink(path, link), 0); /* that leads to nothing */
-    assert_int_equal(key_create(link, &err), -ERR_USAGE);
+    assert_int_equal(key_create(link, KEY_VERSION, &err), -ERR_USAGE);
     assert_int_equal(access(path, F_OK), -1);
     unlink(link);
     snprintf(link, sizeof(link), "%s/no/such/folder", dir);
-    assert_int_equal(key_create(link, &err), -ERR_SYSTEM);
+    assert_int_equal(key_create(link, KEY_VERSION, &err), -ERR_SYSTEM);
 }
 
 static void refuses_what_others_may_use(void **state)
@@ -177,7 +177,7 @@ static void refuses_what_others_may_use(void **state)
     struct key key;
 
     (void)state;
-    assert_int_equal(key_create(path, &err), 0);
+    assert_int_equal(key_create(path, KEY_VERSION, &err), 0);
     for (mode_t mode = 0; mode < 01000; mode++) {
         assert_int_equal(chmod(path, 0400 | mode), 0);
         assert_int_equal(key_load(&key, path, &err), mode & 077 ? -ERR_INPUT : 0);
@@ -205,7 +205,7 @@ static void refuses_damage(void **state)
     size_t len;
 
     (void)state;
-    assert_int_equal(key_create(path, &err), 0);
+    assert_int_equal(key_create(path, KEY_VERSION, &err), 0);
     len = read_file(text);
     for (size_t n = 0; n < len; n++) {
         write_file(text, n);
@@ -232,6 +232,32 @@ static void refuses_damage(void **state)
     }
     write_file(text, len);
     assert_int_equal(key_load(&key, path, &err), 0);
+}
+
+/* Old keys stay what they were; those of programs to come are refused, not misread. */
+static void versions_are_told_apart(void **state)
+{
+    struct err err = { 0 };
+    struct key key;
+    char text[256];
+    size_t len;
+
+    (void)state;
+    for (uint32_t version = KEY_VERSION_1; version <= KEY_VERSION; version++) {
+        unlink(path);
+        assert_int_equal(key_create(path, version, &err), 0);
+        assert_int_equal(key_load(&key, path, &err), 0);
+        assert_int_equal(key.version, version);
+    }
+    unlink(path);
+    assert_int_equal(key_create(path, 0, &err), -ERR_USAGE);
+    assert_int_equal(key_create(path, KEY_VERSION + 1, &err), -ERR_USAGE);
+    assert_int_equal(key_create(path, KEY_VERSION, &err), 0);
+    len = read_file(text);
+    text[strcspn(text, "\n") - 1] = '0' + KEY_VERSION + 1;
+    write_file(text, len);
+    assert_int_equal(key_load(&key, path, &err), -ERR_INPUT);
+    assert_non_null(strstr(err.text, "version 3"));
 }
 
 /* In a process that reads with the rights of user 1000, but acts as user 2000; 0: it could load. */
@@ -263,7 +289,7 @@ static void refuses_what_others_own(void **state)
     struct key key;
 
     (void)state;
-    assert_int_equal(key_create(path, &err), 0);
+    assert_int_equal(key_create(path, KEY_VERSION, &err), 0);
     assert_int_equal(key_load(&key, path, &err), 0);
     if (geteuid() == 0) {
         assert_int_equal(chmod(dir, 0711), 0);
@@ -285,6 +311,7 @@ int main(void)
         TEST(refuses_what_others_may_use),
         TEST(refuses_other_files),
         TEST(refuses_damage),
+        TEST(versions_are_told_apart),
         TEST(refuses_what_others_own),
     };
 

@@ -5,7 +5,7 @@ AES (FIPS 197), FF1 (NIST SP 800-38G, algorithms 6 and 7), Crypto-PAn (Xu, Fan, 
 IPv6 with 128 in the place of 32 bits), HKDF (RFC 5869).  Written from these, sharing nothing with
 the program.  pseudonyms.txt is what it printed.
 
-Lines: pan KEY ORIGINAL PSEUDONYM; ff1 KEY RADIX TWEAK DIGITS DIGITS; number CLASS BITS ORIGINAL
+Lines: pan KEY ORIGINAL PSEUDONYM (Crypto-PAn as published), numbered KEY ORIGINAL PSEUDONYM; ff1 KEY RADIX TWEAK DIGITS DIGITS; number CLASS BITS ORIGINAL
 PSEUDONYM, bytes CLASS ORIGINAL PSEUDONYM, token CLASS TEXT TOKEN under the key whose secret is
 00 01 ... 1f.  Numbers of digits are hexadecimal with "." between."""
 
@@ -73,13 +73,15 @@ class AES:
         return bytes(state)
 
 
-def pan(key, address, bits):
+def pan(key, address, bits, numbered=False):
     aes = AES(key[:16])
     pad = int.from_bytes(aes.encrypt(key[16:]), "big")
     flips = 0
     for i in range(bits):
         prefix = address >> (bits - i) << (128 - i)
         block = prefix | pad & ((1 << (128 - i)) - 1)
+        if numbered:
+            block = (prefix | 1 << (127 - i)) ^ pad
         flips = flips << 1 | aes.encrypt(block.to_bytes(16, "big"))[0] >> 7
     return address ^ flips
 
@@ -147,6 +149,7 @@ def main():
             for _ in range(8):
                 address = rng.getrandbits(bits)
                 print("pan", key.hex(), kind(address), kind(pan(key, address, bits)))
+                print("numbered", key.hex(), kind(address), kind(pan(key, address, bits, True)))
     for radix in (2, 3, 10, 70, 94, 254, 255, 256, 257, 1000, 65535, 65536):
         for n in (2, 3, 4, 7, 8, 16, 31, 64, 127, 128, 255, 300):
             key = rng.randbytes(rng.choice((16, 24, 32)))
