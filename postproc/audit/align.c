@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { VOTERS = 64, PASSED_MAX = 512 };
+enum { VOTERS = 64, FIRST_VOTERS = 4, PASSED_MAX = 512 };
 
 /* The messages of one capture that were read ahead. */
 struct queue {
@@ -44,6 +44,13 @@ static struct audit_message *take(struct queue *q, uint32_t i)
     return m;
 }
 
+static void queue_free(struct queue *q)
+{
+    while (q->count)
+        free(take(q, 0));
+    source_close(q->source);
+}
+
 /* Everything but time and XID. */
 static bool is_alike(const struct audit_message *o, const struct audit_message *n)
 {
@@ -61,40 +68,75 @@ static bool is_match(const struct audit *a, const struct audit_message *o,
            is_alike(o, n);
 }
 
-/* By how much times were moved, and whether XIDs stayed: what most of the first messages say. */
+/* How many of the first |count| messages of |n| are in |o| with this shift; in |same_xids|, with
+ * their XIDs. */
+static uint32_t count_votes(const struct queue *o, const struct queue *n, uint32_t count,
+                            int64_t shift, uint32_t *same_xids)
+{
+    uint32_t votes = 0;
+
+    *same_xids = 0;
+    for (uint32_t x = 0; x < o->count; x++)
+        for (uint32_t y = 0; y < count && y < n->count; y++) {
+            if (o->all[x]->time + shift != n->all[y]->time || !is_alike(o->all[x], n->all[y]))
+                continue;
+            votes++;
+            *same_xids += o->all[x]->header.xid == n->all[y]->header.xid;
+        }
+    return votes;
+}
+
+struct vote {
+    int64_t shift;
+    uint32_t votes, same_xids;
+};
+
+static void vote(const struct queue *o, const struct queue *n, struct vote *best)
+{
+    for (int32_t i = -1; n->count && i < (int32_t)o->count; i++) {
+        struct vote v = { .shift = i < 0 ? 0 : n->all[0]->time - o->all[i]->time };
+
+        if (i >= 0 && !is_alike(o->all[i], n->all[0]))
+            continue;
+        if (n->count > 1 && count_votes(o, n, FIRST_VOTERS, v.shift, &v.same_xids) < 2)
+            continue;
+        v.votes = count_votes(o, n, VOTERS, v.shift, &v.same_xids);
+        if (v.votes > best->votes)
+            *best = v;
+    }
+}
+
+/* By how much times were moved, and whether XIDs stayed: what most of the first messages say.  As
+ * many as a policy drops may stand before these in the original: it is read until they are there,
+ * at the worst once more to its end. */
 static int find_shift(struct aligner *al, struct err *err)
 {
     struct audit *a = al->audit;
-    const struct queue *o = &al->original, *n = &al->anonymized;
-    int64_t best_shift = 0;
-    uint32_t best = 0, same_xids = 0, pairs = 0;
+    struct queue ahead = { 0 };
+    const struct queue *n = &al->anonymized;
+    struct vote best = { 0 };
+    int rc = fill(&al->original, VOTERS, err);
 
-    if (fill(&al->original, VOTERS, err) < 0 || fill(&al->anonymized, VOTERS, err) < 0)
+    if (rc < 0 || fill(&al->anonymized, VOTERS, err) < 0)
         return -err->code;
-    for (int32_t i = -1; n->count && i < (int32_t)o->count; i++) {
-        int64_t shift = i < 0 ? 0 : n->all[0]->time - o->all[i]->time;
-        uint32_t votes = 0;
-
-        for (uint32_t x = 0; x < o->count; x++)
-            for (uint32_t y = 0; y < n->count; y++)
-                votes +=
-                    o->all[x]->time + shift == n->all[y]->time && is_alike(o->all[x], n->all[y]);
-        if (votes <= best)
-            continue;
-        best = votes;
-        best_shift = shift;
+    vote(&al->original, n, &best);
+    if (best.votes < n->count / 2) {
+        ahead.source = source_open(a->options->original, a->options->engine, NULL, err);
+        rc = ahead.source ? 0 : -err->code;
     }
-    for (uint32_t x = 0; x < o->count; x++)
-        for (uint32_t y = 0; y < n->count; y++) {
-            if (o->all[x]->time + best_shift != n->all[y]->time || !is_alike(o->all[x], n->all[y]))
-                continue;
-            pairs++;
-            same_xids += o->all[x]->header.xid == n->all[y]->header.xid;
-        }
-    a->has_shift = best > 0;
-    a->shift = best_shift;
-    a->xids_kept = same_xids > 0 && same_xids >= pairs / 4;
-    return 0;
+    while (rc == 0 && ahead.source && best.votes < n->count / 2) {
+        rc = fill(&ahead, 4 * VOTERS, err);
+        if (rc < 0 || ahead.count <= VOTERS)
+            break;
+        vote(&ahead, n, &best);
+        while (ahead.count > VOTERS)
+            free(take(&ahead, 0));
+    }
+    queue_free(&ahead);
+    a->has_shift = best.votes > 0;
+    a->shift = best.shift;
+    a->xids_kept = best.same_xids > 0 && best.same_xids >= best.votes / 4;
+    return rc;
 }
 
 static void find_message(struct audit *a, unsigned kind, const struct audit_message *o,
@@ -190,15 +232,45 @@ static int match(struct aligner *al, uint32_t i, struct audit_message *n, struct
     return rc;
 }
 
+/* The place of |n|'s original among those read ahead. */
+static uint32_t find_match(const struct aligner *al, const struct audit_message *n)
+{
+    const struct queue *q = &al->original;
+    uint32_t i = 0;
+
+    while (i < q->count && !is_match(al->audit, q->all[i], n))
+        i++;
+    return i;
+}
+
+/* Goes on to the time of |n| when all that was read ahead is from long before. */
+static int catch_up(struct aligner *al, const struct audit_message *n, struct err *err)
+{
+    struct queue *q = &al->original;
+    int rc = 0;
+
+    while (rc == 0 && al->audit->has_shift && !q->ended && q->count &&
+           q->all[q->count - 1]->time + al->audit->shift < n->time) {
+        for (uint32_t keep = q->count / 2; rc == 0 && q->count > keep;)
+            rc = lose(al, take(q, 0), err);
+        if (rc == 0)
+            rc = fill(q, ALIGN_MESSAGES, err);
+    }
+    return rc;
+}
+
 /* Finds the original of |n| among those read ahead. */
 static int find_original(struct aligner *al, struct audit_message *n, struct err *err)
 {
     struct audit *a = al->audit;
     struct queue *q = &al->original;
-    uint32_t i = 0;
+    uint32_t i = find_match(al, n);
 
-    while (i < q->count && !is_match(a, q->all[i], n))
-        i++;
+    if (i == q->count) {
+        if (catch_up(al, n, err) < 0)
+            return -err->code;
+        i = find_match(al, n);
+    }
     if (i < q->count)
         return match(al, i, n, err);
     for (i = 0; a->xids_kept && i < q->count; i++) {
@@ -262,6 +334,8 @@ static int on_counter(void *ctx, const char *name, uint64_t value, struct err *e
         "rpc.copies",
         "rpc.other_address",
         "flow.headers_cut",
+        "flow.evicted",
+        "tcp.restarts",
     };
     struct finding f = { .kind = FOUND_SURPLUS, .what = "frames", .offset = -1 };
 
@@ -273,13 +347,6 @@ static int on_counter(void *ctx, const char *name, uint64_t value, struct err *e
     snprintf(f.text, sizeof(f.text), "%llu that are no messages", (unsigned long long)value);
     audit_find(ctx, &f);
     return 0;
-}
-
-static void queue_free(struct queue *q)
-{
-    while (q->count)
-        free(take(q, 0));
-    source_close(q->source);
 }
 
 int align_captures(struct audit *a, struct err *err)

@@ -33,7 +33,8 @@ static void chain_bytes(struct chain *chain, const uint8_t *data, size_t len)
 }
 
 /* |seen|: how often |data| was there, which must not explain itself. */
-double chain_expected(const struct chain *chain, const uint8_t *data, size_t len, uint64_t seen)
+static double chain_expected(const struct chain *chain, const uint8_t *data, size_t len,
+                             uint64_t seen)
 {
     double sum;
 

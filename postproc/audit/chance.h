@@ -35,7 +35,5 @@ void chains_bytes(struct chains *chains, const uint8_t *data, size_t len);
 /* How often |data| is to be expected in all that the chains have seen, when it was there |seen|
  * times: these don't count for it. */
 double chains_expected(const struct chains *chains, const uint8_t *data, size_t len, uint64_t seen);
-/* The same of texts or others alone. */
-double chain_expected(const struct chain *chain, const uint8_t *data, size_t len, uint64_t seen);
 
 #endif

@@ -203,6 +203,8 @@ static int compare_host(struct audit *a, const struct place *p, const struct ite
     struct address x, y;
     bool exact, n_exact, kept = allow_text(&a->allow, o->data, o->len) || !o->len;
 
+    /* everybody, exports(5); and a netgroup's sign without a name */
+    kept |= o->len == 1 && (o->data[0] == '*' || o->data[0] == '@');
     if (!text_address(o->data, o->len, &x, &exact) || !text_address(n->data, n->len, &y, &n_exact))
         return compare_pair(a, p, DOMAIN_HOST, 0, from, to, kept, NULL, err);
     if (exact)

@@ -4,11 +4,11 @@
  * First every byte of the file is searched and every hit noted with its place.  Then the messages
  * are read once more: they say which hits lie in values that are meant to stay, and secrets that
  * segments tear apart are found in them.  What no message explains is a finding; of short secrets,
- * and of those below SECRET_WINDOW in pseudonyms that are texts, when there are more than chance
- * has.
+ * and of those that lie in pseudonyms but for what is kept around these, when there are more than
+ * chance has.  Chance is that of the bytes that depend on the key.
  */
 #include "audit/blocks.h"
-#include "audit/internal.h"
+#include "audit/leak.h"
 #include "base/digest.h"
 
 #include <stdlib.h>
@@ -16,45 +16,16 @@
 enum {
     EXPLAINED_BYTES = 4, /* so few bytes beside values that stay may be equal by chance */
     CONTEXT = 8,
-    LEAKS_MAX = 1000, /* of a class: then no more need be known */
-    HEADERS = 70,     /* about what stands before a message in a frame */
+    HEADERS = 70, /* about what stands before a message in a frame */
+    TAIL = 3,     /* zeros that a file has behind a message at the most */
 };
-
-enum hit_state { HIT_OPEN, HIT_EXPLAINED, HIT_FOUND };
-
-struct hit {
-    uint64_t offset, frame;
-    uint32_t secret;
-    uint8_t state;    /* enum hit_state */
-    uint8_t block;    /* enum block_kind */
-    bool is_doubtful; /* may be chance: a short secret, or one in a pseudonym that is a text */
-};
-
-struct leak {
-    struct audit *audit;
-    struct hit *hits; /* by frame, as they came */
-    uint32_t count, cap;
-    struct table contexts; /* of short hits: the same bytes around count once */
-    bool overflow;
-    const struct block *block;
-    /* the message that is looked at: */
-    const struct audit_message *message;
-    struct items items;
-    uint8_t *mask;
-    uint32_t mask_cap;
-};
-
-static const struct secret *secret_of(const struct leak *l, uint32_t index)
-{
-    return &l->audit->secrets.all[index];
-}
 
 /* --- the file --- */
 
 static bool is_known_context(struct leak *l, uint32_t secret, const uint8_t *data, size_t len,
                              size_t at)
 {
-    size_t n = secret_of(l, secret)->len, from = at < CONTEXT ? 0 : at - CONTEXT;
+    size_t n = leak_secret(l, secret)->len, from = at < CONTEXT ? 0 : at - CONTEXT;
     size_t to = len - at < n + CONTEXT ? len : at + n + CONTEXT;
     uint64_t hash = XXH3_64bits_withSeed(data + from, to - from, secret);
     uint32_t place;
@@ -70,7 +41,7 @@ static int on_raw_hit(void *ctx, uint32_t index, size_t at, struct err *err)
 {
     struct leak *l = ctx;
     const struct block *b = l->block;
-    const struct secret *s = secret_of(l, index);
+    const struct secret *s = leak_secret(l, index);
     const uint8_t *data = b->data - b->before;
     size_t len = b->before + b->len;
     struct leak_row *row = &l->audit->leaks[s->cls];
@@ -150,49 +121,46 @@ static uint32_t first_hit(const struct leak *l, uint64_t frame)
     return low;
 }
 
-static uint32_t item_at(const struct items *items, uint32_t offset)
+/* Pseudonyms have each value that their kind allows: a few bytes of them, fewest of texts, are soon
+ * like a secret.  Whether all bytes of one that may not stay lie in such; contents that are zeros
+ * otherwise are none.  |run|: the longest row of these bytes. */
+struct run {
+    uint32_t at, len;
+};
+
+static bool is_in_pseudonyms(const struct leak *l, const struct secret *s, uint32_t at,
+                             struct run *run)
 {
-    uint32_t found = 0;
+    const struct audit *a = l->audit;
+    const struct item *item = NULL;
+    struct run now = { 0, 0 };
 
-    for (uint32_t i = 0; i < items->count; i++)
-        if (items->all[i].offset <= offset)
-            found = i;
-    return found;
-}
-
-static void find_leak(struct leak *l, const struct secret *s, const struct hit *raw, uint32_t at)
-{
-    struct audit *a = l->audit;
-    struct finding f = { .kind = FOUND_LEAK,
-                         .what = secret_class_name(s->cls),
-                         .offset = raw ? (int64_t)raw->offset : -1,
-                         .frame = raw ? raw->frame : 0,
-                         .original_frame = s->frame };
-
-    if (l->message) {
-        f.frame = l->message->frame;
-        item_path(l->message, &l->items, item_at(&l->items, at), f.place);
-    } else {
-        snprintf(f.place, sizeof(f.place), "%s",
-                 raw && raw->block == BLOCK_PACKET ? "outside of messages"
-                                                   : block_kind_name(raw ? raw->block : 0));
+    *run = now;
+    for (uint32_t i = 0; i < s->len; i++) {
+        if (l->mask[at + i]) {
+            now = (struct run){ i + 1, 0 };
+            continue;
+        }
+        if (!item || at + i >= item->offset + item->len)
+            item = l->items.count ? &l->items.all[leak_item_at(&l->items, at + i)] : NULL;
+        if (!item || at + i < item->offset || at + i >= item->offset + item->len ||
+            (item->cls == CLASS_DATA && (a->data_zero || !a->data_noise)))
+            return false;
+        now.len++;
+        if (now.len > run->len)
+            *run = now;
     }
-    f.original = f.anonymized = quote_bytes(s->data, s->len);
-    snprintf(f.text, sizeof(f.text), "%s%s", s->form == FORM_REVERSED ? "reversed" : "",
-             s->frame ? "" : "from the original file's metadata");
-    a->leaks[s->cls].findings += s->len >= SECRET_LONG;
-    audit_find(a, &f);
+    return true;
 }
 
-/* A short secret in a value that had it there before: the value is what counts. */
-static bool is_known_value(struct leak *l, uint32_t secret, uint32_t at)
+/* A doubtful hit in a value that had it there before: the value is what counts. */
+static bool is_known_value(struct leak *l, uint32_t secret, uint32_t at, uint32_t len)
 {
-    const struct item *item = &l->items.all[item_at(&l->items, at)];
+    const struct item *item = &l->items.all[leak_item_at(&l->items, at)];
     uint64_t hash;
     uint32_t place;
 
-    if (!l->items.count || at < item->offset ||
-        at + secret_of(l, secret)->len > item->offset + item->len)
+    if (!l->items.count || at < item->offset || at + len > item->offset + item->len)
         return false;
     hash = XXH3_64bits_withSeed(item->data, item->len,
                                 ~((uint64_t)(at - item->offset) << 32 | secret));
@@ -203,28 +171,16 @@ static bool is_known_value(struct leak *l, uint32_t secret, uint32_t at)
     return false;
 }
 
-/* Pseudonyms that are texts have few different characters: six of them are soon like a name. */
-static bool is_in_text(const struct leak *l, const struct secret *s, uint32_t at)
-{
-    const struct item *item = &l->items.all[item_at(&l->items, at)];
-    uint32_t i = 0;
-
-    if (s->len >= SECRET_WINDOW || !l->items.count || !item->is_bytes || item->cls == CLASS_DATA ||
-        at < item->offset || at + s->len > item->offset + item->len)
-        return false;
-    while (i < item->len && item->data[i] >= 0x20 && item->data[i] < 0x7f)
-        i++;
-    return i == item->len;
-}
-
 static int on_message_hit(void *ctx, uint32_t index, size_t at, struct err *err)
 {
     struct leak *l = ctx;
-    const struct secret *s = secret_of(l, index);
+    const struct secret *s = leak_secret(l, index);
     const struct audit_message *m = l->message;
     struct hit *raw = NULL;
     unsigned free_bytes = 0;
-    bool is_long = s->len >= SECRET_LONG && !is_in_text(l, s, (uint32_t)at), explained;
+    struct run run;
+    bool in_pseudonyms = is_in_pseudonyms(l, s, (uint32_t)at, &run), explained;
+    bool is_long = s->len >= SECRET_LONG && !in_pseudonyms;
 
     (void)err;
     if (l->audit->leaks[s->cls].findings >= LEAKS_MAX)
@@ -240,7 +196,7 @@ static int on_message_hit(void *ctx, uint32_t index, size_t at, struct err *err)
     if (s->len >= SECRET_LONG && explained)
         l->audit->leaks[s->cls].kept++;
     if (!is_long && !explained)
-        explained = is_known_value(l, index, (uint32_t)at);
+        explained = is_known_value(l, index, (uint32_t)at + run.at, run.len ? run.len : s->len);
     for (uint32_t i = first_hit(l, m->first_frame); i < l->count && l->hits[i].frame <= m->frame;
          i++) {
         if (l->hits[i].secret != index)
@@ -251,13 +207,18 @@ static int on_message_hit(void *ctx, uint32_t index, size_t at, struct err *err)
         else if (!explained && raw->state != HIT_FOUND)
             raw->state = is_long ? HIT_FOUND : HIT_OPEN;
         raw->is_doubtful |= !is_long;
+        raw->free_at = (uint8_t)run.at;
+        raw->free_len = run.len < s->len ? (uint8_t)run.len : 0;
     }
-    if (is_long && !explained && !allow_covers(&l->audit->allow, m->data, m->cap_len, at, s->len))
-        find_leak(l, s, raw, (uint32_t)at);
+    if (!raw && at + s->len > m->cap_len) /* these zeros are not there */
+        return 0;
+    if (is_long && !explained &&
+        !allow_covers(&l->audit->allow, l->text, m->cap_len + TAIL, at, s->len))
+        leak_find(l, s, raw, (uint32_t)at);
     return 0;
 }
 
-/* Values that come again tell nothing new about which bytes follow which. */
+/* Which bytes that depend on the key follow which.  Values that come again tell nothing new. */
 static void chain_message(struct leak *l)
 {
     enum { OTHERS = ITEM_CLASSES + 8 }; /* other places of the memory than gather.c's */
@@ -266,31 +227,72 @@ static void chain_message(struct leak *l)
     for (uint32_t i = 0; i < l->items.count; i++) {
         const struct item *item = &l->items.all[i];
 
-        if (item->len && !l->mask[item->offset + item->len / 2] &&
-            !gather_is_seen(l->audit, OTHERS + item->cls, item->data, item->len))
-            chains_bytes(&l->audit->chains, item->data, item->len);
+        if (!item->len || item->offset + item->len > m->cap_len ||
+            gather_is_seen(l->audit, OTHERS + item->cls, item->data, item->len))
+            continue;
+        for (uint32_t at = 0, end; at < item->len; at = end + 1) {
+            for (end = at; end < item->len && !l->mask[item->offset + end];)
+                end++;
+            chains_bytes(&l->audit->chains, item->data + at, end - at);
+        }
     }
     for (uint32_t i = 0; i < m->cap_len; i++)
         l->audit->message_kept_bytes += l->mask[i];
     l->audit->message_bytes += m->cap_len;
 }
 
+/* The end of what stands before a message, a record mark or a UDP checksum, with its first bytes,
+ * which may stay.  The mark follows from the message's length. */
+static void explain_lead(struct leak *l)
+{
+    enum { MARK = 4, CHECKSUM = 2, IP_TCP = 6 };
+    const struct audit_message *m = l->message;
+    bool tcp = m->transport == IP_TCP;
+    uint8_t mark[MARK];
+
+    store_be32(mark, 0x80000000u | m->wire_len);
+    for (uint32_t i = first_hit(l, m->first_frame);
+         i < l->count && l->hits[i].frame == m->first_frame; i++) {
+        struct hit *hit = &l->hits[i];
+        const struct secret *s = leak_secret(l, hit->secret);
+        uint32_t lead_most = tcp ? MARK : CHECKSUM;
+
+        for (uint32_t lead = 1; hit->state == HIT_OPEN && lead <= lead_most && lead < s->len;
+             lead++) {
+            uint32_t rest = s->len - lead, free_bytes = tcp ? 0 : lead;
+
+            if (rest > m->cap_len || memcmp(s->data + lead, m->data, rest) != 0 ||
+                (tcp && memcmp(s->data, mark + MARK - lead, lead) != 0))
+                continue;
+            for (uint32_t k = 0; k < rest; k++)
+                free_bytes += !l->mask[k];
+            if (free_bytes < EXPLAINED_BYTES)
+                hit->state = HIT_EXPLAINED;
+        }
+    }
+}
+
 static int read_message(struct leak *l, const struct audit_message *m, struct err *err)
 {
-    if (m->cap_len > l->mask_cap) {
-        uint8_t *grown = realloc(l->mask, m->cap_len);
+    if (m->cap_len + TAIL > l->room) {
+        uint8_t *grown = realloc(l->text, 2 * (size_t)(m->cap_len + TAIL));
 
         if (!grown)
             return err_set(err, ERR_SYSTEM, "out of memory for a message");
-        l->mask = grown;
-        l->mask_cap = m->cap_len;
+        l->text = grown;
+        l->room = m->cap_len + TAIL;
     }
     l->message = m;
+    l->mask = l->text + m->cap_len + TAIL;
+    memcpy(l->text, m->data, m->cap_len);
+    memset(l->text + m->cap_len, 0, TAIL);
+    memset(l->mask + m->cap_len, 1, TAIL);
     if (items_read(&l->items, m, err) < 0 || mask_message(l->audit, m, &l->items, l->mask, err) < 0)
         return -err->code;
     chain_message(l);
-    return search_bytes(l->audit->search, m->data, m->cap_len, 0, m->cap_len, on_message_hit, l,
-                        err);
+    explain_lead(l);
+    return search_bytes(l->audit->search, l->text, m->cap_len + TAIL, 0, m->cap_len, on_message_hit,
+                        l, err);
 }
 
 static void find_in_header(struct leak *l, const struct frame *frame, const char *what,
@@ -351,65 +353,6 @@ static int read_messages(struct leak *l, struct err *err)
     return rc;
 }
 
-/* --- what remains --- */
-
-struct doubtful {
-    uint32_t count, first; /* index of a hit */
-};
-
-static double expected_hits(const struct audit *a, const struct secret *s, uint64_t seen)
-{
-    if (s->len >= SECRET_WINDOW)
-        return 0;
-    return s->len < SECRET_LONG ? chains_expected(&a->chains, s->data, s->len, seen)
-                                : chain_expected(&a->chains.texts, s->data, s->len, seen);
-}
-
-static int judge_doubtful(struct leak *l, struct err *err)
-{
-    struct audit *a = l->audit;
-    struct doubtful *found = calloc(a->secrets.count + 1, sizeof(*found));
-
-    if (!found)
-        return err_set(err, ERR_SYSTEM, "out of memory for hits");
-    for (uint32_t i = 0; i < l->count; i++) {
-        struct doubtful *x = &found[l->hits[i].secret];
-
-        if (l->hits[i].is_doubtful && l->hits[i].state == HIT_OPEN && !x->count++)
-            x->first = i;
-    }
-    for (uint32_t i = 0; i < a->secrets.count; i++) {
-        const struct secret *s = secret_of(l, i);
-        struct leak_row *row = &a->leaks[s->cls];
-
-        row->short_count += s->len < SECRET_LONG;
-        row->doubtful += found[i].count;
-        row->expected += expected_hits(a, s, found[i].count);
-    }
-    for (unsigned c = 0; c < SECRET_MAX; c++)
-        a->leaks[c].probability =
-            chance_of(a->leaks[c].doubtful, MODEL_ERROR * a->leaks[c].expected);
-    for (uint32_t i = 0; i < a->secrets.count; i++) {
-        const struct secret *s = secret_of(l, i);
-        double limit = CHANCE_LIMIT / a->secrets.classes[s->cls].count;
-
-        if (found[i].count &&
-            (a->leaks[s->cls].probability < CHANCE_LIMIT ||
-             chance_of(found[i].count, MODEL_ERROR * expected_hits(a, s, found[i].count)) < limit))
-            find_leak(l, s, &l->hits[found[i].first], 0);
-    }
-    free(found);
-    return 0;
-}
-
-static void judge_long(struct leak *l)
-{
-    for (uint32_t i = 0; i < l->count; i++)
-        if (!l->hits[i].is_doubtful && l->hits[i].state == HIT_OPEN &&
-            l->audit->leaks[secret_of(l, l->hits[i].secret)->cls].findings < LEAKS_MAX)
-            find_leak(l, secret_of(l, l->hits[i].secret), &l->hits[i], 0);
-}
-
 int leak_search(struct audit *a, struct err *err)
 {
     struct leak *l = calloc(1, sizeof(*l));
@@ -423,8 +366,8 @@ int leak_search(struct audit *a, struct err *err)
     if (rc == 0)
         rc = read_messages(l, err);
     if (rc == 0) {
-        judge_long(l);
-        rc = judge_doubtful(l, err);
+        leak_judge_long(l);
+        rc = leak_judge_doubtful(l, err);
     }
     for (unsigned c = 0; c < SECRET_MAX; c++)
         if (a->leaks[c].findings >= LEAKS_MAX) {
@@ -439,7 +382,7 @@ int leak_search(struct audit *a, struct err *err)
         audit_find(a, &f);
     }
     table_free(&l->contexts);
-    free(l->mask);
+    free(l->text);
     free(l->hits);
     free(l);
     return rc;

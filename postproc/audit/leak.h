@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/leak.h
+ *
+ * What the search of the anonymized file (leak.c) and the judging of its hits share.
+ */
+#ifndef NFSDIGEST_AUDIT_LEAK_H
+#define NFSDIGEST_AUDIT_LEAK_H
+
+#include "audit/internal.h"
+
+enum { LEAKS_MAX = 1000 }; /* of a class: then no more need be known */
+
+enum hit_state { HIT_OPEN, HIT_EXPLAINED, HIT_FOUND };
+
+struct hit {
+    uint64_t offset, frame;
+    uint32_t secret;
+    unsigned state : 2; /* enum hit_state */
+    unsigned block : 4; /* enum block_kind */
+    /* may be chance: a short secret, or one in pseudonyms */
+    bool is_doubtful : 1;
+    uint8_t free_at, free_len; /* which bytes of it depend on the key; 0: all */
+};
+
+struct leak {
+    struct audit *audit;
+    struct hit *hits; /* by frame, as they came */
+    uint32_t count, cap;
+    struct table contexts; /* of short hits: the same bytes around count once */
+    bool overflow;
+    const struct block *block;
+    /* the message that is looked at: */
+    const struct audit_message *message;
+    struct items items;
+    uint8_t *text, *mask; /* its bytes with zeros behind, and which of these may stay */
+    uint32_t room;        /* for each of both */
+};
+
+static inline const struct secret *leak_secret(const struct leak *l, uint32_t index)
+{
+    return &l->audit->secrets.all[index];
+}
+
+/* The item that begins at |offset| of a message or last before it. */
+uint32_t leak_item_at(const struct items *items, uint32_t offset);
+
+/* A finding: of the hit |raw| in the file, or at |at| in the message that is looked at. */
+void leak_find(struct leak *l, const struct secret *s, const struct hit *raw, uint32_t at);
+
+/* leak_judge.c: what no message explained; and what may be chance. */
+void leak_judge_long(struct leak *l);
+int leak_judge_doubtful(struct leak *l, struct err *err);
+
+#endif

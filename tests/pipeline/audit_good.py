@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: slow long=300 timeout=7200
+"""Good files are clean whatever the key: captures with what once raised false alarms, and the
+committed ones, anonymized with fresh keys under each policy.
+Environment: NFSDIGEST, CAPTURES.  Argument: how many committed captures with a fresh key each."""
+import itertools
+import json
+import os
+import pathlib
+import sys
+import tempfile
+
+SRC = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SRC / "tests" / "gen"))
+
+import anonymizer  # noqa: E402
+import messages as m  # noqa: E402
+import traffic  # noqa: E402
+
+POLICIES = "public", "lab", "strict"
+LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def groups():
+    """Exports for everybody, for netgroups, for names with wildcards."""
+    trace = traffic.Trace()
+    flow = traffic.UdpFlow(trace, "10.1.2.3", 711, "10.1.2.9", 20048)
+    names = "*", "@", "@trusted", "*.lab.example.org", "10.0.0.0/8", ""
+    listed = b"".join(m.u32(1) + m.opaque(n) for n in names)
+    for xid in range(3):
+        flow.pair(xid + 0x11000000, 5, b"", m.u32(1) + m.opaque("/export/home") + listed
+                  + m.u32(0, 0), program=m.MOUNT)
+    return trace
+
+
+def printable_marks():
+    """A length and an XID that together read as a text, which both may stay."""
+    trace = traffic.Trace()
+    flow = traffic.TcpFlow(trace, "10.1.2.3", 712, "10.1.2.9")
+    flow.open()
+    for i in range(4):
+        xid = int.from_bytes(b"Lab%d" % i, "big")
+        data = bytes(0x4144 - len(m.reply(0, m.read_res(b""))))
+        flow.pair(xid, m.READ, m.read_args(m.handle(7), 0, 32768), m.read_res(data))
+        flow.pair(xid + 0x01000000, m.WRITE, m.write_args(m.handle(7), 0, bytes(0x4100)),
+                  m.write_res(0x4100))
+    return trace
+
+
+def handles_like_names():
+    """Handles with texts and zeros in them, as names with suffix and padding look."""
+    trace = traffic.Trace()
+    flow = traffic.UdpFlow(trace, "10.1.2.3", 713, "10.1.2.9")
+    texts = itertools.product(LETTERS, repeat=4)
+    handles = ["".join(next(texts)[::-1]) for _ in range(12000)]
+    for i in range(0, len(handles), 6):
+        words = b"".join(h.encode() + b".c\0\0" for h in handles[i:i + 6])
+        flow.pair(0x20000000 + i, m.LOOKUP, m.lookup_args(words, "file%05d.c" % i),
+                  m.lookup_res(m.handle(i), i))
+    return trace
+
+
+def first_dropped(count):
+    """So many messages at the start that a policy drops."""
+    trace = traffic.Trace()
+    flow = traffic.UdpFlow(trace, "10.1.2.3", 714, "10.1.2.9")
+    for i in range(count):
+        flow.call(0x30000000 + i, 1, m.u32(0, i), program=m.NFS, version=4)
+    for i in range(100):
+        flow.pair(0x31000000 + i, m.LOOKUP, m.lookup_args(m.handle(i), "document-%d" % i),
+                  m.lookup_res(m.handle(i + 1), i))
+    return trace
+
+
+def connections_again():
+    """One pair of ports, one connection after the other."""
+    trace = traffic.Trace()
+    for turn in range(8):
+        flow = traffic.TcpFlow(trace, "10.1.2.3", 715, "10.1.2.9",
+                               isn=(turn * 0x11111111, turn * 0x22222222))
+        flow.open()
+        for i in range(4):
+            flow.pair(0x40000000 + 16 * turn + i, m.LOOKUP,
+                      m.lookup_args(m.handle(i), "document-%d" % i),
+                      m.lookup_res(m.handle(i + 1), i))
+        if turn % 2:
+            flow.close()
+        elif turn % 4:
+            flow.reset()
+    return trace
+
+
+def many_connections():
+    """So many that the first one is forgotten beside one of the last, and begins again."""
+    trace = traffic.Trace()
+    first = traffic.TcpFlow(trace, "10.1.2.3", 716, "10.1.2.9")
+    first.open()
+    flows = [first]
+    for i in range((1 << 16) + 3):
+        host, port = divmod(i, 5000)
+        flows[1:] = [traffic.TcpFlow(trace, "10.1.3.%d" % (host + 1), 1024 + port, "10.1.2.9")]
+        if i % 5000 == 0 or i >= 1 << 16:
+            for flow in flows:
+                flow.pair(0x50000000 + 2 * i + (flow == first), m.LOOKUP,
+                          m.lookup_args(m.handle(i % 100), "document-%d" % (i % 10)),
+                          m.lookup_res(m.handle(i % 100 + 1), i % 100))
+        else:
+            flows[1].call(0x50000000 + 2 * i, m.GETATTR, m.handle(i % 100))
+    return trace
+
+
+CASES = {
+    "groups": groups,
+    "printable marks": printable_marks,
+    "handles like names": handles_like_names,
+    "70 dropped": lambda: first_dropped(70),
+    "3000 dropped": lambda: first_dropped(3000),
+    "connections again": connections_again,
+    "many connections": many_connections,
+}
+wrong = []
+
+
+def check(name, original, policy, folder):
+    key, out = folder / "key", folder / "out.pcapng"
+    key.unlink(missing_ok=True)
+    out.unlink(missing_ok=True)
+    anonymizer.new_key(key)
+    anonymizer.anonymize(out, policy, key, original)
+    done = anonymizer.run("audit", "--json", original, out)
+    if done.returncode > 1:
+        wrong.append("%s, %s: exit code %d: %s" % (name, policy, done.returncode, done.stderr))
+        return
+    report = json.loads(done.stdout)
+    if not report["clean"]:
+        key_text = key.read_text(encoding="ascii").split()[-1]
+        wrong.append("%s, %s, key %s: %s" % (name, policy, key_text, report["findings"][:3]))
+
+
+def main():
+    only = sys.argv[1] if sys.argv[1:] and not sys.argv[1].isdigit() else ""
+    runs = int(sys.argv[1]) if sys.argv[1:] and not only else 6
+    with tempfile.TemporaryDirectory(prefix="audit.") as scratch:
+        folder = pathlib.Path(scratch)
+        for name, make in CASES.items():
+            original = folder / (name.replace(" ", "_") + ".pcap")
+            if only not in name:
+                continue
+            make().write(original)
+            for policy in POLICIES:
+                check(name, original, policy, folder)
+        captures = sorted(pathlib.Path(os.environ["CAPTURES"]).glob("*.zst"),
+                          key=lambda path: path.stat().st_size)
+        for run in range(0 if only else runs):
+            # all of them in turn; of few runs the smallest captures
+            capture = captures[run // len(POLICIES) % len(captures)]
+            check(capture.name, capture, POLICIES[run % len(POLICIES)], folder)
+    for line in wrong:
+        print(line[:700])
+    print("%d cases, %d runs, %d wrong" % (len(CASES), runs, len(wrong)))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
