@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -190,6 +192,18 @@ int key_load(struct key *key, const char *path, struct err *err)
 int key_derive(const struct key *key, const char *label, void *out, size_t len, struct err *err)
 {
     return hkdf(salt, sizeof(salt) - 1, key->secret, KEY_LEN, label, strlen(label), out, len, err);
+}
+
+void key_refuse_dumps(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_CORE, &limit) == 0) {
+        limit.rlim_cur = 0;
+        setrlimit(RLIMIT_CORE, &limit);
+    }
+    /* a program that takes dumps from a pipe (core(5)) may do so whatever the limit */
+    prctl(PR_SET_DUMPABLE, 0);
 }
 
 void key_forget(struct key *key)

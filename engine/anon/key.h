@@ -7,8 +7,8 @@
  *
  * The file says which version of the mapping it is for.  A version never changes: whatever would
  * give other pseudonyms is a new version, so that captures released in parts agree, whichever
- * program made them.  1: addresses by Crypto-PAn as published (address_pan.h).  2: by its numbered
- * way.
+ * program made them.  1: addresses by Crypto-PAn as published (address_pan.h), control characters
+ * in names that had none, but bytes outside ASCII (mapping_same.h).  2: neither of these.
  */
 #ifndef NFSDIGEST_ANON_KEY_H
 #define NFSDIGEST_ANON_KEY_H
@@ -35,6 +35,11 @@ int key_load(struct key *key, const char *path, struct err *err);
 
 /* |len| bytes that only the key and |label| ("handle", "address", ...) determine. */
 int key_derive(const struct key *key, const char *label, void *out, size_t len, struct err *err);
+
+/* From now on no core dump of this process is written, and no other process of the user can read
+ * its memory: both would hold keys.  For programs of one's own, before a key is read; a plugin
+ * leaves its host as it is. */
+void key_refuse_dumps(void);
 
 /* Overwrites it. */
 void key_forget(struct key *key);

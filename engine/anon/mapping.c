@@ -85,7 +85,9 @@ static struct same *make_same(struct mapping *m, const struct key *key, enum fie
     struct same *same = NULL;
 
     if (derive(key, "same", class_name(cls), subkey, sizeof(subkey), err) == 0)
-        same = same_new(subkey, &m->wide, CLASS_MAX + (uint32_t)cls, err);
+        same = same_new(subkey, &m->wide, CLASS_MAX + (uint32_t)cls,
+                        key->version == KEY_VERSION_1 ? SAME_CONTROLS_AMONG : SAME_CONTROLS_APART,
+                        err);
     explicit_bzero(subkey, sizeof(subkey));
     return same;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALPHABETS = 5, FF1_LETTERS = 128 };
+enum { ALPHABETS = 6, FF1_LETTERS = 128 };
 
 /* By byte: the least alphabet that has it, its number there; and the way back.  An alphabet has all
  * of those before it. */
@@ -24,24 +24,32 @@ struct same {
     struct alphabets alphabets;
 };
 
-static uint8_t least_alphabet(int c)
+static bool is_control(int c)
+{
+    return c < 0x20 || c == 0x7f;
+}
+
+static uint8_t least_alphabet(int c, enum same_kinds kinds)
 {
     static const char more[] = "._-+=,@~";
+    uint8_t controls = kinds == SAME_CONTROLS_APART ? 3 : 2;
 
     if (c == '/')
-        return 4;
+        return (uint8_t)(controls + 2);
     if (c == 0)
-        return 3;
+        return (uint8_t)(controls + 1);
+    if (is_control(c))
+        return controls;
     if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
         strchr(more, c))
         return 0;
-    return c >= 0x20 && c < 0x7f ? 1 : 2;
+    return c < 0x80 ? 1 : 2;
 }
 
-static void fill(struct alphabets *a)
+static void fill(struct alphabets *a, enum same_kinds kinds)
 {
     for (int c = 0; c < 256; c++)
-        a->least[c] = least_alphabet(c);
+        a->least[c] = least_alphabet(c, kinds);
     for (int i = 0; i < ALPHABETS; i++)
         for (int c = 0; c < 256; c++)
             if (a->least[c] <= i) {
@@ -51,7 +59,7 @@ static void fill(struct alphabets *a)
 }
 
 struct same *same_new(const uint8_t key[SAME_KEY_LEN], const struct wide *wide, uint32_t domain,
-                      struct err *err)
+                      enum same_kinds kinds, struct err *err)
 {
     struct same *s = calloc(1, sizeof(*s));
     bool made = s != NULL;
@@ -62,7 +70,7 @@ struct same *same_new(const uint8_t key[SAME_KEY_LEN], const struct wide *wide, 
     }
     s->wide = wide;
     s->domain = domain;
-    fill(&s->alphabets);
+    fill(&s->alphabets, kinds);
     for (int i = 0; i < ALPHABETS && made; i++) {
         s->permutations[i] = ff1_new(key, SAME_KEY_LEN, s->alphabets.size[i], NULL, 0, err);
         made = s->permutations[i] != NULL;

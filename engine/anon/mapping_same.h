@@ -3,9 +3,10 @@
  *
  * Texts to texts of the same length, one-to-one: FF1 over the letters that a text is written with.
  * A text belongs to the least of these alphabets that has all of its bytes, and its pseudonym does,
- * too: letters, digits and "._-+=,@~"; printable ASCII without '/'; all without '/' and NUL; all
- * without '/'; all.  What may not become of a text (another suffix, "..", an address), the caller
- * says; then it is permuted again until it may: a permutation of what is left.
+ * too: letters, digits and "._-+=,@~"; printable ASCII without '/'; that and bytes above ASCII; all
+ * without '/' and NUL; all without '/'; all.  What may not become of a text (another suffix, "..",
+ * an address), the caller says; then it is permuted again until it may: a permutation of what is
+ * left.
  */
 #ifndef NFSDIGEST_ANON_MAPPING_SAME_H
 #define NFSDIGEST_ANON_MAPPING_SAME_H
@@ -18,9 +19,12 @@ enum { SAME_KEY_LEN = 32 };
 
 struct same;
 
+/* SAME_CONTROLS_AMONG: as it was before there was the third alphabet. */
+enum same_kinds { SAME_CONTROLS_AMONG, SAME_CONTROLS_APART };
+
 /* |domain|: of |wide|, which must outlive it. */
 struct same *same_new(const uint8_t key[SAME_KEY_LEN], const struct wide *wide, uint32_t domain,
-                      struct err *err);
+                      enum same_kinds kinds, struct err *err);
 void same_free(struct same *same);
 
 /* Whether |text| may stand where a permuted one is; true for every text that is permuted. */

@@ -98,6 +98,7 @@ int cmd_anonymize(int argc, char **argv, struct err *err)
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;
+    key_refuse_dumps();
     result = check(&a, argc - first, err);
     if (result == 0)
         result = key_load(&a.key, a.key_path, err);

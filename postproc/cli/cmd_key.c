@@ -28,6 +28,7 @@ static int make(int argc, char **argv, struct err *err)
         return result;
     if (first + 1 != argc)
         return err_set(err, ERR_USAGE, "key new takes one file to make");
+    key_refuse_dumps();
     if (key_create(argv[first], version, err) < 0)
         return -err->code;
     printf("%s: a new key of %d bits, which only you may read.\n"
@@ -54,6 +55,7 @@ static int check(int argc, char **argv, struct err *err)
         return result;
     if (first == argc)
         return err_set(err, ERR_USAGE, "nothing to check: name key files");
+    key_refuse_dumps();
     for (int i = first; i < argc; i++) {
         struct key key = { 0 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "anon/key.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/values.h"
@@ -127,6 +128,8 @@ int cmd_package(int argc, char **argv, struct err *err)
         return result;
     wire_init();
     o->engine = &engine.options;
+    if (!a.verify)
+        key_refuse_dumps();
     if (!a.verify)
         return make_archive(&a, argc - first, argv + first, err);
     if (is_making(o))

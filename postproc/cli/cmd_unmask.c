@@ -330,6 +330,7 @@ static int open_mapping(struct unmask *u, struct err *err)
     struct key key;
     int result = policy_load(u->policy_name, &u->policy, err);
 
+    key_refuse_dumps();
     if (result == 0)
         result = key_load(&key, u->key, err);
     if (result < 0)

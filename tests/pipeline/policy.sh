@@ -160,6 +160,23 @@ expect "key new: no room" 4 'full.key: cannot write' bash -c \
     '(ulimit -f 0; "$0" key new full.key) 2>&1 | cat; exit ${PIPESTATUS[0]}' "$n"
 [ -e full.key ] && bad "key new leaves a part of a key" || ok
 
+# --- whoever holds a key leaves no core dump
+mkfifo held
+for command in "unmask --key a.key --candidates - name" "anonymize --key a.key --output out.pcapng -"; do
+    (ulimit -S -c "$(ulimit -H -c)" && exec "$n" $command <held >/dev/null 2>&1) &
+    pid=$!
+    exec 8>held
+    for try in {1..100}; do
+        grep -q '^Max core file size *0 ' /proc/$pid/limits && break
+        sleep 0.05
+    done
+    is "core dumps of ${command%% *}" \
+        "$(grep -o '^Max core file size *0 ' /proc/$pid/limits | tr -s ' ')" "Max core file size 0 "
+    kill -ABRT $pid
+    wait $pid 2>/dev/null || true
+    exec 8>&-
+done
+
 # --- every option stands in the help and the man page of its command, and the other way round
 for command in policy key; do
     for sub in $("$n" $command --help | sed -n "s/^  $command \([a-z]*\) .*/\1/p"); do

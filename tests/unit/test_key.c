@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -299,6 +301,25 @@ static void refuses_what_others_own(void **state)
     }
 }
 
+static void dumps_are_refused(void **state)
+{
+    pid_t child = fork();
+    int status;
+
+    (void)state;
+    if (child == 0) {
+        struct rlimit limit;
+
+        key_refuse_dumps();
+        if (getrlimit(RLIMIT_CORE, &limit) != 0 || limit.rlim_cur || prctl(PR_GET_DUMPABLE))
+            _exit(1);
+        abort();
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_false(WCOREDUMP(status));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -313,6 +334,7 @@ int main(void)
         TEST(refuses_damage),
         TEST(versions_are_told_apart),
         TEST(refuses_what_others_own),
+        cmocka_unit_test(dumps_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -226,6 +226,55 @@ static void random_names_lead_back(void **state)
     }
 }
 
+static bool has_controls(const uint8_t *text, uint32_t len)
+{
+    for (uint32_t i = 0; i < len; i++)
+        if (text[i] < 0x20 || text[i] == 0x7f)
+            return true;
+    return false;
+}
+
+/* Names in other languages become names without control characters; those of an old key do not. */
+static void kinds_of_letters_stay(void **state)
+{
+    static const char *const names[] = { "\xc3\xa9", "na\xc3\xafve.txt",
+                                         "Gr\xc3\xb6\xc3\x9f"
+                                         "e",
+                                         "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", "r\xe9sum\xe9" };
+    struct key old = build_key(0);
+    struct err err = { 0 };
+    struct mapping *now = mapping;
+    unsigned with_controls = 0;
+    uint64_t random = 9;
+
+    (void)state;
+    old.version = KEY_VERSION_1;
+    mapping = mapping_new(&old, &policy, &err);
+    assert_non_null(mapping);
+    for (unsigned i = 0; i < 1000; i++) {
+        const char *name = names[i % (sizeof(names) / sizeof(*names))];
+        uint8_t in[64], image[64];
+        uint32_t len = (uint32_t)snprintf((char *)in, sizeof(in), "%s%u", name, i), high = 0;
+        struct mapping *other = mapping;
+
+        same(CLASS_NAME, in, len, image);
+        with_controls += has_controls(image, len);
+        mapping = now;
+        same(CLASS_NAME, in, len, image);
+        assert_false(has_controls(image, len));
+        for (uint32_t k = 0; k < len; k++)
+            high += image[k] >= 0x80;
+        assert_true(high > 0);
+        in[random64(&random) % len] = '\n';
+        same(CLASS_NAME, in, len, image);
+        assert_true(has_controls(image, len));
+        mapping = other;
+    }
+    assert_true(with_controls > 300);
+    mapping_free(mapping);
+    mapping = now;
+}
+
 /* Names beside each other in a directory have nothing in common afterwards. */
 static void likeness_is_lost(void **state)
 {
@@ -449,6 +498,7 @@ int main(void)
         TEST(short_names_are_a_permutation),
         TEST(random_names_lead_back),
         TEST(likeness_is_lost),
+        TEST(kinds_of_letters_stay),
         TEST(paths_keep_their_shape),
         TEST(paths_have_bounds),
         TEST(hosts),
