@@ -286,7 +286,7 @@ int engine_pause(struct engine *e, bool input_cut, struct err *err)
 /* Another layout of the structures that are packed is another version. */
 static uint64_t state_version(void)
 {
-    return UINT64_C(0x6e667364000102) + sizeof(struct engine) + sizeof(struct waiting) * 31 +
+    return UINT64_C(0x6e667364000103) + sizeof(struct engine) + sizeof(struct waiting) * 31 +
            sizeof(struct stream) * 1009;
 }
 

@@ -55,10 +55,12 @@ struct call {
     uint32_t cap_len, wire_len;
     struct sending sent, answered; /* the latest ones of call and reply */
     uint32_t ports;                /* over UDP: the client's << 16 | the server's; else 0 */
-    uint32_t reply_after;          /* frames from its first sighting to its reply */
+    uint32_t reply_after;          /* frames from its first sighting to its reply, */
+    uint32_t again_after;          /* and to the latest further one */
     bool partial;  /* cap_len < wire_len: the digest is not that of the whole call */
     bool in_clear; /* its reply can be read */
     bool refused;  /* answered by an error of RPC */
+    int8_t owed;   /* its sightings less those of its replies */
 };
 
 struct call_list {

@@ -46,6 +46,8 @@ enum {
     XID_ANSWERED = 1 << 1, /* a call that was answered */
     XID_HELD = 1 << 2,     /* a reply that came at the frame asked about or later, and waits for its
                             * call */
+    XID_AGAIN = 1 << 3,    /* an answered call of which, behind that frame, more replies came than
+                            * it was sent; or which was sent more often than it was answered */
 };
 
 /* Where transports deliver.  Nothing else is asked of the rest of the engine. */

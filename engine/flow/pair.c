@@ -325,7 +325,8 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
                                  ? (uint32_t)m->flow->port[m->side] << 16 | m->flow->port[server]
                                  : 0,
                          .partial = m->cap_len < m->wire_len,
-                         .in_clear = h->credential.flavor != RPC_GSS };
+                         .in_clear = h->credential.flavor != RPC_GSS,
+                         .owed = 1 };
     uint32_t kept = 0, id, crowded, parent = 0, parent2 = 0;
     struct held *held;
     int rc = 0;
@@ -428,6 +429,16 @@ static bool is_held(const struct pair *p, const struct flow *flow, uint32_t xid,
     return false;
 }
 
+/* What one call of an XID says about |frame|. */
+static unsigned known_of(const struct call *x, const struct flow *flow, bool reply, uint64_t frame)
+{
+    bool again = reply ? x->owed > 0 : x->owed < 0 && x->frame + x->again_after > frame;
+
+    if (x->waiting)
+        return XID_WAITS;
+    return XID_ANSWERED | (again && flow_same(x, flow) ? XID_AGAIN : 0);
+}
+
 unsigned pair_knows(struct pair *p, const struct flow *flow, uint8_t side, uint32_t xid,
                     uint64_t frame)
 {
@@ -447,7 +458,7 @@ unsigned pair_knows(struct pair *p, const struct flow *flow, uint8_t side, uint3
              id != CALL_NONE;
              id = calls_next(&p->calls, hash, host[server], host[!server], xid, &at))
             if (flow_fits(&p->calls.pool[id], flow))
-                knows |= p->calls.pool[id].waiting ? XID_WAITS : XID_ANSWERED;
+                knows |= known_of(&p->calls.pool[id], flow, side == server, frame);
         if (flow->id && side != server && is_held(p, flow, xid, hash, frame))
             knows |= XID_HELD;
         if (knows)

@@ -113,6 +113,7 @@ enum repeat_kind pair_call_again(struct call *call, const struct message *m)
     if ((m->ip_id || !call->refused) && is_copy(&call->sent, m))
         return COPY_CALL;
     call->sent = pair_sending(m);
+    call->owed += call->owed < INT8_MAX;
     return REPEAT_CALL;
 }
 

@@ -41,6 +41,13 @@ static uint64_t reply_digest(const struct message *m, const struct rpc_header *h
     return XXH3_64bits_withSeed(m->data, h->body + scan->data_at, load_be64(op->data_digest));
 }
 
+static uint32_t frames_after(const struct call *call, const struct message *m)
+{
+    uint64_t frames = m->frame < call->frame ? 0 : m->frame - call->frame;
+
+    return frames < UINT32_MAX ? (uint32_t)frames : UINT32_MAX;
+}
+
 int pair_answer(struct pair *p, uint32_t id, const struct message *m, struct err *err)
 {
     struct call *call = &p->calls.pool[id];
@@ -89,9 +96,8 @@ int pair_answer(struct pair *p, uint32_t id, const struct message *m, struct err
         rc = pair_observe(p, op, &op->reply, true, 0, err);
     call->last_flow = m->flow->id;
     call->answered = pair_sending(m);
-    call->reply_after = m->frame < call->frame                ? 0
-                        : m->frame - call->frame < UINT32_MAX ? (uint32_t)(m->frame - call->frame)
-                                                              : UINT32_MAX;
+    call->reply_after = frames_after(call, m);
+    call->owed--;
     call->refused = !cut && h.status != RPC_SUCCESS;
     calls_answered(&p->calls, id, digest);
     return rc;
@@ -251,6 +257,10 @@ int pair_further(struct pair *p, const struct answered *as, uint64_t ticket,
 
     if (m->flow->host[m->side] != call->server)
         further.flags |= SIGHTING_ADDRESS;
+    if (kind == REPEAT_REPLY) {
+        call->owed -= call->owed > INT8_MIN;
+        call->again_after = frames_after(call, m);
+    }
     if (!ticket)
         calls_seen(&p->calls, as->call, *p->clock);
     return rc < 0 ? rc : pair_repeat(p, call->operation, &further, as->flags, kind, !as->same, err);

@@ -52,7 +52,8 @@ int pair_pause(struct pair *p, struct err *err)
     step(hash) step(digest) step(operation) step(frame) step(reply_digest) step(seen) step(xid)    \
         step(server) step(client) step(program) step(version) step(procedure) step(flow)           \
             step(last_flow) step(cap_len) step(wire_len) step(sent) step(answered) step(ports)     \
-                step(reply_after) step(partial) step(in_clear) step(refused)
+                step(reply_after) step(again_after) step(partial) step(in_clear) step(refused)     \
+                    step(owed)
 /* Field by field: padding would make the same state other bytes. */
 #define OPERATION_PLAIN(step)                                                                      \
     step(operation.id) step(operation.flow) step(operation.xid) step(operation.program)            \

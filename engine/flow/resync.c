@@ -59,21 +59,26 @@ static enum mark_sequence sequence(const struct framer *f, const struct mark *m)
     return fits && !m->known ? SEQUENCE_FITS : SEQUENCE_BROKEN;
 }
 
+/* What the other half of a mark says, as far as it was delivered. */
+static void match(const struct framer *f, struct mark *m)
+{
+    unsigned knows = f->host->knows(f->host->ctx, f->flow, f->side, m->xid, m->frame);
+    bool known = m->kind == 1 ? knows & (XID_WAITS | XID_ANSWERED)
+                              : (knows & (XID_WAITS | XID_ANSWERED)) == XID_ANSWERED;
+    unsigned other = known ? XID_AGAIN : m->kind == 1 ? XID_HELD : XID_WAITS;
+
+    m->known |= known;
+    if (knows & other)
+        m->matched = MATCH_CERTAIN;
+}
+
 static bool on_found(void *ctx, struct mark *m)
 {
     struct framer *f = ctx;
-    unsigned knows;
 
     if (wrong_side(f, m))
         return false;
-    knows = f->host->knows(f->host->ctx, f->flow, f->side, m->xid, m->frame);
-    if (m->kind == 1) {
-        m->known = (knows & (XID_WAITS | XID_ANSWERED)) != 0;
-        m->matched = !m->known && (knows & XID_HELD) ? MATCH_CERTAIN : MATCH_NONE;
-    } else {
-        m->matched = knows & XID_WAITS ? MATCH_CERTAIN : MATCH_NONE;
-        m->known = !m->matched && (knows & XID_ANSWERED);
-    }
+    match(f, m);
     match_halves(f, m);
     m->sequence = (uint8_t)sequence(f, m);
     return true;
@@ -85,10 +90,10 @@ void resync_seen(struct framer *f, uint32_t xid, bool call, uint64_t frame)
         struct mark *m = &f->marks.marks[i];
         if (m->xid != xid || (m->kind == 1) == call || m->matched == MATCH_CERTAIN)
             continue;
-        if (call ? frame > m->frame : m->known || m->frame > frame)
+        if (call ? frame > m->frame : m->frame > frame)
             continue;
-        m->matched = MATCH_CERTAIN;
-        f->marks.changed = true;
+        match(f, m);
+        f->marks.changed |= m->matched == MATCH_CERTAIN;
     }
 }
 

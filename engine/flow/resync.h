@@ -6,7 +6,9 @@
  *
  * A message is believed when its other half was captured: a reply that came later on the
  * connection and that no other call takes, or a call that waits; and not for one alone among
- * several in a row that have none.  All that follows it is in its known place then.
+ * several in a row that have none.  All that follows it is in its known place then.  A call sent
+ * again is believed when it was answered more often than it was seen, and a reply when it was
+ * answered less often: clients send again at once what was refused.
  *
  * Without the other half a mark waits for it, up to RESYNC_SPAN behind its end.  Then it is
  * believed if its XID fits in with those of the connection (they count up, in either byte order)
