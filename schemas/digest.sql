@@ -18,7 +18,8 @@ CREATE TABLE tree_entry (
     name TEXT NOT NULL,
     start INTEGER,                  -- NULL: it was there before the trace
     stop INTEGER,                   -- NULL: it is there at the trace's end
-    start_operation INTEGER NOT NULL, -- that made or first showed it
+    start_operation INTEGER NOT NULL, -- that made or first showed it; of '.nfsdigest-unseen-N': that
+                                      -- proves that something was there
     seen_operation INTEGER NOT NULL,  -- the last that showed it
     stop_operation INTEGER            -- that took it away, or proved that it was gone
 ) STRICT;
@@ -43,7 +44,8 @@ CREATE TABLE tree_initial (
     link TEXT                       -- of a symbolic link
 ) STRICT;
 
--- An operation that must have happened and was not captured.
+-- An operation that must have happened and was not captured, in the order of a replay dump of the whole
+-- trace, which has the same ones.
 CREATE TABLE tree_inferred (
     id INTEGER PRIMARY KEY,
     precedes INTEGER NOT NULL,      -- operation that proves it, and before which it belongs
@@ -51,14 +53,14 @@ CREATE TABLE tree_inferred (
     witness INTEGER,                -- earlier operation that showed what was before
     explained INTEGER,              -- operation without a reply that it may be
     procedure INTEGER NOT NULL,     -- of NFS version 3
-    object INTEGER,                 -- made, removed, moved or linked
-    parent INTEGER,                 -- NULL with RENAME and LINK: from where, is not known
+    object INTEGER,                 -- made, removed, moved, linked or changed
+    parent INTEGER,                 -- NULL with LINK, and with SETATTR, which has no name
     name TEXT,
     parent2 INTEGER,                -- RENAME, LINK: where it went
     name2 TEXT
 ) STRICT;
 
--- An operation that cannot be replayed.
+-- An operation that cannot be replayed: those of a replay dump of the whole trace.
 CREATE TABLE tree_unplayable (
     operation INTEGER PRIMARY KEY,
     reason INTEGER NOT NULL         -- code 'unplayable'

@@ -2,6 +2,7 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/tree_print.h"
+#include "digest/tree_store.h"
 
 #include <string.h>
 
@@ -24,28 +25,11 @@ struct tree_args {
     bool json, growth, inferred, summary, store;
 };
 
-static int print(struct tree *tree, const struct tree_args *a, struct err *err)
-{
-    int result = 0;
-
-    if (!a->summary)
-        result = a->json ? tree_json(tree, a->under, err) : tree_text(tree, a->under, err);
-    if (result)
-        return result < 0 ? result
-                          : err_set(err, ERR_USAGE, "--under: the trace shows no \"%s\"", a->under);
-    if (a->growth && a->json)
-        tree_growth_json(tree);
-    else if (a->growth)
-        tree_growth_text(tree);
-    if (a->inferred &&
-        (a->json ? tree_inferred_json(tree, err) : tree_inferred_text(tree, err)) < 0)
-        return -err->code;
-    if (a->json)
-        tree_summary_json(tree);
-    else
-        tree_summary_text(tree);
-    return 0;
-}
+struct run {
+    const struct tree_args *args;
+    struct buf text;
+    struct plan_counts counts;
+};
 
 static int print_script(struct tree *tree, const struct tree_args *a, struct err *err)
 {
@@ -54,8 +38,6 @@ static int print_script(struct tree *tree, const struct tree_args *a, struct err
     int result = strcmp(a->script, "sh") == 0 ? tree_shell(tree, a->under, &unmade, err)
                                               : tree_mtree(tree, a->under, &unmade, err);
 
-    if (result > 0)
-        return err_set(err, ERR_USAGE, "--under: the trace shows no \"%s\"", a->under);
     if (result == 0 && unmade) {
         err_set(&text, ERR_INPUT, "%llu entries are left out: their names cannot be those of files",
                 (unsigned long long)unmade);
@@ -64,16 +46,51 @@ static int print_script(struct tree *tree, const struct tree_args *a, struct err
     return result;
 }
 
+static int print_tree(void *ctx, struct tree *tree, struct err *err)
+{
+    const struct run *r = ctx;
+    const struct tree_args *a = r->args;
+    int result = 0;
+
+    if (a->script)
+        result = print_script(tree, a, err);
+    else if (!a->summary)
+        result = a->json ? tree_json(tree, a->under, err) : tree_text(tree, a->under, err);
+    if (result > 0)
+        return err_set(err, ERR_USAGE, "--under: the trace shows no \"%s\"", a->under);
+    if (result == 0 && a->growth && a->json)
+        tree_growth_json(tree);
+    else if (result == 0 && a->growth)
+        tree_growth_text(tree);
+    return result;
+}
+
+static int print_inferred(void *ctx, const struct inference *inference, struct err *err)
+{
+    struct run *r = ctx;
+
+    return r->args->json ? tree_inferred_json(inference, &r->text, err)
+                         : tree_inferred_text(inference, &r->text, err);
+}
+
+/* A script takes the tree alone, without a rehearsal of the operations. */
 static int run(struct store *store, const struct tree_args *a, struct err *err)
 {
-    const struct tree_options options = { .moment = a->at };
-    struct tree tree = { 0 };
-    int result = a->store ? tree_store(&tree, store_db(store), err)
-                          : tree_read(&tree, store_db(store), &options, err);
+    const struct plan_options options = { .from = a->at, .only_tree = a->script != NULL };
+    struct run r = { .args = a };
+    const struct plan_host host = { .tree = print_tree,
+                                    .inferred = a->inferred ? print_inferred : NULL,
+                                    .ctx = &r };
+    int result = a->store ? tree_store(store_db(store), &host, &r.counts, err)
+                          : plan_read(store_db(store), &options, &host, &r.counts, err);
 
-    if (result == 0)
-        result = a->script ? print_script(&tree, a, err) : print(&tree, a, err);
-    tree_free(&tree);
+    if (result == 0 && !a->script) {
+        if (a->json)
+            tree_summary_json(&r.counts);
+        else
+            tree_summary_text(&r.counts);
+    }
+    buf_free(&r.text);
     return result;
 }
 
@@ -82,8 +99,9 @@ int cmd_tree(int argc, char **argv, struct err *err)
     struct tree_args a = { .at = BEGINNING };
     const struct arg own[] = {
         { 't', "at", "TIME",
-          "as it was then (2026-11-21 05:48:01.5, or since 1970), not\nbefore the trace", set_time,
-          &a.at },
+          "as it was then (2026-11-21 05:48:01.5, or since 1970), not\nbefore the trace, and of "
+          "operations those from then on",
+          set_time, &a.at },
         { 'u', "under", "PATH", "only what is below this path, as the tree has it", set_text,
           &a.under },
         { 's', "summary", NULL, "no tree, only what is said at its end", set_flag, &a.summary },

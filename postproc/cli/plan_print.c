@@ -76,6 +76,14 @@ static const char *why_name(int i)
     return unplayable_name((enum unplayable)i);
 }
 
+void plan_print_before(const struct plan_counts *c)
+{
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX];
+
+    printf("tree before     %s objects, %s names, %s subtrees\n", count_text(c->objects, a),
+           count_text(c->entries, b), count_text(c->subtrees, d));
+}
+
 void plan_print_operations(const struct plan_counts *c)
 {
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX];
@@ -105,8 +113,7 @@ void plan_print(const struct plan_counts *c, const struct plan_made *made, bool 
            share(made->bytes, all(c) * made->copies));
     if (made->copies > 1)
         printf("copies          %u of all that follows\n", made->copies);
-    printf("tree before     %s objects, %s names, %s subtrees\n", count_text(c->objects, a),
-           count_text(c->entries, b), count_text(c->subtrees, e));
+    plan_print_before(c);
     plan_print_operations(c);
     printf("results         %s groups of values must show again; %s need not: %s changed at the "
            "same time,\n",

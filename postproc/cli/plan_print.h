@@ -17,6 +17,9 @@ struct plan_made { /* a dump */
 
 void plan_print(const struct plan_counts *counts, const struct plan_made *made, bool json);
 
+/* Of these only what is about the tree before. */
+void plan_print_before(const struct plan_counts *counts);
+
 /* Of these only what is about operations and not about dependencies; as JSON, members behind
  * others. */
 void plan_print_operations(const struct plan_counts *counts);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/tree_print.h"
 #include "base/json.h"
+#include "cli/plan_print.h"
 #include "cli/values.h"
 #include "base/escape.h"
 
@@ -157,60 +158,36 @@ int tree_json(struct tree *tree, const char *under, struct err *err)
     return result;
 }
 
-static uint64_t unplayable_count(const struct repair *r)
+void tree_summary_text(const struct plan_counts *c)
 {
-    return r->operations - r->unplayable[PLAYABLE];
-}
-
-void tree_summary_text(const struct tree *t)
-{
-    const struct hierarchy_counts *c = &t->learn.hierarchy.counts;
-    const struct repair *r = &t->learn.repair;
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX];
-    const char *mark = ": ";
 
-    printf("subtrees %s, directories %s, files %s", count_text(c->subtrees, a),
-           count_text(c->directories, b), count_text(c->files, d));
-    printf(", %s\n", size_text(c->bytes, a));
-    printf("inferred operations %s, from names alone", count_text(r->count, a));
-    for (int i = 1; i < REPAIR_REASON_MAX; i++)
-        if (r->by_reason[i]) {
-            printf("%s%s %s", mark, repair_reason_name((enum repair_reason)i),
-                   count_text(r->by_reason[i], a));
-            mark = ", ";
-        }
-    printf("\nnot replayable %s of %s (%.3f %%)", count_text(unplayable_count(r), a),
-           count_text(r->operations, b),
-           r->operations ? (double)unplayable_count(r) * 100 / (double)r->operations : 0);
-    mark = ": ";
-    for (int i = 1; i < UNPLAYABLE_MAX; i++)
-        if (r->unplayable[i]) {
-            printf("%s%s %s", mark, unplayable_name((enum unplayable)i),
-                   count_text(r->unplayable[i], a));
-            mark = ", ";
-        }
-    putchar('\n');
+    plan_print_before(c);
+    printf("                %s directories; %s files and others, %s\n",
+           count_text(c->directories, a), count_text(c->objects - c->directories, b),
+           size_text(c->bytes, d));
+    plan_print_operations(c);
 }
 
-void tree_summary_json(const struct tree *t)
+void tree_summary_json(const struct plan_counts *c)
 {
-    const struct hierarchy_counts *c = &t->learn.hierarchy.counts;
-    const struct repair *r = &t->learn.repair;
     const char *mark = "";
 
-    printf("{\"kind\":\"summary\",\"subtrees\":%llu,\"directories\":%llu,\"files\":%llu,"
-           "\"bytes\":%llu,\"operations\":%llu,\"inferred\":{",
+    printf("{\"kind\":\"summary\",\"objects\":%llu,\"entries\":%llu,\"subtrees\":%llu,"
+           "\"directories\":%llu,\"files\":%llu,\"bytes\":%llu,\"operations\":%llu,"
+           "\"others\":%llu,\"inferred\":{",
+           (unsigned long long)c->objects, (unsigned long long)c->entries,
            (unsigned long long)c->subtrees, (unsigned long long)c->directories,
-           (unsigned long long)c->files, (unsigned long long)c->bytes,
-           (unsigned long long)r->operations);
+           (unsigned long long)(c->objects - c->directories), (unsigned long long)c->bytes,
+           (unsigned long long)c->operations, (unsigned long long)c->others);
     for (int i = 1; i < REPAIR_REASON_MAX; i++, mark = ",")
         printf("%s\"%s\":%llu", mark, repair_reason_name((enum repair_reason)i),
-               (unsigned long long)r->by_reason[i]);
-    fputs("},\"unplayable\":{", stdout);
+               (unsigned long long)c->by_reason[i]);
+    printf("},\"superfluous\":%llu,\"unplayable\":{", (unsigned long long)c->superfluous);
     mark = "";
     for (int i = 1; i < UNPLAYABLE_MAX; i++, mark = ",")
         printf("%s\"%s\":%llu", mark, unplayable_name((enum unplayable)i),
-               (unsigned long long)r->unplayable[i]);
+               (unsigned long long)c->by_unplayable[i]);
     fputs("}}\n", stdout);
 }
 
@@ -262,29 +239,23 @@ static int print_place(int64_t parent, const char *name, struct buf *text, struc
     return 0;
 }
 
-int tree_inferred_text(const struct tree *t, struct err *err)
+int tree_inferred_text(const struct inference *i, struct buf *text, struct err *err)
 {
-    const struct repair *r = &t->learn.repair;
-    struct buf text = { 0 };
     int result = 0;
 
-    for (uint32_t n = 1; result == 0 && n <= r->count; n++) {
-        const struct inference *i = &r->inferences[n];
-
-        printf("before operation %lld: %s", (long long)i->precedes, procedure_name(i));
-        result = print_place(i->parent, i->name, &text, err);
-        if (result == 0 && i->name2)
-            result = print_place(i->parent2, i->name2, &text, err);
-        if (i->object > 0)
-            printf(" of object %lld", (long long)i->object);
-        printf(": %s", repair_reason_name((enum repair_reason)i->reason));
-        if (i->witness)
-            printf(", otherwise at operation %lld", (long long)i->witness);
-        if (i->explained)
-            printf(", perhaps operation %lld without a reply", (long long)i->explained);
-        putchar('\n');
-    }
-    buf_free(&text);
+    printf("before operation %lld: %s", (long long)i->precedes, procedure_name(i));
+    if (i->name || i->name2)
+        result = print_place(i->parent, i->name, text, err);
+    if (result == 0 && i->name2)
+        result = print_place(i->parent2, i->name2, text, err);
+    if (i->object > 0)
+        printf(" of object %lld", (long long)i->object);
+    printf(": %s", repair_reason_name((enum repair_reason)i->reason));
+    if (i->witness)
+        printf(", otherwise at operation %lld", (long long)i->witness);
+    if (i->explained)
+        printf(", perhaps operation %lld without a reply", (long long)i->explained);
+    putchar('\n');
     return result;
 }
 
@@ -301,27 +272,20 @@ static int json_pool_name(const char *key, const char *name, struct buf *text, s
     return 0;
 }
 
-int tree_inferred_json(const struct tree *t, struct err *err)
+int tree_inferred_json(const struct inference *i, struct buf *text, struct err *err)
 {
-    const struct repair *r = &t->learn.repair;
-    struct buf text = { 0 };
-    int result = 0;
+    int result;
 
-    for (uint32_t n = 1; result == 0 && n <= r->count; n++) {
-        const struct inference *i = &r->inferences[n];
-
-        printf("{\"kind\":\"inferred\",\"precedes\":%lld,\"procedure\":\"%s\",\"reason\":\"%s\","
-               "\"witness\":%lld,\"explained\":%lld,\"object\":%lld,\"parent\":%lld,"
-               "\"parent2\":%lld",
-               (long long)i->precedes, procedure_name(i),
-               repair_reason_name((enum repair_reason)i->reason), (long long)i->witness,
-               (long long)i->explained, (long long)i->object, (long long)i->parent,
-               (long long)i->parent2);
-        result = json_pool_name("name", i->name, &text, err);
-        if (result == 0)
-            result = json_pool_name("name2", i->name2, &text, err);
-        fputs("}\n", stdout);
-    }
-    buf_free(&text);
+    printf("{\"kind\":\"inferred\",\"precedes\":%lld,\"procedure\":\"%s\",\"reason\":\"%s\","
+           "\"witness\":%lld,\"explained\":%lld,\"object\":%lld,\"parent\":%lld,"
+           "\"parent2\":%lld",
+           (long long)i->precedes, procedure_name(i),
+           repair_reason_name((enum repair_reason)i->reason), (long long)i->witness,
+           (long long)i->explained, (long long)i->object, (long long)i->parent,
+           (long long)i->parent2);
+    result = json_pool_name("name", i->name, text, err);
+    if (result == 0)
+        result = json_pool_name("name2", i->name2, text, err);
+    fputs("}\n", stdout);
     return result;
 }

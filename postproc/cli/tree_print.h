@@ -6,6 +6,7 @@
 #ifndef NFSDIGEST_CLI_TREE_PRINT_H
 #define NFSDIGEST_CLI_TREE_PRINT_H
 
+#include "digest/plan.h"
 #include "digest/tree.h"
 
 /* Each goes to standard output, and shows what is below |under| (tree_walk). */
@@ -15,11 +16,13 @@ int tree_json(struct tree *tree, const char *under, struct err *err);
 int tree_shell(struct tree *tree, const char *under, uint64_t *unmade, struct err *err);
 int tree_mtree(struct tree *tree, const char *under, uint64_t *unmade, struct err *err);
 
-void tree_summary_text(const struct tree *tree);
-void tree_summary_json(const struct tree *tree);
 void tree_growth_text(const struct tree *tree);
 void tree_growth_json(const struct tree *tree);
-int tree_inferred_text(const struct tree *tree, struct err *err);
-int tree_inferred_json(const struct tree *tree, struct err *err);
+/* |text|: scratch */
+int tree_inferred_text(const struct inference *inference, struct buf *text, struct err *err);
+int tree_inferred_json(const struct inference *inference, struct buf *text, struct err *err);
+/* What rdump and deps say of the same trace (plan_print.h). */
+void tree_summary_text(const struct plan_counts *counts);
+void tree_summary_json(const struct plan_counts *counts);
 
 #endif

@@ -384,7 +384,7 @@ int entry_close(struct hierarchy *h, uint32_t id, int64_t stop, int64_t by, bool
     e->stop = stop;
     e->stop_id = by;
     kept = entry_at_moment(h, e);
-    if (h->host.entry && h->host.entry(h->host.ctx, e, err) < 0)
+    if (h->host.entry && h->host.entry(h->host.ctx, h, e, err) < 0)
         return -err->code;
     table_remove(&h->by_name, name_hash(e->parent, pool_text(e->name)), id);
     unhang(h, id);
@@ -411,7 +411,7 @@ int hierarchy_end(struct hierarchy *h, struct err *err)
     for (uint32_t i = 1; h->host.entry && i < h->entries.count; i++) {
         const struct entry *e = entry_at(h, i);
 
-        if (e->is_used && e->stop == TO_THE_END && h->host.entry(h->host.ctx, e, err) < 0)
+        if (e->is_used && e->stop == TO_THE_END && h->host.entry(h->host.ctx, h, e, err) < 0)
             return -err->code;
     }
     return 0;

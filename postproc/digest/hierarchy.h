@@ -89,9 +89,11 @@ struct entry {
     bool is_used;
 };
 
+struct hierarchy;
+
 struct hierarchy_host {
     /* An entry ended, or is there at the end. */
-    int (*entry)(void *ctx, const struct entry *entry, struct err *err);
+    int (*entry)(void *ctx, const struct hierarchy *h, const struct entry *entry, struct err *err);
     /* What was shown as the nameless |from| is |to|. */
     int (*named)(void *ctx, int64_t from, int64_t to, struct err *err);
     void *ctx;

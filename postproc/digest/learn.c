@@ -482,15 +482,6 @@ static int learn_failure(struct step *s)
     }
 }
 
-/* Whether a handle stands for nothing, as far as is known: it never worked, or what it stood for
- * was removed.  "Stale" is then what it must be. */
-static bool is_nothing(const struct hierarchy *h, uint32_t object)
-{
-    uint32_t node = node_find(h, object);
-
-    return object && (!node || node_at(h, node)->died != TO_THE_END);
-}
-
 /* A handle is stale: its names may be gone by operations that are under way. */
 static int explain_stale(struct step *s, uint32_t object)
 {
@@ -509,7 +500,6 @@ static int explain_stale(struct step *s, uint32_t object)
 int learn_done(struct learn *l, struct effect *e, struct err *err)
 {
     struct step s = { l, &l->hierarchy, e, err };
-    bool nothing = false;
 
     hierarchy_sweep(s.h);
     if (e->status == NFS3_STALE || e->status == NFS3_BADHANDLE) {
@@ -518,9 +508,7 @@ int learn_done(struct learn *l, struct effect *e, struct err *err)
         /* of two handles nobody knows which one it is */
         if (e->status == NFS3_STALE && !e->parent2 && prove_gone(&s, e->object) < 0)
             return -err->code;
-        nothing = is_nothing(s.h, e->object) || is_nothing(s.h, e->parent2);
     }
-    l->judged = repair_judge(&l->repair, e, nothing);
     if (!e->procedure)
         return 0;
     if (e->roles & CHANGES_NAMES)

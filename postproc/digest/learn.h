@@ -35,7 +35,6 @@ struct learn {
     struct effect *outstanding[LEARN_OUTSTANDING];
     uint32_t outstanding_count;
     struct doubtful doubtful[LEARN_DOUBTFUL];
-    enum unplayable judged; /* of the operation that was done last */
 };
 
 /* |moment| and |host| as hierarchy_init has them. */

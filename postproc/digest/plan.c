@@ -99,17 +99,17 @@ static int take_called(void *ctx, struct effect *e, struct err *err)
         effect_entries(e, take_entry, &b) < 0)
         return -err->code;
     /* what handles stand for, the rehearsal knows better */
-    return spool_put(p->spool, e, p->entries, b.count, (uint8_t)unplayable_of(e, false), err);
+    return spool_put(p->spool, e, p->entries, b.count, (uint8_t)unplayable_of(e), err);
 }
 
 static int take_named(void *ctx, int64_t from, int64_t to, struct err *err)
 {
     struct plan *p = ctx;
+    const struct hierarchy_host *host = &p->host->hierarchy;
 
-    (void)err;
     if (from < 0 && to > 0 && hold_named(p, (uint64_t)-from))
         p->named[-from] = (uint32_t)to;
-    return 0;
+    return host->named ? host->named(host->ctx, from, to, err) : 0;
 }
 
 bool hold_named(struct plan *p, uint64_t number)
@@ -128,22 +128,35 @@ bool hold_named(struct plan *p, uint64_t number)
     return true;
 }
 
+static int show_entry(void *ctx, const struct hierarchy *h, const struct entry *entry,
+                      struct err *err)
+{
+    const struct plan *p = ctx;
+    const struct hierarchy_host *host = &p->host->hierarchy;
+
+    return host->entry ? host->entry(host->ctx, h, entry, err) : 0;
+}
+
 static int read_trace(struct plan *p, sqlite3 *db, struct err *err)
 {
     struct tree_options options = { .moment = p->options->from,
-                                    .host = { .named = take_named, .ctx = p },
+                                    .host = { show_entry, take_named, p },
                                     .address = take_address,
-                                    .called = take_called,
+                                    .called = p->options->only_tree ? NULL : take_called,
                                     .done = plan_witness,
                                     .ctx = p,
                                     .filter = p->options->filter };
 
-    p->spool = spool_new(err);
-    if (!p->spool || tree_read(&p->tree, db, &options, err) < 0)
+    p->spool = p->options->only_tree ? NULL : spool_new(err);
+    if ((!p->spool && !p->options->only_tree) || tree_read(&p->tree, db, &options, err) < 0)
         return -err->code;
     if (!hold_named(p, (uint64_t)p->tree.learn.hierarchy.nameless + 1))
         return no_memory(err);
-    return plan_add_witnesses(p, err);
+    if (plan_add_witnesses(p, err) < 0 || tree_end(&p->tree, err) < 0)
+        return -err->code;
+    if (!p->host->tree)
+        return 0;
+    return tree_sort(&p->tree, err) < 0 ? -err->code : p->host->tree(p->host->ctx, &p->tree, err);
 }
 
 /* Pass 2 */
@@ -270,11 +283,17 @@ static int take_rehearsed(void *ctx, const struct rehearsed *r, struct err *err)
     if (r->op->inferred) {
         p->counts->inferred++;
         p->counts->by_reason[r->op->inferred]++;
+        if (p->host->inferred && plan_show_inferred(p, r, err) < 0)
+            return -err->code;
     }
     if (r->unplayable) {
         p->counts->unplayable++;
         p->counts->by_unplayable[r->unplayable]++;
+        if (p->host->unplayable && p->host->unplayable(p->host->ctx, e->id, r->unplayable, err) < 0)
+            return -err->code;
     }
+    if (!p->queue)
+        return 0;
     if (r->unplayable == UNPLAYABLE_PARTIAL) /* no XDR without its end */
         j.operation.arguments = (struct bytes){ 0 };
     return queue_job(p, r, &j, err);
@@ -286,15 +305,19 @@ static int play(struct plan *p, struct err *err)
 
     p->rehearsal.rehearsed = take_rehearsed;
     p->rehearsal.ctx = p;
-    p->queue = queue_new(take_job, p, err);
-    if (!p->queue || spool_rewind(p->spool, err) < 0)
+    if (p->host->operation || p->depend[0] || p->depend[1]) {
+        p->queue = queue_new(take_job, p, err);
+        if (!p->queue)
+            return -err->code;
+    }
+    if (spool_rewind(p->spool, err) < 0)
         return -err->code;
     while ((op = spool_take(p->spool, err)) != NULL)
         if (rehearse(&p->rehearsal, op, err) < 0)
             return -err->code;
     if (err->code || rehearsal_end(&p->rehearsal, err) < 0)
         return -err->code;
-    return queue_drain(p->queue, err);
+    return p->queue ? queue_drain(p->queue, err) : 0;
 }
 
 /* Who makes the calls that nobody else may make. */
@@ -334,7 +357,11 @@ static int run(struct plan *p, sqlite3 *db, struct err *err)
             return -err->code;
     }
     p->first = p->options->granularity[ACCESS_FINE] ? ACCESS_FINE : ACCESS_OBJECT;
-    if (read_trace(p, db, err) < 0 || hierarchy_rewind(h, err) < 0)
+    if (read_trace(p, db, err) < 0)
+        return -err->code;
+    if (p->options->only_tree)
+        return 0;
+    if (hierarchy_rewind(h, err) < 0)
         return -err->code;
     if (rehearsal_init(&p->rehearsal, h, &p->tree.learn.repair, p->named, err) < 0) {
         p->named = NULL;

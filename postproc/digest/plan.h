@@ -10,6 +10,9 @@
  *
  * Either pass uses two threads.
  *
+ * The tree that is shown is that of replay dumps: what the first pass learned, and what must have
+ * been there though no name of it was ever seen (plan_witness.c).
+ *
  * Memory: that of either pass: hierarchy.h or rehearse.h, and depend.h for each granularity; on
  * disk, in TMPDIR, about 300 bytes an operation.
  */
@@ -22,14 +25,19 @@
 
 #include <sqlite3.h>
 
+struct tree;
+
 struct plan_edges {
     const uint32_t *distances;
     uint32_t count;
 };
 
 /* Every callback returns 0 or a negative code, which ends the reading; each may be NULL.
- * |operation| is called in another thread than the others, after these. */
+ * |operation| is called in another thread than the others, after those above it. */
 struct plan_host {
+    struct hierarchy_host hierarchy; /* in pass 1, with a |ctx| of its own */
+    /* Between the passes: what was there before, to be walked (tree.h) until this returns. */
+    int (*tree)(void *ctx, struct tree *tree, struct err *err);
     int (*trace)(void *ctx, const struct rdump_trace *trace, struct err *err);
     int (*host)(void *ctx, const struct rdump_host *host, struct err *err);
     int (*credential)(void *ctx, const struct rdump_credential *credential, struct err *err);
@@ -41,6 +49,10 @@ struct plan_host {
      * not asked for. */
     int (*operation)(void *ctx, const struct rdump_operation *operation,
                      const struct plan_edges *edges, struct err *err);
+    /* Of the same operations, in their order but earlier: an inferred one in numbers of the
+     * database, with what proves it; one that cannot be replayed. */
+    int (*inferred)(void *ctx, const struct inference *inference, struct err *err);
+    int (*unplayable)(void *ctx, int64_t operation, enum unplayable why, struct err *err);
     void *ctx;
 };
 
@@ -48,6 +60,7 @@ struct plan_counts {
     uint64_t operations;                 /* of the trace, NFSv3 and NFSACL, that the filter took */
     uint64_t others;                     /* of other programs and versions: not in the plan */
     uint64_t objects, entries, subtrees; /* of the tree before */
+    uint64_t directories, bytes;         /* of |objects|; in the others, as far as it is known */
     uint64_t inferred, by_reason[REPAIR_REASON_MAX];
     uint64_t unplayable, by_unplayable[UNPLAYABLE_MAX];
     uint64_t superfluous;           /* inferences that fit no order: left out */
@@ -61,6 +74,7 @@ struct plan_options {
     int64_t from; /* the tree is that of this time, operations before it are left out; BEGINNING */
     bool granularity[2]; /* by enum granularity: which dependencies are wanted */
     bool with_results;   /* operations have |results| and |names| */
+    bool only_tree;      /* pass 1 and |tree| are all; of the counts nothing is known */
 };
 
 int plan_read(sqlite3 *db, const struct plan_options *options, const struct plan_host *host,

@@ -160,8 +160,10 @@ static int show_object(struct plan *p, sqlite3_stmt *stmt, uint32_t id, struct e
                               .source = node_number(h, id) };
 
     p->counts->objects++;
-    if (!n->names)
-        p->counts->subtrees++;
+    p->counts->subtrees += n->names == ENTRY_NONE;
+    p->counts->directories += node_is_directory(n);
+    if (n->knows & KNOWS_SIZE && !node_is_directory(n))
+        p->counts->bytes += n->size;
     if (!p->host->object)
         return 0;
     o.server = server_of(p, stmt, id);

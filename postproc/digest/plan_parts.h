@@ -11,8 +11,15 @@
 #include "digest/plan.h"
 #include "digest/tree.h"
 
+/* What an operation proves to be there, under a name that may never show. */
+struct plan_full {
+    uint32_t node; /* a directory that had something in it, nobody knows what */
+    int64_t id;    /* the operation */
+};
+
 struct plan_inside {
     uint32_t directory, above; /* objects */
+    int64_t id;
 };
 
 struct plan {
@@ -36,7 +43,7 @@ struct plan {
     uint32_t *entries, entry_cap;
     uint32_t *named; /* by number of a nameless object */
     uint64_t named_cap;
-    uint32_t *full; /* nodes of directories that had something in them, nobody knows what */
+    struct plan_full *full;
     uint32_t full_count, full_cap;
     struct plan_inside *inside;
     uint32_t inside_count, inside_cap;
@@ -49,6 +56,9 @@ bool hold_named(struct plan *plan, uint64_t number);
  * that must have been there before get names of their own. */
 int plan_witness(void *ctx, struct effect *effect, struct err *err);
 int plan_add_witnesses(struct plan *plan, struct err *err);
+
+/* To the host's |inferred|. */
+int plan_show_inferred(struct plan *plan, const struct rehearsed *rehearsed, struct err *err);
 
 /* Trace, hosts, credentials, objects and entries, to the host. */
 int plan_show_before(struct plan *plan, sqlite3 *db, struct err *err);

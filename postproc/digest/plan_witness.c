@@ -16,7 +16,7 @@ static int not_empty(struct plan *p, const struct effect *e, struct err *err)
     bool two = e->name2.data != NULL;
     uint32_t parent = node_find(h, two ? e->parent2 : e->parent);
     uint32_t entry = parent ? entry_find(h, parent, two ? e->name2 : e->name) : ENTRY_NONE;
-    uint32_t *grown;
+    struct plan_full *grown;
 
     if (!entry || node_at(h, entry_at(h, entry)->node)->children)
         return 0;
@@ -27,7 +27,7 @@ static int not_empty(struct plan *p, const struct effect *e, struct err *err)
         p->full = grown;
         p->full_cap = p->full_cap * 2 + 64;
     }
-    p->full[p->full_count++] = entry_at(h, entry)->node;
+    p->full[p->full_count++] = (struct plan_full){ entry_at(h, entry)->node, e->id };
     return 0;
 }
 
@@ -47,7 +47,7 @@ static int is_inside(struct plan *p, const struct effect *e, struct err *err)
         p->inside = grown;
         p->inside_cap = p->inside_cap * 2 + 64;
     }
-    p->inside[p->inside_count++] = (struct plan_inside){ e->object, e->new_object };
+    p->inside[p->inside_count++] = (struct plan_inside){ e->object, e->new_object, e->id };
     return 0;
 }
 
@@ -65,8 +65,8 @@ int plan_witness(void *ctx, struct effect *e, struct err *err)
     return 0;
 }
 
-/* A name that nothing in |parent| has, at any time that counts. */
-static int open_unseen(struct plan *p, uint32_t parent, uint32_t node, struct err *err)
+/* A name that nothing in |parent| has, at any time that counts; operation |id| proves it. */
+static int open_unseen(struct plan *p, uint32_t parent, uint32_t node, int64_t id, struct err *err)
 {
     struct hierarchy *h = &p->tree.learn.hierarchy;
     char text[64];
@@ -77,7 +77,7 @@ static int open_unseen(struct plan *p, uint32_t parent, uint32_t node, struct er
         if (!entry_find(h, parent, name))
             break;
     }
-    return entry_open(h, parent, name, node, BEGINNING, BEGINNING, 0, NULL, err);
+    return entry_open(h, parent, name, node, BEGINNING, BEGINNING, id, NULL, err);
 }
 
 int plan_add_witnesses(struct plan *p, struct err *err)
@@ -85,7 +85,7 @@ int plan_add_witnesses(struct plan *p, struct err *err)
     struct hierarchy *h = &p->tree.learn.hierarchy;
 
     for (uint32_t i = 0; i < p->full_count; i++) {
-        uint32_t directory = node_final(h, p->full[i]), node;
+        uint32_t directory = node_final(h, p->full[i].node), node;
 
         if (!(node_at(h, directory)->flags & NODE_USED) ||
             !node_at_moment(h, node_at(h, directory)) || node_at(h, directory)->flags & NODE_PINNED)
@@ -95,11 +95,11 @@ int plan_add_witnesses(struct plan *p, struct err *err)
                 continue;
             node_at(h, directory)->type = OBJECT_DIR; /* what else was thought of it was a guess */
         }
-        node = node_nameless(h, BEGINNING, BEGINNING, 0);
+        node = node_nameless(h, BEGINNING, BEGINNING, p->full[i].id);
         if (!node)
             return no_memory(err);
         node_at(h, node)->type = OBJECT_REG;
-        if (open_unseen(p, directory, node, err) < 0)
+        if (open_unseen(p, directory, node, p->full[i].id, err) < 0)
             return -err->code;
     }
     for (uint32_t i = 0; i < p->inside_count; i++) {
@@ -109,7 +109,7 @@ int plan_add_witnesses(struct plan *p, struct err *err)
         if (!node || !above || !node_at_moment(h, node_at(h, node)) ||
             !node_at_moment(h, node_at(h, above)) || node_at(h, node)->flags & NODE_KEPT_NAME)
             continue;
-        if (open_unseen(p, above, node, err) < 0)
+        if (open_unseen(p, above, node, p->inside[i].id, err) < 0)
             return -err->code;
     }
     return hold_named(p, (uint64_t)h->nameless + 1) ? 0 : no_memory(err);

@@ -45,6 +45,7 @@ struct rehearsed {
     const struct played *played; /* NULL: unplayable */
     uint8_t unplayable;
     uint32_t made; /* number of the object that it makes, or 0 */
+    uint32_t node; /* made, moved or removed, or its handle's; or NODE_NONE */
     uint32_t mask; /* expect.h */
     uint64_t digest;
     struct bytes links, results, names; /* rdump.h; the last two when they were asked for */

@@ -75,8 +75,11 @@ int rehearse_begin(struct rehearsal *r, struct spooled *op, struct err *err)
             return -err->code;
         if (!o)
             r->superfluous++;
-        else if (play_made_up(r, o, op, err) < 0)
-            return -err->code;
+        else {
+            o->inference = i;
+            if (play_made_up(r, o, op, err) < 0)
+                return -err->code;
+        }
     }
     return 0;
 }

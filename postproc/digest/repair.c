@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-enum { PROGRAM_NFS = 100003 };
-
 static const char *const reasons[REPAIR_REASON_MAX] = {
     [REPAIR_GONE] = "name gone",
     [REPAIR_MADE_AGAIN] = "made again",
@@ -71,7 +69,6 @@ uint32_t repair_add(struct repair *r, const struct inference *inference, struct 
         free(to->name2);
         return 0;
     }
-    r->by_reason[inference->reason]++;
     return ++r->count;
 }
 
@@ -93,7 +90,7 @@ static bool is_servers_own(int64_t status)
     }
 }
 
-enum unplayable unplayable_of(const struct effect *e, bool nothing)
+enum unplayable unplayable_of(const struct effect *e)
 {
     if (e->pairing == CALL_LOST)
         return UNPLAYABLE_NO_CALL;
@@ -108,19 +105,7 @@ enum unplayable unplayable_of(const struct effect *e, bool nothing)
     if (e->arguments != WALK_OK ||
         (e->status == STATUS_NONE && e->procedure && e->procedure->result->roles & ROLE_STATUS))
         return UNPLAYABLE_PARTIAL;
-    if ((e->status == NFS3_STALE || e->status == NFS3_BADHANDLE) && !nothing)
+    if (e->status == NFS3_STALE || e->status == NFS3_BADHANDLE)
         return UNPLAYABLE_STALE;
     return is_servers_own(e->status) ? UNPLAYABLE_SERVER : PLAYABLE;
-}
-
-enum unplayable repair_judge(struct repair *r, const struct effect *e, bool nothing)
-{
-    enum unplayable reason;
-
-    if (e->pairing != CALL_LOST && (e->program != PROGRAM_NFS || e->version != 3))
-        return PLAYABLE;
-    reason = unplayable_of(e, nothing);
-    r->operations++;
-    r->unplayable[reason]++;
-    return reason;
 }

@@ -60,9 +60,6 @@ struct inference {
 struct repair {
     struct inference *inferences; /* from 1 */
     uint32_t count, cap;
-    uint64_t by_reason[REPAIR_REASON_MAX];
-    uint64_t unplayable[UNPLAYABLE_MAX];
-    uint64_t operations; /* of NFSv3, and those without a call */
 };
 
 void repair_free(struct repair *repair);
@@ -71,11 +68,8 @@ void repair_free(struct repair *repair);
 uint32_t repair_add(struct repair *repair, const struct inference *inference, struct bytes name,
                     struct bytes name2);
 
-/* Judges an operation by itself; |nothing|: its handle never worked, or stood for something that is
- * known to be removed. */
-enum unplayable unplayable_of(const struct effect *effect, bool nothing);
-
-/* The same, and counts it. PLAYABLE also for programs other than NFS. */
-enum unplayable repair_judge(struct repair *repair, const struct effect *effect, bool nothing);
+/* Judges an operation by itself.  A stale handle is right when it stands for nothing, which only
+ * the rehearsal knows (rehearse.h). */
+enum unplayable unplayable_of(const struct effect *effect);
 
 #endif

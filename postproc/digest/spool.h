@@ -10,6 +10,7 @@
 #include "digest/effect.h"
 
 struct spool;
+struct inference;
 
 /* An operation that was put aside.  Its effect is whole but for what is said here. */
 struct spooled {
@@ -24,8 +25,9 @@ struct spooled {
     uint8_t unplayable;   /* enum unplayable */
     bool begun;           /* what must have happened before it, has */
     uint32_t node, node2; /* of one that is made up: of the object, of the second directory */
-    uint32_t nameless;    /* the number of the nameless object that it makes, or 0 */
-    struct spooled *next; /* for whoever holds it */
+    const struct inference *inference; /* from which it is made up, or NULL */
+    uint32_t nameless;                 /* the number of the nameless object that it makes, or 0 */
+    struct spooled *next;              /* for whoever holds it */
 };
 
 struct spool *spool_new(struct err *err);

@@ -83,9 +83,6 @@ static int done(void *ctx, struct effect *effect, struct err *err)
 
     if (learn_done(&t->learn, effect, err) < 0)
         return err_prefix(err, "operation %lld", (long long)effect->id);
-    if (t->learn.judged != PLAYABLE && t->options->unplayable &&
-        t->options->unplayable(t->options->ctx, effect, t->learn.judged, err) < 0)
-        return -err->code;
     return t->options->done ? t->options->done(t->options->ctx, effect, err) : 0;
 }
 
@@ -149,12 +146,13 @@ int tree_read(struct tree *t, sqlite3 *db, const struct tree_options *options, s
     if (sqlite3_prepare_v3(db, "SELECT id FROM object WHERE handle = ? AND server = ?", -1,
                            SQLITE_PREPARE_PERSISTENT, &t->find, NULL) != SQLITE_OK)
         return store_fail(db, "objects", err);
-    if (read_times(t, err) < 0 || effects_read(db, &visitor, err) < 0)
-        return -err->code;
+    return read_times(t, err) < 0 ? -err->code : effects_read(db, &visitor, err);
+}
+
+int tree_end(struct tree *t, struct err *err)
+{
     grow(t, INT64_MAX);
-    if (hierarchy_end(&t->learn.hierarchy, err) < 0)
-        return -err->code;
-    return tree_sort(t, err);
+    return hierarchy_end(&t->learn.hierarchy, err);
 }
 
 void tree_free(struct tree *t)

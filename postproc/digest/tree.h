@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/digest/tree.h
  *
- * A trace database read into its tree: the hierarchy at a moment, what was inferred, what cannot be
- * replayed, and how much came to be known in the course of the trace.
+ * A trace database read into its tree: the hierarchy at a moment, what was inferred from names, and
+ * how much came to be known in the course of the trace.  plan.h is the way to one.
  *
- *     tree_read, then tree_walk as often as needed, tree_free
+ *     tree_read, tree_end, then tree_walk as often as needed, tree_free
  *
  * Memory: hierarchy.h and repair.h; tree_walk needs 4 bytes for each entry more.
  */
@@ -48,7 +48,6 @@ struct tree {
 struct tree_options {
     int64_t moment; /* BEGINNING, or ns since the epoch */
     /* May be NULL: */
-    int (*unplayable)(void *ctx, const struct effect *effect, enum unplayable why, struct err *err);
     struct hierarchy_host host;
     int (*address)(void *ctx, uint32_t number, const char *text, struct err *err); /* effect.h */
     /* After what it means was taken in; before, in the order of calls: */
@@ -65,7 +64,10 @@ void tree_free(struct tree *tree);
 int tree_find(struct tree *tree, const char *server, struct bytes handle, uint32_t *object,
               struct err *err);
 
-/* Part of tree_read: brings the entries at the moment into order. */
+/* After tree_read, and what else is known of the tree: shows what is still there to the host. */
+int tree_end(struct tree *tree, struct err *err);
+
+/* Before tree_walk: brings the entries at the moment into order. */
 int tree_sort(struct tree *tree, struct err *err);
 
 /* A place in the tree; everything lives until the visitor returns. */
@@ -89,9 +91,5 @@ struct tree_item {
 int tree_walk(struct tree *tree, const char *under,
               int (*visit)(void *ctx, const struct tree_item *item, struct err *err), void *ctx,
               struct err *err);
-
-/* tree_store.c: writes tables tree_* (schemas/digest.sql) in one transaction, while reading.  |db|
- * is open for writing. */
-int tree_store(struct tree *tree, sqlite3 *db, struct err *err);
 
 #endif

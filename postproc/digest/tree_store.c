@@ -4,8 +4,9 @@
  * schemas/digest.sql and what goes into its tables.  The schema is taken into the program as it is
  * by the assembler (DIGEST_SQL is its path).
  */
-#include "digest/tree.h"
+#include "digest/tree_store.h"
 #include "digest/repair_store.h"
+#include "digest/tree.h"
 #include "base/escape.h"
 #include "store/tables.h"
 
@@ -32,14 +33,13 @@ static const char drop[] =
 static const char rename_nameless[] =
     "UPDATE tree_entry SET object = (SELECT n.object FROM temp.tree_named n WHERE n.was ="
     " tree_entry.object) WHERE object IN (SELECT was FROM temp.tree_named);"
-    "UPDATE tree_inferred SET object = (SELECT n.object FROM temp.tree_named n WHERE n.was ="
-    " tree_inferred.object) WHERE object IN (SELECT was FROM temp.tree_named);"
     "DROP TABLE temp.tree_named;";
 
 struct writer {
-    struct tree *tree;
+    const struct plan_host *host;
+    struct plan_counts *counts;
     sqlite3 *db;
-    sqlite3_stmt *entry, *named_object, *unplayable;
+    sqlite3_stmt *entry, *named_object, *inferred, *unplayable;
     struct buf text;
 };
 
@@ -57,10 +57,9 @@ static int bind_name(struct writer *w, sqlite3_stmt *stmt, int at, const char *n
     return 0;
 }
 
-static int put_entry(void *ctx, const struct entry *e, struct err *err)
+static int put_entry(void *ctx, const struct hierarchy *h, const struct entry *e, struct err *err)
 {
     struct writer *w = ctx;
-    const struct hierarchy *h = &w->tree->learn.hierarchy;
 
     sqlite3_bind_int64(w->entry, 1, node_number(h, e->node));
     sqlite3_bind_int64(w->entry, 2, node_number(h, e->parent));
@@ -82,12 +81,11 @@ static int put_named(void *ctx, int64_t from, int64_t to, struct err *err)
     return tables_step(w->db, w->named_object, err);
 }
 
-static int put_unplayable(void *ctx, const struct effect *effect, enum unplayable why,
-                          struct err *err)
+static int put_unplayable(void *ctx, int64_t operation, enum unplayable why, struct err *err)
 {
     struct writer *w = ctx;
 
-    sqlite3_bind_int64(w->unplayable, 1, effect->id);
+    sqlite3_bind_int64(w->unplayable, 1, operation);
     sqlite3_bind_int64(w->unplayable, 2, why);
     return tables_step(w->db, w->unplayable, err);
 }
@@ -101,9 +99,9 @@ static void bind_known(sqlite3_stmt *stmt, int at, const struct node *n, uint16_
         sqlite3_bind_null(stmt, at);
 }
 
-static int put_initial(struct writer *w, sqlite3_stmt *stmt, uint32_t id, struct err *err)
+static int put_initial(struct writer *w, const struct hierarchy *h, sqlite3_stmt *stmt, uint32_t id,
+                       struct err *err)
 {
-    const struct hierarchy *h = &w->tree->learn.hierarchy;
     const struct node *n = node_at(h, id);
 
     sqlite3_bind_int64(stmt, 1, node_number(h, id));
@@ -131,9 +129,11 @@ static int put_initial(struct writer *w, sqlite3_stmt *stmt, uint32_t id, struct
     return tables_step(w->db, stmt, err);
 }
 
-static int put_inference(struct writer *w, sqlite3_stmt *stmt, const struct inference *i,
-                         struct err *err)
+static int put_inferred(void *ctx, const struct inference *i, struct err *err)
 {
+    struct writer *w = ctx;
+    sqlite3_stmt *stmt = w->inferred;
+
     sqlite3_bind_int64(stmt, 1, i->precedes);
     sqlite3_bind_int64(stmt, 2, i->reason);
     tables_bind_unless(stmt, 3, i->witness, 0);
@@ -145,38 +145,35 @@ static int put_inference(struct writer *w, sqlite3_stmt *stmt, const struct infe
     if (bind_name(w, stmt, 8, i->name, false, err) < 0 ||
         bind_name(w, stmt, 10, i->name2, false, err) < 0)
         return -err->code;
-    return tables_step(w->db, stmt, err);
+    if (tables_step(w->db, stmt, err) < 0)
+        return -err->code;
+    return w->host->inferred ? w->host->inferred(w->host->ctx, i, err) : 0;
 }
 
-/* What is known only at the end. */
-static int put_rest(struct writer *w, struct err *err)
+/* When all of it is known. */
+static int put_tree(void *ctx, struct tree *tree, struct err *err)
 {
-    const struct hierarchy *h = &w->tree->learn.hierarchy;
-    const struct repair *r = &w->tree->learn.repair;
+    struct writer *w = ctx;
+    const struct hierarchy *h = &tree->learn.hierarchy;
     sqlite3_stmt *stmt;
     int result = tables_prepare(
         w->db, "INSERT INTO tree_initial VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &stmt, err);
 
     for (uint32_t i = 1; result == 0 && i < h->nodes.count; i++)
         if (node_at(h, i)->flags & NODE_USED && node_at_moment(h, node_at(h, i)))
-            result = put_initial(w, stmt, i, err);
+            result = put_initial(w, h, stmt, i, err);
     sqlite3_finalize(stmt);
-    if (result < 0)
-        return result;
-    result = tables_prepare(w->db, "INSERT INTO tree_inferred VALUES (NULL,?,?,?,?,?,?,?,?,?,?)",
-                            &stmt, err);
-    for (uint32_t i = 1; result == 0 && i <= r->count; i++)
-        result = put_inference(w, stmt, &r->inferences[i], err);
-    sqlite3_finalize(stmt);
-    return result;
+    return result == 0 && w->host->tree ? w->host->tree(w->host->ctx, tree, err) : result;
 }
 
 static int put_all(struct writer *w, struct err *err)
 {
-    const struct tree_options options = { .moment = BEGINNING,
-                                          .unplayable = put_unplayable,
-                                          .host = { put_entry, put_named, w },
-                                          .ctx = w };
+    static const struct plan_options options = { .from = BEGINNING };
+    const struct plan_host host = { .hierarchy = { put_entry, put_named, w },
+                                    .tree = put_tree,
+                                    .inferred = put_inferred,
+                                    .unplayable = put_unplayable,
+                                    .ctx = w };
     char sql[256];
 
     if (tables_run(w->db, drop, err) < 0 ||
@@ -189,15 +186,17 @@ static int put_all(struct writer *w, struct err *err)
                        err) < 0 ||
         tables_prepare(w->db, "INSERT OR REPLACE INTO temp.tree_named VALUES (?,?)",
                        &w->named_object, err) < 0 ||
+        tables_prepare(w->db, "INSERT INTO tree_inferred VALUES (NULL,?,?,?,?,?,?,?,?,?,?)",
+                       &w->inferred, err) < 0 ||
         tables_prepare(w->db, "INSERT INTO tree_unplayable VALUES (?,?)", &w->unplayable, err) <
             0 ||
-        tree_read(w->tree, w->db, &options, err) < 0 || put_rest(w, err) < 0 ||
+        plan_read(w->db, &options, &host, w->counts, err) < 0 ||
         tables_section(w->db, nfsdigest_digest_sql, "digest.sql", "indexes", err) < 0 ||
         tables_run(w->db, rename_nameless, err) < 0)
         return -err->code;
     snprintf(sql, sizeof(sql),
              "INSERT INTO meta VALUES ('digest_version', '%d'), ('digest_operations', '%llu')",
-             DIGEST_VERSION, (unsigned long long)w->tree->operations);
+             DIGEST_VERSION, (unsigned long long)(w->counts->operations + w->counts->others));
     return tables_run(w->db, sql, err);
 }
 
@@ -208,17 +207,17 @@ static int fill(void *ctx, struct err *err)
 
     sqlite3_finalize(w->entry);
     sqlite3_finalize(w->named_object);
+    sqlite3_finalize(w->inferred);
     sqlite3_finalize(w->unplayable);
     return result;
 }
 
-int tree_store(struct tree *tree, sqlite3 *db, struct err *err)
+int tree_store(sqlite3 *db, const struct plan_host *host, struct plan_counts *counts,
+               struct err *err)
 {
-    struct writer w = { .tree = tree, .db = db };
-    int result;
+    struct writer w = { .host = host, .counts = counts, .db = db };
+    int result = tables_transaction(db, fill, &w, err);
 
-    memset(tree, 0, sizeof(*tree));
-    result = tables_transaction(db, fill, &w, err);
     buf_free(&w.text);
     return result;
 }

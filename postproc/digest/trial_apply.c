@@ -400,6 +400,9 @@ static int show(struct trial *t, const struct played *p, uint32_t mask, uint8_t 
                              .played = unplayable ? NULL : p,
                              .unplayable = unplayable,
                              .made = p->made.object,
+                             .node = p->made.object ? t->images[t->image_count - 1].node
+                                     : t->found     ? t->found
+                                                    : t->object,
                              .mask = mask };
     struct expect x = { .effect = t->e, .mask = mask, .names = &l->place.names };
 

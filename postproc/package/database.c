@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "package/database.h"
 #include "cli/cli.h"
+#include "digest/tree_store.h"
 #include "package/stage.h"
 #include "store/ingest.h"
 
@@ -17,23 +18,26 @@ static int exec_with(sqlite3 *db, const char *sql, const char *value, struct err
     return sqlite3_finalize(stmt) == SQLITE_OK ? 0 : store_fail(db, MEMBER_DATABASE, err);
 }
 
-int database_fill(struct store *store, const char *path, const char *name, struct tree *tree,
-                  struct err *err)
+int database_fill(struct store *store, const char *path, const char *name,
+                  const struct plan_host *host, struct err *err)
 {
     static const struct engine_options defaults;
     struct ingest *ingest = ingest_new(store, &defaults, &progress_line, err);
     struct err note = { 0 }, cut = { 0 };
+    struct plan_counts counts;
     int result = ingest ? ingest_file(ingest, path, true, &note, err) : -err->code;
 
-    if (result == INGEST_CUT)
+    if (result == INGEST_CUT) {
         cut = *err;
+        *err = (struct err){ 0 };
+    }
     if (result >= 0)
         result = ingest_finish(ingest, err);
     ingest_free(ingest);
     if (result >= 0)
         result = exec_with(store_db(store), "UPDATE source SET name = ?", name, err);
     if (result >= 0)
-        result = tree_store(tree, store_db(store), err);
+        result = tree_store(store_db(store), host, &counts, err);
     if (result < 0 || !cut.code)
         return result;
     *err = cut;

@@ -7,13 +7,14 @@
 #ifndef NFSDIGEST_PACKAGE_DATABASE_H
 #define NFSDIGEST_PACKAGE_DATABASE_H
 
-#include "digest/tree.h"
+#include "digest/plan.h"
+#include "store/store.h"
 
 /* The capture at |path| into |store|, which is new, with its tree and the tables of that; |name| is
  * what the database calls the capture.  1: the capture was cut, |err| says where, and the database
- * is whole.  |tree| is the caller's to free also after errors. */
-int database_fill(struct store *store, const char *path, const char *name, struct tree *tree,
-                  struct err *err);
+ * is whole.  |host|: as tree_store has it. */
+int database_fill(struct store *store, const char *path, const char *name,
+                  const struct plan_host *host, struct err *err);
 
 /* Writes it as a file whose bytes only its contents decide. */
 int database_write(struct store *store, const char *path, struct err *err);

@@ -76,19 +76,13 @@ static int read_statuses(struct facts *f, sqlite3 *db, struct err *err)
     return finish(db, s, err);
 }
 
-static void read_tree(struct facts *f, const struct tree *tree)
+void facts_grow(struct facts *f, const struct tree *tree)
 {
-    const struct repair *repair = &tree->learn.repair;
-
     memcpy(f->growth, tree->growth, sizeof(f->growth));
     f->growth_count = tree->growth_count;
-    f->tree = tree->learn.hierarchy.counts;
-    memcpy(f->by_reason, repair->by_reason, sizeof(f->by_reason));
-    memcpy(f->unplayable, repair->unplayable, sizeof(f->unplayable));
-    f->judged = repair->operations;
 }
 
-int facts_read(struct facts *f, sqlite3 *db, const struct tree *tree, struct err *err)
+int facts_read(struct facts *f, sqlite3 *db, struct err *err)
 {
     if (read_totals(f, db, err) < 0 || read_statuses(f, db, err) < 0 ||
         groups_read(db, BY_PROCEDURE, INT_MAX, &f->procedures, err) < 0)
@@ -97,7 +91,6 @@ int facts_read(struct facts *f, sqlite3 *db, const struct tree *tree, struct err
         f->bytes_read += f->procedures.groups[i].read;
         f->bytes_written += f->procedures.groups[i].written;
     }
-    read_tree(f, tree);
     return 0;
 }
 

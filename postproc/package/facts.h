@@ -28,12 +28,12 @@ struct facts {
     uint64_t other_statuses; /* operations */
     struct tree_growth growth[TREE_GROWTH];
     uint32_t growth_count;
-    struct hierarchy_counts tree;
-    uint64_t by_reason[REPAIR_REASON_MAX], unplayable[UNPLAYABLE_MAX], judged;
     struct plan_counts plan; /* of look_ahead.h */
 };
 
-int facts_read(struct facts *facts, sqlite3 *db, const struct tree *tree, struct err *err);
+/* What |tree| says of its growth; the rest, but |plan|. */
+void facts_grow(struct facts *facts, const struct tree *tree);
+int facts_read(struct facts *facts, sqlite3 *db, struct err *err);
 void facts_free(struct facts *facts);
 
 #endif

@@ -35,7 +35,6 @@ struct making {
     struct originals originals;
     struct audit *audit;
     struct store *store;
-    struct tree tree;
     struct facts facts;
 };
 
@@ -153,8 +152,18 @@ static int nothing(const struct making *m, struct err *err)
                    m->captures[0], m->count > 1 ? " and the others" : "");
 }
 
+static int take_tree(void *ctx, struct tree *tree, struct err *err)
+{
+    struct making *m = ctx;
+
+    (void)err;
+    facts_grow(&m->facts, tree);
+    return 0;
+}
+
 static int make_database(struct making *m, struct err *err)
 {
+    const struct plan_host host = { .tree = take_tree, .ctx = m };
     char capture[STAGE_PATH_MAX], path[STAGE_PATH_MAX];
     int result;
 
@@ -162,8 +171,7 @@ static int make_database(struct making *m, struct err *err)
         stage_path(&m->stage, work, path, err) < 0)
         return -err->code;
     m->store = store_open(path, STORE_WRITE, err);
-    result =
-        m->store ? database_fill(m->store, capture, MEMBER_CAPTURE, &m->tree, err) : -err->code;
+    result = m->store ? database_fill(m->store, capture, MEMBER_CAPTURE, &host, err) : -err->code;
     progress_clear();
     if (result == -ERR_INPUT) /* a capture that was made here, but without packets */
         return nothing(m, err);
@@ -179,7 +187,7 @@ static int make_database(struct making *m, struct err *err)
 
 static int make_facts(struct making *m, struct err *err)
 {
-    if (facts_read(&m->facts, store_db(m->store), &m->tree, err) < 0)
+    if (facts_read(&m->facts, store_db(m->store), err) < 0)
         return -err->code;
     return m->facts.operations ? 0 : nothing(m, err);
 }
@@ -332,7 +340,6 @@ int package_make(const struct package_options *options, int count, char **captur
         result = run(&m, err);
     key_forget(&m.key);
     facts_free(&m.facts);
-    tree_free(&m.tree);
     store_close(m.store);
     audit_free(m.audit);
     originals_close(&m.originals);

@@ -107,28 +107,26 @@ static void put_totals(const struct facts *f, FILE *out)
 
 static void put_tree(const struct facts *f, FILE *out)
 {
-    uint64_t inferred = 0, unplayable = f->judged - f->unplayable[PLAYABLE];
+    const struct plan_counts *c = &f->plan;
     char a[VALUE_TEXT_MAX];
 
-    for (int i = 1; i < REPAIR_REASON_MAX; i++)
-        inferred += f->by_reason[i];
     fputs("\n### The tree before it, as far as the trace shows it\n\n| | |\n|---|---:|\n", out);
-    put_count(out, "subtrees (roots whose directory is not known)", f->tree.subtrees);
-    put_count(out, "directories", f->tree.directories);
-    put_count(out, "files", f->tree.files);
-    fprintf(out, "| bytes in them | %s |\n", size_text(f->tree.bytes, a));
+    put_count(out, "subtrees (roots whose directory is not known)", c->subtrees);
+    put_count(out, "directories", c->directories);
+    put_count(out, "files", c->objects - c->directories);
+    fprintf(out, "| bytes in them | %s |\n", size_text(c->bytes, a));
     fputs("\n### Fitness for replay\n\n| | |\n|---|---:|\n", out);
-    put_count(out, "operations that were not captured but must have happened", inferred);
+    put_count(out, "operations that were not captured but must have happened", c->inferred);
     for (int i = 1; i < REPAIR_REASON_MAX; i++)
-        if (f->by_reason[i])
+        if (c->by_reason[i])
             fprintf(out, "| ... proof: %s | %s |\n", repair_reason_name((enum repair_reason)i),
-                    count_text(f->by_reason[i], a));
+                    count_text(c->by_reason[i], a));
     fprintf(out, "| operations that cannot be replayed | %s (%.3f %%) |\n",
-            count_text(unplayable, a), percent(unplayable, f->judged));
+            count_text(c->unplayable, a), percent(c->unplayable, c->operations));
     for (int i = 1; i < UNPLAYABLE_MAX; i++)
-        if (f->unplayable[i])
+        if (c->by_unplayable[i])
             fprintf(out, "| ... reason: %s | %s |\n", unplayable_name((enum unplayable)i),
-                    count_text(f->unplayable[i], a));
+                    count_text(c->by_unplayable[i], a));
     for (int g = 0; g < 2; g++) {
         const struct depend_counts *d = &f->plan.depend[g];
 

@@ -54,6 +54,7 @@ static int check_policy(struct verifying *v, struct err *err)
 /* Makes the database again. */
 static int check_capture(struct verifying *v, struct err *err)
 {
+    static const struct plan_host nobody;
     char path[STAGE_PATH_MAX];
     int result;
 
@@ -62,7 +63,7 @@ static int check_capture(struct verifying *v, struct err *err)
     v->again = store_open("", STORE_WRITE, err);
     if (!v->again || stage_path(&v->stage, MEMBER_CAPTURE, path, err) < 0)
         return -err->code;
-    result = database_fill(v->again, path, MEMBER_CAPTURE, &v->tree, err);
+    result = database_fill(v->again, path, MEMBER_CAPTURE, &nobody, err);
     progress_clear();
     if (result == 0)
         return 0;
@@ -189,7 +190,6 @@ int package_verify(const char *path, struct package_check *check, struct err *er
         result = stage_open(&v.stage, beside, err);
     if (result == 0)
         result = check_all(&v, path, err);
-    tree_free(&v.tree);
     store_close(v.again);
     sqlite3_close(v.json);
     stage_close(&v.stage);

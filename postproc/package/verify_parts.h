@@ -6,15 +6,14 @@
 #ifndef NFSDIGEST_PACKAGE_VERIFY_PARTS_H
 #define NFSDIGEST_PACKAGE_VERIFY_PARTS_H
 
-#include "digest/tree.h"
 #include "package/archive.h"
+#include "store/store.h"
 
 struct verifying {
     struct package_check *check;
     struct stage stage;
     sqlite3 *json; /* for SQLite's functions of JSON */
     struct store *again;
-    struct tree tree;
 };
 
 /* verify_lists.c: what members say of each other, and of the audit */

@@ -70,8 +70,13 @@ static int put_operation(void *ctx, const struct rdump_operation *operation,
 
 static int put_plan(struct maker *m, sqlite3 *db, struct plan_counts *counts, struct err *err)
 {
-    const struct plan_host host = { put_trace,     put_host, put_credential, put_object, put_entry,
-                                    put_operation, m };
+    const struct plan_host host = { .trace = put_trace,
+                                    .host = put_host,
+                                    .credential = put_credential,
+                                    .object = put_object,
+                                    .entry = put_entry,
+                                    .operation = put_operation,
+                                    .ctx = m };
     const struct rdump_make_options *o = m->options;
     struct plan_options plan = { .filter = o->filter, .from = o->has_from ? o->from : BEGINNING };
     int result = 0;

@@ -25,7 +25,11 @@ import database  # noqa: E402
 import harm  # noqa: E402
 import model_capture  # noqa: E402
 import model_world  # noqa: E402
+import model_xdr  # noqa: E402
+import rdump_file  # noqa: E402
 
+REHEARSED = re.compile(rb"^(?:tree before|operations  |inferred  |not replayable| +\S+ more would).*$",
+                       re.M)
 LOSS_FREE = ["knfsd-netem-tcp", "knfsd-netem-udp", "knfsd-nlm-locks", "knfsd-tcp-mtu1500",
              "knfsd-udp-frag", "knfsd-vlan", "mem-libnfs-all22", "pair-ganesha-vfs", "pair-knfsd",
              "vfs-libnfs-all22"]
@@ -76,14 +80,64 @@ def loss_free(scratch):
         check(inferred == 0, "%s: %d inferred" % (name, inferred))
         check(unplayable <= UNPLAYABLE_MOST * summary["operations"],
               "%s: %d of %d unplayable" % (name, unplayable, summary["operations"]))
-        count = rows(path, "SELECT (SELECT count(*) FROM operation WHERE program = 100003),"
-                           " (SELECT count(*) FROM tree_unplayable),"
+        count = rows(path, "SELECT (SELECT count(*) FROM operation WHERE program IN (100003, 100227)"
+                           " AND version = 3), (SELECT count(*) FROM tree_unplayable),"
                            " (SELECT count(*) FROM tree_initial)")[0]
-        check(count == (summary["operations"], unplayable,
-                        summary["files"] + summary["directories"]), "%s: %s" % (name, count))
+        check(count == (summary["operations"], unplayable, summary["objects"]),
+              "%s: %s" % (name, count))
+        as_replayed(scratch, name)
         check(len(entries) >= count[2], name + ": entries")
         print("%s: %d subtrees, %d objects, %d unplayable of %d" % (
             name, summary["subtrees"], count[2], unplayable, summary["operations"]))
+
+
+def as_replayed(scratch, name, *when):
+    """Of one trace tree, its tables and rdump say the same: figures, objects and names, each operation
+    that was inferred, and each that cannot be replayed."""
+    path, dump = scratch / (name + ".db"), scratch / "x.rdump"
+    seconds = when[0] if when else None
+    made = json.loads(subprocess.run(
+        [database.program(), "rdump", "--json", "-o", str(dump), str(path)]
+        + (["--from", seconds] if when else []), capture_output=True, check=True).stdout)
+    at = ["--at", seconds] if when else []
+    lines = [json.loads(line) for line in run("--json", "--inferred", *at, path).splitlines()]
+    summary, listed = lines[-1], [e for e in lines if e["kind"] == "inferred"]
+    for key in "objects", "entries", "subtrees", "operations", "others", "superfluous":
+        check(made[key] == summary[key], "%s: %s: %d in the dump, %d in the tree" % (
+            name, key, made[key], summary[key]))
+    for key, other in ("inferred", "inferred"), ("unplayable", "not_replayable"):
+        have = {word: count for word, count in summary[key].items() if count}
+        check(have == made[other], "%s: %s: %s in the dump, %s in the tree" % (
+            name, key, made[other], have))
+    before, inferred, unplayable = [0, 0, 0], [], {}
+    for kind, record in rdump_file.read(dump):
+        before[0] += kind == "object"
+        before[1] += kind == "object" and record.type == 2
+        before[2] += kind == "entry"
+        if kind == "operation" and record.inferred:
+            inferred.append((record.procedure, record.inferred))
+        elif kind == "operation" and record.unplayable:
+            unplayable[record.source] = record.unplayable
+    check(before == [summary["objects"], summary["directories"], summary["entries"]],
+          "%s: before: %s" % (name, before))
+    check(len(listed) == len(inferred), "%s: %d listed" % (name, len(listed)))
+    if when:
+        return
+    reasons = dict(rows(path, "SELECT value, name FROM code WHERE domain = 'inference'"))
+    check([(model_xdr.NAMES[p], reasons[r]) for p, r in inferred]
+          == [(e["procedure"], e["reason"]) for e in listed], "%s: listed" % name)
+    check(rows(path, "SELECT procedure, reason FROM tree_inferred ORDER BY id") == inferred,
+          "%s: tree_inferred" % name)
+    check(dict(rows(path, "SELECT operation, reason FROM tree_unplayable")) == unplayable,
+          "%s: tree_unplayable" % name)
+    check(rows(path, "SELECT count(*) FROM tree_initial") == [(summary["objects"],)],
+          "%s: tree_initial" % name)
+    check(rows(path, "SELECT count(*) FROM tree_entry WHERE start IS NULL") >= [(before[2],)],
+          "%s: tree_entry" % name)
+    dumped = subprocess.run([database.program(), "rdump", "-o", str(dump), str(path)],
+                            capture_output=True, check=True).stdout
+    said = REHEARSED.findall(run("--summary", path))
+    check(said == REHEARSED.findall(dumped) and len(said) > 3, "%s: said %s" % (name, said))
 
 
 def below_root(entries):
@@ -143,12 +197,21 @@ def lossy(scratch):
           "lossy: there at the end: %s" % (found_after ^ after))
     check(found - unnamed <= whole, "lossy: never there: %s" % (found - unnamed - whole))
     check(len(whole) - len(found) <= 2, "lossy: %d of %d names" % (len(found), len(whole)))
-    inferred = sum(summary["inferred"].values())
-    check(40 <= inferred <= 60, "lossy: %d inferred" % inferred)
-    proofs = rows(path, "SELECT count(*), sum(reply_frame IS NOT NULL), count(witness) FROM inferred")
-    check(proofs == [(inferred, inferred, inferred)], "lossy: proofs %s" % proofs)
-    print("lossy: %d inferred, %d of %d names, %d there before" % (
-        inferred, len(found), len(whole), len(found_before)))
+    as_replayed(scratch, "lossy")
+    middle = rows(path, "SELECT call_time FROM operation ORDER BY id LIMIT 1 OFFSET 300")[0][0]
+    as_replayed(scratch, "lossy", "%d.%09d" % divmod(middle, 10**9))
+    changed = summary["inferred"]["attributes changed"]
+    inferred = sum(summary["inferred"].values()) - changed
+    check(40 <= inferred <= 60 and changed, "lossy: %d and %d inferred" % (inferred, changed))
+    proofs = rows(path, "SELECT count(*), sum(reply_frame IS NOT NULL), count(witness) FROM inferred"
+                        " GROUP BY reason = 'attributes changed' ORDER BY 1 DESC")
+    check(proofs == [(inferred, inferred, inferred), (changed, changed, 0)],
+          "lossy: proofs %s" % proofs)
+    check(rows(path, "SELECT count(*) FROM inferred WHERE (procedure = 'SETATTR') <>"
+                     " (object IS NOT NULL AND parent IS NULL AND name IS NULL)") == [(0,)],
+          "lossy: SETATTR is of an object, others of names")
+    print("lossy: %d names and %d attributes inferred, %d of %d names, %d there before" % (
+        inferred, changed, len(found), len(whole), len(found_before)))
 
 
 def anonymized(scratch):

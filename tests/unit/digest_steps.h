@@ -52,7 +52,8 @@ struct made {
 static struct made steps[STEPS_MAX];
 static int step_count;
 
-static inline int put_entry(void *ctx, const struct entry *e, struct err *unused)
+static inline int put_entry(void *ctx, const struct hierarchy *h, const struct entry *e,
+                            struct err *unused)
 {
     char start[24] = "-", stop[24] = "-";
     size_t len = strlen(ended);
@@ -64,8 +65,8 @@ static inline int put_entry(void *ctx, const struct entry *e, struct err *unused
     if (e->stop != TO_THE_END)
         snprintf(stop, sizeof(stop), "%lld", (long long)(e->stop / 1000000000));
     snprintf(ended + len, sizeof(ended) - len, "%s%lld/%.*s=%lld %s..%s", len ? ", " : "",
-             (long long)node_number(&l.hierarchy, e->parent), (int)name.len,
-             (const char *)name.data, (long long)node_number(&l.hierarchy, e->node), start, stop);
+             (long long)node_number(h, e->parent), (int)name.len, (const char *)name.data,
+             (long long)node_number(h, e->node), start, stop);
     return 0;
 }
 
