@@ -60,8 +60,25 @@ static int on_option(void *ctx, const struct block *block, unsigned code, const 
     return 0;
 }
 
+static void find_form(struct audit *a, const struct form_fault *fault, int64_t offset,
+                      uint64_t frame)
+{
+    struct finding f = {
+        .kind = FOUND_FORM, .what = fault->what, .offset = offset, .frame = frame
+    };
+
+    snprintf(f.text, sizeof(f.text), "%s", fault->text);
+    audit_find(a, &f);
+}
+
 static int on_block(void *ctx, const struct block *block, struct err *err)
 {
+    struct audit *a = ctx;
+    struct form_fault fault;
+
+    if (!form_block(&a->form, block, &fault))
+        find_form(a, &fault, (int64_t)block->offset,
+                  block->kind == BLOCK_PACKET ? block->frame : 0);
     return block->kind == BLOCK_SECTION || block->kind == BLOCK_STATISTICS
                ? block_options(block, on_option, ctx, err)
                : 0;
@@ -74,8 +91,15 @@ static int run(struct audit *a, struct err *err)
     const struct audit_options *o = a->options;
     int rc = allow_load(&a->allow, o->allow, err);
 
+    struct form_fault fault;
+
+    a->form.connections = calloc(FORM_CONNECTIONS, sizeof(*a->form.connections));
+    if (rc == 0 && !a->form.connections)
+        rc = err_set(err, ERR_SYSTEM, "out of memory");
     if (rc == 0)
         rc = blocks_read(o->anonymized, on_block, a, err);
+    if (rc == 0 && !form_end(&a->form, a->dropped, &fault))
+        find_form(a, &fault, -1, 0);
     if (rc == 0)
         rc = gather_metadata(a, err);
     if (rc == 0)
@@ -116,6 +140,7 @@ void audit_free(struct audit *a)
     pair_side_free(&a->hardware);
     pair_side_free(&a->sizes);
     allow_free(&a->allow);
+    free(a->form.connections);
     free(a);
 }
 

@@ -17,6 +17,7 @@ static const struct {
     [FOUND_CONTENTS] = { "contents", "file contents are left" },
     [FOUND_MISSING] = { "missing", "is not there and not accounted for" },
     [FOUND_SURPLUS] = { "surplus", "is not explained by the original" },
+    [FOUND_FORM] = { "form", "is not as the anonymizer writes it" },
     [FOUND_UNCHECKED] = { "unchecked", "was more than could be looked at" },
 };
 

@@ -9,6 +9,7 @@
 #include "audit/allow.h"
 #include "audit/audit.h"
 #include "audit/chance.h"
+#include "audit/form.h"
 #include "audit/item.h"
 #include "audit/search.h"
 
@@ -38,6 +39,7 @@ enum finding_kind {
     FOUND_CONTENTS,  /* file contents that are left */
     FOUND_MISSING,   /* messages that are not there and not accounted for */
     FOUND_SURPLUS,   /* messages and frames that the original does not explain */
+    FOUND_FORM,      /* the file is not as the anonymizer writes it */
     FOUND_UNCHECKED, /* more than could be looked at */
     FOUND_KINDS
 };
@@ -134,6 +136,7 @@ struct audit {
     struct residual residual;
     uint64_t bytes_searched, message_bytes, message_kept_bytes;
 
+    struct form form;
     bool has_provenance, has_dropped;
     char provenance[160]; /* first line of the comment */
     char policy[64], policy_digest[72];

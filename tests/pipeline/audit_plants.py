@@ -263,7 +263,7 @@ def frame_of_another_protocol():
 @plant(("leak", "hardware"), ("same_field", "hardware"))
 def hardware_address():
     world = World(True)
-    world.macs = (t.MACS[0], world.macs[1])
+    world.macs = (t.MACS[0], b"\x02\x04\x55\x66\x77\x88")
     return world
 
 

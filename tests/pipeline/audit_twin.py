@@ -7,6 +7,7 @@ twin's bytes.
     original.write("x.pcapng"); twin.write("y.pcapng")
 """
 import hashlib
+import ipaddress
 import pathlib
 import struct
 import sys
@@ -39,6 +40,70 @@ def digest(*what):
     return hashlib.sha256(repr(what).encode()).digest()
 
 
+class Form:
+    """Frames as nfsdigest writes them: everything but messages, addresses and ports follows."""
+
+    def __init__(self, macs=None):
+        self.macs, self.begun, self.id = macs, 0, 0
+        self.first = {}  # by ends: sequence number, and what it was before
+
+    @staticmethod
+    def hardware(address):
+        out = bytearray(b"\2\6" if len(address) == 16 else b"\2\4") + address[-4:]
+        for i in range(12 if len(address) == 16 else 0):
+            out[2 + i % 4] ^= address[i] * 5 & 255
+        return bytes(out)
+
+    def follow(self, source, segment):
+        """The sequence number of a segment."""
+        sport, dport, seq, _, _, flags = struct.unpack_from(">HHIIBB", segment)
+        if flags & packets.SYN:
+            first = self.begun * 0x2545f491 & 0xffffffff
+            if flags & packets.ACK:
+                first = self.first[(dport, sport)][0] + 0x40000000 & 0xffffffff
+            else:
+                self.begun += 1
+            self.first[(sport, dport)] = first, seq
+        first, before = self.first[(sport, dport)]
+        return first + seq - before
+
+    def tcp(self, source, destination, segment):
+        sport, dport, _, ack, offset, flags = struct.unpack_from(">HHIIBB", segment)
+        options = b"\2\4\xfa\0\1\3\3\x0e" if flags & packets.SYN else b""
+        seq = self.follow(source, segment)
+        if flags & packets.ACK:
+            first, before = self.first[(dport, sport)]
+            ack += first - before
+        else:
+            ack = 0
+        return packets.tcp(source, destination, sport, dport, seq, ack, flags,
+                           segment[(offset >> 4) * 4:], options=options)
+
+    def frames(self, frames):
+        out = []
+        for frame in frames:
+            packet = frame.data[14:]
+            v6 = packet[0] >> 4 == 6
+            head, width, protocol = (40, 16, packet[6]) if v6 else (20, 4, packet[9])
+            length = struct.unpack_from(">H", packet, 4 if v6 else 2)[0] + (40 if v6 else 0)
+            ends = [packet[head - 2 * width:head - width], packet[head - width:head]]
+            source, destination = (str(ipaddress.ip_address(e)) for e in ends)
+            payload = packet[head:length]
+            if protocol == packets.TCP:
+                payload = self.tcp(source, destination, payload)
+            packet = packets.internet(source, destination, protocol, payload)
+            if not v6:
+                if protocol == packets.UDP:
+                    self.id += 1
+                fixed = (packet[:4] + struct.pack(">HH", self.id if protocol == packets.UDP else 0,
+                                                  0x4000) + packet[8:10] + b"\0\0" + packet[12:20])
+                packet = fixed[:10] + packets.checksum(fixed) + fixed[12:] + payload
+            macs = self.macs or (self.hardware(ends[1]), self.hardware(ends[0]))
+            data = macs[0] + macs[1] + frame.data[12:14] + packet
+            out.append(frame._replace(data=data, wire_len=len(data)))
+        return out
+
+
 class World:
     """Values; in the twin each becomes its pseudonym, but for what |plants| says: a dict of
     "class" or ("class", original value) to a pseudonym, or to None to leave it as it is; once, or
@@ -54,7 +119,7 @@ class World:
         self.xid_base = 0x52000000
         self.comment = "anonymized by nfsdigest 0\npolicy public, SHA-256 " + "0" * 64
         self.totals = "messages.whole 1\nmessages.dropped 0\n"
-        self.macs = (b"\x02\x04\x11\x22\x33\x44", b"\x02\x04\x55\x66\x77\x88")
+        self.macs = None
         self.extra_options = b""
         for round_number in range(count):
             self.run(round_number)
@@ -149,8 +214,10 @@ class World:
         trace, flow = self.trace, None
         if turn == 2:
             flow = traffic.UdpFlow(trace, self.address(CLIENT6), 711, self.address(SERVER6))
+            flow.fragment_size = 65000
         else:
-            flow = traffic.TcpFlow(trace, self.address(CLIENT), 710 + turn, self.address(SERVER))
+            flow = traffic.TcpFlow(trace, self.address(CLIENT), 710 + turn, self.address(SERVER),
+                                   mss=64000)
             flow.open()
         base = 100 * (turn + 1)
         root = base
@@ -203,8 +270,10 @@ class World:
     # --- files ---
 
     def packets(self):
-        macs = self.macs if self.anonymize else MACS
-        return [p._replace(data=macs[0] + macs[1] + p.data[12:]) for p in self.trace.packets()]
+        frames = self.trace.packets()
+        if self.anonymize:
+            return Form(self.macs).frames(frames)
+        return [p._replace(data=MACS[0] + MACS[1] + p.data[12:]) for p in frames]
 
     def write(self, path, frames=None):
         def option(code, data):
@@ -214,7 +283,7 @@ class World:
         end = struct.pack("<HH", 0, 0)
         section, interface = self.extra_options, b""
         if self.anonymize:
-            section += option(1, self.comment)
+            section += option(1, self.comment) + option(4, "nfsdigest 0")
         else:
             section += option(1, COMMENT) + option(4, "Some sniffer 4.2")
             interface = option(2, INTERFACE)
@@ -228,5 +297,6 @@ class World:
                                                        p.time & 0xffffffff, len(p.data),
                                                        p.wire_len) + m.pad(p.data)))
             if self.anonymize and self.totals:
-                out.write(capfile.block(5, struct.pack("<III", 0, 0, 0) + option(1, self.totals)
-                                        + end))
+                last = max(p.time for p in self.packets())
+                out.write(capfile.block(5, struct.pack("<III", 0, last >> 32, last & 0xffffffff)
+                                        + option(1, self.totals) + end))

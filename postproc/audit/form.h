@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/form.h
+ *
+ * Whether a file has the form of those that nfsdigest writes, byte by byte but for the messages:
+ * its blocks and their options, hardware addresses, IP, TCP and UDP headers, sequence numbers,
+ * checksums, padding.  What has no freedom carries nothing.  Written from the documents of the
+ * formats and of the form, without the writer's code.
+ *
+ * Memory: FORM_CONNECTIONS of 24 bytes.  Of a connection that another one pushed out sequence
+ * numbers begin anew.
+ */
+#ifndef NFSDIGEST_AUDIT_FORM_H
+#define NFSDIGEST_AUDIT_FORM_H
+
+#include "audit/blocks.h"
+#include "base/bytes.h"
+
+enum { FORM_CONNECTIONS = 1 << 16 };
+
+struct form_connection {
+    uint64_t key; /* hash of both ends; 0: none */
+    uint32_t next[2];
+    bool known[2];
+};
+
+/* What differs: a class and words for it, both static. */
+struct form_fault {
+    const char *what, *text;
+};
+
+/* All zeros at first; |connections| is the caller's to free. */
+struct form {
+    unsigned stage; /* how many of section header, interface, statistics were there */
+    bool packets;   /* some were there */
+    bool ended;
+    char version[32];
+    int64_t first_time, last_time;
+    uint32_t begun;                     /* connections */
+    uint16_t last_id;                   /* of datagrams */
+    uint8_t left_out[8192];             /* bits of numbers that were passed over */
+    uint64_t left_count, without_count; /* of these; datagrams that show none */
+    struct form_connection *connections;
+};
+
+/* The next block: true, or what is the first thing in it that is otherwise. */
+bool form_block(struct form *f, const struct block *block, struct form_fault *fault);
+/* When all were seen.  |dropped|: messages that the file says were dropped. */
+bool form_end(const struct form *f, uint64_t dropped, struct form_fault *fault);
+
+/* form_frame.c: the |cap_len| captured bytes of a frame of |wire_len| ones. */
+bool form_frame(struct form *f, const uint8_t *frame, uint32_t cap_len, uint32_t wire_len,
+                struct form_fault *fault);
+
+static inline bool form_fails(struct form_fault *fault, const char *what, const char *text)
+{
+    *fault = (struct form_fault){ what, text };
+    return false;
+}
+
+#endif
