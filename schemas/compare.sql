@@ -62,8 +62,18 @@ CREATE TABLE side (
     last_time INTEGER,
     clock_offset INTEGER,           -- ns: the server's clock minus the capture's; NULL: not known
     clock_error INTEGER,            -- ns: it may be off by this
-    granularity INTEGER             -- ns: of the times that the server gives to files
+    granularity INTEGER             -- ns: of the times that the server gives to files, the finest
 ) STRICT;
+
+-- How fine times are, by file system and kind of reply, as far as changes showed it.
+CREATE TABLE granularity (
+    side INTEGER NOT NULL REFERENCES side,
+    fsid INTEGER NOT NULL,
+    is_before INTEGER NOT NULL,     -- 1: as wcc_attr tells them, from before an operation; 0: after it
+    time TEXT NOT NULL,             -- 'atime', 'mtime', 'ctime'
+    step INTEGER NOT NULL,          -- ns
+    PRIMARY KEY (side, fsid, is_before, time)
+) STRICT, WITHOUT ROWID;
 
 -- The captures of a side's database.
 CREATE TABLE source (

@@ -44,12 +44,12 @@ static const struct item *find_after(const struct half *half, const struct place
 
 /* Whether the object may have been changed by what was asked before, at the same tick of the
  * server's clock as now. */
-static bool may_be_of_last_change(const struct fields *f, int side, const struct told_times *told)
+static bool may_be_of_last_change(const struct fields *f, int side, const struct told_times *told,
+                                  int64_t tick)
 {
     int64_t call = f->p->pair.half[side].call_time;
-    int64_t step = f->p->c->side[side].granularity + TICK_NS;
 
-    return told->changed != INT64_MIN && (told->changed >= call || call - told->changed <= step);
+    return told->changed != INT64_MIN && (told->changed >= call || call - told->changed <= tick);
 }
 
 static bool sets_out_to_change(const struct effect *e, enum whose whose)
@@ -64,6 +64,7 @@ static enum before_kind judge(struct fields *f, int side, const struct item *bef
     uint32_t row = row_of(f->p, side, (enum whose)before->place->whose);
     const struct told_times *told = &f->p->states[row].told[side];
     bool is_known = row && told->at <= half->call_time;
+    int64_t tick;
     bool is_set = half->effect.asked.bits & ASKED_TIMES && before->place->stamp == STAMP_MTIME;
 
     if (is_known && *told_of(told, (enum stamp)before->place->stamp) == (int64_t)before->value)
@@ -73,8 +74,8 @@ static enum before_kind judge(struct fields *f, int side, const struct item *bef
         return BEFORE_ANY;
     if (is_known)
         return moved_there ? BEFORE_OWN : BEFORE_ANY;
-    return is_now && !is_set && moved_there > f->p->c->side[side].granularity + TICK_NS &&
-                   !may_be_of_last_change(f, side, told)
+    tick = times_step(f, side, before) + TICK_NS;
+    return is_now && !is_set && moved_there > tick && !may_be_of_last_change(f, side, told, tick)
                ? BEFORE_OWN
                : BEFORE_ANY;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "compare/clock.h"
 
+#include "compare/steps.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,17 +23,14 @@ static int compare(const void *a, const void *b)
 
 void clock_sample(struct clock_side *s, int64_t time, int64_t call, int64_t reply)
 {
-    static const int64_t steps[] = { 1000000000, 100000000, 10000000, 4000000, 1000000, 1000, 1 };
     uint32_t at = s->count;
+    int64_t step;
 
     if (reply < call)
         return;
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-        if (time % steps[i] == 0) {
-            if (!s->seen || steps[i] < s->granularity)
-                s->granularity = steps[i];
-            break;
-        }
+    step = step_of_time(time);
+    if (!s->seen || step < s->granularity)
+        s->granularity = step;
     s->seen++;
     if (s->count == CLOCK_SAMPLES) /* every place is as likely, and the same in each run */
         at = (uint32_t)((s->seen * 0x9e3779b97f4a7c15u) >> 32) % CLOCK_SAMPLES;

@@ -13,6 +13,8 @@ static void clear(struct compare *c)
     rules_free((struct rules *)c->rules);
     free(c->side[REF].server);
     free(c->side[SUT].server);
+    steps_free(&c->side[REF].steps);
+    steps_free(&c->side[SUT].steps);
     memset(c, 0, sizeof(*c));
 }
 
@@ -135,6 +137,7 @@ int compare_run(const struct compare_options *o, const char *out, sqlite3 **resu
 /* What the first phase found is taken over. */
 static const char take_over[] = "INSERT INTO main.side SELECT * FROM old.side; INSERT INTO "
                                 "main.source SELECT * FROM old.source;"
+                                "INSERT INTO main.granularity SELECT * FROM old.granularity;"
                                 "INSERT INTO main.client SELECT * FROM old.client;"
                                 "INSERT INTO main.object SELECT * FROM old.object;"
                                 "INSERT INTO main.alignment SELECT * FROM old.alignment;";
@@ -273,6 +276,8 @@ static int compare_old(struct compare *c, char *texts[SIDES][2], struct err *err
 
     for (int side = 0; result == 0 && side < SIDES; side++)
         result = read_side(c, side, &input[side], texts[side], err);
+    for (int side = 0; result == 0 && side < SIDES; side++)
+        result = steps_read(&c->side[side].steps, c->db, side, err);
     if (result == 0)
         result = sides_attach(c, input, err);
     if (result == 0)

@@ -234,9 +234,9 @@ static uint64_t scope_of(struct fields *f, const struct place *place, enum patte
 
     *object = 0;
     if (scope == PATTERN_ENTRY) { /* of the directory's file system, or of this object's */
-        number = place->has_whose ? f->fsid[place->whose] : f->fsid[OF_OBJECT];
+        number = place->has_whose ? f->fsid[place->whose][REF] : f->fsid[OF_OBJECT][REF];
         if (!number && !place->has_whose)
-            number = f->p->states[f->p->pair.object].fsid;
+            number = f->p->states[f->p->pair.object].fsid[REF];
     }
     if (scope == PATTERN_OBJECT)
         number = *object = fields_object(f, place);
@@ -411,9 +411,11 @@ static void note(struct fields *f, const struct item *ref, const struct item *su
             f->p->states[row].type = (uint32_t)ref->value;
     }
     if (place->has_whose && place->field->cls == CLASS_FSID) {
-        f->fsid[place->whose] = ref->value;
+        const uint64_t fsid[SIDES] = { ref->value, sut->value };
+
+        memcpy(f->fsid[place->whose], fsid, sizeof(fsid));
         if (place->whose != OF_ENTRY)
-            f->p->states[fields_object(f, place)].fsid = ref->value;
+            memcpy(f->p->states[fields_object(f, place)].fsid, fsid, sizeof(fsid));
     }
     if (place->field->role & ROLE_RANGE_LENGTH)
         f->count_equal = ref->value == sut->value;

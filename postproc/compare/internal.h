@@ -11,10 +11,11 @@
 #include "compare/compare.h"
 #include "compare/db.h"
 #include "compare/place.h"
+#include "compare/steps.h"
 
 enum {
     COMPARE_APPLICATION_ID = 0x4e465343,
-    COMPARE_VERSION = 2,
+    COMPARE_VERSION = 3,
     COMPARE_TEXT_MAX = 256, /* bytes of a value's text */
 };
 
@@ -100,7 +101,8 @@ struct compare_side {
     const char *schema; /* "ref", "sut" */
     int64_t operations, first_time, last_time;
     bool has_clock;
-    int64_t clock_offset, clock_error, granularity;
+    int64_t clock_offset, clock_error, granularity; /* the finest */
+    struct steps steps;
 };
 
 struct compare {

@@ -94,13 +94,16 @@ static int find_gone(struct lanes *l, const struct effect *e, uint32_t *gone, st
 }
 
 /* The change time after a change of the object (or directory) tells of the server's clock. */
-static void sample_clock(struct lanes *l, const struct effect *e)
+static int sample_clock(struct lanes *l, const struct effect *e, struct err *err)
 {
     enum whose whose = e->roles & ROLE_PARENT ? OF_PARENT : OF_OBJECT;
     struct attributes a;
 
-    if (e->succeeded && e->object_role & ROLE_MODIFIES && effect_attributes(e, whose, &a))
+    if (!e->succeeded || !(e->object_role & ROLE_MODIFIES))
+        return 0;
+    if (effect_attributes(e, whose, &a))
         clock_sample(l->clock, a.ctime, e->call_time, e->done_time);
+    return steps_note(&l->c->side[l->side].steps, e, err);
 }
 
 /* The cookie of a listing's last entry, and whether it is the end. */
@@ -231,8 +234,8 @@ static int take_row(struct lanes *l, struct err *err)
         return put_alone(l, &e, REASON_NO_CALL, client, err);
     if (!e.procedure || e.call_flags & SIGHTING_OPAQUE)
         return put_alone(l, &e, REASON_NO_TABLE, client, err);
-    sample_clock(l, &e);
-    if (find_gone(l, &e, &gone, err) < 0 || overlap_called(&l->overlaps, &e, gone, err) < 0)
+    if (sample_clock(l, &e, err) < 0 || find_gone(l, &e, &gone, err) < 0 ||
+        overlap_called(&l->overlaps, &e, gone, err) < 0)
         return -err->code;
     if (!sqlite3_column_int(l->select, COL_BOTH))
         return put_alone(l, &e, REASON_NO_CLIENT, client, err);

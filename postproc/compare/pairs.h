@@ -62,12 +62,12 @@ struct told_times {
 
 /* What a pair of objects is known to be. */
 struct object_state {
-    uint8_t lost;    /* 1 << UNSYNC_ATTRIBUTES, 1 << UNSYNC_DATA */
-    uint8_t reason;  /* enum withheld_reason, of attributes */
-    uint8_t because; /* likewise, of the last change that the sides do not share; 0: none */
-    uint8_t set;     /* bits of |times| that are known: atime, mtime */
-    uint64_t fsid;   /* ref's, the last one told */
-    bool verifier;   /* atime and mtime may hold the verifiers of an exclusive create */
+    uint8_t lost;         /* 1 << UNSYNC_ATTRIBUTES, 1 << UNSYNC_DATA */
+    uint8_t reason;       /* enum withheld_reason, of attributes */
+    uint8_t because;      /* likewise, of the last change that the sides do not share; 0: none */
+    uint8_t set;          /* bits of |times| that are known: atime, mtime */
+    uint64_t fsid[SIDES]; /* the last ones told */
+    bool verifier;        /* atime and mtime may hold the verifiers of an exclusive create */
     uint32_t type;
     int64_t accepted;         /* difference of states at which it was the same */
     int64_t rights;           /* and of changes of rights */
@@ -285,10 +285,10 @@ struct fields {
     uint32_t object_type[WHOSE_MAX];
     bool expects[SIDES]; /* a pattern's values that were expected, for the next difference */
     uint64_t expected[SIDES];
-    bool in_listing;               /* entries and the end are compared by listing.c */
-    bool status_equal, data_equal; /* they were compared, and are */
-    bool count_equal;              /* of bytes read or written */
-    uint64_t fsid[WHOSE_MAX];      /* ref's; file numbers are numbers of a file system */
+    bool in_listing;                 /* entries and the end are compared by listing.c */
+    bool status_equal, data_equal;   /* they were compared, and are */
+    bool count_equal;                /* of bytes read or written */
+    uint64_t fsid[WHOSE_MAX][SIDES]; /* file numbers are numbers of a file system */
 };
 /* For the pair at hand. */
 void fields_begin(struct fields *f, struct pairs *p);
@@ -319,6 +319,9 @@ void before_judge(struct fields *f, const struct item *ref, const struct item *s
 void before_note(struct pairs *p);
 
 /* --- times.c */
+
+/* How fine the server tells a time like |item|, ns. */
+int64_t times_step(struct fields *f, int side, const struct item *item);
 
 /* Whether two times are equal under |rule|, a tolerance; else |what| tells how they differ. */
 int times_equal(struct fields *f, const struct compare_rule *rule, const struct item *ref,

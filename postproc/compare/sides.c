@@ -188,7 +188,9 @@ static int put_side(struct compare *c, int side, const struct compare_input *inp
     snprintf(sql, sizeof(sql),
              "INSERT INTO main.source SELECT %d, id, name, digest, frames FROM %s.source", side + 1,
              schemas[side]);
-    return result < 0 ? result : tables_run(c->db, sql, err);
+    if (result < 0 || steps_write(&s->steps, c->db, side, err) < 0)
+        return -err->code;
+    return tables_run(c->db, sql, err);
 }
 
 int sides_put(struct compare *c, const struct compare_input input[SIDES], struct err *err)

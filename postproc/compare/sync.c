@@ -22,13 +22,19 @@ int sync_open(struct pairs *p, struct err *err)
     for (uint32_t row = 0; row <= p->objects.count; row++)
         for (int side = 0; side < SIDES; side++)
             p->states[row].told[side] = (struct told_times){ 0, 0, INT64_MAX, INT64_MIN };
-    if (tables_prepare(db, "SELECT id, ifnull(type, 0) FROM main.object", &stmt, err) < 0)
+    if (tables_prepare(db,
+                       "SELECT m.id, ifnull(m.type, 0), r.fsid, s.fsid FROM main.object m"
+                       " JOIN ref.object r ON r.id = m.ref JOIN sut.object s ON s.id = m.sut",
+                       &stmt, err) < 0)
         return -err->code;
     while ((result = db_row(db, stmt, err)) > 0) {
         int64_t row = sqlite3_column_int64(stmt, 0);
 
-        if (row > 0 && row <= p->objects.count)
-            p->states[row].type = (uint32_t)sqlite3_column_int64(stmt, 1);
+        if (row <= 0 || row > p->objects.count)
+            continue;
+        p->states[row].type = (uint32_t)sqlite3_column_int64(stmt, 1);
+        for (int side = 0; side < SIDES; side++)
+            p->states[row].fsid[side] = (uint64_t)sqlite3_column_int64(stmt, 2 + side);
     }
     sqlite3_finalize(stmt);
     if (result < 0 ||

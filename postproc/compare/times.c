@@ -10,22 +10,39 @@
 
 enum { CLOSE_NS = 5000000 }; /* what a server may take for the time of a request */
 
+int64_t times_step(struct fields *f, int side, const struct item *item)
+{
+    const struct place *place = item->place;
+    struct compare_side *s = &f->p->c->side[side];
+    uint64_t fsid;
+    int64_t step = 0, own = step_of_time((int64_t)item->value);
+
+    if (place->has_whose && place->stamp) {
+        fsid = place->of_before ? f->p->states[fields_object(f, place)].fsid[side]
+                                : f->fsid[place->whose][side]; /* beside it */
+        step = steps_find(&s->steps, fsid, place->of_before, (enum stamp)place->stamp);
+    }
+    if (!step)
+        return s->granularity;
+    step = step < own ? step : own;
+    return step > s->granularity ? step : s->granularity;
+}
+
 /* The time that a client gave both. */
 static bool is_client_time(struct fields *f, const struct item *ref, const struct item *sut)
 {
-    const struct compare_side *sides = f->p->c->side;
     uint32_t row = fields_object(f, ref->place);
     int which = !row                               ? -1
                 : ref->place->stamp == STAMP_ATIME ? 0
                 : ref->place->stamp == STAMP_MTIME ? 1
                                                    : -1;
-    const uint64_t values[SIDES] = { ref->value, sut->value };
+    const struct item *items[SIDES] = { ref, sut };
 
     if (which < 0 || !(f->p->states[row].set & 1 << which))
         return false;
     for (int side = 0; side < SIDES; side++) {
-        int64_t less = f->p->states[row].times[which][side] - (int64_t)values[side];
-        int64_t step = sides[side].has_clock ? sides[side].granularity : 1;
+        int64_t less = f->p->states[row].times[which][side] - (int64_t)items[side]->value;
+        int64_t step = times_step(f, side, items[side]);
 
         if (less && (less < 0 || less >= (step > 1000 ? step : 1000)))
             return false; /* some servers keep no more than microseconds */
@@ -85,14 +102,19 @@ int times_equal(struct fields *f, const struct compare_rule *rule, const struct 
 {
     const struct compare_side *s = f->p->c->side;
     int64_t a = (int64_t)ref->value, b = (int64_t)sut->value;
-    int64_t step =
-        s[REF].granularity > s[SUT].granularity ? s[REF].granularity : s[SUT].granularity;
-    int64_t errors = plus(plus(step, s[REF].clock_error), s[SUT].clock_error);
     int64_t amount = rule->amount < INT64_MAX ? (int64_t)rule->amount : INT64_MAX;
-    int64_t slack = plus(errors, amount), tight = plus(errors, CLOSE_NS), carried;
+    int64_t steps[SIDES], step, errors, slack, tight, carried;
     enum before_kind kind[SIDES] = { BEFORE_ANY, BEFORE_ANY };
     bool now[SIDES], before[SIDES];
 
+    if (a == b && !ref->place->of_before)
+        return 1;
+    steps[REF] = times_step(f, REF, ref);
+    steps[SUT] = times_step(f, SUT, sut);
+    step = steps[REF] > steps[SUT] ? steps[REF] : steps[SUT];
+    errors = plus(plus(step, s[REF].clock_error), s[SUT].clock_error);
+    slack = plus(errors, amount);
+    tight = plus(errors, CLOSE_NS);
     if (ref->place->of_before) {
         now[REF] = is_of_request(f, REF, a, tight);
         now[SUT] = is_of_request(f, SUT, b, tight);

@@ -19,6 +19,15 @@ static int64_t load_time(const uint8_t *p)
     return (int64_t)load_be32(p) * 1000000000 + load_be32(p + 4);
 }
 
+/* Of |count| times side by side. */
+static bool is_over(const uint8_t *p, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (load_be32(p + 8 * i + 4) >= 1000000000)
+            return true;
+    return false;
+}
+
 static void load_attributes(const uint8_t *p, struct attributes *to)
 {
     uint32_t type = load_be32(p);
@@ -31,10 +40,12 @@ static void load_attributes(const uint8_t *p, struct attributes *to)
     to->size = load_be64(p + 20);
     to->rdev[0] = load_be32(p + 36);
     to->rdev[1] = load_be32(p + 40);
+    to->fsid = load_be64(p + 44);
     to->fileid = load_be64(p + 52);
     to->atime = load_time(p + 60);
     to->mtime = load_time(p + 68);
     to->ctime = load_time(p + 76);
+    to->is_over = is_over(p + 60, 3);
 }
 
 bool effect_attributes(const struct effect *e, enum whose whose, struct attributes *to)
@@ -65,6 +76,7 @@ bool effect_before(const struct effect *e, enum whose whose, struct attributes_b
     to->size = load_be64(p);
     to->mtime = load_time(p + 8);
     to->ctime = load_time(p + 16);
+    to->is_over = is_over(p + 8, 2);
     return true;
 }
 

@@ -44,15 +44,17 @@ enum whose { OF_OBJECT, OF_PARENT, OF_PARENT2, OF_NEW_OBJECT, OF_ENTRY, WHOSE_MA
 struct attributes {
     uint8_t type; /* enum object_type */
     uint32_t mode, nlink, uid, gid;
-    uint64_t size, fileid;
+    uint64_t size, fsid, fileid;
     uint32_t rdev[2];
     int64_t atime, mtime, ctime;
+    bool is_over; /* one of them has a second or more of nanoseconds */
 };
 
 /* wcc_attr */
 struct attributes_before {
     uint64_t size;
     int64_t mtime, ctime;
+    bool is_over;
 };
 
 /* What a sattr3 and the like ask for; times and guards are left in the arguments. */

@@ -54,7 +54,7 @@ static int make(void **state)
     char *tables = schema();
     run(tables);
     free(tables);
-    run("PRAGMA application_id = 0x4e465343; PRAGMA user_version = 2;"
+    run("PRAGMA application_id = 0x4e465343; PRAGMA user_version = 3;"
         "INSERT INTO code VALUES ('kind', 4, 'value', ''), ('kind', 3, 'status', '');"
         "INSERT INTO side (id, name, database, path, digest, operations) VALUES"
         " (1, 'ref', 'r', 'r', '', 0), (2, 'sut', 's', 's', '', 0);"
@@ -260,11 +260,11 @@ static void refused(const char *words)
 static void test_refused(void **state)
 {
     (void)state;
-    run("PRAGMA user_version = 3");
-    refused("version 3, this plugin knows version 2");
+    run("PRAGMA user_version = 4");
+    refused("version 4, this plugin knows version 3");
     run("PRAGMA user_version = 0");
-    refused("version 0, this plugin knows version 2");
-    run("PRAGMA user_version = 2; PRAGMA application_id = 1");
+    refused("version 0, this plugin knows version 3");
+    run("PRAGMA user_version = 3; PRAGMA application_id = 1");
     refused("not the result of a comparison");
     run("PRAGMA application_id = 0x4e465343;"
         "UPDATE frame SET frame = 0 WHERE frame = 10 AND xid = 777");
