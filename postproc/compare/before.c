@@ -12,16 +12,6 @@
  * (Linux: a tick, of 100 in a second at least). */
 enum { TICK_NS = 10000000 };
 
-static uint32_t row_of(const struct pairs *p, int side, enum whose whose)
-{
-    const struct effect *e = &p->pair.half[side].effect;
-    uint32_t object = whose == OF_NEW_OBJECT ? e->new_object
-                      : whose == OF_PARENT2  ? e->parent2
-                                             : e->object;
-
-    return whose == OF_ENTRY ? 0 : matched_row(&p->objects, side, object);
-}
-
 static const int64_t *told_of(const struct told_times *told, enum stamp stamp)
 {
     return stamp == STAMP_MTIME ? &told->mtime : &told->ctime;
@@ -61,7 +51,7 @@ static enum before_kind judge(struct fields *f, int side, const struct item *bef
                               int64_t moved_here, int64_t moved_there)
 {
     const struct half *half = &f->p->pair.half[side];
-    uint32_t row = row_of(f->p, side, (enum whose)before->place->whose);
+    uint32_t row = sync_row(f->p, side, (enum whose)before->place->whose);
     const struct told_times *told = &f->p->states[row].told[side];
     bool is_known = row && told->at <= half->call_time;
     int64_t tick;
@@ -105,7 +95,7 @@ void before_judge(struct fields *f, const struct item *ref, const struct item *s
 static void forget(struct pairs *p, int side, enum whose whose)
 {
     const struct half *half = &p->pair.half[side];
-    struct told_times *told = &p->states[row_of(p, side, whose)].told[side];
+    struct told_times *told = &p->states[sync_row(p, side, whose)].told[side];
 
     told->at = INT64_MAX;
     told->changed = half->answered ? half->reply_time : half->call_time;
@@ -132,7 +122,7 @@ static void note_side(struct pairs *p, int side)
 
         if (place->stamp < STAMP_MTIME || place->of_before || place->in_list || !place->has_whose)
             continue;
-        row = row_of(p, side, (enum whose)place->whose);
+        row = sync_row(p, side, (enum whose)place->whose);
         if (!row)
             continue;
         told = &p->states[row].told[side];

@@ -94,6 +94,12 @@ uint32_t fields_object(struct fields *f, const struct place *place)
     return place->has_whose ? sync_object(f->p, (enum whose)place->whose) : f->p->pair.object;
 }
 
+uint32_t fields_row(struct fields *f, int side, const struct place *place)
+{
+    return place->whose == OF_ENTRY ? find_entry_object(f, side, side == REF ? f->entry : f->other)
+                                    : sync_row(f->p, side, (enum whose)place->whose);
+}
+
 static bool holds_verifier(struct fields *f, const struct place *place)
 {
     return place->stamp != STAMP_CTIME && f->p->states[fields_object(f, place)].verifier;
@@ -183,6 +189,8 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
         d.text[side] = item_text(items[side], &f->p->pair.half[side], texts[side]);
         if (kind == KIND_PATTERN && f->expects[side])
             item_expected(items[side], f->expected[side], texts[side]);
+        if (kind == KIND_PATTERN && f->shared[side])
+            numbers_text(f, side, texts[side]);
         d.number[side] = items[side]->value;
         d.has_number = d.has_number && item_is_number(items[side]);
     }
@@ -272,6 +280,7 @@ static int equal_pattern(struct fields *f, const struct compare_rule *rule, cons
     int result;
 
     f->expects[REF] = f->expects[SUT] = false;
+    f->shared[REF] = f->shared[SUT] = 0;
     if (rule->scope == PATTERN_ENTRY) {
         snprintf(what, COMPARE_TEXT_MAX, "not that of the object's attributes on one side");
         if (!pattern_is_known(p, scope, a, b))
@@ -285,8 +294,12 @@ static int equal_pattern(struct fields *f, const struct compare_rule *rule, cons
     result = pattern_holds(p, scope, a, b, err);
     if (result == PATTERN_HOLDS && rule->scope == PATTERN_OBJECT) {
         scope = scope_of(f, ref->place, PATTERN_ENTRY, &object);
-        return pattern_note(p, scope, a, b, err) < 0 ? -err->code : 1;
+        if (pattern_note(p, scope, a, b, err) < 0)
+            return -err->code;
+        return ref->place->field->cls == CLASS_FILEID ? numbers_check(f, ref, sut, what, err) : 1;
     }
+    if (object)
+        numbers_forget(f->p, object);
     expect(f, p, scope, a, b);
     snprintf(what, COMPARE_TEXT_MAX, "%s",
              result == PATTERN_CROSSED       ? "values of two"

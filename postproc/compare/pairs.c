@@ -331,6 +331,7 @@ int pairs_compare(struct compare *c, struct err *err)
     found_close(&p);
     sync_close(&p);
     unanswered_close(&p);
+    numbers_close(&p);
     sqlite3_finalize(p.listing);
     for (int side = 0; side < SIDES; side++) {
         sqlite3_finalize(p.row[side]);

@@ -60,6 +60,12 @@ struct told_times {
     int64_t mtime, ctime, at, changed;
 };
 
+/* A file number that a server told of an object in a request from |from| to |to|. */
+struct shown_number {
+    uint64_t fsid, fileid;
+    int64_t from, to;
+};
+
 /* What a pair of objects is known to be. */
 struct object_state {
     uint8_t lost;         /* 1 << UNSYNC_ATTRIBUTES, 1 << UNSYNC_DATA */
@@ -83,6 +89,10 @@ struct object_state {
         uint64_t size;
     } cut[SIDES];
     struct told_times told[SIDES];
+    struct shown_number number[SIDES]; /* the last ones, if |numbered| */
+    bool numbered;
+    bool doubtful;  /* another object had a number of it, and one of them may have been removed */
+    bool is_shared; /* it was told that another object has a number of it */
 };
 
 struct found; /* found.c */
@@ -127,7 +137,9 @@ struct pairs {
     const struct half *told[SIDES]; /* replies with what is compared; NULL: the pair's own */
     sqlite3_stmt *unsync, *resync, *listing, *row[SIDES], *handle[SIDES], *changed[SIDES],
         *unanswered[SIDES], *writes[SIDES];
-    int64_t longest[SIDES]; /* ns that a change of a name took at most */
+    struct table by_number[SIDES]; /* rows by file numbers */
+    sqlite3_stmt *removal[SIDES];  /* prepared when it is asked for */
+    int64_t longest[SIDES];        /* ns that a change of a name took at most */
 };
 
 /* --- pairs.c */
@@ -220,8 +232,9 @@ int sync_status(struct pairs *p, const struct field *field, uint64_t ref, uint64
  * times were the same. */
 bool sync_reads_differ(const struct pairs *p, enum whose whose, uint32_t row);
 void sync_reads_known(struct pairs *p, enum whose whose, uint32_t row);
-/* Row of the object that an attribute is of. */
+/* Row of the object that an attribute is of; and of that which one side's is of. */
 uint32_t sync_object(const struct pairs *p, enum whose whose);
+uint32_t sync_row(const struct pairs *p, int side, enum whose whose);
 /* After a pair (or an operation of one side only): what is no longer the same, or is again. */
 int sync_after(struct pairs *p, bool status_equal, bool data_equal, struct err *err);
 /* Before the replies of a pair are compared: what its requests tell. */
@@ -285,6 +298,7 @@ struct fields {
     uint32_t object_type[WHOSE_MAX];
     bool expects[SIDES]; /* a pattern's values that were expected, for the next difference */
     uint64_t expected[SIDES];
+    uint32_t shared[SIDES];          /* row of another object with the file number at hand, or 0 */
     bool in_listing;                 /* entries and the end are compared by listing.c */
     bool status_equal, data_equal;   /* they were compared, and are */
     bool count_equal;                /* of bytes read or written */
@@ -303,6 +317,21 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
 
 /* Row of the object that a field speaks of, or 0. */
 uint32_t fields_object(struct fields *f, const struct place *place);
+
+/* The same as one side has it. */
+uint32_t fields_row(struct fields *f, int side, const struct place *place);
+
+/* --- numbers.c: file numbers of several objects */
+
+/* Whether the file numbers at hand are of no other object, as far as the sides do not agree in it;
+ * else |what| tells which side's is.  1, 0 or negative. */
+int numbers_check(struct fields *f, const struct item *ref, const struct item *sut,
+                  char what[COMPARE_TEXT_MAX], struct err *err);
+/* Of an object whose number changed on one side. */
+void numbers_forget(struct pairs *p, uint32_t row);
+/* Adds which other object has the number. */
+void numbers_text(struct fields *f, int side, char text[COMPARE_TEXT_MAX]);
+void numbers_close(struct pairs *p);
 
 /* --- before.c: times from before an operation, which a client keeps for those that it knows */
 

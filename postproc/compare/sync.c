@@ -75,6 +75,16 @@ uint32_t sync_object(const struct pairs *p, enum whose whose)
     }
 }
 
+uint32_t sync_row(const struct pairs *p, int side, enum whose whose)
+{
+    const struct effect *e = &p->pair.half[side].effect;
+    uint32_t object = whose == OF_NEW_OBJECT ? e->new_object
+                      : whose == OF_PARENT2  ? e->parent2
+                                             : e->object;
+
+    return whose == OF_ENTRY ? 0 : matched_row(&p->objects, side, object);
+}
+
 static bool is_lost(const struct pairs *p, uint32_t row, int what)
 {
     return row && p->states[row].lost & 1 << what;
