@@ -119,6 +119,10 @@ static void check_dependencies(struct rdump_checker *c, const struct rdump_opera
 {
     uint32_t last = 0;
 
+    /* of copies, listings may have become unplayable by how far away they go on from */
+    if (o->unplayable && o->dependency_count &&
+        !(o->unplayable == UNPLAYABLE_COOKIE && c->copies > 1))
+        rdump_finding(c, "is unplayable, and depends on others");
     for (uint32_t i = 0; i < o->dependency_count; i++) {
         uint32_t distance = o->dependencies[i];
 

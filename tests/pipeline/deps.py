@@ -3,7 +3,9 @@
 """The dependencies of replay dumps against those that comparing all pairs of operations of a model
 world finds, for both granularities: on worlds without losses, where one call was made at a time,
 they are the same, operation by operation; none is implied by others; none is longer than the
-horizon.
+horizon. With replies lost, operations between two that conflict are unplayable: no dependency leads to
+or from these, and those of their neighbours reach across, so that no conflict of operations that are played
+is lost.
 
     deps.py [SEED...]     these alone, with all differences
 """
@@ -44,6 +46,16 @@ WORLDS = [
 # handle and by a name of which none says that they go together. Conflicts must then be implied but
 # for those about such objects.
 EXACT = {11, 3000, 3003, 3010, 3018}
+READERS = dict.fromkeys((x.GETATTR, x.ACCESS, x.READLINK, x.READ, x.COMMIT), (0, 0.7))
+CHANGERS = {**READERS, x.WRITE: (0, 0.4), x.SETATTR: (0, 0.4)}
+# |procedures|: of which replies are lost. Where these are changes, what proves them is inferred.
+# |through|: how many direct dependencies, at least, pass over an operation that is unplayable.
+Lossy = collections.namedtuple("Lossy", "world procedures through exact")
+LOSSY = [
+    Lossy(dict(seed=3003, operations=2500, hosts=4, share=0.9, permissions=False), READERS, 10, False),
+    Lossy(dict(seed=3018, operations=2500, hosts=4, share=0.3), READERS, 10, True),
+    Lossy(dict(seed=2, operations=1500, hosts=4, share=0.5), CHANGERS, 50, False),
+]
 
 
 class Dump:
@@ -180,12 +192,13 @@ def behind(inode, name, looked_up):
     return inode.entries[name][0] if name in inode.entries else None
 
 
-def check(options, scratch, most):
+def check(options, scratch, most, lossy=None):
     world = model_world.World(order=model_world.SERIAL, **options)
     truth = Truth(world)
     capture, db = scratch / "trace.pcap", scratch / "trace.db"
     taker = Taker(truth)
-    model_capture.record(world, capture, sinks=[taker.take])
+    model_capture.record(world, capture, sinks=[taker.take], loss=lossy and model_capture.Loss(
+        procedures=lossy.procedures, seed=options["seed"]))
     truth.finish()
     database.ingest(db, capture)
     numbers = numbers_of(db, truth)
@@ -199,24 +212,31 @@ def check(options, scratch, most):
         dump = Dump(path, numbers, truth, handles)
         for a, b in list(implied(dump.order, dump.edges))[:most]:
             yield "%s: %d -> %d is implied by others" % (granularity, a, b)
-        for line in compare(options, taker, granularity, dump, most):
+        for line in compare(options, taker, granularity, dump, most, lossy):
             yield "%s: %s" % (granularity, line)
 
 
-def compare(options, taker, granularity, dump, most):
+def compare(options, taker, granularity, dump, most, lossy):
     truth = taker.truth
     several = {inode for inode, count in dump.objects.items() if count > 1}
     unseen = {t[1] for access in truth.accesses[granularity].values()
               for t in access.reads | access.changes} - taker.named
-    pairs = {(a, b) for a, b in truth.conflicts(granularity) | taker.went_on
-             if not {a, b} & dump.unplayable.keys()}
+    every = truth.conflicts(granularity) | taker.went_on
+    pairs = {(a, b) for a, b in every if not {a, b} & dump.unplayable.keys()}
     true, exact = truth.direct(pairs), not several and not dump.inferred
+    through = true - truth.direct(every)
     print("seed %d, %s: %d operations, %d conflicts, %d dependencies, %d of them among %d of the "
           "dump; %d unplayable, %d objects seen as several, %d inferred" % (
               options["seed"], granularity, len(truth.operations), len(pairs), len(true),
               len(true & dump.edges), len(dump.edges), len(dump.unplayable), len(several),
               dump.inferred))
-    if exact != options_exact(options):
+    for a, b in [e for e in dump.edges if set(e) & dump.unplayable.keys()][:most]:
+        yield "%d -> %d: one is unplayable" % (a, b)
+    if lossy:
+        print("    %d of the dependencies pass over unplayable operations" % len(through))
+        if len(through) < lossy.through:
+            yield "%d dependencies over unplayable operations" % len(through)
+    if exact != (lossy.exact if lossy else options_exact(options)):
         yield "exact: %s" % exact
     extra = {e for e in dump.edges - (true if exact else pairs)
              if min(e) >= 0 and (exact or not taker.idle & set(e))}
@@ -252,9 +272,10 @@ def without(truth, granularity, inodes):
 
 def main():
     wrong, seeds = 0, [int(s) for s in sys.argv[1:]]
-    for options in [w for w in WORLDS if not seeds or w["seed"] in seeds]:
+    cases = [(world, None) for world in WORLDS] + [(lossy.world, lossy) for lossy in LOSSY]
+    for options, lossy in [c for c in cases if not seeds or c[0]["seed"] in seeds]:
         with tempfile.TemporaryDirectory(prefix="deps.") as scratch:
-            for line in check(options, pathlib.Path(scratch), 20 if seeds else 3):
+            for line in check(options, pathlib.Path(scratch), 20 if seeds else 3, lossy):
                 wrong += 1
                 print("WRONG: seed %d, %s" % (options["seed"], line))
     print("%d wrong" % wrong)

@@ -196,6 +196,8 @@ static void the_tree(void **state)
 
 static void operations(void **state)
 {
+    static const uint32_t before = 1;
+
     (void)state;
     CASE("operation 0: client 3 of 2 hosts\n", d.r[LOOKUP].operation.client = 3);
     CASE("operation 0: client 0 of 2 hosts\n", d.r[LOOKUP].operation.client = 0);
@@ -212,6 +214,12 @@ static void operations(void **state)
     CASE("operation 0: is operation 0 of the trace, and inferred for reason 0\n",
          d.r[LOOKUP].operation.source = 0);
     CASE("operation 4: unplayable for reason 200\n", d.r[UNREAD].operation.unplayable = 200);
+    /* among copies, listings may lose what they go on from */
+    for (uint32_t copies = 1; copies <= 2; copies++)
+        CASE(copies == 1 ? "operation 4: is unplayable, and depends on others\n" : "",
+             d.r[TRACE].trace.copies = copies;
+             d.r[UNREAD].operation.unplayable = 10; d.r[UNREAD].operation.dependencies = &before;
+             d.r[UNREAD].operation.dependency_count = 1);
     CASE("operation 0: procedure 22\n", d.r[LOOKUP].operation.procedure = 22);
     CASE("operation 0: procedure 255\n", d.r[LOOKUP].operation.procedure = 255);
     CASE("operation 4: procedure 22\n", d.r[UNREAD].operation.procedure = 22);
