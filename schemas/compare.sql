@@ -102,6 +102,15 @@ CREATE TABLE object (
     path TEXT                       -- first known, from the matched root on
 ) STRICT;
 
+-- Further handles that a server gave to objects that were matched.
+CREATE TABLE other_handle (
+    side INTEGER NOT NULL,
+    object INTEGER NOT NULL,        -- object.id of the side's database
+    same_as INTEGER NOT NULL REFERENCES object,
+    operation INTEGER NOT NULL,     -- of that side, which showed it
+    PRIMARY KEY (side, object)
+) STRICT, WITHOUT ROWID;
+
 -- Every operation of both sides once: pairs, and what has no counterpart.
 CREATE TABLE alignment (
     id INTEGER PRIMARY KEY,         -- in the order in which they are compared: that of the calls of the

@@ -140,6 +140,7 @@ static const char take_over[] = "INSERT INTO main.side SELECT * FROM old.side; I
                                 "INSERT INTO main.granularity SELECT * FROM old.granularity;"
                                 "INSERT INTO main.client SELECT * FROM old.client;"
                                 "INSERT INTO main.object SELECT * FROM old.object;"
+                                "INSERT INTO main.other_handle SELECT * FROM old.other_handle;"
                                 "INSERT INTO main.alignment SELECT * FROM old.alignment;";
 
 static int damaged(struct err *err, const char *what)

@@ -223,18 +223,6 @@ static int violate(struct fields *f, const struct item *ref, const struct item *
     return found_put(f->p, &d, err);
 }
 
-static uint64_t value_of(const struct item *item)
-{
-    uint64_t value = 0;
-
-    if (item_is_number(item))
-        return item->value;
-    if (item->len != sizeof(value))
-        return XXH3_64bits(item->data, item->len);
-    memcpy(&value, item->data, sizeof(value)); /* a verifier is shown */
-    return value;
-}
-
 static uint64_t scope_of(struct fields *f, const struct place *place, enum pattern_scope scope,
                          uint32_t *object)
 {
@@ -274,7 +262,7 @@ static int equal_pattern(struct fields *f, const struct compare_rule *rule, cons
                          const struct item *sut, char what[COMPARE_TEXT_MAX], struct err *err)
 {
     struct patterns *p = rule->scope == PATTERN_LISTING ? &f->p->of_listing : &f->p->patterns;
-    uint64_t a = value_of(ref), b = value_of(sut);
+    uint64_t a = item_value(ref), b = item_value(sut);
     uint32_t object;
     uint64_t scope = scope_of(f, ref->place, (enum pattern_scope)rule->scope, &object);
     int result;
@@ -297,6 +285,13 @@ static int equal_pattern(struct fields *f, const struct compare_rule *rule, cons
         if (pattern_note(p, scope, a, b, err) < 0)
             return -err->code;
         return ref->place->field->cls == CLASS_FILEID ? numbers_check(f, ref, sut, what, err) : 1;
+    }
+    if (result >= 0 && result != PATTERN_HOLDS && rule->scope == PATTERN_VALUE &&
+        ref->place->field->cls == CLASS_HANDLE) {
+        int equal = handles_compare(f, scope, ref, sut, what, err);
+
+        if (equal != HANDLES_OF_TWO)
+            return equal;
     }
     if (object)
         numbers_forget(f->p, object);

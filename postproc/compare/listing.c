@@ -214,7 +214,7 @@ static int add_changed(struct listing *l, const char *name, struct err *err)
 static int find_changed(struct listing *l, int side, struct err *err)
 {
     struct pairs *p = l->p;
-    uint32_t object = p->pair.object ? p->objects.pairs[p->pair.object - 1].object[side] : 0;
+    uint32_t object = p->pair.object ? p->pair.half[side].effect.object : 0;
     sqlite3_stmt *stmt = p->changed[side];
     int result;
 

@@ -3,12 +3,14 @@
  *
  * From the roots down: the requests on two matched objects are aligned, what aligned requests found
  * or made is matched, and so on.  When that leads no further, names in matched directories do, and
- * at last objects whose first request was the same.
+ * at last objects whose first request was the same.  A new handle for a file that had one before is
+ * renewals.c's.
  */
 #include "compare/align.h"
 #include "compare/internal.h"
 #include "compare/lags.h"
 #include "compare/objects.h"
+#include "compare/renewals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +29,7 @@ struct lane {
 struct match {
     struct compare *c;
     struct objects objects;
+    struct renewals renewals;
     struct lane lane[2]; /* ONE, OTHER */
     sqlite3_stmt *names[2], *put, *object;
     uint32_t row; /* of the pair of objects whose lanes are aligned; 0: none */
@@ -158,6 +161,10 @@ static int put(void *ctx, const struct align_element *a, const struct align_elem
         return 0;
     m->pairs++;
     lags_note(m->lags, m->client, a->time, b->time);
+    for (int i = 0; i < 2; i++)
+        if (renewals_note(&m->renewals, &m->objects, side_of(m, i), i == ONE ? a : b,
+                          (i == ONE ? b : a)->made, err) < 0)
+            return -err->code;
     if (!m->row) /* MOUNT */
         return match(m, (const uint32_t[]){ a->made, b->made }, MATCH_ROOT, path_of_root,
                      (const int64_t[]){ a->made, b->made }, err);
@@ -197,7 +204,7 @@ static int align_objects(struct match *m, uint32_t row, struct err *err)
     }
     sqlite3_reset(m->lane[ONE].stmt);
     sqlite3_reset(m->lane[OTHER].stmt);
-    return result;
+    return result < 0 ? result : renewals_apply(&m->renewals, m->aligned, err);
 }
 
 /* --- names */
@@ -476,6 +483,7 @@ static int run(struct match *m, struct err *err)
 
     m->windows = align_open(err);
     m->lags = m->windows ? lags_new(first->first_time, first->last_time, err) : NULL;
+    m->renewals.c = m->c;
     if (!m->lags || matched_init(&m->objects, m->c->db, err) < 0 ||
         tables_run(m->c->db, "BEGIN", err) < 0 || prepare(m, err) < 0 ||
         match_roots(m, true, err) < 0 || align_objects(m, 0, err) < 0 ||
@@ -496,6 +504,7 @@ int match_run(struct compare *c, struct err *err)
         sqlite3_finalize(m.names[i]);
     }
     matched_free(&m.objects);
+    renewals_close(&m.renewals);
     align_close(m.windows);
     lags_free(m.lags);
     c->pairs = m.pairs;

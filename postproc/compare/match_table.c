@@ -26,11 +26,15 @@ static const char put_rest[] =
     "INSERT INTO temp.pair (kind, reason, ref, sut, object, client, listing, place) SELECT 3, 0, "
     "p.id, NULL, o.id, p.client, p.first,"
     " (SELECT call_time FROM ref.operation r WHERE r.id = p.id)"
-    " FROM temp.part1 p LEFT JOIN main.object o ON o.ref = p.object;"
+    " FROM temp.part1 p LEFT JOIN main.object o ON o.ref = ifnull((SELECT x.ref FROM"
+    " main.other_handle h JOIN main.object x ON x.id = h.same_as WHERE h.side = 1 AND h.object ="
+    " p.object), p.object);"
     "INSERT INTO temp.pair (kind, reason, ref, sut, object, client, listing, place) SELECT 3, 0, "
     "NULL, p.id, o.id, p.client, p.first,"
     " (SELECT call_time FROM sut.operation s WHERE s.id = p.id)"
-    " FROM temp.part2 p LEFT JOIN main.object o ON o.sut = p.object;";
+    " FROM temp.part2 p LEFT JOIN main.object o ON o.sut = ifnull((SELECT x.sut FROM"
+    " main.other_handle h JOIN main.object x ON x.id = h.same_as WHERE h.side = 2 AND h.object ="
+    " p.object), p.object);";
 
 /* What only the other side was asked stands behind the pair before it. */
 static const char place_after_ref[] =

@@ -52,6 +52,34 @@ int matched_match(struct objects *o, uint32_t ref, uint32_t sut, enum match_how 
     return 1;
 }
 
+void matched_add(struct objects *o, int side, uint32_t object, uint32_t row)
+{
+    o->row[side][object] = row;
+    o->pairs[row - 1].has_others = true;
+}
+
+static int load_others(struct objects *o, sqlite3 *db, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result;
+
+    if (tables_prepare(db, "SELECT side, object, same_as FROM main.other_handle", &stmt, err) < 0)
+        return -err->code;
+    while ((result = db_row(db, stmt, err)) > 0) {
+        int64_t side = sqlite3_column_int64(stmt, 0) - 1, object = sqlite3_column_int64(stmt, 1);
+        int64_t row = sqlite3_column_int64(stmt, 2);
+
+        if (side < 0 || side >= SIDES || object <= 0 || object >= o->limit[side] || row <= 0 ||
+            row > o->count || o->row[side][object]) {
+            result = err_set(err, ERR_INPUT, "table other_handle does not fit the databases");
+            break;
+        }
+        matched_add(o, (int)side, (uint32_t)object, (uint32_t)row);
+    }
+    sqlite3_finalize(stmt);
+    return result;
+}
+
 int matched_load(struct objects *o, sqlite3 *db, struct err *err)
 {
     sqlite3_stmt *stmt;
@@ -70,5 +98,5 @@ int matched_load(struct objects *o, sqlite3 *db, struct err *err)
         }
     }
     sqlite3_finalize(stmt);
-    return result;
+    return result < 0 ? result : load_others(o, db, err);
 }

@@ -3,7 +3,8 @@
  *
  * Which object of one side is which of the other.  Objects of a database are those of its handles:
  * a name that is used again stands for another one.  What was matched stays so: a later proof of
- * something else is not followed.
+ * something else is not followed, but an object may turn out to be a further handle of a matched
+ * one.
  *
  * Memory: 4 bytes for each object of both databases, 12 for each pair.
  */
@@ -15,6 +16,7 @@
 struct object_pair {
     uint32_t object[SIDES]; /* ids of the databases */
     uint8_t how;
+    bool has_others; /* handles on either side */
 };
 
 struct objects {
@@ -31,13 +33,16 @@ void matched_free(struct objects *o);
 int matched_match(struct objects *o, uint32_t ref, uint32_t sut, enum match_how how,
                   struct err *err);
 
+/* |object| is the same as that of |row|; it is not matched yet. */
+void matched_add(struct objects *o, int side, uint32_t object, uint32_t row);
+
 /* The row of an object, or 0. */
 static inline uint32_t matched_row(const struct objects *o, int side, int64_t object)
 {
     return object > 0 && object < o->limit[side] ? o->row[side][object] : 0;
 }
 
-/* Reads table object of a result. */
+/* Reads tables object and other_handle of a result. */
 int matched_load(struct objects *o, sqlite3 *db, struct err *err);
 
 #endif

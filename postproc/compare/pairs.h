@@ -136,7 +136,8 @@ struct pairs {
     struct pair pair;
     const struct half *told[SIDES]; /* replies with what is compared; NULL: the pair's own */
     sqlite3_stmt *unsync, *resync, *listing, *row[SIDES], *handle[SIDES], *changed[SIDES],
-        *unanswered[SIDES], *writes[SIDES];
+        *unanswered[SIDES], *writes[SIDES][2];
+    struct table handles_told;     /* further handles of objects, by side and id */
     struct table by_number[SIDES]; /* rows by file numbers */
     sqlite3_stmt *removal[SIDES];  /* prepared when it is asked for */
     int64_t longest[SIDES];        /* ns that a change of a name took at most */
@@ -154,6 +155,8 @@ const char *item_text(const struct item *item, const struct half *half,
                       char text[COMPARE_TEXT_MAX]);
 /* Adds " (VALUE expected)", where |value| can be shown. */
 void item_expected(const struct item *item, uint64_t value, char text[COMPARE_TEXT_MAX]);
+/* What is kept of a value to know it again: a number, 8 bytes, or a digest. */
+uint64_t item_value(const struct item *item);
 bool item_is_number(const struct item *item);
 /* What differs, in a few words that like differences share. */
 void item_difference(const struct item *ref, const struct item *sut, char text[COMPARE_TEXT_MAX]);
@@ -320,6 +323,14 @@ uint32_t fields_object(struct fields *f, const struct place *place);
 
 /* The same as one side has it. */
 uint32_t fields_row(struct fields *f, int side, const struct place *place);
+
+/* --- handles.c */
+
+/* Whether two handles that do not belong together are those of one file, which has several: 0 when
+ * this is to be told, as it is once for each handle, 1 else; negative; or HANDLES_OF_TWO. */
+enum { HANDLES_OF_TWO = 2 };
+int handles_compare(struct fields *f, uint64_t scope, const struct item *ref,
+                    const struct item *sut, char what[COMPARE_TEXT_MAX], struct err *err);
 
 /* --- numbers.c: file numbers of several objects */
 

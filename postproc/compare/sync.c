@@ -56,8 +56,9 @@ void sync_close(struct pairs *p)
     sync_names_close(p);
     sqlite3_finalize(p->unsync);
     sqlite3_finalize(p->resync);
-    sqlite3_finalize(p->writes[REF]);
-    sqlite3_finalize(p->writes[SUT]);
+    for (int i = 0; i < 2 * SIDES; i++)
+        sqlite3_finalize(p->writes[i / 2][i % 2]);
+    table_free(&p->handles_told);
 }
 
 uint32_t sync_object(const struct pairs *p, enum whose whose)

@@ -96,12 +96,21 @@ static uint64_t length_of(const struct written *w)
 /* Of the bytes that the pair reads. */
 static int find_written(struct pairs *p, int side, struct written *w, struct err *err)
 {
-    static const char *const sql[SIDES] = {
-        "SELECT " ROW_COLUMNS("o") " FROM ref.operation o WHERE o.object = ?1 AND o.id < ?2"
-                                   " ORDER BY o.id DESC LIMIT ?3",
-        "SELECT " ROW_COLUMNS("o") " FROM sut.operation o WHERE o.object = ?1 AND o.id < ?2"
-                                   " ORDER BY o.id DESC LIMIT ?3",
+    static const char *const sql[SIDES][2] = {
+        { "SELECT " ROW_COLUMNS("o") " FROM ref.operation o WHERE o.object = ?1 AND o.id < ?2"
+                                     " ORDER BY o.id DESC LIMIT ?3",
+          "SELECT " ROW_COLUMNS("o") " FROM ref.operation o WHERE o.object IN (SELECT ref FROM"
+                                     " main.object WHERE id = ?1 UNION ALL SELECT object FROM "
+                                     "main.other_handle WHERE side = 1 AND"
+                                     " same_as = ?1) AND o.id < ?2 ORDER BY o.id DESC LIMIT ?3" },
+        { "SELECT " ROW_COLUMNS("o") " FROM sut.operation o WHERE o.object = ?1 AND o.id < ?2"
+                                     " ORDER BY o.id DESC LIMIT ?3",
+          "SELECT " ROW_COLUMNS("o") " FROM sut.operation o WHERE o.object IN (SELECT sut FROM"
+                                     " main.object WHERE id = ?1 UNION ALL SELECT object FROM "
+                                     "main.other_handle WHERE side = 2 AND"
+                                     " same_as = ?1) AND o.id < ?2 ORDER BY o.id DESC LIMIT ?3" }
     };
+    bool others = p->objects.pairs[p->pair.object - 1].has_others;
     const struct effect *e = &p->pair.half[side].effect;
     uint64_t start = e->offset, end = range_end(e->offset, e->count);
     uint32_t seen = 0;
@@ -113,10 +122,11 @@ static int find_written(struct pairs *p, int side, struct written *w, struct err
     bool fits = true;
 
     w->count = 0;
-    if (!p->writes[side] && tables_prepare(p->c->db, sql[side], &p->writes[side], err) < 0)
+    if (!p->writes[side][others] &&
+        tables_prepare(p->c->db, sql[side][others], &p->writes[side][others], err) < 0)
         return -err->code;
-    stmt = p->writes[side];
-    sqlite3_bind_int64(stmt, 1, e->object);
+    stmt = p->writes[side][others];
+    sqlite3_bind_int64(stmt, 1, others ? p->pair.object : e->object);
     sqlite3_bind_int64(stmt, 2, e->id);
     sqlite3_bind_int(stmt, 3, WRITES_SEEN);
     while (fits && length_of(w) < end - start && (result = db_row(p->c->db, stmt, err)) > 0) {

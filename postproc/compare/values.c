@@ -8,6 +8,7 @@
 #include "base/escape.h"
 
 #include <stdio.h>
+#include <xxhash.h>
 #include <time.h>
 
 bool item_is_number(const struct item *item)
@@ -154,4 +155,16 @@ void item_difference(const struct item *ref, const struct item *sut, char text[C
     } else {
         snprintf(text, COMPARE_TEXT_MAX, "sut %s", sut->value > ref->value ? "larger" : "smaller");
     }
+}
+
+uint64_t item_value(const struct item *item)
+{
+    uint64_t value = 0;
+
+    if (item_is_number(item))
+        return item->value;
+    if (item->len != sizeof(value))
+        return XXH3_64bits(item->data, item->len);
+    memcpy(&value, item->data, sizeof(value)); /* a verifier is shown */
+    return value;
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/renewals.h
+ *
+ * A server may give a file another handle than before (RFC 1813 s2.6 nfs_fh3), as after a restart.
+ * It is known by its name, which aligned requests led to, while the other server has the handle of
+ * before; and by its file number and type.  From then on its requests are those of the object;
+ * table other_handle says so.
+ *
+ * Memory: 16 bytes for each such handle that waits to be taken in.
+ */
+#ifndef NFSDIGEST_COMPARE_RENEWALS_H
+#define NFSDIGEST_COMPARE_RENEWALS_H
+
+#include "compare/align.h"
+#include "compare/objects.h"
+
+struct renewal {
+    int side;
+    uint32_t object, row, old;
+};
+
+struct renewals {
+    struct compare *c;
+    sqlite3_stmt *same[SIDES], *put, *lane[SIDES], *name[SIDES];
+    struct renewal *waiting;
+    uint32_t count, cap;
+};
+
+/* Request |e| of |side| found or made an object, while the one that is aligned with it found
+ * |other| of the other side. */
+int renewals_note(struct renewals *r, struct objects *o, int side, const struct align_element *e,
+                  uint32_t other, struct err *err);
+/* Between two lanes.  Requests on objects up to the row |aligned| stay apart: their others are
+ * through. */
+int renewals_apply(struct renewals *r, uint32_t aligned, struct err *err);
+void renewals_close(struct renewals *r);
+
+#endif
