@@ -296,11 +296,10 @@ def rows_of_partial(database):
     return rows
 
 
-def as_it_is():
-    """What keeps tshark from writing a second backslash before each, as it does since 4.2."""
-    option = ("-E", "escape=n")
-    known = subprocess.run([TSHARK, *option, "-v"], capture_output=True, check=False)
-    return () if known.returncode else option
+def writes_escapes():
+    """Whether this tshark puts a second backslash before each in its output of fields (since 4.2)."""
+    known = subprocess.run([TSHARK, "-E", "escape=y", "-v"], capture_output=True, check=False)
+    return known.returncode == 0
 
 
 def check_doors(case, capture, database, folder):
@@ -319,8 +318,9 @@ def check_doors(case, capture, database, folder):
     shown = collections.Counter()
     for passes in ((), ("-2",)):
         lines = run(TSHARK, *passes, "-r", capture, "-Y", "nfspair.path and rpc.msgtyp == 0",
-                    "-T", "fields", "-E", "occurrence=a", "-E", "aggregator=|", *as_it_is(),
-                    "-e", "frame.number", "-e", "nfspair.path").splitlines()
+                    "-T", "fields", "-E", "occurrence=a", "-E", "aggregator=|",
+                    "-e", "frame.number", "-e", "nfspair.path")
+        lines = (lines.replace("\\\\", "\\") if writes_escapes() else lines).splitlines()
         shown = collections.Counter((number, path) for number, _, rest in
                                     (line.partition("\t") for line in lines)
                                     for path in rest.split("|"))
