@@ -72,11 +72,11 @@ static void on_port(void *ctx, uint16_t port)
     conns_learn_port(&e->conns, port);
 }
 
-static void on_over(void *ctx, const struct flow *flow, uint64_t acked)
+static int on_over(void *ctx, const struct flow_over *over, struct err *err)
 {
     struct engine *e = ctx;
 
-    pair_over(&e->pair, flow, acked);
+    return pair_over(&e->pair, over, err);
 }
 
 struct engine *engine_new(const struct engine_options *options, const struct sink *sink,

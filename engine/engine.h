@@ -16,6 +16,7 @@
 #include "record/record.h"
 
 struct engine;
+struct flow_over;
 struct message;
 struct procedure;
 struct rpc_auth;
@@ -55,6 +56,7 @@ enum tap_event {
     TAP_MESSAGE,
     TAP_HELD,   /* a reply whose call is not known yet: it comes again, with the same |ticket| */
     TAP_UNREAD, /* bytes in the place of a message that are none; nothing else is set */
+    TAP_OVER,   /* a TCP connection has ended, as |over| says; nothing else is set */
 };
 
 /* A message as it was captured, for who makes it anew.  In the order of the capture, but for
@@ -65,6 +67,7 @@ struct engine_tapped {
     const struct message *message;
     const struct procedure *procedure; /* of the call; NULL: the body cannot be read */
     const struct rpc_auth *credential; /* of a reply's call, for rpc_reply_in_clear; or NULL */
+    const struct flow_over *over;      /* of TAP_OVER */
 };
 
 /* |sink| is copied; |observer| may be NULL. */

@@ -26,11 +26,36 @@ static int write_message(void *ctx, const struct ready *ready, struct err *err)
 {
     struct anon *a = ctx;
 
+    if (ready->is_end)
+        return frames_over(a->frames, &ready->flow, &ready->at, ready->kind, ready->acked, err);
     a->outcomes[ready->message.outcome]++;
     if (ready->message.outcome == REWRITE_DROPPED)
         return 0;
-    return frames_message(a->frames, &ready->flow, ready->side, ready->time, ready->ip_id,
-                          &ready->message, err);
+    return frames_message(a->frames, &ready->flow, &ready->at, &ready->message, err);
+}
+
+static struct frames_flow frames_flow(struct anon *a, const struct flow *flow)
+{
+    struct frames_flow new = { .id = flow->id,
+                               .transport = flow->transport,
+                               .client = !flow->server };
+
+    for (unsigned i = 0; i < 2; i++) {
+        mapping_address(a->mapping, &flow->address[i], &new.address[i]);
+        new.port[i] = (uint16_t)mapping_extra(a->mapping, EXTRA_PORT, flow->port[i]);
+    }
+    return new;
+}
+
+static int on_over(struct anon *a, const struct flow_over *o, struct err *err)
+{
+    struct ready ready = { .flow = frames_flow(a, o->flow),
+                           .at = { .side = o->side, .frame = o->frame, .time = o->time + a->shift },
+                           .is_end = true,
+                           .kind = o->kind,
+                           .acked = o->acked };
+
+    return hold_put(&a->hold, 0, &ready, err);
 }
 
 static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
@@ -40,19 +65,16 @@ static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
     struct ready ready;
     int rc;
 
+    if (t->event == TAP_OVER)
+        return on_over(a, t->over, err);
     if (t->event == TAP_UNREAD) {
         a->outcomes[REWRITE_DROPPED]++;
         return 0;
     }
-    ready = (struct ready){ .side = m->side, .frame = m->frame, .time = m->time + a->shift };
-    ready.ip_id = datagram_id(&a->ids, m);
-    ready.flow.id = m->flow->id;
-    ready.flow.transport = m->flow->transport;
-    ready.flow.client = !m->flow->server;
-    for (unsigned i = 0; i < 2; i++) {
-        mapping_address(a->mapping, &m->flow->address[i], &ready.flow.address[i]);
-        ready.flow.port[i] = (uint16_t)mapping_extra(a->mapping, EXTRA_PORT, m->flow->port[i]);
-    }
+    ready = (struct ready){
+        .flow = frames_flow(a, m->flow),
+        .at = { m->side, datagram_id(&a->ids, m), m->frame, m->time + a->shift },
+    };
     if ((rc = rewrite_message(&a->rewriter, t, &ready.message, err)) < 0)
         return rc;
     if (t->event == TAP_MESSAGE && t->ticket)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "anon/frames.h"
+#include "flow/message.h"
 
 #include <stdlib.h>
 
@@ -17,11 +18,15 @@ enum {
     HOP_LIMIT = 64,
     CUT_LEAST = 2048,
 };
-enum { TCP_SYN = 2, TCP_PSH = 8, TCP_ACK = 16 };
+enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_PSH = 8, TCP_ACK = 16 };
 
 struct connection {
     uint32_t id;
-    uint32_t next[2]; /* sequence number of each side's next byte */
+    uint32_t next[2];    /* sequence number of each side's next byte */
+    uint32_t acked;      /* the client's last acknowledgement */
+    bool finished[2];    /* a side's FIN was written */
+    bool reset;          /* a RST was */
+    uint64_t last_reply; /* frame in the capture of the server's last message */
 };
 
 struct frames {
@@ -206,7 +211,7 @@ static int put_handshake(struct frames *f, const struct frames_flow *flow, uint8
     struct segment s = { .flags = TCP_SYN };
     int rc;
 
-    c->id = flow->id;
+    *c = (struct connection){ .id = flow->id };
     /* far from those of a connection before this one between the same ports */
     c->next[client] = (uint32_t)f->counts.connections * 0x2545f491u;
     c->next[!client] = c->next[client] + 0x40000000u;
@@ -221,18 +226,27 @@ static int put_handshake(struct frames *f, const struct frames_flow *flow, uint8
         return rc;
     s.flags = TCP_ACK;
     s.seq = c->next[client];
-    s.ack = c->next[!client];
+    s.ack = c->acked = c->next[!client];
     return put_segment(f, flow, client, time, &s, err);
 }
 
-static int put_record(struct frames *f, const struct frames_flow *flow, uint8_t side, int64_t time,
-                      const struct rewritten *m, struct connection *c, struct err *err)
+static int put_record(struct frames *f, const struct frames_flow *flow,
+                      const struct frames_place *place, const struct rewritten *m,
+                      struct connection *c, struct err *err)
 {
+    uint8_t side = place->side;
     struct segment s = { .has_mark = true, .mark = 0x80000000u | m->wire_len };
     /* with the record mark; |at| counts it */
     uint32_t wire_len = m->wire_len + RECORD_MARK_LEN, cap_len = m->cap_len + RECORD_MARK_LEN;
     int rc = 0;
 
+    if (c->finished[side]) /* that was no FIN: the stream goes on where it stood */
+        c->next[side]--;
+    c->finished[side] = false;
+    if (side == flow->client)
+        c->acked = c->next[!side];
+    else
+        c->last_reply = place->frame;
     for (uint32_t at = 0; rc == 0 && at < wire_len; at += s.wire_len) {
         s.wire_len = wire_len - at < SEGMENT_MAX ? wire_len - at : SEGMENT_MAX;
         s.cap_len = cap_len > at ? cap_len - at : 0;
@@ -243,17 +257,59 @@ static int put_record(struct frames *f, const struct frames_flow *flow, uint8_t 
         s.ack = c->next[!side];
         s.has_mark = at == 0;
         s.data = m->data + (at ? at - RECORD_MARK_LEN : 0);
-        rc = put_segment(f, flow, side, time, &s, err);
+        rc = put_segment(f, flow, side, place->time, &s, err);
         c->next[side] += s.wire_len;
+    }
+    return rc;
+}
+
+/* A segment without data. */
+static int put_empty(struct frames *f, const struct frames_flow *flow, uint8_t side, int64_t time,
+                     uint8_t flags, struct connection *c, struct err *err)
+{
+    struct segment s = { .flags = flags,
+                         .seq = c->next[side],
+                         .ack = side == flow->client ? c->acked : c->next[!side] };
+
+    return put_segment(f, flow, side, time, &s, err);
+}
+
+int frames_over(struct frames *f, const struct frames_flow *flow, const struct frames_place *place,
+                uint8_t kind, uint64_t acked, struct err *err)
+{
+    struct connection *c = &f->connections[flow->id % FRAMES_FLOWS];
+    uint8_t side = place->side, client = flow->client;
+    bool fin = kind == FLOW_END_FIN && !c->finished[side];
+    int rc = 0;
+
+    if (c->id != flow->id)
+        return 0;
+    if (place->time > f->last_time)
+        f->last_time = place->time;
+    if (acked > c->last_reply && c->acked != c->next[!client]) {
+        c->acked = c->next[!client];
+        if (!fin || side != client) /* else the FIN says it */
+            rc = put_empty(f, flow, client, place->time, TCP_ACK, c, err);
+    }
+    if (rc == 0 && fin) {
+        rc = put_empty(f, flow, side, place->time, TCP_FIN | TCP_ACK, c, err);
+        c->next[side]++;
+        c->finished[side] = true;
+    }
+    if (rc == 0 && kind == FLOW_END_RST && !c->reset) {
+        rc = put_empty(f, flow, side, place->time, TCP_RST | TCP_ACK, c, err);
+        c->reset = true;
     }
     return rc;
 }
 
 /* --- UDP --- */
 
-static int put_datagram(struct frames *f, const struct frames_flow *flow, uint8_t side,
-                        int64_t time, uint16_t id, const struct rewritten *m, struct err *err)
+static int put_datagram(struct frames *f, const struct frames_flow *flow,
+                        const struct frames_place *place, const struct rewritten *m,
+                        struct err *err)
 {
+    uint8_t side = place->side;
     const struct address *from = &flow->address[side], *to = &flow->address[!side];
     uint32_t head = ip_len(from) + UDP_LEN;
     uint32_t wire_len = m->wire_len, cap_len = m->cap_len;
@@ -266,10 +322,10 @@ static int put_datagram(struct frames *f, const struct frames_flow *flow, uint8_
         if (cap_len > wire_len - CUT_LEAST) /* it must read as cut: no value passes both ends */
             cap_len = wire_len - CUT_LEAST;
     }
-    frame = pcapng_packet(&f->out, time, head + cap_len, head + wire_len, err);
+    frame = pcapng_packet(&f->out, place->time, head + cap_len, head + wire_len, err);
     if (!frame)
         return -err->code;
-    udp = put_ip(frame, from, to, PROTOCOL_UDP, id, UDP_LEN + wire_len);
+    udp = put_ip(frame, from, to, PROTOCOL_UDP, place->ip_id, UDP_LEN + wire_len);
     store_be16(udp, flow->port[side]);
     store_be16(udp + 2, flow->port[!side]);
     store_be16(udp + 4, (uint16_t)(UDP_LEN + wire_len));
@@ -284,20 +340,21 @@ static int put_datagram(struct frames *f, const struct frames_flow *flow, uint8_
     return 0;
 }
 
-int frames_message(struct frames *f, const struct frames_flow *flow, uint8_t side, int64_t time,
-                   uint16_t ip_id, const struct rewritten *message, struct err *err)
+int frames_message(struct frames *f, const struct frames_flow *flow,
+                   const struct frames_place *place, const struct rewritten *message,
+                   struct err *err)
 {
     struct connection *c = &f->connections[flow->id % FRAMES_FLOWS];
     int rc = 0;
 
     f->counts.bytes += message->wire_len;
-    if (time > f->last_time)
-        f->last_time = time;
+    if (place->time > f->last_time)
+        f->last_time = place->time;
     if (flow->transport == PROTOCOL_UDP)
-        return put_datagram(f, flow, side, time, ip_id, message, err);
+        return put_datagram(f, flow, place, message, err);
     if (c->id != flow->id)
-        rc = put_handshake(f, flow, flow->client, c, time, err);
-    return rc < 0 ? rc : put_record(f, flow, side, time, message, c, err);
+        rc = put_handshake(f, flow, flow->client, c, place->time, err);
+    return rc < 0 ? rc : put_record(f, flow, place, message, c, err);
 }
 
 int frames_flush(struct frames *f, struct err *err)

@@ -3,12 +3,14 @@
  *
  * Messages to new frames: Ethernet, IPv4 or IPv6, TCP or UDP, one message in one or more of them,
  * at the message's time.  A TCP connection begins with a handshake, at the time of its first
- * message; sequence and acknowledgement numbers are those of an exchange in which each side had
- * everything.  What is missing of a message is missing from its frames as a snap length would cut
- * it, so lengths and sequence numbers stay whole.  Checksums are right (for cut frames: with zeros
- * in the place of what is missing).  Hardware addresses follow from IP addresses.
+ * message, and ends as the captured one did; sequence and acknowledgement numbers are those of an
+ * exchange in which each side had everything, but for the last replies before an end, which are
+ * acknowledged where they were.  What is missing of a message is missing from its frames as a snap
+ * length would cut it, so lengths and sequence numbers stay whole.  Checksums are right (for cut
+ * frames: with zeros in the place of what is missing).  Hardware addresses follow from IP
+ * addresses.
  *
- * Memory: that of pcapng_write.h and 12 bytes for each of FRAMES_FLOWS connections; one that is
+ * Memory: that of pcapng_write.h and 32 bytes for each of FRAMES_FLOWS connections; one that is
  * forgotten because so many others came begins again with a handshake.
  */
 #ifndef NFSDIGEST_ANON_FRAMES_H
@@ -38,9 +40,23 @@ struct frames;
 struct frames *frames_new(output_writer *write, void *ctx, const char *comment, struct err *err);
 void frames_free(struct frames *f);
 
-/* A message of side |side| of |flow|.  |ip_id|: identification of its datagram, or 0. */
-int frames_message(struct frames *f, const struct frames_flow *flow, uint8_t side, int64_t time,
-                   uint16_t ip_id, const struct rewritten *message, struct err *err);
+/* Where something was captured: what is written for it stands in its place. */
+struct frames_place {
+    uint8_t side;   /* of the flow, that sent it */
+    uint16_t ip_id; /* identification of a message's datagram, or 0 */
+    uint64_t frame; /* in the capture */
+    int64_t time;
+};
+
+int frames_message(struct frames *f, const struct frames_flow *flow,
+                   const struct frames_place *place, const struct rewritten *message,
+                   struct err *err);
+
+/* The end of a TCP connection: |kind| is an enum flow_end_kind, |acked| that of struct flow_over.
+ * Writes FIN and RST once, and acknowledgements of what was not acknowledged yet; nothing for a
+ * connection of which no message was written. */
+int frames_over(struct frames *f, const struct frames_flow *flow, const struct frames_place *place,
+                uint8_t kind, uint64_t acked, struct err *err);
 int frames_flush(struct frames *f, struct err *err);
 int frames_end(struct frames *f, const char *comment, struct err *err);
 

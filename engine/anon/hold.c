@@ -75,9 +75,9 @@ static int set_message(struct hold *h, struct held_message *m, const struct rewr
 static struct held_message *place(const struct hold *h, const struct ready *ready)
 {
     struct held_message *at = h->tail;
-    bool call = ready->side == ready->flow.client;
+    bool call = ready->at.side == ready->flow.client;
 
-    while (call && at && at->ticket && at->ready.frame > ready->frame)
+    while (call && at && at->ticket && at->ready.at.frame > ready->at.frame)
         at = at->previous;
     return at;
 }

@@ -16,14 +16,14 @@
 
 enum { HOLD_BYTES_MAX = 32 << 20 };
 
-/* A message with all that is needed to write it. */
+/* A message, or the end of a connection, with all that is needed to write it. */
 struct ready {
     struct frames_flow flow;
-    uint8_t side;
-    uint64_t frame; /* in the capture */
-    int64_t time;
-    uint16_t ip_id; /* of its datagram in the output, or 0 */
+    struct frames_place at;
     struct rewritten message;
+    bool is_end;    /* then there is no message, and these are those of frames_over: */
+    uint8_t kind;   /* enum flow_end_kind */
+    uint64_t acked; /* frame */
 };
 
 typedef int hold_write(void *ctx, const struct ready *ready, struct err *err);

@@ -20,10 +20,14 @@ struct tcp_segment {
 };
 
 /* Says what the end of a connection leaves behind. */
-static void over(struct conns *c, const struct conn *x)
+static int over(struct conns *c, const struct conn *x, enum flow_end_kind kind, uint8_t side,
+                const struct frame *frame, struct err *err)
 {
-    if (x->flow.id)
-        c->host.over(c->host.ctx, &x->flow, x->acked[x->flow.server]);
+    struct flow_over o = { &x->flow,      x->acked[x->flow.server],
+                           frame->number, frame->time,
+                           (uint8_t)kind, side };
+
+    return x->flow.id ? c->host.over(c->host.ctx, &o, err) : 0;
 }
 
 /* Another connection between the same ports: everything begins again, with what is kept aside. */
@@ -41,7 +45,8 @@ static int renew(struct conns *c, struct conn *x, const uint32_t *isn[2], uint64
             x->isn[side] = *isn[side];
     }
     x->begin.side[0] = x->begin.side[1] = false;
-    over(c, x);
+    if (rc == 0)
+        rc = over(c, x, FLOW_END_REPLACED, 0, frame, err);
     x->over = false;
     x->acked[0] = x->acked[1] = 0;
     x->flow.id = 0;
@@ -189,6 +194,7 @@ int conn_tcp(struct conns *c, const struct frame *frame, const struct ip_payload
     struct tcp_segment t;
     struct stream *s, *peer;
     struct conn *x;
+    bool fin = false;
     int rc;
 
     if (p->cap_len < TCP_HEADER || (header = (uint32_t)(h[12] >> 4) * 4) < TCP_HEADER ||
@@ -215,13 +221,12 @@ int conn_tcp(struct conns *c, const struct frame *frame, const struct ip_payload
     s = &x->stream[t.side];
     peer = &x->stream[!t.side];
     if (t.flags & TCP_RST) { /* some put a text into it: not part of the stream */
-        if (stream_far(s, t.seq))
+        if (stream_far(s, t.seq)) {
             c->pool.strays++;
-        else
-            s->ended = peer->ended = x->over = true;
-        if (x->over)
-            over(c, x);
-        return 0;
+            return x->over ? over(c, x, FLOW_END_KNOWN, t.side, frame, err) : 0;
+        }
+        s->ended = peer->ended = x->over = true;
+        return over(c, x, FLOW_END_RST, t.side, frame, err);
     }
     if (t.flags & TCP_SYN) {
         if ((rc = syn(c, x, &t, frame, err)) < 0)
@@ -246,9 +251,7 @@ int conn_tcp(struct conns *c, const struct frame *frame, const struct ip_payload
     if (t.wire_len && (rc = data(c, x, &t, slot, frame, err)) < 0)
         return rc;
     if (t.flags & TCP_FIN && s->started && t.seq + t.wire_len == s->next)
-        s->ended = true;
+        s->ended = fin = true;
     x->over |= t.flags & TCP_FIN && !stream_far(s, t.seq);
-    if (x->over)
-        over(c, x);
-    return 0;
+    return x->over ? over(c, x, fin ? FLOW_END_FIN : FLOW_END_KNOWN, t.side, frame, err) : 0;
 }

@@ -50,6 +50,22 @@ enum {
                             * it was sent; or which was sent more often than it was answered */
 };
 
+/* What ends a TCP connection. */
+enum flow_end_kind {
+    FLOW_END_KNOWN,    /* more is acknowledged on one that has ended */
+    FLOW_END_FIN,      /* |side| sends no more: all that it sent before was captured */
+    FLOW_END_RST,      /* of |side|; if it was none, the streams go on */
+    FLOW_END_REPLACED, /* another connection between the same ports has begun */
+};
+
+struct flow_over {
+    const struct flow *flow;
+    uint64_t acked; /* what the server sent in frames before that one has reached the client */
+    uint64_t frame;
+    int64_t time;
+    uint8_t kind, side; /* enum flow_end_kind */
+};
+
 /* Where transports deliver.  Nothing else is asked of the rest of the engine. */
 struct message_host {
     /* A negative return stops everything. */
@@ -61,9 +77,9 @@ struct message_host {
     /* Bytes that could not be used: enum problem_kind. */
     int (*problem)(void *ctx, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
                    int64_t time, uint64_t length, struct err *err);
-    /* A TCP connection has ended, or was replaced by another one; |acked|: what its server sent in
-     * frames before that one has reached the client.  Comes again when more is acknowledged. */
-    void (*over)(void *ctx, const struct flow *flow, uint64_t acked);
+    /* A TCP connection has ended, or was replaced by another one.  Comes again with each segment
+     * behind that. */
+    int (*over)(void *ctx, const struct flow_over *over, struct err *err);
     void *ctx;
     uint64_t *memory; /* bytes that all framers have allocated: they keep it true */
 };

@@ -73,7 +73,7 @@ int pair_observe(struct pair *p, const struct record_operation *op, const struct
 int pair_tap(struct pair *p, enum tap_event event, uint64_t ticket, const struct message *m,
              const struct procedure *procedure, const struct rpc_auth *credential, struct err *err)
 {
-    struct engine_tapped tapped = { event, ticket, m, procedure, credential };
+    struct engine_tapped tapped = { event, ticket, m, procedure, credential, NULL };
 
     return p->tap ? p->tap(p->tap_ctx, &tapped, err) : 0;
 }

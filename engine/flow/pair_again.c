@@ -83,9 +83,12 @@ bool pair_is_over(const struct pair *p, uint32_t flow)
     return flow && p->ends[flow % PAIR_ENDS].flow == flow;
 }
 
-void pair_over(struct pair *p, const struct flow *flow, uint64_t acked)
+int pair_over(struct pair *p, const struct flow_over *over, struct err *err)
 {
-    p->ends[flow->id % PAIR_ENDS] = (struct flow_end){ acked, flow->id };
+    struct engine_tapped tapped = { .event = TAP_OVER, .over = over };
+
+    p->ends[over->flow->id % PAIR_ENDS] = (struct flow_end){ over->acked, over->flow->id };
+    return p->tap ? p->tap(p->tap_ctx, &tapped, err) : 0;
 }
 
 struct sending pair_sending(const struct message *m)

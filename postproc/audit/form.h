@@ -6,7 +6,7 @@
  * checksums, padding.  What has no freedom carries nothing.  Written from the documents of the
  * formats and of the form, without the writer's code.
  *
- * Memory: FORM_CONNECTIONS of 24 bytes.  Of a connection that another one pushed out sequence
+ * Memory: FORM_CONNECTIONS of 32 bytes.  Of a connection that another one pushed out sequence
  * numbers begin anew.
  */
 #ifndef NFSDIGEST_AUDIT_FORM_H
@@ -18,8 +18,8 @@
 enum { FORM_CONNECTIONS = 1 << 16 };
 
 struct form_connection {
-    uint64_t key; /* hash of both ends; 0: none */
-    uint32_t next[2];
+    uint64_t key;               /* hash of both ends; 0: none */
+    uint32_t next[2], acked[2]; /* of each side: its next byte, and its last acknowledgement */
     bool known[2];
 };
 

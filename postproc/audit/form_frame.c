@@ -93,6 +93,7 @@ static bool check_syn(struct form *f, const struct packet *k, struct form_connec
         c->known[!side] = false;
     c->known[side] = true;
     c->next[side] = seq + 1;
+    c->acked[side] = ack;
     return right || form_fails(fault, "tcp", "a sequence number that does not follow");
 }
 
@@ -102,7 +103,7 @@ static bool check_tcp(struct form *f, const struct packet *k, struct form_fault 
     const uint8_t *p = k->next;
     struct form_connection *c;
     uint32_t head, seq, ack, next;
-    bool side, right;
+    bool side, right, end;
 
     if (k->length < TCP || k->here < TCP)
         return form_fails(fault, "tcp", "no whole header");
@@ -119,12 +120,14 @@ static bool check_tcp(struct form *f, const struct packet *k, struct form_fault 
     seq = load_be32(p + 4);
     ack = load_be32(p + 8);
     next = seq + k->length - TCP + (p[13] & FIN);
+    /* an end may come before the last replies are acknowledged */
+    end = p[13] & (FIN | RST) && p[13] & ACK && c->known[!side] && ack == c->acked[side];
     right = (!c->known[side] || seq == c->next[side]) &&
-            (!(p[13] & ACK) || !c->known[!side] || ack == c->next[!side]);
+            (end || !(p[13] & ACK) || !c->known[!side] || ack == c->next[!side]);
     c->next[side] = next;
     c->known[side] = true;
-    if (p[13] & ACK) {
-        c->next[!side] = ack;
+    if (p[13] & ACK && !end) {
+        c->next[!side] = c->acked[side] = ack;
         c->known[!side] = true;
     }
     return right || form_fails(fault, "tcp", "a sequence number that does not follow");

@@ -107,7 +107,8 @@ class Python:
             raise ValueError("protocol %d" % protocol)
 
     def segment(self, ends, rest, length):
-        """Each begins where the one before ended, and acknowledges all of the other side."""
+        """Each begins where the one before ended, and acknowledges all of the other side; those at
+        the end of a connection, which have no data, not always."""
         ports, seq, ack = rest[:4], *struct.unpack_from(">II", rest, 4)
         head, flags = (rest[12] >> 4) * 4, rest[13]
         half = len(ends) // 2
@@ -120,10 +121,11 @@ class Python:
             if not flags & packets.ACK:
                 self.next.pop(there, None)
             return
-        if self.next.get(here) != seq or self.next.get(there) != ack:
+        end = length == head and (self.next.get(there, ack) - ack & 0xffffffff) < 1 << 30
+        if self.next.get(here) != seq or self.next.get(there) != ack and not end:
             raise ValueError("sequence %d, acknowledgement %d, not %s and %s" % (
                 seq, ack, self.next.get(here), self.next.get(there)))
-        self.next[here] = seq + length - head & 0xffffffff
+        self.next[here] = seq + length - head + bool(flags & packets.FIN) & 0xffffffff
 
 
 def capinfos_packets(path):

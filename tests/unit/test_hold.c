@@ -32,8 +32,7 @@ static struct ready message(const char *text, int64_t time)
     uint32_t len = (uint32_t)strlen(text);
 
     return (struct ready){ .flow.client = 1,
-                           .time = time,
-                           .frame = (uint64_t)time,
+                           .at = { .frame = (uint64_t)time, .time = time },
                            .message = { (const uint8_t *)text, len, len, REWRITE_WHOLE } };
 }
 
@@ -98,7 +97,7 @@ static void call(struct hold *h, const char *text, int64_t time)
     struct ready ready = message(text, time);
     struct err err;
 
-    ready.side = ready.flow.client;
+    ready.at.side = ready.flow.client;
     assert_int_equal(hold_put(h, 0, &ready, &err), 0);
 }
 
