@@ -91,6 +91,7 @@ enum withheld_reason {
     WITHHELD_NOT_REPEATED, /* a call over UDP has no reply, and was not sent again */
     WITHHELD_LOST,         /* the capture lost the reply of one side */
     WITHHELD_UNHEARD,      /* no reply to any call of the connection was captured */
+    WITHHELD_SMALL_HOLE,   /* the capture lost fewer bytes than the replies that it lacks have */
     WITHHELD_MAX
 };
 

@@ -105,6 +105,8 @@ static const struct {
     { "withheld", WITHHELD_LOST, "reply lost", "the capture of one side lost the reply" },
     { "withheld", WITHHELD_UNHEARD, "unheard",
       "no reply to any call of the connection was captured" },
+    { "withheld", WITHHELD_SMALL_HOLE, "small hole",
+      "the capture lost fewer bytes than the replies that it lacks have" },
     { "unsynchronized", UNSYNC_ATTRIBUTES, "attributes", "" },
     { "unsynchronized", UNSYNC_DATA, "data", "" },
     { "unsynchronized", UNSYNC_NAME, "name", "" },

@@ -7,7 +7,8 @@
  * The server gave none where the client asked again, or where later calls of the connection were
  * answered and this one had waited longer than any answered one of its procedure, or where the
  * capture went on for long.  The capture may have lost it where bytes from the server are missing
- * on a TCP connection behind the call.  Datagrams leave no hole: a client that had the time to ask
+ * on a TCP connection behind the call, and nobody knows which of several replies these were if they
+ * are too few for all.  Datagrams leave no hole: a client that had the time to ask
  * again, or asked again for other calls, and did not for this one seems to have had its reply; and
  * where replies have no calls, the capture loses datagrams.  Then nobody knows, unless many calls
  * have no reply and hardly any reply has no call: a capture loses both alike.
@@ -24,6 +25,8 @@ enum {
 #define ASK_AGAIN INT64_C(15000000000)
 /* Bytes of a reply that is one datagram without fragments, lost as easily as a call. */
 #define SHORT_REPLY "1400"
+/* Bytes of the shortest reply over TCP, with its record mark (RFC 5531 s9, s11). */
+#define LEAST_REPLY "28"
 /* ns: captures with less time between them are one: rotated files. */
 #define GAP "1000000000"
 
@@ -52,6 +55,13 @@ enum {
     "CREATE TEMP TABLE hole" N " AS SELECT flow, time FROM " S ".problem"                          \
     "  WHERE kind IN (1, 2, 5) AND flow IS NOT NULL AND ifnull(direction, 1) = 1;"                 \
     "CREATE INDEX temp.hole" N "_by_flow ON hole" N " (flow, time);"                               \
+    "CREATE TEMP TABLE lost" N " (flow INTEGER PRIMARY KEY, bytes INTEGER, silent INTEGER);"       \
+    "INSERT INTO temp.lost" N " SELECT h.flow, h.bytes, count(*) FROM (SELECT flow,"               \
+    "   max(time) AS last, CASE WHEN count(*) FILTER (WHERE kind = 5 OR time IS NULL) = 0"         \
+    "   THEN sum(length) END AS bytes FROM " S ".problem WHERE kind IN (1, 2, 5)"                  \
+    "   AND flow IS NOT NULL AND ifnull(direction, 1) = 1 GROUP BY flow) h"                        \
+    "  JOIN " S ".operation o ON o.flow = h.flow"                                                  \
+    "  WHERE o.reply_frame IS NULL AND o.call_time <= h.last GROUP BY h.flow;"                     \
     "CREATE TEMP TABLE run" N " (source INTEGER PRIMARY KEY, last INTEGER);"                       \
     "INSERT INTO temp.run" N " SELECT id, max(last_time) OVER (PARTITION BY run) FROM"             \
     "  (SELECT id, last_time, sum(gap) OVER (ORDER BY id) AS run FROM"                             \
@@ -71,7 +81,9 @@ enum {
     "  (SELECT ifnull(max(latency), 0) FROM temp.slowest" N "))),"                                 \
     " s.longest <= " SHORT_REPLY " AND c.silent >= ?3 * (c.orphans + 1) AND"                       \
     "  o.flow NOT IN (SELECT flow FROM temp.repeating" N "),"                                      \
-    " c.orphans > 0 OR o.flow IN (SELECT flow FROM temp.repeating" N ")"                           \
+    " c.orphans > 0 OR o.flow IN (SELECT flow FROM temp.repeating" N "),"                          \
+    " EXISTS (SELECT 1 FROM temp.lost" N " l WHERE l.flow = ifnull(x.flow, o.flow)"                \
+    "  AND l.bytes < l.silent * " LEAST_REPLY ")"                                                  \
     " FROM " S ".operation o JOIN " S ".flow f ON f.id = o.flow"                                   \
     " LEFT JOIN temp.connection" N " c ON c.flow = o.flow"                                         \
     " LEFT JOIN temp.slowest" N " s ON s.program = o.program AND s.version = o.version AND"        \
@@ -93,6 +105,7 @@ enum column {
     HAS_HOLE,    /* behind the call */
     ARE_SILENT,  /* UDP: calls without a reply are no loss */
     MAY_BE_LOST, /* UDP: the capture lost calls, or the client repeats others */
+    IS_SMALL,    /* the holes are too small for all replies that are not there */
 };
 
 static int prepare(struct pairs *p, int side, struct err *err)
@@ -152,7 +165,7 @@ static int decide(const struct effect *e, sqlite3_stmt *row)
     if (sqlite3_column_type(row, CALL_TIME) == SQLITE_NULL)
         return WITHHELD_LOST;
     if (tcp && sqlite3_column_int(row, HAS_HOLE))
-        return WITHHELD_LOST;
+        return sqlite3_column_int(row, IS_SMALL) ? WITHHELD_SMALL_HOLE : WITHHELD_LOST;
     if (repeated)
         return 0;
     is_over = is_over && tcp;

@@ -30,7 +30,7 @@ static const char select_verdict[] =
     " (SELECT ifnull(sum(equal + different), 0) FROM compared) AS decided,"
     " (SELECT ifnull(sum(count), 0) FROM withheld) AS withheld)"
     " SELECT CASE WHEN EXISTS (SELECT 1 FROM cluster WHERE is_noise = 0) THEN %d"
-    " WHEN EXISTS (SELECT 1 FROM withheld WHERE reason IN (%d, %d))"
+    " WHEN EXISTS (SELECT 1 FROM withheld WHERE reason IN (%d, %d, %d))"
     "  OR EXISTS (SELECT 1 FROM uncertain WHERE kind = %d AND reason = %d) THEN %d"
     " WHEN pairs = 0 OR decided = 0 THEN %d"
     " WHEN alone > pairs OR withheld > decided THEN %d"
@@ -43,8 +43,8 @@ int verdict_of(sqlite3 *result, struct err *err)
     int64_t verdict;
 
     snprintf(sql, sizeof(sql), select_verdict, VERDICT_UNLIKE, WITHHELD_NOT_REPEATED,
-             WITHHELD_UNHEARD, KIND_REPLY, WITHHELD_OVERLAP, VERDICT_SILENT, VERDICT_NOTHING,
-             VERDICT_HARDLY, WITHHELD_CAPTURE_END, WITHHELD_LOST, VERDICT_UNHEARD,
+             WITHHELD_UNHEARD, WITHHELD_SMALL_HOLE, KIND_REPLY, WITHHELD_OVERLAP, VERDICT_SILENT,
+             VERDICT_NOTHING, VERDICT_HARDLY, WITHHELD_CAPTURE_END, WITHHELD_LOST, VERDICT_UNHEARD,
              VERDICT_UNCERTAIN, VERDICT_ALIKE);
     return db_number(result, sql, VERDICT_NOTHING, &verdict, err) < 0 ? -err->code : (int)verdict;
 }

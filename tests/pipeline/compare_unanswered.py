@@ -107,7 +107,7 @@ def told(report):
     return missing, reasons, others
 
 
-UNDECIDED = "not asked again", "unheard"  # why a call may have no reply; the exit code says so
+UNDECIDED = "not asked again", "unheard", "small hole"  # why a call may have no reply; the exit code says so
 
 
 def expect(folder, label, sides, missing, uncertain=(), lost=0):
@@ -266,6 +266,12 @@ def losses(folder):
             check(found[0] == 0, f"{label}: {found}")
             check(report["verdict"] == {"tcp": "unheard", "udp": "silent"}[transport],
                   f"{label}: {report['verdict']}")
+    # one lost reply cannot be many, whichever it was
+    whole = Side("tcp", "GETATTR")
+    for count in 8, 20:
+        silent = Side("tcp", "GETATTR", lost=[100], silent=range(20, 20 + count))
+        expect(folder, f"tcp, one reply lost, {count} silent", (whole, silent), 0,
+               {"small hole": count + 1})
     # a hole before the silence, or in the other direction
     whole = Side("tcp", "GETATTR")
     expect(folder, "tcp, a hole before", (whole, Side("tcp", "GETATTR", lost=[20], silent=[150])), 1)
