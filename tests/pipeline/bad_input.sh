@@ -178,9 +178,9 @@ expect "ingest: later database" 3 'later\.db: .*version 7, .*version 2' $n inges
 head -c $(($(stat -c %s good.db) / 2)) good.db >half.db
 expect "check: half a database" 3 'half\.db.*damaged' $n check half.db
 expect "ingest: half a database" 3 'half\.db.*damaged' $n ingest half.db "$long"
-head -c 50 good.db >stub.db
-expect "check: stub of a database" 3 'stub\.db' $n check stub.db
-expect "info: stub of a database" 3 'stub\.db' $n info stub.db
+head -c 50 good.db >cut.db
+expect "check: cut database" 3 'cut\.db' $n check cut.db
+expect "info: cut database" 3 'cut\.db' $n info cut.db
 
 # what check finds in a database; each line harms a copy of a good one
 while IFS='|' read -r pattern harm; do

@@ -14,7 +14,7 @@ SRC = pathlib.Path(os.environ["SRC"])
 sys.path.insert(0, str(SRC / "tests/gen"))
 import messages as m  # noqa: E402
 import traffic  # noqa: E402
-from comparing import check, compare, failures, run  # noqa: E402
+from comparing import check, compare, failures, ingest  # noqa: E402
 
 ROOT, FILE = m.handle(1), m.handle(10)
 STEP, SIZE, GIB = 10**7, 4096, 1 << 30
@@ -57,11 +57,7 @@ class Side:
                            m.u32(0, 0, size, 0) + m.opaque(data))
 
     def ingest(self, path):
-        capture = path.with_suffix(".pcap")
-        self.trace.write(capture)
-        path.unlink(missing_ok=True)
-        run("ingest", "-q", "-o", path, capture)
-        return path
+        return ingest(self.trace, path)
 
 
 def compared(folder, transport, wrong, play):

@@ -16,7 +16,7 @@ SRC = pathlib.Path(os.environ["SRC"])
 sys.path.insert(0, str(SRC / "tests/gen"))
 import messages as m  # noqa: E402
 import traffic  # noqa: E402
-from comparing import check, compare, failures, run  # noqa: E402
+from comparing import check, compare, failures, ingest  # noqa: E402
 
 ROOT = m.handle(1)
 # RFC 1813 s2.6
@@ -84,11 +84,7 @@ class Side:
         self.ask((m.LOOKUP, m.lookup_args(parent, name), m.opaque(handle) + m.u32(0, 0), b""))
 
     def ingest(self, path):
-        capture = path.with_suffix(".pcap")
-        self.trace.write(capture)
-        path.unlink(missing_ok=True)
-        run("ingest", "-q", "-o", path, capture)
-        return path
+        return ingest(self.trace, path)
 
 
 def rows(folder, sides, way):

@@ -16,7 +16,7 @@ SRC = pathlib.Path(os.environ["SRC"])
 sys.path.insert(0, str(SRC / "tests/gen"))
 import messages as m  # noqa: E402
 import traffic  # noqa: E402
-from comparing import check, compare, failures, run  # noqa: E402
+from comparing import check, compare, failures, ingest  # noqa: E402
 
 ROOT, FILE = m.handle(1), m.handle(10)
 BLOCK, BLOCKS = 512, 64
@@ -72,11 +72,7 @@ class Side:
                                m.u32(0, 0, len(part), 0) + m.opaque(part))
 
     def ingest(self, path):
-        capture = path.with_suffix(".pcap")
-        self.trace.write(capture)
-        path.unlink(missing_ok=True)
-        run("ingest", "-q", "-o", path, capture)
-        return path
+        return ingest(self.trace, path)
 
 
 def told(folder, sides):

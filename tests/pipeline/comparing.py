@@ -31,6 +31,15 @@ def run(*arguments, code=0, error=None):
     return done
 
 
+def ingest(trace, path):
+    """A traffic.Trace, into the database |path|, made anew."""
+    capture = path.with_suffix(".pcap")
+    trace.write(capture)
+    path.unlink(missing_ok=True)
+    run("ingest", "-q", "-o", path, capture)
+    return path
+
+
 def compare(*arguments, code):
     done = run("compare", "--json", *arguments, code=code)
     if not done.stdout:

@@ -12,7 +12,6 @@
 
     cut_bodies.py [-k DIRECTORY]
 """
-import argparse
 import dataclasses
 import json
 import os
@@ -22,7 +21,6 @@ import sqlite3
 import struct
 import subprocess
 import sys
-import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gen"))
@@ -30,6 +28,7 @@ sys.path.insert(0, str(HERE.parent / "gen"))
 import capfile  # noqa: E402
 import model_recorded  # noqa: E402
 import mutate  # noqa: E402
+import scratch as work  # noqa: E402
 import streams  # noqa: E402
 from messages import COMMIT, NFS, OK, READ, READDIR, SETATTR, WRITE  # noqa: E402
 
@@ -360,13 +359,7 @@ def one_cut(scratch, name, good, bad, snaplen, done):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("-k", "--keep", type=pathlib.Path, help="work here, and leave it")
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        scratch = arguments.keep or pathlib.Path(temporary)
-        scratch.mkdir(exist_ok=True)
-        os.chmod(scratch, 0o777)  # tshark may run as another user
+    with work.folder() as scratch:
         made_captures(scratch)
         real_captures(scratch)
     print("%d failures" % len(failures))

@@ -7,14 +7,12 @@ reads pipes as it reads files.
 
     odd_names.py [-k DIRECTORY]
 """
-import argparse
 import json
 import os
 import pathlib
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -23,6 +21,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent / "gen")]
 import capfile  # noqa: E402
 import messages as rpc  # noqa: E402
 import nfsr  # noqa: E402
+import scratch as work  # noqa: E402
 import traffic  # noqa: E402
 
 PROGRAM = os.environ["NFSDIGEST"]
@@ -255,13 +254,7 @@ def hostile(database):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("-k", "--keep", type=pathlib.Path, help="work here, and leave it")
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        scratch = arguments.keep or pathlib.Path(temporary)
-        scratch.mkdir(exist_ok=True)
-        os.chmod(scratch, 0o777)  # tshark may run as another user
+    with work.folder() as scratch:
         want = wanted()
         for flow_type in traffic.TcpFlow, traffic.UdpFlow:
             capture, other = scratch / "odd.pcap", scratch / "other.pcap"

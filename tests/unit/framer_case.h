@@ -43,6 +43,18 @@ static inline void send_reply(struct tcp *t, uint32_t xid)
     buf_free(&b);
 }
 
+/* A lab with a connection on which a call was answered. */
+static inline struct tcp open_answered(struct lab *lab)
+{
+    struct tcp t;
+
+    lab_open(lab, NULL);
+    t = tcp_open(lab, C, S);
+    send_call(&t, 1);
+    send_reply(&t, 1);
+    return t;
+}
+
 /* A READ reply whose contents are |data|. */
 static inline void put_read_reply(struct buf *b, uint32_t xid, const void *data, uint32_t len)
 {

@@ -11,29 +11,12 @@
 
 #include <cmocka.h>
 
-#include "lab.h"
+#include "conn_case.h"
 
 #include <time.h>
 
-static const struct endpoint C = { 0x0a000001, 900 }, S = { 0x0a000009, 2049 },
-                             ODD = { 0x0a000009, 40001 }, ODD2 = { 0x0a000009, 40002 },
+static const struct endpoint ODD = { 0x0a000009, 40001 }, ODD2 = { 0x0a000009, 40002 },
                              PORTMAPPER = { 0x0a000009, 111 };
-
-static struct lab lab;
-
-static int open_lab(void **state)
-{
-    (void)state;
-    lab_open(&lab, NULL);
-    return 0;
-}
-
-static int close_lab(void **state)
-{
-    (void)state;
-    lab_close(&lab);
-    return 0;
-}
 
 static struct buf null_call(uint32_t xid)
 {

@@ -12,25 +12,7 @@
 
 #include <cmocka.h>
 
-#include "lab.h"
-
-static const struct endpoint C = { 0x0a000001, 900 }, S = { 0x0a000009, 2049 };
-
-static struct lab lab;
-
-static int open_lab(void **state)
-{
-    (void)state;
-    lab_open(&lab, NULL);
-    return 0;
-}
-
-static int close_lab(void **state)
-{
-    (void)state;
-    lab_close(&lab);
-    return 0;
-}
+#include "conn_case.h"
 
 static void message_on(struct tcp *t, int side, uint32_t xid)
 {

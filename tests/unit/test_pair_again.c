@@ -68,6 +68,13 @@ static void reply(struct lab *lab, int64_t after, uint16_t ip_id, uint32_t xid)
     datagram(lab, after, ip_id, S, C, reply_of(xid, 42));
 }
 
+/* A reply, and its copy. */
+static void reply_copied(struct lab *lab, uint16_t ip_id)
+{
+    reply(lab, MS, ip_id, 7);
+    reply(lab, MS / 1000, ip_id, 7);
+}
+
 static void expect(const struct lab *lab, uint64_t id, enum pairing pairing, uint64_t call_frame,
                    uint64_t reply_frame)
 {
@@ -109,8 +116,7 @@ static void the_same_datagram_is_a_copy(void **state)
     call(&lab, 300 * MS, 10, 7); /* captured far away */
     call(&lab, 400 * MS, 11, 7); /* sent again */
     call(&lab, MS / 1000, 11, 7);
-    reply(&lab, MS, 91, 7); /* answered again */
-    reply(&lab, MS / 1000, 91, 7);
+    reply_copied(&lab, 91);       /* answered again */
     call(&lab, MS / 10, 12, 7);   /* at once, but not the same datagram */
     call(&lab, 1100 * MS, 12, 7); /* the same identification, but too late for a copy */
     finish(&lab, 1,
@@ -180,10 +186,8 @@ static void replies_without_a_call_have_copies(void **state)
     (void)state;
     lab_open(&lab, NULL);
     call(&lab, MS, 1, 1);
-    reply(&lab, MS, 20, 7);
-    reply(&lab, MS / 1000, 20, 7);
-    reply(&lab, MS, 21, 7); /* another operation, for all that is known */
-    reply(&lab, MS / 1000, 21, 7);
+    reply_copied(&lab, 20);
+    reply_copied(&lab, 21); /* another operation, for all that is known */
     lab.time += 3 * LAB_SECOND;
     call(&lab, MS, 2, 2);
     finish(&lab, 4, (uint64_t[]){ COPY_REPLY, 3, COPY_REPLY, 5, 0 });
@@ -201,8 +205,7 @@ static void copies_before_the_call_are_copies(void **state)
     (void)state;
     lab_open(&lab, NULL);
     call(&lab, MS, 1, 1);
-    reply(&lab, MS, 20, 7);
-    reply(&lab, MS / 1000, 20, 7);
+    reply_copied(&lab, 20);
     call(&lab, MS / 10, 3, 7);
     call(&lab, MS / 1000, 3, 7);
     finish(&lab, 2, (uint64_t[]){ COPY_REPLY, 3, COPY_CALL, 5, 0 });

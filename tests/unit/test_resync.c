@@ -23,10 +23,7 @@ static void false_marks_in_contents_are_not_believed(void **state)
     struct tcp t;
 
     (void)state;
-    lab_open(&lab, NULL);
-    t = tcp_open(&lab, C, S);
-    send_call(&t, 1);
-    send_reply(&t, 1);
+    t = open_answered(&lab);
     send_call(&t, 9);
     put_u32(&inner, 0x11111111);
     for (uint32_t xid = 1000; xid < 1020; xid++) {
@@ -65,10 +62,7 @@ static void a_doubtful_mark_waits_for_its_end(void **state)
     (void)state;
     for (uint32_t cut = 0; cut < 30; cut++) {
         stream.len = 0;
-        lab_open(&lab, NULL);
-        t = tcp_open(&lab, C, S);
-        send_call(&t, 1);
-        send_reply(&t, 1);
+        t = open_answered(&lab);
         put_u32(&stream, 0x33333333);
         put_getattr_reply(&b, 100);
         put_record(&stream, &b);
@@ -119,10 +113,7 @@ static void calls_in_contents_are_undecided(void **state)
     struct tcp t;
 
     (void)state;
-    lab_open(&lab, NULL);
-    t = tcp_open(&lab, C, S);
-    send_call(&t, 1);
-    send_reply(&t, 1);
+    t = open_answered(&lab);
     put_write_of_calls(&b, 2, FIRST, COUNT);
     put_record(&stream, &b);
     tcp_lose(&t, 0, 200);
@@ -156,10 +147,7 @@ static void answered_calls_behind_a_hole_are_found(void **state)
     struct tcp t;
 
     (void)state;
-    lab_open(&lab, NULL);
-    t = tcp_open(&lab, C, S);
-    send_call(&t, 1);
-    send_reply(&t, 1);
+    t = open_answered(&lab);
     for (uint32_t i = 0; i < COUNT; i++) {
         put_getattr(&b, FIRST + i * STEP);
         put_record(&stream, &b);
