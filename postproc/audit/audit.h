@@ -13,6 +13,7 @@
 
 #include "engine.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 
 struct audit_options {
@@ -28,6 +29,12 @@ struct audit;
 /* Does all of it. NULL: neither file could be judged, |err| says why. */
 struct audit *audit_run(const struct audit_options *options, struct err *err);
 void audit_free(struct audit *audit);
+
+/* The audit of which |text|, a redacted report in JSON, tells: its redacted reports in JSON and
+ * HTML are, byte for byte, those of that audit, when nothing but figures was changed in |text|.
+ * Policy and provenance are what the capture says.  |db|: any, for SQLite's functions of JSON. */
+struct audit *audit_restore(sqlite3 *db, const char *text, size_t len, const char *policy,
+                            const char *policy_digest, const char *provenance, struct err *err);
 
 uint64_t audit_findings(const struct audit *audit);
 

@@ -105,6 +105,20 @@ struct residual {
     uint64_t calls_by_procedure[32];
 };
 
+/* What the words of residual.c are made of. */
+enum { RANKS = 5, RANKED = 4 };
+struct ranks {
+    uint64_t uses[RANKS], all, distinct; /* uses: of the most frequent ones */
+};
+struct residual_figures {
+    int64_t span; /* ns */
+    uint64_t calls_by_procedure[32];
+    uint64_t listings, entries, entries_max;
+    uint64_t sizes, sizes_unique;
+    bool sizes_more, xids_kept, ports_mapped;
+    struct ranks ranks[RANKED];
+};
+
 struct audit {
     const struct audit_options *options;
     struct allow allow;
@@ -134,6 +148,7 @@ struct audit {
     struct name_row names;
     struct leak_row leaks[SECRET_MAX];
     struct residual residual;
+    const struct residual_figures *figures; /* NULL: of this audit itself; else of a report */
     uint64_t bytes_searched, message_bytes, message_kept_bytes;
 
     struct form form;
@@ -207,5 +222,6 @@ int mask_message(struct audit *a, const struct audit_message *m, const struct it
 /* residual.c: each line of words, without the original's values */
 typedef void residual_line(void *ctx, const char *topic, const char *text);
 void residual_words(const struct audit *a, residual_line *line, void *ctx);
+void residual_figures(const struct audit *a, struct residual_figures *figures);
 
 #endif

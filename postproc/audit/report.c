@@ -115,14 +115,20 @@ const char *report_name_lengths(const struct audit *a)
     return "mixed";
 }
 
+uint64_t report_values(const struct audit *a)
+{
+    uint64_t values = 0;
+
+    for (unsigned i = 0; i < ITEM_CLASSES; i++)
+        values += a->fields[i];
+    return values;
+}
+
 void report_coverage(const struct audit *a, bool redact, report_line *line, void *ctx)
 {
     char text[LINE_TEXT_MAX];
-    uint64_t fields = 0;
 
     (void)redact;
-    for (unsigned i = 0; i < ITEM_CLASSES; i++)
-        fields += a->fields[i];
     snprintf(text, sizeof(text), "%llu messages in %llu frames (%llu calls, %llu replies)",
              (unsigned long long)(a->original.calls + a->original.replies),
              (unsigned long long)a->original.frames, (unsigned long long)a->original.calls,
@@ -135,7 +141,7 @@ void report_coverage(const struct audit *a, bool redact, report_line *line, void
     snprintf(text, sizeof(text),
              "%llu messages compared in %llu values; %llu missing (%s%llu stated as dropped), %llu "
              "not of the original; %llu cut in their middle, %llu bodies that cannot be read",
-             (unsigned long long)a->matched, (unsigned long long)fields,
+             (unsigned long long)a->matched, (unsigned long long)report_values(a),
              (unsigned long long)a->missing, a->has_dropped ? "" : "nothing stated, ",
              (unsigned long long)a->dropped, (unsigned long long)a->surplus,
              (unsigned long long)a->incomplete, (unsigned long long)a->unread_bodies);

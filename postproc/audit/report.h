@@ -23,6 +23,9 @@ const char *report_warning(bool redact);
 /* "clean" or "12 findings". */
 const char *report_verdict(const struct audit *a, char text[LINE_TEXT_MAX]);
 
+/* How many values were compared. */
+uint64_t report_values(const struct audit *a);
+
 /* What was compared, in lines. */
 typedef residual_line report_line;
 void report_coverage(const struct audit *a, bool redact, report_line *line, void *ctx);

@@ -39,7 +39,7 @@ static void show_secrets(const struct audit *a, struct page *out)
         cell(out, row->kept, false);
         cell(out, row->allowed, false);
         cell(out, row->doubtful, false);
-        page_put(out, "<td>%.2f</td>", row->expected);
+        page_put(out, "<td>%.6g</td>", row->expected); /* as in JSON, no digit more */
         cell(out, report_found(a, FOUND_LEAK, name), true);
         page_put(out, "</tr>\n");
     }

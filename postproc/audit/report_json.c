@@ -32,6 +32,7 @@ static void show_files(const struct audit *a, FILE *out)
     json_text(out, a->provenance);
     fputs("}", out);
     fprintf(out, ",\"messages\":{\"compared\":%llu", (unsigned long long)a->matched);
+    number(out, "values", report_values(a));
     number(out, "missing", a->missing);
     fputs(",\"stated_as_dropped\":", out);
     if (a->has_dropped)
@@ -53,7 +54,8 @@ static void show_names(const struct audit *a, bool redact, FILE *out)
     number(out, "with_prefix", a->names.prefix);
     number(out, "paths", a->names.paths);
     number(out, "paths_flattened", a->names.paths_flattened);
-    fprintf(out, "},\"times\":{\"shifted\":%s", a->shift ? "true" : "false");
+    fprintf(out, "},\"times\":{\"matched\":%s,\"shifted\":%s", a->has_shift ? "true" : "false",
+            a->shift ? "true" : "false");
     if (!redact)
         fprintf(out, ",\"shift_ns\":%lld", (long long)a->shift);
     fputs("}", out);
@@ -143,6 +145,36 @@ static void show_findings(const struct audit *a, bool redact, FILE *out)
     fputs("]", out);
 }
 
+/* What its words are made of. */
+static void show_residual_figures(const struct audit *a, FILE *out)
+{
+    struct residual_figures f;
+
+    residual_figures(a, &f);
+    fprintf(out, ",\"residual_figures\":{\"span_ns\":%lld,\"calls_by_procedure\":[",
+            (long long)f.span);
+    for (unsigned i = 0; i < sizeof(f.calls_by_procedure) / sizeof(*f.calls_by_procedure); i++)
+        fprintf(out, "%s%llu", i ? "," : "", (unsigned long long)f.calls_by_procedure[i]);
+    fputs("]", out);
+    number(out, "listings", f.listings);
+    number(out, "entries", f.entries);
+    number(out, "entries_max", f.entries_max);
+    number(out, "sizes", f.sizes);
+    number(out, "sizes_unique", f.sizes_unique);
+    fprintf(out, ",\"sizes_more\":%s,\"xids_kept\":%s,\"ports_mapped\":%s,\"ranks\":[",
+            f.sizes_more ? "true" : "false", f.xids_kept ? "true" : "false",
+            f.ports_mapped ? "true" : "false");
+    for (unsigned i = 0; i < RANKED; i++) {
+        fprintf(out, "%s{\"distinct\":%llu", i ? "," : "", (unsigned long long)f.ranks[i].distinct);
+        number(out, "all", f.ranks[i].all);
+        fputs(",\"uses\":[", out);
+        for (unsigned k = 0; k < RANKS; k++)
+            fprintf(out, "%s%llu", k ? "," : "", (unsigned long long)f.ranks[i].uses[k]);
+        fputs("]}", out);
+    }
+    fputs("]}", out);
+}
+
 struct lines {
     FILE *out;
     bool first;
@@ -174,6 +206,7 @@ void audit_json(const struct audit *a, bool redact, FILE *out)
     show_secrets(a, out);
     show_domains(a, out);
     show_findings(a, redact, out);
+    show_residual_figures(a, out);
     fputs(",\"residual\":[", out);
     residual_words(a, show_line, &lines);
     fputs("]}\n", out);

@@ -8,10 +8,20 @@
 
 #include <stdlib.h>
 
-enum { RANKS = 5 };
-
-struct ranks {
-    uint64_t uses[RANKS], all, distinct;
+static const struct {
+    enum domain domain;
+    const char *topic, *what;
+} ranked[RANKED] = {
+    { DOMAIN_UID, "Users by frequency",
+      "The ranks of uids and gids stay: root and nobody have their numbers, and who knows who "
+      "works "
+      "most knows a pseudonym." },
+    { DOMAIN_NAME, "Popularity of names",
+      "Names that are used most everywhere (\".\", common files) can be guessed by rank." },
+    { DOMAIN_HANDLE, "Popularity of files", "Equal handles stay equal." },
+    { DOMAIN_ADDRESS, "Hosts",
+      "How many there are and who talks to whom stays; addresses with a common prefix have "
+      "pseudonyms with one." },
 };
 
 static void rank(const struct audit *a, enum domain domain, struct ranks *r)
@@ -35,26 +45,49 @@ static void rank(const struct audit *a, enum domain domain, struct ranks *r)
     }
 }
 
-static void rank_line(const struct audit *a, enum domain domain, const char *topic,
-                      const char *what, residual_line *line, void *ctx)
+void residual_figures(const struct audit *a, struct residual_figures *f)
 {
-    struct ranks r;
+    const struct residual *r = &a->residual;
+
+    if (a->figures) {
+        *f = *a->figures;
+        return;
+    }
+    memset(f, 0, sizeof(*f));
+    f->span = r->last_time - r->first_time;
+    memcpy(f->calls_by_procedure, r->calls_by_procedure, sizeof(f->calls_by_procedure));
+    f->listings = r->listings;
+    f->entries = r->entries;
+    f->entries_max = r->entries_max;
+    f->sizes = a->sizes.count;
+    for (uint32_t i = 0; i < a->sizes.count; i++)
+        f->sizes_unique += !a->sizes.all[i].zero;
+    f->sizes_more = a->sizes.count >= PAIRS_MAX / 4;
+    f->xids_kept = a->xids_kept;
+    f->ports_mapped = a->domains[DOMAIN_PORT].changed > 0;
+    for (unsigned i = 0; i < RANKED; i++) {
+        rank(a, ranked[i].domain, &f->ranks[i]);
+        f->ranks[i].distinct <<= a->pairs.back.halvings;
+    }
+}
+
+static void rank_line(const struct ranks *r, unsigned which, residual_line *line, void *ctx)
+{
     char text[LINE_TEXT_MAX];
     int at;
 
-    rank(a, domain, &r);
-    if (!r.all)
+    if (!r->all)
         return;
     at = snprintf(text, sizeof(text), "%llu distinct; the most frequent have",
-                  (unsigned long long)r.distinct << a->pairs.back.halvings);
-    for (unsigned k = 0; k < RANKS && r.uses[k]; k++)
+                  (unsigned long long)r->distinct);
+    for (unsigned k = 0; k < RANKS && r->uses[k]; k++)
         at += snprintf(text + at, sizeof(text) - (size_t)at, "%s %.1f %%", k ? "," : "",
-                       100 * (double)r.uses[k] / (double)r.all);
-    snprintf(text + at, sizeof(text) - (size_t)at, " of all uses. %s", what);
-    line(ctx, topic, text);
+                       100 * (double)r->uses[k] / (double)r->all);
+    snprintf(text + at, sizeof(text) - (size_t)at, " of all uses. %s", ranked[which].what);
+    line(ctx, ranked[which].topic, text);
 }
 
-static void procedures(const struct audit *a, char *text, size_t size)
+static void procedures(const struct residual_figures *f, char *text, size_t size)
 {
     size_t at = 0;
 
@@ -62,56 +95,44 @@ static void procedures(const struct audit *a, char *text, size_t size)
     for (uint32_t i = 0; i < 22 && at < size; i++) {
         const struct procedure *p = procedure_find(100003, 3, i);
 
-        if (a->residual.calls_by_procedure[i] && p)
+        if (f->calls_by_procedure[i] && p)
             at += (size_t)snprintf(text + at, size - at, "%s%s %llu", at ? ", " : "", p->name,
-                                   (unsigned long long)a->residual.calls_by_procedure[i]);
+                                   (unsigned long long)f->calls_by_procedure[i]);
     }
 }
 
 void residual_words(const struct audit *a, residual_line *line, void *ctx)
 {
-    const struct residual *r = &a->residual;
+    struct residual_figures f;
     char text[LINE_TEXT_MAX], list[LINE_TEXT_MAX / 2];
-    uint64_t unique = 0;
 
+    residual_figures(a, &f);
     snprintf(text, sizeof(text),
              "%s; %llu messages over %.3f s, with the intervals between them to the nanosecond. "
              "Who knows when something happened finds it by its time%s.",
              a->shift ? "Shifted by one constant" : "Kept", (unsigned long long)a->matched,
-             (double)(r->last_time - r->first_time) / 1e9,
+             (double)f.span / 1e9,
              a->shift ? " once he knows one event: the shift is the same for all" : "");
     line(ctx, "Times", text);
-    procedures(a, list, sizeof(list));
+    procedures(&f, list, sizeof(list));
     snprintf(text, sizeof(text),
              "How many messages of which kind, with statuses, sizes and order: NFS %s.", list);
     line(ctx, "Message counts", text);
-    for (uint32_t i = 0; i < a->sizes.count; i++)
-        unique += !a->sizes.all[i].zero;
     snprintf(text, sizeof(text),
-             "%u distinct file sizes%s, %llu of them of one file only: a known file (of a "
+             "%llu distinct file sizes%s, %llu of them of one file only: a known file (of a "
              "distribution, a download) can be recognized by its size, and with it the directory "
              "around it.",
-             a->sizes.count, a->sizes.count >= PAIRS_MAX / 4 ? " and more" : "",
-             (unsigned long long)unique);
+             (unsigned long long)f.sizes, f.sizes_more ? " and more" : "",
+             (unsigned long long)f.sizes_unique);
     line(ctx, "File sizes", text);
     snprintf(text, sizeof(text),
              "%llu listings with %llu entries, the longest of %llu: which directory lies in which, "
              "and how many entries each has, can be compared with known trees.",
-             (unsigned long long)r->listings, (unsigned long long)r->entries,
-             (unsigned long long)r->entries_max);
+             (unsigned long long)f.listings, (unsigned long long)f.entries,
+             (unsigned long long)f.entries_max);
     line(ctx, "Directory shapes", text);
-    rank_line(a, DOMAIN_UID, "Users by frequency",
-              "The ranks of uids and gids stay: root and nobody have their numbers, and who knows "
-              "who works most knows a pseudonym.",
-              line, ctx);
-    rank_line(a, DOMAIN_NAME, "Popularity of names",
-              "Names that are used most everywhere (\".\", common files) can be guessed by rank.",
-              line, ctx);
-    rank_line(a, DOMAIN_HANDLE, "Popularity of files", "Equal handles stay equal.", line, ctx);
-    rank_line(a, DOMAIN_ADDRESS, "Hosts",
-              "How many there are and who talks to whom stays; addresses with a common prefix "
-              "have pseudonyms with one.",
-              line, ctx);
+    for (unsigned i = 0; i < RANKED; i++)
+        rank_line(&f.ranks[i], i, line, ctx);
     snprintf(text, sizeof(text),
              "Lengths of names are %s; %llu of %llu distinct names kept a suffix, which tells the "
              "kind of file, and %llu a prefix.",
@@ -121,6 +142,6 @@ void residual_words(const struct audit *a, residual_line *line, void *ctx)
     snprintf(text, sizeof(text),
              "XIDs are %s, ports are %s: they join this file to any other record of the same "
              "traffic, and tell clients' systems by how they choose them.",
-             a->xids_kept ? "kept" : "mapped", a->domains[DOMAIN_PORT].changed ? "mapped" : "kept");
+             f.xids_kept ? "kept" : "mapped", f.ports_mapped ? "mapped" : "kept");
     line(ctx, "XIDs and ports", text);
 }

@@ -17,8 +17,11 @@ static const char about[] =
     "statistics, plots, formats and sums.  When the audit finds anything, its report is shown and\n"
     "there is no archive: exit code 1.  The same captures, key and options give the same bytes.\n"
     "\n"
-    "With --verify it looks at such an archive instead, and says on standard output what is wrong\n"
-    "with it.  Exit code 0: nothing; 1: something is; 3: the file is no such archive.\n";
+    "With --verify it looks at such an archive instead: it makes all of it again from its own "
+    "capture,\n"
+    "compares bytes, and says on standard output what is wrong.  Exit code 0: nothing; 1: "
+    "something\n"
+    "is, or other versions made it; 3: the file is no such archive.\n";
 
 struct package_args {
     struct package_options options;

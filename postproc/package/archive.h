@@ -29,6 +29,13 @@ int archive_unpack(const char *path, struct stage *stage, const char *needle,
 int archive_slack(const char *path, const struct stage *stage, struct package_check *check,
                   struct err *err);
 
+/* The program and the libraries on which the bytes of a package depend, with their versions:
+ * "nfsdigest 1.2.3, libarchive 3.6.2, libzstd 1.5.4, SQLite 3.40.1". */
+const char *archive_made_with(void);
+
+/* A text from a stranger, as it may be shown. */
+const char *archive_shown(const char *name, char text[128]);
+
 /* Counts a finding and shows it. */
 void package_finding(struct package_check *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

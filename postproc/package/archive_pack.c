@@ -4,7 +4,22 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <sqlite3.h>
 #include <stdlib.h>
+#include <zstd.h>
+
+const char *archive_made_with(void)
+{
+    static char text[200];
+    const int libarchive = archive_version_number();
+
+    snprintf(text, sizeof(text),
+             "nfsdigest " NFSDIGEST_VERSION ", libarchive %d.%d.%d, libzstd %s, "
+             "SQLite %s",
+             libarchive / 1000000, libarchive / 1000 % 1000, libarchive % 1000,
+             ZSTD_versionString(), sqlite3_libversion());
+    return text;
+}
 
 enum { PIECE = 1 << 18 };
 

@@ -35,8 +35,7 @@ static int fail(const struct unpacker *u, struct err *err)
                    archive_error_string(u->archive));
 }
 
-/* A name from a stranger, as it may be shown. */
-static const char *shown(const char *name, char text[128])
+const char *archive_shown(const char *name, char text[128])
 {
     size_t i = 0;
 
@@ -55,7 +54,7 @@ static const char *inner_path(struct unpacker *u, const char *whole)
     size_t len;
 
     if (!slash || !member_path_is_safe(slash + 1)) {
-        package_finding(check, "unsafe path: \"%s\"", shown(whole, text));
+        package_finding(check, "unsafe path: \"%s\"", archive_shown(whole, text));
         return NULL;
     }
     len = (size_t)(slash - whole);
@@ -68,7 +67,8 @@ static const char *inner_path(struct unpacker *u, const char *whole)
     }
     if (check->name[0] && strlen(check->name) == len && memcmp(check->name, whole, len) == 0)
         return slash + 1;
-    package_finding(check, "path outside of the package's folder: \"%s\"", shown(whole, text));
+    package_finding(check, "path outside of the package's folder: \"%s\"",
+                    archive_shown(whole, text));
     return NULL;
 }
 
@@ -76,7 +76,7 @@ static const char *inner_path(struct unpacker *u, const char *whole)
 static bool judge(struct unpacker *u, struct archive_entry *entry)
 {
     char text[128];
-    const char *name = shown(archive_entry_pathname(entry), text);
+    const char *name = archive_shown(archive_entry_pathname(entry), text);
     const char *user = archive_entry_uname(entry), *group = archive_entry_gname(entry);
 
     if (archive_entry_hardlink(entry) || archive_entry_symlink(entry) ||

@@ -6,6 +6,7 @@
  */
 #include "base/json.h"
 #include "cli/values.h"
+#include "package/archive.h"
 #include "package/facts.h"
 #include "package/package.h"
 #include "package/stage.h"
@@ -77,6 +78,10 @@ int datapackage_write(const struct package_story *story, FILE *out, struct err *
     json_text(out, story->policy_name);
     fputs(",\n    \"policy_sha256\": ", out);
     json_text(out, story->policy_digest);
+    fputs(",\n    \"made_with\": ", out);
+    json_text(out, archive_made_with());
+    if (o->date >= 0)
+        fprintf(out, ",\n    \"date\": %lld", (long long)o->date);
     fprintf(out, ",\n    \"operations\": %llu\n  },\n  \"resources\": [\n",
             (unsigned long long)story->facts->operations);
     for (uint32_t i = 0; result == 0 && i < story->stage->count; i++) {

@@ -50,8 +50,9 @@ struct package_check {
     char name[PACKAGE_NAME_MAX + 1];
 };
 
-/* Unpacks an archive into a private folder below TMPDIR, which is removed, and looks at everything.
- * 0, with the number of findings in |check|; -ERR_INPUT: no such archive, or it is cut. */
+/* Unpacks an archive into a private folder below TMPDIR, which is removed, looks at everything,
+ * makes it again from its capture beside it, and compares all bytes. 0, with the number of findings
+ * in |check|; -ERR_INPUT: no such archive, or it is cut. */
 int package_verify(const char *path, struct package_check *check, struct err *err);
 
 /* --- parts of package_make --- */

@@ -60,6 +60,12 @@ static int make_name(const char *output, char name[PACKAGE_NAME_MAX + 1], struct
                    output);
 }
 
+bool package_description_is_good(const char *text, size_t len)
+{
+    return len && len <= PACKAGE_DESCRIPTION_MAX && text[len - 1] != '\n' &&
+           text_is_plain(text, len, true);
+}
+
 static int read_description(const char *path, char **out, struct err *err)
 {
     FILE *file = fopen(path, "re");
@@ -85,18 +91,13 @@ static int read_description(const char *path, char **out, struct err *err)
     return result;
 }
 
-int package_texts(const struct package_options *o, char name[PACKAGE_NAME_MAX + 1],
-                  char **description, struct err *err)
+int package_texts_check(const struct package_options *o, struct err *err)
 {
-    if (!o->name && make_name(o->output, name, err) < 0)
-        return -err->code;
     if (o->name && !package_name_is_good(o->name))
         return err_set(err, ERR_USAGE,
                        "--name takes up to %d lower-case letters, digits and \".\", \"_\", \"-\", "
                        "a letter or digit first",
                        PACKAGE_NAME_MAX);
-    if (o->name)
-        snprintf(name, PACKAGE_NAME_MAX + 1, "%s", o->name);
     if (o->title && (!*o->title || strlen(o->title) > PACKAGE_TITLE_MAX ||
                      !text_is_plain(o->title, strlen(o->title), false)))
         return err_set(err, ERR_USAGE, "--title takes one line of UTF-8 text, up to %d bytes",
@@ -104,5 +105,17 @@ int package_texts(const struct package_options *o, char name[PACKAGE_NAME_MAX + 
     if (o->license && (!*o->license || strlen(o->license) > PACKAGE_NAME_MAX ||
                        o->license[strspn(o->license, LICENSE)]))
         return err_set(err, ERR_USAGE, "--license takes an SPDX identifier, as CC-BY-4.0");
+    return 0;
+}
+
+int package_texts(const struct package_options *o, char name[PACKAGE_NAME_MAX + 1],
+                  char **description, struct err *err)
+{
+    if (!o->name && make_name(o->output, name, err) < 0)
+        return -err->code;
+    if (package_texts_check(o, err) < 0)
+        return -err->code;
+    if (o->name)
+        snprintf(name, PACKAGE_NAME_MAX + 1, "%s", o->name);
     return o->description ? read_description(o->description, description, err) : 0;
 }

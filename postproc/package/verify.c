@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/cli.h"
 #include "package/database.h"
 #include "package/package_rdump.h"
 #include "package/verify_parts.h"
@@ -7,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* How a key file begins (engine/anon/key.c). */
 static const char key_mark[] = "nfsdigest anonymization key";
@@ -54,26 +54,25 @@ static int check_policy(struct verifying *v, struct err *err)
 /* Makes the database again. */
 static int check_capture(struct verifying *v, struct err *err)
 {
-    static const struct plan_host nobody;
-    char path[STAGE_PATH_MAX];
+    char path[STAGE_PATH_MAX], again[STAGE_PATH_MAX];
     int result;
 
     if (!stage_find(&v->stage, MEMBER_CAPTURE))
         return 0;
-    v->again = store_open("", STORE_WRITE, err);
-    if (!v->again || stage_path(&v->stage, MEMBER_CAPTURE, path, err) < 0)
+    if (stage_path(&v->stage, MEMBER_CAPTURE, path, err) < 0 ||
+        stage_path(&v->again, MEMBER_CAPTURE, again, err) < 0)
         return -err->code;
-    result = database_fill(v->again, path, MEMBER_CAPTURE, &nobody, err);
-    progress_clear();
+    if (link(path, again) < 0)
+        return err_set(err, ERR_SYSTEM, "%s: %s", again, strerror(errno));
+    result = parts_database(&v->parts, err);
     if (result == 0)
         return 0;
     if (result == -ERR_SYSTEM)
         return result;
     package_finding(v->check, "%s", err->text);
-    if (result < 0) {
-        store_close(v->again);
-        v->again = NULL;
-    }
+    v->cut = true;
+    if (result < 0)
+        parts_free(&v->parts);
     return 0;
 }
 
@@ -88,7 +87,7 @@ static int compare_database(struct verifying *v, struct store *store, struct err
     bool same = false;
     int result;
 
-    if (database_same_schema(store_db(store), store_db(v->again), &same, err) < 0)
+    if (database_same_schema(store_db(store), store_db(v->parts.store), &same, err) < 0)
         return -err->code;
     if (!same) {
         package_finding(v->check, MEMBER_DATABASE ": its tables are not those of the schema");
@@ -98,8 +97,8 @@ static int compare_database(struct verifying *v, struct store *store, struct err
     if (result < 0)
         return result;
     /* package_finding has counted what was shown */
-    return database_compare(store_db(store), store_db(v->again), show_database, v->check, &found,
-                            err);
+    return database_compare(store_db(store), store_db(v->parts.store), show_database, v->check,
+                            &found, err);
 }
 
 static int check_database(struct verifying *v, struct err *err)
@@ -108,7 +107,7 @@ static int check_database(struct verifying *v, struct err *err)
     struct store *store;
     int result;
 
-    if (!stage_find(&v->stage, MEMBER_DATABASE) || !v->again)
+    if (!stage_find(&v->stage, MEMBER_DATABASE) || !v->parts.store)
         return 0;
     if (stage_path(&v->stage, MEMBER_DATABASE, path, err) < 0)
         return -err->code;
@@ -125,11 +124,11 @@ static int count_operations(struct verifying *v, int64_t stated, struct err *err
 {
     sqlite3_stmt *s;
 
-    if (!v->again)
+    if (!v->parts.store)
         return 0;
-    if (sqlite3_prepare_v2(store_db(v->again), "SELECT count(*) FROM operation", -1, &s, NULL) !=
-        SQLITE_OK)
-        return store_fail(store_db(v->again), "the database made again", err);
+    if (sqlite3_prepare_v2(store_db(v->parts.store), "SELECT count(*) FROM operation", -1, &s,
+                           NULL) != SQLITE_OK)
+        return store_fail(store_db(v->parts.store), "the database made again", err);
     if (sqlite3_step(s) == SQLITE_ROW)
         v->check->operations = (uint64_t)sqlite3_column_int64(s, 0);
     sqlite3_finalize(s);
@@ -153,29 +152,30 @@ static int check_rdump(struct verifying *v, struct err *err)
 
 /* --- all of it --- */
 
-static int check_all(struct verifying *v, const char *path, struct err *err)
+static int check_all(struct verifying *v, struct err *err)
 {
     int64_t operations = -1;
 
-    if (archive_unpack(path, &v->stage, key_mark, v->check, err) < 0)
+    if (archive_unpack(v->path, &v->stage, key_mark, v->check, err) < 0)
         return -err->code;
     v->check->members = v->stage.count;
     if (!stage_find(&v->stage, MEMBER_SUMS) && !stage_find(&v->stage, MEMBER_DATAPACKAGE))
         return err_set(
             err, ERR_INPUT,
-            "%s: no package: neither " MEMBER_SUMS " nor " MEMBER_DATAPACKAGE " is in it", path);
+            "%s: no package: neither " MEMBER_SUMS " nor " MEMBER_DATAPACKAGE " is in it", v->path);
     check_members(v);
     if (verify_sums(v, err) < 0 || verify_datapackage(v, &operations, err) < 0 ||
         verify_audit(v, err) < 0 || check_policy(v, err) < 0 || check_capture(v, err) < 0 ||
-        check_database(v, err) < 0 || count_operations(v, operations, err) < 0)
+        check_database(v, err) < 0 || count_operations(v, operations, err) < 0 ||
+        check_rdump(v, err) < 0)
         return -err->code;
-    return check_rdump(v, err);
+    return verify_again(v, err);
 }
 
 int package_verify(const char *path, struct package_check *check, struct err *err)
 {
     const char *folder = getenv("TMPDIR");
-    struct verifying v = { .check = check };
+    struct verifying v = { .path = path, .check = check };
     char beside[STAGE_PATH_MAX / 2];
     int result = 0;
 
@@ -189,9 +189,19 @@ int package_verify(const char *path, struct package_check *check, struct err *er
     if (result == 0)
         result = stage_open(&v.stage, beside, err);
     if (result == 0)
-        result = check_all(&v, path, err);
-    store_close(v.again);
+        result = stage_open(&v.again, beside, err);
+    v.parts.options = &v.options;
+    v.parts.stage = &v.again;
+    if (result == 0)
+        result = check_all(&v, err);
+    parts_free(&v.parts);
+    free(v.parts.description);
+    free(v.title);
+    free(v.license);
+    audit_free(v.audit);
+    policy_free(v.policy);
     sqlite3_close(v.json);
+    stage_close(&v.again);
     stage_close(&v.stage);
     return result;
 }

@@ -3,9 +3,7 @@
 
 #include <stdlib.h>
 
-/* A member as text: NULL when it is missing, which was found before, or too large for that. */
-static int read_text(struct verifying *v, const char *member, char **text, size_t *len,
-                     struct err *err)
+int verify_text(struct verifying *v, const char *member, char **text, size_t *len, struct err *err)
 {
     struct err why;
 
@@ -61,7 +59,7 @@ int verify_sums(struct verifying *v, struct err *err)
     char *text, *line, *end;
     size_t len = 0;
 
-    if (read_text(v, MEMBER_SUMS, &text, &len, err) < 0)
+    if (verify_text(v, MEMBER_SUMS, &text, &len, err) < 0)
         return -err->code;
     if (!text)
         return 0;
@@ -84,9 +82,8 @@ int verify_sums(struct verifying *v, struct err *err)
 
 /* --- JSON --- */
 
-/* Prepares |sql| for the text, which is parameter 1 and must outlive it; 1: it is no JSON. */
-static int ask_json(struct verifying *v, const char *member, const char *text, size_t len,
-                    const char *sql, sqlite3_stmt **stmt, struct err *err)
+int verify_json(struct verifying *v, const char *member, const char *text, size_t len,
+                const char *sql, sqlite3_stmt **stmt, struct err *err)
 {
     int rc;
 
@@ -141,7 +138,7 @@ static int check_resources(struct verifying *v, const char *text, size_t len, st
         " WHERE type = 'object'";
     bool listed[MEMBERS_MAX] = { false };
     sqlite3_stmt *s = NULL;
-    int result = ask_json(v, MEMBER_DATAPACKAGE, text, len, sql, &s, err);
+    int result = verify_json(v, MEMBER_DATAPACKAGE, text, len, sql, &s, err);
 
     if (result != 0)
         return result;
@@ -164,12 +161,12 @@ int verify_datapackage(struct verifying *v, int64_t *operations, struct err *err
     sqlite3_stmt *s = NULL;
     char *text;
     size_t len = 0;
-    int result = read_text(v, MEMBER_DATAPACKAGE, &text, &len, err);
+    int result = verify_text(v, MEMBER_DATAPACKAGE, &text, &len, err);
 
     *operations = -1;
     if (result < 0 || !text)
         return result;
-    result = ask_json(v, MEMBER_DATAPACKAGE, text, len, sql, &s, err);
+    result = verify_json(v, MEMBER_DATAPACKAGE, text, len, sql, &s, err);
     if (result == 0 && sqlite3_step(s) == SQLITE_ROW) {
         if (strcmp(column(s, 0), "data-package") != 0)
             package_finding(v->check, MEMBER_DATAPACKAGE ": its profile is not \"data-package\"");
@@ -192,11 +189,11 @@ int verify_audit(struct verifying *v, struct err *err)
     sqlite3_stmt *s = NULL;
     char *text;
     size_t len = 0;
-    int result = read_text(v, MEMBER_AUDIT_JSON, &text, &len, err);
+    int result = verify_text(v, MEMBER_AUDIT_JSON, &text, &len, err);
 
     if (result < 0 || !text)
         return result;
-    result = ask_json(v, MEMBER_AUDIT_JSON, text, len, sql, &s, err);
+    result = verify_json(v, MEMBER_AUDIT_JSON, text, len, sql, &s, err);
     if (result == 0 && sqlite3_step(s) == SQLITE_ROW) {
         if (strcmp(column(s, 0), "1") != 0 || strcmp(column(s, 2), "0") != 0)
             package_finding(v->check, MEMBER_AUDIT_JSON ": the audit was not clean");

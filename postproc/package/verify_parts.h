@@ -7,13 +7,21 @@
 #define NFSDIGEST_PACKAGE_VERIFY_PARTS_H
 
 #include "package/archive.h"
-#include "store/store.h"
+#include "package/parts.h"
 
 struct verifying {
+    const char *path; /* of the archive */
     struct package_check *check;
     struct stage stage;
     sqlite3 *json; /* for SQLite's functions of JSON */
-    struct store *again;
+    /* what is made again */
+    struct stage again;
+    struct package_options options;
+    char *title, *license; /* of these */
+    struct parts parts;    /* with a store when the capture could be read */
+    bool cut;              /* not to its end */
+    struct policy *policy;
+    struct audit *audit;
 };
 
 /* verify_lists.c: what members say of each other, and of the audit */
@@ -21,5 +29,16 @@ int verify_sums(struct verifying *v, struct err *err);
 /* *|operations|: how many it says there are; -1: it does not say. */
 int verify_datapackage(struct verifying *v, int64_t *operations, struct err *err);
 int verify_audit(struct verifying *v, struct err *err);
+
+/* A member as text, to be freed: NULL when it is missing, which was found before, or too large for
+ * that. */
+int verify_text(struct verifying *v, const char *member, char **text, size_t *len, struct err *err);
+/* Prepares |sql| for the text, which is parameter 1 and must outlive it; 1: it is no JSON. */
+int verify_json(struct verifying *v, const char *member, const char *text, size_t len,
+                const char *sql, sqlite3_stmt **stmt, struct err *err);
+
+/* verify_again.c: makes all of it again from the capture, when that could be read, and compares
+ * bytes. */
+int verify_again(struct verifying *v, struct err *err);
 
 #endif

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the tests of nfsdigest package have in common: running it, and archives as Python's tarfile
 and the program zstd read and write them."""
+import hashlib
 import io
 import os
 import pathlib
@@ -66,7 +67,9 @@ def unzstd(data):
 
 
 def zstd(data):
-    return subprocess.run(["zstd", "-qc", "-1"], input=data, capture_output=True, check=True).stdout
+    """As nfsdigest compresses archives: the same bytes give the same frame."""
+    return subprocess.run(["zstd", "-qc", "-9", "--no-check"], input=data, capture_output=True,
+                          check=True).stdout
 
 
 def members(data):
@@ -95,6 +98,37 @@ def archive(entries):
         for m, body in entries:
             tar.addfile(m, io.BytesIO(body))
     return zstd(out.getvalue())
+
+
+def place(tar, path):
+    """The header and its offset of a member."""
+    with tarfile.open(fileobj=io.BytesIO(tar), mode="r:") as archived:
+        return next(m for m in archived if m.name.split("/", 1)[1] == path)
+
+
+def with_contents(tar, path, body):
+    """A tar in which one member has other contents of the same length, and nothing else differs."""
+    m = place(tar, path)
+    assert m.size == len(body), (m.size, len(body))
+    return tar[:m.offset_data] + body + tar[m.offset_data + m.size:]
+
+
+def agreeing_tar(tar, path, body):
+    """The same, with its new sum in the lists."""
+    files = {m.name.split("/", 1)[1]: b for m, b in members(zstd(tar))}
+    for name in ([path] if path == "SHA256SUMS" else
+                 [path, "SHA256SUMS"] if path == "datapackage.json" else
+                 [path, "datapackage.json", "SHA256SUMS"]):
+        if name != path:
+            for old, new in sums:
+                files[name] = files[name].replace(old, new)
+            body = files[name]
+        else:
+            sums = []
+        old = next(b for m, b in members(zstd(tar)) if m.name.endswith("/" + name))
+        sums.append(tuple(hashlib.sha256(x).hexdigest().encode() for x in (old, body)))
+        tar = with_contents(tar, name, body)
+    return tar
 
 
 def packed(name, files, more=()):

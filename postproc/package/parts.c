@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "package/parts.h"
+#include "cli/cli.h"
+#include "package/archive.h"
+#include "package/database.h"
+#include "package/look_ahead.h"
+#include "package/package_rdump.h"
+#include "package/plots.h"
+#include "package/schemas.h"
+
+#include <stdlib.h>
+
+static const char work[] = "work.db"; /* no member */
+static const char member_look_ahead[] = "plots/concurrency.svg";
+
+static int take(struct parts *p, const char *member, struct err *err)
+{
+    bool found;
+
+    return stage_take(p->stage, member, NULL, &found, err);
+}
+
+/* --- the report of the audit, and the policy --- */
+
+static int put_report(struct parts *p, const char *member,
+                      void (*print)(const struct audit *audit, bool redact, FILE *out),
+                      struct err *err)
+{
+    FILE *file = stage_create(p->stage, member, err);
+
+    if (!file)
+        return -err->code;
+    print(p->audit, true, file);
+    return stage_done(file, member, err) < 0 ? -err->code : take(p, member, err);
+}
+
+static int make_policy(struct parts *p, struct err *err)
+{
+    struct buf text = { 0 };
+    FILE *file = stage_create(p->stage, MEMBER_POLICY, err);
+    int result = file ? policy_print(p->policy, &text, err) : -err->code;
+
+    if (file) {
+        fwrite(text.data, 1, result < 0 ? 0 : text.len, file);
+        if (stage_done(file, MEMBER_POLICY, result < 0 ? NULL : err) < 0 && result >= 0)
+            result = -err->code;
+    }
+    buf_free(&text);
+    return result < 0 ? result : take(p, MEMBER_POLICY, err);
+}
+
+/* --- the database and what is made of it --- */
+
+static int take_tree(void *ctx, struct tree *tree, struct err *err)
+{
+    struct parts *p = ctx;
+
+    (void)err;
+    facts_grow(&p->facts, tree);
+    return 0;
+}
+
+int parts_database(struct parts *p, struct err *err)
+{
+    const struct plan_host host = { .tree = take_tree, .ctx = p };
+    char capture[STAGE_PATH_MAX], path[STAGE_PATH_MAX];
+    int result;
+
+    if (stage_path(p->stage, MEMBER_CAPTURE, capture, err) < 0 ||
+        stage_path(p->stage, work, path, err) < 0)
+        return -err->code;
+    p->store = store_open(path, STORE_WRITE, err);
+    result = p->store ? database_fill(p->store, capture, MEMBER_CAPTURE, &host, err) : -err->code;
+    progress_clear();
+    return result;
+}
+
+static int make_database(struct parts *p, struct err *err)
+{
+    char path[STAGE_PATH_MAX];
+
+    if (p->options->no_database)
+        return 0;
+    if (stage_path(p->stage, MEMBER_DATABASE, path, err) < 0 ||
+        database_write(p->store, path, err) < 0)
+        return -err->code;
+    return take(p, MEMBER_DATABASE, err);
+}
+
+static int make_facts(struct parts *p, struct err *err)
+{
+    if (facts_read(&p->facts, store_db(p->store), err) < 0)
+        return -err->code;
+    return p->facts.operations
+               ? 0
+               : err_set(err, ERR_INPUT, MEMBER_CAPTURE ": no operation was found in it");
+}
+
+static int make_rdump(struct parts *p, struct err *err)
+{
+    char path[STAGE_PATH_MAX];
+
+    if (p->options->no_rdump)
+        return 0;
+    if (stage_path(p->stage, MEMBER_RDUMP, path, err) < 0 ||
+        package_rdump(store_db(p->store), path, err) < 0)
+        return -err->code;
+    return take(p, MEMBER_RDUMP, err);
+}
+
+static int make_look_ahead(struct parts *p, struct err *err)
+{
+    char path[STAGE_PATH_MAX];
+
+    if (stage_path(p->stage, member_look_ahead, path, err) < 0 ||
+        look_ahead_plot(store_db(p->store), path, p->name, &p->facts.plan, err) < 0)
+        return -err->code;
+    return take(p, member_look_ahead, err);
+}
+
+static int make_schemas(struct parts *p, struct err *err)
+{
+    char member[MEMBER_PATH_MAX];
+
+    for (const struct schema_file *s = schema_files; s->name; s++) {
+        FILE *file;
+
+        /* replay dumps are in the container of .nfsr streams */
+        if (p->options->no_rdump &&
+            (strncmp(s->name, "rdump.", 6) == 0 || strncmp(s->name, "nfsr.", 5) == 0))
+            continue;
+        snprintf(member, sizeof(member), "schemas/%s", s->name);
+        file = stage_create(p->stage, member, err);
+        if (!file)
+            return -err->code;
+        fwrite(s->start, 1, (size_t)(s->end - s->start), file);
+        if (stage_done(file, member, err) < 0 || take(p, member, err) < 0)
+            return -err->code;
+    }
+    return 0;
+}
+
+/* --- what tells of all the others --- */
+
+static int make_story(struct parts *p, const struct package_story *story, const char *member,
+                      int (*write)(const struct package_story *, FILE *, struct err *),
+                      struct err *err)
+{
+    FILE *file = stage_create(p->stage, member, err);
+    int result;
+
+    if (!file)
+        return -err->code;
+    stage_sort(p->stage);
+    result = write(story, file, err);
+    if (stage_done(file, member, result == 0 ? err : NULL) < 0 && result == 0)
+        result = -err->code;
+    return result == 0 ? take(p, member, err) : result;
+}
+
+static int write_sums(const struct package_story *story, FILE *out, struct err *err)
+{
+    (void)err; /* stage_done tells */
+    sums_write(story->stage, out);
+    return 0;
+}
+
+static int make_stories(struct parts *p, struct err *err)
+{
+    struct package_story story = {
+        .options = p->options,
+        .name = p->name,
+        .description = p->description,
+        .facts = &p->facts,
+        .audit = p->audit,
+        .stage = p->stage,
+    };
+
+    snprintf(story.policy_name, sizeof(story.policy_name), "%s", p->policy->name);
+    for (size_t i = 0; i < sizeof(p->policy->digest); i++)
+        snprintf(story.policy_digest + 2 * i, 3, "%02x", p->policy->digest[i]);
+    if (make_story(p, &story, MEMBER_README, readme_write, err) < 0 ||
+        make_story(p, &story, MEMBER_DATAPACKAGE, datapackage_write, err) < 0)
+        return -err->code;
+    return make_story(p, &story, MEMBER_SUMS, write_sums, err);
+}
+
+/* --- all of it --- */
+
+int parts_make(struct parts *p, struct err *err)
+{
+    if (take(p, MEMBER_CAPTURE, err) < 0 || put_report(p, MEMBER_AUDIT_HTML, audit_html, err) < 0 ||
+        put_report(p, MEMBER_AUDIT_JSON, audit_json, err) < 0 || make_policy(p, err) < 0 ||
+        make_database(p, err) < 0 || make_facts(p, err) < 0 || make_rdump(p, err) < 0 ||
+        make_look_ahead(p, err) < 0 ||
+        plots_make(p->stage, store_db(p->store), &p->facts, err) < 0 || make_schemas(p, err) < 0)
+        return -err->code;
+    return make_stories(p, err);
+}
+
+int parts_pack(struct parts *p, output_writer *write, void *ctx, struct err *err)
+{
+    int64_t date = p->options->date >= 0 ? p->options->date : p->facts.last_time / 1000000000;
+
+    stage_sort(p->stage);
+    return archive_pack(p->stage, p->name, date > 0 ? date : 0, write, ctx, err);
+}
+
+void parts_free(struct parts *p)
+{
+    facts_free(&p->facts);
+    store_close(p->store);
+    p->store = NULL;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/recapture.h
+ *
+ * Whether an anonymized capture holds anything that anonymizing does not write.  Its messages are
+ * taken out of it and put into frames once more, with values as they are and zeros where the policy
+ * has zeros: that gives the same file, but for the counters at its end, which count what became of
+ * the original.
+ */
+#ifndef NFSDIGEST_PACKAGE_RECAPTURE_H
+#define NFSDIGEST_PACKAGE_RECAPTURE_H
+
+#include "anon/policy.h"
+#include "package/package.h"
+
+/* Writes as |to| what that gives for |capture|.  Changes the rules of |policy|, under which the
+ * capture was made, and nothing else of it. */
+int recapture(const char *capture, struct policy *policy, const char *to, struct err *err);
+
+/* What differs between a capture and one that recapture made of it are findings; |name| is what
+ * they call it. */
+int recapture_compare(const char *capture, const char *again, const char *name,
+                      struct package_check *check, struct err *err);
+
+#endif
