@@ -46,6 +46,27 @@ void audit_text(const struct audit *audit, bool redact, FILE *out);
 void audit_json(const struct audit *audit, bool redact, FILE *out);
 void audit_html(const struct audit *audit, bool redact, FILE *out);
 
+/* --- accepting findings, one by one --- */
+
+/* A finding; or those of one kind and class that are too many to be shown, as one. */
+struct audit_item {
+    char id[17]; /* the same in every run over the same files */
+    const char *kind, *what;
+    uint64_t count;
+};
+typedef int audit_visit(void *ctx, const struct audit_item *item, struct err *err);
+/* Calls |visit| for each until it returns something else than 0, which is returned. */
+int audit_each(const struct audit *audit, audit_visit *visit, void *ctx, struct err *err);
+/* The same for each kind and class, with an empty |id|. */
+int audit_each_class(const struct audit *audit, audit_visit *visit, void *ctx, struct err *err);
+
+/* Writes a file in which reasons can be put behind the identities of findings, for package
+ * --accept; comments in it quote the original.  -ERR_USAGE: |path| exists. */
+int audit_template(const struct audit *audit, const char *path, struct err *err);
+
+/* From here on reports give the numbers of findings by kind and class, and no finding. */
+void audit_withhold(struct audit *audit);
+
 /* What can still be inferred, in words, without anything that only the original says. */
 void audit_residual(const struct audit *audit,
                     void (*line)(void *ctx, const char *topic, const char *text), void *ctx);

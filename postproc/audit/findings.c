@@ -42,11 +42,15 @@ void audit_find(struct audit *a, const struct finding *finding)
     if (i == sizeof(a->counts) / sizeof(*a->counts))
         i--; /* the table knows more kinds and classes than there are */
     if (i == a->count_rows) {
-        a->counts[i] = (struct finding_count){ finding->kind, finding->what, 0 };
+        a->counts[i] = (struct finding_count){ .kind = finding->kind, .what = finding->what };
         a->count_rows++;
     }
-    if (a->counts[i].count++ < FINDINGS_SHOWN && a->finding_count < FINDINGS_MAX)
+    if (a->counts[i].count++ < FINDINGS_SHOWN && a->finding_count < FINDINGS_MAX) {
         a->findings[a->finding_count++] = *finding;
+        return;
+    }
+    a->counts[i].rest++;
+    a->counts[i].rest_digest += finding_identity(finding); /* in whatever order they come */
 }
 
 struct quote quote_bytes(const void *data, size_t len)

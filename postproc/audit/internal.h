@@ -65,6 +65,7 @@ struct finding_count {
     uint8_t kind;
     const char *what;
     uint64_t count;
+    uint64_t rest, rest_digest; /* of those that are not shown */
 };
 
 /* A class of secrets in the search. */
@@ -162,6 +163,9 @@ struct audit {
 void audit_find(struct audit *a, const struct finding *finding);
 const char *finding_kind_name(unsigned kind);
 const char *finding_kind_words(unsigned kind);
+
+/* identity.c: 64 bits of what a finding says, the same in every run over the same files */
+uint64_t finding_identity(const struct finding *finding);
 struct quote quote_bytes(const void *data, size_t len);
 struct quote quote_number(uint64_t number);
 

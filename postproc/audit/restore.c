@@ -13,6 +13,7 @@
 struct restored { /* what audit_free frees is the first of it */
     struct audit audit;
     struct residual_figures figures;
+    char whats[128][32];
 };
 
 struct figure {
@@ -164,6 +165,36 @@ static void read_residual(sqlite3_stmt *s, struct residual_figures *f)
     }
 }
 
+/* As the tables of the report know it, else |text|. */
+static const char *known_class(const char *text)
+{
+    for (unsigned c = 0; c < SECRET_MAX; c++)
+        if (strcmp(secret_class_name((enum secret_class)c), text) == 0)
+            return secret_class_name((enum secret_class)c);
+    return text;
+}
+
+static void read_findings(sqlite3_stmt *s, struct restored *r)
+{
+    struct audit *a = &r->audit;
+
+    for (uint32_t i = 0; i < COUNT(r->whats) && ask(s, "$.finding_counts[%u].class", i); i++) {
+        struct finding_count *c = &a->counts[i];
+        char kind[32] = "";
+
+        snprintf(r->whats[i], sizeof(r->whats[i]), "%s", (const char *)sqlite3_column_text(s, 0));
+        r->whats[i][strspn(r->whats[i], "abcdefghijklmnopqrstuvwxyz_ ")] = '\0';
+        c->what = known_class(r->whats[i]);
+        c->count = NUMBER(s, "$.finding_counts[%u].count", i);
+        if (ask(s, "$.finding_counts[%u].kind", i))
+            snprintf(kind, sizeof(kind), "%s", (const char *)sqlite3_column_text(s, 0));
+        for (c->kind = 0;
+             c->kind + 1 < FOUND_KINDS && strcmp(finding_kind_name(c->kind), kind) != 0;)
+            c->kind++;
+        a->count_rows = i + 1;
+    }
+}
+
 static void read_report(sqlite3_stmt *s, struct audit *a, struct residual_figures *figures)
 {
     read_figures(s, "", of_audit, COUNT(of_audit), a);
@@ -199,6 +230,7 @@ struct audit *audit_restore(sqlite3 *db, const char *text, size_t len, const cha
     }
     sqlite3_bind_text(s, 1, text, (int)len, SQLITE_STATIC);
     read_report(s, a, &r->figures);
+    read_findings(s, r);
     sqlite3_finalize(s);
     snprintf(a->policy, sizeof(a->policy), "%s", policy);
     snprintf(a->policy_digest, sizeof(a->policy_digest), "%s", policy_digest);

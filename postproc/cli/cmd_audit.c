@@ -16,6 +16,7 @@ static const char about[] =
 
 struct request {
     struct audit_options options;
+    const char *findings;
     bool json, html, redact;
 };
 
@@ -55,6 +56,8 @@ int cmd_audit(int argc, char **argv, struct err *err)
           set_count, &per_class },
         { 'r', "redact", NULL, "leave out what the original says, for publication", set_flag,
           &request.redact },
+        { 0, "findings", "FILE", "write them, to be accepted by package, into a new file", set_text,
+          &request.findings },
         { 'j', "json", NULL, "as JSON (schemas/audit.schema.json)", set_flag, &request.json },
         { 'H', "html", NULL, "as one HTML page", set_flag, &request.html },
         { 0 },
@@ -83,7 +86,9 @@ int cmd_audit(int argc, char **argv, struct err *err)
     audit = audit_run(&request.options, err);
     if (!audit)
         return -err->code;
-    result = print(audit, &request, err);
+    result = request.findings ? audit_template(audit, request.findings, err) : 0;
+    if (result == 0)
+        result = print(audit, &request, err);
     audit_free(audit);
     return result;
 }

@@ -14,8 +14,9 @@ static const char about[] =
     "captures,\n"
     "the report of their audit, the database and the replay dump that are made of them, the "
     "policy,\n"
-    "statistics, plots, formats and sums.  When the audit finds anything, its report is shown and\n"
-    "there is no archive: exit code 1.  The same captures, key and options give the same bytes.\n"
+    "statistics, plots, formats and sums.  When the audit finds anything that is not\n"
+    "accepted, its report is shown and there is no archive: exit code 1.  The same captures, key "
+    "and options give the same bytes.\n"
     "\n"
     "With --verify it looks at such an archive instead: it makes all of it again from its own "
     "capture,\n"
@@ -36,7 +37,9 @@ static void show_finding(void *ctx, const char *text)
 
 static int verify_archive(const struct package_args *a, const char *path, struct err *err)
 {
-    struct package_check check = { .show = show_finding, .ctx = (void *)path };
+    struct package_check check = { .show = show_finding,
+                                   .note = show_finding,
+                                   .ctx = (void *)path };
     char members[VALUE_TEXT_MAX], size[VALUE_TEXT_MAX], operations[VALUE_TEXT_MAX];
     int result;
 
@@ -47,9 +50,10 @@ static int verify_archive(const struct package_args *a, const char *path, struct
         return result;
     if (check.findings)
         return EXIT_FINDINGS;
-    printf("%s: package %s of %s files, %s, %s operations, nothing wrong\n", path, check.name,
+    printf("%s: package %s of %s files, %s, %s operations, nothing wrong%s\n", path, check.name,
            count_text(check.members, members), size_text(check.bytes, size),
-           count_text(check.operations, operations));
+           count_text(check.operations, operations),
+           check.accepted ? " but for what its maker accepted" : "");
     return 0;
 }
 
@@ -70,6 +74,8 @@ static int read_date(int64_t *date, struct err *err)
 
 static int make_archive(struct package_args *a, int count, char **captures, struct err *err)
 {
+    int result;
+
     if (a->max_size)
         return err_set(err, ERR_USAGE, "--max-size goes with --verify");
     if (!count)
@@ -82,14 +88,17 @@ static int make_archive(struct package_args *a, int count, char **captures, stru
     if (read_date(&a->options.date, err) < 0)
         return -err->code;
     a->options.report = stdout;
-    return package_make(&a->options, count, captures, err);
+    result = package_make(&a->options, count, captures, err);
+    if (result == EXIT_FINDINGS)
+        say(err->text);
+    return result;
 }
 
 /* Which options of a new archive were given. */
 static bool is_making(const struct package_options *o)
 {
     return o->output || o->key || o->name || o->title || o->license || o->description || o->force ||
-           o->no_database || o->no_rdump;
+           o->no_database || o->no_rdump || o->accept || o->findings;
 }
 
 int cmd_package(int argc, char **argv, struct err *err)
@@ -115,6 +124,10 @@ int cmd_package(int argc, char **argv, struct err *err)
           &o->description },
         { 0, "no-database", NULL, "leave trace.db out", set_flag, &o->no_database },
         { 0, "no-rdump", NULL, "leave trace.rdump out", set_flag, &o->no_rdump },
+        { 0, "findings", "FILE", "write what the audit finds, to be accepted, into a new file",
+          set_text, &o->findings },
+        { 0, "accept", "FILE", "go on in spite of findings: this file has a reason for each",
+          set_text, &o->accept },
         { 0, "verify", NULL, "look at an archive that is there", set_flag, &a.verify },
         { 0, "max-size", "SIZE", "with --verify: how much it may be, unpacked (64G)", set_text,
           &a.max_size },

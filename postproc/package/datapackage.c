@@ -6,6 +6,7 @@
  */
 #include "base/json.h"
 #include "cli/values.h"
+#include "package/accepted.h"
 #include "package/archive.h"
 #include "package/facts.h"
 #include "package/package.h"
@@ -57,6 +58,23 @@ static void put_text(FILE *out, const char *key, const char *value)
     json_text(out, value);
 }
 
+static void put_accepted(FILE *out, const struct accepted *accepted)
+{
+    for (uint32_t i = 0; i < accepted->count; i++) {
+        const struct accepted_row *r = &accepted->rows[i];
+
+        fputs(i ? ",\n      { \"kind\": " : ",\n    \"accepted\": [\n      { \"kind\": ", out);
+        json_text(out, r->kind);
+        fputs(", \"class\": ", out);
+        json_text(out, r->what);
+        fprintf(out, ", \"count\": %llu, \"reason\": ", (unsigned long long)r->count);
+        json_text(out, r->reason);
+        fputs(" }", out);
+    }
+    if (accepted->count)
+        fputs("\n    ]", out);
+}
+
 int datapackage_write(const struct package_story *story, FILE *out, struct err *err)
 {
     const struct package_options *o = story->options;
@@ -82,6 +100,7 @@ int datapackage_write(const struct package_story *story, FILE *out, struct err *
     json_text(out, archive_made_with());
     if (o->date >= 0)
         fprintf(out, ",\n    \"date\": %lld", (long long)o->date);
+    put_accepted(out, story->accepted);
     fprintf(out, ",\n    \"operations\": %llu\n  },\n  \"resources\": [\n",
             (unsigned long long)story->facts->operations);
     for (uint32_t i = 0; result == 0 && i < story->stage->count; i++) {

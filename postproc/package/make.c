@@ -3,6 +3,7 @@
 #include "base/output.h"
 #include "cli/cli.h"
 #include "cli/convert.h"
+#include "package/accepted.h"
 #include "package/originals.h"
 #include "package/parts.h"
 #include "package/text.h"
@@ -24,6 +25,7 @@ struct making {
     struct originals originals;
     struct audit_options audit_options;
     struct audit *audit;
+    struct accepted accepted;
     struct parts parts;
 };
 
@@ -72,7 +74,26 @@ static int make_capture(struct making *m, struct err *err)
 
 /* --- the audit --- */
 
-/* 1: it has findings. */
+static int accept_findings(struct making *m, struct err *err)
+{
+    const struct package_options *o = m->options;
+    int result = 1;
+
+    if (o->accept)
+        result = accepted_read(&m->accepted, o->accept, m->audit, err);
+    else
+        err_set(err, ERR_INPUT,
+                "no package: the audit has findings; --findings FILE writes them into a file, and "
+                "--accept FILE goes on when a reason stands behind each");
+    if (result == 0)
+        audit_withhold(m->audit);
+    if (result != 1)
+        return result;
+    audit_text(m->audit, false, o->report);
+    return o->findings && audit_template(m->audit, o->findings, err) < 0 ? -err->code : 1;
+}
+
+/* 1: it has findings that are not accepted. */
 static int make_audit(struct making *m, struct err *err)
 {
     char path[STAGE_PATH_MAX];
@@ -89,9 +110,11 @@ static int make_audit(struct making *m, struct err *err)
     originals_close(&m->originals);
     if (!m->audit)
         return -err->code;
-    if (audit_findings(m->audit)) {
-        audit_text(m->audit, false, m->options->report);
-        return 1;
+    if (audit_findings(m->audit) || m->options->accept) {
+        int result = accept_findings(m, err);
+
+        if (result != 0)
+            return result;
     }
     if (audit_cut(m->audit))
         return err_set(err, ERR_INPUT, "the %s capture is cut in the middle of a packet",
@@ -116,7 +139,8 @@ static int make_parts(struct making *m, struct err *err)
                                .description = m->description,
                                .stage = &m->stage,
                                .policy = m->policy,
-                               .audit = m->audit };
+                               .audit = m->audit,
+                               .accepted = &m->accepted };
     result = parts_database(&m->parts, err);
     if (result == 0)
         result = parts_make(&m->parts, err);
@@ -177,6 +201,7 @@ int package_make(const struct package_options *options, int count, char **captur
         result = run(&m, err);
     key_forget(&m.key);
     parts_free(&m.parts);
+    accepted_free(&m.accepted);
     audit_free(m.audit);
     originals_close(&m.originals);
     anon_free(m.anon);

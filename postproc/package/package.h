@@ -32,13 +32,16 @@ struct package_options {
     const char *title;       /* or NULL */
     const char *license;     /* SPDX identifier, or NULL */
     const char *description; /* file with text, or NULL */
+    const char *accept;      /* file that accepts findings (accepted.h), or NULL */
+    const char *findings;    /* where such a file is to be written when there are some, or NULL */
     bool no_database, no_rdump;
     const struct engine_options *engine; /* how the captures are read */
     int64_t date;                        /* of members, s since the epoch; negative: end of trace */
     FILE *report;                        /* gets the audit's report when it has findings */
 };
 
-/* 0; 1: the audit has findings, and there is no archive; or negative, and there is none. */
+/* 0; 1: the audit has findings that are not all accepted, |err| says how to go on, and there is no
+ * archive; or negative, and there is none. */
 int package_make(const struct package_options *options, int count, char **captures,
                  struct err *err);
 
@@ -47,6 +50,8 @@ struct package_check {
     void *ctx;
     uint64_t bytes_max; /* unpacked */
     uint64_t findings, members, bytes, operations;
+    uint64_t accepted; /* findings of the audit; each kind was given to |note| */
+    void (*note)(void *ctx, const char *text);
     char name[PACKAGE_NAME_MAX + 1];
 };
 
@@ -57,6 +62,7 @@ int package_verify(const char *path, struct package_check *check, struct err *er
 
 /* --- parts of package_make --- */
 
+struct accepted;
 struct facts;
 struct audit;
 struct policy;
@@ -69,6 +75,7 @@ struct package_story { /* what README.md and datapackage.json tell */
     char policy_name[64], policy_digest[65];
     const struct facts *facts;
     const struct audit *audit;
+    const struct accepted *accepted;
     const struct stage *stage; /* with the members so far */
 };
 

@@ -173,6 +173,7 @@ static int make_stories(struct parts *p, struct err *err)
         .description = p->description,
         .facts = &p->facts,
         .audit = p->audit,
+        .accepted = p->accepted,
         .stage = p->stage,
     };
 

@@ -23,6 +23,7 @@ struct parts {
     /* the same, before parts_make */
     const struct policy *policy;
     const struct audit *audit;
+    const struct accepted *accepted; /* findings of that */
     /* made here; all zeros at first */
     struct store *store;
     struct facts facts;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "audit/audit.h"
 #include "cli/values.h"
+#include "package/accepted.h"
 #include "package/facts.h"
 #include "package/package.h"
 #include "package/stage.h"
@@ -28,9 +29,11 @@ static void put_origin(const struct package_story *s, FILE *out)
             "the\nrest is as it was.\n\n"
             "Made by nfsdigest %s under the policy `%s`, which `" MEMBER_POLICY
             "` spells out\n(its SHA-256 is `%s`).\nThe pseudonyms depend on a key that is not in "
-            "here. An audit compared the result with\nthe original and found nothing of that in "
-            "it: `" MEMBER_AUDIT_HTML "`.\n",
-            NFSDIGEST_VERSION, s->policy_name, s->policy_digest);
+            "here. An audit compared the result with\nthe original and %s: `" MEMBER_AUDIT_HTML
+            "`.\n",
+            NFSDIGEST_VERSION, s->policy_name, s->policy_digest,
+            audit_findings(s->audit) ? "has findings, which its maker has accepted (see below)"
+                                     : "found nothing of that in it");
     if (s->options->license)
         fprintf(out, "\nLicense: %s (SPDX identifier).\n", s->options->license);
 }
@@ -173,6 +176,24 @@ static void put_plots(const struct package_story *s, FILE *out)
     }
 }
 
+static void put_accepted(const struct package_story *s, FILE *out)
+{
+    char text[VALUE_TEXT_MAX];
+
+    if (!s->accepted->count)
+        return;
+    fputs("\n## Findings of the audit that were accepted\n\nWho made this has looked at each of "
+          "them, and says why it may be released all the same.\n\n"
+          "| kind | class | findings | reason |\n|---|---|---:|---|\n",
+          out);
+    for (uint32_t i = 0; i < s->accepted->count; i++) {
+        const struct accepted_row *r = &s->accepted->rows[i];
+
+        fprintf(out, "| %s | %s | %s | %s |\n", r->kind, r->what, count_text(r->count, text),
+                r->reason);
+    }
+}
+
 static void put_residual(void *ctx, const char *topic, const char *text)
 {
     fprintf(ctx, "- **%s.** %s\n", topic, text);
@@ -186,6 +207,7 @@ int readme_write(const struct package_story *s, FILE *out, struct err *err)
     put_operations(s->facts, out);
     put_tree(s->facts, out);
     put_plots(s, out);
+    put_accepted(s, out);
     fputs("\n## What can still be inferred\n\nAnonymizing leaves a workload to be studied, and a "
           "workload tells something of those who\ncaused it. Do not try to find out who they "
           "are.\n\n",

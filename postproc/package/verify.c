@@ -179,7 +179,7 @@ int package_verify(const char *path, struct package_check *check, struct err *er
     char beside[STAGE_PATH_MAX / 2];
     int result = 0;
 
-    check->findings = check->members = check->bytes = check->operations = 0;
+    check->accepted = check->findings = check->members = check->bytes = check->operations = 0;
     check->name[0] = '\0';
     if (!check->bytes_max)
         check->bytes_max = PACKAGE_BYTES_MAX;
@@ -192,6 +192,7 @@ int package_verify(const char *path, struct package_check *check, struct err *er
         result = stage_open(&v.again, beside, err);
     v.parts.options = &v.options;
     v.parts.stage = &v.again;
+    v.parts.accepted = &v.accepted;
     if (result == 0)
         result = check_all(&v, err);
     parts_free(&v.parts);
@@ -199,6 +200,7 @@ int package_verify(const char *path, struct package_check *check, struct err *er
     free(v.title);
     free(v.license);
     audit_free(v.audit);
+    accepted_free(&v.accepted);
     policy_free(v.policy);
     sqlite3_close(v.json);
     stage_close(&v.again);

@@ -149,6 +149,8 @@ static int read_audit(struct verifying *v, struct err *err)
     v->audit = audit_restore(v->json, text, len, v->policy->name, digest,
                              "anonymized by nfsdigest " NFSDIGEST_VERSION, err);
     free(text);
+    if (v->audit && !accepted_agree(&v->accepted, v->audit))
+        package_finding(v->check, MEMBER_AUDIT_JSON ": has other findings than its maker accepted");
     return v->audit ? 0 : -err->code;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "package/text.h"
 #include "package/verify_parts.h"
 
 #include <stdlib.h>
@@ -154,6 +155,48 @@ static int check_resources(struct verifying *v, const char *text, size_t len, st
     return 0;
 }
 
+/* What the maker accepted of the audit's findings. */
+static int read_accepted(struct verifying *v, const char *text, size_t len, struct err *err)
+{
+    static const char sql[] =
+        "SELECT json_extract(value, '$.kind'), json_extract(value, '$.class'),"
+        " json_extract(value, '$.reason'), json_extract(value, '$.count')"
+        " FROM json_each(?1, '$.nfsdigest.accepted') WHERE type = 'object'";
+    sqlite3_stmt *s = NULL;
+    int result = verify_json(v, MEMBER_DATAPACKAGE, text, len, sql, &s, err);
+
+    while (result == 0 && sqlite3_step(s) == SQLITE_ROW) {
+        struct accepted_row row = { .count = (uint64_t)sqlite3_column_int64(s, 3) };
+
+        snprintf(row.kind, sizeof(row.kind), "%s", column(s, 0));
+        snprintf(row.what, sizeof(row.what), "%s", column(s, 1));
+        snprintf(row.reason, sizeof(row.reason), "%s", column(s, 2));
+        if (!row.reason[0] || !text_is_plain(row.reason, strlen(row.reason), false) ||
+            !text_is_plain(row.kind, strlen(row.kind), false) ||
+            !text_is_plain(row.what, strlen(row.what), false) || v->accepted.count == MEMBERS_MAX)
+            package_finding(v->check, MEMBER_DATAPACKAGE ": accepts findings without a reason");
+        else
+            result = accepted_add(&v->accepted, &row, err);
+    }
+    sqlite3_finalize(s);
+    return result < 0 ? result : 0;
+}
+
+/* Its reader is to see that. */
+static void show_accepted(struct verifying *v)
+{
+    char text[512];
+
+    for (uint32_t i = 0; i < v->accepted.count; i++) {
+        const struct accepted_row *r = &v->accepted.rows[i];
+
+        snprintf(text, sizeof(text), "accepted by its maker: %llu x %s: %s: %s",
+                 (unsigned long long)r->count, r->kind, r->what, r->reason);
+        v->check->accepted += r->count;
+        v->check->note(v->check->ctx, text);
+    }
+}
+
 int verify_datapackage(struct verifying *v, int64_t *operations, struct err *err)
 {
     static const char sql[] = "SELECT json_extract(?1, '$.profile'), json_extract(?1, '$.name'),"
@@ -177,6 +220,8 @@ int verify_datapackage(struct verifying *v, int64_t *operations, struct err *err
     }
     sqlite3_finalize(s);
     if (result == 0)
+        result = read_accepted(v, text, len, err);
+    if (result == 0)
         result = check_resources(v, text, len, err);
     free(text);
     return result < 0 ? result : 0;
@@ -195,7 +240,9 @@ int verify_audit(struct verifying *v, struct err *err)
         return result;
     result = verify_json(v, MEMBER_AUDIT_JSON, text, len, sql, &s, err);
     if (result == 0 && sqlite3_step(s) == SQLITE_ROW) {
-        if (strcmp(column(s, 0), "1") != 0 || strcmp(column(s, 2), "0") != 0)
+        show_accepted(v);
+        if (strcmp(column(s, 0), v->check->accepted ? "0" : "1") != 0 ||
+            sqlite3_column_int64(s, 2) != (int64_t)v->check->accepted)
             package_finding(v->check, MEMBER_AUDIT_JSON ": the audit was not clean");
         if (strcmp(column(s, 1), "1") != 0)
             package_finding(v->check, MEMBER_AUDIT_JSON ": a report that quotes the original");

@@ -6,6 +6,7 @@
 #ifndef NFSDIGEST_PACKAGE_VERIFY_PARTS_H
 #define NFSDIGEST_PACKAGE_VERIFY_PARTS_H
 
+#include "package/accepted.h"
 #include "package/archive.h"
 #include "package/parts.h"
 
@@ -22,6 +23,7 @@ struct verifying {
     bool cut;              /* not to its end */
     struct policy *policy;
     struct audit *audit;
+    struct accepted accepted; /* findings of it, as datapackage.json says */
 };
 
 /* verify_lists.c: what members say of each other, and of the audit */
