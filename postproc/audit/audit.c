@@ -16,14 +16,17 @@ static void read_policy(struct audit *a, const char *text)
         return;
     a->has_provenance = true;
     snprintf(a->provenance, sizeof(a->provenance), "%.*s", (int)strcspn(text, "\n"), text);
-    if (!at || a->options->policy)
+    if (!at)
         return;
     at += strlen("policy ");
     len = strcspn(at, ", \n");
-    if (len < sizeof(a->policy)) {
-        memcpy(a->policy, at, len);
-        a->policy[len] = '\0';
+    if (len < sizeof(a->stated_policy)) {
+        memcpy(a->stated_policy, at, len);
+        a->stated_policy[len] = '\0';
     }
+    if (a->options->policy)
+        return;
+    memcpy(a->policy, a->stated_policy, sizeof(a->policy));
     at = strstr(at, "SHA-256 ");
     if (at)
         snprintf(a->policy_digest, sizeof(a->policy_digest), "%.64s", at + strlen("SHA-256 "));

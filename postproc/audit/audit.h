@@ -6,7 +6,8 @@
  * is searched for it; and the messages of both are compared value by value.  Shares nothing with
  * engine/anon: that trusts its rules, this trusts what it sees.
  *
- * Memory: two engines; secret.h, search.h and pairs.h; ALIGN_BYTES of messages; HITS_MAX hits.
+ * Memory: two engines; secret.h, search.h, pairs.h and form.h; ALIGN_BYTES of messages; HITS_MAX
+ * hits.
  */
 #ifndef NFSDIGEST_AUDIT_AUDIT_H
 #define NFSDIGEST_AUDIT_AUDIT_H

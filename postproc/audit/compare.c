@@ -129,6 +129,7 @@ static int compare_item(struct audit *a, const struct place *p, const struct ite
     };
 
     a->fields[o->cls]++;
+    a->devices += o->cls == CLASS_DEVICE && n->value;
     switch (o->cls) {
     case CLASS_NAME:
     case CLASS_PATH:
@@ -143,7 +144,11 @@ static int compare_item(struct audit *a, const struct place *p, const struct ite
     case CLASS_TIME:
         compare_time(a, p, o, n);
         return 0;
-    case CLASS_MODE: /* bits may be taken away */
+    case CLASS_MODE:                                           /* bits may be taken away */
+        if (o->field && strcmp(o->field->name, "mode") == 0) { /* not what ACCESS asks for */
+            a->modes_open += (n->value & 077) != 0;
+            a->modes_changed += n->value != o->value;
+        }
         if (n->value & ~o->value)
             find_item(a, p, FOUND_VALUE, "mode", o, n, "has bits that the original lacks");
         return 0;
@@ -349,6 +354,7 @@ int compare_finish(struct audit *a, struct err *err)
     finish_short_names(a);
     finish_foreign(a);
     finish_zeros(a);
+    rules_finish(a);
     if (a->data_zero && a->data_noise) {
         snprintf(f.text, sizeof(f.text),
                  "contents became zeros in %llu places, and something else in %llu",

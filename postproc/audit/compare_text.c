@@ -50,6 +50,45 @@ static void note_short(struct audit *a, const struct place *p, enum domain domai
     f->original = f->anonymized = quote_value(0, value);
 }
 
+/* Whether a class's pseudonyms must depend on a key, and shall be tested for it. */
+static void test_keyed(struct audit *a, enum domain domain, unsigned bits, struct pair_value from,
+                       struct pair_value to)
+{
+    const uint8_t *x = from.data, *y = to.data;
+    struct address address;
+    bool exact, is_text = domain == DOMAIN_NAME || domain == DOMAIN_HOST;
+    size_t kept = 0;
+
+    switch (domain) {
+    case DOMAIN_NAME:
+        kept = allow_prefix(&a->allow, x, from.len);
+        while (kept && (kept > to.len || memcmp(x, y, kept) != 0))
+            kept = allow_prefix(&a->allow, x, kept);
+        break;
+    case DOMAIN_HOST:
+        if (text_address(x, from.len, &address, &exact))
+            return;
+        kept = from.len && to.len && *x == '@' && *y == '@';
+        break;
+    case DOMAIN_HANDLE:
+    case DOMAIN_UID:
+    case DOMAIN_GID:
+    case DOMAIN_FILEID:
+    case DOMAIN_FSID:
+    case DOMAIN_COOKIE:
+    case DOMAIN_VERIFIER:
+    case DOMAIN_STAMP:
+        break;
+    default:
+        return;
+    }
+    for (uint32_t i = 0; i < to.len; i++)
+        if (y[i]) {
+            keyed_pair(&a->keyed, domain, bits, is_text, (uint32_t)kept, from, to);
+            return;
+        }
+}
+
 int compare_pair(struct audit *a, const struct place *p, enum domain domain, unsigned bits,
                  struct pair_value from, struct pair_value to, bool kept, bool *is_new,
                  struct err *err)
@@ -67,6 +106,8 @@ int compare_pair(struct audit *a, const struct place *p, enum domain domain, uns
         return -ERR_SYSTEM;
     if (is_new)
         *is_new = result.is_new;
+    if (result.is_new && !kept && !same)
+        test_keyed(a, domain, bits, from, to);
     if (is_short && result.is_new && !kept)
         a->names.short_seen[from.len]++;
     if (same && !kept) {

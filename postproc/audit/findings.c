@@ -17,6 +17,8 @@ static const struct {
     [FOUND_CONTENTS] = { "contents", "file contents are left" },
     [FOUND_MISSING] = { "missing", "is not there and not accounted for" },
     [FOUND_SURPLUS] = { "surplus", "is not explained by the original" },
+    [FOUND_UNKEYED] = { "unkeyed", "follows from its original without a key" },
+    [FOUND_POLICY] = { "policy", "is not what the policy says" },
     [FOUND_FORM] = { "form", "is not as the anonymizer writes it" },
     [FOUND_UNCHECKED] = { "unchecked", "was more than could be looked at" },
 };

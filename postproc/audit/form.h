@@ -18,9 +18,10 @@
 enum { FORM_CONNECTIONS = 1 << 16 };
 
 struct form_connection {
-    uint64_t key;               /* hash of both ends; 0: none */
-    uint32_t next[2], acked[2]; /* of each side: its next byte, and its last acknowledgement */
-    bool known[2];
+    uint64_t key; /* hash of both ends; 0: none */
+    uint32_t next[2];
+    uint32_t acked[2]; /* what each side acknowledged last */
+    bool known[2], finished[2];
 };
 
 /* What differs: a class and words for it, both static. */

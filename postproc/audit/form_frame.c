@@ -92,6 +92,7 @@ static bool check_syn(struct form *f, const struct packet *k, struct form_connec
     if (!answer)
         c->known[!side] = false;
     c->known[side] = true;
+    c->finished[side] = false;
     c->next[side] = seq + 1;
     c->acked[side] = ack;
     return right || form_fails(fault, "tcp", "a sequence number that does not follow");
@@ -99,11 +100,11 @@ static bool check_syn(struct form *f, const struct packet *k, struct form_connec
 
 static bool check_tcp(struct form *f, const struct packet *k, struct form_fault *fault)
 {
-    static const uint8_t kinds[] = { SYN, SYN | ACK, ACK, ACK | PSH, FIN | ACK, RST, RST | ACK };
+    static const uint8_t kinds[] = { SYN, SYN | ACK, ACK, ACK | PSH, FIN | ACK, RST | ACK };
     const uint8_t *p = k->next;
     struct form_connection *c;
-    uint32_t head, seq, ack, next;
-    bool side, right, end;
+    uint32_t head, seq, ack, data;
+    bool side, right;
 
     if (k->length < TCP || k->here < TCP)
         return form_fails(fault, "tcp", "no whole header");
@@ -119,17 +120,20 @@ static bool check_tcp(struct form *f, const struct packet *k, struct form_fault 
         return check_syn(f, k, c, side, fault);
     seq = load_be32(p + 4);
     ack = load_be32(p + 8);
-    next = seq + k->length - TCP + (p[13] & FIN);
-    /* an end may come before the last replies are acknowledged */
-    end = p[13] & (FIN | RST) && p[13] & ACK && c->known[!side] && ack == c->acked[side];
-    right = (!c->known[side] || seq == c->next[side]) &&
-            (end || !(p[13] & ACK) || !c->known[!side] || ack == c->next[!side]);
-    c->next[side] = next;
+    data = k->length - TCP;
+    /* data behind a FIN take its number: it was none */
+    right = !c->known[side] || seq == c->next[side] ||
+            (c->finished[side] && data && seq == c->next[side] - 1);
+    /* an end may come before an acknowledgement of the last replies */
+    right =
+        right && (!c->known[!side] || ack == c->next[!side] || (!data && ack == c->acked[side]));
+    c->next[side] = seq + data + (p[13] & FIN);
+    c->finished[side] = p[13] & FIN || (c->finished[side] && !data);
+    c->acked[side] = ack;
     c->known[side] = true;
-    if (p[13] & ACK && !end) {
-        c->next[!side] = c->acked[side] = ack;
-        c->known[!side] = true;
-    }
+    if (!c->known[!side])
+        c->next[!side] = ack;
+    c->known[!side] = true;
     return right || form_fails(fault, "tcp", "a sequence number that does not follow");
 }
 

@@ -11,6 +11,7 @@
 #include "audit/chance.h"
 #include "audit/form.h"
 #include "audit/item.h"
+#include "audit/keyed.h"
 #include "audit/search.h"
 
 enum {
@@ -39,6 +40,8 @@ enum finding_kind {
     FOUND_CONTENTS,  /* file contents that are left */
     FOUND_MISSING,   /* messages that are not there and not accounted for */
     FOUND_SURPLUS,   /* messages and frames that the original does not explain */
+    FOUND_UNKEYED,   /* pseudonyms that follow from their originals without a key */
+    FOUND_POLICY,    /* another policy than the stated one */
     FOUND_FORM,      /* the file is not as the anonymizer writes it */
     FOUND_UNCHECKED, /* more than could be looked at */
     FOUND_KINDS
@@ -153,10 +156,13 @@ struct audit {
     uint64_t bytes_searched, message_bytes, message_kept_bytes;
 
     struct form form;
+    struct keyed keyed;
+    uint64_t modes_open, modes_changed, devices; /* of others' bits; at all; that are not 0 */
     bool has_provenance, has_dropped;
-    char provenance[160]; /* first line of the comment */
-    char policy[64], policy_digest[72];
-    uint64_t dropped; /* as the file says */
+    char provenance[160];               /* first line of the comment */
+    char policy[64], policy_digest[72]; /* what is expected */
+    char stated_policy[64];             /* what the file says of itself */
+    uint64_t dropped;                   /* as the file says */
 };
 
 /* findings.c */
@@ -200,6 +206,9 @@ struct comparer {
 int compare_messages(struct comparer *c, const struct audit_message *o,
                      const struct audit_message *n, struct err *err);
 int compare_finish(struct audit *a, struct err *err);
+
+/* rules.c: what the policy says and what all values together show */
+void rules_finish(struct audit *a);
 
 /* compare_text.c: names, paths, hosts and addresses */
 struct place { /* of the value that is compared */

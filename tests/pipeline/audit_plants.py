@@ -404,10 +404,16 @@ def bytes_behind_a_message():
 
 CLEAN = {
     "plain": lambda: World(True),
-    "times shifted": lambda: World(True, shift=-86400 * 777 * 10**9),
-    "XIDs mapped": lambda: World(True, xids=True),
+    "times shifted": lambda: under_another(World(True, shift=-86400 * 777 * 10**9)),
+    "XIDs mapped": lambda: under_another(World(True, xids=True)),
     "a message dropped and stated": lambda: stated_drop(),
 }
+
+
+def under_another(world):
+    """A policy of one's own, of which the audit does not know what it keeps."""
+    world.comment = world.comment.replace("policy public", "policy our-own")
+    return world
 
 
 def stated_drop():

@@ -139,10 +139,9 @@ class World:
     def token(self, name):
         for suffix in ".c", ".txt":
             if name.endswith(suffix):
-                return digest("name", name).hex()[:16] + suffix
-        if self.lengths:
-            return (digest("name", name).hex() * 3)[:len(name)]
-        return digest("name", name).hex()[:16]
+                stem = len(name) - len(suffix)
+                return (digest("name", name).hex() * 3)[:stem if self.lengths else 16] + suffix
+        return (digest("name", name).hex() * 3)[:len(name) if self.lengths else 16]
 
     def name(self, name):
         return self.value("name", name, name if name in (".", "..") else self.token(name))

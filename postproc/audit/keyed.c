@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "audit/keyed.h"
+#include "audit/chance.h"
+#include "base/bytes.h"
+#include "base/digest.h"
+
+#include <gcrypt.h>
+#include <math.h>
+
+/* so rare must hits be that chance does not explain them, for each of some 200 counts of a file */
+#define KEYED_LIMIT 1e-9
+
+enum { DIGEST_MAX = 32, DIGEST_KINDS = 5, ENCODED_MAX = 80, COMPARED = 8, START = 4 };
+enum { LETTERS_LEAST = 10 }; /* that texts of kept length have at each place */
+
+static void hit(struct keyed_row *row, enum keyed_test test, bool is, double by_chance)
+{
+    row->hits[test] += is;
+    row->expected[test] += by_chance;
+}
+
+/* --- numbers, and handles as numbers of their first bytes --- */
+
+static uint64_t number_of(struct pair_value v)
+{
+    uint8_t bytes[8] = { 0 };
+
+    memcpy(bytes, v.data, v.len < 8 ? v.len : 8);
+    return v.len == 4 ? load_be32(bytes) : load_be64(bytes);
+}
+
+static void test_numbers(struct keyed_row *row, struct pair_value from, struct pair_value to)
+{
+    unsigned bits = from.len == 4 ? 32 : 64, zeros;
+    uint64_t mask = bits == 32 ? UINT32_MAX : UINT64_MAX;
+    uint64_t x = number_of(from), y = number_of(to);
+    uint64_t step_x = (x - row->from) & mask, step_y = (y - row->to) & mask;
+
+    if (row->pairs && row->len == from.len && step_x) {
+        hit(row, KEYED_XOR, (x ^ y) == (row->from ^ row->to), ldexp(1, -(int)bits));
+        hit(row, KEYED_ORDER, (x > row->from) == (y > row->to), 1);
+        zeros = (unsigned)__builtin_ctzll(step_x | row->step_from);
+        if (row->step_from && zeros + 32 <= bits)
+            hit(row, KEYED_AFFINE,
+                ((step_y * row->step_from) & mask) == ((row->step_to * step_x) & mask),
+                ldexp(1, (int)zeros - (int)bits));
+        row->step_from = step_x;
+        row->step_to = step_y;
+    }
+    row->from = x;
+    row->to = y;
+    row->len = from.len;
+}
+
+static void test_bytes(struct keyed_row *row, struct pair_value from, struct pair_value to)
+{
+    const uint8_t *x = from.data, *y = to.data;
+    bool one = true, reversed = true;
+    double chance = pow(256, -(double)from.len);
+
+    for (uint32_t i = 0; i < from.len; i++) {
+        hit(row, KEYED_LEFT, x[i] == y[i], 1.0 / 256);
+        one = one && (x[i] ^ y[i]) == (x[0] ^ y[0]);
+        reversed = reversed && x[i] == y[from.len - 1 - i];
+    }
+    hit(row, KEYED_REVERSED, reversed, chance);
+    hit(row, KEYED_ONE_BYTE, one, chance * 256);
+}
+
+/* --- digests --- */
+
+static uint32_t digest(unsigned kind, const void *data, size_t len, uint8_t out[DIGEST_MAX])
+{
+    static const int algorithms[] = { GCRY_MD_MD5, GCRY_MD_SHA1, GCRY_MD_SHA256, GCRY_MD_CRC32 };
+
+    if (kind < sizeof(algorithms) / sizeof(*algorithms)) {
+        gcry_md_hash_buffer(algorithms[kind], out, data, len);
+        return gcry_md_get_algo_dlen(algorithms[kind]);
+    }
+    store_be64(out, XXH3_64bits(data, len));
+    return 8;
+}
+
+/* As letters of |bits| bits each. */
+static void encode(const uint8_t *data, uint32_t len, const char *letters, unsigned bits,
+                   char out[ENCODED_MAX])
+{
+    uint32_t n = 0, held = 0, left = 0;
+
+    for (uint32_t i = 0; i < len || left >= bits;) {
+        if (left < bits) {
+            held = held << 8 | data[i++];
+            left += 8;
+        }
+        while (left >= bits && n + 1 < ENCODED_MAX) {
+            left -= bits;
+            out[n++] = letters[held >> left & ((1u << bits) - 1)];
+        }
+    }
+    out[n] = '\0';
+}
+
+static bool is_in_digest(const uint8_t *d, uint32_t len, struct pair_value text)
+{
+    static const struct {
+        const char *letters;
+        unsigned bits;
+    } codes[] = {
+        { "0123456789abcdef", 4 },
+        { "abcdefghijklmnopqrstuvwxyz234567", 5 },
+        { "0123456789abcdefghijklmnopqrstuv", 5 },
+        { "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 6 },
+        { "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", 6 },
+    };
+    char word[COMPARED + 1], encoded[ENCODED_MAX];
+
+    memcpy(word, text.data, COMPARED);
+    word[COMPARED] = '\0';
+    for (unsigned i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+        encode(d, len, codes[i].letters, codes[i].bits, encoded);
+        if (codes[i].bits == 6 ? strstr(encoded, word) != NULL : strcasestr(encoded, word) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static void test_digests(struct keyed_row *row, bool is_text, struct pair_value from,
+                         struct pair_value to)
+{
+    enum { PLACES = 1000 }; /* about so many words are compared with */
+    uint8_t d[DIGEST_MAX];
+    uint32_t width = to.len < COMPARED ? to.len : COMPARED;
+    bool found = false;
+
+    if (to.len < (is_text ? COMPARED : 4))
+        return;
+    for (unsigned kind = 0; kind < DIGEST_KINDS && !found; kind++) {
+        uint32_t len = digest(kind, from.data, from.len, d);
+
+        if (is_text)
+            found = is_in_digest(d, len, to);
+        else
+            found = memcmp(d, to.data, len < width ? len : width) == 0;
+    }
+    hit(row, KEYED_DIGEST, found,
+        is_text ? PLACES * pow(32, -COMPARED) : DIGEST_KINDS * pow(256, -4.0));
+}
+
+void keyed_pair(struct keyed *k, enum domain domain, unsigned bits, bool is_text, uint32_t kept,
+                struct pair_value from, struct pair_value to)
+{
+    struct keyed_row *row = &k->rows[domain][bits == 32 ? 1 : bits ? 2 : 0];
+
+    if (!is_text && from.len >= 4 && from.len == to.len) {
+        test_bytes(row, from, to);
+        test_numbers(row, from, to);
+    }
+    if (is_text) {
+        const uint8_t *x = from.data, *y = to.data;
+
+        if (from.len >= kept + START && to.len >= kept + START)
+            hit(row, KEYED_START, memcmp(x + kept, y + kept, START) == 0,
+                pow(LETTERS_LEAST, -START));
+        to = (struct pair_value){ y + kept, to.len - kept };
+    }
+    test_digests(row, is_text, from, to);
+    row->pairs++;
+}
+
+const char *keyed_verdict(const struct keyed_row *row, enum keyed_test test)
+{
+    static const char *const words[KEYED_TESTS] = {
+        [KEYED_AFFINE] = "follow from their originals by a factor and a sum",
+        [KEYED_XOR] = "are their originals xored with one number",
+        [KEYED_ONE_BYTE] = "are their originals with each byte xored with one",
+        [KEYED_REVERSED] = "are their originals reversed",
+        [KEYED_LEFT] = "have bytes of their originals in the same places",
+        [KEYED_START] = "begin as their originals",
+        [KEYED_DIGEST] = "are known digests of their originals, which anybody can compute",
+        [KEYED_ORDER] = "have the order of their originals",
+    };
+    double n = (double)row->hits[test], expected = row->expected[test];
+    bool found = test == KEYED_ORDER ? fabs(n - expected / 2) > 3.5 * sqrt(expected)
+                                     : chance_of(row->hits[test], expected) < KEYED_LIMIT;
+
+    return found ? words[test] : NULL;
+}

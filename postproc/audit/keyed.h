@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/keyed.h
+ *
+ * Whether pseudonyms could depend on a key: not when they follow from their originals by what
+ * anybody can compute (a constant added or xored, a factor, the bytes reversed, the order kept, a
+ * known digest), or when parts of their originals are left in them.  Each is counted over distinct
+ * pairs, beside how often chance has it.
+ *
+ * Memory: constant.
+ */
+#ifndef NFSDIGEST_AUDIT_KEYED_H
+#define NFSDIGEST_AUDIT_KEYED_H
+
+#include "audit/pairs.h"
+
+enum keyed_test {
+    KEYED_AFFINE,   /* as far from the last one, times a factor, as the original was */
+    KEYED_XOR,      /* xored with the same as the last one */
+    KEYED_ONE_BYTE, /* all bytes xored with one */
+    KEYED_REVERSED,
+    KEYED_LEFT,   /* bytes equal to the original's in their places */
+    KEYED_START,  /* a text that begins as its original */
+    KEYED_DIGEST, /* of a known kind, whole or truncated */
+    KEYED_ORDER,  /* the smaller original has the smaller pseudonym, or always the larger */
+    KEYED_TESTS
+};
+
+struct keyed_row {
+    uint64_t pairs;
+    uint64_t hits[KEYED_TESTS];
+    double expected[KEYED_TESTS];          /* of hits; of KEYED_ORDER how many were compared */
+    uint64_t from, to, step_from, step_to; /* the last ones, as numbers */
+    uint32_t len;
+};
+
+struct keyed {
+    struct keyed_row rows[DOMAIN_MAX][3]; /* bytes and texts; 32 bits; 64 bits */
+};
+
+/* A pair of an original and its pseudonym that was not met before and is not allowed to be equal.
+ * Texts: the first |kept| bytes of both may be. */
+void keyed_pair(struct keyed *k, enum domain domain, unsigned bits, bool is_text, uint32_t kept,
+                struct pair_value from, struct pair_value to);
+
+/* Words for the test when chance does not explain its hits, else NULL. */
+const char *keyed_verdict(const struct keyed_row *row, enum keyed_test test);
+
+#endif

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: asan
+"""Pseudonyms that follow from their originals without a key, over a whole capture, are found by
+what they have in common; and so is a file of another policy than the stated one.
+Environment: NFSDIGEST."""
+import base64
+import hashlib
+import json
+import pathlib
+import sys
+import tempfile
+import zlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import audit_plants  # noqa: E402
+from audit_twin import World, digest  # noqa: E402
+
+TURNS = 40  # 400 handles
+
+
+class Made(World):
+    """A twin of which one kind of value is made by a function of the original alone."""
+    made = {}
+
+    def handle(self, number):
+        if "handle" not in self.made or not self.anonymize:
+            return super().handle(number)
+        return self.made["handle"](digest("an original handle", number)[:24],
+                                   digest("handle", number)[:24])
+
+    def number(self, kind, value, bits):
+        if kind not in self.made or not self.anonymize or not value:
+            return super().number(kind, value, bits)
+        return self.made[kind](value, digest(kind, value)) & (1 << bits) - 1
+
+    def token(self, name):
+        if "name" not in self.made or not self.anonymize:
+            return super().token(name)
+        return self.made["name"](name, super().token(name))
+
+
+def hashed(text, algorithm, length=16):
+    return hashlib.new(algorithm, text.encode()).hexdigest()[:length]
+
+
+def plain(function):
+    return lambda original, _: function(original)
+
+
+MUTATIONS = {
+    "last 4 bytes of handles": ("handle", lambda o, n: n[:-4] + o[-4:]),
+    "last 7 bytes of handles": ("handle", lambda o, n: n[:-7] + o[-7:]),
+    "handles reversed": ("handle", plain(lambda o: o[::-1])),
+    "handles xored with a byte": ("handle", plain(lambda o: bytes(b ^ 0x5a for b in o))),
+    "handles xored with a row": ("handle", plain(lambda o: bytes(
+        a ^ b for a, b in zip(o, digest("a row"))))),
+    "handles as MD5": ("handle", plain(lambda o: (hashlib.md5(o).digest() * 2)[:24])),
+    "file ids and a constant": ("fileid", plain(lambda o: o + 0x1d3a977e5511)),
+    "file ids xored": ("fileid", plain(lambda o: o ^ 0x53c1d3a977e5511)),
+    "file ids times a number": ("fileid", plain(lambda o: o * 0x9e3779b97f4a7c15 + 12345)),
+    "file ids in their order": ("fileid", lambda o, n: o * 5003 + n[0] % 251),
+    "file ids as SHA-256": ("fileid", plain(lambda o: int.from_bytes(
+        hashlib.sha256(o.to_bytes(8, "big")).digest()[:8], "big"))),
+    "uids and a constant": ("uid", plain(lambda o: o + 0x71c3b2)),
+    "names as MD5": ("name", plain(lambda o: hashed(o, "md5"))),
+    "names as whole MD5": ("name", plain(lambda o: hashed(o, "md5", 32))),
+    "names as SHA-1": ("name", plain(lambda o: hashed(o, "sha1"))),
+    "names as SHA-256": ("name", plain(lambda o: hashed(o, "sha256"))),
+    "names as the end of SHA-256": ("name", plain(lambda o: hashed(o, "sha256", 64)[-16:])),
+    "names as SHA-256 in base 32": ("name", plain(lambda o: base64.b32encode(
+        hashlib.sha256(o.encode()).digest()).decode().lower()[:16])),
+    "names as CRC-32": ("name", plain(lambda o: "%08x" % zlib.crc32(o.encode()))),
+    "names begin as they did": ("name", lambda o, n: o[:4] + n[:12]),
+}
+
+
+def found(original, path, *options):
+    code, out, error = audit_plants.audit(original, path, "--json", *options)
+    if code not in (0, 1):
+        raise RuntimeError(error)
+    return {(c["kind"], c["class"]) for c in json.loads(out)["finding_counts"]}
+
+
+def main():
+    wrong = []
+    with tempfile.TemporaryDirectory(prefix="audit.") as scratch:
+        original, path = scratch + "/original.pcapng", scratch + "/twin.pcapng"
+        World(False, count=TURNS).write(original)
+        clean = World(True, count=TURNS)
+        clean.write(path)
+        if found(original, path):
+            wrong.append("not clean: %s" % sorted(found(original, path)))
+        if ("policy", "name") not in found(original, path, "-p", "strict"):
+            wrong.append("a public file as strict: %s" % found(original, path, "-p", "strict"))
+        for policy, expected in ("strict", {("policy", "time"), ("policy", "mode")}), (
+                "lab", {("policy", "name")}):
+            clean.comment = clean.comment.replace("public", policy).replace("strict", policy)
+            clean.write(path)
+            if not expected <= found(original, path):
+                wrong.append("relabelled as %s: %s" % (policy, found(original, path)))
+        for name, (kind, function) in MUTATIONS.items():
+            made = type("One", (Made,), {"made": {kind: function}})
+            made(True, count=TURNS).write(path)
+            if ("unkeyed", kind) not in found(original, path):
+                wrong.append("%s: %s" % (name, sorted(found(original, path))))
+    for line in wrong:
+        print(line)
+    print("%d mutations, %d wrong" % (len(MUTATIONS), len(wrong)))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
