@@ -50,11 +50,11 @@ static int on_message(void *ctx, const struct message *message, struct err *err)
 }
 
 static unsigned on_knows(void *ctx, const struct flow *flow, uint8_t side, uint32_t xid,
-                         uint64_t frame)
+                         uint64_t frame, struct text text)
 {
     struct engine *e = ctx;
 
-    return pair_knows(&e->pair, flow, side, xid, frame);
+    return pair_knows(&e->pair, flow, side, xid, frame, text);
 }
 
 static int on_problem(void *ctx, int kind, const struct flow *flow, uint8_t side, uint64_t frame,

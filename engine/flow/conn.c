@@ -335,8 +335,9 @@ static int udp(struct conns *c, const struct frame *frame, const struct ip_paylo
     if (kind == 1 && !known)
         conns_learn_port(c, port[1]);
     if (kind == 1 || (kind == 2 && conns_port_known(c, port[0])) ||
-        (kind == 2 &&
-         (c->host.knows(c->host.ctx, &x->flow, m.side, load_be32(m.data), m.frame) & XID_WAITS)))
+        (kind == 2 && (c->host.knows(c->host.ctx, &x->flow, m.side, load_be32(m.data), m.frame,
+                                     (struct text){ 0 }) &
+                       XID_WAITS)))
         return c->host.message(c->host.ctx, &m, err);
     if (!known) {
         c->foreign_datagrams++;

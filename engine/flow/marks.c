@@ -373,6 +373,20 @@ bool marks_cut(const struct marks *s, const struct mark *mark)
     return i < s->piece_count && s->pieces[i].missing && s->pieces[i].flag == SIGHTING_CUT;
 }
 
+struct text marks_text(const struct marks *s, const struct mark *mark)
+{
+    struct text text = { 0 };
+    const uint8_t *data;
+    uint32_t n = there(s, mark->at, UINT32_MAX, &data);
+
+    if (n <= MARK_LEN || !(load_be32(data) & LAST_FRAGMENT))
+        return text;
+    text.data = data + MARK_LEN;
+    text.wire_len = load_be32(data) & ~LAST_FRAGMENT;
+    text.len = n - MARK_LEN < text.wire_len ? n - MARK_LEN : text.wire_len;
+    return text;
+}
+
 uint32_t marks_length(const struct marks *s, uint32_t piece)
 {
     return s->pieces[piece].missing ? s->pieces[piece].missing : piece_len(s, piece);

@@ -123,6 +123,9 @@ bool marks_cut(const struct marks *s, const struct mark *mark);
 /* The bytes of a piece, or those that are missing. */
 uint32_t marks_length(const struct marks *s, uint32_t piece);
 
+/* The message's first bytes that are there without a gap, unless it is in several fragments. */
+struct text marks_text(const struct marks *s, const struct mark *mark);
+
 /* The time at which the last known byte of a mark that is not open came. */
 int64_t marks_time(const struct marks *s, struct mark *mark);
 

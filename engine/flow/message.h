@@ -8,6 +8,7 @@
 #define NFSDIGEST_FLOW_MESSAGE_H
 
 #include "base/err.h"
+#include "flow/fits.h"
 #include "link/frame.h"
 
 enum {
@@ -48,6 +49,8 @@ enum {
                             * call */
     XID_AGAIN = 1 << 3,    /* an answered call of which, behind that frame, more replies came than
                             * it was sent; or which was sent more often than it was answered */
+    XID_MISFIT = 1 << 4,   /* a call that waits, or a held reply, which the message is no other half
+                            * of by what it says */
 };
 
 /* What ends a TCP connection. */
@@ -70,10 +73,10 @@ struct flow_over {
 struct message_host {
     /* A negative return stops everything. */
     int (*message)(void *ctx, const struct message *message, struct err *err);
-    /* The XID_ bits of an XID that |side| of |flow| sends in |frame|: they decide doubtful cases
-     * when a record mark is searched. */
+    /* The XID_ bits of an XID that |side| of |flow| sends in |frame|, in a message that begins with
+     * |text|: they decide doubtful cases when a record mark is searched. */
     unsigned (*knows)(void *ctx, const struct flow *flow, uint8_t side, uint32_t xid,
-                      uint64_t frame);
+                      uint64_t frame, struct text text);
     /* Bytes that could not be used: enum problem_kind. */
     int (*problem)(void *ctx, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
                    int64_t time, uint64_t length, struct err *err);

@@ -22,6 +22,11 @@ static inline struct ends message_ends(const struct flow *flow, uint8_t server, 
     return e;
 }
 
+static inline struct text message_text(const struct message *m)
+{
+    return (struct text){ m->data, m->cap_len, m->wire_len };
+}
+
 /* Whether a message on |flow| may belong to a call: it went over this flow, or over one that this
  * one may have come after. */
 static inline bool flow_fits(const struct call *call, const struct flow *flow)

@@ -111,18 +111,10 @@ static bool reads(const struct call *call, const struct message *m, bool surplus
         call->waiting    ? call->waiting->procedure
         : call->in_clear ? procedure_find(call->program, call->version, call->procedure)
                          : NULL;
-    struct rpc_header h;
-    struct walk w;
+    enum fit fit =
+        fits_result(procedure, call->waiting ? &call->waiting->credential : &none, message_text(m));
 
-    if (!procedure || rpc_parse(m->data, m->cap_len, m->wire_len, &h) != RPC_OK)
-        return true;
-    rpc_reply_in_clear(m->data, m->cap_len, call->waiting ? &call->waiting->credential : &none, &h);
-    if (h.body_protected || h.status != RPC_SUCCESS || h.body > m->cap_len)
-        return true;
-    return walk(&w, procedure->result, m->data + h.body,
-                m->cap_len - h.body < h.body_len ? m->cap_len - h.body : h.body_len, h.body_len,
-                false, NULL) != WALK_MALFORMED ||
-           (surplus && w.surplus);
+    return fit == FIT_WELL || (surplus && fit == FIT_SURPLUS);
 }
 
 bool pair_reads_well(const struct call *call, const struct message *m)

@@ -3,7 +3,8 @@
 #include "record/record.h"
 
 enum {
-    ROW = 4,            /* messages in a row that are looked at together */
+    ROW = 4,            /* messages in a row that are looked at together, */
+    ROW_LONG = 32,      /* and for what speaks against them */
     XIDS_AHEAD = 1024,  /* an XID fits in with another if it is so far from it at most: ahead, */
     XIDS_BEHIND = 64,   /* or behind it, since calls wait side by side */
     XIDS_UNORDERED = 8, /* calls themselves are sent in order, nearly */
@@ -26,6 +27,9 @@ static void match_halves(struct framer *f, struct mark *m)
         if (o->xid != m->xid || o->kind == m->kind || o->fate != MARK_DOUBTFUL ||
             (m->kind == 1 ? m->known || o->frame < m->frame : o->known || o->frame > m->frame))
             continue;
+        if (fits_reply(marks_text(m->kind == 1 ? &f->marks : s, m->kind == 1 ? m : o),
+                       marks_text(m->kind == 1 ? s : &f->marks, m->kind == 1 ? o : m)) != FIT_WELL)
+            continue;
         match = marks_border(s, o->at) || marks_border(&f->marks, m->at) ? MATCH_CERTAIN
                                                                          : MATCH_DOUBTFUL;
         o->matched = o->matched > match ? o->matched : match;
@@ -34,12 +38,17 @@ static void match_halves(struct framer *f, struct mark *m)
     }
 }
 
-static bool is_near(uint32_t xid, uint32_t other, int32_t behind)
+static bool is_within(uint32_t xid, uint32_t other, int32_t behind, int32_t ahead)
 {
     int32_t one = (int32_t)(xid - other);
     int32_t two = (int32_t)(__builtin_bswap32(xid) - __builtin_bswap32(other));
 
-    return (one >= -behind && one <= XIDS_AHEAD) || (two >= -behind && two <= XIDS_AHEAD);
+    return (one >= -behind && one <= ahead) || (two >= -behind && two <= ahead);
+}
+
+static bool is_near(uint32_t xid, uint32_t other, int32_t behind)
+{
+    return is_within(xid, other, behind, XIDS_AHEAD);
 }
 
 /* Whether the XID may be one of the connection's next.  Asked when the mark is found: later the
@@ -62,13 +71,14 @@ static enum mark_sequence sequence(const struct framer *f, const struct mark *m)
 /* What the other half of a mark says, as far as it was delivered. */
 static void match(const struct framer *f, struct mark *m)
 {
-    unsigned knows = f->host->knows(f->host->ctx, f->flow, f->side, m->xid, m->frame);
+    struct text text = marks_text(&f->marks, m);
+    unsigned knows = f->host->knows(f->host->ctx, f->flow, f->side, m->xid, m->frame, text);
     bool known = m->kind == 1 ? knows & (XID_WAITS | XID_ANSWERED)
                               : (knows & (XID_WAITS | XID_ANSWERED)) == XID_ANSWERED;
     unsigned other = known ? XID_AGAIN : m->kind == 1 ? XID_HELD : XID_WAITS;
 
     m->known |= known;
-    if (knows & other)
+    if (knows & other && (m->kind == 2 || fits_call(text) == FIT_WELL))
         m->matched = MATCH_CERTAIN;
 }
 
@@ -97,28 +107,73 @@ void resync_seen(struct framer *f, uint32_t xid, bool call, uint64_t frame)
     }
 }
 
+/* Whether the XID of what was left behind is ahead of those of all calls that came since. */
+static bool is_ahead(const struct framer *f, const struct mark *m)
+{
+    const struct framer *calls = m->kind == 1 ? f : f->peer; /* no reply is ahead of all calls */
+
+    return calls && calls->has_xid && (m->at < f->marks.behind || !f->lost) &&
+           is_near(m->xid, calls->xid, 0) &&
+           !is_within(m->xid, calls->xid, XIDS_AHEAD, XIDS_UNORDERED);
+}
+
+/* Whether what was delivered says that a mark is false: its XID has its message, or the other half
+ * is of something else. */
+static bool is_refuted(const struct framer *f, const struct mark *m)
+{
+    unsigned knows =
+        f->host->knows(f->host->ctx, f->flow, f->side, m->xid, m->frame, marks_text(&f->marks, m));
+
+    if (!f->flow->id) /* what is known is of an earlier connection */
+        return false;
+    if (!m->matched && is_ahead(f, m))
+        return true;
+    if (m->kind == 1)
+        return ((knows & (XID_WAITS | XID_ANSWERED)) && !(knows & XID_AGAIN)) ||
+               (knows & (XID_MISFIT | XID_HELD)) == XID_MISFIT;
+    return (knows & (XID_MISFIT | XID_ANSWERED)) && !(knows & (XID_WAITS | XID_AGAIN));
+}
+
 /* The messages in a row that |m| begins, up to ROW. */
 struct row {
     uint32_t count, matched;
     bool certain; /* one of the matches is */
+    bool joined;  /* a mark that is believed follows */
+    bool border;  /* one of the messages begins or ends with a segment */
 };
+
+static bool ends_at_border(const struct framer *f, const struct mark *m)
+{
+    return m->whole && marks_border(&f->marks, m->next);
+}
+
+static const struct mark *next_of(const struct framer *f, const struct mark *m)
+{
+    return m->state == MARK_CHAINED && m->fate != MARK_DELIVERED ? marks_mark(&f->marks, m->next)
+                                                                 : NULL;
+}
 
 static struct row row_of(const struct framer *f, const struct mark *m)
 {
     struct row row = { 0 };
 
-    while (m && row.count < ROW) {
+    for (; m && row.count < ROW; m = next_of(f, m)) {
         row.count++;
         row.matched += m->matched != MATCH_NONE;
         row.certain |= m->matched == MATCH_CERTAIN;
-        m = m->state == MARK_CHAINED ? marks_mark(&f->marks, m->next) : NULL;
+        row.joined |= m->state == MARK_JOINED || m->fate == MARK_DELIVERED;
+        row.border |= marks_border(&f->marks, m->at) || ends_at_border(f, m);
     }
     return row;
 }
 
-static bool ends_at_border(const struct framer *f, const struct mark *m)
+/* Whether a message is false, or one that follows it. */
+static bool row_refuted(const struct framer *f, const struct mark *m)
 {
-    return m->whole && marks_border(&f->marks, m->next);
+    for (uint32_t n = 0; m && n < ROW_LONG; n++, m = next_of(f, m))
+        if (m->fate == MARK_DOUBTFUL && is_refuted(f, m))
+            return true;
+    return false;
 }
 
 /* Whether a matched mark is true: its match is no accident. */
@@ -132,17 +187,18 @@ static bool is_answered(const struct framer *f, const struct mark *m)
     if (row.count == 1 && m->state == MARK_OPEN && !marks_border(&f->marks, m->at) &&
         !ends_at_border(f, m))
         return false;
-    return row.certain && 2 * row.matched >= row.count;
+    return row.certain && 2 * row.matched >= row.count && !row_refuted(f, m);
 }
 
 /* Whether a mark is true as far as it can be told without its other half. */
 static bool fits_in(const struct framer *f, struct mark *m)
 {
-    uint32_t left = row_of(f, m).count, count = left;
+    struct row row = row_of(f, m);
+    uint32_t left = row.count, count = left;
     bool begins = marks_border(&f->marks, m->at), ends = ends_at_border(f, m);
     bool cut = marks_cut(&f->marks, m);
 
-    if (wrong_side(f, m))
+    if (wrong_side(f, m) || row_refuted(f, m))
         return false;
     if (m->at == 0 && ends && !m->known) /* a whole segment is the first that was captured */
         return true;

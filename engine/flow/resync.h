@@ -5,10 +5,13 @@
  * mark that leads to further ones is not enough.
  *
  * A message is believed when its other half was captured: a reply that came later on the
- * connection and that no other call takes, or a call that waits; and not for one alone among
- * several in a row that have none.  All that follows it is in its known place then.  A call sent
- * again is believed when it was answered more often than it was seen, and a reply when it was
- * answered less often: clients send again at once what was refused.
+ * connection and that no other call takes, or a call that waits; when the one reads as the result
+ * of the other (fits.h); and not for one alone among several in a row that have none.  Nothing is
+ * believed of which the XID has its message already, or that a message follows of which that is so:
+ * files may hold traffic that is numbered like the connection's.  All that follows what is believed
+ * is in its known place then.  A call sent again is believed when it was answered more often than
+ * it was seen, and a reply when it was answered less often: clients send again at once what was
+ * refused.
  *
  * Without the other half a mark waits for it, up to RESYNC_SPAN behind its end.  Then it is
  * believed if its XID fits in with those of the connection (they count up, in either byte order)

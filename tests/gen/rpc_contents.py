@@ -3,7 +3,8 @@
 messages.  Behind a lost segment such contents look like messages.
 
     trace = Trace()
-    connection(trace, random.Random(seed), "10.0.0.1")   # appends one connection's frames
+    connection(trace, seed, "10.0.0.1")             # appends one connection's frames
+    connection(trace, seed, "10.0.0.1", twin=True)  # and the files hold a twin's traffic
 """
 import random
 import struct
@@ -15,6 +16,7 @@ import traffic
 CLIENT, SERVER = traffic.CLIENT, traffic.SERVER
 KINDS = ("capture", "own capture", "stream", "whole stream", "messages", "mixed")
 XIDS = ("little", "big", "random")
+TWIN_XID = 17  # clients that number their calls alike begin with this one
 
 
 def swap(value):
@@ -25,8 +27,9 @@ class Xids:
     """How a client numbers its calls: counting up as numbers of the host's or the network's byte
     order, or without any order."""
 
-    def __init__(self, rng, how):
-        self.rng, self.how, self.last = rng, how, rng.getrandbits(32)
+    def __init__(self, rng, how, last=None):
+        self.rng, self.how = rng, how
+        self.last = rng.getrandbits(32) if last is None else last
 
     def next(self):
         if self.how == "random":
@@ -35,10 +38,20 @@ class Xids:
         return swap(self.last) if self.how == "little" else self.last
 
 
-def exchange(rng, xid, most=9000):
+def stored_xids(rng, live):
+    """How a stored client numbers its calls.  |live|: the Xids of the client whose twin it is, and
+    then it counts from where that began, or from where that is now; None: another client's."""
+    if live:
+        return Xids(rng, live.how, rng.choice((TWIN_XID, live.last)))
+    return Xids(rng, rng.choice(XIDS))
+
+
+def exchange(rng, xid, most=9000, live=None):
     """One stored operation: (call, reply)."""
     handle, kind = m.handle(rng.randrange(1000)), rng.randrange(5)
     credential = m.auth_sys(uid=rng.randrange(4), gids=range(rng.randrange(17)))
+    if live:
+        handle, credential = m.handle(7), None
     size = rng.choice((0, 100, 1000, 4096, most))
     if kind == 0:
         pair = m.READ, m.read_args(handle, 0, size), m.read_res(m.pattern(size, xid))
@@ -62,14 +75,14 @@ def file_of(frames):
     return b"".join(out)
 
 
-def stored_capture(rng, size):
-    trace, xids = traffic.Trace(start=10**18), Xids(rng, rng.choice(XIDS))
+def stored_capture(rng, size, live):
+    trace, xids = traffic.Trace(start=10**18), stored_xids(rng, live)
     flow = traffic.TcpFlow(trace, "10.0.0.%d" % rng.randrange(1, 99), rng.randrange(600, 1023))
     total = 0
     while total < size:
         calls, replies = [], []
         for _ in range(rng.choice((1, 1, 2, 8))):
-            call, reply = exchange(rng, xids.next())
+            call, reply = exchange(rng, xids.next(), live=live)
             calls.append(call)
             replies.append(reply)
             total += len(call) + len(reply) + 164
@@ -81,24 +94,25 @@ def stored_capture(rng, size):
     return file_of([(f.time, f.data) for f in trace.frames])
 
 
-def stored_stream(rng, size, marks=True, side=None):
+def stored_stream(rng, size, live, marks=True, side=None):
     """One direction's messages, back to back."""
-    xids, side = Xids(rng, rng.choice(XIDS)), rng.randrange(2) if side is None else side
+    xids, side = stored_xids(rng, live), rng.randrange(2) if side is None else side
     out, most = bytearray(), rng.choice((0, 1000, 9000))
     while len(out) < size:
-        message = exchange(rng, xids.next(), most)[side]
+        message = exchange(rng, xids.next(), most, live)[side]
         cuts = [rng.randrange(1, 24)] if marks and rng.random() < 0.05 else ()
         out += m.record(message, cuts) if marks else message
     return bytes(out)
 
 
 class Connection:
-    def __init__(self, trace, rng, client):
+    def __init__(self, trace, rng, client, twin):
         self.trace, self.rng = trace, rng
         self.flow = traffic.TcpFlow(trace, client, rng.randrange(600, 1023),
                                     mss=rng.choice((1448, 1448, 536, 8948)),
                                     isn=(rng.getrandbits(32), rng.getrandbits(32)))
-        self.xids = Xids(rng, rng.choice(XIDS))
+        self.xids = Xids(rng, rng.choice(XIDS[:2] if twin else XIDS), TWIN_XID if twin else None)
+        self.twin = self.xids if twin else None
         self.kind = rng.choice(KINDS)
         self.first = len(trace.frames)
         self.waiting = []  # replies that were not sent yet
@@ -108,7 +122,7 @@ class Connection:
         """The next |size| bytes of a file; less at the end of one."""
         kind = self.kind if self.kind != "mixed" else self.rng.choice(KINDS[:-1])
         if kind == "whole stream":  # no file goes on in the next call
-            return stored_stream(self.rng, size, side=side)
+            return stored_stream(self.rng, size, self.twin, side=side)
         if self.read >= len(self.file):
             self.read = 0
             if kind == "own capture":
@@ -116,9 +130,9 @@ class Connection:
                 frames = self.trace.frames[self.first:]
                 self.file = file_of([(f.time, f.data) for f in frames[-lag - 200:-lag]])
             elif kind == "capture":
-                self.file = stored_capture(self.rng, 4 * size)
+                self.file = stored_capture(self.rng, 4 * size, self.twin)
             else:
-                self.file = stored_stream(self.rng, 4 * size, kind == "stream", side)
+                self.file = stored_stream(self.rng, 4 * size, self.twin, kind == "stream", side)
         part = self.file[self.read:self.read + size]
         self.read += size
         return part
@@ -158,10 +172,11 @@ class Connection:
             self.trace.wait(100_000)
 
 
-def connection(trace, seed, client, operations=40):
-    """One connection's frames, with losses and perhaps from its middle on; returns what it is."""
+def connection(trace, seed, client, operations=40, twin=False):
+    """One connection's frames, with losses and perhaps from its middle on; returns what it is.
+    |twin|: the files hold traffic that has the XIDs, the credential and the handle of its own."""
     rng = random.Random(seed)
-    c = Connection(trace, rng, client)
+    c = Connection(trace, rng, client, twin)
     c.flow.open()
     c.run(operations)
     share = rng.choice((0.001, 0.005, 0.01, 0.02, 0.05, 0.1))
@@ -174,5 +189,5 @@ def connection(trace, seed, client, operations=40):
         if starts:
             kept.remove(rng.choice(starts))
     trace.frames[c.first:] = kept
-    return "%s, xids %s, mss %d, loss %g, from frame %d" % (
-        c.kind, c.xids.how, c.flow.mss, share, joined)
+    return "%s%s, xids %s, mss %d, loss %g, from frame %d" % (
+        "twin's " if twin else "", c.kind, c.xids.how, c.flow.mss, share, joined)

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "flow/fits.h"
+#include "wire/walk.h"
+
+static enum fit fits_body(const struct type *type, struct text t, const struct rpc_header *h)
+{
+    uint32_t there = t.len - h->body < h->body_len ? t.len - h->body : h->body_len;
+    struct walk w;
+
+    if (walk(&w, type, t.data + h->body, there, h->body_len, false, NULL) != WALK_MALFORMED)
+        return FIT_WELL;
+    return w.surplus ? FIT_SURPLUS : FIT_NOT;
+}
+
+enum fit fits_call(struct text call)
+{
+    const struct procedure *procedure;
+    struct rpc_header h;
+
+    if (!call.data || rpc_parse(call.data, call.len, call.wire_len, &h) != RPC_OK ||
+        h.body_protected || h.body > call.len)
+        return FIT_WELL;
+    procedure = procedure_find(h.program, h.version, h.procedure);
+    return procedure ? fits_body(procedure->arguments, call, &h) : FIT_WELL;
+}
+
+enum fit fits_result(const struct procedure *procedure, const struct rpc_auth *credential,
+                     struct text reply)
+{
+    struct rpc_header h;
+
+    if (!procedure || !reply.data || rpc_parse(reply.data, reply.len, reply.wire_len, &h) != RPC_OK)
+        return FIT_WELL;
+    rpc_reply_in_clear(reply.data, reply.len, credential, &h);
+    if (h.body_protected || h.status != RPC_SUCCESS || h.body > reply.len)
+        return FIT_WELL;
+    return fits_body(procedure->result, reply, &h);
+}
+
+enum fit fits_reply(struct text call, struct text reply)
+{
+    struct rpc_header h;
+
+    if (!call.data || rpc_parse(call.data, call.len, call.wire_len, &h) != RPC_OK)
+        return FIT_WELL;
+    return fits_result(procedure_find(h.program, h.version, h.procedure), &h.credential, reply);
+}

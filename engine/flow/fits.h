@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/fits.h
+ *
+ * Whether a message may be what it is taken for, by the tables of its procedure: XIDs alone do not
+ * tell it where files hold messages that are numbered like the connection's own.
+ */
+#ifndef NFSDIGEST_FLOW_FITS_H
+#define NFSDIGEST_FLOW_FITS_H
+
+#include "wire/field.h"
+#include "wire/rpc.h"
+
+/* The first bytes of a message. */
+struct text {
+    const uint8_t *data; /* NULL: not known */
+    uint32_t len;        /* those that are there */
+    uint32_t wire_len;   /* of all */
+};
+
+enum fit {
+    FIT_NOT,
+    FIT_SURPLUS, /* but for bytes behind its end, as some send */
+    FIT_WELL,    /* or nothing is known of it */
+};
+
+/* A call's arguments, which fill its record. */
+enum fit fits_call(struct text call);
+
+/* A result of |procedure| (NULL: not known), called with |credential|. */
+enum fit fits_result(const struct procedure *procedure, const struct rpc_auth *credential,
+                     struct text reply);
+
+/* The same for a call of which the first bytes are there. */
+enum fit fits_reply(struct text call, struct text reply);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What was delivered of an XID: whether a doubtful message with it may be true. */
+#include "flow/pair_parts.h"
+
+/* The bit of the other half, if what it says is that. */
+static unsigned said(enum fit fit, unsigned other)
+{
+    return fit == FIT_WELL ? other : fit == FIT_NOT ? XID_MISFIT : 0;
+}
+
+/* What the replies say that came in |frame|, little before it or later, and wait for a call with
+ * this XID. */
+static unsigned held_of(const struct pair *p, const struct flow *flow, uint32_t xid, uint64_t hash,
+                        uint64_t frame, struct text call)
+{
+    unsigned knows = 0;
+
+    if (!p->held_keys[hash % HELD_KEYS])
+        return 0;
+    for (const struct held *x = p->held; x; x = x->next)
+        if (load_be32(x->data) == xid && x->flow.id == flow->id &&
+            x->message.frame + HELD_BEFORE >= frame)
+            knows |= said(fits_reply(call, message_text(&x->message)), XID_HELD);
+    return knows;
+}
+
+/* What one call of an XID says about |frame|. */
+static unsigned known_of(const struct call *x, const struct flow *flow, bool reply, uint64_t frame,
+                         struct text text)
+{
+    bool again = reply ? x->owed > 0 : x->owed < 0 && x->frame + x->again_after > frame;
+
+    if (x->waiting && reply)
+        return said(fits_result(x->waiting->procedure, &x->waiting->credential, text), XID_WAITS);
+    if (x->waiting)
+        return XID_WAITS;
+    return XID_ANSWERED | (again && flow_same(x, flow) ? XID_AGAIN : 0);
+}
+
+unsigned pair_knows(struct pair *p, const struct flow *flow, uint8_t side, uint32_t xid,
+                    uint64_t frame, struct text text)
+{
+    /* before anything was found on it, either side may be the server */
+    for (uint8_t server = 0; server < 2; server++) {
+        uint32_t host[2], at, id;
+        unsigned knows = 0;
+        uint64_t hash;
+        if (flow->id && server != flow->server)
+            continue;
+        for (int i = 0; i < 2; i++)
+            host[i] = flow->host[i] ? flow->host[i] : host_find(p->objects, &flow->address[i]);
+        if (!host[0] || !host[1])
+            continue;
+        hash = call_hash(host[server], host[!server], xid);
+        for (id = calls_first(&p->calls, hash, host[server], host[!server], xid, &at);
+             id != CALL_NONE;
+             id = calls_next(&p->calls, hash, host[server], host[!server], xid, &at))
+            if (flow_fits(&p->calls.pool[id], flow))
+                knows |= known_of(&p->calls.pool[id], flow, side == server, frame, text);
+        if (flow->id && side != server)
+            knows |= held_of(p, flow, xid, hash, frame, text);
+        if (knows)
+            return knows;
+    }
+    return 0;
+}
