@@ -93,6 +93,7 @@ struct engine *engine_new(const struct engine_options *options, const struct sin
         err_set(err, ERR_SYSTEM, "out of memory");
         return NULL;
     }
+    e->first_time = e->latest_time = e->last_time = TIME_NONE;
     e->sink = *sink;
     e->link = link_new(on_payload, e);
     if (!e->link ||
@@ -134,9 +135,9 @@ void engine_free(struct engine *e)
 
 static void note_frame(struct engine *e, const struct frame *frame)
 {
-    if (!e->frames || frame->time < e->first_time)
+    if (frame->time != TIME_NONE && (e->first_time == TIME_NONE || frame->time < e->first_time))
         e->first_time = frame->time;
-    if (!e->frames || frame->time > e->latest_time)
+    if (frame->time > e->latest_time)
         e->latest_time = frame->time;
     e->frames += 1 + (uint64_t)frame->skipped;
     e->last_frame = frame->number;
@@ -262,7 +263,7 @@ static void forget_totals(struct engine *e)
     struct pair *p = &e->pair;
 
     e->frames = 0;
-    e->first_time = e->latest_time = 0;
+    e->first_time = e->latest_time = TIME_NONE;
     link_counters_reset(e->seen ? e->seen : e->link);
     c->pool.segments = c->pool.duplicates = c->pool.reordered = c->pool.late = 0;
     c->pool.holes = c->pool.hole_bytes = c->pool.restarts = c->pool.strays = 0;

@@ -19,7 +19,7 @@ CREATE TABLE plan_operation (
     unplayable INTEGER,             -- code 'unplayable': why it cannot be replayed; NULL: it can
     procedure INTEGER,              -- of NFS version 3; 100 + that of NFSACL version 3; NULL: the call was not captured
     time INTEGER NOT NULL,          -- of the call; inferred: of the one before which it stands
-    latency INTEGER,                -- NULL: no reply, or inferred
+    latency INTEGER,                -- NULL: no reply, inferred, or not known
     path TEXT,                      -- inferred: what it is about, as paths of operations are written
     path2 TEXT                      -- inferred: where RENAME and LINK put it
 ) STRICT;

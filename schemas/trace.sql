@@ -6,7 +6,8 @@
 -- program refuses a later one.
 --
 -- Conventions
---   times       integer nanoseconds since the epoch (UTC)
+--   times       integer nanoseconds since the epoch (UTC); NULL where a packet has none, as in
+--               pcapng's Simple Packet Blocks, and then there is no latency
 --   frames      counted from 1 in their source, as Wireshark counts; NULL: not captured
 --   NULL        not known, or none; never 0 or ''
 --   u64         offsets, cookies, fileids above 2^63-1 stand as their negative two's complement;
@@ -48,7 +49,7 @@ CREATE TABLE source (
     retransmissions INTEGER NOT NULL, -- calls sent again, and further replies
     copies INTEGER NOT NULL,        -- rows of copy
     problems INTEGER NOT NULL,
-    first_time INTEGER,             -- of frames
+    first_time INTEGER,             -- of frames; NULL: none has one
     last_time INTEGER
 ) STRICT;
 
@@ -169,7 +170,7 @@ CREATE TABLE retransmission (
     source INTEGER NOT NULL REFERENCES source,
     frame INTEGER NOT NULL,
     first_frame INTEGER,
-    time INTEGER NOT NULL,
+    time INTEGER,
     length INTEGER,
     flags INTEGER
 ) STRICT;
@@ -184,7 +185,7 @@ CREATE TABLE copy (
     source INTEGER NOT NULL REFERENCES source,
     frame INTEGER NOT NULL,
     first_frame INTEGER,
-    time INTEGER NOT NULL,
+    time INTEGER,
     length INTEGER,
     flags INTEGER
 ) STRICT;

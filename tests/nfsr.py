@@ -188,7 +188,7 @@ ABSENT = {"bool": False, "bytes": "", "text": "", "address": None, "digest": "0"
 ABSENT.update(hash="0" * 16, numbers=[])
 
 
-def read_record(c, kinds, last):
+def read_record(c, kinds, last, no_time=None):
     number = c.take(1, "kind", lambda p: "record %s" % kinds.get(p[0], ("of unknown kind",))[0])[0]
     size = c.varint("length")
     body = Cursor(c.data[: c.at + size], c.offset, c.trace)
@@ -206,7 +206,7 @@ def read_record(c, kinds, last):
         body.fail("fields that the layout lacks")
     record = {"kind": name}
     for i, (field, kind) in enumerate(fields):
-        record[field] = ABSENT.get(kind, 0)
+        record[field] = no_time if kind == "time" else ABSENT.get(kind, 0)
         if present >> i & 1:
             record[field] = read_field(body, field, kind, last)
     if body.left():
@@ -222,6 +222,7 @@ class Reader:
     major = MAJOR
     minor = MINOR
     noun = "an .nfsr stream"
+    no_time = None  # a time that is absent
 
     def __init__(self, file, trace=None):
         self.file = file
@@ -296,7 +297,7 @@ class Reader:
         c.number(4, "length of the payload")
         last = {}
         for _ in range(count):
-            yield read_record(c, kinds, last)
+            yield read_record(c, kinds, last, self.no_time)
         if c.left():
             c.fail("%d bytes left over in %s" % (c.left(), what))
         if self.trace:

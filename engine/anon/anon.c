@@ -47,13 +47,20 @@ static struct frames_flow frames_flow(struct anon *a, const struct flow *flow)
     return new;
 }
 
+static int64_t shifted(const struct anon *a, int64_t time)
+{
+    return time == TIME_NONE ? TIME_NONE : time + a->shift;
+}
+
 static int on_over(struct anon *a, const struct flow_over *o, struct err *err)
 {
-    struct ready ready = { .flow = frames_flow(a, o->flow),
-                           .at = { .side = o->side, .frame = o->frame, .time = o->time + a->shift },
-                           .is_end = true,
-                           .kind = o->kind,
-                           .acked = o->acked };
+    struct ready ready = {
+        .flow = frames_flow(a, o->flow),
+        .at = { .side = o->side, .frame = o->frame, .time = shifted(a, o->time) },
+        .is_end = true,
+        .kind = o->kind,
+        .acked = o->acked
+    };
 
     return hold_put(&a->hold, 0, &ready, err);
 }
@@ -73,7 +80,7 @@ static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
     }
     ready = (struct ready){
         .flow = frames_flow(a, m->flow),
-        .at = { m->side, datagram_id(&a->ids, m), m->frame, m->time + a->shift },
+        .at = { m->side, datagram_id(&a->ids, m), m->frame, shifted(a, m->time) },
     };
     if ((rc = rewrite_message(&a->rewriter, t, &ready.message, err)) < 0)
         return rc;

@@ -8,7 +8,8 @@ uint16_t datagram_id(struct datagram_ids *d, const struct message *m)
 {
     uint32_t hash = (m->flow->id * 2 + m->side) * UINT32_C(0x9e3779b1) + m->ip_id;
     struct datagram_id *x = &d->ids[hash % DATAGRAM_IDS];
-    int64_t apart = m->time - x->time;
+    bool untimed = m->time == TIME_NONE || x->time == TIME_NONE;
+    int64_t apart = untimed ? 0 : m->time - x->time;
 
     if (!m->ip_id)
         return 0;

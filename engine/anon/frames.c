@@ -32,7 +32,7 @@ struct connection {
 struct frames {
     struct pcapng_writer out;
     struct frames_counts counts;
-    int64_t last_time;
+    int64_t last_time; /* 0 before the first packet that has one */
     struct connection connections[FRAMES_FLOWS];
 };
 
@@ -168,7 +168,8 @@ static int put_segment(struct frames *f, const struct frames_flow *flow, uint8_t
     const struct address *from = &flow->address[side], *to = &flow->address[!side];
     uint32_t options = s->flags & TCP_SYN ? SYN_OPTIONS_LEN : 0;
     uint32_t head = ip_len(from) + TCP_LEN + options, body = s->cap_len;
-    uint8_t *frame = pcapng_packet(&f->out, time, head + s->cap_len, head + s->wire_len, err);
+    uint8_t *frame =
+        pcapng_packet(&f->out, time, f->last_time, head + s->cap_len, head + s->wire_len, err);
     uint8_t *tcp, *p;
 
     if (!frame)
@@ -322,7 +323,7 @@ static int put_datagram(struct frames *f, const struct frames_flow *flow,
         if (cap_len > wire_len - CUT_LEAST) /* it must read as cut: no value passes both ends */
             cap_len = wire_len - CUT_LEAST;
     }
-    frame = pcapng_packet(&f->out, place->time, head + cap_len, head + wire_len, err);
+    frame = pcapng_packet(&f->out, place->time, f->last_time, head + cap_len, head + wire_len, err);
     if (!frame)
         return -err->code;
     udp = put_ip(frame, from, to, PROTOCOL_UDP, place->ip_id, UDP_LEN + wire_len);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "anon/pcapng_write.h"
+#include "link/frame.h"
 
 enum {
     BLOCK_SECTION = 0x0a0d0d0a,
     BLOCK_INTERFACE = 1,
+    BLOCK_SIMPLE = 3,
     BLOCK_STATISTICS = 5,
     BLOCK_PACKET = 6,
     OPTION_COMMENT = 1,
     OPTION_APPLICATION = 4, /* of a section header */
     OPTION_RESOLUTION = 9,  /* of an interface */
     PACKET_HEAD = 28,
+    SIMPLE_HEAD = 12,
     OPTION_MAX = 65535,
 };
 static const uint32_t byte_order = 0x1a2b3c4d;
@@ -104,10 +107,12 @@ static int hand_over(struct pcapng_writer *w, struct err *err)
     return 0;
 }
 
-uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, uint32_t cap_len, uint32_t wire_len,
-                       struct err *err)
+uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, int64_t or_time, uint32_t cap_len,
+                       uint32_t wire_len, struct err *err)
 {
-    uint32_t padded = (cap_len + 3) & ~3u, total = PACKET_HEAD + padded + 4;
+    bool simple = time == TIME_NONE && cap_len == wire_len;
+    uint32_t head = simple ? SIMPLE_HEAD : PACKET_HEAD;
+    uint32_t padded = (cap_len + 3) & ~3u, total = head + padded + 4;
     uint8_t *p;
 
     if (w->out.len >= PCAPNG_BUFFER && hand_over(w, err) < 0)
@@ -118,16 +123,20 @@ uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, uint32_t cap_len, 
     }
     p = w->out.data + w->out.len;
     w->out.len += total;
-    store_le32(p, BLOCK_PACKET);
+    if (time == TIME_NONE)
+        time = or_time;
+    store_le32(p, simple ? BLOCK_SIMPLE : BLOCK_PACKET);
     store_le32(p + 4, total);
-    store_le32(p + 8, 0); /* interface */
-    store_le32(p + 12, (uint32_t)((uint64_t)time >> 32));
-    store_le32(p + 16, (uint32_t)time);
-    store_le32(p + 20, cap_len);
-    store_le32(p + 24, wire_len);
-    memset(p + PACKET_HEAD + cap_len, 0, padded - cap_len);
-    store_le32(p + PACKET_HEAD + padded, total);
-    return p + PACKET_HEAD;
+    store_le32(p + 8, simple ? wire_len : 0); /* 0: the interface */
+    if (!simple) {
+        store_le32(p + 12, (uint32_t)((uint64_t)time >> 32));
+        store_le32(p + 16, (uint32_t)time);
+        store_le32(p + 20, cap_len);
+        store_le32(p + 24, wire_len);
+    }
+    memset(p + head + cap_len, 0, padded - cap_len);
+    store_le32(p + head + padded, total);
+    return p + head;
 }
 
 int pcapng_flush(struct pcapng_writer *w, struct err *err)

@@ -33,10 +33,11 @@ struct pcapng_writer {
 int pcapng_begin(struct pcapng_writer *w, output_writer *write, void *ctx, uint16_t link_type,
                  const char *comment, struct err *err);
 
-/* A packet of |cap_len| captured bytes, |wire_len| long; returns where its bytes go (valid until
- * the next call), NULL: no memory or not written. */
-uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, uint32_t cap_len, uint32_t wire_len,
-                       struct err *err);
+/* A packet of |cap_len| captured bytes, |wire_len| long.  With TIME_NONE it is a Simple Packet
+ * Block, if it is not cut, which such a block cannot say; else its time is |or_time|.  Returns
+ * where its bytes go (valid until the next call), NULL: no memory or not written. */
+uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, int64_t or_time, uint32_t cap_len,
+                       uint32_t wire_len, struct err *err);
 
 /* Returns when all of it is written. */
 int pcapng_flush(struct pcapng_writer *w, struct err *err);

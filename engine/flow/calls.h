@@ -23,7 +23,7 @@ enum { DONE_MAX = 131072, WAITING_BYTES_MAX = 48 << 20, SAME_XID_MAX = 64 };
 
 /* A message that was sent: what tells its copies from a retransmission. */
 struct sending {
-    uint32_t at;    /* time in units of 2^16 ns, modulo 2^32 */
+    uint32_t at;    /* time in units of 2^16 ns, modulo 2^32, but not 0; 0: there is none */
     uint32_t ip_id; /* see struct message */
 };
 

@@ -40,6 +40,7 @@ int conns_init(struct conns *c, const struct message_host *host, uint32_t limit,
     c->limit = limit;
     c->pool.window = window;
     c->pool.total = total;
+    c->pool.latest = TIME_NONE;
     c->newest = c->oldest = c->free_slot = TABLE_NONE;
     c->conns = calloc(limit, sizeof(struct conn *));
     c->free_next = malloc(limit * sizeof(*c->free_next));
@@ -347,13 +348,24 @@ static int udp(struct conns *c, const struct frame *frame, const struct ip_paylo
                            frame->time, m.wire_len, err);
 }
 
+/* Packets without a time leave the clock alone, and the first time does not move it: what was seen
+ * before is not old by that. */
+static void advance(struct stream_pool *pool, int64_t time)
+{
+    uint64_t passed = pool->latest == TIME_NONE ? 0 : (uint64_t)time - (uint64_t)pool->latest;
+
+    if (__builtin_add_overflow(pool->clock, passed, &pool->clock))
+        pool->clock = INT64_MAX;
+    pool->latest = time;
+}
+
 int conns_payload(struct conns *c, const struct frame *frame, const struct ip_payload *payload,
                   struct err *err)
 {
     int rc;
 
-    if (frame->time > c->pool.clock)
-        c->pool.clock = frame->time;
+    if (frame->time > c->pool.latest)
+        advance(&c->pool, frame->time);
     if (payload->protocol == IPPROTO_UDP) {
         rc = udp(c, frame, payload, err);
     } else {
@@ -384,7 +396,7 @@ int conns_end(struct conns *c, uint64_t frame, int64_t time, struct err *err)
         step(flow.birth) step(flow.birth_time) step(key) step(hash) step(rpc) step(holed)          \
             step(syn) step(isn) step(begin.side) step(begin.isn) step(begin.frame)                 \
                 step(begin.time) step(over) step(acked) step(recent)
-#define CONNS_PLAIN(step) step(pool.clock) step(swept) step(unswept) step(ports)
+#define CONNS_PLAIN(step) step(pool.latest) step(pool.clock) step(swept) step(unswept) step(ports)
 
 int conns_save(const struct conns *c, struct buf *out)
 {

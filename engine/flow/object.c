@@ -151,5 +151,5 @@ int object_describe(struct objects *o, uint32_t object, uint8_t type, uint64_t f
         x->fsid = fsid;
         x->fileid = fileid;
     }
-    return rc < 0 ? rc : put_object(o, object, 0, 0, err);
+    return rc < 0 ? rc : put_object(o, object, 0, TIME_NONE, err);
 }

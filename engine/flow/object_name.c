@@ -247,7 +247,9 @@ static int move_unseen(struct objects *o, uint32_t name, uint32_t object, const 
 static bool is_old(const struct objects *o, uint32_t name, enum name_event event,
                    const struct moment *m)
 {
-    return o->names[name].changed > (event == NAME_SEEN ? m->since : m->time);
+    int64_t time = event == NAME_SEEN ? m->since : m->time;
+
+    return time != TIME_NONE && o->names[name].changed > time;
 }
 
 int object_bind(struct objects *o, uint32_t parent, struct bytes name, uint32_t object,
@@ -336,7 +338,8 @@ int object_rename(struct objects *o, uint32_t parent, struct bytes name, uint32_
     moved = o->names[from].object;
     target = to ? o->names[to].object : 0;
     /* what was seen there while the call was under way is what it moved */
-    if (target && (target == moved || !moved) && o->names[to].changed > m->since)
+    if (target && (target == moved || !moved) && m->since != TIME_NONE &&
+        o->names[to].changed > m->since)
         moved = target;
     else if (from == to || (moved && moved == target))
         return 0;         /* both names are of one object: nothing happens, RFC 1813 s3.3.14 */

@@ -302,6 +302,7 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
                                    .version = h->version,
                                    .procedure = h->procedure,
                                    .call = pair_sighting(m),
+                                   .reply = { .time = TIME_NONE },
                                    .rpc_status = STATUS_NONE,
                                    .status = STATUS_NONE,
                                    .arguments_wire = header_cut ? 0 : h->body_len };

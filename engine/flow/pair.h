@@ -10,10 +10,11 @@
  * an older flow that its own may have replaced); over UDP also to the only one of that client's
  * port to another address of the server.  A reply without one is held for a while, since captures
  * are out of order too.  A call takes a held reply whose time is not more than PAIR_SKEW before
- * its own: the first sending of such a call may be what was not captured, and clients send again
- * after 100 ms at the earliest.  Over TCP nobody sends again so soon: there the call that waits
- * when the reply is given up gets it, if nothing better came.  Else it is a further reply of an
- * answered call, or an operation whose call was lost.
+ * its own (or, where one of them has no time, by HELD_BEFORE frames): the first sending of such a
+ * call may be what was not captured, and clients send again after 100 ms at the earliest.  Over TCP
+ * nobody sends again so soon: there the call that waits when the reply is given up gets it, if
+ * nothing better came.  Else it is a further reply of an answered call, or an operation whose call
+ * was lost.
  *
  * Memory: see calls.h; held replies HELD_MAX and HELD_BYTES_MAX; PAIR_ENDS ended connections.
  */

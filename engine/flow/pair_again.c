@@ -3,7 +3,8 @@
  *
  * A copy has the IP identification of its original, and follows it by a second at most: captures
  * at two places are apart by the way between them and by their clocks.  Without identifications
- * 10 ms must do: no client known sends again before 100 ms are over.  Over TCP there are no
+ * 10 ms must do: no client known sends again before 100 ms are over.  Where packets have no time,
+ * identifications must do, and without them there are no copies.  Over TCP there are no
  * copies here: segments that come again were dropped (stream.h), and what stands in a stream twice
  * was sent twice. */
 #include "base/digest.h"
@@ -93,7 +94,9 @@ int pair_over(struct pair *p, const struct flow_over *over, struct err *err)
 
 struct sending pair_sending(const struct message *m)
 {
-    return (struct sending){ (uint32_t)((uint64_t)m->time >> 16), m->ip_id };
+    uint32_t at = (uint32_t)((uint64_t)m->time >> 16);
+
+    return (struct sending){ m->time == TIME_NONE ? 0 : at ? at : 1, m->ip_id };
 }
 
 /* Whether a datagram that says the same as |before| is the same datagram: a sender gives another
@@ -105,6 +108,8 @@ static bool is_copy(const struct sending *before, const struct message *m)
 
     if (m->flow->transport != IPPROTO_UDP || now.ip_id != before->ip_id)
         return false;
+    if (!now.at || !before->at) /* the identification must do alone */
+        return now.ip_id;
     if (apart > UINT32_MAX / 2) /* times can go backwards */
         apart = -apart;
     return apart <= (now.ip_id ? COPY_SPAN : COPY_SPAN_BLIND) >> 16;

@@ -58,12 +58,19 @@ static bool is_of(const struct held *x, const struct call *call)
            x->flow.host[x->message.side] == call->server;
 }
 
+bool pair_fits_before(const struct pair *p, const struct message *m, uint64_t frame, int64_t time)
+{
+    if (time == TIME_NONE || m->time == TIME_NONE)
+        return frame <= m->frame + HELD_BEFORE;
+    return time - m->time <= p->skew;
+}
+
 struct held *pair_held_take(struct pair *p, const struct call *call, int64_t time)
 {
     if (!p->held_keys[call->hash % HELD_KEYS])
         return NULL;
     for (struct held **at = &p->held; *at; at = &(*at)->next)
-        if (is_of(*at, call) && time - (*at)->message.time <= p->skew &&
+        if (is_of(*at, call) && pair_fits_before(p, &(*at)->message, call->frame, time) &&
             pair_reads_well(call, &(*at)->message))
             return held_unlink(p, at);
     return NULL;
@@ -77,7 +84,7 @@ int pair_held_repeats(struct pair *p, uint32_t id, int64_t time, struct err *err
 
     for (struct held **at = &p->held; rc == 0 && *at && p->held_keys[call->hash % HELD_KEYS];) {
         struct held *held = *at;
-        if (!is_of(held, call) || time - held->message.time > p->skew ||
+        if (!is_of(held, call) || !pair_fits_before(p, &held->message, call->frame, time) ||
             !pair_same_reply(call, &held->message, &as.flags)) {
             at = &held->next;
             continue;
@@ -96,6 +103,7 @@ struct record_operation pair_orphan(const struct message *m, uint64_t id, enum p
                                    .xid = load_be32(m->data),
                                    .program = PROGRAM_UNKNOWN,
                                    .pairing = (uint8_t)label,
+                                   .call = { .time = TIME_NONE },
                                    .reply = pair_sighting(m),
                                    .rpc_status = STATUS_NONE,
                                    .status = STATUS_NONE };

@@ -106,6 +106,8 @@ int pair_reply(struct pair *p, const struct message *m, struct err *err);
 /* Keeps a copy of a reply whose call was not seen. */
 int pair_hold(struct pair *p, const struct message *m, const struct ends *ends, struct err *err);
 
+/* Whether a reply that was captured before its call may belong to one in |frame| at |time|. */
+bool pair_fits_before(const struct pair *p, const struct message *m, uint64_t frame, int64_t time);
 /* A held reply that belongs to this new call, sent at |time|, taken out of the list; NULL: none. */
 struct held *pair_held_take(struct pair *p, const struct call *call, int64_t time);
 /* Those that say the same as the one that was taken. */

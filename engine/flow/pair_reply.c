@@ -231,7 +231,8 @@ uint32_t pair_stray(const struct pair *p, const struct message *m)
         found = id;
     }
     return found != CALL_NONE && reads(&c->pool[found], m, false) &&
-                   c->pool[found].waiting->operation.call.time - m->time <= p->skew
+                   pair_fits_before(p, m, c->pool[found].frame,
+                                    c->pool[found].waiting->operation.call.time)
                ? found
                : CALL_NONE;
 }

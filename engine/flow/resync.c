@@ -380,7 +380,9 @@ static int64_t due_at(const struct marks *s, struct mark *m, bool over, uint64_t
 {
     if (over || m->at < force)
         return INT64_MIN;
-    return m->state == MARK_OPEN ? INT64_MAX : marks_time(s, m) + RESYNC_SPAN;
+    if (m->state == MARK_OPEN || marks_time(s, m) == TIME_NONE)
+        return INT64_MAX;
+    return marks_time(s, m) + RESYNC_SPAN;
 }
 
 /* Decides about all marks for which it is time.  |again|: one was believed that others follow. */

@@ -66,7 +66,8 @@ struct stream_pool {
     uint32_t window, total; /* limits in bytes */
     uint64_t queued;        /* in all streams */
     uint64_t framing;       /* bytes that their framers have allocated */
-    int64_t clock;          /* latest frame time seen */
+    int64_t latest;         /* frame time seen, or TIME_NONE */
+    int64_t clock;          /* ns that passed until then since the first one */
     /* counters: */
     uint64_t segments, duplicates, reordered, holes, hole_bytes, late, restarts, strays;
 };

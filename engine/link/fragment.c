@@ -51,11 +51,15 @@ static bool is_older(int64_t time, int64_t now, int64_t age)
 {
     uint64_t apart = now > time ? (uint64_t)now - (uint64_t)time : (uint64_t)time - (uint64_t)now;
 
+    if (time == TIME_NONE || now == TIME_NONE)
+        return false;
     return apart > (uint64_t)age; /* a clock that went back so far is as good as one forward */
 }
 
-static bool set_is_old(const struct fragment_set *set, int64_t now)
+static bool set_is_old(struct fragment_set *set, int64_t now)
 {
+    if (set->time == TIME_NONE) /* it ages from the first time that is known */
+        set->time = now;
     return is_older(set->time, now, set->copy ? FRAGMENT_COPY_AGE : LINK_FRAGMENT_AGE);
 }
 
@@ -134,7 +138,7 @@ uint32_t fragment_set_new(struct fragments *f, const struct fragment_key *key, i
                                   .hash = hash,
                                   .serial = ++f->serial,
                                   .time = time,
-                                  .last_time = time,
+                                  .last_time = TIME_NONE,
                                   .due = INT64_MAX,
                                   .older = f->newest,
                                   .newer = TABLE_NONE };
@@ -255,7 +259,7 @@ static bool follows(const struct fragment_set *set, const struct fragment *piece
 {
     bool up = piece->offset == set->last_to, down = piece->offset + piece->len == set->last_from;
 
-    if (is_older(set->last_time, piece->time, FRAGMENT_GAP))
+    if (is_older(set->last_time, piece->sent, FRAGMENT_GAP))
         return false;
     if (set->upward || set->downward)
         return (up && set->upward) || (down && set->downward);
@@ -277,7 +281,7 @@ static int take(struct fragments *f, uint32_t slot, const struct fragment *piece
     if (taken < (piece->len + FRAGMENT_BLOCK - 1) / FRAGMENT_BLOCK)
         count(f->counters, COUNT_FRAGMENTS_OVERLAPPING);
     set->last_frame = piece->frame;
-    set->last_time = piece->time;
+    set->last_time = piece->sent;
     set->last_from = piece->offset;
     set->last_to = end;
     if (!piece->more)
@@ -318,7 +322,7 @@ static int end(struct fragments *f, uint32_t slot, const struct fragment *piece)
     uint8_t *data;
     int rc;
 
-    if (set->fragments < 2 || is_older(set->last_time, piece->time, FRAGMENT_GAP))
+    if (set->fragments < 2 || is_older(set->last_time, piece->sent, FRAGMENT_GAP))
         return 0;
     if (!(data = malloc(len))) /* making room below may take the set */
         return -ERR_SYSTEM;
@@ -328,7 +332,8 @@ static int end(struct fragments *f, uint32_t slot, const struct fragment *piece)
     last.len = len;
     last.more = set->last_to != set->total;
     last.frame = set->last_frame;
-    last.time = set->last_time;
+    last.time = set->last_time == TIME_NONE ? piece->time : set->last_time;
+    last.sent = set->last_time;
     rc = begin(f, &last, true);
     if (rc == 0 && relation(&f->sets[f->newest], piece) == ADDS)
         rc = take(f, f->newest, piece);
@@ -484,7 +489,7 @@ int fragments_add(struct fragments *f, const struct fragment *fragment, struct d
                 fragment_give_up(f, slots[i], NULL);
             continue;
         case REPEATS:
-            repeated = i + 1 == n && !is_older(set->last_time, piece.time, FRAGMENT_GAP);
+            repeated = i + 1 == n && !is_older(set->last_time, piece.sent, FRAGMENT_GAP);
             had = true;
             break;
         case ADDS:

@@ -60,7 +60,8 @@ struct fragment {
     bool more;
     uint8_t protocol; /* of what follows; that of the first fragment counts */
     uint64_t frame;   /* number */
-    int64_t time;
+    int64_t time;     /* by which it ages; TIME_NONE: none is known so far */
+    int64_t sent;     /* its own, or TIME_NONE */
 };
 
 struct fragment_set;
@@ -107,7 +108,8 @@ void fragments_free(struct fragments *f);
 int fragments_add(struct fragments *f, const struct fragment *fragment, struct datagram *datagram,
                   struct err *err);
 
-/* A UDP datagram has come, |len| bytes at |data|: what it answers will hardly be completed. */
+/* A UDP datagram has come, |len| bytes at |data|: what it answers will hardly be completed.  |now|
+ * may be TIME_NONE. */
 void fragments_answered(struct fragments *f, const struct address *source,
                         const struct address *destination, const uint8_t *data, uint32_t len,
                         int64_t now);

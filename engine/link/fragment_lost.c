@@ -150,6 +150,8 @@ void fragment_set_due(struct fragments *f, uint32_t slot, int64_t now)
 {
     int64_t due = now > INT64_MAX - FRAGMENT_DOUBT ? INT64_MAX - 1 : now + FRAGMENT_DOUBT;
 
+    if (now == TIME_NONE)
+        return;
     if (due < f->sets[slot].due)
         f->sets[slot].due = due;
     if (due < f->due)

@@ -13,8 +13,8 @@ struct fragment_set {
     struct fragment_key key;
     uint64_t hash;
     uint64_t serial;       /* 1, 2, ... in the order in which sets were begun; 0: free */
-    int64_t time;          /* of its first fragment */
-    int64_t last_time;     /* of the one that came last, */
+    int64_t time;          /* of its first fragment; TIME_NONE until a time is known */
+    int64_t last_time;     /* of the one that came last, or TIME_NONE, */
     uint64_t first_frame;  /* and where both are */
     uint64_t last_frame;   /* */
     uint32_t older, newer; /* slots; |newer| links the free ones and those that are lost */

@@ -11,9 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The time of a packet that has none, as those in pcapng's Simple Packet Blocks. */
+#define TIME_NONE INT64_MIN
+
 struct frame {
     uint64_t number; /* 1, 2, ... in the order of the capture, as Wireshark counts */
-    int64_t time;    /* nanoseconds since the epoch */
+    int64_t time;    /* nanoseconds since the epoch, or TIME_NONE */
     const uint8_t *data;
     uint32_t cap_len;  /* bytes at |data| */
     uint32_t wire_len; /* bytes that were on the wire; >= cap_len */

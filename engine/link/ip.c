@@ -82,6 +82,7 @@ static int reassemble(struct link *link, struct packet *p, struct fragment *frag
     fragment->data = p->data;
     fragment->len = p->cap_len;
     fragment->time = p->time;
+    fragment->sent = p->timed ? p->time : TIME_NONE;
     fragment->frame = p->frame;
     fragment->protocol = *protocol;
     link->fragments.counters = link->count;

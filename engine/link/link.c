@@ -38,6 +38,7 @@ struct link *link_new(link_deliver *deliver, void *ctx)
 
     if (!link)
         return NULL;
+    link->now = TIME_NONE;
     link->deliver = deliver;
     link->ctx = ctx;
     link->count = &link->counters;
@@ -244,6 +245,14 @@ static int run(struct link *link, const struct frame *frame, struct packet *p, i
     return link->deliver(link->ctx, frame, &p->ip, err);
 }
 
+/* The time by which fragments age: packets without one don't move it. */
+static int64_t moment(struct link *link, const struct frame *frame)
+{
+    if (frame->time != TIME_NONE)
+        link->now = frame->time;
+    return link->now;
+}
+
 int link_frame(struct link *link, const struct frame *frame, struct err *err)
 {
     struct packet p = {
@@ -251,7 +260,8 @@ int link_frame(struct link *link, const struct frame *frame, struct err *err)
         .cap_len = frame->cap_len,
         .wire_len = frame->wire_len < frame->cap_len ? frame->cap_len : frame->wire_len,
         .frame = frame->number,
-        .time = frame->time,
+        .time = moment(link, frame),
+        .timed = frame->time != TIME_NONE,
     };
 
     count(&link->counters, COUNT_FRAMES);
@@ -269,7 +279,8 @@ int link_payload(struct link *link, const struct frame *frame, const struct ip_p
         .cap_len = payload->cap_len,
         .wire_len = payload->wire_len,
         .frame = frame->number,
-        .time = frame->time,
+        .time = moment(link, frame),
+        .timed = frame->time != TIME_NONE,
         .ip = *payload,
     };
     int rc;

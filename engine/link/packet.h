@@ -37,8 +37,9 @@ struct packet {
     uint32_t scope;             /* see struct fragment_key */
     bool overrun;               /* the IP header promised more than the frame had on the wire */
     uint64_t frame;             /* its number */
-    int64_t time;
-    struct ip_payload ip; /* of the innermost IP header; data and lengths only at delivery */
+    int64_t time;               /* of the frame, or of the last one before that has one */
+    bool timed;                 /* it is the frame's own */
+    struct ip_payload ip;       /* of the innermost IP header; data and lengths only at delivery */
 };
 
 struct link {
@@ -47,6 +48,7 @@ struct link {
     struct counters counters, ignored;
     struct counters *count; /* one of the two */
     struct fragments fragments;
+    int64_t now; /* the latest frame's time that there is, or TIME_NONE */
 };
 
 /* |len| bytes must have been captured: see packet_has. */

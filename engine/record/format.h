@@ -36,6 +36,7 @@ struct format {
     uint32_t marker;
     uint16_t major, minor;
     int64_t span;                    /* of times that closes a block, ns; 0: none does */
+    int64_t no_time;                 /* a LAYOUT_TIME that is absent */
     const struct layout_kind *kinds; /* by kind; the first is empty */
     unsigned kind_max;
     unsigned end; /* kind of the last record */

@@ -55,6 +55,7 @@ struct layout_kind {
     const char *name;
     const struct layout_field *fields;
     uint8_t count;
+    uint64_t times; /* bits of its LAYOUT_TIME fields, where format->no_time is not 0 */
 };
 
 /* What is at a LAYOUT_NUMBERS field, whatever its members are called. */

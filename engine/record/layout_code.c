@@ -3,8 +3,8 @@
  *
  * One record to bytes and back, driven by the table:
  *     kind (a byte), length (varint), presence (varint), the present fields in table order.
- * A field that is zero, empty or unset is absent.  This is the inner loop of every pipe, so one
- * switch does all types and no call is made for a field.
+ * A field that is zero, empty or unset is absent; of times it is the format's |no_time|.  This is
+ * the inner loop of every pipe, so one switch does all types and no call is made for a field.
  */
 #include "record/format.h"
 
@@ -234,7 +234,7 @@ int layout_encode(const struct format *format, unsigned number, const void *reco
             continue;
         default: /* FRAME, TIME, OPERATION */
             v = load(at);
-            if (!v)
+            if (v == (field->type == LAYOUT_TIME ? (uint64_t)format->no_time : 0))
                 continue;
             presence |= bit;
             p = put_varint(p, zigzag(v - bases->last[field->type - LAYOUT_FRAME]));
@@ -419,5 +419,8 @@ int layout_decode(const struct format *format, const uint8_t **at, const uint8_t
     if (unknown)
         presence &= (UINT64_C(1) << kind->count) - 1;
     memset((uint8_t *)record + format->clear_from, 0, format->clear_len);
+    for (uint64_t missing = kind->times & ~presence; missing; missing &= missing - 1)
+        memcpy((uint8_t *)record + kind->fields[__builtin_ctzll(missing)].offset, &format->no_time,
+               sizeof(format->no_time));
     return get_fields(kind, presence, p, record_end, unknown, bases, record, lists, err);
 }

@@ -57,7 +57,8 @@ static int put_numbers(struct buf *out, const void *at)
     return result == 0 ? json_put(out, "]") : result;
 }
 
-static int put_value(struct buf *out, const struct layout_field *field, const void *at)
+static int put_value(const struct format *format, struct buf *out, const struct layout_field *field,
+                     const void *at)
 {
     switch ((enum layout_type)field->type) {
     case LAYOUT_U8:
@@ -72,8 +73,11 @@ static int put_value(struct buf *out, const struct layout_field *field, const vo
         return put_unsigned(out, *(const uint64_t *)at);
     case LAYOUT_I32:
         return put_signed(out, *(const int32_t *)at);
-    case LAYOUT_I64:
     case LAYOUT_TIME:
+        if (format->no_time && *(const int64_t *)at == format->no_time)
+            break;
+        return put_signed(out, *(const int64_t *)at);
+    case LAYOUT_I64:
         return put_signed(out, *(const int64_t *)at);
     case LAYOUT_BOOL:
         return json_put(out, *(const bool *)at ? "true" : "false");
@@ -107,7 +111,7 @@ int layout_json(const struct format *format, unsigned number, const void *record
 
         if (json_put(out, ",\"") < 0 || json_put(out, field->name) < 0 ||
             json_put(out, "\":") < 0 ||
-            put_value(out, field, (const uint8_t *)record + field->offset) < 0)
+            put_value(format, out, field, (const uint8_t *)record + field->offset) < 0)
             return -ERR_SYSTEM;
     }
     return json_put(out, "}");

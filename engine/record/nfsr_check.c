@@ -19,7 +19,7 @@ struct check {
     struct buf operations;  /* bits by id: seen */
     uint64_t last_operation, last_referred;
     uint64_t calls, replies, last_frame;
-    int64_t first_time, last_time; /* 0: none yet */
+    int64_t first_time, last_time;
     bool no_memory;
 };
 
@@ -59,11 +59,11 @@ static void refer_to_operation(struct check *c, uint64_t id)
 
 static void note_time(struct check *c, int64_t time)
 {
-    if (!time)
+    if (time == TIME_NONE)
         return;
-    if (!c->first_time || time < c->first_time)
+    if (c->first_time == TIME_NONE || time < c->first_time)
         c->first_time = time;
-    if (!c->last_time || time > c->last_time)
+    if (time > c->last_time)
         c->last_time = time;
 }
 
@@ -77,7 +77,8 @@ static void check_sighting(struct check *c, const char *what, const struct sight
 {
     note_frame(c, s->frame);
     note_time(c, s->time);
-    if (s->frame ? !s->first_frame || s->first_frame > s->frame : s->first_frame || s->time)
+    if (s->frame ? !s->first_frame || s->first_frame > s->frame
+                 : s->first_frame || s->time != TIME_NONE)
         finding(c, "%s: first frame %" PRIu64 ", last frame %" PRIu64, what, s->first_frame,
                 s->frame);
 }
@@ -243,7 +244,9 @@ static void check_end(struct check *c, const struct record_end *e)
         finding(c, "operation %" PRIu64 " was referred to, but never came", c->last_referred);
     if (c->last_frame > e->frames)
         finding(c, "frame %" PRIu64 " was referred to, of %" PRIu64, c->last_frame, e->frames);
-    if (c->first_time && (c->first_time < e->first_time || c->last_time > e->last_time))
+    if (c->first_time != TIME_NONE &&
+        (e->first_time == TIME_NONE || c->first_time < e->first_time ||
+         c->last_time > e->last_time))
         finding(c,
                 "times from %" PRId64 " to %" PRId64 " in records of a capture from %" PRId64
                 " to %" PRId64,
@@ -301,7 +304,7 @@ static int check_record(void *ctx, const struct record *r, struct err *err)
 int nfsr_check(nfsr_read *read, void *ctx, const char *name, struct nfsr_summary *out,
                struct err *err)
 {
-    struct check c = { .out = out };
+    struct check c = { .out = out, .first_time = TIME_NONE, .last_time = TIME_NONE };
     struct sink sink = { check_record, &c };
     int result;
 

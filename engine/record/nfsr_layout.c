@@ -126,18 +126,19 @@ static const struct layout_field end[] = {
 };
 
 #define FIELDS(table) .fields = table, .count = sizeof(table) / sizeof(table[0])
+#define TIME_AT(i) (UINT64_C(1) << (i)) /* a unit test holds these to the tables */
 
 static const struct layout_kind kinds[RECORD_KIND_MAX] = {
-    [RECORD_FLOW] = { "flow", FIELDS(flow) },
+    [RECORD_FLOW] = { "flow", FIELDS(flow), .times = TIME_AT(7) },
     [RECORD_CREDENTIAL] = { "credential", FIELDS(credential) },
-    [RECORD_OBJECT] = { "object", FIELDS(object) },
+    [RECORD_OBJECT] = { "object", FIELDS(object), .times = TIME_AT(7) },
     [RECORD_PATH] = { "path", FIELDS(path) },
-    [RECORD_NAME] = { "name", FIELDS(name) },
-    [RECORD_OPERATION] = { "operation", FIELDS(operation) },
-    [RECORD_REPEAT] = { "repeat", FIELDS(repeat) },
-    [RECORD_PROBLEM] = { "problem", FIELDS(problem) },
+    [RECORD_NAME] = { "name", FIELDS(name), .times = TIME_AT(5) },
+    [RECORD_OPERATION] = { "operation", FIELDS(operation), .times = TIME_AT(9) | TIME_AT(14) },
+    [RECORD_REPEAT] = { "repeat", FIELDS(repeat), .times = TIME_AT(6) },
+    [RECORD_PROBLEM] = { "problem", FIELDS(problem), .times = TIME_AT(2) },
     [RECORD_COUNTER] = { "counter", FIELDS(counter) },
-    [RECORD_END] = { "end", FIELDS(end) },
+    [RECORD_END] = { "end", FIELDS(end), .times = TIME_AT(6) | TIME_AT(7) },
 };
 
 _Static_assert(sizeof(operation) / sizeof(operation[0]) <= LAYOUT_FIELDS_MAX,
@@ -150,6 +151,7 @@ const struct format nfsr_format = {
     .major = NFSR_VERSION_MAJOR,
     .minor = NFSR_VERSION_MINOR,
     .span = NFSR_BLOCK_SPAN,
+    .no_time = TIME_NONE,
     .kinds = kinds,
     .kind_max = RECORD_KIND_MAX,
     .end = RECORD_END,

@@ -6,6 +6,8 @@
  * names, repeats and later operations may refer to them before.  The .nfsr stream, the database and
  * the packet tree are sinks for these.  Ids count from 1 in each stream; 0 means none.
  *
+ * Times are TIME_NONE where a packet has none, or where there is no packet.
+ *
  * Ownership: all pointers in a record live until the sink returns.
  */
 #ifndef NFSDIGEST_RECORD_RECORD_H
@@ -219,7 +221,7 @@ struct record_counter {
 /* The last record. Its absence means that the stream was cut off. */
 struct record_end {
     uint64_t frames, operations, calls, replies, repeats, problems;
-    int64_t first_time, last_time; /* of frames; 0 without any */
+    int64_t first_time, last_time; /* of frames */
     bool input_cut;                /* the capture itself ended in the middle of a packet */
 };
 

@@ -39,6 +39,7 @@ bool feed_frame(const packet_info *pinfo, tvbuff_t *tvb, struct frame *out)
         return false;
     uint32_t cap_len = tvb_captured_length(tvb), wire_len = tvb_reported_length(tvb);
     *out = (struct frame){
+        .time = TIME_NONE,
         .data = cap_len ? tvb_get_ptr(tvb, 0, (int)cap_len) : (const uint8_t *)"",
         .cap_len = cap_len,
         .wire_len = wire_len > cap_len ? wire_len : cap_len,

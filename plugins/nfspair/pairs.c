@@ -65,6 +65,14 @@ static uint32_t narrow(uint64_t value)
     return value > UINT32_MAX ? 0 : (uint32_t)value;
 }
 
+static int64_t latency(const struct record_operation *op)
+{
+    if (!op->call.frame || !op->reply.frame || op->call.time == TIME_NONE ||
+        op->reply.time == TIME_NONE)
+        return PAIRS_NO_LATENCY;
+    return op->reply.time - op->call.time;
+}
+
 static void fill_operation(struct pair_operation *to, const struct record_operation *from,
                            uint8_t pairing)
 {
@@ -78,8 +86,7 @@ static void fill_operation(struct pair_operation *to, const struct record_operat
         .has_offset = from->call.flags & SIGHTING_OFFSET,
         .has_count = from->call.flags & SIGHTING_COUNT,
         .call_time = from->call.time,
-        .latency = from->call.frame && from->reply.frame ? from->reply.time - from->call.time
-                                                         : PAIRS_NO_LATENCY,
+        .latency = latency(from),
         .call_frame = narrow(from->call.frame),
         .reply_frame = narrow(from->reply.frame),
         .depends_on = narrow(from->depends_on),

@@ -61,10 +61,25 @@ static bool is_alike(const struct audit_message *o, const struct audit_message *
             (x->program == y->program && x->version == y->version && x->procedure == y->procedure));
 }
 
+/* What has no time is written as it came, or, if it is cut, with the time before it. */
+static bool is_then(const struct audit_message *o, const struct audit_message *n, int64_t shift)
+{
+    return o->time == TIME_NONE || (n->time != TIME_NONE && o->time + shift == n->time);
+}
+
+/* Among the first messages, of which the |x|th and the |y|th are looked at. */
+static bool votes_for(const struct queue *o, uint32_t x, const struct queue *n, uint32_t y,
+                      int64_t shift)
+{
+    if (o->all[x]->time == TIME_NONE && x != y)
+        return false;
+    return is_then(o->all[x], n->all[y], shift) && is_alike(o->all[x], n->all[y]);
+}
+
 static bool is_match(const struct audit *a, const struct audit_message *o,
                      const struct audit_message *n)
 {
-    return o->time + a->shift == n->time && (!a->xids_kept || o->header.xid == n->header.xid) &&
+    return is_then(o, n, a->shift) && (!a->xids_kept || o->header.xid == n->header.xid) &&
            is_alike(o, n);
 }
 
@@ -78,7 +93,7 @@ static uint32_t count_votes(const struct queue *o, const struct queue *n, uint32
     *same_xids = 0;
     for (uint32_t x = 0; x < o->count; x++)
         for (uint32_t y = 0; y < count && y < n->count; y++) {
-            if (o->all[x]->time + shift != n->all[y]->time || !is_alike(o->all[x], n->all[y]))
+            if (!votes_for(o, x, n, y, shift))
                 continue;
             votes++;
             *same_xids += o->all[x]->header.xid == n->all[y]->header.xid;
@@ -94,7 +109,8 @@ struct vote {
 static void vote(const struct queue *o, const struct queue *n, struct vote *best)
 {
     for (int32_t i = -1; n->count && i < (int32_t)o->count; i++) {
-        struct vote v = { .shift = i < 0 ? 0 : n->all[0]->time - o->all[i]->time };
+        bool timed = i >= 0 && n->all[0]->time != TIME_NONE && o->all[i]->time != TIME_NONE;
+        struct vote v = { .shift = timed ? n->all[0]->time - o->all[i]->time : 0 };
 
         if (i >= 0 && !is_alike(o->all[i], n->all[0]))
             continue;
@@ -174,9 +190,10 @@ static void count_message(struct audit *a, const struct audit_message *m, const 
     uint64_t entries = 0, sized[2] = { 0 }, key[2];
     bool lists = false;
 
-    if (!a->matched++ || m->time < r->first_time)
+    a->matched++;
+    if (m->time != TIME_NONE && (!r->timed++ || m->time < r->first_time))
         r->first_time = m->time;
-    if (m->time > r->last_time)
+    if (m->time > r->last_time && m->time != TIME_NONE)
         r->last_time = m->time;
     if (m->is_call && m->header.program == 100003 && m->header.procedure < 32)
         r->calls_by_procedure[m->header.procedure]++;
@@ -250,6 +267,7 @@ static int catch_up(struct aligner *al, const struct audit_message *n, struct er
     int rc = 0;
 
     while (rc == 0 && al->audit->has_shift && !q->ended && q->count &&
+           q->all[q->count - 1]->time != TIME_NONE &&
            q->all[q->count - 1]->time + al->audit->shift < n->time) {
         for (uint32_t keep = q->count / 2; rc == 0 && q->count > keep;)
             rc = lose(al, take(q, 0), err);

@@ -5,7 +5,14 @@
 #include <string.h>
 
 /* draft-ietf-opsawg-pcapng s4; everything stands in little-endian order */
-enum { OPTION_COMMENT = 1, OPTION_APPLICATION = 4, OPTION_RESOLUTION = 9, PACKET_HEAD = 28 };
+enum {
+    OPTION_COMMENT = 1,
+    OPTION_APPLICATION = 4,
+    OPTION_RESOLUTION = 9,
+    PACKET_HEAD = 28,
+    SIMPLE = 3,
+    SIMPLE_HEAD = 12
+};
 
 static bool is_zero(const uint8_t *p, size_t len)
 {
@@ -166,6 +173,19 @@ static bool check_statistics(struct form *f, const struct block *b, struct form_
     return at_end(&c) || form_fails(fault, "option", "further options of the statistics");
 }
 
+/* Of a packet that has no time; it cannot be cut. */
+static bool check_simple(struct form *f, const struct block *b, struct form_fault *fault)
+{
+    uint32_t len = load_le32(b->data + 8), padded = (len + 3) & ~3u;
+
+    if (f->stage != 2 || f->ended || b->len < SIMPLE_HEAD + 4 || len > b->len ||
+        b->len != SIMPLE_HEAD + padded + 4)
+        return form_fails(fault, "block", "a packet that should not be here");
+    if (!is_zero(b->data + SIMPLE_HEAD + len, padded - len))
+        return form_fails(fault, "padding", "bytes behind a packet");
+    return form_frame(f, b->data + SIMPLE_HEAD, len, len, fault);
+}
+
 static bool check_packet(struct form *f, const struct block *b, struct form_fault *fault)
 {
     const uint8_t *p = b->data;
@@ -207,7 +227,7 @@ bool form_block(struct form *f, const struct block *b, struct form_fault *fault)
     case BLOCK_STATISTICS:
         return check_statistics(f, b, fault);
     case BLOCK_PACKET:
-        return check_packet(f, b, fault);
+        return load_le32(b->data) == SIMPLE ? check_simple(f, b, fault) : check_packet(f, b, fault);
     default:
         return form_fails(fault, "block", "of a kind that the anonymizer does not write");
     }

@@ -104,6 +104,7 @@ struct name_row {
 
 struct residual {
     int64_t first_time, last_time;
+    uint64_t timed; /* messages of packets that have a time */
     uint64_t listings, entries, entries_max;
     uint64_t sizes, sizes_unique; /* distinct file sizes, and those of one file only */
     uint64_t calls_by_procedure[32];

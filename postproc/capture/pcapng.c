@@ -235,7 +235,7 @@ static int give_simple(struct pcapng *png, struct frame *frame, struct err *err)
     if (png->interface_count && png->interfaces[0].snap_len &&
         cap_len > png->interfaces[0].snap_len)
         cap_len = png->interfaces[0].snap_len;
-    frame->time = 0; /* it has none */
+    frame->time = TIME_NONE;
     return give(png, 0, 4, cap_len, wire_len, frame, err);
 }
 

@@ -240,8 +240,11 @@ static void text_totals(sqlite3_stmt *s)
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX];
     int64_t first = sqlite3_column_int64(s, 2), last = sqlite3_column_int64(s, 3);
 
-    printf("\nTime          %s to %s UTC, %s\n", time_text(first, a), time_text(last, b),
-           duration_text(last - first, c));
+    if (sqlite3_column_type(s, 2) == SQLITE_NULL)
+        puts("\nTime          not known: no packet has one");
+    else
+        printf("\nTime          %s to %s UTC, %s\n", time_text(first, a), time_text(last, b),
+               duration_text(last - first, c));
     printf("Frames        %s\n", column_count_text(s, 1, a));
     printf("Operations    %s by %s clients of %s servers on %s objects\n",
            column_count_text(s, 4, a), column_count_text(s, 15, b), column_count_text(s, 16, c),

@@ -187,6 +187,14 @@ static void print_frames(sqlite3_stmt *s)
         fputs(" from another address", stdout);
 }
 
+/* When it was called, or answered where only that is known; NULL: no packet has a time. */
+static const char *when_text(sqlite3_stmt *s, char text[VALUE_TEXT_MAX])
+{
+    int column = is_null(s, OP_CALL_TIME) ? OP_REPLY_TIME : OP_CALL_TIME;
+
+    return is_null(s, column) ? NULL : time_text(sqlite3_column_int64(s, column), text);
+}
+
 static void print_text(sqlite3_stmt *s, bool fields)
 {
     char text[VALUE_TEXT_MAX];
@@ -194,10 +202,7 @@ static void print_text(sqlite3_stmt *s, bool fields)
     bool is_result[2];
     int count;
 
-    fputs(
-        time_text(sqlite3_column_int64(s, is_null(s, OP_CALL_TIME) ? OP_REPLY_TIME : OP_CALL_TIME),
-                  text),
-        stdout);
+    fputs(when_text(s, text) ? text : "-", stdout);
     printf(" %s > %s", text_of(s, OP_CLIENT), text_of(s, OP_SERVER));
     print_program(s);
     putchar(' ');
@@ -298,9 +303,7 @@ static void print_json(sqlite3_stmt *s, bool fields)
 
     printf("{\"id\":%lld", (long long)sqlite3_column_int64(s, OP_ID));
     json_key("time");
-    json_text(stdout, time_text(sqlite3_column_int64(s, is_null(s, OP_CALL_TIME) ? OP_REPLY_TIME
-                                                                                 : OP_CALL_TIME),
-                                text));
+    json_text(stdout, when_text(s, text));
     json_key("program_name");
     json_text(stdout, is_null(s, OP_PROGRAM) ? NULL : program);
     print_columns(s);

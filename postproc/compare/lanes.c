@@ -101,7 +101,7 @@ static int sample_clock(struct lanes *l, const struct effect *e, struct err *err
 
     if (!e->succeeded || !(e->object_role & ROLE_MODIFIES))
         return 0;
-    if (effect_attributes(e, whose, &a))
+    if (e->call_time != INT64_MIN && effect_attributes(e, whose, &a))
         clock_sample(l->clock, a.ctime, e->call_time, e->done_time);
     return steps_note(&l->c->side[l->side].steps, e, err);
 }
@@ -226,7 +226,7 @@ static int take_row(struct lanes *l, struct err *err)
 
     row_effect(l->select, 0, &e);
     s->operations++;
-    if (e.call_time < s->first_time)
+    if (e.call_time != INT64_MIN && e.call_time < s->first_time)
         s->first_time = e.call_time;
     if (e.done_time > s->last_time)
         s->last_time = e.done_time;

@@ -78,6 +78,7 @@ struct asked {
 struct effect {
     int64_t id;
     int64_t call_time, done_time; /* ns; |done_time|: of the reply, or of the call without one */
+    bool timed; /* both are of packets that have a time: else they only tell the order */
     uint32_t program, version;
     const struct procedure *procedure; /* NULL: the call was not captured, or there is no table */
     const char *server;                /* lives as long as the reader */

@@ -34,6 +34,8 @@ struct effects {
     uint32_t *spare; /* indexes of |held| that are free */
     struct place *heap;
     uint32_t cap, spare_count, heap_count;
+    bool untimed;   /* packets without a time are in it: order is that of frames */
+    int64_t latest; /* then: the time given to the call before */
     uint64_t bytes; /* of bodies in the heap */
     char **hosts;   /* texts of addresses */
     uint32_t host_count, host_cap;
@@ -71,6 +73,9 @@ static const char select_operations[] =
     " reply_flags, rpc_status, status, object, object2, new_object, server, client, credential,"
     " arguments_length, result_length, arguments, result FROM operation";
 static const char in_order[] = " ORDER BY ifnull(call_time, reply_time), id";
+static const char in_order_of_frames[] = " ORDER BY id"; /* for ids follow the frames of calls */
+static const char sql_untimed[] =
+    "SELECT EXISTS (SELECT 1 FROM operation WHERE ifnull(call_time, reply_time) IS NULL)";
 static const char where_client[] = " AND client = ?1";
 static const char where_uid[] = " AND credential IN (SELECT id FROM credential WHERE uid = ?2)";
 static const char where_gid[] = " AND credential IN (SELECT id FROM credential WHERE gid = ?3)";
@@ -233,6 +238,14 @@ static int take(void *ctx, void *data, size_t len, struct err *err)
     return s->visitor->called(s->visitor->ctx, &h->effect, err);
 }
 
+/* Where packets have no time: the call is behind the one before it. */
+static int64_t place_in_order(struct effects *s, int64_t call)
+{
+    if (s->untimed)
+        s->latest = call == INT64_MIN ? s->latest + 1 : call > s->latest ? call : s->latest;
+    return s->untimed ? s->latest : call;
+}
+
 static int read_row(struct effects *s, sqlite3_stmt *stmt)
 {
     const void *arguments = sqlite3_column_blob(stmt, COL_ARGUMENTS);
@@ -240,10 +253,12 @@ static int read_row(struct effects *s, sqlite3_stmt *stmt)
     const void *result = sqlite3_column_blob(stmt, COL_RESULT);
     uint32_t result_len = (uint32_t)sqlite3_column_bytes(stmt, COL_RESULT);
     int64_t reply = number(stmt, COL_REPLY_TIME, INT64_MIN);
-    int64_t call = number(stmt, COL_CALL_TIME, reply);
+    int64_t call = place_in_order(s, number(stmt, COL_CALL_TIME, reply));
+    bool timed = reply != INT64_MIN && sqlite3_column_type(stmt, COL_CALL_TIME) != SQLITE_NULL;
     struct effect e = { .id = sqlite3_column_int64(stmt, COL_ID),
                         .call_time = call,
                         .done_time = reply > call ? reply : call,
+                        .timed = timed,
                         .pairing = (uint8_t)sqlite3_column_int(stmt, COL_PAIRING),
                         .call_flags = (uint32_t)sqlite3_column_int64(stmt, COL_CALL_FLAGS),
                         .reply_flags = (uint32_t)sqlite3_column_int64(stmt, COL_REPLY_FLAGS),
@@ -324,6 +339,18 @@ int effects_count(sqlite3 *db, const struct effect_filter *filter, int64_t from,
     return step == SQLITE_ROW ? 0 : store_fail(db, "operations", err);
 }
 
+/* Whether there are operations without any time: 1, 0 or negative. */
+static int find_untimed(struct effects *s)
+{
+    sqlite3_stmt *stmt;
+    int found;
+
+    if (sqlite3_prepare_v2(s->db, sql_untimed, -1, &stmt, NULL) != SQLITE_OK)
+        return store_fail(s->db, "operations", s->err);
+    found = sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_int(stmt, 0);
+    return sqlite3_finalize(stmt) == SQLITE_OK ? found : store_fail(s->db, "operations", s->err);
+}
+
 /* The connection, which does one thing at a time, is also used by the other thread. */
 static int read_rows(struct effects *s, sqlite3_stmt *stmt)
 {
@@ -339,9 +366,12 @@ static int read_rows(struct effects *s, sqlite3_stmt *stmt)
 static int read_all(struct effects *s)
 {
     sqlite3_stmt *stmt;
-    int result = prepare(s->db, select_operations, "program = 100005", s->visitor->filter, in_order,
-                         &stmt, s->err);
+    int result = find_untimed(s);
 
+    s->untimed = result == 1;
+    if (result >= 0)
+        result = prepare(s->db, select_operations, "program = 100005", s->visitor->filter,
+                         s->untimed ? in_order_of_frames : in_order, &stmt, s->err);
     if (result < 0)
         return result;
     result = read_rows(s, stmt);

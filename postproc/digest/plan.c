@@ -255,7 +255,7 @@ static int take_rehearsed(void *ctx, const struct rehearsed *r, struct err *err)
                          .inferred = r->op->inferred,
                          .unplayable = r->unplayable,
                          .time = e->call_time - p->first_time,
-                         .latency = !r->op->inferred && e->pairing == PAIRED
+                         .latency = !r->op->inferred && e->pairing == PAIRED && e->timed
                                         ? e->done_time - e->call_time
                                         : -1,
                          .client = e->client_number,

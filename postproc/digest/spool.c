@@ -24,6 +24,7 @@ struct head {
     uint32_t program;
     uint8_t procedure, pairing, shown, before; /* |shown|, |before|: bits by enum whose */
     uint8_t has_procedure, has_done, has_eof, eof, has_granted, arguments, result, unplayable;
+    uint8_t timed;
 };
 
 struct spool {
@@ -107,6 +108,7 @@ int spool_put(struct spool *s, const struct effect *e, const uint32_t *entries,
         .id = e->id,
         .call_time = e->call_time,
         .done_time = e->done_time,
+        .timed = e->timed,
         .status = e->status,
         .rpc_status = e->rpc_status,
         .done = e->done,
@@ -214,6 +216,7 @@ static struct spooled *make(const struct head *h, size_t len, struct err *err)
     o->effect = (struct effect){ .id = h->id,
                                  .call_time = h->call_time,
                                  .done_time = h->done_time,
+                                 .timed = h->timed,
                                  .program = h->program,
                                  .version = 3,
                                  .pairing = h->pairing,

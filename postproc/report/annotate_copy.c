@@ -20,6 +20,7 @@ struct writing {
     struct pcapng_writer out;
     struct buf texts, body;
     bool begun;
+    int64_t time; /* the latest that there was, for packets that have none and get comments */
 };
 
 static int no_memory(struct err *err)
@@ -89,7 +90,7 @@ static int put_frame(struct writing *w, const struct frame *frame, bool swapped,
 {
     struct pcapng_block block = { .type = PACKET, .swapped = swapped };
     struct buf body = { 0 };
-    uint64_t time = (uint64_t)frame->time;
+    uint64_t time = (uint64_t)w->time;
     int bad = add32(&body, 0, false) | add32(&body, (uint32_t)(time >> 32), swapped) |
               add32(&body, (uint32_t)time, swapped) | add32(&body, frame->cap_len, swapped) |
               add32(&body, frame->wire_len, swapped) |
@@ -135,6 +136,8 @@ static int put(struct writing *w, struct pcapng_block *block, const struct frame
     struct annotate_copy *copy = w->copy;
 
     w->texts.len = 0;
+    if (block->is_packet && frame->time != TIME_NONE)
+        w->time = frame->time;
     if (!block->is_packet)
         return block->type == SECTION ? put_section(w, block, err)
                                       : put_block(w, block, block->len, err);

@@ -22,6 +22,12 @@ enum {
     GET_RESULT_LENGTH,
 };
 
+static int64_t column_time(sqlite3_stmt *stmt, int at)
+{
+    return sqlite3_column_type(stmt, at) == SQLITE_NULL ? TIME_NONE
+                                                        : sqlite3_column_int64(stmt, at);
+}
+
 static int load(struct store *store, const char *sql, struct err *err)
 {
     sqlite3_stmt *stmt;
@@ -39,7 +45,7 @@ static int load(struct store *store, const char *sql, struct err *err)
             .kind = !has_call                     ? BORDER_REPLY
                     : sqlite3_column_int(stmt, 2) ? BORDER_CALL
                                                   : BORDER_ANSWERED,
-            .time = sqlite3_column_int64(stmt, 3),
+            .time = column_time(stmt, 3),
             .transport = (uint8_t)sqlite3_column_int(stmt, 7),
             .client_port = (uint16_t)sqlite3_column_int(stmt, 8),
             .server_port = (uint16_t)sqlite3_column_int(stmt, 9),
@@ -62,7 +68,11 @@ static int load(struct store *store, const char *sql, struct err *err)
 
 int border_load(struct store *store, struct err *err)
 {
-    if (load(store, ENTRIES "o.pairing <> 0 ORDER BY o.id DESC LIMIT ?1", err) < 0)
+    if (load(store, ENTRIES "o.pairing <> 0 ORDER BY o.id DESC LIMIT ?1", err) < 0 ||
+        load(store,
+             ENTRIES "o.pairing = 0 AND ifnull(o.call_time, o.reply_time) IS NULL"
+                     " ORDER BY o.id DESC LIMIT ?1",
+             err) < 0)
         return -err->code;
     return load(store,
                 ENTRIES "o.pairing = 0 AND ifnull(o.call_time, o.reply_time) >="
@@ -81,6 +91,8 @@ static bool reply_fits(const struct flow_ends *ends, int64_t call_time, int64_t 
 {
     int64_t early = ends->transport == IPPROTO_UDP ? BORDER_REORDER_SPAN_UDP : BORDER_REORDER_SPAN;
 
+    if (call_time == TIME_NONE || reply_time == TIME_NONE)
+        return true;
     return reply_time >= call_time - early && reply_time <= call_time + BORDER_REPLY_SPAN;
 }
 
@@ -182,7 +194,8 @@ static int find_first_copy(struct store *store, const struct operation_row *row,
     int same = 0;
 
     while (same == 0 && (entry = border_find(&store->border, key, kind, &at))) {
-        if (entry->time > row->call.time || entry->time < row->call.time - BORDER_REPLY_SPAN)
+        if (entry->time != TIME_NONE && row->call.time != TIME_NONE &&
+            (entry->time > row->call.time || entry->time < row->call.time - BORDER_REPLY_SPAN))
             continue;
         same = same_call(store, entry, row, err);
         *found = entry;
@@ -201,7 +214,7 @@ static int take_reply(struct store *store, struct border_entry *entry, struct op
     row->reply.source = sqlite3_column_int64(stmt, GET_REPLY);
     row->reply.frame = (uint64_t)sqlite3_column_int64(stmt, GET_REPLY + 1);
     row->reply.first_frame = sqlite3_column_int64(stmt, GET_REPLY + 2);
-    row->reply.time = sqlite3_column_int64(stmt, GET_REPLY + 3);
+    row->reply.time = column_time(stmt, GET_REPLY + 3);
     row->reply.length = (uint32_t)sqlite3_column_int64(stmt, GET_REPLY + 4);
     row->reply.flags = (uint32_t)sqlite3_column_int64(stmt, GET_REPLY + 5);
     row->rpc_status = sqlite3_column_type(stmt, GET_RPC_STATUS) == SQLITE_NULL

@@ -86,7 +86,9 @@ void note_frame(struct store *store, uint64_t frame, int64_t time)
         return;
     if (frame > totals->frames)
         totals->frames = frame;
-    if (!totals->first_time || time < totals->first_time)
+    if (time == TIME_NONE)
+        return;
+    if (totals->first_time == TIME_NONE || time < totals->first_time)
         totals->first_time = time;
     if (time > totals->last_time)
         totals->last_time = time;

@@ -122,7 +122,7 @@ struct row_side {
     int64_t source; /* 0: there is no such message */
     uint64_t frame;
     int64_t first_frame;
-    int64_t time;
+    int64_t time; /* or TIME_NONE */
     uint32_t length, flags;
 };
 
@@ -177,6 +177,14 @@ static inline void bind_or_null(sqlite3_stmt *stmt, int at, int64_t value)
 {
     if (value)
         sqlite3_bind_int64(stmt, at, value);
+    else
+        sqlite3_bind_null(stmt, at);
+}
+
+static inline void bind_time(sqlite3_stmt *stmt, int at, int64_t time)
+{
+    if (time != TIME_NONE)
+        sqlite3_bind_int64(stmt, at, time);
     else
         sqlite3_bind_null(stmt, at);
 }

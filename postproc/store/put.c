@@ -63,7 +63,7 @@ int put_flow(struct store *store, const struct record_flow *flow, struct err *er
     sqlite3_bind_text(stmt, 5, address_text(&flow->server, server), -1, SQLITE_STATIC);
     sqlite3_bind_int(stmt, 6, flow->server_port);
     bind_frame(store, stmt, 7, 8, flow->frame);
-    bind_or_null(stmt, 9, flow->time);
+    bind_time(stmt, 9, flow->time);
     return sql_run(store, SQL_PUT_FLOW, err);
 }
 
@@ -211,7 +211,7 @@ int put_object(struct store *store, const struct record_object *object, struct e
     bind_or_null(stmt, 4, object->type);
     bind_identity(stmt, 5, object);
     bind_frame(store, stmt, 7, 8, object->frame);
-    bind_or_null(stmt, 9, object->time);
+    bind_time(stmt, 9, object->time);
     return sql_run(store, SQL_PUT_OBJECT, err);
 }
 
@@ -229,7 +229,7 @@ int put_name(struct store *store, const struct record_name *name, struct err *er
         return -err->code;
     bind_or_null(stmt, 4, object);
     bind_or_null(stmt, 5, operation_id(store, name->operation));
-    bind_or_null(stmt, 6, name->time);
+    bind_time(stmt, 6, name->time);
     return sql_run(store, SQL_PUT_NAME, err);
 }
 
@@ -248,7 +248,7 @@ int put_problem(struct store *store, const struct record_problem *problem, struc
     sqlite3_bind_int64(stmt, 1, source);
     sqlite3_bind_int(stmt, 2, problem->problem);
     bind_or_null(stmt, 3, (int64_t)frame);
-    bind_or_null(stmt, 4, problem->time);
+    bind_time(stmt, 4, problem->time);
     if (flow) {
         sqlite3_bind_int64(stmt, 5, flow);
         sqlite3_bind_int(stmt, 6, problem->direction);

@@ -28,7 +28,7 @@ void bind_side(sqlite3_stmt *stmt, int at, const struct row_side *side)
     sqlite3_bind_int64(stmt, at, side->source);
     sqlite3_bind_int64(stmt, at + 1, (int64_t)side->frame);
     sqlite3_bind_int64(stmt, at + 2, side->first_frame);
-    sqlite3_bind_int64(stmt, at + 3, side->time);
+    bind_time(stmt, at + 3, side->time);
     sqlite3_bind_int64(stmt, at + 4, side->length);
     sqlite3_bind_int64(stmt, at + 5, side->flags);
 }
@@ -219,7 +219,7 @@ int put_further_copy(struct store *store, int64_t operation, int kind, bool diff
     sqlite3_bind_int64(stmt, at++, side->source);
     sqlite3_bind_int64(stmt, at++, (int64_t)side->frame);
     sqlite3_bind_int64(stmt, at++, side->first_frame);
-    sqlite3_bind_int64(stmt, at++, side->time);
+    bind_time(stmt, at++, side->time);
     sqlite3_bind_int64(stmt, at++, side->length);
     sqlite3_bind_int64(stmt, at, side->flags);
     if (sql_run(store, put, err) < 0)

@@ -187,7 +187,7 @@ int store_begin(struct store *store, const char *name, enum store_kind kind, boo
     store->kind = kind;
     store->provisional = kind == STORE_TAIL;
     store->has_end = false;
-    memset(&store->totals, 0, sizeof(store->totals));
+    store->totals = (struct store_totals){ .first_time = TIME_NONE, .last_time = TIME_NONE };
     free(store->deltas);
     store->deltas = NULL;
     store->delta_count = 0;
@@ -285,8 +285,8 @@ static int end_source(struct store *store, const struct store_end *end, struct e
     sqlite3_bind_blob(stmt, 5, end->digest, STORE_DIGEST_LEN, SQLITE_STATIC);
     sqlite3_bind_blob(stmt, 6, end->head_digest, STORE_DIGEST_LEN, SQLITE_STATIC);
     sqlite3_bind_int64(stmt, 7, (int64_t)totals->frames);
-    bind_or_null(stmt, 8, totals->first_time);
-    bind_or_null(stmt, 9, totals->last_time);
+    bind_time(stmt, 8, totals->first_time);
+    bind_time(stmt, 9, totals->last_time);
     sqlite3_step(stmt);
     if (sqlite3_finalize(stmt) != SQLITE_OK)
         return store_fail(store->db, store->path, err);

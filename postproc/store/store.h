@@ -105,7 +105,7 @@ void store_abandon(struct store *store);
 /* Rows of the source that was begun or ended last. */
 struct store_totals {
     uint64_t frames, operations, calls, replies, retransmissions, copies, problems;
-    int64_t first_time, last_time; /* 0 without frames */
+    int64_t first_time, last_time; /* TIME_NONE: no frame has one */
 };
 const struct store_totals *store_totals(const struct store *store);
 

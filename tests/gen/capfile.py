@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reads and writes capture files: pcap (both orders, micro- and nanoseconds) and pcapng.
 
-A packet is (time in ns, captured bytes, length on the wire, link type).
+A packet is (time in ns, captured bytes, length on the wire, link type). Without a time (None) it is one of
+pcapng's Simple Packet Blocks, which belong to the first interface.
 """
 import collections
 import struct
@@ -40,6 +41,11 @@ def write_pcapng(path, packets, snaplen=0):
                 out.write(block(1, struct.pack("<HHI", p.link_type, 0, snaplen)
                                 + struct.pack("<HHI", 9, 1, 9) + struct.pack("<HH", 0, 0)))
             data = p.data[:snaplen] if snaplen else p.data
+            if p.time is None:
+                if interfaces[p.link_type] or len(data) < min(p.wire_len, snaplen or p.wire_len):
+                    raise ValueError("no Simple Packet Block can say this")
+                out.write(block(3, struct.pack("<I", p.wire_len) + data))
+                continue
             out.write(block(6, struct.pack("<IIIII", interfaces[p.link_type], p.time >> 32,
                                            p.time & 0xffffffff, len(data), p.wire_len) + data))
 
@@ -93,14 +99,18 @@ def read_pcapng(data):
         kind, total = struct.unpack_from(order + "II", data, at)
         body = data[at + 8:at + total - 4]
         if kind == 1:
-            link_type = struct.unpack_from(order + "H", body)[0]
-            interfaces.append((link_type, resolution(body[8:], order)))
+            link_type, _, snaplen = struct.unpack_from(order + "HHI", body)
+            interfaces.append((link_type, resolution(body[8:], order), snaplen))
         elif kind == 6:
             interface, high, low, captured, wire = struct.unpack_from(order + "IIIII", body)
-            link_type, (up, down) = interfaces[interface]
+            link_type, (up, down), _ = interfaces[interface]
             packets.append(Packet((high << 32 | low) * up // down, body[20:20 + captured], wire,
                                   link_type))
-        elif kind in (2, 3):
+        elif kind == 3:
+            wire = struct.unpack_from(order + "I", body)[0]
+            link_type, _, snaplen = interfaces[0]
+            packets.append(Packet(None, body[4:4 + min(wire, snaplen or wire)], wire, link_type))
+        elif kind == 2:
             raise ValueError("pcapng block type %d: not written by anything here" % kind)
         at += total
     return packets

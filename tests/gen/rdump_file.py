@@ -32,6 +32,7 @@ class Reader(nfsr.Reader):
     major = 2
     minor = 0
     noun = "a replay dump"
+    no_time = 0
 
 
 class Record:

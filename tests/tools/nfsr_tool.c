@@ -89,6 +89,7 @@ static int example(struct nfsr_writer *w, struct err *err)
                          .version = 3,
                          .pairing = CAPTURE_ENDED,
                          .call = { 6, 6, t + 1300000, 56, 0 },
+                         .reply = { .time = TIME_NONE },
                          .rpc_status = STATUS_NONE,
                          .status = STATUS_NONE,
                          .credential = 1 } },

@@ -510,7 +510,8 @@ static void test_age(void **state)
         { LINK_FRAGMENT_AGE + 1, false },
         { -LINK_FRAGMENT_AGE, true },
         { -LINK_FRAGMENT_AGE - 1, false },
-        { INT64_MIN, false },
+        { INT64_MIN + 1, false },
+        { TIME_NONE, true }, /* ages nothing */
         { INT64_MAX, false },
     };
 

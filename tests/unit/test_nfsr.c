@@ -83,6 +83,33 @@ static void every_kind_comes_back(void **state)
     free(s);
 }
 
+/* The time 0 is one, and none is none; and every kind knows which of its fields are times. */
+static void absent_times_come_back(void **state)
+{
+    struct record r[3] = { { .kind = RECORD_NAME, .name.time = 0 },
+                           { .kind = RECORD_NAME, .name.time = TIME_NONE },
+                           { .kind = RECORD_END, .end = { .first_time = TIME_NONE } } };
+    struct expected e = { r, 3, 0 };
+    struct sink sink = { compare, &e };
+    struct buf stream = { 0 };
+    struct memory_source source;
+    struct err err = { 0 };
+
+    (void)state;
+    for (unsigned kind = 0; kind < nfsr_format.kind_max; kind++) {
+        uint64_t times = 0;
+        for (unsigned i = 0; i < nfsr_format.kinds[kind].count; i++)
+            if (nfsr_format.kinds[kind].fields[i].type == LAYOUT_TIME)
+                times |= UINT64_C(1) << i;
+        assert_true(nfsr_format.kinds[kind].times == times);
+    }
+    write_all(&stream, r, 3);
+    source = (struct memory_source){ stream.data, stream.len, 0, 0 };
+    assert_int_equal(nfsr_read_stream(memory_read, &source, "s", &sink, &err), 0);
+    assert_int_equal(e.at, 3);
+    buf_free(&stream);
+}
+
 /* One field at a time, at its largest and all others zero: presence bits and borders. */
 static void single_fields_come_back(void **state)
 {
@@ -318,10 +345,15 @@ static void errors_of_others_pass_through(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_comes_back), cmocka_unit_test(single_fields_come_back),
-        cmocka_unit_test(blocks_close_by_time),  cmocka_unit_test(large_records_fit),
-        cmocka_unit_test(flush_closes_a_block),  cmocka_unit_test(impossible_records_are_refused),
-        cmocka_unit_test(write_errors_come_out), cmocka_unit_test(errors_of_others_pass_through),
+        cmocka_unit_test(every_kind_comes_back),
+        cmocka_unit_test(single_fields_come_back),
+        cmocka_unit_test(absent_times_come_back),
+        cmocka_unit_test(blocks_close_by_time),
+        cmocka_unit_test(large_records_fit),
+        cmocka_unit_test(flush_closes_a_block),
+        cmocka_unit_test(impossible_records_are_refused),
+        cmocka_unit_test(write_errors_come_out),
+        cmocka_unit_test(errors_of_others_pass_through),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,10 +75,12 @@ static void make_sound(struct record r[LAST + 1])
                                              .depends_on = 1,
                                              .arguments = { handle, 4 },
                                              .arguments_wire = 4 } };
-    r[OP1] = (struct record){
-        .kind = RECORD_OPERATION,
-        .operation = { .id = 1, .flow = 1, .pairing = REPLY_LOST, .call = { 1, 1, 100, 80, 0 } }
-    };
+    r[OP1] = (struct record){ .kind = RECORD_OPERATION,
+                              .operation = { .id = 1,
+                                             .flow = 1,
+                                             .pairing = REPLY_LOST,
+                                             .call = { 1, 1, 100, 80, 0 },
+                                             .reply = { .time = TIME_NONE } } };
     r[PROBLEM] = (struct record){ .kind = RECORD_PROBLEM,
                                   .problem = { PROBLEM_HOLE, 5, 140, 1, 1, 0, 1448, text("") } };
     r[COUNTER] = (struct record){ .kind = RECORD_COUNTER, .counter = { text("link.frames"), 5 } };

@@ -78,7 +78,8 @@ static void types(void **state)
                                      .client = { 4, { 10, 0, 0, 1 } },
                                      .client_port = UINT16_MAX,
                                      .frame = UINT64_MAX,
-                                     .time = INT64_MIN } };
+                                     .time = INT64_MIN + 1 } };
+    struct record untimed = { .kind = RECORD_NAME, .name = { .time = TIME_NONE } };
     struct record credential = { .kind = RECORD_CREDENTIAL,
                                  .credential = { .valid = true, .body = { body, 3 } } };
     struct record none = { .kind = 77 };
@@ -86,7 +87,9 @@ static void types(void **state)
     (void)state;
     assert_json(&flow, "{\"kind\":\"flow\",\"id\":4294967295,\"transport\":255,\"client\":"
                        "\"10.0.0.1\",\"server\":null,\"client_port\":65535,\"server_port\":0,"
-                       "\"frame\":18446744073709551615,\"time\":-9223372036854775808}");
+                       "\"frame\":18446744073709551615,\"time\":-9223372036854775807}");
+    assert_json(&untimed, "{\"kind\":\"name\",\"event\":0,\"parent\":0,\"name\":\"\",\"object\":0,"
+                          "\"operation\":0,\"time\":null}");
     assert_json(
         &credential,
         "{\"kind\":\"credential\",\"id\":0,\"flavor\":0,\"valid\":true,\"uid\":0,\"gid\":0,"
