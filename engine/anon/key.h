@@ -8,7 +8,8 @@
  * The file says which version of the mapping it is for.  A version never changes: whatever would
  * give other pseudonyms is a new version, so that captures released in parts agree, whichever
  * program made them.  1: addresses by Crypto-PAn as published (address_pan.h), control characters
- * in names that had none, but bytes outside ASCII (mapping_same.h).  2: neither of these.
+ * in names that had none, but bytes outside ASCII (mapping_same.h), verifiers in times as if they
+ * were times (verifier_times.h), constants of time moved.  2: none of these.
  */
 #ifndef NFSDIGEST_ANON_KEY_H
 #define NFSDIGEST_ANON_KEY_H

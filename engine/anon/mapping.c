@@ -125,7 +125,7 @@ static int make_shift(struct mapping *m, const struct key *key, struct err *err)
 
 static int make(struct mapping *m, const struct key *key, struct err *err)
 {
-    uint8_t subkey[WIDE_KEY_LEN];
+    uint8_t subkey[WIDE_KEY_LEN], half[32];
     int result = derive(key, "wide", NULL, subkey, sizeof(subkey), err);
 
     if (result == 0)
@@ -136,6 +136,12 @@ static int make(struct mapping *m, const struct key *key, struct err *err)
     for (int i = 0; i < EXTRA_MAX && result == 0; i++) {
         m->extras[i] = make_permutation(key, "extra", extra_labels[i], 256, err);
         result = m->extras[i] ? 0 : -ERR_SYSTEM;
+    }
+    if (result == 0 && !m->first) {
+        result = derive(key, "halves", NULL, half, sizeof(half), err);
+        m->halves = result == 0 ? ff1_new(half, sizeof(half), 2, NULL, 0, err) : NULL;
+        result = m->halves ? 0 : -ERR_SYSTEM;
+        explicit_bzero(half, sizeof(half));
     }
     if (result < 0 || !(m->names = make_same(m, key, CLASS_NAME, err)) ||
         !(m->hosts = make_same(m, key, CLASS_HOST, err)) ||
@@ -159,6 +165,7 @@ struct mapping *mapping_new(const struct key *key, const struct policy *policy, 
         return NULL;
     }
     m->policy = policy;
+    m->first = key->version == KEY_VERSION_1;
     if (make(m, key, err) == 0)
         return m;
     mapping_free(m);
@@ -186,6 +193,8 @@ void mapping_free(struct mapping *m)
         ff1_free(m->extras[i]);
         free_numbers(&m->extra_numbers[i]);
     }
+    ff1_free(m->halves);
+    free(m->half_cache.sets);
     same_free(m->names);
     same_free(m->hosts);
     same_free(m->texts);
@@ -221,12 +230,14 @@ static bool is_kept(const struct policy_kept *kept, uint64_t value)
 }
 
 /* Numbers as digits of radix 256: so bytes of the same class have the same pseudonyms. */
-static uint64_t permute(struct ff1 *f, const uint16_t *table, unsigned bits, bool back,
-                        uint64_t value)
+static uint64_t permute(const struct mapping *m, struct ff1 *f, const uint16_t *table,
+                        unsigned bits, bool back, uint64_t value)
 {
     uint16_t digits[8];
     unsigned n = bits / 8;
 
+    if (f == m->halves)
+        return map_verifier(m, back, value);
     if (table && !back)
         return ff1_table_encrypt(table, (uint32_t)value);
     for (unsigned i = 0; i < n; i++)
@@ -239,23 +250,21 @@ static uint64_t permute(struct ff1 *f, const uint16_t *table, unsigned bits, boo
 }
 
 /* Among the numbers that are not kept: steps over kept ones are steps of the permutation. */
-static uint64_t permute_rest(struct ff1 *f, const struct policy_kept *kept, const uint16_t *table,
-                             unsigned bits, bool back, uint64_t value)
+static uint64_t permute_rest(const struct mapping *m, struct ff1 *f, const struct policy_kept *kept,
+                             const uint16_t *table, unsigned bits, bool back, uint64_t value)
 {
     if (!value || is_kept(kept, value))
         return value;
     do
-        value = permute(f, table, bits, back, value);
+        value = permute(m, f, table, bits, back, value);
     while (!value || is_kept(kept, value));
     return value;
 }
 
-static void make_cache(struct mapping *m, struct numbers *n, unsigned bits)
+void number_cache_open(struct mapping *m, struct number_cache *cache, unsigned sets)
 {
-    unsigned sets = bits == 64 ? WIDE_SETS : NARROW_SETS;
-
-    n->cache.sets = take_memory(m, sets * sizeof(*n->cache.sets));
-    n->cache.shift = 64 - (unsigned)__builtin_ctz(sets);
+    cache->sets = take_memory(m, sets * sizeof(*cache->sets));
+    cache->shift = 64 - (unsigned)__builtin_ctz(sets);
 }
 
 static uint64_t compute_number(struct mapping *m, struct numbers *n, struct ff1 *f,
@@ -264,25 +273,57 @@ static uint64_t compute_number(struct mapping *m, struct numbers *n, struct ff1 
     uint64_t result;
 
     if (!n->misses)
-        make_cache(m, n, bits);
+        number_cache_open(m, &n->cache, bits == 64 ? WIDE_SETS : NARROW_SETS);
     if (n->misses < TABLE_WORTH && ++n->misses == TABLE_WORTH && bits == 32) {
         n->table = take_memory(m, FF1_TABLE_LEN * sizeof(*n->table));
         if (n->table)
             ff1_fill_table(f, n->table);
     }
-    result = permute_rest(f, kept, n->table, bits, false, value);
+    result = permute_rest(m, f, kept, n->table, bits, false, value);
     number_cache_put(&n->cache, value, result);
     return result;
 }
 
-/* Times: 0 stays (it is "not known"), so what would become 0 becomes what 0 would. */
+static struct ff1 *permutation_of(const struct mapping *m, enum field_class cls, unsigned bits)
+{
+    return cls == CLASS_VERIFIER && bits == 64 && m->halves ? m->halves : m->permutations[cls];
+}
+
+/* Numbers that tell no time, and are known to everyone: moved, they would tell by how much. */
+static bool is_constant(const struct mapping *m, uint64_t seconds)
+{
+    static const uint32_t constants[] = {
+        1,          /* Nix, OSTree */
+        315532800,  /* 1980-01-01: ZIP's first, of reproducible builds */
+        315619200,  /* the day after it */
+        318211200,  /* 1980-02-01: Gradle */
+        456789000,  /* Yarn */
+        499162500,  /* npm */
+        946684800,  /* 2000-01-01 */
+        1073741822, /* UTIME_OMIT and UTIME_NOW, of who takes them for seconds */
+        1073741823, INT32_MAX, 1u << 31, UINT32_MAX,
+    };
+
+    if (!seconds)
+        return true;
+    for (size_t i = 0; i < sizeof(constants) / sizeof(*constants) && !m->first; i++)
+        if (constants[i] == seconds)
+            return true;
+    return false;
+}
+
+/* Times: constants stay, so what would become one becomes what that would, and so on. */
 static uint64_t shift(const struct mapping *m, unsigned bits, bool back, uint64_t value)
 {
     uint64_t mask = bits == 64 ? UINT64_MAX : UINT32_MAX;
     uint64_t by = (back ? -(uint64_t)m->shift : (uint64_t)m->shift) & mask;
     uint64_t result = (value + by) & mask;
 
-    return !value ? 0 : result ? result : by;
+    if (is_constant(m, value))
+        return value;
+    while (is_constant(m, result))
+        result = (result + by) & mask;
+    return result;
 }
 
 uint64_t mapping_number(struct mapping *m, enum field_class cls, enum rule rule, unsigned bits,
@@ -306,7 +347,7 @@ uint64_t mapping_number(struct mapping *m, enum field_class cls, enum rule rule,
     }
     if (!value || number_cache_get(&n->cache, value, &result))
         return value ? result : 0;
-    return compute_number(m, n, m->permutations[cls], &m->policy->kept[cls], bits, value);
+    return compute_number(m, n, permutation_of(m, cls, bits), &m->policy->kept[cls], bits, value);
 }
 
 uint64_t mapping_number_back(struct mapping *m, enum field_class cls, enum rule rule, unsigned bits,
@@ -322,7 +363,8 @@ uint64_t mapping_number_back(struct mapping *m, enum field_class cls, enum rule 
     case RULE_SHIFT:
         return shift(m, bits, true, value);
     default:
-        return permute_rest(m->permutations[cls], &m->policy->kept[cls], NULL, bits, true, value);
+        return permute_rest(m, permutation_of(m, cls, bits), &m->policy->kept[cls], NULL, bits,
+                            true, value);
     }
 }
 
@@ -354,7 +396,7 @@ uint32_t mapping_extra_back(struct mapping *m, enum policy_extra extra, uint32_t
         return value;
     if (rule == RULE_UNSET || rule == RULE_ZERO)
         return 0;
-    return (uint32_t)permute_rest(m->extras[extra], NULL, NULL, extra_bits(extra), true, value);
+    return (uint32_t)permute_rest(m, m->extras[extra], NULL, NULL, extra_bits(extra), true, value);
 }
 
 int64_t mapping_shift(const struct mapping *m)

@@ -17,6 +17,7 @@
 
 #include "anon/key.h"
 #include "anon/policy.h"
+#include "anon/verifier_times.h"
 #include "link/frame.h"
 
 enum { MAPPING_BYTES = 64 << 20, TOKEN_LEN = 16 };
@@ -33,6 +34,13 @@ uint64_t mapping_number(struct mapping *m, enum field_class cls, enum rule rule,
                         uint64_t value);
 uint64_t mapping_number_back(struct mapping *m, enum field_class cls, enum rule rule, unsigned bits,
                              uint64_t value);
+/* A number of a time (verifier_times.h) as the pseudonym of the verifier it is from would have it
+ * in the same place: half of it in |order|, not VERIFIER_NONE.  Ask only where
+ * mapping_hides_verifier_times. */
+uint32_t mapping_verifier_time(struct mapping *m, enum verifier_order order, uint32_t number);
+/* Not with a key of KEY_VERSION_1, and not where times are zeros anyway. */
+bool mapping_hides_verifier_times(const struct mapping *m);
+
 /* EXTRA_STAMP, EXTRA_XID, EXTRA_PORT (16 bits). */
 uint32_t mapping_extra(struct mapping *m, enum policy_extra extra, uint32_t value);
 uint32_t mapping_extra_back(struct mapping *m, enum policy_extra extra, uint32_t value);
@@ -59,7 +67,8 @@ void mapping_address(struct mapping *m, const struct address *in, struct address
 void mapping_address_back(struct mapping *m, const struct address *in, struct address *out);
 
 /* Seconds to add to capture times: 0, or with RULE_SHIFT for CLASS_TIME an offset that only the key
- * knows. The same is added to attribute times by mapping_number, modulo 2^32, except to 0. */
+ * knows. The same is added to attribute times by mapping_number, modulo 2^32, except to constants
+ * that are known to everyone: 0, 1, 1980-01-01, and others that mean no time. */
 int64_t mapping_shift(const struct mapping *m);
 
 /* Paths that became one token because their tokens would have passed their bound. */

@@ -191,6 +191,14 @@ static int compute(struct mapping *m, enum field_class cls, enum rule rule, bool
     case CLASS_ADDRESS:
         return text ? map_universal(m, false, data, len, err)
                     : map_permuted(m, cls, false, data, len, err);
+    case CLASS_VERIFIER: /* as the number that it is */
+        if (len == 8 && rule == RULE_KEYED) {
+            uint8_t eight[8];
+
+            store_be64(eight, mapping_number(m, cls, rule, 64, load_be64(data)));
+            return map_set(m, eight, sizeof(eight), err);
+        }
+        return map_opaque(m, cls, rule, max, data, len, err);
     default:
         return text ? map_text(m, cls, rule, data, len, err)
                     : map_opaque(m, cls, rule, max, data, len, err);

@@ -35,10 +35,12 @@ struct mapping {
     size_t memory; /* of caches */
     int64_t shift;
     uint64_t overflows;
+    bool first; /* a key of KEY_VERSION_1 */
 
     struct ff1 *permutations[CLASS_MAX]; /* of bytes: 256 is the radix */
     struct ff1 *bits[CLASS_MAX];         /* of single bytes: 8 digits of radix 2 */
     struct ff1 *extras[EXTRA_MAX];
+    struct ff1 *halves; /* of verifiers: 30 binary digits; NULL with |first| */
     gcry_md_hd_t hmacs[CLASS_MAX];
     struct wide wide;
     struct same *names, *hosts, *texts;
@@ -47,6 +49,7 @@ struct mapping {
 
     struct numbers numbers[CLASS_MAX][2]; /* 32, 64 bits */
     struct numbers extra_numbers[EXTRA_MAX];
+    struct number_cache half_cache;
     struct address_place *address_cache;
     struct bytes_cache handle_cache, name_cache;
 
@@ -54,7 +57,7 @@ struct mapping {
     struct buf out, part, digits, zeros;
 };
 
-/* All of these fail for lack of memory only, unless they go back. */
+/* Those that can fail do for lack of memory only, unless they go back. */
 
 /* TOKEN_LEN letters for |len| bytes of this class. */
 void map_token(struct mapping *m, enum field_class cls, const uint8_t *data, uint32_t len,
@@ -70,6 +73,12 @@ int map_path(struct mapping *m, enum rule rule, bool back, uint32_t max, const u
 int map_host(struct mapping *m, enum rule rule, bool back, const uint8_t *data, uint32_t len,
              struct err *err);
 int map_universal(struct mapping *m, bool back, const uint8_t *data, uint32_t len, struct err *err);
+
+/* Opens a cache of |sets|, a power of 2, if the mapping's memory allows. */
+void number_cache_open(struct mapping *m, struct number_cache *cache, unsigned sets);
+
+/* Both halves of a verifier by m->halves. */
+uint64_t map_verifier(const struct mapping *m, bool back, uint64_t verifier);
 
 /* A name in m->out, from the cache or into it. */
 int map_name_cached(struct mapping *m, enum rule rule, const uint8_t *data, uint32_t len,

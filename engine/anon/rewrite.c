@@ -11,11 +11,13 @@ void rewriter_init(struct rewriter *r, struct mapping *mapping, const struct pol
     memset(r, 0, sizeof(*r));
     r->mapping = mapping;
     r->policy = policy;
+    r->hides_verifier_times = mapping_hides_verifier_times(mapping);
 }
 
 void rewriter_free(struct rewriter *r)
 {
     buf_free(&r->out);
+    verifier_times_free(&r->verifier_times);
 }
 
 static inline uint32_t padded(uint32_t len)
@@ -195,8 +197,9 @@ static void put_cut_header(struct rewriter *r, const struct rpc_header *h)
 
 struct body {
     struct rewriter *r;
-    uint64_t end;     /* on the wire: behind the last value that was written */
-    uint64_t missing; /* bytes of a cut value that the new message claims */
+    uint64_t end;                  /* on the wire: behind the last value that was written */
+    uint64_t missing;              /* bytes of a cut value that the new message claims */
+    uint32_t seconds, seconds_end; /* of a time whose fraction may come next */
 };
 
 /* A value of which only a part was captured: its length, and of contents as much as there was. */
@@ -226,6 +229,9 @@ static void put_fixed(struct rewriter *r, const struct visit *v, enum rule rule)
     struct bytes mapped;
 
     count(r, v->field->cls, rule);
+    if (v->field->in_times && r->hides_verifier_times && v->len == 8 &&
+        verifier_times_add(&r->verifier_times, v->data) < 0)
+        r->failed = true;
     if (v->len == 8 && rule != RULE_NOISE && rule != RULE_TOKEN && rule != RULE_SAME) {
         put_u64(r, rule == RULE_KEEP
                        ? load_be64(v->data)
@@ -259,6 +265,54 @@ static void put_number(struct rewriter *r, const struct visit *v, enum rule rule
         put_u32(r, (uint32_t)value);
 }
 
+/* Over the last number but |back|. */
+static void put_again(struct rewriter *r, size_t back, uint32_t value)
+{
+    if (!r->failed)
+        store_be32(r->out.data + r->out.len - 4 - 4 * back, value);
+}
+
+static void put_verifier_time(struct rewriter *r, size_t back, enum verifier_order order,
+                              uint32_t number)
+{
+    put_again(r, back, mapping_verifier_time(r->mapping, order, number));
+}
+
+/* A fraction was written behind seconds: what is a verifier gets the pseudonym of that. */
+static void put_fraction(struct body *b, uint32_t nsec)
+{
+    struct rewriter *r = b->r;
+    enum verifier_order nsec_order,
+        order = verifier_times_judge(&r->verifier_times, b->seconds, nsec, &nsec_order);
+
+    if (order)
+        put_verifier_time(r, 1, order, b->seconds);
+    if (nsec_order)
+        put_verifier_time(r, 0, nsec_order, nsec);
+}
+
+static inline void put_time(struct body *b, const struct visit *v)
+{
+    struct rewriter *r = b->r;
+
+    if (v->field->cls == CLASS_TIME) {
+        b->seconds = (uint32_t)v->value;
+        b->seconds_end = v->offset + 4;
+    } else if (b->seconds_end == v->offset &&
+               verifier_times_maybe(&r->verifier_times, b->seconds, (uint32_t)v->value)) {
+        put_fraction(b, (uint32_t)v->value);
+    }
+}
+
+/* Where a message was cut behind seconds, their fraction is taken for 0. */
+static void end_time(struct body *b)
+{
+    enum verifier_order order = verifier_times_find(&b->r->verifier_times, b->seconds);
+
+    if (b->seconds_end && b->end == b->seconds_end && order)
+        put_verifier_time(b->r, 0, order, b->seconds);
+}
+
 static int visit(void *ctx, const struct visit *v)
 {
     struct body *b = ctx;
@@ -274,6 +328,9 @@ static int visit(void *ctx, const struct visit *v)
     case XDR_U64:
     case XDR_ENUM:
         put_number(r, v, policy_rule(r->policy, v->walk, v->field));
+        if (r->hides_verifier_times &&
+            (v->field->cls == CLASS_TIME || v->field->cls == CLASS_INTERVAL))
+            put_time(b, v);
         break;
     case XDR_FIXED:
     case XDR_OPAQUE:
@@ -329,6 +386,7 @@ static void put_body(struct rewriter *r, const struct type *type, const struct m
         cap_len = h->body_len;
     result =
         walk(&w, type, m->data + (cap_len ? h->body : 0), cap_len, h->body_len, false, &visitor);
+    end_time(&b);
     if (result == WALK_MALFORMED && w.surplus) {
         put_u32(r, 0);
         out->outcome = REWRITE_MALFORMED;

@@ -44,6 +44,8 @@ struct rewriter {
     struct buf out;
     bool failed; /* no memory */
     struct err *err;
+    struct verifier_times verifier_times;
+    bool hides_verifier_times;
     uint64_t changed[CLASS_MAX]; /* values that a rule other than "keep" was applied to */
     uint64_t kept[CLASS_MAX];
 };

@@ -141,6 +141,7 @@ struct field {
     const struct arm *arms;         /* UNION */
     const struct value_name *names; /* ENUM, UNION */
     const char *wireshark;          /* display filter of the stock dissector, NULL: it has none */
+    bool in_times;                  /* servers keep it in times of the new file (s3.3.8) */
 };
 /* clang-format off */
 #define END { .kind = XDR_END }

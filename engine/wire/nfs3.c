@@ -190,7 +190,8 @@ static const struct value_name createmode3_names[] = {
     { 2, "EXCLUSIVE" },
     { 0, NULL },
 };
-ONE_FIELD(createhow3_verf, VERIFIER("verf"));
+ONE_FIELD(createhow3_verf, { "verf", XDR_FIXED, CLASS_VERIFIER, .max = 8, .in_times = true,
+                             .wireshark = "nfs.verifier" });
 static const struct arm createhow3_arms[] = {
     { 0, "obj_attributes", &sattr3 },
     { 1, "obj_attributes", &sattr3 },

@@ -142,6 +142,7 @@ void audit_free(struct audit *a)
     pairs_free(&a->pairs);
     pair_side_free(&a->hardware);
     pair_side_free(&a->sizes);
+    pair_side_free(&a->in_times);
     allow_free(&a->allow);
     free(a->form.connections);
     free(a);

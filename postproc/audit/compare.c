@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "audit/internal.h"
+#include "base/bytes.h"
+#include "base/digest.h"
 
 #include <stdio.h>
 
@@ -70,14 +72,60 @@ static void compare_data(struct audit *a, const struct place *p, const struct it
         find_item(a, p, FOUND_CONTENTS, "data", o, n, "as they were");
 }
 
-/* Seconds, all moved by one number or not at all; 0 stays. */
+/* Servers keep verifiers of exclusive CREATEs in times, half by half, as numbers of either byte
+ * order, with or without their sign (RFC 1813 s3.3.8). */
+static int note_create_verifier(struct audit *a, const struct item *o, struct err *err)
+{
+    for (uint32_t at = 0; at < 8 && a->in_times.count < PAIRS_MAX / 4; at += 4) {
+        uint32_t half = load_be32(o->data + at);
+        uint64_t numbers[] = { half & INT32_MAX, __builtin_bswap32(half) & INT32_MAX };
+
+        for (unsigned i = 0; i < 2; i++) {
+            struct pair_entry entry = { .key = { XXH3_64bits(&numbers[i], 8), numbers[i] } };
+
+            if (!pair_side_find(&a->in_times, entry.key) &&
+                pair_side_add(&a->in_times, &entry, err) < 0)
+                return -err->code;
+        }
+    }
+    return 0;
+}
+
+/* Part of a verifier, or what no time is: may become anything. */
+static bool is_no_time(const struct audit *a, uint64_t number, bool fraction)
+{
+    uint64_t unsigned_number = number & INT32_MAX,
+             key[2] = { XXH3_64bits(&unsigned_number, 8), unsigned_number };
+
+    return number >= (fraction ? 1000000000u : 1u << 31) || pair_side_find(&a->in_times, key);
+}
+
+/* Known to everyone, and of no event. */
+static bool is_constant_time(uint64_t seconds)
+{
+    static const uint32_t constants[] = { 0,         1,         315532800, 315619200,  318211200,
+                                          456789000, 499162500, 946684800, 1073741822, 1073741823,
+                                          INT32_MAX, 1u << 31,  UINT32_MAX };
+
+    for (size_t i = 0; i < sizeof(constants) / sizeof(*constants); i++)
+        if (constants[i] == seconds)
+            return true;
+    return false;
+}
+
+/* Seconds, all moved by one number or not at all; constants may stay. */
 static void compare_time(struct audit *a, const struct place *p, const struct item *o,
                          const struct item *n)
 {
     uint32_t shift = (uint32_t)n->value - (uint32_t)o->value;
     const char *name = o->field ? o->field->name : "";
 
-    if (strstr(name, "nsec") || strstr(name, "usec") || !o->value) {
+    bool fraction = strstr(name, "nsec") || strstr(name, "usec");
+
+    if ((o->value == n->value && is_constant_time(o->value)) ||
+        (o->value != n->value && o->value && is_no_time(a, o->value, fraction)))
+        return;
+    if (fraction || !o->value) {
         if (o->value != n->value)
             find_item(a, p, FOUND_VALUE, "time", o, n, "");
         return;
@@ -130,6 +178,9 @@ static int compare_item(struct audit *a, const struct place *p, const struct ite
 
     a->fields[o->cls]++;
     a->devices += o->cls == CLASS_DEVICE && n->value;
+    if (o->field && o->field->in_times && o->is_bytes && o->len == 8 &&
+        note_create_verifier(a, o, err) < 0)
+        return -err->code;
     switch (o->cls) {
     case CLASS_NAME:
     case CLASS_PATH:
@@ -143,6 +194,10 @@ static int compare_item(struct audit *a, const struct place *p, const struct ite
         return 0;
     case CLASS_TIME:
         compare_time(a, p, o, n);
+        return 0;
+    case CLASS_INTERVAL: /* the fraction of a time, or a length of time */
+        if (!is_same(o, n) && !is_no_time(a, o->value, true))
+            find_item(a, p, FOUND_VALUE, item_class_name(o->cls), o, n, "");
         return 0;
     case CLASS_MODE:                                           /* bits may be taken away */
         if (o->field && strcmp(o->field->name, "mode") == 0) { /* not what ACCESS asks for */

@@ -147,6 +147,7 @@ struct audit {
     bool has_shift, xids_kept, has_attribute_shift;
     int64_t shift;                 /* ns, from original to anonymized */
     uint32_t attribute_shift;      /* s */
+    struct pair_side in_times;     /* halves of the original's exclusive CREATEs' verifiers */
     uint64_t fields[ITEM_CLASSES]; /* compared */
     uint64_t data_zero, data_noise, data_noise_frame;
     struct domain_row domains[DOMAIN_MAX];

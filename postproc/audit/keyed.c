@@ -39,7 +39,9 @@ static void test_numbers(struct keyed_row *row, struct pair_value from, struct p
     if (row->pairs && row->len == from.len && step_x) {
         hit(row, KEYED_XOR, (x ^ y) == (row->from ^ row->to), ldexp(1, -(int)bits));
         hit(row, KEYED_ORDER, (x > row->from) == (y > row->to), 1);
-        zeros = (unsigned)__builtin_ctzll(step_x | row->step_from);
+        /* so many low bits of both products are zeros, whatever the steps */
+        zeros = (unsigned)__builtin_ctzll(step_x | row->step_from) +
+                (unsigned)__builtin_ctzll(step_y | row->step_to | UINT64_C(1) << 63);
         if (row->step_from && zeros + 32 <= bits)
             hit(row, KEYED_AFFINE,
                 ((step_y * row->step_from) & mask) == ((row->step_to * step_x) & mask),

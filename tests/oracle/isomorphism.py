@@ -75,6 +75,19 @@ class Renaming:
         return len(self.kinds.get(kind, ({},))[0])
 
 
+# Times that mean no time, and stay.
+CONSTANT_TIMES = {0, 1, 315532800, 315619200, 318211200, 456789000, 499162500, 946684800, 1073741822,
+                  1073741823, 2147483647, 2147483648, 4294967295}
+SECOND, SIGN = 10**9, 1 << 31
+
+
+def half_numbers(half):
+    """What a server may make of half a verifier that it keeps in a time (RFC 1813 s3.3.8)."""
+    for order in ("little", "big"):
+        number = int.from_bytes(half, order)
+        yield from (number, number % SIGN)
+
+
 NO_NAMES = (b"", b".", b"..")
 TOKEN, PATH_MAX = 16, 1024  # one that tokens would make longer than MOUNT allows is one token
 
@@ -86,6 +99,7 @@ class Values:
         self.policy, self.renaming = policy, Renaming()
         self.shift = None  # seconds added to all times
         self.zeros = {}
+        self.in_times = {}  # number of half a verifier -> what may stand for it
 
     def name(self, a, b):
         if self.policy.lengths and len(a) != len(b):
@@ -111,10 +125,25 @@ class Values:
             self.shift = (b - a) // 10**9 if self.policy.shifts else 0
         return b - a == self.shift * 10**9
 
-    def attribute_time(self, a, b):
-        if a == 0 or b == 0:
+    def create_verifier(self, a, b):
+        for at in (0, 4):
+            if any(a[at:at + 4]):
+                for one, two in zip(half_numbers(a[at:at + 4]), half_numbers(b[at:at + 4])):
+                    self.in_times.setdefault(one, set()).add(two)
+
+    def attribute_time(self, a, b, fraction):
+        """Seconds, and the fraction behind them (None: it was cut off)."""
+        if a in self.in_times and (not fraction or fraction in self.in_times):
+            return b in self.in_times[a]
+        if (fraction or 0) >= SECOND or (a > SIGN and fraction == 0) or (
+                fraction is None and a in self.in_times):
+            return True  # no time: somebody's verifier
+        if not self.policy.shifts or a in CONSTANT_TIMES:
             return a == b
         return (a + (self.shift or 0)) % U32 == b
+
+    def fraction(self, a, b):
+        return a == b or a >= SECOND or b in self.in_times.get(a, ())
 
     def data(self, a, b, whole):
         """|a| and |b| as field_dump writes them: length:digest."""
@@ -135,10 +164,12 @@ def for_class(values, cls, wide):
     mode = values.policy.mode(cls)
     renaming, of = values.renaming, bytes.fromhex
     kind = cls + ("" if wide else "32")
+    if cls == "time":
+        return "time"
+    if cls == "interval":
+        return lambda a, b: values.fraction(int(a[1:]), int(b[1:]))
     if mode == EQUAL:
         return lambda a, b: a == b
-    if mode == SHIFTED:
-        return lambda a, b: values.attribute_time(int(a[1:]), int(b[1:]))
     if mode == OWNER:
         return lambda a, b: int(b[1:]) == int(a[1:]) & 0o170700
     if mode == ZEROED:
@@ -278,6 +309,10 @@ def compare_fields(fields, values, original, other, findings):
     return count
 
 
+def number_at(fields, i):
+    return int(fields[i].split("\t")[3][1:]) if i < len(fields) else None
+
+
 def compare_message(table, values, a, b, where, findings):
     # what violates its table ends there as if it had been cut
     cut = a.error not in (None, "bytes are left over")
@@ -297,7 +332,11 @@ def compare_message(table, values, a, b, where, findings):
             findings.add("fields", "%s: %s, not %s" % (where, y[1], path))
             return 0
         compare = table.get(path, False)
-        if compare:
+        if path.endswith(".how.verf") and len(one) == 17:
+            values.create_verifier(bytes.fromhex(one[1:]), bytes.fromhex(two[1:]))
+        if compare == "time":
+            good = values.attribute_time(int(one[1:]), int(two[1:]), number_at(a.fields, i + 1))
+        elif compare:
             good = compare(one, two)
         elif compare is None:
             good = values.data(one[1:], two[1:], "partial" not in a.head[7])

@@ -115,7 +115,7 @@ grep -q '^name = same' same.conf && ok || bad "no policy that keeps lengths"
 for name in Makefile main.c 'x\x0ay' 'h\xe4 \xff' 'back\\slash' "$(printf '%0250d' 7)"; do
     "$n" unmask -k site.key -p ./same.conf -F name "$name" | cut -f 2 >name.txt
     is "name $name and back" \
-        "$("$n" unmask -k site.key -p ./same.conf name "$(cat name.txt)" | cut -f 2)" "$name"
+        "$("$n" unmask -k site.key -p ./same.conf name -- "$(cat name.txt)" | cut -f 2)" "$name"
     [ "$(cat name.txt)" != "$name" ] && ok || bad "name $name stays"
 done
 

@@ -229,46 +229,6 @@ static void extras(void **state)
     assert_int_equal(mapping_extra(mapping, EXTRA_STAMP, 5), 0);
 }
 
-/* --- times --- */
-
-static void times_are_shifted(void **state)
-{
-    int64_t least = 0, most = 0;
-    unsigned before = 0;
-
-    (void)state;
-    for (unsigned n = 0; n < 200; n++) {
-        struct mapping *m = build_mapping(&policy, (uint8_t)n);
-        int64_t by = mapping_shift(m);
-        uint32_t off = (uint32_t)by;
-        const uint32_t values[] = { 1, 2, UINT32_MAX, 1700000000, -off, off, off + 1, -off - 1 };
-
-        assert_true(by != 0 && by >= -30 * 86400 && by <= 30 * 86400);
-        least = by < least ? by : least;
-        most = by > most ? by : most;
-        before += by < 0;
-        for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
-            uint64_t x = mapping_number(m, CLASS_TIME, RULE_SHIFT, 32, values[i]);
-
-            assert_true(x != 0 && x <= UINT32_MAX);
-            if (values[i] != -off)
-                assert_int_equal(x, values[i] + off);
-            else
-                assert_int_equal(x, off);
-            assert_int_equal(mapping_number_back(m, CLASS_TIME, RULE_SHIFT, 32, x), values[i]);
-        }
-        assert_int_equal(mapping_number(m, CLASS_TIME, RULE_SHIFT, 32, 0), 0);
-        assert_int_equal(mapping_number_back(m, CLASS_TIME, RULE_SHIFT, 32, 0), 0);
-        mapping_free(m);
-        n += 6; /* 29 keys */
-    }
-    assert_true(before > 3 && before < 26 && least < -15 * 86400 && most > 15 * 86400);
-    policy.rules[CLASS_TIME] = RULE_KEEP;
-    mapping_free(mapping);
-    mapping = build_mapping(&policy, 0);
-    assert_int_equal(mapping_shift(mapping), 0);
-}
-
 /* --- handles and other bytes --- */
 
 static void bytes_are_a_permutation(void **state)
@@ -509,7 +469,6 @@ int main(void)
         TEST(other_keys_and_classes_differ),
         TEST(other_rules),
         TEST(extras),
-        TEST(times_are_shifted),
         TEST(bytes_are_a_permutation),
         TEST(every_length_leads_back),
         TEST(zeros_of_a_handle_are_no_zeros),

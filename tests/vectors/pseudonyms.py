@@ -135,6 +135,21 @@ def token(secret, cls, text):
     return "".join("0123456789abcdefghijklmnopqrstuv"[value >> 75 - 5 * i & 31] for i in range(16))
 
 
+def permute_half(key, half):
+    """30 digits of radix 2, the lowest first, of 32 bits without those of weight 128 and 2^31; these
+    are changed or not as two bits of the pseudonym, permuted again, say."""
+    where = [n for n in range(31) if n != 7]
+    digits = [half >> n & 1 for n in where]
+    if not any(digits):
+        return half
+    digits = ff1(key, 2, b"", digits)
+    while not any(digits):
+        digits = ff1(key, 2, b"", digits)
+    out = sum(digit << n for digit, n in zip(digits, where))
+    flips = ff1(key, 2, b"", digits)
+    return out | (half >> 31 ^ flips[0]) << 31 | (half >> 7 & 1 ^ flips[1]) << 7
+
+
 def show(digits):
     return ".".join("%x" % digit for digit in digits)
 
@@ -163,6 +178,11 @@ def main():
     for cls, bits in (("uid", 32), ("gid", 32), ("fileid", 64), ("cookie", 64), ("verifier", 64)):
         key = derive(secret, "permuted " + cls, 32)
         for value in (1, 1000, 2 ** (bits - 1), rng.getrandbits(bits)):
+            if cls == "verifier":
+                half = derive(secret, "halves", 32)
+                print("number", cls, bits, value, permute_half(half, value >> 32) << 32 |
+                      permute_half(half, value & 0xffffffff))
+                continue
             digits = ff1(key, 256, b"", list(value.to_bytes(bits // 8, "big")))
             print("number", cls, bits, value, int.from_bytes(bytes(digits), "big"))
     key = derive(secret, "permuted handle", 32)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/anon/verifier_times.h
+ *
+ * Times that are no times: a server that gets an exclusive CREATE keeps the client's verifier in
+ * the new file's atime and mtime (RFC 1813 s3.3.8), until the client sets them.  knfsd and Ganesha
+ * put half of it into the seconds of each, knfsd without the highest bit (so 62 of 64 bits), and 0
+ * into the nanoseconds; a server may as well put both halves into one time, as seconds and
+ * nanoseconds.  Each takes the halves as numbers of its own byte order.
+ *
+ * What such a time becomes depends on key, policy and value alone.  Which times are such is known
+ * by the verifiers of the CREATEs that were seen, and by values that no time has: a second or more
+ * of nanoseconds, seconds after 2038-01-19 with none.  So two captures agree unless only one of
+ * them has the CREATE: then the other shows what it cannot know to be none.
+ *
+ * Memory: 8 KiB, and 256 KiB once there was a verifier: the halves of the last 32,768 or so.
+ */
+#ifndef NFSDIGEST_ANON_VERIFIER_TIMES_H
+#define NFSDIGEST_ANON_VERIFIER_TIMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of half a verifier the two bits that one server or the other does not keep: those of the sign, in
+ * either byte order. */
+#define VERIFIER_SIGNS 0x80000080u
+
+enum { VERIFIER_FILTER_BITS = 1 << 16 };
+
+/* All zeros at first. */
+struct verifier_times {
+    uint32_t *halves;                           /* in sets */
+    uint64_t filter[VERIFIER_FILTER_BITS / 64]; /* bits that are set for each of them */
+    uint32_t next;
+};
+
+void verifier_times_free(struct verifier_times *t);
+
+/* The verifier of an exclusive CREATE as it stands in the message.  Without memory it is not
+ * remembered: -1. */
+int verifier_times_add(struct verifier_times *t, const uint8_t verifier[8]);
+
+/* In which byte order a number of a time was made of half a verifier, and whether its sign was cut
+ * off. */
+enum verifier_order {
+    VERIFIER_NONE,
+    VERIFIER_LITTLE,
+    VERIFIER_LITTLE_CUT,
+    VERIFIER_BIG,
+    VERIFIER_BIG_CUT
+};
+
+/* Seconds alone, as long as the nanoseconds are not known. */
+enum verifier_order verifier_times_find(const struct verifier_times *t, uint32_t number);
+/* Of both; |*nsec_order|: VERIFIER_NONE if the nanoseconds are just that. */
+enum verifier_order verifier_times_judge(const struct verifier_times *t, uint32_t seconds,
+                                         uint32_t nsec, enum verifier_order *nsec_order);
+
+static inline bool verifier_times_filter(const struct verifier_times *t, uint32_t half)
+{
+    uint32_t bit = (half & ~VERIFIER_SIGNS) * 0x9e3779b1u >> 16;
+
+    return t->filter[bit / 64] >> bit % 64 & 1;
+}
+
+/* False for nearly all times that are just that: then verifier_times_judge would say so. */
+static inline bool verifier_times_maybe(const struct verifier_times *t, uint32_t seconds,
+                                        uint32_t nsec)
+{
+    uint32_t number = nsec ? nsec : seconds;
+
+    return nsec >= 1000000000 || (!nsec && seconds > INT32_MAX) ||
+           verifier_times_filter(t, number) || verifier_times_filter(t, __builtin_bswap32(number));
+}
+
+#endif
