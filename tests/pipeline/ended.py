@@ -53,6 +53,20 @@ def start(*arguments, stdin=subprocess.DEVNULL, **options):
                             stdout=subprocess.DEVNULL, **options)
 
 
+def wait_until_it_listens(process):
+    """A program that has only begun is ended by a signal without a word, as any is."""
+    mask = sum(1 << sign - 1 for sign in SIGNALS)
+    while process.poll() is None:
+        try:
+            status = pathlib.Path("/proc/%d/status" % process.pid).read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            return
+        blocked = [line for line in status.splitlines() if line.startswith("SigBlk:")]
+        if blocked and int(blocked[0].split()[1], 16) & mask == mask:
+            return
+        time.sleep(0.001)
+
+
 def dump(database):
     return subprocess.run(["sqlite3", "-readonly", str(database), ".dump"], capture_output=True,
                           check=True).stdout
@@ -122,7 +136,8 @@ def signals(commands, draw):
             process = start(name, *arguments, cwd=folder,
                             env=dict(os.environ, TMPDIR=str(temporary)))
             if length is not None:
-                time.sleep(0.02 + draw.random() * length)
+                wait_until_it_listens(process)
+                time.sleep(draw.random() * length)
                 process.send_signal(sign)
             said = process.communicate()[1].decode()
             where = "%s %s %s" % (name, arguments[:2], sign.name)
