@@ -1,25 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* mapping: numbers, times, addresses, handles and other bytes. */
-#include "anon_build.h"
 #include "base/bytes.h"
-
-static struct policy policy;
-static struct mapping *mapping;
-
-static int setup(void **state)
-{
-    (void)state;
-    policy = build_policy();
-    mapping = build_mapping(&policy, 0);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    mapping_free(mapping);
-    return 0;
-}
+#include "mapping_case.h"
 
 static uint64_t number(enum field_class cls, unsigned bits, uint64_t value)
 {

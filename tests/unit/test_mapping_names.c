@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* mapping: names, paths, hosts and addresses as texts. */
-#include "anon_build.h"
 #include "base/bytes.h"
+#include "mapping_case.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
-
-static struct policy policy;
-static struct mapping *mapping;
-
-static int setup(void **state)
-{
-    (void)state;
-    policy = build_policy();
-    mapping = build_mapping(&policy, 0);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    mapping_free(mapping);
-    return 0;
-}
 
 /* The result as a string; |max| as given to mapping_bytes. */
 static const char *mapped(enum field_class cls, enum rule rule, uint32_t max, const char *text)
