@@ -219,9 +219,7 @@ static bool has_controls(const uint8_t *text, uint32_t len)
 /* Names in other languages become names without control characters; those of an old key do not. */
 static void kinds_of_letters_stay(void **state)
 {
-    static const char *const names[] = { "\xc3\xa9", "na\xc3\xafve.txt",
-                                         "Gr\xc3\xb6\xc3\x9f"
-                                         "e",
+    static const char *const names[] = { "\xc3\xa9", "na\xc3\xafve.txt", "Gr\u00f6\u00dfe",
                                          "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", "r\xe9sum\xe9" };
     struct key old = build_key(0);
     struct err err = { 0 };
