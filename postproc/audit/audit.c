@@ -143,6 +143,7 @@ void audit_free(struct audit *a)
     pair_side_free(&a->hardware);
     pair_side_free(&a->sizes);
     pair_side_free(&a->in_times);
+    pair_side_free(&a->halves);
     allow_free(&a->allow);
     free(a->form.connections);
     free(a);

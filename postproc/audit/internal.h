@@ -148,6 +148,7 @@ struct audit {
     int64_t shift;                 /* ns, from original to anonymized */
     uint32_t attribute_shift;      /* s */
     struct pair_side in_times;     /* halves of the original's exclusive CREATEs' verifiers */
+    struct pair_side halves;       /* of all its verifiers, that were tested for a key */
     uint64_t fields[ITEM_CLASSES]; /* compared */
     uint64_t data_zero, data_noise, data_noise_frame;
     struct domain_row domains[DOMAIN_MAX];

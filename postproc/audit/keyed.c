@@ -57,16 +57,23 @@ static void test_numbers(struct keyed_row *row, struct pair_value from, struct p
 static void test_bytes(struct keyed_row *row, struct pair_value from, struct pair_value to)
 {
     const uint8_t *x = from.data, *y = to.data;
-    bool one = true, reversed = true;
-    double chance = pow(256, -(double)from.len);
+    bool one = true;
 
     for (uint32_t i = 0; i < from.len; i++) {
         hit(row, KEYED_LEFT, x[i] == y[i], 1.0 / 256);
         one = one && (x[i] ^ y[i]) == (x[0] ^ y[0]);
-        reversed = reversed && x[i] == y[from.len - 1 - i];
     }
-    hit(row, KEYED_REVERSED, reversed, chance);
-    hit(row, KEYED_ONE_BYTE, one, chance * 256);
+    hit(row, KEYED_ONE_BYTE, one, pow(256, 1 - (double)from.len));
+}
+
+static void test_reversed(struct keyed_row *row, struct pair_value from, struct pair_value to)
+{
+    const uint8_t *x = from.data, *y = to.data;
+    bool reversed = true;
+
+    for (uint32_t i = 0; i < from.len; i++)
+        reversed = reversed && x[i] == y[from.len - 1 - i];
+    hit(row, KEYED_REVERSED, reversed, pow(256, -(double)from.len));
 }
 
 /* --- digests --- */
@@ -154,6 +161,7 @@ void keyed_pair(struct keyed *k, enum domain domain, unsigned bits, bool is_text
     struct keyed_row *row = &k->rows[domain][bits == 32 ? 1 : bits ? 2 : 0];
 
     if (!is_text && from.len >= 4 && from.len == to.len) {
+        test_reversed(row, from, to);
         test_bytes(row, from, to);
         test_numbers(row, from, to);
     }
@@ -167,6 +175,26 @@ void keyed_pair(struct keyed *k, enum domain domain, unsigned bits, bool is_text
     }
     test_digests(row, is_text, from, to);
     row->pairs++;
+}
+
+void keyed_halves(struct keyed *k, enum domain domain, const bool is_new[2], struct pair_value from,
+                  struct pair_value to)
+{
+    struct keyed_row *whole = &k->rows[domain][2], *row = &k->rows[domain][1];
+
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct pair_value x = { (const uint8_t *)from.data + 4 * i, 4 },
+                                y = { (const uint8_t *)to.data + 4 * i, 4 };
+
+        if (!is_new[i])
+            continue;
+        test_bytes(row, x, y);
+        test_numbers(row, x, y);
+        row->pairs++;
+    }
+    test_reversed(whole, from, to);
+    test_digests(whole, false, from, to);
+    whole->pairs++;
 }
 
 const char *keyed_verdict(const struct keyed_row *row, enum keyed_test test)

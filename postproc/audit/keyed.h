@@ -42,6 +42,12 @@ struct keyed {
 void keyed_pair(struct keyed *k, enum domain domain, unsigned bits, bool is_text, uint32_t kept,
                 struct pair_value from, struct pair_value to);
 
+/* The same of 8 bytes of which each half has a pseudonym of its own; |is_new|: which half was not
+ * met before.  Halves come again in other pairs, which would count what chance did once many times.
+ */
+void keyed_halves(struct keyed *k, enum domain domain, const bool is_new[2], struct pair_value from,
+                  struct pair_value to);
+
 /* Words for the test when chance does not explain its hits, else NULL. */
 const char *keyed_verdict(const struct keyed_row *row, enum keyed_test test);
 
