@@ -187,6 +187,17 @@ static int simulate(struct store *store, struct run *run, struct windows *window
     return plan_read(store_db(store), &options, &host, &counts, err);
 }
 
+/* Without any latency each figure would be 0 or without bounds. */
+static int check_latencies(const struct run *run, const char *name, struct err *err)
+{
+    if (!run->report.operations || run->medians.known || run->models[0].constant)
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "%s: no operation has a latency, as no packet has a time or no call has its"
+                   " reply: use --latency TIME",
+                   name);
+}
+
 static int show(const struct concurrency_args *a, const struct concurrency_report *report,
                 const char *name, struct err *err)
 {
@@ -215,6 +226,8 @@ static int run_on(const char *name, struct concurrency_args *a, double factor, s
     run.report.outstanding = (uint32_t)a->outstanding;
     result = simulate(store, &run, &a->windows, err);
     store_close(store);
+    if (result == 0)
+        result = check_latencies(&run, name, err);
     if (result == 0)
         result = gather(&run, &a->windows, makespans, err);
     if (result == 0)

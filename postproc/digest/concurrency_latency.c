@@ -82,6 +82,7 @@ int latency_medians(sqlite3 *db, struct latency_medians *medians, struct err *er
         read_all(stmt, &each[LATENCY_PROCEDURES], each) != SQLITE_DONE) {
         result = store_fail(db, "latencies", err);
     } else {
+        medians->known = each[LATENCY_PROCEDURES].count;
         medians->all = median(&each[LATENCY_PROCEDURES]);
         for (uint32_t i = 0; i < LATENCY_PROCEDURES; i++)
             medians->procedure[i] = each[i].count ? median(&each[i]) : medians->all;

@@ -22,6 +22,7 @@ struct latency_model {
 };
 
 struct latency_medians { /* ns; within 0.4 % */
+    uint64_t known;      /* operations that have a latency; where none has, all is 0 */
     int64_t all, procedure[LATENCY_PROCEDURES];
 };
 

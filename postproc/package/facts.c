@@ -47,6 +47,7 @@ static int read_totals(struct facts *f, sqlite3 *db, struct err *err)
     if (prepare(db, sql_totals, &s, err) < 0)
         return -err->code;
     if (sqlite3_step(s) == SQLITE_ROW) {
+        f->has_times = sqlite3_column_type(s, 0) != SQLITE_NULL;
         f->first_time = sqlite3_column_int64(s, 0);
         f->last_time = sqlite3_column_int64(s, 1);
         for (int i = 0; i < (int)(sizeof(to) / sizeof(*to)); i++)

@@ -18,7 +18,8 @@ struct status_fact {
 };
 
 struct facts {
-    int64_t first_time, last_time; /* of frames, ns since the epoch */
+    bool has_times;
+    int64_t first_time, last_time; /* of frames, ns since the epoch; without any 0 */
     uint64_t frames, operations, unpaired, clients, servers, objects, retransmissions, copies,
         problems;
     uint64_t bytes_read, bytes_written;

@@ -85,9 +85,9 @@ int look_ahead_plot(sqlite3 *db, const char *path, const char *name, struct plan
     result = latency_medians(db, &l.medians, err);
     if (result == 0)
         result = plan_read(db, &options, &host, counts, err);
-    if (result == 0) {
+    if (result == 0 && (l.medians.known || !l.report.operations)) {
         gather(&l);
-        result = concurrency_svg(&l.report, path, name, err);
+        result = concurrency_svg(&l.report, path, name, err) < 0 ? -err->code : 1;
     }
     concurrency_free(l.simulations);
     return result;

@@ -9,7 +9,8 @@
 
 #include "digest/plan.h"
 
-/* Draws it as |path|; |name|: of the trace. */
+/* Draws it as |path|; |name|: of the trace.  1: drawn; 0: no operation has a latency, so there is
+ * nothing to draw; negative. */
 int look_ahead_plot(sqlite3 *db, const char *path, const char *name, struct plan_counts *counts,
                     struct err *err);
 

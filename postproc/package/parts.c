@@ -111,11 +111,12 @@ static int make_rdump(struct parts *p, struct err *err)
 static int make_look_ahead(struct parts *p, struct err *err)
 {
     char path[STAGE_PATH_MAX];
+    int drawn;
 
-    if (stage_path(p->stage, member_look_ahead, path, err) < 0 ||
-        look_ahead_plot(store_db(p->store), path, p->name, &p->facts.plan, err) < 0)
+    if (stage_path(p->stage, member_look_ahead, path, err) < 0)
         return -err->code;
-    return take(p, member_look_ahead, err);
+    drawn = look_ahead_plot(store_db(p->store), path, p->name, &p->facts.plan, err);
+    return drawn > 0 ? take(p, member_look_ahead, err) : drawn;
 }
 
 static int make_schemas(struct parts *p, struct err *err)

@@ -93,8 +93,10 @@ static void put_totals(const struct facts *f, FILE *out)
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX];
 
     fputs("\n## The trace in numbers\n\n| | |\n|---|---:|\n", out);
-    fprintf(out, "| begins (UTC, as in the capture) | %s |\n", time_text(f->first_time, a));
-    fprintf(out, "| duration | %s |\n", duration_text(f->last_time - f->first_time, a));
+    fprintf(out, "| begins (UTC, as in the capture) | %s |\n",
+            f->has_times ? time_text(f->first_time, a) : "not known: no packet has a time");
+    fprintf(out, "| duration | %s |\n",
+            f->has_times ? duration_text(f->last_time - f->first_time, a) : "not known");
     put_count(out, "frames", f->frames);
     put_count(out, "operations", f->operations);
     put_count(out, "of these without call or reply", f->unpaired);

@@ -12,12 +12,14 @@ stock tshark says of frame.time_epoch.
 """
 import argparse
 import fnmatch
+import io
 import json
 import os
 import pathlib
 import random
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -172,6 +174,34 @@ class Capture:
             for name in "call_time", "reply_time", "latency":
                 self.check(op[name] == row[name], "ops --json: " + line)
 
+    def replays(self, db):
+        """Figures about a replay need a latency, measured or given."""
+        base = self.scratch / "out.db"
+        nfs = db.rows("SELECT count(*), count(latency) FROM operation WHERE program = 100003"
+                      " AND version = 3")[0]
+        done = subprocess.run([database.program(), "concurrency", base], capture_output=True,
+                              text=True, check=False)
+        self.check(done.returncode == (3 if nfs[0] and not nfs[1] else 0)
+                   and ("use --latency" in done.stderr) == bool(done.returncode),
+                   "concurrency: exit %d: %s" % (done.returncode, done.stderr))
+        run(database.program(), "concurrency", "--latency", "1ms", base)
+
+    def package(self, key):
+        """A package says when there are no times.  (What was cut has one, see nfsdigest-anonymize(1).)"""
+        db = database.Database(self.scratch / "anonymized.db")
+        untimed = db.rows("SELECT max(last_time) FROM source")[0][0] is None
+        db.close()
+        if not untimed:
+            return
+        out = self.scratch / "out.tar.zst"
+        out.unlink(missing_ok=True)
+        run(database.program(), "package", "-p", "lab", "-k", key, "-o", out, self.path)
+        data = subprocess.run(["zstd", "-qdc", out], capture_output=True, check=True).stdout
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            text = archive.extractfile("out/README.md").read().decode()
+        self.check("| begins (UTC, as in the capture) | not known: no packet has a time |" in text
+                   and "1970" not in text, "a package's README says 1970")
+
     def tree(self, db):
         """The packet tree shows a latency only where both packets have a time."""
         wanted, messages = {}, {}
@@ -212,8 +242,7 @@ class Capture:
         database.ingest(timed, self.timed)
         said = run(database.program(), "deps", base)
         self.check(said == run(database.program(), "deps", timed), "other dependencies: " + said)
-        for command in "tree", "concurrency":
-            run(database.program(), command, base)
+        run(database.program(), "tree", base)
         dump.unlink(missing_ok=True)
         run(database.program(), "rdump", "-o", dump, base)
         out = self.scratch / "compared.db"
@@ -228,9 +257,11 @@ class Capture:
         self.times(db, times)
         self.pairs(db)
         self.commands(db)
+        self.replays(db)
         self.tree(db)
         self.digests()
         self.anonymized(db, key)
+        self.package(key)
         db.close()
         return self.wrong
 
