@@ -51,6 +51,7 @@ enum {
                             * it was sent; or which was sent more often than it was answered */
     XID_MISFIT = 1 << 4,   /* a call that waits, or a held reply, which the message is no other half
                             * of by what it says */
+    XID_SURPLUS = 1 << 5,  /* the other half, but for bytes behind the end of the message */
 };
 
 /* What ends a TCP connection. */

@@ -5,7 +5,7 @@
 /* The bit of the other half, if what it says is that. */
 static unsigned said(enum fit fit, unsigned other)
 {
-    return fit == FIT_WELL ? other : fit == FIT_NOT ? XID_MISFIT : 0;
+    return fit == FIT_WELL ? other : fit == FIT_NOT ? XID_MISFIT : XID_SURPLUS;
 }
 
 /* What the replies say that came in |frame|, little before it or later, and wait for a call with

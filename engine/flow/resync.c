@@ -3,6 +3,7 @@
 #include "record/record.h"
 
 enum {
+    MARK_LEN = 4,
     ROW = 4,            /* messages in a row that are looked at together, */
     ROW_LONG = 32,      /* and for what speaks against them */
     XIDS_AHEAD = 1024,  /* an XID fits in with another if it is so far from it at most: ahead, */
@@ -13,6 +14,17 @@ enum {
 static bool wrong_side(const struct framer *f, const struct mark *m)
 {
     return f->flow->id && (m->kind == 2) != (f->side == f->flow->server);
+}
+
+/* Whether a message reads well enough.  Some send bytes behind its end: if both ends are those of
+ * segments, that is no accident. */
+static bool is_readable(const struct marks *s, const struct mark *m, enum fit fit)
+{
+    struct text text = marks_text(s, m);
+
+    return fit == FIT_WELL ||
+           (fit == FIT_SURPLUS && text.data && text.len == text.wire_len &&
+            marks_border(s, m->at) && marks_border(s, m->at + MARK_LEN + text.wire_len));
 }
 
 /* Looks for the other half of a new mark in the other direction, where it is as doubtful.  Parts of
@@ -27,8 +39,10 @@ static void match_halves(struct framer *f, struct mark *m)
         if (o->xid != m->xid || o->kind == m->kind || o->fate != MARK_DOUBTFUL ||
             (m->kind == 1 ? m->known || o->frame < m->frame : o->known || o->frame > m->frame))
             continue;
-        if (fits_reply(marks_text(m->kind == 1 ? &f->marks : s, m->kind == 1 ? m : o),
-                       marks_text(m->kind == 1 ? s : &f->marks, m->kind == 1 ? o : m)) != FIT_WELL)
+        if (m->kind == 1
+                ? !is_readable(s, o, fits_reply(marks_text(&f->marks, m), marks_text(s, o)))
+                : !is_readable(&f->marks, m,
+                               fits_reply(marks_text(s, o), marks_text(&f->marks, m))))
             continue;
         match = marks_border(s, o->at) || marks_border(&f->marks, m->at) ? MATCH_CERTAIN
                                                                          : MATCH_DOUBTFUL;
@@ -78,7 +92,9 @@ static void match(const struct framer *f, struct mark *m)
     unsigned other = known ? XID_AGAIN : m->kind == 1 ? XID_HELD : XID_WAITS;
 
     m->known |= known;
-    if (knows & other && (m->kind == 2 || fits_call(text) == FIT_WELL))
+    if (knows & XID_SURPLUS && !known && is_readable(&f->marks, m, FIT_SURPLUS))
+        knows |= other;
+    if (knows & other && (m->kind == 2 || is_readable(&f->marks, m, fits_call(text))))
         m->matched = MATCH_CERTAIN;
 }
 
