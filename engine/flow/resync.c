@@ -192,6 +192,17 @@ static bool row_refuted(const struct framer *f, const struct mark *m)
     return false;
 }
 
+/* Whether the next message's XID has nothing to do with this one's: then XIDs do not count up here,
+ * and a file's traffic has no other message with this one.  A match is enough where a segment
+ * begins. */
+static bool is_like_no_other(const struct framer *f, const struct mark *m)
+{
+    const struct mark *next = next_of(f, m);
+
+    return m->matched == MATCH_CERTAIN && !m->known && marks_border(&f->marks, m->at) && next &&
+           !is_near(next->xid, m->xid, XIDS_BEHIND);
+}
+
 /* Whether a matched mark is true: its match is no accident. */
 static bool is_answered(const struct framer *f, const struct mark *m)
 {
@@ -203,7 +214,8 @@ static bool is_answered(const struct framer *f, const struct mark *m)
     if (row.count == 1 && m->state == MARK_OPEN && !marks_border(&f->marks, m->at) &&
         !ends_at_border(f, m))
         return false;
-    return row.certain && 2 * row.matched >= row.count && !row_refuted(f, m);
+    return row.certain && (2 * row.matched >= row.count || is_like_no_other(f, m)) &&
+           !row_refuted(f, m);
 }
 
 /* Whether a mark is true as far as it can be told without its other half. */
