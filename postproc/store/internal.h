@@ -11,6 +11,8 @@
 #include "store/ids.h"
 #include "store/store.h"
 
+#include <stdatomic.h>
+
 /* Prepared once; sql.c has the texts. */
 enum statement {
     SQL_PUT_FLOW,
@@ -53,6 +55,7 @@ struct source_base {
 struct store {
     sqlite3 *db;
     struct cleanup cleanup; /* of an open transaction, and of |temporary| */
+    atomic_bool ending;     /* the statement that runs is to end: see undo */
     char *path;
     enum store_mode mode;
     char *temporary; /* where a new database is made, until store_publish; NULL: in place */

@@ -13,6 +13,7 @@
 enum {
     PAGE_SIZE = 8192,
     BUSY_MS = 5000,
+    ENDING_STEPS = 1000, /* of SQLite's machine, between two looks at |ending| */
 };
 
 bool store_is_database(const uint8_t *head, size_t len)
@@ -113,6 +114,13 @@ static void remove_temporary(struct store *store)
     store->temporary = NULL;
 }
 
+static int is_ending(void *ctx)
+{
+    struct store *store = ctx;
+
+    return atomic_load_explicit(&store->ending, memory_order_relaxed);
+}
+
 static int connect_to(struct store *store, const char *path, struct err *err)
 {
     /* readers too, so that they can roll back what a dead writer left; SQLite falls back to reading
@@ -125,6 +133,7 @@ static int connect_to(struct store *store, const char *path, struct err *err)
         return err_set(err, ERR_SYSTEM, "%s: cannot be opened as a database: %s", path,
                        store->db ? sqlite3_errmsg(store->db) : "out of memory");
     sqlite3_busy_timeout(store->db, BUSY_MS);
+    sqlite3_progress_handler(store->db, ENDING_STEPS, is_ending, store);
     return 0;
 }
 
@@ -203,17 +212,17 @@ bool store_was_overtaken(const struct store *store)
 }
 
 /* A signal ends the process while a transaction may be open.  The connection's mutex is kept, so
- * that its thread does nothing more with it. */
+ * that its threads do nothing more with it.  They may be reading a row meanwhile: so no statement
+ * is reset, which would free the row, and none is ended by sqlite3_interrupt, which would last as
+ * long as that row's statement and end the ROLLBACK, too. */
 static void undo(void *ctx)
 {
     struct store *store = ctx;
 
     if (store->db) {
-        sqlite3_interrupt(store->db);
+        atomic_store(&store->ending, true);
         sqlite3_mutex_enter(sqlite3_db_mutex(store->db));
-        /* what was interrupted must end, or the interruption is that of what follows, too */
-        for (sqlite3_stmt *s = NULL; (s = sqlite3_next_stmt(store->db, s));)
-            sqlite3_reset(s);
+        atomic_store(&store->ending, false);
         if (!sqlite3_get_autocommit(store->db))
             sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
     }
