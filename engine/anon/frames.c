@@ -174,6 +174,8 @@ static int put_segment(struct frames *f, const struct frames_flow *flow, uint8_t
 
     if (!frame)
         return -err->code;
+    if (time > f->last_time)
+        f->last_time = time;
     tcp = put_ip(frame, from, to, PROTOCOL_TCP, 0, TCP_LEN + options + s->wire_len);
     store_be16(tcp, flow->port[side]);
     store_be16(tcp + 2, flow->port[!side]);
@@ -285,8 +287,6 @@ int frames_over(struct frames *f, const struct frames_flow *flow, const struct f
 
     if (c->id != flow->id)
         return 0;
-    if (place->time > f->last_time)
-        f->last_time = place->time;
     if (acked > c->last_reply && c->acked != c->next[!client]) {
         c->acked = c->next[!client];
         if (!fin || side != client) /* else the FIN says it */
@@ -326,6 +326,8 @@ static int put_datagram(struct frames *f, const struct frames_flow *flow,
     frame = pcapng_packet(&f->out, place->time, f->last_time, head + cap_len, head + wire_len, err);
     if (!frame)
         return -err->code;
+    if (place->time > f->last_time)
+        f->last_time = place->time;
     udp = put_ip(frame, from, to, PROTOCOL_UDP, place->ip_id, UDP_LEN + wire_len);
     store_be16(udp, flow->port[side]);
     store_be16(udp + 2, flow->port[!side]);
@@ -349,8 +351,6 @@ int frames_message(struct frames *f, const struct frames_flow *flow,
     int rc = 0;
 
     f->counts.bytes += message->wire_len;
-    if (place->time > f->last_time)
-        f->last_time = place->time;
     if (flow->transport == PROTOCOL_UDP)
         return put_datagram(f, flow, place, message, err);
     if (c->id != flow->id)

@@ -84,20 +84,25 @@ static bool is_match(const struct audit *a, const struct audit_message *o,
 }
 
 /* How many of the first |count| messages of |n| are in |o| with this shift; in |same_xids|, with
- * their XIDs. */
+ * their XIDs.  Each counts once: of messages sent together each is like each. */
 static uint32_t count_votes(const struct queue *o, const struct queue *n, uint32_t count,
                             int64_t shift, uint32_t *same_xids)
 {
     uint32_t votes = 0;
 
     *same_xids = 0;
-    for (uint32_t x = 0; x < o->count; x++)
-        for (uint32_t y = 0; y < count && y < n->count; y++) {
+    for (uint32_t y = 0; y < count && y < n->count; y++) {
+        bool there = false, same = false;
+
+        for (uint32_t x = 0; x < o->count && !same; x++) {
             if (!votes_for(o, x, n, y, shift))
                 continue;
-            votes++;
-            *same_xids += o->all[x]->header.xid == n->all[y]->header.xid;
+            there = true;
+            same = o->all[x]->header.xid == n->all[y]->header.xid;
         }
+        votes += there;
+        *same_xids += same;
+    }
     return votes;
 }
 
@@ -117,7 +122,7 @@ static void vote(const struct queue *o, const struct queue *n, struct vote *best
         if (n->count > 1 && count_votes(o, n, FIRST_VOTERS, v.shift, &v.same_xids) < 2)
             continue;
         v.votes = count_votes(o, n, VOTERS, v.shift, &v.same_xids);
-        if (v.votes > best->votes)
+        if (v.votes > best->votes || (v.votes == best->votes && v.same_xids > best->same_xids))
             *best = v;
     }
 }

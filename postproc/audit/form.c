@@ -165,8 +165,7 @@ static bool check_statistics(struct form *f, const struct block *b, struct form_
         return form_fails(fault, "block", "statistics that should not be here");
     f->ended = true;
     time = (int64_t)((uint64_t)load_le32(b->data + 12) << 32 | load_le32(b->data + 16));
-    if (load_le32(b->data + 8) || (f->packets && (time < f->first_time || time > f->last_time)) ||
-        (!f->packets && time))
+    if (load_le32(b->data + 8) || time != f->last_time)
         return form_fails(fault, "block", "statistics of another interface or time");
     if (!next_option(&c, OPTION_COMMENT, &text, &len) || !is_totals(text, len))
         return form_fails(fault, "option", "the statistics' comment is not that of the anonymizer");
@@ -204,15 +203,12 @@ static bool check_packet(struct form *f, const struct block *b, struct form_faul
     if (!is_zero(p + PACKET_HEAD + cap_len, padded - cap_len))
         return form_fails(fault, "padding", "bytes behind a packet");
     time = (int64_t)((uint64_t)load_le32(p + 12) << 32 | load_le32(p + 16));
-    if (!f->packets || time < f->first_time)
-        f->first_time = time;
-    if (!f->packets || time > f->last_time)
+    if (time > f->last_time)
         f->last_time = time;
-    f->packets = true;
     return form_frame(f, p + PACKET_HEAD, cap_len, wire_len, fault);
 }
 
-bool form_block(struct form *f, const struct block *b, struct form_fault *fault)
+static bool check_block(struct form *f, const struct block *b, struct form_fault *fault)
 {
     if (!b->pcapng || b->swapped)
         return form_fails(fault, "block", "no little-endian pcapng file");
@@ -231,6 +227,14 @@ bool form_block(struct form *f, const struct block *b, struct form_fault *fault)
     default:
         return form_fails(fault, "block", "of a kind that the anonymizer does not write");
     }
+}
+
+bool form_block(struct form *f, const struct block *b, struct form_fault *fault)
+{
+    bool right = check_block(f, b, fault);
+
+    f->differs |= !right;
+    return right;
 }
 
 bool form_end(const struct form *f, uint64_t dropped, struct form_fault *fault)

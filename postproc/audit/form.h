@@ -22,6 +22,7 @@ struct form_connection {
     uint32_t next[2];
     uint32_t acked[2]; /* what each side acknowledged last */
     bool known[2], finished[2];
+    bool shared; /* pushed another one out, which may come again without its SYN */
 };
 
 /* What differs: a class and words for it, both static. */
@@ -32,10 +33,10 @@ struct form_fault {
 /* All zeros at first; |connections| is the caller's to free. */
 struct form {
     unsigned stage; /* how many of section header, interface, statistics were there */
-    bool packets;   /* some were there */
     bool ended;
+    bool differs; /* a block was otherwise */
     char version[32];
-    int64_t first_time, last_time;
+    int64_t last_time;                  /* 0 before the first packet that has one */
     uint32_t begun;                     /* connections */
     uint16_t last_id;                   /* of datagrams */
     uint8_t left_out[8192];             /* bits of numbers that were passed over */
@@ -51,6 +52,10 @@ bool form_end(const struct form *f, uint64_t dropped, struct form_fault *fault);
 /* form_frame.c: the |cap_len| captured bytes of a frame of |wire_len| ones. */
 bool form_frame(struct form *f, const uint8_t *frame, uint32_t cap_len, uint32_t wire_len,
                 struct form_fault *fault);
+
+/* How many of |len| bytes at |at| of a packet's block could be otherwise in a file of which no
+ * block was: the others stand in headers and follow from the rest of the file. */
+uint32_t form_free(const struct block *block, uint32_t at, uint32_t len);
 
 static inline bool form_fails(struct form_fault *fault, const char *what, const char *text)
 {

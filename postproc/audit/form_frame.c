@@ -72,7 +72,7 @@ static struct form_connection *connection_of(struct form *f, const struct packet
     key = XXH3_64bits(ends, sizeof(ends)) | 1;
     c = &f->connections[key >> 48];
     if (c->key != key)
-        *c = (struct form_connection){ .key = key };
+        *c = (struct form_connection){ .key = key, .shared = c->key != 0 };
     return c;
 }
 
@@ -85,8 +85,10 @@ static bool check_syn(struct form *f, const struct packet *k, struct form_connec
 
     if (k->length != TCP + SYN_OPTIONS || memcmp(k->next + TCP, options, SYN_OPTIONS) != 0)
         return form_fails(fault, "tcp", "options or contents of a SYN");
-    if (answer)
-        right = !c->known[!side] || (ack == c->next[!side] && seq == ack - 1 + ANSWERER_AHEAD);
+    if (answer && !c->known[!side])
+        right = c->shared;
+    else if (answer)
+        right = ack == c->next[!side] && seq == ack - 1 + ANSWERER_AHEAD;
     else
         right = !ack && seq == f->begun++ * FIRST_SEQUENCE;
     if (!answer)
@@ -118,6 +120,8 @@ static bool check_tcp(struct form *f, const struct packet *k, struct form_fault 
     c = connection_of(f, k, &side);
     if (p[13] & SYN)
         return check_syn(f, k, c, side, fault);
+    if (!c->known[0] && !c->known[1] && !c->shared)
+        return form_fails(fault, "tcp", "a connection without a SYN");
     seq = load_be32(p + 4);
     ack = load_be32(p + 8);
     data = k->length - TCP;
@@ -221,4 +225,33 @@ bool form_frame(struct form *f, const uint8_t *frame, uint32_t cap_len, uint32_t
     if (protocol != PROTOCOL_TCP || (!k.v6 && load_be16(k.ip + 4)))
         return form_fails(fault, "ip", "protocol or identification");
     return check_tcp(f, &k, fault);
+}
+
+/* Addresses and what is made of them, sums of all, and what follows: everything else was checked.
+ */
+static bool is_free(const uint8_t *frame, uint32_t len, uint32_t at)
+{
+    bool v6 = load_be16(frame + 12) == 0x86dd;
+    uint32_t next = ETHERNET + (v6 ? IPV6 : IPV4), checksum = next + 6, end = next + UDP;
+
+    if (at < 12)
+        return at % 6 >= 2;
+    if (len >= next + TCP && frame[ETHERNET + (v6 ? 6 : 9)] == PROTOCOL_TCP) {
+        checksum = next + 16;
+        end = next + (uint32_t)(frame[next + 12] >> 4) * 4;
+    }
+    return (!v6 && (at == 24 || at == 25)) || (at >= ETHERNET + (v6 ? 8u : 12u) && at < next) ||
+           at == checksum || at == checksum + 1 || at >= end;
+}
+
+uint32_t form_free(const struct block *b, uint32_t at, uint32_t len)
+{
+    uint32_t count = 0;
+
+    if (b->kind != BLOCK_PACKET || b->frame_len < ETHERNET + IPV4 + UDP)
+        return len;
+    for (uint32_t i = at; i < at + len; i++)
+        count += i >= b->frame_at && i - b->frame_at < b->frame_len &&
+                 is_free(b->data + b->frame_at, b->frame_len, i - b->frame_at);
+    return count;
 }

@@ -37,6 +37,17 @@ static bool is_known_context(struct leak *l, uint32_t secret, const uint8_t *dat
     return false;
 }
 
+/* Headers without a freedom hold nothing, whatever they look like. */
+static bool is_in_headers(const struct leak *l, const struct block *b, size_t at, uint32_t len)
+{
+    uint32_t free_bytes;
+
+    if (l->audit->form.differs || b->kind != BLOCK_PACKET || at < b->before)
+        return false;
+    free_bytes = form_free(b, (uint32_t)(at - b->before), len);
+    return len >= SECRET_LONG ? free_bytes < EXPLAINED_BYTES : free_bytes < len;
+}
+
 static int on_raw_hit(void *ctx, uint32_t index, size_t at, struct err *err)
 {
     struct leak *l = ctx;
@@ -54,7 +65,11 @@ static int on_raw_hit(void *ctx, uint32_t index, size_t at, struct err *err)
     }
     if (s->len >= SECRET_LONG)
         row->hits++;
-    else if (is_known_context(l, index, data, len, at))
+    if (is_in_headers(l, b, at, s->len)) {
+        row->kept += s->len >= SECRET_LONG;
+        return 0;
+    }
+    if (s->len < SECRET_LONG && is_known_context(l, index, data, len, at))
         return 0;
     if (l->count == HITS_MAX) {
         l->overflow = true;

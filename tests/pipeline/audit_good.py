@@ -5,20 +5,18 @@
 committed ones, anonymized with fresh keys under each policy.
 Environment: NFSDIGEST, CAPTURES.  Argument: how many committed captures with a fresh key each."""
 import itertools
-import json
 import os
 import pathlib
 import sys
 import tempfile
 
 SRC = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(SRC / "tests" / "gen"))
+sys.path[:0] = [str(SRC / "tests" / "gen"), str(SRC / "tests" / "pipeline")]
 
-import anonymizer  # noqa: E402
+import audit_lib  # noqa: E402
 import messages as m  # noqa: E402
 import traffic  # noqa: E402
 
-POLICIES = "public", "lab", "strict"
 LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -119,28 +117,12 @@ CASES = {
     "connections again": connections_again,
     "many connections": many_connections,
 }
-wrong = []
-
-
-def check(name, original, policy, folder):
-    key, out = folder / "key", folder / "out.pcapng"
-    key.unlink(missing_ok=True)
-    out.unlink(missing_ok=True)
-    anonymizer.new_key(key)
-    anonymizer.anonymize(out, policy, key, original)
-    done = anonymizer.run("audit", "--json", original, out)
-    if done.returncode > 1:
-        wrong.append("%s, %s: exit code %d: %s" % (name, policy, done.returncode, done.stderr))
-        return
-    report = json.loads(done.stdout)
-    if not report["clean"]:
-        key_text = key.read_text(encoding="ascii").split()[-1]
-        wrong.append("%s, %s, key %s: %s" % (name, policy, key_text, report["findings"][:3]))
 
 
 def main():
     only = sys.argv[1] if sys.argv[1:] and not sys.argv[1].isdigit() else ""
     runs = int(sys.argv[1]) if sys.argv[1:] and not only else 6
+    wrong = []
     with tempfile.TemporaryDirectory(prefix="audit.") as scratch:
         folder = pathlib.Path(scratch)
         for name, make in CASES.items():
@@ -148,14 +130,15 @@ def main():
             if only not in name:
                 continue
             make().write(original)
-            for policy in POLICIES:
-                check(name, original, policy, folder)
+            for policy in audit_lib.POLICIES:
+                wrong += audit_lib.alarms(name, original, policy, folder)
         captures = sorted(pathlib.Path(os.environ["CAPTURES"]).glob("*.zst"),
                           key=lambda path: path.stat().st_size)
         for run in range(0 if only else runs):
             # all of them in turn; of few runs the smallest captures
-            capture = captures[run // len(POLICIES) % len(captures)]
-            check(capture.name, capture, POLICIES[run % len(POLICIES)], folder)
+            capture = captures[run // len(audit_lib.POLICIES) % len(captures)]
+            policy = audit_lib.POLICIES[run % len(audit_lib.POLICIES)]
+            wrong += audit_lib.alarms(capture.name, capture, policy, folder)
     for line in wrong:
         print(line[:700])
     print("%d cases, %d runs, %d wrong" % (len(CASES), runs, len(wrong)))

@@ -5,15 +5,14 @@
 is clean without it, and each must be found as what it is.  Environment: NFSDIGEST."""
 import ipaddress
 import json
-import os
 import pathlib
 import struct
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import audit_lib  # noqa: E402
 import audit_twin as t  # noqa: E402
 from audit_twin import World, digest  # noqa: E402
 
@@ -422,21 +421,15 @@ def stated_drop():
     return world
 
 
-def audit(original, twin, *options):
-    done = subprocess.run([os.environ["NFSDIGEST"], "audit", *options, original, twin],
-                          capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout, done.stderr
-
-
 def check(name, original, folder, make, expected):
     """Lines that say what is wrong."""
     path = str(folder / "twin.pcapng")
     make().write(path)
-    code, out, error = audit(original, path, "--json")
+    code, out, error = audit_lib.audit(original, path, "--json")
     if code not in (0, 1):
         return ["%s: exit code %d: %s" % (name, code, error)]
     report = json.loads(out)
-    found = {(c["kind"], c["class"]) for c in report["finding_counts"]}
+    found = audit_lib.found(report)
     wrong = ["%s: %s %s was not found; there is %s" % (name, *e, sorted(found))
              for e in expected if e not in found]
     if code != (1 if expected else 0):

@@ -6,7 +6,6 @@ what they have in common; and so is a file of another policy than the stated one
 Environment: NFSDIGEST."""
 import base64
 import hashlib
-import json
 import pathlib
 import sys
 import tempfile
@@ -14,7 +13,7 @@ import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-import audit_plants  # noqa: E402
+import audit_lib  # noqa: E402
 from audit_twin import World, digest  # noqa: E402
 
 TURNS = 40  # 400 handles
@@ -77,10 +76,7 @@ MUTATIONS = {
 
 
 def found(original, path, *options):
-    code, out, error = audit_plants.audit(original, path, "--json", *options)
-    if code not in (0, 1):
-        raise RuntimeError(error)
-    return {(c["kind"], c["class"]) for c in json.loads(out)["finding_counts"]}
+    return audit_lib.found(audit_lib.report(original, path, *options))
 
 
 def main():
