@@ -214,18 +214,34 @@ int gather_message(struct audit *a, const struct audit_message *m, const struct 
 
 /* --- frames as they are --- */
 
+static bool is_printable(uint8_t c)
+{
+    return (uint8_t)(c - 0x20) < 0x5f;
+}
+
+/* Runs of RUN_LEAST printable bytes or more: the last byte that such a run needs is looked at
+ * first, so most bytes of others never are. */
 static int gather_runs(struct audit *a, const struct frame *frame, struct err *err)
 {
     const uint8_t *p = frame->data;
-    uint32_t start = 0;
+    uint32_t len = frame->cap_len, start = 0;
     int rc = 0;
 
-    for (uint32_t i = 0; rc == 0 && i <= frame->cap_len; i++) {
-        if (i < frame->cap_len && p[i] >= 0x20 && p[i] < 0x7f)
+    while (rc == 0 && len - start >= RUN_LEAST) { /* no run reaches |start| from before */
+        uint32_t end = start + RUN_LEAST;
+
+        while (end > start && is_printable(p[end - 1]))
+            end--;
+        if (end > start) {
+            start = end;
             continue;
-        if (i - start >= RUN_LEAST && !allow_text(&a->allow, p + start, i - start))
-            rc = secrets_text(&a->secrets, SECRET_STRING, p + start, i - start, frame->number, err);
-        start = i + 1;
+        }
+        for (end = start + RUN_LEAST; end < len && is_printable(p[end]);)
+            end++;
+        if (!allow_text(&a->allow, p + start, end - start))
+            rc = secrets_text(&a->secrets, SECRET_STRING, p + start, end - start, frame->number,
+                              err);
+        start = end < len ? end + 1 : len;
     }
     return rc;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/search.h
  *
- * All secrets at once in any bytes: a filter over the next six bytes (three for short secrets) at
- * each place, then a table, then a comparison.
+ * All secrets at once in any bytes: a filter over the next three bytes at each place, one over the
+ * next six, then a table, then a comparison.  Zeros in a row cost next to nothing.
  *
- * Memory: 4 MiB, and 32 bytes a secret.
+ * Memory: 6 MiB, and 47 bytes a secret.
  */
 #ifndef NFSDIGEST_AUDIT_SEARCH_H
 #define NFSDIGEST_AUDIT_SEARCH_H

@@ -99,24 +99,24 @@ bool secrets_have(const struct secrets *s, enum secret_class cls, const uint8_t 
 
 int secrets_add(struct secrets *s, const struct secret *secret, struct err *err)
 {
-    uint64_t hash = hash_of(secret->data, secret->len);
+    uint64_t hash;
     struct secret *known;
 
     if (secret->len < SECRET_SHORTEST || secret->len > SECRET_LEN_MAX)
         return 0;
     s->classes[secret->cls].seen++;
+    hash = hash_of(secret->data, secret->len);
+    if (!is_sampled(s, secret->cls, hash)) /* first: of file contents that is nearly all */
+        return 0;
     known = find(s, secret, hash);
     if (known) { /* what a field says is better than that it was somewhere */
-        if (known->cls == SECRET_STRING && secret->cls != SECRET_STRING &&
-            is_sampled(s, secret->cls, hash)) {
+        if (known->cls == SECRET_STRING && secret->cls != SECRET_STRING) {
             s->classes[SECRET_STRING].count--;
             s->classes[secret->cls].count++;
             *known = *secret;
         }
         return 0;
     }
-    if (!is_sampled(s, secret->cls, hash))
-        return 0;
     if (s->count == s->cap) {
         uint32_t cap = s->cap ? s->cap * 2 : 1024;
         struct secret *grown = realloc(s->all, cap * sizeof(*grown));
@@ -165,7 +165,7 @@ bool secret_is_telling(const uint8_t *data, size_t len, unsigned least)
 {
     unsigned different = 0;
 
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = 0; i < len && different < least; i++) {
         bool again = data[i] == 0;
 
         for (size_t j = 0; j < i && !again; j++)

@@ -224,6 +224,39 @@ static void test_search_is_complete(void **ctx)
     }
 }
 
+/* Zeros are passed over: what stands between, before and behind them is found, whatever its place
+ * and the piece's ends. */
+static void test_search_between_zeros(void **ctx)
+{
+    enum { LEN = 200, ROUNDS = 400 };
+    struct err err = { 0 };
+
+    (void)ctx;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        uint8_t text[LEN] = { 0 }, marks[2 * LEN] = { 0 };
+        uint8_t secret[2][SECRET_LEN_MAX] = { { 1, 0, 0, 0, 0, 0, 0, 0, 2 }, { 0, 0, 3 } };
+        unsigned lens[2] = { 3 + random_number(14), 3 + random_number(14) };
+        unsigned at = random_number(LEN - lens[0] + 1), cut = random_number(LEN + 1);
+        struct secrets s;
+        struct search *search;
+        struct found found = { 0, marks, LEN };
+
+        secrets_init(&s, 0);
+        add(&s, SECRET_OPAQUE, secret[0], lens[0]);
+        if (round % 2)
+            add(&s, SECRET_OPAQUE, secret[1], lens[1]);
+        memcpy(text + at, secret[0], lens[0]);
+        search = search_new(&s, &err);
+        assert_non_null(search);
+        assert_int_equal(search_bytes(search, text, LEN, 0, cut, mark, &found, &err), 0);
+        assert_int_equal(search_bytes(search, text, LEN, cut, LEN, mark, &found, &err), 0);
+        assert_int_equal(found.count, 1);
+        assert_int_equal(marks[at], 1);
+        search_free(search);
+        secrets_free(&s);
+    }
+}
+
 static uint32_t hits_in(const char *text)
 {
     const struct address address = { 4, { 10, 0, 0, 1 } };
@@ -319,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_sampling),
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_search_is_complete),
+        cmocka_unit_test(test_search_between_zeros),
         cmocka_unit_test(test_address_borders),
         cmocka_unit_test(test_poisson),
         cmocka_unit_test(test_chain),
