@@ -112,6 +112,22 @@ static uint32_t object_find(const struct objects *o, uint32_t server, struct byt
     return 0;
 }
 
+uint64_t object_expect(const struct objects *o, uint32_t server, struct bytes handle)
+{
+    uint64_t hash = object_hash(server, handle);
+
+    table_prefetch(&o->by_handle, hash);
+    return hash;
+}
+
+void object_fetch(const struct objects *o, uint64_t hash)
+{
+    uint32_t at, id = table_first(&o->by_handle, hash, &at);
+
+    if (id != TABLE_NONE)
+        __builtin_prefetch(&o->objects[id]);
+}
+
 uint32_t object_id(struct objects *o, uint32_t server, struct bytes handle, uint64_t frame,
                    int64_t time, struct err *err)
 {

@@ -103,6 +103,11 @@ void objects_free(struct objects *o);
 uint32_t object_id(struct objects *o, uint32_t server, struct bytes handle, uint64_t frame,
                    int64_t time, struct err *err);
 
+/* That object_id will be asked soon: fetches what it needs from memory, in two steps that have
+ * other work between them.  |hash| is what the first returned. */
+uint64_t object_expect(const struct objects *o, uint32_t server, struct bytes handle);
+void object_fetch(const struct objects *o, uint64_t hash);
+
 /* Says once what an object is. */
 int object_describe(struct objects *o, uint32_t object, uint8_t type, uint64_t fsid,
                     uint64_t fileid, const struct moment *m, struct err *err);

@@ -329,6 +329,7 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
                          .in_clear = h->credential.flavor != RPC_GSS,
                          .owed = 1 };
     uint32_t kept = 0, id, crowded, parent = 0, parent2 = 0;
+    uint64_t expected = 0;
     struct held *held;
     int rc = 0;
 
@@ -340,6 +341,9 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
                        &op.call, err);
         if (rc < 0)
             return rc;
+        if (!p->messages_only)
+            expected = object_expect(p->objects, ends.server,
+                                     scan.parent.data ? scan.parent : scan.object);
         kept = m->cap_len > h->body ? m->cap_len - h->body : 0;
         kept = scan_kept(&scan, kept < h->body_len ? kept : h->body_len);
     } else if (!header_cut || !procedure_find(h->program, h->version, h->procedure)) {
@@ -358,6 +362,8 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
     }
     if (crowded != CALL_NONE && (rc = give_up_call(p, crowded, OUT_OF_WINDOW, err)) < 0)
         return rc;
+    if (expected)
+        object_fetch(p->objects, expected);
     op.id = call.operation = ++p->last_operation;
     if (!header_cut && !(op.credential = credential_id(&p->credentials, &h->credential, err)))
         return -ERR_SYSTEM;
