@@ -22,7 +22,7 @@ static const struct option common[] = {
       AT(engine.total_window), STREAM_WINDOW_MIN },
     { "connections", OPTION_NUMBER, "N", "connections followed at once (16384)",
       AT(engine.connections), 1 },
-    { "pending", OPTION_NUMBER, "N", "calls that wait for replies at once (131072)",
+    { "pending", OPTION_NUMBER, "N", "calls that wait for replies at once (65536)",
       AT(engine.pending), 1 },
     { "retransmit-span", OPTION_SECONDS, "S",
       "seconds in which equal calls are one operation (900)", AT(engine.retransmit_span) },

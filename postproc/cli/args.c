@@ -213,7 +213,7 @@ void engine_arg_table(struct engine_args *to, bool objects, struct arg table[ENG
           &o->total_window },
         { 0, "connections", "N", "connections followed at once (16384)", set_count32,
           &o->connections },
-        { 0, "pending", "N", "calls that may wait for replies (131072)", set_count32, &o->pending },
+        { 0, "pending", "N", "calls that may wait for replies (65536)", set_count32, &o->pending },
         { 0, "retransmit-span", "TIME",
           "how long after its last sighting an equal call is a\n"
           "retransmission (900s)",
