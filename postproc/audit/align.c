@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "audit/internal.h"
+#include "audit/survive_parts.h"
 
 #include <stdlib.h>
 
@@ -178,7 +178,7 @@ static int lose(struct aligner *al, struct audit_message *m, struct err *err)
 {
     int rc = items_read(&al->comparer.original, m, err);
 
-    if (rc == 0)
+    if (rc == 0 && !al->audit->survive)
         rc = gather_message(al->audit, m, &al->comparer.original, err);
     al->audit->missing++;
     if (rc == 0 && (!al->audit->has_dropped || al->audit->missing > al->audit->dropped))
@@ -234,6 +234,25 @@ static void count_message(struct audit *a, const struct audit_message *m, const 
         r->entries_max = entries;
 }
 
+static int compare(struct aligner *al, const struct audit_message *o, const struct audit_message *n,
+                   struct err *err)
+{
+    struct audit *a = al->audit;
+    struct comparer *c = &al->comparer;
+    int rc;
+
+    if (a->survive) {
+        a->matched++;
+        return survive_messages(a->survive, c, o, n, err);
+    }
+    rc = gather_message(a, o, &c->original, err);
+    if (rc == 0)
+        rc = compare_messages(c, o, n, err);
+    if (rc == 0)
+        count_message(a, o, &c->original);
+    return rc;
+}
+
 static int match(struct aligner *al, uint32_t i, struct audit_message *n, struct err *err)
 {
     struct audit_message *o = take(&al->original, i);
@@ -243,11 +262,7 @@ static int match(struct aligner *al, uint32_t i, struct audit_message *n, struct
     if (rc == 0)
         rc = items_read(&c->anonymized, n, err);
     if (rc == 0)
-        rc = gather_message(al->audit, o, &c->original, err);
-    if (rc == 0)
-        rc = compare_messages(c, o, n, err);
-    if (rc == 0)
-        count_message(al->audit, o, &c->original);
+        rc = compare(al, o, n, err);
     free(o);
     while (rc == 0 && i && al->original.count && al->original.all[0]->passed++ > PASSED_MAX)
         rc = lose(al, take(&al->original, 0), err);
@@ -375,17 +390,19 @@ static int on_counter(void *ctx, const char *name, uint64_t value, struct err *e
 int align_captures(struct audit *a, struct err *err)
 {
     struct aligner *al = calloc(1, sizeof(*al));
-    const struct source_hooks original = { gather_frame, NULL, a };
-    const struct source_hooks anonymized = { NULL, on_counter, a };
+    const struct source_hooks audits[] = { { gather_frame, NULL, a }, { NULL, on_counter, a } };
+    const struct source_hooks survives[] = { { .over = survive_original_over, .ctx = a->survive },
+                                             { .over = survive_over, .ctx = a->survive } };
+    const struct source_hooks *hooks = a->survive ? survives : audits;
     int rc = -ERR_SYSTEM;
 
     if (!al)
         return err_set(err, ERR_SYSTEM, "out of memory");
     al->audit = al->comparer.audit = a;
-    al->original.source = source_open(a->options->original, a->options->engine, &original, err);
+    al->original.source = source_open(a->options->original, a->options->engine, &hooks[0], err);
     if (al->original.source)
         al->anonymized.source =
-            source_open(a->options->anonymized, a->options->engine, &anonymized, err);
+            source_open(a->options->anonymized, a->options->engine, &hooks[1], err);
     rc = al->anonymized.source ? align(al, err) : -err->code;
     if (rc == 0) {
         a->original = *source_counts(al->original.source);

@@ -63,6 +63,18 @@ static int on_option(void *ctx, const struct block *block, unsigned code, const 
     return 0;
 }
 
+static int on_stated(void *ctx, const struct block *block, struct err *err)
+{
+    return block->kind == BLOCK_SECTION || block->kind == BLOCK_STATISTICS
+               ? block_options(block, on_option, ctx, err)
+               : 0;
+}
+
+int audit_stated(struct audit *a, struct err *err)
+{
+    return blocks_read(a->options->anonymized, on_stated, a, err);
+}
+
 static void find_form(struct audit *a, const struct form_fault *fault, int64_t offset,
                       uint64_t frame)
 {
@@ -82,9 +94,7 @@ static int on_block(void *ctx, const struct block *block, struct err *err)
     if (!form_block(&a->form, block, &fault))
         find_form(a, &fault, (int64_t)block->offset,
                   block->kind == BLOCK_PACKET ? block->frame : 0);
-    return block->kind == BLOCK_SECTION || block->kind == BLOCK_STATISTICS
-               ? block_options(block, on_option, ctx, err)
-               : 0;
+    return on_stated(ctx, block, err);
 }
 
 /* --- all of it --- */

@@ -100,8 +100,7 @@ static bool is_no_time(const struct audit *a, uint64_t number, bool fraction)
     return number >= (fraction ? 1000000000u : 1u << 31) || pair_side_find(&a->in_times, key);
 }
 
-/* Known to everyone, and of no event. */
-static bool is_constant_time(uint64_t seconds)
+bool is_constant_time(uint64_t seconds)
 {
     static const uint32_t constants[] = { 0,         1,         315532800, 315619200,  318211200,
                                           456789000, 499162500, 946684800, 1073741822, 1073741823,

@@ -131,6 +131,7 @@ struct audit {
     struct pairs pairs;
     struct chains chains; /* of values that are not meant to stay, and of headers */
     struct search *search;
+    struct survive *survive; /* not NULL: pairs of messages go there, and nowhere else */
 
     struct finding findings[FINDINGS_MAX];
     uint32_t finding_count;
@@ -201,6 +202,9 @@ void peek_frame(const struct frame *frame, struct peek *peek);
 /* align.c: the messages of both, compared in pairs */
 int align_captures(struct audit *a, struct err *err);
 
+/* audit.c: what the anonymized file says of itself */
+int audit_stated(struct audit *a, struct err *err);
+
 /* compare.c */
 struct comparer {
     struct audit *audit;
@@ -209,6 +213,7 @@ struct comparer {
 int compare_messages(struct comparer *c, const struct audit_message *o,
                      const struct audit_message *n, struct err *err);
 int compare_finish(struct audit *a, struct err *err);
+bool is_constant_time(uint64_t seconds); /* known to everyone, and of no event */
 
 /* rules.c: what the policy says and what all values together show */
 void rules_finish(struct audit *a);

@@ -195,6 +195,15 @@ static const struct type *body_type(const struct audit_message *m)
     return m->is_call ? m->procedure->arguments : m->procedure->result;
 }
 
+void items_walk(const struct audit_message *m, const struct visitor *visitor)
+{
+    struct walk w;
+
+    if (body_type(m))
+        walk(&w, body_type(m), m->data + m->header.body, body_here(m), m->header.body_len, false,
+             visitor);
+}
+
 int items_read(struct items *items, const struct audit_message *m, struct err *err)
 {
     const struct type *type = body_type(m);
@@ -236,15 +245,13 @@ const char *item_path(const struct audit_message *m, const struct items *items, 
 {
     struct seek s = { index, text };
     const struct visitor visitor = { seek, &s, 0 };
-    struct walk w;
 
     snprintf(text, WALK_PATH_MAX, "(end)");
     for (uint32_t i = 0; i < items->count && !items->all[i].field; i++)
         s.left -= i < index;
     if (index < items->count && !items->all[index].field)
         snprintf(text, WALK_PATH_MAX, "RPC %s", items->all[index].name);
-    else if (body_type(m) && index < items->count)
-        walk(&w, body_type(m), m->data + m->header.body, body_here(m), m->header.body_len, false,
-             &visitor);
+    else if (index < items->count)
+        items_walk(m, &visitor);
     return text;
 }

@@ -50,6 +50,10 @@ void items_free(struct items *items);
 const char *item_path(const struct audit_message *m, const struct items *items, uint32_t index,
                       char text[WALK_PATH_MAX]);
 
+/* Walks the message's body again, if it has one: for the items without a name in the header, and in
+ * their order, |visitor| sees what is no |whole| structure. */
+void items_walk(const struct audit_message *m, const struct visitor *visitor);
+
 const char *item_class_name(unsigned cls);
 
 #endif

@@ -38,6 +38,8 @@ static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
 
     if (t->event == TAP_UNREAD)
         s->counts.unread++;
+    if (t->event == TAP_OVER && s->hooks.over)
+        return s->hooks.over(s->hooks.ctx, t->over, err);
     if (t->event != TAP_MESSAGE)
         return 0;
     m = calloc(1, sizeof(*m) + from->cap_len);

@@ -36,6 +36,7 @@ struct source_hooks {
     int (*frame)(void *ctx, const struct frame *frame, struct err *err);
     int (*counter)(void *ctx, const char *name, uint64_t value, struct err *err);
     void *ctx;
+    int (*over)(void *ctx, const struct flow_over *over, struct err *err);
 };
 
 struct source *source_open(const char *path, const struct engine_options *options,

@@ -31,6 +31,7 @@ int cmd_check(int argc, char **argv, struct err *err);
 int cmd_audit(int argc, char **argv, struct err *err);
 int cmd_key(int argc, char **argv, struct err *err);
 int cmd_policy(int argc, char **argv, struct err *err);
+int cmd_policy_survives(int argc, char **argv, struct err *err); /* below it */
 int cmd_package(int argc, char **argv, struct err *err);
 int cmd_unmask(int argc, char **argv, struct err *err);
 

@@ -238,6 +238,7 @@ int cmd_policy(int argc, char **argv, struct err *err)
         { "policy list", list, "name the built-in policies" },
         { "policy show", show, "print a policy in full" },
         { "policy check", check, "say whether a policy can be used, and what it gives away" },
+        { "policy survives", cmd_policy_survives, "list what stays of a capture, and why" },
         { 0 },
     };
 

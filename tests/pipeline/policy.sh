@@ -21,6 +21,9 @@ printf '[fields]\nREAD3args.file = keep\n' | cat mine.conf - >opens.conf
 lines=$(wc -l <mine.conf)
 number() { grep -n "$2" "$1" | cut -d: -f1; }
 mkdir folder.conf
+zstd -dqc "$CAPTURES/vfs-libnfs-all22.pcap.zst" >small.pcap
+head -c 100000 small.pcap >cut.pcap
+head -c 24 small.pcap >none.pcap
 head -c 1100000 /dev/zero | tr '\0' '#' >large.conf
 mkfifo key.pipe
 umask 022
@@ -52,6 +55,18 @@ policy check: field|3|field.conf:$((lines + 2)): READ3args.offset = "zero": allo
 policy check: good|0|mine.conf: policy mine can be used; it gives away:|policy check mine.conf
 policy check: kept field|0|READ3args.file = keep: file handles|policy check opens.conf
 policy check: good and bad|3|mine.conf: policy mine|policy check word.conf mine.conf
+policy survives: help|0|usage: nfsdigest policy survives .*ORIGINAL ANONYMIZED|policy survives --help
+policy survives: nothing|2|takes an original and an anonymized|policy survives
+policy survives: one|2|takes an original and an anonymized|policy survives mine.conf
+policy survives: bad examples|2|--examples: .*is no number|policy survives -e few a b
+policy survives: no file|3|nowhere.pcap: |policy survives nowhere.pcap nowhere.pcap
+policy survives: no capture|3|mine.conf: |policy survives mine.conf mine.conf
+policy survives: unknown policy|2|no policy is called "moon"|policy survives -p moon small.pcap small.pcap
+policy survives: bad policy|3|lacks.conf:|policy survives -p lacks.conf small.pcap small.pcap
+policy survives: cut|3|the anonymized capture is cut in the middle of a packet|policy survives -p public small.pcap cut.pcap
+policy survives: another capture|3|no message of one capture is in the other|policy survives small.pcap none.pcap
+policy survives: text|0|Policy unknown: 412 messages compared, 0 of the original are not there|policy survives small.pcap small.pcap
+policy survives: rules of a file|0|handle = [.]{3}|policy survives -p opens.conf small.pcap small.pcap
 key: nothing|2|key what|key
 key: unknown command|2|no command "key moon"|key moon
 key new: help|0|usage: nfsdigest key new .*mapping N. FILE|key new --help

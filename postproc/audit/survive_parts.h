@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/survive_parts.h
+ *
+ * What the files of survive.h share.
+ */
+#ifndef NFSDIGEST_AUDIT_SURVIVE_PARTS_H
+#define NFSDIGEST_AUDIT_SURVIVE_PARTS_H
+
+#include "audit/internal.h"
+#include "audit/survive.h"
+
+enum survive_kind { SURVIVE_NUMBER, SURVIVE_BYTE_STRING, SURVIVE_ADDRESS };
+
+/* One distinct value of the original in a field. */
+struct survive_value {
+    uint64_t key[2]; /* of row and value */
+    uint64_t uses, same;
+    uint64_t number;
+    uint32_t len, row;
+    bool special; /* may stay under any rule: 0, root, "..", ... */
+    uint8_t data[SURVIVE_BYTES];
+};
+
+struct survive_row {
+    char place[WALK_PATH_MAX];
+    const char *wireshark; /* display filter, or NULL */
+    uint8_t cls, kind;
+    uint8_t base; /* of parts of values: the class of these; its rule decides */
+    uint64_t values, same, same_special;
+    uint64_t more;      /* values that were not among those that are told apart */
+    uint64_t more_same; /* of these */
+    uint32_t distinct;
+    uint32_t first, count; /* for reports: its survivors in |order| */
+    uint64_t distinct_same, distinct_special;
+    double by_chance; /* so many distinct others would be the same, if pseudonyms were random */
+};
+
+struct survive_end {
+    int64_t time;
+    uint16_t port[2]; /* of who ended it, and of the other */
+    uint8_t kind;     /* enum flow_end_kind */
+};
+
+struct survive {
+    struct audit audit; /* aligns, and knows what is allowed to stay */
+    struct audit_options options;
+    struct survive_row *rows;
+    uint32_t row_count, row_cap;
+    struct table row_of;   /* by hash of the place in the tables */
+    struct table row_name; /* by hash of name and class */
+    struct survive_value *values;
+    uint32_t value_count, value_cap;
+    struct table value_of;
+    uint32_t *order; /* survivors, for reports */
+    uint32_t *item_rows;
+    uint32_t item_cap;
+    struct survive_end *ends[2];
+    uint32_t end_count[2];
+    int64_t last_time[2];
+    bool has_last;
+};
+
+struct survive_pair {
+    struct pair_value original, anonymized;
+    uint64_t numbers[2];
+    bool special;
+};
+
+/* The row of |place|, of which |hash| is the place in the tables (0: look it up by name);
+ * TABLE_NONE: there are too many.  Negative only without memory. */
+int survive_row(struct survive *s, uint64_t hash, const char *place, unsigned cls, unsigned kind,
+                const char *wireshark, uint32_t *row, struct err *err);
+/* A value of the row, and what stands in its place. */
+int survive_add(struct survive *s, uint32_t row, const struct survive_pair *pair, struct err *err);
+
+/* survive_pair.c: two messages that belong together.  |c| has read both. */
+int survive_messages(struct survive *s, const struct comparer *c, const struct audit_message *o,
+                     const struct audit_message *n, struct err *err);
+
+/* survive_ends.c: for source.h, and what both captures have when all was read */
+int survive_original_over(void *survive, const struct flow_over *over, struct err *err);
+int survive_over(void *survive, const struct flow_over *over, struct err *err);
+int survive_ends(struct survive *s, struct err *err);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/survive_reasons.c
+ *
+ * Why values of a class stay.  nfsdigest-policy(5) has the same words under WHAT STAYS, and the
+ * topics stand in docs/releasing.md: tests/pipeline/policy_survives.py holds the three together.
+ */
+#include "audit/survive.h"
+
+static const char zeros[] = "0, and what is empty: it means that there is none";
+static const char words[] = "Words of protocols", sizes[] = "Sizes, offsets, counts",
+                  same_everywhere[] = "What means the same everywhere", times[] = "Times",
+                  lengths[] = "Lengths";
+
+static const struct survive_reason reasons[SURVIVE_CLASSES] = {
+    [CLASS_NONE] = { "none", words, "messages could not be read without them",
+                     "texts that all systems use, as \"udp\"" },
+    [CLASS_HANDLE] = { "handle", same_everywhere, NULL, zeros },
+    [CLASS_NAME] = { "name", same_everywhere, NULL, "\".\" and \"..\", and what is empty" },
+    [CLASS_PATH] = { "path", same_everywhere, NULL, "\"/\", \".\" and \"..\", and what is empty" },
+    [CLASS_UID] = { "uid", same_everywhere, NULL,
+                    "root and nobody: what they may do is part of the workload" },
+    [CLASS_GID] = { "gid", same_everywhere, NULL,
+                    "root and nobody: what they may do is part of the workload" },
+    [CLASS_HOST] = { "host", same_everywhere, NULL, "what is empty: there is none" },
+    [CLASS_ADDRESS] = { "address", same_everywhere, NULL,
+                        "that of any host, and a host's own (0.0.0.0, 127.0.0.1, ::1)" },
+    [CLASS_TIME] = { "time", times, "ages of files are part of the workload",
+                     "constants of no event: moved, they would tell the offset" },
+    [CLASS_INTERVAL] = { "interval", times, "clients tell by them whether a file was changed",
+                         NULL },
+    [CLASS_SIZE] = { "size", sizes, "the workload itself", NULL },
+    [CLASS_OFFSET] = { "offset", sizes, "the workload itself", NULL },
+    [CLASS_COUNT] = { "count", sizes, "the workload itself; elements are counted by them", NULL },
+    [CLASS_MODE] = { "mode", "Permissions", "they decide what is refused",
+                     "those without bits that the rule takes" },
+    [CLASS_TYPE] = { "type", words, "without them no tree could be made", NULL },
+    [CLASS_FILEID] = { "fileid", same_everywhere, NULL, zeros },
+    [CLASS_FSID] = { "fsid", same_everywhere, NULL, zeros },
+    [CLASS_DEVICE] = { "device", same_everywhere, NULL, zeros },
+    [CLASS_COOKIE] = { "cookie", same_everywhere, NULL, "0: a listing begins" },
+    [CLASS_VERIFIER] = { "verifier", same_everywhere, NULL, zeros },
+    [CLASS_DATA] = { "data", same_everywhere, NULL, "contents that were zeros, and what is empty" },
+    [CLASS_STATUS] = { "status", words, "what an operation came to", NULL },
+    [CLASS_BOOLEAN] = { "boolean", words, "messages could not be read without them", NULL },
+    [CLASS_ENUM] = { "enum", words, "messages could not be read without them", NULL },
+    [CLASS_LOCK_OWNER] = { "lock_owner", same_everywhere, NULL, zeros },
+    [CLASS_OPAQUE] = { "opaque", same_everywhere, NULL, zeros },
+    [ITEM_HEADER] = { "header", words, "messages could not be read without them", NULL },
+    [ITEM_XID] = { "xid", "XIDs and ports", "replies belong to calls by them", zeros },
+    [ITEM_STAMP] = { "stamp", same_everywhere, NULL, zeros },
+    [ITEM_CREDENTIAL] = { "credential", same_everywhere, NULL,
+                          "zeros, and what is empty, as AUTH_NONE has it" },
+    [SURVIVE_LENGTH] = { "length", lengths, "what a message has room for depends on them",
+                         "lengths that happen to be those of tokens" },
+    [SURVIVE_SUFFIX] = { "suffix", "Suffixes", "kinds of files are part of the workload", NULL },
+    [SURVIVE_BITS] = { "mode bits", "Permissions", "the owner's bits decide what is refused",
+                       NULL },
+    [SURVIVE_DISTANCE] = { "age", times, "ages of files are part of the workload", NULL },
+    [SURVIVE_CAPTURED] = { "packet time", times, "hours and days are part of the workload", NULL },
+    [SURVIVE_INTERVAL] = { "packet interval", times, "load and latencies are measured by them",
+                           NULL },
+    [SURVIVE_TRANSPORT] = { "transport", words, "messages could not be read without it", NULL },
+    [SURVIVE_PORT] = { "port", "XIDs and ports", "readers know services by them", NULL },
+    [SURVIVE_PREFIX] = { "address prefix", "Addresses", "networks are told apart by them", NULL },
+    [SURVIVE_MESSAGE] = { "message length", lengths,
+                          "of what cannot be read, all that there is to tell",
+                          "those of messages without names; all others follow from these" },
+    [SURVIVE_END] = { "connection end", "Ends of connections",
+                      "readers tell by them whether a call is sent again", NULL },
+};
+
+const struct survive_reason *survive_reason(unsigned cls)
+{
+    return &reasons[cls];
+}
