@@ -74,6 +74,21 @@ static int test_verifier(struct audit *a, struct pair_value from, struct pair_va
     return 0;
 }
 
+/* How much of a name's beginning and end is in both and allowed to stay. */
+static void strip(struct audit *a, struct pair_value o, struct pair_value n, uint32_t kept[2])
+{
+    const uint8_t *x = o.data, *y = n.data;
+    size_t suffix = allow_suffix(&a->allow, x, o.len), prefix;
+
+    while (suffix && (suffix >= n.len || memcmp(x + o.len - suffix, y + n.len - suffix, suffix)))
+        suffix = allow_suffix(&a->allow, x + o.len - suffix, suffix);
+    prefix = allow_prefix(&a->allow, x, o.len - suffix);
+    while (prefix && (prefix >= n.len - suffix || memcmp(x, y, prefix)))
+        prefix = allow_prefix(&a->allow, x, prefix);
+    kept[0] = (uint32_t)prefix;
+    kept[1] = (uint32_t)suffix;
+}
+
 /* Whether a class's pseudonyms must depend on a key, and shall be tested for it. */
 static int test_keyed(struct audit *a, enum domain domain, unsigned bits, struct pair_value from,
                       struct pair_value to, struct err *err)
@@ -81,18 +96,16 @@ static int test_keyed(struct audit *a, enum domain domain, unsigned bits, struct
     const uint8_t *x = from.data, *y = to.data;
     struct address address;
     bool exact, is_text = domain == DOMAIN_NAME || domain == DOMAIN_HOST;
-    size_t kept = 0;
+    uint32_t kept[2] = { 0, 0 };
 
     switch (domain) {
     case DOMAIN_NAME:
-        kept = allow_prefix(&a->allow, x, from.len);
-        while (kept && (kept > to.len || memcmp(x, y, kept) != 0))
-            kept = allow_prefix(&a->allow, x, kept);
+        strip(a, from, to, kept);
         break;
     case DOMAIN_HOST:
         if (text_address(x, from.len, &address, &exact))
             return 0;
-        kept = from.len && to.len && *x == '@' && *y == '@';
+        kept[0] = from.len && to.len && *x == '@' && *y == '@';
         break;
     case DOMAIN_HANDLE:
     case DOMAIN_UID:
@@ -110,7 +123,7 @@ static int test_keyed(struct audit *a, enum domain domain, unsigned bits, struct
         if (y[i]) {
             if (domain == DOMAIN_VERIFIER && from.len == 8 && to.len == 8)
                 return test_verifier(a, from, to, err);
-            keyed_pair(&a->keyed, domain, bits, is_text, (uint32_t)kept, from, to);
+            keyed_pair(&a->keyed, domain, bits, is_text, kept, from, to);
             return 0;
         }
     return 0;
@@ -173,39 +186,22 @@ static bool is_dots(struct pair_value v)
     return v.len == 0 || (v.len <= 2 && p[0] == '.' && p[v.len - 1] == '.');
 }
 
-/* The lengths of both without what is allowed to stay. */
-static void strip(struct audit *a, struct pair_value o, struct pair_value n, uint32_t *o_len,
-                  uint32_t *n_len, bool *suffixed, bool *prefixed)
-{
-    const uint8_t *x = o.data, *y = n.data;
-    size_t suffix = allow_suffix(&a->allow, x, o.len), prefix;
-
-    while (suffix && (suffix >= n.len || memcmp(x + o.len - suffix, y + n.len - suffix, suffix)))
-        suffix = allow_suffix(&a->allow, x + o.len - suffix, suffix);
-    prefix = allow_prefix(&a->allow, x, o.len - suffix);
-    while (prefix && (prefix >= n.len - suffix || memcmp(x, y, prefix)))
-        prefix = allow_prefix(&a->allow, x, prefix);
-    *suffixed = suffix > 0;
-    *prefixed = prefix > 0;
-    *o_len = (uint32_t)(o.len - suffix - prefix);
-    *n_len = (uint32_t)(n.len - suffix - prefix);
-}
-
 static int compare_name(struct audit *a, const struct place *p, struct pair_value o,
                         struct pair_value n, struct err *err)
 {
-    uint32_t o_len, n_len;
-    bool is_new, suffixed, prefixed, dots = is_dots(o);
+    uint32_t kept[2], n_len;
+    bool is_new, dots = is_dots(o);
 
     if (compare_pair(a, p, DOMAIN_NAME, 0, o, n, dots, &is_new, err) < 0)
         return -err->code;
     if (!is_new || dots)
         return 0;
-    strip(a, o, n, &o_len, &n_len, &suffixed, &prefixed);
+    strip(a, o, n, kept);
+    n_len = n.len - kept[0] - kept[1];
     a->names.distinct++;
-    a->names.suffix += suffixed;
-    a->names.prefix += prefixed;
-    a->names.same_length += o_len == n_len;
+    a->names.suffix += kept[1] > 0;
+    a->names.prefix += kept[0] > 0;
+    a->names.same_length += o.len == n.len;
     a->names.lengths[n_len < LENGTHS ? n_len : LENGTHS - 1]++;
     return 0;
 }

@@ -6,8 +6,8 @@
  * checksums, padding.  What has no freedom carries nothing.  Written from the documents of the
  * formats and of the form, without the writer's code.
  *
- * Memory: FORM_CONNECTIONS of 32 bytes.  Of a connection that another one pushed out sequence
- * numbers begin anew.
+ * Memory: FORM_CONNECTIONS of 36 bytes, 264 KiB for identifications.  Of a connection that another
+ * one pushed out sequence numbers begin anew.
  */
 #ifndef NFSDIGEST_AUDIT_FORM_H
 #define NFSDIGEST_AUDIT_FORM_H
@@ -39,6 +39,7 @@ struct form {
     int64_t last_time;                  /* 0 before the first packet that has one */
     uint32_t begun;                     /* connections */
     uint16_t last_id;                   /* of datagrams */
+    uint32_t id_ends[65536];            /* between whom a number was, as a hash; 0: none */
     uint8_t left_out[8192];             /* bits of numbers that were passed over */
     uint64_t left_count, without_count; /* of these; datagrams that show none */
     struct form_connection *connections;
@@ -56,6 +57,10 @@ bool form_frame(struct form *f, const uint8_t *frame, uint32_t cap_len, uint32_t
 /* How many of |len| bytes at |at| of a packet's block could be otherwise in a file of which no
  * block was: the others stand in headers and follow from the rest of the file. */
 uint32_t form_free(const struct block *block, uint32_t at, uint32_t len);
+
+/* Whether what ends before |end| of a packet's block stands before its TCP or UDP header: then
+ * where its addresses stand in the block. */
+bool form_addresses(const struct block *block, uint32_t end, uint32_t *at, uint32_t *len);
 
 static inline bool form_fails(struct form_fault *fault, const char *what, const char *text)
 {

@@ -144,19 +144,25 @@ static bool check_tcp(struct form *f, const struct packet *k, struct form_fault 
 /* --- UDP --- */
 
 /* Datagrams are counted, those with an original number at least, and copies have that of the first
- * one; some wait for others.  A number that stays left out is one that was dropped. */
-static void count_id(struct form *f, uint16_t id)
+ * one, which went between the same ends; some wait for others.  A number that stays left out is one
+ * that was dropped.  False: one that nobody had. */
+static bool count_id(struct form *f, uint16_t id, uint32_t ends)
 {
     uint16_t ahead = (uint16_t)(id - f->last_id);
     uint8_t *bits = &f->left_out[id / 8], bit = (uint8_t)(1 << id % 8);
 
     f->without_count += id == 0;
-    if (!id || (ahead > 32767 && !(*bits & bit)))
-        return;
+    if (!id)
+        return true;
+    if (ahead > 32767 && !(*bits & bit))
+        return f->id_ends[id] == ends;
+    if (!ahead && f->id_ends[id])
+        return f->id_ends[id] == ends;
+    f->id_ends[id] = ends;
     if (ahead > 32767) {
         *bits &= (uint8_t)~bit;
         f->left_count--;
-        return;
+        return true;
     }
     while (f->last_id != id) {
         f->last_id++;
@@ -168,18 +174,21 @@ static void count_id(struct form *f, uint16_t id)
             f->left_out[f->last_id / 8] &= (uint8_t)~bit;
         }
     }
+    return true;
 }
 
 static bool check_udp(struct form *f, const struct packet *k, struct form_fault *fault)
 {
     uint16_t id = k->v6 ? 0 : load_be16(k->ip + 4);
+    uint32_t ends;
 
     if (k->length < UDP || k->here < UDP || load_be16(k->next + 4) != (uint16_t)k->length)
         return form_fails(fault, "udp", "length of a datagram");
     if (!load_be16(k->next + 6) || !is_checksum(k, PROTOCOL_UDP))
         return form_fails(fault, "checksum", "of UDP");
-    count_id(f, id);
-    return true;
+    ends = (uint32_t)XXH3_64bits(k->ip + (k->v6 ? 8 : 12), k->v6 ? 32 : 8);
+    ends = (ends ^ load_be32(k->next) * 0x9e3779b1u) | 1;
+    return count_id(f, id, ends) || form_fails(fault, "ip", "an identification of no datagram");
 }
 
 /* --- */
@@ -254,4 +263,16 @@ uint32_t form_free(const struct block *b, uint32_t at, uint32_t len)
         count += i >= b->frame_at && i - b->frame_at < b->frame_len &&
                  is_free(b->data + b->frame_at, b->frame_len, i - b->frame_at);
     return count;
+}
+
+bool form_addresses(const struct block *b, uint32_t end, uint32_t *at, uint32_t *len)
+{
+    bool v6;
+
+    if (b->kind != BLOCK_PACKET || b->frame_len < ETHERNET + IPV4)
+        return false;
+    v6 = load_be16(b->data + b->frame_at + 12) == 0x86dd;
+    *at = b->frame_at + ETHERNET + (v6 ? 8 : 12);
+    *len = v6 ? 32 : 8;
+    return *at + *len <= b->frame_at + b->frame_len && end <= *at + *len;
 }

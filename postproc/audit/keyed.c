@@ -4,14 +4,17 @@
 #include "base/bytes.h"
 #include "base/digest.h"
 
+#include <ctype.h>
 #include <gcrypt.h>
 #include <math.h>
 
 /* so rare must hits be that chance does not explain them, for each of some 200 counts of a file */
 #define KEYED_LIMIT 1e-9
 
-enum { DIGEST_MAX = 32, DIGEST_KINDS = 5, ENCODED_MAX = 80, COMPARED = 8, START = 4 };
+enum { DIGEST_MAX = 32, DIGEST_KINDS = 5, ENCODED_MAX = 80, START = 4 };
 enum { LETTERS_LEAST = 10 }; /* that texts of kept length have at each place */
+enum { RUN = 7 };            /* so many bytes that are left in a row tell more than these */
+enum { COMPARED = 8, COMPARED_LONG = 12, COMPARED_BYTES = 4, COMPARED_BYTES_LONG = 8 };
 
 static void hit(struct keyed_row *row, enum keyed_test test, bool is, double by_chance)
 {
@@ -37,7 +40,6 @@ static void test_numbers(struct keyed_row *row, struct pair_value from, struct p
     uint64_t step_x = (x - row->from) & mask, step_y = (y - row->to) & mask;
 
     if (row->pairs && row->len == from.len && step_x) {
-        hit(row, KEYED_XOR, (x ^ y) == (row->from ^ row->to), ldexp(1, -(int)bits));
         hit(row, KEYED_ORDER, (x > row->from) == (y > row->to), 1);
         /* so many low bits of both products are zeros, whatever the steps */
         zeros = (unsigned)__builtin_ctzll(step_x | row->step_from) +
@@ -57,13 +59,27 @@ static void test_numbers(struct keyed_row *row, struct pair_value from, struct p
 static void test_bytes(struct keyed_row *row, struct pair_value from, struct pair_value to)
 {
     const uint8_t *x = from.data, *y = to.data;
-    bool one = true;
+    bool one = true, as_last = row->xored_len == from.len;
+    uint32_t run = 0, longest = 0;
 
     for (uint32_t i = 0; i < from.len; i++) {
         hit(row, KEYED_LEFT, x[i] == y[i], 1.0 / 256);
+        run = x[i] == y[i] ? run + 1 : 0;
+        longest = run > longest ? run : longest;
         one = one && (x[i] ^ y[i]) == (x[0] ^ y[0]);
     }
     hit(row, KEYED_ONE_BYTE, one, pow(256, 1 - (double)from.len));
+    if (from.len >= RUN)
+        hit(row, KEYED_RUN, longest >= RUN, (from.len - RUN + 1) * pow(256, -RUN));
+    if (from.len > sizeof(row->xored))
+        return;
+    for (uint32_t i = 0; i < from.len; i++) {
+        as_last = as_last && (x[i] ^ y[i]) == row->xored[i];
+        row->xored[i] = x[i] ^ y[i];
+    }
+    if (row->xored_len == from.len)
+        hit(row, KEYED_XOR, as_last, pow(256, -(double)from.len));
+    row->xored_len = from.len;
 }
 
 static void test_reversed(struct keyed_row *row, struct pair_value from, struct pair_value to)
@@ -109,7 +125,19 @@ static void encode(const uint8_t *data, uint32_t len, const char *letters, unsig
     out[n] = '\0';
 }
 
-static bool is_in_digest(const uint8_t *d, uint32_t len, struct pair_value text)
+static uint32_t alike(const char *a, const char *b, bool any_case)
+{
+    uint32_t n = 0;
+
+    while (a[n] && b[n] &&
+           (a[n] == b[n] || (any_case && tolower((uint8_t)a[n]) == tolower((uint8_t)b[n]))))
+        n++;
+    return n;
+}
+
+/* How many of the first COMPARED_LONG letters of |text| stand in the digest's letters; 0: below
+ * COMPARED. */
+static uint32_t letters_of_digest(const uint8_t *d, uint32_t len, struct pair_value text)
 {
     static const struct {
         const char *letters;
@@ -121,44 +149,74 @@ static bool is_in_digest(const uint8_t *d, uint32_t len, struct pair_value text)
         { "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 6 },
         { "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", 6 },
     };
-    char word[COMPARED + 1], encoded[ENCODED_MAX];
+    char word[COMPARED_LONG + 1] = "", start[COMPARED + 1] = "", encoded[ENCODED_MAX];
+    uint32_t most = 0;
 
-    memcpy(word, text.data, COMPARED);
-    word[COMPARED] = '\0';
+    memcpy(word, text.data, text.len < COMPARED_LONG ? text.len : COMPARED_LONG);
+    memcpy(start, word, COMPARED);
     for (unsigned i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+        bool any_case = codes[i].bits < 6;
+        const char *at = encoded;
+
         encode(d, len, codes[i].letters, codes[i].bits, encoded);
-        if (codes[i].bits == 6 ? strstr(encoded, word) != NULL : strcasestr(encoded, word) != NULL)
-            return true;
+        while ((at = any_case ? strcasestr(at, start) : strstr(at, start))) {
+            uint32_t n = alike(at++, word, any_case);
+
+            most = n > most ? n : most;
+        }
     }
-    return false;
+    return most;
 }
 
-static void test_digests(struct keyed_row *row, bool is_text, struct pair_value from,
-                         struct pair_value to)
+/* The same of bytes: COMPARED_BYTES_LONG, COMPARED_BYTES or 0. */
+static uint32_t bytes_of_digest(const uint8_t *d, uint32_t len, struct pair_value to)
 {
-    enum { PLACES = 1000 }; /* about so many words are compared with */
-    uint8_t d[DIGEST_MAX];
-    uint32_t width = to.len < COMPARED ? to.len : COMPARED;
-    bool found = false;
-
-    if (to.len < (is_text ? COMPARED : 4))
-        return;
-    for (unsigned kind = 0; kind < DIGEST_KINDS && !found; kind++) {
-        uint32_t len = digest(kind, from.data, from.len, d);
-
-        if (is_text)
-            found = is_in_digest(d, len, to);
-        else
-            found = memcmp(d, to.data, len < width ? len : width) == 0;
-    }
-    hit(row, KEYED_DIGEST, found,
-        is_text ? PLACES * pow(32, -COMPARED) : DIGEST_KINDS * pow(256, -4.0));
+    if (to.len >= COMPARED_BYTES_LONG && len >= COMPARED_BYTES_LONG &&
+        memmem(d, len, to.data, COMPARED_BYTES_LONG))
+        return COMPARED_BYTES_LONG;
+    return memmem(d, len, to.data, COMPARED_BYTES) ? COMPARED_BYTES : 0;
 }
 
-void keyed_pair(struct keyed *k, enum domain domain, unsigned bits, bool is_text, uint32_t kept,
-                struct pair_value from, struct pair_value to)
+/* |most|: as far as what is compared follows one of the known digests of |from|. */
+static void find_digest(bool is_text, struct pair_value from, struct pair_value to, uint32_t *most)
+{
+    uint8_t d[DIGEST_MAX];
+
+    for (unsigned kind = 0; kind < DIGEST_KINDS; kind++) {
+        uint32_t len = digest(kind, from.data, from.len, d);
+        uint32_t n = is_text ? letters_of_digest(d, len, to) : bytes_of_digest(d, len, to);
+
+        *most = n > *most ? n : *most;
+    }
+}
+
+/* |stem|: the original without what may stay of it. */
+static void test_digests(struct keyed_row *row, bool is_text, struct pair_value from,
+                         struct pair_value stem, struct pair_value to)
+{
+    enum { PLACES = 1000, BYTE_PLACES = 150 }; /* about so many words are compared with */
+    uint32_t most = 0;
+
+    if (to.len < (is_text ? COMPARED : COMPARED_BYTES))
+        return;
+    find_digest(is_text, from, to, &most);
+    if (stem.len != from.len)
+        find_digest(is_text, stem, to, &most);
+    if (is_text) {
+        hit(row, KEYED_DIGEST, most >= COMPARED, PLACES * pow(32, -COMPARED));
+        hit(row, KEYED_DIGEST_LONG, most >= COMPARED_LONG, PLACES * pow(32, -COMPARED_LONG));
+    } else {
+        hit(row, KEYED_DIGEST, most > 0, BYTE_PLACES * pow(256, -COMPARED_BYTES));
+        hit(row, KEYED_DIGEST_LONG, most == COMPARED_BYTES_LONG,
+            BYTE_PLACES * pow(256, -COMPARED_BYTES_LONG));
+    }
+}
+
+void keyed_pair(struct keyed *k, enum domain domain, unsigned bits, bool is_text,
+                const uint32_t kept[2], struct pair_value from, struct pair_value to)
 {
     struct keyed_row *row = &k->rows[domain][bits == 32 ? 1 : bits ? 2 : 0];
+    struct pair_value stem = from;
 
     if (!is_text && from.len >= 4 && from.len == to.len) {
         test_reversed(row, from, to);
@@ -168,12 +226,13 @@ void keyed_pair(struct keyed *k, enum domain domain, unsigned bits, bool is_text
     if (is_text) {
         const uint8_t *x = from.data, *y = to.data;
 
-        if (from.len >= kept + START && to.len >= kept + START)
-            hit(row, KEYED_START, memcmp(x + kept, y + kept, START) == 0,
+        if (from.len >= kept[0] + START && to.len >= kept[0] + START)
+            hit(row, KEYED_START, memcmp(x + kept[0], y + kept[0], START) == 0,
                 pow(LETTERS_LEAST, -START));
-        to = (struct pair_value){ y + kept, to.len - kept };
+        to = (struct pair_value){ y + kept[0], to.len - kept[0] - kept[1] };
+        stem = (struct pair_value){ x + kept[0], from.len - kept[0] - kept[1] };
     }
-    test_digests(row, is_text, from, to);
+    test_digests(row, is_text, from, stem, to);
     row->pairs++;
 }
 
@@ -193,7 +252,7 @@ void keyed_halves(struct keyed *k, enum domain domain, const bool is_new[2], str
         row->pairs++;
     }
     test_reversed(whole, from, to);
-    test_digests(whole, false, from, to);
+    test_digests(whole, false, from, from, to);
     whole->pairs++;
 }
 
@@ -205,8 +264,10 @@ const char *keyed_verdict(const struct keyed_row *row, enum keyed_test test)
         [KEYED_ONE_BYTE] = "are their originals with each byte xored with one",
         [KEYED_REVERSED] = "are their originals reversed",
         [KEYED_LEFT] = "have bytes of their originals in the same places",
+        [KEYED_RUN] = "have a row of bytes of their originals in the same place",
         [KEYED_START] = "begin as their originals",
         [KEYED_DIGEST] = "are known digests of their originals, which anybody can compute",
+        [KEYED_DIGEST_LONG] = "are known digests of their originals, which anybody can compute",
         [KEYED_ORDER] = "have the order of their originals",
     };
     double n = (double)row->hits[test], expected = row->expected[test];

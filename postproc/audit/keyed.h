@@ -18,10 +18,12 @@ enum keyed_test {
     KEYED_XOR,      /* xored with the same as the last one */
     KEYED_ONE_BYTE, /* all bytes xored with one */
     KEYED_REVERSED,
-    KEYED_LEFT,   /* bytes equal to the original's in their places */
-    KEYED_START,  /* a text that begins as its original */
-    KEYED_DIGEST, /* of a known kind, whole or truncated */
-    KEYED_ORDER,  /* the smaller original has the smaller pseudonym, or always the larger */
+    KEYED_LEFT,        /* bytes equal to the original's in their places */
+    KEYED_RUN,         /* 7 of them in a row, which one value alone may show */
+    KEYED_START,       /* a text that begins as its original */
+    KEYED_DIGEST,      /* of a known kind, whole or truncated: 8 letters, 4 bytes */
+    KEYED_DIGEST_LONG, /* 12 letters, 8 bytes, which one value alone may show */
+    KEYED_ORDER,       /* the smaller original has the smaller pseudonym, or always the larger */
     KEYED_TESTS
 };
 
@@ -31,6 +33,8 @@ struct keyed_row {
     double expected[KEYED_TESTS];          /* of hits; of KEYED_ORDER how many were compared */
     uint64_t from, to, step_from, step_to; /* the last ones, as numbers */
     uint32_t len;
+    uint8_t xored[64]; /* the last original with its pseudonym */
+    uint32_t xored_len;
 };
 
 struct keyed {
@@ -38,9 +42,9 @@ struct keyed {
 };
 
 /* A pair of an original and its pseudonym that was not met before and is not allowed to be equal.
- * Texts: the first |kept| bytes of both may be. */
-void keyed_pair(struct keyed *k, enum domain domain, unsigned bits, bool is_text, uint32_t kept,
-                struct pair_value from, struct pair_value to);
+ * Texts: the first |kept[0]| and the last |kept[1]| bytes of both may be. */
+void keyed_pair(struct keyed *k, enum domain domain, unsigned bits, bool is_text,
+                const uint32_t kept[2], struct pair_value from, struct pair_value to);
 
 /* The same of 8 bytes of which each half has a pseudonym of its own; |is_new|: which half was not
  * met before.  Halves come again in other pairs, which would count what chance did once many times.

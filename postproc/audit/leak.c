@@ -22,13 +22,24 @@ enum {
 
 /* --- the file --- */
 
+/* In addresses and the sum before them, which all packets between two hosts have, the hosts count.
+ */
 static bool is_known_context(struct leak *l, uint32_t secret, const uint8_t *data, size_t len,
                              size_t at)
 {
     size_t n = leak_secret(l, secret)->len, from = at < CONTEXT ? 0 : at - CONTEXT;
     size_t to = len - at < n + CONTEXT ? len : at + n + CONTEXT;
-    uint64_t hash = XXH3_64bits_withSeed(data + from, to - from, secret);
-    uint32_t place;
+    const struct block *b = l->block;
+    uint32_t ends, ends_len, place;
+    uint64_t seed = secret, hash;
+
+    if (!l->audit->form.differs && at >= b->before + b->frame_at &&
+        form_addresses(b, (uint32_t)(at - b->before) + (uint32_t)n, &ends, &ends_len)) {
+        from = b->before + ends;
+        to = from + ends_len;
+        seed |= (uint64_t)(at - b->before - b->frame_at + 1) << 32;
+    }
+    hash = XXH3_64bits_withSeed(data + from, to - from, seed);
 
     if (table_first(&l->contexts, hash, &place) != TABLE_NONE)
         return true;

@@ -14,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import audit_lib  # noqa: E402
 import audit_plants  # noqa: E402
 import audit_twin as t  # noqa: E402
+import remade  # noqa: E402
 from audit_twin import World  # noqa: E402
 
 HIDDEN = b"\x07q\x91\x0e"  # tells nothing by itself
@@ -21,30 +22,12 @@ TCP_DATA, UDP6 = 30, -1  # frames
 block, pad = t.capfile.block, t.m.pad
 
 
-def mended(data):
-    """The frame with right checksums."""
-    v6 = data[12:14] == b"\x86\xdd"
-    head, width = (40, 16) if v6 else (20, 4)
-    data = bytearray(data)
-    if not v6:
-        data[24:26] = b"\0\0"
-        data[24:26] = t.packets.checksum(bytes(data[14:34]))
-    ends = bytes(data[14 + head - 2 * width:14 + head])
-    protocol = data[20] if v6 else data[23]
-    at = 14 + head + (16 if protocol == t.packets.TCP else 6)
-    length = struct.unpack_from(">H", data, 18 if v6 else 16)[0] - (0 if v6 else 20)
-    data[at:at + 2] = b"\0\0"
-    data[at:at + 2] = t.packets.checksum(ends + struct.pack(">II", length, protocol)
-                                         + bytes(data[14 + head:14 + head + length]))
-    return bytes(data)
-
-
 def in_frame(which, at, hidden, mend=True):
     """The frame's bytes from |at| on."""
     def change(frames):
         data = frames[which].data
         data = data[:at] + hidden + data[at + len(hidden):]
-        frames[which] = frames[which]._replace(data=mended(data) if mend else data)
+        frames[which] = frames[which]._replace(data=remade.mended(data) if mend else data)
     return lambda path: audit_plants.twin_with(change).write(path)
 
 
@@ -59,11 +42,7 @@ def in_file(change):
     """|change|: of the list of blocks."""
     def write(path):
         World(True).write(path)
-        data, blocks, at = pathlib.Path(path).read_bytes(), [], 0
-        while at < len(data):
-            length = struct.unpack_from("<I", data, at + 4)[0]
-            blocks.append(data[at:at + length])
-            at += length
+        blocks = remade.blocks(path)
         change(blocks)
         pathlib.Path(path).write_bytes(b"".join(blocks))
     return write
@@ -115,7 +94,7 @@ def unopened(path):
         data[38:46] = HIDDEN * 2
         data[16:18] = struct.pack(">H", 40)
         data[47] = t.packets.ACK
-        frames.insert(TCP_DATA, frames[TCP_DATA]._replace(data=mended(bytes(data)), wire_len=54))
+        frames.insert(TCP_DATA, frames[TCP_DATA]._replace(data=remade.mended(bytes(data)), wire_len=54))
     audit_plants.twin_with(change).write(path)
 
 
