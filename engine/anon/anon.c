@@ -17,6 +17,8 @@ struct anon {
     struct hold hold;
     struct datagram_ids ids;
     struct frames *frames;
+    anon_watch *watch;
+    void *watcher;
     int64_t shift; /* ns */
     uint64_t outcomes[REWRITE_OUTCOMES];
     uint64_t problems[PROBLEM_UNDECIDED + 1];
@@ -25,13 +27,21 @@ struct anon {
 static int write_message(void *ctx, const struct ready *ready, struct err *err)
 {
     struct anon *a = ctx;
+    int rc;
 
     if (ready->is_end)
         return frames_over(a->frames, &ready->flow, &ready->at, ready->kind, ready->acked, err);
     a->outcomes[ready->message.outcome]++;
     if (ready->message.outcome == REWRITE_DROPPED)
         return 0;
-    return frames_message(a->frames, &ready->flow, &ready->at, &ready->message, err);
+    rc = frames_message(a->frames, &ready->flow, &ready->at, &ready->message, err);
+    if (rc < 0 || !a->watch)
+        return rc;
+    return a->watch(a->watcher,
+                    &(struct anon_written){ ready->at.frame, ready->flow.transport,
+                                            ready->procedure,
+                                            ready->has_credential ? &ready->credential : NULL },
+                    err);
 }
 
 static struct frames_flow frames_flow(struct anon *a, const struct flow *flow)
@@ -81,7 +91,11 @@ static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
     ready = (struct ready){
         .flow = frames_flow(a, m->flow),
         .at = { m->side, datagram_id(&a->ids, m), m->frame, shifted(a, m->time) },
+        .procedure = t->procedure,
+        .has_credential = t->credential != NULL,
     };
+    if (t->credential)
+        ready.credential = *t->credential;
     if ((rc = rewrite_message(&a->rewriter, t, &ready.message, err)) < 0)
         return rc;
     if (t->event == TAP_MESSAGE && t->ticket)
@@ -159,6 +173,12 @@ void anon_free(struct anon *a)
 struct engine *anon_engine(struct anon *a)
 {
     return a->engine;
+}
+
+void anon_set_watch(struct anon *a, anon_watch *watch, void *ctx)
+{
+    a->watch = watch;
+    a->watcher = ctx;
 }
 
 int anon_flush(struct anon *a, struct err *err)

@@ -30,6 +30,18 @@ struct engine *anon_engine(struct anon *anon);
 /* Writes what is complete (a live capture pauses). */
 int anon_flush(struct anon *anon, struct err *err);
 
+/* A message of which the frames were just put into the file, for who compares them with others.
+ * The pointers live for the call; what the credential points to is gone. */
+struct anon_written {
+    uint64_t frame; /* of the input: where its original was complete */
+    uint8_t transport;
+    const struct procedure *procedure; /* of its call; NULL: the body cannot be read */
+    const struct rpc_auth *credential; /* of a reply's call, or NULL */
+};
+typedef int anon_watch(void *ctx, const struct anon_written *written, struct err *err);
+/* To be called before the first frame. */
+void anon_set_watch(struct anon *anon, anon_watch *watch, void *ctx);
+
 /* Ends the engine and the file. */
 int anon_end(struct anon *anon, bool input_cut, struct err *err);
 

@@ -126,6 +126,9 @@ int hold_resolve(struct hold *h, uint64_t ticket, const struct ready *ready, str
     if (!m)
         return 0;
     m->ticket = 0;
+    m->ready.procedure = ready->procedure;
+    m->ready.has_credential = ready->has_credential;
+    m->ready.credential = ready->credential;
     rc = set_message(h, m, &ready->message, err);
     return rc < 0 ? rc : write_ready(h, err);
 }

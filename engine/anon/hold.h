@@ -13,6 +13,7 @@
 #define NFSDIGEST_ANON_HOLD_H
 
 #include "anon/frames.h"
+#include "wire/rpc.h"
 
 enum { HOLD_BYTES_MAX = 32 << 20 };
 
@@ -21,9 +22,12 @@ struct ready {
     struct frames_flow flow;
     struct frames_place at;
     struct rewritten message;
-    bool is_end;    /* then there is no message, and these are those of frames_over: */
-    uint8_t kind;   /* enum flow_end_kind */
-    uint64_t acked; /* frame */
+    const struct procedure *procedure; /* of its call; NULL: the body cannot be read */
+    bool has_credential;
+    struct rpc_auth credential; /* of a reply's call; what it points to is gone */
+    bool is_end;                /* then there is no message, and these are those of frames_over: */
+    uint8_t kind;               /* enum flow_end_kind */
+    uint64_t acked;             /* frame */
 };
 
 typedef int hold_write(void *ctx, const struct ready *ready, struct err *err);

@@ -119,6 +119,8 @@ static int run(struct audit *a, struct err *err)
         rc = align_captures(a, err);
     if (rc == 0)
         rc = compare_finish(a, err);
+    if (rc == 0 && o->key)
+        rc = recompute_run(a, err);
     if (rc < 0)
         return rc;
     a->search = search_new(&a->secrets, err);

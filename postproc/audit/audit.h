@@ -4,10 +4,11 @@
  * Does an anonymized capture tell what it must not?  Everything that identifies in the original is
  * gathered, through the engine's decoding and out of raw bytes; every byte of the anonymized file
  * is searched for it; and the messages of both are compared value by value.  Shares nothing with
- * engine/anon: that trusts its rules, this trusts what it sees.
+ * engine/anon: that trusts its rules, this trusts what it sees.  With the key all is made again and
+ * compared, too (recompute.h): the one part that uses it.
  *
- * Memory: two engines; secret.h, search.h, pairs.h and form.h; ALIGN_BYTES of messages; HITS_MAX
- * hits.
+ * Memory: two engines, and with the key recompute.h; secret.h, search.h, pairs.h and form.h;
+ * ALIGN_BYTES of messages; HITS_MAX hits.
  */
 #ifndef NFSDIGEST_AUDIT_AUDIT_H
 #define NFSDIGEST_AUDIT_AUDIT_H
@@ -17,12 +18,17 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
+struct key;
+struct policy;
+
 struct audit_options {
     const char *original, *anonymized;
     const char *policy; /* what is expected; NULL: what the file says of itself */
     const char *allow;  /* a further allow-list, or NULL */
     const struct engine_options *engine;
-    uint32_t per_class; /* bounds of secret.h and pairs.h; 0: theirs */
+    const struct key *key;           /* with it all is made again and compared, or NULL */
+    const struct policy *key_policy; /* by this one; NULL: the built-in one of the name */
+    uint32_t per_class;              /* bounds of secret.h and pairs.h; 0: theirs */
 };
 
 struct audit;

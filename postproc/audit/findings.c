@@ -20,6 +20,7 @@ static const struct {
     [FOUND_UNKEYED] = { "unkeyed", "follows from its original without a key" },
     [FOUND_POLICY] = { "policy", "is not what the policy says" },
     [FOUND_FORM] = { "form", "is not as the anonymizer writes it" },
+    [FOUND_RECOMPUTED] = { "recomputed", "is not what the anonymizer makes with the key" },
     [FOUND_UNCHECKED] = { "unchecked", "was more than could be looked at" },
 };
 

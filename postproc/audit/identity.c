@@ -35,6 +35,8 @@ uint64_t finding_identity(const struct finding *f)
     digest = mix(digest, &f->frame, sizeof(f->frame));
     digest = mix(digest, f->place, strlen(f->place));
     digest = mix_quote(mix_quote(digest, &f->original), &f->anonymized);
+    if (f->kind == FOUND_RECOMPUTED)
+        digest = mix_quote(digest, &f->expected);
     return mix(digest, f->text, strlen(f->text));
 }
 
@@ -119,7 +121,8 @@ static int put_item(void *ctx, const struct audit_item *item, const struct findi
     (void)err;
     if (f)
         fprintf(out, "\n# %s: %s: %s: %s -> %s; %s\n%s \n", item->kind, item->what,
-                finding_place(f, false, place), quote_text(&f->original, false, one),
+                finding_place(f, false, place),
+                quote_text(f->kind == FOUND_RECOMPUTED ? &f->expected : &f->original, false, one),
                 quote_text(&f->anonymized, false, two), f->text, item->id);
     else
         fprintf(out, "\n# %s: %s: %llu more, which are accepted together\n%s \n", item->kind,

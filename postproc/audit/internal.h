@@ -34,16 +34,17 @@ enum finding_kind {
     FOUND_COLLISION,  /* two values became one */
     FOUND_VALUE,      /* a value that should have stayed was changed */
     FOUND_TIME,
-    FOUND_LENGTH,    /* pseudonyms have their originals' lengths, against the policy */
-    FOUND_STRUCTURE, /* a message's form differs */
-    FOUND_PADDING,   /* bytes between values that are not 0 */
-    FOUND_CONTENTS,  /* file contents that are left */
-    FOUND_MISSING,   /* messages that are not there and not accounted for */
-    FOUND_SURPLUS,   /* messages and frames that the original does not explain */
-    FOUND_UNKEYED,   /* pseudonyms that follow from their originals without a key */
-    FOUND_POLICY,    /* another policy than the stated one */
-    FOUND_FORM,      /* the file is not as the anonymizer writes it */
-    FOUND_UNCHECKED, /* more than could be looked at */
+    FOUND_LENGTH,     /* pseudonyms have their originals' lengths, against the policy */
+    FOUND_STRUCTURE,  /* a message's form differs */
+    FOUND_PADDING,    /* bytes between values that are not 0 */
+    FOUND_CONTENTS,   /* file contents that are left */
+    FOUND_MISSING,    /* messages that are not there and not accounted for */
+    FOUND_SURPLUS,    /* messages and frames that the original does not explain */
+    FOUND_UNKEYED,    /* pseudonyms that follow from their originals without a key */
+    FOUND_POLICY,     /* another policy than the stated one */
+    FOUND_FORM,       /* the file is not as the anonymizer writes it */
+    FOUND_RECOMPUTED, /* not what the anonymizer makes with the key */
+    FOUND_UNCHECKED,  /* more than could be looked at */
     FOUND_KINDS
 };
 
@@ -60,7 +61,7 @@ struct finding {
     int64_t offset;                 /* in the anonymized file; negative: the frame says where */
     uint64_t frame, original_frame; /* 0: none */
     char place[WALK_PATH_MAX];      /* field, block */
-    struct quote original, anonymized;
+    struct quote original, anonymized, expected;
     char text[160]; /* further words, without anything of the original's */
 };
 
@@ -159,6 +160,11 @@ struct audit {
     const struct residual_figures *figures; /* NULL: of this audit itself; else of a report */
     uint64_t bytes_searched, message_bytes, message_kept_bytes;
 
+    struct {
+        bool done, other_version; /* of the program made the file */
+        uint64_t messages, bytes;
+    } recomputed; /* with the key */
+
     struct form form;
     struct keyed keyed;
     uint64_t modes_open, modes_changed, devices; /* of others' bits; at all; that are not 0 */
@@ -239,6 +245,9 @@ int leak_search(struct audit *a, struct err *err);
 /* mask.c: which bytes of an anonymized message may be as they were */
 int mask_message(struct audit *a, const struct audit_message *m, const struct items *items,
                  uint8_t *mask, struct err *err);
+
+/* recompute.c: with the key and the anonymizer, which all else here does without */
+int recompute_run(struct audit *a, struct err *err);
 
 /* residual.c: each line of words, without the original's values */
 typedef void residual_line(void *ctx, const char *topic, const char *text);

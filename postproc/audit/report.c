@@ -158,6 +158,16 @@ void report_coverage(const struct audit *a, bool redact, report_line *line, void
              a->options->policy ? " (as the command line says)" : "",
              a->has_provenance ? a->provenance : "the file does not say where it comes from");
     line(ctx, "Policy", text);
+    if (a->recomputed.done)
+        snprintf(
+            text, sizeof(text),
+            "with the key: %llu messages made again and compared with %llu bytes of the "
+            "file%s",
+            (unsigned long long)a->recomputed.messages, (unsigned long long)a->recomputed.bytes,
+            a->recomputed.other_version ? ", which another version of the program has made" : "");
+    else
+        snprintf(text, sizeof(text), "no: for want of the key no value was made again");
+    line(ctx, "Recomputed", text);
     snprintf(text, sizeof(text), "%s of %llu distinct names; %llu kept a suffix, %llu a prefix",
              report_name_lengths(a), (unsigned long long)a->names.distinct,
              (unsigned long long)a->names.suffix, (unsigned long long)a->names.prefix);

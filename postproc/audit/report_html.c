@@ -96,10 +96,15 @@ static void show_findings(const struct audit *a, bool redact, struct page *out)
                  finding_kind_name(f->kind), f->what);
         page_text(out, finding_place(f, redact, place));
         page_put(out, "</td><td class=\"t\"><code>");
-        page_text(out, quote_text(&f->original, redact, quote));
+        page_text(out, f->kind == FOUND_RECOMPUTED ? "" : quote_text(&f->original, redact, quote));
         page_put(out, "</code></td><td class=\"t\"><code>");
         page_text(out, quote_text(&f->anonymized, redact, quote));
         page_put(out, "</code></td><td class=\"t\">");
+        if (f->expected.len || f->expected.is_number) {
+            page_put(out, "expected ");
+            page_text(out, quote_text(&f->expected, redact, quote));
+            page_put(out, f->text[0] ? "; " : "");
+        }
         page_text(out, f->text);
         page_put(out, "</td></tr>\n");
     }

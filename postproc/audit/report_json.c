@@ -45,6 +45,17 @@ static void show_files(const struct audit *a, FILE *out)
     fputs("}", out);
 }
 
+static void show_recomputed(const struct audit *a, FILE *out)
+{
+    if (!a->recomputed.done) {
+        fputs(",\"recomputed\":null", out);
+        return;
+    }
+    fprintf(out, ",\"recomputed\":{\"messages\":%llu", (unsigned long long)a->recomputed.messages);
+    number(out, "bytes", a->recomputed.bytes);
+    fprintf(out, ",\"other_version\":%s}", a->recomputed.other_version ? "true" : "false");
+}
+
 static void show_names(const struct audit *a, bool redact, FILE *out)
 {
     fputs(",\"names\":{\"lengths\":", out);
@@ -136,6 +147,10 @@ static void show_findings(const struct audit *a, bool redact, FILE *out)
             fputs(",\"anonymized\":", out);
             json_text(out, quote_text(&f->anonymized, false, quote));
         }
+        if (!redact && f->kind == FOUND_RECOMPUTED) {
+            fputs(",\"expected\":", out);
+            json_text(out, quote_text(&f->expected, false, quote));
+        }
         fputs(",\"text\":", out);
         json_text(out, f->text);
         fputs(",\"where\":", out);
@@ -202,6 +217,7 @@ void audit_json(const struct audit *a, bool redact, FILE *out)
             a->finding_total ? "false" : "true");
     number(out, "finding_total", a->finding_total);
     show_files(a, out);
+    show_recomputed(a, out);
     show_names(a, redact, out);
     show_secrets(a, out);
     show_domains(a, out);

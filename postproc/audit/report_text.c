@@ -72,6 +72,8 @@ static void show_finding(const struct finding *f, bool redact, FILE *out)
                 memcmp(f->original.data, f->anonymized.data, FINDING_BYTES) == 0;
 
     fprintf(out, "    %s", finding_place(f, redact, place));
+    if (f->expected.len || f->expected.is_number)
+        fprintf(out, ": expected %s", quote_text(&f->expected, redact, one));
     if (f->original.len || f->original.is_number)
         fprintf(out, ": %s", quote_text(&f->original, redact, one));
     if (!same)

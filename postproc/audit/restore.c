@@ -44,6 +44,8 @@ static const struct figure of_audit[] = {
     OF(audit, "$.messages.surplus", surplus),
     OF(audit, "$.messages.cut", incomplete),
     OF(audit, "$.messages.unreadable_bodies", unread_bodies),
+    OF(audit, "$.recomputed.messages", recomputed.messages),
+    OF(audit, "$.recomputed.bytes", recomputed.bytes),
     OF(audit, "$.names.distinct", names.distinct),
     OF(audit, "$.names.with_suffix", names.suffix),
     OF(audit, "$.names.with_prefix", names.prefix),
@@ -201,6 +203,8 @@ static void read_report(sqlite3_stmt *s, struct audit *a, struct residual_figure
     a->has_dropped = ask(s, "$.messages.stated_as_dropped");
     a->has_shift = NUMBER(s, "$.times.matched") != 0;
     a->shift = NUMBER(s, "$.times.shifted") != 0;
+    a->recomputed.done = ask(s, "$.recomputed.messages");
+    a->recomputed.other_version = NUMBER(s, "$.recomputed.other_version") != 0;
     read_names(s, &a->names);
     read_search(s, a);
     read_mappings(s, a);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "anon/key.h"
+#include "anon/policy.h"
 #include "audit/audit.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 static const char about[] =
     "Says whether an anonymized capture tells what it must not.  All that identifies in the "
@@ -16,7 +20,9 @@ static const char about[] =
 
 struct request {
     struct audit_options options;
-    const char *findings;
+    const char *findings, *key_path;
+    struct key key;
+    struct policy *policy; /* of a file */
     bool json, html, redact;
 };
 
@@ -39,6 +45,36 @@ static int print(const struct audit *audit, const struct request *request, struc
                : 0;
 }
 
+/* The key, which makes its own demands on the rest. */
+static int load_key(struct request *r, struct err *err)
+{
+    struct stat st;
+
+    if (!r->key_path)
+        return 0;
+    if (strcmp(r->options.original, "-") == 0 ||
+        (stat(r->options.original, &st) == 0 && !S_ISREG(st.st_mode)))
+        return err_set(err, ERR_USAGE, "%s: with --key it is read more than once: give a file",
+                       r->options.original);
+    key_refuse_dumps();
+    if (key_load(&r->key, r->key_path, err) < 0)
+        return -err->code;
+    r->options.key = &r->key;
+    return 0;
+}
+
+/* A policy of a file goes by the name that it has there. */
+static int load_policy(struct request *r, struct err *err)
+{
+    if (!r->options.policy || !strpbrk(r->options.policy, "/."))
+        return 0;
+    if (policy_load(r->options.policy, &r->policy, err) < 0)
+        return -err->code;
+    r->options.policy = r->policy->name;
+    r->options.key_policy = r->policy;
+    return 0;
+}
+
 int cmd_audit(int argc, char **argv, struct err *err)
 {
     struct request request = { 0 };
@@ -46,8 +82,11 @@ int cmd_audit(int argc, char **argv, struct err *err)
     struct arg more[ENGINE_ARG_COUNT];
     uint64_t per_class = 0;
     const struct arg own[] = {
-        { 'p', "policy", "NAME", "the policy to expect (what the file says of itself)", set_text,
-          &request.options.policy },
+        { 'k', "key", "FILE",
+          "also make every value again by this key, and compare\n(nfsdigest key new)", set_text,
+          &request.key_path },
+        { 'p', "policy", "NAME|FILE", "the policy to expect (what the file says of itself)",
+          set_text, &request.options.policy },
         { 'a', "allow", "FILE", "a further allow-list, as schemas/audit-allow.conf", set_text,
           &request.options.allow },
         { 's', "sample", "N",
@@ -83,12 +122,18 @@ int cmd_audit(int argc, char **argv, struct err *err)
     request.options.anonymized = argv[first + 1];
     request.options.engine = &engine.options;
     request.options.per_class = (uint32_t)per_class;
-    audit = audit_run(&request.options, err);
-    if (!audit)
-        return -err->code;
-    result = request.findings ? audit_template(audit, request.findings, err) : 0;
+    audit = NULL;
+    result = load_key(&request, err);
+    if (result == 0)
+        result = load_policy(&request, err);
+    if (result == 0 && !(audit = audit_run(&request.options, err)))
+        result = -err->code;
+    key_forget(&request.key);
+    if (result == 0 && request.findings)
+        result = audit_template(audit, request.findings, err);
     if (result == 0)
         result = print(audit, &request, err);
     audit_free(audit);
+    policy_free(request.policy);
     return result;
 }

@@ -66,8 +66,7 @@ static int make_capture(struct making *m, struct err *err)
     output_close(m->capture);
     m->anon = NULL;
     m->capture = NULL;
-    key_forget(&m->key); /* as soon as it is not needed any more */
-    if (result > 0)      /* what was wrong was said */
+    if (result > 0) /* what was wrong was said */
         return err_set(err, result, "a package is made of whole captures: nothing was written");
     return result;
 }
@@ -105,8 +104,12 @@ static int make_audit(struct making *m, struct err *err)
     options->engine = m->options->engine;
     options->original = m->originals.path;
     options->anonymized = path;
+    options->key = &m->key;
+    options->key_policy = m->policy;
     m->audit = audit_run(options, err);
     options->original = options->anonymized = NULL; /* as long as |path| */
+    options->key = NULL;
+    key_forget(&m->key); /* as soon as it is not needed any more */
     originals_close(&m->originals);
     if (!m->audit)
         return -err->code;

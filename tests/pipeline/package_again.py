@@ -103,7 +103,8 @@ def check_originals(b):
     anonymized.write_bytes(b.files[CAPTURE])
     for form, path in ("--json", "audit.json"), ("--html", "audit.html"):
         for redact in (), ("--redact",):
-            body = p.anonymizer.checked("audit", form, *redact, b.original, anonymized).encode()
+            body = p.anonymizer.checked("audit", form, "--key", b.key, *redact, b.original,
+                                        anonymized).encode()
             if redact:
                 expect(body == b.files[path], path, "is not what audit --redact says")
             else:

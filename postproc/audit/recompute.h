@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/recompute.h
+ *
+ * Who has the key can know every byte that an anonymized capture must have: the original is
+ * anonymized again, message by message, under the expected policy and that key, and compared with
+ * the file.  Where they differ, both are decoded, and each value that is otherwise is a finding;
+ * but a key, or a policy, that made none of the values is one finding.  The rest of the audit knows
+ * only recompute_run (internal.h); this is what its parts share.
+ *
+ * This is the one part of the audit that uses engine/anon, beside the part that does not: a fault
+ * of the anonymizer shows there, a fault of the file here.
+ *
+ * Memory: that of anon.h; one message and the ends of connections before it; RECOMPUTE_AHEAD blocks
+ * of the file, each of RECOMPUTE_BLOCK_MAX at most.
+ */
+#ifndef NFSDIGEST_AUDIT_RECOMPUTE_H
+#define NFSDIGEST_AUDIT_RECOMPUTE_H
+
+#include "anon/anon.h"
+#include "audit/internal.h"
+#include "capture/input.h"
+
+enum {
+    RECOMPUTE_AHEAD = 64,            /* blocks in which one is looked for */
+    RECOMPUTE_BLOCK_MAX = 128 << 10, /* the anonymizer writes none above 64 KiB and a head */
+    RECOMPUTE_SURE = 16,             /* values that depend on the key were right */
+    RECOMPUTE_WRONG = 4096,          /* values were wrong, and none was right */
+};
+
+/* The file, read ahead. */
+struct recompute_file {
+    struct input *input;
+    struct buf data;
+    size_t at;       /* what is before was compared */
+    uint64_t offset; /* of |at| in the file */
+    uint64_t frames; /* before |at| */
+    bool ended;
+};
+
+struct recompute {
+    struct audit *audit;
+    const struct policy *policy;
+    struct anon *anon;
+    struct buf expected; /* blocks since the last message */
+    struct recompute_file file;
+    struct buf ours, theirs;     /* payloads of a message's frames, as expected and as they are */
+    uint32_t our_len, their_len; /* on the wire */
+    struct items our_items, their_items;
+    uint64_t right, wrong, missing; /* values that depend on the key; blocks */
+    uint64_t original_frame;
+    bool lengths_differ; /* from here on sequence numbers do, too */
+    bool stopped;        /* nothing more is compared */
+};
+
+/* A block, and what is in it when it is a frame as the anonymizer writes them. */
+struct recompute_block {
+    const uint8_t *data;
+    uint32_t len, type;
+    bool is_packet, is_frame, v6;
+    int64_t time;
+    const uint8_t *frame;
+    uint32_t cap_len, wire_len, next, payload; /* where these begin in the frame */
+    uint8_t protocol;
+};
+
+/* recompute_frame.c */
+void recompute_read(struct recompute_block *b, const uint8_t *data, uint32_t len);
+/* How much of them is alike: 0 to RECOMPUTE_ALIKE. */
+enum { RECOMPUTE_ALIKE = 4 };
+unsigned recompute_alike(const struct recompute_block *e, const struct recompute_block *n);
+/* What differs beside payloads is found. */
+void recompute_blocks(struct recompute *r, const struct recompute_block *e,
+                      const struct recompute_block *n);
+void recompute_find(struct recompute *r, const char *what, const char *place,
+                    const struct quote *expected, const struct quote *is, const char *text);
+
+/* recompute_message.c: counts values that depend on the key in a message as it should be */
+int recompute_count(struct recompute *r, const struct anon_written *written, struct err *err);
+/* The message in |r->ours| and |r->theirs|, which differ. */
+int recompute_message(struct recompute *r, const struct anon_written *written, struct err *err);
+
+#endif
