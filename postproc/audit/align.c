@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "audit/survive_parts.h"
+#include "base/queue.h"
 
 #include <stdlib.h>
 
 enum { VOTERS = 64, FIRST_VOTERS = 4, PASSED_MAX = 512 };
 
 /* The messages of one capture that were read ahead. */
-struct queue {
+struct row {
     struct source *source;
     struct audit_message *all[ALIGN_MESSAGES];
     uint32_t count;
@@ -16,11 +17,68 @@ struct queue {
 
 struct aligner {
     struct audit *audit;
-    struct queue original, anonymized;
+    struct row original, anonymized;
     struct comparer comparer;
+    /* Secrets are gathered in a thread of its own, from frames and messages in the order in which
+     * they are met here. */
+    struct queue *gatherer;
+    struct items gathered; /* that thread's */
+    struct err failed;     /* what it could not do */
 };
 
-static int fill(struct queue *q, uint32_t count, struct err *err)
+/* Sent to the gatherer: a frame and its bytes, or a message, which is then the gatherer's. */
+struct to_gather {
+    struct audit_message *message;
+    struct frame frame;
+};
+
+static int gather_one(struct aligner *al, struct to_gather *to, struct err *err)
+{
+    if (!to->message)
+        return gather_frame(al->audit, &to->frame, err);
+    if (items_read(&al->gathered, to->message, err) < 0)
+        return -err->code;
+    return gather_message(al->audit, to->message, &al->gathered, err);
+}
+
+/* After a failure messages are freed, and no more. */
+static int gather(void *ctx, void *data, size_t len, struct err *err)
+{
+    struct aligner *al = ctx;
+    struct to_gather to;
+
+    (void)len;
+    (void)err;
+    memcpy(&to, data, sizeof(to));
+    to.frame.data = (uint8_t *)data + sizeof(to);
+    if (!al->failed.code)
+        gather_one(al, &to, &al->failed);
+    free(to.message);
+    return 0;
+}
+
+static int on_frame(void *ctx, const struct frame *frame, struct err *err)
+{
+    struct aligner *al = ctx;
+    struct to_gather to = { NULL, *frame };
+    const struct iovec pieces[] = { { &to, sizeof(to) }, { (void *)frame->data, frame->cap_len } };
+
+    return queue_put(al->gatherer, pieces, 2, err);
+}
+
+/* A message of the original that nobody here needs any more. */
+static int give_away(struct aligner *al, struct audit_message *m, struct err *err)
+{
+    const struct to_gather to = { .message = m };
+    const struct iovec piece = { (void *)&to, sizeof(to) };
+    int rc = al->audit->survive ? 0 : queue_put(al->gatherer, &piece, 1, err);
+
+    if (rc < 0 || al->audit->survive)
+        free(m);
+    return rc;
+}
+
+static int fill(struct row *q, uint32_t count, struct err *err)
 {
     while (!q->ended && q->count < count && q->bytes < ALIGN_BYTES) {
         int rc = source_next(q->source, &q->all[q->count], err);
@@ -34,7 +92,7 @@ static int fill(struct queue *q, uint32_t count, struct err *err)
     return 0;
 }
 
-static struct audit_message *take(struct queue *q, uint32_t i)
+static struct audit_message *take(struct row *q, uint32_t i)
 {
     struct audit_message *m = q->all[i];
 
@@ -44,7 +102,7 @@ static struct audit_message *take(struct queue *q, uint32_t i)
     return m;
 }
 
-static void queue_free(struct queue *q)
+static void row_free(struct row *q)
 {
     while (q->count)
         free(take(q, 0));
@@ -68,7 +126,7 @@ static bool is_then(const struct audit_message *o, const struct audit_message *n
 }
 
 /* Among the first messages, of which the |x|th and the |y|th are looked at. */
-static bool votes_for(const struct queue *o, uint32_t x, const struct queue *n, uint32_t y,
+static bool votes_for(const struct row *o, uint32_t x, const struct row *n, uint32_t y,
                       int64_t shift)
 {
     if (o->all[x]->time == TIME_NONE && x != y)
@@ -85,8 +143,8 @@ static bool is_match(const struct audit *a, const struct audit_message *o,
 
 /* How many of the first |count| messages of |n| are in |o| with this shift; in |same_xids|, with
  * their XIDs.  Each counts once: of messages sent together each is like each. */
-static uint32_t count_votes(const struct queue *o, const struct queue *n, uint32_t count,
-                            int64_t shift, uint32_t *same_xids)
+static uint32_t count_votes(const struct row *o, const struct row *n, uint32_t count, int64_t shift,
+                            uint32_t *same_xids)
 {
     uint32_t votes = 0;
 
@@ -111,7 +169,7 @@ struct vote {
     uint32_t votes, same_xids;
 };
 
-static void vote(const struct queue *o, const struct queue *n, struct vote *best)
+static void vote(const struct row *o, const struct row *n, struct vote *best)
 {
     for (int32_t i = -1; n->count && i < (int32_t)o->count; i++) {
         bool timed = i >= 0 && n->all[0]->time != TIME_NONE && o->all[i]->time != TIME_NONE;
@@ -133,8 +191,8 @@ static void vote(const struct queue *o, const struct queue *n, struct vote *best
 static int find_shift(struct aligner *al, struct err *err)
 {
     struct audit *a = al->audit;
-    struct queue ahead = { 0 };
-    const struct queue *n = &al->anonymized;
+    struct row ahead = { 0 };
+    const struct row *n = &al->anonymized;
     struct vote best = { 0 };
     int rc = fill(&al->original, VOTERS, err);
 
@@ -153,7 +211,7 @@ static int find_shift(struct aligner *al, struct err *err)
         while (ahead.count > VOTERS)
             free(take(&ahead, 0));
     }
-    queue_free(&ahead);
+    row_free(&ahead);
     a->has_shift = best.votes > 0;
     a->shift = best.shift;
     a->xids_kept = best.same_xids > 0 && best.same_xids >= best.votes / 4;
@@ -176,17 +234,12 @@ static void find_message(struct audit *a, unsigned kind, const struct audit_mess
 /* A message of the original that has no counterpart. */
 static int lose(struct aligner *al, struct audit_message *m, struct err *err)
 {
-    int rc = items_read(&al->comparer.original, m, err);
-
-    if (rc == 0 && !al->audit->survive)
-        rc = gather_message(al->audit, m, &al->comparer.original, err);
     al->audit->missing++;
-    if (rc == 0 && (!al->audit->has_dropped || al->audit->missing > al->audit->dropped))
+    if (!al->audit->has_dropped || al->audit->missing > al->audit->dropped)
         find_message(al->audit, FOUND_MISSING, m, NULL,
                      al->audit->has_dropped ? "more are missing than the file says were dropped"
                                             : "the file does not say that messages were dropped");
-    free(m);
-    return rc;
+    return give_away(al, m, err);
 }
 
 static void count_message(struct audit *a, const struct audit_message *m, const struct items *items)
@@ -245,9 +298,7 @@ static int compare(struct aligner *al, const struct audit_message *o, const stru
         a->matched++;
         return survive_messages(a->survive, c, o, n, err);
     }
-    rc = gather_message(a, o, &c->original, err);
-    if (rc == 0)
-        rc = compare_messages(c, o, n, err);
+    rc = compare_messages(c, o, n, err);
     if (rc == 0)
         count_message(a, o, &c->original);
     return rc;
@@ -263,7 +314,10 @@ static int match(struct aligner *al, uint32_t i, struct audit_message *n, struct
         rc = items_read(&c->anonymized, n, err);
     if (rc == 0)
         rc = compare(al, o, n, err);
-    free(o);
+    if (rc == 0)
+        rc = give_away(al, o, err);
+    else
+        free(o);
     while (rc == 0 && i && al->original.count && al->original.all[0]->passed++ > PASSED_MAX)
         rc = lose(al, take(&al->original, 0), err);
     return rc;
@@ -272,7 +326,7 @@ static int match(struct aligner *al, uint32_t i, struct audit_message *n, struct
 /* The place of |n|'s original among those read ahead. */
 static uint32_t find_match(const struct aligner *al, const struct audit_message *n)
 {
-    const struct queue *q = &al->original;
+    const struct row *q = &al->original;
     uint32_t i = 0;
 
     while (i < q->count && !is_match(al->audit, q->all[i], n))
@@ -283,7 +337,7 @@ static uint32_t find_match(const struct aligner *al, const struct audit_message 
 /* Goes on to the time of |n| when all that was read ahead is from long before. */
 static int catch_up(struct aligner *al, const struct audit_message *n, struct err *err)
 {
-    struct queue *q = &al->original;
+    struct row *q = &al->original;
     int rc = 0;
 
     while (rc == 0 && al->audit->has_shift && !q->ended && q->count &&
@@ -301,7 +355,7 @@ static int catch_up(struct aligner *al, const struct audit_message *n, struct er
 static int find_original(struct aligner *al, struct audit_message *n, struct err *err)
 {
     struct audit *a = al->audit;
-    struct queue *q = &al->original;
+    struct row *q = &al->original;
     uint32_t i = find_match(al, n);
 
     if (i == q->count) {
@@ -387,31 +441,47 @@ static int on_counter(void *ctx, const char *name, uint64_t value, struct err *e
     return 0;
 }
 
+static void aligner_free(struct aligner *al)
+{
+    items_free(&al->comparer.original);
+    items_free(&al->comparer.anonymized);
+    items_free(&al->gathered);
+    row_free(&al->original);
+    row_free(&al->anonymized);
+    queue_free(al->gatherer);
+    free(al);
+}
+
 int align_captures(struct audit *a, struct err *err)
 {
     struct aligner *al = calloc(1, sizeof(*al));
-    const struct source_hooks audits[] = { { gather_frame, NULL, a }, { NULL, on_counter, a } };
+    const struct source_hooks audits[] = { { on_frame, NULL, al }, { NULL, on_counter, a } };
     const struct source_hooks survives[] = { { .over = survive_original_over, .ctx = a->survive },
                                              { .over = survive_over, .ctx = a->survive } };
     const struct source_hooks *hooks = a->survive ? survives : audits;
+    struct err late;
     int rc = -ERR_SYSTEM;
 
     if (!al)
         return err_set(err, ERR_SYSTEM, "out of memory");
     al->audit = al->comparer.audit = a;
-    al->original.source = source_open(a->options->original, a->options->engine, &hooks[0], err);
+    al->gatherer = queue_new(gather, al, err);
+    if (al->gatherer)
+        al->original.source = source_open(a->options->original, a->options->engine, &hooks[0], err);
     if (al->original.source)
         al->anonymized.source =
             source_open(a->options->anonymized, a->options->engine, &hooks[1], err);
     rc = al->anonymized.source ? align(al, err) : -err->code;
+    if (al->gatherer)
+        queue_drain(al->gatherer, rc < 0 ? &late : err);
+    if (rc == 0 && al->failed.code) {
+        *err = al->failed;
+        rc = -err->code;
+    }
     if (rc == 0) {
         a->original = *source_counts(al->original.source);
         a->anonymized = *source_counts(al->anonymized.source);
     }
-    items_free(&al->comparer.original);
-    items_free(&al->comparer.anonymized);
-    queue_free(&al->original);
-    queue_free(&al->anonymized);
-    free(al);
+    aligner_free(al);
     return rc;
 }

@@ -20,15 +20,15 @@ static int add_text(struct allow_list *list, const char *text)
 {
     if (list->count == list->cap) {
         uint32_t cap = list->cap ? list->cap * 2 : 64;
-        char **grown = realloc(list->texts, cap * sizeof(*grown));
+        struct allow_text *grown = realloc(list->texts, cap * sizeof(*grown));
 
         if (!grown)
             return -1;
         list->texts = grown;
         list->cap = cap;
     }
-    list->texts[list->count] = strdup(text);
-    return list->texts[list->count++] ? 0 : -1;
+    list->texts[list->count] = (struct allow_text){ strdup(text), strlen(text) };
+    return list->texts[list->count++].text ? 0 : -1;
 }
 
 static int add_number(struct allow *allow, unsigned domain, const char *text, const char **why)
@@ -134,7 +134,7 @@ int allow_load(struct allow *allow, const char *path, struct err *err)
 static void list_free(struct allow_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++)
-        free(list->texts[i]);
+        free(list->texts[i].text);
     free(list->texts);
 }
 
@@ -160,7 +160,7 @@ bool allow_number(const struct allow *allow, enum domain domain, uint64_t value)
 bool allow_text(const struct allow *allow, const uint8_t *data, size_t len)
 {
     for (uint32_t i = 0; i < allow->texts.count; i++)
-        if (strlen(allow->texts.texts[i]) == len && memcmp(allow->texts.texts[i], data, len) == 0)
+        if (allow->texts.texts[i].len == len && memcmp(allow->texts.texts[i].text, data, len) == 0)
             return true;
     return false;
 }
@@ -168,8 +168,8 @@ bool allow_text(const struct allow *allow, const uint8_t *data, size_t len)
 bool allow_covers(const struct allow *allow, const uint8_t *data, size_t len, size_t at, size_t n)
 {
     for (uint32_t i = 0; i < allow->texts.count; i++) {
-        const char *text = allow->texts.texts[i];
-        size_t text_len = strlen(text);
+        const char *text = allow->texts.texts[i].text;
+        size_t text_len = allow->texts.texts[i].len;
 
         for (size_t before = 0; before + n <= text_len; before++)
             if (memcmp(text + before, data + at, n) == 0 && before <= at &&
@@ -184,9 +184,9 @@ size_t allow_suffix(const struct allow *allow, const uint8_t *name, size_t len)
     size_t longest = 0;
 
     for (uint32_t i = 0; i < allow->suffixes.count; i++) {
-        size_t n = strlen(allow->suffixes.texts[i]);
+        size_t n = allow->suffixes.texts[i].len;
 
-        if (n > longest && n < len && memcmp(name + len - n, allow->suffixes.texts[i], n) == 0)
+        if (n > longest && n < len && memcmp(name + len - n, allow->suffixes.texts[i].text, n) == 0)
             longest = n;
     }
     return longest;
@@ -197,9 +197,9 @@ size_t allow_prefix(const struct allow *allow, const uint8_t *name, size_t len)
     size_t longest = 0;
 
     for (uint32_t i = 0; i < allow->prefixes.count; i++) {
-        size_t n = strlen(allow->prefixes.texts[i]);
+        size_t n = allow->prefixes.texts[i].len;
 
-        if (n > longest && n < len && memcmp(name, allow->prefixes.texts[i], n) == 0)
+        if (n > longest && n < len && memcmp(name, allow->prefixes.texts[i].text, n) == 0)
             longest = n;
     }
     return longest;

@@ -11,8 +11,13 @@
 
 #include <stddef.h>
 
+struct allow_text {
+    char *text;
+    size_t len;
+};
+
 struct allow_list {
-    char **texts;
+    struct allow_text *texts;
     uint32_t count, cap;
 };
 

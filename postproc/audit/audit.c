@@ -2,6 +2,8 @@
 #include "audit/blocks.h"
 #include "audit/internal.h"
 
+#include "base/queue.h"
+
 #include <stdlib.h>
 
 /* --- what the anonymized file says of itself --- */
@@ -99,6 +101,32 @@ static int on_block(void *ctx, const struct block *block, struct err *err)
 
 /* --- all of it --- */
 
+static int on_metadata(void *ctx, void *data, size_t len, struct err *err)
+{
+    (void)data;
+    (void)len;
+    return gather_metadata(ctx, err);
+}
+
+/* The form of the anonymized file, while the original's metadata are gathered in another thread. */
+static int read_blocks(struct audit *a, struct err *err)
+{
+    struct queue *gatherer = queue_new(on_metadata, a, err);
+    struct err late;
+    int rc = gatherer ? queue_put(gatherer, NULL, 0, err) : -err->code;
+
+    if (rc == 0) {
+        queue_submit(gatherer);
+        rc = blocks_read(a->options->anonymized, on_block, a, err);
+        if (queue_drain(gatherer, &late) < 0 && rc == 0) {
+            *err = late;
+            rc = -err->code;
+        }
+    }
+    queue_free(gatherer);
+    return rc;
+}
+
 static int run(struct audit *a, struct err *err)
 {
     const struct audit_options *o = a->options;
@@ -110,11 +138,9 @@ static int run(struct audit *a, struct err *err)
     if (rc == 0 && !a->form.connections)
         rc = err_set(err, ERR_SYSTEM, "out of memory");
     if (rc == 0)
-        rc = blocks_read(o->anonymized, on_block, a, err);
+        rc = read_blocks(a, err);
     if (rc == 0 && !form_end(&a->form, a->dropped, &fault))
         find_form(a, &fault, -1, 0);
-    if (rc == 0)
-        rc = gather_metadata(a, err);
     if (rc == 0)
         rc = align_captures(a, err);
     if (rc == 0)

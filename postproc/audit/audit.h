@@ -7,8 +7,12 @@
  * engine/anon: that trusts its rules, this trusts what it sees.  With the key all is made again and
  * compared, too (recompute.h): the one part that uses it.
  *
- * Memory: two engines, and with the key recompute.h; secret.h, search.h, pairs.h and form.h;
- * ALIGN_BYTES of messages; HITS_MAX hits.
+ * Threads: each capture is decoded in one of its own, and secrets are gathered in another; all of
+ * them hand over in an order that time does not change, so the result is always the same.
+ *
+ * Memory: two engines, and ahead.h for each; with the key recompute.h; secret.h, search.h, pairs.h
+ * and form.h; base/queue.h of frames to gather from; ALIGN_BYTES of messages, and as many again on
+ * their way to that; HITS_MAX hits.
  */
 #ifndef NFSDIGEST_AUDIT_AUDIT_H
 #define NFSDIGEST_AUDIT_AUDIT_H

@@ -24,6 +24,8 @@ struct reader {
     void *ctx;
     struct block block;
     uint8_t *room; /* BLOCK_OVERLAP bytes, then the block */
+    uint8_t *read; /* PIECE bytes, read at once */
+    uint32_t read_at, read_len;
 };
 
 const char *block_kind_name(enum block_kind kind)
@@ -52,12 +54,21 @@ static uint32_t get16(const struct block *b, const uint8_t *p)
 static int read_to(struct reader *r, uint32_t want, struct err *err)
 {
     while (r->block.len < want) {
-        ssize_t n =
-            input_read(r->input, r->room + BLOCK_OVERLAP + r->block.len, want - r->block.len, err);
+        uint32_t n = r->read_len - r->read_at, missing = want - r->block.len;
 
-        if (n <= 0)
-            return n < 0 && err->code != ERR_INPUT ? -err->code : 0;
-        r->block.len += (uint32_t)n;
+        if (!n) {
+            ssize_t got = input_read(r->input, r->read, PIECE, err);
+
+            if (got <= 0)
+                return got < 0 && err->code != ERR_INPUT ? -err->code : 0;
+            r->read_at = 0;
+            r->read_len = (uint32_t)got;
+            continue;
+        }
+        n = n < missing ? n : missing;
+        memcpy(r->room + BLOCK_OVERLAP + r->block.len, r->read + r->read_at, n);
+        r->read_at += n;
+        r->block.len += n;
     }
     return 1;
 }
@@ -186,7 +197,8 @@ int blocks_read(const char *path, block_visit *visit, void *ctx, struct err *err
     if (!r.input)
         return -err->code;
     r.room = malloc(BLOCK_OVERLAP + BLOCK_BYTES_MAX);
-    if (r.room) {
+    r.read = malloc(PIECE);
+    if (r.room && r.read) {
         r.block.data = r.room + BLOCK_OVERLAP;
         len = input_head(r.input, &head);
         rc =
@@ -195,6 +207,7 @@ int blocks_read(const char *path, block_visit *visit, void *ctx, struct err *err
         err_set(err, ERR_SYSTEM, "out of memory");
     }
     free(r.room);
+    free(r.read);
     input_close(r.input);
     return rc;
 }

@@ -248,7 +248,7 @@ static int compare_ends(struct comparer *c, const struct place *p, struct err *e
         ends.port[i] = p->original->port[i];
         ends.port[i + 2] = p->anonymized->port[i];
     }
-    if (gather_is_seen(a, ITEM_CLASSES + 2, &ends, sizeof(ends)))
+    if (seen_lately(a->seen_ends, SEEN_ENDS, 0, &ends, sizeof(ends)))
         return 0;
     for (unsigned i = 0; rc == 0 && i < 2; i++) {
         uint32_t from = __builtin_bswap32(ends.port[i]), to = __builtin_bswap32(ends.port[i + 2]);

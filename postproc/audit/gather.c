@@ -7,15 +7,19 @@
 
 enum { DATA_STEP = 16, SMALL_WINDOW = 8, RUN_LEAST = 6, OPAQUE_SHORTEST = 4 };
 
-/* The same value comes again and again: a direct-mapped memory of the last ones. */
-bool gather_is_seen(struct audit *a, unsigned cls, const void *data, size_t len)
+bool seen_lately(uint64_t *memory, uint32_t places, uint64_t seed, const void *data, size_t len)
 {
-    uint64_t hash = XXH3_64bits_withSeed(data, len, cls);
-    uint64_t *place = &a->seen[hash % SEEN_PLACES];
+    uint64_t hash = XXH3_64bits_withSeed(data, len, seed);
+    uint64_t *place = &memory[hash % places];
     bool seen = *place == hash;
 
     *place = hash;
     return seen;
+}
+
+bool gather_is_seen(struct audit *a, unsigned cls, const void *data, size_t len)
+{
+    return seen_lately(a->seen, SEEN_PLACES, cls, data, len);
 }
 
 static bool is_word(uint8_t c)

@@ -24,6 +24,7 @@ enum {
     ALIGN_BYTES = 64 << 20,
     HITS_MAX = 1 << 22,
     SEEN_PLACES = 1 << 16,
+    SEEN_ENDS = 1 << 12,
 };
 
 enum finding_kind {
@@ -140,8 +141,9 @@ struct audit {
     uint32_t count_rows;
     uint64_t finding_total;
 
-    uint64_t seen[SEEN_PLACES]; /* hashes of values gathered lately */
-    struct pair_side hardware;  /* the original's */
+    uint64_t seen[SEEN_PLACES];    /* hashes of values gathered lately */
+    uint64_t seen_ends[SEEN_ENDS]; /* of connections compared lately */
+    struct pair_side hardware;     /* the original's */
     struct pair_side sizes;
 
     struct source_counts original, anonymized;
@@ -185,11 +187,14 @@ uint64_t finding_identity(const struct finding *finding);
 struct quote quote_bytes(const void *data, size_t len);
 struct quote quote_number(uint64_t number);
 
-/* gather.c: what is secret in the original */
+/* gather.c: what is secret in the original.  Called in a thread of align.c's, which nothing else
+ * gives |secrets|, |hardware| and |seen| meanwhile. */
 int gather_message(struct audit *a, const struct audit_message *m, const struct items *items,
                    struct err *err);
 int gather_frame(void *audit, const struct frame *frame, struct err *err);
 int gather_metadata(struct audit *a, struct err *err);
+/* The same value comes again and again: a direct-mapped memory of the last ones. */
+bool seen_lately(uint64_t *memory, uint32_t places, uint64_t seed, const void *data, size_t len);
 bool gather_is_seen(struct audit *a, unsigned cls, const void *data, size_t len);
 
 /* An address that is written out: alone, as RFC 5665 s5.2.3 does, or with a prefix length; then it

@@ -10,6 +10,7 @@
 #include "audit/blocks.h"
 #include "audit/leak.h"
 #include "base/digest.h"
+#include "base/queue.h"
 
 #include <stdlib.h>
 
@@ -103,31 +104,51 @@ static int on_raw_hit(void *ctx, uint32_t index, size_t at, struct err *err)
     return 0;
 }
 
-/* Headers are much the same all over: what was there lately tells nothing new. */
-static void chain_headers(struct leak *l, const uint8_t *data, uint32_t len)
+/* Headers are much the same all over: what was there lately tells nothing new.  In a thread of its
+ * own, which nothing else gives |seen| and |chains| meanwhile. */
+static int chain_headers(void *ctx, void *bytes, size_t len, struct err *err)
 {
     enum { PIECE = 8, HEADER_PIECES = ITEM_CLASSES + 4 };
+    struct audit *a = ctx;
+    const uint8_t *data = bytes;
 
-    for (uint32_t at = 0; at < len; at += PIECE) {
-        uint32_t n = len - at < PIECE ? len - at : PIECE;
+    (void)err;
+    for (size_t at = 0; at < len; at += PIECE) {
+        size_t n = len - at < PIECE ? len - at : PIECE;
 
-        if (!gather_is_seen(l->audit, HEADER_PIECES, data + at, n))
-            chains_bytes(&l->audit->chains, data + at, n);
+        if (!gather_is_seen(a, HEADER_PIECES, data + at, n))
+            chains_bytes(&a->chains, data + at, n);
     }
+    return 0;
 }
 
 static int on_block(void *ctx, const struct block *b, struct err *err)
 {
     struct leak *l = ctx;
     uint32_t head = b->kind == BLOCK_PACKET ? b->frame_at : b->len;
+    struct iovec piece = { (void *)b->data, 0 };
 
     l->block = b;
     l->audit->bytes_searched += b->len;
     if (b->frame_len)
         head += b->frame_len < HEADERS ? b->frame_len : HEADERS;
-    chain_headers(l, b->data, head < b->len ? head : b->len);
+    piece.iov_len = head < b->len ? head : b->len;
+    if (queue_put(l->chainer, &piece, 1, err) < 0)
+        return -err->code;
     return search_bytes(l->audit->search, b->data - b->before, b->before + b->len, 0,
                         b->before + b->len, on_raw_hit, l, err);
+}
+
+static int read_raw(struct leak *l, struct err *err)
+{
+    int rc;
+
+    l->chainer = queue_new(chain_headers, l->audit, err);
+    rc = l->chainer ? blocks_read(l->audit->options->anonymized, on_block, l, err) : -err->code;
+    if (rc == 0)
+        rc = queue_drain(l->chainer, err);
+    queue_free(l->chainer);
+    return rc;
 }
 
 /* --- the messages --- */
@@ -388,7 +409,7 @@ int leak_search(struct audit *a, struct err *err)
     if (!l)
         return err_set(err, ERR_SYSTEM, "out of memory");
     l->audit = a;
-    rc = blocks_read(a->options->anonymized, on_block, l, err);
+    rc = read_raw(l, err);
     if (rc == 0)
         rc = read_messages(l, err);
     if (rc == 0) {

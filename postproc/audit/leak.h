@@ -29,6 +29,7 @@ struct leak {
     struct table contexts; /* of short hits: the same bytes around count once */
     bool overflow;
     const struct block *block;
+    struct queue *chainer; /* takes headers */
     /* the message that is looked at: */
     const struct audit_message *message;
     struct items items;

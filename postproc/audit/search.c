@@ -11,6 +11,7 @@ struct search {
     const struct secrets *secrets;
     struct table first, word, whole; /* by their first 3, 6, 8 bytes: the first secret of each */
     uint32_t *next;                  /* the next one with the same bytes, or TABLE_NONE */
+    size_t zeros;                    /* so many zeros, and something else behind, may begin one */
     uint64_t firsts[(1 << 24) / 64]; /* the first 3 bytes of all */
     uint64_t shorts[(1 << 24) / 64]; /* of those below SECRET_LONG */
     uint64_t bloom[(1 << BLOOM_BITS) / 64]; /* the first 6 bytes of the others */
@@ -55,6 +56,19 @@ static int add(struct search *search, struct table *table, unsigned n, uint32_t 
     return 0;
 }
 
+/* Secrets that are nothing but zeros may begin anywhere in zeros. */
+static void note_zeros(struct search *search, const struct secret *s)
+{
+    size_t zeros = 0;
+
+    while (zeros < s->len && !s->data[zeros])
+        zeros++;
+    if (zeros == s->len)
+        search->zeros = SIZE_MAX;
+    else if (zeros > search->zeros)
+        search->zeros = zeros;
+}
+
 struct search *search_new(const struct secrets *secrets, struct err *err)
 {
     struct search *search = calloc(1, sizeof(*search));
@@ -70,6 +84,7 @@ struct search *search_new(const struct secrets *secrets, struct err *err)
         uint8_t key[8] = { 0 };
         uint64_t first, hash;
 
+        note_zeros(search, s);
         memcpy(key, s->data, s->len < WORD ? FIRST : WORD);
         hash = mix(load_le64(key));
         first = load_le64(key) & BYTES(FIRST);
@@ -134,30 +149,44 @@ static int compare(const struct seeking *k, uint32_t index, size_t at)
     return k->hit(k->ctx, index, at, k->err);
 }
 
-/* All secrets that begin at a place with these 8 bytes: long ones first, as they were gathered. */
-static int look_up(const struct seeking *k, uint64_t word, size_t at)
+static inline bool may_be_long(const struct search *search, uint64_t word)
+{
+    uint64_t hash = mix(word & BYTES(WORD)), bits = bloom_bits(hash);
+
+    return (search->bloom[bloom_word(hash)] & bits) == bits;
+}
+
+/* Secrets that begin at |at|, with these 8 bytes, as they were gathered. */
+static int look_up_long(const struct seeking *k, uint64_t word, size_t at)
 {
     const struct search *search = k->search;
-    uint64_t hash = mix(word & BYTES(WORD)), bits = bloom_bits(hash);
-    uint32_t a = TABLE_NONE, b = TABLE_NONE;
+    uint32_t a = head_of(&search->word, word & BYTES(WORD)), b = head_of(&search->whole, word);
     int rc = 0;
 
-    if ((search->bloom[bloom_word(hash)] & bits) == bits) {
-        a = head_of(&search->word, word & BYTES(WORD));
-        b = head_of(&search->whole, word);
-    }
     while (rc == 0 && (a != TABLE_NONE || b != TABLE_NONE)) { /* TABLE_NONE is above all */
         uint32_t *lower = a < b ? &a : &b;
 
         rc = compare(k, *lower, at);
         *lower = search->next[*lower];
     }
-    if (rc < 0 || !bit(search->shorts, word & BYTES(FIRST)))
-        return rc;
-    for (a = head_of(&search->first, word & BYTES(FIRST)); rc == 0 && a != TABLE_NONE;
-         a = search->next[a])
-        rc = compare(k, a, at);
     return rc;
+}
+
+static int look_up_short(const struct seeking *k, uint64_t word, size_t at)
+{
+    uint32_t i = head_of(&k->search->first, word & BYTES(FIRST));
+    int rc = 0;
+
+    for (; rc == 0 && i != TABLE_NONE; i = k->search->next[i])
+        rc = compare(k, i, at);
+    return rc;
+}
+
+static inline int look_up(const struct seeking *k, uint64_t word, size_t at)
+{
+    int rc = may_be_long(k->search, word) ? look_up_long(k, word, at) : 0;
+
+    return rc < 0 || !bit(k->search->shorts, word & BYTES(FIRST)) ? rc : look_up_short(k, word, at);
 }
 
 /* How many zeros stand at |at|, where there are 8, in eights. */
@@ -174,7 +203,6 @@ int search_bytes(const struct search *search, const uint8_t *data, size_t len, s
                  size_t to, search_hit *hit, void *ctx, struct err *err)
 {
     const struct seeking k = { search, data, len, hit, ctx, err };
-    bool zeros_begin_none = !bit(search->firsts, 0);
     size_t at = from;
     int rc = 0;
 
@@ -182,11 +210,13 @@ int search_bytes(const struct search *search, const uint8_t *data, size_t len, s
     while (rc == 0 && at < to && to - at >= ROW && len - at >= ROW + 7) {
         uint64_t word = load_le64(data + at);
         bool any = false;
+        size_t zeros;
 
-        if (!word && zeros_begin_none) {
-            at += zeros_at(data, at, len) - 8 + ROW;
+        if (!word && (zeros = zeros_at(data, at, len)) > search->zeros) {
+            at += zeros - search->zeros;
             continue;
         }
+#pragma GCC unroll 6
         for (unsigned i = 0; i < ROW; i++)
             any |= bit(search->firsts, word >> 8 * i & BYTES(FIRST));
         for (unsigned i = 0; any && rc == 0 && i < ROW; i++)

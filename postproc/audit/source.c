@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The capture is read and decoded in a thread of its own, which puts what it finds into a row: the
+ * frames, if anybody asked for them, messages and counters.  Hooks are called where the row is
+ * taken from. */
+#include "audit/ahead.h"
 #include "audit/source.h"
 #include "capture/capture.h"
 #include "flow/message.h"
@@ -11,10 +15,31 @@ struct source {
     struct engine *engine;
     struct source_hooks hooks;
     struct source_counts counts;
-    struct audit_message *first, **last; /* found, not yet asked for */
-    bool ended;
     struct err note; /* why the file was cut */
+    struct ahead *ahead;
 };
+
+enum event { EVENT_FRAME, EVENT_MESSAGE, EVENT_COUNTER, EVENT_OVER };
+
+struct counted {
+    uint64_t value;
+    char name[128];
+};
+
+struct over {
+    struct flow_over over;
+    struct flow flow; /* of it, as it is then */
+};
+
+/* --- in the thread --- */
+
+static int put_over(struct source *s, const struct flow_over *over, struct err *err)
+{
+    const struct iovec pieces[] = { { (void *)over, sizeof(*over) },
+                                    { (void *)over->flow, sizeof(*over->flow) } };
+
+    return ahead_put(s->ahead, EVENT_OVER, pieces, 2, 0, err);
+}
 
 static void read_header(struct audit_message *m, const struct engine_tapped *t)
 {
@@ -34,17 +59,19 @@ static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
     struct source *s = ctx;
     const struct message *from = t->message;
     struct audit_message *m;
+    const struct iovec piece = { &m, sizeof(m) };
     unsigned client;
 
     if (t->event == TAP_UNREAD)
         s->counts.unread++;
     if (t->event == TAP_OVER && s->hooks.over)
-        return s->hooks.over(s->hooks.ctx, t->over, err);
+        return put_over(s, t->over, err);
     if (t->event != TAP_MESSAGE)
         return 0;
-    m = calloc(1, sizeof(*m) + from->cap_len);
+    m = malloc(sizeof(*m) + from->cap_len);
     if (!m)
         return err_set(err, ERR_SYSTEM, "out of memory for a message");
+    memset(m, 0, sizeof(*m));
     m->frame = from->frame;
     m->first_frame = from->first_frame;
     m->time = from->time;
@@ -59,15 +86,17 @@ static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
         m->port[i] = from->flow->port[i ? !client : client];
     }
     *(m->is_call ? &s->counts.calls : &s->counts.replies) += 1;
-    *s->last = m;
-    s->last = &m->next;
-    return 0;
+    if (ahead_put(s->ahead, EVENT_MESSAGE, &piece, 1, sizeof(*m) + m->cap_len, err) == 0)
+        return 0;
+    free(m);
+    return -err->code;
 }
 
 static int on_record(void *ctx, const struct record *record, struct err *err)
 {
     struct source *s = ctx;
-    char name[128];
+    struct counted counted = { 0 };
+    const struct iovec piece = { &counted, sizeof(counted) };
     uint32_t len;
 
     if (record->kind == RECORD_PROBLEM) {
@@ -79,12 +108,43 @@ static int on_record(void *ctx, const struct record *record, struct err *err)
         s->counts.lost += record->problem.problem == PROBLEM_HOLE ? record->problem.length : 0;
     }
     len = record->kind == RECORD_COUNTER ? record->counter.name.len : 0;
-    if (record->kind != RECORD_COUNTER || !s->hooks.counter || len >= sizeof(name))
+    if (record->kind != RECORD_COUNTER || !s->hooks.counter || len >= sizeof(counted.name))
         return 0;
-    memcpy(name, record->counter.name.data, len);
-    name[len] = '\0';
-    return s->hooks.counter(s->hooks.ctx, name, record->counter.value, err);
+    memcpy(counted.name, record->counter.name.data, len);
+    counted.value = record->counter.value;
+    return ahead_put(s->ahead, EVENT_COUNTER, &piece, 1, 0, err);
 }
+
+static int put_frame(struct source *s, struct frame *frame, struct err *err)
+{
+    const struct iovec pieces[] = { { frame, sizeof(*frame) },
+                                    { (void *)frame->data, frame->cap_len } };
+
+    return ahead_put(s->ahead, EVENT_FRAME, pieces, 2, 0, err);
+}
+
+static int read_frame(void *ctx, struct err *err)
+{
+    struct source *s = ctx;
+    struct frame frame;
+    int rc = capture_next(s->capture, &frame, &s->note);
+
+    if (rc == 1) {
+        s->counts.frames++;
+        if ((s->hooks.frame && put_frame(s, &frame, err) < 0) ||
+            engine_frame(s->engine, &frame, err) < 0)
+            return -err->code;
+        return 1;
+    }
+    if (rc < 0 && rc != -ERR_INPUT) {
+        *err = s->note;
+        return rc;
+    }
+    s->counts.cut = rc < 0;
+    return engine_end(s->engine, s->counts.cut, err);
+}
+
+/* --- for who asks --- */
 
 struct source *source_open(const char *path, const struct engine_options *options,
                            const struct source_hooks *hooks, struct err *err)
@@ -102,11 +162,11 @@ struct source *source_open(const char *path, const struct engine_options *option
     engine.messages_only = true;
     if (hooks)
         s->hooks = *hooks;
-    s->last = &s->first;
     s->input = input_open(path, false, err);
     s->capture = s->input ? capture_open(s->input, err) : NULL;
     s->engine = s->capture ? engine_new(&engine, &sink, NULL, err) : NULL;
-    if (!s->engine) {
+    s->ahead = s->engine ? ahead_new(read_frame, s, err) : NULL;
+    if (!s->ahead) {
         source_close(s);
         return NULL;
     }
@@ -114,55 +174,79 @@ struct source *source_open(const char *path, const struct engine_options *option
     return s;
 }
 
+/* Messages that nobody took. */
+static void drop_rest(struct source *s)
+{
+    struct audit_message *m;
+    struct err ignored;
+    unsigned kind;
+    void *data;
+    size_t len;
+
+    ahead_stop(s->ahead);
+    while (ahead_next(s->ahead, &kind, &data, &len, &ignored) == 1) {
+        if (kind != EVENT_MESSAGE)
+            continue;
+        memcpy(&m, data, sizeof(m));
+        free(m);
+    }
+}
+
 void source_close(struct source *s)
 {
     if (!s)
         return;
-    while (s->first) {
-        struct audit_message *m = s->first;
-
-        s->first = m->next;
-        free(m);
-    }
+    if (s->ahead)
+        drop_rest(s);
+    ahead_free(s->ahead);
     engine_free(s->engine);
     capture_close(s->capture);
     input_close(s->input);
     free(s);
 }
 
-static int read_frame(struct source *s, struct err *err)
+static int take_frame(const struct source *s, const uint8_t *data, struct err *err)
 {
     struct frame frame;
-    int rc = capture_next(s->capture, &frame, &s->note);
 
-    if (rc == 1) {
-        s->counts.frames++;
-        if (s->hooks.frame && (rc = s->hooks.frame(s->hooks.ctx, &frame, err)) < 0)
-            return rc;
-        return engine_frame(s->engine, &frame, err);
+    memcpy(&frame, data, sizeof(frame));
+    frame.data = data + sizeof(frame);
+    return s->hooks.frame(s->hooks.ctx, &frame, err);
+}
+
+static int take(const struct source *s, unsigned kind, void *data, struct err *err)
+{
+    const struct counted *counted = data;
+    struct over *over = data;
+
+    switch (kind) {
+    case EVENT_FRAME:
+        return take_frame(s, data, err);
+    case EVENT_COUNTER:
+        return s->hooks.counter(s->hooks.ctx, counted->name, counted->value, err);
+    default:
+        over->over.flow = &over->flow;
+        return s->hooks.over(s->hooks.ctx, &over->over, err);
     }
-    if (rc < 0 && rc != -ERR_INPUT) {
-        *err = s->note;
-        return rc;
-    }
-    s->counts.cut = rc < 0;
-    s->ended = true;
-    return engine_end(s->engine, s->counts.cut, err);
 }
 
 int source_next(struct source *s, struct audit_message **message, struct err *err)
 {
-    while (!s->first && !s->ended)
-        if (read_frame(s, err) < 0)
-            return -err->code;
-    if (!s->first)
-        return 0;
-    *message = s->first;
-    s->first = s->first->next;
-    if (!s->first)
-        s->last = &s->first;
-    (*message)->next = NULL;
-    return 1;
+    unsigned kind;
+    void *data;
+    size_t len;
+    int rc;
+
+    while ((rc = ahead_next(s->ahead, &kind, &data, &len, err)) == 1) {
+        if (kind == EVENT_MESSAGE) {
+            memcpy(message, data, sizeof(*message));
+            return 1;
+        }
+        rc = take(s, kind, data, err);
+        if (rc < 0)
+            return rc;
+    }
+    return rc;
 }
 
 const struct source_counts *source_counts(const struct source *s)

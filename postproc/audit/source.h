@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/source.h
  *
- * The RPC messages of a capture, one after the other, as the engine finds them.
+ * The RPC messages of a capture, one after the other, as the engine finds them: in a thread of its
+ * own, which goes ahead.
  *
- * Memory: that of an engine, and the messages that one frame completes.
+ * Memory: that of an engine; ahead.h of frames and messages, and those that one frame completes.
  */
 #ifndef NFSDIGEST_AUDIT_SOURCE_H
 #define NFSDIGEST_AUDIT_SOURCE_H
@@ -14,7 +15,6 @@
 
 /* A message with its bytes, which free() frees with it. */
 struct audit_message {
-    struct audit_message *next;
     uint64_t frame, first_frame; /* counted from 1 in its capture */
     int64_t time;
     uint32_t cap_len, wire_len;
@@ -31,7 +31,8 @@ struct audit_message {
 
 struct source;
 
-/* What else is to be known of a capture: each may be NULL. */
+/* What else is to be known of a capture: each may be NULL.  Called by source_next, each in its
+ * place between the messages: a frame before those that it completes. */
 struct source_hooks {
     int (*frame)(void *ctx, const struct frame *frame, struct err *err);
     int (*counter)(void *ctx, const char *name, uint64_t value, struct err *err);
