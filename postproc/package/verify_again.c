@@ -67,14 +67,11 @@ static int read_texts(struct verifying *v, struct err *err)
         "SELECT json_extract(?1, '$.nfsdigest.made_with'), json_extract(?1, '$.title'),"
         " json_extract(?1, '$.description'), json_extract(?1, '$.licenses[0].name'),"
         " json_extract(?1, '$.nfsdigest.date')";
-    sqlite3_stmt *s = NULL;
+    sqlite3_stmt *s;
     char *text;
     size_t len = 0;
-    int result = verify_text(v, MEMBER_DATAPACKAGE, &text, &len, err);
+    int result = verify_member(v, MEMBER_DATAPACKAGE, sql, &text, &len, &s, err);
 
-    if (result < 0 || !text)
-        return result < 0 ? result : 1;
-    result = verify_json(v, MEMBER_DATAPACKAGE, text, len, sql, &s, err);
     if (result == 0 && sqlite3_step(s) != SQLITE_ROW)
         result = store_fail(v->json, MEMBER_DATAPACKAGE, err);
     if (result == 0)

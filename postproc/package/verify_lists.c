@@ -104,6 +104,17 @@ int verify_json(struct verifying *v, const char *member, const char *text, size_
     return 0;
 }
 
+int verify_member(struct verifying *v, const char *member, const char *sql, char **text,
+                  size_t *len, sqlite3_stmt **stmt, struct err *err)
+{
+    int rc = verify_text(v, member, text, len, err);
+
+    *stmt = NULL;
+    if (rc < 0 || !*text)
+        return rc < 0 ? rc : 1;
+    return verify_json(v, member, *text, *len, sql, stmt, err);
+}
+
 static const char *column(sqlite3_stmt *stmt, int i)
 {
     const char *text = (const char *)sqlite3_column_text(stmt, i);
@@ -201,15 +212,12 @@ int verify_datapackage(struct verifying *v, int64_t *operations, struct err *err
 {
     static const char sql[] = "SELECT json_extract(?1, '$.profile'), json_extract(?1, '$.name'),"
                               " json_extract(?1, '$.nfsdigest.operations')";
-    sqlite3_stmt *s = NULL;
+    sqlite3_stmt *s;
     char *text;
     size_t len = 0;
-    int result = verify_text(v, MEMBER_DATAPACKAGE, &text, &len, err);
+    int result = verify_member(v, MEMBER_DATAPACKAGE, sql, &text, &len, &s, err);
 
     *operations = -1;
-    if (result < 0 || !text)
-        return result;
-    result = verify_json(v, MEMBER_DATAPACKAGE, text, len, sql, &s, err);
     if (result == 0 && sqlite3_step(s) == SQLITE_ROW) {
         if (strcmp(column(s, 0), "data-package") != 0)
             package_finding(v->check, MEMBER_DATAPACKAGE ": its profile is not \"data-package\"");
@@ -231,14 +239,11 @@ int verify_audit(struct verifying *v, struct err *err)
 {
     static const char sql[] = "SELECT json_extract(?1, '$.clean'), json_extract(?1, '$.redacted'),"
                               " json_extract(?1, '$.finding_total')";
-    sqlite3_stmt *s = NULL;
+    sqlite3_stmt *s;
     char *text;
     size_t len = 0;
-    int result = verify_text(v, MEMBER_AUDIT_JSON, &text, &len, err);
+    int result = verify_member(v, MEMBER_AUDIT_JSON, sql, &text, &len, &s, err);
 
-    if (result < 0 || !text)
-        return result;
-    result = verify_json(v, MEMBER_AUDIT_JSON, text, len, sql, &s, err);
     if (result == 0 && sqlite3_step(s) == SQLITE_ROW) {
         show_accepted(v);
         if (strcmp(column(s, 0), v->check->accepted ? "0" : "1") != 0 ||

@@ -38,6 +38,9 @@ int verify_text(struct verifying *v, const char *member, char **text, size_t *le
 /* Prepares |sql| for the text, which is parameter 1 and must outlive it; 1: it is no JSON. */
 int verify_json(struct verifying *v, const char *member, const char *text, size_t len,
                 const char *sql, sqlite3_stmt **stmt, struct err *err);
+/* Both; 1: there is none.  In any case |stmt|, then |text| are to be released. */
+int verify_member(struct verifying *v, const char *member, const char *sql, char **text,
+                  size_t *len, sqlite3_stmt **stmt, struct err *err);
 
 /* verify_again.c: makes all of it again from the capture, when that could be read, and compares
  * bytes. */

@@ -28,6 +28,14 @@ def ingest(database, *captures):
                                                                    done.stderr.strip()))
 
 
+def rows(path, sql):
+    """What a query finds."""
+    connection = sqlite3.connect(path)
+    found = connection.execute(sql).fetchall()
+    connection.close()
+    return found
+
+
 class Database:
     """|lengths|: frames of each source, in the order in which they were ingested."""
 

@@ -11,7 +11,6 @@ such a capture can be made and verified."""
 import collections
 import os
 import pathlib
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -49,11 +48,8 @@ def ends(path):
 
 
 def counts(path):
-    connection = sqlite3.connect(path)
-    row = connection.execute("SELECT (SELECT count(*) FROM flow),"
-                             " (SELECT count(*) FROM retransmission WHERE kind = 1)").fetchone()
-    connection.close()
-    return row
+    return database.rows(path, "SELECT (SELECT count(*) FROM flow), (SELECT count(*) FROM"
+                         " retransmission WHERE kind = 1)")[0]
 
 
 def try_case(case, folder):

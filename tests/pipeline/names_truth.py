@@ -33,6 +33,7 @@ import model_capture  # noqa: E402
 import model_world  # noqa: E402
 import packets  # noqa: E402
 import traffic  # noqa: E402
+from database import rows as query  # noqa: E402
 from messages import OK, STALE  # noqa: E402
 from model_paths import LATE, Paths  # noqa: E402
 from model_xdr import DIR, LINK, LOOKUP, RENAME, REMOVE, RMDIR  # noqa: E402
@@ -281,19 +282,13 @@ SAME = ("SELECT client, xid, procedure, path, path2, object, object2, new_object
         " ORDER BY id", "SELECT * FROM name_event ORDER BY id", "SELECT * FROM path ORDER BY id")
 
 
-def rows_of(database):
-    db = sqlite3.connect(database)
-    rows = [db.execute(sql).fetchall() for sql in SAME]
-    db.close()
-    return rows
+def rows_of(path):
+    return [query(path, sql) for sql in SAME]
 
 
-def rows_of_partial(database):
-    db = sqlite3.connect(database)
-    rows = db.execute("SELECT call_frame, reply_frame FROM op WHERE path LIKE '[#%' OR"
-                      " path2 LIKE '[#%'").fetchall()
-    db.close()
-    return rows
+def rows_of_partial(path):
+    return query(path, "SELECT call_frame, reply_frame FROM op WHERE path LIKE '[#%' OR"
+                 " path2 LIKE '[#%'")
 
 
 def writes_escapes():
