@@ -11,6 +11,7 @@ such a capture can be made and verified."""
 import collections
 import os
 import pathlib
+import sqlite3
 import subprocess
 import sys
 import tempfile
