@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "anon/anon.h"
 #include "base/output.h"
-#include "cli/cli.h"
-#include "cli/convert.h"
 #include "package/accepted.h"
+#include "package/anonymized.h"
 #include "package/originals.h"
 #include "package/parts.h"
 #include "package/text.h"
@@ -20,8 +18,6 @@ struct making {
     struct stage stage;
     struct policy *policy;
     struct key key;
-    struct anon *anon;
-    struct output *capture; /* while it is made */
     struct originals originals;
     struct audit_options audit_options;
     struct audit *audit;
@@ -31,41 +27,14 @@ struct making {
 
 /* --- the capture --- */
 
-static int open_capture(void *ctx, struct engine **engine, struct err *err)
-{
-    struct making *m = ctx;
-    char path[STAGE_PATH_MAX];
-
-    if (stage_path(&m->stage, MEMBER_CAPTURE, path, err) < 0)
-        return -err->code;
-    m->capture = output_open_new(path, err);
-    if (m->capture)
-        m->anon = anon_new(m->options->engine, m->policy, &m->key, output_write, m->capture, err);
-    if (!m->anon)
-        return -err->code;
-    *engine = anon_engine(m->anon);
-    return 0;
-}
-
-static int end_capture(void *ctx, bool cut, struct err *err)
-{
-    struct making *m = ctx;
-
-    if (anon_end(m->anon, cut, err) < 0 || output_commit(m->capture, err) < 0)
-        return -err->code;
-    return 0;
-}
-
 static int make_capture(struct making *m, struct err *err)
 {
-    const struct conversion conversion = { open_capture, end_capture, m };
-    int result = convert_captures(&conversion, m->count, m->captures, err);
+    char path[STAGE_PATH_MAX];
+    const struct anonymizing what = { path, m->options->engine, m->policy, &m->key };
+    int result = stage_path(&m->stage, MEMBER_CAPTURE, path, err);
 
-    progress_clear();
-    anon_free(m->anon);
-    output_close(m->capture);
-    m->anon = NULL;
-    m->capture = NULL;
+    if (result == 0)
+        result = anonymize_captures(&what, m->count, m->captures, err);
     if (result > 0) /* what was wrong was said */
         return err_set(err, result, "a package is made of whole captures: nothing was written");
     return result;
@@ -207,8 +176,6 @@ int package_make(const struct package_options *options, int count, char **captur
     accepted_free(&m.accepted);
     audit_free(m.audit);
     originals_close(&m.originals);
-    anon_free(m.anon);
-    output_close(m.capture);
     policy_free(m.policy);
     stage_close(&m.stage);
     free(m.description);

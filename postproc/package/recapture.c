@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "package/recapture.h"
-#include "anon/anon.h"
 #include "anon/pcapng_write.h"
 #include "anon/policy_parts.h"
-#include "base/output.h"
-#include "cli/cli.h"
-#include "cli/convert.h"
+#include "package/anonymized.h"
 #include "package/archive.h"
 #include "package/counters.h"
 #include "package/differ.h"
@@ -21,37 +18,6 @@ enum {
 
 /* --- making it --- */
 
-struct again {
-    const struct policy *policy;
-    const char *to;
-    struct anon *anon;
-    struct output *output;
-};
-
-static int open_again(void *ctx, struct engine **engine, struct err *err)
-{
-    static const struct engine_options defaults;
-    static const struct key none; /* nothing depends on it: no rule is a keyed one */
-    struct again *a = ctx;
-
-    a->output = output_open_new(a->to, err);
-    if (a->output)
-        a->anon = anon_new(&defaults, a->policy, &none, output_write, a->output, err);
-    if (!a->anon)
-        return -err->code;
-    *engine = anon_engine(a->anon);
-    return 0;
-}
-
-static int end_again(void *ctx, bool cut, struct err *err)
-{
-    struct again *a = ctx;
-
-    if (anon_end(a->anon, cut, err) < 0 || output_commit(a->output, err) < 0)
-        return -err->code;
-    return 0;
-}
-
 /* Zeros stay zeros, and bits that were taken off stay off; all else is a pseudonym, or as it was.
  */
 static uint8_t rule_again(uint8_t rule)
@@ -61,8 +27,9 @@ static uint8_t rule_again(uint8_t rule)
 
 int recapture(const char *capture, struct policy *policy, const char *to, struct err *err)
 {
-    struct again a = { .policy = policy, .to = to };
-    const struct conversion conversion = { open_again, end_again, &a };
+    static const struct engine_options defaults;
+    static const struct key none; /* nothing depends on it: no rule is a keyed one */
+    const struct anonymizing what = { to, &defaults, policy, &none };
     char *paths[] = { (char *)capture };
     int result;
 
@@ -72,10 +39,7 @@ int recapture(const char *capture, struct policy *policy, const char *to, struct
         policy->extras[i] = rule_again(policy->extras[i]);
     for (uint32_t i = 0; i < policy->override_count; i++)
         policy->overrides[i].rule = rule_again(policy->overrides[i].rule);
-    result = convert_captures(&conversion, 1, paths, err);
-    progress_clear();
-    anon_free(a.anon);
-    output_close(a.output);
+    result = anonymize_captures(&what, 1, paths, err);
     return result > 0 ? err_set(err, ERR_INPUT, MEMBER_CAPTURE ": cannot be read to its end")
                       : result;
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/anonymized.h
+ *
+ * Captures as one anonymized capture.
+ */
+#ifndef NFSDIGEST_PACKAGE_ANONYMIZED_H
+#define NFSDIGEST_PACKAGE_ANONYMIZED_H
+
+#include "anon/anon.h"
+
+struct anonymizing {
+    const char *to; /* a new file */
+    const struct engine_options *engine;
+    const struct policy *policy;
+    const struct key *key;
+};
+
+/* As convert_captures. */
+int anonymize_captures(const struct anonymizing *what, int count, char **paths, struct err *err);
+
+#endif
