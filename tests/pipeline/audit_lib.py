@@ -50,7 +50,7 @@ def fresh(original, policy, folder):
 def alarms(name, original, policy, folder):
     """What the audit finds in |original| anonymized with a new key, as lines: none is right."""
     out, key = fresh(original, policy, folder)
-    code, text, error = audit(original, out, "--json")
+    code, text, error = audit(original, out, "--json", "--key", key)
     if code == 0:
         return []
     key_text = key.read_text(encoding="ascii").split()[-1]
