@@ -455,7 +455,10 @@ static void aligner_free(struct aligner *al)
 int align_captures(struct audit *a, struct err *err)
 {
     struct aligner *al = calloc(1, sizeof(*al));
-    const struct source_hooks audits[] = { { on_frame, NULL, al }, { NULL, on_counter, a } };
+    const struct source_hooks audits[] = {
+        { .frame = on_frame, .ctx = al, .progress = a->options->progress, .step = "comparing" },
+        { .counter = on_counter, .ctx = a }
+    };
     const struct source_hooks survives[] = { { .over = survive_original_over, .ctx = a->survive },
                                              { .over = survive_over, .ctx = a->survive } };
     const struct source_hooks *hooks = a->survive ? survives : audits;

@@ -93,6 +93,7 @@ static int on_block(void *ctx, const struct block *block, struct err *err)
     struct audit *a = ctx;
     struct form_fault fault;
 
+    audit_progress(a, "reading", block);
     if (!form_block(&a->form, block, &fault))
         find_form(a, &fault, (int64_t)block->offset,
                   block->kind == BLOCK_PACKET ? block->frame : 0);

@@ -200,6 +200,7 @@ int blocks_read(const char *path, block_visit *visit, void *ctx, struct err *err
     r.read = malloc(PIECE);
     if (r.room && r.read) {
         r.block.data = r.room + BLOCK_OVERLAP;
+        r.block.input = r.input;
         len = input_head(r.input, &head);
         rc =
             len >= 4 && load_le32(head) == TYPE_SECTION ? read_pcapng(&r, err) : read_pcap(&r, err);

@@ -25,7 +25,10 @@ enum block_kind {
     BLOCK_PACKET,
 };
 
+struct input;
+
 struct block {
+    const struct input *input;
     uint8_t kind; /* enum block_kind */
     bool swapped;
     bool pcapng;

@@ -8,6 +8,7 @@
 
 #include "audit/allow.h"
 #include "audit/audit.h"
+#include "audit/blocks.h"
 #include "audit/chance.h"
 #include "audit/form.h"
 #include "audit/item.h"
@@ -176,6 +177,15 @@ struct audit {
     char stated_policy[64];             /* what the file says of itself */
     uint64_t dropped;                   /* as the file says */
 };
+
+/* audit.c: what is done with a capture, now and then */
+enum { PROGRESS_FRAMES = 1 << 12 };
+static inline void audit_progress(const struct audit *a, const char *step,
+                                  const struct block *block)
+{
+    if (a->options->progress && block->frame % PROGRESS_FRAMES == 0)
+        a->options->progress(step, block->input);
+}
 
 /* findings.c */
 void audit_find(struct audit *a, const struct finding *finding);

@@ -128,6 +128,7 @@ static int on_block(void *ctx, const struct block *b, struct err *err)
     uint32_t head = b->kind == BLOCK_PACKET ? b->frame_at : b->len;
     struct iovec piece = { (void *)b->data, 0 };
 
+    audit_progress(l->audit, "searching", b);
     l->block = b;
     l->audit->bytes_searched += b->len;
     if (b->frame_len)
@@ -384,7 +385,10 @@ static int on_frame(void *ctx, const struct frame *frame, struct err *err)
 
 static int read_messages(struct leak *l, struct err *err)
 {
-    const struct source_hooks hooks = { on_frame, NULL, l };
+    const struct source_hooks hooks = { .frame = on_frame,
+                                        .ctx = l,
+                                        .progress = l->audit->options->progress,
+                                        .step = "searching messages of" };
     struct source *source =
         source_open(l->audit->options->anonymized, l->audit->options->engine, &hooks, err);
     struct audit_message *m;

@@ -19,6 +19,7 @@ struct source {
     struct ahead *ahead;
 };
 
+enum { PROGRESS_FRAMES = 1 << 12 };
 enum event { EVENT_FRAME, EVENT_MESSAGE, EVENT_COUNTER, EVENT_OVER };
 
 struct counted {
@@ -130,7 +131,8 @@ static int read_frame(void *ctx, struct err *err)
     int rc = capture_next(s->capture, &frame, &s->note);
 
     if (rc == 1) {
-        s->counts.frames++;
+        if (++s->counts.frames % PROGRESS_FRAMES == 0 && s->hooks.progress)
+            s->hooks.progress(s->hooks.step, s->input);
         if ((s->hooks.frame && put_frame(s, &frame, err) < 0) ||
             engine_frame(s->engine, &frame, err) < 0)
             return -err->code;

@@ -29,6 +29,7 @@ struct audit_message {
     uint8_t data[];
 };
 
+struct input;
 struct source;
 
 /* What else is to be known of a capture: each may be NULL.  Called by source_next, each in its
@@ -38,6 +39,9 @@ struct source_hooks {
     int (*counter)(void *ctx, const char *name, uint64_t value, struct err *err);
     void *ctx;
     int (*over)(void *ctx, const struct flow_over *over, struct err *err);
+    /* In the source's thread; as in audit.h. */
+    void (*progress)(const char *step, const struct input *input);
+    const char *step;
 };
 
 struct source *source_open(const char *path, const struct engine_options *options,

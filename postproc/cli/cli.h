@@ -45,5 +45,7 @@ int finish_output(struct err *err);
  * takes long.  progress_clear takes it away. */
 extern const struct progress progress_line;
 void progress_clear(void);
+/* The same with a word before it.  By one thread at a time. */
+void progress_step(const char *step, const struct input *input);
 
 #endif

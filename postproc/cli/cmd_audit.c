@@ -126,8 +126,10 @@ int cmd_audit(int argc, char **argv, struct err *err)
     result = load_key(&request, err);
     if (result == 0)
         result = load_policy(&request, err);
+    request.options.progress = progress_step;
     if (result == 0 && !(audit = audit_run(&request.options, err)))
         result = -err->code;
+    progress_clear();
     key_forget(&request.key);
     if (result == 0 && request.findings)
         result = audit_template(audit, request.findings, err);

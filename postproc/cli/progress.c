@@ -21,13 +21,12 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void show(void *ctx, const struct input *input)
+void progress_step(const char *step, const struct input *input)
 {
     char size[VALUE_TEXT_MAX];
     double part = input_progress(input);
     int64_t now = now_ms();
 
-    (void)ctx;
     if (!state.start) {
         state.start = now;
         state.is_terminal = isatty(STDERR_FILENO);
@@ -37,13 +36,19 @@ static void show(void *ctx, const struct input *input)
     state.last = now;
     state.shown = true;
     size_text(input_offset(input), size);
-    putc('\r', stderr);
+    fprintf(stderr, "\r%s%s", step, *step ? " " : "");
     escape_print(stderr, input_name(input));
     if (part >= 0)
         fprintf(stderr, ": %s, %.0f %%\033[K", size, part * 100);
     else
         fprintf(stderr, ": %s\033[K", size);
     fflush(stderr);
+}
+
+static void show(void *ctx, const struct input *input)
+{
+    (void)ctx;
+    progress_step("", input);
 }
 
 const struct progress progress_line = { show, NULL };

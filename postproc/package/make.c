@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/output.h"
+#include "cli/cli.h"
+#include "cli/values.h"
 #include "package/accepted.h"
 #include "package/anonymized.h"
 #include "package/originals.h"
@@ -7,6 +9,7 @@
 #include "package/text.h"
 
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 struct making {
@@ -27,14 +30,52 @@ struct making {
 
 /* --- the capture --- */
 
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static const char *rough_time(double seconds, char text[VALUE_TEXT_MAX])
+{
+    if (seconds < 120)
+        snprintf(text, VALUE_TEXT_MAX, "%.0f s", seconds);
+    else if (seconds < 7200)
+        snprintf(text, VALUE_TEXT_MAX, "%.0f min", seconds / 60);
+    else
+        snprintf(text, VALUE_TEXT_MAX, "%.1f h", seconds / 3600);
+    return text;
+}
+
+/* How long all else takes, measured by what is done: it must be known before one waits for it. */
+static void say_how_long(double seconds)
+{
+    enum { LEAST = 8, MOST = 30, WORTH_SAYING = 60 };
+    char least[VALUE_TEXT_MAX], most[VALUE_TEXT_MAX], text[256];
+
+    if (seconds * MOST < WORTH_SAYING)
+        return;
+    snprintf(
+        text, sizeof(text),
+        "anonymized in %.0f s; audit, database, dump and archive usually take %d to %d times as "
+        "long: %s to %s",
+        seconds, LEAST, MOST, rough_time(seconds * LEAST, least), rough_time(seconds * MOST, most));
+    say(text);
+}
+
 static int make_capture(struct making *m, struct err *err)
 {
     char path[STAGE_PATH_MAX];
     const struct anonymizing what = { path, m->options->engine, m->policy, &m->key };
+    double start = now();
     int result = stage_path(&m->stage, MEMBER_CAPTURE, path, err);
 
     if (result == 0)
         result = anonymize_captures(&what, m->count, m->captures, err);
+    if (result == 0)
+        say_how_long(now() - start);
     if (result > 0) /* what was wrong was said */
         return err_set(err, result, "a package is made of whole captures: nothing was written");
     return result;
@@ -75,7 +116,9 @@ static int make_audit(struct making *m, struct err *err)
     options->anonymized = path;
     options->key = &m->key;
     options->key_policy = m->policy;
+    options->progress = progress_step;
     m->audit = audit_run(options, err);
+    progress_clear();
     options->original = options->anonymized = NULL; /* as long as |path| */
     options->key = NULL;
     key_forget(&m->key); /* as soon as it is not needed any more */

@@ -3,7 +3,7 @@
 """Speed and memory against the bounds that the project promises, in one run.
 
     run.py [--build DIR] [--packets N] [--rounds N] [--capture FILE]
-           [--part engine|anon|digest|compare] [--no-memory] [--json FILE]
+           [--part engine|anon|audit|digest|compare] [--no-memory] [--json FILE]
 
 Makes the capture if it is missing (gen_bench), reads it once to warm the page cache, then measures
 all programs in turns, |rounds| times, and compares medians. Not part of ./check: times depend on the
@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 
+import part_audit
 import part_compare
 import part_digest
 
@@ -263,6 +264,7 @@ def memory_anon(bench, sizes, report):
 
 
 PARTS = {"engine": (speed_engine, memory_engine), "anon": (speed_anon, memory_anon),
+         "audit": (part_audit.speed, part_audit.memory),
          "digest": (part_digest.speed, part_digest.memory),
          "compare": (part_compare.speed, part_compare.memory)}
 
