@@ -135,6 +135,9 @@ static int run(struct audit *a, struct err *err)
 
     struct form_fault fault;
 
+    a->encoded = encoded_new(err);
+    if (!a->encoded)
+        return -err->code;
     a->form.connections = calloc(FORM_CONNECTIONS, sizeof(*a->form.connections));
     if (rc == 0 && !a->form.connections)
         rc = err_set(err, ERR_SYSTEM, "out of memory");
@@ -148,6 +151,8 @@ static int run(struct audit *a, struct err *err)
         rc = compare_finish(a, err);
     if (rc == 0 && o->key)
         rc = recompute_run(a, err);
+    if (rc == 0)
+        rc = encoded_ready(a, err);
     if (rc < 0)
         return rc;
     a->search = search_new(&a->secrets, err);
@@ -177,6 +182,7 @@ void audit_free(struct audit *a)
     if (!a)
         return;
     search_free(a->search);
+    encoded_free(a->encoded);
     secrets_free(&a->secrets);
     pairs_free(&a->pairs);
     pair_side_free(&a->hardware);

@@ -52,18 +52,24 @@ static double chain_expected(const struct chain *chain, const uint8_t *data, siz
     return sum;
 }
 
-void chains_bytes(struct chains *chains, const uint8_t *data, size_t len)
+static bool is_text(const uint8_t *data, size_t len)
 {
     size_t i = 0;
 
     while (i < len && data[i] >= 0x20 && data[i] < 0x7f)
         i++;
-    chains->texts.symbols = TEXT_SYMBOLS;
-    chain_bytes(i == len ? &chains->texts : &chains->others, data, len);
+    return i == len;
 }
 
+void chains_bytes(struct chains *chains, const uint8_t *data, size_t len)
+{
+    chains->texts.symbols = TEXT_SYMBOLS;
+    chain_bytes(is_text(data, len) ? &chains->texts : &chains->others, data, len);
+}
+
+/* Texts have no other bytes, so what was never seen is not possible there. */
 double chains_expected(const struct chains *chains, const uint8_t *data, size_t len, uint64_t seen)
 {
-    return chain_expected(&chains->texts, data, len, seen) +
+    return (is_text(data, len) ? chain_expected(&chains->texts, data, len, seen) : 0) +
            chain_expected(&chains->others, data, len, seen);
 }

@@ -93,15 +93,25 @@ bool text_address(const uint8_t *data, uint32_t len, struct address *out, bool *
     return false;
 }
 
+static int gather_address(struct audit *a, const struct address *address, uint64_t frame,
+                          struct err *err)
+{
+    int rc = secrets_address(&a->secrets, address, frame, err);
+
+    return rc < 0 ? rc : encoded_address(a->encoded, address, frame, err);
+}
+
 static int gather_host(struct audit *a, const struct item *item, uint64_t frame, struct err *err)
 {
     struct address address;
     bool exact;
 
     if (text_address(item->data, item->len, &address, &exact))
-        return secrets_address(&a->secrets, &address, frame, err);
+        return gather_address(a, &address, frame, err);
     if (allow_text(&a->allow, item->data, item->len))
         return 0;
+    if (encoded_digests(a->encoded, SECRET_HOST, item->data, item->len, frame, err) < 0)
+        return -err->code;
     return gather_name(a, SECRET_HOST, item->data, item->len, frame, err);
 }
 
@@ -166,6 +176,12 @@ static int gather_item(struct audit *a, const struct item *item, uint64_t frame,
                                      frame, err);
     case ITEM_STAMP:
         return gather_number(a, SECRET_STAMP, item, 3, frame, err);
+    case CLASS_UID:
+    case CLASS_GID:
+        return allow_number(&a->allow, item->cls == CLASS_UID ? DOMAIN_UID : DOMAIN_GID,
+                            item->value)
+                   ? 0
+                   : encoded_number(a->encoded, (uint32_t)item->value, frame, err);
     case CLASS_FILEID:
     case CLASS_FSID:
         return item->len == 8 ? gather_number(a, SECRET_NUMBER, item, 5, frame, err) : 0;
@@ -210,7 +226,7 @@ int gather_message(struct audit *a, const struct audit_message *m, const struct 
 
     for (unsigned i = 0; rc == 0 && i < 2; i++)
         if (!gather_is_seen(a, ITEM_CLASSES, &m->address[i], sizeof(m->address[i])))
-            rc = secrets_address(&a->secrets, &m->address[i], m->frame, err);
+            rc = gather_address(a, &m->address[i], m->frame, err);
     for (uint32_t i = 0; rc == 0 && i < items->count; i++)
         rc = gather_item(a, &items->all[i], m->frame, err);
     return rc < 0 ? rc : gather_unread(a, m, items, err);
@@ -282,7 +298,7 @@ int gather_frame(void *audit, const struct frame *frame, struct err *err)
             rc = gather_hardware(a, peek.hardware[i], frame->number, err);
     for (unsigned i = 0; rc == 0 && i < peek.address_count; i++)
         if (!gather_is_seen(a, ITEM_CLASSES, &peek.address[i], sizeof(peek.address[i])))
-            rc = secrets_address(&a->secrets, &peek.address[i], frame->number, err);
+            rc = gather_address(a, &peek.address[i], frame->number, err);
     return rc;
 }
 

@@ -10,6 +10,7 @@
 #include "audit/audit.h"
 #include "audit/blocks.h"
 #include "audit/chance.h"
+#include "audit/encoded.h"
 #include "audit/form.h"
 #include "audit/item.h"
 #include "audit/keyed.h"
@@ -135,6 +136,7 @@ struct audit {
     struct chains chains; /* of values that are not meant to stay, and of headers */
     struct search *search;
     struct survive *survive; /* not NULL: pairs of messages go there, and nowhere else */
+    struct encoded *encoded;
 
     struct finding findings[FINDINGS_MAX];
     uint32_t finding_count;

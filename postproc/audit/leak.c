@@ -134,7 +134,7 @@ static int on_block(void *ctx, const struct block *b, struct err *err)
     if (b->frame_len)
         head += b->frame_len < HEADERS ? b->frame_len : HEADERS;
     piece.iov_len = head < b->len ? head : b->len;
-    if (queue_put(l->chainer, &piece, 1, err) < 0)
+    if (queue_put(l->chainer, &piece, 1, err) < 0 || encoded_block(l->audit, b, err) < 0)
         return -err->code;
     return search_bytes(l->audit->search, b->data - b->before, b->before + b->len, 0,
                         b->before + b->len, on_raw_hit, l, err);
@@ -267,7 +267,7 @@ static int on_message_hit(void *ctx, uint32_t index, size_t at, struct err *err)
 }
 
 /* Which bytes that depend on the key follow which.  Values that come again tell nothing new. */
-static void chain_message(struct leak *l)
+static int chain_message(struct leak *l, struct err *err)
 {
     enum { OTHERS = ITEM_CLASSES + 8 }; /* other places of the memory than gather.c's */
     const struct audit_message *m = l->message;
@@ -283,10 +283,13 @@ static void chain_message(struct leak *l)
                 end++;
             chains_bytes(&l->audit->chains, item->data + at, end - at);
         }
+        if (encoded_value(l->audit, m, &l->items, i, l->mask + item->offset, err) < 0)
+            return -err->code;
     }
     for (uint32_t i = 0; i < m->cap_len; i++)
         l->audit->message_kept_bytes += l->mask[i];
     l->audit->message_bytes += m->cap_len;
+    return 0;
 }
 
 /* The end of what stands before a message, a record mark or a UDP checksum, with its first bytes,
@@ -337,7 +340,8 @@ static int read_message(struct leak *l, const struct audit_message *m, struct er
     memset(l->mask + m->cap_len, 1, TAIL);
     if (items_read(&l->items, m, err) < 0 || mask_message(l->audit, m, &l->items, l->mask, err) < 0)
         return -err->code;
-    chain_message(l);
+    if (chain_message(l, err) < 0)
+        return -err->code;
     explain_lead(l);
     return search_bytes(l->audit->search, l->text, m->cap_len + TAIL, 0, m->cap_len, on_message_hit,
                         l, err);
@@ -419,6 +423,7 @@ int leak_search(struct audit *a, struct err *err)
     if (rc == 0) {
         leak_judge_long(l);
         rc = leak_judge_doubtful(l, err);
+        encoded_judge(a);
     }
     for (unsigned c = 0; c < SECRET_MAX; c++)
         if (a->leaks[c].findings >= LEAKS_MAX) {

@@ -41,7 +41,7 @@ enum {
     SECRET_LEN_MAX = 16,
 };
 
-enum secret_form { FORM_PLAIN, FORM_REVERSED };
+enum secret_form { FORM_PLAIN, FORM_REVERSED, FORM_DIGEST };
 
 struct secret {
     uint8_t data[SECRET_LEN_MAX];

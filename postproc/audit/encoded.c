@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "audit/encoded.h"
+#include "audit/decode.h"
+#include "audit/internal.h"
+#include "base/bytes.h"
+#include "base/digest.h"
+
+#include <gcrypt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { DIGEST_MAX = 32, DIGEST_PIECE = 8, RAW_MAX = 64, EXPLAINED_BYTES = 4, GROW = 64 };
+enum { PACKET_END = 7 }; /* bytes of padding and length behind it, at the most */
+
+struct encoded_hit {
+    uint32_t secret;
+    uint8_t code;  /* enum decode_code */
+    bool is_exact; /* as decoded, in the case of the original */
+    uint8_t len;   /* of |raw|: what of it depends on the key */
+    uint8_t raw[RAW_MAX];
+    struct finding finding;
+};
+
+struct encoded {
+    struct secrets patterns; /* in lower case */
+    struct search *search;
+    struct chains chains; /* of values in lower case */
+    struct table digested;
+    uint32_t digested_count[SECRET_MAX];
+    struct encoded_hit *hits;
+    uint32_t count, cap;
+    bool overflow;
+    struct decoded room;
+    /* what is looked at: */
+    struct audit *audit;
+    const uint8_t *data, *mask; /* |mask| NULL: beside packets */
+    uint32_t len;
+    const struct block *block; /* or: */
+    const struct audit_message *message;
+    const struct items *items;
+    uint32_t index;
+};
+
+struct encoded *encoded_new(struct err *err)
+{
+    struct encoded *e = calloc(1, sizeof(*e));
+
+    gcry_check_version(NULL); /* before threads use it, as libgcrypt wants it */
+    if (e)
+        secrets_init(&e->patterns, SECRETS_PER_CLASS * 2);
+    else
+        err_set(err, ERR_SYSTEM, "out of memory");
+    return e;
+}
+
+void encoded_free(struct encoded *e)
+{
+    if (!e)
+        return;
+    search_free(e->search);
+    secrets_free(&e->patterns);
+    table_free(&e->digested);
+    free(e->hits);
+    free(e);
+}
+
+static uint8_t fold(uint8_t c)
+{
+    return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+}
+
+static int add(struct encoded *e, const struct secret *like, const uint8_t *data, size_t len,
+               struct err *err)
+{
+    struct secret s = *like;
+
+    s.len = (uint8_t)len;
+    for (size_t i = 0; i < len; i++)
+        s.data[i] = fold(data[i]);
+    return secrets_add(&e->patterns, &s, err);
+}
+
+/* --- digests --- */
+
+/* Its first bytes and its last ones: a digest that was cut has one of both. */
+static int add_digest(struct encoded *e, const struct secret *like, const uint8_t *digest,
+                      size_t len, struct err *err)
+{
+    int rc = add(e, like, digest, DIGEST_PIECE, err);
+
+    if (rc < 0 || len == DIGEST_PIECE)
+        return rc;
+    return add(e, like, digest + len - DIGEST_PIECE, DIGEST_PIECE, err);
+}
+
+int encoded_digests(struct encoded *e, enum secret_class cls, const void *data, size_t len,
+                    uint64_t frame, struct err *err)
+{
+    static const int algorithms[] = { GCRY_MD_MD5, GCRY_MD_SHA1, GCRY_MD_SHA256 };
+    const struct secret like = { .cls = (uint8_t)cls, .form = FORM_DIGEST, .frame = frame };
+    uint64_t hash = XXH3_64bits_withSeed(data, len, cls);
+    uint64_t words[] = { XXH3_64bits(data, len), XXH64(data, len, 0) };
+    uint8_t digest[DIGEST_MAX];
+    uint32_t at;
+    int rc = 0;
+
+    if (!len || e->digested_count[cls] >= ENCODED_VALUES ||
+        table_first(&e->digested, hash, &at) != TABLE_NONE)
+        return 0;
+    e->digested_count[cls]++;
+    if (table_add(&e->digested, hash, 0) < 0)
+        return err_set(err, ERR_SYSTEM, "out of memory for digests");
+    for (unsigned i = 0; rc == 0 && i < sizeof(algorithms) / sizeof(*algorithms); i++) {
+        gcry_md_hash_buffer(algorithms[i], digest, data, len);
+        rc = add_digest(e, &like, digest, gcry_md_get_algo_dlen(algorithms[i]), err);
+    }
+    for (unsigned i = 0; rc == 0 && i < 2; i++) {
+        store_be64(digest, words[i]);
+        rc = add_digest(e, &like, digest, 8, err);
+        store_be64(digest, __builtin_bswap64(words[i]));
+        if (rc == 0)
+            rc = add_digest(e, &like, digest, 8, err);
+    }
+    return rc;
+}
+
+int encoded_number(struct encoded *e, uint32_t number, uint64_t frame, struct err *err)
+{
+    uint8_t bytes[4];
+    char text[16];
+    int rc;
+
+    store_be32(bytes, number);
+    rc = encoded_digests(e, SECRET_NUMBER, bytes, 4, frame, err);
+    store_be32(bytes, __builtin_bswap32(number));
+    if (rc == 0)
+        rc = encoded_digests(e, SECRET_NUMBER, bytes, 4, frame, err);
+    snprintf(text, sizeof(text), "%u", number);
+    return rc < 0 ? rc : encoded_digests(e, SECRET_NUMBER, text, strlen(text), frame, err);
+}
+
+int encoded_address(struct encoded *e, const struct address *address, uint64_t frame,
+                    struct err *err)
+{
+    char text[80];
+    uint8_t reversed[16];
+    unsigned len = address_len(address);
+    int rc;
+
+    if (secret_is_special_address(address))
+        return 0;
+    for (unsigned i = 0; i < len; i++)
+        reversed[i] = address->bytes[len - 1 - i];
+    rc = encoded_digests(e, SECRET_ADDRESS, address->bytes, len, frame, err);
+    if (rc == 0)
+        rc = encoded_digests(e, SECRET_ADDRESS, reversed, len, frame, err);
+    if (rc == 0)
+        rc = encoded_digests(e, SECRET_ADDRESS, address_text(address, text), strlen(text), frame,
+                             err);
+    return rc;
+}
+
+/* --- the search --- */
+
+static bool is_text(const struct secret *s)
+{
+    switch (s->cls) {
+    case SECRET_NAME:
+    case SECRET_PATH:
+    case SECRET_LINK:
+    case SECRET_HOST:
+    case SECRET_ADDRESS_TEXT:
+    case SECRET_METADATA:
+        return s->form == FORM_PLAIN && s->len >= SECRET_LONG;
+    default:
+        return false;
+    }
+}
+
+int encoded_ready(struct audit *a, struct err *err)
+{
+    struct encoded *e = a->encoded;
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < a->secrets.count; i++)
+        if (is_text(&a->secrets.all[i]))
+            rc = add(e, &a->secrets.all[i], a->secrets.all[i].data, a->secrets.all[i].len, err);
+    if (rc < 0)
+        return rc;
+    e->audit = a;
+    e->search = search_new(&e->patterns, err);
+    return e->search ? 0 : -err->code;
+}
+
+/* Whether the bytes are a secret as they are: then they were searched for as such. */
+static bool is_secret(const struct audit *a, const uint8_t *data, size_t len)
+{
+    for (unsigned c = 0; c < SECRET_MAX; c++)
+        if (secrets_have(&a->secrets, c, data, len))
+            return true;
+    return false;
+}
+
+static int keep(struct encoded *e, const struct encoded_hit *hit, struct err *err)
+{
+    if (e->count == ENCODED_HITS) {
+        e->overflow = true;
+        return 0;
+    }
+    if (e->count == e->cap) {
+        uint32_t cap = e->cap ? e->cap * 2 : GROW;
+        struct encoded_hit *grown = realloc(e->hits, cap * sizeof(*grown));
+
+        if (!grown)
+            return err_set(err, ERR_SYSTEM, "out of memory for hits");
+        e->hits = grown;
+        e->cap = cap;
+    }
+    e->hits[e->count++] = *hit;
+    return 0;
+}
+
+static void fill_finding(const struct encoded *e, const struct secret *s, enum decode_code code,
+                         uint32_t from, uint32_t to, struct finding *f)
+{
+    memset(f, 0, sizeof(*f));
+    f->kind = FOUND_LEAK;
+    f->what = secret_class_name(s->cls);
+    f->original_frame = s->frame;
+    f->original = quote_bytes(s->data, s->len);
+    f->anonymized = quote_bytes(e->data + from, to - from);
+    if (e->block) {
+        f->offset = (int64_t)(e->block->offset + (size_t)(e->data - e->block->data) + from);
+        snprintf(f->place, sizeof(f->place), "%s", block_kind_name(e->block->kind));
+    } else {
+        f->offset = -1;
+        f->frame = e->message->frame;
+        item_path(e->message, e->items, e->index, f->place);
+    }
+    if (s->form == FORM_DIGEST)
+        snprintf(f->text, sizeof(f->text), "a digest of a value that can be tried%s%s",
+                 code == DECODE_CASE ? "" : ", ", code == DECODE_CASE ? "" : decode_name(code));
+    else
+        snprintf(f->text, sizeof(f->text), "%s", decode_name(code));
+}
+
+struct looking { /* at a decoded text */
+    struct encoded *e;
+    const struct decoded *decoded;
+};
+
+static int on_hit(void *ctx, uint32_t index, size_t at, struct err *err)
+{
+    const struct looking *l = ctx;
+    struct encoded *e = l->e;
+    const struct decoded *d = l->decoded;
+    const struct secret *s = &e->patterns.all[index];
+    size_t last = at + s->len - 1;
+    uint32_t from = d->from[at] < d->from[last] ? d->from[at] : d->from[last];
+    uint32_t to = d->to[at] > d->to[last] ? d->to[at] : d->to[last];
+    struct encoded_hit hit = { .secret = index, .code = (uint8_t)d->code };
+
+    if (d->code == DECODE_CASE && s->form != FORM_DIGEST &&
+        is_secret(e->audit, e->data + from, s->len))
+        return 0;
+    fill_finding(e, s, d->code, from, to, &hit.finding);
+    if (!e->mask) {
+        if (!allow_covers(&e->audit->allow, e->data, e->len, from, to - from))
+            audit_find(e->audit, &hit.finding);
+        return 0;
+    }
+    for (uint32_t i = from; i < to && hit.len < RAW_MAX; i++)
+        if (!e->mask[i])
+            hit.raw[hit.len++] = e->data[i];
+    if (s->len < ENCODED_LEAST || hit.len < EXPLAINED_BYTES)
+        return 0;
+    return keep(e, &hit, err);
+}
+
+static int on_decoded(void *ctx, const struct decoded *decoded, struct err *err)
+{
+    struct looking l = { ctx, decoded };
+
+    return search_bytes(l.e->search, decoded->text, decoded->len, 0, decoded->len, on_hit, &l, err);
+}
+
+static int look(struct encoded *e, const uint8_t *data, uint32_t len, const uint8_t *mask,
+                struct err *err)
+{
+    e->data = data;
+    e->len = len;
+    e->mask = mask;
+    return decode_each(data, len, &e->room, on_decoded, e, err);
+}
+
+/* Which bytes follow which in what depends on the key, in lower case. */
+static void chain_value(struct encoded *e, const struct item *item, const uint8_t *mask)
+{
+    uint8_t text[256];
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i <= item->len; i++) {
+        if (i < item->len && !mask[i] && n < sizeof(text)) {
+            text[n++] = fold(item->data[i]);
+            continue;
+        }
+        chains_bytes(&e->chains, text, n);
+        n = 0;
+    }
+}
+
+int encoded_value(struct audit *a, const struct audit_message *m, const struct items *items,
+                  uint32_t index, const uint8_t *mask, struct err *err)
+{
+    const struct item *item = &items->all[index];
+    struct encoded *e = a->encoded;
+    bool zeros = item->cls == CLASS_DATA && (a->data_zero || !a->data_noise);
+
+    if (!zeros)
+        chain_value(e, item, mask);
+    if (item->len < DECODE_LEAST || !memchr(mask, 0, item->len))
+        return 0;
+    e->block = NULL;
+    e->message = m;
+    e->items = items;
+    e->index = index;
+    return look(e, item->data, item->len, zeros ? NULL : mask, err);
+}
+
+int encoded_block(struct audit *a, const struct block *b, struct err *err)
+{
+    uint32_t start = b->kind == BLOCK_PACKET ? b->frame_at + b->frame_len : 0;
+
+    if (start + PACKET_END >= b->len)
+        return 0;
+    a->encoded->block = b;
+    return look(a->encoded, b->data + start, b->len - start, NULL, err);
+}
+
+/* --- chance --- */
+
+/* How often chance would have it. */
+static double expected(const struct audit *a, const struct encoded_hit *hit)
+{
+    const struct encoded *e = a->encoded;
+    const struct secret *s = &e->patterns.all[hit->secret];
+    uint8_t folded[RAW_MAX];
+    double times = 1;
+
+    if (hit->code ==
+        DECODE_BASE64) { /* its letters have their case; those that they stand for any */
+        for (unsigned i = 0; i < s->len; i++)
+            times *= s->data[i] >= 'a' && s->data[i] <= 'z' ? 2 : 1;
+        return times * chains_expected(&a->chains, hit->raw, hit->len, 1);
+    }
+    for (unsigned i = 0; i < hit->len; i++)
+        folded[i] = fold(hit->raw[i]);
+    return chains_expected(&e->chains, folded, hit->len, 1);
+}
+
+void encoded_judge(struct audit *a)
+{
+    const struct encoded *e = a->encoded;
+    double tests = (double)e->patterns.count * DECODE_CODES;
+    struct finding f = { .kind = FOUND_UNCHECKED, .what = "hits", .offset = -1 };
+
+    for (uint32_t i = 0; i < e->count; i++)
+        if (MODEL_ERROR * expected(a, &e->hits[i]) < CHANCE_LIMIT / tests)
+            audit_find(a, &e->hits[i].finding);
+    if (!e->overflow)
+        return;
+    snprintf(f.text, sizeof(f.text), "there are more than %d encoded ones", ENCODED_HITS);
+    audit_find(a, &f);
+}
