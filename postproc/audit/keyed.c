@@ -154,6 +154,8 @@ static uint32_t letters_of_digest(const uint8_t *d, uint32_t len, struct pair_va
 
     memcpy(word, text.data, text.len < COMPARED_LONG ? text.len : COMPARED_LONG);
     memcpy(start, word, COMPARED);
+    if (strlen(start) < COMPARED) /* a zero is no letter */
+        return 0;
     for (unsigned i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
         bool any_case = codes[i].bits < 6;
         const char *at = encoded;
