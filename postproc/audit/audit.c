@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "audit/blocks.h"
-#include "audit/internal.h"
+#include "audit/rules.h"
 
 #include "base/queue.h"
 
@@ -146,6 +146,8 @@ static int run(struct audit *a, struct err *err)
     if (rc == 0 && !form_end(&a->form, a->dropped, &fault))
         find_form(a, &fault, -1, 0);
     if (rc == 0)
+        rc = policy_rules_open(a, err);
+    if (rc == 0)
         rc = align_captures(a, err);
     if (rc == 0)
         rc = compare_finish(a, err);
@@ -190,6 +192,7 @@ void audit_free(struct audit *a)
     pair_side_free(&a->in_times);
     pair_side_free(&a->halves);
     allow_free(&a->allow);
+    policy_rules_free(a->rules);
     free(a->form.connections);
     free(a);
 }

@@ -29,8 +29,9 @@ struct input;
 
 struct audit_options {
     const char *original, *anonymized;
-    const char *policy; /* what is expected; NULL: what the file says of itself */
-    const char *allow;  /* a further allow-list, or NULL */
+    const char *policy;      /* what is expected; NULL: what the file says of itself */
+    const char *policy_file; /* its file when it is one's own, or NULL */
+    const char *allow;       /* a further allow-list, or NULL */
     const struct engine_options *engine;
     /* Or NULL. Called now and then, by one thread at a time: how far |input| was read, and for
      * what. */

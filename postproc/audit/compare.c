@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "audit/internal.h"
+#include "audit/rules.h"
 #include "base/bytes.h"
 #include "base/digest.h"
 
@@ -176,7 +176,7 @@ static int compare_item(struct audit *a, const struct place *p, const struct ite
     };
 
     a->fields[o->cls]++;
-    a->devices += o->cls == CLASS_DEVICE && n->value;
+    policy_rules_value(a, p, o, n);
     if (o->field && o->field->in_times && o->is_bytes && o->len == 8 &&
         note_create_verifier(a, o, err) < 0)
         return -err->code;
@@ -192,17 +192,14 @@ static int compare_item(struct audit *a, const struct place *p, const struct ite
         compare_data(a, p, o, n);
         return 0;
     case CLASS_TIME:
-        compare_time(a, p, o, n);
+        if (!policy_rules_empty(a, p, o))
+            compare_time(a, p, o, n);
         return 0;
     case CLASS_INTERVAL: /* the fraction of a time, or a length of time */
-        if (!is_same(o, n) && !is_no_time(a, o->value, true))
+        if (!is_same(o, n) && !is_no_time(a, o->value, true) && !policy_rules_empty(a, p, o))
             find_item(a, p, FOUND_VALUE, item_class_name(o->cls), o, n, "");
         return 0;
-    case CLASS_MODE:                                           /* bits may be taken away */
-        if (o->field && strcmp(o->field->name, "mode") == 0) { /* not what ACCESS asks for */
-            a->modes_open += (n->value & 077) != 0;
-            a->modes_changed += n->value != o->value;
-        }
+    case CLASS_MODE: /* bits may be taken away */
         if (n->value & ~o->value)
             find_item(a, p, FOUND_VALUE, "mode", o, n, "has bits that the original lacks");
         return 0;
@@ -401,7 +398,7 @@ static void finish_zeros(struct audit *a)
 int compare_finish(struct audit *a, struct err *err)
 {
     struct finding f = { .kind = FOUND_CONTENTS, .what = "data", .offset = -1 };
-    bool hidden = strcmp(a->policy, "public") == 0 || strcmp(a->policy, "strict") == 0;
+    bool hidden = a->rules->words[CLASS_NAME] == WORD_TOKEN;
 
     (void)err;
     finish_lengths(a, hidden);

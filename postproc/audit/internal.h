@@ -170,9 +170,9 @@ struct audit {
         uint64_t messages, bytes;
     } recomputed; /* with the key */
 
+    struct policy_rules *rules; /* what is expected, rules.h */
     struct form form;
     struct keyed keyed;
-    uint64_t modes_open, modes_changed, devices; /* of others' bits; at all; that are not 0 */
     bool has_provenance, has_dropped;
     char provenance[160];               /* first line of the comment */
     char policy[64], policy_digest[72]; /* what is expected */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/rules.c
  *
- * What a built-in policy says of all values of a kind, as schemas/policies/README.md puts it; of
- * one's own policies nothing is known.  And whether pseudonyms could depend on a key.
+ * What the policy says of all values of a kind together.  And whether pseudonyms could depend on a
+ * key.
  */
-#include "audit/internal.h"
+#include "audit/rules.h"
 
 static void find(struct audit *a, unsigned kind, const char *what, const char *text)
 {
@@ -16,27 +16,24 @@ static void find(struct audit *a, unsigned kind, const char *what, const char *t
 
 static void check_policy(struct audit *a)
 {
-    bool strict = strcmp(a->policy, "strict") == 0, lab = strcmp(a->policy, "lab") == 0;
-    bool shifted = a->has_shift && a->shift != 0;
+    const struct policy_rules *rules = a->rules;
     const struct name_row *names = &a->names;
+    bool shifted = a->has_shift && a->shift != 0;
 
     if (a->policy[0] && a->stated_policy[0] && strcmp(a->policy, a->stated_policy) != 0)
         find(a, FOUND_POLICY, "name", "the file says that it was made under another policy");
-    if (!strict && !lab && strcmp(a->policy, "public") != 0)
+    if (!rules->text)
         return;
-    if (a->has_shift && shifted != strict)
+    if (a->has_shift && shifted != (rules->words[CLASS_TIME] == WORD_SHIFT))
         find(a, FOUND_POLICY, "time",
-             strict ? "times are not shifted" : "times are shifted under a policy that keeps them");
-    if (strict && a->modes_open)
-        find(a, FOUND_POLICY, "mode", "bits of others than the owner stay");
-    if (!strict && a->modes_changed)
-        find(a, FOUND_POLICY, "mode", "bits are missing under a policy that keeps them");
-    if (strict && a->devices)
-        find(a, FOUND_POLICY, "device", "device numbers are not 0");
-    if (lab && names->same_length != names->distinct)
+             shifted ? "times are shifted under a policy that keeps them"
+                     : "times are not shifted");
+    if (rules->words[CLASS_NAME] == WORD_SAME && names->same_length != names->distinct)
         find(a, FOUND_POLICY, "name", "lengths are changed under a policy that keeps them");
-    if (a->matched && !a->xids_kept)
-        find(a, FOUND_POLICY, "xid", "XIDs are changed under a policy that keeps them");
+    if (a->matched && a->xids_kept != (rules->words[ITEM_XID] == WORD_KEEP))
+        find(a, FOUND_POLICY, "xid",
+             a->xids_kept ? "XIDs stay under a policy that changes them"
+                          : "XIDs are changed under a policy that keeps them");
     if (a->domains[DOMAIN_PORT].changed)
         find(a, FOUND_POLICY, "port", "ports are changed under a policy that keeps them");
 }

@@ -70,6 +70,7 @@ static int load_policy(struct request *r, struct err *err)
         return 0;
     if (policy_load(r->options.policy, &r->policy, err) < 0)
         return -err->code;
+    r->options.policy_file = r->options.policy;
     r->options.policy = r->policy->name;
     r->options.key_policy = r->policy;
     return 0;

@@ -40,6 +40,7 @@ CAPTURES = ("mem-libnfs-all22", "knfsd-netem-udp", "vfs-libnfs-all22", "load-gan
             "load-ganesha-vfs", "knfsd-netem-tcp", "knfsd-nlm-locks")
 XOR = hashlib.sha256(b"a row of bytes").digest() * 2
 SUM = 0x1d3a977e5511
+NAME_MAX = 4096  # no name is longer, though servers refuse some
 HIDDEN = b"\x07q\x91\x0e"
 
 
@@ -115,7 +116,9 @@ for _name, _digest in DIGESTS.items():
     VALUES["names as 8 letters of " + _name] = ("name", hexed(_digest, 8), False, 2)
     if _name != "CRC-32":
         VALUES["names as 16 letters of " + _name] = ("name", hexed(_digest, 16), True, 1)
-SOUGHT = {"lengths of names": ("length", "policy")}
+SOUGHT = {"lengths of names": ("length", "policy"),
+          # of 4 letters nothing else is left
+          "the first 4 letters of names": ("unkeyed", "identity")}
 
 
 def raw(value):
@@ -148,7 +151,7 @@ def put(values, is_text):
         while at + 4 <= len(message):
             length = struct.unpack_from(">I", message, at)[0]
             there = message[at:at + 8] if not is_text else message[at + 4:at + 4 + length]
-            made = values.get(there) if not is_text or 0 < length < 256 else None
+            made = values.get(there) if not is_text or 0 < length < NAME_MAX else None
             if made is None:
                 at += 4
                 continue

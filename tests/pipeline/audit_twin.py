@@ -255,7 +255,7 @@ class World:
              + m.opaque(self.data(data)),
              m.u32(0, 0) + self.post_op(base + 2) + m.u32(len(data), 2)
              + m.u64(self.number("verifier", 0x77aa5533cc6611ee, 64)))
-        owner = self.value("owner", b"1234@workstation-seventeen", digest("owner")[:16])
+        owner = self.value("owner", b"1234@workstation-seventeen", (digest("owner") * 2)[:26 if self.lengths else 16])
         cookie = self.value("nlm cookie", b"\x8b\x2c\x71\x5e", b"\x11\x99\x31\x44")
         call(2, m.opaque(cookie) + m.u32(0, 1) + m.opaque(self.host(MACHINE))
              + m.opaque(self.handle(base + 2)) + m.opaque(owner) + m.u32(1234 if not self.anonymize

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/rules.h
+ *
+ * What a policy says of each value, rule by rule: what is kept is equal, what is emptied is zeros,
+ * what has one length has it, what is mapped differs but for the numbers that it keeps.  Known are
+ * the built-in policies, and one's own as a file.
+ *
+ * Memory: a policy, below 2 MiB.
+ */
+#ifndef NFSDIGEST_AUDIT_RULES_H
+#define NFSDIGEST_AUDIT_RULES_H
+
+#include "audit/internal.h"
+
+enum rule_word {
+    WORD_NONE,
+    WORD_KEEP,
+    WORD_KEYED,
+    WORD_TOKEN,
+    WORD_SAME,
+    WORD_ZERO,
+    WORD_NOISE,
+    WORD_SHIFT,
+    WORD_OWNER
+};
+
+/* Texts are |text|'s. */
+struct policy_rules {
+    char name[64], *text;                              /* |text| NULL: nothing is known */
+    uint8_t words[ITEM_CLASSES];                       /* enum rule_word */
+    char **kept[ITEM_CLASSES], **suffixes, **prefixes; /* ended by NULL; or NULL */
+    struct policy_field {
+        const char *path;
+        uint8_t word;
+    } *fields;
+    uint32_t field_count;
+};
+
+/* The policy that is expected, when all of the anonymized file's comments were read: that of the
+ * options, a name or a file, or the built-in one that the file states. */
+int policy_rules_open(struct audit *a, struct err *err);
+void policy_rules_free(struct policy_rules *rules);
+
+/* Whether the policy makes zeros of such values. */
+bool policy_rules_empty(const struct audit *a, const struct place *p, const struct item *o);
+
+/* A value and what became of it. */
+void policy_rules_value(struct audit *a, const struct place *p, const struct item *o,
+                        const struct item *n);
+
+#endif
