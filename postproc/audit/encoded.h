@@ -10,8 +10,8 @@
  * Beside packets 6 bytes of a text are found, which chance does not write.  In values of messages
  * ENCODED_LEAST bytes, when so much of the pseudonyms would be like it with a probability below
  * CHANCE_LIMIT for all texts and encodings together: names of 12 bytes in any file with less than
- * some 10^7 characters of pseudonyms, those of 8 in small ones.  Whether shorter ones became an
- * encoding of themselves is counted over all pairs: keyed.h.
+ * some 10^7 characters of pseudonyms, those of 8 in small ones.  Shorter ones in values are not
+ * found.
  *
  * Memory: the patterns of secret.h, ENCODED_VALUES times 10 of digests for each class, a search,
  * two chains, ENCODED_HITS.

@@ -67,9 +67,10 @@ def unzstd(data):
 
 
 def zstd(data):
-    """As nfsdigest compresses archives: the same bytes give the same frame."""
-    return subprocess.run(["zstd", "-qc", "-9", "--no-check"], input=data, capture_output=True,
-                          check=True).stdout
+    """As nfsdigest compresses archives: the same bytes give the same frame. (zstd 1.5.7 compresses in
+    threads by itself, and otherwise.)"""
+    return subprocess.run(["zstd", "-qc", "-9", "--no-check", "--single-thread"], input=data,
+                          capture_output=True, check=True).stdout
 
 
 def members(data):
