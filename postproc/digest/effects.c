@@ -44,8 +44,6 @@ struct effects {
     struct err *err; /* of the thread that reads */
 };
 
-enum { PIECES = 3 }; /* of what goes to the other thread: an effect, arguments, result */
-
 enum {
     COL_ID,
     COL_CALL_TIME,
@@ -248,9 +246,7 @@ static int64_t place_in_order(struct effects *s, int64_t call)
     return s->untimed ? s->latest : call;
 }
 
-/* An operation into |e| and |pieces|, whose bytes are the statement's. */
-static int read_row(struct effects *s, sqlite3_stmt *stmt, struct effect *e,
-                    struct iovec pieces[PIECES])
+static int read_row(struct effects *s, sqlite3_stmt *stmt)
 {
     const void *arguments = sqlite3_column_blob(stmt, COL_ARGUMENTS);
     uint32_t arguments_len = (uint32_t)sqlite3_column_bytes(stmt, COL_ARGUMENTS);
@@ -259,41 +255,40 @@ static int read_row(struct effects *s, sqlite3_stmt *stmt, struct effect *e,
     int64_t reply = number(stmt, COL_REPLY_TIME, INT64_MIN);
     int64_t call = place_in_order(s, number(stmt, COL_CALL_TIME, reply));
     bool timed = reply != INT64_MIN && sqlite3_column_type(stmt, COL_CALL_TIME) != SQLITE_NULL;
+    struct effect e = { .id = sqlite3_column_int64(stmt, COL_ID),
+                        .call_time = call,
+                        .done_time = reply > call ? reply : call,
+                        .timed = timed,
+                        .pairing = (uint8_t)sqlite3_column_int(stmt, COL_PAIRING),
+                        .call_flags = (uint32_t)sqlite3_column_int64(stmt, COL_CALL_FLAGS),
+                        .reply_flags = (uint32_t)sqlite3_column_int64(stmt, COL_REPLY_FLAGS),
+                        .rpc_status = number(stmt, COL_RPC_STATUS, STATUS_NONE),
+                        .status = number(stmt, COL_STATUS, STATUS_NONE),
+                        .object = id_of(stmt, COL_OBJECT),
+                        .parent2 = id_of(stmt, COL_OBJECT2),
+                        .new_object = id_of(stmt, COL_NEW_OBJECT),
+                        .credential = id_of(stmt, COL_CREDENTIAL),
+                        .arguments_body = { NULL, arguments_len },
+                        .result_body = { NULL, result_len },
+                        .arguments_length =
+                            (uint32_t)sqlite3_column_int64(stmt, COL_ARGUMENTS_LENGTH),
+                        .result_length = (uint32_t)sqlite3_column_int64(stmt, COL_RESULT_LENGTH) };
+    const struct iovec pieces[] = { { &e, sizeof(e) },
+                                    { (void *)arguments, arguments_len },
+                                    { (void *)result, result_len } };
 
-    *e =
-        (struct effect){ .id = sqlite3_column_int64(stmt, COL_ID),
-                         .call_time = call,
-                         .done_time = reply > call ? reply : call,
-                         .timed = timed,
-                         .pairing = (uint8_t)sqlite3_column_int(stmt, COL_PAIRING),
-                         .call_flags = (uint32_t)sqlite3_column_int64(stmt, COL_CALL_FLAGS),
-                         .reply_flags = (uint32_t)sqlite3_column_int64(stmt, COL_REPLY_FLAGS),
-                         .rpc_status = number(stmt, COL_RPC_STATUS, STATUS_NONE),
-                         .status = number(stmt, COL_STATUS, STATUS_NONE),
-                         .object = id_of(stmt, COL_OBJECT),
-                         .parent2 = id_of(stmt, COL_OBJECT2),
-                         .new_object = id_of(stmt, COL_NEW_OBJECT),
-                         .credential = id_of(stmt, COL_CREDENTIAL),
-                         .arguments_body = { NULL, arguments_len },
-                         .result_body = { NULL, result_len },
-                         .arguments_length =
-                             (uint32_t)sqlite3_column_int64(stmt, COL_ARGUMENTS_LENGTH),
-                         .result_length = (uint32_t)sqlite3_column_int64(stmt, COL_RESULT_LENGTH) };
-    pieces[0] = (struct iovec){ e, sizeof(*e) };
-    pieces[1] = (struct iovec){ (void *)arguments, arguments_len };
-    pieces[2] = (struct iovec){ (void *)result, result_len };
     if (sqlite3_column_type(stmt, COL_PROGRAM) != SQLITE_NULL) {
-        e->program = (uint32_t)sqlite3_column_int64(stmt, COL_PROGRAM);
-        e->version = (uint32_t)sqlite3_column_int64(stmt, COL_VERSION);
-        e->procedure = procedure_find(e->program, e->version,
-                                      (uint32_t)sqlite3_column_int64(stmt, COL_PROCEDURE));
+        e.program = (uint32_t)sqlite3_column_int64(stmt, COL_PROGRAM);
+        e.version = (uint32_t)sqlite3_column_int64(stmt, COL_VERSION);
+        e.procedure = procedure_find(e.program, e.version,
+                                     (uint32_t)sqlite3_column_int64(stmt, COL_PROCEDURE));
     }
-    e->server_number = host_number(s, (const char *)sqlite3_column_text(stmt, COL_SERVER));
-    e->client_number = host_number(s, (const char *)sqlite3_column_text(stmt, COL_CLIENT));
-    if (!e->server_number || !e->client_number)
+    e.server_number = host_number(s, (const char *)sqlite3_column_text(stmt, COL_SERVER));
+    e.client_number = host_number(s, (const char *)sqlite3_column_text(stmt, COL_CLIENT));
+    if (!e.server_number || !e.client_number)
         return s->err->code ? -s->err->code : no_memory(s->err);
-    e->server = s->hosts[e->server_number - 1];
-    return 0;
+    e.server = s->hosts[e.server_number - 1];
+    return queue_put(s->queue, pieces, 3, s->err);
 }
 
 /* "|select| WHERE (|always| OR the filter's conditions), but for its time, |order|" */
@@ -356,24 +351,13 @@ static int find_untimed(struct effects *s)
     return sqlite3_finalize(stmt) == SQLITE_OK ? found : store_fail(s->db, "operations", s->err);
 }
 
-/* The connection, which does one thing at a time, is also used by the other thread.  Who holds its
- * mutex for a row gets each column for less. */
+/* The connection, which does one thing at a time, is also used by the other thread. */
 static int read_rows(struct effects *s, sqlite3_stmt *stmt)
 {
-    sqlite3_mutex *mutex = sqlite3_db_mutex(s->db);
-    struct iovec pieces[PIECES];
-    struct effect effect;
-    int step, result = 0;
+    int step = SQLITE_DONE, result = 0;
 
-    do {
-        sqlite3_mutex_enter(mutex);
-        step = sqlite3_step(stmt);
-        if (step == SQLITE_ROW)
-            result = read_row(s, stmt, &effect, pieces);
-        sqlite3_mutex_leave(mutex);
-        if (step == SQLITE_ROW && result == 0)
-            result = queue_put(s->queue, pieces, PIECES, s->err);
-    } while (step == SQLITE_ROW && result == 0);
+    while (result == 0 && (step = sqlite3_step(stmt)) == SQLITE_ROW)
+        result = read_row(s, stmt);
     if (result == 0 && step != SQLITE_DONE)
         result = store_fail(s->db, "operations", s->err);
     return result;
