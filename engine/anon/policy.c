@@ -180,6 +180,11 @@ static int read_file(const char *path, struct buf *text, struct err *err)
     return fd < 0 || n < 0 || text->len > POLICY_FILE_MAX ? -ERR_INPUT : 0;
 }
 
+bool policy_is_file(const char *what)
+{
+    return strpbrk(what, "/.") != NULL;
+}
+
 int policy_load(const char *what, struct policy **out, struct err *err)
 {
     const struct policy_builtin *builtin;
@@ -187,7 +192,7 @@ int policy_load(const char *what, struct policy **out, struct err *err)
     int result;
 
     *out = NULL;
-    if (!strpbrk(what, "/.")) {
+    if (!policy_is_file(what)) {
         GString *names;
 
         builtin = builtin_find(what);

@@ -68,6 +68,7 @@ struct policy {
 };
 
 /* |what|: the name of a built-in policy, or a file (known by a '/' or '.' in it). */
+bool policy_is_file(const char *what);
 int policy_load(const char *what, struct policy **out, struct err *err);
 void policy_free(struct policy *policy);
 

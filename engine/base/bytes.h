@@ -8,6 +8,7 @@
 #ifndef NFSDIGEST_BASE_BYTES_H
 #define NFSDIGEST_BASE_BYTES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -55,6 +56,11 @@ static inline void store_be64(uint8_t *p, uint64_t v)
 {
     v = __builtin_bswap64(v);
     memcpy(p, &v, 8);
+}
+
+static inline bool bytes_are_zeros(const uint8_t *p, size_t len)
+{
+    return !len || (!*p && memcmp(p, p + 1, len - 1) == 0);
 }
 
 static inline uint32_t load_le32(const uint8_t *p)

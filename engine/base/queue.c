@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AHEAD = 320 };
+enum { AHEAD = 320 }; /* bytes of the next item, to fetch while one is worked on */
 
 struct batch {
     uint8_t *data;
@@ -44,7 +44,7 @@ static void consume_batch(struct queue *q, const struct batch *batch)
 
         memcpy(&len, batch->data + at, sizeof(len));
         at += sizeof(len);
-        for (size_t line = 0; line < AHEAD; line += 64) /* the other thread's processor has them */
+        for (size_t line = 0; line < AHEAD; line += 64) /* the producer's processor has them */
             __builtin_prefetch(batch->data + at + padded(len) + line);
         if (q->consume(q->ctx, batch->data + at, len, &q->err) < 0)
             atomic_store(&q->failed, true);

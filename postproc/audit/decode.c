@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "audit/decode.h"
+#include "base/bytes.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -190,16 +191,11 @@ static int decode_percent(struct decoder *d)
     return any ? give(d) : 0;
 }
 
-static bool is_zero(const uint8_t *p, uint32_t len)
-{
-    return !*p && memcmp(p, p + 1, len - 1) == 0;
-}
-
 static int decode_piece(struct decoder *d)
 {
     int rc;
 
-    if (d->len < DECODE_LEAST || is_zero(d->data, d->len))
+    if (d->len < DECODE_LEAST || bytes_are_zeros(d->data, d->len))
         return 0;
     rc = decode_as_is(d);
     if (rc == 0)

@@ -347,8 +347,8 @@ static double expected(const struct audit *a, const struct encoded_hit *hit)
     uint8_t folded[RAW_MAX];
     double times = 1;
 
-    if (hit->code ==
-        DECODE_BASE64) { /* its letters have their case; those that they stand for any */
+    if (hit->code == DECODE_BASE64) {
+        /* its letters have their case; those that they stand for any */
         for (unsigned i = 0; i < s->len; i++)
             times *= s->data[i] >= 'a' && s->data[i] <= 'z' ? 2 : 1;
         return times * chains_expected(&a->chains, hit->raw, hit->len, 1);

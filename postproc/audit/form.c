@@ -14,14 +14,6 @@ enum {
     SIMPLE_HEAD = 12
 };
 
-static bool is_zero(const uint8_t *p, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (p[i])
-            return false;
-    return true;
-}
-
 /* --- options, of which each must be the expected one --- */
 
 struct cursor {
@@ -37,7 +29,7 @@ static bool next_option(struct cursor *c, unsigned code, const char **text, uint
         return false;
     *len = load_le32(c->data + c->at) >> 16;
     padded = (*len + 3) & ~3u;
-    if (padded > c->end - c->at - 4 || !is_zero(c->data + c->at + 4 + *len, padded - *len))
+    if (padded > c->end - c->at - 4 || !bytes_are_zeros(c->data + c->at + 4 + *len, padded - *len))
         return false;
     *text = (const char *)c->data + c->at + 4;
     c->at += 4 + padded;
@@ -46,7 +38,7 @@ static bool next_option(struct cursor *c, unsigned code, const char **text, uint
 
 static bool at_end(const struct cursor *c)
 {
-    return c->end - c->at == 4 && is_zero(c->data + c->at, 4);
+    return c->end - c->at == 4 && bytes_are_zeros(c->data + c->at, 4);
 }
 
 /* --- the texts in them --- */
@@ -180,7 +172,7 @@ static bool check_simple(struct form *f, const struct block *b, struct form_faul
     if (f->stage != 2 || f->ended || b->len < SIMPLE_HEAD + 4 || len > b->len ||
         b->len != SIMPLE_HEAD + padded + 4)
         return form_fails(fault, "block", "a packet that should not be here");
-    if (!is_zero(b->data + SIMPLE_HEAD + len, padded - len))
+    if (!bytes_are_zeros(b->data + SIMPLE_HEAD + len, padded - len))
         return form_fails(fault, "padding", "bytes behind a packet");
     return form_frame(f, b->data + SIMPLE_HEAD, len, len, fault);
 }
@@ -200,7 +192,7 @@ static bool check_packet(struct form *f, const struct block *b, struct form_faul
         return form_fails(fault, "block", "a packet of another interface or length");
     if (b->len != PACKET_HEAD + padded + 4)
         return form_fails(fault, "option", "a packet with options");
-    if (!is_zero(p + PACKET_HEAD + cap_len, padded - cap_len))
+    if (!bytes_are_zeros(p + PACKET_HEAD + cap_len, padded - cap_len))
         return form_fails(fault, "padding", "bytes behind a packet");
     time = (int64_t)((uint64_t)load_le32(p + 12) << 32 | load_le32(p + 16));
     if (time > f->last_time)

@@ -70,14 +70,6 @@ static void find_bytes(struct audit *a, const struct audit_message *m, unsigned 
     audit_find(a, &f);
 }
 
-static bool is_zero(const uint8_t *p, uint32_t len)
-{
-    for (uint32_t i = 0; i < len; i++)
-        if (p[i])
-            return false;
-    return true;
-}
-
 /* What stands behind everything that was read. */
 static void check_rest(struct audit *a, const struct audit_message *m, const struct items *items)
 {
@@ -87,7 +79,7 @@ static void check_rest(struct audit *a, const struct audit_message *m, const str
     if (!m->header_cut && m->header.body + m->header.body_len < m->wire_len &&
         at == m->header.body + m->header.body_len)
         at += 4;
-    if (at < m->cap_len && !is_zero(m->data + at, m->cap_len - at))
+    if (at < m->cap_len && !bytes_are_zeros(m->data + at, m->cap_len - at))
         find_bytes(a, m, FOUND_SURPLUS, "bytes", "behind what could be read", m->data + at,
                    m->cap_len - at);
 }
@@ -106,7 +98,7 @@ int mask_message(struct audit *a, const struct audit_message *m, const struct it
         uint32_t end = item->offset + item->len, padding = -item->len & 3;
 
         if (item->is_bytes && !item->is_cut && end + padding <= m->cap_len &&
-            !is_zero(m->data + end, padding))
+            !bytes_are_zeros(m->data + end, padding))
             find_bytes(a, m, FOUND_PADDING, item_class_name(item->cls),
                        item_path(m, items, i, path), m->data + end, padding);
         if (stays(item) || end > m->cap_len)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "audit/pairs.h"
+#include "base/bytes.h"
 #include "base/digest.h"
 
 #include <stdlib.h>
@@ -126,16 +127,6 @@ static int insert(struct pair_side *side, uint32_t max, const struct pair_entry 
     return 0;
 }
 
-static bool is_zero(struct pair_value v)
-{
-    const uint8_t *p = v.data;
-
-    for (uint32_t i = 0; i < v.len; i++)
-        if (p[i])
-            return false;
-    return true;
-}
-
 int pairs_add(struct pairs *p, enum domain domain, unsigned bits, struct pair_value from,
               struct pair_value to, bool kept, uint64_t frame, struct pair_result *result,
               struct err *err)
@@ -144,7 +135,7 @@ int pairs_add(struct pairs *p, enum domain domain, unsigned bits, struct pair_va
                                 .uses = 1,
                                 .domain = (uint8_t)domain,
                                 .bits = (uint8_t)bits,
-                                .zero = is_zero(to),
+                                .zero = bytes_are_zeros(to.data, to.len),
                                 .kept = kept,
                                 .short_value = bits ? bits < 32 : to.len < 7 };
     struct pair_entry turned = entry, *known;

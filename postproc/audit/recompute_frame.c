@@ -189,13 +189,10 @@ static void check_heads(struct recompute *r, const struct recompute_block *e,
 }
 
 /* What another version of the program has written says so there. */
-static void check_section(struct recompute *r, const struct recompute_block *e,
-                          const struct recompute_block *n)
+static void check_section(struct recompute *r)
 {
     struct audit *a = r->audit;
 
-    (void)e;
-    (void)n;
     if (strcmp(a->provenance, "anonymized by nfsdigest " NFSDIGEST_VERSION) != 0)
         a->recomputed.other_version = true;
     else
@@ -231,7 +228,7 @@ void recompute_blocks(struct recompute *r, const struct recompute_block *e,
                       const struct recompute_block *n)
 {
     if (e->type == TYPE_SECTION)
-        check_section(r, e, n);
+        check_section(r);
     else if (e->type == TYPE_STATISTICS)
         recompute_find(r, "totals", "statistics at the end", NULL, NULL,
                        "they are not what anonymizing counts");

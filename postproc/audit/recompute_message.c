@@ -50,7 +50,6 @@ static bool tells_key(const struct policy *policy, const struct item *i)
     static const bool keyed[RULE_MAX] = {
         [RULE_KEYED] = true, [RULE_TOKEN] = true, [RULE_SAME] = true
     };
-    bool zero = true;
 
     switch (i->cls) {
     case CLASS_NAME:
@@ -68,9 +67,7 @@ static bool tells_key(const struct policy *policy, const struct item *i)
         return false;
     if (!i->is_bytes)
         return i->value && !is_kept(policy, i->cls, i->value);
-    for (uint32_t at = 0; at < i->len && zero; at++)
-        zero = !i->data[at];
-    return i->len >= LONG_BYTES && !zero;
+    return i->len >= LONG_BYTES && !bytes_are_zeros(i->data, i->len);
 }
 
 int recompute_count(struct recompute *r, const struct anon_written *written, struct err *err)

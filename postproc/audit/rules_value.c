@@ -54,10 +54,7 @@ static void find(struct audit *a, const struct place *p, const struct item *o, c
 
 static bool is_zero(const struct item *item)
 {
-    for (uint32_t i = 0; item->is_bytes && i < item->len; i++)
-        if (item->data[i])
-            return false;
-    return item->is_bytes || !item->value;
+    return item->is_bytes ? bytes_are_zeros(item->data, item->len) : !item->value;
 }
 
 static bool is_same(const struct item *o, const struct item *n)

@@ -16,6 +16,7 @@ static int add_end(struct survive *s, unsigned which, const struct flow_over *ov
     if (over->kind != FLOW_END_FIN && over->kind != FLOW_END_RST)
         return 0;
     if (count == SURVIVE_ENDS) {
+        s->left_out++;
         return 0;
     }
     if (!(count & (count - 1))) { /* grows at powers of two */

@@ -8,20 +8,12 @@
 
 #include <stdlib.h>
 
-static bool is_zero(const uint8_t *data, uint32_t len)
-{
-    for (uint32_t i = 0; i < len; i++)
-        if (data[i])
-            return false;
-    return true;
-}
-
 /* --- what may stay under any rule --- */
 
 static bool is_special_address(const struct address *a)
 {
-    return is_zero(a->bytes, address_len(a)) || (a->version == 4 && a->bytes[0] == 127) ||
-           (a->version == 6 && is_zero(a->bytes, 15) && a->bytes[15] == 1);
+    return bytes_are_zeros(a->bytes, address_len(a)) || (a->version == 4 && a->bytes[0] == 127) ||
+           (a->version == 6 && bytes_are_zeros(a->bytes, 15) && a->bytes[15] == 1);
 }
 
 static bool is_special_text(const struct audit *a, const struct item *i)
@@ -29,7 +21,7 @@ static bool is_special_text(const struct audit *a, const struct item *i)
     struct address address;
     bool exact;
 
-    if (is_zero(i->data, i->len) || allow_text(&a->allow, i->data, i->len))
+    if (bytes_are_zeros(i->data, i->len) || allow_text(&a->allow, i->data, i->len))
         return true;
     if (i->cls == CLASS_NAME || i->cls == CLASS_PATH) /* ".", "..", "/" */
         return (i->len <= 2 && memcmp(i->data, "..", i->len) == 0) ||
@@ -146,8 +138,10 @@ static int add(struct survive *s, const char *place, unsigned cls, unsigned base
 
     if (survive_row(s, 0, place, cls, kind, NULL, &row, err) < 0)
         return -err->code;
-    if (row == TABLE_NONE)
+    if (row == TABLE_NONE) {
+        s->left_out++;
         return 0;
+    }
     s->rows[row].base = (uint8_t)base;
     return survive_add(s, row, pair, err);
 }
@@ -270,8 +264,10 @@ static int add_item(struct survive *s, const struct audit_message *x, const stru
         .special = is_special(&s->audit, o),
     };
 
-    if (row == TABLE_NONE)
+    if (row == TABLE_NONE) {
+        s->left_out++;
         return 0;
+    }
     if (survive_add(s, row, &pair, err) < 0)
         return -err->code;
     return add_parts(s, x, y, row, o, n, err);

@@ -231,6 +231,9 @@ int survive_text(struct survive *s, const struct survive_show *show, FILE *out, 
     for (uint32_t i = 0; i < s->row_count; i++)
         gone += !s->rows[i].same;
     fprintf(out, "\nNothing stays of %u further fields.\n", gone);
+    if (s->left_out)
+        fprintf(out, "%llu values or ends of connections were too many to be compared.\n",
+                (unsigned long long)s->left_out);
     free(rows);
     return 0;
 }
@@ -298,9 +301,10 @@ int survive_json(struct survive *s, const struct survive_show *show, FILE *out, 
     json_text(out, show->policy);
     fprintf(out,
             ",\"messages\":{\"compared\":%llu,\"missing\":%llu,\"surplus\":%llu,"
-            "\"incomplete\":%llu},\"classes\":[",
+            "\"incomplete\":%llu},\"left_out\":%llu,\"classes\":[",
             (unsigned long long)s->audit.matched, (unsigned long long)s->audit.missing,
-            (unsigned long long)s->audit.surplus, (unsigned long long)s->audit.incomplete);
+            (unsigned long long)s->audit.surplus, (unsigned long long)s->audit.incomplete,
+            (unsigned long long)s->left_out);
     json_classes(out);
     fputs("],\"fields\":[", out);
     for (unsigned cls = 0; cls < SURVIVE_CLASSES; cls++) {

@@ -66,7 +66,7 @@ static int load_key(struct request *r, struct err *err)
 /* A policy of a file goes by the name that it has there. */
 static int load_policy(struct request *r, struct err *err)
 {
-    if (!r->options.policy || !strpbrk(r->options.policy, "/."))
+    if (!r->options.policy || !policy_is_file(r->options.policy))
         return 0;
     if (policy_load(r->options.policy, &r->policy, err) < 0)
         return -err->code;

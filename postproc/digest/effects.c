@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BUSY_MS = 5000 };
-
 /* A row with its bodies. */
 struct held {
     struct effect effect;
@@ -384,26 +382,9 @@ static int read_all(struct effects *s)
     return result;
 }
 
-/* The other thread uses the connection, too, and its locks cost a fifth of this thread's time: so
- * rows come over one of its own, without locks.  NULL: they must come over |db|, whose transaction
- * may have changed them. */
-static sqlite3 *connect_apart(sqlite3 *db)
-{
-    const char *path = sqlite3_db_filename(db, "main");
-    sqlite3 *apart = NULL;
-
-    if (path && *path && sqlite3_get_autocommit(db) &&
-        sqlite3_open_v2(path, &apart, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
-            SQLITE_OK &&
-        sqlite3_busy_timeout(apart, BUSY_MS) == SQLITE_OK)
-        return apart;
-    sqlite3_close(apart);
-    return NULL;
-}
-
 int effects_read(sqlite3 *db, const struct effect_visitor *visitor, struct err *err)
 {
-    sqlite3 *apart = connect_apart(db);
+    sqlite3 *apart = store_reader(db); /* |db| is the other thread's */
     struct effects s = { .db = apart ? apart : db, .visitor = visitor, .err = err };
     int result = allocate(&s);
 

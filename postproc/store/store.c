@@ -114,6 +114,20 @@ static void remove_temporary(struct store *store)
     store->temporary = NULL;
 }
 
+sqlite3 *store_reader(sqlite3 *db)
+{
+    const char *path = sqlite3_db_filename(db, "main");
+    sqlite3 *reader = NULL;
+
+    if (path && *path && sqlite3_get_autocommit(db) &&
+        sqlite3_open_v2(path, &reader, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
+            SQLITE_OK &&
+        sqlite3_busy_timeout(reader, BUSY_MS) == SQLITE_OK)
+        return reader;
+    sqlite3_close(reader);
+    return NULL;
+}
+
 static int is_ending(void *ctx)
 {
     struct store *store = ctx;

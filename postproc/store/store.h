@@ -50,6 +50,11 @@ void store_close(struct store *store);
 
 sqlite3 *store_db(struct store *store);
 
+/* A further connection to the file of |db|, to read it in one thread: without the locks, which cost
+ * a fifth of the time of one that reads all operations.  To be closed.  NULL: there is none, and
+ * |db| must do: it has no file, or its transaction may have changed what is read. */
+sqlite3 *store_reader(sqlite3 *db);
+
 /* True when the first bytes of a file are those of an SQLite database. */
 bool store_is_database(const uint8_t *head, size_t len);
 /* -ERR_INPUT: |name| is a database, but comes through a pipe, where it cannot be read. */
