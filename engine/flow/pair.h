@@ -21,12 +21,12 @@
 #ifndef NFSDIGEST_FLOW_PAIR_H
 #define NFSDIGEST_FLOW_PAIR_H
 
-#include "engine.h"
 #include "flow/calls.h"
 #include "flow/credential.h"
 #include "flow/message.h"
 #include "flow/object.h"
 #include "flow/scan.h"
+#include "flow/tap.h"
 
 enum {
     HELD_MAX = 4096,

@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "cli/concurrency_print.h"
 #include "cli/values.h"
-#include "digest/plan.h"
+#include "plan/plan.h"
 #include "store/store.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "cli/deps_print.h"
 #include "cli/values.h"
-#include "digest/plan_store.h"
+#include "plan/plan_store.h"
 #include "store/store.h"
 #include "store/tables.h"
 

@@ -4,7 +4,7 @@
 #include "cli/plan_print.h"
 #include "cli/values.h"
 #include "rdump/rdump_copies.h"
-#include "rdump/rdump_make.h"
+#include "plan/rdump_make.h"
 #include "store/ids.h"
 #include "store/store.h"
 

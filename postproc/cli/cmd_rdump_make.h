@@ -7,7 +7,7 @@
 #define NFSDIGEST_CLI_CMD_RDUMP_MAKE_H
 
 #include "base/err.h"
-#include "digest/effect.h"
+#include "effect/effect.h"
 
 struct rdump_make_args {
     const char *client, *uid, *gid, *under, *split_by, *granularity, *time_scale;

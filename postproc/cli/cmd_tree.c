@@ -2,7 +2,7 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/tree_print.h"
-#include "digest/tree_store.h"
+#include "plan/tree_store.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* FEUT's figure 4: throughput, and concurrency below it, against the look-ahead window. */
 #include "cli/concurrency_print.h"
 #include "cli/values.h"
-#include "digest/access.h"
+#include "depend/access.h"
 #include "report/svg_plot.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/concurrency_print.h"
 #include "cli/values.h"
-#include "digest/access.h"
+#include "depend/access.h"
 
 #include <math.h>
 #include <string.h>

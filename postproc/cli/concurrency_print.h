@@ -6,8 +6,8 @@
 #ifndef NFSDIGEST_CLI_CONCURRENCY_PRINT_H
 #define NFSDIGEST_CLI_CONCURRENCY_PRINT_H
 
-#include "digest/concurrency.h"
-#include "digest/concurrency_latency.h"
+#include "depend/concurrency.h"
+#include "plan/concurrency_latency.h"
 
 struct concurrency_report {
     uint64_t operations, inferred, unplayable;

@@ -11,8 +11,8 @@
 #ifndef NFSDIGEST_CLI_DEPS_PICK_H
 #define NFSDIGEST_CLI_DEPS_PICK_H
 
-#include "digest/plan.h"
-#include "digest/plan_paths.h"
+#include "plan/plan.h"
+#include "plan/plan_paths.h"
 
 struct deps_choice {     /* all must hold */
     int64_t first, last; /* operations; |first| 0: all */

@@ -6,7 +6,7 @@
 #ifndef NFSDIGEST_CLI_PLAN_PRINT_H
 #define NFSDIGEST_CLI_PLAN_PRINT_H
 
-#include "digest/plan.h"
+#include "plan/plan.h"
 
 struct plan_made { /* a dump */
     enum granularity granularity;

@@ -6,8 +6,8 @@
 #ifndef NFSDIGEST_CLI_TREE_PRINT_H
 #define NFSDIGEST_CLI_TREE_PRINT_H
 
-#include "digest/plan.h"
-#include "digest/tree.h"
+#include "plan/plan.h"
+#include "plan/tree.h"
 
 /* Each goes to standard output, and shows what is below |under| (tree_walk). */
 int tree_text(struct tree *tree, const char *under, struct err *err);

@@ -7,7 +7,7 @@
 #define NFSDIGEST_CLI_VALUES_H
 
 #include "base/err.h"
-#include "digest/access.h"
+#include "depend/access.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,7 +11,7 @@
 #define NFSDIGEST_COMPARE_CHANGES_H
 
 #include "base/err.h"
-#include "digest/effect.h"
+#include "effect/effect.h"
 
 #include <stdint.h>
 

@@ -11,7 +11,7 @@
 #ifndef NFSDIGEST_COMPARE_OVERLAP_H
 #define NFSDIGEST_COMPARE_OVERLAP_H
 
-#include "digest/effect.h"
+#include "effect/effect.h"
 
 enum {
     OVERLAP_WAITING = 4096,

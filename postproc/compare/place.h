@@ -9,7 +9,7 @@
 
 #include "base/table.h"
 #include "compare/rules.h"
-#include "digest/effect.h"
+#include "effect/effect.h"
 #include "wire/walk.h"
 
 enum stamp { STAMP_NONE, STAMP_ATIME, STAMP_MTIME, STAMP_CTIME };

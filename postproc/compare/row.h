@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/row.h
  *
- * A row of table operation as an effect (digest/effect.h).
+ * A row of table operation as an effect (effect/effect.h).
  */
 #ifndef NFSDIGEST_COMPARE_ROW_H
 #define NFSDIGEST_COMPARE_ROW_H
 
 #include "compare/db.h"
-#include "digest/effect.h"
+#include "effect/effect.h"
 
 /* Columns of the operation |T|, in the order of enum row_column. */
 #define ROW_COLUMNS(T)                                                                             \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "package/database.h"
 #include "cli/cli.h"
-#include "digest/tree_store.h"
+#include "plan/tree_store.h"
 #include "package/stage.h"
 #include "store/ingest.h"
 

@@ -7,7 +7,7 @@
 #ifndef NFSDIGEST_PACKAGE_DATABASE_H
 #define NFSDIGEST_PACKAGE_DATABASE_H
 
-#include "digest/plan.h"
+#include "plan/plan.h"
 #include "store/store.h"
 
 /* The capture at |path| into |store|, which is new, with its tree and the tables of that; |name| is

@@ -9,8 +9,8 @@
 #define NFSDIGEST_PACKAGE_FACTS_H
 
 #include "cli/groups.h"
-#include "digest/plan.h"
-#include "digest/tree.h"
+#include "plan/plan.h"
+#include "plan/tree.h"
 
 struct status_fact {
     char name[64];

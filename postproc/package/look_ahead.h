@@ -7,7 +7,7 @@
 #ifndef NFSDIGEST_PACKAGE_LOOK_AHEAD_H
 #define NFSDIGEST_PACKAGE_LOOK_AHEAD_H
 
-#include "digest/plan.h"
+#include "plan/plan.h"
 
 /* Draws it as |path|; |name|: of the trace.  1: drawn; 0: no operation has a latency, so there is
  * nothing to draw; negative. */

@@ -2,7 +2,7 @@
 #include "package/package_rdump.h"
 #include "package/archive.h"
 #include "rdump/rdump_check.h"
-#include "rdump/rdump_make.h"
+#include "plan/rdump_make.h"
 
 #include <errno.h>
 #include <fcntl.h>

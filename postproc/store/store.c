@@ -139,7 +139,7 @@ static int connect_to(struct store *store, const char *path, struct err *err)
 {
     /* readers too, so that they can roll back what a dead writer left; SQLite falls back to reading
      * where writing is not allowed */
-    /* operations are read in a thread of its own (digest/effects.c) */
+    /* operations are read in a thread of its own (plan/effects.c) */
     const int flags = SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE;
 
     if (sqlite3_open_v2(path, &store->db, *path ? flags : flags | SQLITE_OPEN_CREATE, NULL) !=

@@ -5,9 +5,9 @@
  * the other, and dependencies of both granularities are found.
  *
  * Input: the moment (0: the beginning), then 8 bytes for each operation. */
-#include "digest/access.h"
-#include "digest/rehearse.h"
-#include "digest/tree.h"
+#include "depend/access.h"
+#include "play/rehearse.h"
+#include "plan/tree.h"
 #include "wire/rpc.h"
 
 #include <stdio.h>

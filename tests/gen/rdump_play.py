@@ -10,7 +10,7 @@
 Nothing but the dump is read, and of it no more is kept than schemas/rdump.md says: the handles of
 objects that are used until they are forgotten, the cookies that a listing names.  After each
 operation its status must be the expected one, and the digest of the groups in its mask, computed
-here from what the model server replied as postproc/digest/expect.h says, the recorded one; where
+here from what the model server replied as model/effect/expect.h says, the recorded one; where
 the dump has values, they must have that digest, and are compared one by one when attributes are
 absent.  Recorded (below) tells groups that differ apart.
 
@@ -394,7 +394,7 @@ class Recorded:
         shows.  But a listing that is not complete in one reply, a READ that got less than it asked
         for for no reason that the RFC knows, attributes beside those of a file system, and what a
         server chooses after an exclusive CREATE are no matter of the tree
-        (postproc/digest/expect.h)."""
+        (model/effect/expect.h)."""
         shown = set(self.shown(op))
         if op.procedure in (FSSTAT, FSINFO, PATHCONF):
             return set(), set()

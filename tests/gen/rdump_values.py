@@ -12,7 +12,7 @@ from model_xdr import (ACCESS, BLK, CHR, CREATE, DIR, LINK, LNK, LOOKUP, MKDIR, 
 MAKING = (CREATE, MKDIR, SYMLINK, MKNOD)
 LISTINGS = (READDIR, READDIRPLUS)
 
-# postproc/digest/expect.h
+# model/effect/expect.h
 TYPE, MODE, OWNER, NLINK, SIZE, LINKS = range(6)
 GROUPS = 6
 IDENTITY, GRANTED, TEXT, EXTENT, LISTED, BEHIND, SOME = range(24, 31)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tests/lib/depend_oracle.h
  *
- * Which uses of things conflict: the words of digest/depend.h, one by one.
+ * Which uses of things conflict: the words of depend/depend.h, one by one.
  */
 #ifndef NFSDIGEST_TESTS_DEPEND_ORACLE_H
 #define NFSDIGEST_TESTS_DEPEND_ORACLE_H
 
-#include "digest/depend.h"
+#include "depend/depend.h"
 
 /* Whether a use asks for the operation |distance| before it. */
 static inline bool use_asks(const struct use *use, uint64_t distance)

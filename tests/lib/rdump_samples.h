@@ -2,7 +2,7 @@
 /* tests/lib/rdump_samples.h
  *
  * Random records of replay dumps, their comparison, and a small dump that is right, for the tests
- * of postproc/rdump.  Members are listed by hand, not taken from the layout table: what the table
+ * of model/rdump.  Members are listed by hand, not taken from the layout table: what the table
  * forgets must show.
  */
 #ifndef NFSDIGEST_TESTS_RDUMP_SAMPLES_H

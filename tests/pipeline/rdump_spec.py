@@ -40,11 +40,11 @@ def row_of(values, prefix, least=1):
 
 
 def constants_agree(spec):
-    assert row_of(constants("postproc", "rdump", "rdump.h"), "RDUMP_KNOWS_") in spec
-    repair = constants("postproc", "digest", "repair.h")
+    assert row_of(constants("model", "rdump", "rdump.h"), "RDUMP_KNOWS_") in spec
+    repair = constants("model", "tree", "repair.h")
     assert row_of(repair, "REPAIR_") in spec
     assert row_of(repair, "UNPLAYABLE_") in spec
-    expect = constants("postproc", "digest", "expect.h")
+    expect = constants("model", "effect", "expect.h")
     assert len(expect) == 14, expect
     for name, value in expect.items():
         assert name == "EXPECT_GROUPS" or "\n| %d | `%s` | " % (value, name) in spec, name
@@ -53,7 +53,7 @@ def constants_agree(spec):
 
 def module_gives_members(example):
     """Attributes of what rdump_file.read yields are the members of rdump.h's structures."""
-    header = re.sub(r"/\*.*?\*/", "", text_of("postproc", "rdump", "rdump.h"), flags=re.S)
+    header = re.sub(r"/\*.*?\*/", "", text_of("model", "rdump", "rdump.h"), flags=re.S)
     seen = set()
     with tempfile.NamedTemporaryFile() as file:
         file.write(example)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "digest/learn_parts.h"
+#include "tree/learn_parts.h"
 #include "base/escape.h"
 #include "wire/rpc.h"
 

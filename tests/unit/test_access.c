@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/digest.h"
-#include "digest/access.h"
+#include "depend/access.h"
 #include "wire/rpc.h"
 
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "digest/concurrency.h"
-#include "digest/concurrency_latency.h"
+#include "depend/concurrency.h"
+#include "plan/concurrency_latency.h"
 #include "wire/field.h"
 
 enum { OPERATIONS_MAX = 200, EDGES_MAX = 6 };

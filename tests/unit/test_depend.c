@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "depend_oracle.h"
-#include "digest/depend_parts.h"
+#include "depend/depend_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

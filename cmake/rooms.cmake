@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# One static library for each room of cmake/rooms.txt: room_FLOOR_NAME.  A room that none of the
+# targets below names is not built.
+#
+#     engine    frames to records
+#     anon      and what makes messages anew (GLib, libgcrypt)
+#     model     what operations mean
+
+set(ROOM_LIBRARY_xxhash PkgConfig::XXHASH)
+set(ROOM_LIBRARY_threads Threads::Threads)
+set(ROOM_LIBRARY_glib PkgConfig::GLIB)
+set(ROOM_LIBRARY_gcrypt PkgConfig::GCRYPT)
+
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/rooms.txt)
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/rooms.txt ROOMS REGEX "^[^#]")
+foreach(LINE ${ROOMS})
+  string(REGEX MATCH "^([^:]+):([^|]*)[|]?(.*)$" LINE "${LINE}")
+  set(ROOM ${CMAKE_MATCH_1})
+  separate_arguments(BELOW UNIX_COMMAND "${CMAKE_MATCH_2}")
+  separate_arguments(LIBRARIES UNIX_COMMAND "${CMAKE_MATCH_3}")
+  string(REGEX REPLACE "/.*" "" FLOOR ${ROOM})
+  string(REPLACE "/" "_" TARGET room_${ROOM})
+  file(GLOB SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${ROOM}/*.c)
+  add_library(${TARGET} STATIC ${SOURCES})
+  target_include_directories(${TARGET} PUBLIC ${CMAKE_SOURCE_DIR}/${FLOOR})
+  foreach(NAME ${BELOW})
+    string(REPLACE "/" "_" NAME room_${NAME})
+    target_link_libraries(${TARGET} PUBLIC ${NAME})
+  endforeach()
+  foreach(NAME ${LIBRARIES})
+    target_link_libraries(${TARGET} PUBLIC ${ROOM_LIBRARY_${NAME}})
+  endforeach()
+  list(APPEND ROOMS_OF_${FLOOR} ${TARGET})
+endforeach()
+
+add_library(engine INTERFACE)
+target_link_libraries(engine INTERFACE room_engine)
+add_library(anon INTERFACE)
+target_link_libraries(anon INTERFACE room_engine_anon)
+add_library(model INTERFACE)
+target_link_libraries(model INTERFACE ${ROOMS_OF_model})

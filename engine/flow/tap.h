@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/tap.h
+ *
+ * What the engine's caller gives it (options) and hears from it beside records: each message for
+ * who shows packets (observer), and each message as it was captured for who makes it anew (tap).
+ * Pointers live until the callback returns.
+ */
+#ifndef NFSDIGEST_FLOW_TAP_H
+#define NFSDIGEST_FLOW_TAP_H
+
+#include "base/bytes.h"
+#include "link/frame.h"
+#include "record/record.h"
+
+struct flow_over;
+struct message;
+struct procedure;
+struct rpc_auth;
+struct same_servers;
+
+/* All zeros: the defaults. */
+struct engine_options {
+    uint32_t stream_window;  /* out-of-order bytes a direction; default 8 MiB */
+    uint32_t total_window;   /* of all streams; default 48 MiB */
+    uint32_t connections;    /* at once; default 16384, least recently used evicted */
+    uint32_t pending;        /* calls waiting for replies; default 65536 */
+    int64_t retransmit_span; /* ns since the last sighting in which equal calls are one operation;
+                              * default 900 s */
+    int64_t reorder_span;    /* ns by which a reply may precede its call; default: see pair.h */
+    const uint16_t *ports;   /* further ports that carry RPC, or NULL */
+    uint32_t port_count;
+    const struct same_servers *same; /* further addresses of servers (flow/host.h), or NULL */
+    bool messages_only; /* for a tap alone: no objects, names and paths are kept, and operations
+                         * know nothing of them */
+};
+
+/* One message, at the moment it is known, for who shows packets. |operation| is filled as far as is
+ * known now: the call's part at a call, all of it at a reply. */
+struct engine_message {
+    const struct record_operation *operation;
+    const struct sighting *sighting; /* of this message */
+    bool is_reply;
+    uint8_t repeat; /* enum repeat_kind, or 0 */
+};
+
+struct engine_observer {
+    int (*message)(void *ctx, const struct engine_message *message, struct err *err);
+    void *ctx;
+};
+
+enum tap_event {
+    TAP_MESSAGE,
+    TAP_HELD,   /* a reply whose call is not known yet: it comes again, with the same |ticket| */
+    TAP_UNREAD, /* bytes in the place of a message that are none; nothing else is set */
+    TAP_OVER,   /* a TCP connection has ended, as |over| says; nothing else is set */
+};
+
+/* A message as it was captured, for who makes it anew.  In the order of the capture, but for
+ * replies that were held. */
+struct engine_tapped {
+    uint8_t event;   /* enum tap_event */
+    uint64_t ticket; /* of a reply that was held; else 0 */
+    const struct message *message;
+    const struct procedure *procedure; /* of the call; NULL: the body cannot be read */
+    const struct rpc_auth *credential; /* of a reply's call, for rpc_reply_in_clear; or NULL */
+    const struct flow_over *over;      /* of TAP_OVER */
+};
+
+typedef int engine_tap(void *ctx, const struct engine_tapped *tapped, struct err *err);
+
+#endif

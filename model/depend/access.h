@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/depend/access.h
+ *
+ * What an operation reads and what it changes, by the roles of its fields.
+ *
+ * ACCESS_OBJECT follows FEUT's table 1, with what it leaves out beside it: that objects exist, and
+ * what directories are in.  ACCESS_FINE tells attributes, byte ranges and directory entries apart.
+ * Only what a replay can reproduce counts: not times (but for guards), cookies and free space.
+ */
+#ifndef NFSDIGEST_DEPEND_ACCESS_H
+#define NFSDIGEST_DEPEND_ACCESS_H
+
+#include "depend/depend.h"
+#include "effect/played.h"
+
+enum granularity { ACCESS_FINE, ACCESS_OBJECT };
+
+const char *granularity_name(enum granularity granularity); /* "fine", "object" */
+
+struct access {
+    struct use *uses;
+    uint32_t count, cap;
+};
+
+/* Replaces |access|'s uses by those of |played|.  All zeros is an empty one.  -ERR_SYSTEM: no
+ * memory. */
+int access_of(struct access *access, const struct played *played, enum granularity granularity,
+              struct err *err);
+void access_free(struct access *access);
+
+/* FSSTAT, FSINFO and PATHCONF ask about the file system that an object is in (FEUT: they depend on
+ * nothing); the attributes that they show beside are no reason to wait for anybody. */
+bool access_is_about_file_system(const struct procedure *procedure);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/depend/depend.h
+ *
+ * Direct dependencies (FEUT): an operation depends on an earlier one if they share a thing that one
+ * of them changes, unless other dependencies imply it.
+ *
+ * Things are what operations use: see access.h for who uses what.  Operations are counted from 0 in
+ * the order in which they are given.  Nothing depends on what is |horizon| or more operations
+ * before it: whoever replays them has finished operation n - horizon before he begins with n.
+ *
+ * Where an operation would depend on more than DEPEND_MANY others for the names of a directory or
+ * the bytes of a file, and an earlier one has the same ones among its own, it depends on that one
+ * in their place: an order that conflicts alone do not ask for (the second listing of a large
+ * directory waits for the first one), counted as joined.  A read of more than DEPEND_MANY pieces of
+ * a file that others used apart stands for these pieces: who uses one later depends on that read.
+ *
+ * Memory: 32 bytes for each of the last |horizon| operations; for what these used 16 bytes for each
+ * object, name and piece of a file in each operation, 190 for each object, 110 for each name, 130
+ * for each piece; 12 bytes for each of their dependencies and for up to 16 implied ones.  Rings
+ * double, so that it may be twice that.  Nothing grows with the trace or its objects.
+ */
+#ifndef NFSDIGEST_DEPEND_DEPEND_H
+#define NFSDIGEST_DEPEND_DEPEND_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    DEPEND_HORIZON = 1 << 16,
+    DEPEND_MANY = 64,
+};
+
+enum thing {
+    THING_OBJECT, /* all of an object (granularity object) */
+    THING_LIFE,   /* that it exists */
+    THING_MODE,   /* mode, owner and group */
+    THING_NLINK,
+    THING_SIZE,
+    THING_TIME,  /* ctime.  Who asks for it, as a guard of SETATTR does, |changes| it; who sets it,
+                  * only reads it: settings come in any order */
+    THING_PLACE, /* the directory that a directory is in */
+    THING_DATA,  /* bytes |start| to |end| - 1 */
+    THING_NAME,  /* what the name with hash |name| stands for in a directory, or that it stands for
+                  * nothing */
+    THING_NAMES, /* all names of a directory; only read: conflicts with changes of every THING_NAME
+                  * there */
+    THING_AFTER, /* no thing: the operation |start| before this one must come first */
+    THING_MAX
+};
+
+struct use {
+    uint8_t thing; /* enum thing */
+    bool changes;  /* else it is only read */
+    uint32_t object;
+    uint64_t name;       /* THING_NAME: hash; names of one directory with one hash are one thing */
+    uint64_t start, end; /* THING_DATA: |end| UINT64_MAX: all behind |start| */
+};
+
+struct depend;
+
+/* |horizon|: a power of two, at most 1 << 24.  NULL with |err| filled: no memory. */
+struct depend *depend_new(uint32_t horizon, struct err *err);
+void depend_free(struct depend *depend);
+
+/* The next operation uses these things; one thing may be among them several times.  *|distances|
+ * becomes how many operations before it those are that it directly depends on, growing; it lives
+ * until the next call.  Returns their number or -ERR_SYSTEM, after which nothing but depend_free()
+ * may be called. */
+int64_t depend_next(struct depend *depend, const struct use *uses, uint32_t count,
+                    const uint32_t **distances, struct err *err);
+
+struct depend_counts {
+    uint64_t operations, edges, joined;
+    uint64_t independent; /* operations without any */
+    uint64_t most;        /* of one operation */
+    uint64_t kept;        /* edges that others may imply: finding out would have taken too long */
+};
+const struct depend_counts *depend_counts(const struct depend *depend);
+
+#endif

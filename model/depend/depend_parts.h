@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/depend/depend_parts.h
+ *
+ * What the files of depend.h share.  Operations are counted from 1 in here; 0 is none.
+ *
+ *     depend.c         things and names: who changed them last, who read them since
+ *     depend_names.c   all names of a directory
+ *     depend_data.c    the same of byte ranges, in pieces
+ *     depend_pool.c    memory of these, and what expires
+ *     depend_reduce.c  which of those are direct dependencies
+ *
+ * Readers are a chain of marks, the newest first: one chain for each object, with what was read of
+ * it, one for each name and for each piece of a file.  Marks lie in a ring in the order of their
+ * operations, so that whoever follows a chain meets the expired ones last, and those are known by
+ * their place alone.  Pieces of a file share the rest of a chain when one is split.
+ */
+#ifndef NFSDIGEST_DEPEND_DEPEND_PARTS_H
+#define NFSDIGEST_DEPEND_DEPEND_PARTS_H
+
+#include "base/table.h"
+#include "depend/depend.h"
+
+#include <stddef.h>
+
+enum {
+    NO_ID = 0,
+    CACHE_LINE = 64,
+    REDUCE_STEPS = 1024, /* of a search; its cost is bounded by this */
+};
+
+/* What an operation read of an object, a name or a piece. */
+struct mark {
+    uint32_t operation; /* low bits */
+    uint32_t before;    /* the next one of the chain is so many places before it; 0: none */
+    uint32_t owner;     /* struct holder, or struct entry_line with OWNER_NAME */
+    uint32_t things;    /* of an object: enum thing as bits; JOINED */
+};
+enum { OWNER_NAME = 1u << 31 };
+/* The mark stands for the rest of its chain, too, all of which |operation| depends on. */
+enum { JOINED = 1u << 31 };
+
+struct line {
+    uint64_t change;  /* the operation that changed it last */
+    uint64_t readers; /* since then: place of the newest mark; 0: none */
+};
+
+/* What is known of an object that the last |horizon| operations used. */
+struct holder {
+    uint32_t refs; /* marks, and entry lines */
+    uint32_t read; /* things that were read since their last change, as bits */
+    uint32_t directory, file;
+    uint64_t marks;               /* place of the newest one */
+    uint64_t changes[THING_DATA]; /* the operations that changed each thing last */
+    uint32_t object;
+    uint32_t unused[11];
+};
+_Static_assert(sizeof(struct holder) == 128, "two cache lines, the second one seldom used");
+
+/* A name of a directory. */
+struct entry_line {
+    uint64_t name;
+    struct line line;
+    uint32_t object, holder;
+    uint32_t refs;       /* marks */
+    uint32_t group;      /* of the directory, in which it changed last */
+    bool is_linked;      /* in the list of that group, */
+    uint32_t prev, next; /* in the order of |line.change| */
+};
+
+/* The names of a directory change in groups, which readers of all names separate. */
+struct directory {
+    uint64_t readers;      /* of all names, since the group: place of the newest mark */
+    uint64_t before;       /* of all names, before the group */
+    uint64_t first_change; /* of the group: depends on all |before| */
+    uint64_t first_reader; /* of |readers|: depends on all of the group */
+    uint32_t head, tail;   /* names that changed last in this group */
+    uint32_t group;
+};
+
+struct piece {
+    uint64_t start, end;
+    struct line line;
+};
+
+/* Pieces in order; a file of many has them in several blocks. */
+struct block {
+    struct piece *pieces;
+    uint32_t count, cap;
+};
+struct file {
+    struct block *blocks; /* |one| or more */
+    uint32_t count, cap;
+    uint32_t pieces, swept; /* how many there are; how many the last sweep left */
+    struct block one;
+};
+
+/* Elements of one size that never move; 0 is none. */
+struct slots {
+    void **chunks;
+    uint32_t chunk_count, count, spare;
+    uint32_t size;
+};
+enum { SLOTS_CHUNK = 1024 };
+
+static inline void *slot_at(const struct slots *slots, uint32_t id)
+{
+    return (char *)slots->chunks[id / SLOTS_CHUNK] + (size_t)(id % SLOTS_CHUNK) * slots->size;
+}
+uint32_t slot_new(struct slots *slots); /* all zeros; 0: no memory */
+void slot_give(struct slots *slots, uint32_t id);
+void slots_free(struct slots *slots);
+
+/* An edge, or one that others imply: these help to find out what implies what. */
+struct edge {
+    uint32_t to, from; /* low bits of operations: |from| depends on |to| */
+    uint32_t next;     /* edge with the same |to|: so many places before this one; 0: none */
+};
+
+/* 32 bytes, so that each lies in one cache line.  Places in rings are low bits, too. */
+struct operation {
+    uint32_t marks_end;
+    uint32_t edges;           /* place of the first; */
+    uint32_t edge_count : 26; /* direct ones, then */
+    uint32_t implied : 5;     /* so many others */
+    uint32_t has_dependents : 1;
+    uint32_t dependents; /* place of the newest edge that leads here */
+    uint32_t level;      /* edges on the longest way to one without any */
+    uint32_t met;        /* the newest operation that has this as a candidate */
+    uint32_t reached;    /* the newest one whose candidates are known to depend on this */
+    uint32_t seen;       /* number of the search that saw it */
+};
+_Static_assert(sizeof(struct operation) == 32, "packed");
+
+struct depend {
+    uint64_t now; /* the operation under way */
+    uint64_t horizon;
+    struct operation *operations;               /* a ring of |horizon| */
+    struct mark *marks;                         /* a ring; places count from 1 */
+    uint64_t marks_begin, marks_own, marks_end; /* |marks_own|: first of |now| */
+    uint32_t marks_mask;
+    struct edge *edges; /* the same */
+    uint64_t edges_begin, edges_end;
+    uint32_t edges_mask;
+    struct slots holders, names, directories, files;
+    struct table by_object, by_name;
+    uint32_t *ids; /* of the uses: struct holder, or struct entry_line */
+    uint32_t id_cap;
+    uint64_t *candidates;
+    uint32_t candidate_count, candidate_cap;
+    uint32_t *stack, *queue; /* of searches */
+    uint32_t *distances;
+    uint32_t distance_cap;
+    uint32_t search;
+    uint32_t holder, holder_object; /* the one asked for last */
+    bool failed;                    /* no memory */
+    struct depend_counts counts;
+};
+
+static inline bool is_live(const struct depend *d, uint64_t operation)
+{
+    return operation + d->horizon > d->now && operation;
+}
+static inline struct operation *operation_at(const struct depend *d, uint64_t operation)
+{
+    return &d->operations[operation & (d->horizon - 1)];
+}
+/* The operation with these low bits, which is not after now. */
+static inline uint64_t widen(const struct depend *d, uint32_t low)
+{
+    return d->now - (uint32_t)((uint32_t)d->now - low);
+}
+static inline struct mark *mark_at(const struct depend *d, uint64_t place)
+{
+    return &d->marks[place & d->marks_mask];
+}
+static inline bool mark_is_live(const struct depend *d, uint64_t place)
+{
+    return place >= d->marks_begin;
+}
+static inline bool mark_is_own(const struct depend *d, uint64_t place)
+{
+    return place >= d->marks_own;
+}
+/* The next place of a chain; one that is not live ends it. */
+static inline uint64_t mark_next(const struct depend *d, uint64_t place)
+{
+    uint32_t before = mark_at(d, place)->before;
+
+    return before ? place - before : 0;
+}
+static inline struct edge *edge_at(const struct depend *d, uint32_t place)
+{
+    return &d->edges[place & d->edges_mask];
+}
+static inline struct holder *holder_at(const struct depend *d, uint32_t id)
+{
+    return slot_at(&d->holders, id);
+}
+static inline struct entry_line *name_at(const struct depend *d, uint32_t id)
+{
+    return slot_at(&d->names, id);
+}
+static inline struct directory *directory_at(const struct depend *d, uint32_t id)
+{
+    return slot_at(&d->directories, id);
+}
+
+static inline uint64_t object_hash(uint32_t object) /* no two have the same */
+{
+    object *= UINT32_C(0x9e3779b1);
+    return (uint64_t)(object ^ object >> 16) << 32;
+}
+static inline uint64_t name_hash(uint32_t object, uint64_t name)
+{
+    name = (name ^ object_hash(object)) * UINT64_C(0x9e3779b97f4a7c15);
+    return name ^ name << 32;
+}
+
+/* All of these set |failed| when there is no memory; they then return NO_ID or nothing. */
+
+/* depend_pool.c */
+uint32_t holder_of(struct depend *d, uint32_t object);
+uint32_t name_of(struct depend *d, uint32_t object, uint64_t name, uint32_t holder);
+void mark_put(struct depend *d, uint32_t owner, uint64_t *chain);
+void expire(struct depend *d, uint64_t operation);
+void *grow_ring(void *ring, uint32_t *mask, uint64_t begin, uint64_t end, size_t size);
+
+/* depend.c */
+void candidate_put(struct depend *d, uint64_t operation);
+uint32_t candidates_of_chain(struct depend *d, uint64_t chain);
+void line_read(struct depend *d, struct line *line, uint32_t owner);
+void line_change(struct depend *d, struct line *line);
+void holder_mark(struct depend *d, uint32_t holder, uint32_t things);
+
+/* depend_names.c */
+void names_read(struct depend *d, uint32_t holder);
+void name_change(struct depend *d, uint32_t id);
+void names_prune(struct depend *d, uint32_t id); /* after reduce() */
+void name_unlink(struct depend *d, uint32_t id);
+
+/* depend_data.c */
+void data_use(struct depend *d, uint32_t holder, const struct use *use);
+void file_forget(struct depend *d, uint32_t file);
+
+/* depend_reduce.c: makes |candidates| the edges of |now|. Returns their number. */
+uint32_t reduce(struct depend *d);
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "effect/effect.h"
+#include "wire/rpc.h"
+
+enum {
+    FATTR3_LEN = 84,
+    WCC_ATTR_LEN = 24,
+    WANTED_ARGUMENTS = ROLE_OBJECT | ROLE_PARENT | ROLE_NAME | ROLE_PARENT2 | ROLE_NAME2 |
+                       ROLE_RANGE_START | ROLE_RANGE_LENGTH | ROLE_ROOT_PATH | ROLE_LINK_TEXT |
+                       ROLE_SETS | ROLE_SETS_TIME | ROLE_DATA,
+    WANTED_RESULT = ROLE_ATTRIBUTES | ROLE_ATTRIBUTES_NEW | ROLE_ATTRIBUTES_PARENT |
+                    ROLE_ATTRIBUTES_PARENT2 | ROLE_BEFORE | ROLE_RANGE_LENGTH | ROLE_LINK_TEXT |
+                    ROLE_EOF | ROLE_DATA | ROLE_SETS,
+    WANTED_ENTRIES = ROLE_ENTRY | ROLE_ENTRY_NAME | ROLE_ENTRY_OBJECT | ROLE_ATTRIBUTES_ENTRY,
+};
+
+static int64_t load_time(const uint8_t *p)
+{
+    return (int64_t)load_be32(p) * 1000000000 + load_be32(p + 4);
+}
+
+/* Of |count| times side by side. */
+static bool is_over(const uint8_t *p, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (load_be32(p + 8 * i + 4) >= 1000000000)
+            return true;
+    return false;
+}
+
+static void load_attributes(const uint8_t *p, struct attributes *to)
+{
+    uint32_t type = load_be32(p);
+
+    to->type = type <= OBJECT_FIFO ? (uint8_t)type : OBJECT_UNKNOWN;
+    to->mode = load_be32(p + 4);
+    to->nlink = load_be32(p + 8);
+    to->uid = load_be32(p + 12);
+    to->gid = load_be32(p + 16);
+    to->size = load_be64(p + 20);
+    to->rdev[0] = load_be32(p + 36);
+    to->rdev[1] = load_be32(p + 40);
+    to->fsid = load_be64(p + 44);
+    to->fileid = load_be64(p + 52);
+    to->atime = load_time(p + 60);
+    to->mtime = load_time(p + 68);
+    to->ctime = load_time(p + 76);
+    to->is_over = is_over(p + 60, 3);
+}
+
+bool effect_attributes(const struct effect *e, enum whose whose, struct attributes *to)
+{
+    if (!e->fattr3[whose])
+        return false;
+    load_attributes(e->fattr3[whose], to);
+    return true;
+}
+
+bool effect_reads_contents(const struct effect *e)
+{
+    return e->procedure && e->procedure->result->roles & (ROLE_DATA | ROLE_ENTRY | ROLE_LINK_TEXT);
+}
+
+bool effect_changes_rights(const struct effect *e)
+{
+    return e->object_role & ROLE_MODIFIES &&
+           !(e->roles & (ROLE_PARENT | ROLE_PARENT2 | ROLE_RANGE_START));
+}
+
+bool effect_before(const struct effect *e, enum whose whose, struct attributes_before *to)
+{
+    const uint8_t *p = e->wcc_attr[whose];
+
+    if (!p)
+        return false;
+    to->size = load_be64(p);
+    to->mtime = load_time(p + 8);
+    to->ctime = load_time(p + 16);
+    to->is_over = is_over(p + 8, 2);
+    return true;
+}
+
+static enum whose whose_of(uint32_t role)
+{
+    return role & ROLE_ATTRIBUTES           ? OF_OBJECT
+           : role & ROLE_ATTRIBUTES_PARENT  ? OF_PARENT
+           : role & ROLE_ATTRIBUTES_PARENT2 ? OF_PARENT2
+           : role & ROLE_ATTRIBUTES_NEW     ? OF_NEW_OBJECT
+                                            : OF_ENTRY;
+}
+
+static void ask(struct asked *a, const struct visit *v)
+{
+    uint32_t value = (uint32_t)v->value;
+
+    switch (v->field->cls) {
+    case CLASS_MODE:
+        a->mode = value;
+        a->bits |= ASKED_MODE;
+        break;
+    case CLASS_UID:
+        a->uid = value;
+        a->bits |= ASKED_UID;
+        break;
+    case CLASS_GID:
+        a->gid = value;
+        a->bits |= ASKED_GID;
+        break;
+    case CLASS_SIZE:
+        a->size = v->value;
+        a->bits |= ASKED_SIZE;
+        break;
+    case CLASS_TYPE:
+        a->type = value <= OBJECT_FIFO ? value : OBJECT_UNKNOWN;
+        a->bits |= ASKED_TYPE;
+        break;
+    case CLASS_ENUM:
+        a->how = value;
+        a->bits |= ASKED_HOW;
+        break;
+    case CLASS_BOOLEAN:
+        a->bits |= value ? ASKED_GUARD : 0;
+        break;
+    case CLASS_COOKIE:
+        a->cookie = v->value;
+        break;
+    default:
+        break;
+    }
+}
+
+static int visit_arguments(void *ctx, const struct visit *v)
+{
+    struct effect *e = ctx;
+    uint32_t role = v->field->role;
+    struct bytes b = { v->data, v->len };
+
+    e->roles |= role;
+    if (v->cut || v->whole)
+        return 0;
+    if (role & ROLE_OBJECT) {
+        e->object_role = role;
+        e->handle = b;
+    }
+    if (role & ROLE_NAME) {
+        e->name = b;
+        e->name_role = role;
+    }
+    if (role & ROLE_PARENT2) {
+        e->parent2_role = role;
+        e->handle2 = b;
+    }
+    if (role & ROLE_NAME2) {
+        e->name2 = b;
+        e->name2_role = role;
+    }
+    if (role & ROLE_ROOT_PATH)
+        e->root_path = b;
+    if (role & ROLE_LINK_TEXT)
+        e->link_text = b;
+    if (role & ROLE_RANGE_START)
+        e->offset = v->value;
+    if (role & ROLE_RANGE_LENGTH)
+        e->count = v->value;
+    if (role & ROLE_SETS)
+        ask(&e->asked, v);
+    if (role & ROLE_SETS_TIME && v->value)
+        e->asked.bits |= ASKED_TIMES;
+    return 0;
+}
+
+static int visit_result(void *ctx, const struct visit *v)
+{
+    struct effect *e = ctx;
+    uint32_t role = v->field->role;
+
+    e->result_roles |= role;
+    if (v->whole) {
+        if (role & ROLE_BEFORE) {
+            /* of whom, the field behind it says */
+            if (v->len == WCC_ATTR_LEN)
+                e->wcc_attr[whose_of(v->field[1].role)] = v->data;
+        } else if (v->len == FATTR3_LEN) {
+            e->fattr3[whose_of(role)] = v->data;
+        }
+        return 0;
+    }
+    if (v->cut)
+        return 0;
+    if (role & ROLE_LINK_TEXT)
+        e->link_text = (struct bytes){ v->data, v->len };
+    if (role & ROLE_RANGE_LENGTH) {
+        e->done = v->value;
+        e->has_done = true;
+    }
+    if (role & ROLE_EOF) {
+        e->eof = v->value != 0;
+        e->has_eof = true;
+    }
+    if (role & ROLE_SETS) {
+        e->granted = (uint32_t)v->value;
+        e->has_granted = true;
+    }
+    return 0;
+}
+
+static enum walk_result run(const struct type *type, struct kept_body body,
+                            const struct visitor *visitor)
+{
+    struct walk w;
+    enum walk_result result = kept_walk(&w, type, &body, visitor);
+
+    return result == WALK_MALFORMED && w.surplus ? WALK_OK : result;
+}
+
+void effect_decode(struct effect *e)
+{
+    const struct visitor arguments = { visit_arguments, e, WANTED_ARGUMENTS };
+    const struct visitor result = { visit_result, e, WANTED_RESULT };
+    uint32_t object = e->object;
+
+    e->arguments = e->result = WALK_TRUNCATED;
+    if (!e->procedure)
+        return;
+    e->arguments = run(e->procedure->arguments, effect_arguments(e), &arguments);
+    if (e->roles & ROLE_PARENT)
+        e->parent = object;
+    if (e->rpc_status == RPC_SUCCESS)
+        e->result = run(e->procedure->result, effect_result(e), &result);
+    e->succeeded = e->rpc_status == RPC_SUCCESS && e->status == 0;
+}
+
+struct entries {
+    const struct effect *effect;
+    int (*entry)(void *ctx, const struct effect_entry *entry);
+    void *ctx;
+    struct effect_entry now;
+    bool begun;
+    int stopped;
+};
+
+static int end_entry(struct entries *s)
+{
+    if (s->begun && !s->stopped)
+        s->stopped = s->entry(s->ctx, &s->now);
+    s->begun = false;
+    return s->stopped;
+}
+
+/* The field behind an entry's name. */
+static uint64_t cookie_behind(const struct effect *e, const struct visit *v)
+{
+    const uint8_t *end = e->result_body.data + e->result_body.len;
+    size_t len = ((size_t)v->len + 3) & ~(size_t)3;
+
+    if (v->field[1].cls != CLASS_COOKIE || (size_t)(end - v->data) < len + 8)
+        return 0;
+    return load_be64(v->data + len);
+}
+
+static int visit_entry(void *ctx, const struct visit *v)
+{
+    struct entries *s = ctx;
+    uint32_t role = v->field->role;
+
+    if (v->whole) {
+        if (role & ROLE_ATTRIBUTES_ENTRY && v->len == FATTR3_LEN) {
+            load_attributes(v->data, &s->now.attributes);
+            s->now.has_attributes = true;
+        }
+        return 0;
+    }
+    if (role & ROLE_ENTRY)
+        return end_entry(s);
+    if (v->cut)
+        return 0;
+    if (role & ROLE_ENTRY_NAME) {
+        s->now = (struct effect_entry){ .name = { v->data, v->len } };
+        s->now.cookie = cookie_behind(s->effect, v);
+        s->begun = true;
+    }
+    if (role & ROLE_ENTRY_OBJECT)
+        s->now.handle = (struct bytes){ v->data, v->len };
+    return 0;
+}
+
+int effect_entries(const struct effect *e,
+                   int (*entry)(void *ctx, const struct effect_entry *entry), void *ctx)
+{
+    struct entries s = { .effect = e, .entry = entry, .ctx = ctx };
+    const struct visitor visitor = { visit_entry, &s, WANTED_ENTRIES };
+
+    if (!e->procedure || !e->succeeded)
+        return 0;
+    run(e->procedure->result, effect_result(e), &visitor);
+    return s.stopped; /* an entry that is not all there is left out */
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/effect/effect.h
+ *
+ * One operation as what it does to files and names: which objects, which names, what it asked for,
+ * what its result says.  Everything is read by the roles of fields (engine/wire/field.h).  No
+ * procedure is known by its number here.
+ *
+ * The reader of operations owns an effect and what its pointers point to.
+ */
+#ifndef NFSDIGEST_EFFECT_EFFECT_H
+#define NFSDIGEST_EFFECT_EFFECT_H
+
+#include "record/kept.h"
+
+/* RFC 1813 s2.6 nfsstat3, as far as they mean something for names and objects. */
+enum {
+    NFS3_PERM = 1,
+    NFS3_NOENT = 2,
+    NFS3_ACCES = 13,
+    NFS3_EXIST = 17,
+    NFS3_NOTDIR = 20,
+    NFS3_ISDIR = 21,
+    NFS3_NOTEMPTY = 66,
+    NFS3_STALE = 70,
+    NFS3_BADHANDLE = 10001,
+};
+
+enum whose { OF_OBJECT, OF_PARENT, OF_PARENT2, OF_NEW_OBJECT, OF_ENTRY, WHOSE_MAX };
+
+/* fattr3, RFC 1813 s2.6; times in ns since the epoch. */
+struct attributes {
+    uint8_t type; /* enum object_type */
+    uint32_t mode, nlink, uid, gid;
+    uint64_t size, fsid, fileid;
+    uint32_t rdev[2];
+    int64_t atime, mtime, ctime;
+    bool is_over; /* one of them has a second or more of nanoseconds */
+};
+
+/* wcc_attr */
+struct attributes_before {
+    uint64_t size;
+    int64_t mtime, ctime;
+    bool is_over;
+};
+
+/* What a sattr3 and the like ask for; times and guards are left in the arguments. */
+enum {
+    ASKED_MODE = 1 << 0,
+    ASKED_UID = 1 << 1,
+    ASKED_GID = 1 << 2,
+    ASKED_SIZE = 1 << 3,
+    ASKED_TYPE = 1 << 4,
+    ASKED_HOW = 1 << 5,
+    ASKED_TIMES = 1 << 6, /* to set atime or mtime */
+    ASKED_GUARD = 1 << 7, /* to be refused when ctime is another one */
+};
+struct asked {
+    uint32_t bits, mode, uid, gid, type;
+    uint32_t how; /* createmode3: 0 UNCHECKED, 1 GUARDED, 2 EXCLUSIVE */
+    uint64_t size;
+    uint64_t cookie; /* of a listing: where it begins */
+};
+
+struct effect {
+    int64_t id;
+    int64_t call_time, done_time; /* ns; |done_time|: of the reply, or of the call without one */
+    bool timed; /* both are of packets that have a time: else they only tell the order */
+    uint32_t program, version;
+    const struct procedure *procedure; /* NULL: the call was not captured, or there is no table */
+    const char *server;                /* lives as long as the reader */
+    uint32_t server_number, client_number; /* hosts, counted from 1 as they come */
+    uint32_t credential;                   /* row of the database, or 0 */
+    uint8_t pairing;                       /* enum pairing */
+    uint32_t call_flags, reply_flags;      /* SIGHTING_ bits */
+    enum walk_result arguments, result;    /* WALK_OK also for bytes behind the end */
+    int64_t rpc_status, status;            /* or STATUS_NONE */
+    bool succeeded;                        /* answered, and the status is 0 */
+    uint32_t roles;                        /* of all fields of the arguments */
+    uint32_t result_roles;                 /* and of the result */
+
+    uint32_t object, parent, parent2, new_object; /* ids of the database, or 0 */
+    uint32_t object_role, name_role, parent2_role, name2_role;
+    struct bytes name, name2, root_path, link_text;
+    struct bytes handle, handle2; /* in the arguments: of |object| and |parent2| */
+    uint64_t offset, count;       /* asked for */
+    uint64_t done;                /* read or written, when |has_done| */
+    bool has_done, has_eof, eof;
+    bool has_granted;
+    uint32_t granted; /* ACCESS */
+    struct asked asked;
+
+    /* for whoever reads effects: */
+    bool applied; /* its changes of names were taken in before it was done */
+    uint32_t mark;
+
+    /* where they stand, NULL without: */
+    const uint8_t *fattr3[WHOSE_MAX], *wcc_attr[WHOSE_MAX];
+    struct bytes arguments_body, result_body;
+    uint32_t arguments_length, result_length; /* on the wire */
+};
+
+/* Its bodies, which the effect keeps. */
+static inline struct kept_body effect_arguments(const struct effect *e)
+{
+    return (struct kept_body){ e->arguments_body, e->arguments_length, e->call_flags };
+}
+
+static inline struct kept_body effect_result(const struct effect *e)
+{
+    return (struct kept_body){ e->result_body, e->result_length, e->reply_flags };
+}
+
+bool effect_attributes(const struct effect *effect, enum whose whose, struct attributes *to);
+/* Whether it reads the object's contents (data, entries, link text), so that its access time
+ * changes. */
+bool effect_reads_contents(const struct effect *effect);
+/* Whether it sets the object's attributes, on which later requests' outcomes depend. */
+bool effect_changes_rights(const struct effect *effect);
+bool effect_before(const struct effect *effect, enum whose whose, struct attributes_before *to);
+
+/* An entry of a listing. */
+struct effect_entry {
+    struct bytes name, handle; /* no handle: READDIR */
+    uint64_t cookie;           /* the place behind it; 0: not there */
+    struct attributes attributes;
+    bool has_attributes;
+};
+
+/* Calls |entry| for each, "." and ".." too; stops and returns what it returns when that is not 0.
+ */
+int effect_entries(const struct effect *effect,
+                   int (*entry)(void *ctx, const struct effect_entry *entry), void *ctx);
+
+/* Reads bodies, whose lengths and procedure are set, into the rest of |effect|. */
+void effect_decode(struct effect *effect);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/rdump/rdump.h
+ *
+ * The replay dump: records in checksummed blocks, in the container of .nfsr streams
+ * (schemas/rdump.md is the specification).
+ *
+ *     header, hosts, credentials, objects, entries, operations, end
+ *
+ * Objects and entries are the tree before the first operation.  All numbers count from 1, hosts,
+ * credentials and objects each on their own; 0: none.  Texts are bytes without a final 0.
+ *
+ * Memory: one block on either side.
+ */
+#ifndef NFSDIGEST_RDUMP_RDUMP_H
+#define NFSDIGEST_RDUMP_RDUMP_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+#include "base/output.h"
+#include "wire/field.h"
+
+#include <stdbool.h>
+
+enum {
+    RDUMP_VERSION_MAJOR = 2,
+    RDUMP_VERSION_MINOR = 0,
+};
+
+struct rdump_trace {
+    int64_t time;      /* of the first operation, ns since the epoch */
+    uint32_t horizon;  /* operation n begins when n - horizon is done */
+    uint8_t fine;      /* granularity: 1 fine, 0 object */
+    uint32_t copies;   /* of the tree and its operations; 1 */
+    uint8_t results;   /* 1: operations have |results| and |names| */
+    struct bytes tool; /* program and version that wrote it */
+    struct bytes
+        selection; /* what of the trace is in it, in words of the command line; may be empty */
+};
+
+struct rdump_host { /* a client or a server */
+    uint32_t number;
+    struct bytes address; /* RFC 5952, as in the database */
+};
+
+struct rdump_credential {
+    uint32_t number;
+    uint32_t flavor; /* RFC 5531 s8.2 */
+    uint32_t uid, gid;
+    struct bytes gids; /* u32 each, big-endian */
+    struct bytes machine;
+};
+
+enum {
+    RDUMP_KNOWS_MODE = 1 << 0,
+    RDUMP_KNOWS_UID = 1 << 1,
+    RDUMP_KNOWS_GID = 1 << 2,
+    RDUMP_KNOWS_SIZE = 1 << 3,
+    RDUMP_KNOWS_ATIME = 1 << 4,
+    RDUMP_KNOWS_MTIME = 1 << 5,
+    RDUMP_KNOWS_CTIME = 1 << 6,
+    RDUMP_KNOWS_NLINK = 1 << 7,
+    RDUMP_KNOWS_RDEV = 1 << 8,
+    RDUMP_KNOWS_LINK = 1 << 9,
+};
+
+struct rdump_object {
+    uint32_t number;
+    uint32_t server; /* host */
+    uint8_t type;    /* ftype3; 0: not known */
+    uint16_t knows;  /* RDUMP_KNOWS_: attributes that the trace shows; others are guesses or 0 */
+    uint32_t mode, uid, gid, nlink, rdev[2];
+    uint64_t size;
+    int64_t atime, mtime, ctime; /* ns since the epoch */
+    struct bytes link;           /* text of a symbolic link */
+    struct bytes root;           /* MOUNT's path of it */
+    int64_t source;              /* id in the database; below 0 when only a name of it was seen */
+    uint32_t copy;               /* 0, 1, ... */
+    uint8_t used;                /* 1: some operation uses it, by its handle or in its result */
+};
+
+struct rdump_entry { /* |name| in |parent| is |object| */
+    uint32_t parent, object;
+    struct bytes name;
+};
+
+struct rdump_operation {
+    /* number: they are counted from 0 */
+    int64_t source;     /* id in the database; 0: inferred */
+    uint8_t inferred;   /* enum repair_reason: it was not captured, but must have happened */
+    uint8_t unplayable; /* enum unplayable: it cannot be replayed, and why; dependencies are kept */
+    int64_t time;       /* ns after |trace.time| */
+    int64_t latency;    /* ns; -1: no reply */
+    uint32_t client;    /* host */
+    uint32_t server;    /* host */
+    uint32_t credential;
+    uint8_t procedure; /* rdump_procedure() */
+    uint32_t status;   /* nfsstat3 that is expected */
+    uint32_t made;     /* number of the object that it makes */
+    /* XDR as in RFC 1813, but for handles, which are opaque<> of 4 bytes: the object's number,
+     * big-endian (0: unknown object); and for WRITE's data, of which only the length is there.
+     * An unplayable operation may have none. */
+    struct bytes arguments;
+    uint32_t mask;   /* expect.h: what |digest| covers */
+    uint64_t digest; /* valid when |mask| has bits that it covers */
+    /* expect.h: link counts of directories, u32 each, big-endian; with |trace.results| the values
+     * that |digest| covers, and the names of a listing: */
+    struct bytes links, results, names;
+    /* how many operations before it they are, growing: */
+    const uint32_t *dependencies;
+    uint32_t dependency_count; /* stays right behind them */
+    uint32_t copy;
+    /* Of a listing that goes on: how many operations before it the one is that gave the cookie, and
+     * how many of its entries stand before the cookie. */
+    uint32_t cookie_from, cookie_entries;
+    /* Of a listing: before which cookies of later operations how many of its entries stand. */
+    const uint32_t *cookies;
+    uint32_t cookie_count;  /* right behind them */
+    const uint32_t *forget; /* objects that no operation behind this one uses */
+    uint32_t forget_count;  /* right behind them */
+};
+
+struct rdump_end {
+    uint64_t hosts, credentials, objects, entries, operations, inferred, unplayable, dependencies;
+    int64_t last_time; /* ns after |trace.time|, of the last operation's end */
+};
+
+enum rdump_kind {
+    RDUMP_TRACE = 1,
+    RDUMP_HOST,
+    RDUMP_CREDENTIAL,
+    RDUMP_OBJECT,
+    RDUMP_ENTRY,
+    RDUMP_OPERATION,
+    RDUMP_END,
+    RDUMP_KIND_MAX
+};
+
+union rdump_record {
+    struct rdump_trace trace;
+    struct rdump_host host;
+    struct rdump_credential credential;
+    struct rdump_object object;
+    struct rdump_entry entry;
+    struct rdump_operation operation;
+    struct rdump_end end;
+};
+
+enum {
+    RDUMP_ACL = 100,          /* from here on, procedures of NFSACL version 3; before, of NFSv3 */
+    RDUMP_NO_PROCEDURE = 255, /* the call was not captured */
+};
+
+/* NULL: there is none.  wire_init before. */
+const struct procedure *rdump_procedure(uint8_t number);
+/* The number of a procedure of NFSv3 or NFSACL version 3. */
+uint8_t rdump_procedure_number(uint32_t program, uint32_t procedure);
+
+/* Adds a record to the totals that belong into the end record. */
+void rdump_count(struct rdump_end *totals, enum rdump_kind kind, const void *record);
+
+struct rdump_writer;
+
+/* Writes the header at once. */
+struct rdump_writer *rdump_writer_new(output_writer *write, void *ctx, struct err *err);
+/* |record|: the struct of that kind.  RDUMP_END writes the last block; its totals may be all 0,
+ * they are filled in from what was written.  -ERR_USAGE: dependencies that fall, a record longer
+ * than 16,515,072 bytes, or one after the end. */
+int rdump_put(struct rdump_writer *writer, enum rdump_kind kind, const void *record,
+              struct err *err);
+void rdump_writer_free(struct rdump_writer *writer);
+
+struct rdump_reader;
+
+/* Reads from a file descriptor, which stays the caller's.  NULL: no rdump, a later version, or no
+ * memory.  |name| is for messages. */
+struct rdump_reader *rdump_reader_new(int fd, const char *name, struct err *err);
+/* 1 and a record that lives until the next call; 0 after the end record; negative when damaged:
+ * what was read before is good. */
+int rdump_next(struct rdump_reader *reader, enum rdump_kind *kind, const void **record,
+               struct err *err);
+void rdump_reader_free(struct rdump_reader *reader);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/rdump/rdump_check.h
+ *
+ * Reads a whole replay dump and tells what is wrong with it: damage, as its reader does, and what
+ * its records say that cannot be (schemas/rdump.md sections 4 to 8).
+ *
+ * Memory: 16 bytes an object, those that operations make too, and 16 bytes an entry until the first
+ * operation.
+ */
+#ifndef NFSDIGEST_RDUMP_CHECK_H
+#define NFSDIGEST_RDUMP_CHECK_H
+
+#include "rdump/rdump.h"
+#include "record/findings.h"
+
+enum { RDUMP_FINDINGS_SHOWN = FINDINGS_SHOWN };
+
+struct rdump_summary {
+    uint64_t records[RDUMP_KIND_MAX]; /* seen, by kind */
+    struct rdump_end totals;          /* of what was seen */
+    uint64_t findings;                /* things wrong with the records */
+    struct buf text;                  /* the first RDUMP_FINDINGS_SHOWN of them, one a line */
+};
+
+/* Fills |out| also when it fails: then with what stood before the error.  0: all was read, findings
+ * alone are no error; or a negative code.  wire_init before, rdump_summary_free afterwards. */
+int rdump_check(int fd, const char *name, struct rdump_summary *out, struct err *err);
+void rdump_summary_free(struct rdump_summary *summary);
+
+/* The same, record by record. */
+struct rdump_checker;
+
+struct rdump_checker *rdump_checker_new(struct rdump_summary *out, struct err *err);
+/* 0, or -ERR_SYSTEM: no memory. */
+int rdump_checker_put(struct rdump_checker *checker, enum rdump_kind kind, const void *record,
+                      struct err *err);
+void rdump_checker_free(struct rdump_checker *checker);
+
+#endif

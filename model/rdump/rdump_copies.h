@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/rdump/rdump_copies.h
+ *
+ * Spatial scale-up (FEUT): a dump several times side by side.  Each copy has the whole tree and all
+ * operations for itself; further copies begin later, each by a random time below a bound, and the
+ * operations of all are merged in the order of their times.
+ *
+ * With N copies, what was object n is, in copy k (0, 1, ...), object (n - 1) N + k + 1; digests are
+ * those of the one dump that was copied.
+ *
+ * Memory: a block for each copy, and 16 bytes for each of the last |horizon| operations.
+ */
+#ifndef NFSDIGEST_RDUMP_RDUMP_COPIES_H
+#define NFSDIGEST_RDUMP_RDUMP_COPIES_H
+
+#include "rdump/rdump.h"
+
+enum { RDUMP_COPIES_MAX = 256 };
+
+/* |path|: a dump of one copy.  |delay| in ns.  Puts all its records, but for the end's. */
+int rdump_copy(const char *path, uint32_t copies, int64_t delay, uint64_t seed,
+               struct rdump_writer *to, struct err *err);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/rdump/rdump_shelf.h
+ *
+ * Records of a dump put aside until all are there: only then is it known after which operation an
+ * object is used no more, which objects are used at all, and which credentials.
+ *
+ * Memory: 8 bytes an object, 1 a credential; on disk, in TMPDIR, about 200 bytes an operation.
+ */
+#ifndef NFSDIGEST_RDUMP_SHELF_H
+#define NFSDIGEST_RDUMP_SHELF_H
+
+#include "rdump/rdump.h"
+
+struct rdump_shelf;
+
+struct rdump_shelf *rdump_shelf_new(struct err *err);
+void rdump_shelf_free(struct rdump_shelf *shelf);
+
+/* Operations have in |forget| all objects that they use, in any order, some of them several times.
+ */
+int rdump_shelf_put(struct rdump_shelf *shelf, enum rdump_kind kind, const void *record,
+                    struct err *err);
+
+/* Puts them all, with what is known now: |object.used|, |operation.forget|.  Once. */
+int rdump_shelf_write(struct rdump_shelf *shelf, struct rdump_writer *to, struct err *err);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/tree/hierarchy.h
+ *
+ * The hierarchy map (FEUT): which names of which directories stood for which objects, from when to
+ * when.  This file keeps it; what operations mean for it is in learn.h, attributes are in
+ * initial.h.
+ *
+ * Nodes are objects: those of the database, and nameless ones whose handle was never seen (negative
+ * numbers to the outside).  Entries are names of nodes in nodes.  Entries and nodes that are gone
+ * are forgotten, except for those that were there at the moment that the map is asked for: by
+ * default its beginning.
+ *
+ * Memory: 128 bytes a node, 88 an entry, 21 to 43 for its look-up, 24 for a name of 20 bytes or
+ * less, 4 for each object of the database; and 24 MB for names that are known to be absent.
+ */
+#ifndef NFSDIGEST_TREE_HIERARCHY_H
+#define NFSDIGEST_TREE_HIERARCHY_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+#include "base/table.h"
+#include "tree/pool.h"
+
+#include <stdbool.h>
+
+#define BEGINNING INT64_MIN /* it was there before the trace */
+#define TO_THE_END INT64_MAX
+
+enum { NODE_NONE = 0, ENTRY_NONE = 0, ABSENT_PLACES = 1 << 20 };
+
+enum {
+    NODE_GUESSED = 1 << 0,   /* some attributes are from after a change */
+    NODE_AT_LEAST = 1 << 1,  /* |size| is what was read so far */
+    NODE_MERGED = 1 << 2,    /* |names| is the node that it turned out to be */
+    NODE_KEPT_NAME = 1 << 3, /* has an entry at the moment */
+    NODE_VISITED = 1 << 4,   /* for walks over the tree */
+    NODE_NAMELESS = 1 << 5,
+    NODE_USED = 1 << 6,
+    NODE_PINNED = 1 << 7, /* had entries at the moment */
+};
+
+/* Attributes that are known, and those that were changed before they were. */
+enum {
+    KNOWS_MODE = 1 << 0,
+    KNOWS_UID = 1 << 1,
+    KNOWS_GID = 1 << 2,
+    KNOWS_SIZE = 1 << 3,
+    KNOWS_ATIME = 1 << 4,
+    KNOWS_MTIME = 1 << 5,
+    KNOWS_CTIME = 1 << 6,
+    KNOWS_NLINK = 1 << 7,
+    KNOWS_RDEV = 1 << 8,
+    KNOWS_LINK = 1 << 9,
+    KNOWS_ALL = (1 << 10) - 1,
+};
+
+struct node {
+    uint32_t object;    /* of the database; its own number when NODE_NAMELESS */
+    uint32_t names;     /* first of its entries that are there now */
+    uint32_t children;  /* first of the entries in it that are there now */
+    uint32_t inference; /* that took it away, or 0 */
+    int64_t born, died; /* BEGINNING, TO_THE_END */
+    int64_t first_done; /* when the first operation that used it was done */
+    int64_t first_id;   /* that operation; in a rehearsal: the object's number */
+    /* at the moment: */
+    int64_t changed; /* when the first change of it was done; INT64_MAX: none yet */
+    uint64_t size;
+    int64_t atime, mtime, ctime;
+    char *link; /* with a length before it: see pool_text */
+    /* |uid|: while it is not known, the credential of who may take a name of it away, or 0 */
+    uint32_t mode, uid, gid, nlink, rdev[2];
+    /* |tainted|: in a rehearsal: 1 << enum expect group, that differ for good; and from bit 8 on
+     * those that are the server's own choice */
+    uint16_t knows, tainted;
+    uint16_t guessed; /* of |knows|: shown only after a change */
+    uint8_t type, flags;
+};
+
+struct entry {
+    uint32_t parent, node;
+    uint32_t next, previous; /* of the same node */
+    uint32_t after, before;  /* in the same parent */
+    char *name;
+    int64_t start, stop;
+    int64_t changed; /* when the operation that bound it was done */
+    int64_t start_id, seen_id,
+        stop_id;     /* operations: first and last that showed it, took it away */
+    uint32_t serial; /* no other entry ever has it */
+    bool is_used;
+};
+
+struct hierarchy;
+
+struct hierarchy_host {
+    /* An entry ended, or is there at the end. */
+    int (*entry)(void *ctx, const struct hierarchy *h, const struct entry *entry, struct err *err);
+    /* What was shown as the nameless |from| is |to|. */
+    int (*named)(void *ctx, int64_t from, int64_t to, struct err *err);
+    void *ctx;
+};
+
+/* Of what there was at the moment, as far as it is known. */
+struct hierarchy_counts {
+    uint64_t subtrees, files, directories, bytes;
+};
+
+struct absent {
+    uint64_t hash;
+    int64_t since; /* when the operation was done that showed it */
+    int64_t id;    /* that operation */
+};
+
+struct root { /* a MOUNT path */
+    uint32_t node;
+    char *path;
+};
+
+struct hierarchy {
+    int64_t moment;
+    struct hierarchy_host host; /* callbacks may be NULL */
+    struct pool nodes, entries;
+    struct table by_name;
+    uint32_t *node_of; /* by object id; UINT32_MAX: it was made here and is gone */
+    uint32_t object_cap;
+    uint32_t nameless, serial;
+    uint32_t *dying; /* nodes that nobody needs any more, until hierarchy_sweep */
+    uint32_t dying_count, dying_cap;
+    struct absent *absent;
+    struct root *roots;
+    uint32_t root_count, root_cap;
+    struct table by_root; /* of nodes */
+    struct hierarchy_counts counts;
+    uint64_t live_nodes, peak_nodes;
+};
+
+int hierarchy_init(struct hierarchy *h, int64_t moment, const struct hierarchy_host *host,
+                   struct err *err);
+void hierarchy_free(struct hierarchy *h);
+
+static inline struct node *node_at(const struct hierarchy *h, uint32_t id)
+{
+    return pool_at(&h->nodes, id);
+}
+static inline struct entry *entry_at(const struct hierarchy *h, uint32_t id)
+{
+    return pool_at(&h->entries, id);
+}
+
+/* Whether it is still the entry that it was. */
+static inline bool entry_is(const struct hierarchy *h, uint32_t id, uint32_t serial)
+{
+    return entry_at(h, id)->is_used && entry_at(h, id)->serial == serial &&
+           entry_at(h, id)->stop == TO_THE_END;
+}
+
+static inline bool node_is_directory(const struct node *n)
+{
+    return n->type == 2; /* OBJECT_DIR */
+}
+
+/* Follows nodes that turned out to be others. */
+uint32_t node_final(const struct hierarchy *h, uint32_t id);
+/* To the outside: the id of the database, or below 0. */
+int64_t node_number(const struct hierarchy *h, uint32_t id);
+/* Whether it was there at the moment. */
+static inline bool node_at_moment(const struct hierarchy *h, const struct node *n)
+{
+    return !(n->flags & NODE_MERGED) && n->born <= h->moment && n->died > h->moment;
+}
+static inline bool entry_at_moment(const struct hierarchy *h, const struct entry *e)
+{
+    return e->start <= h->moment && e->stop > h->moment;
+}
+
+/* The node of an object of the database, made if need be: |born|, |done|, |id| are for a new one.
+ * NODE_NONE: no memory. */
+uint32_t node_get(struct hierarchy *h, uint32_t object, int64_t born, int64_t done, int64_t id);
+/* The same, but NODE_NONE if there is none. */
+uint32_t node_find(const struct hierarchy *h, uint32_t object);
+/* It was made here, is gone, and its node is forgotten. */
+bool node_is_gone(const struct hierarchy *h, uint32_t object);
+uint32_t node_nameless(struct hierarchy *h, int64_t born, int64_t done, int64_t id);
+/* A nameless node turns out to be |object|. Returns the node. */
+int node_is(struct hierarchy *h, uint32_t id, uint32_t object, uint32_t *is, struct err *err);
+
+/* A node that was gone is not. */
+void node_revive(struct hierarchy *h, uint32_t id);
+/* It was not there before |born|. */
+void node_was_made(struct hierarchy *h, uint32_t id, int64_t born);
+
+/* Around every change of a node's type, size, life or names: the counts stay right. */
+void node_uncount(struct hierarchy *h, uint32_t id);
+void node_count(struct hierarchy *h, uint32_t id);
+
+uint32_t entry_find(const struct hierarchy *h, uint32_t parent, struct bytes name);
+/* |name| in |parent|, which stands for nothing, stands for |node|, which lives again if it was
+ * gone. |start| is never before the birth of either. *|id| may be NULL. */
+int entry_open(struct hierarchy *h, uint32_t parent, struct bytes name, uint32_t node,
+               int64_t start, int64_t changed, int64_t by, uint32_t *id, struct err *err);
+/* It does no more.  When it was the node's last name, the node is gone, too, unless |moves|. */
+int entry_close(struct hierarchy *h, uint32_t id, int64_t stop, int64_t by, bool moves,
+                struct err *err);
+/* Forgets nodes that are gone: between operations, when nobody holds one. */
+void hierarchy_sweep(struct hierarchy *h);
+/* Shows what is still there to the host. */
+int hierarchy_end(struct hierarchy *h, struct err *err);
+
+/* It becomes again what it was at its moment, and goes on from there: nothing is kept of what ends
+ * from now on, absent names are not noted, and there is no host.  Numbers of nodes stay. */
+int hierarchy_rewind(struct hierarchy *h, struct err *err);
+
+/* Parts: puts an entry into the lists of its node and its parent; the hash under which it is
+ * found. */
+void entry_hang(struct hierarchy *h, uint32_t id);
+uint64_t name_hash(uint32_t parent, struct bytes name);
+
+/* Names that are known to stand for nothing. NULL: it is not known. */
+void absent_note(struct hierarchy *h, uint32_t parent, struct bytes name, int64_t since,
+                 int64_t id);
+const struct absent *absent_find(const struct hierarchy *h, uint32_t parent, struct bytes name);
+
+/* |node| is what MOUNT calls |path|. */
+int hierarchy_root(struct hierarchy *h, uint32_t node, struct bytes path, struct err *err);
+/* Its MOUNT path, or NULL. */
+const char *root_path(const struct hierarchy *h, uint32_t node);
+
+#endif

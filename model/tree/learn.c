@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tree/learn_parts.h"
+
+#include <stdio.h>
+
+enum { CHANGES_NAMES = ROLE_BINDS | ROLE_REMOVES, UNCHECKED = 0 };
+
+int no_node(struct err *err)
+{
+    return err_set(err, ERR_SYSTEM, "out of memory for the hierarchy");
+}
+
+int learn_init(struct learn *l, int64_t moment, const struct hierarchy_host *host, struct err *err)
+{
+    memset(l, 0, sizeof(*l));
+    return hierarchy_init(&l->hierarchy, moment, host, err);
+}
+
+void learn_free(struct learn *l)
+{
+    hierarchy_free(&l->hierarchy);
+    repair_free(&l->repair);
+}
+
+int close_entry(struct step *s, uint32_t id, bool moves)
+{
+    const struct entry *e = entry_at(s->h, id);
+
+    absent_note(s->h, e->parent, pool_text(e->name), s->e->done_time, s->e->id);
+    return entry_close(s->h, id, s->e->done_time, s->e->id, moves, s->err);
+}
+
+/* CREATE that may have found the file there: |node| is what it was given. */
+static bool was_there(const struct step *s, uint32_t node)
+{
+    const struct effect *e = s->e;
+    struct attributes a;
+
+    if (!(e->asked.bits & ASKED_HOW) || e->asked.how != UNCHECKED)
+        return false;
+    if (node && node_at(s->h, node)->died == TO_THE_END &&
+        node_at(s->h, node)->first_done < e->call_time)
+        return true;
+    if (!effect_attributes(e, OF_NEW_OBJECT, &a))
+        return false;
+    return a.nlink > 1 || a.size > (e->asked.bits & ASKED_SIZE ? e->asked.size : 0);
+}
+
+/* The node of what was made: it is new from now on, whatever its handle was before. */
+static uint32_t made_node(struct step *s)
+{
+    struct effect *e = s->e;
+    uint32_t id = e->new_object ? node_get(s->h, e->new_object, e->done_time, e->done_time, e->id)
+                                : node_nameless(s->h, e->done_time, e->done_time, e->id);
+    struct node *n;
+
+    if (!id)
+        return NODE_NONE;
+    n = node_at(s->h, id);
+    if (n->born == BEGINNING && !n->names && overlaps(s, n->first_done))
+        node_was_made(s->h, id, e->done_time);
+    if (!n->type) {
+        node_uncount(s->h, id);
+        n->type = e->procedure->type ? e->procedure->type : (uint8_t)e->asked.type;
+        node_count(s->h, id);
+    }
+    return id;
+}
+
+/* CREATE that found a file, which was removed before the reply came. */
+static bool found_and_gone(const struct step *s, uint32_t parent)
+{
+    const struct absent *a = absent_find(s->h, parent, s->e->name);
+    uint32_t node = node_find(s->h, s->e->new_object);
+
+    if (!s->e->new_object || !a || !overlaps(s, a->since))
+        return false;
+    return node ? node_at(s->h, node)->died != TO_THE_END : node_is_gone(s->h, s->e->new_object);
+}
+
+static int apply_made(struct step *s, uint32_t parent)
+{
+    struct effect *e = s->e;
+    struct attributes a;
+    uint32_t id, node;
+    int result;
+
+    do {
+        id = entry_find(s->h, parent, e->name);
+        node = node_find(s->h, e->new_object);
+        if (id && node && entry_at(s->h, id)->node == node) {
+            entry_at(s->h, id)->seen_id = e->id;
+            return 0;
+        }
+        if ((id && node_at(s->h, entry_at(s->h, id)->node)->flags & NODE_NAMELESS &&
+             e->new_object) ||
+            (e->new_object && !id && was_there(s, node)))
+            return prove_found(s, parent, e->name, e->new_object,
+                               effect_attributes(e, OF_NEW_OBJECT, &a) ? &a : NULL);
+        result = id ? explain(s, parent, e->name, IT_REMOVES, 0) : 0;
+    } while (result > 0);
+    if (result < 0)
+        return result;
+    if (id &&
+        (overlaps(s, entry_at(s->h, id)->changed) ? close_entry(s, id, false)
+                                                  : infer_removal(s, id, REPAIR_MADE_AGAIN)) < 0)
+        return -s->err->code;
+    if (!id && found_and_gone(s, parent))
+        return 0;
+    node = made_node(s);
+    if (!node)
+        return no_node(s->err);
+    return entry_open(s->h, parent, e->name, node, e->done_time, e->done_time, e->id, NULL, s->err);
+}
+
+/* The entry that an operation takes away, made if it was not known: ENTRY_NONE when the order of
+ * things is unknown, or negative. */
+static int64_t entry_taken(struct step *s, uint32_t parent, struct bytes name)
+{
+    const struct bytes nothing = { 0 };
+    struct absence absence;
+    uint32_t id, node;
+    int64_t start;
+    int result;
+
+    do {
+        id = entry_find(s->h, parent, name);
+        if (id)
+            return id;
+        result = explain(s, parent, name, IT_BINDS, 0);
+    } while (result > 0);
+    if (result < 0)
+        return result;
+    absence = absence_of(s, parent, name);
+    if (absence.known && overlaps(s, absence.since))
+        return ENTRY_NONE;
+    start = absence.known ? s->e->done_time : BEGINNING;
+    node = node_nameless(s->h, start, s->e->done_time, s->e->id);
+    if (!node)
+        return no_node(s->err);
+    node_uncount(s->h, node);
+    node_at(s->h, node)->type = s->e->procedure->type;
+    node_count(s->h, node);
+    if (absence.known && infer(s, REPAIR_REMOVED_ABSENT, making_procedure(s->e->procedure->type),
+                               node, parent, name, NODE_NONE, nothing, absence.id, s->e->id) < 0)
+        return -s->err->code;
+    if (entry_open(s->h, parent, name, node, start, s->e->done_time, s->e->id, &id, s->err) < 0)
+        return -s->err->code;
+    return id;
+}
+
+/* In sticky directories whoever may take a name away owns the object. */
+static void note_taker(const struct step *s, uint32_t node)
+{
+    struct node *n = node_at(s->h, node);
+
+    if (!(n->knows & KNOWS_UID) && !n->uid)
+        n->uid = s->e->credential;
+}
+
+static int apply_removed(struct step *s, uint32_t parent)
+{
+    int64_t id = entry_taken(s, parent, s->e->name);
+    uint32_t node;
+
+    if (id < 0)
+        return (int)id;
+    if (!id) {
+        absent_note(s->h, parent, s->e->name, s->e->done_time, s->e->id);
+        return 0;
+    }
+    node = entry_at(s->h, (uint32_t)id)->node;
+    note_taker(s, node);
+    initial_taint(s->h, node, s->e, KNOWS_CTIME | KNOWS_NLINK);
+    return replace(s, (uint32_t)id);
+}
+
+static int apply_moved(struct step *s, uint32_t parent, uint32_t parent2)
+{
+    struct effect *e = s->e;
+    int64_t id = entry_taken(s, parent, e->name);
+    uint32_t old = entry_find(s->h, parent2, e->name2), node, serial;
+
+    if (id <= 0 || old == id)
+        return (int)(id < 0 ? id : 0);
+    node = entry_at(s->h, (uint32_t)id)->node;
+    if (old && entry_at(s->h, old)->node == node)
+        return 0; /* both names are of one object: nothing happens, RFC 1813 s3.3.14 */
+    note_taker(s, node);
+    if (old) {
+        note_taker(s, entry_at(s->h, old)->node);
+        initial_taint(s->h, entry_at(s->h, old)->node, e, KNOWS_CTIME | KNOWS_NLINK);
+    }
+    initial_taint(s->h, node, e, KNOWS_CTIME);
+    serial = entry_at(s->h, (uint32_t)id)->serial;
+    if (old && replace(s, old) < 0)
+        return -s->err->code;
+    if (!entry_is(s->h, (uint32_t)id, serial) || entry_find(s->h, parent2, e->name2))
+        return 0;
+    if (close_entry(s, (uint32_t)id, true) < 0)
+        return -s->err->code;
+    return entry_open(s->h, parent2, e->name2, node, e->done_time, e->done_time, e->id, NULL,
+                      s->err);
+}
+
+static int apply_linked(struct step *s, uint32_t parent2)
+{
+    struct effect *e = s->e;
+    uint32_t id, node = node_get(s->h, e->object, BEGINNING, e->done_time, e->id);
+    int result;
+
+    if (!node)
+        return no_node(s->err);
+    do {
+        id = entry_find(s->h, parent2, e->name2);
+        if (id && entry_at(s->h, id)->node == node)
+            return 0;
+        result = id ? explain(s, parent2, e->name2, IT_REMOVES, 0) : 0;
+    } while (result > 0);
+    if (result < 0)
+        return result;
+    if (id &&
+        (overlaps(s, entry_at(s->h, id)->changed) ? close_entry(s, id, false)
+                                                  : infer_removal(s, id, REPAIR_MADE_AGAIN)) < 0)
+        return -s->err->code;
+    return entry_open(s->h, parent2, e->name2, node, e->done_time, e->done_time, e->id, NULL,
+                      s->err);
+}
+
+/* The node of a directory that was used, or none with |err| filled. */
+static uint32_t directory(struct step *s, uint32_t object)
+{
+    uint32_t id = node_get(s->h, object, BEGINNING, s->e->done_time, s->e->id);
+
+    if (!id) {
+        no_node(s->err);
+    } else if (!node_at(s->h, id)->type) {
+        node_uncount(s->h, id);
+        node_at(s->h, id)->type = OBJECT_DIR;
+        node_count(s->h, id);
+    }
+    return id;
+}
+
+int learn_apply(struct step *s)
+{
+    struct effect *e = s->e;
+    uint32_t parent = e->parent && e->name.data ? directory(s, e->parent) : NODE_NONE;
+    uint32_t parent2 = e->parent2 && e->name2.data ? directory(s, e->parent2) : NODE_NONE;
+    int result;
+
+    if ((e->parent && e->name.data && !parent) || (e->parent2 && e->name2.data && !parent2))
+        return -s->err->code;
+    if ((parent && !is_entry_name(e->name)) || (parent2 && !is_entry_name(e->name2)))
+        return 0;
+    do
+        result = (parent ? explain(s, parent, e->name, IT_PRECEDES, 0) : 0) |
+                 (parent2 ? explain(s, parent2, e->name2, IT_PRECEDES, 0) : 0);
+    while (result > 0);
+    if (result < 0)
+        return result;
+    if (parent && parent2 && e->name_role & ROLE_REMOVES && e->name2_role & ROLE_BINDS)
+        return apply_moved(s, parent, parent2);
+    if (parent && e->name_role & ROLE_REMOVES)
+        return apply_removed(s, parent);
+    if (parent && e->name_role & ROLE_BINDS)
+        return apply_made(s, parent);
+    if (parent2 && e->name2_role & ROLE_BINDS && e->object)
+        return apply_linked(s, parent2);
+    return 0;
+}
+
+static int learn_entry(void *ctx, const struct effect_entry *entry)
+{
+    struct step *s = ctx;
+    uint32_t parent = node_find(s->h, s->e->object), object = 0, node;
+    int result;
+
+    if (!parent)
+        return 0;
+    if (entry->handle.data &&
+        s->l->find(s->l->ctx, s->e->server, entry->handle, &object, s->err) < 0)
+        return -s->err->code;
+    if (!object)
+        return prove_exists(s, parent, entry->name, OBJECT_UNKNOWN);
+    result = prove_found(s, parent, entry->name, object,
+                         entry->has_attributes ? &entry->attributes : NULL);
+    node = result == 0 && entry->has_attributes ? node_find(s->h, object) : NODE_NONE;
+    if (node)
+        initial_learn(s->h, node, s->e, &entry->attributes);
+    return result;
+}
+
+/* What a success shows. */
+static int show(struct step *s)
+{
+    struct effect *e = s->e;
+    struct attributes a;
+    uint32_t id;
+
+    if (e->root_path.len && e->new_object) {
+        id = directory(s, e->new_object);
+        return id ? hierarchy_root(s->h, id, e->root_path, s->err) : -s->err->code;
+    }
+    if (e->name_role & ROLE_READS && e->new_object && e->parent)
+        return prove_found(s, node_find(s->h, e->parent), e->name, e->new_object,
+                           effect_attributes(e, OF_NEW_OBJECT, &a) ? &a : NULL);
+    if (e->procedure->result->roles & ROLE_ENTRY)
+        return effect_entries(e, learn_entry, s);
+    return 0;
+}
+
+/* Objects that were used with success are there. */
+static int sight(struct step *s)
+{
+    const uint32_t objects[] = { s->e->object, s->e->parent2 };
+
+    for (int i = 0; i < 2; i++) {
+        uint32_t id;
+
+        if (!objects[i])
+            continue;
+        id = (i == 1 || s->e->parent)
+                 ? directory(s, objects[i])
+                 : node_get(s->h, objects[i], BEGINNING, s->e->done_time, s->e->id);
+        if (!id)
+            return no_node(s->err);
+        if (node_at(s->h, id)->died != TO_THE_END && !overlaps(s, node_at(s->h, id)->died))
+            node_revive(s->h, id); /* it has another name */
+    }
+    return 0;
+}
+
+/* So are those whose attributes a failure shows. */
+static int sight_failed(struct step *s)
+{
+    const struct effect *e = s->e;
+    const uint32_t objects[] = {
+        [OF_OBJECT] = e->parent ? 0 : e->object, [OF_PARENT] = e->parent, [OF_PARENT2] = e->parent2
+    };
+
+    for (int i = OF_OBJECT; i <= OF_PARENT2; i++)
+        if (objects[i] && e->fattr3[i] && !node_is_gone(s->h, objects[i]) &&
+            !node_get(s->h, objects[i], BEGINNING, e->done_time, e->id))
+            return no_node(s->err);
+    return 0;
+}
+
+/* A RENAME of which only the first name was captured: what had it goes somewhere else. */
+static int apply_half(struct step *s)
+{
+    struct effect *e = s->e;
+    uint32_t parent = directory(s, e->parent), parent2 = parent, node, number = 0;
+    char text[64];
+    struct bytes name2 = { (const uint8_t *)text, 0 };
+    int64_t id;
+
+    if (!parent)
+        return -s->err->code;
+    if (e->parent2)
+        parent2 = directory(s, e->parent2);
+    if (!parent2)
+        return -s->err->code;
+    id = is_entry_name(e->name) ? entry_taken(s, parent, e->name) : 0;
+    if (id <= 0)
+        return (int)id;
+    node = entry_at(s->h, (uint32_t)id)->node;
+    do
+        name2.len = (uint32_t)snprintf(text, sizeof(text), ".nfsdigest-elsewhere-%u", ++number);
+    while (entry_find(s->h, parent2, name2));
+    initial_taint(s->h, node, e, KNOWS_CTIME);
+    if (infer(s, REPAIR_CUT, NFS3_RENAME, node, parent, e->name, parent2, name2, 0, e->id) < 0 ||
+        close_entry(s, (uint32_t)id, true) < 0)
+        return -s->err->code;
+    return entry_open(s->h, parent2, name2, node, e->done_time, e->done_time, e->id, NULL, s->err);
+}
+
+/* The second name of a RENAME or LINK was not captured: where things went, is not known. */
+static bool is_half(const struct effect *e)
+{
+    return e->procedure->arguments->roles & ROLE_NAME2 && !e->name2.data;
+}
+
+int learn_called(struct learn *l, struct effect *e, struct err *err)
+{
+    if (e->procedure && e->roles & CHANGES_NAMES && e->succeeded && !is_half(e)) {
+        if (l->outstanding_count == LEARN_OUTSTANDING)
+            memmove(l->outstanding, l->outstanding + 1,
+                    --l->outstanding_count * sizeof(*l->outstanding));
+        l->outstanding[l->outstanding_count++] = e;
+    } else if (e->procedure && e->roles & CHANGES_NAMES && (e->pairing != PAIRED || e->succeeded)) {
+        doubt(l, e);
+    }
+    return initial_called(&l->hierarchy, e, err);
+}
+
+static void forget_outstanding(struct learn *l, const struct effect *e)
+{
+    for (uint32_t i = 0; i < l->outstanding_count; i++)
+        if (l->outstanding[i] == e) {
+            memmove(l->outstanding + i, l->outstanding + i + 1,
+                    (--l->outstanding_count - i) * sizeof(*l->outstanding));
+            return;
+        }
+}
+
+static bool is_directory(const struct effect *e, enum whose whose)
+{
+    struct attributes a;
+
+    return effect_attributes(e, whose, &a) && a.type == OBJECT_DIR;
+}
+
+/* RENAME of one kind over the other. */
+static int both_exist(struct step *s, uint32_t parent, uint32_t parent2, uint8_t type,
+                      uint8_t type2)
+{
+    struct effect *e = s->e;
+
+    if (!parent || !parent2 || !(e->name_role & ROLE_REMOVES) || !is_directory(e, OF_PARENT) ||
+        !is_directory(e, OF_PARENT2))
+        return 0;
+    if (prove_exists(s, parent, e->name, type) < 0)
+        return -s->err->code;
+    return prove_exists(s, parent2, e->name2, type2);
+}
+
+/* Who was refused for another reason might have taken them. */
+static void note_takers(const struct step *s, uint32_t parent, uint32_t parent2)
+{
+    const struct effect *e = s->e;
+    uint32_t entries[] = { parent ? entry_find(s->h, parent, e->name) : ENTRY_NONE,
+                           parent2 ? entry_find(s->h, parent2, e->name2) : ENTRY_NONE };
+
+    if (!(e->name_role & ROLE_REMOVES) || e->status == NFS3_NOENT || e->status == NFS3_ACCES ||
+        e->status == NFS3_PERM)
+        return;
+    for (int i = 0; i < 2; i++)
+        if (entries[i])
+            note_taker(s, entry_at(s->h, entries[i])->node);
+}
+
+/* What a failure says of names: RFC 1813 s3.3.8 to s3.3.15. */
+static int learn_failure(struct step *s)
+{
+    struct effect *e = s->e;
+    bool removes = e->name_role & ROLE_REMOVES, two = e->name2.data != NULL;
+    uint32_t parent = e->name.data ? node_find(s->h, e->parent) : NODE_NONE;
+    uint32_t parent2 = two ? node_find(s->h, e->parent2) : NODE_NONE;
+
+    note_takers(s, parent, parent2);
+    switch (e->status) {
+    case NFS3_NOENT:
+        if (parent && e->name_role & (ROLE_READS | ROLE_REMOVES))
+            return prove_absent(s, parent, e->name);
+        return 0;
+    case NFS3_PERM: /* who may take a name away, depends on what is behind it: a sticky directory */
+        return parent && removes ? prove_exists(s, parent, e->name, OBJECT_UNKNOWN) : 0;
+    case NFS3_NOTDIR: /* the name, or the directory itself */
+        if (parent && removes && !two && is_directory(e, OF_PARENT) &&
+            e->procedure->type == OBJECT_DIR)
+            return prove_exists(s, parent, e->name, OBJECT_REG);
+        return two ? both_exist(s, parent, parent2, OBJECT_DIR, OBJECT_REG) : 0;
+    case NFS3_ISDIR:
+        if (two)
+            return both_exist(s, parent, parent2, OBJECT_REG, OBJECT_DIR);
+        return parent && removes && !two ? prove_exists(s, parent, e->name, OBJECT_DIR) : 0;
+    case NFS3_NOTEMPTY:
+    case NFS3_EXIST:
+        if (parent && removes &&
+            prove_exists(s, parent, e->name,
+                         two && e->status == NFS3_EXIST ? OBJECT_UNKNOWN : OBJECT_DIR) < 0)
+            return -s->err->code;
+        if (parent2 && e->name2_role & ROLE_BINDS)
+            return prove_exists(s, parent2, e->name2,
+                                e->status == NFS3_NOTEMPTY ? OBJECT_DIR : OBJECT_UNKNOWN);
+        if (parent && e->name_role & ROLE_BINDS)
+            return prove_exists(s, parent, e->name, OBJECT_UNKNOWN);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+/* A handle is stale: its names may be gone by operations that are under way. */
+static int explain_stale(struct step *s, uint32_t object)
+{
+    uint32_t node = node_find(s->h, object);
+    int result = 1;
+
+    while (result > 0 && node && node_at(s->h, node)->names) {
+        const struct entry *e = entry_at(s->h, node_at(s->h, node)->names);
+
+        result = explain(s, e->parent, pool_text(e->name), IT_ENDS, 0);
+        node = node_find(s->h, object);
+    }
+    return result;
+}
+
+int learn_done(struct learn *l, struct effect *e, struct err *err)
+{
+    struct step s = { l, &l->hierarchy, e, err };
+
+    hierarchy_sweep(s.h);
+    if (e->status == NFS3_STALE || e->status == NFS3_BADHANDLE) {
+        if (explain_stale(&s, e->object) < 0 || explain_stale(&s, e->parent2) < 0)
+            return -err->code;
+        /* of two handles nobody knows which one it is */
+        if (e->status == NFS3_STALE && !e->parent2 && prove_gone(&s, e->object) < 0)
+            return -err->code;
+    }
+    if (!e->procedure)
+        return 0;
+    if (e->roles & CHANGES_NAMES)
+        forget_outstanding(l, e);
+    if (e->succeeded) {
+        if (sight(&s) < 0 || (!e->applied && !is_half(e) && learn_apply(&s) < 0) || show(&s) < 0)
+            return -err->code;
+        if (is_half(e) && e->parent && e->name.data && e->name_role & ROLE_REMOVES &&
+            apply_half(&s) < 0)
+            return -err->code;
+    } else if (e->program == 100003 && e->rpc_status == 0 && e->arguments == WALK_OK) {
+        if (e->parent &&
+            (e->status == NFS3_NOENT || e->status == NFS3_EXIST || e->status == NFS3_NOTEMPTY) &&
+            !directory(&s, e->parent))
+            return -err->code;
+        if (sight_failed(&s) < 0 || learn_failure(&s) < 0)
+            return -err->code;
+    }
+    return initial_done(s.h, e, err);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/tree/learn.h
+ *
+ * From operations to the hierarchy: what each one makes, removes, moves or merely shows; and what
+ * it proves that was not captured.
+ *
+ * Nothing is proved by operations that overlap: a contradiction counts only when what it
+ * contradicts was done before the call.  When it could be explained by an operation that was called
+ * and not yet done, that one's changes are taken in first.
+ */
+#ifndef NFSDIGEST_TREE_LEARN_H
+#define NFSDIGEST_TREE_LEARN_H
+
+#include "tree/initial.h"
+#include "tree/repair.h"
+
+enum {
+    LEARN_OUTSTANDING = 256, /* changes of names that may explain others, the latest ones */
+    LEARN_DOUBTFUL = 16384,  /* places for those without a reply, by their names */
+};
+
+struct doubtful {
+    uint64_t hash; /* of parent and name */
+    int64_t id, time;
+    bool binds; /* it may have made the name */
+};
+
+struct learn {
+    struct hierarchy hierarchy;
+    struct repair repair;
+    /* Finds the object behind a handle; 0: there is none. */
+    int (*find)(void *ctx, const char *server, struct bytes handle, uint32_t *object,
+                struct err *err);
+    void *ctx;
+    struct effect *outstanding[LEARN_OUTSTANDING];
+    uint32_t outstanding_count;
+    struct doubtful doubtful[LEARN_DOUBTFUL];
+};
+
+/* |moment| and |host| as hierarchy_init has them. */
+int learn_init(struct learn *learn, int64_t moment, const struct hierarchy_host *host,
+               struct err *err);
+void learn_free(struct learn *learn);
+
+int learn_called(struct learn *learn, struct effect *effect, struct err *err);
+int learn_done(struct learn *learn, struct effect *effect, struct err *err);
+
+#endif

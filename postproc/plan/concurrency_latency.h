@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/plan/concurrency_latency.h
+ *
+ * How long operations take in a simulation: as in the trace, or all the same; those on directories
+ * longer than that, where wanted.
+ *
+ * What cannot be replayed takes no time.  What was inferred or had no reply takes the median of its
+ * procedure in the trace, or of all operations where that had none.
+ */
+#ifndef NFSDIGEST_PLAN_CONCURRENCY_LATENCY_H
+#define NFSDIGEST_PLAN_CONCURRENCY_LATENCY_H
+
+#include "rdump/rdump.h"
+
+#include <sqlite3.h>
+
+enum { LATENCY_PROCEDURES = 22 }; /* RFC 1813 s3.3 */
+
+struct latency_model {
+    int64_t constant;        /* ns; 0: as measured */
+    double directory_factor; /* 1: as others */
+};
+
+struct latency_medians { /* ns; within 0.4 % */
+    uint64_t known;      /* operations that have a latency; where none has, all is 0 */
+    int64_t all, procedure[LATENCY_PROCEDURES];
+};
+
+/* Of the NFSv3 operations of a database.  Memory: 2 MB while it reads. */
+int latency_medians(sqlite3 *db, struct latency_medians *medians, struct err *err);
+
+/* Whether a procedure looks at, or changes, the names in a directory: whether its fields have such
+ * roles.  After wire_init. */
+bool latency_of_directory(uint32_t procedure);
+
+/* ns, not negative. */
+int64_t latency_of(const struct latency_model *model, const struct latency_medians *medians,
+                   const struct rdump_operation *operation);
+
+#endif

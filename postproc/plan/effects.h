@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/plan/effects.h
+ *
+ * The operations of a trace database as effects (model/effect/effect.h).
+ *
+ * Each operation comes twice.  It is "called" in the order of call times: ids are no order, because
+ * what is behind a hole is recorded late.  It is "done" in the order of replies.  Between the two,
+ * others may have come: operations that overlap have no known order.  All pointers in an effect
+ * live until it is done.
+ *
+ * Memory: the operations between their call and their reply, at most EFFECTS_WAITING of them and
+ * EFFECTS_WAITING_BYTES of their bodies.  Beyond that the earliest ones are done early.
+ */
+#ifndef NFSDIGEST_PLAN_EFFECTS_H
+#define NFSDIGEST_PLAN_EFFECTS_H
+
+#include "effect/effect.h"
+
+#include <sqlite3.h>
+
+enum {
+    EFFECTS_WAITING = 65536,
+    EFFECTS_WAITING_BYTES = 64 << 20,
+};
+
+/* Operations to be read; MOUNT's are always. */
+struct effect_filter {
+    const char *client; /* address, or NULL */
+    int64_t uid, gid;   /* of AUTH_SYS, or negative */
+    const char *under;  /* below this path, as the database has it, or NULL */
+    int64_t to;         /* called before, ns since the epoch; INT64_MAX */
+};
+
+/* Takes operations in; each returns 0 or a negative code, which ends the reading. */
+struct effect_visitor {
+    /* A client or server shows for the first time; may be NULL.  Called from the thread that called
+     * effects_read, some time before the first operation with it; the others from one other thread
+     * at a time. */
+    int (*host)(void *ctx, uint32_t number, const char *address, struct err *err);
+    int (*called)(void *ctx, struct effect *effect, struct err *err);
+    int (*done)(void *ctx, struct effect *effect, struct err *err);
+    void *ctx;
+    const struct effect_filter *filter; /* NULL: everything */
+};
+
+/* The operations of a trace database. 0, what a callback returned, or -ERR_INPUT, -ERR_SYSTEM. */
+int effects_read(sqlite3 *db, const struct effect_visitor *visitor, struct err *err);
+
+/* How many operations of NFSv3, and without a call, |filter| takes that were called at |from| or
+ * later. */
+int effects_count(sqlite3 *db, const struct effect_filter *filter, int64_t from, uint64_t *count,
+                  struct err *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/plan/plan_paths.h
+ *
+ * What a plan's inferred operations are about: their objects by the numbers of the database, and
+ * their paths, which no row of the database has.
+ *
+ * Memory: 16 bytes for each object of the plan.
+ */
+#ifndef NFSDIGEST_PLAN_PLAN_PATHS_H
+#define NFSDIGEST_PLAN_PLAN_PATHS_H
+
+#include "base/bytes.h"
+#include "rdump/rdump.h"
+
+#include <sqlite3.h>
+
+struct plan_paths {
+    sqlite3 *db;
+    sqlite3_stmt *name, *made;
+    struct plan_number *numbers; /* by number of an object in the plan */
+    uint32_t number_cap;
+};
+
+struct plan_about {
+    struct buf path, path2; /* ended by a 0; |path2| empty where there is none */
+    int64_t objects[2];     /* of the database; below 0: nameless; 0: none, or not known */
+};
+
+/* |paths| and a plan_about that are all zeros are empty ones. */
+int plan_paths_init(struct plan_paths *paths, sqlite3 *db, struct err *err);
+void plan_paths_free(struct plan_paths *paths);
+void plan_about_free(struct plan_about *about);
+
+/* An object of the tree before; the object that the operation at |place| makes, if it does.  Both
+ * before any plan_paths_of that could be about it. */
+int plan_paths_object(struct plan_paths *paths, const struct rdump_object *object, struct err *err);
+int plan_paths_made(struct plan_paths *paths, const struct rdump_operation *operation,
+                    uint64_t place, struct err *err);
+
+/* Replaces |about|.  |time|: ns since the epoch; names that are known by then go before others. */
+int plan_paths_of(struct plan_paths *paths, const struct rdump_operation *inferred, int64_t time,
+                  struct plan_about *about, struct err *err);
+
+#endif

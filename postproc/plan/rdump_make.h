@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/plan/rdump_make.h
+ *
+ * A replay dump of a trace database.
+ */
+#ifndef NFSDIGEST_PLAN_RDUMP_MAKE_H
+#define NFSDIGEST_PLAN_RDUMP_MAKE_H
+
+#include "plan/plan.h"
+
+struct rdump_make_options { /* all zeros: everything, as it was, with fine dependencies */
+    const struct effect_filter *filter;
+    bool has_from;
+    int64_t from; /* ns since the epoch: the tree is that of this time */
+    enum granularity granularity;
+    bool with_results;     /* the values that digests cover, too */
+    double time_scale;     /* times and latencies are divided by it; 0: as they were */
+    uint32_t copies;       /* of the tree and the operations, side by side; 0: 1 */
+    int64_t delay;         /* ns: each further copy begins up to so much later, */
+    uint64_t seed;         /* chosen at random with this seed */
+    const char *selection; /* for the trace record, or NULL */
+};
+
+/* Writes |path| ("-": standard output) under a temporary name first.  |counts| is filled even when
+ * it fails. */
+int rdump_make(sqlite3 *db, const struct rdump_make_options *options, const char *path,
+               struct plan_counts *counts, struct err *err);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/plan/repair_store.h
+ *
+ * Names of the codes of repair.h in table code, which the tables of the tree and those of the plan
+ * share.
+ */
+#ifndef NFSDIGEST_PLAN_REPAIR_STORE_H
+#define NFSDIGEST_PLAN_REPAIR_STORE_H
+
+#include "base/err.h"
+
+#include <sqlite3.h>
+
+/* Domains 'inference' and 'unplayable'. */
+int repair_store_codes(sqlite3 *db, struct err *err);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/plan/tree.h
+ *
+ * A trace database read into its tree: the hierarchy at a moment, what was inferred from names, and
+ * how much came to be known in the course of the trace.  plan.h is the way to one.
+ *
+ *     tree_read, tree_end, then tree_walk as often as needed, tree_free
+ *
+ * Memory: hierarchy.h and repair.h; tree_walk needs 4 bytes for each entry more.
+ */
+#ifndef NFSDIGEST_PLAN_TREE_H
+#define NFSDIGEST_PLAN_TREE_H
+
+#include "plan/effects.h"
+#include "tree/learn.h"
+#include "store/store.h"
+
+enum {
+    TREE_GROWTH = 20,     /* parts of the trace's time */
+    TREE_FOUND = 1 << 17, /* handles that are remembered */
+};
+
+struct tree_growth {
+    int64_t time; /* end of the part */
+    uint64_t operations;
+    struct hierarchy_counts counts;
+};
+
+struct tree_found {
+    uint64_t hash; /* of the handle and the server's text */
+    uint32_t object;
+};
+
+struct tree {
+    struct learn learn;
+    sqlite3 *db;
+    sqlite3_stmt *find;
+    struct tree_found *found;
+    struct tree_growth growth[TREE_GROWTH];
+    uint32_t growth_count;
+    uint64_t operations;
+    int64_t first_time, last_time; /* of frames */
+    uint32_t *entries;             /* at the moment, by parent and name */
+    uint32_t entry_count;
+    /* while reading: */
+    const struct tree_options *options;
+};
+
+struct tree_options {
+    int64_t moment; /* BEGINNING, or ns since the epoch */
+    /* May be NULL: */
+    struct hierarchy_host host;
+    int (*address)(void *ctx, uint32_t number, const char *text, struct err *err); /* effect.h */
+    /* After what it means was taken in; before, in the order of calls: */
+    int (*done)(void *ctx, struct effect *effect, struct err *err);
+    int (*called)(void *ctx, struct effect *effect, struct err *err);
+    void *ctx;                          /* of these, not of |host| */
+    const struct effect_filter *filter; /* NULL: everything */
+};
+
+int tree_read(struct tree *tree, sqlite3 *db, const struct tree_options *options, struct err *err);
+void tree_free(struct tree *tree);
+
+/* The object behind a handle, while reading; *|object| is 0 when there is none. */
+int tree_find(struct tree *tree, const char *server, struct bytes handle, uint32_t *object,
+              struct err *err);
+
+/* After tree_read, and what else is known of the tree: shows what is still there to the host. */
+int tree_end(struct tree *tree, struct err *err);
+
+/* Before tree_walk: brings the entries at the moment into order. */
+int tree_sort(struct tree *tree, struct err *err);
+
+/* A place in the tree; everything lives until the visitor returns. */
+struct tree_item {
+    const struct node *node;
+    uint32_t id;        /* of the node */
+    uint32_t entry;     /* none: a root */
+    uint32_t depth;     /* 0: a root, or the directory that was asked for */
+    struct bytes name;  /* of the entry; empty for roots */
+    const char *path;   /* from MOUNT's path or "[#N]" on, as paths in the database are */
+    struct bytes way;   /* the same below the root, as bytes, between slashes */
+    struct bytes first; /* not its first name: the |way| of that, from its root's |first_root| on */
+    uint32_t root, first_root; /* nodes */
+    bool leaves;               /* a directory is left again */
+};
+
+/* Shows the tree below |under| (a |path|; NULL: all roots), directories before what is in them and
+ * again when they are left, entries in the order of their bytes.  A directory that has several
+ * names is shown under each and entered once.  0, 1 when there is no |under|, or what |visit|
+ * returned. */
+int tree_walk(struct tree *tree, const char *under,
+              int (*visit)(void *ctx, const struct tree_item *item, struct err *err), void *ctx,
+              struct err *err);
+
+#endif
