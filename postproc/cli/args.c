@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/args.h"
-#include "cli/values.h"
+#include "base/values.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -138,6 +138,16 @@ int set_time(void *to, const char *value, struct err *err)
                      err, ERR_USAGE,
                      "\"%s\" is no time such as \"2026-11-21 05:48:01.5\" (UTC) or 1763704081.5",
                      value);
+}
+
+bool parse_granularity(const char *text, enum granularity *granularity)
+{
+    for (int g = ACCESS_FINE; g <= ACCESS_OBJECT; g++)
+        if (strcmp(text, granularity_name((enum granularity)g)) == 0) {
+            *granularity = (enum granularity)g;
+            return true;
+        }
+    return false;
 }
 
 static int set_size32(void *to, const char *value, struct err *err)

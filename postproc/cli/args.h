@@ -6,6 +6,7 @@
 #ifndef NFSDIGEST_CLI_ARGS_H
 #define NFSDIGEST_CLI_ARGS_H
 
+#include "depend/access.h"
 #include "engine.h"
 #include "flow/host.h"
 
@@ -39,6 +40,9 @@ int set_text(void *to, const char *value, struct err *err);
 int set_count(void *to, const char *value, struct err *err);
 int set_duration(void *to, const char *value, struct err *err);
 int set_time(void *to, const char *value, struct err *err);
+
+/* Its name, as --granularity takes it. */
+bool parse_granularity(const char *text, enum granularity *granularity);
 
 /* The engine's options. */
 struct engine_args {

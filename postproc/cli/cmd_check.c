@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/escape.h"
+#include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"
-#include "cli/values.h"
 #include "record/nfsr_check.h"
 #include "store/known.h"
 #include "store/verify.h"

@@ -3,10 +3,10 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "compare/compare.h"
-#include "compare/report.h"
-#include "compare/verdict.h"
 #include "compare/rules.h"
+#include "compare/verdict.h"
 #include "report/annotate.h"
+#include "report/compare_report.h"
 #include "report/html.h"
 #include "report/outputs.h"
 

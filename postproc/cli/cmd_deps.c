@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/deps_print.h"
-#include "cli/values.h"
 #include "plan/plan_store.h"
 #include "store/store.h"
 #include "store/tables.h"

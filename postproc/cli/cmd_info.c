@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/groups.h"
-#include "cli/values.h"
 #include "store/ingest.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"
-#include "cli/values.h"
 #include "store/ingest.h"
 
 #include <errno.h>

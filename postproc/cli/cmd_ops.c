@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/fields.h"
 #include "cli/object_print.h"
 #include "cli/query.h"
-#include "cli/values.h"
 #include "store/store.h"
 
 static const char about[] =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "anon/key.h"
+#include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"
-#include "cli/values.h"
 #include "package/package.h"
 #include "wire/field.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/json.h"
+#include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/values.h"
 
 #include "anon/policy_parts.h"
 

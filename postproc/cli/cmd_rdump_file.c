@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/cmd_rdump_file.h"
+#include "base/values.h"
 #include "cli/cli.h"
-#include "cli/values.h"
 #include "rdump/rdump_check.h"
 #include "rdump/rdump_text.h"
 #include "wire/field.h"

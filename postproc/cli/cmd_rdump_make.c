@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/cmd_rdump_make.h"
 #include "base/digest.h"
+#include "base/values.h"
+#include "cli/args.h"
 #include "cli/plan_print.h"
-#include "cli/values.h"
-#include "rdump/rdump_copies.h"
 #include "plan/rdump_make.h"
+#include "rdump/rdump_copies.h"
 #include "store/ids.h"
 #include "store/store.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"
-#include "cli/values.h"
 #include "compare/compare.h"
 #include "report/annotate.h"
 #include "report/html.h"

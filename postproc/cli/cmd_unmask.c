@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/escape.h"
 #include "base/json.h"
+#include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"
-#include "cli/values.h"
-#include "base/escape.h"
 
 #include "anon/address_text.h"
 #include "anon/mapping.h"

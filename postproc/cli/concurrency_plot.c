@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* FEUT's figure 4: throughput, and concurrency below it, against the look-ahead window. */
+#include "base/values.h"
 #include "cli/concurrency_print.h"
-#include "cli/values.h"
 #include "depend/access.h"
 #include "report/svg_plot.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/concurrency_print.h"
-#include "cli/values.h"
+#include "base/values.h"
 #include "depend/access.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A window is enough that reaches this share of the throughput of the largest one. */

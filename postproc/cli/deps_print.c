@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/deps_print.h"
 #include "base/json.h"
+#include "base/values.h"
 #include "cli/plan_print.h"
-#include "cli/values.h"
 
 static void print_frame(int64_t source, int64_t frame)
 {

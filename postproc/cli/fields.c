@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/fields.h"
-#include "base/json.h"
-#include "cli/values.h"
 #include "base/escape.h"
+#include "base/json.h"
+#include "base/values.h"
 #include "wire/walk.h"
 
 enum { PATH_MAX_LEN = WALK_PATH_MAX + WALK_DEPTH_MAX * 12 };

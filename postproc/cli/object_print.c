@@ -2,7 +2,7 @@
 #include "cli/object_print.h"
 #include "base/escape.h"
 #include "base/json.h"
-#include "cli/values.h"
+#include "base/values.h"
 #include "store/store.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/plan_print.h"
 #include "base/json.h"
-#include "cli/values.h"
+#include "base/values.h"
 
 #include <stdio.h>
 

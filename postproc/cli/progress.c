@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/escape.h"
+#include "base/values.h"
 #include "cli/cli.h"
-#include "cli/values.h"
 
 #include <time.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/query.h"
-#include "cli/values.h"
+#include "base/values.h"
 #include "store/ids.h"
 #include "store/store.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/tree_print.h"
-#include "base/json.h"
-#include "cli/plan_print.h"
-#include "cli/values.h"
 #include "base/escape.h"
+#include "base/json.h"
+#include "base/values.h"
+#include "cli/plan_print.h"
 
 static const char *const type_names[] = { "unknown", "file",    "directory", "block",
                                           "char",    "symlink", "socket",    "fifo" };

@@ -5,9 +5,9 @@
  * one that is no name of a file (with a slash or a null byte in it, ".", "..") is left out with all
  * that is below it, so that nothing can be made outside of the folder.
  */
-#include "cli/tree_print.h"
-#include "cli/values.h"
 #include "base/escape.h"
+#include "base/values.h"
+#include "cli/tree_print.h"
 
 #include <time.h>
 

@@ -5,7 +5,7 @@
  * what would differ from run to run.
  */
 #include "base/json.h"
-#include "cli/values.h"
+#include "base/values.h"
 #include "package/accepted.h"
 #include "package/archive.h"
 #include "package/facts.h"

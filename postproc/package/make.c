@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/output.h"
+#include "base/values.h"
 #include "cli/cli.h"
-#include "cli/values.h"
 #include "package/accepted.h"
 #include "package/anonymized.h"
 #include "package/originals.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "audit/audit.h"
-#include "cli/values.h"
+#include "base/values.h"
 #include "package/accepted.h"
 #include "package/facts.h"
 #include "package/package.h"

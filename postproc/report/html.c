@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/html.h"
-#include "cli/values.h"
+#include "base/values.h"
 #include "compare/verdict.h"
 #include "report/html_parts.h"
 

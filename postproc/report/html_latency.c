@@ -4,7 +4,7 @@
  * Latencies of both sides: percentiles of each procedure as a drawing and as a table, their
  * distribution for the busiest ones, and the pairs with the largest differences.
  */
-#include "cli/values.h"
+#include "base/values.h"
 #include "report/html_parts.h"
 #include "report/svg_plot_axis.h"
 

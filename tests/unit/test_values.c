@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers, times and texts as people write and read them (postproc/cli/values.h). */
+/* Numbers, times and texts as people write and read them (engine/base/values.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/values.h"
+#include "base/values.h"
 
 #include <string.h>
 

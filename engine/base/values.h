@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/cli/values.h
+/* engine/base/values.h
  *
  * Numbers, times and texts between people and the program.
  */
-#ifndef NFSDIGEST_CLI_VALUES_H
-#define NFSDIGEST_CLI_VALUES_H
-
-#include "base/err.h"
-#include "depend/access.h"
+#ifndef NFSDIGEST_BASE_VALUES_H
+#define NFSDIGEST_BASE_VALUES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 enum { VALUE_TEXT_MAX = 40 };
 
@@ -24,7 +20,6 @@ bool parse_duration(const char *text, int64_t *ns);
  * seconds since the epoch. */
 bool parse_time(const char *text, int64_t *ns);
 bool parse_number(const char *text, uint64_t *value);
-bool parse_granularity(const char *text, enum granularity *granularity);
 
 /* Each returns |text|. */
 const char *time_text(int64_t ns, char text[VALUE_TEXT_MAX]); /* 2026-11-21 05:48:01.123456789 */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/values.h"
+#include "base/values.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -108,16 +109,6 @@ bool parse_time(const char *text, int64_t *ns)
         *ns = (int64_t)timegm(&tm) * SECOND + rest;
         return true;
     }
-    return false;
-}
-
-bool parse_granularity(const char *text, enum granularity *granularity)
-{
-    for (int g = ACCESS_FINE; g <= ACCESS_OBJECT; g++)
-        if (strcmp(text, granularity_name((enum granularity)g)) == 0) {
-            *granularity = (enum granularity)g;
-            return true;
-        }
     return false;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* schemas/compare.schema.json describes what this writes. */
 #include "base/json.h"
-#include "cli/values.h"
+#include "base/values.h"
 #include "compare/db.h"
-#include "compare/report.h"
 #include "compare/verdict.h"
+#include "report/compare_report.h"
 
 #include <string.h>
 

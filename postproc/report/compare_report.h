@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/report.h
+/* postproc/report/compare_report.h
  *
  * Reports of a result (schemas/compare.sql), from that database alone.
  */
-#ifndef NFSDIGEST_COMPARE_REPORT_H
-#define NFSDIGEST_COMPARE_REPORT_H
+#ifndef NFSDIGEST_REPORT_COMPARE_REPORT_H
+#define NFSDIGEST_REPORT_COMPARE_REPORT_H
 
 #include "base/err.h"
 

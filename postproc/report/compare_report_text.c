@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/values.h"
+#include "base/values.h"
 #include "compare/db.h"
-#include "compare/report.h"
 #include "compare/verdict.h"
+#include "report/compare_report.h"
 
 #include <string.h>
 
