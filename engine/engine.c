@@ -90,7 +90,7 @@ struct engine *engine_new(const struct engine_options *options, const struct sin
         options = &defaults;
     wire_init();
     if (!e) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "an engine");
         return NULL;
     }
     e->first_time = e->latest_time = e->last_time = TIME_NONE;
@@ -104,7 +104,7 @@ struct engine *engine_new(const struct engine_options *options, const struct sin
         objects_init(&e->objects, sink, options->same, err) < 0 ||
         pair_init(&e->pair, options, sink, observer, &e->objects, &e->conns.pool.clock, err) < 0) {
         if (!e->link)
-            err_set(err, ERR_SYSTEM, "out of memory");
+            err_memory(err, "an engine");
         engine_free(e);
         return NULL;
     }
@@ -153,7 +153,7 @@ int engine_frame(struct engine *e, const struct frame *frame, struct err *err)
 int engine_frame_seen(struct engine *e, const struct frame *frame, struct err *err)
 {
     if (!e->seen && !(e->seen = link_new(on_payload_seen, e)))
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "an engine");
     note_frame(e, frame);
     return link_frame(e->seen, frame, err);
 }
@@ -308,7 +308,7 @@ int engine_save(const struct engine *e, struct buf *out, struct err *err)
         digest = XXH3_64bits(out->data + start, out->len - start);
         bad = pack_value(out, digest);
     }
-    return bad ? err_set(err, ERR_SYSTEM, "out of memory for the state to carry over") : 0;
+    return bad ? err_memory(err, "the state to carry over") : 0;
 }
 
 int engine_restore(struct engine *e, const uint8_t *data, size_t len, struct err *err)
@@ -347,7 +347,7 @@ static int learn_flow(struct engine *e, const struct record_flow *r, struct err 
 
     if (!host_id(&e->objects, client_first ? &r->client : &r->server) ||
         !host_id(&e->objects, client_first ? &r->server : &r->client))
-        return err_set(err, ERR_SYSTEM, "out of memory for hosts");
+        return err_memory(err, "hosts");
     return 0;
 }
 

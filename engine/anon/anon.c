@@ -134,7 +134,7 @@ struct anon *anon_new(const struct engine_options *options, const struct policy 
     char comment[1024];
 
     if (!a) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "an engine");
         return NULL;
     }
     if (options)
@@ -239,9 +239,7 @@ static int add_counter(void *ctx, const char *name, uint64_t value, struct err *
     char line[128];
     int len = snprintf(line, sizeof(line), "%s %llu\n", name, (unsigned long long)value);
 
-    return buf_append(text, line, (size_t)len) < 0
-               ? err_set(err, ERR_SYSTEM, "out of memory for counters")
-               : 0;
+    return buf_append(text, line, (size_t)len) < 0 ? err_memory(err, "counters") : 0;
 }
 
 int anon_end(struct anon *a, bool input_cut, struct err *err)
@@ -256,7 +254,7 @@ int anon_end(struct anon *a, bool input_cut, struct err *err)
     if (rc == 0 && input_cut)
         rc = add_counter(&text, "input.cut", 1, err);
     if (rc == 0 && buf_append(&text, "", 1) < 0)
-        rc = err_set(err, ERR_SYSTEM, "out of memory for counters");
+        rc = err_memory(err, "counters");
     if (rc == 0)
         rc = frames_end(a->frames, (const char *)text.data, err);
     buf_free(&text);

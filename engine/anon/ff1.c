@@ -36,7 +36,7 @@ struct ff1 *ff1_new(const void *key, size_t key_len, unsigned radix, const void 
     struct ff1 *f = calloc(1, sizeof(*f));
 
     if (!f) {
-        err_set(err, ERR_SYSTEM, "no memory for a permutation");
+        err_memory(err, "a permutation");
         return NULL;
     }
     if (radix < 2 || radix > 65536 || tweak_len > FF1_TWEAK_MAX) {

@@ -41,7 +41,7 @@ struct frames *frames_new(output_writer *write, void *ctx, const char *comment, 
     struct frames *f = calloc(1, sizeof(*f));
 
     if (!f) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "frames");
         return NULL;
     }
     if (pcapng_begin(&f->out, write, ctx, LINKTYPE_ETHERNET, comment, err) == 0)

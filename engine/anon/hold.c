@@ -60,7 +60,7 @@ static int set_message(struct hold *h, struct held_message *m, const struct rewr
     uint8_t *copy = malloc(message->cap_len ? message->cap_len : 1);
 
     if (!copy)
-        return err_set(err, ERR_SYSTEM, "out of memory for messages that wait");
+        return err_memory(err, "messages that wait");
     if (message->cap_len)
         memcpy(copy, message->data, message->cap_len);
     h->bytes += message->cap_len;
@@ -99,7 +99,7 @@ int hold_put(struct hold *h, uint64_t ticket, const struct ready *ready, struct 
         return h->write(h->ctx, ready, err);
     m = calloc(1, sizeof(*m));
     if (!m)
-        return err_set(err, ERR_SYSTEM, "out of memory for messages that wait");
+        return err_memory(err, "messages that wait");
     m->ticket = ticket;
     m->ready = *ready;
     m->ready.message.data = NULL;

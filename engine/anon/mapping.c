@@ -161,7 +161,7 @@ struct mapping *mapping_new(const struct key *key, const struct policy *policy, 
     struct mapping *m = calloc(1, sizeof(*m));
 
     if (!m) {
-        err_set(err, ERR_SYSTEM, "no memory to map values");
+        err_memory(err, "a mapping of values");
         return NULL;
     }
     m->policy = policy;

@@ -8,9 +8,7 @@ enum { FF1_BYTES = 128, KIND_SAME = 32, KIND_TEXT = 64, KIND_SHORT = 128 };
 
 int map_append(struct mapping *m, const void *data, uint32_t len, struct err *err)
 {
-    return buf_append(&m->out, data, len) < 0
-               ? err_set(err, ERR_SYSTEM, "no memory for a value of %u bytes", len)
-               : 0;
+    return buf_append(&m->out, data, len) < 0 ? err_memory(err, "a value") : 0;
 }
 
 int map_set(struct mapping *m, const void *data, uint32_t len, struct err *err)
@@ -88,7 +86,7 @@ int map_permuted(struct mapping *m, enum field_class cls, bool back, const uint8
     if (len > FF1_BYTES) {
         m->digits.len = 0;
         if (buf_reserve(&m->digits, (size_t)len * sizeof(*digits)) < 0)
-            return err_set(err, ERR_SYSTEM, "no memory for a value of %u bytes", len);
+            return err_memory(err, "a value");
         digits = (uint16_t *)(void *)m->digits.data;
     }
     for (uint32_t i = 0; i < len; i++)
@@ -110,7 +108,7 @@ static int map_zeros(struct mapping *m, uint32_t len, struct bytes *out, struct 
         size_t more = len - m->zeros.len;
 
         if (buf_reserve(&m->zeros, more) < 0)
-            return err_set(err, ERR_SYSTEM, "no memory for %u zeros", len);
+            return err_memory(err, "zeros");
         memset(m->zeros.data + m->zeros.len, 0, more);
         m->zeros.len = len;
     }
@@ -125,7 +123,7 @@ static int map_noise(struct mapping *m, enum field_class cls, const uint8_t *dat
 
     m->out.len = 0;
     if (buf_reserve(&m->out, len) < 0)
-        return err_set(err, ERR_SYSTEM, "no memory for a value of %u bytes", len);
+        return err_memory(err, "a value");
     hmac_compute(m->hmacs[cls], NULL, 0, data, len, hash);
     stream_begin(m->wide.stream, hash);
     stream_next(m->wide.stream, m->out.data, len);

@@ -65,7 +65,7 @@ struct same *same_new(const uint8_t key[SAME_KEY_LEN], const struct wide *wide, 
     bool made = s != NULL;
 
     if (!s) {
-        err_set(err, ERR_SYSTEM, "no memory for texts of the same length");
+        err_memory(err, "texts of the same length");
         return NULL;
     }
     s->wide = wide;
@@ -147,7 +147,7 @@ int same_permute(struct same *s, uint8_t *text, uint32_t len, uint32_t stem, uin
         return 0;
     s->digits.len = 0;
     if (buf_reserve(&s->digits, (size_t)stem_len * sizeof(uint16_t)) < 0)
-        return err_set(err, ERR_SYSTEM, "no memory for a text of %u bytes", stem_len);
+        return err_memory(err, "a text");
     do
         permute(s, alphabet, text + stem, stem_len, back);
     while (alphabet_of(s, text + stem, stem_len) != alphabet || (fits && !fits(ctx, text, len)));

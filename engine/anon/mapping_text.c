@@ -24,7 +24,7 @@ static int affixes_fill(struct affixes *a, char **texts, struct err *err)
         n++;
     a->texts = calloc(n + 1, sizeof(*a->texts));
     if (!a->texts)
-        return err_set(err, ERR_SYSTEM, "no memory for %u suffixes", n);
+        return err_memory(err, "suffixes");
     for (uint32_t i = 0; i < n; i++)
         if (texts[i][0])
             a->texts[a->count++] =
@@ -142,7 +142,7 @@ int map_path(struct mapping *m, enum rule rule, bool back, uint32_t max, const u
             return -ERR_SYSTEM;
         }
         if (buf_append(path, part.data, part.len) < 0 || (slash && buf_append(path, "/", 1) < 0))
-            return err_set(err, ERR_SYSTEM, "no memory for a path of %u bytes", len);
+            return err_memory(err, "a path");
         at += n + (slash != NULL);
         if (max && path->len > max)
             return overflow(m, max, data, len, err);

@@ -47,11 +47,6 @@ static int add_block(struct buf *out, uint32_t type, const struct buf *body)
                : 0;
 }
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, ERR_SYSTEM, "out of memory for the output");
-}
-
 int pcapng_begin(struct pcapng_writer *w, output_writer *write, void *ctx, uint16_t link_type,
                  const char *comment, struct err *err)
 {
@@ -75,7 +70,7 @@ int pcapng_begin(struct pcapng_writer *w, output_writer *write, void *ctx, uint1
            add_option(&body, OPTION_RESOLUTION, &nanoseconds, 1) | add_u32(&body, 0) |
            add_block(&w->out, BLOCK_INTERFACE, &body);
     buf_free(&body);
-    return bad ? no_memory(err) : pcapng_flush(w, err);
+    return bad ? err_memory(err, "the output") : pcapng_flush(w, err);
 }
 
 static int write_behind(void *ctx, void *data, size_t len, struct err *err)
@@ -118,7 +113,7 @@ uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, int64_t or_time, u
     if (w->out.len >= PCAPNG_BUFFER && hand_over(w, err) < 0)
         return NULL;
     if (w->out.cap - w->out.len < total && buf_reserve(&w->out, total) < 0) {
-        no_memory(err);
+        err_memory(err, "the output");
         return NULL;
     }
     p = w->out.data + w->out.len;
@@ -158,7 +153,7 @@ int pcapng_end(struct pcapng_writer *w, int64_t time, const char *comment, struc
               add_block(&w->out, BLOCK_STATISTICS, &body);
 
     buf_free(&body);
-    return bad ? no_memory(err) : pcapng_flush(w, err);
+    return bad ? err_memory(err, "the output") : pcapng_flush(w, err);
 }
 
 void pcapng_free(struct pcapng_writer *w)

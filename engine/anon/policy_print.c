@@ -32,7 +32,7 @@ int policy_overrides_by_path(const struct policy *policy, const struct policy_ov
     uint32_t kept = 0;
 
     if (!rows)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "a policy's text");
     for (uint32_t i = 0; i < policy->override_count; i++)
         rows[i] = &policy->overrides[i];
     qsort(rows, policy->override_count, sizeof(*rows), compare_paths);
@@ -113,7 +113,7 @@ int policy_print(const struct policy *policy, struct buf *out, struct err *err)
     print_keep(text, policy);
     result = print_fields(text, policy, err);
     if (result == 0 && buf_append(out, text->str, text->len) < 0)
-        result = err_set(err, ERR_SYSTEM, "out of memory");
+        result = err_memory(err, "a policy's text");
     g_string_free(text, TRUE);
     g_strfreev(description);
     g_free(escaped);

@@ -126,7 +126,7 @@ int policy_warn(const struct policy *policy, struct buf *out, struct err *err)
         warn_kept(&w, (enum field_class)cls, &policy->kept[cls]);
     result = warn_fields(&w, policy, err);
     if (result == 0 && buf_append(out, w.text->str, w.text->len) < 0)
-        result = err_set(err, ERR_SYSTEM, "out of memory");
+        result = err_memory(err, "a policy's warnings");
     g_string_free(w.text, TRUE);
     return result < 0 ? result : w.count;
 }

@@ -18,6 +18,11 @@ int err_set(struct err *err, int code, const char *format, ...)
     return -code;
 }
 
+int err_memory(struct err *err, const char *what)
+{
+    return err_set(err, ERR_SYSTEM, "out of memory for %s", what);
+}
+
 int err_prefix(struct err *err, const char *format, ...)
 {
     char old[sizeof(err->text)];

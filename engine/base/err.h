@@ -25,6 +25,9 @@ struct err {
 int err_set(struct err *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* "out of memory for |what|", an ERR_SYSTEM. */
+int err_memory(struct err *err, const char *what);
+
 /* Puts "|format|: " before the text that is already there; returns -err->code. */
 int err_prefix(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -99,7 +99,7 @@ static struct output *open_output(const char *path, bool must_be_new, struct err
         out->name = strdup(strcmp(path, "-") ? path : "standard output");
     }
     if (!out || !out->name)
-        err_set(err, ERR_SYSTEM, "%s: no memory to open it", path);
+        err_set(err, ERR_SYSTEM, "%s: out of memory to open it", path);
     else if ((!must_be_new || check_new(out, path, err) == 0) && open_path(out, path, err) == 0)
         return out;
     output_close(out);

@@ -88,7 +88,7 @@ struct queue *queue_new(queue_consume *consume, void *ctx, struct err *err)
 {
     struct queue *q = calloc(1, sizeof(*q));
     if (!q) {
-        err_set(err, ERR_SYSTEM, "no memory");
+        err_memory(err, "a queue");
         return NULL;
     }
     q->consume = consume;
@@ -128,7 +128,7 @@ static int make_room(struct batch *batch, size_t size, struct err *err)
     size_t cap = size > QUEUE_BATCH_BYTES ? size : QUEUE_BATCH_BYTES;
     uint8_t *data = realloc(batch->data, cap);
     if (!data)
-        return err_set(err, ERR_SYSTEM, "no memory");
+        return err_memory(err, "a queue");
     batch->data = data;
     batch->cap = cap;
     return 0;

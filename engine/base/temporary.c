@@ -51,7 +51,7 @@ struct temporary *temporary_new(const char *what, struct err *err)
     struct temporary *t = malloc(sizeof(*t));
 
     if (!t) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "a temporary file");
         return NULL;
     }
     t->what = what;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "flow/calls.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,14 +116,8 @@ uint32_t calls_add(struct calls *c, const struct call *call)
 {
     uint32_t id = c->free;
 
-    if (id == CALL_NONE && c->used == c->cap) {
-        uint32_t cap = c->cap ? c->cap * 2 : 1024;
-        struct call *grown = realloc(c->pool, cap * sizeof(*grown));
-        if (!grown)
-            return CALL_NONE;
-        c->pool = grown;
-        c->cap = cap;
-    }
+    if (id == CALL_NONE && GROW(c->pool, c->used, c->cap) < 0)
+        return CALL_NONE;
     if (id == CALL_NONE)
         id = c->used;
     if (table_add(&c->by_key, call->hash, id) < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "flow/conn_parts.h"
 #include "base/digest.h"
+#include "base/grow.h"
 #include "base/pack.h"
 #include "flow/plausible.h"
 #include "record/record.h"
@@ -46,7 +47,7 @@ int conns_init(struct conns *c, const struct message_host *host, uint32_t limit,
     c->free_next = malloc(limit * sizeof(*c->free_next));
     if (!c->conns || !c->free_next) {
         conns_free(c);
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "connections");
     }
     conns_learn_port(c, 111);   /* RFC 1833 s3.1 */
     conns_learn_port(c, 2049);  /* RFC 1813 s2.1 */
@@ -222,7 +223,7 @@ struct conn *conn_get(struct conns *c, const struct frame *frame, const struct i
     flow.birth_time = frame->time;
     x = conn_place(c, &flow, &key, hash, slot);
     if (!x) {
-        err_set(err, ERR_SYSTEM, "out of memory for connections");
+        err_memory(err, "connections");
         return NULL;
     }
     x->rpc = conns_port_known(c, port[0]) || conns_port_known(c, port[1]);
@@ -231,14 +232,8 @@ struct conn *conn_get(struct conns *c, const struct frame *frame, const struct i
 
 int conn_note_holed(struct conns *c, struct conn *x, uint32_t slot, struct err *err)
 {
-    if (c->holed_count == c->holed_cap) {
-        uint32_t cap = c->holed_cap ? c->holed_cap * 2 : 64;
-        void *grown = realloc(c->holed, cap * sizeof(*c->holed));
-        if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory");
-        c->holed = grown;
-        c->holed_cap = cap;
-    }
+    if (GROW(c->holed, c->holed_count, c->holed_cap) < 0)
+        return err_memory(err, "connections");
     c->holed[c->holed_count++] = slot;
     x->holed = true;
     return 0;
@@ -433,7 +428,7 @@ int conns_restore(struct conns *c, struct unpack *in, struct err *err)
             plain.flow.server > 1)
             break;
         if (!(x = conn_place(c, &plain.flow, &plain.key, plain.hash, &slot)))
-            return err_set(err, ERR_SYSTEM, "out of memory");
+            return err_memory(err, "connections");
         x->rpc = plain.rpc;
         memcpy(x->syn, plain.syn, sizeof(x->syn));
         memcpy(x->isn, plain.isn, sizeof(x->isn));

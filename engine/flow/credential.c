@@ -9,7 +9,7 @@ int credentials_init(struct credentials *c, const struct sink *sink, struct err 
     memset(c, 0, sizeof(*c));
     c->sink = *sink;
     c->all = malloc(CREDENTIALS_MAX * sizeof(*c->all));
-    return c->all ? 0 : err_set(err, ERR_SYSTEM, "out of memory for credentials");
+    return c->all ? 0 : err_memory(err, "credentials");
 }
 
 void credentials_free(struct credentials *c)
@@ -52,7 +52,7 @@ static int add(struct credentials *c, uint32_t flavor, uint32_t service, struct 
     }
     x.body = arena_copy(&c->arena, body.data, body.len);
     if (!x.body || table_add(&c->by_body, hash, c->count) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for credentials");
+        return err_memory(err, "credentials");
     c->all[c->count++] = x;
     c->last_id = id > c->last_id ? id : c->last_id;
     return 0;

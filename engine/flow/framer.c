@@ -160,7 +160,7 @@ static int keep(struct framer *f, const uint8_t *data, uint32_t len, struct err 
         f->flags |= SIGHTING_PARTIAL;
         len = room;
     }
-    return buf_append(&f->message, data, len) < 0 ? err_set(err, ERR_SYSTEM, "out of memory") : 0;
+    return buf_append(&f->message, data, len) < 0 ? err_memory(err, "a message") : 0;
 }
 
 int framer_consume(struct framer *f, const uint8_t *data, uint32_t len, uint64_t frame,

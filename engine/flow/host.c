@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "flow/host.h"
 #include "base/digest.h"
+#include "base/grow.h"
 #include "flow/object_parts.h"
 
 const struct address *same_server(const struct same_servers *same, const struct address *address)
@@ -53,7 +54,7 @@ uint32_t host_id(struct objects *o, const struct address *address)
 
     if (id)
         return id;
-    if (objects_grow(&o->hosts, o->host_count, &o->host_cap, sizeof(*o->hosts)) < 0 ||
+    if (GROW(o->hosts, o->host_count + 1, o->host_cap) < 0 ||
         table_add(&o->by_host, XXH3_64bits(known->bytes, address_len(known)), o->host_count + 1) <
             0)
         return 0;

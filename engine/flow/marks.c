@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "flow/marks.h"
+#include "base/grow.h"
 #include "flow/framer.h"
 #include "flow/plausible.h"
 #include "record/record.h"
@@ -47,14 +48,8 @@ static uint32_t piece_at(const struct marks *s, uint64_t at)
 
 static int add_piece(struct marks *s, const struct marks_piece *piece, struct err *err)
 {
-    if (s->piece_count == s->piece_cap) {
-        uint32_t cap = s->piece_cap ? s->piece_cap * 2 : 4;
-        void *grown = realloc(s->pieces, cap * sizeof(*s->pieces));
-        if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory");
-        s->pieces = grown;
-        s->piece_cap = cap;
-    }
+    if (GROW(s->pieces, s->piece_count, s->piece_cap) < 0)
+        return err_memory(err, "segments");
     if (!s->piece_count)
         s->scanned = piece->at;
     s->pieces[s->piece_count++] = *piece;
@@ -89,7 +84,7 @@ int marks_append(struct marks *s, uint64_t at, const uint8_t *data, uint32_t len
                            frame, time, err);
     piece.start = (uint32_t)s->bytes.len;
     if (rc == 0 && buf_append(&s->bytes, data, len) < 0)
-        rc = err_set(err, ERR_SYSTEM, "out of memory");
+        rc = err_memory(err, "segments");
     if (rc == 0)
         rc = add_piece(s, &piece, err);
     s->end = at + len;
@@ -175,14 +170,8 @@ static bool too_short(const struct head *h)
 
 static int add_mark(struct marks *s, const struct mark *mark, struct err *err)
 {
-    if (s->mark_count == s->mark_cap) {
-        uint32_t cap = s->mark_cap ? s->mark_cap * 2 : 4;
-        void *grown = realloc(s->marks, cap * sizeof(*s->marks));
-        if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory");
-        s->marks = grown;
-        s->mark_cap = cap;
-    }
+    if (GROW(s->marks, s->mark_count, s->mark_cap) < 0)
+        return err_memory(err, "record marks");
     s->marks[s->mark_count++] = *mark;
     s->changed = true;
     return 0;
@@ -436,7 +425,7 @@ int marks_split(struct marks *s, uint64_t at, struct marks *tail, struct err *er
     start = s->pieces[i].start + (uint32_t)(at - s->pieces[i].at);
     kept += s->pieces[i].at < at;
     if (buf_append(&tail->bytes, s->bytes.data + start, s->bytes.len - start) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "segments");
     for (; i < s->piece_count; i++) {
         struct marks_piece p = s->pieces[i];
         p.border = p.border && p.at >= at;

@@ -1,28 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "flow/object_parts.h"
 #include "base/digest.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
-
-int objects_no_memory(struct err *err)
-{
-    return err_set(err, ERR_SYSTEM, "out of memory for objects and names");
-}
-
-int objects_grow(void *array, uint32_t count, uint32_t *cap, size_t size)
-{
-    uint32_t wide = *cap ? *cap + *cap / 2 : 256;
-    void *grown;
-
-    if (count + 1 < *cap)
-        return 0;
-    grown = realloc(*(void **)array, wide * size);
-    if (!grown)
-        return -ERR_SYSTEM;
-    *(void **)array = grown;
-    *cap = wide;
-    return 0;
-}
 
 int objects_init(struct objects *o, const struct sink *sink, const struct same_servers *same,
                  struct err *err)
@@ -33,11 +14,9 @@ int objects_init(struct objects *o, const struct sink *sink, const struct same_s
         o->same = *same;
     o->age = 1;
     /* element 0 is none */
-    if (objects_grow(&o->objects, 0, &o->object_cap, sizeof(*o->objects)) < 0 ||
-        objects_grow(&o->names, 0, &o->name_cap, sizeof(*o->names)) < 0 ||
-        objects_grow(&o->paths, 0, &o->path_cap, sizeof(*o->paths)) < 0 ||
-        objects_grow(&o->hosts, 0, &o->host_cap, sizeof(*o->hosts)) < 0)
-        return objects_no_memory(err);
+    if (GROW(o->objects, 0, o->object_cap) < 0 || GROW(o->names, 0, o->name_cap) < 0 ||
+        GROW(o->paths, 0, o->path_cap) < 0 || GROW(o->hosts, 0, o->host_cap) < 0)
+        return err_memory(err, "objects and names");
     return 0;
 }
 
@@ -86,10 +65,9 @@ uint32_t object_add(struct objects *o, uint32_t server, struct bytes handle, uin
         memcpy(x.handle.near, handle.data, handle.len);
     else
         x.handle.far = arena_copy(&o->arena, handle.data, handle.len);
-    if ((handle.len > HANDLE_NEAR && !x.handle.far) ||
-        objects_grow(&o->objects, o->object_count, &o->object_cap, sizeof(x)) < 0 ||
+    if ((handle.len > HANDLE_NEAR && !x.handle.far) || GROW(o->objects, id, o->object_cap) < 0 ||
         table_add(&o->by_handle, hash, id) < 0) {
-        objects_no_memory(err);
+        err_memory(err, "objects and names");
         return 0;
     }
     o->object_count = id;

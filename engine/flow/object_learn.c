@@ -10,7 +10,7 @@ static int learn_object(struct objects *o, const struct record_object *r, struct
     uint32_t server = host_id(o, &r->server), id;
 
     if (!server)
-        return objects_no_memory(err);
+        return err_memory(err, "objects and names");
     id = object_add(o, server, r->handle, object_hash(server, r->handle), err);
     if (!id)
         return -ERR_SYSTEM;

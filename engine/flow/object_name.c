@@ -4,6 +4,7 @@
  * Which names stand for which objects.
  */
 #include "base/digest.h"
+#include "base/grow.h"
 #include "flow/object_parts.h"
 
 static uint64_t name_hash(uint32_t parent, struct bytes name)
@@ -31,9 +32,9 @@ static uint32_t name_add(struct objects *o, uint32_t parent, struct bytes name, 
     uint32_t id = o->name_count + 1;
 
     n.text = arena_copy(&o->arena, name.data, name.len);
-    if (!n.text || objects_grow(&o->names, o->name_count, &o->name_cap, sizeof(n)) < 0 ||
+    if (!n.text || GROW(o->names, id, o->name_cap) < 0 ||
         table_add(&o->by_name, name_hash(parent, name), id) < 0) {
-        objects_no_memory(err);
+        err_memory(err, "objects and names");
         return 0;
     }
     o->name_count = id;

@@ -11,11 +11,6 @@
 
 enum { PATH_DEPTH_MAX = 256 };
 
-int objects_no_memory(struct err *err);
-
-/* Makes room for one more element of |size| bytes behind |count|. */
-int objects_grow(void *array, uint32_t count, uint32_t *cap, size_t size);
-
 uint64_t object_hash(uint32_t server, struct bytes handle);
 /* A new one; 0: |err| is filled. */
 uint32_t object_add(struct objects *o, uint32_t server, struct bytes handle, uint64_t hash,

@@ -4,6 +4,7 @@
  * Paths, made once each, and which of them an object has now.
  */
 #include "base/digest.h"
+#include "base/grow.h"
 #include "flow/object_parts.h"
 
 uint64_t path_hash(uint32_t parent, uint32_t object, struct bytes name)
@@ -33,9 +34,8 @@ uint32_t path_add(struct objects *o, uint32_t parent, uint32_t object, struct by
     uint32_t id = o->path_count + 1;
 
     p.text = arena_copy(&o->arena, name.data, name.len);
-    if (!p.text || objects_grow(&o->paths, o->path_count, &o->path_cap, sizeof(p)) < 0 ||
-        table_add(&o->by_path, hash, id) < 0) {
-        objects_no_memory(err);
+    if (!p.text || GROW(o->paths, id, o->path_cap) < 0 || table_add(&o->by_path, hash, id) < 0) {
+        err_memory(err, "objects and names");
         return 0;
     }
     o->path_count = id;
@@ -125,9 +125,9 @@ int path_text(const struct objects *o, uint32_t path, struct buf *out, struct er
     while (depth--) {
         const struct path *p = &o->paths[way[depth]];
         if (out->len && out->data[out->len - 1] != '/' && buf_append(out, "/", 1) < 0)
-            return objects_no_memory(err);
+            return err_memory(err, "objects and names");
         if (buf_append(out, p->text, p->len) < 0)
-            return objects_no_memory(err);
+            return err_memory(err, "objects and names");
     }
     return 1;
 }

@@ -63,7 +63,7 @@ static int replace(struct objects *o, uint32_t name, struct bytes rest, const st
     if (rc == 0 && above->len) {
         if (buf_append(&text, above->data, above->len) < 0 ||
             buf_append(&text, rest.data, rest.len) < 0)
-            rc = objects_no_memory(err);
+            rc = err_memory(err, "objects and names");
         else
             rc = object_mounted(o, object, (struct bytes){ text.data, (uint32_t)text.len }, m, err);
     }
@@ -108,7 +108,7 @@ static int renamed_root(const struct root_move *move, struct bytes root, uint32_
     } else {
         rc = buf_append(own, to->data, to->len);
     }
-    return rc < 0 ? objects_no_memory(err) : 0;
+    return rc < 0 ? err_memory(err, "objects and names") : 0;
 }
 
 /* What MOUNT called the moved directory, where that is not the path through its names. */

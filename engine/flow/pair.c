@@ -27,7 +27,7 @@ int pair_init(struct pair *p, const struct engine_options *options, const struct
     calls_init(&p->calls, options->pending ? options->pending : PENDING_DEFAULT);
     p->ends = calloc(PAIR_ENDS, sizeof(*p->ends));
     if (!p->ends)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "hosts");
     return credentials_init(&p->credentials, sink, err);
 }
 
@@ -208,7 +208,7 @@ static int flow_hosts(struct pair *p, struct flow *flow, struct err *err)
 {
     flow->host[0] = host_id(p->objects, &flow->address[0]);
     flow->host[1] = host_id(p->objects, &flow->address[1]);
-    return flow->host[0] && flow->host[1] ? 0 : err_set(err, ERR_SYSTEM, "out of memory for hosts");
+    return flow->host[0] && flow->host[1] ? 0 : err_memory(err, "hosts");
 }
 
 static int new_flow(struct pair *p, struct flow *flow, uint8_t server, struct err *err)
@@ -258,7 +258,7 @@ static struct waiting *new_waiting(const struct record_operation *op, const stru
     struct waiting *w = malloc(sizeof(*w) + kept);
 
     if (!w) {
-        err_set(err, ERR_SYSTEM, "out of memory for calls");
+        err_memory(err, "calls");
         return NULL;
     }
     memset(w, 0, sizeof(*w));
@@ -381,7 +381,7 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
     id = rc < 0 ? CALL_NONE : calls_add(&p->calls, &call);
     if (id == CALL_NONE) {
         free(call.waiting);
-        return rc < 0 ? rc : err_set(err, ERR_SYSTEM, "out of memory for calls");
+        return rc < 0 ? rc : err_memory(err, "calls");
     }
     if ((rc = pair_observe(p, &call.waiting->operation, &op.call, false, 0, err)) < 0)
         return rc;

@@ -10,7 +10,7 @@ int pair_hold(struct pair *p, const struct message *m, const struct ends *ends, 
     struct held *held = malloc(sizeof(*held) + m->cap_len);
 
     if (!held)
-        return err_set(err, ERR_SYSTEM, "out of memory for replies");
+        return err_memory(err, "replies");
     held->next = NULL;
     held->flow = *m->flow;
     held->message = *m;

@@ -234,7 +234,7 @@ static int restore_list(struct pair *p, struct unpack *in, const uint32_t *hosts
             break;
         if (!in->failed && calls_add(&p->calls, &x) == CALL_NONE) {
             free(x.waiting);
-            return err_set(err, ERR_SYSTEM, "out of memory for calls");
+            return err_memory(err, "calls");
         }
     }
     return 0;
@@ -258,7 +258,7 @@ static int restore_held(struct pair *p, struct unpack *in, struct err *err)
         }
         held = malloc(sizeof(*held) + data.len);
         if (!held)
-            return err_set(err, ERR_SYSTEM, "out of memory for replies");
+            return err_memory(err, "replies");
         *held = plain;
         held->next = NULL;
         held->message.flow = &held->flow;
@@ -294,7 +294,7 @@ static uint32_t *restore_hosts(struct pair *p, struct unpack *in, uint32_t *coun
         map[i] = host_id(p->objects, &host);
     }
     if (!map)
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "hosts");
     return map;
 }
 

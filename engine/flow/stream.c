@@ -167,7 +167,7 @@ static int queue_piece(struct stream *s, struct stream_pool *pool, struct segmen
     struct segment *g = segment_new(seq, data, cap_len, wire_len, frame, time);
 
     if (!g)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "segments");
     g->next = *at;
     if (!s->queue) {
         s->advanced = s->turned = pool->clock;
@@ -300,7 +300,7 @@ static int aside(struct stream *s, struct stream_pool *pool, const struct segmen
     if (!keep)
         return 0;
     if (elsewhere_keep(e, pool, plain, data, sure) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "segments");
     if (e->count && (s->ended || e->sure >= ELSEWHERE_SURE || e->count >= ELSEWHERE_MANY))
         s->moved = true;
     return 1;

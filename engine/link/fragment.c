@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "link/fragment.h"
+#include "base/grow.h"
 
 #include "link/fragment_set.h"
 
@@ -103,17 +104,14 @@ static uint32_t take_slot(struct fragments *f)
     if (f->used == LINK_FRAGMENT_SETS)
         evict_oldest(f);
     if (f->free == TABLE_NONE) {
-        uint32_t slots = f->slots ? f->slots * 2 : 16;
-        struct fragment_set *sets = realloc(f->sets, slots * sizeof(*sets));
+        uint32_t slots = f->slots;
 
-        if (!sets)
+        if (GROW(f->sets, slots, f->slots) < 0)
             return TABLE_NONE;
-        f->sets = sets;
-        for (uint32_t i = slots; i-- > f->slots;) {
-            sets[i].newer = f->free;
+        for (uint32_t i = f->slots; i-- > slots;) {
+            f->sets[i].newer = f->free;
             f->free = i;
         }
-        f->slots = slots;
     }
     slot = f->free;
     f->free = f->sets[slot].newer;
@@ -484,7 +482,7 @@ int fragments_add(struct fragments *f, const struct fragment *fragment, struct d
         case CONTRADICTS:
             count(f->counters, COUNT_FRAGMENTS_CONFLICTING);
             if (i + 1 == n && end(f, slots[i], &piece) < 0)
-                return err_set(err, ERR_SYSTEM, "no memory for IP fragments");
+                return err_memory(err, "IP fragments");
             if (f->sets[slots[i]].serial == serial)
                 fragment_give_up(f, slots[i], NULL);
             continue;
@@ -495,7 +493,7 @@ int fragments_add(struct fragments *f, const struct fragment *fragment, struct d
         case ADDS:
             followed |= follows(set, &piece);
             if (take(f, slots[i], &piece) < 0)
-                return err_set(err, ERR_SYSTEM, "no memory for IP fragments");
+                return err_memory(err, "IP fragments");
             break;
         }
         if (f->sets[slots[i]].serial)
@@ -506,7 +504,7 @@ int fragments_add(struct fragments *f, const struct fragment *fragment, struct d
     if (!followed && !repeated) {
         make_way(f, &piece.key);
         if (begin(f, &piece, kept > 0) < 0)
-            return err_set(err, ERR_SYSTEM, "no memory for IP fragments");
+            return err_memory(err, "IP fragments");
     }
     switch (settle_complete(f, &piece, datagram)) {
     case 0:
@@ -514,6 +512,6 @@ int fragments_add(struct fragments *f, const struct fragment *fragment, struct d
     case 1:
         return 1;
     default:
-        return err_set(err, ERR_SYSTEM, "no memory for IP fragments");
+        return err_memory(err, "IP fragments");
     }
 }

@@ -152,7 +152,7 @@ int fragments_restore(struct fragments *f, const uint8_t *data, size_t len, stru
         return 0;
     fragments_free(f);
     if (rc == -ERR_SYSTEM)
-        return err_set(err, ERR_SYSTEM, "no memory for IP fragments");
+        return err_memory(err, "IP fragments");
     return err_set(err, ERR_INPUT, "kept IP fragments: not what this version saved (%zu bytes)",
                    len);
 }

@@ -25,7 +25,7 @@ struct worker *worker_new(worker_consume *function, void *ctx, struct err *err)
     struct worker *w = calloc(1, sizeof(*w));
 
     if (!w) {
-        err_set(err, ERR_SYSTEM, "no memory");
+        err_memory(err, "a thread");
         return NULL;
     }
     w->consume = function;

@@ -16,7 +16,8 @@
 static int fill(struct block_reader *r, size_t want, struct err *err)
 {
     if (r->buf.len < want && buf_reserve(&r->buf, want - r->buf.len) < 0)
-        return err_set(err, ERR_SYSTEM, "%s: no memory for a block of %zu bytes", r->name, want);
+        return err_set(err, ERR_SYSTEM, "%s: out of memory for a block of %zu bytes", r->name,
+                       want);
     while (r->buf.len < want) {
         ssize_t n = r->read(r->ctx, r->buf.data + r->buf.len, want - r->buf.len, err);
 
@@ -68,7 +69,7 @@ static int check_layout(struct block_reader *r, uint16_t minor, struct err *err)
         return 0;
     if (layout_text(format, &own) < 0) {
         buf_free(&own);
-        return err_set(err, ERR_SYSTEM, "%s: no memory for its header", r->name);
+        return err_set(err, ERR_SYSTEM, "%s: out of memory for its header", r->name);
     }
     same = own.len == len && !memcmp(own.data, r->buf.data + NFSR_HEADER_LEN, len);
     buf_free(&own);

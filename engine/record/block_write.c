@@ -13,7 +13,7 @@ static int seal(struct buf *buf, struct err *err)
 
     store_le64(sum, XXH3_64bits(buf->data, buf->len));
     if (buf_append(buf, sum, sizeof(sum)) < 0)
-        return err_set(err, ERR_SYSTEM, "no memory for a block");
+        return err_memory(err, "a block");
     return 0;
 }
 
@@ -28,7 +28,7 @@ static int write_header(struct block_writer *w, struct err *err)
     memcpy(head + 10, &w->format->minor, 2);
     if (buf_append(&header, head, sizeof(head)) < 0 || layout_text(w->format, &header) < 0) {
         buf_free(&header);
-        return err_set(err, ERR_SYSTEM, "no memory for a stream header");
+        return err_memory(err, "a stream header");
     }
     store_le32(header.data + 12, (uint32_t)(header.len - sizeof(head)));
     result = seal(&header, err);
@@ -46,7 +46,7 @@ static int open_block(struct block_writer *w, struct err *err)
     w->sequence++;
     memset(&w->bases, 0, sizeof(w->bases));
     if (buf_reserve(&w->block, NFSR_BLOCK_HEADER_LEN) < 0)
-        return err_set(err, ERR_SYSTEM, "no memory for a block");
+        return err_memory(err, "a block");
     w->block.len = NFSR_BLOCK_HEADER_LEN;
     return 0;
 }
@@ -109,7 +109,7 @@ int block_writer_begin(struct block_writer *w, const struct format *format, outp
     w->write = write;
     w->ctx = ctx;
     if (buf_reserve(&w->block, NFSR_BLOCK_TARGET * 2) < 0)
-        return err_set(err, ERR_SYSTEM, "no memory for a block");
+        return err_memory(err, "a block");
     result = open_block(w, err);
     return result == 0 ? write_header(w, err) : result;
 }

@@ -104,7 +104,7 @@ static inline uint8_t *make_room(const struct layout_kind *kind, struct buf *out
         return NULL;
     }
     if (buf_reserve(out, len + (size_t)FIXED_MAX) < 0) {
-        err_set(err, ERR_SYSTEM, "no memory for a record of %zu bytes", len);
+        err_memory(err, "a record");
         return NULL;
     }
     return out->data + out->len;
@@ -151,7 +151,7 @@ int layout_encode(const struct format *format, unsigned number, const void *reco
     if (!kind->count)
         return err_set(err, ERR_USAGE, "record of unknown kind %u", number);
     if (buf_reserve(out, FIXED_MAX) < 0)
-        return err_set(err, ERR_SYSTEM, "no memory for a record");
+        return err_memory(err, "a record");
     p = out->data + start + HEAD + presence_len;
     for (uint64_t bit = 1; field < end; field++, bit <<= 1) {
         const void *at = from + field->offset;
@@ -368,7 +368,7 @@ static int get_fields(const struct layout_kind *kind, uint64_t presence, const u
         case LAYOUT_NUMBERS:
             /* once for all lists of the record, so that they stay where they are */
             if (!lists->len && buf_reserve(lists, (size_t)(end - p + 1) * sizeof(uint32_t)) < 0)
-                return err_set(err, ERR_SYSTEM, "%s record: no memory for %s", kind->name,
+                return err_set(err, ERR_SYSTEM, "%s record: out of memory for %s", kind->name,
                                field->name);
             p = get_numbers(p, end, v, lists, at);
             if (!p)

@@ -23,7 +23,7 @@ struct nfsr_writer *nfsr_writer_new(output_writer *write, void *ctx, struct err 
     struct nfsr_writer *w = calloc(1, sizeof(*w));
 
     if (!w) {
-        err_set(err, ERR_SYSTEM, "no memory for a writer");
+        err_memory(err, "a writer");
         return NULL;
     }
     if (block_writer_begin(&w->blocks, &nfsr_format, write, ctx, err) == 0)

@@ -20,7 +20,7 @@ struct check {
     uint64_t last_operation, last_referred;
     uint64_t calls, replies, last_frame;
     int64_t first_time, last_time;
-    bool no_memory;
+    bool out_of_memory;
 };
 
 __attribute__((format(printf, 2, 3))) static void finding(struct check *c, const char *format, ...)
@@ -31,7 +31,7 @@ __attribute__((format(printf, 2, 3))) static void finding(struct check *c, const
     snprintf(where, sizeof(where), "record %" PRIu64 " (%s)", c->number,
              nfsr_format.kinds[c->kind].name);
     va_start(args, format);
-    c->no_memory |= finding_add(&c->out->text, &c->out->findings, where, format, args) < 0;
+    c->out_of_memory |= finding_add(&c->out->text, &c->out->findings, where, format, args) < 0;
     va_end(args);
 }
 
@@ -108,10 +108,10 @@ static void check_object(struct check *c, const struct record_object *o)
         finding(c, "type %u", o->type);
     if (o->id == c->objects + 1) {
         c->objects++;
-        c->no_memory |= buf_append(&c->object_keys, &key, sizeof(key)) < 0;
+        c->out_of_memory |= buf_append(&c->object_keys, &key, sizeof(key)) < 0;
     } else if (!o->id || o->id > c->objects) {
         finding(c, "object has id %" PRIu64 ", not %" PRIu64, o->id, c->objects + 1);
-    } else if (!c->no_memory) {
+    } else if (!c->out_of_memory) {
         keys = (uint64_t *)(void *)c->object_keys.data;
         if (keys[o->id - 1] != key)
             finding(c, "object %" PRIu64 " has another server or handle than before", o->id);
@@ -148,7 +148,7 @@ static bool mark_operation(struct check *c, uint64_t id)
 
     if (byte >= old) {
         if (buf_reserve(&c->operations, byte + 1 - old) < 0) {
-            c->no_memory = true;
+            c->out_of_memory = true;
             return true;
         }
         memset(c->operations.data + old, 0, byte + 1 - old);
@@ -297,8 +297,9 @@ static int check_record(void *ctx, const struct record *r, struct err *err)
     case RECORD_KIND_MAX:
         break;
     }
-    return c->no_memory ? err_set(err, ERR_SYSTEM, "no memory to check record %" PRIu64, c->number)
-                        : 0;
+    return c->out_of_memory
+               ? err_set(err, ERR_SYSTEM, "out of memory to check record %" PRIu64, c->number)
+               : 0;
 }
 
 int nfsr_check(nfsr_read *read, void *ctx, const char *name, struct nfsr_summary *out,

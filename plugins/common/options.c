@@ -124,7 +124,7 @@ static int parse_text(const struct option *option, const char *text, char **to, 
     if (!*text)
         return err_set(err, ERR_USAGE, "%s= needs %s", option->word, option->wants);
     *to = strdup(text);
-    return *to ? 0 : err_set(err, ERR_SYSTEM, "no memory");
+    return *to ? 0 : err_memory(err, "options");
 }
 
 /* |option| is the first of the two rows with its word. */
@@ -241,7 +241,7 @@ int options_parse(const struct option_set *set, struct options *options, const c
     memset(options, 0, set->size);
     char *text = strdup(argument);
     if (!text)
-        return err_set(err, ERR_SYSTEM, "no memory");
+        return err_memory(err, "options");
     int result = parse_words(set, options, text, err);
     free(text);
     options->engine.ports = options->engine.port_count ? options->ports : NULL;

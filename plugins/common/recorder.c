@@ -122,7 +122,7 @@ static int start(struct recorder *r, const char *argument)
     sigset_t signals, before;
     r->options = malloc(r->type->options->size);
     if (!r->options)
-        return err_set(err, ERR_SYSTEM, "no memory");
+        return err_memory(err, "a recorder");
     if (options_parse(r->type->options, r->options, argument, err))
         return -err->code;
     if (r->options->help) {
@@ -176,7 +176,7 @@ static compat_stat_result init(const char *argument, void *userdata)
     int result = r ? start(r, argument) : -ERR_SYSTEM;
     if (result) {
         if (result < 0)
-            run_say(name, r ? r->member.err.text : "no memory");
+            run_say(name, r ? r->member.err.text : "out of memory");
         if (result == -ERR_USAGE)
             fprintf(stderr, "%s: \"-z %s,help\" shows the options\n", name, name);
         if (r)

@@ -177,7 +177,7 @@ static int start(struct run **out, struct err *err)
 {
     struct run *run = calloc(1, sizeof *run);
     if (!run)
-        return err_set(err, ERR_SYSTEM, "no memory");
+        return err_memory(err, "a listener");
     GString *problem = register_tap_listener("frame", run, NULL, TL_REQUIRES_NOTHING, NULL,
                                              tap_packet, tap_draw, NULL);
     if (problem) {
@@ -189,7 +189,7 @@ static int start(struct run **out, struct err *err)
     if (on_exit(at_exit, run)) {
         remove_tap_listener(run);
         free(run);
-        return err_set(err, ERR_SYSTEM, "no memory");
+        return err_memory(err, "a listener");
     }
     g_timeout_add_seconds(1, tick, run);
     g_dataset_set_data(g_intern_static_string(RUN_NAME), RUN_NAME, run);

@@ -47,7 +47,7 @@ static void *open_anonymizer(const struct options *common, struct output **file,
     struct anonymizer *a = calloc(1, sizeof *a);
     struct key key;
     if (!a) {
-        err_set(err, ERR_SYSTEM, "no memory");
+        err_memory(err, "an anonymizer");
         return NULL;
     }
     int result = open_parts(a, (const struct anon_options *)common, &key, file, err);

@@ -68,11 +68,6 @@ static int sqlite_failure(const struct discrepancies *d, struct err *err)
     return err_set(err, bad ? ERR_INPUT : ERR_SYSTEM, "%s: %s", d->path, sqlite3_errmsg(d->db));
 }
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, ERR_SYSTEM, "no memory for discrepancies");
-}
-
 static int prepare(struct discrepancies *d, const char *sql, sqlite3_stmt **stmt, struct err *err)
 {
     return sqlite3_prepare_v2(d->db, sql, -1, stmt, NULL) == SQLITE_OK ? 0 : sqlite_failure(d, err);
@@ -150,7 +145,7 @@ static int put_capture(struct discrepancies *d, sqlite3_stmt *row, struct err *e
     if (!c.name || !c.digest || buf_append(&d->captures, &c, sizeof c) < 0) {
         free(c.name);
         free(c.digest);
-        return no_memory(err);
+        return err_memory(err, "discrepancies");
     }
     if (c.digest_len)
         memcpy(c.digest, digest, (size_t)c.digest_len);
@@ -173,7 +168,7 @@ static int put_place(struct discrepancies *d, sqlite3_stmt *row, struct err *err
     const struct place *known = places(c, &count);
     if (count && known[count - 1].frame == place.frame)
         return 0;
-    return buf_append(&c->places, &place, sizeof place) < 0 ? no_memory(err) : 0;
+    return buf_append(&c->places, &place, sizeof place) < 0 ? err_memory(err, "discrepancies") : 0;
 }
 
 static int each_row(struct discrepancies *d, const char *sql,
@@ -211,7 +206,7 @@ static int open_database(struct discrepancies *d, struct err *err)
         return err_set(err, ERR_INPUT, "%s: not a file", d->path);
     if (sqlite3_open_v2(d->path, &d->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) !=
         SQLITE_OK)
-        return d->db ? sqlite_failure(d, err) : no_memory(err);
+        return d->db ? sqlite_failure(d, err) : err_memory(err, "discrepancies");
     sqlite3_limit(d->db, SQLITE_LIMIT_LENGTH, TEXT_MOST);
     sqlite3_db_config(d->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     return check(d, err);
@@ -224,7 +219,7 @@ struct discrepancies *discrepancies_open(const char *path, enum discrepancy_side
     if (d)
         d->path = strdup(path);
     if (!d || !d->path) {
-        no_memory(err);
+        err_memory(err, "discrepancies");
     } else if (open_database(d, err) == 0 && prepare(d, find_sql, &d->find, err) == 0 &&
                prepare(d, count_sql, &d->count, err) == 0 &&
                each_row(d, captures_sql, put_capture, err) == 0 &&

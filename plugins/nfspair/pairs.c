@@ -40,7 +40,7 @@ static void *element(struct buf *array, size_t size, uint64_t index, struct err 
     }
     if (end > array->len) {
         if (buf_reserve(array, end - array->len) < 0) {
-            err_set(err, ERR_SYSTEM, "no memory for the packet tree");
+            err_memory(err, "the packet tree");
             return NULL;
         }
         memset(array->data + array->len, 0, end - array->len);
@@ -116,7 +116,7 @@ static int put_path(struct pairs *pairs, const struct record_path *path, struct 
                  path->name.len ? "/" : "");
     if (buf_append(&pairs->names, start, strlen(start)) < 0 ||
         escape_name(path->name, mounted, &pairs->names) < 0)
-        return err_set(err, ERR_SYSTEM, "no memory for the packet tree");
+        return err_memory(err, "the packet tree");
     *entry = (struct path_entry){
         .parent = path->parent < path->id ? path->parent : 0, /* no circles */
         .partial = partial,
@@ -236,7 +236,7 @@ struct pairs *pairs_new(const struct engine_options *options, struct err *err)
 {
     struct pairs *pairs = calloc(1, sizeof *pairs);
     if (!pairs) {
-        err_set(err, ERR_SYSTEM, "no memory for the packet tree");
+        err_memory(err, "the packet tree");
         return NULL;
     }
     struct sink sink = { put, pairs };

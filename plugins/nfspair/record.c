@@ -25,7 +25,7 @@ static void *open_stream(const struct options *options, struct output **file, st
 {
     struct stream *stream = calloc(1, sizeof *stream);
     if (!stream) {
-        err_set(err, ERR_SYSTEM, "no memory");
+        err_memory(err, "a recorder");
         return NULL;
     }
     *file = output_open(options->out, err);
