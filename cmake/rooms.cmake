@@ -6,11 +6,13 @@
 #     engine    frames to records
 #     anon      and what makes messages anew (GLib, libgcrypt)
 #     model     what operations mean
+#     show      pages, plots and JSON
 
 set(ROOM_LIBRARY_xxhash PkgConfig::XXHASH)
 set(ROOM_LIBRARY_threads Threads::Threads)
 set(ROOM_LIBRARY_glib PkgConfig::GLIB)
 set(ROOM_LIBRARY_gcrypt PkgConfig::GCRYPT)
+set(ROOM_LIBRARY_m m)
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/rooms.txt)
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/rooms.txt ROOMS REGEX "^[^#]")
@@ -23,7 +25,11 @@ foreach(LINE ${ROOMS})
   string(REPLACE "/" "_" TARGET room_${ROOM})
   file(GLOB SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${ROOM}/*.c)
   add_library(${TARGET} STATIC ${SOURCES})
-  target_include_directories(${TARGET} PUBLIC ${CMAKE_SOURCE_DIR}/${FLOOR})
+  set(INCLUDES ${CMAKE_SOURCE_DIR}/${FLOOR})
+  if(ROOM STREQUAL FLOOR AND NOT EXISTS ${INCLUDES}/${FLOOR}.h)
+    set(INCLUDES ${CMAKE_SOURCE_DIR}) # a floor that is one room: "show/page.h"
+  endif()
+  target_include_directories(${TARGET} PUBLIC ${INCLUDES})
   foreach(NAME ${BELOW})
     string(REPLACE "/" "_" NAME room_${NAME})
     target_link_libraries(${TARGET} PUBLIC ${NAME})
@@ -40,3 +46,5 @@ add_library(anon INTERFACE)
 target_link_libraries(anon INTERFACE room_engine_anon)
 add_library(model INTERFACE)
 target_link_libraries(model INTERFACE ${ROOMS_OF_model})
+add_library(show INTERFACE)
+target_link_libraries(show INTERFACE room_show)

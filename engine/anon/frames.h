@@ -16,8 +16,8 @@
 #ifndef NFSDIGEST_ANON_FRAMES_H
 #define NFSDIGEST_ANON_FRAMES_H
 
-#include "anon/pcapng_write.h"
 #include "anon/rewrite.h"
+#include "link/pcapng_write.h"
 
 enum {
     FRAMES_FLOWS = 1 << 16,

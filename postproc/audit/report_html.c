@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One page that needs nothing else. */
 #include "audit/report.h"
-#include "report/page.h"
+#include "show/page.h"
 
 static void show_line(void *ctx, const char *topic, const char *words)
 {

@@ -3,7 +3,7 @@
 #include "base/values.h"
 #include "cli/concurrency_print.h"
 #include "depend/access.h"
-#include "report/svg_plot.h"
+#include "show/svg_plot.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "package/plots.h"
-#include "report/svg_plot.h"
+#include "show/svg_plot.h"
 #include "store/store.h"
 #include "wire/field.h"
 

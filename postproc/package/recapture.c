@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "package/recapture.h"
-#include "anon/pcapng_write.h"
 #include "anon/policy_parts.h"
+#include "link/pcapng_write.h"
 #include "package/anonymized.h"
 #include "package/archive.h"
 #include "package/counters.h"

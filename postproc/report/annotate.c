@@ -3,7 +3,7 @@
 #include "compare/db.h"
 #include "report/annotate_copy.h"
 #include "report/annotate_parts.h"
-#include "report/markup.h"
+#include "show/markup.h"
 
 #include <stdio.h>
 #include <stdlib.h>

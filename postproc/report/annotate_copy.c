@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/annotate_copy.h"
-#include "anon/pcapng_write.h"
+#include "link/pcapng_write.h"
 
 #include <stdbool.h>
 

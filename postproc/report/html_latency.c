@@ -6,7 +6,7 @@
  */
 #include "base/values.h"
 #include "report/html_parts.h"
-#include "report/svg_plot_axis.h"
+#include "show/svg_plot_axis.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 
 #include "compare/pairs.h"
 #include "report/html.h"
-#include "report/page.h"
+#include "show/page.h"
 
 /* Rows of the queries have ref in the left and sut in the right one of two like columns. */
 struct html {

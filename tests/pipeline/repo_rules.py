@@ -30,7 +30,7 @@ FORBIDDEN = [
      r"^plugins/(?!nfspair/discrepancies\.c$)"),
     ("only main prints and ends the program",
      r"(?<![\w.>])(printf|puts|putchar|perror|exit|_exit|quick_exit)\s*\(",
-     r"^(engine|model|postproc/(?!cli/))"),
+     r"^(engine|model|show|postproc/(?!cli/))"),
     ("tabs or spaces at the line's end", r"[ \t]+$", r"\.(c|h|sh|py|lua|txt|cmake|sql|in)$"),
 ]
 

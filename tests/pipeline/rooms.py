@@ -16,10 +16,11 @@ BUILD = pathlib.Path(os.environ["BUILD"])
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 # a library of the table: what it is for the linker, and the headers that come with it
 LIBRARIES = {"xxhash": ("-lxxhash", r"xxhash\.h"), "threads": ("-pthread", r"pthread\.h"),
-             "glib": ("-lglib-2.0", r"glib.*\.h"), "gcrypt": ("-lgcrypt", r"gcrypt\.h")}
+             "glib": ("-lglib-2.0", r"glib.*\.h"), "gcrypt": ("-lgcrypt", r"gcrypt\.h"),
+             "m": ("-lm", r"math\.h")}
 # nobody but who names it in the table: headers of libraries that are ever used
 FOREIGN = re.compile(r"(glib|gmodule|gcrypt|sqlite3|pcap|archive|zstd|zlib|xxhash|microhttpd|epan/|"
-                     r"wsutil|wiretap|sys/socket|sys/epoll|netinet/tcp|netdb)")
+                     r"wsutil|wiretap|math\.h|sys/socket|sys/epoll|netinet/tcp|netdb)")
 
 
 class Table:
@@ -52,7 +53,8 @@ def room_of(path, table):
 
 def find(name, room):
     """The file of the tree that an #include means, or None for a library's."""
-    for root in (SOURCE / room, SOURCE / room.split("/")[0], SOURCE / "engine", SOURCE / "model"):
+    for root in (SOURCE / room, SOURCE / room.split("/")[0], SOURCE / "engine", SOURCE / "model",
+                 SOURCE):
         if (root / name).is_file():
             return root / name
     return None

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/err.h"
-#include "report/markup.h"
-#include "report/page.h"
+#include "show/markup.h"
+#include "show/page.h"
 
 struct sink {
     struct buf text;

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "report/markup.h"
-#include "report/svg_plot.h"
-#include "report/svg_plot_axis.h"
+#include "show/markup.h"
+#include "show/svg_plot.h"
+#include "show/svg_plot_axis.h"
 
 static const char hostile[] =
     "</text><script>alert(1)</script>&amp;\"'\x01\x7f\xff\xc0\xaf\xef\xbf\xbf\n\\ é";

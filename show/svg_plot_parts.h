@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/report/svg_plot_parts.h
+/* show/svg_plot_parts.h
  *
  * What the files of a plot share: svg_plot.c draws the panels, svg_plot_head.c what is above them.
  */
-#ifndef NFSDIGEST_REPORT_SVG_PLOT_PARTS_H
-#define NFSDIGEST_REPORT_SVG_PLOT_PARTS_H
+#ifndef NFSDIGEST_SHOW_SVG_PLOT_PARTS_H
+#define NFSDIGEST_SHOW_SVG_PLOT_PARTS_H
 
-#include "report/markup.h"
-#include "report/svg_plot_axis.h"
+#include "show/markup.h"
+#include "show/svg_plot_axis.h"
 
 /* Distances in CSS pixels. */
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* engine/anon/pcapng_write.h
+/* engine/link/pcapng_write.h
  *
  * A pcapng file (draft-ietf-opsawg-pcapng) with one section and one interface, times in
  * nanoseconds: section header with a comment, interface description, enhanced packets, and at the
@@ -11,8 +11,8 @@
  *
  * Memory: twice PCAPNG_BUFFER bytes and one packet.
  */
-#ifndef NFSDIGEST_ANON_PCAPNG_WRITE_H
-#define NFSDIGEST_ANON_PCAPNG_WRITE_H
+#ifndef NFSDIGEST_LINK_PCAPNG_WRITE_H
+#define NFSDIGEST_LINK_PCAPNG_WRITE_H
 
 #include "base/bytes.h"
 #include "base/output.h"

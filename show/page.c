@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/page.h"
-#include "report/markup.h"
+#include "show/page.h"
+#include "show/markup.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/markup.h"
+#include "show/markup.h"
 #include "base/err.h"
 #include "base/escape.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/svg_plot.h"
-#include "report/svg_plot_parts.h"
+#include "show/svg_plot.h"
+#include "show/svg_plot_parts.h"
 
 #include <math.h>
 #include <stdio.h>

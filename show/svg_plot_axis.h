@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/report/svg_plot_axis.h
+/* show/svg_plot_axis.h
  *
  * An axis of a plot: what it reaches from and to, its ticks, and the texts of values.
  */
-#ifndef NFSDIGEST_REPORT_SVG_PLOT_AXIS_H
-#define NFSDIGEST_REPORT_SVG_PLOT_AXIS_H
+#ifndef NFSDIGEST_SHOW_SVG_PLOT_AXIS_H
+#define NFSDIGEST_SHOW_SVG_PLOT_AXIS_H
 
-#include "report/svg_plot.h"
+#include "show/svg_plot.h"
 
 enum { PLOT_TICKS_MAX = 40, PLOT_TEXT_MAX = 40 };
 

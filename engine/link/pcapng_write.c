@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "anon/pcapng_write.h"
+#include "link/pcapng_write.h"
 #include "link/frame.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/report/page.h
+/* show/page.h
  *
  * One HTML page that needs nothing else: its frame and style, and text in it as nothing but text.
  * It follows the reader's choice of light or dark, and can be printed.
@@ -9,8 +9,8 @@
  * Errors stay: after the first one nothing more is written, and page_end returns it.
  * Memory: PAGE_BUFFER bytes and what is put at once.
  */
-#ifndef NFSDIGEST_REPORT_PAGE_H
-#define NFSDIGEST_REPORT_PAGE_H
+#ifndef NFSDIGEST_SHOW_PAGE_H
+#define NFSDIGEST_SHOW_PAGE_H
 
 #include "base/bytes.h"
 #include "base/output.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/report/svg_plot.h
+/* show/svg_plot.h
  *
  * Plots as SVG: one or more panels above one x axis, each with its own y axis and series.
  *
@@ -11,8 +11,8 @@
  * Everything that is passed stays the caller's and is not kept.  Titles and labels may hold any
  * bytes (markup.h).  Memory: the text, at most 200 bytes a point.
  */
-#ifndef NFSDIGEST_REPORT_SVG_PLOT_H
-#define NFSDIGEST_REPORT_SVG_PLOT_H
+#ifndef NFSDIGEST_SHOW_SVG_PLOT_H
+#define NFSDIGEST_SHOW_SVG_PLOT_H
 
 #include "base/bytes.h"
 #include "base/output.h"

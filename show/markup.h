@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/report/markup.h
+/* show/markup.h
  *
  * Texts in XML and HTML, between tags and in quoted attributes.
  */
-#ifndef NFSDIGEST_REPORT_MARKUP_H
-#define NFSDIGEST_REPORT_MARKUP_H
+#ifndef NFSDIGEST_SHOW_MARKUP_H
+#define NFSDIGEST_SHOW_MARKUP_H
 
 #include "base/bytes.h"
 
