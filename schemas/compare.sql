@@ -142,7 +142,7 @@ CREATE TABLE alignment (
 -- A difference between two replies (or two operations).
 CREATE TABLE discrepancy (
     id INTEGER PRIMARY KEY,
-    cluster INTEGER NOT NULL REFERENCES cluster,
+    discrepancy_group INTEGER NOT NULL REFERENCES discrepancy_group,
     alignment INTEGER REFERENCES alignment, -- NULL: of a whole side
     ref INTEGER,                    -- operations: those of |alignment|, or of a later part of a listing
     sut INTEGER,
@@ -155,7 +155,7 @@ CREATE TABLE discrepancy (
 ) STRICT;
 
 -- Like discrepancies: same kind, procedure, field, kind of difference.
-CREATE TABLE cluster (
+CREATE TABLE discrepancy_group (
     id INTEGER PRIMARY KEY,         -- the gravest first, of these the most frequent
     kind INTEGER NOT NULL,          -- code 'kind'
     class TEXT,                     -- of the field: 'time', ...
@@ -182,15 +182,15 @@ CREATE TABLE cluster (
                                     -- 3 attributes, 4 limits, 5 performance
 ) STRICT;
 
--- Examples of a cluster, and the operations that lead to each: what a minimal reproduction does.
+-- Examples of a group, and the operations that lead to each: what a minimal reproduction does.
 CREATE TABLE step (
-    cluster INTEGER NOT NULL REFERENCES cluster,
+    discrepancy_group INTEGER NOT NULL REFERENCES discrepancy_group,
     example INTEGER NOT NULL,       -- from 1
     number INTEGER NOT NULL,        -- from 1; the last one of an example is the discrepancy's
     discrepancy INTEGER NOT NULL,
     ref INTEGER,
     sut INTEGER,
-    PRIMARY KEY (cluster, example, number)
+    PRIMARY KEY (discrepancy_group, example, number)
 ) STRICT, WITHOUT ROWID;
 
 -- Operations that discrepancies, steps and table uncertain name, and those without a counterpart, so that
@@ -274,7 +274,7 @@ CREATE TABLE uncertain (
     alignment INTEGER NOT NULL REFERENCES alignment,
     reason INTEGER NOT NULL,        -- code 'withheld'
     kind INTEGER NOT NULL,          -- code 'kind'
-    operation TEXT NOT NULL,        -- as in cluster, with field and difference
+    operation TEXT NOT NULL,        -- as in the group, with field and difference
     field TEXT NOT NULL,
     difference TEXT NOT NULL,
     object INTEGER,                 -- row of object; NULL: none
@@ -344,15 +344,15 @@ CREATE TABLE slowest (
 ) STRICT;
 
 -- Discrepancies as a person reads them, with the frames of replies, or of calls where there is no reply.
-CREATE VIEW finding AS
-SELECT d.id, c.id AS cluster, k.name AS kind, c.operation, c.field, c.difference, d.element,
+CREATE VIEW discrepancies AS
+SELECT d.id, c.id AS discrepancy_group, k.name AS kind, c.operation, c.field, c.difference, d.element,
        d.ref_text, d.sut_text, ifnull(ifnull(r.path, s.path),
        (SELECT path FROM object o WHERE o.id = d.object)) AS path,
        d.ref, ifnull(r.reply_source, r.call_source) AS ref_source,
        ifnull(r.reply_frame, r.call_frame) AS ref_frame,
        d.sut, ifnull(s.reply_source, s.call_source) AS sut_source,
        ifnull(s.reply_frame, s.call_frame) AS sut_frame, c.reason
-  FROM discrepancy d JOIN cluster c ON c.id = d.cluster
+  FROM discrepancy d JOIN discrepancy_group c ON c.id = d.discrepancy_group
   JOIN code k ON k.domain = 'kind' AND k.value = c.kind
   LEFT JOIN operation r ON r.side = 1 AND r.id = d.ref
   LEFT JOIN operation s ON s.side = 2 AND s.id = d.sut;
@@ -390,6 +390,6 @@ CREATE INDEX alignment_by_object ON alignment (object);
 CREATE INDEX alignment_by_listing ON alignment (listing) WHERE listing IS NOT NULL;
 CREATE INDEX object_by_ref ON object (ref);
 CREATE INDEX object_by_sut ON object (sut);
-CREATE INDEX discrepancy_by_cluster ON discrepancy (cluster);
+CREATE INDEX discrepancy_by_group ON discrepancy (discrepancy_group);
 CREATE INDEX discrepancy_by_ref ON discrepancy (ref);
 CREATE INDEX discrepancy_by_sut ON discrepancy (sut);

@@ -47,7 +47,7 @@ static const char find_sql[] =
     "SELECT c.id, c.count, k.name, c.class, c.field, c.difference, d.element, d.ref_text,"
     " d.sut_text, c.reason, c.cause, r.text, c.is_noise, f.other_source, f.other_frame"
     " FROM main.frame f CROSS JOIN main.discrepancy d ON d.id = f.discrepancy"
-    " CROSS JOIN main.cluster c ON c.id = d.cluster"
+    " CROSS JOIN main.discrepancy_group c ON c.id = d.discrepancy_group"
     " LEFT JOIN main.code k ON k.domain = 'kind' AND k.value = c.kind"
     " LEFT JOIN main.rule r ON r.id = c.rule"
     " WHERE f.side = ?1 AND f.source = ?2 AND f.frame = ?3 AND f.xid = ?4"
@@ -100,7 +100,7 @@ static int check(struct discrepancies *d, struct err *err)
                        d->path, (long long)version, DISCREPANCIES_VERSION);
     if (number(d,
                "SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name IN"
-               " ('frame', 'discrepancy', 'cluster', 'code', 'rule', 'source')",
+               " ('frame', 'discrepancy', 'discrepancy_group', 'code', 'rule', 'source')",
                &tables, err) < 0)
         return -err->code;
     if (tables != 6)

@@ -20,7 +20,7 @@
 
 enum {
     DISCREPANCIES_APPLICATION_ID = 0x4e465343, /* "NFSC" */
-    DISCREPANCIES_VERSION = 3,                 /* of schemas/compare.sql */
+    DISCREPANCIES_VERSION = 4,                 /* of schemas/compare.sql */
     DISCREPANCIES_MOST = 500,                  /* that are shown of one message */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/causes.h
  *
- * Explanations of clusters in words: schemas/rules/causes.conf, which is built in, and what is said
+ * Explanations of groups in words: schemas/rules/causes.conf, which is built in, and what is said
  * where that knows nothing.
  */
 #ifndef NFSDIGEST_COMPARE_CAUSES_H
@@ -32,7 +32,7 @@ struct causes {
 };
 
 struct cause_of {
-    const char *kind, *operation, *field, *difference; /* as table cluster has them */
+    const char *kind, *operation, *field, *difference; /* as table group has them */
     const char *when; /* case_name(); NULL: of no particular case */
 };
 

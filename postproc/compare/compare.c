@@ -54,8 +54,8 @@ static int put_meta(struct compare *c, struct err *err)
         " ('operations_ref', (SELECT operations FROM main.side WHERE id = 1)),"
         " ('operations_sut', (SELECT operations FROM main.side WHERE id = 2)),"
         " ('pairs', (SELECT count(*) FROM main.alignment WHERE kind = 1)),"
-        " ('discrepancies', (SELECT ifnull(sum(count), 0) FROM main.cluster)),"
-        " ('groups', (SELECT count(*) FROM main.cluster)),"
+        " ('discrepancies', (SELECT ifnull(sum(count), 0) FROM main.discrepancy_group)),"
+        " ('groups', (SELECT count(*) FROM main.discrepancy_group)),"
         " ('withheld', (SELECT ifnull(sum(count), 0) FROM main.withheld)),"
         " ('noise', EXISTS (SELECT 1 FROM main.side WHERE id = 3));",
         c->rules->digest, c->rules->requests_digest);

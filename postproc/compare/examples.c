@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/examples.c
  *
- * Examples of each cluster with the operations that lead to them: the one that made or found the
+ * Examples of each group with the operations that lead to them: the one that made or found the
  * object, the last ones that set out to change it, and the one that differs.
  */
 #include "compare/found.h"
@@ -32,7 +32,7 @@ struct writer {
     sqlite3_stmt *maker, *steps, *put, *last;
 };
 
-static int put_step(struct writer *w, const struct cluster *c, uint32_t example, int *number,
+static int put_step(struct writer *w, const struct group *c, uint32_t example, int *number,
                     int64_t ref, int64_t sut, struct err *err)
 {
     sqlite3_bind_int64(w->put, 1, c->number);
@@ -44,7 +44,7 @@ static int put_step(struct writer *w, const struct cluster *c, uint32_t example,
     return tables_step(w->p->c->db, w->put, err);
 }
 
-static int write_example(struct writer *w, const struct cluster *c, uint32_t i, struct err *err)
+static int write_example(struct writer *w, const struct group *c, uint32_t i, struct err *err)
 {
     const struct example *x = &c->examples[i];
     sqlite3 *db = w->p->c->db;
@@ -154,9 +154,9 @@ int examples_write(struct pairs *p, struct err *err)
         sqlite3_bind_int(w.steps, 3, LOOK_BACK);
         sqlite3_bind_int(w.steps, 4, STEPS);
     }
-    for (uint32_t i = 0; result == 0 && i < f->cluster_count; i++)
-        for (uint32_t k = 0; result == 0 && k < f->clusters[i].example_count; k++)
-            result = write_example(&w, &f->clusters[i], k, err);
+    for (uint32_t i = 0; result == 0 && i < f->group_count; i++)
+        for (uint32_t k = 0; result == 0 && k < f->groups[i].example_count; k++)
+            result = write_example(&w, &f->groups[i], k, err);
     sqlite3_finalize(w.maker);
     sqlite3_finalize(w.steps);
     sqlite3_finalize(w.put);

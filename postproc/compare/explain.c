@@ -76,7 +76,7 @@ static void request_words(const struct effect *e, const char *path, const char *
 }
 
 /* Of the first example; what is not known stays as it is. */
-static int find_request(struct pairs *p, const struct cluster *c, char caller[WORDS_MAX],
+static int find_request(struct pairs *p, const struct group *c, char caller[WORDS_MAX],
                         char request[WORDS_MAX], struct err *err)
 {
     static const char *const sql[SIDES] = {
@@ -146,8 +146,8 @@ static void error_words(const char *what, int one, char text[WORDS_MAX])
                  one == REF ? comma + 2 : what);
 }
 
-const char *explain_cluster(struct pairs *p, const struct cluster *c, const char *template,
-                            char text[EXPLANATION_MAX], struct err *err)
+const char *explain_group(struct pairs *p, const struct group *c, const char *template,
+                          char text[EXPLANATION_MAX], struct err *err)
 {
     enum { ONE, OTHER, CALLER, REQUEST, FAILURE, WORDS };
     static const char *const names[WORDS] = { "{one}", "{other}", "{caller}", "{request}",

@@ -40,11 +40,11 @@ void found_close(struct pairs *p)
 
     if (!f)
         return;
-    for (uint32_t i = 0; i < f->cluster_count; i++) {
-        free(f->clusters[i].field);
-        free(f->clusters[i].what);
+    for (uint32_t i = 0; i < f->group_count; i++) {
+        free(f->groups[i].field);
+        free(f->groups[i].what);
     }
-    free(f->clusters);
+    free(f->groups);
     free(f->withheld);
     table_free(&f->by_hash);
     table_free(&f->by_reason);
@@ -63,16 +63,16 @@ static const struct effect *any_effect(const struct pairs *p)
     return &half[half[REF].effect.id ? REF : SUT].effect;
 }
 
-/* --- clusters */
+/* --- groups */
 
-static struct cluster *find_cluster(struct found *f, uint64_t hash, const struct difference *d,
-                                    const struct effect *e, const char *field)
+static struct group *find_group(struct found *f, uint64_t hash, const struct difference *d,
+                                const struct effect *e, const char *field)
 {
     uint32_t at;
 
     for (uint32_t i = table_first(&f->by_hash, hash, &at); i != TABLE_NONE;
          i = table_next(&f->by_hash, hash, &at)) {
-        struct cluster *c = &f->clusters[i];
+        struct group *c = &f->groups[i];
 
         if (c->kind == d->kind && c->when == d->when && c->procedure == e->procedure &&
             strcmp(c->field, field) == 0 && strcmp(c->what, d->what) == 0)
@@ -81,40 +81,39 @@ static struct cluster *find_cluster(struct found *f, uint64_t hash, const struct
     return NULL;
 }
 
-static struct cluster *get_cluster(struct pairs *p, const struct difference *d)
+static struct group *get_group(struct pairs *p, const struct difference *d)
 {
     struct found *f = p->found;
     const struct effect *e = any_effect(p);
     const char *field = d->place ? d->place->path : d->field;
     uint64_t hash = XXH3_64bits_withSeed(d->what, strlen(d->what),
                                          XXH3_64bits_withSeed(field, strlen(field), d->kind));
-    struct cluster *c = find_cluster(f, hash, d, e, field);
+    struct group *c = find_group(f, hash, d, e, field);
 
     if (c)
         return c;
-    if (f->cluster_count == f->cluster_cap) {
-        uint32_t cap = f->cluster_cap ? f->cluster_cap * 2 : 64;
-        void *grown = realloc(f->clusters, cap * sizeof(*f->clusters));
+    if (f->group_count == f->group_cap) {
+        uint32_t cap = f->group_cap ? f->group_cap * 2 : 64;
+        void *grown = realloc(f->groups, cap * sizeof(*f->groups));
 
         if (!grown)
             return NULL;
-        f->clusters = grown;
-        f->cluster_cap = cap;
+        f->groups = grown;
+        f->group_cap = cap;
     }
-    c = &f->clusters[f->cluster_count];
-    *c = (struct cluster){ .kind = d->kind,
-                           .when = d->when,
-                           .place = d->place,
-                           .rule = d->rule,
-                           .program = e->program,
-                           .version = e->version,
-                           .procedure = e->procedure,
-                           .field = strdup(field),
-                           .what = strdup(d->what),
-                           .number = f->cluster_count + 1 };
-    f->cluster_count++;
-    return c->field && c->what && table_add(&f->by_hash, hash, f->cluster_count - 1) == 0 ? c
-                                                                                          : NULL;
+    c = &f->groups[f->group_count];
+    *c = (struct group){ .kind = d->kind,
+                         .when = d->when,
+                         .place = d->place,
+                         .rule = d->rule,
+                         .program = e->program,
+                         .version = e->version,
+                         .procedure = e->procedure,
+                         .field = strdup(field),
+                         .what = strdup(d->what),
+                         .number = f->group_count + 1 };
+    f->group_count++;
+    return c->field && c->what && table_add(&f->by_hash, hash, f->group_count - 1) == 0 ? c : NULL;
 }
 
 /* The operation whose reply has what is compared. */
@@ -145,7 +144,7 @@ static int put_frame(struct pairs *p, int side, int64_t discrepancy, struct err 
 int found_put(struct pairs *p, const struct difference *d, struct err *err)
 {
     struct found *f = p->found;
-    struct cluster *c = get_cluster(p, d);
+    struct group *c = get_group(p, d);
     int64_t id = (int64_t)f->discrepancies + 1;
 
     if (!c)
@@ -319,7 +318,7 @@ int found_latency(struct pairs *p, struct err *err)
 
 int found_finish(struct pairs *p, struct err *err)
 {
-    if (clusters_write(p, err) < 0 || latency_write(p, err) < 0 || write_uncertain(p, err) < 0 ||
+    if (groups_write(p, err) < 0 || latency_write(p, err) < 0 || write_uncertain(p, err) < 0 ||
         result_index(p->c->db, err) < 0)
         return -err->code;
     return examples_write(p, err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/found.h
  *
- * What found*.c share: clusters in memory.
+ * What found*.c share: groups in memory.
  *
- * Memory: about 400 bytes for each cluster and each withheld kind of comparison; both are as many
+ * Memory: about 400 bytes for each group and each withheld kind of comparison; both are as many
  * as there are fields, kinds of difference, and pairs of statuses.
  */
 #ifndef NFSDIGEST_COMPARE_FOUND_H
@@ -19,10 +19,10 @@ struct example {
     uint32_t object;
 };
 
-struct cluster {
+struct group {
     enum difference_kind kind;
     enum difference_case when;
-    const struct cause *cause; /* when clusters are written */
+    const struct cause *cause; /* when groups are written */
     enum severity severity;
     const struct place *place;
     const struct compare_rule *rule;
@@ -56,8 +56,8 @@ struct timed {
 };
 
 struct found {
-    struct cluster *clusters;
-    uint32_t cluster_count, cluster_cap;
+    struct group *groups;
+    uint32_t group_count, group_cap;
     struct table by_hash;
     struct withheld *withheld;
     uint32_t withheld_count, withheld_cap;
@@ -77,13 +77,13 @@ void operation_words(uint32_t program, const struct procedure *procedure, char t
 /* explain.c: explanations in words */
 enum { EXPLANATION_MAX = 512 };
 /* |template|: a text of schemas/rules/causes.conf with its {words}.  Returns |text|, or NULL. */
-const char *explain_cluster(struct pairs *p, const struct cluster *cluster, const char *template,
-                            char text[EXPLANATION_MAX], struct err *err);
+const char *explain_group(struct pairs *p, const struct group *group, const char *template,
+                          char text[EXPLANATION_MAX], struct err *err);
 /* Which side a difference is told of first: "only sut" of the sut. */
 int explain_subject(const char *difference);
 
-/* clusters.c: tables cluster, rule, compared, withheld. */
-int clusters_write(struct pairs *p, struct err *err);
+/* groups.c: tables group, rule, compared, withheld. */
+int groups_write(struct pairs *p, struct err *err);
 /* latency.c: tables performance, latency, slowest. */
 int latency_write(struct pairs *p, struct err *err);
 /* examples.c: tables step and operation; the result has its indexes. */

@@ -15,7 +15,7 @@
 
 enum {
     COMPARE_APPLICATION_ID = 0x4e465343,
-    COMPARE_VERSION = 3,
+    COMPARE_VERSION = 4,
     COMPARE_TEXT_MAX = 256, /* bytes of a value's text */
 };
 
@@ -164,13 +164,13 @@ int match_put(struct compare *c, struct err *err);
 /* pairs.c: the second phase. */
 int pairs_compare(struct compare *c, struct err *err);
 
-/* noise.c: the columns of noise of table cluster. */
+/* noise.c: the columns of noise of table group. */
 /* Compares ref with |options->noise| into a result at |path|, which is the caller's. */
 int noise_measure(struct compare *c, const struct compare_options *options, const char *path,
                   struct err *err);
 /* By what was measured for the result that is attached as "old". */
 int noise_keep(struct compare *c, struct err *err);
-/* A cluster's difference in words that are the same in either direction. */
+/* A group's difference in words that are the same in either direction. */
 void noise_neutral(const char *difference, char text[COMPARE_TEXT_MAX]);
 
 #endif

@@ -78,19 +78,20 @@ static const char make_tables[] =
     "CREATE TEMP TABLE found_rate (kind INTEGER, operation TEXT, field TEXT, difference TEXT,"
     " count INTEGER, PRIMARY KEY (kind, operation, field, difference)) WITHOUT ROWID;"
     "INSERT INTO temp.found_rate SELECT kind, operation, field, neutral(difference), sum(count)"
-    " FROM main.cluster GROUP BY 1, 2, 3, 4;";
+    " FROM main.discrepancy_group GROUP BY 1, 2, 3, 4;";
 
 #define SAME_RATE                                                                                  \
-    " r WHERE r.kind = cluster.kind AND r.operation = cluster.operation AND r.field ="             \
-    " cluster.field AND r.difference = neutral(cluster.difference)"
+    " r WHERE r.kind = discrepancy_group.kind AND r.operation = discrepancy_group.operation AND "  \
+    "r.field ="                                                                                    \
+    " discrepancy_group.field AND r.difference = neutral(discrepancy_group.difference)"
 
 static const char judge[] =
-    "UPDATE main.cluster SET is_noise = noise_count > 0 AND noise_compared > 0 AND 1.0 *"
+    "UPDATE main.discrepancy_group SET is_noise = noise_count > 0 AND noise_compared > 0 AND 1.0 *"
     " (SELECT r.count FROM temp.found_rate" SAME_RATE ") / max(compared, 1)"
     " <= 2.0 * noise_count / noise_compared WHERE noise_count IS NOT NULL;"
     "DROP TABLE temp.noise_rate; DROP TABLE temp.found_rate;";
 
-/* |sql| fills noise_rate and, by it, columns of table cluster. */
+/* |sql| fills noise_rate and, by it, columns of table group. */
 static int apply(struct compare *c, const char *sql, struct err *err)
 {
     if (sqlite3_create_function(c->db, "neutral", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
@@ -103,12 +104,12 @@ static int apply(struct compare *c, const char *sql, struct err *err)
 
 static const char measure[] =
     "INSERT INTO temp.noise_rate SELECT kind, operation, field, neutral(difference), sum(count),"
-    " NULL FROM noise.cluster GROUP BY 1, 2, 3, 4;"
-    "UPDATE main.cluster SET noise_count = ifnull((SELECT r.count FROM"
+    " NULL FROM noise.discrepancy_group GROUP BY 1, 2, 3, 4;"
+    "UPDATE main.discrepancy_group SET noise_count = ifnull((SELECT r.count FROM"
     " temp.noise_rate" SAME_RATE "), 0),"
     " noise_compared = ifnull((SELECT sum(n.equal + n.different) FROM noise.compared n WHERE"
-    "  n.program = cluster.program AND n.version = cluster.version AND"
-    "  n.procedure = cluster.procedure AND n.field = cluster.field),"
+    "  n.program = discrepancy_group.program AND n.version = discrepancy_group.version AND"
+    "  n.procedure = discrepancy_group.procedure AND n.field = discrepancy_group.field),"
     "  (SELECT count(*) FROM noise.alignment WHERE kind = 1));"
     "INSERT INTO main.side SELECT 3, 'noise', database, path, server, digest, operations,"
     " first_time, last_time, clock_offset, clock_error, granularity FROM noise.side WHERE id = 2;"
@@ -139,9 +140,10 @@ int noise_measure(struct compare *c, const struct compare_options *o, const char
 
 static const char keep[] =
     "INSERT INTO temp.noise_rate SELECT kind, operation, field, neutral(difference),"
-    " max(noise_count), max(noise_compared) FROM old.cluster WHERE noise_count IS NOT NULL"
+    " max(noise_count), max(noise_compared) FROM old.discrepancy_group WHERE noise_count IS NOT "
+    "NULL"
     " GROUP BY 1, 2, 3, 4;"
-    "UPDATE main.cluster SET (noise_count, noise_compared) ="
+    "UPDATE main.discrepancy_group SET (noise_count, noise_compared) ="
     " (SELECT r.count, r.compared FROM temp.noise_rate" SAME_RATE ");";
 
 int noise_keep(struct compare *c, struct err *err)

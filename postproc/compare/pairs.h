@@ -164,7 +164,7 @@ void item_difference(const struct item *ref, const struct item *sut, char text[C
  * (composed or decomposed letters, UTF-8 or Latin 1): "case", "encoding", or NULL. */
 const char *names_difference(struct bytes a, struct bytes b);
 
-/* --- found.c: tables discrepancy, frame, withheld; clusters in memory until the end. */
+/* --- found.c: tables discrepancy, frame, withheld; groups in memory until the end. */
 
 /* What an explanation depends on besides the field. */
 enum difference_case {
@@ -184,7 +184,7 @@ struct difference {
     const struct compare_rule *rule;
     uint32_t object;     /* row */
     const char *element; /* or NULL */
-    const char *what;    /* cluster.difference */
+    const char *what;    /* group.difference */
     const char *text[SIDES];
     bool has_number;
     uint64_t number[SIDES];
@@ -205,7 +205,7 @@ int found_uncertain(struct pairs *p, enum withheld_reason reason, const struct d
 int found_latency(struct pairs *p, struct err *err);
 /* Retransmissions and connections, counts.c. */
 int counts_compare(struct pairs *p, struct err *err);
-/* Writes clusters, the tables compared and withheld, latencies, then examples. */
+/* Writes groups, the tables compared and withheld, latencies, then examples. */
 int found_finish(struct pairs *p, struct err *err);
 
 /* --- unanswered.c */

@@ -29,7 +29,7 @@ static const char select_verdict[] =
     "  (SELECT count(*) FROM alignment WHERE kind = 2 AND ref IS NULL)) AS alone,"
     " (SELECT ifnull(sum(equal + different), 0) FROM compared) AS decided,"
     " (SELECT ifnull(sum(count), 0) FROM withheld) AS withheld)"
-    " SELECT CASE WHEN EXISTS (SELECT 1 FROM cluster WHERE is_noise = 0) THEN %d"
+    " SELECT CASE WHEN EXISTS (SELECT 1 FROM discrepancy_group WHERE is_noise = 0) THEN %d"
     " WHEN EXISTS (SELECT 1 FROM withheld WHERE reason IN (%d, %d, %d))"
     "  OR EXISTS (SELECT 1 FROM uncertain WHERE kind = %d AND reason = %d) THEN %d"
     " WHEN pairs = 0 OR decided = 0 THEN %d"

@@ -21,7 +21,8 @@ static const char select_comments[] =
     " ifnull((SELECT path FROM object o WHERE o.id = d.object),"
     "  (SELECT p.path FROM operation p WHERE p.side = f.side AND p.id ="
     "   CASE f.side WHEN 1 THEN d.ref ELSE d.sut END))"
-    " FROM frame f JOIN discrepancy d ON d.id = f.discrepancy JOIN cluster c ON c.id = d.cluster"
+    " FROM frame f JOIN discrepancy d ON d.id = f.discrepancy JOIN discrepancy_group c ON c.id = "
+    "d.discrepancy_group"
     " WHERE (f.side = 1 AND f.source = ?1) OR (f.side = 2 AND f.source = ?2)"
     " ORDER BY f.frame, f.side, f.discrepancy";
 

@@ -14,11 +14,11 @@
 #include <stdio.h>
 
 struct report_options {
-    uint32_t examples; /* of each cluster, at most; 0: the table alone */
+    uint32_t examples; /* of each group, at most; 0: the table alone */
     bool one_sided;    /* list operations without a counterpart */
 };
 
-/* The table of fields, counts and reasons, then each cluster with its examples, what was withheld,
+/* The table of fields, counts and reasons, then each group with its examples, what was withheld,
  * and latencies. */
 int report_text(sqlite3 *result, const struct report_options *options, FILE *out, struct err *err);
 

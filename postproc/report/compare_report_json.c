@@ -81,21 +81,22 @@ static int put_array(struct printer *p, const char *name, const char *sql, int64
     return result;
 }
 
-static int put_examples(struct printer *p, int64_t cluster)
+static int put_examples(struct printer *p, int64_t group)
 {
-    if (put_array(p, "examples",
-                  "SELECT d.id, ifnull(ifnull(r.path, s.path), (SELECT path FROM object o WHERE"
-                  "  o.id = d.object)) AS path, (SELECT path FROM object o WHERE o.id = d.object)"
-                  "  AS object,"
-                  " d.element, d.ref_text AS ref, d.sut_text AS sut, d.ref AS ref_operation,"
-                  " ifnull(r.reply_source, r.call_source) AS ref_source, ifnull(r.reply_frame,"
-                  "  r.call_frame) AS ref_frame, d.sut AS sut_operation, ifnull(s.reply_source,"
-                  "  s.call_source) AS sut_source, ifnull(s.reply_frame, s.call_frame) AS sut_frame"
-                  " FROM (SELECT DISTINCT example, discrepancy FROM step WHERE cluster = ?1) x"
-                  " JOIN discrepancy d ON d.id = x.discrepancy"
-                  " LEFT JOIN operation r ON r.side = 1 AND r.id = d.ref"
-                  " LEFT JOIN operation s ON s.side = 2 AND s.id = d.sut ORDER BY x.example",
-                  cluster, NULL) < 0)
+    if (put_array(
+            p, "examples",
+            "SELECT d.id, ifnull(ifnull(r.path, s.path), (SELECT path FROM object o WHERE"
+            "  o.id = d.object)) AS path, (SELECT path FROM object o WHERE o.id = d.object)"
+            "  AS object,"
+            " d.element, d.ref_text AS ref, d.sut_text AS sut, d.ref AS ref_operation,"
+            " ifnull(r.reply_source, r.call_source) AS ref_source, ifnull(r.reply_frame,"
+            "  r.call_frame) AS ref_frame, d.sut AS sut_operation, ifnull(s.reply_source,"
+            "  s.call_source) AS sut_source, ifnull(s.reply_frame, s.call_frame) AS sut_frame"
+            " FROM (SELECT DISTINCT example, discrepancy FROM step WHERE discrepancy_group = ?1) x"
+            " JOIN discrepancy d ON d.id = x.discrepancy"
+            " LEFT JOIN operation r ON r.side = 1 AND r.id = d.ref"
+            " LEFT JOIN operation s ON s.side = 2 AND s.id = d.sut ORDER BY x.example",
+            group, NULL) < 0)
         return -p->err->code;
     return put_array(p, "steps",
                      "SELECT x.number, ifnull(r.name, s.name) AS operation, ifnull(r.path, s.path)"
@@ -104,8 +105,8 @@ static int put_examples(struct printer *p, int64_t cluster)
                      " s.call_frame AS sut_frame FROM step x"
                      " LEFT JOIN operation r ON r.side = 1 AND r.id = x.ref"
                      " LEFT JOIN operation s ON s.side = 2 AND s.id = x.sut"
-                     " WHERE x.cluster = ?1 AND x.example = 1 ORDER BY x.number",
-                     cluster, NULL);
+                     " WHERE x.discrepancy_group = ?1 AND x.example = 1 ORDER BY x.number",
+                     group, NULL);
 }
 
 int report_json(sqlite3 *result, const struct report_options *o, FILE *out, struct err *err)
@@ -129,8 +130,8 @@ int report_json(sqlite3 *result, const struct report_options *o, FILE *out, stru
             " (SELECT count(*) FROM alignment WHERE kind = 2 AND sut IS NOT NULL) AS sut_alone,"
             " (SELECT count(*) FROM alignment WHERE kind = 3 AND ref IS NOT NULL) AS ref_parts,"
             " (SELECT count(*) FROM alignment WHERE kind = 3 AND sut IS NOT NULL) AS sut_parts,"
-            " (SELECT ifnull(sum(count), 0) FROM cluster) AS discrepancies,"
-            " (SELECT count(*) FROM cluster) AS groups,"
+            " (SELECT ifnull(sum(count), 0) FROM discrepancy_group) AS discrepancies,"
+            " (SELECT count(*) FROM discrepancy_group) AS groups,"
             " (SELECT ifnull(sum(count), 0) FROM withheld) AS withheld,"
             " (SELECT value + 0 FROM meta WHERE key = 'uncertain') AS uncertain",
             0, NULL) < 0 ||
@@ -139,7 +140,7 @@ int report_json(sqlite3 *result, const struct report_options *o, FILE *out, stru
                   "c.operation, c.field,"
                   " c.difference, c.cause, c.reason, (SELECT text FROM rule l WHERE l.id = c.rule)"
                   " AS rule, c.noise_count, c.noise_compared, c.is_noise AS \"noise!\""
-                  " FROM cluster c JOIN code k ON k.domain = 'kind' AND k.value = c.kind"
+                  " FROM discrepancy_group c JOIN code k ON k.domain = 'kind' AND k.value = c.kind"
                   " JOIN code v ON v.domain = 'severity' AND v.value = c.severity ORDER BY c.id",
                   0, o->examples ? put_examples : NULL) < 0 ||
         put_array(&p, "withheld",

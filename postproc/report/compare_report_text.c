@@ -79,7 +79,8 @@ static const char select_totals[] =
     "SELECT (SELECT count(*) FROM alignment WHERE kind = 1), (SELECT count(*) FROM object),"
     " (SELECT count(*) FROM alignment WHERE kind = 2 AND ref IS NOT NULL),"
     " (SELECT count(*) FROM alignment WHERE kind = 2 AND sut IS NOT NULL),"
-    " (SELECT ifnull(sum(count), 0) FROM cluster), (SELECT count(*) FROM cluster),"
+    " (SELECT ifnull(sum(count), 0) FROM discrepancy_group), (SELECT count(*) FROM "
+    "discrepancy_group),"
     " (SELECT ifnull(sum(count), 0) FROM withheld),"
     " (SELECT count(*) FROM alignment WHERE kind = 3 AND ref IS NOT NULL),"
     " (SELECT count(*) FROM alignment WHERE kind = 3 AND sut IS NOT NULL),"
@@ -114,7 +115,7 @@ static void show_example(struct printer *p, sqlite3_stmt *stmt)
             column(stmt, 8));
 }
 
-/* ?1: the cluster */
+/* ?1: the group */
 static const char select_examples[] =
     "SELECT d.id, ifnull(ifnull(r.path, s.path) || CASE WHEN o.path <> ifnull(r.path, s.path) THEN"
     " ', of ' || o.path ELSE '' END, ifnull(o.path, '')), d.element, ifnull(d.ref_text, '-'), "
@@ -124,7 +125,7 @@ static const char select_examples[] =
     "  r.call_source)), ifnull(d.sut_text, '-'), ifnull(s.reply_frame, s.call_frame),"
     " (SELECT name FROM source q WHERE q.side = 2 AND q.id = ifnull(s.reply_source,"
     "  s.call_source))"
-    " FROM (SELECT DISTINCT example, discrepancy FROM step WHERE cluster = ?1) x"
+    " FROM (SELECT DISTINCT example, discrepancy FROM step WHERE discrepancy_group = ?1) x"
     " JOIN discrepancy d ON d.id = x.discrepancy LEFT JOIN object o ON o.id = d.object"
     " LEFT JOIN operation r ON r.side = 1 AND r.id = d.ref"
     " LEFT JOIN operation s ON s.side = 2 AND s.id = d.sut ORDER BY x.example";
@@ -141,9 +142,9 @@ static const char select_steps[] =
     " ifnull(s.status, '-'), ifnull(r.call_frame, '-'), ifnull(s.call_frame, '-') FROM step x"
     " LEFT JOIN operation r ON r.side = 1 AND r.id = x.ref"
     " LEFT JOIN operation s ON s.side = 2 AND s.id = x.sut"
-    " WHERE x.cluster = ?1 AND x.example = 1 ORDER BY x.number";
+    " WHERE x.discrepancy_group = ?1 AND x.example = 1 ORDER BY x.number";
 
-static int show_clusters(struct printer *p, uint32_t examples)
+static int show_groups(struct printer *p, uint32_t examples)
 {
     char limited[sizeof(select_examples) + 24];
     sqlite3_stmt *stmt;
@@ -155,7 +156,8 @@ static int show_clusters(struct printer *p, uint32_t examples)
             "SELECT c.id, c.count, c.operation, c.field, c.difference, c.reason, c.compared,"
             " k.text, (SELECT l.text || ', ' || f.name || ' line ' || l.line FROM rule l"
             "  JOIN rule_file f ON f.id = l.file WHERE l.id = c.rule), c.noise_count,"
-            " c.noise_compared, EXISTS (SELECT 1 FROM side WHERE id = 3) FROM cluster c JOIN code "
+            " c.noise_compared, EXISTS (SELECT 1 FROM side WHERE id = 3) FROM discrepancy_group c "
+            "JOIN code "
             "k ON k.domain = 'kind'"
             " AND k.value = c.kind ORDER BY c.id",
             &stmt, p->err) < 0)
@@ -254,12 +256,13 @@ int report_text(sqlite3 *result, const struct report_options *o, FILE *out, stru
                   0, NULL, show_side) < 0 ||
         show_rows(&p, select_totals, 0, NULL, show_totals) < 0 || show_verdict(&p) < 0 ||
         show_rows(&p,
-                  "SELECT id, count, operation, field, difference, reason, is_noise FROM cluster"
+                  "SELECT id, count, operation, field, difference, reason, is_noise FROM "
+                  "discrepancy_group"
                   " ORDER BY id",
                   0, "\n   #    count  operation            field and difference; reason\n",
                   show_line) < 0)
         return -err->code;
-    if (o->examples && (show_clusters(&p, o->examples) < 0 || show_uncertain(&p) < 0))
+    if (o->examples && (show_groups(&p, o->examples) < 0 || show_uncertain(&p) < 0))
         return -err->code;
     if (show_rows(&p,
                   "SELECT sum(w.count), c.name, c.text FROM withheld w JOIN code c ON c.domain ="

@@ -119,9 +119,9 @@ static const char select_totals[] =
     " (SELECT count(*) FROM alignment WHERE kind = 2 AND ref IS NULL),"
     " (SELECT count(*) FROM alignment WHERE kind = 3 AND ref IS NOT NULL),"
     " (SELECT count(*) FROM alignment WHERE kind = 3 AND ref IS NULL),"
-    " (SELECT count(*) FROM cluster),"
-    " (SELECT ifnull(sum(count), 0) FROM cluster),"
-    " (SELECT ifnull(sum(count), 0) FROM cluster WHERE is_noise),"
+    " (SELECT count(*) FROM discrepancy_group),"
+    " (SELECT ifnull(sum(count), 0) FROM discrepancy_group),"
+    " (SELECT ifnull(sum(count), 0) FROM discrepancy_group WHERE is_noise),"
     " (SELECT ifnull(sum(count), 0) FROM withheld),"
     " (SELECT count(DISTINCT object) FROM unsynchronized),"
     " (SELECT ifnull(sum(equal + different + withheld), 0) FROM compared)";

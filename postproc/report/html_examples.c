@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 struct example {
-    int64_t cluster, number, discrepancy;
+    int64_t group, number, discrepancy;
 };
 
 /* ?1 the group, ?2 the example's number */
@@ -23,7 +23,7 @@ static const char select_steps[] =
     " (SELECT name FROM source WHERE side = 2 AND id = ifnull(s.reply_source, s.call_source))"
     " FROM step x LEFT JOIN operation r ON r.side = 1 AND r.id = x.ref"
     " LEFT JOIN operation s ON s.side = 2 AND s.id = x.sut"
-    " WHERE x.cluster = ?1 AND x.example = ?2 ORDER BY x.number";
+    " WHERE x.discrepancy_group = ?1 AND x.example = ?2 ORDER BY x.number";
 
 enum step_column { /* of ref; sut's is the next one */
                    S_NUMBER,
@@ -170,7 +170,7 @@ static const char select_discrepancy[] =
     " r.call_frame, s.call_frame, r.reply_frame, s.reply_frame, r.client, s.client, r.xid, s.xid,"
     " (SELECT name FROM source WHERE side = 1 AND id = ifnull(r.reply_source, r.call_source)),"
     " (SELECT name FROM source WHERE side = 2 AND id = ifnull(s.reply_source, s.call_source)),"
-    " c.field, c.id FROM discrepancy d JOIN cluster c ON c.id = d.cluster"
+    " c.field, c.id FROM discrepancy d JOIN discrepancy_group c ON c.id = d.discrepancy_group"
     " LEFT JOIN operation r ON r.side = 1 AND r.id = d.ref"
     " LEFT JOIN operation s ON s.side = 2 AND s.id = d.sut WHERE d.id = ?1";
 
@@ -185,7 +185,6 @@ enum discrepancy_column {
     D_XID = D_CLIENT + 2,
     D_SOURCE = D_XID + 2,
     D_FIELD = D_SOURCE + 2,
-    D_CLUSTER,
 };
 
 static void put_side(struct html *h, sqlite3_stmt *row, int side)
@@ -242,7 +241,7 @@ static void show_values(struct html *h, sqlite3_stmt *row)
 static int put_replies(struct html *h, const struct example *x)
 {
     struct html_message messages[SIDES];
-    struct html_found found = { .cluster = x->cluster };
+    struct html_found found = { .group = x->group };
     sqlite3_stmt *row = NULL, *steps = NULL;
     int result = tables_prepare(h->db, select_discrepancy, &row, h->err);
 
@@ -258,7 +257,7 @@ static int put_replies(struct html *h, const struct example *x)
         result = tables_prepare(h->db, select_steps, &steps, h->err);
     }
     if (steps && result == 0) {
-        sqlite3_bind_int64(steps, 1, x->cluster);
+        sqlite3_bind_int64(steps, 1, x->group);
         sqlite3_bind_int64(steps, 2, x->number);
         while ((result = db_row(h->db, steps, h->err)) > 0) {
             if (db_column(steps, S_ID, 0) != found.ref ||
@@ -293,25 +292,26 @@ static int put_example(struct html *h, const struct example *x)
                    "arguments</th><th scope=\"col\" class=\"t\">reference: outcome, frames of call "
                    "and reply</th><th scope=\"col\" class=\"t\">system under test</th></tr></thead>"
                    "<tbody>\n");
-    if (html_rows(h, select_steps, x->cluster, x->number, show_step) < 0)
+    if (html_rows(h, select_steps, x->group, x->number, show_step) < 0)
         return -h->err->code;
     page_put(page, "</tbody></table></div>\n</details>\n");
     return 0;
 }
 
-int html_examples(struct html *h, int64_t cluster)
+int html_examples(struct html *h, int64_t group)
 {
     sqlite3_stmt *row;
-    int result = tables_prepare(h->db,
-                                "SELECT example, max(discrepancy) FROM step WHERE cluster = ?1"
-                                " GROUP BY example ORDER BY example LIMIT 10",
-                                &row, h->err);
+    int result =
+        tables_prepare(h->db,
+                       "SELECT example, max(discrepancy) FROM step WHERE discrepancy_group = ?1"
+                       " GROUP BY example ORDER BY example LIMIT 10",
+                       &row, h->err);
 
     if (result < 0)
         return result;
-    sqlite3_bind_int64(row, 1, cluster);
+    sqlite3_bind_int64(row, 1, group);
     while ((result = db_row(h->db, row, h->err)) > 0) {
-        struct example x = { cluster, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1) };
+        struct example x = { group, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1) };
 
         result = put_example(h, &x);
         if (result < 0)

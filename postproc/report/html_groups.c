@@ -12,7 +12,7 @@ static const char select_groups[] =
     " c.reason, c.is_noise, c.noise_count, c.noise_compared, k.text, c.cause,"
     " (SELECT l.text || ', ' || f.name || ' line ' || l.line FROM rule l"
     "  JOIN rule_file f ON f.id = l.file WHERE l.id = c.rule)"
-    " FROM cluster c LEFT JOIN code k ON k.domain = 'kind' AND k.value = c.kind"
+    " FROM discrepancy_group c LEFT JOIN code k ON k.domain = 'kind' AND k.value = c.kind"
     " ORDER BY c.id LIMIT ?1";
 
 enum group_column {
@@ -180,7 +180,7 @@ int html_groups(struct html *h)
     struct page *page = &h->page;
     int64_t all;
 
-    if (db_number(h->db, "SELECT count(*) FROM cluster", 0, &all, h->err) < 0)
+    if (db_number(h->db, "SELECT count(*) FROM discrepancy_group", 0, &all, h->err) < 0)
         return -h->err->code;
     page_put(page, "<section aria-labelledby=\"discrepancies\">\n"
                    "<h2 id=\"discrepancies\">Discrepancies</h2>\n");
@@ -193,8 +193,8 @@ int html_groups(struct html *h)
     if (html_rows(h, select_groups, HTML_GROUPS_MAX, 0, show_line) < 0)
         return -h->err->code;
     page_put(page, "</tbody></table></div>\n<p class=\"note\">The page has examples of each group. "
-                   "All discrepancies are in the database: <code>SELECT * FROM finding WHERE "
-                   "cluster = 1</code></p>\n");
+                   "All discrepancies are in the database: <code>SELECT * FROM discrepancies WHERE "
+                   "discrepancy_group = 1</code></p>\n");
     if (all > HTML_GROUPS_MAX) {
         page_put(page, "<p class=\"warning\">There are ");
         html_put_count(h, (uint64_t)all);

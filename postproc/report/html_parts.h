@@ -45,7 +45,7 @@ int html_groups(struct html *h);
 int html_uncertain(struct html *h);
 
 /* html_examples.c */
-int html_examples(struct html *h, int64_t cluster);
+int html_examples(struct html *h, int64_t group);
 
 /* html_replies.c: two bodies beside each other. */
 struct html_message {
@@ -59,7 +59,7 @@ struct html_message {
 struct html_found {
     const char *field, *element; /* as in table discrepancy; |element| may be NULL */
     int64_t ref, sut;            /* operations; 0: none */
-    int64_t cluster;
+    int64_t group;
 };
 int html_replies(struct html *h, const struct html_message message[SIDES],
                  const struct html_found *found);

@@ -30,7 +30,7 @@ struct values {
 
 /* Another discrepancy of the same two operations. */
 struct other {
-    int64_t cluster;
+    int64_t group;
     char *field, *element;
 };
 
@@ -270,11 +270,11 @@ static void put_row(struct view *view, const struct value *ref, const struct val
     put_value(view, SUT, sut, mark != MARK_NONE, value->label);
     if (mark == MARK_FOUND)
         page_put(page, "<td class=\"t\">this discrepancy</td></tr>\n");
-    else if (mark == MARK_OTHER && other->cluster <= HTML_GROUPS_MAX)
+    else if (mark == MARK_OTHER && other->group <= HTML_GROUPS_MAX)
         page_put(page, "<td class=\"t\"><a href=\"#g%lld\">group %lld</a></td></tr>\n",
-                 (long long)other->cluster, (long long)other->cluster);
+                 (long long)other->group, (long long)other->group);
     else if (mark == MARK_OTHER)
-        page_put(page, "<td class=\"t\">group %lld</td></tr>\n", (long long)other->cluster);
+        page_put(page, "<td class=\"t\">group %lld</td></tr>\n", (long long)other->group);
     else if (mark == MARK_DIFFERS && (how = how_compared(value)))
         page_put(page, "<td class=\"t\">differs (%s)</td></tr>\n", how);
     else
@@ -317,19 +317,20 @@ static int read_others(struct view *view)
         return no_memory(h);
     if (tables_prepare(h->db,
                        "SELECT c.id, c.field, d.element FROM discrepancy d"
-                       " JOIN cluster c ON c.id = d.cluster WHERE d.ref IS ?1 AND d.sut IS ?2"
+                       " JOIN discrepancy_group c ON c.id = d.discrepancy_group WHERE d.ref IS ?1 "
+                       "AND d.sut IS ?2"
                        " AND c.id <> ?3 ORDER BY d.id LIMIT ?4",
                        &row, h->err) < 0)
         return -h->err->code;
     tables_bind_unless(row, 1, view->found->ref, 0);
     tables_bind_unless(row, 2, view->found->sut, 0);
-    sqlite3_bind_int64(row, 3, view->found->cluster);
+    sqlite3_bind_int64(row, 3, view->found->group);
     sqlite3_bind_int(row, 4, OTHERS_MAX);
     while ((result = db_row(h->db, row, h->err)) > 0) {
         struct other *o = &view->others[view->other_count];
         const char *element = (const char *)sqlite3_column_text(row, 2);
 
-        o->cluster = sqlite3_column_int64(row, 0);
+        o->group = sqlite3_column_int64(row, 0);
         o->field = strdup(html_column(row, 1));
         o->element = element ? strdup(element) : NULL;
         view->other_count++;

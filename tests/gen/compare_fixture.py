@@ -13,7 +13,7 @@ import os
 import sqlite3
 import subprocess
 
-APPLICATION_ID, VERSION = 0x4e465343, 3
+APPLICATION_ID, VERSION = 0x4e465343, 4
 REF, SUT = 1, 2
 KINDS = ("rpc", "missing reply", "status", "value", "presence", "time", "order", "entry",
          "pattern", "count", "retransmissions", "disconnects", "malformed",
@@ -41,7 +41,7 @@ class Capture:
 
 @dataclasses.dataclass
 class Finding:
-    """Rows of cluster, discrepancy, and frame for each of |at|: (side, message, other's frame)."""
+    """Rows of discrepancy_group, discrepancy, and frame for each of |at|: (side, message, other's frame)."""
     kind: str
     at: list
     field: str = "READ3res.resok.eof"
@@ -93,8 +93,8 @@ def write(path, schema, captures, findings, version=VERSION, application_id=APPL
                    [c.row() for c in captures])
     for number, finding in enumerate(findings, 1):
         put(db, number, finding)
-    db.execute("UPDATE cluster SET count = (SELECT count(*) FROM discrepancy d"
-               " WHERE d.cluster = cluster.id)")
+    db.execute("UPDATE discrepancy_group SET count = (SELECT count(*) FROM discrepancy d"
+               " WHERE d.discrepancy_group = discrepancy_group.id)")
     db.commit()
     db.close()
     os.chmod(path, 0o644)
@@ -104,11 +104,11 @@ def put(db, number, f):
     group = f.group or number
     if f.rule:
         db.execute("INSERT INTO rule (id, file, line, text) VALUES (?, 1, 1, ?)", (number, f.rule))
-    db.execute("INSERT OR IGNORE INTO cluster (id, kind, class, operation, field, difference, rule,"
+    db.execute("INSERT OR IGNORE INTO discrepancy_group (id, kind, class, operation, field, difference, rule,"
                " cause, reason, count, compared, is_noise) VALUES (?,?,?,'NFS READ',?,?,?,?,?,0,1,?)",
                (group, KINDS.index(f.kind) + 1 if f.kind in KINDS else 99, f.klass, f.field,
                 f.difference, number if f.rule else None, f.cause, f.reason, f.is_noise))
-    db.execute("INSERT INTO discrepancy (id, cluster, element, ref_text, sut_text)"
+    db.execute("INSERT INTO discrepancy (id, discrepancy_group, element, ref_text, sut_text)"
                " VALUES (?,?,?,?,?)", (number, group, f.element, f.ref, f.sut))
     for side, message, other in f.at:
         db.execute("INSERT INTO frame (side, source, frame, xid, discrepancy, other_source,"

@@ -55,9 +55,9 @@ def real_pairs(folder):
         check(rows(out, "SELECT count(*) FROM discrepancy d WHERE d.ref NOT IN (SELECT id FROM"
                         " operation WHERE side = 1) OR d.sut NOT IN (SELECT id FROM operation"
                         " WHERE side = 2)")[0][0] == 0, f"{vector}: operations are missing")
-        check(rows(out, "SELECT count(*) FROM cluster WHERE id NOT IN (SELECT cluster FROM step)"
+        check(rows(out, "SELECT count(*) FROM discrepancy_group WHERE id NOT IN (SELECT discrepancy_group FROM step)"
                         " AND operation <> ''")[0][0] == 0, f"{vector}: groups without an example")
-        check(rows(out, "SELECT sum(count) FROM cluster")
+        check(rows(out, "SELECT sum(count) FROM discrepancy_group")
               == rows(out, "SELECT count(*) FROM discrepancy"), f"{vector}: counts")
         frames = rows(out, "SELECT count(*) FROM frame f JOIN discrepancy d ON d.id = f.discrepancy"
                            " JOIN operation o ON o.side = f.side AND o.id = CASE f.side WHEN 1 THEN"

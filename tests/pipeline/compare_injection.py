@@ -63,7 +63,7 @@ class Result:
         db = sqlite3.connect("file:%s?mode=ro" % out, uri=True)
         self.rows = db.execute(
             "SELECT k.name, c.field, o.client, o.xid, d.ref_number, d.sut_number, c.difference,"
-            " d.element FROM discrepancy d JOIN cluster c ON c.id = d.cluster JOIN code k ON"
+            " d.element FROM discrepancy d JOIN discrepancy_group c ON c.id = d.discrepancy_group JOIN code k ON"
             " k.domain = 'kind' AND k.value = c.kind LEFT JOIN operation o ON o.side ="
             " CASE WHEN d.%s IS NULL THEN %d ELSE %d END AND o.id = ifnull(d.%s, d.%s)"
             % (("ref", 2, 1, "ref", "sut") if by == 1 else ("sut", 1, 2, "sut", "ref"))).fetchall()

@@ -204,7 +204,7 @@ def adding_up(folder):
                for e in g["examples"] if g["kind"] == "missing reply"]
     check(missing == [(4, 3, 1)], f"missing reply: {missing}")
     with sqlite3.connect(out) as db:
-        check(db.execute("SELECT ref_frame, sut_frame, sut_source FROM finding WHERE kind ="
+        check(db.execute("SELECT ref_frame, sut_frame, sut_source FROM discrepancies WHERE kind ="
                          " 'missing reply'").fetchall() == missing, "finding")
     text = run("compare", "-1", "-s", out, code=1).stdout
     for line in ("3 operations of ref alone, 0 of sut; 3 of ref and 2 of sut go on with listings",
@@ -238,9 +238,9 @@ DAMAGE = [
     ("UPDATE side SET last_time = 9223372036854775807", "out of range"),
     ("DELETE FROM meta", "meta is not complete"),
     ("DROP TABLE meta", "meta is missing"),
-    ("DROP VIEW finding", "finding is missing"),
+    ("DROP VIEW discrepancies", "discrepancies is missing"),
     ("ALTER TABLE alignment DROP COLUMN other_last", "alignment is missing"),
-    ("ALTER TABLE cluster ADD COLUMN more INTEGER", "cluster is missing, or has other columns"),
+    ("ALTER TABLE discrepancy_group ADD COLUMN more INTEGER", "discrepancy_group is missing, or has other columns"),
     ("PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(replace(sql, 'NOT NULL', ''),"
      " ') STRICT', ')') WHERE name = 'side' -- anew -- UPDATE side SET path = NULL", "NOT NULL"),
     ("PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, ') STRICT', ')')"

@@ -77,7 +77,7 @@ def pair(folder, name):
     check(counts_of(report) == counts, f"{name}: {counts_of(report)}, not {counts}")
     with sqlite3.connect(f"file:{out}?mode=ro", uri=True) as db:
         for group, example in groups.items():
-            rows = db.execute("SELECT 1 FROM finding WHERE operation = ? AND field = ? AND"
+            rows = db.execute("SELECT 1 FROM discrepancies WHERE operation = ? AND field = ? AND"
                               " difference = ? AND ref_frame = ? AND sut_frame = ? AND"
                               " ifnull(ref_text, '-') = ? AND ifnull(sut_text, '-') = ?",
                               (*group[2:5], *example)).fetchall()

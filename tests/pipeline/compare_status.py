@@ -93,7 +93,7 @@ def rows(folder, sides, way):
     compare("-o", out, *paths[::way], code=1)
     with sqlite3.connect(out) as db:
         reported = {(path.split("/")[2], ref, sut) for path, ref, sut in db.execute(
-            "SELECT r.path, ref_text, sut_text FROM finding f JOIN operation r ON r.side = 1 AND"
+            "SELECT r.path, ref_text, sut_text FROM discrepancies f JOIN operation r ON r.side = 1 AND"
             " r.id = f.ref WHERE f.kind = 'status'")}
         doubts = {(path.split("/")[2], ref, sut): reason for path, ref, sut, reason in db.execute(
             "SELECT path, ref_text, sut_text, reason FROM doubt WHERE kind = 'status'")}

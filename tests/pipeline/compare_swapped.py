@@ -73,12 +73,12 @@ def found(folder, ref, sut, swapped, *options):
                     f"SELECT k.name, c.operation, c.field, c.difference, iif(k.name = 'disconnects',"
                     f" (SELECT {x} FROM client WHERE ref = d.element), d.element),"
                     f" d.{x}, d.{y}, d.{x}_text, d.{y}_text FROM discrepancy d"
-                    " JOIN cluster c ON c.id = d.cluster"
+                    " JOIN discrepancy_group c ON c.id = d.discrepancy_group"
                     " JOIN code k ON k.domain = 'kind' AND k.value = c.kind")),
             "causes": collections.Counter(
                 (*row[:3], words(row[3]), *row[4:]) for row in db.execute(
                     "SELECT kind, operation, field, difference, cause, count, compared"
-                    " FROM cluster")),
+                    " FROM discrepancy_group")),
             "withheld": rows("SELECT reason, program, version, procedure, field, count"
                              " FROM withheld"),
             "compared": rows("SELECT * FROM compared"),

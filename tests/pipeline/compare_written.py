@@ -85,8 +85,8 @@ def told(folder, sides):
         with sqlite3.connect(out) as db:
             both.append(tuple(db.execute(sql).fetchone()[0] for sql in (
                 "SELECT count(*) FROM alignment WHERE kind = 2",
-                "SELECT count(*) FROM finding WHERE field = 'READ3res.resok.data'",
-                "SELECT count(*) FROM finding WHERE field <> 'READ3res.resok.data'",
+                "SELECT count(*) FROM discrepancies WHERE field = 'READ3res.resok.data'",
+                "SELECT count(*) FROM discrepancies WHERE field <> 'READ3res.resok.data'",
                 "SELECT count(*) FROM doubt WHERE field = 'READ3res.resok.data'")))
     check(both[0] == both[1], f"swapped: {both}")
     return both[0]

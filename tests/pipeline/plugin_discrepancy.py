@@ -46,7 +46,7 @@ SELECT f.frame, f.xid, ifnull(k.name, 'unknown'), c.class, c.field, d.element, c
        CASE f.side WHEN 1 THEN 'ref' ELSE 'sut' END, f.other_frame,
        CASE WHEN o.digest IS NOT s.digest THEN o.name END, nullif(c.is_noise, 0)
   FROM frame f JOIN source s ON s.side = f.side AND s.id = f.source
-  JOIN discrepancy d ON d.id = f.discrepancy JOIN cluster c ON c.id = d.cluster
+  JOIN discrepancy d ON d.id = f.discrepancy JOIN discrepancy_group c ON c.id = d.discrepancy_group
   LEFT JOIN code k ON k.domain = 'kind' AND k.value = c.kind LEFT JOIN rule r ON r.id = c.rule
   LEFT JOIN source o ON o.side = 3 - f.side AND o.id = f.other_source
  WHERE s.name = ? ORDER BY f.frame, f.xid, f.side, f.discrepancy"""
@@ -366,7 +366,7 @@ def test_other_database():
     """Each is refused with its reason, once; the rest is as without a database."""
     plain, _ = tshark(vfs(), "-V")
     good = two_sides(everything())
-    later = two_sides(everything(), "later.db", version=4)
+    later = two_sides(everything(), "later.db", version=5)
     shifted = scratch / "shifted.pcap"
     tree.run(tree.WITH_PLUGINS, "editcap", "-t", "0.001", str(vfs()), str(shifted))
     trace = scratch / "trace.db"
@@ -379,7 +379,7 @@ def test_other_database():
         f.at = [(side, m._replace(frame=m.frame + 5000), other) for side, m, other in f.at]
     for name, words in (("none.db", "No such file"), ("empty.db", "not the result of a comparison"),
                         (trace, "not the result of a comparison"), ("text.db", "not a database"),
-                        (later, "version 4, this plugin knows version 3"), (".", "not a file"),
+                        (later, "version 5, this plugin knows version 4"), (".", "not a file"),
                         ("cut.db", "malformed"),
                         (two_sides(early, "early.db"), "nothing about the 441 frames"),
                         (two_sides(everything(), "strange.db", application_id=7),
@@ -423,7 +423,7 @@ def test_hostile():
              " 1 AS xid, 1 AS discrepancy, 1 AS other_source, 1 AS other_frame, 1 AS time FROM n"),
             ("a frame before the first", "UPDATE frame SET frame = frame - 100000"),
             ("frames beyond all", "UPDATE frame SET frame = frame + 1000000000000"),
-            ("no table cluster", "DROP TABLE cluster"),
+            ("no table discrepancy_group", "DROP TABLE discrepancy_group"),
             ("no column", "ALTER TABLE discrepancy RENAME COLUMN element TO other"),
             ("a huge text", "UPDATE discrepancy SET ref_text = hex(zeroblob(100000))")):
         bad.write_bytes(good)
@@ -438,7 +438,7 @@ def test_hostile():
     made = two_sides(strange, "strange.db")
     db = sqlite3.connect(made)
     db.execute("UPDATE discrepancy SET element = CAST(x'41ff42' AS TEXT)")
-    db.execute("UPDATE cluster SET count = -1")
+    db.execute("UPDATE discrepancy_group SET count = -1")
     db.commit()
     db.close()
     out, complaints = tshark(vfs(), "-Y", PREFIX, "-T", "fields", "-e", PREFIX + ".element", "-e",

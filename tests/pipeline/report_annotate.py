@@ -184,7 +184,7 @@ def wanted(result, side, source=1):
     for frame, *row in db.execute(
             "SELECT f.frame, c.id, c.field, c.difference, d.ref_text, d.sut_text, f.other_frame"
             " FROM frame f JOIN discrepancy d ON d.id = f.discrepancy"
-            " JOIN cluster c ON c.id = d.cluster WHERE f.side = ? AND f.source = ?"
+            " JOIN discrepancy_group c ON c.id = d.discrepancy_group WHERE f.side = ? AND f.source = ?"
             " ORDER BY f.frame, d.id", (side, source)):
         found.setdefault(frame, []).append(row)
     db.close()
@@ -383,7 +383,7 @@ def check_hostile(folder, place):
     db = sqlite3.connect(hostile)
     texts = ["a\n\r\x1b[31m\x07b", b"\xff\xc0\xaf", "é" * 40_000, "\ufffe\U0001f600", "x" * 70_000]
     for i in range(1, 60):
-        db.execute("UPDATE cluster SET field = CAST(?1 AS TEXT), reason = CAST(?1 AS TEXT) WHERE id"
+        db.execute("UPDATE discrepancy_group SET field = CAST(?1 AS TEXT), reason = CAST(?1 AS TEXT) WHERE id"
                    " = ?2", (texts[i % 5], i))
     db.execute("UPDATE discrepancy SET ref_text = CAST(? AS TEXT)", (texts[1],))
     db.execute("INSERT OR IGNORE INTO frame SELECT f.side, f.source, f.frame, f.xid + d.id, d.id,"

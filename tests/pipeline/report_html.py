@@ -70,7 +70,7 @@ def check_table(db, page):
     wanted = db.execute("SELECT id, count, compared, operation, field, ifnull(class, 'none'),"
                         " (SELECT name FROM code WHERE domain = 'kind' AND value = kind),"
                         " difference || reason, CASE is_noise WHEN 1 THEN 'noise' ELSE '' END"
-                        " FROM cluster ORDER BY id").fetchall()
+                        " FROM discrepancy_group ORDER BY id").fetchall()
     expect(len(rows) == len(wanted), "groups:", len(rows), "not", len(wanted))
     for row, want in zip(rows, wanted):
         got = [c.text() for c in row]
@@ -89,10 +89,10 @@ def check_summary(db, page):
                                   " AND reason <> ''",
             "of the other one alone": "SELECT count(*) FROM one_sided WHERE side = 'sut'"
                                   " AND reason <> ''",
-            "groups": "SELECT count(*) FROM cluster",
+            "groups": "SELECT count(*) FROM discrepancy_group",
             "discrepancies": "SELECT count(*) FROM discrepancy",
-            "of these noise": "SELECT count(*) FROM discrepancy d JOIN cluster c"
-                              " ON c.id = d.cluster WHERE is_noise",
+            "of these noise": "SELECT count(*) FROM discrepancy d JOIN discrepancy_group c"
+                              " ON c.id = d.discrepancy_group WHERE is_noise",
             "comparisons withheld": "SELECT sum(count) FROM withheld",
             "objects that were unsynchronized": "SELECT count(DISTINCT object) FROM unsynchronized",
     }.items():
@@ -137,7 +137,7 @@ def check_replies(db, example, discrepancy, values):
 
 def check_groups(db, page):
     found = 0
-    for group in db.execute("SELECT * FROM cluster ORDER BY id").fetchall():
+    for group in db.execute("SELECT * FROM discrepancy_group ORDER BY id").fetchall():
         section = page.ids.get("g%d" % group["id"])
         if section is None:
             expect(False, "no group", group["id"])
@@ -146,14 +146,14 @@ def check_groups(db, page):
         expect(group["reason"] in text and group["difference"] in text, "group", group["id"], text)
         rule = db.execute("SELECT text FROM rule WHERE id = ?", (group["rule"],)).fetchone()
         expect(not rule or rule[0] in text, "rule", group["id"])
-        steps = db.execute("SELECT * FROM step WHERE cluster = ? ORDER BY example, number",
+        steps = db.execute("SELECT * FROM step WHERE discrepancy_group = ? ORDER BY example, number",
                            (group["id"],)).fetchall()
         examples = [d for d in section.children if d.tag == "details"]
         expect(len(examples) == len({s["example"] for s in steps}), "examples of", group["id"])
         for number_of, example in enumerate(examples, 1):
             own = [s for s in steps if s["example"] == number_of]
-            d = db.execute("SELECT d.*, c.field FROM discrepancy d JOIN cluster c ON c.id ="
-                           " d.cluster WHERE d.id = ?", (own[0]["discrepancy"],)).fetchone()
+            d = db.execute("SELECT d.*, c.field FROM discrepancy d JOIN discrepancy_group c ON c.id ="
+                           " d.discrepancy_group WHERE d.id = ?", (own[0]["discrepancy"],)).fetchone()
             text = example.text()
             for side, operation in (1, d["ref"]), (2, d["sut"]):
                 o = db.execute("SELECT * FROM operation WHERE side = ? AND id = ?",
@@ -189,7 +189,7 @@ def check_latency(db, page):
 HOSTILE = ["<script>window.pwned=1</script>", "\"'><img src=x onerror=window.pwned=1>",
            "</textarea></style></script></pre><b>", "a\x01\x1b[31m\x7f\n\r\tb", "&lt;&amp;&#39;",
            "\u202e\ufffe\uffff\U0001f600é", UNSEEN, "x" * 100_000, "é" * 60_000, "--><!-- ]]>"]
-COLUMNS = {"cluster": ["class", "operation", "field", "difference", "cause", "reason"],
+COLUMNS = {"discrepancy_group": ["class", "operation", "field", "difference", "cause", "reason"],
            "discrepancy": ["element", "ref_text", "sut_text"], "object": ["path"],
            "operation": ["name", "client", "server", "path", "path2", "status"],
            "source": ["name"], "side": ["database", "server"], "rule": ["text"],
@@ -225,16 +225,16 @@ def make_huge(good, path):
     db = sqlite3.connect(path)
     db.execute("CREATE TEMP TABLE n AS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1"
                " FROM c WHERE i < 100000) SELECT i FROM c")
-    groups = db.execute("SELECT max(id) FROM cluster").fetchone()[0]
+    groups = db.execute("SELECT max(id) FROM discrepancy_group").fetchone()[0]
     db.execute("INSERT INTO discrepancy SELECT (SELECT max(id) FROM discrepancy) + i,"
                " ?1 + 1 + i % 3000, d.alignment, d.ref, d.sut, d.object, i, d.ref_text, d.sut_text,"
                " NULL, NULL FROM n JOIN discrepancy d ON d.id = (SELECT discrepancy FROM step"
-               " WHERE cluster = 3 LIMIT 1)", (groups,))
-    db.execute("INSERT INTO cluster SELECT ?1 + i, kind, class, program, version, procedure,"
+               " WHERE discrepancy_group = 3 LIMIT 1)", (groups,))
+    db.execute("INSERT INTO discrepancy_group SELECT ?1 + i, kind, class, program, version, procedure,"
                " operation, field, difference || i, rule, cause, reason, 33, 100, NULL, NULL, 0, severity"
-               " FROM n JOIN cluster ON id = 3 WHERE i <= 3000", (groups,))
+               " FROM n JOIN discrepancy_group ON id = 3 WHERE i <= 3000", (groups,))
     db.execute("INSERT INTO step SELECT ?1 + i, s.example, s.number, s.discrepancy, s.ref, s.sut"
-               " FROM n JOIN step s ON s.cluster = 3 WHERE i <= 3000", (groups,))
+               " FROM n JOIN step s ON s.discrepancy_group = 3 WHERE i <= 3000", (groups,))
     db.commit()
     db.close()
 
@@ -291,7 +291,7 @@ def check_verdict(folder, good):
                        " do not tell why."}
     lack = "INSERT INTO withheld SELECT value, 100003, 3, 1, '', 1, NULL, NULL FROM code" \
         " WHERE domain = 'withheld' AND name = '%s'"
-    quiet = ("UPDATE cluster SET is_noise = 1;"
+    quiet = ("UPDATE discrepancy_group SET is_noise = 1;"
              "UPDATE meta SET value = '0' WHERE key = 'uncertain'")
     for verdict, *changes in (
             ("unlike",), ("alike", quiet),
@@ -326,7 +326,7 @@ def check_huge(folder, good):
     expect(spent < 60, "it took", spent)
     expect(len(rows_of(page.ids["groups"])) == GROUPS_MAX, "groups", len(rows_of(page.ids["groups"])))
     expect("the page has the 500 most frequent ones" in page.root.text() and
-           "SELECT * FROM finding" in page.root.text(), "it does not say what is left out")
+           "SELECT * FROM discrepancies" in page.root.text(), "it does not say what is left out")
     return page.size
 
 
@@ -365,9 +365,9 @@ SHOWN = """({rows: Array.from(document.querySelectorAll("#groups tbody tr")).fil
 
 def check_shown(db, page, condition, *words):
     got = page.evaluate(SHOWN)
-    want = [r[0] for r in db.execute("SELECT id FROM cluster WHERE " + condition)]
-    count, every, groups = db.execute("SELECT (SELECT ifnull(sum(count), 0) FROM cluster WHERE %s),"
-                                      " sum(count), count(*) FROM cluster" % condition).fetchone()
+    want = [r[0] for r in db.execute("SELECT id FROM discrepancy_group WHERE " + condition)]
+    count, every, groups = db.execute("SELECT (SELECT ifnull(sum(count), 0) FROM discrepancy_group WHERE %s),"
+                                      " sum(count), count(*) FROM discrepancy_group" % condition).fetchone()
     expect(sorted(got["rows"]) == want and sorted(got["sections"]) == want, words, got, want)
     says = "{:,} of {:,} groups, {:,} of {:,} discrepancies".format(len(want), groups, count, every)
     expect(got["says"] == says, words, got["says"], "not", says)
@@ -376,7 +376,7 @@ def check_shown(db, page, condition, *words):
 
 def check_fragments(db, browser, path):
     """Filters that the address names: condition in SQL; neither none nor all groups fit."""
-    groups = db.execute("SELECT count(*) FROM cluster").fetchone()[0]
+    groups = db.execute("SELECT count(*) FROM discrepancy_group").fetchone()[0]
     for fragment, condition in {
             "class=time": "class = 'time'",
             "class=-": "class IS NULL",
@@ -405,7 +405,7 @@ def check_addresses(db, browser, path):
                  "2 ", "NaN", "Infinity", "length", "__proto__", "2,3", "\u0662"):
         page.evaluate("new Promise(done => { location.hash = %s; setTimeout(done, 30) })" %
                       json.dumps("#filter?sort=" + urllib.parse.quote(sort)))
-        want = [r[0] for r in db.execute("SELECT id FROM cluster ORDER BY " + orders.get(sort, "id"))]
+        want = [r[0] for r in db.execute("SELECT id FROM discrepancy_group ORDER BY " + orders.get(sort, "id"))]
         got = check_shown(db, page, "1", "sort", sort)
         expect(got["rows"] == want, "order", repr(sort), got["rows"][:9])
         expect(page.evaluate("document.querySelectorAll('#groups [aria-sort]').length") ==
@@ -446,7 +446,7 @@ def check_hands(db, browser, path):
     for column, order in (2, "count, id"), (-2, "count DESC, id"), (5, "field, id"):
         button = "document.querySelectorAll('#groups th button')[%d]" % (abs(column) - 1)
         page.evaluate(button + ".click()")
-        want = [r[0] for r in db.execute("SELECT id FROM cluster ORDER BY " + order)]
+        want = [r[0] for r in db.execute("SELECT id FROM discrepancy_group ORDER BY " + order)]
         expect(page.evaluate(SHOWN)["rows"] == want, "order", column)
         expect(page.evaluate(button + ".parentElement.getAttribute('aria-sort')") ==
                ("ascending" if column > 0 else "descending"), "aria-sort", column)
@@ -518,7 +518,7 @@ def main():
         code, _, said = run("compare", "-o", good, folder / "ref.db", folder / "sut.db")
         expect(code == 1, "compare", code, said)
         db = sqlite3.connect(good)
-        db.execute("UPDATE cluster SET is_noise = 1, noise_count = 3, noise_compared = 9"
+        db.execute("UPDATE discrepancy_group SET is_noise = 1, noise_count = 3, noise_compared = 9"
                    " WHERE id IN (2, 9)")
         db.commit()
         db.row_factory = sqlite3.Row

@@ -54,16 +54,17 @@ static int make(void **state)
     char *tables = schema();
     run(tables);
     free(tables);
-    run("PRAGMA application_id = 0x4e465343; PRAGMA user_version = 3;"
+    run("PRAGMA application_id = 0x4e465343; PRAGMA user_version = 4;"
         "INSERT INTO code VALUES ('kind', 4, 'value', ''), ('kind', 3, 'status', '');"
         "INSERT INTO side (id, name, database, path, digest, operations) VALUES"
         " (1, 'ref', 'r', 'r', '', 0), (2, 'sut', 's', 's', '', 0);"
         "INSERT INTO source (side, id, name, digest, frames) VALUES"
         " (1, 1, 'a.pcap', x'01', 100), (2, 1, 'b.pcap', x'02', 90);"
-        "INSERT INTO cluster (id, kind, class, operation, field, difference, reason, count,"
+        "INSERT INTO discrepancy_group (id, kind, class, operation, field, difference, reason, "
+        "count,"
         " compared, is_noise) VALUES (1, 4, 'size', 'NFS READ', 'READ3res.resok.count', 'd', 'why',"
         " 3, 9, 0), (2, 3, NULL, 'NFS READ', 'READ3res.status', 'd', 'why', 1, 9, 1);"
-        "INSERT INTO discrepancy (id, cluster, ref_text, sut_text) VALUES"
+        "INSERT INTO discrepancy (id, discrepancy_group, ref_text, sut_text) VALUES"
         " (1, 1, '1', '2'), (2, 1, '3', NULL), (3, 2, 'NFS3_OK', 'NFS3ERR_IO'), (4, 1, '4', '5');"
         "INSERT INTO frame (side, source, frame, xid, discrepancy, other_source, other_frame, time)"
         " VALUES (1, 1, 10, 500, 1, 1, 20, 10000000000), (2, 1, 20, 501, 1, 1, 10, 27000000000),"
@@ -219,7 +220,7 @@ static void test_many(void **state)
 {
     (void)state;
     run("WITH RECURSIVE n(x) AS (SELECT 10 UNION ALL SELECT x + 1 FROM n WHERE x < 1000)"
-        "INSERT INTO discrepancy (id, cluster) SELECT x, 1 FROM n;"
+        "INSERT INTO discrepancy (id, discrepancy_group) SELECT x, 1 FROM n;"
         "INSERT INTO frame (side, source, frame, xid, discrepancy, time)"
         " SELECT 1, 1, 50, 5, id, 50000000000 FROM discrepancy WHERE id >= 10;"
         "INSERT INTO frame (side, source, frame, xid, discrepancy, time)"
@@ -260,11 +261,11 @@ static void refused(const char *words)
 static void test_refused(void **state)
 {
     (void)state;
-    run("PRAGMA user_version = 4");
-    refused("version 4, this plugin knows version 3");
+    run("PRAGMA user_version = 5");
+    refused("version 5, this plugin knows version 4");
     run("PRAGMA user_version = 0");
-    refused("version 0, this plugin knows version 3");
-    run("PRAGMA user_version = 3; PRAGMA application_id = 1");
+    refused("version 0, this plugin knows version 4");
+    run("PRAGMA user_version = 4; PRAGMA application_id = 1");
     refused("not the result of a comparison");
     run("PRAGMA application_id = 0x4e465343;"
         "UPDATE frame SET frame = 0 WHERE frame = 10 AND xid = 777");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/clusters.c
+/* postproc/compare/groups.c
  *
  * What is counted in memory, to its tables.
  */
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* What is said where the catalogue knows no cause. */
-static const char *generic(const struct cluster *c)
+static const char *generic(const struct group *c)
 {
     switch (c->kind) {
     case KIND_VALUE:
@@ -30,7 +30,7 @@ static const char *generic(const struct cluster *c)
 }
 
 /* Without a cause that says it. */
-static enum severity severity_of(const struct cluster *c)
+static enum severity severity_of(const struct group *c)
 {
     if (c->kind == KIND_RETRANSMISSION || c->kind == KIND_DISCONNECT)
         return SEVERITY_PERFORMANCE;
@@ -46,7 +46,7 @@ static const char *const cases[CASE_MAX] = { [CASE_DIRECTORY] = "directory",
                                              [CASE_ASKED] = "asked",
                                              [CASE_NOT_ASKED] = "not asked" };
 
-static void find_cause(const struct causes *causes, struct cluster *c)
+static void find_cause(const struct causes *causes, struct group *c)
 {
     char operation[64];
     struct cause_of of = { result_code_name("kind", (int)c->kind), operation, c->field, c->what,
@@ -60,7 +60,7 @@ static void find_cause(const struct causes *causes, struct cluster *c)
 /* The gravest first, of these the most frequent. */
 static int by_severity(const void *a, const void *b)
 {
-    const struct cluster *x = *(struct cluster *const *)a, *y = *(struct cluster *const *)b;
+    const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
 
     if (x->severity != y->severity)
         return x->severity < y->severity ? -1 : 1;
@@ -68,8 +68,8 @@ static int by_severity(const void *a, const void *b)
                                 : (x->number > y->number) - (x->number < y->number);
 }
 
-static int write_cluster(struct pairs *p, sqlite3_stmt *stmt, const struct cluster *c, int64_t id,
-                         struct err *err)
+static int write_group(struct pairs *p, sqlite3_stmt *stmt, const struct group *c, int64_t id,
+                       struct err *err)
 {
     const struct place *place = c->place;
     const struct cause *cause = c->cause;
@@ -77,7 +77,7 @@ static int write_cluster(struct pairs *p, sqlite3_stmt *stmt, const struct clust
     uint64_t compared = place ? place->n.equal + place->n.different : p->c->pairs;
 
     operation_words(c->program, c->procedure, operation);
-    if (!explain_cluster(p, c, cause ? cause->text : generic(c), text, err))
+    if (!explain_group(p, c, cause ? cause->text : generic(c), text, err))
         return -err->code;
     sqlite3_bind_int64(stmt, 1, id);
     sqlite3_bind_int(stmt, 2, (int)c->kind);
@@ -114,16 +114,17 @@ static int write_rules(struct pairs *p, struct err *err)
         result = tables_step(p->c->db, stmt, err);
     }
     sqlite3_finalize(stmt);
-    return result < 0 ? result
-                      : tables_run(p->c->db,
-                                   "DELETE FROM main.rule WHERE id NOT IN"
-                                   " (SELECT rule FROM main.cluster WHERE rule IS NOT NULL)",
-                                   err);
+    return result < 0
+               ? result
+               : tables_run(p->c->db,
+                            "DELETE FROM main.rule WHERE id NOT IN"
+                            " (SELECT rule FROM main.discrepancy_group WHERE rule IS NOT NULL)",
+                            err);
 }
 
-/* Discrepancies have the numbers in the order in which clusters came up; they get those of the
+/* Discrepancies have the numbers in the order in which groups came up; they get those of the
  * table, the gravest first. */
-static int write_clusters(struct pairs *p, struct cluster **order, struct err *err)
+static int write_groups(struct pairs *p, struct group **order, struct err *err)
 {
     struct found *f = p->found;
     sqlite3_stmt *stmt = NULL, *map = NULL;
@@ -131,15 +132,16 @@ static int write_clusters(struct pairs *p, struct cluster **order, struct err *e
     int result;
 
     result = tables_prepare(
-        p->c->db, "INSERT INTO main.cluster VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,NULL,NULL,0,?)",
+        p->c->db,
+        "INSERT INTO main.discrepancy_group VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,NULL,NULL,0,?)",
         &stmt, err);
     if (result == 0)
         result = tables_run(
             p->c->db, "CREATE TEMP TABLE renumber (was INTEGER PRIMARY KEY, id INTEGER)", err);
     if (result == 0)
         result = tables_prepare(p->c->db, "INSERT INTO temp.renumber VALUES (?,?)", &map, err);
-    for (uint32_t i = 0; result == 0 && i < f->cluster_count; i++) {
-        result = write_cluster(p, stmt, order[i], (int64_t)i + 1, err);
+    for (uint32_t i = 0; result == 0 && i < f->group_count; i++) {
+        result = write_group(p, stmt, order[i], (int64_t)i + 1, err);
         moved |= order[i]->number != i + 1;
         sqlite3_bind_int64(map, 1, order[i]->number);
         sqlite3_bind_int64(map, 2, (int64_t)i + 1);
@@ -151,8 +153,8 @@ static int write_clusters(struct pairs *p, struct cluster **order, struct err *e
     sqlite3_finalize(map);
     if (result == 0 && moved)
         result = tables_run(p->c->db,
-                            "UPDATE main.discrepancy SET cluster ="
-                            " (SELECT id FROM temp.renumber WHERE was = cluster)",
+                            "UPDATE main.discrepancy SET discrepancy_group ="
+                            " (SELECT id FROM temp.renumber WHERE was = discrepancy_group)",
                             err);
     return result == 0 ? tables_run(p->c->db, "DROP TABLE temp.renumber", err) : result;
 }
@@ -219,20 +221,20 @@ static int write_withheld(struct pairs *p, struct err *err)
     return result;
 }
 
-int clusters_write(struct pairs *p, struct err *err)
+int groups_write(struct pairs *p, struct err *err)
 {
     struct found *f = p->found;
-    struct cluster **order = calloc(f->cluster_count + 1, sizeof(*order));
+    struct group **order = calloc(f->group_count + 1, sizeof(*order));
     struct causes causes = { 0 };
     int result = order ? causes_load(&causes, err) : err_set(err, ERR_SYSTEM, "out of memory");
 
-    for (uint32_t i = 0; result == 0 && i < f->cluster_count; i++) {
-        order[i] = &f->clusters[i];
+    for (uint32_t i = 0; result == 0 && i < f->group_count; i++) {
+        order[i] = &f->groups[i];
         find_cause(&causes, order[i]);
     }
     if (result == 0) {
-        qsort(order, f->cluster_count, sizeof(*order), by_severity);
-        result = write_clusters(p, order, err);
+        qsort(order, f->group_count, sizeof(*order), by_severity);
+        result = write_groups(p, order, err);
     }
     causes_free(&causes);
     free(order);
