@@ -256,6 +256,7 @@ static struct waiting *new_waiting(const struct record_operation *op, const stru
                                    const struct procedure *procedure, struct err *err)
 {
     struct waiting *w = malloc(sizeof(*w) + kept);
+    enum action action;
 
     if (!w) {
         err_memory(err, "calls");
@@ -275,9 +276,10 @@ static struct waiting *new_waiting(const struct record_operation *op, const stru
     if (!procedure)
         return w;
     w->port_program = scan->port_program;
-    w->binds = (scan->name_role & ROLE_BINDS ? ROLE_NAME : 0) |
-               (scan->name2_role & ROLE_BINDS ? ROLE_NAME2 : 0);
-    w->removes = scan->name_role & ROLE_REMOVES ? ROLE_NAME : 0;
+    action = (enum action)procedure->action;
+    w->binds = (scan->name_role && action_makes_name(action) ? ROLE_NAME : 0) |
+               (scan->name2_role && action_makes_name2(action) ? ROLE_NAME2 : 0);
+    w->removes = scan->name_role && action_takes_name(action) ? ROLE_NAME : 0;
     w->name_at = offset_in(body, scan->name);
     w->name_len = scan->name.len;
     w->name2_at = offset_in(body, scan->name2);

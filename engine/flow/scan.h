@@ -33,12 +33,12 @@ struct scan_host {
 struct scan {
     uint32_t roles; /* of all fields that were there */
     struct bytes object, parent, name, parent2, name2, new_object, root_path;
-    uint32_t object_role, parent2_role; /* whole role words, for READS and MODIFIES */
-    uint32_t name_role, name2_role;     /* for BINDS and REMOVES */
-    int64_t status;                     /* or STATUS_NONE */
-    uint64_t offset, count;             /* of the byte range */
-    uint32_t data_at;                   /* offset of file contents in the body, */
-    uint32_t data_len, data_full;       /* captured and on the wire */
+    uint32_t object_role, parent2_role; /* whole role words, for MODIFIES */
+    uint32_t name_role, name2_role;
+    int64_t status;               /* or STATUS_NONE */
+    uint64_t offset, count;       /* of the byte range */
+    uint32_t data_at;             /* offset of file contents in the body, */
+    uint32_t data_len, data_full; /* captured and on the wire */
     bool has_data;
     struct scan_attributes attributes, attributes_new;
     uint32_t port_program; /* 0: none; set before a scan of results to that of the call */

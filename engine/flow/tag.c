@@ -48,7 +48,7 @@ int tag_call(struct objects *o, struct record_operation *op, const struct scan *
     depend(o, op, *parent2, s->parent2_role & ROLE_MODIFIES);
     if (*parent && s->name.data) {
         named = object_named(o, *parent, s->name);
-        depend(o, op, named, s->name_role & (ROLE_REMOVES | ROLE_BINDS));
+        depend(o, op, named, s->name_role & ROLE_MODIFIES);
         op->path = object_path(o, *parent, s->name, err);
     } else if (op->object) {
         op->path = object_path(o, (uint32_t)op->object, none, err);
@@ -57,7 +57,7 @@ int tag_call(struct objects *o, struct record_operation *op, const struct scan *
     }
     if (*parent2 && s->name2.data) {
         named = object_named(o, *parent2, s->name2);
-        depend(o, op, named, s->name2_role & ROLE_BINDS);
+        depend(o, op, named, s->name2_role & ROLE_MODIFIES);
         op->path2 = object_path(o, *parent2, s->name2, err);
     }
     return ((op->object || s->root_path.data) && !op->path) ||

@@ -147,12 +147,50 @@ struct field {
 #define END { .kind = XDR_END }
 /* clang-format on */
 
+/* What kind of operation a procedure is: the one place that says so. */
+enum action {
+    ACTION_NONE = 0,        /* not about files: NULL, ports, locks */
+    ACTION_MOUNT,           /* tells a root's handle */
+    ACTION_ASK,             /* attributes, rights, access lists of an object */
+    ACTION_ASK_FILE_SYSTEM, /* about the file system that the object is in */
+    ACTION_FIND,            /* what a name stands for */
+    ACTION_READ,
+    ACTION_READ_LINK,
+    ACTION_LIST,
+    ACTION_FLUSH, /* COMMIT: changes nothing that can be read */
+    ACTION_WRITE,
+    ACTION_SET,       /* attributes by a sattr3 */
+    ACTION_SET_OTHER, /* what is beside attributes: access lists, extended attributes */
+    ACTION_MAKE,      /* a name stands for a new object, or for what was there (UNCHECKED) */
+    ACTION_REMOVE,    /* a name goes */
+    ACTION_RENAME,    /* a name goes, a second one stands for its object */
+    ACTION_LINK,      /* a second name stands for the object */
+};
+
+/* What success does to the names of the arguments: takes the first one away, makes it, makes the
+ * second one. */
+static inline bool action_takes_name(enum action action)
+{
+    return action == ACTION_REMOVE || action == ACTION_RENAME;
+}
+
+static inline bool action_makes_name(enum action action)
+{
+    return action == ACTION_MAKE;
+}
+
+static inline bool action_makes_name2(enum action action)
+{
+    return action == ACTION_RENAME || action == ACTION_LINK;
+}
+
 struct procedure {
     uint32_t number;
     const char *name; /* as Wireshark shows it: "READDIRPLUS" */
     struct type *arguments;
     struct type *result;
     const char *source; /* "RFC 1813 s3.3.6" */
+    uint8_t action;     /* enum action */
     uint8_t type;       /* ftype3 of what its name stands for; 0: the procedure does not say */
 };
 

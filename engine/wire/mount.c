@@ -89,7 +89,7 @@ TYPE(exportlist);
 /* EXPORTALL is not in RFC 1094; servers that grew from Sun's answer it as they answer EXPORT. */
 static const struct procedure mount1_procedures[] = {
     { 0, "NULL", &wire_void, &wire_void, "RFC 1094 A.5.0" },
-    { 1, "MNT", &mnt_args, &fhstatus, "RFC 1094 A.5.1" },
+    { 1, "MNT", &mnt_args, &fhstatus, "RFC 1094 A.5.1", ACTION_MOUNT },
     { 2, "DUMP", &wire_void, &mountlist, "RFC 1094 A.5.2" },
     { 3, "UMNT", &umnt_args, &wire_void, "RFC 1094 A.5.3" },
     { 4, "UMNTALL", &wire_void, &wire_void, "RFC 1094 A.5.4" },
@@ -179,7 +179,7 @@ TYPE(exports);
 
 static const struct procedure mount3_procedures[] = {
     { 0, "NULL", &wire_void, &wire_void, "RFC 1813 s5.2.0" },
-    { 1, "MNT", &mnt3_args, &mountres3, "RFC 1813 s5.2.1" },
+    { 1, "MNT", &mnt3_args, &mountres3, "RFC 1813 s5.2.1", ACTION_MOUNT },
     { 2, "DUMP", &wire_void, &mountlist3, "RFC 1813 s5.2.2" },
     { 3, "UMNT", &umnt3_args, &wire_void, "RFC 1813 s5.2.3" },
     { 4, "UMNTALL", &wire_void, &wire_void, "RFC 1813 s5.2.4" },

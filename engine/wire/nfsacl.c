@@ -209,11 +209,11 @@ RESULT(GETXATTRDIR2res, &GETXATTRDIR2resok, NULL, nfsstat2_names);
 
 static const struct procedure procedures2[] = {
     { 0, "NULL", &wire_void, &wire_void, "nfs_acl.x" },
-    { 1, "GETACL", &GETACL2args, &GETACL2res, "nfs_acl.x" },
-    { 2, "SETACL", &SETACL2args, &SETACL2res, "nfs_acl.x" },
-    { 3, "GETATTR", &GETATTR2args, &GETATTR2res, "nfs_acl.x" },
-    { 4, "ACCESS", &ACCESS2args, &ACCESS2res, "nfs_acl.x" },
-    { 5, "GETXATTRDIR", &GETXATTRDIR2args, &GETXATTRDIR2res, "nfs_acl.x" },
+    { 1, "GETACL", &GETACL2args, &GETACL2res, "nfs_acl.x", ACTION_ASK },
+    { 2, "SETACL", &SETACL2args, &SETACL2res, "nfs_acl.x", ACTION_SET_OTHER },
+    { 3, "GETATTR", &GETATTR2args, &GETATTR2res, "nfs_acl.x", ACTION_ASK },
+    { 4, "ACCESS", &ACCESS2args, &ACCESS2res, "nfs_acl.x", ACTION_ASK },
+    { 5, "GETXATTRDIR", &GETXATTRDIR2args, &GETXATTRDIR2res, "nfs_acl.x", ACTION_SET_OTHER },
 };
 
 const struct program wire_nfsacl2 = { 100227, 2, "NFSACL", procedures2, COUNT_OF(procedures2) };
@@ -261,9 +261,9 @@ RESULT(GETXATTRDIR3res, &GETXATTRDIR3resok, NULL, nfsstat3_names);
 
 static const struct procedure procedures3[] = {
     { 0, "NULL", &wire_void, &wire_void, "nfs_acl.x" },
-    { 1, "GETACL", &GETACL3args, &GETACL3res, "nfs_acl.x" },
-    { 2, "SETACL", &SETACL3args, &SETACL3res, "nfs_acl.x" },
-    { 3, "GETXATTRDIR", &GETXATTRDIR3args, &GETXATTRDIR3res, "nfs_acl.x" },
+    { 1, "GETACL", &GETACL3args, &GETACL3res, "nfs_acl.x", ACTION_ASK },
+    { 2, "SETACL", &SETACL3args, &SETACL3res, "nfs_acl.x", ACTION_SET_OTHER },
+    { 3, "GETXATTRDIR", &GETXATTRDIR3args, &GETXATTRDIR3res, "nfs_acl.x", ACTION_SET_OTHER },
 };
 
 const struct program wire_nfsacl3 = { 100227, 3, "NFSACL", procedures3, COUNT_OF(procedures3) };

@@ -15,9 +15,10 @@ struct act {
     struct access *access;
     const struct played *p;
     const struct effect *e;
-    uint32_t result_roles;           /* of the procedure, whatever came */
-    bool reached, reached2;          /* the handles were those of live objects */
-    bool removes, binds, has_handle; /* success takes |name| away, makes it, tells its handle */
+    uint32_t result_roles;  /* of the procedure, whatever came */
+    bool reached, reached2; /* the handles were those of live objects */
+    enum action action;
+    bool removes, has_handle; /* success takes |name| away, tells its handle */
     bool alive_only;
     bool is_exclusive, sets_list;
 };
@@ -100,26 +101,6 @@ static bool is_dot_dot(struct bytes name)
     return name.len == 2 && name.data[0] == '.' && name.data[1] == '.';
 }
 
-/* No role says so: they are the procedures whose success shows sizes and counts that are neither an
- * attribute nor a range. */
-bool access_is_about_file_system(const struct procedure *p)
-{
-    const struct field *status = p->result->fields;
-    const struct arm *arm = status->arms;
-
-    if (p->arguments->roles != (ROLE_OBJECT | ROLE_READS) || status->kind != XDR_UNION ||
-        p->result->roles & ~(uint32_t)(ROLE_STATUS | ROLE_ATTRIBUTES))
-        return false;
-    while (!arm->is_end && arm->value != 0)
-        arm++;
-    if (!arm->type)
-        return false;
-    for (const struct field *f = arm->type->fields; f->kind != XDR_END; f++)
-        if (!f->role && (f->cls == CLASS_SIZE || f->cls == CLASS_COUNT))
-            return true;
-    return false;
-}
-
 static bool reached(const struct played_object *o)
 {
     return o->object && !o->gone;
@@ -134,12 +115,12 @@ static void describe(struct act *a, struct access *access, const struct played *
     a->reached = reached(&p->object);
     /* a server that does not know the first handle does not look at the second one */
     a->reached2 = a->reached && reached(&p->object2);
-    a->removes = e->name_role & ROLE_REMOVES;
-    a->binds = e->name_role & ROLE_BINDS;
+    a->action = effect_action(e);
+    a->removes = effect_takes_name(e);
     a->has_handle = a->result_roles & ROLE_NEW_OBJECT;
-    a->alive_only = access_is_about_file_system(e->procedure);
+    a->alive_only = a->action == ACTION_ASK_FILE_SYSTEM;
     a->is_exclusive = e->asked.bits & ASKED_HOW && e->asked.how == 2;
-    a->sets_list = effect_changes_rights(e) && !(e->procedure->arguments->roles & ROLE_SETS);
+    a->sets_list = a->action == ACTION_SET_OTHER;
 }
 
 /* Handles of what was there once; and of what the server does not look at, for nobody can send the
@@ -165,7 +146,7 @@ static void fine_met(struct act *a, const struct played_object *o)
 {
     const struct played *p = a->p;
     bool is_rmdir = a->removes && a->e->procedure->type == OBJECT_DIR;
-    bool is_replaced = a->removes && a->e->name2_role && o->object == p->target.object;
+    bool is_replaced = a->action == ACTION_RENAME && o->object == p->target.object;
 
     if (!o->object)
         return;
@@ -227,7 +208,7 @@ static void changes_size(struct act *a, uint32_t object)
 static void fine_range(struct act *a, uint32_t object)
 {
     const struct effect *e = a->e;
-    bool writes = e->object_role & ROLE_MODIFIES;
+    bool writes = a->action == ACTION_WRITE;
     uint64_t length = e->has_done ? e->done : e->count;
     uint64_t end = e->offset + length < e->offset ? UINT64_MAX : e->offset + length;
 
@@ -322,33 +303,51 @@ static void fine_renamed(struct act *a, uint32_t from, uint32_t into)
         changes(a, THING_NLINK, into);
 }
 
+static void fine_listed(struct act *a, uint32_t object)
+{
+    reads(a, THING_NAMES, object);
+    for (uint32_t i = 0; i < a->p->entry_count; i++)
+        if (a->p->entries[i].object)
+            reads_attributes(a, &a->p->entries[i]);
+}
+
 static void fine_success(struct act *a)
 {
     const struct effect *e = a->e;
     uint32_t object = a->p->object.object, object2 = a->p->object2.object;
 
-    if (a->result_roles & ROLE_ENTRY) {
-        reads(a, THING_NAMES, object);
-        for (uint32_t i = 0; i < a->p->entry_count; i++)
-            if (a->p->entries[i].object)
-                reads_attributes(a, &a->p->entries[i]);
-    } else if (a->result_roles & ROLE_RANGE_LENGTH) {
-        fine_range(a, object); /* not COMMIT, whose result has none */
-    } else if (a->removes && e->name2_role) {
+    switch (a->action) {
+    case ACTION_LIST:
+        fine_listed(a, object);
+        break;
+    case ACTION_READ:
+    case ACTION_WRITE:
+        fine_range(a, object);
+        break;
+    case ACTION_RENAME:
         if (!a->p->idle && a->reached2)
             fine_renamed(a, object, object2);
-    } else if (a->removes) {
+        break;
+    case ACTION_REMOVE:
         fine_removed(a, object);
-    } else if (a->binds && a->has_handle) {
+        break;
+    case ACTION_MAKE:
         fine_made(a, object);
-    } else if (e->name2_role) {
+        break;
+    case ACTION_LINK:
         if (a->reached2)
             fine_linked(a, object, object2);
-    } else if (e->asked.bits & SETTINGS) {
-        fine_set(a, object);
-    } else if (a->sets_list) {
+        break;
+    case ACTION_SET:
+        if (e->asked.bits & SETTINGS)
+            fine_set(a, object);
+        break;
+    case ACTION_SET_OTHER:
         changes(a, THING_TIME, object);
         changes(a, THING_MODE, object);
+        break;
+    default:
+        break;
     }
 }
 
@@ -368,7 +367,7 @@ static void coarse_met(struct act *a, const struct played_object *o, bool change
     if (a->alive_only)
         return;
     /* what RENAME moves stays as it is */
-    if (a->removes && a->e->name2_role && o->object == a->p->found.object)
+    if (a->action == ACTION_RENAME && o->object == a->p->found.object)
         change = false;
     put(a, THING_OBJECT, change, o->object);
 }
@@ -379,7 +378,7 @@ static void coarse(struct act *a)
     const struct effect *e = a->e;
     /* a result has a wcc_data wherever the server may have changed something: COMMIT, too */
     bool change = p->succeeded && (a->result_roles & ROLE_BEFORE || a->sets_list) && !p->idle;
-    bool is_rename = a->removes && e->name2_role;
+    bool is_rename = a->action == ACTION_RENAME;
 
     reads_gone(a);
     if (!a->reached)
@@ -400,7 +399,7 @@ static void coarse(struct act *a)
         changes(a, THING_LIFE, p->made.object);
     if (p->made.object && p->made.type == OBJECT_DIR)
         changes(a, THING_PLACE, p->made.object);
-    if (!a->removes && !a->binds && e->name_role && is_dot_dot(e->name))
+    if (a->action == ACTION_FIND && is_dot_dot(e->name))
         reads(a, THING_PLACE, p->object.object);
     reads_above(a);
     if (is_rename && change && p->found.object) {

@@ -5,6 +5,8 @@
  *
  * ACCESS_OBJECT follows FEUT's table 1, with what it leaves out beside it: that objects exist, and
  * what directories are in.  ACCESS_FINE tells attributes, byte ranges and directory entries apart.
+ * FSSTAT, FSINFO and PATHCONF depend on nothing but that the object is there (FEUT): the attributes
+ * that they show beside are no reason to wait for anybody.
  * Only what a replay can reproduce counts: not times (but for guards), cookies and free space.
  */
 #ifndef NFSDIGEST_DEPEND_ACCESS_H
@@ -27,9 +29,5 @@ struct access {
 int access_of(struct access *access, const struct played *played, enum granularity granularity,
               struct err *err);
 void access_free(struct access *access);
-
-/* FSSTAT, FSINFO and PATHCONF ask about the file system that an object is in (FEUT: they depend on
- * nothing); the attributes that they show beside are no reason to wait for anybody. */
-bool access_is_about_file_system(const struct procedure *procedure);
 
 #endif

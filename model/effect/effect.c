@@ -58,13 +58,24 @@ bool effect_attributes(const struct effect *e, enum whose whose, struct attribut
 
 bool effect_reads_contents(const struct effect *e)
 {
-    return e->procedure && e->procedure->result->roles & (ROLE_DATA | ROLE_ENTRY | ROLE_LINK_TEXT);
+    enum action action = effect_action(e);
+
+    return action == ACTION_READ || action == ACTION_READ_LINK || action == ACTION_LIST;
 }
 
 bool effect_changes_rights(const struct effect *e)
 {
-    return e->object_role & ROLE_MODIFIES &&
-           !(e->roles & (ROLE_PARENT | ROLE_PARENT2 | ROLE_RANGE_START));
+    enum action action = effect_action(e);
+
+    return e->object_role && (action == ACTION_SET || action == ACTION_SET_OTHER);
+}
+
+bool effect_changes_names(const struct effect *e)
+{
+    enum action action = effect_action(e);
+
+    return (action_takes_name(action) || action_makes_name(action) || action_makes_name2(action)) &&
+           e->roles & (ROLE_NAME | ROLE_NAME2);
 }
 
 bool effect_before(const struct effect *e, enum whose whose, struct attributes_before *to)

@@ -111,12 +111,48 @@ static inline struct kept_body effect_result(const struct effect *e)
     return (struct kept_body){ e->result_body, e->result_length, e->reply_flags };
 }
 
+/* What kind of operation it is: its procedure's row says so (engine/wire/field.h). */
+static inline enum action effect_action(const struct effect *e)
+{
+    return e->procedure ? (enum action)e->procedure->action : ACTION_NONE;
+}
+
+/* What success does to its names (field.h), of those that were captured. */
+static inline bool effect_takes_name(const struct effect *e)
+{
+    return e->name.data && action_takes_name(effect_action(e));
+}
+
+static inline bool effect_makes_name(const struct effect *e)
+{
+    return e->name.data && action_makes_name(effect_action(e));
+}
+
+static inline bool effect_makes_name2(const struct effect *e)
+{
+    return e->name2.data && action_makes_name2(effect_action(e));
+}
+
+/* A RENAME with both names. */
+static inline bool effect_moves(const struct effect *e)
+{
+    return e->name.data && e->name2.data && effect_action(e) == ACTION_RENAME;
+}
+
+/* It looks |name| up. */
+static inline bool effect_finds_name(const struct effect *e)
+{
+    return e->name.data && effect_action(e) == ACTION_FIND;
+}
+
 bool effect_attributes(const struct effect *effect, enum whose whose, struct attributes *to);
 /* Whether it reads the object's contents (data, entries, link text), so that its access time
  * changes. */
 bool effect_reads_contents(const struct effect *effect);
 /* Whether it sets the object's attributes, on which later requests' outcomes depend. */
 bool effect_changes_rights(const struct effect *effect);
+/* Whether it is one that changes names, as far as one of them was reached, cut or not. */
+bool effect_changes_names(const struct effect *effect);
 bool effect_before(const struct effect *effect, enum whose whose, struct attributes_before *to);
 
 /* An entry of a listing. */

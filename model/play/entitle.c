@@ -22,7 +22,7 @@ static bool may_do(const struct trial *t, const struct caller *c)
     if ((e->name.data && may_change(c, object) != MAY) ||
         (t->object2 && may_change(c, node_at(h, t->object2)) != MAY))
         return false;
-    if (e->name_role & ROLE_REMOVES && may_take(c, object, node_at(h, t->found)) != MAY)
+    if (effect_takes_name(e) && may_take(c, object, node_at(h, t->found)) != MAY)
         return false;
     if (!e->name2_role)
         return true;

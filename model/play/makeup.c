@@ -245,7 +245,7 @@ struct spooled *makeup_partial(struct rehearsal *r, const struct spooled *op, st
                            .procedure = e->procedure ? (uint8_t)e->procedure->number : 0 };
     struct spooled *o;
 
-    if (!e->succeeded || !(e->name_role & ROLE_BINDS) || !e->name.data || !e->new_object)
+    if (!e->succeeded || !effect_makes_name(e) || !e->new_object)
         return NULL;
     i.name = pool_text_new(e->name);
     if (!i.name) {

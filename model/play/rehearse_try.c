@@ -114,7 +114,7 @@ static bool is_idle(struct rehearsal *r, struct spooled *op, struct err *err)
 {
     struct trial t;
 
-    if (!(op->effect.name_role & ROLE_REMOVES) || !(op->effect.name2_role & ROLE_BINDS))
+    if (!effect_moves(&op->effect))
         return false;
     trial_meet(&t, r, op, err);
     return t.idle;
@@ -126,8 +126,8 @@ bool rehearse_changes(struct rehearsal *r, struct spooled *op, struct err *err)
 
     if (!e->succeeded || op->unplayable || is_idle(r, op, err))
         return false;
-    return (e->name_role | e->name2_role) & (ROLE_BINDS | ROLE_REMOVES) ||
-           (e->object_role & ROLE_MODIFIES && (e->roles & ROLE_DATA || effect_changes_rights(e)));
+    return effect_takes_name(e) || effect_makes_name(e) || effect_makes_name2(e) ||
+           effect_action(e) == ACTION_WRITE || effect_changes_rights(e);
 }
 
 bool trial_met(const struct trial *t, uint32_t node)

@@ -93,7 +93,7 @@ static int number_handles(struct spool *s, const struct effect *e, uint32_t at[2
 
 static bool is_listing(const struct effect *e)
 {
-    return e->succeeded && e->procedure && e->procedure->result->roles & ROLE_ENTRY;
+    return e->succeeded && effect_action(e) == ACTION_LIST;
 }
 
 static bool put(struct spool *s, const void *data, size_t len, struct err *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "play/trial.h"
-#include "depend/access.h"
+#include "depend/depend.h"
 
 #include <stdlib.h>
 
@@ -72,8 +72,7 @@ static void meet(struct trial *t, struct rehearsal *r, const struct trial *after
     if (t->object && e->name.data) {
         if (is_dots(e->name)) {
             t->met_itself = true;
-            if (e->name_role &
-                ROLE_READS) /* whoever makes or removes one is refused for its name */
+            if (effect_finds_name(e)) /* whoever makes or removes one is refused for its name */
                 t->found = dots(h, t->object, e->name);
         } else {
             t->entry = entry_find(h, t->object, e->name);
@@ -84,8 +83,8 @@ static void meet(struct trial *t, struct rehearsal *r, const struct trial *after
         t->entry2 = entry_find(h, t->object2, e->name2);
         t->target = t->entry2 ? entry_at(h, t->entry2)->node : NODE_NONE;
     }
-    t->moves = e->name_role & ROLE_REMOVES && e->name2_role & ROLE_BINDS;
-    t->makes = e->succeeded && e->name_role & ROLE_BINDS && !t->found;
+    t->moves = effect_moves(e);
+    t->makes = e->succeeded && effect_makes_name(e) && !t->found;
     t->idle = t->moves && t->found && t->found == t->target;
     if (t->object)
         image_of(t, t->object);
@@ -155,7 +154,7 @@ uint32_t trial_stuck(const struct trial *t)
 {
     const struct hierarchy *h = t->r->h;
 
-    if (!t->e->succeeded || !(t->e->name_role & ROLE_REMOVES) || t->idle || !t->found)
+    if (!t->e->succeeded || !effect_takes_name(t->e) || t->idle || !t->found)
         return NODE_NONE;
     if (may_take(caller(t), node_at(h, t->object), node_at(h, t->found)) == MAY_NOT)
         return t->found;
@@ -175,9 +174,9 @@ static bool is_permitted(const struct trial *t)
         return false;
     if (t->object2 && may_change(caller(t), node_at(h, t->object2)) != MAY)
         return false;
-    if (e->name_role & ROLE_BINDS && t->found && may_meet(t) != MAY)
+    if (effect_makes_name(e) && t->found && may_meet(t) != MAY)
         return false;
-    if (e->name_role & ROLE_REMOVES && t->found &&
+    if (effect_takes_name(e) && t->found &&
         may_take(caller(t), node_at(h, t->object), node_at(h, t->found)) != MAY)
         return false;
     return !t->moves || !t->target ||
@@ -195,11 +194,25 @@ bool trial_needs_empty(const struct trial *t)
 {
     const struct hierarchy *h = t->r->h;
 
-    if (!t->e->succeeded || !(t->e->name_role & ROLE_REMOVES) || t->idle)
+    if (!t->e->succeeded || !effect_takes_name(t->e) || t->idle)
         return false;
     if (t->moves)
         return t->target && node_at(h, t->target)->children;
     return t->found && node_at(h, t->found)->children;
+}
+
+/* Whether the caller is not refused a change of the directories: of the second one alone, of both.
+ */
+static bool may_change_second(const struct trial *t)
+{
+    return !t->object2 || t->idle || may_change(caller(t), node_at(t->r->h, t->object2)) != MAY_NOT;
+}
+
+static bool may_change_both(const struct trial *t)
+{
+    return (!t->object || t->idle ||
+            may_change(caller(t), node_at(t->r->h, t->object)) != MAY_NOT) &&
+           may_change_second(t);
 }
 
 static bool fits_success(const struct trial *t)
@@ -210,26 +223,23 @@ static bool fits_success(const struct trial *t)
     if ((e->name.data && !has_type(h, t->object, true)) ||
         (e->name2.data && !has_type(h, t->object2, true)))
         return false;
-    if (e->name.data && e->name_role & ROLE_READS) {
-        if (t->met_itself && !t->found)
+    switch (effect_action(e)) {
+    case ACTION_FIND:
+        if (!e->name.data || (t->met_itself && !t->found))
             return true; /* what is above a root */
         return t->found && is_object(t, t->found, e->new_object);
-    }
-    if (e->name_role & ROLE_BINDS)
+    case ACTION_MAKE:
         return fits_made(t);
-    if (t->object && e->name_role & ROLE_REMOVES && !t->idle &&
-        may_change(caller(t), node_at(h, t->object)) == MAY_NOT)
-        return false;
-    if (t->object2 && !t->idle && may_change(caller(t), node_at(h, t->object2)) == MAY_NOT)
-        return false;
-    if (t->moves)
-        return t->found && t->object2 && !t->met_itself && !trial_stuck(t);
-    if (e->name_role & ROLE_REMOVES)
-        return t->found && !t->met_itself && !trial_stuck(t) &&
+    case ACTION_RENAME:
+        return may_change_both(t) && t->found && t->object2 && !t->met_itself && !trial_stuck(t);
+    case ACTION_REMOVE:
+        return may_change_both(t) && t->found && !t->met_itself && !trial_stuck(t) &&
                has_type(h, t->found, e->procedure->type == OBJECT_DIR);
-    if (e->name2_role & ROLE_BINDS)
-        return t->object2 && !t->target;
-    return true;
+    case ACTION_LINK:
+        return may_change_second(t) && t->object2 && !t->target;
+    default:
+        return true;
+    }
 }
 
 /* RFC 1813 s3.3.8 to s3.3.15: what a failure says of names. */
@@ -237,15 +247,15 @@ static bool fits_failure(const struct trial *t)
 {
     const struct hierarchy *h = t->r->h;
     const struct effect *e = t->e;
-    bool binds = (e->name_role | e->name2_role) & ROLE_BINDS;
-    bool removes = e->name_role & ROLE_REMOVES;
-    uint32_t bound = e->name2_role & ROLE_BINDS ? t->target : t->found;
+    bool binds = effect_makes_name(e) || effect_makes_name2(e);
+    bool removes = effect_takes_name(e);
+    uint32_t bound = effect_makes_name2(e) ? t->target : t->found;
 
-    if (t->met_itself && !(e->name_role & ROLE_READS))
+    if (t->met_itself && !effect_finds_name(e))
         return true;
     switch (e->status) {
     case NFS3_NOENT:
-        return !(e->name_role & (ROLE_READS | ROLE_REMOVES)) || !t->found;
+        return !(removes || effect_finds_name(e)) || !t->found;
     case NFS3_EXIST:
         return !binds || bound || t->met_itself;
     case NFS3_NOTEMPTY:
@@ -283,8 +293,7 @@ const struct cookie_place *trial_continues(const struct trial *t)
     const struct effect *e = t->e;
     const struct cookie_place *place;
 
-    if (!e->asked.cookie || !e->succeeded || !e->procedure ||
-        !(e->procedure->result->roles & ROLE_ENTRY))
+    if (!e->asked.cookie || !e->succeeded || effect_action(e) != ACTION_LIST)
         return NULL;
     place = cookies_find(&t->r->cookies, e->object, e->client_number, e->asked.cookie);
     return place && t->r->placed - place->operation < DEPEND_HORIZON ? place : NULL;
@@ -294,8 +303,8 @@ bool trial_is_lost(const struct trial *t)
 {
     const struct effect *e = t->e;
 
-    return e->asked.cookie && e->succeeded && e->procedure &&
-           e->procedure->result->roles & ROLE_ENTRY && !trial_continues(t);
+    return e->asked.cookie && e->succeeded && effect_action(e) == ACTION_LIST &&
+           !trial_continues(t);
 }
 
 static void drop(struct trial *t, uint32_t node)
@@ -400,6 +409,16 @@ static void predict_moved(struct trial *t)
         image_of(t, t->object2)->nlink--;
 }
 
+static void predict_written(struct trial *t, struct image *object)
+{
+    const struct effect *e = t->e;
+    uint64_t end = e->offset + (e->has_done ? e->done : e->count);
+
+    object->changed = true;
+    if (end > e->offset && (end > object->size || !(object->knows & KNOWS_SIZE)))
+        resize(t, t->object, end);
+}
+
 void trial_predict(struct trial *t)
 {
     const struct effect *e = t->e;
@@ -407,32 +426,38 @@ void trial_predict(struct trial *t)
 
     if (!e->succeeded || !object)
         return;
-    if (e->name_role & ROLE_BINDS) {
+    switch (effect_action(e)) {
+    case ACTION_MAKE:
         predict_made(t);
-    } else if (t->moves) {
+        break;
+    case ACTION_RENAME:
         predict_moved(t);
-    } else if (e->name_role & ROLE_REMOVES) {
+        break;
+    case ACTION_REMOVE:
         object->changed = true;
         if (image_of(t, t->found)->type == OBJECT_DIR)
             object->nlink--;
         drop(t, t->found);
-    } else if (e->name2_role & ROLE_BINDS) {
+        break;
+    case ACTION_LINK:
         object->nlink++;
         object->changed = image_of(t, t->object2)->changed = true;
-    } else if (e->object_role & ROLE_MODIFIES && e->roles & ROLE_DATA) {
-        uint64_t end = e->offset + (e->has_done ? e->done : e->count);
-
-        object->changed = true;
-        if (end > e->offset && (end > object->size || !(object->knows & KNOWS_SIZE)))
-            resize(t, t->object, end);
-    } else if (e->object_role & ROLE_MODIFIES && e->procedure->arguments->roles & ROLE_SETS) {
+        break;
+    case ACTION_WRITE:
+        predict_written(t, object);
+        break;
+    case ACTION_SET:
         set(t, object);
         if (e->asked.bits & ASKED_SIZE)
             resize(t, t->object, e->asked.size);
-    } else if (effect_changes_rights(e)) { /* an access list: the mode comes from it */
+        break;
+    case ACTION_SET_OTHER: /* the mode comes from an access list */
         object->changed = object->mode_changed = true;
         object->knows &= (uint16_t)~KNOWS_MODE;
         object->own &= (uint16_t)~(1 << EXPECT_MODE);
+        break;
+    default:
+        break;
     }
 }
 
@@ -490,7 +515,7 @@ uint32_t trial_shown(const struct trial *t)
     struct attributes a;
     uint32_t bits = 0;
 
-    if (t->e->procedure && access_is_about_file_system(t->e->procedure))
+    if (effect_action(t->e) == ACTION_ASK_FILE_SYSTEM)
         return 0; /* it depends on no attribute */
     for (int k = 0; k < 4; k++) {
         const struct image *i =

@@ -146,7 +146,7 @@ static int list_entry(void *ctx, const struct effect_entry *entry)
 
 static bool is_listing(const struct effect *e)
 {
-    return e->succeeded && e->procedure && e->procedure->result->roles & ROLE_ENTRY;
+    return e->succeeded && effect_action(e) == ACTION_LIST;
 }
 
 static struct listing begin_listing(struct trial *t, bool plays)
@@ -328,9 +328,9 @@ static int apply_names(struct trial *t, struct played *p)
             return -t->err->code;
         return open_name(t, t->object2, e->name2, t->found);
     }
-    if (e->name_role & ROLE_REMOVES)
+    if (effect_takes_name(e))
         return drop_name(t, t->entry, t->found, &p->found.gone);
-    if (e->name2_role & ROLE_BINDS)
+    if (effect_makes_name2(e))
         return open_name(t, t->object2, e->name2, t->object);
     return 0;
 }

@@ -20,6 +20,7 @@ struct look {
     const struct rdump_operation *operation;
     uint64_t data;   /* bytes of file contents, padded, that are not there */
     uint64_t cookie; /* of a listing */
+    enum action action;
     bool makes_name; /* of something new */
 };
 
@@ -62,8 +63,8 @@ static int look_at(void *ctx, const struct visit *visit)
         look->data += ((uint64_t)visit->full_len + 3) & ~UINT64_C(3);
     else if (visit->field->cls == CLASS_COOKIE)
         look->cookie = visit->value;
-    if ((visit->field->role & (ROLE_NAME | ROLE_BINDS)) == (ROLE_NAME | ROLE_BINDS))
-        look->makes_name = true;
+    if (visit->field->role & ROLE_NAME)
+        look->makes_name = action_makes_name(look->action);
     return 0;
 }
 
@@ -176,7 +177,9 @@ static void check_hosts(struct rdump_checker *c, const struct rdump_operation *o
 void rdump_check_operation(struct rdump_checker *c, const struct rdump_operation *o)
 {
     const struct procedure *procedure = rdump_procedure(o->procedure);
-    struct look look = { .c = c, .operation = o };
+    struct look look = { .c = c,
+                         .operation = o,
+                         .action = procedure ? (enum action)procedure->action : ACTION_NONE };
 
     if (o->inferred >= REPAIR_REASON_MAX)
         rdump_finding(c, "inferred for reason %u", o->inferred);

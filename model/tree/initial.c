@@ -16,21 +16,24 @@ static uint16_t changes_object(const struct effect *e)
     if (!(e->object_role & ROLE_MODIFIES))
         return bits;
     bits |= KNOWS_CTIME;
-    if (e->roles & ROLE_PARENT)
-        bits |= KNOWS_MTIME | KNOWS_SIZE | KNOWS_NLINK;
-    else if (e->roles & ROLE_NAME2)
-        bits |= KNOWS_NLINK;
-    else if (e->roles & ROLE_DATA)
-        bits |= KNOWS_SIZE | KNOWS_MTIME;
-    else if (e->procedure->arguments->roles & ROLE_SETS)
-        bits |=
-            (uint16_t)(KNOWS_ATIME | KNOWS_MTIME | (e->asked.bits & ASKED_MODE ? KNOWS_MODE : 0) |
-                       (e->asked.bits & ASKED_UID ? KNOWS_UID | KNOWS_MODE : 0) |
-                       (e->asked.bits & ASKED_GID ? KNOWS_GID | KNOWS_MODE : 0) |
-                       (e->asked.bits & ASKED_SIZE ? KNOWS_SIZE : 0));
-    else
-        bits |= KNOWS_MODE; /* an access list */
-    return bits;
+    switch (effect_action(e)) {
+    case ACTION_MAKE:
+    case ACTION_REMOVE:
+    case ACTION_RENAME:
+        return bits | KNOWS_MTIME | KNOWS_SIZE | KNOWS_NLINK;
+    case ACTION_LINK:
+        return bits | KNOWS_NLINK;
+    case ACTION_WRITE:
+        return bits | KNOWS_SIZE | KNOWS_MTIME;
+    case ACTION_SET:
+        return (uint16_t)(bits | KNOWS_ATIME | KNOWS_MTIME |
+                          (e->asked.bits & ASKED_MODE ? KNOWS_MODE : 0) |
+                          (e->asked.bits & ASKED_UID ? KNOWS_UID | KNOWS_MODE : 0) |
+                          (e->asked.bits & ASKED_GID ? KNOWS_GID | KNOWS_MODE : 0) |
+                          (e->asked.bits & ASKED_SIZE ? KNOWS_SIZE : 0));
+    default:
+        return bits | KNOWS_MODE; /* an access list */
+    }
 }
 
 static void taint(struct hierarchy *h, uint32_t id, const struct effect *e, uint16_t bits)

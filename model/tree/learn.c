@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-enum { CHANGES_NAMES = ROLE_BINDS | ROLE_REMOVES, UNCHECKED = 0 };
+enum { UNCHECKED = 0 };
 
 int no_node(struct err *err)
 {
@@ -259,15 +259,20 @@ int learn_apply(struct step *s)
     while (result > 0);
     if (result < 0)
         return result;
-    if (parent && parent2 && e->name_role & ROLE_REMOVES && e->name2_role & ROLE_BINDS)
-        return apply_moved(s, parent, parent2);
-    if (parent && e->name_role & ROLE_REMOVES)
-        return apply_removed(s, parent);
-    if (parent && e->name_role & ROLE_BINDS)
-        return apply_made(s, parent);
-    if (parent2 && e->name2_role & ROLE_BINDS && e->object)
-        return apply_linked(s, parent2);
-    return 0;
+    switch (effect_action(e)) {
+    case ACTION_RENAME:
+        if (parent && parent2)
+            return apply_moved(s, parent, parent2);
+        return parent ? apply_removed(s, parent) : 0;
+    case ACTION_REMOVE:
+        return parent ? apply_removed(s, parent) : 0;
+    case ACTION_MAKE:
+        return parent ? apply_made(s, parent) : 0;
+    case ACTION_LINK:
+        return parent2 && e->object ? apply_linked(s, parent2) : 0;
+    default:
+        return 0;
+    }
 }
 
 static int learn_entry(void *ctx, const struct effect_entry *entry)
@@ -302,10 +307,10 @@ static int show(struct step *s)
         id = directory(s, e->new_object);
         return id ? hierarchy_root(s->h, id, e->root_path, s->err) : -s->err->code;
     }
-    if (e->name_role & ROLE_READS && e->new_object && e->parent)
+    if (effect_finds_name(e) && e->new_object && e->parent)
         return prove_found(s, node_find(s->h, e->parent), e->name, e->new_object,
                            effect_attributes(e, OF_NEW_OBJECT, &a) ? &a : NULL);
-    if (e->procedure->result->roles & ROLE_ENTRY)
+    if (effect_action(e) == ACTION_LIST)
         return effect_entries(e, learn_entry, s);
     return 0;
 }
@@ -378,17 +383,17 @@ static int apply_half(struct step *s)
 /* The second name of a RENAME or LINK was not captured: where things went, is not known. */
 static bool is_half(const struct effect *e)
 {
-    return e->procedure->arguments->roles & ROLE_NAME2 && !e->name2.data;
+    return action_makes_name2(effect_action(e)) && !e->name2.data;
 }
 
 int learn_called(struct learn *l, struct effect *e, struct err *err)
 {
-    if (e->procedure && e->roles & CHANGES_NAMES && e->succeeded && !is_half(e)) {
+    if (effect_changes_names(e) && e->succeeded && !is_half(e)) {
         if (l->outstanding_count == LEARN_OUTSTANDING)
             memmove(l->outstanding, l->outstanding + 1,
                     --l->outstanding_count * sizeof(*l->outstanding));
         l->outstanding[l->outstanding_count++] = e;
-    } else if (e->procedure && e->roles & CHANGES_NAMES && (e->pairing != PAIRED || e->succeeded)) {
+    } else if (effect_changes_names(e) && (e->pairing != PAIRED || e->succeeded)) {
         doubt(l, e);
     }
     return initial_called(&l->hierarchy, e, err);
@@ -417,7 +422,7 @@ static int both_exist(struct step *s, uint32_t parent, uint32_t parent2, uint8_t
 {
     struct effect *e = s->e;
 
-    if (!parent || !parent2 || !(e->name_role & ROLE_REMOVES) || !is_directory(e, OF_PARENT) ||
+    if (!parent || !parent2 || !effect_takes_name(e) || !is_directory(e, OF_PARENT) ||
         !is_directory(e, OF_PARENT2))
         return 0;
     if (prove_exists(s, parent, e->name, type) < 0)
@@ -432,7 +437,7 @@ static void note_takers(const struct step *s, uint32_t parent, uint32_t parent2)
     uint32_t entries[] = { parent ? entry_find(s->h, parent, e->name) : ENTRY_NONE,
                            parent2 ? entry_find(s->h, parent2, e->name2) : ENTRY_NONE };
 
-    if (!(e->name_role & ROLE_REMOVES) || e->status == NFS3_NOENT || e->status == NFS3_ACCES ||
+    if (!effect_takes_name(e) || e->status == NFS3_NOENT || e->status == NFS3_ACCES ||
         e->status == NFS3_PERM)
         return;
     for (int i = 0; i < 2; i++)
@@ -444,14 +449,14 @@ static void note_takers(const struct step *s, uint32_t parent, uint32_t parent2)
 static int learn_failure(struct step *s)
 {
     struct effect *e = s->e;
-    bool removes = e->name_role & ROLE_REMOVES, two = e->name2.data != NULL;
+    bool removes = effect_takes_name(e), two = e->name2.data != NULL;
     uint32_t parent = e->name.data ? node_find(s->h, e->parent) : NODE_NONE;
     uint32_t parent2 = two ? node_find(s->h, e->parent2) : NODE_NONE;
 
     note_takers(s, parent, parent2);
     switch (e->status) {
     case NFS3_NOENT:
-        if (parent && e->name_role & (ROLE_READS | ROLE_REMOVES))
+        if (parent && (removes || effect_finds_name(e)))
             return prove_absent(s, parent, e->name);
         return 0;
     case NFS3_PERM: /* who may take a name away, depends on what is behind it: a sticky directory */
@@ -471,10 +476,10 @@ static int learn_failure(struct step *s)
             prove_exists(s, parent, e->name,
                          two && e->status == NFS3_EXIST ? OBJECT_UNKNOWN : OBJECT_DIR) < 0)
             return -s->err->code;
-        if (parent2 && e->name2_role & ROLE_BINDS)
+        if (parent2 && effect_makes_name2(e))
             return prove_exists(s, parent2, e->name2,
                                 e->status == NFS3_NOTEMPTY ? OBJECT_DIR : OBJECT_UNKNOWN);
-        if (parent && e->name_role & ROLE_BINDS)
+        if (parent && effect_makes_name(e))
             return prove_exists(s, parent, e->name, OBJECT_UNKNOWN);
         return 0;
     default:
@@ -511,13 +516,12 @@ int learn_done(struct learn *l, struct effect *e, struct err *err)
     }
     if (!e->procedure)
         return 0;
-    if (e->roles & CHANGES_NAMES)
+    if (effect_changes_names(e))
         forget_outstanding(l, e);
     if (e->succeeded) {
         if (sight(&s) < 0 || (!e->applied && !is_half(e) && learn_apply(&s) < 0) || show(&s) < 0)
             return -err->code;
-        if (is_half(e) && e->parent && e->name.data && e->name_role & ROLE_REMOVES &&
-            apply_half(&s) < 0)
+        if (is_half(e) && e->parent && effect_takes_name(e) && apply_half(&s) < 0)
             return -err->code;
     } else if (e->program == 100003 && e->rpc_status == 0 && e->arguments == WALK_OK) {
         if (e->parent &&

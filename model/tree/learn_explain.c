@@ -25,8 +25,8 @@ static void doubt_name(struct learn *l, const struct effect *e, uint32_t parent,
 
 void doubt(struct learn *l, const struct effect *e)
 {
-    doubt_name(l, e, e->parent, e->name, e->name_role & ROLE_BINDS);
-    doubt_name(l, e, e->parent2, e->name2, e->name2_role & ROLE_BINDS);
+    doubt_name(l, e, e->parent, e->name, effect_makes_name(e));
+    doubt_name(l, e, e->parent2, e->name2, effect_makes_name2(e));
 }
 
 static const struct doubtful *doubtful_find(const struct step *s, uint32_t parent,
@@ -98,7 +98,7 @@ static bool makes(const struct step *s, const struct effect *o, bool first, uint
         return true;
     if (first)
         return o->new_object == object || !o->new_object;
-    if (!(o->name_role & ROLE_REMOVES))
+    if (!effect_takes_name(o))
         return o->object == object;
     id = entry_find(s->h, node_find(s->h, o->parent), o->name);
     if (!id)
@@ -110,8 +110,8 @@ static bool makes(const struct step *s, const struct effect *o, bool first, uint
 static bool explains(const struct step *s, const struct effect *o, bool first, bool second,
                      enum explanation how, uint32_t object)
 {
-    bool removes = first && o->name_role & ROLE_REMOVES;
-    bool binds = (first && o->name_role & ROLE_BINDS) || (second && o->name2_role & ROLE_BINDS);
+    bool removes = first && effect_takes_name(o);
+    bool binds = (first && effect_makes_name(o)) || (second && effect_makes_name2(o));
 
     switch (how) {
     case IT_BINDS:

@@ -39,7 +39,11 @@ struct op {
 
 static struct effect effect_of(const struct op *op, int64_t id)
 {
+    static const char kinds[] = "wrsgcl";
+    static const uint32_t procedures[] = { 7, 6, 2, 1, 8, 3 };
     struct effect e = { .id = id,
+                        .procedure =
+                            procedure_find(100003, 3, procedures[strchr(kinds, op->kind) - kinds]),
                         .call_time = op->call,
                         .done_time = op->reply,
                         .object = op->object,

@@ -54,6 +54,50 @@ static const struct {
 };
 enum { PROGRAMS = sizeof(expected) / sizeof(expected[0]) };
 
+/* What each procedure does to files, as its RFC describes it. */
+static void test_actions(void **state)
+{
+    static const struct {
+        enum action action;
+        const char *procedures; /* with blanks around them */
+    } rows[] = {
+        { ACTION_MOUNT, " MNT " },
+        { ACTION_ASK, " GETATTR ACCESS GETACL " },
+        { ACTION_ASK_FILE_SYSTEM, " FSSTAT FSINFO PATHCONF " },
+        { ACTION_FIND, " LOOKUP " },
+        { ACTION_READ, " READ " },
+        { ACTION_READ_LINK, " READLINK " },
+        { ACTION_LIST, " READDIR READDIRPLUS " },
+        { ACTION_FLUSH, " COMMIT " },
+        { ACTION_WRITE, " WRITE " },
+        { ACTION_SET, " SETATTR " },
+        { ACTION_SET_OTHER, " SETACL GETXATTRDIR " },
+        { ACTION_MAKE, " CREATE MKDIR SYMLINK MKNOD " },
+        { ACTION_REMOVE, " REMOVE RMDIR " },
+        { ACTION_RENAME, " RENAME " },
+        { ACTION_LINK, " LINK " },
+    };
+    uint32_t said = 0;
+
+    (void)state;
+    for (const struct program *const *program = wire_programs; *program; program++)
+        for (uint32_t i = 0; i < (*program)->procedure_count; i++) {
+            const struct procedure *p = &(*program)->procedures[i];
+            enum action action = ACTION_NONE;
+            char name[64];
+
+            if (!p->name)
+                continue;
+            snprintf(name, sizeof(name), " %s ", p->name);
+            for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)
+                if (strstr(rows[k].procedures, name))
+                    action = rows[k].action;
+            assert_int_equal(p->action, action);
+            said += action != ACTION_NONE;
+        }
+    assert_int_equal(said, 21 + 5 + 3 + 2); /* all but NULL of NFS and NFSACL, MNT twice */
+}
+
 static void test_programs(void **state)
 {
     size_t i, count = 0;
@@ -421,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_programs),   cmocka_unit_test(test_roles_together),
         cmocka_unit_test(test_role_kinds), cmocka_unit_test(test_paths_are_unique),
         cmocka_unit_test(test_nfs3_roles), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_actions),
     };
 
     wire_init();
