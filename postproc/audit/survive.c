@@ -149,6 +149,8 @@ static int run(struct survive *s, struct err *err)
         rc = align_captures(a, err);
     if (rc == 0)
         rc = survive_ends(s, err);
+    if (rc == 0)
+        rc = survive_totals(s, err);
     if (rc == 0 && !a->matched)
         return err_set(err, ERR_INPUT, "no message of one capture is in the other");
     return rc;

@@ -3,7 +3,8 @@
  *
  * Which values of an original stand unchanged in its anonymized capture: both are aligned as for an
  * audit, and compared value by value, place by place; so is what stands beside messages.  A value
- * that is also elsewhere is no survivor: that is the audit's business.
+ * that is also elsewhere is no survivor: that is the audit's business.  Counts that the anonymized
+ * file states at its end are listed as they stand there.
  *
  * Memory: two engines, ALIGN_BYTES of messages, SURVIVE_VALUES distinct values (88 bytes, and up to
  * 43 for finding them), SURVIVE_ENDS ends of connections.
@@ -36,6 +37,7 @@ enum survive_class {
     SURVIVE_PREFIX,  /* that both addresses of a message share */
     SURVIVE_MESSAGE, /* lengths of messages */
     SURVIVE_END,     /* of a connection */
+    SURVIVE_TOTAL,   /* counts of the original that the anonymized file states at its end */
     SURVIVE_CLASSES
 };
 

@@ -83,4 +83,8 @@ int survive_original_over(void *survive, const struct flow_over *over, struct er
 int survive_over(void *survive, const struct flow_over *over, struct err *err);
 int survive_ends(struct survive *s, struct err *err);
 
+/* survive_totals.c: the counts at the anonymized file's end, at most SURVIVE_TOTALS of them */
+enum { SURVIVE_TOTALS = 256 };
+int survive_totals(struct survive *s, struct err *err);
+
 #endif

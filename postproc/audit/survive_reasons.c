@@ -67,6 +67,8 @@ static const struct survive_reason reasons[SURVIVE_CLASSES] = {
                           "those of messages without names; all others follow from these" },
     [SURVIVE_END] = { "connection end", "Ends of connections",
                       "readers tell by them whether a call is sent again", NULL },
+    [SURVIVE_TOTAL] = { "count at the end", "Counts at the file's end",
+                        "readers know by them what is missing, and why", NULL },
 };
 
 const struct survive_reason *survive_reason(unsigned cls)

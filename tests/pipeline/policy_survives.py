@@ -14,6 +14,7 @@ import math
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -99,6 +100,16 @@ def test_classes(found, page, topics):
 
 # --- every field of which something stays is explained
 
+def totals(path):
+    """What the file's last block says, read without the program: name -> number, as text."""
+    data = pathlib.Path(path).read_bytes()
+    length = struct.unpack_from("<I", data, len(data) - 4)[0]
+    kind, code, size = struct.unpack_from("<I16xHH", data, len(data) - length)
+    check((kind, code) == (5, 1), path, "ends with a block of kind", kind, "option", code)
+    at = len(data) - length + 24
+    return dict(line.split(" ") for line in data[at:at + size].decode().splitlines())
+
+
 def test_field(where, field, page, policy):
     kept, special = page.get(field["class"], (None, None))
     name, rule, same = field["field"], field["rule"], field["same"]
@@ -129,6 +140,11 @@ def test_policy(original, anonymized, name, page, least=(100, 200)):
         check(field["same"] <= field["values"] and
               field["distinct_special"] <= field["distinct_same"] <= field["distinct"] and
               len(field["examples"]) == min(3, field["distinct_same"]), where, field)
+    stated = totals(anonymized)
+    rows = {f["field"]: [(e["value"], e["same"]) for e in f["examples"]] for f in found["fields"]
+            if f["class"] == "count at the end"}
+    check(rows == {name: [(value, 1)] for name, value in stated.items()} and len(rows) > 5, where,
+          "counts at the end:", rows, "and in the file:", stated)
     times = [f for f in found["fields"] if f["class"] == "packet time"]
     check([f["same"] for f in times] == [0 if name == "strict" else f["values"] for f in times]
           and len(times) == 1, where, "packet times", times)
