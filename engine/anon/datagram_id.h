@@ -4,14 +4,16 @@
  * IP identifications of the output's UDP datagrams.  Those of the capture count what a host has
  * sent to anybody, so they are not copied.  But copies of one datagram have one identification,
  * which tells them from what was sent again (flow/pair_again.c): they keep one, of a count of our
- * own.
+ * own.  What has the identification of another datagram by chance, or since its sender gives all
+ * the same one, gets one of its own: what has one is the same but for what a snap length cut.
  *
- * Memory: 24 bytes for each of DATAGRAM_IDS; one that is forgotten makes its copies look sent
+ * Memory: 40 bytes for each of DATAGRAM_IDS; one that is forgotten makes its copies look sent
  * again.
  */
 #ifndef NFSDIGEST_ANON_DATAGRAM_ID_H
 #define NFSDIGEST_ANON_DATAGRAM_ID_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct message;
@@ -22,14 +24,17 @@ enum { DATAGRAM_IDS = 4096 };
 struct datagram_ids {
     struct datagram_id {
         int64_t time;
+        uint64_t digest;     /* of what it says; 0: it is cut */
         uint32_t flow, from; /* identification in the capture; 0: none */
+        uint32_t xid, wire_len;
         uint16_t to;
         uint8_t side;
+        bool is_read;
     } ids[DATAGRAM_IDS];
     uint16_t last;
 };
 
-/* 0: it has none. */
-uint16_t datagram_id(struct datagram_ids *d, const struct message *m);
+/* 0: it has none.  |is_read|: it is written as what it says, which a copy is that is not. */
+uint16_t datagram_id(struct datagram_ids *d, const struct message *m, bool is_read);
 
 #endif

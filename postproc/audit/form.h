@@ -6,7 +6,7 @@
  * checksums, padding.  What has no freedom carries nothing.  Written from the documents of the
  * formats and of the form, without the writer's code.
  *
- * Memory: FORM_CONNECTIONS of 36 bytes, 264 KiB for identifications.  Of a connection that another
+ * Memory: FORM_CONNECTIONS of 36 bytes, 520 KiB for identifications.  Of a connection that another
  * one pushed out sequence numbers begin anew.
  */
 #ifndef NFSDIGEST_AUDIT_FORM_H
@@ -39,7 +39,8 @@ struct form {
     int64_t last_time;                  /* 0 before the first packet that has one */
     uint32_t begun;                     /* connections */
     uint16_t last_id;                   /* of datagrams */
-    uint32_t id_ends[65536];            /* between whom a number was, as a hash; 0: none */
+    uint32_t id_heads[65536];           /* hash of whose a number was; 0: none */
+    uint32_t id_whole[65536];           /* and of all that was said; 0: it was cut */
     uint8_t left_out[8192];             /* bits of numbers that were passed over */
     uint64_t left_count, without_count; /* of these; datagrams that show none */
     struct form_connection *connections;

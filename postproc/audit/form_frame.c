@@ -143,10 +143,26 @@ static bool check_tcp(struct form *f, const struct packet *k, struct form_fault 
 
 /* --- UDP --- */
 
+struct datagram {
+    uint32_t head;  /* hash of the ends and of what each copy has, XID and direction */
+    uint32_t whole; /* of all of it; 0: it is cut */
+};
+
+/* Of one datagram there can be copies, that of which a snap length cut more among them. */
+static bool is_copy(struct form *f, uint16_t id, const struct datagram *d)
+{
+    uint32_t *whole = &f->id_whole[id];
+
+    if (f->id_heads[id] != d->head || (*whole && d->whole && *whole != d->whole))
+        return false;
+    *whole = *whole ? *whole : d->whole;
+    return true;
+}
+
 /* Datagrams are counted, those with an original number at least, and copies have that of the first
- * one, which went between the same ends; some wait for others.  A number that stays left out is one
- * that was dropped.  False: one that nobody had. */
-static bool count_id(struct form *f, uint16_t id, uint32_t ends)
+ * one, which went between the same ends and says the same; some wait for others.  A number that
+ * stays left out is one that was dropped.  False: one that nobody had. */
+static bool count_id(struct form *f, uint16_t id, const struct datagram *d)
 {
     uint16_t ahead = (uint16_t)(id - f->last_id);
     uint8_t *bits = &f->left_out[id / 8], bit = (uint8_t)(1 << id % 8);
@@ -155,10 +171,11 @@ static bool count_id(struct form *f, uint16_t id, uint32_t ends)
     if (!id)
         return true;
     if (ahead > 32767 && !(*bits & bit))
-        return f->id_ends[id] == ends;
-    if (!ahead && f->id_ends[id])
-        return f->id_ends[id] == ends;
-    f->id_ends[id] = ends;
+        return is_copy(f, id, d);
+    if (!ahead && f->id_heads[id])
+        return is_copy(f, id, d);
+    f->id_heads[id] = d->head;
+    f->id_whole[id] = d->whole;
     if (ahead > 32767) {
         *bits &= (uint8_t)~bit;
         f->left_count--;
@@ -179,16 +196,24 @@ static bool count_id(struct form *f, uint16_t id, uint32_t ends)
 
 static bool check_udp(struct form *f, const struct packet *k, struct form_fault *fault)
 {
+    enum { SAME = 8 }; /* XID and direction */
     uint16_t id = k->v6 ? 0 : load_be16(k->ip + 4);
-    uint32_t ends;
+    struct datagram d = { 0, 0 };
+    uint32_t here;
 
     if (k->length < UDP || k->here < UDP || load_be16(k->next + 4) != (uint16_t)k->length)
         return form_fails(fault, "udp", "length of a datagram");
     if (!load_be16(k->next + 6) || !is_checksum(k, PROTOCOL_UDP))
         return form_fails(fault, "checksum", "of UDP");
-    ends = (uint32_t)XXH3_64bits(k->ip + (k->v6 ? 8 : 12), k->v6 ? 32 : 8);
-    ends = (ends ^ load_be32(k->next) * 0x9e3779b1u) | 1;
-    return count_id(f, id, ends) || form_fails(fault, "ip", "an identification of no datagram");
+    here = k->here - UDP;
+    d.head = (uint32_t)XXH3_64bits(k->ip + (k->v6 ? 8 : 12), k->v6 ? 32 : 8);
+    d.head ^= load_be32(k->next) * 0x9e3779b1u;
+    d.head ^= (uint32_t)XXH3_64bits(k->next + UDP, here < SAME ? here : SAME);
+    d.head |= 1;
+    if (k->here == k->length)
+        d.whole = (uint32_t)XXH3_64bits(k->next + UDP, here) | 1;
+    return count_id(f, id, &d) ||
+           form_fails(fault, "ip", "an identification of no datagram, or of another one");
 }
 
 /* --- */

@@ -98,6 +98,38 @@ def unopened(path):
     audit_plants.twin_with(change).write(path)
 
 
+def repeated(frames):
+    """A datagram with the identification of another one between the same ends; those behind it are
+    counted on from there, so that none is left out."""
+    seen, back = {}, 0
+    for i, frame in enumerate(frames):
+        data = frame.data
+        if data[12:14] != b"\x08\0" or data[23] != t.packets.UDP:
+            continue
+        number = struct.unpack_from(">H", data, 18)[0] - back
+        if not back and data[26:38] in seen:
+            number, back = seen[data[26:38]], 1
+        seen[data[26:38]] = number
+        frames[i] = frame._replace(data=remade.mended(data[:18] + struct.pack(">H", number)
+                                                      + data[20:]))
+
+
+def check_identifications(original, path, wrong):
+    """With UDP over IPv4, the only one that has them."""
+    ends = t.CLIENT6, t.SERVER6
+    t.CLIENT6, t.SERVER6 = "10.20.30.42", "10.20.30.8"
+    World(False).write(original)
+    World(True).write(path)
+    found = audit_lib.found(audit_lib.report(original, path))
+    if found:
+        wrong.append("UDP over IPv4 is not clean: %s" % sorted(found))
+    audit_plants.twin_with(repeated).write(path)
+    found = audit_lib.found(audit_lib.report(original, path))
+    if ("form", "ip") not in found:
+        wrong.append("a repeated identification: %s" % sorted(found))
+    t.CLIENT6, t.SERVER6 = ends
+
+
 def totals(path):
     world = World(True)
     world.totals += "messages.hidden_word 7\nabc 1\n"
@@ -153,6 +185,7 @@ def main():
             found = audit_lib.found(audit_lib.report(original, path))
             if ("form", cls) not in found:
                 wrong.append("%s: no finding of form, %s: %s" % (name, cls, sorted(found)))
+        check_identifications(original, path, wrong)
     for line in wrong:
         print(line)
     print("%d plants, %d wrong" % (len(PLANTS), len(wrong)))

@@ -4,6 +4,7 @@
 """Good files are clean whatever the key: captures with what once raised false alarms, and the
 committed ones, anonymized with fresh keys under each policy.
 Environment: NFSDIGEST, CAPTURES.  Argument: how many committed captures with a fresh key each."""
+import copy
 import itertools
 import os
 import pathlib
@@ -108,7 +109,23 @@ def many_connections():
     return trace
 
 
+def one_identification():
+    """Hosts that give all datagrams the same identification; and one datagram twice."""
+    trace = traffic.Trace()
+    trace.next_ident = lambda: 77
+    flow = traffic.UdpFlow(trace, "10.1.2.3", 717, "10.1.2.9")
+    for i in range(40):
+        flow.pair(0x60000000 + i, m.LOOKUP, m.lookup_args(m.handle(i), "document-%d" % i),
+                  m.lookup_res(m.handle(i + 1), i))
+        if i % 3 == 0:
+            again = copy.copy(trace.frames[-2])
+            again.time = trace.now
+            trace.frames.append(again)
+    return trace
+
+
 CASES = {
+    "one identification": one_identification,
     "groups": groups,
     "printable marks": printable_marks,
     "handles like names": handles_like_names,
