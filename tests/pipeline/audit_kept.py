@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: asan
+"""Numbers that a policy keeps (root, nobody) stay under each policy, which is clean, and one that
+became another number is found: everywhere, and in one place.  The same of a policy of one's own
+that keeps others.  Environment: NFSDIGEST."""
+import pathlib
+import struct
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import audit_lib  # noqa: E402
+import remade  # noqa: E402
+from audit_lib import anonymizer  # noqa: E402
+from audit_twin import World  # noqa: E402
+
+KEPT = 0, 65534, 4294967294, 4294967295  # schemas/policies
+OTHER = 0x51e6a7c4
+OWN = 77
+IDENTITY = {("identity", "uid"), ("identity", "gid")}  # of what one's own policy keeps
+
+
+class One(World):
+    """All ids of users and groups are one number."""
+    same = 0
+
+    def number(self, kind, value, bits):
+        return self.same if kind in ("uid", "gid") else super().number(kind, value, bits)
+
+
+def changed(path, out, cls, one):
+    """Another number in the credentials of calls; returns in how many."""
+    count = 0
+
+    def change(message):
+        nonlocal count
+        if len(message) < 40 or message[4:8] != bytes(4) or message[24:28] != b"\0\0\0\1" or (
+                one and count):
+            return message
+        count += 1
+        machine = struct.unpack_from(">I", message, 36)[0]
+        at = 40 + machine + -machine % 4 + (4 if cls == "gid" else 0)
+        return message[:at] + struct.pack(">I", OTHER) + message[at + 4:]
+    capture = remade.Capture(path)
+    capture.messages(change)
+    capture.write(out)
+    return count
+
+
+def own_policy(folder):
+    text = anonymizer.checked("policy", "show", "public").replace("name = public", "name = mine")
+    for cls in "uid", "gid":
+        text = text.replace("\n%s = 0;" % cls, "\n%s = 0;%d;" % (cls, OWN))
+    path = folder / "mine.conf"
+    path.write_text(text)
+    return path
+
+
+def main():
+    wrong, tried = [], 0
+    with tempfile.TemporaryDirectory(prefix="audit.") as scratch:
+        folder = pathlib.Path(scratch)
+        original, bad = folder / "original.pcapng", folder / "bad.pcapng"
+        cases = [(p, v, ()) for p in audit_lib.POLICIES for v in KEPT]
+        cases.append((own_policy(folder), OWN, ("-p", own_policy(folder))))
+        for policy, value, options in cases:
+            One.same = value
+            One(False).write(original)
+            out, _ = audit_lib.fresh(original, policy, folder)
+            found = audit_lib.found(audit_lib.report(original, out, *options))
+            if found - (IDENTITY if value == OWN else set()):
+                wrong.append("%s, %d is not clean: %s" % (policy, value, sorted(found)))
+            for cls in "uid", "gid":
+                for one in True, False:
+                    count = changed(out, bad, cls, one)
+                    found = audit_lib.found(audit_lib.report(original, bad, *options))
+                    tried += 1
+                    if ("policy", cls) not in found or count < 1 or one != (count == 1):
+                        wrong.append("%s, %s %d in %d places: %s" % (policy, cls, value, count,
+                                                                     sorted(found)))
+    for line in wrong:
+        print(line)
+    print("%d tried, %d wrong" % (tried, len(wrong)))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
