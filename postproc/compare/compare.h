@@ -20,13 +20,12 @@
 #ifndef NFSDIGEST_COMPARE_COMPARE_H
 #define NFSDIGEST_COMPARE_COMPARE_H
 
+#include "align/codes.h"
 #include "base/err.h"
 
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-enum { REF = 0, SUT = 1, SIDES = 2 }; /* in the database sides are these and 1 */
 
 /* A trace database, and which server of it. */
 struct compare_input {

@@ -9,7 +9,7 @@
 #ifndef NFSDIGEST_COMPARE_FOUND_H
 #define NFSDIGEST_COMPARE_FOUND_H
 
-#include "compare/causes.h"
+#include "judge/explanations.h"
 #include "compare/pairs.h"
 
 enum { EXAMPLES = 3, SLOWEST = 20, TIMED_MAX = 256, UNCERTAIN_KEPT = 1000 };
@@ -22,7 +22,7 @@ struct example {
 struct group {
     enum difference_kind kind;
     enum difference_case when;
-    const struct cause *cause; /* when groups are written */
+    const struct explanation *explanation; /* when groups are written */
     enum severity severity;
     const struct place *place;
     const struct compare_rule *rule;

@@ -46,15 +46,16 @@ static const char *const cases[CASE_MAX] = { [CASE_DIRECTORY] = "directory",
                                              [CASE_ASKED] = "asked",
                                              [CASE_NOT_ASKED] = "not asked" };
 
-static void find_cause(const struct causes *causes, struct group *c)
+static void find_explanation(const struct explanations *explanations, struct group *c)
 {
     char operation[64];
-    struct cause_of of = { result_code_name("kind", (int)c->kind), operation, c->field, c->what,
-                           cases[c->when] };
+    struct explained of = { result_code_name("kind", (int)c->kind), operation, c->field, c->what,
+                            cases[c->when] };
 
     operation_words(c->program, c->procedure, operation);
-    c->cause = causes_find(causes, &of);
-    c->severity = c->cause && c->cause->severity ? c->cause->severity : severity_of(c);
+    c->explanation = explanations_find(explanations, &of);
+    c->severity =
+        c->explanation && c->explanation->severity ? c->explanation->severity : severity_of(c);
 }
 
 /* The gravest first, of these the most frequent. */
@@ -72,12 +73,12 @@ static int write_group(struct pairs *p, sqlite3_stmt *stmt, const struct group *
                        struct err *err)
 {
     const struct place *place = c->place;
-    const struct cause *cause = c->cause;
+    const struct explanation *explanation = c->explanation;
     char operation[64], text[EXPLANATION_MAX];
     uint64_t compared = place ? place->n.equal + place->n.different : p->c->pairs;
 
     operation_words(c->program, c->procedure, operation);
-    if (!explain_group(p, c, cause ? cause->text : generic(c), text, err))
+    if (!explain_group(p, c, explanation ? explanation->text : generic(c), text, err))
         return -err->code;
     sqlite3_bind_int64(stmt, 1, id);
     sqlite3_bind_int(stmt, 2, (int)c->kind);
@@ -89,7 +90,7 @@ static int write_group(struct pairs *p, sqlite3_stmt *stmt, const struct group *
     db_bind_text(stmt, 8, c->field);
     db_bind_text(stmt, 9, c->what);
     tables_bind_unless(stmt, 10, c->rule ? c->rule->id : 0, 0);
-    db_bind_text(stmt, 11, cause ? cause->name : NULL);
+    db_bind_text(stmt, 11, explanation ? explanation->name : NULL);
     db_bind_text(stmt, 12, text);
     sqlite3_bind_int64(stmt, 13, (int64_t)c->count);
     sqlite3_bind_int64(stmt, 14, (int64_t)(compared > c->count ? compared : c->count));
@@ -225,18 +226,19 @@ int groups_write(struct pairs *p, struct err *err)
 {
     struct found *f = p->found;
     struct group **order = calloc(f->group_count + 1, sizeof(*order));
-    struct causes causes = { 0 };
-    int result = order ? causes_load(&causes, err) : err_set(err, ERR_SYSTEM, "out of memory");
+    struct explanations explanations = { 0 };
+    int result =
+        order ? explanations_load(&explanations, err) : err_set(err, ERR_SYSTEM, "out of memory");
 
     for (uint32_t i = 0; result == 0 && i < f->group_count; i++) {
         order[i] = &f->groups[i];
-        find_cause(&causes, order[i]);
+        find_explanation(&explanations, order[i]);
     }
     if (result == 0) {
         qsort(order, f->group_count, sizeof(*order), by_severity);
         result = write_groups(p, order, err);
     }
-    causes_free(&causes);
+    explanations_free(&explanations);
     free(order);
     if (result < 0 || write_rules(p, err) < 0 || write_compared(p, err) < 0)
         return -err->code;

@@ -10,92 +10,16 @@
 
 #include "compare/compare.h"
 #include "compare/db.h"
-#include "compare/place.h"
-#include "compare/steps.h"
+#include "judge/place.h"
+#include "align/codes.h"
+#include "align/overlap.h"
+#include "judge/difference.h"
+#include "judge/steps.h"
 
 enum {
     COMPARE_APPLICATION_ID = 0x4e465343,
     COMPARE_VERSION = 4,
-    COMPARE_TEXT_MAX = 256, /* bytes of a value's text */
 };
-
-enum align_kind { ALIGN_PAIR = 1, ALIGN_ONE_SIDED = 2, ALIGN_PART = 3 };
-
-/* Why an operation has no counterpart. */
-enum align_reason {
-    REASON_NONE = 0,
-    REASON_NOT_ASKED = 1, /* the other server was not asked this, here */
-    REASON_NO_OBJECT,     /* its object was not found on the other side */
-    REASON_NO_CLIENT,     /* nor its client */
-    REASON_NO_CALL,       /* its call was not captured */
-    REASON_NO_TABLE,      /* its program is not known, or its arguments are not readable */
-    REASON_MAX
-};
-
-/* How objects were matched. */
-enum match_how {
-    MATCH_ROOT = 1, /* MOUNT */
-    MATCH_PAIR,     /* found or made by operations that were aligned */
-    MATCH_NAME,     /* the same name in directories that were matched */
-    MATCH_FIRST,    /* the first request on them was the same */
-    MATCH_MAX
-};
-
-/* Other requests were under way that change the same. */
-enum {
-    OVERLAP_OBJECT = 1 << 0,      /* attributes of the object, or of the directory of the name */
-    OVERLAP_PARENT2 = 1 << 1,     /* of RENAME's second directory, LINK's directory */
-    OVERLAP_NEW = 1 << 2,         /* of the object that was found or made */
-    OVERLAP_DATA = 1 << 3,        /* its byte range */
-    OVERLAP_NAME = 1 << 4,        /* its name */
-    CONFLICT_ATTRIBUTES = 1 << 5, /* and this one changes it, too: nobody knows who was last */
-    CONFLICT_DATA = 1 << 6,
-    CONFLICT_NAME = 1 << 7,
-    OVERLAP_RIGHTS = 1 << 8, /* the object's mode or owner, or it is removed */
-    OVERLAP_BITS = 9,
-};
-
-enum difference_kind {
-    KIND_RPC = 1,
-    KIND_REPLY,
-    KIND_STATUS,
-    KIND_VALUE,
-    KIND_PRESENCE,
-    KIND_TIME,
-    KIND_ORDER,
-    KIND_ENTRY,
-    KIND_PATTERN,
-    KIND_COUNT,
-    KIND_RETRANSMISSION,
-    KIND_DISCONNECT,
-    KIND_MALFORMED,
-    KIND_OTHER_REPLIES,
-    KIND_MAX
-};
-
-enum withheld_reason {
-    WITHHELD_OVERLAP = 1,  /* another request that changes the same was under way */
-    WITHHELD_CONFLICT,     /* after two such requests, until known again */
-    WITHHELD_ONE_SIDED,    /* after a change on one side only */
-    WITHHELD_ORDER,        /* not the same changes came before on both sides */
-    WITHHELD_OUTCOME,      /* after a change that succeeded on one side only */
-    WITHHELD_LISTING,      /* of a directory of which one side was not listed as a whole */
-    WITHHELD_CHANGING,     /* entries that were made or taken away while it was listed */
-    WITHHELD_STATUS,       /* replies with different statuses have different fields */
-    WITHHELD_LENGTH,       /* contents of different length */
-    WITHHELD_VERIFIER,     /* times that hold the verifier of an exclusive create */
-    WITHHELD_READ,         /* access times, after contents were read on one side only */
-    WITHHELD_CUT,          /* not captured as a whole */
-    WITHHELD_NO_REPLY,     /* neither side has a reply */
-    WITHHELD_CAPTURE_END,  /* a call soon before the capture ends has no reply */
-    WITHHELD_NOT_REPEATED, /* a call over UDP has no reply, and was not sent again */
-    WITHHELD_LOST,         /* the capture lost the reply of one side */
-    WITHHELD_UNHEARD,      /* no reply to any call of the connection was captured */
-    WITHHELD_SMALL_HOLE,   /* the capture lost fewer bytes than the replies that it lacks have */
-    WITHHELD_MAX
-};
-
-enum unsynchronized_what { UNSYNC_ATTRIBUTES = 1, UNSYNC_DATA, UNSYNC_NAME, UNSYNC_MAX };
 
 struct compare_side {
     char *server;       /* or NULL */
@@ -141,6 +65,10 @@ int sides_put(struct compare *c, const struct compare_input input[SIDES], struct
 int sides_check(struct compare *c, struct err *err);
 /* Table client: by --client-map, else equal addresses, else in the order of their first calls. */
 int clients_match(struct compare *c, const struct compare_options *options, struct err *err);
+
+/* steps_table.c: To and from table granularity of |db|. */
+int steps_write(const struct steps *steps, sqlite3 *db, int side, struct err *err);
+int steps_read(struct steps *steps, sqlite3 *db, int side, struct err *err);
 
 /* callers.c: temp.caller1 and caller2, the number of each credential's caller (RFC 5531 s8: flavor,
  * uid, gid), the same on both sides; of none where rules ignore callers. */

@@ -3,11 +3,11 @@
  *
  * One pass over the operations of each side, in the order of calls.
  */
-#include "compare/body.h"
-#include "compare/changes.h"
-#include "compare/clock.h"
+#include "judge/body.h"
+#include "align/changes.h"
+#include "judge/clock.h"
 #include "compare/internal.h"
-#include "compare/overlap.h"
+#include "align/overlap.h"
 #include "compare/row.h"
 
 #include "record/record.h"

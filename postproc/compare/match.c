@@ -6,9 +6,9 @@
  * at last objects whose first request was the same.  A new handle for a file that had one before is
  * renewals.c's.
  */
-#include "compare/align.h"
+#include "align/align.h"
 #include "compare/internal.h"
-#include "compare/lags.h"
+#include "align/time_offsets.h"
 #include "compare/objects.h"
 #include "compare/renewals.h"
 
@@ -35,7 +35,7 @@ struct match {
     uint32_t row; /* of the pair of objects whose lanes are aligned; 0: none */
     int64_t client, name;
     struct align_windows *windows;
-    struct lags *lags;
+    struct time_offsets *offsets;
     uint32_t aligned, named; /* pairs of objects that were seen to */
     uint64_t pairs;
 };
@@ -160,7 +160,7 @@ static int put(void *ctx, const struct align_element *a, const struct align_elem
     if (!a || !b)
         return 0;
     m->pairs++;
-    lags_note(m->lags, m->client, a->time, b->time);
+    time_offsets_note(m->offsets, m->client, a->time, b->time);
     for (int i = 0; i < 2; i++)
         if (renewals_note(&m->renewals, &m->objects, side_of(m, i), i == ONE ? a : b,
                           (i == ONE ? b : a)->made, err) < 0)
@@ -176,7 +176,7 @@ static bool expect(void *ctx, const struct align_element *a, int64_t *b_time, in
 {
     struct match *m = ctx;
 
-    return lags_expect(m->lags, m->client, a->time, b_time, error);
+    return time_offsets_expect(m->offsets, m->client, a->time, b_time, error);
 }
 
 /* Aligns what each client asked of two objects; 0 and 0: of none. */
@@ -482,9 +482,9 @@ static int run(struct match *m, struct err *err)
     const struct compare_side *first = &m->c->side[m->c->first];
 
     m->windows = align_open(err);
-    m->lags = m->windows ? lags_new(first->first_time, first->last_time, err) : NULL;
+    m->offsets = m->windows ? time_offsets_new(first->first_time, first->last_time, err) : NULL;
     m->renewals.c = m->c;
-    if (!m->lags || matched_init(&m->objects, m->c->db, err) < 0 ||
+    if (!m->offsets || matched_init(&m->objects, m->c->db, err) < 0 ||
         tables_run(m->c->db, "BEGIN", err) < 0 || prepare(m, err) < 0 ||
         match_roots(m, true, err) < 0 || align_objects(m, 0, err) < 0 ||
         match_roots(m, false, err) < 0 || follow(m, err) < 0 || match_orphans(m, err) < 0)
@@ -506,7 +506,7 @@ int match_run(struct compare *c, struct err *err)
     matched_free(&m.objects);
     renewals_close(&m.renewals);
     align_close(m.windows);
-    lags_free(m.lags);
+    time_offsets_free(m.offsets);
     c->pairs = m.pairs;
     if (result == 0 && !m.pairs)
         return err_set(err, ERR_INPUT, "the two sides have no operation in common");

@@ -9,8 +9,8 @@
 #ifndef NFSDIGEST_COMPARE_PAIRS_H
 #define NFSDIGEST_COMPARE_PAIRS_H
 
-#include "compare/body.h"
-#include "compare/clock.h"
+#include "judge/body.h"
+#include "judge/clock.h"
 #include "compare/internal.h"
 #include "compare/objects.h"
 

@@ -11,7 +11,7 @@
 #ifndef NFSDIGEST_COMPARE_RENEWALS_H
 #define NFSDIGEST_COMPARE_RENEWALS_H
 
-#include "compare/align.h"
+#include "align/align.h"
 #include "compare/objects.h"
 
 struct renewal {

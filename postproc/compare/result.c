@@ -5,7 +5,7 @@
  * (COMPARE_SQL is its path), and its codes.
  */
 #include "base/cleanup.h"
-#include "compare/causes.h"
+#include "judge/explanations.h"
 #include "compare/internal.h"
 
 #include "store/store.h"

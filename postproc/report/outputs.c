@@ -3,7 +3,7 @@
 #include "base/escape.h"
 #include "compare/compare.h"
 #include "compare/db.h"
-#include "compare/rules.h"
+#include "judge/rules.h"
 #include "report/annotate.h"
 #include "store/store.h"
 

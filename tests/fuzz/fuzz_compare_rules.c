@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Any bytes as a rule file on top of the built-in one, and as a catalogue of causes: a message that
  * names the line, or rules that answer for every field. */
-#include "compare/causes.h"
-#include "compare/rules.h"
+#include "judge/explanations.h"
+#include "judge/rules.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *names[] = { "default", "fuzz" }, *texts[2];
     char *text = malloc(size + 1);
-    struct causes causes;
+    struct explanations explanations;
     struct rules *rules;
     struct err err;
 
@@ -44,8 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (!strstr(err.text, "fuzz:")) {
         abort();
     }
-    causes_read(&causes, "fuzz", text, &err);
-    causes_free(&causes);
+    explanations_read(&explanations, "fuzz", text, &err);
+    explanations_free(&explanations);
     free(text);
     return 0;
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/align/align.h
+ *
+ * Which elements of two sequences of requests belong together: a longest common subsequence (Myers,
+ * "An O(ND) Difference Algorithm"), so that insertions and deletions on either side
+ * disturb nothing behind them.
+ *
+ * Sequences come piece by piece and are aligned in windows: what is equal at the front goes at
+ * once, else up to ALIGN_WINDOW elements of each are taken, and of their alignment all but
+ * the last quarter is final.  Within a window the result is a longest one, unless more than
+ * ALIGN_EDITS insertions and deletions would be needed: then those of the best way so far, and the
+ * search begins anew behind it.  Like requests that are
+ * clearly the closest in time are counterparts in any case: a longest alignment pairs others where
+ * some were not captured.  What is left of requests that were under way together is paired in any
+ * order (align_late.h).
+ *
+ * Memory: ALIGN_WINDOW elements of each sequence, and at most 4 MiB for the search.
+ */
+#ifndef NFSDIGEST_ALIGN_ALIGN_H
+#define NFSDIGEST_ALIGN_ALIGN_H
+
+#include "base/err.h"
+#include "align/changes.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    ALIGN_WINDOW = 4096,
+    ALIGN_EDITS = 1024,
+    ALIGN_LIKE = 16, /* so many requests ahead like ones are looked for */
+};
+
+struct align_element {
+    uint64_t key;                 /* equal requests have equal ones */
+    int64_t id;                   /* operation */
+    int64_t time;                 /* of its call */
+    uint32_t made;                /* object that it found or made; 0: none */
+    int64_t state[CHANGE_STATES]; /* what came before */
+    int64_t done;                 /* time of its reply, or of the call where there is none */
+};
+
+struct align {
+    /* The next element of a side: 1, 0 at its end, or negative. */
+    int (*next)(void *ctx, int side, struct align_element *element, struct err *err);
+    /* In the order of each side, but for what is paired out of order; NULL: no counterpart. */
+    int (*put)(void *ctx, const struct align_element *ref, const struct align_element *sut,
+               struct err *err);
+    /* When the other side is expected to be asked the same, ns, and how exact that is mostly;
+     * false: nobody knows. */
+    bool (*expect)(void *ctx, const struct align_element *ref, int64_t *sut_time, int64_t *error);
+    void *ctx;
+};
+
+/* Windows, for one run after the other.  NULL: no memory. */
+struct align_windows *align_open(struct err *err);
+void align_close(struct align_windows *windows);
+
+/* 0, or what a callback returned, or -ERR_SYSTEM. */
+int align_run(struct align_windows *windows, const struct align *align, struct err *err);
+
+/* The longest common subsequence of two whole sequences of at most ALIGN_WINDOW elements: sets
+ * |match|[i] to the index in |b| that a[i] belongs to, or -1, and returns how many do; -ERR_SYSTEM:
+ * no memory. */
+int align_sequences(const uint64_t *a, uint32_t a_count, const uint64_t *b, uint32_t b_count,
+                    int32_t *match, struct err *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/align/align_anchor.h
+ *
+ * What times tell of an alignment, for align.c.
+ *
+ * Memory: 120 bytes for each element of two windows.
+ */
+#ifndef NFSDIGEST_ALIGN_ALIGN_ANCHOR_H
+#define NFSDIGEST_ALIGN_ALIGN_ANCHOR_H
+
+#include "align/align.h"
+
+struct align_anchors;
+
+struct align_anchors *align_anchors_new(void); /* NULL: no memory */
+void align_anchors_free(struct align_anchors *anchors);
+
+/* Sets |match|[i] to the index in |sut| of what clearly belongs to ref[i], or -1; rising.  At most
+ * ALIGN_WINDOW of each, in the order of time.  None where nothing is known of times. */
+void align_anchors_find(struct align_anchors *anchors, const struct align *align,
+                        const struct align_element *ref, uint32_t ref_count,
+                        const struct align_element *sut, uint32_t sut_count, int32_t *match);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/align/changes.h
+ *
+ * What a server was asked to change so far.  Two sides are the same when the same came before; what
+ * that depends on is told as numbers, whose differences are compared.  Requests are told apart by
+ * keys, which are equal for equal requests of both sides.
+ *
+ * Memory: 32 bytes for each object of a database, about 40 for each name that was changed.
+ */
+#ifndef NFSDIGEST_ALIGN_CHANGES_H
+#define NFSDIGEST_ALIGN_CHANGES_H
+
+#include "base/err.h"
+#include "effect/effect.h"
+
+#include <stdint.h>
+
+enum change_state {
+    CHANGES_OBJECT, /* sum of the keys of requests that changed it, in whatever order */
+    CHANGES_PARENT2,
+    CHANGES_NEW,
+    READS_OBJECT, /* likewise, that read its contents */
+    READS_NEW,
+    RIGHTS_OBJECT, /* key of the last one that changed mode or owner, or removed it */
+    RIGHTS_NEW,
+    CHANGE_NAME, /* key of the last one that changed what the name stands for */
+    CHANGE_NAME2,
+    CHANGE_LAST, /* key of the last one that changed the object */
+    CHANGE_STATES
+};
+
+struct changes;
+
+/* For objects 1 to |objects|. NULL: no memory. */
+struct changes *changes_new(uint32_t objects, struct err *err);
+void changes_free(struct changes *changes);
+
+/* What came before |effect|. */
+void changes_before(const struct changes *changes, const struct effect *effect,
+                    int64_t states[CHANGE_STATES]);
+
+/* Notes what |effect| changes, unless it was refused; |gone|: the object that it removes, or 0. */
+int changes_note(struct changes *changes, const struct effect *effect, uint32_t gone, uint64_t key,
+                 struct err *err);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/align/codes.h
+ *
+ * Two servers side by side: which is which, and how their operations and objects belong together.
+ * The numbers are in results (schemas/compare.sql); there sides are 1 and 2.
+ */
+#ifndef NFSDIGEST_ALIGN_CODES_H
+#define NFSDIGEST_ALIGN_CODES_H
+
+/* The reference and the system under test. */
+enum { REF = 0, SUT = 1, SIDES = 2 };
+
+enum align_kind { ALIGN_PAIR = 1, ALIGN_ONE_SIDED = 2, ALIGN_PART = 3 };
+
+/* Why an operation has no counterpart. */
+enum align_reason {
+    REASON_NONE = 0,
+    REASON_NOT_ASKED = 1, /* the other server was not asked this, here */
+    REASON_NO_OBJECT,     /* its object was not found on the other side */
+    REASON_NO_CLIENT,     /* nor its client */
+    REASON_NO_CALL,       /* its call was not captured */
+    REASON_NO_TABLE,      /* its program is not known, or its arguments are not readable */
+    REASON_MAX
+};
+
+/* How objects were matched. */
+enum match_how {
+    MATCH_ROOT = 1, /* MOUNT */
+    MATCH_PAIR,     /* found or made by operations that were aligned */
+    MATCH_NAME,     /* the same name in directories that were matched */
+    MATCH_FIRST,    /* the first request on them was the same */
+    MATCH_MAX
+};
+
+#endif

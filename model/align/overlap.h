@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/align/overlap.h
+ *
+ * Requests that were under way at the same time and concern the same thing, at least one of which
+ * changes it: nobody knows in which order the server took them.  Two are concurrent if the second
+ * was called before the first was answered (Tan et al.).
+ *
+ * Memory: requests without a reply so far, at most OVERLAP_WAITING; beyond that the earliest are
+ * taken to be done.
+ */
+#ifndef NFSDIGEST_ALIGN_OVERLAP_H
+#define NFSDIGEST_ALIGN_OVERLAP_H
+
+#include "effect/effect.h"
+
+/* Other requests were under way that change the same. */
+enum {
+    OVERLAP_OBJECT = 1 << 0,      /* attributes of the object, or of the directory of the name */
+    OVERLAP_PARENT2 = 1 << 1,     /* of RENAME's second directory, LINK's directory */
+    OVERLAP_NEW = 1 << 2,         /* of the object that was found or made */
+    OVERLAP_DATA = 1 << 3,        /* its byte range */
+    OVERLAP_NAME = 1 << 4,        /* its name */
+    CONFLICT_ATTRIBUTES = 1 << 5, /* and this one changes it, too: nobody knows who was last */
+    CONFLICT_DATA = 1 << 6,
+    CONFLICT_NAME = 1 << 7,
+    OVERLAP_RIGHTS = 1 << 8, /* the object's mode or owner, or it is removed */
+    OVERLAP_BITS = 9,
+};
+
+enum {
+    OVERLAP_WAITING = 4096,
+    OVERLAP_TOUCHES = 4, /* object, second directory, found or made, removed */
+};
+
+struct overlap_waiting;
+
+struct overlap {
+    struct overlap_waiting *waiting;
+    uint32_t count;
+    /* An operation is done: its OVERLAP_ and CONFLICT_ bits, not 0. */
+    int (*put)(void *ctx, int64_t id, uint32_t bits, struct err *err);
+    void *ctx;
+};
+
+int overlap_init(struct overlap *o, int (*put)(void *, int64_t, uint32_t, struct err *), void *ctx,
+                 struct err *err);
+void overlap_free(struct overlap *o);
+
+/* A call, in the order of calls; |gone|: the object that it took a name from, or 0. */
+int overlap_called(struct overlap *o, const struct effect *effect, uint32_t gone, struct err *err);
+/* All that is waiting is done. */
+int overlap_end(struct overlap *o, struct err *err);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/judge/body.h
+ *
+ * The values of one message body in the order of the message, each with its place: what two
+ * replies are compared by, and requests are recognized by.
+ *
+ * Memory: 56 bytes for each value of a message, whose length XDR bounds; a body's memory is used
+ * again for the next one.
+ */
+#ifndef NFSDIGEST_JUDGE_BODY_H
+#define NFSDIGEST_JUDGE_BODY_H
+
+#include "judge/place.h"
+#include "record/kept.h"
+
+enum { ELEMENT_NONE = UINT32_MAX };
+
+struct item {
+    struct place *place;
+    uint64_t value;      /* numbers; times in ns; lists: how many elements */
+    const uint8_t *data; /* FIXED, OPAQUE, STRING; lives as long as the message */
+    uint32_t len, full_len;
+    uint32_t over; /* the fraction of a time if it is a second or more, which none may be (RFC 1813
+                    * s2.6 nfstime3), as it was on the wire; else 0 */
+    uint32_t element; /* of the outermost list, from 0 */
+};
+
+struct body {
+    struct places *places;
+    struct item *items;
+    uint32_t count, cap;
+    enum walk_result walked; /* WALK_OK also for bytes behind the end */
+    bool surplus;
+    bool no_memory;
+    uint32_t lists[WALK_DEPTH_MAX]; /* while walking: the item of the list at this depth */
+};
+
+int body_read(struct body *body, struct places *places, struct kept_body kept, struct err *err);
+void body_free(struct body *body);
+
+static inline bool field_is_bytes(const struct field *field)
+{
+    return field->kind == XDR_FIXED || field->kind == XDR_OPAQUE || field->kind == XDR_STRING;
+}
+
+static inline bool field_is_list(const struct field *field)
+{
+    return field->kind == XDR_LIST || field->kind == XDR_ARRAY;
+}
+
+/* Equal requests have equal keys: of the values that count by [requests]. |data_digest|: of file
+ * contents, may be NULL. */
+uint64_t body_request_key(const struct body *body, const uint8_t *data_digest, size_t digest_len);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/judge/conf.h
+ *
+ * Files of the form that policies have: comments from # on a line of their own, [groups], and
+ * "key = value" lines in them.  Unlike there, a key may come several times, and there are no
+ * escapes.
+ */
+#ifndef NFSDIGEST_JUDGE_CONF_H
+#define NFSDIGEST_JUDGE_CONF_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+
+enum { CONF_FILE_MAX = 1 << 20, CONF_LINE_MAX = 1024 };
+
+struct conf_line {
+    unsigned number;
+    const char *group; /* without brackets */
+    char *key, *value; /* without blanks around; NULL: the group's own line */
+};
+
+/* Calls |take| for each line that says something; its message gets "WHERE:LINE: " in front.
+ * -ERR_USAGE or what |take| returned. */
+int conf_read(const char *where, const char *text,
+              int (*take)(void *ctx, const struct conf_line *line, struct err *err), void *ctx,
+              struct err *err);
+
+/* The text of a file, ended by a 0; release with free.  NULL, with -ERR_USAGE in |err|. */
+char *conf_load(const char *path, struct err *err);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/judge/explanations.h
+ *
+ * Explanations of groups in words: schemas/rules/causes.conf, which is built in, and what is said
+ * where that knows nothing.
+ */
+#ifndef NFSDIGEST_JUDGE_EXPLANATIONS_H
+#define NFSDIGEST_JUDGE_EXPLANATIONS_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+/* How grave a difference is, the gravest first. */
+enum severity {
+    SEVERITY_OUTCOME = 1, /* and contents */
+    SEVERITY_REPLIES,
+    SEVERITY_ATTRIBUTES,
+    SEVERITY_LIMITS,
+    SEVERITY_PERFORMANCE,
+    SEVERITY_MAX
+};
+
+struct explanation {
+    char *name, *kind, *operation, *field, *difference, *when, *text; /* NULL: fits anything */
+    uint8_t severity; /* enum severity; 0: the kind decides */
+};
+
+struct explanations {
+    struct explanation *list;
+    uint32_t count, cap;
+};
+
+struct explained {
+    const char *kind, *operation, *field, *difference; /* as table group has them */
+    const char *when; /* case_name(); NULL: of no particular case */
+};
+
+int explanations_load(struct explanations *explanations, struct err *err);
+/* From a text that is called |where|. */
+int explanations_read(struct explanations *explanations, const char *where, const char *text,
+                      struct err *err);
+void explanations_free(struct explanations *explanations);
+
+/* "outcome", ... */
+const char *severity_name(enum severity severity);
+
+/* The first that fits, or NULL. */
+const struct explanation *explanations_find(const struct explanations *explanations,
+                                            const struct explained *of);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/judge/place.h
+ *
+ * The fields of one procedure's arguments or result in the order of its table, each with its path
+ * and its rules: what a walk's fields are looked up in.
+ */
+#ifndef NFSDIGEST_JUDGE_PLACE_H
+#define NFSDIGEST_JUDGE_PLACE_H
+
+#include "base/table.h"
+#include "judge/rules.h"
+#include "effect/effect.h"
+#include "wire/walk.h"
+
+enum stamp { STAMP_NONE, STAMP_ATIME, STAMP_MTIME, STAMP_CTIME };
+
+struct place_counts {
+    uint64_t equal, different, withheld, ignored;
+};
+
+struct place {
+    const struct field *field;
+    char *path; /* of times without the last part: "READ3res.resok.file_attributes.mtime" */
+    const struct compare_rule **rules; /* rules_pick; NULL in arguments */
+    uint32_t index;
+    uint32_t end;   /* index of the first place that is not below this one */
+    bool is_time;   /* seconds; the fraction, if there is one, is counted with them */
+    bool is_part;   /* the fraction of the place before */
+    uint32_t scale; /* ns of one unit of the fraction */
+    bool counts;    /* in arguments: when requests are compared */
+    /* set when a walk comes by for the first time: */
+    bool seen;
+    bool in_list;
+    bool of_before; /* wcc_attr */
+    bool has_whose;
+    uint8_t stamp; /* enum stamp: which time of a file */
+    uint8_t whose; /* enum whose: of which object it is an attribute */
+    struct place_counts n;
+};
+
+struct places {
+    const struct program *program;
+    const struct procedure *procedure;
+    bool result;
+    struct place *places;
+    uint32_t count;
+    struct table by_chain; /* fields that lead to a place, to its index */
+};
+
+/* |rules| must live as long. */
+int places_make(struct places *places, const struct rules *rules, const struct program *program,
+                const struct procedure *procedure, bool result, struct err *err);
+void places_free(struct places *places);
+
+/* Where a walk is; NULL: nowhere (no memory). */
+struct place *places_at(struct places *places, const struct visit *visit);
+
+/* All procedures' results and arguments, made when they are asked for. */
+struct places_set {
+    const struct rules *rules;
+    uint32_t count, cap;
+    struct places **list;
+};
+int places_get(struct places_set *set, uint32_t program, uint32_t version,
+               const struct procedure *procedure, bool result, struct places **places,
+               struct err *err);
+void places_set_free(struct places_set *set);
+
+#endif

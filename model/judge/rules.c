@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/judge/rules.c
+ *
+ * Which rule holds for a field.
+ */
+#include "judge/rules_line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const kind_names[COMPARE_KIND_MAX] = {
+    [COMPARE_UNSET] = "unset",     [COMPARE_BITWISE] = "bitwise",
+    [COMPARE_MASK] = "mask",       [COMPARE_TOLERANCE] = "tolerance",
+    [COMPARE_SET] = "set",         [COMPARE_AT_LEAST] = "at-least",
+    [COMPARE_AT_MOST] = "at-most", [COMPARE_PATTERN] = "pattern",
+    [COMPARE_NOCASE] = "nocase",   [COMPARE_IGNORED] = "ignored",
+};
+
+static const char *const event_names[EVENT_MAX] = {
+    [EVENT_RPC_STATUS] = "rpc-status",  [EVENT_MISSING_REPLY] = "missing-reply",
+    [EVENT_MALFORMED] = "malformed",    [EVENT_RETRANSMISSION] = "retransmissions",
+    [EVENT_DISCONNECT] = "disconnects", [EVENT_OTHER_REPLIES] = "other-replies",
+};
+
+const char *compare_kind_name(enum compare_kind kind)
+{
+    return (unsigned)kind < COMPARE_KIND_MAX ? kind_names[kind] : NULL;
+}
+
+const char *rule_event_name(enum rule_event event)
+{
+    return (unsigned)event < EVENT_MAX ? event_names[event] : NULL;
+}
+
+const struct compare_rule *rules_at(const struct rules *rules, uint32_t id)
+{
+    return id && id <= rules->rule_count ? &rules->rules[id - 1] : NULL;
+}
+
+static bool holds_for(const struct compare_rule *rule, const struct field_place *place)
+{
+    return rule_names(rule, place) && rule_fits(rule, place->field);
+}
+
+/* Fields before classes, the later before the earlier, and nothing behind one without a case. */
+const struct compare_rule **rules_for(const struct rules *rules, const struct field_place *place)
+{
+    const struct compare_rule **list = calloc(rules->rule_count + 1, sizeof(const void *));
+    uint32_t count = 0;
+
+    if (!list)
+        return NULL;
+    for (int of_class = 0; of_class < 2; of_class++)
+        for (uint32_t i = rules->rule_count; i-- > 0;) {
+            const struct compare_rule *rule = &rules->rules[i];
+
+            if (rule->group != (of_class ? RULES_CLASSES : RULES_FIELDS) || !holds_for(rule, place))
+                continue;
+            list[count++] = rule;
+            if (!rule->has_case)
+                return list;
+        }
+    return list;
+}
+
+static bool agrees(const struct rule_case *when, const struct rule_case *given)
+{
+    return (!when->has_status || (given->has_status && given->status == when->status)) &&
+           (!when->has_type || (given->has_type && given->type == when->type)) &&
+           (!when->has_ref || (given->has_ref && given->ref == when->ref)) &&
+           (!when->has_sut || (given->has_sut && given->sut == when->sut));
+}
+
+const struct compare_rule *rules_pick(const struct compare_rule *const *list,
+                                      const struct rule_case *given)
+{
+    while (*list && (*list)->has_case && !agrees(&(*list)->when, given))
+        list++;
+    return *list;
+}
+
+bool rules_request(const struct rules *rules, const struct field_place *place)
+{
+    for (int of_class = 0; of_class < 2; of_class++)
+        for (uint32_t i = rules->rule_count; i-- > 0;) {
+            const struct compare_rule *rule = &rules->rules[i];
+
+            if (rule->group == RULES_REQUESTS && rule->of_class == (bool)of_class &&
+                holds_for(rule, place))
+                return rule->kind != COMPARE_IGNORED;
+        }
+    return true;
+}
+
+void rules_free(struct rules *rules)
+{
+    if (!rules)
+        return;
+    for (uint32_t i = 0; i < rules->file_count; i++) {
+        free(rules->files[i].name);
+        free(rules->files[i].text);
+    }
+    for (uint32_t i = 0; i < rules->rule_count; i++) {
+        free(rules->rules[i].key);
+        free(rules->rules[i].text);
+        free(rules->rules[i].procedure);
+    }
+    free(rules->files);
+    free(rules->rules);
+    free(rules);
+}

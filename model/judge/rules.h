@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/judge/rules.h
+ *
+ * How fields compare.  Rule files are in schemas/rules (README.md there has the words): each class
+ * of the field tables has a rule in default.conf, which always comes first; single fields, by path
+ * with wildcards, and later files have others.  For a field the last rule of [fields] that fits
+ * counts, of all files; without one the last of [classes].
+ *
+ * A rule for several fields holds for those for which its kind is something: a mask for the numbers
+ * among them.  An unknown group, class, field, kind or condition, and a rule that holds for
+ * nothing, is an error that names file and line.
+ */
+#ifndef NFSDIGEST_JUDGE_RULES_H
+#define NFSDIGEST_JUDGE_RULES_H
+
+#include "base/err.h"
+#include "wire/field.h"
+
+#include <stddef.h>
+
+enum compare_kind {
+    COMPARE_UNSET = 0,
+    COMPARE_BITWISE,   /* equal */
+    COMPARE_MASK,      /* equal in these bits */
+    COMPARE_TOLERANCE, /* numbers: not further apart than |amount|, or |percent| of the larger;
+                        * times: ns, between the times of the captures that they stand for
+                        * (clock.h), on either clock */
+    COMPARE_SET,       /* lists: the same elements in any order */
+    COMPARE_AT_LEAST,  /* sut's is not below ref's */
+    COMPARE_AT_MOST,   /* nor above */
+    COMPARE_PATTERN,   /* values are a server's own, but one changes when the other does */
+    COMPARE_NOCASE,    /* texts: equal but for the case of ASCII letters */
+    COMPARE_IGNORED,
+    COMPARE_KIND_MAX
+};
+
+/* What a pattern is kept for. */
+enum pattern_scope {
+    PATTERN_SERVER,  /* one value of the whole server: write verifiers */
+    PATTERN_OBJECT,  /* one for each object: fileids */
+    PATTERN_LISTING, /* one for each listing: cookie verifiers */
+    PATTERN_ENTRY,   /* of entries of listings: what attributes of the same objects said */
+    PATTERN_VALUE,   /* ref's values stand for sut's, one to one: handles, fsids */
+    PATTERN_SCOPE_MAX
+};
+
+/* Where a rule holds; all zeros: everywhere. */
+struct rule_case {
+    bool has_status, has_type, has_ref, has_sut;
+    uint32_t type; /* ftype3 of the object that the field speaks of */
+    uint32_t status;
+    uint64_t ref, sut; /* the values themselves */
+};
+
+struct compare_rule {
+    uint32_t id; /* from 1, in the order of precedence */
+    uint8_t kind, scope;
+    uint8_t percent; /* 1: |amount| is in hundredths of a percent */
+    bool duration;   /* it was told as one, and is in ns */
+    uint64_t amount; /* of MASK and TOLERANCE */
+    bool has_case;
+    struct rule_case when;
+    char *procedure;     /* "READ": of procedures of this name only; NULL: of all */
+    uint32_t file, line; /* |file|: index in rules->files */
+    char *text;          /* "[classes] size = bitwise" */
+    char *key;           /* class or path */
+    uint8_t group;       /* enum rule_group */
+    bool of_class;       /* |key| is a class */
+};
+
+enum rule_group { RULES_CLASSES, RULES_FIELDS, RULES_MESSAGES, RULES_REQUESTS, RULES_GROUP_MAX };
+
+/* What is no field of a result. */
+enum rule_event {
+    EVENT_RPC_STATUS,     /* "rpc-status" */
+    EVENT_MISSING_REPLY,  /* "missing-reply" */
+    EVENT_MALFORMED,      /* "malformed": one reply violates its table */
+    EVENT_RETRANSMISSION, /* "retransmissions": further calls of a request, tolerance in number */
+    EVENT_DISCONNECT,     /* "disconnects": connections of a client, likewise */
+    EVENT_OTHER_REPLIES,  /* "other-replies": further replies with other bytes, likewise */
+    EVENT_MAX
+};
+
+struct rules_file {
+    char *name, *text;
+    char digest[33]; /* XXH3-128, hex */
+};
+
+struct rules {
+    struct rules_file *files;
+    uint32_t file_count;
+    struct compare_rule *rules; /* rules[i].id is i + 1 */
+    uint32_t rule_count, rule_cap;
+    uint32_t events[EVENT_MAX]; /* rule ids */
+    uint32_t credential;        /* whether callers count when requests are compared: rule id */
+    char digest[33], requests_digest[33];
+};
+
+/* The built-in "default", then |names|: built-in ones, or files (known by a '/' or '.'). */
+int rules_load(const char *const *names, uint32_t count, struct rules **rules, struct err *err);
+/* Such a name is a file's. */
+bool rules_is_file(const char *name);
+/* From texts, for tests and stored results. |names| as they are to be called. */
+int rules_read(const char *const *names, const char *const *texts, uint32_t count,
+               struct rules **rules, struct err *err);
+void rules_free(struct rules *rules);
+
+const struct compare_rule *rules_at(const struct rules *rules, uint32_t id);
+
+/* The rules that may hold for a field of a result, the first to be asked first; ended by one
+ * without a case.  Release with free. NULL: no memory. */
+const struct compare_rule **rules_for(const struct rules *rules, const struct field_place *place);
+
+/* The first of |list| whose conditions hold.  |given| has what is known. */
+const struct compare_rule *rules_pick(const struct compare_rule *const *list,
+                                      const struct rule_case *given);
+
+/* The word that rule files have for it. */
+const char *rule_event_name(enum rule_event event);
+
+/* Whether an argument counts when requests are compared. */
+bool rules_request(const struct rules *rules, const struct field_place *place);
+
+const char *compare_kind_name(enum compare_kind kind);
+
+/* The built-in files of schemas/rules, ended by a NULL name: "default", ..., and "causes", which is
+ * not one of these (explanations.h). */
+struct rules_builtin {
+    const char *name, *text;
+};
+extern const struct rules_builtin rules_builtins[];
+
+#endif

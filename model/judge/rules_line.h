@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/judge/rules_line.h
+ *
+ * One line of a rule file: what it says, and whether that is something for what it names.  A rule
+ * that could never hold is refused, rather than do nothing.
+ */
+#ifndef NFSDIGEST_JUDGE_RULES_LINE_H
+#define NFSDIGEST_JUDGE_RULES_LINE_H
+
+#include "judge/rules.h"
+
+/* "KIND [AMOUNT or SCOPE] [if CONDITION, ...]" into |rule|, whose key and group are set.  |value|
+ * is taken to pieces. */
+int rule_parse(struct compare_rule *rule, char *value, struct err *err);
+
+/* Enters a rule of [messages] or a credential in |rules|. */
+int rule_check(struct rules *rules, const struct compare_rule *rule, struct err *err);
+
+/* Seconds with a fraction beside them, which are one value (place.h): ns. */
+bool rule_is_time(const struct field *field);
+
+/* Whether the rule's key is this field's class, path, or for a time its path without the last part
+ * ("READ3res.resok.file_attributes.mtime"), and its procedure this one. */
+bool rule_names(const struct compare_rule *rule, const struct field_place *place);
+
+/* Whether the kind of rule, and its conditions, are something for values of this kind. */
+bool rule_fits(const struct compare_rule *rule, const struct field *field);
+
+bool class_is_known(const char *name);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/judge/steps.h
+ *
+ * How fine the times of a server's files are: by file system, as a server may have exports of
+ * several kinds, and by which time it is and whether the reply tells it from before the operation
+ * or from after it.  What clients set tells
+ * nothing: no time is taken to be finer than ctime, which they cannot set.
+ *
+ * Memory: 64 bytes for each file system, at most STEPS_MAX of them; of further ones nothing is
+ * known.
+ */
+#ifndef NFSDIGEST_JUDGE_STEPS_H
+#define NFSDIGEST_JUDGE_STEPS_H
+
+#include "judge/place.h"
+
+enum { STEPS_MAX = 1024, STEP_TIMES = 4 }; /* by enum stamp */
+
+struct step {
+    uint64_t fsid;
+    int64_t ns[2][STEP_TIMES]; /* after and before the operation; 0: not known */
+};
+
+struct steps {
+    struct step *steps;
+    uint32_t count, last; /* the one that was used last */
+};
+
+/* The coarsest clock that can have given this time, ns. */
+int64_t step_of_time(int64_t time);
+
+/* Notes the times that a reply tells of what the operation changed. */
+int steps_note(struct steps *steps, const struct effect *e, struct err *err);
+
+/* ns; 0: not known. */
+int64_t steps_find(struct steps *steps, uint64_t fsid, bool of_before, enum stamp stamp);
+
+/* Of what was noted before; beyond STEPS_MAX file systems it is left out.  0 or -ERR_SYSTEM. */
+int steps_set(struct steps *steps, uint64_t fsid, bool of_before, enum stamp stamp, int64_t ns,
+              struct err *err);
+void steps_free(struct steps *steps);
+
+#endif
