@@ -9,7 +9,9 @@ text or the first byte that does.
     same_answers.py OLD NEW [--texts] [-k DIRECTORY] [CAPTURE...]
 
 OLD and NEW are build folders. Without CAPTURE it takes all of captures/. With --texts it also
-compares what people read: help, tables, messages. Ends with 1 if anything differs.
+compares what people read: help, tables, messages. --renamed FILE has a line "PATTERN REPLACEMENT" for
+each name that was changed on purpose: a regular expression, which is replaced in the answers of both
+builds. Comments in schemas do not count. Ends with 1 if anything differs.
 """
 import argparse
 import pathlib
@@ -49,10 +51,16 @@ class Build:
         return path.read_bytes() if path.exists() else b"no such file"
 
     def dump(self, name):
-        """The rows of a database, without the folder that it was made in."""
-        return subprocess.run(["sqlite3", "-readonly", str(self.folder / name), ".dump"],
-                              capture_output=True, check=False).stdout.replace(
-                                  bytes(self.folder), b"")
+        """The schema and rows of a database, without comments and the folder it was made in."""
+        text = subprocess.run(["sqlite3", "-readonly", str(self.folder / name), ".dump"],
+                              capture_output=True, check=False).stdout
+        lines = []
+        for line in text.replace(bytes(self.folder), b"").split(b"\n"):
+            if not line.startswith(b"INSERT INTO "):
+                line = b" ".join(re.sub(rb"--.*", b"", line).split())
+            if line:
+                lines.append(line)
+        return b"\n".join(lines)
 
 
 def first_difference(old, new):
@@ -66,12 +74,15 @@ def first_difference(old, new):
 
 
 class Comparison:
-    def __init__(self, old, new, texts):
-        self.builds, self.texts = (old, new), texts
+    def __init__(self, old, new, texts, renamed):
+        self.builds, self.texts, self.renamed = (old, new), texts, renamed
         self.same = self.different = 0
 
     def check(self, what, get):
         old, new = (get(build) for build in self.builds)
+        if old != new:
+            for pattern, replacement in self.renamed:
+                old, new = (re.sub(pattern, replacement, text) for text in (old, new))
         if old == new:
             self.same += 1
             return
@@ -140,7 +151,10 @@ def main():
     parser.add_argument("captures", metavar="CAPTURE", type=pathlib.Path, nargs="*")
     parser.add_argument("--texts", action="store_true", help="also what people read")
     parser.add_argument("-k", "--keep", type=pathlib.Path, help="work here, and leave it")
+    parser.add_argument("--renamed", type=pathlib.Path, help="names changed on purpose")
     arguments = parser.parse_args()
+    renamed = [line.encode().split(maxsplit=1) for line in
+               arguments.renamed.read_text().splitlines()] if arguments.renamed else []
     captures = arguments.captures or sorted((SOURCE / "captures").glob("*.zst"))
     with tempfile.TemporaryDirectory() as temporary:
         scratch = arguments.keep or pathlib.Path(temporary)
@@ -150,7 +164,7 @@ def main():
         key = scratch / "key"
         if not key.exists():
             old.run("key", "new", key)
-        comparison, names = Comparison(old, new, arguments.texts), set()
+        comparison, names = Comparison(old, new, arguments.texts, renamed), set()
         for path in captures:
             name, capture = unpacked(path, scratch)
             names.add(name)
