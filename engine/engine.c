@@ -9,12 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-    WINDOW_DEFAULT = 8 << 20,
-    TOTAL_DEFAULT = 48 << 20,
-    CONNECTIONS_DEFAULT = 16384,
-};
-
 struct engine {
     struct sink sink;
     struct link *link;
@@ -98,9 +92,9 @@ struct engine *engine_new(const struct engine_options *options, const struct sin
     e->link = link_new(on_payload, e);
     if (!e->link ||
         conns_init(&e->conns, &host,
-                   options->connections ? options->connections : CONNECTIONS_DEFAULT,
-                   options->stream_window ? options->stream_window : WINDOW_DEFAULT,
-                   options->total_window ? options->total_window : TOTAL_DEFAULT, err) < 0 ||
+                   options->connections ? options->connections : ENGINE_CONNECTIONS,
+                   options->stream_window ? options->stream_window : ENGINE_STREAM_WINDOW,
+                   options->total_window ? options->total_window : ENGINE_TOTAL_WINDOW, err) < 0 ||
         objects_init(&e->objects, sink, options->same, err) < 0 ||
         pair_init(&e->pair, options, sink, observer, &e->objects, &e->conns.pool.clock, err) < 0) {
         if (!e->link)

@@ -10,6 +10,7 @@
 #ifndef NFSDIGEST_ENGINE_H
 #define NFSDIGEST_ENGINE_H
 
+#include "flow/options.h"
 #include "flow/tap.h"
 #include "link/unopened.h"
 

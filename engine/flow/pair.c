@@ -6,8 +6,6 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 
-enum { PENDING_DEFAULT = 65536 };
-
 int pair_init(struct pair *p, const struct engine_options *options, const struct sink *sink,
               const struct engine_observer *observer, struct objects *objects, const int64_t *clock,
               struct err *err)
@@ -20,11 +18,11 @@ int pair_init(struct pair *p, const struct engine_options *options, const struct
     p->clock = clock;
     p->messages_only = options->messages_only;
     p->retransmit_span =
-        options->retransmit_span ? options->retransmit_span : INT64_C(900000000000);
-    p->skew = options->reorder_span ? options->reorder_span : PAIR_SKEW;
-    p->hold_span = options->reorder_span ? options->reorder_span : PAIR_HOLD;
+        options->retransmit_span ? options->retransmit_span : ENGINE_RETRANSMIT_SPAN;
+    p->skew = options->reorder_span ? options->reorder_span : ENGINE_REORDER_SPAN;
+    p->hold_span = options->reorder_span ? options->reorder_span : ENGINE_HOLD_SPAN;
     p->held_tail = &p->held;
-    calls_init(&p->calls, options->pending ? options->pending : PENDING_DEFAULT);
+    calls_init(&p->calls, options->pending ? options->pending : ENGINE_PENDING);
     p->ends = calloc(PAIR_ENDS, sizeof(*p->ends));
     if (!p->ends)
         return err_memory(err, "hosts");

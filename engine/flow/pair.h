@@ -9,12 +9,12 @@
  * A reply belongs to the latest unanswered call of its XID on its flow (or, when none is there, on
  * an older flow that its own may have replaced); over UDP also to the only one of that client's
  * port to another address of the server.  A reply without one is held for a while, since captures
- * are out of order too.  A call takes a held reply whose time is not more than PAIR_SKEW before
- * its own (or, where one of them has no time, by HELD_BEFORE frames): the first sending of such a
- * call may be what was not captured, and clients send again after 100 ms at the earliest.  Over TCP
- * nobody sends again so soon: there the call that waits when the reply is given up gets it, if
- * nothing better came.  Else it is a further reply of an answered call, or an operation whose call
- * was lost.
+ * are out of order too.  A call takes a held reply whose time is not more than reorder_span
+ * (options.h) before its own (or, where one of them has no time, by HELD_BEFORE frames): the first
+ * sending of such a call may be what was not captured, and clients send again after 100 ms at the
+ * earliest.  Over TCP nobody sends again so soon: there the call that waits when the reply is given
+ * up gets it, if nothing better came.  Else it is a further reply of an answered call, or an
+ * operation whose call was lost.
  *
  * Memory: see calls.h; held replies HELD_MAX and HELD_BYTES_MAX; PAIR_ENDS ended connections.
  */
@@ -25,6 +25,7 @@
 #include "flow/credential.h"
 #include "flow/message.h"
 #include "flow/object.h"
+#include "flow/options.h"
 #include "flow/scan.h"
 #include "flow/tap.h"
 
@@ -35,8 +36,6 @@ enum {
     HELD_BEFORE = 16, /* frames by which captures swap a call and its reply */
     PAIR_ENDS = 16384,
 };
-#define PAIR_SKEW INT64_C(50000000)   /* ns */
-#define PAIR_HOLD INT64_C(2000000000) /* ns */
 
 /* A reply that came before its call, or after another one. */
 struct held {

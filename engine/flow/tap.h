@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/tap.h
  *
- * What the engine's caller gives it (options) and hears from it beside records: each message for
- * who shows packets (observer), and each message as it was captured for who makes it anew (tap).
+ * What the engine's caller hears from it beside records: each message for who shows packets
+ * (observer), and each message as it was captured for who makes it anew (tap).
  * Pointers live until the callback returns.
  */
 #ifndef NFSDIGEST_FLOW_TAP_H
@@ -16,23 +16,6 @@ struct flow_over;
 struct message;
 struct procedure;
 struct rpc_auth;
-struct same_servers;
-
-/* All zeros: the defaults. */
-struct engine_options {
-    uint32_t stream_window;  /* out-of-order bytes a direction; default 8 MiB */
-    uint32_t total_window;   /* of all streams; default 48 MiB */
-    uint32_t connections;    /* at once; default 16384, least recently used evicted */
-    uint32_t pending;        /* calls waiting for replies; default 65536 */
-    int64_t retransmit_span; /* ns since the last sighting in which equal calls are one operation;
-                              * default 900 s */
-    int64_t reorder_span;    /* ns by which a reply may precede its call; default: see pair.h */
-    const uint16_t *ports;   /* further ports that carry RPC, or NULL */
-    uint32_t port_count;
-    const struct same_servers *same; /* further addresses of servers (flow/host.h), or NULL */
-    bool messages_only; /* for a tap alone: no objects, names and paths are kept, and operations
-                         * know nothing of them */
-};
 
 /* One message, at the moment it is known, for who shows packets. |operation| is filled as far as is
  * known now: the call's part at a call, all of it at a reply. */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "options.h"
 
-#include <ctype.h>
 #include <stdlib.h>
-
-enum { STREAM_WINDOW_MIN = 1 << 16 };
 
 #define AT(member) offsetof(struct options, member)
 
@@ -14,20 +11,6 @@ static const struct option common[] = {
       false },
     { "decap", OPTION_CHOICE, "wireshark",
       "let Wireshark remove the headers in front of TCP and UDP", AT(decap_wireshark), true },
-    { "port", OPTION_PORT, "N", "a further port that carries RPC; may be given several times" },
-    { "stream-window", OPTION_SIZE, "BYTES",
-      "out-of-order data kept for a direction of a connection (8M)", AT(engine.stream_window),
-      STREAM_WINDOW_MIN },
-    { "total-window", OPTION_SIZE, "BYTES", "out-of-order data kept for all connections (48M)",
-      AT(engine.total_window), STREAM_WINDOW_MIN },
-    { "connections", OPTION_NUMBER, "N", "connections followed at once (16384)",
-      AT(engine.connections), 1 },
-    { "pending", OPTION_NUMBER, "N", "calls that wait for replies at once (65536)",
-      AT(engine.pending), 1 },
-    { "retransmit-span", OPTION_SECONDS, "S",
-      "seconds in which equal calls are one operation (900)", AT(engine.retransmit_span) },
-    { "reorder-span", OPTION_SECONDS, "S", "seconds by which a reply may precede its call (0.05)",
-      AT(engine.reorder_span) },
     { "help", OPTION_FLAG, NULL, "show this", AT(help) },
     { NULL }
 };
@@ -35,87 +18,8 @@ static const struct option common[] = {
 static const struct option no_words[] = { { NULL } };
 
 static const struct option out = {
-    "out", OPTION_TEXT, "FILE", NULL, AT(out), 0, "a file name, or - for standard output", true
+    "out", OPTION_TEXT, "FILE", NULL, AT(out), false, "a file name, or - for standard output", true
 };
-
-/* A number from |min| to |max|; with |scaled| K, M and G may follow it. */
-static int parse_number(const char *word, const char *text, bool scaled, uint64_t min, uint64_t max,
-                        uint64_t *to, struct err *err)
-{
-    const char *p = text;
-    uint64_t value = 0;
-    unsigned shift = 0;
-    for (; isdigit((unsigned char)*p); p++) {
-        if (value > (UINT64_MAX - 9) / 10)
-            return err_set(err, ERR_USAGE, "%s=%s: too large", word, text);
-        value = value * 10 + (uint64_t)(*p - '0');
-    }
-    bool digits = p > text;
-    if (scaled && *p) {
-        static const char units[] = "KMG";
-        const char *unit = strchr(units, toupper((unsigned char)*p));
-        if (unit) {
-            shift = 10 * (unsigned)(unit - units + 1);
-            p++;
-        }
-    }
-    if (!digits || *p)
-        return err_set(err, ERR_USAGE, "%s=%s: not a number%s", word, text,
-                       scaled ? " with or without K, M or G" : "");
-    if (value > max >> shift || value << shift < min)
-        return err_set(err, ERR_USAGE, "%s=%s: must be from %llu to %llu", word, text,
-                       (unsigned long long)min, (unsigned long long)max);
-    *to = value << shift;
-    return 0;
-}
-
-static int parse_u32(const struct option *option, const char *text, uint32_t *to, struct err *err)
-{
-    uint64_t value;
-    int result = parse_number(option->word, text, option->type == OPTION_SIZE, option->min,
-                              UINT32_MAX, &value, err);
-    if (!result)
-        *to = (uint32_t)value;
-    return result;
-}
-
-/* Seconds with at most nine decimals, to nanoseconds. */
-static int parse_seconds(const char *word, const char *text, int64_t *to, struct err *err)
-{
-    static const uint64_t SECONDS_MAX = UINT64_C(100) * 366 * 86400;
-    uint64_t seconds = 0, fraction = 0, unit = 1000000000;
-    const char *p = text;
-    for (; isdigit((unsigned char)*p) && seconds <= SECONDS_MAX; p++)
-        seconds = seconds * 10 + (uint64_t)(*p - '0');
-    bool digits = p > text;
-    if (digits && *p == '.') {
-        for (p++; isdigit((unsigned char)*p) && unit > 1; p++) {
-            unit /= 10;
-            fraction += unit * (uint64_t)(*p - '0');
-        }
-    }
-    if (!digits || *p || seconds > SECONDS_MAX)
-        return err_set(err, ERR_USAGE, "%s=%s: not a number of seconds up to 100 years", word,
-                       text);
-    uint64_t ns = seconds * 1000000000 + fraction;
-    if (!ns)
-        return err_set(err, ERR_USAGE, "%s=%s: must be above 0", word, text);
-    *to = (int64_t)ns;
-    return 0;
-}
-
-static int parse_port(struct options *options, const char *text, struct err *err)
-{
-    uint64_t port;
-    int result = parse_number("port", text, false, 1, UINT16_MAX, &port, err);
-    if (result)
-        return result;
-    if (options->engine.port_count == OPTIONS_PORTS_MAX)
-        return err_set(err, ERR_USAGE, "port=%s: at most %d ports can be given", text,
-                       OPTIONS_PORTS_MAX);
-    options->ports[options->engine.port_count++] = (uint16_t)port;
-    return 0;
-}
 
 static int parse_text(const struct option *option, const char *text, char **to, struct err *err)
 {
@@ -132,7 +36,7 @@ static int parse_choice(const struct option *option, const char *text, bool *to,
 {
     for (int i = 0; i < 2; i++)
         if (!strcmp(option[i].text, text)) {
-            *to = option[i].min;
+            *to = option[i].choice;
             return 0;
         }
     return err_set(err, ERR_USAGE, "%s=%s: there are %s=%s and %s=%s", option->word, text,
@@ -151,15 +55,6 @@ static int parse_value(const struct option *option, struct options *options, con
         return 0;
     case OPTION_CHOICE:
         return parse_choice(option, text, value, err);
-    case OPTION_NUMBER:
-    case OPTION_SIZE:
-        return parse_u32(option, text, value, err);
-    case OPTION_SECONDS:
-        return parse_seconds(option->word, text, value, err);
-    case OPTION_PORT:
-        return parse_port(options, text, err);
-    case OPTION_SAME:
-        return same_servers_add(&options->same, text, err);
     }
     return err_set(err, ERR_USAGE, "%s", option->word);
 }
@@ -170,6 +65,16 @@ static const struct option *find(const struct option *options, const char *word,
     for (; options->word; options++)
         if (!strcmp(options->word, word) && valued == (options->type != OPTION_FLAG))
             return options;
+    return NULL;
+}
+
+/* The engine's option called |word|, also by its old name; NULL: there is none for this plugin. */
+static const struct engine_option *find_engine(const struct option_set *set, const char *word)
+{
+    for (const struct engine_option *o = engine_option_table; o->name; o++)
+        if ((!strcmp(o->name, word) || (o->old_word && !strcmp(o->old_word, word))) &&
+            (set->objects || !o->of_objects))
+            return o;
     return NULL;
 }
 
@@ -189,6 +94,11 @@ static int parse_word(const struct option_set *set, struct options *options, cha
     char *value = strchr(word, '=');
     if (value)
         *value++ = 0;
+    const struct engine_option *engine = value ? find_engine(set, word) : NULL;
+    if (engine)
+        return engine_option_set(engine, &options->engine, value, err) < 0
+                   ? err_prefix(err, "%s", word)
+                   : 0;
     const struct option *option = find(own_words(set), word, value);
     if (!option)
         option = find(common, word, value);
@@ -239,13 +149,12 @@ int options_parse(const struct option_set *set, struct options *options, const c
                   struct err *err)
 {
     memset(options, 0, set->size);
+    engine_settings_init(&options->engine);
     char *text = strdup(argument);
     if (!text)
         return err_memory(err, "options");
     int result = parse_words(set, options, text, err);
     free(text);
-    options->engine.ports = options->engine.port_count ? options->ports : NULL;
-    options->engine.same = &options->same;
     if (result)
         options_free(set, options);
     return result;
@@ -260,12 +169,27 @@ void options_free(const struct option_set *set, struct options *options)
     memset(options, 0, set->size);
 }
 
-static void show(const struct option *option, const char *help, FILE *to)
+static void show(const char *word, const char *value, const char *help, FILE *to)
 {
-    char word[32];
-    snprintf(word, sizeof word, "%s%s%s", option->word, option->text ? "=" : "",
-             option->text ? option->text : "");
-    fprintf(to, "  %-19s  %s\n", word, help);
+    char left[32];
+    snprintf(left, sizeof left, "%s%s%s", word, value ? "=" : "", value ? value : "");
+    fprintf(to, "  %-20s  %s\n", left, help);
+}
+
+static void show_engine(const struct option_set *set, FILE *to)
+{
+    for (const struct engine_option *o = engine_option_table; o->name; o++) {
+        char initial[ENGINE_DEFAULT_TEXT], help[256];
+        size_t len;
+        if (o->of_objects && !set->objects)
+            continue;
+        len = (size_t)snprintf(help, sizeof help, "%s", o->text);
+        if (*engine_option_default(o, initial))
+            len += (size_t)snprintf(help + len, sizeof help - len, " (%s)", initial);
+        if (o->old_word)
+            snprintf(help + len, sizeof help - len, "; formerly %s=", o->old_word);
+        show(o->name, o->value, help, to);
+    }
 }
 
 void options_usage(const struct option_set *set, FILE *to)
@@ -279,10 +203,14 @@ void options_usage(const struct option_set *set, FILE *to)
         if (option->needed)
             fprintf(to, ",%s=%s", option->word, option->text);
     fprintf(to, "[,OPTION...]\n%s\n", set->purpose);
-    show(&out, help, to);
+    show(out.word, out.text, help, to);
     for (const struct option *option = own_words(set); option->word; option++)
-        show(option, option->help, to);
+        show(option->word, option->text, option->help, to);
     for (const struct option *option = common; option->word; option++)
-        show(option, option->help, to);
-    fputs("BYTES may end in K, M or G; S may have a fraction.\n", to);
+        show(option->word, option->text, option->help, to);
+    show_engine(set, to);
+    fputs(
+        "A SIZE is in bytes, or ends in k, M or G; a TIME ends in ns, us, ms, s, m or h, or is in "
+        "seconds.\n",
+        to);
 }

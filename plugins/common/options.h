@@ -1,38 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plugins/common/options.h
  *
- * The argument of a -z statistic: "NAME,out=FILE[,word=value...]".  What all recorders understand
- * is here; what one of them has besides is a table of its own.  Knows nothing of Wireshark.
+ * The argument of a -z statistic: "NAME,out=FILE[,word=value...]".  All recorders understand what
+ * is here and the engine's options (flow/options.h); what one of them has besides is a table of its
+ * own.  Knows nothing of Wireshark.
  */
 #ifndef NFSDIGEST_PLUGINS_OPTIONS_H
 #define NFSDIGEST_PLUGINS_OPTIONS_H
 
 #include "engine.h"
-#include "flow/host.h"
 
 #include <stdio.h>
 
-enum { OPTIONS_PORTS_MAX = 64 };
-
 /* The beginning of a plugin's own options, if it has any. */
 struct options {
-    char *out;                    /* FILE, or "-" */
-    bool help;                    /* only the usage is wanted; nothing else is set */
-    bool decap_wireshark;         /* feed what libwireshark finds behind IP headers */
-    struct engine_options engine; /* its |ports| and |same| point to those below */
-    uint16_t ports[OPTIONS_PORTS_MAX];
-    struct same_servers same;
+    char *out;            /* FILE, or "-" */
+    bool help;            /* only the usage is wanted; nothing else is set */
+    bool decap_wireshark; /* feed what libwireshark finds behind IP headers */
+    struct engine_settings engine;
 };
 
 enum option_type {
-    OPTION_TEXT,    /* char *, ours; once and not empty */
-    OPTION_FLAG,    /* bool; the word stands alone */
-    OPTION_CHOICE,  /* bool: whether it is |text|; a row for each of two values */
-    OPTION_NUMBER,  /* uint32_t of |min| and more */
-    OPTION_SIZE,    /* the same, with or without K, M or G */
-    OPTION_SECONDS, /* int64_t in nanoseconds, above 0 */
-    OPTION_PORT,    /* another one of |ports| */
-    OPTION_SAME,    /* another one of |same| */
+    OPTION_TEXT,   /* char *, ours; once and not empty */
+    OPTION_FLAG,   /* bool; the word stands alone */
+    OPTION_CHOICE, /* bool: whether it is |text|; a row for each of two values */
 };
 
 struct option {
@@ -42,7 +33,7 @@ struct option {
         *text; /* what stands behind "=": the value of a choice, else its name in the usage */
     const char *help;
     size_t offset;     /* of the value, in the plugin's options */
-    uint64_t min;      /* of numbers; of a choice: what it sets */
+    bool choice;       /* what a choice sets */
     const char *wants; /* of a text: what it must be, for who gives none */
     bool needed;       /* of a text */
 };
@@ -53,6 +44,7 @@ struct option_set {
     const char *out;            /* what out=FILE is */
     size_t size;                /* of the plugin's options, which begin with struct options */
     const struct option *words; /* its own, ended by one without a word; or NULL */
+    bool objects;               /* it keeps objects and paths: options about these count */
 };
 
 /* Reads |argument| whole (the name included) into |options|, |set->size| bytes.  Returns 0,

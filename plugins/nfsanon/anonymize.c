@@ -38,7 +38,8 @@ static int open_parts(struct anonymizer *a, const struct anon_options *options, 
         return -err->code;
     *file = open_file(options, err);
     if (*file)
-        a->anon = anon_new(&options->common.engine, a->policy, key, output_write, *file, err);
+        a->anon =
+            anon_new(&options->common.engine.options, a->policy, key, output_write, *file, err);
     return a->anon ? 0 : -err->code;
 }
 

@@ -5,9 +5,9 @@
 
 static const struct option words[] = {
     { "key", OPTION_TEXT, "FILE", "the key that pseudonyms depend on (nfsdigest key new)", AT(key),
-      0, "a file name", true },
+      false, "a file name", true },
     { "policy", OPTION_TEXT, "NAME|FILE", "public (the default), lab, strict, or a policy file",
-      AT(policy), 0, "a name or a file name" },
+      AT(policy), false, "a name or a file name" },
     { "force", OPTION_FLAG, NULL, "replace the capture that out= names", AT(force) },
     { "stats", OPTION_FLAG, NULL, "say on standard error what was changed, and what left out",
       AT(stats) },

@@ -33,7 +33,7 @@ static void *open_stream(const struct options *options, struct output **file, st
         stream->writer = nfsr_writer_new(output_write, *file, err);
     if (stream->writer) {
         struct sink sink = nfsr_writer_sink(stream->writer);
-        stream->engine = engine_new(&options->engine, &sink, NULL, err);
+        stream->engine = engine_new(&options->engine.options, &sink, NULL, err);
     }
     if (stream->engine)
         return stream;

@@ -160,6 +160,14 @@ int64_t tree_discrepancies(uint32_t number, uint32_t xid, discrepancy_show show,
     return 0;
 }
 
+/* The text of an option of the engine, as a sentence. */
+static const char *option_text(const char *name)
+{
+    char *text = wmem_strdup_printf(wmem_epan_scope(), "%s.", engine_option_named(name)->text);
+    *text = g_ascii_toupper(*text);
+    return text;
+}
+
 void tree_register(void)
 {
     static const enum_val_t sides[] = {
@@ -175,15 +183,11 @@ void tree_register(void)
                                    "Without it there is no NFS Pair tree.",
                                    &pref_feed);
     range_convert_str(wmem_epan_scope(), &pref_ports, "", UINT16_MAX);
-    prefs_register_range_preference(module, "ports", "Further RPC ports",
-                                    "TCP and UDP ports that carry RPC, besides those that are "
-                                    "recognized by themselves",
+    prefs_register_range_preference(module, "ports", "Further RPC ports", option_text("rpc-port"),
                                     &pref_ports, UINT16_MAX);
-    prefs_register_string_preference(module, "same_server", "Further addresses of servers",
-                                     "Servers that are reached at several addresses, each as A=B "
-                                     "with a space between them: the handles and paths of the "
-                                     "server at A are those of the server at B, too",
-                                     &pref_same_server);
+    prefs_register_string_preference(module, "same_server",
+                                     "Further addresses of servers (A=B, with spaces between)",
+                                     option_text("same-server"), &pref_same_server);
     prefs_register_filename_preference(module, "discrepancies", "Discrepancies",
                                        "The result of a comparison of two servers (nfsdigest "
                                        "compare -o FILE), for one of the captures that were "

@@ -6,16 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPTIONS_MAX = 48, LONG_BASE = 256, HELP_COLUMN = 28 };
+enum { OPTIONS_MAX = 48, LONG_BASE = 256, HELP_COLUMN = 28, HELP_WIDTH = 64 };
 
 static void print_options(const struct arg *table)
 {
     for (const struct arg *arg = table; arg && arg->name; arg++) {
         char left[64];
         const char *help = arg->help;
-        int len = snprintf(left, sizeof(left), "  %c%c%s--%s%s%s", arg->letter ? '-' : ' ',
-                           arg->letter ? arg->letter : ' ', arg->letter ? ", " : "  ", arg->name,
-                           arg->value ? " " : "", arg->value ? arg->value : "");
+        int len;
+
+        if (!help)
+            continue;
+        len = snprintf(left, sizeof(left), "  %c%c%s--%s%s%s", arg->letter ? '-' : ' ',
+                       arg->letter ? arg->letter : ' ', arg->letter ? ", " : "  ", arg->name,
+                       arg->value ? " " : "", arg->value ? arg->value : "");
 
         printf("%-*s%s", HELP_COLUMN, left, len >= HELP_COLUMN ? "\n" : "");
         for (bool first = len < HELP_COLUMN; *help; first = false) {
@@ -150,97 +154,58 @@ bool parse_granularity(const char *text, enum granularity *granularity)
     return false;
 }
 
-static int set_size32(void *to, const char *value, struct err *err)
+static int set_engine_option(void *to, const char *value, struct err *err)
 {
-    uint64_t size;
+    const struct engine_arg *arg = to;
 
-    if (!parse_size(value, &size) || !size || size > UINT32_MAX / 2)
-        return err_set(err, ERR_USAGE, "\"%s\" is no size such as 64k or 4M", value);
-    *(uint32_t *)to = (uint32_t)size;
-    return 0;
+    return engine_option_set(arg->option, &arg->args->settings, value, err);
 }
 
-static int set_count32(void *to, const char *value, struct err *err)
+/* Breaks |text| at blanks into lines as wide as those of other options. */
+static void wrap(char *text)
 {
-    uint64_t count;
+    size_t line = 0, blank = 0;
 
-    if (!parse_number(value, &count) || !count || count > UINT32_MAX / 2)
-        return err_set(err, ERR_USAGE, "\"%s\" is no number above 0", value);
-    *(uint32_t *)to = (uint32_t)count;
-    return 0;
-}
-
-static int set_span(void *to, const char *value, struct err *err)
-{
-    if (set_duration(to, value, err) < 0)
-        return -ERR_USAGE;
-    if (*(int64_t *)to == 0)
-        *(int64_t *)to = 1; /* 0 would ask for the default */
-    return 0;
-}
-
-static int set_ports(void *to, const char *value, struct err *err)
-{
-    struct engine_args *engine = to;
-
-    while (*value) {
-        size_t len = strcspn(value, ",");
-        char text[8] = "";
-        uint64_t port;
-
-        if (len < sizeof(text))
-            memcpy(text, value, len);
-        if (!parse_number(text, &port) || !port || port > UINT16_MAX)
-            return err_set(err, ERR_USAGE, "\"%.*s\" is no port", (int)len, value);
-        if (engine->options.port_count == sizeof(engine->ports) / sizeof(*engine->ports))
-            return err_set(err, ERR_USAGE, "more than %u ports", engine->options.port_count);
-        engine->ports[engine->options.port_count++] = (uint16_t)port;
-        value += len + (value[len] == ',');
+    for (size_t i = 0; text[i]; i++) {
+        if (text[i] == ' ')
+            blank = i;
+        if (i - line >= HELP_WIDTH && blank > line) {
+            text[blank] = '\n';
+            line = blank + 1;
+        }
     }
-    return 0;
 }
 
-static int set_same_server(void *to, const char *value, struct err *err)
+static void engine_help(const struct engine_option *option, char help[ENGINE_HELP_MAX])
 {
-    struct engine_args *engine = to;
+    char initial[ENGINE_DEFAULT_TEXT];
+    size_t len = (size_t)snprintf(help, ENGINE_HELP_MAX, "%s", option->text);
 
-    return same_servers_add(&engine->same, value, err);
+    if (*engine_option_default(option, initial))
+        len += (size_t)snprintf(help + len, ENGINE_HELP_MAX - len, " (%s)", initial);
+    if (option->old_option)
+        snprintf(help + len, ENGINE_HELP_MAX - len, "; formerly --%s", option->old_option);
+    wrap(help);
 }
 
 void engine_arg_table(struct engine_args *to, bool objects, struct arg table[ENGINE_ARG_COUNT])
 {
-    struct engine_options *o = &to->options;
-    const struct arg filled[ENGINE_ARG_COUNT] = {
-        { 0, "rpc-port", "PORT[,...]",
-          "further ports that carry RPC; known are 111, 2049, 20048 and those\n"
-          "learned from PORTMAP and RPCBIND",
-          set_ports, to },
-        { 0, "window", "SIZE",
-          "TCP data kept out of order in one direction of a\n"
-          "connection (8M)",
-          set_size32, &o->stream_window },
-        { 0, "total-window", "SIZE", "the same of all connections (48M)", set_size32,
-          &o->total_window },
-        { 0, "connections", "N", "connections followed at once (16384)", set_count32,
-          &o->connections },
-        { 0, "pending", "N", "calls that may wait for replies (65536)", set_count32, &o->pending },
-        { 0, "retransmit-span", "TIME",
-          "how long after its last sighting an equal call is a\n"
-          "retransmission (900s)",
-          set_span, &o->retransmit_span },
-        { 0, "reorder-span", "TIME", "by how much a reply's time may be before its call's (50ms)",
-          set_span, &o->reorder_span },
-        { 0, "same-server", "A=B",
-          "the server at address A is reached at address B, too: its\n"
-          "handles and paths are the same; may be given several times",
-          set_same_server, to },
-        { 0 },
-    };
+    struct engine_arg *each = to->each;
 
     memset(to, 0, sizeof(*to));
-    o->ports = to->ports;
-    o->same = &to->same;
-    memcpy(table, filled, sizeof(filled));
-    if (!objects)
-        table[ENGINE_ARG_COUNT - 2] = (struct arg){ 0 };
+    memset(table, 0, ENGINE_ARG_COUNT * sizeof(*table));
+    engine_settings_init(&to->settings);
+    for (const struct engine_option *o = engine_option_table; o->name; o++) {
+        bool ports = o->unit == ENGINE_PORT;
+
+        if (o->of_objects && !objects)
+            continue;
+        *each = (struct engine_arg){ .args = to, .option = o };
+        engine_help(o, each->help);
+        *table++ = (struct arg){ 0,          o->name,           ports ? "PORT[,...]" : o->value,
+                                 each->help, set_engine_option, each };
+        if (o->old_option)
+            *table++ = (struct arg){ 0, o->old_option, o->value, NULL, set_engine_option, each };
+        each++;
+    }
 }

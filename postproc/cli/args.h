@@ -8,7 +8,6 @@
 
 #include "depend/access.h"
 #include "engine.h"
-#include "flow/host.h"
 
 #include <stdbool.h>
 
@@ -16,7 +15,7 @@ struct arg {
     char letter;       /* 0: there is only the long form */
     const char *name;  /* without dashes */
     const char *value; /* what it takes, as help shows it, or NULL */
-    const char *help;  /* lines after the first are indented by it */
+    const char *help;  /* lines after the first are indented by it; NULL: it is not shown */
     /* Takes the value; 0 or -ERR_USAGE. */
     int (*set)(void *to, const char *value, struct err *err);
     void *to;
@@ -44,13 +43,16 @@ int set_time(void *to, const char *value, struct err *err);
 /* Its name, as --granularity takes it. */
 bool parse_granularity(const char *text, enum granularity *granularity);
 
-/* The engine's options. */
+/* The engine's options (flow/options.h) as those of a command. */
+enum { ENGINE_ARG_COUNT = 2 * ENGINE_OPTIONS + 1, ENGINE_HELP_MAX = 256 };
 struct engine_args {
-    struct engine_options options;
-    uint16_t ports[64];
-    struct same_servers same;
+    struct engine_settings settings;
+    struct engine_arg {
+        struct engine_args *args;
+        const struct engine_option *option;
+        char help[ENGINE_HELP_MAX];
+    } each[ENGINE_OPTIONS];
 };
-enum { ENGINE_ARG_COUNT = 9 };
 /* Fills |table| (with its end) so that it sets |to|, which must stay where it is.  |objects|: of a
  * command that keeps objects and paths. */
 void engine_arg_table(struct engine_args *to, bool objects, struct arg table[ENGINE_ARG_COUNT]);

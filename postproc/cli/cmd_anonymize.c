@@ -34,7 +34,8 @@ static int open_output(void *ctx, struct engine **engine, struct err *err)
     if (!a->file && err->code == ERR_USAGE)
         return err_set(err, ERR_USAGE, "%s exists: --force replaces it", a->output);
     if (a->file)
-        a->anon = anon_new(&a->options.options, a->policy, &a->key, output_write, a->file, err);
+        a->anon =
+            anon_new(&a->options.settings.options, a->policy, &a->key, output_write, a->file, err);
     if (!a->anon)
         return -err->code;
     *engine = anon_engine(a->anon);

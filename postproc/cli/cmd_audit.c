@@ -121,7 +121,7 @@ int cmd_audit(int argc, char **argv, struct err *err)
         return err_set(err, ERR_USAGE, "--sample: too many");
     request.options.original = argv[first];
     request.options.anonymized = argv[first + 1];
-    request.options.engine = &engine.options;
+    request.options.engine = &engine.settings.options;
     request.options.per_class = (uint32_t)per_class;
     audit = NULL;
     result = load_key(&request, err);

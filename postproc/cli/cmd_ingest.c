@@ -177,7 +177,8 @@ int cmd_ingest(int argc, char **argv, struct err *err)
         return taken;
     first += taken;
     do
-        result = ingest_into(database, &engine.options, argc - first, argv + first, quiet, err);
+        result =
+            ingest_into(database, &engine.settings.options, argc - first, argv + first, quiet, err);
     while (result == OVERTAKEN);
     return result;
 }

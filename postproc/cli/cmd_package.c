@@ -143,7 +143,7 @@ int cmd_package(int argc, char **argv, struct err *err)
     if (result != 1)
         return result;
     wire_init();
-    o->engine = &engine.options;
+    o->engine = &engine.settings.options;
     if (!a.verify)
         key_refuse_dumps();
     if (!a.verify)

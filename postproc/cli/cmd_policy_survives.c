@@ -90,7 +90,7 @@ int cmd_policy_survives(int argc, char **argv, struct err *err)
     };
     const struct args args = { "nfsdigest policy survives [OPTION...] ORIGINAL ANONYMIZED", about,
                                own, more, "How captures are read (as they were for anonymizing)" };
-    struct survive_options options = { .engine = &engine.options };
+    struct survive_options options = { .engine = &engine.settings.options };
     struct survive *survive;
     int first, result;
 

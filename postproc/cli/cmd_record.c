@@ -32,7 +32,7 @@ static int open_output(void *ctx, struct engine **engine, struct err *err)
     if (!r->writer)
         return -err->code;
     sink = nfsr_writer_sink(r->writer);
-    *engine = r->engine = engine_new(&r->options.options, &sink, NULL, err);
+    *engine = r->engine = engine_new(&r->options.settings.options, &sink, NULL, err);
     return r->engine ? 0 : -err->code;
 }
 

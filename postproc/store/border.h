@@ -13,12 +13,13 @@
 
 #include "base/err.h"
 #include "base/table.h"
+#include "flow/options.h"
 
 enum { BORDER_MAX = 262144 };
-#define BORDER_REPLY_SPAN (900 * INT64_C(1000000000)) /* ns from a call to its reply, at most */
+#define BORDER_REPLY_SPAN ENGINE_RETRANSMIT_SPAN /* ns from a call to its reply, at most */
 /* ns by which a reply may come first; over UDP a later call is the same one sent again */
-#define BORDER_REORDER_SPAN (2 * INT64_C(1000000000))
-#define BORDER_REORDER_SPAN_UDP (50 * INT64_C(1000000))
+#define BORDER_REORDER_SPAN ENGINE_HOLD_SPAN
+#define BORDER_REORDER_SPAN_UDP ENGINE_REORDER_SPAN
 
 enum border_kind {
     BORDER_CALL,     /* without a reply */

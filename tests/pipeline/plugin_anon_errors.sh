@@ -46,7 +46,7 @@ done <<END
 2|nfsanon,out=$scratch/out,key=|key= needs
 2|nfsanon,out=$scratch/out,$good,frob=1|frob=
 2|nfsanon,out=$scratch/out,$good,force=1|force=
-2|nfsanon,out=$scratch/out,$good,port=0|port=0
+2|nfsanon,out=$scratch/out,$good,rpc-port=0|"0" is not a port
 3|nfsanon,out=$scratch/out,key=$scratch/missing|$scratch/missing: .*No such file
 3|nfsanon,out=$scratch/out,key=$scratch/open-key|$scratch/open-key: its mode is 0644
 3|nfsanon,out=$scratch/out,key=$scratch/no-key|$scratch/no-key

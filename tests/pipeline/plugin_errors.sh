@@ -27,8 +27,8 @@ nfspair,out=|out= needs a file name
 nfspair,out=$scratch/out,frob=1|frob=
 nfspair,out=$scratch/out,help=1|help=
 nfspair,out=$scratch/out,decap=x|decap=wireshark
-nfspair,out=$scratch/out,port=0|port=0
-nfspair,out=$scratch/out,stream-window=1|stream-window=1
+nfspair,out=$scratch/out,port=0|"0" is not a port
+nfspair,out=$scratch/out,stream-window=1|stream-window: "1" is not a size
 nfspair,out=$scratch/out,out=$scratch/out2|given twice
 nfspairs,out=$scratch/out|nfspairs
 END

@@ -18,7 +18,7 @@ static void describe(const struct anon_options *o, char *text, size_t size)
 {
     snprintf(text, size, "%s key=%s policy=%s%s%s%s pending=%u", o->common.out, o->key,
              o->policy ? o->policy : "(none)", o->force ? " force" : "", o->stats ? " stats" : "",
-             o->common.decap_wireshark ? " wireshark" : "", o->common.engine.pending);
+             o->common.decap_wireshark ? " wireshark" : "", o->common.engine.options.pending);
 }
 
 static const struct {
@@ -46,9 +46,11 @@ static const struct {
     { "nfsanon,out=a,key=k,policy=", "policy= needs a name or a file name" },
     { "nfsanon,out=a,key=k,policy=lab,policy=lab", "policy= is given twice" },
     { "nfsanon,out=a,key=k,force=1", "\"force=\" is no option of nfsanon" },
+    { "nfsanon,out=a,key=k,same-server=10.0.0.1=10.0.0.2",
+      "\"same-server=\" is no option of nfsanon" },
     { "nfsanon,out=a,key=k,stat", "\"stat\" is no option of nfsanon" },
     { "nfspair,out=a,key=k", "\"nfspair\": the statistic is called nfsanon" },
-    { "nfsanon,out=a,key=k,port=0", "port=0: must be from 1 to 65535" },
+    { "nfsanon,out=a,key=k,port=0", "port: \"0\" is not a port from 1 to 65535" },
 };
 
 static void test_good(void **state)

@@ -15,13 +15,13 @@
 /* What was read, as one line. */
 static void describe(const struct options *o, char *text, size_t size)
 {
-    const struct engine_options *e = &o->engine;
+    const struct engine_options *e = &o->engine.options;
     int n = snprintf(text, size, "%s %s", o->out ? o->out : "(none)",
                      o->help              ? "help"
                      : o->decap_wireshark ? "wireshark"
                                           : "engine");
-    if (o->same.count)
-        n += snprintf(text + n, size - (size_t)n, " same %u", o->same.count);
+    if (o->engine.same.count)
+        n += snprintf(text + n, size - (size_t)n, " same %u", o->engine.same.count);
     if (e->stream_window || e->total_window)
         n += snprintf(text + n, size - (size_t)n, " window %u %u", e->stream_window,
                       e->total_window);
@@ -43,18 +43,20 @@ static const struct {
     { "nfspair,out=a\\b=c", "a\\b=c engine" },
     { "nfspair,decap=wireshark,out=a", "a wireshark" },
     { "nfspair,decap=wireshark,out=a,decap=engine", "a engine" },
-    { "nfspair,out=a,port=2050,port=1,port=65535", "a engine port 2050 port 1 port 65535" },
+    { "nfspair,out=a,rpc-port=2050,port=1,rpc-port=65535\\,7",
+      "a engine port 2050 port 1 port 65535 port 7" },
     { "nfspair,out=a,same-server=10.0.0.1=10.0.0.2,same-server=10.0.0.1=fd00::1",
       "a engine same 2" },
     { "nfspair,out=a,stream-window=65536,total-window=1G", "a engine window 65536 1073741824" },
     { "nfspair,out=a,stream-window=64k,total-window=4294967295",
       "a engine window 65536 4294967295" },
-    { "nfspair,out=a,stream-window=1M", "a engine window 1048576 0" },
+    { "nfspair,out=a,stream-window=1M,stream-window=1024", "a engine window 1024 0" },
     { "nfspair,out=a,connections=1,pending=7", "a engine table 1 7" },
     { "nfspair,out=a,retransmit-span=900,reorder-span=0.000000001",
       "a engine span 900000000000 1" },
-    { "nfspair,out=a,reorder-span=1.5", "a engine span 0 1500000000" },
-    { "nfspair,out=a,reorder-span=3162240000", "a engine span 0 3162240000000000000" },
+    { "nfspair,out=a,retransmit-span=1h,reorder-span=2ms", "a engine span 3600000000000 2000000" },
+    { "nfspair,out=a,retransmit-span=0,reorder-span=1.5", "a engine span 1 1500000000" },
+    { "nfspair,out=a,reorder-span=3162240000s", "a engine span 0 3162240000000000000" },
     { "nfspair,help", "(none) help" },
     { "nfspair,out=a,help", "a help" },
 };
@@ -75,33 +77,45 @@ static const struct {
     { "nfspair,out=a,out=b", "out= is given twice" },
     { "nfspair,out=a,decap=", "decap=: there are decap=engine and decap=wireshark" },
     { "nfspair,out=a,decap=Engine", "decap=Engine: there are decap=engine and decap=wireshark" },
-    { "nfspair,out=a,port=", "port=: not a number" },
-    { "nfspair,out=a,port=0", "port=0: must be from 1 to 65535" },
-    { "nfspair,out=a,port=65536", "port=65536: must be from 1 to 65535" },
-    { "nfspair,out=a,port=-1", "port=-1: not a number" },
-    { "nfspair,out=a,port=1K", "port=1K: not a number" },
-    { "nfspair,out=a,port=2049x", "port=2049x: not a number" },
-    { "nfspair,out=a,stream-window=65535",
-      "stream-window=65535: must be from 65536 to 4294967295" },
-    { "nfspair,out=a,stream-window=4G", "stream-window=4G: must be from 65536 to 4294967295" },
+    { "nfspair,out=a,rpc-port=", "rpc-port: \"\" is not a port from 1 to 65535" },
+    { "nfspair,out=a,rpc-port=0", "rpc-port: \"0\" is not a port from 1 to 65535" },
+    { "nfspair,out=a,rpc-port=65536", "rpc-port: \"65536\" is not a port from 1 to 65535" },
+    { "nfspair,out=a,rpc-port=-1", "rpc-port: \"-1\" is not a port from 1 to 65535" },
+    { "nfspair,out=a,rpc-port=1K", "rpc-port: \"1K\" is not a port from 1 to 65535" },
+    { "nfspair,out=a,rpc-port=2049x", "rpc-port: \"2049x\" is not a port from 1 to 65535" },
+    { "nfspair,out=a,port=0", "port: \"0\" is not a port from 1 to 65535" },
+    { "nfspair,out=a,rpc-port=1\\,x", "rpc-port: \"x\" is not a port from 1 to 65535" },
+    { "nfspair,out=a,stream-window=1023", "stream-window: \"1023\" is not a size from 1k to 1G" },
+    { "nfspair,out=a,stream-window=2G", "stream-window: \"2G\" is not a size from 1k to 1G" },
+    { "nfspair,out=a,stream-window=-1", "stream-window: \"-1\" is not a size from 1k to 1G" },
+    { "nfspair,out=a,stream-window=1T", "stream-window: \"1T\" is not a size from 1k to 1G" },
+    { "nfspair,out=a,stream-window=K", "stream-window: \"K\" is not a size from 1k to 1G" },
+    { "nfspair,out=a,stream-window=", "stream-window: \"\" is not a size from 1k to 1G" },
+    { "nfspair,out=a,total-window=4G", "total-window: \"4G\" is not a size from 1k to 4294967295" },
     { "nfspair,out=a,total-window=99999999999999999999",
-      "total-window=99999999999999999999: too large" },
+      "total-window: \"99999999999999999999\" is not a size from 1k to 4294967295" },
     { "nfspair,out=a,total-window=18446744073709551615K",
-      "total-window=18446744073709551615K: too large" },
-    { "nfspair,out=a,total-window=1T", "total-window=1T: not a number with or without K, M or G" },
-    { "nfspair,out=a,total-window=K", "total-window=K: not a number with or without K, M or G" },
-    { "nfspair,out=a,connections=0", "connections=0: must be from 1 to 4294967295" },
-    { "nfspair,out=a,pending=4294967296", "pending=4294967296: must be from 1 to 4294967295" },
-    { "nfspair,out=a,reorder-span=0", "reorder-span=0: must be above 0" },
-    { "nfspair,out=a,reorder-span=0.0000000001",
-      "reorder-span=0.0000000001: not a number of seconds up to 100 years" },
-    { "nfspair,out=a,reorder-span=.5", "reorder-span=.5: not a number of seconds up to 100 years" },
+      "total-window: \"18446744073709551615K\" is not a size from 1k to 4294967295" },
+    { "nfspair,out=a,connections=0", "connections: \"0\" is not a number from 1 to 16777216" },
+    { "nfspair,out=a,pending=16777217",
+      "pending: \"16777217\" is not a number from 1 to 16777216" },
+    { "nfspair,out=a,pending=1k", "pending: \"1k\" is not a number from 1 to 16777216" },
+    { "nfspair,out=a,reorder-span=.5",
+      "reorder-span: \".5\" is not a time such as 50ms or 2s, up to 100 years" },
+    { "nfspair,out=a,reorder-span=-1s",
+      "reorder-span: \"-1s\" is not a time such as 50ms or 2s, up to 100 years" },
     { "nfspair,out=a,retransmit-span=1e3",
-      "retransmit-span=1e3: not a number of seconds up to 100 years" },
+      "retransmit-span: \"1e3\" is not a time such as 50ms or 2s, up to 100 years" },
     { "nfspair,out=a,retransmit-span=3162240001",
-      "retransmit-span=3162240001: not a number of seconds up to 100 years" },
+      "retransmit-span: \"3162240001\" is not a time such as 50ms or 2s, up to 100 years" },
     { "nfspair,out=a,retransmit-span=99999999999999999999999999",
-      "retransmit-span=99999999999999999999999999: not a number of seconds up to 100 years" },
+      "retransmit-span: \"99999999999999999999999999\" is not a time such as 50ms or 2s, up to 100 "
+      "years" },
+    { "nfspair,out=a,retransmit-span=",
+      "retransmit-span: \"\" is not a time such as 50ms or 2s, up to 100 years" },
+    { "nfspair,out=a,same-server=10.0.0.1",
+      "same-server: \"10.0.0.1\" is not two addresses with \"=\" between them" },
+    { "nfspair,out=a,window=1M", "\"window=\" is no option of nfspair" },
 };
 
 static void test_good(void **state)
@@ -136,16 +150,16 @@ static void test_bad(void **state)
 static void test_too_many_ports(void **state)
 {
     (void)state;
-    char argument[32 + (OPTIONS_PORTS_MAX + 1) * 12] = "nfspair,out=a";
+    char argument[32 + (ENGINE_PORTS_MAX + 1) * 16] = "nfspair,out=a";
     struct options options;
     struct err err = { 0 };
     size_t len = strlen(argument);
-    for (int i = 1; i <= OPTIONS_PORTS_MAX; i++)
-        len += (size_t)snprintf(argument + len, sizeof argument - len, ",port=%d", i);
+    for (int i = 1; i <= ENGINE_PORTS_MAX; i++)
+        len += (size_t)snprintf(argument + len, sizeof argument - len, ",rpc-port=%d", i);
     assert_int_equal(options_parse(&nfspair_options, &options, argument, &err), 0);
-    assert_int_equal(options.engine.port_count, OPTIONS_PORTS_MAX);
+    assert_int_equal(options.engine.options.port_count, ENGINE_PORTS_MAX);
     options_free(&nfspair_options, &options);
-    snprintf(argument + len, sizeof argument - len, ",port=1");
+    snprintf(argument + len, sizeof argument - len, ",rpc-port=1");
     assert_int_equal(options_parse(&nfspair_options, &options, argument, &err), -ERR_USAGE);
 }
 
@@ -154,8 +168,8 @@ static void test_usage(void **state)
 {
     (void)state;
     static const char *const words[] = {
-        "out=",          "decap=",       "port=",    "stream-window=",
-        "total-window=", "connections=", "pending=", "retransmit-span=",
+        "out=",          "decap=",       "rpc-port=", "stream-window=",
+        "total-window=", "connections=", "pending=",  "retransmit-span=",
         "reorder-span=", "same-server=", "help"
     };
     char usage[4096] = "";
