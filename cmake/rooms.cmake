@@ -7,12 +7,14 @@
 #     anon      and what makes messages anew (GLib, libgcrypt)
 #     model     what operations mean
 #     show      pages, plots and JSON
+#     live      programs that talk to servers and clients
 
 set(ROOM_LIBRARY_xxhash PkgConfig::XXHASH)
 set(ROOM_LIBRARY_threads Threads::Threads)
 set(ROOM_LIBRARY_glib PkgConfig::GLIB)
 set(ROOM_LIBRARY_gcrypt PkgConfig::GCRYPT)
 set(ROOM_LIBRARY_m m)
+set(ROOM_LIBRARY_sockets) # of the C library
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/rooms.txt)
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/rooms.txt ROOMS REGEX "^[^#]")
@@ -48,3 +50,5 @@ add_library(model INTERFACE)
 target_link_libraries(model INTERFACE ${ROOMS_OF_model})
 add_library(show INTERFACE)
 target_link_libraries(show INTERFACE room_show)
+add_library(live INTERFACE)
+target_link_libraries(live INTERFACE ${ROOMS_OF_live})

@@ -17,7 +17,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 # a library of the table: what it is for the linker, and the headers that come with it
 LIBRARIES = {"xxhash": ("-lxxhash", r"xxhash\.h"), "threads": ("-pthread", r"pthread\.h"),
              "glib": ("-lglib-2.0", r"glib.*\.h"), "gcrypt": ("-lgcrypt", r"gcrypt\.h"),
-             "m": ("-lm", r"math\.h")}
+             "m": ("-lm", r"math\.h"),
+             "sockets": ("-lc", r"(sys/socket|sys/epoll|netinet/tcp|netdb)\.h")}
 # nobody but who names it in the table: headers of libraries that are ever used
 FOREIGN = re.compile(r"(glib|gmodule|gcrypt|sqlite3|pcap|archive|zstd|zlib|xxhash|microhttpd|epan/|"
                      r"wsutil|wiretap|math\.h|sys/socket|sys/epoll|netinet/tcp|netdb)")

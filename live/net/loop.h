@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/net/loop.h
+ *
+ * An event loop for one thread: file descriptors (epoll, level-triggered), timers, work at the end
+ * of a round, and the signals that end a program.
+ *
+ *     loop_new, loop_watch ..., loop_run, loop_free
+ *
+ * Watches, timers and idle work are parts of their owners' structs: the loop never allocates for
+ * them, and never frees them.  An owner takes them off before it goes.  That is allowed at any
+ * time, also from callbacks.  All times are ns of CLOCK_MONOTONIC.
+ *
+ * A callback returns 0, or a negative code that ends loop_run.
+ *
+ * Memory: 12 bytes for each event of a round, 16 bytes for each timer.
+ */
+#ifndef NFSDIGEST_NET_LOOP_H
+#define NFSDIGEST_NET_LOOP_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LOOP_EVENTS = 256 }; /* of a round */
+
+struct loop;
+
+struct watch {
+    int fd; /* -1: not watched */
+    uint32_t events;
+    int (*ready)(void *ctx, uint32_t events, struct err *err); /* EPOLLIN, ... */
+    void *ctx;
+};
+
+struct timer {
+    int64_t at;
+    uint32_t place; /* of the loop's heap; 0: not set */
+    int (*due)(void *ctx, struct err *err);
+    void *ctx;
+};
+
+/* Work that a round collects, such as replies to send. */
+struct idle {
+    struct idle *next, **self; /* |self| NULL: not asked for */
+    int (*run)(void *ctx, struct err *err);
+    void *ctx;
+};
+
+struct loop *loop_new(struct err *err);
+void loop_free(struct loop *loop);
+
+/* Runs until loop_stop (0), or a callback's negative code. */
+int loop_run(struct loop *loop, struct err *err);
+/* Ends loop_run after this round. */
+void loop_stop(struct loop *loop);
+
+/* When this round began; loop_run reads the clock once a round. */
+int64_t loop_now(const struct loop *loop);
+int64_t loop_clock(void); /* now */
+
+/* |watch|: fd, ready and ctx are set.  |events|: EPOLLIN, EPOLLOUT, or 0 for errors only. */
+int loop_watch(struct loop *loop, struct watch *watch, uint32_t events, struct err *err);
+int loop_change(struct loop *loop, struct watch *watch, uint32_t events, struct err *err);
+/* Before its fd is closed.  |fd| is -1 after it. */
+void loop_unwatch(struct loop *loop, struct watch *watch);
+
+/* Sets, or sets again, a timer.  Timers of one time are due in any order. */
+int loop_set(struct loop *loop, struct timer *timer, int64_t at, struct err *err);
+void loop_unset(struct loop *loop, struct timer *timer);
+
+/* |idle|->run is called once, at the end of this round. */
+void loop_idle(struct loop *loop, struct idle *idle);
+void loop_unidle(struct loop *loop, struct idle *idle);
+
+/* SIGTERM and SIGINT stop the loop; SIGPIPE is ignored.  Blocks them in the calling thread, so call
+ * it before other threads begin. */
+int loop_take_signals(struct loop *loop, struct err *err);
+/* The signal that stopped it, or 0. */
+int loop_signal(const struct loop *loop);
+
+#endif

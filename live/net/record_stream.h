@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/net/record_stream.h
+ *
+ * RPC records over one TCP connection (RFC 5531 s11).  Records of any number of fragments come in;
+ * records of one fragment go out, all those of a round in as few system calls as possible.
+ *
+ * A peer that does not read is not served: while more than |output_stop| bytes wait for it, its
+ * connection is not read, and no record is delivered.
+ *
+ * Memory: |record_max| and RECORD_READ bytes of input, which are given back while nothing is
+ * incomplete; |output_stop| bytes of output, and what one round of its owner adds to them.
+ */
+#ifndef NFSDIGEST_NET_RECORD_STREAM_H
+#define NFSDIGEST_NET_RECORD_STREAM_H
+
+#include "base/bytes.h"
+#include "net/loop.h"
+
+#include <sys/uio.h>
+
+enum {
+    RECORD_READ = 256 << 10, /* bytes of a read */
+    RECORD_WRITE = 64 << 10, /* bytes of a chunk of output */
+};
+
+struct record_stream;
+
+/* Why a connection is over. */
+enum record_end {
+    RECORD_CLOSED,   /* by the peer, between two records */
+    RECORD_CUT,      /* by the peer, within a record */
+    RECORD_TOO_LONG, /* a record above |record_max| */
+    RECORD_FAILED,   /* an error of the system: |errno_value| */
+};
+
+struct record_host {
+    /* One record, which lives until this returns.  The stream may be freed here. */
+    int (*record)(void *ctx, const uint8_t *data, uint32_t len, struct err *err);
+    /* The connection is over, for the owner to free the stream.  Called once, never from within a
+     * function of this header. */
+    int (*over)(void *ctx, enum record_end end, int errno_value, struct err *err);
+    void *ctx;
+};
+
+struct record_limits {
+    uint32_t record_max;  /* bytes of a record */
+    uint32_t output_stop; /* bytes of output that stop the input */
+};
+
+/* Takes |fd|, a connected non-blocking socket, also when it fails (then it is closed). */
+struct record_stream *record_stream_new(struct loop *loop, int fd,
+                                        const struct record_limits *limits,
+                                        const struct record_host *host, struct err *err);
+/* Closes the connection; output that waits is lost. */
+void record_stream_free(struct record_stream *stream);
+
+/* Queues one record made of |pieces|, which are copied.  It is sent at the end of the round. */
+int record_stream_send(struct record_stream *stream, const struct iovec *pieces, int count,
+                       struct err *err);
+
+/* Stops and resumes the delivery of records: an owner whose own work piles up. */
+void record_stream_hold(struct record_stream *stream);
+int record_stream_resume(struct record_stream *stream, struct err *err);
+
+/* Bytes that wait for the peer. */
+uint64_t record_stream_output(const struct record_stream *stream);
+int record_stream_fd(const struct record_stream *stream);
+
+#endif

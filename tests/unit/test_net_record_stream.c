@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tests/unit/test_net_record_stream.c
+ *
+ * Records over a socket pair.  The peer is this program's own: what it writes is a table of bytes,
+ * what it must get is one of texts.
+ */
+#include "net/record_stream.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { RECORD_MAX = 1 << 20, OUTPUT_STOP = 1 << 20 };
+
+struct seen {
+    struct loop *loop;
+    struct record_stream *stream;
+    char text[4096]; /* records, each with a "," */
+    size_t text_len;
+    uint64_t records, bytes;
+    int end; /* enum record_end, or -1 */
+    bool free_at_once, echo, quiet;
+    uint32_t hold_after;
+    struct timer timer;
+};
+
+static int on_record(void *ctx, const uint8_t *data, uint32_t len, struct err *err)
+{
+    struct seen *s = ctx;
+
+    s->records++;
+    s->bytes += len;
+    if (!s->quiet)
+        s->text_len += (size_t)snprintf(s->text + s->text_len, sizeof(s->text) - s->text_len,
+                                        "%.*s,", (int)len, (const char *)data);
+    if (s->free_at_once) {
+        record_stream_free(s->stream);
+        s->stream = NULL;
+        loop_stop(s->loop);
+        return 0;
+    }
+    if (s->records == s->hold_after)
+        record_stream_hold(s->stream);
+    if (s->echo)
+        return record_stream_send(s->stream, &(struct iovec){ (void *)(uintptr_t)data, len }, 1,
+                                  err);
+    return 0;
+}
+
+static int on_over(void *ctx, enum record_end end, int errno_value, struct err *err)
+{
+    struct seen *s = ctx;
+
+    (void)errno_value;
+    (void)err;
+    s->end = (int)end;
+    record_stream_free(s->stream);
+    s->stream = NULL;
+    loop_stop(s->loop);
+    return 0;
+}
+
+static int stop(void *ctx, struct err *err)
+{
+    (void)err;
+    loop_stop(ctx);
+    return 0;
+}
+
+/* Our end of the pair; the peer's. */
+static int begin(struct seen *s)
+{
+    struct record_limits limits = { RECORD_MAX, OUTPUT_STOP };
+    struct record_host host = { on_record, on_over, s };
+    struct err err;
+    int pair[2];
+
+    s->end = -1;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    assert_int_equal(fcntl(pair[0], F_SETFL, O_NONBLOCK), 0);
+    s->loop = loop_new(&err);
+    assert_non_null(s->loop);
+    s->stream = record_stream_new(s->loop, pair[0], &limits, &host, &err);
+    assert_non_null(s->stream);
+    return pair[1];
+}
+
+static void run(struct seen *s, int64_t ns)
+{
+    struct err err = { 0 };
+
+    s->timer = (struct timer){ .due = stop, .ctx = s->loop };
+    assert_int_equal(loop_set(s->loop, &s->timer, loop_clock() + ns, &err), 0);
+    if (loop_run(s->loop, &err) < 0)
+        fail_msg("%s", err.text);
+    loop_unset(s->loop, &s->timer);
+}
+
+static void finish(struct seen *s, int peer)
+{
+    record_stream_free(s->stream);
+    loop_free(s->loop);
+    close(peer);
+}
+
+/* --- input */
+
+static const struct {
+    const char *what;
+    const char *bytes;
+    size_t len;
+    const char *records;
+    int end;
+} inputs[] = {
+    { "one fragment", "\x80\0\0\3abc", 7, "abc,", RECORD_CLOSED },
+    { "two records", "\x80\0\0\1a\x80\0\0\2bc", 11, "a,bc,", RECORD_CLOSED },
+    { "three fragments", "\0\0\0\1a\0\0\0\2bc\x80\0\0\1d", 16, "abcd,", RECORD_CLOSED },
+    { "empty fragments", "\0\0\0\0\0\0\0\1x\0\0\0\0\x80\0\0\0", 17, "x,", RECORD_CLOSED },
+    { "an empty record", "\x80\0\0\0", 4, ",", RECORD_CLOSED },
+    { "after fragments another", "\0\0\0\1a\x80\0\0\1b\x80\0\0\1c", 15, "ab,c,", RECORD_CLOSED },
+    { "cut in a mark", "\x80\0\0", 3, "", RECORD_CUT },
+    { "cut in a fragment", "\x80\0\0\3ab", 6, "", RECORD_CUT },
+    { "cut between fragments", "\0\0\0\1a", 5, "", RECORD_CUT },
+    { "too long", "\x80\x10\0\1a", 5, "", RECORD_TOO_LONG },
+    { "too long in sum", "\0\0\0\1a\x80\x10\0\0", 9, "", RECORD_TOO_LONG },
+    { "nothing", "", 0, "", RECORD_CLOSED },
+};
+
+static void test_input(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
+        for (size_t step = 1; step <= 64; step *= 4) { /* bytes that come at once */
+            struct seen s = { 0 };
+            int peer = begin(&s);
+
+            for (size_t at = 0; at < inputs[i].len && s.end < 0; at += step) {
+                size_t left = inputs[i].len - at;
+
+                assert_true(write(peer, inputs[i].bytes + at, left < step ? left : step) > 0);
+                run(&s, 0);
+            }
+            if (s.end < 0)
+                shutdown(peer, SHUT_WR);
+            if (s.end < 0)
+                run(&s, INT64_C(2000000000));
+            if (s.end != inputs[i].end || strcmp(s.text, inputs[i].records) != 0)
+                fail_msg("%s by %zu: end %d, records \"%s\"", inputs[i].what, step, s.end, s.text);
+            finish(&s, peer);
+        }
+    }
+}
+
+static void test_freed_while_delivering(void **state)
+{
+    struct seen s = { .free_at_once = true };
+    int peer = begin(&s);
+
+    (void)state;
+    assert_int_equal(write(peer, "\x80\0\0\1a\x80\0\0\1b", 10), 10);
+    run(&s, INT64_C(2000000000));
+    assert_string_equal(s.text, "a,");
+    finish(&s, peer);
+}
+
+static void test_held(void **state)
+{
+    struct seen s = { .hold_after = 2 };
+    int peer = begin(&s);
+    struct err err;
+
+    (void)state;
+    assert_int_equal(write(peer, "\x80\0\0\1a\x80\0\0\1b\x80\0\0\1c", 15), 15);
+    run(&s, 20000000);
+    assert_string_equal(s.text, "a,b,");
+    assert_int_equal(record_stream_resume(s.stream, &err), 0);
+    run(&s, 20000000);
+    assert_string_equal(s.text, "a,b,c,");
+    finish(&s, peer);
+}
+
+/* --- output */
+
+/* A peer that sends and does not read is stopped; everything it sent is answered once it reads. */
+static void test_output_is_bounded(void **state)
+{
+    enum { RECORDS = 3000, SIZE = 4096 };
+    struct seen s = { .echo = true, .quiet = true };
+    int peer = begin(&s);
+    static uint8_t record[SIZE + 4], in[1 << 16];
+    uint64_t written = 0, got = 0, most = 0, want = (uint64_t)RECORDS * (SIZE + 4);
+
+    (void)state;
+    fcntl(peer, F_SETFL, O_NONBLOCK);
+    store_be32(record, UINT32_C(0x80000000) | SIZE);
+    for (int idle = 0; idle < 50;) { /* until nothing moves */
+        size_t at = written % sizeof(record);
+        ssize_t n = written < want ? write(peer, record + at, sizeof(record) - at) : -1;
+
+        idle = n > 0 ? 0 : idle + 1;
+        written += n > 0 ? (uint64_t)n : 0;
+        run(&s, n > 0 ? 0 : 1000000);
+        most = record_stream_output(s.stream) > most ? record_stream_output(s.stream) : most;
+    }
+    assert_true(written < want);
+    assert_in_range(most, OUTPUT_STOP, OUTPUT_STOP + 2 * sizeof(record));
+    for (int idle = 0; got < want && idle < 500;) {
+        size_t at = written % sizeof(record);
+        ssize_t n = read(peer, in, sizeof(in));
+
+        idle = n > 0 ? 0 : idle + 1;
+        got += n > 0 ? (uint64_t)n : 0;
+        n = written < want ? write(peer, record + at, sizeof(record) - at) : -1;
+        written += n > 0 ? (uint64_t)n : 0;
+        run(&s, 100000);
+    }
+    assert_int_equal(got, want);
+    assert_int_equal(s.records, RECORDS);
+    finish(&s, peer);
+}
+
+/* What waits is sent before the end of a peer that only stopped sending is reported. */
+static void test_half_closed(void **state)
+{
+    struct seen s = { .echo = true };
+    int peer = begin(&s);
+    char in[16];
+
+    (void)state;
+    assert_int_equal(write(peer, "\x80\0\0\2hi", 6), 6);
+    shutdown(peer, SHUT_WR);
+    run(&s, INT64_C(2000000000));
+    assert_int_equal(s.end, RECORD_CLOSED);
+    assert_int_equal(read(peer, in, sizeof(in)), 6);
+    assert_memory_equal(in, "\x80\0\0\2hi", 6);
+    finish(&s, peer);
+}
+
+/* --- timers of the loop */
+
+struct tick {
+    struct timer timer;
+    int number;
+};
+static int order[512], order_count;
+
+static int tick(void *ctx, struct err *err)
+{
+    (void)err;
+    order[order_count++] = ((struct tick *)ctx)->number;
+    return 0;
+}
+
+static void test_timers(void **state)
+{
+    enum { TICKS = 300 };
+    static struct tick ticks[TICKS];
+    struct seen s = { 0 };
+    struct err err;
+    int64_t now = loop_clock();
+    int last = -1;
+
+    (void)state;
+    s.loop = loop_new(&err);
+    for (int i = 0; i < TICKS; i++) { /* in a mixed order, each set twice, some taken back */
+        int number = i * 7 % TICKS;
+
+        ticks[i] = (struct tick){ { .due = tick, .ctx = &ticks[i] }, number };
+        assert_int_equal(loop_set(s.loop, &ticks[i].timer, now + number % 13 * 999, &err), 0);
+        assert_int_equal(loop_set(s.loop, &ticks[i].timer, now + number * 1000, &err), 0);
+    }
+    for (int i = 0; i < TICKS; i++)
+        if (ticks[i].number % 3 == 1)
+            loop_unset(s.loop, &ticks[i].timer);
+    run(&s, 20000000);
+    assert_int_equal(order_count, TICKS - TICKS / 3);
+    for (int i = 0; i < order_count; i++) {
+        assert_int_not_equal(order[i] % 3, 1);
+        assert_true(order[i] > last);
+        last = order[i];
+    }
+    loop_free(s.loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_input),       cmocka_unit_test(test_freed_while_delivering),
+        cmocka_unit_test(test_held),        cmocka_unit_test(test_output_is_bounded),
+        cmocka_unit_test(test_half_closed), cmocka_unit_test(test_timers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
