@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "audit/slab.h"
 #include "audit/survive_parts.h"
 #include "base/queue.h"
 
@@ -26,16 +27,17 @@ struct aligner {
     struct err failed;     /* what it could not do */
 };
 
-/* Sent to the gatherer: a frame and its bytes, or a message, which is then the gatherer's. */
+/* Sent to the gatherer: the note on a frame, or a message, which is then the gatherer's. */
 struct to_gather {
     struct audit_message *message;
-    struct frame frame;
+    uint64_t frame;
 };
 
-static int gather_one(struct aligner *al, struct to_gather *to, struct err *err)
+static int gather_one(struct aligner *al, struct to_gather *to, const void *note, size_t len,
+                      struct err *err)
 {
     if (!to->message)
-        return gather_frame(al->audit, &to->frame, err);
+        return gather_frame(al->audit, to->frame, note, len, err);
     if (items_read(&al->gathered, to->message, err) < 0)
         return -err->code;
     return gather_message(al->audit, to->message, &al->gathered, err);
@@ -47,21 +49,19 @@ static int gather(void *ctx, void *data, size_t len, struct err *err)
     struct aligner *al = ctx;
     struct to_gather to;
 
-    (void)len;
     (void)err;
     memcpy(&to, data, sizeof(to));
-    to.frame.data = (uint8_t *)data + sizeof(to);
     if (!al->failed.code)
-        gather_one(al, &to, &al->failed);
-    free(to.message);
+        gather_one(al, &to, (uint8_t *)data + sizeof(to), len - sizeof(to), &al->failed);
+    slab_put(to.message);
     return 0;
 }
 
-static int on_frame(void *ctx, const struct frame *frame, struct err *err)
+static int on_frame(void *ctx, uint64_t number, void *note, size_t len, struct err *err)
 {
     struct aligner *al = ctx;
-    struct to_gather to = { NULL, *frame };
-    const struct iovec pieces[] = { { &to, sizeof(to) }, { (void *)frame->data, frame->cap_len } };
+    struct to_gather to = { NULL, number };
+    const struct iovec pieces[] = { { &to, sizeof(to) }, { note, len } };
 
     return queue_put(al->gatherer, pieces, 2, err);
 }
@@ -74,7 +74,7 @@ static int give_away(struct aligner *al, struct audit_message *m, struct err *er
     int rc = al->audit->survive ? 0 : queue_put(al->gatherer, &piece, 1, err);
 
     if (rc < 0 || al->audit->survive)
-        free(m);
+        slab_put(m);
     return rc;
 }
 
@@ -105,7 +105,7 @@ static struct audit_message *take(struct row *q, uint32_t i)
 static void row_free(struct row *q)
 {
     while (q->count)
-        free(take(q, 0));
+        slab_put(take(q, 0));
     source_close(q->source);
 }
 
@@ -209,7 +209,7 @@ static int find_shift(struct aligner *al, struct err *err)
             break;
         vote(&ahead, n, &best);
         while (ahead.count > VOTERS)
-            free(take(&ahead, 0));
+            slab_put(take(&ahead, 0));
     }
     row_free(&ahead);
     a->has_shift = best.votes > 0;
@@ -317,7 +317,7 @@ static int match(struct aligner *al, uint32_t i, struct audit_message *n, struct
     if (rc == 0)
         rc = give_away(al, o, err);
     else
-        free(o);
+        slab_put(o);
     while (rc == 0 && i && al->original.count && al->original.all[0]->passed++ > PASSED_MAX)
         rc = lose(al, take(&al->original, 0), err);
     return rc;
@@ -390,7 +390,7 @@ static int align(struct aligner *al, struct err *err)
             break;
         n = take(&al->anonymized, 0);
         rc = find_original(al, n, err);
-        free(n);
+        slab_put(n);
     }
     while (rc == 0) {
         rc = fill(&al->original, ALIGN_MESSAGES, err);
@@ -455,10 +455,12 @@ static void aligner_free(struct aligner *al)
 int align_captures(struct audit *a, struct err *err)
 {
     struct aligner *al = calloc(1, sizeof(*al));
-    const struct source_hooks audits[] = {
-        { .frame = on_frame, .ctx = al, .progress = a->options->progress, .step = "comparing" },
-        { .counter = on_counter, .ctx = a }
-    };
+    const struct source_hooks audits[] = { { .frame = on_frame,
+                                             .ctx = al,
+                                             .look_at_frame = gather_look,
+                                             .progress = a->options->progress,
+                                             .step = "comparing" },
+                                           { .counter = on_counter, .ctx = a } };
     const struct source_hooks survives[] = { { .over = survive_original_over, .ctx = a->survive },
                                              { .over = survive_over, .ctx = a->survive } };
     const struct source_hooks *hooks = a->survive ? survives : audits;

@@ -239,29 +239,73 @@ static bool is_printable(uint8_t c)
     return (uint8_t)(c - 0x20) < 0x5f;
 }
 
-/* Runs of RUN_LEAST printable bytes or more: the last byte that such a run needs is looked at
- * first, so most bytes of others never are. */
-static int gather_runs(struct audit *a, const struct frame *frame, struct err *err)
+/* Behind the last of RUN_LEAST bytes that is not printable, or 0; 8 can be read. */
+static inline uint32_t behind_last(const uint8_t *p)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+    uint64_t word = load_le64(p), low = word & ~high;
+    uint64_t printable = (low + 0x60 * ones) & ~(low + ones) & ~word;
+    uint64_t other = ~printable & high & ((UINT64_C(1) << RUN_LEAST * 8) - 1);
+
+    return other ? 8 - (uint32_t)__builtin_clzll(other) / 8 : 0;
+}
+
+/* Runs of RUN_LEAST printable bytes or more, each behind its length: the last bytes that such a run
+ * needs are looked at first, so most bytes of others never are. */
+static int note_runs(const struct frame *frame, struct buf *note)
 {
     const uint8_t *p = frame->data;
     uint32_t len = frame->cap_len, start = 0;
     int rc = 0;
 
     while (rc == 0 && len - start >= RUN_LEAST) { /* no run reaches |start| from before */
-        uint32_t end = start + RUN_LEAST;
+        uint32_t end = start + RUN_LEAST, run;
 
-        while (end > start && is_printable(p[end - 1]))
-            end--;
+        if (len - start >= 8) {
+            end = start + behind_last(p + start);
+        } else {
+            while (end > start && is_printable(p[end - 1]))
+                end--;
+        }
         if (end > start) {
             start = end;
             continue;
         }
         for (end = start + RUN_LEAST; end < len && is_printable(p[end]);)
             end++;
-        if (!allow_text(&a->allow, p + start, end - start))
-            rc = secrets_text(&a->secrets, SECRET_STRING, p + start, end - start, frame->number,
-                              err);
+        run = end - start;
+        rc = buf_append(note, &run, sizeof(run));
+        if (rc == 0)
+            rc = buf_append(note, p + start, run);
         start = end < len ? end + 1 : len;
+    }
+    return rc;
+}
+
+int gather_look(void *ctx, const struct frame *frame, struct buf *note, struct err *err)
+{
+    struct peek peek;
+
+    (void)ctx;
+    peek_frame(frame, &peek);
+    return buf_append(note, &peek, sizeof(peek)) < 0 || note_runs(frame, note) < 0
+               ? err_set(err, ERR_SYSTEM, "out of memory for a frame's texts")
+               : 0;
+}
+
+static int gather_runs(struct audit *a, uint64_t frame, const uint8_t *runs, size_t len,
+                       struct err *err)
+{
+    int rc = 0;
+
+    for (size_t at = 0; rc == 0 && at < len;) {
+        uint32_t run;
+
+        memcpy(&run, runs + at, sizeof(run));
+        at += sizeof(run);
+        if (!allow_text(&a->allow, runs + at, run))
+            rc = secrets_text(&a->secrets, SECRET_STRING, runs + at, run, frame, err);
+        at += run;
     }
     return rc;
 }
@@ -286,19 +330,17 @@ static int gather_hardware(struct audit *a, const uint8_t *p, uint64_t frame, st
     return secrets_add(&a->secrets, &secret, err);
 }
 
-int gather_frame(void *audit, const struct frame *frame, struct err *err)
+int gather_frame(struct audit *a, uint64_t frame, const void *note, size_t len, struct err *err)
 {
-    struct audit *a = audit;
-    struct peek peek;
-    int rc = gather_runs(a, frame, err);
+    const struct peek *peek = note;
+    int rc = gather_runs(a, frame, (const uint8_t *)note + sizeof(*peek), len - sizeof(*peek), err);
 
-    peek_frame(frame, &peek);
-    for (unsigned i = 0; rc == 0 && i < peek.hardware_count; i++)
-        if (!gather_is_seen(a, ITEM_CLASSES + 1, peek.hardware[i], 6))
-            rc = gather_hardware(a, peek.hardware[i], frame->number, err);
-    for (unsigned i = 0; rc == 0 && i < peek.address_count; i++)
-        if (!gather_is_seen(a, ITEM_CLASSES, &peek.address[i], sizeof(peek.address[i])))
-            rc = gather_address(a, &peek.address[i], frame->number, err);
+    for (unsigned i = 0; rc == 0 && i < peek->hardware_count; i++)
+        if (!gather_is_seen(a, ITEM_CLASSES + 1, peek->hardware[i], 6))
+            rc = gather_hardware(a, peek->hardware[i], frame, err);
+    for (unsigned i = 0; rc == 0 && i < peek->address_count; i++)
+        if (!gather_is_seen(a, ITEM_CLASSES, &peek->address[i], sizeof(peek->address[i])))
+            rc = gather_address(a, &peek->address[i], frame, err);
     return rc;
 }
 

@@ -203,7 +203,9 @@ struct quote quote_number(uint64_t number);
  * gives |secrets|, |hardware| and |seen| meanwhile. */
 int gather_message(struct audit *a, const struct audit_message *m, const struct items *items,
                    struct err *err);
-int gather_frame(void *audit, const struct frame *frame, struct err *err);
+/* A frame by the note that gather_look made on it in another thread. */
+int gather_look(void *ctx, const struct frame *frame, struct buf *note, struct err *err);
+int gather_frame(struct audit *a, uint64_t frame, const void *note, size_t len, struct err *err);
 int gather_metadata(struct audit *a, struct err *err);
 /* The same value comes again and again: a direct-mapped memory of the last ones. */
 bool seen_lately(uint64_t *memory, uint32_t places, uint64_t seed, const void *data, size_t len);

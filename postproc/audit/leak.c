@@ -9,6 +9,7 @@
  */
 #include "audit/blocks.h"
 #include "audit/leak.h"
+#include "audit/slab.h"
 #include "base/digest.h"
 #include "base/queue.h"
 
@@ -20,6 +21,7 @@ enum {
     HEADERS = 70, /* about what stands before a message in a frame */
     TAIL = 3,     /* zeros that a file has behind a message at the most */
 };
+_Static_assert(TAIL <= (int)MESSAGE_TAIL, "a message has them");
 
 /* --- the file --- */
 
@@ -261,7 +263,7 @@ static int on_message_hit(void *ctx, uint32_t index, size_t at, struct err *err)
     if (!raw && at + s->len > m->cap_len) /* these zeros are not there */
         return 0;
     if (is_long && !explained &&
-        !allow_covers(&l->audit->allow, l->text, m->cap_len + TAIL, at, s->len))
+        !allow_covers(&l->audit->allow, m->data, m->cap_len + TAIL, at, s->len))
         leak_find(l, s, raw, (uint32_t)at);
     return 0;
 }
@@ -325,35 +327,33 @@ static void explain_lead(struct leak *l)
 
 static int read_message(struct leak *l, const struct audit_message *m, struct err *err)
 {
-    if (m->cap_len + TAIL > l->room) {
-        uint8_t *grown = realloc(l->text, 2 * (size_t)(m->cap_len + TAIL));
+    size_t room = (size_t)m->cap_len + TAIL;
+
+    if (room > l->room) {
+        uint8_t *grown = realloc(l->mask, 2 * room);
 
         if (!grown)
             return err_set(err, ERR_SYSTEM, "out of memory for a message");
-        l->text = grown;
-        l->room = m->cap_len + TAIL;
+        l->mask = grown;
+        l->room = 2 * room;
     }
     l->message = m;
-    l->mask = l->text + m->cap_len + TAIL;
-    memcpy(l->text, m->data, m->cap_len);
-    memset(l->text + m->cap_len, 0, TAIL);
     memset(l->mask + m->cap_len, 1, TAIL);
     if (items_read(&l->items, m, err) < 0 || mask_message(l->audit, m, &l->items, l->mask, err) < 0)
         return -err->code;
     if (chain_message(l, err) < 0)
         return -err->code;
     explain_lead(l);
-    return search_bytes(l->audit->search, l->text, m->cap_len + TAIL, 0, m->cap_len, on_message_hit,
-                        l, err);
+    return 0;
 }
 
-static void find_in_header(struct leak *l, const struct frame *frame, const char *what,
+static void find_in_header(struct leak *l, uint64_t frame, const char *what,
                            const struct quote *quote)
 {
     struct finding f = { .kind = FOUND_SAME_FIELD,
                          .what = what,
                          .offset = -1,
-                         .frame = frame->number,
+                         .frame = frame,
                          .original = *quote,
                          .anonymized = *quote };
 
@@ -361,36 +361,95 @@ static void find_in_header(struct leak *l, const struct frame *frame, const char
     audit_find(l->audit, &f);
 }
 
-static int on_frame(void *ctx, const struct frame *frame, struct err *err)
+static int on_frame(void *ctx, uint64_t number, void *note, size_t len, struct err *err)
 {
     struct leak *l = ctx;
     struct audit *a = l->audit;
-    struct peek peek;
+    const struct peek *peek = note;
     struct quote quote;
 
+    (void)len;
     (void)err;
-    peek_frame(frame, &peek);
-    for (unsigned i = 0; i < peek.hardware_count; i++) {
-        quote = quote_bytes(peek.hardware[i], 6);
-        if (pair_side_has(&a->hardware, XXH3_64bits(peek.hardware[i], 6)))
-            find_in_header(l, frame, "hardware", &quote);
+    for (unsigned i = 0; i < peek->hardware_count; i++) {
+        quote = quote_bytes(peek->hardware[i], 6);
+        if (pair_side_has(&a->hardware, XXH3_64bits(peek->hardware[i], 6)))
+            find_in_header(l, number, "hardware", &quote);
     }
-    for (unsigned i = 0; i < peek.address_count; i++) {
-        const struct address *address = &peek.address[i];
+    for (unsigned i = 0; i < peek->address_count; i++) {
+        const struct address *address = &peek->address[i];
         struct pair_value value = { address->bytes, address_len(address) };
 
         quote = quote_bytes(address->bytes, address_len(address));
         if (secrets_have(&a->secrets, SECRET_ADDRESS, address->bytes, value.len) &&
             !pairs_is_pseudonym(&a->pairs, DOMAIN_ADDRESS, address->version == 4 ? 32 : 128, value))
-            find_in_header(l, frame, "address", &quote);
+            find_in_header(l, number, "address", &quote);
     }
     return 0;
+}
+
+/* --- ahead of them, in the source's thread --- */
+
+static int look_at_frame(void *ctx, const struct frame *frame, struct buf *note, struct err *err)
+{
+    struct peek peek;
+
+    (void)ctx;
+    peek_frame(frame, &peek);
+    return buf_append(note, &peek, sizeof(peek)) < 0
+               ? err_set(err, ERR_SYSTEM, "out of memory for a frame's addresses")
+               : 0;
+}
+
+/* Where a secret stands in a message, or that there are more than a note has. */
+struct match {
+    uint32_t secret, at;
+};
+enum { MATCHES_MAX = 4096, TOO_MANY = 1 };
+
+static int note_match(void *ctx, uint32_t index, size_t at, struct err *err)
+{
+    const struct match match = { index, (uint32_t)at };
+    struct buf *note = ctx;
+
+    if (note->len == MATCHES_MAX * sizeof(match)) {
+        ((struct match *)note->data)->secret = UINT32_MAX;
+        return TOO_MANY;
+    }
+    return buf_append(note, &match, sizeof(match)) < 0
+               ? err_set(err, ERR_SYSTEM, "out of memory for hits")
+               : 0;
+}
+
+static int look_at_message(void *ctx, const struct audit_message *m, struct buf *note,
+                           struct err *err)
+{
+    const struct leak *l = ctx;
+
+    return search_bytes(l->audit->search, m->data, m->cap_len + TAIL, 0, m->cap_len, note_match,
+                        note, err);
+}
+
+static int on_matches(struct leak *l, const struct match *match, size_t len, struct err *err)
+{
+    const struct audit_message *m = l->message;
+    size_t count = len / sizeof(*match);
+    int rc = 0;
+
+    if (count && match->secret == UINT32_MAX)
+        return search_bytes(l->audit->search, m->data, m->cap_len + TAIL, 0, m->cap_len,
+                            on_message_hit, l, err);
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = on_message_hit(l, match[i].secret, match[i].at, err);
+    return rc;
 }
 
 static int read_messages(struct leak *l, struct err *err)
 {
     const struct source_hooks hooks = { .frame = on_frame,
                                         .ctx = l,
+                                        .look_at_frame = look_at_frame,
+                                        .look_at_message = look_at_message,
+                                        .look = l,
                                         .progress = l->audit->options->progress,
                                         .step = "searching messages of" };
     struct source *source =
@@ -399,8 +458,13 @@ static int read_messages(struct leak *l, struct err *err)
     int rc = source ? 0 : -err->code;
 
     while (rc == 0 && (rc = source_next(source, &m, err)) == 1) {
+        size_t len;
+        const struct match *matches = source_note(source, &len);
+
         rc = read_message(l, m, err);
-        free(m);
+        if (rc == 0)
+            rc = on_matches(l, matches, len, err);
+        slab_put(m);
     }
     source_close(source);
     items_free(&l->items);
@@ -438,7 +502,7 @@ int leak_search(struct audit *a, struct err *err)
         audit_find(a, &f);
     }
     table_free(&l->contexts);
-    free(l->text);
+    free(l->mask);
     free(l->hits);
     free(l);
     return rc;

@@ -33,8 +33,8 @@ struct leak {
     /* the message that is looked at: */
     const struct audit_message *message;
     struct items items;
-    uint8_t *text, *mask; /* its bytes with zeros behind, and which of these may stay */
-    uint32_t room;        /* for each of both */
+    uint8_t *mask; /* which of its bytes and of the zeros behind may stay */
+    size_t room;   /* there */
 };
 
 static inline const struct secret *leak_secret(const struct leak *l, uint32_t index)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The capture is read and decoded in a thread of its own, which puts what it finds into a row: the
- * frames, if anybody asked for them, messages and counters.  Hooks are called where the row is
- * taken from. */
+/* The capture is read and decoded in a thread of its own, which puts what it finds into a row:
+ * notes on frames, messages and counters.  Hooks are called where the row is taken from. */
 #include "audit/ahead.h"
+#include "audit/slab.h"
 #include "audit/source.h"
 #include "capture/capture.h"
 #include "flow/message.h"
@@ -15,8 +15,12 @@ struct source {
     struct engine *engine;
     struct source_hooks hooks;
     struct source_counts counts;
-    struct err note; /* why the file was cut */
+    struct err why; /* why the file was cut */
     struct ahead *ahead;
+    struct slab *slab; /* of messages */
+    struct buf noting; /* in the thread */
+    void *note;        /* on the message that was taken last */
+    size_t note_len;
 };
 
 enum { PROGRESS_FRAMES = 1 << 12 };
@@ -55,12 +59,22 @@ static void read_header(struct audit_message *m, const struct engine_tapped *t)
         m->procedure = NULL;
 }
 
+static int put_message(struct source *s, struct audit_message *m, struct err *err)
+{
+    struct iovec pieces[] = { { &m, sizeof(m) }, { NULL, 0 } };
+
+    s->noting.len = 0;
+    if (s->hooks.look_at_message && s->hooks.look_at_message(s->hooks.look, m, &s->noting, err) < 0)
+        return -err->code;
+    pieces[1] = (struct iovec){ s->noting.data, s->noting.len };
+    return ahead_put(s->ahead, EVENT_MESSAGE, pieces, 2, sizeof(*m) + m->cap_len, err);
+}
+
 static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
 {
     struct source *s = ctx;
     const struct message *from = t->message;
     struct audit_message *m;
-    const struct iovec piece = { &m, sizeof(m) };
     unsigned client;
 
     if (t->event == TAP_UNREAD)
@@ -69,7 +83,7 @@ static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
         return put_over(s, t->over, err);
     if (t->event != TAP_MESSAGE)
         return 0;
-    m = malloc(sizeof(*m) + from->cap_len);
+    m = slab_get(s->slab, sizeof(*m) + from->cap_len + MESSAGE_TAIL);
     if (!m)
         return err_set(err, ERR_SYSTEM, "out of memory for a message");
     memset(m, 0, sizeof(*m));
@@ -80,6 +94,7 @@ static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
     m->wire_len = from->wire_len;
     m->transport = from->flow->transport;
     memcpy(m->data, from->data, from->cap_len);
+    memset(m->data + m->cap_len, 0, MESSAGE_TAIL);
     read_header(m, t);
     client = m->is_call ? from->side : !from->side;
     for (unsigned i = 0; i < 2; i++) {
@@ -87,9 +102,9 @@ static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
         m->port[i] = from->flow->port[i ? !client : client];
     }
     *(m->is_call ? &s->counts.calls : &s->counts.replies) += 1;
-    if (ahead_put(s->ahead, EVENT_MESSAGE, &piece, 1, sizeof(*m) + m->cap_len, err) == 0)
+    if (put_message(s, m, err) == 0)
         return 0;
-    free(m);
+    slab_put(m);
     return -err->code;
 }
 
@@ -116,11 +131,14 @@ static int on_record(void *ctx, const struct record *record, struct err *err)
     return ahead_put(s->ahead, EVENT_COUNTER, &piece, 1, 0, err);
 }
 
-static int put_frame(struct source *s, struct frame *frame, struct err *err)
+static int put_frame(struct source *s, const struct frame *frame, struct err *err)
 {
-    const struct iovec pieces[] = { { frame, sizeof(*frame) },
-                                    { (void *)frame->data, frame->cap_len } };
+    struct iovec pieces[] = { { (void *)&frame->number, sizeof(frame->number) }, { NULL, 0 } };
 
+    s->noting.len = 0;
+    if (s->hooks.look_at_frame(s->hooks.look, frame, &s->noting, err) < 0)
+        return -err->code;
+    pieces[1] = (struct iovec){ s->noting.data, s->noting.len };
     return ahead_put(s->ahead, EVENT_FRAME, pieces, 2, 0, err);
 }
 
@@ -128,7 +146,7 @@ static int read_frame(void *ctx, struct err *err)
 {
     struct source *s = ctx;
     struct frame frame;
-    int rc = capture_next(s->capture, &frame, &s->note);
+    int rc = capture_next(s->capture, &frame, &s->why);
 
     if (rc == 1) {
         if (++s->counts.frames % PROGRESS_FRAMES == 0 && s->hooks.progress)
@@ -139,7 +157,7 @@ static int read_frame(void *ctx, struct err *err)
         return 1;
     }
     if (rc < 0 && rc != -ERR_INPUT) {
-        *err = s->note;
+        *err = s->why;
         return rc;
     }
     s->counts.cut = rc < 0;
@@ -167,7 +185,8 @@ struct source *source_open(const char *path, const struct engine_options *option
     s->input = input_open(path, false, err);
     s->capture = s->input ? capture_open(s->input, err) : NULL;
     s->engine = s->capture ? engine_new(&engine, &sink, NULL, err) : NULL;
-    s->ahead = s->engine ? ahead_new(read_frame, s, err) : NULL;
+    s->slab = s->engine ? slab_new(err) : NULL;
+    s->ahead = s->slab ? ahead_new(read_frame, s, err) : NULL;
     if (!s->ahead) {
         source_close(s);
         return NULL;
@@ -190,7 +209,7 @@ static void drop_rest(struct source *s)
         if (kind != EVENT_MESSAGE)
             continue;
         memcpy(&m, data, sizeof(m));
-        free(m);
+        slab_put(m);
     }
 }
 
@@ -201,29 +220,30 @@ void source_close(struct source *s)
     if (s->ahead)
         drop_rest(s);
     ahead_free(s->ahead);
+    slab_free(s->slab);
+    buf_free(&s->noting);
     engine_free(s->engine);
     capture_close(s->capture);
     input_close(s->input);
     free(s);
 }
 
-static int take_frame(const struct source *s, const uint8_t *data, struct err *err)
+static int take_frame(const struct source *s, uint8_t *data, size_t len, struct err *err)
 {
-    struct frame frame;
+    uint64_t number;
 
-    memcpy(&frame, data, sizeof(frame));
-    frame.data = data + sizeof(frame);
-    return s->hooks.frame(s->hooks.ctx, &frame, err);
+    memcpy(&number, data, sizeof(number));
+    return s->hooks.frame(s->hooks.ctx, number, data + sizeof(number), len - sizeof(number), err);
 }
 
-static int take(const struct source *s, unsigned kind, void *data, struct err *err)
+static int take(const struct source *s, unsigned kind, void *data, size_t len, struct err *err)
 {
     const struct counted *counted = data;
     struct over *over = data;
 
     switch (kind) {
     case EVENT_FRAME:
-        return take_frame(s, data, err);
+        return take_frame(s, data, len, err);
     case EVENT_COUNTER:
         return s->hooks.counter(s->hooks.ctx, counted->name, counted->value, err);
     default:
@@ -242,13 +262,21 @@ int source_next(struct source *s, struct audit_message **message, struct err *er
     while ((rc = ahead_next(s->ahead, &kind, &data, &len, err)) == 1) {
         if (kind == EVENT_MESSAGE) {
             memcpy(message, data, sizeof(*message));
+            s->note = (uint8_t *)data + sizeof(*message);
+            s->note_len = len - sizeof(*message);
             return 1;
         }
-        rc = take(s, kind, data, err);
+        rc = take(s, kind, data, len, err);
         if (rc < 0)
             return rc;
     }
     return rc;
+}
+
+void *source_note(const struct source *s, size_t *len)
+{
+    *len = s->note_len;
+    return s->note;
 }
 
 const struct source_counts *source_counts(const struct source *s)

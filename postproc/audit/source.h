@@ -4,16 +4,20 @@
  * The RPC messages of a capture, one after the other, as the engine finds them: in a thread of its
  * own, which goes ahead.
  *
- * Memory: that of an engine; ahead.h of frames and messages, and those that one frame completes.
+ * Memory: that of an engine; ahead.h of messages and notes, and those that one frame completes;
+ * slab.h of messages.
  */
 #ifndef NFSDIGEST_AUDIT_SOURCE_H
 #define NFSDIGEST_AUDIT_SOURCE_H
 
+#include "base/bytes.h"
 #include "engine.h"
 #include "wire/field.h"
 #include "wire/rpc.h"
 
-/* A message with its bytes, which free() frees with it. */
+enum { MESSAGE_TAIL = 8 };
+
+/* A message with its bytes and MESSAGE_TAIL zeros behind these. */
 struct audit_message {
     uint64_t frame, first_frame; /* counted from 1 in its capture */
     int64_t time;
@@ -32,24 +36,35 @@ struct audit_message {
 struct input;
 struct source;
 
-/* What else is to be known of a capture: each may be NULL.  Called by source_next, each in its
- * place between the messages: a frame before those that it completes. */
+/* What else is to be known of a capture: each may be NULL. */
 struct source_hooks {
-    int (*frame)(void *ctx, const struct frame *frame, struct err *err);
+    /* Called by source_next, each in its place between the messages: a frame, by its note, before
+     * the messages that it completes. */
+    int (*frame)(void *ctx, uint64_t number, void *note, size_t len, struct err *err);
     int (*counter)(void *ctx, const char *name, uint64_t value, struct err *err);
-    void *ctx;
     int (*over)(void *ctx, const struct flow_over *over, struct err *err);
-    /* In the source's thread; as in audit.h. */
-    void (*progress)(const char *step, const struct input *input);
+    void *ctx;
+    /* Called in the source's thread: these append to a note, which goes with its frame or message
+     * to who asks, aligned to 8.  A frame's is needed where |frame| is. */
+    int (*look_at_frame)(void *look, const struct frame *frame, struct buf *note, struct err *err);
+    int (*look_at_message)(void *look, const struct audit_message *m, struct buf *note,
+                           struct err *err);
+    void *look;
+    void (*progress)(const char *step, const struct input *input); /* as in audit.h */
     const char *step;
 };
 
 struct source *source_open(const char *path, const struct engine_options *options,
                            const struct source_hooks *hooks, struct err *err);
+/* When all its messages were put. */
 void source_close(struct source *source);
 
-/* 1 and the next message, which is the caller's to free; 0 at the end; or negative. */
+/* 1 and the next message, which is the caller's to put with slab_put (in whatever thread); 0 at the
+ * end; or negative. */
 int source_next(struct source *source, struct audit_message **message, struct err *err);
+
+/* The note on the last message, until the next one. */
+void *source_note(const struct source *source, size_t *len);
 
 struct source_counts {
     uint64_t frames, calls, replies;

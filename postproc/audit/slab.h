@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/slab.h
+ *
+ * Memory for many items that one thread makes and another one lets go of, about in the order in
+ * which they were made: a lump at a time, so that neither waits for the other as in malloc.
+ *
+ * Memory: lumps of SLAB_LUMP in which an item lives, SLAB_SPARE others; an item above SLAB_LUMP / 4
+ * has its own.
+ */
+#ifndef NFSDIGEST_AUDIT_SLAB_H
+#define NFSDIGEST_AUDIT_SLAB_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+
+enum { SLAB_LUMP = 128 << 10, SLAB_SPARE = 4 };
+
+struct slab;
+
+struct slab *slab_new(struct err *err);
+
+/* |len| bytes aligned to 8, or NULL.  Called by one thread. */
+void *slab_get(struct slab *slab, size_t len);
+
+/* Lets go of an item, or NULL.  Called by any thread. */
+void slab_put(void *item);
+
+/* When all items were put. */
+void slab_free(struct slab *slab);
+
+#endif
