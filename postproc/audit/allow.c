@@ -16,6 +16,11 @@ extern const char nfsdigest_audit_allow[];
 
 enum { LINE_MAX_BYTES = 512 };
 
+static uint64_t length_bit(size_t len)
+{
+    return UINT64_C(1) << (len < 63 ? len : 63);
+}
+
 static int add_text(struct allow_list *list, const char *text)
 {
     if (list->count == list->cap) {
@@ -28,6 +33,7 @@ static int add_text(struct allow_list *list, const char *text)
         list->cap = cap;
     }
     list->texts[list->count] = (struct allow_text){ strdup(text), strlen(text) };
+    list->lengths |= length_bit(list->texts[list->count].len);
     return list->texts[list->count++].text ? 0 : -1;
 }
 
@@ -159,6 +165,8 @@ bool allow_number(const struct allow *allow, enum domain domain, uint64_t value)
 
 bool allow_text(const struct allow *allow, const uint8_t *data, size_t len)
 {
+    if (!(allow->texts.lengths & length_bit(len)))
+        return false;
     for (uint32_t i = 0; i < allow->texts.count; i++)
         if (allow->texts.texts[i].len == len && memcmp(allow->texts.texts[i].text, data, len) == 0)
             return true;

@@ -19,6 +19,7 @@ struct allow_text {
 struct allow_list {
     struct allow_text *texts;
     uint32_t count, cap;
+    uint64_t lengths; /* a bit for each that one has; the last one for all longer ones */
 };
 
 struct allow_number {

@@ -127,6 +127,105 @@ static int insert(struct pair_side *side, uint32_t max, const struct pair_entry 
     return 0;
 }
 
+/* Fetches what find will look at, while there is other work: a place, then the entry there. */
+static void fetch_entry(const struct pair_side *side, uint64_t key)
+{
+    uint32_t at, slot = table_first(&side->by_key, key, &at);
+
+    if (slot != TABLE_NONE)
+        __builtin_prefetch(&side->all[slot]);
+}
+
+static void fetch(const struct pairs *p, const struct pair_entry *entry)
+{
+    table_prefetch(&p->forward.by_key, entry->key[0]);
+    table_prefetch(&p->back.by_key, entry->other[0]);
+    fetch_entry(&p->forward, entry->key[0]);
+    fetch_entry(&p->back, entry->other[0]);
+}
+
+static int insert_in(struct pairs *p, struct pair_side *side, const struct pair_entry *entry,
+                     struct err *err)
+{
+    unsigned halvings = side->halvings;
+    int rc = insert(side, p->max, entry, err);
+
+    if (side->halvings != halvings) /* entries moved */
+        memset(p->lately, 0, sizeof(p->lately));
+    return rc;
+}
+
+/* |forward| and |back|: the entries, NULL when they are new or not among the sampled ones. */
+static int add(struct pairs *p, struct pair_entry *entry, struct pair_value to,
+               struct pair_result *result, struct pair_entry **forward, struct pair_entry **back,
+               struct err *err)
+{
+    struct pair_entry turned, *known;
+    int rc = 0;
+
+    fetch(p, entry);
+    entry->zero = bytes_are_zeros(to.data, to.len);
+    turned = *entry;
+    if (is_sampled(&p->forward, entry->key)) {
+        *forward = known = find(&p->forward, entry->key);
+        if (!known) {
+            result->is_new = true;
+            rc = insert_in(p, &p->forward, entry, err);
+        } else {
+            known->uses++;
+            if (!same(known->other, entry->other)) {
+                result->contradicts = true;
+                result->frame = known->frame;
+            }
+        }
+    }
+    memcpy(turned.key, entry->other, sizeof(turned.key));
+    memcpy(turned.other, entry->key, sizeof(turned.other));
+    if (rc < 0 || !is_sampled(&p->back, turned.key))
+        return rc;
+    *back = known = find(&p->back, turned.key);
+    if (!known)
+        return insert_in(p, &p->back, &turned, err);
+    known->uses++;
+    if (!same(known->other, turned.other)) {
+        *(entry->zero ? &result->collides_in_zero : &result->collides) = true;
+        if (!result->contradicts)
+            result->frame = known->frame;
+    }
+    return 0;
+}
+
+/* --- those met lately --- */
+
+/* The place for a pair of numbers, or NULL for other values; |key|: what is there when it is known.
+ */
+static struct pair_lately *lately(struct pairs *p, enum domain domain, unsigned bits,
+                                  struct pair_value from, struct pair_value to,
+                                  struct pair_lately *key)
+{
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+
+    if (!bits || from.len != bits / 8 || to.len != from.len || bits > 64)
+        return NULL;
+    *key = (struct pair_lately){ .domain_bits = (unsigned)domain << 8 | bits };
+    memcpy(&key->from, from.data, from.len);
+    memcpy(&key->to, to.data, to.len);
+    return &p->lately[((key->from + key->domain_bits) * odd ^ key->to * odd) >> 40 &
+                      (PAIRS_LATELY - 1)];
+}
+
+static bool use_again(struct pairs *p, const struct pair_lately *place,
+                      const struct pair_lately *key)
+{
+    if (place->domain_bits != key->domain_bits || place->from != key->from || place->to != key->to)
+        return false;
+    if (place->forward != TABLE_NONE)
+        p->forward.all[place->forward].uses++;
+    if (place->back != TABLE_NONE)
+        p->back.all[place->back].uses++;
+    return true;
+}
+
 int pairs_add(struct pairs *p, enum domain domain, unsigned bits, struct pair_value from,
               struct pair_value to, bool kept, uint64_t frame, struct pair_result *result,
               struct err *err)
@@ -135,41 +234,26 @@ int pairs_add(struct pairs *p, enum domain domain, unsigned bits, struct pair_va
                                 .uses = 1,
                                 .domain = (uint8_t)domain,
                                 .bits = (uint8_t)bits,
-                                .zero = bytes_are_zeros(to.data, to.len),
                                 .kept = kept,
                                 .short_value = bits ? bits < 32 : to.len < 7 };
-    struct pair_entry turned = entry, *known;
-    int rc = 0;
+    struct pair_entry *forward = NULL, *back = NULL;
+    struct pair_lately key, *place = lately(p, domain, bits, from, to, &key);
+    bool f, b;
 
     *result = (struct pair_result){ 0 };
+    if (place && use_again(p, place, &key))
+        return 0;
     hash(domain, bits, from, entry.key);
     hash(domain, bits, to, entry.other);
-    if (is_sampled(&p->forward, entry.key)) {
-        known = find(&p->forward, entry.key);
-        if (!known) {
-            result->is_new = true;
-            rc = insert(&p->forward, p->max, &entry, err);
-        } else {
-            known->uses++;
-            if (!same(known->other, entry.other)) {
-                result->contradicts = true;
-                result->frame = known->frame;
-            }
-        }
-    }
-    memcpy(turned.key, entry.other, sizeof(turned.key));
-    memcpy(turned.other, entry.key, sizeof(turned.other));
-    if (rc < 0 || !is_sampled(&p->back, turned.key))
-        return rc;
-    known = find(&p->back, turned.key);
-    if (!known)
-        return insert(&p->back, p->max, &turned, err);
-    known->uses++;
-    if (!same(known->other, turned.other)) {
-        *(entry.zero ? &result->collides_in_zero : &result->collides) = true;
-        if (!result->contradicts)
-            result->frame = known->frame;
-    }
+    if (add(p, &entry, to, result, &forward, &back, err) < 0)
+        return -ERR_SYSTEM;
+    f = forward || !is_sampled(&p->forward, entry.key);
+    b = back || !is_sampled(&p->back, entry.other);
+    if (!place || !f || !b || result->contradicts || result->collides || result->collides_in_zero)
+        return 0;
+    *place = key;
+    place->forward = forward ? (uint32_t)(forward - p->forward.all) : TABLE_NONE;
+    place->back = back ? (uint32_t)(back - p->back.all) : TABLE_NONE;
     return 0;
 }
 

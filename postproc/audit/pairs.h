@@ -6,7 +6,7 @@
  *
  * Memory: PAIRS_MAX entries each way, 72 bytes with their places; when there are more of either,
  * those with the smaller hashes stay, at a power of two, whatever their order.  A value that is
- * not a function, or a collision, is then found if it is among those.
+ * not a function, or a collision, is then found if it is among those.  PAIRS_LATELY of 32 bytes.
  */
 #ifndef NFSDIGEST_AUDIT_PAIRS_H
 #define NFSDIGEST_AUDIT_PAIRS_H
@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/table.h"
 
-enum { PAIRS_MAX = 1 << 20 };
+enum { PAIRS_MAX = 1 << 20, PAIRS_LATELY = 1 << 12 };
 
 /* What has one mapping for all of its values. */
 enum domain {
@@ -58,9 +58,17 @@ struct pair_side {
     struct table by_key;
 };
 
+/* Numbers come again and again: pairs of them that were met lately and are as they should be. */
+struct pair_lately {
+    uint64_t from, to;
+    uint32_t forward, back; /* indexes of the entries; TABLE_NONE: not among the sampled ones */
+    uint32_t domain_bits;   /* 0: none */
+};
+
 struct pairs {
     struct pair_side forward, back;
     uint32_t max;
+    struct pair_lately lately[PAIRS_LATELY];
 };
 
 /* |max| 0: PAIRS_MAX. */

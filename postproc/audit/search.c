@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 enum { FIRST = 3, WORD = 6, LONG = 8, BLOOM_BITS = 24, ROW = 6 };
+/* Places of the filter for 5 bytes: about PER_GRAM for each, and at least and at most so many. */
+enum { GRAM = 5, GRAM_BITS_LEAST = 15, GRAM_BITS_MOST = 24, PER_GRAM = 6 };
 #define BYTES(n) ((UINT64_C(1) << (n) * 8) - 1)
 
 struct search {
@@ -12,9 +14,14 @@ struct search {
     struct table first, word, whole; /* by their first 3, 6, 8 bytes: the first secret of each */
     uint32_t *next;                  /* the next one with the same bytes, or TABLE_NONE */
     size_t zeros;                    /* so many zeros, and something else behind, may begin one */
-    uint64_t firsts[(1 << 24) / 64]; /* the first 3 bytes of all */
-    uint64_t shorts[(1 << 24) / 64]; /* of those below SECRET_LONG */
-    uint64_t bloom[(1 << BLOOM_BITS) / 64]; /* the first 6 bytes of the others */
+    /* Of those below SECRET_LONG: their first 2 bytes, which a processor has at hand, then 3. */
+    uint64_t pairs[(1 << 16) / 64];
+    uint64_t shorts[(1 << 24) / 64];
+    /* Of the others: their first 5 bytes and the 5 from the second on, so that a look at every
+     * other place is enough; then their first 6. */
+    uint64_t *grams;
+    unsigned gram_bits; /* 2 to this of them */
+    uint64_t bloom[(1 << BLOOM_BITS) / 64];
 };
 
 /* One to one, so that equal hashes are equal keys. */
@@ -37,6 +44,37 @@ static inline uint64_t bloom_bits(uint64_t hash)
 static inline uint64_t bloom_word(uint64_t hash)
 {
     return hash >> (64 - BLOOM_BITS + 6);
+}
+
+/* Two bits of one word, of the 5 first bytes of |word|. */
+static inline uint64_t gram_hash(uint64_t word)
+{
+    return mix(word << (64 - GRAM * 8));
+}
+
+static inline bool has_gram(const uint64_t *grams, unsigned gram_bits, uint64_t word)
+{
+    uint64_t hash = gram_hash(word), both = bloom_bits(hash);
+
+    return (grams[hash >> (64 - gram_bits + 6)] & both) == both;
+}
+
+static void add_gram(struct search *search, const uint8_t *data)
+{
+    uint8_t bytes[8] = { 0 };
+    uint64_t hash;
+
+    memcpy(bytes, data, GRAM);
+    hash = gram_hash(load_le64(bytes));
+    search->grams[hash >> (64 - search->gram_bits + 6)] |= bloom_bits(hash);
+}
+
+static uint64_t *grams_new(uint32_t secrets, unsigned *bits)
+{
+    *bits = GRAM_BITS_LEAST;
+    while (*bits < GRAM_BITS_MOST && UINT64_C(1) << *bits < (uint64_t)secrets * 2 * PER_GRAM)
+        ++*bits;
+    return calloc((size_t)1 << (*bits - 6), sizeof(uint64_t));
 }
 
 /* Puts secret |i| before those with the same first |n| bytes. */
@@ -77,7 +115,8 @@ struct search *search_new(const struct secrets *secrets, struct err *err)
     if (search) {
         search->secrets = secrets;
         search->next = malloc((secrets->count + 1) * sizeof(*search->next));
-        rc = search->next ? 0 : -1;
+        search->grams = grams_new(secrets->count, &search->gram_bits);
+        rc = search->next && search->grams ? 0 : -1;
     }
     for (uint32_t i = secrets->count; rc == 0 && i--;) {
         const struct secret *s = &secrets->all[i];
@@ -88,12 +127,16 @@ struct search *search_new(const struct secrets *secrets, struct err *err)
         memcpy(key, s->data, s->len < WORD ? FIRST : WORD);
         hash = mix(load_le64(key));
         first = load_le64(key) & BYTES(FIRST);
-        search->firsts[first / 64] |= UINT64_C(1) << first % 64;
         if (s->len < SECRET_LONG) {
+            uint64_t pair = first & BYTES(2);
+
+            search->pairs[pair / 64] |= UINT64_C(1) << pair % 64;
             search->shorts[first / 64] |= UINT64_C(1) << first % 64;
             rc = add(search, &search->first, FIRST, i);
         } else {
             search->bloom[bloom_word(hash)] |= bloom_bits(hash);
+            add_gram(search, s->data);
+            add_gram(search, s->data + 1);
             rc = s->len < LONG ? add(search, &search->word, WORD, i)
                                : add(search, &search->whole, LONG, i);
         }
@@ -113,6 +156,7 @@ void search_free(struct search *search)
     table_free(&search->word);
     table_free(&search->whole);
     free(search->next);
+    free(search->grams);
     free(search);
 }
 
@@ -182,11 +226,17 @@ static int look_up_short(const struct seeking *k, uint64_t word, size_t at)
     return rc;
 }
 
-static inline int look_up(const struct seeking *k, uint64_t word, size_t at)
+/* Any secrets that begin at |at|. */
+static inline int look_up(const struct seeking *k, uint64_t word, size_t at, bool may_be_short)
 {
-    int rc = may_be_long(k->search, word) ? look_up_long(k, word, at) : 0;
+    const struct search *search = k->search;
+    int rc = 0;
 
-    return rc < 0 || !bit(k->search->shorts, word & BYTES(FIRST)) ? rc : look_up_short(k, word, at);
+    if (has_gram(search->grams, search->gram_bits, word) && may_be_long(search, word))
+        rc = look_up_long(k, word, at);
+    if (rc == 0 && may_be_short && bit(search->shorts, word & BYTES(FIRST)))
+        rc = look_up_short(k, word, at);
+    return rc;
 }
 
 /* How many zeros stand at |at|, where there are 8, in eights. */
@@ -203,13 +253,15 @@ int search_bytes(const struct search *search, const uint8_t *data, size_t len, s
                  size_t to, search_hit *hit, void *ctx, struct err *err)
 {
     const struct seeking k = { search, data, len, hit, ctx, err };
+    const uint64_t *grams = search->grams;
+    unsigned gram_bits = search->gram_bits;
     size_t at = from;
     int rc = 0;
 
-    /* ROW places of 3 bytes are in 8; where any may begin a secret each is looked at */
+    /* in a row each place is looked at where one may begin a secret */
     while (rc == 0 && at < to && to - at >= ROW && len - at >= ROW + 7) {
         uint64_t word = load_le64(data + at);
-        bool any = false;
+        unsigned shorts = 0, longs = 0; /* a bit for each place */
         size_t zeros;
 
         if (!word && (zeros = zeros_at(data, at, len)) > search->zeros) {
@@ -218,18 +270,23 @@ int search_bytes(const struct search *search, const uint8_t *data, size_t len, s
         }
 #pragma GCC unroll 6
         for (unsigned i = 0; i < ROW; i++)
-            any |= bit(search->firsts, word >> 8 * i & BYTES(FIRST));
-        for (unsigned i = 0; any && rc == 0 && i < ROW; i++)
-            if (bit(search->firsts, word >> 8 * i & BYTES(FIRST)))
-                rc = look_up(&k, load_le64(data + at + i), at + i);
+            shorts |= (unsigned)bit(search->pairs, word >> 8 * i & BYTES(2)) << i;
+#pragma GCC unroll 3
+        for (unsigned i = 0; i < ROW; i += 2)
+            longs |= (unsigned)has_gram(grams, gram_bits, load_le64(data + at + i + 1)) << i;
+        longs *= 3;
+        for (unsigned left = shorts | longs; left && rc == 0; left &= left - 1) {
+            unsigned i = (unsigned)__builtin_ctz(left);
+
+            rc = look_up(&k, load_le64(data + at + i), at + i, shorts >> i & 1);
+        }
         at += ROW;
     }
     for (; rc == 0 && at < to && len - at >= SECRET_SHORTEST; at++) {
         uint8_t last[8] = { 0 };
 
         memcpy(last, data + at, len - at < 8 ? len - at : 8);
-        if (bit(search->firsts, load_le64(last) & BYTES(FIRST)))
-            rc = look_up(&k, load_le64(last), at);
+        rc = look_up(&k, load_le64(last), at, bit(search->pairs, load_le64(last) & BYTES(2)));
     }
     return rc;
 }

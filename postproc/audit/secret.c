@@ -163,14 +163,14 @@ int secrets_text(struct secrets *s, enum secret_class cls, const uint8_t *data, 
 
 bool secret_is_telling(const uint8_t *data, size_t len, unsigned least)
 {
+    uint64_t seen[4] = { 1 }; /* 0 tells nothing */
     unsigned different = 0;
 
     for (size_t i = 0; i < len && different < least; i++) {
-        bool again = data[i] == 0;
+        uint64_t *word = &seen[data[i] >> 6], bit = UINT64_C(1) << (data[i] & 63);
 
-        for (size_t j = 0; j < i && !again; j++)
-            again = data[j] == data[i];
-        different += !again;
+        different += !(*word & bit);
+        *word |= bit;
     }
     return different >= least;
 }

@@ -55,6 +55,65 @@ static void test_functions_and_collisions(void **ctx)
     pairs_free(&p);
 }
 
+static struct pair_result add_number(struct pairs *p, uint32_t from, uint64_t to)
+{
+    struct pair_result result;
+    struct err err = { 0 };
+
+    assert_int_equal(pairs_add(p, DOMAIN_UID, 32, (struct pair_value){ &from, 4 },
+                               (struct pair_value){ &to, 4 }, false, 5, &result, &err),
+                     0);
+    return result;
+}
+
+static uint64_t uses_of(const struct pair_side *side)
+{
+    uint64_t uses = 0;
+
+    for (uint32_t i = 0; i < side->count; i++)
+        uses += side->all[i].uses;
+    return uses;
+}
+
+/* Numbers that come again at once are counted, and judged, as those that come again later. */
+static void test_numbers(void **ctx)
+{
+    enum { NUMBERS = 3 * PAIRS_LATELY, TIMES = 5, MAX = NUMBERS / 3 };
+    uint32_t others = 0;
+    struct pairs p;
+
+    (void)ctx;
+    pairs_init(&p, 0);
+    for (uint32_t i = 0; i < NUMBERS; i++) {
+        for (unsigned k = 0; k < TIMES; k++) {
+            struct pair_result r = add_number(&p, i, i + 1000000);
+
+            assert_int_equal(r.is_new, k == 0);
+            assert_true(!r.contradicts && !r.collides && !r.collides_in_zero);
+        }
+        assert_true(add_number(&p, i, i + 2000000).contradicts);
+        assert_true(add_number(&p, i + 3000000, i + 1000000).collides);
+    }
+    assert_int_equal(uses_of(&p.forward), NUMBERS * (TIMES + 2));
+    assert_int_equal(uses_of(&p.back), NUMBERS * (TIMES + 2));
+    pairs_free(&p);
+    pairs_init(&p, MAX); /* entries move while numbers are remembered */
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        for (uint32_t before = 0; before <= 20; before += 10)
+            for (unsigned k = 0; k < TIMES; k++) {
+                uint32_t number = (i + NUMBERS - before) % NUMBERS;
+
+                assert_false(add_number(&p, number, number + 1000000).contradicts);
+            }
+    assert_true(p.forward.halvings && p.back.halvings);
+    for (uint32_t i = 0; i < p.forward.count; i++)
+        others += p.forward.all[i].uses != 3 * TIMES;
+    for (uint32_t i = 0; i < p.back.count; i++)
+        others += p.back.all[i].uses != 3 * TIMES;
+    assert_int_equal(others, 0);
+    pairs_free(&p);
+}
+
 /* With a bound, among many values: each contradiction and collision of a sampled one is found, and
  * none is invented. */
 static void test_bound(void **ctx)
@@ -201,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_functions_and_collisions),
+        cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_bound),
         cmocka_unit_test(test_allow_list),
         cmocka_unit_test(test_blocks),
