@@ -5,7 +5,12 @@
 
 #include <arpa/inet.h>
 
-enum { DATA_STEP = 16, SMALL_WINDOW = 8, RUN_LEAST = 6, OPAQUE_SHORTEST = 4 };
+enum {
+    DATA_STEP = 16,
+    SMALL_WINDOW = 8,
+    RUN_LEAST = 6 /* as next_run has it */,
+    OPAQUE_SHORTEST = 4
+};
 
 bool seen_lately(uint64_t *memory, uint32_t places, uint64_t seed, const void *data, size_t len)
 {
@@ -239,45 +244,63 @@ static bool is_printable(uint8_t c)
     return (uint8_t)(c - 0x20) < 0x5f;
 }
 
-/* Behind the last of RUN_LEAST bytes that is not printable, or 0; 8 can be read. */
-static inline uint32_t behind_last(const uint8_t *p)
+/* A bit for each of 64 bytes that is printable. */
+static inline uint64_t printable_64(const uint8_t *p)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
-    uint64_t word = load_le64(p), low = word & ~high;
-    uint64_t printable = (low + 0x60 * ones) & ~(low + ones) & ~word;
-    uint64_t other = ~printable & high & ((UINT64_C(1) << RUN_LEAST * 8) - 1);
+    uint64_t all = 0;
 
-    return other ? 8 - (uint32_t)__builtin_clzll(other) / 8 : 0;
+    for (unsigned i = 0; i < 8; i++) {
+        uint64_t word = load_le64(p + 8 * i), low = word & ~high;
+        uint64_t printable = (low + 0x60 * ones) & ~(low + ones) & ~word & high;
+
+        /* byte by byte their bits, side by side in the upper byte */
+        all |= ((printable >> 7) * UINT64_C(0x0102040810204080) >> 56) << 8 * i;
+    }
+    return all;
 }
 
-/* Runs of RUN_LEAST printable bytes or more, each behind its length: the last bytes that such a run
- * needs are looked at first, so most bytes of others never are. */
-static int note_runs(const struct frame *frame, struct buf *note)
+/* The next run of RUN_LEAST printable bytes or more from |at| on, where none reaches from before:
+ * its length, 0 at the end.  |at|: where it is. */
+static uint32_t next_run(const uint8_t *p, uint32_t len, uint32_t *at)
 {
-    const uint8_t *p = frame->data;
-    uint32_t len = frame->cap_len, start = 0;
-    int rc = 0;
+    uint32_t start = *at, end;
 
-    while (rc == 0 && len - start >= RUN_LEAST) { /* no run reaches |start| from before */
-        uint32_t end = start + RUN_LEAST, run;
+    while (len - start >= 64) {
+        uint64_t all = printable_64(p + start), two = all & all >> 1,
+                 six = two & two >> 2 & two >> 4;
 
-        if (len - start >= 8) {
-            end = start + behind_last(p + start);
-        } else {
-            while (end > start && is_printable(p[end - 1]))
-                end--;
+        if (six) {
+            start += (uint32_t)__builtin_ctzll(six);
+            break;
         }
-        if (end > start) {
-            start = end;
+        start += 64 - (RUN_LEAST - 1); /* one may begin in the last ones */
+    }
+    for (end = start; len - start >= RUN_LEAST; start = end) {
+        /* the last bytes that one needs are looked at first, so most bytes never are */
+        for (end = start + RUN_LEAST; end > start && is_printable(p[end - 1]);)
+            end--;
+        if (end > start)
             continue;
-        }
         for (end = start + RUN_LEAST; end < len && is_printable(p[end]);)
             end++;
-        run = end - start;
+        *at = start;
+        return end - start;
+    }
+    return 0;
+}
+
+/* Each run behind its length. */
+static int note_runs(const struct frame *frame, struct buf *note)
+{
+    uint32_t run, at = 0;
+    int rc = 0;
+
+    while (rc == 0 && (run = next_run(frame->data, frame->cap_len, &at))) {
         rc = buf_append(note, &run, sizeof(run));
         if (rc == 0)
-            rc = buf_append(note, p + start, run);
-        start = end < len ? end + 1 : len;
+            rc = buf_append(note, frame->data + at, run);
+        at += run;
     }
     return rc;
 }

@@ -97,15 +97,13 @@ bool secrets_have(const struct secrets *s, enum secret_class cls, const uint8_t 
     return known && known->cls == cls;
 }
 
-int secrets_add(struct secrets *s, const struct secret *secret, struct err *err)
+/* |hash|: of the secret, whose length is allowed. */
+static int add_hashed(struct secrets *s, const struct secret *secret, uint64_t hash,
+                      struct err *err)
 {
-    uint64_t hash;
     struct secret *known;
 
-    if (secret->len < SECRET_SHORTEST || secret->len > SECRET_LEN_MAX)
-        return 0;
     s->classes[secret->cls].seen++;
-    hash = hash_of(secret->data, secret->len);
     if (!is_sampled(s, secret->cls, hash)) /* first: of file contents that is nearly all */
         return 0;
     known = find(s, secret, hash);
@@ -136,29 +134,69 @@ int secrets_add(struct secrets *s, const struct secret *secret, struct err *err)
     return 0;
 }
 
-static int add_piece(struct secrets *s, enum secret_class cls, const uint8_t *data, size_t len,
-                     uint64_t frame, struct err *err)
+int secrets_add(struct secrets *s, const struct secret *secret, struct err *err)
+{
+    if (secret->len < SECRET_SHORTEST || secret->len > SECRET_LEN_MAX)
+        return 0;
+    return add_hashed(s, secret, hash_of(secret->data, secret->len), err);
+}
+
+/* Pieces of one length, which are looked up together: the memory for one is fetched while others
+ * are hashed. */
+enum { PIECES = 16 };
+struct pieces {
+    const uint8_t *at[PIECES];
+    uint64_t hash[PIECES];
+    unsigned count;
+};
+
+static int add_pieces(struct secrets *s, enum secret_class cls, struct pieces *p, size_t len,
+                      uint64_t frame, struct err *err)
 {
     struct secret secret = { .cls = (uint8_t)cls, .len = (uint8_t)len, .frame = frame };
+    int rc = 0;
 
-    memcpy(secret.data, data, len);
-    return secrets_add(s, &secret, err);
+    for (unsigned i = 0; i < p->count; i++) {
+        uint32_t at, slot = TABLE_NONE;
+
+        if (is_sampled(s, cls, p->hash[i]))
+            slot = table_first(&s->by_hash, p->hash[i], &at);
+        if (slot != TABLE_NONE)
+            __builtin_prefetch(&s->all[slot]);
+    }
+    for (unsigned i = 0; rc == 0 && i < p->count; i++) {
+        memcpy(secret.data, p->at[i], len);
+        rc = add_hashed(s, &secret, p->hash[i], err);
+    }
+    p->count = 0;
+    return rc;
+}
+
+static int add_piece(struct secrets *s, enum secret_class cls, struct pieces *p,
+                     const uint8_t *data, size_t len, uint64_t frame, struct err *err)
+{
+    p->at[p->count] = data;
+    p->hash[p->count] = hash_of(data, len);
+    if (is_sampled(s, cls, p->hash[p->count]))
+        table_prefetch(&s->by_hash, p->hash[p->count]);
+    return ++p->count == PIECES ? add_pieces(s, cls, p, len, frame, err) : 0;
 }
 
 int secrets_text(struct secrets *s, enum secret_class cls, const uint8_t *data, size_t len,
                  uint64_t frame, struct err *err)
 {
+    size_t width = len < SECRET_WINDOW ? len : SECRET_WINDOW;
+    struct pieces pieces;
     int rc = 0;
 
     if (len < SECRET_SHORTEST)
         return 0;
-    if (len <= SECRET_WINDOW)
-        return add_piece(s, cls, data, len, frame, err);
-    for (size_t at = 0; rc == 0 && at + SECRET_WINDOW <= len; at += SECRET_STEP)
-        rc = add_piece(s, cls, data + at, SECRET_WINDOW, frame, err);
-    if (rc == 0 && len % SECRET_STEP)
-        rc = add_piece(s, cls, data + len - SECRET_WINDOW, SECRET_WINDOW, frame, err);
-    return rc;
+    pieces.count = 0;
+    for (size_t at = 0; rc == 0 && at + width <= len; at += SECRET_STEP)
+        rc = add_piece(s, cls, &pieces, data + at, width, frame, err);
+    if (rc == 0 && len > width && len % SECRET_STEP)
+        rc = add_piece(s, cls, &pieces, data + len - width, width, frame, err);
+    return rc < 0 ? rc : add_pieces(s, cls, &pieces, width, frame, err);
 }
 
 bool secret_is_telling(const uint8_t *data, size_t len, unsigned least)
@@ -178,15 +216,17 @@ bool secret_is_telling(const uint8_t *data, size_t len, unsigned least)
 int secrets_windows(struct secrets *s, enum secret_class cls, const uint8_t *data, size_t len,
                     unsigned width, unsigned step, uint64_t frame, struct err *err)
 {
+    struct pieces pieces;
     int rc = 0;
 
+    pieces.count = 0;
     for (size_t at = 0; rc == 0 && at + width <= len; at += step) {
         if (secret_is_telling(data + at, width, cls == SECRET_DATA ? 6 : 5))
-            rc = add_piece(s, cls, data + at, width, frame, err);
+            rc = add_piece(s, cls, &pieces, data + at, width, frame, err);
         else
             s->classes[cls].dull++;
     }
-    return rc;
+    return rc < 0 ? rc : add_pieces(s, cls, &pieces, width, frame, err);
 }
 
 /* Unset, broadcast, loopback, link-local without more, multicast: RFC 6890, RFC 4291 s2. */
@@ -244,7 +284,7 @@ int secrets_address(struct secrets *s, const struct address *a, uint64_t frame, 
     }
     /* the interface's half alone: that it stays would tell the machine */
     if (secret_is_telling(b + 8, 8, 4))
-        rc = add_piece(s, SECRET_ADDRESS, b + 8, 8, frame, err);
+        rc = secrets_text(s, SECRET_ADDRESS, b + 8, 8, frame, err);
     for (unsigned i = 0; i < 16; i++) /* RFC 3596 s2.5 */
         snprintf(text + 4 * i, sizeof(text) - 4 * i, "%x.%x.", b[15 - i] & 15, b[15 - i] >> 4);
     text[63] = '\0';
