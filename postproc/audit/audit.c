@@ -12,7 +12,7 @@
 /* Of a comment that nfsdigest wrote; another one says nothing, and nothing of it is repeated. */
 static void read_policy(struct audit *a, const char *text)
 {
-    const char *at = strstr(text, "policy ");
+    const char *at = strstr(text, "policy "), *digest;
     size_t len;
 
     if (strncmp(text, "anonymized by nfsdigest ", 24) != 0)
@@ -22,6 +22,10 @@ static void read_policy(struct audit *a, const char *text)
     if (!at)
         return;
     at += strlen("policy ");
+    digest = strstr(at, "SHA-256 ");
+    if (digest)
+        snprintf(a->stated_digest, sizeof(a->stated_digest), "%.64s", digest + strlen("SHA-256 "));
+    a->stated_digest[strspn(a->stated_digest, "0123456789abcdef")] = '\0';
     len = strcspn(at, ", \n");
     if (len < sizeof(a->stated_policy)) {
         memcpy(a->stated_policy, at, len);
@@ -30,10 +34,7 @@ static void read_policy(struct audit *a, const char *text)
     if (a->options->policy)
         return;
     memcpy(a->policy, a->stated_policy, sizeof(a->policy));
-    at = strstr(at, "SHA-256 ");
-    if (at)
-        snprintf(a->policy_digest, sizeof(a->policy_digest), "%.64s", at + strlen("SHA-256 "));
-    a->policy_digest[strspn(a->policy_digest, "0123456789abcdef")] = '\0';
+    memcpy(a->policy_digest, a->stated_digest, sizeof(a->policy_digest));
 }
 
 static void read_totals(struct audit *a, const char *text)
@@ -148,6 +149,8 @@ static int run(struct audit *a, struct err *err)
         find_form(a, &fault, -1, 0);
     if (rc == 0)
         rc = policy_rules_open(a, err);
+    if (rc == 0)
+        rc = recompute_stated(a, err);
     if (rc == 0)
         rc = align_captures(a, err);
     if (rc == 0)

@@ -5,7 +5,8 @@
  * gathered, through the engine's decoding and out of raw bytes; every byte of the anonymized file
  * is searched for it; and the messages of both are compared value by value.  Shares nothing with
  * engine/anon: that trusts its rules, this trusts what it sees.  With the key all is made again and
- * compared, too (recompute.h): the one part that uses it.
+ * compared, too (recompute.h): the one part that uses it, and that says what
+ * SHA-256 a policy has.
  *
  * Threads: each capture is decoded in one of its own, and secrets are gathered in another; all of
  * them hand over in an order that time does not change, so the result is always the same.

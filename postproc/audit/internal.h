@@ -177,7 +177,8 @@ struct audit {
     char provenance[160];               /* first line of the comment */
     char policy[64], policy_digest[72]; /* what is expected */
     char stated_policy[64];             /* what the file says of itself */
-    uint64_t dropped;                   /* as the file says */
+    char stated_digest[72];
+    uint64_t dropped; /* as the file says */
 };
 
 /* audit.c: what is done with a capture, now and then */
@@ -267,6 +268,8 @@ int mask_message(struct audit *a, const struct audit_message *m, const struct it
 
 /* recompute.c: with the key and the anonymizer, which all else here does without */
 int recompute_run(struct audit *a, struct err *err);
+/* recompute_stated.c: the policy that the file states, when the expected one is known */
+int recompute_stated(struct audit *a, struct err *err);
 
 /* residual.c: each line of words, without the original's values */
 typedef void residual_line(void *ctx, const char *topic, const char *text);

@@ -5,6 +5,7 @@
 is clean without it, and each must be found as what it is.  Environment: NFSDIGEST."""
 import ipaddress
 import json
+import os
 import pathlib
 import struct
 import sys
@@ -14,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import audit_lib  # noqa: E402
 import audit_twin as t  # noqa: E402
+from audit_lib import anonymizer  # noqa: E402
 from audit_twin import World, digest  # noqa: E402
 
 PLANTS = {}
@@ -403,15 +405,19 @@ def bytes_behind_a_message():
 
 CLEAN = {
     "plain": lambda: World(True),
-    "times shifted": lambda: under_another(World(True, shift=-86400 * 777 * 10**9)),
-    "XIDs mapped": lambda: under_another(World(True, xids=True)),
+    "times shifted": lambda: under_another(World(True, shift=-86400 * 777 * 10**9), "time = keep",
+                                           "time = shift", "[time]\nshift-days = 1000\n"),
+    "XIDs mapped": lambda: under_another(World(True, xids=True), "xid = keep", "xid = keyed"),
     "a message dropped and stated": lambda: stated_drop(),
 }
 
 
-def under_another(world):
-    """A policy of one's own, of which the audit does not know what it keeps."""
-    world.comment = world.comment.replace("policy public", "policy our-own")
+def under_another(world, rule, other, more=""):
+    """A policy of one's own, which the audit is given."""
+    text = anonymizer.checked("policy", "show", "public").replace("name = public", "name = our-own")
+    with tempfile.NamedTemporaryFile("w", prefix="audit.", suffix=".conf", delete=False) as file:
+        file.write(text.replace("\n%s\n" % rule, "\n%s\n" % other) + more)
+    world.comment, world.policy = t.stated(file.name), file.name
     return world
 
 
@@ -424,8 +430,12 @@ def stated_drop():
 def check(name, original, folder, make, expected):
     """Lines that say what is wrong."""
     path = str(folder / "twin.pcapng")
-    make().write(path)
-    code, out, error = audit_lib.audit(original, path, "--json")
+    world = make()
+    world.write(path)
+    own = getattr(world, "policy", None)
+    code, out, error = audit_lib.audit(original, path, "--json", *(("-p", own) if own else ()))
+    if own:
+        os.unlink(own)
     if code not in (0, 1):
         return ["%s: exit code %d: %s" % (name, code, error)]
     report = json.loads(out)

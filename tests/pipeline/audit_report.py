@@ -15,6 +15,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import audit_schema  # noqa: E402
+from audit_lib import anonymizer  # noqa: E402
 import audit_twin as t  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ["SRC"])
@@ -99,13 +100,41 @@ def check_policy(folder, original):
     expect(run(original, folder / "lengths.pcapng")[0] == 1, "lengths kept under public")
     code, out, _ = run("--policy", "lab", original, folder / "lengths.pcapng")
     expect(code == 1 and "made under another policy" in out, "public as lab", out[-2000:])
-    world.comment = "anonymized by nfsdigest 0\npolicy lab, SHA-256 " + "1" * 64
+    world.comment = t.stated("lab")
     world.write(folder / "lengths.pcapng")
     code, out, _ = run(original, folder / "lengths.pcapng")
     expect(code == 0, "lengths kept, lab in the comment", out[-2000:])
     code, out, _ = run("--policy", "lab", original, folder / "lengths.pcapng")
     expect(code == 0 and "as the command line says" in out, "lengths kept under lab", out[-2000:])
     expect(run("--policy", "strict", original, folder / "lengths.pcapng")[0] == 1, "strict")
+    check_stated(folder, original, world)
+
+
+def check_stated(folder, original, world):
+    """The policy that the file states, by all that it says, without the key."""
+    path, own = folder / "lengths.pcapng", folder / "own.conf"
+    good, words = t.stated("lab"), "SHA-256 that the file states is not that"
+    text = anonymizer.checked("policy", "show", "lab").replace("name = lab", "name = ours", 1)
+    own.write_text(text)
+    stated = t.stated(str(own))
+    for comment, options, said in (
+            (good[:-1] + ("0" if good[-1] != "0" else "1"), (), words),
+            (good[:-1] + ("0" if good[-1] != "0" else "1"), ("--policy", "lab"), words),
+            (stated, ("--policy", own), ""),
+            (stated, (), "give its file with --policy"),
+            (stated.replace("ours", "../x"), (), "give its file with --policy"),
+            (stated.replace("ours", "lab"), (), words),
+            (good.replace("lab", "ours"), ("--policy", own), words)):
+        world.comment = comment
+        world.write(path)
+        code, out, error = run(*options, original, path)
+        expect(code == (1 if said else 0) and said in " ".join(out.split()), "stated", comment,
+               options, code, error, out[-1500:])
+    own.write_text(text.replace("\nmode = keep\n", "\nmode = owner\n"))
+    world.comment = stated
+    world.write(path)
+    out = run("--policy", own, original, path)[1]
+    expect(words in " ".join(out.split()), "another policy of the name", out[-1500:])
 
 
 def check_allow(folder, original):

@@ -6,14 +6,17 @@ twin's bytes.
     original, twin = World(False), World(True, plants)
     original.write("x.pcapng"); twin.write("y.pcapng")
 """
+import functools
 import hashlib
 import ipaddress
 import pathlib
+import re
 import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "gen"))
 
+import anonymizer  # noqa: E402
 import capfile  # noqa: E402
 import messages as m  # noqa: E402
 import packets  # noqa: E402
@@ -38,6 +41,15 @@ COMMENT, INTERFACE = "taken on the storage rack by the night shift", "ens-storag
 
 def digest(*what):
     return hashlib.sha256(repr(what).encode()).digest()
+
+
+@functools.cache
+def stated(policy):
+    """What a file says of its origin."""
+    text = anonymizer.checked("policy", "show", policy)
+    return "anonymized by nfsdigest 0\npolicy %s, SHA-256 %s" % (
+        re.search("^name = (.*)$", text, re.M)[1],
+        re.match("# SHA-256 of .*: ([0-9a-f]{64})$", text, re.M)[1])
 
 
 class Form:
@@ -117,7 +129,7 @@ class World:
         self.trace = traffic.Trace(start=1_700_000_000_123_456_789 + shift)
         self.used = set()
         self.xid_base = 0x52000000
-        self.comment = "anonymized by nfsdigest 0\npolicy public, SHA-256 " + "0" * 64
+        self.comment = stated("public")
         self.totals = "messages.whole 1\nmessages.dropped 0\n"
         self.macs = None
         self.extra_options = b""

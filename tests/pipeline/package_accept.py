@@ -59,7 +59,8 @@ def findings(m):
     expect(code == 2 and "findings.txt" in said, "findings: the file exists:", code, said)
     alone, other = m.folder / "alone.pcapng", m.folder / "other.txt"
     p.anonymizer.checked("anonymize", "-k", m.key, "-p", m.policy, "-o", alone, m.original)
-    done = p.anonymizer.run("audit", "--json", "--findings", other, m.original, alone)
+    done = p.anonymizer.run("audit", "--json", "-p", m.policy, "--findings", other, m.original,
+                             alone)
     expect(done.returncode == 1 and IDENTITY.findall(other.read_text(encoding="ascii")) ==
            IDENTITY.findall(text), "audit --findings has other identities")
     counts = json.loads(done.stdout)["finding_counts"]
