@@ -107,6 +107,15 @@ static int test_keyed(struct audit *a, enum domain domain, unsigned bits, struct
             return 0;
         kept[0] = from.len && to.len && *x == '@' && *y == '@';
         break;
+    case DOMAIN_ADDRESS:
+        if (from.len == to.len && (from.len == 4 || from.len == 16))
+            keyed_address(&a->keyed, domain, from, to);
+        return 0;
+    case DOMAIN_LOCK_OWNER:
+    case DOMAIN_OPAQUE:
+        if (!bytes_are_zeros(to.data, to.len))
+            keyed_digests(&a->keyed, domain, from, to);
+        return 0;
     case DOMAIN_HANDLE:
     case DOMAIN_UID:
     case DOMAIN_GID:

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "audit/keyed.h"
 #include "audit/chance.h"
+#include "audit/keyed_digest.h"
 #include "base/bytes.h"
-#include "base/digest.h"
 
-#include <ctype.h>
-#include <gcrypt.h>
 #include <math.h>
 
 /* so rare must hits be that chance does not explain them, for each of some 200 counts of a file */
 #define KEYED_LIMIT 1e-9
 
-enum { DIGEST_MAX = 32, DIGEST_KINDS = 5, ENCODED_MAX = 80, START = 4 };
+enum { START = 4 };
 enum { LETTERS_LEAST = 10 }; /* that texts of kept length have at each place */
 enum { RUN = 7 };            /* so many bytes that are left in a row tell more than these */
-enum { COMPARED = 8, COMPARED_LONG = 12, COMPARED_BYTES = 4, COMPARED_BYTES_LONG = 8 };
 
 static void hit(struct keyed_row *row, enum keyed_test test, bool is, double by_chance)
 {
@@ -94,124 +91,57 @@ static void test_reversed(struct keyed_row *row, struct pair_value from, struct 
 
 /* --- digests --- */
 
-static uint32_t digest(unsigned kind, const void *data, size_t len, uint8_t out[DIGEST_MAX])
+static void add_found(struct keyed_row *row, const struct digest_found *found)
 {
-    static const int algorithms[] = { GCRY_MD_MD5, GCRY_MD_SHA1, GCRY_MD_SHA256, GCRY_MD_CRC32 };
-
-    if (kind < sizeof(algorithms) / sizeof(*algorithms)) {
-        gcry_md_hash_buffer(algorithms[kind], out, data, len);
-        return gcry_md_get_algo_dlen(algorithms[kind]);
-    }
-    store_be64(out, XXH3_64bits(data, len));
-    return 8;
-}
-
-/* As letters of |bits| bits each. */
-static void encode(const uint8_t *data, uint32_t len, const char *letters, unsigned bits,
-                   char out[ENCODED_MAX])
-{
-    uint32_t n = 0, held = 0, left = 0;
-
-    for (uint32_t i = 0; i < len || left >= bits;) {
-        if (left < bits) {
-            held = held << 8 | data[i++];
-            left += 8;
-        }
-        while (left >= bits && n + 1 < ENCODED_MAX) {
-            left -= bits;
-            out[n++] = letters[held >> left & ((1u << bits) - 1)];
-        }
-    }
-    out[n] = '\0';
-}
-
-static uint32_t alike(const char *a, const char *b, bool any_case)
-{
-    uint32_t n = 0;
-
-    while (a[n] && b[n] &&
-           (a[n] == b[n] || (any_case && tolower((uint8_t)a[n]) == tolower((uint8_t)b[n]))))
-        n++;
-    return n;
-}
-
-/* How many of the first COMPARED_LONG letters of |text| stand in the digest's letters; 0: below
- * COMPARED. */
-static uint32_t letters_of_digest(const uint8_t *d, uint32_t len, struct pair_value text)
-{
-    static const struct {
-        const char *letters;
-        unsigned bits;
-    } codes[] = {
-        { "0123456789abcdef", 4 },
-        { "abcdefghijklmnopqrstuvwxyz234567", 5 },
-        { "0123456789abcdefghijklmnopqrstuv", 5 },
-        { "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 6 },
-        { "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", 6 },
-    };
-    char word[COMPARED_LONG + 1] = "", start[COMPARED + 1] = "", encoded[ENCODED_MAX];
-    uint32_t most = 0;
-
-    memcpy(word, text.data, text.len < COMPARED_LONG ? text.len : COMPARED_LONG);
-    memcpy(start, word, COMPARED);
-    if (strlen(start) < COMPARED) /* a zero is no letter */
-        return 0;
-    for (unsigned i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
-        bool any_case = codes[i].bits < 6;
-        const char *at = encoded;
-
-        encode(d, len, codes[i].letters, codes[i].bits, encoded);
-        while ((at = any_case ? strcasestr(at, start) : strstr(at, start))) {
-            uint32_t n = alike(at++, word, any_case);
-
-            most = n > most ? n : most;
-        }
-    }
-    return most;
-}
-
-/* The same of bytes: COMPARED_BYTES_LONG, COMPARED_BYTES or 0. */
-static uint32_t bytes_of_digest(const uint8_t *d, uint32_t len, struct pair_value to)
-{
-    if (to.len >= COMPARED_BYTES_LONG && len >= COMPARED_BYTES_LONG &&
-        memmem(d, len, to.data, COMPARED_BYTES_LONG))
-        return COMPARED_BYTES_LONG;
-    return memmem(d, len, to.data, COMPARED_BYTES) ? COMPARED_BYTES : 0;
-}
-
-/* |most|: as far as what is compared follows one of the known digests of |from|. */
-static void find_digest(bool is_text, struct pair_value from, struct pair_value to, uint32_t *most)
-{
-    uint8_t d[DIGEST_MAX];
-
-    for (unsigned kind = 0; kind < DIGEST_KINDS; kind++) {
-        uint32_t len = digest(kind, from.data, from.len, d);
-        uint32_t n = is_text ? letters_of_digest(d, len, to) : bytes_of_digest(d, len, to);
-
-        *most = n > *most ? n : *most;
-    }
+    hit(row, KEYED_DIGEST, found->is[0], found->expected[0]);
+    hit(row, KEYED_DIGEST_LONG, found->is[1], found->expected[1]);
 }
 
 /* |stem|: the original without what may stay of it. */
-static void test_digests(struct keyed_row *row, bool is_text, struct pair_value from,
-                         struct pair_value stem, struct pair_value to)
+static void test_digests_of_text(struct keyed_row *row, struct pair_value from,
+                                 struct pair_value stem, struct pair_value to)
 {
-    enum { PLACES = 1000, BYTE_PLACES = 150 }; /* about so many words are compared with */
-    uint32_t most = 0;
+    const struct pair_value inputs[] = { from, stem };
+    struct digest_found found;
 
-    if (to.len < (is_text ? COMPARED : COMPARED_BYTES))
-        return;
-    find_digest(is_text, from, to, &most);
-    if (stem.len != from.len)
-        find_digest(is_text, stem, to, &most);
-    if (is_text) {
-        hit(row, KEYED_DIGEST, most >= COMPARED, PLACES * pow(32, -COMPARED));
-        hit(row, KEYED_DIGEST_LONG, most >= COMPARED_LONG, PLACES * pow(32, -COMPARED_LONG));
-    } else {
-        hit(row, KEYED_DIGEST, most > 0, BYTE_PLACES * pow(256, -COMPARED_BYTES));
-        hit(row, KEYED_DIGEST_LONG, most == COMPARED_BYTES_LONG,
-            BYTE_PLACES * pow(256, -COMPARED_BYTES_LONG));
-    }
+    digest_find_text(inputs, stem.len == from.len ? 1 : 2, to, &found);
+    add_found(row, &found);
+}
+
+/* Of numbers all that they may have been digested as; of the first ones, as a function of all is
+ * seen in these. */
+static void test_digests_of_bytes(struct keyed_row *row, bool is_number, struct pair_value from,
+                                  struct pair_value to)
+{
+    struct digest_inputs inputs = { .all = { from }, .count = 1 };
+    struct digest_found found;
+
+    if (is_number && row->pairs < KEYED_NUMBERS)
+        digest_number_inputs(from, &inputs);
+    digest_find_bytes(inputs.all, inputs.count, to, &found);
+    add_found(row, &found);
+}
+
+void keyed_address(struct keyed *k, enum domain domain, struct pair_value from,
+                   struct pair_value to)
+{
+    struct keyed_row *row = &k->rows[domain][from.len == 4 ? 1 : 2];
+    struct digest_inputs inputs;
+    struct digest_found found;
+
+    digest_address_inputs(from, &inputs);
+    digest_find_bytes(inputs.all, inputs.count, to, &found);
+    add_found(row, &found);
+    row->pairs++;
+}
+
+void keyed_digests(struct keyed *k, enum domain domain, struct pair_value from,
+                   struct pair_value to)
+{
+    struct keyed_row *row = &k->rows[domain][0];
+
+    test_digests_of_bytes(row, false, from, to);
+    row->pairs++;
 }
 
 void keyed_pair(struct keyed *k, enum domain domain, unsigned bits, bool is_text,
@@ -234,7 +164,10 @@ void keyed_pair(struct keyed *k, enum domain domain, unsigned bits, bool is_text
         to = (struct pair_value){ y + kept[0], to.len - kept[0] - kept[1] };
         stem = (struct pair_value){ x + kept[0], from.len - kept[0] - kept[1] };
     }
-    test_digests(row, is_text, from, stem, to);
+    if (is_text)
+        test_digests_of_text(row, from, stem, to);
+    else
+        test_digests_of_bytes(row, bits, from, to);
     row->pairs++;
 }
 
@@ -251,10 +184,11 @@ void keyed_halves(struct keyed *k, enum domain domain, const bool is_new[2], str
             continue;
         test_bytes(row, x, y);
         test_numbers(row, x, y);
+        test_digests_of_bytes(row, true, x, y);
         row->pairs++;
     }
     test_reversed(whole, from, to);
-    test_digests(whole, false, from, from, to);
+    test_digests_of_bytes(whole, true, from, to);
     whole->pairs++;
 }
 

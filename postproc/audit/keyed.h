@@ -21,11 +21,13 @@ enum keyed_test {
     KEYED_LEFT,        /* bytes equal to the original's in their places */
     KEYED_RUN,         /* 7 of them in a row, which one value alone may show */
     KEYED_START,       /* a text that begins as its original */
-    KEYED_DIGEST,      /* of a known kind, whole or truncated: 8 letters, 4 bytes */
+    KEYED_DIGEST,      /* of a known kind, keyed_digest.h: 8 letters, 4 bytes */
     KEYED_DIGEST_LONG, /* 12 letters, 8 bytes, which one value alone may show */
     KEYED_ORDER,       /* the smaller original has the smaller pseudonym, or always the larger */
     KEYED_TESTS
 };
+
+enum { KEYED_NUMBERS = 4096 }; /* so many of a kind are digested in all ways, others as they are */
 
 struct keyed_row {
     uint64_t pairs;
@@ -45,6 +47,14 @@ struct keyed {
  * Texts: the first |kept[0]| and the last |kept[1]| bytes of both may be. */
 void keyed_pair(struct keyed *k, enum domain domain, unsigned bits, bool is_text,
                 const uint32_t kept[2], struct pair_value from, struct pair_value to);
+
+/* An address of 4 or 16 bytes.  Only digests are tested: pseudonyms keep what addresses share. */
+void keyed_address(struct keyed *k, enum domain domain, struct pair_value from,
+                   struct pair_value to);
+
+/* Bytes of which only digests are tested, as texts may stand in them. */
+void keyed_digests(struct keyed *k, enum domain domain, struct pair_value from,
+                   struct pair_value to);
 
 /* The same of 8 bytes of which each half has a pseudonym of its own; |is_new|: which half was not
  * met before.  Halves come again in other pairs, which would count what chance did once many times.

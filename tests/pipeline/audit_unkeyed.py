@@ -6,6 +6,7 @@ what they have in common; and so is a file of another policy than the stated one
 Environment: NFSDIGEST."""
 import base64
 import hashlib
+import ipaddress
 import pathlib
 import sys
 import tempfile
@@ -14,9 +15,24 @@ import zlib
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import audit_lib  # noqa: E402
+import audit_twin  # noqa: E402
+from audit_mutations import DIGESTS  # noqa: E402
 from audit_twin import World, digest  # noqa: E402
 
-TURNS = 40  # 400 handles
+TURNS, FEW = 40, 3  # 400 handles, or 30; 3 addresses, 3 ids of users
+
+
+def digested(kind):
+    """Four bytes of digests of an address, of each way to write it."""
+    def address(text):
+        packed = ipaddress.ip_address(text).packed
+        data = {"bytes": packed, "reversed": packed[::-1], "text": text.encode()}[kind[1]]
+        made = DIGESTS[kind[0]](data)
+        made = made[:4] if kind[2] == "first" else made[-4:]
+        if len(packed) == 16:
+            made = b"\x20\x01\x0d\xb8" + bytes(8) + made
+        return str(ipaddress.ip_address(made))
+    return address
 
 
 class Made(World):
@@ -33,6 +49,11 @@ class Made(World):
         if kind not in self.made or not self.anonymize or not value:
             return super().number(kind, value, bits)
         return self.made[kind](value, digest(kind, value)) & (1 << bits) - 1
+
+    def address(self, text):
+        if "address" not in self.made or not self.anonymize:
+            return super().address(text)
+        return self.made["address"](text)
 
     def token(self, name):
         if "name" not in self.made or not self.anonymize:
@@ -73,6 +94,21 @@ MUTATIONS = {
     "names as CRC-32": ("name", plain(lambda o: "%08x" % zlib.crc32(o.encode()))),
     "names begin as they did": ("name", lambda o, n: o[:4] + n[:12]),
 }
+MANY = set(MUTATIONS)
+for _name, _digest in DIGESTS.items():
+    for _kind in "bytes", "reversed", "text":
+        for _part in "first", "last":
+            MUTATIONS["addresses as the %s 4 bytes of %s of %s" % (_part, _name, _kind)] = (
+                "address", digested((_name, _kind, _part)))
+    for _what, _width in ("uid", 4), ("fileid", 8):
+        for _how, _make in (("least byte first", lambda o, w: o.to_bytes(w, "little")),
+                            ("as text", lambda o, w: b"%d" % o),
+                            ("most byte first", lambda o, w: o.to_bytes(w, "big"))):
+            for _order in "big", "little":
+                MUTATIONS["%s, %s, as %s, %s end first" % (_what, _how, _name, _order)] = (
+                    _what, plain(lambda o, d=_digest, m=_make, w=_width, b=_order: int.from_bytes(
+                        d(m(o, w))[:w], b)))
+    MUTATIONS["names as " + _name] = ("name", plain(lambda o, d=_digest: d(o.encode()).hex()[:16]))
 
 
 def found(original, path, *options):
@@ -83,6 +119,7 @@ def main():
     wrong = []
     with tempfile.TemporaryDirectory(prefix="audit.") as scratch:
         original, path = scratch + "/original.pcapng", scratch + "/twin.pcapng"
+        few = scratch + "/few.pcapng"
         World(False, count=TURNS).write(original)
         clean = World(True, count=TURNS)
         clean.write(path)
@@ -92,15 +129,23 @@ def main():
             wrong.append("a public file as strict: %s" % found(original, path, "-p", "strict"))
         for policy, expected in ("strict", {("policy", "time"), ("policy", "mode")}), (
                 "lab", {("policy", "name")}):
-            clean.comment = clean.comment.replace("public", policy).replace("strict", policy)
+            clean.comment = audit_twin.stated(policy)
             clean.write(path)
             if not expected <= found(original, path):
                 wrong.append("relabelled as %s: %s" % (policy, found(original, path)))
+        owner = {"owner": hashlib.md5(b"1234@workstation-seventeen").digest()}
+        World(True, owner, count=TURNS, always=True).write(path)
+        if ("unkeyed", "lock_owner") not in found(original, path):
+            wrong.append("a lock owner as MD5: %s" % sorted(found(original, path)))
+        World(False, count=FEW).write(few)
         for name, (kind, function) in MUTATIONS.items():
+            if sys.argv[1:] and not any(word in name for word in sys.argv[1:]):
+                continue
             made = type("One", (Made,), {"made": {kind: function}})
-            made(True, count=TURNS).write(path)
-            if ("unkeyed", kind) not in found(original, path):
-                wrong.append("%s: %s" % (name, sorted(found(original, path))))
+            made(True, count=TURNS if name in MANY else FEW).write(path)
+            those = found(original if name in MANY else few, path)
+            if ("unkeyed", kind) not in those:
+                wrong.append("%s: %s" % (name, sorted(those)))
     for line in wrong:
         print(line)
     print("%d mutations, %d wrong" % (len(MUTATIONS), len(wrong)))
