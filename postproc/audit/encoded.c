@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "audit/encoded.h"
 #include "audit/decode.h"
+#include "audit/encoded_short.h"
 #include "audit/internal.h"
 #include "base/bytes.h"
 #include "base/digest.h"
@@ -21,6 +22,11 @@ struct encoded_hit {
     struct finding finding;
 };
 
+struct short_hit { /* the first ones of each encoding */
+    struct finding findings[FINDINGS_SHOWN];
+    uint32_t count;
+};
+
 struct encoded {
     struct secrets patterns; /* in lower case */
     struct search *search;
@@ -30,6 +36,8 @@ struct encoded {
     struct encoded_hit *hits;
     uint32_t count, cap;
     bool overflow;
+    struct short_names *shorts;
+    struct short_hit short_hits[DECODE_CODES];
     struct decoded room;
     /* what is looked at: */
     struct audit *audit;
@@ -46,11 +54,16 @@ struct encoded *encoded_new(struct err *err)
     struct encoded *e = calloc(1, sizeof(*e));
 
     gcry_check_version(NULL); /* before threads use it, as libgcrypt wants it */
-    if (e)
-        secrets_init(&e->patterns, SECRETS_PER_CLASS * 2);
-    else
+    if (!e) {
         err_set(err, ERR_SYSTEM, "out of memory");
-    return e;
+        return NULL;
+    }
+    secrets_init(&e->patterns, SECRETS_PER_CLASS * 2);
+    e->shorts = short_names_new(err);
+    if (e->shorts)
+        return e;
+    encoded_free(e);
+    return NULL;
 }
 
 void encoded_free(struct encoded *e)
@@ -60,6 +73,7 @@ void encoded_free(struct encoded *e)
     search_free(e->search);
     secrets_free(&e->patterns);
     table_free(&e->digested);
+    short_names_free(e->shorts);
     free(e->hits);
     free(e);
 }
@@ -177,14 +191,32 @@ static bool is_text(const struct secret *s)
     }
 }
 
+/* Names that are short, and what of them is when their suffix stays. */
+static int add_short(const struct audit *a, const struct secret *s, struct err *err)
+{
+    struct encoded *e = a->encoded;
+    size_t suffix;
+
+    if (s->form != FORM_PLAIN || s->cls > SECRET_HOST)
+        return 0;
+    suffix = allow_suffix(&a->allow, s->data, s->len);
+    if (short_names_add(e->shorts, s->data, s->len, s->frame, err) < 0)
+        return -err->code;
+    return suffix ? short_names_add(e->shorts, s->data, s->len - suffix, s->frame, err) : 0;
+}
+
 int encoded_ready(struct audit *a, struct err *err)
 {
     struct encoded *e = a->encoded;
     int rc = 0;
 
-    for (uint32_t i = 0; rc == 0 && i < a->secrets.count; i++)
-        if (is_text(&a->secrets.all[i]))
-            rc = add(e, &a->secrets.all[i], a->secrets.all[i].data, a->secrets.all[i].len, err);
+    for (uint32_t i = 0; rc == 0 && i < a->secrets.count; i++) {
+        const struct secret *s = &a->secrets.all[i];
+
+        rc = add_short(a, s, err);
+        if (rc == 0 && is_text(s))
+            rc = add(e, s, s->data, s->len, err);
+    }
     if (rc < 0)
         return rc;
     e->audit = a;
@@ -309,6 +341,31 @@ static void chain_value(struct encoded *e, const struct item *item, const uint8_
     }
 }
 
+/* The pieces of a value between what may stay. */
+static int look_short(struct encoded *e, const struct item *item, const uint8_t *mask,
+                      struct err *err)
+{
+    uint32_t start = 0;
+
+    for (uint32_t i = 0; i <= item->len; i++) {
+        enum decode_code code = DECODE_CASE;
+        struct secret name;
+        struct short_hit *hit;
+        int rc;
+
+        if (i < item->len && !mask[i])
+            continue;
+        rc = short_names_see(e->shorts, item->data + start, i - start, &name, &code, err);
+        hit = &e->short_hits[code];
+        if (rc < 0)
+            return rc;
+        if (rc == 1 && hit->count < FINDINGS_SHOWN)
+            fill_finding(e, &name, code, start, i, &hit->findings[hit->count++]);
+        start = i + 1;
+    }
+    return 0;
+}
+
 int encoded_value(struct audit *a, const struct audit_message *m, const struct items *items,
                   uint32_t index, const uint8_t *mask, struct err *err)
 {
@@ -318,12 +375,17 @@ int encoded_value(struct audit *a, const struct audit_message *m, const struct i
 
     if (!zeros)
         chain_value(e, item, mask);
-    if (item->len < DECODE_LEAST || !memchr(mask, 0, item->len))
+    if (!item->len || !memchr(mask, 0, item->len))
         return 0;
+    e->data = item->data;
     e->block = NULL;
     e->message = m;
     e->items = items;
     e->index = index;
+    if (item->cls != CLASS_DATA && item->is_bytes && look_short(e, item, mask, err) < 0)
+        return -err->code;
+    if (item->len < DECODE_LEAST)
+        return 0;
     return look(e, item->data, item->len, zeros ? NULL : mask, err);
 }
 
@@ -358,12 +420,34 @@ static double expected(const struct audit *a, const struct encoded_hit *hit)
     return chains_expected(&e->chains, folded, hit->len, 1);
 }
 
+static void judge_short(struct audit *a)
+{
+    const struct encoded *e = a->encoded;
+    struct short_names_row rows[DECODE_CODES];
+
+    short_names_count(e->shorts, rows);
+    for (unsigned c = 0; c < DECODE_CODES; c++) {
+        if (chance_of(rows[c].hits, rows[c].expected) >= CHANCE_LIMIT / DECODE_CODES)
+            continue;
+        for (uint32_t i = 0; i < e->short_hits[c].count; i++) {
+            struct finding f = e->short_hits[c].findings[i];
+
+            snprintf(f.text, sizeof(f.text),
+                     "a short name %s: %llu values are such, by chance %.3g",
+                     decode_name((enum decode_code)c), (unsigned long long)rows[c].hits,
+                     rows[c].expected);
+            audit_find(a, &f);
+        }
+    }
+}
+
 void encoded_judge(struct audit *a)
 {
     const struct encoded *e = a->encoded;
     double tests = (double)e->patterns.count * DECODE_CODES;
     struct finding f = { .kind = FOUND_UNCHECKED, .what = "hits", .offset = -1 };
 
+    judge_short(a);
     for (uint32_t i = 0; i < e->count; i++)
         if (MODEL_ERROR * expected(a, &e->hits[i]) < CHANCE_LIMIT / tests)
             audit_find(a, &e->hits[i].finding);

@@ -10,11 +10,11 @@
  * Beside packets 6 bytes of a text are found, which chance does not write.  In values of messages
  * ENCODED_LEAST bytes, when so much of the pseudonyms would be like it with a probability below
  * CHANCE_LIMIT for all texts and encodings together: names of 12 bytes in any file with less than
- * some 10^7 characters of pseudonyms, those of 8 in small ones.  Shorter ones in values are not
- * found.
+ * some 10^7 characters of pseudonyms, those of 8 in small ones.  Shorter ones are found
+ * as whole values, when these are too many for chance (encoded_short.h).
  *
- * Memory: the patterns of secret.h, ENCODED_VALUES times 10 of digests for each class, a search,
- * two chains, ENCODED_HITS.
+ * Memory: encoded_short.h, the patterns of secret.h, ENCODED_VALUES times 10 of digests for each
+ * class, a search, two chains, ENCODED_HITS.
  */
 #ifndef NFSDIGEST_AUDIT_ENCODED_H
 #define NFSDIGEST_AUDIT_ENCODED_H

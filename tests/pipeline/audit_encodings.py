@@ -3,7 +3,8 @@
 # ctest: slow long=20 timeout=3600
 """One name of the original that stands encoded anywhere in an anonymized capture that is clean
 without it is found, whatever the encoding, its alignment and the place: names of LEAST characters
-in values of messages, of LEAST_BESIDE beside packets; and so are digests of hosts, addresses and
+in values of messages, of LEAST_BESIDE beside packets; shorter ones as whole values, where there are
+several or the encoding has letters enough; and so are digests of hosts, addresses and
 ids, whole or cut.  Environment: NFSDIGEST.  Argument: names for each (20 are all)."""
 import base64
 import collections
@@ -148,6 +149,51 @@ def check_names(path, original, many, wrong, seen):
                     wrong.append("%s in %s: %s" % (secret, name, where))
 
 
+WHOLE = {name: encode for name, encode in ENCODINGS.items()
+         if not set(name.split()) & {"alignment", "row", "odd", "some"}}
+WHOLE["base64, first alignment"] = base64.b64encode
+WHOLE["base64 without its end"] = lambda n: base64.b64encode(n).rstrip(b"=")
+
+
+class Short(World):
+    """Names below 8 characters become their encodings, or those of another one."""
+    encode, turned, limit = None, 0, 99
+
+    def token(self, name):
+        stem, dot, suffix = name.partition(".")
+        dot, suffix = (dot, suffix) if suffix in ("c", "txt") else ("", "")
+        if not self.encode or len(stem) not in range(3, 8) or stem not in self.chosen():
+            return super().token(name)
+        short = self.chosen()
+        other = short[(short.index(stem) + self.turned) % len(short)]
+        return type(self).encode(other.encode()) + (dot + suffix).encode()
+
+    def chosen(self):
+        stems = (n.partition(".")[0] for n in t.NAMES)
+        return [s for s in dict.fromkeys(stems) if 3 <= len(s) < 8][:self.limit]
+
+    def name(self, name):
+        made = super().name(name)
+        return made if isinstance(made, bytes) else made.encode()
+
+
+def check_short(path, original, wrong, seen):
+    """Many short names, each as itself or as another one; and a single one of 7 in digits."""
+    for turned in 0, 1:
+        for name, encode in WHOLE.items():
+            made = type("One", (Short,), {"encode": staticmethod(encode), "turned": turned})
+            made(True).write(path)
+            report = audit_lib.report(original, path)
+            texts = [f["text"] for f in report["findings"] if f["kind"] == "leak"]
+            good = any("a short name" in text for text in texts)
+            seen["short names"] += good
+            if not good:
+                wrong.append("short names, turned by %d, %s: %s" % (turned, name, texts))
+    World(True, {("name", "quarterly-report"): "Ledgers".encode().hex()}).write(path)
+    if not any("a short name" in f["text"] for f in audit_lib.report(original, path)["findings"]):
+        wrong.append("one name of 7 in digits")
+
+
 def check_digests(path, original, wrong, seen, every):
     for what, value in VALUES.items():
         for algorithm in "md5", "sha1", "sha256":
@@ -169,7 +215,7 @@ def main():
     many = {least: names(chance, least, 20)[:count] for least in (LEAST, LEAST_BESIDE)}
     wrong, seen = [], collections.Counter()
     t.NAMES += [n for group in many.values() for n in group]
-    t.NAMES += names(chance, 4, 100)
+    t.NAMES += names(chance, 4, 100) + ["Ledgers"]
     with tempfile.TemporaryDirectory(prefix="audit.") as scratch:
         original, path = scratch + "/original.pcapng", scratch + "/twin.pcapng"
         World(False).write(original)
@@ -178,6 +224,7 @@ def main():
         if not report["clean"]:
             wrong.append("not clean: %s" % report["findings"][:3])
         check_names(path, original, many, wrong, seen)
+        check_short(path, original, wrong, seen)
         check_digests(path, original, wrong, seen, count > 1)
     for line in wrong[:50]:
         print(line)

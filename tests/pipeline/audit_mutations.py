@@ -13,6 +13,9 @@ Chance: what is found must be rarer than 1 in 10^9 among good files, over all va
   bytes may be any pseudonym, as may be one number and a constant: two and three of them tell.
 - 12 letters of a name's digest: 1000 x 32^-12 = 9e-16 each.  CRC-32 has 8: 9e-10 each, so one name
   does not tell.  8 bytes of a handle's or number's digest: 150 x 256^-8 = 8e-18.
+- 4 bytes of an address's digest: 420 x 256^-4 = 1e-7 each, so two tell.
+- A name of 3 to 7 bytes encoded as a whole value: 1/10 for each digit and 1/16 for each letter, so a
+  single one of few letters may be a pseudonym, and all of them are none.
 - The first 4 letters of a name: 1e-4 each, which one name does not tell.  Its length does, under
   policies in which all are alike.
 - What the form leaves no freedom for needs no chance.
@@ -22,6 +25,7 @@ import ctypes
 import hashlib
 import os
 import pathlib
+import socket
 import struct
 import sys
 import tempfile
@@ -48,12 +52,17 @@ HIDDEN = b"\x07q\x91\x0e"
 # --- values ---
 
 XXHASH = ctypes.CDLL("libxxhash.so.0")
-XXHASH.XXH3_64bits.restype = ctypes.c_uint64
+XXHASH.XXH3_64bits.restype = XXHASH.XXH64.restype = ctypes.c_uint64
 XXHASH.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+XXHASH.XXH64.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64]
 
 
 def xxh3(data):
     return struct.pack(">Q", XXHASH.XXH3_64bits(data, len(data)))
+
+
+def xxh64(data):
+    return struct.pack(">Q", XXHASH.XXH64(data, len(data), 0))
 
 
 def crc32(data):
@@ -61,7 +70,8 @@ def crc32(data):
 
 
 DIGESTS = {"MD5": lambda d: hashlib.md5(d).digest(), "SHA-1": lambda d: hashlib.sha1(d).digest(),
-           "SHA-256": lambda d: hashlib.sha256(d).digest(), "XXH3": xxh3, "CRC-32": crc32}
+           "SHA-256": lambda d: hashlib.sha256(d).digest(), "XXH3": xxh3, "XXH64": xxh64,
+           "CRC-32": crc32}
 
 
 def hexed(digest, first=None, last=0):
@@ -117,7 +127,21 @@ for _name, _digest in DIGESTS.items():
     VALUES["names as 8 letters of " + _name] = ("name", hexed(_digest, 8), False, 2)
     if _name != "CRC-32":
         VALUES["names as 16 letters of " + _name] = ("name", hexed(_digest, 16), True, 1)
-SOUGHT = {"lengths of names": ("length", "policy"),
+
+
+def short(encode):
+    """Only of names of 3 to 7 bytes that have letters."""
+    return lambda o, n: encode(o) if 3 <= len(o) < 8 and encode(o) not in (o, o.lower()) else None
+
+
+for _name, _encode in {
+        "hexadecimal digits": lambda o: o.hex().encode(), "base 64": base64.b64encode,
+        "UTF-16": lambda o: o.decode("latin-1").encode("utf-16-le"), "upper case": bytes.upper,
+        "reverse": lambda o: o[::-1],
+        "percent signs": lambda o: b"".join(b"%%%02x" % c for c in o)}.items():
+    VALUES["short names in " + _name] = ("name", short(_encode), False, 3)
+SOUGHT = {**{name: ("leak",) for name in VALUES if name.startswith("short names")},
+          "lengths of names": ("length", "policy"),
           # of 4 letters nothing else is left
           "the first 4 letters of names": ("unkeyed", "identity")}
 
@@ -265,6 +289,28 @@ FORM = {
     "checksums of IP": patched(24, HIDDEN[:2], False),
 }
 
+def address_digests(digest, reverse):
+    """|digest|'s first 4 bytes in the place of addresses; |originals|: of these."""
+    def change(capture, originals):
+        made = {}
+        for there, original in originals.items():
+            value = digest(original[::-1] if reverse else original)[:4]
+            made[there] = value[::-1] if reverse else value
+
+        def each(number, data):
+            if data[12:14] != b"\x08\x00":
+                return data
+            ends = made.get(data[26:30], data[26:30]), made.get(data[30:34], data[30:34])
+            return remade.mended(b"\2\4" + ends[1] + b"\2\4" + ends[0] + data[12:26] + ends[0]
+                                 + ends[1] + data[34:])
+        capture.frames(each)
+    return change
+
+
+ADDRESSES = {"addresses as %s%s" % (name, ", least byte first" if reverse else ""):
+             address_digests(digest, reverse)
+             for name, digest in DIGESTS.items() for reverse in (False, True)}
+
 # --- all of it ---
 
 
@@ -330,6 +376,7 @@ class Runs:
                     longest = max(table, key=lambda n: len(table[n]), default=b"")
                     table = {n: o for n, o in table.items() if n == longest}
                 made = {n: function(o, n) for n, o in table.items() if len(o) >= least}
+                made = {n: v for n, v in made.items() if v is not None}
                 if one and self.policy == "lab" and cls == "name" and min(
                         map(len, made.values()), default=0) < 12:
                     continue
@@ -342,6 +389,22 @@ class Runs:
                 capture.write(self.folder / "changed.pcapng")
                 self.judge(kind, set(SOUGHT.get(name, ("unkeyed",))),
                            self.folder / "changed.pcapng")
+
+    def addresses(self, out):
+        there = set()
+        remade.Capture(out).frames(lambda number, data: there.update(
+            (data[26:30], data[30:34]) if data[12:14] == b"\x08\x00" else ()) or data)
+        values = [socket.inet_ntoa(a) for a in sorted(there)]
+        said = values and anonymizer.checked("unmask", "-k", self.key, "-p", self.policy, "address",
+                                             *values)
+        pairs = (map(socket.inet_aton, line.split("\t")) for line in said.splitlines())
+        originals = {a: b for a, b in pairs if a != b}
+        for kind, change in ADDRESSES.items():
+            if self.open(kind, len(originals) > 1):
+                capture = remade.Capture(out)
+                change(capture, originals)
+                capture.write(self.folder / "changed.pcapng")
+                self.judge(kind, {"unkeyed"}, self.folder / "changed.pcapng")
 
     def form(self, out):
         for name, change in FORM.items():
@@ -359,12 +422,13 @@ class Runs:
         name = CAPTURES[number % len(CAPTURES)]
         self.original = next(pathlib.Path(os.environ["CAPTURES"]).glob(name + ".pcap*"))
         self.policy = audit_lib.POLICIES[number // len(CAPTURES) % len(audit_lib.POLICIES)]
-        out, _ = audit_lib.fresh(self.original, self.policy, self.folder)
+        out, self.key = audit_lib.fresh(self.original, self.policy, self.folder)
         found = audit_lib.found(audit_lib.report(self.original, out))
         if found:
             self.alarms.append("%s under %s is not clean: %s" % (name, self.policy, found))
         self.labels(out)
         self.values(out)
+        self.addresses(out)
         self.form(out)
 
 
