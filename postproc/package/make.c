@@ -116,6 +116,8 @@ static int make_audit(struct making *m, struct err *err)
     options->anonymized = path;
     options->key = &m->key;
     options->key_policy = m->policy;
+    if (policy_is_file(m->options->policy))
+        options->policy_file = m->options->policy;
     options->progress = progress_step;
     m->audit = audit_run(options, err);
     progress_clear();
