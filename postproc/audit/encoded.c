@@ -1,53 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "audit/encoded.h"
-#include "audit/decode.h"
+#include "audit/encoded_parts.h"
 #include "audit/encoded_short.h"
-#include "audit/internal.h"
 #include "base/bytes.h"
-#include "base/digest.h"
 
 #include <gcrypt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DIGEST_MAX = 32, DIGEST_PIECE = 8, RAW_MAX = 64, EXPLAINED_BYTES = 4, GROW = 64 };
+enum { EXPLAINED_BYTES = 4, GROW = 64 };
 enum { PACKET_END = 7 }; /* bytes of padding and length behind it, at the most */
-
-struct encoded_hit {
-    uint32_t secret;
-    uint8_t code;  /* enum decode_code */
-    bool is_exact; /* as decoded, in the case of the original */
-    uint8_t len;   /* of |raw|: what of it depends on the key */
-    uint8_t raw[RAW_MAX];
-    struct finding finding;
-};
-
-struct short_hit { /* the first ones of each encoding */
-    struct finding findings[FINDINGS_SHOWN];
-    uint32_t count;
-};
-
-struct encoded {
-    struct secrets patterns; /* in lower case */
-    struct search *search;
-    struct chains chains; /* of values in lower case */
-    struct table digested;
-    uint32_t digested_count[SECRET_MAX];
-    struct encoded_hit *hits;
-    uint32_t count, cap;
-    bool overflow;
-    struct short_names *shorts;
-    struct short_hit short_hits[DECODE_CODES];
-    struct decoded room;
-    /* what is looked at: */
-    struct audit *audit;
-    const uint8_t *data, *mask; /* |mask| NULL: beside packets */
-    uint32_t len;
-    const struct block *block; /* or: */
-    const struct audit_message *message;
-    const struct items *items;
-    uint32_t index;
-};
 
 struct encoded *encoded_new(struct err *err)
 {
@@ -83,8 +44,8 @@ static uint8_t fold(uint8_t c)
     return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
 }
 
-static int add(struct encoded *e, const struct secret *like, const uint8_t *data, size_t len,
-               struct err *err)
+int encoded_add(struct encoded *e, const struct secret *like, const uint8_t *data, size_t len,
+                struct err *err)
 {
     struct secret s = *like;
 
@@ -92,86 +53,6 @@ static int add(struct encoded *e, const struct secret *like, const uint8_t *data
     for (size_t i = 0; i < len; i++)
         s.data[i] = fold(data[i]);
     return secrets_add(&e->patterns, &s, err);
-}
-
-/* --- digests --- */
-
-/* Its first bytes and its last ones: a digest that was cut has one of both. */
-static int add_digest(struct encoded *e, const struct secret *like, const uint8_t *digest,
-                      size_t len, struct err *err)
-{
-    int rc = add(e, like, digest, DIGEST_PIECE, err);
-
-    if (rc < 0 || len == DIGEST_PIECE)
-        return rc;
-    return add(e, like, digest + len - DIGEST_PIECE, DIGEST_PIECE, err);
-}
-
-int encoded_digests(struct encoded *e, enum secret_class cls, const void *data, size_t len,
-                    uint64_t frame, struct err *err)
-{
-    static const int algorithms[] = { GCRY_MD_MD5, GCRY_MD_SHA1, GCRY_MD_SHA256 };
-    const struct secret like = { .cls = (uint8_t)cls, .form = FORM_DIGEST, .frame = frame };
-    uint64_t hash = XXH3_64bits_withSeed(data, len, cls);
-    uint64_t words[] = { XXH3_64bits(data, len), XXH64(data, len, 0) };
-    uint8_t digest[DIGEST_MAX];
-    uint32_t at;
-    int rc = 0;
-
-    if (!len || e->digested_count[cls] >= ENCODED_VALUES ||
-        table_first(&e->digested, hash, &at) != TABLE_NONE)
-        return 0;
-    e->digested_count[cls]++;
-    if (table_add(&e->digested, hash, 0) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for digests");
-    for (unsigned i = 0; rc == 0 && i < sizeof(algorithms) / sizeof(*algorithms); i++) {
-        gcry_md_hash_buffer(algorithms[i], digest, data, len);
-        rc = add_digest(e, &like, digest, gcry_md_get_algo_dlen(algorithms[i]), err);
-    }
-    for (unsigned i = 0; rc == 0 && i < 2; i++) {
-        store_be64(digest, words[i]);
-        rc = add_digest(e, &like, digest, 8, err);
-        store_be64(digest, __builtin_bswap64(words[i]));
-        if (rc == 0)
-            rc = add_digest(e, &like, digest, 8, err);
-    }
-    return rc;
-}
-
-int encoded_number(struct encoded *e, uint32_t number, uint64_t frame, struct err *err)
-{
-    uint8_t bytes[4];
-    char text[16];
-    int rc;
-
-    store_be32(bytes, number);
-    rc = encoded_digests(e, SECRET_NUMBER, bytes, 4, frame, err);
-    store_be32(bytes, __builtin_bswap32(number));
-    if (rc == 0)
-        rc = encoded_digests(e, SECRET_NUMBER, bytes, 4, frame, err);
-    snprintf(text, sizeof(text), "%u", number);
-    return rc < 0 ? rc : encoded_digests(e, SECRET_NUMBER, text, strlen(text), frame, err);
-}
-
-int encoded_address(struct encoded *e, const struct address *address, uint64_t frame,
-                    struct err *err)
-{
-    char text[80];
-    uint8_t reversed[16];
-    unsigned len = address_len(address);
-    int rc;
-
-    if (secret_is_special_address(address))
-        return 0;
-    for (unsigned i = 0; i < len; i++)
-        reversed[i] = address->bytes[len - 1 - i];
-    rc = encoded_digests(e, SECRET_ADDRESS, address->bytes, len, frame, err);
-    if (rc == 0)
-        rc = encoded_digests(e, SECRET_ADDRESS, reversed, len, frame, err);
-    if (rc == 0)
-        rc = encoded_digests(e, SECRET_ADDRESS, address_text(address, text), strlen(text), frame,
-                             err);
-    return rc;
 }
 
 /* --- the search --- */
@@ -215,7 +96,7 @@ int encoded_ready(struct audit *a, struct err *err)
 
         rc = add_short(a, s, err);
         if (rc == 0 && is_text(s))
-            rc = add(e, s, s->data, s->len, err);
+            rc = encoded_add(e, s, s->data, s->len, err);
     }
     if (rc < 0)
         return rc;
@@ -301,7 +182,7 @@ static int on_hit(void *ctx, uint32_t index, size_t at, struct err *err)
             audit_find(e->audit, &hit.finding);
         return 0;
     }
-    for (uint32_t i = from; i < to && hit.len < RAW_MAX; i++)
+    for (uint32_t i = from; i < to && hit.len < ENCODED_RAW; i++)
         if (!e->mask[i])
             hit.raw[hit.len++] = e->data[i];
     if (s->len < ENCODED_LEAST || hit.len < EXPLAINED_BYTES)
@@ -406,7 +287,7 @@ static double expected(const struct audit *a, const struct encoded_hit *hit)
 {
     const struct encoded *e = a->encoded;
     const struct secret *s = &e->patterns.all[hit->secret];
-    uint8_t folded[RAW_MAX];
+    uint8_t folded[ENCODED_RAW];
     double times = 1;
 
     if (hit->code == DECODE_BASE64) {
