@@ -10,6 +10,7 @@
 #define NFSDIGEST_WIRE_FIELD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* RFC 4506. */
@@ -146,6 +147,19 @@ struct field {
 /* clang-format off */
 #define END { .kind = XDR_END }
 /* clang-format on */
+
+/* The arm of a discriminant; NULL: there is none. */
+static inline const struct arm *arm_find(const struct arm *arm, uint32_t value)
+{
+    for (;; arm++) {
+        if (arm->is_default)
+            return arm;
+        if (arm->is_end)
+            return NULL;
+        if (arm->value == value)
+            return arm;
+    }
+}
 
 /* What kind of operation a procedure is: the one place that says so. */
 enum action {

@@ -129,18 +129,6 @@ static inline bool enter(struct cursor *c, const struct type *type, const char *
     return true;
 }
 
-static const struct arm *find_arm(const struct arm *arm, uint32_t value)
-{
-    for (;; arm++) {
-        if (arm->is_default)
-            return arm;
-        if (arm->is_end)
-            return NULL;
-        if (arm->value == value)
-            return arm;
-    }
-}
-
 /* Opaque and string: returns WALK_OK when the walk goes on behind it. */
 static enum walk_result walk_bytes(struct cursor *c, uint32_t len, bool elided)
 {
@@ -326,7 +314,7 @@ static enum walk_result run(struct cursor *c, bool elided)
             if (c->cap - c->pos < 4)
                 return lack(c, 4);
             value = load_be32(c->data + c->pos);
-            arm = find_arm(f->arms, value);
+            arm = arm_find(f->arms, value);
             if (!arm)
                 return malformed(c, "no such value");
             if (is_wanted(c, f) && show(c, 4, 4, value, c->step->index, false))

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/wire/rpc_put.h
+ *
+ * RPC headers (RFC 5531 s9) and record marks (s11) as rpc.h reads them: what rpc_put_header writes,
+ * rpc_parse reads to the same values.  Memory and problems: xdr_put.h.
+ */
+#ifndef NFSDIGEST_WIRE_RPC_PUT_H
+#define NFSDIGEST_WIRE_RPC_PUT_H
+
+#include "wire/xdr_put.h"
+#include "wire/rpc.h"
+
+enum { RPC_RECORD_MAX = 0x7fffffff }; /* bytes of a fragment, RFC 5531 s11 */
+
+/* An authenticator.  AUTH_SYS and RPCSEC_GSS credentials that are |valid| are made of their parts;
+ * all else is |body| as it is.  XDR_PUT_BAD: a body above 400 bytes, a machine name above 255, more
+ * than 16 groups. */
+void rpc_put_auth(struct xdr_put *p, const struct rpc_auth *auth);
+
+/* The whole header: what stands before arguments or results.  Of a call: |xid|, |rpc_version|,
+ * |program|, |version|, |procedure|, |credential| and |verifier|; of a reply: |xid|, |status|,
+ * |verifier| if it is accepted, |detail|.  XDR_PUT_BAD: there is no such direction or status. */
+void rpc_put_header(struct xdr_put *p, const struct rpc_header *h);
+
+/* Its parts, for whoever writes authenticators of his own: the four numbers of a call that follow
+ * on XID and direction; all that follows on them in a reply, |verifier| among it. */
+void rpc_put_target(struct xdr_put *p, const struct rpc_header *h);
+void rpc_put_reply_state(struct xdr_put *p, const struct rpc_header *h,
+                         const struct rpc_auth *verifier);
+
+/* A message over TCP, as one fragment: begin leaves room for the mark, end writes it.
+ * XDR_PUT_TOO_LONG: above RPC_RECORD_MAX. */
+size_t rpc_put_record_begin(struct xdr_put *p);
+void rpc_put_record_end(struct xdr_put *p, size_t begun);
+
+#endif
