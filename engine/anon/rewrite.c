@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "anon/rewrite.h"
 #include "flow/message.h"
-#include "wire/rpc.h"
-#include "wire/walk.h"
+#include "wire/body.h"
+#include "wire/rpc_put.h"
 
 enum { GSS_DATA = 0, GSS_INTEGRITY = 2 }; /* RFC 2203 s5 */
 
@@ -20,49 +20,6 @@ void rewriter_free(struct rewriter *r)
     verifier_times_free(&r->verifier_times);
 }
 
-static inline uint32_t padded(uint32_t len)
-{
-    return (len + 3) & ~3u;
-}
-
-/* Room for |len| bytes behind what is there; NULL: no memory, noted. */
-static inline uint8_t *room(struct rewriter *r, size_t len)
-{
-    if (r->out.cap - r->out.len < len && buf_reserve(&r->out, len) < 0) {
-        r->failed = true;
-        return NULL;
-    }
-    r->out.len += len;
-    return r->out.data + r->out.len - len;
-}
-
-static inline void put_u32(struct rewriter *r, uint32_t value)
-{
-    uint8_t *p = room(r, 4);
-
-    if (p)
-        store_be32(p, value);
-}
-
-static inline void put_u64(struct rewriter *r, uint64_t value)
-{
-    uint8_t *p = room(r, 8);
-
-    if (p)
-        store_be64(p, value);
-}
-
-static void put_padded(struct rewriter *r, const uint8_t *data, uint32_t len)
-{
-    uint8_t *p = room(r, padded(len));
-
-    if (!p)
-        return;
-    if (len)
-        memcpy(p, data, len);
-    memset(p + len, 0, padded(len) - len);
-}
-
 static inline void count(struct rewriter *r, enum field_class cls, enum rule rule)
 {
     *(rule == RULE_KEEP ? &r->kept[cls] : &r->changed[cls]) += 1;
@@ -76,84 +33,75 @@ static uint32_t number(struct rewriter *r, enum field_class cls, uint32_t value)
     return rule == RULE_KEEP ? value : (uint32_t)mapping_number(r->mapping, cls, rule, 32, value);
 }
 
+/* Bytes by their rule, valid until the next ones are mapped. */
+static struct bytes mapped(struct rewriter *r, enum field_class cls, enum rule rule, bool text,
+                           uint32_t max, struct bytes value)
+{
+    struct bytes made = { 0 };
+
+    count(r, cls, rule);
+    if (mapping_bytes(r->mapping, cls, rule, text, max, value.data, value.len, &made, r->err) < 0)
+        xdr_put_fail(&r->put, XDR_PUT_NO_MEMORY);
+    return made;
+}
+
 /* A string or opaque by its rule, with its length before it. */
-static void put_bytes(struct rewriter *r, enum field_class cls, enum rule rule, bool text,
-                      uint32_t max, const uint8_t *data, uint32_t len)
+static void put_mapped(struct rewriter *r, enum field_class cls, enum rule rule, bool text,
+                       uint32_t max, const uint8_t *data, uint32_t len)
 {
     struct bytes mapped;
 
     count(r, cls, rule);
     if (cls == CLASS_DATA && rule == RULE_ZERO) {
-        uint8_t *p;
-        put_u32(r, len);
-        p = room(r, padded(len));
-        if (p)
-            memset(p, 0, padded(len));
+        xdr_put_opaque(&r->put, (struct bytes){ NULL, len });
         return;
     }
     if (mapping_bytes(r->mapping, cls, rule, text, max, data, len, &mapped, r->err) < 0) {
-        r->failed = true;
+        xdr_put_fail(&r->put, XDR_PUT_NO_MEMORY);
         return;
     }
-    put_u32(r, mapped.len);
-    put_padded(r, mapped.data, mapped.len);
+    xdr_put_opaque(&r->put, mapped);
 }
 
 /* --- the header --- */
 
+/* An authenticator as it is, but for its body. */
 static void put_opaque_auth(struct rewriter *r, const struct rpc_auth *auth)
 {
     enum rule rule = r->policy->extras[EXTRA_CREDENTIAL];
 
-    put_u32(r, auth->flavor);
-    put_bytes(r, CLASS_OPAQUE, rule, false, RPC_AUTH_BODY_MAX, auth->body.data, auth->body.len);
+    xdr_put_u32(&r->put, auth->flavor);
+    put_mapped(r, CLASS_OPAQUE, rule, false, RPC_AUTH_BODY_MAX, auth->body.data, auth->body.len);
 }
 
 /* AUTH_SYS, RFC 5531 appendix A. */
 static void put_auth_sys(struct rewriter *r, const struct rpc_auth *auth)
 {
-    size_t at;
+    struct rpc_auth made = { .flavor = auth->flavor, .valid = true };
 
-    put_u32(r, auth->flavor);
-    put_u32(r, 0); /* the length, below */
-    at = r->out.len;
-    put_u32(r, mapping_extra(r->mapping, EXTRA_STAMP, auth->stamp));
-    put_bytes(r, CLASS_HOST, r->policy->rules[CLASS_HOST], true, 255, auth->machine.data,
-              auth->machine.len);
-    put_u32(r, number(r, CLASS_UID, auth->uid));
-    put_u32(r, number(r, CLASS_GID, auth->gid));
-    put_u32(r, auth->gid_count);
+    made.stamp = mapping_extra(r->mapping, EXTRA_STAMP, auth->stamp);
+    made.machine = mapped(r, CLASS_HOST, r->policy->rules[CLASS_HOST], true, 255, auth->machine);
+    made.uid = number(r, CLASS_UID, auth->uid);
+    made.gid = number(r, CLASS_GID, auth->gid);
+    made.gid_count = auth->gid_count;
     for (uint32_t i = 0; i < auth->gid_count; i++)
-        put_u32(r, number(r, CLASS_GID, auth->gids[i]));
-    if (!r->failed)
-        store_be32(r->out.data + at - 4, (uint32_t)(r->out.len - at));
+        made.gids[i] = number(r, CLASS_GID, auth->gids[i]);
+    rpc_put_auth(&r->put, &made);
 }
 
-/* RFC 2203 s5.2.2; RFC 5403 and RFC 7861 have the same. */
+/* RFC 2203 s5.2.2 */
 static void put_gss(struct rewriter *r, const struct rpc_auth *auth)
 {
-    enum rule rule = r->policy->extras[EXTRA_CREDENTIAL];
-    size_t at;
+    struct rpc_auth made = *auth;
 
-    put_u32(r, auth->flavor);
-    put_u32(r, 0);
-    at = r->out.len;
-    put_u32(r, auth->gss_version);
-    put_u32(r, auth->gss_procedure);
-    put_u32(r, auth->gss_sequence);
-    put_u32(r, auth->gss_service);
-    put_bytes(r, CLASS_OPAQUE, rule, false, RPC_AUTH_BODY_MAX - 20, auth->gss_context.data,
-              auth->gss_context.len);
-    if (!r->failed)
-        store_be32(r->out.data + at - 4, (uint32_t)(r->out.len - at));
+    made.gss_context = mapped(r, CLASS_OPAQUE, r->policy->extras[EXTRA_CREDENTIAL], false,
+                              RPC_AUTH_BODY_MAX - 20, auth->gss_context);
+    rpc_put_auth(&r->put, &made);
 }
 
 static void put_call_header(struct rewriter *r, const struct rpc_header *h)
 {
-    put_u32(r, h->rpc_version);
-    put_u32(r, h->program);
-    put_u32(r, h->version);
-    put_u32(r, h->procedure);
+    rpc_put_target(&r->put, h);
     if (h->credential.flavor == RPC_AUTH_SYS && h->credential.valid)
         put_auth_sys(r, &h->credential);
     else if (h->credential.flavor == RPC_GSS && h->credential.valid)
@@ -165,32 +113,19 @@ static void put_call_header(struct rewriter *r, const struct rpc_header *h)
 
 static void put_reply_header(struct rewriter *r, const struct rpc_header *h)
 {
-    bool denied = h->status == RPC_MISMATCH || h->status == RPC_AUTH_ERROR;
+    struct rpc_auth made = { .flavor = h->verifier.flavor };
 
-    put_u32(r, denied);
-    if (denied) {
-        put_u32(r, h->status == RPC_AUTH_ERROR);
-    } else {
-        put_opaque_auth(r, &h->verifier);
-        put_u32(r, h->status);
-    }
-    if (h->status == RPC_MISMATCH || h->status == RPC_PROG_MISMATCH) {
-        put_u32(r, h->detail[0]);
-        put_u32(r, h->detail[1]);
-    } else if (denied) {
-        put_u32(r, h->detail[0]);
-    }
+    if (h->status != RPC_MISMATCH && h->status != RPC_AUTH_ERROR)
+        made.body = mapped(r, CLASS_OPAQUE, r->policy->extras[EXTRA_CREDENTIAL], false,
+                           RPC_AUTH_BODY_MAX, h->verifier.body);
+    rpc_put_reply_state(&r->put, h, &made);
 }
 
 /* Of a header that was cut: what must be there for it to be known as a message. */
 static void put_cut_header(struct rewriter *r, const struct rpc_header *h)
 {
-    if (h->direction == RPC_CALL) {
-        put_u32(r, h->rpc_version);
-        put_u32(r, h->program);
-        put_u32(r, h->version);
-        put_u32(r, h->procedure);
-    }
+    if (h->direction == RPC_CALL)
+        rpc_put_target(&r->put, h);
 }
 
 /* --- the body --- */
@@ -213,29 +148,27 @@ static void put_cut_bytes(struct body *b, const struct visit *v, enum rule rule)
     if (v->field->kind != XDR_FIXED) {
         if (!as_it_was)
             len = TOKEN_LEN;
-        put_u32(r, len);
+        xdr_put_u32(&r->put, len);
     }
-    b->missing = padded(len);
+    b->missing = xdr_padded(len);
     if (rule == RULE_ZERO && v->field->cls == CLASS_DATA) {
-        uint8_t *p = room(r, v->len);
-        if (p)
-            memset(p, 0, v->len);
+        xdr_put_zeros(&r->put, v->len);
         b->missing -= v->len;
     }
 }
 
-static void put_fixed(struct rewriter *r, const struct visit *v, enum rule rule)
+static void put_mapped_fixed(struct rewriter *r, const struct visit *v, enum rule rule)
 {
     struct bytes mapped;
 
     count(r, v->field->cls, rule);
     if (v->field->in_times && r->hides_verifier_times && v->len == 8 &&
         verifier_times_add(&r->verifier_times, v->data) < 0)
-        r->failed = true;
+        xdr_put_fail(&r->put, XDR_PUT_NO_MEMORY);
     if (v->len == 8 && rule != RULE_NOISE && rule != RULE_TOKEN && rule != RULE_SAME) {
-        put_u64(r, rule == RULE_KEEP
-                       ? load_be64(v->data)
-                       : mapping_number(r->mapping, v->field->cls, rule, 64, load_be64(v->data)));
+        xdr_put_u64(&r->put, rule == RULE_KEEP ? load_be64(v->data)
+                                               : mapping_number(r->mapping, v->field->cls, rule, 64,
+                                                                load_be64(v->data)));
         return;
     }
     if (rule == RULE_TOKEN)
@@ -243,10 +176,10 @@ static void put_fixed(struct rewriter *r, const struct visit *v, enum rule rule)
     if (mapping_bytes(r->mapping, v->field->cls, rule, false, 0, v->data, v->len, &mapped, r->err) <
             0 ||
         mapped.len != v->len) {
-        r->failed = true;
+        xdr_put_fail(&r->put, XDR_PUT_NO_MEMORY);
         return;
     }
-    put_padded(r, mapped.data, mapped.len);
+    xdr_put_fixed(&r->put, mapped.data, mapped.len);
 }
 
 static void put_number(struct rewriter *r, const struct visit *v, enum rule rule)
@@ -260,15 +193,15 @@ static void put_number(struct rewriter *r, const struct visit *v, enum rule rule
         value =
             mapping_number(r->mapping, cls, rule, wide ? 64 : 32, wide ? value : (uint32_t)value);
     if (wide)
-        put_u64(r, value);
+        xdr_put_u64(&r->put, value);
     else
-        put_u32(r, (uint32_t)value);
+        xdr_put_u32(&r->put, (uint32_t)value);
 }
 
 /* Over the last number but |back|. */
 static void put_again(struct rewriter *r, size_t back, uint32_t value)
 {
-    if (!r->failed)
+    if (!r->put.problem)
         store_be32(r->out.data + r->out.len - 4 - 4 * back, value);
 }
 
@@ -321,7 +254,7 @@ static int visit(void *ctx, const struct visit *v)
 
     if (v->whole)
         return 0;
-    b->end = (uint64_t)v->offset + padded(v->full_len);
+    b->end = (uint64_t)v->offset + xdr_padded(v->full_len);
     switch (v->field->kind) {
     case XDR_U32:
     case XDR_I32:
@@ -339,16 +272,16 @@ static int visit(void *ctx, const struct visit *v)
         if (v->cut)
             put_cut_bytes(b, v, rule);
         else if (v->field->kind == XDR_FIXED)
-            put_fixed(r, v, rule);
+            put_mapped_fixed(r, v, rule);
         else
-            put_bytes(r, v->field->cls, rule, v->field->kind == XDR_STRING, v->field->max, v->data,
-                      v->len);
+            put_mapped(r, v->field->cls, rule, v->field->kind == XDR_STRING, v->field->max, v->data,
+                       v->len);
         break;
     default: /* what the structure is made of: booleans, discriminants, counts */
-        put_u32(r, (uint32_t)v->value);
+        xdr_put_u32(&r->put, (uint32_t)v->value);
         break;
     }
-    return r->failed;
+    return r->put.problem;
 }
 
 static uint32_t grain(const struct rewriter *r, uint64_t len)
@@ -378,17 +311,13 @@ static void put_body(struct rewriter *r, const struct type *type, const struct m
 {
     struct body b = { .r = r };
     const struct visitor visitor = { visit, &b, 0 };
-    uint32_t cap_len = h->body < m->cap_len ? m->cap_len - h->body : 0;
+    struct rpc_body body = rpc_body(m->data, m->cap_len, h);
     struct walk w;
-    enum walk_result result;
+    enum walk_result result = rpc_body_walk(&w, type, &body, &visitor);
 
-    if (cap_len > h->body_len)
-        cap_len = h->body_len;
-    result =
-        walk(&w, type, m->data + (cap_len ? h->body : 0), cap_len, h->body_len, false, &visitor);
     end_time(&b);
     if (result == WALK_MALFORMED && w.surplus) {
-        put_u32(r, 0);
+        xdr_put_u32(&r->put, 0);
         out->outcome = REWRITE_MALFORMED;
     } else if (result == WALK_MALFORMED) {
         end_cut(r, h->body_len > b.end ? h->body_len - b.end : 4, 0, out);
@@ -408,15 +337,15 @@ static bool is_wrapped(const struct rpc_header *h, const struct rpc_auth *creden
 
 static void put_checksum(struct rewriter *r, const struct message *m, const struct rpc_header *h)
 {
-    uint64_t at = (uint64_t)h->body + padded(h->body_len);
+    uint64_t at = (uint64_t)h->body + xdr_padded(h->body_len);
     uint32_t len = 0;
 
     if (at + 4 <= m->cap_len)
         len = load_be32(m->data + at);
     if (len > RPC_AUTH_BODY_MAX || at + 4 + len > m->cap_len)
         len = 0;
-    put_bytes(r, CLASS_OPAQUE, r->policy->extras[EXTRA_CREDENTIAL], false, 0,
-              m->data + (len ? at + 4 : 0), len);
+    put_mapped(r, CLASS_OPAQUE, r->policy->extras[EXTRA_CREDENTIAL], false, 0,
+               m->data + (len ? at + 4 : 0), len);
 }
 
 /* Most calls begin with a handle: fetching its pseudonym takes as long as writing the header. */
@@ -439,8 +368,8 @@ static void put_message(struct rewriter *r, const struct engine_tapped *t, bool 
     const struct rpc_auth *credential = call ? &h->credential : t->credential;
     size_t at;
 
-    put_u32(r, mapping_extra(r->mapping, EXTRA_XID, h->xid));
-    put_u32(r, h->direction);
+    xdr_put_u32(&r->put, mapping_extra(r->mapping, EXTRA_XID, h->xid));
+    xdr_put_u32(&r->put, h->direction);
     if (header_cut) {
         put_cut_header(r, h);
         end_cut(r, m->wire_len > r->out.len ? m->wire_len - r->out.len : 4, 0, out);
@@ -465,11 +394,11 @@ static void put_message(struct rewriter *r, const struct engine_tapped *t, bool 
         put_body(r, call ? t->procedure->arguments : t->procedure->result, m, h, out);
         return;
     }
-    put_u32(r, 0); /* the length, below */
+    xdr_put_u32(&r->put, 0); /* the length, below */
     at = r->out.len;
-    put_u32(r, call ? h->credential.gss_sequence : load_be32(m->data + h->body - 4));
+    xdr_put_u32(&r->put, call ? h->credential.gss_sequence : load_be32(m->data + h->body - 4));
     put_body(r, call ? t->procedure->arguments : t->procedure->result, m, h, out);
-    if (r->failed)
+    if (r->put.problem)
         return;
     store_be32(r->out.data + at - 4,
                out->wire_len ? out->wire_len - (uint32_t)at : (uint32_t)(r->out.len - at));
@@ -486,7 +415,7 @@ int rewrite_message(struct rewriter *r, const struct engine_tapped *t, struct re
 
     *out = (struct rewritten){ .outcome = REWRITE_WHOLE };
     r->out.len = 0;
-    r->failed = false;
+    r->put = xdr_put_to(&r->out, XDR_PUT_ANY_LENGTH);
     r->err = err;
     if (result == RPC_NOT) {
         out->outcome = REWRITE_DROPPED;
@@ -497,7 +426,7 @@ int rewrite_message(struct rewriter *r, const struct engine_tapped *t, struct re
         if (out->outcome == REWRITE_UNREAD && r->policy->unread == UNREAD_DROP)
             out->outcome = REWRITE_DROPPED;
     }
-    if (r->failed)
+    if (r->put.problem)
         return err_set(err, ERR_SYSTEM, "out of memory for a message");
     out->data = r->out.data;
     if (!out->wire_len)

@@ -17,6 +17,7 @@
 
 #include "anon/mapping.h"
 #include "engine.h"
+#include "wire/xdr_put.h"
 
 /* Missing lengths are rounded up to a multiple of this under a policy that hides lengths: two names
  * and a link text must not show in it. */
@@ -42,7 +43,7 @@ struct rewriter {
     const struct policy *policy;
     struct mapping *mapping;
     struct buf out;
-    bool failed; /* no memory */
+    struct xdr_put put; /* into |out|; its problem is lack of memory */
     struct err *err;
     struct verifier_times verifier_times;
     bool hides_verifier_times;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "flow/fits.h"
-#include "wire/walk.h"
+#include "wire/body.h"
 
 static enum fit fits_body(const struct type *type, struct text t, const struct rpc_header *h)
 {
-    uint32_t there = t.len - h->body < h->body_len ? t.len - h->body : h->body_len;
+    struct rpc_body body = rpc_body(t.data, t.len, h);
     struct walk w;
 
-    if (walk(&w, type, t.data + h->body, there, h->body_len, false, NULL) != WALK_MALFORMED)
+    if (rpc_body_walk(&w, type, &body, NULL) != WALK_MALFORMED)
         return FIT_WELL;
     return w.surplus ? FIT_SURPLUS : FIT_NOT;
 }

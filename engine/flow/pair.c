@@ -132,30 +132,27 @@ int pair_malformed(struct pair *p, const struct message *m, uint32_t xid, uint32
 }
 
 int pair_scan(struct pair *p, struct scan *scan, const struct type *type, const struct message *m,
-              uint32_t body, uint32_t body_len, const struct scan_host *host,
-              struct record_operation *op, struct sighting *sighting, struct err *err)
+              const struct rpc_header *h, const struct scan_host *host, struct record_operation *op,
+              struct sighting *sighting, struct err *err)
 {
-    uint32_t cap_len = body < m->cap_len ? m->cap_len - body : 0;
+    struct rpc_body body = rpc_body(m->data, m->cap_len, h);
     char problem[WALK_PATH_MAX + 128];
     XXH128_canonical_t digest;
     int rc;
 
-    if (cap_len > body_len)
-        cap_len = body_len;
-    rc = scan_body(scan, type, m->data + (cap_len ? body : 0), cap_len, body_len, host, problem,
+    rc = scan_body(scan, type, body.data, body.cap_len, body.wire_len, host, problem,
                    sizeof(problem), err);
     if (rc < 0)
         return rc;
     if (scan->result == WALK_MALFORMED) {
         sighting->flags |= SIGHTING_MALFORMED;
-        if (p && (rc = pair_malformed(p, m, op->xid, body, problem, err)) < 0)
+        if (p && (rc = pair_malformed(p, m, op->xid, h->body, problem, err)) < 0)
             return rc;
     }
     if (scan->has_data) {
         sighting->flags |= SIGHTING_DATA;
         op->data_length = scan->data_full;
-        XXH128_canonicalFromHash(&digest,
-                                 XXH3_128bits(m->data + body + scan->data_at, scan->data_len));
+        XXH128_canonicalFromHash(&digest, XXH3_128bits(body.data + scan->data_at, scan->data_len));
         memcpy(op->data_digest, digest.digest, sizeof(op->data_digest));
     }
     return 0;
@@ -337,15 +334,13 @@ static int take_call(struct pair *p, const struct message *m, const struct rpc_h
     if ((rc = pair_tap(p, TAP_MESSAGE, 0, m, procedure, NULL, err)) < 0)
         return rc;
     if (procedure) {
-        rc = pair_scan(p, &scan, procedure->arguments, m, h->body, h->body_len, &host, &op,
-                       &op.call, err);
+        rc = pair_scan(p, &scan, procedure->arguments, m, h, &host, &op, &op.call, err);
         if (rc < 0)
             return rc;
         if (!p->messages_only)
             expected = object_expect(p->objects, ends.server,
                                      scan.parent.data ? scan.parent : scan.object);
-        kept = m->cap_len > h->body ? m->cap_len - h->body : 0;
-        kept = scan_kept(&scan, kept < h->body_len ? kept : h->body_len);
+        kept = scan_kept(&scan, rpc_body(m->data, m->cap_len, h).cap_len);
     } else if (!header_cut || !procedure_find(h->program, h->version, h->procedure)) {
         op.call.flags |= SIGHTING_OPAQUE;
         p->opaque++;

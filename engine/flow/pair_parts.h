@@ -7,6 +7,7 @@
 #define NFSDIGEST_FLOW_PAIR_PARTS_H
 
 #include "flow/pair.h"
+#include "wire/body.h"
 
 /* The two hosts of a message, as server and client. */
 struct ends {
@@ -56,8 +57,8 @@ int pair_malformed(struct pair *p, const struct message *m, uint32_t xid, uint32
 /* A scan of a body, with contents digested into |op|. Puts a problem if it is malformed, unless |p|
  * is NULL, and marks |sighting|. */
 int pair_scan(struct pair *p, struct scan *scan, const struct type *type, const struct message *m,
-              uint32_t body, uint32_t body_len, const struct scan_host *host,
-              struct record_operation *op, struct sighting *sighting, struct err *err);
+              const struct rpc_header *h, const struct scan_host *host, struct record_operation *op,
+              struct sighting *sighting, struct err *err);
 
 /* What makes a call the same as an earlier one. */
 uint64_t pair_call_digest(const struct message *m, const struct rpc_header *h,

@@ -77,12 +77,10 @@ int pair_answer(struct pair *p, uint32_t id, const struct message *m, struct err
         if (!w->procedure || h.body_protected) {
             op->reply.flags |= SIGHTING_OPAQUE;
         } else if (h.status == RPC_SUCCESS) {
-            uint32_t kept = m->cap_len > h.body ? m->cap_len - h.body : 0;
-            rc = pair_scan(p, &scan, w->procedure->result, m, h.body, h.body_len, &host, op,
-                           &op->reply, err);
+            struct rpc_body body = rpc_body(m->data, m->cap_len, &h);
+            rc = pair_scan(p, &scan, w->procedure->result, m, &h, &host, op, &op->reply, err);
             op->status = scan.status;
-            kept = scan_kept(&scan, kept < h.body_len ? kept : h.body_len);
-            op->result = (struct bytes){ m->data + (kept ? h.body : 0), kept };
+            op->result = (struct bytes){ body.data, scan_kept(&scan, body.cap_len) };
             if (rc == 0 && !p->messages_only)
                 rc = tag_reply(p->objects, w, &scan, call->server, err);
         }
@@ -164,8 +162,7 @@ bool pair_same_reply(const struct call *call, const struct message *m, uint32_t 
     *flags = whole ? 0 : SIGHTING_HEADER;
     if (whole && procedure && call->in_clear && h.status == RPC_SUCCESS) {
         rpc_reply_in_clear(m->data, m->cap_len, &(struct rpc_auth){ 0 }, &h);
-        if (pair_scan(NULL, &scan, procedure->result, m, h.body, h.body_len, NULL, &op, &sighting,
-                      NULL) < 0)
+        if (pair_scan(NULL, &scan, procedure->result, m, &h, NULL, &op, &sighting, NULL) < 0)
             return false;
         *flags |= sighting.flags;
     }

@@ -2,42 +2,57 @@
 #include "effect/expect.h"
 #include "base/digest.h"
 #include "record/record.h"
+#include "wire/xdr_put.h"
 
-static int put_u32(struct buf *to, uint32_t value)
+/* Not as XDR: without padding. */
+static void put_text(struct xdr_put *to, struct bytes text)
 {
-    uint8_t bytes[4];
-
-    store_be32(bytes, value);
-    return buf_append(to, bytes, sizeof(bytes));
+    xdr_put_u32(to, text.len);
+    xdr_put_bytes(to, text.data, text.len);
 }
 
-static int put_u64(struct buf *to, uint64_t value)
+static void put_attributes(struct xdr_put *to, uint32_t groups, const struct attributes *a)
 {
-    uint8_t bytes[8];
-
-    store_be64(bytes, value);
-    return buf_append(to, bytes, sizeof(bytes));
+    if (groups & 1 << EXPECT_TYPE) {
+        xdr_put_u32(to, a->type);
+        if (a->type == OBJECT_BLK || a->type == OBJECT_CHR) {
+            xdr_put_u32(to, a->rdev[0]);
+            xdr_put_u32(to, a->rdev[1]);
+        }
+    }
+    if (groups & 1 << EXPECT_MODE)
+        xdr_put_u32(to, a->mode & 07777);
+    if (groups & 1 << EXPECT_OWNER) {
+        xdr_put_u32(to, a->uid);
+        xdr_put_u32(to, a->gid);
+    }
+    if (groups & 1 << EXPECT_NLINK)
+        xdr_put_u32(to, a->nlink);
+    if (groups & 1 << EXPECT_SIZE)
+        xdr_put_u64(to, a->size);
 }
 
-static int put_text(struct buf *to, struct bytes text)
+/* What is not about attributes. */
+static void put_others(struct xdr_put *to, const struct expect *x)
 {
-    return put_u32(to, text.len) < 0 ? -1 : buf_append(to, text.data, text.len);
-}
+    const struct effect *e = x->effect;
 
-static int put_attributes(struct buf *to, uint32_t groups, const struct attributes *a)
-{
-    if (groups & 1 << EXPECT_TYPE &&
-        (put_u32(to, a->type) < 0 ||
-         ((a->type == OBJECT_BLK || a->type == OBJECT_CHR) &&
-          (put_u32(to, a->rdev[0]) < 0 || put_u32(to, a->rdev[1]) < 0))))
-        return -1;
-    if (groups & 1 << EXPECT_MODE && put_u32(to, a->mode & 07777) < 0)
-        return -1;
-    if (groups & 1 << EXPECT_OWNER && (put_u32(to, a->uid) < 0 || put_u32(to, a->gid) < 0))
-        return -1;
-    if (groups & 1 << EXPECT_NLINK && put_u32(to, a->nlink) < 0)
-        return -1;
-    return groups & 1 << EXPECT_SIZE ? put_u64(to, a->size) : 0;
+    if (x->mask & EXPECT_IDENTITY)
+        xdr_put_u32(to, x->object);
+    if (x->mask & EXPECT_ACCESS)
+        xdr_put_u32(to, e->granted);
+    if (x->mask & EXPECT_TEXT)
+        put_text(to, e->link_text);
+    if (x->mask & EXPECT_READ) {
+        xdr_put_u32(to, (uint32_t)e->done);
+        xdr_put_u32(to, e->eof);
+    }
+    if (x->mask & EXPECT_NAMES) {
+        xdr_put_u32(to, x->names->count);
+        xdr_put_u64(to, x->names->sum);
+    }
+    if (x->mask & EXPECT_BEHIND)
+        xdr_put_u64(to, x->names->behind);
 }
 
 void expect_name(struct expect_names *names, struct bytes name, uint32_t object)
@@ -59,7 +74,8 @@ void expect_name(struct expect_names *names, struct bytes name, uint32_t object)
 int expect_digest(const struct expect *x, struct buf *values, struct buf *links, uint64_t *digest)
 {
     static const enum whose order[] = { OF_OBJECT, OF_PARENT, OF_PARENT2, OF_NEW_OBJECT };
-    const struct effect *e = x->effect;
+    struct xdr_put to = xdr_put_to(values, XDR_PUT_ANY_LENGTH),
+                   to_links = xdr_put_to(links, XDR_PUT_ANY_LENGTH);
     struct attributes a;
 
     *digest = 0;
@@ -67,19 +83,16 @@ int expect_digest(const struct expect *x, struct buf *values, struct buf *links,
     for (int i = 0; i < 4; i++) {
         uint32_t groups = x->mask >> i * EXPECT_GROUPS & ((1 << EXPECT_GROUPS) - 1);
 
-        if (groups &&
-            (!effect_attributes(e, order[i], &a) || put_attributes(values, groups, &a) < 0 ||
-             (groups & 1 << EXPECT_LINKS && put_u32(links, a.nlink) < 0)))
+        if (!groups)
+            continue;
+        if (!effect_attributes(x->effect, order[i], &a))
             return -1;
+        put_attributes(&to, groups, &a);
+        if (groups & 1 << EXPECT_LINKS)
+            xdr_put_u32(&to_links, a.nlink);
     }
-    if ((x->mask & EXPECT_IDENTITY && put_u32(values, x->object) < 0) ||
-        (x->mask & EXPECT_ACCESS && put_u32(values, e->granted) < 0) ||
-        (x->mask & EXPECT_TEXT && put_text(values, e->link_text) < 0) ||
-        (x->mask & EXPECT_READ &&
-         (put_u32(values, (uint32_t)e->done) < 0 || put_u32(values, e->eof) < 0)) ||
-        (x->mask & EXPECT_NAMES &&
-         (put_u32(values, x->names->count) < 0 || put_u64(values, x->names->sum) < 0)) ||
-        (x->mask & EXPECT_BEHIND && put_u64(values, x->names->behind) < 0))
+    put_others(&to, x);
+    if (to.problem || to_links.problem)
         return -1;
     if (x->mask & ~EXPECT_BESIDE)
         *digest = XXH3_64bits(values->data, values->len);

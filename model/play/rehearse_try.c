@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "play/made_up.h"
 #include "play/rehearse_parts.h"
 
 #include <stdlib.h>
@@ -70,7 +71,7 @@ int rehearse_begin(struct rehearsal *r, struct spooled *op, struct err *err)
 
         if (i->precedes != op->effect.id)
             break;
-        o = makeup_inference(r, i, op, err);
+        o = made_up_inference(r, i, op, err);
         if (!o && err->code)
             return -err->code;
         if (!o)
@@ -100,7 +101,7 @@ static int empty(struct rehearsal *r, struct trial *t, struct err *err)
                 break;
             id = below;
         }
-        o = makeup_removal(r, id, err);
+        o = made_up_removal(r, id, err);
         if (!o || play_made_up(r, o, t->op, err) < 0)
             return -err->code;
         if (r->superfluous != superfluous)
@@ -174,7 +175,7 @@ static int explain(struct trial *t, uint32_t differs, struct err *err)
             a.size = before.size;
         if (!groups)
             continue;
-        o = makeup_setattr(t->r, i->node, groups, &a, err);
+        o = made_up_setattr(t->r, i->node, groups, &a, err);
         if (!o || play_made_up(t->r, o, t->op, err) < 0)
             return -err->code;
     }
@@ -205,7 +206,7 @@ static void count_unsure(struct trial *t, uint32_t differs)
 /* What it made is needed, though not all of its arguments are known. */
 static int make_up_for(struct rehearsal *r, const struct spooled *op, struct err *err)
 {
-    struct spooled *o = makeup_partial(r, op, err);
+    struct spooled *o = made_up_partial(r, op, err);
 
     if (o)
         return play_made_up(r, o, op, err);
@@ -221,7 +222,7 @@ static int give_to_caller(struct rehearsal *r, struct trial *t, struct err *err)
         const struct node *n = node_at(r->h, trial_stuck(t));
         const struct attributes to = { .uid = c->uid,
                                        .gid = n->knows & KNOWS_GID ? n->gid : c->gid };
-        struct spooled *o = makeup_setattr(r, trial_stuck(t), 1 << EXPECT_OWNER, &to, err);
+        struct spooled *o = made_up_setattr(r, trial_stuck(t), 1 << EXPECT_OWNER, &to, err);
 
         if (!o || play_made_up(r, o, t->op, err) < 0)
             return -err->code;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "play/spool.h"
 #include "base/temporary.h"
+#include "wire/handles.h"
 #include "wire/rpc.h"
 
 #include <stdlib.h>
@@ -8,7 +9,6 @@
 enum {
     FATTR3_LEN = 84,
     WCC_ATTR_LEN = 24,
-    HANDLE_LEN = 8, /* length, and the object's number */
     PROGRAM_NFS = 100003,
 };
 
@@ -56,39 +56,39 @@ void spool_free(struct spool *s)
     free(s);
 }
 
-/* Appends the arguments up to |to|; then, if |handle| is there, the number in its place. */
-static int copy_to(struct spool *s, const uint8_t **from, const uint8_t *to, struct bytes handle,
-                   uint32_t object, uint32_t *at)
-{
-    uint8_t number[HANDLE_LEN] = { 0, 0, 0, 4 };
+/* Handles of an operation, to be replaced by numbers of objects. */
+struct numbering {
+    const struct effect *effect;
+    uint32_t *at;
+    uint8_t number[4];
+};
 
-    if (buf_append(&s->arguments, *from, (size_t)(to - *from)) < 0)
-        return -1;
-    *from = to;
-    if (!handle.data)
-        return 0;
-    store_be32(number + 4, object);
-    *at = (uint32_t)s->arguments.len + 4;
-    *from = handle.data + (handle.len + 3) / 4 * 4;
-    return buf_append(&s->arguments, number, sizeof(number));
+static int number_handle(void *ctx, const struct handle_place *place, struct bytes *handle)
+{
+    struct numbering *n = ctx;
+    bool second = place->field->role & ROLE_PARENT2;
+
+    store_be32(n->number, second ? n->effect->parent2 : n->effect->object);
+    n->at[second] = place->at;
+    *handle = (struct bytes){ n->number, sizeof(n->number) };
+    return 0;
 }
 
 /* The arguments with numbers of objects in the place of handles. */
 static int number_handles(struct spool *s, const struct effect *e, uint32_t at[2])
 {
-    const struct bytes handles[2] = { e->handle, e->handle2 }, none = { 0 };
-    const uint32_t objects[2] = { e->object, e->parent2 };
-    const uint8_t *from = e->arguments_body.data, *end = from + e->arguments_body.len;
+    struct xdr_put to = xdr_put_to(&s->arguments, XDR_PUT_ANY_LENGTH);
+    struct numbering n = { .effect = e, .at = at };
+    const struct handle_giver giver = { number_handle, &n };
 
     s->arguments.len = 0;
     at[0] = at[1] = 0;
-    if (!from || (e->arguments != WALK_OK && (e->arguments != WALK_TRUNCATED || !e->name.data)))
+    if (!e->arguments_body.data ||
+        (e->arguments != WALK_OK && (e->arguments != WALK_TRUNCATED || !e->name.data)))
         return 0; /* of those that were cut, a name is worth something */
-    for (int i = 0; i < 2; i++)
-        if (handles[i].data &&
-            copy_to(s, &from, handles[i].data - 4, handles[i], objects[i], &at[i]) < 0)
-            return -1;
-    return copy_to(s, &from, end, none, 0, NULL);
+    handles_replace(&to, e->procedure->arguments, e->arguments_body, e->arguments_length, true,
+                    &giver);
+    return to.problem ? -1 : 0;
 }
 
 static bool is_listing(const struct effect *e)

@@ -72,16 +72,4 @@ struct image *trial_image(const struct trial *t, enum whose whose);
  * |mask|: what of it must be shown again. */
 int trial_apply(struct trial *t, uint32_t mask, uint8_t unplayable);
 
-/* makeup.c: an operation that is made up: as an inference says (NULL with |err| empty: it cannot be
- * carried out); a SETATTR of |groups| (bits by enum expect group) to |to|; a removal of an entry.
- */
-struct spooled *makeup_inference(struct rehearsal *r, const struct inference *inference,
-                                 const struct spooled *before, struct err *err);
-/* One that makes what |op| made, of whose arguments only the name was captured; NULL with |err|
- * empty: it made nothing, or nobody knows what. */
-struct spooled *makeup_partial(struct rehearsal *r, const struct spooled *op, struct err *err);
-struct spooled *makeup_setattr(struct rehearsal *r, uint32_t node, uint32_t groups,
-                               const struct attributes *to, struct err *err);
-struct spooled *makeup_removal(struct rehearsal *r, uint32_t entry, struct err *err);
-
 #endif

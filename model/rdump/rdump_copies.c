@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rdump/rdump_copies.h"
-#include "effect/effect.h"
 #include "tree/repair.h"
-#include "wire/rpc.h"
+#include "wire/handles.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -219,32 +218,34 @@ static int number_forgotten(struct merge *m, uint32_t copy, struct rdump_operati
     return 0;
 }
 
+struct renumbering {
+    const struct merge *merge;
+    uint32_t copy;
+};
+
+static int renumber(void *ctx, const struct handle_place *place)
+{
+    const struct renumbering *r = ctx;
+
+    if (place->handle.len == 4)
+        store_be32(r->merge->arguments.data + place->at,
+                   number_in(r->merge, load_be32(place->handle.data), r->copy));
+    return 0;
+}
+
 /* Its handles become those of the copy. */
 static int number_handles(struct merge *m, uint32_t copy, struct rdump_operation *o)
 {
-    struct effect e = { .procedure = rdump_procedure(o->procedure),
-                        .arguments_body = o->arguments,
-                        .rpc_status = -1 };
-    uint32_t data = 0;
+    const struct procedure *procedure = rdump_procedure(o->procedure);
+    struct renumbering r = { m, copy };
+    const struct handle_visitor visitor = { renumber, &r };
 
     m->arguments.len = 0;
     if (buf_append(&m->arguments, o->arguments.data, o->arguments.len) < 0)
         return no_memory(m->err);
     o->arguments = (struct bytes){ m->arguments.data, o->arguments.len };
-    e.arguments_body = o->arguments;
-    /* contents that are not there count as if they were */
-    if (e.procedure && e.procedure->arguments->has_data && o->arguments.len >= 4)
-        data = load_be32(o->arguments.data + o->arguments.len - 4);
-    if (data > UINT32_MAX - 4 - o->arguments.len)
-        data = 0;
-    e.arguments_length = o->arguments.len + (data + 3) / 4 * 4;
-    effect_decode(&e);
-    for (int i = 0; i < 2; i++) {
-        struct bytes h = i ? e.handle2 : e.handle;
-
-        if (h.data && h.len == 4)
-            store_be32((uint8_t *)h.data, number_in(m, load_be32(h.data), copy));
-    }
+    if (procedure) /* contents that are not there may be of any length */
+        handles_each(procedure->arguments, o->arguments, UINT32_MAX, true, &visitor);
     return 0;
 }
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/play/made_up.h
+ *
+ * Operations that were not captured, made up for a rehearsal: their arguments in XDR, as a caller
+ * would send them, with the numbers of objects, not filled in yet, in the place of handles.  Each
+ * is the caller's to free().
+ */
+#ifndef NFSDIGEST_PLAY_MADE_UP_H
+#define NFSDIGEST_PLAY_MADE_UP_H
+
+#include "play/rehearse.h"
+
+/* As an inference says, which |before| proves.  NULL with |err| empty: it cannot be carried out. */
+struct spooled *made_up_inference(struct rehearsal *r, const struct inference *inference,
+                                  const struct spooled *before, struct err *err);
+/* One that makes what |op| made, of whose arguments only the name was captured; NULL with |err|
+ * empty: it made nothing, or nobody knows what. */
+struct spooled *made_up_partial(struct rehearsal *r, const struct spooled *op, struct err *err);
+/* A SETATTR of |groups| (bits by enum expect's groups) to |to|. */
+struct spooled *made_up_setattr(struct rehearsal *r, uint32_t node, uint32_t groups,
+                                const struct attributes *to, struct err *err);
+/* A REMOVE or RMDIR of an entry. */
+struct spooled *made_up_removal(struct rehearsal *r, uint32_t entry, struct err *err);
+
+#endif
