@@ -10,11 +10,11 @@
 #include <stdarg.h>
 
 static const char about[] =
-    "Verifies databases and record streams, and says on standard output what is wrong with each.\n"
-    "Of a database: its structure, its references, counts of sources against rows, and that "
-    "bodies\n"
-    "are the XDR that their procedures ask for.  Exit code 0: nothing wrong; 1: something is;\n"
-    "3: a file cannot be read, or not to its end.\n";
+    "Verifies trace databases and record streams.  Standard output lists what is\n"
+    "wrong with each file.  In a database it checks the structure, the references,\n"
+    "the counts of each source against the rows, and that each body is the XDR of\n"
+    "its procedure.  The exit code is 0 if nothing is wrong, 1 if something is, and\n"
+    "3 if a file cannot be read, or not to its end.\n";
 
 static void print_finding(void *ctx, const char *text)
 {

@@ -17,17 +17,16 @@
 #include <unistd.h>
 
 static const char about[] =
-    "Compares what two servers answered to the same requests: REF is the trace of the reference,\n"
-    "SUT that of the system under test.  With one database, --ref-server and --sut-server say "
-    "which\n"
-    "of its servers are meant.  With the result of an earlier comparison, its databases are "
-    "compared\n"
-    "again under other rules.\n"
+    "Compares how two servers answered the same requests.  REF is the trace\n"
+    "database of the reference, SUT that of the system under test.  With one\n"
+    "database, --ref-server and --sut-server choose two of its servers.  With the\n"
+    "result of an earlier comparison (OUT.db), its databases are compared again\n"
+    "under other rules.\n"
     "\n"
-    "Objects are matched from mount roots through names, operations by client and object; replies\n"
-    "compare field by field under rules (schemas/rules).  Like discrepancies are one group.  The "
-    "exit\n"
-    "code is 1 if there are any.\n";
+    "Matching of objects starts at the mounted roots and follows names.  Operations\n"
+    "are aligned for each client and object.  Replies are compared field by field\n"
+    "under rules (schemas/rules).  Discrepancies of the same kind are one group.\n"
+    "The exit code is 1 if there are any.\n";
 
 enum { LIST_MAX = 64, EXAMPLES_MAX = 3 }; /* as many examples as a result has */
 
@@ -216,8 +215,10 @@ int cmd_compare(int argc, char **argv, struct err *err)
     struct compare_args a = { .examples = EXAMPLES_MAX };
     const struct arg own[] = {
         { 'r', "rules", "RULES",
-          "further rules, which override: linux-knfsd, ganesha, anonymized,\nstrict (behind "
-          "anonymized), or a file (with a / or . in its name);\nmay come several times",
+          "more rules, which override earlier ones:\n"
+          "linux-knfsd, ganesha, anonymized, strict (after\n"
+          "anonymized), or a file with a / or . in its name;\n"
+          "can be given several times",
           add_text, &a.rules },
         { 'o', "output", "OUT.db", "keep the result (schemas/compare.sql)", set_text, &a.output },
         { 0, "ref-server", "ADDRESS", "the reference is this server of REF", set_text,
@@ -225,22 +226,26 @@ int cmd_compare(int argc, char **argv, struct err *err)
         { 0, "sut-server", "ADDRESS", "the system under test is this server of SUT", set_text,
           &a.sut_server },
         { 0, "client-map", "REF=SUT",
-          "which client of REF is which of SUT; else equal addresses,\nthen their order; may come "
-          "several times",
+          "this client of REF is that client of SUT; others\n"
+          "are matched by address, then by first appearance;\n"
+          "can be given several times",
           add_text, &a.clients },
         { 'n', "noise", "REF2",
-          "a second run of the reference: what differs between these\nis noise", set_text,
-          &a.noise },
-        { 'e', "examples", "N", "examples of each group: at most 3, which is the default",
-          set_examples, &a.examples },
-        { 's', "summary", NULL, "the table, without examples", set_flag, &a.summary },
+          "a second run of the reference: what differs\n"
+          "between the two runs is noise",
+          set_text, &a.noise },
+        { 'e', "examples", "N", "show N examples of each group, at most 3 (3)", set_examples,
+          &a.examples },
+        { 's', "summary", NULL, "show the table without examples", set_flag, &a.summary },
         { '1', "one-sided", NULL, "list each operation that only one side has", set_flag,
           &a.one_sided },
-        { 'j', "json", NULL, "one JSON object (schemas/compare.schema.json)", set_flag, &a.json },
-        { 0, "html", "FILE", "also one page that needs nothing else, as report makes it", set_text,
+        { 'j', "json", NULL, "print one object (schemas/compare.schema.json)", set_flag, &a.json },
+        { 0, "html", "FILE", "also write the HTML page of \"nfsdigest report\"", set_text,
           &a.html },
         { 0, "annotate", "OUT.pcapng",
-          "also the captures with packet comments, as report makes them", set_text, &a.annotate },
+          "also write the captures with packet comments, as\n"
+          "\"nfsdigest report\" does",
+          set_text, &a.annotate },
         { 0 },
     };
     const struct args args = { "nfsdigest compare [OPTION...] REF SUT | DATABASE | OUT.db", about,

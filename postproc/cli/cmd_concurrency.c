@@ -13,14 +13,13 @@ _Static_assert((int)CONCURRENCY_WINDOW_MAX == (int)DEPEND_HORIZON,
                "dependencies reach as far as windows");
 
 static const char about[] =
-    "Says how many operations a second, and how many at a time, a replay of a trace can reach "
-    "that\n"
-    "looks ahead over a window of operations and sends each as soon as those that it depends on "
-    "are\n"
-    "done, to a server that takes the same time for each however many there are.  Dependencies "
-    "have\n"
-    "two granularities: whole objects, or attributes, byte ranges and names apart (fine).\n"
-    "Concurrency is throughput times latency.\n";
+    "Estimates how many operations per second a replay of a trace can reach, and\n"
+    "how many are under way at the same time.  The replayer looks ahead over a\n"
+    "window of operations.  It sends each operation as soon as those that it\n"
+    "depends on are finished.  The server needs the same time for an operation,\n"
+    "however many are under way.  Dependencies have two granularities: whole\n"
+    "objects, or (fine) attributes, byte ranges and names separately.  Concurrency\n"
+    "is throughput times latency.\n";
 
 enum { WINDOWS_MAX = 64 };
 
@@ -269,18 +268,23 @@ int cmd_concurrency(int argc, char **argv, struct err *err)
     struct concurrency_args a = { .latency = 0 };
     const struct arg own[] = {
         { 'w', "windows", "N[,...]",
-          "operations that a replayer looks ahead over, at most 65536\n(1,2,4,... as far as that "
-          "makes a difference)",
+          "window sizes in operations, at most 65536 each\n"
+          "(1,2,4,... up to one that holds the whole trace)",
           set_windows, &a.windows },
-        { 'l', "latency", "TIME", "all operations take this time, not what the trace shows",
+        { 'l', "latency", "TIME",
+          "every operation takes this time, not the time in\n"
+          "the trace",
           set_latency, &a.latency },
         { 'd', "directory-factor", "F",
-          "also with operations on names in directories taking F times as\nlong", set_text,
-          &a.factor },
-        { 'o', "outstanding", "N", "at most that many requests at a time (no limit)",
-          set_outstanding, &a.outstanding },
-        { 'j', "json", NULL, "a JSON object on each line; times in ns", set_flag, &a.json },
-        { 0, "svg", "FILE", "also draw a plot; \"-\": to standard output, and nothing else",
+          "also simulate that operations on names in\n"
+          "directories take F times as long",
+          set_text, &a.factor },
+        { 'o', "outstanding", "N", "allow at most N requests under way (no limit)", set_outstanding,
+          &a.outstanding },
+        { 'j', "json", NULL, "print a JSON object on each line; times in ns", set_flag, &a.json },
+        { 0, "svg", "FILE",
+          "also draw a plot; \"-\" is standard output, then\n"
+          "nothing else is printed",
           set_text, &a.svg },
         { 0 },
     };

@@ -11,15 +11,15 @@
 #include <string.h>
 
 static const char about[] =
-    "Says on which earlier operations those of a trace depend: both use one thing, and one of "
-    "them\n"
-    "changes it.  Things are whole objects, or attributes, byte ranges and names apart (fine).\n"
-    "Dependencies that others imply are left out.  Operations stand in an order in which they can\n"
-    "have happened, with those that must have happened and were not captured.\n"
+    "Shows on which earlier operations each operation of a trace depends: both use\n"
+    "the same thing, and one of them changes it.  A thing is a whole object, or\n"
+    "(fine) attributes, byte ranges and names separately.  Dependencies that follow\n"
+    "from others are left out.  The operations are in an order in which they can\n"
+    "have happened, together with the inferred ones.\n"
     "\n"
-    "Each line of --list: place in that order, operation (- inferred), frame, time, procedure, "
-    "path,\n"
-    "status, and behind \"<-\" place, procedure and frame of each operation that it depends on.\n";
+    "Each line of --list has place in that order, operation (- if inferred), frame,\n"
+    "time, procedure, path and status.  After \"<-\" follow the place, procedure and\n"
+    "frame of each operation that it depends on.\n";
 
 struct deps_args {
     const char *granularity, *path, *dot;
@@ -283,17 +283,21 @@ int cmd_deps(int argc, char **argv, struct err *err)
     const struct arg own[] = {
         { 'l', "list", NULL, "list operations with what each depends on", set_flag, &a.list },
         { 'd', "dot", "FILE",
-          "draw them as a graph for Graphviz, those outside of what was\nchosen dashed; \"-\": to "
-          "standard output",
+          "draw a graph for Graphviz; operations that were\n"
+          "not chosen are dashed; \"-\" is standard output",
           set_text, &a.dot },
-        { 'g', "granularity", "WHAT", "of --list and --dot: fine or object (fine)", set_text,
+        { 'g', "granularity", "WHAT", "fine or object, for --list and --dot (fine)", set_text,
           &a.granularity },
-        { 'r', "range", "A..B", "only operations with these ids", set_range, &a },
-        { 'O', "object", "N", "only operations on this object", set_object, &a.object },
-        { 'p', "path", "PATH", "only those on this path and below, as ops shows paths", set_text,
-          &a.path },
-        { 'j', "json", NULL, "a JSON object on each line; times in ns", set_flag, &a.json },
-        { 0, "store", NULL, "also write the tables plan_* of the database (schemas/plan.sql)",
+        { 'r', "range", "A..B", "take only operations with these ids", set_range, &a },
+        { 'O', "object", "N", "take only operations on this object", set_object, &a.object },
+        { 'p', "path", "PATH",
+          "take only operations on this path and below, as\n"
+          "ops shows paths",
+          set_text, &a.path },
+        { 'j', "json", NULL, "print a JSON object on each line; times in ns", set_flag, &a.json },
+        { 0, "store", NULL,
+          "also write the tables plan_* into the database\n"
+          "(schemas/plan.sql)",
           set_flag, &a.store },
         { 0 },
     };

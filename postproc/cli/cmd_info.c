@@ -10,11 +10,9 @@
 #include <string.h>
 
 static const char about[] =
-    "Sums up a trace database; of a record stream or capture a private database is made first, "
-    "which\n"
-    "vanishes.  Latencies are of answered operations, from the frame that completed the call to "
-    "the\n"
-    "one that completed the reply; percentiles are exact, by nearest rank.\n";
+    "Summarizes a trace database, a record stream or a capture.  Latencies are\n"
+    "those of answered operations, from the frame that completed the call to the\n"
+    "frame that completed the reply.  Percentiles are exact, by nearest rank.\n";
 
 struct request {
     bool json;
@@ -366,9 +364,10 @@ int cmd_info(int argc, char **argv, struct err *err)
 {
     struct request request = { .top = 20 };
     const struct arg own[] = {
-        { 'b', "by", "WHAT", "only the table by procedure, client or path", set_text, &request.by },
-        { 'n', "top", "N", "lines in each table (20)", set_count, &request.top },
-        { 'j', "json", NULL, "as JSON; times and latencies in ns", set_flag, &request.json },
+        { 'b', "by", "WHAT", "show only the table by procedure, client or path", set_text,
+          &request.by },
+        { 'n', "top", "N", "show N lines in each table (20)", set_count, &request.top },
+        { 'j', "json", NULL, "print JSON; times and latencies in ns", set_flag, &request.json },
         { 0 },
     };
     const struct args args = { "nfsdigest info [OPTION...] DATABASE|FILE", about, own, NULL, NULL };

@@ -10,15 +10,17 @@
 #include "store/store.h"
 
 static const char about[] =
-    "Lists operations, one on a line, in the order of their calls in each source:\n"
+    "Lists operations, one on each line, in the order of calls in each source:\n"
     "\n"
-    "  time client > server program procedure path [second path] [@offset+count] status latency\n"
-    "  [call frame-reply frame] and, where there is something to say: pairing, partial, source\n"
+    "  time client > server program procedure path [second path] [@offset+count]\n"
+    "  status latency [call frame-reply frame]\n"
     "\n"
-    "Filters given together must all hold.  Names may be written in lower case.  Times are UTC.\n"
-    "In names, bytes that are not UTF-8 or not for showing stand as \\xNN, a backslash as \\\\; "
-    "\"[#N]\"\n"
-    "begins a path of which only the part below object N is known.\n";
+    "and pairing, partial messages and source, if there is something to report.\n"
+    "\n"
+    "If several filters are given, an operation must match all of them.  Names may\n"
+    "be written in lower case.  Times are UTC.  In names, bytes that are not UTF-8\n"
+    "or not printable are shown as \\xNN, and a backslash as \\\\.  A path that\n"
+    "begins with \"[#N]\" is known only below object N.\n";
 
 /* What is read of each operation, in this order. */
 enum {
@@ -347,33 +349,52 @@ int cmd_ops(int argc, char **argv, struct err *err)
     bool json = false, fields = false;
     struct filter f;
     const struct arg own[] = {
-        { 'c', "client", "ADDRESS", "of this client", set_text, &f.client },
-        { 's', "server", "ADDRESS", "of this server", set_text, &f.server },
-        { 'p', "path", "PREFIX", "of paths that begin so", set_text, &f.path },
+        { 'c', "client", "ADDRESS", "show operations of this client", set_text, &f.client },
+        { 's', "server", "ADDRESS", "show operations of this server", set_text, &f.server },
+        { 'p', "path", "PREFIX", "show operations whose path begins with PREFIX", set_text,
+          &f.path },
         { 'O', "object", "N",
-          "that use object N, or change its names; before them,\nthe object and all its names",
+          "show operations that use object N or change its\n"
+          "names, after the object and all its names",
           set_count, &f.object },
-        { 'P', "procedure", "NAME|N", "READ, 6, ...", set_text, &f.procedure },
-        { 'g', "program", "NAME|N", "NFS, NFSACL, MOUNT, PORTMAP, RPCBIND, NLM or a number",
+        { 'P', "procedure", "NAME|N", "show operations of this procedure: READ, 6, ...", set_text,
+          &f.procedure },
+        { 'g', "program", "NAME|N",
+          "show operations of this program: NFS, NFSACL,\n"
+          "MOUNT, PORTMAP, RPCBIND, NLM or a number",
           set_text, &f.program },
         { 'S', "status", "STATUS",
-          "ok, error, a name (NFS3ERR_NOENT or NOENT, or of RPC:\nPROG_UNAVAIL) or a number",
+          "show operations with this status: ok, error, a\n"
+          "name (NFS3ERR_NOENT or NOENT, or of RPC:\n"
+          "PROG_UNAVAIL) or a number",
           set_text, &f.status },
-        { 'f', "from", "TIME", "called then or later (2026-11-21 05:48:01.5, or since 1970)",
+        { 'f', "from", "TIME",
+          "show operations called at this time or later\n"
+          "(2026-11-21 05:48:01.5, or since 1970)",
           set_time, &f.from },
-        { 't', "to", "TIME", "called before", set_time, &f.to },
-        { 0, "min-latency", "TIME", "answered after this long (1.5ms) or longer", set_duration,
-          &f.min_latency },
-        { 0, "max-latency", "TIME", "answered within this", set_duration, &f.max_latency },
-        { 'x', "xid", "N", "with this XID (0x... for hexadecimal)", set_count, &f.xid },
-        { 'F', "frame", "N", "seen in this frame, also as a retransmission or copy", set_count,
-          &f.frame },
-        { 0, "source", "N", "called or answered in this source", set_count, &f.source },
-        { 'u', "unpaired", NULL, "without reply, or without call", set_flag, &f.unpaired },
-        { 'n', "limit", "N", "no more than this many", set_count, &f.limit },
-        { 'j', "json", NULL, "a JSON object on each line; times and latency in ns", set_flag,
-          &json },
-        { 0, "fields", NULL, "also the decoded arguments and results", set_flag, &fields },
+        { 't', "to", "TIME", "show operations called before this time", set_time, &f.to },
+        { 0, "min-latency", "TIME",
+          "show operations answered after this long (1.5ms)\n"
+          "or longer",
+          set_duration, &f.min_latency },
+        { 0, "max-latency", "TIME", "show operations answered within this time", set_duration,
+          &f.max_latency },
+        { 'x', "xid", "N", "show operations with this XID (0x...: hexadecimal)", set_count,
+          &f.xid },
+        { 'F', "frame", "N",
+          "show operations seen in this frame, also as a\n"
+          "retransmission or copy",
+          set_count, &f.frame },
+        { 0, "source", "N", "show operations called or answered in this source", set_count,
+          &f.source },
+        { 'u', "unpaired", NULL, "show operations without reply or without call", set_flag,
+          &f.unpaired },
+        { 'n', "limit", "N", "show at most N operations", set_count, &f.limit },
+        { 'j', "json", NULL,
+          "print a JSON object on each line; times and\n"
+          "latencies in ns",
+          set_flag, &json },
+        { 0, "fields", NULL, "also show the decoded arguments and results", set_flag, &fields },
         { 0 },
     };
     const struct args args = { "nfsdigest ops [OPTION...] DATABASE", about, own, NULL, NULL };

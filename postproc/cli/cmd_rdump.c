@@ -7,11 +7,13 @@
 #include <stddef.h>
 
 static const char about[] =
-    "Makes a replay dump of a trace database (schemas/rdump.md): the tree before the trace, its\n"
-    "operations in an order in which they can have happened, what each must show again, and on\n"
-    "which ones it depends.  A part of a trace is repaired so that it can be replayed alone.\n"
-    "Or shows, checks and reads back such dumps: --check has exit code 1 when a dump says what\n"
-    "cannot be, 3 when it is damaged.\n";
+    "Makes a replay dump from a trace database (schemas/rdump.md): the initial\n"
+    "tree, the operations in an order in which they can have happened, and for each\n"
+    "operation the results that it must show again and the operations on which it\n"
+    "depends.  A part of a trace is repaired so that it can be replayed alone.\n"
+    "\n"
+    "Can also show, check and read back dumps.  --check has exit code 1 if a dump\n"
+    "contains something impossible, and 3 if it is damaged.\n";
 
 static int set_copies(void *to, const char *value, struct err *err)
 {
@@ -25,37 +27,49 @@ int cmd_rdump(int argc, char **argv, struct err *err)
     struct rdump_file_args file = { 0 };
     struct rdump_make_args make = { .from = INT64_MIN, .to = INT64_MAX };
     const struct arg own[] = {
-        { 'o', "output", "FILE", "where to write", set_text, &file.output },
+        { 'o', "output", "FILE", "write to this file", set_text, &file.output },
         { 'g', "granularity", "WHAT",
-          "what dependencies are about: object, or fine: attributes,\nbyte ranges and names (fine)",
+          "object: dependencies between whole objects; fine:\n"
+          "between attributes, byte ranges and names (fine)",
           set_text, &make.granularity },
-        { 0, "client", "ADDRESS", "only this client's operations", set_text, &make.client },
-        { 0, "uid", "N", "only those of this user", set_text, &make.uid },
-        { 0, "gid", "N", "only those of this group", set_text, &make.gid },
-        { 'u', "under", "PATH", "only those on this path and below, as ops shows paths", set_text,
-          &make.under },
-        { 'f', "from", "TIME", "only those called since (UTC); the tree is that of this time",
+        { 0, "client", "ADDRESS", "take only operations of this client", set_text, &make.client },
+        { 0, "uid", "N", "take only operations of this user", set_text, &make.uid },
+        { 0, "gid", "N", "take only operations of this group", set_text, &make.gid },
+        { 'u', "under", "PATH",
+          "take only operations on this path and below, as\n"
+          "ops shows paths",
+          set_text, &make.under },
+        { 'f', "from", "TIME",
+          "take only operations called at this time or later\n"
+          "(UTC); the tree is the one at this time",
           set_time, &make.from },
-        { 't', "to", "TIME", "only those called before", set_time, &make.to },
+        { 't', "to", "TIME", "take only operations called before this time", set_time, &make.to },
         { 's', "split-by", "WHAT",
-          "a dump for each client, uid, gid or subtree (directory in\nthe root of an export); the "
-          "part's name goes into the file's",
+          "make a dump for each client, uid, gid or subtree\n"
+          "(directory in the root of an export); the name of\n"
+          "the part is added to the file name",
           set_text, &make.split_by },
-        { 0, "time-scale", "FACTOR", "times and latencies are divided by it (1)", set_text,
+        { 0, "time-scale", "FACTOR", "divide times and latencies by FACTOR (1)", set_text,
           &make.time_scale },
-        { 'n', "copies", "N", "that many of the tree and its operations, side by side (1)",
-          set_copies, &make.copies },
-        { 0, "delay", "TIME", "each further copy begins a random time later, below this one",
+        { 'n', "copies", "N", "make N copies of the trace, side by side (1)", set_copies,
+          &make.copies },
+        { 0, "delay", "TIME",
+          "start each copy but the first after a random time\n"
+          "below TIME",
           set_duration, &make.delay },
-        { 0, "seed", "N", "of these random times (0)", set_count, &make.seed },
+        { 0, "seed", "N", "seed of these random times (0)", set_count, &make.seed },
         { 'r', "with-results", NULL,
-          "store the values that each operation must show again, not only\ntheir digest", set_flag,
-          &make.with_results },
-        { 'j', "json", NULL, "say in JSON what was made; with --dump: an object on each line",
+          "store the values that each operation must show\n"
+          "again, not only their digest",
+          set_flag, &make.with_results },
+        { 'j', "json", NULL,
+          "report in JSON; with --dump, print a JSON object\n"
+          "on each line",
           set_flag, &make.json },
-        { 'd', "dump", "FILE", "a dump as text, a line for each record", set_text, &file.dump },
-        { 'c', "check", "FILE", "say what is wrong with a dump", set_text, &file.check },
-        { 0, "undump", "FILE", "text of --dump back into a dump", set_text, &file.undump },
+        { 'd', "dump", "FILE", "show a dump as text, a line for each record", set_text,
+          &file.dump },
+        { 'c', "check", "FILE", "report what is wrong with a dump", set_text, &file.check },
+        { 0, "undump", "FILE", "make a dump from text of --dump", set_text, &file.undump },
         { 0 },
     };
     const struct args args = { "nfsdigest rdump [OPTION...] --output FILE DATABASE\n"

@@ -11,10 +11,9 @@
 #include <string.h>
 
 static const char about[] =
-    "Makes reports of what \"nfsdigest compare -o RESULT\" found, from that file.  With "
-    "--annotate\n"
-    "also from the captures: those that RESULT names, or CAPTUREs, which are known by their "
-    "contents.\n";
+    "Makes reports from the result of \"nfsdigest compare -o RESULT\".  --html needs\n"
+    "that file only.  --annotate also needs the captures: those that RESULT names,\n"
+    "or the CAPTUREs that are given, which are recognized by their contents.\n";
 
 struct report_args {
     const char *html, *annotate;
@@ -67,10 +66,10 @@ int cmd_report(int argc, char **argv, struct err *err)
 {
     struct report_args a = { 0 };
     const struct arg own[] = {
-        { 0, "html", "FILE", "one page that needs nothing else; \"-\": standard output", set_text,
-          &a.html },
+        { 0, "html", "FILE", "write one HTML page; \"-\" is standard output", set_text, &a.html },
         { 0, "annotate", "OUT.pcapng",
-          "the captures again with packet comments, as OUT-ref.pcapng\nand OUT-sut.pcapng",
+          "write the captures with packet comments, as\n"
+          "OUT-ref.pcapng and OUT-sut.pcapng",
           set_text, &a.annotate },
         { 0 },
     };

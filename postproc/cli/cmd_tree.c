@@ -7,17 +7,16 @@
 #include <string.h>
 
 static const char about[] =
-    "Shows the tree of files that a trace was made on: what was there before its first operation, "
-    "as\n"
-    "far as operations showed it, with the attributes that it had then.  Objects whose directory "
-    "is\n"
-    "not known are roots of their own, \"[#N]\".  At the end: how much that is, how many "
-    "operations\n"
-    "must have happened that were not captured, and how many cannot be replayed.\n"
+    "Shows the initial tree of a trace: the files and directories that existed\n"
+    "before its first operation, as far as operations show them, with the\n"
+    "attributes that they had then.  An object whose directory is unknown is a root\n"
+    "of its own, \"[#N]\".  At the end follow the size of the tree, the inferred\n"
+    "operations, which must have happened but were not captured, and the\n"
+    "operations that cannot be replayed.\n"
     "\n"
-    "Each line: type and mode, owner and group, size (with a + what was read of it, at least), "
-    "name.\n"
-    "\" = \" leads from a further name of a file to its first.  A question mark: not known.\n";
+    "Each line has type and mode, owner and group, size and name.  A size with a +\n"
+    "is a minimum: it is where the furthest READ ended.  \" = \" after a further name\n"
+    "of a file is followed by its first name.  A question mark means unknown.\n";
 
 struct tree_args {
     const char *script, *under;
@@ -99,22 +98,27 @@ int cmd_tree(int argc, char **argv, struct err *err)
     struct tree_args a = { .at = BEGINNING };
     const struct arg own[] = {
         { 't', "at", "TIME",
-          "as it was then (2026-11-21 05:48:01.5, or since 1970), not\nbefore the trace, and of "
-          "operations those from then on",
+          "show the tree at this time (2026-11-21 05:48:01.5,\n"
+          "or since 1970), not before the trace; count only\n"
+          "operations from then on",
           set_time, &a.at },
-        { 'u', "under", "PATH", "only what is below this path, as the tree has it", set_text,
+        { 'u', "under", "PATH", "show only what is below this path of the tree", set_text,
           &a.under },
-        { 's', "summary", NULL, "no tree, only what is said at its end", set_flag, &a.summary },
+        { 's', "summary", NULL, "show no tree, only the figures at its end", set_flag, &a.summary },
         { 'g', "growth", NULL,
-          "also subtrees, files, directories and bytes that were known\nby lengths of the trace",
+          "also show how many subtrees, files, directories\n"
+          "and bytes were known after each twentieth of the\n"
+          "trace",
           set_flag, &a.growth },
-        { 'i', "inferred", NULL, "also the operations that must have happened", set_flag,
-          &a.inferred },
-        { 'j', "json", NULL, "a JSON object on each line; times in ns", set_flag, &a.json },
+        { 'i', "inferred", NULL, "also list the inferred operations", set_flag, &a.inferred },
+        { 'j', "json", NULL, "print a JSON object on each line; times in ns", set_flag, &a.json },
         { 0, "script", "KIND",
-          "what makes the tree: sh, a shell script, or mtree, a\nspecification", set_text,
-          &a.script },
-        { 0, "store", NULL, "also write the tables tree_* of the database (schemas/digest.sql)",
+          "print something that makes the tree: sh, a shell\n"
+          "script, or mtree, a specification",
+          set_text, &a.script },
+        { 0, "store", NULL,
+          "also write the tables tree_* into the database\n"
+          "(schemas/digest.sql)",
           set_flag, &a.store },
         { 0 },
     };
