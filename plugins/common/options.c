@@ -7,7 +7,7 @@
 
 static const struct option common[] = {
     { "decap", OPTION_CHOICE, "engine",
-      "take the frames apart with nfsdigest's own code (the default, fast)", AT(decap_wireshark),
+      "decode the frames with nfsdigest's own code (the default, fast)", AT(decap_wireshark),
       false },
     { "decap", OPTION_CHOICE, "wireshark",
       "let Wireshark remove the headers in front of TCP and UDP", AT(decap_wireshark), true },

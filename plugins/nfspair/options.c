@@ -3,7 +3,7 @@
 
 const struct option_set nfspair_options = {
     .name = "nfspair",
-    .purpose = "Writes the NFS operations of a capture as an .nfsr record stream.",
+    .purpose = "Writes the NFS operations of a capture as a record stream (.nfsr).",
     .out = "the stream",
     .size = sizeof(struct options),
     .objects = true,

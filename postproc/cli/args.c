@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPTIONS_MAX = 48, LONG_BASE = 256, HELP_COLUMN = 28, HELP_WIDTH = 64 };
+enum { OPTIONS_MAX = 48, LONG_BASE = 256, HELP_COLUMN = 28, HELP_WIDTH = 50 };
 
 static void print_options(const struct arg *table)
 {

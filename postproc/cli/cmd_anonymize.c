@@ -7,14 +7,15 @@
 #include <unistd.h>
 
 static const char about[] =
-    "Makes one anonymized pcapng file of captures (pcap, pcapng, also compressed with "
-    "gzip, zstd,\n"
-    "xz, lz4 or bzip2),\n"
-    "which are read one after the other as if they were one.  \"-\" is standard input.  Every "
-    "message\n"
-    "is taken apart and made anew by the policy's rules, in new frames; nothing else of the "
-    "captures\n"
-    "gets into the file.  Check the result with \"nfsdigest audit\" before it leaves the site.\n";
+    "Makes one anonymized pcapng file from captures.\n"
+    "\n"
+    "CAPTURE is a pcap or pcapng file, also compressed with gzip, zstd, xz, lz4 or\n"
+    "bzip2, or \"-\" for standard input.  Several captures are read one after the\n"
+    "other, as if they were one.\n"
+    "\n"
+    "Every message is decoded and written again by the rules of the policy, in new\n"
+    "frames.  Nothing else of the captures gets into the file.  Check the result\n"
+    "with \"nfsdigest audit\" before it leaves the site.\n";
 
 struct anonymizer {
     const char *output, *policy_name, *key_path;
@@ -67,7 +68,7 @@ static int check(const struct anonymizer *a, int inputs, struct err *err)
         return err_set(err, ERR_USAGE,
                        "give the key with --key FILE; \"nfsdigest key new FILE\" makes one");
     if (!a->output && isatty(STDOUT_FILENO))
-        return err_set(err, ERR_USAGE, "a capture is nothing for a terminal: give -o FILE");
+        return err_set(err, ERR_USAGE, "refusing to write a capture to a terminal: use -o FILE");
     return 0;
 }
 
@@ -78,16 +79,16 @@ int cmd_anonymize(int argc, char **argv, struct err *err)
     struct arg more[ENGINE_ARG_COUNT];
     const struct arg own[] = {
         { 'o', "output", "FILE",
-          "the anonymized capture; \"-\", or none when standard output is\nno terminal: standard "
-          "output",
+          "the anonymized capture, or \"-\" for standard output\n"
+          "(the default, unless that is a terminal)",
           set_text, &a.output },
-        { 'k', "key", "FILE", "the key that pseudonyms depend on (nfsdigest key new)", set_text,
-          &a.key_path },
+        { 'k', "key", "FILE", "the key that decides the pseudonyms\n(made by nfsdigest key new)",
+          set_text, &a.key_path },
         { 'p', "policy", "NAME|FILE",
-          "public (default), lab, strict, or a policy file\n(nfsdigest policy list)", set_text,
+          "public (default), lab, strict, or a policy file\n(see nfsdigest policy list)", set_text,
           &a.policy_name },
-        { 'f', "force", NULL, "replace the output if it exists", set_flag, &a.force },
-        { 0, "stats", NULL, "show what was changed, and what left out, on standard error", set_flag,
+        { 'f', "force", NULL, "replace the output file if it exists", set_flag, &a.force },
+        { 0, "stats", NULL, "print on standard error what was changed and left\nout", set_flag,
           &a.stats },
         { 0 },
     };

@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 
 static const char about[] =
-    "Says whether an anonymized capture tells what it must not.  All that identifies in the "
-    "original\n"
-    "(names, hosts, addresses, handles, contents, ...) is gathered and searched for in every byte "
-    "of\n"
-    "the anonymized file, and both are compared message by message and value by value.\n"
-    "Exit code 0: clean; 1: findings.  The report quotes the original: keep it private, or use\n"
-    "--redact.\n";
+    "Checks an anonymized capture for leaks, before it is released.  It searches\n"
+    "every byte of the anonymized file for everything that identifies in the\n"
+    "original (names, hosts, addresses, handles, contents, ...), and compares both\n"
+    "message by message and value by value.\n"
+    "\n"
+    "Exit code 0: clean; 1: findings.  The report quotes the original: keep it\n"
+    "private, or use --redact.\n";
 
 struct request {
     struct audit_options options;
@@ -83,23 +83,25 @@ int cmd_audit(int argc, char **argv, struct err *err)
     struct arg more[ENGINE_ARG_COUNT];
     uint64_t per_class = 0;
     const struct arg own[] = {
-        { 'k', "key", "FILE",
-          "also make every value again by this key, and compare\n(nfsdigest key new)", set_text,
+        { 'k', "key", "FILE", "also make every value again with this key, and\ncompare", set_text,
           &request.key_path },
-        { 'p', "policy", "NAME|FILE", "the policy to expect (what the file says of itself)",
-          set_text, &request.options.policy },
-        { 'a', "allow", "FILE", "a further allow-list, as schemas/audit-allow.conf", set_text,
+        { 'p', "policy", "NAME|FILE",
+          "the policy to expect (default: the one that the\nfile names)", set_text,
+          &request.options.policy },
+        { 'a', "allow", "FILE",
+          "an additional allow-list, in the form of\nschemas/audit-allow.conf", set_text,
           &request.options.allow },
         { 's', "sample", "N",
-          "patterns of each class to search for at most (65536), and a\n"
-          "bound for mappings to remember",
+          "how many patterns of each class are searched for\n"
+          "(65536); also limits the mappings to remember",
           set_count, &per_class },
         { 'r', "redact", NULL, "leave out what the original says, for publication", set_flag,
           &request.redact },
-        { 0, "findings", "FILE", "write them, to be accepted by package, into a new file", set_text,
+        { 0, "findings", "FILE",
+          "write the findings into a new file, so that you\ncan accept them with package", set_text,
           &request.findings },
-        { 'j', "json", NULL, "as JSON (schemas/audit.schema.json)", set_flag, &request.json },
-        { 'H', "html", NULL, "as one HTML page", set_flag, &request.html },
+        { 'j', "json", NULL, "print JSON (schemas/audit.schema.json)", set_flag, &request.json },
+        { 'H', "html", NULL, "print one HTML page", set_flag, &request.html },
         { 0 },
     };
     const struct args args = { "nfsdigest audit [OPTION...] ORIGINAL ANONYMIZED", about, own, more,

@@ -13,18 +13,20 @@
 enum { OVERTAKEN = 1000 };
 
 static const char about[] =
-    "Reads captures (pcap, pcapng) and record streams (.nfsr), also compressed with gzip, zstd, "
-    "xz, lz4 or bzip2,\n"
-    "into a trace database, which is made if it is not there.  \"-\" is standard input.\n"
+    "Reads captures and record streams into a trace database.  If the database does\n"
+    "not exist, it is made.\n"
     "\n"
-    "The database is DATABASE, or the first of several operands if that is a database or does not\n"
-    "exist; with neither it is " DEFAULT_DATABASE ".\n"
+    "FILE is a pcap or pcapng capture or a record stream (.nfsr), also compressed\n"
+    "with gzip, zstd, xz, lz4 or bzip2, or \"-\" for standard input.\n"
     "\n"
-    "Files are read in the order given, which for rotated captures should be that of time: calls "
-    "are\n"
-    "paired with replies over the borders of files, also when they come with a later ingest.\n"
-    "Each file is stored whole or not at all; one that is in the database already is passed over.\n"
-    "After an ingest that was killed, the same command does what is left.\n";
+    "The database is DATABASE.  Without -o, it is the first of several operands, if\n"
+    "that is a database or does not exist.  If there is neither, it is trace.db.\n"
+    "\n"
+    "Files are read in the order given.  Give rotated captures in order of time: a\n"
+    "call in one file is paired with its reply in the next, also in a later ingest.\n"
+    "Each file is stored as a whole or not at all, and a file that is already in\n"
+    "the database is skipped.  After an ingest that was killed, the same command\n"
+    "does what is left.\n";
 
 static bool is_there(const char *path)
 {
@@ -159,9 +161,9 @@ int cmd_ingest(int argc, char **argv, struct err *err)
     struct engine_args engine;
     struct arg more[ENGINE_ARG_COUNT];
     const struct arg own[] = {
-        { 'o', "database", "DATABASE", "the trace database; all operands are files to read",
-          set_text, &database },
-        { 'q', "quiet", NULL, "say only what went wrong", set_flag, &quiet },
+        { 'o', "database", "DATABASE", "the trace database; all operands are then files", set_text,
+          &database },
+        { 'q', "quiet", NULL, "print only errors and warnings", set_flag, &quiet },
         { 0 },
     };
     const struct args args = { "nfsdigest ingest [OPTION...] [-o DATABASE | DATABASE] FILE...",

@@ -5,23 +5,26 @@
 
 #include "anon/key.h"
 
-static const char about[] = "A key is what makes pseudonyms: the same key gives the same "
-                            "pseudonyms, and who has it can find\n"
-                            "originals again.  It is a file that only its owner may read.\n";
+static const char about[] =
+    "A key decides the pseudonyms of an anonymized capture.  The same key gives the\n"
+    "same pseudonyms, and a person who has it can find the originals again.  A key\n"
+    "is a file that only its owner may read.\n";
 
 static int make(int argc, char **argv, struct err *err)
 {
     uint64_t version = KEY_VERSION;
     const struct arg own[] = {
         { 'm', "mapping", "N",
-          "version of the mapping (2); 1 makes the pseudonyms of addresses as\nCrypto-PAn was "
-          "published, for programs that know no other:\nthey can be guessed more easily",
+          "version of the mapping (2); with 1, addresses are\n"
+          "mapped by Crypto-PAn as published, for programs\n"
+          "that know only that: they are easier to guess",
           set_count, &version },
         { 0 },
     };
-    const struct args args = { "nfsdigest key new [--mapping N] FILE",
-                               "Makes a new key, with mode 0600; never overwrites anything.\n", own,
-                               NULL, NULL };
+    const struct args args = {
+        "nfsdigest key new [--mapping N] FILE",
+        "Makes a key in a new file with mode 0600.  Never overwrites a file.\n", own, NULL, NULL
+    };
     int first, result = args_parse(&args, argc, argv, &first, err);
 
     if (result != 1)
@@ -32,9 +35,10 @@ static int make(int argc, char **argv, struct err *err)
     if (key_create(argv[first], version, err) < 0)
         return -err->code;
     printf("%s: a new key of %d bits, which only you may read.\n"
-           "Use it for all captures whose pseudonyms must agree, and never release it: who has it\n"
-           "can find originals again.  Keep it as the captures themselves are kept, or destroy it\n"
-           "when no further capture is to agree with these and no pseudonym is to be looked up.\n",
+           "Use it for all captures whose pseudonyms must agree.  Never release it: a person who\n"
+           "has it can find the originals.  Protect it as you protect the captures.  Destroy it\n"
+           "when no other capture must agree with these, and when you do not need to look up\n"
+           "pseudonyms any more.\n",
            argv[first], 8 * KEY_LEN);
     return 0;
 }
@@ -44,8 +48,8 @@ static int check(int argc, char **argv, struct err *err)
     static const struct arg own[] = { { 0 } };
     const struct args args = {
         "nfsdigest key check FILE...",
-        "Says whether files are keys that can be used: whole, and not readable by others.  Exit\n"
-        "code 0: all are; 3: one is not.\n",
+        "Checks that files are complete keys, and that others cannot read them.\n"
+        "Exit code 0: all can be used; 3: one cannot.\n",
         own, NULL, NULL
     };
     uint32_t version;
@@ -82,7 +86,7 @@ int cmd_key(int argc, char **argv, struct err *err)
 {
     static const struct command commands[] = {
         { "key new", make, "make a key" },
-        { "key check", check, "say whether a key can be used" },
+        { "key check", check, "check that a key can be used" },
         { 0 },
     };
 

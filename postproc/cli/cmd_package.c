@@ -10,19 +10,18 @@
 #include <string.h>
 
 static const char about[] =
-    "Makes a release of a trace for the public: an archive (tar.zst) with the anonymized "
-    "captures,\n"
-    "the report of their audit, the database and the replay dump that are made of them, the "
-    "policy,\n"
-    "statistics, plots, formats and sums.  When the audit finds anything that is not\n"
-    "accepted, its report is shown and there is no archive: exit code 1.  The same captures, key "
-    "and options give the same bytes.\n"
+    "Makes a release of a trace for the public: an archive (tar.zst) with the\n"
+    "anonymized captures, the report of their audit, the database and the replay\n"
+    "dump made from them, the policy, statistics, plots, formats and sums.\n"
     "\n"
-    "With --verify it looks at such an archive instead: it makes all of it again from its own "
-    "capture,\n"
-    "compares bytes, and says on standard output what is wrong.  Exit code 0: nothing; 1: "
-    "something\n"
-    "is, or other versions made it; 3: the file is no such archive.\n";
+    "If the audit finds anything that is not accepted, its report is shown and no\n"
+    "archive is made: exit code 1.  The same captures, key and options give the\n"
+    "same bytes.\n"
+    "\n"
+    "With --verify it checks such an archive: it makes everything in it again from\n"
+    "its own capture, compares bytes, and says on standard output what is wrong.\n"
+    "Exit code 0: nothing is wrong; 1: something is wrong, or other versions made\n"
+    "the archive; 3: the file is not such an archive.\n";
 
 struct package_args {
     struct package_options options;
@@ -109,27 +108,31 @@ int cmd_package(int argc, char **argv, struct err *err)
     struct arg more[ENGINE_ARG_COUNT];
     const struct arg own[] = {
         { 'o', "output", "FILE", "the archive, NAME.tar.zst", set_text, &o->output },
-        { 'k', "key", "FILE", "the key that pseudonyms depend on (nfsdigest key new)", set_text,
-          &o->key },
+        { 'k', "key", "FILE", "the key that decides the pseudonyms\n(made by nfsdigest key new)",
+          set_text, &o->key },
         { 'p', "policy", "NAME|FILE",
-          "public (default), lab, strict, or a policy file\n(nfsdigest policy list)", set_text,
+          "public (default), lab, strict, or a policy file\n(see nfsdigest policy list)", set_text,
           &o->policy },
         { 'f', "force", NULL, "replace the archive if it exists", set_flag, &o->force },
-        { 0, "name", "ID", "of the package and its folder (that of the archive)", set_text,
-          &o->name },
-        { 0, "title", "TEXT", "one line that people see first", set_text, &o->title },
-        { 0, "license", "SPDX-ID", "under which others may use it, as CC-BY-4.0", set_text,
+        { 0, "name", "ID",
+          "name of the package and its folder (default: made\nfrom the name of the archive)",
+          set_text, &o->name },
+        { 0, "title", "TEXT", "one line that readers see first", set_text, &o->title },
+        { 0, "license", "SPDX-ID", "license for others, for example CC-BY-4.0", set_text,
           &o->license },
         { 0, "description", "FILE", "text (Markdown) that goes into README.md", set_text,
           &o->description },
-        { 0, "no-database", NULL, "leave trace.db out", set_flag, &o->no_database },
-        { 0, "no-rdump", NULL, "leave trace.rdump out", set_flag, &o->no_rdump },
-        { 0, "findings", "FILE", "write what the audit finds, to be accepted, into a new file",
-          set_text, &o->findings },
-        { 0, "accept", "FILE", "go on in spite of findings: this file has a reason for each",
-          set_text, &o->accept },
-        { 0, "verify", NULL, "look at an archive that is there", set_flag, &a.verify },
-        { 0, "max-size", "SIZE", "with --verify: how much it may be, unpacked (64G)", set_text,
+        { 0, "no-database", NULL, "leave out trace.db", set_flag, &o->no_database },
+        { 0, "no-rdump", NULL, "leave out trace.rdump", set_flag, &o->no_rdump },
+        { 0, "findings", "FILE",
+          "write the findings of the audit into a new file,\nso that you can accept them", set_text,
+          &o->findings },
+        { 0, "accept", "FILE",
+          "make the archive in spite of findings: this file\nhas a reason for each", set_text,
+          &o->accept },
+        { 0, "verify", NULL, "check an archive that exists", set_flag, &a.verify },
+        { 0, "max-size", "SIZE",
+          "with --verify: limit of the size of all unpacked\nfiles together (64G)", set_text,
           &a.max_size },
         { 0 },
     };

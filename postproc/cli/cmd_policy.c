@@ -12,15 +12,15 @@
 #include <string.h>
 
 static const char about[] =
-    "Policies say what becomes of each kind of value in an anonymized capture.  Some are built "
-    "in;\n"
-    "others are files, known by a '/' or '.' in their name (see nfsdigest-policy(5)).\n";
+    "A policy says for each class of values what happens to it in an anonymized\n"
+    "capture.  Some policies are built in.  Others are files: a name with a '/' or\n"
+    "'.' is a file (see nfsdigest-policy(5)).\n";
 
 static int list(int argc, char **argv, struct err *err)
 {
     static const struct arg own[] = { { 0 } };
-    const struct args args = { "nfsdigest policy list", "Names the policies that are built in.\n",
-                               own, NULL, NULL };
+    const struct args args = { "nfsdigest policy list", "Lists the built-in policies.\n", own, NULL,
+                               NULL };
     int first, result = args_parse(&args, argc, argv, &first, err);
 
     if (result != 1)
@@ -164,12 +164,14 @@ static int show(int argc, char **argv, struct err *err)
 {
     bool json = false;
     const struct arg own[] = {
-        { 'j', "json", NULL, "as JSON, with digest and warnings", set_flag, &json },
+        { 'j', "json", NULL, "print JSON, with digest and warnings", set_flag, &json },
         { 0 },
     };
-    const struct args args = { "nfsdigest policy show [OPTION...] NAME|FILE",
-                               "Prints a policy in full, as a policy file that means the same.\n",
-                               own, NULL, NULL };
+    const struct args args = {
+        "nfsdigest policy show [OPTION...] NAME|FILE",
+        "Prints a policy with every rule, as a policy file with the same meaning.\n", own, NULL,
+        NULL
+    };
     struct policy *policy;
     int first, result = args_parse(&args, argc, argv, &first, err);
 
@@ -210,9 +212,9 @@ static int check(int argc, char **argv, struct err *err)
 {
     static const struct arg own[] = { { 0 } };
     const struct args args = { "nfsdigest policy check NAME|FILE...",
-                               "Says whether policies can be used, and what each of them gives "
-                               "away.  Exit code 0: all can\n"
-                               "be used; 3: one cannot, and the message names the line.\n",
+                               "Checks policies, and prints what each of them gives away.\n"
+                               "Exit code 0: all can be used; 3: one cannot, and the\n"
+                               "message names the line.\n",
                                own, NULL, NULL };
     int first, worst = 0, result = args_parse(&args, argc, argv, &first, err);
 
@@ -235,9 +237,9 @@ static int check(int argc, char **argv, struct err *err)
 int cmd_policy(int argc, char **argv, struct err *err)
 {
     static const struct command commands[] = {
-        { "policy list", list, "name the built-in policies" },
+        { "policy list", list, "list the built-in policies" },
         { "policy show", show, "print a policy in full" },
-        { "policy check", check, "say whether a policy can be used, and what it gives away" },
+        { "policy check", check, "check a policy, and print what it gives away" },
         { "policy survives", cmd_policy_survives, "list what stays of a capture, and why" },
         { 0 },
     };

@@ -7,13 +7,11 @@
 #include <string.h>
 
 static const char about[] =
-    "Says what of a capture stands unchanged in its anonymized one, field by field: how many "
-    "values,\n"
-    "how many distinct ones, and why the policy leaves them.  Values are compared where they "
-    "stand,\n"
-    "those of packets' headers, too.  What is listed as \"by chance\" has a pseudonym that happens "
-    "to\n"
-    "be its original.  The audit judges, this only lists.\n";
+    "Lists which values of a capture are unchanged in its anonymized capture, field\n"
+    "by field: how many values, how many distinct ones, and why the policy leaves\n"
+    "them.  A value is compared with the value in the same place, also in the\n"
+    "headers of packets.  \"by chance\" marks a pseudonym that happens to equal its\n"
+    "original.  The audit judges; this command only lists.\n";
 
 /* --- the policy's rules */
 
@@ -80,12 +78,14 @@ int cmd_policy_survives(int argc, char **argv, struct err *err)
     struct engine_args engine;
     struct arg more[ENGINE_ARG_COUNT];
     const struct arg own[] = {
-        { 'p', "policy", "NAME|FILE", "whose rules these are (what the file says of itself)",
+        { 'p', "policy", "NAME|FILE",
+          "the policy whose rules explain the values\n(default: the one that the file names)",
           set_text, &request.policy },
-        { 'e', "examples", "N", "values of each field to show (3), the most frequent ones",
-          set_count, &request.examples },
-        { 'a', "all", NULL, "show all of them", set_flag, &request.all },
-        { 'j', "json", NULL, "as JSON", set_flag, &request.json },
+        { 'e', "examples", "N",
+          "how many values of each field are shown, the most\nfrequent ones first (3)", set_count,
+          &request.examples },
+        { 'a', "all", NULL, "show all values", set_flag, &request.all },
+        { 'j', "json", NULL, "print JSON", set_flag, &request.json },
         { 0 },
     };
     const struct args args = { "nfsdigest policy survives [OPTION...] ORIGINAL ANONYMIZED", about,

@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 static const char about[] =
-    "Makes one record stream (schemas/nfsr.md) of captures (pcap, pcapng, also compressed with "
-    "gzip,\n"
-    "zstd, xz, lz4 or bzip2), which are read one after the other as if they were one: frames are "
-    "counted over all "
-    "of\n"
-    "them.  \"-\" is standard input.  A file gets its name when it is complete.\n";
+    "Makes one record stream (.nfsr) from captures.\n"
+    "\n"
+    "CAPTURE is a pcap or pcapng file, also compressed with gzip, zstd, xz, lz4 or\n"
+    "bzip2, or \"-\" for standard input.  Several captures are read one after the\n"
+    "other, as if they were one, and frames are counted over all of them.  The\n"
+    "output file gets its name when it is complete.\n";
 
 struct recorder {
     const char *output;
@@ -50,7 +50,8 @@ int cmd_record(int argc, char **argv, struct err *err)
     struct arg more[ENGINE_ARG_COUNT];
     const struct arg own[] = {
         { 'o', "output", "FILE",
-          "the record stream; \"-\", or none when standard output is\nno terminal: standard output",
+          "the record stream, or \"-\" for standard output (the\n"
+          "default, unless that is a terminal)",
           set_text, &recorder.output },
         { 0 },
     };
@@ -65,7 +66,8 @@ int cmd_record(int argc, char **argv, struct err *err)
     if (first == argc)
         return err_set(err, ERR_USAGE, "nothing to record: name captures or \"-\"");
     if (!recorder.output && isatty(STDOUT_FILENO))
-        return err_set(err, ERR_USAGE, "a record stream is nothing for a terminal: give -o FILE");
+        return err_set(err, ERR_USAGE,
+                       "refusing to write a record stream to a terminal: use -o FILE");
     if (!recorder.output)
         recorder.output = "-";
     result = convert_captures(&conversion, argc - first, argv + first, err);

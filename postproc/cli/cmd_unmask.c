@@ -15,15 +15,23 @@
 #include <string.h>
 
 static const char about[] =
-    "Finds the originals of values in an anonymized capture, with the key and the policy it was\n"
-    "made with.  CLASS is address, uid, gid, fileid, fsid, device, cookie, verifier, lock_owner,\n"
-    "time, stamp, xid, port (numbers, 0x... for hexadecimal), handle (hexadecimal), name, path or\n"
-    "host.  Prints each value, a tab, and its original.  Names, paths and hosts that became "
-    "tokens\n"
-    "have no way back: with --candidates, originals are guessed, and those whose pseudonyms are\n"
-    "among the values are printed, or without values all of them.  Bytes that are no printable\n"
-    "UTF-8 are written \\xNN, a backslash \\\\.  Exit code 0: done; 1: no candidate became one of\n"
-    "the values.\n";
+    "Finds the originals of values in an anonymized capture, with the key and the\n"
+    "policy that it was made with.  Prints each value, a tab, and its original.\n"
+    "\n"
+    "CLASS says what the values are:\n"
+    "  address                                     as RFC 5952 writes it\n"
+    "  uid, gid, fileid, fsid, device, cookie,\n"
+    "  verifier, lock_owner, time, stamp, xid,\n"
+    "  port                                        numbers, hexadecimal with 0x\n"
+    "  handle                                      hexadecimal\n"
+    "  name, path, host                            text\n"
+    "\n"
+    "Names, paths and hosts that became tokens cannot be mapped back.  For these,\n"
+    "use --candidates to guess: it prints the candidates that became one of the\n"
+    "values, or without values all candidates with their pseudonyms.\n"
+    "\n"
+    "Bytes that are not printable UTF-8 are written \\xNN, and a backslash \\\\.\n"
+    "Exit code 0: success; 1: no candidate became one of the values.\n";
 
 enum kind { KIND_NUMBER, KIND_EXTRA, KIND_ADDRESS, KIND_HANDLE, KIND_TEXT };
 
@@ -364,13 +372,12 @@ int cmd_unmask(int argc, char **argv, struct err *err)
     struct unmask u = { .policy_name = "public" };
     const struct arg own[] = {
         { 'k', "key", "FILE", "the key of the capture", set_text, &u.key },
-        { 'p', "policy", "NAME|FILE", "its policy (public)", set_text, &u.policy_name },
-        { 'c', "candidates", "FILE|-",
-          "names, paths or hosts, one on a line, of which to print\n"
-          "those that became one of the values",
-          set_text, &u.candidates },
-        { 'F', "forward", NULL, "the other way: values are originals", set_flag, &u.forward },
-        { 'j', "json", NULL, "a JSON object on each line", set_flag, &u.json },
+        { 'p', "policy", "NAME|FILE", "the policy of the capture (public)", set_text,
+          &u.policy_name },
+        { 'c', "candidates", "FILE|-", "names, paths or hosts to try, one on each line", set_text,
+          &u.candidates },
+        { 'F', "forward", NULL, "the other direction: values are originals", set_flag, &u.forward },
+        { 'j', "json", NULL, "print a JSON object on each line", set_flag, &u.json },
         { 0 },
     };
     const struct args args = { "nfsdigest unmask --key FILE [OPTION...] CLASS [VALUE...]", about,

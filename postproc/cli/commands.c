@@ -21,7 +21,8 @@ int commands_run(const struct command *table, const char *about, int argc, char 
     const struct command *row;
 
     if (argc < 2)
-        return err_set(err, ERR_USAGE, "%s what? See \"nfsdigest %s --help\"", argv[0], argv[0]);
+        return err_set(err, ERR_USAGE, "%s: missing subcommand: see \"nfsdigest %s --help\"",
+                       argv[0], argv[0]);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         printf("usage: nfsdigest %s COMMAND [OPTION...] [ARGUMENT...]\n\n%s\nCommands:\n", argv[0],
                about);

@@ -12,23 +12,23 @@
 
 static const struct command commands[] = {
     { "ingest", cmd_ingest, "read captures or record streams into a trace database" },
-    { "record", cmd_record, "make a record stream (.nfsr) of captures" },
-    { "anonymize", cmd_anonymize, "make a capture that may leave the site" },
-    { "info", cmd_info, "sum up a database, record stream or capture" },
+    { "record", cmd_record, "make a record stream (.nfsr) from captures" },
+    { "anonymize", cmd_anonymize, "make an anonymized capture" },
+    { "info", cmd_info, "summarize a database, a record stream or a capture" },
     { "ops", cmd_ops, "list operations" },
-    { "tree", cmd_tree, "show the tree that was there before the trace" },
+    { "tree", cmd_tree, "show the files and directories that existed before the trace" },
     { "deps", cmd_deps, "show which operations depend on which" },
-    { "concurrency", cmd_concurrency, "say how much a replay of the trace can do at a time" },
-    { "rdump", cmd_rdump, "make replay dumps, look at them and check them" },
-    { "compare", cmd_compare, "say where two servers answered the same requests otherwise" },
-    { "report", cmd_report, "make reports of what compare found" },
-    { "check", cmd_check, "verify a database or record stream" },
-    { "key", cmd_key, "make and check the keys of pseudonyms" },
-    { "policy", cmd_policy, "list, show and check what anonymizing can do" },
-    { "unmask", cmd_unmask, "find originals of pseudonyms, with the key" },
-    { "audit", cmd_audit, "say whether an anonymized capture tells what it must not" },
-    { "package", cmd_package, "make a release of a trace for the public, or look at one" },
-    { "help", NULL, "explain a command: nfsdigest help COMMAND" },
+    { "concurrency", cmd_concurrency, "estimate how much concurrency a replay can reach" },
+    { "rdump", cmd_rdump, "make, show and check replay dumps" },
+    { "compare", cmd_compare, "compare how two servers answered the same requests" },
+    { "report", cmd_report, "make reports of a comparison" },
+    { "check", cmd_check, "verify a database or a record stream" },
+    { "key", cmd_key, "make and check keys for anonymizing" },
+    { "policy", cmd_policy, "list, show and check policies for anonymizing" },
+    { "unmask", cmd_unmask, "find the originals of pseudonyms, with the key" },
+    { "audit", cmd_audit, "check an anonymized capture for leaks" },
+    { "package", cmd_package, "make or verify a release of a trace" },
+    { "help", NULL, "show the help of a command: nfsdigest help COMMAND" },
     { 0 },
 };
 
@@ -52,13 +52,14 @@ int finish_output(struct err *err)
 static void print_help(FILE *out)
 {
     fputs("usage: nfsdigest COMMAND [OPTION...] [ARGUMENT...]\n\n"
-          "Traces of NFSv3 traffic: from captures to a database of operations.\n\n"
+          "Turns captures of NFSv3 traffic into traces that you can query.\n\n"
           "Commands:\n",
           out);
     commands_print(commands, out);
-    fputs("\n\"nfsdigest COMMAND --help\" lists a command's options, nfsdigest --version says the\n"
-          "version.  Exit codes: 0 done, 1 check or audit found something, 2 wrong usage, 3 input\n"
-          "that cannot be used or not all of it, 4 the system: memory, disk, a closed pipe.\n",
+    fputs("\n\"nfsdigest COMMAND --help\" lists the options of a command, and \"nfsdigest\n"
+          "--version\" prints the version.  Exit codes: 0 success; 1 a check found\n"
+          "something; 2 wrong usage; 3 input that cannot be used, or only part of it;\n"
+          "4 a system error: memory, disk, a closed pipe.\n",
           out);
 }
 

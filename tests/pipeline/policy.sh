@@ -32,9 +32,9 @@ umask 022
 while IFS='|' read -r name code pattern arguments; do
     eval "expect '$name' $code '$pattern' '$n' $arguments"
 done <<T
-policy: nothing|2|policy what|policy
+policy: nothing|2|policy: missing subcommand|policy
 policy: help|0|policy show +print|policy --help
-policy: help, as command|0|policy check +say|help policy
+policy: help, as command|0|policy check +check|help policy
 policy: unknown command|2|no command "policy moon": see "nfsdigest policy --help"|policy moon
 policy show: help|0|usage: nfsdigest policy show|policy show --help
 policy show: bad option|2|--moon is not an option.*policy show --help|policy show --moon public
@@ -67,7 +67,7 @@ policy survives: cut|3|the anonymized capture is cut in the middle of a packet|p
 policy survives: another capture|3|no message of one capture is in the other|policy survives small.pcap none.pcap
 policy survives: text|0|Policy unknown: 412 messages compared, 0 of the original are not there|policy survives small.pcap small.pcap
 policy survives: rules of a file|0|handle = [.]{3}|policy survives -p opens.conf small.pcap small.pcap
-key: nothing|2|key what|key
+key: nothing|2|key: missing subcommand|key
 key: unknown command|2|no command "key moon"|key moon
 key new: help|0|usage: nfsdigest key new .*mapping N. FILE|key new --help
 key new: nothing|2|takes one file|key new
