@@ -1,27 +1,28 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- trace.db: what nfsdigest ingest makes of captures and .nfsr streams.
+-- trace.db: the trace database, which nfsdigest ingest makes from captures and .nfsr streams.
 --
--- PRAGMA application_id is 0x4e465344 ("NFSD"), PRAGMA user_version the version of this schema; a
--- program refuses a later one.
+-- PRAGMA application_id is 0x4e465344 ("NFSD"). PRAGMA user_version is the version of this schema. A
+-- program refuses a later version.
 --
 -- Conventions
---   times       integer nanoseconds since the epoch (UTC); NULL where a packet has none, as in
---               pcapng's Simple Packet Blocks, and then there is no latency
---   frames      counted from 1 in their source, as Wireshark counts; NULL: not captured
---   NULL        not known, or none; never 0 or ''
---   u64         offsets, cookies, fileids above 2^63-1 stand as their negative two's complement;
---               printf('%u', x) shows them
---   names       bytes that are not UTF-8, or are of a character that a terminal does not just show
---               (controls, those of direction, separators of lines: nfsr.md section 3), stand as
---               \xNN, a backslash as \\, a slash within a name as \x2f: names are plain text, no two
---               names are the same text, and each has a way back to its bytes.  Names of files
---               that were ingested, and texts with such names in them, are escaped likewise
+--   times       integer nanoseconds since the epoch (UTC). NULL if a packet has no time, as in
+--               pcapng's Simple Packet Blocks; then there is no latency either
+--   frames      counted from 1 in their source, as in Wireshark. NULL: not captured
+--   NULL        unknown, or none. Never 0 or ''
+--   u64         offsets, cookies and fileids above 2^63-1 are stored as their negative two's
+--               complement; printf('%u', x) shows them
+--   names       plain text. These are escaped: a byte that is not UTF-8, and each byte of a character
+--               that a terminal does not simply show (controls, characters of direction, line
+--               separators: nfsr.md section 3), as \xNN; a backslash as \\; a slash within a name
+--               as \x2f. So different names have different texts, and each text can be turned
+--               back into its bytes. Names of ingested files, and texts with such names in them,
+--               are escaped in the same way
 --   addresses   text, as RFC 5952 writes them
---   numbers of procedures, statuses, ...: names are in the dictionary tables
+--   codes       numbers of procedures, statuses, ...: the dictionary tables have their names
 --
--- This file has three sections, each begun by a line "--- NAME": tables and views are made with the
--- database; indexes after the first source was stored, which is faster, and kept from then on.
+-- This file has three sections. Each begins with a line "--- NAME". Tables and views are made with the
+-- database. Indexes are made after the first source was stored, which is faster, and kept from then on.
 
 --- tables
 
@@ -30,7 +31,7 @@ CREATE TABLE meta (
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- A file or stream that was ingested. Each is one transaction.
+-- One row for each ingested file or stream. Each is stored in one transaction.
 CREATE TABLE source (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL,             -- as given to ingest
@@ -38,18 +39,18 @@ CREATE TABLE source (
     state TEXT NOT NULL CHECK (state IN ('open', 'complete', 'cut')),
     note TEXT,                      -- where and why it was cut
     size INTEGER NOT NULL,          -- bytes, decompressed
-    digest BLOB NOT NULL,           -- XXH3-128 of these
+    digest BLOB NOT NULL,           -- XXH3-128 of these bytes
     head_digest BLOB NOT NULL,      -- XXH3-128 of the first 65536 of them
-    frame_base INTEGER NOT NULL,    -- frames of the captures before
+    frame_base INTEGER NOT NULL,    -- number of frames in the captures before it
     frames INTEGER NOT NULL,
-    operations INTEGER NOT NULL,    -- rows of operation whose call is in here, or whose reply is
-                                    -- and whose call was never captured
-    calls INTEGER NOT NULL,         -- first copies of calls in here
-    replies INTEGER NOT NULL,       -- first copies of replies
-    retransmissions INTEGER NOT NULL, -- calls sent again, and further replies
+    operations INTEGER NOT NULL,    -- operations with the call in this source, or with the reply
+                                    -- in it and a call that was never captured
+    calls INTEGER NOT NULL,         -- calls in this source, each counted once
+    replies INTEGER NOT NULL,       -- replies, each counted once
+    retransmissions INTEGER NOT NULL, -- calls sent again, and additional replies
     copies INTEGER NOT NULL,        -- rows of copy
     problems INTEGER NOT NULL,
-    first_time INTEGER,             -- of frames; NULL: none has one
+    first_time INTEGER,             -- earliest time of a frame. NULL: no frame has a time
     last_time INTEGER
 ) STRICT;
 
@@ -62,7 +63,7 @@ CREATE TABLE flow (
     server TEXT NOT NULL,
     server_port INTEGER NOT NULL,
     source INTEGER NOT NULL REFERENCES source,
-    frame INTEGER,                  -- first one seen
+    frame INTEGER,                  -- the first one seen
     time INTEGER
 ) STRICT;
 
@@ -70,10 +71,10 @@ CREATE TABLE flow (
 CREATE TABLE credential (
     id INTEGER PRIMARY KEY,
     flavor INTEGER NOT NULL,        -- RFC 5531 s8.2: 0 none, 1 AUTH_SYS, 6 RPCSEC_GSS
-    valid INTEGER NOT NULL,         -- 0: its body could not be read
+    valid INTEGER NOT NULL,         -- 0: the body could not be read
     uid INTEGER,                    -- AUTH_SYS
     gid INTEGER,
-    gids TEXT,                      -- further groups, a JSON array
+    gids TEXT,                      -- additional groups, a JSON array
     machine TEXT,
     stamp INTEGER,
     gss_service INTEGER,            -- RPCSEC_GSS: 1 none, 2 integrity, 3 privacy
@@ -88,14 +89,14 @@ CREATE TABLE object (
     type INTEGER,                   -- code 'object_type'
     fsid INTEGER,
     fileid INTEGER,
-    source INTEGER NOT NULL REFERENCES source, -- of its first sighting
+    source INTEGER NOT NULL REFERENCES source, -- source of the first sighting
     frame INTEGER,
     time INTEGER
 ) STRICT;
 
--- Paths as operations knew them: the text of |parent|, '/', |name|. Without a parent it
--- begins at a MOUNT path, or at |object|, whose own path is not known: its text is then
--- partial, and begins '[#OBJECT]'.
+-- Paths as operations knew them: the text of |parent|, '/', |name|. Without a parent, a path begins
+-- at a MOUNT path, or at |object| if the path of that object is unknown. Then the text is partial,
+-- and begins with '[#OBJECT]'.
 CREATE TABLE path (
     id INTEGER PRIMARY KEY,
     parent INTEGER REFERENCES path,
@@ -104,29 +105,29 @@ CREATE TABLE path (
     text TEXT NOT NULL
 ) STRICT;
 
--- Directory entries coming to be known, being made and taken away, in the order of the trace. A name
--- stands for one object at a time: an event says so when it stops to.
+-- Directory entries that become known, are made or are removed, in the order of the trace. A name
+-- stands for one object at a time. An event says when it stops to stand for it.
 CREATE TABLE name_event (
     id INTEGER PRIMARY KEY,
     event INTEGER NOT NULL,         -- code 'name_event'
     parent INTEGER REFERENCES object, -- directory; NULL: |name| is a MOUNT path
     name TEXT NOT NULL,
     object INTEGER REFERENCES object,
-    operation INTEGER,              -- that showed it
+    operation INTEGER,              -- the operation that showed the event
     time INTEGER
 ) STRICT;
 
--- One row for each distinct call with its reply. Ids are in the order of calls within a source.
+-- One row for each call with its reply, without retransmissions. Ids are in the order of calls within a source.
 CREATE TABLE operation (
     id INTEGER PRIMARY KEY,
     pairing INTEGER NOT NULL,       -- code 'pairing'
     call_source INTEGER REFERENCES source,
-    call_frame INTEGER,             -- that completed the message
-    call_first_frame INTEGER,       -- in which it began; below 1 in the source before: 0 is the last
-                                    -- frame there
-    call_time INTEGER,              -- of call_frame
-    call_length INTEGER,            -- of the RPC message on the wire, without record marks
-    call_flags INTEGER,             -- code 'sighting', bits
+    call_frame INTEGER,             -- the frame that completed the message
+    call_first_frame INTEGER,       -- the frame in which it began. Below 1, it is in the source
+                                    -- before: 0 is the last frame there
+    call_time INTEGER,              -- time of call_frame
+    call_length INTEGER,            -- length of the RPC message on the wire, without record marks
+    call_flags INTEGER,             -- bits of code 'sighting'
     reply_source INTEGER REFERENCES source,
     reply_frame INTEGER,
     reply_first_frame INTEGER,
@@ -137,35 +138,35 @@ CREATE TABLE operation (
     server TEXT NOT NULL,
     flow INTEGER NOT NULL REFERENCES flow,
     xid INTEGER NOT NULL,
-    program INTEGER,                -- NULL, with version and procedure: the call was not captured
+    program INTEGER,                -- NULL (as version and procedure): the call was not captured
     version INTEGER,
     procedure INTEGER,
     rpc_status INTEGER,             -- code 'rpc_status'
-    status INTEGER,                 -- of the result: nfsstat3, ...
+    status INTEGER,                 -- status of the result: nfsstat3, ...
     credential INTEGER REFERENCES credential,
-    object INTEGER REFERENCES object,     -- operated on: the file, or the directory of a name
+    object INTEGER REFERENCES object,     -- object of the operation: the file, or the directory of a name
     object2 INTEGER REFERENCES object,    -- RENAME's second directory, LINK's directory
-    new_object INTEGER REFERENCES object, -- found or made
-    path INTEGER REFERENCES path,         -- of what it is about, with the name where it has one
+    new_object INTEGER REFERENCES object, -- the object that was found or made
+    path INTEGER REFERENCES path,         -- what it is about, with the name if it has one
     path2 INTEGER REFERENCES path,
-    depends_on INTEGER,             -- latest earlier operation that sets out to change what this one uses
-    offset INTEGER,                 -- byte range; NULL: the procedure has none, or it was not captured
+    depends_on INTEGER,             -- latest earlier operation that intends to change what this one uses
+    offset INTEGER,                 -- byte range. NULL: the procedure has none, or it was not captured
     count INTEGER,
-    data_length INTEGER,            -- of file contents, as the message says
-    data_digest BLOB,               -- XXH3-128 of these, as far as they were captured
-    arguments_length INTEGER,       -- of the bodies on the wire; NULL: cut within the RPC header
+    data_length INTEGER,            -- length of the file contents, as the message says
+    data_digest BLOB,               -- XXH3-128 of the contents that were captured
+    arguments_length INTEGER,       -- length of the body on the wire. NULL: truncated within the RPC header
     result_length INTEGER,
-    arguments BLOB,                 -- XDR, file contents left out; NULL: not kept
+    arguments BLOB,                 -- XDR, without file contents. NULL: not kept
     result BLOB,
     latency INTEGER GENERATED ALWAYS AS (reply_time - call_time) VIRTUAL
 ) STRICT;
 
--- Calls that were sent again, and further replies.
+-- Calls that were sent again, and additional replies.
 CREATE TABLE retransmission (
     id INTEGER PRIMARY KEY,
     operation INTEGER NOT NULL REFERENCES operation,
     kind INTEGER NOT NULL,          -- code 'repeat': 1 or 2
-    differs INTEGER NOT NULL,       -- 1: a reply with other bytes than the first
+    differs INTEGER NOT NULL,       -- 1: a reply with other bytes than the first one
     flow INTEGER NOT NULL REFERENCES flow,
     source INTEGER NOT NULL REFERENCES source,
     frame INTEGER NOT NULL,
@@ -175,8 +176,8 @@ CREATE TABLE retransmission (
     flags INTEGER
 ) STRICT;
 
--- The same datagram once more: captures on several interfaces, mirror ports and some networks give it
--- twice, though it was sent once. Of TCP segments the counter tcp.copies tells.
+-- UDP datagrams that were captured again, though they were sent once: by captures on several
+-- interfaces, by mirror ports and in some networks. For TCP segments see the counter tcp.copies.
 CREATE TABLE copy (
     id INTEGER PRIMARY KEY,
     operation INTEGER NOT NULL REFERENCES operation,
@@ -198,9 +199,9 @@ CREATE TABLE problem (
     frame INTEGER,                  -- where it was noticed
     time INTEGER,
     flow INTEGER REFERENCES flow,
-    direction INTEGER,              -- 0 client to server, 1 back
+    direction INTEGER,              -- 0 from client to server, 1 back
     xid INTEGER,
-    length INTEGER,                 -- bytes concerned
+    length INTEGER,                 -- number of bytes concerned
     text TEXT
 ) STRICT;
 
@@ -212,14 +213,14 @@ CREATE TABLE counter (
     PRIMARY KEY (source, name)
 ) STRICT, WITHOUT ROWID;
 
--- Where the pairing of captures goes on with the next one: the engine's waiting state, and which rows
--- were made of what waits. Those go when the next capture comes, which makes them anew.
+-- What the pairing needs to continue with the next capture: the state of the engine, and which rows
+-- were made from what still waits. These rows are provisional: the next capture replaces them.
 CREATE TABLE carry (
     id INTEGER PRIMARY KEY CHECK (id = 1),
-    options TEXT NOT NULL,           -- of the engine
-    operation_base INTEGER NOT NULL, -- from the engine's ids to those in here
+    options TEXT NOT NULL,           -- options of the engine
+    operation_base INTEGER NOT NULL, -- added to the engine's ids, gives ids in here
     flow_base INTEGER NOT NULL,
-    tail INTEGER NOT NULL,           -- 1: rows above the following ids are provisional
+    tail INTEGER NOT NULL,           -- 1: rows with ids above the following ones are provisional
     flow INTEGER NOT NULL,
     credential INTEGER NOT NULL,
     object INTEGER NOT NULL,
@@ -244,7 +245,7 @@ CREATE TABLE waiting_counter (
     PRIMARY KEY (source, name)
 ) STRICT, WITHOUT ROWID;
 
--- Dictionaries, from the tables of engine/wire.
+-- Dictionaries, made from the tables in engine/wire.
 CREATE TABLE program (
     number INTEGER NOT NULL,
     version INTEGER NOT NULL,
@@ -279,7 +280,7 @@ CREATE TABLE field (
     path TEXT NOT NULL,             -- 'READ3res.resok.eof'
     class TEXT NOT NULL,            -- 'handle', 'name', ...
     type TEXT NOT NULL,             -- XDR: 'u32', 'opaque', ...
-    max INTEGER,                    -- its bound
+    max INTEGER,                    -- its limit
     wireshark TEXT,                 -- display filter of Wireshark's own dissector
     PRIMARY KEY (program, version, procedure, direction, path)
 ) STRICT, WITHOUT ROWID;
@@ -294,7 +295,7 @@ CREATE TABLE code (
 
 --- views
 
--- Operations as a person reads them.
+-- Operations in readable form.
 CREATE VIEW op AS
 SELECT o.id,
        strftime('%Y-%m-%d %H:%M:%S', ifnull(o.call_time, o.reply_time) / 1000000000, 'unixepoch')
@@ -321,8 +322,8 @@ SELECT o.id,
        o.object, o.object2, o.new_object, o.depends_on
   FROM operation o;
 
--- The names that objects had, and from when to when: a row for each time that a name began to stand
--- for an object.
+-- The names of objects, and from when to when they had them: one row for each time that a name began
+-- to stand for an object.
 CREATE VIEW object_name AS
 SELECT b.object, b.parent, b.name,
        CASE WHEN b.parent IS NULL THEN b.name
@@ -331,9 +332,9 @@ SELECT b.object, b.parent, b.name,
             ELSE (SELECT rtrim(p.text, '/') || '/' || b.name FROM path p WHERE p.id = o.path)
        END AS path,                                     -- as it was at the start
        s.name AS how,
-       b.time AS start, b.operation AS start_operation, -- 'seen': it was there before
-       e.time AS stop, e.operation AS stop_operation,   -- NULL: it stands for it at the end
-       t.name AS stop_how                               -- 'gone': some time before
+       b.time AS start, b.operation AS start_operation, -- 'seen': it existed before
+       e.time AS stop, e.operation AS stop_operation,   -- NULL: still valid at the end
+       t.name AS stop_how                               -- 'gone': it ended some time before
   FROM (SELECT id, event, object, parent, name, time, operation,
                lag(event, 1, 3) OVER w AS before,
                min(id) FILTER (WHERE event IN (3, 5)) OVER
