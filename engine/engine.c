@@ -43,20 +43,18 @@ static int on_message(void *ctx, const struct message *message, struct err *err)
     return pair_message(&e->pair, message, err);
 }
 
-static unsigned on_knows(void *ctx, const struct flow *flow, uint8_t side, uint32_t xid,
-                         uint64_t frame, struct text text)
+static unsigned on_knows(void *ctx, const struct question *question)
 {
     struct engine *e = ctx;
 
-    return pair_knows(&e->pair, flow, side, xid, frame, text);
+    return pair_knows(&e->pair, question);
 }
 
-static int on_problem(void *ctx, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
-                      int64_t time, uint64_t length, struct err *err)
+static int on_problem(void *ctx, const struct problem *problem, struct err *err)
 {
     struct engine *e = ctx;
 
-    return pair_problem(&e->pair, kind, flow, side, frame, time, length, "", err);
+    return pair_problem(&e->pair, problem, err);
 }
 
 static void on_port(void *ctx, uint16_t port)
@@ -90,11 +88,7 @@ struct engine *engine_new(const struct engine_options *options, const struct sin
     e->first_time = e->latest_time = e->last_time = TIME_NONE;
     e->sink = *sink;
     e->link = link_new(on_payload, e);
-    if (!e->link ||
-        conns_init(&e->conns, &host,
-                   options->connections ? options->connections : ENGINE_CONNECTIONS,
-                   options->stream_window ? options->stream_window : ENGINE_STREAM_WINDOW,
-                   options->total_window ? options->total_window : ENGINE_TOTAL_WINDOW, err) < 0 ||
+    if (!e->link || conns_init(&e->conns, &host, options, err) < 0 ||
         objects_init(&e->objects, sink, options->same, err) < 0 ||
         pair_init(&e->pair, options, sink, observer, &e->objects, &e->conns.pool.clock, err) < 0) {
         if (!e->link)
@@ -104,8 +98,6 @@ struct engine *engine_new(const struct engine_options *options, const struct sin
     }
     e->pair.learn_port = on_port;
     e->pair.learn_port_ctx = e;
-    for (uint32_t i = 0; i < options->port_count; i++)
-        conns_learn_port(&e->conns, options->ports[i]);
     return e;
 }
 
@@ -244,7 +236,7 @@ int engine_end(struct engine *e, bool input_cut, struct err *err)
     int rc = link_end(e->seen ? e->seen : e->link, err);
 
     if (rc == 0)
-        rc = conns_end(&e->conns, e->last_frame, e->last_time, err);
+        rc = conns_end(&e->conns, (struct seen){ e->last_frame, e->last_time }, err);
     if (rc == 0)
         rc = pair_end(&e->pair, err);
     return rc < 0 ? rc : put_end(e, input_cut, err);

@@ -32,15 +32,17 @@ static uint64_t key_hash(const struct key *key)
     return a ^ a << 32; /* tables look at the upper half */
 }
 
-int conns_init(struct conns *c, const struct message_host *host, uint32_t limit, uint32_t window,
-               uint32_t total, struct err *err)
+int conns_init(struct conns *c, const struct message_host *host,
+               const struct engine_options *options, struct err *err)
 {
+    uint32_t limit = options->connections ? options->connections : ENGINE_CONNECTIONS;
+
     memset(c, 0, sizeof(*c));
     c->host = *host;
     c->host.memory = &c->pool.framing;
     c->limit = limit;
-    c->pool.window = window;
-    c->pool.total = total;
+    c->pool.window = options->stream_window ? options->stream_window : ENGINE_STREAM_WINDOW;
+    c->pool.total = options->total_window ? options->total_window : ENGINE_TOTAL_WINDOW;
     c->pool.latest = TIME_NONE;
     c->newest = c->oldest = c->free_slot = TABLE_NONE;
     c->conns = calloc(limit, sizeof(struct conn *));
@@ -52,14 +54,16 @@ int conns_init(struct conns *c, const struct message_host *host, uint32_t limit,
     conns_learn_port(c, 111);   /* RFC 1833 s3.1 */
     conns_learn_port(c, 2049);  /* RFC 1813 s2.1 */
     conns_learn_port(c, 20048); /* IANA: mountd */
+    for (uint32_t i = 0; i < options->port_count; i++)
+        conns_learn_port(c, options->ports[i]);
     return 0;
 }
 
-static void conn_free(struct conns *c, struct conn *x)
+static void conn_free(struct conn *x)
 {
     if (x->flow.transport == IPPROTO_TCP) {
-        stream_free(&x->stream[0], &c->pool);
-        stream_free(&x->stream[1], &c->pool);
+        stream_free(&x->stream[0]);
+        stream_free(&x->stream[1]);
     }
     free(x);
 }
@@ -68,7 +72,7 @@ void conns_free(struct conns *c)
 {
     for (uint32_t i = 0; c->conns && i < c->count; i++)
         if (c->conns[i])
-            conn_free(c, c->conns[i]);
+            conn_free(c->conns[i]);
     free(c->conns);
     free(c->free_next);
     free(c->holed);
@@ -120,6 +124,14 @@ static void holed_remove(struct conns *c, uint32_t at)
     c->holed[at] = c->holed[--c->holed_count];
 }
 
+static int put_evicted(struct conns *c, const struct conn *x, const struct frame *frame,
+                       struct err *err)
+{
+    const struct problem problem = { &x->flow, PROBLEM_EVICTED, 0, seen_in(frame), 0 };
+
+    return c->host.problem(c->host.ctx, &problem, err);
+}
+
 static int evict_oldest(struct conns *c, const struct frame *frame, struct err *err)
 {
     uint32_t slot = c->oldest;
@@ -127,16 +139,15 @@ static int evict_oldest(struct conns *c, const struct frame *frame, struct err *
     int rc = 0;
 
     if (x->flow.transport == IPPROTO_TCP && x->rpc)
-        rc = conn_end(c, x, frame->number, frame->time, err);
+        rc = conn_end(x, seen_in(frame), err);
     if (rc == 0 && x->flow.id)
-        rc = c->host.problem(c->host.ctx, PROBLEM_EVICTED, &x->flow, 0, frame->number, frame->time,
-                             0, err);
+        rc = put_evicted(c, x, frame, err);
     for (uint32_t i = 0; x->holed && i < c->holed_count; i++)
         if (c->holed[i] == slot)
             holed_remove(c, i);
     unlink_slot(c, slot);
     table_remove(&c->by_key, x->hash, slot);
-    conn_free(c, x);
+    conn_free(x);
     c->conns[slot] = NULL;
     c->free_next[slot] = c->free_slot;
     c->free_slot = slot;
@@ -157,7 +168,7 @@ static struct conn *conn_place(struct conns *c, const struct flow *flow, const s
     x->key = *key;
     x->hash = hash;
     for (uint8_t side = 0; side < streams; side++)
-        stream_init(&x->stream[side], &c->host, &x->flow, side);
+        stream_init(&x->stream[side], &c->host, &c->pool, &x->flow, side);
     for (uint8_t side = 0; side < streams; side++)
         x->stream[side].framer.peer = &x->stream[!side].framer;
     *slot = c->free_slot != TABLE_NONE ? c->free_slot : c->count;
@@ -174,59 +185,73 @@ static struct conn *conn_place(struct conns *c, const struct flow *flow, const s
     return x;
 }
 
-/* The connection of these endpoints, made if need be; |side|: which of them is the source. */
-struct conn *conn_get(struct conns *c, const struct frame *frame, const struct ip_payload *p,
-                      const uint16_t port[2], uint8_t *side, uint32_t *slot, struct err *err)
+/* Which side of a connection the source of a packet is. */
+static uint8_t side_of(const struct ip_payload *p, const uint16_t port[2])
 {
-    unsigned len = address_len(&p->source);
     int order;
-    struct key key = { .transport = p->protocol, .version = p->source.version };
-    struct flow flow;
-    struct conn *x;
-    uint64_t hash;
-    uint32_t at;
 
-    if (len == 4) { /* without a call: this is done for every packet */
+    if (p->source.version == 4) { /* without a call: this is done for every packet */
         uint32_t from = load_be32(p->source.bytes), to = load_be32(p->destination.bytes);
         order = (from > to) - (from < to);
     } else {
-        order = memcmp(p->source.bytes, p->destination.bytes, len);
+        order = memcmp(p->source.bytes, p->destination.bytes, 16);
     }
     if (!order)
         order = port[0] < port[1] ? -1 : 1;
-    *side = order < 0 ? 0 : 1;
-    memcpy(key.address[*side], p->source.bytes, len);
-    memcpy(key.address[!*side], p->destination.bytes, len);
-    key.port[*side] = port[0];
-    key.port[!*side] = port[1];
+    return order < 0 ? 0 : 1;
+}
+
+static struct conn *new_conn(struct conns *c, const struct frame *frame, const struct ip_payload *p,
+                             const struct key *key, struct conn_ports *ports)
+{
+    struct flow flow = { .transport = p->protocol,
+                         .birth = frame->number,
+                         .birth_time = frame->time };
+    struct conn *x;
+
+    flow.address[ports->side] = p->source;
+    flow.address[!ports->side] = p->destination;
+    flow.port[ports->side] = ports->port[0];
+    flow.port[!ports->side] = ports->port[1];
+    x = conn_place(c, &flow, key, key_hash(key), &ports->slot);
+    if (x)
+        x->rpc = conns_port_known(c, ports->port[0]) || conns_port_known(c, ports->port[1]);
+    return x;
+}
+
+struct conn *conn_get(struct conns *c, const struct frame *frame, const struct ip_payload *p,
+                      struct conn_ports *ports, struct err *err)
+{
+    struct key key = { .transport = p->protocol, .version = p->source.version };
+    unsigned len = address_len(&p->source);
+    uint8_t side = side_of(p, ports->port);
+    struct conn *x;
+    uint64_t hash;
+    uint32_t at, slot;
+
+    ports->side = side;
+    memcpy(key.address[side], p->source.bytes, len);
+    memcpy(key.address[!side], p->destination.bytes, len);
+    key.port[side] = ports->port[0];
+    key.port[!side] = ports->port[1];
     hash = key_hash(&key);
-    for (*slot = table_first(&c->by_key, hash, &at); *slot != TABLE_NONE;
-         *slot = table_next(&c->by_key, hash, &at))
-        if (!memcmp(&c->conns[*slot]->key, &key, sizeof(key)))
+    for (slot = table_first(&c->by_key, hash, &at); slot != TABLE_NONE;
+         slot = table_next(&c->by_key, hash, &at))
+        if (!memcmp(&c->conns[slot]->key, &key, sizeof(key)))
             break;
-    if (*slot != TABLE_NONE) {
-        if (*slot != c->newest) {
-            unlink_slot(c, *slot);
-            link_newest(c, *slot);
+    ports->slot = slot;
+    if (slot != TABLE_NONE) {
+        if (slot != c->newest) {
+            unlink_slot(c, slot);
+            link_newest(c, slot);
         }
-        return c->conns[*slot];
+        return c->conns[slot];
     }
     if (c->free_slot == TABLE_NONE && c->count == c->limit && evict_oldest(c, frame, err) < 0)
         return NULL;
-    memset(&flow, 0, sizeof(flow));
-    flow.address[*side] = p->source;
-    flow.address[!*side] = p->destination;
-    flow.port[*side] = port[0];
-    flow.port[!*side] = port[1];
-    flow.transport = p->protocol;
-    flow.birth = frame->number;
-    flow.birth_time = frame->time;
-    x = conn_place(c, &flow, &key, hash, slot);
-    if (!x) {
+    x = new_conn(c, frame, p, &key, ports);
+    if (!x)
         err_memory(err, "connections");
-        return NULL;
-    }
-    x->rpc = conns_port_known(c, port[0]) || conns_port_known(c, port[1]);
     return x;
 }
 
@@ -251,9 +276,9 @@ static int sweep(struct conns *c, const struct frame *frame, struct err *err)
     for (uint32_t i = 0; rc == 0 && i < c->holed_count;) {
         struct conn *x = c->conns[c->holed[i]];
         for (int side = 0; rc == 0 && side < 2; side++)
-            rc = stream_sweep(&x->stream[side], &c->pool, frame->number, frame->time, err);
+            rc = stream_sweep(&x->stream[side], seen_in(frame), err);
         if (rc == 0)
-            rc = conn_settle(x, frame->number, frame->time, err);
+            rc = conn_settle(x, seen_in(frame), err);
         if (x->stream[0].queue || x->stream[1].queue)
             i++;
         else
@@ -274,15 +299,46 @@ static int relieve(struct conns *c, const struct frame *frame, struct err *err)
         if (x->flow.transport != IPPROTO_TCP ||
             !(framer_trim(&x->stream[0].framer) + framer_trim(&x->stream[1].framer)))
             continue;
-        rc = conn_end(c, x, frame->number, frame->time, err);
+        rc = conn_end(x, seen_in(frame), err);
         framer_trim(&x->stream[0].framer);
         framer_trim(&x->stream[1].framer);
         c->evicted++;
         if (rc == 0 && x->flow.id)
-            rc = c->host.problem(c->host.ctx, PROBLEM_EVICTED, &x->flow, 0, frame->number,
-                                 frame->time, 0, err);
+            rc = put_evicted(c, x, frame, err);
     }
     return rc;
+}
+
+/* What the header of a datagram says; false: it says nothing that can be. */
+static bool read_udp(const struct ip_payload *p, struct message *m, struct conn_ports *ports)
+{
+    uint32_t len;
+
+    if (p->cap_len < UDP_HEADER)
+        return false;
+    ports->port[0] = load_be16(p->data);
+    ports->port[1] = load_be16(p->data + 2);
+    len = load_be16(p->data + 4);
+    if (len == 0) /* a jumbogram, RFC 2675 s4 */
+        len = p->wire_len;
+    if (len < UDP_HEADER)
+        return false;
+    m->data = p->data + UDP_HEADER;
+    m->wire_len = len - UDP_HEADER;
+    m->cap_len = p->cap_len - UDP_HEADER < m->wire_len ? p->cap_len - UDP_HEADER : m->wire_len;
+    if (m->cap_len < m->wire_len)
+        m->flags = SIGHTING_PARTIAL | (p->hole ? SIGHTING_HOLE : SIGHTING_CUT);
+    if (p->hole)
+        m->first_frame = p->first_frame;
+    return true;
+}
+
+/* Whether a reply answers a call that waits. */
+static bool is_awaited(struct conns *c, const struct message *m)
+{
+    const struct question q = { m->flow, m->side, load_be32(m->data), m->frame, { 0 } };
+
+    return c->host.knows(c->host.ctx, &q) & XID_WAITS;
 }
 
 static int udp(struct conns *c, const struct frame *frame, const struct ip_payload *p,
@@ -291,56 +347,38 @@ static int udp(struct conns *c, const struct frame *frame, const struct ip_paylo
     struct message m = {
         .frame = frame->number, .first_frame = frame->number, .time = frame->time, .ip_id = p->id
     };
-    uint32_t len, slot;
-    uint16_t port[2];
+    struct conn_ports ports;
+    struct problem problem;
     struct conn *x;
     bool known;
     int kind;
 
-    if (p->cap_len < UDP_HEADER) {
+    c->datagrams += p->cap_len >= UDP_HEADER;
+    if (!read_udp(p, &m, &ports)) {
         c->headers_cut++;
         return 0;
     }
-    c->datagrams++;
-    port[0] = load_be16(p->data);
-    port[1] = load_be16(p->data + 2);
-    len = load_be16(p->data + 4);
-    if (len == 0) /* a jumbogram, RFC 2675 s4 */
-        len = p->wire_len;
-    if (len < UDP_HEADER) {
-        c->headers_cut++;
-        return 0;
-    }
-    m.data = p->data + UDP_HEADER;
-    m.wire_len = len - UDP_HEADER;
-    m.cap_len = p->cap_len - UDP_HEADER < m.wire_len ? p->cap_len - UDP_HEADER : m.wire_len;
-    if (m.cap_len < m.wire_len)
-        m.flags = SIGHTING_PARTIAL | (p->hole ? SIGHTING_HOLE : SIGHTING_CUT);
-    if (p->hole)
-        m.first_frame = p->first_frame;
-    known = conns_port_known(c, port[0]) || conns_port_known(c, port[1]);
+    known = conns_port_known(c, ports.port[0]) || conns_port_known(c, ports.port[1]);
     kind = rpc_looks_like(m.data, m.cap_len, m.wire_len);
     if (!kind && !known) {
         c->foreign_datagrams++;
         return 0;
     }
-    x = conn_get(c, frame, p, port, &m.side, &slot, err);
+    x = conn_get(c, frame, p, &ports, err);
     if (!x)
         return -err->code;
     m.flow = &x->flow;
+    m.side = ports.side;
     if (kind == 1 && !known)
-        conns_learn_port(c, port[1]);
-    if (kind == 1 || (kind == 2 && conns_port_known(c, port[0])) ||
-        (kind == 2 && (c->host.knows(c->host.ctx, &x->flow, m.side, load_be32(m.data), m.frame,
-                                     (struct text){ 0 }) &
-                       XID_WAITS)))
+        conns_learn_port(c, ports.port[1]);
+    if (kind == 1 || (kind == 2 && (conns_port_known(c, ports.port[0]) || is_awaited(c, &m))))
         return c->host.message(c->host.ctx, &m, err);
     if (!known) {
         c->foreign_datagrams++;
         return 0;
     }
-    return c->host.problem(c->host.ctx, PROBLEM_NOT_RPC, &x->flow, m.side, frame->number,
-                           frame->time, m.wire_len, err);
+    problem = (struct problem){ &x->flow, PROBLEM_NOT_RPC, m.side, seen_in(frame), m.wire_len };
+    return c->host.problem(c->host.ctx, &problem, err);
 }
 
 /* Packets without a time leave the clock alone, and the first time does not move it: what was seen
@@ -372,7 +410,7 @@ int conns_payload(struct conns *c, const struct frame *frame, const struct ip_pa
     return rc < 0 || !c->holed_count ? rc : sweep(c, frame, err);
 }
 
-int conns_end(struct conns *c, uint64_t frame, int64_t time, struct err *err)
+int conns_end(struct conns *c, struct seen seen, struct err *err)
 {
     int rc = 0;
 
@@ -380,7 +418,7 @@ int conns_end(struct conns *c, uint64_t frame, int64_t time, struct err *err)
     for (uint32_t slot = c->oldest; rc == 0 && slot != TABLE_NONE; slot = c->conns[slot]->newer) {
         struct conn *x = c->conns[slot];
         if (x->flow.transport == IPPROTO_TCP)
-            rc = conn_end(c, x, frame, time, err);
+            rc = conn_end(x, seen, err);
     }
     return rc;
 }
@@ -389,8 +427,8 @@ int conns_end(struct conns *c, uint64_t frame, int64_t time, struct err *err)
 #define CONN_PLAIN(step)                                                                           \
     step(flow.address) step(flow.port) step(flow.transport) step(flow.server) step(flow.id)        \
         step(flow.birth) step(flow.birth_time) step(key) step(hash) step(rpc) step(holed)          \
-            step(syn) step(isn) step(begin.side) step(begin.isn) step(begin.frame)                 \
-                step(begin.time) step(over) step(acked) step(recent)
+            step(syn) step(isn) step(begin.side) step(begin.isn) step(begin.seen) step(over)       \
+                step(acked) step(recent)
 #define CONNS_PLAIN(step) step(pool.latest) step(pool.clock) step(swept) step(unswept) step(ports)
 
 int conns_save(const struct conns *c, struct buf *out)
@@ -438,8 +476,7 @@ int conns_restore(struct conns *c, struct unpack *in, struct err *err)
         memcpy(x->recent, plain.recent, sizeof(x->recent));
         if (x->flow.transport != IPPROTO_TCP)
             continue;
-        if (stream_restore(&x->stream[0], &c->pool, in) < 0 ||
-            stream_restore(&x->stream[1], &c->pool, in) < 0)
+        if (stream_restore(&x->stream[0], in) < 0 || stream_restore(&x->stream[1], in) < 0)
             break;
         if (plain.holed && conn_note_holed(c, x, slot, err) < 0)
             return -ERR_SYSTEM;

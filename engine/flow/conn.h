@@ -18,6 +18,7 @@
 #define NFSDIGEST_FLOW_CONN_H
 
 #include "base/table.h"
+#include "flow/options.h"
 #include "flow/stream.h"
 
 struct conn;
@@ -41,9 +42,9 @@ struct conns {
     uint64_t copies; /* of segments */
 };
 
-/* |host| is copied; the ports named above are known. */
-int conns_init(struct conns *c, const struct message_host *host, uint32_t limit, uint32_t window,
-               uint32_t total, struct err *err);
+/* |host| is copied, but for |memory|; the ports named above are known, and those of |options|. */
+int conns_init(struct conns *c, const struct message_host *host,
+               const struct engine_options *options, struct err *err);
 void conns_free(struct conns *c);
 
 void conns_learn_port(struct conns *c, uint16_t port);
@@ -53,7 +54,7 @@ int conns_payload(struct conns *c, const struct frame *frame, const struct ip_pa
                   struct err *err);
 
 /* Ends all streams. */
-int conns_end(struct conns *c, uint64_t frame, int64_t time, struct err *err);
+int conns_end(struct conns *c, struct seen seen, struct err *err);
 
 int conns_save(const struct conns *c, struct buf *out);
 int conns_restore(struct conns *c, struct unpack *in, struct err *err);

@@ -29,8 +29,7 @@ struct conn {
     struct {          /* a SYN that may begin another connection: what follows must say so */
         bool side[2]; /* |isn| of this side is known */
         uint32_t isn[2];
-        uint64_t frame;
-        int64_t time;
+        struct seen seen;
     } begin;
     bool over;         /* a FIN or RST came */
     uint64_t acked[2]; /* frame in which all that [side] had sent until then was acknowledged */
@@ -40,21 +39,33 @@ struct conn {
 
 bool conns_port_known(const struct conns *c, uint16_t port);
 
-/* The connection of these endpoints, made if need be; |side|: which of them is the source. */
+/* The transport's part of a packet's way. */
+struct conn_ports {
+    uint16_t port[2]; /* of source and destination */
+    uint8_t side;     /* which side of the connection the source is, */
+    uint32_t slot;    /* and the connection's: both from conn_get */
+};
+
+/* The connection of these endpoints, made if need be. */
 struct conn *conn_get(struct conns *c, const struct frame *frame, const struct ip_payload *p,
-                      const uint16_t port[2], uint8_t *side, uint32_t *slot, struct err *err);
+                      struct conn_ports *ports, struct err *err);
+
+static inline struct seen seen_in(const struct frame *frame)
+{
+    return (struct seen){ frame->number, frame->time };
+}
 
 /* The connection has a hole, which is to be swept. */
 int conn_note_holed(struct conns *c, struct conn *x, uint32_t slot, struct err *err);
 
 /* Looks again at what is doubtful in either direction, after the other one went on. */
-int conn_settle(struct conn *x, uint64_t frame, int64_t time, struct err *err);
+int conn_settle(struct conn *x, struct seen seen, struct err *err);
 
 /* Reads all that waits behind holes, in both directions. */
-int conn_read_out(struct conns *c, struct conn *x, uint64_t frame, int64_t time, struct err *err);
+int conn_read_out(struct conn *x, struct seen seen, struct err *err);
 
 /* Ends both directions of a connection. */
-int conn_end(struct conns *c, struct conn *x, uint64_t frame, int64_t time, struct err *err);
+int conn_end(struct conn *x, struct seen seen, struct err *err);
 
 /* A TCP segment.
  *

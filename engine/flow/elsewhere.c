@@ -7,37 +7,38 @@
 
 enum { MARK_LEN = 4 };
 
-enum elsewhere_verdict elsewhere_judge(const struct elsewhere *e, uint32_t seq, const uint8_t *data,
-                                       uint32_t cap_len, bool silent)
+enum elsewhere_verdict elsewhere_judge(const struct elsewhere *e, const struct arrival *a,
+                                       bool silent)
 {
+    const uint8_t *data = a->piece.data;
     uint32_t mark, have;
 
-    if (cap_len < ELSEWHERE_HEAD)
+    if (a->piece.cap_len < ELSEWHERE_HEAD)
         return ELSEWHERE_UNKNOWN;
     for (uint32_t i = 0; i < e->seen_count; i++) { /* the latest first */
         uint32_t at = (e->seen_at - i) % ELSEWHERE_SEEN;
-        if (e->seen_seq[at] == seq)
+        if (e->seen_seq[at] == a->seq)
             return memcmp(e->seen_head[at], data, ELSEWHERE_HEAD) ? ELSEWHERE_OTHER
                                                                   : ELSEWHERE_COPY;
     }
     mark = load_be32(data) & 0x7fffffff;
-    have = cap_len - MARK_LEN;
+    have = a->piece.cap_len - MARK_LEN;
     if (silent && data[0] & 0x80 &&
         rpc_looks_like(data + MARK_LEN, have < mark ? have : mark, mark))
         return ELSEWHERE_OTHER;
     return ELSEWHERE_UNKNOWN;
 }
 
-int elsewhere_keep(struct elsewhere *e, struct stream_pool *pool, const struct segment *plain,
-                   const uint8_t *data, bool sure)
+int elsewhere_keep(struct elsewhere *e, struct stream_pool *pool, const struct arrival *a,
+                   bool sure)
 {
-    uint32_t end = plain->seq + plain->wire_len;
+    uint32_t end = a->seq + a->piece.wire_len;
     struct segment *g;
 
     if (e->count && (e->count == ELSEWHERE_MANY ||
-                     plain->seq - e->from + ELSEWHERE_NEAR > e->to - e->from + 2 * ELSEWHERE_NEAR))
+                     a->seq - e->from + ELSEWHERE_NEAR > e->to - e->from + 2 * ELSEWHERE_NEAR))
         elsewhere_forget(e, pool);
-    g = segment_new(plain->seq, data, plain->cap_len, plain->wire_len, plain->frame, plain->time);
+    g = segment_new(a);
     if (!g)
         return -ERR_SYSTEM;
     pool->queued += segment_memory(g);

@@ -46,14 +46,13 @@ struct elsewhere {
 struct stream_pool;
 
 /* A segment of the stream itself. */
-static inline void elsewhere_see(struct elsewhere *e, uint32_t seq, const uint8_t *data,
-                                 uint32_t cap_len)
+static inline void elsewhere_see(struct elsewhere *e, const struct arrival *a)
 {
-    if (cap_len < ELSEWHERE_HEAD)
+    if (a->piece.cap_len < ELSEWHERE_HEAD)
         return;
     e->seen_at = (e->seen_at + 1) % ELSEWHERE_SEEN;
-    e->seen_seq[e->seen_at] = seq;
-    memcpy(e->seen_head[e->seen_at], data, ELSEWHERE_HEAD);
+    e->seen_seq[e->seen_at] = a->seq;
+    memcpy(e->seen_head[e->seen_at], a->piece.data, ELSEWHERE_HEAD);
     if (e->seen_count < ELSEWHERE_SEEN)
         e->seen_count++;
 }
@@ -61,8 +60,8 @@ static inline void elsewhere_see(struct elsewhere *e, uint32_t seq, const uint8_
 enum elsewhere_verdict { ELSEWHERE_COPY, ELSEWHERE_UNKNOWN, ELSEWHERE_OTHER };
 
 /* What the bytes of a segment below the stream's end tell; |silent|: for ELSEWHERE_SILENCE. */
-enum elsewhere_verdict elsewhere_judge(const struct elsewhere *e, uint32_t seq, const uint8_t *data,
-                                       uint32_t cap_len, bool silent);
+enum elsewhere_verdict elsewhere_judge(const struct elsewhere *e, const struct arrival *a,
+                                       bool silent);
 
 /* Whether the segment continues those kept aside. */
 static inline bool elsewhere_continues(const struct elsewhere *e, uint32_t seq)
@@ -77,8 +76,8 @@ static inline bool elsewhere_acked(const struct elsewhere *e, uint32_t ack)
 }
 
 /* Keeps a segment aside; those that it is far from are strays. 0 or -ERR_SYSTEM. */
-int elsewhere_keep(struct elsewhere *e, struct stream_pool *pool, const struct segment *plain,
-                   const uint8_t *data, bool sure);
+int elsewhere_keep(struct elsewhere *e, struct stream_pool *pool, const struct arrival *a,
+                   bool sure);
 
 /* Those kept aside are strays. */
 void elsewhere_forget(struct elsewhere *e, struct stream_pool *pool);

@@ -2,9 +2,9 @@
 #include "flow/fits.h"
 #include "wire/body.h"
 
-static enum fit fits_body(const struct type *type, struct text t, const struct rpc_header *h)
+static enum fit fits_body(const struct type *type, struct piece t, const struct rpc_header *h)
 {
-    struct rpc_body body = rpc_body(t.data, t.len, h);
+    struct rpc_body body = rpc_body(t.data, t.cap_len, h);
     struct walk w;
 
     if (rpc_body_walk(&w, type, &body, NULL) != WALK_MALFORMED)
@@ -12,36 +12,37 @@ static enum fit fits_body(const struct type *type, struct text t, const struct r
     return w.surplus ? FIT_SURPLUS : FIT_NOT;
 }
 
-enum fit fits_call(struct text call)
+enum fit fits_call(struct piece call)
 {
     const struct procedure *procedure;
     struct rpc_header h;
 
-    if (!call.data || rpc_parse(call.data, call.len, call.wire_len, &h) != RPC_OK ||
-        h.body_protected || h.body > call.len)
+    if (!call.data || rpc_parse(call.data, call.cap_len, call.wire_len, &h) != RPC_OK ||
+        h.body_protected || h.body > call.cap_len)
         return FIT_WELL;
     procedure = procedure_find(h.program, h.version, h.procedure);
     return procedure ? fits_body(procedure->arguments, call, &h) : FIT_WELL;
 }
 
 enum fit fits_result(const struct procedure *procedure, const struct rpc_auth *credential,
-                     struct text reply)
+                     struct piece reply)
 {
     struct rpc_header h;
 
-    if (!procedure || !reply.data || rpc_parse(reply.data, reply.len, reply.wire_len, &h) != RPC_OK)
+    if (!procedure || !reply.data ||
+        rpc_parse(reply.data, reply.cap_len, reply.wire_len, &h) != RPC_OK)
         return FIT_WELL;
-    rpc_reply_in_clear(reply.data, reply.len, credential, &h);
-    if (h.body_protected || h.status != RPC_SUCCESS || h.body > reply.len)
+    rpc_reply_in_clear(reply.data, reply.cap_len, credential, &h);
+    if (h.body_protected || h.status != RPC_SUCCESS || h.body > reply.cap_len)
         return FIT_WELL;
     return fits_body(procedure->result, reply, &h);
 }
 
-enum fit fits_reply(struct text call, struct text reply)
+enum fit fits_reply(struct piece call, struct piece reply)
 {
     struct rpc_header h;
 
-    if (!call.data || rpc_parse(call.data, call.len, call.wire_len, &h) != RPC_OK)
+    if (!call.data || rpc_parse(call.data, call.cap_len, call.wire_len, &h) != RPC_OK)
         return FIT_WELL;
     return fits_result(procedure_find(h.program, h.version, h.procedure), &h.credential, reply);
 }

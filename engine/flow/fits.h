@@ -7,15 +7,9 @@
 #ifndef NFSDIGEST_FLOW_FITS_H
 #define NFSDIGEST_FLOW_FITS_H
 
+#include "flow/seen.h"
 #include "wire/field.h"
 #include "wire/rpc.h"
-
-/* The first bytes of a message. */
-struct text {
-    const uint8_t *data; /* NULL: not known */
-    uint32_t len;        /* those that are there */
-    uint32_t wire_len;   /* of all */
-};
 
 enum fit {
     FIT_NOT,
@@ -23,14 +17,16 @@ enum fit {
     FIT_WELL,    /* or nothing is known of it */
 };
 
+/* Each takes the first bytes of a message. */
+
 /* A call's arguments, which fill its record. */
-enum fit fits_call(struct text call);
+enum fit fits_call(struct piece call);
 
 /* A result of |procedure| (NULL: not known), called with |credential|. */
 enum fit fits_result(const struct procedure *procedure, const struct rpc_auth *credential,
-                     struct text reply);
+                     struct piece reply);
 
 /* The same for a call of which the first bytes are there. */
-enum fit fits_reply(struct text call, struct text reply);
+enum fit fits_reply(struct piece call, struct piece reply);
 
 #endif

@@ -46,6 +46,14 @@ size_t framer_trim(struct framer *f)
     return f->message.len + f->marks.bytes.len;
 }
 
+int framer_problem(const struct framer *f, enum problem_kind kind, struct seen seen,
+                   uint64_t length, struct err *err)
+{
+    const struct problem problem = { f->flow, (uint8_t)kind, f->side, seen, length };
+
+    return f->host->problem(f->host->ctx, &problem, err);
+}
+
 static void record_reset(struct framer *f)
 {
     f->in_record = false;
@@ -76,7 +84,7 @@ static int deliver(struct framer *f, const uint8_t *data, uint32_t len, struct e
     f->resynced = false;
     if (len < MESSAGE_MIN) {
         f->skipped += len;
-        rc = resync_count(f, m.frame, m.time, err);
+        rc = resync_count(f, (struct seen){ m.frame, m.time }, err);
     } else {
         f->xid = load_be32(data);
         f->has_xid = true;
@@ -88,13 +96,13 @@ static int deliver(struct framer *f, const uint8_t *data, uint32_t len, struct e
     return rc;
 }
 
-static void touch(struct framer *f, uint64_t frame, int64_t time)
+static void touch(struct framer *f, struct seen seen)
 {
-    if (!f->first_frame || frame < f->first_frame)
-        f->first_frame = frame;
-    if (frame >= f->frame) {
-        f->frame = frame;
-        f->time = time;
+    if (!f->first_frame || seen.frame < f->first_frame)
+        f->first_frame = seen.frame;
+    if (seen.frame >= f->frame) {
+        f->frame = seen.frame;
+        f->time = seen.time;
     }
 }
 
@@ -118,6 +126,15 @@ static bool mark_read(struct framer *f, uint64_t at)
     return true;
 }
 
+/* Gives bytes that were read as a record to the search, as |frame| brought them. */
+static int refound(struct framer *f, uint64_t at, struct bytes bytes, uint64_t frame,
+                   struct err *err)
+{
+    const struct marks_piece piece = { .at = at, .seen = { frame, f->time } };
+
+    return marks_append(&f->marks, bytes, &piece, err);
+}
+
 /* Loses the framing in the record being read, of which the last byte stands before f->at + |used|;
  * its mark and bytes are searched again behind its first byte.  Whatever follows is the caller's to
  * append. */
@@ -137,14 +154,15 @@ static int lose(struct framer *f, uint32_t used, struct err *err)
     if (f->in_record) /* marks within it, or what stands before a hole */
         f->skipped += record ? at - f->begin : f->message.len;
     if (record) {
-        rc = marks_append(&f->marks, at, mark, MARK_LEN, false, f->first_frame, f->time, err);
+        rc = refound(f, at, (struct bytes){ mark, MARK_LEN }, f->first_frame, err);
         if (rc == 0)
-            rc = marks_append(&f->marks, at + MARK_LEN, f->message.data, (uint32_t)f->message.len,
-                              false, f->frame, f->time, err);
+            rc =
+                refound(f, at + MARK_LEN,
+                        (struct bytes){ f->message.data, (uint32_t)f->message.len }, f->frame, err);
     }
     if (rc == 0)
-        rc = marks_append(&f->marks, f->at + used - f->mark_have, f->mark, f->mark_have, false,
-                          f->frame, f->time, err);
+        rc = refound(f, f->at + used - f->mark_have, (struct bytes){ f->mark, f->mark_have },
+                     f->frame, err);
     if (f->marks.scanned <= at)
         f->marks.scanned = at + 1;
     record_reset(f);
@@ -163,10 +181,11 @@ static int keep(struct framer *f, const uint8_t *data, uint32_t len, struct err 
     return buf_append(&f->message, data, len) < 0 ? err_memory(err, "a message") : 0;
 }
 
-int framer_consume(struct framer *f, const uint8_t *data, uint32_t len, uint64_t frame,
-                   int64_t time, uint32_t *used, struct err *err)
+int framer_consume(struct framer *f, struct bytes bytes, struct seen seen, uint32_t *used,
+                   struct err *err)
 {
-    uint32_t at = 0, n;
+    const uint8_t *data = bytes.data;
+    uint32_t at = 0, n, len = bytes.len;
     int rc;
 
     while (at < len && !f->lost) {
@@ -174,7 +193,7 @@ int framer_consume(struct framer *f, const uint8_t *data, uint32_t len, uint64_t
             n = MARK_LEN - (uint32_t)f->mark_have;
             n = n < len - at ? n : len - at;
             memcpy(f->mark + f->mark_have, data + at, n);
-            touch(f, frame, time);
+            touch(f, seen);
             f->mark_have += (uint8_t)n;
             at += n;
             if (f->mark_have < MARK_LEN)
@@ -187,7 +206,7 @@ int framer_consume(struct framer *f, const uint8_t *data, uint32_t len, uint64_t
                 continue;
         }
         n = f->left < len - at ? f->left : len - at;
-        touch(f, frame, time);
+        touch(f, seen);
         if (n == f->left && f->last && !f->message.len && !(f->flags & SIGHTING_PARTIAL)) {
             if (rpc_impossible(data + at, n)) { /* whole and in place: nothing is copied */
                 *used = at;
@@ -218,31 +237,30 @@ int framer_consume(struct framer *f, const uint8_t *data, uint32_t len, uint64_t
     return 0;
 }
 
-int framer_data(struct framer *f, const uint8_t *data, uint32_t len, uint64_t frame, int64_t time,
-                struct err *err)
+int framer_data(struct framer *f, struct bytes data, struct seen seen, struct err *err)
 {
     uint32_t used = 0;
     int rc = 0;
 
     if (!f->lost) {
-        rc = framer_consume(f, data, len, frame, time, &used, err);
+        rc = framer_consume(f, data, seen, &used, err);
         f->at += used;
         if (rc == 0 && !f->lost && !f->marks.mark_count) {
             account(f);
             return 0;
         }
     }
-    if (rc == 0 && used < len)
-        rc = marks_append(&f->marks, f->at, data + used, len - used, !used, frame, time, err);
-    f->at += len - used;
+    if (rc == 0 && used < data.len)
+        rc = marks_append(&f->marks, (struct bytes){ data.data + used, data.len - used },
+                          &(struct marks_piece){ .at = f->at, .seen = seen, .border = !used }, err);
+    f->at += data.len - used;
     if (rc == 0)
-        rc = resync_work(f, false, frame, time, err);
+        rc = resync_work(f, false, seen, err);
     account(f);
     return rc;
 }
 
-int framer_hole(struct framer *f, uint64_t len, uint32_t flag, uint64_t frame, int64_t time,
-                struct err *err)
+int framer_hole(struct framer *f, uint64_t len, uint32_t flag, struct seen seen, struct err *err)
 {
     int rc = 0;
 
@@ -257,7 +275,7 @@ int framer_hole(struct framer *f, uint64_t len, uint32_t flag, uint64_t frame, i
     } else if (f->in_record || f->mark_have) {
         /* the hole has the mark of the record's next fragment, or a part of this one's */
         f->skipped += f->message.len + f->mark_have;
-        rc = resync_count(f, frame, time, err);
+        rc = resync_count(f, seen, err);
         record_reset(f);
     }
     f->lost = true;
@@ -266,36 +284,38 @@ int framer_hole(struct framer *f, uint64_t len, uint32_t flag, uint64_t frame, i
     return rc;
 }
 
-int framer_gap(struct framer *f, uint64_t len, uint32_t flag, uint64_t frame, int64_t time,
-               struct err *err)
+int framer_gap(struct framer *f, uint64_t len, uint32_t flag, struct seen seen, struct err *err)
 {
     int rc = 0;
 
     if (!len)
         return 0;
     if (!f->lost) {
-        rc = framer_hole(f, len, flag, frame, time, err);
+        rc = framer_hole(f, len, flag, seen, err);
     } else if (f->marks.piece_count) {
-        rc = marks_missing(&f->marks, f->at, (uint32_t)len, flag, frame, time, err);
+        rc = marks_missing(&f->marks,
+                           &(struct marks_piece){
+                               .at = f->at, .seen = seen, .missing = (uint32_t)len, .flag = flag },
+                           err);
         if (rc == 0)
-            rc = resync_work(f, false, frame, time, err);
+            rc = resync_work(f, false, seen, err);
     }
     f->at += len;
     account(f);
     return rc;
 }
 
-int framer_settle(struct framer *f, uint64_t frame, int64_t time, struct err *err)
+int framer_settle(struct framer *f, struct seen seen, struct err *err)
 {
-    int rc = resync_work(f, false, frame, time, err);
+    int rc = resync_work(f, false, seen, err);
 
     account(f);
     return rc;
 }
 
-int framer_end(struct framer *f, uint64_t frame, int64_t time, struct err *err)
+int framer_end(struct framer *f, struct seen seen, struct err *err)
 {
-    int rc = f->marks.piece_count ? resync_work(f, true, frame, time, err) : 0;
+    int rc = f->marks.piece_count ? resync_work(f, true, seen, err) : 0;
 
     if (rc == 0 && f->in_record) {
         f->flags |= SIGHTING_PARTIAL | SIGHTING_HOLE;
@@ -305,7 +325,7 @@ int framer_end(struct framer *f, uint64_t frame, int64_t time, struct err *err)
     record_reset(f);
     f->lost = true;
     f->at = f->marks.behind = f->marks.due = 0;
-    return rc < 0 ? rc : resync_count(f, frame, time, err);
+    return rc < 0 ? rc : resync_count(f, seen, err);
 }
 
 /* The plain values of a framer, for the carry. */

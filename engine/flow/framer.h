@@ -16,6 +16,7 @@
 #define NFSDIGEST_FLOW_FRAMER_H
 
 #include "flow/marks.h"
+#include "record/record.h"
 
 enum {
     FRAMER_EMPTY_MAX = 64, /* empty fragments in a row: more are zeros of something else */
@@ -57,12 +58,10 @@ void framer_init(struct framer *f, const struct message_host *host, struct flow 
 void framer_free(struct framer *f);
 
 /* The next bytes of the stream: one segment or a part of it. */
-int framer_data(struct framer *f, const uint8_t *data, uint32_t len, uint64_t frame, int64_t time,
-                struct err *err);
+int framer_data(struct framer *f, struct bytes data, struct seen seen, struct err *err);
 
 /* |len| bytes that will never be seen; |flag| is SIGHTING_CUT or SIGHTING_HOLE. */
-int framer_gap(struct framer *f, uint64_t len, uint32_t flag, uint64_t frame, int64_t time,
-               struct err *err);
+int framer_gap(struct framer *f, uint64_t len, uint32_t flag, struct seen seen, struct err *err);
 
 /* Whether framer_settle would do something: cheap. */
 static inline bool framer_unsettled(const struct framer *f, int64_t time)
@@ -77,10 +76,14 @@ static inline void framer_forget_xids(struct framer *f)
 }
 
 /* Looks again at what is doubtful, after something came in the other direction. */
-int framer_settle(struct framer *f, uint64_t frame, int64_t time, struct err *err);
+int framer_settle(struct framer *f, struct seen seen, struct err *err);
 
 /* The stream's end: what is there of the current message is delivered as partial. */
-int framer_end(struct framer *f, uint64_t frame, int64_t time, struct err *err);
+int framer_end(struct framer *f, struct seen seen, struct err *err);
+
+/* Tells the host of |length| bytes that could not be used. */
+int framer_problem(const struct framer *f, enum problem_kind kind, struct seen seen,
+                   uint64_t length, struct err *err);
 
 /* Frees buffers in which nothing waits; says how many bytes do. */
 size_t framer_trim(struct framer *f);

@@ -56,38 +56,38 @@ static int add_piece(struct marks *s, const struct marks_piece *piece, struct er
     return 0;
 }
 
-int marks_missing(struct marks *s, uint64_t at, uint32_t len, uint32_t flag, uint64_t frame,
-                  int64_t time, struct err *err)
+int marks_missing(struct marks *s, const struct marks_piece *piece, struct err *err)
 {
-    struct marks_piece piece = { .at = at,
-                                 .frame = frame,
-                                 .time = time,
-                                 .start = (uint32_t)s->bytes.len,
-                                 .missing = len,
-                                 .flag = flag };
+    struct marks_piece new = *piece;
 
-    s->end = at + len;
-    return add_piece(s, &piece, err);
+    new.start = (uint32_t)s->bytes.len;
+    s->end = new.at + new.missing;
+    return add_piece(s, &new, err);
 }
 
-int marks_append(struct marks *s, uint64_t at, const uint8_t *data, uint32_t len, bool border,
-                 uint64_t frame, int64_t time, struct err *err)
+int marks_append(struct marks *s, struct bytes bytes, const struct marks_piece *piece,
+                 struct err *err)
 {
-    struct marks_piece piece = { .at = at, .frame = frame, .time = time, .border = border };
-    uint64_t gap = s->piece_count ? at - s->end : 0;
+    struct marks_piece new = { .at = piece->at, .seen = piece->seen, .border = piece->border };
+    uint64_t gap = s->piece_count ? new.at - s->end : 0;
     int rc = 0;
 
-    if (!len)
+    if (!bytes.len)
         return 0;
     if (gap) /* what stood there was read */
-        rc = marks_missing(s, s->end, gap < UINT32_MAX ? (uint32_t)gap : UINT32_MAX, SIGHTING_HOLE,
-                           frame, time, err);
-    piece.start = (uint32_t)s->bytes.len;
-    if (rc == 0 && buf_append(&s->bytes, data, len) < 0)
+        rc = marks_missing(
+            s,
+            &(struct marks_piece){ .at = s->end,
+                                   .seen = new.seen,
+                                   .missing = gap < UINT32_MAX ? (uint32_t)gap : UINT32_MAX,
+                                   .flag = SIGHTING_HOLE },
+            err);
+    new.start = (uint32_t)s->bytes.len;
+    if (rc == 0 && buf_append(&s->bytes, bytes.data, bytes.len) < 0)
         rc = err_memory(err, "segments");
     if (rc == 0)
-        rc = add_piece(s, &piece, err);
-    s->end = at + len;
+        rc = add_piece(s, &new, err);
+    s->end = new.at + bytes.len;
     return rc;
 }
 
@@ -193,7 +193,7 @@ static enum place look(const struct marks *s, uint64_t at, bool over, struct mar
         return head.later && !over && too_short(&head) ? TOO_SHORT : NO_MARK;
     *mark = (struct mark){ .at = at,
                            .next = at,
-                           .frame = s->pieces[piece_at(s, at)].frame,
+                           .frame = s->pieces[piece_at(s, at)].seen.frame,
                            .xid = load_be32(head.data),
                            .kind = (uint8_t)kind };
     return NEW_MARK;
@@ -362,9 +362,9 @@ bool marks_cut(const struct marks *s, const struct mark *mark)
     return i < s->piece_count && s->pieces[i].missing && s->pieces[i].flag == SIGHTING_CUT;
 }
 
-struct text marks_text(const struct marks *s, const struct mark *mark)
+struct piece marks_text(const struct marks *s, const struct mark *mark)
 {
-    struct text text = { 0 };
+    struct piece text = { 0 };
     const uint8_t *data;
     uint32_t n = there(s, mark->at, UINT32_MAX, &data);
 
@@ -372,7 +372,7 @@ struct text marks_text(const struct marks *s, const struct mark *mark)
         return text;
     text.data = data + MARK_LEN;
     text.wire_len = load_be32(data) & ~LAST_FRAGMENT;
-    text.len = n - MARK_LEN < text.wire_len ? n - MARK_LEN : text.wire_len;
+    text.cap_len = n - MARK_LEN < text.wire_len ? n - MARK_LEN : text.wire_len;
     return text;
 }
 
@@ -388,7 +388,7 @@ int64_t marks_time(const struct marks *s, struct mark *mark)
 
     if (!mark->timed) {
         i = piece_at(s, end - 1);
-        mark->time = i < s->piece_count ? s->pieces[i].time : 0;
+        mark->time = i < s->piece_count ? s->pieces[i].seen.time : 0;
         mark->timed = true;
     }
     return mark->time;

@@ -24,8 +24,7 @@ enum {
 
 struct marks_piece { /* of a segment, or what is missing between two; no padding */
     uint64_t at;     /* offset in the stream */
-    uint64_t frame;
-    int64_t time;
+    struct seen seen;
     uint32_t start;   /* in |bytes| */
     uint32_t missing; /* not 0: so many bytes are not there, and |flag| says why */
     uint32_t flag;    /* SIGHTING_CUT or SIGHTING_HOLE */
@@ -96,14 +95,13 @@ static inline bool marks_full(const struct marks *s)
     return s->bytes.len > MARKS_BYTES_MAX || s->mark_count > MARKS_MAX;
 }
 
-/* Adds bytes that stand at |at| in the stream, at or behind what is there.  |border|: they are the
- * first of a segment. */
-int marks_append(struct marks *s, uint64_t at, const uint8_t *data, uint32_t len, bool border,
-                 uint64_t frame, int64_t time, struct err *err);
+/* Adds bytes that stand at piece->at in the stream, at or behind what is there.  Of |piece| also
+ * |seen| and |border| are taken. */
+int marks_append(struct marks *s, struct bytes bytes, const struct marks_piece *piece,
+                 struct err *err);
 
-/* Adds |len| bytes that were not captured. */
-int marks_missing(struct marks *s, uint64_t at, uint32_t len, uint32_t flag, uint64_t frame,
-                  int64_t time, struct err *err);
+/* Adds bytes that were not captured: |at|, |seen|, |missing| and |flag|. */
+int marks_missing(struct marks *s, const struct marks_piece *piece, struct err *err);
 
 /* Looks for marks in what was added, follows those that can be, and removes the broken ones.
  * |over|: nothing more comes.  |found| is called for each new mark, to fill in |matched| and
@@ -124,7 +122,7 @@ bool marks_cut(const struct marks *s, const struct mark *mark);
 uint32_t marks_length(const struct marks *s, uint32_t piece);
 
 /* The message's first bytes that are there without a gap, unless it is in several fragments. */
-struct text marks_text(const struct marks *s, const struct mark *mark);
+struct piece marks_text(const struct marks *s, const struct mark *mark);
 
 /* The time at which the last known byte of a mark that is not open came. */
 int64_t marks_time(const struct marks *s, struct mark *mark);

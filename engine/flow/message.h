@@ -54,6 +54,15 @@ enum {
     XID_SURPLUS = 1 << 5,  /* the other half, but for bytes behind the end of the message */
 };
 
+/* A message of which something is asked: whether its other half is known. */
+struct question {
+    const struct flow *flow;
+    uint8_t side; /* of its sender */
+    uint32_t xid;
+    uint64_t frame;     /* in which it begins */
+    struct piece piece; /* what is known of it */
+};
+
 /* What ends a TCP connection. */
 enum flow_end_kind {
     FLOW_END_KNOWN,    /* more is acknowledged on one that has ended */
@@ -70,17 +79,23 @@ struct flow_over {
     uint8_t kind, side; /* enum flow_end_kind */
 };
 
+/* Bytes that could not be used. */
+struct problem {
+    const struct flow *flow;
+    uint8_t kind; /* enum problem_kind */
+    uint8_t side; /* that sent them */
+    struct seen seen;
+    uint64_t length;
+};
+
 /* Where transports deliver.  Nothing else is asked of the rest of the engine. */
 struct message_host {
     /* A negative return stops everything. */
     int (*message)(void *ctx, const struct message *message, struct err *err);
-    /* The XID_ bits of an XID that |side| of |flow| sends in |frame|, in a message that begins with
-     * |text|: they decide doubtful cases when a record mark is searched. */
-    unsigned (*knows)(void *ctx, const struct flow *flow, uint8_t side, uint32_t xid,
-                      uint64_t frame, struct text text);
-    /* Bytes that could not be used: enum problem_kind. */
-    int (*problem)(void *ctx, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
-                   int64_t time, uint64_t length, struct err *err);
+    /* The XID_ bits of a message's XID: they decide doubtful cases when a record mark is searched.
+     */
+    unsigned (*knows)(void *ctx, const struct question *question);
+    int (*problem)(void *ctx, const struct problem *problem, struct err *err);
     /* A TCP connection has ended, or was replaced by another one.  Comes again with each segment
      * behind that. */
     int (*over)(void *ctx, const struct flow_over *over, struct err *err);

@@ -97,17 +97,17 @@ int pair_repeat(struct pair *p, uint64_t operation, const struct message *m, uin
                   : pair_observe(p, &op, &r.repeat.sighting, repeat_is_reply(repeat), repeat, err);
 }
 
-int pair_problem(struct pair *p, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
-                 int64_t time, uint64_t length, const char *text, struct err *err)
+int pair_problem(struct pair *p, const struct problem *problem, struct err *err)
 {
+    const struct flow *flow = problem->flow;
     struct record r = { .kind = RECORD_PROBLEM,
-                        .problem = { .problem = (uint8_t)kind,
-                                     .frame = frame,
-                                     .time = time,
+                        .problem = { .problem = problem->kind,
+                                     .frame = problem->seen.frame,
+                                     .time = problem->seen.time,
                                      .flow = flow->id,
-                                     .direction = flow->id && side == flow->server,
-                                     .length = length,
-                                     .text = { (const uint8_t *)text, (uint32_t)strlen(text) } } };
+                                     .direction = flow->id && problem->side == flow->server,
+                                     .length = problem->length,
+                                     .text = { (const uint8_t *)"", 0 } } };
 
     p->problems++;
     return p->sink.put(p->sink.ctx, &r, err);
@@ -398,8 +398,13 @@ int pair_message(struct pair *p, const struct message *m, struct err *err)
         if ((rc = pair_tap(p, TAP_UNREAD, 0, m, NULL, NULL, err)) < 0)
             return rc;
         return m->flow->id ? pair_malformed(p, m, 0, 0, "the RPC header is malformed or cut", err)
-                           : pair_problem(p, PROBLEM_NOT_RPC, m->flow, m->side, m->frame, m->time,
-                                          m->wire_len, "", err);
+                           : pair_problem(p,
+                                          &(struct problem){ m->flow,
+                                                             PROBLEM_NOT_RPC,
+                                                             m->side,
+                                                             { m->frame, m->time },
+                                                             m->wire_len },
+                                          err);
     }
     if (!m->flow->id && (rc = new_flow(p, m->flow, call ? !m->side : m->side, err)) < 0)
         return rc;

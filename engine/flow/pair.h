@@ -88,11 +88,9 @@ void pair_free(struct pair *p);
 
 /* For struct message_host. */
 int pair_message(struct pair *p, const struct message *message, struct err *err);
-unsigned pair_knows(struct pair *p, const struct flow *flow, uint8_t side, uint32_t xid,
-                    uint64_t frame, struct text text);
+unsigned pair_knows(struct pair *p, const struct question *question);
 int pair_over(struct pair *p, const struct flow_over *over, struct err *err);
-int pair_problem(struct pair *p, int kind, const struct flow *flow, uint8_t side, uint64_t frame,
-                 int64_t time, uint64_t length, const char *text, struct err *err);
+int pair_problem(struct pair *p, const struct problem *problem, struct err *err);
 
 /* Gives up what is too old. Cheap when nothing is. */
 int pair_expire(struct pair *p, struct err *err);

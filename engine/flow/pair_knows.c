@@ -10,36 +10,36 @@ static unsigned said(enum fit fit, unsigned other)
 
 /* What the replies say that came in |frame|, little before it or later, and wait for a call with
  * this XID. */
-static unsigned held_of(const struct pair *p, const struct flow *flow, uint32_t xid, uint64_t hash,
-                        uint64_t frame, struct text call)
+static unsigned held_of(const struct pair *p, const struct question *q, uint64_t hash)
 {
     unsigned knows = 0;
 
     if (!p->held_keys[hash % HELD_KEYS])
         return 0;
     for (const struct held *x = p->held; x; x = x->next)
-        if (load_be32(x->data) == xid && x->flow.id == flow->id &&
-            x->message.frame + HELD_BEFORE >= frame)
-            knows |= said(fits_reply(call, message_text(&x->message)), XID_HELD);
+        if (load_be32(x->data) == q->xid && x->flow.id == q->flow->id &&
+            x->message.frame + HELD_BEFORE >= q->frame)
+            knows |= said(fits_reply(q->piece, message_text(&x->message)), XID_HELD);
     return knows;
 }
 
-/* What one call of an XID says about |frame|. */
-static unsigned known_of(const struct call *x, const struct flow *flow, bool reply, uint64_t frame,
-                         struct text text)
+/* What one call of an XID says. */
+static unsigned known_of(const struct call *x, const struct question *q, bool reply)
 {
-    bool again = reply ? x->owed > 0 : x->owed < 0 && x->frame + x->again_after > frame;
+    bool again = reply ? x->owed > 0 : x->owed < 0 && x->frame + x->again_after > q->frame;
 
     if (x->waiting && reply)
-        return said(fits_result(x->waiting->procedure, &x->waiting->credential, text), XID_WAITS);
+        return said(fits_result(x->waiting->procedure, &x->waiting->credential, q->piece),
+                    XID_WAITS);
     if (x->waiting)
         return XID_WAITS;
-    return XID_ANSWERED | (again && flow_same(x, flow) ? XID_AGAIN : 0);
+    return XID_ANSWERED | (again && flow_same(x, q->flow) ? XID_AGAIN : 0);
 }
 
-unsigned pair_knows(struct pair *p, const struct flow *flow, uint8_t side, uint32_t xid,
-                    uint64_t frame, struct text text)
+unsigned pair_knows(struct pair *p, const struct question *q)
 {
+    const struct flow *flow = q->flow;
+
     /* before anything was found on it, either side may be the server */
     for (uint8_t server = 0; server < 2; server++) {
         uint32_t host[2], at, id;
@@ -51,14 +51,14 @@ unsigned pair_knows(struct pair *p, const struct flow *flow, uint8_t side, uint3
             host[i] = flow->host[i] ? flow->host[i] : host_find(p->objects, &flow->address[i]);
         if (!host[0] || !host[1])
             continue;
-        hash = call_hash(host[server], host[!server], xid);
-        for (id = calls_first(&p->calls, hash, host[server], host[!server], xid, &at);
+        hash = call_hash(host[server], host[!server], q->xid);
+        for (id = calls_first(&p->calls, hash, host[server], host[!server], q->xid, &at);
              id != CALL_NONE;
-             id = calls_next(&p->calls, hash, host[server], host[!server], xid, &at))
+             id = calls_next(&p->calls, hash, host[server], host[!server], q->xid, &at))
             if (flow_fits(&p->calls.pool[id], flow))
-                knows |= known_of(&p->calls.pool[id], flow, side == server, frame, text);
-        if (flow->id && side != server)
-            knows |= held_of(p, flow, xid, hash, frame, text);
+                knows |= known_of(&p->calls.pool[id], q, q->side == server);
+        if (flow->id && q->side != server)
+            knows |= held_of(p, q, hash);
         if (knows)
             return knows;
     }

@@ -23,9 +23,9 @@ static inline struct ends message_ends(const struct flow *flow, uint8_t server, 
     return e;
 }
 
-static inline struct text message_text(const struct message *m)
+static inline struct piece message_text(const struct message *m)
 {
-    return (struct text){ m->data, m->cap_len, m->wire_len };
+    return (struct piece){ m->data, m->cap_len, m->wire_len };
 }
 
 /* Whether a message on |flow| may belong to a call: it went over this flow, or over one that this

@@ -20,10 +20,10 @@ static bool wrong_side(const struct framer *f, const struct mark *m)
  * segments, that is no accident. */
 static bool is_readable(const struct marks *s, const struct mark *m, enum fit fit)
 {
-    struct text text = marks_text(s, m);
+    struct piece text = marks_text(s, m);
 
     return fit == FIT_WELL ||
-           (fit == FIT_SURPLUS && text.data && text.len == text.wire_len &&
+           (fit == FIT_SURPLUS && text.data && text.cap_len == text.wire_len &&
             marks_border(s, m->at) && marks_border(s, m->at + MARK_LEN + text.wire_len));
 }
 
@@ -82,11 +82,18 @@ static enum mark_sequence sequence(const struct framer *f, const struct mark *m)
     return fits && !m->known ? SEQUENCE_FITS : SEQUENCE_BROKEN;
 }
 
+static unsigned known_of(const struct framer *f, const struct mark *m)
+{
+    const struct question q = { f->flow, f->side, m->xid, m->frame, marks_text(&f->marks, m) };
+
+    return f->host->knows(f->host->ctx, &q);
+}
+
 /* What the other half of a mark says, as far as it was delivered. */
 static void match(const struct framer *f, struct mark *m)
 {
-    struct text text = marks_text(&f->marks, m);
-    unsigned knows = f->host->knows(f->host->ctx, f->flow, f->side, m->xid, m->frame, text);
+    struct piece text = marks_text(&f->marks, m);
+    unsigned knows = known_of(f, m);
     bool known = m->kind == 1 ? knows & (XID_WAITS | XID_ANSWERED)
                               : (knows & (XID_WAITS | XID_ANSWERED)) == XID_ANSWERED;
     unsigned other = known ? XID_AGAIN : m->kind == 1 ? XID_HELD : XID_WAITS;
@@ -137,8 +144,7 @@ static bool is_ahead(const struct framer *f, const struct mark *m)
  * is of something else. */
 static bool is_refuted(const struct framer *f, const struct mark *m)
 {
-    unsigned knows =
-        f->host->knows(f->host->ctx, f->flow, f->side, m->xid, m->frame, marks_text(&f->marks, m));
+    unsigned knows = known_of(f, m);
 
     if (!f->flow->id) /* what is known is of an earlier connection */
         return false;
@@ -266,17 +272,16 @@ static void forget(struct framer *f, uint64_t to)
     marks_drop(s, to);
 }
 
-int resync_count(struct framer *f, uint64_t frame, int64_t time, struct err *err)
+int resync_count(struct framer *f, struct seen seen, struct err *err)
 {
-    const struct message_host *h = f->host;
     uint64_t skipped = f->skipped, undecided = f->undecided;
     int rc = 0;
 
     f->skipped = f->undecided = 0;
     if (skipped)
-        rc = h->problem(h->ctx, PROBLEM_SKIPPED, f->flow, f->side, frame, time, skipped, err);
+        rc = framer_problem(f, PROBLEM_SKIPPED, seen, skipped, err);
     if (rc == 0 && undecided)
-        rc = h->problem(h->ctx, PROBLEM_UNDECIDED, f->flow, f->side, frame, time, undecided, err);
+        rc = framer_problem(f, PROBLEM_UNDECIDED, seen, undecided, err);
     return rc;
 }
 
@@ -310,11 +315,13 @@ static int read_on(struct framer *f, const struct marks *s, uint64_t *from, uint
             continue;
         f->at = *from;
         if (p->missing) {
-            rc = framer_hole(f, end - *from, p->flag, p->frame, p->time, err);
+            rc = framer_hole(f, end - *from, p->flag, p->seen, err);
             *from = end;
         } else {
-            rc = framer_consume(f, s->bytes.data + p->start + (*from - p->at),
-                                (uint32_t)(end - *from), p->frame, p->time, &used, err);
+            rc = framer_consume(f,
+                                (struct bytes){ s->bytes.data + p->start + (*from - p->at),
+                                                (uint32_t)(end - *from) },
+                                p->seen, &used, err);
             *from += used;
         }
     }
@@ -322,8 +329,7 @@ static int read_on(struct framer *f, const struct marks *s, uint64_t *from, uint
 }
 
 /* All from |m| on is in its known place. */
-static int believe(struct framer *f, const struct mark *m, uint64_t frame, int64_t time,
-                   struct err *err)
+static int believe(struct framer *f, const struct mark *m, struct seen seen, struct err *err)
 {
     uint64_t at = m->at, end = f->at;
     struct marks tail;
@@ -334,21 +340,27 @@ static int believe(struct framer *f, const struct mark *m, uint64_t frame, int64
     f->lost = false;
     f->resynced = true;
     forget_decided(f);
-    rc = resync_count(f, frame, time, err);
+    rc = resync_count(f, seen, err);
     if (rc == 0)
         rc = read_on(f, &tail, &at, tail.end, err);
     for (uint32_t i = 0; rc == 0 && f->lost && i < tail.piece_count; i++) { /* what is left */
         const struct marks_piece *p = &tail.pieces[i];
         uint64_t from = p->at > at ? p->at : at, to = p->at + marks_length(&tail, i);
+        struct marks_piece rest;
         if (to <= from)
             continue;
-        if (!p->missing)
-            rc = marks_append(&f->marks, from, tail.bytes.data + p->start + (from - p->at),
-                              (uint32_t)(to - from), p->border && from == p->at, p->frame, p->time,
-                              err);
-        else if (f->marks.piece_count)
-            rc = marks_missing(&f->marks, from, (uint32_t)(to - from), p->flag, p->frame, p->time,
-                               err);
+        rest = *p;
+        rest.at = from;
+        rest.border = p->border && from == p->at;
+        if (!p->missing) {
+            rc = marks_append(&f->marks,
+                              (struct bytes){ tail.bytes.data + p->start + (from - p->at),
+                                              (uint32_t)(to - from) },
+                              &rest, err);
+        } else if (f->marks.piece_count) {
+            rest.missing = (uint32_t)(to - from);
+            rc = marks_missing(&f->marks, &rest, err);
+        }
     }
     f->at = end;
     marks_free(&tail);
@@ -373,7 +385,7 @@ static int deliver_one(struct framer *f, struct mark *m, struct err *err)
     one.resynced = true;
     rc = read_on(&one, &f->marks, &at, m->next, err);
     if (rc == 0 && one.in_record)
-        rc = framer_end(&one, one.frame, one.time, err);
+        rc = framer_end(&one, (struct seen){ one.frame, one.time }, err);
     framer_free(&one);
     return rc;
 }
@@ -414,8 +426,7 @@ static int64_t due_at(const struct marks *s, struct mark *m, bool over, uint64_t
 }
 
 /* Decides about all marks for which it is time.  |again|: one was believed that others follow. */
-static int decide(struct framer *f, bool over, uint64_t frame, int64_t time, bool *again,
-                  struct err *err)
+static int decide(struct framer *f, bool over, struct seen seen, bool *again, struct err *err)
 {
     struct marks *s = &f->marks;
     uint64_t force = no_room_before(s);
@@ -426,7 +437,7 @@ static int decide(struct framer *f, bool over, uint64_t frame, int64_t time, boo
     for (uint32_t i = 0; f->lost && i < s->mark_count; i++)
         if (s->marks[i].at >= s->behind && is_answered(f, &s->marks[i])) {
             *again = true;
-            return believe(f, &s->marks[i], frame, time, err);
+            return believe(f, &s->marks[i], seen, err);
         }
     for (uint32_t i = 0; rc == 0 && i < s->mark_count; i++) {
         struct mark *m = &s->marks[i];
@@ -437,16 +448,16 @@ static int decide(struct framer *f, bool over, uint64_t frame, int64_t time, boo
             m->fate = MARK_FALSE;
         } else if (!open && is_answered(f, m)) {
             rc = deliver_row(f, m, err);
-        } else if (time >= due_at(s, m, over, force) && fits_in(f, m)) {
+        } else if (seen.time >= due_at(s, m, over, force) && fits_in(f, m)) {
             *again = true; /* others may fit in with it */
-            return open ? believe(f, m, frame, time, err) : deliver_row(f, m, err);
+            return open ? believe(f, m, seen, err) : deliver_row(f, m, err);
         }
     }
     f->due = INT64_MAX;
     for (uint32_t i = 0; i < s->mark_count; i++) {
         struct mark *m = &s->marks[i];
         int64_t due = m->fate == MARK_DOUBTFUL ? due_at(s, m, over, force) : INT64_MAX;
-        if (due <= time)
+        if (due <= seen.time)
             m->fate = MARK_UNDECIDED;
         else if (due < f->due)
             f->due = due;
@@ -455,7 +466,7 @@ static int decide(struct framer *f, bool over, uint64_t frame, int64_t time, boo
     return rc;
 }
 
-int resync_work(struct framer *f, bool over, uint64_t frame, int64_t time, struct err *err)
+int resync_work(struct framer *f, bool over, struct seen seen, struct err *err)
 {
     struct marks *s = &f->marks;
     bool again = true;
@@ -467,10 +478,10 @@ int resync_work(struct framer *f, bool over, uint64_t frame, int64_t time, struc
             break;
         if (!s->mark_count)
             forget(f, over || !f->lost ? s->end : s->scanned);
-        else if (s->changed || over || time >= f->due || marks_full(s))
-            rc = decide(f, over, frame, time, &again, err);
+        else if (s->changed || over || seen.time >= f->due || marks_full(s))
+            rc = decide(f, over, seen, &again, err);
     }
     if (rc == 0 && over)
         forget(f, s->end);
-    return rc == 0 && !f->lost && !s->mark_count ? resync_count(f, frame, time, err) : rc;
+    return rc == 0 && !f->lost && !s->mark_count ? resync_count(f, seen, err) : rc;
 }

@@ -29,19 +29,18 @@
 
 /* Reads on in known places: framer.c. |used| says how many bytes were taken, all of them unless the
  * framing was lost, and then the record that was being read is in f->marks. */
-int framer_consume(struct framer *f, const uint8_t *data, uint32_t len, uint64_t frame,
-                   int64_t time, uint32_t *used, struct err *err);
+int framer_consume(struct framer *f, struct bytes data, struct seen seen, uint32_t *used,
+                   struct err *err);
 /* What framer_gap does while the framing is not lost. */
-int framer_hole(struct framer *f, uint64_t len, uint32_t flag, uint64_t frame, int64_t time,
-                struct err *err);
+int framer_hole(struct framer *f, uint64_t len, uint32_t flag, struct seen seen, struct err *err);
 
 /* A message with |xid| was delivered: the other direction may wait for it. */
 void resync_seen(struct framer *f, uint32_t xid, bool call, uint64_t frame);
 
 /* Looks for marks, believes or drops them, and delivers.  |over|: the stream ends here. */
-int resync_work(struct framer *f, bool over, uint64_t frame, int64_t time, struct err *err);
+int resync_work(struct framer *f, bool over, struct seen seen, struct err *err);
 
 /* Puts the problems for the bytes that were passed over. */
-int resync_count(struct framer *f, uint64_t frame, int64_t time, struct err *err);
+int resync_count(struct framer *f, struct seen seen, struct err *err);
 
 #endif

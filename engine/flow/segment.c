@@ -6,16 +6,16 @@
 
 enum { SEGMENT_LEAST = 512 };
 
-struct segment *segment_new(uint32_t seq, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
-                            uint64_t frame, int64_t time)
+struct segment *segment_new(const struct arrival *arrival)
 {
-    struct segment *g = malloc(sizeof(*g) + cap_len);
+    const struct piece *piece = &arrival->piece;
+    struct segment *g = malloc(sizeof(*g) + piece->cap_len);
 
     if (!g)
         return NULL;
-    *g = (struct segment){ NULL, seq, cap_len, wire_len, frame, time };
-    if (cap_len)
-        memcpy(g->data, data, cap_len);
+    *g = (struct segment){ NULL, arrival->seq, piece->cap_len, piece->wire_len, arrival->seen };
+    if (piece->cap_len)
+        memcpy(g->data, piece->data, piece->cap_len);
     return g;
 }
 
@@ -36,7 +36,7 @@ int segments_save(const struct segment *first, struct buf *out)
     bad |= pack_value(out, count);
     for (const struct segment *g = first; g; g = g->next) {
         bad |= pack_value(out, g->seq) | pack_value(out, g->wire_len);
-        bad |= pack_value(out, g->frame) | pack_value(out, g->time);
+        bad |= pack_value(out, g->seen);
         bad |= pack_bytes(out, g->data, g->cap_len);
     }
     return bad ? -ERR_SYSTEM : 0;
@@ -45,7 +45,7 @@ int segments_save(const struct segment *first, struct buf *out)
 int segments_restore(struct segment **at, struct segment **last, uint32_t *count, uint64_t *memory,
                      struct unpack *in)
 {
-    struct segment plain;
+    struct arrival plain;
     struct bytes data;
     uint32_t left;
 
@@ -53,15 +53,16 @@ int segments_restore(struct segment **at, struct segment **last, uint32_t *count
     *count = 0;
     while (!in->failed && left--) {
         unpack_value(in, plain.seq);
-        unpack_value(in, plain.wire_len);
-        unpack_value(in, plain.frame);
-        unpack_value(in, plain.time);
+        unpack_value(in, plain.piece.wire_len);
+        unpack_value(in, plain.seen);
         data = unpack_bytes(in);
-        if (in->failed || data.len > plain.wire_len) {
+        if (in->failed || data.len > plain.piece.wire_len) {
             in->failed = true;
             break;
         }
-        *at = segment_new(plain.seq, data.data, data.len, plain.wire_len, plain.frame, plain.time);
+        plain.piece.data = data.data;
+        plain.piece.cap_len = data.len;
+        *at = segment_new(&plain);
         if (!*at)
             return -ERR_SYSTEM;
         *memory += segment_memory(*at);

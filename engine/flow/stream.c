@@ -11,14 +11,16 @@ enum {
     FAR_BELOW = 1 << 20,      /* bytes: hardly sent again */
 };
 
-void stream_init(struct stream *s, const struct message_host *host, struct flow *flow, uint8_t side)
+void stream_init(struct stream *s, const struct message_host *host, struct stream_pool *pool,
+                 struct flow *flow, uint8_t side)
 {
     memset(s, 0, sizeof(*s));
+    s->pool = pool;
     framer_init(&s->framer, host, flow, side, true);
     s->alone = true;
 }
 
-static void dequeue(struct stream *s, struct stream_pool *pool)
+static void dequeue(struct stream *s)
 {
     struct segment *g = s->queue;
 
@@ -28,52 +30,52 @@ static void dequeue(struct stream *s, struct stream_pool *pool)
     if (s->hint == g)
         s->hint = NULL;
     s->queued -= segment_memory(g);
-    pool->queued -= segment_memory(g);
+    s->pool->queued -= segment_memory(g);
     free(g);
-    s->advanced = pool->clock;
+    s->advanced = s->pool->clock;
 }
 
-void stream_free(struct stream *s, struct stream_pool *pool)
+void stream_free(struct stream *s)
 {
     while (s->queue)
-        dequeue(s, pool);
-    elsewhere_free(&s->elsewhere, pool);
+        dequeue(s);
+    elsewhere_free(&s->elsewhere, s->pool);
     framer_free(&s->framer);
 }
 
-/* Delivers what of a segment lies at or behind s->next, which it must reach. */
-static int deliver(struct stream *s, struct stream_pool *pool, uint32_t seq, const uint8_t *data,
-                   uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time,
-                   struct err *err)
+/* Delivers what lies at or behind s->next, which it must reach. */
+static int deliver(struct stream *s, const struct arrival *a, struct err *err)
 {
-    uint32_t old = s->next - seq;
+    const struct piece *p = &a->piece;
+    uint32_t old = s->next - a->seq;
     int rc = 0;
 
-    s->advanced = pool->clock;
+    s->advanced = s->pool->clock;
     s->ended = false;
-    elsewhere_see(&s->elsewhere, seq, data, cap_len);
-    if (old < cap_len)
-        rc = framer_data(&s->framer, data + old, cap_len - old, frame, time, err);
-    if (rc == 0 && wire_len > cap_len)
-        rc = framer_gap(&s->framer, wire_len - (old > cap_len ? old : cap_len), SIGHTING_CUT, frame,
-                        time, err);
-    s->next = seq + wire_len;
+    elsewhere_see(&s->elsewhere, a);
+    if (old < p->cap_len)
+        rc = framer_data(&s->framer, (struct bytes){ p->data + old, p->cap_len - old }, a->seen,
+                         err);
+    if (rc == 0 && p->wire_len > p->cap_len)
+        rc = framer_gap(&s->framer, p->wire_len - (old > p->cap_len ? old : p->cap_len),
+                        SIGHTING_CUT, a->seen, err);
+    s->next = a->seq + p->wire_len;
     return rc;
 }
 
 /* Delivers queued segments that have come into reach. */
-static int drain(struct stream *s, struct stream_pool *pool, struct err *err)
+static int drain(struct stream *s, struct err *err)
 {
     int rc = 0;
 
     while (rc == 0 && s->queue && (int32_t)(s->queue->seq - s->next) <= 0) {
         const struct segment *g = s->queue;
-        uint32_t wire_len = g->wire_len;
-        if (g->next && g->next->seq - g->seq < wire_len) /* another copy was cut later */
-            wire_len = g->next->seq - g->seq;
-        if ((int32_t)(g->seq + wire_len - s->next) > 0)
-            rc = deliver(s, pool, g->seq, g->data, g->cap_len, wire_len, g->frame, g->time, err);
-        dequeue(s, pool);
+        struct arrival a = segment_arrival(g);
+        if (g->next && g->next->seq - g->seq < a.piece.wire_len) /* another copy was cut later */
+            a.piece.wire_len = g->next->seq - g->seq;
+        if ((int32_t)(g->seq + a.piece.wire_len - s->next) > 0)
+            rc = deliver(s, &a, err);
+        dequeue(s);
     }
     return rc;
 }
@@ -89,46 +91,42 @@ static void remember_late(struct stream *s, uint32_t from, uint32_t to, bool joi
 }
 
 /* Gives up the hole before the queue's first segment. */
-static int give_up(struct stream *s, struct stream_pool *pool, uint64_t frame, int64_t time,
-                   struct err *err)
+static int give_up(struct stream *s, struct seen seen, struct err *err)
 {
     uint32_t len = s->queue->seq - s->next;
     int rc;
 
-    pool->holes++;
-    pool->hole_bytes += len;
+    s->pool->holes++;
+    s->pool->hole_bytes += len;
     remember_late(s, s->next, s->queue->seq, false);
-    rc = s->framer.host->problem(s->framer.host->ctx, PROBLEM_HOLE, s->framer.flow, s->framer.side,
-                                 frame, time, len, err);
+    rc = framer_problem(&s->framer, PROBLEM_HOLE, seen, len, err);
     if (rc == 0)
-        rc = framer_gap(&s->framer, len, SIGHTING_HOLE, s->queue->frame, s->queue->time, err);
+        rc = framer_gap(&s->framer, len, SIGHTING_HOLE, s->queue->seen, err);
     s->next = s->queue->seq;
-    return rc < 0 ? rc : drain(s, pool, err);
+    return rc < 0 ? rc : drain(s, err);
 }
 
-int stream_flush(struct stream *s, struct stream_pool *pool, bool end, uint64_t frame, int64_t time,
-                 struct err *err)
+int stream_flush(struct stream *s, bool end, struct seen seen, struct err *err)
 {
     int rc = 0;
 
     while (rc == 0 && s->queue)
-        rc = give_up(s, pool, frame, time, err);
+        rc = give_up(s, seen, err);
     if (rc == 0 && end && s->started) {
-        rc = framer_end(&s->framer, frame, time, err);
+        rc = framer_end(&s->framer, seen, err);
         s->started = false;
     }
     return rc;
 }
 
-int stream_start(struct stream *s, struct stream_pool *pool, uint32_t seq, bool lost,
-                 uint64_t frame, int64_t time, struct err *err)
+int stream_start(struct stream *s, uint32_t seq, bool lost, struct seen seen, struct err *err)
 {
-    int rc = stream_flush(s, pool, true, frame, time, err);
+    int rc = stream_flush(s, true, seen, err);
 
     s->started = true;
     s->acked = s->ack_far = s->ended = s->moved = false;
     s->elsewhere.seen_count = 0;
-    s->advanced = pool->clock;
+    s->advanced = s->pool->clock;
     s->next = seq;
     s->framer.lost = lost;
     s->late_count = 0;
@@ -137,9 +135,9 @@ int stream_start(struct stream *s, struct stream_pool *pool, uint32_t seq, bool 
     return rc;
 }
 
-int stream_sweep(struct stream *s, struct stream_pool *pool, uint64_t frame, int64_t time,
-                 struct err *err)
+int stream_sweep(struct stream *s, struct seen seen, struct err *err)
 {
+    struct stream_pool *pool = s->pool;
     int rc = 0;
 
     if (!s->queue)
@@ -153,24 +151,23 @@ int stream_sweep(struct stream *s, struct stream_pool *pool, uint64_t frame, int
     }
     if (pool->clock - s->advanced > (s->alone ? STREAM_ALONE_AGE : STREAM_HOLE_AGE) &&
         !(s->queue == s->last && s->queue->seq - s->next > LONE))
-        rc = give_up(s, pool, frame, time, err);
+        rc = give_up(s, seen, err);
     while (rc == 0 && s->queue && (int32_t)(s->ack_aged - s->queue->seq) >= 0)
-        rc = give_up(s, pool, frame, time, err);
+        rc = give_up(s, seen, err);
     return rc;
 }
 
-/* Puts a piece of a segment into the queue, before *|at|. */
-static int queue_piece(struct stream *s, struct stream_pool *pool, struct segment **at,
-                       uint32_t seq, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
-                       uint64_t frame, int64_t time, struct err *err)
+/* Puts a part of a segment into the queue, before *|at|. */
+static int queue_part(struct stream *s, struct segment **at, const struct arrival *part,
+                      struct err *err)
 {
-    struct segment *g = segment_new(seq, data, cap_len, wire_len, frame, time);
+    struct segment *g = segment_new(part);
 
     if (!g)
         return err_memory(err, "segments");
     g->next = *at;
     if (!s->queue) {
-        s->advanced = s->turned = pool->clock;
+        s->advanced = s->turned = s->pool->clock;
         s->turned_at = s->arrivals;
         s->ack_before = s->ack_aged = s->next;
     }
@@ -178,34 +175,42 @@ static int queue_piece(struct stream *s, struct stream_pool *pool, struct segmen
         s->last = g;
     *at = s->hint = g;
     s->queued += segment_memory(g);
-    pool->queued += segment_memory(g);
+    s->pool->queued += segment_memory(g);
     return 0;
 }
 
-/* Keeps a segment that lies behind a hole: those of its bytes that no queued one has brought. */
-static int enqueue(struct stream *s, struct stream_pool *pool, uint32_t seq, const uint8_t *data,
-                   uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time,
-                   struct err *err)
+/* Where in the queue to begin to look for the place of |seq|: near the last one that was put. */
+static struct segment **queue_begin(struct stream *s, uint32_t seq)
 {
-    struct segment **at = &s->queue;
-    uint32_t from = seq, end = seq + cap_len, limit;
+    if (s->queue && (int32_t)(seq - (s->last->seq + s->last->cap_len)) >= 0)
+        return &s->last->next;
+    if (s->hint && (int32_t)(seq - s->hint->seq) > 0 &&
+        (int32_t)(seq - (s->hint->seq + s->hint->cap_len)) >= 0)
+        return &s->hint->next;
+    return &s->queue;
+}
+
+/* Keeps a segment that lies behind a hole: those of its bytes that no queued one has brought. */
+static int enqueue(struct stream *s, const struct arrival *a, struct err *err)
+{
+    const struct piece *p = &a->piece;
+    struct segment **at = queue_begin(s, a->seq);
+    uint32_t from = a->seq, end = a->seq + p->cap_len, limit;
     bool new = false;
     int rc = 0;
 
-    if (s->queue && (int32_t)(seq - (s->last->seq + s->last->cap_len)) >= 0)
-        at = &s->last->next;
-    else if (s->hint && (int32_t)(seq - s->hint->seq) > 0 &&
-             (int32_t)(seq - (s->hint->seq + s->hint->cap_len)) >= 0)
-        at = &s->hint->next;
     while (rc == 0) {
         while (*at && (int32_t)((*at)->seq + (*at)->cap_len - from) <= 0 &&
                (int32_t)((*at)->seq - from) < 0)
             at = &(*at)->next;
         limit = *at && (int32_t)((*at)->seq - end) < 0 ? (*at)->seq : end;
-        if ((int32_t)(limit - from) > 0 || (!cap_len && (!*at || (*at)->seq != seq))) {
-            rc = queue_piece(s, pool, at, from, data + (from - seq), limit - from,
-                             limit == end ? wire_len - (from - seq) : limit - from, frame, time,
-                             err);
+        if ((int32_t)(limit - from) > 0 || (!p->cap_len && (!*at || (*at)->seq != a->seq))) {
+            uint32_t skip = from - a->seq;
+            struct arrival part = { from,
+                                    { p->data + skip, limit - from,
+                                      limit == end ? p->wire_len - skip : limit - from },
+                                    a->seen };
+            rc = queue_part(s, at, &part, err);
             if (rc < 0)
                 return rc;
             new = true;
@@ -215,17 +220,17 @@ static int enqueue(struct stream *s, struct stream_pool *pool, uint32_t seq, con
             break;
         from = (*at)->seq + (*at)->cap_len;
         if ((int32_t)(from - end) >= 0) { /* what is cut off behind it is known by its length */
-            if ((*at)->wire_len < wire_len - ((*at)->seq - seq))
-                (*at)->wire_len = wire_len - ((*at)->seq - seq);
+            if ((*at)->wire_len < p->wire_len - ((*at)->seq - a->seq))
+                (*at)->wire_len = p->wire_len - ((*at)->seq - a->seq);
             break;
         }
     }
     if (new)
-        pool->reordered++;
+        s->pool->reordered++;
     else
-        pool->duplicates++;
-    while (rc == 0 && s->queue && (s->queued > pool->window || pool->queued > pool->total))
-        rc = give_up(s, pool, frame, time, err);
+        s->pool->duplicates++;
+    while (rc == 0 && s->queue && (s->queued > s->pool->window || s->pool->queued > s->pool->total))
+        rc = give_up(s, a->seen, err);
     return rc;
 }
 
@@ -240,66 +245,64 @@ static int late_hole(const struct stream *s, uint32_t seq, uint32_t wire_len)
 
 /* A segment whose bytes lie before s->next: those of a hole that was given up may hold whole
  * messages all the same. */
-static int late(struct stream *s, struct stream_pool *pool, uint32_t seq, const uint8_t *data,
-                uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time, struct err *err)
+static int late(struct stream *s, const struct arrival *a, struct err *err)
 {
+    const struct piece *p = &a->piece;
     struct framer alone;
-    int rc, i = late_hole(s, seq, wire_len);
+    int rc, i = late_hole(s, a->seq, p->wire_len);
     uint32_t from;
 
     if (i < 0) {
-        pool->duplicates++;
+        s->pool->duplicates++;
         return 0;
     }
     /* what is left of the hole before and behind; the part behind first */
     from = s->late[i].from;
-    s->late[i].from = seq + wire_len;
-    if (seq != from)
-        remember_late(s, from, seq, s->late[i].joined);
-    pool->late++;
+    s->late[i].from = a->seq + p->wire_len;
+    if (a->seq != from)
+        remember_late(s, from, a->seq, s->late[i].joined);
+    s->pool->late++;
     framer_init(&alone, s->framer.host, s->framer.flow, s->framer.side, true);
     alone.peer = s->framer.peer;
     alone.has_xid = s->framer.has_xid;
     alone.xid = s->framer.xid;
-    rc = framer_data(&alone, data, cap_len, frame, time, err);
-    if (rc == 0 && wire_len > cap_len)
-        rc = framer_gap(&alone, wire_len - cap_len, SIGHTING_CUT, frame, time, err);
+    rc = framer_data(&alone, (struct bytes){ p->data, p->cap_len }, a->seen, err);
+    if (rc == 0 && p->wire_len > p->cap_len)
+        rc = framer_gap(&alone, p->wire_len - p->cap_len, SIGHTING_CUT, a->seen, err);
     if (rc == 0)
-        rc = framer_end(&alone, frame, time, err);
+        rc = framer_end(&alone, a->seen, err);
     framer_free(&alone);
     return rc;
 }
 
 /* Keeps a segment aside that does not continue the stream: 1; 0: it is not such a segment. */
-static int aside(struct stream *s, struct stream_pool *pool, const struct segment *plain,
-                 const uint8_t *data, struct err *err)
+static int aside(struct stream *s, const struct arrival *a, struct err *err)
 {
     struct elsewhere *e = &s->elsewhere;
-    int32_t ahead = (int32_t)(plain->seq - s->next);
-    bool keep = stream_far(s, plain->seq), sure = false;
+    int32_t ahead = (int32_t)(a->seq - s->next);
+    bool keep = stream_far(s, a->seq), sure = false;
     int hole;
 
     if (!keep && ahead < 0) {
-        hole = late_hole(s, plain->seq, plain->wire_len);
+        hole = late_hole(s, a->seq, a->piece.wire_len);
         if (hole >= 0 && !s->late[hole].joined)
             return 0;
-        switch (elsewhere_judge(e, plain->seq, data, plain->cap_len,
-                                pool->clock - s->advanced > ELSEWHERE_SILENCE)) {
+        switch (elsewhere_judge(e, a, s->pool->clock - s->advanced > ELSEWHERE_SILENCE)) {
         case ELSEWHERE_COPY:
             break;
         case ELSEWHERE_OTHER:
             keep = sure = true;
             break;
         case ELSEWHERE_UNKNOWN:
-            keep = elsewhere_continues(e, plain->seq) || (hole < 0 && ahead < -FAR_BELOW);
+            keep = elsewhere_continues(e, a->seq) || (hole < 0 && ahead < -FAR_BELOW);
             break;
         }
     } else if (!keep) { /* one that has begun below the stream's end grows past it */
-        keep = elsewhere_continues(e, plain->seq) && (ahead > 0 || e->sure);
+        keep = elsewhere_continues(e, a->seq) && (ahead > 0 || e->sure);
     }
     if (!keep)
         return 0;
-    if (elsewhere_keep(e, pool, plain, data, sure) < 0)
+    if (elsewhere_keep(e, s->pool, a, sure) < 0)
         return err_memory(err, "segments");
     if (e->count && (s->ended || e->sure >= ELSEWHERE_SURE || e->count >= ELSEWHERE_MANY))
         s->moved = true;
@@ -308,14 +311,14 @@ static int aside(struct stream *s, struct stream_pool *pool, const struct segmen
 
 /* Drops what is kept behind the hole where bytes that are in place say otherwise: it never reached
  * the receiver. */
-static void drop_contradicted(struct stream *s, struct stream_pool *pool, uint32_t seq,
-                              const uint8_t *data, uint32_t cap_len)
+static void drop_contradicted(struct stream *s, const struct arrival *a)
 {
     struct segment **at = &s->queue, *g, *before = NULL;
+    const struct piece *p = &a->piece;
 
-    while ((g = *at) && (int32_t)(seq + cap_len - g->seq) > 0) {
-        uint32_t skip = g->seq - seq, n = cap_len - skip;
-        if (!memcmp(data + skip, g->data, n < g->cap_len ? n : g->cap_len)) {
+    while ((g = *at) && (int32_t)(a->seq + p->cap_len - g->seq) > 0) {
+        uint32_t skip = g->seq - a->seq, n = p->cap_len - skip;
+        if (!memcmp(p->data + skip, g->data, n < g->cap_len ? n : g->cap_len)) {
             before = g;
             at = &g->next;
             continue;
@@ -326,85 +329,81 @@ static void drop_contradicted(struct stream *s, struct stream_pool *pool, uint32
         if (s->hint == g)
             s->hint = NULL;
         s->queued -= segment_memory(g);
-        pool->queued -= segment_memory(g);
-        pool->strays++;
+        s->pool->queued -= segment_memory(g);
+        s->pool->strays++;
         free(g);
     }
 }
 
 /* A segment of a stream that was started. */
-static int place(struct stream *s, struct stream_pool *pool, uint32_t seq, const uint8_t *data,
-                 uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time, struct err *err)
+static int place(struct stream *s, const struct arrival *a, struct err *err)
 {
-    int32_t ahead = (int32_t)(seq - s->next);
+    int32_t ahead = (int32_t)(a->seq - s->next);
+    struct arrival new;
     int rc;
 
-    if (ahead || s->elsewhere.count) {
-        struct segment plain = { NULL, seq, cap_len, wire_len, frame, time };
-        if ((rc = aside(s, pool, &plain, data, err)))
-            return rc < 0 ? rc : 0;
-    }
-    if (ahead < 0 && (int32_t)(seq + wire_len - s->next) <= 0)
-        return late(s, pool, seq, data, cap_len, wire_len, frame, time, err);
+    if ((ahead || s->elsewhere.count) && (rc = aside(s, a, err)))
+        return rc < 0 ? rc : 0;
+    if (ahead < 0 && (int32_t)(a->seq + a->piece.wire_len - s->next) <= 0)
+        return late(s, a, err);
     if (ahead <= 0) { /* it goes on here */
-        elsewhere_forget(&s->elsewhere, pool);
-        drop_contradicted(s, pool, seq, data, cap_len);
+        elsewhere_forget(&s->elsewhere, s->pool);
+        drop_contradicted(s, a);
         if (!s->queue)
-            return deliver(s, pool, seq, data, cap_len, wire_len, frame, time, err);
+            return deliver(s, a, err);
     }
+    new = *a;
     if (ahead < 0) { /* these were delivered */
         uint32_t old = (uint32_t)-ahead;
-        seq += old;
-        data += old < cap_len ? old : cap_len;
-        cap_len -= old < cap_len ? old : cap_len;
-        wire_len -= old;
+        uint32_t skip = old < new.piece.cap_len ? old : new.piece.cap_len;
+        new.seq += old;
+        new.piece.data += skip;
+        new.piece.cap_len -= skip;
+        new.piece.wire_len -= old;
     }
-    rc = enqueue(s, pool, seq, data, cap_len, wire_len, frame, time, err);
-    return rc < 0 ? rc : drain(s, pool, err);
+    rc = enqueue(s, &new, err);
+    return rc < 0 ? rc : drain(s, err);
 }
 
-int stream_segment(struct stream *s, struct stream_pool *pool, uint32_t seq, const uint8_t *data,
-                   uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time,
-                   struct err *err)
+int stream_segment(struct stream *s, const struct arrival *arrival, struct err *err)
 {
     int rc;
 
-    pool->segments++;
-    if (!s->started && (rc = stream_start(s, pool, seq, true, frame, time, err)) < 0)
+    s->pool->segments++;
+    if (!s->started && (rc = stream_start(s, arrival->seq, true, arrival->seen, err)) < 0)
         return rc;
-    return place(s, pool, seq, data, cap_len, wire_len, frame, time, err);
+    return place(s, arrival, err);
 }
 
-int stream_move(struct stream *s, struct stream_pool *pool, const uint32_t *seq, uint64_t frame,
-                int64_t time, struct err *err)
+int stream_move(struct stream *s, const uint32_t *seq, struct seen seen, struct err *err)
 {
     uint32_t from;
-    struct segment *g = elsewhere_take(&s->elsewhere, pool, &from), *next;
+    struct segment *g = elsewhere_take(&s->elsewhere, s->pool, &from), *next;
     int rc = 0;
 
     if (g || seq)
-        rc = stream_start(s, pool, seq ? *seq : from, !seq, frame, time, err);
+        rc = stream_start(s, seq ? *seq : from, !seq, seen, err);
     for (; g; g = next) {
+        struct arrival a = segment_arrival(g);
         next = g->next;
         if (rc == 0)
-            rc = place(s, pool, g->seq, g->data, g->cap_len, g->wire_len, g->frame, g->time, err);
+            rc = place(s, &a, err);
         free(g);
     }
     return rc;
 }
 
-int stream_finish(struct stream *s, struct stream_pool *pool, uint64_t frame, int64_t time,
-                  struct err *err)
+int stream_finish(struct stream *s, struct seen seen, struct err *err)
 {
-    int rc = stream_flush(s, pool, true, frame, time, err);
+    int rc = stream_flush(s, true, seen, err);
 
     if (rc == 0 &&
         s->elsewhere.count > (s->ended ? 0 : 1)) { /* nothing says that they are strays */
-        rc = stream_move(s, pool, NULL, frame, time, err);
+        rc = stream_move(s, NULL, seen, err);
         if (rc == 0)
-            rc = stream_flush(s, pool, true, frame, time, err);
+            rc = stream_flush(s, true, seen, err);
     }
-    elsewhere_forget(&s->elsewhere, pool);
+    elsewhere_forget(&s->elsewhere, s->pool);
     return rc;
 }
 
@@ -423,7 +422,7 @@ int stream_save(const struct stream *s, struct buf *out)
     return bad ? -ERR_SYSTEM : framer_save(&s->framer, out);
 }
 
-int stream_restore(struct stream *s, struct stream_pool *pool, struct unpack *in)
+int stream_restore(struct stream *s, struct unpack *in)
 {
     uint64_t memory = 0;
     uint32_t count;
@@ -435,8 +434,8 @@ int stream_restore(struct stream *s, struct stream_pool *pool, struct unpack *in
         in->failed = true;
     rc = segments_restore(&s->queue, &s->last, &count, &memory, in);
     s->queued = (uint32_t)memory;
-    pool->queued += memory;
+    s->pool->queued += memory;
     if (rc == 0)
-        rc = elsewhere_restore(&s->elsewhere, pool, in);
+        rc = elsewhere_restore(&s->elsewhere, s->pool, in);
     return rc < 0 ? rc : framer_restore(&s->framer, in);
 }

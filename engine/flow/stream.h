@@ -34,24 +34,27 @@ enum {
     INT64_C(120000000000) /* ns between two tries, at most: RFC 6298 s2.5 asks                     \
                              for 60 s or more, Linux has 120 s */
 
+struct stream_pool;
+
 struct stream {
     struct framer framer;
-    bool started;          /* |next| is valid */
-    bool acked;            /* |ack| is valid */
-    bool alone;            /* nothing of the other direction was captured so far */
-    bool ended;            /* a RST or FIN came, and nothing continued the stream since */
-    bool moved;            /* it goes on elsewhere */
-    bool ack_far;          /* the peer acknowledges what is far from the stream */
-    uint32_t next;         /* sequence number of the first byte not yet delivered */
-    uint32_t ack;          /* highest one that the peer has sent */
-    struct segment *queue; /* by sequence number, behind a hole; captured bytes don't overlap */
-    struct segment *last;  /* of the queue */
-    struct segment *hint;  /* of the queue, where a segment was put last; NULL: nowhere */
-    uint32_t queued;       /* bytes of memory in |queue| */
-    int64_t advanced;      /* clock when bytes came out last, or the queue was last empty */
-    uint32_t ack_before;   /* |ack| at the last turn of the grace period, */
-    uint32_t ack_aged;     /* and at the one before: what lies behind this is given up */
-    int64_t turned;        /* clock of that turn */
+    struct stream_pool *pool; /* of the engine */
+    bool started;             /* |next| is valid */
+    bool acked;               /* |ack| is valid */
+    bool alone;               /* nothing of the other direction was captured so far */
+    bool ended;               /* a RST or FIN came, and nothing continued the stream since */
+    bool moved;               /* it goes on elsewhere */
+    bool ack_far;             /* the peer acknowledges what is far from the stream */
+    uint32_t next;            /* sequence number of the first byte not yet delivered */
+    uint32_t ack;             /* highest one that the peer has sent */
+    struct segment *queue;    /* by sequence number, behind a hole; captured bytes don't overlap */
+    struct segment *last;     /* of the queue */
+    struct segment *hint;     /* of the queue, where a segment was put last; NULL: nowhere */
+    uint32_t queued;          /* bytes of memory in |queue| */
+    int64_t advanced;         /* clock when bytes came out last, or the queue was last empty */
+    uint32_t ack_before;      /* |ack| at the last turn of the grace period, */
+    uint32_t ack_aged;        /* and at the one before: what lies behind this is given up */
+    int64_t turned;           /* clock of that turn */
     uint32_t arrivals, turned_at; /* segments of the connection, in all and at that turn */
     struct {
         uint32_t from, to;
@@ -72,19 +75,17 @@ struct stream_pool {
     uint64_t segments, duplicates, reordered, holes, hole_bytes, late, restarts, strays;
 };
 
-void stream_init(struct stream *s, const struct message_host *host, struct flow *flow,
-                 uint8_t side);
-void stream_free(struct stream *s, struct stream_pool *pool);
+/* All pointers must live as long as the stream. */
+void stream_init(struct stream *s, const struct message_host *host, struct stream_pool *pool,
+                 struct flow *flow, uint8_t side);
+void stream_free(struct stream *s);
 
 /* The next byte is |seq|; what was before is ended first. |lost|: it is not the connection's first.
  */
-int stream_start(struct stream *s, struct stream_pool *pool, uint32_t seq, bool lost,
-                 uint64_t frame, int64_t time, struct err *err);
+int stream_start(struct stream *s, uint32_t seq, bool lost, struct seen seen, struct err *err);
 
 /* A segment with data. */
-int stream_segment(struct stream *s, struct stream_pool *pool, uint32_t seq, const uint8_t *data,
-                   uint32_t cap_len, uint32_t wire_len, uint64_t frame, int64_t time,
-                   struct err *err);
+int stream_segment(struct stream *s, const struct arrival *arrival, struct err *err);
 
 /* Whether a sequence number is too far from the stream to be one of its. */
 static inline bool stream_far(const struct stream *s, uint32_t seq)
@@ -107,8 +108,7 @@ static inline void stream_ack(struct stream *s, uint32_t ack)
 /* Ends the stream where it was, and starts it where it has moved to: at |seq|, the connection's
  * first byte, or if that is NULL, at the segments that are kept aside, if there are any. They
  * follow. */
-int stream_move(struct stream *s, struct stream_pool *pool, const uint32_t *seq, uint64_t frame,
-                int64_t time, struct err *err);
+int stream_move(struct stream *s, const uint32_t *seq, struct seen seen, struct err *err);
 
 /* Whether the peer acknowledged all that was captured. */
 static inline bool stream_all_acked(const struct stream *s)
@@ -117,20 +117,17 @@ static inline bool stream_all_acked(const struct stream *s)
            (int32_t)(s->ack - (s->queue ? s->last->seq + s->last->wire_len : s->next)) >= 0;
 }
 
-/* Gives up the hole if it is time to; |frame|, |time|: where that is noticed. */
-int stream_sweep(struct stream *s, struct stream_pool *pool, uint64_t frame, int64_t time,
-                 struct err *err);
+/* Gives up the hole if it is time to; |seen|: where that is noticed. */
+int stream_sweep(struct stream *s, struct seen seen, struct err *err);
 
 /* Gives up all holes and delivers what is queued; |end|: the message being read, too. */
-int stream_flush(struct stream *s, struct stream_pool *pool, bool end, uint64_t frame, int64_t time,
-                 struct err *err);
+int stream_flush(struct stream *s, bool end, struct seen seen, struct err *err);
 
 /* No more comes: what is kept aside is delivered, too, when there is more than one segment of it.
  */
-int stream_finish(struct stream *s, struct stream_pool *pool, uint64_t frame, int64_t time,
-                  struct err *err);
+int stream_finish(struct stream *s, struct seen seen, struct err *err);
 
 int stream_save(const struct stream *s, struct buf *out);
-int stream_restore(struct stream *s, struct stream_pool *pool, struct unpack *in);
+int stream_restore(struct stream *s, struct unpack *in);
 
 #endif
