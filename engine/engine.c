@@ -77,6 +77,7 @@ struct engine *engine_new(const struct engine_options *options, const struct sin
     static const struct engine_options defaults;
     struct engine *e = calloc(1, sizeof(*e));
     struct message_host host = { on_message, on_knows, on_problem, on_over, e };
+    struct pair_host pair = { .sink = sink, .observer = observer, .learn_port = on_port };
 
     if (!options)
         options = &defaults;
@@ -88,23 +89,23 @@ struct engine *engine_new(const struct engine_options *options, const struct sin
     e->first_time = e->latest_time = e->last_time = TIME_NONE;
     e->sink = *sink;
     e->link = link_new(on_payload, e);
+    pair.objects = &e->objects;
+    pair.clock = &e->conns.pool.clock;
+    pair.ctx = e;
     if (!e->link || conns_init(&e->conns, &host, options, err) < 0 ||
         objects_init(&e->objects, sink, options->same, err) < 0 ||
-        pair_init(&e->pair, options, sink, observer, &e->objects, &e->conns.pool.clock, err) < 0) {
+        pair_init(&e->pair, options, &pair, err) < 0) {
         if (!e->link)
             err_memory(err, "an engine");
         engine_free(e);
         return NULL;
     }
-    e->pair.learn_port = on_port;
-    e->pair.learn_port_ctx = e;
     return e;
 }
 
 void engine_set_tap(struct engine *e, engine_tap *tap, void *ctx)
 {
-    e->pair.tap = tap;
-    e->pair.tap_ctx = ctx;
+    pair_set_tap(&e->pair, tap, ctx);
 }
 
 void engine_free(struct engine *e)

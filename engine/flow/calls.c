@@ -25,57 +25,50 @@ void calls_free(struct calls *c)
     memset(c, 0, sizeof(*c));
 }
 
-static uint32_t match(const struct calls *c, uint32_t id, uint64_t hash, uint32_t server,
-                      uint32_t client, uint32_t xid, uint32_t *at)
+static uint32_t match(const struct calls *c, uint32_t id, const struct call_key *key, uint32_t *at)
 {
-    for (; id != TABLE_NONE; id = table_next(&c->by_key, hash, at)) {
+    for (; id != TABLE_NONE; id = table_next(&c->by_key, key->hash, at)) {
         const struct call *x = &c->pool[id];
-        if (x->xid == xid && x->server == server && x->client == client)
+        if (x->xid == key->xid && x->server == key->server && x->client == key->client)
             break;
     }
     return id;
 }
 
-uint32_t calls_first(const struct calls *c, uint64_t hash, uint32_t server, uint32_t client,
-                     uint32_t xid, uint32_t *at)
+uint32_t calls_first(const struct calls *c, const struct call_key *key, uint32_t *at)
 {
-    return match(c, table_first(&c->by_key, hash, at), hash, server, client, xid, at);
+    return match(c, table_first(&c->by_key, key->hash, at), key, at);
 }
 
-uint32_t calls_next(const struct calls *c, uint64_t hash, uint32_t server, uint32_t client,
-                    uint32_t xid, uint32_t *at)
+uint32_t calls_next(const struct calls *c, const struct call_key *key, uint32_t *at)
 {
-    return match(c, table_next(&c->by_key, hash, at), hash, server, client, xid, at);
+    return match(c, table_next(&c->by_key, key->hash, at), key, at);
+}
+
+static uint32_t match_client(const struct calls *c, uint32_t id, const struct call_key *key,
+                             uint32_t *at)
+{
+    for (; id != TABLE_NONE; id = table_next(&c->by_client, key->hash, at)) {
+        const struct call *x = &c->pool[id];
+        if (x->xid == key->xid && x->client == key->client && x->ports == key->server)
+            break;
+    }
+    return id;
+}
+
+uint32_t calls_of_client(const struct calls *c, const struct call_key *key, uint32_t *at)
+{
+    return match_client(c, table_first(&c->by_client, key->hash, at), key, at);
+}
+
+uint32_t calls_of_client_next(const struct calls *c, const struct call_key *key, uint32_t *at)
+{
+    return match_client(c, table_next(&c->by_client, key->hash, at), key, at);
 }
 
 static uint64_t client_hash(uint32_t client, uint32_t ports, uint32_t xid)
 {
-    return call_hash(client, ports, xid);
-}
-
-static uint32_t match_client(const struct calls *c, uint32_t id, uint32_t client, uint32_t ports,
-                             uint32_t xid, uint32_t *at)
-{
-    for (; id != TABLE_NONE; id = table_next(&c->by_client, client_hash(client, ports, xid), at)) {
-        const struct call *x = &c->pool[id];
-        if (x->xid == xid && x->client == client && x->ports == ports)
-            break;
-    }
-    return id;
-}
-
-uint32_t calls_of_client(const struct calls *c, uint32_t client, uint32_t ports, uint32_t xid,
-                         uint32_t *at)
-{
-    return match_client(c, table_first(&c->by_client, client_hash(client, ports, xid), at), client,
-                        ports, xid, at);
-}
-
-uint32_t calls_of_client_next(const struct calls *c, uint32_t client, uint32_t ports, uint32_t xid,
-                              uint32_t *at)
-{
-    return match_client(c, table_next(&c->by_client, client_hash(client, ports, xid), at), client,
-                        ports, xid, at);
+    return call_hash(ports, client, xid);
 }
 
 static struct call_list *list_of(struct calls *c, const struct call *x)

@@ -80,7 +80,12 @@ struct calls {
 void calls_init(struct calls *c, uint32_t limit);
 void calls_free(struct calls *c);
 
-/* The key of a call and of its reply. */
+/* What a call and its reply have in common. */
+struct call_key {
+    uint64_t hash;
+    uint32_t server, client, xid;
+};
+
 static inline uint64_t call_hash(uint32_t server, uint32_t client, uint32_t xid)
 {
     uint64_t h = ((uint64_t)server << 32 | client) * UINT64_C(0x9e3779b97f4a7c15);
@@ -90,17 +95,19 @@ static inline uint64_t call_hash(uint32_t server, uint32_t client, uint32_t xid)
     return h * UINT64_C(0xd6e8feb86659fd93);
 }
 
-/* Iterates over the calls of one key. */
-uint32_t calls_first(const struct calls *c, uint64_t hash, uint32_t server, uint32_t client,
-                     uint32_t xid, uint32_t *at);
-uint32_t calls_next(const struct calls *c, uint64_t hash, uint32_t server, uint32_t client,
-                    uint32_t xid, uint32_t *at);
+static inline struct call_key call_key(uint32_t server, uint32_t client, uint32_t xid)
+{
+    return (struct call_key){ call_hash(server, client, xid), server, client, xid };
+}
 
-/* The same for calls over UDP from one port of a client to one port of any server. */
-uint32_t calls_of_client(const struct calls *c, uint32_t client, uint32_t ports, uint32_t xid,
-                         uint32_t *at);
-uint32_t calls_of_client_next(const struct calls *c, uint32_t client, uint32_t ports, uint32_t xid,
-                              uint32_t *at);
+/* Iterates over the calls of one key. */
+uint32_t calls_first(const struct calls *c, const struct call_key *key, uint32_t *at);
+uint32_t calls_next(const struct calls *c, const struct call_key *key, uint32_t *at);
+
+/* The same for calls over UDP from one port of a client to one port of any server: a key with the
+ * ports in the place of the server (struct call). */
+uint32_t calls_of_client(const struct calls *c, const struct call_key *key, uint32_t *at);
+uint32_t calls_of_client_next(const struct calls *c, const struct call_key *key, uint32_t *at);
 
 /* Adds a copy of |call| as the newest of its list; CALL_NONE: no memory. Owns call->waiting then.
  */

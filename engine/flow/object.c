@@ -34,7 +34,7 @@ void objects_free(struct objects *o)
     memset(o, 0, sizeof(*o));
 }
 
-static int put_object(struct objects *o, uint32_t id, uint64_t frame, int64_t time, struct err *err)
+static int put_object(struct objects *o, uint32_t id, struct seen seen, struct err *err)
 {
     const struct object *x = &o->objects[id];
     struct record r = { .kind = RECORD_OBJECT,
@@ -44,8 +44,8 @@ static int put_object(struct objects *o, uint32_t id, uint64_t frame, int64_t ti
                                     .type = x->type,
                                     .fsid = x->fsid,
                                     .fileid = x->fileid,
-                                    .frame = frame,
-                                    .time = time } };
+                                    .frame = seen.frame,
+                                    .time = seen.time } };
 
     return o->sink.put(o->sink.ctx, &r, err);
 }
@@ -106,8 +106,8 @@ void object_fetch(const struct objects *o, uint64_t hash)
         __builtin_prefetch(&o->objects[id]);
 }
 
-uint32_t object_id(struct objects *o, uint32_t server, struct bytes handle, uint64_t frame,
-                   int64_t time, struct err *err)
+uint32_t object_id(struct objects *o, uint32_t server, struct bytes handle, struct seen seen,
+                   struct err *err)
 {
     uint64_t hash = object_hash(server, handle);
     uint32_t id = object_find(o, server, handle, hash);
@@ -115,7 +115,7 @@ uint32_t object_id(struct objects *o, uint32_t server, struct bytes handle, uint
     if (id)
         return id;
     id = object_add(o, server, handle, hash, err);
-    return id && put_object(o, id, frame, time, err) == 0 ? id : 0;
+    return id && put_object(o, id, seen, err) == 0 ? id : 0;
 }
 
 /* Of the names of a directory the latest is right: it was moved, and nobody saw it. */
@@ -130,20 +130,21 @@ static int keep_one_name(struct objects *o, uint32_t object, const struct moment
     return names_end(o, first, latest, m, err);
 }
 
-int object_describe(struct objects *o, uint32_t object, uint8_t type, uint64_t fsid,
-                    uint64_t fileid, const struct moment *m, struct err *err)
+int object_describe(struct objects *o, uint32_t object, struct object_identity identity,
+                    const struct moment *m, struct err *err)
 {
     struct object *x = &o->objects[object];
     int rc = 0;
 
-    if (x->type == type && (!fileid || (x->fileid == fileid && x->fsid == fsid)))
+    if (x->type == identity.type &&
+        (!identity.fileid || (x->fileid == identity.fileid && x->fsid == identity.fsid)))
         return 0;
-    if (type == OBJECT_DIR && x->type != type)
+    if (identity.type == OBJECT_DIR && x->type != identity.type)
         rc = keep_one_name(o, object, m, err);
-    x->type = type;
-    if (fileid) {
-        x->fsid = fsid;
-        x->fileid = fileid;
+    x->type = identity.type;
+    if (identity.fileid) {
+        x->fsid = identity.fsid;
+        x->fileid = identity.fileid;
     }
-    return rc < 0 ? rc : put_object(o, object, 0, TIME_NONE, err);
+    return rc < 0 ? rc : put_object(o, object, (struct seen){ 0, TIME_NONE }, err);
 }

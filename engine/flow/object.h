@@ -20,6 +20,7 @@
 #define NFSDIGEST_FLOW_OBJECT_H
 
 #include "base/arena.h"
+#include "flow/seen.h"
 #include "base/table.h"
 #include "flow/host.h"
 #include "record/record.h"
@@ -100,17 +101,22 @@ int objects_init(struct objects *o, const struct sink *sink, const struct same_s
 void objects_free(struct objects *o);
 
 /* Id of the object behind a handle, made if need be; 0 with |err| filled. */
-uint32_t object_id(struct objects *o, uint32_t server, struct bytes handle, uint64_t frame,
-                   int64_t time, struct err *err);
+uint32_t object_id(struct objects *o, uint32_t server, struct bytes handle, struct seen seen,
+                   struct err *err);
 
 /* That object_id will be asked soon: fetches what it needs from memory, in two steps that have
  * other work between them.  |hash| is what the first returned. */
 uint64_t object_expect(const struct objects *o, uint32_t server, struct bytes handle);
 void object_fetch(const struct objects *o, uint64_t hash);
 
+struct object_identity {
+    uint8_t type;
+    uint64_t fsid, fileid; /* 0: not known */
+};
+
 /* Says once what an object is. */
-int object_describe(struct objects *o, uint32_t object, uint8_t type, uint64_t fsid,
-                    uint64_t fileid, const struct moment *m, struct err *err);
+int object_describe(struct objects *o, uint32_t object, struct object_identity identity,
+                    const struct moment *m, struct err *err);
 
 /* The object that |name| in |parent| is known to stand for, or 0. */
 uint32_t object_named(const struct objects *o, uint32_t parent, struct bytes name);
@@ -118,9 +124,22 @@ uint32_t object_named(const struct objects *o, uint32_t parent, struct bytes nam
 /* "." and "..", which are nobody's names. */
 bool name_is_dots(struct bytes name);
 
-/* |name| in |parent| was seen to stand for |object|, or was made (NAME_SEEN, NAME_BOUND). */
-int object_bind(struct objects *o, uint32_t parent, struct bytes name, uint32_t object,
-                enum name_event event, const struct moment *m, struct err *err);
+/* A name in a directory. */
+struct place {
+    uint32_t parent;
+    struct bytes name;
+};
+
+/* |name| in |parent| was seen to stand for |object|, or was made. */
+struct binding {
+    uint32_t parent;
+    struct bytes name;
+    uint32_t object;
+    enum name_event event; /* NAME_SEEN, NAME_BOUND; within the objects also NAME_MOVED */
+};
+
+int object_bind(struct objects *o, const struct binding *binding, const struct moment *m,
+                struct err *err);
 
 /* |name| in |parent| was removed. */
 int object_unbind(struct objects *o, uint32_t parent, struct bytes name, const struct moment *m,
@@ -131,12 +150,12 @@ int object_absent(struct objects *o, uint32_t parent, struct bytes name, const s
                   struct err *err);
 
 /* |object|, which has one link, was seen under |name| in |parent|: it has no other name. */
-int object_alone(struct objects *o, uint32_t parent, struct bytes name, uint32_t object,
-                 const struct moment *m, struct err *err);
+int object_alone(struct objects *o, const struct binding *binding, const struct moment *m,
+                 struct err *err);
 
-/* |name| in |parent| became |name2| in |parent2|; |name2| is empty where it was not captured. */
-int object_rename(struct objects *o, uint32_t parent, struct bytes name, uint32_t parent2,
-                  struct bytes name2, const struct moment *m, struct err *err);
+/* The name of |to| is empty where it was not captured. */
+int object_rename(struct objects *o, const struct place *from, const struct place *to,
+                  const struct moment *m, struct err *err);
 
 /* |object| is what MOUNT calls |path|. */
 int object_mounted(struct objects *o, uint32_t object, struct bytes path, const struct moment *m,

@@ -26,8 +26,7 @@ static int learn_object(struct objects *o, const struct record_object *r, struct
 static int learn_path(struct objects *o, const struct record_path *r, struct err *err)
 {
     uint32_t object = (uint32_t)r->object;
-    uint32_t id =
-        path_add(o, r->parent, object, r->name, path_hash(r->parent, object, r->name), err);
+    uint32_t id = path_add(o, r->parent, object, r->name, err);
 
     if (!id)
         return -ERR_SYSTEM;

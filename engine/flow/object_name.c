@@ -135,15 +135,15 @@ void name_detach(struct objects *o, uint32_t name)
     n->object = n->next = n->previous = 0;
 }
 
-int name_put(struct objects *o, enum name_event event, uint32_t name, uint32_t object,
-             const struct moment *m, struct err *err)
+int name_put(struct objects *o, enum name_event event, uint32_t name, const struct moment *m,
+             struct err *err)
 {
     struct name *n = &o->names[name];
     struct record r = { .kind = RECORD_NAME,
                         .name = { .event = (uint8_t)event,
                                   .parent = name_is_root(n) ? 0 : n->parent,
                                   .name = name_text(n),
-                                  .object = object,
+                                  .object = n->object,
                                   .operation = m->operation,
                                   .time = m->time } };
 
@@ -154,10 +154,10 @@ int name_put(struct objects *o, enum name_event event, uint32_t name, uint32_t o
 int name_end(struct objects *o, uint32_t name, enum name_event event, const struct moment *m,
              struct err *err)
 {
-    uint32_t object = o->names[name].object;
+    int rc = name_put(o, event, name, m, err);
 
     name_detach(o, name);
-    return name_put(o, event, name, object, m, err);
+    return rc;
 }
 
 int names_end(struct objects *o, uint32_t first, uint32_t keep, const struct moment *m,
@@ -207,11 +207,12 @@ static int break_circle(struct objects *o, uint32_t parent, uint32_t object, con
     return at == object && oldest ? name_end(o, oldest, NAME_GONE, m, err) : 0;
 }
 
-/* |name| stands for |object| now, and for nothing else. */
-static int stand_for(struct objects *o, uint32_t name, uint32_t object, enum name_event event,
+/* |name| stands for b->object now, and for nothing else. */
+static int stand_for(struct objects *o, uint32_t name, const struct binding *b,
                      const struct moment *m, struct err *err)
 {
-    uint32_t old = o->names[name].object;
+    uint32_t old = o->names[name].object, object = b->object;
+    enum name_event event = b->event;
     int rc = 0;
 
     if (old && old != object)
@@ -222,24 +223,26 @@ static int stand_for(struct objects *o, uint32_t name, uint32_t object, enum nam
         rc = break_circle(o, o->names[name].parent, object, m, err);
     if (rc == 0 && !o->names[name].object)
         name_attach(o, name, object, event == NAME_MOVED);
-    return rc < 0 ? rc : name_put(o, event, name, object, m, err);
+    return rc < 0 ? rc : name_put(o, event, name, m, err);
 }
 
 /* A directory is seen under a name while another one stands for it: it was moved, and nobody saw
  * it. */
-static int move_unseen(struct objects *o, uint32_t name, uint32_t object, const struct moment *m,
-                       struct err *err)
+static int move_unseen(struct objects *o, uint32_t name, const struct binding *b,
+                       const struct moment *m, struct err *err)
 {
-    uint32_t others = o->objects[object].name;
+    const struct place to = { o->names[name].parent, name_text(&o->names[name]) };
+    uint32_t others = o->objects[b->object].name;
     struct root_move move;
-    int rc = root_move_begin(o, &move, o->names[others].parent, name_text(&o->names[others]), err);
+    int rc = root_move_begin(
+        o, &move, (struct place){ o->names[others].parent, name_text(&o->names[others]) }, err);
 
     if (rc == 0)
         rc = names_end(o, others, name, m, err);
     if (rc == 0)
-        rc = stand_for(o, name, object, NAME_SEEN, m, err);
+        rc = stand_for(o, name, b, m, err);
     if (rc == 0)
-        rc = root_move_end(o, &move, o->names[name].parent, name_text(&o->names[name]), m, err);
+        rc = root_move_end(o, &move, &to, m, err);
     return rc;
 }
 
@@ -253,31 +256,30 @@ static bool is_old(const struct objects *o, uint32_t name, enum name_event event
     return time != TIME_NONE && o->names[name].changed > time;
 }
 
-int object_bind(struct objects *o, uint32_t parent, struct bytes name, uint32_t object,
-                enum name_event event, const struct moment *m, struct err *err)
+int object_bind(struct objects *o, const struct binding *b, const struct moment *m, struct err *err)
 {
-    const struct object *x = &o->objects[object];
+    const struct object *x = &o->objects[b->object];
     uint32_t id;
     int rc = 0;
 
-    if (name_is_dots(name) || !name.len || parent == object)
+    if (name_is_dots(b->name) || !b->name.len || b->parent == b->object)
         return 0;
-    if (!(id = name_get(o, parent, name, err)))
+    if (!(id = name_get(o, b->parent, b->name, err)))
         return -ERR_SYSTEM;
-    if (event == NAME_SEEN && o->names[id].object == object)
+    if (b->event == NAME_SEEN && o->names[id].object == b->object)
         return 0;
-    if (is_old(o, id, event, m))
+    if (is_old(o, id, b->event, m))
         return 0;
     if ((x->type == OBJECT_DIR || x->children) && x->name && x->name != id) {
-        if (is_old(o, x->name, event, m))
+        if (is_old(o, x->name, b->event, m))
             return 0;
-        if (event == NAME_SEEN)
-            return move_unseen(o, id, object, m, err);
+        if (b->event == NAME_SEEN)
+            return move_unseen(o, id, b, m, err);
         rc = names_end(o, x->name, 0, m, err); /* a new one with the handle of an old one */
         if (rc == 0)
             rc = names_end(o, x->root, 0, m, err);
     }
-    return rc < 0 ? rc : stand_for(o, id, object, event, m, err);
+    return rc < 0 ? rc : stand_for(o, id, b, m, err);
 }
 
 int object_unbind(struct objects *o, uint32_t parent, struct bytes name, const struct moment *m,
@@ -302,15 +304,15 @@ int object_absent(struct objects *o, uint32_t parent, struct bytes name, const s
     return end_for_good(o, id, NAME_GONE, m, err);
 }
 
-int object_alone(struct objects *o, uint32_t parent, struct bytes name, uint32_t object,
-                 const struct moment *m, struct err *err)
+int object_alone(struct objects *o, const struct binding *b, const struct moment *m,
+                 struct err *err)
 {
-    uint32_t keep = name_find(o, parent, name), next;
+    uint32_t keep = name_find(o, b->parent, b->name), next;
     int rc = 0;
 
-    if (!keep || o->names[keep].object != object)
+    if (!keep || o->names[keep].object != b->object)
         return 0;
-    for (uint32_t id = o->objects[object].name; rc == 0 && id; id = next) {
+    for (uint32_t id = o->objects[b->object].name; rc == 0 && id; id = next) {
         next = o->names[id].next;
         if (id != keep && !is_old(o, id, NAME_SEEN, m))
             rc = name_end(o, id, NAME_GONE, m, err);
@@ -318,24 +320,25 @@ int object_alone(struct objects *o, uint32_t parent, struct bytes name, uint32_t
     return rc;
 }
 
-int object_rename(struct objects *o, uint32_t parent, struct bytes name, uint32_t parent2,
-                  struct bytes name2, const struct moment *m, struct err *err)
+int object_rename(struct objects *o, const struct place *source, const struct place *destination,
+                  const struct moment *m, struct err *err)
 {
+    struct place there = *destination;
     uint32_t from, to = 0, moved, target;
     struct root_move move;
     int rc;
 
-    if (name_is_dots(name) || !name.len || name_is_dots(name2))
+    if (name_is_dots(source->name) || !source->name.len || name_is_dots(there.name))
         return 0;
-    if (!parent2)
-        name2.len = 0;
-    if (!(from = name_get(o, parent, name, err)) ||
-        (name2.len && !(to = name_get(o, parent2, name2, err))))
+    if (!there.parent)
+        there.name.len = 0;
+    if (!(from = name_get(o, source->parent, source->name, err)) ||
+        (there.name.len && !(to = name_get(o, there.parent, there.name, err))))
         return -ERR_SYSTEM;
     if (is_old(o, from, NAME_REMOVED, m)) /* and what it was is not known any more */
         return 0;
     if (to && is_old(o, to, NAME_MOVED, m))
-        to = name2.len = 0;
+        to = there.name.len = 0;
     moved = o->names[from].object;
     target = to ? o->names[to].object : 0;
     /* what was seen there while the call was under way is what it moved */
@@ -343,15 +346,15 @@ int object_rename(struct objects *o, uint32_t parent, struct bytes name, uint32_
         o->names[to].changed > m->since)
         moved = target;
     else if (from == to || (moved && moved == target))
-        return 0;         /* both names are of one object: nothing happens, RFC 1813 s3.3.14 */
-    if (moved == parent2) /* no server moves a directory into itself */
-        to = name2.len = 0;
-    if ((rc = root_move_begin(o, &move, parent, name, err)) < 0 ||
+        return 0;              /* both names are of one object: nothing happens, RFC 1813 s3.3.14 */
+    if (moved == there.parent) /* no server moves a directory into itself */
+        to = there.name.len = 0;
+    if ((rc = root_move_begin(o, &move, *source, err)) < 0 ||
         (rc = name_end(o, from, NAME_REMOVED, m, err)) < 0)
         return rc;
     if (to && moved)
-        rc = stand_for(o, to, moved, NAME_MOVED, m, err);
+        rc = stand_for(o, to, &(struct binding){ .object = moved, .event = NAME_MOVED }, m, err);
     else if (to) /* whatever stood there does no more */
         rc = end_for_good(o, to, NAME_REMOVED, m, err);
-    return rc < 0 ? rc : root_move_end(o, &move, parent2, name2, m, err);
+    return rc < 0 ? rc : root_move_end(o, &move, &there, m, err);
 }

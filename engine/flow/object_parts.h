@@ -35,8 +35,9 @@ static inline struct bytes name_text(const struct name *name)
 void name_attach(struct objects *o, uint32_t name, uint32_t object, bool first);
 void name_detach(struct objects *o, uint32_t name);
 
-int name_put(struct objects *o, enum name_event event, uint32_t name, uint32_t object,
-             const struct moment *m, struct err *err);
+/* Puts the record of what happened to a name, with the object that it stands for. */
+int name_put(struct objects *o, enum name_event event, uint32_t name, const struct moment *m,
+             struct err *err);
 
 /* It does not stand for its object any more (NAME_REMOVED, NAME_GONE). */
 int name_end(struct objects *o, uint32_t name, enum name_event event, const struct moment *m,
@@ -49,23 +50,20 @@ int names_end(struct objects *o, uint32_t first, uint32_t keep, const struct mom
 /* A directory that moves: to be told before and after that. */
 struct root_move {
     uint32_t object; /* 0: its handle was never seen */
-    uint32_t parent;
-    struct bytes name;
+    struct place from;
     uint32_t old; /* path id */
     bool needed;
 };
 
-/* What stands under |name| in |parent| is about to move. */
-int root_move_begin(struct objects *o, struct root_move *move, uint32_t parent, struct bytes name,
-                    struct err *err);
-/* It moved to |name2| in |parent2| (|name2| empty: nobody knows where): MOUNT roots at and below it
- * have other paths now. */
-int root_move_end(struct objects *o, const struct root_move *move, uint32_t parent2,
-                  struct bytes name2, const struct moment *m, struct err *err);
+/* What stands at |from| is about to move. */
+int root_move_begin(struct objects *o, struct root_move *move, struct place from, struct err *err);
+/* It moved to |to| (its name empty: nobody knows where): MOUNT roots at and below it have other
+ * paths now. */
+int root_move_end(struct objects *o, const struct root_move *move, const struct place *to,
+                  const struct moment *m, struct err *err);
 
-uint64_t path_hash(uint32_t parent, uint32_t object, struct bytes name);
 uint32_t path_add(struct objects *o, uint32_t parent, uint32_t object, struct bytes name,
-                  uint64_t hash, struct err *err);
+                  struct err *err);
 
 /* The text of a path into |out|: 1, 0 if it does not begin at a MOUNT path, or negative. */
 int path_text(const struct objects *o, uint32_t path, struct buf *out, struct err *err);

@@ -7,7 +7,7 @@
 #include "base/grow.h"
 #include "flow/object_parts.h"
 
-uint64_t path_hash(uint32_t parent, uint32_t object, struct bytes name)
+static uint64_t path_hash(uint32_t parent, uint32_t object, struct bytes name)
 {
     return XXH3_64bits_withSeed(name.data, name.len, ((uint64_t)object << 32 | parent) + 1);
 }
@@ -28,8 +28,9 @@ static uint32_t path_find(const struct objects *o, uint32_t parent, uint32_t obj
 }
 
 uint32_t path_add(struct objects *o, uint32_t parent, uint32_t object, struct bytes name,
-                  uint64_t hash, struct err *err)
+                  struct err *err)
 {
+    uint64_t hash = path_hash(parent, object, name);
     struct path p = { .len = name.len, .parent = parent, .object = object };
     uint32_t id = o->path_count + 1;
 
@@ -57,7 +58,7 @@ static uint32_t path_id(struct objects *o, uint32_t parent, uint32_t object, str
     id = path_find(o, parent, object, name, hash);
     if (id)
         return id;
-    id = path_add(o, parent, object, name, hash, err);
+    id = path_add(o, parent, object, name, err);
     r.path.id = id;
     r.path.parent = parent;
     r.path.object = object;

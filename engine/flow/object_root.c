@@ -23,7 +23,7 @@ int object_mounted(struct objects *o, uint32_t object, struct bytes path, const 
     if (rc < 0)
         return rc;
     name_attach(o, id, object, true);
-    return name_put(o, NAME_SEEN, id, object, m, err);
+    return name_put(o, NAME_SEEN, id, m, err);
 }
 
 /* Whether the path |above| is |path| or leads to it; *|rest|: what is left of that. */
@@ -38,42 +38,46 @@ static bool leads_to(struct bytes above, struct bytes path, struct bytes *rest)
     return above.len > 0;
 }
 
-int root_move_begin(struct objects *o, struct root_move *move, uint32_t parent, struct bytes name,
-                    struct err *err)
+int root_move_begin(struct objects *o, struct root_move *move, struct place from, struct err *err)
 {
-    *move = (struct root_move){ .object = object_named(o, parent, name),
-                                .parent = parent,
-                                .name = name };
+    *move = (struct root_move){ .object = object_named(o, from.parent, from.name), .from = from };
     move->needed = o->root_count && (!move->object || o->objects[move->object].type == OBJECT_DIR ||
                                      o->objects[move->object].type == OBJECT_UNKNOWN);
-    if (move->needed && !(move->old = object_path(o, parent, name, err)))
+    if (move->needed && !(move->old = object_path(o, from.parent, from.name, err)))
         return -ERR_SYSTEM;
     return 0;
 }
 
-/* The MOUNT path |name| becomes |above| and what followed |old| in it; it ends if |above| is not
- * known. */
-static int replace(struct objects *o, uint32_t name, struct bytes rest, const struct buf *above,
-                   const struct moment *m, struct err *err)
+/* What MOUNT paths become. */
+struct rerooting {
+    struct bytes old;        /* what they begin with */
+    const struct buf *above; /* becomes this; empty: nobody knows what */
+    const struct moment *m;
+};
+
+/* The MOUNT path |name| becomes r->above and what followed r->old in it, |rest|. */
+static int replace(struct objects *o, uint32_t name, struct bytes rest, const struct rerooting *r,
+                   struct err *err)
 {
     uint32_t object = o->names[name].object;
     struct buf text = { 0 };
-    int rc = name_end(o, name, NAME_GONE, m, err);
+    int rc = name_end(o, name, NAME_GONE, r->m, err);
 
-    if (rc == 0 && above->len) {
-        if (buf_append(&text, above->data, above->len) < 0 ||
+    if (rc == 0 && r->above->len) {
+        if (buf_append(&text, r->above->data, r->above->len) < 0 ||
             buf_append(&text, rest.data, rest.len) < 0)
             rc = err_memory(err, "objects and names");
         else
-            rc = object_mounted(o, object, (struct bytes){ text.data, (uint32_t)text.len }, m, err);
+            rc = object_mounted(o, object, (struct bytes){ text.data, (uint32_t)text.len }, r->m,
+                                err);
     }
     buf_free(&text);
     return rc;
 }
 
-/* The same of all MOUNT paths of |server| to which |old| leads. */
-static int replace_all(struct objects *o, uint32_t server, struct bytes old,
-                       const struct buf *above, const struct moment *m, struct err *err)
+/* The same of all MOUNT paths of |server| to which r->old leads. */
+static int replace_all(struct objects *o, uint32_t server, const struct rerooting *r,
+                       struct err *err)
 {
     uint32_t found[ROOTS_MAX], count = 0;
     struct bytes rest;
@@ -81,82 +85,81 @@ static int replace_all(struct objects *o, uint32_t server, struct bytes old,
 
     for (uint32_t i = 0; i < o->root_count; i++)
         if (o->names[o->roots[i]].parent == (OF_SERVER | server) &&
-            leads_to(old, name_text(&o->names[o->roots[i]]), &rest))
+            leads_to(r->old, name_text(&o->names[o->roots[i]]), &rest))
             found[count++] = o->roots[i];
     for (uint32_t i = 0; rc == 0 && i < count; i++)
-        if (o->names[found[i]].object && leads_to(old, name_text(&o->names[found[i]]), &rest))
-            rc = replace(o, found[i], rest, above, m, err);
+        if (o->names[found[i]].object && leads_to(r->old, name_text(&o->names[found[i]]), &rest))
+            rc = replace(o, found[i], rest, r, err);
     return rc;
 }
 
-/* Where |root|, a MOUNT path of the moved directory itself, leads now: to |to|, but when it was
- * called otherwise and kept its parent, only its last component is another one. */
-static int renamed_root(const struct root_move *move, struct bytes root, uint32_t parent2,
-                        struct bytes name2, const struct buf *to, struct buf *own, struct err *err)
+/* Where |root|, a MOUNT path of the moved directory itself, leads now, into |own|: to |path|, but
+ * when it was called otherwise and kept its parent, only its last component is another one.
+ * Negative: no memory. */
+static int renamed_root(const struct root_move *move, struct bytes root, const struct place *to,
+                        const struct buf *path, struct buf *own)
 {
+    const struct place *from = &move->from;
     uint32_t start = root.len;
-    int rc;
 
     while (start && root.data[start - 1] != '/')
         start--;
     own->len = 0;
-    if (move->parent == parent2 && name2.len && start && root.len - start == move->name.len &&
-        !memcmp(root.data + start, move->name.data, move->name.len)) {
-        rc = buf_append(own, root.data, start);
-        if (rc == 0)
-            rc = buf_append(own, name2.data, name2.len);
-    } else {
-        rc = buf_append(own, to->data, to->len);
-    }
-    return rc < 0 ? err_memory(err, "objects and names") : 0;
+    if (from->parent != to->parent || !to->name.len || !start ||
+        root.len - start != from->name.len ||
+        memcmp(root.data + start, from->name.data, from->name.len) != 0)
+        return buf_append(own, path->data, path->len);
+    return buf_append(own, root.data, start) < 0 ? -ERR_SYSTEM
+                                                 : buf_append(own, to->name.data, to->name.len);
 }
 
-/* What MOUNT called the moved directory, where that is not the path through its names. */
-static int replace_own(struct objects *o, const struct root_move *move, uint32_t parent2,
-                       struct bytes name2, const struct buf *to, const struct moment *m,
-                       struct err *err)
+/* What MOUNT called the moved directory, where that is not the path through its names, |r|'s. */
+static int replace_own(struct objects *o, const struct root_move *move, const struct place *to,
+                       const struct rerooting *r, struct err *err)
 {
-    uint32_t found[ROOTS_MAX], count = 0, server = o->objects[move->parent].server;
+    uint32_t found[ROOTS_MAX], count = 0, server = o->objects[move->from.parent].server;
+    const struct buf *path = r->above;
     struct buf own = { 0 };
     int rc = 0;
 
     for (uint32_t id = move->object ? o->objects[move->object].root : 0; id && count < ROOTS_MAX;
          id = o->names[id].next)
-        if (o->names[id].len != to->len || memcmp(o->names[id].text, to->data, to->len))
+        if (o->names[id].len != path->len || memcmp(o->names[id].text, path->data, path->len))
             found[count++] = id;
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        struct bytes text = name_text(&o->names[found[i]]);
+        const struct rerooting mine = { name_text(&o->names[found[i]]), &own, r->m };
         if (o->names[found[i]].object != move->object)
             continue;
-        rc = renamed_root(move, text, parent2, name2, to, &own, err);
-        if (rc == 0)
-            rc = replace_all(o, server, text, &own, m, err);
+        rc = renamed_root(move, mine.old, to, path, &own) < 0 ? err_memory(err, "objects and names")
+                                                              : replace_all(o, server, &mine, err);
     }
     buf_free(&own);
     return rc;
 }
 
-int root_move_end(struct objects *o, const struct root_move *move, uint32_t parent2,
-                  struct bytes name2, const struct moment *m, struct err *err)
+int root_move_end(struct objects *o, const struct root_move *move, const struct place *to,
+                  const struct moment *m, struct err *err)
 {
-    uint32_t server = o->objects[move->parent].server, path;
-    struct buf old = { 0 }, to = { 0 };
+    uint32_t server = o->objects[move->from.parent].server, id;
+    struct buf old = { 0 }, path = { 0 };
+    struct rerooting r = { .above = &path, .m = m };
     int rc = 0, known;
 
     if (!move->needed)
         return 0;
     known = path_text(o, move->old, &old, err);
-    if (known >= 0 && name2.len) {
-        path = object_path(o, parent2, name2, err);
-        rc = path ? path_text(o, path, &to, err) : -ERR_SYSTEM;
+    r.old = (struct bytes){ old.data, (uint32_t)old.len };
+    if (known >= 0 && to->name.len) {
+        id = object_path(o, to->parent, to->name, err);
+        rc = id ? path_text(o, id, &path, err) : -ERR_SYSTEM;
         if (rc == 0)
-            to.len = 0;
+            path.len = 0;
     }
     if (known > 0 && rc >= 0)
-        rc = replace_all(o, server, (struct bytes){ old.data, (uint32_t)old.len }, &to, m, err);
+        rc = replace_all(o, server, &r, err);
     if (known >= 0 && rc >= 0)
-        rc = replace_own(o, move, parent2, name2, &to, m, err);
+        rc = replace_own(o, move, to, &r, err);
     buf_free(&old);
-    buf_free(&to);
+    buf_free(&path);
     return known < 0 ? known : rc < 0 ? rc : 0;
 }

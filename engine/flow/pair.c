@@ -6,16 +6,17 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 
-int pair_init(struct pair *p, const struct engine_options *options, const struct sink *sink,
-              const struct engine_observer *observer, struct objects *objects, const int64_t *clock,
+int pair_init(struct pair *p, const struct engine_options *options, const struct pair_host *host,
               struct err *err)
 {
     memset(p, 0, sizeof(*p));
-    p->sink = *sink;
-    if (observer)
-        p->observer = *observer;
-    p->objects = objects;
-    p->clock = clock;
+    p->sink = *host->sink;
+    if (host->observer)
+        p->observer = *host->observer;
+    p->objects = host->objects;
+    p->clock = host->clock;
+    p->learn_port = host->learn_port;
+    p->learn_port_ctx = host->ctx;
     p->messages_only = options->messages_only;
     p->retransmit_span =
         options->retransmit_span ? options->retransmit_span : ENGINE_RETRANSMIT_SPAN;
@@ -26,7 +27,13 @@ int pair_init(struct pair *p, const struct engine_options *options, const struct
     p->ends = calloc(PAIR_ENDS, sizeof(*p->ends));
     if (!p->ends)
         return err_memory(err, "hosts");
-    return credentials_init(&p->credentials, sink, err);
+    return credentials_init(&p->credentials, host->sink, err);
+}
+
+void pair_set_tap(struct pair *p, engine_tap *tap, void *ctx)
+{
+    p->tap = tap;
+    p->tap_ctx = ctx;
 }
 
 void pair_free(struct pair *p)
@@ -60,41 +67,34 @@ int pair_put(struct pair *p, const struct record_operation *op, struct err *err)
     return p->sink.put(p->sink.ctx, &r, err);
 }
 
-int pair_observe(struct pair *p, const struct record_operation *op, const struct sighting *sighting,
-                 bool is_reply, uint8_t repeat, struct err *err)
+int pair_observe(struct pair *p, const struct engine_message *message, struct err *err)
 {
-    struct engine_message m = { op, sighting, is_reply, repeat };
-
-    return p->observer.message ? p->observer.message(p->observer.ctx, &m, err) : 0;
+    return p->observer.message ? p->observer.message(p->observer.ctx, message, err) : 0;
 }
 
-int pair_tap(struct pair *p, enum tap_event event, uint64_t ticket, const struct message *m,
-             const struct procedure *procedure, const struct rpc_auth *credential, struct err *err)
+int pair_tap(struct pair *p, const struct engine_tapped *tapped, struct err *err)
 {
-    struct engine_tapped tapped = { event, ticket, m, procedure, credential, NULL };
-
-    return p->tap ? p->tap(p->tap_ctx, &tapped, err) : 0;
+    return p->tap ? p->tap(p->tap_ctx, tapped, err) : 0;
 }
 
-int pair_repeat(struct pair *p, uint64_t operation, const struct message *m, uint32_t flags,
-                uint8_t repeat, bool differs, struct err *err)
+int pair_repeat(struct pair *p, const struct message *m, const struct record_repeat *what,
+                struct err *err)
 {
-    struct record_operation op = { .id = operation, .flow = m->flow->id };
-    struct record r = { .kind = RECORD_REPEAT,
-                        .repeat = { .operation = operation,
-                                    .repeat = repeat,
-                                    .differs = differs,
-                                    .flow = m->flow->id,
-                                    .sighting = pair_sighting(m) } };
+    struct record_operation op = { .id = what->operation,
+                                   .flow = m->flow->id,
+                                   .xid = load_be32(m->data) };
+    struct record r = { .kind = RECORD_REPEAT, .repeat = *what };
+    struct engine_message message = { &op, &r.repeat.sighting, repeat_is_reply(what->repeat),
+                                      what->repeat };
     int rc;
 
     p->repeats++;
-    r.repeat.sighting.flags |= flags & (SIGHTING_MALFORMED | SIGHTING_HEADER);
-    p->copies += repeat_is_copy(repeat);
-    op.xid = load_be32(m->data);
+    p->copies += repeat_is_copy(what->repeat);
+    r.repeat.flow = m->flow->id;
+    r.repeat.sighting = pair_sighting(m);
+    r.repeat.sighting.flags |= what->sighting.flags & (SIGHTING_MALFORMED | SIGHTING_HEADER);
     rc = p->sink.put(p->sink.ctx, &r, err);
-    return rc < 0 ? rc
-                  : pair_observe(p, &op, &r.repeat.sighting, repeat_is_reply(repeat), repeat, err);
+    return rc < 0 ? rc : pair_observe(p, &message, err);
 }
 
 int pair_problem(struct pair *p, const struct problem *problem, struct err *err)
@@ -113,8 +113,8 @@ int pair_problem(struct pair *p, const struct problem *problem, struct err *err)
     return p->sink.put(p->sink.ctx, &r, err);
 }
 
-int pair_malformed(struct pair *p, const struct message *m, uint32_t xid, uint32_t at,
-                   const char *text, struct err *err)
+int pair_malformed(struct pair *p, const struct message *m, uint32_t at, const char *text,
+                   struct err *err)
 {
     struct record r = { .kind = RECORD_PROBLEM,
                         .problem = { .problem = PROBLEM_MALFORMED,
@@ -122,7 +122,7 @@ int pair_malformed(struct pair *p, const struct message *m, uint32_t xid, uint32
                                      .time = m->time,
                                      .flow = m->flow->id,
                                      .direction = m->side == m->flow->server,
-                                     .xid = xid,
+                                     .xid = at ? load_be32(m->data) : 0,
                                      .length = m->wire_len - at,
                                      .text = { (const uint8_t *)text, (uint32_t)strlen(text) } } };
 
@@ -131,28 +131,28 @@ int pair_malformed(struct pair *p, const struct message *m, uint32_t xid, uint32
     return p->sink.put(p->sink.ctx, &r, err);
 }
 
-int pair_scan(struct pair *p, struct scan *scan, const struct type *type, const struct message *m,
-              const struct rpc_header *h, const struct scan_host *host, struct record_operation *op,
-              struct sighting *sighting, struct err *err)
+int pair_scan(struct pair *p, const struct pair_body *body, struct scan *scan,
+              struct record_operation *op, struct err *err)
 {
-    struct rpc_body body = rpc_body(m->data, m->cap_len, h);
-    char problem[WALK_PATH_MAX + 128];
+    const struct message *m = body->m;
+    struct rpc_body captured = rpc_body(m->data, m->cap_len, body->h);
+    char problem[SCAN_PROBLEM_MAX];
     XXH128_canonical_t digest;
     int rc;
 
-    rc = scan_body(scan, type, body.data, body.cap_len, body.wire_len, host, problem,
-                   sizeof(problem), err);
+    rc = scan_body(scan, body->type, &captured, problem, err);
     if (rc < 0)
         return rc;
     if (scan->result == WALK_MALFORMED) {
-        sighting->flags |= SIGHTING_MALFORMED;
-        if (p && (rc = pair_malformed(p, m, op->xid, h->body, problem, err)) < 0)
+        body->sighting->flags |= SIGHTING_MALFORMED;
+        if (p && (rc = pair_malformed(p, m, body->h->body, problem, err)) < 0)
             return rc;
     }
     if (scan->has_data) {
-        sighting->flags |= SIGHTING_DATA;
+        body->sighting->flags |= SIGHTING_DATA;
         op->data_length = scan->data_full;
-        XXH128_canonicalFromHash(&digest, XXH3_128bits(body.data + scan->data_at, scan->data_len));
+        XXH128_canonicalFromHash(&digest,
+                                 XXH3_128bits(captured.data + scan->data_at, scan->data_len));
         memcpy(op->data_digest, digest.digest, sizeof(op->data_digest));
     }
     return 0;
@@ -233,11 +233,122 @@ static void no_port(void *ctx, uint32_t program, uint16_t port)
         p->learn_port(p->learn_port_ctx, port);
 }
 
-static int no_entry(void *ctx, struct bytes name, struct bytes handle, struct scan_attributes about,
-                    struct err *err)
+static int no_entry(void *ctx, const struct scan_entry *entry, struct err *err)
 {
-    (void)ctx, (void)name, (void)handle, (void)about, (void)err;
+    (void)ctx, (void)entry, (void)err;
     return 0;
+}
+
+/* A call while it is taken. */
+struct taking {
+    const struct message *m;
+    const struct rpc_header *h;
+    const struct procedure *procedure; /* NULL: its body cannot be read */
+    bool header_cut;
+    struct call_key key;
+    struct record_operation op;
+    struct scan scan;
+    struct call call;
+    uint32_t kept;       /* bytes of the body */
+    uint64_t expected;   /* hash of the object, which is needed soon; or 0 */
+    struct tagged about; /* host and objects */
+};
+
+static void begin_taking(const struct pair *p, struct taking *t)
+{
+    const struct message *m = t->m;
+    const struct rpc_header *h = t->h;
+    const uint16_t *port = m->flow->port;
+    uint8_t server = !m->side;
+
+    t->key = message_key(m->flow, server, h->xid);
+    t->about.server = t->key.server;
+    if (!h->body_protected && !t->header_cut)
+        t->procedure = procedure_find(h->program, h->version, h->procedure);
+    t->op = (struct record_operation){ .flow = m->flow->id,
+                                       .xid = h->xid,
+                                       .program = h->program,
+                                       .version = h->version,
+                                       .procedure = h->procedure,
+                                       .call = pair_sighting(m),
+                                       .reply = { .time = TIME_NONE },
+                                       .rpc_status = STATUS_NONE,
+                                       .status = STATUS_NONE,
+                                       .arguments_wire = t->header_cut ? 0 : h->body_len };
+    t->call = (struct call){ .hash = t->key.hash,
+                             .frame = m->frame,
+                             .seen = *p->clock,
+                             .xid = h->xid,
+                             .server = t->key.server,
+                             .client = t->key.client,
+                             .program = h->program,
+                             .version = h->version,
+                             .procedure = h->procedure,
+                             .flow = m->flow->id,
+                             .last_flow = m->flow->id,
+                             .cap_len = m->cap_len,
+                             .wire_len = m->wire_len,
+                             .sent = pair_sending(m),
+                             .ports = m->flow->transport == IPPROTO_UDP
+                                          ? (uint32_t)port[m->side] << 16 | port[server]
+                                          : 0,
+                             .partial = m->cap_len < m->wire_len,
+                             .in_clear = h->credential.flavor != RPC_GSS,
+                             .owed = 1 };
+}
+
+/* Reads the arguments, and makes the digest by which the call is known again. */
+static int read_call(struct pair *p, struct taking *t, struct err *err)
+{
+    const struct rpc_header *h = t->h;
+    const struct scan_host host = { no_entry, no_port, p };
+    int rc;
+
+    if (t->procedure) {
+        const struct pair_body body = { t->procedure->arguments, t->m, h, &t->op.call };
+        t->scan.host = &host;
+        rc = pair_scan(p, &body, &t->scan, &t->op, err);
+        if (rc < 0)
+            return rc;
+        if (!p->messages_only)
+            t->expected = object_expect(p->objects, t->key.server,
+                                        t->scan.parent.data ? t->scan.parent : t->scan.object);
+        t->kept = scan_kept(&t->scan, rpc_body(t->m->data, t->m->cap_len, h).cap_len);
+    } else if (!t->header_cut || !procedure_find(h->program, h->version, h->procedure)) {
+        t->op.call.flags |= SIGHTING_OPAQUE;
+        p->opaque++;
+    }
+    if (t->header_cut)
+        t->op.call.flags |= SIGHTING_HEADER;
+    t->call.digest = pair_call_digest(t->m, h, &t->scan, &t->op);
+    return 0;
+}
+
+/* The call was taken before. */
+static int take_again(struct pair *p, struct taking *t, uint32_t id, struct err *err)
+{
+    struct call *x = &p->calls.pool[id];
+    struct record_repeat what = { .operation = x->operation,
+                                  .sighting = { .flags = t->op.call.flags } };
+
+    x->last_flow = t->m->flow->id;
+    calls_seen(&p->calls, id, *p->clock);
+    what.repeat = (uint8_t)pair_call_again(x, t->m);
+    return pair_repeat(p, t->m, &what, err);
+}
+
+/* Makes an operation of it, with credential, objects and paths. */
+static int identify(struct pair *p, struct taking *t, struct err *err)
+{
+    if (t->expected)
+        object_fetch(p->objects, t->expected);
+    t->op.id = t->call.operation = ++p->last_operation;
+    if (!t->header_cut &&
+        !(t->op.credential = credential_id(&p->credentials, &t->h->credential, err)))
+        return -ERR_SYSTEM;
+    return t->procedure && !p->messages_only
+               ? tag_call(p->objects, &t->op, &t->scan, &t->about, err)
+               : 0;
 }
 
 static uint32_t offset_in(const uint8_t *body, struct bytes b)
@@ -246,11 +357,12 @@ static uint32_t offset_in(const uint8_t *body, struct bytes b)
 }
 
 /* A new operation from its call: everything that is known before the reply. */
-static struct waiting *new_waiting(const struct record_operation *op, const struct scan *scan,
-                                   const struct rpc_header *h, const uint8_t *body, uint32_t kept,
-                                   const struct procedure *procedure, struct err *err)
+static struct waiting *new_waiting(const struct taking *t, struct err *err)
 {
-    struct waiting *w = malloc(sizeof(*w) + kept);
+    const struct rpc_auth *credential = &t->h->credential;
+    const struct scan *scan = &t->scan;
+    const uint8_t *body = t->m->data + t->h->body;
+    struct waiting *w = malloc(sizeof(*w) + t->kept);
     enum action action;
 
     if (!w) {
@@ -258,20 +370,22 @@ static struct waiting *new_waiting(const struct record_operation *op, const stru
         return NULL;
     }
     memset(w, 0, sizeof(*w));
-    w->operation = *op;
-    w->procedure = procedure;
-    w->credential = (struct rpc_auth){ .flavor = h->credential.flavor,
-                                       .valid = h->credential.valid,
-                                       .gss_procedure = h->credential.gss_procedure,
-                                       .gss_service = h->credential.gss_service };
-    w->size = (uint32_t)sizeof(*w) + kept;
-    if (kept)
-        memcpy(w->body, body, kept);
-    w->operation.arguments = (struct bytes){ w->body, kept };
-    if (!procedure)
+    w->operation = t->op;
+    w->procedure = t->procedure;
+    w->credential = (struct rpc_auth){ .flavor = credential->flavor,
+                                       .valid = credential->valid,
+                                       .gss_procedure = credential->gss_procedure,
+                                       .gss_service = credential->gss_service };
+    w->parent = t->about.parent;
+    w->parent2 = t->about.parent2;
+    w->size = (uint32_t)sizeof(*w) + t->kept;
+    if (t->kept)
+        memcpy(w->body, body, t->kept);
+    w->operation.arguments = (struct bytes){ w->body, t->kept };
+    if (!t->procedure)
         return w;
     w->port_program = scan->port_program;
-    action = (enum action)procedure->action;
+    action = (enum action)t->procedure->action;
     w->binds = (scan->name_role && action_makes_name(action) ? ROLE_NAME : 0) |
                (scan->name2_role && action_makes_name2(action) ? ROLE_NAME2 : 0);
     w->removes = scan->name_role && action_takes_name(action) ? ROLE_NAME : 0;
@@ -284,103 +398,52 @@ static struct waiting *new_waiting(const struct record_operation *op, const stru
     return w;
 }
 
+/* From now on the call waits for its reply. */
+static int let_wait(struct pair *p, struct taking *t, uint32_t *id, struct err *err)
+{
+    const struct rpc_header *h = t->h;
+    int rc;
+
+    if (t->header_cut)
+        t->procedure = procedure_find(h->program, h->version, h->procedure);
+    t->call.waiting = new_waiting(t, err);
+    if (!t->call.waiting)
+        return -ERR_SYSTEM;
+    rc = make_room(p, t->call.waiting->size, err);
+    *id = rc < 0 ? CALL_NONE : calls_add(&p->calls, &t->call);
+    if (*id == CALL_NONE) {
+        free(t->call.waiting);
+        return rc < 0 ? rc : err_memory(err, "calls");
+    }
+    return 0;
+}
+
 static int take_call(struct pair *p, const struct message *m, const struct rpc_header *h,
                      bool header_cut, struct err *err)
 {
-    uint8_t server = !m->side;
-    struct ends ends = message_ends(m->flow, server, h->xid);
-    const struct procedure *procedure = h->body_protected || header_cut
-                                            ? NULL
-                                            : procedure_find(h->program, h->version, h->procedure);
-    const struct scan_host host = { no_entry, no_port, p };
-    struct record_operation op = { .flow = m->flow->id,
-                                   .xid = h->xid,
-                                   .program = h->program,
-                                   .version = h->version,
-                                   .procedure = h->procedure,
-                                   .call = pair_sighting(m),
-                                   .reply = { .time = TIME_NONE },
-                                   .rpc_status = STATUS_NONE,
-                                   .status = STATUS_NONE,
-                                   .arguments_wire = header_cut ? 0 : h->body_len };
-    struct scan scan = { 0 };
-    struct call call = { .hash = ends.hash,
-                         .frame = m->frame,
-                         .seen = *p->clock,
-                         .xid = h->xid,
-                         .server = ends.server,
-                         .client = ends.client,
-                         .program = h->program,
-                         .version = h->version,
-                         .procedure = h->procedure,
-                         .flow = m->flow->id,
-                         .last_flow = m->flow->id,
-                         .cap_len = m->cap_len,
-                         .wire_len = m->wire_len,
-                         .sent = pair_sending(m),
-                         .ports =
-                             m->flow->transport == IPPROTO_UDP
-                                 ? (uint32_t)m->flow->port[m->side] << 16 | m->flow->port[server]
-                                 : 0,
-                         .partial = m->cap_len < m->wire_len,
-                         .in_clear = h->credential.flavor != RPC_GSS,
-                         .owed = 1 };
-    uint32_t kept = 0, id, crowded, parent = 0, parent2 = 0;
-    uint64_t expected = 0;
+    struct taking t = { .m = m, .h = h, .header_cut = header_cut };
+    struct engine_message message = { &t.op, &t.op.call, false, 0 };
+    struct engine_tapped tapped = { .event = TAP_MESSAGE, .message = m };
+    uint32_t id, crowded;
     struct held *held;
-    int rc = 0;
+    int rc;
 
-    table_prefetch(&p->calls.by_key, ends.hash);
-    if ((rc = pair_tap(p, TAP_MESSAGE, 0, m, procedure, NULL, err)) < 0)
+    begin_taking(p, &t);
+    table_prefetch(&p->calls.by_key, t.key.hash);
+    tapped.procedure = t.procedure;
+    if ((rc = pair_tap(p, &tapped, err)) < 0 || (rc = read_call(p, &t, err)) < 0)
         return rc;
-    if (procedure) {
-        rc = pair_scan(p, &scan, procedure->arguments, m, h, &host, &op, &op.call, err);
-        if (rc < 0)
-            return rc;
-        if (!p->messages_only)
-            expected = object_expect(p->objects, ends.server,
-                                     scan.parent.data ? scan.parent : scan.object);
-        kept = scan_kept(&scan, rpc_body(m->data, m->cap_len, h).cap_len);
-    } else if (!header_cut || !procedure_find(h->program, h->version, h->procedure)) {
-        op.call.flags |= SIGHTING_OPAQUE;
-        p->opaque++;
-    }
-    if (header_cut)
-        op.call.flags |= SIGHTING_HEADER;
-    call.digest = pair_call_digest(m, h, &scan, &op);
-    id = pair_original(p, &call, m->flow, &crowded);
-    if (id != CALL_NONE) {
-        struct call *x = &p->calls.pool[id];
-        x->last_flow = m->flow->id;
-        calls_seen(&p->calls, id, *p->clock);
-        return pair_repeat(p, x->operation, m, op.call.flags, pair_call_again(x, m), false, err);
-    }
+    id = pair_original(p, &t.call, m->flow, &crowded);
+    if (id != CALL_NONE)
+        return take_again(p, &t, id, err);
     if (crowded != CALL_NONE && (rc = give_up_call(p, crowded, OUT_OF_WINDOW, err)) < 0)
         return rc;
-    if (expected)
-        object_fetch(p->objects, expected);
-    op.id = call.operation = ++p->last_operation;
-    if (!header_cut && !(op.credential = credential_id(&p->credentials, &h->credential, err)))
-        return -ERR_SYSTEM;
-    if (procedure && !p->messages_only &&
-        (rc = tag_call(p->objects, &op, &scan, ends.server, &parent, &parent2, err)) < 0)
+    if ((rc = identify(p, &t, err)) < 0 || (rc = let_wait(p, &t, &id, err)) < 0)
         return rc;
-    if (header_cut)
-        procedure = procedure_find(h->program, h->version, h->procedure);
-    call.waiting = new_waiting(&op, &scan, h, m->data + h->body, kept, procedure, err);
-    if (!call.waiting)
-        return -ERR_SYSTEM;
-    call.waiting->parent = parent;
-    call.waiting->parent2 = parent2;
-    rc = make_room(p, call.waiting->size, err);
-    id = rc < 0 ? CALL_NONE : calls_add(&p->calls, &call);
-    if (id == CALL_NONE) {
-        free(call.waiting);
-        return rc < 0 ? rc : err_memory(err, "calls");
-    }
-    if ((rc = pair_observe(p, &call.waiting->operation, &op.call, false, 0, err)) < 0)
+    message.operation = &t.call.waiting->operation;
+    if ((rc = pair_observe(p, &message, err)) < 0)
         return rc;
-    held = pair_held_take(p, &call, m->time);
+    held = pair_held_take(p, &t.call, m->time);
     if (!held)
         return 0;
     rc = pair_answer_held(p, id, held, err);
@@ -395,9 +458,10 @@ int pair_message(struct pair *p, const struct message *m, struct err *err)
     int rc;
 
     if (result == RPC_NOT || (result == RPC_TRUNCATED && (call ? h.body < 24 : m->cap_len < 8))) {
-        if ((rc = pair_tap(p, TAP_UNREAD, 0, m, NULL, NULL, err)) < 0)
+        if ((rc = pair_tap(p, &(struct engine_tapped){ .event = TAP_UNREAD, .message = m }, err)) <
+            0)
             return rc;
-        return m->flow->id ? pair_malformed(p, m, 0, 0, "the RPC header is malformed or cut", err)
+        return m->flow->id ? pair_malformed(p, m, 0, "the RPC header is malformed or cut", err)
                            : pair_problem(p,
                                           &(struct problem){ m->flow,
                                                              PROBLEM_NOT_RPC,

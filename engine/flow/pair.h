@@ -80,10 +80,19 @@ struct pair {
         malformed, other_address, provisional;
 };
 
-/* |clock| is read at each message: the latest capture time seen. */
-int pair_init(struct pair *p, const struct engine_options *options, const struct sink *sink,
-              const struct engine_observer *observer, struct objects *objects, const int64_t *clock,
+/* What the pairing needs of the engine; all of it must live as long. */
+struct pair_host {
+    const struct sink *sink;                /* copied */
+    const struct engine_observer *observer; /* copied; or NULL */
+    struct objects *objects;
+    const int64_t *clock; /* read at each message: the latest capture time seen */
+    void (*learn_port)(void *ctx, uint16_t port);
+    void *ctx;
+};
+
+int pair_init(struct pair *p, const struct engine_options *options, const struct pair_host *host,
               struct err *err);
+void pair_set_tap(struct pair *p, engine_tap *tap, void *ctx);
 void pair_free(struct pair *p);
 
 /* For struct message_host. */

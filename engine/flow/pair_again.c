@@ -61,11 +61,11 @@ static bool is_over(const struct pair *p, const struct call *x, const struct flo
 uint32_t pair_original(const struct pair *p, const struct call *new, const struct flow *flow,
                        uint32_t *crowded)
 {
+    const struct call_key key = { new->hash, new->server, new->client, new->xid };
     uint32_t at, id, found = CALL_NONE, count = 0, oldest = CALL_NONE;
 
-    for (id = calls_first(&p->calls, new->hash, new->server, new->client, new->xid, &at);
-         id != CALL_NONE;
-         id = calls_next(&p->calls, new->hash, new->server, new->client, new->xid, &at)) {
+    for (id = calls_first(&p->calls, &key, &at); id != CALL_NONE;
+         id = calls_next(&p->calls, &key, &at)) {
         const struct call *x = &p->calls.pool[id];
         if (same_call(x, new) && flow_fits(x, flow) && !is_over(p, x, flow) &&
             *p->clock - x->seen <= p->retransmit_span &&

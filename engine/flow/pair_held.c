@@ -5,7 +5,7 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 
-int pair_hold(struct pair *p, const struct message *m, const struct ends *ends, struct err *err)
+int pair_hold(struct pair *p, const struct message *m, const struct call_key *key, struct err *err)
 {
     struct held *held = malloc(sizeof(*held) + m->cap_len);
 
@@ -23,21 +23,22 @@ int pair_hold(struct pair *p, const struct message *m, const struct ends *ends, 
     p->held_tail = &held->next;
     p->held_count++;
     p->held_bytes += m->cap_len;
-    p->held_keys[ends->hash % HELD_KEYS]++;
-    return pair_tap(p, TAP_HELD, held->ticket, m, NULL, NULL, err);
+    p->held_keys[key->hash % HELD_KEYS]++;
+    return pair_tap(
+        p, &(struct engine_tapped){ .event = TAP_HELD, .ticket = held->ticket, .message = m }, err);
 }
 
 static struct held *held_unlink(struct pair *p, struct held **at)
 {
     struct held *held = *at;
-    struct ends ends = message_ends(&held->flow, held->message.side, load_be32(held->data));
+    struct call_key key = message_key(&held->flow, held->message.side, load_be32(held->data));
 
     *at = held->next;
     if (p->held_tail == &held->next)
         p->held_tail = at;
     p->held_count--;
     p->held_bytes -= held->message.cap_len;
-    p->held_keys[ends.hash % HELD_KEYS]--;
+    p->held_keys[key.hash % HELD_KEYS]--;
     return held;
 }
 
@@ -122,15 +123,13 @@ struct record_operation pair_orphan(const struct message *m, uint64_t id, enum p
 /* The first call that came behind a held reply and still waits, if they may belong together. */
 static uint32_t late_call(const struct pair *p, const struct message *m)
 {
-    uint32_t xid = load_be32(m->data);
-    struct ends ends = message_ends(m->flow, m->side, xid);
+    struct call_key key = message_key(m->flow, m->side, load_be32(m->data));
     uint32_t at, id, found = CALL_NONE;
 
     if (m->flow->transport == IPPROTO_UDP)
         return pair_stray(p, m);
-    for (id = calls_first(&p->calls, ends.hash, ends.server, ends.client, xid, &at);
-         id != CALL_NONE;
-         id = calls_next(&p->calls, ends.hash, ends.server, ends.client, xid, &at)) {
+    for (id = calls_first(&p->calls, &key, &at); id != CALL_NONE;
+         id = calls_next(&p->calls, &key, &at)) {
         const struct call *x = &p->calls.pool[id];
         if (x->waiting && x->flow == m->flow->id && x->frame > m->frame &&
             (found == CALL_NONE || x->frame < p->calls.pool[found].frame) && pair_reads_well(x, m))
@@ -139,17 +138,31 @@ static uint32_t late_call(const struct pair *p, const struct message *m)
     return found;
 }
 
+/* A reply whose call is not known. */
+static int tap_alone(struct pair *p, const struct held *held, struct err *err)
+{
+    const struct engine_tapped tapped = { .event = TAP_MESSAGE,
+                                          .ticket = held->ticket,
+                                          .message = &held->message };
+
+    return pair_tap(p, &tapped, err);
+}
+
 /* Puts the operation of a reply without a call, and its copies.  What a server sent again is an
  * operation, too: what the reply says cannot be read, nor whether it says the same. */
 static int put_orphan(struct pair *p, const struct held *first, struct err *err)
 {
     struct record_operation op = pair_orphan(&first->message, ++p->last_operation, CALL_LOST);
-    struct ends ends = message_ends(&first->flow, first->message.side, op.xid);
+    struct call_key key = message_key(&first->flow, first->message.side, op.xid);
+    const struct engine_message message = { &op, &op.reply, true, 0 };
+    const struct record_repeat again = { .operation = op.id,
+                                         .repeat = COPY_REPLY,
+                                         .sighting = { .flags = op.reply.flags } };
     int rc = pair_put(p, &op, err);
 
     if (rc == 0)
-        rc = pair_observe(p, &op, &op.reply, true, 0, err);
-    for (struct held **at = &p->held; rc == 0 && *at && p->held_keys[ends.hash % HELD_KEYS];) {
+        rc = pair_observe(p, &message, err);
+    for (struct held **at = &p->held; rc == 0 && *at && p->held_keys[key.hash % HELD_KEYS];) {
         struct held *x = *at;
         struct sending sent = pair_sending(&first->message);
         if (x->flow.id != first->flow.id || x->message.side != first->message.side ||
@@ -160,9 +173,9 @@ static int put_orphan(struct pair *p, const struct held *first, struct err *err)
             continue;
         }
         held_unlink(p, at);
-        rc = pair_tap(p, TAP_MESSAGE, x->ticket, &x->message, NULL, NULL, err);
+        rc = tap_alone(p, x, err);
         if (rc == 0)
-            rc = pair_repeat(p, op.id, &x->message, op.reply.flags, COPY_REPLY, false, err);
+            rc = pair_repeat(p, &x->message, &again, err);
         free(x);
     }
     return rc;
@@ -182,7 +195,7 @@ int pair_held_give_up(struct pair *p, struct err *err)
     if (as.call != CALL_NONE) {
         rc = pair_further(p, &as, held->ticket, m, err);
     } else {
-        rc = pair_tap(p, TAP_MESSAGE, held->ticket, m, NULL, NULL, err);
+        rc = tap_alone(p, held, err);
         if (rc == 0)
             rc = put_orphan(p, held, err);
     }

@@ -43,22 +43,21 @@ unsigned pair_knows(struct pair *p, const struct question *q)
     /* before anything was found on it, either side may be the server */
     for (uint8_t server = 0; server < 2; server++) {
         uint32_t host[2], at, id;
+        struct call_key key;
         unsigned knows = 0;
-        uint64_t hash;
         if (flow->id && server != flow->server)
             continue;
         for (int i = 0; i < 2; i++)
             host[i] = flow->host[i] ? flow->host[i] : host_find(p->objects, &flow->address[i]);
         if (!host[0] || !host[1])
             continue;
-        hash = call_hash(host[server], host[!server], q->xid);
-        for (id = calls_first(&p->calls, hash, host[server], host[!server], q->xid, &at);
-             id != CALL_NONE;
-             id = calls_next(&p->calls, hash, host[server], host[!server], q->xid, &at))
+        key = call_key(host[server], host[!server], q->xid);
+        for (id = calls_first(&p->calls, &key, &at); id != CALL_NONE;
+             id = calls_next(&p->calls, &key, &at))
             if (flow_fits(&p->calls.pool[id], flow))
                 knows |= known_of(&p->calls.pool[id], q, q->side == server);
         if (flow->id && q->side != server)
-            knows |= held_of(p, q, hash);
+            knows |= held_of(p, q, key.hash);
         if (knows)
             return knows;
     }

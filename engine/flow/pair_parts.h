@@ -9,18 +9,10 @@
 #include "flow/pair.h"
 #include "wire/body.h"
 
-/* The two hosts of a message, as server and client. */
-struct ends {
-    uint32_t server, client;
-    uint64_t hash;
-};
-
-static inline struct ends message_ends(const struct flow *flow, uint8_t server, uint32_t xid)
+/* The key of a message with |xid|. */
+static inline struct call_key message_key(const struct flow *flow, uint8_t server, uint32_t xid)
 {
-    struct ends e = { .server = flow->host[server], .client = flow->host[!server] };
-
-    e.hash = call_hash(e.server, e.client, xid);
-    return e;
+    return call_key(flow->host[server], flow->host[!server], xid);
 }
 
 static inline struct piece message_text(const struct message *m)
@@ -44,21 +36,28 @@ static inline bool flow_same(const struct call *call, const struct flow *flow)
 bool pair_is_over(const struct pair *p, uint32_t flow);
 struct sighting pair_sighting(const struct message *m);
 int pair_put(struct pair *p, const struct record_operation *op, struct err *err);
-int pair_observe(struct pair *p, const struct record_operation *op, const struct sighting *sighting,
-                 bool is_reply, uint8_t repeat, struct err *err);
-int pair_tap(struct pair *p, enum tap_event event, uint64_t ticket, const struct message *m,
-             const struct procedure *procedure, const struct rpc_auth *credential, struct err *err);
-/* |flags|: SIGHTING_ bits that reading the message gave. */
-int pair_repeat(struct pair *p, uint64_t operation, const struct message *m, uint32_t flags,
-                uint8_t repeat, bool differs, struct err *err);
-int pair_malformed(struct pair *p, const struct message *m, uint32_t xid, uint32_t at,
-                   const char *text, struct err *err);
+int pair_observe(struct pair *p, const struct engine_message *message, struct err *err);
+int pair_tap(struct pair *p, const struct engine_tapped *tapped, struct err *err);
+/* |what|: operation, repeat, differs, and as flags of the sighting those that reading the message
+ * gave. */
+int pair_repeat(struct pair *p, const struct message *m, const struct record_repeat *what,
+                struct err *err);
+/* |at|: where the violation stands; 0: in the header, so that not even the XID is known. */
+int pair_malformed(struct pair *p, const struct message *m, uint32_t at, const char *text,
+                   struct err *err);
+
+/* Arguments or results that are to be scanned. */
+struct pair_body {
+    const struct type *type;
+    const struct message *m;
+    const struct rpc_header *h;
+    struct sighting *sighting; /* gets what is found */
+};
 
 /* A scan of a body, with contents digested into |op|. Puts a problem if it is malformed, unless |p|
- * is NULL, and marks |sighting|. */
-int pair_scan(struct pair *p, struct scan *scan, const struct type *type, const struct message *m,
-              const struct rpc_header *h, const struct scan_host *host, struct record_operation *op,
-              struct sighting *sighting, struct err *err);
+ * is NULL, and marks the sighting. */
+int pair_scan(struct pair *p, const struct pair_body *body, struct scan *scan,
+              struct record_operation *op, struct err *err);
 
 /* What makes a call the same as an earlier one. */
 uint64_t pair_call_digest(const struct message *m, const struct rpc_header *h,
@@ -105,7 +104,7 @@ uint32_t pair_stray(const struct pair *p, const struct message *m);
 int pair_reply(struct pair *p, const struct message *m, struct err *err);
 
 /* Keeps a copy of a reply whose call was not seen. */
-int pair_hold(struct pair *p, const struct message *m, const struct ends *ends, struct err *err);
+int pair_hold(struct pair *p, const struct message *m, const struct call_key *key, struct err *err);
 
 /* Whether a reply that was captured before its call may belong to one in |frame| at |time|. */
 bool pair_fits_before(const struct pair *p, const struct message *m, uint64_t frame, int64_t time);

@@ -11,16 +11,13 @@ struct listing { /* context of the entries of a result */
     uint32_t server;
 };
 
-static int listing_entry(void *ctx, struct bytes name, struct bytes handle,
-                         struct scan_attributes about, struct err *err)
+static int listing_entry(void *ctx, const struct scan_entry *entry, struct err *err)
 {
     struct listing *l = ctx;
-    uint32_t parent = (uint32_t)l->waiting->operation.object;
 
     if (l->p->messages_only)
         return 0;
-    return tag_entry(l->p->objects, parent, l->server, &l->waiting->operation, name, handle, about,
-                     err);
+    return tag_entry(l->p->objects, &l->waiting->operation, l->server, entry, err);
 }
 
 static void listing_port(void *ctx, uint32_t program, uint16_t port)
@@ -55,14 +52,17 @@ int pair_answer(struct pair *p, uint32_t id, const struct message *m, struct err
     struct record_operation *op = &w->operation;
     struct listing listing = { p, w, call->server };
     const struct scan_host host = { listing_entry, listing_port, &listing };
-    struct scan scan = { .port_program = w->port_program };
+    struct scan scan = { .port_program = w->port_program, .host = &host };
     struct rpc_header h;
     bool cut = rpc_parse(m->data, m->cap_len, m->wire_len, &h) == RPC_TRUNCATED;
     uint64_t digest;
     int rc = 0;
 
-    if (p->tap &&
-        (rc = pair_tap(p, TAP_MESSAGE, p->ticket, m, w->procedure, &w->credential, err)) < 0)
+    const struct engine_tapped tapped = { TAP_MESSAGE,  p->ticket,      m,
+                                          w->procedure, &w->credential, NULL };
+    const struct engine_message message = { op, &op->reply, true, 0 };
+
+    if ((rc = pair_tap(p, &tapped, err)) < 0)
         return rc;
     op->reply = pair_sighting(m);
     op->pairing = PAIRED;
@@ -77,8 +77,9 @@ int pair_answer(struct pair *p, uint32_t id, const struct message *m, struct err
         if (!w->procedure || h.body_protected) {
             op->reply.flags |= SIGHTING_OPAQUE;
         } else if (h.status == RPC_SUCCESS) {
+            const struct pair_body scanned = { w->procedure->result, m, &h, &op->reply };
             struct rpc_body body = rpc_body(m->data, m->cap_len, &h);
-            rc = pair_scan(p, &scan, w->procedure->result, m, &h, &host, op, &op->reply, err);
+            rc = pair_scan(p, &scanned, &scan, op, err);
             op->status = scan.status;
             op->result = (struct bytes){ body.data, scan_kept(&scan, body.cap_len) };
             if (rc == 0 && !p->messages_only)
@@ -91,7 +92,7 @@ int pair_answer(struct pair *p, uint32_t id, const struct message *m, struct err
     if (rc == 0)
         rc = pair_put(p, op, err);
     if (rc == 0)
-        rc = pair_observe(p, op, &op->reply, true, 0, err);
+        rc = pair_observe(p, &message, err);
     call->last_flow = m->flow->id;
     call->answered = pair_sending(m);
     call->reply_after = frames_after(call, m);
@@ -122,14 +123,12 @@ bool pair_reads_well(const struct call *call, const struct message *m)
 
 /* The call that this reply answers: on its own flow rather than on an older one, one for which it
  * reads well rather than another, the latest of those. */
-static uint32_t find_call(const struct pair *p, const struct message *m, const struct ends *ends,
-                          uint32_t xid)
+static uint32_t find_call(const struct pair *p, const struct message *m, const struct call_key *key)
 {
     uint32_t at, id, found = CALL_NONE, found_rank = 0;
 
-    for (id = calls_first(&p->calls, ends->hash, ends->server, ends->client, xid, &at);
-         id != CALL_NONE;
-         id = calls_next(&p->calls, ends->hash, ends->server, ends->client, xid, &at)) {
+    for (id = calls_first(&p->calls, key, &at); id != CALL_NONE;
+         id = calls_next(&p->calls, key, &at)) {
         const struct call *x = &p->calls.pool[id];
         uint32_t rank;
         if (!x->waiting || !flow_fits(x, m->flow))
@@ -162,7 +161,8 @@ bool pair_same_reply(const struct call *call, const struct message *m, uint32_t 
     *flags = whole ? 0 : SIGHTING_HEADER;
     if (whole && procedure && call->in_clear && h.status == RPC_SUCCESS) {
         rpc_reply_in_clear(m->data, m->cap_len, &(struct rpc_auth){ 0 }, &h);
-        if (pair_scan(NULL, &scan, procedure->result, m, &h, NULL, &op, &sighting, NULL) < 0)
+        const struct pair_body body = { procedure->result, m, &h, &sighting };
+        if (pair_scan(NULL, &body, &scan, &op, NULL) < 0)
             return false;
         *flags |= sighting.flags;
     }
@@ -185,27 +185,29 @@ static void prefer(const struct pair *p, uint32_t id, const struct message *m,
         *found = this;
 }
 
-/* Over UDP: the port that the reply goes to and the one that it comes from. */
-static uint32_t reply_ports(const struct message *m)
+/* Over UDP: the port that the reply goes to and the one that it comes from, with its client. */
+static struct call_key client_key(const struct message *m)
 {
-    return (uint32_t)m->flow->port[!m->side] << 16 | m->flow->port[m->side];
+    uint32_t ports = (uint32_t)m->flow->port[!m->side] << 16 | m->flow->port[m->side];
+
+    return call_key(ports, m->flow->host[!m->side], load_be32(m->data));
 }
 
 struct answered pair_answered(const struct pair *p, const struct message *m)
 {
     const struct calls *c = &p->calls;
-    uint32_t xid = load_be32(m->data), at, id;
-    struct ends ends = message_ends(m->flow, m->side, xid);
+    uint32_t at, id;
+    struct call_key key = message_key(m->flow, m->side, load_be32(m->data));
     struct answered found = { .call = CALL_NONE };
 
-    for (id = calls_first(c, ends.hash, ends.server, ends.client, xid, &at); id != CALL_NONE;
-         id = calls_next(c, ends.hash, ends.server, ends.client, xid, &at))
+    for (id = calls_first(c, &key, &at); id != CALL_NONE; id = calls_next(c, &key, &at))
         if (flow_fits(&c->pool[id], m->flow))
             prefer(p, id, m, &found);
     if (found.call != CALL_NONE || m->flow->transport != IPPROTO_UDP)
         return found;
-    for (id = calls_of_client(c, ends.client, reply_ports(m), xid, &at); id != CALL_NONE;
-         id = calls_of_client_next(c, ends.client, reply_ports(m), xid, &at))
+    key = client_key(m);
+    for (id = calls_of_client(c, &key, &at); id != CALL_NONE;
+         id = calls_of_client_next(c, &key, &at))
         if (reads(&c->pool[id], m, false))
             prefer(p, id, m, &found);
     return found;
@@ -214,13 +216,13 @@ struct answered pair_answered(const struct pair *p, const struct message *m)
 uint32_t pair_stray(const struct pair *p, const struct message *m)
 {
     const struct calls *c = &p->calls;
-    uint32_t client = m->flow->host[!m->side], xid = load_be32(m->data);
+    struct call_key key = client_key(m);
     uint32_t at, id, found = CALL_NONE;
 
     if (m->flow->transport != IPPROTO_UDP)
         return CALL_NONE;
-    for (id = calls_of_client(c, client, reply_ports(m), xid, &at); id != CALL_NONE;
-         id = calls_of_client_next(c, client, reply_ports(m), xid, &at)) {
+    for (id = calls_of_client(c, &key, &at); id != CALL_NONE;
+         id = calls_of_client_next(c, &key, &at)) {
         if (!c->pool[id].waiting)
             continue;
         if (found != CALL_NONE)
@@ -243,7 +245,12 @@ int pair_further(struct pair *p, const struct answered *as, uint64_t ticket,
         call->in_clear ? procedure_find(call->program, call->version, call->procedure) : NULL;
     struct message further = *m;
     enum repeat_kind kind = as->same ? pair_reply_again(&call->answered, m) : REPEAT_REPLY;
-    int rc = pair_tap(p, TAP_MESSAGE, ticket, m, procedure, &none, err);
+    const struct engine_tapped tapped = { TAP_MESSAGE, ticket, m, procedure, &none, NULL };
+    const struct record_repeat what = { .operation = call->operation,
+                                        .repeat = (uint8_t)kind,
+                                        .differs = !as->same,
+                                        .sighting = { .flags = as->flags } };
+    int rc = pair_tap(p, &tapped, err);
 
     if (m->flow->host[m->side] != call->server)
         further.flags |= SIGHTING_ADDRESS;
@@ -253,14 +260,13 @@ int pair_further(struct pair *p, const struct answered *as, uint64_t ticket,
     }
     if (!ticket)
         calls_seen(&p->calls, as->call, *p->clock);
-    return rc < 0 ? rc : pair_repeat(p, call->operation, &further, as->flags, kind, !as->same, err);
+    return rc < 0 ? rc : pair_repeat(p, &further, &what, err);
 }
 
 int pair_reply(struct pair *p, const struct message *m, struct err *err)
 {
-    uint32_t xid = load_be32(m->data);
-    struct ends ends = message_ends(m->flow, m->side, xid);
-    uint32_t id = find_call(p, m, &ends, xid);
+    struct call_key key = message_key(m->flow, m->side, load_be32(m->data));
+    uint32_t id = find_call(p, m, &key);
     struct answered as;
 
     if (id != CALL_NONE)
@@ -269,5 +275,5 @@ int pair_reply(struct pair *p, const struct message *m, struct err *err)
     if (as.same)
         return pair_further(p, &as, 0, m, err);
     id = pair_stray(p, m);
-    return id != CALL_NONE ? pair_answer(p, id, m, err) : pair_hold(p, m, &ends, err);
+    return id != CALL_NONE ? pair_answer(p, id, m, err) : pair_hold(p, m, &key, err);
 }

@@ -270,7 +270,7 @@ static int restore_held(struct pair *p, struct unpack *in, struct err *err)
         p->held_tail = &held->next;
         p->held_count++;
         p->held_bytes += data.len;
-        p->held_keys[message_ends(&held->flow, held->message.side, load_be32(held->data)).hash %
+        p->held_keys[message_key(&held->flow, held->message.side, load_be32(held->data)).hash %
                      HELD_KEYS]++;
     }
     return 0;

@@ -53,32 +53,20 @@ static uint16_t port_of(const struct visit *v)
     return dots == 2 && part[0] < 256 && part[1] < 256 ? (uint16_t)(part[0] << 8 | part[1]) : 0;
 }
 
-static int visit(void *ctx, const struct visit *v)
+static void take_whole(struct scan *s, const struct visit *v)
 {
-    struct scan *s = ctx;
     uint32_t role = v->field->role;
-    struct bytes b = { v->data, v->len };
+    struct scan_attributes *to = role & ROLE_ATTRIBUTES       ? &s->attributes
+                                 : role & ROLE_ATTRIBUTES_NEW ? &s->attributes_new
+                                                              : &s->entry.about;
 
-    s->roles |= role;
-    if (v->whole) {
-        struct scan_attributes *to = role & ROLE_ATTRIBUTES       ? &s->attributes
-                                     : role & ROLE_ATTRIBUTES_NEW ? &s->attributes_new
-                                                                  : &s->attributes_entry;
-        if (v->len && (role & (ROLE_ATTRIBUTES | ROLE_ATTRIBUTES_NEW | ROLE_ATTRIBUTES_ENTRY)))
-            *to = (struct scan_attributes){ v->field->sub, v->data, v->len };
-        return 0;
-    }
-    if (role & ROLE_DATA) {
-        s->has_data = true;
-        s->data_at = v->offset;
-        s->data_len = v->len;
-        s->data_full = v->full_len;
-        return 0;
-    }
-    if (v->cut)
-        return 0;
-    if (role & ROLE_STATUS)
-        s->status = (int64_t)v->value;
+    if (v->len && (role & (ROLE_ATTRIBUTES | ROLE_ATTRIBUTES_NEW | ROLE_ATTRIBUTES_ENTRY)))
+        *to = (struct scan_attributes){ v->field->sub, v->data, v->len };
+}
+
+/* Handles and names. */
+static void take_bytes(struct scan *s, uint32_t role, struct bytes b)
+{
     if (role & ROLE_OBJECT) {
         s->object = b;
         s->object_role = role;
@@ -101,6 +89,31 @@ static int visit(void *ctx, const struct visit *v)
         s->new_object = b;
     if (role & ROLE_ROOT_PATH)
         s->root_path = b;
+}
+
+static int visit(void *ctx, const struct visit *v)
+{
+    struct scan *s = ctx;
+    uint32_t role = v->field->role;
+    struct bytes b = { v->data, v->len };
+
+    s->roles |= role;
+    if (v->whole) {
+        take_whole(s, v);
+        return 0;
+    }
+    if (role & ROLE_DATA) {
+        s->has_data = true;
+        s->data_at = v->offset;
+        s->data_len = v->len;
+        s->data_full = v->full_len;
+        return 0;
+    }
+    if (v->cut)
+        return 0;
+    if (role & ROLE_STATUS)
+        s->status = (int64_t)v->value;
+    take_bytes(s, role, b);
     if (role & ROLE_RANGE_START)
         s->offset = v->value;
     if (role & ROLE_RANGE_LENGTH)
@@ -109,20 +122,20 @@ static int visit(void *ctx, const struct visit *v)
         s->port_program = (uint32_t)v->value;
     if ((role & ROLE_PORT) && s->port_program && s->host)
         s->host->port(s->host->ctx, s->port_program, port_of(v));
-    if (role & ROLE_ENTRY_NAME) {
-        s->entry_name = b;
-        s->attributes_entry = (struct scan_attributes){ 0 };
+    if (role & ROLE_ENTRY_NAME)
+        s->entry = (struct scan_entry){ .name = b };
+    if ((role & ROLE_ENTRY_OBJECT) && s->host) {
+        s->entry.handle = b;
+        s->failed = s->host->entry(s->host->ctx, &s->entry, s->err);
     }
-    if ((role & ROLE_ENTRY_OBJECT) && s->host)
-        s->failed = s->host->entry(s->host->ctx, s->entry_name, b, s->attributes_entry, s->err);
     return s->failed;
 }
 
-int scan_body(struct scan *s, const struct type *type, const uint8_t *data, uint32_t cap_len,
-              uint32_t wire_len, const struct scan_host *host, char *problem, size_t problem_size,
-              struct err *err)
+int scan_body(struct scan *s, const struct type *type, const struct rpc_body *body,
+              char problem[SCAN_PROBLEM_MAX], struct err *err)
 {
     struct visitor v = { .visit = visit, .ctx = s, .roles = WANTED };
+    const struct scan_host *host = s->host;
     uint32_t port_program = s->port_program;
     char path[WALK_PATH_MAX];
     struct walk w;
@@ -132,12 +145,12 @@ int scan_body(struct scan *s, const struct type *type, const uint8_t *data, uint
     s->status = STATUS_NONE;
     s->host = host;
     s->err = err;
-    s->result = walk(&w, type, data, cap_len, wire_len, false, &v);
+    s->result = rpc_body_walk(&w, type, body, &v);
     s->offset_end = w.offset;
     if (s->result == WALK_STOPPED)
         return s->failed;
     if (s->result == WALK_MALFORMED && problem)
-        snprintf(problem, problem_size, "%s: %s at offset %u of the body",
+        snprintf(problem, SCAN_PROBLEM_MAX, "%s: %s at offset %u of the body",
                  walk_path(&w, NULL, path), w.problem, w.offset);
     return 0;
 }

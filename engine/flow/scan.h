@@ -7,8 +7,10 @@
 #ifndef NFSDIGEST_FLOW_SCAN_H
 #define NFSDIGEST_FLOW_SCAN_H
 
-#include "wire/walk.h"
+#include "wire/body.h"
 #include "base/bytes.h"
+
+enum { SCAN_PROBLEM_MAX = WALK_PATH_MAX + 128 };
 
 struct scan_attributes { /* where a fattr3 stands; |data| NULL: there is none */
     const struct type *type;
@@ -22,10 +24,14 @@ struct scan_identity { /* what an object is and stays, and how many names it has
     uint64_t fsid, fileid;
 };
 
-/* An entry of a directory listing that has a handle, or a port that was told. */
+struct scan_entry { /* of a directory listing */
+    struct bytes name, handle;
+    struct scan_attributes about;
+};
+
+/* An entry that has a handle, or a port that was told. */
 struct scan_host {
-    int (*entry)(void *ctx, struct bytes name, struct bytes handle, struct scan_attributes about,
-                 struct err *err);
+    int (*entry)(void *ctx, const struct scan_entry *entry, struct err *err);
     void (*port)(void *ctx, uint32_t program, uint16_t port);
     void *ctx;
 };
@@ -45,19 +51,17 @@ struct scan {
     enum walk_result result;
     uint32_t offset_end; /* where the walk ended, on the wire */
     /* while scanning: */
-    struct bytes entry_name;
-    struct scan_attributes attributes_entry;
-    const struct scan_host *host;
+    struct scan_entry entry;
+    const struct scan_host *host; /* or NULL; set before */
     struct err *err;
     int failed; /* negative: what the host returned */
 };
 
-/* Scans |cap_len| captured of |wire_len| bytes. The rest of |scan| is reset, but for port_program.
- * Returns 0 or what the host returned; a bad body is no error but |result|.  |problem| (may be
- * NULL) gets path and cause of a violation. */
-int scan_body(struct scan *scan, const struct type *type, const uint8_t *data, uint32_t cap_len,
-              uint32_t wire_len, const struct scan_host *host, char *problem, size_t problem_size,
-              struct err *err);
+/* Scans a body.  The rest of |scan| is reset, but for port_program and host.  Returns 0 or what the
+ * host returned; a bad body is no error but |result|.  |problem| (may be NULL) gets path and cause
+ * of a violation. */
+int scan_body(struct scan *scan, const struct type *type, const struct rpc_body *body,
+              char problem[SCAN_PROBLEM_MAX], struct err *err);
 
 /* Reads them; apart, since it is seldom asked for. */
 struct scan_identity scan_identify(struct scan_attributes attributes);

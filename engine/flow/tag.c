@@ -17,51 +17,53 @@ static void depend(struct objects *o, struct record_operation *op, uint32_t obje
         x->modified_by = op->id;
 }
 
-/* The object behind a handle of a call, if there is one. */
-static int find(struct objects *o, const struct record_operation *op, uint32_t server,
-                struct bytes handle, uint32_t *id, struct err *err)
+/* The objects behind the handles of a call, as far as it has them. */
+static int find_objects(struct objects *o, const struct record_operation *op, const struct scan *s,
+                        struct tagged *t, struct err *err)
 {
-    if (!handle.data)
-        return 0;
-    *id = object_id(o, server, handle, op->call.frame, op->call.time, err);
-    return *id ? 0 : -ERR_SYSTEM;
+    const struct seen seen = { op->call.frame, op->call.time };
+
+    if (s->parent.data && !(t->parent = object_id(o, t->server, s->parent, seen, err)))
+        return -ERR_SYSTEM;
+    if (s->parent2.data && !(t->parent2 = object_id(o, t->server, s->parent2, seen, err)))
+        return -ERR_SYSTEM;
+    if (s->object.data && !(t->object = object_id(o, t->server, s->object, seen, err)))
+        return -ERR_SYSTEM;
+    return 0;
 }
 
-int tag_call(struct objects *o, struct record_operation *op, const struct scan *s, uint32_t server,
-             uint32_t *parent, uint32_t *parent2, struct err *err)
+int tag_call(struct objects *o, struct record_operation *op, const struct scan *s, struct tagged *t,
+             struct err *err)
 {
     const struct bytes none = { 0 };
-    uint32_t object = 0, named;
+    uint32_t named;
 
-    *parent = *parent2 = 0;
     op->offset = s->offset;
     op->count = s->count;
     op->call.flags |= (s->roles & ROLE_RANGE_START ? SIGHTING_OFFSET : 0) |
                       (s->roles & ROLE_RANGE_LENGTH ? SIGHTING_COUNT : 0);
-    if (find(o, op, server, s->parent, parent, err) < 0 ||
-        find(o, op, server, s->parent2, parent2, err) < 0 ||
-        find(o, op, server, s->object, &object, err) < 0)
+    if (find_objects(o, op, s, t, err) < 0)
         return -ERR_SYSTEM;
-    op->object = object ? object : *parent;
-    op->object2 = *parent2;
+    op->object = t->object ? t->object : t->parent;
+    op->object2 = t->parent2;
     depend(o, op, (uint32_t)op->object, s->object_role & ROLE_MODIFIES);
-    depend(o, op, *parent2, s->parent2_role & ROLE_MODIFIES);
-    if (*parent && s->name.data) {
-        named = object_named(o, *parent, s->name);
+    depend(o, op, t->parent2, s->parent2_role & ROLE_MODIFIES);
+    if (t->parent && s->name.data) {
+        named = object_named(o, t->parent, s->name);
         depend(o, op, named, s->name_role & ROLE_MODIFIES);
-        op->path = object_path(o, *parent, s->name, err);
+        op->path = object_path(o, t->parent, s->name, err);
     } else if (op->object) {
         op->path = object_path(o, (uint32_t)op->object, none, err);
     } else if (s->root_path.data) {
         op->path = object_mount_path(o, s->root_path, err);
     }
-    if (*parent2 && s->name2.data) {
-        named = object_named(o, *parent2, s->name2);
+    if (t->parent2 && s->name2.data) {
+        named = object_named(o, t->parent2, s->name2);
         depend(o, op, named, s->name2_role & ROLE_MODIFIES);
-        op->path2 = object_path(o, *parent2, s->name2, err);
+        op->path2 = object_path(o, t->parent2, s->name2, err);
     }
     return ((op->object || s->root_path.data) && !op->path) ||
-                   (*parent2 && s->name2.data && !op->path2)
+                   (t->parent2 && s->name2.data && !op->path2)
                ? -ERR_SYSTEM
                : 0;
 }
@@ -80,7 +82,9 @@ static int describe(struct objects *o, uint32_t object, struct scan_attributes a
         return 0;
     i = scan_identify(about);
     o->objects[object].described = i.type != OBJECT_UNKNOWN;
-    return i.type ? object_describe(o, object, i.type, i.fsid, i.fileid, m, err) : 0;
+    return i.type ? object_describe(o, object, (struct object_identity){ i.type, i.fsid, i.fileid },
+                                    m, err)
+                  : 0;
 }
 
 /* What the reply says of |object|, in which its call named something.  A name that was found or
@@ -95,73 +99,78 @@ static int tell_directory(struct objects *o, uint32_t object, int64_t status,
         (status != 0 && x->type != OBJECT_UNKNOWN))
         return 0;
     x->described = false;
-    return object_describe(o, object, OBJECT_DIR, 0, 0, m, err);
+    return object_describe(o, object, (struct object_identity){ .type = OBJECT_DIR }, m, err);
 }
 
-/* |name| stands for |object|, whose attributes are |about|: if these know of one link only, no
+/* A name stands for an object, whose attributes are |about|: if these know of one link only, no
  * other name does. */
-static int bind(struct objects *o, uint32_t parent, struct bytes name, uint32_t object,
-                enum name_event event, struct scan_attributes about, const struct moment *m,
-                struct err *err)
+static int bind(struct objects *o, const struct binding *b, struct scan_attributes about,
+                const struct moment *m, struct err *err)
 {
-    const struct object *x = &o->objects[object];
-    int rc = object_bind(o, parent, name, object, event, m, err);
+    const struct object *x = &o->objects[b->object];
+    int rc = object_bind(o, b, m, err);
     struct scan_identity i;
 
     if (rc < 0 || !about.data || !x->name || !o->names[x->name].next)
         return rc;
     i = scan_identify(about);
-    return i.links == 1 && i.type != OBJECT_DIR ? object_alone(o, parent, name, object, m, err) : 0;
+    return i.links == 1 && i.type != OBJECT_DIR ? object_alone(o, b, m, err) : 0;
 }
 
-int tag_entry(struct objects *o, uint32_t parent, uint32_t server,
-              const struct record_operation *op, struct bytes name, struct bytes handle,
-              struct scan_attributes about, struct err *err)
+int tag_entry(struct objects *o, const struct record_operation *op, uint32_t server,
+              const struct scan_entry *entry, struct err *err)
 {
-    uint32_t object = object_id(o, server, handle, op->reply.frame, op->reply.time, err);
+    const struct seen seen = { op->reply.frame, op->reply.time };
+    struct binding b = { (uint32_t)op->object, entry->name, 0, NAME_SEEN };
     struct moment m = moment_of(op);
     int rc;
 
-    if (!object)
+    b.object = object_id(o, server, entry->handle, seen, err);
+    if (!b.object)
         return -ERR_SYSTEM;
-    if ((rc = describe(o, object, about, &m, err)) < 0 || !parent)
+    if ((rc = describe(o, b.object, entry->about, &m, err)) < 0 || !b.parent)
         return rc;
-    return bind(o, parent, name, object, NAME_SEEN, about, &m, err);
+    return bind(o, &b, entry->about, &m, err);
 }
 
-/* What the call's name stands for now. */
-static int tag_name(struct objects *o, const struct waiting *w, const struct scan *s, uint32_t made,
+/* What the call's name stands for now: for the object that the result gave, if there is one. */
+static int tag_name(struct objects *o, const struct waiting *w, const struct scan *s,
                     const struct moment *m, struct err *err)
 {
-    struct bytes name = { w->body + w->name_at, w->name_len };
     bool binds = w->binds & ROLE_NAME;
+    const struct binding b = { w->parent,
+                               { w->body + w->name_at, w->name_len },
+                               (uint32_t)w->operation.new_object,
+                               binds ? NAME_BOUND : NAME_SEEN };
 
-    if (made && name_is_dots(name))
+    if (b.object && name_is_dots(b.name))
         return 0;
-    if (made)
-        return bind(o, w->parent, name, made, binds ? NAME_BOUND : NAME_SEEN, s->attributes_new, m,
-                    err);
+    if (b.object)
+        return bind(o, &b, s->attributes_new, m, err);
     /* of what was made there the reply does not say what it is */
-    return binds ? object_absent(o, w->parent, name, m, err) : 0;
+    return binds ? object_absent(o, b.parent, b.name, m, err) : 0;
 }
 
-/* |made|: the object that the result gave. */
 static int tag_names(struct objects *o, const struct waiting *w, const struct scan *s,
-                     uint32_t made, const struct moment *m, struct err *err)
+                     const struct moment *m, struct err *err)
 {
-    struct bytes name = { w->body + w->name_at, w->name_len };
-    struct bytes name2 = { w->body + w->name2_at, w->name2_len };
+    const struct place from = { w->parent, { w->body + w->name_at, w->name_len } };
+    const struct binding to = { w->parent2,
+                                { w->body + w->name2_at, w->name2_len },
+                                (uint32_t)w->operation.object,
+                                NAME_BOUND };
     bool removes = w->removes & ROLE_NAME, moves = removes && w->binds & ROLE_NAME2;
     int rc = 0;
 
     if (moves)
-        return w->parent && name.len ? object_rename(o, w->parent, name, w->parent2, name2, m, err)
-                                     : 0;
-    if (w->parent && name.len)
-        rc = removes ? object_unbind(o, w->parent, name, m, err) : tag_name(o, w, s, made, m, err);
-    if (rc < 0 || !w->parent2 || !name2.len || !(w->binds & ROLE_NAME2))
+        return from.parent && from.name.len
+                   ? object_rename(o, &from, &(struct place){ to.parent, to.name }, m, err)
+                   : 0;
+    if (from.parent && from.name.len)
+        rc = removes ? object_unbind(o, from.parent, from.name, m, err) : tag_name(o, w, s, m, err);
+    if (rc < 0 || !to.parent || !to.name.len || !(w->binds & ROLE_NAME2))
         return rc;
-    return object_bind(o, w->parent2, name2, (uint32_t)w->operation.object, NAME_BOUND, m, err);
+    return object_bind(o, &to, m, err);
 }
 
 /* A failed operation changes nothing, but may say that its name is not there: also of one that was
@@ -192,7 +201,8 @@ int tag_reply(struct objects *o, struct waiting *w, const struct scan *s, uint32
     if (op->status != 0)
         return tag_failed(o, w, &m, err);
     if (s->new_object.data) {
-        made = object_id(o, server, s->new_object, op->reply.frame, op->reply.time, err);
+        made = object_id(o, server, s->new_object, (struct seen){ op->reply.frame, op->reply.time },
+                         err);
         if (!made)
             return -ERR_SYSTEM;
         op->new_object = made;
@@ -207,7 +217,7 @@ int tag_reply(struct objects *o, struct waiting *w, const struct scan *s, uint32
     if (rc == 0 && op->object)
         rc = describe(o, (uint32_t)op->object, s->attributes, &m, err);
     if (rc == 0)
-        rc = tag_names(o, w, s, made, &m, err);
+        rc = tag_names(o, w, s, &m, err);
     if (rc == 0 && made && name_is_dots(name)) { /* now it is known where they lead */
         op->path = object_path(o, made, (struct bytes){ 0 }, err);
         rc = op->path ? 0 : -ERR_SYSTEM;

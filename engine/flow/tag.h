@@ -11,10 +11,16 @@
 #include "flow/object.h"
 #include "flow/scan.h"
 
+struct tagged {
+    uint32_t server;          /* the host that is asked: set before */
+    uint32_t parent, parent2; /* directories of the names, 0: none */
+    uint32_t object;
+};
+
 /* Sets object, object2, paths, range and dependency of |op|, a call from |scan|, and notes what it
- * changes. |parent|, |parent2|: the directories of its names. */
+ * changes. */
 int tag_call(struct objects *o, struct record_operation *op, const struct scan *scan,
-             uint32_t server, uint32_t *parent, uint32_t *parent2, struct err *err);
+             struct tagged *about, struct err *err);
 
 /* Learns from the result of a call: sets op->new_object.  The type of an object is that of the
  * first attributes that are seen of it, or of those with which it is made.  It becomes a directory
@@ -24,9 +30,8 @@ int tag_call(struct objects *o, struct record_operation *op, const struct scan *
 int tag_reply(struct objects *o, struct waiting *w, const struct scan *scan, uint32_t server,
               struct err *err);
 
-/* An entry of a listing of |parent|. */
-int tag_entry(struct objects *o, uint32_t parent, uint32_t server,
-              const struct record_operation *op, struct bytes name, struct bytes handle,
-              struct scan_attributes about, struct err *err);
+/* An entry of a listing of op->object, which |server| gave. */
+int tag_entry(struct objects *o, const struct record_operation *op, uint32_t server,
+              const struct scan_entry *entry, struct err *err);
 
 #endif

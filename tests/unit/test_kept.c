@@ -48,11 +48,12 @@ static void check_kept(const struct type *type, const uint8_t *data, uint32_t ca
     struct kept_body kept = { .wire_len = wire_len };
     enum walk_result result;
     const char *why = "";
+    const struct rpc_body body = { data, cap_len, wire_len };
     struct scan scan = { 0 };
     struct err err;
     struct walk w;
 
-    assert_int_equal(scan_body(&scan, type, data, cap_len, wire_len, NULL, NULL, 0, &err), 0);
+    assert_int_equal(scan_body(&scan, type, &body, NULL, &err), 0);
     kept.flags = (cap_len < wire_len ? SIGHTING_PARTIAL | SIGHTING_CUT : 0) |
                  (scan.result == WALK_MALFORMED ? SIGHTING_MALFORMED : 0);
     kept.data = (struct bytes){ kept_data, scan_kept(&scan, cap_len) };

@@ -99,20 +99,21 @@ static int step(int64_t t, struct err *err)
     switch (below(9)) {
     case 0:
     case 1:
-        return object_bind(&one, parent, name, object, NAME_SEEN, &m, err);
+        return object_bind(&one, &(struct binding){ parent, name, object, NAME_SEEN }, &m, err);
     case 2:
-        return object_bind(&one, parent, name, object, NAME_BOUND, &m, err);
+        return object_bind(&one, &(struct binding){ parent, name, object, NAME_BOUND }, &m, err);
     case 3:
         return object_unbind(&one, parent, name, &m, err);
     case 4:
         return object_absent(&one, parent, name, &m, err);
     case 5:
     case 6:
-        return object_rename(&one, parent, name, below(9) ? parent2 : 0, name2, &m, err);
+        return object_rename(&one, &(struct place){ parent, name },
+                             &(struct place){ below(9) ? parent2 : 0, name2 }, &m, err);
     case 7:
         return object_mounted(&one, object, text(paths[below(8)]), &m, err);
     default:
-        return object_alone(&one, parent, name, object, &m, err);
+        return object_alone(&one, &(struct binding){ parent, name, object, NAME_SEEN }, &m, err);
     }
 }
 
@@ -125,9 +126,11 @@ static void make_objects(struct err *err)
 
     for (int i = 0; i < OBJECTS; i++) {
         snprintf(handle, sizeof(handle), "handle %d", i);
-        assert_int_equal(object_id(&one, host, text(handle), 1, 1, err), i + 1);
+        assert_int_equal(object_id(&one, host, text(handle), (struct seen){ 1, 1 }, err), i + 1);
         assert_int_equal(object_describe(&one, (uint32_t)i + 1,
-                                         i < DIRECTORIES ? OBJECT_DIR : OBJECT_REG, 0, 0, &m, err),
+                                         (struct object_identity){
+                                             .type = i < DIRECTORIES ? OBJECT_DIR : OBJECT_REG },
+                                         &m, err),
                          0);
     }
 }
