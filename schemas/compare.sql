@@ -1,31 +1,31 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The result of nfsdigest compare (-o OUT.db): two servers' answers to the same requests.
+-- The result of nfsdigest compare (-o OUT.db): how two servers answered the same requests.
 --
--- PRAGMA application_id is 0x4e465343 ("NFSC"), PRAGMA user_version the version of this schema; a
--- program refuses a later one.  Conventions (times, frames, names, addresses, NULL) are those of
--- trace.sql; numbers above 2^63-1 are negative, printf('%u', x) shows them.
+-- PRAGMA application_id is 0x4e465343 ("NFSC").  PRAGMA user_version is the version of this schema; a
+-- program refuses a later one.  The conventions (times, frames, names, addresses, NULL) are those of
+-- trace.sql.  Numbers above 2^63-1 are negative; printf('%u', x) shows them.
 --
--- There are two sides, 1 the reference and 2 the system under test, in columns ref and sut.  Operations
--- and objects are named by their ids in the trace database of their side.  Reports are made from this
--- file alone.  Comparing again under other rules needs the two trace databases, which table side
--- names, but no capture.
+-- There are two sides: 1 is the reference and 2 the system under test, in columns ref and sut.
+-- Operations and objects have their ids in the trace database of their side.  Reports need this file
+-- only.  To compare again under other rules, the two trace databases in table side are needed, but no
+-- capture.
 --
--- This file has two sections, each begun by a line "--- NAME"; indexes are made when the rest is there.
+-- This file has two sections.  Each begins with a line "--- NAME".  Indexes are made last.
 
 --- tables
 
--- 'created_by'; 'rules_digest': XXH3-128 of all rule files, as hex; 'requests_digest': of the
+-- 'created_by'; 'rules_digest': XXH3-128 of all rule files, as hex; 'requests_digest': the same of the
 -- rules that say which requests are equal; 'state': 'complete'; 'operations_ref', 'operations_sut',
--- 'pairs', 'discrepancies', 'groups', 'withheld', 'uncertain': counts; 'noise': 1 if there was a second run of the
--- reference
+-- 'pairs', 'discrepancies', 'groups', 'withheld', 'uncertain': counts; 'noise': 1 if there was a
+-- second run of the reference.
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- Names of codes used in other tables: domains 'align', 'reason', 'overlap', 'kind', 'match',
--- 'withheld', 'unsynchronized', 'severity', and for people |text|, which says more than |name|.
+-- 'withheld', 'unsynchronized', 'severity'.  |text| is for people and says more than |name|.
 CREATE TABLE code (
     domain TEXT NOT NULL,
     value INTEGER NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE code (
     PRIMARY KEY (domain, value)
 ) STRICT, WITHOUT ROWID;
 
--- Rule files, in their order: later ones override.
+-- Rule files, in their order: later ones override earlier ones.
 CREATE TABLE rule_file (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL,             -- 'default', or the path as given
@@ -42,7 +42,7 @@ CREATE TABLE rule_file (
     text TEXT NOT NULL
 ) STRICT;
 
--- Each rule that a discrepancy names.
+-- Each rule that a discrepancy did not meet.
 CREATE TABLE rule (
     id INTEGER PRIMARY KEY,
     file INTEGER NOT NULL REFERENCES rule_file,
@@ -51,25 +51,25 @@ CREATE TABLE rule (
 ) STRICT;
 
 CREATE TABLE side (
-    id INTEGER PRIMARY KEY,         -- 1 ref, 2 sut, 3 the noise run of ref
+    id INTEGER PRIMARY KEY,         -- 1 ref, 2 sut, 3 second run of ref, for noise
     name TEXT NOT NULL,             -- 'ref', 'sut', 'noise'
     database TEXT NOT NULL,         -- as given
     path TEXT NOT NULL,             -- absolute
-    server TEXT,                    -- --ref-server, --sut-server; NULL: all of the database
-    digest TEXT NOT NULL,           -- XXH3-128 over the digests of its sources, hex
+    server TEXT,                    -- --ref-server, --sut-server; NULL: all servers
+    digest TEXT NOT NULL,           -- XXH3-128 of the digests of its sources, hex
     operations INTEGER NOT NULL,    -- of that server
     first_time INTEGER,
     last_time INTEGER,
-    clock_offset INTEGER,           -- ns: the server's clock minus the capture's; NULL: not known
-    clock_error INTEGER,            -- ns: it may be off by this
-    granularity INTEGER             -- ns: of the times that the server gives to files, the finest
+    clock_offset INTEGER,           -- ns: the server's clock minus the capture's; NULL: unknown
+    clock_error INTEGER,            -- ns: the offset may be wrong by this
+    granularity INTEGER             -- ns: the finest that times of the server's files have
 ) STRICT;
 
--- How fine times are, by file system and kind of reply, as far as changes showed it.
+-- How fine the times of files are, by file system and kind of reply, as far as changes show it.
 CREATE TABLE granularity (
     side INTEGER NOT NULL REFERENCES side,
     fsid INTEGER NOT NULL,
-    is_before INTEGER NOT NULL,     -- 1: as wcc_attr tells them, from before an operation; 0: after it
+    is_before INTEGER NOT NULL,     -- 1: from before an operation (wcc_attr); 0: after it
     time TEXT NOT NULL,             -- 'atime', 'mtime', 'ctime'
     step INTEGER NOT NULL,          -- ns
     PRIMARY KEY (side, fsid, is_before, time)
@@ -78,17 +78,17 @@ CREATE TABLE granularity (
 -- The captures of a side's database.
 CREATE TABLE source (
     side INTEGER NOT NULL REFERENCES side,
-    id INTEGER NOT NULL,            -- there
+    id INTEGER NOT NULL,            -- source.id of that database
     name TEXT NOT NULL,
     digest BLOB NOT NULL,
     frames INTEGER NOT NULL,
     PRIMARY KEY (side, id)
 ) STRICT, WITHOUT ROWID;
 
--- Which client of one side is which of the other.
+-- Matched clients, and those that only one side has.
 CREATE TABLE client (
     id INTEGER PRIMARY KEY,
-    ref TEXT,                       -- NULL: only the other side has it
+    ref TEXT,                       -- NULL: only the other side has this client
     sut TEXT
 ) STRICT;
 
@@ -99,39 +99,40 @@ CREATE TABLE object (
     sut INTEGER NOT NULL,
     how INTEGER NOT NULL,           -- code 'match'
     type INTEGER,                   -- ftype3
-    path TEXT                       -- first known, from the matched root on
+    path TEXT                       -- the first known path, from the matched root
 ) STRICT;
 
--- Further handles that a server gave to objects that were matched.
+-- Further handles of matched objects.
 CREATE TABLE other_handle (
     side INTEGER NOT NULL,
     object INTEGER NOT NULL,        -- object.id of the side's database
     same_as INTEGER NOT NULL REFERENCES object,
-    operation INTEGER NOT NULL,     -- of that side, which showed it
+    operation INTEGER NOT NULL,     -- of that side: it showed the handle
     PRIMARY KEY (side, object)
 ) STRICT, WITHOUT ROWID;
 
--- Every operation of both sides once: pairs, and what has no counterpart.
+-- Every operation of both sides once: pairs, and operations without a counterpart.
 CREATE TABLE alignment (
-    id INTEGER PRIMARY KEY,         -- in the order in which they are compared: that of the calls of the
-                                    -- side whose capture began first, whichever is the reference
+    id INTEGER PRIMARY KEY,         -- in the order of comparison: that of the calls of the side whose
+                                    -- capture began first, reference or not
     kind INTEGER NOT NULL,          -- code 'align'
     reason INTEGER NOT NULL,        -- code 'reason': why there is no counterpart; 0 for pairs
     ref INTEGER,                    -- operation
     sut INTEGER,
     object INTEGER,                 -- row of object; NULL: none, or not matched
     client INTEGER,                 -- row of client
-    listing INTEGER,                -- 'part' of a listing: the operation of the same side that began it
-    ref_overlap INTEGER,            -- code 'overlap', bits: what other requests were under way; NULL: none
+    listing INTEGER,                -- 'part': the operation of the same side that began the listing
+    ref_overlap INTEGER,            -- code 'overlap', bits: other requests under way; NULL: none
     sut_overlap INTEGER,
-    -- what had been changed before on both sides, as a difference of sums; NULL: the same
+    -- difference between the sides in earlier changes, as a difference of sums; NULL: none
     object_state INTEGER,           -- of the object, or of the directory of a name
     object2_state INTEGER,
     new_state INTEGER,
-    -- what had been read before, likewise: access times change by it
+    -- the same for earlier reads, because they change access times
     object_reads INTEGER,
     new_reads INTEGER,
-    -- which request changed modes and owners last, or removed it; which one the name
+    -- the request that last changed modes or owners, or removed the object; the one that last changed
+    -- the name
     object_rights INTEGER,
     new_rights INTEGER,
     name_change INTEGER,
@@ -143,46 +144,46 @@ CREATE TABLE alignment (
 CREATE TABLE discrepancy (
     id INTEGER PRIMARY KEY,
     discrepancy_group INTEGER NOT NULL REFERENCES discrepancy_group,
-    alignment INTEGER REFERENCES alignment, -- NULL: of a whole side
-    ref INTEGER,                    -- operations: those of |alignment|, or of a later part of a listing
+    alignment INTEGER REFERENCES alignment, -- NULL: about a whole side
+    ref INTEGER,                    -- operations: of |alignment|, or of a later part of a listing
     sut INTEGER,
-    object INTEGER,                 -- row of object that the field speaks of; NULL: none
+    object INTEGER,                 -- row of the object that the field belongs to; NULL: none
     element TEXT,                   -- of a list: the entry's name, or its number from 0
     ref_text TEXT,                  -- values as text (at most 256 bytes); NULL: there is none
     sut_text TEXT,
-    ref_number INTEGER,             -- and as number, where they are
+    ref_number INTEGER,             -- the same as numbers; NULL: no number
     sut_number INTEGER
 ) STRICT;
 
--- Like discrepancies: same kind, procedure, field, kind of difference.
+-- Discrepancies of the same kind, procedure, field and kind of difference.
 CREATE TABLE discrepancy_group (
-    id INTEGER PRIMARY KEY,         -- the gravest first, of these the most frequent
+    id INTEGER PRIMARY KEY,         -- by severity, then the most frequent first
     kind INTEGER NOT NULL,          -- code 'kind'
     class TEXT,                     -- of the field: 'time', ...
     program INTEGER,
     version INTEGER,
     procedure INTEGER,
-    operation TEXT NOT NULL,        -- 'NFS READ', ...; '' when of no procedure
-    field TEXT NOT NULL,            -- 'READ3res.resok.eof'; ref's where they differ; for kinds without a
-                                    -- field the word that rule files have ('missing-reply', ...)
+    operation TEXT NOT NULL,        -- 'NFS READ', ...; '': no procedure
+    field TEXT NOT NULL,            -- 'READ3res.resok.eof'; ref's if they differ; for a kind without a
+                                    -- field its word in rule files ('missing-reply', ...)
     difference TEXT NOT NULL,       -- 'ref 1, sut 0', 'only ref', 'sut later', 'NFS3_OK, NFS3ERR_EXIST'
-    rule INTEGER REFERENCES rule,   -- that was not met
-    cause TEXT,                     -- name in schemas/rules/causes.conf; NULL: none is known
+    rule INTEGER REFERENCES rule,   -- the rule that was not met
+    cause TEXT,                     -- name in schemas/rules/causes.conf; NULL: unknown
     reason TEXT NOT NULL,           -- explanation in words
     count INTEGER NOT NULL,         -- discrepancies
     compared INTEGER NOT NULL,      -- comparisons of this field in this procedure
-    -- the same difference, in either direction, between two runs of the reference: of the same kind,
-    -- procedure and field, and in the same words, but for ref and sut (larger and smaller, later and
-    -- earlier, more and fewer), and for the order of a pair of values or statuses.  NULL: without --noise,
-    -- and for what is found only under the rules of a later comparison
+    -- the same difference, in either direction, between two runs of the reference.  The same: equal
+    -- kind, procedure and field, and equal words.  ref and sut, larger and smaller, later and earlier,
+    -- more and fewer, and the order of a pair of values or statuses may be exchanged.  NULL: without
+    -- --noise, and if only the rules of a later comparison find the difference
     noise_count INTEGER,
-    noise_compared INTEGER,         -- comparisons there
-    is_noise INTEGER NOT NULL,      -- 1: both directions together are not more than twice as frequent here
+    noise_compared INTEGER,         -- comparisons between the two runs
+    is_noise INTEGER NOT NULL,      -- 1: both directions together are at most twice as frequent here
     severity INTEGER NOT NULL DEFAULT 1 -- code 'severity': 1 outcome and contents, 2 missing replies,
                                     -- 3 attributes, 4 limits, 5 performance
 ) STRICT;
 
--- Examples of a group, and the operations that lead to each: what a minimal reproduction does.
+-- Examples of a group, and the operations that lead to each: a minimal reproduction.
 CREATE TABLE step (
     discrepancy_group INTEGER NOT NULL REFERENCES discrepancy_group,
     example INTEGER NOT NULL,       -- from 1
@@ -193,8 +194,8 @@ CREATE TABLE step (
     PRIMARY KEY (discrepancy_group, example, number)
 ) STRICT, WITHOUT ROWID;
 
--- Operations that discrepancies, steps and table uncertain name, and those without a counterpart, so that
--- reports need no trace database.
+-- Operations in discrepancies, steps and table uncertain, and operations without a counterpart, so
+-- that reports need no trace database.
 CREATE TABLE operation (
     side INTEGER NOT NULL,
     id INTEGER NOT NULL,
@@ -216,7 +217,7 @@ CREATE TABLE operation (
     reply_source INTEGER,
     reply_frame INTEGER,
     reply_time INTEGER,
-    arguments_length INTEGER,       -- bodies: of operations in table step only
+    arguments_length INTEGER,       -- bodies: only of operations in table step
     result_length INTEGER,
     arguments BLOB,                 -- XDR, file contents left out
     result BLOB,
@@ -227,7 +228,7 @@ CREATE TABLE operation (
     PRIMARY KEY (side, id)
 ) STRICT, WITHOUT ROWID;
 
--- Where in the captures discrepancies are: the reply's frame, or the call's where there is no reply.
+-- The frame of each discrepancy: that of the reply, or that of the call if there is no reply.
 CREATE TABLE frame (
     side INTEGER NOT NULL,
     source INTEGER NOT NULL,
@@ -236,8 +237,8 @@ CREATE TABLE frame (
     discrepancy INTEGER NOT NULL REFERENCES discrepancy,
     other_source INTEGER,           -- the counterpart's frame; NULL: there is none
     other_frame INTEGER,
-    time INTEGER,                   -- of this frame: whoever has only the capture knows it by frame,
-                                    -- XID and time
+    time INTEGER,                   -- of this frame.  Frame, XID and time identify it for a reader who
+                                    -- has only the capture
     PRIMARY KEY (side, source, frame, xid, discrepancy)
 ) STRICT, WITHOUT ROWID;
 
@@ -247,34 +248,35 @@ CREATE TABLE compared (
     version INTEGER NOT NULL,
     procedure INTEGER NOT NULL,
     field TEXT NOT NULL,
-    equal INTEGER NOT NULL,         -- as the rule has it
+    equal INTEGER NOT NULL,         -- under the rule
     different INTEGER NOT NULL,
     withheld INTEGER NOT NULL,
     ignored INTEGER NOT NULL,
     PRIMARY KEY (program, version, procedure, field)
 ) STRICT, WITHOUT ROWID;
 
--- Comparisons that were not made, or whose outcome does not count.
+-- Comparisons that were not made, or that do not count.
 CREATE TABLE withheld (
     reason INTEGER NOT NULL,        -- code 'withheld'
     program INTEGER NOT NULL,
     version INTEGER NOT NULL,
     procedure INTEGER NOT NULL,
-    field TEXT NOT NULL,            -- '': of the whole operation
+    field TEXT NOT NULL,            -- '': the whole operation
     count INTEGER NOT NULL,
     ref INTEGER,                    -- first operations
     sut INTEGER,
     PRIMARY KEY (reason, program, version, procedure, field)
 ) STRICT, WITHOUT ROWID;
 
--- Withheld statuses, contents and missing replies one by one: these differ, but something else may
--- explain it.  Replies that a capture is known to have lost are only counted (reason 'reply lost').  The first 1000 of each kind; meta 'uncertain' counts all.
+-- Withheld statuses, contents and missing replies, one by one: they differ, but something else may
+-- explain it.  Replies that a capture is known to have lost are only counted (reason 'reply lost').
+-- The table has the first 1000 of each kind; meta 'uncertain' counts all.
 CREATE TABLE uncertain (
     id INTEGER PRIMARY KEY,
     alignment INTEGER NOT NULL REFERENCES alignment,
     reason INTEGER NOT NULL,        -- code 'withheld'
     kind INTEGER NOT NULL,          -- code 'kind'
-    operation TEXT NOT NULL,        -- as in the group, with field and difference
+    operation TEXT NOT NULL,        -- as in table discrepancy_group, with field and difference
     field TEXT NOT NULL,
     difference TEXT NOT NULL,
     object INTEGER,                 -- row of object; NULL: none
@@ -284,7 +286,7 @@ CREATE TABLE uncertain (
     sut_text TEXT
 ) STRICT;
 
--- When objects were not known to be the same on both sides.
+-- When an object was unsynchronized: its state may differ between the sides.
 CREATE TABLE unsynchronized (
     id INTEGER PRIMARY KEY,
     object INTEGER NOT NULL REFERENCES object,
@@ -293,14 +295,14 @@ CREATE TABLE unsynchronized (
     name TEXT,                      -- of an entry
     offset INTEGER,                 -- of an extent
     length INTEGER,
-    from_ref INTEGER,               -- operations that made it so, or where it showed first
+    from_ref INTEGER,               -- operations that caused it, or showed it first
     from_sut INTEGER,
-    until_ref INTEGER,              -- that showed both sides alike; NULL: to the end
+    until_ref INTEGER,              -- operations that showed both sides alike; NULL: to the end
     until_sut INTEGER,
-    withheld INTEGER NOT NULL       -- comparisons
+    withheld INTEGER NOT NULL       -- withheld comparisons
 ) STRICT;
 
--- Latencies of pairs that both sides answered, ns; percentiles by nearest rank.
+-- Latencies of the pairs that both sides answered, in ns; percentiles by nearest rank.
 CREATE TABLE performance (
     program INTEGER NOT NULL,
     version INTEGER NOT NULL,
@@ -317,12 +319,12 @@ CREATE TABLE performance (
     sut_p99 INTEGER NOT NULL,
     sut_max INTEGER NOT NULL,
     sut_mean INTEGER NOT NULL,
-    ratio REAL NOT NULL,            -- of the medians: sut / ref
+    ratio REAL NOT NULL,            -- sut / ref, of the medians
     PRIMARY KEY (program, version, procedure)
 ) STRICT, WITHOUT ROWID;
 
--- The same pairs by latency, for plots: bucket b holds 1000 * 2^(b/4) <= ns < 1000 * 2^((b+1)/4); what is
--- shorter is in bucket 0.
+-- The same pairs by latency, for plots: bucket b holds 1000 * 2^(b/4) <= ns < 1000 * 2^((b+1)/4).
+-- Shorter latencies are in bucket 0.
 CREATE TABLE latency (
     side INTEGER NOT NULL,
     program INTEGER NOT NULL,
@@ -343,7 +345,7 @@ CREATE TABLE slowest (
     sut_latency INTEGER NOT NULL
 ) STRICT;
 
--- Discrepancies as a person reads them, with the frames of replies, or of calls where there is no reply.
+-- Discrepancies for people, with the frame of the reply, or of the call if there is no reply.
 CREATE VIEW discrepancies AS
 SELECT d.id, c.id AS discrepancy_group, k.name AS kind, c.operation, c.field, c.difference, d.element,
        d.ref_text, d.sut_text, ifnull(ifnull(r.path, s.path),
@@ -357,7 +359,7 @@ SELECT d.id, c.id AS discrepancy_group, k.name AS kind, c.operation, c.field, c.
   LEFT JOIN operation r ON r.side = 1 AND r.id = d.ref
   LEFT JOIN operation s ON s.side = 2 AND s.id = d.sut;
 
--- Uncertain differences as a person reads them.
+-- Uncertain differences for people.
 CREATE VIEW doubt AS
 SELECT u.id, w.name AS reason, k.name AS kind, u.operation, u.field, u.difference,
        ifnull(ifnull(r.path, s.path), (SELECT path FROM object o WHERE o.id = u.object)) AS path,
@@ -370,7 +372,7 @@ SELECT u.id, w.name AS reason, k.name AS kind, u.operation, u.field, u.differenc
   LEFT JOIN operation r ON r.side = 1 AND r.id = u.ref
   LEFT JOIN operation s ON s.side = 2 AND s.id = u.sut;
 
--- Operations without a counterpart, with the frame of the call, or of the reply where the call was not
+-- Operations without a counterpart, with the frame of the call, or of the reply if the call was not
 -- captured.
 CREATE VIEW one_sided AS
 SELECT a.id, CASE WHEN a.ref IS NULL THEN 'sut' ELSE 'ref' END AS side,

@@ -1,37 +1,37 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What nfsdigest tree --store puts beside the tables of trace.sql: made anew at each run, in one
--- transaction.  Conventions are those of trace.sql.
+-- The tables that nfsdigest tree --store adds to those of trace.sql.  Each run replaces them, in one
+-- transaction.  The conventions are those of trace.sql.
 --
--- Numbers of objects are those of table object; below 0 they are of objects whose handle was never
--- captured, only a name of theirs.  In meta, digest_version is the version of this schema and
--- digest_operations the number of operations that the tables were made from: where table operation has
--- more by now, they are old.
+-- Numbers of objects are those of table object.  A number below 0 is an object whose handle was never
+-- captured, only a name.  In meta, digest_version is the version of this schema.  digest_operations is
+-- the number of operations from which the tables were made; if table operation has more now, the tables
+-- are out of date.
 
 --- tables
 
--- A name in a directory that stood for an object, and from when to when (FEUT's hierarchy map).
+-- A name of an object in a directory, and from when to when it existed (FEUT's hierarchy map).
 CREATE TABLE tree_entry (
     id INTEGER PRIMARY KEY,
     object INTEGER NOT NULL,
     parent INTEGER NOT NULL,
     name TEXT NOT NULL,
-    start INTEGER,                  -- NULL: it was there before the trace
-    stop INTEGER,                   -- NULL: it is there at the trace's end
-    start_operation INTEGER NOT NULL, -- that made or first showed it; of '.nfsdigest-unseen-N': that
-                                      -- proves that something was there
-    seen_operation INTEGER NOT NULL,  -- the last that showed it
-    stop_operation INTEGER            -- that took it away, or proved that it was gone
+    start INTEGER,                  -- NULL: it existed before the trace
+    stop INTEGER,                   -- NULL: it exists at the end of the trace
+    start_operation INTEGER NOT NULL, -- made it or first showed it; for '.nfsdigest-unseen-N': proves
+                                      -- that something was there
+    seen_operation INTEGER NOT NULL,  -- showed it last
+    stop_operation INTEGER            -- removed it, or proved that it was gone
 ) STRICT;
 
--- An object that was there before the trace, and what it was like.  NULL: not known.
+-- An object of the initial tree with its attributes.  NULL: unknown.
 CREATE TABLE tree_initial (
     object INTEGER PRIMARY KEY,
-    root TEXT,                      -- MOUNT's path, where it has one
+    root TEXT,                      -- the path under which it was mounted, if it was
     type INTEGER,                   -- code 'object_type'
     size INTEGER,
-    at_least INTEGER NOT NULL,      -- 1: |size| is where the furthest READ ended, not the file
-    guessed INTEGER NOT NULL,       -- 1: some attributes were seen after the object was changed
+    at_least INTEGER NOT NULL,      -- 1: |size| is a minimum: the furthest READ ended there
+    guessed INTEGER NOT NULL,       -- 1: some attributes were seen only after a change
     mode INTEGER,
     uid INTEGER,
     gid INTEGER,
@@ -44,23 +44,23 @@ CREATE TABLE tree_initial (
     link TEXT                       -- of a symbolic link
 ) STRICT;
 
--- An operation that must have happened and was not captured, in the order of a replay dump of the whole
--- trace, which has the same ones.
+-- An inferred operation: it must have happened, but was not captured.  A replay dump of the whole trace
+-- has the same ones in the same order.
 CREATE TABLE tree_inferred (
     id INTEGER PRIMARY KEY,
-    precedes INTEGER NOT NULL,      -- operation that proves it, and before which it belongs
+    precedes INTEGER NOT NULL,      -- the operation that proves it; it belongs before that one
     reason INTEGER NOT NULL,        -- code 'inference'
-    witness INTEGER,                -- earlier operation that showed what was before
-    explained INTEGER,              -- operation without a reply that it may be
+    witness INTEGER,                -- earlier operation that showed the opposite
+    explained INTEGER,              -- operation without a reply that may be this one
     procedure INTEGER NOT NULL,     -- of NFS version 3
     object INTEGER,                 -- made, removed, moved, linked or changed
-    parent INTEGER,                 -- NULL with LINK, and with SETATTR, which has no name
+    parent INTEGER,                 -- NULL for LINK, and for SETATTR, which has no name
     name TEXT,
-    parent2 INTEGER,                -- RENAME, LINK: where it went
+    parent2 INTEGER,                -- RENAME, LINK: the target directory
     name2 TEXT
 ) STRICT;
 
--- An operation that cannot be replayed: those of a replay dump of the whole trace.
+-- An operation that cannot be replayed.  A replay dump of the whole trace has the same ones.
 CREATE TABLE tree_unplayable (
     operation INTEGER PRIMARY KEY,
     reason INTEGER NOT NULL         -- code 'unplayable'
@@ -68,7 +68,7 @@ CREATE TABLE tree_unplayable (
 
 --- views
 
--- Inferences as a person reads them, with the frames that prove them.
+-- Inferred operations for people, with the frames that prove them.
 CREATE VIEW inferred AS
 SELECT i.id, c.name AS reason,
        (SELECT r.name FROM procedure r WHERE r.program = 100003 AND r.version = 3

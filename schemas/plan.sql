@@ -1,30 +1,30 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What nfsdigest deps --store puts beside the tables of trace.sql: made anew at each run, in one
--- transaction.  Conventions are those of trace.sql.
+-- The tables that nfsdigest deps --store adds to those of trace.sql.  Each run replaces them, in one
+-- transaction.  The conventions are those of trace.sql.
 --
--- A plan is a trace made ready for replay: its operations of NFS version 3 in an order in which they
--- can have happened, with those that must have happened and were not captured.  Places count from 0
--- in that order, as operations of a replay dump of the whole trace do.
+-- A plan is a trace that is ready for replay: its operations of NFS version 3, in an order in which they
+-- can have happened, together with the inferred ones.  Places count from 0 in this order, as in a replay
+-- dump of the whole trace.
 --
--- In meta, plan_version is the version of this schema and plan_operations the number of rows of table
--- operation that the plan was made from: where there are more by now, it is old.
+-- In meta, plan_version is the version of this schema.  plan_operations is the number of rows of table
+-- operation from which the plan was made; if there are more now, the plan is out of date.
 
 --- tables
 
 CREATE TABLE plan_operation (
     place INTEGER PRIMARY KEY,
-    operation INTEGER,              -- NULL: it was inferred
-    inferred INTEGER,               -- code 'inference': what proves it; NULL: it was captured
-    unplayable INTEGER,             -- code 'unplayable': why it cannot be replayed; NULL: it can
-    procedure INTEGER,              -- of NFS version 3; 100 + that of NFSACL version 3; NULL: the call was not captured
-    time INTEGER NOT NULL,          -- of the call; inferred: of the one before which it stands
-    latency INTEGER,                -- NULL: no reply, inferred, or not known
-    path TEXT,                      -- inferred: what it is about, as paths of operations are written
-    path2 TEXT                      -- inferred: where RENAME and LINK put it
+    operation INTEGER,              -- NULL: inferred
+    inferred INTEGER,               -- code 'inference': what proves it; NULL: captured
+    unplayable INTEGER,             -- code 'unplayable': why it cannot be replayed; NULL: it can be
+    procedure INTEGER,              -- of NFS version 3, or 100 + that of NFSACL version 3; NULL: no call captured
+    time INTEGER NOT NULL,          -- of the call; inferred: of the operation that it precedes
+    latency INTEGER,                -- NULL: no reply, inferred, or unknown
+    path TEXT,                      -- inferred: its path, written as paths of operations are
+    path2 TEXT                      -- inferred: the target of RENAME or LINK
 ) STRICT;
 
--- The operation at |place| depends directly on the one at |on_place|, which is before it.
+-- The operation at |place| depends directly on the operation at |on_place|, which is earlier.
 CREATE TABLE plan_dependency (
     place INTEGER NOT NULL,
     granularity INTEGER NOT NULL,   -- code 'granularity'
@@ -34,7 +34,7 @@ CREATE TABLE plan_dependency (
 
 --- views
 
--- The plan as a person reads it.
+-- The plan for people.
 CREATE VIEW plan AS
 SELECT p.place, p.operation,
        strftime('%Y-%m-%d %H:%M:%S', p.time / 1000000000, 'unixepoch')
