@@ -11,14 +11,14 @@ struct depend *depend_new(uint32_t horizon, struct err *err)
     if (d) {
         d->horizon = horizon;
         d->marks_begin = d->marks_end = d->edges_begin = d->edges_end = 1;
-        d->holders.size = sizeof(struct holder);
-        d->names.size = sizeof(struct entry_line);
-        d->directories.size = sizeof(struct directory);
-        d->files.size = sizeof(struct file);
         d->operations = aligned_alloc(CACHE_LINE, (horizon + 1) / 2 * (size_t)CACHE_LINE);
         d->stack = malloc(REDUCE_STEPS * sizeof(*d->stack));
         d->queue = malloc(REDUCE_STEPS * sizeof(*d->queue));
-        if (d->operations && d->stack && d->queue) {
+        if (d->operations && d->stack && d->queue &&
+            pool_init(&d->holders, sizeof(struct holder)) &&
+            pool_init(&d->names, sizeof(struct entry_line)) &&
+            pool_init(&d->directories, sizeof(struct directory)) &&
+            pool_init(&d->files, sizeof(struct file))) {
             memset(d->operations, 0, horizon * sizeof(*d->operations));
             return d;
         }
@@ -37,10 +37,10 @@ void depend_free(struct depend *d)
             file_forget(d, holder_at(d, d->by_object.places[i].slot)->file);
     table_free(&d->by_object);
     table_free(&d->by_name);
-    slots_free(&d->holders);
-    slots_free(&d->names);
-    slots_free(&d->directories);
-    slots_free(&d->files);
+    pool_free(&d->holders);
+    pool_free(&d->names);
+    pool_free(&d->directories);
+    pool_free(&d->files);
     free(d->operations);
     free(d->marks);
     free(d->edges);
@@ -202,7 +202,7 @@ static void find_ids(struct depend *d, const struct use *uses, uint32_t count)
         d->ids[i] = NO_ID;
         if (d->failed || !is_used(&uses[i]))
             continue;
-        d->ids[i] = holder_of(d, uses[i].object);
+        d->ids[i] = depend_holder_of(d, uses[i].object);
         if (d->ids[i])
             __builtin_prefetch(holder_at(d, d->ids[i]));
         if (uses[i].thing != THING_NAME)
@@ -213,7 +213,7 @@ static void find_ids(struct depend *d, const struct use *uses, uint32_t count)
     }
     for (uint32_t i = 0; i < count && !d->failed; i++)
         if (uses[i].thing == THING_NAME)
-            d->ids[i] = name_of(d, uses[i].object, uses[i].name, d->ids[i]);
+            d->ids[i] = depend_name_of(d, uses[i].object, uses[i].name, d->ids[i]);
 }
 
 static int put_distances(struct depend *d, uint32_t count)
@@ -242,7 +242,7 @@ int64_t depend_next(struct depend *d, const struct use *uses, uint32_t count,
     prefetch(d, uses, count);
     d->now++;
     if (d->now > d->horizon)
-        expire(d, d->now - d->horizon);
+        depend_expire(d, d->now - d->horizon);
     o = operation_at(d, d->now);
     *o = (struct operation){ .edges = (uint32_t)d->edges_end,
                              .met = (uint32_t)d->now,
@@ -261,7 +261,7 @@ int64_t depend_next(struct depend *d, const struct use *uses, uint32_t count,
             name_change(d, d->ids[i]); /* last, see there */
     o->marks_end = (uint32_t)d->marks_end;
     if (!d->failed)
-        edges = reduce(d);
+        edges = depend_reduce(d);
     if (d->failed || put_distances(d, edges) < 0)
         return err_set(err, ERR_SYSTEM, "no memory for the dependencies of operations");
     for (uint32_t i = 0; i < count; i++)

@@ -19,7 +19,7 @@ struct spot {
 
 static struct file *file_at(const struct depend *d, uint32_t id)
 {
-    return slot_at(&d->files, id);
+    return pool_at(&d->files, id);
 }
 
 void file_forget(struct depend *d, uint32_t id)
@@ -33,7 +33,7 @@ void file_forget(struct depend *d, uint32_t id)
         free(f->blocks[i].pieces);
     if (f->cap)
         free(f->blocks);
-    slot_give(&d->files, id);
+    pool_give(&d->files, id);
 }
 
 /* NULL behind the last piece. */
@@ -297,7 +297,7 @@ void data_use(struct depend *d, uint32_t holder, const struct use *use)
     bool changes = use->changes;
     struct file *f;
 
-    if (!h->file && !(h->file = slot_new(&d->files))) {
+    if (!h->file && !(h->file = pool_new(&d->files))) {
         d->failed = true;
         return;
     }

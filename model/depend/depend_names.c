@@ -14,7 +14,7 @@ static struct directory *directory_of(struct depend *d, uint32_t holder)
     struct holder *h = holder_at(d, holder);
 
     if (!h->directory) {
-        h->directory = slot_new(&d->directories);
+        h->directory = pool_new(&d->directories);
         if (!h->directory) {
             d->failed = true;
             return NULL;

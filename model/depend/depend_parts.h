@@ -17,6 +17,7 @@
 #ifndef NFSDIGEST_DEPEND_DEPEND_PARTS_H
 #define NFSDIGEST_DEPEND_DEPEND_PARTS_H
 
+#include "base/pool.h"
 #include "base/table.h"
 #include "depend/depend.h"
 
@@ -94,22 +95,6 @@ struct file {
     struct block one;
 };
 
-/* Elements of one size that never move; 0 is none. */
-struct slots {
-    void **chunks;
-    uint32_t chunk_count, count, spare;
-    uint32_t size;
-};
-enum { SLOTS_CHUNK = 1024 };
-
-static inline void *slot_at(const struct slots *slots, uint32_t id)
-{
-    return (char *)slots->chunks[id / SLOTS_CHUNK] + (size_t)(id % SLOTS_CHUNK) * slots->size;
-}
-uint32_t slot_new(struct slots *slots); /* all zeros; 0: no memory */
-void slot_give(struct slots *slots, uint32_t id);
-void slots_free(struct slots *slots);
-
 /* An edge, or one that others imply: these help to find out what implies what. */
 struct edge {
     uint32_t to, from; /* low bits of operations: |from| depends on |to| */
@@ -141,7 +126,7 @@ struct depend {
     struct edge *edges; /* the same */
     uint64_t edges_begin, edges_end;
     uint32_t edges_mask;
-    struct slots holders, names, directories, files;
+    struct pool holders, names, directories, files; /* ids keep a bit for OWNER_NAME */
     struct table by_object, by_name;
     uint32_t *ids; /* of the uses: struct holder, or struct entry_line */
     uint32_t id_cap;
@@ -194,15 +179,15 @@ static inline struct edge *edge_at(const struct depend *d, uint32_t place)
 }
 static inline struct holder *holder_at(const struct depend *d, uint32_t id)
 {
-    return slot_at(&d->holders, id);
+    return pool_at(&d->holders, id);
 }
 static inline struct entry_line *name_at(const struct depend *d, uint32_t id)
 {
-    return slot_at(&d->names, id);
+    return pool_at(&d->names, id);
 }
 static inline struct directory *directory_at(const struct depend *d, uint32_t id)
 {
-    return slot_at(&d->directories, id);
+    return pool_at(&d->directories, id);
 }
 
 static inline uint64_t object_hash(uint32_t object) /* no two have the same */
@@ -219,11 +204,11 @@ static inline uint64_t name_hash(uint32_t object, uint64_t name)
 /* All of these set |failed| when there is no memory; they then return NO_ID or nothing. */
 
 /* depend_pool.c */
-uint32_t holder_of(struct depend *d, uint32_t object);
-uint32_t name_of(struct depend *d, uint32_t object, uint64_t name, uint32_t holder);
+uint32_t depend_holder_of(struct depend *d, uint32_t object);
+uint32_t depend_name_of(struct depend *d, uint32_t object, uint64_t name, uint32_t holder);
 void mark_put(struct depend *d, uint32_t owner, uint64_t *chain);
-void expire(struct depend *d, uint64_t operation);
-void *grow_ring(void *ring, uint32_t *mask, uint64_t begin, uint64_t end, size_t size);
+void depend_expire(struct depend *d, uint64_t operation);
+void *depend_grow_ring(void *ring, uint32_t *mask, uint64_t begin, uint64_t end, size_t size);
 
 /* depend.c */
 void candidate_put(struct depend *d, uint64_t operation);
@@ -235,7 +220,7 @@ void holder_mark(struct depend *d, uint32_t holder, uint32_t things);
 /* depend_names.c */
 void names_read(struct depend *d, uint32_t holder);
 void name_change(struct depend *d, uint32_t id);
-void names_prune(struct depend *d, uint32_t id); /* after reduce() */
+void names_prune(struct depend *d, uint32_t id); /* after depend_reduce() */
 void name_unlink(struct depend *d, uint32_t id);
 
 /* depend_data.c */
@@ -243,6 +228,6 @@ void data_use(struct depend *d, uint32_t holder, const struct use *use);
 void file_forget(struct depend *d, uint32_t file);
 
 /* depend_reduce.c: makes |candidates| the edges of |now|. Returns their number. */
-uint32_t reduce(struct depend *d);
+uint32_t depend_reduce(struct depend *d);
 
 #endif

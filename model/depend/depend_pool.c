@@ -6,51 +6,8 @@
 
 enum { EXPIRES_SOON = 24 };
 
-uint32_t slot_new(struct slots *slots)
-{
-    uint32_t id = slots->spare;
-    void *chunk, **grown;
-
-    if (id) {
-        memcpy(&slots->spare, slot_at(slots, id), 4);
-        memset(slot_at(slots, id), 0, slots->size);
-        return id;
-    }
-    if (slots->count % SLOTS_CHUNK == 0) {
-        size_t size = ((size_t)SLOTS_CHUNK * slots->size + CACHE_LINE - 1) / CACHE_LINE;
-
-        if (slots->count == UINT32_MAX / 2 + 1) /* ids keep a bit for OWNER_NAME */
-            return NO_ID;
-        grown = realloc(slots->chunks, (slots->chunk_count + 1) * sizeof(*grown));
-        if (!grown)
-            return NO_ID;
-        slots->chunks = grown;
-        chunk = aligned_alloc(CACHE_LINE, size * CACHE_LINE);
-        if (!chunk)
-            return NO_ID;
-        slots->chunks[slots->chunk_count++] = chunk;
-        slots->count += !slots->count; /* 0 is none */
-    }
-    id = slots->count++;
-    memset(slot_at(slots, id), 0, slots->size);
-    return id;
-}
-
-void slot_give(struct slots *slots, uint32_t id)
-{
-    memcpy(slot_at(slots, id), &slots->spare, 4);
-    slots->spare = id;
-}
-
-void slots_free(struct slots *slots)
-{
-    for (uint32_t i = 0; i < slots->chunk_count; i++)
-        free(slots->chunks[i]);
-    free(slots->chunks);
-}
-
 /* Twice the room for the elements at places |begin| to |end| - 1; NULL: no memory. */
-void *grow_ring(void *ring, uint32_t *mask, uint64_t begin, uint64_t end, size_t size)
+void *depend_grow_ring(void *ring, uint32_t *mask, uint64_t begin, uint64_t end, size_t size)
 {
     uint32_t wide = ring ? *mask * 2 + 1 : 1023;
     char *grown = *mask > UINT32_MAX / 4 ? NULL : malloc(((size_t)wide + 1) * size);
@@ -64,7 +21,7 @@ void *grow_ring(void *ring, uint32_t *mask, uint64_t begin, uint64_t end, size_t
     return grown;
 }
 
-uint32_t holder_of(struct depend *d, uint32_t object)
+uint32_t depend_holder_of(struct depend *d, uint32_t object)
 {
     uint64_t hash = object_hash(object);
     uint32_t id, at;
@@ -73,7 +30,7 @@ uint32_t holder_of(struct depend *d, uint32_t object)
         return d->holder;
     id = table_first(&d->by_object, hash, &at);
     if (id == TABLE_NONE) {
-        id = slot_new(&d->holders);
+        id = pool_new(&d->holders);
         if (!id || table_add(&d->by_object, hash, id) < 0) {
             d->failed = true;
             return NO_ID;
@@ -85,7 +42,7 @@ uint32_t holder_of(struct depend *d, uint32_t object)
     return id;
 }
 
-uint32_t name_of(struct depend *d, uint32_t object, uint64_t name, uint32_t holder)
+uint32_t depend_name_of(struct depend *d, uint32_t object, uint64_t name, uint32_t holder)
 {
     uint64_t hash = name_hash(object, name);
     struct entry_line *n;
@@ -97,7 +54,7 @@ uint32_t name_of(struct depend *d, uint32_t object, uint64_t name, uint32_t hold
         if (n->name == name && n->object == object)
             return id;
     }
-    id = slot_new(&d->names);
+    id = pool_new(&d->names);
     if (!id || table_add(&d->by_name, hash, id) < 0) {
         d->failed = true;
         return NO_ID;
@@ -118,12 +75,12 @@ static void holder_release(struct depend *d, uint32_t id)
         return;
     table_remove(&d->by_object, object_hash(h->object), id);
     if (h->directory)
-        slot_give(&d->directories, h->directory);
+        pool_give(&d->directories, h->directory);
     if (h->file)
         file_forget(d, h->file);
     if (d->holder == id)
         d->holder = NO_ID;
-    slot_give(&d->holders, id);
+    pool_give(&d->holders, id);
 }
 
 static void name_release(struct depend *d, uint32_t id)
@@ -135,7 +92,7 @@ static void name_release(struct depend *d, uint32_t id)
         return;
     table_remove(&d->by_name, name_hash(n->object, n->name), id);
     name_unlink(d, id);
-    slot_give(&d->names, id);
+    pool_give(&d->names, id);
     holder_release(d, holder);
 }
 
@@ -147,7 +104,7 @@ void mark_put(struct depend *d, uint32_t owner, uint64_t *chain)
     if (d->failed)
         return;
     if (d->marks_end - d->marks_begin > d->marks_mask || !d->marks) {
-        m = grow_ring(d->marks, &d->marks_mask, d->marks_begin, d->marks_end, sizeof(*m));
+        m = depend_grow_ring(d->marks, &d->marks_mask, d->marks_begin, d->marks_end, sizeof(*m));
         if (!m) {
             d->failed = true;
             return;
@@ -167,7 +124,7 @@ void mark_put(struct depend *d, uint32_t owner, uint64_t *chain)
     d->marks_end++;
 }
 
-void expire(struct depend *d, uint64_t operation)
+void depend_expire(struct depend *d, uint64_t operation)
 {
     const struct operation *o = operation_at(d, operation);
     uint64_t end = d->marks_end - (uint32_t)((uint32_t)d->marks_end - o->marks_end);

@@ -182,7 +182,7 @@ static void edge_put(struct depend *d, uint64_t to, bool is_direct)
     struct edge *e;
 
     if (d->edges_end - d->edges_begin > d->edges_mask || !d->edges) {
-        e = grow_ring(d->edges, &d->edges_mask, d->edges_begin, d->edges_end, sizeof(*e));
+        e = depend_grow_ring(d->edges, &d->edges_mask, d->edges_begin, d->edges_end, sizeof(*e));
         if (!e) {
             d->failed = true;
             return;
@@ -205,7 +205,7 @@ static void edge_put(struct depend *d, uint64_t to, bool is_direct)
     d->edges_end++;
 }
 
-uint32_t reduce(struct depend *d)
+uint32_t depend_reduce(struct depend *d)
 {
     struct reduction r = { .d = d, .list = d->candidates, .low = (uint32_t)d->now };
     uint32_t implied = 0;

@@ -6,7 +6,7 @@
 #include "play/rehearse_parts.h"
 
 /* Whether he may for sure, by the attributes that are known. */
-static bool may_do(const struct trial *t, const struct caller *c)
+static bool may_do(const struct attempt *t, const struct caller *c)
 {
     const struct hierarchy *h = t->r->h;
     const struct effect *e = t->e;
@@ -42,7 +42,7 @@ static uint32_t credential_of(const struct rehearsal *r, uint32_t uid)
     return 0;
 }
 
-uint32_t rehearse_entitled(const struct trial *t, const struct spooled *before)
+uint32_t rehearse_entitled(const struct attempt *t, const struct spooled *before)
 {
     const struct rehearsal *r = t->r;
     const struct node *object = node_at(r->h, t->object);

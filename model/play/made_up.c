@@ -133,7 +133,7 @@ struct spooled *made_up_removal(struct rehearsal *r, uint32_t entry, struct err 
     bool is_directory = node_is_directory(node_at(r->h, e->node));
     struct making m = begin(r);
 
-    m.name = pool_text(e->name);
+    m.name = text_bytes(e->name);
     return finish(&m, procedure_of(is_directory ? NFS3_RMDIR : NFS3_REMOVE), e->parent, NODE_NONE,
                   REPAIR_NOT_EMPTY, err);
 }
@@ -189,7 +189,7 @@ static struct spooled *make_object(struct rehearsal *r, const struct inference *
     named = i->object < 0 && -i->object < r->nameless_cap ? r->named[-i->object] : 0;
     m.groups = settings_from(&before->effect, named ? named : i->object, &a);
     m.attributes = &a;
-    m.name = pool_text(i->name);
+    m.name = text_bytes(i->name);
     if (!m.groups) { /* of what nobody saw, everybody may read and write it */
         a.mode = procedure->type == OBJECT_DIR ? 0777 : 0666;
         m.groups = 1 << EXPECT_MODE;
@@ -225,9 +225,9 @@ struct spooled *made_up_inference(struct rehearsal *r, const struct inference *i
         (action_makes_name2(action) && (!parent2 || !i->name2)))
         return NULL;
     if (i->name)
-        m.name = pool_text(i->name);
+        m.name = text_bytes(i->name);
     if (i->name2)
-        m.name2 = pool_text(i->name2);
+        m.name2 = text_bytes(i->name2);
     return finish(&m, procedure, parent, i->name2 ? parent2 : NODE_NONE,
                   (enum repair_reason)i->reason, err);
 }
@@ -243,7 +243,7 @@ struct spooled *made_up_partial(struct rehearsal *r, const struct spooled *op, s
 
     if (!e->succeeded || !effect_makes_name(e) || !e->new_object)
         return NULL;
-    i.name = pool_text_new(e->name);
+    i.name = text_new(e->name);
     if (!i.name) {
         err_set(err, ERR_SYSTEM, "out of memory for operations");
         return NULL;

@@ -19,20 +19,23 @@ static int by_operation(const void *left, const void *right, void *ctx)
 }
 
 /* Nodes that were there get the first numbers. */
-static void number_nodes(struct rehearsal *r)
+static bool number_nodes(struct rehearsal *r)
 {
+    if (!play_nodes_begin(&r->nodes, r->h->nodes.count, 0))
+        return false;
     for (uint32_t i = 1; i < r->h->nodes.count; i++) {
         struct node *n = node_at(r->h, i);
 
         if (!(n->flags & NODE_USED))
             continue;
-        n->first_id = ++r->objects;
-        n->mode &= 07777; /* some servers put the type beside it */
+        play_nodes_begin(&r->nodes, i, ++r->objects); /* there is room */
+        n->mode &= 07777;                             /* some servers put the type beside it */
         if (n->flags & NODE_NAMELESS)
             r->nameless[n->object] = i;
         else
             r->numbers[n->object] = r->objects;
     }
+    return true;
 }
 
 int rehearsal_init(struct rehearsal *r, struct hierarchy *h, const struct repair *repair,
@@ -46,15 +49,14 @@ int rehearsal_init(struct rehearsal *r, struct hierarchy *h, const struct repair
     r->nameless_cap = h->nameless + 1;
     r->numbers = calloc(r->number_cap, sizeof(*r->numbers));
     r->nameless = calloc(r->nameless_cap, sizeof(*r->nameless));
-    r->above = malloc(TRIAL_ABOVE * sizeof(*r->above));
+    r->above = malloc(ATTEMPT_ABOVE * sizeof(*r->above));
     r->order = malloc(((size_t)repair->count + 1) * sizeof(*r->order));
     if (!r->numbers || !r->nameless || !r->above || !r->order)
         return no_memory(err);
     for (uint32_t i = 0; i < repair->count; i++)
         r->order[i] = i + 1;
     qsort_r(r->order, repair->count, sizeof(*r->order), by_operation, (void *)repair);
-    number_nodes(r);
-    return 0;
+    return number_nodes(r) ? 0 : no_memory(err);
 }
 
 void rehearsal_free(struct rehearsal *r)
@@ -65,6 +67,7 @@ void rehearsal_free(struct rehearsal *r)
         free(r->waiting);
         r->waiting = next;
     }
+    play_nodes_free(&r->nodes);
     free(r->numbers);
     free(r->nameless);
     free(r->named);
@@ -84,7 +87,7 @@ void rehearsal_free(struct rehearsal *r)
 
 uint32_t rehearsal_number(const struct rehearsal *r, uint32_t node)
 {
-    return (uint32_t)node_at(r->h, node_final(r->h, node))->first_id;
+    return play_node_at(&r->nodes, node_final(r->h, node))->number;
 }
 
 static void put_aside(struct rehearsal *r, struct spooled *op)
@@ -108,10 +111,10 @@ static struct spooled *take_out(struct rehearsal *r, struct spooled **at)
 }
 
 /* Whether both meet some object. */
-static bool share(const struct trial *a, const struct trial *b)
+static bool share(const struct attempt *a, const struct attempt *b)
 {
-    return trial_met(a, b->object) || trial_met(a, b->object2) || trial_met(a, b->found) ||
-           trial_met(a, b->target);
+    return attempt_met(a, b->object) || attempt_met(a, b->object2) || attempt_met(a, b->found) ||
+           attempt_met(a, b->target);
 }
 
 /* Whether both are about one object, as far as handles say. */
@@ -123,14 +126,14 @@ static bool are_near(const struct effect *a, const struct effect *b)
            (b->new_object && b->new_object == a->object);
 }
 
-/* Trial of a change; whether it fits now. */
-static bool fits_now(struct trial *t, struct rehearsal *r, struct spooled *op, struct err *err)
+/* An attempt at a change; whether it fits now. */
+static bool fits_now(struct attempt *t, struct rehearsal *r, struct spooled *op, struct err *err)
 {
-    trial_meet(t, r, op, err);
-    if (!trial_fits(t) || trial_needs_empty(t))
+    attempt_meet(t, r, op, err);
+    if (!attempt_fits(t) || attempt_needs_empty(t))
         return false;
-    trial_predict(t);
-    return trial_misfits(t) == 0;
+    attempt_predict(t);
+    return attempt_misfits(t) == 0;
 }
 
 /* Whether one of two changes came first by what they show of an object that both met. */
@@ -172,7 +175,7 @@ static bool is_earlier(const struct effect *a, const struct effect *b)
  * none. */
 static struct spooled **must_precede(struct rehearsal *r, struct spooled *op, struct err *err)
 {
-    struct trial t, other;
+    struct attempt t, other;
 
     if (!fits_now(&t, r, op, err))
         return NULL;
@@ -185,7 +188,7 @@ static struct spooled **must_precede(struct rehearsal *r, struct spooled *op, st
         if (is_earlier(&op->effect, &o->effect))
             continue;
         if (is_earlier(&o->effect, &op->effect) ||
-            (!trial_fits_after(&t, o) && trial_fits_after(&other, op)))
+            (!attempt_fits_after(&t, o) && attempt_fits_after(&other, op)))
             return at;
     }
     return NULL;
@@ -220,7 +223,7 @@ static int precede(struct rehearsal *r, struct spooled *op, struct err *err)
  * 1: one fitted, and was carried out. */
 static int try_one(struct rehearsal *r, struct spooled *for_whom, struct err *err)
 {
-    struct trial mine, other;
+    struct attempt mine, other;
     int result;
 
     for (struct spooled **at = &r->waiting; *at; at = &(*at)->next) {
@@ -229,8 +232,8 @@ static int try_one(struct rehearsal *r, struct spooled *for_whom, struct err *er
         if (rehearse_changes(r, op, err)) {
             if (!for_whom)
                 continue;
-            trial_meet(&mine, r, for_whom, err);
-            trial_meet(&other, r, op, err);
+            attempt_meet(&mine, r, for_whom, err);
+            attempt_meet(&other, r, op, err);
             if (!share(&mine, &other))
                 continue;
         }

@@ -13,14 +13,15 @@
  *     them was under way; else a SETATTR is put before it that explains them;
  *   - an operation whose status or object does not fit is marked UNPLAYABLE_ORDER and not played.
  *
- * Memory: hierarchy.h, cookies.h, and 4 bytes for each object of the database; operations that
- * wait, at most REHEARSAL_WAITING.
+ * Memory: hierarchy.h, play_node.h, cookies.h, and 4 bytes for each object of the database;
+ * operations that wait, at most REHEARSAL_WAITING.
  */
 #ifndef NFSDIGEST_PLAY_REHEARSE_H
 #define NFSDIGEST_PLAY_REHEARSE_H
 
 #include "play/caller.h"
 #include "play/cookies.h"
+#include "play/play_node.h"
 #include "effect/expect.h"
 #include "tree/hierarchy.h"
 #include "effect/played.h"
@@ -58,6 +59,7 @@ struct rehearsed {
 
 struct rehearsal {
     struct hierarchy *h;
+    struct play_nodes nodes;
     int (*rehearsed)(void *ctx, const struct rehearsed *rehearsed, struct err *err);
     void *ctx;
     struct callers callers;

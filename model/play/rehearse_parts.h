@@ -6,7 +6,7 @@
 #ifndef NFSDIGEST_PLAY_REHEARSE_PARTS_H
 #define NFSDIGEST_PLAY_REHEARSE_PARTS_H
 
-#include "play/trial.h"
+#include "play/attempt.h"
 
 /* Whether the operation leaves the tree other than it was. */
 bool rehearse_changes(struct rehearsal *r, struct spooled *op, struct err *err);
@@ -19,8 +19,8 @@ int rehearse_begin(struct rehearsal *r, struct spooled *op, struct err *err);
 int rehearse_try(struct rehearsal *r, struct spooled *op, bool last, struct err *err);
 /* The credential of an operation that is made up, which fits: that of |before| if he may do it for
  * sure, the owner's, or uid 0's. */
-uint32_t rehearse_entitled(const struct trial *t, const struct spooled *before);
+uint32_t rehearse_entitled(const struct attempt *t, const struct spooled *before);
 /* Whether |node| is one of those that the operation meets. */
-bool trial_met(const struct trial *t, uint32_t node);
+bool attempt_met(const struct attempt *t, uint32_t node);
 
 #endif

@@ -15,7 +15,7 @@ enum {
 static int play_made_up(struct rehearsal *r, struct spooled *o, const struct spooled *before,
                         struct err *err)
 {
-    struct trial t;
+    struct attempt t;
     int result = 0;
 
     o->effect.id = before->effect.id;
@@ -27,12 +27,12 @@ static int play_made_up(struct rehearsal *r, struct spooled *o, const struct spo
     o->effect.rpc_status = 0;
     o->effect.succeeded = true;
     o->effect.pairing = 0;
-    trial_meet(&t, r, o, err);
-    if (trial_fits(&t) && !trial_needs_empty(&t)) {
+    attempt_meet(&t, r, o, err);
+    if (attempt_fits(&t) && !attempt_needs_empty(&t)) {
         o->effect.credential = rehearse_entitled(&t, before);
-        trial_predict(&t);
+        attempt_predict(&t);
         r->inferred[o->inferred]++;
-        result = trial_apply(&t, 0, 0);
+        result = attempt_apply(&t, 0, 0);
     } else {
         r->superfluous++;
     }
@@ -86,7 +86,7 @@ int rehearse_begin(struct rehearsal *r, struct spooled *op, struct err *err)
 }
 
 /* Removes all that is left in the directory that the operation takes away, from below. */
-static int empty(struct rehearsal *r, struct trial *t, struct err *err)
+static int empty(struct rehearsal *r, struct attempt *t, struct err *err)
 {
     uint32_t directory = t->moves ? t->target : t->found, id;
 
@@ -94,7 +94,7 @@ static int empty(struct rehearsal *r, struct trial *t, struct err *err)
         struct spooled *o;
         uint64_t superfluous = r->superfluous;
 
-        for (int depth = 0; depth < TRIAL_ABOVE; depth++) {
+        for (int depth = 0; depth < ATTEMPT_ABOVE; depth++) {
             uint32_t below = node_at(r->h, entry_at(r->h, id)->node)->children;
 
             if (!below)
@@ -113,11 +113,11 @@ static int empty(struct rehearsal *r, struct trial *t, struct err *err)
 /* RENAME of a name to itself, or to another one of the same object: RFC 1813 s3.3.14. */
 static bool is_idle(struct rehearsal *r, struct spooled *op, struct err *err)
 {
-    struct trial t;
+    struct attempt t;
 
     if (!effect_moves(&op->effect))
         return false;
-    trial_meet(&t, r, op, err);
+    attempt_meet(&t, r, op, err);
     return t.idle;
 }
 
@@ -131,38 +131,38 @@ bool rehearse_changes(struct rehearsal *r, struct spooled *op, struct err *err)
            effect_action(e) == ACTION_WRITE || effect_changes_rights(e);
 }
 
-bool trial_met(const struct trial *t, uint32_t node)
+bool attempt_met(const struct attempt *t, uint32_t node)
 {
     return node &&
            (node == t->object || node == t->object2 || node == t->found || node == t->target);
 }
 
 /* Whether a change of the object was under way at the same time. */
-static bool is_racing(const struct trial *t, uint32_t node)
+static bool is_racing(const struct attempt *t, uint32_t node)
 {
     struct rehearsal *r = t->r;
-    struct trial other;
+    struct attempt other;
 
-    if (node_at(r->h, node)->changed >= t->e->call_time)
+    if (play_node_at(&r->nodes, node)->changed >= t->e->call_time)
         return true;
     for (struct spooled *op = r->waiting; op; op = op->next) {
         if (op == t->op || !rehearse_changes(r, op, t->err))
             continue;
-        trial_meet(&other, r, op, t->err);
-        if (trial_met(&other, node))
+        attempt_meet(&other, r, op, t->err);
+        if (attempt_met(&other, node))
             return true;
     }
     return false;
 }
 
 /* Attributes that differ though nothing was under way: a change of them that was not captured. */
-static int explain(struct trial *t, uint32_t differs, struct err *err)
+static int explain(struct attempt *t, uint32_t differs, struct err *err)
 {
     static const enum whose order[] = { OF_OBJECT, OF_PARENT, OF_PARENT2, OF_NEW_OBJECT };
 
     for (int k = 0; k < 4; k++) {
         uint32_t groups = differs >> k * EXPECT_GROUPS & ALWAYS;
-        const struct image *i = groups ? trial_image(t, order[k]) : NULL;
+        const struct image *i = groups ? attempt_image(t, order[k]) : NULL;
         struct attributes_before before;
         struct attributes a;
         struct spooled *o;
@@ -183,7 +183,7 @@ static int explain(struct trial *t, uint32_t differs, struct err *err)
 }
 
 /* Bits that differ and are not asked for, each for its reason. */
-static void count_unsure(struct trial *t, uint32_t differs)
+static void count_unsure(struct attempt *t, uint32_t differs)
 {
     static const enum whose order[] = { OF_OBJECT, OF_PARENT, OF_PARENT2, OF_NEW_OBJECT };
 
@@ -195,11 +195,11 @@ static void count_unsure(struct trial *t, uint32_t differs)
 
         if (!(differs >> bit & 1))
             continue;
-        i = trial_image(t, is_attribute ? order[bit / EXPECT_GROUPS] : OF_OBJECT);
+        i = attempt_image(t, is_attribute ? order[bit / EXPECT_GROUPS] : OF_OBJECT);
         racing = i && i->node && is_racing(t, i->node);
         t->r->unsure[racing ? UNSURE_RACING : UNSURE_UNSEEN]++;
         if (is_attribute && i && i->node && !racing)
-            node_at(t->r->h, i->node)->tainted |= (uint16_t)(group & FOR_GOOD);
+            play_node_at(&t->r->nodes, i->node)->differs |= (uint8_t)(group & FOR_GOOD);
     }
 }
 
@@ -214,15 +214,15 @@ static int make_up_for(struct rehearsal *r, const struct spooled *op, struct err
 }
 
 /* Who took a name away in a sticky directory was the object's owner. */
-static int give_to_caller(struct rehearsal *r, struct trial *t, struct err *err)
+static int give_to_caller(struct rehearsal *r, struct attempt *t, struct err *err)
 {
     const struct caller *c = caller_of(&r->callers, t->e->credential);
 
-    for (int i = 0; i < 2 && trial_stuck(t); i++) {
-        const struct node *n = node_at(r->h, trial_stuck(t));
+    for (int i = 0; i < 2 && attempt_stuck(t); i++) {
+        const struct node *n = node_at(r->h, attempt_stuck(t));
         const struct attributes to = { .uid = c->uid,
                                        .gid = n->knows & KNOWS_GID ? n->gid : c->gid };
-        struct spooled *o = made_up_setattr(r, trial_stuck(t), 1 << EXPECT_OWNER, &to, err);
+        struct spooled *o = made_up_setattr(r, attempt_stuck(t), 1 << EXPECT_OWNER, &to, err);
 
         if (!o || play_made_up(r, o, t->op, err) < 0)
             return -err->code;
@@ -232,63 +232,63 @@ static int give_to_caller(struct rehearsal *r, struct trial *t, struct err *err)
 
 int rehearse_try(struct rehearsal *r, struct spooled *op, bool last, struct err *err)
 {
-    struct trial t;
+    struct attempt t;
     uint32_t differs;
     int result;
 
     hierarchy_sweep(r->h);
     if (!op->begun && rehearse_has_before(op) && rehearse_begin(r, op, err) < 0)
         return -err->code;
-    trial_meet(&t, r, op, err);
-    if (op->unplayable == UNPLAYABLE_STALE && trial_fits(&t))
+    attempt_meet(&t, r, op, err);
+    if (op->unplayable == UNPLAYABLE_STALE && attempt_fits(&t))
         op->unplayable = PLAYABLE; /* who was first is known better now */
     if (op->unplayable == UNPLAYABLE_STALE && !last)
         return 0;
     if (op->unplayable == UNPLAYABLE_PARTIAL && make_up_for(r, op, err) < 0)
         return -err->code;
     if (op->unplayable) {
-        result = trial_apply(&t, 0, op->unplayable);
+        result = attempt_apply(&t, 0, op->unplayable);
         return result < 0 ? result : 1;
     }
-    if (trial_needs_empty(&t)) {
+    if (attempt_needs_empty(&t)) {
         if (!last)
             return 0;
         if (empty(r, &t, err) < 0)
             return -err->code;
-        trial_meet(&t, r, op, err);
+        attempt_meet(&t, r, op, err);
     }
-    if (last && trial_stuck(&t)) {
+    if (last && attempt_stuck(&t)) {
         if (give_to_caller(r, &t, err) < 0)
             return -err->code;
-        trial_meet(&t, r, op, err);
+        attempt_meet(&t, r, op, err);
     }
-    if (!trial_fits(&t) || trial_needs_empty(&t)) {
+    if (!attempt_fits(&t) || attempt_needs_empty(&t)) {
         if (!last)
             return 0;
         t.lenient = true;
-        r->overruled += trial_fits(&t) && !trial_needs_empty(&t);
+        r->overruled += attempt_fits(&t) && !attempt_needs_empty(&t);
         r->out_of_order++;
-        result = trial_apply(&t, 0, UNPLAYABLE_ORDER);
+        result = attempt_apply(&t, 0, UNPLAYABLE_ORDER);
         return result < 0 ? result : 1;
     }
-    if (trial_is_lost(&t)) {
+    if (attempt_is_lost(&t)) {
         if (!last)
             return 0;
-        result = trial_apply(&t, 0, UNPLAYABLE_COOKIE);
+        result = attempt_apply(&t, 0, UNPLAYABLE_COOKIE);
         return result < 0 ? result : 1;
     }
-    trial_predict(&t);
-    differs = trial_differs(&t);
-    if (!last && trial_misfits(&t))
+    attempt_predict(&t);
+    differs = attempt_differs(&t);
+    if (!last && attempt_misfits(&t))
         return 0;
     if (differs) {
         if (explain(&t, differs, err) < 0)
             return -err->code;
-        trial_meet(&t, r, op, err);
-        trial_predict(&t);
-        differs = trial_differs(&t);
+        attempt_meet(&t, r, op, err);
+        attempt_predict(&t);
+        differs = attempt_differs(&t);
         count_unsure(&t, differs);
     }
-    result = trial_apply(&t, trial_shown(&t) & ~differs, 0);
+    result = attempt_apply(&t, attempt_shown(&t) & ~differs, 0);
     return result < 0 ? result : 1;
 }

@@ -50,7 +50,7 @@ void hierarchy_free(struct hierarchy *h)
 uint32_t node_final(const struct hierarchy *h, uint32_t id)
 {
     while (node_at(h, id)->flags & NODE_MERGED)
-        id = node_at(h, id)->names;
+        id = node_at(h, id)->merged_into;
     return id;
 }
 
@@ -200,7 +200,7 @@ int node_is(struct hierarchy *h, uint32_t id, uint32_t object, uint32_t *is, str
         if (!to->type)
             to->type = n->type;
         n->flags |= NODE_MERGED;
-        n->names = known;
+        n->merged_into = known;
         node_count(h, known);
         if (to->names)
             node_revive(h, known);
@@ -222,7 +222,7 @@ uint32_t entry_find(const struct hierarchy *h, uint32_t parent, struct bytes nam
     for (id = table_first(&h->by_name, hash, &at); id != TABLE_NONE;
          id = table_next(&h->by_name, hash, &at)) {
         const struct entry *e = entry_at(h, id);
-        struct bytes text = pool_text(e->name);
+        struct bytes text = text_bytes(e->name);
 
         if (e->parent == parent && text.len == name.len &&
             memcmp(text.data, name.data, name.len) == 0)
@@ -275,7 +275,7 @@ int entry_open(struct hierarchy *h, uint32_t parent, struct bytes name, uint32_t
     if (!new)
         return no_memory(err);
     e = entry_at(h, new);
-    e->name = pool_text_new(name);
+    e->name = text_new(name);
     if (!e->name || table_add(&h->by_name, name_hash(parent, name), new) < 0) {
         free(e->name);
         pool_give(&h->entries, new);
@@ -386,7 +386,7 @@ int entry_close(struct hierarchy *h, uint32_t id, int64_t stop, int64_t by, bool
     kept = entry_at_moment(h, e);
     if (h->host.entry && h->host.entry(h->host.ctx, h, e, err) < 0)
         return -err->code;
-    table_remove(&h->by_name, name_hash(e->parent, pool_text(e->name)), id);
+    table_remove(&h->by_name, name_hash(e->parent, text_bytes(e->name)), id);
     unhang(h, id);
     if (!kept) {
         if (stop <= h->moment && node_at(h, node)->flags & NODE_KEPT_NAME) {
@@ -472,7 +472,7 @@ int hierarchy_root(struct hierarchy *h, uint32_t node, struct bytes path, struct
         h->roots = grown;
         h->root_cap = wide;
     }
-    text = pool_text_new(path);
+    text = text_new(path);
     if (!text || table_add(&h->by_root, (uint64_t)node << 32 | node, h->root_count) < 0) {
         free(text);
         return no_memory(err);

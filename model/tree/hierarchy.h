@@ -18,8 +18,9 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/pool.h"
 #include "base/table.h"
-#include "tree/pool.h"
+#include "tree/text.h"
 
 #include <stdbool.h>
 
@@ -31,7 +32,7 @@ enum { NODE_NONE = 0, ENTRY_NONE = 0, ABSENT_PLACES = 1 << 20 };
 enum {
     NODE_GUESSED = 1 << 0,   /* some attributes are from after a change */
     NODE_AT_LEAST = 1 << 1,  /* |size| is what was read so far */
-    NODE_MERGED = 1 << 2,    /* |names| is the node that it turned out to be */
+    NODE_MERGED = 1 << 2,    /* it turned out to be |merged_into| */
     NODE_KEPT_NAME = 1 << 3, /* has an entry at the moment */
     NODE_VISITED = 1 << 4,   /* for walks over the tree */
     NODE_NAMELESS = 1 << 5,
@@ -54,23 +55,25 @@ enum {
     KNOWS_ALL = (1 << 10) - 1,
 };
 
+/* What is known of an object.  How it stands while operations are played is play_node.h's. */
 struct node {
-    uint32_t object;    /* of the database; its own number when NODE_NAMELESS */
-    uint32_t names;     /* first of its entries that are there now */
+    uint32_t object; /* of the database; its own number when NODE_NAMELESS */
+    union {
+        uint32_t names;       /* first of its entries that are there now */
+        uint32_t merged_into; /* with NODE_MERGED: the node that it turned out to be */
+    };
     uint32_t children;  /* first of the entries in it that are there now */
     uint32_t inference; /* that took it away, or 0 */
     int64_t born, died; /* BEGINNING, TO_THE_END */
     int64_t first_done; /* when the first operation that used it was done */
-    int64_t first_id;   /* that operation; in a rehearsal: the object's number */
+    int64_t first_id;   /* that operation */
     /* at the moment: */
     int64_t changed; /* when the first change of it was done; INT64_MAX: none yet */
     uint64_t size;
     int64_t atime, mtime, ctime;
-    char *link; /* with a length before it: see pool_text */
+    char *link; /* with a length before it: see text_bytes */
     /* |uid|: while it is not known, the credential of who may take a name of it away, or 0 */
     uint32_t mode, uid, gid, nlink, rdev[2];
-    /* |tainted|: in a rehearsal: 1 << enum expect group, that differ for good; and from bit 8 on
-     * those that are the server's own choice */
     uint16_t knows, tainted;
     uint16_t guessed; /* of |knows|: shown only after a change */
     uint8_t type, flags;

@@ -243,7 +243,7 @@ int initial_done(struct hierarchy *h, const struct effect *e, struct err *err)
         !(node_at(h, id)->knows & KNOWS_LINK)) {
         struct node *n = node_at(h, id);
 
-        n->link = pool_text_new(e->link_text);
+        n->link = text_new(e->link_text);
         if (!n->link)
             return err_set(err, ERR_SYSTEM, "out of memory for the hierarchy");
         n->knows |= KNOWS_LINK;

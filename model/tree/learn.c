@@ -3,9 +3,7 @@
 
 #include <stdio.h>
 
-enum { UNCHECKED = 0 };
-
-int no_node(struct err *err)
+int learn_no_node(struct err *err)
 {
     return err_set(err, ERR_SYSTEM, "out of memory for the hierarchy");
 }
@@ -20,259 +18,6 @@ void learn_free(struct learn *l)
 {
     hierarchy_free(&l->hierarchy);
     repair_free(&l->repair);
-}
-
-int close_entry(struct step *s, uint32_t id, bool moves)
-{
-    const struct entry *e = entry_at(s->h, id);
-
-    absent_note(s->h, e->parent, pool_text(e->name), s->e->done_time, s->e->id);
-    return entry_close(s->h, id, s->e->done_time, s->e->id, moves, s->err);
-}
-
-/* CREATE that may have found the file there: |node| is what it was given. */
-static bool was_there(const struct step *s, uint32_t node)
-{
-    const struct effect *e = s->e;
-    struct attributes a;
-
-    if (!(e->asked.bits & ASKED_HOW) || e->asked.how != UNCHECKED)
-        return false;
-    if (node && node_at(s->h, node)->died == TO_THE_END &&
-        node_at(s->h, node)->first_done < e->call_time)
-        return true;
-    if (!effect_attributes(e, OF_NEW_OBJECT, &a))
-        return false;
-    return a.nlink > 1 || a.size > (e->asked.bits & ASKED_SIZE ? e->asked.size : 0);
-}
-
-/* The node of what was made: it is new from now on, whatever its handle was before. */
-static uint32_t made_node(struct step *s)
-{
-    struct effect *e = s->e;
-    uint32_t id = e->new_object ? node_get(s->h, e->new_object, e->done_time, e->done_time, e->id)
-                                : node_nameless(s->h, e->done_time, e->done_time, e->id);
-    struct node *n;
-
-    if (!id)
-        return NODE_NONE;
-    n = node_at(s->h, id);
-    if (n->born == BEGINNING && !n->names && overlaps(s, n->first_done))
-        node_was_made(s->h, id, e->done_time);
-    if (!n->type) {
-        node_uncount(s->h, id);
-        n->type = e->procedure->type ? e->procedure->type : (uint8_t)e->asked.type;
-        node_count(s->h, id);
-    }
-    return id;
-}
-
-/* CREATE that found a file, which was removed before the reply came. */
-static bool found_and_gone(const struct step *s, uint32_t parent)
-{
-    const struct absent *a = absent_find(s->h, parent, s->e->name);
-    uint32_t node = node_find(s->h, s->e->new_object);
-
-    if (!s->e->new_object || !a || !overlaps(s, a->since))
-        return false;
-    return node ? node_at(s->h, node)->died != TO_THE_END : node_is_gone(s->h, s->e->new_object);
-}
-
-static int apply_made(struct step *s, uint32_t parent)
-{
-    struct effect *e = s->e;
-    struct attributes a;
-    uint32_t id, node;
-    int result;
-
-    do {
-        id = entry_find(s->h, parent, e->name);
-        node = node_find(s->h, e->new_object);
-        if (id && node && entry_at(s->h, id)->node == node) {
-            entry_at(s->h, id)->seen_id = e->id;
-            return 0;
-        }
-        if ((id && node_at(s->h, entry_at(s->h, id)->node)->flags & NODE_NAMELESS &&
-             e->new_object) ||
-            (e->new_object && !id && was_there(s, node)))
-            return prove_found(s, parent, e->name, e->new_object,
-                               effect_attributes(e, OF_NEW_OBJECT, &a) ? &a : NULL);
-        result = id ? explain(s, parent, e->name, IT_REMOVES, 0) : 0;
-    } while (result > 0);
-    if (result < 0)
-        return result;
-    if (id &&
-        (overlaps(s, entry_at(s->h, id)->changed) ? close_entry(s, id, false)
-                                                  : infer_removal(s, id, REPAIR_MADE_AGAIN)) < 0)
-        return -s->err->code;
-    if (!id && found_and_gone(s, parent))
-        return 0;
-    node = made_node(s);
-    if (!node)
-        return no_node(s->err);
-    return entry_open(s->h, parent, e->name, node, e->done_time, e->done_time, e->id, NULL, s->err);
-}
-
-/* The entry that an operation takes away, made if it was not known: ENTRY_NONE when the order of
- * things is unknown, or negative. */
-static int64_t entry_taken(struct step *s, uint32_t parent, struct bytes name)
-{
-    const struct bytes nothing = { 0 };
-    struct absence absence;
-    uint32_t id, node;
-    int64_t start;
-    int result;
-
-    do {
-        id = entry_find(s->h, parent, name);
-        if (id)
-            return id;
-        result = explain(s, parent, name, IT_BINDS, 0);
-    } while (result > 0);
-    if (result < 0)
-        return result;
-    absence = absence_of(s, parent, name);
-    if (absence.known && overlaps(s, absence.since))
-        return ENTRY_NONE;
-    start = absence.known ? s->e->done_time : BEGINNING;
-    node = node_nameless(s->h, start, s->e->done_time, s->e->id);
-    if (!node)
-        return no_node(s->err);
-    node_uncount(s->h, node);
-    node_at(s->h, node)->type = s->e->procedure->type;
-    node_count(s->h, node);
-    if (absence.known && infer(s, REPAIR_REMOVED_ABSENT, making_procedure(s->e->procedure->type),
-                               node, parent, name, NODE_NONE, nothing, absence.id, s->e->id) < 0)
-        return -s->err->code;
-    if (entry_open(s->h, parent, name, node, start, s->e->done_time, s->e->id, &id, s->err) < 0)
-        return -s->err->code;
-    return id;
-}
-
-/* In sticky directories whoever may take a name away owns the object. */
-static void note_taker(const struct step *s, uint32_t node)
-{
-    struct node *n = node_at(s->h, node);
-
-    if (!(n->knows & KNOWS_UID) && !n->uid)
-        n->uid = s->e->credential;
-}
-
-static int apply_removed(struct step *s, uint32_t parent)
-{
-    int64_t id = entry_taken(s, parent, s->e->name);
-    uint32_t node;
-
-    if (id < 0)
-        return (int)id;
-    if (!id) {
-        absent_note(s->h, parent, s->e->name, s->e->done_time, s->e->id);
-        return 0;
-    }
-    node = entry_at(s->h, (uint32_t)id)->node;
-    note_taker(s, node);
-    initial_taint(s->h, node, s->e, KNOWS_CTIME | KNOWS_NLINK);
-    return replace(s, (uint32_t)id);
-}
-
-static int apply_moved(struct step *s, uint32_t parent, uint32_t parent2)
-{
-    struct effect *e = s->e;
-    int64_t id = entry_taken(s, parent, e->name);
-    uint32_t old = entry_find(s->h, parent2, e->name2), node, serial;
-
-    if (id <= 0 || old == id)
-        return (int)(id < 0 ? id : 0);
-    node = entry_at(s->h, (uint32_t)id)->node;
-    if (old && entry_at(s->h, old)->node == node)
-        return 0; /* both names are of one object: nothing happens, RFC 1813 s3.3.14 */
-    note_taker(s, node);
-    if (old) {
-        note_taker(s, entry_at(s->h, old)->node);
-        initial_taint(s->h, entry_at(s->h, old)->node, e, KNOWS_CTIME | KNOWS_NLINK);
-    }
-    initial_taint(s->h, node, e, KNOWS_CTIME);
-    serial = entry_at(s->h, (uint32_t)id)->serial;
-    if (old && replace(s, old) < 0)
-        return -s->err->code;
-    if (!entry_is(s->h, (uint32_t)id, serial) || entry_find(s->h, parent2, e->name2))
-        return 0;
-    if (close_entry(s, (uint32_t)id, true) < 0)
-        return -s->err->code;
-    return entry_open(s->h, parent2, e->name2, node, e->done_time, e->done_time, e->id, NULL,
-                      s->err);
-}
-
-static int apply_linked(struct step *s, uint32_t parent2)
-{
-    struct effect *e = s->e;
-    uint32_t id, node = node_get(s->h, e->object, BEGINNING, e->done_time, e->id);
-    int result;
-
-    if (!node)
-        return no_node(s->err);
-    do {
-        id = entry_find(s->h, parent2, e->name2);
-        if (id && entry_at(s->h, id)->node == node)
-            return 0;
-        result = id ? explain(s, parent2, e->name2, IT_REMOVES, 0) : 0;
-    } while (result > 0);
-    if (result < 0)
-        return result;
-    if (id &&
-        (overlaps(s, entry_at(s->h, id)->changed) ? close_entry(s, id, false)
-                                                  : infer_removal(s, id, REPAIR_MADE_AGAIN)) < 0)
-        return -s->err->code;
-    return entry_open(s->h, parent2, e->name2, node, e->done_time, e->done_time, e->id, NULL,
-                      s->err);
-}
-
-/* The node of a directory that was used, or none with |err| filled. */
-static uint32_t directory(struct step *s, uint32_t object)
-{
-    uint32_t id = node_get(s->h, object, BEGINNING, s->e->done_time, s->e->id);
-
-    if (!id) {
-        no_node(s->err);
-    } else if (!node_at(s->h, id)->type) {
-        node_uncount(s->h, id);
-        node_at(s->h, id)->type = OBJECT_DIR;
-        node_count(s->h, id);
-    }
-    return id;
-}
-
-int learn_apply(struct step *s)
-{
-    struct effect *e = s->e;
-    uint32_t parent = e->parent && e->name.data ? directory(s, e->parent) : NODE_NONE;
-    uint32_t parent2 = e->parent2 && e->name2.data ? directory(s, e->parent2) : NODE_NONE;
-    int result;
-
-    if ((e->parent && e->name.data && !parent) || (e->parent2 && e->name2.data && !parent2))
-        return -s->err->code;
-    if ((parent && !is_entry_name(e->name)) || (parent2 && !is_entry_name(e->name2)))
-        return 0;
-    do
-        result = (parent ? explain(s, parent, e->name, IT_PRECEDES, 0) : 0) |
-                 (parent2 ? explain(s, parent2, e->name2, IT_PRECEDES, 0) : 0);
-    while (result > 0);
-    if (result < 0)
-        return result;
-    switch (effect_action(e)) {
-    case ACTION_RENAME:
-        if (parent && parent2)
-            return apply_moved(s, parent, parent2);
-        return parent ? apply_removed(s, parent) : 0;
-    case ACTION_REMOVE:
-        return parent ? apply_removed(s, parent) : 0;
-    case ACTION_MAKE:
-        return parent ? apply_made(s, parent) : 0;
-    case ACTION_LINK:
-        return parent2 && e->object ? apply_linked(s, parent2) : 0;
-    default:
-        return 0;
-    }
 }
 
 static int learn_entry(void *ctx, const struct effect_entry *entry)
@@ -304,7 +49,7 @@ static int show(struct step *s)
     uint32_t id;
 
     if (e->root_path.len && e->new_object) {
-        id = directory(s, e->new_object);
+        id = learn_directory(s, e->new_object);
         return id ? hierarchy_root(s->h, id, e->root_path, s->err) : -s->err->code;
     }
     if (effect_finds_name(e) && e->new_object && e->parent)
@@ -326,10 +71,10 @@ static int sight(struct step *s)
         if (!objects[i])
             continue;
         id = (i == 1 || s->e->parent)
-                 ? directory(s, objects[i])
+                 ? learn_directory(s, objects[i])
                  : node_get(s->h, objects[i], BEGINNING, s->e->done_time, s->e->id);
         if (!id)
-            return no_node(s->err);
+            return learn_no_node(s->err);
         if (node_at(s->h, id)->died != TO_THE_END && !overlaps(s, node_at(s->h, id)->died))
             node_revive(s->h, id); /* it has another name */
     }
@@ -347,7 +92,7 @@ static int sight_failed(struct step *s)
     for (int i = OF_OBJECT; i <= OF_PARENT2; i++)
         if (objects[i] && e->fattr3[i] && !node_is_gone(s->h, objects[i]) &&
             !node_get(s->h, objects[i], BEGINNING, e->done_time, e->id))
-            return no_node(s->err);
+            return learn_no_node(s->err);
     return 0;
 }
 
@@ -355,7 +100,7 @@ static int sight_failed(struct step *s)
 static int apply_half(struct step *s)
 {
     struct effect *e = s->e;
-    uint32_t parent = directory(s, e->parent), parent2 = parent, node, number = 0;
+    uint32_t parent = learn_directory(s, e->parent), parent2 = parent, node, number = 0;
     char text[64];
     struct bytes name2 = { (const uint8_t *)text, 0 };
     int64_t id;
@@ -363,10 +108,10 @@ static int apply_half(struct step *s)
     if (!parent)
         return -s->err->code;
     if (e->parent2)
-        parent2 = directory(s, e->parent2);
+        parent2 = learn_directory(s, e->parent2);
     if (!parent2)
         return -s->err->code;
-    id = is_entry_name(e->name) ? entry_taken(s, parent, e->name) : 0;
+    id = is_entry_name(e->name) ? learn_entry_taken(s, parent, e->name) : 0;
     if (id <= 0)
         return (int)id;
     node = entry_at(s->h, (uint32_t)id)->node;
@@ -374,8 +119,9 @@ static int apply_half(struct step *s)
         name2.len = (uint32_t)snprintf(text, sizeof(text), ".nfsdigest-elsewhere-%u", ++number);
     while (entry_find(s->h, parent2, name2));
     initial_taint(s->h, node, e, KNOWS_CTIME);
-    if (infer(s, REPAIR_CUT, NFS3_RENAME, node, parent, e->name, parent2, name2, 0, e->id) < 0 ||
-        close_entry(s, (uint32_t)id, true) < 0)
+    if (learn_infer(s, REPAIR_CUT, NFS3_RENAME, node, parent, e->name, parent2, name2, 0, e->id) <
+            0 ||
+        learn_close_entry(s, (uint32_t)id, true) < 0)
         return -s->err->code;
     return entry_open(s->h, parent2, name2, node, e->done_time, e->done_time, e->id, NULL, s->err);
 }
@@ -394,7 +140,7 @@ int learn_called(struct learn *l, struct effect *e, struct err *err)
                     --l->outstanding_count * sizeof(*l->outstanding));
         l->outstanding[l->outstanding_count++] = e;
     } else if (effect_changes_names(e) && (e->pairing != PAIRED || e->succeeded)) {
-        doubt(l, e);
+        learn_doubt(l, e);
     }
     return initial_called(&l->hierarchy, e, err);
 }
@@ -442,7 +188,7 @@ static void note_takers(const struct step *s, uint32_t parent, uint32_t parent2)
         return;
     for (int i = 0; i < 2; i++)
         if (entries[i])
-            note_taker(s, entry_at(s->h, entries[i])->node);
+            learn_note_taker(s, entry_at(s->h, entries[i])->node);
 }
 
 /* What a failure says of names: RFC 1813 s3.3.8 to s3.3.15. */
@@ -496,7 +242,7 @@ static int explain_stale(struct step *s, uint32_t object)
     while (result > 0 && node && node_at(s->h, node)->names) {
         const struct entry *e = entry_at(s->h, node_at(s->h, node)->names);
 
-        result = explain(s, e->parent, pool_text(e->name), IT_ENDS, 0);
+        result = learn_explain(s, e->parent, text_bytes(e->name), IT_ENDS, 0);
         node = node_find(s->h, object);
     }
     return result;
@@ -526,7 +272,7 @@ int learn_done(struct learn *l, struct effect *e, struct err *err)
     } else if (e->program == 100003 && e->rpc_status == 0 && e->arguments == WALK_OK) {
         if (e->parent &&
             (e->status == NFS3_NOENT || e->status == NFS3_EXIST || e->status == NFS3_NOTEMPTY) &&
-            !directory(&s, e->parent))
+            !learn_directory(&s, e->parent))
             return -err->code;
         if (sight_failed(&s) < 0 || learn_failure(&s) < 0)
             return -err->code;

@@ -23,7 +23,7 @@ static void doubt_name(struct learn *l, const struct effect *e, uint32_t parent,
     l->doubtful[hash % LEARN_DOUBTFUL] = (struct doubtful){ hash, e->id, e->call_time, binds };
 }
 
-void doubt(struct learn *l, const struct effect *e)
+void learn_doubt(struct learn *l, const struct effect *e)
 {
     doubt_name(l, e, e->parent, e->name, effect_makes_name(e));
     doubt_name(l, e, e->parent2, e->name2, effect_makes_name2(e));
@@ -42,14 +42,14 @@ static const struct doubtful *doubtful_find(const struct step *s, uint32_t paren
     return d->id && d->hash == hash && d->time < s->e->call_time ? d : NULL;
 }
 
-int64_t doubtful_id(const struct step *s, uint32_t parent, struct bytes name)
+int64_t learn_doubtful_id(const struct step *s, uint32_t parent, struct bytes name)
 {
     const struct doubtful *d = doubtful_find(s, parent, name);
 
     return d ? d->id : 0;
 }
 
-struct absence absence_of(const struct step *s, uint32_t parent, struct bytes name)
+struct absence learn_absence_of(const struct step *s, uint32_t parent, struct bytes name)
 {
     const struct absent *a = absent_find(s->h, parent, name);
     const struct node *p = node_at(s->h, parent);
@@ -126,8 +126,8 @@ static bool explains(const struct step *s, const struct effect *o, bool first, b
     return false;
 }
 
-int explain(struct step *s, uint32_t parent, struct bytes name, enum explanation how,
-            uint32_t object)
+int learn_explain(struct step *s, uint32_t parent, struct bytes name, enum explanation how,
+                  uint32_t object)
 {
     int64_t now, then;
     bool timed = time_before(s, s->e, parent, &now);

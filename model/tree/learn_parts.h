@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/tree/learn_parts.h
  *
- * What learn.c (what operations do) and learn_prove.c (what they prove) share.
+ * What the files of learn.h share: learn.c (an operation that is called, and done), learn_apply.c
+ * (what it does), learn_prove.c (what it proves), learn_explain.c (which of others came before).
  */
 #ifndef NFSDIGEST_TREE_LEARN_PARTS_H
 #define NFSDIGEST_TREE_LEARN_PARTS_H
@@ -28,7 +29,7 @@ struct step {
     struct err *err;
 };
 
-int no_node(struct err *err);
+int learn_no_node(struct err *err);
 
 static inline bool overlaps(const struct step *s, int64_t done)
 {
@@ -42,15 +43,26 @@ static inline bool is_entry_name(struct bytes name)
            (name.len > 0 && (name.data[0] != '.' || name.data[name.len - 1] != '.'));
 }
 
+/* learn_apply.c: */
+
 /* Takes in what a success changes of names. */
 int learn_apply(struct step *s);
+/* The node of a directory that was used, or none with |err| filled. */
+uint32_t learn_directory(struct step *s, uint32_t object);
+/* The entry that an operation takes away, made if it was not known: ENTRY_NONE when the order of
+ * things is unknown, or negative. */
+int64_t learn_entry_taken(struct step *s, uint32_t parent, struct bytes name);
+/* In sticky directories, whoever may take a name away owns the object. */
+void learn_note_taker(const struct step *s, uint32_t node);
+/* The entry ends, with the operation; its name is known to be absent then. */
+int learn_close_entry(struct step *s, uint32_t id, bool moves);
 
 /* learn_explain.c: */
 
 /* The operation was called and may have changed names; nobody knows. */
-void doubt(struct learn *l, const struct effect *e);
+void learn_doubt(struct learn *l, const struct effect *e);
 /* Such an operation that came before this one, or 0. */
-int64_t doubtful_id(const struct step *s, uint32_t parent, struct bytes name);
+int64_t learn_doubtful_id(const struct step *s, uint32_t parent, struct bytes name);
 
 /* Whether a name is known to have stood for nothing, since when, and what operation showed it (0:
  * one without a reply, which set out to make it). */
@@ -58,7 +70,7 @@ struct absence {
     bool known;
     int64_t since, id;
 };
-struct absence absence_of(const struct step *s, uint32_t parent, struct bytes name);
+struct absence learn_absence_of(const struct step *s, uint32_t parent, struct bytes name);
 
 /* Takes in one operation that was called and is not done, if it changes this name as is asked for:
  * 1, else 0.  Not one that came later by the directory's times (wcc_data). */
@@ -68,27 +80,24 @@ enum explanation {
     IT_ENDS,    /* either, so that what it stood for is gone */
     IT_PRECEDES /* whatever it does, it came earlier by the directory's times */
 };
-int explain(struct step *s, uint32_t parent, struct bytes name, enum explanation how,
-            uint32_t object);
-
-/* The entry ends, with the operation; its name is known to be absent then. */
-int close_entry(struct step *s, uint32_t id, bool moves);
+int learn_explain(struct step *s, uint32_t parent, struct bytes name, enum explanation how,
+                  uint32_t object);
 
 /* learn_prove.c: */
 
 /* Adds an inference about |node| (or none), before the operation |precedes|. Returns its index or a
  * negative code. */
-int64_t infer(struct step *s, enum repair_reason reason, int procedure, uint32_t node,
-              uint32_t parent, struct bytes name, uint32_t parent2, struct bytes name2,
-              int64_t witness, int64_t precedes);
-int making_procedure(uint8_t type);
+int64_t learn_infer(struct step *s, enum repair_reason reason, int procedure, uint32_t node,
+                    uint32_t parent, struct bytes name, uint32_t parent2, struct bytes name2,
+                    int64_t witness, int64_t precedes);
+int learn_making_procedure(uint8_t type);
 
 /* The entry was taken away unseen. */
-int infer_removal(struct step *s, uint32_t id, enum repair_reason reason);
+int learn_infer_removal(struct step *s, uint32_t id, enum repair_reason reason);
 /* A directory that goes has no entries left. */
-int empty_directory(struct step *s, uint32_t node);
+int learn_empty_directory(struct step *s, uint32_t node);
 /* The entry is removed, or gives way to another one, with nothing left in it. */
-int replace(struct step *s, uint32_t id);
+int learn_replace(struct step *s, uint32_t id);
 
 /* |name| stands for |object|, with |attributes| if they are not NULL. */
 int prove_found(struct step *s, uint32_t parent, struct bytes name, uint32_t object,

@@ -10,9 +10,9 @@ enum { NAMES_COUNTED = 64, DEPTH_MAX = 4096, INFERENCES_SEARCHED = 4096 };
 
 static const struct bytes nothing;
 
-int64_t infer(struct step *s, enum repair_reason reason, int procedure, uint32_t node,
-              uint32_t parent, struct bytes name, uint32_t parent2, struct bytes name2,
-              int64_t witness, int64_t precedes)
+int64_t learn_infer(struct step *s, enum repair_reason reason, int procedure, uint32_t node,
+                    uint32_t parent, struct bytes name, uint32_t parent2, struct bytes name2,
+                    int64_t witness, int64_t precedes)
 {
     struct inference i = { .precedes = precedes,
                            .witness = witness,
@@ -24,16 +24,16 @@ int64_t infer(struct step *s, enum repair_reason reason, int procedure, uint32_t
     uint32_t index;
 
     if (parent)
-        i.explained = doubtful_id(s, parent, name);
+        i.explained = learn_doubtful_id(s, parent, name);
     if (!i.explained && parent2)
-        i.explained = doubtful_id(s, parent2, name2);
+        i.explained = learn_doubtful_id(s, parent2, name2);
     if (i.explained <= witness)
         i.explained = 0;
     index = repair_add(&s->l->repair, &i, name, name2);
     return index ? (int64_t)index : err_set(s->err, ERR_SYSTEM, "out of memory for inferences");
 }
 
-int making_procedure(uint8_t type)
+int learn_making_procedure(uint8_t type)
 {
     switch (type) {
     case OBJECT_DIR:
@@ -48,24 +48,24 @@ int making_procedure(uint8_t type)
     }
 }
 
-int infer_removal(struct step *s, uint32_t id, enum repair_reason reason)
+int learn_infer_removal(struct step *s, uint32_t id, enum repair_reason reason)
 {
     struct entry *e = entry_at(s->h, id);
     struct node *n = node_at(s->h, e->node);
     uint32_t serial = e->serial;
     int64_t index;
 
-    if (empty_directory(s, e->node) < 0)
+    if (learn_empty_directory(s, e->node) < 0)
         return -s->err->code;
     if (!entry_is(s->h, id, serial))
         return 0; /* what was in there took it along */
-    index = infer(s, reason, node_is_directory(n) ? NFS3_RMDIR : NFS3_REMOVE, e->node, e->parent,
-                  pool_text(e->name), NODE_NONE, nothing, e->seen_id, s->e->id);
+    index = learn_infer(s, reason, node_is_directory(n) ? NFS3_RMDIR : NFS3_REMOVE, e->node,
+                        e->parent, text_bytes(e->name), NODE_NONE, nothing, e->seen_id, s->e->id);
     if (index < 0)
         return -s->err->code;
     if (n->names == id && !e->next)
         n->inference = (uint32_t)index; /* it may turn up under another name */
-    return close_entry(s, id, false);
+    return learn_close_entry(s, id, false);
 }
 
 /* The last of the entries below |node|, or none. */
@@ -83,39 +83,40 @@ static uint32_t leaf(const struct hierarchy *h, uint32_t node)
     return id;
 }
 
-int empty_directory(struct step *s, uint32_t node)
+int learn_empty_directory(struct step *s, uint32_t node)
 {
     uint32_t id;
 
     while ((id = leaf(s->h, node)) != ENTRY_NONE) {
         struct entry *e = entry_at(s->h, id);
         struct node *n = node_at(s->h, e->node);
-        int done = explain(s, e->parent, pool_text(e->name), IT_REMOVES, 0);
+        int done = learn_explain(s, e->parent, text_bytes(e->name), IT_REMOVES, 0);
 
         if (done < 0)
             return done;
         if (done)
             continue;
         if (overlaps(s, e->changed)) {
-            if (close_entry(s, id, false) < 0)
+            if (learn_close_entry(s, id, false) < 0)
                 return -s->err->code;
             continue;
         }
-        if (infer(s, REPAIR_NOT_EMPTY, node_is_directory(n) ? NFS3_RMDIR : NFS3_REMOVE, e->node,
-                  e->parent, pool_text(e->name), NODE_NONE, nothing, e->seen_id, s->e->id) < 0 ||
-            close_entry(s, id, false) < 0)
+        if (learn_infer(s, REPAIR_NOT_EMPTY, node_is_directory(n) ? NFS3_RMDIR : NFS3_REMOVE,
+                        e->node, e->parent, text_bytes(e->name), NODE_NONE, nothing, e->seen_id,
+                        s->e->id) < 0 ||
+            learn_close_entry(s, id, false) < 0)
             return -s->err->code;
     }
     return 0;
 }
 
-int replace(struct step *s, uint32_t id)
+int learn_replace(struct step *s, uint32_t id)
 {
     uint32_t serial = entry_at(s->h, id)->serial;
 
-    if (empty_directory(s, entry_at(s->h, id)->node) < 0)
+    if (learn_empty_directory(s, entry_at(s->h, id)->node) < 0)
         return -s->err->code;
-    return entry_is(s->h, id, serial) ? close_entry(s, id, false) : 0;
+    return entry_is(s->h, id, serial) ? learn_close_entry(s, id, false) : 0;
 }
 
 /* What is known of a name that is found, before it is judged. */
@@ -167,15 +168,16 @@ static int found_moved(struct step *s, const struct found *f)
                       : f->absence.known ? f->absence.id
                                          : e->seen_id;
 
-    if (infer(s, f->old || !f->absence.known ? REPAIR_OTHER : REPAIR_APPEARED, NFS3_RENAME, f->node,
-              e->parent, pool_text(e->name), f->parent, f->name, witness, s->e->id) < 0)
+    if (learn_infer(s, f->old || !f->absence.known ? REPAIR_OTHER : REPAIR_APPEARED, NFS3_RENAME,
+                    f->node, e->parent, text_bytes(e->name), f->parent, f->name, witness,
+                    s->e->id) < 0)
         return -s->err->code;
     serial = e->serial;
-    if (f->old && replace(s, f->old) < 0)
+    if (f->old && learn_replace(s, f->old) < 0)
         return -s->err->code;
     if (!entry_is(s->h, from, serial) || entry_find(s->h, f->parent, f->name))
         return 0;
-    if (close_entry(s, from, true) < 0)
+    if (learn_close_entry(s, from, true) < 0)
         return -s->err->code;
     return open_found(s, f, s->e->done_time);
 }
@@ -186,7 +188,7 @@ static int found_again(struct step *s, const struct found *f)
     struct node *n = node_at(s->h, f->node);
     struct inference *i = &s->l->repair.inferences[n->inference];
 
-    i->name2 = pool_text_new(f->name);
+    i->name2 = text_new(f->name);
     if (!i->name2)
         return err_set(s->err, ERR_SYSTEM, "out of memory for inferences");
     i->parent2 = node_number(s->h, f->parent);
@@ -204,17 +206,17 @@ static int found_new(struct step *s, const struct found *f)
     int64_t since = f->old ? entry_at(s->h, f->old)->changed : f->absence.since;
     int64_t result;
 
-    if (f->old && infer_removal(s, f->old, reason) < 0)
+    if (f->old && learn_infer_removal(s, f->old, reason) < 0)
         return -s->err->code;
     if (f->names || n->died != TO_THE_END)
-        result = infer(s, reason, NFS3_LINK, f->node, NODE_NONE, nothing, f->parent, f->name,
-                       witness, s->e->id);
+        result = learn_infer(s, reason, NFS3_LINK, f->node, NODE_NONE, nothing, f->parent, f->name,
+                             witness, s->e->id);
     else if (n->first_done <= since)
-        result = infer(s, reason, NFS3_RENAME, f->node, NODE_NONE, nothing, f->parent, f->name,
-                       witness, s->e->id);
+        result = learn_infer(s, reason, NFS3_RENAME, f->node, NODE_NONE, nothing, f->parent,
+                             f->name, witness, s->e->id);
     else {
-        result = infer(s, reason, making_procedure(n->type), f->node, f->parent, f->name, NODE_NONE,
-                       nothing, witness, n->first_id);
+        result = learn_infer(s, reason, learn_making_procedure(n->type), f->node, f->parent,
+                             f->name, NODE_NONE, nothing, witness, n->first_id);
         if (n->born == BEGINNING)
             node_was_made(s->h, f->node, n->first_done);
     }
@@ -241,7 +243,7 @@ static void made_as(struct step *s, uint32_t nameless, const struct found *f)
         if (i->object != number || i->procedure < NFS3_CREATE || i->procedure > NFS3_MKNOD)
             continue;
         if (type)
-            i->procedure = (uint8_t)making_procedure(type);
+            i->procedure = (uint8_t)learn_making_procedure(type);
         if (used && used->born == BEGINNING && !used->names && used->first_done < n->first_done &&
             i->witness < used->first_id)
             i->precedes = used->first_id;
@@ -299,15 +301,15 @@ int prove_found(struct step *s, uint32_t parent, struct bytes name, uint32_t obj
         }
         if (f.old && node_at(s->h, entry_at(s->h, f.old)->node)->flags & NODE_NAMELESS)
             return found_handle(s, &f, object);
-        result = explain(s, parent, name, IT_BINDS, object);
+        result = learn_explain(s, parent, name, IT_BINDS, object);
     } while (result > 0);
     if (result < 0)
         return result;
-    f.absence = absence_of(s, parent, name);
+    f.absence = learn_absence_of(s, parent, name);
     if (!f.node)
         f.node = node_get(s->h, object, BEGINNING, s->e->done_time, s->e->id);
     if (!f.node)
-        return no_node(s->err);
+        return learn_no_node(s->err);
     if (f.node == parent || found_overlaps(s, &f))
         return 0;
     return judge_found(s, &f);
@@ -333,22 +335,22 @@ int prove_exists(struct step *s, uint32_t parent, struct bytes name, uint8_t typ
             }
             return 0;
         }
-        result = explain(s, parent, name, IT_BINDS, 0);
+        result = learn_explain(s, parent, name, IT_BINDS, 0);
     } while (result > 0);
     if (result < 0)
         return result;
-    absence = absence_of(s, parent, name);
+    absence = learn_absence_of(s, parent, name);
     if (absence.known && overlaps(s, absence.since))
         return 0;
     node =
         node_nameless(s->h, absence.known ? s->e->done_time : BEGINNING, s->e->done_time, s->e->id);
     if (!node)
-        return no_node(s->err);
+        return learn_no_node(s->err);
     node_uncount(s->h, node);
     node_at(s->h, node)->type = type;
     node_count(s->h, node);
-    if (absence.known && infer(s, REPAIR_EXISTS, making_procedure(type), node, parent, name,
-                               NODE_NONE, nothing, absence.id, s->e->id) < 0)
+    if (absence.known && learn_infer(s, REPAIR_EXISTS, learn_making_procedure(type), node, parent,
+                                     name, NODE_NONE, nothing, absence.id, s->e->id) < 0)
         return -s->err->code;
     return entry_open(s->h, parent, name, node, absence.known ? s->e->done_time : BEGINNING,
                       s->e->done_time, s->e->id, NULL, s->err);
@@ -369,9 +371,9 @@ int prove_absent(struct step *s, uint32_t parent, struct bytes name)
         }
         if (overlaps(s, entry_at(s->h, id)->changed) && entry_at(s->h, id)->start != BEGINNING)
             return 0;
-        result = explain(s, parent, name, IT_REMOVES, 0);
+        result = learn_explain(s, parent, name, IT_REMOVES, 0);
     } while (result > 0);
-    return result < 0 ? result : infer_removal(s, id, REPAIR_GONE);
+    return result < 0 ? result : learn_infer_removal(s, id, REPAIR_GONE);
 }
 
 int prove_gone(struct step *s, uint32_t object)
@@ -385,7 +387,7 @@ int prove_gone(struct step *s, uint32_t object)
         if (overlaps(s, entry_at(s->h, i)->changed) && entry_at(s->h, i)->start != BEGINNING)
             return 0;
     while (node_find(s->h, object) == id && node_at(s->h, id)->names)
-        if (infer_removal(s, node_at(s->h, id)->names, REPAIR_STALE) < 0)
+        if (learn_infer_removal(s, node_at(s->h, id)->names, REPAIR_STALE) < 0)
             return -s->err->code;
     return 0;
 }

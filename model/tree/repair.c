@@ -62,8 +62,8 @@ uint32_t repair_add(struct repair *r, const struct inference *inference, struct 
     }
     to = &r->inferences[r->count + 1];
     *to = *inference;
-    to->name = name.data ? pool_text_new(name) : NULL;
-    to->name2 = name2.data ? pool_text_new(name2) : NULL;
+    to->name = name.data ? text_new(name) : NULL;
+    to->name2 = name2.data ? text_new(name2) : NULL;
     if ((name.data && !to->name) || (name2.data && !to->name2)) {
         free(to->name);
         free(to->name2);

@@ -53,7 +53,7 @@ struct inference {
     int64_t witness;   /* earlier operation that showed the contrary, or 0 */
     int64_t explained; /* one without a reply that may be it, or 0 */
     int64_t object, parent, parent2;
-    char *name, *name2;        /* hierarchy.h: pool_text; or NULL */
+    char *name, *name2;        /* hierarchy.h: text_bytes; or NULL */
     uint8_t reason, procedure; /* of NFSv3 */
 };
 

@@ -52,7 +52,6 @@ static void reset_nodes(struct hierarchy *h)
         n->names = n->children = n->inference = 0;
         n->tainted = 0;
         n->died = TO_THE_END;
-        n->changed = n->first_done = BEGINNING;
         if (!(n->flags & NODE_NAMELESS) && n->object < h->object_cap)
             h->node_of[n->object] = i;
         h->live_nodes++;
@@ -67,7 +66,7 @@ static int hang_entries(struct hierarchy *h)
 
         if (!e->is_used)
             continue;
-        if (entry_find(h, e->parent, pool_text(e->name))) { /* their parents became one */
+        if (entry_find(h, e->parent, text_bytes(e->name))) { /* their parents became one */
             free(e->name);
             pool_give(&h->entries, i);
             continue;
@@ -75,7 +74,7 @@ static int hang_entries(struct hierarchy *h)
         e->next = e->previous = e->after = e->before = ENTRY_NONE;
         e->start = e->changed = BEGINNING;
         e->stop = TO_THE_END;
-        if (table_add(&h->by_name, name_hash(e->parent, pool_text(e->name)), i) < 0)
+        if (table_add(&h->by_name, name_hash(e->parent, text_bytes(e->name)), i) < 0)
             return -1;
         entry_hang(h, i);
     }

@@ -74,7 +74,7 @@ static int print_item(void *ctx, const struct tree_item *item, struct err *err)
         fputs(item->path, stdout);
     }
     if (item->node->knows & KNOWS_LINK) {
-        if (text_of(pool_text(item->node->link), true, &t->name, err) < 0)
+        if (text_of(text_bytes(item->node->link), true, &t->name, err) < 0)
             return -err->code;
         printf(" -> %s", (const char *)t->name.data);
     }
@@ -139,7 +139,7 @@ static int print_json(void *ctx, const struct tree_item *item, struct err *err)
     json_number("device_minor", device && n->knows & KNOWS_RDEV, n->rdev[1]);
     fputs(",\"link\":", stdout);
     if (n->knows & KNOWS_LINK) {
-        if (text_of(pool_text(n->link), true, &t->name, err) < 0)
+        if (text_of(text_bytes(n->link), true, &t->name, err) < 0)
             return -err->code;
         json_text(stdout, (const char *)t->name.data);
     } else {
@@ -233,7 +233,7 @@ static int print_place(int64_t parent, const char *name, struct buf *text, struc
         fputs(" ?", stdout);
         return 0;
     }
-    if (text_of(pool_text(name), false, text, err) < 0)
+    if (text_of(text_bytes(name), false, text, err) < 0)
         return -err->code;
     printf(" [#%lld]/%s", (long long)parent, (const char *)text->data);
     return 0;
@@ -266,7 +266,7 @@ static int json_pool_name(const char *key, const char *name, struct buf *text, s
         fputs("null", stdout);
         return 0;
     }
-    if (text_of(pool_text(name), false, text, err) < 0)
+    if (text_of(text_bytes(name), false, text, err) < 0)
         return -err->code;
     json_text(stdout, (const char *)text->data);
     return 0;

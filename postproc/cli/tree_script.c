@@ -102,8 +102,8 @@ static int left_out(struct script *s, const struct tree_item *item, struct err *
         return 1;
     }
     if (!item->depth || (is_makeable(item->name) &&
-                         (!item->node->link || !memchr(pool_text(item->node->link).data, 0,
-                                                       pool_text(item->node->link).len))))
+                         (!item->node->link || !memchr(text_bytes(item->node->link).data, 0,
+                                                       text_bytes(item->node->link).len))))
         return 0;
     s->skip = item->depth;
     if (item->leaves)
@@ -164,7 +164,7 @@ static int shell_item(void *ctx, const struct tree_item *item, struct err *err)
         fputs("l ", stdout);
         print_name(s, item);
         putchar(' ');
-        print_quoted(n->knows & KNOWS_LINK ? pool_text(n->link)
+        print_quoted(n->knows & KNOWS_LINK ? text_bytes(n->link)
                                            : (struct bytes){ (const uint8_t *)"unknown", 7 });
         print_attributes(n);
         return 0;
@@ -302,7 +302,7 @@ static int mtree_item(void *ctx, const struct tree_item *item, struct err *err)
         printf(" device=native,%u,%u", n->rdev[0], n->rdev[1]);
     if (n->knows & KNOWS_LINK) {
         fputs(" link=", stdout);
-        print_vis(pool_text(n->link));
+        print_vis(text_bytes(n->link));
     }
     print_mtree_time("time", n->knows & KNOWS_MTIME, n->mtime);
     putchar('\n');

@@ -168,9 +168,9 @@ static int show_object(struct plan *p, sqlite3_stmt *stmt, uint32_t id, struct e
         return 0;
     o.server = server_of(p, stmt, id);
     if (n->link)
-        o.link = pool_text(n->link);
+        o.link = text_bytes(n->link);
     if (root)
-        o.root = pool_text(root);
+        o.root = text_bytes(root);
     return p->host->object(p->host->ctx, &o, err);
 }
 
@@ -199,7 +199,7 @@ static int show_entries(struct plan *p, struct err *err)
         const struct rdump_entry entry = {
             e->is_used ? rehearsal_number(&p->rehearsal, e->parent) : 0,
             e->is_used ? rehearsal_number(&p->rehearsal, e->node) : 0,
-            e->is_used ? pool_text(e->name) : (struct bytes){ 0 }
+            e->is_used ? text_bytes(e->name) : (struct bytes){ 0 }
         };
 
         if (!e->is_used)

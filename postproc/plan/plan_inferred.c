@@ -48,11 +48,11 @@ int plan_show_inferred(struct plan *p, const struct rehearsed *r, struct err *er
 
     if (e->name.data) {
         i.parent = resolve(p, from->parent, op->node);
-        i.name = pool_text_new(e->name);
+        i.name = text_new(e->name);
     }
     if (e->name2.data) {
         i.parent2 = resolve(p, from->parent2, op->node2);
-        i.name2 = pool_text_new(e->name2);
+        i.name2 = text_new(e->name2);
     }
     if ((!e->name.data || i.name) && (!e->name2.data || i.name2))
         result = p->host->inferred(p->host->ctx, &i, err);

@@ -105,7 +105,7 @@ static int by_parent_and_name(const void *left, const void *right, void *ctx)
     const struct hierarchy *h = ctx;
     const struct entry *a = entry_at(h, *(const uint32_t *)left);
     const struct entry *b = entry_at(h, *(const uint32_t *)right);
-    struct bytes x = pool_text(a->name), y = pool_text(b->name);
+    struct bytes x = text_bytes(a->name), y = text_bytes(b->name);
     int order;
 
     if (a->parent != b->parent)

@@ -128,7 +128,7 @@ static int show(struct walker *w, uint32_t node, uint32_t entry, bool leaves)
     }
     item.depth = w->depth - w->base_depth;
     if (item.depth) {
-        item.name = pool_text(entry_at(w->h, entry)->name);
+        item.name = text_bytes(entry_at(w->h, entry)->name);
         size_t skip = w->base_way + (w->base_way ? 1 : 0);
 
         item.way = (struct bytes){ w->way.data + skip, (uint32_t)(w->way.len - skip) };
@@ -173,7 +173,7 @@ static int enter(struct walker *w, uint32_t entry)
     uint32_t node = node_final(w->h, e->node);
     struct node *n = node_at(w->h, node);
     size_t path = w->path.len, way = w->way.len;
-    struct bytes name = pool_text(e->name);
+    struct bytes name = text_bytes(e->name);
     int result;
 
     if (buf_append(&w->path, "/", 1) < 0 || escape_name(name, false, &w->path) < 0 ||
@@ -200,7 +200,7 @@ static int walk_root(struct walker *w, uint32_t root)
     w->path.len = w->way.len = 0;
     w->root = root;
     snprintf(label, sizeof(label), "[#%lld]", (long long)node_number(w->h, root));
-    if ((mount ? escape_name(pool_text(mount), true, &w->path)
+    if ((mount ? escape_name(text_bytes(mount), true, &w->path)
                : buf_append(&w->path, label, strlen(label))) < 0)
         return no_memory(w);
     while (w->path.len > 1 && w->path.data[w->path.len - 1] == '/')

@@ -151,7 +151,7 @@ static void check_lists(const struct hierarchy *h)
             continue;
         require(node_at(h, e->node)->flags & NODE_USED && node_at(h, e->parent)->flags & NODE_USED);
         require(e->start <= e->stop);
-        require((e->stop == TO_THE_END) == (entry_find(h, e->parent, pool_text(e->name)) == i));
+        require((e->stop == TO_THE_END) == (entry_find(h, e->parent, text_bytes(e->name)) == i));
         if (e->next)
             require(entry_at(h, e->next)->previous == i && entry_at(h, e->next)->node == e->node);
         if (e->after)

@@ -30,7 +30,7 @@ struct value {
 /* What was read, and the same without other padding than zeros. */
 struct reading {
     struct value *values;
-    uint32_t count, cap, next;
+    uint32_t count, cap, next, len;
     uint8_t *body;
     const uint8_t *data;
 };
@@ -38,6 +38,7 @@ struct reading {
 static int note(void *ctx, const struct visit *v)
 {
     struct reading *r = ctx;
+    uint32_t at;
 
     if (v->whole)
         return 0;
@@ -48,8 +49,10 @@ static int note(void *ctx, const struct visit *v)
     }
     r->values[r->count] = (struct value){ v->field, v->index, v->value, { v->data, v->full_len } };
     r->count++;
+    at = (uint32_t)(v->data - r->data) + v->len;
     if (v->field->kind == XDR_FIXED || v->field->kind == XDR_OPAQUE || v->field->kind == XDR_STRING)
-        memset(r->body + (v->data - r->data) + v->len, 0, -v->len & 3);
+        for (; at & 3 && at < r->len; at++)
+            r->body[at] = 0;
     return 0;
 }
 
@@ -115,6 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     type = data[2] & 1 ? procedure->result : procedure->arguments;
     elided = data[2] & 2;
     len = (uint32_t)(size - 3);
+    r.len = len;
     r.data = data + 3;
     r.body = malloc(len + 1);
     require(r.body != NULL);

@@ -57,7 +57,7 @@ static inline int put_entry(void *ctx, const struct hierarchy *h, const struct e
 {
     char start[24] = "-", stop[24] = "-";
     size_t len = strlen(ended);
-    struct bytes name = pool_text(e->name);
+    struct bytes name = text_bytes(e->name);
 
     (void)ctx, (void)unused;
     if (e->start != BEGINNING)
@@ -184,7 +184,7 @@ static inline const char *entries(void)
 
 static inline void print_place(char *to, size_t size, int64_t parent, const char *name)
 {
-    struct bytes b = name ? pool_text(name) : (struct bytes){ 0 };
+    struct bytes b = name ? text_bytes(name) : (struct bytes){ 0 };
 
     if (name)
         snprintf(to, size, " %lld/%.*s", (long long)parent, (int)b.len, (const char *)b.data);

@@ -370,13 +370,14 @@ static void bounded(void **unused)
 
         assert_true(depend_next(d, uses, 6, &distances, &err) >= 0);
     }
-    assert_true(d->holders.count <= SLOTS_CHUNK && d->names.count <= SLOTS_CHUNK);
-    assert_true(d->files.count <= SLOTS_CHUNK && d->directories.count <= SLOTS_CHUNK);
+    assert_true(d->holders.count <= POOL_CHUNK && d->names.count <= POOL_CHUNK);
+    assert_true(d->files.count <= POOL_CHUNK && d->directories.count <= POOL_CHUNK);
     assert_true(d->by_object.used <= HORIZON + 2 && d->by_name.used <= HORIZON);
     assert_true(d->marks_end - d->marks_begin <= HORIZON * 6);
     assert_true(d->marks_mask < 2 * HORIZON * 6 && d->edges_mask < 8 * HORIZON);
-    assert_true(((struct file *)slot_at(&d->files, holder_at(d, holder_of(d, 2))->file))->pieces <=
-                3 * HORIZON);
+    assert_true(
+        ((struct file *)pool_at(&d->files, holder_at(d, depend_holder_of(d, 2))->file))->pieces <=
+        3 * HORIZON);
     depend_free(d);
 }
 

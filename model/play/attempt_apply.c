@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "play/trial.h"
+#include "play/attempt.h"
 
 #include <stdlib.h>
 
-static int no_memory(const struct trial *t)
+static int no_memory(const struct attempt *t)
 {
     return err_set(t->err, ERR_SYSTEM, "out of memory for the rehearsal");
 }
 
-static struct played_object met(const struct trial *t, uint32_t node)
+static struct played_object met(const struct attempt *t, uint32_t node)
 {
     struct played_object o = { 0 };
 
@@ -20,7 +20,7 @@ static struct played_object met(const struct trial *t, uint32_t node)
 }
 
 /* The object of a handle: what it was, when it is no more. */
-static struct played_object met_handle(const struct trial *t, uint32_t node, uint32_t object)
+static struct played_object met_handle(const struct attempt *t, uint32_t node, uint32_t object)
 {
     struct played_object o = met(t, node);
 
@@ -32,12 +32,12 @@ static struct played_object met_handle(const struct trial *t, uint32_t node, uin
 }
 
 /* Directories from the second one up, for a directory that is moved there. */
-static uint32_t climb(const struct trial *t)
+static uint32_t climb(const struct attempt *t)
 {
     const struct hierarchy *h = t->r->h;
     uint32_t count = 0;
 
-    for (uint32_t node = t->object2; node && count < TRIAL_ABOVE;) {
+    for (uint32_t node = t->object2; node && count < ATTEMPT_ABOVE;) {
         uint32_t entry = node_at(h, node)->names;
 
         t->r->above[count++] = rehearsal_number(t->r, node);
@@ -71,7 +71,7 @@ static uint32_t count_children(const struct hierarchy *h, uint32_t node)
 }
 
 struct listing {
-    struct trial *t;
+    struct attempt *t;
     bool goes_on; /* from there; else it begins here */
     struct cookie_place from;
     uint32_t index, behind;
@@ -85,7 +85,7 @@ static int put_u32(struct buf *to, uint32_t value)
     return buf_append(to, &value, sizeof(value));
 }
 
-static int put_name(const struct trial *t, const struct listing *l, struct bytes name,
+static int put_name(const struct attempt *t, const struct listing *l, struct bytes name,
                     uint32_t object)
 {
     struct buf *to = &t->r->names;
@@ -101,7 +101,7 @@ static int put_name(const struct trial *t, const struct listing *l, struct bytes
 /* A name that counts, and the node behind its handle. */
 static int list_name(struct listing *l, struct bytes name, bool has_node, uint32_t node)
 {
-    struct trial *t = l->t;
+    struct attempt *t = l->t;
     struct rehearsal *r = t->r;
     uint32_t id = entry_find(r->h, t->object, name), object = 0;
 
@@ -118,7 +118,7 @@ static int list_name(struct listing *l, struct bytes name, bool has_node, uint32
 static int list_entry(void *ctx, const struct effect_entry *entry)
 {
     struct listing *l = ctx;
-    struct trial *t = l->t;
+    struct attempt *t = l->t;
     const struct spooled *op = t->op;
     uint32_t object = l->index < op->entry_count ? op->entries[l->index] : 0, node;
     struct rehearsal *r = t->r;
@@ -149,9 +149,9 @@ static bool is_listing(const struct effect *e)
     return e->succeeded && effect_action(e) == ACTION_LIST;
 }
 
-static struct listing begin_listing(struct trial *t, bool plays)
+static struct listing begin_listing(struct attempt *t, bool plays)
 {
-    const struct cookie_place *from = trial_continues(t);
+    const struct cookie_place *from = attempt_continues(t);
     bool has_objects = t->e->procedure && t->e->procedure->result->roles & ROLE_ENTRY_OBJECT;
     struct listing l = { .t = t, .fits = true, .plays = plays, .has_objects = has_objects };
 
@@ -169,18 +169,19 @@ static struct listing begin_listing(struct trial *t, bool plays)
 }
 
 /* All names of the directory were listed since its beginning, and none came or went meanwhile. */
-static bool lists_all(const struct trial *t, const struct listing *l)
+static bool lists_all(const struct attempt *t, const struct listing *l)
 {
     const struct effect *e = t->e;
     bool is_one = e->asked.cookie == 0;
 
     return e->result == WALK_OK && e->eof && l->fits && t->object &&
-           (is_one || (l->from.is_whole && node_at(t->r->h, t->object)->changed < l->from.since)) &&
+           (is_one ||
+            (l->from.is_whole && play_node_at(&t->r->nodes, t->object)->changed < l->from.since)) &&
            l->place.names.count == count_children(t->r->h, t->object);
 }
 
 /* What it meets, in numbers, before anything is changed. */
-static int fill_played(struct trial *t, struct played *p, bool plays, struct listing *l)
+static int fill_played(struct attempt *t, struct played *p, bool plays, struct listing *l)
 {
     const struct effect *e = t->e;
 
@@ -210,9 +211,10 @@ static int fill_played(struct trial *t, struct played *p, bool plays, struct lis
     return 0;
 }
 
-static void write_back(const struct trial *t, const struct image *i)
+static void write_back(const struct attempt *t, const struct image *i)
 {
     struct node *n = node_at(t->r->h, i->node);
+    struct play_node *p = play_node_at(&t->r->nodes, i->node);
 
     n->type = i->type;
     n->mode = i->mode;
@@ -223,20 +225,20 @@ static void write_back(const struct trial *t, const struct image *i)
     n->rdev[1] = i->rdev[1];
     n->size = i->size;
     n->knows = i->knows;
-    n->tainted = (uint16_t)((n->tainted & 0xff) | i->own << 8);
-    if (i->changed && t->e->done_time > n->changed)
-        n->changed = t->e->done_time;
-    if (i->mode_changed && t->e->done_time > n->first_done)
-        n->first_done = t->e->done_time;
+    p->own = i->own;
+    if (i->changed && t->e->done_time > p->changed)
+        p->changed = t->e->done_time;
+    if (i->rights_changed && t->e->done_time > p->rights_changed)
+        p->rights_changed = t->e->done_time;
 }
 
 /* Attributes that were not known, and are shown. */
-static void adopt(const struct trial *t)
+static void adopt(struct attempt *t)
 {
     for (int whose = OF_OBJECT; whose <= OF_NEW_OBJECT; whose++) {
         struct attributes a;
         struct image *i = effect_attributes(t->e, (enum whose)whose, &a)
-                              ? trial_image(t, (enum whose)whose)
+                              ? attempt_image_of(t, (enum whose)whose)
                               : NULL;
 
         if (!i)
@@ -261,12 +263,12 @@ static void adopt(const struct trial *t)
     }
 }
 
-static int close_name(const struct trial *t, uint32_t entry, bool stays)
+static int close_name(const struct attempt *t, uint32_t entry, bool stays)
 {
     return entry_close(t->r->h, entry, t->e->done_time, t->e->id, stays, t->err);
 }
 
-static int open_name(const struct trial *t, uint32_t parent, struct bytes name, uint32_t node)
+static int open_name(const struct attempt *t, uint32_t parent, struct bytes name, uint32_t node)
 {
     int64_t time = t->e->done_time;
 
@@ -274,7 +276,7 @@ static int open_name(const struct trial *t, uint32_t parent, struct bytes name, 
 }
 
 /* One name goes; whether the object goes with it.  Names that nobody saw keep it. */
-static int drop_name(const struct trial *t, uint32_t entry, uint32_t node, bool *gone)
+static int drop_name(const struct attempt *t, uint32_t entry, uint32_t node, bool *gone)
 {
     const struct node *n = node_at(t->r->h, node);
     bool last = n->names == entry && !entry_at(t->r->h, entry)->next;
@@ -286,18 +288,16 @@ static int drop_name(const struct trial *t, uint32_t entry, uint32_t node, bool 
     return close_name(t, entry, last && others);
 }
 
-static int make(struct trial *t, struct played *p)
+static int make(struct attempt *t, struct played *p)
 {
     struct rehearsal *r = t->r;
-    struct image *i = &t->images[t->image_count - 1];
+    struct image *i = t->made;
     int64_t time = t->e->done_time;
     uint32_t node = t->e->new_object ? node_get(r->h, t->e->new_object, time, time, 0)
                                      : node_nameless(r->h, time, time, 0);
 
-    if (!node)
+    if (!node || !play_nodes_begin(&r->nodes, node, ++r->objects))
         return no_memory(t);
-    node_at(r->h, node)->first_id = ++r->objects;
-    node_at(r->h, node)->changed = node_at(r->h, node)->first_done = BEGINNING;
     if (t->e->new_object && t->e->new_object < r->number_cap)
         r->numbers[t->e->new_object] = r->objects;
     if (t->op->nameless && t->op->nameless < r->nameless_cap)
@@ -305,7 +305,7 @@ static int make(struct trial *t, struct played *p)
     i->node = node;
     node_at(r->h, node)->knows = 0;
     if (i->type == OBJECT_LNK) {
-        node_at(r->h, node)->link = pool_text_new(t->e->link_text);
+        node_at(r->h, node)->link = text_new(t->e->link_text);
         if (!node_at(r->h, node)->link)
             return no_memory(t);
     }
@@ -313,7 +313,7 @@ static int make(struct trial *t, struct played *p)
     return open_name(t, t->object, t->e->name, node);
 }
 
-static int apply_names(struct trial *t, struct played *p)
+static int apply_names(struct attempt *t, struct played *p)
 {
     const struct effect *e = t->e;
 
@@ -336,7 +336,7 @@ static int apply_names(struct trial *t, struct played *p)
 }
 
 /* What was made without a handle is found with one. */
-static int recognize(struct trial *t)
+static int recognize(struct attempt *t)
 {
     uint32_t is;
 
@@ -347,7 +347,7 @@ static int recognize(struct trial *t)
     return node_is(t->r->h, t->found, t->e->new_object, &is, t->err);
 }
 
-static void number_handles(const struct trial *t, const struct played *p)
+static void number_handles(const struct attempt *t, const struct played *p)
 {
     if (t->op->handle_at[0])
         store_be32(t->op->handle_at[0], p->object.object);
@@ -355,7 +355,7 @@ static void number_handles(const struct trial *t, const struct played *p)
         store_be32(t->op->handle_at[1], p->object2.object);
 }
 
-static uint32_t other_bits(const struct trial *t, const struct played *p, const struct listing *l)
+static uint32_t other_bits(const struct attempt *t, const struct played *p, const struct listing *l)
 {
     const struct effect *e = t->e;
     uint32_t bits = 0;
@@ -364,8 +364,9 @@ static uint32_t other_bits(const struct trial *t, const struct played *p, const 
         return 0;
     if (e->new_object && (t->found || t->makes) && !p->idle)
         bits |= EXPECT_IDENTITY;
-    if (e->has_granted && t->object && node_at(t->r->h, t->object)->first_done < e->call_time &&
-        !(trial_image(t, OF_OBJECT)->own & (1 << EXPECT_MODE | 1 << EXPECT_OWNER)))
+    if (e->has_granted && t->object &&
+        play_node_at(&t->r->nodes, t->object)->rights_changed < e->call_time &&
+        !(attempt_image(t, OF_OBJECT)->own & (1 << EXPECT_MODE | 1 << EXPECT_OWNER)))
         bits |= EXPECT_ACCESS;
     if (!is_listing(e))
         return bits;
@@ -377,7 +378,7 @@ static uint32_t other_bits(const struct trial *t, const struct played *p, const 
 }
 
 /* What it uses: those behind names, which are there already, only where they are compared. */
-static int gather_uses(const struct trial *t, const struct played *p, uint32_t mask)
+static int gather_uses(const struct attempt *t, const struct played *p, uint32_t mask)
 {
     const uint32_t numbers[] = { t->e->handle.data || t->op->node ? p->object.object : 0,
                                  t->e->handle2.data || t->op->node2 ? p->object2.object : 0,
@@ -392,7 +393,7 @@ static int gather_uses(const struct trial *t, const struct played *p, uint32_t m
     return 0;
 }
 
-static int show(struct trial *t, const struct played *p, uint32_t mask, uint8_t unplayable,
+static int show(struct attempt *t, const struct played *p, uint32_t mask, uint8_t unplayable,
                 const struct listing *l)
 {
     struct rehearsal *r = t->r;
@@ -400,7 +401,7 @@ static int show(struct trial *t, const struct played *p, uint32_t mask, uint8_t 
                              .played = unplayable ? NULL : p,
                              .unplayable = unplayable,
                              .made = p->made.object,
-                             .node = p->made.object ? t->images[t->image_count - 1].node
+                             .node = p->made.object ? t->made->node
                                      : t->found     ? t->found
                                                     : t->object,
                              .mask = mask };
@@ -430,7 +431,7 @@ static int show(struct trial *t, const struct played *p, uint32_t mask, uint8_t 
     return r->rehearsed(r->ctx, &out, t->err);
 }
 
-int trial_apply(struct trial *t, uint32_t mask, uint8_t unplayable)
+int attempt_apply(struct attempt *t, uint32_t mask, uint8_t unplayable)
 {
     struct played p;
     struct listing l;
@@ -451,6 +452,6 @@ int trial_apply(struct trial *t, uint32_t mask, uint8_t unplayable)
     if (apply_names(t, &p) < 0)
         return -t->err->code;
     if (t->makes)
-        write_back(t, &t->images[t->image_count - 1]);
+        write_back(t, t->made);
     return show(t, &p, mask | bits, 0, &l);
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/play/play_node.h
+ *
+ * A node of the tree (tree/hierarchy.h) while operations are played: what the tree does not know.
+ * One for each node, by its number.
+ *
+ * Memory: 24 bytes a node.
+ */
+#ifndef NFSDIGEST_PLAY_PLAY_NODE_H
+#define NFSDIGEST_PLAY_PLAY_NODE_H
+
+#include "tree/hierarchy.h"
+
+struct play_node {
+    int64_t changed;        /* when the last change of it was done; BEGINNING: none yet */
+    int64_t rights_changed; /* the same of its mode or owner */
+    uint32_t number;        /* of the object (effect/played.h) */
+    /* 1 << enum expect group: */
+    uint8_t differs; /* attributes that no SETATTR can set right */
+    uint8_t own;     /* the server's own choice, not to be expected */
+};
+
+struct play_nodes {
+    struct play_node *nodes;
+    uint32_t cap;
+};
+
+/* Room for |node|, as for a new one.  False: no memory. */
+bool play_nodes_begin(struct play_nodes *nodes, uint32_t node, uint32_t number);
+void play_nodes_free(struct play_nodes *nodes);
+
+static inline struct play_node *play_node_at(const struct play_nodes *nodes, uint32_t node)
+{
+    return &nodes->nodes[node];
+}
+
+#endif
