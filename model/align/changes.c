@@ -141,7 +141,7 @@ int changes_note(struct changes *c, const struct effect *e, uint32_t gone, uint6
         change(c, e->object, key);
     if (e->name2_role & ROLE_MODIFIES && e->parent2 != e->object)
         change(c, e->parent2, key);
-    if (e->name_role & ROLE_BINDS)
+    if (effect_makes_name(e))
         change(c, e->new_object, key);
     change(c, gone, key);
     change_rights(c, gone, key);

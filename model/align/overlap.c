@@ -103,10 +103,9 @@ static void list_touches(struct overlap_waiting *w, const struct effect *e, uint
                                .flags = changes | HAS_NAME,
                                .name = hash_name(e->name2) });
     if (e->new_object && e->new_object != e->object)
-        add(w,
-            (struct touch){ .object = e->new_object,
-                            .bit = OVERLAP_NEW,
-                            .flags = e->name_role & ROLE_BINDS ? changes | ATTRIBUTES_ONLY : 0 });
+        add(w, (struct touch){ .object = e->new_object,
+                               .bit = OVERLAP_NEW,
+                               .flags = effect_makes_name(e) ? changes | ATTRIBUTES_ONLY : 0 });
     if (gone)
         add(w, (struct touch){ .object = gone,
                                .bit = 0,

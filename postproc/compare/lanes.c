@@ -83,7 +83,7 @@ static int find_gone(struct lanes *l, const struct effect *e, uint32_t *gone, st
     int result;
 
     *gone = 0;
-    if (!(e->roles & ROLE_REMOVES))
+    if (!action_takes_name(effect_action(e)))
         return 0;
     sqlite3_bind_int64(l->gone, 1, e->id);
     result = db_row(l->c->db, l->gone, err);

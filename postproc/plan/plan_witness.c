@@ -57,9 +57,9 @@ int plan_witness(void *ctx, struct effect *e, struct err *err)
 
     if (!e->procedure)
         return 0;
-    if (e->status == NFS3_NOTEMPTY && e->name_role & ROLE_REMOVES && e->rpc_status == 0)
+    if (e->status == NFS3_NOTEMPTY && effect_takes_name(e) && e->rpc_status == 0)
         return not_empty(p, e, err);
-    if (e->succeeded && e->name_role & ROLE_READS && e->new_object && e->name.len == 2 &&
+    if (e->succeeded && effect_finds_name(e) && e->new_object && e->name.len == 2 &&
         memcmp(e->name.data, "..", 2) == 0)
         return is_inside(p, e, err);
     return 0;
