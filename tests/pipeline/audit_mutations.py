@@ -337,6 +337,7 @@ class Runs:
         self.wanted, self.words, self.folder = wanted, words, pathlib.Path(folder)
         self.fields = isomorphism.Fields(FIELD_DUMP)
         self.counts, self.missed, self.alarms = {}, [], []
+        self.where = {}  # a capture in which a kind could be tried
 
     def open(self, kind, enough=True):
         """Whether this kind shall be tried."""
@@ -347,6 +348,7 @@ class Runs:
     def judge(self, kind, sought, path, *options):
         found = audit_lib.found(audit_lib.report(self.original, path, *options))
         self.counts[kind] += 1
+        self.where[kind] = self.name
         if not sought & {k for k, _ in found}:
             self.missed.append("%s: %s under %s: %s" % (kind, self.original.name, self.policy,
                                                         sorted(found)))
@@ -418,14 +420,13 @@ class Runs:
                 capture.write(self.folder / "changed.pcapng")
                 self.judge(kind, {"form"}, self.folder / "changed.pcapng")
 
-    def run(self, number):
-        name = CAPTURES[number % len(CAPTURES)]
+    def run(self, name, policy):
+        self.name, self.policy = name, policy
         self.original = next(pathlib.Path(os.environ["CAPTURES"]).glob(name + ".pcap*"))
-        self.policy = audit_lib.POLICIES[number // len(CAPTURES) % len(audit_lib.POLICIES)]
         out, self.key = audit_lib.fresh(self.original, self.policy, self.folder)
         found = audit_lib.found(audit_lib.report(self.original, out))
         if found:
-            self.alarms.append("%s under %s is not clean: %s" % (name, self.policy, found))
+            self.alarms.append("%s under %s is not clean: %s" % (name, policy, found))
         self.labels(out)
         self.values(out)
         self.addresses(out)
@@ -437,9 +438,15 @@ def main():
     with tempfile.TemporaryDirectory(prefix="audit.") as folder:
         runs = Runs(wanted, sys.argv[2:], folder)
         for number in range(3 * wanted + len(CAPTURES) * len(audit_lib.POLICIES)):
-            runs.run(number)
+            runs.run(CAPTURES[number % len(CAPTURES)],
+                     audit_lib.POLICIES[number // len(CAPTURES) % len(audit_lib.POLICIES)])
             if number > len(CAPTURES) * 2 and not any(runs.open(kind) for kind in runs.counts):
                 break
+        for number in range(3 * wanted):  # what few captures have
+            left = [kind for kind in runs.where if runs.open(kind)]
+            if not left:
+                break
+            runs.run(runs.where[left[0]], audit_lib.POLICIES[number % len(audit_lib.POLICIES)])
     for line in runs.missed + runs.alarms:
         print(line[:600])
     few = [k for k, n in runs.counts.items() if n < wanted and runs.open(k)]
