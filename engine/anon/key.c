@@ -139,7 +139,7 @@ static int parse_head(struct key *key, const char *text, ssize_t len, const char
         return err_set(err, ERR_INPUT,
                        digit > '0' + KEY_VERSION && digit <= '9'
                            ? "%s: a key of version %c of the mapping: this program knows 1 to %d"
-                           : "%s: no key file: \"%c\" is no version of the mapping from 1 to %d",
+                           : "%s: no key file: \"%c\" is not a version of the mapping from 1 to %d",
                        path, digit, KEY_VERSION);
     key->version = (uint32_t)(digit - '0');
     return 0;
@@ -157,7 +157,7 @@ static int parse(struct key *key, const char *text, ssize_t len, const char *pat
         int high = hex_value(text[HEAD_LEN + 2 * i]), low = hex_value(text[HEAD_LEN + 2 * i + 1]);
 
         if (high < 0 || low < 0)
-            return err_set(err, ERR_INPUT, "%s: no key file: offset %d is no hexadecimal digit",
+            return err_set(err, ERR_INPUT, "%s: no key file: offset %d is not a hexadecimal digit",
                            path, HEAD_LEN + 2 * i + (high >= 0));
         secret[i] = (uint8_t)(high << 4 | low);
     }

@@ -284,7 +284,7 @@ int mapping_bytes_back(struct mapping *m, enum field_class cls, enum rule rule, 
     else if (rule == RULE_KEYED && cls != CLASS_OPAQUE && cls != CLASS_DATA)
         result = map_permuted(m, cls, true, data, len, err);
     else
-        return err_set(err, ERR_INPUT, "a %s under the rule \"%s\" has no way back",
+        return err_set(err, ERR_INPUT, "a %s under the rule \"%s\" cannot be mapped back",
                        class_name(cls), rule_name(rule));
     *out = (struct bytes){ m->out.data, (uint32_t)m->out.len };
     return result;

@@ -198,7 +198,7 @@ int map_host(struct mapping *m, enum rule rule, bool back, const uint8_t *data, 
                    : same_permute(m->hosts, m->out.data, len, group, len - group, back,
                                   group ? NULL : host_fits, NULL, err);
     if (back)
-        return err_set(err, ERR_INPUT, "a host's token has no way back");
+        return err_set(err, ERR_INPUT, "a host's token cannot be mapped back");
     map_token(m, CLASS_HOST, data, len, token);
     return map_set(m, "@", group, err) < 0 ? -ERR_SYSTEM : map_append(m, token, TOKEN_LEN, err);
 }
@@ -220,7 +220,7 @@ int map_universal(struct mapping *m, bool back, const uint8_t *data, uint32_t le
                                                             : map_append(m, text, (uint32_t)n, err);
     }
     if (back)
-        return err_set(err, ERR_INPUT, "no universal address: its token has no way back");
+        return err_set(err, ERR_INPUT, "no universal address: its token cannot be mapped back");
     map_token(m, CLASS_ADDRESS, data, len, token);
     return map_set(m, token, TOKEN_LEN, err);
 }

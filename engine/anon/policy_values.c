@@ -228,8 +228,8 @@ static int set_keep(struct policy_reader *r, const char *key, char *value)
     kept->values = g_new(uint64_t, g_strv_length(parts) + 1);
     for (; parts[count]; count++)
         if (!parse_number(parts[count], UINT64_MAX >> (64 - bits), &kept->values[count])) {
-            err_set(r->err, ERR_INPUT, "%s: \"%.32s\" is no number of %u bits", key, parts[count],
-                    bits);
+            err_set(r->err, ERR_INPUT, "%s: \"%.32s\" is not a number of %u bits", key,
+                    parts[count], bits);
             g_strfreev(parts);
             return -ERR_INPUT;
         }

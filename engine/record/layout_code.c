@@ -305,7 +305,7 @@ static int get_fields(const struct layout_kind *kind, uint64_t presence, const u
             continue;
         case LAYOUT_ADDRESS:
             if (p == end || (*p != 4 && *p != 6))
-                return bad_field(err, kind, i, "is no address");
+                return bad_field(err, kind, i, "is not an address");
             v = *p++;
             if (end - p < (v == 4 ? 4 : 16))
                 return bad_field(err, kind, i, "passes the record's end");

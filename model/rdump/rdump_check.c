@@ -163,7 +163,7 @@ static void check_entry(struct rdump_checker *c, const struct rdump_entry *e)
     if (!parent || !(parent->flags & KNOWN_HERE))
         rdump_finding(c, "is in object %u, which is not there", e->parent);
     else if (parent->type != TYPE_DIRECTORY)
-        rdump_finding(c, "is in object %u, which is no directory but of type %u", e->parent,
+        rdump_finding(c, "is in object %u, which is not a directory but of type %u", e->parent,
                       parent->type);
     else if (here && (parent->server != server || parent->copy != copy))
         rdump_finding(c, "is in object %u, and object %u is of another server or copy", e->parent,

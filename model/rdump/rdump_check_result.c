@@ -42,7 +42,7 @@ static void check_values(struct rdump_checker *c, const struct rdump_operation *
     else if (!covered && o->results.len)
         rdump_finding(c, "values of nothing");
     if (o->names.len && !named)
-        rdump_finding(c, "has names, and is no listing that must show some");
+        rdump_finding(c, "has names, and is not a listing that must show some");
     else if (!are_names(o->names, has_objects))
         rdump_finding(c, "%u bytes of names, which are none", o->names.len);
 }
@@ -133,7 +133,7 @@ void rdump_check_result(struct rdump_checker *c, const struct rdump_operation *o
     check_mask(c, o);
     check_values(c, o, has_objects);
     if (!lists && (o->cookie_from || o->cookie_entries || o->cookie_count))
-        rdump_finding(c, "has cookies, and is no listing");
+        rdump_finding(c, "has cookies, and is not a listing");
     else if (o->cookie_from)
         check_goes_on(c, o);
     else if (lists && !o->unplayable && !o->status && cookie)

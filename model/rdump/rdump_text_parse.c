@@ -172,7 +172,7 @@ int rdump_text_parse(const char *line, size_t len, enum rdump_kind *kind,
     while (number < RDUMP_KIND_MAX && !is_word(word, rdump_format.kinds[number].name))
         number++;
     if (number == RDUMP_KIND_MAX)
-        return bad(err, word, "is no kind of record");
+        return bad(err, word, "is not a kind of record");
     *kind = (enum rdump_kind)number;
     layout = &rdump_format.kinds[number];
     memset(record, 0, sizeof(*record));
@@ -188,7 +188,7 @@ int rdump_text_parse(const char *line, size_t len, enum rdump_kind *kind,
         while (i < layout->count && !is_word(name, layout->fields[i].name))
             i++;
         if (!equal || i == layout->count)
-            return bad(err, word, "is no field of such a record");
+            return bad(err, word, "is not a field of such a record");
         value.text = equal + 1;
         value.len = word.len - name.len - 1;
         if (given & UINT64_C(1) << i)

@@ -105,7 +105,7 @@ static int parse_word(const struct option_set *set, struct options *options, cha
     if (!option && value && !strcmp(word, out.word))
         option = &out;
     if (!option)
-        return err_set(err, ERR_USAGE, "\"%s%s\" is no option of %s", word, value ? "=" : "",
+        return err_set(err, ERR_USAGE, "\"%s%s\" is not an option of %s", word, value ? "=" : "",
                        set->name);
     return parse_value(option, options, value, err);
 }

@@ -124,14 +124,14 @@ int set_text(void *to, const char *value, struct err *err)
 
 int set_count(void *to, const char *value, struct err *err)
 {
-    return parse_number(value, to) ? 0 : err_set(err, ERR_USAGE, "\"%s\" is no number", value);
+    return parse_number(value, to) ? 0 : err_set(err, ERR_USAGE, "\"%s\" is not a number", value);
 }
 
 int set_duration(void *to, const char *value, struct err *err)
 {
     return parse_duration(value, to)
                ? 0
-               : err_set(err, ERR_USAGE, "\"%s\" is no duration such as 1.5ms or 2s", value);
+               : err_set(err, ERR_USAGE, "\"%s\" is not a duration such as 1.5ms or 2s", value);
 }
 
 int set_time(void *to, const char *value, struct err *err)
@@ -140,7 +140,7 @@ int set_time(void *to, const char *value, struct err *err)
                ? 0
                : err_set(
                      err, ERR_USAGE,
-                     "\"%s\" is no time such as \"2026-11-21 05:48:01.5\" (UTC) or 1763704081.5",
+                     "\"%s\" is not a time such as \"2026-11-21 05:48:01.5\" (UTC) or 1763704081.5",
                      value);
 }
 

@@ -61,8 +61,8 @@ static int set_windows(void *to, const char *value, struct err *err)
         if (len < sizeof(text))
             memcpy(text, rest, len);
         if (!parse_number(text, &size) || !size || size > CONCURRENCY_WINDOW_MAX)
-            return err_set(err, ERR_USAGE, "\"%.*s\" is no window of 1 to %d operations", (int)len,
-                           rest, CONCURRENCY_WINDOW_MAX);
+            return err_set(err, ERR_USAGE, "\"%.*s\" is not a window of 1 to %d operations",
+                           (int)len, rest, CONCURRENCY_WINDOW_MAX);
         if (windows->count == WINDOWS_MAX)
             return err_set(err, ERR_USAGE, "more than %d windows", WINDOWS_MAX);
         windows->sizes[windows->count++] = (uint32_t)size;

@@ -43,7 +43,7 @@ static int verify_archive(const struct package_args *a, const char *path, struct
     int result;
 
     if (a->max_size && (!parse_size(a->max_size, &check.bytes_max) || !check.bytes_max))
-        return err_set(err, ERR_USAGE, "--max-size: \"%s\" is no size above 0", a->max_size);
+        return err_set(err, ERR_USAGE, "--max-size: \"%s\" is not a size above 0", a->max_size);
     result = package_verify(path, &check, err);
     if (result < 0)
         return result;
@@ -66,7 +66,8 @@ static int read_date(int64_t *date, struct err *err)
     if (!text || !*text)
         return 0;
     if (!parse_number(text, &value) || value > INT32_MAX * UINT64_C(4))
-        return err_set(err, ERR_USAGE, "SOURCE_DATE_EPOCH: \"%s\" is no number of seconds", text);
+        return err_set(err, ERR_USAGE, "SOURCE_DATE_EPOCH: \"%s\" is not a number of seconds",
+                       text);
     *date = (int64_t)value;
     return 0;
 }

@@ -53,7 +53,7 @@ static int parse(struct job *j, struct err *err)
     j->filter = (struct effect_filter){ .client = a->client, .under = a->under, .to = a->to };
     if (a->client) {
         if (read_address(a->client, &address, err) < 0)
-            return err_set(err, ERR_USAGE, "--client: \"%s\" is no IPv4 or IPv6 address",
+            return err_set(err, ERR_USAGE, "--client: \"%s\" is not an IPv4 or IPv6 address",
                            a->client);
         j->filter.client = address_text(&address, j->client);
     }

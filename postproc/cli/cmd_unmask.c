@@ -94,7 +94,7 @@ static int convert_number(struct unmask *u, const char *text, bool back, struct 
     uint64_t value;
 
     if (!parse_number(text, &value) || (w->bits < 64 && value >> w->bits))
-        return err_set(err, ERR_USAGE, "\"%s\" is no number of %u bits", text, w->bits);
+        return err_set(err, ERR_USAGE, "\"%s\" is not a number of %u bits", text, w->bits);
     if (w->kind == KIND_EXTRA)
         value = (back ? mapping_extra_back : mapping_extra)(u->mapping, (enum policy_extra)w->what,
                                                             (uint32_t)value);
@@ -112,8 +112,8 @@ static int convert_address(struct unmask *u, const char *text, bool back, struct
     struct address address;
 
     if (!address_parse((const uint8_t *)text, strlen(text), &address))
-        return err_set(err, ERR_USAGE, "\"%s\" is no IPv4 or IPv6 address as RFC 5952 writes it",
-                       text);
+        return err_set(err, ERR_USAGE,
+                       "\"%s\" is not an IPv4 or IPv6 address as RFC 5952 writes it", text);
     (back ? mapping_address_back : mapping_address)(u->mapping, &address, &address);
     return answer(u, address_text(&address, result), err);
 }
@@ -144,7 +144,7 @@ static int convert_handle(struct unmask *u, const char *text, bool back, struct 
     char hex[3];
 
     if (len % 2 || !len || len > 2 * HANDLE_MAX)
-        return err_set(err, ERR_USAGE, "\"%.140s\" is no handle: 1 to %d bytes in hexadecimal",
+        return err_set(err, ERR_USAGE, "\"%.140s\" is not a handle: 1 to %d bytes in hexadecimal",
                        text, HANDLE_MAX);
     u->in.len = 0;
     for (size_t i = 0; i < len; i += 2) {
@@ -152,7 +152,7 @@ static int convert_handle(struct unmask *u, const char *text, bool back, struct 
         uint8_t byte = (uint8_t)((unsigned)high << 4 | (unsigned)low);
 
         if (high < 0 || low < 0)
-            return err_set(err, ERR_USAGE, "\"%s\" is no handle: hexadecimal digits only", text);
+            return err_set(err, ERR_USAGE, "\"%s\" is not a handle: hexadecimal digits only", text);
         if (buf_append(&u->in, &byte, 1) < 0)
             return no_memory(err);
     }
@@ -327,7 +327,7 @@ static int check_request(struct unmask *u, int values, struct err *err)
     if (!values)
         return err_set(err, ERR_USAGE, "no value to look up");
     if (!u->forward && !has_way_back(u))
-        return err_set(err, ERR_USAGE, "a %s under \"%s\" of policy %s has no way back%s",
+        return err_set(err, ERR_USAGE, "a %s under \"%s\" of policy %s cannot be mapped back%s",
                        u->word->name, rule_name(u->rule), u->policy->name,
                        u->word->kind == KIND_TEXT ? ": guess with --candidates" : "");
     return 0;

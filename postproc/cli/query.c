@@ -93,7 +93,7 @@ static int address_condition(struct build *b, const char *column, const char *te
     if (!text)
         return 0;
     if (read_address(text, &address, err) < 0)
-        return err_set(err, ERR_USAGE, "\"%s\" is no IPv4 or IPv6 address", text);
+        return err_set(err, ERR_USAGE, "\"%s\" is not an IPv4 or IPv6 address", text);
     condition(b, column);
     add_text(b, address_text(&address, canonical));
     return 0;

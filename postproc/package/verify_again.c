@@ -104,7 +104,7 @@ static int read_policy(struct verifying *v, struct policy **policy, struct err *
         return 0;
     if (err->code == ERR_SYSTEM)
         return -err->code;
-    package_finding(v->check, MEMBER_POLICY ": is no policy");
+    package_finding(v->check, MEMBER_POLICY ": is not a policy");
     return 1;
 }
 

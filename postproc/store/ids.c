@@ -56,7 +56,7 @@ int read_address(const char *text, struct address *address, struct err *err)
 {
     if (text && address_read(text, strlen(text), address))
         return 0;
-    return err_set(err, ERR_INPUT, "\"%s\" is no address", text ? text : "");
+    return err_set(err, ERR_INPUT, "\"%s\" is not an address", text ? text : "");
 }
 
 void hosts_free(struct hosts *h)

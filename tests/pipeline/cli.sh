@@ -38,7 +38,7 @@ tree: script and JSON|2|--script goes with --at, --under and --store only|tree -
 tree: store then|2|not with --at|tree --store --at 1 t.db
 tree: nothing under|2|the trace shows no "/moon"|tree --under /moon t.db
 tree: nothing under, script|2|the trace shows no "/moon"|tree --under /moon --script mtree t.db
-tree: bad time|2|--at: .*is no time|tree --at moon t.db
+tree: bad time|2|--at: .*is not a time|tree --at moon t.db
 info: no file|2|takes one file|info
 info: two files|2|takes one file|info t.db t.db
 info: bad --by|2|--by takes procedure, client or path|info --by moon t.db
@@ -49,16 +49,16 @@ ingest: no file for a database|2|nothing to ingest|ingest -o x.db
 ingest: only a database|2|a database cannot be ingested; name what|ingest t.db
 ingest: two databases|2|a database cannot be ingested|ingest t.db t.db
 ingest: mistyped capture|3|nowhere.pcap: there is no such file|ingest nowhere.pcap t.db
-ops: bad client|2|no IPv4 or IPv6 address|ops -c moon t.db
-ops: bad server|2|no IPv4 or IPv6 address|ops -s 1.2.3 t.db
+ops: bad client|2|not an IPv4 or IPv6 address|ops -c moon t.db
+ops: bad server|2|not an IPv4 or IPv6 address|ops -s 1.2.3 t.db
 ops: bad procedure|2|no procedure is called "moon"|ops -P moon t.db
 ops: bad program|2|no program is called "moon"|ops -g moon t.db
 ops: bad status|2|no status is called "moon"|ops -S moon t.db
-ops: bad time|2|--from: .*is no time|ops --from moon t.db
-ops: bad time, to|2|--to: .*is no time|ops --to 2026-13-99x t.db
-ops: bad latency|2|--min-latency: .*is no duration|ops --min-latency 1moon t.db
-ops: bad xid|2|--xid: .*is no number|ops --xid moon t.db
-ops: bad limit|2|--limit: .*is no number|ops -n -1 t.db
+ops: bad time|2|--from: .*is not a time|ops --from moon t.db
+ops: bad time, to|2|--to: .*is not a time|ops --to 2026-13-99x t.db
+ops: bad latency|2|--min-latency: .*is not a duration|ops --min-latency 1moon t.db
+ops: bad xid|2|--xid: .*is not a number|ops --xid moon t.db
+ops: bad limit|2|--limit: .*is not a number|ops -n -1 t.db
 engine: bad port|2|--rpc-port: .*is not a port|record -o x --rpc-port 70000 x.pcap
 engine: bad window|2|--stream-window: "0" is not a size from 1k to 1G|record -o x --stream-window 0 x.pcap
 engine: bad window by its old name|2|--window: "0" is not a size|record -o x --window 0 x.pcap

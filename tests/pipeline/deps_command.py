@@ -482,14 +482,14 @@ def refused(scratch, path, small):
              (("--range", "1..2", path), 2, "--list or --dot"),
              (("--dot", "-", "--list", path), 2, "alone"), (("--dot", "-", "--json", path), 2, "alone"),
              (("-l", "--object", "99999999", path), 2, "no object 99999999"),
-             (("-l", "--object", "0", path), 2, "from 1"), (("-l", "--object", "x", path), 2, "no number"),
+             (("-l", "--object", "0", path), 2, "from 1"), (("-l", "--object", "x", path), 2, "not a number"),
              (("-l", "--path", "/moon", path), 2, 'no "/moon"'),
              (("-l", "--range", "9999999..", path), 2, "in what was chosen"),
              (("--dot", out / "x.dot", path), 2, "choose less"),
              (("--dot", "-", path), 2, "more than %d operations" % NODES_MAX),
              (("--dot", out / "no/x.dot", "-r", "..9", path), 4, "no/x.dot"),
              ((scratch / "moon.db",), 3, "no such file"), ((__file__,), 3, "")]
-    cases += [(("-l", "--range", r, path), 2, "no range") for r in (
+    cases += [(("-l", "--range", r, path), 2, "not a range") for r in (
         "", "..", "x", "1..x", "2..1", "0", "-1", "1...2", "1-2", "1..99999999999999999999")]
     for arguments, code, words in cases:
         done = run("deps", *arguments)

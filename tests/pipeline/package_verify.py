@@ -376,7 +376,7 @@ def check_others(b):
     expect(code == 0, "as large as allowed:", out)
     for size in "moon", "0", "-1", "":
         code, _, said = p.run("--verify", b.folder / "good.tar.zst", "--max-size", size)
-        expect(code == 2 and "is no size" in said, "--max-size", size, code, said)
+        expect(code == 2 and "is not a size" in said, "--max-size", size, code, said)
     bomb = header("t/plots/bomb.svg", 1 << 28)
     data = p.zstd(bomb.tobuf(tarfile.PAX_FORMAT) + bytes((1 << 28) + 10240))
     expect(len(data) < 100000, "a bomb of", len(data))

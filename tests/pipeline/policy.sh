@@ -58,7 +58,7 @@ policy check: good and bad|3|mine.conf: policy mine|policy check word.conf mine.
 policy survives: help|0|usage: nfsdigest policy survives .*ORIGINAL ANONYMIZED|policy survives --help
 policy survives: nothing|2|takes an original and an anonymized|policy survives
 policy survives: one|2|takes an original and an anonymized|policy survives mine.conf
-policy survives: bad examples|2|--examples: .*is no number|policy survives -e few a b
+policy survives: bad examples|2|--examples: .*is not a number|policy survives -e few a b
 policy survives: no file|3|nowhere.pcap: |policy survives nowhere.pcap nowhere.pcap
 policy survives: no capture|3|mine.conf: |policy survives mine.conf mine.conf
 policy survives: unknown policy|2|no policy is called "moon"|policy survives -p moon small.pcap small.pcap
@@ -81,7 +81,7 @@ key check: nothing|2|nothing to check|key check
 key check|0|a.key: a key, can be used|key check a.key
 key new: old mapping|0|old.key: a new key of 256 bits|key new --mapping 1 old.key
 key new: unknown mapping|2|no version 3 of the mapping|key new --mapping 3 later.key
-key new: mapping what|2|is no number|key new --mapping old later.key
+key new: mapping what|2|is not a number|key new --mapping old later.key
 key check: old mapping|0|of version 1 of the mapping, which hides less|key check old.key
 key check: no key|3|mine.conf: |key check mine.conf
 key check: no file|3|nowhere.key: |key check nowhere.key

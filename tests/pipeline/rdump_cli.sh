@@ -31,7 +31,7 @@ expect "a sound dump" 0 'good.rdump: a replay dump of 5 operations on a tree of 
     "$n" rdump --check good.rdump
 sed 's/ parent=1 / parent=2 /' good.txt >wrong.txt
 "$n" rdump --undump wrong.txt -o wrong.rdump || bad "undump wrong"
-expect "an entry in a file" 1 'entry 1: is in object 2, which is no directory but of type 1' \
+expect "an entry in a file" 1 'entry 1: is in object 2, which is not a directory but of type 1' \
     "$n" rdump --check wrong.rdump
 expect "many findings" 1 'odd.rdump: [0-9]* findings, the first 100 are shown' "$n" rdump --check odd.rdump
 is "findings shown" "$("$n" rdump --check odd.rdump | wc -l)" 101

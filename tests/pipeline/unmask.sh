@@ -23,16 +23,16 @@ unknown class|2|no class "size"|-k site.key size 5
 no value|2|no value|-k site.key uid
 key that is not there|3|nowhere.key|-k nowhere.key uid 5
 policy that is not there|2|moon|-k site.key -p moon uid 5
-no number|2|"x" is no number of 32 bits|-k site.key uid x
-too large|2|"4294967296" is no number of 32 bits|-k site.key uid 4294967296
-too large for a port|2|no number of 16 bits|-k site.key port 65536
-no address|2|"10.1.2" is no IPv4 or IPv6|-k site.key address 10.1.2
-odd handle|2|is no handle|-k site.key handle 123
+no number|2|"x" is not a number of 32 bits|-k site.key uid x
+too large|2|"4294967296" is not a number of 32 bits|-k site.key uid 4294967296
+too large for a port|2|not a number of 16 bits|-k site.key port 65536
+no address|2|"10.1.2" is not an IPv4 or IPv6|-k site.key address 10.1.2
+odd handle|2|is not a handle|-k site.key handle 123
 no handle|2|hexadecimal digits only|-k site.key handle 12zz
 long handle|2|1 to 64 bytes|-k site.key handle $(printf "%0130d" 0)
-token|2|a name under "token" of policy public has no way back: guess|-k site.key name x
+token|2|a name under "token" of policy public cannot be mapped back: guess|-k site.key name x
 mode|2|no class "mode"|-k site.key mode 5
-token of a host|3|no way back|-k site.key host x
+token of a host|3|cannot be mapped back|-k site.key host x
 candidates of numbers|2|are names, paths or hosts, no uid|-k site.key -c - uid
 candidates and --forward|2|without --forward|-k site.key -F -c - name
 candidates that are not there|3|nowhere: cannot open|-k site.key -c nowhere name
@@ -103,7 +103,7 @@ for policy in public lab strict; do
             awk '$1 != $2 && length($2) > 4')" ""
     done <some.txt
 done
-expect "strict: device" 2 'a device under "zero" of policy strict has no way back' \
+expect "strict: device" 2 'a device under "zero" of policy strict cannot be mapped back' \
     "$n" unmask -k site.key -p strict device 8
 "$n" unmask -k site.key -p strict -F time 1700000000 | cut -f 2 >shifted.txt
 [ "$(cat shifted.txt)" != 1700000000 ] && ok || bad "strict does not shift times"

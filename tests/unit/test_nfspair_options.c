@@ -68,11 +68,11 @@ static const struct {
     { "nfspair,decap=engine", "out=FILE is missing" },
     { "nfspairs,out=a", "\"nfspairs\": the statistic is called nfspair" },
     { "nfspair.x", "\"nfspair.x\": the statistic is called nfspair" },
-    { "nfspair,", "\"\" is no option of nfspair" },
-    { "nfspair,out=a,", "\"\" is no option of nfspair" },
-    { "nfspair,out", "\"out\" is no option of nfspair" },
-    { "nfspair,out=a,frob=1", "\"frob=\" is no option of nfspair" },
-    { "nfspair,out=a,OUT=b", "\"OUT=\" is no option of nfspair" },
+    { "nfspair,", "\"\" is not an option of nfspair" },
+    { "nfspair,out=a,", "\"\" is not an option of nfspair" },
+    { "nfspair,out", "\"out\" is not an option of nfspair" },
+    { "nfspair,out=a,frob=1", "\"frob=\" is not an option of nfspair" },
+    { "nfspair,out=a,OUT=b", "\"OUT=\" is not an option of nfspair" },
     { "nfspair,out=", "out= needs a file name, or - for standard output" },
     { "nfspair,out=a,out=b", "out= is given twice" },
     { "nfspair,out=a,decap=", "decap=: there are decap=engine and decap=wireshark" },
@@ -115,7 +115,7 @@ static const struct {
       "retransmit-span: \"\" is not a time such as 50ms or 2s, up to 100 years" },
     { "nfspair,out=a,same-server=10.0.0.1",
       "same-server: \"10.0.0.1\" is not two addresses with \"=\" between them" },
-    { "nfspair,out=a,window=1M", "\"window=\" is no option of nfspair" },
+    { "nfspair,out=a,window=1M", "\"window=\" is not an option of nfspair" },
 };
 
 static void test_good(void **state)

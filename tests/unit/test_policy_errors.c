@@ -186,7 +186,7 @@ static void test_wrong_parts(void **state)
     refuse_more("[time]\nshift-days=0\n", "f:37: shift-days = \"0\"");
     refuse_more("[time]\nshift-days=10951\n", "f:37: shift-days = \"10951\"");
     refuse_more("[time]\nshift-days=-5\n", "f:37: shift-days = \"-5\"");
-    refuse_more("[keep]\nuid=4294967296\n", "f:37: uid: \"4294967296\" is no number of 32 bits");
+    refuse_more("[keep]\nuid=4294967296\n", "f:37: uid: \"4294967296\" is not a number of 32 bits");
     refuse_more("[keep]\nuid=-1\n", "f:37: uid: \"-1\"");
     refuse_more("[keep]\nuid=1x\n", "f:37: uid: \"1x\"");
     refuse_more("[keep]\nuid=0x\n", "f:37: uid: \"0x\"");

@@ -174,7 +174,7 @@ static void the_tree(void **state)
          d.r[FILE1].object.knows |= 0x400);
     CASE("object 2: has the text of a symbolic link and type 1\n",
          d.r[FILE1].object.link = sample_text("x"));
-    CASE("entry 1: is in object 2, which is no directory but of type 1\n",
+    CASE("entry 1: is in object 2, which is not a directory but of type 1\n",
          d.r[ENTRY].entry.parent = 2);
     CASE("entry 1: is in object 9, which is not there\n", d.r[ENTRY].entry.parent = 9);
     CASE("entry 1: is in object 0, which is not there\n", d.r[ENTRY].entry.parent = 0);
@@ -282,7 +282,8 @@ static void cookies(void **state)
          NEXT.arguments = FIRST.arguments);
     CASE("operation 3: cookie behind 3 entries, after one behind 3\n", listings(&d);
          FIRST.cookies = falling);
-    CASE("operation 0: has cookies, and is no listing\n", d.r[LOOKUP].operation.cookie_entries = 1);
+    CASE("operation 0: has cookies, and is not a listing\n",
+         d.r[LOOKUP].operation.cookie_entries = 1);
 }
 
 static void forgotten(void **state)
@@ -326,7 +327,7 @@ static void values(void **state)
     CASE("operation 1: values of nothing\n", d.r[TRACE].trace.results = 1;
          d.r[LOOKUP].operation.results = (struct bytes){ two, sizeof(two) };
          d.r[CREATE].operation.results = (struct bytes){ two, sizeof(two) });
-    CASE("operation 0: has names, and is no listing that must show some\n",
+    CASE("operation 0: has names, and is not a listing that must show some\n",
          d.r[TRACE].trace.results = 1;
          d.r[LOOKUP].operation.results = d.r[LOOKUP].operation.names =
              (struct bytes){ two, sizeof(two) };

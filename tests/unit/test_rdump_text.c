@@ -202,9 +202,9 @@ static void others_are_refused(void **state)
                           "2.0\"" },
         { "rdump 3.0\n", "text: line 1: is of rdump version 3.0, this program reads up to 2.0" },
         { "rdump 2.1\n", "text: line 1: is of rdump version 2.1, this program reads up to 2.0" },
-        { "rdump 2.0\nhosts\n", "text: line 2: \"hosts\" is no kind of record" },
-        { "rdump 2.0\nhost name=1\n", "text: line 2: \"name=1\" is no field of such a record" },
-        { "rdump 2.0\nhost number\n", "text: line 2: \"number\" is no field of such a record" },
+        { "rdump 2.0\nhosts\n", "text: line 2: \"hosts\" is not a kind of record" },
+        { "rdump 2.0\nhost name=1\n", "text: line 2: \"name=1\" is not a field of such a record" },
+        { "rdump 2.0\nhost number\n", "text: line 2: \"number\" is not a field of such a record" },
         { "rdump 2.0\nhost number=\n",
           "text: line 2: \"number=\" has a value that the field cannot have" },
         { "rdump 2.0\nhost number=-1\n",
@@ -231,7 +231,8 @@ static void others_are_refused(void **state)
         { "rdump 2.0\nend\nend\n", "text: line 3: record after the end record" },
         { "rdump 2.0\nentry "
           "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggggggggg\n",
-          "text: line 2: \"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffff...\" is no "
+          "text: line 2: \"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffff...\" is "
+          "not a "
           "field of such a record" },
     };
     struct buf dump = { 0 };
