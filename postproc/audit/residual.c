@@ -13,15 +13,14 @@ static const struct {
     const char *topic, *what;
 } ranked[RANKED] = {
     { DOMAIN_UID, "Users by frequency",
-      "The ranks of uids and gids stay: root and nobody have their numbers, and who knows who "
-      "works "
-      "most knows a pseudonym." },
+      "The ranks of uids and gids stay. Root and nobody have their numbers. A reader who knows the "
+      "busiest user knows a pseudonym." },
     { DOMAIN_NAME, "Popularity of names",
-      "Names that are used most everywhere (\".\", common files) can be guessed by rank." },
+      "Names that are frequent everywhere (\".\", common files) can be guessed by rank." },
     { DOMAIN_HANDLE, "Popularity of files", "Equal handles stay equal." },
     { DOMAIN_ADDRESS, "Hosts",
-      "How many there are and who talks to whom stays; addresses with a common prefix have "
-      "pseudonyms with one." },
+      "The number of hosts and who talks to whom stay. Addresses with a common prefix have "
+      "pseudonyms with a common prefix." },
 };
 
 static void rank(const struct audit *a, enum domain domain, struct ranks *r)
@@ -109,39 +108,40 @@ void residual_words(const struct audit *a, residual_line *line, void *ctx)
     residual_figures(a, &f);
     snprintf(text, sizeof(text),
              "%s; %llu messages over %.3f s, with the intervals between them to the nanosecond. "
-             "Who knows when something happened finds it by its time%s.",
+             "A reader who knows when something happened finds it by its time%s.",
              a->shift ? "Shifted by one constant" : "Kept", (unsigned long long)a->matched,
              (double)f.span / 1e9,
-             a->shift ? " once he knows one event: the shift is the same for all" : "");
+             a->shift ? " once one event is known: the shift is the same for all" : "");
     line(ctx, "Times", text);
     procedures(&f, list, sizeof(list));
     snprintf(text, sizeof(text),
-             "How many messages of which kind, with statuses, sizes and order: NFS %s.", list);
+             "The number of messages of each kind, with statuses, sizes and order: NFS %s.", list);
     line(ctx, "Message counts", text);
     snprintf(text, sizeof(text),
-             "%llu distinct file sizes%s, %llu of them of one file only: a known file (of a "
-             "distribution, a download) can be recognized by its size, and with it the directory "
+             "%llu distinct file sizes%s, %llu of them of one file only. A known file (of a "
+             "distribution, a download) can be recognized by its size, and then the directory "
              "around it.",
              (unsigned long long)f.sizes, f.sizes_more ? " and more" : "",
              (unsigned long long)f.sizes_unique);
     line(ctx, "File sizes", text);
     snprintf(text, sizeof(text),
-             "%llu listings with %llu entries, the longest of %llu: which directory lies in which, "
+             "%llu listings with %llu entries, the longest of %llu. Which directory is in which, "
              "and how many entries each has, can be compared with known trees.",
              (unsigned long long)f.listings, (unsigned long long)f.entries,
              (unsigned long long)f.entries_max);
     line(ctx, "Directory shapes", text);
     for (unsigned i = 0; i < RANKED; i++)
         rank_line(&f.ranks[i], i, line, ctx);
-    snprintf(text, sizeof(text),
-             "Lengths of names are %s; %llu of %llu distinct names kept a suffix, which tells the "
-             "kind of file, and %llu a prefix.",
-             report_name_lengths(a), (unsigned long long)a->names.suffix,
-             (unsigned long long)a->names.distinct, (unsigned long long)a->names.prefix);
+    snprintf(
+        text, sizeof(text),
+        "Lengths of names are %s; %llu of %llu distinct names kept a suffix, which reveals the "
+        "kind of file, and %llu a prefix.",
+        report_name_lengths(a), (unsigned long long)a->names.suffix,
+        (unsigned long long)a->names.distinct, (unsigned long long)a->names.prefix);
     line(ctx, "Names", text);
     snprintf(text, sizeof(text),
-             "XIDs are %s, ports are %s: they join this file to any other record of the same "
-             "traffic, and tell clients' systems by how they choose them.",
+             "XIDs are %s, ports are %s. They link this file to every other record of the same "
+             "traffic. How clients choose them reveals their systems.",
              f.xids_kept ? "kept" : "mapped", f.ports_mapped ? "mapped" : "kept");
     line(ctx, "XIDs and ports", text);
 }

@@ -22,18 +22,19 @@ static void put_origin(const struct package_story *s, FILE *out)
             s->options->title ? s->options->title : "A trace of NFSv3 traffic, anonymized");
     if (s->description)
         fprintf(out, "%s\n\n", s->description);
-    fprintf(out,
-            "Packets of NFSv3 clients and servers, captured on a network, and what was made of "
-            "them.\nEvery message was taken apart and made anew: names, addresses, users, handles "
-            "and\nwhatever else identifies are pseudonyms or gone, contents of files are gone, all "
-            "the\nrest is as it was.\n\n"
-            "Made by nfsdigest %s under the policy `%s`, which `" MEMBER_POLICY
-            "` spells out\n(its SHA-256 is `%s`).\nThe pseudonyms depend on a key that is not in "
-            "here. An audit compared the result with\nthe original and %s: `" MEMBER_AUDIT_HTML
-            "`.\n",
-            NFSDIGEST_VERSION, s->policy_name, s->policy_digest,
-            audit_findings(s->audit) ? "has findings, which its maker has accepted (see below)"
-                                     : "found nothing of that in it");
+    fprintf(
+        out,
+        "This release has packets of NFSv3 clients and servers, captured on a network, and files "
+        "made from\nthem. Every message was decoded and written again. Names, addresses, "
+        "users, handles and\neverything else that identifies are pseudonyms or removed. "
+        "Contents of files are removed. All the\nrest is as it was.\n\n"
+        "It was made by nfsdigest %s under the policy `%s`. `" MEMBER_POLICY
+        "` has all rules of\nthis policy (its SHA-256 is `%s`).\nThe pseudonyms depend on a "
+        "key that is not in the release. An audit compared the result with\nthe original and "
+        "%s: `" MEMBER_AUDIT_HTML "`.\n",
+        NFSDIGEST_VERSION, s->policy_name, s->policy_digest,
+        audit_findings(s->audit) ? "had findings, which the maker accepted (see below)"
+                                 : "found no leak");
     if (s->options->license)
         fprintf(out, "\nLicense: %s (SPDX identifier).\n", s->options->license);
 }
@@ -49,14 +50,14 @@ static void put_files(const struct package_story *s, FILE *out)
               out);
     if (has(s, MEMBER_RDUMP))
         fprintf(out,
-                "| `" MEMBER_RDUMP "` | the trace as something that can be replayed, with the tree "
-                "before it and dependencies%s |\n",
+                "| `" MEMBER_RDUMP "` | a replay dump of the trace, with the tree before it and "
+                "dependencies%s |\n",
                 has(s, "schemas/rdump.md") ? " (`schemas/rdump.md`)" : "");
     fputs(
-        "| `" MEMBER_POLICY "` | what became of each kind of value |\n"
+        "| `" MEMBER_POLICY "` | what happened to each class of values |\n"
         "| `" MEMBER_AUDIT_HTML "`, `" MEMBER_AUDIT_JSON "` | what was compared and searched for, "
         "and what can still be inferred |\n"
-        "| `plots/` | as SVG |\n"
+        "| `plots/` | plots as SVG |\n"
         "| `schemas/` | the formats of these files |\n"
         "| `" MEMBER_DATAPACKAGE "` | a [Frictionless Data Package](https://specs.frictionlessdata"
         ".io/data-package/) |\n"
@@ -115,7 +116,7 @@ static void put_tree(const struct facts *f, FILE *out)
     const struct plan_counts *c = &f->plan;
     char a[VALUE_TEXT_MAX];
 
-    fputs("\n### The tree before it, as far as the trace shows it\n\n| | |\n|---|---:|\n", out);
+    fputs("\n### The tree before the trace, as the trace shows it\n\n| | |\n|---|---:|\n", out);
     put_count(out, "subtrees (roots whose directory is not known)", c->subtrees);
     put_count(out, "directories", c->directories);
     put_count(out, "files", c->objects - c->directories);
@@ -184,8 +185,8 @@ static void put_accepted(const struct package_story *s, FILE *out)
 
     if (!s->accepted->count)
         return;
-    fputs("\n## Findings of the audit that were accepted\n\nWho made this has looked at each of "
-          "them, and says why it may be released all the same.\n\n"
+    fputs("\n## Findings of the audit that were accepted\n\nThe maker looked at each of them, and "
+          "says why it may be released.\n\n"
           "| kind | class | findings | reason |\n|---|---|---:|---|\n",
           out);
     for (uint32_t i = 0; i < s->accepted->count; i++) {
@@ -210,9 +211,9 @@ int readme_write(const struct package_story *s, FILE *out, struct err *err)
     put_tree(s->facts, out);
     put_plots(s, out);
     put_accepted(s, out);
-    fputs("\n## What can still be inferred\n\nAnonymizing leaves a workload to be studied, and a "
-          "workload tells something of those who\ncaused it. Do not try to find out who they "
-          "are.\n\n",
+    fputs("\n## What can still be inferred\n\nAn anonymized trace still shows a workload, and a "
+          "workload says something about the people who\ncaused it. Do not try to find out who "
+          "they are.\n\n",
           out);
     audit_residual(s->audit, put_residual, out);
     return ferror(out) ? err_set(err, ERR_SYSTEM, MEMBER_README ": cannot be written") : 0;
