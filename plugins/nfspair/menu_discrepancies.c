@@ -35,8 +35,8 @@ static void *search(capture_file *cf, void *data)
 static bool nothing_known(void)
 {
     if (!tree_found() || !tree_pairs())
-        report_warning("NFS Pair: no discrepancies are known. The preference \"Discrepancies\" of "
-                       "the protocol NFS Pair names the result of a comparison.");
+        report_warning("NFS Pair: no discrepancies are known. Set the preference "
+                       "\"Discrepancies\" of the protocol NFS Pair to the result of a comparison.");
     return !tree_found() || !tree_pairs();
 }
 
@@ -50,7 +50,7 @@ static void go_on(bool forward)
         plugin_if_goto_frame(s.found);
     else
         report_warning("NFS Pair: there is no discrepancy in the displayed packets %s this one.",
-                       forward ? "behind" : "before");
+                       forward ? "after" : "before");
 }
 
 static void go_to_next(ext_menubar_gui_type gui, void *object, void *data)
@@ -185,16 +185,16 @@ static void go_to_counterpart(ext_menubar_gui_type gui, void *object, void *data
     if (selected(&s)) {
         char *file = s.file ? find_capture(s.file) : NULL;
         if (!s.counterpart)
-            report_warning("NFS Pair: the other side has nothing for it.");
+            report_warning("NFS Pair: the other side has no counterpart of this message.");
         else if (!s.file && pairs_shown(tree_pairs(), s.counterpart))
             plugin_if_goto_frame(pairs_shown(tree_pairs(), s.counterpart));
         else if (!s.file)
-            report_warning("NFS Pair: a read filter has thrown the counterpart away.");
+            report_warning("NFS Pair: a read filter removed the counterpart.");
         else if (file)
             open_window(file, s.counterpart);
         else
-            report_warning("NFS Pair: the counterpart is frame %u of %s, which is not there, nor "
-                           "beside this capture or the discrepancies.",
+            report_warning("NFS Pair: the counterpart is frame %u of %s. This file does not "
+                           "exist there, beside this capture, or beside the discrepancies.",
                            s.counterpart, s.file);
         g_free(file);
     }
@@ -227,14 +227,14 @@ static void show_all(ext_menubar_gui_type gui, void *object, void *data)
 void menu_discrepancies_register(ext_menu_t *menu)
 {
     ext_menubar_add_separator(menu);
-    ext_menubar_add_entry(menu, "Next Discrepancy", "In the packets that are displayed", go_to_next,
+    ext_menubar_add_entry(menu, "Next Discrepancy", "Among the displayed packets", go_to_next,
                           NULL);
-    ext_menubar_add_entry(menu, "Previous Discrepancy", "In the packets that are displayed",
+    ext_menubar_add_entry(menu, "Previous Discrepancy", "Among the displayed packets",
                           go_to_previous, NULL);
     ext_menubar_add_entry(menu, "Go to the Other Server's Answer",
                           "In a window of its own if it is in another capture", go_to_counterpart,
                           NULL);
-    ext_menubar_add_entry(menu, "Show Discrepancies", "All of them", show_all, NULL);
+    ext_menubar_add_entry(menu, "Show Discrepancies", "All discrepancies", show_all, NULL);
     ext_menubar_add_entry(menu, "Show Discrepancies Like These",
-                          "Those of the same groups as the selected packet's", show_alike, NULL);
+                          "The groups of the selected packet", show_alike, NULL);
 }

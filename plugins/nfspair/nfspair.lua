@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Filters for people: Tools > NFS Pair Filters in Wireshark's window, and there the report of a
--- comparison and colours.  The plugin itself (nfspair.so) has the entries that look at the selected
+-- comparison and colors.  The plugin itself (nfspair.so) has the entries that look at the selected
 -- packet: next discrepancy, the other server's answer, operations on this object, ...
 
 if not gui_enabled() then
@@ -20,7 +20,7 @@ local function quote(text)
 end
 
 -- What two servers answered in another way: the outcome itself, and what is in the reply; the rest is
--- what clocks and networks may have done.  The profile's colours are by the same three.
+-- what clocks and networks may have done.  The profile's colors are by the same three.
 local OUTCOME = 'nfspair.discrepancy.kind in {"rpc", "missing reply", "status", "malformed"}'
 local VALUE = 'nfspair.discrepancy.kind in {"value", "presence", "order", "entry", "pattern", "count"}'
 
@@ -73,8 +73,8 @@ register_menu(MENU .. "Discrepancies of field...", function()
 end, MENU_TOOLS_UNSORTED)
 
 -- For this session; View > Colorize Conversation > Reset Colorization takes them off.  The first one
--- that matches has its way.  What is in the list already takes a colour when it is dissected again.
-register_menu(MENU .. "Colour discrepancies", function()
+-- that matches has its way.  What is in the list already takes a color when it is dissected again.
+register_menu(MENU .. "Color discrepancies", function()
     set_color_filter_slot(1, OUTCOME)
     set_color_filter_slot(2, VALUE)
     set_color_filter_slot(3, "nfspair.discrepancy")
@@ -103,10 +103,10 @@ register_menu(MENU .. "Open the comparison's report", function()
     end
     local window = TextWindow.new("NFS Pair")
     if database == "" then
-        window:set("No comparison is known: the preference \"Discrepancies\" of the protocol NFS Pair\n" ..
-                   "names the result of one (nfsdigest compare -o FILE).")
+        window:set("No comparison is known. Set the preference \"Discrepancies\" of the protocol NFS Pair\n" ..
+                   "to the result of one (nfsdigest compare -o FILE).")
     else
-        window:set("There is no report " .. report .. ". This makes it:\n\n    nfsdigest report --html " ..
+        window:set("There is no report " .. report .. ". To make it:\n\n    nfsdigest report --html " ..
                    report .. " " .. database)
     end
 end, MENU_TOOLS_UNSORTED)

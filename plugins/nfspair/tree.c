@@ -171,7 +171,7 @@ static const char *option_text(const char *name)
 void tree_register(void)
 {
     static const enum_val_t sides[] = {
-        { "both", "Whatever side it is", SIDE_BOTH },
+        { "both", "Both sides", SIDE_BOTH },
         { "ref", "The reference", SIDE_REF },
         { "sut", "The system under test", SIDE_SUT },
         { NULL, NULL, 0 },
@@ -179,23 +179,23 @@ void tree_register(void)
     show_register();
     module_t *module = prefs_register_protocol(proto_nfspair, NULL);
     prefs_register_bool_preference(module, "feed", "Pair calls and replies",
-                                   "Whether to follow all NFS traffic while a capture is read. "
-                                   "Without it there is no NFS Pair tree.",
+                                   "Follow all NFS traffic while a capture is read. Without "
+                                   "this there is no NFS Pair tree.",
                                    &pref_feed);
     range_convert_str(wmem_epan_scope(), &pref_ports, "", UINT16_MAX);
-    prefs_register_range_preference(module, "ports", "Further RPC ports", option_text("rpc-port"),
+    prefs_register_range_preference(module, "ports", "More RPC ports", option_text("rpc-port"),
                                     &pref_ports, UINT16_MAX);
     prefs_register_string_preference(module, "same_server",
-                                     "Further addresses of servers (A=B, with spaces between)",
+                                     "Other addresses of servers (A=B, separated by spaces)",
                                      option_text("same-server"), &pref_same_server);
     prefs_register_filename_preference(module, "discrepancies", "Discrepancies",
                                        "The result of a comparison of two servers (nfsdigest "
-                                       "compare -o FILE), for one of the captures that were "
-                                       "compared. What it found is shown with each message.",
+                                       "compare -o FILE), for one of the compared captures. "
+                                       "Each message shows its discrepancies.",
                                        &pref_discrepancies, FALSE);
     prefs_register_enum_preference(module, "discrepancies_side", "Side of discrepancies",
-                                   "What this capture is in the comparison. It is recognized by "
-                                   "itself; a capture of both servers may be shown as either.",
+                                   "Which side this capture is. It is detected automatically. "
+                                   "A capture of both servers can be shown as either side.",
                                    &pref_side, sides, FALSE);
     register_init_routine(start);
     register_cleanup_routine(forget);
