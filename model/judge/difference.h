@@ -7,6 +7,11 @@
 #ifndef NFSDIGEST_JUDGE_DIFFERENCE_H
 #define NFSDIGEST_JUDGE_DIFFERENCE_H
 
+#include "align/codes.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
 enum { COMPARE_TEXT_MAX = 256 }; /* bytes of a value's text */
 
 enum difference_kind {
@@ -50,5 +55,35 @@ enum withheld_reason {
 };
 
 enum unsynchronized_what { UNSYNC_ATTRIBUTES = 1, UNSYNC_DATA, UNSYNC_NAME, UNSYNC_MAX };
+
+/* What an explanation depends on besides the field. */
+enum difference_case {
+    CASE_ANY,
+    CASE_DIRECTORY,    /* a link count of a directory */
+    CASE_NO_DIRECTORY, /* or of something else */
+    CASE_ASKED,        /* a mode that the request gives for what it makes */
+    CASE_NOT_ASKED,    /* or does not give */
+    CASE_MAX
+};
+
+struct compare_rule;
+struct judge_half;
+struct place;
+
+/* What pointers lead to lives as long as the call that has it. */
+struct difference {
+    enum difference_kind kind;
+    enum difference_case when;
+    const struct place *place; /* NULL: no field */
+    const char *field;         /* without a place */
+    const struct compare_rule *rule;
+    uint32_t object;     /* row, or 0 */
+    const char *element; /* of a list: its name or number; or NULL */
+    const char *what;    /* in a few words that like differences share */
+    const char *text[SIDES];
+    bool has_number;
+    uint64_t number[SIDES];
+    const struct judge_half *half[SIDES]; /* whose replies it was found in */
+};
 
 #endif

@@ -11,7 +11,7 @@
  * tables.  The second alone is done again by compare_again.
  *
  * Memory: 700 to 900 bytes for each matched pair of objects and 32 for each range of its bytes that
- * is not known to be the same, at most EXTENTS_MAX (pairs.h) (most of it patterns.c's), about 40
+ * is not known to be the same, at most EXTENTS_MAX (judge/judge.h); about 40
  * for each name that was changed; one lane's window (align.h); two replies, of listings all parts;
  * and SQLite's caches, at most 16 MiB for each trace, 32 for temporary tables, 4 for the result and
  * as much again to sort.  What else grows with operations or discrepancies lies on disk, in the

@@ -28,7 +28,8 @@ static int differ(struct pairs *p, enum difference_kind kind, enum rule_event ev
                             .what = sut > ref ? "sut more" : "sut fewer",
                             .text = { texts[REF], texts[SUT] },
                             .has_number = true,
-                            .number = { (uint64_t)ref, (uint64_t)sut } };
+                            .number = { (uint64_t)ref, (uint64_t)sut },
+                            .half = { &p->pair.half[REF], &p->pair.half[SUT] } };
 
     snprintf(texts[REF], sizeof(texts[REF]), "%lld", (long long)ref);
     snprintf(texts[SUT], sizeof(texts[SUT]), "%lld", (long long)sut);

@@ -58,7 +58,7 @@ void found_close(struct pairs *p)
 
 static const struct effect *any_effect(const struct pairs *p)
 {
-    const struct half *half = p->pair.half;
+    const struct judge_half *half = p->pair.half;
 
     return &half[half[REF].effect.id ? REF : SUT].effect;
 }
@@ -116,15 +116,10 @@ static struct group *get_group(struct pairs *p, const struct difference *d)
     return c->field && c->what && table_add(&f->by_hash, hash, f->group_count - 1) == 0 ? c : NULL;
 }
 
-/* The operation whose reply has what is compared. */
-static const struct half *told(const struct pairs *p, int side)
+static int put_frame(struct pairs *p, const struct difference *d, int side, int64_t discrepancy,
+                     struct err *err)
 {
-    return p->told[side] ? p->told[side] : &p->pair.half[side];
-}
-
-static int put_frame(struct pairs *p, int side, int64_t discrepancy, struct err *err)
-{
-    const struct half *half = told(p, side), *other = told(p, !side);
+    const struct judge_half *half = d->half[side], *other = d->half[!side];
     sqlite3_stmt *stmt = p->found->frame;
     int64_t frame = half->reply_frame ? half->reply_frame : half->call_frame;
 
@@ -152,8 +147,8 @@ int found_put(struct pairs *p, const struct difference *d, struct err *err)
     sqlite3_bind_int64(f->put, 1, id);
     sqlite3_bind_int64(f->put, 2, c->number);
     tables_bind_unless(f->put, 3, p->pair.id, 0);
-    tables_bind_unless(f->put, 4, told(p, REF)->effect.id, 0);
-    tables_bind_unless(f->put, 5, told(p, SUT)->effect.id, 0);
+    tables_bind_unless(f->put, 4, d->half[REF]->effect.id, 0);
+    tables_bind_unless(f->put, 5, d->half[SUT]->effect.id, 0);
     tables_bind_unless(f->put, 6, d->object, 0);
     db_bind_text(f->put, 7, d->element);
     for (int side = 0; side < SIDES; side++) {
@@ -163,14 +158,14 @@ int found_put(struct pairs *p, const struct difference *d, struct err *err)
         else
             sqlite3_bind_null(f->put, 10 + side);
     }
-    if (tables_step(p->c->db, f->put, err) < 0 || put_frame(p, REF, id, err) < 0 ||
-        put_frame(p, SUT, id, err) < 0)
+    if (tables_step(p->c->db, f->put, err) < 0 || put_frame(p, d, REF, id, err) < 0 ||
+        put_frame(p, d, SUT, id, err) < 0)
         return -err->code;
     f->discrepancies++;
     c->count++;
     if (c->example_count < EXAMPLES)
         c->examples[c->example_count++] = (struct example){
-            id, p->pair.id, { told(p, REF)->effect.id, told(p, SUT)->effect.id }, d->object
+            id, p->pair.id, { d->half[REF]->effect.id, d->half[SUT]->effect.id }, d->object
         };
     return 0;
 }
@@ -235,7 +230,7 @@ int found_uncertain(struct pairs *p, enum withheld_reason reason, const struct d
         db_bind_text(stmt, 6, d->what);
         tables_bind_unless(stmt, 7, d->object, 0);
         for (int side = 0; side < SIDES; side++) {
-            tables_bind_unless(stmt, 8 + side, told(p, side)->effect.id, 0);
+            tables_bind_unless(stmt, 8 + side, d->half[side]->effect.id, 0);
             db_bind_text(stmt, 10 + side, d->text[side]);
         }
         if (tables_step(p->c->db, stmt, err) < 0)
@@ -296,7 +291,7 @@ static struct timed *get_timed(struct found *f, const struct effect *e)
 int found_latency(struct pairs *p, struct err *err)
 {
     struct timed *timed;
-    const struct half *half = p->pair.half;
+    const struct judge_half *half = p->pair.half;
     const struct effect *e = &half[REF].effect;
     struct slow s = { p->pair.id, half[REF].effect.id, half[SUT].effect.id, { 0, 0 } };
 

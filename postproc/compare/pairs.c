@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/pairs.c
  *
- * Reads the alignment in its order and compares pair by pair.
+ * Reads the alignment in its order and gives the judge pair by pair.
  */
 #include "compare/pairs.h"
 #include "compare/row.h"
 
-#include "record/record.h"
-#include "wire/rpc.h"
-
 #include <stdio.h>
-#include <stdlib.h>
 
 static const char select_pairs[] =
     "SELECT a.id, a.kind, ifnull(a.object, 0), ifnull(a.ref_overlap, 0),"
@@ -21,16 +17,27 @@ static const char select_pairs[] =
     " ifnull(a.other_last, 0), " ROW_COLUMNS("r") ", " ROW_COLUMNS(
         "s") " FROM main.alignment a LEFT JOIN ref.operation r ON r.id = a.ref"
              " LEFT JOIN sut.operation s ON s.id = a.sut WHERE a.kind <> 3 ORDER BY a.id";
-enum { PAIR_COLUMNS = 15 };
+enum {
+    PAIR_ID,
+    PAIR_KIND,
+    PAIR_OBJECT,
+    PAIR_REF_OVERLAP,
+    PAIR_SUT_OVERLAP,
+    PAIR_CHANGE, /* as many as there are, in the order of enum change_state */
+    PAIR_COLUMNS = PAIR_CHANGE + CHANGE_STATES
+};
 
 /* Takes the columns from |at| on. */
-static int take_half(struct pairs *p, sqlite3_stmt *stmt, int at, struct half *half,
-                     struct err *err)
+static void take_half(const struct pairs *p, int side, sqlite3_stmt *stmt, int at,
+                      struct judge_half *half)
 {
-    struct effect *e = &half->effect;
-    struct places *places;
+    const struct effect *e = &half->effect;
 
-    row_effect(stmt, at, e);
+    judge_clear_half(half);
+    row_effect(stmt, at, &half->effect);
+    half->row.object = matched_row(&p->objects, side, e->object);
+    half->row.parent2 = matched_row(&p->objects, side, e->parent2);
+    half->row.new_object = matched_row(&p->objects, side, e->new_object);
     half->call_time = db_column(stmt, at + ROW_CALL_TIME, INT64_MIN);
     half->reply_time = db_column(stmt, at + ROW_REPLY_TIME, INT64_MIN);
     half->xid = sqlite3_column_int64(stmt, at + ROW_XID);
@@ -39,37 +46,20 @@ static int take_half(struct pairs *p, sqlite3_stmt *stmt, int at, struct half *h
     half->reply_source = sqlite3_column_int64(stmt, at + ROW_REPLY_SOURCE);
     half->reply_frame = sqlite3_column_int64(stmt, at + ROW_REPLY_FRAME);
     half->data_digest = db_column_bytes(stmt, at + ROW_DATA_DIGEST);
-    half->data_length = (uint64_t)sqlite3_column_int64(stmt, at + ROW_DATA_LENGTH);
     half->answered = sqlite3_column_type(stmt, at + ROW_REPLY_FRAME) != SQLITE_NULL;
-    if (!e->procedure || !half->answered || e->rpc_status != RPC_SUCCESS ||
-        e->reply_flags & SIGHTING_OPAQUE)
-        return 0;
-    if (places_get(&p->c->places, e->program, e->version, e->procedure, true, &places, err) < 0 ||
-        body_read(&half->result, places, effect_result(e), err) < 0)
-        return -err->code;
-    half->malformed = half->result.walked == WALK_MALFORMED || half->result.surplus;
-    return 0;
 }
 
-/* Keeps the memory of the body. */
-static void clear_half(struct half *half)
-{
-    struct body body = half->result;
-
-    memset(half, 0, sizeof(*half));
-    half->result.items = body.items;
-    half->result.cap = body.cap;
-}
-
-int pairs_load(struct pairs *p, int side, int64_t id, struct half *half, struct err *err)
+int pairs_load(struct pairs *p, int side, int64_t id, struct judge_half *half, struct err *err)
 {
     int result;
 
-    clear_half(half);
+    judge_clear_half(half);
     sqlite3_reset(p->row[side]);
     sqlite3_bind_int64(p->row[side], 1, id);
     result = db_row(p->c->db, p->row[side], err);
-    return result > 0 ? take_half(p, p->row[side], 0, half, err) : result;
+    if (result > 0)
+        take_half(p, side, p->row[side], 0, half);
+    return result < 0 ? result : 0;
 }
 
 /* Leaves the pair at hand: statements that stay at a row keep tables locked. */
@@ -77,119 +67,91 @@ static void rest(struct pairs *p)
 {
     for (int side = 0; side < SIDES; side++) {
         sqlite3_reset(p->row[side]);
-        clear_half(&p->pair.half[side]);
+        judge_clear_half(&p->pair.half[side]);
     }
 }
 
-/* --- what is no field */
+/* --- the judge's host */
 
-static struct difference event(const struct pairs *p, enum difference_kind kind,
-                               enum rule_event event, const char *what, const char *ref,
-                               const char *sut)
+static int differ(void *ctx, const struct judge_pair *pair, const struct difference *d,
+                  struct err *err)
 {
-    const struct rules *rules = p->c->rules;
-
-    return (struct difference){ .kind = kind,
-                                .field = rule_event_name(event),
-                                .rule = rules_at(rules, rules->events[event]),
-                                .object = p->pair.object,
-                                .what = what,
-                                .text = { ref, sut } };
+    (void)pair;
+    return found_put(ctx, d, err);
 }
 
-static int differ_event(struct pairs *p, enum difference_kind kind, enum rule_event of,
-                        const char *what, const char *ref, const char *sut, struct err *err)
+static int withhold(void *ctx, const struct judge_pair *pair, enum withheld_reason reason,
+                    const struct place *place, const struct difference *d, struct err *err)
 {
-    struct difference d = event(p, kind, of, what, ref, sut);
-
-    return d.rule->kind == COMPARE_IGNORED ? 0 : found_put(p, &d, err);
+    (void)pair;
+    return d ? found_uncertain(ctx, reason, d, err) : found_withhold(ctx, reason, place, err);
 }
 
-/* Only one side answered. 0, or negative. */
-static int compare_silence(struct pairs *p, struct err *err)
+static const struct judge_host host = {
+    .object_of = pairs_object_of,
+    .differ = differ,
+    .withhold = withhold,
+    .lost = pairs_lost,
+    .known = pairs_known,
+    .count = pairs_count,
+    .unanswered = unanswered_reason,
+    .part = pairs_part,
+    .changed_names = pairs_changed_names,
+    .removed = pairs_removed,
+    .earlier = pairs_earlier,
+    .path_of = pairs_path_of,
+};
+
+/* Types and file systems of objects, as the databases have them. */
+static int add_objects(struct pairs *p, struct err *err)
 {
-    const struct half *ref = &p->pair.half[REF], *sut = &p->pair.half[SUT];
-    struct difference d =
-        event(p, KIND_REPLY, EVENT_MISSING_REPLY,
-              ref->answered ? "only ref answered" : "only sut answered",
-              ref->answered ? "answered" : NULL, sut->answered ? "answered" : NULL);
-    int reason = unanswered_reason(p, ref->answered ? SUT : REF, err);
-
-    if (!reason && p->pair.overlap & OVERLAP_NAME)
-        reason = WITHHELD_OVERLAP;
-    if (reason < 0 || d.rule->kind == COMPARE_IGNORED)
-        return reason < 0 ? reason : 0;
-    if (!reason)
-        return found_put(p, &d, err);
-    return reason == WITHHELD_LOST ? found_withhold(p, WITHHELD_LOST, NULL, err)
-                                   : found_uncertain(p, (enum withheld_reason)reason, &d, err);
-}
-
-/* Both answered, or what is made of it. 1: go on; 0: nothing to compare; negative. */
-static int compare_replies(struct pairs *p, struct err *err)
-{
-    const struct half *ref = &p->pair.half[REF], *sut = &p->pair.half[SUT];
-    const char *name[SIDES];
-    char what[96];
-
-    if (!ref->answered && !sut->answered)
-        return found_withhold(p, WITHHELD_NO_REPLY, NULL, err);
-    if (!ref->answered || !sut->answered)
-        return compare_silence(p, err);
-    if (ref->effect.rpc_status == sut->effect.rpc_status)
-        return ref->effect.rpc_status == RPC_SUCCESS;
-    for (int side = 0; side < SIDES; side++) {
-        name[side] = rpc_status_name((uint32_t)p->pair.half[side].effect.rpc_status);
-        if (!name[side])
-            name[side] = "?";
-    }
-    snprintf(what, sizeof(what), "%.40s, %.40s", name[REF], name[SUT]);
-    return differ_event(p, KIND_RPC, EVENT_RPC_STATUS, what, name[REF], name[SUT], err);
-}
-
-static int compare_results(struct pairs *p, struct fields *f, struct err *err)
-{
-    const struct half *ref = &p->pair.half[REF], *sut = &p->pair.half[SUT];
-
-    if (!ref->result.places || !sut->result.places)
-        return 0;
-    if (ref->malformed != sut->malformed &&
-        differ_event(p, KIND_MALFORMED, EVENT_MALFORMED,
-                     ref->malformed ? "only ref's" : "only sut's",
-                     ref->malformed ? "malformed" : "well-formed",
-                     sut->malformed ? "malformed" : "well-formed", err) < 0)
-        return -err->code;
-    if ((ref->result.walked != WALK_OK || sut->result.walked != WALK_OK) &&
-        found_withhold(p, WITHHELD_CUT, NULL, err) < 0)
-        return -err->code;
-    if (ref->effect.procedure->result->roles & ROLE_ENTRY) {
-        for (int side = 0; side < SIDES; side++) /* several servers may have equal handles */
-            sqlite3_bind_int64(p->handle[side], 2, p->pair.half[side].effect.object);
-        return listing_compare(p, f, err);
-    }
-    return fields_compare(f, (struct span){ ref->result.items, ref->result.count },
-                          (struct span){ sut->result.items, sut->result.count }, err);
-}
-
-static int compare_pair(struct pairs *p, struct err *err)
-{
-    struct fields f;
+    const struct object_pair *pairs = p->objects.pairs;
+    sqlite3_stmt *stmt;
     int result;
 
-    fields_begin(&f, p);
-    if (p->pair.kind == ALIGN_PAIR) {
-        if (found_latency(p, err) < 0)
-            return -err->code;
-        result = compare_replies(p, err);
-        if (result > 0 && sync_before(p, err) < 0)
-            return -err->code;
-        if (result > 0)
-            result = compare_results(p, &f, err);
-        if (result < 0)
-            return result;
+    if (tables_prepare(p->c->db,
+                       "SELECT m.id, ifnull(m.type, 0), r.fsid, s.fsid FROM main.object m"
+                       " JOIN ref.object r ON r.id = m.ref JOIN sut.object s ON s.id = m.sut"
+                       " ORDER BY m.id DESC",
+                       &stmt, err) < 0)
+        return -err->code;
+    while ((result = db_row(p->c->db, stmt, err)) > 0) {
+        struct judge_object o = { .type = (uint32_t)sqlite3_column_int64(stmt, 1),
+                                  .fsid = { (uint64_t)sqlite3_column_int64(stmt, 2),
+                                            (uint64_t)sqlite3_column_int64(stmt, 3) } };
+        int64_t row = sqlite3_column_int64(stmt, 0);
+
+        if (row > 0 && row <= p->objects.count &&
+            (result = judge_add_object(p->judge, (uint32_t)row, &o, err)) < 0)
+            break;
     }
-    before_note(p);
-    return sync_after(p, f.status_equal, f.data_equal, err);
+    sqlite3_finalize(stmt);
+    for (uint32_t row = p->objects.count; result >= 0 && row > 0; row--)
+        result = judge_add_object(
+            p->judge, row, &(struct judge_object){ .has_others = pairs[row - 1].has_others }, err);
+    return result;
+}
+
+static int open_judge(struct pairs *p, struct err *err)
+{
+    const struct judge_setup setup = {
+        .rules = p->c->rules, .places = &p->c->places, .clock = &p->clock, .host = &host, .ctx = p
+    };
+
+    p->judge = judge_new(&setup, err);
+    if (!p->judge)
+        return -err->code;
+    for (int side = 0; side < SIDES; side++) {
+        struct compare_side *s = &p->c->side[side];
+        const struct judge_side what = { .first_time = s->first_time,
+                                         .clock_offset = s->clock_offset,
+                                         .clock_error = s->clock_error,
+                                         .granularity = s->granularity,
+                                         .steps = &s->steps };
+
+        judge_set_side(p->judge, side, &what);
+    }
+    return add_objects(p, err);
 }
 
 /* --- clocks */
@@ -235,22 +197,13 @@ static int prepare(struct pairs *p, struct err *err)
         "SELECT " ROW_COLUMNS("r") " FROM ref.operation r WHERE r.id = ?1",
         "SELECT " ROW_COLUMNS("r") " FROM sut.operation r WHERE r.id = ?1",
     };
-    sqlite3 *db = p->c->db;
 
-    for (int side = 0; side < SIDES; side++) {
-        const char *schema = p->c->side[side].schema;
-        char sql[192];
-
-        if (tables_prepare(db, rows[side], &p->row[side], err) < 0)
+    for (int side = 0; side < SIDES; side++)
+        if (tables_prepare(p->c->db, rows[side], &p->row[side], err) < 0)
             return -err->code;
-        snprintf(sql, sizeof(sql),
-                 "SELECT id FROM %s.object WHERE handle = ?1 AND server ="
-                 " (SELECT server FROM %s.object WHERE id = ?2)",
-                 schema, schema);
-        if (tables_prepare(db, sql, &p->handle[side], err) < 0)
-            return -err->code;
-    }
-    return listing_prepare(p, err);
+    if (pairs_objects_open(p, err) < 0 || pairs_listings_open(p, err) < 0)
+        return -err->code;
+    return pairs_lost_open(p, err);
 }
 
 /* A stored result may have been altered. */
@@ -267,44 +220,40 @@ static int check_row(const struct pairs *p, bool in_range, struct err *err)
                    (long long)p->pair.id);
 }
 
+/* Takes a row of select_pairs. */
+static int take_pair(struct pairs *p, sqlite3_stmt *stmt, struct err *err)
+{
+    struct judge_pair *pair = &p->pair;
+    bool in_range;
+
+    pair->id = sqlite3_column_int64(stmt, PAIR_ID);
+    pair->kind = sqlite3_column_int(stmt, PAIR_KIND);
+    pair->object = row_id(stmt, PAIR_OBJECT);
+    in_range =
+        sqlite3_column_int64(stmt, PAIR_OBJECT) == pair->object && pair->object <= p->objects.count;
+    pair->overlap = (uint32_t)sqlite3_column_int(stmt, PAIR_REF_OVERLAP) |
+                    (uint32_t)sqlite3_column_int(stmt, PAIR_SUT_OVERLAP);
+    for (int i = 0; i < CHANGE_STATES; i++)
+        pair->change[i] = sqlite3_column_int64(stmt, PAIR_CHANGE + i);
+    take_half(p, REF, stmt, PAIR_COLUMNS, &pair->half[REF]);
+    take_half(p, SUT, stmt, PAIR_COLUMNS + ROW_COUNT, &pair->half[SUT]);
+    return check_row(p, in_range, err);
+}
+
 static int read_all(struct pairs *p, struct err *err)
 {
     sqlite3_stmt *stmt;
-    bool in_range;
     int result;
 
     if (tables_prepare(p->c->db, select_pairs, &stmt, err) < 0)
         return -err->code;
-    while ((result = db_row(p->c->db, stmt, err)) > 0) {
-        struct pair *pair = &p->pair;
-
-        clear_half(&pair->half[REF]);
-        clear_half(&pair->half[SUT]);
-        memset(pair->differs, 0, sizeof(pair->differs));
-        memset(pair->compared, 0, sizeof(pair->compared));
-        pair->id = sqlite3_column_int64(stmt, 0);
-        pair->kind = sqlite3_column_int(stmt, 1);
-        pair->object = row_id(stmt, 2);
-        in_range =
-            sqlite3_column_int64(stmt, 2) == pair->object && pair->object <= p->objects.count;
-        pair->half[REF].overlap = (uint32_t)sqlite3_column_int(stmt, 3);
-        pair->half[SUT].overlap = (uint32_t)sqlite3_column_int(stmt, 4);
-        for (int i = 0; i < 3; i++)
-            pair->state[i] = sqlite3_column_int64(stmt, 5 + i);
-        for (int i = 0; i < 2; i++) {
-            pair->reads[i] = sqlite3_column_int64(stmt, 8 + i);
-            pair->rights[i] = sqlite3_column_int64(stmt, 10 + i);
-            pair->names[i] = sqlite3_column_int64(stmt, 12 + i);
-        }
-        pair->other_last = sqlite3_column_int(stmt, 14);
-        pair->overlap = pair->half[REF].overlap | pair->half[SUT].overlap;
-        if (take_half(p, stmt, PAIR_COLUMNS, &pair->half[REF], err) < 0 ||
-            take_half(p, stmt, PAIR_COLUMNS + ROW_COUNT, &pair->half[SUT], err) < 0 ||
-            check_row(p, in_range, err) < 0 || compare_pair(p, err) < 0) {
+    while ((result = db_row(p->c->db, stmt, err)) > 0)
+        if (take_pair(p, stmt, err) < 0 ||
+            (p->pair.kind == ALIGN_PAIR && found_latency(p, err) < 0) ||
+            judge_pair(p->judge, &p->pair, err) < 0) {
             result = -err->code;
             break;
         }
-    }
     sqlite3_finalize(stmt);
     return result;
 }
@@ -313,8 +262,8 @@ static int run(struct pairs *p, struct err *err)
 {
     if (matched_init(&p->objects, p->c->db, err) < 0 ||
         matched_load(&p->objects, p->c->db, err) < 0 || tables_run(p->c->db, "BEGIN", err) < 0 ||
-        prepare(p, err) < 0 || sync_open(p, err) < 0 || found_open(p, err) < 0 ||
-        read_anchors(p, err) < 0 || read_all(p, err) < 0 || sync_finish(p, err) < 0 ||
+        prepare(p, err) < 0 || open_judge(p, err) < 0 || found_open(p, err) < 0 ||
+        read_anchors(p, err) < 0 || read_all(p, err) < 0 || judge_finish(p->judge, err) < 0 ||
         counts_compare(p, err) < 0)
         return -err->code;
     rest(p);
@@ -329,19 +278,16 @@ int pairs_compare(struct compare *c, struct err *err)
     int result = run(&p, err);
 
     found_close(&p);
-    sync_close(&p);
+    judge_free(p.judge);
     unanswered_close(&p);
-    numbers_close(&p);
-    sqlite3_finalize(p.listing);
+    pairs_objects_close(&p);
+    pairs_listings_close(&p);
+    pairs_writes_close(&p);
+    pairs_lost_close(&p);
     for (int side = 0; side < SIDES; side++) {
         sqlite3_finalize(p.row[side]);
-        sqlite3_finalize(p.handle[side]);
-        sqlite3_finalize(p.changed[side]);
-        body_free(&p.pair.half[side].result);
+        judge_free_half(&p.pair.half[side]);
     }
-    body_free(&p.pair.arguments);
-    patterns_free(&p.patterns);
-    patterns_free(&p.of_listing);
     clock_map_free(&p.clock);
     matched_free(&p.objects);
     return result;

@@ -176,9 +176,10 @@ static int decide(const struct effect *e, sqlite3_stmt *row)
     return tcp ? 0 : decide_datagram(row);
 }
 
-int unanswered_reason(struct pairs *p, int side, struct err *err)
+int unanswered_reason(void *ctx, const struct judge_pair *pair, int side, struct err *err)
 {
-    const struct effect *e = &p->pair.half[side].effect;
+    struct pairs *p = ctx;
+    const struct effect *e = &pair->half[side].effect;
     int result;
 
     if (e->pairing != REPLY_LOST && e->pairing != CAPTURE_ENDED)

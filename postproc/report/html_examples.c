@@ -135,7 +135,7 @@ static int put_arguments(struct html *h, const struct html_message *m)
         page_put(&h->page, shown > 1 ? ", " : "");
         page_text(&h->page, dot ? dot + 1 : item->place->path);
         page_put(&h->page, "&nbsp;");
-        page_text_cut(&h->page, item_text(item, NULL, text), 60);
+        page_text_cut(&h->page, values_text(item, NULL, text), 60);
     }
     body_free(&body);
     return 0;

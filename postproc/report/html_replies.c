@@ -79,7 +79,7 @@ static int make_labels(struct values *v)
 
         if (item->element != ELEMENT_NONE && !v->labels[item->element] &&
             item->place->field->role & ROLE_ENTRY_NAME)
-            v->labels[item->element] = strdup(item_text(item, NULL, text));
+            v->labels[item->element] = strdup(values_text(item, NULL, text));
     }
     for (uint32_t i = 0; i < v->label_count; i++) {
         snprintf(text, sizeof(text), "%u", i);
@@ -225,7 +225,7 @@ static void put_value(const struct view *view, int side, const struct value *val
                       bool in_list)
 {
     struct page *page = &view->h->page;
-    struct half half = { .data_digest = view->message[side].data_digest };
+    const struct bytes *digest = &view->message[side].data_digest;
     char text[COMPARE_TEXT_MAX];
 
     page_put(page, "<td class=\"t\">");
@@ -234,9 +234,9 @@ static void put_value(const struct view *view, int side, const struct value *val
                  in_list ? "in this reply" : "there");
         return;
     }
-    item_text(value->item, half.data_digest.len ? &half : NULL, text);
+    values_text(value->item, digest->len ? digest : NULL, text);
     page_put(page, mark ? "<mark>" : "");
-    if (value->item->place->field->cls == CLASS_DATA && !half.data_digest.len)
+    if (value->item->place->field->cls == CLASS_DATA && !digest->len)
         page_put(page, "%u bytes", value->item->full_len);
     else
         page_text_cut(page, text, HTML_TEXT_MAX);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/lists.c
+/* model/judge/lists.c
  *
  * Elements of lists: in their order, as a set, or by their names.
  */
-#include "compare/pairs.h"
+#include "base/grow.h"
+#include "judge/fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 enum { LIKE_NAMES_MAX = 256 }; /* names of one side only that are looked for in another writing */
 
-uint32_t list_length(struct span span)
+uint32_t lists_length(struct span span)
 {
     const struct place *list = span.items[0].place;
     uint32_t n = 1;
@@ -26,15 +27,8 @@ static int add(struct elements *e, struct span span, uint32_t number, struct err
 {
     struct element *new;
 
-    if (e->count == e->cap) {
-        uint32_t cap = e->cap ? e->cap * 2 : 64;
-        void *grown = realloc(e->elements, cap * sizeof(*e->elements));
-
-        if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory for a list");
-        e->elements = grown;
-        e->cap = cap;
-    }
+    if (GROW(e->elements, e->count, e->cap) < 0)
+        return err_memory(err, "a list");
     new = &e->elements[e->count++];
     *new = (struct element){ .span = span, .number = number };
     for (uint32_t i = 0; i < span.count; i++) {
@@ -78,7 +72,7 @@ static void element_text(const struct element *element, char text[COMPARE_TEXT_M
         char value[COMPARE_TEXT_MAX];
 
         snprintf(text + len, COMPARE_TEXT_MAX - len, "%s%s %s", len ? ", " : "", name ? name : "",
-                 item_text(&element->span.items[i], NULL, value));
+                 values_text(&element->span.items[i], NULL, value));
         len = strlen(text);
     }
 }
@@ -91,7 +85,7 @@ static int differ_alone(struct fields *f, const struct item *list, const struct 
     struct difference d = { .kind = KIND_ENTRY,
                             .place = list->place,
                             .rule = rule,
-                            .object = f->p->pair.object,
+                            .object = f->j->pair->object,
                             .element = name,
                             .what = what };
     struct item item = { .place = list->place };
@@ -103,20 +97,20 @@ static int differ_alone(struct fields *f, const struct item *list, const struct 
         for (uint32_t i = 0; i < element->span.count; i++)
             if (element->span.items[i].place->field->role & ROLE_ENTRY_NAME)
                 item = element->span.items[i];
-        item_text(&item, NULL, name);
+        values_text(&item, NULL, name);
     } else {
         snprintf(name, sizeof(name), "%u", element->number);
     }
     element_text(element, text);
     d.text[in_ref ? REF : SUT] = element->name.data ? name : text;
-    if (f->in_listing && sync_attributes(f->p, OF_OBJECT)) {
+    if (f->in_listing && sync_attributes(f->j, OF_OBJECT)) {
         list->place->n.withheld++; /* the directory was not the same */
-        return found_withhold(f->p, WITHHELD_ORDER, list->place, err);
+        return judge_withhold(f->j, WITHHELD_ORDER, list->place, err);
     }
     list->place->n.different++;
-    f->p->told[in_ref ? REF : SUT] = element->told;
-    result = found_put(f->p, &d, err);
-    f->p->told[in_ref ? REF : SUT] = NULL;
+    f->j->told[in_ref ? REF : SUT] = element->told;
+    result = judge_differ(f->j, &d, err);
+    f->j->told[in_ref ? REF : SUT] = NULL;
     return result;
 }
 
@@ -130,17 +124,16 @@ static int compare_two(struct fields *f, const struct element *ref, const struct
     snprintf(name, sizeof(name), "%u", ref->number);
     for (uint32_t i = 0; i < ref->span.count; i++)
         if (ref->span.items[i].place->field->role & ROLE_ENTRY_NAME)
-            item_text(&ref->span.items[i], NULL, name);
+            values_text(&ref->span.items[i], NULL, name);
     f->element = name;
-    f->entry = ref->span;
-    f->other = sut->span;
-    f->object_type[OF_ENTRY] = 0;
-    f->p->told[REF] = ref->told;
-    f->p->told[SUT] = sut->told;
-    result = fields_compare(f, ref->span, sut->span, err);
-    f->p->told[REF] = f->p->told[SUT] = NULL;
+    f->j->told[REF] = ref->told;
+    f->j->told[SUT] = sut->told;
+    result = fields_enter(f, ref->span, sut->span, err);
+    if (result == 0)
+        result = fields_compare(f, ref->span, sut->span, err);
+    fields_leave(f);
+    f->j->told[REF] = f->j->told[SUT] = NULL;
     f->element = outer;
-    f->entry = f->other = (struct span){ NULL, 0 };
     return result;
 }
 
@@ -185,7 +178,7 @@ static int use_equal(struct elements *ref, struct elements *sut, struct err *err
     if (!a || !b) {
         free(a);
         free(b);
-        return err_set(err, ERR_SYSTEM, "out of memory for a list");
+        return err_memory(err, "a list");
     }
     for (uint32_t k = 0; k < ref->count; k++)
         a[k] = &ref->elements[k];
@@ -218,10 +211,10 @@ int lists_compare(struct fields *f, const struct compare_rule *rule, struct span
         list->n.ignored++;
         return 0;
     }
-    if (f->p->pair.half[REF].result.walked != WALK_OK ||
-        f->p->pair.half[SUT].result.walked != WALK_OK) {
+    if (f->j->pair->half[REF].result.walked != WALK_OK ||
+        f->j->pair->half[SUT].result.walked != WALK_OK) {
         list->n.withheld++;
-        return found_withhold(f->p, WITHHELD_CUT, list, err);
+        return judge_withhold(f->j, WITHHELD_CUT, list, err);
     }
     before = list->n.different;
     if (elements_add(&a, ref, err) < 0 || elements_add(&b, sut, err) < 0)
@@ -269,14 +262,12 @@ static const char *like_names(const struct element *element, const struct lone_n
     const char *how = NULL;
 
     for (uint32_t i = 0; !how && i < others->count; i++)
-        how = names_difference(element->name, others->names[i]);
+        how = alike_difference(element->name, others->names[i]);
     return how;
 }
 
 int elements_compare_names(struct fields *f, const struct item *list, struct elements *ref,
-                           struct elements *sut,
-                           int (*skip)(void *ctx, struct bytes name, bool both, struct err *err),
-                           void *ctx, struct err *err)
+                           struct elements *sut, const struct elements_skip *skip, struct err *err)
 {
     uint32_t i = 0, j = 0;
     uint64_t before = list->place->n.different;
@@ -299,7 +290,7 @@ int elements_compare_names(struct fields *f, const struct item *list, struct ele
             x.number = y.number = any.number;
             order = by_name(&x, &y);
         }
-        result = skip ? skip(ctx, order <= 0 ? a->name : b->name, order == 0, err) : 0;
+        result = skip->is_left_out(skip->ctx, order <= 0 ? a->name : b->name, order == 0, err);
         if (order <= 0)
             i++;
         if (order >= 0)

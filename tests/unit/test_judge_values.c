@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "compare/pairs.h"
+#include "judge/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,8 +56,8 @@ static void test_names(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         for (int turned = 0; turned < 2; turned++) {
-            const char *how = turned ? names_difference(text(cases[i].b), text(cases[i].a))
-                                     : names_difference(text(cases[i].a), text(cases[i].b));
+            const char *how = turned ? alike_difference(text(cases[i].b), text(cases[i].a))
+                                     : alike_difference(text(cases[i].a), text(cases[i].b));
 
             if ((how == NULL) != (cases[i].how == NULL) || (how && strcmp(how, cases[i].how)))
                 fail_msg("%s and %s: %s", cases[i].a, cases[i].b, how ? how : "nothing");
@@ -66,29 +66,98 @@ static void test_names(void **state)
 
 static void test_patterns(void **state)
 {
+    enum { KNOWN = 10, UNKNOWN, NOTED, EXPECTED };
+    static const struct {
+        uint64_t scope, ref, sut;
+        int what; /* of patterns_hold, or of the above */
+        uint64_t expected;
+    } steps[] = {
+        { 1, 10, 20, UNKNOWN },
+        { 1, 10, 20, PATTERN_HOLDS },
+        { 1, 10, 99, KNOWN },
+        { 1, 99, 20, KNOWN },
+        { 2, 10, 20, UNKNOWN },
+        /* a single odd value is told once */
+        { 1, 10, 21, PATTERN_SUT_CHANGED },
+        { 1, 10, 21, EXPECTED, 20 },
+        { 1, 10, 20, PATTERN_HOLDS },
+        { 1, 10, 20, PATTERN_HOLDS },
+        /* and so is one that changed for good */
+        { 1, 10, 22, PATTERN_SUT_CHANGED },
+        { 1, 10, 22, PATTERN_HOLDS },
+        { 1, 10, 22, PATTERN_HOLDS },
+        { 1, 11, 22, PATTERN_REF_CHANGED },
+        { 1, 11, 22, PATTERN_HOLDS },
+        /* both at once may do so; scopes are apart */
+        { 1, 12, 23, PATTERN_HOLDS },
+        { 3, 10, 77, PATTERN_HOLDS },
+        { 1, 12, 50, NOTED },
+        { 1, 12, 50, PATTERN_HOLDS },
+        /* each of two values belongs to another one */
+        { 4, 1, 2, PATTERN_HOLDS },
+        { 4, 3, 4, PATTERN_HOLDS },
+        { 4, 1, 4, PATTERN_CROSSED },
+    };
     struct patterns p = { 0 };
 
     (void)state;
-    assert_false(pattern_is_known(&p, 1, 10, 20));
-    assert_int_equal(pattern_holds(&p, 1, 10, 20, &err), PATTERN_HOLDS);
-    assert_true(pattern_is_known(&p, 1, 10, 99));
-    assert_true(pattern_is_known(&p, 1, 99, 20));
-    assert_false(pattern_is_known(&p, 2, 10, 20));
-    /* a single odd value is told once */
-    assert_int_equal(pattern_holds(&p, 1, 10, 21, &err), PATTERN_SUT_CHANGED);
-    assert_int_equal(pattern_holds(&p, 1, 10, 20, &err), PATTERN_HOLDS);
-    assert_int_equal(pattern_holds(&p, 1, 10, 20, &err), PATTERN_HOLDS);
-    /* and so is one that changed for good */
-    assert_int_equal(pattern_holds(&p, 1, 10, 22, &err), PATTERN_SUT_CHANGED);
-    assert_int_equal(pattern_holds(&p, 1, 10, 22, &err), PATTERN_HOLDS);
-    assert_int_equal(pattern_holds(&p, 1, 10, 22, &err), PATTERN_HOLDS);
-    assert_int_equal(pattern_holds(&p, 1, 11, 22, &err), PATTERN_REF_CHANGED);
-    assert_int_equal(pattern_holds(&p, 1, 11, 22, &err), PATTERN_HOLDS);
-    /* both at once may do so; scopes are apart */
-    assert_int_equal(pattern_holds(&p, 1, 12, 23, &err), PATTERN_HOLDS);
-    assert_int_equal(pattern_holds(&p, 3, 10, 77, &err), PATTERN_HOLDS);
-    assert_int_equal(pattern_note(&p, 1, 12, 50, &err), 0);
-    assert_int_equal(pattern_holds(&p, 1, 12, 50, &err), PATTERN_HOLDS);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        const struct pattern_of of = { steps[i].scope, steps[i].ref, steps[i].sut, 0 };
+        uint64_t expected = 0;
+        int got = steps[i].what == NOTED ? patterns_note(&p, &of, &err) + NOTED
+                  : steps[i].what == EXPECTED
+                      ? (patterns_expect(&p, &of, SUT, &expected) ? EXPECTED : UNKNOWN)
+                  : steps[i].what < KNOWN  ? patterns_hold(&p, &of, &err)
+                  : patterns_know(&p, &of) ? KNOWN
+                                           : UNKNOWN;
+
+        if (got != steps[i].what || expected != steps[i].expected)
+            fail_msg("step %zu: %d, %llu expected", i, got, (unsigned long long)expected);
+    }
+    patterns_free(&p);
+}
+
+/* Values go with their owner; of those without one the oldest go. */
+static void test_owners(void **state)
+{
+    enum { OBJECTS = 50, VALUES = 40, KEPT = 16 };
+    struct patterns p = { .unowned_max = KEPT };
+    uint32_t cap;
+
+    (void)state;
+    for (int round = 0; round < 4; round++) {
+        for (uint32_t owner = 1; owner <= OBJECTS; owner++)
+            for (uint64_t v = 1; v <= VALUES; v++) {
+                const struct pattern_of of = { owner, v, v + 1000, owner };
+
+                assert_int_equal(patterns_hold(&p, &of, &err), PATTERN_HOLDS);
+            }
+        cap = p.cap;
+        for (uint32_t owner = 1; owner <= OBJECTS; owner += 1 + (uint32_t)(round % 2)) {
+            const struct pattern_of gone = { owner, 1, 1001, owner },
+                                    other = { owner + 1, 1, 1001, owner + 1 };
+
+            assert_true(patterns_know(&p, &gone));
+            patterns_forget(&p, owner);
+            assert_false(patterns_know(&p, &gone));
+            assert_true(owner == OBJECTS || patterns_know(&p, &other));
+        }
+        assert_true(p.cap == cap || round == 0); /* memory is used again */
+    }
+    for (uint64_t v = 1; v <= 1000; v++) {
+        const struct pattern_of of = { 7, v, v, 0 };
+
+        assert_int_equal(patterns_hold(&p, &of, &err), PATTERN_HOLDS);
+        for (uint64_t old = v > 20 ? v - 20 : 1; old <= v; old++)
+            assert_int_equal(patterns_know(&p, &(struct pattern_of){ 7, old, old, 0 }),
+                             old + KEPT / 2 > v);
+    }
+    assert_int_equal(p.unowned, KEPT);
+    assert_int_equal(patterns_first(&p, REF, 5, 3, &err), 1);
+    assert_int_equal(patterns_first(&p, REF, 5, 3, &err), 0);
+    assert_int_equal(patterns_first(&p, SUT, 5, 3, &err), 1);
+    patterns_forget(&p, 3);
+    assert_int_equal(patterns_first(&p, REF, 5, 3, &err), 1);
     patterns_free(&p);
 }
 
@@ -127,9 +196,9 @@ static void test_nested(void **state)
     /* the list, then for each element its path, its groups' list, and these */
     assert_int_equal(body.count, 1 + (1 + 1 + 2) + (1 + 1));
     assert_int_equal(body.items[0].value, 2);
-    assert_int_equal(list_length((struct span){ body.items, body.count }), body.count);
+    assert_int_equal(lists_length((struct span){ body.items, body.count }), body.count);
     assert_int_equal(body.items[2].value, 2);
-    assert_int_equal(list_length((struct span){ body.items + 2, body.count - 2 }), 3);
+    assert_int_equal(lists_length((struct span){ body.items + 2, body.count - 2 }), 3);
     assert_int_equal(elements_add(&elements, (struct span){ body.items, body.count }, &err), 0);
     assert_int_equal(elements.count, 2);
     assert_int_equal(elements.elements[0].span.count, 4);
@@ -147,64 +216,12 @@ static void test_nested(void **state)
     rules_free(rules);
 }
 
-/* Differences that are the same when the sides change places, and those that are not. */
-static void test_neutral(void **state)
-{
-    static const struct {
-        const char *a, *b;
-        bool same;
-    } cases[] = {
-        { "NFS3_OK, NFS3ERR_ACCES", "NFS3ERR_ACCES, NFS3_OK", true },
-        { "NFS3_OK, NFS3ERR_ACCES", "NFS3_OK, NFS3ERR_JUKEBOX", false },
-        { "NFS3_OK, NFS3ERR_ACCES", "NFS3ERR_ACCES, NFS3ERR_ACCES", false },
-        { "only ref", "only sut", true },
-        { "only ref, other case", "only sut, other case", true },
-        { "only ref, other case", "only sut", false },
-        { "only ref's", "only sut's", true },
-        { "only ref answered", "only sut answered", true },
-        { "sut larger", "sut smaller", true },
-        { "sut later", "sut earlier", true },
-        { "sut more", "sut fewer", true },
-        { "sut later", "sut larger", false },
-        { "sut changed, ref not", "ref changed, sut not", true },
-        { "ref of this request, sut earlier", "sut of this request, ref earlier", true },
-        { "ref of this request, sut earlier", "sut earlier", false },
-        { "ref from before the trace, sut not", "sut from before the trace, ref not", true },
-        { "ref from before the trace, sut not", "both from before the trace", false },
-        { "022 only sut", "022 only ref", true },
-        { "022 only sut", "02 only sut", false },
-        { "01 only ref, 02 only sut", "02 only ref, 01 only sut", true },
-        { "01 only ref, 02 only sut", "03 only sut", false },
-        { "differs", "differs", true },
-        { "differs", "", false },
-    };
-    char a[COMPARE_TEXT_MAX], b[COMPARE_TEXT_MAX], many[COMPARE_TEXT_MAX];
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        noise_neutral(cases[i].a, a);
-        noise_neutral(cases[i].b, b);
-        if ((strcmp(a, b) == 0) != cases[i].same)
-            fail_msg("\"%s\" is \"%s\", \"%s\" is \"%s\"", cases[i].a, a, cases[i].b, b);
-    }
-    memset(many, ',', sizeof(many) - 1);
-    many[sizeof(many) - 1] = '\0';
-    noise_neutral(many, a);
-    assert_string_equal(a, "");
-    memset(many, 'x', sizeof(many) - 1);
-    noise_neutral(many, a);
-    for (size_t i = 1; i < sizeof(many) - 1; i += 2)
-        many[i] = ' ';
-    noise_neutral(many, b);
-    assert_true(strlen(b) < COMPARE_TEXT_MAX && strlen(b) > COMPARE_TEXT_MAX / 2);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_neutral),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_owners),
         cmocka_unit_test(test_nested),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/fields.c
+/* model/judge/fields.c
  *
  * Two results in lock step.
  */
-#include "compare/pairs.h"
-
+#include "judge/fields.h"
 #include "record/record.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
-#include <xxhash.h>
 
 /* What a change of the object leaves alone. */
 static bool is_volatile(const struct place *place)
@@ -30,13 +29,13 @@ static bool is_about_data(const struct place *place)
            (!place->in_list && place->field->role & (ROLE_EOF | ROLE_RANGE_LENGTH));
 }
 
-void fields_begin(struct fields *f, struct pairs *p)
+void fields_begin(struct fields *f, struct judge *j)
 {
-    *f = (struct fields){ .p = p };
+    *f = (struct fields){ .j = j };
     for (int whose = 0; whose < WHOSE_MAX; whose++) {
-        uint32_t row = whose == OF_ENTRY ? 0 : sync_object(p, (enum whose)whose);
+        uint32_t row = whose == OF_ENTRY ? 0 : sync_object(j, (enum whose)whose);
 
-        f->object_type[whose] = row ? p->states[row].type : 0;
+        f->object_type[whose] = row ? j->states[row].type : 0;
     }
     f->object_type[OF_PARENT] = f->object_type[OF_PARENT2] = 2; /* NF3DIR */
 }
@@ -48,103 +47,113 @@ const struct compare_rule *fields_rule(struct fields *f, const struct item *ref,
 
     f->given.has_type = place->has_whose && f->object_type[place->whose];
     f->given.type = place->has_whose ? f->object_type[place->whose] : 0;
-    f->given.has_ref = ref && item_is_number(ref);
+    f->given.has_ref = ref && values_is_number(ref);
     f->given.ref = ref ? ref->value : 0;
-    f->given.has_sut = sut && item_is_number(sut);
+    f->given.has_sut = sut && values_is_number(sut);
     f->given.sut = sut ? sut->value : 0;
     return rules_pick(place->rules, &f->given);
 }
 
 /* The object of an entry, by its handle. */
-static uint32_t find_entry_object(struct fields *f, int side, struct span entry)
+static int find_entry_object(struct fields *f, int side, struct span entry, uint32_t *row,
+                             struct err *err)
 {
-    struct pairs *p = f->p;
-    struct err unseen;
-
-    for (uint32_t i = 0; i < entry.count; i++) {
-        const struct item *item = &entry.items[i];
-        int64_t object = 0;
-
-        if (item->place->field->cls != CLASS_HANDLE)
-            continue;
-        sqlite3_bind_blob(p->handle[side], 1, item->data, (int)item->len, SQLITE_STATIC);
-        if (db_row(p->c->db, p->handle[side], &unseen) > 0)
-            object = sqlite3_column_int64(p->handle[side], 0);
-        sqlite3_reset(p->handle[side]);
-        return matched_row(&p->objects, side, object);
-    }
+    *row = 0;
+    for (uint32_t i = 0; i < entry.count; i++)
+        if (entry.items[i].place->field->cls == CLASS_HANDLE)
+            return judge_object_of(f->j, side, &entry.items[i], row, err);
     return 0;
 }
 
-static uint32_t entry_object(struct fields *f)
+static bool has_attributes(struct span entry)
 {
-    if (f->entry_of != f->entry.items) {
-        f->entry_of = f->entry.items;
-        f->entry_row = find_entry_object(f, REF, f->entry);
-        if (!f->entry_row)
-            f->entry_row = find_entry_object(f, SUT, f->other);
-    }
-    return f->entry_row;
+    for (uint32_t i = 0; i < entry.count; i++)
+        if (entry.items[i].place->has_whose && entry.items[i].place->whose == OF_ENTRY)
+            return true;
+    return false;
 }
 
-uint32_t fields_object(struct fields *f, const struct place *place)
+int fields_enter(struct fields *f, struct span ref, struct span sut, struct err *err)
+{
+    f->entry = ref;
+    f->other = sut;
+    f->entry_row = 0;
+    f->object_type[OF_ENTRY] = 0;
+    if (!has_attributes(ref))
+        return 0;
+    if (find_entry_object(f, REF, ref, &f->entry_row, err) < 0)
+        return -err->code;
+    return f->entry_row ? 0 : find_entry_object(f, SUT, sut, &f->entry_row, err);
+}
+
+void fields_leave(struct fields *f)
+{
+    f->entry = f->other = (struct span){ NULL, 0 };
+    f->entry_row = 0;
+}
+
+uint32_t fields_object(const struct fields *f, const struct place *place)
 {
     if (place->has_whose && place->whose == OF_ENTRY)
-        return entry_object(f);
-    return place->has_whose ? sync_object(f->p, (enum whose)place->whose) : f->p->pair.object;
+        return f->entry_row;
+    return place->has_whose ? sync_object(f->j, (enum whose)place->whose) : f->j->pair->object;
 }
 
-uint32_t fields_row(struct fields *f, int side, const struct place *place)
+int fields_row(struct fields *f, int side, const struct place *place, uint32_t *row,
+               struct err *err)
 {
-    return place->whose == OF_ENTRY ? find_entry_object(f, side, side == REF ? f->entry : f->other)
-                                    : sync_row(f->p, side, (enum whose)place->whose);
+    if (place->whose == OF_ENTRY)
+        return find_entry_object(f, side, side == REF ? f->entry : f->other, row, err);
+    *row = sync_row(f->j, side, (enum whose)place->whose);
+    return 0;
 }
 
-static bool holds_verifier(struct fields *f, const struct place *place)
+static bool holds_verifier(const struct fields *f, const struct place *place)
 {
-    return place->stamp != STAMP_CTIME && f->p->states[fields_object(f, place)].verifier;
+    return place->stamp != STAMP_CTIME && f->j->states[fields_object(f, place)].verifier;
 }
 
 /* |ref|, |sut|: NULL where there is none. */
 static int why_withheld(struct fields *f, const struct place *place, const struct item *ref,
-                        const struct item *sut)
+                        const struct item *sut, struct err *err)
 {
-    struct pairs *p = f->p;
+    struct judge *j = f->j;
     int reason = 0;
 
     if (place->field->role & ROLE_STATUS)
-        return ref && sut ? sync_status(p, place->field, ref->value, sut->value) : 0;
+        return ref && sut ? sync_status(j, place->field, ref->value, sut->value) : 0;
     if (is_about_data(place)) {
-        reason = sync_data(p);
-        return reason || place->field->cls == CLASS_DATA ? reason : sync_attributes(p, OF_OBJECT);
+        reason = sync_data(j, err);
+        return reason || place->field->cls == CLASS_DATA ? reason : sync_attributes(j, OF_OBJECT);
     }
     if (!is_volatile(place))
         return 0;
     if (place->is_time && holds_verifier(f, place))
         return WITHHELD_VERIFIER;
     if (place->whose == OF_ENTRY) {
-        uint32_t row = entry_object(f);
+        uint32_t row = f->entry_row;
 
-        if (p->pair.overlap & OVERLAP_OBJECT)
+        if (j->pair->overlap & OVERLAP_OBJECT)
             return WITHHELD_OVERLAP;
-        if (p->pair.object && p->pair.state[0] != p->states[p->pair.object].accepted)
-            return sync_order(p, p->pair.object); /* what else did, nobody knows */
-        if (row && p->states[row].order)
+        if (j->pair->object &&
+            j->pair->change[CHANGES_OBJECT] != j->states[j->pair->object].accepted)
+            return sync_order(j, j->pair->object); /* what else did, nobody knows */
+        if (row && j->states[row].order)
             return WITHHELD_ORDER;
-        return row && p->states[row].lost & 1 << UNSYNC_ATTRIBUTES ? p->states[row].reason : 0;
+        return row && j->states[row].lost & 1 << UNSYNC_ATTRIBUTES ? j->states[row].reason : 0;
     }
-    reason = sync_attributes(p, (enum whose)place->whose);
-    if (!reason && place->is_time && p->pair.other_last && place->whose != OF_NEW_OBJECT &&
-        place->whose != OF_PARENT2 && !is_access_time(place))
+    reason = sync_attributes(j, (enum whose)place->whose);
+    if (!reason && place->is_time && j->pair->change[CHANGE_LAST] &&
+        place->whose != OF_NEW_OBJECT && place->whose != OF_PARENT2 && !is_access_time(place))
         reason = WITHHELD_ORDER; /* it is the time of another request */
-    if (reason && reason != WITHHELD_OVERLAP && !sync_is_other(p, (enum whose)place->whose))
-        sync_count(p, (enum whose)place->whose);
+    if (reason && reason != WITHHELD_OVERLAP && !sync_is_other(j, (enum whose)place->whose))
+        return sync_count(j, (enum whose)place->whose, err) < 0 ? -err->code : reason;
     return reason;
 }
 
 static enum difference_case case_of(const struct fields *f, const struct place *place)
 {
-    const struct effect *e = &f->p->pair.half[REF].effect;
+    const struct effect *e = &f->j->pair->half[REF].effect;
 
     if (!place->has_whose)
         return CASE_ANY;
@@ -168,16 +177,18 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
                             .rule = rule,
                             .element = f->element,
                             .what = what };
-    int reason = why_withheld(f, place, ref, sut);
+    int reason = why_withheld(f, place, ref, sut, err);
 
+    if (reason < 0)
+        return reason;
     if (!reason && place->is_time && is_access_time(place) &&
-        sync_reads_differ(f->p, (enum whose)place->whose, fields_object(f, place)))
+        sync_reads_differ(f->j, (enum whose)place->whose, fields_object(f, place)))
         reason = WITHHELD_READ;
     if (is_volatile(place) && !place->of_before && reason != WITHHELD_READ)
-        f->p->pair.differs[place->whose] = true;
+        f->j->differs[place->whose] = true;
     if (reason && !(place->field->role & ROLE_STATUS) && !is_about_data(place)) {
         place->n.withheld++;
-        return found_withhold(f->p, (enum withheld_reason)reason, place, err);
+        return judge_withhold(f->j, (enum withheld_reason)reason, place, err);
     }
     d.object = fields_object(f, place);
     d.has_number = true;
@@ -186,27 +197,27 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
             d.has_number = false;
             continue;
         }
-        d.text[side] = item_text(items[side], &f->p->pair.half[side], texts[side]);
+        d.text[side] = values_text(items[side], &f->j->pair->half[side].data_digest, texts[side]);
         if (kind == KIND_PATTERN && f->expects[side])
-            item_expected(items[side], f->expected[side], texts[side]);
-        if (kind == KIND_PATTERN && f->shared[side])
-            numbers_text(f, side, texts[side]);
+            values_expected(items[side], f->expected[side], texts[side]);
+        if (kind == KIND_PATTERN && f->shared[side] && numbers_text(f, side, texts[side], err) < 0)
+            return -err->code;
         d.number[side] = items[side]->value;
-        d.has_number = d.has_number && item_is_number(items[side]);
+        d.has_number = d.has_number && values_is_number(items[side]);
     }
     if (reason) {
         place->n.withheld++;
-        return found_uncertain(f->p, (enum withheld_reason)reason, &d, err);
+        return judge_uncertain(f->j, (enum withheld_reason)reason, &d, err);
     }
     place->n.different++;
-    return found_put(f->p, &d, err);
+    return judge_differ(f->j, &d, err);
 }
 
 /* A reply's own fault is one whatever came before. */
 static int violate(struct fields *f, const struct item *ref, const struct item *sut,
                    struct err *err)
 {
-    const struct rules *rules = f->p->c->rules;
+    const struct rules *rules = f->j->rules;
     char texts[SIDES][COMPARE_TEXT_MAX];
     struct difference d = { .kind = KIND_MALFORMED,
                             .place = ref->place,
@@ -214,31 +225,48 @@ static int violate(struct fields *f, const struct item *ref, const struct item *
                             .object = fields_object(f, ref->place),
                             .element = f->element,
                             .what = ref->over ? "only ref's" : "only sut's",
-                            .text = { item_text(ref, NULL, texts[REF]),
-                                      item_text(sut, NULL, texts[SUT]) } };
+                            .text = { values_text(ref, NULL, texts[REF]),
+                                      values_text(sut, NULL, texts[SUT]) } };
 
     if (ref->place->has_whose)
-        f->p->pair.differs[ref->place->whose] = true;
+        f->j->differs[ref->place->whose] = true;
     ref->place->n.different++;
-    return found_put(f->p, &d, err);
+    return judge_differ(f->j, &d, err);
 }
 
-static uint64_t scope_of(struct fields *f, const struct place *place, enum pattern_scope scope,
-                         uint32_t *object)
+/* Handles and file numbers go with the object that they stand for. */
+static uint32_t owner_of(const struct fields *f, const struct place *place)
 {
+    if (place->field->cls == CLASS_HANDLE && place->field->role & ROLE_NEW_OBJECT)
+        return sync_object(f->j, OF_NEW_OBJECT);
+    if (place->field->cls != CLASS_HANDLE && place->field->cls != CLASS_FILEID)
+        return 0;
+    return place->in_list ? f->entry_row : place->has_whose ? fields_object(f, place) : 0;
+}
+
+/* |ref| and |sut| in |scope|. */
+static struct pattern_of pattern_of(const struct fields *f, enum pattern_scope scope,
+                                    const struct item *ref, const struct item *sut)
+{
+    const struct place *place = ref->place;
+    uint32_t object = fields_object(f, place);
+    struct pattern_of of = { .ref = values_key(ref), .sut = values_key(sut) };
     uint64_t number = 0;
 
-    *object = 0;
     if (scope == PATTERN_ENTRY) { /* of the directory's file system, or of this object's */
         number = place->has_whose ? f->fsid[place->whose][REF] : f->fsid[OF_OBJECT][REF];
         if (!number && !place->has_whose)
-            number = f->p->states[f->p->pair.object].fsid[REF];
+            number = f->j->states[f->j->pair->object].fsid[REF];
     }
     if (scope == PATTERN_OBJECT)
-        number = *object = fields_object(f, place);
+        number = object;
     else if (scope == PATTERN_LISTING)
-        number = (uint64_t)f->p->pair.id;
-    return (number * CLASS_MAX + place->field->cls) * PATTERN_SCOPE_MAX + scope;
+        number = (uint64_t)f->j->pair->id;
+    of.scope = (number * CLASS_MAX + place->field->cls) * PATTERN_SCOPE_MAX + scope;
+    of.owner = scope == PATTERN_OBJECT                            ? object
+               : scope == PATTERN_ENTRY || scope == PATTERN_VALUE ? owner_of(f, place)
+                                                                  : 0;
+    return of;
 }
 
 /* Whether an entry's number is not that of the attributes beside it, as where another file system
@@ -251,51 +279,58 @@ static bool is_other_number(struct span entry, const struct item *number)
     return false;
 }
 
-static void expect(struct fields *f, const struct patterns *p, uint64_t scope, uint64_t ref,
-                   uint64_t sut)
+static void expect(struct fields *f, const struct patterns *p, const struct pattern_of *of)
 {
     for (int side = 0; side < SIDES; side++)
-        f->expects[side] = pattern_expects(p, scope, side, ref, sut, &f->expected[side]);
+        f->expects[side] = patterns_expect(p, of, side, &f->expected[side]);
+}
+
+/* A number in a listing, without attributes: known from those of the object. */
+static int equal_entry(struct fields *f, const struct pattern_of *of, const struct item *ref,
+                       const struct item *sut, struct err *err)
+{
+    struct patterns *p = &f->j->patterns;
+    int result;
+
+    if (!patterns_know(p, of))
+        return is_other_number(f->entry, ref) == is_other_number(f->other, sut);
+    result = patterns_hold(p, of, err);
+    expect(f, p, of);
+    return result < 0 ? result : result == PATTERN_HOLDS;
 }
 
 static int equal_pattern(struct fields *f, const struct compare_rule *rule, const struct item *ref,
                          const struct item *sut, char what[COMPARE_TEXT_MAX], struct err *err)
 {
-    struct patterns *p = rule->scope == PATTERN_LISTING ? &f->p->of_listing : &f->p->patterns;
-    uint64_t a = item_value(ref), b = item_value(sut);
-    uint32_t object;
-    uint64_t scope = scope_of(f, ref->place, (enum pattern_scope)rule->scope, &object);
+    struct patterns *p = rule->scope == PATTERN_LISTING ? &f->j->of_listing : &f->j->patterns;
+    struct pattern_of of = pattern_of(f, (enum pattern_scope)rule->scope, ref, sut);
     int result;
 
     f->expects[REF] = f->expects[SUT] = false;
     f->shared[REF] = f->shared[SUT] = 0;
     if (rule->scope == PATTERN_ENTRY) {
         snprintf(what, COMPARE_TEXT_MAX, "not that of the object's attributes on one side");
-        if (!pattern_is_known(p, scope, a, b))
-            return is_other_number(f->entry, ref) == is_other_number(f->other, sut);
-        result = pattern_holds(p, scope, a, b, err);
-        expect(f, p, scope, a, b);
-        return result < 0 ? result : result == PATTERN_HOLDS;
+        return equal_entry(f, &of, ref, sut, err);
     }
-    if (rule->scope == PATTERN_OBJECT && !object)
+    if (rule->scope == PATTERN_OBJECT && !of.owner)
         return 1; /* nobody knows whose it is */
-    result = pattern_holds(p, scope, a, b, err);
+    result = patterns_hold(p, &of, err);
     if (result == PATTERN_HOLDS && rule->scope == PATTERN_OBJECT) {
-        scope = scope_of(f, ref->place, PATTERN_ENTRY, &object);
-        if (pattern_note(p, scope, a, b, err) < 0)
+        of = pattern_of(f, PATTERN_ENTRY, ref, sut);
+        if (patterns_note(p, &of, err) < 0)
             return -err->code;
         return ref->place->field->cls == CLASS_FILEID ? numbers_check(f, ref, sut, what, err) : 1;
     }
     if (result >= 0 && result != PATTERN_HOLDS && rule->scope == PATTERN_VALUE &&
         ref->place->field->cls == CLASS_HANDLE) {
-        int equal = handles_compare(f, scope, ref, sut, what, err);
+        int equal = handles_compare(f, &of, ref, sut, what, err);
 
         if (equal != HANDLES_OF_TWO)
             return equal;
     }
-    if (object)
-        numbers_forget(f->p, object);
-    expect(f, p, scope, a, b);
+    if (rule->scope == PATTERN_OBJECT)
+        numbers_forget(f->j, of.owner);
+    expect(f, p, &of);
     snprintf(what, COMPARE_TEXT_MAX, "%s",
              result == PATTERN_CROSSED       ? "values of two"
              : result == PATTERN_SUT_CHANGED ? "sut changed, ref not"
@@ -326,7 +361,7 @@ static int equal_number(const struct compare_rule *rule, uint64_t a, uint64_t b)
 static bool equal_bytes(const struct fields *f, const struct compare_rule *rule,
                         const struct item *a, const struct item *b)
 {
-    const struct half *half = f->p->pair.half;
+    const struct judge_half *half = f->j->pair->half;
 
     if (a->place->field->cls == CLASS_DATA)
         return a->full_len == b->full_len &&
@@ -354,19 +389,19 @@ static int compare_item(struct fields *f, const struct item *ref, const struct i
         return 0;
     }
     if (is_volatile(place) && !place->of_before)
-        f->p->pair.compared[place->whose] = true;
+        f->j->compared[place->whose] = true;
     if (place->field->cls == CLASS_DATA &&
-        (f->p->pair.half[REF].effect.reply_flags | f->p->pair.half[SUT].effect.reply_flags) &
+        (f->j->pair->half[REF].effect.reply_flags | f->j->pair->half[SUT].effect.reply_flags) &
             SIGHTING_PARTIAL) {
         place->n.withheld++; /* the digest is of what was captured */
-        return found_withhold(f->p, WITHHELD_CUT, place, err);
+        return judge_withhold(f->j, WITHHELD_CUT, place, err);
     }
     if (place->field->cls == CLASS_DATA && ref->full_len != sut->full_len && !f->count_equal) {
         place->n.withheld++; /* the count beside it tells */
-        return found_withhold(f->p, WITHHELD_LENGTH, place, err);
+        return judge_withhold(f->j, WITHHELD_LENGTH, place, err);
     }
     if (!ref->over != !sut->over &&
-        rules_at(f->p->c->rules, f->p->c->rules->events[EVENT_MALFORMED])->kind != COMPARE_IGNORED)
+        rules_at(f->j->rules, f->j->rules->events[EVENT_MALFORMED])->kind != COMPARE_IGNORED)
         return violate(f, ref, sut, err);
     if (rule->kind == COMPARE_PATTERN) {
         kind = KIND_PATTERN;
@@ -385,7 +420,7 @@ static int compare_item(struct fields *f, const struct item *ref, const struct i
         return equal;
     if (equal) {
         if (place->is_time && is_access_time(place))
-            sync_reads_known(f->p, (enum whose)place->whose, fields_object(f, place));
+            sync_reads_known(f->j, (enum whose)place->whose, fields_object(f, place));
         place->n.equal++;
         return 0;
     }
@@ -396,7 +431,7 @@ static int compare_item(struct fields *f, const struct item *ref, const struct i
     if (place->is_time && !*what)
         snprintf(what, sizeof(what), "sut %s", sut->value > ref->value ? "later" : "earlier");
     if (!*what)
-        item_difference(ref, sut, what);
+        values_difference(ref, sut, what);
     return fields_differ(f, kind, rule, ref, sut, what, err);
 }
 
@@ -411,19 +446,19 @@ static void note(struct fields *f, const struct item *ref, const struct item *su
         f->given.status = (uint32_t)ref->value;
     }
     if (place->has_whose && place->field->cls == CLASS_TYPE) {
-        uint32_t row = place->whose == OF_ENTRY ? 0 : sync_object(f->p, (enum whose)place->whose);
+        uint32_t row = place->whose == OF_ENTRY ? 0 : sync_object(f->j, (enum whose)place->whose);
 
         /* of two kinds at once nothing holds that is only for one */
         f->object_type[place->whose] = ref->value == sut->value ? (uint32_t)ref->value : 0;
         if (row && ref->value == sut->value) /* the trace may only have guessed it */
-            f->p->states[row].type = (uint32_t)ref->value;
+            f->j->states[row].type = (uint32_t)ref->value;
     }
     if (place->has_whose && place->field->cls == CLASS_FSID) {
         const uint64_t fsid[SIDES] = { ref->value, sut->value };
 
         memcpy(f->fsid[place->whose], fsid, sizeof(fsid));
         if (place->whose != OF_ENTRY)
-            memcpy(f->p->states[fields_object(f, place)].fsid, fsid, sizeof(fsid));
+            memcpy(f->j->states[fields_object(f, place)].fsid, fsid, sizeof(fsid));
     }
     if (place->field->role & ROLE_RANGE_LENGTH)
         f->count_equal = ref->value == sut->value;
@@ -448,8 +483,8 @@ int fields_compare(struct fields *f, struct span ref, struct span sut, struct er
             continue;
         }
         if (field_is_list(a->place->field)) {
-            struct span x = { a, list_length((struct span){ a, ref.count - i }) };
-            struct span y = { b, list_length((struct span){ b, sut.count - j }) };
+            struct span x = { a, lists_length((struct span){ a, ref.count - i }) };
+            struct span y = { b, lists_length((struct span){ b, sut.count - j }) };
 
             if (!(f->in_listing && a->place->field->role & ROLE_ENTRY))
                 result = lists_compare(f, fields_rule(f, a, b), x, y, err);
@@ -461,7 +496,7 @@ int fields_compare(struct fields *f, struct span ref, struct span sut, struct er
         if (!(f->in_listing && a->place->field->role & ROLE_EOF))
             result = compare_item(f, a, b, err);
         if (result == 0 && a->place->field->role & ROLE_STATUS && !f->status_equal)
-            return found_withhold(f->p, WITHHELD_STATUS, NULL, err);
+            return judge_withhold(f->j, WITHHELD_STATUS, NULL, err);
         i++;
         j++;
     }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/values.c
+/* model/judge/values.c
  *
  * Values as words.
  */
-#include "compare/pairs.h"
+#include "judge/values.h"
 
 #include "base/escape.h"
 
 #include <stdio.h>
-#include <xxhash.h>
+#include <string.h>
 #include <time.h>
+#include <xxhash.h>
 
-bool item_is_number(const struct item *item)
+bool values_is_number(const struct item *item)
 {
     return !field_is_bytes(item->place->field);
 }
@@ -67,7 +68,8 @@ static void name_words(struct bytes name, bool is_path, char text[COMPARE_TEXT_M
     buf_free(&buf);
 }
 
-const char *item_text(const struct item *item, const struct half *half, char text[COMPARE_TEXT_MAX])
+const char *values_text(const struct item *item, const struct bytes *digest,
+                        char text[COMPARE_TEXT_MAX])
 {
     const struct field *field = item->place->field;
     struct bytes bytes = { item->data, item->len };
@@ -75,8 +77,8 @@ const char *item_text(const struct item *item, const struct half *half, char tex
 
     if (item->place->is_time) {
         time_words(item, text);
-    } else if (field->cls == CLASS_DATA && half) {
-        hex_words(half->data_digest.data, half->data_digest.len, text);
+    } else if (field->cls == CLASS_DATA && digest) {
+        hex_words(digest->data, digest->len, text);
         snprintf(text + strlen(text), COMPARE_TEXT_MAX - strlen(text), " (XXH3 of %u bytes)",
                  item->full_len);
     } else if (field->kind == XDR_STRING) {
@@ -101,7 +103,7 @@ const char *item_text(const struct item *item, const struct half *half, char tex
     return text;
 }
 
-void item_expected(const struct item *item, uint64_t value, char text[COMPARE_TEXT_MAX])
+void values_expected(const struct item *item, uint64_t value, char text[COMPARE_TEXT_MAX])
 {
     struct item expected = *item;
     char words[COMPARE_TEXT_MAX];
@@ -110,13 +112,13 @@ void item_expected(const struct item *item, uint64_t value, char text[COMPARE_TE
 
     memcpy(bytes, &value, sizeof(value));
     expected.value = value;
-    if (!item_is_number(item)) {
+    if (!values_is_number(item)) {
         if (item->len != sizeof(value))
             return; /* all that is kept of it is a digest */
         expected.data = bytes;
     }
     snprintf(text + len, COMPARE_TEXT_MAX - len, " (%.100s expected)",
-             item_text(&expected, NULL, words));
+             values_text(&expected, NULL, words));
 }
 
 static void bits_difference(uint64_t ref, uint64_t sut, bool octal, char text[COMPARE_TEXT_MAX])
@@ -134,22 +136,22 @@ static void bits_difference(uint64_t ref, uint64_t sut, bool octal, char text[CO
     }
 }
 
-void item_difference(const struct item *ref, const struct item *sut, char text[COMPARE_TEXT_MAX])
+void values_difference(const struct item *ref, const struct item *sut, char text[COMPARE_TEXT_MAX])
 {
     const struct field *field = ref->place->field;
     char a[COMPARE_TEXT_MAX], b[COMPARE_TEXT_MAX];
     const char *how;
 
     if (field_is_bytes(field)) {
-        how = field->kind == XDR_STRING ? names_difference((struct bytes){ ref->data, ref->len },
+        how = field->kind == XDR_STRING ? alike_difference((struct bytes){ ref->data, ref->len },
                                                            (struct bytes){ sut->data, sut->len })
                                         : NULL;
         snprintf(text, COMPARE_TEXT_MAX, "%s", how ? how : "differs");
     } else if (field->kind == XDR_BOOL || field->kind == XDR_OPTIONAL) {
         snprintf(text, COMPARE_TEXT_MAX, "only %s", ref->value ? "ref" : "sut");
     } else if (field->kind == XDR_ENUM || field->kind == XDR_UNION || field->names) {
-        snprintf(text, COMPARE_TEXT_MAX, "%.100s, %.100s", item_text(ref, NULL, a),
-                 item_text(sut, NULL, b));
+        snprintf(text, COMPARE_TEXT_MAX, "%.100s, %.100s", values_text(ref, NULL, a),
+                 values_text(sut, NULL, b));
     } else if (field->cls == CLASS_MODE || field->cls == CLASS_ENUM) {
         bits_difference(ref->value, sut->value, field->cls == CLASS_MODE, text);
     } else {
@@ -157,11 +159,11 @@ void item_difference(const struct item *ref, const struct item *sut, char text[C
     }
 }
 
-uint64_t item_value(const struct item *item)
+uint64_t values_key(const struct item *item)
 {
     uint64_t value = 0;
 
-    if (item_is_number(item))
+    if (values_is_number(item))
         return item->value;
     if (item->len != sizeof(value))
         return XXH3_64bits(item->data, item->len);

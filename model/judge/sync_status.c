@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/sync_status.c
+/* model/judge/sync_status.c
  *
  * Which statuses what came before can bring about (RFC 1813 s2.6): a status that nothing of it can
  * is the server's own.
  */
-#include "compare/pairs.h"
+#include "judge/sync.h"
 
 #include <string.h>
 
@@ -58,23 +58,23 @@ static uint32_t causes_of(const struct field *field, uint64_t value)
     return 0;
 }
 
-static int why(struct pairs *p, uint32_t causes)
+static int why(struct judge *j, uint32_t causes)
 {
-    int reason = causes & BY_NAME ? sync_name(p) : 0;
+    int reason = causes & BY_NAME ? sync_name(j) : 0;
 
     if (!reason && causes & BY_RIGHTS)
-        reason = sync_rights(p);
-    return !reason && causes & BY_ATTRIBUTES ? sync_attributes(p, OF_OBJECT) : reason;
+        reason = sync_rights(j);
+    return !reason && causes & BY_ATTRIBUTES ? sync_attributes(j, OF_OBJECT) : reason;
 }
 
-int sync_status(struct pairs *p, const struct field *field, uint64_t ref, uint64_t sut)
+int sync_status(struct judge *j, const struct field *field, uint64_t ref, uint64_t sut)
 {
     int reason = 0;
 
     if (ref) {
-        reason = why(p, causes_of(field, ref));
+        reason = why(j, causes_of(field, ref));
         if (!reason)
             return 0;
     }
-    return sut ? why(p, causes_of(field, sut)) : reason;
+    return sut ? why(j, causes_of(field, sut)) : reason;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/times.c
+/* model/judge/times.c
  *
  * Whether two servers' times are the same, though their clocks are not.
  */
-#include "compare/pairs.h"
+#include "judge/fields.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,14 +13,14 @@ enum { CLOSE_NS = 5000000 }; /* what a server may take for the time of a request
 int64_t times_step(struct fields *f, int side, const struct item *item)
 {
     const struct place *place = item->place;
-    struct compare_side *s = &f->p->c->side[side];
+    struct judge_side *s = &f->j->side[side];
     uint64_t fsid;
     int64_t step = 0, own = step_of_time((int64_t)item->value);
 
     if (place->has_whose && place->stamp) {
-        fsid = place->of_before ? f->p->states[fields_object(f, place)].fsid[side]
+        fsid = place->of_before ? f->j->states[fields_object(f, place)].fsid[side]
                                 : f->fsid[place->whose][side]; /* beside it */
-        step = steps_find(&s->steps, fsid, place->of_before, (enum stamp)place->stamp);
+        step = steps_find(s->steps, fsid, place->of_before, (enum stamp)place->stamp);
     }
     if (!step)
         return s->granularity;
@@ -38,10 +38,10 @@ static bool is_client_time(struct fields *f, const struct item *ref, const struc
                                                    : -1;
     const struct item *items[SIDES] = { ref, sut };
 
-    if (which < 0 || !(f->p->states[row].set & 1 << which))
+    if (which < 0 || !(f->j->states[row].set & 1 << which))
         return false;
     for (int side = 0; side < SIDES; side++) {
-        int64_t less = f->p->states[row].times[which][side] - (int64_t)items[side]->value;
+        int64_t less = f->j->states[row].times[which][side] - (int64_t)items[side]->value;
         int64_t step = times_step(f, side, items[side]);
 
         if (less && (less < 0 || less >= (step > 1000 ? step : 1000)))
@@ -70,8 +70,8 @@ static bool is_within(int64_t time, int64_t from, int64_t to, int64_t slack)
 
 static bool is_of_request(const struct fields *f, int side, int64_t time, int64_t slack)
 {
-    const struct half *half = &f->p->pair.half[side];
-    int64_t offset = f->p->c->side[side].clock_offset;
+    const struct judge_half *half = &f->j->pair->half[side];
+    int64_t offset = f->j->side[side].clock_offset;
 
     return half->answered &&
            is_within(time, plus(half->call_time, offset), plus(half->reply_time, offset), slack);
@@ -81,14 +81,14 @@ static bool is_of_request(const struct fields *f, int side, int64_t time, int64_
 static bool is_of_change(struct fields *f, const struct item *ref, const struct item *sut,
                          int64_t slack)
 {
-    const struct compare_side *sides = f->p->c->side;
+    const struct judge_side *sides = f->j->side;
     uint32_t row = fields_object(f, ref->place);
     const int64_t values[SIDES] = { (int64_t)ref->value, (int64_t)sut->value };
 
-    if (!row || f->p->pair.other_last || !f->p->states[row].change[REF][0])
+    if (!row || f->j->pair->change[CHANGE_LAST] || !f->j->states[row].change[REF][0])
         return false;
     for (int side = 0; side < SIDES; side++) {
-        const int64_t *change = f->p->states[row].change[side];
+        const int64_t *change = f->j->states[row].change[side];
         int64_t offset = sides[side].clock_offset;
 
         if (!is_within(values[side], plus(change[0], offset), plus(change[1], offset), slack))
@@ -100,7 +100,7 @@ static bool is_of_change(struct fields *f, const struct item *ref, const struct 
 int times_equal(struct fields *f, const struct compare_rule *rule, const struct item *ref,
                 const struct item *sut, char what[COMPARE_TEXT_MAX])
 {
-    const struct compare_side *s = f->p->c->side;
+    const struct judge_side *s = f->j->side;
     int64_t a = (int64_t)ref->value, b = (int64_t)sut->value;
     int64_t amount = rule->amount < INT64_MAX ? (int64_t)rule->amount : INT64_MAX;
     int64_t steps[SIDES], step, errors, slack, tight, carried;
@@ -129,8 +129,8 @@ int times_equal(struct fields *f, const struct compare_rule *rule, const struct 
     if (a == b || (step > 1 && a / step == b / step) || is_client_time(f, ref, sut))
         return 1;
     /* where one server took longer over the same requests, the other's clock tells */
-    carried = clock_carry(&f->p->clock, SUT, b);
-    if (apart(a, carried) <= slack || apart(b, clock_carry(&f->p->clock, REF, a)) <= slack)
+    carried = clock_carry(f->j->clock, SUT, b);
+    if (apart(a, carried) <= slack || apart(b, clock_carry(f->j->clock, REF, a)) <= slack)
         return 1;
     now[REF] = is_of_request(f, REF, a, tight);
     now[SUT] = is_of_request(f, SUT, b, tight);

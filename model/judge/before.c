@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/before.c
+/* model/judge/before.c
  *
  * Times from before an operation (wcc_attr, RFC 1813 s2.6).  A client goes on with what it has
  * cached when they are those that it knows.  A server that looks too late tells the operation's own
  * time, and the client cannot notice that somebody else changed the object.  That shows without a
  * clock: the time is the same as after the operation, while on the other side it is not.
  */
-#include "compare/pairs.h"
+#include "judge/fields.h"
 
 /* Servers may take times from a clock that moves this seldom, so that two changes have the same one
  * (Linux: a tick, of 100 in a second at least). */
@@ -18,7 +18,7 @@ static const int64_t *told_of(const struct told_times *told, enum stamp stamp)
 }
 
 /* The time of the same object after the operation, or NULL. */
-static const struct item *find_after(const struct half *half, const struct place *before)
+static const struct item *find_after(const struct judge_half *half, const struct place *before)
 {
     const struct body *b = &half->result;
 
@@ -37,7 +37,7 @@ static const struct item *find_after(const struct half *half, const struct place
 static bool may_be_of_last_change(const struct fields *f, int side, const struct told_times *told,
                                   int64_t tick)
 {
-    int64_t call = f->p->pair.half[side].call_time;
+    int64_t call = f->j->pair->half[side].call_time;
 
     return told->changed != INT64_MIN && (told->changed >= call || call - told->changed <= tick);
 }
@@ -50,9 +50,9 @@ static bool sets_out_to_change(const struct effect *e, enum whose whose)
 static enum before_kind judge(struct fields *f, int side, const struct item *before, bool is_now,
                               int64_t moved_here, int64_t moved_there)
 {
-    const struct half *half = &f->p->pair.half[side];
-    uint32_t row = sync_row(f->p, side, (enum whose)before->place->whose);
-    const struct told_times *told = &f->p->states[row].told[side];
+    const struct judge_half *half = &f->j->pair->half[side];
+    uint32_t row = sync_row(f->j, side, (enum whose)before->place->whose);
+    const struct told_times *told = &f->j->states[row].told[side];
     bool is_known = row && told->at <= half->call_time;
     int64_t tick;
     bool is_set = half->effect.asked.bits & ASKED_TIMES && before->place->stamp == STAMP_MTIME;
@@ -78,11 +78,11 @@ void before_judge(struct fields *f, const struct item *ref, const struct item *s
 
     kind[REF] = kind[SUT] = BEFORE_ANY;
     /* in the order of the comparison, what was told last may not be what is told before */
-    if (f->p->pair.other_last || sync_attributes(f->p, (enum whose)ref->place->whose) ||
-        (ref->place->stamp == STAMP_MTIME && f->p->states[fields_object(f, ref->place)].verifier))
+    if (f->j->pair->change[CHANGE_LAST] || sync_attributes(f->j, (enum whose)ref->place->whose) ||
+        (ref->place->stamp == STAMP_MTIME && f->j->states[fields_object(f, ref->place)].verifier))
         return;
     for (int side = 0; side < SIDES; side++) {
-        const struct item *after = find_after(&f->p->pair.half[side], before[side]->place);
+        const struct item *after = find_after(&f->j->pair->half[side], before[side]->place);
 
         if (!after)
             return;
@@ -92,27 +92,27 @@ void before_judge(struct fields *f, const struct item *ref, const struct item *s
         kind[side] = judge(f, side, before[side], is_now[side], moved[side], moved[!side]);
 }
 
-static void forget(struct pairs *p, int side, enum whose whose)
+static void forget(struct judge *j, int side, enum whose whose)
 {
-    const struct half *half = &p->pair.half[side];
-    struct told_times *told = &p->states[sync_row(p, side, whose)].told[side];
+    const struct judge_half *half = &j->pair->half[side];
+    struct told_times *told = &j->states[sync_row(j, side, whose)].told[side];
 
     told->at = INT64_MAX;
     told->changed = half->answered ? half->reply_time : half->call_time;
 }
 
-static void note_side(struct pairs *p, int side)
+static void note_side(struct judge *j, int side)
 {
-    const struct half *half = &p->pair.half[side];
+    const struct judge_half *half = &j->pair->half[side];
     const struct effect *e = &half->effect;
     const struct body *b = &half->result;
 
     if ((e->object_role | e->name_role) & ROLE_MODIFIES)
-        forget(p, side, OF_OBJECT);
+        forget(j, side, OF_OBJECT);
     if (e->name2_role & ROLE_MODIFIES)
-        forget(p, side, OF_PARENT2);
+        forget(j, side, OF_PARENT2);
     if ((e->name_role | e->name2_role) & (ROLE_BINDS | ROLE_REMOVES))
-        forget(p, side, OF_NEW_OBJECT);
+        forget(j, side, OF_NEW_OBJECT);
     if (!half->answered || !b->places)
         return;
     for (uint32_t i = 0; i < b->count; i++) {
@@ -122,10 +122,10 @@ static void note_side(struct pairs *p, int side)
 
         if (place->stamp < STAMP_MTIME || place->of_before || place->in_list || !place->has_whose)
             continue;
-        row = sync_row(p, side, (enum whose)place->whose);
+        row = sync_row(j, side, (enum whose)place->whose);
         if (!row)
             continue;
-        told = &p->states[row].told[side];
+        told = &j->states[row].told[side];
         if (place->stamp == STAMP_MTIME)
             told->mtime = (int64_t)b->items[i].value;
         else
@@ -134,9 +134,9 @@ static void note_side(struct pairs *p, int side)
     }
 }
 
-void before_note(struct pairs *p)
+void before_note(struct judge *j)
 {
     for (int side = 0; side < SIDES; side++)
-        if (p->pair.half[side].effect.id)
-            note_side(p, side);
+        if (j->pair->half[side].effect.id)
+            note_side(j, side);
 }

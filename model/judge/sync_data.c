@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/sync_data.c
+/* model/judge/sync_data.c
  *
  * Byte ranges that are not known to be the same on both sides.  Those between them are: after
  * conflicts at the beginning and at the end of a large file the rest of it is compared.
  */
-#include "compare/pairs.h"
+#include "judge/sync.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool meets(const struct extent *x, uint64_t start, uint64_t end)
 {
@@ -58,7 +59,7 @@ static int put(struct extents *e, struct extent new, struct err *err)
     }
     grown = realloc(e->extents, (e->count + 1) * sizeof(*e->extents));
     if (!grown)
-        return err_set(err, ERR_SYSTEM, "out of memory for byte ranges");
+        return err_memory(err, "byte ranges");
     e->extents = grown;
     for (; at && e->extents[at - 1].start > new.start; at--)
         e->extents[at] = e->extents[at - 1];
@@ -93,23 +94,23 @@ static int cut(struct extents *e, uint64_t start, uint64_t end, bool but_conflic
     return behind.end ? put(e, behind, err) : 0;
 }
 
-static bool has_row(const struct extents *e, int64_t row)
+static bool has_id(const struct extents *e, int64_t id)
 {
     for (uint32_t i = 0; i < e->count; i++)
-        if (e->extents[i].row == row)
+        if (e->extents[i].id == id)
             return true;
     return false;
 }
 
-int sync_lose_extent(struct pairs *p, uint32_t row, enum withheld_reason reason, uint64_t start,
-                     uint64_t end, struct err *err)
+int sync_lose_extent(struct judge *j, const struct judge_loss *loss, struct err *err)
 {
-    struct extents *e = &p->states[row].data;
-    struct extent new = { start, end, 0, (uint8_t)reason };
+    struct extents *e = &j->states[loss->object].data;
+    uint64_t end = loss->end;
+    struct extent new = { loss->start, end, 0, (uint8_t)loss->reason };
 
-    if (!row)
+    if (!loss->object)
         return 0;
-    if (reason == WITHHELD_CONFLICT && cut(e, start, end, true, err) < 0)
+    if (loss->reason == WITHHELD_CONFLICT && cut(e, new.start, end, true, err) < 0)
         return -err->code;
     while (new.start < end) { /* what is not there already */
         uint32_t i = 0;
@@ -121,8 +122,7 @@ int sync_lose_extent(struct pairs *p, uint32_t row, enum withheld_reason reason,
             continue;
         }
         new.end = i < e->count && e->extents[i].start < end ? e->extents[i].start : end;
-        if (!new.row && sync_put_row(p, row, UNSYNC_DATA, reason, (struct bytes){ NULL, 0 }, start,
-                                     end, &new.row, err) < 0)
+        if (!new.id && sync_lose(j, loss, &new.id, err) < 0)
             return -err->code;
         if (put(e, new, err) < 0)
             return -err->code;
@@ -131,28 +131,22 @@ int sync_lose_extent(struct pairs *p, uint32_t row, enum withheld_reason reason,
     return 0;
 }
 
-int sync_know_extent(struct pairs *p, uint32_t row, uint64_t start, uint64_t end, struct err *err)
+int sync_know_extent(struct judge *j, uint32_t row, uint64_t start, uint64_t end, struct err *err)
 {
-    struct extents *e = &p->states[row].data;
-    int64_t rows[EXTENTS_MAX];
+    struct extents *e = &j->states[row].data;
+    int64_t ids[EXTENTS_MAX];
     uint32_t count = 0;
 
     if (!row || start >= end)
         return 0;
     for (uint32_t i = 0; i < e->count; i++)
         if (meets(&e->extents[i], start, end))
-            rows[count++] = e->extents[i].row;
+            ids[count++] = e->extents[i].id;
     if (count && cut(e, start, end, false, err) < 0)
         return -err->code;
     for (uint32_t i = 0; i < count; i++)
-        if (!has_row(e, rows[i]) && (!i || rows[i] != rows[i - 1]) &&
-            sync_end_row(p, rows[i], true, 0, err) < 0)
+        if (!has_id(e, ids[i]) && (!i || ids[i] != ids[i - 1]) &&
+            j->host->known(j->ctx, j->pair, ids[i], err) < 0)
             return -err->code;
     return 0;
-}
-
-void sync_data_close(struct pairs *p)
-{
-    for (uint32_t row = 0; p->states && row <= p->objects.count; row++)
-        free(p->states[row].data.extents);
 }

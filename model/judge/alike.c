@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/alike.c
+/* model/judge/alike.c
  *
  * Names that are one name in another writing.
  */
-#include "compare/pairs.h"
+#include "judge/values.h"
 
+#include <string.h>
 #include <strings.h>
 
 enum { POINTS_MAX = 3 * COMPARE_TEXT_MAX };
@@ -79,7 +80,7 @@ static uint32_t points_of(struct bytes name, uint32_t points[POINTS_MAX])
     return n;
 }
 
-const char *names_difference(struct bytes a, struct bytes b)
+const char *alike_difference(struct bytes a, struct bytes b)
 {
     uint32_t x[POINTS_MAX], y[POINTS_MAX], n, m;
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/sync_writes.c
+/* model/judge/sync_writes.c
  *
  * Which requests wrote the bytes of a READ last: piece by piece, from the latest one back.
  *
  * Memory: PIECES_MAX pieces of each side, while one READ is looked at.
  */
-#include "compare/pairs.h"
-#include "compare/row.h"
+#include "judge/sync.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,66 +92,61 @@ static uint64_t length_of(const struct written *w)
     return length;
 }
 
-/* Of the bytes that the pair reads. */
-static int find_written(struct pairs *p, int side, struct written *w, struct err *err)
+/* Who wrote the bytes [start, end) last, while earlier operations come by. */
+struct search {
+    struct written *written;
+    uint64_t start, end;
+    uint32_t seen;    /* operations */
+    struct write cut; /* of a file that CREATE found */
+    int64_t cut_by;   /* that CREATE, until its turn has come; 0: none */
+    bool fits;        /* into PIECES_MAX */
+};
+
+static bool is_over(const struct search *s)
 {
-    static const char *const sql[SIDES][2] = {
-        { "SELECT " ROW_COLUMNS("o") " FROM ref.operation o WHERE o.object = ?1 AND o.id < ?2"
-                                     " ORDER BY o.id DESC LIMIT ?3",
-          "SELECT " ROW_COLUMNS("o") " FROM ref.operation o WHERE o.object IN (SELECT ref FROM"
-                                     " main.object WHERE id = ?1 UNION ALL SELECT object FROM "
-                                     "main.other_handle WHERE side = 1 AND"
-                                     " same_as = ?1) AND o.id < ?2 ORDER BY o.id DESC LIMIT ?3" },
-        { "SELECT " ROW_COLUMNS("o") " FROM sut.operation o WHERE o.object = ?1 AND o.id < ?2"
-                                     " ORDER BY o.id DESC LIMIT ?3",
-          "SELECT " ROW_COLUMNS("o") " FROM sut.operation o WHERE o.object IN (SELECT sut FROM"
-                                     " main.object WHERE id = ?1 UNION ALL SELECT object FROM "
-                                     "main.other_handle WHERE side = 2 AND"
-                                     " same_as = ?1) AND o.id < ?2 ORDER BY o.id DESC LIMIT ?3" }
-    };
-    bool others = p->objects.pairs[p->pair.object - 1].has_others;
-    const struct effect *e = &p->pair.half[side].effect;
-    uint64_t start = e->offset, end = range_end(e->offset, e->count);
-    uint32_t seen = 0;
-    const struct object_state *s = &p->states[p->pair.object];
-    struct write cut = { .start = s->cut[side].size, .end = UINT64_MAX };
-    int64_t cut_by = s->cut[side].operation;
-    sqlite3_stmt *stmt;
-    int result = 0;
-    bool fits = true;
+    return !s->fits || length_of(s->written) >= s->end - s->start || s->seen == WRITES_SEEN;
+}
 
-    w->count = 0;
-    if (!p->writes[side][others] &&
-        tables_prepare(p->c->db, sql[side][others], &p->writes[side][others], err) < 0)
-        return -err->code;
-    stmt = p->writes[side][others];
-    sqlite3_bind_int64(stmt, 1, others ? p->pair.object : e->object);
-    sqlite3_bind_int64(stmt, 2, e->id);
-    sqlite3_bind_int(stmt, 3, WRITES_SEEN);
-    while (fits && length_of(w) < end - start && (result = db_row(p->c->db, stmt, err)) > 0) {
-        struct bytes digest = db_column_bytes(stmt, ROW_DATA_DIGEST);
-        struct effect other;
-        struct write write;
+static int take(void *ctx, const struct effect *earlier, struct bytes digest)
+{
+    struct search *s = ctx;
+    struct write write;
 
-        seen++;
-        row_effect(stmt, 0, &other);
-        if (cut_by > other.id) {
-            fits = add_pieces(w, start, end, &cut);
-            cut_by = 0;
-        }
-        if (!changes_range(&other, start, end, &write))
-            continue;
+    s->seen++;
+    if (s->cut_by > earlier->id) {
+        s->fits = add_pieces(s->written, s->start, s->end, &s->cut);
+        s->cut_by = 0;
+    }
+    if (changes_range(earlier, s->start, s->end, &write)) {
         if (digest.len <= sizeof(write.bytes)) {
             memcpy(write.bytes, digest.data, digest.len);
             write.digest = (struct bytes){ write.bytes, digest.len };
         }
-        fits = fits && add_pieces(w, start, end, &write);
+        s->fits = s->fits && add_pieces(s->written, s->start, s->end, &write);
     }
-    sqlite3_reset(stmt);
-    if (fits && cut_by)
-        fits = add_pieces(w, start, end, &cut);
-    w->whole = fits && seen < WRITES_SEEN;
-    return result < 0 ? result : 0;
+    return is_over(s);
+}
+
+/* Of the bytes that the pair reads. */
+static int find_written(struct judge *j, int side, struct written *w, struct err *err)
+{
+    const struct effect *e = &j->pair->half[side].effect;
+    const struct object_state *state = &j->states[j->pair->object];
+    struct search s = { .written = w,
+                        .start = e->offset,
+                        .end = range_end(e->offset, e->count),
+                        .cut = { .start = state->cut[side].size, .end = UINT64_MAX },
+                        .cut_by = state->cut[side].operation,
+                        .fits = true };
+    const struct judge_earlier to = { take, &s };
+
+    w->count = 0;
+    if (!is_over(&s) && j->host->earlier(j->ctx, j->pair, side, &to, err) < 0)
+        return -err->code;
+    if (s.fits && s.cut_by)
+        s.fits = add_pieces(w, s.start, s.end, &s.cut);
+    w->whole = s.fits && s.seen < WRITES_SEEN;
+    return 0;
 }
 
 static bool same_write(const struct piece *a, const struct piece *b)
@@ -173,15 +167,19 @@ static bool are_alike(const struct written *a, const struct written *b)
     return true;
 }
 
-enum sync_written sync_written(struct pairs *p)
+int sync_written(struct judge *j, enum sync_written *result, struct err *err)
 {
     struct written written[SIDES];
-    struct err unseen;
 
+    *result = WRITTEN_UNKNOWN;
+    if (!j->host->earlier)
+        return 0;
     for (int side = 0; side < SIDES; side++)
-        if (find_written(p, side, &written[side], &unseen) < 0)
-            return WRITTEN_UNKNOWN;
+        if (find_written(j, side, &written[side], err) < 0)
+            return -err->code;
     if (!are_alike(&written[REF], &written[SUT]))
-        return WRITTEN_OTHERWISE;
-    return written[REF].whole && written[SUT].whole ? WRITTEN_ALIKE : WRITTEN_UNKNOWN;
+        *result = WRITTEN_OTHERWISE;
+    else if (written[REF].whole && written[SUT].whole)
+        *result = WRITTEN_ALIKE;
+    return 0;
 }

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/judge/fields.h
+ *
+ * The comparison of two replies, in parts: field by field, lists, whole listings, times, file
+ * numbers, handles.
+ */
+#ifndef NFSDIGEST_JUDGE_FIELDS_H
+#define NFSDIGEST_JUDGE_FIELDS_H
+
+#include "judge/sync.h"
+#include "judge/values.h"
+
+/* --- fields.c */
+
+/* Compares the two results of the pair: items [from, to) of each. */
+struct span {
+    const struct item *items;
+    uint32_t count;
+};
+struct fields {
+    struct judge *j;
+    struct rule_case given;
+    const char *element;      /* or NULL */
+    struct span entry, other; /* items of that element: ref's, sut's */
+    uint32_t entry_row;       /* of its object, or 0 */
+    uint32_t object_type[WHOSE_MAX];
+    bool expects[SIDES]; /* a pattern's values that were expected, for the next difference */
+    uint64_t expected[SIDES];
+    uint32_t shared[SIDES];          /* row of another object with the file number at hand, or 0 */
+    bool in_listing;                 /* entries and the end are compared by listing.c */
+    bool status_equal, data_equal;   /* they were compared, and are */
+    bool count_equal;                /* of bytes read or written */
+    uint64_t fsid[WHOSE_MAX][SIDES]; /* file numbers are numbers of a file system */
+};
+/* For the pair at hand. */
+void fields_begin(struct fields *f, struct judge *j);
+/* Walks both in lock step; ends at a status that differs. */
+int fields_compare(struct fields *f, struct span ref, struct span sut, struct err *err);
+const struct compare_rule *fields_rule(struct fields *f, const struct item *ref,
+                                       const struct item *sut);
+/* Counts and reports a difference of a field. */
+int fields_differ(struct fields *f, enum difference_kind kind, const struct compare_rule *rule,
+                  const struct item *ref, const struct item *sut, const char *what,
+                  struct err *err);
+
+/* Before an element of a list is compared, and afterwards. */
+int fields_enter(struct fields *f, struct span ref, struct span sut, struct err *err);
+void fields_leave(struct fields *f);
+
+/* Row of the object that a field speaks of, or 0. */
+uint32_t fields_object(const struct fields *f, const struct place *place);
+
+/* The same as one side has it. */
+int fields_row(struct fields *f, int side, const struct place *place, uint32_t *row,
+               struct err *err);
+
+/* --- handles.c */
+
+/* Whether two handles that do not belong together are those of one file, which has several: 0 when
+ * this is to be told, as it is once for each handle, 1 else; negative; or HANDLES_OF_TWO. */
+enum { HANDLES_OF_TWO = 2 };
+int handles_compare(struct fields *f, const struct pattern_of *of, const struct item *ref,
+                    const struct item *sut, char what[COMPARE_TEXT_MAX], struct err *err);
+
+/* --- numbers.c: file numbers of several objects */
+
+/* Whether the file numbers at hand are of no other object, as far as the sides do not agree in it;
+ * else |what| tells which side's is.  1, 0 or negative. */
+int numbers_check(struct fields *f, const struct item *ref, const struct item *sut,
+                  char what[COMPARE_TEXT_MAX], struct err *err);
+/* Of an object whose number changed on one side. */
+void numbers_forget(struct judge *j, uint32_t row);
+/* Adds which other object has the number. */
+int numbers_text(struct fields *f, int side, char text[COMPARE_TEXT_MAX], struct err *err);
+/* Of an object that is dropped. */
+void numbers_drop(struct judge *j, uint32_t row);
+
+/* --- before.c: times from before an operation, which a client keeps for those that it knows */
+
+enum before_kind {
+    BEFORE_ANY,  /* nobody can say */
+    BEFORE_KEPT, /* those that the server told last */
+    BEFORE_OWN,  /* those of the operation itself: it looked too late */
+};
+/* What a time from before is on each side.  |is_now|: by the clocks it may be of the request, which
+ * counts where nothing was told of the object before. */
+void before_judge(struct fields *f, const struct item *ref, const struct item *sut,
+                  const bool is_now[SIDES], enum before_kind kind[SIDES]);
+/* After a pair, or an operation of one side: what the servers told. */
+void before_note(struct judge *j);
+
+/* --- times.c */
+
+/* How fine the server tells a time like |item|, ns. */
+int64_t times_step(struct fields *f, int side, const struct item *item);
+
+/* Whether two times are equal under |rule|, a tolerance; else |what| tells how they differ. */
+int times_equal(struct fields *f, const struct compare_rule *rule, const struct item *ref,
+                const struct item *sut, char what[COMPARE_TEXT_MAX]);
+
+/* --- lists.c */
+
+/* |ref| and |sut| begin with an item of the same list; compares the elements behind it. */
+int lists_compare(struct fields *f, const struct compare_rule *rule, struct span ref,
+                  struct span sut, struct err *err);
+/* How many items belong to the list at the start of |span|, with it. */
+uint32_t lists_length(struct span span);
+
+struct element {
+    struct span span;
+    struct bytes name; /* of an entry; else none */
+    uint64_t hash;
+    uint32_t number;
+    bool used;
+    const struct judge_half *told; /* in which reply; NULL: the pair's own */
+};
+/* The elements of the list that |span| is, behind those that are there. */
+struct elements {
+    struct element *elements;
+    uint32_t count, cap;
+};
+int elements_add(struct elements *e, struct span list, struct err *err);
+/* Those that are not |used|, in pairs as they stand, then what only one side has. */
+int elements_compare(struct fields *f, const struct item *list, struct elements *ref,
+                     struct elements *sut, struct err *err);
+/* Which names are left out: 1, 0 or negative. */
+struct elements_skip {
+    int (*is_left_out)(void *ctx, struct bytes name, bool both, struct err *err);
+    void *ctx;
+};
+/* Sorts both by name and compares them. */
+int elements_compare_names(struct fields *f, const struct item *list, struct elements *ref,
+                           struct elements *sut, const struct elements_skip *skip, struct err *err);
+
+/* --- listing.c */
+
+/* A pair that begins listings of a directory: with all their parts. */
+int listing_compare(struct fields *f, struct err *err);
+
+#endif

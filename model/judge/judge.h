@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/judge/judge.h
+ *
+ * Whether two servers answer the same requests alike.  A host gives pairs of operations one after
+ * the other; the judge compares their replies field by field under the rules (rules.h), and keeps
+ * what it knows of each object: since when it is not known to be the same on both sides, and why.
+ * What differs, what is not compared and why, and which objects lost or found their
+ * synchronization goes to the host as it is found.
+ *
+ * Objects.  The host matches the objects of both sides and gives each pair of objects a number, its
+ * row, from 1.  judge_add_object comes before the first pair that names a row.
+ *
+ * Order.  Pairs that concern one object come in one order, that of the reference's calls.  An
+ * operation that only one side has (ALIGN_ONE_SIDED) comes where it stands among them.
+ *
+ * Look-ahead.  Nothing but the following needs more than the pair at hand.  A live host has to do
+ * without some of it:
+ *
+ *     overlap      of an operation: known when its reply has come (align/overlap.h), so a pair
+ *                  waits until both replies are there.
+ *     unanswered   needs to know that no reply will come.  A live host decides by time and gives
+ * the pair then. part         further replies of a listing.  A live host keeps a pair that begins a
+ * listing until both listings have ended, or gives the parts that are there: then names of one side
+ * only are withheld. changed_names  names that were made or removed while a listing ran.  A change
+ * that began before the listing ended may be answered after it; a live host waits for that as well,
+ * or names what is under way. clocks       offset, error and granularity of a server's clock and
+ * the clock map are those of whole captures off line.  A live host sets what it knows so far
+ *                  (judge_set_side); times are compared with a tolerance, so an estimate of the
+ *                  first seconds is enough, but until then time fields may differ.
+ *     has_others   that an object has several handles, off line also of those that come later.
+ *                  A live host adds the object again when it learns of it.
+ *
+ * Ownership.  The judge keeps no pointer into a pair after judge_pair.  Rules, places, the clock
+ * map and the host live longer than the judge and belong to the host; the counts in places
+ * (place.h) are its result.
+ *
+ * Memory: JUDGE_OBJECT_BYTES for each object; 32 for each byte range of it that is not known to be
+ * the same, at most EXTENTS_MAX; about 70 for each value of a server's own that was told of it
+ * (handles, file numbers), and for each name of a directory that is not known to be the same.
+ * judge_forget gives back all of an object.  Values that belong to no object (verifiers, file
+ * systems, handles of unmatched objects) take 70 each, at most |unowned_max| of them.  While a
+ * listing is compared: all its replies.
+ *
+ * Errors are the host's, and -ERR_SYSTEM for memory; -ERR_INPUT for a row that was not added.
+ */
+#ifndef NFSDIGEST_JUDGE_JUDGE_H
+#define NFSDIGEST_JUDGE_JUDGE_H
+
+#include "align/changes.h"
+#include "align/overlap.h"
+#include "judge/body.h"
+#include "judge/clock.h"
+#include "judge/difference.h"
+#include "judge/steps.h"
+
+enum { JUDGE_OBJECT_BYTES = 512, EXTENTS_MAX = 256 };
+
+/* One side of a pair: an operation.  The judge reads |result|; all else is the host's to fill in.
+ * What pointers lead to lives until judge_pair returns, or until the next |part|. */
+struct judge_half {
+    struct effect effect; /* id 0: this side has none */
+    struct {
+        uint32_t object, parent2, new_object;
+    } row;                         /* of the effect's objects; 0: not matched */
+    struct bytes data_digest;      /* of contents */
+    int64_t call_time, reply_time; /* ns; INT64_MIN: none */
+    bool answered;
+    /* where it was seen, for the host alone */
+    int64_t xid, call_source, call_frame, reply_source, reply_frame;
+
+    struct body result; /* of a reply with RPC_SUCCESS whose table is known; |places| NULL: none */
+    bool malformed;
+};
+
+struct judge_pair {
+    int64_t id;       /* the host's; not 0 */
+    int kind;         /* ALIGN_PAIR, ALIGN_ONE_SIDED */
+    uint32_t object;  /* row that the request is about, or 0 */
+    uint32_t overlap; /* OVERLAP_ and CONFLICT_ bits of both sides */
+    struct judge_half half[SIDES];
+    /* by enum change_state: how far apart the sides were before the request, 0: the same came
+     * before it.  Any number that is equal for equal histories will do: ref's sum less sut's. */
+    int64_t change[CHANGE_STATES];
+};
+
+/* What the host knows of a pair of objects when it adds it. */
+struct judge_object {
+    uint32_t type; /* ftype3, or 0 */
+    uint64_t fsid[SIDES];
+    bool has_others; /* several handles on a side stand for it */
+};
+
+/* One server's clock. */
+struct judge_side {
+    int64_t first_time;                /* of its capture, ns */
+    int64_t clock_offset, clock_error; /* from its capture's clock, ns */
+    int64_t granularity;               /* the finest time that it told, ns */
+    struct steps *steps;               /* by file system; the host's */
+};
+
+/* What is no longer known to be the same. */
+struct judge_loss {
+    uint32_t object; /* row */
+    enum unsynchronized_what what;
+    enum withheld_reason reason;
+    struct bytes name;   /* UNSYNC_NAME: in the directory |object| */
+    uint64_t start, end; /* UNSYNC_DATA */
+};
+
+/* Takes names of changed_names. */
+struct judge_names {
+    int (*add)(void *ctx, const char *name, struct err *err);
+    void *ctx;
+};
+
+/* Takes operations of earlier; |digest|: of its contents. */
+struct judge_earlier {
+    int (*take)(void *ctx, const struct effect *effect, struct bytes digest);
+    void *ctx;
+};
+
+/* Callbacks return 0, or a negative code that judge_pair returns.  Those that look ahead, or back
+ * further than the judge keeps, may be NULL. */
+struct judge_host {
+    /* The row of the object that a handle in the reply of |half| stands for; 0: it has none. */
+    int (*object_of)(void *ctx, int side, const struct judge_half *half, struct bytes handle,
+                     uint32_t *row, struct err *err);
+    int (*differ)(void *ctx, const struct judge_pair *pair, const struct difference *difference,
+                  struct err *err);
+    /* |place| NULL: the comparison of a whole operation.  |difference|: what would have been told,
+     * of a status, contents or a reply; else NULL. */
+    int (*withhold)(void *ctx, const struct judge_pair *pair, enum withheld_reason reason,
+                    const struct place *place, const struct difference *difference,
+                    struct err *err);
+    /* An object became unsynchronized after this pair.  *|id|: the host's number for it, not 0. */
+    int (*lost)(void *ctx, const struct judge_pair *pair, const struct judge_loss *loss,
+                int64_t *id, struct err *err);
+    /* It is the same again after this pair. */
+    int (*known)(void *ctx, const struct judge_pair *pair, int64_t id, struct err *err);
+    /* |withheld| further comparisons were withheld because of it. */
+    int (*count)(void *ctx, int64_t id, uint64_t withheld, struct err *err);
+
+    /* Why |side| of the pair has no reply: 0, the server gave none; a withheld_reason; or negative.
+     * NULL: WITHHELD_LOST. */
+    int (*unanswered)(void *ctx, const struct judge_pair *pair, int side, struct err *err);
+    /* Reply |number|, from 0, of |side| that goes on with the listing that the pair begins, as
+     * |half|, which is zero before.  1; 0: there is none; or negative.  NULL: there never is. */
+    int (*part)(void *ctx, const struct judge_pair *pair, int side, uint32_t number,
+                struct judge_half *half, struct err *err);
+    /* Calls |add| with each name, as escape_name (base/escape.h) writes it, that was made in or
+     * removed from the pair's directory while |side| listed it: from |begin| to |end|.  NULL: none
+     * were. */
+    int (*changed_names)(void *ctx, const struct judge_pair *pair, int side, const int64_t times[2],
+                         const struct judge_names *to, struct err *err);
+    /* Whether a name of the object |row|, or of one that is not known when |row| is 0, was removed
+     * on |side| from |from| to |to|: 1, 0 or negative.  NULL: 1. */
+    int (*removed)(void *ctx, int side, uint32_t row, const int64_t times[2], struct err *err);
+    /* Calls |take| for operations of |side| on the pair's object before the pair's, the latest one
+     * first, until that returns something else than 0 or there is none.  NULL: nothing is known of
+     * earlier ones. */
+    int (*earlier)(void *ctx, const struct judge_pair *pair, int side,
+                   const struct judge_earlier *to, struct err *err);
+    /* The path of an object, or "". */
+    int (*path_of)(void *ctx, uint32_t row, char text[COMPARE_TEXT_MAX], struct err *err);
+};
+
+struct judge_setup {
+    const struct rules *rules;
+    struct places_set *places;     /* of these rules; shared with whoever reads messages */
+    const struct clock_map *clock; /* between the captures, or without anchors */
+    const struct judge_host *host;
+    void *ctx;            /* the callbacks' first argument */
+    uint32_t unowned_max; /* 0: as many as servers tell */
+};
+
+struct judge *judge_new(const struct judge_setup *setup, struct err *err);
+void judge_free(struct judge *judge); /* NULL is allowed */
+
+void judge_set_side(struct judge *judge, int side, const struct judge_side *what);
+
+/* Adds the pair of objects |row|, or tells more of it: type and file systems are taken when it is
+ * new.  Rows are small numbers: memory goes with the largest. */
+int judge_add_object(struct judge *judge, uint32_t row, const struct judge_object *object,
+                     struct err *err);
+
+/* Drops what is known of an object, and of names in it, without a word to the host; the row may be
+ * given to another one.  Memory is used again. */
+void judge_forget(struct judge *judge, uint32_t row);
+
+/* Compares a pair and notes what it changes.  Further parts of a listing replace |pair->half| while
+ * they are compared. */
+int judge_pair(struct judge *judge, struct judge_pair *pair, struct err *err);
+
+/* Counts what was withheld because of names that are still not known to be the same. */
+int judge_finish(struct judge *judge, struct err *err);
+
+/* All zeros but for the memory of its body; and all zeros. */
+void judge_clear_half(struct judge_half *half);
+void judge_free_half(struct judge_half *half);
+
+#endif

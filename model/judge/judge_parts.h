@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/judge/judge_parts.h
+ *
+ * What the files of the judge share: its state, and what it says to its host.  sync.h has what
+ * becomes of objects, fields.h the comparison of replies.
+ */
+#ifndef NFSDIGEST_JUDGE_JUDGE_PARTS_H
+#define NFSDIGEST_JUDGE_JUDGE_PARTS_H
+
+#include "judge/judge.h"
+#include "judge/patterns.h"
+
+/* Byte ranges of a file that are not known to be the same, apart, in their order; |id|: the host's
+ * of the loss.  At most EXTENTS_MAX: beyond that the next ones become one. */
+struct extent {
+    uint64_t start, end;
+    int64_t id;
+    uint8_t reason; /* enum withheld_reason */
+};
+struct extents {
+    struct extent *extents;
+    uint32_t count;
+};
+
+/* The times that a server told last of an object; |at|: when, in its capture; INT64_MAX: none that
+ * are still those of the object.  |changed|: when it was changed last; INT64_MIN: never. */
+struct told_times {
+    int64_t mtime, ctime, at, changed;
+};
+
+/* A file number that a server told of an object in a request from |from| to |to|. */
+struct shown_number {
+    uint64_t fsid, fileid;
+    int64_t from, to;
+};
+
+/* What a pair of objects is known to be. */
+struct object_state {
+    uint8_t lost;         /* 1 << UNSYNC_ATTRIBUTES */
+    uint8_t reason;       /* enum withheld_reason, of attributes */
+    uint8_t because;      /* likewise, of the last change that the sides do not share; 0: none */
+    uint8_t set;          /* bits of |times| that are known: atime, mtime */
+    bool verifier;        /* atime and mtime may hold the verifiers of an exclusive create */
+    bool is_there;        /* the host added it */
+    bool has_others;      /* struct judge_object */
+    bool read_alone;      /* one side read it since access times were the same */
+    bool numbered;        /* |number| is known */
+    bool doubtful;        /* another object had its number, and one of them may have been removed */
+    bool is_shared;       /* it was told that another object has its number */
+    uint32_t type;        /* ftype3, or 0 */
+    uint32_t names;       /* so many names of the directory are in |judge.names| */
+    uint64_t fsid[SIDES]; /* the last ones told */
+    /* Differences of changes (enum change_state) at which it was the same: */
+    int64_t accepted; /* CHANGES_ */
+    int64_t rights;   /* RIGHTS_ */
+    int64_t reads;    /* READS_, of access times */
+    /* The host's ids of losses, or 0: */
+    int64_t order;            /* after changes in another order */
+    int64_t id;               /* of attributes, while |lost| */
+    struct extents data;      /* bytes that are not known to be the same */
+    int64_t change[SIDES][2]; /* call and reply of the last change of both; 0: none */
+    int64_t times[2][SIDES];  /* atime, mtime that clients set last */
+    struct {
+        int64_t operation; /* CREATE that set the size of the file last; 0: none */
+        uint64_t size;
+    } cut[SIDES];
+    struct told_times told[SIDES];
+    struct shown_number number[SIDES]; /* the last ones */
+};
+_Static_assert(sizeof(struct object_state) <= JUDGE_OBJECT_BYTES, "judge.h says how many bytes");
+
+/* A name of a directory that is not known to stand for the same, or did so after other changes. */
+struct name_state {
+    uint64_t hash;      /* of the directory and the name */
+    int64_t difference; /* of CHANGE_NAME at which it stood for the same */
+    int64_t id;         /* the host's, of the loss */
+    uint64_t withheld;  /* so many comparisons because of it */
+    uint32_t directory; /* row */
+    uint8_t reason;     /* enum withheld_reason; 0: it is not lost */
+};
+
+struct judge {
+    const struct rules *rules;
+    struct places_set *places;
+    const struct clock_map *clock;
+    const struct judge_host *host;
+    void *ctx;
+    struct judge_side side[SIDES];
+
+    struct object_state *states; /* by row; [0] takes what is of no object */
+    uint32_t rows, row_cap;      /* |rows|: the largest that was added */
+    struct name_state *names;
+    uint32_t name_count, name_cap;
+    struct table by_name;
+    struct patterns patterns, of_listing;
+    struct table by_number[SIDES]; /* rows by file numbers */
+
+    /* the pair at hand */
+    struct judge_pair *pair;
+    const struct judge_half *told[SIDES]; /* replies with what is compared; NULL: the pair's own */
+    struct body arguments;                /* of the side that is read at the moment */
+    bool differs[WHOSE_MAX];              /* an attribute differs, also if that was withheld */
+    bool compared[WHOSE_MAX];
+};
+
+static inline const struct judge_half *judge_told(const struct judge *j, int side)
+{
+    return j->told[side] ? j->told[side] : &j->pair->half[side];
+}
+
+/* judge.c: tells the host.  |d->half| is set here. */
+int judge_differ(struct judge *j, struct difference *d, struct err *err);
+int judge_withhold(struct judge *j, enum withheld_reason reason, const struct place *place,
+                   struct err *err);
+/* What would be told is |d|. */
+int judge_uncertain(struct judge *j, enum withheld_reason reason, struct difference *d,
+                    struct err *err);
+/* The row of the object that |item|, a handle, stands for. */
+int judge_object_of(struct judge *j, int side, const struct item *item, uint32_t *row,
+                    struct err *err);
+/* Reads the result of |half|, if there is one that can be read. */
+int judge_read_result(struct judge *j, struct judge_half *half, struct err *err);
+/* Reads the arguments of one side of the pair into |j->arguments|. */
+int judge_read_arguments(struct judge *j, int side, struct err *err);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/judge/sync.h
+ *
+ * What is not known to be the same on both sides: attributes, contents and names.  All of it is
+ * about the pair at hand.  Functions that say why something may differ return a withheld_reason,
+ * or 0 when nothing explains a difference.
+ */
+#ifndef NFSDIGEST_JUDGE_SYNC_H
+#define NFSDIGEST_JUDGE_SYNC_H
+
+#include "judge/judge_parts.h"
+
+/* --- sync.c */
+
+/* Why attributes may differ. */
+int sync_attributes(const struct judge *j, enum whose whose);
+/* What the pair's name stands for differs. */
+bool sync_is_other(const struct judge *j, enum whose whose);
+/* Why contents may differ, or negative. */
+int sync_data(struct judge *j, struct err *err);
+int sync_rights(const struct judge *j);
+/* Not the same changes of the object came before: why. */
+int sync_order(const struct judge *j, uint32_t row);
+/* sync_status.c: why these two statuses may differ, of which at least one is not success: a reason
+ * that could bring about each of them, or 0. */
+int sync_status(struct judge *j, const struct field *field, uint64_t ref, uint64_t sut);
+/* Whether an object's contents were read on one side only, or in another order, since its access
+ * times were the same. */
+bool sync_reads_differ(const struct judge *j, enum whose whose, uint32_t row);
+void sync_reads_known(struct judge *j, enum whose whose, uint32_t row);
+/* Row of the object that an attribute is of; and of that which one side's is of. */
+uint32_t sync_object(const struct judge *j, enum whose whose);
+uint32_t sync_row(const struct judge *j, int side, enum whose whose);
+/* After a pair (or an operation of one side only): what is no longer the same, or is again. */
+int sync_after(struct judge *j, bool status_equal, bool data_equal, struct err *err);
+/* Before the replies of a pair are compared: what its requests say. */
+int sync_before(struct judge *j, struct err *err);
+/* A comparison of attributes was withheld. */
+int sync_count(struct judge *j, enum whose whose, struct err *err);
+/* Tells the host that something is lost.  *|id|: the host's number for it. */
+int sync_lose(struct judge *j, const struct judge_loss *loss, int64_t *id, struct err *err);
+
+/* --- sync_data.c: contents */
+
+/* The end of a byte range. */
+static inline uint64_t range_end(uint64_t start, uint64_t length)
+{
+    return length > UINT64_MAX - start ? UINT64_MAX : start + length;
+}
+/* Why the bytes [start, end) may differ. */
+int sync_extent(const struct object_state *state, uint64_t start, uint64_t end);
+/* The bytes from |loss->start| are no longer known to be the same; of row 0 nothing is kept. */
+int sync_lose_extent(struct judge *j, const struct judge_loss *loss, struct err *err);
+/* They are again. */
+int sync_know_extent(struct judge *j, uint32_t row, uint64_t start, uint64_t end, struct err *err);
+
+/* --- sync_writes.c: whether equal requests wrote the bytes of the pair last, in whatever order */
+
+enum sync_written { WRITTEN_UNKNOWN, WRITTEN_ALIKE, WRITTEN_OTHERWISE };
+int sync_written(struct judge *j, enum sync_written *written, struct err *err);
+
+/* --- sync_names.c: what names stand for */
+
+/* Why the names of the pair may stand for different things. */
+int sync_name(struct judge *j);
+/* Why an entry of the pair's directory may. */
+int sync_entry(struct judge *j, struct bytes name);
+/* Both sides have it. */
+int sync_entry_known(struct judge *j, struct bytes name, struct err *err);
+/* An operation on the names of the pair ended alike on both sides. */
+int sync_names_known(struct judge *j, struct err *err);
+int sync_lose_name(struct judge *j, uint32_t directory, enum withheld_reason reason,
+                   struct bytes name, struct err *err);
+/* Tells the host what was withheld because of names that are still lost. */
+int sync_names_finish(struct judge *j, struct err *err);
+void sync_names_forget(struct judge *j, uint32_t directory);
+
+#endif
