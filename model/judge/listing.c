@@ -136,8 +136,9 @@ static int find_changed(struct listing *l, int side, struct err *err)
     const struct judge_names to = { add_changed, l };
     const int64_t times[2] = { l->side[side].begin, l->side[side].end };
 
-    return j->host->changed_names ? j->host->changed_names(j->ctx, j->pair, side, times, &to, err)
-                                  : 0;
+    return j->host->changed_names && times[0] <= times[1]
+               ? j->host->changed_names(j->ctx, j->pair, side, times, &to, err)
+               : 0;
 }
 
 static int by_text(const void *a, const void *b)

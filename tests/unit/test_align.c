@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: model */
 /* Alignment of sequences of requests: against the table of longest common subsequences. */
 #include <setjmp.h>
 #include <stdarg.h>

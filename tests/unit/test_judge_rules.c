@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: model */
 /* Rules of comparing: every field has one, later ones override, errors name file and line. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: model */
 /* What compares by itself: names in other writings, patterns, spans of lists. */
 #include <setjmp.h>
 #include <stdarg.h>

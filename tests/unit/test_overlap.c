@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: model */
 /* Requests that were under way at the same time, against every pair looked at by itself; clocks. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +8,6 @@
 #include <cmocka.h>
 
 #include "judge/clock.h"
-#include "compare/internal.h"
 #include "align/overlap.h"
 #include "wire/rpc.h"
 
