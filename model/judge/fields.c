@@ -166,7 +166,7 @@ static enum difference_case case_of(const struct fields *f, const struct place *
 }
 
 int fields_differ(struct fields *f, enum difference_kind kind, const struct compare_rule *rule,
-                  const struct item *ref, const struct item *sut, const char *what, struct err *err)
+                  const struct item *ref, const struct item *sut, struct err *err)
 {
     struct place *place = ref ? ref->place : sut->place;
     char texts[SIDES][COMPARE_TEXT_MAX];
@@ -176,7 +176,7 @@ int fields_differ(struct fields *f, enum difference_kind kind, const struct comp
                             .place = place,
                             .rule = rule,
                             .element = f->element,
-                            .what = what };
+                            .what = f->what };
     int reason = why_withheld(f, place, ref, sut, err);
 
     if (reason < 0)
@@ -234,110 +234,6 @@ static int violate(struct fields *f, const struct item *ref, const struct item *
     return judge_differ(f->j, &d, err);
 }
 
-/* Handles and file numbers go with the object that they stand for. */
-static uint32_t owner_of(const struct fields *f, const struct place *place)
-{
-    if (place->field->cls == CLASS_HANDLE && place->field->role & ROLE_NEW_OBJECT)
-        return sync_object(f->j, OF_NEW_OBJECT);
-    if (place->field->cls != CLASS_HANDLE && place->field->cls != CLASS_FILEID)
-        return 0;
-    return place->in_list ? f->entry_row : place->has_whose ? fields_object(f, place) : 0;
-}
-
-/* |ref| and |sut| in |scope|. */
-static struct pattern_of pattern_of(const struct fields *f, enum pattern_scope scope,
-                                    const struct item *ref, const struct item *sut)
-{
-    const struct place *place = ref->place;
-    uint32_t object = fields_object(f, place);
-    struct pattern_of of = { .ref = values_key(ref), .sut = values_key(sut) };
-    uint64_t number = 0;
-
-    if (scope == PATTERN_ENTRY) { /* of the directory's file system, or of this object's */
-        number = place->has_whose ? f->fsid[place->whose][REF] : f->fsid[OF_OBJECT][REF];
-        if (!number && !place->has_whose)
-            number = f->j->states[f->j->pair->object].fsid[REF];
-    }
-    if (scope == PATTERN_OBJECT)
-        number = object;
-    else if (scope == PATTERN_LISTING)
-        number = (uint64_t)f->j->pair->id;
-    of.scope = (number * CLASS_MAX + place->field->cls) * PATTERN_SCOPE_MAX + scope;
-    of.owner = scope == PATTERN_OBJECT                            ? object
-               : scope == PATTERN_ENTRY || scope == PATTERN_VALUE ? owner_of(f, place)
-                                                                  : 0;
-    return of;
-}
-
-/* Whether an entry's number is not that of the attributes beside it, as where another file system
- * is mounted. */
-static bool is_other_number(struct span entry, const struct item *number)
-{
-    for (uint32_t i = 0; i < entry.count; i++)
-        if (entry.items[i].place->has_whose && entry.items[i].place->field->cls == CLASS_FILEID)
-            return entry.items[i].value != number->value;
-    return false;
-}
-
-static void expect(struct fields *f, const struct patterns *p, const struct pattern_of *of)
-{
-    for (int side = 0; side < SIDES; side++)
-        f->expects[side] = patterns_expect(p, of, side, &f->expected[side]);
-}
-
-/* A number in a listing, without attributes: known from those of the object. */
-static int equal_entry(struct fields *f, const struct pattern_of *of, const struct item *ref,
-                       const struct item *sut, struct err *err)
-{
-    struct patterns *p = &f->j->patterns;
-    int result;
-
-    if (!patterns_know(p, of))
-        return is_other_number(f->entry, ref) == is_other_number(f->other, sut);
-    result = patterns_hold(p, of, err);
-    expect(f, p, of);
-    return result < 0 ? result : result == PATTERN_HOLDS;
-}
-
-static int equal_pattern(struct fields *f, const struct compare_rule *rule, const struct item *ref,
-                         const struct item *sut, char what[COMPARE_TEXT_MAX], struct err *err)
-{
-    struct patterns *p = rule->scope == PATTERN_LISTING ? &f->j->of_listing : &f->j->patterns;
-    struct pattern_of of = pattern_of(f, (enum pattern_scope)rule->scope, ref, sut);
-    int result;
-
-    f->expects[REF] = f->expects[SUT] = false;
-    f->shared[REF] = f->shared[SUT] = 0;
-    if (rule->scope == PATTERN_ENTRY) {
-        snprintf(what, COMPARE_TEXT_MAX, "not that of the object's attributes on one side");
-        return equal_entry(f, &of, ref, sut, err);
-    }
-    if (rule->scope == PATTERN_OBJECT && !of.owner)
-        return 1; /* nobody knows whose it is */
-    result = patterns_hold(p, &of, err);
-    if (result == PATTERN_HOLDS && rule->scope == PATTERN_OBJECT) {
-        of = pattern_of(f, PATTERN_ENTRY, ref, sut);
-        if (patterns_note(p, &of, err) < 0)
-            return -err->code;
-        return ref->place->field->cls == CLASS_FILEID ? numbers_check(f, ref, sut, what, err) : 1;
-    }
-    if (result >= 0 && result != PATTERN_HOLDS && rule->scope == PATTERN_VALUE &&
-        ref->place->field->cls == CLASS_HANDLE) {
-        int equal = handles_compare(f, &of, ref, sut, what, err);
-
-        if (equal != HANDLES_OF_TWO)
-            return equal;
-    }
-    if (rule->scope == PATTERN_OBJECT)
-        numbers_forget(f->j, of.owner);
-    expect(f, p, &of);
-    snprintf(what, COMPARE_TEXT_MAX, "%s",
-             result == PATTERN_CROSSED       ? "values of two"
-             : result == PATTERN_SUT_CHANGED ? "sut changed, ref not"
-                                             : "ref changed, sut not");
-    return result < 0 ? result : result == PATTERN_HOLDS;
-}
-
 static int equal_number(const struct compare_rule *rule, uint64_t a, uint64_t b)
 {
     uint64_t distance = a > b ? a - b : b - a;
@@ -381,9 +277,9 @@ static int compare_item(struct fields *f, const struct item *ref, const struct i
     struct place *place = ref->place;
     const struct compare_rule *rule = fields_rule(f, ref, sut);
     enum difference_kind kind = KIND_VALUE;
-    char what[COMPARE_TEXT_MAX] = "";
     int equal;
 
+    f->what[0] = '\0';
     if (rule->kind == COMPARE_IGNORED) {
         place->n.ignored++;
         return 0;
@@ -405,10 +301,10 @@ static int compare_item(struct fields *f, const struct item *ref, const struct i
         return violate(f, ref, sut, err);
     if (rule->kind == COMPARE_PATTERN) {
         kind = KIND_PATTERN;
-        equal = equal_pattern(f, rule, ref, sut, what, err);
+        equal = fields_equal_pattern(f, rule, ref, sut, err);
     } else if (place->is_time && rule->kind == COMPARE_TOLERANCE) {
         kind = KIND_TIME;
-        equal = times_equal(f, rule, ref, sut, what);
+        equal = times_equal(f, rule, ref, sut);
     } else if (field_is_bytes(place->field)) {
         equal = equal_bytes(f, rule, ref, sut);
     } else {
@@ -428,11 +324,11 @@ static int compare_item(struct fields *f, const struct item *ref, const struct i
         kind = KIND_PRESENCE;
     if (place->field->role & ROLE_STATUS)
         kind = KIND_STATUS;
-    if (place->is_time && !*what)
-        snprintf(what, sizeof(what), "sut %s", sut->value > ref->value ? "later" : "earlier");
-    if (!*what)
-        values_difference(ref, sut, what);
-    return fields_differ(f, kind, rule, ref, sut, what, err);
+    if (place->is_time && !*f->what)
+        snprintf(f->what, sizeof(f->what), "sut %s", sut->value > ref->value ? "later" : "earlier");
+    if (!*f->what)
+        values_difference(ref, sut, f->what);
+    return fields_differ(f, kind, rule, ref, sut, err);
 }
 
 /* What conditions of rules, and whoever asks afterwards, want to know. */

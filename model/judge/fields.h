@@ -24,6 +24,7 @@ struct fields {
     struct span entry, other; /* items of that element: ref's, sut's */
     uint32_t entry_row;       /* of its object, or 0 */
     uint32_t object_type[WHOSE_MAX];
+    char what[COMPARE_TEXT_MAX]; /* how the field at hand differs, in words; "": not said yet */
     bool expects[SIDES]; /* a pattern's values that were expected, for the next difference */
     uint64_t expected[SIDES];
     uint32_t shared[SIDES];          /* row of another object with the file number at hand, or 0 */
@@ -38,10 +39,9 @@ void fields_begin(struct fields *f, struct judge *j);
 int fields_compare(struct fields *f, struct span ref, struct span sut, struct err *err);
 const struct compare_rule *fields_rule(struct fields *f, const struct item *ref,
                                        const struct item *sut);
-/* Counts and reports a difference of a field. */
+/* Counts and reports a difference of a field, |f->what|. */
 int fields_differ(struct fields *f, enum difference_kind kind, const struct compare_rule *rule,
-                  const struct item *ref, const struct item *sut, const char *what,
-                  struct err *err);
+                  const struct item *ref, const struct item *sut, struct err *err);
 
 /* Before an element of a list is compared, and afterwards. */
 int fields_enter(struct fields *f, struct span ref, struct span sut, struct err *err);
@@ -54,20 +54,25 @@ uint32_t fields_object(const struct fields *f, const struct place *place);
 int fields_row(struct fields *f, int side, const struct place *place, uint32_t *row,
                struct err *err);
 
+/* fields_pattern.c: whether two values belong together; else |f->what| says how they do not.  1, 0
+ * or negative. */
+int fields_equal_pattern(struct fields *f, const struct compare_rule *rule, const struct item *ref,
+                         const struct item *sut, struct err *err);
+
 /* --- handles.c */
 
 /* Whether two handles that do not belong together are those of one file, which has several: 0 when
  * this is to be told, as it is once for each handle, 1 else; negative; or HANDLES_OF_TWO. */
 enum { HANDLES_OF_TWO = 2 };
 int handles_compare(struct fields *f, const struct pattern_of *of, const struct item *ref,
-                    const struct item *sut, char what[COMPARE_TEXT_MAX], struct err *err);
+                    const struct item *sut, struct err *err);
 
 /* --- numbers.c: file numbers of several objects */
 
 /* Whether the file numbers at hand are of no other object, as far as the sides do not agree in it;
- * else |what| tells which side's is.  1, 0 or negative. */
+ * else |f->what| says which side's is.  1, 0 or negative. */
 int numbers_check(struct fields *f, const struct item *ref, const struct item *sut,
-                  char what[COMPARE_TEXT_MAX], struct err *err);
+                  struct err *err);
 /* Of an object whose number changed on one side. */
 void numbers_forget(struct judge *j, uint32_t row);
 /* Adds which other object has the number. */
@@ -94,9 +99,9 @@ void before_note(struct judge *j);
 /* How fine the server tells a time like |item|, ns. */
 int64_t times_step(struct fields *f, int side, const struct item *item);
 
-/* Whether two times are equal under |rule|, a tolerance; else |what| tells how they differ. */
+/* Whether two times are equal under |rule|, a tolerance; else |f->what| says how they differ. */
 int times_equal(struct fields *f, const struct compare_rule *rule, const struct item *ref,
-                const struct item *sut, char what[COMPARE_TEXT_MAX]);
+                const struct item *sut);
 
 /* --- lists.c */
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 int handles_compare(struct fields *f, const struct pattern_of *of, const struct item *ref,
-                    const struct item *sut, char what[COMPARE_TEXT_MAX], struct err *err)
+                    const struct item *sut, struct err *err)
 {
     struct judge *j = f->j;
     const uint64_t value[SIDES] = { of->ref, of->sut };
@@ -33,7 +33,7 @@ int handles_compare(struct fields *f, const struct pattern_of *of, const struct 
         if (is_new < 0 || patterns_first(&j->patterns, side, old, row, err) < 0)
             return -err->code;
         if (is_new)
-            snprintf(what, COMPARE_TEXT_MAX, "%s changed, %s not: the same file",
+            snprintf(f->what, sizeof(f->what), "%s changed, %s not: the same file",
                      side == REF ? "ref" : "sut", side == REF ? "sut" : "ref");
         equal = equal && !is_new;
     }

@@ -191,7 +191,6 @@ static int compare_end(struct listing *l, struct err *err)
     const struct judge_half *half[SIDES];
     const struct item *end[SIDES];
     const struct compare_rule *rule;
-    char what[COMPARE_TEXT_MAX];
     int result;
 
     for (int side = 0; side < SIDES; side++) {
@@ -205,9 +204,9 @@ static int compare_end(struct listing *l, struct err *err)
     rule = fields_rule(l->f, end[REF], end[SUT]);
     if (rule->kind == COMPARE_IGNORED)
         return 0;
-    values_difference(end[REF], end[SUT], what);
+    values_difference(end[REF], end[SUT], l->f->what);
     memcpy(l->f->j->told, half, sizeof(half));
-    result = fields_differ(l->f, KIND_VALUE, rule, end[REF], end[SUT], what, err);
+    result = fields_differ(l->f, KIND_VALUE, rule, end[REF], end[SUT], err);
     l->f->j->told[REF] = l->f->j->told[SUT] = NULL;
     return result;
 }

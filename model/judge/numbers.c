@@ -106,8 +106,7 @@ static int check_side(struct judge *j, int side, uint32_t row, uint32_t *other, 
     return holder == row ? 0 : hold(j, side, row, &s->number[side], err);
 }
 
-int numbers_check(struct fields *f, const struct item *ref, const struct item *sut,
-                  char what[COMPARE_TEXT_MAX], struct err *err)
+int numbers_check(struct fields *f, const struct item *ref, const struct item *sut, struct err *err)
 {
     const struct place *place = ref->place;
     const uint64_t fileid[SIDES] = { ref->value, sut->value };
@@ -147,7 +146,7 @@ int numbers_check(struct fields *f, const struct item *ref, const struct item *s
         if (found && s->is_shared) /* it was told */
             f->shared[side] = 0;
         else if (found)
-            snprintf(what, COMPARE_TEXT_MAX, "%s the same for two files, %s not",
+            snprintf(f->what, sizeof(f->what), "%s the same for two files, %s not",
                      side == REF ? "ref" : "sut", side == REF ? "sut" : "ref");
         s->is_shared = s->is_shared || found;
     }

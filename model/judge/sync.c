@@ -89,7 +89,7 @@ int sync_rights(const struct judge *j)
                : 0;
 }
 
-/* Of these alone it is told with a pair what was read before (lanes.c). */
+/* Of these alone it is told with a pair what was read before (request_sequences.c). */
 static const int64_t *reads_of(const struct judge *j, enum whose whose)
 {
     return whose == OF_NEW_OBJECT                     ? &j->pair->change[READS_NEW]
@@ -175,7 +175,7 @@ static int lose_attributes(struct judge *j, uint32_t row, enum withheld_reason r
 /* --- after an operation */
 
 /* What an operation set out to change.  That attributes are not the same after a change of one
- * side only, the difference of states tells (lanes.c). */
+ * side only, the difference of states tells (request_sequences.c). */
 static int lose(struct judge *j, const struct effect *e, enum withheld_reason reason,
                 struct err *err)
 {

@@ -98,7 +98,7 @@ static bool is_of_change(struct fields *f, const struct item *ref, const struct 
 }
 
 int times_equal(struct fields *f, const struct compare_rule *rule, const struct item *ref,
-                const struct item *sut, char what[COMPARE_TEXT_MAX])
+                const struct item *sut)
 {
     const struct judge_side *s = f->j->side;
     int64_t a = (int64_t)ref->value, b = (int64_t)sut->value;
@@ -120,7 +120,7 @@ int times_equal(struct fields *f, const struct compare_rule *rule, const struct 
         now[SUT] = is_of_request(f, SUT, b, tight);
         before_judge(f, ref, sut, now, kind);
         if ((kind[REF] == BEFORE_OWN) != (kind[SUT] == BEFORE_OWN)) {
-            snprintf(what, COMPARE_TEXT_MAX, "%s",
+            snprintf(f->what, sizeof(f->what), "%s",
                      kind[REF] == BEFORE_OWN ? "ref of this request, sut earlier"
                                              : "sut of this request, ref earlier");
             return 0;
@@ -142,7 +142,7 @@ int times_equal(struct fields *f, const struct compare_rule *rule, const struct 
                 kind[side] != BEFORE_KEPT && is_of_request(f, side, side == REF ? a : b, errors);
     before[REF] = a < plus(plus(s[REF].first_time, s[REF].clock_offset), -tight);
     before[SUT] = b < plus(plus(s[SUT].first_time, s[SUT].clock_offset), -tight);
-    snprintf(what, COMPARE_TEXT_MAX, "%s",
+    snprintf(f->what, sizeof(f->what), "%s",
              now[REF] && !now[SUT]        ? "ref of this request, sut earlier"
              : now[SUT] && !now[REF]      ? "sut of this request, ref earlier"
              : before[REF] && before[SUT] ? "both from before the trace"

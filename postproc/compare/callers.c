@@ -44,6 +44,6 @@ int callers_match(struct compare *c, struct err *err)
         return -err->code;
     if (rule->kind == COMPARE_IGNORED)
         return 0;
-    snprintf(sql, sizeof(sql), number_callers, c->first + 1, 2 - c->first);
+    snprintf(sql, sizeof(sql), number_callers, db_side(c->first), db_side(!c->first));
     return tables_run(c->db, find_unlike, err) < 0 ? -err->code : tables_run(c->db, sql, err);
 }

@@ -79,8 +79,8 @@ static int detach(struct compare *c, struct err *err)
 static int compare_first(struct compare *c, const struct compare_options *o, struct err *err)
 {
     if (sides_attach(c, o->side, err) < 0 || clients_match(c, o, err) < 0 ||
-        callers_match(c, err) < 0 || lanes_read(c, err) < 0 || sides_put(c, o->side, err) < 0 ||
-        put_rules(c, err) < 0 || match_run(c, err) < 0)
+        callers_match(c, err) < 0 || request_sequences_read(c, err) < 0 ||
+        sides_put(c, o->side, err) < 0 || put_rules(c, err) < 0 || match_run(c, err) < 0)
         return -err->code;
     return pairs_compare(c, err);
 }
@@ -182,7 +182,7 @@ static int read_side(struct compare *c, int side, struct compare_input *input, c
                        " clock_error, granularity FROM main.side WHERE id = ?",
                        &stmt, err) < 0)
         return -err->code;
-    sqlite3_bind_int(stmt, 1, side + 1);
+    sqlite3_bind_int(stmt, 1, db_side(side));
     result = db_row(c->db, stmt, err);
     if (result > 0) {
         const char *server = (const char *)sqlite3_column_text(stmt, 1);

@@ -5,17 +5,17 @@
  * Server Verification").  The outcome is a database, schemas/compare.sql, from which every report
  * is made and from which nothing but the rules' application is computed again.
  *
- * It goes in two phases.  The first matches objects and aligns operations (lanes.c, match.c,
- * align.h): tables object and alignment.  The second walks the pairs in that table's
- * order and compares their replies under the rules (pairs.h): the other
- * tables.  The second alone is done again by compare_again.
+ * It goes in two phases.  The first matches objects and aligns operations (request_sequences.c,
+ * match.c, align.h): tables object and alignment.  The second walks the pairs in that table's order
+ * and compares their replies under the rules (pairs.h): the other tables.  The second alone is done
+ * again by compare_again.
  *
  * Memory: 700 to 900 bytes for each matched pair of objects and 32 for each range of its bytes that
  * is not known to be the same, at most EXTENTS_MAX (judge/judge.h); about 40
- * for each name that was changed; one lane's window (align.h); two replies, of listings all parts;
- * and SQLite's caches, at most 16 MiB for each trace, 32 for temporary tables, 4 for the result and
- * as much again to sort.  What else grows with operations or discrepancies lies on disk, in the
- * result or in temporary tables (in $SQLITE_TMPDIR, $TMPDIR or /var/tmp).
+ * for each name that was changed; one sequence's window (align.h); two replies, of listings all
+ * parts; and SQLite's caches, at most 16 MiB for each trace, 32 for temporary tables, 4 for the
+ * result and as much again to sort.  What else grows with operations or discrepancies lies on disk,
+ * in the result or in temporary tables (in $SQLITE_TMPDIR, $TMPDIR or /var/tmp).
  */
 #ifndef NFSDIGEST_COMPARE_COMPARE_H
 #define NFSDIGEST_COMPARE_COMPARE_H

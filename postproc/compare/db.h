@@ -16,6 +16,17 @@ int db_row(sqlite3 *db, sqlite3_stmt *stmt, struct err *err);
 /* The first column of the first row; |none| when that is NULL or there is none. */
 int db_number(sqlite3 *db, const char *sql, int64_t none, int64_t *value, struct err *err);
 
+/* The number that a side has in databases and in names of temporary tables, and back. */
+static inline int db_side(int side)
+{
+    return side + 1;
+}
+
+static inline int64_t db_side_of(int64_t number)
+{
+    return number - 1;
+}
+
 /* |text| must live until the statement is run; NULL: NULL. */
 void db_bind_text(sqlite3_stmt *stmt, int at, const char *text);
 

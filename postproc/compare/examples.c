@@ -100,7 +100,8 @@ static int write_operations(struct pairs *p, struct err *err)
 {
     for (int side = 0; side < SIDES; side++) {
         const char *s = p->c->side[side].schema;
-        char *sql = sqlite3_mprintf(copy_operations, side + 1, s, s, s, s, s, s, s, s, s, s, s, s);
+        char *sql =
+            sqlite3_mprintf(copy_operations, db_side(side), s, s, s, s, s, s, s, s, s, s, s, s);
         int result =
             sql ? tables_run(p->c->db, sql, err) : err_set(err, ERR_SYSTEM, "out of memory");
 

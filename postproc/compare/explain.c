@@ -20,7 +20,7 @@ static int side_words(struct pairs *p, int side, char text[WORDS_MAX], struct er
     if (tables_prepare(p->c->db, "SELECT ifnull(server, database) FROM main.side WHERE id = ?1",
                        &stmt, err) < 0)
         return -err->code;
-    sqlite3_bind_int(stmt, 1, side + 1);
+    sqlite3_bind_int(stmt, 1, db_side(side));
     result = db_row(p->c->db, stmt, err);
     name = result > 0 ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
     slash = name ? strrchr(name, '/') : NULL;

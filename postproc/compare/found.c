@@ -125,7 +125,7 @@ static int put_frame(struct pairs *p, const struct difference *d, int side, int6
 
     if (!frame)
         return 0;
-    sqlite3_bind_int(stmt, 1, side + 1);
+    sqlite3_bind_int(stmt, 1, db_side(side));
     sqlite3_bind_int64(stmt, 2, half->reply_frame ? half->reply_source : half->call_source);
     sqlite3_bind_int64(stmt, 3, frame);
     sqlite3_bind_int64(stmt, 4, half->xid);

@@ -74,15 +74,11 @@ int steps_read(struct steps *steps, sqlite3 *db, int side, struct err *err);
  * uid, gid), the same on both sides; of none where rules ignore callers. */
 int callers_match(struct compare *c, struct err *err);
 
-/* enum change_state as columns, but for the last; those of temp.lane1 and lane2 behind the object.
+/* request_sequences.c: one pass over each side: temp.sequence1 and sequence2 (the requests of each
+ * object and client in their order), part1, part2 (which listing an operation continues), overlap1,
+ * overlap2, clocks.
  */
-#define CHANGE_COLUMNS "state0, state1, state2, state3, state4, state5, state6, state7, state8"
-#define LANE_COLUMNS "client, name, time, id, done, key, made, " CHANGE_COLUMNS ", state9"
-
-/* lanes.c: one pass over each side: temp.lane1 and lane2 (the requests of each object and client
- * in their order), part1, part2 (which listing an operation continues), overlap1, overlap2, clocks.
- */
-int lanes_read(struct compare *c, struct err *err);
+int request_sequences_read(struct compare *c, struct err *err);
 
 /* match.c: objects and pairs, to tables object and alignment. */
 int match_run(struct compare *c, struct err *err);

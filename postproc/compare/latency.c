@@ -46,7 +46,7 @@ static int write_sums(struct pairs *p, sqlite3_stmt *latency, int side, const st
     for (unsigned i = 0; result == 0 && i < BUCKETS; i++) {
         if (!s->buckets[i])
             continue;
-        sqlite3_bind_int(latency, 1, side + 1);
+        sqlite3_bind_int(latency, 1, db_side(side));
         for (int k = 0; k < 3; k++)
             sqlite3_bind_int64(latency, 2 + k, key[k]);
         sqlite3_bind_int(latency, 5, (int)i);

@@ -6,51 +6,15 @@
  * at last objects whose first request was the same.  A new handle for a file that had one before is
  * renewals.c's.
  */
-#include "align/align.h"
-#include "compare/internal.h"
-#include "align/time_offsets.h"
-#include "compare/objects.h"
-#include "compare/renewals.h"
+#include "compare/match_parts.h"
+#include "compare/state_columns.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-
-/* Of the two sides the first one (struct compare) and the other, whatever they are called. */
-enum { ONE, OTHER };
-
-/* What lane statements return. */
-struct lane {
-    sqlite3_stmt *stmt;
-    struct align_element element;
-    int64_t client, name;
-    bool has_row;
-};
-
-struct match {
-    struct compare *c;
-    struct objects objects;
-    struct renewals renewals;
-    struct lane lane[2]; /* ONE, OTHER */
-    sqlite3_stmt *names[2], *put, *object;
-    uint32_t row; /* of the pair of objects whose lanes are aligned; 0: none */
-    int64_t client, name;
-    struct align_windows *windows;
-    struct time_offsets *offsets;
-    uint32_t aligned, named; /* pairs of objects that were seen to */
-    uint64_t pairs;
-};
-
-/* The side that one of the two is, and back. */
-static int side_of(const struct match *m, int which)
-{
-    return m->c->first == REF ? which : !which;
-}
-
-_Static_assert(CHANGE_STATES == 10, "CHANGE_COLUMNS and LANE_COLUMNS name all");
+#include <string.h>
 
 static const char make_tables[] =
     "CREATE TEMP TABLE pair (kind, reason, ref, sut, object, client, listing, "
-    "place, " CHANGE_COLUMNS ", other_last);"
+    "place, " STATE_COLUMNS "other_last);"
     "CREATE TEMP TABLE name1 AS SELECT parent, name, min(id) AS id, object FROM ref.name_event"
     " WHERE event NOT IN (3, 5) AND parent IS NOT NULL AND object IS NOT NULL GROUP BY parent, "
     "name, object;"
@@ -87,41 +51,41 @@ static int put_object(struct match *m, const char *path_sql, int64_t by, struct 
 }
 
 /* Paths are those that the reference has. */
-static const char path_of_operation[] =
+const char match_path_of_operation[] =
     "SELECT p.text FROM ref.operation o JOIN ref.path p ON p.id = o.path WHERE o.id = ?1";
 
 static const char path_of_root[] =
     "SELECT name FROM ref.name_event WHERE object = ?1 AND parent IS NULL ORDER BY id LIMIT 1";
 
-/* |object|, |by|: of ONE and OTHER; |by| is what |path_sql| asks for. */
-static int match(struct match *m, const uint32_t object[2], enum match_how how,
-                 const char *path_sql, const int64_t by_of[2], struct err *err)
+int match_objects(struct match *m, const uint32_t object[2], enum match_how how,
+                  const char *path_sql, const int64_t by_of[2], struct err *err)
 {
-    int ref = side_of(m, REF);
+    int ref = match_side(m, REF);
     int64_t by = by_of[ref];
     int result = matched_match(&m->objects, object[ref], object[!ref], how, err);
 
     return result > 0 ? put_object(m, path_sql, by, err) : result;
 }
 
-/* --- lanes */
+/* --- sequences of requests */
 
-static int advance(struct match *m, struct lane *lane, struct err *err)
+static int advance(struct match *m, struct sequence *sequence, struct err *err)
 {
-    int result = db_row(m->c->db, lane->stmt, err);
+    int result = db_row(m->c->db, sequence->stmt, err);
 
-    lane->has_row = result > 0;
+    sequence->has_row = result > 0;
     if (result > 0) {
-        lane->client = sqlite3_column_int64(lane->stmt, 0);
-        lane->name = sqlite3_column_int64(lane->stmt, 1);
-        lane->element =
-            (struct align_element){ .time = sqlite3_column_int64(lane->stmt, 2),
-                                    .id = sqlite3_column_int64(lane->stmt, 3),
-                                    .done = sqlite3_column_int64(lane->stmt, 4),
-                                    .key = (uint64_t)sqlite3_column_int64(lane->stmt, 5),
-                                    .made = (uint32_t)sqlite3_column_int64(lane->stmt, 6) };
+        sequence->client = sqlite3_column_int64(sequence->stmt, SEQUENCE_CLIENT);
+        sequence->name = sqlite3_column_int64(sequence->stmt, SEQUENCE_NAME);
+        sequence->element = (struct align_element){
+            .time = sqlite3_column_int64(sequence->stmt, SEQUENCE_TIME),
+            .id = sqlite3_column_int64(sequence->stmt, SEQUENCE_ID),
+            .done = sqlite3_column_int64(sequence->stmt, SEQUENCE_DONE),
+            .key = (uint64_t)sqlite3_column_int64(sequence->stmt, SEQUENCE_KEY),
+            .made = (uint32_t)sqlite3_column_int64(sequence->stmt, SEQUENCE_MADE)
+        };
         for (int i = 0; i < CHANGE_STATES; i++)
-            lane->element.state[i] = sqlite3_column_int64(lane->stmt, 7 + i);
+            sequence->element.state[i] = sqlite3_column_int64(sequence->stmt, SEQUENCE_STATE + i);
     }
     return result < 0 ? result : 0;
 }
@@ -129,31 +93,36 @@ static int advance(struct match *m, struct lane *lane, struct err *err)
 static int next(void *ctx, int side, struct align_element *element, struct err *err)
 {
     struct match *m = ctx;
-    struct lane *lane = &m->lane[side];
+    struct sequence *sequence = &m->sequence[side];
 
-    if (!lane->has_row || lane->client != m->client || lane->name != m->name)
+    if (!sequence->has_row || sequence->client != m->client || sequence->name != m->name)
         return 0;
-    *element = lane->element;
-    return advance(m, lane, err) < 0 ? -err->code : 1;
+    *element = sequence->element;
+    return advance(m, sequence, err) < 0 ? -err->code : 1;
 }
+
+#define PARAMETER(state, column) ",?"
+static const char put_pair[] =
+    "INSERT INTO temp.pair VALUES (?,?,?,?,?,?,NULL,?" STATE_COLUMN_LIST(PARAMETER) ",?)";
+enum { PUT_KIND = 1, PUT_REASON, PUT_REF, PUT_SUT, PUT_OBJECT, PUT_CLIENT, PUT_PLACE, PUT_STATE };
 
 static int put(void *ctx, const struct align_element *a, const struct align_element *b,
                struct err *err)
 {
     struct match *m = ctx;
 
-    sqlite3_bind_int(m->put, 1, a && b ? ALIGN_PAIR : ALIGN_ONE_SIDED);
-    sqlite3_bind_int(m->put, 2, a && b ? REASON_NONE : REASON_NOT_ASKED);
-    tables_bind_unless(m->put, 3 + side_of(m, ONE), a ? a->id : 0, 0);
-    tables_bind_unless(m->put, 3 + side_of(m, OTHER), b ? b->id : 0, 0);
-    tables_bind_unless(m->put, 5, m->row, 0);
-    sqlite3_bind_int64(m->put, 6, m->client);
-    tables_bind_unless(m->put, 7, a ? a->time : INT64_MIN, INT64_MIN);
+    sqlite3_bind_int(m->put, PUT_KIND, a && b ? ALIGN_PAIR : ALIGN_ONE_SIDED);
+    sqlite3_bind_int(m->put, PUT_REASON, a && b ? REASON_NONE : REASON_NOT_ASKED);
+    tables_bind_unless(m->put, PUT_REF + match_side(m, ONE), a ? a->id : 0, 0);
+    tables_bind_unless(m->put, PUT_REF + match_side(m, OTHER), b ? b->id : 0, 0);
+    tables_bind_unless(m->put, PUT_OBJECT, m->row, 0);
+    sqlite3_bind_int64(m->put, PUT_CLIENT, m->client);
+    tables_bind_unless(m->put, PUT_PLACE, a ? a->time : INT64_MIN, INT64_MIN);
     for (int i = 0; i < CHANGE_LAST; i++) /* sums: they may wrap */
-        tables_bind_unless(m->put, 8 + i,
+        tables_bind_unless(m->put, PUT_STATE + i,
                            a && b ? (int64_t)((uint64_t)a->state[i] - (uint64_t)b->state[i]) : 0,
                            0);
-    tables_bind_unless(m->put, 8 + CHANGE_LAST,
+    tables_bind_unless(m->put, PUT_STATE + CHANGE_LAST,
                        a && b && a->state[CHANGE_LAST] != b->state[CHANGE_LAST], 0);
     if (tables_step(m->c->db, m->put, err) < 0)
         return -err->code;
@@ -162,14 +131,14 @@ static int put(void *ctx, const struct align_element *a, const struct align_elem
     m->pairs++;
     time_offsets_note(m->offsets, m->client, a->time, b->time);
     for (int i = 0; i < 2; i++)
-        if (renewals_note(&m->renewals, &m->objects, side_of(m, i), i == ONE ? a : b,
+        if (renewals_note(&m->renewals, &m->objects, match_side(m, i), i == ONE ? a : b,
                           (i == ONE ? b : a)->made, err) < 0)
             return -err->code;
     if (!m->row) /* MOUNT */
-        return match(m, (const uint32_t[]){ a->made, b->made }, MATCH_ROOT, path_of_root,
-                     (const int64_t[]){ a->made, b->made }, err);
-    return match(m, (const uint32_t[]){ a->made, b->made }, MATCH_PAIR, path_of_operation,
-                 (const int64_t[]){ a->id, b->id }, err);
+        return match_objects(m, (const uint32_t[]){ a->made, b->made }, MATCH_ROOT, path_of_root,
+                             (const int64_t[]){ a->made, b->made }, err);
+    return match_objects(m, (const uint32_t[]){ a->made, b->made }, MATCH_PAIR,
+                         match_path_of_operation, (const int64_t[]){ a->id, b->id }, err);
 }
 
 static bool expect(void *ctx, const struct align_element *a, int64_t *b_time, int64_t *error)
@@ -187,12 +156,12 @@ static int align_objects(struct match *m, uint32_t row, struct err *err)
 
     m->row = row;
     for (int i = 0; result == 0 && i < 2; i++) {
-        sqlite3_bind_int64(m->lane[i].stmt, 1,
-                           row ? m->objects.pairs[row - 1].object[side_of(m, i)] : 0);
-        result = advance(m, &m->lane[i], err);
+        sqlite3_bind_int64(m->sequence[i].stmt, 1,
+                           row ? m->objects.pairs[row - 1].object[match_side(m, i)] : 0);
+        result = advance(m, &m->sequence[i], err);
     }
-    while (result == 0 && (m->lane[ONE].has_row || m->lane[OTHER].has_row)) {
-        const struct lane *first = &m->lane[ONE], *other = &m->lane[OTHER];
+    while (result == 0 && (m->sequence[ONE].has_row || m->sequence[OTHER].has_row)) {
+        const struct sequence *first = &m->sequence[ONE], *other = &m->sequence[OTHER];
 
         if (!first->has_row ||
             (other->has_row && (other->client < first->client ||
@@ -202,8 +171,8 @@ static int align_objects(struct match *m, uint32_t row, struct err *err)
         m->name = first->name;
         result = align_run(m->windows, &align, err);
     }
-    sqlite3_reset(m->lane[ONE].stmt);
-    sqlite3_reset(m->lane[OTHER].stmt);
+    sqlite3_reset(m->sequence[ONE].stmt);
+    sqlite3_reset(m->sequence[OTHER].stmt);
     return result < 0 ? result : renewals_apply(&m->renewals, m->aligned, err);
 }
 
@@ -223,7 +192,7 @@ static int next_name(struct match *m, int which, struct named *n, struct err *er
     while ((result = db_row(m->c->db, m->names[which], err)) > 0) {
         n->name = (const char *)sqlite3_column_text(m->names[which], 0);
         n->object = (uint32_t)sqlite3_column_int64(m->names[which], 1);
-        if (n->name && !matched_row(&m->objects, side_of(m, which), n->object))
+        if (n->name && !matched_row(&m->objects, match_side(m, which), n->object))
             break;
     }
     n->has_row = result > 0;
@@ -236,7 +205,7 @@ static int match_names(struct match *m, uint32_t row, struct err *err)
     int result = 0;
 
     for (int i = 0; result == 0 && i < 2; i++) {
-        sqlite3_bind_int64(m->names[i], 1, m->objects.pairs[row - 1].object[side_of(m, i)]);
+        sqlite3_bind_int64(m->names[i], 1, m->objects.pairs[row - 1].object[match_side(m, i)]);
         result = next_name(m, i, &n[i], err);
     }
     while (result == 0 && n[ONE].has_row && n[OTHER].has_row) {
@@ -246,8 +215,8 @@ static int match_names(struct match *m, uint32_t row, struct err *err)
             char *quoted = sqlite3_mprintf(
                 "SELECT path || '/' || %Q FROM main.object WHERE id = ?1", n[ONE].name);
 
-            result = quoted ? match(m, (const uint32_t[]){ n[ONE].object, n[OTHER].object },
-                                    MATCH_NAME, quoted, (const int64_t[]){ row, row }, err)
+            result = quoted ? match_objects(m, (const uint32_t[]){ n[ONE].object, n[OTHER].object },
+                                            MATCH_NAME, quoted, (const int64_t[]){ row, row }, err)
                             : err_set(err, ERR_SYSTEM, "out of memory");
             sqlite3_free(quoted);
         }
@@ -261,8 +230,7 @@ static int match_names(struct match *m, uint32_t row, struct err *err)
     return result;
 }
 
-/* Everything that follows from what was matched so far. */
-static int follow(struct match *m, struct err *err)
+int match_follow(struct match *m, struct err *err)
 {
     int result = 0;
 
@@ -283,7 +251,7 @@ static const char find_roots[] =
 
 static int open_roots(struct match *m, int which, sqlite3_stmt **stmt, struct err *err)
 {
-    const struct compare_side *s = &m->c->side[side_of(m, which)];
+    const struct compare_side *s = &m->c->side[match_side(m, which)];
     char *where = s->server ? sqlite3_mprintf("o.server = %Q", s->server) : sqlite3_mprintf("1");
     char *sql = where ? sqlite3_mprintf(find_roots, s->schema, s->schema, where) : NULL;
     int result =
@@ -302,17 +270,17 @@ static int match_root(struct match *m, sqlite3_stmt *one, sqlite3_stmt *other, b
     uint32_t object = (uint32_t)sqlite3_column_int64(one, 1);
     int found = 0;
 
-    if (matched_row(&m->objects, side_of(m, ONE), object))
+    if (matched_row(&m->objects, match_side(m, ONE), object))
         return 0;
     while ((found = db_row(m->c->db, other, err)) > 0) {
         const char *like = (const char *)sqlite3_column_text(other, 0);
         uint32_t candidate = (uint32_t)sqlite3_column_int64(other, 1);
 
-        if (matched_row(&m->objects, side_of(m, OTHER), candidate) ||
+        if (matched_row(&m->objects, match_side(m, OTHER), candidate) ||
             (by_path && strcmp(path, like) != 0))
             continue;
-        found = match(m, (const uint32_t[]){ object, candidate }, MATCH_ROOT, path_of_root,
-                      (const int64_t[]){ object, candidate }, err);
+        found = match_objects(m, (const uint32_t[]){ object, candidate }, MATCH_ROOT, path_of_root,
+                              (const int64_t[]){ object, candidate }, err);
         break;
     }
     sqlite3_reset(other);
@@ -339,138 +307,26 @@ static int match_roots(struct match *m, bool by_path, struct err *err)
     return result;
 }
 
-/* Objects that nothing led to, with their first request. */
-struct orphan {
-    int64_t time, id;
-    uint64_t key;
-    uint32_t object, order;
-    uint32_t passed; /* of the first one with a key: so many are matched */
-};
-
-static int read_orphans(struct match *m, int which, struct orphan **orphans, uint32_t *count,
-                        struct err *err)
-{
-    int side = side_of(m, which);
-    uint32_t cap = 0;
-    sqlite3_stmt *stmt;
-    char sql[256];
-    int result;
-
-    *orphans = NULL;
-    *count = 0;
-    snprintf(sql, sizeof(sql),
-             "SELECT min(time), id, key, object FROM temp.lane%d WHERE object <> 0 GROUP BY object"
-             " ORDER BY 1, 2",
-             side + 1);
-    if (tables_prepare(m->c->db, sql, &stmt, err) < 0)
-        return -err->code;
-    while ((result = db_row(m->c->db, stmt, err)) > 0) {
-        uint32_t object = (uint32_t)sqlite3_column_int64(stmt, 3);
-
-        if (matched_row(&m->objects, side, object))
-            continue;
-        if (*count == cap) {
-            void *grown = realloc(*orphans, (cap = cap ? cap * 2 : 256) * sizeof(**orphans));
-
-            if (!grown) {
-                result = err_set(err, ERR_SYSTEM, "out of memory for objects");
-                break;
-            }
-            *orphans = grown;
-        }
-        (*orphans)[*count] = (struct orphan){ .time = sqlite3_column_int64(stmt, 0),
-                                              .id = sqlite3_column_int64(stmt, 1),
-                                              .key = (uint64_t)sqlite3_column_int64(stmt, 2),
-                                              .object = object,
-                                              .order = *count };
-        ++*count;
-    }
-    sqlite3_finalize(stmt);
-    return result;
-}
-
-static int by_key(const void *a, const void *b)
-{
-    const struct orphan *x = a, *y = b;
-
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
-}
-
-/* The first with |key|, or where it would be. */
-static uint32_t find_key(const struct orphan *o, uint32_t count, uint64_t key)
-{
-    uint32_t low = 0, high = count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (o[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Each with the first of the other side that has the same first request and is free. */
-static int match_orphans(struct match *m, struct err *err)
-{
-    struct orphan *o[2] = { NULL, NULL };
-    uint32_t count[2] = { 0, 0 };
-    int result = 0;
-
-    for (int i = 0; result == 0 && i < 2; i++)
-        result = read_orphans(m, i, &o[i], &count[i], err);
-    if (result == 0 && count[OTHER])
-        qsort(o[OTHER], count[OTHER], sizeof(*o[OTHER]), by_key);
-    for (uint32_t i = 0; result == 0 && i < count[ONE]; i++) {
-        const struct orphan *one = &o[ONE][i];
-        uint32_t first = find_key(o[OTHER], count[OTHER], one->key), best = first;
-
-        if (first == count[OTHER] || o[OTHER][first].key != one->key ||
-            matched_row(&m->objects, side_of(m, ONE), one->object))
-            continue;
-        best += o[OTHER][first].passed;
-        while (best < count[OTHER] && o[OTHER][best].key == one->key &&
-               matched_row(&m->objects, side_of(m, OTHER), o[OTHER][best].object))
-            best++;
-        o[OTHER][first].passed = best - first;
-        if (best == count[OTHER] || o[OTHER][best].key != one->key)
-            continue;
-        result = match(m, (const uint32_t[]){ one->object, o[OTHER][best].object }, MATCH_FIRST,
-                       path_of_operation, (const int64_t[]){ one->id, o[OTHER][best].id }, err);
-        if (result == 0)
-            result = follow(m, err);
-    }
-    free(o[ONE]);
-    free(o[OTHER]);
-    return result;
-}
-
 static int prepare(struct match *m, struct err *err)
 {
     sqlite3 *db = m->c->db;
 
-    if (tables_run(db, make_tables, err) < 0 ||
-        tables_prepare(db, "INSERT INTO temp.pair VALUES (?,?,?,?,?,?,NULL,?,?,?,?,?,?,?,?,?,?,?)",
-                       &m->put, err) < 0 ||
+    if (tables_run(db, make_tables, err) < 0 || tables_prepare(db, put_pair, &m->put, err) < 0 ||
         tables_prepare(db, "INSERT INTO main.object (id, ref, sut, how, path) VALUES (?,?,?,?,?)",
                        &m->object, err) < 0)
         return -err->code;
     for (int i = 0; i < 2; i++) {
-        char sql[256];
+        char sql[512];
 
         snprintf(sql, sizeof(sql),
-                 "SELECT " LANE_COLUMNS " FROM temp.lane%d"
+                 "SELECT " SEQUENCE_COLUMNS " FROM temp.sequence%d"
                  " WHERE object = ? ORDER BY client, name, time, id",
-                 side_of(m, i) + 1);
-        if (tables_prepare(db, sql, &m->lane[i].stmt, err) < 0)
+                 db_side(match_side(m, i)));
+        if (tables_prepare(db, sql, &m->sequence[i].stmt, err) < 0)
             return -err->code;
         snprintf(sql, sizeof(sql),
                  "SELECT name, object FROM temp.name%d WHERE parent = ? ORDER BY name, id",
-                 side_of(m, i) + 1);
+                 db_side(match_side(m, i)));
         if (tables_prepare(db, sql, &m->names[i], err) < 0)
             return -err->code;
     }
@@ -487,7 +343,7 @@ static int run(struct match *m, struct err *err)
     if (!m->offsets || matched_init(&m->objects, m->c->db, err) < 0 ||
         tables_run(m->c->db, "BEGIN", err) < 0 || prepare(m, err) < 0 ||
         match_roots(m, true, err) < 0 || align_objects(m, 0, err) < 0 ||
-        match_roots(m, false, err) < 0 || follow(m, err) < 0 || match_orphans(m, err) < 0)
+        match_roots(m, false, err) < 0 || match_follow(m, err) < 0 || match_orphans(m, err) < 0)
         return -err->code;
     return tables_run(m->c->db, "COMMIT", err);
 }
@@ -500,7 +356,7 @@ int match_run(struct compare *c, struct err *err)
     sqlite3_finalize(m.put);
     sqlite3_finalize(m.object);
     for (int i = 0; i < 2; i++) {
-        sqlite3_finalize(m.lane[i].stmt);
+        sqlite3_finalize(m.sequence[i].stmt);
         sqlite3_finalize(m.names[i]);
     }
     matched_free(&m.objects);

@@ -66,7 +66,8 @@ static int load_others(struct objects *o, sqlite3 *db, struct err *err)
     if (tables_prepare(db, "SELECT side, object, same_as FROM main.other_handle", &stmt, err) < 0)
         return -err->code;
     while ((result = db_row(db, stmt, err)) > 0) {
-        int64_t side = sqlite3_column_int64(stmt, 0) - 1, object = sqlite3_column_int64(stmt, 1);
+        int64_t side = db_side_of(sqlite3_column_int64(stmt, 0)),
+                object = sqlite3_column_int64(stmt, 1);
         int64_t row = sqlite3_column_int64(stmt, 2);
 
         if (side < 0 || side >= SIDES || object <= 0 || object >= o->limit[side] || row <= 0 ||

@@ -5,18 +5,33 @@
  */
 #include "compare/pairs.h"
 #include "compare/row.h"
+#include "compare/state_columns.h"
 
 #include <stdio.h>
 
+#define STATE_OR_0(state, column) " ifnull(a." #column ", 0),"
 static const char select_pairs[] =
     "SELECT a.id, a.kind, ifnull(a.object, 0), ifnull(a.ref_overlap, 0),"
-    " ifnull(a.sut_overlap, 0), ifnull(a.object_state, 0), ifnull(a.object2_state, 0),"
-    " ifnull(a.new_state, 0), ifnull(a.object_reads, 0), ifnull(a.new_reads, 0),"
-    " ifnull(a.object_rights, 0), ifnull(a.new_rights, 0), ifnull(a.name_change, 0),"
-    " ifnull(a.name2_change, 0),"
-    " ifnull(a.other_last, 0), " ROW_COLUMNS("r") ", " ROW_COLUMNS(
-        "s") " FROM main.alignment a LEFT JOIN ref.operation r ON r.id = a.ref"
-             " LEFT JOIN sut.operation s ON s.id = a.sut WHERE a.kind <> 3 ORDER BY a.id";
+    " ifnull(a.sut_overlap, 0)," STATE_COLUMN_LIST(
+        STATE_OR_0) " ifnull(a.other_last, 0), " ROW_COLUMNS("r") ", " ROW_COLUMNS("s") " FROM "
+                                                                                        "main."
+                                                                                        "alignment "
+                                                                                        "a LEFT "
+                                                                                        "JOIN "
+                                                                                        "ref."
+                                                                                        "operation "
+                                                                                        "r ON r.id "
+                                                                                        "= a.ref"
+                                                                                        " LEFT "
+                                                                                        "JOIN "
+                                                                                        "sut."
+                                                                                        "operation "
+                                                                                        "s ON s.id "
+                                                                                        "= a.sut "
+                                                                                        "WHERE "
+                                                                                        "a.kind <> "
+                                                                                        "3 ORDER "
+                                                                                        "BY a.id";
 enum {
     PAIR_ID,
     PAIR_KIND,

@@ -38,14 +38,15 @@ int pairs_listings_open(struct pairs *p, struct err *err)
         const char *schema = p->c->side[side].schema;
         char sql[512];
 
-        snprintf(sql, sizeof(sql), make_changed, side + 1, schema, schema, side + 1, side + 1);
+        snprintf(sql, sizeof(sql), make_changed, db_side(side), schema, schema, db_side(side),
+                 db_side(side));
         if (tables_run(db, sql, err) < 0)
             return -err->code;
         snprintf(sql, sizeof(sql), "SELECT ifnull(max(reply - call), 0) FROM temp.changed%d",
-                 side + 1);
+                 db_side(side));
         if (db_number(db, sql, 0, &p->listings.longest[side], err) < 0)
             return -err->code;
-        snprintf(sql, sizeof(sql), find_changes, side + 1, side + 1);
+        snprintf(sql, sizeof(sql), find_changes, db_side(side), db_side(side));
         if (tables_prepare(db, sql, &p->listings.changed[side], err) < 0)
             return -err->code;
     }

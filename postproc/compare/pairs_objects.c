@@ -72,11 +72,11 @@ static int prepare_removals(struct pairs *p, struct err *err)
         const char *schema = p->c->side[side].schema;
         char sql[1024];
 
-        snprintf(sql, sizeof(sql), make_removals, side + 1, (long long)INT64_MAX, schema, schema,
-                 schema, side + 1, side + 1);
+        snprintf(sql, sizeof(sql), make_removals, db_side(side), (long long)INT64_MAX, schema,
+                 schema, schema, db_side(side), db_side(side));
         if (tables_run(p->c->db, sql, err) < 0)
             return -err->code;
-        snprintf(sql, sizeof(sql), find_removal, side + 1);
+        snprintf(sql, sizeof(sql), find_removal, db_side(side));
         if (tables_prepare(p->c->db, sql, &p->of_objects.removal[side], err) < 0)
             return -err->code;
     }

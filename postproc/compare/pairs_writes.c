@@ -24,7 +24,8 @@ static int prepare(struct pairs *p, int side, bool others, struct err *err)
 
     if (p->earlier[side][others])
         return 0;
-    snprintf(sql, sizeof(sql), others ? of_handles : of_object, p->c->side[side].schema, side + 1);
+    snprintf(sql, sizeof(sql), others ? of_handles : of_object, p->c->side[side].schema,
+             db_side(side));
     return tables_prepare(p->c->db, sql, &p->earlier[side][others], err);
 }
 

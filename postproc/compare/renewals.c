@@ -27,12 +27,12 @@ static int prepare(struct renewals *r, struct err *err)
         snprintf(sql, sizeof(sql), is_same, s, s, s, s, s, s);
         if (tables_prepare(db, sql, &r->same[side], err) < 0)
             return -err->code;
-        snprintf(sql, sizeof(sql), "UPDATE temp.lane%d SET object = ?1 WHERE object = ?2",
-                 side + 1);
-        if (tables_prepare(db, sql, &r->lane[side], err) < 0)
+        snprintf(sql, sizeof(sql), "UPDATE temp.sequence%d SET object = ?1 WHERE object = ?2",
+                 db_side(side));
+        if (tables_prepare(db, sql, &r->sequence[side], err) < 0)
             return -err->code;
         snprintf(sql, sizeof(sql), "UPDATE temp.name%d SET parent = ?1 WHERE parent = ?2",
-                 side + 1);
+                 db_side(side));
         if (tables_prepare(db, sql, &r->name[side], err) < 0)
             return -err->code;
     }
@@ -69,7 +69,7 @@ int renewals_note(struct renewals *r, struct objects *o, int side, const struct 
     }
     r->waiting[r->count++] = (struct renewal){ side, e->made, row, old };
     matched_add(o, side, e->made, row);
-    sqlite3_bind_int(r->put, 1, side + 1);
+    sqlite3_bind_int(r->put, 1, db_side(side));
     sqlite3_bind_int64(r->put, 2, e->made);
     sqlite3_bind_int64(r->put, 3, row);
     sqlite3_bind_int64(r->put, 4, e->id);
@@ -88,7 +88,7 @@ int renewals_apply(struct renewals *r, uint32_t aligned, struct err *err)
     for (uint32_t i = 0; i < r->count; i++) {
         const struct renewal *w = &r->waiting[i];
 
-        if ((w->row > aligned && move(r, r->lane[w->side], w, err) < 0) ||
+        if ((w->row > aligned && move(r, r->sequence[w->side], w, err) < 0) ||
             move(r, r->name[w->side], w, err) < 0)
             return -err->code;
     }
@@ -100,7 +100,7 @@ void renewals_close(struct renewals *r)
 {
     for (int side = 0; side < SIDES; side++) {
         sqlite3_finalize(r->same[side]);
-        sqlite3_finalize(r->lane[side]);
+        sqlite3_finalize(r->sequence[side]);
         sqlite3_finalize(r->name[side]);
     }
     sqlite3_finalize(r->put);

@@ -21,7 +21,7 @@ struct renewal {
 
 struct renewals {
     struct compare *c;
-    sqlite3_stmt *same[SIDES], *put, *lane[SIDES], *name[SIDES];
+    sqlite3_stmt *same[SIDES], *put, *sequence[SIDES], *name[SIDES];
     struct renewal *waiting;
     uint32_t count, cap;
 };
@@ -30,7 +30,7 @@ struct renewals {
  * |other| of the other side. */
 int renewals_note(struct renewals *r, struct objects *o, int side, const struct align_element *e,
                   uint32_t other, struct err *err);
-/* Between two lanes.  Requests on objects up to the row |aligned| stay apart: their others are
+/* Between two sequences.  Requests on objects up to the row |aligned| stay apart: their others are
  * through. */
 int renewals_apply(struct renewals *r, uint32_t aligned, struct err *err);
 void renewals_close(struct renewals *r);

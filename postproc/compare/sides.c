@@ -146,7 +146,7 @@ int sides_check(struct compare *c, struct err *err)
         if (digest_sources(c, side, digest, err) < 0)
             return -err->code;
         snprintf(sql, sizeof(sql), "SELECT digest = '%s' FROM main.side WHERE id = %d", digest,
-                 side + 1);
+                 db_side(side));
         if (db_number(c->db, sql, 0, &same, err) < 0)
             return -err->code;
         if (!same)
@@ -169,7 +169,7 @@ static int put_side(struct compare *c, int side, const struct compare_input *inp
         tables_prepare(c->db, "INSERT INTO main.side VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", &stmt,
                        err) < 0)
         return -err->code;
-    sqlite3_bind_int(stmt, 1, side + 1);
+    sqlite3_bind_int(stmt, 1, db_side(side));
     db_bind_text(stmt, 2, schemas[side]);
     db_bind_text(stmt, 3, input->database);
     db_bind_text(stmt, 4, path);
@@ -186,8 +186,8 @@ static int put_side(struct compare *c, int side, const struct compare_input *inp
     result = tables_step(c->db, stmt, err);
     sqlite3_finalize(stmt);
     snprintf(sql, sizeof(sql),
-             "INSERT INTO main.source SELECT %d, id, name, digest, frames FROM %s.source", side + 1,
-             schemas[side]);
+             "INSERT INTO main.source SELECT %d, id, name, digest, frames FROM %s.source",
+             db_side(side), schemas[side]);
     if (result < 0 || steps_write(&s->steps, c->db, side, err) < 0)
         return -err->code;
     return tables_run(c->db, sql, err);
@@ -223,7 +223,7 @@ static int has_client(struct compare *c, int side, const char *address, struct e
     char sql[128];
     int result;
 
-    snprintf(sql, sizeof(sql), "SELECT 1 FROM temp.client%d WHERE address = ?1", side + 1);
+    snprintf(sql, sizeof(sql), "SELECT 1 FROM temp.client%d WHERE address = ?1", db_side(side));
     if (tables_prepare(c->db, sql, &stmt, err) < 0)
         return -err->code;
     db_bind_text(stmt, 1, address);
@@ -285,8 +285,9 @@ int clients_match(struct compare *c, const struct compare_options *options, stru
     for (int side = 0; side < SIDES; side++) {
         char *where = c->side[side].server ? sqlite3_mprintf("server = %Q", c->side[side].server)
                                            : sqlite3_mprintf("1");
-        char *sql =
-            where ? sqlite3_mprintf(find_clients, side + 1, side + 1, schemas[side], where) : NULL;
+        char *sql = where ? sqlite3_mprintf(find_clients, db_side(side), db_side(side),
+                                            schemas[side], where)
+                          : NULL;
         int result = sql ? tables_run(c->db, sql, err) : err_set(err, ERR_SYSTEM, "out of memory");
 
         sqlite3_free(where);

@@ -24,7 +24,7 @@ int steps_write(const struct steps *s, sqlite3 *db, int side, struct err *err)
 
             if (!ns)
                 continue;
-            sqlite3_bind_int(stmt, 1, side + 1);
+            sqlite3_bind_int(stmt, 1, db_side(side));
             sqlite3_bind_int64(stmt, 2, (int64_t)s->steps[i].fsid);
             sqlite3_bind_int(stmt, 3, k / STEP_TIMES);
             db_bind_text(stmt, 4, time_names[k % STEP_TIMES]);
@@ -44,7 +44,7 @@ int steps_read(struct steps *s, sqlite3 *db, int side, struct err *err)
                        "SELECT fsid, is_before, time, step FROM main.granularity WHERE side = ?",
                        &stmt, err) < 0)
         return -err->code;
-    sqlite3_bind_int(stmt, 1, side + 1);
+    sqlite3_bind_int(stmt, 1, db_side(side));
     while ((result = db_row(db, stmt, err)) > 0) {
         int64_t before = sqlite3_column_int64(stmt, 1), ns = sqlite3_column_int64(stmt, 3);
         const char *name = (const char *)sqlite3_column_text(stmt, 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/lanes.c
+/* postproc/compare/request_sequences.c
  *
  * One pass over the operations of each side, in the order of calls.
  */
@@ -9,6 +9,7 @@
 #include "compare/internal.h"
 #include "align/overlap.h"
 #include "compare/row.h"
+#include "compare/state_columns.h"
 
 #include "record/record.h"
 #include "store/store.h"
@@ -27,10 +28,10 @@ struct open_listing {
     const struct procedure *procedure;
 };
 
-struct lanes {
+struct sequences {
     struct compare *c;
     int side;
-    sqlite3_stmt *select, *lane, *part, *overlap, *alone, *gone, *root;
+    sqlite3_stmt *select, *sequence, *part, *overlap, *alone, *gone, *root;
     struct overlap overlaps;
     struct clock_side *clock;
     struct body body;
@@ -43,7 +44,7 @@ struct lanes {
 enum { COL_CLIENT = ROW_COUNT, COL_BOTH, COL_CALLER };
 
 static const char make_tables[] =
-    "CREATE TEMP TABLE lane%d (object, " LANE_COLUMNS ");"
+    "CREATE TEMP TABLE sequence%d (object, " SEQUENCE_COLUMNS ");"
     "CREATE TEMP TABLE part%d (id INTEGER PRIMARY KEY, first INTEGER, object INTEGER,"
     " client INTEGER);"
     "CREATE TEMP TABLE overlap%d (id INTEGER PRIMARY KEY, bits INTEGER);"
@@ -62,14 +63,14 @@ static const char select_operations[] =
 
 static int put_overlap(void *ctx, int64_t id, uint32_t bits, struct err *err)
 {
-    struct lanes *l = ctx;
+    struct sequences *l = ctx;
 
     sqlite3_bind_int64(l->overlap, 1, id);
     sqlite3_bind_int64(l->overlap, 2, bits);
     return tables_step(l->c->db, l->overlap, err);
 }
 
-static int put_alone(struct lanes *l, const struct effect *e, enum align_reason reason,
+static int put_alone(struct sequences *l, const struct effect *e, enum align_reason reason,
                      int64_t client, struct err *err)
 {
     sqlite3_bind_int64(l->alone, 1, e->id);
@@ -78,7 +79,7 @@ static int put_alone(struct lanes *l, const struct effect *e, enum align_reason 
     return tables_step(l->c->db, l->alone, err);
 }
 
-static int find_gone(struct lanes *l, const struct effect *e, uint32_t *gone, struct err *err)
+static int find_gone(struct sequences *l, const struct effect *e, uint32_t *gone, struct err *err)
 {
     int result;
 
@@ -94,7 +95,7 @@ static int find_gone(struct lanes *l, const struct effect *e, uint32_t *gone, st
 }
 
 /* The change time after a change of the object (or directory) tells of the server's clock. */
-static int sample_clock(struct lanes *l, const struct effect *e, struct err *err)
+static int sample_clock(struct sequences *l, const struct effect *e, struct err *err)
 {
     enum whose whose = e->roles & ROLE_PARENT ? OF_PARENT : OF_OBJECT;
     struct attributes a;
@@ -107,7 +108,7 @@ static int sample_clock(struct lanes *l, const struct effect *e, struct err *err
 }
 
 /* The cookie of a listing's last entry, and whether it is the end. */
-static int read_listing_end(struct lanes *l, const struct effect *e, uint64_t *cookie,
+static int read_listing_end(struct sequences *l, const struct effect *e, uint64_t *cookie,
                             bool *goes_on, struct err *err)
 {
     struct places *places;
@@ -126,7 +127,8 @@ static int read_listing_end(struct lanes *l, const struct effect *e, uint64_t *c
     return 0;
 }
 
-static struct open_listing *find_listing(struct lanes *l, const struct effect *e, int64_t client)
+static struct open_listing *find_listing(struct sequences *l, const struct effect *e,
+                                         int64_t client)
 {
     for (uint32_t i = l->listing_count; i-- > 0;) {
         struct open_listing *o = &l->listings[i];
@@ -140,7 +142,8 @@ static struct open_listing *find_listing(struct lanes *l, const struct effect *e
 
 /* READDIR and the like: what begins a listing is a request of its own, and so is what goes on with
  * one that is not known; what goes on with a known one belongs to that. 1: it was a part. */
-static int take_listing(struct lanes *l, const struct effect *e, int64_t client, struct err *err)
+static int take_listing(struct sequences *l, const struct effect *e, int64_t client,
+                        struct err *err)
 {
     struct open_listing *open = e->asked.cookie ? find_listing(l, e, client) : NULL;
     int64_t first = open ? open->first : 0;
@@ -171,7 +174,7 @@ static int take_listing(struct lanes *l, const struct effect *e, int64_t client,
 /* An entry of a directory is a thing of its own: its requests are aligned by themselves.  So are
  * those that go on with a listing whose beginning is not known, and those of each caller;
  * and each path that is mounted. */
-static int64_t name_of(const struct lanes *l, const struct effect *e)
+static int64_t name_of(const struct sequences *l, const struct effect *e)
 {
     uint64_t caller = (uint64_t)sqlite3_column_int64(l->select, COL_CALLER), name = 0;
 
@@ -184,8 +187,13 @@ static int64_t name_of(const struct lanes *l, const struct effect *e)
     return (int64_t)(caller ? XXH3_64bits_withSeed(&name, sizeof(name), caller) : name);
 }
 
-static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uint32_t gone,
-                    struct err *err)
+static void bind_column(struct sequences *l, int column, int64_t value)
+{
+    sqlite3_bind_int64(l->sequence, 2 + column, value);
+}
+
+static int put_request(struct sequences *l, const struct effect *e, int64_t client, uint32_t gone,
+                       struct err *err)
 {
     uint64_t key;
     int64_t name = name_of(l, e), states[CHANGE_STATES];
@@ -196,19 +204,20 @@ static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uin
     if (places_get(&l->c->places, e->program, e->version, e->procedure, false, &places, err) < 0 ||
         body_read(&l->body, places, effect_arguments(e), err) < 0)
         return -err->code;
-    sqlite3_bind_int64(l->lane, 1, e->object);
-    sqlite3_bind_int64(l->lane, 2, client);
     key = body_request_key(&l->body, asks_data ? digest.data : NULL, digest.len);
-    sqlite3_bind_int64(l->lane, 3, name);
-    sqlite3_bind_int64(l->lane, 4, e->call_time);
-    sqlite3_bind_int64(l->lane, 5, e->id);
-    sqlite3_bind_int64(l->lane, 6, e->done_time);
-    sqlite3_bind_int64(l->lane, 7, (int64_t)key);
-    sqlite3_bind_int64(l->lane, 8, e->new_object);
     changes_before(l->changes, e, states);
+    sqlite3_bind_int64(l->sequence, 1, e->object);
+    bind_column(l, SEQUENCE_CLIENT, client);
+    bind_column(l, SEQUENCE_NAME, name);
+    bind_column(l, SEQUENCE_TIME, e->call_time);
+    bind_column(l, SEQUENCE_ID, e->id);
+    bind_column(l, SEQUENCE_DONE, e->done_time);
+    bind_column(l, SEQUENCE_KEY, (int64_t)key);
+    bind_column(l, SEQUENCE_MADE, e->new_object);
     for (int i = 0; i < CHANGE_STATES; i++)
-        sqlite3_bind_int64(l->lane, 9 + i, states[i]);
-    if (changes_note(l->changes, e, gone, key, err) < 0 || tables_step(l->c->db, l->lane, err) < 0)
+        bind_column(l, SEQUENCE_STATE + i, states[i]);
+    if (changes_note(l->changes, e, gone, key, err) < 0 ||
+        tables_step(l->c->db, l->sequence, err) < 0)
         return -err->code;
     if (!(e->roles & ROLE_ROOT_PATH))
         return 0;
@@ -216,7 +225,7 @@ static int put_lane(struct lanes *l, const struct effect *e, int64_t client, uin
     return tables_step(l->c->db, l->root, err);
 }
 
-static int take_row(struct lanes *l, struct err *err)
+static int take_row(struct sequences *l, struct err *err)
 {
     struct compare_side *s = &l->c->side[l->side];
     int64_t client = sqlite3_column_int64(l->select, COL_CLIENT);
@@ -244,7 +253,7 @@ static int take_row(struct lanes *l, struct err *err)
         if (result)
             return result < 0 ? result : 0;
     }
-    return put_lane(l, &e, client, gone, err);
+    return put_request(l, &e, client, gone, err);
 }
 
 static int find_name(void *ctx, const struct field_place *place)
@@ -252,18 +261,18 @@ static int find_name(void *ctx, const struct field_place *place)
     return !place->result && place->field->role & ROLE_NAME && rules_request(ctx, place);
 }
 
-static int prepare(struct lanes *l, const char *format, sqlite3_stmt **stmt, struct err *err)
+static int prepare(struct sequences *l, const char *format, sqlite3_stmt **stmt, struct err *err)
 {
-    char sql[256];
+    char sql[512];
 
-    snprintf(sql, sizeof(sql), format, l->side + 1);
+    snprintf(sql, sizeof(sql), format, db_side(l->side));
     return tables_prepare(l->c->db, sql, stmt, err);
 }
 
-static int prepare_all(struct lanes *l, struct err *err)
+static int prepare_all(struct sequences *l, struct err *err)
 {
     const struct compare_side *s = &l->c->side[l->side];
-    int n = l->side + 1, result;
+    int n = db_side(l->side), result;
     int64_t objects;
     char count[64];
     char *sql = sqlite3_mprintf(make_tables, n, n, n, n, n, n, n, s->schema, n, n);
@@ -280,8 +289,8 @@ static int prepare_all(struct lanes *l, struct err *err)
     sqlite3_free(where);
     sqlite3_free(select);
     if (result < 0 ||
-        prepare(l, "INSERT INTO temp.lane%d VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &l->lane,
-                err) < 0 ||
+        prepare(l, "INSERT INTO temp.sequence%d VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                &l->sequence, err) < 0 ||
         prepare(l, "INSERT INTO temp.part%d VALUES (?,?,?,?)", &l->part, err) < 0 ||
         prepare(l, "INSERT INTO temp.overlap%d VALUES (?,?)", &l->overlap, err) < 0 ||
         prepare(l, "INSERT INTO temp.alone%d VALUES (?,?,?)", &l->alone, err) < 0 ||
@@ -298,10 +307,10 @@ static int prepare_all(struct lanes *l, struct err *err)
     return overlap_init(&l->overlaps, put_overlap, l, err);
 }
 
-static int read_side(struct lanes *l, struct err *err)
+static int read_side(struct sequences *l, struct err *err)
 {
     struct compare_side *s = &l->c->side[l->side];
-    char sql[256];
+    char sql[512];
     int result;
 
     s->first_time = INT64_MAX;
@@ -313,28 +322,28 @@ static int read_side(struct lanes *l, struct err *err)
         return -err->code;
     s->has_clock = clock_estimate(l->clock, &s->clock_offset, &s->clock_error, &s->granularity);
     snprintf(sql, sizeof(sql),
-             "CREATE INDEX temp.lane%d_in_order ON lane%d (object, " LANE_COLUMNS ")", l->side + 1,
-             l->side + 1);
+             "CREATE INDEX temp.sequence%d_in_order ON sequence%d (object, " SEQUENCE_COLUMNS ")",
+             db_side(l->side), db_side(l->side));
     return tables_run(l->c->db, sql, err);
 }
 
 /* Paths that only one side mounts go in the order of the requests. */
 static const char join_roots[] =
-    "UPDATE temp.lane1 SET name = 0 WHERE object = 0 AND name IN"
+    "UPDATE temp.sequence1 SET name = 0 WHERE object = 0 AND name IN"
     " (SELECT name FROM temp.root1 EXCEPT SELECT name FROM temp.root2);"
-    "UPDATE temp.lane2 SET name = 0 WHERE object = 0 AND name IN"
+    "UPDATE temp.sequence2 SET name = 0 WHERE object = 0 AND name IN"
     " (SELECT name FROM temp.root2 EXCEPT SELECT name FROM temp.root1);"
     "DROP TABLE temp.root1; DROP TABLE temp.root2;";
 
-int lanes_read(struct compare *c, struct err *err)
+int request_sequences_read(struct compare *c, struct err *err)
 {
     int result = 0;
 
     for (int side = 0; result == 0 && side < SIDES; side++) {
-        struct lanes *l = calloc(1, sizeof(*l));
+        struct sequences *l = calloc(1, sizeof(*l));
 
         if (l)
-            *l = (struct lanes){ .c = c, .side = side, .clock = calloc(1, sizeof(*l->clock)) };
+            *l = (struct sequences){ .c = c, .side = side, .clock = calloc(1, sizeof(*l->clock)) };
         if (!l || !l->clock) {
             free(l);
             return err_set(err, ERR_SYSTEM, "out of memory");
@@ -345,7 +354,7 @@ int lanes_read(struct compare *c, struct err *err)
         if (result == 0)
             result = read_side(l, err);
         sqlite3_finalize(l->select);
-        sqlite3_finalize(l->lane);
+        sqlite3_finalize(l->sequence);
         sqlite3_finalize(l->part);
         sqlite3_finalize(l->overlap);
         sqlite3_finalize(l->alone);
