@@ -86,7 +86,7 @@ static int search_once(struct search *s, int32_t *end_x, int32_t *end_y, struct 
         int32_t *row;
 
         if (!reserve_row(s, d))
-            return err_set(err, ERR_SYSTEM, "out of memory for aligning");
+            return err_memory(err, "aligning");
         row = row_at(s, d);
         best = -1;
         for (int32_t k = -d; k <= d; k++)
@@ -388,7 +388,7 @@ struct align_windows *align_open(struct err *err)
     if (ok)
         return w;
     align_close(w);
-    err_set(err, ERR_SYSTEM, "out of memory for aligning");
+    err_memory(err, "aligning");
     return NULL;
 }
 

@@ -47,7 +47,7 @@ struct align {
     int (*put)(void *ctx, const struct align_element *ref, const struct align_element *sut,
                struct err *err);
     /* When the other side is expected to be asked the same, ns, and how exact that is mostly;
-     * false: nobody knows. */
+     * false: not known. */
     bool (*expect)(void *ctx, const struct align_element *ref, int64_t *sut_time, int64_t *error);
     void *ctx;
 };

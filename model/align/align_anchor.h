@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/align/align_anchor.h
  *
- * What times tell of an alignment, for align.c.
+ * Pairs that are clear from their times, for align.c.
  *
  * Memory: 120 bytes for each element of two windows.
  */

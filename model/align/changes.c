@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/grow.h"
 #include "align/changes.h"
 
 #include "base/table.h"
@@ -34,7 +35,7 @@ struct changes *changes_new(uint32_t objects, struct err *err)
     if (c && c->objects)
         return c;
     free(c);
-    err_set(err, ERR_SYSTEM, "out of memory for objects");
+    err_memory(err, "objects");
     return NULL;
 }
 
@@ -99,17 +100,10 @@ static int change_name(struct changes *c, uint32_t directory, struct bytes name,
         c->names[slot].key = key;
     if (slot != TABLE_NONE || !hash)
         return 0;
-    if (c->name_count == c->name_cap) {
-        uint32_t cap = c->name_cap ? c->name_cap * 2 : 1024;
-        void *grown = realloc(c->names, cap * sizeof(*c->names));
-
-        if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory for names");
-        c->names = grown;
-        c->name_cap = cap;
-    }
+    if (GROW(c->names, c->name_count, c->name_cap) < 0)
+        return err_memory(err, "names");
     if (table_add(&c->by_name, hash, c->name_count) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for names");
+        return err_memory(err, "names");
     c->names[c->name_count++] = (struct name_change){ hash, key };
     return 0;
 }

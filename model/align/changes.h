@@ -2,8 +2,8 @@
 /* model/align/changes.h
  *
  * What a server was asked to change so far.  Two sides are the same when the same came before; what
- * that depends on is told as numbers, whose differences are compared.  Requests are told apart by
- * keys, which are equal for equal requests of both sides.
+ * that depends on is kept as numbers, whose differences are compared.  Requests differ in
+ * their keys, which are equal for equal requests of both sides.
  *
  * Memory: 32 bytes for each object of a database, about 40 for each name that was changed.
  */

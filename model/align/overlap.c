@@ -25,7 +25,7 @@ int overlap_init(struct overlap *o, int (*put)(void *, int64_t, uint32_t, struct
 {
     *o = (struct overlap){ .put = put, .ctx = ctx };
     o->waiting = calloc(OVERLAP_WAITING, sizeof(*o->waiting));
-    return o->waiting ? 0 : err_set(err, ERR_SYSTEM, "out of memory");
+    return o->waiting ? 0 : err_memory(err, "requests");
 }
 
 void overlap_free(struct overlap *o)

@@ -2,8 +2,8 @@
 /* model/align/overlap.h
  *
  * Requests that were under way at the same time and concern the same thing, at least one of which
- * changes it: nobody knows in which order the server took them.  Two are concurrent if the second
- * was called before the first was answered (Tan et al.).
+ * changes it: the order in which the server took them is undetermined.  Two are concurrent if the
+ * second was called before the first was answered (Tan et al.).
  *
  * Memory: requests without a reply so far, at most OVERLAP_WAITING; beyond that the earliest are
  * taken to be done.
@@ -20,7 +20,7 @@ enum {
     OVERLAP_NEW = 1 << 2,         /* of the object that was found or made */
     OVERLAP_DATA = 1 << 3,        /* its byte range */
     OVERLAP_NAME = 1 << 4,        /* its name */
-    CONFLICT_ATTRIBUTES = 1 << 5, /* and this one changes it, too: nobody knows who was last */
+    CONFLICT_ATTRIBUTES = 1 << 5, /* and this one changes it, too: either may have been the last */
     CONFLICT_DATA = 1 << 6,
     CONFLICT_NAME = 1 << 7,
     OVERLAP_RIGHTS = 1 << 8, /* the object's mode or owner, or it is removed */

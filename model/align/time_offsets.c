@@ -6,7 +6,7 @@
 enum {
     CLIENTS = 256, /* more share */
     STEPS = 1024,  /* of the time of the trace */
-    NEAR = 64,     /* so many steps away an offset still tells something */
+    NEAR = 64,     /* so many steps away an offset still counts */
     PART = 4,      /* of the way that a new one moves an offset: one odd pair does little */
     ERROR_START = 10000000, /* ns */
     ERROR_LEAST = 1000,
@@ -32,7 +32,7 @@ struct time_offsets *time_offsets_new(int64_t first, int64_t last, struct err *e
     struct time_offsets *l = malloc(sizeof(*l));
 
     if (!l) {
-        err_set(err, ERR_SYSTEM, "out of memory for aligning");
+        err_memory(err, "aligning");
         return NULL;
     }
     l->first = first;

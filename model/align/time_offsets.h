@@ -2,7 +2,7 @@
 /* model/align/time_offsets.h
  *
  * How far apart in their captures' times the two sides ask the same, by client and time: what was
- * aligned so far tells where else a counterpart is to be expected.
+ * aligned so far says where to expect other counterparts.
  *
  * Memory: 2 MiB.
  */
@@ -24,7 +24,7 @@ void time_offsets_free(struct time_offsets *offsets);
 void time_offsets_note(struct time_offsets *offsets, int64_t client, int64_t ref, int64_t sut);
 
 /* When the other server is expected to be asked what the reference was asked at |ref|, and by how
- * much that was wrong lately, four times of five at most; false: nobody knows. */
+ * much that was wrong lately, four times of five at most; false: not known. */
 bool time_offsets_expect(const struct time_offsets *offsets, int64_t client, int64_t ref,
                          int64_t *sut, int64_t *error);
 

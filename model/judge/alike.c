@@ -3,7 +3,7 @@
  *
  * Names that are one name in another writing.
  */
-#include "judge/values.h"
+#include "judge/judge_values.h"
 
 #include <string.h>
 #include <strings.h>

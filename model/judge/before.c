@@ -2,19 +2,19 @@
 /* model/judge/before.c
  *
  * Times from before an operation (wcc_attr, RFC 1813 s2.6).  A client goes on with what it has
- * cached when they are those that it knows.  A server that looks too late tells the operation's own
+ * cached when they are those that it knows.  A server that looks too late sends the operation's own
  * time, and the client cannot notice that somebody else changed the object.  That shows without a
  * clock: the time is the same as after the operation, while on the other side it is not.
  */
-#include "judge/fields.h"
+#include "judge/judge_fields.h"
 
 /* Servers may take times from a clock that moves this seldom, so that two changes have the same one
  * (Linux: a tick, of 100 in a second at least). */
 enum { TICK_NS = 10000000 };
 
-static const int64_t *told_of(const struct told_times *told, enum stamp stamp)
+static const int64_t *last_of(const struct last_times *last, enum stamp stamp)
 {
-    return stamp == STAMP_MTIME ? &told->mtime : &told->ctime;
+    return stamp == STAMP_MTIME ? &last->mtime : &last->ctime;
 }
 
 /* The time of the same object after the operation, or NULL. */
@@ -34,12 +34,12 @@ static const struct item *find_after(const struct judge_half *half, const struct
 
 /* Whether the object may have been changed by what was asked before, at the same tick of the
  * server's clock as now. */
-static bool may_be_of_last_change(const struct fields *f, int side, const struct told_times *told,
+static bool may_be_of_last_change(const struct fields *f, int side, const struct last_times *last,
                                   int64_t tick)
 {
     int64_t call = f->j->pair->half[side].call_time;
 
-    return told->changed != INT64_MIN && (told->changed >= call || call - told->changed <= tick);
+    return last->changed != INT64_MIN && (last->changed >= call || call - last->changed <= tick);
 }
 
 static bool sets_out_to_change(const struct effect *e, enum whose whose)
@@ -52,12 +52,12 @@ static enum before_kind judge(struct fields *f, int side, const struct item *bef
 {
     const struct judge_half *half = &f->j->pair->half[side];
     uint32_t row = sync_row(f->j, side, (enum whose)before->place->whose);
-    const struct told_times *told = &f->j->states[row].told[side];
-    bool is_known = row && told->at <= half->call_time;
+    const struct last_times *last = &f->j->states[row].last[side];
+    bool is_known = row && last->at <= half->call_time;
     int64_t tick;
     bool is_set = half->effect.asked.bits & ASKED_TIMES && before->place->stamp == STAMP_MTIME;
 
-    if (is_known && *told_of(told, (enum stamp)before->place->stamp) == (int64_t)before->value)
+    if (is_known && *last_of(last, (enum stamp)before->place->stamp) == (int64_t)before->value)
         return BEFORE_KEPT;
     if (moved_here || !half->effect.succeeded ||
         !sets_out_to_change(&half->effect, (enum whose)before->place->whose))
@@ -65,7 +65,7 @@ static enum before_kind judge(struct fields *f, int side, const struct item *bef
     if (is_known)
         return moved_there ? BEFORE_OWN : BEFORE_ANY;
     tick = times_step(f, side, before) + TICK_NS;
-    return is_now && !is_set && moved_there > tick && !may_be_of_last_change(f, side, told, tick)
+    return is_now && !is_set && moved_there > tick && !may_be_of_last_change(f, side, last, tick)
                ? BEFORE_OWN
                : BEFORE_ANY;
 }
@@ -77,7 +77,7 @@ void before_judge(struct fields *f, const struct item *ref, const struct item *s
     int64_t moved[SIDES];
 
     kind[REF] = kind[SUT] = BEFORE_ANY;
-    /* in the order of the comparison, what was told last may not be what is told before */
+    /* pairs may come in another order than replies: the last times may be later ones */
     if (f->j->pair->change[CHANGE_LAST] || sync_attributes(f->j, (enum whose)ref->place->whose) ||
         (ref->place->stamp == STAMP_MTIME && f->j->states[fields_object(f, ref->place)].verifier))
         return;
@@ -95,10 +95,10 @@ void before_judge(struct fields *f, const struct item *ref, const struct item *s
 static void forget(struct judge *j, int side, enum whose whose)
 {
     const struct judge_half *half = &j->pair->half[side];
-    struct told_times *told = &j->states[sync_row(j, side, whose)].told[side];
+    struct last_times *last = &j->states[sync_row(j, side, whose)].last[side];
 
-    told->at = INT64_MAX;
-    told->changed = half->answered ? half->reply_time : half->call_time;
+    last->at = INT64_MAX;
+    last->changed = half->answered ? half->reply_time : half->call_time;
 }
 
 static void note_side(struct judge *j, int side)
@@ -117,7 +117,7 @@ static void note_side(struct judge *j, int side)
         return;
     for (uint32_t i = 0; i < b->count; i++) {
         const struct place *place = b->items[i].place;
-        struct told_times *told;
+        struct last_times *last;
         uint32_t row;
 
         if (place->stamp < STAMP_MTIME || place->of_before || place->in_list || !place->has_whose)
@@ -125,12 +125,12 @@ static void note_side(struct judge *j, int side)
         row = sync_row(j, side, (enum whose)place->whose);
         if (!row)
             continue;
-        told = &j->states[row].told[side];
+        last = &j->states[row].last[side];
         if (place->stamp == STAMP_MTIME)
-            told->mtime = (int64_t)b->items[i].value;
+            last->mtime = (int64_t)b->items[i].value;
         else
-            told->ctime = (int64_t)b->items[i].value;
-        told->at = half->reply_time;
+            last->ctime = (int64_t)b->items[i].value;
+        last->at = half->reply_time;
     }
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/grow.h"
 #include "judge/clock.h"
 
 #include "judge/steps.h"
@@ -54,15 +55,8 @@ bool clock_estimate(struct clock_side *s, int64_t *offset, int64_t *error, int64
 
 int clock_anchor(struct clock_map *m, int64_t ref, int64_t sut, struct err *err)
 {
-    if (m->count == m->cap) {
-        uint32_t cap = m->cap ? m->cap * 2 : 1024;
-        void *grown = realloc(m->anchors, cap * sizeof(*m->anchors));
-
-        if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory");
-        m->anchors = grown;
-        m->cap = cap;
-    }
+    if (GROW(m->anchors, m->count, m->cap) < 0)
+        return err_memory(err, "clocks");
     m->anchors[m->count++] = (struct clock_anchor){ { ref, sut } };
     return 0;
 }
@@ -152,7 +146,7 @@ int clock_settle(struct clock_map *m, struct err *err)
     free(first);
     free(last);
     free(ends);
-    return ok ? 0 : err_set(err, ERR_SYSTEM, "out of memory");
+    return ok ? 0 : err_memory(err, "clocks");
 }
 
 void clock_map_free(struct clock_map *m)

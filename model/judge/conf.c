@@ -89,7 +89,7 @@ char *conf_load(const char *path, struct err *err)
     }
     if (!text) {
         fclose(file);
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "a file");
         return NULL;
     }
     len = fread(text, 1, CONF_FILE_MAX + 1, file);

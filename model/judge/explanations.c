@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/grow.h"
 #include "judge/explanations.h"
 
 #include "judge/conf.h"
-#include "judge/rules.h"
+#include "judge/judge_rules.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -10,17 +11,10 @@
 
 static int add(struct explanations *c, const char *name, struct err *err)
 {
-    if (c->count == c->cap) {
-        uint32_t cap = c->cap ? c->cap * 2 : 64;
-        void *grown = realloc(c->list, cap * sizeof(*c->list));
-
-        if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory");
-        c->list = grown;
-        c->cap = cap;
-    }
+    if (GROW(c->list, c->count, c->cap) < 0)
+        return err_memory(err, "explanations");
     c->list[c->count] = (struct explanation){ .name = strdup(name) };
-    return c->list[c->count++].name ? 0 : err_set(err, ERR_SYSTEM, "out of memory");
+    return c->list[c->count++].name ? 0 : err_memory(err, "explanations");
 }
 
 static const char *const severities[SEVERITY_MAX] = {
@@ -65,7 +59,7 @@ static int take(void *ctx, const struct conf_line *line, struct err *err)
     if (*to)
         return err_set(err, ERR_USAGE, "%s again", line->key);
     *to = strdup(line->value);
-    return *to ? 0 : err_set(err, ERR_SYSTEM, "out of memory");
+    return *to ? 0 : err_memory(err, "explanations");
 }
 
 int explanations_read(struct explanations *c, const char *where, const char *text, struct err *err)

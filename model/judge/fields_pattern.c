@@ -3,7 +3,7 @@
  *
  * Fields whose values are a server's own: handles, file numbers, verifiers (patterns.h).
  */
-#include "judge/fields.h"
+#include "judge/judge_fields.h"
 
 #include <stdio.h>
 
@@ -86,7 +86,7 @@ int fields_equal_pattern(struct fields *f, const struct compare_rule *rule, cons
         return equal_entry(f, &of, ref, sut, err);
     }
     if (rule->scope == PATTERN_OBJECT && !of.owner)
-        return 1; /* nobody knows whose it is */
+        return 1; /* the object is not known */
     result = patterns_hold(p, &of, err);
     if (result == PATTERN_HOLDS && rule->scope == PATTERN_OBJECT) {
         of = pattern_of(f, PATTERN_ENTRY, ref, sut);

@@ -5,7 +5,7 @@
  * afterwards, what the pair changes of what is known.
  */
 #include "base/grow.h"
-#include "judge/fields.h"
+#include "judge/judge_fields.h"
 #include "record/record.h"
 #include "wire/rpc.h"
 
@@ -17,9 +17,9 @@
 
 static struct object_state new_state(void)
 {
-    const struct told_times nothing = { 0, 0, INT64_MAX, INT64_MIN };
+    const struct last_times nothing = { 0, 0, INT64_MAX, INT64_MIN };
 
-    return (struct object_state){ .told = { nothing, nothing } };
+    return (struct object_state){ .last = { nothing, nothing } };
 }
 
 struct judge *judge_new(const struct judge_setup *setup, struct err *err)
@@ -109,12 +109,12 @@ void judge_free_half(struct judge_half *half)
     *half = (struct judge_half){ 0 };
 }
 
-/* --- what the host is told */
+/* --- calls of the host */
 
 int judge_differ(struct judge *j, struct difference *d, struct err *err)
 {
-    d->half[REF] = judge_told(j, REF);
-    d->half[SUT] = judge_told(j, SUT);
+    d->half[REF] = judge_found_in(j, REF);
+    d->half[SUT] = judge_found_in(j, SUT);
     return j->host->differ(j->ctx, j->pair, d, err);
 }
 
@@ -127,8 +127,8 @@ int judge_withhold(struct judge *j, enum withheld_reason reason, const struct pl
 int judge_uncertain(struct judge *j, enum withheld_reason reason, struct difference *d,
                     struct err *err)
 {
-    d->half[REF] = judge_told(j, REF);
-    d->half[SUT] = judge_told(j, SUT);
+    d->half[REF] = judge_found_in(j, REF);
+    d->half[SUT] = judge_found_in(j, SUT);
     return j->host->withhold(j->ctx, j->pair, reason, d->place, d, err);
 }
 

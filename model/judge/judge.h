@@ -2,61 +2,63 @@
 /* model/judge/judge.h
  *
  * Whether two servers answer the same requests alike.  A host gives pairs of operations one after
- * the other; the judge compares their replies field by field under the rules (rules.h), and keeps
- * what it knows of each object: since when it is not known to be the same on both sides, and why.
- * What differs, what is not compared and why, and which objects lost or found their
- * synchronization goes to the host as it is found.
+ * the other.  The judge compares their replies field by field under the rules (judge_rules.h).  It
+ * keeps for each object what is not known to be the same on both sides, and why.  The host learns
+ * of each difference, of each comparison that is withheld and the reason, and of each object that
+ * becomes unsynchronized or is known again.
  *
  * Objects.  The host matches the objects of both sides and gives each pair of objects a number, its
  * row, from 1.  judge_add_object comes before the first pair that names a row.
  *
- * Order.  Pairs that concern one object come in one order, that of the reference's calls.  An
- * operation that only one side has (ALIGN_ONE_SIDED) comes where it stands among them.
+ * Order.  Pairs that concern one object come in one order, for example that of the reference's
+ * calls.  An operation that only one side has (ALIGN_ONE_SIDED) comes at its place among them.
+ * |change| of a pair (align/changes.h) says whether the same changes came before on both sides.
  *
- * Look-ahead.  Nothing but the following needs more than the pair at hand.  A live host has to do
- * without some of it:
+ * Look-ahead.  Most of the judge needs the pair at hand and nothing later.  These do look ahead in
+ * the comparison of two traces; this is what a live host does instead:
  *
- *     overlap      of an operation: known when its reply has come (align/overlap.h), so a pair
- *                  waits until both replies are there.
- *     unanswered   needs to know that no reply will come.  A live host decides by time and gives
- * the pair then. part         further replies of a listing.  A live host keeps a pair that begins a
- * listing until both listings have ended, or gives the parts that are there: then names of one side
- * only are withheld. changed_names  names that were made or removed while a listing ran.  A change
- * that began before the listing ended may be answered after it; a live host waits for that as well,
- * or names what is under way. clocks       offset, error and granularity of a server's clock and
- * the clock map are those of whole captures off line.  A live host sets what it knows so far
- *                  (judge_set_side); times are compared with a tolerance, so an estimate of the
- *                  first seconds is enough, but until then time fields may differ.
- *     has_others   that an object has several handles, off line also of those that come later.
- *                  A live host adds the object again when it learns of it.
+ * overlap: Known when the operation has its reply (align/overlap.h).  A pair waits until both
+ *   replies are there.
+ * unanswered: Known when no reply can come any more.  A live host decides by time, and then gives
+ *   the pair.
+ * part: Further replies of a listing.  A live host keeps the pair that begins a listing until both
+ *   listings have ended.  Or it gives the parts that it has; then names of one side are withheld.
+ * changed_names: Names that were made or removed while a listing ran.  A change that was called
+ *   before the listing's end may be answered after it.  A live host also names what is under way.
+ * clock, sides: Offsets, errors and granularities are those of whole captures.  A live host sets
+ *   what it knows so far (judge_set_side).  Until an offset is known, times may differ wrongly.
+ * has_others: Includes handles that come later.  A live host adds the object again when it learns
+ *   of another handle.
  *
  * Ownership.  The judge keeps no pointer into a pair after judge_pair.  Rules, places, the clock
- * map and the host live longer than the judge and belong to the host; the counts in places
- * (place.h) are its result.
+ * map, steps and the table of callbacks belong to the host and live longer than the judge.  The
+ * judge counts comparisons in the places (place.h).
  *
  * Memory: JUDGE_OBJECT_BYTES for each object; 32 for each byte range of it that is not known to be
- * the same, at most EXTENTS_MAX; about 70 for each value of a server's own that was told of it
- * (handles, file numbers), and for each name of a directory that is not known to be the same.
- * judge_forget gives back all of an object.  Values that belong to no object (verifiers, file
- * systems, handles of unmatched objects) take 70 each, at most |unowned_max| of them.  While a
- * listing is compared: all its replies.
+ * the same, at most EXTENTS_MAX; about 70 for each handle and file number that a server sent of it,
+ * and for each name of a directory that is not known to be the same.  judge_forget gives all of an
+ * object back.  Values that belong to no object (verifiers, file systems, handles of unmatched
+ * objects) take about 70 bytes each, at most |unowned_max| of them.  While a listing is compared,
+ * all its replies.
  *
- * Errors are the host's, and -ERR_SYSTEM for memory; -ERR_INPUT for a row that was not added.
+ * Errors.  What a callback returns; -ERR_SYSTEM without memory; -ERR_INPUT for a row that was not
+ * added.
  */
 #ifndef NFSDIGEST_JUDGE_JUDGE_H
 #define NFSDIGEST_JUDGE_JUDGE_H
 
 #include "align/changes.h"
 #include "align/overlap.h"
-#include "judge/body.h"
+#include "judge/judge_body.h"
 #include "judge/clock.h"
 #include "judge/difference.h"
 #include "judge/steps.h"
 
 enum { JUDGE_OBJECT_BYTES = 512, EXTENTS_MAX = 256 };
 
-/* One side of a pair: an operation.  The judge reads |result|; all else is the host's to fill in.
- * What pointers lead to lives until judge_pair returns, or until the next |part|. */
+/* One side of a pair: an operation.  All zeros at first, judge_clear_half before it is used again.
+ * The judge reads |result|; all else is the host's to fill in.  Ids of effects rise in the order of
+ * calls.  What pointers lead to lives until judge_pair returns, or until the next |part|. */
 struct judge_half {
     struct effect effect; /* id 0: this side has none */
     struct {
@@ -94,7 +96,7 @@ struct judge_object {
 struct judge_side {
     int64_t first_time;                /* of its capture, ns */
     int64_t clock_offset, clock_error; /* from its capture's clock, ns */
-    int64_t granularity;               /* the finest time that it told, ns */
+    int64_t granularity;               /* of its finest time, ns */
     struct steps *steps;               /* by file system; the host's */
 };
 
@@ -127,8 +129,8 @@ struct judge_host {
                      uint32_t *row, struct err *err);
     int (*differ)(void *ctx, const struct judge_pair *pair, const struct difference *difference,
                   struct err *err);
-    /* |place| NULL: the comparison of a whole operation.  |difference|: what would have been told,
-     * of a status, contents or a reply; else NULL. */
+    /* |place| NULL: the comparison of a whole operation.  |difference|: the difference of
+     * a status, contents or a reply that is withheld; else NULL. */
     int (*withhold)(void *ctx, const struct judge_pair *pair, enum withheld_reason reason,
                     const struct place *place, const struct difference *difference,
                     struct err *err);
@@ -166,11 +168,11 @@ struct judge_host {
 
 struct judge_setup {
     const struct rules *rules;
-    struct places_set *places;     /* of these rules; shared with whoever reads messages */
+    struct places_set *places;     /* of these rules; shared with other readers of messages */
     const struct clock_map *clock; /* between the captures, or without anchors */
     const struct judge_host *host;
     void *ctx;            /* the callbacks' first argument */
-    uint32_t unowned_max; /* 0: as many as servers tell */
+    uint32_t unowned_max; /* 0: no bound */
 };
 
 struct judge *judge_new(const struct judge_setup *setup, struct err *err);
@@ -178,8 +180,8 @@ void judge_free(struct judge *judge); /* NULL is allowed */
 
 void judge_set_side(struct judge *judge, int side, const struct judge_side *what);
 
-/* Adds the pair of objects |row|, or tells more of it: type and file systems are taken when it is
- * new.  Rows are small numbers: memory goes with the largest. */
+/* Adds the pair of objects |row|, or says more of it: type and file systems count when the row
+ * is new.  Rows are small numbers: memory goes with the largest. */
 int judge_add_object(struct judge *judge, uint32_t row, const struct judge_object *object,
                      struct err *err);
 

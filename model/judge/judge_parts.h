@@ -2,7 +2,7 @@
 /* model/judge/judge_parts.h
  *
  * What the files of the judge share: its state, and what it says to its host.  sync.h has what
- * becomes of objects, fields.h the comparison of replies.
+ * becomes of objects, judge_fields.h the comparison of replies.
  */
 #ifndef NFSDIGEST_JUDGE_JUDGE_PARTS_H
 #define NFSDIGEST_JUDGE_JUDGE_PARTS_H
@@ -22,13 +22,13 @@ struct extents {
     uint32_t count;
 };
 
-/* The times that a server told last of an object; |at|: when, in its capture; INT64_MAX: none that
- * are still those of the object.  |changed|: when it was changed last; INT64_MIN: never. */
-struct told_times {
+/* The last times that a server sent of an object; |at|: when, in its capture; INT64_MAX: it was
+ * changed since, or there are none.  |changed|: when it was changed last; INT64_MIN: never. */
+struct last_times {
     int64_t mtime, ctime, at, changed;
 };
 
-/* A file number that a server told of an object in a request from |from| to |to|. */
+/* A file number that a server sent of an object in a request from |from| to |to|. */
 struct shown_number {
     uint64_t fsid, fileid;
     int64_t from, to;
@@ -46,10 +46,10 @@ struct object_state {
     bool read_alone;      /* one side read it since access times were the same */
     bool numbered;        /* |number| is known */
     bool doubtful;        /* another object had its number, and one of them may have been removed */
-    bool is_shared;       /* it was told that another object has its number */
+    bool is_shared;       /* reported: another object has its number */
     uint32_t type;        /* ftype3, or 0 */
     uint32_t names;       /* so many names of the directory are in |judge.names| */
-    uint64_t fsid[SIDES]; /* the last ones told */
+    uint64_t fsid[SIDES]; /* the last ones that the servers sent */
     /* Differences of changes (enum change_state) at which it was the same: */
     int64_t accepted; /* CHANGES_ */
     int64_t rights;   /* RIGHTS_ */
@@ -64,7 +64,7 @@ struct object_state {
         int64_t operation; /* CREATE that set the size of the file last; 0: none */
         uint64_t size;
     } cut[SIDES];
-    struct told_times told[SIDES];
+    struct last_times last[SIDES];
     struct shown_number number[SIDES]; /* the last ones */
 };
 _Static_assert(sizeof(struct object_state) <= JUDGE_OBJECT_BYTES, "judge.h says how many bytes");
@@ -97,22 +97,23 @@ struct judge {
 
     /* the pair at hand */
     struct judge_pair *pair;
-    const struct judge_half *told[SIDES]; /* replies with what is compared; NULL: the pair's own */
-    struct body arguments;                /* of the side that is read at the moment */
-    bool differs[WHOSE_MAX];              /* an attribute differs, also if that was withheld */
+    const struct judge_half
+        *found_in[SIDES];    /* replies with what is compared; NULL: the pair's own */
+    struct body arguments;   /* of the side that is read at the moment */
+    bool differs[WHOSE_MAX]; /* an attribute differs, also if that was withheld */
     bool compared[WHOSE_MAX];
 };
 
-static inline const struct judge_half *judge_told(const struct judge *j, int side)
+static inline const struct judge_half *judge_found_in(const struct judge *j, int side)
 {
-    return j->told[side] ? j->told[side] : &j->pair->half[side];
+    return j->found_in[side] ? j->found_in[side] : &j->pair->half[side];
 }
 
-/* judge.c: tells the host.  |d->half| is set here. */
+/* judge.c: calls the host.  |d->half| is set here. */
 int judge_differ(struct judge *j, struct difference *d, struct err *err);
 int judge_withhold(struct judge *j, enum withheld_reason reason, const struct place *place,
                    struct err *err);
-/* What would be told is |d|. */
+/* |d|: the difference that is withheld. */
 int judge_uncertain(struct judge *j, enum withheld_reason reason, struct difference *d,
                     struct err *err);
 /* The row of the object that |item|, a handle, stands for. */

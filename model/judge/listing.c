@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/listing.c
  *
- * READDIR and READDIRPLUS: what a directory has is told in several replies, split and ordered as
- * the server likes.  The host puts the replies of each side together by their cookies; they are
+ * READDIR and READDIRPLUS: servers list a directory in several replies, split and ordered as they
+ * like.  The host puts the replies of each side together by their cookies; they are
  * compared as sets when both sides were listed from the beginning to the end.
  */
 #include "base/escape.h"
 #include "base/grow.h"
-#include "judge/fields.h"
+#include "judge/judge_fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static int take_reply(struct side_listing *s, const struct judge_half *half, str
                      err) < 0)
         return -err->code;
     for (uint32_t i = before; i < s->elements.count; i++)
-        s->elements.elements[i].told = half;
+        s->elements.elements[i].reply = half;
     return 0;
 }
 
@@ -185,7 +185,7 @@ static bool same_names(const struct elements *a, const struct elements *b)
     return sums[0] == sums[1];
 }
 
-/* Both told the same names, but only one says that this is all. */
+/* Both sent the same names, but only one says that this is all. */
 static int compare_end(struct listing *l, struct err *err)
 {
     const struct judge_half *half[SIDES];
@@ -205,9 +205,9 @@ static int compare_end(struct listing *l, struct err *err)
     if (rule->kind == COMPARE_IGNORED)
         return 0;
     values_difference(end[REF], end[SUT], l->f->what);
-    memcpy(l->f->j->told, half, sizeof(half));
+    memcpy(l->f->j->found_in, half, sizeof(half));
     result = fields_differ(l->f, KIND_VALUE, rule, end[REF], end[SUT], err);
-    l->f->j->told[REF] = l->f->j->told[SUT] = NULL;
+    l->f->j->found_in[REF] = l->f->j->found_in[SUT] = NULL;
     return result;
 }
 

@@ -4,7 +4,7 @@
  * Elements of lists: in their order, as a set, or by their names.
  */
 #include "base/grow.h"
-#include "judge/fields.h"
+#include "judge/judge_fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,9 +108,9 @@ static int differ_alone(struct fields *f, const struct item *list, const struct 
         return judge_withhold(f->j, WITHHELD_ORDER, list->place, err);
     }
     list->place->n.different++;
-    f->j->told[in_ref ? REF : SUT] = element->told;
+    f->j->found_in[in_ref ? REF : SUT] = element->reply;
     result = judge_differ(f->j, &d, err);
-    f->j->told[in_ref ? REF : SUT] = NULL;
+    f->j->found_in[in_ref ? REF : SUT] = NULL;
     return result;
 }
 
@@ -126,13 +126,13 @@ static int compare_two(struct fields *f, const struct element *ref, const struct
         if (ref->span.items[i].place->field->role & ROLE_ENTRY_NAME)
             values_text(&ref->span.items[i], NULL, name);
     f->element = name;
-    f->j->told[REF] = ref->told;
-    f->j->told[SUT] = sut->told;
+    f->j->found_in[REF] = ref->reply;
+    f->j->found_in[SUT] = sut->reply;
     result = fields_enter(f, ref->span, sut->span, err);
     if (result == 0)
         result = fields_compare(f, ref->span, sut->span, err);
     fields_leave(f);
-    f->j->told[REF] = f->j->told[SUT] = NULL;
+    f->j->found_in[REF] = f->j->found_in[SUT] = NULL;
     f->element = outer;
     return result;
 }

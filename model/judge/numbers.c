@@ -6,7 +6,7 @@
  * one object on both sides.  Numbers are given again: where one of the two was removed in between,
  * or may have been, nothing is said until both are seen again.
  */
-#include "judge/fields.h"
+#include "judge/judge_fields.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -117,14 +117,14 @@ int numbers_check(struct fields *f, const struct item *ref, const struct item *s
     uint32_t own;
 
     for (int side = 0; side < SIDES; side++) {
-        const struct judge_half *half = judge_told(j, side);
+        const struct judge_half *half = judge_found_in(j, side);
         struct shown_number n = { f->fsid[place->whose][side], fileid[side], half->call_time,
                                   half->reply_time };
 
         is_same = is_same && equal(&n, &s->number[side]);
         if (!is_same && fields_row(f, side, place, &own, err) < 0)
             return -err->code;
-        if (!is_same && own != row) { /* nobody knows whose it is */
+        if (!is_same && own != row) { /* the object is not known */
             s->numbered = false;
             return 1;
         }
@@ -143,7 +143,7 @@ int numbers_check(struct fields *f, const struct item *ref, const struct item *s
 
         if (found < 0)
             return found;
-        if (found && s->is_shared) /* it was told */
+        if (found && s->is_shared) /* reported before */
             f->shared[side] = 0;
         else if (found)
             snprintf(f->what, sizeof(f->what), "%s the same for two files, %s not",

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/grow.h"
 #include "judge/place.h"
 
 #include <stdlib.h>
@@ -27,20 +28,13 @@ static int add_place(void *ctx, const struct field_place *place)
     if (place->program != p->program || place->procedure != p->procedure ||
         place->result != p->result)
         return 0;
-    if (p->count == m->cap) {
-        uint32_t cap = m->cap ? m->cap * 2 : 64;
-        void *grown = realloc(p->places, cap * sizeof(*p->places));
-
-        if (!grown)
-            return err_set(m->err, ERR_SYSTEM, "out of memory");
-        p->places = grown;
-        m->cap = cap;
-    }
+    if (GROW(p->places, p->count, m->cap) < 0)
+        return err_memory(m->err, "fields");
     new = &p->places[p->count];
     *new = (struct place){ .field = place->field, .path = strdup(place->path), .index = p->count };
     p->count++;
     if (!new->path)
-        return err_set(m->err, ERR_SYSTEM, "out of memory");
+        return err_memory(m->err, "fields");
     new->is_part = new->index &&is_fraction(new - 1, place->field);
     if (new->is_part) {
         new[-1].is_time = true;
@@ -51,7 +45,7 @@ static int add_place(void *ctx, const struct field_place *place)
         new->rules = rules_for(m->rules, place);
     else
         new->counts = rules_request(m->rules, place);
-    return p->result && !new->rules ? err_set(m->err, ERR_SYSTEM, "out of memory") : 0;
+    return p->result && !new->rules ? err_memory(m->err, "fields") : 0;
 }
 
 static void find_ends(struct places *p)
@@ -186,18 +180,11 @@ int places_get(struct places_set *set, uint32_t program, uint32_t version,
             *places = set->list[i];
             return 0;
         }
-    if (set->count == set->cap) {
-        uint32_t cap = set->cap ? set->cap * 2 : 64;
-        void *grown = realloc(set->list, cap * sizeof(*set->list));
-
-        if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory");
-        set->list = grown;
-        set->cap = cap;
-    }
+    if (GROW(set->list, set->count, set->cap) < 0)
+        return err_memory(err, "fields");
     *places = calloc(1, sizeof(**places));
     if (!*places)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "fields");
     set->list[set->count++] = *places;
     return places_make(*places, set->rules, program_find(program, version), procedure, result, err);
 }

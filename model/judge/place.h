@@ -8,7 +8,7 @@
 #define NFSDIGEST_JUDGE_PLACE_H
 
 #include "base/table.h"
-#include "judge/rules.h"
+#include "judge/judge_rules.h"
 #include "effect/effect.h"
 #include "wire/walk.h"
 

@@ -4,7 +4,7 @@
  * The files of schemas/rules, taken in as they are by the assembler.  CMake writes rule_files.h,
  * with a line RULES(symbol, "name", "path") for each.
  */
-#include "judge/rules.h"
+#include "judge/judge_rules.h"
 
 /* clang-format off */
 #define RULES(symbol, name, path)                                                                  \

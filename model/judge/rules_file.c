@@ -3,6 +3,7 @@
  *
  * Rule files to a struct rules.
  */
+#include "base/grow.h"
 #include "judge/conf.h"
 #include "judge/rules_line.h"
 
@@ -32,15 +33,8 @@ static int add_rule(struct reader *r, const struct conf_line *line, int group, s
     struct compare_rule *rule;
     size_t len = strlen(line->group) + strlen(line->key) + strlen(line->value) + 8;
 
-    if (rules->rule_count == rules->rule_cap) {
-        uint32_t cap = rules->rule_cap ? rules->rule_cap * 2 : 128;
-        void *grown = realloc(rules->rules, cap * sizeof(*rules->rules));
-
-        if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory");
-        rules->rules = grown;
-        rules->rule_cap = cap;
-    }
+    if (GROW(rules->rules, rules->rule_count, rules->rule_cap) < 0)
+        return err_memory(err, "rules");
     rule = &rules->rules[rules->rule_count++];
     *rule = (struct compare_rule){ .id = rules->rule_count,
                                    .group = (uint8_t)group,
@@ -49,10 +43,10 @@ static int add_rule(struct reader *r, const struct conf_line *line, int group, s
                                    .key = strdup(line->key),
                                    .text = malloc(len) };
     if (!rule->key || !rule->text)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "rules");
     snprintf(rule->text, len, "[%s] %s = %s", line->group, line->key, line->value);
     if (group == RULES_REQUESTS && buf_append(&r->requests, rule->text, strlen(rule->text) + 1) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "rules");
     if (rule_parse(rule, line->value, err) < 0)
         return -err->code;
     return rule_check(rules, rule, err);
@@ -112,7 +106,7 @@ static int read_file(struct reader *r, const char *name, const char *text, struc
     file->name = strdup(name);
     file->text = strdup(text);
     if (!file->name || !file->text)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "rules");
     hex_digest(text, strlen(text), file->digest);
     r->file = r->rules->file_count - 1;
     return conf_read(name, text, take_line, r, err);
@@ -129,11 +123,11 @@ int rules_read(const char *const *names, const char *const *texts, uint32_t coun
     if (r.rules)
         r.rules->files = calloc(count + 1, sizeof(*r.rules->files));
     if (!r.rules || !r.rules->files)
-        result = err_set(err, ERR_SYSTEM, "out of memory");
+        result = err_memory(err, "rules");
     for (uint32_t i = 0; result == 0 && i < count; i++) {
         result = read_file(&r, names[i], texts[i], err);
         if (result == 0 && buf_append(&all, texts[i], strlen(texts[i]) + 1) < 0)
-            result = err_set(err, ERR_SYSTEM, "out of memory");
+            result = err_memory(err, "rules");
     }
     if (result == 0)
         result = check_whole(r.rules, err);
@@ -171,14 +165,14 @@ static int load_text(const char *name, char **text, struct err *err)
             "file is known by a '/' or '.' in its name, as in ./%.64s",
             name, name);
     *text = strdup(builtin->text);
-    return *text ? 0 : err_set(err, ERR_SYSTEM, "out of memory");
+    return *text ? 0 : err_memory(err, "rules");
 }
 
 int rules_load(const char *const *names, uint32_t count, struct rules **rules, struct err *err)
 {
     const char **all = calloc(count + 1, sizeof(*all));
     char **texts = calloc(count + 1, sizeof(*texts));
-    int result = all && texts ? 0 : err_set(err, ERR_SYSTEM, "out of memory");
+    int result = all && texts ? 0 : err_memory(err, "rules");
 
     for (uint32_t i = 0; result == 0 && i <= count; i++) {
         all[i] = i ? names[i - 1] : "default";

@@ -164,7 +164,7 @@ static int put_procedure(struct compare_rule *rule, char *name, struct err *err)
     if (!wire_each_field(find_procedure, name))
         return err_set(err, ERR_USAGE, "there is no procedure \"%.64s\"", name);
     rule->procedure = strdup(name);
-    return rule->procedure ? 0 : err_set(err, ERR_SYSTEM, "out of memory");
+    return rule->procedure ? 0 : err_memory(err, "rules");
 }
 
 static int put_value(struct compare_rule *rule, enum condition condition, const char *text,

@@ -7,7 +7,7 @@
 #ifndef NFSDIGEST_JUDGE_RULES_LINE_H
 #define NFSDIGEST_JUDGE_RULES_LINE_H
 
-#include "judge/rules.h"
+#include "judge/judge_rules.h"
 
 /* "KIND [AMOUNT or SCOPE] [if CONDITION, ...]" into |rule|, whose key and group are set.  |value|
  * is taken to pieces. */

@@ -80,7 +80,7 @@ int steps_note(struct steps *s, const struct effect *e, struct err *err)
         if (!step && full)
             continue;
         if (!step)
-            return err_set(err, ERR_SYSTEM, "out of memory");
+            return err_memory(err, "times");
         note(&step->ns[0][STAMP_CTIME], a.ctime);
         note_beside(&step->ns[0][STAMP_MTIME], a.mtime, a.ctime);
         note_beside(&step->ns[0][STAMP_ATIME], a.atime, a.ctime);
@@ -114,7 +114,7 @@ int steps_set(struct steps *s, uint64_t fsid, bool of_before, enum stamp stamp, 
     struct step *step = get(s, fsid, &full);
 
     if (!step && !full)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "times");
     if (step)
         step->ns[of_before][stamp] = ns;
     return 0;

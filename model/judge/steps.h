@@ -2,9 +2,9 @@
 /* model/judge/steps.h
  *
  * How fine the times of a server's files are: by file system, as a server may have exports of
- * several kinds, and by which time it is and whether the reply tells it from before the operation
- * or from after it.  What clients set tells
- * nothing: no time is taken to be finer than ctime, which they cannot set.
+ * several kinds, and by which time it is and whether the reply has it from before the operation
+ * or from after it.  Times that clients set
+ * say nothing: no time is taken to be finer than ctime, which they cannot set.
  *
  * Memory: 64 bytes for each file system, at most STEPS_MAX of them; of further ones nothing is
  * known.
@@ -29,7 +29,7 @@ struct steps {
 /* The coarsest clock that can have given this time, ns. */
 int64_t step_of_time(int64_t time);
 
-/* Notes the times that a reply tells of what the operation changed. */
+/* Notes the times of what the operation changed, as the reply has them. */
 int steps_note(struct steps *steps, const struct effect *e, struct err *err);
 
 /* ns; 0: not known. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/sync.c
  *
- * What is not known to be the same on both sides: after changes whose order nobody knows, after
+ * What is not known to be the same on both sides: after changes whose order is undetermined, after
  * changes of one side only.  Attributes are known again when all of them compare equal, bytes when
- * they were read alike or written anew; names are sync_names.c's.
+ * they were read alike or written again; names are sync_names.c's.
  */
 #include "judge/sync.h"
 
@@ -42,7 +42,7 @@ static int64_t state_of(const struct judge *j, enum whose whose)
                                                     : CHANGES_OBJECT];
 }
 
-/* RENAME's and LINK's directory tells nothing of its own. */
+/* There is no state of rights for the second directory of RENAME and LINK. */
 static int64_t rights_of(const struct judge *j, enum whose whose)
 {
     return whose == OF_PARENT2
@@ -71,7 +71,7 @@ int sync_attributes(const struct judge *j, enum whose whose)
     if (j->pair->overlap & bit)
         return WITHHELD_OVERLAP;
     if (sync_is_other(j, whose))
-        return WITHHELD_OUTCOME; /* and that is told */
+        return WITHHELD_OUTCOME; /* which is reported */
     if (is_lost(j, row, UNSYNC_ATTRIBUTES))
         return j->states[row].reason;
     return row && (state_of(j, whose) != j->states[row].accepted ||
@@ -89,7 +89,7 @@ int sync_rights(const struct judge *j)
                : 0;
 }
 
-/* Of these alone it is told with a pair what was read before (request_sequences.c). */
+/* Pairs have reads of these only. */
 static const int64_t *reads_of(const struct judge *j, enum whose whose)
 {
     return whose == OF_NEW_OBJECT                     ? &j->pair->change[READS_NEW]
@@ -126,7 +126,7 @@ int sync_data(struct judge *j, struct err *err)
     if (j->pair->overlap & OVERLAP_DATA)
         return WITHHELD_OVERLAP;
     if (lost == WITHHELD_CONFLICT)
-        return WITHHELD_CONFLICT; /* which of two writes came last nobody knows */
+        return WITHHELD_CONFLICT; /* either write may have come last */
     if (!j->pair->object)
         return 0;
     if (sync_written(j, &written, err) < 0)
@@ -136,7 +136,7 @@ int sync_data(struct judge *j, struct err *err)
     return lost ? lost : sync_order(j, j->pair->object);
 }
 
-/* --- what the host is told */
+/* --- calls of the host */
 
 int sync_lose(struct judge *j, const struct judge_loss *loss, int64_t *id, struct err *err)
 {

@@ -11,7 +11,7 @@
 enum status_cause {
     BY_NAME = 1 << 0,       /* a name stands for something else, or for nothing */
     BY_RIGHTS = 1 << 1,     /* the object has another mode or owner, or was removed */
-    BY_ATTRIBUTES = 1 << 2, /* the object, or the directory, was changed otherwise */
+    BY_ATTRIBUTES = 1 << 2, /* the object, or the directory, was changed in another way */
     BY_ANY = BY_NAME | BY_RIGHTS | BY_ATTRIBUTES,
 };
 
@@ -50,7 +50,7 @@ static uint32_t causes_of(const struct field *field, uint64_t value)
     if (!name)
         return 0;
     if (!prefix && *name != 'E')
-        return BY_ANY; /* NLM's statuses tell of locks */
+        return BY_ANY; /* NLM's statuses are about locks */
     name = prefix ? prefix + 4 : name + 1;
     for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
         if (strcmp(statuses[i].name, name) == 0)

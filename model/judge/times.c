@@ -3,7 +3,7 @@
  *
  * Whether two servers' times are the same, though their clocks are not.
  */
-#include "judge/fields.h"
+#include "judge/judge_fields.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -128,7 +128,7 @@ int times_equal(struct fields *f, const struct compare_rule *rule, const struct 
     }
     if (a == b || (step > 1 && a / step == b / step) || is_client_time(f, ref, sut))
         return 1;
-    /* where one server took longer over the same requests, the other's clock tells */
+    /* one server may have taken longer for the same requests: compare on either clock */
     carried = clock_carry(f->j->clock, SUT, b);
     if (apart(a, carried) <= slack || apart(b, clock_carry(f->j->clock, REF, a)) <= slack)
         return 1;
@@ -136,7 +136,7 @@ int times_equal(struct fields *f, const struct compare_rule *rule, const struct 
     now[SUT] = is_of_request(f, SUT, b, tight);
     if ((now[REF] && now[SUT]) || is_of_change(f, ref, sut, tight))
         return 1;
-    if (ref->place->of_before) /* what was told before it is not of it, whatever clocks say */
+    if (ref->place->of_before) /* a time that was sent before the request is not its own */
         for (int side = 0; side < SIDES; side++)
             now[side] =
                 kind[side] != BEFORE_KEPT && is_of_request(f, side, side == REF ? a : b, errors);

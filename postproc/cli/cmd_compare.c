@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "compare/compare.h"
 #include "compare/verdict.h"
-#include "judge/rules.h"
+#include "judge/judge_rules.h"
 #include "report/annotate.h"
 #include "report/compare_report.h"
 #include "report/html.h"

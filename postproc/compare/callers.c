@@ -3,7 +3,7 @@
  *
  * Which caller of one side is which of the other.
  */
-#include "compare/internal.h"
+#include "compare/compare_parts.h"
 
 #include <stdio.h>
 

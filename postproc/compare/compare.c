@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/cleanup.h"
-#include "compare/internal.h"
+#include "compare/compare_parts.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static int put_meta(struct compare *c, struct err *err)
         " ('withheld', (SELECT ifnull(sum(count), 0) FROM main.withheld)),"
         " ('noise', EXISTS (SELECT 1 FROM main.side WHERE id = 3));",
         c->rules->digest, c->rules->requests_digest);
-    int result = sql ? tables_run(c->db, sql, err) : err_set(err, ERR_SYSTEM, "out of memory");
+    int result = sql ? tables_run(c->db, sql, err) : err_memory(err, "a statement");
 
     sqlite3_free(sql);
     return result;
@@ -191,7 +191,7 @@ static int read_side(struct compare *c, int side, struct compare_input *input, c
         path[0] = strdup((const char *)sqlite3_column_text(stmt, 0));
         path[1] = server ? strdup(server) : NULL;
         if (!path[0] || (server && !path[1]))
-            result = err_set(err, ERR_SYSTEM, "out of memory");
+            result = err_memory(err, "a name");
         else if (!*path[0])
             result = damaged(err, "table side has no path");
         *input = (struct compare_input){ path[0], path[1] };
@@ -230,7 +230,7 @@ static int attach_old(struct compare *c, const char *in, struct err *err)
     return result;
 }
 
-/* What pairs.c does not meet while it reads. */
+/* What compare_pairs.c does not meet while it reads. */
 static int check_taken(struct compare *c, struct err *err)
 {
     int64_t objects, parts;
@@ -255,8 +255,7 @@ static int check_requests(struct compare *c, struct err *err)
     char *sql = sqlite3_mprintf("SELECT value = %Q FROM old.meta WHERE key = 'requests_digest'",
                                 c->rules->requests_digest);
     int64_t same = 0;
-    int result =
-        sql ? db_number(c->db, sql, -1, &same, err) : err_set(err, ERR_SYSTEM, "out of memory");
+    int result = sql ? db_number(c->db, sql, -1, &same, err) : err_memory(err, "a statement");
 
     sqlite3_free(sql);
     if (result == 0 && same < 0)

@@ -7,8 +7,8 @@
  *
  * It goes in two phases.  The first matches objects and aligns operations (request_sequences.c,
  * match.c, align.h): tables object and alignment.  The second walks the pairs in that table's order
- * and compares their replies under the rules (pairs.h): the other tables.  The second alone is done
- * again by compare_again.
+ * and compares their replies under the rules (compare_pairs.h): the other tables.  The second alone
+ * is done again by compare_again.
  *
  * Memory: 700 to 900 bytes for each matched pair of objects and 32 for each range of its bytes that
  * is not known to be the same, at most EXTENTS_MAX (judge/judge.h); about 40

@@ -3,7 +3,7 @@
  *
  * How often requests were sent again, or answered again, and clients connected.
  */
-#include "compare/pairs.h"
+#include "compare/compare_pairs.h"
 #include "compare/row.h"
 
 #include <stdio.h>

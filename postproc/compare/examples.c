@@ -102,8 +102,7 @@ static int write_operations(struct pairs *p, struct err *err)
         const char *s = p->c->side[side].schema;
         char *sql =
             sqlite3_mprintf(copy_operations, db_side(side), s, s, s, s, s, s, s, s, s, s, s, s);
-        int result =
-            sql ? tables_run(p->c->db, sql, err) : err_set(err, ERR_SYSTEM, "out of memory");
+        int result = sql ? tables_run(p->c->db, sql, err) : err_memory(err, "a statement");
 
         sqlite3_free(sql);
         if (result < 0)

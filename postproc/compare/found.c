@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/grow.h"
 #include "compare/found.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@ int found_open(struct pairs *p, struct err *err)
 
     p->found = f;
     if (!f)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "differences");
     if (tables_prepare(db, "INSERT INTO main.discrepancy VALUES (?,?,?,?,?,?,?,?,?,?,?)", &f->put,
                        err) < 0 ||
         tables_prepare(db, "INSERT OR IGNORE INTO main.frame VALUES (?,?,?,?,?,?,?,?)", &f->frame,
@@ -92,15 +93,8 @@ static struct group *get_group(struct pairs *p, const struct difference *d)
 
     if (c)
         return c;
-    if (f->group_count == f->group_cap) {
-        uint32_t cap = f->group_cap ? f->group_cap * 2 : 64;
-        void *grown = realloc(f->groups, cap * sizeof(*f->groups));
-
-        if (!grown)
-            return NULL;
-        f->groups = grown;
-        f->group_cap = cap;
-    }
+    if (GROW(f->groups, f->group_count, f->group_cap) < 0)
+        return NULL;
     c = &f->groups[f->group_count];
     *c = (struct group){ .kind = d->kind,
                          .when = d->when,
@@ -143,7 +137,7 @@ int found_put(struct pairs *p, const struct difference *d, struct err *err)
     int64_t id = (int64_t)f->discrepancies + 1;
 
     if (!c)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "differences");
     sqlite3_bind_int64(f->put, 1, id);
     sqlite3_bind_int64(f->put, 2, c->number);
     tables_bind_unless(f->put, 3, p->pair.id, 0);
@@ -190,15 +184,8 @@ int found_withhold(struct pairs *p, enum withheld_reason reason, const struct pl
         f->withheld[slot].count++;
         return 0;
     }
-    if (f->withheld_count == f->withheld_cap) {
-        uint32_t cap = f->withheld_cap ? f->withheld_cap * 2 : 64;
-        void *grown = realloc(f->withheld, cap * sizeof(*f->withheld));
-
-        if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory");
-        f->withheld = grown;
-        f->withheld_cap = cap;
-    }
+    if (GROW(f->withheld, f->withheld_count, f->withheld_cap) < 0)
+        return err_memory(err, "differences");
     f->withheld[f->withheld_count] = (struct withheld){ reason,
                                                         place,
                                                         e->program,
@@ -207,9 +194,8 @@ int found_withhold(struct pairs *p, enum withheld_reason reason, const struct pl
                                                         1,
                                                         p->pair.half[REF].effect.id,
                                                         p->pair.half[SUT].effect.id };
-    return table_add(&f->by_reason, hash, f->withheld_count++) < 0
-               ? err_set(err, ERR_SYSTEM, "out of memory")
-               : 0;
+    return table_add(&f->by_reason, hash, f->withheld_count++) < 0 ? err_memory(err, "differences")
+                                                                   : 0;
 }
 
 int found_uncertain(struct pairs *p, enum withheld_reason reason, const struct difference *d,

@@ -10,7 +10,7 @@
 #define NFSDIGEST_COMPARE_FOUND_H
 
 #include "judge/explanations.h"
-#include "compare/pairs.h"
+#include "compare/compare_pairs.h"
 
 enum { EXAMPLES = 3, SLOWEST = 20, TIMED_MAX = 256, UNCERTAIN_KEPT = 1000 };
 
@@ -82,7 +82,7 @@ const char *explain_group(struct pairs *p, const struct group *group, const char
 /* Which side a difference is told of first: "only sut" of the sut. */
 int explain_subject(const char *difference);
 
-/* groups.c: tables group, rule, compared, withheld. */
+/* compare_groups.c: tables group, rule, compared, withheld. */
 int groups_write(struct pairs *p, struct err *err);
 /* latency.c: tables performance, latency, slowest. */
 int latency_write(struct pairs *p, struct err *err);

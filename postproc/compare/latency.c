@@ -130,7 +130,7 @@ int latency_write(struct pairs *p, struct err *err)
     const struct found *f = p->found;
     struct sums *sums = calloc(f->timed_count + 1, sizeof(*sums));
     sqlite3_stmt *stmt;
-    int result = sums ? 0 : err_set(err, ERR_SYSTEM, "out of memory for latencies");
+    int result = sums ? 0 : err_memory(err, "latencies");
 
     for (int side = 0; result == 0 && side < SIDES; side++)
         result = write_side(p, side, sums, err);

@@ -217,7 +217,7 @@ static int match_names(struct match *m, uint32_t row, struct err *err)
 
             result = quoted ? match_objects(m, (const uint32_t[]){ n[ONE].object, n[OTHER].object },
                                             MATCH_NAME, quoted, (const int64_t[]){ row, row }, err)
-                            : err_set(err, ERR_SYSTEM, "out of memory");
+                            : err_memory(err, "a statement");
             sqlite3_free(quoted);
         }
         if (result == 0 && order <= 0)
@@ -254,8 +254,7 @@ static int open_roots(struct match *m, int which, sqlite3_stmt **stmt, struct er
     const struct compare_side *s = &m->c->side[match_side(m, which)];
     char *where = s->server ? sqlite3_mprintf("o.server = %Q", s->server) : sqlite3_mprintf("1");
     char *sql = where ? sqlite3_mprintf(find_roots, s->schema, s->schema, where) : NULL;
-    int result =
-        sql ? tables_prepare(m->c->db, sql, stmt, err) : err_set(err, ERR_SYSTEM, "out of memory");
+    int result = sql ? tables_prepare(m->c->db, sql, stmt, err) : err_memory(err, "a statement");
 
     sqlite3_free(where);
     sqlite3_free(sql);

@@ -4,7 +4,7 @@
  * Table alignment, of what match.c put into temp.pair and what no request of the other side belongs
  * to.  Its rows are in the order of the first side's calls, which is not always the reference.
  */
-#include "compare/internal.h"
+#include "compare/compare_parts.h"
 #include "compare/state_columns.h"
 
 #include <stdio.h>

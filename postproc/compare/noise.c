@@ -9,7 +9,7 @@
  * either order.  Both directions together are noise when they are not more than twice as frequent
  * as between the runs of the reference.
  */
-#include "compare/internal.h"
+#include "compare/compare_parts.h"
 
 #include <string.h>
 
@@ -96,7 +96,7 @@ static int apply(struct compare *c, const char *sql, struct err *err)
 {
     if (sqlite3_create_function(c->db, "neutral", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
                                 neutral, NULL, NULL) != SQLITE_OK)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "noise");
     if (tables_run(c->db, make_tables, err) < 0 || tables_run(c->db, sql, err) < 0)
         return -err->code;
     return tables_run(c->db, judge, err);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/grow.h"
 #include "compare/objects.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ int matched_init(struct objects *o, sqlite3 *db, struct err *err)
         o->limit[side] = (uint32_t)max + 1;
         o->row[side] = calloc(o->limit[side], sizeof(uint32_t));
         if (!o->row[side])
-            return err_set(err, ERR_SYSTEM, "out of memory for objects");
+            return err_memory(err, "objects");
     }
     return 0;
 }
@@ -38,15 +39,8 @@ int matched_match(struct objects *o, uint32_t ref, uint32_t sut, enum match_how 
     if (!ref || !sut || ref >= o->limit[REF] || sut >= o->limit[SUT] || o->row[REF][ref] ||
         o->row[SUT][sut])
         return 0;
-    if (o->count == o->cap) {
-        uint32_t cap = o->cap ? o->cap * 2 : 1024;
-        void *grown = realloc(o->pairs, cap * sizeof(*o->pairs));
-
-        if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory for objects");
-        o->pairs = grown;
-        o->cap = cap;
-    }
+    if (GROW(o->pairs, o->count, o->cap) < 0)
+        return err_memory(err, "objects");
     o->pairs[o->count++] = (struct object_pair){ { ref, sut }, (uint8_t)how };
     o->row[REF][ref] = o->row[SUT][sut] = o->count;
     return 1;

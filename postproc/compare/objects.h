@@ -11,7 +11,7 @@
 #ifndef NFSDIGEST_COMPARE_OBJECTS_H
 #define NFSDIGEST_COMPARE_OBJECTS_H
 
-#include "compare/internal.h"
+#include "compare/compare_parts.h"
 
 struct object_pair {
     uint32_t object[SIDES]; /* ids of the databases */

@@ -4,7 +4,7 @@
  * Further replies of listings, as the first phase put them together (table alignment, kind part),
  * and names that were made or removed while a directory was listed.
  */
-#include "compare/pairs.h"
+#include "compare/compare_pairs.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  *
  * Table unsynchronized: what is not known to be the same, from which operations to which.
  */
-#include "compare/pairs.h"
+#include "compare/compare_pairs.h"
 
 int pairs_lost_open(struct pairs *p, struct err *err)
 {

@@ -4,7 +4,7 @@
  * What the databases know of objects: which one a handle stands for, whether a name of it was
  * removed, its path.
  */
-#include "compare/pairs.h"
+#include "compare/compare_pairs.h"
 #include "compare/row.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  *
  * Earlier operations on an object, the latest first: the judge looks for those that wrote bytes.
  */
-#include "compare/pairs.h"
+#include "compare/compare_pairs.h"
 #include "compare/row.h"
 
 #include <stdio.h>

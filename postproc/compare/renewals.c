@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/grow.h"
 #include "compare/renewals.h"
 
 #include <stdio.h>
@@ -58,15 +59,8 @@ int renewals_note(struct renewals *r, struct objects *o, int side, const struct 
     sqlite3_reset(stmt);
     if (result <= 0)
         return result;
-    if (r->count == r->cap) {
-        uint32_t cap = r->cap ? r->cap * 2 : 64;
-        void *grown = realloc(r->waiting, cap * sizeof(*r->waiting));
-
-        if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory for objects");
-        r->waiting = grown;
-        r->cap = cap;
-    }
+    if (GROW(r->waiting, r->count, r->cap) < 0)
+        return err_memory(err, "objects");
     r->waiting[r->count++] = (struct renewal){ side, e->made, row, old };
     matched_add(o, side, e->made, row);
     sqlite3_bind_int(r->put, 1, db_side(side));

@@ -3,10 +3,10 @@
  *
  * One pass over the operations of each side, in the order of calls.
  */
-#include "judge/body.h"
+#include "judge/judge_body.h"
 #include "align/changes.h"
 #include "judge/clock.h"
-#include "compare/internal.h"
+#include "compare/compare_parts.h"
 #include "align/overlap.h"
 #include "compare/row.h"
 #include "compare/state_columns.h"
@@ -281,8 +281,7 @@ static int prepare_all(struct sequences *l, struct err *err)
     char *select =
         where ? sqlite3_mprintf(select_operations, s->schema, s->schema, n, where) : NULL;
 
-    result =
-        sql && select ? tables_run(l->c->db, sql, err) : err_set(err, ERR_SYSTEM, "out of memory");
+    result = sql && select ? tables_run(l->c->db, sql, err) : err_memory(err, "a statement");
     if (result == 0)
         result = tables_prepare(l->c->db, select, &l->select, err);
     sqlite3_free(sql);
@@ -346,7 +345,7 @@ int request_sequences_read(struct compare *c, struct err *err)
             *l = (struct sequences){ .c = c, .side = side, .clock = calloc(1, sizeof(*l->clock)) };
         if (!l || !l->clock) {
             free(l);
-            return err_set(err, ERR_SYSTEM, "out of memory");
+            return err_memory(err, "requests");
         }
         result = prepare_all(l, err);
         if (result == 0)

@@ -6,7 +6,7 @@
  */
 #include "base/cleanup.h"
 #include "judge/explanations.h"
-#include "compare/internal.h"
+#include "compare/compare_parts.h"
 
 #include "store/store.h"
 
@@ -156,7 +156,7 @@ static int make_temporary(struct result_file *f, const char *out, struct err *er
     size = f->path ? strlen(f->path) + 48 : 0;
     f->temporary = malloc(size + 1);
     if (!f->path || !f->temporary)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "a result");
     snprintf(f->temporary, size, "%s.%ld.part", f->path, (long)getpid());
     cleanup_hold();
     fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -184,7 +184,7 @@ int result_create(struct result_file **file, const char *out, sqlite3 **db, stru
     *file = f;
     *db = NULL;
     if (!f)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "a result");
     if (out && make_temporary(f, out, err) < 0)
         return -err->code;
     if (sqlite3_open_v2(out ? f->temporary : "", &f->db, flags, NULL) != SQLITE_OK)
@@ -319,7 +319,7 @@ static int check_tables(sqlite3 *db, const char *path, struct err *err)
 
     if (sqlite3_open_v2(":memory:", &schema, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
         SQLITE_OK)
-        result = err_set(err, ERR_SYSTEM, "out of memory");
+        result = err_memory(err, "a result");
     if (result == 0)
         result = run_section(schema, "tables", err);
     if (result == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "compare/internal.h"
+#include "compare/compare_parts.h"
 
 #include "store/store.h"
 

@@ -3,7 +3,7 @@
  *
  * How fine the times of a server's files are, to and from table granularity of a result.
  */
-#include "compare/internal.h"
+#include "compare/compare_parts.h"
 
 #include <string.h>
 

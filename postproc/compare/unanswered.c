@@ -13,7 +13,7 @@
  * where replies have no calls, the capture loses datagrams.  Then nobody knows, unless many calls
  * have no reply and hardly any reply has no call: a capture loses both alike.
  */
-#include "compare/pairs.h"
+#include "compare/compare_pairs.h"
 
 enum {
     SILENT_CALLS = 8, /* UDP: so many calls without a reply for one reply without a call */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "compare/verdict.h"
 #include "compare/db.h"
-#include "compare/internal.h"
+#include "compare/compare_parts.h"
 
 #include <stdio.h>
 

@@ -8,8 +8,8 @@
 #ifndef NFSDIGEST_REPORT_HTML_PARTS_H
 #define NFSDIGEST_REPORT_HTML_PARTS_H
 
-#include "compare/internal.h"
-#include "judge/values.h"
+#include "compare/compare_parts.h"
+#include "judge/judge_values.h"
 #include "report/html.h"
 #include "show/page.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/report/html_replies.c
  *
- * Two replies side by side: their fields as the walker finds them (judge/body.h), those of both
- * sides that are the same field in one row.  Entries of directories meet by their names, other
+ * Two replies side by side: their fields as the walker finds them (judge/judge_body.h), those of
+ * both sides that are the same field in one row.  Entries of directories meet by their names, other
  * elements of lists by their numbers.
  */
 #include "report/html_parts.h"

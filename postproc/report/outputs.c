@@ -3,7 +3,7 @@
 #include "base/escape.h"
 #include "compare/compare.h"
 #include "compare/db.h"
-#include "judge/rules.h"
+#include "judge/judge_rules.h"
 #include "report/annotate.h"
 #include "store/store.h"
 

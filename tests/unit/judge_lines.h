@@ -43,7 +43,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "judge/fields.h"
+#include "judge/judge_fields.h"
 #include "wire/rpc.h"
 
 #include <stdio.h>

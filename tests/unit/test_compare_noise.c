@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "compare/internal.h"
+#include "compare/compare_parts.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "judge/fields.h"
+#include "judge/judge_fields.h"
 
 #include <stdlib.h>
 #include <string.h>

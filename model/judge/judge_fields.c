@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model/judge/fields.c
+/* model/judge/judge_fields.c
  *
  * Two results in lock step.
  */
-#include "judge/fields.h"
+#include "judge/judge_fields.h"
 #include "record/record.h"
 
 #include <stdio.h>
@@ -137,7 +137,7 @@ static int why_withheld(struct fields *f, const struct place *place, const struc
             return WITHHELD_OVERLAP;
         if (j->pair->object &&
             j->pair->change[CHANGES_OBJECT] != j->states[j->pair->object].accepted)
-            return sync_order(j, j->pair->object); /* what else did, nobody knows */
+            return sync_order(j, j->pair->object); /* after other changes of the directory */
         if (row && j->states[row].order)
             return WITHHELD_ORDER;
         return row && j->states[row].lost & 1 << UNSYNC_ATTRIBUTES ? j->states[row].reason : 0;
@@ -293,7 +293,7 @@ static int compare_item(struct fields *f, const struct item *ref, const struct i
         return judge_withhold(f->j, WITHHELD_CUT, place, err);
     }
     if (place->field->cls == CLASS_DATA && ref->full_len != sut->full_len && !f->count_equal) {
-        place->n.withheld++; /* the count beside it tells */
+        place->n.withheld++; /* the count beside it says so */
         return judge_withhold(f->j, WITHHELD_LENGTH, place, err);
     }
     if (!ref->over != !sut->over &&
@@ -331,7 +331,7 @@ static int compare_item(struct fields *f, const struct item *ref, const struct i
     return fields_differ(f, kind, rule, ref, sut, err);
 }
 
-/* What conditions of rules, and whoever asks afterwards, want to know. */
+/* What conditions of rules, and later fields, depend on. */
 static void note(struct fields *f, const struct item *ref, const struct item *sut)
 {
     const struct place *place = ref->place;

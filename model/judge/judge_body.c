@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "judge/body.h"
+#include "base/grow.h"
+#include "judge/judge_body.h"
 
 #include <stdlib.h>
 #include <xxhash.h>
 
 static struct item *add_item(struct body *b)
 {
-    if (b->count == b->cap) {
-        uint32_t cap = b->cap ? b->cap * 2 : 64;
-        void *grown = realloc(b->items, (size_t)cap * sizeof(*b->items));
-
-        if (!grown)
-            return NULL;
-        b->items = grown;
-        b->cap = cap;
-    }
+    if (GROW(b->items, b->count, b->cap) < 0)
+        return NULL;
     return &b->items[b->count++];
 }
 
@@ -89,7 +83,7 @@ int body_read(struct body *b, struct places *places, struct kept_body kept, stru
     b->surplus = b->walked == WALK_MALFORMED && w.surplus;
     if (b->surplus)
         b->walked = WALK_OK;
-    return b->no_memory ? err_set(err, ERR_SYSTEM, "out of memory for a message's values") : 0;
+    return b->no_memory ? err_memory(err, "a message's values") : 0;
 }
 
 void body_free(struct body *b)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/pairs.c
+/* postproc/compare/compare_pairs.c
  *
  * Reads the alignment in its order and gives the judge pair by pair.
  */
-#include "compare/pairs.h"
+#include "compare/compare_pairs.h"
 #include "compare/row.h"
 #include "compare/state_columns.h"
 

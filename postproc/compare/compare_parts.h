@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/internal.h
+/* postproc/compare/compare_parts.h
  *
  * What the files of postproc/compare share: one comparison, and its codes.
  *
  * One connection has the result as "main", and the trace databases attached as "ref" and "sut".
  */
-#ifndef NFSDIGEST_COMPARE_INTERNAL_H
-#define NFSDIGEST_COMPARE_INTERNAL_H
+#ifndef NFSDIGEST_COMPARE_COMPARE_PARTS_H
+#define NFSDIGEST_COMPARE_COMPARE_PARTS_H
 
 #include "compare/compare.h"
 #include "compare/db.h"
@@ -85,7 +85,7 @@ int match_run(struct compare *c, struct err *err);
 /* match_table.c: the second of these. */
 int match_put(struct compare *c, struct err *err);
 
-/* pairs.c: the second phase. */
+/* compare_pairs.c: the second phase. */
 int pairs_compare(struct compare *c, struct err *err);
 
 /* noise.c: the columns of noise of table group. */

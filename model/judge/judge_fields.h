@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model/judge/fields.h
+/* model/judge/judge_fields.h
  *
  * The comparison of two replies, in parts: field by field, lists, whole listings, times, file
  * numbers, handles.
  */
-#ifndef NFSDIGEST_JUDGE_FIELDS_H
-#define NFSDIGEST_JUDGE_FIELDS_H
+#ifndef NFSDIGEST_JUDGE_JUDGE_FIELDS_H
+#define NFSDIGEST_JUDGE_JUDGE_FIELDS_H
 
 #include "judge/sync.h"
-#include "judge/values.h"
+#include "judge/judge_values.h"
 
-/* --- fields.c */
+/* --- judge_fields.c */
 
 /* Compares the two results of the pair: items [from, to) of each. */
 struct span {
@@ -59,10 +59,11 @@ int fields_row(struct fields *f, int side, const struct place *place, uint32_t *
 int fields_equal_pattern(struct fields *f, const struct compare_rule *rule, const struct item *ref,
                          const struct item *sut, struct err *err);
 
-/* --- handles.c */
+/* --- judge_handles.c */
 
-/* Whether two handles that do not belong together are those of one file, which has several: 0 when
- * this is to be told, as it is once for each handle, 1 else; negative; or HANDLES_OF_TWO. */
+/* Whether two handles that do not belong together are those of one file, which has several: 0:
+ * they are, and this is reported, once for each handle; 1: reported before; negative; or
+ * HANDLES_OF_TWO. */
 enum { HANDLES_OF_TWO = 2 };
 int handles_compare(struct fields *f, const struct pattern_of *of, const struct item *ref,
                     const struct item *sut, struct err *err);
@@ -83,20 +84,20 @@ void numbers_drop(struct judge *j, uint32_t row);
 /* --- before.c: times from before an operation, which a client keeps for those that it knows */
 
 enum before_kind {
-    BEFORE_ANY,  /* nobody can say */
-    BEFORE_KEPT, /* those that the server told last */
+    BEFORE_ANY,  /* undetermined */
+    BEFORE_KEPT, /* the last ones that the server sent */
     BEFORE_OWN,  /* those of the operation itself: it looked too late */
 };
 /* What a time from before is on each side.  |is_now|: by the clocks it may be of the request, which
- * counts where nothing was told of the object before. */
+ * counts where the server sent no times of the object before. */
 void before_judge(struct fields *f, const struct item *ref, const struct item *sut,
                   const bool is_now[SIDES], enum before_kind kind[SIDES]);
-/* After a pair, or an operation of one side: what the servers told. */
+/* After a pair, or an operation of one side: what the servers sent. */
 void before_note(struct judge *j);
 
 /* --- times.c */
 
-/* How fine the server tells a time like |item|, ns. */
+/* The granularity of the server's times like |item|, ns. */
 int64_t times_step(struct fields *f, int side, const struct item *item);
 
 /* Whether two times are equal under |rule|, a tolerance; else |f->what| says how they differ. */
@@ -117,7 +118,7 @@ struct element {
     uint64_t hash;
     uint32_t number;
     bool used;
-    const struct judge_half *told; /* in which reply; NULL: the pair's own */
+    const struct judge_half *reply; /* in which reply; NULL: the pair's own */
 };
 /* The elements of the list that |span| is, behind those that are there. */
 struct elements {

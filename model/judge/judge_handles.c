@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model/judge/handles.c
+/* model/judge/judge_handles.c
  *
  * Handles of files that have several, when they are compared.
  */
-#include "judge/fields.h"
+#include "judge/judge_fields.h"
 
 #include <stdio.h>
 

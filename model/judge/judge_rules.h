@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model/judge/rules.h
+/* model/judge/judge_rules.h
  *
  * How fields compare.  Rule files are in schemas/rules (README.md there has the words): each class
  * of the field tables has a rule in default.conf, which always comes first; single fields, by path
@@ -10,8 +10,8 @@
  * among them.  An unknown group, class, field, kind or condition, and a rule that holds for
  * nothing, is an error that names file and line.
  */
-#ifndef NFSDIGEST_JUDGE_RULES_H
-#define NFSDIGEST_JUDGE_RULES_H
+#ifndef NFSDIGEST_JUDGE_JUDGE_RULES_H
+#define NFSDIGEST_JUDGE_JUDGE_RULES_H
 
 #include "base/err.h"
 #include "wire/field.h"
@@ -56,7 +56,7 @@ struct compare_rule {
     uint32_t id; /* from 1, in the order of precedence */
     uint8_t kind, scope;
     uint8_t percent; /* 1: |amount| is in hundredths of a percent */
-    bool duration;   /* it was told as one, and is in ns */
+    bool duration;   /* it was written as one, and is in ns */
     uint64_t amount; /* of MASK and TOLERANCE */
     bool has_case;
     struct rule_case when;

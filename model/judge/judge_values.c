@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model/judge/values.c
+/* model/judge/judge_values.c
  *
  * Values as words.
  */
-#include "judge/values.h"
+#include "judge/judge_values.h"
 
 #include "base/escape.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model/judge/body.h
+/* model/judge/judge_body.h
  *
  * The values of one message body in the order of the message, each with its place: what two
  * replies are compared by, and requests are recognized by.
@@ -7,8 +7,8 @@
  * Memory: 56 bytes for each value of a message, whose length XDR bounds; a body's memory is used
  * again for the next one.
  */
-#ifndef NFSDIGEST_JUDGE_BODY_H
-#define NFSDIGEST_JUDGE_BODY_H
+#ifndef NFSDIGEST_JUDGE_JUDGE_BODY_H
+#define NFSDIGEST_JUDGE_JUDGE_BODY_H
 
 #include "judge/place.h"
 #include "record/kept.h"

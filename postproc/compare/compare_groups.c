@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/groups.c
+/* postproc/compare/compare_groups.c
  *
  * What is counted in memory, to its tables.
  */
@@ -227,8 +227,7 @@ int groups_write(struct pairs *p, struct err *err)
     struct found *f = p->found;
     struct group **order = calloc(f->group_count + 1, sizeof(*order));
     struct explanations explanations = { 0 };
-    int result =
-        order ? explanations_load(&explanations, err) : err_set(err, ERR_SYSTEM, "out of memory");
+    int result = order ? explanations_load(&explanations, err) : err_memory(err, "groups");
 
     for (uint32_t i = 0; result == 0 && i < f->group_count; i++) {
         order[i] = &f->groups[i];

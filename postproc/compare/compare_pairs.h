@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/pairs.h
+/* postproc/compare/compare_pairs.h
  *
  * The second phase, what its files share.  It is a host of the judge (judge/judge.h): pairs of
  * operations come in the order of table alignment; what the judge finds goes to found.c and
  * pairs_lost.c; what it asks of earlier and later operations the databases answer (pairs_objects.c,
  * pairs_listings.c, pairs_writes.c, unanswered.c).
  */
-#ifndef NFSDIGEST_COMPARE_PAIRS_H
-#define NFSDIGEST_COMPARE_PAIRS_H
+#ifndef NFSDIGEST_COMPARE_COMPARE_PAIRS_H
+#define NFSDIGEST_COMPARE_COMPARE_PAIRS_H
 
-#include "compare/internal.h"
+#include "compare/compare_parts.h"
 #include "compare/objects.h"
 #include "judge/judge.h"
 
@@ -24,7 +24,7 @@ struct pairs {
     struct judge *judge;
     struct found *found;
     struct judge_pair pair;
-    sqlite3_stmt *row[SIDES]; /* pairs.c: an operation */
+    sqlite3_stmt *row[SIDES]; /* compare_pairs.c: an operation */
     struct {
         sqlite3_stmt *handle[SIDES], *removal[SIDES],
             *path; /* the latter when they are asked for */
@@ -42,7 +42,7 @@ struct pairs {
     sqlite3_stmt *unanswered[SIDES];
 };
 
-/* --- pairs.c */
+/* --- compare_pairs.c */
 
 /* Reads an operation of a side; its bodies are those of the statement row[side] until the next. */
 int pairs_load(struct pairs *p, int side, int64_t id, struct judge_half *half, struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model/judge/rules.c
+/* model/judge/judge_rules.c
  *
  * Which rule holds for a field.
  */

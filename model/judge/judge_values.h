@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model/judge/values.h
+/* model/judge/judge_values.h
  *
- * Values of messages (body.h) as words, and how two of them differ in words.
+ * Values of messages (judge_body.h) as words, and how two of them differ in words.
  */
-#ifndef NFSDIGEST_JUDGE_VALUES_H
-#define NFSDIGEST_JUDGE_VALUES_H
+#ifndef NFSDIGEST_JUDGE_JUDGE_VALUES_H
+#define NFSDIGEST_JUDGE_JUDGE_VALUES_H
 
-#include "judge/body.h"
+#include "judge/judge_body.h"
 #include "judge/difference.h"
 
 /* A value as a person reads it, at most COMPARE_TEXT_MAX bytes.  |digest|: of contents, which no
