@@ -18,6 +18,7 @@
 #ifndef NFSDIGEST_AUDIT_AUDIT_H
 #define NFSDIGEST_AUDIT_AUDIT_H
 
+#include "capture/progress.h"
 #include "engine.h"
 
 #include <sqlite3.h>
@@ -26,17 +27,14 @@
 struct key;
 struct policy;
 
-struct input;
-
 struct audit_options {
     const char *original, *anonymized;
     const char *policy;      /* what is expected; NULL: what the file says of itself */
     const char *policy_file; /* its file when it is one's own, or NULL */
     const char *allow;       /* a further allow-list, or NULL */
     const struct engine_options *engine;
-    /* Or NULL. Called now and then, by one thread at a time: how far |input| was read, and for
-     * what. */
-    void (*progress)(const char *step, const struct input *input);
+    /* Or NULL. */
+    const struct progress *progress;
     const struct key *key;           /* with it all is made again and compared, or NULL */
     const struct policy *key_policy; /* by this one; NULL: the built-in one of the name */
     uint32_t per_class;              /* bounds of secret.h and pairs.h; 0: theirs */

@@ -186,8 +186,8 @@ enum { PROGRESS_FRAMES = 1 << 12 };
 static inline void audit_progress(const struct audit *a, const char *step,
                                   const struct block *block)
 {
-    if (a->options->progress && block->frame % PROGRESS_FRAMES == 0)
-        a->options->progress(step, block->input);
+    if (block->frame % PROGRESS_FRAMES == 0)
+        progress_show(a->options->progress, step, block->input);
 }
 
 /* findings.c */

@@ -149,8 +149,8 @@ static int read_frame(void *ctx, struct err *err)
     int rc = capture_next(s->capture, &frame, &s->why);
 
     if (rc == 1) {
-        if (++s->counts.frames % PROGRESS_FRAMES == 0 && s->hooks.progress)
-            s->hooks.progress(s->hooks.step, s->input);
+        if (++s->counts.frames % PROGRESS_FRAMES == 0)
+            progress_show(s->hooks.progress, s->hooks.step, s->input);
         if ((s->hooks.frame && put_frame(s, &frame, err) < 0) ||
             engine_frame(s->engine, &frame, err) < 0)
             return -err->code;

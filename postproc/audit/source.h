@@ -11,6 +11,7 @@
 #define NFSDIGEST_AUDIT_SOURCE_H
 
 #include "base/bytes.h"
+#include "capture/progress.h"
 #include "engine.h"
 #include "wire/field.h"
 #include "wire/rpc.h"
@@ -33,7 +34,6 @@ struct audit_message {
     uint8_t data[];
 };
 
-struct input;
 struct source;
 
 /* What else is to be known of a capture: each may be NULL. */
@@ -50,7 +50,7 @@ struct source_hooks {
     int (*look_at_message)(void *look, const struct audit_message *m, struct buf *note,
                            struct err *err);
     void *look;
-    void (*progress)(const char *step, const struct input *input); /* as in audit.h */
+    const struct progress *progress; /* in the source's thread; or NULL */
     const char *step;
 };
 

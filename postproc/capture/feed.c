@@ -36,8 +36,8 @@ static int pump(struct capture *capture, struct worker *worker, const struct fee
         frame.number += f->base;
         if (worker_frame(worker, &frame, err) < 0)
             break;
-        if (progress && feed->frames % PROGRESS_FRAMES == 0)
-            progress->show(progress->ctx, f->input);
+        if (feed->frames % PROGRESS_FRAMES == 0)
+            progress_show(progress, "", f->input);
     }
     *failed = result == 1 || worker_drain(worker, err) < 0;
     if (*failed)

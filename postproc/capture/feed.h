@@ -7,14 +7,8 @@
 #ifndef NFSDIGEST_CAPTURE_FEED_H
 #define NFSDIGEST_CAPTURE_FEED_H
 
-#include "capture/input.h"
+#include "capture/progress.h"
 #include "engine.h"
-
-/* Called now and then while an input is read. */
-struct progress {
-    void (*show)(void *ctx, const struct input *input);
-    void *ctx;
-};
 
 struct feed {
     uint64_t frames;          /* given to the engine */

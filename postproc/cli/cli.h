@@ -9,7 +9,7 @@
 #ifndef NFSDIGEST_CLI_CLI_H
 #define NFSDIGEST_CLI_CLI_H
 
-#include "capture/feed.h"
+#include "capture/progress.h"
 #include "engine.h"
 
 #include <stdio.h>
@@ -41,11 +41,9 @@ void say(const char *text);
 /* Flushes standard output: 0 or -ERR_SYSTEM. */
 int finish_output(struct err *err);
 
-/* A line on standard error that says how far reading has come, when that is a terminal and it
- * takes long.  progress_clear takes it away. */
+/* Says messages, and shows how far reading has come in a line on standard error, when that is a
+ * terminal and it takes long.  progress_clear takes the line away. */
 extern const struct progress progress_line;
 void progress_clear(void);
-/* The same with a word before it.  By one thread at a time. */
-void progress_step(const char *step, const struct input *input);
 
 #endif

@@ -2,7 +2,7 @@
 #include "anon/anon.h"
 #include "cli/args.h"
 #include "cli/cli.h"
-#include "cli/convert.h"
+#include "capture/convert.h"
 
 #include <unistd.h>
 
@@ -75,7 +75,7 @@ static int check(const struct anonymizer *a, int inputs, struct err *err)
 int cmd_anonymize(int argc, char **argv, struct err *err)
 {
     struct anonymizer a = { .policy_name = "public" };
-    const struct conversion conversion = { open_output, end_output, &a };
+    const struct conversion conversion = { open_output, end_output, &a, &progress_line };
     struct arg more[ENGINE_ARG_COUNT];
     const struct arg own[] = {
         { 'o', "output", "FILE",

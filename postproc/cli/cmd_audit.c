@@ -129,7 +129,7 @@ int cmd_audit(int argc, char **argv, struct err *err)
     result = load_key(&request, err);
     if (result == 0)
         result = load_policy(&request, err);
-    request.options.progress = progress_step;
+    request.options.progress = &progress_line;
     if (result == 0 && !(audit = audit_run(&request.options, err)))
         result = -err->code;
     progress_clear();

@@ -3,14 +3,11 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/concurrency_print.h"
-#include "plan/plan.h"
+#include "report/concurrency_plot.h"
 #include "store/store.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-_Static_assert((int)CONCURRENCY_WINDOW_MAX == (int)DEPEND_HORIZON,
-               "dependencies reach as far as windows");
 
 static const char about[] =
     "Estimates how many operations per second a replay of a trace can reach, and\n"
@@ -24,7 +21,7 @@ static const char about[] =
 enum { WINDOWS_MAX = 64 };
 
 struct windows {
-    uint32_t sizes[WINDOWS_MAX + 1]; /* growing; and room for the largest one there can be */
+    uint32_t sizes[WINDOWS_MAX]; /* growing */
     uint32_t count;
     bool given;
 };
@@ -75,126 +72,18 @@ static int set_windows(void *to, const char *value, struct err *err)
     return 0;
 }
 
-struct run {
-    struct concurrency_report report;
-    struct latency_medians medians;
-    struct latency_model models[2];
-    struct concurrency *limited;  /* all windows and the largest one */
-    struct concurrency *critical; /* the largest one without a limit, when there is a limit */
-};
-
-/* Of the trace itself. */
-static void note(struct concurrency_report *r, const struct rdump_operation *operation)
-{
-    /* sums of larger ones, which no capture can have, would not fit */
-    const int64_t most = INT64_MAX / 4;
-
-    r->inferred += operation->inferred != 0;
-    r->unplayable += operation->unplayable != 0;
-    r->guessed += !operation->unplayable && (operation->inferred || operation->latency < 0);
-    if (!operation->inferred && operation->latency >= 0 && operation->latency < most &&
-        operation->time > -most && operation->time < most) {
-        if (!r->answered || operation->time < r->begin)
-            r->begin = operation->time;
-        if (!r->answered || operation->time + operation->latency > r->end)
-            r->end = operation->time + operation->latency;
-        r->answered++;
-        r->answered_time += (double)operation->latency;
-    }
-}
-
-static int take(void *ctx, const struct rdump_operation *operation, const struct plan_edges *edges,
-                struct err *err)
-{
-    struct run *run = ctx;
-    struct concurrency_report *r = &run->report;
-    struct concurrency_edges each[CONCURRENCY_GRANULARITIES];
-    int64_t latencies[CONCURRENCY_MODELS_MAX];
-
-    r->operations++;
-    note(r, operation);
-    for (uint32_t g = 0; g < CONCURRENCY_GRANULARITIES; g++) {
-        each[g] = (struct concurrency_edges){ edges[g].distances, edges[g].count };
-        r->dependencies[g] += edges[g].count;
-    }
-    for (uint32_t m = 0; m < r->model_count; m++) {
-        latencies[m] = latency_of(&run->models[m], &run->medians, operation);
-        r->busy[m] += (double)latencies[m];
-    }
-    if (concurrency_next(run->limited, latencies, each, err) < 0 ||
-        (run->critical && concurrency_next(run->critical, latencies, each, err) < 0))
-        return -err->code;
-    return 0;
-}
-
-static int begin(struct run *run, struct windows *windows, struct err *err)
-{
-    static const uint32_t largest = CONCURRENCY_WINDOW_MAX;
-    struct concurrency_options options = { windows->sizes, windows->count + 1,
-                                           run->report.model_count, run->report.outstanding };
-
-    windows->sizes[windows->count] = largest;
-    run->limited = concurrency_new(&options, err);
-    if (!run->limited)
-        return -err->code;
-    if (!options.outstanding)
-        return 0;
-    options = (struct concurrency_options){ &largest, 1, run->report.model_count, 0 };
-    run->critical = concurrency_new(&options, err);
-    return run->critical ? 0 : -err->code;
-}
-
-/* Makespans are |makespans|'s from here on. */
-static int gather(struct run *run, struct windows *windows, int64_t *makespans, struct err *err)
-{
-    struct concurrency_report *r = &run->report;
-    uint32_t last = windows->count;
-    int64_t longest = 0;
-
-    /* of windows that hold all of the trace one says enough */
-    for (uint32_t w = 0; w < windows->count && !windows->given; w++)
-        if (windows->sizes[w] >= r->operations)
-            windows->count = w + 1;
-    r->windows = windows->sizes;
-    r->window_count = windows->count;
-    r->makespans = makespans;
-    for (uint32_t g = 0; g < CONCURRENCY_GRANULARITIES; g++)
-        for (uint32_t m = 0; m < r->model_count; m++) {
-            for (uint32_t w = 0; w < r->window_count; w++) {
-                *makespans = concurrency_makespan(run->limited, g, m, w);
-                longest = *makespans > longest ? *makespans : longest;
-                makespans++;
-            }
-            r->largest[g][m] = concurrency_makespan(run->limited, g, m, last);
-            r->critical[g][m] =
-                run->critical ? concurrency_makespan(run->critical, g, m, 0) : r->largest[g][m];
-        }
-    return longest < INT64_MAX
-               ? 0
-               : err_set(err, ERR_USAGE,
-                         "a replay with such latencies takes longer than 292 years");
-}
-
-static int simulate(struct store *store, struct run *run, struct windows *windows, struct err *err)
-{
-    const struct plan_options options = { .from = BEGINNING, .granularity = { true, true } };
-    const struct plan_host host = { .operation = take, .ctx = run };
-    struct plan_counts counts;
-
-    if (latency_medians(store_db(store), &run->medians, err) < 0 || begin(run, windows, err) < 0)
-        return -err->code;
-    return plan_read(store_db(store), &options, &host, &counts, err);
-}
-
 /* Without any latency each figure would be 0 or without bounds. */
-static int check_latencies(const struct run *run, const char *name, struct err *err)
+static int check(const struct concurrency_report *r, const char *name, struct err *err)
 {
-    if (!run->report.operations || run->medians.known || run->models[0].constant)
-        return 0;
-    return err_set(err, ERR_INPUT,
-                   "%s: no operation has a latency, as no packet has a time or no call has its"
-                   " reply: use --latency TIME",
-                   name);
+    if (r->operations && !r->measured && !r->models[0].constant)
+        return err_set(err, ERR_INPUT,
+                       "%s: no operation has a latency, as no packet has a time or no call has its"
+                       " reply: use --latency TIME",
+                       name);
+    if (r->too_long)
+        return err_set(err, ERR_USAGE,
+                       "a replay with such latencies takes longer than 292 years");
+    return 0;
 }
 
 static int show(const struct concurrency_args *a, const struct concurrency_report *report,
@@ -211,28 +100,31 @@ static int show(const struct concurrency_args *a, const struct concurrency_repor
     return 0;
 }
 
-static int run_on(const char *name, struct concurrency_args *a, double factor, struct err *err)
+static int run_on(const char *name, const struct concurrency_args *a, double factor,
+                  struct err *err)
 {
-    int64_t makespans[CONCURRENCY_GRANULARITIES * 2 * WINDOWS_MAX];
-    struct run run = { .models = { { a->latency, 1 }, { a->latency, factor } } };
+    const struct concurrency_request request = {
+        .models = { { a->latency, 1 }, { a->latency, factor } },
+        .model_count = factor != 1 ? 2 : 1,
+        .windows = a->windows.sizes,
+        .window_count = a->windows.count,
+        .all_windows = a->windows.given,
+        .outstanding = (uint32_t)a->outstanding,
+    };
     struct store *store = store_open(name, STORE_READ, err);
+    struct concurrency_report report;
+    struct plan_counts counts;
     int result;
 
     if (!store)
         return -err->code;
-    run.report.models = run.models;
-    run.report.model_count = factor != 1 ? 2 : 1;
-    run.report.outstanding = (uint32_t)a->outstanding;
-    result = simulate(store, &run, &a->windows, err);
+    result = concurrency_report(store_db(store), &request, &report, &counts, err);
     store_close(store);
     if (result == 0)
-        result = check_latencies(&run, name, err);
+        result = check(&report, name, err);
     if (result == 0)
-        result = gather(&run, &a->windows, makespans, err);
-    if (result == 0)
-        result = show(a, &run.report, name, err);
-    concurrency_free(run.limited);
-    concurrency_free(run.critical);
+        result = show(a, &report, name, err);
+    concurrency_report_free(&report);
     return result;
 }
 

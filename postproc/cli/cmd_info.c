@@ -4,7 +4,7 @@
 #include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"
-#include "cli/groups.h"
+#include "store/groups.h"
 #include "store/ingest.h"
 
 #include <string.h>

@@ -38,7 +38,8 @@ static int verify_archive(const struct package_args *a, const char *path, struct
 {
     struct package_check check = { .show = show_finding,
                                    .note = show_finding,
-                                   .ctx = (void *)path };
+                                   .ctx = (void *)path,
+                                   .progress = &progress_line };
     char members[VALUE_TEXT_MAX], size[VALUE_TEXT_MAX], operations[VALUE_TEXT_MAX];
     int result;
 
@@ -88,6 +89,7 @@ static int make_archive(struct package_args *a, int count, char **captures, stru
     if (read_date(&a->options.date, err) < 0)
         return -err->code;
     a->options.report = stdout;
+    a->options.progress = &progress_line;
     result = package_make(&a->options, count, captures, err);
     if (result == EXIT_FINDINGS)
         say(err->text);

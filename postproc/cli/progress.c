@@ -21,12 +21,13 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-void progress_step(const char *step, const struct input *input)
+static void show(void *ctx, const char *step, const struct input *input)
 {
     char size[VALUE_TEXT_MAX];
     double part = input_progress(input);
     int64_t now = now_ms();
 
+    (void)ctx;
     if (!state.start) {
         state.start = now;
         state.is_terminal = isatty(STDERR_FILENO);
@@ -45,17 +46,23 @@ void progress_step(const char *step, const struct input *input)
     fflush(stderr);
 }
 
-static void show(void *ctx, const struct input *input)
-{
-    (void)ctx;
-    progress_step("", input);
-}
-
-const struct progress progress_line = { show, NULL };
-
 void progress_clear(void)
 {
     if (state.shown)
         fputs("\r\033[K", stderr);
     state.shown = false;
 }
+
+static void done(void *ctx)
+{
+    (void)ctx;
+    progress_clear();
+}
+
+static void say_it(void *ctx, const char *text)
+{
+    (void)ctx;
+    say(text);
+}
+
+const struct progress progress_line = { show, done, say_it, NULL };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "package/anonymized.h"
 #include "base/output.h"
-#include "cli/cli.h"
-#include "cli/convert.h"
+#include "capture/convert.h"
 
 struct run {
     const struct anonymizing *what;
@@ -36,10 +35,10 @@ static int end_output(void *ctx, bool cut, struct err *err)
 int anonymize_captures(const struct anonymizing *what, int count, char **paths, struct err *err)
 {
     struct run run = { .what = what };
-    const struct conversion conversion = { open_output, end_output, &run };
+    const struct conversion conversion = { open_output, end_output, &run, what->progress };
     int result = convert_captures(&conversion, count, paths, err);
 
-    progress_clear();
+    progress_done(what->progress);
     anon_free(run.anon);
     output_close(run.output);
     return result;

@@ -7,12 +7,14 @@
 #define NFSDIGEST_PACKAGE_ANONYMIZED_H
 
 #include "anon/anon.h"
+#include "capture/progress.h"
 
 struct anonymizing {
     const char *to; /* a new file */
     const struct engine_options *engine;
     const struct policy *policy;
     const struct key *key;
+    const struct progress *progress; /* or NULL */
 };
 
 /* As convert_captures. */

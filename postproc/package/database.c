@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "package/database.h"
-#include "cli/cli.h"
 #include "plan/tree_store.h"
 #include "package/stage.h"
 #include "store/ingest.h"
@@ -19,10 +18,10 @@ static int exec_with(sqlite3 *db, const char *sql, const char *value, struct err
 }
 
 int database_fill(struct store *store, const char *path, const char *name,
-                  const struct plan_host *host, struct err *err)
+                  const struct plan_host *host, const struct progress *progress, struct err *err)
 {
     static const struct engine_options defaults;
-    struct ingest *ingest = ingest_new(store, &defaults, &progress_line, err);
+    struct ingest *ingest = ingest_new(store, &defaults, progress, err);
     struct err note = { 0 }, cut = { 0 };
     struct plan_counts counts;
     int result = ingest ? ingest_file(ingest, path, true, &note, err) : -err->code;

@@ -7,14 +7,15 @@
 #ifndef NFSDIGEST_PACKAGE_DATABASE_H
 #define NFSDIGEST_PACKAGE_DATABASE_H
 
+#include "capture/progress.h"
 #include "plan/plan.h"
 #include "store/store.h"
 
 /* The capture at |path| into |store|, which is new, with its tree and the tables of that; |name| is
  * what the database calls the capture.  1: the capture was cut, |err| says where, and the database
- * is whole.  |host|: as tree_store has it. */
+ * is whole.  |host|: as tree_store has it.  |progress| may be NULL. */
 int database_fill(struct store *store, const char *path, const char *name,
-                  const struct plan_host *host, struct err *err);
+                  const struct plan_host *host, const struct progress *progress, struct err *err);
 
 /* Writes it as a file whose bytes only its contents decide. */
 int database_write(struct store *store, const char *path, struct err *err);

@@ -8,7 +8,7 @@
 #ifndef NFSDIGEST_PACKAGE_FACTS_H
 #define NFSDIGEST_PACKAGE_FACTS_H
 
-#include "cli/groups.h"
+#include "store/groups.h"
 #include "plan/plan.h"
 #include "plan/tree.h"
 
@@ -29,7 +29,7 @@ struct facts {
     uint64_t other_statuses; /* operations */
     struct tree_growth growth[TREE_GROWTH];
     uint32_t growth_count;
-    struct plan_counts plan; /* of look_ahead.h */
+    struct plan_counts plan; /* as the plot of concurrency saw it */
 };
 
 /* What |tree| says of its growth; the rest, but |plan|. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/output.h"
 #include "base/values.h"
-#include "cli/cli.h"
 #include "package/accepted.h"
 #include "package/anonymized.h"
 #include "package/originals.h"
@@ -50,7 +49,7 @@ static const char *rough_time(double seconds, char text[VALUE_TEXT_MAX])
 }
 
 /* How long all else takes, measured by what is done: it must be known before one waits for it. */
-static void say_how_long(double seconds)
+static void say_how_long(const struct progress *progress, double seconds)
 {
     enum { LEAST = 8, MOST = 30, WORTH_SAYING = 60 };
     char least[VALUE_TEXT_MAX], most[VALUE_TEXT_MAX], text[256];
@@ -62,20 +61,21 @@ static void say_how_long(double seconds)
         "anonymized in %.0f s; audit, database, dump and archive usually take %d to %d times as "
         "long: %s to %s",
         seconds, LEAST, MOST, rough_time(seconds * LEAST, least), rough_time(seconds * MOST, most));
-    say(text);
+    progress_say(progress, text);
 }
 
 static int make_capture(struct making *m, struct err *err)
 {
     char path[STAGE_PATH_MAX];
-    const struct anonymizing what = { path, m->options->engine, m->policy, &m->key };
+    const struct anonymizing what = { path, m->options->engine, m->policy, &m->key,
+                                      m->options->progress };
     double start = now();
     int result = stage_path(&m->stage, MEMBER_CAPTURE, path, err);
 
     if (result == 0)
         result = anonymize_captures(&what, m->count, m->captures, err);
     if (result == 0)
-        say_how_long(now() - start);
+        say_how_long(m->options->progress, now() - start);
     if (result > 0) /* what was wrong was said */
         return err_set(err, result, "a package is made of whole captures: nothing was written");
     return result;
@@ -118,9 +118,9 @@ static int make_audit(struct making *m, struct err *err)
     options->key_policy = m->policy;
     if (policy_is_file(m->options->policy))
         options->policy_file = m->options->policy;
-    options->progress = progress_step;
+    options->progress = m->options->progress;
     m->audit = audit_run(options, err);
-    progress_clear();
+    progress_done(m->options->progress);
     options->original = options->anonymized = NULL; /* as long as |path| */
     options->key = NULL;
     key_forget(&m->key); /* as soon as it is not needed any more */

@@ -12,6 +12,7 @@
 #define NFSDIGEST_PACKAGE_PACKAGE_H
 
 #include "base/err.h"
+#include "capture/progress.h"
 #include "engine.h"
 
 #include <stdio.h>
@@ -38,6 +39,7 @@ struct package_options {
     const struct engine_options *engine; /* how the captures are read */
     int64_t date;                        /* of members, s since the epoch; negative: end of trace */
     FILE *report;                        /* gets the audit's report when it has findings */
+    const struct progress *progress;     /* or NULL */
 };
 
 /* 0; 1: the audit has findings that are not all accepted, |err| says how to go on, and there is no
@@ -52,6 +54,7 @@ struct package_check {
     uint64_t findings, members, bytes, operations;
     uint64_t accepted; /* findings of the audit; each kind was given to |note| */
     void (*note)(void *ctx, const char *text);
+    const struct progress *progress; /* or NULL */
     char name[PACKAGE_NAME_MAX + 1];
 };
 

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "package/parts.h"
-#include "cli/cli.h"
 #include "package/archive.h"
 #include "package/database.h"
-#include "package/look_ahead.h"
 #include "package/package_rdump.h"
 #include "package/plots.h"
 #include "package/schemas.h"
+#include "report/concurrency_plot.h"
 
 #include <stdlib.h>
 
 static const char work[] = "work.db"; /* no member */
-static const char member_look_ahead[] = "plots/concurrency.svg";
+static const char member_concurrency[] = "plots/concurrency.svg";
+
+enum { WINDOWS = 17 }; /* 1, 2, 4, ... */
+_Static_assert(1 << (WINDOWS - 1) == CONCURRENCY_WINDOW_MAX, "the largest one is the last");
 
 static int take(struct parts *p, const char *member, struct err *err)
 {
@@ -70,8 +72,8 @@ int parts_database(struct parts *p, struct err *err)
         stage_path(p->stage, work, path, err) < 0)
         return -err->code;
     p->store = store_open(path, STORE_WRITE, err);
-    result = p->store ? database_fill(p->store, capture, MEMBER_CAPTURE, &host, err) : -err->code;
-    progress_clear();
+    result = p->store ? database_fill(p->store, capture, MEMBER_CAPTURE, &host, p->options->progress, err) : -err->code;
+    progress_done(p->options->progress);
     return result;
 }
 
@@ -108,15 +110,35 @@ static int make_rdump(struct parts *p, struct err *err)
     return take(p, MEMBER_RDUMP, err);
 }
 
-static int make_look_ahead(struct parts *p, struct err *err)
+/* Where no operation has a latency there is nothing to draw. */
+static int draw_concurrency(struct parts *p, const char *path, struct err *err)
+{
+    uint32_t windows[WINDOWS];
+    /* FEUT doubles the latency of directories */
+    const struct concurrency_request request = { .models = { { 0, 1 }, { 0, 2 } },
+                                                 .model_count = 2,
+                                                 .windows = windows,
+                                                 .window_count = WINDOWS };
+    struct concurrency_report r;
+    int result;
+
+    for (uint32_t w = 0; w < WINDOWS; w++)
+        windows[w] = 1u << w;
+    result = concurrency_report(store_db(p->store), &request, &r, &p->facts.plan, err);
+    if (result == 0 && (r.measured || !r.operations))
+        result = concurrency_svg(&r, path, p->name, err) < 0 ? -err->code : 1;
+    concurrency_report_free(&r);
+    return result > 0 ? take(p, member_concurrency, err) : result;
+}
+
+static int make_plots(struct parts *p, struct err *err)
 {
     char path[STAGE_PATH_MAX];
-    int drawn;
 
-    if (stage_path(p->stage, member_look_ahead, path, err) < 0)
+    if (stage_path(p->stage, member_concurrency, path, err) < 0 ||
+        draw_concurrency(p, path, err) < 0)
         return -err->code;
-    drawn = look_ahead_plot(store_db(p->store), path, p->name, &p->facts.plan, err);
-    return drawn > 0 ? take(p, member_look_ahead, err) : drawn;
+    return plots_make(p->stage, store_db(p->store), &p->facts, err);
 }
 
 static int make_schemas(struct parts *p, struct err *err)
@@ -194,8 +216,7 @@ int parts_make(struct parts *p, struct err *err)
     if (take(p, MEMBER_CAPTURE, err) < 0 || put_report(p, MEMBER_AUDIT_HTML, audit_html, err) < 0 ||
         put_report(p, MEMBER_AUDIT_JSON, audit_json, err) < 0 || make_policy(p, err) < 0 ||
         make_database(p, err) < 0 || make_facts(p, err) < 0 || make_rdump(p, err) < 0 ||
-        make_look_ahead(p, err) < 0 ||
-        plots_make(p->stage, store_db(p->store), &p->facts, err) < 0 || make_schemas(p, err) < 0)
+        make_plots(p, err) < 0 || make_schemas(p, err) < 0)
         return -err->code;
     return make_stories(p, err);
 }

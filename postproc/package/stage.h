@@ -10,7 +10,7 @@
 #ifndef NFSDIGEST_PACKAGE_STAGE_H
 #define NFSDIGEST_PACKAGE_STAGE_H
 
-#include "cli/janitor.h"
+#include "base/janitor.h"
 #include "package/sha256.h"
 
 #include <stdio.h>

@@ -190,6 +190,7 @@ int package_verify(const char *path, struct package_check *check, struct err *er
         result = stage_open(&v.stage, beside, err);
     if (result == 0)
         result = stage_open(&v.again, beside, err);
+    v.options.progress = check->progress;
     v.parts.options = &v.options;
     v.parts.stage = &v.again;
     v.parts.accepted = &v.accepted;

@@ -227,8 +227,7 @@ static ssize_t read_stream(void *ctx, void *data, size_t len, struct err *err)
 {
     struct stream *stream = ctx;
 
-    if (stream->progress)
-        stream->progress->show(stream->progress->ctx, stream->input);
+    progress_show(stream->progress, "", stream->input);
     return input_read(stream->input, data, len, err);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* FEUT's figure 4: throughput, and concurrency below it, against the look-ahead window. */
+#include "report/concurrency_plot.h"
 #include "base/values.h"
-#include "cli/concurrency_print.h"
 #include "depend/access.h"
 #include "show/svg_plot.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/janitor.h"
+#include "base/janitor.h"
 
 #include <errno.h>
 #include <fcntl.h>

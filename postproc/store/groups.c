@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/groups.h"
+#include "store/groups.h"
 #include "store/store.h"
 #include "wire/field.h"
 

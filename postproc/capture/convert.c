@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/convert.h"
+#include "capture/convert.h"
 #include "capture/capture.h"
-#include "cli/cli.h"
+#include "capture/feed.h"
 
 struct converter {
     const struct conversion *conversion;
@@ -23,7 +23,8 @@ static int convert_file(struct converter *c, const char *path, struct err *err)
     if (len && capture_is(head, len) && !c->engine)
         result = c->conversion->open(c->conversion->ctx, &c->engine, err);
     if (result == 0 && c->engine) {
-        result = feed_capture(input, c->engine, c->frames, &progress_line, &feed, err);
+        result = feed_capture(input, c->engine, c->frames, c->conversion->progress, &feed,
+                              err);
         c->frames += feed.frames;
         c->unopened = feed.unopened;
         if (feed.cut) {
@@ -49,7 +50,7 @@ int convert_captures(const struct conversion *conversion, int count, char **path
     for (int i = 0; i < count; i++) {
         result = convert_file(&c, paths[i], err);
         if (result == -ERR_INPUT) {
-            say(err->text);
+            progress_say(conversion->progress, err->text);
             worst = ERR_INPUT;
         } else if (result < 0) {
             return result;
@@ -61,7 +62,7 @@ int convert_captures(const struct conversion *conversion, int count, char **path
         return worst ? worst : err_set(err, ERR_INPUT, "%s: holds no packets", paths[0]);
     feed_note_unopened(&c.unopened, count == 1 ? input_path_name(paths[0]) : "captures", &note);
     if (note.text[0])
-        say(note.text);
+        progress_say(conversion->progress, note.text);
     result = conversion->end(conversion->ctx, c.cut, err);
     return result < 0 ? result : worst;
 }

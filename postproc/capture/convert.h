@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/cli/convert.h
+/* postproc/capture/convert.h
  *
  * Captures, one after the other as if they were one, into one output.
  */
-#ifndef NFSDIGEST_CLI_CONVERT_H
-#define NFSDIGEST_CLI_CONVERT_H
+#ifndef NFSDIGEST_CAPTURE_CONVERT_H
+#define NFSDIGEST_CAPTURE_CONVERT_H
 
+#include "capture/progress.h"
 #include "engine.h"
 
 struct conversion {
@@ -15,10 +16,11 @@ struct conversion {
     /* All were read; |cut|: one of them not to its end. */
     int (*end)(void *ctx, bool cut, struct err *err);
     void *ctx;
+    const struct progress *progress; /* or NULL */
 };
 
-/* 0; ERR_INPUT when one of them was cut or is no capture, which was said, and the others were
- * taken; or a negative code: there is no output. */
+/* 0; ERR_INPUT when one of them was cut or is no capture, which |progress| was told, and the
+ * others were taken; or a negative code: there is no output. */
 int convert_captures(const struct conversion *conversion, int count, char **paths, struct err *err);
 
 #endif

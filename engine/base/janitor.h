@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/cli/janitor.h
+/* engine/base/janitor.h
  *
  * A child process that removes a folder, with all that is in it, as soon as this process has ended
  * or says so: also when it was killed.
  */
-#ifndef NFSDIGEST_CLI_JANITOR_H
-#define NFSDIGEST_CLI_JANITOR_H
+#ifndef NFSDIGEST_BASE_JANITOR_H
+#define NFSDIGEST_BASE_JANITOR_H
 
 #include "base/err.h"
 
