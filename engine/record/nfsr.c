@@ -50,6 +50,11 @@ void nfsr_writer_free(struct nfsr_writer *writer)
     free(writer);
 }
 
+bool nfsr_is_stream(const uint8_t *head, size_t len)
+{
+    return len >= NFSR_MAGIC_LEN && memcmp(head, NFSR_MAGIC, NFSR_MAGIC_LEN) == 0;
+}
+
 int nfsr_read_stream(nfsr_read *read, void *ctx, const char *name, const struct sink *sink,
                      struct err *err)
 {

@@ -3,8 +3,8 @@
 #include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"
+#include "record/nfsr.h"
 #include "record/nfsr_check.h"
-#include "store/known.h"
 #include "store/verify.h"
 
 #include <stdarg.h>
@@ -91,7 +91,7 @@ static int check_file(const char *path, struct err *err)
         return result < 0 ? result : check_database(path, err);
     }
     result =
-        known_is_stream(head, len)
+        nfsr_is_stream(head, len)
             ? check_stream(input, err)
             : err_set(err, ERR_INPUT, "%s: %s", input_name(input),
                       len ? "neither a trace database nor a record stream, at byte 0" : "empty");

@@ -4,8 +4,8 @@
 #include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"
+#include "ingest/ingest.h"
 #include "store/groups.h"
-#include "store/ingest.h"
 
 #include <string.h>
 

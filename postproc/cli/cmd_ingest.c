@@ -2,7 +2,7 @@
 #include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"
-#include "store/ingest.h"
+#include "ingest/ingest.h"
 
 #include <errno.h>
 #include <string.h>

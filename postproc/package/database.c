@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "package/database.h"
-#include "plan/tree_store.h"
+#include "ingest/ingest.h"
 #include "package/stage.h"
-#include "store/ingest.h"
+#include "plan/tree_store.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "store/internal.h"
 #include "base/output.h"
+#include "store/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -295,6 +295,16 @@ void store_close(struct store *store)
 sqlite3 *store_db(struct store *store)
 {
     return store->db;
+}
+
+const char *store_path(const struct store *store)
+{
+    return store->path;
+}
+
+bool store_is_empty(const struct store *store)
+{
+    return !store->ready;
 }
 
 const struct store_totals *store_totals(const struct store *store)

@@ -49,6 +49,10 @@ struct store *store_open(const char *path, enum store_mode mode, struct err *err
 void store_close(struct store *store);
 
 sqlite3 *store_db(struct store *store);
+/* The name that it was opened with. */
+const char *store_path(const struct store *store);
+/* Whether it has no tables yet. */
+bool store_is_empty(const struct store *store);
 
 /* A further connection to the file of |db|, to read it in one thread: without the locks, which cost
  * a fifth of the time of one that reads all operations.  To be closed.  NULL: there is none, and

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/store/ingest.h
+/* postproc/ingest/ingest.h
  *
  * Files into a trace database: .nfsr streams as they are, captures through an engine that goes on
  * from one capture to the next, in this process or a later one.
  *
  *     ingest_new, ingest_file for each, ingest_finish, ingest_free
  */
-#ifndef NFSDIGEST_STORE_INGEST_H
-#define NFSDIGEST_STORE_INGEST_H
+#ifndef NFSDIGEST_INGEST_INGEST_H
+#define NFSDIGEST_INGEST_INGEST_H
 
 #include "capture/feed.h"
 #include "store/store.h"

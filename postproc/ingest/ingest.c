@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "store/ingest.h"
+#include "ingest/ingest.h"
 #include "base/digest.h"
 #include "capture/capture.h"
 #include "flow/host.h"
+#include "ingest/same_source.h"
 #include "record/nfsr.h"
 #include "store/carry.h"
-#include "store/known.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,7 +157,7 @@ static int commit(struct ingest *in, struct input *input, const char *cut, struc
         .size = input_offset(input), .cut = cut, .carry = &in->carry, .options = in->text
     };
     struct err why;
-    int known;
+    int same;
 
     if (!store_totals(in->store)->frames)
         return err_set(err, ERR_INPUT, "%s: holds no packets, at byte %llu", input_name(input),
@@ -165,10 +165,10 @@ static int commit(struct ingest *in, struct input *input, const char *cut, struc
     input_digest(input, end.digest);
     input_head_digest(input, INPUT_HEAD_MAX, end.head_digest);
     /* of standard input this is known only now */
-    known = known_source(in->store, input, end.size, end.digest, &why);
-    if (known != KNOWN_NOT) {
+    same = same_source_read(in->store, input, end.size, end.digest, &why);
+    if (same != SAME_SOURCE_NOT) {
         *err = why;
-        return known < 0 ? known : INGEST_KNOWN;
+        return same < 0 ? same : INGEST_KNOWN;
     }
     if (in->engine && in->last) {
         if (store_tail(in->store, &end, err) < 0 || engine_end(in->engine, false, err) < 0)
@@ -289,18 +289,18 @@ int ingest_input(struct ingest *in, struct input *input, bool last, struct err *
 {
     const uint8_t *head;
     size_t len = input_head(input, &head);
-    int known;
+    int same;
 
     note->text[0] = '\0';
     in->last = last;
     if (store_is_database(head, len))
         return err_set(err, ERR_INPUT, "%s: a database, not a capture or .nfsr stream",
                        input_name(input));
-    known = known_file(in->store, input, err);
-    if (known != KNOWN_NOT)
-        return known < 0 ? known : INGEST_KNOWN;
-    return known_is_stream(head, len) ? ingest_stream(in, input, err)
-                                      : ingest_capture(in, input, note, err);
+    same = same_source_file(in->store, input, err);
+    if (same != SAME_SOURCE_NOT)
+        return same < 0 ? same : INGEST_KNOWN;
+    return nfsr_is_stream(head, len) ? ingest_stream(in, input, err)
+                                     : ingest_capture(in, input, note, err);
 }
 
 int ingest_file(struct ingest *in, const char *path, bool last, struct err *note, struct err *err)

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "store/known.h"
-#include "record/format.h"
-#include "store/internal.h"
+#include "ingest/same_source.h"
 
-bool known_is_stream(const uint8_t *head, size_t len)
-{
-    return len >= NFSR_MAGIC_LEN && memcmp(head, NFSR_MAGIC, NFSR_MAGIC_LEN) == 0;
-}
+#include <string.h>
+
+_Static_assert((int)STORE_HEAD_MAX == (int)INPUT_HEAD_MAX, "the same bytes are compared");
 
 /* Whether the source in the row of |stmt| begins as the input does. */
 static bool similar(sqlite3_stmt *stmt, const struct input *input)
@@ -33,7 +30,7 @@ static int judge(sqlite3_stmt *stmt, const struct input *input, uint64_t size,
         memcmp(digest, sqlite3_column_blob(stmt, 3), STORE_DIGEST_LEN) == 0) {
         err_set(err, ERR_NONE, "%s: is in the database already, as source %lld (%s)",
                 input_name(input), id, name);
-        return KNOWN_SAME;
+        return SAME_SOURCE_STORED;
     }
     return err_set(
         err, ERR_INPUT,
@@ -55,22 +52,22 @@ static int next_similar(struct store *store, sqlite3_stmt *stmt, const struct in
     while ((result = sqlite3_step(stmt)) == SQLITE_ROW)
         if (similar(stmt, input))
             return 1;
-    return result == SQLITE_DONE ? 0 : store_fail(store->db, store->path, err);
+    return result == SQLITE_DONE ? 0 : store_fail(store_db(store), store_path(store), err);
 }
 
 static int prepare(struct store *store, sqlite3_stmt **stmt, struct err *err)
 {
     /* the source that is being read, if any, is open */
-    if (sqlite3_prepare_v2(store->db,
+    if (sqlite3_prepare_v2(store_db(store),
                            "SELECT id, name, size, digest, head_digest FROM source"
                            " WHERE state <> 'open' ORDER BY id",
                            -1, stmt, NULL) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
+        return store_fail(store_db(store), store_path(store), err);
     return 0;
 }
 
-int known_source(struct store *store, const struct input *input, uint64_t size,
-                 const uint8_t digest[STORE_DIGEST_LEN], struct err *err)
+int same_source_read(struct store *store, const struct input *input, uint64_t size,
+                     const uint8_t digest[STORE_DIGEST_LEN], struct err *err)
 {
     sqlite3_stmt *stmt;
     int result;
@@ -84,15 +81,15 @@ int known_source(struct store *store, const struct input *input, uint64_t size,
     return result;
 }
 
-int known_file(struct store *store, struct input *input, struct err *err)
+int same_source_file(struct store *store, struct input *input, struct err *err)
 {
     uint8_t digest[STORE_DIGEST_LEN];
     struct input *again;
     sqlite3_stmt *stmt;
     int result;
 
-    if (!store->ready || !input_is_file(input))
-        return KNOWN_NOT;
+    if (store_is_empty(store) || !input_is_file(input))
+        return SAME_SOURCE_NOT;
     if (prepare(store, &stmt, err) < 0)
         return -err->code;
     result = next_similar(store, stmt, input, err);
