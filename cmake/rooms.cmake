@@ -6,8 +6,9 @@
 #     engine    frames to records
 #     anon      and what makes messages anew (GLib, libgcrypt)
 #     model     what operations mean
-#     show      pages, plots and JSON
+#     show      pages and plots
 #     live      programs that talk to servers and clients
+#     postproc  what needs a database or a capture library, and the program without its main
 
 set(ROOM_LIBRARY_xxhash PkgConfig::XXHASH)
 set(ROOM_LIBRARY_threads Threads::Threads)
@@ -15,6 +16,11 @@ set(ROOM_LIBRARY_glib PkgConfig::GLIB)
 set(ROOM_LIBRARY_gcrypt PkgConfig::GCRYPT)
 set(ROOM_LIBRARY_m m)
 set(ROOM_LIBRARY_sockets) # of the C library
+set(ROOM_LIBRARY_sqlite PkgConfig::SQLITE)
+set(ROOM_LIBRARY_pcap PkgConfig::LIBPCAP)
+set(ROOM_LIBRARY_zstd PkgConfig::ZSTD)
+set(ROOM_LIBRARY_zlib PkgConfig::ZLIB)
+set(ROOM_LIBRARY_archive PkgConfig::LIBARCHIVE)
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/rooms.txt)
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/rooms.txt ROOMS REGEX "^[^#]")
@@ -24,8 +30,12 @@ foreach(LINE ${ROOMS})
   separate_arguments(BELOW UNIX_COMMAND "${CMAKE_MATCH_2}")
   separate_arguments(LIBRARIES UNIX_COMMAND "${CMAKE_MATCH_3}")
   string(REGEX REPLACE "/.*" "" FLOOR ${ROOM})
+  if(FLOOR STREQUAL plugins)
+    continue()
+  endif()
   string(REPLACE "/" "_" TARGET room_${ROOM})
   file(GLOB SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${ROOM}/*.c)
+  list(FILTER SOURCES EXCLUDE REGEX "/main\\.c$") # the program's
   add_library(${TARGET} STATIC ${SOURCES})
   set(INCLUDES ${CMAKE_SOURCE_DIR}/${FLOOR})
   if(ROOM STREQUAL FLOOR AND NOT EXISTS ${INCLUDES}/${FLOOR}.h)
@@ -52,3 +62,5 @@ add_library(show INTERFACE)
 target_link_libraries(show INTERFACE room_show)
 add_library(live INTERFACE)
 target_link_libraries(live INTERFACE ${ROOMS_OF_live})
+add_library(postproc INTERFACE)
+target_link_libraries(postproc INTERFACE ${ROOMS_OF_postproc})

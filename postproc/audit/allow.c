@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "audit/allow.h"
+#include "base/embed.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* schemas/audit-allow.conf as it is; AUDIT_ALLOW is its path */
-__asm__(".pushsection .rodata\n"
-        "nfsdigest_audit_allow:\n"
-        ".incbin \"" AUDIT_ALLOW "\"\n"
-        ".byte 0\n"
-        ".popsection\n");
-extern const char nfsdigest_audit_allow[];
+EMBED(audit_allow, EMBED_ROOT "/schemas/audit-allow.conf");
 
 enum { LINE_MAX_BYTES = 512 };
 
@@ -133,7 +128,7 @@ int allow_load(struct allow *allow, const char *path, struct err *err)
     int rc;
 
     memset(allow, 0, sizeof(*allow));
-    rc = take_all(allow, "audit-allow.conf", nfsdigest_audit_allow, err);
+    rc = take_all(allow, "audit-allow.conf", audit_allow, err);
     return rc < 0 || !path ? rc : take_file(allow, path, err);
 }
 

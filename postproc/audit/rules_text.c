@@ -2,28 +2,21 @@
 /* Reads policies, nfsdigest-policy(5), without the anonymizer's reader.  What is written wrongly is
  * for "nfsdigest policy check" to say: here it is not known. */
 #include "audit/rules.h"
+#include "base/embed.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* schemas/policies as they are; CMake writes the list */
-/* clang-format off */
-#define POLICY(symbol, name, path)                                                                 \
-    __asm__(".pushsection .rodata\n"                                                               \
-            "nfsdigest_audit_policy_" #symbol ":\n"                                                \
-            ".incbin \"" path "\"\n"                                                               \
-            ".byte 0\n"                                                                            \
-            ".popsection\n");                                                                      \
-    extern const char nfsdigest_audit_policy_##symbol[];
-/* clang-format on */
-#include "audit_policies.h"
-#undef POLICY
+/* schemas/policies */
+#define EMBEDDED(symbol, stem, name, path) EMBED(symbol, path);
+#include EMBED_LIST
+#undef EMBEDDED
 
-#define POLICY(symbol, name, path) { name, nfsdigest_audit_policy_##symbol },
+#define EMBEDDED(symbol, stem, name, path) { stem, symbol },
 static const struct {
     const char *name, *text;
 } built_in[] = {
-#include "audit_policies.h"
+#include EMBED_LIST
     { NULL, NULL },
 };
 

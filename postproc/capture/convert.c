@@ -23,8 +23,7 @@ static int convert_file(struct converter *c, const char *path, struct err *err)
     if (len && capture_is(head, len) && !c->engine)
         result = c->conversion->open(c->conversion->ctx, &c->engine, err);
     if (result == 0 && c->engine) {
-        result = feed_capture(input, c->engine, c->frames, c->conversion->progress, &feed,
-                              err);
+        result = feed_capture(input, c->engine, c->frames, c->conversion->progress, &feed, err);
         c->frames += feed.frames;
         c->unopened = feed.unopened;
         if (feed.cut) {

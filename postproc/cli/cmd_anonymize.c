@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "anon/anon.h"
+#include "capture/convert.h"
 #include "cli/args.h"
 #include "cli/cli.h"
-#include "capture/convert.h"
 
 #include <unistd.h>
 

@@ -81,8 +81,7 @@ static int check(const struct concurrency_report *r, const char *name, struct er
                        " reply: use --latency TIME",
                        name);
     if (r->too_long)
-        return err_set(err, ERR_USAGE,
-                       "a replay with such latencies takes longer than 292 years");
+        return err_set(err, ERR_USAGE, "a replay with such latencies takes longer than 292 years");
     return 0;
 }
 

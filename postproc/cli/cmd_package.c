@@ -36,10 +36,9 @@ static void show_finding(void *ctx, const char *text)
 
 static int verify_archive(const struct package_args *a, const char *path, struct err *err)
 {
-    struct package_check check = { .show = show_finding,
-                                   .note = show_finding,
-                                   .ctx = (void *)path,
-                                   .progress = &progress_line };
+    struct package_check check = {
+        .show = show_finding, .note = show_finding, .ctx = (void *)path, .progress = &progress_line
+    };
     char members[VALUE_TEXT_MAX], size[VALUE_TEXT_MAX], operations[VALUE_TEXT_MAX];
     int result;
 

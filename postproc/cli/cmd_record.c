@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture/convert.h"
 #include "cli/args.h"
 #include "cli/cli.h"
-#include "capture/convert.h"
 #include "record/nfsr.h"
 
 #include <unistd.h>
@@ -46,8 +46,7 @@ static int end_output(void *ctx, bool cut, struct err *err)
 int cmd_record(int argc, char **argv, struct err *err)
 {
     struct recorder recorder = { 0 };
-    const struct conversion conversion = { open_output, end_output, &recorder,
-                                           &progress_line };
+    const struct conversion conversion = { open_output, end_output, &recorder, &progress_line };
     struct arg more[ENGINE_ARG_COUNT];
     const struct arg own[] = {
         { 'o', "output", "FILE",

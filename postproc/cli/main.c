@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/cleanup.h"
-#include "base/escape.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/signals.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <string.h>
@@ -31,23 +28,6 @@ static const struct command commands[] = {
     { "help", NULL, "show the help of a command: nfsdigest help COMMAND" },
     { 0 },
 };
-
-void say(const char *text)
-{
-    cleanup_hold(); /* what fails because a signal ends all is no news */
-    progress_clear();
-    fputs("nfsdigest: ", stderr);
-    escape_print(stderr, text);
-    putc('\n', stderr);
-    cleanup_release();
-}
-
-int finish_output(struct err *err)
-{
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return err_set(err, ERR_SYSTEM, "standard output: %s", strerror(errno));
-    return 0;
-}
 
 static void print_help(FILE *out)
 {

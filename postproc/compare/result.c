@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/result.c
  *
- * The database of a result: schemas/compare.sql, taken into the program as it is by the assembler
- * (COMPARE_SQL is its path), and its codes.
+ * The database of a result: schemas/compare.sql and its codes.
  */
 #include "base/cleanup.h"
-#include "judge/explanations.h"
+#include "base/embed.h"
 #include "compare/compare_parts.h"
+#include "judge/explanations.h"
 
 #include "store/store.h"
 
@@ -22,13 +22,7 @@
  * cache holds as in those of 64 MiB. */
 enum { CACHE_MAIN = 4096, CACHE_TEMP = 32768 };
 
-__asm__(".pushsection .rodata\n"
-        ".balign 16\n"
-        "nfsdigest_compare_sql:\n"
-        ".incbin \"" COMPARE_SQL "\"\n"
-        ".byte 0\n"
-        ".popsection\n");
-extern const char nfsdigest_compare_sql[];
+EMBED(compare_sql, EMBED_ROOT "/schemas/compare.sql");
 
 struct result_file {
     sqlite3 *db;
@@ -138,7 +132,7 @@ int result_fill_codes(sqlite3 *db, struct err *err)
 
 static int run_section(sqlite3 *db, const char *name, struct err *err)
 {
-    return tables_section(db, nfsdigest_compare_sql, "compare.sql", name, err);
+    return tables_section(db, compare_sql, "compare.sql", name, err);
 }
 
 /* A file beside |out| that nobody else has. */

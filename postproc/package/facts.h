@@ -8,9 +8,9 @@
 #ifndef NFSDIGEST_PACKAGE_FACTS_H
 #define NFSDIGEST_PACKAGE_FACTS_H
 
-#include "store/groups.h"
 #include "plan/plan.h"
 #include "plan/tree.h"
+#include "store/groups.h"
 
 struct status_fact {
     char name[64];

@@ -72,7 +72,9 @@ int parts_database(struct parts *p, struct err *err)
         stage_path(p->stage, work, path, err) < 0)
         return -err->code;
     p->store = store_open(path, STORE_WRITE, err);
-    result = p->store ? database_fill(p->store, capture, MEMBER_CAPTURE, &host, p->options->progress, err) : -err->code;
+    result = p->store ? database_fill(p->store, capture, MEMBER_CAPTURE, &host,
+                                      p->options->progress, err)
+                      : -err->code;
     progress_done(p->options->progress);
     return result;
 }

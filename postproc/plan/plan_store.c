@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/plan/plan_store.c
  *
- * The schema is taken into the program as it is by the assembler (PLAN_SQL is its path).
+ * schemas/plan.sql and what goes into its tables.
  */
-#include "plan/plan_store.h"
+#include "base/embed.h"
 #include "plan/plan_parts.h"
+#include "plan/plan_store.h"
 #include "plan/repair_store.h"
 #include "store/tables.h"
 
@@ -12,13 +13,7 @@
 
 enum { PLAN_VERSION = 1 };
 
-__asm__(".pushsection .rodata\n"
-        ".balign 16\n"
-        "nfsdigest_plan_sql:\n"
-        ".incbin \"" PLAN_SQL "\"\n"
-        ".byte 0\n"
-        ".popsection\n");
-extern const char nfsdigest_plan_sql[];
+EMBED(plan_sql, EMBED_ROOT "/schemas/plan.sql");
 
 static const char drop[] =
     "DROP VIEW IF EXISTS dependency; DROP VIEW IF EXISTS plan;"
@@ -27,7 +22,7 @@ static const char drop[] =
 
 static int run_section(struct plan_store *s, const char *section, struct err *err)
 {
-    return tables_section(s->db, nfsdigest_plan_sql, "plan.sql", section, err);
+    return tables_section(s->db, plan_sql, "plan.sql", section, err);
 }
 
 static int put_granularities(sqlite3 *db, struct err *err)

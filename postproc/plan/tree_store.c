@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/plan/tree_store.c
  *
- * schemas/digest.sql and what goes into its tables.  The schema is taken into the program as it is
- * by the assembler (DIGEST_SQL is its path).
+ * schemas/digest.sql and what goes into its tables.
  */
-#include "plan/tree_store.h"
+#include "base/embed.h"
+#include "base/escape.h"
 #include "plan/repair_store.h"
 #include "plan/tree.h"
-#include "base/escape.h"
+#include "plan/tree_store.h"
 #include "store/tables.h"
 
 #include <stdio.h>
@@ -15,13 +15,7 @@
 
 enum { DIGEST_VERSION = 1 };
 
-__asm__(".pushsection .rodata\n"
-        ".balign 16\n"
-        "nfsdigest_digest_sql:\n"
-        ".incbin \"" DIGEST_SQL "\"\n"
-        ".byte 0\n"
-        ".popsection\n");
-extern const char nfsdigest_digest_sql[];
+EMBED(digest_sql, EMBED_ROOT "/schemas/digest.sql");
 
 static const char drop[] =
     "DROP VIEW IF EXISTS inferred; DROP VIEW IF EXISTS unplayable;"
@@ -177,10 +171,10 @@ static int put_all(struct writer *w, struct err *err)
     char sql[256];
 
     if (tables_run(w->db, drop, err) < 0 ||
-        tables_section(w->db, nfsdigest_digest_sql, "digest.sql", "tables", err) < 0 ||
+        tables_section(w->db, digest_sql, "digest.sql", "tables", err) < 0 ||
         tables_run(w->db, "CREATE TEMP TABLE tree_named (was INTEGER PRIMARY KEY, object INTEGER)",
                    err) < 0 ||
-        tables_section(w->db, nfsdigest_digest_sql, "digest.sql", "views", err) < 0 ||
+        tables_section(w->db, digest_sql, "digest.sql", "views", err) < 0 ||
         repair_store_codes(w->db, err) < 0 ||
         tables_prepare(w->db, "INSERT INTO tree_entry VALUES (NULL,?,?,?,?,?,?,?,?)", &w->entry,
                        err) < 0 ||
@@ -191,7 +185,7 @@ static int put_all(struct writer *w, struct err *err)
         tables_prepare(w->db, "INSERT INTO tree_unplayable VALUES (?,?)", &w->unplayable, err) <
             0 ||
         plan_read(w->db, &options, &host, w->counts, err) < 0 ||
-        tables_section(w->db, nfsdigest_digest_sql, "digest.sql", "indexes", err) < 0 ||
+        tables_section(w->db, digest_sql, "digest.sql", "indexes", err) < 0 ||
         tables_run(w->db, rename_nameless, err) < 0)
         return -err->code;
     snprintf(sql, sizeof(sql),

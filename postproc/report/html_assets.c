@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/report/html_assets.c
- *
- * html.css and html.js, taken into the program as they are by the assembler (HTML_CSS and HTML_JS
- * are their paths).
- */
+#include "base/embed.h"
 #include "report/html_parts.h"
 
 #include <gcrypt.h>
 
-__asm__(".pushsection .rodata\n"
-        ".globl html_style\n"
-        ".hidden html_style\n"
-        "html_style:\n"
-        ".incbin \"" HTML_CSS "\"\n"
-        ".byte 0\n"
-        ".globl html_script\n"
-        ".hidden html_script\n"
-        "html_script:\n"
-        ".incbin \"" HTML_JS "\"\n"
-        ".byte 0\n"
-        ".popsection\n");
+EMBED(css, EMBED_ROOT "/postproc/report/html.css");
+EMBED(js, EMBED_ROOT "/postproc/report/html.js");
+const char *const html_style = css, *const html_script = js;
 
 /* RFC 4648 s4, of 32 bytes. */
 static void base64(const uint8_t digest[32], char text[45])

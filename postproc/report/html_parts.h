@@ -69,7 +69,7 @@ int html_replies(struct html *h, const struct html_message message[SIDES],
 int html_latency(struct html *h);
 
 /* html_assets.c: html.css and html.js as they are. */
-extern const char html_style[], html_script[];
+extern const char *const html_style, *const html_script;
 enum { HTML_POLICY_MAX = 64 };
 /* The Content-Security-Policy that lets html_script run and no other script. Returns |text|. */
 const char *html_policy(char text[HTML_POLICY_MAX]);

@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/store/schema.c
  *
- * schemas/trace.sql, taken into the program as it is by the assembler (TRACE_SQL is its path), and
- * run section by section.
+ * schemas/trace.sql, run section by section.
  */
+#include "base/embed.h"
 #include "store/internal.h"
 #include "store/tables.h"
 
 #include <stdio.h>
 
-__asm__(".pushsection .rodata\n"
-        ".balign 16\n"
-        "nfsdigest_trace_sql:\n"
-        ".incbin \"" TRACE_SQL "\"\n"
-        ".byte 0\n"
-        ".popsection\n");
-extern const char nfsdigest_trace_sql[];
+EMBED(trace_sql, EMBED_ROOT "/schemas/trace.sql");
 
 static int run_section(sqlite3 *db, const char *section, struct err *err)
 {
-    return tables_section(db, nfsdigest_trace_sql, "trace.sql", section, err);
+    return tables_section(db, trace_sql, "trace.sql", section, err);
 }
 
 int schema_create(sqlite3 *db, struct err *err)

@@ -17,11 +17,14 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 # a library of the table: what it is for the linker, and the headers that come with it
 LIBRARIES = {"xxhash": ("-lxxhash", r"xxhash\.h"), "threads": ("-pthread", r"pthread\.h"),
              "glib": ("-lglib-2.0", r"glib.*\.h"), "gcrypt": ("-lgcrypt", r"gcrypt\.h"),
-             "m": ("-lm", r"math\.h"),
-             "sockets": ("-lc", r"(sys/socket|sys/epoll|netinet/tcp|netdb)\.h")}
+             "m": ("-lm", r"math\.h"), "sqlite": ("-lsqlite3", r"sqlite3\.h"),
+             "pcap": ("-lpcap", r"pcap/pcap\.h"), "zstd": ("-lzstd", r"zstd\.h"),
+             "zlib": ("-lz", r"zlib\.h"), "archive": ("-larchive", r"archive(_entry)?\.h"),
+             "sockets": ("-lc", r"(sys/socket|sys/epoll|netinet/tcp|netdb)\.h"),
+             "wireshark": ("", r"wireshark\.h|(epan|wsutil|wiretap)/.*")}
 # nobody but who names it in the table: headers of libraries that are ever used
 FOREIGN = re.compile(r"(glib|gmodule|gcrypt|sqlite3|pcap|archive|zstd|zlib|xxhash|microhttpd|epan/|"
-                     r"wsutil|wiretap|math\.h|sys/socket|sys/epoll|netinet/tcp|netdb)")
+                     r"wireshark|wsutil|wiretap|math\.h|sys/socket|sys/epoll|netinet/tcp|netdb)")
 
 
 class Table:
@@ -48,14 +51,14 @@ class Table:
 
 
 def room_of(path, table):
-    folder = str(path.parent.relative_to(SOURCE))
+    folder = str(path.resolve().parent.relative_to(SOURCE.resolve()))
     return folder if folder in table.below else None
 
 
 def find(name, room):
     """The file of the tree that an #include means, or None for a library's."""
-    for root in (SOURCE / room, SOURCE / room.split("/")[0], SOURCE / "engine", SOURCE / "model",
-                 SOURCE):
+    roots = [room, "plugins/common"] if room.startswith("plugins/") else [room.split("/")[0]]
+    for root in [SOURCE / root for root in [*roots, "engine", "model", "postproc", ""]]:
         if (root / name).is_file():
             return root / name
     return None
@@ -101,6 +104,8 @@ def check_links(table, say):
     with tempfile.TemporaryDirectory() as folder:
         to = os.path.join(folder, "room.so")
         for room in table.below:
+            if room.startswith("plugins/"):
+                continue # modules of another program, which the linker has checked
             closure = table.closure(room)
             libraries = sorted({library for low in closure for library in table.libraries[low]})
             run = link([room], [low for low in closure if low != room], libraries, to)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/values.h"
 #include "cli/cli.h"
 
+#include <errno.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,6 +54,23 @@ void progress_clear(void)
     if (state.shown)
         fputs("\r\033[K", stderr);
     state.shown = false;
+}
+
+void say(const char *text)
+{
+    cleanup_hold(); /* what fails because a signal ends all is no news */
+    progress_clear();
+    fputs("nfsdigest: ", stderr);
+    escape_print(stderr, text);
+    putc('\n', stderr);
+    cleanup_release();
+}
+
+int finish_output(struct err *err)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return err_set(err, ERR_SYSTEM, "standard output: %s", strerror(errno));
+    return 0;
 }
 
 static void done(void *ctx)
