@@ -61,6 +61,7 @@ enum {
     RDUMP_KNOWS_NLINK = 1 << 7,
     RDUMP_KNOWS_RDEV = 1 << 8,
     RDUMP_KNOWS_LINK = 1 << 9,
+    RDUMP_KNOWS_ALL = (1 << 10) - 1,
 };
 
 struct rdump_object {
@@ -83,11 +84,64 @@ struct rdump_entry { /* |name| in |parent| is |object| */
     struct bytes name;
 };
 
+/* Why an operation that was not captured must have happened (tree/repair.h). */
+enum {
+    RDUMP_INFERRED_GONE = 1,
+    RDUMP_INFERRED_MADE_AGAIN = 2,
+    RDUMP_INFERRED_OTHER = 3,
+    RDUMP_INFERRED_APPEARED = 4,
+    RDUMP_INFERRED_REMOVED_ABSENT = 5,
+    RDUMP_INFERRED_EXISTS = 6,
+    RDUMP_INFERRED_NOT_EMPTY = 7,
+    RDUMP_INFERRED_STALE = 8,
+    RDUMP_INFERRED_CHANGED = 9,
+    RDUMP_INFERRED_CUT = 10,
+    RDUMP_INFERRED_MAX
+};
+
+/* Why an operation cannot be replayed (tree/repair.h). */
+enum {
+    RDUMP_UNPLAYABLE_NO_CALL = 1,
+    RDUMP_UNPLAYABLE_NO_REPLY = 2,
+    RDUMP_UNPLAYABLE_PROTECTED = 3,
+    RDUMP_UNPLAYABLE_PARTIAL = 4,
+    RDUMP_UNPLAYABLE_MALFORMED = 5,
+    RDUMP_UNPLAYABLE_REFUSED = 6,
+    RDUMP_UNPLAYABLE_STALE = 7,
+    RDUMP_UNPLAYABLE_SERVER = 8,
+    RDUMP_UNPLAYABLE_ORDER = 9,
+    RDUMP_UNPLAYABLE_COOKIE = 10,
+    RDUMP_UNPLAYABLE_MAX
+};
+
+/* Bits of what an operation must show again (effect/expect.h): those of attributes come four times,
+ * RDUMP_EXPECT_GROUPS apart. */
+enum {
+    RDUMP_EXPECT_TYPE = 1 << 0,
+    RDUMP_EXPECT_MODE = 1 << 1,
+    RDUMP_EXPECT_OWNER = 1 << 2,
+    RDUMP_EXPECT_NLINK = 1 << 3,
+    RDUMP_EXPECT_SIZE = 1 << 4,
+    RDUMP_EXPECT_LINKS = 1 << 5,
+    RDUMP_EXPECT_GROUPS = 6,
+    RDUMP_EXPECT_IDENTITY = 1 << 24,
+    RDUMP_EXPECT_ACCESS = 1 << 25,
+    RDUMP_EXPECT_TEXT = 1 << 26,
+    RDUMP_EXPECT_READ = 1 << 27,
+    RDUMP_EXPECT_NAMES = 1 << 28,
+    RDUMP_EXPECT_BEHIND = 1 << 29,
+    RDUMP_EXPECT_SOME_NAMES = 1 << 30,
+    RDUMP_EXPECT_BITS = 31,
+    /* those that |digest| does not cover: link counts of directories, and some names */
+    RDUMP_EXPECT_ALL_LINKS = RDUMP_EXPECT_LINKS * (1 | 1 << 6 | 1 << 12 | 1 << 18),
+    RDUMP_EXPECT_BESIDE = RDUMP_EXPECT_ALL_LINKS | RDUMP_EXPECT_SOME_NAMES,
+};
+
 struct rdump_operation {
     /* number: they are counted from 0 */
     int64_t source;     /* id in the database; 0: inferred */
-    uint8_t inferred;   /* enum repair_reason: it was not captured, but must have happened */
-    uint8_t unplayable; /* enum unplayable: it cannot be replayed, and why; dependencies are kept */
+    uint8_t inferred;   /* RDUMP_INFERRED_: it was not captured, but must have happened; or 0 */
+    uint8_t unplayable; /* RDUMP_UNPLAYABLE_: it cannot be replayed; dependencies are kept; or 0 */
     int64_t time;       /* ns after |trace.time| */
     int64_t latency;    /* ns; -1: no reply */
     uint32_t client;    /* host */
@@ -100,7 +154,7 @@ struct rdump_operation {
      * big-endian (0: unknown object); and for WRITE's data, of which only the length is there.
      * An unplayable operation may have none. */
     struct bytes arguments;
-    uint32_t mask;   /* expect.h: what |digest| covers */
+    uint32_t mask;   /* RDUMP_EXPECT_: what |digest| covers */
     uint64_t digest; /* valid when |mask| has bits that it covers */
     /* expect.h: link counts of directories, u32 each, big-endian; with |trace.results| the values
      * that |digest| covers, and the names of a listing: */

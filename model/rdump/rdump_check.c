@@ -116,7 +116,7 @@ static void check_object(struct rdump_checker *c, const struct rdump_object *o)
         rdump_finding(c, "is on host %u of %u", o->server, c->hosts);
     if (o->type > TYPE_MAX)
         rdump_finding(c, "type %u", o->type);
-    if (o->knows >= RDUMP_KNOWS_LINK << 1)
+    if (o->knows & ~RDUMP_KNOWS_ALL)
         rdump_finding(c, "knows 0x%x, of which some bits mean nothing", o->knows);
     if (o->link.len && o->type != TYPE_LINK)
         rdump_finding(c, "has the text of a symbolic link and type %u", o->type);

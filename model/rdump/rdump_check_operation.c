@@ -5,8 +5,6 @@
  * operations before them.
  */
 #include "base/bytes.h"
-#include "effect/expect.h"
-#include "tree/repair.h"
 #include "rdump/rdump_checker.h"
 #include "wire/walk.h"
 
@@ -122,7 +120,7 @@ static void check_dependencies(struct rdump_checker *c, const struct rdump_opera
 
     /* of copies, listings may have become unplayable by how far away they go on from */
     if (o->unplayable && o->dependency_count &&
-        !(o->unplayable == UNPLAYABLE_COOKIE && c->copies > 1))
+        !(o->unplayable == RDUMP_UNPLAYABLE_COOKIE && c->copies > 1))
         rdump_finding(c, "is unplayable, and depends on others");
     for (uint32_t i = 0; i < o->dependency_count; i++) {
         uint32_t distance = o->dependencies[i];
@@ -181,12 +179,12 @@ void rdump_check_operation(struct rdump_checker *c, const struct rdump_operation
                          .operation = o,
                          .action = procedure ? (enum action)procedure->action : ACTION_NONE };
 
-    if (o->inferred >= REPAIR_REASON_MAX)
+    if (o->inferred >= RDUMP_INFERRED_MAX)
         rdump_finding(c, "inferred for reason %u", o->inferred);
     else if (o->inferred ? o->source != 0 : o->source <= 0)
         rdump_finding(c, "is operation %" PRId64 " of the trace, and inferred for reason %u",
                       o->source, o->inferred);
-    if (o->unplayable >= UNPLAYABLE_MAX)
+    if (o->unplayable >= RDUMP_UNPLAYABLE_MAX)
         rdump_finding(c, "unplayable for reason %u", o->unplayable);
     check_hosts(c, o);
     check_time(c, o);

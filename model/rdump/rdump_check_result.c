@@ -5,13 +5,9 @@
  */
 #include "base/bytes.h"
 #include "base/digest.h"
-#include "effect/expect.h"
-#include "tree/repair.h"
 #include "rdump/rdump_checker.h"
 
 #include <inttypes.h>
-
-enum { MASK_BITS = 31 };
 
 /* Each: its length, its bytes, and with |has_objects| a number. */
 static bool are_names(struct bytes names, bool has_objects)
@@ -32,10 +28,10 @@ static bool are_names(struct bytes names, bool has_objects)
 
 static void check_values(struct rdump_checker *c, const struct rdump_operation *o, bool has_objects)
 {
-    uint32_t covered = o->mask & ~EXPECT_BESIDE;
-    bool named = o->mask & (EXPECT_NAMES | EXPECT_SOME_NAMES);
+    uint32_t covered = o->mask & ~(uint32_t)RDUMP_EXPECT_BESIDE;
+    bool named = o->mask & (RDUMP_EXPECT_NAMES | RDUMP_EXPECT_SOME_NAMES);
 
-    if (!c->results && (o->results.len || o->names.len || o->mask & EXPECT_SOME_NAMES))
+    if (!c->results && (o->results.len || o->names.len || o->mask & RDUMP_EXPECT_SOME_NAMES))
         rdump_finding(c, "has values, and the trace says that there are none");
     else if (c->results && covered && XXH3_64bits(o->results.data, o->results.len) != o->digest)
         rdump_finding(c, "its digest is not that of its values");
@@ -49,12 +45,12 @@ static void check_values(struct rdump_checker *c, const struct rdump_operation *
 
 static void check_mask(struct rdump_checker *c, const struct rdump_operation *o)
 {
-    uint32_t links = o->mask & EXPECT_BESIDE & ~(uint32_t)EXPECT_SOME_NAMES;
+    uint32_t links = o->mask & RDUMP_EXPECT_ALL_LINKS;
     uint32_t wanted = (uint32_t)__builtin_popcount(links) * 4;
 
-    if (o->mask >> MASK_BITS)
+    if (o->mask >> RDUMP_EXPECT_BITS)
         rdump_finding(c, "mask 0x%x, of which some bits mean nothing", o->mask);
-    else if (!(o->mask & ~EXPECT_BESIDE) && o->digest)
+    else if (!(o->mask & ~(uint32_t)RDUMP_EXPECT_BESIDE) && o->digest)
         rdump_finding(c, "a digest of nothing");
     if (o->links.len != wanted)
         rdump_finding(c, "%u bytes of link counts, not %u", o->links.len, wanted);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rdump/rdump_copies.h"
-#include "tree/repair.h"
 #include "wire/handles.h"
 
 #include <errno.h>
@@ -196,7 +195,7 @@ static void place_cookie(struct merge *m, const struct copy *c, struct rdump_ope
         o->cookie_from = (uint32_t)(m->placed - from->place);
         return;
     }
-    o->unplayable = UNPLAYABLE_COOKIE;
+    o->unplayable = RDUMP_UNPLAYABLE_COOKIE;
     o->cookie_from = o->cookie_entries = o->cookie_count = o->mask = 0;
     o->digest = 0;
     o->links = o->results = o->names = (struct bytes){ 0 };
@@ -263,7 +262,7 @@ static int put_next(struct merge *m, uint32_t k)
     if (place_dependencies(m, c, &o) < 0 || number_handles(m, k, &o) < 0 ||
         number_forgotten(m, k, &o) < 0)
         return -m->err->code;
-    if (!track_put(m, &c->track, m->placed++, o.unplayable == UNPLAYABLE_COOKIE))
+    if (!track_put(m, &c->track, m->placed++, o.unplayable == RDUMP_UNPLAYABLE_COOKIE))
         return no_memory(m->err);
     if (rdump_put(m->to, RDUMP_OPERATION, &o, m->err) < 0)
         return -m->err->code;
