@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/fields.h"
 #include "cli/object_print.h"
-#include "cli/query.h"
+#include "store/filter.h"
 #include "store/store.h"
 
 static const char about[] =

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/tree_print.h"
 #include "plan/tree_store.h"
+#include "report/tree_script.h"
 
 #include <string.h>
 
@@ -34,8 +35,8 @@ static int print_script(struct tree *tree, const struct tree_args *a, struct err
 {
     struct err text;
     uint64_t unmade = 0;
-    int result = strcmp(a->script, "sh") == 0 ? tree_shell(tree, a->under, &unmade, err)
-                                              : tree_mtree(tree, a->under, &unmade, err);
+    int result = strcmp(a->script, "sh") == 0 ? tree_shell(tree, a->under, stdout, &unmade, err)
+                                              : tree_mtree(tree, a->under, stdout, &unmade, err);
 
     if (result == 0 && unmade) {
         err_set(&text, ERR_INPUT, "%llu entries are left out: their names cannot be those of files",

@@ -6,7 +6,7 @@
 #ifndef NFSDIGEST_CLI_DEPS_PRINT_H
 #define NFSDIGEST_CLI_DEPS_PRINT_H
 
-#include "cli/deps_pick.h"
+#include "plan/deps_pick.h"
 
 /* One line on standard output. */
 int deps_item_text(struct deps_pick *pick, const struct deps_item *item, struct err *err);

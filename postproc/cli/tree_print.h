@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/cli/tree_print.h
  *
- * A tree for people, for programs, and as something that makes it again.
+ * A tree for people and for programs.
  */
 #ifndef NFSDIGEST_CLI_TREE_PRINT_H
 #define NFSDIGEST_CLI_TREE_PRINT_H
@@ -12,9 +12,6 @@
 /* Each goes to standard output, and shows what is below |under| (tree_walk). */
 int tree_text(struct tree *tree, const char *under, struct err *err);
 int tree_json(struct tree *tree, const char *under, struct err *err);
-/* tree_script.c. |unmade| gets the number of entries that no file system can hold. */
-int tree_shell(struct tree *tree, const char *under, uint64_t *unmade, struct err *err);
-int tree_mtree(struct tree *tree, const char *under, uint64_t *unmade, struct err *err);
 
 void tree_growth_text(const struct tree *tree);
 void tree_growth_json(const struct tree *tree);

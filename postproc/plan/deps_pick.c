@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/deps_pick.h"
+#include "plan/deps_pick.h"
 #include "store/store.h"
 #include "store/tables.h"
 #include "wire/rpc.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/cli/query.h
+/* postproc/store/filter.h
  *
- * Which operations: the filters of "nfsdigest ops" as an SQL condition on operation o.
+ * Which operations: filters as an SQL condition on operation o.
  */
-#ifndef NFSDIGEST_CLI_QUERY_H
-#define NFSDIGEST_CLI_QUERY_H
+#ifndef NFSDIGEST_STORE_FILTER_H
+#define NFSDIGEST_STORE_FILTER_H
 
 #include "base/bytes.h"
 #include "base/err.h"

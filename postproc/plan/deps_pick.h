@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/cli/deps_pick.h
+/* postproc/plan/deps_pick.h
  *
  * The operations of a plan that were chosen to be shown, with all that is shown of them.
  *
@@ -8,8 +8,8 @@
  * Memory: 16 bytes for each of the last DEPEND_HORIZON operations, and inferred ones of which that
  * is not known yet.
  */
-#ifndef NFSDIGEST_CLI_DEPS_PICK_H
-#define NFSDIGEST_CLI_DEPS_PICK_H
+#ifndef NFSDIGEST_PLAN_DEPS_PICK_H
+#define NFSDIGEST_PLAN_DEPS_PICK_H
 
 #include "plan/plan.h"
 #include "plan/plan_paths.h"

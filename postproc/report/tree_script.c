@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/cli/tree_script.c
+/* postproc/report/tree_script.c
  *
  * The tree as a POSIX shell script, and as an mtree specification.  Names come from the network:
  * one that is no name of a file (with a slash or a null byte in it, ".", "..") is left out with all
  * that is below it, so that nothing can be made outside of the folder.
  */
+#include "report/tree_script.h"
 #include "base/escape.h"
-#include "base/values.h"
-#include "cli/tree_print.h"
 
+#include <stdio.h>
 #include <time.h>
 
 struct script {
+    FILE *out;
     struct tree *tree;
     bool under;    /* the folder itself is the tree's top */
     uint32_t skip; /* depth below which nothing can be made, or UINT32_MAX */
@@ -26,18 +27,18 @@ static bool is_makeable(struct bytes name)
 }
 
 /* Bytes that are printed as they are, in single quotes. */
-static void print_quoted(struct bytes b)
+static void print_quoted(FILE *out, struct bytes b)
 {
-    putchar('\'');
+    putc('\'', out);
     for (uint32_t i = 0; i < b.len; i++)
         if (b.data[i] == '\'')
-            fputs("'\\''", stdout);
+            fputs("'\\''", out);
         else
-            putchar(b.data[i]);
-    putchar('\'');
+            putc(b.data[i], out);
+    putc('\'', out);
 }
 
-static void print_iso(int64_t ns)
+static void print_iso(FILE *out, int64_t ns)
 {
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm tm;
@@ -45,51 +46,52 @@ static void print_iso(int64_t ns)
 
     gmtime_r(&seconds, &tm);
     strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-    printf(" %s.%09dZ", text, (int)(ns % 1000000000));
+    fprintf(out, " %s.%09dZ", text, (int)(ns % 1000000000));
 }
 
 /* MODE UID GID ATIME MTIME, "-" for what is not known. */
-static void print_attributes(const struct node *n)
+static void print_attributes(FILE *out, const struct node *n)
 {
     if (n->knows & KNOWS_MODE)
-        printf(" %04o", n->mode & 07777);
+        fprintf(out, " %04o", n->mode & 07777);
     else
-        fputs(" -", stdout);
+        fputs(" -", out);
     if (n->knows & KNOWS_UID)
-        printf(" %u", n->uid);
+        fprintf(out, " %u", n->uid);
     else
-        fputs(" -", stdout);
+        fputs(" -", out);
     if (n->knows & KNOWS_GID)
-        printf(" %u", n->gid);
+        fprintf(out, " %u", n->gid);
     else
-        fputs(" -", stdout);
+        fputs(" -", out);
     if (n->knows & KNOWS_ATIME)
-        print_iso(n->atime);
+        print_iso(out, n->atime);
     else
-        fputs(" -", stdout);
+        fputs(" -", out);
     if (n->knows & KNOWS_MTIME)
-        print_iso(n->mtime);
+        print_iso(out, n->mtime);
     else
-        fputs(" -", stdout);
-    putchar('\n');
+        fputs(" -", out);
+    putc('\n', out);
 }
 
 /* What the script is called by, quoted: of roots "root-N". */
 static void print_name(const struct script *s, const struct tree_item *item)
 {
     if (item->depth)
-        print_quoted(item->name);
+        print_quoted(s->out, item->name);
     else if (s->under)
-        putchar('.');
+        putc('.', s->out);
     else
-        printf("root-%lld", (long long)node_number(&s->tree->learn.hierarchy, item->id));
+        fprintf(s->out, "root-%lld", (long long)node_number(&s->tree->learn.hierarchy, item->id));
 }
 
 static void print_first(const struct script *s, const struct tree_item *item)
 {
     if (!s->under)
-        printf("root-%lld/", (long long)node_number(&s->tree->learn.hierarchy, item->first_root));
-    print_quoted(item->first);
+        fprintf(s->out, "root-%lld/",
+                (long long)node_number(&s->tree->learn.hierarchy, item->first_root));
+    print_quoted(s->out, item->first);
 }
 
 /* Whether the item is left out: it cannot be made, or is below something that cannot. */
@@ -112,7 +114,7 @@ static int left_out(struct script *s, const struct tree_item *item, struct err *
     s->text.len = 0;
     if (escape_name(item->name, false, &s->text) < 0 || buf_append(&s->text, "", 1) < 0)
         return err_set(err, ERR_SYSTEM, "out of memory for names");
-    printf("# no file can have this name: %s\n", (const char *)s->text.data);
+    fprintf(s->out, "# no file can have this name: %s\n", (const char *)s->text.data);
     return 1;
 }
 
@@ -120,10 +122,10 @@ static void shell_special(const struct script *s, const struct tree_item *item)
 {
     const struct node *n = item->node;
 
-    printf("s ");
+    fprintf(s->out, "s ");
     print_name(s, item);
-    printf(" %c %u %u", "?-dbclsp"[n->type], n -> rdev[0], n -> rdev[1]);
-    print_attributes(n);
+    fprintf(s->out, " %c %u %u", "?-dbclsp"[n->type], n -> rdev[0], n -> rdev[1]);
+    print_attributes(s->out, n);
 }
 
 static int shell_item(void *ctx, const struct tree_item *item, struct err *err)
@@ -135,49 +137,50 @@ static int shell_item(void *ctx, const struct tree_item *item, struct err *err)
     if (out)
         return out < 0 ? out : 0;
     if (item->leaves) {
-        fputs("u ", stdout);
+        fputs("u ", s->out);
         print_name(s, item);
-        print_attributes(n);
+        print_attributes(s->out, n);
         return 0;
     }
     if (item->first.data) {
-        fputs("h ", stdout);
+        fputs("h ", s->out);
         print_name(s, item);
-        putchar(' ');
+        putc(' ', s->out);
         print_first(s, item);
-        putchar('\n');
+        putc('\n', s->out);
         return 0;
     }
     switch (n->type) {
     case OBJECT_DIR:
         if (n->flags & NODE_VISITED && item->depth) {
-            fputs("# a second name of a directory is left out\n", stdout);
+            fputs("# a second name of a directory is left out\n", s->out);
             return 0;
         }
         if (!item->depth && !s->under)
-            printf("# %s: %s\n", "what follows is", item->path);
-        fputs("d ", stdout);
+            fprintf(s->out, "# %s: %s\n", "what follows is", item->path);
+        fputs("d ", s->out);
         print_name(s, item);
-        putchar('\n');
+        putc('\n', s->out);
         return 0;
     case OBJECT_LNK:
-        fputs("l ", stdout);
+        fputs("l ", s->out);
         print_name(s, item);
-        putchar(' ');
-        print_quoted(n->knows & KNOWS_LINK ? text_bytes(n->link)
-                                           : (struct bytes){ (const uint8_t *)"unknown", 7 });
-        print_attributes(n);
+        putc(' ', s->out);
+        print_quoted(s->out, n->knows & KNOWS_LINK
+                                 ? text_bytes(n->link)
+                                 : (struct bytes){ (const uint8_t *)"unknown", 7 });
+        print_attributes(s->out, n);
         return 0;
     case OBJECT_UNKNOWN:
     case OBJECT_REG:
-        fputs("f ", stdout);
+        fputs("f ", s->out);
         print_name(s, item);
-        printf(" %llu", (unsigned long long)(n->knows & KNOWS_SIZE ? n->size : 0));
-        print_attributes(n);
+        fprintf(s->out, " %llu", (unsigned long long)(n->knows & KNOWS_SIZE ? n->size : 0));
+        print_attributes(s->out, n);
         return 0;
     default:
         shell_special(s, item);
-        return ferror(stdout) ? err_set(err, ERR_SYSTEM, "standard output cannot be written") : 0;
+        return ferror(s->out) ? err_set(err, ERR_SYSTEM, "standard output cannot be written") : 0;
     }
 }
 
@@ -239,12 +242,12 @@ static const char shell_head[] =
     "    attributes \"$1\" \"$5\" \"$6\" \"$7\" \"$8\" \"$9\"\n"
     "}\n";
 
-int tree_shell(struct tree *tree, const char *under, uint64_t *unmade, struct err *err)
+int tree_shell(struct tree *tree, const char *under, FILE *out, uint64_t *unmade, struct err *err)
 {
-    struct script s = { .tree = tree, .under = under != NULL, .skip = UINT32_MAX };
+    struct script s = { .out = out, .tree = tree, .under = under != NULL, .skip = UINT32_MAX };
     int result;
 
-    fputs(shell_head, stdout);
+    fputs(shell_head, s.out);
     result = tree_walk(tree, under, shell_item, &s, err);
     *unmade = s.unmade;
     buf_free(&s.text);
@@ -252,22 +255,23 @@ int tree_shell(struct tree *tree, const char *under, uint64_t *unmade, struct er
 }
 
 /* As vis(3) with VIS_OCTAL writes names that are no plain graphic characters. */
-static void print_vis(struct bytes b)
+static void print_vis(FILE *out, struct bytes b)
 {
     for (uint32_t i = 0; i < b.len; i++) {
         uint8_t c = b.data[i];
 
         if (c > 0x20 && c < 0x7f && !strchr("\\#*?[=", c))
-            putchar(c);
+            putc(c, out);
         else
-            printf("\\%03o", c);
+            fprintf(out, "\\%03o", c);
     }
 }
 
-static void print_mtree_time(const char *key, bool known, int64_t ns)
+static void print_mtree_time(FILE *out, const char *key, bool known, int64_t ns)
 {
     if (known)
-        printf(" %s=%lld.%09lld", key, (long long)(ns / 1000000000), (long long)(ns % 1000000000));
+        fprintf(out, " %s=%lld.%09lld", key, (long long)(ns / 1000000000),
+                (long long)(ns % 1000000000));
 }
 
 static int mtree_item(void *ctx, const struct tree_item *item, struct err *err)
@@ -280,43 +284,44 @@ static int mtree_item(void *ctx, const struct tree_item *item, struct err *err)
 
     if (out || item->leaves)
         return out < 0 ? out : 0;
-    putchar('.');
+    putc('.', s->out);
     if (!s->under)
-        printf("/root-%lld", (long long)node_number(&s->tree->learn.hierarchy, item->root));
+        fprintf(s->out, "/root-%lld",
+                (long long)node_number(&s->tree->learn.hierarchy, item->root));
     if (item->depth) {
-        putchar('/');
-        print_vis(item->way);
+        putc('/', s->out);
+        print_vis(s->out, item->way);
     }
-    printf(" type=%s", types[n->type]);
+    fprintf(s->out, " type=%s", types[n->type]);
     if (n->knows & KNOWS_MODE)
-        printf(" mode=%04o", n->mode & 07777);
+        fprintf(s->out, " mode=%04o", n->mode & 07777);
     if (n->knows & KNOWS_UID)
-        printf(" uid=%u", n->uid);
+        fprintf(s->out, " uid=%u", n->uid);
     if (n->knows & KNOWS_GID)
-        printf(" gid=%u", n->gid);
+        fprintf(s->out, " gid=%u", n->gid);
     if (n->type <= OBJECT_REG)
-        printf(" size=%llu", (unsigned long long)(n->knows & KNOWS_SIZE ? n->size : 0));
+        fprintf(s->out, " size=%llu", (unsigned long long)(n->knows & KNOWS_SIZE ? n->size : 0));
     if (n->knows & KNOWS_NLINK)
-        printf(" nlink=%u", n->nlink);
+        fprintf(s->out, " nlink=%u", n->nlink);
     if (n->type == OBJECT_BLK || n->type == OBJECT_CHR)
-        printf(" device=native,%u,%u", n->rdev[0], n->rdev[1]);
+        fprintf(s->out, " device=native,%u,%u", n->rdev[0], n->rdev[1]);
     if (n->knows & KNOWS_LINK) {
-        fputs(" link=", stdout);
-        print_vis(text_bytes(n->link));
+        fputs(" link=", s->out);
+        print_vis(s->out, text_bytes(n->link));
     }
-    print_mtree_time("time", n->knows & KNOWS_MTIME, n->mtime);
-    putchar('\n');
-    return ferror(stdout) ? err_set(err, ERR_SYSTEM, "standard output cannot be written") : 0;
+    print_mtree_time(s->out, "time", n->knows & KNOWS_MTIME, n->mtime);
+    putc('\n', s->out);
+    return ferror(s->out) ? err_set(err, ERR_SYSTEM, "standard output cannot be written") : 0;
 }
 
-int tree_mtree(struct tree *tree, const char *under, uint64_t *unmade, struct err *err)
+int tree_mtree(struct tree *tree, const char *under, FILE *out, uint64_t *unmade, struct err *err)
 {
-    struct script s = { .tree = tree, .under = under != NULL, .skip = UINT32_MAX };
+    struct script s = { .out = out, .tree = tree, .under = under != NULL, .skip = UINT32_MAX };
     int result;
 
-    fputs("#mtree v2.0\n", stdout);
+    fputs("#mtree v2.0\n", s.out);
     if (!under)
-        fputs(". type=dir\n", stdout);
+        fputs(". type=dir\n", s.out);
     result = tree_walk(tree, under, mtree_item, &s, err);
     *unmade = s.unmade;
     buf_free(&s.text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/query.h"
+#include "store/filter.h"
 #include "base/values.h"
 #include "store/ids.h"
 #include "store/store.h"
