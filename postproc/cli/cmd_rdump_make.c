@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/cmd_rdump_make.h"
-#include "base/digest.h"
 #include "base/values.h"
 #include "cli/args.h"
 #include "cli/plan_print.h"
+#include "plan/partition.h"
 #include "plan/rdump_make.h"
 #include "rdump/rdump_copies.h"
 #include "store/ids.h"
@@ -141,149 +141,14 @@ static int make(struct job *j, const char *path, struct err *err)
     return 0;
 }
 
-/* Parts of a trace */
-
-static const struct kind {
-    const char *name, *sql;
-} kinds[] = {
-    /* the last: calls that were not captured may be NFS's, too */
-    { "client",
-      "SELECT DISTINCT client FROM operation WHERE program IN (100003, 100227) OR program IS NULL"
-      " ORDER BY client" },
-    { "uid", "SELECT DISTINCT uid FROM credential WHERE uid IS NOT NULL AND id IN (SELECT DISTINCT"
-             " credential FROM operation WHERE program IN (100003, 100227)) ORDER BY uid" },
-    { "gid", "SELECT DISTINCT gid FROM credential WHERE gid IS NOT NULL AND id IN (SELECT DISTINCT"
-             " credential FROM operation WHERE program IN (100003, 100227)) ORDER BY gid" },
-    /* directories in the root of an export, or in one whose path is not known */
-    { "subtree", "SELECT DISTINCT text FROM path WHERE parent IN (SELECT id FROM path WHERE parent"
-                 " IS NULL) AND id IN (SELECT parent FROM path) ORDER BY text" },
-};
-
-static void choose(struct job *j, const char *kind, const char *value)
-{
-    if (strcmp(kind, "client") == 0)
-        j->filter.client = value;
-    else if (strcmp(kind, "uid") == 0)
-        j->filter.uid = atoll(value);
-    else if (strcmp(kind, "gid") == 0)
-        j->filter.gid = atoll(value);
-    else
-        j->filter.under = value;
-}
-
-/* FILE.rdump and "10.0.0.1" become FILE-10.0.0.1.rdump; what is no good in file names becomes "_",
- * and long names end with a hash. */
-static char *part_path(const char *path, const char *value)
-{
-    enum { KEPT = 100 };
-    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
-    size_t stem =
-        dot && (!slash || dot > slash + 1) && dot != path ? (size_t)(dot - path) : strlen(path);
-    size_t len = strlen(value), kept = len > KEPT + 17 ? KEPT : len;
-    char hash[24] = "", *name;
-
-    if (kept < len)
-        snprintf(hash, sizeof(hash), "-%016llx", (unsigned long long)XXH3_64bits(value, len));
-    if (asprintf(&name, "%.*s-%.*s%s%s", (int)stem, path, (int)kept, value, hash, path + stem) < 0)
-        return NULL;
-    for (size_t i = 0; i < kept; i++)
-        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-+,@",
-                    value[i]))
-            name[stem + 1 + i] = '_';
-    return name;
-}
-
-struct parts {
-    char **values, **paths;
-    uint32_t count;
-};
-
-static int list_parts(sqlite3 *db, const char *sql, const char *path, struct parts *parts,
-                      struct err *err)
-{
-    sqlite3_stmt *stmt;
-    int result = 0, step;
-
-    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(db, "parts", err);
-    while (result == 0 && (step = sqlite3_step(stmt)) == SQLITE_ROW) {
-        const char *value = (const char *)sqlite3_column_text(stmt, 0);
-        char **values = realloc(parts->values, (parts->count + 1) * sizeof(*values));
-        char **paths = values ? realloc(parts->paths, (parts->count + 1) * sizeof(*paths)) : NULL;
-
-        parts->values = values ? values : parts->values;
-        parts->paths = paths ? paths : parts->paths;
-        if (!value || !values || !paths) {
-            result = err_set(err, ERR_SYSTEM, "out of memory for parts");
-            break;
-        }
-        values[parts->count] = strdup(value);
-        paths[parts->count] = part_path(path, value);
-        result = values[parts->count] && paths[parts->count]
-                     ? 0
-                     : err_set(err, ERR_SYSTEM, "out of memory for parts");
-        parts->count++;
-    }
-    if (result == 0 && step != SQLITE_DONE)
-        result = store_fail(db, "parts", err);
-    sqlite3_finalize(stmt);
-    return result;
-}
-
-/* Parts of which one is below another would share operations: the upper one has them. */
-static void drop_inner(struct parts *parts)
-{
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < parts->count; i++) {
-        bool inner = false;
-
-        for (uint32_t n = 0; n < kept && !inner; n++) { /* sorted: upper ones come first */
-            size_t len = strlen(parts->values[n]);
-
-            inner = strncmp(parts->values[n], parts->values[i], len) == 0 &&
-                    parts->values[i][len] == '/';
-        }
-        if (inner) {
-            free(parts->values[i]);
-            free(parts->paths[i]);
-            continue;
-        }
-        parts->values[kept] = parts->values[i];
-        parts->paths[kept++] = parts->paths[i];
-    }
-    parts->count = kept;
-}
-
-static int tell_apart(const struct parts *parts, struct err *err)
-{
-    for (uint32_t i = 0; i < parts->count; i++)
-        for (uint32_t n = 0; n < i; n++)
-            if (strcmp(parts->paths[i], parts->paths[n]) == 0)
-                return err_set(err, ERR_USAGE,
-                               "the parts \"%s\" and \"%s\" would both be %s: make each by itself",
-                               parts->values[n], parts->values[i], parts->paths[i]);
-    return 0;
-}
-
-static void free_parts(struct parts *parts)
-{
-    for (uint32_t i = 0; i < parts->count; i++) {
-        free(parts->values[i]);
-        free(parts->paths[i]);
-    }
-    free(parts->values);
-    free(parts->paths);
-}
-
 /* Of parts, those without an operation in what else was asked for are left out. */
-static int make_each(struct job *j, const struct kind *kind, const struct parts *parts,
+static int make_each(struct job *j, enum partition_by by, const struct partition *parts,
                      uint32_t *made, struct err *err)
 {
     for (uint32_t i = 0; i < parts->count; i++) {
         uint64_t count;
 
-        choose(j, kind->name, parts->values[i]);
+        partition_choose(by, parts->values[i], &j->filter);
         if (effects_count(j->db, &j->filter, j->args->from, &count, err) < 0 ||
             (count && make(j, parts->paths[i], err) < 0))
             return -err->code;
@@ -292,40 +157,36 @@ static int make_each(struct job *j, const struct kind *kind, const struct parts 
     return 0;
 }
 
-static void print_parts(const struct job *j, const struct kind *kind, uint32_t made, uint64_t all)
+static void print_parts(const struct job *j, enum partition_by by, uint32_t made, uint64_t all)
 {
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX];
 
     if (j->args->json)
         printf("{\"split_by\":\"%s\",\"dumps\":%u,\"operations\":%llu,\"in_none\":%llu}\n",
-               kind->name, made, (unsigned long long)j->operations,
+               partition_names[by], made, (unsigned long long)j->operations,
                (unsigned long long)(all - j->operations));
     else
-        printf("split by %s: %s dumps with %s operations; %s others belong to no %s\n", kind->name,
-               count_text(made, a), count_text(j->operations, b),
-               count_text(all - j->operations, c), kind->name);
+        printf("split by %s: %s dumps with %s operations; %s others belong to no %s\n",
+               partition_names[by], count_text(made, a), count_text(j->operations, b),
+               count_text(all - j->operations, c), partition_names[by]);
 }
 
-static int make_parts(struct job *j, const struct kind *kind, struct err *err)
+static int make_parts(struct job *j, enum partition_by by, struct err *err)
 {
-    struct parts parts = { 0 };
+    struct partition parts = { .count = 0 };
     uint32_t made = 0;
     uint64_t all;
     int result = effects_count(j->db, &j->filter, j->args->from, &all, err);
 
     if (result == 0)
-        result = list_parts(j->db, kind->sql, j->args->output, &parts, err);
-    if (result == 0 && strcmp(kind->name, "subtree") == 0)
-        drop_inner(&parts);
+        result = partition_list(j->db, by, j->args->output, &parts, err);
     if (result == 0)
-        result = tell_apart(&parts, err);
-    if (result == 0)
-        result = make_each(j, kind, &parts, &made, err);
+        result = make_each(j, by, &parts, &made, err);
     if (result == 0 && !made)
-        result = err_set(err, ERR_INPUT, "there is nothing to be split by %s", kind->name);
+        result = err_set(err, ERR_INPUT, "there is nothing to be split by %s", partition_names[by]);
     if (result == 0)
-        print_parts(j, kind, made, all);
-    free_parts(&parts);
+        print_parts(j, by, made, all);
+    partition_free(&parts);
     return result;
 }
 
@@ -345,9 +206,9 @@ static int run(struct job *j, struct err *err)
         (a->under && strcmp(a->split_by, "subtree") == 0))
         return err_set(err, ERR_USAGE, "--split-by %s and one %s alone contradict each other",
                        a->split_by, a->split_by);
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (strcmp(kinds[i].name, a->split_by) == 0)
-            return make_parts(j, &kinds[i], err);
+    for (int by = 0; by < PARTITION_MAX; by++)
+        if (strcmp(partition_names[by], a->split_by) == 0)
+            return make_parts(j, (enum partition_by)by, err);
     return err_set(err, ERR_USAGE, "--split-by takes client, uid, gid or subtree, not \"%s\"",
                    a->split_by);
 }

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plan/partition.h"
+#include "base/digest.h"
+#include "store/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const partition_names[PARTITION_MAX] = { "client", "uid", "gid", "subtree" };
+
+static const char *const queries[PARTITION_MAX] = {
+    /* the last: calls that were not captured may be NFS's, too */
+    [PARTITION_CLIENT] = "SELECT DISTINCT client FROM operation WHERE program IN (100003, 100227)"
+                         " OR program IS NULL ORDER BY client",
+    [PARTITION_UID] = "SELECT DISTINCT uid FROM credential WHERE uid IS NOT NULL AND id IN (SELECT"
+                      " DISTINCT credential FROM operation WHERE program IN (100003, 100227))"
+                      " ORDER BY uid",
+    [PARTITION_GID] = "SELECT DISTINCT gid FROM credential WHERE gid IS NOT NULL AND id IN (SELECT"
+                      " DISTINCT credential FROM operation WHERE program IN (100003, 100227))"
+                      " ORDER BY gid",
+    /* directories in the root of an export, or in one whose path is not known */
+    [PARTITION_SUBTREE] = "SELECT DISTINCT text FROM path WHERE parent IN (SELECT id FROM path"
+                          " WHERE parent IS NULL) AND id IN (SELECT parent FROM path)"
+                          " ORDER BY text",
+};
+
+void partition_choose(enum partition_by by, const char *value, struct effect_filter *filter)
+{
+    if (by == PARTITION_CLIENT)
+        filter->client = value;
+    else if (by == PARTITION_UID)
+        filter->uid = atoll(value);
+    else if (by == PARTITION_GID)
+        filter->gid = atoll(value);
+    else
+        filter->under = value;
+}
+
+/* What is no good in file names becomes "_", and long names end with a hash. */
+static char *part_path(const char *path, const char *value)
+{
+    enum { KEPT = 100 };
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    size_t stem =
+        dot && (!slash || dot > slash + 1) && dot != path ? (size_t)(dot - path) : strlen(path);
+    size_t len = strlen(value), kept = len > KEPT + 17 ? KEPT : len;
+    char hash[24] = "", *name;
+
+    if (kept < len)
+        snprintf(hash, sizeof(hash), "-%016llx", (unsigned long long)XXH3_64bits(value, len));
+    if (asprintf(&name, "%.*s-%.*s%s%s", (int)stem, path, (int)kept, value, hash, path + stem) < 0)
+        return NULL;
+    for (size_t i = 0; i < kept; i++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-+,@",
+                    value[i]))
+            name[stem + 1 + i] = '_';
+    return name;
+}
+
+static int list_parts(sqlite3 *db, const char *sql, const char *path, struct partition *parts,
+                      struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result = 0, step;
+
+    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
+        return store_fail(db, "parts", err);
+    while (result == 0 && (step = sqlite3_step(stmt)) == SQLITE_ROW) {
+        const char *value = (const char *)sqlite3_column_text(stmt, 0);
+        char **values = realloc(parts->values, (parts->count + 1) * sizeof(*values));
+        char **paths = values ? realloc(parts->paths, (parts->count + 1) * sizeof(*paths)) : NULL;
+
+        parts->values = values ? values : parts->values;
+        parts->paths = paths ? paths : parts->paths;
+        if (!value || !values || !paths) {
+            result = err_set(err, ERR_SYSTEM, "out of memory for parts");
+            break;
+        }
+        values[parts->count] = strdup(value);
+        paths[parts->count] = part_path(path, value);
+        result = values[parts->count] && paths[parts->count]
+                     ? 0
+                     : err_set(err, ERR_SYSTEM, "out of memory for parts");
+        parts->count++;
+    }
+    if (result == 0 && step != SQLITE_DONE)
+        result = store_fail(db, "parts", err);
+    sqlite3_finalize(stmt);
+    return result;
+}
+
+/* Parts of which one is below another would share operations: the upper one has them. */
+static void drop_inner(struct partition *parts)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < parts->count; i++) {
+        bool inner = false;
+
+        for (uint32_t n = 0; n < kept && !inner; n++) { /* sorted: upper ones come first */
+            size_t len = strlen(parts->values[n]);
+
+            inner = strncmp(parts->values[n], parts->values[i], len) == 0 &&
+                    parts->values[i][len] == '/';
+        }
+        if (inner) {
+            free(parts->values[i]);
+            free(parts->paths[i]);
+            continue;
+        }
+        parts->values[kept] = parts->values[i];
+        parts->paths[kept++] = parts->paths[i];
+    }
+    parts->count = kept;
+}
+
+static int tell_apart(const struct partition *parts, struct err *err)
+{
+    for (uint32_t i = 0; i < parts->count; i++)
+        for (uint32_t n = 0; n < i; n++)
+            if (strcmp(parts->paths[i], parts->paths[n]) == 0)
+                return err_set(err, ERR_USAGE,
+                               "the parts \"%s\" and \"%s\" would both be %s: make each by itself",
+                               parts->values[n], parts->values[i], parts->paths[i]);
+    return 0;
+}
+
+void partition_free(struct partition *parts)
+{
+    for (uint32_t i = 0; i < parts->count; i++) {
+        free(parts->values[i]);
+        free(parts->paths[i]);
+    }
+    free(parts->values);
+    free(parts->paths);
+    *parts = (struct partition){ .count = 0 };
+}
+
+int partition_list(sqlite3 *db, enum partition_by by, const char *path, struct partition *partition,
+                   struct err *err)
+{
+    int result;
+
+    *partition = (struct partition){ .count = 0 };
+    result = list_parts(db, queries[by], path, partition, err);
+    if (result == 0 && by == PARTITION_SUBTREE)
+        drop_inner(partition);
+    if (result == 0)
+        result = tell_apart(partition, err);
+    if (result < 0)
+        partition_free(partition);
+    return result;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/plan/partition.h
+ *
+ * A trace divided into parts, each of which can become a replay dump of its own: those of one
+ * client, user, group or subtree.
+ *
+ * Memory: two texts for each part.
+ */
+#ifndef NFSDIGEST_PLAN_PARTITION_H
+#define NFSDIGEST_PLAN_PARTITION_H
+
+#include "plan/effects.h"
+
+#include <sqlite3.h>
+
+enum partition_by {
+    PARTITION_CLIENT,
+    PARTITION_UID,
+    PARTITION_GID,
+    PARTITION_SUBTREE, /* directories in the root of an export; no part is below another one */
+    PARTITION_MAX
+};
+
+extern const char *const partition_names[PARTITION_MAX]; /* "client", ... */
+
+struct partition {
+    char **values; /* "10.0.0.1", "1000", a path; sorted by the database */
+    char **paths;  /* a file for each part */
+    uint32_t count;
+};
+
+/* The parts of a trace, which may be none.  A part's file is |path| with the value before its
+ * suffix: FILE.rdump and "10.0.0.1" become FILE-10.0.0.1.rdump.  -ERR_USAGE: two parts would have
+ * one file. */
+int partition_list(sqlite3 *db, enum partition_by by, const char *path, struct partition *partition,
+                   struct err *err);
+void partition_free(struct partition *partition);
+
+/* Sets of |filter| what one part is; |value| must live as long as that. */
+void partition_choose(enum partition_by by, const char *value, struct effect_filter *filter);
+
+#endif
