@@ -105,6 +105,9 @@ int args_parse(const struct args *args, int argc, char **argv, int *first, struc
             return err_prefix(err, "--%s", arg->name);
     }
     *first = optind;
+    if (args->operands && argc - optind != args->operands)
+        return err_set(err, ERR_USAGE, "%s takes %s: see \"nfsdigest %s --help\"", argv[0],
+                       args->takes, argv[0]);
     return 1;
 }
 

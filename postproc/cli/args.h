@@ -27,6 +27,8 @@ struct args {
     const struct arg *own;  /* ended by one without a name */
     const struct arg *more; /* further ones under the title, or NULL */
     const char *more_title;
+    int operands;      /* exactly so many; 0: the command counts them itself */
+    const char *takes; /* what they are, in words: "one database" */
 };
 
 /* 1: go on, with argv[*first] and what follows as operands; 0: --help was printed; or -ERR_USAGE.

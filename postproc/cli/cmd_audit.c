@@ -104,8 +104,13 @@ int cmd_audit(int argc, char **argv, struct err *err)
         { 'H', "html", NULL, "print one HTML page", set_flag, &request.html },
         { 0 },
     };
-    const struct args args = { "nfsdigest audit [OPTION...] ORIGINAL ANONYMIZED", about, own, more,
-                               "How captures are read (as they were for anonymizing)" };
+    const struct args args = { "nfsdigest audit [OPTION...] ORIGINAL ANONYMIZED",
+                               about,
+                               own,
+                               more,
+                               "How captures are read (as they were for anonymizing)",
+                               2,
+                               "an original and an anonymized capture" };
     struct audit *audit;
     int first, result;
 
@@ -113,10 +118,6 @@ int cmd_audit(int argc, char **argv, struct err *err)
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;
-    if (argc - first != 2)
-        return err_set(err, ERR_USAGE,
-                       "audit takes an original and an anonymized capture: see \"nfsdigest audit "
-                       "--help\"");
     if (request.json && request.html)
         return err_set(err, ERR_USAGE, "--json and --html exclude each other");
     if (per_class > UINT32_MAX / 2)

@@ -252,7 +252,6 @@ int cmd_compare(int argc, char **argv, struct err *err)
                                own, NULL, NULL };
     int first, result;
 
-    wire_init();
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;

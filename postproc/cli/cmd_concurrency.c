@@ -179,8 +179,9 @@ int cmd_concurrency(int argc, char **argv, struct err *err)
           set_text, &a.svg },
         { 0 },
     };
-    const struct args args = { "nfsdigest concurrency [OPTION...] DATABASE", about, own, NULL,
-                               NULL };
+    const struct args args = {
+        "nfsdigest concurrency [OPTION...] DATABASE", about, own, NULL, NULL, 1, "one database"
+    };
     double factor;
     int first, result;
 
@@ -189,13 +190,9 @@ int cmd_concurrency(int argc, char **argv, struct err *err)
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;
-    if (argc - first != 1)
-        return err_set(err, ERR_USAGE,
-                       "concurrency takes one database: see \"nfsdigest concurrency --help\"");
     if (parse_factor(a.factor, &factor, err) < 0)
         return -err->code;
     if (a.svg && strcmp(a.svg, "-") == 0 && a.json)
         return err_set(err, ERR_USAGE, "--svg - and --json both go to standard output");
-    wire_init();
     return run_on(argv[first], &a, factor, err);
 }

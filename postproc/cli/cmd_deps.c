@@ -301,7 +301,9 @@ int cmd_deps(int argc, char **argv, struct err *err)
           set_flag, &a.store },
         { 0 },
     };
-    const struct args args = { "nfsdigest deps [OPTION...] DATABASE", about, own, NULL, NULL };
+    const struct args args = {
+        "nfsdigest deps [OPTION...] DATABASE", about, own, NULL, NULL, 1, "one database"
+    };
     struct run r = { .args = &a };
     struct store *store;
     int first, result;
@@ -309,11 +311,8 @@ int cmd_deps(int argc, char **argv, struct err *err)
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;
-    if (argc - first != 1)
-        return err_set(err, ERR_USAGE, "deps takes one database: see \"nfsdigest deps --help\"");
     result = choose(&a, &r.choice, err);
     if (result == 0) {
-        wire_init();
         store = store_open(argv[first], STORE_READ, err);
         result = store ? run(store, &r, err) : -err->code;
         store_close(store);

@@ -370,7 +370,9 @@ int cmd_info(int argc, char **argv, struct err *err)
         { 'j', "json", NULL, "print JSON; times and latencies in ns", set_flag, &request.json },
         { 0 },
     };
-    const struct args args = { "nfsdigest info [OPTION...] DATABASE|FILE", about, own, NULL, NULL };
+    const struct args args = {
+        "nfsdigest info [OPTION...] DATABASE|FILE", about, own, NULL, NULL, 1, "one file"
+    };
     struct err cut = { 0 };
     struct store *store;
     int first, result;
@@ -378,8 +380,6 @@ int cmd_info(int argc, char **argv, struct err *err)
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;
-    if (argc - first != 1)
-        return err_set(err, ERR_USAGE, "info takes one file: see \"nfsdigest info --help\"");
     if (parse_by(&request, err) < 0)
         return -err->code;
     if (request.top > INT32_MAX)

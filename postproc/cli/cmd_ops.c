@@ -397,7 +397,9 @@ int cmd_ops(int argc, char **argv, struct err *err)
         { 0, "fields", NULL, "also show the decoded arguments and results", set_flag, &fields },
         { 0 },
     };
-    const struct args args = { "nfsdigest ops [OPTION...] DATABASE", about, own, NULL, NULL };
+    const struct args args = {
+        "nfsdigest ops [OPTION...] DATABASE", about, own, NULL, NULL, 1, "one database"
+    };
     struct store *store;
     int first, result;
 
@@ -405,9 +407,6 @@ int cmd_ops(int argc, char **argv, struct err *err)
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;
-    if (argc - first != 1)
-        return err_set(err, ERR_USAGE, "ops takes one database: see \"nfsdigest ops --help\"");
-    wire_init();
     store = store_open(argv[first], STORE_READ, err);
     if (!store)
         return -err->code;

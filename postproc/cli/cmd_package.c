@@ -4,7 +4,6 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "package/package.h"
-#include "wire/field.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +146,6 @@ int cmd_package(int argc, char **argv, struct err *err)
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;
-    wire_init();
     o->engine = &engine.settings.options;
     if (!a.verify)
         key_refuse_dumps();

@@ -88,8 +88,13 @@ int cmd_policy_survives(int argc, char **argv, struct err *err)
         { 'j', "json", NULL, "print JSON", set_flag, &request.json },
         { 0 },
     };
-    const struct args args = { "nfsdigest policy survives [OPTION...] ORIGINAL ANONYMIZED", about,
-                               own, more, "How captures are read (as they were for anonymizing)" };
+    const struct args args = { "nfsdigest policy survives [OPTION...] ORIGINAL ANONYMIZED",
+                               about,
+                               own,
+                               more,
+                               "How captures are read (as they were for anonymizing)",
+                               2,
+                               "an original and an anonymized capture" };
     struct survive_options options = { .engine = &engine.settings.options };
     struct survive *survive;
     int first, result;
@@ -98,10 +103,6 @@ int cmd_policy_survives(int argc, char **argv, struct err *err)
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;
-    if (argc - first != 2)
-        return err_set(err, ERR_USAGE,
-                       "policy survives takes an original and an anonymized capture: see "
-                       "\"nfsdigest policy survives --help\"");
     options.original = argv[first];
     options.anonymized = argv[first + 1];
     survive = survive_run(&options, err);

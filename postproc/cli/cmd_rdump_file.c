@@ -4,7 +4,6 @@
 #include "cli/cli.h"
 #include "rdump/rdump_check.h"
 #include "rdump/rdump_text.h"
-#include "wire/field.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,7 +86,6 @@ int rdump_file_run(const struct rdump_file_args *args, struct err *err)
 
     if (fd < 0)
         return fd;
-    wire_init();
     result = args->check ? check(fd, name, err) : convert(fd, name, args, err);
     if (fd != STDIN_FILENO)
         close(fd);

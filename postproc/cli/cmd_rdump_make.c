@@ -221,7 +221,6 @@ int rdump_make_run(const char *database, const struct rdump_make_args *a, struct
 
     if (!a->output)
         return err_set(err, ERR_USAGE, "which file is to be written? Say --output FILE");
-    wire_init();
     store = store_open(database, STORE_READ, err);
     if (!store)
         return -err->code;

@@ -6,7 +6,6 @@
 #include "report/annotate.h"
 #include "report/html.h"
 #include "report/outputs.h"
-#include "wire/field.h"
 
 #include <string.h>
 
@@ -78,7 +77,6 @@ int cmd_report(int argc, char **argv, struct err *err)
     sqlite3 *result = NULL;
     int first, code;
 
-    wire_init();
     code = args_parse(&args, argc, argv, &first, err);
     if (code != 1)
         return code;

@@ -123,22 +123,21 @@ int cmd_tree(int argc, char **argv, struct err *err)
           set_flag, &a.store },
         { 0 },
     };
-    const struct args args = { "nfsdigest tree [OPTION...] DATABASE", about, own, NULL, NULL };
+    const struct args args = {
+        "nfsdigest tree [OPTION...] DATABASE", about, own, NULL, NULL, 1, "one database"
+    };
     struct store *store;
     int first, result;
 
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;
-    if (argc - first != 1)
-        return err_set(err, ERR_USAGE, "tree takes one database: see \"nfsdigest tree --help\"");
     if (a.script && strcmp(a.script, "sh") != 0 && strcmp(a.script, "mtree") != 0)
         return err_set(err, ERR_USAGE, "--script takes sh or mtree, not \"%s\"", a.script);
     if (a.script && (a.json || a.growth || a.inferred || a.summary))
         return err_set(err, ERR_USAGE, "--script goes with --at, --under and --store only");
     if (a.store && a.at != BEGINNING)
         return err_set(err, ERR_USAGE, "--store writes the tree before the trace: not with --at");
-    wire_init();
     store = store_open(argv[first], STORE_READ, err);
     if (!store)
         return -err->code;

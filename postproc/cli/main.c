@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/signals.h"
+#include "wire/field.h"
 
 #include <signal.h>
 #include <sqlite3.h>
@@ -65,8 +66,10 @@ static int run(int argc, char **argv, struct err *err)
         argc = 3;
     }
     for (const struct command *row = commands; row->name; row++)
-        if (row->run && strcmp(argv[1], row->name) == 0)
+        if (row->run && strcmp(argv[1], row->name) == 0) {
+            wire_init(); /* for all that decode */
             return row->run(argc - 1, argv + 1, err);
+        }
     return err_set(err, ERR_USAGE, "there is no command \"%s\": see \"nfsdigest --help\"", argv[1]);
 }
 
