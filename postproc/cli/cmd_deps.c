@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/deps_print.h"
 #include "plan/plan_store.h"
+#include "store/sql.h"
 #include "store/store.h"
 #include "store/tables.h"
 
@@ -118,20 +119,18 @@ static int look_for(struct run *r, const char *sql, const char *text, int64_t nu
                     struct err *err)
 {
     sqlite3_stmt *stmt;
-    int step;
+    int result;
 
-    if (tables_prepare(r->db, sql, &stmt, err) < 0)
+    if (sql_prepare(r->db, sql, &stmt, err) < 0)
         return -err->code;
     if (text)
         sqlite3_bind_text(stmt, 1, text, -1, SQLITE_STATIC);
     else
         sqlite3_bind_int64(stmt, 1, number);
-    step = sqlite3_step(stmt);
+    result = sql_row(stmt, err);
     sqlite3_finalize(stmt);
-    if (step == SQLITE_ROW)
-        return 0;
-    if (step != SQLITE_DONE)
-        return store_fail(r->db, "objects", err);
+    if (result != 0)
+        return result > 0 ? 0 : result;
     return text ? err_set(err, ERR_USAGE, "--path: the trace shows no \"%s\"", text)
                 : err_set(err, ERR_USAGE, "--object: the trace has no object %lld",
                           (long long)number);

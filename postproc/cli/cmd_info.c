@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "ingest/ingest.h"
 #include "store/groups.h"
+#include "store/sql.h"
 
 #include <string.h>
 
@@ -26,8 +27,8 @@ static int json_rows(sqlite3 *db, const char *name, const char *sql, struct err 
     sqlite3_stmt *stmt;
     bool first = true;
 
-    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(db, "info", err);
+    if (sql_prepare(db, sql, &stmt, err) < 0)
+        return -err->code;
     printf(",\n\"%s\":[", name);
     for (; sqlite3_step(stmt) == SQLITE_ROW; first = false) {
         fputs(first ? "\n{" : ",\n{", stdout);
@@ -51,7 +52,7 @@ static int json_rows(sqlite3 *db, const char *name, const char *sql, struct err 
         putchar('}');
     }
     putchar(']');
-    return sqlite3_finalize(stmt) == SQLITE_OK ? 0 : store_fail(db, "info", err);
+    return sql_end(stmt, 0, err);
 }
 
 static const char sql_sources[] =
@@ -87,12 +88,12 @@ static int read_unopened(sqlite3 *db, struct unopened *unopened, struct err *err
     sqlite3_stmt *stmt;
 
     *unopened = (struct unopened){ 0 };
-    if (sqlite3_prepare_v2(db, sql_counters, -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(db, "info", err);
+    if (sql_prepare(db, sql_counters, &stmt, err) < 0)
+        return -err->code;
     while (sqlite3_step(stmt) == SQLITE_ROW)
         unopened_add(unopened, (const char *)sqlite3_column_text(stmt, 0),
                      (uint64_t)sqlite3_column_int64(stmt, 1), NULL);
-    return sqlite3_finalize(stmt) == SQLITE_OK ? 0 : store_fail(db, "info", err);
+    return sql_end(stmt, 0, err);
 }
 
 static void json_groups(const struct groups *g, enum group_by by)
@@ -202,14 +203,14 @@ static int each_row(sqlite3 *db, const char *sql, void (*print)(sqlite3_stmt *st
     sqlite3_stmt *stmt;
     bool first = true;
 
-    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(db, "info", err);
+    if (sql_prepare(db, sql, &stmt, err) < 0)
+        return -err->code;
     for (; sqlite3_step(stmt) == SQLITE_ROW; first = false) {
         if (first && title)
             printf("\n%s\n", title);
         print(stmt);
     }
-    return sqlite3_finalize(stmt) == SQLITE_OK ? 0 : store_fail(db, "info", err);
+    return sql_end(stmt, 0, err);
 }
 
 static const char *column_count_text(sqlite3_stmt *s, int column, char text[VALUE_TEXT_MAX])

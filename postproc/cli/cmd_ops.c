@@ -7,6 +7,7 @@
 #include "cli/fields.h"
 #include "cli/object_print.h"
 #include "store/filter.h"
+#include "store/sql.h"
 #include "store/store.h"
 
 static const char about[] =
@@ -339,9 +340,7 @@ static int list(struct store *store, const struct filter *filter, bool json, boo
         if (ferror(stdout))
             result = finish_output(err);
     }
-    if (sqlite3_finalize(stmt) != SQLITE_OK && result == 0)
-        result = store_fail(store_db(store), "ops", err);
-    return result;
+    return sql_end(stmt, result, err);
 }
 
 int cmd_ops(int argc, char **argv, struct err *err)

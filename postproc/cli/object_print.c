@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/object_print.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/values.h"
+#include "cli/object_print.h"
+#include "store/sql.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -112,8 +113,8 @@ static int print_names(sqlite3 *db, int64_t object, bool json, struct err *err)
     sqlite3_stmt *stmt;
     bool first = true;
 
-    if (sqlite3_prepare_v2(db, select_names, -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(db, "ops", err);
+    if (sql_prepare(db, select_names, &stmt, err) < 0)
+        return -err->code;
     sqlite3_bind_int64(stmt, 1, object);
     while (sqlite3_step(stmt) == SQLITE_ROW) {
         if (json)
@@ -124,7 +125,7 @@ static int print_names(sqlite3 *db, int64_t object, bool json, struct err *err)
     }
     if (json)
         fputs("]}\n", stdout);
-    return sqlite3_finalize(stmt) == SQLITE_OK ? 0 : store_fail(db, "ops", err);
+    return sql_end(stmt, 0, err);
 }
 
 int object_print(sqlite3 *db, int64_t object, bool json, struct err *err)
@@ -132,14 +133,14 @@ int object_print(sqlite3 *db, int64_t object, bool json, struct err *err)
     sqlite3_stmt *stmt;
     bool found;
 
-    if (sqlite3_prepare_v2(db, select_object, -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(db, "ops", err);
+    if (sql_prepare(db, select_object, &stmt, err) < 0)
+        return -err->code;
     sqlite3_bind_int64(stmt, 1, object);
     found = sqlite3_step(stmt) == SQLITE_ROW;
     if (found)
         print_object(stmt, object, json);
-    if (sqlite3_finalize(stmt) != SQLITE_OK)
-        return store_fail(db, "ops", err);
+    if (sql_end(stmt, 0, err) < 0)
+        return -err->code;
     if (!found)
         return err_set(err, ERR_USAGE, "there is no object %lld", (long long)object);
     return print_names(db, object, json, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "package/facts.h"
-#include "store/store.h"
+#include "store/sql.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -25,18 +25,6 @@ static const char sql_statuses[] =
     "  FROM operation WHERE reply_frame IS NOT NULL GROUP BY 1, 2, 3, 4, 5) o"
     " GROUP BY name ORDER BY total DESC, name";
 
-static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **stmt, struct err *err)
-{
-    return sqlite3_prepare_v2(db, sql, -1, stmt, NULL) == SQLITE_OK
-               ? 0
-               : store_fail(db, "statistics of the trace", err);
-}
-
-static int finish(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
-{
-    return sqlite3_finalize(stmt) == SQLITE_OK ? 0 : store_fail(db, "statistics of the trace", err);
-}
-
 static int read_totals(struct facts *f, sqlite3 *db, struct err *err)
 {
     uint64_t *const to[] = { &f->frames,          &f->operations, &f->unpaired,
@@ -44,7 +32,7 @@ static int read_totals(struct facts *f, sqlite3 *db, struct err *err)
                              &f->retransmissions, &f->copies,     &f->problems };
     sqlite3_stmt *s;
 
-    if (prepare(db, sql_totals, &s, err) < 0)
+    if (sql_prepare(db, sql_totals, &s, err) < 0)
         return -err->code;
     if (sqlite3_step(s) == SQLITE_ROW) {
         f->has_times = sqlite3_column_type(s, 0) != SQLITE_NULL;
@@ -53,14 +41,14 @@ static int read_totals(struct facts *f, sqlite3 *db, struct err *err)
         for (int i = 0; i < (int)(sizeof(to) / sizeof(*to)); i++)
             *to[i] = (uint64_t)sqlite3_column_int64(s, i + 2);
     }
-    return finish(db, s, err);
+    return sql_end(s, 0, err);
 }
 
 static int read_statuses(struct facts *f, sqlite3 *db, struct err *err)
 {
     sqlite3_stmt *s;
 
-    if (prepare(db, sql_statuses, &s, err) < 0)
+    if (sql_prepare(db, sql_statuses, &s, err) < 0)
         return -err->code;
     while (sqlite3_step(s) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(s, 0);
@@ -74,7 +62,7 @@ static int read_statuses(struct facts *f, sqlite3 *db, struct err *err)
                  name ? name : "none (results without a status, and unknown ones)");
         f->statuses[f->status_count++].operations = operations;
     }
-    return finish(db, s, err);
+    return sql_end(s, 0, err);
 }
 
 void facts_grow(struct facts *f, const struct tree *tree)

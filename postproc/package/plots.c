@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "package/plots.h"
 #include "show/svg_plot.h"
-#include "store/store.h"
+#include "store/sql.h"
 #include "wire/field.h"
 
 #include <stdlib.h>
@@ -31,18 +31,6 @@ static int put(struct stage *stage, const char *member, const struct plot *plot,
     else
         fclose(file);
     return result == 0 ? stage_take(stage, member, NULL, &found, err) : result;
-}
-
-static int query(sqlite3 *db, const char *sql, sqlite3_stmt **stmt, struct err *err)
-{
-    return sqlite3_prepare_v2(db, sql, -1, stmt, NULL) == SQLITE_OK
-               ? 0
-               : store_fail(db, "plots of the trace", err);
-}
-
-static int done(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
-{
-    return sqlite3_finalize(stmt) == SQLITE_OK ? 0 : store_fail(db, "plots of the trace", err);
 }
 
 /* --- what came to be known of the tree, by length of the trace (FEUT's figure 3) --- */
@@ -143,7 +131,7 @@ static int plot_mix(struct stage *stage, sqlite3 *db, const struct facts *f,
     };
     sqlite3_stmt *s;
 
-    if (query(db, sql_mix, &s, err) < 0)
+    if (sql_prepare(db, sql_mix, &s, err) < 0)
         return -err->code;
     sqlite3_bind_int64(s, 1, f->first_time);
     sqlite3_bind_int64(s, 2, width);
@@ -151,7 +139,7 @@ static int plot_mix(struct stage *stage, sqlite3 *db, const struct facts *f,
     while (sqlite3_step(s) == SQLITE_ROW)
         y[busy_index(busy, sqlite3_column_int64(s, 1))][sqlite3_column_int(s, 0) % SLOTS] +=
             (double)sqlite3_column_int64(s, 2) * 1e9 / (double)width;
-    if (done(db, s, err) < 0)
+    if (sql_end(s, 0, err) < 0)
         return -err->code;
     for (int i = 0; i < SLOTS; i++)
         x[i] = ((double)i + 0.5) * (double)width / 1e9;
@@ -186,7 +174,7 @@ static int read_curves(sqlite3 *db, const struct busy *busy, struct curve *curve
 {
     sqlite3_stmt *s;
 
-    if (query(db, sql_latency, &s, err) < 0)
+    if (sql_prepare(db, sql_latency, &s, err) < 0)
         return -err->code;
     sqlite3_bind_int(s, 1, QUANTILES);
     while (sqlite3_step(s) == SQLITE_ROW) {
@@ -199,7 +187,7 @@ static int read_curves(sqlite3 *db, const struct busy *busy, struct curve *curve
         c->y[c->count++] =
             (double)sqlite3_column_int64(s, 2) * 100 / (double)sqlite3_column_int64(s, 3);
     }
-    return done(db, s, err);
+    return sql_end(s, 0, err);
 }
 
 static int plot_latency(struct stage *stage, sqlite3 *db, const struct busy *busy, struct err *err)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plan/callers_read.h"
+#include "store/sql.h"
 #include "store/store.h"
 
 #include <stdlib.h>
@@ -19,14 +20,14 @@ static void take_gids(struct caller *c, const char *json)
 int callers_read(struct callers *callers, sqlite3 *db, struct err *err)
 {
     sqlite3_stmt *stmt;
-    int result = 0, step;
+    int result = 0;
 
-    if (sqlite3_prepare_v2(db,
-                           "SELECT id, uid, gid, gids FROM credential WHERE flavor = 1 AND valid"
-                           " AND uid IS NOT NULL AND gid IS NOT NULL",
-                           -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(db, "credentials", err);
-    while (result == 0 && (step = sqlite3_step(stmt)) == SQLITE_ROW) {
+    if (sql_prepare(db,
+                    "SELECT id, uid, gid, gids FROM credential WHERE flavor = 1 AND valid"
+                    " AND uid IS NOT NULL AND gid IS NOT NULL",
+                    &stmt, err) < 0)
+        return -err->code;
+    while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
         int64_t id = sqlite3_column_int64(stmt, 0);
         struct caller *c;
 
@@ -42,8 +43,5 @@ int callers_read(struct callers *callers, sqlite3 *db, struct err *err)
         c->gid = (uint32_t)sqlite3_column_int64(stmt, 2);
         take_gids(c, (const char *)sqlite3_column_text(stmt, 3));
     }
-    if (result == 0 && step != SQLITE_DONE)
-        result = store_fail(db, "credentials", err);
-    sqlite3_finalize(stmt);
-    return result;
+    return sql_end(stmt, result, err);
 }

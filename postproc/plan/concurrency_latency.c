@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plan/concurrency_latency.h"
+#include "store/sql.h"
 #include "store/store.h"
 #include "wire/field.h"
 
@@ -73,15 +74,17 @@ int latency_medians(sqlite3 *db, struct latency_medians *medians, struct err *er
 
     if (!each)
         return err_set(err, ERR_SYSTEM, "no memory for latencies");
-    if (sqlite3_prepare_v2(db,
-                           "SELECT procedure, latency FROM operation"
-                           " WHERE program = ?1 AND version = ?2 AND latency >= 0",
-                           -1, &stmt, NULL) != SQLITE_OK ||
-        sqlite3_bind_int64(stmt, 1, PROGRAM_NFS) != SQLITE_OK ||
-        sqlite3_bind_int64(stmt, 2, VERSION_NFS) != SQLITE_OK ||
-        read_all(stmt, &each[LATENCY_PROCEDURES], each) != SQLITE_DONE) {
-        result = store_fail(db, "latencies", err);
-    } else {
+    result = sql_prepare(db,
+                         "SELECT procedure, latency FROM operation"
+                         " WHERE program = ?1 AND version = ?2 AND latency >= 0",
+                         &stmt, err);
+    if (result == 0) {
+        sqlite3_bind_int64(stmt, 1, PROGRAM_NFS);
+        sqlite3_bind_int64(stmt, 2, VERSION_NFS);
+        if (read_all(stmt, &each[LATENCY_PROCEDURES], each) != SQLITE_DONE)
+            result = sql_fail(db, err);
+    }
+    if (result == 0) {
         medians->known = each[LATENCY_PROCEDURES].count;
         medians->all = median(&each[LATENCY_PROCEDURES]);
         for (uint32_t i = 0; i < LATENCY_PROCEDURES; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plan/deps_pick.h"
+#include "store/sql.h"
 #include "store/store.h"
-#include "store/tables.h"
 #include "wire/rpc.h"
 
 #include <stdlib.h>
@@ -22,20 +22,20 @@ int deps_pick_begin(struct deps_pick *p, sqlite3 *db, struct err *err)
     p->past = calloc(DEPEND_HORIZON, sizeof(*p->past));
     if (!p->past)
         return no_memory(err);
-    if (tables_prepare(db,
-                       "SELECT object, object2, new_object,"
-                       " (SELECT text FROM path WHERE id = o.path),"
-                       " (SELECT text FROM path WHERE id = o.path2) FROM operation o WHERE id = ?",
-                       &p->test, err) < 0 ||
-        tables_prepare(db,
-                       "SELECT call_source, call_frame, reply_source, reply_frame, path, path2,"
-                       " status FROM op WHERE id = ?",
-                       &p->look, err) < 0)
+    if (sql_prepare(db,
+                    "SELECT object, object2, new_object,"
+                    " (SELECT text FROM path WHERE id = o.path),"
+                    " (SELECT text FROM path WHERE id = o.path2) FROM operation o WHERE id = ?",
+                    &p->test, err) < 0 ||
+        sql_prepare(db,
+                    "SELECT call_source, call_frame, reply_source, reply_frame, path, path2,"
+                    " status FROM op WHERE id = ?",
+                    &p->look, err) < 0)
         return -err->code;
-    return tables_prepare(db,
-                          "SELECT ifnull(call_source, reply_source), ifnull(call_frame,"
-                          " reply_frame) FROM operation WHERE id = ?",
-                          &p->frame, err);
+    return sql_prepare(db,
+                       "SELECT ifnull(call_source, reply_source), ifnull(call_frame,"
+                       " reply_frame) FROM operation WHERE id = ?",
+                       &p->frame, err);
 }
 
 void deps_item_free(struct deps_item *item)
@@ -66,16 +66,10 @@ void deps_pick_end(struct deps_pick *p)
 }
 
 /* 1: there is a row, which is read before the statement is reset; 0: none; or negative. */
-static int row_of(struct deps_pick *p, sqlite3_stmt *stmt, int64_t operation, struct err *err)
+static int row_of(sqlite3_stmt *stmt, int64_t operation, struct err *err)
 {
-    int step;
-
     sqlite3_bind_int64(stmt, 1, operation);
-    step = sqlite3_step(stmt);
-    if (step == SQLITE_ROW)
-        return 1;
-    sqlite3_reset(stmt);
-    return step == SQLITE_DONE ? 0 : store_fail(p->db, "operations", err);
+    return sql_row(stmt, err);
 }
 
 static bool is_below(const char *path, const char *above)
@@ -106,7 +100,7 @@ static int is_about(struct deps_pick *p, int64_t operation, const struct plan_ab
                is_below(text_of(&about->path2), c->path);
         return object && path;
     }
-    result = row_of(p, p->test, operation, err);
+    result = row_of(p->test, operation, err);
     if (result <= 0)
         return result;
     for (int i = 0; i < 3; i++)
@@ -126,7 +120,7 @@ static bool copy_text(char **to, const char *text)
 /* What the database says of a captured operation. */
 static int look(struct deps_pick *p, struct deps_item *item, struct err *err)
 {
-    int result = row_of(p, p->look, item->operation, err);
+    int result = row_of(p->look, item->operation, err);
     bool good;
 
     if (result <= 0)
@@ -262,7 +256,7 @@ int deps_frame(struct deps_pick *p, int64_t operation, int64_t *source, int64_t 
     *source = *frame = 0;
     if (!operation)
         return 0;
-    result = row_of(p, p->frame, operation, err);
+    result = row_of(p->frame, operation, err);
     if (result <= 0)
         return result;
     *source = sqlite3_column_int64(p->frame, 0);

@@ -6,6 +6,7 @@
  * after that is done in another one.
  */
 #include "plan/effects.h"
+#include "store/sql.h"
 
 #include "base/digest.h"
 #include "base/queue.h"
@@ -306,8 +307,8 @@ static int prepare(sqlite3 *db, const char *select, const char *always,
                  f->client ? where_client : "", f->uid >= 0 ? where_uid : "",
                  f->gid >= 0 ? where_gid : "", f->under ? where_under : "",
                  f->to != INT64_MAX ? where_to : "", order);
-    if (sqlite3_prepare_v2(db, sql, -1, stmt, NULL) != SQLITE_OK)
-        return store_fail(db, "operations", err);
+    if (sql_prepare(db, sql, stmt, err) < 0)
+        return -err->code;
     if (!f)
         return 0;
     sqlite3_bind_text(*stmt, 1, f->client, -1, SQLITE_STATIC);
@@ -328,16 +329,15 @@ int effects_count(sqlite3 *db, const struct effect_filter *filter, int64_t from,
         " OR program IS NULL AND pairing = 2)"
         " AND ifnull(call_time, reply_time) >= ?6";
     sqlite3_stmt *stmt;
-    int step;
+    int result;
 
     _Static_assert(CALL_LOST == 2, "as it stands in the text");
     if (prepare(db, "SELECT count(*) FROM operation", "0", filter, nfs3, &stmt, err) < 0)
         return -err->code;
     sqlite3_bind_int64(stmt, 6, from);
-    step = sqlite3_step(stmt);
-    *count = step == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(stmt, 0) : 0;
-    sqlite3_finalize(stmt);
-    return step == SQLITE_ROW ? 0 : store_fail(db, "operations", err);
+    result = sql_row(stmt, err);
+    *count = result > 0 ? (uint64_t)sqlite3_column_int64(stmt, 0) : 0;
+    return sql_end(stmt, result < 0 ? result : 0, err);
 }
 
 /* Whether there are operations without any time: 1, 0 or negative. */
@@ -346,10 +346,10 @@ static int find_untimed(struct effects *s)
     sqlite3_stmt *stmt;
     int found;
 
-    if (sqlite3_prepare_v2(s->db, sql_untimed, -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(s->db, "operations", s->err);
+    if (sql_prepare(s->db, sql_untimed, &stmt, s->err) < 0)
+        return -s->err->code;
     found = sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_int(stmt, 0);
-    return sqlite3_finalize(stmt) == SQLITE_OK ? found : store_fail(s->db, "operations", s->err);
+    return sql_end(stmt, found, s->err);
 }
 
 static int read_rows(struct effects *s, sqlite3_stmt *stmt)
@@ -359,7 +359,7 @@ static int read_rows(struct effects *s, sqlite3_stmt *stmt)
     while (result == 0 && (step = sqlite3_step(stmt)) == SQLITE_ROW)
         result = read_row(s, stmt);
     if (result == 0 && step != SQLITE_DONE)
-        result = store_fail(s->db, "operations", s->err);
+        result = sql_fail(s->db, s->err);
     return result;
 }
 

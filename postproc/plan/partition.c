@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plan/partition.h"
 #include "base/digest.h"
+#include "plan/partition.h"
+#include "store/sql.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -62,11 +63,11 @@ static int list_parts(sqlite3 *db, const char *sql, const char *path, struct par
                       struct err *err)
 {
     sqlite3_stmt *stmt;
-    int result = 0, step;
+    int result = 0;
 
-    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(db, "parts", err);
-    while (result == 0 && (step = sqlite3_step(stmt)) == SQLITE_ROW) {
+    if (sql_prepare(db, sql, &stmt, err) < 0)
+        return -err->code;
+    while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
         const char *value = (const char *)sqlite3_column_text(stmt, 0);
         char **values = realloc(parts->values, (parts->count + 1) * sizeof(*values));
         char **paths = values ? realloc(parts->paths, (parts->count + 1) * sizeof(*paths)) : NULL;
@@ -84,10 +85,7 @@ static int list_parts(sqlite3 *db, const char *sql, const char *path, struct par
                      : err_set(err, ERR_SYSTEM, "out of memory for parts");
         parts->count++;
     }
-    if (result == 0 && step != SQLITE_DONE)
-        result = store_fail(db, "parts", err);
-    sqlite3_finalize(stmt);
-    return result;
+    return sql_end(stmt, result, err);
 }
 
 /* Parts of which one is below another would share operations: the upper one has them. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plan/plan_parts.h"
 #include "plan/callers_read.h"
+#include "plan/plan_parts.h"
+#include "store/sql.h"
 #include "store/store.h"
 
 #include <stdlib.h>
@@ -325,7 +326,7 @@ static int play(struct plan *p, struct err *err)
 static int choose_root(struct plan *p, sqlite3 *db, struct err *err)
 {
     struct rehearsal *r = &p->rehearsal;
-    sqlite3_stmt *stmt;
+    int64_t id;
 
     for (uint32_t i = 1; i < p->credential_cap && !r->root_credential; i++) {
         const struct caller *c = p->credentials[i] ? caller_of(&r->callers, i) : NULL;
@@ -335,13 +336,9 @@ static int choose_root(struct plan *p, sqlite3 *db, struct err *err)
     }
     if (r->root_credential)
         return 0;
-    if (sqlite3_prepare_v2(db, "SELECT ifnull(max(id), 0) + 1 FROM credential", -1, &stmt, NULL) !=
-        SQLITE_OK)
-        return store_fail(db, "credentials", err);
-    if (sqlite3_step(stmt) == SQLITE_ROW)
-        r->root_credential = (uint32_t)sqlite3_column_int64(stmt, 0);
-    if (sqlite3_finalize(stmt) != SQLITE_OK)
-        return store_fail(db, "credentials", err);
+    if (sql_number(db, "SELECT max(id) + 1 FROM credential", 1, &id, err) < 0)
+        return -err->code;
+    r->root_credential = (uint32_t)id;
     p->adds_root = true;
     return callers_add_root(&r->callers, r->root_credential, err);
 }

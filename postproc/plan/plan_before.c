@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plan/plan_parts.h"
+#include "store/sql.h"
 #include "store/store.h"
 
 #include <stdlib.h>
@@ -62,19 +63,18 @@ static int show_credentials(struct plan *p, sqlite3 *db, struct err *err)
 {
     sqlite3_stmt *stmt;
     struct buf gids = { 0 };
-    int result = 0, step;
+    int result = 0;
 
     if (!p->host->credential)
         return 0;
-    if (sqlite3_prepare_v2(db,
-                           "SELECT id, flavor, uid, gid, gids, machine FROM credential"
-                           " ORDER BY id",
-                           -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(db, "credentials", err);
-    while (result == 0 && (step = sqlite3_step(stmt)) == SQLITE_ROW)
+    if (sql_prepare(db,
+                    "SELECT id, flavor, uid, gid, gids, machine FROM credential"
+                    " ORDER BY id",
+                    &stmt, err) < 0)
+        return -err->code;
+    while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW)
         result = show_credential(p, stmt, &gids, err);
-    if (result == 0 && step != SQLITE_DONE)
-        result = store_fail(db, "credentials", err);
+    result = sql_end(stmt, result, err);
     if (result == 0 && p->adds_root) {
         const struct rdump_credential root = { .number = p->rehearsal.root_credential,
                                                .flavor = 1,
@@ -82,7 +82,6 @@ static int show_credentials(struct plan *p, sqlite3 *db, struct err *err)
 
         result = p->host->credential(p->host->ctx, &root, err);
     }
-    sqlite3_finalize(stmt);
     buf_free(&gids);
     return result;
 }
@@ -180,9 +179,8 @@ static int show_objects(struct plan *p, sqlite3 *db, struct err *err)
     sqlite3_stmt *stmt;
     int result = 0;
 
-    if (sqlite3_prepare_v2(db, "SELECT server FROM object WHERE id = ?", -1, &stmt, NULL) !=
-        SQLITE_OK)
-        return store_fail(db, "objects", err);
+    if (sql_prepare(db, "SELECT server FROM object WHERE id = ?", &stmt, err) < 0)
+        return -err->code;
     for (uint32_t i = 1; result == 0 && i < h->nodes.count; i++)
         if (node_at(h, i)->flags & NODE_USED)
             result = show_object(p, stmt, i, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plan/plan_paths.h"
-#include "effect/effect.h"
 #include "base/escape.h"
-#include "store/tables.h"
+#include "effect/effect.h"
+#include "store/sql.h"
 #include "wire/rpc.h"
 
 #include <inttypes.h>
@@ -24,13 +24,12 @@ static int no_memory(struct err *err)
 int plan_paths_init(struct plan_paths *p, sqlite3 *db, struct err *err)
 {
     *p = (struct plan_paths){ .db = db };
-    if (tables_prepare(
-            db,
-            "SELECT parent, name FROM name_event WHERE object = ?1"
-            " AND event NOT IN (3, 5) ORDER BY ifnull(time, 0) <= ?2 DESC, id DESC LIMIT 1",
-            &p->name, err) < 0)
+    if (sql_prepare(db,
+                    "SELECT parent, name FROM name_event WHERE object = ?1"
+                    " AND event NOT IN (3, 5) ORDER BY ifnull(time, 0) <= ?2 DESC, id DESC LIMIT 1",
+                    &p->name, err) < 0)
         return -err->code;
-    return tables_prepare(db, "SELECT new_object FROM operation WHERE id = ?", &p->made, err);
+    return sql_prepare(db, "SELECT new_object FROM operation WHERE id = ?", &p->made, err);
 }
 
 void plan_paths_free(struct plan_paths *p)

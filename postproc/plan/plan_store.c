@@ -7,6 +7,7 @@
 #include "plan/plan_parts.h"
 #include "plan/plan_store.h"
 #include "plan/repair_store.h"
+#include "store/sql.h"
 #include "store/tables.h"
 
 #include <stdio.h>
@@ -34,19 +35,19 @@ static int put_granularities(sqlite3 *db, struct err *err)
              " '%s')",
              ACCESS_FINE, granularity_name(ACCESS_FINE), ACCESS_OBJECT,
              granularity_name(ACCESS_OBJECT));
-    return tables_run(db, sql, err);
+    return sql_run(db, sql, err);
 }
 
 int plan_store_begin(struct plan_store *s, sqlite3 *db, struct err *err)
 {
     *s = (struct plan_store){ .db = db };
-    if (tables_run(db, drop, err) < 0 || run_section(s, "tables", err) < 0 ||
+    if (sql_run(db, drop, err) < 0 || run_section(s, "tables", err) < 0 ||
         run_section(s, "views", err) < 0 || repair_store_codes(db, err) < 0 ||
         put_granularities(db, err) < 0 ||
-        tables_prepare(db, "INSERT INTO plan_operation VALUES (?,?,?,?,?,?,?,?,?)", &s->operation,
-                       err) < 0)
+        sql_prepare(db, "INSERT INTO plan_operation VALUES (?,?,?,?,?,?,?,?,?)", &s->operation,
+                    err) < 0)
         return -err->code;
-    return tables_prepare(db, "INSERT INTO plan_dependency VALUES (?,?,?)", &s->dependency, err);
+    return sql_prepare(db, "INSERT INTO plan_dependency VALUES (?,?,?)", &s->dependency, err);
 }
 
 static void bind_path(sqlite3_stmt *stmt, int at, const struct buf *path)
@@ -62,22 +63,22 @@ int plan_store_put(struct plan_store *s, uint64_t place, int64_t time,
                    const struct plan_about *about, struct err *err)
 {
     sqlite3_bind_int64(s->operation, 1, (int64_t)place);
-    tables_bind_unless(s->operation, 2, o->source, 0);
-    tables_bind_unless(s->operation, 3, o->inferred, 0);
-    tables_bind_unless(s->operation, 4, o->unplayable, 0);
-    tables_bind_unless(s->operation, 5, o->procedure, RDUMP_NO_PROCEDURE);
+    sql_bind_unless(s->operation, 2, o->source, 0);
+    sql_bind_unless(s->operation, 3, o->inferred, 0);
+    sql_bind_unless(s->operation, 4, o->unplayable, 0);
+    sql_bind_unless(s->operation, 5, o->procedure, RDUMP_NO_PROCEDURE);
     sqlite3_bind_int64(s->operation, 6, time);
-    tables_bind_unless(s->operation, 7, o->latency, -1);
+    sql_bind_unless(s->operation, 7, o->latency, -1);
     bind_path(s->operation, 8, about ? &about->path : NULL);
     bind_path(s->operation, 9, about ? &about->path2 : NULL);
-    if (tables_step(s->db, s->operation, err) < 0)
+    if (sql_step(s->operation, err) < 0)
         return -err->code;
     for (int g = 0; g < 2; g++)
         for (uint32_t i = edges[g].count; i-- > 0;) { /* in the order of the primary key */
             sqlite3_bind_int64(s->dependency, 1, (int64_t)place);
             sqlite3_bind_int64(s->dependency, 2, g);
             sqlite3_bind_int64(s->dependency, 3, (int64_t)(place - edges[g].distances[i]));
-            if (tables_step(s->db, s->dependency, err) < 0)
+            if (sql_step(s->dependency, err) < 0)
                 return -err->code;
         }
     return 0;
@@ -95,5 +96,5 @@ int plan_store_end(struct plan_store *s, const struct plan_counts *counts, struc
     snprintf(sql, sizeof(sql),
              "INSERT INTO meta VALUES ('plan_version', '%d'), ('plan_operations', '%llu')",
              PLAN_VERSION, (unsigned long long)(counts->operations + counts->others));
-    return run_section(s, "indexes", err) < 0 ? -err->code : tables_run(s->db, sql, err);
+    return run_section(s, "indexes", err) < 0 ? -err->code : sql_run(s->db, sql, err);
 }

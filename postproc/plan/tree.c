@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plan/tree.h"
 #include "base/digest.h"
+#include "plan/tree.h"
+#include "store/sql.h"
 
 #include <stdlib.h>
 
@@ -29,7 +30,7 @@ int tree_find(struct tree *t, const char *server, struct bytes handle, uint32_t 
     if (step == SQLITE_ROW)
         *object = (uint32_t)sqlite3_column_int64(t->find, 0);
     else if (step != SQLITE_DONE)
-        store_fail(t->db, "objects", err);
+        sql_fail(t->db, err);
     sqlite3_reset(t->find);
     *found = (struct tree_found){ hash, *object };
     return step == SQLITE_ROW || step == SQLITE_DONE ? 0 : -err->code;
@@ -90,14 +91,13 @@ static int read_times(struct tree *t, struct err *err)
 {
     sqlite3_stmt *stmt;
 
-    if (sqlite3_prepare_v2(t->db, "SELECT min(first_time), max(last_time) FROM source", -1, &stmt,
-                           NULL) != SQLITE_OK)
-        return store_fail(t->db, "sources", err);
+    if (sql_prepare(t->db, "SELECT min(first_time), max(last_time) FROM source", &stmt, err) < 0)
+        return -err->code;
     if (sqlite3_step(stmt) == SQLITE_ROW) {
         t->first_time = sqlite3_column_int64(stmt, 0);
         t->last_time = sqlite3_column_int64(stmt, 1);
     }
-    return sqlite3_finalize(stmt) == SQLITE_OK ? 0 : store_fail(t->db, "sources", err);
+    return sql_end(stmt, 0, err);
 }
 
 static int by_parent_and_name(const void *left, const void *right, void *ctx)
@@ -143,9 +143,8 @@ int tree_read(struct tree *t, sqlite3 *db, const struct tree_options *options, s
     t->found = calloc(TREE_FOUND, sizeof(*t->found));
     if (!t->found)
         return err_set(err, ERR_SYSTEM, "out of memory for the tree");
-    if (sqlite3_prepare_v3(db, "SELECT id FROM object WHERE handle = ? AND server = ?", -1,
-                           SQLITE_PREPARE_PERSISTENT, &t->find, NULL) != SQLITE_OK)
-        return store_fail(db, "objects", err);
+    if (sql_prepare(db, "SELECT id FROM object WHERE handle = ? AND server = ?", &t->find, err) < 0)
+        return -err->code;
     return read_times(t, err) < 0 ? -err->code : effects_read(db, &visitor, err);
 }
 

@@ -8,6 +8,7 @@
 #include "plan/repair_store.h"
 #include "plan/tree.h"
 #include "plan/tree_store.h"
+#include "store/sql.h"
 #include "store/tables.h"
 
 #include <stdio.h>
@@ -59,12 +60,12 @@ static int put_entry(void *ctx, const struct hierarchy *h, const struct entry *e
     sqlite3_bind_int64(w->entry, 2, node_number(h, e->parent));
     if (bind_name(w, w->entry, 3, e->name, false, err) < 0)
         return -err->code;
-    tables_bind_unless(w->entry, 4, e->start, BEGINNING);
-    tables_bind_unless(w->entry, 5, e->stop, TO_THE_END);
+    sql_bind_unless(w->entry, 4, e->start, BEGINNING);
+    sql_bind_unless(w->entry, 5, e->stop, TO_THE_END);
     sqlite3_bind_int64(w->entry, 6, e->start_id);
     sqlite3_bind_int64(w->entry, 7, e->seen_id);
-    tables_bind_unless(w->entry, 8, e->stop_id, 0);
-    return tables_step(w->db, w->entry, err);
+    sql_bind_unless(w->entry, 8, e->stop_id, 0);
+    return sql_step(w->entry, err);
 }
 
 static int put_named(void *ctx, int64_t from, int64_t to, struct err *err)
@@ -72,7 +73,7 @@ static int put_named(void *ctx, int64_t from, int64_t to, struct err *err)
     struct writer *w = ctx;
     sqlite3_bind_int64(w->named_object, 1, from);
     sqlite3_bind_int64(w->named_object, 2, to);
-    return tables_step(w->db, w->named_object, err);
+    return sql_step(w->named_object, err);
 }
 
 static int put_unplayable(void *ctx, int64_t operation, enum unplayable why, struct err *err)
@@ -81,7 +82,7 @@ static int put_unplayable(void *ctx, int64_t operation, enum unplayable why, str
 
     sqlite3_bind_int64(w->unplayable, 1, operation);
     sqlite3_bind_int64(w->unplayable, 2, why);
-    return tables_step(w->db, w->unplayable, err);
+    return sql_step(w->unplayable, err);
 }
 
 static void bind_known(sqlite3_stmt *stmt, int at, const struct node *n, uint16_t bit,
@@ -101,7 +102,7 @@ static int put_initial(struct writer *w, const struct hierarchy *h, sqlite3_stmt
     sqlite3_bind_int64(stmt, 1, node_number(h, id));
     if (bind_name(w, stmt, 2, root_path(h, id), true, err) < 0)
         return -err->code;
-    tables_bind_unless(stmt, 3, n->type, OBJECT_UNKNOWN);
+    sql_bind_unless(stmt, 3, n->type, OBJECT_UNKNOWN);
     bind_known(stmt, 4, n, KNOWS_SIZE, (int64_t)n->size);
     sqlite3_bind_int(stmt, 5, n->flags & NODE_AT_LEAST ? 1 : 0);
     sqlite3_bind_int(stmt, 6, n->flags & NODE_GUESSED ? 1 : 0);
@@ -120,7 +121,7 @@ static int put_initial(struct writer *w, const struct hierarchy *h, sqlite3_stmt
     }
     if (bind_name(w, stmt, 16, n->link, true, err) < 0)
         return -err->code;
-    return tables_step(w->db, stmt, err);
+    return sql_step(stmt, err);
 }
 
 static int put_inferred(void *ctx, const struct inference *i, struct err *err)
@@ -130,16 +131,16 @@ static int put_inferred(void *ctx, const struct inference *i, struct err *err)
 
     sqlite3_bind_int64(stmt, 1, i->precedes);
     sqlite3_bind_int64(stmt, 2, i->reason);
-    tables_bind_unless(stmt, 3, i->witness, 0);
-    tables_bind_unless(stmt, 4, i->explained, 0);
+    sql_bind_unless(stmt, 3, i->witness, 0);
+    sql_bind_unless(stmt, 4, i->explained, 0);
     sqlite3_bind_int64(stmt, 5, i->procedure);
-    tables_bind_unless(stmt, 6, i->object, 0);
-    tables_bind_unless(stmt, 7, i->parent, 0);
-    tables_bind_unless(stmt, 9, i->parent2, 0);
+    sql_bind_unless(stmt, 6, i->object, 0);
+    sql_bind_unless(stmt, 7, i->parent, 0);
+    sql_bind_unless(stmt, 9, i->parent2, 0);
     if (bind_name(w, stmt, 8, i->name, false, err) < 0 ||
         bind_name(w, stmt, 10, i->name2, false, err) < 0)
         return -err->code;
-    if (tables_step(w->db, stmt, err) < 0)
+    if (sql_step(stmt, err) < 0)
         return -err->code;
     return w->host->inferred ? w->host->inferred(w->host->ctx, i, err) : 0;
 }
@@ -150,7 +151,7 @@ static int put_tree(void *ctx, struct tree *tree, struct err *err)
     struct writer *w = ctx;
     const struct hierarchy *h = &tree->learn.hierarchy;
     sqlite3_stmt *stmt;
-    int result = tables_prepare(
+    int result = sql_prepare(
         w->db, "INSERT INTO tree_initial VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &stmt, err);
 
     for (uint32_t i = 1; result == 0 && i < h->nodes.count; i++)
@@ -170,28 +171,27 @@ static int put_all(struct writer *w, struct err *err)
                                     .ctx = w };
     char sql[256];
 
-    if (tables_run(w->db, drop, err) < 0 ||
+    if (sql_run(w->db, drop, err) < 0 ||
         tables_section(w->db, digest_sql, "digest.sql", "tables", err) < 0 ||
-        tables_run(w->db, "CREATE TEMP TABLE tree_named (was INTEGER PRIMARY KEY, object INTEGER)",
-                   err) < 0 ||
+        sql_run(w->db, "CREATE TEMP TABLE tree_named (was INTEGER PRIMARY KEY, object INTEGER)",
+                err) < 0 ||
         tables_section(w->db, digest_sql, "digest.sql", "views", err) < 0 ||
         repair_store_codes(w->db, err) < 0 ||
-        tables_prepare(w->db, "INSERT INTO tree_entry VALUES (NULL,?,?,?,?,?,?,?,?)", &w->entry,
-                       err) < 0 ||
-        tables_prepare(w->db, "INSERT OR REPLACE INTO temp.tree_named VALUES (?,?)",
-                       &w->named_object, err) < 0 ||
-        tables_prepare(w->db, "INSERT INTO tree_inferred VALUES (NULL,?,?,?,?,?,?,?,?,?,?)",
-                       &w->inferred, err) < 0 ||
-        tables_prepare(w->db, "INSERT INTO tree_unplayable VALUES (?,?)", &w->unplayable, err) <
+        sql_prepare(w->db, "INSERT INTO tree_entry VALUES (NULL,?,?,?,?,?,?,?,?)", &w->entry, err) <
             0 ||
+        sql_prepare(w->db, "INSERT OR REPLACE INTO temp.tree_named VALUES (?,?)", &w->named_object,
+                    err) < 0 ||
+        sql_prepare(w->db, "INSERT INTO tree_inferred VALUES (NULL,?,?,?,?,?,?,?,?,?,?)",
+                    &w->inferred, err) < 0 ||
+        sql_prepare(w->db, "INSERT INTO tree_unplayable VALUES (?,?)", &w->unplayable, err) < 0 ||
         plan_read(w->db, &options, &host, w->counts, err) < 0 ||
         tables_section(w->db, digest_sql, "digest.sql", "indexes", err) < 0 ||
-        tables_run(w->db, rename_nameless, err) < 0)
+        sql_run(w->db, rename_nameless, err) < 0)
         return -err->code;
     snprintf(sql, sizeof(sql),
              "INSERT INTO meta VALUES ('digest_version', '%d'), ('digest_operations', '%llu')",
              DIGEST_VERSION, (unsigned long long)(w->counts->operations + w->counts->others));
-    return tables_run(w->db, sql, err);
+    return sql_run(w->db, sql, err);
 }
 
 static int fill(void *ctx, struct err *err)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/annotate.h"
-#include "compare/db.h"
 #include "report/annotate_copy.h"
 #include "report/annotate_parts.h"
 #include "show/markup.h"
+#include "store/sql.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static int add_comment(struct annotate *a, struct buf *to)
 
 static int next_row(struct annotate *a)
 {
-    int result = db_row(a->db, a->row, a->err);
+    int result = sql_row(a->row, a->err);
 
     a->has_row = result > 0;
     return result < 0 ? result : 0;
@@ -170,10 +170,10 @@ static int annotate_one(struct annotate *a, struct target *t)
                     t->found);
         return -a->err->code;
     }
-    result = tables_prepare(a->db, select_comments, &a->row, a->err);
+    result = sql_prepare(a->db, select_comments, &a->row, a->err);
     if (result == 0) {
-        tables_bind_unless(a->row, 1, t->source[SIDE_REF], 0);
-        tables_bind_unless(a->row, 2, t->source[SIDE_SUT], 0);
+        sql_bind_unless(a->row, 1, t->source[SIDE_REF], 0);
+        sql_bind_unless(a->row, 2, t->source[SIDE_SUT], 0);
         result = next_row(a);
     }
     if (result == 0 && !(t->output = output_open(t->path, a->err)))

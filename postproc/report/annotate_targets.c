@@ -6,9 +6,9 @@
 #include "base/escape.h"
 #include "capture/capture.h"
 #include "compare/compare.h"
-#include "compare/db.h"
 #include "record/format.h"
 #include "report/annotate_parts.h"
+#include "store/sql.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static bool is_records(const char *name)
 
 static int add_source(struct annotate *a, sqlite3_stmt *row)
 {
-    struct bytes digest = db_column_bytes(row, 3);
+    struct bytes digest = sql_column_bytes(row, 3);
     const char *name = (const char *)sqlite3_column_text(row, 2);
     struct buf path = { 0 };
     struct target *target;
@@ -78,11 +78,11 @@ static int add_source(struct annotate *a, sqlite3_stmt *row)
 static int list_targets(struct annotate *a, sqlite3 *db, const char *sql)
 {
     sqlite3_stmt *row;
-    int result = tables_prepare(db, sql, &row, a->err);
+    int result = sql_prepare(db, sql, &row, a->err);
 
     if (result < 0)
         return result;
-    while ((result = db_row(db, row, a->err)) > 0 && (result = add_source(a, row)) == 0)
+    while ((result = sql_row(row, a->err)) > 0 && (result = add_source(a, row)) == 0)
         ;
     sqlite3_finalize(row);
     return result;
@@ -109,23 +109,23 @@ static int made_of(struct annotate *a, const struct target *t, const char *path)
     struct frame frame;
     uint64_t frames = 0;
     sqlite3_stmt *row = NULL;
-    int result = capture ? tables_prepare(a->db,
-                                          "SELECT DISTINCT frame, time FROM frame WHERE"
-                                          " ((side = 1 AND source = ?1) OR (side = 2 AND source ="
-                                          " ?2)) AND time IS NOT NULL ORDER BY frame",
-                                          &row, a->err)
+    int result = capture ? sql_prepare(a->db,
+                                       "SELECT DISTINCT frame, time FROM frame WHERE"
+                                       " ((side = 1 AND source = ?1) OR (side = 2 AND source ="
+                                       " ?2)) AND time IS NOT NULL ORDER BY frame",
+                                       &row, a->err)
                          : -a->err->code;
 
     if (result == 0) {
-        tables_bind_unless(row, 1, t->source[SIDE_REF], 0);
-        tables_bind_unless(row, 2, t->source[SIDE_SUT], 0);
-        result = db_row(a->db, row, a->err);
+        sql_bind_unless(row, 1, t->source[SIDE_REF], 0);
+        sql_bind_unless(row, 2, t->source[SIDE_SUT], 0);
+        result = sql_row(row, a->err);
     }
     while (result >= 0 && frames <= t->frames && capture_next(capture, &frame, &unseen) == 1) {
         frames += 1 + (uint64_t)frame.skipped;
         while (result > 0 && (uint64_t)sqlite3_column_int64(row, 0) == frame.number &&
                sqlite3_column_int64(row, 1) == frame.time)
-            result = db_row(a->db, row, a->err);
+            result = sql_row(row, a->err);
     }
     sqlite3_finalize(row);
     capture_close(capture);

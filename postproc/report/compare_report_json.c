@@ -2,9 +2,9 @@
 /* schemas/compare.schema.json describes what this writes. */
 #include "base/json.h"
 #include "base/values.h"
-#include "compare/db.h"
 #include "compare/verdict.h"
 #include "report/compare_report.h"
+#include "store/sql.h"
 
 #include <string.h>
 
@@ -61,12 +61,12 @@ static int put_array(struct printer *p, const char *name, const char *sql, int64
     bool first = true;
     int result;
 
-    if (tables_prepare(p->db, sql, &stmt, p->err) < 0)
+    if (sql_prepare(p->db, sql, &stmt, p->err) < 0)
         return -p->err->code;
     if (sqlite3_bind_parameter_count(stmt))
         sqlite3_bind_int64(stmt, 1, bind);
     fprintf(p->out, ",\"%s\":[", name);
-    while ((result = db_row(p->db, stmt, p->err)) > 0) {
+    while ((result = sql_row(stmt, p->err)) > 0) {
         fputs(first ? "{" : ",{", p->out);
         first = false;
         put_columns(p, stmt);

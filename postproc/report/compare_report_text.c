@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/values.h"
-#include "compare/db.h"
 #include "compare/verdict.h"
 #include "report/compare_report.h"
+#include "store/sql.h"
 
 #include <string.h>
 
@@ -33,11 +33,11 @@ static int show_rows(struct printer *p, const char *sql, int64_t bind, const cha
     sqlite3_stmt *stmt;
     int result;
 
-    if (tables_prepare(p->db, sql, &stmt, p->err) < 0)
+    if (sql_prepare(p->db, sql, &stmt, p->err) < 0)
         return -p->err->code;
     if (sqlite3_bind_parameter_count(stmt))
         sqlite3_bind_int64(stmt, 1, bind);
-    while ((result = db_row(p->db, stmt, p->err)) > 0) {
+    while ((result = sql_row(stmt, p->err)) > 0) {
         if (head)
             fputs(head, p->out);
         head = NULL;
@@ -151,7 +151,7 @@ static int show_groups(struct printer *p, uint32_t examples)
     int result;
 
     snprintf(limited, sizeof(limited), "%s LIMIT %u", select_examples, examples);
-    if (tables_prepare(
+    if (sql_prepare(
             p->db,
             "SELECT c.id, c.count, c.operation, c.field, c.difference, c.reason, c.compared,"
             " k.text, (SELECT l.text || ', ' || f.name || ' line ' || l.line FROM rule l"
@@ -162,7 +162,7 @@ static int show_groups(struct printer *p, uint32_t examples)
             " AND k.value = c.kind ORDER BY c.id",
             &stmt, p->err) < 0)
         return -p->err->code;
-    while ((result = db_row(p->db, stmt, p->err)) > 0) {
+    while ((result = sql_row(stmt, p->err)) > 0) {
         int64_t id = sqlite3_column_int64(stmt, 0);
 
         fprintf(p->out, "\n%lld. %s %s: %s (%s of %s)\n   %s.\n   rule %s\n", (long long)id,
@@ -198,7 +198,7 @@ static int show_uncertain(struct printer *p)
     char n[VALUE_TEXT_MAX];
     int64_t all;
 
-    if (db_number(p->db, "SELECT value + 0 FROM meta WHERE key = 'uncertain'", 0, &all, p->err) <
+    if (sql_number(p->db, "SELECT value + 0 FROM meta WHERE key = 'uncertain'", 0, &all, p->err) <
             0 ||
         show_rows(p,
                   "SELECT operation, field, ifnull(path, ''), ref_text, ref_frame, sut_text,"

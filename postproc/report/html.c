@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/html.h"
 #include "base/values.h"
 #include "compare/verdict.h"
+#include "report/html.h"
 #include "report/html_parts.h"
+#include "store/sql.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ int64_t html_rows(struct html *h, const char *sql, int64_t a, int64_t b,
 {
     sqlite3_stmt *row;
     int64_t count = 0;
-    int result = tables_prepare(h->db, sql, &row, h->err);
+    int result = sql_prepare(h->db, sql, &row, h->err);
 
     if (result < 0)
         return result;
@@ -20,7 +21,7 @@ int64_t html_rows(struct html *h, const char *sql, int64_t a, int64_t b,
         sqlite3_bind_int64(row, 1, a);
     if (sqlite3_bind_parameter_count(row) > 1)
         sqlite3_bind_int64(row, 2, b);
-    while ((result = db_row(h->db, row, h->err)) > 0 && !h->page.failed) {
+    while ((result = sql_row(row, h->err)) > 0 && !h->page.failed) {
         show(h, row);
         count++;
     }
@@ -322,7 +323,7 @@ static int put_rules(struct html *h)
 {
     int64_t files;
 
-    if (db_number(h->db, "SELECT count(*) FROM rule_file", 0, &files, h->err) < 0)
+    if (sql_number(h->db, "SELECT count(*) FROM rule_file", 0, &files, h->err) < 0)
         return -h->err->code;
     page_put(&h->page, "<h2 id=\"rules\">Rules</h2>\n<p>Later files override earlier ones.</p>\n");
     if (html_rows(h,
@@ -360,12 +361,12 @@ static int read_rules(struct html *h)
     sqlite3_stmt *row;
     uint32_t count = 0;
     struct err ignored = { 0 };
-    int result = tables_prepare(h->db, "SELECT name, text FROM rule_file ORDER BY id LIMIT 65",
-                                &row, h->err);
+    int result =
+        sql_prepare(h->db, "SELECT name, text FROM rule_file ORDER BY id LIMIT 65", &row, h->err);
 
     if (result < 0)
         return result;
-    while ((result = db_row(h->db, row, h->err)) > 0 && count < FILES_MAX) {
+    while ((result = sql_row(row, h->err)) > 0 && count < FILES_MAX) {
         texts[count] = strdup(html_column(row, 0));
         texts[FILES_MAX + count] = strdup(html_column(row, 1));
         if (!texts[count] || !texts[FILES_MAX + count])
@@ -390,8 +391,8 @@ static int put_page(struct html *h)
     struct page *page = &h->page;
     int64_t most;
 
-    if (db_number(h->db, "SELECT max(n) FROM (SELECT count(*) AS n FROM source GROUP BY side)", 0,
-                  &most, h->err) < 0)
+    if (sql_number(h->db, "SELECT max(n) FROM (SELECT count(*) AS n FROM source GROUP BY side)", 0,
+                   &most, h->err) < 0)
         return -h->err->code;
     h->many_captures = most > 1;
     if (put_summary(h) < 0 || html_groups(h) < 0 || html_uncertain(h) < 0 || html_latency(h) < 0 ||

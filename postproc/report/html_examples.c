@@ -4,6 +4,7 @@
  * Examples of a group: both values, both replies, and the operations that lead there.
  */
 #include "report/html_parts.h"
+#include "store/sql.h"
 
 #include <stdio.h>
 
@@ -56,12 +57,12 @@ static struct html_message message_of(sqlite3_stmt *row, int side, bool argument
         .version = sqlite3_column_int64(row, S_VERSION + side),
         .answered = arguments || !html_is_null(row, S_REPLY + side),
         .status = (const char *)sqlite3_column_text(row, S_STATUS + side),
-        .body = { db_column_bytes(row, (arguments ? S_ARGUMENTS : S_RESULT) + side),
+        .body = { sql_column_bytes(row, (arguments ? S_ARGUMENTS : S_RESULT) + side),
                   (uint32_t)sqlite3_column_int64(
                       row, (arguments ? S_ARGUMENTS_LENGTH : S_RESULT_LENGTH) + side),
                   (uint32_t)sqlite3_column_int64(row, (arguments ? S_CALL_FLAGS : S_REPLY_FLAGS) +
                                                           side) },
-        .data_digest = db_column_bytes(row, S_DIGEST + side),
+        .data_digest = sql_column_bytes(row, S_DIGEST + side),
     };
 
     if (!html_is_null(row, S_PROCEDURE + side))
@@ -243,25 +244,25 @@ static int put_replies(struct html *h, const struct example *x)
     struct html_message messages[SIDES];
     struct html_found found = { .group = x->group };
     sqlite3_stmt *row = NULL, *steps = NULL;
-    int result = tables_prepare(h->db, select_discrepancy, &row, h->err);
+    int result = sql_prepare(h->db, select_discrepancy, &row, h->err);
 
     if (result == 0) {
         sqlite3_bind_int64(row, 1, x->discrepancy);
-        result = db_row(h->db, row, h->err);
+        result = sql_row(row, h->err);
     }
     if (result > 0) {
         found.field = html_column(row, D_FIELD);
         found.element = (const char *)sqlite3_column_text(row, D_ELEMENT);
-        found.ref = db_column(row, D_ID, 0);
-        found.sut = db_column(row, D_ID + 1, 0);
-        result = tables_prepare(h->db, select_steps, &steps, h->err);
+        found.ref = sql_column(row, D_ID, 0);
+        found.sut = sql_column(row, D_ID + 1, 0);
+        result = sql_prepare(h->db, select_steps, &steps, h->err);
     }
     if (steps && result == 0) {
         sqlite3_bind_int64(steps, 1, x->group);
         sqlite3_bind_int64(steps, 2, x->number);
-        while ((result = db_row(h->db, steps, h->err)) > 0) {
-            if (db_column(steps, S_ID, 0) != found.ref ||
-                db_column(steps, S_ID + 1, 0) != found.sut)
+        while ((result = sql_row(steps, h->err)) > 0) {
+            if (sql_column(steps, S_ID, 0) != found.ref ||
+                sql_column(steps, S_ID + 1, 0) != found.sut)
                 continue;
             messages[REF] = message_of(steps, REF, false);
             messages[SUT] = message_of(steps, SUT, false);
@@ -302,15 +303,15 @@ int html_examples(struct html *h, int64_t group)
 {
     sqlite3_stmt *row;
     int result =
-        tables_prepare(h->db,
-                       "SELECT example, max(discrepancy) FROM step WHERE discrepancy_group = ?1"
-                       " GROUP BY example ORDER BY example LIMIT 10",
-                       &row, h->err);
+        sql_prepare(h->db,
+                    "SELECT example, max(discrepancy) FROM step WHERE discrepancy_group = ?1"
+                    " GROUP BY example ORDER BY example LIMIT 10",
+                    &row, h->err);
 
     if (result < 0)
         return result;
     sqlite3_bind_int64(row, 1, group);
-    while ((result = db_row(h->db, row, h->err)) > 0) {
+    while ((result = sql_row(row, h->err)) > 0) {
         struct example x = { group, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1) };
 
         result = put_example(h, &x);

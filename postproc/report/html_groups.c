@@ -4,6 +4,7 @@
  * The table of groups, and each group with its explanation.
  */
 #include "report/html_parts.h"
+#include "store/sql.h"
 
 #include <stdlib.h>
 
@@ -180,7 +181,7 @@ int html_groups(struct html *h)
     struct page *page = &h->page;
     int64_t all;
 
-    if (db_number(h->db, "SELECT count(*) FROM discrepancy_group", 0, &all, h->err) < 0)
+    if (sql_number(h->db, "SELECT count(*) FROM discrepancy_group", 0, &all, h->err) < 0)
         return -h->err->code;
     page_put(page, "<section aria-labelledby=\"discrepancies\">\n"
                    "<h2 id=\"discrepancies\">Discrepancies</h2>\n");

@@ -7,6 +7,7 @@
 #include "base/values.h"
 #include "report/html_parts.h"
 #include "show/svg_plot_axis.h"
+#include "store/sql.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -150,12 +151,12 @@ static int draw_chart(struct html *h)
     sqlite3_stmt *row;
     uint32_t rows = 0;
     double low = 1e9, high = 1e-9;
-    int result = tables_prepare(h->db, select_performance, &row, h->err);
+    int result = sql_prepare(h->db, select_performance, &row, h->err);
 
     if (result < 0)
         return result;
     sqlite3_bind_int(row, 1, PROCEDURES_MAX);
-    while ((result = db_row(h->db, row, h->err)) > 0) {
+    while ((result = sql_row(row, h->err)) > 0) {
         rows++;
         low = fmin(low, fmin(seconds(sqlite3_column_int64(row, P_REF)),
                              seconds(sqlite3_column_int64(row, P_SUT))));
@@ -165,7 +166,7 @@ static int draw_chart(struct html *h)
     if (result == 0 && rows) {
         plot_ticks(&c.ticks, &axis, low, fmax(high, low), 8);
         draw_frame(&c, rows);
-        for (double y = TOP; (result = db_row(h->db, row, h->err)) > 0; y += ROW) {
+        for (double y = TOP; (result = sql_row(row, h->err)) > 0; y += ROW) {
             page_put(&h->page, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", NAMES - 14,
                      y + 0.5 * ROW + 4);
             page_text_cut(&h->page, html_column(row, P_OPERATION), 24);
@@ -191,11 +192,11 @@ static int read_curve(struct html *h, sqlite3_stmt *row, int side, struct curve 
 {
     double total = 0, sum = 0;
     sqlite3_stmt *stmt;
-    int result = tables_prepare(h->db,
-                                "SELECT bucket, count FROM latency WHERE side = ?1 AND program = ?2"
-                                " AND version = ?3 AND procedure = ?4 AND bucket BETWEEN 0 AND 255"
-                                " AND count > 0 ORDER BY bucket",
-                                &stmt, h->err);
+    int result = sql_prepare(h->db,
+                             "SELECT bucket, count FROM latency WHERE side = ?1 AND program = ?2"
+                             " AND version = ?3 AND procedure = ?4 AND bucket BETWEEN 0 AND 255"
+                             " AND count > 0 ORDER BY bucket",
+                             &stmt, h->err);
 
     if (result < 0)
         return result;
@@ -203,7 +204,7 @@ static int read_curve(struct html *h, sqlite3_stmt *row, int side, struct curve 
     sqlite3_bind_int(stmt, 1, side + 1);
     for (int i = 0; i < 3; i++)
         sqlite3_bind_int64(stmt, 2 + i, sqlite3_column_int64(row, P_PROGRAM + i));
-    while ((result = db_row(h->db, stmt, h->err)) > 0) {
+    while ((result = sql_row(stmt, h->err)) > 0) {
         double bucket = sqlite3_column_double(stmt, 0);
 
         if (!curve->count) {
@@ -263,14 +264,14 @@ static int draw_curves(struct html *h, sqlite3_stmt *row)
 static int put_curves(struct html *h)
 {
     sqlite3_stmt *row;
-    int result = tables_prepare(h->db, select_performance, &row, h->err);
+    int result = sql_prepare(h->db, select_performance, &row, h->err);
 
     if (result < 0)
         return result;
     page_put(&h->page, "<details><summary>Distributions of the procedures with the most pairs"
                        "</summary>\n");
     sqlite3_bind_int(row, 1, CURVES);
-    while ((result = db_row(h->db, row, h->err)) > 0 && (result = draw_curves(h, row)) == 0)
+    while ((result = sql_row(row, h->err)) > 0 && (result = draw_curves(h, row)) == 0)
         ;
     page_put(&h->page, "</details>\n");
     sqlite3_finalize(row);
@@ -300,7 +301,7 @@ int html_latency(struct html *h)
     int64_t any;
 
     page_put(page, "<h2 id=\"latency\">Latency</h2>\n");
-    if (db_number(h->db, "SELECT count(*) FROM performance", 0, &any, h->err) < 0)
+    if (sql_number(h->db, "SELECT count(*) FROM performance", 0, &any, h->err) < 0)
         return -h->err->code;
     if (!any) {
         page_put(page, "<p>No pair was answered on both sides.</p>\n");

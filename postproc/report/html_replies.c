@@ -6,6 +6,7 @@
  * elements of lists by their numbers.
  */
 #include "report/html_parts.h"
+#include "store/sql.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -315,18 +316,18 @@ static int read_others(struct view *view)
     view->others = calloc(OTHERS_MAX, sizeof(*view->others));
     if (!view->others)
         return no_memory(h);
-    if (tables_prepare(h->db,
-                       "SELECT c.id, c.field, d.element FROM discrepancy d"
-                       " JOIN discrepancy_group c ON c.id = d.discrepancy_group WHERE d.ref IS ?1 "
-                       "AND d.sut IS ?2"
-                       " AND c.id <> ?3 ORDER BY d.id LIMIT ?4",
-                       &row, h->err) < 0)
+    if (sql_prepare(h->db,
+                    "SELECT c.id, c.field, d.element FROM discrepancy d"
+                    " JOIN discrepancy_group c ON c.id = d.discrepancy_group WHERE d.ref IS ?1 "
+                    "AND d.sut IS ?2"
+                    " AND c.id <> ?3 ORDER BY d.id LIMIT ?4",
+                    &row, h->err) < 0)
         return -h->err->code;
-    tables_bind_unless(row, 1, view->found->ref, 0);
-    tables_bind_unless(row, 2, view->found->sut, 0);
+    sql_bind_unless(row, 1, view->found->ref, 0);
+    sql_bind_unless(row, 2, view->found->sut, 0);
     sqlite3_bind_int64(row, 3, view->found->group);
     sqlite3_bind_int(row, 4, OTHERS_MAX);
-    while ((result = db_row(h->db, row, h->err)) > 0) {
+    while ((result = sql_row(row, h->err)) > 0) {
         struct other *o = &view->others[view->other_count];
         const char *element = (const char *)sqlite3_column_text(row, 2);
 

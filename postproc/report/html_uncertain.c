@@ -4,6 +4,7 @@
  * Statuses, contents and missing replies that differ, which something else may explain.
  */
 #include "report/html_parts.h"
+#include "store/sql.h"
 
 static void put_frame(struct html *h, sqlite3_stmt *row, int at)
 {
@@ -41,7 +42,8 @@ int html_uncertain(struct html *h)
     struct page *page = &h->page;
     int64_t all, shown;
 
-    if (db_number(h->db, "SELECT value + 0 FROM meta WHERE key = 'uncertain'", 0, &all, h->err) < 0)
+    if (sql_number(h->db, "SELECT value + 0 FROM meta WHERE key = 'uncertain'", 0, &all, h->err) <
+        0)
         return -h->err->code;
     if (!all)
         return 0;

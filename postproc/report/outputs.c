@@ -2,9 +2,9 @@
 #include "report/outputs.h"
 #include "base/escape.h"
 #include "compare/compare.h"
-#include "compare/db.h"
 #include "judge/judge_rules.h"
 #include "report/annotate.h"
+#include "store/sql.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -141,8 +141,8 @@ int outputs_names(struct outputs *o, const char *path, struct err *err)
     int result = 0;
 
     open_database(&d, path);
-    if (d.db && tables_prepare(d.db, d.result ? of_result : of_trace, &row, &unseen) == 0) {
-        while (result == 0 && db_row(d.db, row, &unseen) > 0)
+    if (d.db && sql_prepare(d.db, d.result ? of_result : of_trace, &row, &unseen) == 0) {
+        while (result == 0 && sql_row(row, &unseen) > 0)
             result = add_named(o, row, err);
         sqlite3_finalize(row);
     }

@@ -33,8 +33,8 @@ static int load(struct store *store, const char *sql, struct err *err)
     sqlite3_stmt *stmt;
     int result = 0;
 
-    if (sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
+    if (store_prepare(store, sql, &stmt, err) < 0)
+        return -err->code;
     sqlite3_bind_int(stmt, 1, BORDER_MAX / 2);
     if (sqlite3_bind_parameter_count(stmt) > 1)
         sqlite3_bind_int64(stmt, 2, BORDER_REPLY_SPAN);
@@ -56,9 +56,7 @@ static int load(struct store *store, const char *sql, struct err *err)
                                (uint32_t)sqlite3_column_int64(stmt, 6));
         result = border_add(&store->border, &entry, err);
     }
-    if (sqlite3_finalize(stmt) != SQLITE_OK && result == 0)
-        result = store_fail(store->db, store->path, err);
-    return result;
+    return store_finish(store, stmt, result, err);
 }
 
 #define ENTRIES                                                                                    \
@@ -102,7 +100,7 @@ static int get(struct store *store, const struct border_entry *entry, struct err
     int found;
 
     sqlite3_bind_int64(store->sql[SQL_GET_OPERATION], 1, entry->operation);
-    found = sql_row(store, SQL_GET_OPERATION, err);
+    found = statement_row(store, SQL_GET_OPERATION, err);
     if (found == 0)
         return err_set(err, ERR_INPUT, "%s: operation %lld is gone", store->path,
                        (long long)entry->operation);
@@ -128,7 +126,7 @@ static int complete(struct store *store, const struct border_entry *entry,
     bind_data(stmt, 11, row->record);
     bind_length(stmt, 13, &row->reply, row->result_length);
     bind_body(stmt, 14, &row->result);
-    if (sql_run(store, SQL_COMPLETE_OPERATION, err) < 0 ||
+    if (statement_run(store, SQL_COMPLETE_OPERATION, err) < 0 ||
         count_operation(store, call_source, 0, -1, err) < 0)
         return -err->code;
     return count_operation(store, call_source, row->reply.source, 1, err);
@@ -228,9 +226,9 @@ static int take_reply(struct store *store, struct border_entry *entry, struct op
     sqlite3_bind_int64(store->sql[SQL_MOVE_RETRANSMISSIONS], 2, row->id);
     sqlite3_bind_int64(store->sql[SQL_MOVE_COPIES], 1, entry->operation);
     sqlite3_bind_int64(store->sql[SQL_MOVE_COPIES], 2, row->id);
-    if (sql_run(store, SQL_DELETE_OPERATION, err) < 0 ||
-        sql_run(store, SQL_MOVE_RETRANSMISSIONS, err) < 0 ||
-        sql_run(store, SQL_MOVE_COPIES, err) < 0)
+    if (statement_run(store, SQL_DELETE_OPERATION, err) < 0 ||
+        statement_run(store, SQL_MOVE_RETRANSMISSIONS, err) < 0 ||
+        statement_run(store, SQL_MOVE_COPIES, err) < 0)
         return -err->code;
     border_remove(&store->border, entry);
     return count_operation(store, 0, row->reply.source, -1, err);

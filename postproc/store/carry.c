@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "store/carry.h"
 #include "base/escape.h"
+#include "store/carry.h"
 #include "store/internal.h"
+#include "store/sql.h"
 
 /* Takes the operations out that the engine is going to put again. */
 static int delete_waiting(struct store *store, struct err *err)
@@ -9,22 +10,20 @@ static int delete_waiting(struct store *store, struct err *err)
     sqlite3_stmt *stmt;
     int result = 0;
 
-    if (sqlite3_prepare_v2(store->db,
-                           "SELECT o.call_source, o.reply_source FROM waiting w"
-                           " JOIN operation o ON o.id = w.operation",
-                           -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
+    if (store_prepare(store,
+                      "SELECT o.call_source, o.reply_source FROM waiting w"
+                      " JOIN operation o ON o.id = w.operation",
+                      &stmt, err) < 0)
+        return -err->code;
     while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW)
         result = count_operation(store, sqlite3_column_int64(stmt, 0),
                                  sqlite3_column_int64(stmt, 1), -1, err);
-    if (sqlite3_finalize(stmt) != SQLITE_OK && result == 0)
-        return store_fail(store->db, store->path, err);
-    return result < 0
-               ? result
-               : sql_exec(store->db,
-                          "DELETE FROM operation WHERE id IN (SELECT operation FROM waiting);"
-                          "DELETE FROM waiting;",
-                          err);
+    result = store_finish(store, stmt, result, err);
+    return result < 0 ? result
+                      : sql_run(store->db,
+                                "DELETE FROM operation WHERE id IN (SELECT operation FROM waiting);"
+                                "DELETE FROM waiting;",
+                                err);
 }
 
 /* Counts the rows of a tail out. */
@@ -35,13 +34,11 @@ static int uncount(struct store *store, const char *sql,
     sqlite3_stmt *stmt;
     int result = 0;
 
-    if (sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
+    if (store_prepare(store, sql, &stmt, err) < 0)
+        return -err->code;
     while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW)
         result = count(store, sqlite3_column_int64(stmt, 0), -sqlite3_column_int(stmt, 1), err);
-    if (sqlite3_finalize(stmt) != SQLITE_OK && result == 0)
-        result = store_fail(store->db, store->path, err);
-    return result;
+    return store_finish(store, stmt, result, err);
 }
 
 static int delete_tail(struct store *store, struct err *err)
@@ -59,20 +56,20 @@ static int delete_tail(struct store *store, struct err *err)
                 " GROUP BY source",
                 count_problem, err) < 0)
         return -err->code;
-    return sql_exec(store->db,
-                    "DELETE FROM retransmission WHERE id > (SELECT retransmission FROM carry);"
-                    "DELETE FROM copy WHERE id > (SELECT copy FROM carry);"
-                    "DELETE FROM problem WHERE id > (SELECT problem FROM carry);"
-                    "DELETE FROM name_event WHERE id > (SELECT name_event FROM carry);"
-                    "DELETE FROM path WHERE id > (SELECT path FROM carry);"
-                    "DELETE FROM object WHERE id > (SELECT object FROM carry);"
-                    "DELETE FROM credential WHERE id > (SELECT credential FROM carry);"
-                    "DELETE FROM flow WHERE id > (SELECT flow FROM carry);"
-                    "UPDATE counter SET value = counter.value - w.value FROM waiting_counter w"
-                    " WHERE w.source = counter.source AND w.name = counter.name;"
-                    "DELETE FROM counter WHERE value = 0;"
-                    "DELETE FROM waiting_counter;",
-                    err);
+    return sql_run(store->db,
+                   "DELETE FROM retransmission WHERE id > (SELECT retransmission FROM carry);"
+                   "DELETE FROM copy WHERE id > (SELECT copy FROM carry);"
+                   "DELETE FROM problem WHERE id > (SELECT problem FROM carry);"
+                   "DELETE FROM name_event WHERE id > (SELECT name_event FROM carry);"
+                   "DELETE FROM path WHERE id > (SELECT path FROM carry);"
+                   "DELETE FROM object WHERE id > (SELECT object FROM carry);"
+                   "DELETE FROM credential WHERE id > (SELECT credential FROM carry);"
+                   "DELETE FROM flow WHERE id > (SELECT flow FROM carry);"
+                   "UPDATE counter SET value = counter.value - w.value FROM waiting_counter w"
+                   " WHERE w.source = counter.source AND w.name = counter.name;"
+                   "DELETE FROM counter WHERE value = 0;"
+                   "DELETE FROM waiting_counter;",
+                   err);
 }
 
 int carry_tail(struct store *store, struct err *err)
@@ -80,17 +77,17 @@ int carry_tail(struct store *store, struct err *err)
     store->provisional = true;
     if (delete_waiting(store, err) < 0)
         return -err->code;
-    return sql_exec(store->db,
-                    "UPDATE carry SET tail = 1,"
-                    " flow = (SELECT ifnull(max(id), 0) FROM flow),"
-                    " credential = (SELECT ifnull(max(id), 0) FROM credential),"
-                    " object = (SELECT ifnull(max(id), 0) FROM object),"
-                    " path = (SELECT ifnull(max(id), 0) FROM path),"
-                    " name_event = (SELECT ifnull(max(id), 0) FROM name_event),"
-                    " retransmission = (SELECT ifnull(max(id), 0) FROM retransmission),"
-                    " copy = (SELECT ifnull(max(id), 0) FROM copy),"
-                    " problem = (SELECT ifnull(max(id), 0) FROM problem);",
-                    err);
+    return sql_run(store->db,
+                   "UPDATE carry SET tail = 1,"
+                   " flow = (SELECT ifnull(max(id), 0) FROM flow),"
+                   " credential = (SELECT ifnull(max(id), 0) FROM credential),"
+                   " object = (SELECT ifnull(max(id), 0) FROM object),"
+                   " path = (SELECT ifnull(max(id), 0) FROM path),"
+                   " name_event = (SELECT ifnull(max(id), 0) FROM name_event),"
+                   " retransmission = (SELECT ifnull(max(id), 0) FROM retransmission),"
+                   " copy = (SELECT ifnull(max(id), 0) FROM copy),"
+                   " problem = (SELECT ifnull(max(id), 0) FROM problem);",
+                   err);
 }
 
 int carry_begin(struct store *store, bool settle, struct err *err)
@@ -98,8 +95,8 @@ int carry_begin(struct store *store, bool settle, struct err *err)
     int64_t operations, flows, tail;
 
     if (settle &&
-        sql_exec(store->db, "DELETE FROM carry; DELETE FROM waiting; DELETE FROM waiting_counter;",
-                 err) < 0)
+        sql_run(store->db, "DELETE FROM carry; DELETE FROM waiting; DELETE FROM waiting_counter;",
+                err) < 0)
         return -err->code;
     if (sql_number(store->db, "SELECT tail FROM carry", -1, &tail, err) < 0 ||
         sql_number(store->db,
@@ -125,18 +122,15 @@ int carry_end(struct store *store, const struct store_end *end, struct err *err)
 
     if (store->kind != STORE_CAPTURE)
         return 0;
-    if (sqlite3_prepare_v2(store->db,
-                           "INSERT OR REPLACE INTO carry VALUES (1,?,?,?,0,0,0,0,0,0,0,0,0,?)", -1,
-                           &stmt, NULL) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
+    if (store_prepare(store, "INSERT OR REPLACE INTO carry VALUES (1,?,?,?,0,0,0,0,0,0,0,0,0,?)",
+                      &stmt, err) < 0)
+        return -err->code;
     sqlite3_bind_text(stmt, 1, end->options, -1, SQLITE_STATIC);
     sqlite3_bind_int64(stmt, 2, (int64_t)store->operation_base);
     sqlite3_bind_int64(stmt, 3, store->flow_base);
     sqlite3_bind_blob64(stmt, 4, end->carry->data, end->carry->len, SQLITE_STATIC);
     sqlite3_step(stmt);
-    if (sqlite3_finalize(stmt) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
-    return 0;
+    return store_finish(store, stmt, 0, err);
 }
 
 int carry_state(struct store *store, const char *options, struct err *err)
@@ -146,17 +140,14 @@ int carry_state(struct store *store, const char *options, struct err *err)
 
     if (!store->ready)
         return CARRY_NONE;
-    if (sqlite3_prepare_v2(store->db, "SELECT tail, options = ? FROM carry", -1, &stmt, NULL) !=
-        SQLITE_OK)
-        return store_fail(store->db, store->path, err);
+    if (store_prepare(store, "SELECT tail, options = ? FROM carry", &stmt, err) < 0)
+        return -err->code;
     sqlite3_bind_text(stmt, 1, options, -1, SQLITE_STATIC);
     if (sqlite3_step(stmt) == SQLITE_ROW)
         state = !sqlite3_column_int(stmt, 1)  ? CARRY_OTHER
                 : sqlite3_column_int(stmt, 0) ? CARRY_TAIL
                                               : CARRY_OPEN;
-    if (sqlite3_finalize(stmt) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
-    return state;
+    return store_finish(store, stmt, state, err);
 }
 
 int carry_restore(struct store *store, struct engine *engine, struct err *err)
@@ -164,14 +155,12 @@ int carry_restore(struct store *store, struct engine *engine, struct err *err)
     sqlite3_stmt *stmt;
     int result = 0;
 
-    if (sqlite3_prepare_v2(store->db, "SELECT state FROM carry", -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
+    if (store_prepare(store, "SELECT state FROM carry", &stmt, err) < 0)
+        return -err->code;
     if (sqlite3_step(stmt) == SQLITE_ROW)
         result = engine_restore(engine, sqlite3_column_blob(stmt, 0),
                                 (size_t)sqlite3_column_bytes(stmt, 0), err);
-    if (sqlite3_finalize(stmt) != SQLITE_OK && result == 0)
-        result = store_fail(store->db, store->path, err);
-    return result;
+    return store_finish(store, stmt, result, err);
 }
 
 static struct bytes column_blob(sqlite3_stmt *stmt, int at)
@@ -264,10 +253,7 @@ int carry_learn(struct store *store, struct engine *engine, struct err *err)
     for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && result == 0; i++) {
         sqlite3_stmt *stmt;
 
-        if (sqlite3_prepare_v2(store->db, tables[i].sql, -1, &stmt, NULL) != SQLITE_OK) {
-            result = store_fail(store->db, store->path, err);
-            break;
-        }
+        result = store_prepare(store, tables[i].sql, &stmt, err);
         while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
             struct record record = { .kind = tables[i].kind };
 
@@ -275,8 +261,7 @@ int carry_learn(struct store *store, struct engine *engine, struct err *err)
             if (result == 0)
                 result = engine_learn(engine, &record, err);
         }
-        if (sqlite3_finalize(stmt) != SQLITE_OK && result == 0)
-            result = store_fail(store->db, store->path, err);
+        result = store_finish(store, stmt, result, err);
     }
     buf_free(&buf);
     return result < 0 ? err_prefix(err, "%s: what it knows", store->path) : 0;

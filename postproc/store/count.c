@@ -99,13 +99,13 @@ int count_end(struct store *store, struct err *err)
     sqlite3_stmt *stmt;
     int result = SQLITE_DONE;
 
-    if (sqlite3_prepare_v2(store->db,
-                           "UPDATE source SET operations = operations + ?2, calls = calls + ?3,"
-                           " replies = replies + ?4, retransmissions = retransmissions + ?5,"
-                           " problems = problems + ?6, copies = copies + ?7"
-                           " WHERE id = ?1",
-                           -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
+    if (store_prepare(store,
+                      "UPDATE source SET operations = operations + ?2, calls = calls + ?3,"
+                      " replies = replies + ?4, retransmissions = retransmissions + ?5,"
+                      " problems = problems + ?6, copies = copies + ?7"
+                      " WHERE id = ?1",
+                      &stmt, err) < 0)
+        return -err->code;
     for (size_t i = 0; i < store->delta_count && result == SQLITE_DONE; i++) {
         const struct source_delta *delta = &store->deltas[i];
 
@@ -129,7 +129,5 @@ int count_end(struct store *store, struct err *err)
             store->totals.problems = (uint64_t)delta->problems;
         }
     }
-    if (sqlite3_finalize(stmt) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
-    return 0;
+    return store_finish(store, stmt, 0, err);
 }

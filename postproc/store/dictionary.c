@@ -4,23 +4,16 @@
  * The tables program, procedure, status_name, field and code, from engine/wire and record.h.
  */
 #include "store/internal.h"
-#include "wire/rpc.h"
+#include "store/sql.h"
 #include "wire/field.h"
+#include "wire/rpc.h"
 
 static int bind_text(sqlite3_stmt *stmt, int at, const char *text)
 {
     return sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
 }
 
-static int run(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
-{
-    if (sqlite3_step(stmt) != SQLITE_DONE)
-        return store_fail(db, "dictionary", err);
-    sqlite3_reset(stmt);
-    return 0;
-}
-
-static int fill_codes(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
+static int fill_codes(sqlite3_stmt *stmt, struct err *err)
 {
     static const struct {
         const char *domain;
@@ -78,7 +71,7 @@ static int fill_codes(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
         bind_text(stmt, 1, codes[i].domain);
         sqlite3_bind_int(stmt, 2, codes[i].value);
         bind_text(stmt, 3, codes[i].name);
-        if (run(db, stmt, err) < 0)
+        if (sql_step(stmt, err) < 0)
             return -err->code;
     }
     for (uint32_t i = 0; i < 32; i++)
@@ -86,25 +79,25 @@ static int fill_codes(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
             bind_text(stmt, 1, "rpc_status");
             sqlite3_bind_int64(stmt, 2, i);
             bind_text(stmt, 3, rpc_status_name(i));
-            if (run(db, stmt, err) < 0)
+            if (sql_step(stmt, err) < 0)
                 return -err->code;
         }
     return 0;
 }
 
-static int fill_programs(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
+static int fill_programs(sqlite3_stmt *stmt, struct err *err)
 {
     for (const struct program *const *p = wire_programs; *p; p++) {
         sqlite3_bind_int64(stmt, 1, (*p)->number);
         sqlite3_bind_int64(stmt, 2, (*p)->version);
         bind_text(stmt, 3, (*p)->name);
-        if (run(db, stmt, err) < 0)
+        if (sql_step(stmt, err) < 0)
             return -err->code;
     }
     return 0;
 }
 
-static int fill_procedures(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
+static int fill_procedures(sqlite3_stmt *stmt, struct err *err)
 {
     for (const struct program *const *p = wire_programs; *p; p++)
         for (uint32_t i = 0; i < (*p)->procedure_count; i++) {
@@ -117,14 +110,13 @@ static int fill_procedures(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
             sqlite3_bind_int64(stmt, 3, procedure->number);
             bind_text(stmt, 4, procedure->name);
             bind_text(stmt, 5, procedure->source);
-            if (run(db, stmt, err) < 0)
+            if (sql_step(stmt, err) < 0)
                 return -err->code;
         }
     return 0;
 }
 
 struct fields {
-    sqlite3 *db;
     sqlite3_stmt *stmt;
     struct err *err;
 };
@@ -142,15 +134,15 @@ static int put_statuses(void *ctx, const struct field_place *place)
         sqlite3_bind_int64(fields->stmt, 3, place->procedure->number);
         sqlite3_bind_int64(fields->stmt, 4, names->value);
         bind_text(fields->stmt, 5, names->name);
-        if (run(fields->db, fields->stmt, fields->err) < 0)
+        if (sql_step(fields->stmt, fields->err) < 0)
             return -fields->err->code;
     }
     return 0;
 }
 
-static int fill_statuses(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
+static int fill_statuses(sqlite3_stmt *stmt, struct err *err)
 {
-    struct fields fields = { db, stmt, err };
+    struct fields fields = { stmt, err };
 
     return wire_each_field(put_statuses, &fields);
 }
@@ -176,12 +168,12 @@ static int put_field(void *ctx, const struct field_place *place)
     bind_text(stmt, 7, kinds[place->field->kind]);
     bind_or_null(stmt, 8, place->field->max);
     bind_text(stmt, 9, place->field->wireshark);
-    return run(fields->db, stmt, fields->err);
+    return sql_step(stmt, fields->err);
 }
 
-static int fill_fields(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
+static int fill_fields(sqlite3_stmt *stmt, struct err *err)
 {
-    struct fields fields = { db, stmt, err };
+    struct fields fields = { stmt, err };
 
     return wire_each_field(put_field, &fields);
 }
@@ -190,7 +182,7 @@ int dictionary_fill(sqlite3 *db, struct err *err)
 {
     static const struct {
         const char *sql;
-        int (*fill)(sqlite3 *db, sqlite3_stmt *stmt, struct err *err);
+        int (*fill)(sqlite3_stmt *stmt, struct err *err);
     } tables[] = {
         { "INSERT INTO code VALUES (?,?,?)", fill_codes },
         { "INSERT INTO program VALUES (?,?,?)", fill_programs },
@@ -204,9 +196,9 @@ int dictionary_fill(sqlite3 *db, struct err *err)
         sqlite3_stmt *stmt;
         int result;
 
-        if (sqlite3_prepare_v2(db, tables[i].sql, -1, &stmt, NULL) != SQLITE_OK)
-            return store_fail(db, "dictionary", err);
-        result = tables[i].fill(db, stmt, err);
+        if (sql_prepare(db, tables[i].sql, &stmt, err) < 0)
+            return -err->code;
+        result = tables[i].fill(stmt, err);
         sqlite3_finalize(stmt);
         if (result < 0)
             return result;

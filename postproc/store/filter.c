@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "store/filter.h"
 #include "base/values.h"
+#include "store/filter.h"
 #include "store/ids.h"
+#include "store/sql.h"
 #include "store/store.h"
 
 #include <stdlib.h>
@@ -57,14 +58,14 @@ static int exists(sqlite3 *db, const char *sql, const char *text, const char *wh
     sqlite3_stmt *stmt;
     int result;
 
-    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(db, what, err);
+    if (sql_prepare(db, sql, &stmt, err) < 0)
+        return -err->code;
     sqlite3_bind_text(stmt, 1, text, -1, SQLITE_STATIC);
-    result = sqlite3_step(stmt);
+    result = sql_row(stmt, err);
     sqlite3_finalize(stmt);
-    if (result == SQLITE_DONE)
+    if (result == 0)
         return err_set(err, ERR_USAGE, "no %s is called \"%s\"", what, text);
-    return result == SQLITE_ROW ? 0 : store_fail(db, what, err);
+    return result > 0 ? 0 : result;
 }
 
 /* A number, or a name found by |known|: binds it to |by_number| or |by_name|. */
@@ -187,10 +188,10 @@ static void other_conditions(struct build *b, const struct filter *f)
 
 static int prepare(sqlite3 *db, struct build *b, sqlite3_stmt **stmt, struct err *err)
 {
-    if (b->no_memory)
+    if (b->no_memory || buf_append(&b->sql, "", 1) < 0)
         return err_set(err, ERR_SYSTEM, "out of memory");
-    if (sqlite3_prepare_v2(db, (const char *)b->sql.data, (int)b->sql.len, stmt, NULL) != SQLITE_OK)
-        return store_fail(db, "ops", err);
+    if (sql_prepare(db, (const char *)b->sql.data, stmt, err) < 0)
+        return -err->code;
     for (int i = 0; i < b->count; i++)
         if (b->values[i].text)
             sqlite3_bind_text(*stmt, i + 1, b->values[i].text, -1, SQLITE_TRANSIENT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/groups.h"
-#include "store/store.h"
+#include "store/sql.h"
 #include "wire/field.h"
 
 #include <stdio.h>
@@ -24,30 +24,15 @@ static const struct {
                   "operation o WHERE o.path IS NOT NULL", "SELECT text FROM path WHERE id = ?1" },
 };
 
-static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **stmt, struct err *err)
-{
-    return sqlite3_prepare_v2(db, sql, -1, stmt, NULL) == SQLITE_OK ? 0
-                                                                    : store_fail(db, "info", err);
-}
-
-static int finish(sqlite3 *db, sqlite3_stmt *stmt, int result, struct err *err)
-{
-    if (sqlite3_finalize(stmt) != SQLITE_OK && result == 0)
-        return store_fail(db, "info", err);
-    return result;
-}
-
 static int number_clients(sqlite3 *db, struct err *err)
 {
-    if (sqlite3_exec(db,
-                     "PRAGMA temp_store = MEMORY;"
-                     "CREATE TEMP TABLE IF NOT EXISTS client (id INTEGER PRIMARY KEY,"
-                     " address TEXT NOT NULL UNIQUE);"
-                     "INSERT OR IGNORE INTO temp.client (address) SELECT client FROM flow"
-                     " GROUP BY client;",
-                     NULL, NULL, NULL) != SQLITE_OK)
-        return store_fail(db, "info", err);
-    return 0;
+    return sql_run(db,
+                   "PRAGMA temp_store = MEMORY;"
+                   "CREATE TEMP TABLE IF NOT EXISTS client (id INTEGER PRIMARY KEY,"
+                   " address TEXT NOT NULL UNIQUE);"
+                   "INSERT OR IGNORE INTO temp.client (address) SELECT client FROM flow"
+                   " GROUP BY client;",
+                   err);
 }
 
 static int read_counts(sqlite3 *db, enum group_by by, int64_t top, struct groups *g,
@@ -64,7 +49,7 @@ static int read_counts(sqlite3 *db, enum group_by by, int64_t top, struct groups
              "  THEN o.data_length END), count(*) OVER ()"
              " FROM %s GROUP BY k1, k2, k3 ORDER BY n DESC, k1, k2, k3 LIMIT ?",
              dimensions[by].keys, dimensions[by].from);
-    if (prepare(db, sql, &stmt, err) < 0)
+    if (sql_prepare(db, sql, &stmt, err) < 0)
         return -err->code;
     sqlite3_bind_int64(stmt, 1, top);
     while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
@@ -86,7 +71,7 @@ static int read_counts(sqlite3 *db, enum group_by by, int64_t top, struct groups
         g->groups[g->count++] = group;
         g->left_out = (uint64_t)sqlite3_column_int64(stmt, 8) - (uint64_t)g->count;
     }
-    return finish(db, stmt, result, err);
+    return sql_end(stmt, result, err);
 }
 
 static int read_labels(sqlite3 *db, enum group_by by, struct groups *g, struct err *err)
@@ -94,7 +79,7 @@ static int read_labels(sqlite3 *db, enum group_by by, struct groups *g, struct e
     sqlite3_stmt *stmt;
     int result = 0;
 
-    if (prepare(db, dimensions[by].label, &stmt, err) < 0)
+    if (sql_prepare(db, dimensions[by].label, &stmt, err) < 0)
         return -err->code;
     for (int i = 0; result == 0 && i < g->count; i++) {
         struct group *x = &g->groups[i];
@@ -115,7 +100,7 @@ static int read_labels(sqlite3 *db, enum group_by by, struct groups *g, struct e
             result = err_set(err, ERR_SYSTEM, "out of memory");
         sqlite3_reset(stmt);
     }
-    return finish(db, stmt, result, err);
+    return sql_end(stmt, result, err);
 }
 
 static uint64_t rank_of(uint64_t n, unsigned percent)
@@ -164,7 +149,7 @@ static int read_latencies(sqlite3 *db, enum group_by by, struct groups *g, struc
     free(keys);
     if (!sql)
         return err_set(err, ERR_SYSTEM, "out of memory");
-    result = prepare(db, sql, &stmt, err);
+    result = sql_prepare(db, sql, &stmt, err);
     sqlite3_free(sql);
     if (result < 0)
         return result;
@@ -188,7 +173,7 @@ static int read_latencies(sqlite3 *db, enum group_by by, struct groups *g, struc
             at->p99 = latency;
         at->max = latency;
     }
-    return finish(db, stmt, 0, err);
+    return sql_end(stmt, 0, err);
 }
 
 int groups_read(sqlite3 *db, enum group_by by, int64_t top, struct groups *groups, struct err *err)

@@ -96,16 +96,16 @@ int store_publish(struct store *store, struct err *err);
 /* What the file says of itself: sets |ready|, unless it is empty. */
 int store_check_version(struct store *store, struct err *err);
 
-/* sql.c */
-int sql_prepare(struct store *store, struct err *err);
-void sql_finalize(struct store *store);
-int sql_exec(sqlite3 *db, const char *sql, struct err *err);
-/* The first column of the first row; |none| when it is NULL or there is no row. */
-int sql_number(sqlite3 *db, const char *sql, int64_t none, int64_t *value, struct err *err);
+/* statements.c */
+int statements_prepare(struct store *store, struct err *err);
+void statements_finalize(struct store *store);
 /* Runs a statement that gives no row, and resets it. */
-int sql_run(struct store *store, enum statement which, struct err *err);
+int statement_run(struct store *store, enum statement which, struct err *err);
 /* Runs one that gives a row or none: 1, 0, or negative. The caller resets it. */
-int sql_row(struct store *store, enum statement which, struct err *err);
+int statement_row(struct store *store, enum statement which, struct err *err);
+/* One that is run only now: sql_prepare and sql_end, which name the store as it was opened. */
+int store_prepare(struct store *store, const char *sql, sqlite3_stmt **stmt, struct err *err);
+int store_finish(struct store *store, sqlite3_stmt *stmt, int result, struct err *err);
 
 /* carry.c: an engine goes on from the last capture; |settle|: nothing does any more */
 int carry_begin(struct store *store, bool settle, struct err *err);

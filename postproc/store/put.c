@@ -64,7 +64,7 @@ int put_flow(struct store *store, const struct record_flow *flow, struct err *er
     sqlite3_bind_int(stmt, 6, flow->server_port);
     bind_frame(store, stmt, 7, 8, flow->frame);
     bind_time(stmt, 9, flow->time);
-    return sql_run(store, SQL_PUT_FLOW, err);
+    return statement_run(store, SQL_PUT_FLOW, err);
 }
 
 static void bind_gss_service(sqlite3_stmt *stmt, int at, const struct record_credential *credential)
@@ -88,7 +88,7 @@ static int find_credential(struct store *store, const struct record_credential *
                       (int)credential->body.len, SQLITE_STATIC);
     sqlite3_bind_int64(stmt, 2, credential->flavor);
     bind_gss_service(stmt, 3, credential);
-    found = sql_row(store, SQL_FIND_CREDENTIAL, err);
+    found = statement_row(store, SQL_FIND_CREDENTIAL, err);
     if (found == 1)
         *id = (uint32_t)sqlite3_column_int64(stmt, 0);
     sqlite3_reset(stmt);
@@ -138,7 +138,7 @@ int put_credential(struct store *store, const struct record_credential *credenti
     bind_gss_service(stmt, 9, credential);
     sqlite3_bind_blob(stmt, 10, credential->body.len ? (const void *)credential->body.data : "",
                       (int)credential->body.len, SQLITE_STATIC);
-    return sql_run(store, SQL_PUT_CREDENTIAL, err);
+    return statement_run(store, SQL_PUT_CREDENTIAL, err);
 }
 
 /* fsid and fileid, which come together; no file has the number 0, but file systems do. */
@@ -160,7 +160,7 @@ static int learn_object(struct store *store, uint32_t id, const struct record_ob
     sqlite3_bind_int64(stmt, 1, id);
     bind_or_null(stmt, 2, object->type);
     bind_identity(stmt, 3, object);
-    return sql_run(store, SQL_LEARN_OBJECT, err);
+    return statement_run(store, SQL_LEARN_OBJECT, err);
 }
 
 static int find_object(struct store *store, const struct record_object *object, const char *server,
@@ -174,7 +174,7 @@ static int find_object(struct store *store, const struct record_object *object, 
     sqlite3_bind_blob(stmt, 1, object->handle.len ? (const void *)object->handle.data : "",
                       (int)object->handle.len, SQLITE_STATIC);
     sqlite3_bind_text(stmt, 2, server, -1, SQLITE_STATIC);
-    found = sql_row(store, SQL_FIND_OBJECT, err);
+    found = statement_row(store, SQL_FIND_OBJECT, err);
     if (found == 1)
         *id = (uint32_t)sqlite3_column_int64(stmt, 0);
     sqlite3_reset(stmt);
@@ -212,7 +212,7 @@ int put_object(struct store *store, const struct record_object *object, struct e
     bind_identity(stmt, 5, object);
     bind_frame(store, stmt, 7, 8, object->frame);
     bind_time(stmt, 9, object->time);
-    return sql_run(store, SQL_PUT_OBJECT, err);
+    return statement_run(store, SQL_PUT_OBJECT, err);
 }
 
 int put_name(struct store *store, const struct record_name *name, struct err *err)
@@ -230,7 +230,7 @@ int put_name(struct store *store, const struct record_name *name, struct err *er
     bind_or_null(stmt, 4, object);
     bind_or_null(stmt, 5, operation_id(store, name->operation));
     bind_time(stmt, 6, name->time);
-    return sql_run(store, SQL_PUT_NAME, err);
+    return statement_run(store, SQL_PUT_NAME, err);
 }
 
 int put_problem(struct store *store, const struct record_problem *problem, struct err *err)
@@ -257,8 +257,8 @@ int put_problem(struct store *store, const struct record_problem *problem, struc
     sqlite3_bind_int64(stmt, 8, (int64_t)problem->length);
     if (problem->text.len && bind_name(store, stmt, 9, problem->text, true, err) < 0)
         return -err->code;
-    return sql_run(store, SQL_PUT_PROBLEM, err) < 0 ? -err->code
-                                                    : count_problem(store, source, 1, err);
+    return statement_run(store, SQL_PUT_PROBLEM, err) < 0 ? -err->code
+                                                          : count_problem(store, source, 1, err);
 }
 
 static int run_counter(struct store *store, enum statement which,
@@ -270,7 +270,7 @@ static int run_counter(struct store *store, enum statement which,
     if (bind_name(store, stmt, 2, counter->name, true, err) < 0)
         return -err->code;
     sqlite3_bind_int64(stmt, 3, (int64_t)counter->value);
-    return sql_run(store, which, err);
+    return statement_run(store, which, err);
 }
 
 /* Says what waits at the end, not what happened: the last capture has said it. */

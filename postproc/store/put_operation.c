@@ -126,7 +126,7 @@ static int insert(struct store *store, const struct operation_row *row, struct e
     bind_length(stmt, 36, &row->reply, row->result_length);
     bind_body(stmt, 37, &op->arguments);
     bind_body(stmt, 38, &row->result);
-    return sql_run(store, SQL_PUT_OPERATION, err);
+    return statement_run(store, SQL_PUT_OPERATION, err);
 }
 
 static void fill_side(const struct store *store, const struct sighting *sighting,
@@ -198,7 +198,7 @@ int put_operation(struct store *store, const struct record_operation *op, struct
         return -err->code;
     if (store->provisional) {
         sqlite3_bind_int64(store->sql[SQL_PUT_WAITING], 1, row.id);
-        return sql_run(store, SQL_PUT_WAITING, err);
+        return statement_run(store, SQL_PUT_WAITING, err);
     }
     return 0;
 }
@@ -222,7 +222,7 @@ int put_further_copy(struct store *store, int64_t operation, int kind, bool diff
     bind_time(stmt, at++, side->time);
     sqlite3_bind_int64(stmt, at++, side->length);
     sqlite3_bind_int64(stmt, at, side->flags);
-    if (sql_run(store, put, err) < 0)
+    if (statement_run(store, put, err) < 0)
         return -err->code;
     return copy ? count_copy(store, side->source, 1, err)
                 : count_retransmission(store, side->source, 1, err);

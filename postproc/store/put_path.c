@@ -20,7 +20,7 @@ static int parent_text(struct store *store, uint32_t parent, struct err *err)
     if (store->parent_path == parent)
         return 0; /* most paths have the parent of the one before */
     sqlite3_bind_int64(stmt, 1, parent);
-    found = sql_row(store, SQL_PATH_TEXT, err);
+    found = statement_row(store, SQL_PATH_TEXT, err);
     store->parent_path = 0;
     store->parent_text.len = 0;
     if (found == 1 && buf_append(&store->parent_text, sqlite3_column_text(stmt, 0),
@@ -70,7 +70,7 @@ static int find_path(struct store *store, uint32_t parent, uint32_t object, uint
     sqlite3_bind_text(stmt, 2, store->text.len ? (const char *)store->text.data : "",
                       (int)store->text.len, SQLITE_STATIC);
     bind_or_null(stmt, 3, object);
-    found = sql_row(store, SQL_FIND_PATH, err);
+    found = statement_row(store, SQL_FIND_PATH, err);
     if (found == 1)
         *id = (uint32_t)sqlite3_column_int64(stmt, 0);
     sqlite3_reset(stmt);
@@ -91,7 +91,7 @@ static int insert_path(struct store *store, uint32_t id, uint32_t parent, uint32
                       (int)store->text.len, SQLITE_STATIC);
     sqlite3_bind_text(stmt, 5, store->text2.len ? (const char *)store->text2.data : "",
                       (int)store->text2.len, SQLITE_STATIC);
-    return sql_run(store, SQL_PUT_PATH, err);
+    return statement_run(store, SQL_PUT_PATH, err);
 }
 
 /* Finds or makes the path (|parent|, |object|, store->text). */
@@ -115,7 +115,7 @@ static int name_of(struct store *store, uint32_t object, uint32_t *parent, struc
 
     sqlite3_bind_int64(stmt, 1, object);
     sqlite3_bind_int64(stmt, 2, store->known_names);
-    found = sql_row(store, SQL_NAME_OF_OBJECT, err);
+    found = statement_row(store, SQL_NAME_OF_OBJECT, err);
     if (found == 1) {
         *parent = (uint32_t)sqlite3_column_int64(stmt, 0);
         store->text.len = 0;

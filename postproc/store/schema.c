@@ -25,7 +25,7 @@ int schema_create(sqlite3 *db, struct err *err)
              "INSERT INTO meta VALUES ('created_by', 'nfsdigest " NFSDIGEST_VERSION "');",
              STORE_APPLICATION_ID, STORE_VERSION);
     if (run_section(db, "tables", err) < 0 || run_section(db, "views", err) < 0 ||
-        sql_exec(db, sql, err) < 0)
+        sql_run(db, sql, err) < 0)
         return -err->code;
     return dictionary_fill(db, err);
 }

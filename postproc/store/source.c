@@ -4,6 +4,7 @@
  * The transaction of one source: where ids begin, what is counted, and what is left for the next.
  */
 #include "store/internal.h"
+#include "store/sql.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,11 +64,11 @@ static int load_flows(struct store *store, struct err *err)
     int result = 0;
 
     hosts_forget_flows(&store->hosts);
-    if (sqlite3_prepare_v2(store->db,
-                           "SELECT transport, client, client_port, server, server_port FROM flow"
-                           " WHERE id > ? ORDER BY id",
-                           -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
+    if (store_prepare(store,
+                      "SELECT transport, client, client_port, server, server_port FROM flow"
+                      " WHERE id > ? ORDER BY id",
+                      &stmt, err) < 0)
+        return -err->code;
     sqlite3_bind_int64(stmt, 1, store->flow_base);
     while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
         struct address client, server;
@@ -80,9 +81,7 @@ static int load_flows(struct store *store, struct err *err)
                                     (uint16_t)sqlite3_column_int(stmt, 2), &server,
                                     (uint16_t)sqlite3_column_int(stmt, 4), err);
     }
-    if (sqlite3_finalize(stmt) != SQLITE_OK && result == 0)
-        result = store_fail(store->db, store->path, err);
-    return result;
+    return store_finish(store, stmt, result, err);
 }
 
 /* The captures whose frames the engine counts on from. */
@@ -93,11 +92,11 @@ static int load_bases(struct store *store, struct err *err)
     int result;
 
     store->base_count = 0;
-    if (sqlite3_prepare_v2(store->db,
-                           "SELECT id, frame_base, frames, count(*) OVER () FROM source"
-                           " WHERE kind = 'capture' ORDER BY frame_base",
-                           -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
+    if (store_prepare(store,
+                      "SELECT id, frame_base, frames, count(*) OVER () FROM source"
+                      " WHERE kind = 'capture' ORDER BY frame_base",
+                      &stmt, err) < 0)
+        return -err->code;
     for (bool first = true;; first = false) {
         struct source_base *grown;
         size_t count;
@@ -118,8 +117,8 @@ static int load_bases(struct store *store, struct err *err)
         store->bases[store->base_count++].frames = (uint64_t)sqlite3_column_int64(stmt, 1);
         frames = sqlite3_column_int64(stmt, 1) + sqlite3_column_int64(stmt, 2);
     }
-    if (sqlite3_finalize(stmt) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
+    if (store_finish(store, stmt, 0, err) < 0)
+        return -err->code;
     if (store->kind == STORE_CAPTURE) {
         store->bases[store->base_count].source = store->source;
         store->bases[store->base_count++].frames = (uint64_t)frames;
@@ -131,11 +130,11 @@ static int insert_source(struct store *store, const char *name, struct err *err)
 {
     sqlite3_stmt *stmt;
 
-    if (sqlite3_prepare_v2(store->db,
-                           "INSERT INTO source VALUES (?,?,?,'open',NULL,0,x'',x'',?,0,0,0,0,0,0,0,"
-                           "NULL,NULL)",
-                           -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
+    if (store_prepare(store,
+                      "INSERT INTO source VALUES (?,?,?,'open',NULL,0,x'',x'',?,0,0,0,0,0,0,0,"
+                      "NULL,NULL)",
+                      &stmt, err) < 0)
+        return -err->code;
     sqlite3_bind_int64(stmt, 1, store->source);
     if (bind_name(store, stmt, 2, (struct bytes){ (const uint8_t *)name, (uint32_t)strlen(name) },
                   true, err) < 0) {
@@ -147,9 +146,7 @@ static int insert_source(struct store *store, const char *name, struct err *err)
     sqlite3_bind_int64(stmt, 4,
                        store->kind == STORE_CAPTURE ? (int64_t)store_frame_base(store) : 0);
     sqlite3_step(stmt);
-    if (sqlite3_finalize(stmt) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
-    return 0;
+    return store_finish(store, stmt, 0, err);
 }
 
 static int begin_transaction(struct store *store, struct err *err)
@@ -157,7 +154,7 @@ static int begin_transaction(struct store *store, struct err *err)
     char sql[64];
     int64_t indexed;
 
-    if (sql_exec(store->db, "BEGIN IMMEDIATE", err) < 0)
+    if (sql_run(store->db, "BEGIN IMMEDIATE", err) < 0)
         return -err->code;
     store->open = true;
     if ((!store->ready && store->path[0] && !store->temporary && /* others may have been faster */
@@ -172,7 +169,7 @@ static int begin_transaction(struct store *store, struct err *err)
     store->indexed = indexed;
     snprintf(sql, sizeof(sql), "PRAGMA cache_size = -%d",
              store->indexed ? CACHE_INDEXED_KIB : CACHE_BULK_KIB);
-    if (sql_exec(store->db, sql, err) < 0 || sql_prepare(store, err) < 0)
+    if (sql_run(store->db, sql, err) < 0 || statements_prepare(store, err) < 0)
         return -err->code;
     return sql_number(store->db,
                       store->kind == STORE_TAIL
@@ -246,17 +243,17 @@ struct sink store_sink(struct store *store)
 /* Behind the cut operations were to follow that others refer to. */
 static int drop_dangling(struct store *store, struct err *err)
 {
-    if (sql_exec(store->db,
-                 "UPDATE operation SET depends_on = NULL WHERE depends_on IS NOT NULL AND"
-                 " depends_on NOT IN (SELECT id FROM operation);"
-                 "UPDATE name_event SET operation = NULL WHERE operation IS NOT NULL AND"
-                 " operation NOT IN (SELECT id FROM operation);"
-                 "DELETE FROM retransmission WHERE operation NOT IN (SELECT id FROM operation);",
-                 err) < 0)
+    if (sql_run(store->db,
+                "UPDATE operation SET depends_on = NULL WHERE depends_on IS NOT NULL AND"
+                " depends_on NOT IN (SELECT id FROM operation);"
+                "UPDATE name_event SET operation = NULL WHERE operation IS NOT NULL AND"
+                " operation NOT IN (SELECT id FROM operation);"
+                "DELETE FROM retransmission WHERE operation NOT IN (SELECT id FROM operation);",
+                err) < 0)
         return -err->code;
     if (count_retransmission(store, store->source, -sqlite3_changes(store->db), err) < 0 ||
-        sql_exec(store->db, "DELETE FROM copy WHERE operation NOT IN (SELECT id FROM operation);",
-                 err) < 0)
+        sql_run(store->db, "DELETE FROM copy WHERE operation NOT IN (SELECT id FROM operation);",
+                err) < 0)
         return -err->code;
     return count_copy(store, store->source, -sqlite3_changes(store->db), err);
 }
@@ -266,12 +263,12 @@ static int end_source(struct store *store, const struct store_end *end, struct e
     const struct store_totals *totals = &store->totals;
     sqlite3_stmt *stmt;
 
-    if (sqlite3_prepare_v2(store->db,
-                           "UPDATE source SET state = ?2, note = ?3, size = ?4, digest = ?5,"
-                           " head_digest = ?6, frames = ?7, first_time = ?8, last_time = ?9"
-                           " WHERE id = ?1",
-                           -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
+    if (store_prepare(store,
+                      "UPDATE source SET state = ?2, note = ?3, size = ?4, digest = ?5,"
+                      " head_digest = ?6, frames = ?7, first_time = ?8, last_time = ?9"
+                      " WHERE id = ?1",
+                      &stmt, err) < 0)
+        return -err->code;
     sqlite3_bind_int64(stmt, 1, store->source);
     sqlite3_bind_text(stmt, 2, end->cut ? "cut" : "complete", -1, SQLITE_STATIC);
     if (end->cut &&
@@ -288,8 +285,8 @@ static int end_source(struct store *store, const struct store_end *end, struct e
     bind_time(stmt, 8, totals->first_time);
     bind_time(stmt, 9, totals->last_time);
     sqlite3_step(stmt);
-    if (sqlite3_finalize(stmt) != SQLITE_OK)
-        return store_fail(store->db, store->path, err);
+    if (store_finish(store, stmt, 0, err) < 0)
+        return -err->code;
     return end->cut && store->kind == STORE_NFSR ? drop_dangling(store, err) : 0;
 }
 
@@ -318,7 +315,7 @@ int store_end(struct store *store, const struct store_end *end, struct err *err)
         return -err->code;
     }
     store->ready = true; /* for those who look into it */
-    if (store_version(store, &store->version, err) < 0 || sql_exec(store->db, "COMMIT", err) < 0) {
+    if (store_version(store, &store->version, err) < 0 || sql_run(store->db, "COMMIT", err) < 0) {
         store->ready = was_ready;
         store_abandon(store);
         return -err->code;

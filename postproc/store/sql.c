@@ -1,103 +1,63 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "store/internal.h"
+#include "store/sql.h"
+#include "store/store.h"
 
-#include <stdlib.h>
-
-static const char *const texts[SQL_COUNT] = {
-    [SQL_PUT_FLOW] = "INSERT INTO flow VALUES (?,?,?,?,?,?,?,?,?)",
-    [SQL_PUT_CREDENTIAL] = "INSERT INTO credential VALUES (?,?,?,?,?,?,?,?,?,?)",
-    [SQL_PUT_OBJECT] = "INSERT INTO object VALUES (?,?,?,?,?,?,?,?,?)",
-    [SQL_PUT_PATH] = "INSERT INTO path VALUES (?,?,?,?,?)",
-    [SQL_PUT_NAME] = "INSERT INTO name_event VALUES (NULL,?,?,?,?,?,?)",
-    [SQL_PUT_OPERATION] =
-        "INSERT INTO operation (id, pairing, call_source, call_frame, call_first_frame, call_time,"
-        " call_length, call_flags, reply_source, reply_frame, reply_first_frame, reply_time,"
-        " reply_length, reply_flags, client, server, flow, xid, program, version, procedure,"
-        " rpc_status, status, credential, object, object2, new_object, path, path2, depends_on,"
-        " offset, count, data_length, data_digest, arguments_length, result_length, arguments,"
-        " result) VALUES "
-        "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [SQL_PUT_RETRANSMISSION] = "INSERT INTO retransmission VALUES (NULL,?,?,?,?,?,?,?,?,?,?)",
-    [SQL_PUT_COPY] = "INSERT INTO copy VALUES (NULL,?,?,?,?,?,?,?,?,?)",
-    [SQL_PUT_PROBLEM] = "INSERT INTO problem VALUES (NULL,?,?,?,?,?,?,?,?,?)",
-    [SQL_PUT_COUNTER] = "INSERT INTO counter VALUES (?1,?2,?3)"
-                        " ON CONFLICT (source, name) DO UPDATE SET value = value + ?3",
-    [SQL_PUT_WAITING] = "INSERT OR IGNORE INTO waiting VALUES (?)",
-    [SQL_PUT_WAITING_COUNTER] = "INSERT INTO waiting_counter VALUES (?,?,?)",
-    [SQL_LEARN_OBJECT] = "UPDATE object SET type = ifnull(?2, type), fsid = ifnull(?3, fsid),"
-                         " fileid = ifnull(?4, fileid) WHERE id = ?1",
-    [SQL_FIND_OBJECT] = "SELECT id FROM object WHERE handle = ? AND server = ?",
-    [SQL_FIND_CREDENTIAL] = "SELECT id FROM credential WHERE body = ? AND flavor = ?"
-                            " AND gss_service IS ? ORDER BY id",
-    [SQL_FIND_PATH] = "SELECT id FROM path WHERE parent IS ? AND name = ? AND object IS ?",
-    [SQL_PATH_TEXT] = "SELECT text FROM path WHERE id = ?",
-    [SQL_NAME_OF_OBJECT] =
-        "SELECT e.parent, e.name FROM name_event e WHERE e.object = ?1 AND e.event NOT IN (3, 5)"
-        " AND e.id <= ?2 AND NOT EXISTS (SELECT 1 FROM name_event r WHERE r.object = ?1"
-        " AND r.event IN (3, 5) AND r.parent IS e.parent AND r.name = e.name AND r.id > e.id"
-        " AND r.id <= ?2) ORDER BY e.id DESC",
-    [SQL_COMPLETE_OPERATION] =
-        "UPDATE operation SET pairing = 0, reply_source = ?2, reply_frame = ?3,"
-        " reply_first_frame = ?4, reply_time = ?5, reply_length = ?6, reply_flags = ?7,"
-        " rpc_status = ?8, status = ?9, new_object = ifnull(?10, new_object),"
-        " data_length = ifnull(?11, data_length), data_digest = ifnull(?12, data_digest),"
-        " result_length = ?13, result = ?14 WHERE id = ?1",
-    [SQL_GET_OPERATION] =
-        "SELECT pairing, call_source, call_frame, call_first_frame, call_time, call_length,"
-        " call_flags, reply_source, reply_frame, reply_first_frame, reply_time, reply_length,"
-        " reply_flags, flow, program, version, procedure, rpc_status, arguments, result,"
-        " result_length FROM operation WHERE id = ?",
-    [SQL_DELETE_OPERATION] = "DELETE FROM operation WHERE id = ?",
-    [SQL_MOVE_RETRANSMISSIONS] = "UPDATE retransmission SET operation = ?2 WHERE operation = ?1",
-    [SQL_MOVE_COPIES] = "UPDATE copy SET operation = ?2 WHERE operation = ?1",
-};
-
-int store_fail(sqlite3 *db, const char *what, struct err *err)
+int sql_fail(sqlite3 *db, struct err *err)
 {
-    int code = sqlite3_errcode(db);
-    const char *text = sqlite3_errmsg(db);
+    const char *path = sqlite3_db_filename(db, "main");
 
-    switch (code & 0xff) {
-    case SQLITE_FULL:
-        text = "the disk is full, or a limit on file sizes was reached; the database is as it was "
-               "before";
-        break;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-        text = "another process is writing to the database";
-        break;
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-        return err_set(err, ERR_INPUT, "%s: the database is damaged: %s", what, text);
-    case SQLITE_CONSTRAINT:
-    case SQLITE_MISMATCH:
-        return err_set(err, ERR_INPUT, "%s: %s", what, text);
-    }
-    return err_set(err, ERR_SYSTEM, "%s: %s", what, text);
+    return store_fail(db, path && *path ? path : "a private database", err);
 }
 
-int sql_prepare(struct store *store, struct err *err)
+int sql_run(sqlite3 *db, const char *sql, struct err *err)
 {
-    for (int i = 0; i < SQL_COUNT; i++)
-        if (!store->sql[i] && sqlite3_prepare_v3(store->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT,
-                                                 &store->sql[i], NULL) != SQLITE_OK)
-            return store_fail(store->db, store->path, err);
-    return 0;
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : sql_fail(db, err);
 }
 
-void sql_finalize(struct store *store)
+int sql_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **stmt, struct err *err)
 {
-    for (int i = 0; i < SQL_COUNT; i++) {
-        sqlite3_finalize(store->sql[i]);
-        store->sql[i] = NULL;
-    }
+    return sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL) == SQLITE_OK
+               ? 0
+               : sql_fail(db, err);
 }
 
-int sql_exec(sqlite3 *db, const char *sql, struct err *err)
+int sql_row(sqlite3_stmt *stmt, struct err *err)
 {
-    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
-        return store_fail(db, sqlite3_db_filename(db, "main"), err);
-    return 0;
+    int step = sqlite3_step(stmt), result;
+
+    if (step == SQLITE_ROW)
+        return 1;
+    result = step == SQLITE_DONE ? 0 : sql_fail(sqlite3_db_handle(stmt), err);
+    sqlite3_reset(stmt);
+    return result;
+}
+
+int sql_step(sqlite3_stmt *stmt, struct err *err)
+{
+    int result = sqlite3_step(stmt) == SQLITE_DONE ? 0 : sql_fail(sqlite3_db_handle(stmt), err);
+
+    sqlite3_reset(stmt);
+    return result;
+}
+
+int sql_end(sqlite3_stmt *stmt, int result, struct err *err)
+{
+    sqlite3 *db = stmt ? sqlite3_db_handle(stmt) : NULL;
+
+    return sqlite3_finalize(stmt) == SQLITE_OK || result ? result : sql_fail(db, err);
+}
+
+int sql_each(sqlite3 *db, const char *sql,
+             int (*row)(void *ctx, sqlite3_stmt *stmt, struct err *err), void *ctx, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result;
+
+    if (sql_prepare(db, sql, &stmt, err) < 0)
+        return -err->code;
+    while ((result = sql_row(stmt, err)) > 0 && (result = row(ctx, stmt, err)) == 0)
+        continue;
+    return sql_end(stmt, result, err);
 }
 
 int sql_number(sqlite3 *db, const char *sql, int64_t none, int64_t *value, struct err *err)
@@ -106,37 +66,26 @@ int sql_number(sqlite3 *db, const char *sql, int64_t none, int64_t *value, struc
     int result;
 
     *value = none;
-    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(db, sqlite3_db_filename(db, "main"), err);
-    result = sqlite3_step(stmt);
-    if (result == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
-        *value = sqlite3_column_int64(stmt, 0);
-    if (sqlite3_finalize(stmt) != SQLITE_OK)
-        return store_fail(db, sqlite3_db_filename(db, "main"), err);
-    return 0;
+    if (sql_prepare(db, sql, &stmt, err) < 0)
+        return -err->code;
+    result = sql_row(stmt, err);
+    if (result > 0)
+        *value = sql_column(stmt, 0, none);
+    return sql_end(stmt, result < 0 ? result : 0, err);
 }
 
-int sql_row(struct store *store, enum statement which, struct err *err)
+void sql_bind_text(sqlite3_stmt *stmt, int at, const char *text)
 {
-    int result = sqlite3_step(store->sql[which]);
-
-    if (result == SQLITE_ROW)
-        return 1;
-    if (result == SQLITE_DONE)
-        return 0;
-    result = store_fail(store->db, store->path, err);
-    sqlite3_reset(store->sql[which]);
-    return result;
+    if (text)
+        sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(stmt, at);
 }
 
-int sql_run(struct store *store, enum statement which, struct err *err)
+void sql_bind_unless(sqlite3_stmt *stmt, int at, int64_t value, int64_t none)
 {
-    if (sqlite3_step(store->sql[which]) != SQLITE_DONE) {
-        int result = store_fail(store->db, store->path, err);
-
-        sqlite3_reset(store->sql[which]);
-        return result;
-    }
-    sqlite3_reset(store->sql[which]);
-    return 0;
+    if (value == none)
+        sqlite3_bind_null(stmt, at);
+    else
+        sqlite3_bind_int64(stmt, at, value);
 }

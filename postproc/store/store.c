@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/output.h"
 #include "store/internal.h"
+#include "store/sql.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,14 +35,14 @@ int store_check_version(struct store *store, struct err *err)
     int64_t application, version, tables;
     int result;
 
-    if (sql_exec(store->db, "SAVEPOINT version", err) < 0)
+    if (sql_run(store->db, "SAVEPOINT version", err) < 0)
         return -err->code;
     result = sql_number(store->db, "PRAGMA application_id", 0, &application, err);
     if (result == 0)
         result = sql_number(store->db, "PRAGMA user_version", 0, &version, err);
     if (result == 0)
         result = sql_number(store->db, "SELECT count(*) FROM sqlite_schema", 0, &tables, err);
-    if (sql_exec(store->db, "RELEASE version", result < 0 ? NULL : err) < 0 && result == 0)
+    if (sql_run(store->db, "RELEASE version", result < 0 ? NULL : err) < 0 && result == 0)
         result = -err->code;
     if (result < 0)
         return result;
@@ -154,7 +155,7 @@ static int connect_to(struct store *store, const char *path, struct err *err)
 /* Settings of the connection. */
 static int set_up(struct store *store, struct err *err)
 {
-    return sql_exec(store->db, "PRAGMA secure_delete = OFF; PRAGMA foreign_keys = OFF;", err);
+    return sql_run(store->db, "PRAGMA secure_delete = OFF; PRAGMA foreign_keys = OFF;", err);
 }
 
 static int open_file(struct store *store, struct err *err)
@@ -189,7 +190,7 @@ static int open_db(struct store *store, struct err *err)
     if (store->path[0] && !store->temporary)
         return store_check_version(store, err);
     snprintf(sql, sizeof(sql), "PRAGMA page_size = %d", PAGE_SIZE);
-    return sql_exec(store->db, sql, err);
+    return sql_run(store->db, sql, err);
 }
 
 int store_publish(struct store *store, struct err *err)
@@ -199,7 +200,7 @@ int store_publish(struct store *store, struct err *err)
     if (!store->temporary)
         return 0;
     cleanup_hold();
-    sql_finalize(store);
+    statements_finalize(store);
     sqlite3_close(store->db);
     store->db = NULL;
     result = output_put_new(store->temporary, store->path);
@@ -272,7 +273,7 @@ void store_close(struct store *store)
         return;
     cleanup_hold();
     store_abandon(store);
-    sql_finalize(store);
+    statements_finalize(store);
     sqlite3_close(store->db);
     remove_temporary(store);
     cleanup_drop(&store->cleanup);

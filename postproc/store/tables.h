@@ -2,28 +2,17 @@
 /* postproc/store/tables.h
  *
  * Tables made by a schema that is in the program as text, section by section (schemas/NAME.sql),
- * and rows put into them.  Every function returns 0 or a negative code with |err| filled.
+ * and filled.  Every function returns 0 or a negative code with |err| filled.
  */
 #ifndef NFSDIGEST_STORE_TABLES_H
 #define NFSDIGEST_STORE_TABLES_H
 
-#include "base/err.h"
-
-#include <sqlite3.h>
-#include <stdint.h>
-
-int tables_run(sqlite3 *db, const char *sql, struct err *err);
+#include "store/sql.h"
 
 /* Runs what stands in |schema| between the line "--- |section|" and the next such line; |name| is
  * the schema's, for messages. */
 int tables_section(sqlite3 *db, const char *schema, const char *name, const char *section,
                    struct err *err);
-
-/* A statement that will be run often. */
-int tables_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **stmt, struct err *err);
-/* Runs one that gives no row, and resets it. */
-int tables_step(sqlite3 *db, sqlite3_stmt *stmt, struct err *err);
-void tables_bind_unless(sqlite3_stmt *stmt, int at, int64_t value, int64_t none);
 
 /* Values from 1 below |max| with their names into table code. */
 int tables_codes(sqlite3 *db, const char *domain, int max, const char *(*name)(int),
@@ -32,5 +21,27 @@ int tables_codes(sqlite3 *db, const char *domain, int max, const char *(*name)(i
 /* What |fill| does is there as a whole or not at all. */
 int tables_transaction(sqlite3 *db, int (*fill)(void *ctx, struct err *err), void *ctx,
                        struct err *err);
+
+/* The names of sql.h that postproc/compare still uses. */
+static inline int tables_run(sqlite3 *db, const char *sql, struct err *err)
+{
+    return sql_run(db, sql, err);
+}
+
+static inline int tables_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **stmt, struct err *err)
+{
+    return sql_prepare(db, sql, stmt, err);
+}
+
+static inline int tables_step(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
+{
+    (void)db;
+    return sql_step(stmt, err);
+}
+
+static inline void tables_bind_unless(sqlite3_stmt *stmt, int at, int64_t value, int64_t none)
+{
+    sql_bind_unless(stmt, at, value, none);
+}
 
 #endif

@@ -29,16 +29,14 @@ static int each_row(struct verifier *v, const char *sql, struct err *err)
     sqlite3_stmt *stmt;
 
     v->of_kind = 0;
-    if (sqlite3_prepare_v2(v->store->db, sql, -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(v->store->db, v->store->path, err);
+    if (store_prepare(v->store, sql, &stmt, err) < 0)
+        return -err->code;
     while (sqlite3_step(stmt) == SQLITE_ROW) {
         const char *text = (const char *)sqlite3_column_text(stmt, 0);
 
         finding(v, text ? text : "?");
     }
-    if (sqlite3_finalize(stmt) != SQLITE_OK)
-        return store_fail(v->store->db, v->store->path, err);
-    return 0;
+    return store_finish(v->store, stmt, 0, err);
 }
 
 #define COUNTED(column, rows)                                                                      \
@@ -114,12 +112,12 @@ static int check_bodies(struct verifier *v, struct err *err)
 
     v->of_kind = 0;
     wire_init();
-    if (sqlite3_prepare_v2(v->store->db,
-                           "SELECT id, program, version, procedure, call_flags, arguments,"
-                           " arguments_length, reply_flags, result, result_length, rpc_status"
-                           " FROM operation WHERE program IS NOT NULL",
-                           -1, &stmt, NULL) != SQLITE_OK)
-        return store_fail(v->store->db, v->store->path, err);
+    if (store_prepare(v->store,
+                      "SELECT id, program, version, procedure, call_flags, arguments,"
+                      " arguments_length, reply_flags, result, result_length, rpc_status"
+                      " FROM operation WHERE program IS NOT NULL",
+                      &stmt, err) < 0)
+        return -err->code;
     while (sqlite3_step(stmt) == SQLITE_ROW) {
         const struct procedure *procedure = procedure_find((uint32_t)sqlite3_column_int64(stmt, 1),
                                                            (uint32_t)sqlite3_column_int64(stmt, 2),
@@ -142,9 +140,7 @@ static int check_bodies(struct verifier *v, struct err *err)
                        at == 4 ? "arguments" : "result", &body);
         }
     }
-    if (sqlite3_finalize(stmt) != SQLITE_OK)
-        return store_fail(v->store->db, v->store->path, err);
-    return 0;
+    return store_finish(v->store, stmt, 0, err);
 }
 
 int verify(struct store *store, void (*show)(void *ctx, const char *text), void *ctx,
