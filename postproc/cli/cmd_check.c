@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "record/nfsr.h"
 #include "record/nfsr_check.h"
-#include "store/verify.h"
+#include "store/store_verify.h"
 
 #include <stdarg.h>
 

@@ -5,7 +5,7 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "ingest/ingest.h"
-#include "store/groups.h"
+#include "store/operation_groups.h"
 #include "store/sql.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include "plan/plan.h"
 #include "plan/tree.h"
-#include "store/groups.h"
+#include "store/operation_groups.h"
 
 struct status_fact {
     char name[64];

@@ -2,7 +2,7 @@
 #include "package/database.h"
 #include "package/package_rdump.h"
 #include "package/verify_parts.h"
-#include "store/verify.h"
+#include "store/store_verify.h"
 
 #include <errno.h>
 #include <stdlib.h>

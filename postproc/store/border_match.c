@@ -5,7 +5,7 @@
  * row of the call that an earlier source left open; a call takes the reply from such a row; a
  * call that was left open and comes again is a retransmission.
  */
-#include "store/internal.h"
+#include "store/store_parts.h"
 
 #include <netinet/in.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/escape.h"
 #include "store/carry.h"
-#include "store/internal.h"
 #include "store/sql.h"
+#include "store/store_parts.h"
 
 /* Takes the operations out that the engine is going to put again. */
 static int delete_waiting(struct store *store, struct err *err)

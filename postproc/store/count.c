@@ -4,7 +4,7 @@
  * The totals of sources, by what rows came and went.  A reply may complete an operation of an
  * earlier source, so several sources can be concerned.
  */
-#include "store/internal.h"
+#include "store/store_parts.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
  *
  * The tables program, procedure, status_name, field and code, from engine/wire and record.h.
  */
-#include "store/internal.h"
 #include "store/sql.h"
+#include "store/store_parts.h"
 #include "wire/field.h"
 #include "wire/rpc.h"
 

@@ -4,7 +4,7 @@
  * Records that are not on the hot path, to rows.
  */
 #include "base/escape.h"
-#include "store/internal.h"
+#include "store/store_parts.h"
 #include "wire/rpc.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * The hot path: one row for each operation.  No query, no allocation, no formatting here; unpaired
  * operations near the border of two .nfsr streams are the only exception.
  */
-#include "store/internal.h"
+#include "store/store_parts.h"
 
 static const uint8_t no_digest[STORE_DIGEST_LEN];
 

@@ -5,7 +5,7 @@
  * its beginning from earlier sources, where these knew the object.
  */
 #include "base/escape.h"
-#include "store/internal.h"
+#include "store/store_parts.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
  * schemas/trace.sql, run section by section.
  */
 #include "base/embed.h"
-#include "store/internal.h"
+#include "store/store_parts.h"
 #include "store/tables.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "store/internal.h"
+#include "store/store_parts.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/output.h"
-#include "store/internal.h"
 #include "store/sql.h"
+#include "store/store_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "store/internal.h"
-#include "store/verify.h"
+#include "store/store_parts.h"
+#include "store/store_verify.h"
 #include "wire/rpc.h"
 
 #include <arpa/inet.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/cli/fields.h
+/* postproc/cli/body_print.h
  *
  * Decodes the arguments and results of an operation for people and for JSON, by the walker.
  * Paths are those of the field dictionary with the number of the element in lists:
  * "READDIR3res.resok.reply.entries[2].name".
  */
-#ifndef NFSDIGEST_CLI_FIELDS_H
-#define NFSDIGEST_CLI_FIELDS_H
+#ifndef NFSDIGEST_CLI_BODY_PRINT_H
+#define NFSDIGEST_CLI_BODY_PRINT_H
 
 #include "record/kept.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/store/groups.h
+/* postproc/store/operation_groups.h
  *
  * Operations counted by procedure, client or path, with exact percentiles of their latency by
  * nearest rank (the smallest value that is not below p percent of all).  The sorting is SQLite's,
  * so memory stays small.
  */
-#ifndef NFSDIGEST_STORE_GROUPS_H
-#define NFSDIGEST_STORE_GROUPS_H
+#ifndef NFSDIGEST_STORE_OPERATION_GROUPS_H
+#define NFSDIGEST_STORE_OPERATION_GROUPS_H
 
 #include "base/err.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/store/source.c
+/* postproc/store/store_source.c
  *
  * The transaction of one source: where ids begin, what is counted, and what is left for the next.
  */
-#include "store/internal.h"
 #include "store/sql.h"
+#include "store/store_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/store/internal.h
+/* postproc/store/store_parts.h
  *
  * What the files of postproc/store share.
  */
-#ifndef NFSDIGEST_STORE_INTERNAL_H
-#define NFSDIGEST_STORE_INTERNAL_H
+#ifndef NFSDIGEST_STORE_STORE_PARTS_H
+#define NFSDIGEST_STORE_STORE_PARTS_H
 
 #include "base/cleanup.h"
 #include "store/border.h"

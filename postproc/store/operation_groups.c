@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "store/groups.h"
+#include "store/operation_groups.h"
 #include "store/sql.h"
 #include "wire/field.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/store/verify.h
+/* postproc/store/store_verify.h
  *
  * What can be wrong with a trace database.
  */
-#ifndef NFSDIGEST_STORE_VERIFY_H
-#define NFSDIGEST_STORE_VERIFY_H
+#ifndef NFSDIGEST_STORE_STORE_VERIFY_H
+#define NFSDIGEST_STORE_STORE_VERIFY_H
 
 #include "store/store.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "store/verify.h"
+#include "store/store_verify.h"
 #include "record/kept.h"
-#include "store/internal.h"
+#include "store/store_parts.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/fields.h"
+#include "cli/body_print.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/values.h"
