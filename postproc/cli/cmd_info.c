@@ -7,6 +7,7 @@
 #include "ingest/ingest.h"
 #include "store/operation_groups.h"
 #include "store/sql.h"
+#include "store/sql_json.h"
 
 #include <string.h>
 
@@ -32,23 +33,7 @@ static int json_rows(sqlite3 *db, const char *name, const char *sql, struct err 
     printf(",\n\"%s\":[", name);
     for (; sqlite3_step(stmt) == SQLITE_ROW; first = false) {
         fputs(first ? "\n{" : ",\n{", stdout);
-        for (int i = 0; i < sqlite3_column_count(stmt); i++) {
-            printf("%s\"%s\":", i ? "," : "", sqlite3_column_name(stmt, i));
-            switch (sqlite3_column_type(stmt, i)) {
-            case SQLITE_NULL:
-                fputs("null", stdout);
-                break;
-            case SQLITE_INTEGER:
-                printf("%lld", (long long)sqlite3_column_int64(stmt, i));
-                break;
-            case SQLITE_BLOB:
-                json_hex(stdout, sqlite3_column_blob(stmt, i),
-                         (size_t)sqlite3_column_bytes(stmt, i));
-                break;
-            default:
-                json_text(stdout, (const char *)sqlite3_column_text(stmt, i));
-            }
-        }
+        sql_json_members(stdout, stmt);
         putchar('}');
     }
     putchar(']');

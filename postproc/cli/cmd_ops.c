@@ -8,6 +8,7 @@
 #include "cli/object_print.h"
 #include "store/filter.h"
 #include "store/sql.h"
+#include "store/sql_json.h"
 #include "store/store.h"
 
 static const char about[] =
@@ -285,14 +286,10 @@ static void print_columns(sqlite3_stmt *s)
         int column = columns[i].column;
 
         json_key(columns[i].name);
-        if (is_null(s, column))
-            fputs("null", stdout);
-        else if (column == OP_OFFSET || column == OP_COUNT)
+        if (!is_null(s, column) && (column == OP_OFFSET || column == OP_COUNT))
             printf("%llu", (unsigned long long)sqlite3_column_int64(s, column));
-        else if (sqlite3_column_type(s, column) == SQLITE_INTEGER)
-            printf("%lld", (long long)sqlite3_column_int64(s, column));
         else
-            json_text(stdout, text_of(s, column));
+            sql_json_value(stdout, s, column);
     }
 }
 
@@ -311,11 +308,7 @@ static void print_json(sqlite3_stmt *s, bool fields)
     json_text(stdout, is_null(s, OP_PROGRAM) ? NULL : program);
     print_columns(s);
     json_key("data_digest");
-    if (is_null(s, OP_DATA_DIGEST))
-        fputs("null", stdout);
-    else
-        json_hex(stdout, sqlite3_column_blob(s, OP_DATA_DIGEST),
-                 (size_t)sqlite3_column_bytes(s, OP_DATA_DIGEST));
+    sql_json_value(stdout, s, OP_DATA_DIGEST);
     count = fields ? bodies_of(s, bodies, is_result) : 0;
     for (int i = 0; i < count; i++) {
         json_key(is_result[i] ? "result" : "arguments");

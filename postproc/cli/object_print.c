@@ -4,6 +4,7 @@
 #include "base/values.h"
 #include "cli/object_print.h"
 #include "store/sql.h"
+#include "store/sql_json.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -53,37 +54,32 @@ static void print_lifetime(sqlite3_stmt *s)
     putchar('\n');
 }
 
-static void json_number(const char *key, sqlite3_stmt *s, int column)
+static void json_value(const char *key, sqlite3_stmt *s, int column)
 {
-    printf(",\"%s\":%s", key, is_null(s, column) ? "null" : text_of(s, column));
+    printf(",\"%s\":", key);
+    sql_json_value(stdout, s, column);
 }
 
 static void json_unsigned(const char *key, sqlite3_stmt *s, int column)
 {
     if (is_null(s, column))
-        json_number(key, s, column);
+        json_value(key, s, column);
     else
         printf(",\"%s\":%llu", key, (unsigned long long)sqlite3_column_int64(s, column));
-}
-
-static void json_string(const char *key, sqlite3_stmt *s, int column)
-{
-    printf(",\"%s\":", key);
-    json_text(stdout, is_null(s, column) ? NULL : text_of(s, column));
 }
 
 static void json_lifetime(sqlite3_stmt *s, bool first)
 {
     fputs(first ? "{\"path\":" : ",{\"path\":", stdout);
-    json_text(stdout, is_null(s, PATH) ? NULL : text_of(s, PATH));
-    json_number("parent", s, PARENT);
-    json_string("name", s, NAME);
-    json_string("how", s, HOW);
-    json_number("start", s, START);
-    json_number("start_operation", s, START_OPERATION);
-    json_string("stop_how", s, STOP_HOW);
-    json_number("stop", s, STOP);
-    json_number("stop_operation", s, STOP_OPERATION);
+    sql_json_value(stdout, s, PATH);
+    json_value("parent", s, PARENT);
+    json_value("name", s, NAME);
+    json_value("how", s, HOW);
+    json_value("start", s, START);
+    json_value("start_operation", s, START_OPERATION);
+    json_value("stop_how", s, STOP_HOW);
+    json_value("stop", s, STOP);
+    json_value("stop_operation", s, STOP_OPERATION);
     putchar('}');
 }
 
@@ -92,9 +88,8 @@ static void print_object(sqlite3_stmt *s, int64_t object, bool json)
     if (json) {
         printf("{\"object\":%lld,\"server\":", (long long)object);
         json_text(stdout, text_of(s, SERVER));
-        fputs(",\"handle\":", stdout);
-        json_hex(stdout, sqlite3_column_blob(s, HANDLE), (size_t)sqlite3_column_bytes(s, HANDLE));
-        json_string("type", s, TYPE);
+        json_value("handle", s, HANDLE);
+        json_value("type", s, TYPE);
         json_unsigned("fsid", s, FSID);
         json_unsigned("fileid", s, FILEID);
         fputs(",\"names\":[", stdout);

@@ -1,57 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* schemas/compare.schema.json describes what this writes. */
-#include "base/json.h"
-#include "base/values.h"
 #include "compare/verdict.h"
 #include "report/compare_report.h"
 #include "store/sql.h"
-
-#include <string.h>
+#include "store/sql_json.h"
 
 struct printer {
     sqlite3 *db;
     FILE *out;
     struct err *err;
 };
-
-/* A value by the type that its column has; a name that ends with "!" is a boolean. */
-static void put_value(struct printer *p, sqlite3_stmt *stmt, int at, const char *name)
-{
-    size_t len = strlen(name);
-
-    if (len && name[len - 1] == '!') {
-        fputs(sqlite3_column_int(stmt, at) ? "true" : "false", p->out);
-        return;
-    }
-    switch (sqlite3_column_type(stmt, at)) {
-    case SQLITE_INTEGER:
-        fprintf(p->out, "%lld", (long long)sqlite3_column_int64(stmt, at));
-        break;
-    case SQLITE_FLOAT:
-        fprintf(p->out, "%.6g", sqlite3_column_double(stmt, at));
-        break;
-    case SQLITE_NULL:
-        fputs("null", p->out);
-        break;
-    default:
-        json_text(p->out, (const char *)sqlite3_column_text(stmt, at));
-    }
-}
-
-static int put_array(struct printer *p, const char *name, const char *sql, int64_t bind,
-                     int (*more)(struct printer *p, int64_t id));
-
-static void put_columns(struct printer *p, sqlite3_stmt *stmt)
-{
-    for (int i = 0; i < sqlite3_column_count(stmt); i++) {
-        const char *name = sqlite3_column_name(stmt, i);
-        size_t len = strlen(name);
-
-        fprintf(p->out, "%s\"%.*s\":", i ? "," : "",
-                (int)(len && name[len - 1] == '!' ? len - 1 : len), name);
-        put_value(p, stmt, i, name);
-    }
-}
 
 /* "name":[{column:value, ...}, ...]; |more| adds to each, of which the first column is the id. */
 static int put_array(struct printer *p, const char *name, const char *sql, int64_t bind,
@@ -69,7 +27,7 @@ static int put_array(struct printer *p, const char *name, const char *sql, int64
     while ((result = sql_row(stmt, p->err)) > 0) {
         fputs(first ? "{" : ",{", p->out);
         first = false;
-        put_columns(p, stmt);
+        sql_json_members(p->out, stmt);
         if (more && more(p, sqlite3_column_int64(stmt, 0)) < 0) {
             sqlite3_finalize(stmt);
             return -p->err->code;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/store/sql_json.h
+ *
+ * Rows as JSON (base/json.h).  Errors are those of stdio.
+ */
+#ifndef NFSDIGEST_STORE_SQL_JSON_H
+#define NFSDIGEST_STORE_SQL_JSON_H
+
+#include <sqlite3.h>
+#include <stdio.h>
+
+/* A value by the type that its column has; bytes as hexadecimal digits. */
+void sql_json_value(FILE *out, sqlite3_stmt *stmt, int at);
+
+/* All columns as members of an object, without its braces.  A column whose name ends with "!" is a
+ * boolean, and the "!" is left out. */
+void sql_json_members(FILE *out, sqlite3_stmt *stmt);
+
+#endif
