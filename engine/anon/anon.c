@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { COMMENT_MAX = 60000 };
-
 struct anon {
     const struct policy *policy;
     struct mapping *mapping;

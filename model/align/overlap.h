@@ -24,7 +24,6 @@ enum {
     CONFLICT_DATA = 1 << 6,
     CONFLICT_NAME = 1 << 7,
     OVERLAP_RIGHTS = 1 << 8, /* the object's mode or owner, or it is removed */
-    OVERLAP_BITS = 9,
 };
 
 enum {

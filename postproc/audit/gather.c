@@ -388,7 +388,7 @@ static int gather_printable(struct audit *a, const uint8_t *p, uint32_t len, str
 static int on_option(void *ctx, const struct block *block, unsigned code, const uint8_t *text,
                      uint32_t len, struct err *err)
 {
-    enum { IF_HARDWARE = 6, IF_EUI = 7, IF_IPV4 = 4, IF_IPV6 = 5 };
+    enum { IF_HARDWARE = 6, IF_IPV4 = 4, IF_IPV6 = 5 };
     struct address address = { 0 };
 
     if (block->kind == BLOCK_INTERFACE && code == IF_HARDWARE && len == 6)

@@ -94,8 +94,6 @@ struct domain_row {
     double foreign_by_chance; /* as many are to be expected */
 };
 
-enum { NAMES_UNKNOWN, NAMES_HIDDEN, NAMES_KEPT, NAMES_MIXED };
-
 struct name_row {
     uint64_t lengths[LENGTHS]; /* distinct names by their pseudonyms' length, kept parts off */
     uint64_t distinct, same_length;
