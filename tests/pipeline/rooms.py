@@ -26,6 +26,9 @@ LIBRARIES = {"xxhash": ("-lxxhash", r"xxhash\.h"), "threads": ("-pthread", r"pth
 FOREIGN = re.compile(r"(glib|gmodule|gcrypt|sqlite3|pcap|archive|zstd|zlib|xxhash|microhttpd|epan/|"
                      r"wireshark|wsutil|wiretap|math\.h|sys/socket|sys/epoll|netinet/tcp|netdb)")
 
+# of these rooms only files with such names may include the other room
+ONLY = {("postproc/audit", "engine/anon"): re.compile(r"recompute")}
+
 
 class Table:
     def __init__(self, path):
@@ -79,8 +82,11 @@ def check_includes(table, say):
             count += 1
             target = find(include, room)
             if target is not None:
+                only = ONLY.get((room, room_of(target, table)))
                 if room_of(target, table) not in allowed:
                     say(f"{name}: {room} may not include {include}")
+                elif only and not only.match(path.name):
+                    say(f"{name}: only {only.pattern}* may include {include}")
             elif FOREIGN.match(include):
                 if not any(re.fullmatch(LIBRARIES[library][1], include) for library in libraries):
                     say(f"{name}: {room} may not include <{include}>")
