@@ -2,13 +2,13 @@
 #include "base/cleanup.h"
 #include "cli/args.h"
 #include "cli/cli.h"
+#include "cli/outputs.h"
 #include "compare/compare.h"
 #include "compare/verdict.h"
 #include "judge/judge_rules.h"
 #include "report/annotate.h"
 #include "report/compare_report.h"
 #include "report/html.h"
-#include "report/outputs.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -66,19 +66,19 @@ static const char sql_problems[] =
 static const char sql_counters[] =
     "SELECT name, sum(value) AS value FROM counter GROUP BY name ORDER BY name";
 
+static int add_unopened(void *ctx, sqlite3_stmt *stmt, struct err *err)
+{
+    (void)err;
+    unopened_add(ctx, sql_column_text(stmt, 0), (uint64_t)sqlite3_column_int64(stmt, 1), NULL);
+    return 0;
+}
+
 /* Encapsulations among the counters, which nobody opened who read the captures without Wireshark.
  */
 static int read_unopened(sqlite3 *db, struct unopened *unopened, struct err *err)
 {
-    sqlite3_stmt *stmt;
-
     *unopened = (struct unopened){ 0 };
-    if (sql_prepare(db, sql_counters, &stmt, err) < 0)
-        return -err->code;
-    while (sqlite3_step(stmt) == SQLITE_ROW)
-        unopened_add(unopened, (const char *)sqlite3_column_text(stmt, 0),
-                     (uint64_t)sqlite3_column_int64(stmt, 1), NULL);
-    return sql_end(stmt, 0, err);
+    return sql_each(db, sql_counters, add_unopened, unopened, err);
 }
 
 static void json_groups(const struct groups *g, enum group_by by)

@@ -2,10 +2,10 @@
 #include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"
+#include "cli/outputs.h"
 #include "compare/compare.h"
 #include "report/annotate.h"
 #include "report/html.h"
-#include "report/outputs.h"
 
 #include <string.h>
 

@@ -44,25 +44,21 @@ static int read_totals(struct facts *f, sqlite3 *db, struct err *err)
     return sql_end(s, 0, err);
 }
 
-static int read_statuses(struct facts *f, sqlite3 *db, struct err *err)
+static int add_status(void *ctx, sqlite3_stmt *s, struct err *err)
 {
-    sqlite3_stmt *s;
+    struct facts *f = ctx;
+    const char *name = sql_column_text(s, 0);
+    uint64_t operations = (uint64_t)sqlite3_column_int64(s, 1);
 
-    if (sql_prepare(db, sql_statuses, &s, err) < 0)
-        return -err->code;
-    while (sqlite3_step(s) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(s, 0);
-        uint64_t operations = (uint64_t)sqlite3_column_int64(s, 1);
-
-        if (f->status_count == FACT_STATUSES) {
-            f->other_statuses += operations;
-            continue;
-        }
-        snprintf(f->statuses[f->status_count].name, sizeof(f->statuses[0].name), "%s",
-                 name ? name : "none (results without a status, and unknown ones)");
-        f->statuses[f->status_count++].operations = operations;
+    (void)err;
+    if (f->status_count == FACT_STATUSES) {
+        f->other_statuses += operations;
+        return 0;
     }
-    return sql_end(s, 0, err);
+    snprintf(f->statuses[f->status_count].name, sizeof(f->statuses[0].name), "%s",
+             name ? name : "none (results without a status, and unknown ones)");
+    f->statuses[f->status_count++].operations = operations;
+    return 0;
 }
 
 void facts_grow(struct facts *f, const struct tree *tree)
@@ -73,7 +69,7 @@ void facts_grow(struct facts *f, const struct tree *tree)
 
 int facts_read(struct facts *f, sqlite3 *db, struct err *err)
 {
-    if (read_totals(f, db, err) < 0 || read_statuses(f, db, err) < 0 ||
+    if (read_totals(f, db, err) < 0 || sql_each(db, sql_statuses, add_status, f, err) < 0 ||
         groups_read(db, BY_PROCEDURE, INT_MAX, &f->procedures, err) < 0)
         return -err->code;
     for (int i = 0; i < f->procedures.count; i++) {

@@ -10,7 +10,7 @@
 #define SAFE "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
 /* clang-format off */
-const struct member_kind member_kinds[] = {
+static const struct member_kind member_kinds[] = {
     { MEMBER_README, "", "markdown", "text/markdown", "What this is", true },
     { MEMBER_AUDIT_HTML, "", "html", "text/html", "Report of the audit", true },
     { MEMBER_AUDIT_JSON, "", "json", "application/json", "Report of the audit", true },

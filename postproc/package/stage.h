@@ -65,7 +65,6 @@ struct member_kind {
     bool needed;
 };
 const struct member_kind *member_kind(const char *path);
-extern const struct member_kind member_kinds[]; /* ended by one without |start| */
 
 /* The whole of a small member, with a zero behind it, to be freed; NULL when there is no memory, or
  * it has more than |max| bytes. */

@@ -83,8 +83,9 @@ int verify_sums(struct verifying *v, struct err *err)
 
 /* --- JSON --- */
 
-int verify_json(struct verifying *v, const char *member, const char *text, size_t len,
-                const char *sql, sqlite3_stmt **stmt, struct err *err)
+/* Prepares |sql| for the text, which is parameter 1 and must outlive it; 1: it is no JSON. */
+static int verify_json(struct verifying *v, const char *member, const char *text, size_t len,
+                       const char *sql, sqlite3_stmt **stmt, struct err *err)
 {
     int rc;
 

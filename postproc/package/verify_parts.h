@@ -35,10 +35,8 @@ int verify_audit(struct verifying *v, struct err *err);
 /* A member as text, to be freed: NULL when it is missing, which was found before, or too large for
  * that. */
 int verify_text(struct verifying *v, const char *member, char **text, size_t *len, struct err *err);
-/* Prepares |sql| for the text, which is parameter 1 and must outlive it; 1: it is no JSON. */
-int verify_json(struct verifying *v, const char *member, const char *text, size_t len,
-                const char *sql, sqlite3_stmt **stmt, struct err *err);
-/* Both; 1: there is none.  In any case |stmt|, then |text| are to be released. */
+/* That, and |sql| prepared with the text as parameter 1; 1: there is none, or it is no JSON.  In
+ * any case |stmt|, then |text| are to be released. */
 int verify_member(struct verifying *v, const char *member, const char *sql, char **text,
                   size_t *len, sqlite3_stmt **stmt, struct err *err);
 

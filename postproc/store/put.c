@@ -32,8 +32,8 @@ int64_t source_of(const struct store *store, uint64_t *frame)
     return store->bases[i].source;
 }
 
-void bind_frame(struct store *store, sqlite3_stmt *stmt, int source_at, int frame_at,
-                uint64_t frame)
+static void bind_frame(struct store *store, sqlite3_stmt *stmt, int source_at, int frame_at,
+                       uint64_t frame)
 {
     int64_t source = source_of(store, &frame);
 

@@ -171,9 +171,6 @@ void bind_length(sqlite3_stmt *stmt, int at, const struct row_side *side, uint32
 void bind_body(sqlite3_stmt *stmt, int at, const struct bytes *body);
 void bind_data(sqlite3_stmt *stmt, int at, const struct record_operation *operation);
 
-/* Binds a frame as its source and its number in there, NULL for 0. */
-void bind_frame(struct store *store, sqlite3_stmt *stmt, int source_at, int frame_at,
-                uint64_t frame);
 /* The source of a frame, which becomes the frame in that source. */
 int64_t source_of(const struct store *store, uint64_t *frame);
 static inline void bind_or_null(sqlite3_stmt *stmt, int at, int64_t value)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/outputs.h"
+#include "cli/outputs.h"
 #include "base/escape.h"
 #include "compare/compare.h"
 #include "judge/judge_rules.h"

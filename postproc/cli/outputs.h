@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/report/outputs.h
+/* postproc/cli/outputs.h
  *
  * What a command is going to write must not take the place of anything that it reads, nor of what
  * that names: databases, captures, results, rule files.  All of it is told first, then checked,
@@ -11,8 +11,8 @@
  * What is neither a regular file nor absent (a pipe, a device, "-") is written in place and is no
  * matter.
  */
-#ifndef NFSDIGEST_REPORT_OUTPUTS_H
-#define NFSDIGEST_REPORT_OUTPUTS_H
+#ifndef NFSDIGEST_CLI_OUTPUTS_H
+#define NFSDIGEST_CLI_OUTPUTS_H
 
 #include "base/err.h"
 
