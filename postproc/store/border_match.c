@@ -119,13 +119,13 @@ static int complete(struct store *store, const struct border_entry *entry,
     call_source = sqlite3_column_int64(store->sql[SQL_GET_OPERATION], GET_CALL);
     sqlite3_reset(store->sql[SQL_GET_OPERATION]);
     sqlite3_bind_int64(stmt, 1, entry->operation);
-    bind_side(stmt, 2, &row->reply);
-    bind_status(stmt, 8, row->rpc_status);
-    bind_status(stmt, 9, row->status);
-    bind_or_null(stmt, 10, row->new_object);
-    bind_data(stmt, 11, row->record);
-    bind_length(stmt, 13, &row->reply, row->result_length);
-    bind_body(stmt, 14, &row->result);
+    row_bind_side(stmt, 2, &row->reply);
+    row_bind_status(stmt, 8, row->rpc_status);
+    row_bind_status(stmt, 9, row->status);
+    sql_bind_unless(stmt, 10, row->new_object, 0);
+    row_bind_data(stmt, 11, row->record);
+    row_bind_length(stmt, 13, &row->reply, row->result_length);
+    row_bind_body(stmt, 14, &row->result);
     if (statement_run(store, SQL_COMPLETE_OPERATION, err) < 0 ||
         count_operation(store, call_source, 0, -1, err) < 0)
         return -err->code;

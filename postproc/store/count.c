@@ -78,7 +78,7 @@ int count_problem(struct store *store, int64_t source, int by, struct err *err)
     return 0;
 }
 
-void note_frame(struct store *store, uint64_t frame, int64_t time)
+void count_frame(struct store *store, uint64_t frame, int64_t time)
 {
     struct store_totals *totals = &store->totals;
 

@@ -166,7 +166,7 @@ static int put_field(void *ctx, const struct field_place *place)
     bind_text(stmt, 5, place->path);
     bind_text(stmt, 6, class_name(place->field->cls));
     bind_text(stmt, 7, kinds[place->field->kind]);
-    bind_or_null(stmt, 8, place->field->max);
+    sql_bind_unless(stmt, 8, place->field->max, 0);
     bind_text(stmt, 9, place->field->wireshark);
     return sql_step(stmt, fields->err);
 }

@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-int bind_name(struct store *store, sqlite3_stmt *stmt, int at, struct bytes name, bool is_path,
-              struct err *err)
+int put_bind_name(struct store *store, sqlite3_stmt *stmt, int at, struct bytes name, bool is_path,
+                  struct err *err)
 {
     store->text.len = 0;
     if (escape_name(name, is_path, &store->text) < 0)
@@ -20,7 +20,7 @@ int bind_name(struct store *store, sqlite3_stmt *stmt, int at, struct bytes name
     return 0;
 }
 
-int64_t source_of(const struct store *store, uint64_t *frame)
+int64_t put_source_of(const struct store *store, uint64_t *frame)
 {
     size_t i = store->base_count - 1;
 
@@ -35,10 +35,10 @@ int64_t source_of(const struct store *store, uint64_t *frame)
 static void bind_frame(struct store *store, sqlite3_stmt *stmt, int source_at, int frame_at,
                        uint64_t frame)
 {
-    int64_t source = source_of(store, &frame);
+    int64_t source = put_source_of(store, &frame);
 
     sqlite3_bind_int64(stmt, source_at, source);
-    bind_or_null(stmt, frame_at, (int64_t)frame);
+    sql_bind_unless(stmt, frame_at, (int64_t)frame, 0);
 }
 
 int put_flow(struct store *store, const struct record_flow *flow, struct err *err)
@@ -63,7 +63,7 @@ int put_flow(struct store *store, const struct record_flow *flow, struct err *er
     sqlite3_bind_text(stmt, 5, address_text(&flow->server, server), -1, SQLITE_STATIC);
     sqlite3_bind_int(stmt, 6, flow->server_port);
     bind_frame(store, stmt, 7, 8, flow->frame);
-    bind_time(stmt, 9, flow->time);
+    sql_bind_unless(stmt, 9, flow->time, TIME_NONE);
     return statement_run(store, SQL_PUT_FLOW, err);
 }
 
@@ -109,7 +109,7 @@ static int bind_auth_sys(struct store *store, sqlite3_stmt *stmt,
     sqlite3_bind_int64(stmt, 5, credential->gid);
     sqlite3_bind_text(stmt, 6, gids, (int)len, SQLITE_TRANSIENT);
     sqlite3_bind_int64(stmt, 8, credential->stamp);
-    return bind_name(store, stmt, 7, credential->machine, true, err);
+    return put_bind_name(store, stmt, 7, credential->machine, true, err);
 }
 
 int put_credential(struct store *store, const struct record_credential *credential, struct err *err)
@@ -144,7 +144,7 @@ int put_credential(struct store *store, const struct record_credential *credenti
 /* fsid and fileid, which come together; no file has the number 0, but file systems do. */
 static void bind_identity(sqlite3_stmt *stmt, int at, const struct record_object *object)
 {
-    bind_or_null(stmt, at + 1, (int64_t)object->fileid);
+    sql_bind_unless(stmt, at + 1, (int64_t)object->fileid, 0);
     if (object->fileid)
         sqlite3_bind_int64(stmt, at, (int64_t)object->fsid);
     else
@@ -158,7 +158,7 @@ static int learn_object(struct store *store, uint32_t id, const struct record_ob
     sqlite3_stmt *stmt = store->sql[SQL_LEARN_OBJECT];
 
     sqlite3_bind_int64(stmt, 1, id);
-    bind_or_null(stmt, 2, object->type);
+    sql_bind_unless(stmt, 2, object->type, 0);
     bind_identity(stmt, 3, object);
     return statement_run(store, SQL_LEARN_OBJECT, err);
 }
@@ -208,10 +208,10 @@ int put_object(struct store *store, const struct record_object *object, struct e
     sqlite3_bind_text(stmt, 2, server, -1, SQLITE_STATIC);
     sqlite3_bind_blob(stmt, 3, object->handle.len ? (const void *)object->handle.data : "",
                       (int)object->handle.len, SQLITE_STATIC);
-    bind_or_null(stmt, 4, object->type);
+    sql_bind_unless(stmt, 4, object->type, 0);
     bind_identity(stmt, 5, object);
     bind_frame(store, stmt, 7, 8, object->frame);
-    bind_time(stmt, 9, object->time);
+    sql_bind_unless(stmt, 9, object->time, TIME_NONE);
     return statement_run(store, SQL_PUT_OBJECT, err);
 }
 
@@ -224,12 +224,12 @@ int put_name(struct store *store, const struct record_name *name, struct err *er
         ids_get(&store->objects, name->object, &object, err) < 0)
         return err_prefix(err, "a name of operation %llu", (unsigned long long)name->operation);
     sqlite3_bind_int(stmt, 1, name->event);
-    bind_or_null(stmt, 2, parent);
-    if (bind_name(store, stmt, 3, name->name, !parent, err) < 0)
+    sql_bind_unless(stmt, 2, parent, 0);
+    if (put_bind_name(store, stmt, 3, name->name, !parent, err) < 0)
         return -err->code;
-    bind_or_null(stmt, 4, object);
-    bind_or_null(stmt, 5, operation_id(store, name->operation));
-    bind_time(stmt, 6, name->time);
+    sql_bind_unless(stmt, 4, object, 0);
+    sql_bind_unless(stmt, 5, operation_id(store, name->operation), 0);
+    sql_bind_unless(stmt, 6, name->time, TIME_NONE);
     return statement_run(store, SQL_PUT_NAME, err);
 }
 
@@ -242,20 +242,20 @@ int put_problem(struct store *store, const struct record_problem *problem, struc
 
     if (ids_get(&store->flows, problem->flow, &flow, err) < 0)
         return err_prefix(err, "a problem in frame %llu", (unsigned long long)problem->frame);
-    note_frame(store, problem->frame, problem->time);
+    count_frame(store, problem->frame, problem->time);
     sqlite3_clear_bindings(stmt);
-    source = source_of(store, &frame);
+    source = put_source_of(store, &frame);
     sqlite3_bind_int64(stmt, 1, source);
     sqlite3_bind_int(stmt, 2, problem->problem);
-    bind_or_null(stmt, 3, (int64_t)frame);
-    bind_time(stmt, 4, problem->time);
+    sql_bind_unless(stmt, 3, (int64_t)frame, 0);
+    sql_bind_unless(stmt, 4, problem->time, TIME_NONE);
     if (flow) {
         sqlite3_bind_int64(stmt, 5, flow);
         sqlite3_bind_int(stmt, 6, problem->direction);
     }
-    bind_or_null(stmt, 7, problem->xid);
+    sql_bind_unless(stmt, 7, problem->xid, 0);
     sqlite3_bind_int64(stmt, 8, (int64_t)problem->length);
-    if (problem->text.len && bind_name(store, stmt, 9, problem->text, true, err) < 0)
+    if (problem->text.len && put_bind_name(store, stmt, 9, problem->text, true, err) < 0)
         return -err->code;
     return statement_run(store, SQL_PUT_PROBLEM, err) < 0 ? -err->code
                                                           : count_problem(store, source, 1, err);
@@ -267,7 +267,7 @@ static int run_counter(struct store *store, enum statement which,
     sqlite3_stmt *stmt = store->sql[which];
 
     sqlite3_bind_int64(stmt, 1, store->source);
-    if (bind_name(store, stmt, 2, counter->name, true, err) < 0)
+    if (put_bind_name(store, stmt, 2, counter->name, true, err) < 0)
         return -err->code;
     sqlite3_bind_int64(stmt, 3, (int64_t)counter->value);
     return statement_run(store, which, err);

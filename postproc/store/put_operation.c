@@ -18,7 +18,7 @@ int64_t operation_id(const struct store *store, uint64_t local)
 }
 
 /* Binds the six columns of one direction, from |at|. */
-void bind_side(sqlite3_stmt *stmt, int at, const struct row_side *side)
+void row_bind_side(sqlite3_stmt *stmt, int at, const struct row_side *side)
 {
     if (!side->source) {
         for (int i = 0; i < 6; i++)
@@ -28,12 +28,12 @@ void bind_side(sqlite3_stmt *stmt, int at, const struct row_side *side)
     sqlite3_bind_int64(stmt, at, side->source);
     sqlite3_bind_int64(stmt, at + 1, (int64_t)side->frame);
     sqlite3_bind_int64(stmt, at + 2, side->first_frame);
-    bind_time(stmt, at + 3, side->time);
+    sql_bind_unless(stmt, at + 3, side->time, TIME_NONE);
     sqlite3_bind_int64(stmt, at + 4, side->length);
     sqlite3_bind_int64(stmt, at + 5, side->flags);
 }
 
-void bind_status(sqlite3_stmt *stmt, int at, int64_t status)
+void row_bind_status(sqlite3_stmt *stmt, int at, int64_t status)
 {
     if (status == STATUS_NONE)
         sqlite3_bind_null(stmt, at);
@@ -41,7 +41,7 @@ void bind_status(sqlite3_stmt *stmt, int at, int64_t status)
         sqlite3_bind_int64(stmt, at, status);
 }
 
-void bind_length(sqlite3_stmt *stmt, int at, const struct row_side *side, uint32_t length)
+void row_bind_length(sqlite3_stmt *stmt, int at, const struct row_side *side, uint32_t length)
 {
     if (side->source && !(side->flags & SIGHTING_HEADER))
         sqlite3_bind_int64(stmt, at, length);
@@ -57,7 +57,7 @@ static void bind_if(sqlite3_stmt *stmt, int at, bool there, uint64_t value)
         sqlite3_bind_null(stmt, at);
 }
 
-void bind_body(sqlite3_stmt *stmt, int at, const struct bytes *body)
+void row_bind_body(sqlite3_stmt *stmt, int at, const struct bytes *body)
 {
     if (body->len)
         sqlite3_bind_blob(stmt, at, body->data, (int)body->len, SQLITE_STATIC);
@@ -71,7 +71,7 @@ static bool has_data(const struct record_operation *op)
     return (op->call.flags | op->reply.flags) & SIGHTING_DATA;
 }
 
-void bind_data(sqlite3_stmt *stmt, int at, const struct record_operation *op)
+void row_bind_data(sqlite3_stmt *stmt, int at, const struct record_operation *op)
 {
     if (!has_data(op)) {
         sqlite3_bind_null(stmt, at);
@@ -95,8 +95,8 @@ static int insert(struct store *store, const struct operation_row *row, struct e
 
     sqlite3_bind_int64(stmt, 1, row->id);
     sqlite3_bind_int(stmt, 2, row->pairing);
-    bind_side(stmt, 3, &row->call);
-    bind_side(stmt, 9, &row->reply);
+    row_bind_side(stmt, 3, &row->call);
+    row_bind_side(stmt, 9, &row->reply);
     sqlite3_bind_text(stmt, 15, client->text, client->len, SQLITE_STATIC);
     sqlite3_bind_text(stmt, 16, server->text, server->len, SQLITE_STATIC);
     sqlite3_bind_int64(stmt, 17, row->flow);
@@ -110,22 +110,22 @@ static int insert(struct store *store, const struct operation_row *row, struct e
         sqlite3_bind_null(stmt, 20);
         sqlite3_bind_null(stmt, 21);
     }
-    bind_status(stmt, 22, row->rpc_status);
-    bind_status(stmt, 23, row->status);
-    bind_or_null(stmt, 24, row->credential);
-    bind_or_null(stmt, 25, row->object);
-    bind_or_null(stmt, 26, row->object2);
-    bind_or_null(stmt, 27, row->new_object);
-    bind_or_null(stmt, 28, row->path);
-    bind_or_null(stmt, 29, row->path2);
-    bind_or_null(stmt, 30, operation_id(store, op->depends_on));
+    row_bind_status(stmt, 22, row->rpc_status);
+    row_bind_status(stmt, 23, row->status);
+    sql_bind_unless(stmt, 24, row->credential, 0);
+    sql_bind_unless(stmt, 25, row->object, 0);
+    sql_bind_unless(stmt, 26, row->object2, 0);
+    sql_bind_unless(stmt, 27, row->new_object, 0);
+    sql_bind_unless(stmt, 28, row->path, 0);
+    sql_bind_unless(stmt, 29, row->path2, 0);
+    sql_bind_unless(stmt, 30, operation_id(store, op->depends_on), 0);
     bind_if(stmt, 31, op->call.flags & SIGHTING_OFFSET, op->offset);
     bind_if(stmt, 32, op->call.flags & SIGHTING_COUNT, op->count);
-    bind_data(stmt, 33, op);
-    bind_length(stmt, 35, &row->call, op->arguments_wire);
-    bind_length(stmt, 36, &row->reply, row->result_length);
-    bind_body(stmt, 37, &op->arguments);
-    bind_body(stmt, 38, &row->result);
+    row_bind_data(stmt, 33, op);
+    row_bind_length(stmt, 35, &row->call, op->arguments_wire);
+    row_bind_length(stmt, 36, &row->reply, row->result_length);
+    row_bind_body(stmt, 37, &op->arguments);
+    row_bind_body(stmt, 38, &row->result);
     return statement_run(store, SQL_PUT_OPERATION, err);
 }
 
@@ -139,7 +139,7 @@ static void fill_side(const struct store *store, const struct sighting *sighting
         return;
     }
     side->frame = sighting->frame;
-    side->source = source_of(store, &side->frame);
+    side->source = put_source_of(store, &side->frame);
     side->first_frame = (int64_t)(first - sighting->frame + side->frame);
     side->time = sighting->time;
     side->length = sighting->wire_len;
@@ -185,8 +185,8 @@ int put_operation(struct store *store, const struct record_operation *op, struct
     if (fill(store, op, &row, err) < 0)
         return -err->code;
     if (!store->has_end) {
-        note_frame(store, op->call.frame, op->call.time);
-        note_frame(store, op->reply.frame, op->reply.time);
+        count_frame(store, op->call.frame, op->call.time);
+        count_frame(store, op->reply.frame, op->reply.time);
     }
     if (store->border.live && !store->provisional) {
         result = border_match(store, &row, err);
@@ -219,7 +219,7 @@ int put_further_copy(struct store *store, int64_t operation, int kind, bool diff
     sqlite3_bind_int64(stmt, at++, side->source);
     sqlite3_bind_int64(stmt, at++, (int64_t)side->frame);
     sqlite3_bind_int64(stmt, at++, side->first_frame);
-    bind_time(stmt, at++, side->time);
+    sql_bind_unless(stmt, at++, side->time, TIME_NONE);
     sqlite3_bind_int64(stmt, at++, side->length);
     sqlite3_bind_int64(stmt, at, side->flags);
     if (statement_run(store, put, err) < 0)
@@ -236,7 +236,7 @@ int put_repeat(struct store *store, const struct record_repeat *repeat, struct e
     if (ids_get(&store->flows, repeat->flow, &flow, err) < 0 || !flow || !repeat->sighting.frame)
         return err_set(err, ERR_INPUT, "a retransmission of operation %llu has no flow or frame",
                        (unsigned long long)repeat->operation);
-    note_frame(store, repeat->sighting.frame, repeat->sighting.time);
+    count_frame(store, repeat->sighting.frame, repeat->sighting.time);
     fill_side(store, &repeat->sighting, &side);
     return put_further_copy(store, operation_id(store, repeat->operation), repeat->repeat,
                             repeat->differs, flow, &side, err);

@@ -66,10 +66,10 @@ static int find_path(struct store *store, uint32_t parent, uint32_t object, uint
     sqlite3_stmt *stmt = store->sql[SQL_FIND_PATH];
     int found;
 
-    bind_or_null(stmt, 1, parent);
+    sql_bind_unless(stmt, 1, parent, 0);
     sqlite3_bind_text(stmt, 2, store->text.len ? (const char *)store->text.data : "",
                       (int)store->text.len, SQLITE_STATIC);
-    bind_or_null(stmt, 3, object);
+    sql_bind_unless(stmt, 3, object, 0);
     found = statement_row(store, SQL_FIND_PATH, err);
     if (found == 1)
         *id = (uint32_t)sqlite3_column_int64(stmt, 0);
@@ -85,8 +85,8 @@ static int insert_path(struct store *store, uint32_t id, uint32_t parent, uint32
     if (make_text(store, parent, object, err) < 0)
         return -err->code;
     sqlite3_bind_int64(stmt, 1, id);
-    bind_or_null(stmt, 2, parent);
-    bind_or_null(stmt, 3, object);
+    sql_bind_unless(stmt, 2, parent, 0);
+    sql_bind_unless(stmt, 3, object, 0);
     sqlite3_bind_text(stmt, 4, store->text.len ? (const char *)store->text.data : "",
                       (int)store->text.len, SQLITE_STATIC);
     sqlite3_bind_text(stmt, 5, store->text2.len ? (const char *)store->text2.data : "",

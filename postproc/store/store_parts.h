@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "store/border.h"
 #include "store/ids.h"
+#include "store/sql.h"
 #include "store/store.h"
 
 #include <stdatomic.h>
@@ -152,8 +153,8 @@ int put_problem(struct store *store, const struct record_problem *problem, struc
 int put_counter(struct store *store, const struct record_counter *counter, struct err *err);
 
 /* Binds the text of a name (base/escape.h), which lives until the next one is bound. */
-int bind_name(struct store *store, sqlite3_stmt *stmt, int at, struct bytes name, bool is_path,
-              struct err *err);
+int put_bind_name(struct store *store, sqlite3_stmt *stmt, int at, struct bytes name, bool is_path,
+                  struct err *err);
 
 /* put_path.c */
 int put_path(struct store *store, const struct record_path *path, struct err *err);
@@ -164,30 +165,15 @@ int put_repeat(struct store *store, const struct record_repeat *repeat, struct e
 /* A row of retransmission or copy, for the operation |operation| of the database. */
 int put_further_copy(struct store *store, int64_t operation, int kind, bool differs, uint32_t flow,
                      const struct row_side *side, struct err *err);
-void bind_side(sqlite3_stmt *stmt, int at, const struct row_side *side);
-void bind_status(sqlite3_stmt *stmt, int at, int64_t status);
+void row_bind_side(sqlite3_stmt *stmt, int at, const struct row_side *side);
+void row_bind_status(sqlite3_stmt *stmt, int at, int64_t status);
 /* The length of a body on the wire, NULL where it is not known. */
-void bind_length(sqlite3_stmt *stmt, int at, const struct row_side *side, uint32_t length);
-void bind_body(sqlite3_stmt *stmt, int at, const struct bytes *body);
-void bind_data(sqlite3_stmt *stmt, int at, const struct record_operation *operation);
+void row_bind_length(sqlite3_stmt *stmt, int at, const struct row_side *side, uint32_t length);
+void row_bind_body(sqlite3_stmt *stmt, int at, const struct bytes *body);
+void row_bind_data(sqlite3_stmt *stmt, int at, const struct record_operation *operation);
 
 /* The source of a frame, which becomes the frame in that source. */
-int64_t source_of(const struct store *store, uint64_t *frame);
-static inline void bind_or_null(sqlite3_stmt *stmt, int at, int64_t value)
-{
-    if (value)
-        sqlite3_bind_int64(stmt, at, value);
-    else
-        sqlite3_bind_null(stmt, at);
-}
-
-static inline void bind_time(sqlite3_stmt *stmt, int at, int64_t time)
-{
-    if (time != TIME_NONE)
-        sqlite3_bind_int64(stmt, at, time);
-    else
-        sqlite3_bind_null(stmt, at);
-}
+int64_t put_source_of(const struct store *store, uint64_t *frame);
 
 /* count.c */
 
@@ -201,7 +187,7 @@ int count_problem(struct store *store, int64_t source, int by, struct err *err);
 int count_end(struct store *store, struct err *err);
 
 /* Time of a frame of a cut source, whose totals nobody else tells. */
-void note_frame(struct store *store, uint64_t frame, int64_t time);
+void count_frame(struct store *store, uint64_t frame, int64_t time);
 
 /* The database's id of an operation of this stream. */
 int64_t operation_id(const struct store *store, uint64_t local);

@@ -136,8 +136,9 @@ static int insert_source(struct store *store, const char *name, struct err *err)
                       &stmt, err) < 0)
         return -err->code;
     sqlite3_bind_int64(stmt, 1, store->source);
-    if (bind_name(store, stmt, 2, (struct bytes){ (const uint8_t *)name, (uint32_t)strlen(name) },
-                  true, err) < 0) {
+    if (put_bind_name(store, stmt, 2,
+                      (struct bytes){ (const uint8_t *)name, (uint32_t)strlen(name) }, true,
+                      err) < 0) {
         sqlite3_finalize(stmt);
         return -err->code;
     }
@@ -272,9 +273,9 @@ static int end_source(struct store *store, const struct store_end *end, struct e
     sqlite3_bind_int64(stmt, 1, store->source);
     sqlite3_bind_text(stmt, 2, end->cut ? "cut" : "complete", -1, SQLITE_STATIC);
     if (end->cut &&
-        bind_name(store, stmt, 3,
-                  (struct bytes){ (const uint8_t *)end->cut, (uint32_t)strlen(end->cut) }, true,
-                  err) < 0) {
+        put_bind_name(store, stmt, 3,
+                      (struct bytes){ (const uint8_t *)end->cut, (uint32_t)strlen(end->cut) }, true,
+                      err) < 0) {
         sqlite3_finalize(stmt);
         return -err->code;
     }
@@ -282,8 +283,8 @@ static int end_source(struct store *store, const struct store_end *end, struct e
     sqlite3_bind_blob(stmt, 5, end->digest, STORE_DIGEST_LEN, SQLITE_STATIC);
     sqlite3_bind_blob(stmt, 6, end->head_digest, STORE_DIGEST_LEN, SQLITE_STATIC);
     sqlite3_bind_int64(stmt, 7, (int64_t)totals->frames);
-    bind_time(stmt, 8, totals->first_time);
-    bind_time(stmt, 9, totals->last_time);
+    sql_bind_unless(stmt, 8, totals->first_time, TIME_NONE);
+    sql_bind_unless(stmt, 9, totals->last_time, TIME_NONE);
     sqlite3_step(stmt);
     if (store_finish(store, stmt, 0, err) < 0)
         return -err->code;
