@@ -88,8 +88,7 @@ static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
     }
     ready = (struct ready){
         .flow = frames_flow(a, m->flow),
-        .at = { m->side, datagram_id(&a->ids, m, t->procedure != NULL), m->frame,
-                shifted(a, m->time) },
+        .at = { m->side, datagram_id(&a->ids, m), m->frame, shifted(a, m->time) },
         .procedure = t->procedure,
         .has_credential = t->credential != NULL,
     };

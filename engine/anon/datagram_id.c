@@ -12,12 +12,11 @@ static bool is_copy(const struct datagram_id *x, const struct datagram_id *y)
     int64_t apart = untimed ? 0 : y->time - x->time;
 
     return x->from == y->from && x->flow == y->flow && x->side == y->side && x->xid == y->xid &&
-           x->wire_len == y->wire_len && x->is_read == y->is_read &&
-           (x->digest == y->digest || !x->digest || !y->digest) && apart <= COPY_SPAN &&
-           apart >= -COPY_SPAN;
+           x->wire_len == y->wire_len && (x->digest == y->digest || !x->digest || !y->digest) &&
+           apart <= COPY_SPAN && apart >= -COPY_SPAN;
 }
 
-uint16_t datagram_id(struct datagram_ids *d, const struct message *m, bool is_read)
+uint16_t datagram_id(struct datagram_ids *d, const struct message *m)
 {
     uint32_t hash = (m->flow->id * 2 + m->side) * UINT32_C(0x9e3779b1) + m->ip_id;
     struct datagram_id *x = &d->ids[hash % DATAGRAM_IDS], new = {
@@ -26,7 +25,6 @@ uint16_t datagram_id(struct datagram_ids *d, const struct message *m, bool is_re
         .from = m->ip_id,
         .wire_len = m->wire_len,
         .side = m->side,
-        .is_read = is_read,
     };
 
     if (!m->ip_id)

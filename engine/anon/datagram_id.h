@@ -13,7 +13,6 @@
 #ifndef NFSDIGEST_ANON_DATAGRAM_ID_H
 #define NFSDIGEST_ANON_DATAGRAM_ID_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct message;
@@ -29,12 +28,11 @@ struct datagram_ids {
         uint32_t xid, wire_len;
         uint16_t to;
         uint8_t side;
-        bool is_read;
     } ids[DATAGRAM_IDS];
     uint16_t last;
 };
 
-/* 0: it has none.  |is_read|: it is written as what it says, which a copy is that is not. */
-uint16_t datagram_id(struct datagram_ids *d, const struct message *m, bool is_read);
+/* 0: it has none.  A message that is asked for again has the same, as held replies are. */
+uint16_t datagram_id(struct datagram_ids *d, const struct message *m);
 
 #endif

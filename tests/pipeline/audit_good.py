@@ -124,7 +124,46 @@ def one_identification():
     return trace
 
 
+def two_places():
+    """UDP at two places, of which one has the replies first: each may wait for the call."""
+    trace = traffic.Trace()
+    flow = traffic.UdpFlow(trace, "10.1.2.3", 718, "10.1.2.9")
+    for i in range(40):
+        begin = len(trace.frames)
+        flow.pair(0x61000000 + i, m.LOOKUP, m.lookup_args(m.handle(i), "document-%d" % i),
+                  m.lookup_res(m.handle(i + 1), i))
+        call, reply = trace.frames[begin:]
+        order = ([reply, reply, call, call], [reply, call, call, reply], [reply, reply, call],
+                 [call, reply, reply])[i % 4]
+        trace.frames[begin:] = [copy.copy(frame) for frame in order]
+        for frame in trace.frames[begin:]:
+            trace.now += trace.step
+            frame.time = trace.now
+    return trace
+
+
+def waited_too_long():
+    """A reply whose call comes so late that it is written unread; and a copy that is read."""
+    trace = traffic.Trace()
+    flow = traffic.UdpFlow(trace, "10.1.2.3", 719, "10.1.2.9")
+    flow.pair(0x62000000, m.LOOKUP, m.lookup_args(m.handle(1), "document"),
+              m.lookup_res(m.handle(2), 1))
+    call, reply = trace.frames
+    trace.frames[:] = [reply]
+    busy = traffic.TcpFlow(trace, "10.1.2.4", 720, "10.1.2.9")
+    busy.open()
+    for i in range(9):  # engine/anon/hold.h
+        busy.pair(0x63000000 + i, m.WRITE, m.write_args(m.handle(3), 0, bytes(4000000)),
+                  m.write_res(4000000))
+    again = copy.copy(reply)
+    call.time, again.time = trace.now, trace.now + trace.step
+    trace.frames += [call, again]
+    return trace
+
+
 CASES = {
+    "waited too long": waited_too_long,
+    "two places": two_places,
     "one identification": one_identification,
     "groups": groups,
     "printable marks": printable_marks,

@@ -19,8 +19,9 @@ import cases_stream  # noqa: E402,F401
 import cases_strays  # noqa: E402,F401
 
 # what once raised false alarms: of like messages at one time each is like each; sequence numbers
-# that look like an address; an end that is later than the last packet that was written
-SAMPLE = "many_messages_in_one_segment", "calls_and_replies_lost", "stray_rst_0_server_0"
+# that look like an address; an end that is later than the last packet that was written; replies that wait for their calls
+SAMPLE = "many_messages_in_one_segment", "calls_and_replies_lost", "stray_rst_0_server_0", \
+    "reply_before_call_udp_1us"
 
 
 def main():
