@@ -149,6 +149,7 @@ int judge_object_of(struct judge *j, int side, const struct item *item, uint32_t
 int judge_read_result(struct judge *j, struct judge_half *half, struct err *err)
 {
     const struct effect *e = &half->effect;
+    const struct places_key key = { e->program, e->version, e->procedure, true };
     struct places *places;
 
     half->result.places = NULL;
@@ -157,7 +158,7 @@ int judge_read_result(struct judge *j, struct judge_half *half, struct err *err)
     if (!e->procedure || !half->answered || e->rpc_status != RPC_SUCCESS ||
         e->reply_flags & SIGHTING_OPAQUE)
         return 0;
-    if (places_get(j->places, e->program, e->version, e->procedure, true, &places, err) < 0 ||
+    if (places_get(j->places, &key, &places, err) < 0 ||
         body_read(&half->result, places, effect_result(e), err) < 0)
         return -err->code;
     half->malformed = half->result.walked == WALK_MALFORMED || half->result.surplus;
@@ -167,9 +168,10 @@ int judge_read_result(struct judge *j, struct judge_half *half, struct err *err)
 int judge_read_arguments(struct judge *j, int side, struct err *err)
 {
     const struct effect *e = &j->pair->half[side].effect;
+    const struct places_key key = { e->program, e->version, e->procedure, false };
     struct places *places;
 
-    if (places_get(j->places, e->program, e->version, e->procedure, false, &places, err) < 0)
+    if (places_get(j->places, &key, &places, err) < 0)
         return -err->code;
     return body_read(&j->arguments, places, effect_arguments(e), err);
 }

@@ -63,19 +63,21 @@ static void find_ends(struct places *p)
     }
 }
 
-int places_make(struct places *places, const struct rules *rules, const struct program *program,
-                const struct procedure *procedure, bool result, struct err *err)
+static int make(struct places *places, const struct rules *rules, const struct places_key *key,
+                struct err *err)
 {
     struct making m = { .places = places, .rules = rules, .err = err };
 
-    *places = (struct places){ .program = program, .procedure = procedure, .result = result };
+    *places = (struct places){ .program = program_find(key->program, key->version),
+                               .procedure = key->procedure,
+                               .result = key->result };
     if (wire_each_field(add_place, &m) < 0)
         return -err->code;
     find_ends(places);
     return 0;
 }
 
-void places_free(struct places *places)
+static void release(struct places *places)
 {
     for (uint32_t i = 0; i < places->count; i++) {
         free(places->places[i].path);
@@ -171,12 +173,11 @@ struct place *places_at(struct places *places, const struct visit *visit)
     return slot != TABLE_NONE ? &places->places[slot] : find_place(places, visit, chain);
 }
 
-int places_get(struct places_set *set, uint32_t program, uint32_t version,
-               const struct procedure *procedure, bool result, struct places **places,
+int places_get(struct places_set *set, const struct places_key *key, struct places **places,
                struct err *err)
 {
     for (uint32_t i = 0; i < set->count; i++)
-        if (set->list[i]->procedure == procedure && set->list[i]->result == result) {
+        if (set->list[i]->procedure == key->procedure && set->list[i]->result == key->result) {
             *places = set->list[i];
             return 0;
         }
@@ -186,13 +187,13 @@ int places_get(struct places_set *set, uint32_t program, uint32_t version,
     if (!*places)
         return err_memory(err, "fields");
     set->list[set->count++] = *places;
-    return places_make(*places, set->rules, program_find(program, version), procedure, result, err);
+    return make(*places, set->rules, key, err);
 }
 
 void places_set_free(struct places_set *set)
 {
     for (uint32_t i = 0; i < set->count; i++) {
-        places_free(set->list[i]);
+        release(set->list[i]);
         free(set->list[i]);
     }
     free(set->list);

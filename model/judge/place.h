@@ -47,22 +47,21 @@ struct places {
     struct table by_chain; /* fields that lead to a place, to its index */
 };
 
-/* |rules| must live as long. */
-int places_make(struct places *places, const struct rules *rules, const struct program *program,
-                const struct procedure *procedure, bool result, struct err *err);
-void places_free(struct places *places);
-
 /* Where a walk is; NULL: nowhere (no memory). */
 struct place *places_at(struct places *places, const struct visit *visit);
 
 /* All procedures' results and arguments, made when they are asked for. */
 struct places_set {
-    const struct rules *rules;
+    const struct rules *rules; /* live as long */
     uint32_t count, cap;
     struct places **list;
 };
-int places_get(struct places_set *set, uint32_t program, uint32_t version,
-               const struct procedure *procedure, bool result, struct places **places,
+struct places_key {
+    uint32_t program, version;
+    const struct procedure *procedure;
+    bool result; /* else arguments */
+};
+int places_get(struct places_set *set, const struct places_key *key, struct places **places,
                struct err *err);
 void places_set_free(struct places_set *set);
 

@@ -275,7 +275,7 @@ static int read_all(struct pairs *p, struct err *err)
 
 static int run(struct pairs *p, struct err *err)
 {
-    if (matched_init(&p->objects, p->c->db, err) < 0 ||
+    if (matched_open(&p->objects, p->c->db, err) < 0 ||
         matched_load(&p->objects, p->c->db, err) < 0 || tables_run(p->c->db, "BEGIN", err) < 0 ||
         prepare(p, err) < 0 || open_judge(p, err) < 0 || found_open(p, err) < 0 ||
         read_anchors(p, err) < 0 || read_all(p, err) < 0 || judge_finish(p->judge, err) < 0 ||

@@ -10,7 +10,7 @@
 #define NFSDIGEST_COMPARE_COMPARE_PAIRS_H
 
 #include "compare/compare_parts.h"
-#include "compare/objects.h"
+#include "align/matched.h"
 #include "judge/judge.h"
 
 enum { PARTS_AT_ONCE = 256 };

@@ -12,6 +12,7 @@
 #include "compare/db.h"
 #include "judge/place.h"
 #include "align/codes.h"
+#include "align/matched.h"
 #include "align/overlap.h"
 #include "judge/difference.h"
 #include "judge/steps.h"
@@ -79,6 +80,11 @@ int callers_match(struct compare *c, struct err *err);
  * overlap2, clocks.
  */
 int request_sequences_read(struct compare *c, struct err *err);
+
+/* matched_table.c: for the objects of both databases; matched_free also after an error. */
+int matched_open(struct objects *o, sqlite3 *db, struct err *err);
+/* Reads tables object and other_handle of the result. */
+int matched_load(struct objects *o, sqlite3 *db, struct err *err);
 
 /* match.c: objects and pairs, to tables object and alignment. */
 int match_run(struct compare *c, struct err *err);

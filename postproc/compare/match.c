@@ -339,7 +339,7 @@ static int run(struct match *m, struct err *err)
     m->windows = align_open(err);
     m->offsets = m->windows ? time_offsets_new(first->first_time, first->last_time, err) : NULL;
     m->renewals.c = m->c;
-    if (!m->offsets || matched_init(&m->objects, m->c->db, err) < 0 ||
+    if (!m->offsets || matched_open(&m->objects, m->c->db, err) < 0 ||
         tables_run(m->c->db, "BEGIN", err) < 0 || prepare(m, err) < 0 ||
         match_roots(m, true, err) < 0 || align_objects(m, 0, err) < 0 ||
         match_roots(m, false, err) < 0 || match_follow(m, err) < 0 || match_orphans(m, err) < 0)

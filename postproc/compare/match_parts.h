@@ -8,7 +8,7 @@
 
 #include "align/align.h"
 #include "align/time_offsets.h"
-#include "compare/objects.h"
+#include "compare/compare_parts.h"
 #include "compare/renewals.h"
 
 /* Of the two sides the first one (struct compare) and the other, whatever they are called. */

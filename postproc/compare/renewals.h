@@ -12,7 +12,7 @@
 #define NFSDIGEST_COMPARE_RENEWALS_H
 
 #include "align/align.h"
-#include "compare/objects.h"
+#include "compare/compare_parts.h"
 
 struct renewal {
     int side;

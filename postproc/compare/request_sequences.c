@@ -111,12 +111,13 @@ static int sample_clock(struct sequences *l, const struct effect *e, struct err 
 static int read_listing_end(struct sequences *l, const struct effect *e, uint64_t *cookie,
                             bool *goes_on, struct err *err)
 {
+    const struct places_key of = { e->program, e->version, e->procedure, true };
     struct places *places;
 
     *goes_on = false;
     if (!e->succeeded || e->result != WALK_OK || (e->has_eof && e->eof))
         return 0;
-    if (places_get(&l->c->places, e->program, e->version, e->procedure, true, &places, err) < 0 ||
+    if (places_get(&l->c->places, &of, &places, err) < 0 ||
         body_read(&l->body, places, effect_result(e), err) < 0)
         return -err->code;
     for (uint32_t i = l->body.count; !*goes_on && i-- > 0;)
@@ -199,9 +200,10 @@ static int put_request(struct sequences *l, const struct effect *e, int64_t clie
     int64_t name = name_of(l, e), states[CHANGE_STATES];
     struct bytes digest = db_column_bytes(l->select, ROW_DATA_DIGEST);
     bool asks_data = e->procedure->arguments->has_data;
+    const struct places_key of = { e->program, e->version, e->procedure, false };
     struct places *places;
 
-    if (places_get(&l->c->places, e->program, e->version, e->procedure, false, &places, err) < 0 ||
+    if (places_get(&l->c->places, &of, &places, err) < 0 ||
         body_read(&l->body, places, effect_arguments(e), err) < 0)
         return -err->code;
     key = body_request_key(&l->body, asks_data ? digest.data : NULL, digest.len);

@@ -111,13 +111,14 @@ static void put_path(struct html *h, sqlite3_stmt *row)
 static int put_arguments(struct html *h, const struct html_message *m)
 {
     struct body body = { 0 };
+    const struct places_key key = { (uint32_t)m->program, (uint32_t)m->version, m->procedure,
+                                    false };
     struct places *places;
     uint32_t shown = 0;
 
     if (!m->procedure || !m->body.data.len)
         return 0;
-    if (places_get(&h->places, (uint32_t)m->program, (uint32_t)m->version, m->procedure, false,
-                   &places, h->err) < 0 ||
+    if (places_get(&h->places, &key, &places, h->err) < 0 ||
         body_read(&body, places, m->body, h->err) < 0) {
         body_free(&body);
         return -h->err->code;

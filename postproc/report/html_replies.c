@@ -119,12 +119,13 @@ static int read_side(struct view *view, int side)
     const struct html_message *m = &view->message[side];
     struct values *v = &view->sides[side];
     struct html *h = view->h;
+    const struct places_key key = { (uint32_t)m->program, (uint32_t)m->version, m->procedure,
+                                    true };
     struct places *places;
 
     if (!m->procedure || !m->answered || !m->body.data.len)
         return 0;
-    if (places_get(&h->places, (uint32_t)m->program, (uint32_t)m->version, m->procedure, true,
-                   &places, h->err) < 0 ||
+    if (places_get(&h->places, &key, &places, h->err) < 0 ||
         body_read(&v->body, places, m->body, h->err) < 0)
         return -h->err->code;
     v->values = calloc(v->body.count + 1u, sizeof(*v->values));

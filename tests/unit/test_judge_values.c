@@ -191,7 +191,8 @@ static void test_nested(void **state)
     kept = (struct kept_body){ { data, sizeof(data) }, sizeof(data), 0 };
     for (size_t i = 0; i < sizeof(words) / 4; i++)
         store_be32(data + 4 * i, words[i]);
-    assert_int_equal(places_get(&set, 100005, 3, procedure, true, &places, &err), 0);
+    assert_int_equal(
+        places_get(&set, &(struct places_key){ 100005, 3, procedure, true }, &places, &err), 0);
     assert_int_equal(body_read(&body, places, kept, &err), 0);
     assert_int_equal(body.walked, WALK_OK);
     /* the list, then for each element its path, its groups' list, and these */

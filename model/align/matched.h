@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/compare/objects.h
+/* model/align/matched.h
  *
- * Which object of one side is which of the other.  Objects of a database are those of its handles:
+ * Which object of one side is which of the other.  Objects are those of handles:
  * a name that is used again stands for another one.  What was matched stays so: a later proof of
  * something else is not followed, but an object may turn out to be a further handle of a matched
  * one.
  *
- * Memory: 4 bytes for each object of both databases, 12 for each pair.
+ * Memory: 4 bytes for each object of both sides, 12 for each pair.
  */
-#ifndef NFSDIGEST_COMPARE_OBJECTS_H
-#define NFSDIGEST_COMPARE_OBJECTS_H
+#ifndef NFSDIGEST_ALIGN_MATCHED_H
+#define NFSDIGEST_ALIGN_MATCHED_H
 
-#include "compare/compare_parts.h"
+#include "align/codes.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct object_pair {
-    uint32_t object[SIDES]; /* ids of the databases */
+    uint32_t object[SIDES]; /* ids */
     uint8_t how;
     bool has_others; /* handles on either side */
 };
@@ -26,7 +30,8 @@ struct objects {
     uint32_t count, cap;
 };
 
-int matched_init(struct objects *o, sqlite3 *db, struct err *err);
+/* For objects below |limit| of each side. */
+int matched_init(struct objects *o, const uint32_t limit[SIDES], struct err *err);
 void matched_free(struct objects *o);
 
 /* Matches two, unless one of them is matched already. 1: it did; 0; or negative. */
@@ -41,8 +46,5 @@ static inline uint32_t matched_row(const struct objects *o, int side, int64_t ob
 {
     return object > 0 && object < o->limit[side] ? o->row[side][object] : 0;
 }
-
-/* Reads tables object and other_handle of a result. */
-int matched_load(struct objects *o, sqlite3 *db, struct err *err);
 
 #endif

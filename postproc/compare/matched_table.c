@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/grow.h"
-#include "compare/objects.h"
+/* postproc/compare/matched_table.c
+ *
+ * Matched objects (align/matched.h) of two databases, from the tables of a result.
+ */
+#include "compare/compare_parts.h"
 
-#include <stdlib.h>
-
-int matched_init(struct objects *o, sqlite3 *db, struct err *err)
+int matched_open(struct objects *o, sqlite3 *db, struct err *err)
 {
     static const char *const count[SIDES] = { "SELECT max(id) FROM ref.object",
                                               "SELECT max(id) FROM sut.object" };
+    uint32_t limit[SIDES];
 
     *o = (struct objects){ 0 };
     for (int side = 0; side < SIDES; side++) {
@@ -17,39 +19,9 @@ int matched_init(struct objects *o, sqlite3 *db, struct err *err)
             return -err->code;
         if (max < 0 || max >= UINT32_MAX - 1)
             return err_set(err, ERR_INPUT, "a database of too many objects");
-        o->limit[side] = (uint32_t)max + 1;
-        o->row[side] = calloc(o->limit[side], sizeof(uint32_t));
-        if (!o->row[side])
-            return err_memory(err, "objects");
+        limit[side] = (uint32_t)max + 1;
     }
-    return 0;
-}
-
-void matched_free(struct objects *o)
-{
-    free(o->row[REF]);
-    free(o->row[SUT]);
-    free(o->pairs);
-    *o = (struct objects){ 0 };
-}
-
-int matched_match(struct objects *o, uint32_t ref, uint32_t sut, enum match_how how,
-                  struct err *err)
-{
-    if (!ref || !sut || ref >= o->limit[REF] || sut >= o->limit[SUT] || o->row[REF][ref] ||
-        o->row[SUT][sut])
-        return 0;
-    if (GROW(o->pairs, o->count, o->cap) < 0)
-        return err_memory(err, "objects");
-    o->pairs[o->count++] = (struct object_pair){ { ref, sut }, (uint8_t)how };
-    o->row[REF][ref] = o->row[SUT][sut] = o->count;
-    return 1;
-}
-
-void matched_add(struct objects *o, int side, uint32_t object, uint32_t row)
-{
-    o->row[side][object] = row;
-    o->pairs[row - 1].has_others = true;
+    return matched_init(o, limit, err);
 }
 
 static int load_others(struct objects *o, sqlite3 *db, struct err *err)
