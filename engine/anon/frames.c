@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "anon/frames.h"
 #include "flow/message.h"
+#include "wire/rpc_put.h"
 
 #include <stdlib.h>
 
@@ -238,7 +239,7 @@ static int put_record(struct frames *f, const struct frames_flow *flow,
                       struct connection *c, struct err *err)
 {
     uint8_t side = place->side;
-    struct segment s = { .has_mark = true, .mark = 0x80000000u | m->wire_len };
+    struct segment s = { .has_mark = true, .mark = RPC_LAST_FRAGMENT | m->wire_len };
     /* with the record mark; |at| counts it */
     uint32_t wire_len = m->wire_len + RECORD_MARK_LEN, cap_len = m->cap_len + RECORD_MARK_LEN;
     int rc = 0;

@@ -5,8 +5,6 @@ enum { MSG_ACCEPTED = 0, MSG_DENIED = 1 };
 enum { REJECT_RPC_MISMATCH = 0, REJECT_AUTH_ERROR = 1 };
 enum { SYS_MACHINE_MAX = 255 };
 
-#define LAST_FRAGMENT UINT32_C(0x80000000)
-
 /* RFC 5531 appendix A */
 static void put_sys(struct xdr_put *p, const struct rpc_auth *auth)
 {
@@ -109,5 +107,5 @@ void rpc_put_record_end(struct xdr_put *p, size_t begun)
         return;
     if (len > RPC_RECORD_MAX)
         xdr_put_fail(p, XDR_PUT_TOO_LONG);
-    xdr_put_u32_at(p, begun - 4, LAST_FRAGMENT | (uint32_t)len);
+    xdr_put_u32_at(p, begun - 4, RPC_LAST_FRAGMENT | (uint32_t)len);
 }

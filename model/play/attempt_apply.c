@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "play/attempt.h"
+#include "wire/xdr_put.h"
 
 #include <stdlib.h>
 
@@ -80,7 +81,7 @@ struct listing {
     struct cookie_place place; /* behind the last entry */
 };
 
-static int put_u32(struct buf *to, uint32_t value)
+static int add_number(struct buf *to, uint32_t value)
 {
     return buf_append(to, &value, sizeof(value));
 }
@@ -88,14 +89,13 @@ static int put_u32(struct buf *to, uint32_t value)
 static int put_name(const struct attempt *t, const struct listing *l, struct bytes name,
                     uint32_t object)
 {
-    struct buf *to = &t->r->names;
-    uint8_t number[4];
+    struct xdr_put to = xdr_put_to(&t->r->names, XDR_PUT_ANY_LENGTH);
 
-    store_be32(number, name.len);
-    if (buf_append(to, number, sizeof(number)) < 0 || buf_append(to, name.data, name.len) < 0)
-        return no_memory(t);
-    store_be32(number, object);
-    return l->has_objects && buf_append(to, number, sizeof(number)) < 0 ? no_memory(t) : 0;
+    xdr_put_u32(&to, name.len);
+    xdr_put_bytes(&to, name.data, name.len);
+    if (l->has_objects)
+        xdr_put_u32(&to, object);
+    return to.problem ? no_memory(t) : 0;
 }
 
 /* A name that counts, and the node behind its handle. */
@@ -110,7 +110,7 @@ static int list_name(struct listing *l, struct bytes name, bool has_node, uint32
     else if (has_node)
         object = rehearsal_number(r, node);
     expect_name(&l->place.names, name, object);
-    if (object && put_u32(&r->uses, object) < 0)
+    if (object && add_number(&r->uses, object) < 0)
         return no_memory(t);
     return r->with_results ? put_name(t, l, name, object) : 0;
 }
@@ -139,7 +139,7 @@ static int list_entry(void *ctx, const struct effect_entry *entry)
     l->place.entries = l->index;
     l->place.is_whole = (!t->e->asked.cookie || l->from.is_whole) && l->fits;
     if (cookies_give(&r->cookies, t->e->object, t->e->client_number, entry->cookie, &l->place) &&
-        put_u32(&r->kept, l->index) < 0)
+        add_number(&r->kept, l->index) < 0)
         return no_memory(t);
     return 0;
 }
@@ -388,7 +388,7 @@ static int gather_uses(const struct attempt *t, const struct played *p, uint32_t
     if (!(mask & EXPECT_BEHIND) && !(t->r->with_results && mask & EXPECT_SOME_NAMES))
         uses->len = 0;
     for (int i = 0; i < 4; i++)
-        if (numbers[i] && put_u32(uses, numbers[i]) < 0)
+        if (numbers[i] && add_number(uses, numbers[i]) < 0)
             return no_memory(t);
     return 0;
 }

@@ -111,6 +111,40 @@ static void test_all_procedures(void **state)
     generated_free(&g);
 }
 
+/* Every message that is cut: truncated where bytes were not captured, malformed where they are
+ * missing; and one that is too long. */
+static void test_cut_anywhere(void **state)
+{
+    struct generated g = { .state = 9, .success = true };
+    struct walk w;
+
+    (void)state;
+    for (const struct program *const *program = wire_programs; *program; program++)
+        for (uint32_t i = 0; i < 4 * (*program)->procedure_count; i++) {
+            const struct procedure *p = &(*program)->procedures[i / 4];
+            const struct type *type = i & 1 ? p->result : p->arguments;
+            uint32_t len;
+
+            if (!p->name)
+                continue;
+            round_trip(&g, type);
+            len = (uint32_t)g.body.len;
+            for (uint32_t cut = 0; cut < len; cut++) {
+                assert_int_equal(walk(&w, type, g.body.data, cut, len, false, NULL),
+                                 WALK_TRUNCATED);
+                assert_int_equal(w.offset, cut);
+                assert_int_equal(walk(&w, type, g.body.data, cut, cut, false, NULL),
+                                 WALK_MALFORMED);
+                assert_non_null(w.problem);
+                assert_false(w.surplus);
+            }
+            assert_int_equal(walk(&w, type, g.body.data, len, len + 1, false, NULL),
+                             WALK_MALFORMED);
+            assert_true(w.surplus);
+        }
+    generated_free(&g);
+}
+
 static const struct type *type_of(uint32_t procedure, bool result)
 {
     const struct procedure *p = procedure_find(100003, 3, procedure);
@@ -368,9 +402,9 @@ static void test_contents(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_procedures), cmocka_unit_test(test_by_name),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_contents),
+        cmocka_unit_test(test_all_procedures), cmocka_unit_test(test_cut_anywhere),
+        cmocka_unit_test(test_by_name),        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_bounds),         cmocka_unit_test(test_contents),
     };
 
     wire_init();
