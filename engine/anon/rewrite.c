@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/anon/rewrite.c
+ *
+ * Messages made anew for an anonymized capture: RPC header and body are taken apart by the tables,
+ * and each value is written by the policy's rule for it.  Contract: rewrite.h.
+ */
 #include "anon/rewrite.h"
 #include "flow/message.h"
 #include "wire/body.h"

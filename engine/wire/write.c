@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/wire/write.c
+ *
+ * The walker in reverse: a loop over the tables that asks a filler for each value.  Contract:
+ * write.h; write_named.c is the filler for values with names.
+ */
 #include "wire/write.h"
 
 struct writer {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/depend/access.c
+ *
+ * What an operation reads and changes, at two granularities, from what it met when it was played:
+ * the input of depend.h.  Contract: access.h.
+ */
 #include "depend/access.h"
 #include "base/digest.h"
 

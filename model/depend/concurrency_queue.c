@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/depend/concurrency_queue.c
+ *
+ * A simulation of a replay with a limit of outstanding requests, event by event, for concurrency.c.
+ * Contract: concurrency_queue.h.
+ */
 #include "depend/concurrency_queue.h"
 
 #include <stdbool.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/depend/depend.c
+ *
+ * Dependencies: who changed or read each thing last, for the operations of the last |horizon|.
+ * Contract: depend.h; how its files share the work: depend_parts.h.
+ */
 #include "depend/depend_parts.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/effect/effect.c
+ *
+ * Bodies of an operation, as records keep them, read into what they mean for files and names: by
+ * the roles of fields, never by a procedure's number.  Contract: effect.h.
+ */
 #include "effect/effect.h"
 #include "wire/rpc.h"
 

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/play/attempt.c
+ *
+ * Whether the recorded outcome of an operation is the one that a server would give on the tree as
+ * it is now (RFC 1813 s3.3).  Contract: attempt.h; what the operation changes is in
+ * attempt_predict.c, what its result shows in attempt_result.c.
+ */
 #include "play/attempt.h"
 #include "depend/depend.h"
 

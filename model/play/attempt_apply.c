@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/play/attempt_apply.c
+ *
+ * Carries an operation out on the tree, and shows it to the rehearsal's owner with all that a
+ * replay needs: what it met, what it uses, what its result must show again.  Contract: attempt.h.
+ */
 #include "play/attempt.h"
 #include "wire/xdr_put.h"
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/play/rehearse.c
+ *
+ * The order in which operations are played: which of those that overlap comes next.  Contract:
+ * rehearse.h; how one of them is played is in rehearse_try.c.
+ */
 #include "play/rehearse.h"
 #include "play/rehearse_parts.h"
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/play/rehearse_try.c
+ *
+ * Plays one operation, if it fits: before it what must have happened unseen, and the last time it
+ * is tried it is made fit, or marked.  For rehearse.c; see rehearse_parts.h.
+ */
 #include "play/made_up.h"
 #include "play/rehearse_parts.h"
 

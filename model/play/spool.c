@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/play/spool.c
+ *
+ * Operations between two passes, in a nameless file: a head of numbers, then the bytes of each.
+ * Contract: spool.h.
+ */
 #include "play/spool.h"
 #include "base/temporary.h"
 #include "wire/handles.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/rdump/rdump_copies.c
+ *
+ * A replay dump as several copies of one, merged by time: objects get numbers of their own, and
+ * distances count among all operations.  Contract: rdump_copies.h.
+ */
 #include "rdump/rdump_copies.h"
 #include "wire/handles.h"
 

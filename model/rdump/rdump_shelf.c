@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/rdump/rdump_shelf.c
+ *
+ * Records of a dump put aside until it is known which objects they use, and which of them for the
+ * last time.  Contract: rdump_shelf.h.
+ */
 #include "rdump/rdump_shelf.h"
 #include "base/temporary.h"
 #include "rdump/rdump_format.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/rdump/rdump_text.c
+ *
+ * Records of a dump as lines of text, which rdump_text_parse.c reads again.  Contract:
+ * rdump_text.h.
+ */
 #include "rdump/rdump_text.h"
 #include "rdump/rdump_format.h"
 #include "base/escape.h"

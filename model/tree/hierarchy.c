@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/tree/hierarchy.c
+ *
+ * Nodes and entries of the tree, their lifetimes, and what is looked up of them.  Contract:
+ * hierarchy.h.
+ */
 #include "tree/hierarchy.h"
 #include "base/digest.h"
 #include "record/record.h"

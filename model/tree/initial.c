@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/tree/initial.c
+ *
+ * Attributes that objects had at the tree's moment: of what operations show of them, what still was
+ * as it had been then.  Contract: initial.h.
+ */
 #include "tree/initial.h"
 
 #include <stdlib.h>

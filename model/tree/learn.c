@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/tree/learn.c
+ *
+ * What operations prove of the tree, when they are called and when they are done.  Contract:
+ * learn.h; how its files share the work: learn_parts.h.
+ */
 #include "tree/learn_parts.h"
 
 #include <stdio.h>
