@@ -81,10 +81,9 @@ enum {
     ROLE_ATTRIBUTES_ENTRY = 1 << 14,   /* */
     ROLE_ATTRIBUTES_PARENT = 1 << 15,  /* of ROLE_PARENT, */
     ROLE_ATTRIBUTES_PARENT2 = 1 << 16, /* of ROLE_PARENT2) */
-    ROLE_READS = 1 << 17,              /* beside a handle or name role: the operation reads it, */
-    ROLE_MODIFIES = 1 << 18,           /* or changes it */
-    ROLE_REMOVES = 1 << 19,            /* beside a name role: success takes the name away */
-    ROLE_BINDS = 1 << 20,     /* beside a name role: success makes the name stand for the object */
+    ROLE_SETS_TIME = 1 << 17,          /* whether a time of a sattr3 is to be set */
+    ROLE_MODIFIES = 1 << 18,  /* beside a handle or name role: the operation changes it; how:
+                               * |action|  of its procedure */
     ROLE_ROOT_PATH = 1 << 21, /* MOUNT's path: names the result's handle */
     ROLE_DATA = 1 << 22,      /* file contents: stored as length and digest */
     ROLE_LINK_TEXT = 1 << 23, /* a symbolic link's text */
@@ -97,7 +96,7 @@ enum {
     ROLE_SETS = 1 << 30,   /* what the caller asks for: an attribute of a sattr3 (times apart), the
                             * type of a node to be made, how (createmode3), a guard, a cookie;
                             * in a result: what access is granted */
-    ROLE_SETS_TIME = 1u << 31, /* whether a time of a sattr3 is to be set */
+    /* free: 1 << 19, 1 << 20; 1u << 31 stands for "every field" in walks */
 };
 
 struct field;

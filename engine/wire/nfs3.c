@@ -32,42 +32,29 @@
 /* clang-format on */
 
 enum {
-    READS_OBJECT = ROLE_OBJECT | ROLE_READS,
     MODIFIES_OBJECT = ROLE_OBJECT | ROLE_MODIFIES,
-    READS_PARENT = ROLE_PARENT | ROLE_OBJECT | ROLE_READS,
-    MODIFIES_PARENT = ROLE_PARENT | ROLE_OBJECT | ROLE_MODIFIES,
-    READS_NAME = ROLE_NAME | ROLE_READS,
-    BINDS_NAME = ROLE_NAME | ROLE_BINDS | ROLE_MODIFIES,
-    REMOVES_NAME = ROLE_NAME | ROLE_REMOVES | ROLE_MODIFIES,
-    MODIFIES_PARENT2 = ROLE_PARENT2 | ROLE_MODIFIES,
-    BINDS_NAME2 = ROLE_NAME2 | ROLE_BINDS | ROLE_MODIFIES,
+    OF_NAME = ROLE_PARENT | ROLE_OBJECT,
 };
 
-/* diropargs3, by what happens to the name */
+/* diropargs3: a name that is looked up, one that is made or goes, a second one that is made */
 static const struct field found_name_fields[] = {
-    HANDLE3("dir", READS_PARENT),
-    NAME3("name", READS_NAME),
+    HANDLE3("dir", OF_NAME),
+    NAME3("name", ROLE_NAME),
     END,
 };
-static const struct field bound_name_fields[] = {
-    HANDLE3("dir", MODIFIES_PARENT),
-    NAME3("name", BINDS_NAME),
+static const struct field changed_name_fields[] = {
+    HANDLE3("dir", OF_NAME | ROLE_MODIFIES),
+    NAME3("name", ROLE_NAME | ROLE_MODIFIES),
     END,
 };
-static const struct field removed_name_fields[] = {
-    HANDLE3("dir", MODIFIES_PARENT),
-    NAME3("name", REMOVES_NAME),
-    END,
-};
-static const struct field bound_name2_fields[] = {
-    HANDLE3("dir", MODIFIES_PARENT2),
-    NAME3("name", BINDS_NAME2),
+static const struct field made_name2_fields[] = {
+    HANDLE3("dir", ROLE_PARENT2 | ROLE_MODIFIES),
+    NAME3("name", ROLE_NAME2 | ROLE_MODIFIES),
     END,
 };
 static struct type found_name = { .name = "diropargs3", .fields = found_name_fields };
-static struct type bound_name = { .name = "diropargs3", .fields = bound_name_fields };
-static struct type removed_name = { .name = "diropargs3", .fields = removed_name_fields };
-static struct type bound_name2 = { .name = "diropargs3", .fields = bound_name2_fields };
+static struct type changed_name = { .name = "diropargs3", .fields = changed_name_fields };
+static struct type made_name2 = { .name = "diropargs3", .fields = made_name2_fields };
 
 /* Failures that several procedures share in form. */
 ONE_FIELD(object_fail, POST_OP_ATTR("obj_attributes", ROLE_ATTRIBUTES));
@@ -77,7 +64,7 @@ ONE_FIELD(file_wcc_fail, WCC("file_wcc", wcc_of_object));
 ONE_FIELD(dir_wcc_only, WCC("dir_wcc", wcc_of_parent));
 
 /* GETATTR */
-ONE_FIELD(GETATTR3args, HANDLE3("object", READS_OBJECT));
+ONE_FIELD(GETATTR3args, HANDLE3("object", ROLE_OBJECT));
 ONE_FIELD(GETATTR3resok, { "obj_attributes", XDR_STRUCT, .role = ROLE_ATTRIBUTES, .sub = &fattr3 });
 RESULT(GETATTR3res, &GETATTR3resok, NULL);
 
@@ -114,7 +101,7 @@ RESULT(LOOKUP3res, &LOOKUP3resok, &LOOKUP3resfail);
 
 /* ACCESS */
 static const struct field ACCESS3args_fields[] = {
-    HANDLE3("object", READS_OBJECT),
+    HANDLE3("object", ROLE_OBJECT),
     U32("access", CLASS_ENUM, .wireshark = "nfs.access_check"),
     END,
 };
@@ -128,7 +115,7 @@ TYPE(ACCESS3resok);
 RESULT(ACCESS3res, &ACCESS3resok, &object_fail);
 
 /* READLINK */
-ONE_FIELD(READLINK3args, HANDLE3("symlink", READS_OBJECT));
+ONE_FIELD(READLINK3args, HANDLE3("symlink", ROLE_OBJECT));
 static const struct field READLINK3resok_fields[] = {
     POST_OP_ATTR("symlink_attributes", ROLE_ATTRIBUTES),
     { "data", XDR_STRING, CLASS_PATH, ROLE_LINK_TEXT, .wireshark = "nfs.readlink.data" },
@@ -140,7 +127,7 @@ RESULT(READLINK3res, &READLINK3resok, &READLINK3resfail);
 
 /* READ */
 static const struct field READ3args_fields[] = {
-    HANDLE3("file", READS_OBJECT),
+    HANDLE3("file", ROLE_OBJECT),
     U64("offset", CLASS_OFFSET, ROLE_RANGE_START, .wireshark = "nfs.offset3"),
     U32("count", CLASS_COUNT, ROLE_RANGE_LENGTH, .wireshark = "nfs.count3"),
     END,
@@ -201,7 +188,7 @@ static const struct arm createhow3_arms[] = {
 ONE_FIELD(createhow3, { "mode", XDR_UNION, CLASS_ENUM, ROLE_SETS, .arms = createhow3_arms,
                         .names = createmode3_names, .wireshark = "nfs.createmode" });
 static const struct field CREATE3args_fields[] = {
-    { "where", XDR_STRUCT, .sub = &bound_name },
+    { "where", XDR_STRUCT, .sub = &changed_name },
     { "how", XDR_STRUCT, .sub = &createhow3 },
     END,
 };
@@ -218,7 +205,7 @@ RESULT(CREATE3res, &made, &dir_wcc_only);
 
 /* MKDIR */
 static const struct field MKDIR3args_fields[] = {
-    { "where", XDR_STRUCT, .sub = &bound_name },
+    { "where", XDR_STRUCT, .sub = &changed_name },
     ATTRIBUTES_TO_SET("attributes"),
     END,
 };
@@ -233,7 +220,7 @@ static const struct field symlinkdata3_fields[] = {
 };
 TYPE(symlinkdata3);
 static const struct field SYMLINK3args_fields[] = {
-    { "where", XDR_STRUCT, .sub = &bound_name },
+    { "where", XDR_STRUCT, .sub = &changed_name },
     { "symlink", XDR_STRUCT, .sub = &symlinkdata3 },
     END,
 };
@@ -255,7 +242,7 @@ static const struct arm mknoddata3_arms[] = {
 ONE_FIELD(mknoddata3, { "type", XDR_UNION, CLASS_TYPE, ROLE_SETS, .arms = mknoddata3_arms,
                         .names = ftype3_names, .wireshark = "nfs.type" });
 static const struct field MKNOD3args_fields[] = {
-    { "where", XDR_STRUCT, .sub = &bound_name },
+    { "where", XDR_STRUCT, .sub = &changed_name },
     { "what", XDR_STRUCT, .sub = &mknoddata3 },
     END,
 };
@@ -263,15 +250,15 @@ TYPE(MKNOD3args);
 RESULT(MKNOD3res, &made, &dir_wcc_only);
 
 /* REMOVE, RMDIR */
-ONE_FIELD(REMOVE3args, { "object", XDR_STRUCT, .sub = &removed_name });
+ONE_FIELD(REMOVE3args, { "object", XDR_STRUCT, .sub = &changed_name });
 RESULT(REMOVE3res, &dir_wcc_only, &dir_wcc_only);
-ONE_FIELD(RMDIR3args, { "object", XDR_STRUCT, .sub = &removed_name });
+ONE_FIELD(RMDIR3args, { "object", XDR_STRUCT, .sub = &changed_name });
 RESULT(RMDIR3res, &dir_wcc_only, &dir_wcc_only);
 
 /* RENAME */
 static const struct field RENAME3args_fields[] = {
-    { "from", XDR_STRUCT, .sub = &removed_name },
-    { "to", XDR_STRUCT, .sub = &bound_name2 },
+    { "from", XDR_STRUCT, .sub = &changed_name },
+    { "to", XDR_STRUCT, .sub = &made_name2 },
     END,
 };
 TYPE(RENAME3args);
@@ -286,7 +273,7 @@ RESULT(RENAME3res, &rename_wcc, &rename_wcc);
 /* LINK: changes the file, too (its link count and ctime). */
 static const struct field LINK3args_fields[] = {
     HANDLE3("file", MODIFIES_OBJECT),
-    { "link", XDR_STRUCT, .sub = &bound_name2 },
+    { "link", XDR_STRUCT, .sub = &made_name2 },
     END,
 };
 TYPE(LINK3args);
@@ -300,7 +287,7 @@ RESULT(LINK3res, &link_wcc, &link_wcc);
 
 /* READDIR: the directory is the object. */
 static const struct field READDIR3args_fields[] = {
-    HANDLE3("dir", READS_OBJECT),
+    HANDLE3("dir", ROLE_OBJECT),
     U64("cookie", CLASS_COOKIE, ROLE_SETS, .wireshark = "nfs.cookie3"),
     VERIFIER("cookieverf"),
     U32("count", CLASS_COUNT, .wireshark = "nfs.count3"),
@@ -332,7 +319,7 @@ RESULT(READDIR3res, &READDIR3resok, &listing_fail);
 
 /* READDIRPLUS */
 static const struct field READDIRPLUS3args_fields[] = {
-    HANDLE3("dir", READS_OBJECT),
+    HANDLE3("dir", ROLE_OBJECT),
     U64("cookie", CLASS_COOKIE, ROLE_SETS, .wireshark = "nfs.cookie3"),
     VERIFIER("cookieverf"),
     U32("dircount", CLASS_COUNT, .wireshark = "nfs.count3_dircount"),
@@ -368,7 +355,7 @@ TYPE(READDIRPLUS3resok);
 RESULT(READDIRPLUS3res, &READDIRPLUS3resok, &listing_fail);
 
 /* FSSTAT */
-ONE_FIELD(FSSTAT3args, HANDLE3("fsroot", READS_OBJECT));
+ONE_FIELD(FSSTAT3args, HANDLE3("fsroot", ROLE_OBJECT));
 static const struct field FSSTAT3resok_fields[] = {
     POST_OP_ATTR("obj_attributes", ROLE_ATTRIBUTES),
     U64("tbytes", CLASS_SIZE, .wireshark = "nfs.fsstat3_resok.tbytes"),
@@ -384,7 +371,7 @@ TYPE(FSSTAT3resok);
 RESULT(FSSTAT3res, &FSSTAT3resok, &object_fail);
 
 /* FSINFO */
-ONE_FIELD(FSINFO3args, HANDLE3("fsroot", READS_OBJECT));
+ONE_FIELD(FSINFO3args, HANDLE3("fsroot", ROLE_OBJECT));
 static const struct field FSINFO3resok_fields[] = {
     POST_OP_ATTR("obj_attributes", ROLE_ATTRIBUTES),
     U32("rtmax", CLASS_SIZE, .wireshark = "nfs.fsinfo.rtmax"),
@@ -403,7 +390,7 @@ TYPE(FSINFO3resok);
 RESULT(FSINFO3res, &FSINFO3resok, &object_fail);
 
 /* PATHCONF */
-ONE_FIELD(PATHCONF3args, HANDLE3("object", READS_OBJECT));
+ONE_FIELD(PATHCONF3args, HANDLE3("object", ROLE_OBJECT));
 static const struct field PATHCONF3resok_fields[] = {
     POST_OP_ATTR("obj_attributes", ROLE_ATTRIBUTES),
     U32("linkmax", CLASS_COUNT, .wireshark = "nfs.pathconf.linkmax"),
@@ -419,7 +406,7 @@ RESULT(PATHCONF3res, &PATHCONF3resok, &object_fail);
 
 /* COMMIT changes nothing that can be read; count 0 means to the file's end. */
 static const struct field COMMIT3args_fields[] = {
-    HANDLE3("file", READS_OBJECT),
+    HANDLE3("file", ROLE_OBJECT),
     U64("offset", CLASS_OFFSET, ROLE_RANGE_START, .wireshark = "nfs.offset3"),
     U32("count", CLASS_COUNT, ROLE_RANGE_LENGTH, .wireshark = "nfs.count3"),
     END,

@@ -150,7 +150,7 @@ static const struct field attr2_only_fields[] = { ATTR2, END };
 TYPE(attr2_only);
 
 static const struct field GETACL2args_fields[] = {
-    HANDLE2("fh", ROLE_OBJECT | ROLE_READS),
+    HANDLE2("fh", ROLE_OBJECT),
     MASK("mask"),
     END,
 };
@@ -172,14 +172,14 @@ TYPE(SETACL2args);
 RESULT(SETACL2res, &attr2_only, NULL, nfsstat2_names);
 
 static const struct field GETATTR2args_fields[] = {
-    HANDLE2("fh", ROLE_OBJECT | ROLE_READS),
+    HANDLE2("fh", ROLE_OBJECT),
     END,
 };
 TYPE(GETATTR2args);
 RESULT(GETATTR2res, &attr2_only, NULL, nfsstat2_names);
 
 static const struct field ACCESS2args_fields[] = {
-    HANDLE2("fh", ROLE_OBJECT | ROLE_READS),
+    HANDLE2("fh", ROLE_OBJECT),
     U32("access", CLASS_ENUM, .wireshark = "nfs.access_check"),
     END,
 };
@@ -194,7 +194,7 @@ RESULT(ACCESS2res, &ACCESS2resok, NULL, nfsstat2_names);
 
 /* GETXATTRDIR may make the directory of the object's extended attributes, if |create| says so. */
 static const struct field GETXATTRDIR2args_fields[] = {
-    HANDLE2("fh", ROLE_OBJECT | ROLE_READS | ROLE_MODIFIES),
+    HANDLE2("fh", ROLE_OBJECT | ROLE_MODIFIES),
     { "create", XDR_BOOL, CLASS_BOOLEAN, .wireshark = "nfsacl.create" },
     END,
 };
@@ -224,7 +224,7 @@ static const struct field attr3_only_fields[] = { POST_OP_ATTR("attr", ROLE_ATTR
 TYPE(attr3_only);
 
 static const struct field GETACL3args_fields[] = {
-    HANDLE3("fh", ROLE_OBJECT | ROLE_READS),
+    HANDLE3("fh", ROLE_OBJECT),
     MASK("mask"),
     END,
 };
@@ -246,7 +246,7 @@ TYPE(SETACL3args);
 RESULT(SETACL3res, &attr3_only, &attr3_only, nfsstat3_names);
 
 static const struct field GETXATTRDIR3args_fields[] = {
-    HANDLE3("fh", ROLE_OBJECT | ROLE_READS | ROLE_MODIFIES),
+    HANDLE3("fh", ROLE_OBJECT | ROLE_MODIFIES),
     { "create", XDR_BOOL, CLASS_BOOLEAN, .wireshark = "nfsacl.create" },
     END,
 };

@@ -13,7 +13,7 @@ enum {
                  ROLE_ATTRIBUTES_PARENT | ROLE_ATTRIBUTES_PARENT2 | ROLE_BEFORE
 };
 
-/* Stands for "has this role" of every field when all are wanted; no role uses this bit. */
+/* Stands for "has this role" of every field when all are wanted; no role uses this bit (tested). */
 #define EVERY 0x80000000u
 
 /* Where a walk is.  |cap| and |wire| are limits for |pos|; behind elided bytes both count as if

@@ -111,7 +111,7 @@ static void note_side(struct judge *j, int side)
         forget(j, side, OF_OBJECT);
     if (e->name2_role & ROLE_MODIFIES)
         forget(j, side, OF_PARENT2);
-    if ((e->name_role | e->name2_role) & (ROLE_BINDS | ROLE_REMOVES))
+    if (effect_takes_name(e) || effect_makes_name(e) || effect_makes_name2(e))
         forget(j, side, OF_NEW_OBJECT);
     if (!half->answered || !b->places)
         return;

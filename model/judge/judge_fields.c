@@ -159,8 +159,7 @@ static enum difference_case case_of(const struct fields *f, const struct place *
         return CASE_ANY;
     if (place->field->cls == CLASS_COUNT && f->object_type[place->whose])
         return f->object_type[place->whose] == 2 ? CASE_DIRECTORY : CASE_NO_DIRECTORY;
-    if (place->field->cls == CLASS_MODE && place->whose == OF_NEW_OBJECT &&
-        e->name_role & ROLE_BINDS)
+    if (place->field->cls == CLASS_MODE && place->whose == OF_NEW_OBJECT && effect_makes_name(e))
         return e->asked.bits & ASKED_MODE ? CASE_ASKED : CASE_NOT_ASKED;
     return CASE_ANY;
 }

@@ -319,7 +319,7 @@ static void note_change(struct judge *j)
         note_change_of(j, j->pair->object);
     if (e->name2_role & ROLE_MODIFIES)
         note_change_of(j, sync_object(j, OF_PARENT2));
-    if (e->name_role & ROLE_BINDS)
+    if (effect_makes_name(e))
         note_change_of(j, sync_object(j, OF_NEW_OBJECT));
 }
 

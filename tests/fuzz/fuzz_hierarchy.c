@@ -107,17 +107,15 @@ static void make(struct effect *e, int i, const uint8_t in[8])
     e->result_roles = e->succeeded ? p->result->roles : 0;
     e->parent = roles & ROLE_PARENT ? e->object : 0;
     e->parent2 = roles & ROLE_PARENT2 ? in[3] % OBJECTS : 0;
-    e->object_role = roles & (ROLE_OBJECT | ROLE_READS | ROLE_MODIFIES);
+    e->object_role = roles & (ROLE_OBJECT | ROLE_MODIFIES);
     e->parent2_role = roles & ROLE_PARENT2 ? ROLE_PARENT2 | ROLE_MODIFIES : 0;
     if (roles & ROLE_NAME) {
         e->name = name_of(in[4]);
-        e->name_role = roles & (ROLE_NAME | ROLE_READS | ROLE_REMOVES);
-        if (!(roles & ROLE_NAME2))
-            e->name_role |= roles & ROLE_BINDS;
+        e->name_role = ROLE_NAME;
     }
     if (roles & ROLE_NAME2 && in[4] < 250) {
         e->name2 = name_of(in[4] / NAMES);
-        e->name2_role = ROLE_NAME2 | ROLE_BINDS;
+        e->name2_role = ROLE_NAME2 | ROLE_MODIFIES;
     }
     if (e->succeeded && p->result->roles & ROLE_NEW_OBJECT)
         e->new_object = in[5] % OBJECTS;

@@ -126,12 +126,10 @@ static inline struct effect *make(const struct op *op)
     e->new_object = op->made;
     e->name = text(op->name);
     e->name2 = text(op->name2);
-    e->object_role = in & (ROLE_OBJECT | ROLE_READS | ROLE_MODIFIES);
-    e->name_role = op->name ? in & (ROLE_NAME | ROLE_READS | ROLE_REMOVES) : 0;
-    if (op->name && !(in & ROLE_NAME2))
-        e->name_role |= in & ROLE_BINDS;
+    e->object_role = in & (ROLE_OBJECT | ROLE_MODIFIES);
+    e->name_role = op->name ? in & ROLE_NAME : 0;
     e->parent2_role = in & ROLE_PARENT2 ? ROLE_PARENT2 | ROLE_MODIFIES : 0;
-    e->name2_role = in & ROLE_NAME2 ? ROLE_NAME2 | ROLE_BINDS : 0;
+    e->name2_role = in & ROLE_NAME2 ? ROLE_NAME2 | ROLE_MODIFIES : 0;
     if (op->how)
         e->asked = (struct asked){ .bits = ASKED_HOW, .how = (uint32_t)op->how - 1 };
     if (op->asks_size) {

@@ -51,7 +51,7 @@ static struct effect effect_of(const struct op *op, int64_t id)
                         .status = op->failed ? 5 : 0,
                         .succeeded = !op->failed };
 
-    e.object_role = ROLE_OBJECT | (strchr("wsc", op->kind) ? ROLE_MODIFIES : ROLE_READS);
+    e.object_role = ROLE_OBJECT | (strchr("wsc", op->kind) ? ROLE_MODIFIES : 0);
     e.roles = e.object_role;
     if (strchr("wr", op->kind)) {
         e.roles |= ROLE_RANGE_START;
@@ -60,7 +60,7 @@ static struct effect effect_of(const struct op *op, int64_t id)
     }
     if (strchr("cl", op->kind)) {
         e.roles |= ROLE_PARENT | ROLE_NAME;
-        e.name_role = ROLE_NAME | (op->kind == 'c' ? ROLE_BINDS | ROLE_MODIFIES : ROLE_READS);
+        e.name_role = ROLE_NAME | (op->kind == 'c' ? ROLE_MODIFIES : 0);
         e.name = (struct bytes){ (const uint8_t *)op->name, (uint32_t)strlen(op->name) };
     }
     return e;
