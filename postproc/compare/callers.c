@@ -40,10 +40,10 @@ int callers_match(struct compare *c, struct err *err)
     const struct compare_rule *rule = rules_at(c->rules, c->rules->credential);
     char sql[sizeof(number_callers) + 80];
 
-    if (tables_run(c->db, make_tables, err) < 0)
+    if (sql_run(c->db, make_tables, err) < 0)
         return -err->code;
     if (rule->kind == COMPARE_IGNORED)
         return 0;
     snprintf(sql, sizeof(sql), number_callers, db_side(c->first), db_side(!c->first));
-    return tables_run(c->db, find_unlike, err) < 0 ? -err->code : tables_run(c->db, sql, err);
+    return sql_run(c->db, find_unlike, err) < 0 ? -err->code : sql_run(c->db, sql, err);
 }

@@ -33,14 +33,14 @@ static int put_rules(struct compare *c, struct err *err)
     sqlite3_stmt *stmt;
     int result = 0;
 
-    if (tables_prepare(c->db, "INSERT INTO main.rule_file VALUES (?,?,?,?)", &stmt, err) < 0)
+    if (sql_prepare(c->db, "INSERT INTO main.rule_file VALUES (?,?,?,?)", &stmt, err) < 0)
         return -err->code;
     for (uint32_t i = 0; result == 0 && i < c->rules->file_count; i++) {
         sqlite3_bind_int64(stmt, 1, i + 1);
-        db_bind_text(stmt, 2, c->rules->files[i].name);
-        db_bind_text(stmt, 3, c->rules->files[i].digest);
-        db_bind_text(stmt, 4, c->rules->files[i].text);
-        result = tables_step(c->db, stmt, err);
+        sql_bind_text(stmt, 2, c->rules->files[i].name);
+        sql_bind_text(stmt, 3, c->rules->files[i].digest);
+        sql_bind_text(stmt, 4, c->rules->files[i].text);
+        result = sql_step(stmt, err);
     }
     sqlite3_finalize(stmt);
     return result;
@@ -59,7 +59,7 @@ static int put_meta(struct compare *c, struct err *err)
         " ('withheld', (SELECT ifnull(sum(count), 0) FROM main.withheld)),"
         " ('noise', EXISTS (SELECT 1 FROM main.side WHERE id = 3));",
         c->rules->digest, c->rules->requests_digest);
-    int result = sql ? tables_run(c->db, sql, err) : err_memory(err, "a statement");
+    int result = sql ? sql_run(c->db, sql, err) : err_memory(err, "a statement");
 
     sqlite3_free(sql);
     return result;
@@ -73,7 +73,7 @@ static int detach(struct compare *c, struct err *err)
     /* temporary tables are forgotten with the connection; a private result keeps its own */
     while ((stmt = sqlite3_next_stmt(c->db, NULL)))
         sqlite3_finalize(stmt);
-    return tables_run(c->db, "DETACH ref; DETACH sut;", err);
+    return sql_run(c->db, "DETACH ref; DETACH sut;", err);
 }
 
 static int compare_first(struct compare *c, const struct compare_options *o, struct err *err)
@@ -177,13 +177,13 @@ static int read_side(struct compare *c, int side, struct compare_input *input, c
     sqlite3_stmt *stmt;
     int result;
 
-    if (tables_prepare(c->db,
-                       "SELECT path, server, operations, first_time, last_time, clock_offset,"
-                       " clock_error, granularity FROM main.side WHERE id = ?",
-                       &stmt, err) < 0)
+    if (sql_prepare(c->db,
+                    "SELECT path, server, operations, first_time, last_time, clock_offset,"
+                    " clock_error, granularity FROM main.side WHERE id = ?",
+                    &stmt, err) < 0)
         return -err->code;
     sqlite3_bind_int(stmt, 1, db_side(side));
-    result = db_row(c->db, stmt, err);
+    result = sql_row(stmt, err);
     if (result > 0) {
         const char *server = (const char *)sqlite3_column_text(stmt, 1);
         struct compare_side *s = &c->side[side];
@@ -218,12 +218,12 @@ static int attach_old(struct compare *c, const char *in, struct err *err)
     int result = compare_open(in, &old, err);
 
     sqlite3_close(old);
-    if (result < 0 || tables_prepare(c->db, "ATTACH ?1 AS old", &stmt, err) < 0)
+    if (result < 0 || sql_prepare(c->db, "ATTACH ?1 AS old", &stmt, err) < 0)
         return -err->code;
-    db_bind_text(stmt, 1, in);
-    result = tables_step(c->db, stmt, err);
+    sql_bind_text(stmt, 1, in);
+    result = sql_step(stmt, err);
     sqlite3_finalize(stmt);
-    if (result == 0 && tables_run(c->db, take_over, err) < 0)
+    if (result == 0 && sql_run(c->db, take_over, err) < 0)
         result = err->code == ERR_INPUT
                      ? err_set(err, ERR_INPUT, "%s: damaged: %s", in, sqlite3_errmsg(c->db))
                      : -err->code;
@@ -235,15 +235,15 @@ static int check_taken(struct compare *c, struct err *err)
 {
     int64_t objects, parts;
 
-    if (db_number(c->db,
-                  "SELECT count(*) = ifnull(max(id), 0) AND ifnull(min(id), 1) = 1"
-                  " FROM main.object",
-                  0, &objects, err) < 0 ||
-        db_number(c->db,
-                  "SELECT count(*) FROM main.alignment a WHERE a.kind = 3 AND"
-                  " EXISTS (SELECT 1 FROM ref.operation WHERE id = a.ref) ="
-                  " EXISTS (SELECT 1 FROM sut.operation WHERE id = a.sut)",
-                  0, &parts, err) < 0)
+    if (sql_number(c->db,
+                   "SELECT count(*) = ifnull(max(id), 0) AND ifnull(min(id), 1) = 1"
+                   " FROM main.object",
+                   0, &objects, err) < 0 ||
+        sql_number(c->db,
+                   "SELECT count(*) FROM main.alignment a WHERE a.kind = 3 AND"
+                   " EXISTS (SELECT 1 FROM ref.operation WHERE id = a.ref) ="
+                   " EXISTS (SELECT 1 FROM sut.operation WHERE id = a.sut)",
+                   0, &parts, err) < 0)
         return -err->code;
     if (!objects)
         return damaged(err, "objects are missing");
@@ -255,7 +255,7 @@ static int check_requests(struct compare *c, struct err *err)
     char *sql = sqlite3_mprintf("SELECT value = %Q FROM old.meta WHERE key = 'requests_digest'",
                                 c->rules->requests_digest);
     int64_t same = 0;
-    int result = sql ? db_number(c->db, sql, -1, &same, err) : err_memory(err, "a statement");
+    int result = sql ? sql_number(c->db, sql, -1, &same, err) : err_memory(err, "a statement");
 
     sqlite3_free(sql);
     if (result == 0 && same < 0)
@@ -288,7 +288,7 @@ static int compare_old(struct compare *c, char *texts[SIDES][2], struct err *err
         result = put_rules(c, err);
     if (result == 0)
         result =
-            db_number(c->db, "SELECT count(*) FROM main.alignment WHERE kind = 1", 0, &pairs, err);
+            sql_number(c->db, "SELECT count(*) FROM main.alignment WHERE kind = 1", 0, &pairs, err);
     c->pairs = (uint64_t)pairs;
     if (result == 0)
         result = pairs_compare(c, err);
@@ -313,7 +313,7 @@ static int compare_second(struct compare *c, const char *in, struct err *err)
     }
     if (result < 0)
         return result;
-    return detach(c, err) < 0 ? -err->code : tables_run(c->db, "DETACH old", err);
+    return detach(c, err) < 0 ? -err->code : sql_run(c->db, "DETACH old", err);
 }
 
 int compare_again(const char *in, const struct compare_options *o, const char *out,

@@ -82,20 +82,20 @@ static int write_group(struct pairs *p, sqlite3_stmt *stmt, const struct group *
         return -err->code;
     sqlite3_bind_int64(stmt, 1, id);
     sqlite3_bind_int(stmt, 2, (int)c->kind);
-    db_bind_text(stmt, 3, place ? class_name((enum field_class)place->field->cls) : NULL);
-    tables_bind_unless(stmt, 4, c->procedure ? (int64_t)c->program : -1, -1);
-    tables_bind_unless(stmt, 5, c->procedure ? (int64_t)c->version : -1, -1);
-    tables_bind_unless(stmt, 6, c->procedure ? (int64_t)c->procedure->number : -1, -1);
-    db_bind_text(stmt, 7, operation);
-    db_bind_text(stmt, 8, c->field);
-    db_bind_text(stmt, 9, c->what);
-    tables_bind_unless(stmt, 10, c->rule ? c->rule->id : 0, 0);
-    db_bind_text(stmt, 11, explanation ? explanation->name : NULL);
-    db_bind_text(stmt, 12, text);
+    sql_bind_text(stmt, 3, place ? class_name((enum field_class)place->field->cls) : NULL);
+    sql_bind_unless(stmt, 4, c->procedure ? (int64_t)c->program : -1, -1);
+    sql_bind_unless(stmt, 5, c->procedure ? (int64_t)c->version : -1, -1);
+    sql_bind_unless(stmt, 6, c->procedure ? (int64_t)c->procedure->number : -1, -1);
+    sql_bind_text(stmt, 7, operation);
+    sql_bind_text(stmt, 8, c->field);
+    sql_bind_text(stmt, 9, c->what);
+    sql_bind_unless(stmt, 10, c->rule ? c->rule->id : 0, 0);
+    sql_bind_text(stmt, 11, explanation ? explanation->name : NULL);
+    sql_bind_text(stmt, 12, text);
     sqlite3_bind_int64(stmt, 13, (int64_t)c->count);
     sqlite3_bind_int64(stmt, 14, (int64_t)(compared > c->count ? compared : c->count));
     sqlite3_bind_int(stmt, 15, (int)c->severity);
-    return tables_step(p->c->db, stmt, err);
+    return sql_step(stmt, err);
 }
 
 static int write_rules(struct pairs *p, struct err *err)
@@ -104,23 +104,21 @@ static int write_rules(struct pairs *p, struct err *err)
     sqlite3_stmt *stmt;
     int result = 0;
 
-    if (tables_prepare(p->c->db, "INSERT OR IGNORE INTO main.rule VALUES (?,?,?,?)", &stmt, err) <
-        0)
+    if (sql_prepare(p->c->db, "INSERT OR IGNORE INTO main.rule VALUES (?,?,?,?)", &stmt, err) < 0)
         return -err->code;
     for (uint32_t i = 0; result == 0 && i < rules->rule_count; i++) {
         sqlite3_bind_int64(stmt, 1, rules->rules[i].id);
         sqlite3_bind_int64(stmt, 2, rules->rules[i].file + 1);
         sqlite3_bind_int64(stmt, 3, rules->rules[i].line);
-        db_bind_text(stmt, 4, rules->rules[i].text);
-        result = tables_step(p->c->db, stmt, err);
+        sql_bind_text(stmt, 4, rules->rules[i].text);
+        result = sql_step(stmt, err);
     }
     sqlite3_finalize(stmt);
-    return result < 0
-               ? result
-               : tables_run(p->c->db,
-                            "DELETE FROM main.rule WHERE id NOT IN"
-                            " (SELECT rule FROM main.discrepancy_group WHERE rule IS NOT NULL)",
-                            err);
+    return result < 0 ? result
+                      : sql_run(p->c->db,
+                                "DELETE FROM main.rule WHERE id NOT IN"
+                                " (SELECT rule FROM main.discrepancy_group WHERE rule IS NOT NULL)",
+                                err);
 }
 
 /* Discrepancies have the numbers in the order in which groups came up; they get those of the
@@ -132,32 +130,32 @@ static int write_groups(struct pairs *p, struct group **order, struct err *err)
     bool moved = false;
     int result;
 
-    result = tables_prepare(
+    result = sql_prepare(
         p->c->db,
         "INSERT INTO main.discrepancy_group VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,NULL,NULL,0,?)",
         &stmt, err);
     if (result == 0)
-        result = tables_run(
-            p->c->db, "CREATE TEMP TABLE renumber (was INTEGER PRIMARY KEY, id INTEGER)", err);
+        result = sql_run(p->c->db,
+                         "CREATE TEMP TABLE renumber (was INTEGER PRIMARY KEY, id INTEGER)", err);
     if (result == 0)
-        result = tables_prepare(p->c->db, "INSERT INTO temp.renumber VALUES (?,?)", &map, err);
+        result = sql_prepare(p->c->db, "INSERT INTO temp.renumber VALUES (?,?)", &map, err);
     for (uint32_t i = 0; result == 0 && i < f->group_count; i++) {
         result = write_group(p, stmt, order[i], (int64_t)i + 1, err);
         moved |= order[i]->number != i + 1;
         sqlite3_bind_int64(map, 1, order[i]->number);
         sqlite3_bind_int64(map, 2, (int64_t)i + 1);
         if (result == 0)
-            result = tables_step(p->c->db, map, err);
+            result = sql_step(map, err);
         order[i]->number = i + 1;
     }
     sqlite3_finalize(stmt);
     sqlite3_finalize(map);
     if (result == 0 && moved)
-        result = tables_run(p->c->db,
-                            "UPDATE main.discrepancy SET discrepancy_group ="
-                            " (SELECT id FROM temp.renumber WHERE was = discrepancy_group)",
-                            err);
-    return result == 0 ? tables_run(p->c->db, "DROP TABLE temp.renumber", err) : result;
+        result = sql_run(p->c->db,
+                         "UPDATE main.discrepancy SET discrepancy_group ="
+                         " (SELECT id FROM temp.renumber WHERE was = discrepancy_group)",
+                         err);
+    return result == 0 ? sql_run(p->c->db, "DROP TABLE temp.renumber", err) : result;
 }
 
 static int write_compared(struct pairs *p, struct err *err)
@@ -166,7 +164,7 @@ static int write_compared(struct pairs *p, struct err *err)
     sqlite3_stmt *stmt;
     int result = 0;
 
-    if (tables_prepare(
+    if (sql_prepare(
             p->c->db,
             "INSERT INTO main.compared VALUES (?,?,?,?,?,?,?,?)"
             " ON CONFLICT DO UPDATE SET equal = equal + excluded.equal,"
@@ -183,12 +181,12 @@ static int write_compared(struct pairs *p, struct err *err)
             sqlite3_bind_int64(stmt, 1, set->list[i]->program->number);
             sqlite3_bind_int64(stmt, 2, set->list[i]->program->version);
             sqlite3_bind_int64(stmt, 3, set->list[i]->procedure->number);
-            db_bind_text(stmt, 4, place->path);
+            sql_bind_text(stmt, 4, place->path);
             sqlite3_bind_int64(stmt, 5, (int64_t)place->n.equal);
             sqlite3_bind_int64(stmt, 6, (int64_t)place->n.different);
             sqlite3_bind_int64(stmt, 7, (int64_t)place->n.withheld);
             sqlite3_bind_int64(stmt, 8, (int64_t)place->n.ignored);
-            result = tables_step(p->c->db, stmt, err);
+            result = sql_step(stmt, err);
         }
     sqlite3_finalize(stmt);
     return result;
@@ -200,10 +198,10 @@ static int write_withheld(struct pairs *p, struct err *err)
     sqlite3_stmt *stmt;
     int result = 0;
 
-    if (tables_prepare(p->c->db,
-                       "INSERT INTO main.withheld VALUES (?,?,?,?,?,?,?,?)"
-                       " ON CONFLICT DO UPDATE SET count = count + excluded.count",
-                       &stmt, err) < 0)
+    if (sql_prepare(p->c->db,
+                    "INSERT INTO main.withheld VALUES (?,?,?,?,?,?,?,?)"
+                    " ON CONFLICT DO UPDATE SET count = count + excluded.count",
+                    &stmt, err) < 0)
         return -err->code;
     for (uint32_t i = 0; result == 0 && i < f->withheld_count; i++) {
         const struct withheld *w = &f->withheld[i];
@@ -212,11 +210,11 @@ static int write_withheld(struct pairs *p, struct err *err)
         sqlite3_bind_int64(stmt, 2, w->program);
         sqlite3_bind_int64(stmt, 3, w->version);
         sqlite3_bind_int64(stmt, 4, w->procedure ? w->procedure->number : 0);
-        db_bind_text(stmt, 5, w->place ? w->place->path : "");
+        sql_bind_text(stmt, 5, w->place ? w->place->path : "");
         sqlite3_bind_int64(stmt, 6, (int64_t)w->count);
-        tables_bind_unless(stmt, 7, w->ref, 0);
-        tables_bind_unless(stmt, 8, w->sut, 0);
-        result = tables_step(p->c->db, stmt, err);
+        sql_bind_unless(stmt, 7, w->ref, 0);
+        sql_bind_unless(stmt, 8, w->sut, 0);
+        result = sql_step(stmt, err);
     }
     sqlite3_finalize(stmt);
     return result;

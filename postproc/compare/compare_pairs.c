@@ -53,14 +53,14 @@ static void take_half(const struct pairs *p, int side, sqlite3_stmt *stmt, int a
     half->row.object = matched_row(&p->objects, side, e->object);
     half->row.parent2 = matched_row(&p->objects, side, e->parent2);
     half->row.new_object = matched_row(&p->objects, side, e->new_object);
-    half->call_time = db_column(stmt, at + ROW_CALL_TIME, INT64_MIN);
-    half->reply_time = db_column(stmt, at + ROW_REPLY_TIME, INT64_MIN);
+    half->call_time = sql_column(stmt, at + ROW_CALL_TIME, INT64_MIN);
+    half->reply_time = sql_column(stmt, at + ROW_REPLY_TIME, INT64_MIN);
     half->xid = sqlite3_column_int64(stmt, at + ROW_XID);
     half->call_source = sqlite3_column_int64(stmt, at + ROW_CALL_SOURCE);
     half->call_frame = sqlite3_column_int64(stmt, at + ROW_CALL_FRAME);
     half->reply_source = sqlite3_column_int64(stmt, at + ROW_REPLY_SOURCE);
     half->reply_frame = sqlite3_column_int64(stmt, at + ROW_REPLY_FRAME);
-    half->data_digest = db_column_bytes(stmt, at + ROW_DATA_DIGEST);
+    half->data_digest = sql_column_bytes(stmt, at + ROW_DATA_DIGEST);
     half->answered = sqlite3_column_type(stmt, at + ROW_REPLY_FRAME) != SQLITE_NULL;
 }
 
@@ -71,7 +71,7 @@ int pairs_load(struct pairs *p, int side, int64_t id, struct judge_half *half, s
     judge_clear_half(half);
     sqlite3_reset(p->row[side]);
     sqlite3_bind_int64(p->row[side], 1, id);
-    result = db_row(p->c->db, p->row[side], err);
+    result = sql_row(p->row[side], err);
     if (result > 0)
         take_half(p, side, p->row[side], 0, half);
     return result < 0 ? result : 0;
@@ -124,13 +124,13 @@ static int add_objects(struct pairs *p, struct err *err)
     sqlite3_stmt *stmt;
     int result;
 
-    if (tables_prepare(p->c->db,
-                       "SELECT m.id, ifnull(m.type, 0), r.fsid, s.fsid FROM main.object m"
-                       " JOIN ref.object r ON r.id = m.ref JOIN sut.object s ON s.id = m.sut"
-                       " ORDER BY m.id DESC",
-                       &stmt, err) < 0)
+    if (sql_prepare(p->c->db,
+                    "SELECT m.id, ifnull(m.type, 0), r.fsid, s.fsid FROM main.object m"
+                    " JOIN ref.object r ON r.id = m.ref JOIN sut.object s ON s.id = m.sut"
+                    " ORDER BY m.id DESC",
+                    &stmt, err) < 0)
         return -err->code;
-    while ((result = db_row(p->c->db, stmt, err)) > 0) {
+    while ((result = sql_row(stmt, err)) > 0) {
         struct judge_object o = { .type = (uint32_t)sqlite3_column_int64(stmt, 1),
                                   .fsid = { (uint64_t)sqlite3_column_int64(stmt, 2),
                                             (uint64_t)sqlite3_column_int64(stmt, 3) } };
@@ -179,19 +179,19 @@ static int read_anchors(struct pairs *p, struct err *err)
 
     p->clock.offset[REF] = p->c->side[REF].clock_offset;
     p->clock.offset[SUT] = p->c->side[SUT].clock_offset;
-    if (db_number(p->c->db, "SELECT max(id) FROM main.alignment", 0, &rows, err) < 0 ||
-        tables_prepare(p->c->db,
-                       "SELECT r.call_time, s.call_time, r.reply_time, s.reply_time"
-                       " FROM main.alignment a JOIN ref.operation r ON r.id = a.ref"
-                       " JOIN sut.operation s ON s.id = a.sut"
-                       /* the same ones, whichever side is which */
-                       " WHERE a.kind = 1 AND a.object IS NOT NULL"
-                       " AND (((a.ref + a.sut) * 2654435769) >> 12 & 1048575) % ?1 = 0",
-                       &stmt, err) < 0)
+    if (sql_number(p->c->db, "SELECT max(id) FROM main.alignment", 0, &rows, err) < 0 ||
+        sql_prepare(p->c->db,
+                    "SELECT r.call_time, s.call_time, r.reply_time, s.reply_time"
+                    " FROM main.alignment a JOIN ref.operation r ON r.id = a.ref"
+                    " JOIN sut.operation s ON s.id = a.sut"
+                    /* the same ones, whichever side is which */
+                    " WHERE a.kind = 1 AND a.object IS NOT NULL"
+                    " AND (((a.ref + a.sut) * 2654435769) >> 12 & 1048575) % ?1 = 0",
+                    &stmt, err) < 0)
         return -err->code;
     step = rows / (CLOCK_ANCHORS / 2) + 1;
     sqlite3_bind_int64(stmt, 1, step);
-    while ((result = db_row(p->c->db, stmt, err)) > 0)
+    while ((result = sql_row(stmt, err)) > 0)
         for (int i = 0; i < 4; i += 2)
             if (sqlite3_column_type(stmt, i) != SQLITE_NULL &&
                 sqlite3_column_type(stmt, i + 1) != SQLITE_NULL &&
@@ -214,7 +214,7 @@ static int prepare(struct pairs *p, struct err *err)
     };
 
     for (int side = 0; side < SIDES; side++)
-        if (tables_prepare(p->c->db, rows[side], &p->row[side], err) < 0)
+        if (sql_prepare(p->c->db, rows[side], &p->row[side], err) < 0)
             return -err->code;
     if (pairs_objects_open(p, err) < 0 || pairs_listings_open(p, err) < 0)
         return -err->code;
@@ -260,9 +260,9 @@ static int read_all(struct pairs *p, struct err *err)
     sqlite3_stmt *stmt;
     int result;
 
-    if (tables_prepare(p->c->db, select_pairs, &stmt, err) < 0)
+    if (sql_prepare(p->c->db, select_pairs, &stmt, err) < 0)
         return -err->code;
-    while ((result = db_row(p->c->db, stmt, err)) > 0)
+    while ((result = sql_row(stmt, err)) > 0)
         if (take_pair(p, stmt, err) < 0 ||
             (p->pair.kind == ALIGN_PAIR && found_latency(p, err) < 0) ||
             judge_pair(p->judge, &p->pair, err) < 0) {
@@ -276,7 +276,7 @@ static int read_all(struct pairs *p, struct err *err)
 static int run(struct pairs *p, struct err *err)
 {
     if (matched_open(&p->objects, p->c->db, err) < 0 ||
-        matched_load(&p->objects, p->c->db, err) < 0 || tables_run(p->c->db, "BEGIN", err) < 0 ||
+        matched_load(&p->objects, p->c->db, err) < 0 || sql_run(p->c->db, "BEGIN", err) < 0 ||
         prepare(p, err) < 0 || open_judge(p, err) < 0 || found_open(p, err) < 0 ||
         read_anchors(p, err) < 0 || read_all(p, err) < 0 || judge_finish(p->judge, err) < 0 ||
         counts_compare(p, err) < 0)
@@ -284,7 +284,7 @@ static int run(struct pairs *p, struct err *err)
     rest(p);
     if (found_finish(p, err) < 0)
         return -err->code;
-    return tables_run(p->c->db, "COMMIT", err);
+    return sql_run(p->c->db, "COMMIT", err);
 }
 
 int pairs_compare(struct compare *c, struct err *err)

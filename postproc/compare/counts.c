@@ -77,17 +77,17 @@ static int compare_repeated(struct pairs *p, const struct repeated *what, struct
     if (rule->kind == COMPARE_IGNORED)
         return 0;
     snprintf(sql, sizeof(sql), make_tables, what->table, what->where);
-    if (tables_run(db, sql, err) < 0)
+    if (sql_run(db, sql, err) < 0)
         return -err->code;
     snprintf(sql, sizeof(sql), count_rows, what->table);
-    if (db_number(db, sql, 0, &any, err) < 0)
+    if (sql_number(db, sql, 0, &any, err) < 0)
         return -err->code;
     if (!any)
         return 0;
     snprintf(sql, sizeof(sql), select_again, what->table);
-    if (tables_prepare(db, sql, &stmt, err) < 0)
+    if (sql_prepare(db, sql, &stmt, err) < 0)
         return -err->code;
-    while ((result = db_row(db, stmt, err)) > 0) {
+    while ((result = sql_row(stmt, err)) > 0) {
         int64_t ref = sqlite3_column_int64(stmt, 4), sut = sqlite3_column_int64(stmt, 5);
 
         if (!is_more(rule, ref, sut))
@@ -126,10 +126,10 @@ static int compare_connections(struct pairs *p, struct err *err)
 
     if (rule->kind == COMPARE_IGNORED)
         return 0;
-    if (tables_prepare(p->c->db, select_connections, &stmt, err) < 0)
+    if (sql_prepare(p->c->db, select_connections, &stmt, err) < 0)
         return -err->code;
-    db_bind_text(stmt, 1, p->c->side[REF].server);
-    db_bind_text(stmt, 2, p->c->side[SUT].server);
+    sql_bind_text(stmt, 1, p->c->side[REF].server);
+    sql_bind_text(stmt, 2, p->c->side[SUT].server);
     p->pair.id = 0;
     p->pair.object = 0;
     for (int side = 0; side < SIDES; side++)
@@ -137,7 +137,7 @@ static int compare_connections(struct pairs *p, struct err *err)
             sqlite3_finalize(stmt);
             return -err->code;
         }
-    while ((result = db_row(p->c->db, stmt, err)) > 0) {
+    while ((result = sql_row(stmt, err)) > 0) {
         int64_t ref = sqlite3_column_int64(stmt, 1), sut = sqlite3_column_int64(stmt, 2);
 
         if (is_more(rule, ref, sut) &&

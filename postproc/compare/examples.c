@@ -39,15 +39,14 @@ static int put_step(struct writer *w, const struct group *c, uint32_t example, i
     sqlite3_bind_int64(w->put, 2, example + 1);
     sqlite3_bind_int(w->put, 3, ++*number);
     sqlite3_bind_int64(w->put, 4, c->examples[example].discrepancy);
-    tables_bind_unless(w->put, 5, ref, 0);
-    tables_bind_unless(w->put, 6, sut, 0);
-    return tables_step(w->p->c->db, w->put, err);
+    sql_bind_unless(w->put, 5, ref, 0);
+    sql_bind_unless(w->put, 6, sut, 0);
+    return sql_step(w->put, err);
 }
 
 static int write_example(struct writer *w, const struct group *c, uint32_t i, struct err *err)
 {
     const struct example *x = &c->examples[i];
-    sqlite3 *db = w->p->c->db;
     int number = 0, result = 0;
 
     for (int from = 0; result == 0 && x->object && from < 2; from++) {
@@ -55,7 +54,7 @@ static int write_example(struct writer *w, const struct group *c, uint32_t i, st
 
         sqlite3_bind_int64(stmt, 1, x->object);
         sqlite3_bind_int64(stmt, 2, x->alignment);
-        while ((result = db_row(db, stmt, err)) > 0)
+        while ((result = sql_row(stmt, err)) > 0)
             if (put_step(w, c, i, &number, sqlite3_column_int64(stmt, 0),
                          sqlite3_column_int64(stmt, 1), err) < 0) {
                 sqlite3_reset(stmt);
@@ -65,7 +64,7 @@ static int write_example(struct writer *w, const struct group *c, uint32_t i, st
     if (result < 0)
         return result;
     sqlite3_bind_int64(w->last, 1, x->discrepancy);
-    result = db_row(db, w->last, err);
+    result = sql_row(w->last, err);
     if (result > 0 && (sqlite3_column_int64(w->last, 0) || sqlite3_column_int64(w->last, 1)))
         result = put_step(w, c, i, &number, sqlite3_column_int64(w->last, 0),
                           sqlite3_column_int64(w->last, 1), err);
@@ -102,7 +101,7 @@ static int write_operations(struct pairs *p, struct err *err)
         const char *s = p->c->side[side].schema;
         char *sql =
             sqlite3_mprintf(copy_operations, db_side(side), s, s, s, s, s, s, s, s, s, s, s, s);
-        int result = sql ? tables_run(p->c->db, sql, err) : err_memory(err, "a statement");
+        int result = sql ? sql_run(p->c->db, sql, err) : err_memory(err, "a statement");
 
         sqlite3_free(sql);
         if (result < 0)
@@ -117,11 +116,11 @@ static int list_changing(sqlite3 *db, struct err *err)
     sqlite3_stmt *stmt;
     int result = 0;
 
-    if (tables_run(db,
-                   "CREATE TEMP TABLE changing (program INTEGER, version INTEGER,"
-                   " procedure INTEGER, PRIMARY KEY (program, version, procedure))",
-                   err) < 0 ||
-        tables_prepare(db, "INSERT INTO temp.changing VALUES (?,?,?)", &stmt, err) < 0)
+    if (sql_run(db,
+                "CREATE TEMP TABLE changing (program INTEGER, version INTEGER,"
+                " procedure INTEGER, PRIMARY KEY (program, version, procedure))",
+                err) < 0 ||
+        sql_prepare(db, "INSERT INTO temp.changing VALUES (?,?,?)", &stmt, err) < 0)
         return -err->code;
     for (const struct program *const *g = wire_programs; result == 0 && *g; g++)
         for (uint32_t i = 0; result == 0 && i < (*g)->procedure_count; i++) {
@@ -132,7 +131,7 @@ static int list_changing(sqlite3 *db, struct err *err)
             sqlite3_bind_int64(stmt, 1, (*g)->number);
             sqlite3_bind_int64(stmt, 2, (*g)->version);
             sqlite3_bind_int64(stmt, 3, procedure->number);
-            result = tables_step(db, stmt, err);
+            result = sql_step(stmt, err);
         }
     sqlite3_finalize(stmt);
     return result;
@@ -145,10 +144,10 @@ int examples_write(struct pairs *p, struct err *err)
     sqlite3 *db = p->c->db;
     int result = 0;
 
-    if (list_changing(db, err) < 0 || tables_prepare(db, select_maker, &w.maker, err) < 0 ||
-        tables_prepare(db, select_steps, &w.steps, err) < 0 ||
-        tables_prepare(db, "INSERT INTO main.step VALUES (?,?,?,?,?,?)", &w.put, err) < 0 ||
-        tables_prepare(db, "SELECT ref, sut FROM main.discrepancy WHERE id = ?", &w.last, err) < 0)
+    if (list_changing(db, err) < 0 || sql_prepare(db, select_maker, &w.maker, err) < 0 ||
+        sql_prepare(db, select_steps, &w.steps, err) < 0 ||
+        sql_prepare(db, "INSERT INTO main.step VALUES (?,?,?,?,?,?)", &w.put, err) < 0 ||
+        sql_prepare(db, "SELECT ref, sut FROM main.discrepancy WHERE id = ?", &w.last, err) < 0)
         result = -err->code;
     if (result == 0) {
         sqlite3_bind_int(w.steps, 3, LOOK_BACK);

@@ -17,11 +17,11 @@ static int side_words(struct pairs *p, int side, char text[WORDS_MAX], struct er
     sqlite3_stmt *stmt;
     int result;
 
-    if (tables_prepare(p->c->db, "SELECT ifnull(server, database) FROM main.side WHERE id = ?1",
-                       &stmt, err) < 0)
+    if (sql_prepare(p->c->db, "SELECT ifnull(server, database) FROM main.side WHERE id = ?1", &stmt,
+                    err) < 0)
         return -err->code;
     sqlite3_bind_int(stmt, 1, db_side(side));
-    result = db_row(p->c->db, stmt, err);
+    result = sql_row(stmt, err);
     name = result > 0 ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
     slash = name ? strrchr(name, '/') : NULL;
     snprintf(text, WORDS_MAX, "%s (%.60s)", side == REF ? "ref" : "sut",
@@ -95,10 +95,10 @@ static int find_request(struct pairs *p, const struct group *c, char caller[WORD
     if (!id)
         return 0;
     if (pairs_load(p, side, id, &p->pair.half[side], err) < 0 ||
-        tables_prepare(p->c->db, sql[side], &stmt, err) < 0)
+        sql_prepare(p->c->db, sql[side], &stmt, err) < 0)
         return -err->code;
     sqlite3_bind_int64(stmt, 1, id);
-    result = db_row(p->c->db, stmt, err);
+    result = sql_row(stmt, err);
     if (result > 0) {
         if (sqlite3_column_type(stmt, 1) != SQLITE_NULL)
             snprintf(caller, WORDS_MAX, "uid %lld", (long long)sqlite3_column_int64(stmt, 1));

@@ -22,17 +22,16 @@ int found_open(struct pairs *p, struct err *err)
     p->found = f;
     if (!f)
         return err_memory(err, "differences");
-    if (tables_prepare(db, "INSERT INTO main.discrepancy VALUES (?,?,?,?,?,?,?,?,?,?,?)", &f->put,
-                       err) < 0 ||
-        tables_prepare(db, "INSERT OR IGNORE INTO main.frame VALUES (?,?,?,?,?,?,?,?)", &f->frame,
-                       err) < 0 ||
-        tables_run(db, "CREATE TEMP TABLE latency (timed INTEGER, ref INTEGER, sut INTEGER)", err) <
-            0)
+    if (sql_prepare(db, "INSERT INTO main.discrepancy VALUES (?,?,?,?,?,?,?,?,?,?,?)", &f->put,
+                    err) < 0 ||
+        sql_prepare(db, "INSERT OR IGNORE INTO main.frame VALUES (?,?,?,?,?,?,?,?)", &f->frame,
+                    err) < 0 ||
+        sql_run(db, "CREATE TEMP TABLE latency (timed INTEGER, ref INTEGER, sut INTEGER)", err) < 0)
         return -err->code;
-    if (tables_prepare(db, "INSERT INTO main.uncertain VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?)",
-                       &f->uncertain_put, err) < 0)
+    if (sql_prepare(db, "INSERT INTO main.uncertain VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?)",
+                    &f->uncertain_put, err) < 0)
         return -err->code;
-    return tables_prepare(db, "INSERT INTO temp.latency VALUES (?,?,?)", &f->latency, err);
+    return sql_prepare(db, "INSERT INTO temp.latency VALUES (?,?,?)", &f->latency, err);
 }
 
 void found_close(struct pairs *p)
@@ -124,10 +123,10 @@ static int put_frame(struct pairs *p, const struct difference *d, int side, int6
     sqlite3_bind_int64(stmt, 3, frame);
     sqlite3_bind_int64(stmt, 4, half->xid);
     sqlite3_bind_int64(stmt, 5, discrepancy);
-    tables_bind_unless(stmt, 6, other->reply_frame ? other->reply_source : other->call_source, 0);
-    tables_bind_unless(stmt, 7, other->reply_frame ? other->reply_frame : other->call_frame, 0);
+    sql_bind_unless(stmt, 6, other->reply_frame ? other->reply_source : other->call_source, 0);
+    sql_bind_unless(stmt, 7, other->reply_frame ? other->reply_frame : other->call_frame, 0);
     sqlite3_bind_int64(stmt, 8, half->reply_frame ? half->reply_time : half->call_time);
-    return tables_step(p->c->db, stmt, err);
+    return sql_step(stmt, err);
 }
 
 int found_put(struct pairs *p, const struct difference *d, struct err *err)
@@ -140,19 +139,19 @@ int found_put(struct pairs *p, const struct difference *d, struct err *err)
         return err_memory(err, "differences");
     sqlite3_bind_int64(f->put, 1, id);
     sqlite3_bind_int64(f->put, 2, c->number);
-    tables_bind_unless(f->put, 3, p->pair.id, 0);
-    tables_bind_unless(f->put, 4, d->half[REF]->effect.id, 0);
-    tables_bind_unless(f->put, 5, d->half[SUT]->effect.id, 0);
-    tables_bind_unless(f->put, 6, d->object, 0);
-    db_bind_text(f->put, 7, d->element);
+    sql_bind_unless(f->put, 3, p->pair.id, 0);
+    sql_bind_unless(f->put, 4, d->half[REF]->effect.id, 0);
+    sql_bind_unless(f->put, 5, d->half[SUT]->effect.id, 0);
+    sql_bind_unless(f->put, 6, d->object, 0);
+    sql_bind_text(f->put, 7, d->element);
     for (int side = 0; side < SIDES; side++) {
-        db_bind_text(f->put, 8 + side, d->text[side]);
+        sql_bind_text(f->put, 8 + side, d->text[side]);
         if (d->has_number)
             sqlite3_bind_int64(f->put, 10 + side, (int64_t)d->number[side]);
         else
             sqlite3_bind_null(f->put, 10 + side);
     }
-    if (tables_step(p->c->db, f->put, err) < 0 || put_frame(p, d, REF, id, err) < 0 ||
+    if (sql_step(f->put, err) < 0 || put_frame(p, d, REF, id, err) < 0 ||
         put_frame(p, d, SUT, id, err) < 0)
         return -err->code;
     f->discrepancies++;
@@ -208,18 +207,18 @@ int found_uncertain(struct pairs *p, enum withheld_reason reason, const struct d
 
     if (f->uncertain[d->kind]++ < UNCERTAIN_KEPT) {
         operation_words(e->program, e->procedure, operation);
-        tables_bind_unless(stmt, 1, p->pair.id, 0);
+        sql_bind_unless(stmt, 1, p->pair.id, 0);
         sqlite3_bind_int(stmt, 2, (int)reason);
         sqlite3_bind_int(stmt, 3, (int)d->kind);
-        db_bind_text(stmt, 4, operation);
-        db_bind_text(stmt, 5, d->place ? d->place->path : d->field);
-        db_bind_text(stmt, 6, d->what);
-        tables_bind_unless(stmt, 7, d->object, 0);
+        sql_bind_text(stmt, 4, operation);
+        sql_bind_text(stmt, 5, d->place ? d->place->path : d->field);
+        sql_bind_text(stmt, 6, d->what);
+        sql_bind_unless(stmt, 7, d->object, 0);
         for (int side = 0; side < SIDES; side++) {
-            tables_bind_unless(stmt, 8 + side, d->half[side]->effect.id, 0);
-            db_bind_text(stmt, 10 + side, d->text[side]);
+            sql_bind_unless(stmt, 8 + side, d->half[side]->effect.id, 0);
+            sql_bind_text(stmt, 10 + side, d->text[side]);
         }
-        if (tables_step(p->c->db, stmt, err) < 0)
+        if (sql_step(stmt, err) < 0)
             return -err->code;
     }
     return found_withhold(p, reason, d->place, err);
@@ -234,7 +233,7 @@ static int write_uncertain(struct pairs *p, struct err *err)
         total += p->found->uncertain[kind];
     snprintf(sql, sizeof(sql), "INSERT INTO main.meta VALUES ('uncertain', %llu)",
              (unsigned long long)total);
-    return tables_run(p->c->db, sql, err);
+    return sql_run(p->c->db, sql, err);
 }
 
 /* --- latencies */
@@ -294,7 +293,7 @@ int found_latency(struct pairs *p, struct err *err)
     sqlite3_bind_int64(p->found->latency, 1, timed - p->found->timed);
     sqlite3_bind_int64(p->found->latency, 2, s.latency[REF]);
     sqlite3_bind_int64(p->found->latency, 3, s.latency[SUT]);
-    return tables_step(p->c->db, p->found->latency, err);
+    return sql_step(p->found->latency, err);
 }
 
 int found_finish(struct pairs *p, struct err *err)

@@ -51,7 +51,7 @@ static int write_sums(struct pairs *p, sqlite3_stmt *latency, int side, const st
             sqlite3_bind_int64(latency, 2 + k, key[k]);
         sqlite3_bind_int(latency, 5, (int)i);
         sqlite3_bind_int64(latency, 6, (int64_t)s->buckets[i]);
-        result = tables_step(p->c->db, latency, err);
+        result = sql_step(latency, err);
     }
     if (result < 0)
         return result;
@@ -65,17 +65,17 @@ static int write_sums(struct pairs *p, sqlite3_stmt *latency, int side, const st
                  " sut_max = ?9, sut_mean = ?10, ratio = CASE WHEN ref_p50 > 0 THEN"
                  " 1.0 * ?6 / ref_p50 ELSE 0 END WHERE program = ?1 AND version = ?2"
                  " AND procedure = ?3 AND ?4 = operation AND ?5 = pairs");
-    if (tables_prepare(p->c->db, sql, &stmt, err) < 0)
+    if (sql_prepare(p->c->db, sql, &stmt, err) < 0)
         return -err->code;
     for (int k = 0; k < 3; k++)
         sqlite3_bind_int64(stmt, 1 + k, key[k]);
-    db_bind_text(stmt, 4, name);
+    sql_bind_text(stmt, 4, name);
     sqlite3_bind_int64(stmt, 5, (int64_t)t->count);
     for (int k = 0; k < PERCENTILES; k++)
         sqlite3_bind_int64(stmt, 6 + k, s->at[k]);
     sqlite3_bind_int64(stmt, 9, s->max);
     sqlite3_bind_int64(stmt, 10, (int64_t)(s->sum / (double)t->count));
-    result = tables_step(p->c->db, stmt, err);
+    result = sql_step(stmt, err);
     sqlite3_finalize(stmt);
     return result;
 }
@@ -103,9 +103,9 @@ static int read_sums(struct pairs *p, int side, struct sums *sums, struct err *e
         sums[i] = (struct sums){ .timed = &f->timed[i] };
     snprintf(sql, sizeof(sql), "SELECT %s, timed FROM temp.latency ORDER BY 1",
              p->c->side[side].schema);
-    if (tables_prepare(p->c->db, sql, &stmt, err) < 0)
+    if (sql_prepare(p->c->db, sql, &stmt, err) < 0)
         return -err->code;
-    while ((result = db_row(p->c->db, stmt, err)) > 0)
+    while ((result = sql_row(stmt, err)) > 0)
         take(&sums[sqlite3_column_int64(stmt, 1)], sqlite3_column_int64(stmt, 0));
     sqlite3_finalize(stmt);
     return result;
@@ -117,7 +117,7 @@ static int write_side(struct pairs *p, int side, struct sums *sums, struct err *
     int result = read_sums(p, side, sums, err);
 
     if (result < 0 ||
-        tables_prepare(p->c->db, "INSERT INTO main.latency VALUES (?,?,?,?,?,?)", &stmt, err) < 0)
+        sql_prepare(p->c->db, "INSERT INTO main.latency VALUES (?,?,?,?,?,?)", &stmt, err) < 0)
         return -err->code;
     for (uint32_t i = 0; result == 0 && i < p->found->timed_count; i++)
         result = write_sums(p, stmt, side, &sums[i], err);
@@ -135,8 +135,8 @@ int latency_write(struct pairs *p, struct err *err)
     for (int side = 0; result == 0 && side < SIDES; side++)
         result = write_side(p, side, sums, err);
     free(sums);
-    if (result < 0 || tables_prepare(p->c->db, "INSERT INTO main.slowest VALUES (NULL,?,?,?,?,?)",
-                                     &stmt, err) < 0)
+    if (result < 0 ||
+        sql_prepare(p->c->db, "INSERT INTO main.slowest VALUES (NULL,?,?,?,?,?)", &stmt, err) < 0)
         return -err->code;
     for (uint32_t i = 0; result == 0 && i < f->slow_count; i++) {
         const struct slow *s = &f->slowest[i];
@@ -144,7 +144,7 @@ int latency_write(struct pairs *p, struct err *err)
 
         for (int k = 0; k < 5; k++)
             sqlite3_bind_int64(stmt, 1 + k, values[k]);
-        result = tables_step(p->c->db, stmt, err);
+        result = sql_step(stmt, err);
     }
     sqlite3_finalize(stmt);
     return result;

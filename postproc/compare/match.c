@@ -36,16 +36,16 @@ static int put_object(struct match *m, const char *path_sql, int64_t by, struct 
     sqlite3_bind_int(m->object, 4, pair->how);
     sqlite3_bind_null(m->object, 5);
     if (path_sql) {
-        result = tables_prepare(m->c->db, path_sql, &stmt, err);
+        result = sql_prepare(m->c->db, path_sql, &stmt, err);
         if (result == 0) {
             sqlite3_bind_int64(stmt, 1, by);
-            result = db_row(m->c->db, stmt, err);
+            result = sql_row(stmt, err);
             if (result > 0)
-                db_bind_text(m->object, 5, (const char *)sqlite3_column_text(stmt, 0));
+                sql_bind_text(m->object, 5, (const char *)sqlite3_column_text(stmt, 0));
         }
     }
     if (result >= 0)
-        result = tables_step(m->c->db, m->object, err);
+        result = sql_step(m->object, err);
     sqlite3_finalize(stmt);
     return result;
 }
@@ -69,9 +69,9 @@ int match_objects(struct match *m, const uint32_t object[2], enum match_how how,
 
 /* --- sequences of requests */
 
-static int advance(struct match *m, struct sequence *sequence, struct err *err)
+static int advance(struct sequence *sequence, struct err *err)
 {
-    int result = db_row(m->c->db, sequence->stmt, err);
+    int result = sql_row(sequence->stmt, err);
 
     sequence->has_row = result > 0;
     if (result > 0) {
@@ -98,7 +98,7 @@ static int next(void *ctx, int side, struct align_element *element, struct err *
     if (!sequence->has_row || sequence->client != m->client || sequence->name != m->name)
         return 0;
     *element = sequence->element;
-    return advance(m, sequence, err) < 0 ? -err->code : 1;
+    return advance(sequence, err) < 0 ? -err->code : 1;
 }
 
 #define PARAMETER(state, column) ",?"
@@ -113,18 +113,17 @@ static int put(void *ctx, const struct align_element *a, const struct align_elem
 
     sqlite3_bind_int(m->put, PUT_KIND, a && b ? ALIGN_PAIR : ALIGN_ONE_SIDED);
     sqlite3_bind_int(m->put, PUT_REASON, a && b ? REASON_NONE : REASON_NOT_ASKED);
-    tables_bind_unless(m->put, PUT_REF + match_side(m, ONE), a ? a->id : 0, 0);
-    tables_bind_unless(m->put, PUT_REF + match_side(m, OTHER), b ? b->id : 0, 0);
-    tables_bind_unless(m->put, PUT_OBJECT, m->row, 0);
+    sql_bind_unless(m->put, PUT_REF + match_side(m, ONE), a ? a->id : 0, 0);
+    sql_bind_unless(m->put, PUT_REF + match_side(m, OTHER), b ? b->id : 0, 0);
+    sql_bind_unless(m->put, PUT_OBJECT, m->row, 0);
     sqlite3_bind_int64(m->put, PUT_CLIENT, m->client);
-    tables_bind_unless(m->put, PUT_PLACE, a ? a->time : INT64_MIN, INT64_MIN);
+    sql_bind_unless(m->put, PUT_PLACE, a ? a->time : INT64_MIN, INT64_MIN);
     for (int i = 0; i < CHANGE_LAST; i++) /* sums: they may wrap */
-        tables_bind_unless(m->put, PUT_STATE + i,
-                           a && b ? (int64_t)((uint64_t)a->state[i] - (uint64_t)b->state[i]) : 0,
-                           0);
-    tables_bind_unless(m->put, PUT_STATE + CHANGE_LAST,
-                       a && b && a->state[CHANGE_LAST] != b->state[CHANGE_LAST], 0);
-    if (tables_step(m->c->db, m->put, err) < 0)
+        sql_bind_unless(m->put, PUT_STATE + i,
+                        a && b ? (int64_t)((uint64_t)a->state[i] - (uint64_t)b->state[i]) : 0, 0);
+    sql_bind_unless(m->put, PUT_STATE + CHANGE_LAST,
+                    a && b && a->state[CHANGE_LAST] != b->state[CHANGE_LAST], 0);
+    if (sql_step(m->put, err) < 0)
         return -err->code;
     if (!a || !b)
         return 0;
@@ -158,7 +157,7 @@ static int align_objects(struct match *m, uint32_t row, struct err *err)
     for (int i = 0; result == 0 && i < 2; i++) {
         sqlite3_bind_int64(m->sequence[i].stmt, 1,
                            row ? m->objects.pairs[row - 1].object[match_side(m, i)] : 0);
-        result = advance(m, &m->sequence[i], err);
+        result = advance(&m->sequence[i], err);
     }
     while (result == 0 && (m->sequence[ONE].has_row || m->sequence[OTHER].has_row)) {
         const struct sequence *first = &m->sequence[ONE], *other = &m->sequence[OTHER];
@@ -189,7 +188,7 @@ static int next_name(struct match *m, int which, struct named *n, struct err *er
 {
     int result;
 
-    while ((result = db_row(m->c->db, m->names[which], err)) > 0) {
+    while ((result = sql_row(m->names[which], err)) > 0) {
         n->name = (const char *)sqlite3_column_text(m->names[which], 0);
         n->object = (uint32_t)sqlite3_column_int64(m->names[which], 1);
         if (n->name && !matched_row(&m->objects, match_side(m, which), n->object))
@@ -254,7 +253,7 @@ static int open_roots(struct match *m, int which, sqlite3_stmt **stmt, struct er
     const struct compare_side *s = &m->c->side[match_side(m, which)];
     char *where = s->server ? sqlite3_mprintf("o.server = %Q", s->server) : sqlite3_mprintf("1");
     char *sql = where ? sqlite3_mprintf(find_roots, s->schema, s->schema, where) : NULL;
-    int result = sql ? tables_prepare(m->c->db, sql, stmt, err) : err_memory(err, "a statement");
+    int result = sql ? sql_prepare(m->c->db, sql, stmt, err) : err_memory(err, "a statement");
 
     sqlite3_free(where);
     sqlite3_free(sql);
@@ -271,7 +270,7 @@ static int match_root(struct match *m, sqlite3_stmt *one, sqlite3_stmt *other, b
 
     if (matched_row(&m->objects, match_side(m, ONE), object))
         return 0;
-    while ((found = db_row(m->c->db, other, err)) > 0) {
+    while ((found = sql_row(other, err)) > 0) {
         const char *like = (const char *)sqlite3_column_text(other, 0);
         uint32_t candidate = (uint32_t)sqlite3_column_int64(other, 1);
 
@@ -296,7 +295,7 @@ static int match_roots(struct match *m, bool by_path, struct err *err)
         sqlite3_finalize(one);
         return -err->code;
     }
-    while ((result = db_row(m->c->db, one, err)) > 0)
+    while ((result = sql_row(one, err)) > 0)
         if (match_root(m, one, other, by_path, err) < 0) {
             result = -err->code;
             break;
@@ -310,9 +309,9 @@ static int prepare(struct match *m, struct err *err)
 {
     sqlite3 *db = m->c->db;
 
-    if (tables_run(db, make_tables, err) < 0 || tables_prepare(db, put_pair, &m->put, err) < 0 ||
-        tables_prepare(db, "INSERT INTO main.object (id, ref, sut, how, path) VALUES (?,?,?,?,?)",
-                       &m->object, err) < 0)
+    if (sql_run(db, make_tables, err) < 0 || sql_prepare(db, put_pair, &m->put, err) < 0 ||
+        sql_prepare(db, "INSERT INTO main.object (id, ref, sut, how, path) VALUES (?,?,?,?,?)",
+                    &m->object, err) < 0)
         return -err->code;
     for (int i = 0; i < 2; i++) {
         char sql[512];
@@ -321,12 +320,12 @@ static int prepare(struct match *m, struct err *err)
                  "SELECT " SEQUENCE_COLUMNS " FROM temp.sequence%d"
                  " WHERE object = ? ORDER BY client, name, time, id",
                  db_side(match_side(m, i)));
-        if (tables_prepare(db, sql, &m->sequence[i].stmt, err) < 0)
+        if (sql_prepare(db, sql, &m->sequence[i].stmt, err) < 0)
             return -err->code;
         snprintf(sql, sizeof(sql),
                  "SELECT name, object FROM temp.name%d WHERE parent = ? ORDER BY name, id",
                  db_side(match_side(m, i)));
-        if (tables_prepare(db, sql, &m->names[i], err) < 0)
+        if (sql_prepare(db, sql, &m->names[i], err) < 0)
             return -err->code;
     }
     return 0;
@@ -340,11 +339,11 @@ static int run(struct match *m, struct err *err)
     m->offsets = m->windows ? time_offsets_new(first->first_time, first->last_time, err) : NULL;
     m->renewals.c = m->c;
     if (!m->offsets || matched_open(&m->objects, m->c->db, err) < 0 ||
-        tables_run(m->c->db, "BEGIN", err) < 0 || prepare(m, err) < 0 ||
+        sql_run(m->c->db, "BEGIN", err) < 0 || prepare(m, err) < 0 ||
         match_roots(m, true, err) < 0 || align_objects(m, 0, err) < 0 ||
         match_roots(m, false, err) < 0 || match_follow(m, err) < 0 || match_orphans(m, err) < 0)
         return -err->code;
-    return tables_run(m->c->db, "COMMIT", err);
+    return sql_run(m->c->db, "COMMIT", err);
 }
 
 int match_run(struct compare *c, struct err *err)

@@ -33,9 +33,9 @@ static int read_orphans(struct match *m, int which, struct orphan **orphans, uin
         "SELECT min(time), id, key, object FROM temp.sequence%d WHERE object <> 0 GROUP BY object"
         " ORDER BY 1, 2",
         db_side(side));
-    if (tables_prepare(m->c->db, sql, &stmt, err) < 0)
+    if (sql_prepare(m->c->db, sql, &stmt, err) < 0)
         return -err->code;
-    while ((result = db_row(m->c->db, stmt, err)) > 0) {
+    while ((result = sql_row(stmt, err)) > 0) {
         uint32_t object = (uint32_t)sqlite3_column_int64(stmt, 3);
 
         if (matched_row(&m->objects, side, object))

@@ -59,7 +59,7 @@ static int put_others(struct compare *c, struct err *err)
     for (size_t i = 0; i < sizeof(put_rest) / sizeof(put_rest[0]); i++)
         for (int side = 0; side < SIDES; side++) {
             snprintf(sql, sizeof(sql), put_rest[i], c->side[side].schema, db_side(side));
-            if (tables_run(c->db, sql, err) < 0)
+            if (sql_run(c->db, sql, err) < 0)
                 return -err->code;
         }
     return 0;
@@ -72,13 +72,13 @@ int match_put(struct compare *c, struct err *err)
     char sql[1024];
 
     snprintf(sql, sizeof(sql), has_others, first);
-    if (put_others(c, err) < 0 || db_number(c->db, sql, 0, &others, err) < 0)
+    if (put_others(c, err) < 0 || sql_number(c->db, sql, 0, &others, err) < 0)
         return -err->code;
     snprintf(sql, sizeof(sql), place_others, first, other);
-    if (others && tables_run(c->db, sql, err) < 0)
+    if (others && sql_run(c->db, sql, err) < 0)
         return -err->code;
     snprintf(sql, sizeof(sql), put_all, first, other);
-    if (tables_run(c->db, sql, err) < 0)
+    if (sql_run(c->db, sql, err) < 0)
         return -err->code;
-    return tables_run(c->db, put_types, err);
+    return sql_run(c->db, put_types, err);
 }

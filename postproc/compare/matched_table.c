@@ -15,7 +15,7 @@ int matched_open(struct objects *o, sqlite3 *db, struct err *err)
     for (int side = 0; side < SIDES; side++) {
         int64_t max;
 
-        if (db_number(db, count[side], 0, &max, err) < 0)
+        if (sql_number(db, count[side], 0, &max, err) < 0)
             return -err->code;
         if (max < 0 || max >= UINT32_MAX - 1)
             return err_set(err, ERR_INPUT, "a database of too many objects");
@@ -29,9 +29,9 @@ static int load_others(struct objects *o, sqlite3 *db, struct err *err)
     sqlite3_stmt *stmt;
     int result;
 
-    if (tables_prepare(db, "SELECT side, object, same_as FROM main.other_handle", &stmt, err) < 0)
+    if (sql_prepare(db, "SELECT side, object, same_as FROM main.other_handle", &stmt, err) < 0)
         return -err->code;
-    while ((result = db_row(db, stmt, err)) > 0) {
+    while ((result = sql_row(stmt, err)) > 0) {
         int64_t side = db_side_of(sqlite3_column_int64(stmt, 0)),
                 object = sqlite3_column_int64(stmt, 1);
         int64_t row = sqlite3_column_int64(stmt, 2);
@@ -52,9 +52,9 @@ int matched_load(struct objects *o, sqlite3 *db, struct err *err)
     sqlite3_stmt *stmt;
     int result;
 
-    if (tables_prepare(db, "SELECT ref, sut, how FROM main.object ORDER BY id", &stmt, err) < 0)
+    if (sql_prepare(db, "SELECT ref, sut, how FROM main.object ORDER BY id", &stmt, err) < 0)
         return -err->code;
-    while ((result = db_row(db, stmt, err)) > 0) {
+    while ((result = sql_row(stmt, err)) > 0) {
         int64_t ref = sqlite3_column_int64(stmt, 0), sut = sqlite3_column_int64(stmt, 1);
 
         if (ref <= 0 || ref >= o->limit[REF] || sut <= 0 || sut >= o->limit[SUT] ||

@@ -97,9 +97,9 @@ static int apply(struct compare *c, const char *sql, struct err *err)
     if (sqlite3_create_function(c->db, "neutral", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
                                 neutral, NULL, NULL) != SQLITE_OK)
         return err_memory(err, "noise");
-    if (tables_run(c->db, make_tables, err) < 0 || tables_run(c->db, sql, err) < 0)
+    if (sql_run(c->db, make_tables, err) < 0 || sql_run(c->db, sql, err) < 0)
         return -err->code;
-    return tables_run(c->db, judge, err);
+    return sql_run(c->db, judge, err);
 }
 
 static const char measure[] =
@@ -128,14 +128,14 @@ int noise_measure(struct compare *c, const struct compare_options *o, const char
     sqlite3_close(noise);
     if (result < 0)
         return err_prefix(err, "--noise");
-    if (tables_prepare(c->db, "ATTACH ?1 AS noise", &stmt, err) < 0)
+    if (sql_prepare(c->db, "ATTACH ?1 AS noise", &stmt, err) < 0)
         return -err->code;
-    db_bind_text(stmt, 1, path);
-    result = tables_step(c->db, stmt, err);
+    sql_bind_text(stmt, 1, path);
+    result = sql_step(stmt, err);
     sqlite3_finalize(stmt);
     if (result == 0)
         result = apply(c, measure, err);
-    return result == 0 ? tables_run(c->db, "DETACH noise", err) : result;
+    return result == 0 ? sql_run(c->db, "DETACH noise", err) : result;
 }
 
 static const char keep[] =
@@ -150,7 +150,7 @@ int noise_keep(struct compare *c, struct err *err)
 {
     int64_t noise;
 
-    if (db_number(c->db, "SELECT count(*) FROM main.side WHERE id = 3", 0, &noise, err) < 0)
+    if (sql_number(c->db, "SELECT count(*) FROM main.side WHERE id = 3", 0, &noise, err) < 0)
         return -err->code;
     return noise ? apply(c, keep, err) : 0;
 }

@@ -40,22 +40,22 @@ int pairs_listings_open(struct pairs *p, struct err *err)
 
         snprintf(sql, sizeof(sql), make_changed, db_side(side), schema, schema, db_side(side),
                  db_side(side));
-        if (tables_run(db, sql, err) < 0)
+        if (sql_run(db, sql, err) < 0)
             return -err->code;
         snprintf(sql, sizeof(sql), "SELECT ifnull(max(reply - call), 0) FROM temp.changed%d",
                  db_side(side));
-        if (db_number(db, sql, 0, &p->listings.longest[side], err) < 0)
+        if (sql_number(db, sql, 0, &p->listings.longest[side], err) < 0)
             return -err->code;
         snprintf(sql, sizeof(sql), find_changes, db_side(side), db_side(side));
-        if (tables_prepare(db, sql, &p->listings.changed[side], err) < 0)
+        if (sql_prepare(db, sql, &p->listings.changed[side], err) < 0)
             return -err->code;
     }
-    if (tables_run(db, make_parts, err) < 0)
+    if (sql_run(db, make_parts, err) < 0)
         return -err->code;
-    return tables_prepare(db,
-                          "SELECT rowid, id FROM temp.listing_part WHERE listing = ?1 AND side = ?2"
-                          " AND rowid > ?3 ORDER BY rowid LIMIT ?4",
-                          &p->listings.parts, err);
+    return sql_prepare(db,
+                       "SELECT rowid, id FROM temp.listing_part WHERE listing = ?1 AND side = ?2"
+                       " AND rowid > ?3 ORDER BY rowid LIMIT ?4",
+                       &p->listings.parts, err);
 }
 
 void pairs_listings_close(struct pairs *p)
@@ -77,7 +77,7 @@ static int find_parts(struct pairs *p, int64_t listing, int side, struct err *er
     sqlite3_bind_int(stmt, 2, side);
     sqlite3_bind_int64(stmt, 3, p->listings.after);
     sqlite3_bind_int(stmt, 4, PARTS_AT_ONCE);
-    while ((result = db_row(p->c->db, stmt, err)) > 0) {
+    while ((result = sql_row(stmt, err)) > 0) {
         p->listings.after = sqlite3_column_int64(stmt, 0);
         p->listings.ids[p->listings.count++] = sqlite3_column_int64(stmt, 1);
     }
@@ -118,7 +118,7 @@ int pairs_changed_names(void *ctx, const struct judge_pair *pair, int side, cons
     sqlite3_bind_int64(stmt, 2, times[0]);
     sqlite3_bind_int64(stmt, 3, times[1]);
     sqlite3_bind_int64(stmt, 4, p->listings.longest[side]);
-    while ((result = db_row(p->c->db, stmt, err)) > 0) {
+    while ((result = sql_row(stmt, err)) > 0) {
         const char *name = (const char *)sqlite3_column_text(stmt, 0);
 
         if (name && to->add(to->ctx, name, err) < 0) {

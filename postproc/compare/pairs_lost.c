@@ -9,16 +9,14 @@ int pairs_lost_open(struct pairs *p, struct err *err)
 {
     sqlite3 *db = p->c->db;
 
-    if (tables_prepare(db,
-                       "INSERT INTO main.unsynchronized VALUES (NULL,?,?,?,?,?,?,?,?,NULL,NULL,0)",
-                       &p->lost.put, err) < 0 ||
-        tables_prepare(
-            db, "UPDATE main.unsynchronized SET until_ref = ?2, until_sut = ?3 WHERE id = ?1",
-            &p->lost.end, err) < 0)
+    if (sql_prepare(db, "INSERT INTO main.unsynchronized VALUES (NULL,?,?,?,?,?,?,?,?,NULL,NULL,0)",
+                    &p->lost.put, err) < 0 ||
+        sql_prepare(db,
+                    "UPDATE main.unsynchronized SET until_ref = ?2, until_sut = ?3 WHERE id = ?1",
+                    &p->lost.end, err) < 0)
         return -err->code;
-    return tables_prepare(db,
-                          "UPDATE main.unsynchronized SET withheld = withheld + ?2 WHERE id = ?1",
-                          &p->lost.count, err);
+    return sql_prepare(db, "UPDATE main.unsynchronized SET withheld = withheld + ?2 WHERE id = ?1",
+                       &p->lost.count, err);
 }
 
 void pairs_lost_close(struct pairs *p)
@@ -44,12 +42,12 @@ int pairs_lost(void *ctx, const struct judge_pair *pair, const struct judge_loss
     if (name->data)
         sqlite3_bind_text(stmt, 4, (const char *)name->data, (int)name->len, SQLITE_STATIC);
     if (loss->what == UNSYNC_DATA) {
-        tables_bind_unless(stmt, 5, (int64_t)loss->start, INT64_MIN);
-        tables_bind_unless(stmt, 6, (int64_t)(loss->end - loss->start), INT64_MIN);
+        sql_bind_unless(stmt, 5, (int64_t)loss->start, INT64_MIN);
+        sql_bind_unless(stmt, 6, (int64_t)(loss->end - loss->start), INT64_MIN);
     }
-    tables_bind_unless(stmt, 7, pair->half[REF].effect.id, 0);
-    tables_bind_unless(stmt, 8, pair->half[SUT].effect.id, 0);
-    if (tables_step(p->c->db, stmt, err) < 0)
+    sql_bind_unless(stmt, 7, pair->half[REF].effect.id, 0);
+    sql_bind_unless(stmt, 8, pair->half[SUT].effect.id, 0);
+    if (sql_step(stmt, err) < 0)
         return -err->code;
     *id = sqlite3_last_insert_rowid(p->c->db);
     return 0;
@@ -60,9 +58,9 @@ int pairs_known(void *ctx, const struct judge_pair *pair, int64_t id, struct err
     struct pairs *p = ctx;
 
     sqlite3_bind_int64(p->lost.end, 1, id);
-    tables_bind_unless(p->lost.end, 2, pair->half[REF].effect.id, 0);
-    tables_bind_unless(p->lost.end, 3, pair->half[SUT].effect.id, 0);
-    return tables_step(p->c->db, p->lost.end, err);
+    sql_bind_unless(p->lost.end, 2, pair->half[REF].effect.id, 0);
+    sql_bind_unless(p->lost.end, 3, pair->half[SUT].effect.id, 0);
+    return sql_step(p->lost.end, err);
 }
 
 int pairs_count(void *ctx, int64_t id, uint64_t withheld, struct err *err)
@@ -71,5 +69,5 @@ int pairs_count(void *ctx, int64_t id, uint64_t withheld, struct err *err)
 
     sqlite3_bind_int64(p->lost.count, 1, id);
     sqlite3_bind_int64(p->lost.count, 2, (int64_t)withheld);
-    return tables_step(p->c->db, p->lost.count, err);
+    return sql_step(p->lost.count, err);
 }

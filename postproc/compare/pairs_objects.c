@@ -19,7 +19,7 @@ int pairs_objects_open(struct pairs *p, struct err *err)
                  "SELECT id FROM %s.object WHERE handle = ?1 AND server ="
                  " (SELECT server FROM %s.object WHERE id = ?2)",
                  schema, schema);
-        if (tables_prepare(p->c->db, sql, &p->of_objects.handle[side], err) < 0)
+        if (sql_prepare(p->c->db, sql, &p->of_objects.handle[side], err) < 0)
             return -err->code;
     }
     return 0;
@@ -45,7 +45,7 @@ int pairs_object_of(void *ctx, int side, const struct judge_half *half, struct b
 
     sqlite3_bind_blob(stmt, 1, handle.data, (int)handle.len, SQLITE_STATIC);
     sqlite3_bind_int64(stmt, 2, e->object ? e->object : e->new_object);
-    result = db_row(p->c->db, stmt, err);
+    result = sql_row(stmt, err);
     *row = result > 0 ? matched_row(&p->objects, side, row_id(stmt, 0)) : 0;
     sqlite3_reset(stmt);
     return result < 0 ? result : 0;
@@ -74,10 +74,10 @@ static int prepare_removals(struct pairs *p, struct err *err)
 
         snprintf(sql, sizeof(sql), make_removals, db_side(side), (long long)INT64_MAX, schema,
                  schema, schema, db_side(side), db_side(side));
-        if (tables_run(p->c->db, sql, err) < 0)
+        if (sql_run(p->c->db, sql, err) < 0)
             return -err->code;
         snprintf(sql, sizeof(sql), find_removal, db_side(side));
-        if (tables_prepare(p->c->db, sql, &p->of_objects.removal[side], err) < 0)
+        if (sql_prepare(p->c->db, sql, &p->of_objects.removal[side], err) < 0)
             return -err->code;
     }
     return 0;
@@ -92,10 +92,10 @@ int pairs_removed(void *ctx, int side, uint32_t row, const int64_t times[2], str
     if (!p->of_objects.removal[REF] && prepare_removals(p, err) < 0)
         return -err->code;
     stmt = p->of_objects.removal[side];
-    tables_bind_unless(stmt, 1, row ? p->objects.pairs[row - 1].object[side] : 0, 0);
+    sql_bind_unless(stmt, 1, row ? p->objects.pairs[row - 1].object[side] : 0, 0);
     sqlite3_bind_int64(stmt, 2, times[0]);
     sqlite3_bind_int64(stmt, 3, times[1]);
-    result = db_row(p->c->db, stmt, err);
+    result = sql_row(stmt, err);
     if (result > 0)
         result = sqlite3_column_int(stmt, 0);
     sqlite3_reset(stmt);
@@ -110,12 +110,11 @@ int pairs_path_of(void *ctx, uint32_t row, char text[COMPARE_TEXT_MAX], struct e
     const char *path;
     int result;
 
-    if (!p->of_objects.path &&
-        tables_prepare(p->c->db, "SELECT path FROM main.object WHERE id = ?1", &p->of_objects.path,
-                       err) < 0)
+    if (!p->of_objects.path && sql_prepare(p->c->db, "SELECT path FROM main.object WHERE id = ?1",
+                                           &p->of_objects.path, err) < 0)
         return -err->code;
     sqlite3_bind_int64(p->of_objects.path, 1, row);
-    result = db_row(p->c->db, p->of_objects.path, err);
+    result = sql_row(p->of_objects.path, err);
     path = result > 0 ? (const char *)sqlite3_column_text(p->of_objects.path, 0) : NULL;
     snprintf(text, COMPARE_TEXT_MAX, "%s", path ? path : "");
     sqlite3_reset(p->of_objects.path);

@@ -26,7 +26,7 @@ static int prepare(struct pairs *p, int side, bool others, struct err *err)
         return 0;
     snprintf(sql, sizeof(sql), others ? of_handles : of_object, p->c->side[side].schema,
              db_side(side));
-    return tables_prepare(p->c->db, sql, &p->earlier[side][others], err);
+    return sql_prepare(p->c->db, sql, &p->earlier[side][others], err);
 }
 
 int pairs_earlier(void *ctx, const struct judge_pair *pair, int side,
@@ -43,11 +43,11 @@ int pairs_earlier(void *ctx, const struct judge_pair *pair, int side,
     stmt = p->earlier[side][others];
     sqlite3_bind_int64(stmt, 1, others ? pair->object : e->object);
     sqlite3_bind_int64(stmt, 2, e->id);
-    while ((result = db_row(p->c->db, stmt, err)) > 0) {
+    while ((result = sql_row(stmt, err)) > 0) {
         struct effect earlier;
 
         row_effect(stmt, 0, &earlier);
-        if (to->take(to->ctx, &earlier, db_column_bytes(stmt, ROW_DATA_DIGEST)))
+        if (to->take(to->ctx, &earlier, sql_column_bytes(stmt, ROW_DATA_DIGEST)))
             break;
     }
     sqlite3_reset(stmt);

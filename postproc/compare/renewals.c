@@ -26,18 +26,18 @@ static int prepare(struct renewals *r, struct err *err)
         char sql[1024];
 
         snprintf(sql, sizeof(sql), is_same, s, s, s, s, s, s);
-        if (tables_prepare(db, sql, &r->same[side], err) < 0)
+        if (sql_prepare(db, sql, &r->same[side], err) < 0)
             return -err->code;
         snprintf(sql, sizeof(sql), "UPDATE temp.sequence%d SET object = ?1 WHERE object = ?2",
                  db_side(side));
-        if (tables_prepare(db, sql, &r->sequence[side], err) < 0)
+        if (sql_prepare(db, sql, &r->sequence[side], err) < 0)
             return -err->code;
         snprintf(sql, sizeof(sql), "UPDATE temp.name%d SET parent = ?1 WHERE parent = ?2",
                  db_side(side));
-        if (tables_prepare(db, sql, &r->name[side], err) < 0)
+        if (sql_prepare(db, sql, &r->name[side], err) < 0)
             return -err->code;
     }
-    return tables_prepare(db, "INSERT INTO main.other_handle VALUES (?,?,?,?)", &r->put, err);
+    return sql_prepare(db, "INSERT INTO main.other_handle VALUES (?,?,?,?)", &r->put, err);
 }
 
 int renewals_note(struct renewals *r, struct objects *o, int side, const struct align_element *e,
@@ -55,7 +55,7 @@ int renewals_note(struct renewals *r, struct objects *o, int side, const struct 
     stmt = r->same[side];
     sqlite3_bind_int64(stmt, 1, old < e->made ? old : e->made); /* ids are in their order */
     sqlite3_bind_int64(stmt, 2, old < e->made ? e->made : old);
-    result = db_row(r->c->db, stmt, err);
+    result = sql_row(stmt, err);
     sqlite3_reset(stmt);
     if (result <= 0)
         return result;
@@ -67,14 +67,14 @@ int renewals_note(struct renewals *r, struct objects *o, int side, const struct 
     sqlite3_bind_int64(r->put, 2, e->made);
     sqlite3_bind_int64(r->put, 3, row);
     sqlite3_bind_int64(r->put, 4, e->id);
-    return tables_step(r->c->db, r->put, err);
+    return sql_step(r->put, err);
 }
 
-static int move(struct renewals *r, sqlite3_stmt *stmt, const struct renewal *w, struct err *err)
+static int move(sqlite3_stmt *stmt, const struct renewal *w, struct err *err)
 {
     sqlite3_bind_int64(stmt, 1, w->old);
     sqlite3_bind_int64(stmt, 2, w->object);
-    return tables_step(r->c->db, stmt, err);
+    return sql_step(stmt, err);
 }
 
 int renewals_apply(struct renewals *r, uint32_t aligned, struct err *err)
@@ -82,8 +82,8 @@ int renewals_apply(struct renewals *r, uint32_t aligned, struct err *err)
     for (uint32_t i = 0; i < r->count; i++) {
         const struct renewal *w = &r->waiting[i];
 
-        if ((w->row > aligned && move(r, r->sequence[w->side], w, err) < 0) ||
-            move(r, r->name[w->side], w, err) < 0)
+        if ((w->row > aligned && move(r->sequence[w->side], w, err) < 0) ||
+            move(r->name[w->side], w, err) < 0)
             return -err->code;
     }
     r->count = 0;

@@ -3,13 +3,13 @@
  *
  * One pass over the operations of each side, in the order of calls.
  */
-#include "judge/judge_body.h"
 #include "align/changes.h"
-#include "judge/clock.h"
-#include "compare/compare_parts.h"
 #include "align/overlap.h"
+#include "compare/compare_parts.h"
 #include "compare/row.h"
 #include "compare/state_columns.h"
+#include "judge/clock.h"
+#include "judge/judge_body.h"
 
 #include "record/record.h"
 #include "store/store.h"
@@ -67,7 +67,7 @@ static int put_overlap(void *ctx, int64_t id, uint32_t bits, struct err *err)
 
     sqlite3_bind_int64(l->overlap, 1, id);
     sqlite3_bind_int64(l->overlap, 2, bits);
-    return tables_step(l->c->db, l->overlap, err);
+    return sql_step(l->overlap, err);
 }
 
 static int put_alone(struct sequences *l, const struct effect *e, enum align_reason reason,
@@ -75,8 +75,8 @@ static int put_alone(struct sequences *l, const struct effect *e, enum align_rea
 {
     sqlite3_bind_int64(l->alone, 1, e->id);
     sqlite3_bind_int(l->alone, 2, (int)reason);
-    tables_bind_unless(l->alone, 3, client, NO_CLIENT);
-    return tables_step(l->c->db, l->alone, err);
+    sql_bind_unless(l->alone, 3, client, NO_CLIENT);
+    return sql_step(l->alone, err);
 }
 
 static int find_gone(struct sequences *l, const struct effect *e, uint32_t *gone, struct err *err)
@@ -87,7 +87,7 @@ static int find_gone(struct sequences *l, const struct effect *e, uint32_t *gone
     if (!action_takes_name(effect_action(e)))
         return 0;
     sqlite3_bind_int64(l->gone, 1, e->id);
-    result = db_row(l->c->db, l->gone, err);
+    result = sql_row(l->gone, err);
     if (result > 0)
         *gone = row_id(l->gone, 0);
     sqlite3_reset(l->gone);
@@ -169,7 +169,7 @@ static int take_listing(struct sequences *l, const struct effect *e, int64_t cli
     sqlite3_bind_int64(l->part, 2, first);
     sqlite3_bind_int64(l->part, 3, e->object);
     sqlite3_bind_int64(l->part, 4, client);
-    return tables_step(l->c->db, l->part, err) < 0 ? -err->code : 1;
+    return sql_step(l->part, err) < 0 ? -err->code : 1;
 }
 
 /* An entry of a directory is a thing of its own: its requests are aligned by themselves.  So are
@@ -198,7 +198,7 @@ static int put_request(struct sequences *l, const struct effect *e, int64_t clie
 {
     uint64_t key;
     int64_t name = name_of(l, e), states[CHANGE_STATES];
-    struct bytes digest = db_column_bytes(l->select, ROW_DATA_DIGEST);
+    struct bytes digest = sql_column_bytes(l->select, ROW_DATA_DIGEST);
     bool asks_data = e->procedure->arguments->has_data;
     const struct places_key of = { e->program, e->version, e->procedure, false };
     struct places *places;
@@ -218,13 +218,12 @@ static int put_request(struct sequences *l, const struct effect *e, int64_t clie
     bind_column(l, SEQUENCE_MADE, e->new_object);
     for (int i = 0; i < CHANGE_STATES; i++)
         bind_column(l, SEQUENCE_STATE + i, states[i]);
-    if (changes_note(l->changes, e, gone, key, err) < 0 ||
-        tables_step(l->c->db, l->sequence, err) < 0)
+    if (changes_note(l->changes, e, gone, key, err) < 0 || sql_step(l->sequence, err) < 0)
         return -err->code;
     if (!(e->roles & ROLE_ROOT_PATH))
         return 0;
     sqlite3_bind_int64(l->root, 1, name);
-    return tables_step(l->c->db, l->root, err);
+    return sql_step(l->root, err);
 }
 
 static int take_row(struct sequences *l, struct err *err)
@@ -268,7 +267,7 @@ static int prepare(struct sequences *l, const char *format, sqlite3_stmt **stmt,
     char sql[512];
 
     snprintf(sql, sizeof(sql), format, db_side(l->side));
-    return tables_prepare(l->c->db, sql, stmt, err);
+    return sql_prepare(l->c->db, sql, stmt, err);
 }
 
 static int prepare_all(struct sequences *l, struct err *err)
@@ -283,9 +282,9 @@ static int prepare_all(struct sequences *l, struct err *err)
     char *select =
         where ? sqlite3_mprintf(select_operations, s->schema, s->schema, n, where) : NULL;
 
-    result = sql && select ? tables_run(l->c->db, sql, err) : err_memory(err, "a statement");
+    result = sql && select ? sql_run(l->c->db, sql, err) : err_memory(err, "a statement");
     if (result == 0)
-        result = tables_prepare(l->c->db, select, &l->select, err);
+        result = sql_prepare(l->c->db, select, &l->select, err);
     sqlite3_free(sql);
     sqlite3_free(where);
     sqlite3_free(select);
@@ -300,7 +299,7 @@ static int prepare_all(struct sequences *l, struct err *err)
         return -err->code;
     l->names_count = wire_each_field(find_name, (void *)l->c->rules) != 0;
     snprintf(count, sizeof(count), "SELECT max(id) FROM %s.object", s->schema);
-    if (db_number(l->c->db, count, 0, &objects, err) < 0)
+    if (sql_number(l->c->db, count, 0, &objects, err) < 0)
         return -err->code;
     l->changes = changes_new(objects > 0 && objects < UINT32_MAX ? (uint32_t)objects : 0, err);
     if (!l->changes)
@@ -316,7 +315,7 @@ static int read_side(struct sequences *l, struct err *err)
 
     s->first_time = INT64_MAX;
     s->last_time = INT64_MIN;
-    while ((result = db_row(l->c->db, l->select, err)) > 0)
+    while ((result = sql_row(l->select, err)) > 0)
         if (take_row(l, err) < 0)
             return -err->code;
     if (result < 0 || overlap_end(&l->overlaps, err) < 0)
@@ -325,7 +324,7 @@ static int read_side(struct sequences *l, struct err *err)
     snprintf(sql, sizeof(sql),
              "CREATE INDEX temp.sequence%d_in_order ON sequence%d (object, " SEQUENCE_COLUMNS ")",
              db_side(l->side), db_side(l->side));
-    return tables_run(l->c->db, sql, err);
+    return sql_run(l->c->db, sql, err);
 }
 
 /* Paths that only one side mounts go in the order of the requests. */
@@ -351,7 +350,7 @@ int request_sequences_read(struct compare *c, struct err *err)
         }
         result = prepare_all(l, err);
         if (result == 0)
-            result = tables_run(c->db, "BEGIN", err);
+            result = sql_run(c->db, "BEGIN", err);
         if (result == 0)
             result = read_side(l, err);
         sqlite3_finalize(l->select);
@@ -362,12 +361,12 @@ int request_sequences_read(struct compare *c, struct err *err)
         sqlite3_finalize(l->gone);
         sqlite3_finalize(l->root);
         if (result == 0)
-            result = tables_run(c->db, "COMMIT", err);
+            result = sql_run(c->db, "COMMIT", err);
         overlap_free(&l->overlaps);
         body_free(&l->body);
         changes_free(l->changes);
         free(l->clock);
         free(l);
     }
-    return result == 0 ? tables_run(c->db, join_roots, err) : result;
+    return result == 0 ? sql_run(c->db, join_roots, err) : result;
 }

@@ -7,6 +7,7 @@
 #include "base/embed.h"
 #include "compare/compare_parts.h"
 #include "judge/explanations.h"
+#include "store/tables.h"
 
 #include "store/store.h"
 
@@ -117,14 +118,14 @@ const char *result_code_name(const char *domain, int value)
 int result_fill_codes(sqlite3 *db, struct err *err)
 {
     sqlite3_stmt *stmt;
-    int result = tables_prepare(db, "INSERT INTO code VALUES (?,?,?,?)", &stmt, err);
+    int result = sql_prepare(db, "INSERT INTO code VALUES (?,?,?,?)", &stmt, err);
 
     for (size_t i = 0; result == 0 && i < sizeof(codes) / sizeof(codes[0]); i++) {
-        db_bind_text(stmt, 1, codes[i].domain);
+        sql_bind_text(stmt, 1, codes[i].domain);
         sqlite3_bind_int(stmt, 2, codes[i].value);
-        db_bind_text(stmt, 3, codes[i].name);
-        db_bind_text(stmt, 4, codes[i].text);
-        result = tables_step(db, stmt, err);
+        sql_bind_text(stmt, 3, codes[i].name);
+        sql_bind_text(stmt, 4, codes[i].text);
+        result = sql_step(stmt, err);
     }
     sqlite3_finalize(stmt);
     return result;
@@ -190,7 +191,7 @@ int result_create(struct result_file **file, const char *out, sqlite3 **db, stru
              "PRAGMA cache_size = -%d; PRAGMA temp.cache_size = -%d; PRAGMA temp_store = FILE;"
              "PRAGMA application_id = %d; PRAGMA user_version = %d;",
              CACHE_MAIN, CACHE_TEMP, COMPARE_APPLICATION_ID, COMPARE_VERSION);
-    if (tables_run(f->db, sql, err) < 0 || run_section(f->db, "tables", err) < 0)
+    if (sql_run(f->db, sql, err) < 0 || run_section(f->db, "tables", err) < 0)
         return -err->code;
     return result_fill_codes(f->db, err);
 }
@@ -317,14 +318,14 @@ static int check_tables(sqlite3 *db, const char *path, struct err *err)
     if (result == 0)
         result = run_section(schema, "tables", err);
     if (result == 0)
-        result = tables_prepare(schema, list_tables, &want, err);
+        result = sql_prepare(schema, list_tables, &want, err);
     if (result == 0)
-        result = tables_prepare(db, list_columns, &have, err);
-    while (result == 0 && (row = db_row(schema, want, err)) > 0) {
+        result = sql_prepare(db, list_columns, &have, err);
+    while (result == 0 && (row = sql_row(want, err)) > 0) {
         const char *table = (const char *)sqlite3_column_text(want, 0);
 
-        db_bind_text(have, 1, table);
-        db_bind_text(have, 2, (const char *)sqlite3_column_text(want, 1));
+        sql_bind_text(have, 1, table);
+        sql_bind_text(have, 2, (const char *)sqlite3_column_text(want, 1));
         /* a broken view is an error of the statement */
         if (sqlite3_step(have) != SQLITE_ROW || !sqlite3_column_int(have, 0))
             result = err_set(err, ERR_INPUT, "%s: damaged: %.40s is missing, or has other columns",
@@ -349,7 +350,7 @@ int compare_open(const char *path, sqlite3 **result, struct err *err)
     if (sqlite3_open_v2(path, result, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) !=
         SQLITE_OK)
         return store_fail(*result, path, err);
-    if (db_number(*result, "PRAGMA user_version", 0, &version, err) < 0)
+    if (sql_number(*result, "PRAGMA user_version", 0, &version, err) < 0)
         return -err->code;
     if (version != COMPARE_VERSION)
         return err_set(err, ERR_INPUT,

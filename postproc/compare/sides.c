@@ -24,12 +24,12 @@ static int attach(struct compare *c, int side, const char *path, struct err *err
         return sql ? -err->code : err_set(err, ERR_SYSTEM, "out of memory");
     }
     store_close(store);
-    result = tables_prepare(c->db, sql, &stmt, err);
+    result = sql_prepare(c->db, sql, &stmt, err);
     sqlite3_free(sql);
     if (result < 0)
         return result;
     sqlite3_bind_text(stmt, 1, path, -1, SQLITE_STATIC);
-    result = tables_step(c->db, stmt, err);
+    result = sql_step(stmt, err);
     sqlite3_finalize(stmt);
     return result < 0 ? err_prefix(err, "%s", path) : 0;
 }
@@ -47,10 +47,10 @@ static int check_server(struct compare *c, int side, const struct compare_input 
     if (!c->side[side].server)
         return err_set(err, ERR_SYSTEM, "out of memory");
     snprintf(sql, sizeof(sql), "SELECT 1 FROM %s.flow WHERE server = ?1 LIMIT 1", schemas[side]);
-    if (tables_prepare(c->db, sql, &stmt, err) < 0)
+    if (sql_prepare(c->db, sql, &stmt, err) < 0)
         return -err->code;
-    db_bind_text(stmt, 1, input->server);
-    result = db_row(c->db, stmt, err);
+    sql_bind_text(stmt, 1, input->server);
+    result = sql_row(stmt, err);
     sqlite3_finalize(stmt);
     return result ? (result < 0 ? result : 0)
                   : err_set(err, ERR_USAGE, "%s: no server has the address %s", input->database,
@@ -66,10 +66,10 @@ static int digest_sources(struct compare *c, int side, char text[33], struct err
     int result;
 
     snprintf(sql, sizeof(sql), "SELECT digest FROM %s.source ORDER BY id", schemas[side]);
-    if (tables_prepare(c->db, sql, &stmt, err) < 0)
+    if (sql_prepare(c->db, sql, &stmt, err) < 0)
         return -err->code;
-    while ((result = db_row(c->db, stmt, err)) > 0) {
-        struct bytes digest = db_column_bytes(stmt, 0);
+    while ((result = sql_row(stmt, err)) > 0) {
+        struct bytes digest = sql_column_bytes(stmt, 0);
 
         hash = XXH3_128bits_withSeed(digest.data, digest.len, hash.low64 ^ hash.high64);
     }
@@ -87,7 +87,7 @@ static int find_begin(struct compare *c, int side, int64_t *time, struct err *er
                                          schemas[side], server)
                        : sqlite3_mprintf("SELECT min(time) FROM %s.flow", schemas[side]);
     int result =
-        sql ? db_number(c->db, sql, 0, time, err) : err_set(err, ERR_SYSTEM, "out of memory");
+        sql ? sql_number(c->db, sql, 0, time, err) : err_set(err, ERR_SYSTEM, "out of memory");
 
     sqlite3_free(sql);
     return result;
@@ -104,7 +104,7 @@ static int find_first(struct compare *c, const struct compare_input input[SIDES]
         snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s.operation", schemas[side]);
         if (find_begin(c, side, &begin[side], err) < 0 ||
             digest_sources(c, side, digest[side], err) < 0 ||
-            db_number(c->db, sql, 0, &operations[side], err) < 0)
+            sql_number(c->db, sql, 0, &operations[side], err) < 0)
             return -err->code;
         if (!realpath(input[side].database, path[side]))
             snprintf(path[side], sizeof(path[side]), "%s", input[side].database);
@@ -133,8 +133,7 @@ int sides_attach(struct compare *c, const struct compare_input input[SIDES], str
     }
     if (find_first(c, input, err) < 0)
         return -err->code;
-    return tables_run(c->db, "PRAGMA ref.cache_size = -16384; PRAGMA sut.cache_size = -16384;",
-                      err);
+    return sql_run(c->db, "PRAGMA ref.cache_size = -16384; PRAGMA sut.cache_size = -16384;", err);
 }
 
 int sides_check(struct compare *c, struct err *err)
@@ -147,7 +146,7 @@ int sides_check(struct compare *c, struct err *err)
             return -err->code;
         snprintf(sql, sizeof(sql), "SELECT digest = '%s' FROM main.side WHERE id = %d", digest,
                  db_side(side));
-        if (db_number(c->db, sql, 0, &same, err) < 0)
+        if (sql_number(c->db, sql, 0, &same, err) < 0)
             return -err->code;
         if (!same)
             return err_set(err, ERR_INPUT, "the %s database is not what it was: compare anew",
@@ -166,31 +165,31 @@ static int put_side(struct compare *c, int side, const struct compare_input *inp
     if (!realpath(input->database, path))
         snprintf(path, sizeof(path), "%s", input->database);
     if (digest_sources(c, side, digest, err) < 0 ||
-        tables_prepare(c->db, "INSERT INTO main.side VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", &stmt,
-                       err) < 0)
+        sql_prepare(c->db, "INSERT INTO main.side VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", &stmt, err) <
+            0)
         return -err->code;
     sqlite3_bind_int(stmt, 1, db_side(side));
-    db_bind_text(stmt, 2, schemas[side]);
-    db_bind_text(stmt, 3, input->database);
-    db_bind_text(stmt, 4, path);
-    db_bind_text(stmt, 5, s->server);
-    db_bind_text(stmt, 6, digest);
+    sql_bind_text(stmt, 2, schemas[side]);
+    sql_bind_text(stmt, 3, input->database);
+    sql_bind_text(stmt, 4, path);
+    sql_bind_text(stmt, 5, s->server);
+    sql_bind_text(stmt, 6, digest);
     sqlite3_bind_int64(stmt, 7, s->operations);
-    tables_bind_unless(stmt, 8, s->first_time, INT64_MAX);
-    tables_bind_unless(stmt, 9, s->last_time, INT64_MIN);
+    sql_bind_unless(stmt, 8, s->first_time, INT64_MAX);
+    sql_bind_unless(stmt, 9, s->last_time, INT64_MIN);
     if (s->has_clock) {
         sqlite3_bind_int64(stmt, 10, s->clock_offset);
         sqlite3_bind_int64(stmt, 11, s->clock_error);
         sqlite3_bind_int64(stmt, 12, s->granularity);
     }
-    result = tables_step(c->db, stmt, err);
+    result = sql_step(stmt, err);
     sqlite3_finalize(stmt);
     snprintf(sql, sizeof(sql),
              "INSERT INTO main.source SELECT %d, id, name, digest, frames FROM %s.source",
              db_side(side), schemas[side]);
     if (result < 0 || steps_write(&s->steps, c->db, side, err) < 0)
         return -err->code;
-    return tables_run(c->db, sql, err);
+    return sql_run(c->db, sql, err);
 }
 
 int sides_put(struct compare *c, const struct compare_input input[SIDES], struct err *err)
@@ -208,11 +207,11 @@ static int put_client(struct compare *c, const char *ref, const char *sut, struc
     sqlite3_stmt *stmt;
     int result;
 
-    if (tables_prepare(c->db, "INSERT INTO main.client (ref, sut) VALUES (?,?)", &stmt, err) < 0)
+    if (sql_prepare(c->db, "INSERT INTO main.client (ref, sut) VALUES (?,?)", &stmt, err) < 0)
         return -err->code;
-    db_bind_text(stmt, 1, ref);
-    db_bind_text(stmt, 2, sut);
-    result = tables_step(c->db, stmt, err);
+    sql_bind_text(stmt, 1, ref);
+    sql_bind_text(stmt, 2, sut);
+    result = sql_step(stmt, err);
     sqlite3_finalize(stmt);
     return result;
 }
@@ -224,10 +223,10 @@ static int has_client(struct compare *c, int side, const char *address, struct e
     int result;
 
     snprintf(sql, sizeof(sql), "SELECT 1 FROM temp.client%d WHERE address = ?1", db_side(side));
-    if (tables_prepare(c->db, sql, &stmt, err) < 0)
+    if (sql_prepare(c->db, sql, &stmt, err) < 0)
         return -err->code;
-    db_bind_text(stmt, 1, address);
-    result = db_row(c->db, stmt, err);
+    sql_bind_text(stmt, 1, address);
+    result = sql_row(stmt, err);
     sqlite3_finalize(stmt);
     return result;
 }
@@ -239,13 +238,13 @@ static int check_mapped(struct compare *c, const char *map, int side, const char
     sqlite3_stmt *stmt;
     int result;
 
-    if (tables_prepare(c->db,
-                       side == REF ? "SELECT 1 FROM main.client WHERE ref = ?1"
-                                   : "SELECT 1 FROM main.client WHERE sut = ?1",
-                       &stmt, err) < 0)
+    if (sql_prepare(c->db,
+                    side == REF ? "SELECT 1 FROM main.client WHERE ref = ?1"
+                                : "SELECT 1 FROM main.client WHERE sut = ?1",
+                    &stmt, err) < 0)
         return -err->code;
-    db_bind_text(stmt, 1, address);
-    result = db_row(c->db, stmt, err);
+    sql_bind_text(stmt, 1, address);
+    result = sql_row(stmt, err);
     sqlite3_finalize(stmt);
     return result > 0 ? err_set(err, ERR_USAGE,
                                 "--client-map %.130s: the client %.64s of %s is mapped already",
@@ -288,7 +287,7 @@ int clients_match(struct compare *c, const struct compare_options *options, stru
         char *sql = where ? sqlite3_mprintf(find_clients, db_side(side), db_side(side),
                                             schemas[side], where)
                           : NULL;
-        int result = sql ? tables_run(c->db, sql, err) : err_set(err, ERR_SYSTEM, "out of memory");
+        int result = sql ? sql_run(c->db, sql, err) : err_set(err, ERR_SYSTEM, "out of memory");
 
         sqlite3_free(where);
         sqlite3_free(sql);
@@ -298,7 +297,7 @@ int clients_match(struct compare *c, const struct compare_options *options, stru
     for (uint32_t i = 0; i < options->client_count; i++)
         if (put_mapped(c, options->clients[i], err) < 0)
             return -err->code;
-    return tables_run(
+    return sql_run(
         c->db,
         "INSERT INTO main.client (ref, sut) SELECT r.address, s.address FROM temp.client1 r"
         " JOIN temp.client2 s ON s.address = r.address WHERE r.address NOT IN"

@@ -16,7 +16,7 @@ int steps_write(const struct steps *s, sqlite3 *db, int side, struct err *err)
     sqlite3_stmt *stmt;
     int result = 0;
 
-    if (tables_prepare(db, "INSERT INTO main.granularity VALUES (?,?,?,?,?)", &stmt, err) < 0)
+    if (sql_prepare(db, "INSERT INTO main.granularity VALUES (?,?,?,?,?)", &stmt, err) < 0)
         return -err->code;
     for (uint32_t i = 0; i < s->count; i++)
         for (int k = 0; result == 0 && k < 2 * STEP_TIMES; k++) {
@@ -27,9 +27,9 @@ int steps_write(const struct steps *s, sqlite3 *db, int side, struct err *err)
             sqlite3_bind_int(stmt, 1, db_side(side));
             sqlite3_bind_int64(stmt, 2, (int64_t)s->steps[i].fsid);
             sqlite3_bind_int(stmt, 3, k / STEP_TIMES);
-            db_bind_text(stmt, 4, time_names[k % STEP_TIMES]);
+            sql_bind_text(stmt, 4, time_names[k % STEP_TIMES]);
             sqlite3_bind_int64(stmt, 5, ns);
-            result = tables_step(db, stmt, err);
+            result = sql_step(stmt, err);
         }
     sqlite3_finalize(stmt);
     return result;
@@ -40,12 +40,11 @@ int steps_read(struct steps *s, sqlite3 *db, int side, struct err *err)
     sqlite3_stmt *stmt;
     int result;
 
-    if (tables_prepare(db,
-                       "SELECT fsid, is_before, time, step FROM main.granularity WHERE side = ?",
-                       &stmt, err) < 0)
+    if (sql_prepare(db, "SELECT fsid, is_before, time, step FROM main.granularity WHERE side = ?",
+                    &stmt, err) < 0)
         return -err->code;
     sqlite3_bind_int(stmt, 1, db_side(side));
-    while ((result = db_row(db, stmt, err)) > 0) {
+    while ((result = sql_row(stmt, err)) > 0) {
         int64_t before = sqlite3_column_int64(stmt, 1), ns = sqlite3_column_int64(stmt, 3);
         const char *name = (const char *)sqlite3_column_text(stmt, 2);
         int stamp = STEP_TIMES - 1;

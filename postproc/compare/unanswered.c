@@ -115,9 +115,9 @@ static int prepare(struct pairs *p, int side, struct err *err)
 
     if (p->unanswered[side])
         return 0;
-    if (tables_run(p->c->db, tables[side], err) < 0)
+    if (sql_run(p->c->db, tables[side], err) < 0)
         return -err->code;
-    if (tables_prepare(p->c->db, select[side], &p->unanswered[side], err) < 0)
+    if (sql_prepare(p->c->db, select[side], &p->unanswered[side], err) < 0)
         return -err->code;
     sqlite3_bind_int64(p->unanswered[side], 2, PATIENCE);
     sqlite3_bind_int(p->unanswered[side], 3, SILENT_CALLS);
@@ -129,7 +129,7 @@ static bool was_passed_over(sqlite3_stmt *row)
 {
     int64_t call = sqlite3_column_int64(row, CALL_TIME);
     int64_t slowest =
-        db_column(row, SLOWEST, sqlite3_column_int64(row, SLOWEST_OF_ALL)); /* NULL: of others */
+        sql_column(row, SLOWEST, sqlite3_column_int64(row, SLOWEST_OF_ALL)); /* NULL: of others */
 
     return sqlite3_column_type(row, LAST_CALL) != SQLITE_NULL &&
            sqlite3_column_int64(row, LAST_CALL) > call &&
@@ -187,7 +187,7 @@ int unanswered_reason(void *ctx, const struct judge_pair *pair, int side, struct
     if (prepare(p, side, err) < 0)
         return -err->code;
     sqlite3_bind_int64(p->unanswered[side], 1, e->id);
-    result = db_row(p->c->db, p->unanswered[side], err);
+    result = sql_row(p->unanswered[side], err);
     if (result >= 0)
         result = result ? decide(e, p->unanswered[side]) : WITHHELD_LOST;
     sqlite3_reset(p->unanswered[side]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "compare/verdict.h"
-#include "compare/db.h"
 #include "compare/compare_parts.h"
+#include "compare/db.h"
 
 #include <stdio.h>
 
@@ -46,7 +46,7 @@ int verdict_of(sqlite3 *result, struct err *err)
              WITHHELD_UNHEARD, WITHHELD_SMALL_HOLE, KIND_REPLY, WITHHELD_OVERLAP, VERDICT_SILENT,
              VERDICT_NOTHING, VERDICT_HARDLY, WITHHELD_CAPTURE_END, WITHHELD_LOST, VERDICT_UNHEARD,
              VERDICT_UNCERTAIN, VERDICT_ALIKE);
-    return db_number(result, sql, VERDICT_NOTHING, &verdict, err) < 0 ? -err->code : (int)verdict;
+    return sql_number(result, sql, VERDICT_NOTHING, &verdict, err) < 0 ? -err->code : (int)verdict;
 }
 
 const char *verdict_text(enum verdict verdict)

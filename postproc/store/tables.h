@@ -22,26 +22,4 @@ int tables_codes(sqlite3 *db, const char *domain, int max, const char *(*name)(i
 int tables_transaction(sqlite3 *db, int (*fill)(void *ctx, struct err *err), void *ctx,
                        struct err *err);
 
-/* The names of sql.h that postproc/compare still uses. */
-static inline int tables_run(sqlite3 *db, const char *sql, struct err *err)
-{
-    return sql_run(db, sql, err);
-}
-
-static inline int tables_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **stmt, struct err *err)
-{
-    return sql_prepare(db, sql, stmt, err);
-}
-
-static inline int tables_step(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
-{
-    (void)db;
-    return sql_step(stmt, err);
-}
-
-static inline void tables_bind_unless(sqlite3_stmt *stmt, int at, int64_t value, int64_t none)
-{
-    sql_bind_unless(stmt, at, value, none);
-}
-
 #endif
