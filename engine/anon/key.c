@@ -68,7 +68,7 @@ int key_create(const char *path, uint64_t version, struct err *err)
     int fd, error;
 
     if (version < KEY_VERSION_1 || version > KEY_VERSION)
-        return err_set(err, ERR_USAGE, "there is no version %llu of the mapping: %d or %d",
+        return err_set(err, ERR_USAGE, "no such version of the mapping: %llu; use %d or %d",
                        (unsigned long long)version, KEY_VERSION_1, KEY_VERSION);
     if (make_secret(secret, err) < 0)
         return -ERR_SYSTEM;
@@ -107,7 +107,7 @@ static int check_file(int fd, const char *path, struct err *err)
     if (fstat(fd, &st) != 0)
         return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode))
-        return err_set(err, ERR_INPUT, "%s: no key file: not a regular file", path);
+        return err_set(err, ERR_INPUT, "%s: not a key file: not a regular file", path);
     if (st.st_mode & 077)
         return err_set(
             err, ERR_INPUT,
@@ -132,15 +132,16 @@ static int parse_head(struct key *key, const char *text, ssize_t len, const char
     char digit;
 
     if (len < HEAD_LEN || memcmp(text, head, WORDS_LEN) != 0 || text[HEAD_LEN - 1] != '\n')
-        return err_set(err, ERR_INPUT, "%s: no key file: does not begin with the line \"%s%d\"",
+        return err_set(err, ERR_INPUT, "%s: not a key file: does not begin with the line \"%s%d\"",
                        path, head, KEY_VERSION);
     digit = text[WORDS_LEN];
     if (digit < '0' + KEY_VERSION_1 || digit > '0' + KEY_VERSION)
-        return err_set(err, ERR_INPUT,
-                       digit > '0' + KEY_VERSION && digit <= '9'
-                           ? "%s: a key of version %c of the mapping: this program knows 1 to %d"
-                           : "%s: no key file: \"%c\" is not a version of the mapping from 1 to %d",
-                       path, digit, KEY_VERSION);
+        return err_set(
+            err, ERR_INPUT,
+            digit > '0' + KEY_VERSION && digit <= '9'
+                ? "%s: a key of version %c of the mapping: this program knows 1 to %d"
+                : "%s: not a key file: \"%c\" is not a version of the mapping from 1 to %d",
+            path, digit, KEY_VERSION);
     key->version = (uint32_t)(digit - '0');
     return 0;
 }
@@ -152,13 +153,14 @@ static int parse(struct key *key, const char *text, ssize_t len, const char *pat
     if (parse_head(key, text, len, path, err) < 0)
         return -ERR_INPUT;
     if (len != FILE_LEN || text[FILE_LEN - 1] != '\n')
-        return err_set(err, ERR_INPUT, "%s: no key file: not of %d bytes", path, FILE_LEN);
+        return err_set(err, ERR_INPUT, "%s: not a key file: not of %d bytes", path, FILE_LEN);
     for (int i = 0; i < KEY_LEN; i++) {
         int high = hex_value(text[HEAD_LEN + 2 * i]), low = hex_value(text[HEAD_LEN + 2 * i + 1]);
 
         if (high < 0 || low < 0)
-            return err_set(err, ERR_INPUT, "%s: no key file: offset %d is not a hexadecimal digit",
-                           path, HEAD_LEN + 2 * i + (high >= 0));
+            return err_set(err, ERR_INPUT,
+                           "%s: not a key file: offset %d is not a hexadecimal digit", path,
+                           HEAD_LEN + 2 * i + (high >= 0));
         secret[i] = (uint8_t)(high << 4 | low);
     }
     return 0;

@@ -168,8 +168,7 @@ static int read_file(const char *path, struct buf *text, struct err *err)
         }
     }
     if (fd < 0 || n < 0)
-        err_set(err, ERR_INPUT, "%s: %s", path,
-                errno == ENOENT ? "there is no such file" : strerror(errno));
+        err_set(err, ERR_INPUT, "%s: %s", path, errno == ENOENT ? "no such file" : strerror(errno));
     else if (text->len > POLICY_FILE_MAX)
         err_set(err, ERR_INPUT, "%s: too large for a policy, above %d bytes", path,
                 POLICY_FILE_MAX);

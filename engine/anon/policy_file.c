@@ -61,20 +61,20 @@ static int scan_line(struct reader *r, char *line, unsigned number,
             return err_set(r->err, ERR_INPUT, "a control character");
     if (line[0] == '[') {
         if (line[len - 1] != ']')
-            return err_set(r->err, ERR_INPUT, "a group's name ends with ']'");
+            return err_set(r->err, ERR_INPUT, "a section's name ends with ']'");
         line[len - 1] = '\0';
         for (*group = policy_groups; (*group)->name; ++*group)
             if (strcmp((*group)->name, line + 1) == 0)
                 return note(r, (*group)->name, NULL, number);
-        return err_set(r->err, ERR_INPUT, "unknown group \"%.64s\"", line + 1);
+        return err_set(r->err, ERR_INPUT, "unknown section \"%.64s\"", line + 1);
     }
     equals = strchr(line, '=');
     if (!equals)
-        return err_set(r->err, ERR_INPUT, "neither a comment, nor a [group], nor key = value");
+        return err_set(r->err, ERR_INPUT, "expected a comment, a [section] or key = value");
     *equals = '\0';
     g_strchomp(line);
     if (!*group)
-        return err_set(r->err, ERR_INPUT, "\"%.64s\" stands before the first [group]", line);
+        return err_set(r->err, ERR_INPUT, "\"%.64s\" comes before the first [section]", line);
     if (!*line || strpbrk(line, "[]")) /* what GLib refuses, or takes for a translation */
         return policy_unknown_key(&r->values, line);
     if (note(r, (*group)->name, line, number) < 0)
@@ -147,7 +147,7 @@ static int check_whole(struct reader *r, const char *where)
 
     for (const struct policy_group *group = policy_groups; group->name; group++)
         if (group->needed && !line_of(r, group->name, NULL))
-            return err_set(r->err, ERR_INPUT, "%s: there is no [%s]", where, group->name);
+            return err_set(r->err, ERR_INPUT, "%s: section [%s] is missing", where, group->name);
     if (!policy->name)
         return missing(r, where, "policy", "name");
     for (int cls = 0; cls < CLASS_MAX; cls++)

@@ -43,7 +43,7 @@ int janitor_start(struct janitor *janitor, const char *folder, struct err *err)
     int ends[2];
 
     if (pipe2(ends, O_CLOEXEC) < 0)
-        return err_set(err, ERR_SYSTEM, "no pipe can be made: %s", strerror(errno));
+        return err_set(err, ERR_SYSTEM, "cannot make a pipe: %s", strerror(errno));
     fflush(NULL); /* or the child would have it, too */
     janitor->pid = fork();
     if (janitor->pid == 0) {
@@ -57,7 +57,7 @@ int janitor_start(struct janitor *janitor, const char *folder, struct err *err)
         return 0;
     janitor->pid = 0;
     close(ends[1]);
-    return err_set(err, ERR_SYSTEM, "no process can be made: %s", strerror(errno));
+    return err_set(err, ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
 }
 
 void janitor_stop(struct janitor *janitor)

@@ -40,7 +40,7 @@ static int learn_name(struct objects *o, const struct record_name *r, struct err
     if (object > o->object_count || parent > o->object_count)
         return err_set(err, ERR_INPUT, "a name refers to an object that is not there");
     if (!object && (!parent || r->event != NAME_REMOVED))
-        return err_set(err, ERR_INPUT, "a name stands for no object");
+        return err_set(err, ERR_INPUT, "a name refers to no object");
     id = name_get(o, parent ? parent : OF_SERVER | o->objects[object].server, r->name, err);
     if (!id)
         return -ERR_SYSTEM;

@@ -136,7 +136,7 @@ static void check_name(struct check *c, const struct record_name *n)
     if (!n->event || n->event > NAME_GONE)
         finding(c, "event %u", n->event);
     else if (!n->object && n->event != NAME_REMOVED)
-        finding(c, "stands for no object");
+        finding(c, "refers to no object");
 }
 
 /* Marks an operation as seen; false: it was before. */

@@ -79,7 +79,6 @@ int write_named(struct xdr_put *to, const struct type *type, const struct named_
     result = write_body(to, type, false, &filler, err);
     for (size_t i = 0; result == 0 && i < count; i++)
         if (!(n.asked_for >> i & 1))
-            result = err_set(err, ERR_USAGE, "%s.%s: there is no such field", type->name,
-                             values[i].name);
+            result = err_set(err, ERR_USAGE, "%s.%s: no such field", type->name, values[i].name);
     return result;
 }

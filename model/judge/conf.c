@@ -34,19 +34,19 @@ static int read_line(char *text, unsigned number, char group[CONF_LINE_MAX],
             return err_set(err, ERR_USAGE, "a control character");
     if (*text == '[') {
         if (text[len - 1] != ']')
-            return err_set(err, ERR_USAGE, "a group's name ends with ']'");
+            return err_set(err, ERR_USAGE, "a section's name ends with ']'");
         text[len - 1] = '\0';
         snprintf(group, CONF_LINE_MAX, "%s", text + 1);
         return take(ctx, &line, err);
     }
     equals = strchr(text, '=');
     if (!equals)
-        return err_set(err, ERR_USAGE, "neither a comment, nor a [group], nor key = value");
+        return err_set(err, ERR_USAGE, "expected a comment, a [section] or key = value");
     *equals = '\0';
     line.key = trim(text);
     line.value = trim(equals + 1);
     if (!*group)
-        return err_set(err, ERR_USAGE, "\"%.64s\" stands before the first [group]", line.key);
+        return err_set(err, ERR_USAGE, "\"%.64s\" comes before the first [section]", line.key);
     if (!*line.key || !*line.value)
         return err_set(err, ERR_USAGE, "key or value is missing");
     return take(ctx, &line, err);

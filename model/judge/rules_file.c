@@ -60,10 +60,11 @@ static int take_line(void *ctx, const struct conf_line *line, struct err *err)
         if (strcmp(line->group, group_names[group]) == 0)
             return line->key ? add_rule(r, line, group, err) : 0;
     if (strcmp(line->group, "rules") != 0)
-        return err_set(err, ERR_USAGE,
-                       "unknown group \"%.64s\": there are rules, classes, fields, messages, "
-                       "requests",
-                       line->group);
+        return err_set(
+            err, ERR_USAGE,
+            "unknown section \"%.64s\": expected one of rules, classes, fields, messages, "
+            "requests",
+            line->group);
     if (line->key && strcmp(line->key, "name") != 0 && strcmp(line->key, "description") != 0)
         return err_set(err, ERR_USAGE, "unknown key \"%.64s\"", line->key);
     return 0;

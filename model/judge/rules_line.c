@@ -162,7 +162,7 @@ static int find_procedure(void *ctx, const struct field_place *place)
 static int put_procedure(struct compare_rule *rule, char *name, struct err *err)
 {
     if (!wire_each_field(find_procedure, name))
-        return err_set(err, ERR_USAGE, "there is no procedure \"%.64s\"", name);
+        return err_set(err, ERR_USAGE, "no such procedure: \"%.64s\"", name);
     rule->procedure = strdup(name);
     return rule->procedure ? 0 : err_memory(err, "rules");
 }
@@ -217,9 +217,9 @@ static int parse_condition(struct compare_rule *rule, char *text, struct err *er
     while (condition < IF_MAX && strcmp(condition_names[condition], text) != 0)
         condition++;
     if (condition == IF_MAX)
-        return err_set(err, ERR_USAGE,
-                       "unknown condition \"%.64s\": there are procedure, status, type, ref, sut",
-                       text);
+        return err_set(
+            err, ERR_USAGE,
+            "unknown condition \"%.64s\": expected one of procedure, status, type, ref, sut", text);
     if (known[condition])
         return err_set(err, ERR_USAGE, "the condition \"%s\" comes twice", text);
     return condition == IF_PROCEDURE ? put_procedure(rule, equals, err)
@@ -260,10 +260,11 @@ int rule_parse(struct compare_rule *rule, char *value, struct err *err)
             rule->kind = (uint8_t)kind;
     switch (rule->kind) {
     case COMPARE_UNSET:
-        return err_set(err, ERR_USAGE,
-                       "unknown kind \"%.64s\": there are bitwise, mask BITS, tolerance AMOUNT, "
-                       "set, at-least, at-most, pattern SCOPE, nocase, ignored",
-                       word);
+        return err_set(
+            err, ERR_USAGE,
+            "unknown kind \"%.64s\": expected one of bitwise, mask BITS, tolerance AMOUNT, "
+            "set, at-least, at-most, pattern SCOPE, nocase, ignored",
+            word);
     case COMPARE_MASK:
         if (!argument || !parse_number(argument, &rule->amount))
             return err_set(err, ERR_USAGE, "mask: a number was expected");
@@ -351,7 +352,7 @@ static int check_fields(const struct compare_rule *rule, bool results, struct er
                                         : "'s arguments",
                        rule->of_class ? "class" : "path", rule->key);
     if (!search.fits)
-        return err_set(err, ERR_USAGE, "%s: %s%s is nothing for this kind of value", rule->key,
+        return err_set(err, ERR_USAGE, "%s: %s%s does not fit this kind of value", rule->key,
                        compare_kind_name((enum compare_kind)rule->kind),
                        rule->when.has_ref || rule->when.has_sut ? " with these conditions"
                        : rule->duration                         ? " with a duration"
@@ -384,7 +385,7 @@ static int check_event(struct rules *rules, const struct compare_rule *rule, str
     counts =
         event == EVENT_RETRANSMISSION || event == EVENT_DISCONNECT || event == EVENT_OTHER_REPLIES;
     if (!is_plain(rule) && !(counts && rule->kind == COMPARE_TOLERANCE))
-        return err_set(err, ERR_USAGE, "%s: %s is nothing for it", rule->key,
+        return err_set(err, ERR_USAGE, "%s: %s does not fit it", rule->key,
                        compare_kind_name((enum compare_kind)rule->kind));
     if (rule->percent || rule->duration)
         return err_set(err, ERR_USAGE, "%s: its tolerance is a number", rule->key);
@@ -408,7 +409,7 @@ int rule_check(struct rules *rules, const struct compare_rule *rule, struct err 
     switch (rule->group) {
     case RULES_CLASSES:
         if (!class_is_known(rule->key))
-            return err_set(err, ERR_USAGE, "there is no class \"%.64s\"", rule->key);
+            return err_set(err, ERR_USAGE, "no such class: \"%.64s\"", rule->key);
         if (rule->kind == COMPARE_SET)
             return err_set(err, ERR_USAGE, "set is for single fields");
         return check_fields(rule, true, err);

@@ -75,7 +75,7 @@ struct rdump_writer *rdump_writer_new(output_writer *write, void *ctx, struct er
     struct rdump_writer *w = calloc(1, sizeof(*w));
 
     if (!w) {
-        err_set(err, ERR_SYSTEM, "no memory for a writer");
+        err_set(err, ERR_SYSTEM, "out of memory for a writer");
         return NULL;
     }
     if (block_writer_begin(&w->blocks, &rdump_format, write, ctx, err) == 0)
@@ -128,7 +128,7 @@ struct rdump_reader *rdump_reader_new(int fd, const char *name, struct err *err)
     int result;
 
     if (!r) {
-        err_set(err, ERR_SYSTEM, "%s: no memory to read it", name);
+        err_set(err, ERR_SYSTEM, "%s: out of memory to read it", name);
         return NULL;
     }
     r->fd = fd;
@@ -140,7 +140,7 @@ struct rdump_reader *rdump_reader_new(int fd, const char *name, struct err *err)
     if (result == 0)
         return r;
     if (result == NFSR_NOT_MINE)
-        err_set(err, ERR_INPUT, "%s: no replay dump, at byte 0", name);
+        err_set(err, ERR_INPUT, "%s: not a replay dump, at byte 0", name);
     rdump_reader_free(r);
     return NULL;
 }

@@ -117,7 +117,7 @@ static void check_object(struct rdump_checker *c, const struct rdump_object *o)
     if (o->type > TYPE_MAX)
         rdump_finding(c, "type %u", o->type);
     if (o->knows & ~RDUMP_KNOWS_ALL)
-        rdump_finding(c, "knows 0x%x, of which some bits mean nothing", o->knows);
+        rdump_finding(c, "knows 0x%x, but some of these bits have no meaning", o->knows);
     if (o->link.len && o->type != TYPE_LINK)
         rdump_finding(c, "has the text of a symbolic link and type %u", o->type);
     if (o->copy >= c->copies)
@@ -151,7 +151,7 @@ static void check_entry(struct rdump_checker *c, const struct rdump_entry *e)
     bool here = object && object->flags & KNOWN_HERE, is_directory;
 
     if (!here)
-        rdump_finding(c, "stands for object %u, which is not there", e->object);
+        rdump_finding(c, "refers to object %u, which is not there", e->object);
     is_directory = here && object->type == TYPE_DIRECTORY;
     if (is_directory && object->flags & KNOWN_PLACED)
         rdump_finding(c, "directory %u has an entry already", e->object);
@@ -169,7 +169,7 @@ static void check_entry(struct rdump_checker *c, const struct rdump_entry *e)
         rdump_finding(c, "is in object %u, and object %u is of another server or copy", e->parent,
                       e->object);
     if (!is_possible_name(e->name))
-        rdump_finding(c, "its name can be none");
+        rdump_finding(c, "this name is not possible");
     c->no_memory |= buf_append(&c->entries, &key, sizeof(key)) < 0;
 }
 
@@ -322,7 +322,7 @@ int rdump_checker_put(struct rdump_checker *c, enum rdump_kind kind, const void 
     case RDUMP_KIND_MAX:
         break;
     }
-    return c->no_memory ? err_set(err, ERR_SYSTEM, "no memory to check %s %" PRIu64,
+    return c->no_memory ? err_set(err, ERR_SYSTEM, "out of memory to check %s %" PRIu64,
                                   rdump_format.kinds[kind].name, number)
                         : 0;
 }
@@ -333,7 +333,7 @@ struct rdump_checker *rdump_checker_new(struct rdump_summary *out, struct err *e
 
     memset(out, 0, sizeof(*out));
     if (!c) {
-        err_set(err, ERR_SYSTEM, "no memory for a checker");
+        err_set(err, ERR_SYSTEM, "out of memory for a checker");
         return NULL;
     }
     c->out = out;

@@ -87,8 +87,8 @@ static void check_arguments(struct look *look, const struct procedure *procedure
         result = walk(&w, type, arguments->data, arguments->len, arguments->len, true, &visitor);
     }
     if (result != WALK_OK)
-        rdump_finding(look->c, "its arguments are none of %s: at byte %u, %s: %s", procedure->name,
-                      w.offset, walk_path(&w, NULL, path),
+        rdump_finding(look->c, "its arguments are not those of %s: at byte %u, %s: %s",
+                      procedure->name, w.offset, walk_path(&w, NULL, path),
                       w.problem ? w.problem : "they end before");
 }
 
@@ -149,9 +149,9 @@ static void check_time(struct rdump_checker *c, const struct rdump_operation *o)
     if (o->inferred) /* nobody knows when */
         return;
     if (o->latency >= 0 && !__builtin_add_overflow(o->time, o->latency, &end) && end < c->begun)
-        rdump_finding(
-            c, "ended at %" PRId64 " ns, before one that stands before it began, at %" PRId64, end,
-            c->begun);
+        rdump_finding(c,
+                      "ended at %" PRId64 " ns, before an operation ahead of it began, at %" PRId64,
+                      end, c->begun);
     if (o->time > c->begun)
         c->begun = o->time;
 }

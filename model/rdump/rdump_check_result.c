@@ -38,9 +38,9 @@ static void check_values(struct rdump_checker *c, const struct rdump_operation *
     else if (!covered && o->results.len)
         rdump_finding(c, "values of nothing");
     if (o->names.len && !named)
-        rdump_finding(c, "has names, and is not a listing that must show some");
+        rdump_finding(c, "has names, but is not a listing that must show some");
     else if (!are_names(o->names, has_objects))
-        rdump_finding(c, "%u bytes of names, which are none", o->names.len);
+        rdump_finding(c, "%u bytes of names that are not names", o->names.len);
 }
 
 static void check_mask(struct rdump_checker *c, const struct rdump_operation *o)
@@ -49,7 +49,7 @@ static void check_mask(struct rdump_checker *c, const struct rdump_operation *o)
     uint32_t wanted = (uint32_t)__builtin_popcount(links) * 4;
 
     if (o->mask >> RDUMP_EXPECT_BITS)
-        rdump_finding(c, "mask 0x%x, of which some bits mean nothing", o->mask);
+        rdump_finding(c, "mask 0x%x, but some of these bits have no meaning", o->mask);
     else if (!(o->mask & ~(uint32_t)RDUMP_EXPECT_BESIDE) && o->digest)
         rdump_finding(c, "a digest of nothing");
     if (o->links.len != wanted)
@@ -85,10 +85,9 @@ static void check_goes_on(struct rdump_checker *c, const struct rdump_operation 
         rdump_finding(c, "its cookie is of what is %u before it, the horizon is %u", o->cookie_from,
                       c->horizon);
     else if (!gave(c, c->number - o->cookie_from, o->cookie_entries))
-        rdump_finding(c,
-                      "its cookie stands behind %u entries of operation %" PRIu64
-                      ", which does not say so",
-                      o->cookie_entries, c->number - o->cookie_from);
+        rdump_finding(
+            c, "its cookie comes after %u entries of operation %" PRIu64 ", which does not say so",
+            o->cookie_entries, c->number - o->cookie_from);
 }
 
 /* Those that no operation can ask for any more go. */
@@ -129,7 +128,7 @@ void rdump_check_result(struct rdump_checker *c, const struct rdump_operation *o
     check_mask(c, o);
     check_values(c, o, has_objects);
     if (!lists && (o->cookie_from || o->cookie_entries || o->cookie_count))
-        rdump_finding(c, "has cookies, and is not a listing");
+        rdump_finding(c, "has cookies, but is not a listing");
     else if (o->cookie_from)
         check_goes_on(c, o);
     else if (lists && !o->unplayable && !o->status && cookie)

@@ -178,7 +178,7 @@ int rdump_text_parse(const char *line, size_t len, enum rdump_kind *kind,
     memset(record, 0, sizeof(*record));
     room->len = 0;
     if (buf_reserve(room, 2 * len + 64) < 0)
-        return err_set(err, ERR_SYSTEM, "no memory for a line of %zu bytes", len);
+        return err_set(err, ERR_SYSTEM, "out of memory for a line of %zu bytes", len);
     for (word = next_word(&at, end); word.len && word.text[0] != '#'; word = next_word(&at, end)) {
         const char *equal = memchr(word.text, '=', word.len);
         struct word name = { word.text, equal ? (size_t)(equal - word.text) : word.len };
@@ -222,7 +222,7 @@ static int read_more(struct source *s, struct err *err)
     if (s->text.len > RDUMP_LINE_MAX)
         return err_set(err, ERR_INPUT, "longer than %d bytes", RDUMP_LINE_MAX);
     if (buf_reserve(&s->text, 64 << 10) < 0)
-        return err_set(err, ERR_SYSTEM, "no memory for it");
+        return err_set(err, ERR_SYSTEM, "out of memory");
     do
         n = read(s->fd, s->text.data + s->text.len, s->text.cap - s->text.len);
     while (n < 0 && errno == EINTR);
@@ -266,7 +266,7 @@ static int check_version(struct word line, struct err *err)
     memcpy(text, line.text, line.len < sizeof(text) ? line.len : sizeof(text) - 1);
     if (sscanf(text, "rdump %5u.%5u%n", &major, &minor, &used) != 2 || (size_t)used != line.len)
         return err_set(err, ERR_INPUT,
-                       "no text of a replay dump, which begins with \"rdump %d.%d\"",
+                       "not the text of a replay dump, whose first line is \"rdump %d.%d\"",
                        RDUMP_VERSION_MAJOR, RDUMP_VERSION_MINOR);
     if (major != RDUMP_VERSION_MAJOR || minor > RDUMP_VERSION_MINOR)
         return err_set(err, ERR_INPUT, "is of rdump version %u.%u, this program reads up to %d.%d",

@@ -49,7 +49,7 @@ static void go_on(bool forward)
     if (s.found)
         plugin_if_goto_frame(s.found);
     else
-        report_warning("NFS Pair: there is no discrepancy in the displayed packets %s this one.",
+        report_warning("NFS Pair: no discrepancy in the displayed packets %s this one.",
                        forward ? "after" : "before");
 }
 

@@ -436,7 +436,7 @@ static int on_counter(void *ctx, const char *name, uint64_t value, struct err *e
         if (strcmp(name, fine[i]) == 0)
             return 0;
     snprintf(f.place, sizeof(f.place), "%s", name);
-    snprintf(f.text, sizeof(f.text), "%llu that are no messages", (unsigned long long)value);
+    snprintf(f.text, sizeof(f.text), "%llu that are not messages", (unsigned long long)value);
     audit_find(ctx, &f);
     return 0;
 }

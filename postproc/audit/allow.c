@@ -41,7 +41,7 @@ static int add_number(struct allow *allow, unsigned domain, const char *text, co
     errno = 0;
     value = strtoull(text, &end, 0);
     if (errno || end == text || *end || *text == '-') {
-        *why = "that is no number";
+        *why = "that is not a number";
         return -1;
     }
     grown = realloc(allow->numbers, (allow->number_count + 1) * sizeof(*allow->numbers));

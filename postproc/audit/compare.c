@@ -282,7 +282,7 @@ int compare_messages(struct comparer *c, const struct audit_message *o,
         const struct item *i = &x->all[p.index], *j = &y->all[p.index];
 
         if (i->field != j->field || i->cls != j->cls) {
-            find_structure(a, &p, "another field stands here");
+            find_structure(a, &p, "another field is here");
             return 0;
         }
         if (i->is_cut || j->is_cut) {

@@ -4,8 +4,8 @@
 static const struct {
     const char *name, *words;
 } kinds[FOUND_KINDS] = {
-    [FOUND_LEAK] = { "leak", "stands in the anonymized file" },
-    [FOUND_SAME_FIELD] = { "same_field", "stands in a field of the kind that it came from" },
+    [FOUND_LEAK] = { "leak", "is in the anonymized file" },
+    [FOUND_SAME_FIELD] = { "same_field", "is in a field of the kind that it came from" },
     [FOUND_IDENTITY] = { "identity", "was not changed" },
     [FOUND_FUNCTION] = { "function", "became two different pseudonyms" },
     [FOUND_COLLISION] = { "collision", "became the same as another value" },

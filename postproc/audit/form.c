@@ -203,10 +203,10 @@ static bool check_packet(struct form *f, const struct block *b, struct form_faul
 static bool check_block(struct form *f, const struct block *b, struct form_fault *fault)
 {
     if (!b->pcapng || b->swapped)
-        return form_fails(fault, "block", "no little-endian pcapng file");
+        return form_fails(fault, "block", "not a little-endian pcapng file");
     if (b->len < 12 || load_le32(b->data + 4) != b->len ||
         load_le32(b->data + b->len - 4) != b->len)
-        return form_fails(fault, "block", "bytes that are no block");
+        return form_fails(fault, "block", "bytes that are not a block");
     switch (b->kind) {
     case BLOCK_SECTION:
         return check_section(f, b, fault);

@@ -71,7 +71,7 @@ static void find_broken(struct recompute *r)
     struct finding f = { .kind = FOUND_RECOMPUTED,
                          .what = "block",
                          .offset = (int64_t)r->file.offset,
-                         .text = "no block stands here: what follows was not compared" };
+                         .text = "no block here: the rest was not compared" };
 
     audit_find(r->audit, &f);
     r->stopped = true;
@@ -252,7 +252,7 @@ static int find_policy(struct recompute *r, struct policy **loaded, struct err *
     if (r->policy)
         return 0;
     return a->policy[0] ? err_set(err, ERR_USAGE,
-                                  "the policy \"%s\" is none of the built-in ones: for --key, give "
+                                  "the policy \"%s\" is not built in: for --key, give "
                                   "its file with -p",
                                   a->policy)
                         : err_set(err, ERR_USAGE,

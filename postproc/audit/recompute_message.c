@@ -144,7 +144,7 @@ static uint64_t compare_items(struct recompute *r, const struct audit_message *m
     recompute_find(r, "structure", i < x->count ? item_path(m, x, i, path) : "(end)", NULL, NULL,
                    i == x->count   ? "fields follow that should not be there"
                    : i == y->count ? "fields from here on are not there"
-                                   : "another field stands here");
+                                   : "another field is here");
     return found + 1;
 }
 

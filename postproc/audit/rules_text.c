@@ -132,7 +132,7 @@ static int read_file(const char *path, char **out, struct err *err)
     fclose(file);
     if (!*out)
         return err_set(err, ERR_SYSTEM, "out of memory for a policy");
-    return len > FILE_BYTES_MAX || !len ? err_set(err, ERR_INPUT, "%s: no policy", path) : 0;
+    return len > FILE_BYTES_MAX || !len ? err_set(err, ERR_INPUT, "%s: not a policy", path) : 0;
 }
 
 int policy_rules_open(struct audit *a, struct err *err)
@@ -153,7 +153,7 @@ int policy_rules_open(struct audit *a, struct err *err)
     if (rc == 0 && r->text)
         rc = read_text(r, err);
     if (rc == 0 && r->text && (!r->name[0] || !r->words[CLASS_NAME]))
-        rc = err_set(err, ERR_INPUT, "%s: no policy", asked ? asked : a->policy);
+        rc = err_set(err, ERR_INPUT, "%s: not a policy", asked ? asked : a->policy);
     if (rc == 0 && r->text)
         snprintf(a->policy, sizeof(a->policy), "%s", r->name);
     return rc;

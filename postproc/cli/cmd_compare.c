@@ -84,7 +84,8 @@ static int check_operands(const struct compare_args *a, int count, char **operan
         return err_set(err, ERR_USAGE,
                        "compare takes two databases: see \"nfsdigest compare --help\"");
     if (again && (a->ref_server || a->sut_server || a->noise || a->clients.count))
-        return err_set(err, ERR_USAGE, "with a result only --rules can be told otherwise");
+        return err_set(err, ERR_USAGE,
+                       "with a stored result, only --rules and the output options can be given");
     if (count == 1 && !again && (!a->ref_server || !a->sut_server))
         return err_set(err, ERR_USAGE, "one database needs --ref-server and --sut-server");
     if (count == 1 && !again && strcmp(a->ref_server, a->sut_server) == 0)

@@ -167,7 +167,7 @@ static int show(struct run *r, struct err *err)
     const struct deps_args *a = r->args;
 
     if (r->pick.picked && !r->pick.count)
-        return err_set(err, ERR_USAGE, "no operation of NFS version 3 is in what was chosen");
+        return err_set(err, ERR_USAGE, "no operation of NFS version 3 was selected");
     if (a->dot && deps_dot_write(r->dot, &r->pick, a->dot, err) < 0)
         return -err->code;
     if (a->list || (a->dot && strcmp(a->dot, "-") == 0))
@@ -198,7 +198,7 @@ static int read_plan(void *ctx, struct err *err)
     if (store && plan_store_end(&r->store, &r->counts, err) < 0)
         return -err->code;
     if (!r->place)
-        return err_set(err, ERR_INPUT, "there is no operation of NFS version 3 in it");
+        return err_set(err, ERR_INPUT, "it has no operation of NFS version 3");
     return show(r, err);
 }
 

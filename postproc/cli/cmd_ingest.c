@@ -78,7 +78,7 @@ static int choose_database(const char **database, int argc, char **argv, struct 
         *database = argv[0];
         taken = 1;
         if (!is_there(argv[0]) && looks_like_input(argv[0]))
-            return err_set(err, ERR_INPUT, "%s: there is no such file", argv[0]);
+            return err_set(err, ERR_INPUT, "%s: no such file", argv[0]);
     }
     if (!*database)
         *database = DEFAULT_DATABASE;

@@ -183,7 +183,7 @@ static int make_parts(struct job *j, enum partition_by by, struct err *err)
     if (result == 0)
         result = make_each(j, by, &parts, &made, err);
     if (result == 0 && !made)
-        result = err_set(err, ERR_INPUT, "there is nothing to be split by %s", partition_names[by]);
+        result = err_set(err, ERR_INPUT, "nothing to split by %s", partition_names[by]);
     if (result == 0)
         print_parts(j, by, made, all);
     partition_free(&parts);
@@ -204,7 +204,7 @@ static int run(struct job *j, struct err *err)
         (a->uid && strcmp(a->split_by, "uid") == 0) ||
         (a->gid && strcmp(a->split_by, "gid") == 0) ||
         (a->under && strcmp(a->split_by, "subtree") == 0))
-        return err_set(err, ERR_USAGE, "--split-by %s and one %s alone contradict each other",
+        return err_set(err, ERR_USAGE, "--split-by %s contradicts the choice of one %s",
                        a->split_by, a->split_by);
     for (int by = 0; by < PARTITION_MAX; by++)
         if (strcmp(partition_names[by], a->split_by) == 0)
@@ -220,7 +220,7 @@ int rdump_make_run(const char *database, const struct rdump_make_args *a, struct
     int result;
 
     if (!a->output)
-        return err_set(err, ERR_USAGE, "which file is to be written? Say --output FILE");
+        return err_set(err, ERR_USAGE, "no output file: use --output FILE");
     store = store_open(database, STORE_READ, err);
     if (!store)
         return -err->code;

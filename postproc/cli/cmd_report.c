@@ -35,7 +35,8 @@ static int check_args(const struct report_args *a, int count, struct err *err)
         return err_set(err, ERR_USAGE,
                        "report takes the result of a comparison: see \"nfsdigest report --help\"");
     if (!a->html && !a->annotate)
-        return err_set(err, ERR_USAGE, "report what? --html FILE, --annotate OUT.pcapng");
+        return err_set(err, ERR_USAGE,
+                       "nothing to write: use --html FILE or --annotate OUT.pcapng");
     if (count > 1 && !a->annotate)
         return err_set(err, ERR_USAGE, "captures are for --annotate");
     return 0;

@@ -92,7 +92,7 @@ static int check_request(const struct unmask_args *a, const struct unmask *u, in
     if (a->candidates)
         return a->forward ? err_set(err, ERR_USAGE, "--candidates are originals: without --forward")
                : !unmask_is_text(u)
-                   ? err_set(err, ERR_USAGE, "--candidates are names, paths or hosts, no %s",
+                   ? err_set(err, ERR_USAGE, "--candidates are names, paths or hosts, not %s",
                              a->cls)
                    : 0;
     if (!values)

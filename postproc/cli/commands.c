@@ -36,6 +36,6 @@ int commands_run(const struct command *table, const char *about, int argc, char 
             argv[1] = (char *)row->name;
             return row->run(argc - 1, argv + 1, err);
         }
-    return err_set(err, ERR_USAGE, "there is no command \"%s %s\": see \"nfsdigest %s --help\"",
+    return err_set(err, ERR_USAGE, "no such command: \"%s %s\": see \"nfsdigest %s --help\"",
                    argv[0], argv[1], argv[0]);
 }

@@ -70,7 +70,7 @@ static int run(int argc, char **argv, struct err *err)
             wire_init(); /* for all that decode */
             return row->run(argc - 1, argv + 1, err);
         }
-    return err_set(err, ERR_USAGE, "there is no command \"%s\": see \"nfsdigest --help\"", argv[1]);
+    return err_set(err, ERR_USAGE, "no such command: \"%s\": see \"nfsdigest --help\"", argv[1]);
 }
 
 int main(int argc, char **argv)

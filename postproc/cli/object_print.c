@@ -137,6 +137,6 @@ int object_print(sqlite3 *db, int64_t object, bool json, struct err *err)
     if (sql_end(stmt, 0, err) < 0)
         return -err->code;
     if (!found)
-        return err_set(err, ERR_USAGE, "there is no object %lld", (long long)object);
+        return err_set(err, ERR_USAGE, "no such object: %lld", (long long)object);
     return print_names(db, object, json, err);
 }

@@ -42,7 +42,7 @@ int signals_begin(struct err *err)
     pthread_sigmask(SIG_BLOCK, &ours, NULL);
     failed = pthread_create(&thread, NULL, wait_for_signal, NULL);
     if (failed)
-        return err_set(err, ERR_SYSTEM, "no thread can be made: %s", strerror(failed));
+        return err_set(err, ERR_SYSTEM, "cannot start a thread: %s", strerror(failed));
     pthread_detach(thread);
     return 0;
 }

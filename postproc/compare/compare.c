@@ -262,7 +262,7 @@ static int check_requests(struct compare *c, struct err *err)
         return damaged(err, "table meta is not complete");
     if (result == 0 && !same)
         return err_set(err, ERR_USAGE,
-                       "these rules say otherwise which requests are equal: compare the databases "
+                       "these rules change which requests are equal: compare the databases "
                        "anew");
     return result;
 }

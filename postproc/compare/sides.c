@@ -149,7 +149,8 @@ int sides_check(struct compare *c, struct err *err)
         if (sql_number(c->db, sql, 0, &same, err) < 0)
             return -err->code;
         if (!same)
-            return err_set(err, ERR_INPUT, "the %s database is not what it was: compare anew",
+            return err_set(err, ERR_INPUT,
+                           "the %s database has changed since: compare the databases again",
                            schemas[side]);
     }
     return 0;

@@ -126,11 +126,12 @@ static int try_capture(struct ingest *in, const char *name, struct err *note, st
         store_abandon(in->store);
         if (err->code != ERR_INPUT)
             return -err->code;
-        err_set(note, ERR_NONE, "%s: pairing begins anew: %.200s", name, err->text);
+        err_set(note, ERR_NONE, "%s: pairing starts again: %.200s", name, err->text);
     } else {
-        err_set(note, ERR_NONE,
-                "%s: pairing begins anew, for the captures before were read with other options",
-                name);
+        err_set(
+            note, ERR_NONE,
+            "%s: pairing starts again, because the captures before were read with other options",
+            name);
     }
     if ((result = begin_unchanged(in, name, STORE_CAPTURE, true, err)) != 0)
         return result;

@@ -58,7 +58,7 @@ static int read_line(struct reading *r, char *text, unsigned number, struct err 
     if (!len || text[0] == '#')
         return 0;
     if (strspn(text, "0123456789abcdef") != ID || (len > ID && text[ID] != ' ' && text[ID] != '\t'))
-        return err_set(err, ERR_INPUT, "%s:%u: no finding's identity and a reason", r->path,
+        return err_set(err, ERR_INPUT, "%s:%u: expected a finding's identity and a reason", r->path,
                        number);
     if (r->count == LINES_MAX)
         return err_set(err, ERR_INPUT, "%s: more than %d findings", r->path, LINES_MAX);
@@ -115,7 +115,7 @@ static int match(struct reading *r, const struct audit *audit, struct err *err)
     }
     for (unsigned i = 0; i < r->count; i++)
         if (!r->lines[i].used) {
-            err_set(err, ERR_INPUT, "%s:%u: no finding of this audit: %s", r->path,
+            err_set(err, ERR_INPUT, "%s:%u: not a finding of this audit: %s", r->path,
                     r->lines[i].number, r->lines[i].id);
             return 1;
         }
@@ -131,7 +131,7 @@ static char *read_file(const char *path, struct err *err)
     if (!file || !text || ferror(file))
         err_set(err, ERR_INPUT, "%s: cannot be read: %s", path, strerror(errno));
     else if (len > ACCEPTED_FILE_MAX || strlen(text) != len)
-        err_set(err, ERR_INPUT, "%s: no text of up to %d bytes", path, ACCEPTED_FILE_MAX);
+        err_set(err, ERR_INPUT, "%s: not a text of up to %d bytes", path, ACCEPTED_FILE_MAX);
     else
         len = SIZE_MAX;
     if (file)

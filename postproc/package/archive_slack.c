@@ -81,8 +81,8 @@ static int check_zstd(const char *path, struct package_check *check, struct err 
     if (fd >= 0)
         close(fd);
     if (data == MAP_FAILED)
-        return err_set(err, ERR_INPUT, "%s: no package: no regular file, or it cannot be mapped",
-                       path);
+        return err_set(err, ERR_INPUT,
+                       "%s: not a package: not a regular file, or it cannot be mapped", path);
     if (ZSTD_findFrameCompressedSize(data, (size_t)st.st_size) != (size_t)st.st_size)
         package_finding(check, "the compressed data are not in one piece");
     munmap(data, (size_t)st.st_size);

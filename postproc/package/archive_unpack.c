@@ -30,7 +30,7 @@ void package_finding(struct package_check *check, const char *format, ...)
 
 static int fail(const struct unpacker *u, struct err *err)
 {
-    return err_set(err, ERR_INPUT, "%s: no package, or cut or damaged%s: %s", u->path,
+    return err_set(err, ERR_INPUT, "%s: not a package, or damaged%s: %s", u->path,
                    u->entries ? " behind some of its members" : "",
                    archive_error_string(u->archive));
 }
@@ -81,7 +81,7 @@ static bool judge(struct unpacker *u, struct archive_entry *entry)
 
     if (archive_entry_hardlink(entry) || archive_entry_symlink(entry) ||
         archive_entry_filetype(entry) != AE_IFREG) {
-        package_finding(u->check, "no regular file: \"%s\"", name);
+        package_finding(u->check, "not a regular file: \"%s\"", name);
         return false;
     }
     if (archive_entry_uid(entry) || archive_entry_gid(entry) || (user && *user) ||
@@ -124,7 +124,7 @@ static int unpack(struct unpacker *u, struct archive_entry *entry, struct err *e
     if (!path)
         return 0;
     if (!member_kind(path)) {
-        package_finding(u->check, "no file of a package: %s", path);
+        package_finding(u->check, "not a file of a package: %s", path);
         return 0;
     }
     if (stage_find(u->stage, path)) {
@@ -166,7 +166,7 @@ int archive_unpack(const char *path, struct stage *stage, const char *needle,
         result = rc == ARCHIVE_OK || rc == ARCHIVE_WARN ? unpack(&u, entry, err) : fail(&u, err);
     }
     if (result == 0 && archive_filter_code(u.archive, 0) != ARCHIVE_FILTER_ZSTD)
-        result = err_set(err, ERR_INPUT, "%s: no package: not compressed with zstd", path);
+        result = err_set(err, ERR_INPUT, "%s: not a package: not compressed with zstd", path);
     archive_read_free(u.archive);
     if (result == 0 && u.entries == stage->count)
         result = archive_slack(path, stage, check, err);

@@ -100,9 +100,10 @@ int originals_check(int count, char **paths, struct err *err)
         if (stat(paths[i], &st) < 0)
             return err_set(err, ERR_INPUT, "%s: cannot be opened: %s", paths[i], strerror(errno));
         if (!S_ISREG(st.st_mode))
-            return err_set(err, ERR_INPUT,
-                           "%s: no regular file, and a package reads its captures more than once",
-                           paths[i]);
+            return err_set(
+                err, ERR_INPUT,
+                "%s: not a regular file, but a package reads its captures more than once",
+                paths[i]);
     }
     return 0;
 }
@@ -122,7 +123,7 @@ static FILE *open_nameless(struct originals *o, const char *folder, struct err *
     file = fd < 0 ? NULL : fdopen(fd, "we");
     if (file)
         return file;
-    err_set(err, ERR_SYSTEM, "%s: no file can be made in it: %s", folder, strerror(errno));
+    err_set(err, ERR_SYSTEM, "%s: cannot make a file in it: %s", folder, strerror(errno));
     if (fd >= 0)
         close(fd);
     return NULL;

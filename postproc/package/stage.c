@@ -131,8 +131,8 @@ int stage_take(struct stage *stage, const char *name, const char *needle, bool *
     char path[STAGE_PATH_MAX];
 
     if (stage->count == MEMBERS_MAX || !member_path_is_safe(name))
-        return err_set(err, ERR_SYSTEM, "%.100s: no name of a file in a package, or too many",
-                       name);
+        return err_set(err, ERR_SYSTEM,
+                       "%.100s: not a name of a file in a package, or there are too many", name);
     if (stage_path(stage, name, path, err) < 0)
         return -err->code;
     member = &stage->members[stage->count];

@@ -56,8 +56,7 @@ static int make_name(const char *output, char name[PACKAGE_NAME_MAX + 1], struct
     name[i] = '\0';
     if (package_name_is_good(name))
         return 0;
-    return err_set(err, ERR_USAGE, "%s: no name for a package comes of it: give one with --name",
-                   output);
+    return err_set(err, ERR_USAGE, "%s: cannot make a package name from it: use --name", output);
 }
 
 bool package_description_is_good(const char *text, size_t len)
@@ -79,7 +78,7 @@ static int read_description(const char *path, char **out, struct err *err)
         result = err_set(err, ERR_INPUT, "%s: 1 to %d bytes of text are a description", path,
                          PACKAGE_DESCRIPTION_MAX);
     else if (!text_is_plain(text, len, true))
-        result = err_set(err, ERR_INPUT, "%s: no UTF-8 text, or with control characters", path);
+        result = err_set(err, ERR_INPUT, "%s: not UTF-8 text, or it has control characters", path);
     if (file)
         fclose(file);
     while (result == 0 && len && text[len - 1] == '\n')

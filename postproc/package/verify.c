@@ -160,9 +160,10 @@ static int check_all(struct verifying *v, struct err *err)
         return -err->code;
     v->check->members = v->stage.count;
     if (!stage_find(&v->stage, MEMBER_SUMS) && !stage_find(&v->stage, MEMBER_DATAPACKAGE))
-        return err_set(
-            err, ERR_INPUT,
-            "%s: no package: neither " MEMBER_SUMS " nor " MEMBER_DATAPACKAGE " is in it", v->path);
+        return err_set(err, ERR_INPUT,
+                       "%s: not a package: neither " MEMBER_SUMS " nor " MEMBER_DATAPACKAGE
+                       " is in it",
+                       v->path);
     check_members(v);
     if (verify_sums(v, err) < 0 || verify_datapackage(v, &operations, err) < 0 ||
         verify_audit(v, err) < 0 || check_policy(v, err) < 0 || check_capture(v, err) < 0 ||

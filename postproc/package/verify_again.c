@@ -57,7 +57,7 @@ static int check_texts(struct verifying *v)
         (!description || package_description_is_good(description, strlen(description))))
         return 0;
     package_finding(v->check, MEMBER_DATAPACKAGE
-                    ": its name, title, license or description is none that packages have");
+                    ": its name, title, license or description is not possible in a package");
     return 1;
 }
 
@@ -169,8 +169,8 @@ static int compare_member(struct verifying *v, const struct member *made, struct
         stage_path(&v->again, made->path, again, err) < 0 ||
         differ_at(path, again, UINT64_MAX, &at, err) < 0)
         return -err->code;
-    package_finding(v->check, "%s: byte %lld is not what comes of making it again", made->path,
-                    (long long)at);
+    package_finding(v->check, "%s: byte %lld differs from the file made again from the captures",
+                    made->path, (long long)at);
     return 0;
 }
 
@@ -181,7 +181,7 @@ static int compare_members(struct verifying *v, struct err *err)
             return -err->code;
     for (uint32_t i = 0; i < v->stage.count; i++)
         if (!stage_find(&v->again, v->stage.members[i].path))
-            package_finding(v->check, "%s: does not come of making it again",
+            package_finding(v->check, "%s: differs from the one made again from the captures",
                             v->stage.members[i].path);
     return 0;
 }

@@ -35,12 +35,12 @@ static void check_sum(struct verifying *v, char *line, bool *listed)
     char *path = line + SHA256_HEX + 1;
 
     if (strlen(line) < SHA256_HEX + 2 || line[SHA256_HEX - 1] != ' ' || line[SHA256_HEX] != ' ') {
-        package_finding(v->check, MEMBER_SUMS ": a line that is none of sha256sum");
+        package_finding(v->check, MEMBER_SUMS ": a line that is not of sha256sum's form");
         return;
     }
     line[SHA256_HEX - 1] = '\0';
     if (!sha256_is(line) || !member_path_is_safe(path)) {
-        package_finding(v->check, MEMBER_SUMS ": a line that is none of sha256sum");
+        package_finding(v->check, MEMBER_SUMS ": a line that is not of sha256sum's form");
         return;
     }
     member = stage_find(&v->stage, path);
@@ -96,7 +96,7 @@ static int verify_json(struct verifying *v, const char *member, const char *text
     sqlite3_finalize(*stmt);
     *stmt = NULL;
     if (!rc || strlen(text) != len) {
-        package_finding(v->check, "%s: no JSON", member);
+        package_finding(v->check, "%s: not JSON", member);
         return 1;
     }
     if (sqlite3_prepare_v2(v->json, sql, -1, stmt, NULL) != SQLITE_OK)

@@ -174,8 +174,8 @@ int rdump_make(sqlite3 *db, const struct rdump_make_options *options, const char
     if (result == 0 && !counts->operations)
         result = err_set(err, ERR_INPUT, "%s",
                          options->filter || options->has_from
-                             ? "none of its operations of NFS version 3 is in what was asked for"
-                             : "there is no operation of NFS version 3 in it");
+                             ? "none of its operations of NFS version 3 was selected"
+                             : "it has no operation of NFS version 3");
     if (result == 0)
         result = output_commit(out, err);
     output_close(out);

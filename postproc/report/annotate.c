@@ -166,8 +166,7 @@ static int annotate_one(struct annotate *a, struct target *t)
     if (!input) {
         if (a->err->code == ERR_INPUT)
             err_set(a->err, ERR_INPUT,
-                    "%s: there is no such file any more; name the captures behind the result",
-                    t->found);
+                    "%s: no such file any more; name the captures behind the result", t->found);
         return -a->err->code;
     }
     result = sql_prepare(a->db, select_comments, &a->row, a->err);

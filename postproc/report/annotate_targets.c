@@ -235,8 +235,7 @@ static int make_names(struct annotate *a, const char *path)
 int annotate_start(struct annotate *a, const char *path)
 {
     if (strcmp(path, "-") == 0 || !*path)
-        return err_set(a->err, ERR_USAGE,
-                       "--annotate takes a file's name, of which others are made");
+        return err_set(a->err, ERR_USAGE, "--annotate takes the name of a file, not \"-\"");
     a->targets = calloc(ANNOTATE_CAPTURES_MAX, sizeof(*a->targets));
     return a->targets ? 0 : annotate_no_memory(a);
 }

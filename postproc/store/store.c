@@ -166,7 +166,7 @@ static int open_file(struct store *store, struct err *err)
         return connect_to(store, "", err);
     if (stat(store->path, &st) < 0 && errno == ENOENT) {
         if (store->mode == STORE_READ)
-            return err_set(err, ERR_INPUT, "%s: there is no such file", store->path);
+            return err_set(err, ERR_INPUT, "%s: no such file", store->path);
         return make_temporary(store, err) < 0 ? -err->code
                                               : connect_to(store, store->temporary, err);
     }

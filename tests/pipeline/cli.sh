@@ -19,13 +19,13 @@ while IFS='|' read -r name code pattern arguments; do
     eval "expect '$name' $code '$pattern' '$n' $arguments"
 done <<'T'
 no command|2|usage: nfsdigest COMMAND|
-unknown command|2|no command "frobnicate"|frobnicate
+unknown command|2|no such command: "frobnicate"|frobnicate
 version|0|^nfsdigest [0-9]+\.[0-9]+\.[0-9]+$|--version
 version, short|0|^nfsdigest [0-9]|-V
 help|0|ingest +read captures|--help
 help, as command|0|check +verify|help
 help of a command|0|usage: nfsdigest ops|help ops
-help of an unknown command|2|no command "x"|help x
+help of an unknown command|2|no such command: "x"|help x
 unknown option|2|--frob is not an option.*ops --help|ops --frob t.db
 unknown letter|2|is not an option|info -Z t.db
 option without value|2|needs a value|ops t.db --client
@@ -48,7 +48,7 @@ ingest: no file|2|nothing to ingest|ingest
 ingest: no file for a database|2|nothing to ingest|ingest -o x.db
 ingest: only a database|2|a database cannot be ingested; name what|ingest t.db
 ingest: two databases|2|a database cannot be ingested|ingest t.db t.db
-ingest: mistyped capture|3|nowhere.pcap: there is no such file|ingest nowhere.pcap t.db
+ingest: mistyped capture|3|nowhere.pcap: no such file|ingest nowhere.pcap t.db
 ops: bad client|2|not an IPv4 or IPv6 address|ops -c moon t.db
 ops: bad server|2|not an IPv4 or IPv6 address|ops -s 1.2.3 t.db
 ops: bad procedure|2|no procedure is called "moon"|ops -P moon t.db
@@ -292,7 +292,7 @@ pair-knfsd|--connections 1|SELECT sum(value) FROM counter WHERE name = 'flow.evi
 T
 "$n" ingest -q --rpc-port 4444,5555 --rpc-port 6666 ports.db "$small"
 is "--rpc-port" "$(sql ports.db 'SELECT options FROM carry' | grep -o ':.*')" ':4444 :5555 :6666'
-expect "other options than before" 0 'pairing begins anew' "$n" ingest -q ports.db "$other"
+expect "other options than before" 0 'pairing starts again' "$n" ingest -q ports.db "$other"
 is "other options: all is there" "$(sql ports.db 'SELECT count(*) FROM operation')" "$all"
 expect "other options: check" 0 'nothing wrong' "$n" check ports.db
 

@@ -211,7 +211,7 @@ def again(folder):
         db.execute("UPDATE source SET digest = zeroblob(16)")
     run("compare", out2, code=3, error="not what it was")
     moved.unlink()
-    run("compare", out2, code=3, error="there is no such file")
+    run("compare", out2, code=3, error="no such file")
 
     report = compare("--noise", sut, ref, sut, code=0)
     check(report["groups"] and all(g["noise"] for g in report["groups"]), "all is noise")
@@ -240,7 +240,7 @@ def bad_input(folder):
     run("compare", "-o", out, ref, code=2, error="one database needs")
     run("compare", "-o", out, ref, sut, ref, code=2)
     run("compare", "-o", out, ref, text, code=3, error="not a trace database")
-    run("compare", "-o", out, ref, folder / "none.db", code=3, error="there is no such file")
+    run("compare", "-o", out, ref, folder / "none.db", code=3, error="no such file")
     run("compare", "-o", out, ref, folder / "all22.out.db", code=3, error="result of a comparison")
     later = folder / "later.db"
     for source, error in ((ref, "is a trace database of version 99"),

@@ -306,7 +306,7 @@ def check_refusals(folder, original, key):
     refuse("no capture among others", 3, "not a capture", folder, *make, original, other)
     refuse("no such capture", 3, "cannot be opened", folder, *make, folder / "nowhere")
     refuse("standard input", 2, "more than once", folder, *make, "-")
-    refuse("a device", 3, "no regular file", folder, *make, "/dev/null")
+    refuse("a device", 3, "not a regular file", folder, *make, "/dev/null")
     refuse("no output", 2, "archive's name", folder, "-k", key, original)
     refuse("standard output", 2, "archive's name", folder, "-o", "-", "-k", key, "--name", "x",
            original)

@@ -78,10 +78,10 @@ def check_refusals(m, text):
     m.refused("one finding is missing", good.replace(first + " of a demo server\n", ""),
               "does not accept 1 of the findings, among them " + first, (1,))
     m.refused("empty", "", "does not accept [0-9]+ of the findings", (1,))
-    m.refused("one more", good + "0123456789abcdef why not\n", "no finding of this audit: 0123", (1,))
+    m.refused("one more", good + "0123456789abcdef why not\n", "not a finding of this audit: 0123", (1,))
     m.refused("one twice", good + first + " again\n", "the same as in line", (3,))
     for line in "all of them", first + "0 x", first.upper() + " x", first[:15] + " x":
-        m.refused(repr(line), good + line + "\n", "no finding's identity", (3,))
+        m.refused(repr(line), good + line + "\n", "expected a finding's identity", (3,))
     for reason in "x" * 201, "a | b", "\x1b[31m":
         m.refused("reason " + repr(reason), first + " " + reason + "\n", "a reason is UTF-8", (3,))
     code, _, said = m.make("--accept", m.folder / "nowhere")

@@ -108,11 +108,11 @@ def check_bytes(b):
     b.wrong("a file more", b.with_files(files={"schemas/more.md": b"x"}),
             r"schemas/more\.md: SHA256SUMS does not list it")
     b.wrong("a file that no package has", b.with_files(agree=True, files={"original.pcap": b"x"}),
-            r"no file of a package: original\.pcap")
+            r"not a file of a package: original\.pcap")
     b.wrong("a second capture", b.with_files(agree=True, files={"captures/002.pcapng": b"x"}),
-            r"no file of a package: captures/002\.pcapng")
+            r"not a file of a package: captures/002\.pcapng")
     b.wrong("a journal for SQLite", b.with_files(agree=True, files={"trace.db-journal": b"x"}),
-            "no file of a package: trace.db-journal")
+            "not a file of a package: trace.db-journal")
 
 
 def check_lists(b):
@@ -130,7 +130,7 @@ def check_lists(b):
     for line in ("x\n", "\n", "0" * 64 + " README.md\n", "0" * 64 + " *README.md\n",
                  "0" * 64 + "  ../x\n", "G" * 64 + "  README.md\n", "0" * 64 + "  \n", "\0\n",
                  "0" * 64 + "  /etc/passwd\n", "0" * 70 + "\n"):
-        sums(repr(line), line + "".join(lines), "none of sha256sum")
+        sums(repr(line), line + "".join(lines), "not of sha256sum's form")
 
     def package(what, change, pattern):
         tree = json.loads(b.files["datapackage.json"])
@@ -183,12 +183,12 @@ def check_headers(b):
                              ("character device", tarfile.CHRTYPE, ""),
                              ("block device", tarfile.BLKTYPE, ""),
                              ("pipe", tarfile.FIFOTYPE, ""), ("folder", tarfile.DIRTYPE, "")):
-        more(what, "no regular file", header(NAME + "/plots/x.svg", kind=kind, linkname=link,
+        more(what, "not a regular file", header(NAME + "/plots/x.svg", kind=kind, linkname=link,
                                              devmajor=1, devminor=3))
     # a link, and then a file through it
     b.wrong("through a link", b.with_files(more=[
         (header(NAME + "/x", kind=tarfile.SYMTYPE, linkname=str(b.folder)), b""),
-        (header(NAME + "/x/planted.svg", 1), b"x")]), "no regular file")
+        (header(NAME + "/x/planted.svg", 1), b"x")]), "not a regular file")
     more("twice", "there twice: README.md", header(NAME + "/README.md", 1), b"x")
     for field, value in (("uid", 1000), ("gid", 1000), ("uname", "ann"), ("gname", "staff")):
         b.wrong(field, p.archive([

@@ -50,7 +50,7 @@ done <<END
 3|nfsanon,out=$scratch/out,key=$scratch/missing|$scratch/missing: .*No such file
 3|nfsanon,out=$scratch/out,key=$scratch/open-key|$scratch/open-key: its mode is 0644
 3|nfsanon,out=$scratch/out,key=$scratch/no-key|$scratch/no-key
-3|nfsanon,out=$scratch/out,key=$scratch|$scratch: no key
+3|nfsanon,out=$scratch/out,key=$scratch|$scratch: not a key
 2|nfsanon,out=$scratch/out,$good,policy=|policy= needs
 2|nfsanon,out=$scratch/out,$good,policy=nosuch|nosuch
 3|nfsanon,out=$scratch/out,$good,policy=$scratch/missing.conf|missing.conf

@@ -35,7 +35,7 @@ done <<T
 policy: nothing|2|policy: missing subcommand|policy
 policy: help|0|policy show +print|policy --help
 policy: help, as command|0|policy check +check|help policy
-policy: unknown command|2|no command "policy moon": see "nfsdigest policy --help"|policy moon
+policy: unknown command|2|no such command: "policy moon": see "nfsdigest policy --help"|policy moon
 policy show: help|0|usage: nfsdigest policy show|policy show --help
 policy show: bad option|2|--moon is not an option.*policy show --help|policy show --moon public
 policy show: nothing|2|takes one policy|policy show
@@ -44,7 +44,7 @@ policy show: unknown|2|no policy is called "moon": there are lab, public, strict
 policy list: argument|2|takes no argument|policy list public
 policy check: nothing|2|nothing to check|policy check
 policy check: unknown|2|no policy is called "moon"|policy check moon
-policy check: no file|3|nowhere.conf: there is no such file|policy check nowhere.conf
+policy check: no file|3|nowhere.conf: no such file|policy check nowhere.conf
 policy check: folder|3|folder.conf: Is a directory|policy check folder.conf
 policy check: large|3|large.conf: too large|policy check large.conf
 policy check: endless|3|/dev/zero: too large|policy check /dev/zero
@@ -68,7 +68,7 @@ policy survives: another capture|3|no message of one capture is in the other|pol
 policy survives: text|0|Policy unknown: 412 messages compared, 0 of the original are not there|policy survives small.pcap small.pcap
 policy survives: rules of a file|0|handle = [.]{3}|policy survives -p opens.conf small.pcap small.pcap
 key: nothing|2|key: missing subcommand|key
-key: unknown command|2|no command "key moon"|key moon
+key: unknown command|2|no such command: "key moon"|key moon
 key new: help|0|usage: nfsdigest key new .*mapping N. FILE|key new --help
 key new: nothing|2|takes one file|key new
 key new: two|2|takes one file|key new a b
@@ -80,7 +80,7 @@ key new: over a folder|2|folder.conf exists|key new folder.conf
 key check: nothing|2|nothing to check|key check
 key check|0|a.key: a key, can be used|key check a.key
 key new: old mapping|0|old.key: a new key of 256 bits|key new --mapping 1 old.key
-key new: unknown mapping|2|no version 3 of the mapping|key new --mapping 3 later.key
+key new: unknown mapping|2|no such version of the mapping: 3|key new --mapping 3 later.key
 key new: mapping what|2|is not a number|key new --mapping old later.key
 key check: old mapping|0|of version 1 of the mapping, which hides less|key check old.key
 key check: no key|3|mine.conf: |key check mine.conf

@@ -50,8 +50,8 @@ open("flipped.rdump", "wb").write(data)'
 expect "a later version" 3 'version 3.0, this program reads version 2' "$n" rdump --check later.rdump
 expect "a flipped bit" 3 'wrong checksum' "$n" rdump --check flipped.rdump
 expect "a flipped bit, as text" 3 'wrong checksum' "$n" rdump --dump flipped.rdump
-expect "no dump" 3 'good.txt: no replay dump, at byte 0' "$n" rdump --check good.txt
-expect "no text" 3 'good.rdump: line 1: no text of a replay dump' "$n" rdump --undump good.rdump -o none
+expect "no dump" 3 'good.txt: not a replay dump, at byte 0' "$n" rdump --check good.txt
+expect "no text" 3 'good.rdump: line 1: not the text of a replay dump' "$n" rdump --undump good.rdump -o none
 sed 's/name=hi/name=hi name=ho/' good.txt >twice.txt
 expect "text that cannot be" 3 'twice.txt: line 8: "name=ho" is there twice' \
     "$n" rdump --undump twice.txt -o none

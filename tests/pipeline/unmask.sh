@@ -33,7 +33,7 @@ long handle|2|1 to 64 bytes|-k site.key handle $(printf "%0130d" 0)
 token|2|a name under "token" of policy public cannot be mapped back: guess|-k site.key name x
 mode|2|no class "mode"|-k site.key mode 5
 token of a host|3|cannot be mapped back|-k site.key host x
-candidates of numbers|2|are names, paths or hosts, no uid|-k site.key -c - uid
+candidates of numbers|2|are names, paths or hosts, not uid|-k site.key -c - uid
 candidates and --forward|2|without --forward|-k site.key -F -c - name
 candidates that are not there|3|nowhere: cannot open|-k site.key -c nowhere name
 T
@@ -90,7 +90,7 @@ handle 01 0100 0100060012345678 ff
 T
 for policy in public lab strict; do
     while read -r class originals; do
-        [ $policy-$class != strict-device ] || continue # has no way back there
+        [ $policy-$class != strict-device ] || continue # cannot be mapped back there
         "$n" unmask -k site.key -p $policy --forward $class $originals >there.txt
         is "$policy: $class and back" \
             "$("$n" unmask -k site.key --policy $policy $class $(cut -f 2 there.txt) | cut -f 2 |

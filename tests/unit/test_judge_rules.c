@@ -208,7 +208,7 @@ static void test_errors(void **state)
 {
     (void)state;
     refused("[classes]\n\nsize = bitwise\nsise = bitwise\n",
-            "mine.conf:4: there is no class \"sise\"");
+            "mine.conf:4: no such class: \"sise\"");
     refused("[fields]\nREAD3res.resok.oef = bitwise\n", "mine.conf:2: no field of a result");
     refused("[fields]\nREAD3args.offset = bitwise\n", "mine.conf:2: no field of a result");
     refused("[requests]\nREAD3res.resok.eof = ignored\n", "mine.conf:2: no field of arguments");
@@ -220,21 +220,21 @@ static void test_errors(void **state)
     refused("[classes]\nfsid = bitwise 3\n", "mine.conf:2: bitwise takes no value");
     refused("[classes]\nsize = set\n", "mine.conf:2: set is for single fields");
     refused("[fields]\nREAD3res.resok.eof = set\n",
-            "mine.conf:2: READ3res.resok.eof: set is nothing");
-    refused("[fields]\nREAD3res.resok.data = mask 3\n", "mask is nothing");
+            "mine.conf:2: READ3res.resok.eof: set does not fit");
+    refused("[fields]\nREAD3res.resok.data = mask 3\n", "mask does not fit");
     refused("[fields]\n*.eof = ignored if weather=fine\n", "unknown condition \"weather\"");
     refused("[fields]\n*.eof = ignored if weather=1\n",
             "mine.conf:2: unknown condition \"weather\"");
-    refused("[fields]\n*.eof = ignored if procedure=RAED\n", "there is no procedure \"RAED\"");
+    refused("[fields]\n*.eof = ignored if procedure=RAED\n", "no such procedure: \"RAED\"");
     refused("[fields]\n*.eof = ignored if status\n", "NAME=VALUE");
     refused("[messages]\nlatency = bitwise\n", "mine.conf:2: unknown key \"latency\"");
-    refused("[messages]\nrpc-status = mask 1\n", "mine.conf:2: rpc-status: mask is nothing");
+    refused("[messages]\nrpc-status = mask 1\n", "mine.conf:2: rpc-status: mask does not fit");
     refused("[requests]\nsize = mask 1\n", "bitwise or ignored");
-    refused("[colours]\n", "mine.conf:1: unknown group \"colours\"");
+    refused("[colours]\n", "mine.conf:1: unknown section \"colours\"");
     refused("[rules]\ncolour = red\n", "mine.conf:2: unknown key \"colour\"");
-    refused("size = bitwise\n", "mine.conf:1: \"size\" stands before the first [group]");
-    refused("[classes\n", "mine.conf:1: a group's name ends with ']'");
-    refused("[classes]\nsize\n", "mine.conf:2: neither a comment");
+    refused("size = bitwise\n", "mine.conf:1: \"size\" comes before the first [section]");
+    refused("[classes\n", "mine.conf:1: a section's name ends with ']'");
+    refused("[classes]\nsize\n", "mine.conf:2: expected a comment");
     refused("[classes]\nsize =\n", "mine.conf:2: key or value is missing");
     refused("[classes]\nsi\x01ze = bitwise\n", "mine.conf:2: a control character");
 }
@@ -250,16 +250,16 @@ static void test_nothing(void **state)
     refused("[messages]\ndisconnects = tolerance 3s\n", "its tolerance is a number");
     refused("[requests]\ncredential = ignored if procedure=READ\n", "without conditions");
     /* kinds that are nothing for a class */
-    refused("[classes]\nname = mask 7\n", "mine.conf:2: name: mask is nothing");
-    refused("[classes]\nhandle = at-least\n", "handle: at-least is nothing");
-    refused("[classes]\nsize = nocase\n", "size: nocase is nothing");
-    refused("[classes]\nsize = tolerance 200ms\n", "size: tolerance with a duration is nothing");
+    refused("[classes]\nname = mask 7\n", "mine.conf:2: name: mask does not fit");
+    refused("[classes]\nhandle = at-least\n", "handle: at-least does not fit");
+    refused("[classes]\nsize = nocase\n", "size: nocase does not fit");
+    refused("[classes]\nsize = tolerance 200ms\n", "size: tolerance with a duration does not fit");
     refused("[classes]\ninterval = tolerance 1s\n", "interval: tolerance with a duration");
-    refused("[classes]\ntime = tolerance 5%\n", "time: tolerance with a percentage is nothing");
-    refused("[classes]\ntime = mask 7\n", "time: mask is nothing");
-    refused("[classes]\nname = ignored if ref=3\n", "with these conditions is nothing");
-    refused("[fields]\n*.nlink = tolerance 2s\n", "tolerance with a duration is nothing");
-    refused("[fields]\n*.mtime = tolerance 5%\n", "tolerance with a percentage is nothing");
+    refused("[classes]\ntime = tolerance 5%\n", "time: tolerance with a percentage does not fit");
+    refused("[classes]\ntime = mask 7\n", "time: mask does not fit");
+    refused("[classes]\nname = ignored if ref=3\n", "with these conditions does not fit");
+    refused("[fields]\n*.nlink = tolerance 2s\n", "tolerance with a duration does not fit");
+    refused("[fields]\n*.mtime = tolerance 5%\n", "tolerance with a percentage does not fit");
     refused("[fields]\n*.eof = ignored if procedure=WRITE\n", "no field of WRITE's result");
     /* one value, of which the fraction is a part */
     refused("[fields]\n*.nseconds = ignored\n", "the fraction of a time");

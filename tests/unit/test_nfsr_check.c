@@ -182,8 +182,8 @@ static void unsound_streams(void **state)
     SPOIL(r[NAME].name.parent = 2, "7 (name): refers to object 2, which did not come before");
     SPOIL(r[NAME].name.object = 2, "7 (name): refers to object 2, which did not come before");
     SPOIL(r[NAME].name.event = 6, "7 (name): event 6");
-    SPOIL(r[NAME].name.event = NAME_GONE, "7 (name): stands for no object");
-    SPOIL(r[NAME].name.event = NAME_BOUND, "7 (name): stands for no object");
+    SPOIL(r[NAME].name.event = NAME_GONE, "7 (name): refers to no object");
+    SPOIL(r[NAME].name.event = NAME_BOUND, "7 (name): refers to no object");
     SPOIL(r[NAME].name.operation = 3, "13 (end): operation 3 was referred to, but never came");
     SPOIL(r[NAME].name.time = 141,
           "13 (end): times from 100 to 141 in records of a capture from 100 to 140");

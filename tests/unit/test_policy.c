@@ -130,7 +130,7 @@ static void test_no_builtin(void **state)
     assert_null(policy);
     assert_non_null(strstr(err.text, "\"moon\": there are lab, public, strict"));
     assert_int_equal(policy_load("./nowhere.conf", &policy, &err), -ERR_INPUT);
-    assert_string_equal(err.text, "./nowhere.conf: there is no such file");
+    assert_string_equal(err.text, "./nowhere.conf: no such file");
     assert_int_equal(policy_load("/", &policy, &err), -ERR_INPUT);
     assert_int_equal(policy_load("/dev/zero", &policy, &err), -ERR_INPUT);
     assert_non_null(strstr(err.text, "too large"));

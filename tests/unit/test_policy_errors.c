@@ -62,8 +62,8 @@ static void test_every_class(void **state)
     refuse_line("port=", "", "f:30: [messages] does not set \"port\"");
     refuse_line("unread=", "", "f:30: [messages] does not set \"unread\"");
     refuse_line("name=mine", "", "f:1: [policy] does not set \"name\"");
-    refuse("", 0, "f: there is no [policy]");
-    refuse("[policy]\nname=x\n", 16, "f: there is no [classes]");
+    refuse("", 0, "f: section [policy] is missing");
+    refuse("[policy]\nname=x\n", 16, "f: section [classes] is missing");
 }
 
 /* Every rule with every class: the table of nfsdigest-policy(5), written anew. */
@@ -140,15 +140,15 @@ static void test_wrong_lines(void **state)
 {
     (void)state;
     refuse_line("uid=", "uid=moon", "f:7: uid = \"moon\": allowed is keep, keyed, zero");
-    refuse_line("uid=", "uid", "f:7: neither a comment, nor a [group], nor key = value");
+    refuse_line("uid=", "uid", "f:7: expected a comment, a [section] or key = value");
     refuse_line("uid=", "moon=keep", "f:7: unknown key \"moon\"");
     refuse_line("uid=", "uid[de]=keep", "f:7: unknown key \"uid[de]\"");
     refuse_line("uid=", "=keep", "f:7: unknown key \"\"");
     refuse_line("uid=", "uid=keyed\nuid=keep", "f:8: uid again, after line 7");
     refuse_line("uid=", "uid=keyed\n[classes]", "f:8: [classes] again, after line 3");
-    refuse_line("uid=", "[moon]", "f:7: unknown group \"moon\"");
-    refuse_line("uid=", "[keep", "f:7: a group's name ends");
-    refuse_line("uid=", "[keep]x", "f:7: a group's name ends");
+    refuse_line("uid=", "[moon]", "f:7: unknown section \"moon\"");
+    refuse_line("uid=", "[keep", "f:7: a section's name ends");
+    refuse_line("uid=", "[keep]x", "f:7: a section's name ends");
     refuse_line("uid=", "uid=k\\qeyed", "f:7: uid: an escape");
     refuse_line("name=mine", "name=mine\ndescription=a\\", "f:3: description: an escape");
     refuse_line("uid=", "uid=k\001eyed", "f:7: a control character");
@@ -158,7 +158,7 @@ static void test_wrong_lines(void **state)
     refuse_line("stamp=", "stamp=token", "f:31: stamp = \"token\": allowed is keep, keyed, zero");
     refuse_line("unread=", "unread=keep", "f:35: unread = \"keep\": allowed is header, drop");
     refuse_line("stamp=", "stamps=keep", "f:31: unknown key \"stamps\"");
-    refuse_line("[policy]", "version=1\n[policy]", "f:1: \"version\" stands before");
+    refuse_line("[policy]", "version=1\n[policy]", "f:1: \"version\" comes before");
     refuse_line("name=mine", "name=", "f:2: name: 1 to 32");
     refuse_line("name=mine", "name=a b", "f:2: name: 1 to 32");
     refuse_line("name=mine", "name=123456789012345678901234567890123", "f:2: name: 1 to 32");

@@ -368,7 +368,7 @@ static void every_truncation_is_found(void **state)
     assert_int_equal(read_all(stream.data, stream.len, &got, &err), 0);
     assert_int_equal(got, 13);
     for (size_t len = 0; len < stream.len; len++) {
-        char expected[64] = "small: no replay dump, at byte 0";
+        char expected[64] = "small: not a replay dump, at byte 0";
 
         if (len)
             snprintf(expected, sizeof(expected), "small: truncated at offset %zu, ", len);
@@ -387,11 +387,11 @@ static void others_are_refused(void **state)
 
     (void)state;
     assert_int_equal(read_all("SQLite format 3", 16, &got, &err), -ERR_INPUT);
-    assert_string_equal(err.text, "small: no replay dump, at byte 0");
+    assert_string_equal(err.text, "small: not a replay dump, at byte 0");
     make_small(&stream);
     memcpy(stream.data, NFSR_MAGIC, NFSR_MAGIC_LEN);
     assert_int_equal(read_all(stream.data, stream.len, &got, &err), -ERR_INPUT);
-    assert_string_equal(err.text, "small: no replay dump, at byte 0");
+    assert_string_equal(err.text, "small: not a replay dump, at byte 0");
     memcpy(stream.data, RDUMP_MAGIC, NFSR_MAGIC_LEN);
     stream.data[8] = 3;
     stream.data[10] = 7;

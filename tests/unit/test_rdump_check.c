@@ -160,17 +160,17 @@ static void the_tree(void **state)
 {
     (void)state;
     CASE("object 3: number 2 was there before\n", insert(&d, ENTRY, FILE1));
-    CASE("object 2: has number 4, not 2\nentry 1: stands for object 2, which is not there\n"
+    CASE("object 2: has number 4, not 2\nentry 1: refers to object 2, which is not there\n"
          "operation 0: forgets object 2, which is not there\n",
          d.r[FILE1].object.number = 4);
-    CASE("object 2: has number 0, not 2\nentry 1: stands for object 2, which is not there\n"
+    CASE("object 2: has number 0, not 2\nentry 1: refers to object 2, which is not there\n"
          "operation 0: forgets object 2, which is not there\n",
          d.r[FILE1].object.number = 0);
     CASE("object 2: is on host 3 of 2\n"
          "entry 1: is in object 1, and object 2 is of another server or copy\n",
          d.r[FILE1].object.server = 3);
     CASE("object 2: type 8\n", d.r[FILE1].object.type = 8);
-    CASE("object 2: knows 0x408, of which some bits mean nothing\n",
+    CASE("object 2: knows 0x408, but some of these bits have no meaning\n",
          d.r[FILE1].object.knows |= 0x400);
     CASE("object 2: has the text of a symbolic link and type 1\n",
          d.r[FILE1].object.link = sample_text("x"));
@@ -178,11 +178,11 @@ static void the_tree(void **state)
          d.r[ENTRY].entry.parent = 2);
     CASE("entry 1: is in object 9, which is not there\n", d.r[ENTRY].entry.parent = 9);
     CASE("entry 1: is in object 0, which is not there\n", d.r[ENTRY].entry.parent = 0);
-    CASE("entry 1: stands for object 4294967295, which is not there\n",
+    CASE("entry 1: refers to object 4294967295, which is not there\n",
          d.r[ENTRY].entry.object = UINT32_MAX);
-    CASE("entry 1: its name can be none\n", d.r[ENTRY].entry.name.len = 0);
-    CASE("entry 1: its name can be none\n", d.r[ENTRY].entry.name = sample_text(".."));
-    CASE("entry 1: its name can be none\n", d.r[ENTRY].entry.name = sample_text("a/b"));
+    CASE("entry 1: this name is not possible\n", d.r[ENTRY].entry.name.len = 0);
+    CASE("entry 1: this name is not possible\n", d.r[ENTRY].entry.name = sample_text(".."));
+    CASE("entry 1: this name is not possible\n", d.r[ENTRY].entry.name = sample_text("a/b"));
     CASE("", d.r[ENTRY].entry.name = sample_text("..."));
     CASE("entry 2: has the directory and the name of entry 1\n", insert(&d, LOOKUP, ENTRY));
     CASE("", insert(&d, LOOKUP, ENTRY); d.r[LOOKUP].entry.name = sample_text("hj"));
@@ -224,7 +224,7 @@ static void operations(void **state)
     CASE("operation 0: procedure 255\n", d.r[LOOKUP].operation.procedure = 255);
     CASE("operation 4: procedure 22\n", d.r[UNREAD].operation.procedure = 22);
     CASE("", d.r[UNREAD].operation.procedure = 255); /* its call was not captured */
-    CASE("operation 0: mask 0x81000800, of which some bits mean nothing\n",
+    CASE("operation 0: mask 0x81000800, but some of these bits have no meaning\n",
          d.r[LOOKUP].operation.mask |= UINT32_C(1) << 31);
     CASE("", d.r[LOOKUP].operation.mask |= (1 << 6) - 1 - (1 << 5));
     CASE("operation 0: 4 bytes of link counts, not 8\n", d.r[LOOKUP].operation.mask |= 1 << 5);
@@ -264,10 +264,10 @@ static void cookies(void **state)
 
     (void)state;
     CASE("", listings(&d));
-    CASE("operation 4: its cookie stands behind 4 entries of operation 3, which does not say so\n",
+    CASE("operation 4: its cookie comes after 4 entries of operation 3, which does not say so\n",
          listings(&d);
          NEXT.cookie_entries = 4);
-    CASE("operation 4: its cookie stands behind 3 entries of operation 2, which does not say so\n",
+    CASE("operation 4: its cookie comes after 3 entries of operation 2, which does not say so\n",
          listings(&d);
          NEXT.cookie_from = 2);
     CASE("operation 4: its cookie is of what is 5 before it, before the first operation\n",
@@ -282,7 +282,7 @@ static void cookies(void **state)
          NEXT.arguments = FIRST.arguments);
     CASE("operation 3: cookie behind 3 entries, after one behind 3\n", listings(&d);
          FIRST.cookies = falling);
-    CASE("operation 0: has cookies, and is not a listing\n",
+    CASE("operation 0: has cookies, but is not a listing\n",
          d.r[LOOKUP].operation.cookie_entries = 1);
 }
 
@@ -327,12 +327,12 @@ static void values(void **state)
     CASE("operation 1: values of nothing\n", d.r[TRACE].trace.results = 1;
          d.r[LOOKUP].operation.results = (struct bytes){ two, sizeof(two) };
          d.r[CREATE].operation.results = (struct bytes){ two, sizeof(two) });
-    CASE("operation 0: has names, and is not a listing that must show some\n",
+    CASE("operation 0: has names, but is not a listing that must show some\n",
          d.r[TRACE].trace.results = 1;
          d.r[LOOKUP].operation.results = d.r[LOOKUP].operation.names =
              (struct bytes){ two, sizeof(two) };
          d.r[LOOKUP].operation.names = (struct bytes){ (const uint8_t *)"\0\0\0\1f", 5 });
-    CASE("operation 3: 4 bytes of names, which are none\n", listings(&d);
+    CASE("operation 3: 4 bytes of names that are not names\n", listings(&d);
          d.r[TRACE].trace.results = 1;
          d.r[LOOKUP].operation.results = (struct bytes){ two, sizeof(two) }; FIRST.mask = 1 << 30;
          FIRST.names = (struct bytes){ two, sizeof(two) });
@@ -348,18 +348,20 @@ static void arguments(void **state)
                                        0, 0, 0, 0, 0, 5, 0, 0, 0, 2, 0xff, 0xff, 0xff, 0xff };
 
     (void)state;
-    CASE(
-        "operation 0: its arguments are none of LOOKUP: at byte 12, LOOKUP3args.what.name: padding "
-        "passes the message's end\n",
-        d.r[LOOKUP].operation.arguments.len = 14);
-    CASE("operation 0: its arguments are none of LOOKUP: at byte 0, LOOKUP3args.what.dir: the "
+    CASE("operation 0: its arguments are not those of LOOKUP: at byte 12, LOOKUP3args.what.name: "
+         "padding "
+         "passes the message's end\n",
+         d.r[LOOKUP].operation.arguments.len = 14);
+    CASE("operation 0: its arguments are not those of LOOKUP: at byte 0, LOOKUP3args.what.dir: the "
          "message ends within this value\n",
          d.r[LOOKUP].operation.arguments.len = 0);
     CASE("", d.r[LOOKUP].operation.unplayable = 1; d.r[LOOKUP].operation.arguments.len = 0);
-    CASE("operation 2: its arguments are none of WRITE: at byte 24, WRITE3args.data: the message "
+    CASE("operation 2: its arguments are not those of WRITE: at byte 24, WRITE3args.data: the "
+         "message "
          "ends within this value\n",
          d.r[WRITE].operation.arguments.len -= 4);
-    CASE("operation 2: its arguments are none of WRITE: at byte 28, WRITE3args.data: length passes "
+    CASE("operation 2: its arguments are not those of WRITE: at byte 28, WRITE3args.data: length "
+         "passes "
          "the message's end\n",
          d.r[WRITE].operation.arguments = ((struct bytes){ endless, sizeof(endless) }));
     CASE("operation 0: its dir is a handle of 8 bytes\n",
@@ -412,7 +414,7 @@ static void times(void **state)
 {
     (void)state;
     /* CREATE begins at 1,000,000 and WRITE stands behind it */
-    CASE("operation 2: ended at 999999 ns, before one that stands before it began, at 1000000\n",
+    CASE("operation 2: ended at 999999 ns, before an operation ahead of it began, at 1000000\n",
          d.r[WRITE].operation.time = 599999);
     CASE("", d.r[WRITE].operation.time = 600000);
     CASE("", d.r[WRITE].operation.time = -5; d.r[WRITE].operation.latency = -1); /* no reply */

@@ -197,9 +197,11 @@ static void others_are_refused(void **state)
     } cases[] = {
         { "", "text: line 1: the text ends without an end record" },
         { "rdump 2.0\n", "text: line 2: the text ends without an end record" },
-        { "host\n", "text: line 1: no text of a replay dump, which begins with \"rdump 2.0\"" },
-        { "rdump 2.0x\n", "text: line 1: no text of a replay dump, which begins with \"rdump "
-                          "2.0\"" },
+        { "host\n",
+          "text: line 1: not the text of a replay dump, whose first line is \"rdump 2.0\"" },
+        { "rdump 2.0x\n",
+          "text: line 1: not the text of a replay dump, whose first line is \"rdump "
+          "2.0\"" },
         { "rdump 3.0\n", "text: line 1: is of rdump version 3.0, this program reads up to 2.0" },
         { "rdump 2.1\n", "text: line 1: is of rdump version 2.1, this program reads up to 2.0" },
         { "rdump 2.0\nhosts\n", "text: line 2: \"hosts\" is not a kind of record" },

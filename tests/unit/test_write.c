@@ -363,7 +363,7 @@ static void test_bounds(void **state)
     assert_int_equal(write_body(&to, mount_exports(), false, &none, &err), -ERR_INPUT);
     assert_string_equal(err.text, "no more");
     assert_int_equal(write_named(&to, type_of(1, false), unknown, 2, &err), -ERR_USAGE);
-    assert_string_equal(err.text, "GETATTR3args.objekt: there is no such field");
+    assert_string_equal(err.text, "GETATTR3args.objekt: no such field");
     assert_int_equal(write_named(&to, type_of(3, false), unknown, 0, &err), -ERR_USAGE);
     assert_string_equal(err.text, "LOOKUP3args.what.dir: no value was given");
     assert_int_equal(write_named(&to, type_of(3, false), many, NAMED_VALUES_MAX + 1, &err),
