@@ -39,6 +39,16 @@ static inline void unpack_raw(struct unpack *in, void *to, size_t len)
     in->left -= len;
 }
 
+/* Another number for each other list of fields, or other size of one: what tells states of other
+ * builds apart.  |hash|: that of the fields before it. */
+static inline uint64_t pack_layout(uint64_t hash, const char *field, size_t size)
+{
+    hash = (hash ^ size) * UINT64_C(0x100000001b3);
+    while (*field)
+        hash = (hash ^ (uint8_t)*field++) * UINT64_C(0x100000001b3); /* FNV-1a */
+    return hash;
+}
+
 #define unpack_value(in, value) unpack_raw((in), &(value), sizeof(value))
 
 /* The bytes stay where they are: in what is unpacked. */

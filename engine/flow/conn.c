@@ -431,6 +431,15 @@ int conns_end(struct conns *c, struct seen seen, struct err *err)
                 step(acked) step(recent)
 #define CONNS_PLAIN(step) step(pool.latest) step(pool.clock) step(swept) step(unswept) step(ports)
 
+uint64_t conns_layout(uint64_t hash)
+{
+#define CONNS_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct conns *)0)->field));
+    CONNS_PLAIN(CONNS_FIELD)
+#define CONN_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct conn *)0)->field));
+    CONN_PLAIN(CONN_FIELD)
+    return stream_layout(hash);
+}
+
 int conns_save(const struct conns *c, struct buf *out)
 {
     uint32_t count = 0;

@@ -56,6 +56,7 @@ int conns_payload(struct conns *c, const struct frame *frame, const struct ip_pa
 /* Ends all streams. */
 int conns_end(struct conns *c, struct seen seen, struct err *err);
 
+uint64_t conns_layout(uint64_t hash); /* see pack_layout */
 int conns_save(const struct conns *c, struct buf *out);
 int conns_restore(struct conns *c, struct unpack *in, struct err *err);
 

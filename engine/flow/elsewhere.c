@@ -92,6 +92,14 @@ void elsewhere_free(struct elsewhere *e, struct stream_pool *pool)
 #define ELSEWHERE_PLAIN(step)                                                                      \
     step(from) step(to) step(sure) step(seen_count) step(seen_at) step(seen_seq) step(seen_head)
 
+uint64_t elsewhere_layout(uint64_t hash)
+{
+#define ELSEWHERE_FIELD(field)                                                                     \
+    hash = pack_layout(hash, #field, sizeof(((struct elsewhere *)0)->field));
+    ELSEWHERE_PLAIN(ELSEWHERE_FIELD)
+    return pack_layout(hash, "segments", sizeof(struct arrival));
+}
+
 int elsewhere_save(const struct elsewhere *e, struct buf *out)
 {
     int bad = 0;

@@ -88,6 +88,8 @@ struct segment *elsewhere_take(struct elsewhere *e, struct stream_pool *pool, ui
 
 void elsewhere_free(struct elsewhere *e, struct stream_pool *pool);
 
+/* See pack_layout. */
+uint64_t elsewhere_layout(uint64_t hash);
 int elsewhere_save(const struct elsewhere *e, struct buf *out);
 int elsewhere_restore(struct elsewhere *e, struct stream_pool *pool, struct unpack *in);
 

@@ -335,6 +335,13 @@ int framer_end(struct framer *f, struct seen seen, struct err *err)
             step(begin) step(has_xid) step(has_lost_xid) step(xid) step(lost_xid) step(due)        \
                 step(skipped) step(undecided)
 
+uint64_t framer_layout(uint64_t hash)
+{
+#define FRAMER_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct framer *)0)->field));
+    FRAMER_PLAIN(FRAMER_FIELD)
+    return marks_layout(hash);
+}
+
 int framer_save(const struct framer *f, struct buf *out)
 {
     int bad = 0;

@@ -89,6 +89,7 @@ int framer_problem(const struct framer *f, enum problem_kind kind, struct seen s
 size_t framer_trim(struct framer *f);
 
 /* Appends the state to |out|, without host, flow and peer, which framer_restore leaves alone. */
+uint64_t framer_layout(uint64_t hash); /* see pack_layout */
 int framer_save(const struct framer *f, struct buf *out);
 struct unpack;
 int framer_restore(struct framer *f, struct unpack *in);

@@ -139,6 +139,8 @@ int marks_split(struct marks *s, uint64_t at, struct marks *tail, struct err *er
 /* Forgets the bytes before |at|, and the marks among them. */
 void marks_drop(struct marks *s, uint64_t at);
 
+/* See pack_layout. */
+uint64_t marks_layout(uint64_t hash);
 int marks_save(const struct marks *s, struct buf *out);
 struct unpack;
 int marks_restore(struct marks *s, struct unpack *in);

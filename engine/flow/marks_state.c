@@ -4,7 +4,19 @@
 
 #include <stdlib.h>
 
+/* These are packed whole: another order of their members is to be another text here. */
+#define MARKS_PIECE_TEXT "at seen start missing flag border"
+#define MARKS_MARK_TEXT                                                                            \
+    "at next frame time xid length state kind whole matched known fate sequence timed"
 #define MARKS_PLAIN(step) step(end) step(scanned) step(due) step(behind) step(changed)
+
+uint64_t marks_layout(uint64_t hash)
+{
+#define MARKS_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct marks *)0)->field));
+    MARKS_PLAIN(MARKS_FIELD)
+    hash = pack_layout(hash, MARKS_PIECE_TEXT, sizeof(struct marks_piece));
+    return pack_layout(hash, MARKS_MARK_TEXT, sizeof(struct mark));
+}
 
 int marks_save(const struct marks *s, struct buf *out)
 {

@@ -111,6 +111,7 @@ int pair_end(struct pair *p, struct err *err);
 int pair_pause(struct pair *p, struct err *err);
 
 struct unpack;
+uint64_t pair_layout(uint64_t hash); /* see pack_layout */
 int pair_save(const struct pair *p, struct buf *out);
 int pair_restore(struct pair *p, struct unpack *in, struct err *err);
 

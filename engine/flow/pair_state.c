@@ -154,6 +154,19 @@ static void restore_changes(struct objects *o, struct unpack *in)
     }
 }
 
+uint64_t pair_layout(uint64_t hash)
+{
+#define PAIR_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct pair *)0)->field));
+    PAIR_PLAIN(PAIR_FIELD)
+#define CALL_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct call *)0)->field));
+    CALL_PLAIN(CALL_FIELD)
+#define WAITING_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct waiting *)0)->field));
+    WAITING_PLAIN(WAITING_FIELD)
+#define HELD_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct held *)0)->field));
+    HELD_PLAIN(HELD_FIELD)
+    return hash;
+}
+
 int pair_save(const struct pair *p, struct buf *out)
 {
     int bad = 0;

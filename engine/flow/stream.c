@@ -412,6 +412,13 @@ int stream_finish(struct stream *s, struct seen seen, struct err *err)
         step(advanced) step(ack_before) step(ack_aged) step(turned) step(arrivals) step(turned_at) \
             step(late) step(late_count)
 
+uint64_t stream_layout(uint64_t hash)
+{
+#define STREAM_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct stream *)0)->field));
+    STREAM_PLAIN(STREAM_FIELD)
+    return framer_layout(elsewhere_layout(hash));
+}
+
 int stream_save(const struct stream *s, struct buf *out)
 {
     int bad = 0;

@@ -127,6 +127,7 @@ int stream_flush(struct stream *s, bool end, struct seen seen, struct err *err);
  */
 int stream_finish(struct stream *s, struct seen seen, struct err *err);
 
+uint64_t stream_layout(uint64_t hash); /* see pack_layout */
 int stream_save(const struct stream *s, struct buf *out);
 int stream_restore(struct stream *s, struct unpack *in);
 

@@ -124,6 +124,7 @@ void fragments_settle(struct fragments *f, int64_t now);
  * is none. To be called until then after each of the functions above. */
 int fragments_lost(struct fragments *f, struct datagram *datagram);
 
+uint64_t fragments_layout(uint64_t hash); /* see pack_layout */
 int fragments_save(const struct fragments *f, struct buf *out);
 
 /* Replaces what |f| holds. */

@@ -35,6 +35,14 @@ static int save_set(const struct fragment_set *set, struct buf *out)
     return bad ? -ERR_SYSTEM : save_data(set, out);
 }
 
+uint64_t fragments_layout(uint64_t hash)
+{
+#define SET_FIELD(field)                                                                           \
+    hash = pack_layout(hash, #field, sizeof(((struct fragment_set *)0)->field));
+    SET_PLAIN(SET_FIELD)
+    return pack_layout(hash, "done", sizeof(((struct fragments *)0)->done[0]));
+}
+
 int fragments_save(const struct fragments *f, struct buf *out)
 {
     uint32_t done = 0;

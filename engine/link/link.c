@@ -303,6 +303,11 @@ int link_counters(const struct link *link, link_counter *show, void *ctx, struct
     return counters_show(&link->counters, link->fragments.used, show, ctx, err);
 }
 
+uint64_t link_layout(uint64_t hash)
+{
+    return fragments_layout(hash);
+}
+
 int link_save(const struct link *link, struct buf *out)
 {
     return fragments_save(&link->fragments, out);

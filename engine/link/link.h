@@ -73,6 +73,7 @@ int link_counters(const struct link *link, link_counter *show, void *ctx, struct
 void link_counters_reset(struct link *link);
 
 /* The fragments kept, as bytes for link_restore in another process. Appends to |out|. */
+uint64_t link_layout(uint64_t hash); /* see pack_layout */
 int link_save(const struct link *link, struct buf *out);
 int link_restore(struct link *link, const uint8_t *data, size_t len, struct err *err);
 

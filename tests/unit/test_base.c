@@ -207,6 +207,20 @@ static void what_is_packed_can_be_cut(void **state)
     buf_free(&b);
 }
 
+/* Fields that change places, names or sizes are another layout. */
+static void layouts_differ(void **state)
+{
+    uint64_t ab = pack_layout(pack_layout(1, "a", 4), "b", 4);
+
+    (void)state;
+    assert_int_equal(ab, pack_layout(pack_layout(1, "a", 4), "b", 4));
+    assert_int_not_equal(ab, pack_layout(pack_layout(1, "b", 4), "a", 4));
+    assert_int_not_equal(ab, pack_layout(pack_layout(1, "a", 4), "b", 8));
+    assert_int_not_equal(ab, pack_layout(pack_layout(1, "a", 8), "b", 4));
+    assert_int_not_equal(ab, pack_layout(1, "ab", 4));
+    assert_int_not_equal(ab, pack_layout(pack_layout(2, "a", 4), "b", 4));
+}
+
 static void errors_have_texts(void **state)
 {
     struct err err = { 0 };
@@ -235,6 +249,7 @@ int main(void)
         cmocka_unit_test(loads_and_stores_are_big_endian),
         cmocka_unit_test(arenas_keep_their_copies),
         cmocka_unit_test(what_is_packed_can_be_cut),
+        cmocka_unit_test(layouts_differ),
         cmocka_unit_test(errors_have_texts),
     };
 
