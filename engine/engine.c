@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/engine.c
+ *
+ * The switchboard: frames go to the link layers, their payloads to connections, messages to the
+ * pairing, and counters and the end record to the sink.  The contract is in engine.h.
+ */
 #include "engine.h"
 #include "base/digest.h"
 #include "base/pack.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/anon/anon.c
+ *
+ * Frames to an anonymized capture: the engine's tap gives each message to the rewriter, which waits
+ * in the hold for its turn and goes into new frames.  For the program and the plugin nfsanon.  The
+ * contract is in anon.h.
+ */
 #include "anon/anon.h"
 #include "anon/datagram_id.h"
 #include "anon/hold.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/anon/cipher.c
+ *
+ * libgcrypt behind the few functions that pseudonyms need: keys, HMAC, AES and hashes.  The
+ * contract is in cipher.h.
+ */
 #include "anon/cipher.h"
 
 #include <pthread.h>

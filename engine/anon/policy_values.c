@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/anon/policy_values.c
+ *
+ * What a policy may say of each kind of value, and how it is read and printed.  For the files
+ * policy_*.c.  The contract is in policy_values.h.
+ */
 #include "anon/policy_values.h"
 
 #include "wire/walk.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/base/output.c
+ *
+ * Files that appear under their names only when they are whole.  For everything that writes files.
+ * The contract is in output.h.
+ */
 #include "base/output.h"
 #include "base/cleanup.h"
 

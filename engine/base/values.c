@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/base/values.c
+ *
+ * Numbers, sizes, times and durations between text and values.  The contract is in values.h.
+ */
 #include "base/values.h"
 
 #include <ctype.h>

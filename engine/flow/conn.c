@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/conn.c
+ *
+ * The table of connections, UDP datagrams, and the sweep over connections with holes.  TCP segments
+ * are in conn_tcp.c.  For engine.c.  The contract is in conn.h, what the parts share in
+ * conn_parts.h.
+ */
 #include "flow/conn_parts.h"
 #include "base/digest.h"
 #include "base/grow.h"

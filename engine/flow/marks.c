@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/marks.c
+ *
+ * The bytes and record marks of a stream whose framing is lost.  For resync.c, which decides about
+ * the marks.  The contract is in marks.h; marks_state.c saves and restores.
+ */
 #include "flow/marks.h"
 #include "base/grow.h"
 #include "flow/framer.h"

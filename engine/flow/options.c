@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/options.c
+ *
+ * The table of the engine's options and the parser of their values.  The contract is in options.h.
+ */
 #include "flow/options.h"
 #include "base/values.h"
 

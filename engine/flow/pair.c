@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/pair.c
+ *
+ * Messages to operations: calls are taken here, replies in pair_reply.c, replies that come first
+ * are held in pair_held.c, pair_again.c tells copies from retransmissions, pair_knows.c answers the
+ * search for record marks, and pair_state.c ends, saves and restores.  For engine.c.  The contract
+ * is in pair.h, what the parts share in pair_parts.h.
+ */
 #include "flow/pair_parts.h"
 #include "base/digest.h"
 #include "flow/tag.h"

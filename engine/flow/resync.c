@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/resync.c
+ *
+ * Which of the record marks that marks.c found are true, and the messages behind them.  For
+ * framer.c.  The contract is in resync.h.
+ */
 #include "flow/resync.h"
 #include "record/record.h"
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/scan.c
+ *
+ * A visitor over a body (wire/walk.h) that keeps what pairing and objects need.  For pair.c and
+ * pair_reply.c.  The contract is in scan.h.
+ */
 #include "flow/scan.h"
 #include "record/record.h"
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/stream.c
+ *
+ * Segments of one direction in order: what waits behind a hole, what is given up, what comes late.
+ * For conn_tcp.c; the bytes go to framer.c.  The contract is in stream.h.
+ */
 #include "flow/stream.h"
 #include "base/pack.h"
 #include "record/record.h"

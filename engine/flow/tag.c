@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/flow/tag.c
+ *
+ * Objects, names and paths of an operation, from the fields that scan.c kept.  For pair.c and
+ * pair_reply.c.  The contract is in tag.h.
+ */
 #include "flow/tag.h"
 
 enum { STATUS_NOENT = 2, STATUS_NOTDIR = 20 }; /* NFS3ERR_..., RFC 1813 s2.6 */

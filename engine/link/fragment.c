@@ -1,52 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/link/fragment.c
+ *
+ * IP fragments to datagrams: which set a fragment belongs to, and when one is complete.  The sets
+ * are kept by fragment_set.c; fragment_lost.c has those that stay incomplete, fragment_save.c saves
+ * and restores.  For ip.c.  The contract is in fragment.h.
+ */
 #include "link/fragment.h"
-#include "base/grow.h"
 
 #include "link/fragment_set.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { DATA_MIN = 2048, PROTOCOL_UDP = 17 };
-
-_Static_assert(sizeof(struct fragment_key) == 44, "a key has no padding");
-
-void fragments_init(struct fragments *f, struct counters *counters)
-{
-    memset(f, 0, sizeof(*f));
-    f->counters = counters;
-    f->free = f->oldest = f->newest = f->lost = f->last_lost = TABLE_NONE;
-    f->due = INT64_MAX;
-}
-
-void fragments_free(struct fragments *f)
-{
-    for (uint32_t slot = f->oldest; slot != TABLE_NONE; slot = f->sets[slot].newer)
-        free(f->sets[slot].data);
-    for (uint32_t slot = f->lost; slot != TABLE_NONE; slot = f->sets[slot].newer)
-        free(f->sets[slot].data);
-    free(f->sets);
-    free(f->assembled);
-    free(f->remains);
-    table_free(&f->table);
-    table_free(&f->answers);
-    fragments_init(f, f->counters);
-}
-
-static uint64_t hash_key(const struct fragment_key *key)
-{
-    uint64_t hash = 0x9e3779b97f4a7c15u, word;
-    const uint8_t *p = (const uint8_t *)key;
-
-    for (unsigned i = 0; i + 8 <= sizeof(*key); i += 8) {
-        memcpy(&word, p + i, 8);
-        hash = (hash ^ word) * 0xff51afd7ed558ccdu;
-        hash ^= hash >> 32;
-    }
-    hash = (hash ^ key->scope) * 0xc4ceb9fe1a85ec53u;
-    hash ^= hash >> 32;
-    return hash ? hash : 1;
-}
+enum { PROTOCOL_UDP = 17 };
 
 static bool is_older(int64_t time, int64_t now, int64_t age)
 {
@@ -62,138 +28,6 @@ static bool set_is_old(struct fragment_set *set, int64_t now)
     if (set->time == TIME_NONE) /* it ages from the first time that is known */
         set->time = now;
     return is_older(set->time, now, set->copy ? FRAGMENT_COPY_AGE : LINK_FRAGMENT_AGE);
-}
-
-void fragment_set_remove(struct fragments *f, uint32_t slot)
-{
-    struct fragment_set *set = &f->sets[slot];
-
-    fragment_set_unlink(f, slot);
-    free(set->data);
-    set->data = NULL;
-    set->newer = f->free;
-    f->free = slot;
-}
-
-void fragment_set_unlink(struct fragments *f, uint32_t slot)
-{
-    struct fragment_set *set = &f->sets[slot];
-
-    table_remove(&f->table, set->hash, slot);
-    if (set->answer)
-        table_remove(&f->answers, set->answer, slot);
-    *(set->older == TABLE_NONE ? &f->oldest : &f->sets[set->older].newer) = set->newer;
-    *(set->newer == TABLE_NONE ? &f->newest : &f->sets[set->newer].older) = set->older;
-    f->bytes -= set->cap;
-    set->serial = set->answer = 0;
-    f->used--;
-}
-
-static void evict_oldest(struct fragments *f)
-{
-    if (!f->sets[f->oldest].copy)
-        count(f->counters, COUNT_EVICTED);
-    fragment_give_up(f, f->oldest, NULL);
-}
-
-/* A slot without a set, or TABLE_NONE when there is no memory. */
-static uint32_t take_slot(struct fragments *f)
-{
-    uint32_t slot;
-
-    if (f->used == LINK_FRAGMENT_SETS)
-        evict_oldest(f);
-    if (f->free == TABLE_NONE) {
-        uint32_t slots = f->slots;
-
-        if (GROW(f->sets, slots, f->slots) < 0)
-            return TABLE_NONE;
-        for (uint32_t i = f->slots; i-- > slots;) {
-            f->sets[i].newer = f->free;
-            f->free = i;
-        }
-    }
-    slot = f->free;
-    f->free = f->sets[slot].newer;
-    return slot;
-}
-
-uint32_t fragment_set_new(struct fragments *f, const struct fragment_key *key, int64_t time)
-{
-    uint64_t hash = hash_key(key);
-    uint32_t slot = take_slot(f);
-    struct fragment_set *set;
-
-    if (slot == TABLE_NONE)
-        return TABLE_NONE;
-    set = &f->sets[slot];
-    if (table_add(&f->table, hash, slot) < 0) {
-        set->newer = f->free;
-        f->free = slot;
-        return TABLE_NONE;
-    }
-    *set = (struct fragment_set){ .key = *key,
-                                  .hash = hash,
-                                  .serial = ++f->serial,
-                                  .time = time,
-                                  .last_time = TIME_NONE,
-                                  .due = INT64_MAX,
-                                  .older = f->newest,
-                                  .newer = TABLE_NONE };
-    *(f->newest == TABLE_NONE ? &f->oldest : &f->sets[f->newest].newer) = slot;
-    f->newest = slot;
-    f->used++;
-    return slot;
-}
-
-uint32_t fragment_sets_of(const struct fragments *f, const struct fragment_key *key,
-                          uint32_t slots[])
-{
-    uint64_t hash = hash_key(key);
-    uint32_t at, slot, n = 0;
-
-    for (slot = table_first(&f->table, hash, &at); slot != TABLE_NONE && n < FRAGMENT_RIVALS + 2;
-         slot = table_next(&f->table, hash, &at)) {
-        uint32_t i = n;
-        if (memcmp(&f->sets[slot].key, key, sizeof(*key)) != 0)
-            continue;
-        for (; i && f->sets[slots[i - 1]].serial > f->sets[slot].serial; i--)
-            slots[i] = slots[i - 1];
-        slots[i] = slot;
-        n++;
-    }
-    return n;
-}
-
-int fragment_set_reserve(struct fragments *f, uint32_t slot, uint32_t end)
-{
-    struct fragment_set *set = &f->sets[slot];
-    uint32_t cap = set->cap ? set->cap : DATA_MIN;
-    uint8_t *data;
-
-    if (end <= set->cap)
-        return 0;
-    while (cap < end)
-        cap *= 2;
-    while (f->bytes - set->cap + cap > LINK_FRAGMENT_BYTES && f->used > 1) {
-        uint32_t oldest = f->oldest;
-
-        if (oldest == slot) { /* the one that grows comes last */
-            oldest = set->newer;
-            if (!f->sets[oldest].copy)
-                count(f->counters, COUNT_EVICTED);
-            fragment_give_up(f, oldest, NULL);
-        } else {
-            evict_oldest(f);
-        }
-    }
-    data = realloc(set->data, cap);
-    if (!data)
-        return -ERR_SYSTEM;
-    f->bytes += cap - set->cap;
-    set->data = data;
-    set->cap = cap;
-    return 0;
 }
 
 /* Copies the blocks of |fragment| that |set| doesn't have; returns how many those are. */
@@ -447,12 +281,55 @@ static int settle_complete(struct fragments *f, const struct fragment *piece,
     return begin(f, piece, true);
 }
 
+/* What became of a fragment among the sets of its key. */
+struct meeting {
+    uint32_t kept; /* sets that stay */
+    bool followed, repeated, had;
+};
+
+/* Gives a fragment to a set of its key; |last|: the youngest.  1 if the set stays, else 0 or
+ * negative: no memory. */
+static int meet(struct fragments *f, uint32_t slot, const struct fragment *piece, bool last,
+                struct meeting *m)
+{
+    struct fragment_set *set = &f->sets[slot];
+    uint64_t serial = set->serial;
+
+    if (!serial) /* making room took it */
+        return 0;
+    if (set_is_old(set, piece->time)) {
+        fragment_give_up(f, slot, NULL);
+        return 0;
+    }
+    if (set->doubtful)
+        return 1;
+    switch (relation(set, piece)) {
+    case CONTRADICTS:
+        count(f->counters, COUNT_FRAGMENTS_CONFLICTING);
+        if (last && end(f, slot, piece) < 0)
+            return -ERR_SYSTEM;
+        if (f->sets[slot].serial == serial)
+            fragment_give_up(f, slot, NULL);
+        return 0;
+    case REPEATS:
+        m->repeated = last && !is_older(set->last_time, piece->sent, FRAGMENT_GAP);
+        m->had = true;
+        break;
+    case ADDS:
+        m->followed |= follows(set, piece);
+        if (take(f, slot, piece) < 0)
+            return -ERR_SYSTEM;
+        break;
+    }
+    return f->sets[slot].serial != 0;
+}
+
 int fragments_add(struct fragments *f, const struct fragment *fragment, struct datagram *datagram,
                   struct err *err)
 {
     struct fragment piece = *fragment;
-    uint32_t slots[FRAGMENT_RIVALS + 2], n, kept = 0;
-    bool followed = false, repeated = false, had = false;
+    uint32_t slots[FRAGMENT_RIVALS + 2], n;
+    struct meeting m = { 0 };
 
     if (piece.more) /* a block that isn't whole can't be told from one that is: RFC 791 s2.3 */
         piece.len -= piece.len % FRAGMENT_BLOCK;
@@ -465,45 +342,17 @@ int fragments_add(struct fragments *f, const struct fragment *fragment, struct d
         fragment_give_up(f, f->oldest, NULL);
     n = fragment_sets_of(f, &piece.key, slots);
     for (uint32_t i = 0; i < n; i++) {
-        struct fragment_set *set = &f->sets[slots[i]];
-        uint64_t serial = set->serial;
-
-        if (!serial) /* making room took it */
-            continue;
-        if (set_is_old(set, piece.time)) {
-            fragment_give_up(f, slots[i], NULL);
-            continue;
-        }
-        if (set->doubtful) {
-            slots[kept++] = slots[i];
-            continue;
-        }
-        switch (relation(set, &piece)) {
-        case CONTRADICTS:
-            count(f->counters, COUNT_FRAGMENTS_CONFLICTING);
-            if (i + 1 == n && end(f, slots[i], &piece) < 0)
-                return err_memory(err, "IP fragments");
-            if (f->sets[slots[i]].serial == serial)
-                fragment_give_up(f, slots[i], NULL);
-            continue;
-        case REPEATS:
-            repeated = i + 1 == n && !is_older(set->last_time, piece.sent, FRAGMENT_GAP);
-            had = true;
-            break;
-        case ADDS:
-            followed |= follows(set, &piece);
-            if (take(f, slots[i], &piece) < 0)
-                return err_memory(err, "IP fragments");
-            break;
-        }
-        if (f->sets[slots[i]].serial)
-            slots[kept++] = slots[i];
+        int rc = meet(f, slots[i], &piece, i + 1 == n, &m);
+        if (rc < 0)
+            return err_memory(err, "IP fragments");
+        if (rc)
+            slots[m.kept++] = slots[i];
     }
-    if (had)
+    if (m.had)
         count(f->counters, COUNT_FRAGMENTS_DUPLICATE);
-    if (!followed && !repeated) {
+    if (!m.followed && !m.repeated) {
         make_way(f, &piece.key);
-        if (begin(f, &piece, kept > 0) < 0)
+        if (begin(f, &piece, m.kept > 0) < 0)
             return err_memory(err, "IP fragments");
     }
     switch (settle_complete(f, &piece, datagram)) {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/link/pcapng_write.c
+ *
+ * Blocks of pcapng: a buffer is filled while a thread writes the one before.  The contract is in
+ * pcapng_write.h.
+ */
 #include "link/pcapng_write.h"
 #include "link/frame.h"
 

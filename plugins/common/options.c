@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plugins/common/options.c
+ *
+ * The words of a -z argument.  For both plugins; knows nothing of Wireshark.  The contract is in
+ * options.h, the engine's options in flow/options.h.
+ */
 #include "options.h"
 
 #include <stdlib.h>

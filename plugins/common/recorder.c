@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plugins/common/recorder.c
+ *
+ * A -z statistic that writes a file: frames go to a worker's thread, the file appears at the end.
+ * For both plugins.  The contract is in recorder.h.
+ */
 #include "compat.h"
 #include "recorder.h"
 #include "run.h"

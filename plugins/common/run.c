@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plugins/common/run.c
+ *
+ * What the recorders of one tshark run share: its end, its exit status, its protocols.  The
+ * contract is in run.h.
+ */
 #include "compat.h"
 #include "feed.h"
 #include "payload.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plugins/nfspair/discrepancies.c
+ *
+ * The result of a comparison, by frame: which rows of the database are about a message.  For
+ * show_discrepancies.c and the menu; knows nothing of Wireshark.  The contract is in
+ * discrepancies.h.
+ */
 #include "discrepancies.h"
 
 #include "base/bytes.h"
