@@ -34,7 +34,7 @@ static int write_message(void *ctx, const struct ready *ready, struct err *err)
     int rc;
 
     if (ready->is_end)
-        return frames_over(a->frames, &ready->flow, &ready->at, ready->kind, ready->acked, err);
+        return frames_over(a->frames, &ready->flow, &ready->at, &ready->over, err);
     a->outcomes[ready->message.outcome]++;
     if (ready->message.outcome == REWRITE_DROPPED)
         return 0;
@@ -72,8 +72,7 @@ static int on_over(struct anon *a, const struct flow_over *o, struct err *err)
         .flow = frames_flow(a, o->flow),
         .at = { .side = o->side, .frame = o->frame, .time = shifted(a, o->time) },
         .is_end = true,
-        .kind = o->kind,
-        .acked = o->acked
+        .over = { o->kind, o->acked }
     };
 
     return hold_put(&a->hold, 0, &ready, err);

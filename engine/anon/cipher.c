@@ -42,8 +42,8 @@ static int refused(const char *what, gcry_error_t error, struct err *err)
     return err_set(err, ERR_SYSTEM, "libgcrypt: %s: %s", what, gcry_strerror(error));
 }
 
-static int open_cipher(gcry_cipher_hd_t *cipher, int algorithm, int mode, const void *key,
-                       size_t len, struct err *err)
+static int open_cipher(gcry_cipher_hd_t *cipher, int algorithm, int mode, struct bytes key,
+                       struct err *err)
 {
     gcry_error_t error;
 
@@ -52,7 +52,7 @@ static int open_cipher(gcry_cipher_hd_t *cipher, int algorithm, int mode, const 
         return -ERR_SYSTEM;
     error = gcry_cipher_open(cipher, algorithm, mode, 0);
     if (!error)
-        error = gcry_cipher_setkey(*cipher, key, len);
+        error = gcry_cipher_setkey(*cipher, key.data, key.len);
     if (!error)
         return 0;
     cipher_close(*cipher);
@@ -66,7 +66,7 @@ int aes_open(gcry_cipher_hd_t *aes, const void *key, size_t len, struct err *err
                        len == 16   ? GCRY_CIPHER_AES128
                        : len == 24 ? GCRY_CIPHER_AES192
                                    : GCRY_CIPHER_AES256,
-                       GCRY_CIPHER_MODE_ECB, key, len, err);
+                       GCRY_CIPHER_MODE_ECB, (struct bytes){ key, (uint32_t)len }, err);
 }
 
 void aes_blocks(gcry_cipher_hd_t aes, void *blocks, size_t len)
@@ -77,7 +77,8 @@ void aes_blocks(gcry_cipher_hd_t aes, void *blocks, size_t len)
 
 int stream_open(gcry_cipher_hd_t *stream, const uint8_t key[32], struct err *err)
 {
-    return open_cipher(stream, GCRY_CIPHER_AES256, GCRY_CIPHER_MODE_CTR, key, 32, err);
+    return open_cipher(stream, GCRY_CIPHER_AES256, GCRY_CIPHER_MODE_CTR, (struct bytes){ key, 32 },
+                       err);
 }
 
 void stream_begin(gcry_cipher_hd_t stream, const uint8_t iv[CIPHER_BLOCK])
@@ -109,16 +110,15 @@ int hmac_open(gcry_md_hd_t *hmac, const void *key, size_t len, struct err *err)
     return refused("HMAC-SHA256", error, err);
 }
 
-void hmac_compute(gcry_md_hd_t hmac, const void *head, size_t head_len, const void *data,
-                  size_t len, uint8_t out[HMAC_LEN])
+void hmac_compute(gcry_md_hd_t hmac, struct bytes head, struct bytes data, uint8_t out[HMAC_LEN])
 {
     const uint8_t *result;
 
     gcry_md_reset(hmac); /* keeps the key */
-    if (head_len)
-        gcry_md_write(hmac, head, head_len);
-    if (len)
-        gcry_md_write(hmac, data, len);
+    if (head.len)
+        gcry_md_write(hmac, head.data, head.len);
+    if (data.len)
+        gcry_md_write(hmac, data.data, data.len);
     result = gcry_md_read(hmac, GCRY_MD_SHA256);
     if (result)
         memcpy(out, result, HMAC_LEN);
@@ -126,8 +126,7 @@ void hmac_compute(gcry_md_hd_t hmac, const void *head, size_t head_len, const vo
         memset(out, 0, HMAC_LEN);
 }
 
-int hkdf(const void *salt, size_t salt_len, const void *secret, size_t secret_len, const void *info,
-         size_t info_len, void *out, size_t len, struct err *err)
+int hkdf(const struct hkdf_input *input, void *out, size_t len, struct err *err)
 {
     static const uint8_t no_salt[HMAC_LEN]; /* RFC 5869 s2.2: not given is as many zeros */
     uint8_t block[HMAC_LEN], *to = out;
@@ -136,9 +135,10 @@ int hkdf(const void *salt, size_t salt_len, const void *secret, size_t secret_le
 
     if (len > 255 * HMAC_LEN)
         return err_set(err, ERR_USAGE, "%zu bytes are more than a key can give", len);
-    if (hmac_open(&hmac, salt_len ? salt : no_salt, salt_len ? salt_len : HMAC_LEN, err) < 0)
+    if (hmac_open(&hmac, input->salt.len ? input->salt.data : no_salt,
+                  input->salt.len ? input->salt.len : HMAC_LEN, err) < 0)
         return -ERR_SYSTEM;
-    hmac_compute(hmac, NULL, 0, secret, secret_len, block);
+    hmac_compute(hmac, (struct bytes){ 0 }, input->secret, block);
     hmac_close(hmac);
     if (hmac_open(&hmac, block, HMAC_LEN, err) < 0) {
         explicit_bzero(block, sizeof(block));
@@ -149,7 +149,7 @@ int hkdf(const void *salt, size_t salt_len, const void *secret, size_t secret_le
 
         gcry_md_reset(hmac);
         gcry_md_write(hmac, block, block_len);
-        gcry_md_write(hmac, info, info_len);
+        gcry_md_write(hmac, input->info.data, input->info.len);
         gcry_md_write(hmac, &i, 1);
         memcpy(block, gcry_md_read(hmac, GCRY_MD_SHA256), HMAC_LEN);
         memcpy(to, block, take);

@@ -10,6 +10,7 @@
 #define NFSDIGEST_ANON_CIPHER_H
 
 #include "base/bytes.h"
+#include "base/bytes.h"
 #include "base/err.h"
 
 #include <gcrypt.h>
@@ -27,13 +28,15 @@ void stream_begin(gcry_cipher_hd_t stream, const uint8_t iv[CIPHER_BLOCK]);
 void stream_next(gcry_cipher_hd_t stream, void *out, size_t len);
 
 int hmac_open(gcry_md_hd_t *hmac, const void *key, size_t len, struct err *err);
-/* Of |head| and |data|, one after the other; |head| may be NULL with length 0. */
-void hmac_compute(gcry_md_hd_t hmac, const void *head, size_t head_len, const void *data,
-                  size_t len, uint8_t out[HMAC_LEN]);
+/* Of |head| and |data|, one after the other; either may be empty. */
+void hmac_compute(gcry_md_hd_t hmac, struct bytes head, struct bytes data, uint8_t out[HMAC_LEN]);
+
+struct hkdf_input {
+    struct bytes salt, secret, info; /* |salt| may be empty */
+};
 
 /* RFC 5869; |len| is at most 255 * HMAC_LEN. */
-int hkdf(const void *salt, size_t salt_len, const void *secret, size_t secret_len, const void *info,
-         size_t info_len, void *out, size_t len, struct err *err);
+int hkdf(const struct hkdf_input *input, void *out, size_t len, struct err *err);
 
 /* Close what was opened; zero is nothing. */
 void cipher_close(gcry_cipher_hd_t cipher);

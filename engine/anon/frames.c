@@ -37,7 +37,6 @@ struct connection {
 struct frames {
     struct pcapng_writer out;
     struct frames_counts counts;
-    int64_t last_time; /* 0 before the first packet that has one */
     struct connection connections[FRAMES_FLOWS];
 };
 
@@ -49,7 +48,9 @@ struct frames *frames_new(output_writer *write, void *ctx, const char *comment, 
         err_memory(err, "frames");
         return NULL;
     }
-    if (pcapng_begin(&f->out, write, ctx, LINKTYPE_ETHERNET, comment, err) == 0)
+    f->out.write = write;
+    f->out.ctx = ctx;
+    if (pcapng_begin(&f->out, LINKTYPE_ETHERNET, comment, err) == 0)
         return f;
     frames_free(f);
     return NULL;
@@ -108,28 +109,35 @@ static void put_hardware(uint8_t *p, const struct address *a)
             p[2 + i % 4] ^= (uint8_t)(a->bytes[i] * 5);
 }
 
-/* |len|: of what follows, on the wire; |id|: 0 or the identification. */
-static uint8_t *put_ip(uint8_t *p, const struct address *from, const struct address *to,
-                       uint8_t protocol, uint16_t id, uint32_t len)
+struct ip_head {
+    const struct address *from, *to;
+    uint8_t protocol;
+    uint16_t id;  /* 0 or the identification */
+    uint32_t len; /* of what follows, on the wire */
+};
+
+static uint8_t *put_ip(uint8_t *p, const struct ip_head *head)
 {
+    const struct address *from = head->from, *to = head->to;
+
     put_hardware(p, to);
     put_hardware(p + 6, from);
     store_be16(p + 12, from->version == 4 ? 0x0800 : 0x86dd);
     p += ETHER_LEN;
     if (from->version == 6) {
         store_be32(p, 0x60000000);
-        store_be16(p + 4, (uint16_t)len);
-        p[6] = protocol;
+        store_be16(p + 4, (uint16_t)head->len);
+        p[6] = head->protocol;
         p[7] = HOP_LIMIT;
         memcpy(p + 8, from->bytes, 16);
         memcpy(p + 24, to->bytes, 16);
         return p + IPV6_LEN;
     }
     store_be16(p, 0x4500);
-    store_be16(p + 2, (uint16_t)(IPV4_LEN + len));
-    store_be32(p + 4, (uint32_t)id << 16 | 0x4000); /* don't fragment */
+    store_be16(p + 2, (uint16_t)(IPV4_LEN + head->len));
+    store_be32(p + 4, (uint32_t)head->id << 16 | 0x4000); /* don't fragment */
     p[8] = HOP_LIMIT;
-    p[9] = protocol;
+    p[9] = head->protocol;
     store_be16(p + 10, 0);
     memcpy(p + 12, from->bytes, 4);
     memcpy(p + 16, to->bytes, 4);
@@ -167,21 +175,27 @@ struct segment {
     uint32_t cap_len, wire_len;
 };
 
-static int put_segment(struct frames *f, const struct frames_flow *flow, uint8_t side, int64_t time,
+/* A connection while something is written for it. */
+struct line {
+    const struct frames_flow *flow;
+    struct connection *c;
+    int64_t time;
+};
+
+static int put_segment(struct frames *f, const struct line *line, uint8_t side,
                        const struct segment *s, struct err *err)
 {
+    const struct frames_flow *flow = line->flow;
     const struct address *from = &flow->address[side], *to = &flow->address[!side];
     uint32_t options = s->flags & TCP_SYN ? SYN_OPTIONS_LEN : 0;
     uint32_t head = ip_len(from) + TCP_LEN + options, body = s->cap_len;
-    uint8_t *frame =
-        pcapng_packet(&f->out, time, f->last_time, head + s->cap_len, head + s->wire_len, err);
+    uint8_t *frame = pcapng_packet(&f->out, line->time, head + s->cap_len, head + s->wire_len, err);
     uint8_t *tcp, *p;
 
     if (!frame)
         return -err->code;
-    if (time > f->last_time)
-        f->last_time = time;
-    tcp = put_ip(frame, from, to, PROTOCOL_TCP, 0, TCP_LEN + options + s->wire_len);
+    tcp = put_ip(frame,
+                 &(struct ip_head){ from, to, PROTOCOL_TCP, 0, TCP_LEN + options + s->wire_len });
     store_be16(tcp, flow->port[side]);
     store_be16(tcp + 2, flow->port[!side]);
     store_be32(tcp + 4, s->seq);
@@ -213,35 +227,36 @@ static int put_segment(struct frames *f, const struct frames_flow *flow, uint8_t
     return 0;
 }
 
-static int put_handshake(struct frames *f, const struct frames_flow *flow, uint8_t client,
-                         struct connection *c, int64_t time, struct err *err)
+static int put_handshake(struct frames *f, const struct line *line, struct err *err)
 {
     struct segment s = { .flags = TCP_SYN };
+    struct connection *c = line->c;
+    uint8_t client = line->flow->client;
     int rc;
 
-    *c = (struct connection){ .id = flow->id };
+    *c = (struct connection){ .id = line->flow->id };
     /* far from those of a connection before this one between the same ports */
     c->next[client] = (uint32_t)f->counts.connections * 0x2545f491u;
     c->next[!client] = c->next[client] + 0x40000000u;
     f->counts.connections++;
     s.seq = c->next[client]++;
-    if ((rc = put_segment(f, flow, client, time, &s, err)) < 0)
+    if ((rc = put_segment(f, line, client, &s, err)) < 0)
         return rc;
     s.flags = TCP_SYN | TCP_ACK;
     s.seq = c->next[!client]++;
     s.ack = c->next[client];
-    if ((rc = put_segment(f, flow, !client, time, &s, err)) < 0)
+    if ((rc = put_segment(f, line, !client, &s, err)) < 0)
         return rc;
     s.flags = TCP_ACK;
     s.seq = c->next[client];
     s.ack = c->acked = c->next[!client];
-    return put_segment(f, flow, client, time, &s, err);
+    return put_segment(f, line, client, &s, err);
 }
 
-static int put_record(struct frames *f, const struct frames_flow *flow,
-                      const struct frames_place *place, const struct rewritten *m,
-                      struct connection *c, struct err *err)
+static int put_record(struct frames *f, const struct line *line, const struct frames_place *place,
+                      const struct rewritten *m, struct err *err)
 {
+    struct connection *c = line->c;
     uint8_t side = place->side;
     struct segment s = { .has_mark = true, .mark = RPC_LAST_FRAGMENT | m->wire_len };
     /* with the record mark; |at| counts it */
@@ -251,7 +266,7 @@ static int put_record(struct frames *f, const struct frames_flow *flow,
     if (c->finished[side]) /* that was no FIN: the stream goes on where it stood */
         c->next[side]--;
     c->finished[side] = false;
-    if (side == flow->client)
+    if (side == line->flow->client)
         c->acked = c->next[!side];
     else
         c->last_reply = place->frame;
@@ -265,45 +280,47 @@ static int put_record(struct frames *f, const struct frames_flow *flow,
         s.ack = c->next[!side];
         s.has_mark = at == 0;
         s.data = m->data + (at ? at - RECORD_MARK_LEN : 0);
-        rc = put_segment(f, flow, side, place->time, &s, err);
+        rc = put_segment(f, line, side, &s, err);
         c->next[side] += s.wire_len;
     }
     return rc;
 }
 
 /* A segment without data. */
-static int put_empty(struct frames *f, const struct frames_flow *flow, uint8_t side, int64_t time,
-                     uint8_t flags, struct connection *c, struct err *err)
+static int put_empty(struct frames *f, const struct line *line, uint8_t side, uint8_t flags,
+                     struct err *err)
 {
+    const struct connection *c = line->c;
     struct segment s = { .flags = flags,
                          .seq = c->next[side],
-                         .ack = side == flow->client ? c->acked : c->next[!side] };
+                         .ack = side == line->flow->client ? c->acked : c->next[!side] };
 
-    return put_segment(f, flow, side, time, &s, err);
+    return put_segment(f, line, side, &s, err);
 }
 
 int frames_over(struct frames *f, const struct frames_flow *flow, const struct frames_place *place,
-                uint8_t kind, uint64_t acked, struct err *err)
+                const struct frames_over *over, struct err *err)
 {
     struct connection *c = &f->connections[flow->id % FRAMES_FLOWS];
-    uint8_t side = place->side, client = flow->client;
+    const struct line line = { flow, c, place->time };
+    uint8_t side = place->side, client = flow->client, kind = over->kind;
     bool fin = kind == FLOW_END_FIN && !c->finished[side];
     int rc = 0;
 
     if (c->id != flow->id)
         return 0;
-    if (acked > c->last_reply && c->acked != c->next[!client]) {
+    if (over->acked > c->last_reply && c->acked != c->next[!client]) {
         c->acked = c->next[!client];
         if (!fin || side != client) /* else the FIN says it */
-            rc = put_empty(f, flow, client, place->time, TCP_ACK, c, err);
+            rc = put_empty(f, &line, client, TCP_ACK, err);
     }
     if (rc == 0 && fin) {
-        rc = put_empty(f, flow, side, place->time, TCP_FIN | TCP_ACK, c, err);
+        rc = put_empty(f, &line, side, TCP_FIN | TCP_ACK, err);
         c->next[side]++;
         c->finished[side] = true;
     }
     if (rc == 0 && kind == FLOW_END_RST && !c->reset) {
-        rc = put_empty(f, flow, side, place->time, TCP_RST | TCP_ACK, c, err);
+        rc = put_empty(f, &line, side, TCP_RST | TCP_ACK, err);
         c->reset = true;
     }
     return rc;
@@ -328,12 +345,11 @@ static int put_datagram(struct frames *f, const struct frames_flow *flow,
         if (cap_len > wire_len - CUT_LEAST) /* it must read as cut: no value passes both ends */
             cap_len = wire_len - CUT_LEAST;
     }
-    frame = pcapng_packet(&f->out, place->time, f->last_time, head + cap_len, head + wire_len, err);
+    frame = pcapng_packet(&f->out, place->time, head + cap_len, head + wire_len, err);
     if (!frame)
         return -err->code;
-    if (place->time > f->last_time)
-        f->last_time = place->time;
-    udp = put_ip(frame, from, to, PROTOCOL_UDP, place->ip_id, UDP_LEN + wire_len);
+    udp = put_ip(frame,
+                 &(struct ip_head){ from, to, PROTOCOL_UDP, place->ip_id, UDP_LEN + wire_len });
     store_be16(udp, flow->port[side]);
     store_be16(udp + 2, flow->port[!side]);
     store_be16(udp + 4, (uint16_t)(UDP_LEN + wire_len));
@@ -353,14 +369,15 @@ int frames_message(struct frames *f, const struct frames_flow *flow,
                    struct err *err)
 {
     struct connection *c = &f->connections[flow->id % FRAMES_FLOWS];
+    const struct line line = { flow, c, place->time };
     int rc = 0;
 
     f->counts.bytes += message->wire_len;
     if (flow->transport == PROTOCOL_UDP)
         return put_datagram(f, flow, place, message, err);
     if (c->id != flow->id)
-        rc = put_handshake(f, flow, flow->client, c, place->time, err);
-    return rc < 0 ? rc : put_record(f, flow, place, message, c, err);
+        rc = put_handshake(f, &line, err);
+    return rc < 0 ? rc : put_record(f, &line, place, message, err);
 }
 
 int frames_flush(struct frames *f, struct err *err)
@@ -370,7 +387,7 @@ int frames_flush(struct frames *f, struct err *err)
 
 int frames_end(struct frames *f, const char *comment, struct err *err)
 {
-    return pcapng_end(&f->out, f->last_time, comment, err);
+    return pcapng_end(&f->out, f->out.latest, comment, err);
 }
 
 const struct frames_counts *frames_counts(const struct frames *f)

@@ -52,11 +52,15 @@ int frames_message(struct frames *f, const struct frames_flow *flow,
                    const struct frames_place *place, const struct rewritten *message,
                    struct err *err);
 
-/* The end of a TCP connection: |kind| is an enum flow_end_kind, |acked| that of struct flow_over.
- * Writes FIN and RST once, and acknowledgements of what was not acknowledged yet; nothing for a
- * connection of which no message was written. */
+struct frames_over {
+    uint8_t kind;   /* enum flow_end_kind */
+    uint64_t acked; /* that of struct flow_over */
+};
+
+/* The end of a TCP connection.  Writes FIN and RST once, and acknowledgements of what was not
+ * acknowledged yet; nothing for a connection of which no message was written. */
 int frames_over(struct frames *f, const struct frames_flow *flow, const struct frames_place *place,
-                uint8_t kind, uint64_t acked, struct err *err);
+                const struct frames_over *over, struct err *err);
 int frames_flush(struct frames *f, struct err *err);
 int frames_end(struct frames *f, const char *comment, struct err *err);
 

@@ -25,9 +25,8 @@ struct ready {
     const struct procedure *procedure; /* of its call; NULL: the body cannot be read */
     bool has_credential;
     struct rpc_auth credential; /* of a reply's call; what it points to is gone */
-    bool is_end;                /* then there is no message, and these are those of frames_over: */
-    uint8_t kind;               /* enum flow_end_kind */
-    uint64_t acked;             /* frame */
+    bool is_end;                /* then there is no message, but: */
+    struct frames_over over;
 };
 
 typedef int hold_write(void *ctx, const struct ready *ready, struct err *err);

@@ -198,7 +198,11 @@ int key_load(struct key *key, const char *path, struct err *err)
 
 int key_derive(const struct key *key, const char *label, void *out, size_t len, struct err *err)
 {
-    return hkdf(salt, sizeof(salt) - 1, key->secret, KEY_LEN, label, strlen(label), out, len, err);
+    const struct hkdf_input input = { { (const uint8_t *)salt, sizeof(salt) - 1 },
+                                      { key->secret, KEY_LEN },
+                                      { (const uint8_t *)label, (uint32_t)strlen(label) } };
+
+    return hkdf(&input, out, len, err);
 }
 
 void key_refuse_dumps(void)

@@ -24,7 +24,7 @@ void map_token(struct mapping *m, enum field_class cls, const uint8_t *data, uin
     static const char letters[] = "0123456789abcdefghijklmnopqrstuv";
     uint8_t hash[HMAC_LEN];
 
-    hmac_compute(m->hmacs[cls], NULL, 0, data, len, hash);
+    hmac_compute(m->hmacs[cls], (struct bytes){ 0 }, (struct bytes){ data, len }, hash);
     for (unsigned i = 0; i < TOKEN_LEN; i++) {
         unsigned bit = 5 * i, pair = (unsigned)(hash[bit / 8] << 8 | hash[bit / 8 + 1]);
 
@@ -124,7 +124,7 @@ static int map_noise(struct mapping *m, enum field_class cls, const uint8_t *dat
     m->out.len = 0;
     if (buf_reserve(&m->out, len) < 0)
         return err_memory(err, "a value");
-    hmac_compute(m->hmacs[cls], NULL, 0, data, len, hash);
+    hmac_compute(m->hmacs[cls], (struct bytes){ 0 }, (struct bytes){ data, len }, hash);
     stream_begin(m->wide.stream, hash);
     stream_next(m->wide.stream, m->out.data, len);
     m->out.len = len;
@@ -170,7 +170,7 @@ static int map_opaque(struct mapping *m, enum field_class cls, enum rule rule, u
 
     if (rule != RULE_TOKEN || (max && max < TOKEN_LEN))
         return map_permuted(m, cls, false, data, len, err);
-    hmac_compute(m->hmacs[cls], NULL, 0, data, len, hash);
+    hmac_compute(m->hmacs[cls], (struct bytes){ 0 }, (struct bytes){ data, len }, hash);
     return map_set(m, hash, TOKEN_LEN, err);
 }
 

@@ -28,7 +28,8 @@ static void change(const struct wide *wide, const uint32_t head[4], const uint16
     uint8_t iv[HMAC_LEN];
     uint32_t words[PIECE], radix = head[2];
 
-    hmac_compute(wide->hmac, head, 4 * sizeof(*head), from, from_len * sizeof(*from), iv);
+    hmac_compute(wide->hmac, (struct bytes){ (const uint8_t *)head, 4 * sizeof(*head) },
+                 (struct bytes){ (const uint8_t *)from, from_len * (uint32_t)sizeof(*from) }, iv);
     stream_begin(wide->stream, iv);
     for (uint32_t i = 0; i < to_len; i++) {
         uint32_t add;

@@ -40,17 +40,19 @@ static uint32_t find(const struct credentials *c, uint32_t flavor, uint32_t serv
     return 0;
 }
 
-static int add(struct credentials *c, uint32_t flavor, uint32_t service, struct bytes body,
-               uint64_t hash, uint32_t id, struct err *err)
+/* |like|: flavor, service, body and its length. */
+static int add(struct credentials *c, const struct credential *like, uint64_t hash, uint32_t id,
+               struct err *err)
 {
-    struct credential x = { .body_len = body.len, .flavor = flavor, .service = service, .id = id };
+    struct credential x = *like;
 
     if (c->count == CREDENTIALS_MAX) {
         table_clear(&c->by_body);
         arena_free(&c->arena);
         c->count = 0;
     }
-    x.body = arena_copy(&c->arena, body.data, body.len);
+    x.id = id;
+    x.body = arena_copy(&c->arena, like->body, like->body_len);
     if (!x.body || table_add(&c->by_body, hash, c->count) < 0)
         return err_memory(err, "credentials");
     c->all[c->count++] = x;
@@ -75,7 +77,12 @@ uint32_t credential_id(struct credentials *c, const struct rpc_auth *auth, struc
     id = find(c, auth->flavor, service, body, hash);
     if (id)
         return id;
-    if (add(c, auth->flavor, service, body, hash, c->last_id + 1, err) < 0)
+    if (add(c,
+            &(struct credential){ .body = body.data,
+                                  .body_len = body.len,
+                                  .flavor = auth->flavor,
+                                  .service = service },
+            hash, c->last_id + 1, err) < 0)
         return 0;
     r.credential.id = c->last_id;
     r.credential.flavor = auth->flavor;
@@ -96,6 +103,10 @@ uint32_t credential_id(struct credentials *c, const struct rpc_auth *auth, struc
 
 int credentials_learn(struct credentials *c, const struct record_credential *r, struct err *err)
 {
-    return add(c, r->flavor, r->gss_service, r->body,
-               credential_hash(r->flavor, r->gss_service, r->body), r->id, err);
+    const struct credential like = { .body = r->body.data,
+                                     .body_len = r->body.len,
+                                     .flavor = r->flavor,
+                                     .service = r->gss_service };
+
+    return add(c, &like, credential_hash(r->flavor, r->gss_service, r->body), r->id, err);
 }

@@ -211,12 +211,20 @@ static bool may_be_header(const uint8_t *p)
            (p[11] == RPC_CALL ? p[15] == 2 : p[11] == RPC_REPLY && p[15] <= 1);
 }
 
+/* For whom marks are looked for. */
+struct search {
+    bool over;
+    marks_found *found;
+    void *ctx;
+};
+
 /* Looks through bytes without a gap that begin at s->scanned. */
-static int scan_run(struct marks *s, const uint8_t *data, uint32_t len, bool over,
-                    marks_found *found, void *ctx, struct err *err)
+static int scan_run(struct marks *s, struct bytes bytes, const struct search *search,
+                    struct err *err)
 {
-    uint32_t piece = piece_at(s, s->scanned);
-    bool closed = over || s->scanned + len < s->end;
+    const uint8_t *data = bytes.data;
+    uint32_t piece = piece_at(s, s->scanned), len = bytes.len;
+    bool closed = search->over || s->scanned + len < s->end;
     struct mark mark;
     enum place place;
 
@@ -232,7 +240,7 @@ static int scan_run(struct marks *s, const uint8_t *data, uint32_t len, bool ove
         place = look(s, s->scanned, closed, &mark);
         if (place == TOO_SHORT)
             return 0;
-        if (place == NEW_MARK && found(ctx, &mark) && add_mark(s, &mark, err) < 0)
+        if (place == NEW_MARK && search->found(search->ctx, &mark) && add_mark(s, &mark, err) < 0)
             return -ERR_SYSTEM;
     }
     return 0;
@@ -313,6 +321,7 @@ static void remove_broken(struct marks *s)
 
 int marks_scan(struct marks *s, bool over, marks_found *found, void *ctx, struct err *err)
 {
+    const struct search search = { over, found, ctx };
     uint32_t count = s->mark_count;
     const uint8_t *data = NULL;
     bool broken = false;
@@ -322,7 +331,7 @@ int marks_scan(struct marks *s, bool over, marks_found *found, void *ctx, struct
         uint32_t len = there(s, s->scanned, UINT32_MAX, &data), i;
         uint64_t from = s->scanned;
         if (len) {
-            rc = scan_run(s, data, len, over, found, ctx, err);
+            rc = scan_run(s, (struct bytes){ data, len }, &search, err);
             if (s->scanned < from + len)
                 break;
             continue;

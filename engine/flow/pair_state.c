@@ -230,8 +230,14 @@ static struct waiting *restore_waiting(struct pair *p, struct unpack *in)
     return w;
 }
 
-static int restore_list(struct pair *p, struct unpack *in, const uint32_t *hosts,
-                        uint32_t host_count, bool waiting, struct err *err)
+/* The ids that hosts have in this process, by those that they had. */
+struct host_map {
+    uint32_t *to;
+    uint32_t count;
+};
+
+static int restore_list(struct pair *p, struct unpack *in, const struct host_map *hosts,
+                        bool waiting, struct err *err)
 {
     uint32_t count;
 
@@ -240,12 +246,12 @@ static int restore_list(struct pair *p, struct unpack *in, const uint32_t *hosts
         struct call x = { 0 };
 #define RESTORE(field) unpack_value(in, x.field);
         CALL_PLAIN(RESTORE)
-        if (x.server > host_count || x.client > host_count) {
+        if (x.server > hosts->count || x.client > hosts->count) {
             in->failed = true;
             break;
         }
-        x.server = hosts[x.server];
-        x.client = hosts[x.client];
+        x.server = hosts->to[x.server];
+        x.client = hosts->to[x.client];
         x.hash = call_hash(x.server, x.client, x.xid);
         if (!in->failed && waiting && !(x.waiting = restore_waiting(p, in)))
             break;
@@ -317,22 +323,22 @@ static uint32_t *restore_hosts(struct pair *p, struct unpack *in, uint32_t *coun
 
 int pair_restore(struct pair *p, struct unpack *in, struct err *err)
 {
-    uint32_t *hosts, host_count;
+    struct host_map hosts;
     int rc;
 
 #define RESTORE_PAIR(field) unpack_value(in, p->field);
     PAIR_PLAIN(RESTORE_PAIR)
-    hosts = restore_hosts(p, in, &host_count, err);
-    if (!hosts)
+    hosts.to = restore_hosts(p, in, &hosts.count, err);
+    if (!hosts.to)
         return -err->code;
     restore_changes(p->objects, in);
     restore_ends(p, in);
-    rc = restore_list(p, in, hosts, host_count, true, err);
+    rc = restore_list(p, in, &hosts, true, err);
     if (rc == 0)
-        rc = restore_list(p, in, hosts, host_count, false, err);
+        rc = restore_list(p, in, &hosts, false, err);
     if (rc == 0)
         rc = restore_held(p, in, err);
-    free(hosts);
+    free(hosts.to);
     if (rc == 0 && in->failed)
         rc = err_set(err, ERR_INPUT, "the state carried over is damaged");
     return rc;

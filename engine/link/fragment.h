@@ -108,10 +108,9 @@ void fragments_free(struct fragments *f);
 int fragments_add(struct fragments *f, const struct fragment *fragment, struct datagram *datagram,
                   struct err *err);
 
-/* A UDP datagram has come, |len| bytes at |data|: what it answers will hardly be completed.  |now|
- * may be TIME_NONE. */
-void fragments_answered(struct fragments *f, const struct address *source,
-                        const struct address *destination, const uint8_t *data, uint32_t len,
+/* A UDP datagram has come: what it answers will hardly be completed.  Of |ip| only the addresses
+ * count; |now| may be TIME_NONE. */
+void fragments_answered(struct fragments *f, const struct ip_payload *ip, struct bytes datagram,
                         int64_t now);
 
 /* No more fragments come. */

@@ -158,17 +158,17 @@ void fragment_set_due(struct fragments *f, uint32_t slot, int64_t now)
         f->due = due;
 }
 
-void fragments_answered(struct fragments *f, const struct address *source,
-                        const struct address *destination, const uint8_t *data, uint32_t len,
+void fragments_answered(struct fragments *f, const struct ip_payload *ip, struct bytes datagram,
                         int64_t now)
 {
+    const uint8_t *data = datagram.data;
     uint64_t hash;
     uint32_t at, slot;
 
-    if (!f->answers.used || len < UDP_HEADER + XID)
+    if (!f->answers.used || datagram.len < UDP_HEADER + XID)
         return;
-    hash =
-        answer_hash(destination, source, load_be16(data + 2), load_be16(data), data + UDP_HEADER);
+    hash = answer_hash(&ip->destination, &ip->source, load_be16(data + 2), load_be16(data),
+                       data + UDP_HEADER);
     for (slot = table_first(&f->answers, hash, &at); slot != TABLE_NONE;
          slot = table_next(&f->answers, hash, &at))
         fragment_set_due(f, slot, now);

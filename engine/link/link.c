@@ -230,7 +230,7 @@ static int run(struct link *link, const struct frame *frame, struct packet *p, i
         layer = step(link, p, layer, err);
     }
     if (layer == LAYER_PAYLOAD && p->ip.protocol == 17)
-        fragments_answered(&link->fragments, &p->ip.source, &p->ip.destination, p->data, p->cap_len,
+        fragments_answered(&link->fragments, &p->ip, (struct bytes){ p->data, p->cap_len },
                            p->time);
     if (link->fragments.lost != TABLE_NONE && layer >= 0 && (rc = deliver_lost(link, err)) < 0)
         return rc;

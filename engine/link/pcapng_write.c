@@ -52,8 +52,7 @@ static int add_block(struct buf *out, uint32_t type, const struct buf *body)
                : 0;
 }
 
-int pcapng_begin(struct pcapng_writer *w, output_writer *write, void *ctx, uint16_t link_type,
-                 const char *comment, struct err *err)
+int pcapng_begin(struct pcapng_writer *w, uint16_t link_type, const char *comment, struct err *err)
 {
     static const char application[] = "nfsdigest " NFSDIGEST_VERSION;
     static const uint16_t version[2] = { 1, 0 };
@@ -63,8 +62,6 @@ int pcapng_begin(struct pcapng_writer *w, output_writer *write, void *ctx, uint1
     struct buf body = { 0 };
     int bad;
 
-    w->write = write;
-    w->ctx = ctx;
     bad = add_u32(&body, byte_order) | buf_append(&body, version, sizeof(version)) |
           buf_append(&body, &unknown, sizeof(unknown)) |
           add_option(&body, OPTION_COMMENT, comment, strlen(comment)) |
@@ -107,8 +104,8 @@ static int hand_over(struct pcapng_writer *w, struct err *err)
     return 0;
 }
 
-uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, int64_t or_time, uint32_t cap_len,
-                       uint32_t wire_len, struct err *err)
+uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, uint32_t cap_len, uint32_t wire_len,
+                       struct err *err)
 {
     bool simple = time == TIME_NONE && cap_len == wire_len;
     uint32_t head = simple ? SIMPLE_HEAD : PACKET_HEAD;
@@ -124,7 +121,9 @@ uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, int64_t or_time, u
     p = w->out.data + w->out.len;
     w->out.len += total;
     if (time == TIME_NONE)
-        time = or_time;
+        time = w->latest;
+    else if (time > w->latest)
+        w->latest = time;
     store_le32(p, simple ? BLOCK_SIMPLE : BLOCK_PACKET);
     store_le32(p + 4, total);
     store_le32(p + 8, simple ? wire_len : 0); /* 0: the interface */

@@ -21,23 +21,22 @@
 enum { PCAPNG_BUFFER = 1 << 20 };
 
 struct pcapng_writer {
-    output_writer *write;
-    void *ctx;
+    output_writer *write; /* the caller's, */
+    void *ctx;            /* and for it; the rest is zeros at the beginning */
+    int64_t latest;       /* time of a packet; 0 before the first one that has one */
     struct buf out;
     struct buf behind;    /* full, with the thread until |thread| is drained */
     struct queue *thread; /* from the first full buffer on */
 };
 
-/* |w| is all zeros, and stays where it is.  Puts the head; |link_type| is the interface's LINKTYPE_
- * value. */
-int pcapng_begin(struct pcapng_writer *w, output_writer *write, void *ctx, uint16_t link_type,
-                 const char *comment, struct err *err);
+/* Puts the head; |link_type| is the interface's LINKTYPE_ value.  |w| stays where it is. */
+int pcapng_begin(struct pcapng_writer *w, uint16_t link_type, const char *comment, struct err *err);
 
 /* A packet of |cap_len| captured bytes, |wire_len| long.  With TIME_NONE it is a Simple Packet
- * Block, if it is not cut, which such a block cannot say; else its time is |or_time|.  Returns
+ * Block, if it is not cut, which such a block cannot say; else its time is the latest one.  Returns
  * where its bytes go (valid until the next call), NULL: no memory or not written. */
-uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, int64_t or_time, uint32_t cap_len,
-                       uint32_t wire_len, struct err *err);
+uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, uint32_t cap_len, uint32_t wire_len,
+                       struct err *err);
 
 /* Returns when all of it is written. */
 int pcapng_flush(struct pcapng_writer *w, struct err *err);

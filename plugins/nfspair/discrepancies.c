@@ -8,6 +8,7 @@
 #include "discrepancies.h"
 
 #include "base/bytes.h"
+#include "../../schemas/compare.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -98,12 +99,12 @@ static int check(struct discrepancies *d, struct err *err)
     if (number(d, "PRAGMA application_id", &id, err) < 0 ||
         number(d, "PRAGMA user_version", &version, err) < 0)
         return -err->code;
-    if (id != DISCREPANCIES_APPLICATION_ID)
+    if (id != COMPARE_APPLICATION_ID)
         return err_set(err, ERR_INPUT,
                        "%s: not the result of a comparison (nfsdigest compare -o FILE)", d->path);
-    if (version != DISCREPANCIES_VERSION)
+    if (version != COMPARE_VERSION)
         return err_set(err, ERR_INPUT, "%s: a result of version %lld, this plugin knows version %d",
-                       d->path, (long long)version, DISCREPANCIES_VERSION);
+                       d->path, (long long)version, COMPARE_VERSION);
     if (number(d,
                "SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name IN"
                " ('frame', 'discrepancy', 'discrepancy_group', 'code', 'rule', 'source')",

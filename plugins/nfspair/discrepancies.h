@@ -19,9 +19,7 @@
 #include <stdint.h>
 
 enum {
-    DISCREPANCIES_APPLICATION_ID = 0x4e465343, /* "NFSC" */
-    DISCREPANCIES_VERSION = 4,                 /* of schemas/compare.sql */
-    DISCREPANCIES_MOST = 500,                  /* that are shown of one message */
+    DISCREPANCIES_MOST = 500, /* that are shown of one message */
 };
 
 /* |side| in the database. */

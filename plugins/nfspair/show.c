@@ -259,6 +259,7 @@ void show_message(proto_tree *parent, tvbuff_t *tvb, packet_info *pinfo, const s
     add_discrepancies(&p);
 }
 
+/* Long since it is the table of fields. */
 static void register_fields(void)
 {
 #define FRAME(type) FT_FRAMENUM, BASE_NONE, FRAMENUM_TYPE(type), 0

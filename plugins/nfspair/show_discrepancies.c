@@ -148,6 +148,7 @@ void show_discrepancies(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo,
             proto_tree_add_uint64(tree, hf_more, tvb, 0, 0, (uint64_t)(all - DISCREPANCIES_MOST)));
 }
 
+/* Long since it is the table of fields. */
 static void register_fields(void)
 {
 #define TEXT FT_STRING, BASE_NONE, NULL, 0

@@ -8,6 +8,7 @@
 #ifndef NFSDIGEST_COMPARE_COMPARE_PARTS_H
 #define NFSDIGEST_COMPARE_COMPARE_PARTS_H
 
+#include "../../schemas/compare.h"
 #include "compare/compare.h"
 #include "compare/db.h"
 #include "judge/place.h"
@@ -16,11 +17,6 @@
 #include "align/overlap.h"
 #include "judge/difference.h"
 #include "judge/steps.h"
-
-enum {
-    COMPARE_APPLICATION_ID = 0x4e465343,
-    COMPARE_VERSION = 4,
-};
 
 struct compare_side {
     char *server;       /* or NULL */

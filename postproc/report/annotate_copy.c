@@ -161,14 +161,13 @@ int annotate_copy(struct annotate_copy *copy, struct capture *capture, output_wr
     w.out.ctx = ctx;
     while (result == 0 && (got = capture_next_block(capture, &block, &frame, &input)) == 1) {
         if (!w.begun && !block.body)
-            result =
-                pcapng_begin(&w.out, write, ctx, (uint16_t)frame.link_type, copy->comment, err);
+            result = pcapng_begin(&w.out, (uint16_t)frame.link_type, copy->comment, err);
         w.begun = true;
         if (result == 0)
             result = put(&w, &block, &frame, err);
     }
     if (result == 0 && !w.begun && got == 0) /* a pcap file without a packet */
-        result = pcapng_begin(&w.out, write, ctx, LINKTYPE_ETHERNET, copy->comment, err);
+        result = pcapng_begin(&w.out, LINKTYPE_ETHERNET, copy->comment, err);
     if (result == 0)
         result = pcapng_flush(&w.out, err);
     if (result == 0 && got < 0) {

@@ -77,10 +77,11 @@ static void hkdf_vectors(void **state)
         size_t len = from_hex(cases[i].out, expected);
         struct err err = { 0 };
 
-        assert_int_equal(hkdf(salt, from_hex(cases[i].salt, salt), secret,
-                              from_hex(cases[i].secret, secret), info,
-                              from_hex(cases[i].info, info), out, len, &err),
-                         0);
+        const struct hkdf_input input = { { salt, (uint32_t)from_hex(cases[i].salt, salt) },
+                                          { secret, (uint32_t)from_hex(cases[i].secret, secret) },
+                                          { info, (uint32_t)from_hex(cases[i].info, info) } };
+
+        assert_int_equal(hkdf(&input, out, len, &err), 0);
         assert_memory_equal(out, expected, len);
     }
 }
