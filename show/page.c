@@ -27,7 +27,7 @@ void page_raw(struct page *page, const void *data, size_t len)
         return;
     page->size += len;
     if (buf_append(&page->text, data, len) < 0) {
-        err_set(page->err, ERR_SYSTEM, "out of memory for a page");
+        err_memory(page->err, "a page");
         page->failed = true;
     } else if (page->text.len >= PAGE_BUFFER) {
         page->failed = page->write(page->ctx, page->text.data, page->text.len, page->err) < 0;
@@ -48,7 +48,7 @@ void page_put(struct page *page, const char *format, ...)
         page_raw(page, text, (size_t)len);
         free(text);
     } else if (!page->failed) {
-        err_set(page->err, ERR_SYSTEM, "out of memory for a page");
+        err_memory(page->err, "a page");
         page->failed = true;
     }
 }
@@ -60,7 +60,7 @@ void page_text(struct page *page, const char *text)
     if (markup_text(&markup, text) == 0) {
         page_raw(page, markup.data, markup.len);
     } else if (!page->failed) {
-        err_set(page->err, ERR_SYSTEM, "out of memory for a page");
+        err_memory(page->err, "a page");
         page->failed = true;
     }
     buf_free(&markup);

@@ -5,6 +5,7 @@
  * Contract: concurrency_queue.h.
  */
 #include "depend/concurrency_queue.h"
+#include "base/grow.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -177,15 +178,8 @@ static int add_link(struct limited *q, uint64_t from, uint64_t to)
     if (i != NONE) {
         q->link_free = q->links[i].next;
     } else {
-        if (q->link_used == q->link_cap) {
-            uint32_t cap = q->link_cap ? q->link_cap * 2 : 256;
-            struct link *grown = cap < NONE / 2 ? realloc(q->links, cap * sizeof(*grown)) : NULL;
-
-            if (!grown)
-                return -ERR_SYSTEM;
-            q->links = grown;
-            q->link_cap = cap;
-        }
+        if (GROW(q->links, q->link_used, q->link_cap) < 0)
+            return -ERR_SYSTEM;
         i = q->link_used++;
     }
     q->links[i] = (struct link){ (uint32_t)(to & q->mask), at(q, from)->dependents };

@@ -11,7 +11,7 @@
 
 static int no_memory(const struct attempt *t)
 {
-    return err_set(t->err, ERR_SYSTEM, "out of memory for the rehearsal");
+    return err_memory(t->err, "the rehearsal");
 }
 
 static struct played_object met(const struct attempt *t, uint32_t node)

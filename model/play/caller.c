@@ -29,7 +29,7 @@ struct caller *callers_place(struct callers *callers, uint32_t id)
 int callers_add_root(struct callers *callers, uint32_t id, struct err *err)
 {
     if (!hold(callers, id))
-        return err_set(err, ERR_SYSTEM, "out of memory for credentials");
+        return err_memory(err, "credentials");
     callers->by_id[id] = (struct caller){ .known = true };
     return 0;
 }

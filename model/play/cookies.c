@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "play/cookies.h"
 #include "base/err.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 
@@ -41,15 +42,8 @@ static int ask(struct cookies *c, uint32_t directory, uint32_t client, uint64_t 
 {
     if (find(c, directory, client, cookie))
         return 0;
-    if (c->count == c->cap) {
-        uint32_t wide = c->cap + c->cap / 2 + 64;
-        struct cookie *grown = realloc(c->all, wide * sizeof(*grown));
-
-        if (!grown)
-            return -ERR_SYSTEM;
-        c->all = grown;
-        c->cap = wide;
-    }
+    if (GROW(c->all, c->count, c->cap) < 0)
+        return -ERR_SYSTEM;
     c->all[c->count] = (struct cookie){ directory, client, cookie, false, { 0 } };
     return table_add(&c->table, hash_of(directory, client, cookie), c->count++);
 }

@@ -146,7 +146,7 @@ int spool_put(struct spool *s, const struct effect *e, const uint32_t *entries,
     bool good;
 
     if (number_handles(s, e, h.handle_at) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for operations");
+        return err_memory(err, "operations");
     h.arguments_len = (uint32_t)s->arguments.len;
     h.arguments_length = e->arguments_length - e->arguments_body.len + h.arguments_len;
     for (int i = 0; i < WHOSE_MAX; i++) {
@@ -213,7 +213,7 @@ static struct spooled *make(const struct head *h, size_t len, struct err *err)
     struct spooled *o = malloc(sizeof(*o) + len);
 
     if (!o) {
-        err_set(err, ERR_SYSTEM, "out of memory for operations");
+        err_memory(err, "operations");
         return NULL;
     }
     memset(o, 0, sizeof(*o));

@@ -46,7 +46,7 @@ static const size_t sizes[RDUMP_KIND_MAX] = {
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory for a dump");
+    return err_memory(err, "a dump");
 }
 
 static void find_pieces(struct pieces *p, const struct layout_kind *kind)

@@ -21,7 +21,7 @@ struct deps_dot *deps_dot_new(struct err *err)
     struct deps_dot *dot = calloc(1, sizeof(*dot));
 
     if (!dot)
-        err_set(err, ERR_SYSTEM, "out of memory for a graph");
+        err_memory(err, "a graph");
     return dot;
 }
 
@@ -124,7 +124,7 @@ static int put_outside(struct deps_dot *dot, struct deps_pick *pick, FILE *to, s
     int result = 0;
 
     if (!outside)
-        return err_set(err, ERR_SYSTEM, "out of memory for a graph");
+        return err_memory(err, "a graph");
     for (uint32_t i = 0; i < dot->count; i++)
         for (uint32_t n = 0; n < dot->items[i]->count; n++)
             if (!is_inside(dot, dot->items[i]->on[n].place))
@@ -175,10 +175,10 @@ int deps_dot_write(struct deps_dot *dot, struct deps_pick *pick, const char *pat
     int result;
 
     if (!to)
-        return err_set(err, ERR_SYSTEM, "out of memory for a graph");
+        return err_memory(err, "a graph");
     result = put_graph(dot, pick, to, err);
     if (fclose(to) != 0 && result == 0)
-        result = err_set(err, ERR_SYSTEM, "out of memory for a graph");
+        result = err_memory(err, "a graph");
     if (result == 0) {
         out = output_open(path, err);
         result = out ? output_write(out, text, len, err) : -err->code;

@@ -25,7 +25,7 @@ struct writing {
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory for a copy");
+    return err_memory(err, "a copy");
 }
 
 static int add16(struct buf *to, uint16_t value, bool swapped)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/border.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,11 @@ int border_add(struct border *b, const struct border_entry *entry, struct err *e
     if (!b->entries)
         b->entries = malloc(BORDER_MAX * sizeof(*b->entries));
     if (!b->entries)
-        return err_set(err, ERR_SYSTEM, "out of memory for unpaired operations");
+        return err_memory(err, "unpaired operations");
     if (b->count == BORDER_MAX)
         return 0;
     if (table_add(&b->table, entry->key, b->count) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for unpaired operations");
+        return err_memory(err, "unpaired operations");
     b->entries[b->count++] = *entry;
     b->live++;
     return 0;
@@ -53,17 +54,10 @@ static uint64_t join_hash(int64_t id)
 
 int border_join(struct border *b, int64_t from, int64_t to, struct err *err)
 {
-    if (b->join_count == b->join_cap) {
-        uint32_t cap = b->join_cap ? b->join_cap * 2 : 64;
-        struct border_join *grown = realloc(b->joins, cap * sizeof(*grown));
-
-        if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory for unpaired operations");
-        b->joins = grown;
-        b->join_cap = cap;
-    }
+    if (GROW(b->joins, b->join_count, b->join_cap) < 0)
+        return err_memory(err, "unpaired operations");
     if (table_add(&b->join_table, join_hash(from), b->join_count) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for unpaired operations");
+        return err_memory(err, "unpaired operations");
     b->joins[b->join_count++] = (struct border_join){ from, to };
     return 0;
 }
