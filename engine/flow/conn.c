@@ -365,7 +365,7 @@ static int udp(struct conns *c, const struct frame *frame, const struct ip_paylo
         return 0;
     }
     known = conns_port_known(c, ports.port[0]) || conns_port_known(c, ports.port[1]);
-    kind = rpc_looks_like(m.data, m.cap_len, m.wire_len);
+    kind = plausible_rpc(m.data, m.cap_len, m.wire_len);
     if (!kind && !known) {
         c->foreign_datagrams++;
         return 0;

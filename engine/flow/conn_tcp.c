@@ -173,8 +173,8 @@ static bool is_rpc(struct conns *c, struct conn *x, const struct tcp_segment *t)
     const struct piece *p = &t->arrival.piece;
 
     if (p->cap_len > RECORD_MARK && (p->data[0] & 0x80) &&
-        rpc_looks_like(p->data + RECORD_MARK, p->cap_len - RECORD_MARK,
-                       load_be32(p->data) & 0x7fffffff) == 1) {
+        plausible_rpc(p->data + RECORD_MARK, p->cap_len - RECORD_MARK,
+                      load_be32(p->data) & 0x7fffffff) == 1) {
         x->rpc = true;
         conns_learn_port(c, t->ports.port[1]);
     } else {

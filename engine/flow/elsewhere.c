@@ -23,8 +23,7 @@ enum elsewhere_verdict elsewhere_judge(const struct elsewhere *e, const struct a
     }
     mark = load_be32(data) & 0x7fffffff;
     have = a->piece.cap_len - MARK_LEN;
-    if (silent && data[0] & 0x80 &&
-        rpc_looks_like(data + MARK_LEN, have < mark ? have : mark, mark))
+    if (silent && data[0] & 0x80 && plausible_rpc(data + MARK_LEN, have < mark ? have : mark, mark))
         return ELSEWHERE_OTHER;
     return ELSEWHERE_UNKNOWN;
 }

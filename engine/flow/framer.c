@@ -213,7 +213,7 @@ int framer_consume(struct framer *f, struct bytes bytes, struct seen seen, uint3
         n = f->left < len - at ? f->left : len - at;
         touch(f, seen);
         if (n == f->left && f->last && !f->message.len && !(f->flags & SIGHTING_PARTIAL)) {
-            if (rpc_impossible(data + at, n)) { /* whole and in place: nothing is copied */
+            if (plausible_not(data + at, n)) { /* whole and in place: nothing is copied */
                 *used = at;
                 return lose(f, at, err);
             }
@@ -227,7 +227,7 @@ int framer_consume(struct framer *f, struct bytes bytes, struct seen seen, uint3
             bool check = f->message.len < IMPOSSIBLE_LOOK;
             if ((rc = keep(f, data + at, n, err)) < 0)
                 return rc;
-            if (check && rpc_impossible(f->message.data, (uint32_t)f->message.len)) {
+            if (check && plausible_not(f->message.data, (uint32_t)f->message.len)) {
                 *used = at + n;
                 return lose(f, at + n, err);
             }

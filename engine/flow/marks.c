@@ -167,7 +167,7 @@ static void read_head(const struct marks *s, uint64_t at, uint32_t most, struct 
 static bool too_short(const struct head *h)
 {
     if (h->have < HEADER_LEAST)
-        return !rpc_impossible(h->data, h->have);
+        return !plausible_not(h->data, h->have);
     return load_be32(h->data + 4) == RPC_REPLY && load_be32(h->data + 8) == 0 &&
            load_be32(h->data + 16) <= RPC_AUTH_BODY_MAX &&
            h->have < HEADER_LEAST + ((load_be32(h->data + 16) + 3) & ~3u);
@@ -193,7 +193,7 @@ static enum place look(const struct marks *s, uint64_t at, bool over, struct mar
     read_head(s, at, PLAUSIBLE_LOOK, &head);
     if (head.bad || head.empty) /* the record is found behind its empty fragments */
         return NO_MARK;
-    kind = rpc_looks_like(head.data, head.have, head.whole ? head.length : MARKS_RECORD_MAX);
+    kind = plausible_rpc(head.data, head.have, head.whole ? head.length : MARKS_RECORD_MAX);
     if (!kind)
         return head.later && !over && too_short(&head) ? TOO_SHORT : NO_MARK;
     *mark = (struct mark){ .at = at,
@@ -287,7 +287,7 @@ static void follow(const struct marks *s, struct mark *m)
     if (m->next >= s->end)
         return;
     read_head(s, m->next, IMPOSSIBLE_LOOK, &head);
-    if (head.bad || rpc_impossible(head.data, head.have) ||
+    if (head.bad || plausible_not(head.data, head.have) ||
         (head.have >= 8 && load_be32(head.data + 4) != (m->kind == 1 ? RPC_CALL : RPC_REPLY)))
         m->state = MARK_BROKEN;
     else if (head.have < IMPOSSIBLE_LOOK)

@@ -61,7 +61,7 @@ static bool reply_plausible(const uint8_t *data, uint32_t len, uint32_t wire_len
            (accept <= RPC_SYSTEM_ERR && wire_len == REPLY_LEAST + verifier);
 }
 
-int rpc_looks_like(const uint8_t *data, uint32_t len, uint32_t wire_len)
+int plausible_rpc(const uint8_t *data, uint32_t len, uint32_t wire_len)
 {
     uint32_t direction;
 
@@ -73,7 +73,7 @@ int rpc_looks_like(const uint8_t *data, uint32_t len, uint32_t wire_len)
     return direction == RPC_REPLY && reply_plausible(data, len, wire_len) ? 2 : 0;
 }
 
-bool rpc_impossible(const uint8_t *data, uint32_t len)
+bool plausible_not(const uint8_t *data, uint32_t len)
 {
     if (len >= 8 && load_be32(data + 4) > RPC_REPLY)
         return true;

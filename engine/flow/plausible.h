@@ -11,15 +11,15 @@
 
 enum {
     CALL_WHOLE = 40,      /* with empty authenticators */
-    IMPOSSIBLE_LOOK = 12, /* more bytes say nothing more to rpc_impossible, */
-    PLAUSIBLE_LOOK = CALL_WHOLE + 2 * RPC_AUTH_BODY_MAX, /* and to rpc_looks_like */
+    IMPOSSIBLE_LOOK = 12, /* more bytes say nothing more to plausible_not, */
+    PLAUSIBLE_LOOK = CALL_WHOLE + 2 * RPC_AUTH_BODY_MAX, /* and to plausible_rpc */
 };
 
 /* Whether |len| bytes at |data| begin a message that may be trusted without its record mark's
  * company: the test for datagrams and new connections.  1: a call, 2: a reply, 0: neither. */
-int rpc_looks_like(const uint8_t *data, uint32_t len, uint32_t wire_len);
+int plausible_rpc(const uint8_t *data, uint32_t len, uint32_t wire_len);
 
 /* Whether the first bytes of a message rule out that it is one. */
-bool rpc_impossible(const uint8_t *data, uint32_t len);
+bool plausible_not(const uint8_t *data, uint32_t len);
 
 #endif

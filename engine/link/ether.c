@@ -67,7 +67,7 @@ static int type_or_length(struct link *link, struct packet *p, uint16_t type)
     return LAYER_LLC;
 }
 
-int step_ethernet(struct link *link, struct packet *p)
+int packet_ethernet(struct link *link, struct packet *p)
 {
     uint16_t type;
 
@@ -78,7 +78,7 @@ int step_ethernet(struct link *link, struct packet *p)
     return type_or_length(link, p, type);
 }
 
-int step_vlan(struct link *link, struct packet *p)
+int packet_vlan(struct link *link, struct packet *p)
 {
     uint16_t vlan, type;
 
@@ -93,7 +93,7 @@ int step_vlan(struct link *link, struct packet *p)
     return type_or_length(link, p, type);
 }
 
-int step_llc(struct link *link, struct packet *p)
+int packet_llc(struct link *link, struct packet *p)
 {
     uint32_t oui;
     uint16_t type;
@@ -122,7 +122,7 @@ int step_llc(struct link *link, struct packet *p)
 
 /* RFC 1661 s2, with the address and control fields of RFC 1662 or without, and with a protocol
  * field of one byte (s6.5) or two; also Cisco's HDLC, which has an ether type in that place. */
-int step_ppp(struct link *link, struct packet *p)
+int packet_ppp(struct link *link, struct packet *p)
 {
     uint16_t protocol;
 
@@ -163,7 +163,7 @@ int step_ppp(struct link *link, struct packet *p)
     }
 }
 
-int step_pppoe(struct link *link, struct packet *p)
+int packet_pppoe(struct link *link, struct packet *p)
 {
     uint16_t len;
 
@@ -180,7 +180,7 @@ int step_pppoe(struct link *link, struct packet *p)
 
 /* RFC 3032.  Nothing says what follows the stack; routers look at the first nibble too (RFC 4928).
  */
-int step_mpls(struct link *link, struct packet *p)
+int packet_mpls(struct link *link, struct packet *p)
 {
     uint32_t entry;
 

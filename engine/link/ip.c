@@ -159,7 +159,7 @@ static uint32_t jumbo_len(const struct packet *p)
     return 0;
 }
 
-int step_ipv6(struct link *link, struct packet *p, struct err *err)
+int packet_ipv6(struct link *link, struct packet *p, struct err *err)
 {
     uint32_t len;
     uint8_t next;
@@ -190,13 +190,13 @@ int step_ipv6(struct link *link, struct packet *p, struct err *err)
     return ip_protocol(link, p, next, err);
 }
 
-int step_ip(struct link *link, struct packet *p, struct err *err)
+int packet_ip(struct link *link, struct packet *p, struct err *err)
 {
     if (p->cap_len < 1)
         return packet_short(link, p, 1);
     if (p->data[0] >> 4 == 4)
         return ipv4(link, p, err);
-    return step_ipv6(link, p, err);
+    return packet_ipv6(link, p, err);
 }
 
 /* |header| has |len| bytes.  Types 0 (RFC 2460 s4.4) and 2 (RFC 6275 s6.4) end with the final
@@ -285,9 +285,9 @@ int ip_protocol(struct link *link, struct packet *p, uint8_t protocol, struct er
         case PROTOCOL_TCP:
             return deliverable(link, p, protocol);
         case PROTOCOL_UDP:
-            if (is_vxlan(p))
+            if (packet_is_vxlan(p))
                 return LAYER_VXLAN;
-            note_tunnel(link, p);
+            packet_note_tunnel(link, p);
             return deliverable(link, p, protocol);
         case PROTOCOL_IPV4:
             count(link->count, COUNT_IP_IN_IP);

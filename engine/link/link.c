@@ -156,29 +156,29 @@ static int step(struct link *link, struct packet *p, int layer, struct err *err)
 {
     switch (layer) {
     case LAYER_ETHERNET:
-        return step_ethernet(link, p);
+        return packet_ethernet(link, p);
     case LAYER_IP:
-        return step_ip(link, p, err);
+        return packet_ip(link, p, err);
     case LAYER_IPV6:
-        return step_ipv6(link, p, err);
+        return packet_ipv6(link, p, err);
     case LAYER_VLAN:
-        return step_vlan(link, p);
+        return packet_vlan(link, p);
     case LAYER_LLC:
-        return step_llc(link, p);
+        return packet_llc(link, p);
     case LAYER_PPP:
-        return step_ppp(link, p);
+        return packet_ppp(link, p);
     case LAYER_PPPOE:
-        return step_pppoe(link, p);
+        return packet_pppoe(link, p);
     case LAYER_MPLS:
-        return step_mpls(link, p);
+        return packet_mpls(link, p);
     case LAYER_GRE:
-        return step_gre(link, p);
+        return packet_gre(link, p);
     case LAYER_ERSPAN2:
-        return step_erspan2(link, p);
+        return packet_erspan2(link, p);
     case LAYER_ERSPAN3:
-        return step_erspan3(link, p);
+        return packet_erspan3(link, p);
     case LAYER_VXLAN:
-        return step_vxlan(link, p);
+        return packet_vxlan(link, p);
     case LAYER_NULL:
         return step_null(link, p, true);
     case LAYER_LOOP:

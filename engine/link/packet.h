@@ -82,30 +82,30 @@ int packet_malformed(struct link *link);
 int ether_type(struct link *link, uint16_t type);
 
 /* ether.c */
-int step_ethernet(struct link *link, struct packet *p);
-int step_vlan(struct link *link, struct packet *p);
-int step_llc(struct link *link, struct packet *p);
-int step_ppp(struct link *link, struct packet *p);
-int step_pppoe(struct link *link, struct packet *p);
-int step_mpls(struct link *link, struct packet *p);
+int packet_ethernet(struct link *link, struct packet *p);
+int packet_vlan(struct link *link, struct packet *p);
+int packet_llc(struct link *link, struct packet *p);
+int packet_ppp(struct link *link, struct packet *p);
+int packet_pppoe(struct link *link, struct packet *p);
+int packet_mpls(struct link *link, struct packet *p);
 
 /* ip.c */
-int step_ip(struct link *link, struct packet *p, struct err *err);
-int step_ipv6(struct link *link, struct packet *p, struct err *err);
+int packet_ip(struct link *link, struct packet *p, struct err *err);
+int packet_ipv6(struct link *link, struct packet *p, struct err *err);
 
 /* What follows an IPv4 header, or the headers of IPv6: |protocol| stands at |p|. */
 int ip_protocol(struct link *link, struct packet *p, uint8_t protocol, struct err *err);
 
 /* tunnel.c */
-int step_gre(struct link *link, struct packet *p);
-int step_erspan2(struct link *link, struct packet *p);
-int step_erspan3(struct link *link, struct packet *p);
-int step_vxlan(struct link *link, struct packet *p);
+int packet_gre(struct link *link, struct packet *p);
+int packet_erspan2(struct link *link, struct packet *p);
+int packet_erspan3(struct link *link, struct packet *p);
+int packet_vxlan(struct link *link, struct packet *p);
 
 /* True if the UDP datagram at |p| goes to the VXLAN port and doesn't look like anything else. */
-bool is_vxlan(const struct packet *p);
+bool packet_is_vxlan(const struct packet *p);
 
 /* Counts a UDP datagram that looks like a tunnel that nobody here opens: see unopened.h. */
-void note_tunnel(struct link *link, const struct packet *p);
+void packet_note_tunnel(struct link *link, const struct packet *p);
 
 #endif

@@ -39,7 +39,7 @@ static int skip_gre_routes(struct link *link, struct packet *p)
     }
 }
 
-int step_gre(struct link *link, struct packet *p)
+int packet_gre(struct link *link, struct packet *p)
 {
     uint16_t flags, type;
     uint32_t len = 4;
@@ -77,7 +77,7 @@ int step_gre(struct link *link, struct packet *p)
     return ether_type(link, type);
 }
 
-int step_erspan2(struct link *link, struct packet *p)
+int packet_erspan2(struct link *link, struct packet *p)
 {
     if (p->cap_len < 8)
         return packet_short(link, p, 8);
@@ -87,7 +87,7 @@ int step_erspan2(struct link *link, struct packet *p)
     return LAYER_ETHERNET;
 }
 
-int step_erspan3(struct link *link, struct packet *p)
+int packet_erspan3(struct link *link, struct packet *p)
 {
     uint32_t len = 12;
     unsigned frame_type;
@@ -107,7 +107,7 @@ int step_erspan3(struct link *link, struct packet *p)
     return frame_type == 2 ? LAYER_IP : packet_malformed(link);
 }
 
-bool is_vxlan(const struct packet *p)
+bool packet_is_vxlan(const struct packet *p)
 {
     if (p->cap_len < 4 || load_be16(p->data + 2) != VXLAN_PORT ||
         p->wire_len < UDP_HEADER + VXLAN_HEADER)
@@ -115,7 +115,7 @@ bool is_vxlan(const struct packet *p)
     return p->cap_len <= UDP_HEADER || p->data[UDP_HEADER] & VXLAN_VALID;
 }
 
-int step_vxlan(struct link *link, struct packet *p)
+int packet_vxlan(struct link *link, struct packet *p)
 {
     uint16_t udp_len;
 
@@ -130,7 +130,7 @@ int step_vxlan(struct link *link, struct packet *p)
     return LAYER_ETHERNET;
 }
 
-void note_tunnel(struct link *link, const struct packet *p)
+void packet_note_tunnel(struct link *link, const struct packet *p)
 {
     uint16_t port;
 
