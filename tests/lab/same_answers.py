@@ -56,7 +56,9 @@ class Build:
                               capture_output=True, check=False).stdout
         lines = []
         for line in text.replace(bytes(self.folder), b"").split(b"\n"):
-            if not line.startswith(b"INSERT INTO "):
+            if line.startswith(b"INSERT INTO carry "):  # the state's version, and its digest
+                line = re.sub(rb"X'[0-9a-fA-F]{16}([0-9a-fA-F]*)[0-9a-fA-F]{16}'", rb"X'\1'", line)
+            elif not line.startswith(b"INSERT INTO "):
                 line = b" ".join(re.sub(rb"--.*", b"", line).split())
             if line:
                 lines.append(line)
