@@ -245,7 +245,7 @@ struct spooled *made_up_partial(struct rehearsal *r, const struct spooled *op, s
         return NULL;
     i.name = text_new(e->name);
     if (!i.name) {
-        err_set(err, ERR_SYSTEM, "out of memory for operations");
+        err_memory(err, "operations");
         return NULL;
     }
     o = make_object(r, &i, op, err);

@@ -30,7 +30,7 @@ int64_t learn_infer(struct step *s, enum repair_reason reason, int procedure, ui
     if (i.explained <= witness)
         i.explained = 0;
     index = repair_add(&s->l->repair, &i, name, name2);
-    return index ? (int64_t)index : err_set(s->err, ERR_SYSTEM, "out of memory for inferences");
+    return index ? (int64_t)index : err_memory(s->err, "inferences");
 }
 
 int learn_making_procedure(uint8_t type)
@@ -190,7 +190,7 @@ static int found_again(struct step *s, const struct found *f)
 
     i->name2 = text_new(f->name);
     if (!i->name2)
-        return err_set(s->err, ERR_SYSTEM, "out of memory for inferences");
+        return err_memory(s->err, "inferences");
     i->parent2 = node_number(s->h, f->parent);
     i->procedure = NFS3_RENAME;
     n->inference = 0;

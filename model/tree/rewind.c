@@ -118,7 +118,7 @@ int hierarchy_rewind(struct hierarchy *h, struct err *err)
     sort_entries(h);
     reset_nodes(h);
     if (hang_entries(h) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for the hierarchy");
+        return err_memory(err, "the hierarchy");
     count_links(h);
     free(h->absent);
     h->absent = NULL;

@@ -57,7 +57,7 @@ int plan_show_inferred(struct plan *p, const struct rehearsed *r, struct err *er
     if ((!e->name.data || i.name) && (!e->name2.data || i.name2))
         result = p->host->inferred(p->host->ctx, &i, err);
     else
-        err_set(err, ERR_SYSTEM, "out of memory for the plan");
+        err_memory(err, "the plan");
     free(i.name);
     free(i.name2);
     return result < 0 ? -err->code : 0;

@@ -6,7 +6,7 @@
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory for the plan");
+    return err_memory(err, "the plan");
 }
 
 /* A directory was not empty: is anything known in it? */

@@ -5,6 +5,7 @@
  */
 #include "plan/tree.h"
 #include "base/escape.h"
+#include "base/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ struct walker {
 
 static int no_memory(struct walker *w)
 {
-    return err_set(w->err, ERR_SYSTEM, "out of memory for the tree");
+    return err_memory(w->err, "the tree");
 }
 
 /* The first of the tree's entries that are in |parent| or a later one. */
@@ -79,15 +80,8 @@ static int add_first(struct walker *w, uint32_t node, struct bytes way)
 {
     struct first *f;
 
-    if (w->first_count == w->first_cap) {
-        uint32_t wide = w->first_cap ? w->first_cap * 2 : 64;
-        struct first *grown = realloc(w->firsts, wide * sizeof(*grown));
-
-        if (!grown)
-            return no_memory(w);
-        w->firsts = grown;
-        w->first_cap = wide;
-    }
+    if (GROW(w->firsts, w->first_count, w->first_cap) < 0)
+        return no_memory(w);
     f = &w->firsts[w->first_count];
     *f = (struct first){ node, w->root, malloc(way.len + 1), way.len };
     if (!f->way || table_add(&w->by_node, (uint64_t)node << 32 | node, w->first_count) < 0) {
@@ -151,15 +145,8 @@ static int show(struct walker *w, uint32_t node, uint32_t entry, bool leaves)
 
 static int push(struct walker *w, uint32_t node, uint32_t entry, size_t path, size_t way)
 {
-    if (w->depth == w->cap) {
-        uint32_t wide = w->cap ? w->cap * 2 : 64;
-        struct level *grown = realloc(w->levels, wide * sizeof(*grown));
-
-        if (!grown)
-            return no_memory(w);
-        w->levels = grown;
-        w->cap = wide;
-    }
+    if (GROW(w->levels, w->depth, w->cap) < 0)
+        return no_memory(w);
     w->levels[w->depth++] = (struct level){
         lower_bound(w, node), lower_bound(w, (uint64_t)node + 1), node, entry, path, way
     };

@@ -31,7 +31,7 @@ static int grow(void *array, uint32_t count, uint32_t *cap, size_t size, struct 
         return 0;
     grown = wide > *cap ? realloc(*(void **)array, wide * size) : NULL;
     if (!grown)
-        return err_set(err, ERR_SYSTEM, "out of memory for ids");
+        return err_memory(err, "ids");
     *(void **)array = grown;
     *cap = wide;
     return 0;
@@ -87,7 +87,7 @@ static int host_of(struct hosts *h, const struct address *address, uint32_t *id,
     if (grow(&h->hosts, h->count, &h->cap, sizeof(*h->hosts), err) < 0)
         return -ERR_SYSTEM;
     if (table_add(&h->table, hash, h->count) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for addresses");
+        return err_memory(err, "addresses");
     *id = h->count++;
     h->hosts[*id].address = *address;
     address_text(address, h->hosts[*id].text);
