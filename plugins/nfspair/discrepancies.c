@@ -8,7 +8,7 @@
 #include "discrepancies.h"
 
 #include "base/bytes.h"
-#include "../../schemas/compare.h"
+#include "record/compare_file.h"
 
 #include <errno.h>
 #include <sqlite3.h>

@@ -8,7 +8,7 @@
 #ifndef NFSDIGEST_COMPARE_COMPARE_PARTS_H
 #define NFSDIGEST_COMPARE_COMPARE_PARTS_H
 
-#include "../../schemas/compare.h"
+#include "record/compare_file.h"
 #include "compare/compare.h"
 #include "compare/db.h"
 #include "judge/place.h"

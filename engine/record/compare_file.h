@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/record/compare_file.h
+ *
+ * By what a result of nfsdigest compare (schemas/compare.sql) is known: for the program that writes
+ * it and the plugin that reads it.
+ */
+#ifndef NFSDIGEST_RECORD_COMPARE_FILE_H
+#define NFSDIGEST_RECORD_COMPARE_FILE_H
+
+enum {
+    COMPARE_APPLICATION_ID = 0x4e465343, /* "NFSC"; PRAGMA application_id */
+    COMPARE_VERSION = 4,                 /* of the schema; PRAGMA user_version */
+};
+
+#endif
