@@ -486,6 +486,7 @@ int align_captures(struct audit *a, struct err *err)
     if (rc == 0) {
         a->original = *source_counts(al->original.source);
         a->anonymized = *source_counts(al->anonymized.source);
+        pairs_settle(&a->pairs);
     }
     aligner_free(al);
     return rc;

@@ -268,6 +268,19 @@ static int on_message_hit(void *ctx, uint32_t index, size_t at, struct err *err)
     return 0;
 }
 
+/* Of zeros and ones. */
+static uint64_t sum_of(const uint8_t *p, uint32_t len)
+{
+    uint64_t sum = 0;
+    uint32_t i = 0;
+
+    for (; len - i >= 8; i += 8)
+        sum += load_le64(p + i) * UINT64_C(0x0101010101010101) >> 56;
+    for (; i < len; i++)
+        sum += p[i];
+    return sum;
+}
+
 /* Which bytes that depend on the key follow which.  Values that come again tell nothing new. */
 static int chain_message(struct leak *l, struct err *err)
 {
@@ -281,15 +294,16 @@ static int chain_message(struct leak *l, struct err *err)
             gather_is_seen(l->audit, OTHERS + item->cls, item->data, item->len))
             continue;
         for (uint32_t at = 0, end; at < item->len; at = end + 1) {
-            for (end = at; end < item->len && !l->mask[item->offset + end];)
-                end++;
+            const uint8_t *from = l->mask + item->offset + at;
+            const uint8_t *kept = memchr(from, 1, item->len - at);
+
+            end = kept ? at + (uint32_t)(kept - from) : item->len;
             chains_bytes(&l->audit->chains, item->data + at, end - at);
         }
         if (encoded_value(l->audit, m, &l->items, i, l->mask + item->offset, err) < 0)
             return -err->code;
     }
-    for (uint32_t i = 0; i < m->cap_len; i++)
-        l->audit->message_kept_bytes += l->mask[i];
+    l->audit->message_kept_bytes += sum_of(l->mask, m->cap_len);
     l->audit->message_bytes += m->cap_len;
     return 0;
 }

@@ -144,15 +144,30 @@ static void fetch(const struct pairs *p, const struct pair_entry *entry)
     fetch_entry(&p->back, entry->other[0]);
 }
 
+static void settle_one(struct pairs *p, struct pair_lately *l)
+{
+    if (l->forward != TABLE_NONE)
+        p->forward.all[l->forward].uses += l->uses;
+    if (l->back != TABLE_NONE)
+        p->back.all[l->back].uses += l->uses;
+    l->uses = 0;
+}
+
+void pairs_settle(struct pairs *p)
+{
+    for (unsigned i = 0; i < PAIRS_LATELY; i++)
+        if (p->lately[i].uses)
+            settle_one(p, &p->lately[i]);
+}
+
 static int insert_in(struct pairs *p, struct pair_side *side, const struct pair_entry *entry,
                      struct err *err)
 {
-    unsigned halvings = side->halvings;
-    int rc = insert(side, p->max, entry, err);
-
-    if (side->halvings != halvings) /* entries moved */
+    if (side->count == p->max) { /* entries will move */
+        pairs_settle(p);
         memset(p->lately, 0, sizeof(p->lately));
-    return rc;
+    }
+    return insert(side, p->max, entry, err);
 }
 
 /* |forward| and |back|: the entries, NULL when they are new or not among the sampled ones. */
@@ -197,32 +212,29 @@ static int add(struct pairs *p, struct pair_entry *entry, struct pair_value to,
 
 /* --- those met lately --- */
 
-/* The place for a pair of numbers, or NULL for other values; |key|: what is there when it is known.
+/* The place for a pair of short values, or NULL for others; |key|: what is there when it is known.
  */
 static struct pair_lately *lately(struct pairs *p, enum domain domain, unsigned bits,
                                   struct pair_value from, struct pair_value to,
                                   struct pair_lately *key)
 {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t kind = 1u << 31 | (unsigned)domain << 16 | bits << 8 | from.len << 4 | to.len;
 
-    if (!bits || from.len != bits / 8 || to.len != from.len || bits > 64)
+    if (from.len > sizeof(key->from) || to.len > sizeof(key->to))
         return NULL;
-    *key = (struct pair_lately){ .domain_bits = (unsigned)domain << 8 | bits };
+    *key = (struct pair_lately){ .kind = kind };
     memcpy(&key->from, from.data, from.len);
     memcpy(&key->to, to.data, to.len);
-    return &p->lately[((key->from + key->domain_bits) * odd ^ key->to * odd) >> 40 &
-                      (PAIRS_LATELY - 1)];
+    return &p->lately[((key->from + kind) * odd ^ key->to * odd) >> 40 & (PAIRS_LATELY - 1)];
 }
 
-static bool use_again(struct pairs *p, const struct pair_lately *place,
-                      const struct pair_lately *key)
+static bool use_again(struct pairs *p, struct pair_lately *place, const struct pair_lately *key)
 {
-    if (place->domain_bits != key->domain_bits || place->from != key->from || place->to != key->to)
+    if (place->kind != key->kind || place->from != key->from || place->to != key->to)
         return false;
-    if (place->forward != TABLE_NONE)
-        p->forward.all[place->forward].uses++;
-    if (place->back != TABLE_NONE)
-        p->back.all[place->back].uses++;
+    if (++place->uses == UINT32_MAX)
+        settle_one(p, place);
     return true;
 }
 
@@ -251,6 +263,8 @@ int pairs_add(struct pairs *p, enum domain domain, unsigned bits, struct pair_va
     b = back || !is_sampled(&p->back, entry.other);
     if (!place || !f || !b || result->contradicts || result->collides || result->collides_in_zero)
         return 0;
+    if (place->uses)
+        settle_one(p, place);
     *place = key;
     place->forward = forward ? (uint32_t)(forward - p->forward.all) : TABLE_NONE;
     place->back = back ? (uint32_t)(back - p->back.all) : TABLE_NONE;

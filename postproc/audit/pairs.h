@@ -44,11 +44,11 @@ const char *domain_name(enum domain domain);
 struct pair_entry {
     uint64_t key[2], other[2]; /* hashes of the value and of what it became */
     uint64_t frame;            /* of the original, where it was seen first */
-    uint64_t uses;
-    uint8_t domain, bits; /* a number's width, 0 for bytes */
-    bool zero;            /* of what it became: nothing but zeros, or empty */
-    bool kept;            /* allowed to stay as it is */
-    bool short_value;     /* so few bits that chance may have it somewhere */
+    uint64_t uses;             /* when pairs_settle was called */
+    uint8_t domain, bits;      /* a number's width, 0 for bytes */
+    bool zero;                 /* of what it became: nothing but zeros, or empty */
+    bool kept;                 /* allowed to stay as it is */
+    bool short_value;          /* so few bits that chance may have it somewhere */
 };
 
 struct pair_side {
@@ -58,11 +58,12 @@ struct pair_side {
     struct table by_key;
 };
 
-/* Numbers come again and again: pairs of them that were met lately and are as they should be. */
+/* Short values come again and again: pairs that were met lately, and are as they should be. */
 struct pair_lately {
-    uint64_t from, to;
+    uint64_t from, to;      /* up to 8 bytes */
     uint32_t forward, back; /* indexes of the entries; TABLE_NONE: not among the sampled ones */
-    uint32_t domain_bits;   /* 0: none */
+    uint32_t kind;          /* domain, width and lengths; 0: none */
+    uint32_t uses;          /* not yet counted in the entries */
 };
 
 struct pairs {
@@ -93,6 +94,9 @@ struct pair_result {
 int pairs_add(struct pairs *p, enum domain domain, unsigned bits, struct pair_value from,
               struct pair_value to, bool kept, uint64_t frame, struct pair_result *result,
               struct err *err);
+
+/* Counts all uses in the entries. */
+void pairs_settle(struct pairs *p);
 
 /* Whether this is a pseudonym of the domain. */
 bool pairs_is_pseudonym(const struct pairs *p, enum domain domain, unsigned bits,

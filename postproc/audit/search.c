@@ -185,7 +185,7 @@ static int compare(const struct seeking *k, uint32_t index, size_t at)
 {
     const struct secret *s = &k->search->secrets->all[index];
 
-    if (k->len - at < s->len || memcmp(k->data + at, s->data, s->len) != 0)
+    if (k->len < at + s->len || memcmp(k->data + at, s->data, s->len) != 0)
         return 0;
     if (s->bounded && ((at && is_address_part(k->data[at - 1], true)) ||
                        (at + s->len < k->len && is_address_part(k->data[at + s->len], false))))
@@ -255,17 +255,23 @@ int search_bytes(const struct search *search, const uint8_t *data, size_t len, s
     const struct seeking k = { search, data, len, hit, ctx, err };
     const uint64_t *grams = search->grams;
     unsigned gram_bits = search->gram_bits;
-    size_t at = from;
+    uint8_t last[ROW + 8];
     int rc = 0;
 
     /* in a row each place is looked at where one may begin a secret */
-    while (rc == 0 && at < to && to - at >= ROW && len - at >= ROW + 7) {
-        uint64_t word = load_le64(data + at);
+    for (size_t at = from; rc == 0 && at < to && len - at >= SECRET_SHORTEST; at += ROW) {
+        const uint8_t *row = data + at;
         unsigned shorts = 0, longs = 0; /* a bit for each place */
+        uint64_t word;
         size_t zeros;
 
+        if (len - at < ROW + 7) { /* what stands behind the end is no secret's */
+            memset(last, 0, sizeof(last));
+            row = memcpy(last, row, len - at);
+        }
+        word = load_le64(row);
         if (!word && (zeros = zeros_at(data, at, len)) > search->zeros) {
-            at += zeros - search->zeros;
+            at += zeros - search->zeros - ROW;
             continue;
         }
 #pragma GCC unroll 6
@@ -273,20 +279,14 @@ int search_bytes(const struct search *search, const uint8_t *data, size_t len, s
             shorts |= (unsigned)bit(search->pairs, word >> 8 * i & BYTES(2)) << i;
 #pragma GCC unroll 3
         for (unsigned i = 0; i < ROW; i += 2)
-            longs |= (unsigned)has_gram(grams, gram_bits, load_le64(data + at + i + 1)) << i;
+            longs |= (unsigned)has_gram(grams, gram_bits, load_le64(row + i + 1)) << i;
         longs *= 3;
         for (unsigned left = shorts | longs; left && rc == 0; left &= left - 1) {
             unsigned i = (unsigned)__builtin_ctz(left);
 
-            rc = look_up(&k, load_le64(data + at + i), at + i, shorts >> i & 1);
+            if (i < to - at)
+                rc = look_up(&k, load_le64(row + i), at + i, shorts >> i & 1);
         }
-        at += ROW;
-    }
-    for (; rc == 0 && at < to && len - at >= SECRET_SHORTEST; at++) {
-        uint8_t last[8] = { 0 };
-
-        memcpy(last, data + at, len - at < 8 ? len - at : 8);
-        rc = look_up(&k, load_le64(last), at, bit(search->pairs, load_le64(last) & BYTES(2)));
     }
     return rc;
 }

@@ -94,6 +94,7 @@ static void test_numbers(void **ctx)
         assert_true(add_number(&p, i, i + 2000000).contradicts);
         assert_true(add_number(&p, i + 3000000, i + 1000000).collides);
     }
+    pairs_settle(&p);
     assert_int_equal(uses_of(&p.forward), NUMBERS * (TIMES + 2));
     assert_int_equal(uses_of(&p.back), NUMBERS * (TIMES + 2));
     pairs_free(&p);
@@ -106,6 +107,7 @@ static void test_numbers(void **ctx)
                 assert_false(add_number(&p, number, number + 1000000).contradicts);
             }
     assert_true(p.forward.halvings && p.back.halvings);
+    pairs_settle(&p);
     for (uint32_t i = 0; i < p.forward.count; i++)
         others += p.forward.all[i].uses != 3 * TIMES;
     for (uint32_t i = 0; i < p.back.count; i++)
