@@ -12,8 +12,8 @@
  * them hand over in an order that time does not change, so the result is always the same.
  *
  * Memory: two engines, and ahead.h for each; with the key recompute.h; secret.h, search.h, pairs.h
- * and form.h; base/queue.h of notes on frames to gather from; ALIGN_BYTES of messages in slab.h, and
- * as many again on their way to that; HITS_MAX hits.
+ * and form.h; base/queue.h of notes on frames to gather from; ALIGN_BYTES of messages in slab.h,
+ * and as many again on their way to that; HITS_MAX hits.
  */
 #ifndef NFSDIGEST_AUDIT_AUDIT_H
 #define NFSDIGEST_AUDIT_AUDIT_H

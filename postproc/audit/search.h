@@ -2,8 +2,8 @@
 /* postproc/audit/search.h
  *
  * All secrets at once in any bytes.  For short ones a filter over the next two bytes at each place,
- * for others one over five bytes at every other place, which is as large as they need; then one over
- * the next three or six, a table, and a comparison.  Zeros in a row cost next to nothing.
+ * for others one over five bytes at every other place, which is as large as they need; then one
+ * over the next three or six, a table, and a comparison.  Zeros in a row cost next to nothing.
  *
  * Memory: 4 MiB, and 50 bytes a secret.
  */
