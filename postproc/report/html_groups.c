@@ -199,7 +199,7 @@ int html_groups(struct html *h)
     if (all > HTML_GROUPS_MAX) {
         page_put(page, "<p class=\"warning\">There are ");
         html_put_count(h, (uint64_t)all);
-        page_put(page, " groups; the page has the %d most frequent ones.</p>\n", HTML_GROUPS_MAX);
+        page_put(page, " groups; the page has the first %d of them.</p>\n", HTML_GROUPS_MAX);
     }
     page_put(page, "<h2>Groups one by one</h2>\n<p class=\"note\">In replies side by side "
                    "the values that differ are marked. \"differs (tolerance)\": by that kind of "
