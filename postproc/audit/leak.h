@@ -8,7 +8,10 @@
 
 #include "audit/internal.h"
 
-enum { LEAKS_MAX = 1000 }; /* of a class: then no more need be known */
+enum {
+    LEAKS_MAX = 1000,    /* of a class: then no more need be known */
+    EXPLAINED_BYTES = 4, /* so few bytes beside values that stay may be equal by chance */
+};
 
 enum hit_state { HIT_OPEN, HIT_EXPLAINED, HIT_FOUND };
 
@@ -47,6 +50,9 @@ uint32_t leak_item_at(const struct items *items, uint32_t offset);
 
 /* A finding: of the hit |raw| in the file, or at |at| in the message that is looked at. */
 void leak_find(struct leak *l, const struct secret *s, const struct hit *raw, uint32_t at);
+
+/* leak_file.c: searches the file's bytes, and notes every hit. */
+int leak_search_file(struct leak *l, struct err *err);
 
 /* leak_judge.c: what no message explained; and what may be chance. */
 void leak_judge_long(struct leak *l);
