@@ -8,7 +8,7 @@
 
 #include "audit/decode.h"
 #include "audit/encoded.h"
-#include "audit/internal.h"
+#include "audit/audit_parts.h"
 
 enum { ENCODED_RAW = 64 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "audit/internal.h"
+#include "audit/audit_parts.h"
 
 static const struct {
     const char *name, *words;

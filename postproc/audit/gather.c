@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "audit/blocks.h"
-#include "audit/internal.h"
+#include "audit/audit_parts.h"
 #include "base/digest.h"
 
 #include <arpa/inet.h>

@@ -6,7 +6,7 @@
 #ifndef NFSDIGEST_AUDIT_LEAK_H
 #define NFSDIGEST_AUDIT_LEAK_H
 
-#include "audit/internal.h"
+#include "audit/audit_parts.h"
 
 enum {
     LEAKS_MAX = 1000,    /* of a class: then no more need be known */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "audit/internal.h"
+#include "audit/audit_parts.h"
 
 /* tcpdump.org/linktypes.html; IEEE 802 ether types */
 enum { ETHERNET = 1, RAW = 101, SLL = 113, IPV4_ONLY = 228, IPV6_ONLY = 229, SLL2 = 276 };

@@ -5,7 +5,7 @@
  * anonymized again, message by message, under the expected policy and that key, and compared with
  * the file.  Where they differ, both are decoded, and each value that is otherwise is a finding;
  * but a key, or a policy, that made none of the values is one finding.  The rest of the audit knows
- * only recompute_run (internal.h); this is what its parts share.
+ * only recompute_run (audit_parts.h); this is what its parts share.
  *
  * This is the one part of the audit that uses engine/anon, beside the part that does not: a fault
  * of the anonymizer shows there, a fault of the file here.
@@ -17,7 +17,7 @@
 #define NFSDIGEST_AUDIT_RECOMPUTE_H
 
 #include "anon/anon.h"
-#include "audit/internal.h"
+#include "audit/audit_parts.h"
 #include "capture/input.h"
 
 enum {

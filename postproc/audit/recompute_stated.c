@@ -6,7 +6,7 @@
  * anonymizer is asked for it.
  */
 #include "anon/policy.h"
-#include "audit/internal.h"
+#include "audit/audit_parts.h"
 
 static void find(struct audit *a, const char *text)
 {

@@ -6,7 +6,7 @@
 #ifndef NFSDIGEST_AUDIT_REPORT_H
 #define NFSDIGEST_AUDIT_REPORT_H
 
-#include "audit/internal.h"
+#include "audit/audit_parts.h"
 
 enum { QUOTE_TEXT_MAX = 4 * FINDING_BYTES + 32, LINE_TEXT_MAX = 512 };
 

@@ -10,7 +10,7 @@
 #ifndef NFSDIGEST_AUDIT_RULES_H
 #define NFSDIGEST_AUDIT_RULES_H
 
-#include "audit/internal.h"
+#include "audit/audit_parts.h"
 
 enum rule_word {
     WORD_NONE,

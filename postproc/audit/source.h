@@ -30,7 +30,7 @@ struct audit_message {
     bool header_cut;                   /* |header| is as far as it was captured */
     const struct procedure *procedure; /* NULL: the body cannot be read */
     struct rpc_header header;          /* leads into |data| */
-    uint32_t passed;                   /* for align.c */
+    uint32_t passed;                   /* for audit_align.c */
     uint8_t data[];
 };
 

@@ -6,7 +6,7 @@
 #ifndef NFSDIGEST_AUDIT_SURVIVE_PARTS_H
 #define NFSDIGEST_AUDIT_SURVIVE_PARTS_H
 
-#include "audit/internal.h"
+#include "audit/audit_parts.h"
 #include "audit/survive.h"
 
 enum survive_kind { SURVIVE_NUMBER, SURVIVE_BYTE_STRING, SURVIVE_ADDRESS };

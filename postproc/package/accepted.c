@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "package/accepted.h"
-#include "package/text.h"
+#include "package/package_text.h"
 
 #include <errno.h>
 #include <stdlib.h>

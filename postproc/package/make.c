@@ -5,7 +5,7 @@
 #include "package/anonymized.h"
 #include "package/originals.h"
 #include "package/parts.h"
-#include "package/text.h"
+#include "package/package_text.h"
 
 #include <stdlib.h>
 #include <time.h>

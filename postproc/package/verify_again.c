@@ -7,7 +7,7 @@
  */
 #include "package/differ.h"
 #include "package/recapture.h"
-#include "package/text.h"
+#include "package/package_text.h"
 #include "package/verify_parts.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "package/text.h"
+#include "package/package_text.h"
 #include "package/verify_parts.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The texts of a frame as the audit notes them, against each byte looked at by itself. */
-#include "audit/internal.h"
+#include "audit/audit_parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

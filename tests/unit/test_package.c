@@ -2,7 +2,7 @@
 #include "capture/capture.h"
 #include "package/originals.h"
 #include "package/stage.h"
-#include "package/text.h"
+#include "package/package_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

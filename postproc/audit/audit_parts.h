@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/audit/internal.h
+/* postproc/audit/audit_parts.h
  *
  * What the parts of an audit share.
  */
-#ifndef NFSDIGEST_AUDIT_INTERNAL_H
-#define NFSDIGEST_AUDIT_INTERNAL_H
+#ifndef NFSDIGEST_AUDIT_AUDIT_PARTS_H
+#define NFSDIGEST_AUDIT_AUDIT_PARTS_H
 
 #include "audit/allow.h"
 #include "audit/audit.h"
@@ -198,8 +198,8 @@ uint64_t finding_identity(const struct finding *finding);
 struct quote quote_bytes(const void *data, size_t len);
 struct quote quote_number(uint64_t number);
 
-/* gather.c: what is secret in the original.  Called in a thread of align.c's, which nothing else
- * gives |secrets|, |hardware| and |seen| meanwhile. */
+/* gather.c: what is secret in the original.  Called in a thread of audit_align.c's, which nothing
+ * else gives |secrets|, |hardware| and |seen| meanwhile. */
 int gather_message(struct audit *a, const struct audit_message *m, const struct items *items,
                    struct err *err);
 /* A frame by the note that gather_look made on it in another thread. */
@@ -223,13 +223,13 @@ struct peek {
 };
 void peek_frame(const struct frame *frame, struct peek *peek);
 
-/* align.c: the messages of both, compared in pairs */
+/* audit_align.c: the messages of both, compared in pairs */
 int align_captures(struct audit *a, struct err *err);
 
 /* audit.c: what the anonymized file says of itself */
 int audit_stated(struct audit *a, struct err *err);
 
-/* compare.c */
+/* audit_compare.c */
 struct comparer {
     struct audit *audit;
     struct items original, anonymized;
@@ -242,7 +242,7 @@ bool is_constant_time(uint64_t seconds); /* known to everyone, and of no event *
 /* rules.c: what the policy says and what all values together show */
 void rules_finish(struct audit *a);
 
-/* compare_text.c: names, paths, hosts and addresses */
+/* audit_compare_text.c: names, paths, hosts and addresses */
 struct place { /* of the value that is compared */
     const struct comparer *comparer;
     const struct audit_message *original, *anonymized;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/package/text.h
+/* postproc/package/package_text.h
  *
  * What people write into a package: its name, title, license and description.
  */
-#ifndef NFSDIGEST_PACKAGE_TEXT_H
-#define NFSDIGEST_PACKAGE_TEXT_H
+#ifndef NFSDIGEST_PACKAGE_PACKAGE_TEXT_H
+#define NFSDIGEST_PACKAGE_PACKAGE_TEXT_H
 
 #include "package/package.h"
 
