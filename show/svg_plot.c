@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* show/svg_plot.c
+ *
+ * Checks a plot, lays it out, and draws its panels: grid, series, marks, and labels beside the ends
+ * of lines.  What is above the panels is in svg_plot_head.c, ticks are in svg_plot_axis.c.  For the
+ * plots of reports and packages.  The contract is in svg_plot.h, what the parts share in
+ * svg_plot_parts.h.
+ */
 #include "show/svg_plot.h"
 #include "show/svg_plot_parts.h"
 

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* show/svg_plot_axis.c
+ *
+ * Chooses ticks on linear and logarithmic axes and the unit that is written with them, writes
+ * values as text, and tells where on its axis a value is.  For svg_plot.c and html_latency.c.  The
+ * contract is in svg_plot_axis.h.
+ */
 #include "show/svg_plot_axis.h"
 
 #include <math.h>

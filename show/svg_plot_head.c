@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* show/svg_plot_head.c
+ *
+ * What is above the panels of a plot: style sheet, title, subtitle, legend; also markers and the
+ * estimated width of a text.  Subtitle and legend are gone through twice, the first time only to
+ * learn their height.  For svg_plot.c.  The contract is in svg_plot_parts.h.
+ */
 #include "show/svg_plot_parts.h"
 
 #include <math.h>

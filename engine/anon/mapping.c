@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The mapping as a whole; numbers, times and addresses. */
+/* engine/anon/mapping.c
+ *
+ * Makes the mapping, with a subkey from the key for each class and way, and maps numbers, times and
+ * addresses, there and back.  A cache that gets no memory is left out: its values are computed each
+ * time.  Strings are in mapping_bytes.c and mapping_text.c.  For anon.c, rewrite.c and unmask.c.
+ * The contract is in mapping.h, what the parts share in mapping_parts.h.
+ */
 #include "anon/mapping_parts.h"
 
 #include <stdio.h>

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/anon/unmask.c
+ *
+ * Reads a value as text under the word for its class (table words), has the mapping convert it, and
+ * writes the result as text.  A file of candidates is converted line by line; if pseudonyms are
+ * given, only those that become one of them are shown.  For "nfsdigest unmask".  The contract is in
+ * unmask.h.
+ */
 #include "anon/unmask.h"
 #include "anon/address_text.h"
 #include "anon/mapping.h"

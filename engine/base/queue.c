@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A ring of batches.  The producer fills one, the consumer works on another, the rest wait between.
- * A batch is a row of items: a length in eight bytes, then the item, padded to eight. */
+/* engine/base/queue.c
+ *
+ * A ring of batches.  The producer fills one, the consumer works on another, the rest wait between.
+ * A batch is a row of items: a length in eight bytes, then the item, padded to eight.  For the
+ * engine's worker, the pcapng writer, the plan and the audit.  The contract is in queue.h.
+ */
 #include "base/queue.h"
 
 #include <pthread.h>

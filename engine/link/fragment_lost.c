@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Datagrams of which a fragment was lost, and those that are doubtful. */
+/* engine/link/fragment_lost.c
+ *
+ * Datagrams of which a fragment was lost, and those that are doubtful: when they are given up, how
+ * much of them is certain, and whose checksums can be trusted.  What is given up waits in a list
+ * until fragments_lost gives it out.  For fragment.c, fragment_set.c and link.c.  The contract is
+ * in fragment.h and fragment_set.h.
+ */
 #include "base/digest.h"
 #include "link/fragment_set.h"
 

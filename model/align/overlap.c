@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/align/overlap.c
+ *
+ * Each request that is under way has a list of what it touches: an object, a name, a range of
+ * bytes.  A new request is checked against the lists of all the others, and both get their bits.  A
+ * request is put when it is done.  For request_sequences.c of postproc/compare.  The contract is in
+ * overlap.h.
+ */
 #include "align/overlap.h"
 
 #include <stdlib.h>

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/judge/place.c
+ *
+ * Makes the list of a procedure's places once, from the tables of engine/wire.  Finds the place of
+ * a field by a hash of the fields and arms that led to it; only the first field of each such chain
+ * is looked up by its path.  Seconds and their fraction are one time.  For the judge, and for
+ * reports of replies.  The contract is in place.h.
+ */
 #include "base/grow.h"
 #include "judge/place.h"
 

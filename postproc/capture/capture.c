@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/capture/capture.c
+ *
+ * Chooses pcapng.c or libpcap by the first bytes.  Both read from a stdio file over struct input,
+ * and track.c follows along, so that a message can name the byte where a packet of a pcap file
+ * begins.  Formats that only tshark reads are named to the user.  For whoever reads captures, first
+ * of all feed.c.  The contract is in capture.h.
+ */
 #include "capture/capture.h"
 #include "capture/pcapng.h"
 #include "capture/track.h"

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/capture/input.c
+ *
+ * Reads the file in large pieces and decompresses gzip and zstd itself, the others through
+ * unpack.c.  The first bytes are decompressed at once, so that callers can tell what the file is;
+ * the digest is of the bytes as they are given out.  For capture.c and all other readers of files.
+ * The contract is in input.h.
+ */
 #include "capture/input.h"
 #include "capture/unpack.h"
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/capture/pcapng.c
+ *
+ * Reads block by block, checks both lengths, remembers the interfaces of the section, and gives
+ * packet blocks as frames with times in nanoseconds.  For capture.c.  The contract is in pcapng.h.
+ */
 #include "capture/pcapng.h"
 #include "base/bytes.h"
 

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/args.c
+ *
+ * Makes getopt's tables and the help text of a subcommand from its table of options, and has the
+ * functions that set values.  The engine's options are made from its own table, with their
+ * defaults.  For cmd_*.c.  The contract is in args.h.
+ */
 #include "cli/args.h"
 #include "base/values.h"
 

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/cmd_compare.c
+ *
+ * "nfsdigest compare": its options, and what is done with the result: a report on standard output,
+ * an HTML page, annotated captures.  Before any work it checks that no output takes the place of an
+ * input (outputs.h).  Without --output, page and captures are made from a temporary result.  The
+ * comparison is compare.h's; the contract of subcommands is in cli.h.
+ */
 #include "base/cleanup.h"
 #include "cli/args.h"
 #include "cli/cli.h"

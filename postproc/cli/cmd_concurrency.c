@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/cmd_concurrency.c
+ *
+ * "nfsdigest concurrency": its options, windows and latency models, and where the outcome goes:
+ * text, JSON or a plot.  The simulation is concurrency_report.c's of postproc/plan, the printing
+ * concurrency_print.h's.  The contract of subcommands is in cli.h.
+ */
 #include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"

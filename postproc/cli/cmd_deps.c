@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/cmd_deps.c
+ *
+ * "nfsdigest deps": reads the plan of a trace once (plan.h) and gives each operation to what was
+ * asked for: a list, a graph, tables in the database.  The longest chains are counted here, over
+ * the last DEPEND_HORIZON operations.  deps_pick.h chooses, deps_print.h prints.  The contract of
+ * subcommands is in cli.h.
+ */
 #include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/cmd_info.c
+ *
+ * "nfsdigest info": the queries of a summary, and their rows as text and as JSON.  A capture or a
+ * stream of records goes into a private database first.  Tables by procedure, client and path are
+ * operation_groups.h's.  The contract of subcommands is in cli.h.
+ */
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/values.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/cmd_ingest.c
+ *
+ * "nfsdigest ingest": decides which operand is the database, ingests the others in their order, and
+ * says what each held.  Where another process made the same database meanwhile, it begins again.
+ * The work is ingest.h's; the contract of subcommands is in cli.h.
+ */
 #include "base/values.h"
 #include "cli/args.h"
 #include "cli/cli.h"

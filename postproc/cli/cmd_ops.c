@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/cmd_ops.c
+ *
+ * "nfsdigest ops": one query, to which filter.h adds its conditions, and its rows as lines or as
+ * JSON.  Bodies are decoded by body_print.h, what is said of an object by object_print.h.  The
+ * contract of subcommands is in cli.h.
+ */
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/values.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/cmd_package.c
+ *
+ * "nfsdigest package": its options, for making an archive and for checking one, and which of them
+ * exclude each other.  The work is package.h's; the contract of subcommands is in cli.h.
+ */
 #include "anon/key.h"
 #include "base/values.h"
 #include "cli/args.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/cmd_policy.c
+ *
+ * "nfsdigest policy": list, show and check; survives is in cmd_policy_survives.c.  Text of a policy
+ * and its warnings come from engine/anon/policy.h; JSON is made here.  The contract of subcommands
+ * is in cli.h.
+ */
 #include "base/json.h"
 #include "base/values.h"
 #include "cli/args.h"

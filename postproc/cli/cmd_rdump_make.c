@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/cmd_rdump_make.c
+ *
+ * Parses which part of a trace is wanted, puts that into words for the dump itself, and makes one
+ * dump or, with --split-by, one for each part (partition.h).  For cmd_rdump.c.  rdump_make.h writes
+ * the dumps; the contract is in cmd_rdump_make.h.
+ */
 #include "cli/cmd_rdump_make.h"
 #include "base/values.h"
 #include "cli/args.h"

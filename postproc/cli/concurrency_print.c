@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/concurrency_print.c
+ *
+ * A simulation as a table and as lines of JSON.  Throughput, concurrency and the window that is
+ * enough are computed here, from the times that replays took.  For cmd_concurrency.c.  The contract
+ * is in concurrency_print.h.
+ */
 #include "cli/concurrency_print.h"
 #include "base/values.h"
 #include "depend/access.h"

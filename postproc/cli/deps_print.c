@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/deps_print.c
+ *
+ * One operation with what it depends on, and the summary, each as text and as JSON; the graph is in
+ * deps_dot.c.  For cmd_deps.c.  The contract is in deps_print.h.
+ */
 #include "cli/deps_print.h"
 #include "base/json.h"
 #include "base/values.h"

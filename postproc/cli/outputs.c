@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/outputs.c
+ *
+ * Keeps a list of files, read and written, and compares each that is written with all the others.
+ * Databases among those that are read are opened, to learn which captures, databases and rule files
+ * they name.  For cmd_compare.c and cmd_report.c.  The contract is in outputs.h.
+ */
 #include "cli/outputs.h"
 #include "base/escape.h"
 #include "compare/compare.h"

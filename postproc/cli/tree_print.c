@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/tree_print.c
+ *
+ * Entries of a tree (as ls -l shows them, or as JSON), its summary, its growth, and inferred
+ * operations.  For cmd_tree.c.  The contract is in tree_print.h.
+ */
 #include "cli/tree_print.h"
 #include "base/escape.h"
 #include "base/json.h"

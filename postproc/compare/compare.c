@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/compare.c
+ *
+ * The two ways to a result: compare_run goes through both phases, compare_again takes the first one
+ * over from an earlier result.  An earlier result may be damaged, so what is taken from it is
+ * checked.  For cmd_compare.c, and for noise.c, which compares two runs of the reference.  The
+ * contract is in compare.h, what the parts share in compare_parts.h.
+ */
 #include "base/cleanup.h"
 #include "compare/compare_parts.h"
 

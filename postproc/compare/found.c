@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/found.c
+ *
+ * What the judge found in a pair: a difference goes to table discrepancy and counts in its group,
+ * an uncertain one to table uncertain, a withheld one is counted, and latencies go to a temporary
+ * table.  For compare_pairs.c and counts.c.  The contract is in compare_pairs.h, what the parts
+ * share in found.h.
+ */
 #include "base/grow.h"
 #include "compare/found.h"
 

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/sides.c
+ *
+ * The two trace databases of a comparison: attached, identified by the digests of what they were
+ * made of, described in table side, and their clients matched.  Also decides with which side
+ * matching begins, whatever the order in which they were named.  For compare.c.  The contract is in
+ * compare_parts.h.
+ */
 #include "compare/compare_parts.h"
 
 #include "store/store.h"

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/ingest/ingest.c
+ *
+ * One file after another, each in its own transaction.  A capture goes on with the engine of the
+ * one before, or with one restored from the database.  If another process changed the database
+ * meanwhile, what was concluded from it is dropped and tried anew.  For cmd_ingest.c, cmd_info.c
+ * and packages.  The contract is in ingest.h.
+ */
 #include "ingest/ingest.h"
 #include "base/digest.h"
 #include "capture/capture.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/plan/deps_pick.c
+ *
+ * Chooses operations by range, object and path, and reads from the database what is shown of them.
+ * An inferred operation waits until the captured one behind it tells whether it is in the range.
+ * For cmd_deps.c.  The contract is in deps_pick.h.
+ */
 #include "plan/deps_pick.h"
 #include "store/sql.h"
 #include "store/store.h"

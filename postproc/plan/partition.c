@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/plan/partition.c
+ *
+ * Lists the clients, users, groups or subtrees of a trace, and names a file for the dump of each.
+ * Subtrees below another one are left to that, and two parts with the same file name are an error.
+ * For cmd_rdump_make.c.  The contract is in partition.h.
+ */
 #include "base/digest.h"
 #include "plan/partition.h"
 #include "store/sql.h"

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/plan/plan.c
+ *
+ * Both passes.  The first reads the database into the tree and spools the operations.  The second
+ * rehearses them and queues each, with what it uses, to a thread that finds its dependencies and
+ * calls the host.  For the subcommands deps and tree, dumps (rdump_make.c) and simulations
+ * (concurrency_report.c).  The contract is in plan.h, what the parts share in plan_parts.h.
+ */
 #include "plan/callers_read.h"
 #include "plan/plan_parts.h"
 #include "store/sql.h"

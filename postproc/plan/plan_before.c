@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/plan/plan_before.c
+ *
+ * What a plan tells its host before the operations, as records of a dump: the trace, its hosts,
+ * credentials, objects and entries.  A mode, an owner or a number of links that nobody saw is
+ * filled in.  For plan.c.  The contract is in plan_parts.h.
+ */
 #include "plan/plan_parts.h"
 #include "store/sql.h"
 #include "store/store.h"

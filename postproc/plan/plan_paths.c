@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/plan/plan_paths.c
+ *
+ * Notes what each number of the plan is in the database, and goes up from there, from name to name
+ * at the time of the operation, at most DEPTH_MAX of them.  A path that does not reach the root
+ * begins with [#object], or with [@place] of the inferred operation that made the object.  For
+ * cmd_deps.c.  The contract is in plan_paths.h.
+ */
 #include "plan/plan_paths.h"
 #include "base/escape.h"
 #include "effect/effect.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/plan/rdump_make.c
+ *
+ * Puts the records of a plan on a shelf (rdump_shelf.h) and writes them when all are known.  Times
+ * are scaled on the way.  Several copies are made from a dump of one, in a temporary file.  For
+ * cmd_rdump_make.c and packages.  The contract is in rdump_make.h.
+ */
 #include "plan/rdump_make.h"
 #include "base/cleanup.h"
 #include "rdump/rdump_copies.h"

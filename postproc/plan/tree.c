@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/plan/tree.c
+ *
+ * Gives the operations of a database to the hierarchy in their order (learn.h), and finds for it
+ * the objects of handles.  Also notes what was known at equal steps of the trace's time, and sorts
+ * the entries.  tree_walk is in tree_walk.c.  For plan.c.  The contract is in tree.h.
+ */
 #include "base/digest.h"
 #include "plan/tree.h"
 #include "store/sql.h"

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/report/annotate.c
+ *
+ * For each capture one query gives its discrepancies in the order of frames, and each becomes a
+ * comment; annotate_copy.c copies.  A capture whose contents are not those that were compared is
+ * refused.  annotate_targets.c finds the captures.  For cmd_report.c and cmd_compare.c.  The
+ * contract is in annotate.h, what the parts share in annotate_parts.h.
+ */
 #include "report/annotate.h"
 #include "report/annotate_copy.h"
 #include "report/annotate_parts.h"

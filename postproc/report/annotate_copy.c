@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/report/annotate_copy.c
+ *
+ * Copies block by block, asks for the comments of each packet, and puts them in front of the
+ * packet's options, in the section's byte order.  For annotate.c.  The contract is in
+ * annotate_copy.h.
+ */
 #include "report/annotate_copy.h"
 #include "link/pcapng_write.h"
 

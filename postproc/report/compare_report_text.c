@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/report/compare_report_text.c
+ *
+ * The report of a comparison as text: for each part a query, and a function that prints one of its
+ * rows.  JSON is in compare_report_json.c.  For cmd_compare.c.  The contract is in
+ * compare_report.h.
+ */
 #include "base/values.h"
 #include "compare/verdict.h"
 #include "report/compare_report.h"

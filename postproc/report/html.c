@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/report/html.c
+ *
+ * The page from its head to its script: verdict and sides, what was not compared, fields and rules;
+ * and the functions by which html_*.c print rows and columns.  Groups, examples and latencies are
+ * theirs.  For cmd_report.c and cmd_compare.c.  The contract is in html.h, what the parts share in
+ * html_parts.h.
+ */
 #include "base/values.h"
 #include "compare/verdict.h"
 #include "report/html.h"

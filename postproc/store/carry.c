@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/store/carry.c
+ *
+ * What the last capture's engine left in a database: its state, and rows that are provisional since
+ * the next capture may change them.  Before an engine goes on, its provisional rows are deleted,
+ * for it puts them again.  For store_source.c (what begins and ends with a source) and ingest.c.
+ * The contract is in carry.h and store_parts.h.
+ */
 #include "base/escape.h"
 #include "store/carry.h"
 #include "store/sql.h"

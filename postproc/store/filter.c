@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/store/filter.c
+ *
+ * Builds the SQL text condition by condition, keeps the values apart, and binds them when the
+ * statement is prepared: no text of the user becomes SQL.  A program, a procedure or a status that
+ * has no such name is an error.  For cmd_ops.c.  The contract is in filter.h.
+ */
 #include "base/values.h"
 #include "store/filter.h"
 #include "store/ids.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/store/operation_groups.c
+ *
+ * Three queries for each table: counts of the largest groups, their names, and their latencies in
+ * order, from which percentiles are taken by rank.  For cmd_info.c and packages.  The contract is
+ * in operation_groups.h.
+ */
 #include "store/operation_groups.h"
 #include "store/sql.h"
 #include "wire/field.h"

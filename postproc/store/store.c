@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/store/store.c
+ *
+ * Opens and closes a database; transactions are in store_source.c.  A new one is made under a
+ * temporary name and gets its own when its first source is whole.  A signal that ends the process
+ * rolls back what is open.  For all subcommands that read or write databases.  The contract is in
+ * store.h, what the parts share in store_parts.h.
+ */
 #include "base/output.h"
 #include "store/sql.h"
 #include "store/store_parts.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/store/store_verify.c
+ *
+ * A list of queries, each row of which is a finding, then every body against the table of its
+ * procedure.  SQLite's own check comes first, and if that finds anything, nothing else is believed.
+ * For "nfsdigest check" and packages.  The contract is in store_verify.h.
+ */
 #include "store/store_verify.h"
 #include "record/kept.h"
 #include "store/store_parts.h"
