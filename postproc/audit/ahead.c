@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A ring of batches: the thread fills one, the others wait or are taken.  A batch is a row of
- * items: a head, then the item, padded to eight. */
+/* postproc/audit/ahead.c
+ *
+ * A ring of batches: the thread fills one, the others wait or are taken.  A batch is a row of
+ * items: a head, then the item, padded to eight.  The lock is taken for a batch, not for an item.
+ * For source.c.  The contract is in ahead.h.
+ */
 #include "audit/ahead.h"
 
 #include <pthread.h>

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/allow.c
+ *
+ * Reads the built-in list, then the user's file, if there is one: a kind and a value in each line.
+ * The lists are short and are searched from end to end.  A bit for each length that a text has
+ * saves most comparisons.  audit.c and survive.c load it; all that gathers, compares or searches
+ * asks it.  The contract is in allow.h.
+ */
 #include "audit/allow.h"
 #include "base/embed.h"
 

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/audit.c
+ *
+ * The steps of an audit in their order, and what the comments of the anonymized file say of it.
+ * The form of that file is checked while gather.c reads the original's metadata in another thread.
+ * The first step that fails ends the audit.  For the commands audit and package.  The contract is
+ * in audit.h, that of audit_stated in audit_parts.h.
+ */
 #include "audit/blocks.h"
 #include "audit/rules.h"
 

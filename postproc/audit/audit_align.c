@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/audit_align.c
+ *
+ * Finds the original of each anonymized message, and gives both to audit_compare.c or
+ * survive_pair.c.  It first finds out by how much times were moved.  In an audit the original's
+ * messages and frames go on to gather.c, in a thread of its own.  align_captures is for audit.c and
+ * survive.c; the contract is in audit_parts.h.
+ */
 #include "audit/slab.h"
 #include "audit/survive_parts.h"
 #include "base/queue.h"

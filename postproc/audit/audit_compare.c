@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/audit_compare.c
+ *
+ * Compares two messages item by item, by the class of each.  compare_finish then finds what only
+ * all values together show.  audit_compare_text.c compares names, paths, hosts and addresses;
+ * rules_value.c asks the policy.  compare_messages is for audit_align.c, compare_finish for
+ * audit.c.  The contract is in audit_parts.h.
+ */
 #include "audit/rules.h"
 #include "base/bytes.h"
 #include "base/digest.h"

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/audit_compare_text.c
+ *
+ * Compares names, paths, hosts and addresses with what they became; paths component by component.
+ * All mapped values, also audit_compare.c's, go through compare_pair.  It finds values that stayed,
+ * originals with two pseudonyms, and pseudonyms of two originals.  It chooses which new pairs
+ * keyed.c tests.  For audit_compare.c; place_finding is for all that compares.  The contract is in
+ * audit_parts.h.
+ */
 #include "audit/audit_parts.h"
 #include "base/bytes.h"
 #include "base/digest.h"

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/blocks.c
+ *
+ * Reads the heads of blocks and records itself: of capture/ it uses only input.c, which opens and
+ * decompresses.  Behind the first length that no block can have, all comes in pieces.  The last
+ * bytes of each block stay before the next one, so that a search finds what a border parts.  For
+ * audit.c, gather.c, leak_file.c and survive_totals.c.  The contract is in blocks.h.
+ */
 #include "audit/blocks.h"
 #include "base/bytes.h"
 #include "capture/input.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/decode.c
+ *
+ * Decodes bytes piece by piece, in one way after the other, and gives each result to the visitor.
+ * Pieces overlap, so that a secret on a border is whole in one of them.  For encoded.c.  The
+ * contract is in decode.h.
+ */
 #include "audit/decode.h"
 #include "base/bytes.h"
 

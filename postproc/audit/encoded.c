@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/encoded.c
+ *
+ * Decodes values, and what stands beside packets, and searches the result for texts and digests of
+ * the original.  Beside packets, and where contents should be zeros, a hit is a finding at once.
+ * Other hits wait until the chains know all values.  audit.c makes it ready; leak.c and leak_file.c
+ * give it what to look at.  encoded_digest.c adds the digests.  The contract is in encoded.h.
+ */
 #include "audit/encoded_parts.h"
 #include "audit/encoded_short.h"
 #include "base/bytes.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/encoded_short.c
+ *
+ * Keeps each encoding of each short name by its hash, and looks up each distinct value among them.
+ * It also counts values by their look: which of their places have digits, letters and others.  What
+ * chance has is computed from these counts.  For encoded.c.  The contract is in encoded_short.h.
+ */
 #include "audit/encoded_short.h"
 #include "audit/encoded.h"
 #include "base/digest.h"

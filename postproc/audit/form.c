@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/form.c
+ *
+ * Checks the blocks of a file: their order, lengths, options, and the texts of their comments.  The
+ * first fault of a block is the one that is told.  form_frame.c checks the frames.  For audit.c.
+ * The contract is in form.h.
+ */
 #include "audit/form.h"
 
 #include <stdio.h>

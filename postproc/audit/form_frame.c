@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/form_frame.c
+ *
+ * Checks one frame, from its hardware addresses to its TCP or UDP header, and that its numbers
+ * follow from the frames before it.  form_free and form_addresses tell leak_file.c which bytes of a
+ * frame only follow from others.  form_frame is for form.c.  The contract is in form.h.
+ */
 #include "audit/form.h"
 #include "base/digest.h"
 

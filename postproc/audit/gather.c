@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/gather.c
+ *
+ * Takes out of the original what is secret: values of messages, texts and addresses of frames,
+ * metadata of pcapng files.  Most values that were met lately are passed over.  gather_look runs in
+ * the thread that reads the capture, so that only notes on frames are handed over.  secret.c keeps
+ * the patterns.  For audit_align.c and audit.c.  The contract is in audit_parts.h.
+ */
 #include "audit/blocks.h"
 #include "audit/audit_parts.h"
 #include "base/digest.h"

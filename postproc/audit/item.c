@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/item.c
+ *
+ * Lists the words of the RPC header here, and lets wire/walk.h list the fields of the body.  The
+ * path of an item is made only when it is asked for, by a second walk that ends there: most items
+ * are never named.  For all parts of the audit that look at messages.  The contract is in item.h.
+ */
 #include "audit/item.h"
 
 #include <stdio.h>

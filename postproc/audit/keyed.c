@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/keyed.c
+ *
+ * Counts the hits of each test, and how many chance has.  A test of two pairs takes the last one of
+ * the domain and width, so that no table is needed.  keyed_digest.c computes the digests.
+ * audit_compare_text.c chooses the pairs; rules.c asks for the verdicts when all were seen.  The
+ * contract is in keyed.h.
+ */
 #include "audit/keyed.h"
 #include "audit/chance.h"
 #include "audit/keyed_digest.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/keyed_digest.c
+ *
+ * Computes all digests of all inputs, and looks in them for a pseudonym: for the first letters of a
+ * text, or for the first or last bytes of another value.  Everything that was compared adds to what
+ * chance has.  For keyed.c.  The contract is in keyed_digest.h.
+ */
 #include "audit/keyed_digest.h"
 #include "base/bytes.h"
 #include "base/digest.h"

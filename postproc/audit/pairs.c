@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/pairs.c
+ *
+ * Two tables of hashes, each halved when it is full.  A small memory of pairs met lately answers
+ * for short values that come again; pairs_settle brings their uses into the tables.  Entries move
+ * when a table is halved, so the small memory is emptied before.  audit_compare_text.c adds the
+ * pairs.  One table alone is a set for audit_align.c, audit_compare.c and gather.c.  The contract
+ * is in pairs.h.
+ */
 #include "audit/pairs.h"
 #include "base/bytes.h"
 #include "base/digest.h"

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/recompute.c
+ *
+ * Anonymizes the original again and compares each message with the file as soon as it is written.
+ * Equal bytes are decoded only until they have shown that the key is right.  Where bytes differ,
+ * this finds the block of the file that belongs to the expected one; then recompute_frame.c
+ * compares heads, and recompute_message.c what they carry.  recompute_run is for audit.c.  The
+ * contract is in recompute.h.
+ */
 #include "audit/recompute.h"
 #include "capture/feed.h"
 

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/recompute_frame.c
+ *
+ * Reads a block as a frame, says how much two blocks are alike, and finds what differs in them
+ * beside payloads.  What only follows from another difference is passed over: hardware addresses
+ * follow from those of IP, sequence numbers from lengths, checksums from all.  For recompute.c.
+ * The contract is in recompute.h.
+ */
 #include "audit/recompute.h"
 
 /* draft-ietf-opsawg-pcapng; RFC 791, RFC 8200, RFC 9293, RFC 768 */

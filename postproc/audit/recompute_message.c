@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/recompute_message.c
+ *
+ * Decodes a message as it should be and as it is, and makes a finding of each value that differs.
+ * It counts the values that no other key makes: they tell a wrong key from a changed file.  When
+ * all values are equal, it says which other byte does not agree.  For recompute.c.  The contract is
+ * in recompute.h.
+ */
 #include "audit/recompute.h"
 
 #include <stdlib.h>

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/report.c
+ *
+ * The words that the reports in text, HTML and JSON share: quotes of values, places of findings,
+ * the verdict, and what was compared.  With |redact| values and frame numbers of the original are
+ * left out, and by how much times were moved.  For report_text.c, report_html.c and report_json.c,
+ * and for who quotes as they do.  The contract is in report.h.
+ */
 #include "audit/report.h"
 
 static bool is_printable(const struct quote *q, uint32_t shown)

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* schemas/audit.schema.json describes what this writes. */
+/* postproc/audit/report_json.c
+ *
+ * Writes the report as schemas/audit.schema.json describes it.  restore.c reads the figures of a
+ * redacted report back: who changes one of them changes both files and the schema.  audit_json is
+ * for the commands audit and package.  The contract is in audit.h.
+ */
 #include "audit/report.h"
 #include "base/json.h"
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads policies, nfsdigest-policy(5), without the anonymizer's reader.  What is written wrongly is
- * for "nfsdigest policy check" to say: here it is not known. */
+/* postproc/audit/rules_text.c
+ *
+ * Reads policies, nfsdigest-policy(5), without the anonymizer's reader.  What is written wrongly is
+ * for "nfsdigest policy check" to say: here it is not known.  Only a path of the options is opened,
+ * never one that the anonymized file states.  For audit.c.  The contract is in rules.h.
+ */
 #include "audit/rules.h"
 #include "base/embed.h"
 

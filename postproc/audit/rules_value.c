@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/rules_value.c
+ *
+ * Judges what became of one value by the policy's rule for its field, or else for its class.  Times
+ * that do not become zeros, and verifiers, are left to audit_compare.c and rules.c, which know more
+ * than one value.  For audit_compare.c.  The contract is in rules.h.
+ */
 #include "audit/rules.h"
 
 #include <ctype.h>

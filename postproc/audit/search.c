@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/search.c
+ *
+ * Looks at six places at once.  Filters of bits say at which of them a secret may begin; a table by
+ * first bytes gives the candidates, and these are compared.  A secret is in one of three tables, by
+ * its length.  The last bytes of the input are copied, so that nothing behind it is read.  For
+ * leak.c, leak_file.c and encoded.c.  The contract is in search.h.
+ */
 #include "audit/search.h"
 #include "base/bytes.h"
 

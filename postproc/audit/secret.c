@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/secret.c
+ *
+ * Keeps patterns in one array and finds them by their hash.  A class that has too many is halved by
+ * hash.  Pieces of a text are hashed and looked up several at a time, so that memory is fetched
+ * meanwhile.  gather.c adds the original's secrets; encoded.c keeps patterns of its own here.  The
+ * contract is in secret.h.
+ */
 #include "audit/secret.h"
 #include "base/bytes.h"
 #include "base/digest.h"

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The capture is read and decoded in a thread of its own, which puts what it finds into a row:
- * notes on frames, messages and counters.  Hooks are called where the row is taken from. */
+/* postproc/audit/source.c
+ *
+ * The capture is read and decoded in a thread of its own.  It puts what it finds into a row
+ * (ahead.h): notes on frames, messages, counters, ends of connections.  Hooks are called where the
+ * row is taken from, but for those that look.  For audit_align.c and leak.c.  The contract is in
+ * source.h.
+ */
 #include "audit/ahead.h"
 #include "audit/slab.h"
 #include "audit/source.h"

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/survive.c
+ *
+ * Keeps what is compared: a row for each field and class, an entry for each distinct value.  What
+ * is above the bounds is counted, and not told apart.  survive_run lets audit_align.c find the
+ * pairs of messages; survive_pair.c, survive_ends.c and survive_totals.c add the values.  For
+ * "nfsdigest policy survives".  The contract is in survive.h, what the parts share in
+ * survive_parts.h.
+ */
 #include "audit/survive_parts.h"
 #include "base/digest.h"
 

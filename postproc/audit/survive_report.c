@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/audit/survive_report.c
+ *
+ * Writes what survives as text and as JSON, class by class, with the rule that explains it.  Before
+ * that it sorts the survivors, and computes how many of them chance explains.  For "nfsdigest
+ * policy survives".  The contract is in survive.h.
+ */
 #include "audit/survive_parts.h"
 #include "audit/report.h"
 #include "base/json.h"

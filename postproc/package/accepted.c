@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/accepted.c
+ *
+ * Reads the maker's file and matches it with the audit: each finding needs a line, and each line a
+ * finding.  accepted_agree compares what a package says with an audit, kind by kind and class by
+ * class.  make.c reads the file; verify_lists.c and verify_again.c use rows that a package states.
+ * The contract is in accepted.h.
+ */
 #include "package/accepted.h"
 #include "package/package_text.h"
 

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/archive_unpack.c
+ *
+ * Reads a stranger's archive through libarchive, member by member.  Each member is judged before a
+ * file is made for it.  The bytes are counted while they are written, so that a small archive
+ * cannot fill the disk.  For verify.c; package_finding and archive_shown are for all that verifies.
+ * The contract is in archive.h.
+ */
 #include "package/archive.h"
 
 #include <archive.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/database.c
+ *
+ * Fills the database from the capture, writes it by VACUUM INTO, and compares two of them row by
+ * row.  The names of tables come from the database that was made here, as the other one is a
+ * stranger's.  For parts.c and verify.c.  The contract is in database.h.
+ */
 #include "package/database.h"
 #include "ingest/ingest.h"
 #include "package/stage.h"

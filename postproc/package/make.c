@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/make.c
+ *
+ * Makes a package in four steps: the anonymized capture, its audit, all other files, the archive.
+ * The key is forgotten when the audit has ended, as nothing later needs it.  The archive appears
+ * under its name only when it is whole.  For the command package.  package_make's contract is in
+ * package.h.
+ */
 #include "base/output.h"
 #include "base/values.h"
 #include "package/accepted.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/originals.c
+ *
+ * Copies pcapng files as they are, and writes packets of other files as new blocks.  One capture
+ * alone is not copied.  For make.c, which gives the result to the audit.  The contract is in
+ * originals.h.
+ */
 #include "package/originals.h"
 #include "base/bytes.h"
 #include "capture/capture.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/parts.c
+ *
+ * Makes one member after the other: each is written and closed, then taken into the stage with its
+ * SHA-256.  README.md, datapackage.json and SHA256SUMS come last, as they tell of all others.  For
+ * make.c, verify.c and verify_again.c.  The contract is in parts.h.
+ */
 #include "package/parts.h"
 #include "package/archive.h"
 #include "package/database.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/plots.c
+ *
+ * Draws how the known tree grows, which procedures are called over time, and their latencies.  Only
+ * the busiest procedures of NFSv3 have a curve of their own.  Without any, only the tree is drawn.
+ * parts.c draws concurrency, and calls this.  The contract is in plots.h.
+ */
 #include "package/plots.h"
 #include "show/svg_plot.h"
 #include "store/sql.h"

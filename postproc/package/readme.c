@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/readme.c
+ *
+ * Writes README.md: where the release comes from, its files, its figures, the accepted findings,
+ * and what can still be inferred.  facts.c has gathered the figures.  Of the audit it repeats only
+ * what quotes no value of the original.  readme_write is for parts.c.  The contract is in
+ * package.h.
+ */
 #include "audit/audit.h"
 #include "base/values.h"
 #include "package/accepted.h"

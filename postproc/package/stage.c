@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/stage.c
+ *
+ * The table of the files that a package may have, and the list of those that are in the folder.  A
+ * name is checked before it becomes a member, as it may come from a stranger.  base/janitor.h
+ * removes the folder.  For all that makes or verifies a package.  The contract is in stage.h.
+ */
 #include "package/stage.h"
 
 #include <errno.h>

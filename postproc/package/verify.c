@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/verify.c
+ *
+ * Verifies an archive that a stranger has sent.  What is wrong with it is a finding, and the rest
+ * is looked at nevertheless.  This file checks the capture, the database and the dump;
+ * verify_lists.c checks the lists, and verify_again.c makes all of it again.  For the command
+ * package.  The contract is in package.h, what the parts share in verify_parts.h.
+ */
 #include "package/database.h"
 #include "package/package_rdump.h"
 #include "package/verify_parts.h"

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/package/verify_lists.c
+ *
+ * Compares SHA256SUMS and datapackage.json with the members that are there, and reads what the
+ * audit's JSON says of its findings.  These texts are a stranger's: a path in them is looked up
+ * among the members and opens nothing, and JSON is a parameter of SQLite's functions.  For
+ * verify.c; verify_again.c reads members by it, too.  The contract is in verify_parts.h.
+ */
 #include "package/package_text.h"
 #include "package/verify_parts.h"
 
