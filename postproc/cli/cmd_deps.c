@@ -90,16 +90,17 @@ static int take(void *ctx, const struct rdump_operation *operation, const struct
                 struct err *err)
 {
     struct run *r = ctx;
-    const struct plan_about *about = operation->inferred ? &r->about : NULL;
-    int64_t time = r->begin + operation->time;
+    const struct plan_step step = { .place = r->place,
+                                    .time = r->begin + operation->time,
+                                    .operation = operation,
+                                    .edges = edges,
+                                    .about = operation->inferred ? &r->about : NULL };
 
     chain(r, operation, edges);
     if (plan_paths_made(&r->paths, operation, r->place, err) < 0 ||
-        (about && plan_paths_of(&r->paths, operation, time, &r->about, err) < 0) ||
-        (r->args->store &&
-         plan_store_put(&r->store, r->place, time, operation, edges, about, err) < 0) ||
-        (r->pick.picked &&
-         deps_pick_next(&r->pick, r->place, time, operation, edges, about, err) < 0))
+        (step.about && plan_paths_of(&r->paths, operation, step.time, &r->about, err) < 0) ||
+        (r->args->store && plan_store_put(&r->store, &step, err) < 0) ||
+        (r->pick.picked && deps_pick_next(&r->pick, &step, err) < 0))
         return -err->code;
     r->place++;
     return 0;

@@ -147,10 +147,11 @@ static const char *name_of(const struct procedure *procedure)
     return procedure ? procedure->name : NULL;
 }
 
-static struct deps_item *make(struct deps_pick *p, uint64_t place, int64_t time,
-                              const struct rdump_operation *o, const struct plan_edges *edges,
-                              const struct plan_about *about, struct err *err)
+static struct deps_item *make(struct deps_pick *p, const struct plan_step *step, struct err *err)
 {
+    const struct rdump_operation *o = step->operation;
+    const struct plan_edges *edges = &step->edges[p->choice->granularity];
+    const struct plan_about *about = step->about;
     const struct procedure *procedure = rdump_procedure(o->procedure);
     struct deps_item *item = calloc(1, sizeof(*item) + edges->count * sizeof(item->on[0]));
     int result = 0;
@@ -159,15 +160,15 @@ static struct deps_item *make(struct deps_pick *p, uint64_t place, int64_t time,
         no_memory(err);
         return NULL;
     }
-    item->place = place;
+    item->place = step->place;
     item->operation = o->source;
     item->inferred = o->inferred;
     item->unplayable = o->unplayable;
-    item->time = time;
+    item->time = step->time;
     item->procedure = name_of(procedure);
     item->count = edges->count;
     for (uint32_t i = 0; i < edges->count; i++) {
-        uint64_t other = place - edges->distances[i];
+        uint64_t other = step->place - edges->distances[i];
         const struct deps_past *past = &p->past[other & (DEPEND_HORIZON - 1)];
 
         item->on[i] = (struct deps_on){ other, past->operation, past->procedure };
@@ -226,20 +227,19 @@ static int give_pending(struct deps_pick *p, struct err *err)
     return result;
 }
 
-int deps_pick_next(struct deps_pick *p, uint64_t place, int64_t time,
-                   const struct rdump_operation *o, const struct plan_edges *edges,
-                   const struct plan_about *about, struct err *err)
+int deps_pick_next(struct deps_pick *p, const struct plan_step *step, struct err *err)
 {
+    const struct rdump_operation *o = step->operation;
     const struct deps_choice *c = p->choice;
     bool in_range = o->inferred || !c->first || (o->source >= c->first && o->source <= c->last);
     struct deps_item *item = NULL;
-    int result = in_range ? is_about(p, o->source, about, err) : 0;
+    int result = in_range ? is_about(p, o->source, step->about, err) : 0;
 
     if (result > 0) {
-        item = make(p, place, time, o, &edges[c->granularity], about, err);
+        item = make(p, step, err);
         result = item ? 0 : -err->code;
     }
-    p->past[place & (DEPEND_HORIZON - 1)] =
+    p->past[step->place & (DEPEND_HORIZON - 1)] =
         (struct deps_past){ o->source, name_of(rdump_procedure(o->procedure)) };
     if (result < 0)
         return result;

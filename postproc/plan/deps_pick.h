@@ -58,10 +58,8 @@ struct deps_pick {
 int deps_pick_begin(struct deps_pick *pick, sqlite3 *db, struct err *err);
 void deps_pick_end(struct deps_pick *pick);
 
-/* The next operation; |time|: ns since the epoch; |about|: of an inferred one. */
-int deps_pick_next(struct deps_pick *pick, uint64_t place, int64_t time,
-                   const struct rdump_operation *operation, const struct plan_edges *edges,
-                   const struct plan_about *about, struct err *err);
+/* The next operation. */
+int deps_pick_next(struct deps_pick *pick, const struct plan_step *step, struct err *err);
 
 /* In which source and frame an operation was called, or answered when the call was not captured;
  * zeros for an inferred one. */

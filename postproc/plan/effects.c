@@ -294,19 +294,22 @@ static int read_row(struct effects *s, sqlite3_stmt *stmt)
 }
 
 /* "|select| WHERE (|always| OR the filter's conditions), but for its time, |order|" */
-static int prepare(sqlite3 *db, const char *select, const char *always,
-                   const struct effect_filter *f, const char *order, sqlite3_stmt **stmt,
-                   struct err *err)
+struct query {
+    const char *select, *always, *order;
+};
+
+static int prepare(sqlite3 *db, const struct query *q, const struct effect_filter *f,
+                   sqlite3_stmt **stmt, struct err *err)
 {
     char sql[1024];
 
     if (!f)
-        snprintf(sql, sizeof(sql), "%s%s", select, order);
+        snprintf(sql, sizeof(sql), "%s%s", q->select, q->order);
     else
-        snprintf(sql, sizeof(sql), "%s WHERE (%s OR (1%s%s%s%s))%s%s", select, always,
+        snprintf(sql, sizeof(sql), "%s WHERE (%s OR (1%s%s%s%s))%s%s", q->select, q->always,
                  f->client ? where_client : "", f->uid >= 0 ? where_uid : "",
                  f->gid >= 0 ? where_gid : "", f->under ? where_under : "",
-                 f->to != INT64_MAX ? where_to : "", order);
+                 f->to != INT64_MAX ? where_to : "", q->order);
     if (sql_prepare(db, sql, stmt, err) < 0)
         return -err->code;
     if (!f)
@@ -328,11 +331,12 @@ int effects_count(sqlite3 *db, const struct effect_filter *filter, int64_t from,
         " WHERE r.program = operation.program AND r.version = 3 AND r.number = procedure)"
         " OR program IS NULL AND pairing = 2)"
         " AND ifnull(call_time, reply_time) >= ?6";
+    const struct query query = { "SELECT count(*) FROM operation", "0", nfs3 };
     sqlite3_stmt *stmt;
     int result;
 
     _Static_assert(CALL_LOST == 2, "as it stands in the text");
-    if (prepare(db, "SELECT count(*) FROM operation", "0", filter, nfs3, &stmt, err) < 0)
+    if (prepare(db, &query, filter, &stmt, err) < 0)
         return -err->code;
     sqlite3_bind_int64(stmt, 6, from);
     result = sql_row(stmt, err);
@@ -365,13 +369,14 @@ static int read_rows(struct effects *s, sqlite3_stmt *stmt)
 
 static int read_all(struct effects *s)
 {
+    struct query query = { select_operations, "program = 100005", NULL };
     sqlite3_stmt *stmt;
     int result = find_untimed(s);
 
     s->untimed = result == 1;
+    query.order = s->untimed ? in_order_of_frames : in_order;
     if (result >= 0)
-        result = prepare(s->db, select_operations, "program = 100005", s->visitor->filter,
-                         s->untimed ? in_order_of_frames : in_order, &stmt, s->err);
+        result = prepare(s->db, &query, s->visitor->filter, &stmt, s->err);
     if (result < 0)
         return result;
     result = read_rows(s, stmt);

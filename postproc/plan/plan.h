@@ -26,11 +26,21 @@
 
 #include <sqlite3.h>
 
+struct plan_about;
 struct tree;
 
 struct plan_edges {
     const uint32_t *distances;
     uint32_t count;
+};
+
+/* An operation of a plan, with all that is known of it. */
+struct plan_step {
+    uint64_t place; /* in the plan */
+    int64_t time;   /* ns since the epoch */
+    const struct rdump_operation *operation;
+    const struct plan_edges *edges; /* by enum granularity */
+    const struct plan_about *about; /* of an inferred one (plan_paths.h), or NULL */
 };
 
 /* Every callback returns 0 or a negative code, which ends the reading; each may be NULL.

@@ -118,28 +118,32 @@ static bool put(struct buf *to, const char *text)
     return buf_append(to, text, strlen(text)) == 0;
 }
 
-/* The names above |object|, from it upwards, each behind a slash, into |names|; where they end is
- * |*object|: 0 behind a MOUNT path, which then stands in |names| without a slash. */
-static int climb(struct plan_paths *p, int64_t *object, int64_t time, char *names[DEPTH_MAX],
-                 int *count, struct err *err)
+/* The names above an object, from it upwards, each behind a slash. */
+struct climb {
+    int64_t top; /* where they end: 0 behind a MOUNT path, which then has no slash */
+    char *names[DEPTH_MAX];
+    int count;
+};
+
+/* From |c->top|, which is the object at first. */
+static int climb(struct plan_paths *p, int64_t time, struct climb *c, struct err *err)
 {
-    *count = 0;
-    while (*object > 0 && *count < DEPTH_MAX) {
+    while (c->top > 0 && c->count < DEPTH_MAX) {
         const char *name;
         int step;
 
-        sqlite3_bind_int64(p->name, 1, *object);
+        sqlite3_bind_int64(p->name, 1, c->top);
         sqlite3_bind_int64(p->name, 2, time);
         step = sqlite3_step(p->name);
         name = step == SQLITE_ROW ? (const char *)sqlite3_column_text(p->name, 1) : NULL;
         if (name) {
-            *object = sqlite3_column_int64(p->name, 0);
-            names[*count] = strdup(name);
-            if (!names[*count]) {
+            c->top = sqlite3_column_int64(p->name, 0);
+            c->names[c->count] = strdup(name);
+            if (!c->names[c->count]) {
                 sqlite3_reset(p->name);
                 return no_memory(err);
             }
-            ++*count;
+            c->count++;
         }
         sqlite3_reset(p->name);
         if (!name)
@@ -148,42 +152,49 @@ static int climb(struct plan_paths *p, int64_t *object, int64_t time, char *name
     return 0;
 }
 
-static int put_object(struct plan_paths *p, uint32_t number, int64_t time, struct buf *to,
-                      int64_t *object, struct err *err)
+/* What an operation is about: an object, or a name in it. */
+struct target {
+    struct bytes handle, name;
+    int64_t time; /* names that are known by then go before others */
+};
+
+/* |object|: the number in the database. */
+static int put_object(struct plan_paths *p, const struct target *t, struct buf *to, int64_t *object,
+                      struct err *err)
 {
-    char *names[DEPTH_MAX], text[32];
-    int64_t top, place;
-    bool good = true;
-    int count;
+    uint32_t number = t->handle.len == 4 ? load_be32(t->handle.data) : 0;
+    struct climb c;
+    int64_t place;
+    char text[32];
+    bool good;
 
     if (find(p, number, object, &place, err) < 0)
         return -err->code;
-    top = *object;
-    if (climb(p, &top, time, names, &count, err) < 0)
-        good = false;
+    c.top = *object;
+    c.count = 0;
+    good = climb(p, t->time, &c, err) == 0;
     if (place >= 0)
         snprintf(text, sizeof(text), "[@%" PRId64 "]", place);
-    else if (top)
-        snprintf(text, sizeof(text), "[#%" PRId64 "]", top);
+    else if (c.top)
+        snprintf(text, sizeof(text), "[#%" PRId64 "]", c.top);
     else
         snprintf(text, sizeof(text), "[?]");
-    good = good && (count && !top ? true : put(to, text));
-    for (int i = count; i-- > 0;) {
-        good = good && (i == count - 1 && !top ? true : put(to, "/")) && put(to, names[i]);
-        free(names[i]);
+    good = good && (c.count && !c.top ? true : put(to, text));
+    for (int i = c.count; i-- > 0;) {
+        good = good && (i == c.count - 1 && !c.top ? true : put(to, "/")) && put(to, c.names[i]);
+        free(c.names[i]);
     }
     return good ? 0 : no_memory(err);
 }
 
-static int put_one(struct plan_paths *p, struct bytes handle, struct bytes name, int64_t time,
-                   struct buf *to, int64_t *object, struct err *err)
+static int put_one(struct plan_paths *p, const struct target *t, struct buf *to, int64_t *object,
+                   struct err *err)
 {
     to->len = 0;
     *object = 0;
-    if (handle.data &&
-        put_object(p, handle.len == 4 ? load_be32(handle.data) : 0, time, to, object, err) < 0)
+    if (t->handle.data && put_object(p, t, to, object, err) < 0)
         return -err->code;
-    if ((name.data && (!put(to, "/") || escape_name(name, false, to) < 0)) ||
+    if ((t->name.data && (!put(to, "/") || escape_name(t->name, false, to) < 0)) ||
         buf_append(to, "", 1) < 0)
         return no_memory(err);
     return 0;
@@ -196,9 +207,12 @@ int plan_paths_of(struct plan_paths *p, const struct rdump_operation *o, int64_t
                         .arguments_body = o->arguments,
                         .arguments_length = o->arguments.len,
                         .rpc_status = -1 };
+    struct target one, other;
 
     effect_decode(&e);
-    if (put_one(p, e.handle, e.name, time, &about->path, &about->objects[0], err) < 0)
+    one = (struct target){ e.handle, e.name, time };
+    other = (struct target){ e.handle2, e.name2, time };
+    if (put_one(p, &one, &about->path, &about->objects[0], err) < 0)
         return -err->code;
-    return put_one(p, e.handle2, e.name2, time, &about->path2, &about->objects[1], err);
+    return put_one(p, &other, &about->path2, &about->objects[1], err);
 }

@@ -58,16 +58,18 @@ static void bind_path(sqlite3_stmt *stmt, int at, const struct buf *path)
         sqlite3_bind_null(stmt, at);
 }
 
-int plan_store_put(struct plan_store *s, uint64_t place, int64_t time,
-                   const struct rdump_operation *o, const struct plan_edges *edges,
-                   const struct plan_about *about, struct err *err)
+int plan_store_put(struct plan_store *s, const struct plan_step *step, struct err *err)
 {
-    sqlite3_bind_int64(s->operation, 1, (int64_t)place);
+    const struct rdump_operation *o = step->operation;
+    const struct plan_about *about = step->about;
+    const struct plan_edges *edges = step->edges;
+
+    sqlite3_bind_int64(s->operation, 1, (int64_t)step->place);
     sql_bind_unless(s->operation, 2, o->source, 0);
     sql_bind_unless(s->operation, 3, o->inferred, 0);
     sql_bind_unless(s->operation, 4, o->unplayable, 0);
     sql_bind_unless(s->operation, 5, o->procedure, RDUMP_NO_PROCEDURE);
-    sqlite3_bind_int64(s->operation, 6, time);
+    sqlite3_bind_int64(s->operation, 6, step->time);
     sql_bind_unless(s->operation, 7, o->latency, -1);
     bind_path(s->operation, 8, about ? &about->path : NULL);
     bind_path(s->operation, 9, about ? &about->path2 : NULL);
@@ -75,9 +77,9 @@ int plan_store_put(struct plan_store *s, uint64_t place, int64_t time,
         return -err->code;
     for (int g = 0; g < 2; g++)
         for (uint32_t i = edges[g].count; i-- > 0;) { /* in the order of the primary key */
-            sqlite3_bind_int64(s->dependency, 1, (int64_t)place);
+            sqlite3_bind_int64(s->dependency, 1, (int64_t)step->place);
             sqlite3_bind_int64(s->dependency, 2, g);
-            sqlite3_bind_int64(s->dependency, 3, (int64_t)(place - edges[g].distances[i]));
+            sqlite3_bind_int64(s->dependency, 3, (int64_t)(step->place - edges[g].distances[i]));
             if (sql_step(s->dependency, err) < 0)
                 return -err->code;
         }

@@ -15,13 +15,10 @@ struct plan_store {
 };
 
 /* Between BEGIN and COMMIT (store/tables.h), with plan_store_end in any case after
- * plan_store_begin: drops the tables of an earlier plan and makes them anew; adds an operation,
- * with |about| where it is inferred; makes indexes if |counts|, of a plan that was read as a whole.
- */
+ * plan_store_begin: drops the tables of an earlier plan and makes them anew; adds an operation;
+ * makes indexes if |counts|, of a plan that was read as a whole. */
 int plan_store_begin(struct plan_store *store, sqlite3 *db, struct err *err);
-int plan_store_put(struct plan_store *store, uint64_t place, int64_t time,
-                   const struct rdump_operation *operation, const struct plan_edges *edges,
-                   const struct plan_about *about, struct err *err);
+int plan_store_put(struct plan_store *store, const struct plan_step *step, struct err *err);
 int plan_store_end(struct plan_store *store, const struct plan_counts *counts, struct err *err);
 
 #endif

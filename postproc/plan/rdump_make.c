@@ -16,7 +16,10 @@
 #include <unistd.h>
 
 struct maker {
+    sqlite3 *db;
     const struct rdump_make_options *options;
+    struct plan_counts *counts;
+    const char *copied; /* path of a dump */
     struct rdump_writer *writer;
     struct rdump_shelf *shelf;
 };
@@ -74,7 +77,7 @@ static int put_operation(void *ctx, const struct rdump_operation *operation,
     return rdump_shelf_put(m->shelf, RDUMP_OPERATION, &o, err);
 }
 
-static int put_plan(struct maker *m, sqlite3 *db, struct plan_counts *counts, struct err *err)
+static int put_plan(struct maker *m, struct err *err)
 {
     const struct plan_host host = { .trace = put_trace,
                                     .host = put_host,
@@ -90,7 +93,7 @@ static int put_plan(struct maker *m, sqlite3 *db, struct plan_counts *counts, st
     plan.granularity[o->granularity] = true;
     plan.with_results = o->with_results;
     m->shelf = rdump_shelf_new(err);
-    if (!m->shelf || plan_read(db, &plan, &host, counts, err) < 0 ||
+    if (!m->shelf || plan_read(m->db, &plan, &host, m->counts, err) < 0 ||
         rdump_shelf_write(m->shelf, m->writer, err) < 0)
         result = -err->code;
     rdump_shelf_free(m->shelf);
@@ -98,15 +101,14 @@ static int put_plan(struct maker *m, sqlite3 *db, struct plan_counts *counts, st
 }
 
 /* Writes to |out| what |put| puts, and the end. */
-static int write_dump(output_writer *write, void *out, struct maker *m,
-                      int (*put)(struct maker *m, void *ctx, struct err *err), void *ctx,
-                      struct err *err)
+static int write_dump(struct maker *m, struct output *out,
+                      int (*put)(struct maker *m, struct err *err), struct err *err)
 {
     const struct rdump_end end = { 0 };
     int result = -ERR_SYSTEM;
 
-    m->writer = rdump_writer_new(write, out, err);
-    if (m->writer && put(m, ctx, err) == 0)
+    m->writer = rdump_writer_new(output_write, out, err);
+    if (m->writer && put(m, err) == 0)
         result = rdump_put(m->writer, RDUMP_END, &end, err);
     else
         result = -err->code;
@@ -114,29 +116,14 @@ static int write_dump(output_writer *write, void *out, struct maker *m,
     return result;
 }
 
-struct source {
-    sqlite3 *db;
-    struct plan_counts *counts;
-    const char *path; /* of the dump that is copied */
-};
-
-static int put_database(struct maker *m, void *ctx, struct err *err)
+static int put_copies(struct maker *m, struct err *err)
 {
-    struct source *s = ctx;
-
-    return put_plan(m, s->db, s->counts, err);
-}
-
-static int put_copies(struct maker *m, void *ctx, struct err *err)
-{
-    const struct source *s = ctx;
-
-    return rdump_copy(s->path, m->options->copies, m->options->delay, m->options->seed, m->writer,
+    return rdump_copy(m->copied, m->options->copies, m->options->delay, m->options->seed, m->writer,
                       err);
 }
 
 /* A dump of one copy goes to a temporary file first. */
-static int make_copies(struct maker *m, struct source *s, struct output *out, struct err *err)
+static int make_copies(struct maker *m, struct output *out, struct err *err)
 {
     const char *folder = getenv("TMPDIR") && *getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
     char path[4096];
@@ -151,14 +138,14 @@ static int make_copies(struct maker *m, struct source *s, struct output *out, st
         return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
     close(fd);
     cleanup_enter(&cleanup, cleanup_unlink, path);
-    s->path = path;
+    m->copied = path;
     one = output_open(path, err);
-    result = one ? write_dump(output_write, one, m, put_database, s, err) : -err->code;
+    result = one ? write_dump(m, one, put_plan, err) : -err->code;
     if (result == 0)
         result = output_commit(one, err);
     output_close(one);
     if (result == 0)
-        result = write_dump(output_write, out, m, put_copies, s, err);
+        result = write_dump(m, out, put_copies, err);
     unlink(path);
     cleanup_drop(&cleanup);
     return result;
@@ -167,16 +154,14 @@ static int make_copies(struct maker *m, struct source *s, struct output *out, st
 int rdump_make(sqlite3 *db, const struct rdump_make_options *options, const char *path,
                struct plan_counts *counts, struct err *err)
 {
-    struct maker m = { .options = options };
-    struct source source = { .db = db, .counts = counts };
+    struct maker m = { .db = db, .options = options, .counts = counts };
     struct output *out = output_open(path, err);
     int result;
 
     memset(counts, 0, sizeof(*counts));
     if (!out)
         return -err->code;
-    result = options->copies > 1 ? make_copies(&m, &source, out, err)
-                                 : write_dump(output_write, out, &m, put_database, &source, err);
+    result = options->copies > 1 ? make_copies(&m, out, err) : write_dump(&m, out, put_plan, err);
     if (result == 0 && !counts->operations)
         result = err_set(err, ERR_INPUT, "%s",
                          options->filter || options->has_from
