@@ -185,18 +185,22 @@ static int same_call(struct store *store, const struct border_entry *entry,
 
 /* The first copy of this call in an earlier source: 1, 0 or negative. */
 static int find_first_copy(struct store *store, const struct operation_row *row, uint64_t key,
-                           enum border_kind kind, struct border_entry **found, struct err *err)
+                           struct border_entry **found, struct err *err)
 {
+    static const enum border_kind kinds[] = { BORDER_CALL, BORDER_ANSWERED };
     struct border_entry *entry;
-    uint32_t at = UINT32_MAX;
     int same = 0;
 
-    while (same == 0 && (entry = border_find(&store->border, key, kind, &at))) {
-        if (entry->time != TIME_NONE && row->call.time != TIME_NONE &&
-            (entry->time > row->call.time || entry->time < row->call.time - BORDER_REPLY_SPAN))
-            continue;
-        same = same_call(store, entry, row, err);
-        *found = entry;
+    for (int i = 0; same == 0 && i < 2; i++) {
+        uint32_t at = UINT32_MAX;
+
+        while (same == 0 && (entry = border_find(&store->border, key, kinds[i], &at))) {
+            if (entry->time != TIME_NONE && row->call.time != TIME_NONE &&
+                (entry->time > row->call.time || entry->time < row->call.time - BORDER_REPLY_SPAN))
+                continue;
+            same = same_call(store, entry, row, err);
+            *found = entry;
+        }
     }
     return same;
 }
@@ -239,18 +243,19 @@ static int further_reply(struct store *store, const struct border_entry *entry,
                          const struct operation_row *row, struct err *err)
 {
     sqlite3_stmt *stmt = store->sql[SQL_GET_OPERATION];
-    bool differs;
+    struct further_copy copy = {
+        .operation = entry->operation, .kind = REPEAT_REPLY, .flow = row->flow, .side = &row->reply
+    };
 
     if (get(store, entry, err) < 0)
         return -err->code;
-    differs = (uint32_t)sqlite3_column_int64(stmt, GET_REPLY + 4) != row->reply.length;
-    if (!differs && row->result.len)
-        differs =
+    copy.differs = (uint32_t)sqlite3_column_int64(stmt, GET_REPLY + 4) != row->reply.length;
+    if (!copy.differs && row->result.len)
+        copy.differs =
             (uint32_t)sqlite3_column_bytes(stmt, GET_RESULT) != row->result.len ||
             memcmp(sqlite3_column_blob(stmt, GET_RESULT), row->result.data, row->result.len) != 0;
     sqlite3_reset(stmt);
-    return put_further_copy(store, entry->operation, REPEAT_REPLY, differs, row->flow, &row->reply,
-                            err);
+    return put_further_copy(store, &copy, err);
 }
 
 /* A reply without a call. */
@@ -277,14 +282,13 @@ static int match_copy(struct store *store, const struct operation_row *row, uint
                       struct err *err)
 {
     struct border_entry *entry = NULL;
-    int found = find_first_copy(store, row, key, BORDER_CALL, &entry, err);
+    int found = find_first_copy(store, row, key, &entry, err);
+    struct further_copy copy = { .kind = REPEAT_CALL, .flow = row->flow, .side = &row->call };
 
-    if (found == 0)
-        found = find_first_copy(store, row, key, BORDER_ANSWERED, &entry, err);
     if (found <= 0)
         return found;
-    if (put_further_copy(store, entry->operation, REPEAT_CALL, false, row->flow, &row->call, err) <
-            0 ||
+    copy.operation = entry->operation;
+    if (put_further_copy(store, &copy, err) < 0 ||
         border_join(&store->border, row->id, entry->operation, err) < 0)
         return -err->code;
     if (!row->reply.source)

@@ -13,60 +13,60 @@ static int bind_text(sqlite3_stmt *stmt, int at, const char *text)
     return sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
 }
 
+static const struct {
+    const char *domain;
+    int value;
+    const char *name;
+} codes[] = {
+    { "pairing", PAIRED, "paired" },
+    { "pairing", REPLY_LOST, "reply lost" },
+    { "pairing", CALL_LOST, "call lost" },
+    { "pairing", OUT_OF_WINDOW, "out of window" },
+    { "pairing", CAPTURE_ENDED, "capture ended" },
+    { "name_event", NAME_SEEN, "seen" },
+    { "name_event", NAME_BOUND, "bound" },
+    { "name_event", NAME_REMOVED, "removed" },
+    { "name_event", NAME_MOVED, "moved" },
+    { "name_event", NAME_GONE, "gone" },
+    { "repeat", REPEAT_CALL, "call" },
+    { "repeat", REPEAT_REPLY, "reply" },
+    { "repeat", COPY_CALL, "copy of a call" },
+    { "repeat", COPY_REPLY, "copy of a reply" },
+    { "problem", PROBLEM_HOLE, "hole" },
+    { "problem", PROBLEM_SKIPPED, "skipped" },
+    { "problem", PROBLEM_MALFORMED, "malformed" },
+    { "problem", PROBLEM_NOT_RPC, "not RPC" },
+    { "problem", PROBLEM_EVICTED, "evicted" },
+    { "problem", PROBLEM_UNDECIDED, "undecided" },
+    { "sighting", SIGHTING_PARTIAL, "partial" },
+    { "sighting", SIGHTING_CUT, "cut" },
+    { "sighting", SIGHTING_HOLE, "hole" },
+    { "sighting", SIGHTING_MALFORMED, "malformed" },
+    { "sighting", SIGHTING_OPAQUE, "opaque" },
+    { "sighting", SIGHTING_RESYNC, "resync" },
+    { "sighting", SIGHTING_DATA, "data" },
+    { "sighting", SIGHTING_OFFSET, "offset" },
+    { "sighting", SIGHTING_COUNT, "count" },
+    { "sighting", SIGHTING_HEADER, "header" },
+    { "sighting", SIGHTING_ADDRESS, "other address" },
+    { "object_type", OBJECT_REG, "REG" },
+    { "object_type", OBJECT_DIR, "DIR" },
+    { "object_type", OBJECT_BLK, "BLK" },
+    { "object_type", OBJECT_CHR, "CHR" },
+    { "object_type", OBJECT_LNK, "LNK" },
+    { "object_type", OBJECT_SOCK, "SOCK" },
+    { "object_type", OBJECT_FIFO, "FIFO" },
+    { "transport", 6, "TCP" },
+    { "transport", 17, "UDP" },
+    { "flavor", RPC_AUTH_NONE, "AUTH_NONE" },
+    { "flavor", RPC_AUTH_SYS, "AUTH_SYS" },
+    { "flavor", RPC_AUTH_SHORT, "AUTH_SHORT" },
+    { "flavor", RPC_AUTH_DH, "AUTH_DH" },
+    { "flavor", RPC_GSS, "RPCSEC_GSS" },
+};
+
 static int fill_codes(sqlite3_stmt *stmt, struct err *err)
 {
-    static const struct {
-        const char *domain;
-        int value;
-        const char *name;
-    } codes[] = {
-        { "pairing", PAIRED, "paired" },
-        { "pairing", REPLY_LOST, "reply lost" },
-        { "pairing", CALL_LOST, "call lost" },
-        { "pairing", OUT_OF_WINDOW, "out of window" },
-        { "pairing", CAPTURE_ENDED, "capture ended" },
-        { "name_event", NAME_SEEN, "seen" },
-        { "name_event", NAME_BOUND, "bound" },
-        { "name_event", NAME_REMOVED, "removed" },
-        { "name_event", NAME_MOVED, "moved" },
-        { "name_event", NAME_GONE, "gone" },
-        { "repeat", REPEAT_CALL, "call" },
-        { "repeat", REPEAT_REPLY, "reply" },
-        { "repeat", COPY_CALL, "copy of a call" },
-        { "repeat", COPY_REPLY, "copy of a reply" },
-        { "problem", PROBLEM_HOLE, "hole" },
-        { "problem", PROBLEM_SKIPPED, "skipped" },
-        { "problem", PROBLEM_MALFORMED, "malformed" },
-        { "problem", PROBLEM_NOT_RPC, "not RPC" },
-        { "problem", PROBLEM_EVICTED, "evicted" },
-        { "problem", PROBLEM_UNDECIDED, "undecided" },
-        { "sighting", SIGHTING_PARTIAL, "partial" },
-        { "sighting", SIGHTING_CUT, "cut" },
-        { "sighting", SIGHTING_HOLE, "hole" },
-        { "sighting", SIGHTING_MALFORMED, "malformed" },
-        { "sighting", SIGHTING_OPAQUE, "opaque" },
-        { "sighting", SIGHTING_RESYNC, "resync" },
-        { "sighting", SIGHTING_DATA, "data" },
-        { "sighting", SIGHTING_OFFSET, "offset" },
-        { "sighting", SIGHTING_COUNT, "count" },
-        { "sighting", SIGHTING_HEADER, "header" },
-        { "sighting", SIGHTING_ADDRESS, "other address" },
-        { "object_type", OBJECT_REG, "REG" },
-        { "object_type", OBJECT_DIR, "DIR" },
-        { "object_type", OBJECT_BLK, "BLK" },
-        { "object_type", OBJECT_CHR, "CHR" },
-        { "object_type", OBJECT_LNK, "LNK" },
-        { "object_type", OBJECT_SOCK, "SOCK" },
-        { "object_type", OBJECT_FIFO, "FIFO" },
-        { "transport", 6, "TCP" },
-        { "transport", 17, "UDP" },
-        { "flavor", RPC_AUTH_NONE, "AUTH_NONE" },
-        { "flavor", RPC_AUTH_SYS, "AUTH_SYS" },
-        { "flavor", RPC_AUTH_SHORT, "AUTH_SHORT" },
-        { "flavor", RPC_AUTH_DH, "AUTH_DH" },
-        { "flavor", RPC_GSS, "RPCSEC_GSS" },
-    };
-
     for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
         bind_text(stmt, 1, codes[i].domain);
         sqlite3_bind_int(stmt, 2, codes[i].value);

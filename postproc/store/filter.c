@@ -74,22 +74,56 @@ static int exists(sqlite3 *db, const char *sql, const char *text, const char *wh
     return result > 0 ? 0 : result;
 }
 
-/* A number, or a name found by |known|: binds it to |by_number| or |by_name|. */
-static int named(sqlite3 *db, struct build *b, const char *text, const char *what,
-                 const char *by_number, const char *by_name, const char *known, struct err *err)
+/* What has numbers and names. */
+struct kind {
+    const char *what;
+    const char *by_number, *by_name; /* conditions */
+    const char *known;               /* whether there is such a name */
+};
+
+static const struct kind program = {
+    .what = "program",
+    .by_number = "o.program = ?",
+    .by_name = "o.program IN (SELECT number FROM program WHERE name = ? COLLATE NOCASE)",
+    .known = "SELECT 1 FROM program WHERE name = ? COLLATE NOCASE",
+};
+
+static const struct kind procedure = {
+    .what = "procedure",
+    .by_number = "o.procedure = ?",
+    .by_name = "EXISTS (SELECT 1 FROM procedure p WHERE p.program = o.program AND"
+               " p.version = o.version AND p.number = o.procedure AND p.name = ? COLLATE NOCASE)",
+    .known = "SELECT 1 FROM procedure WHERE name = ? COLLATE NOCASE",
+};
+
+static const struct kind status = {
+    .what = "status",
+    .by_number = "o.status = ?",
+    .by_name = "EXISTS (SELECT 1 FROM status_name s WHERE s.program = o.program AND"
+               " s.version = o.version AND s.procedure = o.procedure AND s.status = o.status AND"
+               " (s.name = ? COLLATE NOCASE OR s.name = 'NFS3ERR_' || ? COLLATE NOCASE))"
+               " OR (o.rpc_status <> 0 AND o.rpc_status IN (SELECT value FROM code"
+               " WHERE domain = 'rpc_status' AND name = ? COLLATE NOCASE))",
+    .known = "SELECT 1 FROM status_name WHERE name = ?1 COLLATE NOCASE OR name = 'NFS3ERR_' || ?1"
+             " COLLATE NOCASE UNION SELECT 1 FROM code WHERE domain = 'rpc_status' AND name = ?1"
+             " COLLATE NOCASE",
+};
+
+static int named(sqlite3 *db, struct build *b, const char *text, const struct kind *kind,
+                 struct err *err)
 {
     uint64_t number;
 
     if (!text)
         return 0;
     if (parse_number(text, &number)) {
-        condition(b, by_number);
+        condition(b, kind->by_number);
         add_number(b, (int64_t)number);
         return 0;
     }
-    condition(b, by_name);
+    condition(b, kind->by_name);
     add_text(b, text);
-    return exists(db, known, text, what, err);
+    return exists(db, kind->known, text, kind->what, err);
 }
 
 static int address_condition(struct build *b, const char *column, const char *text,
@@ -106,10 +140,6 @@ static int address_condition(struct build *b, const char *column, const char *te
     return 0;
 }
 
-#define STATUS_NAMES                                                                               \
-    "SELECT 1 FROM status_name WHERE name = ?1 COLLATE NOCASE OR name = 'NFS3ERR_' || ?1 COLLATE " \
-    "NOCASE UNION SELECT 1 FROM code WHERE domain = 'rpc_status' AND name = ?1 COLLATE NOCASE"
-
 static int status_condition(sqlite3 *db, struct build *b, const char *text, struct err *err)
 {
     if (!text)
@@ -122,13 +152,7 @@ static int status_condition(sqlite3 *db, struct build *b, const char *text, stru
         condition(b, "o.rpc_status <> 0 OR o.status <> 0");
         return 0;
     }
-    if (named(db, b, text, "status", "o.status = ?",
-              "EXISTS (SELECT 1 FROM status_name s WHERE s.program = o.program AND"
-              " s.version = o.version AND s.procedure = o.procedure AND s.status = o.status AND"
-              " (s.name = ? COLLATE NOCASE OR s.name = 'NFS3ERR_' || ? COLLATE NOCASE))"
-              " OR (o.rpc_status <> 0 AND o.rpc_status IN (SELECT value FROM code"
-              " WHERE domain = 'rpc_status' AND name = ? COLLATE NOCASE))",
-              STATUS_NAMES, err) < 0)
+    if (named(db, b, text, &status, err) < 0)
         return -err->code;
     if (b->values[b->count - 1].text) { /* three times in there */
         add_text(b, text);
@@ -217,13 +241,8 @@ int filter_prepare(sqlite3 *db, const struct filter *f, const char *select, sqli
     add(&b, " WHERE 1");
     if (address_condition(&b, "o.client = ?", f->client, client, err) < 0 ||
         address_condition(&b, "o.server = ?", f->server, server, err) < 0 ||
-        named(db, &b, f->program, "program", "o.program = ?",
-              "o.program IN (SELECT number FROM program WHERE name = ? COLLATE NOCASE)",
-              "SELECT 1 FROM program WHERE name = ? COLLATE NOCASE", err) < 0 ||
-        named(db, &b, f->procedure, "procedure", "o.procedure = ?",
-              "EXISTS (SELECT 1 FROM procedure p WHERE p.program = o.program AND"
-              " p.version = o.version AND p.number = o.procedure AND p.name = ? COLLATE NOCASE)",
-              "SELECT 1 FROM procedure WHERE name = ? COLLATE NOCASE", err) < 0 ||
+        named(db, &b, f->program, &program, err) < 0 ||
+        named(db, &b, f->procedure, &procedure, err) < 0 ||
         status_condition(db, &b, f->status, err) < 0) {
         buf_free(&b.sql);
         return -err->code;

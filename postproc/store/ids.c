@@ -95,19 +95,18 @@ static int host_of(struct hosts *h, const struct address *address, uint32_t *id,
     return 0;
 }
 
-int hosts_add_flow(struct hosts *h, uint8_t transport, const struct address *client,
-                   uint16_t client_port, const struct address *server, uint16_t server_port,
-                   struct err *err)
+int hosts_add_flow(struct hosts *h, const struct record_flow *flow, struct err *err)
 {
     struct flow_ends *ends;
 
     if (grow(&h->flows, h->flow_count, &h->flow_cap, sizeof(*h->flows), err) < 0)
         return -ERR_SYSTEM;
     ends = &h->flows[h->flow_count];
-    ends->transport = transport;
-    ends->client_port = client_port;
-    ends->server_port = server_port;
-    if (host_of(h, client, &ends->client, err) < 0 || host_of(h, server, &ends->server, err) < 0)
+    ends->transport = flow->transport;
+    ends->client_port = flow->client_port;
+    ends->server_port = flow->server_port;
+    if (host_of(h, &flow->client, &ends->client, err) < 0 ||
+        host_of(h, &flow->server, &ends->server, err) < 0)
         return -ERR_SYSTEM;
     h->flow_count++;
     return 0;

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/table.h"
 #include "link/frame.h"
+#include "record/record.h"
 
 /* While |direct|, the database's ids are the stream's and |base|, and nothing is kept for them. */
 struct ids {
@@ -73,10 +74,8 @@ struct hosts {
 
 void hosts_free(struct hosts *hosts);
 
-/* Adds the flow with the next local id. 0 or -ERR_SYSTEM. */
-int hosts_add_flow(struct hosts *hosts, uint8_t transport, const struct address *client,
-                   uint16_t client_port, const struct address *server, uint16_t server_port,
-                   struct err *err);
+/* Adds the ends of a flow, which has the next local id. 0 or -ERR_SYSTEM. */
+int hosts_add_flow(struct hosts *hosts, const struct record_flow *flow, struct err *err);
 void hosts_forget_flows(struct hosts *hosts);
 
 #endif

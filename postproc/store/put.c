@@ -52,9 +52,7 @@ int put_flow(struct store *store, const struct record_flow *flow, struct err *er
         return fresh;
     if (!fresh)
         return err_set(err, ERR_INPUT, "flow %u comes twice", flow->id);
-    if (ids_add(&store->flows, id, err) < 0 ||
-        hosts_add_flow(&store->hosts, flow->transport, &flow->client, flow->client_port,
-                       &flow->server, flow->server_port, err) < 0)
+    if (ids_add(&store->flows, id, err) < 0 || hosts_add_flow(&store->hosts, flow, err) < 0)
         return -err->code;
     sqlite3_bind_int64(stmt, 1, id);
     sqlite3_bind_int(stmt, 2, flow->transport);

@@ -203,19 +203,19 @@ int put_operation(struct store *store, const struct record_operation *op, struct
     return 0;
 }
 
-int put_further_copy(struct store *store, int64_t operation, int kind, bool differs, uint32_t flow,
-                     const struct row_side *side, struct err *err)
+int put_further_copy(struct store *store, const struct further_copy *c, struct err *err)
 {
-    bool copy = repeat_is_copy((uint8_t)kind);
+    bool copy = repeat_is_copy(c->kind);
     enum statement put = copy ? SQL_PUT_COPY : SQL_PUT_RETRANSMISSION;
     sqlite3_stmt *stmt = store->sql[put];
+    const struct row_side *side = c->side;
     int at = 1;
 
-    sqlite3_bind_int64(stmt, at++, operation);
-    sqlite3_bind_int(stmt, at++, kind);
+    sqlite3_bind_int64(stmt, at++, c->operation);
+    sqlite3_bind_int(stmt, at++, c->kind);
     if (!copy)
-        sqlite3_bind_int(stmt, at++, differs);
-    sqlite3_bind_int64(stmt, at++, flow);
+        sqlite3_bind_int(stmt, at++, c->differs);
+    sqlite3_bind_int64(stmt, at++, c->flow);
     sqlite3_bind_int64(stmt, at++, side->source);
     sqlite3_bind_int64(stmt, at++, (int64_t)side->frame);
     sqlite3_bind_int64(stmt, at++, side->first_frame);
@@ -230,6 +230,7 @@ int put_further_copy(struct store *store, int64_t operation, int kind, bool diff
 
 int put_repeat(struct store *store, const struct record_repeat *repeat, struct err *err)
 {
+    struct further_copy copy = { .kind = repeat->repeat, .differs = repeat->differs };
     struct row_side side;
     uint32_t flow;
 
@@ -238,6 +239,8 @@ int put_repeat(struct store *store, const struct record_repeat *repeat, struct e
                        (unsigned long long)repeat->operation);
     count_frame(store, repeat->sighting.frame, repeat->sighting.time);
     fill_side(store, &repeat->sighting, &side);
-    return put_further_copy(store, operation_id(store, repeat->operation), repeat->repeat,
-                            repeat->differs, flow, &side, err);
+    copy.operation = operation_id(store, repeat->operation);
+    copy.flow = flow;
+    copy.side = &side;
+    return put_further_copy(store, &copy, err);
 }

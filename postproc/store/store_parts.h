@@ -162,9 +162,15 @@ int put_path(struct store *store, const struct record_path *path, struct err *er
 /* put_operation.c */
 int put_operation(struct store *store, const struct record_operation *operation, struct err *err);
 int put_repeat(struct store *store, const struct record_repeat *repeat, struct err *err);
-/* A row of retransmission or copy, for the operation |operation| of the database. */
-int put_further_copy(struct store *store, int64_t operation, int kind, bool differs, uint32_t flow,
-                     const struct row_side *side, struct err *err);
+/* A row of retransmission or copy. */
+struct further_copy {
+    int64_t operation; /* of the database */
+    uint8_t kind;      /* enum repeat_kind */
+    bool differs;      /* of a retransmission: from the first one */
+    uint32_t flow;
+    const struct row_side *side;
+};
+int put_further_copy(struct store *store, const struct further_copy *copy, struct err *err);
 void row_bind_side(sqlite3_stmt *stmt, int at, const struct row_side *side);
 void row_bind_status(sqlite3_stmt *stmt, int at, int64_t status);
 /* The length of a body on the wire, NULL where it is not known. */

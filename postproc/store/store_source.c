@@ -71,15 +71,15 @@ static int load_flows(struct store *store, struct err *err)
         return -err->code;
     sqlite3_bind_int64(stmt, 1, store->flow_base);
     while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
-        struct address client, server;
+        struct record_flow flow = { .transport = (uint8_t)sqlite3_column_int(stmt, 0),
+                                    .client_port = (uint16_t)sqlite3_column_int(stmt, 2),
+                                    .server_port = (uint16_t)sqlite3_column_int(stmt, 4) };
 
-        result = read_address((const char *)sqlite3_column_text(stmt, 1), &client, err);
+        result = read_address((const char *)sqlite3_column_text(stmt, 1), &flow.client, err);
         if (result == 0)
-            result = read_address((const char *)sqlite3_column_text(stmt, 3), &server, err);
+            result = read_address((const char *)sqlite3_column_text(stmt, 3), &flow.server, err);
         if (result == 0)
-            result = hosts_add_flow(&store->hosts, (uint8_t)sqlite3_column_int(stmt, 0), &client,
-                                    (uint16_t)sqlite3_column_int(stmt, 2), &server,
-                                    (uint16_t)sqlite3_column_int(stmt, 4), err);
+            result = hosts_add_flow(&store->hosts, &flow, err);
     }
     return store_finish(store, stmt, result, err);
 }
