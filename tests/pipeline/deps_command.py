@@ -484,7 +484,7 @@ def refused(scratch, path, small):
              (("-l", "--object", "99999999", path), 2, "no object 99999999"),
              (("-l", "--object", "0", path), 2, "from 1"), (("-l", "--object", "x", path), 2, "not a number"),
              (("-l", "--path", "/moon", path), 2, 'no "/moon"'),
-             (("-l", "--range", "9999999..", path), 2, "in what was chosen"),
+             (("-l", "--range", "9999999..", path), 2, "was selected"),
              (("--dot", out / "x.dot", path), 2, "choose less"),
              (("--dot", "-", path), 2, "more than %d operations" % NODES_MAX),
              (("--dot", out / "no/x.dot", "-r", "..9", path), 4, "no/x.dot"),

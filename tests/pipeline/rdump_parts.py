@@ -479,7 +479,7 @@ def refused(case):
              (("--copies", "2", "--delay", "x"), 2, "not a duration"), (("--granularity", "x"), 2, "fine or"),
              (("--uid", "1", "--split-by", "uid"), 2, "contradict"),
              (("--under", "/x", "--split-by", "subtree"), 2, "contradict"),
-             (("--client", "192.0.2.77", "--split-by", "uid"), 3, "nothing to be split")]
+             (("--client", "192.0.2.77", "--split-by", "uid"), 3, "nothing to split")]
     for arguments, code, words in cases:
         if path not in arguments:
             arguments += (path,) + (() if "-o" in arguments else ("-o", target))
