@@ -69,6 +69,28 @@ static bool is_in_pseudonyms(const struct leak *l, const struct secret *s, uint3
     return true;
 }
 
+/* A short secret that lies across the border of two values: one of them may come thousands of times
+ * with ever other neighbours, as an fsid before fileids does.  Then only its neighbour's bytes are
+ * chance, so of |run| the shortest part within one value is what counts.  Whether there is a
+ * border. */
+static bool keep_shortest_part(const struct leak *l, uint32_t at, struct run *run)
+{
+    struct run shortest = *run, now;
+    uint32_t end = run->at + run->len;
+
+    for (now.at = run->at; now.at < end; now.at += now.len) {
+        const struct item *item = &l->items.all[leak_item_at(&l->items, at + now.at)];
+        uint32_t left = item->offset + item->len - (at + now.at);
+
+        now.len = left < end - now.at ? left : end - now.at;
+        if (now.len < shortest.len)
+            shortest = now;
+    }
+    now = *run;
+    *run = shortest;
+    return shortest.len < now.len;
+}
+
 /* A doubtful hit in a value that had it there before: the value is what counts. */
 static bool is_known_value(struct leak *l, uint32_t secret, uint32_t at, uint32_t len)
 {
@@ -97,6 +119,8 @@ static int on_message_hit(void *ctx, uint32_t index, size_t at, struct err *err)
     struct run run;
     bool in_pseudonyms = is_in_pseudonyms(l, s, (uint32_t)at, &run), explained;
     bool is_long = s->len >= SECRET_LONG && !in_pseudonyms;
+    bool crosses =
+        in_pseudonyms && s->len < SECRET_LONG && keep_shortest_part(l, (uint32_t)at, &run);
 
     (void)err;
     if (l->audit->leaks[s->cls].findings >= LEAKS_MAX)
@@ -123,6 +147,7 @@ static int on_message_hit(void *ctx, uint32_t index, size_t at, struct err *err)
         else if (!explained && raw->state != HIT_FOUND)
             raw->state = is_long ? HIT_FOUND : HIT_OPEN;
         raw->is_doubtful |= !is_long;
+        raw->crosses = crosses;
         raw->free_at = (uint8_t)run.at;
         raw->free_len = run.len < s->len ? (uint8_t)run.len : 0;
     }

@@ -22,6 +22,7 @@ struct hit {
     unsigned block : 4; /* enum block_kind */
     /* may be chance: a short secret, or one in pseudonyms */
     bool is_doubtful : 1;
+    bool crosses : 1;          /* lies in two values: |free_len| is of the shortest part */
     uint8_t free_at, free_len; /* which bytes of it depend on the key; 0: all */
 };
 

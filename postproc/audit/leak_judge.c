@@ -50,15 +50,20 @@ struct doubtful {
     uint32_t first;    /* index of a hit of either kind */
     uint32_t freest;   /* of the partial ones, that with the most bytes that depend on the key */
     uint8_t free_most; /* their number */
+    uint32_t crossing; /* hits that lie in two values */
+    uint32_t least;    /* of these, that with the fewest bytes that count */
 };
 
 static void note_doubtful(const struct leak *l, uint32_t index, struct doubtful *x)
 {
     const struct hit *hit = &l->hits[index];
 
-    if (!x->count && !x->partial)
+    if (!x->count && !x->partial && !x->crossing)
         x->first = index;
-    if (!hit->free_len) {
+    if (hit->crosses) {
+        if (!x->crossing++ || hit->free_len < l->hits[x->least].free_len)
+            x->least = index;
+    } else if (!hit->free_len) {
         x->count++;
     } else {
         x->partial++;
@@ -69,20 +74,26 @@ static void note_doubtful(const struct leak *l, uint32_t index, struct doubtful 
     }
 }
 
+/* Whether the bytes of |s| that count in |hit| come |count| times, more often than chance has. */
+static bool is_part_too_often(const struct chains *chains, const struct secret *s,
+                              const struct hit *hit, uint32_t count, double limit)
+{
+    return count && chance_of(count, MODEL_ERROR * chains_expected(chains, s->data + hit->free_at,
+                                                                   hit->free_len, count)) < limit;
+}
+
 /* Whether there are more of them than chance has.  Of those beside bytes that stay, chance needs
  * the others only. */
 static bool is_too_many(const struct leak *l, const struct secret *s, const struct doubtful *x,
                         double limit)
 {
     const struct chains *chains = &l->audit->chains;
-    const struct hit *hit = &l->hits[x->freest];
 
     if (x->count && chance_of(x->count, MODEL_ERROR * chains_expected(chains, s->data, s->len,
                                                                       x->count)) < limit)
         return true;
-    return x->partial &&
-           chance_of(x->partial, MODEL_ERROR * chains_expected(chains, s->data + hit->free_at,
-                                                               hit->free_len, x->partial)) < limit;
+    return is_part_too_often(chains, s, &l->hits[x->freest], x->partial, limit) ||
+           is_part_too_often(chains, s, &l->hits[x->least], x->crossing, limit);
 }
 
 int leak_judge_doubtful(struct leak *l, struct err *err)

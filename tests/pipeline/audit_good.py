@@ -174,6 +174,13 @@ CASES = {
     "many connections": many_connections,
 }
 
+# Keys that raised a false alarm: (capture, policy, key).
+KEYS = (
+    # the pseudonym of the one fsid ends in "ch", and "chr" is a name of the original
+    ("pair-knfsd.pcap.zst", "strict",
+     "9be29fa0b0df8ee65c2720bf24532e8c6e4948c68c06e883a7246e47371add7b"),
+)
+
 
 def main():
     only = sys.argv[1] if sys.argv[1:] and not sys.argv[1].isdigit() else ""
@@ -188,6 +195,9 @@ def main():
             make().write(original)
             for policy in audit_lib.POLICIES:
                 wrong += audit_lib.alarms(name, original, policy, folder)
+        for name, policy, secret in () if only else KEYS:
+            wrong += audit_lib.alarms(name, pathlib.Path(os.environ["CAPTURES"]) / name, policy,
+                                      folder, secret)
         captures = sorted(pathlib.Path(os.environ["CAPTURES"]).glob("*.zst"),
                           key=lambda path: path.stat().st_size)
         for run in range(0 if only else runs):

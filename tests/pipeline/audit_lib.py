@@ -37,19 +37,22 @@ def found(said):
     return {(c["kind"], c["class"]) for c in said["finding_counts"]}
 
 
-def fresh(original, policy, folder):
-    """|original| anonymized with a new key: its path, and the key."""
+def fresh(original, policy, folder, secret=None):
+    """|original| anonymized with a new key, or that of the hex text |secret|: its path, and the key."""
     key, out = pathlib.Path(folder) / "key", pathlib.Path(folder) / "out.pcapng"
     key.unlink(missing_ok=True)
     out.unlink(missing_ok=True)
     anonymizer.new_key(key)
+    if secret:
+        key.write_text(key.read_text(encoding="ascii").replace(
+            key.read_text(encoding="ascii").split()[-1], secret), encoding="ascii")
     anonymizer.anonymize(out, policy, key, original)
     return out, key
 
 
-def alarms(name, original, policy, folder):
+def alarms(name, original, policy, folder, secret=None):
     """What the audit finds in |original| anonymized with a new key, as lines: none is right."""
-    out, key = fresh(original, policy, folder)
+    out, key = fresh(original, policy, folder, secret)
     code, text, error = audit(original, out, "--json", "--key", key)
     if code == 0:
         return []
