@@ -209,7 +209,7 @@ def again(folder):
     compare("-o", out2, ref, moved, code=1)
     with sqlite3.connect(moved) as db:
         db.execute("UPDATE source SET digest = zeroblob(16)")
-    run("compare", out2, code=3, error="not what it was")
+    run("compare", out2, code=3, error="has changed since")
     moved.unlink()
     run("compare", out2, code=3, error="no such file")
 
@@ -232,7 +232,7 @@ def bad_input(folder):
                             f"{rules}:2: retransmissions: here rules have no conditions"),
                            ("[messages]\ndisconnects = tolerance 5%\n", "tolerance is a number"),
                            ("[fields]\n*.nseconds = ignored\n", "the fraction of a time"),
-                           ("[classes]\nname = mask 7\n", "name: mask is nothing")):
+                           ("[classes]\nname = mask 7\n", "name: mask does not fit")):
         rules.write_text(text_of)
         run("compare", "-r", rules, "-o", out, ref, sut, code=2, error=error)
     run("compare", "-r", folder / "none.conf", "-o", out, ref, sut, code=2, error="cannot be read")

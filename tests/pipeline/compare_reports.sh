@@ -76,8 +76,8 @@ refuse '--annotate: page-ref.pcapng would replace the capture page-ref.pcapng' \
 refuse '--html -: standard output is for the report' "${c[@]}" --html - vfs.db mem.db
 refuse '--html /dev/stdout: standard output is' "${c[@]}" --html /dev/stdout vfs.db mem.db
 refuse '--output -: standard output is' "${c[@]}" -o - vfs.db mem.db
-refuse '--annotate takes a file' "${c[@]}" --annotate - vfs.db mem.db
-refuse '--annotate takes a file' report --annotate '' kept.db
+refuse '--annotate takes the name of a file' "${c[@]}" --annotate - vfs.db mem.db
+refuse '--annotate takes the name of a file' report --annotate '' kept.db
 for option in output html; do
     refuse "--$option: a file's name is missing" "${c[@]}" --$option '' vfs.db mem.db
 done
