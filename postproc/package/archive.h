@@ -11,11 +11,16 @@
 #include "package/package.h"
 #include "package/stage.h"
 
+struct archive_folder {
+    const char *name; /* what all members are in */
+    int64_t date;     /* of each; seconds since the epoch */
+};
+
 /* Members in the order of |stage|, as NAME/PATH: mode 0644, owner and group 0 without names.
  * Headers are ustar, pax where that cannot hold a value.  zstd at ARCHIVE_LEVEL, one thread. */
 #define ARCHIVE_LEVEL "9"
-int archive_pack(const struct stage *stage, const char *name, int64_t date, output_writer *write,
-                 void *ctx, struct err *err);
+int archive_pack(const struct stage *stage, const struct archive_folder *folder,
+                 output_writer *write, void *ctx, struct err *err);
 
 /* Unpacks into |stage| what is safe to be unpacked: regular files that packages have, each once, in
  * one folder, at most |check->bytes_max| bytes in all.  All else is a finding, as are owners.  A

@@ -24,6 +24,8 @@ const char *archive_made_with(void)
 enum { PIECE = 1 << 18 };
 
 struct packer {
+    const struct stage *stage;
+    const struct archive_folder *folder;
     struct archive *archive;
     output_writer *write;
     void *ctx;
@@ -70,8 +72,7 @@ static int put_data(struct packer *p, FILE *file, const struct member *member, s
     return result;
 }
 
-static int put_member(struct packer *p, const struct stage *stage, const struct member *member,
-                      const char *name, int64_t date, struct err *err)
+static int put_member(struct packer *p, const struct member *member, struct err *err)
 {
     char path[STAGE_PATH_MAX], inside[PACKAGE_NAME_MAX + MEMBER_PATH_MAX + 2];
     struct archive_entry *entry = archive_entry_new();
@@ -79,16 +80,16 @@ static int put_member(struct packer *p, const struct stage *stage, const struct 
     int result = entry ? 0 : err_set(err, ERR_SYSTEM, "out of memory");
 
     if (result == 0)
-        result = stage_path(stage, member->path, path, err);
+        result = stage_path(p->stage, member->path, path, err);
     if (result == 0 && !(file = fopen(path, "re")))
         result = err_set(err, ERR_SYSTEM, "%s: cannot be opened: %s", path, strerror(errno));
     if (result == 0) {
-        snprintf(inside, sizeof(inside), "%s/%s", name, member->path);
+        snprintf(inside, sizeof(inside), "%s/%s", p->folder->name, member->path);
         archive_entry_set_pathname(entry, inside);
         archive_entry_set_filetype(entry, AE_IFREG);
         archive_entry_set_perm(entry, 0644);
         archive_entry_set_size(entry, (la_int64_t)member->size);
-        archive_entry_set_mtime(entry, (time_t)date, 0);
+        archive_entry_set_mtime(entry, (time_t)p->folder->date, 0);
         archive_entry_set_uid(entry, 0);
         archive_entry_set_gid(entry, 0);
         result = archive_write_header(p->archive, entry) == ARCHIVE_OK
@@ -115,17 +116,19 @@ static int begin(struct packer *p, struct err *err)
     return 0;
 }
 
-int archive_pack(const struct stage *stage, const char *name, int64_t date, output_writer *write,
-                 void *ctx, struct err *err)
+int archive_pack(const struct stage *stage, const struct archive_folder *folder,
+                 output_writer *write, void *ctx, struct err *err)
 {
-    struct packer p = { .archive = archive_write_new(), .write = write, .ctx = ctx };
+    struct packer p = {
+        .stage = stage, .folder = folder, .archive = archive_write_new(), .write = write, .ctx = ctx
+    };
     int result;
 
     if (!p.archive)
         return err_set(err, ERR_SYSTEM, "out of memory");
     result = begin(&p, err);
     for (uint32_t i = 0; result == 0 && i < stage->count; i++)
-        result = put_member(&p, stage, &stage->members[i], name, date, err);
+        result = put_member(&p, &stage->members[i], err);
     if (result == 0 && archive_write_close(p.archive) != ARCHIVE_OK)
         result = fail(&p, err);
     archive_write_free(p.archive);

@@ -23,8 +23,8 @@ static int exec_with(sqlite3 *db, const char *sql, const char *value, struct err
     return sqlite3_finalize(stmt) == SQLITE_OK ? 0 : store_fail(db, MEMBER_DATABASE, err);
 }
 
-int database_fill(struct store *store, const char *path, const char *name,
-                  const struct plan_host *host, const struct progress *progress, struct err *err)
+int database_fill(struct store *store, const char *path, const struct plan_host *host,
+                  const struct progress *progress, struct err *err)
 {
     static const struct engine_options defaults;
     struct ingest *ingest = ingest_new(store, &defaults, progress, err);
@@ -40,7 +40,7 @@ int database_fill(struct store *store, const char *path, const char *name,
         result = ingest_finish(ingest, err);
     ingest_free(ingest);
     if (result >= 0)
-        result = exec_with(store_db(store), "UPDATE source SET name = ?", name, err);
+        result = exec_with(store_db(store), "UPDATE source SET name = ?", MEMBER_CAPTURE, err);
     if (result >= 0)
         result = tree_store(store_db(store), host, &counts, err);
     if (result < 0 || !cut.code)
@@ -60,7 +60,6 @@ struct comparing {
     sqlite3 *db, *again;
     void (*show)(void *ctx, const char *text);
     void *ctx;
-    uint64_t *findings;
 };
 
 static void differs(const struct comparing *c, const char *table, const char *what)
@@ -68,7 +67,6 @@ static void differs(const struct comparing *c, const char *table, const char *wh
     char text[256];
 
     snprintf(text, sizeof(text), "table %s: %s", table, what);
-    *c->findings += 1;
     c->show(c->ctx, text);
 }
 
@@ -176,9 +174,9 @@ static int made_by(sqlite3 *db, char *text, size_t size, struct err *err)
 }
 
 int database_compare(sqlite3 *db, sqlite3 *again, void (*show)(void *ctx, const char *text),
-                     void *ctx, uint64_t *findings, struct err *err)
+                     void *ctx, struct err *err)
 {
-    const struct comparing c = { db, again, show, ctx, findings };
+    const struct comparing c = { db, again, show, ctx };
     char maker[64], here[64];
     sqlite3_stmt *tables;
     int result;

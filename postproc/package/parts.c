@@ -78,9 +78,8 @@ int parts_database(struct parts *p, struct err *err)
         stage_path(p->stage, work, path, err) < 0)
         return -err->code;
     p->store = store_open(path, STORE_WRITE, err);
-    result = p->store ? database_fill(p->store, capture, MEMBER_CAPTURE, &host,
-                                      p->options->progress, err)
-                      : -err->code;
+    result =
+        p->store ? database_fill(p->store, capture, &host, p->options->progress, err) : -err->code;
     progress_done(p->options->progress);
     return result;
 }
@@ -232,9 +231,10 @@ int parts_make(struct parts *p, struct err *err)
 int parts_pack(struct parts *p, output_writer *write, void *ctx, struct err *err)
 {
     int64_t date = p->options->date >= 0 ? p->options->date : p->facts.last_time / 1000000000;
+    const struct archive_folder folder = { p->name, date > 0 ? date : 0 };
 
     stage_sort(p->stage);
-    return archive_pack(p->stage, p->name, date > 0 ? date : 0, write, ctx, err);
+    return archive_pack(p->stage, &folder, write, ctx, err);
 }
 
 void parts_free(struct parts *p)

@@ -40,37 +40,36 @@ static bool search(struct reading *r, size_t len, const char *needle)
 }
 
 static void read_all(FILE *file, gcry_md_hd_t sum, struct reading *r, const char *needle,
-                     uint64_t *size, bool *found)
+                     struct sha256 *of)
 {
     size_t len;
 
     while ((len = fread(r->data + r->before, 1, PIECE, file)) > 0) {
         gcry_md_write(sum, r->data + r->before, len);
-        *size += len;
+        of->size += len;
         if (needle && search(r, len, needle))
-            *found = true;
+            of->found = true;
     }
 }
 
-int sha256_file(const char *path, const char *needle, char hex[SHA256_HEX], uint64_t *size,
-                bool *found, struct err *err)
+int sha256_file(const char *path, const char *needle, struct sha256 *of, struct err *err)
 {
     gcry_md_hd_t sum = NULL;
     FILE *file = fopen(path, "re");
     struct reading *r = calloc(1, sizeof(*r));
     int result = 0;
 
-    *size = 0;
+    *of = (struct sha256){ 0 };
     if (!file || !r)
         result = err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
     if (result == 0)
         result = open_sum(&sum, err);
     if (result == 0) {
-        read_all(file, sum, r, needle, size, found);
+        read_all(file, sum, r, needle, of);
         if (ferror(file))
             result = err_set(err, ERR_SYSTEM, "%s: cannot be read: %s", path, strerror(errno));
         for (int i = 0; i < SHA256_LEN; i++)
-            snprintf(hex + 2 * i, 3, "%02x", gcry_md_read(sum, GCRY_MD_SHA256)[i]);
+            snprintf(of->hex + 2 * i, 3, "%02x", gcry_md_read(sum, GCRY_MD_SHA256)[i]);
         gcry_md_close(sum);
     }
     if (file)

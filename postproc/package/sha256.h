@@ -13,10 +13,14 @@
 
 enum { SHA256_HEX = 65 }; /* 64 digits and a zero */
 
-/* Reads the file at |path| once.  |size|: its bytes.  *|found| becomes true when |needle| (with its
- * zero, 256 bytes at most; or NULL) stands in it. */
-int sha256_file(const char *path, const char *needle, char hex[SHA256_HEX], uint64_t *size,
-                bool *found, struct err *err);
+struct sha256 {
+    char hex[SHA256_HEX];
+    uint64_t size; /* of the file, in bytes */
+    bool found;    /* the needle stands in it */
+};
+
+/* Reads the file at |path| once.  |needle|: with its zero, 256 bytes at most; or NULL. */
+int sha256_file(const char *path, const char *needle, struct sha256 *of, struct err *err);
 
 /* 64 lower-case digits. */
 bool sha256_is(const char *text);

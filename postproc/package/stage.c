@@ -135,6 +135,8 @@ int stage_take(struct stage *stage, const char *name, const char *needle, bool *
 {
     struct member *member;
     char path[STAGE_PATH_MAX];
+    struct sha256 sum;
+    int result;
 
     if (stage->count == MEMBERS_MAX || !member_path_is_safe(name))
         return err_set(err, ERR_SYSTEM,
@@ -143,8 +145,13 @@ int stage_take(struct stage *stage, const char *name, const char *needle, bool *
         return -err->code;
     member = &stage->members[stage->count];
     snprintf(member->path, sizeof(member->path), "%s", name);
-    if (sha256_file(path, needle, member->sha256, &member->size, found, err) < 0)
-        return -err->code;
+    result = sha256_file(path, needle, &sum, err);
+    if (sum.found)
+        *found = true;
+    if (result < 0)
+        return result;
+    memcpy(member->sha256, sum.hex, sizeof(member->sha256));
+    member->size = sum.size;
     stage->count++;
     return 0;
 }

@@ -46,7 +46,8 @@ FILE *stage_create(const struct stage *stage, const char *member, struct err *er
 /* Closes what stage_create opened; -ERR_SYSTEM if not all was written. */
 int stage_done(FILE *file, const char *member, struct err *err);
 
-/* The file is complete: it becomes a member.  |needle|, |found|: sha256.h. */
+/* The file is complete: it becomes a member.  |needle|: sha256.h;
+ * *|found| becomes true when it stands in the file. */
 int stage_take(struct stage *stage, const char *member, const char *needle, bool *found,
                struct err *err);
 

@@ -105,7 +105,7 @@ static int compare_database(struct verifying *v, struct store *store, struct err
         return result;
     /* package_finding has counted what was shown */
     return database_compare(store_db(store), store_db(v->parts.store), show_database, v->check,
-                            &found, err);
+                            err);
 }
 
 static int check_database(struct verifying *v, struct err *err)

@@ -67,10 +67,9 @@ static int read_texts(struct verifying *v, struct err *err)
         "SELECT json_extract(?1, '$.nfsdigest.made_with'), json_extract(?1, '$.title'),"
         " json_extract(?1, '$.description'), json_extract(?1, '$.licenses[0].name'),"
         " json_extract(?1, '$.nfsdigest.date')";
-    sqlite3_stmt *s;
-    char *text;
-    size_t len = 0;
-    int result = verify_member(v, MEMBER_DATAPACKAGE, sql, &text, &len, &s, err);
+    struct member_text t;
+    int result = verify_member(v, MEMBER_DATAPACKAGE, sql, &t, err);
+    sqlite3_stmt *s = t.stmt;
 
     if (result == 0 && sqlite3_step(s) != SQLITE_ROW)
         result = store_fail(v->json, MEMBER_DATAPACKAGE, err);
@@ -81,8 +80,7 @@ static int read_texts(struct verifying *v, struct err *err)
          keep_text(s, 3, &v->license, err) < 0))
         result = -err->code;
     v->options.date = sqlite3_column_type(s, 4) == SQLITE_INTEGER ? sqlite3_column_int64(s, 4) : -1;
-    sqlite3_finalize(s);
-    free(text);
+    verify_release(&t);
     v->options.title = v->title;
     v->options.license = v->license;
     v->options.name = v->parts.name = v->check->name;

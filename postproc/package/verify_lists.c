@@ -90,37 +90,46 @@ int verify_sums(struct verifying *v, struct err *err)
 
 /* --- JSON --- */
 
-/* Prepares |sql| for the text, which is parameter 1 and must outlive it; 1: it is no JSON. */
-static int verify_json(struct verifying *v, const char *member, const char *text, size_t len,
-                       const char *sql, sqlite3_stmt **stmt, struct err *err)
+/* Prepares |sql| for the text, after the statement before; 1: it is no JSON. */
+static int verify_json(struct verifying *v, const char *member, const char *sql,
+                       struct member_text *t, struct err *err)
 {
     int rc;
 
-    if (sqlite3_prepare_v2(v->json, "SELECT json_valid(?1)", -1, stmt, NULL) != SQLITE_OK)
+    sqlite3_finalize(t->stmt);
+    t->stmt = NULL;
+    if (sqlite3_prepare_v2(v->json, "SELECT json_valid(?1)", -1, &t->stmt, NULL) != SQLITE_OK)
         return store_fail(v->json, member, err);
-    sqlite3_bind_text(*stmt, 1, text, (int)len, SQLITE_STATIC);
-    rc = sqlite3_step(*stmt) == SQLITE_ROW && sqlite3_column_int(*stmt, 0) == 1;
-    sqlite3_finalize(*stmt);
-    *stmt = NULL;
-    if (!rc || strlen(text) != len) {
+    sqlite3_bind_text(t->stmt, 1, t->text, (int)t->len, SQLITE_STATIC);
+    rc = sqlite3_step(t->stmt) == SQLITE_ROW && sqlite3_column_int(t->stmt, 0) == 1;
+    sqlite3_finalize(t->stmt);
+    t->stmt = NULL;
+    if (!rc || strlen(t->text) != t->len) {
         package_finding(v->check, "%s: not JSON", member);
         return 1;
     }
-    if (sqlite3_prepare_v2(v->json, sql, -1, stmt, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(v->json, sql, -1, &t->stmt, NULL) != SQLITE_OK)
         return store_fail(v->json, member, err);
-    sqlite3_bind_text(*stmt, 1, text, (int)len, SQLITE_STATIC);
+    sqlite3_bind_text(t->stmt, 1, t->text, (int)t->len, SQLITE_STATIC);
     return 0;
 }
 
-int verify_member(struct verifying *v, const char *member, const char *sql, char **text,
-                  size_t *len, sqlite3_stmt **stmt, struct err *err)
+int verify_member(struct verifying *v, const char *member, const char *sql, struct member_text *t,
+                  struct err *err)
 {
-    int rc = verify_text(v, member, text, len, err);
+    int rc;
 
-    *stmt = NULL;
-    if (rc < 0 || !*text)
+    *t = (struct member_text){ 0 };
+    rc = verify_text(v, member, &t->text, &t->len, err);
+    if (rc < 0 || !t->text)
         return rc < 0 ? rc : 1;
-    return verify_json(v, member, *text, *len, sql, stmt, err);
+    return verify_json(v, member, sql, t, err);
+}
+
+void verify_release(struct member_text *t)
+{
+    sqlite3_finalize(t->stmt);
+    free(t->text);
 }
 
 static const char *column(sqlite3_stmt *stmt, int i)
@@ -150,21 +159,19 @@ static void check_resource(struct verifying *v, sqlite3_stmt *s, bool *listed)
         package_finding(v->check, MEMBER_DATAPACKAGE ": another hash for %s", path);
 }
 
-static int check_resources(struct verifying *v, const char *text, size_t len, struct err *err)
+static int check_resources(struct verifying *v, struct member_text *t, struct err *err)
 {
     static const char sql[] =
         "SELECT json_extract(value, '$.path'), json_extract(value, '$.bytes'),"
         " json_extract(value, '$.hash') FROM json_each(?1, '$.resources')"
         " WHERE type = 'object'";
     bool listed[MEMBERS_MAX] = { false };
-    sqlite3_stmt *s = NULL;
-    int result = verify_json(v, MEMBER_DATAPACKAGE, text, len, sql, &s, err);
+    int result = verify_json(v, MEMBER_DATAPACKAGE, sql, t, err);
 
     if (result != 0)
         return result;
-    while (sqlite3_step(s) == SQLITE_ROW)
-        check_resource(v, s, listed);
-    sqlite3_finalize(s);
+    while (sqlite3_step(t->stmt) == SQLITE_ROW)
+        check_resource(v, t->stmt, listed);
     for (uint32_t i = 0; i < v->stage.count; i++) {
         const char *path = v->stage.members[i].path;
 
@@ -175,21 +182,20 @@ static int check_resources(struct verifying *v, const char *text, size_t len, st
 }
 
 /* What the maker accepted of the audit's findings. */
-static int read_accepted(struct verifying *v, const char *text, size_t len, struct err *err)
+static int read_accepted(struct verifying *v, struct member_text *t, struct err *err)
 {
     static const char sql[] =
         "SELECT json_extract(value, '$.kind'), json_extract(value, '$.class'),"
         " json_extract(value, '$.reason'), json_extract(value, '$.count')"
         " FROM json_each(?1, '$.nfsdigest.accepted') WHERE type = 'object'";
-    sqlite3_stmt *s = NULL;
-    int result = verify_json(v, MEMBER_DATAPACKAGE, text, len, sql, &s, err);
+    int result = verify_json(v, MEMBER_DATAPACKAGE, sql, t, err);
 
-    while (result == 0 && sqlite3_step(s) == SQLITE_ROW) {
-        struct accepted_row row = { .count = (uint64_t)sqlite3_column_int64(s, 3) };
+    while (result == 0 && sqlite3_step(t->stmt) == SQLITE_ROW) {
+        struct accepted_row row = { .count = (uint64_t)sqlite3_column_int64(t->stmt, 3) };
 
-        snprintf(row.kind, sizeof(row.kind), "%s", column(s, 0));
-        snprintf(row.what, sizeof(row.what), "%s", column(s, 1));
-        snprintf(row.reason, sizeof(row.reason), "%s", column(s, 2));
+        snprintf(row.kind, sizeof(row.kind), "%s", column(t->stmt, 0));
+        snprintf(row.what, sizeof(row.what), "%s", column(t->stmt, 1));
+        snprintf(row.reason, sizeof(row.reason), "%s", column(t->stmt, 2));
         if (!row.reason[0] || !text_is_plain(row.reason, strlen(row.reason), false) ||
             !text_is_plain(row.kind, strlen(row.kind), false) ||
             !text_is_plain(row.what, strlen(row.what), false) || v->accepted.count == MEMBERS_MAX)
@@ -197,7 +203,6 @@ static int read_accepted(struct verifying *v, const char *text, size_t len, stru
         else
             result = accepted_add(&v->accepted, &row, err);
     }
-    sqlite3_finalize(s);
     return result < 0 ? result : 0;
 }
 
@@ -220,26 +225,23 @@ int verify_datapackage(struct verifying *v, int64_t *operations, struct err *err
 {
     static const char sql[] = "SELECT json_extract(?1, '$.profile'), json_extract(?1, '$.name'),"
                               " json_extract(?1, '$.nfsdigest.operations')";
-    sqlite3_stmt *s;
-    char *text;
-    size_t len = 0;
-    int result = verify_member(v, MEMBER_DATAPACKAGE, sql, &text, &len, &s, err);
+    struct member_text t;
+    int result = verify_member(v, MEMBER_DATAPACKAGE, sql, &t, err);
 
     *operations = -1;
-    if (result == 0 && sqlite3_step(s) == SQLITE_ROW) {
-        if (strcmp(column(s, 0), "data-package") != 0)
+    if (result == 0 && sqlite3_step(t.stmt) == SQLITE_ROW) {
+        if (strcmp(column(t.stmt, 0), "data-package") != 0)
             package_finding(v->check, MEMBER_DATAPACKAGE ": its profile is not \"data-package\"");
-        if (strcmp(column(s, 1), v->check->name) != 0)
+        if (strcmp(column(t.stmt, 1), v->check->name) != 0)
             package_finding(v->check, MEMBER_DATAPACKAGE ": its name is not that of the folder");
-        if (sqlite3_column_type(s, 2) == SQLITE_INTEGER)
-            *operations = sqlite3_column_int64(s, 2);
+        if (sqlite3_column_type(t.stmt, 2) == SQLITE_INTEGER)
+            *operations = sqlite3_column_int64(t.stmt, 2);
     }
-    sqlite3_finalize(s);
     if (result == 0)
-        result = read_accepted(v, text, len, err);
+        result = read_accepted(v, &t, err);
     if (result == 0)
-        result = check_resources(v, text, len, err);
-    free(text);
+        result = check_resources(v, &t, err);
+    verify_release(&t);
     return result < 0 ? result : 0;
 }
 
@@ -247,20 +249,17 @@ int verify_audit(struct verifying *v, struct err *err)
 {
     static const char sql[] = "SELECT json_extract(?1, '$.clean'), json_extract(?1, '$.redacted'),"
                               " json_extract(?1, '$.finding_total')";
-    sqlite3_stmt *s;
-    char *text;
-    size_t len = 0;
-    int result = verify_member(v, MEMBER_AUDIT_JSON, sql, &text, &len, &s, err);
+    struct member_text t;
+    int result = verify_member(v, MEMBER_AUDIT_JSON, sql, &t, err);
 
-    if (result == 0 && sqlite3_step(s) == SQLITE_ROW) {
+    if (result == 0 && sqlite3_step(t.stmt) == SQLITE_ROW) {
         show_accepted(v);
-        if (strcmp(column(s, 0), v->check->accepted ? "0" : "1") != 0 ||
-            sqlite3_column_int64(s, 2) != (int64_t)v->check->accepted)
+        if (strcmp(column(t.stmt, 0), v->check->accepted ? "0" : "1") != 0 ||
+            sqlite3_column_int64(t.stmt, 2) != (int64_t)v->check->accepted)
             package_finding(v->check, MEMBER_AUDIT_JSON ": the audit was not clean");
-        if (strcmp(column(s, 1), "1") != 0)
+        if (strcmp(column(t.stmt, 1), "1") != 0)
             package_finding(v->check, MEMBER_AUDIT_JSON ": a report that quotes the original");
     }
-    sqlite3_finalize(s);
-    free(text);
+    verify_release(&t);
     return result < 0 ? result : 0;
 }

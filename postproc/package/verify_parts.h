@@ -32,13 +32,20 @@ int verify_sums(struct verifying *v, struct err *err);
 int verify_datapackage(struct verifying *v, int64_t *operations, struct err *err);
 int verify_audit(struct verifying *v, struct err *err);
 
+/* A member as text, and a statement with the text as parameter 1. */
+struct member_text {
+    char *text;
+    size_t len;
+    sqlite3_stmt *stmt;
+};
+
 /* A member as text, to be freed: NULL when it is missing, which was found before, or too large for
  * that. */
 int verify_text(struct verifying *v, const char *member, char **text, size_t *len, struct err *err);
-/* That, and |sql| prepared with the text as parameter 1; 1: there is none, or it is no JSON.  In
- * any case |stmt|, then |text| are to be released. */
-int verify_member(struct verifying *v, const char *member, const char *sql, char **text,
-                  size_t *len, sqlite3_stmt **stmt, struct err *err);
+/* That, and |sql| prepared; 1: there is none, or it is no JSON.  In any case to be released. */
+int verify_member(struct verifying *v, const char *member, const char *sql,
+                  struct member_text *text, struct err *err);
+void verify_release(struct member_text *text);
 
 /* verify_again.c: makes all of it again from the capture, when that could be read, and compares
  * bytes. */

@@ -47,26 +47,26 @@ static void test_sha256(void **state)
         { "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
           "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1" },
     };
-    char path[64], hex[SHA256_HEX];
-    uint64_t size;
-    bool found = false;
+    struct sha256 of, none;
+    char path[64];
     struct err err;
 
     (void)state;
     snprintf(path, sizeof(path), "%s/x", folder);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         put(path, cases[i].text, strlen(cases[i].text));
-        assert_int_equal(sha256_file(path, NULL, hex, &size, &found, &err), 0);
-        assert_string_equal(hex, cases[i].digest);
-        assert_int_equal(size, strlen(cases[i].text));
-        assert_true(sha256_is(hex));
+        assert_int_equal(sha256_file(path, NULL, &of, &err), 0);
+        assert_string_equal(of.hex, cases[i].digest);
+        assert_int_equal(of.size, strlen(cases[i].text));
+        assert_false(of.found);
+        assert_true(sha256_is(of.hex));
     }
     unlink(path);
-    assert_int_equal(sha256_file(path, NULL, hex, &size, &found, &err), -ERR_SYSTEM);
-    assert_false(found);
+    assert_int_equal(sha256_file(path, NULL, &none, &err), -ERR_SYSTEM);
+    assert_false(none.found);
     assert_false(sha256_is("e3b0"));
-    hex[3] = 'E';
-    assert_false(sha256_is(hex));
+    of.hex[3] = 'E';
+    assert_false(sha256_is(of.hex));
 }
 
 /* Wherever it stands, also across the pieces that are read at once. */
@@ -74,8 +74,8 @@ static void test_needle(void **state)
 {
     enum { LEN = (1 << 18) + 1000 };
     static const char needle[] = "needle";
-    char *data = calloc(1, LEN), path[64], hex[SHA256_HEX];
-    uint64_t size;
+    char *data = calloc(1, LEN), path[64];
+    struct sha256 of;
     struct err err;
 
     (void)state;
@@ -83,16 +83,14 @@ static void test_needle(void **state)
     snprintf(path, sizeof(path), "%s/x", folder);
     for (size_t at = 0; at + sizeof(needle) <= LEN;
          at += at > (1 << 18) - 10 ? 1 : (1 << 18) - 10) {
-        bool found = false;
-
         memset(data, 'n', LEN);
         put(path, data, LEN);
-        assert_int_equal(sha256_file(path, needle, hex, &size, &found, &err), 0);
-        assert_false(found);
+        assert_int_equal(sha256_file(path, needle, &of, &err), 0);
+        assert_false(of.found);
         memcpy(data + at, needle, sizeof(needle) - 1);
         put(path, data, LEN);
-        assert_int_equal(sha256_file(path, needle, hex, &size, &found, &err), 0);
-        assert_true(found);
+        assert_int_equal(sha256_file(path, needle, &of, &err), 0);
+        assert_true(of.found);
         if (at > (1 << 18) + 10)
             break;
     }
