@@ -5,11 +5,14 @@
 
 enum { PROGRESS_FRAMES = 1 << 15 };
 
-/* Where the engine is: in the worker's thread. */
 struct feeding {
-    struct engine *engine;
+    struct engine *engine; /* of the worker's thread */
     const struct input *input;
     uint64_t base;
+    struct capture *capture;
+    struct worker *worker;
+    const struct progress *progress;
+    struct feed *feed;
 };
 
 static int consume(void *ctx, const struct frame *frame, struct err *err)
@@ -24,22 +27,21 @@ static int consume(void *ctx, const struct frame *frame, struct err *err)
 
 /* All frames of the capture to the worker: what the last capture_next returned, or negative with
  * |failed| set when the engine failed. */
-static int pump(struct capture *capture, struct worker *worker, const struct feeding *f,
-                const struct progress *progress, struct feed *feed, bool *failed, struct err *err)
+static int pump(const struct feeding *f, bool *failed, struct err *err)
 {
     struct frame frame;
     struct err end = { 0 };
     int result;
 
-    while ((result = capture_next(capture, &frame, &end)) == 1) {
-        feed->frames = frame.number;
+    while ((result = capture_next(f->capture, &frame, &end)) == 1) {
+        f->feed->frames = frame.number;
         frame.number += f->base;
-        if (worker_frame(worker, &frame, err) < 0)
+        if (worker_frame(f->worker, &frame, err) < 0)
             break;
-        if (feed->frames % PROGRESS_FRAMES == 0)
-            progress_show(progress, "", f->input);
+        if (f->feed->frames % PROGRESS_FRAMES == 0)
+            progress_show(f->progress, "", f->input);
     }
-    *failed = result == 1 || worker_drain(worker, err) < 0;
+    *failed = result == 1 || worker_drain(f->worker, err) < 0;
     if (*failed)
         return -err->code;
     if (result < 0)
@@ -50,19 +52,24 @@ static int pump(struct capture *capture, struct worker *worker, const struct fee
 int feed_capture(struct input *input, struct engine *engine, uint64_t base,
                  const struct progress *progress, struct feed *feed, struct err *err)
 {
-    struct feeding f = { engine, input, base };
-    struct capture *capture = capture_open(input, err);
-    struct worker *worker = capture ? worker_new(consume, &f, err) : NULL;
+    struct feeding f = { .engine = engine,
+                         .input = input,
+                         .base = base,
+                         .capture = capture_open(input, err),
+                         .progress = progress,
+                         .feed = feed };
     bool failed = true;
-    int result = -err->code;
+    int result;
 
+    f.worker = f.capture ? worker_new(consume, &f, err) : NULL;
+    result = -err->code;
     feed->frames = 0;
-    if (worker)
-        result = pump(capture, worker, &f, progress, feed, &failed, err);
+    if (f.worker)
+        result = pump(&f, &failed, err);
     feed->cut = !failed && result == -ERR_INPUT;
-    worker_free(worker);
+    worker_free(f.worker);
     engine_unopened(engine, &feed->unopened);
-    capture_close(capture);
+    capture_close(f.capture);
     return feed->cut ? 0 : result;
 }
 

@@ -209,17 +209,23 @@ static int64_t time_of(const struct interface *face, uint32_t high, uint32_t low
                      (uint64_t)((unsigned __int128)(ticks % per_second) * 1000000000 / per_second));
 }
 
-static int give(struct pcapng *png, uint32_t id, uint32_t head, uint32_t cap_len, uint32_t wire_len,
-                struct frame *frame, struct err *err)
+/* What a block says of its packet. */
+struct packet {
+    uint32_t id;   /* of the interface */
+    uint32_t head; /* bytes of the block before it */
+    uint32_t cap_len, wire_len;
+};
+
+static int give(struct pcapng *png, const struct packet *p, struct frame *frame, struct err *err)
 {
-    if (id >= png->interface_count)
+    if (p->id >= png->interface_count)
         return damaged(png, "a packet of an interface that was not described", err);
-    if (cap_len > png->body_len - head)
+    if (p->cap_len > png->body_len - p->head)
         return damaged(png, "packet longer than its block", err);
-    frame->data = png->block + head;
-    frame->cap_len = cap_len;
-    frame->wire_len = wire_len > cap_len ? wire_len : cap_len;
-    frame->link_type = png->interfaces[id].link_type;
+    frame->data = png->block + p->head;
+    frame->cap_len = p->cap_len;
+    frame->wire_len = p->wire_len > p->cap_len ? p->wire_len : p->cap_len;
+    frame->link_type = png->interfaces[p->id].link_type;
     png->packets++;
     return 1;
 }
@@ -227,21 +233,22 @@ static int give(struct pcapng *png, uint32_t id, uint32_t head, uint32_t cap_len
 static int give_packet(struct pcapng *png, uint32_t id, struct frame *frame, struct err *err)
 {
     const uint8_t *p = png->block;
+    const struct packet packet = { id, 20, get32(png, p + 12), get32(png, p + 16) };
 
     if (id < png->interface_count)
         frame->time = time_of(&png->interfaces[id], get32(png, p + 4), get32(png, p + 8));
-    return give(png, id, 20, get32(png, p + 12), get32(png, p + 16), frame, err);
+    return give(png, &packet, frame, err);
 }
 
 static int give_simple(struct pcapng *png, struct frame *frame, struct err *err)
 {
-    uint32_t wire_len = get32(png, png->block), cap_len = wire_len;
+    uint32_t len = get32(png, png->block);
+    struct packet packet = { 0, 4, len, len };
 
-    if (png->interface_count && png->interfaces[0].snap_len &&
-        cap_len > png->interfaces[0].snap_len)
-        cap_len = png->interfaces[0].snap_len;
+    if (png->interface_count && png->interfaces[0].snap_len && len > png->interfaces[0].snap_len)
+        packet.cap_len = png->interfaces[0].snap_len;
     frame->time = TIME_NONE;
-    return give(png, 0, 4, cap_len, wire_len, frame, err);
+    return give(png, &packet, frame, err);
 }
 
 /* Blocks that are no packets and have frame numbers in Wireshark. */
