@@ -109,19 +109,27 @@ static void report(struct store *store, const char *path)
     say(text);
 }
 
-static int ingest_all(struct ingest *ingest, struct store *store, int count, char **paths,
-                      bool quiet, struct err *err)
+struct job {
+    const char *database;
+    const struct engine_options *options;
+    int count;
+    char **paths;
+    bool quiet;
+};
+
+static int ingest_all(const struct job *j, struct ingest *ingest, struct store *store,
+                      struct err *err)
 {
     struct err note = { 0 };
     int worst = 0, result;
 
-    for (int i = 0; i < count; i++) {
-        result = ingest_file(ingest, paths[i], i == count - 1, &note, err);
+    for (int i = 0; i < j->count; i++) {
+        result = ingest_file(ingest, j->paths[i], i == j->count - 1, &note, err);
         if (note.text[0])
             say(note.text);
-        if ((result == INGEST_STORED || result == INGEST_CUT) && !quiet)
-            report(store, paths[i]);
-        if (result == INGEST_KNOWN && !quiet)
+        if ((result == INGEST_STORED || result == INGEST_CUT) && !j->quiet)
+            report(store, j->paths[i]);
+        if (result == INGEST_KNOWN && !j->quiet)
             say(err->text);
         if (result == INGEST_CUT || result == -ERR_INPUT) {
             say(err->text);
@@ -146,14 +154,13 @@ static bool are_files(int count, char **paths)
 }
 
 /* OVERTAKEN: another process has made the database meanwhile, and nothing was stored. */
-static int ingest_into(const char *database, const struct engine_options *options, int count,
-                       char **paths, bool quiet, struct err *err)
+static int ingest_into(const struct job *j, struct err *err)
 {
-    struct store *store = store_open(database, STORE_WRITE, err);
-    struct ingest *ingest = store ? ingest_new(store, options, &progress_line, err) : NULL;
-    int result = ingest ? ingest_all(ingest, store, count, paths, quiet, err) : -err->code;
+    struct store *store = store_open(j->database, STORE_WRITE, err);
+    struct ingest *ingest = store ? ingest_new(store, j->options, &progress_line, err) : NULL;
+    int result = ingest ? ingest_all(j, ingest, store, err) : -err->code;
 
-    if (result < 0 && store && store_was_overtaken(store) && are_files(count, paths))
+    if (result < 0 && store && store_was_overtaken(store) && are_files(j->count, j->paths))
         result = OVERTAKEN;
     ingest_free(ingest);
     store_close(store);
@@ -163,13 +170,13 @@ static int ingest_into(const char *database, const struct engine_options *option
 int cmd_ingest(int argc, char **argv, struct err *err)
 {
     const char *database = NULL;
-    bool quiet = false;
     struct engine_args engine;
+    struct job job = { .options = &engine.settings.options };
     struct arg more[ENGINE_ARG_COUNT];
     const struct arg own[] = {
         { 'o', "database", "DATABASE", "the trace database; all operands are then files", set_text,
           &database },
-        { 'q', "quiet", NULL, "print only errors and warnings", set_flag, &quiet },
+        { 'q', "quiet", NULL, "print only errors and warnings", set_flag, &job.quiet },
         { 0 },
     };
     const struct args args = { "nfsdigest ingest [OPTION...] [-o DATABASE | DATABASE] FILE...",
@@ -183,10 +190,11 @@ int cmd_ingest(int argc, char **argv, struct err *err)
     taken = choose_database(&database, argc - first, argv + first, err);
     if (taken < 0)
         return taken;
-    first += taken;
+    job.database = database;
+    job.count = argc - first - taken;
+    job.paths = argv + first + taken;
     do
-        result =
-            ingest_into(database, &engine.settings.options, argc - first, argv + first, quiet, err);
+        result = ingest_into(&job, err);
     while (result == OVERTAKEN);
     return result;
 }

@@ -342,6 +342,7 @@ static int list(struct store *store, const struct filter *filter, bool json, boo
     return sql_end(stmt, result, err);
 }
 
+/* Long: it is the table of options, which point into what is local. */
 int cmd_ops(int argc, char **argv, struct err *err)
 {
     bool json = false, fields = false;

@@ -22,6 +22,7 @@ static int set_copies(void *to, const char *value, struct err *err)
     return *(uint64_t *)to ? 0 : err_set(err, ERR_USAGE, "at least one copy");
 }
 
+/* Long: it is the table of options, which point into what is local. */
 int cmd_rdump(int argc, char **argv, struct err *err)
 {
     struct rdump_file_args file = { 0 };
