@@ -324,7 +324,7 @@ def check_refusals(folder, original, key):
     for text in "", "free for all", "x" * 65:
         refuse("license", 2, "--license takes", folder, *make, "--license", text, original)
     other.write_bytes(b"\xff\xfe")
-    refuse("description", 3, "no UTF-8", folder, *make, "--description", other, original)
+    refuse("description", 3, "not UTF-8", folder, *make, "--description", other, original)
     other.write_bytes(b"x" * 65537)
     refuse("long description", 3, "1 to 65536 bytes", folder, *make, "--description", other,
            original)

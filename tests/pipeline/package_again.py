@@ -15,7 +15,7 @@ import package_lib as p
 from package_lib import expect
 
 NAME = "t"
-AGAIN = ": byte [0-9]+ is not what comes of making it again"
+AGAIN = ": byte [0-9]+ differs from the file made again from the captures"
 CAPTURE = "captures/001.pcapng"
 
 

@@ -162,7 +162,7 @@ def check_lists(b):
     package("operations", lambda t: t["nfsdigest"].update(operations=7), "says 7 operations")
     for body in b"", b"{", b"[1,2", b"\xff", b"null\0", b"[" * 5000:
         b.wrong("datapackage.json %r" % body[:10],
-                b.with_files(files={"datapackage.json": body}), "datapackage.json: no JSON")
+                b.with_files(files={"datapackage.json": body}), "datapackage.json: not JSON")
 
 
 def check_headers(b):
@@ -308,7 +308,7 @@ def check_contents(b):
         changed("audit " + new.decode(), "audit.json", report.replace(old, new), "was not clean")
     changed("a private report", "audit.json", report.replace(b'"redacted":true',
                                                              b'"redacted":false'), "quotes")
-    changed("no report", "audit.json", b"clean", "audit.json: no JSON")
+    changed("no report", "audit.json", b"clean", "audit.json: not JSON")
     key = pathlib.Path(b.key).read_bytes()
     for path in "README.md", "captures/001.pcapng", "plots/growth.svg":
         changed("a key in " + path, path, b.files[path] + key, re.escape(path) + ": holds a key")
@@ -349,19 +349,19 @@ def check_others(b):
     """What is no package."""
     original = (b.folder / "mem-libnfs-all22.pcap").read_bytes()
     tar = p.unzstd(b.good)
-    b.refused("empty", b"", "no package")
-    b.refused("a capture", original, "no package")
-    b.refused("a compressed capture", p.zstd(original), "no package")
-    b.refused("compressed nothing", p.zstd(b""), "no package")
-    b.refused("zeros", p.zstd(bytes(20480)), "no package")
-    b.refused("a plain tar", tar, "no package")
-    b.refused("other files", p.archive([(header("t/x", 1), b"x")]), "no package")
+    b.refused("empty", b"", "not a package")
+    b.refused("a capture", original, "not a package")
+    b.refused("a compressed capture", p.zstd(original), "not a package")
+    b.refused("compressed nothing", p.zstd(b""), "not a package")
+    b.refused("zeros", p.zstd(bytes(20480)), "not a package")
+    b.refused("a plain tar", tar, "not a package")
+    b.refused("other files", p.archive([(header("t/x", 1), b"x")]), "not a package")
     b.refused("a package in the root", p.archive(
-        [(header(path, len(body)), body) for path, body in b.files.items()]), "no package")
+        [(header(path, len(body)), body) for path, body in b.files.items()]), "not a package")
     for size in (1, 100, len(b.good) // 2, len(b.good) - 1):
-        b.refused("the first %d bytes" % size, b.good[:size], "no package, or cut|no package")
+        b.refused("the first %d bytes" % size, b.good[:size], "not a package")
     for size in (1000, len(tar) // 3):
-        b.refused("a tar cut at %d" % size, p.zstd(tar[:size]), "cut or damaged|no package")
+        b.refused("a tar cut at %d" % size, p.zstd(tar[:size]), "not a package")
     for at in (5, len(b.good) // 3, len(b.good) - 5):
         code, out, said = b.verify(flip(b.good, at))
         # of zstd's own header the size of its window may change nothing
