@@ -8,32 +8,12 @@
 
 #include <stdio.h>
 
-static bool is_more(const struct compare_rule *rule, int64_t ref, int64_t sut)
+static bool is_more(const struct compare_rule *rule, const int64_t n[SIDES])
 {
-    uint64_t apart = (uint64_t)(ref > sut ? ref - sut : sut - ref);
+    uint64_t apart = (uint64_t)(n[REF] > n[SUT] ? n[REF] - n[SUT] : n[SUT] - n[REF]);
 
     return rule->kind != COMPARE_IGNORED &&
            apart > (rule->kind == COMPARE_TOLERANCE ? rule->amount : 0);
-}
-
-static int differ(struct pairs *p, enum difference_kind kind, enum rule_event event, int64_t ref,
-                  int64_t sut, const char *element, struct err *err)
-{
-    char texts[SIDES][24];
-    struct difference d = { .kind = kind,
-                            .field = rule_event_name(event),
-                            .rule = rules_at(p->c->rules, p->c->rules->events[event]),
-                            .object = p->pair.object,
-                            .element = element,
-                            .what = sut > ref ? "sut more" : "sut fewer",
-                            .text = { texts[REF], texts[SUT] },
-                            .has_number = true,
-                            .number = { (uint64_t)ref, (uint64_t)sut },
-                            .half = { &p->pair.half[REF], &p->pair.half[SUT] } };
-
-    snprintf(texts[REF], sizeof(texts[REF]), "%lld", (long long)ref);
-    snprintf(texts[SUT], sizeof(texts[SUT]), "%lld", (long long)sut);
-    return found_put(p, &d, err);
 }
 
 /* What comes more than once: calls; and replies, where further ones have other bytes than the
@@ -41,12 +21,34 @@ static int differ(struct pairs *p, enum difference_kind kind, enum rule_event ev
 struct repeated {
     enum difference_kind kind;
     enum rule_event event;
-    const char *table, *where; /* what of table retransmission */
+    const char *table, *where; /* what of table retransmission; NULL: of another one */
 };
 static const struct repeated calls = { KIND_RETRANSMISSION, EVENT_RETRANSMISSION, "again",
                                        "kind = 1" };
 static const struct repeated replies = { KIND_OTHER_REPLIES, EVENT_OTHER_REPLIES, "other",
                                          "kind = 2 AND differs" };
+static const struct repeated connections = { KIND_DISCONNECT, EVENT_DISCONNECT, NULL, NULL };
+
+/* |n|: how many either side had. */
+static int differ(struct pairs *p, const struct repeated *what, const int64_t n[SIDES],
+                  const char *element, struct err *err)
+{
+    char texts[SIDES][24];
+    struct difference d = { .kind = what->kind,
+                            .field = rule_event_name(what->event),
+                            .rule = rules_at(p->c->rules, p->c->rules->events[what->event]),
+                            .object = p->pair.object,
+                            .element = element,
+                            .what = n[SUT] > n[REF] ? "sut more" : "sut fewer",
+                            .text = { texts[REF], texts[SUT] },
+                            .has_number = true,
+                            .number = { (uint64_t)n[REF], (uint64_t)n[SUT] },
+                            .half = { &p->pair.half[REF], &p->pair.half[SUT] } };
+
+    for (int side = 0; side < SIDES; side++)
+        snprintf(texts[side], sizeof(texts[side]), "%lld", (long long)n[side]);
+    return found_put(p, &d, err);
+}
 
 /* %1$s: the table, %2$s: what */
 static const char make_tables[] =
@@ -88,15 +90,15 @@ static int compare_repeated(struct pairs *p, const struct repeated *what, struct
     if (sql_prepare(db, sql, &stmt, err) < 0)
         return -err->code;
     while ((result = sql_row(stmt, err)) > 0) {
-        int64_t ref = sqlite3_column_int64(stmt, 4), sut = sqlite3_column_int64(stmt, 5);
+        const int64_t n[SIDES] = { sqlite3_column_int64(stmt, 4), sqlite3_column_int64(stmt, 5) };
 
-        if (!is_more(rule, ref, sut))
+        if (!is_more(rule, n))
             continue;
         p->pair.id = sqlite3_column_int64(stmt, 0);
         p->pair.object = row_id(stmt, 1);
         if (pairs_load(p, REF, sqlite3_column_int64(stmt, 2), &p->pair.half[REF], err) < 0 ||
             pairs_load(p, SUT, sqlite3_column_int64(stmt, 3), &p->pair.half[SUT], err) < 0 ||
-            differ(p, what->kind, what->event, ref, sut, NULL, err) < 0) {
+            differ(p, what, n, NULL, err) < 0) {
             result = -err->code;
             break;
         }
@@ -138,11 +140,10 @@ static int compare_connections(struct pairs *p, struct err *err)
             return -err->code;
         }
     while ((result = sql_row(stmt, err)) > 0) {
-        int64_t ref = sqlite3_column_int64(stmt, 1), sut = sqlite3_column_int64(stmt, 2);
+        const int64_t n[SIDES] = { sqlite3_column_int64(stmt, 1), sqlite3_column_int64(stmt, 2) };
 
-        if (is_more(rule, ref, sut) &&
-            differ(p, KIND_DISCONNECT, EVENT_DISCONNECT, ref, sut,
-                   (const char *)sqlite3_column_text(stmt, 0), err) < 0) {
+        if (is_more(rule, n) &&
+            differ(p, &connections, n, (const char *)sqlite3_column_text(stmt, 0), err) < 0) {
             result = -err->code;
             break;
         }

@@ -30,33 +30,34 @@ static const char select_maker[] =
 struct writer {
     struct pairs *p;
     sqlite3_stmt *maker, *steps, *put, *last;
+    int step; /* of the example at hand, from 1 */
 };
 
-static int put_step(struct writer *w, const struct group *c, uint32_t example, int *number,
-                    int64_t ref, int64_t sut, struct err *err)
+/* The operations of both sides that |pair| is at. */
+static int put_step(struct writer *w, sqlite3_stmt *pair, struct err *err)
 {
-    sqlite3_bind_int64(w->put, 1, c->number);
-    sqlite3_bind_int64(w->put, 2, example + 1);
-    sqlite3_bind_int(w->put, 3, ++*number);
-    sqlite3_bind_int64(w->put, 4, c->examples[example].discrepancy);
-    sql_bind_unless(w->put, 5, ref, 0);
-    sql_bind_unless(w->put, 6, sut, 0);
+    sqlite3_bind_int(w->put, 3, ++w->step);
+    sql_bind_unless(w->put, 5, sqlite3_column_int64(pair, 0), 0);
+    sql_bind_unless(w->put, 6, sqlite3_column_int64(pair, 1), 0);
     return sql_step(w->put, err);
 }
 
 static int write_example(struct writer *w, const struct group *c, uint32_t i, struct err *err)
 {
     const struct example *x = &c->examples[i];
-    int number = 0, result = 0;
+    int result = 0;
 
+    w->step = 0;
+    sqlite3_bind_int64(w->put, 1, c->number);
+    sqlite3_bind_int64(w->put, 2, i + 1);
+    sqlite3_bind_int64(w->put, 4, x->discrepancy);
     for (int from = 0; result == 0 && x->object && from < 2; from++) {
         sqlite3_stmt *stmt = from ? w->steps : w->maker;
 
         sqlite3_bind_int64(stmt, 1, x->object);
         sqlite3_bind_int64(stmt, 2, x->alignment);
         while ((result = sql_row(stmt, err)) > 0)
-            if (put_step(w, c, i, &number, sqlite3_column_int64(stmt, 0),
-                         sqlite3_column_int64(stmt, 1), err) < 0) {
+            if (put_step(w, stmt, err) < 0) {
                 sqlite3_reset(stmt);
                 return -err->code;
             }
@@ -66,8 +67,7 @@ static int write_example(struct writer *w, const struct group *c, uint32_t i, st
     sqlite3_bind_int64(w->last, 1, x->discrepancy);
     result = sql_row(w->last, err);
     if (result > 0 && (sqlite3_column_int64(w->last, 0) || sqlite3_column_int64(w->last, 1)))
-        result = put_step(w, c, i, &number, sqlite3_column_int64(w->last, 0),
-                          sqlite3_column_int64(w->last, 1), err);
+        result = put_step(w, w->last, err);
     sqlite3_reset(w->last);
     return result < 0 ? result : 0;
 }

@@ -57,14 +57,12 @@ const char match_path_of_operation[] =
 static const char path_of_root[] =
     "SELECT name FROM ref.name_event WHERE object = ?1 AND parent IS NULL ORDER BY id LIMIT 1";
 
-int match_objects(struct match *m, const uint32_t object[2], enum match_how how,
-                  const char *path_sql, const int64_t by_of[2], struct err *err)
+int match_objects(struct match *m, const struct alike *a, struct err *err)
 {
     int ref = match_side(m, REF);
-    int64_t by = by_of[ref];
-    int result = matched_match(&m->objects, object[ref], object[!ref], how, err);
+    int result = matched_match(&m->objects, a->object[ref], a->object[!ref], a->how, err);
 
-    return result > 0 ? put_object(m, path_sql, by, err) : result;
+    return result > 0 ? put_object(m, a->path_sql, a->by[ref], err) : result;
 }
 
 /* --- sequences of requests */
@@ -130,14 +128,17 @@ static int put(void *ctx, const struct align_element *a, const struct align_elem
     m->pairs++;
     time_offsets_note(m->offsets, m->client, a->time, b->time);
     for (int i = 0; i < 2; i++)
-        if (renewals_note(&m->renewals, &m->objects, match_side(m, i), i == ONE ? a : b,
+        if (renewals_note(&m->renewals, match_side(m, i), i == ONE ? a : b,
                           (i == ONE ? b : a)->made, err) < 0)
             return -err->code;
-    if (!m->row) /* MOUNT */
-        return match_objects(m, (const uint32_t[]){ a->made, b->made }, MATCH_ROOT, path_of_root,
-                             (const int64_t[]){ a->made, b->made }, err);
-    return match_objects(m, (const uint32_t[]){ a->made, b->made }, MATCH_PAIR,
-                         match_path_of_operation, (const int64_t[]){ a->id, b->id }, err);
+    const struct alike root = {
+        { a->made, b->made }, MATCH_ROOT, path_of_root, { a->made, b->made }
+    };
+    const struct alike made = {
+        { a->made, b->made }, MATCH_PAIR, match_path_of_operation, { a->id, b->id }
+    };
+
+    return match_objects(m, m->row ? &made : &root /* MOUNT */, err);
 }
 
 static bool expect(void *ctx, const struct align_element *a, int64_t *b_time, int64_t *error)
@@ -213,10 +214,11 @@ static int match_names(struct match *m, uint32_t row, struct err *err)
         if (order == 0) {
             char *quoted = sqlite3_mprintf(
                 "SELECT path || '/' || %Q FROM main.object WHERE id = ?1", n[ONE].name);
+            const struct alike named = {
+                { n[ONE].object, n[OTHER].object }, MATCH_NAME, quoted, { row, row }
+            };
 
-            result = quoted ? match_objects(m, (const uint32_t[]){ n[ONE].object, n[OTHER].object },
-                                            MATCH_NAME, quoted, (const int64_t[]){ row, row }, err)
-                            : err_memory(err, "a statement");
+            result = quoted ? match_objects(m, &named, err) : err_memory(err, "a statement");
             sqlite3_free(quoted);
         }
         if (result == 0 && order <= 0)
@@ -277,8 +279,11 @@ static int match_root(struct match *m, sqlite3_stmt *one, sqlite3_stmt *other, b
         if (matched_row(&m->objects, match_side(m, OTHER), candidate) ||
             (by_path && strcmp(path, like) != 0))
             continue;
-        found = match_objects(m, (const uint32_t[]){ object, candidate }, MATCH_ROOT, path_of_root,
-                              (const int64_t[]){ object, candidate }, err);
+        const struct alike root = {
+            { object, candidate }, MATCH_ROOT, path_of_root, { object, candidate }
+        };
+
+        found = match_objects(m, &root, err);
         break;
     }
     sqlite3_reset(other);
@@ -338,6 +343,7 @@ static int run(struct match *m, struct err *err)
     m->windows = align_open(err);
     m->offsets = m->windows ? time_offsets_new(first->first_time, first->last_time, err) : NULL;
     m->renewals.c = m->c;
+    m->renewals.objects = &m->objects;
     if (!m->offsets || matched_open(&m->objects, m->c->db, err) < 0 ||
         sql_run(m->c->db, "BEGIN", err) < 0 || prepare(m, err) < 0 ||
         match_roots(m, true, err) < 0 || align_objects(m, 0, err) < 0 ||

@@ -104,9 +104,12 @@ int match_orphans(struct match *m, struct err *err)
         o[OTHER][first].passed = best - first;
         if (best == count[OTHER] || o[OTHER][best].key != one->key)
             continue;
-        result = match_objects(m, (const uint32_t[]){ one->object, o[OTHER][best].object },
-                               MATCH_FIRST, match_path_of_operation,
-                               (const int64_t[]){ one->id, o[OTHER][best].id }, err);
+        const struct alike first_alike = { { one->object, o[OTHER][best].object },
+                                           MATCH_FIRST,
+                                           match_path_of_operation,
+                                           { one->id, o[OTHER][best].id } };
+
+        result = match_objects(m, &first_alike, err);
         if (result == 0)
             result = match_follow(m, err);
     }

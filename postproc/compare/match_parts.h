@@ -42,10 +42,16 @@ static inline int match_side(const struct match *m, int which)
     return m->c->first == REF ? which : !which;
 }
 
-/* Matches two objects and puts them into table object.  |object|, |by|: of ONE and OTHER; |by| is
- * what |path_sql| asks for. */
-int match_objects(struct match *m, const uint32_t object[2], enum match_how how,
-                  const char *path_sql, const int64_t by[2], struct err *err);
+/* Two objects that are the same one. */
+struct alike {
+    uint32_t object[2]; /* of ONE and OTHER */
+    enum match_how how;
+    const char *path_sql; /* gives the path that it has in the reference; or NULL */
+    int64_t by[2];        /* parameter 1 of |path_sql|, for ONE and OTHER */
+};
+
+/* Matches them and puts them into table object. */
+int match_objects(struct match *m, const struct alike *alike, struct err *err);
 /* Paths are those that the reference has. */
 extern const char match_path_of_operation[];
 

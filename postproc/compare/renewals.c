@@ -40,9 +40,10 @@ static int prepare(struct renewals *r, struct err *err)
     return sql_prepare(db, "INSERT INTO main.other_handle VALUES (?,?,?,?)", &r->put, err);
 }
 
-int renewals_note(struct renewals *r, struct objects *o, int side, const struct align_element *e,
-                  uint32_t other, struct err *err)
+int renewals_note(struct renewals *r, int side, const struct align_element *e, uint32_t other,
+                  struct err *err)
 {
+    struct objects *o = r->objects;
     uint32_t row = matched_row(o, !side, other), old;
     sqlite3_stmt *stmt;
     int result;

@@ -21,6 +21,7 @@ struct renewal {
 
 struct renewals {
     struct compare *c;
+    struct objects *objects;
     sqlite3_stmt *same[SIDES], *put, *sequence[SIDES], *name[SIDES];
     struct renewal *waiting;
     uint32_t count, cap;
@@ -28,8 +29,8 @@ struct renewals {
 
 /* Request |e| of |side| found or made an object, while the one that is aligned with it found
  * |other| of the other side. */
-int renewals_note(struct renewals *r, struct objects *o, int side, const struct align_element *e,
-                  uint32_t other, struct err *err);
+int renewals_note(struct renewals *r, int side, const struct align_element *e, uint32_t other,
+                  struct err *err);
 /* Between two sequences.  Requests on objects up to the row |aligned| stay apart: their others are
  * through. */
 int renewals_apply(struct renewals *r, uint32_t aligned, struct err *err);
