@@ -153,11 +153,12 @@ static int check_outputs(const struct compare_args *a, int count, char **operand
 /* Reports are made of the stored result, by a connection that knows nothing else. */
 static int report(const struct compare_args *a, const char *path, struct err *err)
 {
+    const struct annotate_request request = { .path = a->annotate };
     sqlite3 *result = NULL;
     int code = compare_open(path, &result, err);
 
     if (code == 0 && a->annotate)
-        code = report_annotate(result, a->annotate, NULL, 0, NULL, NULL, err);
+        code = report_annotate(result, &request, err);
     if (code == 0 && a->html)
         code = report_html(result, a->html, err);
     sqlite3_close(result);

@@ -86,9 +86,14 @@ int cmd_report(int argc, char **argv, struct err *err)
         code = check_outputs(&a, argc - first, argv + first, err);
     if (code == 0)
         code = compare_open(argv[first], &result, err);
-    if (code == 0 && a.annotate)
-        code = report_annotate(result, a.annotate, (const char *const *)argv + first + 1,
-                               (uint32_t)(argc - first - 1), say_made, NULL, err);
+    if (code == 0 && a.annotate) {
+        const struct annotate_request request = { .path = a.annotate,
+                                                  .captures = (const char *const *)argv + first + 1,
+                                                  .count = (uint32_t)(argc - first - 1),
+                                                  .made = say_made };
+
+        code = report_annotate(result, &request, err);
+    }
     if (code == 0 && a.html)
         code = report_html(result, a.html, err);
     sqlite3_close(result);

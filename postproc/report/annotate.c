@@ -192,9 +192,9 @@ static int annotate_one(struct annotate *a, struct target *t)
     return result;
 }
 
-static int run(struct annotate *a, const char *path, const char *const *captures, uint32_t count)
+static int run(struct annotate *a, const struct annotate_request *r)
 {
-    int result = annotate_targets(a, path, captures, count);
+    int result = annotate_targets(a, r->path, r->captures, r->count);
 
     for (uint32_t i = 0; result == 0 && i < a->count; i++)
         result = annotate_one(a, &a->targets[i]);
@@ -203,20 +203,18 @@ static int run(struct annotate *a, const char *path, const char *const *captures
     return result;
 }
 
-int report_annotate(sqlite3 *db, const char *path, const char *const *captures, uint32_t count,
-                    void (*made)(void *ctx, const struct annotated *file), void *ctx,
-                    struct err *err)
+int report_annotate(sqlite3 *db, const struct annotate_request *r, struct err *err)
 {
     struct annotate a = { .db = db, .err = err };
-    int result = annotate_start(&a, path);
+    int result = annotate_start(&a, r->path);
 
     if (result == 0)
-        result = run(&a, path, captures, count);
-    for (uint32_t i = 0; result == 0 && made && i < a.count; i++) {
+        result = run(&a, r);
+    for (uint32_t i = 0; result == 0 && r->made && i < a.count; i++) {
         const struct target *t = &a.targets[i];
         const struct annotated file = { t->path, t->found, t->copied, t->commented };
 
-        made(ctx, &file);
+        r->made(r->ctx, &file);
     }
     annotate_finish(&a);
     return result;

@@ -35,14 +35,20 @@ int annotate_names(sqlite3 *const *dbs, uint32_t count, const char *path,
                    int (*take)(void *ctx, const char *name, struct err *err), void *ctx,
                    struct err *err);
 
-/* |captures|: where the captures are, which are known by their digests, however they are
- * compressed; with |count| 0 they are sought under the names that the result has.  A side that was
- * ingested from records (.nfsr) needs the one capture that these were made of, which is known by
- * the number of its frames and the times of those with discrepancies.  |made| (may be NULL) is
- * called for each file that was written.  -ERR_INPUT: a capture is not there, or not what it was.
- */
-int report_annotate(sqlite3 *result, const char *path, const char *const *captures, uint32_t count,
-                    void (*made)(void *ctx, const struct annotated *file), void *ctx,
-                    struct err *err);
+struct annotate_request {
+    const char *path; /* OUT.pcapng */
+    /* Where the captures are, which are known by their digests, however they are compressed; with
+     * |count| 0 they are sought under the names that the result has.  A side that was ingested from
+     * records (.nfsr) needs the one capture that these were made of, which is known by the number
+     * of its frames and the times of those with discrepancies. */
+    const char *const *captures;
+    uint32_t count;
+    /* Called for each file that was written; or NULL. */
+    void (*made)(void *ctx, const struct annotated *file);
+    void *ctx;
+};
+
+/* -ERR_INPUT: a capture is not there, or not what it was. */
+int report_annotate(sqlite3 *result, const struct annotate_request *request, struct err *err);
 
 #endif

@@ -67,6 +67,7 @@ static int put_examples(struct printer *p, int64_t group)
                      group, NULL);
 }
 
+/* Long: it is the list of what the report has, in its order. */
 int report_json(sqlite3 *result, const struct report_options *o, FILE *out, struct err *err)
 {
     struct printer p = { result, out, err };
