@@ -155,6 +155,7 @@ static enum walk_result walk_bytes(struct cursor *c, uint32_t len, bool elided)
     return WALK_OK;
 }
 
+/* Long since it is the one loop over all kinds of fields, which share its stack. */
 static enum walk_result run(struct cursor *c, bool elided)
 {
     const struct arm *arm;

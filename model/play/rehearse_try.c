@@ -235,6 +235,8 @@ static int give_to_caller(struct rehearsal *r, struct attempt *t, struct err *er
     return 0;
 }
 
+/* Long since it is the list of what can be wrong with an operation, in the order in which it is
+ * decided. */
 int rehearse_try(struct rehearsal *r, struct spooled *op, bool last, struct err *err)
 {
     struct attempt t;

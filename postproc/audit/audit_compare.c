@@ -163,6 +163,7 @@ static int compare_none(struct audit *a, const struct place *p, const struct ite
     return 0;
 }
 
+/* Long since it is the table of classes: one case for each way to compare. */
 static int compare_item(struct audit *a, const struct place *p, const struct item *o,
                         const struct item *n, struct err *err)
 {

@@ -76,6 +76,7 @@ static int load_policy(struct request *r, struct err *err)
     return 0;
 }
 
+/* Long since it has the table of options. */
 int cmd_audit(int argc, char **argv, struct err *err)
 {
     struct request request = { 0 };
