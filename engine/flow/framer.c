@@ -9,12 +9,11 @@
 #include "flow/plausible.h"
 #include "flow/resync.h"
 #include "record/record.h"
+#include "wire/rpc.h"
 
 enum {
     MARK_LEN = 4,
 };
-
-static const uint32_t LAST_FRAGMENT = UINT32_C(1) << 31;
 
 void framer_init(struct framer *f, const struct message_host *host, struct flow *flow, uint8_t side,
                  bool lost)
@@ -114,9 +113,9 @@ static void touch(struct framer *f, struct seen seen)
 /* Reads the complete mark in f->mark, which begins at |at|: false if it can't be one. */
 static bool mark_read(struct framer *f, uint64_t at)
 {
-    uint32_t mark = load_be32(f->mark), len = mark & ~LAST_FRAGMENT;
+    uint32_t mark = load_be32(f->mark), len = mark & ~RPC_LAST_FRAGMENT;
 
-    f->last = mark & LAST_FRAGMENT;
+    f->last = mark & RPC_LAST_FRAGMENT;
     if (len > MESSAGE_WIRE_MAX - f->wire_len)
         return false;
     if (!f->in_record)
@@ -152,7 +151,7 @@ static int lose(struct framer *f, uint32_t used, struct err *err)
     uint8_t mark[MARK_LEN];
     int rc = 0;
 
-    store_be32(mark, f->wire_len | (f->last && !later ? LAST_FRAGMENT : 0));
+    store_be32(mark, f->wire_len | (f->last && !later ? RPC_LAST_FRAGMENT : 0));
     f->lost = true;
     f->lost_xid = f->xid;
     f->has_lost_xid = f->has_xid;

@@ -9,6 +9,7 @@
 #include "flow/framer.h"
 #include "flow/plausible.h"
 #include "record/record.h"
+#include "wire/rpc.h"
 
 #include <stdlib.h>
 
@@ -18,8 +19,6 @@ enum {
     HEADER_LEAST = 24, /* what tells a call or reply from other bytes */
     SCAN_LEAST = MARK_LEN + HEADER_LEAST,
 };
-
-static const uint32_t LAST_FRAGMENT = UINT32_C(1) << 31;
 
 void marks_free(struct marks *s)
 {
@@ -141,8 +140,8 @@ static void read_head(const struct marks *s, uint64_t at, uint32_t most, struct 
             return;
         }
         mark = load_be32(data);
-        len = mark & ~LAST_FRAGMENT;
-        head->whole = mark & LAST_FRAGMENT;
+        len = mark & ~RPC_LAST_FRAGMENT;
+        head->whole = mark & RPC_LAST_FRAGMENT;
         if (len > MARKS_RECORD_MAX - head->length || (!len && ++empty > FRAMER_EMPTY_MAX)) {
             head->bad = true;
             return;
@@ -272,7 +271,7 @@ static void follow(const struct marks *s, struct mark *m)
             m->state = m->next + n >= s->end ? MARK_OPEN : MARK_ENDLESS;
             return;
         }
-        len = load_be32(data) & ~LAST_FRAGMENT;
+        len = load_be32(data) & ~RPC_LAST_FRAGMENT;
         if (len > MARKS_RECORD_MAX - m->length) {
             m->state = MARK_BROKEN;
             return;
@@ -382,10 +381,10 @@ struct piece marks_text(const struct marks *s, const struct mark *mark)
     const uint8_t *data;
     uint32_t n = there(s, mark->at, UINT32_MAX, &data);
 
-    if (n <= MARK_LEN || !(load_be32(data) & LAST_FRAGMENT))
+    if (n <= MARK_LEN || !(load_be32(data) & RPC_LAST_FRAGMENT))
         return text;
     text.data = data + MARK_LEN;
-    text.wire_len = load_be32(data) & ~LAST_FRAGMENT;
+    text.wire_len = load_be32(data) & ~RPC_LAST_FRAGMENT;
     text.cap_len = n - MARK_LEN < text.wire_len ? n - MARK_LEN : text.wire_len;
     return text;
 }

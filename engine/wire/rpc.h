@@ -12,6 +12,8 @@
 
 #include <stdbool.h>
 
+#define RPC_LAST_FRAGMENT UINT32_C(0x80000000) /* in a record's last mark, RFC 5531 s11 */
+
 enum { RPC_CALL = 0, RPC_REPLY = 1 };
 enum { RPC_AUTH_NONE = 0, RPC_AUTH_SYS = 1, RPC_AUTH_SHORT = 2, RPC_AUTH_DH = 3, RPC_GSS = 6 };
 enum { RPC_GIDS_MAX = 16, RPC_AUTH_BODY_MAX = 400 };

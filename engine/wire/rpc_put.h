@@ -10,8 +10,7 @@
 #include "wire/xdr_put.h"
 #include "wire/rpc.h"
 
-enum { RPC_RECORD_MAX = 0x7fffffff };          /* bytes of a fragment, RFC 5531 s11 */
-#define RPC_LAST_FRAGMENT UINT32_C(0x80000000) /* in the mark of the record's last one */
+enum { RPC_RECORD_MAX = 0x7fffffff }; /* bytes of a fragment, RFC 5531 s11 */
 
 /* An authenticator.  AUTH_SYS and RPCSEC_GSS credentials that are |valid| are made of their parts;
  * all else is |body| as it is.  XDR_PUT_BAD: a body above 400 bytes, a machine name above 255, more

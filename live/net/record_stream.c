@@ -8,6 +8,7 @@
  *     0 ... record: mark | assembled bytes | (gap of merged marks) | next: mark | bytes | end
  */
 #include "net/record_stream.h"
+#include "wire/rpc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +17,6 @@
 #include <unistd.h>
 
 enum { MARK = 4, CHUNKS_AT_ONCE = 64 };
-static const uint32_t LAST_FRAGMENT = UINT32_C(1) << 31;
 
 struct chunk {
     struct chunk *next;
@@ -104,11 +104,19 @@ static int set_events(struct record_stream *s, struct err *err)
 
 /* --- input */
 
-/* Moves what is not delivered to the front, and gives memory back that a long record needed. */
+/* Moves what is not delivered to the front, and gives memory back that a long record needed.  Marks
+ * of fragments that were merged go, too: a record of any number of them takes no more than its
+ * bytes. */
 static void compact(struct record_stream *s)
 {
-    size_t kept = s->in.len - s->record;
+    size_t whole = s->record + MARK + s->assembled, kept;
 
+    if (s->next > whole) {
+        memmove(s->in.data + whole, s->in.data + s->next, s->in.len - s->next);
+        s->in.len -= s->next - whole;
+        s->next = whole;
+    }
+    kept = s->in.len - s->record;
     if (kept == 0 && s->in.cap > 2 * RECORD_READ) {
         buf_free(&s->in);
     } else if (s->record) {
@@ -124,7 +132,7 @@ static int assemble(struct record_stream *s)
 {
     while (s->in.len - s->next >= MARK) {
         uint8_t *at = s->in.data + s->next;
-        uint32_t mark = load_be32(at), len = mark & ~LAST_FRAGMENT;
+        uint32_t mark = load_be32(at), len = mark & ~RPC_LAST_FRAGMENT;
 
         if (len > s->limits.record_max - s->assembled)
             return -1;
@@ -133,7 +141,7 @@ static int assemble(struct record_stream *s)
         memmove(s->in.data + s->record + MARK + s->assembled, at + MARK, len);
         s->assembled += len;
         s->next += MARK + len;
-        if (mark & LAST_FRAGMENT)
+        if (mark & RPC_LAST_FRAGMENT)
             return 1;
     }
     return 0;
@@ -184,7 +192,7 @@ int record_stream_send(struct record_stream *s, const struct iovec *pieces, int 
 
     for (int i = 0; i < count; i++)
         len += pieces[i].iov_len;
-    if (len >= LAST_FRAGMENT - RECORD_WRITE)
+    if (len >= RPC_LAST_FRAGMENT - RECORD_WRITE)
         return err_set(err, ERR_USAGE, "a record of %llu bytes does not fit into a fragment",
                        (unsigned long long)len);
     if (s->over)
@@ -192,7 +200,7 @@ int record_stream_send(struct record_stream *s, const struct iovec *pieces, int 
     chunk = chunk_for(s, (uint32_t)len + MARK);
     if (!chunk)
         return err_memory(err, "records to be sent");
-    store_be32(chunk->data + chunk->len, (uint32_t)len | LAST_FRAGMENT);
+    store_be32(chunk->data + chunk->len, (uint32_t)len | RPC_LAST_FRAGMENT);
     chunk->len += MARK;
     for (int i = 0; i < count; i++) {
         memcpy(chunk->data + chunk->len, pieces[i].iov_base, pieces[i].iov_len);

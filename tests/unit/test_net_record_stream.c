@@ -4,7 +4,7 @@
  * Records over a socket pair.  The peer is this program's own: what it writes is a table of bytes,
  * what it must get is one of texts.
  */
-#include "net/record_stream.h"
+#include "net/record_stream.c"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -102,7 +102,7 @@ static void run(struct seen *s, int64_t ns)
     loop_unset(s->loop, &s->timer);
 }
 
-static void finish(struct seen *s, int peer)
+static void leave_pair(struct seen *s, int peer)
 {
     record_stream_free(s->stream);
     loop_free(s->loop);
@@ -152,7 +152,7 @@ static void test_input(void **state)
                 run(&s, INT64_C(2000000000));
             if (s.end != inputs[i].end || strcmp(s.text, inputs[i].records) != 0)
                 fail_msg("%s by %zu: end %d, records \"%s\"", inputs[i].what, step, s.end, s.text);
-            finish(&s, peer);
+            leave_pair(&s, peer);
         }
     }
 }
@@ -166,7 +166,7 @@ static void test_freed_while_delivering(void **state)
     assert_int_equal(write(peer, "\x80\0\0\1a\x80\0\0\1b", 10), 10);
     run(&s, INT64_C(2000000000));
     assert_string_equal(s.text, "a,");
-    finish(&s, peer);
+    leave_pair(&s, peer);
 }
 
 static void test_held(void **state)
@@ -182,7 +182,27 @@ static void test_held(void **state)
     assert_int_equal(record_stream_resume(s.stream, &err), 0);
     run(&s, 20000000);
     assert_string_equal(s.text, "a,b,c,");
-    finish(&s, peer);
+    leave_pair(&s, peer);
+}
+
+/* A record of fragments without bytes never ends; what is kept of it does not grow. */
+static void test_empty_fragments(void **state)
+{
+    struct seen s = { 0 };
+    int peer = begin(&s);
+    static const uint8_t marks[1 << 16];
+
+    (void)state;
+    for (int i = 0; i < 200; i++) { /* 13 MB */
+        assert_int_equal(write(peer, marks, sizeof(marks)), sizeof(marks));
+        run(&s, 0);
+    }
+    assert_int_equal(s.end, -1);
+    assert_in_range(s.stream->in.cap, 0, 2 * RECORD_READ);
+    assert_int_equal(write(peer, "\x80\0\0\1x", 5), 5);
+    run(&s, 20000000);
+    assert_string_equal(s.text, "x,");
+    leave_pair(&s, peer);
 }
 
 /* --- output */
@@ -222,7 +242,7 @@ static void test_output_is_bounded(void **state)
     }
     assert_int_equal(got, want);
     assert_int_equal(s.records, RECORDS);
-    finish(&s, peer);
+    leave_pair(&s, peer);
 }
 
 /* What waits is sent before the end of a peer that only stopped sending is reported. */
@@ -239,7 +259,7 @@ static void test_half_closed(void **state)
     assert_int_equal(s.end, RECORD_CLOSED);
     assert_int_equal(read(peer, in, sizeof(in)), 6);
     assert_memory_equal(in, "\x80\0\0\2hi", 6);
-    finish(&s, peer);
+    leave_pair(&s, peer);
 }
 
 /* --- timers of the loop */
@@ -291,9 +311,13 @@ static void test_timers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_input),       cmocka_unit_test(test_freed_while_delivering),
-        cmocka_unit_test(test_held),        cmocka_unit_test(test_output_is_bounded),
-        cmocka_unit_test(test_half_closed), cmocka_unit_test(test_timers),
+        cmocka_unit_test(test_input),
+        cmocka_unit_test(test_freed_while_delivering),
+        cmocka_unit_test(test_held),
+        cmocka_unit_test(test_empty_fragments),
+        cmocka_unit_test(test_output_is_bounded),
+        cmocka_unit_test(test_half_closed),
+        cmocka_unit_test(test_timers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
