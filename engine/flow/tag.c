@@ -5,8 +5,7 @@
  * pair_reply.c.  The contract is in tag.h.
  */
 #include "flow/tag.h"
-
-enum { STATUS_NOENT = 2, STATUS_NOTDIR = 20 }; /* NFS3ERR_..., RFC 1813 s2.6 */
+#include "wire/nfs3_numbers.h"
 
 /* The latest change of |object| before this operation becomes its dependency if it is the latest of
  * all; then this operation is the latest change, if it is one. */
@@ -100,7 +99,7 @@ static int tell_directory(struct objects *o, uint32_t object, int64_t status,
 {
     struct object *x = &o->objects[object];
 
-    if (!object || x->type == OBJECT_DIR || status == STATUS_NONE || status == STATUS_NOTDIR ||
+    if (!object || x->type == OBJECT_DIR || status == STATUS_NONE || status == NFS3ERR_NOTDIR ||
         (status != 0 && x->type != OBJECT_UNKNOWN))
         return 0;
     x->described = false;
@@ -185,7 +184,7 @@ static int tag_failed(struct objects *o, const struct waiting *w, const struct m
 {
     struct bytes name = { w->body + w->name_at, w->name_len };
 
-    if (w->operation.status != STATUS_NOENT || !w->parent || !name.len || w->binds & ROLE_NAME)
+    if (w->operation.status != NFS3ERR_NOENT || !w->parent || !name.len || w->binds & ROLE_NAME)
         return 0;
     return object_absent(o, w->parent, name, m, err);
 }

@@ -4,46 +4,47 @@
  * What nfs3_types.h declares.
  */
 #include "wire/nfs3_types.h"
+#include "wire/nfs3_numbers.h"
 
 #include <stddef.h>
 
 /* RFC 1813 s2.6 nfsstat3 */
 const struct value_name nfsstat3_names[] = {
-    { 0, "NFS3_OK" },
-    { 1, "NFS3ERR_PERM" },
-    { 2, "NFS3ERR_NOENT" },
-    { 5, "NFS3ERR_IO" },
-    { 6, "NFS3ERR_NXIO" },
-    { 13, "NFS3ERR_ACCES" },
-    { 17, "NFS3ERR_EXIST" },
-    { 18, "NFS3ERR_XDEV" },
-    { 19, "NFS3ERR_NODEV" },
-    { 20, "NFS3ERR_NOTDIR" },
-    { 21, "NFS3ERR_ISDIR" },
-    { 22, "NFS3ERR_INVAL" },
-    { 27, "NFS3ERR_FBIG" },
-    { 28, "NFS3ERR_NOSPC" },
-    { 30, "NFS3ERR_ROFS" },
-    { 31, "NFS3ERR_MLINK" },
-    { 63, "NFS3ERR_NAMETOOLONG" },
-    { 66, "NFS3ERR_NOTEMPTY" },
-    { 69, "NFS3ERR_DQUOT" },
-    { 70, "NFS3ERR_STALE" },
-    { 71, "NFS3ERR_REMOTE" },
-    { 10001, "NFS3ERR_BADHANDLE" },
-    { 10002, "NFS3ERR_NOT_SYNC" },
-    { 10003, "NFS3ERR_BAD_COOKIE" },
-    { 10004, "NFS3ERR_NOTSUPP" },
-    { 10005, "NFS3ERR_TOOSMALL" },
-    { 10006, "NFS3ERR_SERVERFAULT" },
-    { 10007, "NFS3ERR_BADTYPE" },
-    { 10008, "NFS3ERR_JUKEBOX" },
+    { NFS3_OK, "NFS3_OK" },
+    { NFS3ERR_PERM, "NFS3ERR_PERM" },
+    { NFS3ERR_NOENT, "NFS3ERR_NOENT" },
+    { NFS3ERR_IO, "NFS3ERR_IO" },
+    { NFS3ERR_NXIO, "NFS3ERR_NXIO" },
+    { NFS3ERR_ACCES, "NFS3ERR_ACCES" },
+    { NFS3ERR_EXIST, "NFS3ERR_EXIST" },
+    { NFS3ERR_XDEV, "NFS3ERR_XDEV" },
+    { NFS3ERR_NODEV, "NFS3ERR_NODEV" },
+    { NFS3ERR_NOTDIR, "NFS3ERR_NOTDIR" },
+    { NFS3ERR_ISDIR, "NFS3ERR_ISDIR" },
+    { NFS3ERR_INVAL, "NFS3ERR_INVAL" },
+    { NFS3ERR_FBIG, "NFS3ERR_FBIG" },
+    { NFS3ERR_NOSPC, "NFS3ERR_NOSPC" },
+    { NFS3ERR_ROFS, "NFS3ERR_ROFS" },
+    { NFS3ERR_MLINK, "NFS3ERR_MLINK" },
+    { NFS3ERR_NAMETOOLONG, "NFS3ERR_NAMETOOLONG" },
+    { NFS3ERR_NOTEMPTY, "NFS3ERR_NOTEMPTY" },
+    { NFS3ERR_DQUOT, "NFS3ERR_DQUOT" },
+    { NFS3ERR_STALE, "NFS3ERR_STALE" },
+    { NFS3ERR_REMOTE, "NFS3ERR_REMOTE" },
+    { NFS3ERR_BADHANDLE, "NFS3ERR_BADHANDLE" },
+    { NFS3ERR_NOT_SYNC, "NFS3ERR_NOT_SYNC" },
+    { NFS3ERR_BAD_COOKIE, "NFS3ERR_BAD_COOKIE" },
+    { NFS3ERR_NOTSUPP, "NFS3ERR_NOTSUPP" },
+    { NFS3ERR_TOOSMALL, "NFS3ERR_TOOSMALL" },
+    { NFS3ERR_SERVERFAULT, "NFS3ERR_SERVERFAULT" },
+    { NFS3ERR_BADTYPE, "NFS3ERR_BADTYPE" },
+    { NFS3ERR_JUKEBOX, "NFS3ERR_JUKEBOX" },
     { 0, NULL },
 };
 
 const struct value_name ftype3_names[] = {
-    { 1, "NF3REG" }, { 2, "NF3DIR" },  { 3, "NF3BLK" },  { 4, "NF3CHR" },
-    { 5, "NF3LNK" }, { 6, "NF3SOCK" }, { 7, "NF3FIFO" }, { 0, NULL },
+    { NF3REG, "NF3REG" }, { NF3DIR, "NF3DIR" },   { NF3BLK, "NF3BLK" },   { NF3CHR, "NF3CHR" },
+    { NF3LNK, "NF3LNK" }, { NF3SOCK, "NF3SOCK" }, { NF3FIFO, "NF3FIFO" }, { 0, NULL },
 };
 
 /* nfstime3, three times for Wireshark's sake */

@@ -11,19 +11,7 @@
 #define NFSDIGEST_EFFECT_EFFECT_H
 
 #include "record/kept.h"
-
-/* RFC 1813 s2.6 nfsstat3, as far as they mean something for names and objects. */
-enum {
-    NFS3_PERM = 1,
-    NFS3_NOENT = 2,
-    NFS3_ACCES = 13,
-    NFS3_EXIST = 17,
-    NFS3_NOTDIR = 20,
-    NFS3_ISDIR = 21,
-    NFS3_NOTEMPTY = 66,
-    NFS3_STALE = 70,
-    NFS3_BADHANDLE = 10001,
-};
+#include "wire/nfs3_numbers.h"
 
 enum whose { OF_OBJECT, OF_PARENT, OF_PARENT2, OF_NEW_OBJECT, OF_ENTRY, WHOSE_MAX };
 

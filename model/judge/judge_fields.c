@@ -37,7 +37,7 @@ void fields_begin(struct fields *f, struct judge *j)
 
         f->object_type[whose] = row ? j->states[row].type : 0;
     }
-    f->object_type[OF_PARENT] = f->object_type[OF_PARENT2] = 2; /* NF3DIR */
+    f->object_type[OF_PARENT] = f->object_type[OF_PARENT2] = NF3DIR;
 }
 
 const struct compare_rule *fields_rule(struct fields *f, const struct item *ref,

@@ -10,8 +10,6 @@
 
 #include <stdlib.h>
 
-enum { SETGID = 02000, UNCHECKED = 0, GUARDED = 1, EXCLUSIVE = 2, NFS3_OK = 0 };
-
 static uint32_t alive(const struct hierarchy *h, uint32_t node)
 {
     return node && node_at(h, node)->died == TO_THE_END ? node : NODE_NONE;
@@ -283,20 +281,20 @@ static bool fits_failure(const struct attempt *t)
     if (t->met_itself && !effect_finds_name(e))
         return true;
     switch (e->status) {
-    case NFS3_NOENT:
+    case NFS3ERR_NOENT:
         return !(removes || effect_finds_name(e)) || !t->found;
-    case NFS3_EXIST:
+    case NFS3ERR_EXIST:
         return !binds || bound || t->met_itself;
-    case NFS3_NOTEMPTY:
+    case NFS3ERR_NOTEMPTY:
         bound = t->moves ? t->target : t->found;
         return bound && node_at(h, bound)->children;
-    case NFS3_PERM:
+    case NFS3ERR_PERM:
         return !removes || (t->found && !is_permitted(t));
-    case NFS3_ACCES:
+    case NFS3ERR_ACCES:
         return !(removes || binds) || !is_permitted(t);
-    case NFS3_ISDIR:
+    case NFS3ERR_ISDIR:
         return !removes || (bound && has_type(h, bound, true));
-    case NFS3_NOTDIR: /* that, or the directory itself */
+    case NFS3ERR_NOTDIR: /* that, or the directory itself */
         return !removes || !has_type(h, t->object, true) ||
                (t->object2 && !has_type(h, t->object2, true)) ||
                (bound && has_type(h, bound, false));
@@ -310,7 +308,7 @@ bool attempt_fits(const struct attempt *t)
     const struct effect *e = t->e;
     bool gone = (e->handle.data && !t->object) || (e->handle2.data && !t->object2);
 
-    if (e->status == NFS3_STALE || e->status == NFS3_BADHANDLE)
+    if (e->status == NFS3ERR_STALE || e->status == NFS3ERR_BADHANDLE)
         return gone;
     if (gone)
         return false;

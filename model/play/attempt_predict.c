@@ -5,8 +5,6 @@
  */
 #include "play/attempt.h"
 
-enum { SETGID = 02000, UNCHECKED = 0, EXCLUSIVE = 2 };
-
 static struct image *image_of(struct attempt *t, uint32_t node)
 {
     for (uint32_t k = 0; k < t->image_count; k++)
@@ -81,8 +79,8 @@ static void predict_made(struct attempt *t)
     if (c) {
         i->uid = t->e->asked.bits & ASKED_UID ? i->uid : c->uid;
         if (!(t->e->asked.bits & ASKED_GID))
-            i->gid =
-                directory->mode & SETGID && directory->knows & KNOWS_MODE ? directory->gid : c->gid;
+            i->gid = directory->mode & MODE_SETGID && directory->knows & KNOWS_MODE ? directory->gid
+                                                                                    : c->gid;
         i->knows |= KNOWS_UID | KNOWS_GID;
     }
     if (t->e->asked.bits & ASKED_SIZE)

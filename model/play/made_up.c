@@ -5,11 +5,12 @@
  */
 #include "play/made_up.h"
 #include "tree/learn_parts.h"
+#include "wire/nfs3_numbers.h"
 #include "wire/write.h"
 
 #include <stdlib.h>
 
-enum { PROGRAM_NFS = 100003, NFS3_SETATTR = 2, LINK_MAX = 4096 };
+enum { NFS3_SETATTR = 2, LINK_MAX = 4096 };
 
 /* Arguments under construction, and what they are to say. */
 struct making {
@@ -114,7 +115,7 @@ static struct spooled *finish(struct making *m, const struct procedure *procedur
 
 static const struct procedure *procedure_of(uint32_t number)
 {
-    return procedure_find(PROGRAM_NFS, 3, number);
+    return procedure_find(NFS3_PROGRAM, NFS3_VERSION, number);
 }
 
 struct spooled *made_up_setattr(struct rehearsal *r, uint32_t node, uint32_t groups,

@@ -5,24 +5,23 @@
  */
 #include "rdump/rdump_format.h"
 #include "record/blocks.h"
+#include "wire/nfs3_numbers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { PROGRAM_NFS = 100003, PROGRAM_NFSACL = 100227, VERSION = 3 };
-
 const struct procedure *rdump_procedure(uint8_t number)
 {
     if (number == RDUMP_NO_PROCEDURE)
         return NULL;
-    return number < RDUMP_ACL ? procedure_find(PROGRAM_NFS, VERSION, number)
-                              : procedure_find(PROGRAM_NFSACL, VERSION, number - RDUMP_ACL);
+    return number < RDUMP_ACL ? procedure_find(NFS3_PROGRAM, NFS3_VERSION, number)
+                              : procedure_find(NFSACL_PROGRAM, NFS3_VERSION, number - RDUMP_ACL);
 }
 
 uint8_t rdump_procedure_number(uint32_t program, uint32_t procedure)
 {
-    return (uint8_t)(program == PROGRAM_NFSACL ? RDUMP_ACL + procedure : procedure);
+    return (uint8_t)(program == NFSACL_PROGRAM ? RDUMP_ACL + procedure : procedure);
 }
 
 struct rdump_writer {

@@ -10,13 +10,12 @@
 #include "base/digest.h"
 #include "rdump/rdump_checker.h"
 #include "rdump/rdump_format.h"
+#include "wire/nfs3_numbers.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { TYPE_MAX = 7, TYPE_DIRECTORY = 2, TYPE_LINK = 5 }; /* ftype3, RFC 1813 s2.3.5 */
 
 struct entry_key {
     uint64_t hash; /* of directory and name */
@@ -121,11 +120,11 @@ static void check_object(struct rdump_checker *c, const struct rdump_object *o)
     }
     if (!o->server || o->server > c->hosts)
         rdump_finding(c, "is on host %u of %u", o->server, c->hosts);
-    if (o->type > TYPE_MAX)
+    if (o->type > NF3FIFO)
         rdump_finding(c, "type %u", o->type);
     if (o->knows & ~RDUMP_KNOWS_ALL)
         rdump_finding(c, "knows 0x%x, but some of these bits have no meaning", o->knows);
-    if (o->link.len && o->type != TYPE_LINK)
+    if (o->link.len && o->type != NF3LNK)
         rdump_finding(c, "has the text of a symbolic link and type %u", o->type);
     if (o->copy >= c->copies)
         rdump_finding(c, "is of copy %u of %u", o->copy, c->copies);
@@ -159,7 +158,7 @@ static void check_entry(struct rdump_checker *c, const struct rdump_entry *e)
 
     if (!here)
         rdump_finding(c, "refers to object %u, which is not there", e->object);
-    is_directory = here && object->type == TYPE_DIRECTORY;
+    is_directory = here && object->type == NF3DIR;
     if (is_directory && object->flags & KNOWN_PLACED)
         rdump_finding(c, "directory %u has an entry already", e->object);
     if (is_directory) {
@@ -169,7 +168,7 @@ static void check_entry(struct rdump_checker *c, const struct rdump_entry *e)
     parent = rdump_known(c, e->parent);
     if (!parent || !(parent->flags & KNOWN_HERE))
         rdump_finding(c, "is in object %u, which is not there", e->parent);
-    else if (parent->type != TYPE_DIRECTORY)
+    else if (parent->type != NF3DIR)
         rdump_finding(c, "is in object %u, which is not a directory but of type %u", e->parent,
                       parent->type);
     else if (here && (parent->server != server || parent->copy != copy))

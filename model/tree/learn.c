@@ -188,8 +188,8 @@ static void note_takers(const struct step *s, uint32_t parent, uint32_t parent2)
     uint32_t entries[] = { parent ? entry_find(s->h, parent, e->name) : ENTRY_NONE,
                            parent2 ? entry_find(s->h, parent2, e->name2) : ENTRY_NONE };
 
-    if (!effect_takes_name(e) || e->status == NFS3_NOENT || e->status == NFS3_ACCES ||
-        e->status == NFS3_PERM)
+    if (!effect_takes_name(e) || e->status == NFS3ERR_NOENT || e->status == NFS3ERR_ACCES ||
+        e->status == NFS3ERR_PERM)
         return;
     for (int i = 0; i < 2; i++)
         if (entries[i])
@@ -206,30 +206,31 @@ static int learn_failure(struct step *s)
 
     note_takers(s, parent, parent2);
     switch (e->status) {
-    case NFS3_NOENT:
+    case NFS3ERR_NOENT:
         if (parent && (removes || effect_finds_name(e)))
             return prove_absent(s, parent, e->name);
         return 0;
-    case NFS3_PERM: /* who may take a name away, depends on what is behind it: a sticky directory */
+    case NFS3ERR_PERM: /* who may take a name away, depends on what is behind it: a sticky directory
+                        */
         return parent && removes ? prove_exists(s, parent, e->name, OBJECT_UNKNOWN) : 0;
-    case NFS3_NOTDIR: /* the name, or the directory itself */
+    case NFS3ERR_NOTDIR: /* the name, or the directory itself */
         if (parent && removes && !two && is_directory(e, OF_PARENT) &&
             e->procedure->type == OBJECT_DIR)
             return prove_exists(s, parent, e->name, OBJECT_REG);
         return two ? both_exist(s, parent, parent2, OBJECT_DIR, OBJECT_REG) : 0;
-    case NFS3_ISDIR:
+    case NFS3ERR_ISDIR:
         if (two)
             return both_exist(s, parent, parent2, OBJECT_REG, OBJECT_DIR);
         return parent && removes && !two ? prove_exists(s, parent, e->name, OBJECT_DIR) : 0;
-    case NFS3_NOTEMPTY:
-    case NFS3_EXIST:
+    case NFS3ERR_NOTEMPTY:
+    case NFS3ERR_EXIST:
         if (parent && removes &&
             prove_exists(s, parent, e->name,
-                         two && e->status == NFS3_EXIST ? OBJECT_UNKNOWN : OBJECT_DIR) < 0)
+                         two && e->status == NFS3ERR_EXIST ? OBJECT_UNKNOWN : OBJECT_DIR) < 0)
             return -s->err->code;
         if (parent2 && effect_makes_name2(e))
             return prove_exists(s, parent2, e->name2,
-                                e->status == NFS3_NOTEMPTY ? OBJECT_DIR : OBJECT_UNKNOWN);
+                                e->status == NFS3ERR_NOTEMPTY ? OBJECT_DIR : OBJECT_UNKNOWN);
         if (parent && effect_makes_name(e))
             return prove_exists(s, parent, e->name, OBJECT_UNKNOWN);
         return 0;
@@ -258,11 +259,11 @@ int learn_done(struct learn *l, struct effect *e, struct err *err)
     struct step s = { l, &l->hierarchy, e, err };
 
     hierarchy_sweep(s.h);
-    if (e->status == NFS3_STALE || e->status == NFS3_BADHANDLE) {
+    if (e->status == NFS3ERR_STALE || e->status == NFS3ERR_BADHANDLE) {
         if (explain_stale(&s, e->object) < 0 || explain_stale(&s, e->parent2) < 0)
             return -err->code;
         /* of two handles nobody knows which one it is */
-        if (e->status == NFS3_STALE && !e->parent2 && prove_gone(&s, e->object) < 0)
+        if (e->status == NFS3ERR_STALE && !e->parent2 && prove_gone(&s, e->object) < 0)
             return -err->code;
     }
     if (!e->procedure)
@@ -276,7 +277,8 @@ int learn_done(struct learn *l, struct effect *e, struct err *err)
             return -err->code;
     } else if (e->program == 100003 && e->rpc_status == 0 && e->arguments == WALK_OK) {
         if (e->parent &&
-            (e->status == NFS3_NOENT || e->status == NFS3_EXIST || e->status == NFS3_NOTEMPTY) &&
+            (e->status == NFS3ERR_NOENT || e->status == NFS3ERR_EXIST ||
+             e->status == NFS3ERR_NOTEMPTY) &&
             !learn_directory(&s, e->parent))
             return -err->code;
         if (sight_failed(&s) < 0 || learn_failure(&s) < 0)

@@ -5,8 +5,6 @@
  */
 #include "tree/learn_parts.h"
 
-enum { UNCHECKED = 0 };
-
 int learn_close_entry(struct step *s, uint32_t id, bool moves)
 {
     const struct entry *e = entry_at(s->h, id);

@@ -105,7 +105,7 @@ enum unplayable unplayable_of(const struct effect *e)
     if (e->arguments != WALK_OK ||
         (e->status == STATUS_NONE && e->procedure && e->procedure->result->roles & ROLE_STATUS))
         return UNPLAYABLE_PARTIAL;
-    if (e->status == NFS3_STALE || e->status == NFS3_BADHANDLE)
+    if (e->status == NFS3ERR_STALE || e->status == NFS3ERR_BADHANDLE)
         return UNPLAYABLE_STALE;
     return is_servers_own(e->status) ? UNPLAYABLE_SERVER : PLAYABLE;
 }

@@ -3,11 +3,10 @@
 #include "store/sql.h"
 #include "store/store.h"
 #include "wire/field.h"
+#include "wire/nfs3_numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-enum { PROGRAM_NFS = 100003, VERSION_NFS = 3 };
 
 /* Latencies up to 2^40 ns (18 minutes) by their highest 9 bits; longer ones in the last place. */
 enum { FINE_BITS = 8, OCTAVES = 33, PLACES = OCTAVES << FINE_BITS };
@@ -79,8 +78,8 @@ int latency_medians(sqlite3 *db, struct latency_medians *medians, struct err *er
                          " WHERE program = ?1 AND version = ?2 AND latency >= 0",
                          &stmt, err);
     if (result == 0) {
-        sqlite3_bind_int64(stmt, 1, PROGRAM_NFS);
-        sqlite3_bind_int64(stmt, 2, VERSION_NFS);
+        sqlite3_bind_int64(stmt, 1, NFS3_PROGRAM);
+        sqlite3_bind_int64(stmt, 2, NFS3_VERSION);
         if (read_all(stmt, &each[LATENCY_PROCEDURES], each) != SQLITE_DONE)
             result = sql_fail(db, err);
     }
@@ -97,7 +96,7 @@ int latency_medians(sqlite3 *db, struct latency_medians *medians, struct err *er
 
 bool latency_of_directory(uint32_t procedure)
 {
-    const struct procedure *p = procedure_find(PROGRAM_NFS, VERSION_NFS, procedure);
+    const struct procedure *p = procedure_find(NFS3_PROGRAM, NFS3_VERSION, procedure);
 
     return p && (p->arguments->roles & (ROLE_NAME | ROLE_NAME2) || p->result->roles & ROLE_ENTRY);
 }

@@ -98,7 +98,7 @@ static int take_called(void *ctx, struct effect *e, struct err *err)
     }
     if (p->counts->operations++ == 0 || e->call_time < p->first_time)
         p->first_time = e->call_time;
-    p->refuses |= e->name.data && (e->status == NFS3_ACCES || e->status == NFS3_PERM);
+    p->refuses |= e->name.data && (e->status == NFS3ERR_ACCES || e->status == NFS3ERR_PERM);
     if (mark_credential(p, e->credential, err) < 0)
         return -err->code;
     if (e->asked.cookie && e->succeeded && e->procedure->result->roles & ROLE_ENTRY &&

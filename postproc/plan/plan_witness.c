@@ -57,7 +57,7 @@ int plan_witness(void *ctx, struct effect *e, struct err *err)
 
     if (!e->procedure)
         return 0;
-    if (e->status == NFS3_NOTEMPTY && effect_takes_name(e) && e->rpc_status == 0)
+    if (e->status == NFS3ERR_NOTEMPTY && effect_takes_name(e) && e->rpc_status == 0)
         return not_empty(p, e, err);
     if (e->succeeded && effect_finds_name(e) && e->new_object && e->name.len == 2 &&
         memcmp(e->name.data, "..", 2) == 0)

@@ -22,11 +22,11 @@ static void names_found_were_there(void **state)
 static void made_and_removed(void **state)
 {
     (void)state;
-    DO(NFS3_LOOKUP, 1, .name = "a", .status = NFS3_NOENT);
+    DO(NFS3_LOOKUP, 1, .name = "a", .status = NFS3ERR_NOENT);
     DO(NFS3_CREATE, 1, .name = "a", .made = 2, .how = 2);
     DO(NFS3_MKDIR, 1, .name = "d", .made = 3);
     DO(NFS3_REMOVE, 1, .name = "a");
-    DO(NFS3_LOOKUP, 1, .name = "a", .status = NFS3_NOENT);
+    DO(NFS3_LOOKUP, 1, .name = "a", .status = NFS3ERR_NOENT);
     DO(NFS3_RMDIR, 1, .name = "d");
     /* the same handle again: another life */
     DO(NFS3_CREATE, 1, .name = "a", .made = 2, .how = 2);
@@ -41,8 +41,8 @@ static void removed_unseen_was_there(void **state)
     (void)state;
     DO(NFS3_REMOVE, 1, .name = "old");
     DO(NFS3_RMDIR, 1, .name = "dir");
-    DO(NFS3_CREATE, 1, .name = "full", .status = NFS3_EXIST, .how = 2);
-    DO(NFS3_RMDIR, 1, .name = "more", .status = NFS3_NOTEMPTY);
+    DO(NFS3_CREATE, 1, .name = "full", .status = NFS3ERR_EXIST, .how = 2);
+    DO(NFS3_RMDIR, 1, .name = "more", .status = NFS3ERR_NOTEMPTY);
     DO(NFS3_LOOKUP, 1, .name = "full", .made = 5, .type = OBJECT_REG);
     assert_string_equal(entries(), "1/old=-1 -..1, 1/dir=-2 -..2, 1/full=5 -..-, 1/more=-4 -..-");
     assert_int_equal(l.hierarchy.counts.directories, 3);
@@ -56,9 +56,9 @@ static void renamed_over(void **state)
     DO(NFS3_LOOKUP, 1, .name = "a", .made = 2, .type = OBJECT_REG);
     DO(NFS3_LOOKUP, 1, .name = "b", .made = 3, .type = OBJECT_REG);
     DO(NFS3_RENAME, 1, .name = "a", .object2 = 1, .name2 = "b");
-    DO(NFS3_GETATTR, 3, .status = NFS3_STALE);
-    DO(NFS3_GETATTR, 1, .status = NFS3_STALE);
-    DO(NFS3_GETATTR, 99, .status = NFS3_STALE);
+    DO(NFS3_GETATTR, 3, .status = NFS3ERR_STALE);
+    DO(NFS3_GETATTR, 1, .status = NFS3ERR_STALE);
+    DO(NFS3_GETATTR, 99, .status = NFS3ERR_STALE);
     DO(NFS3_LOOKUP, 1, .name = "b", .made = 2, .type = OBJECT_REG);
     assert_string_equal(entries(), "1/b=3 -..3, 1/a=2 -..3, 1/b=2 3..-");
     assert_string_equal(inferred(), "");

@@ -27,8 +27,8 @@ static void name_gone(void **state)
     DO(NFS3_CREATE, 1, .name = "f", .made = 2, .how = 2);
     DO(NFS3_LOOKUP, 1, .name = "d", .made = 3, .type = OBJECT_DIR);
     DO(NFS3_REMOVE, 1, .name = "f", .unanswered = true);
-    DO(NFS3_LOOKUP, 1, .name = "f", .status = NFS3_NOENT);
-    DO(NFS3_RMDIR, 1, .name = "d", .status = NFS3_NOENT);
+    DO(NFS3_LOOKUP, 1, .name = "f", .status = NFS3ERR_NOENT);
+    DO(NFS3_RMDIR, 1, .name = "d", .status = NFS3ERR_NOENT);
     assert_string_equal(inferred(),
                         "REMOVE 2 1/f <4 (name gone; 1; 3), RMDIR 3 1/d <5 (name gone; 2)");
 }
@@ -37,7 +37,7 @@ static void gone_and_found_again_was_a_rename(void **state)
 {
     (void)state;
     DO(NFS3_LOOKUP, 1, .name = "a", .made = 2, .type = OBJECT_REG);
-    DO(NFS3_LOOKUP, 1, .name = "a", .status = NFS3_NOENT);
+    DO(NFS3_LOOKUP, 1, .name = "a", .status = NFS3ERR_NOENT);
     DO(NFS3_LOOKUP, 1, .name = "b", .made = 2, .type = OBJECT_REG);
     assert_string_equal(inferred(), "RENAME 2 1/a 1/b <2 (name gone; 1)");
     assert_string_equal(entries(), "1/a=2 -..2, 1/b=2 2..-");
@@ -79,7 +79,7 @@ static void lookup_proves_link(void **state)
 {
     (void)state;
     DO(NFS3_CREATE, 1, .name = "a", .made = 2, .how = 2);
-    DO(NFS3_LOOKUP, 1, .name = "b", .status = NFS3_NOENT);
+    DO(NFS3_LOOKUP, 1, .name = "b", .status = NFS3ERR_NOENT);
     DO(NFS3_LOOKUP, 1, .name = "b", .made = 2, .type = OBJECT_REG, .nlink = 2);
     assert_string_equal(inferred(), "LINK 2 ? 1/b <3 (name appeared; 2)");
 }
@@ -87,7 +87,7 @@ static void lookup_proves_link(void **state)
 static void lost_create(void **state)
 {
     (void)state;
-    DO(NFS3_LOOKUP, 1, .name = "f", .status = NFS3_NOENT);
+    DO(NFS3_LOOKUP, 1, .name = "f", .status = NFS3ERR_NOENT);
     DO(NFS3_CREATE, 1, .name = "f", .how = 2, .unanswered = true);
     DO(NFS3_WRITE, 2, .type = OBJECT_REG, .size = 5);
     DO(NFS3_LOOKUP, 1, .name = "f", .made = 2, .type = OBJECT_REG, .size = 5);
@@ -104,10 +104,10 @@ static void lost_create(void **state)
 static void absent_names(void **state)
 {
     (void)state;
-    DO(NFS3_LOOKUP, 1, .name = "a", .status = NFS3_NOENT);
+    DO(NFS3_LOOKUP, 1, .name = "a", .status = NFS3ERR_NOENT);
     DO(NFS3_REMOVE, 1, .name = "a");
-    DO(NFS3_CREATE, 1, .name = "a", .how = 2, .status = NFS3_EXIST);
-    DO(NFS3_RENAME, 1, .name = "b", .object2 = 1, .name2 = "c", .status = NFS3_NOENT);
+    DO(NFS3_CREATE, 1, .name = "a", .how = 2, .status = NFS3ERR_EXIST);
+    DO(NFS3_RENAME, 1, .name = "b", .object2 = 1, .name2 = "c", .status = NFS3ERR_NOENT);
     DO(NFS3_RENAME, 1, .name = "b", .object2 = 1, .name2 = "c");
     assert_string_equal(inferred(), "CREATE -1 1/a <2 (absent name removed; 1), "
                                     "CREATE -2 1/a <3 (absent name exists; 2), "
@@ -130,13 +130,13 @@ static void stale_handle(void **state)
     (void)state;
     DO(NFS3_LOOKUP, 1, .name = "a", .made = 2, .type = OBJECT_REG, .nlink = 2);
     DO(NFS3_LOOKUP, 1, .name = "b", .made = 2, .type = OBJECT_REG, .nlink = 2);
-    DO(NFS3_READ, 2, .status = NFS3_STALE);
+    DO(NFS3_READ, 2, .status = NFS3ERR_STALE);
     assert_string_equal(inferred(),
                         "REMOVE 2 1/b <3 (handle stale; 2), REMOVE 2 1/a <3 (handle stale; 1)");
     /* a directory with names in it may be out of reach for a while */
     DO(NFS3_LOOKUP, 1, .name = "d", .made = 3, .type = OBJECT_DIR);
     DO(NFS3_LOOKUP, 3, .name = "f", .made = 4, .type = OBJECT_REG);
-    DO(NFS3_GETATTR, 3, .status = NFS3_STALE);
+    DO(NFS3_GETATTR, 3, .status = NFS3ERR_STALE);
     assert_int_equal(l.repair.count, 2);
 }
 
@@ -162,7 +162,8 @@ static void overlapping_proves_nothing(void **state)
             &(struct op){ NFS3_REMOVE, 1, .name = "x", .call = 11, .reply = 12 });
     /* it found nothing, before CREATE */
     overlap(
-        &(struct op){ NFS3_LOOKUP, 1, .name = "y", .status = NFS3_NOENT, .call = 20, .reply = 29 },
+        &(struct op){ NFS3_LOOKUP, 1, .name = "y", .status = NFS3ERR_NOENT, .call = 20,
+                      .reply = 29 },
         &(struct op){ NFS3_CREATE, 1, .name = "y", .made = 3, .how = 2, .call = 21, .reply = 22 });
     /* it found what CREATE made, which was answered later */
     overlap(
@@ -170,9 +171,9 @@ static void overlapping_proves_nothing(void **state)
         &(struct op){ NFS3_LOOKUP, 1, .name = "z", .made = 4, .type = OBJECT_REG, .call = 31,
                       .reply = 32 });
     /* and nothing, after REMOVE, which was answered later */
-    overlap(
-        &(struct op){ NFS3_REMOVE, 1, .name = "y", .call = 40, .reply = 49 },
-        &(struct op){ NFS3_LOOKUP, 1, .name = "y", .status = NFS3_NOENT, .call = 41, .reply = 42 });
+    overlap(&(struct op){ NFS3_REMOVE, 1, .name = "y", .call = 40, .reply = 49 },
+            &(struct op){ NFS3_LOOKUP, 1, .name = "y", .status = NFS3ERR_NOENT, .call = 41,
+                          .reply = 42 });
     /* made again by another, while it is removed */
     overlap(
         &(struct op){ NFS3_REMOVE, 1, .name = "z", .call = 50, .reply = 59 },
@@ -185,7 +186,7 @@ static void later_calls_prove(void **state)
 {
     (void)state;
     DO(NFS3_CREATE, 1, .name = "y", .made = 3, .how = 2, .call = 21, .reply = 22);
-    DO(NFS3_LOOKUP, 1, .name = "y", .status = NFS3_NOENT, .call = 23, .reply = 29);
+    DO(NFS3_LOOKUP, 1, .name = "y", .status = NFS3ERR_NOENT, .call = 23, .reply = 29);
     assert_string_equal(inferred(), "REMOVE 3 1/y <2 (name gone; 1)");
 }
 
@@ -238,7 +239,7 @@ static void unplayable(void **state)
     e.result = WALK_TRUNCATED; /* the status is enough */
     assert_int_equal(unplayable_of(&e), PLAYABLE);
     e = good;
-    e.status = NFS3_STALE;
+    e.status = NFS3ERR_STALE;
     assert_int_equal(unplayable_of(&e), UNPLAYABLE_STALE);
     e.status = 10008; /* NFS3ERR_JUKEBOX */
     assert_int_equal(unplayable_of(&e), UNPLAYABLE_SERVER);
