@@ -280,7 +280,7 @@ int svg_plot(const struct plot *plot, struct buf *to, struct err *err)
         (d.left + d.right) / 2, d.height - MARGIN / 2.0 - 6);
     plot_put_text(&d, plot->x.title);
     PUT(&d, "</text>\n</svg>\n");
-    return d.failed ? err_set(err, ERR_SYSTEM, "out of memory for a plot") : 0;
+    return d.failed ? err_memory(err, "a plot") : 0;
 }
 
 int svg_plot_write(const struct plot *plot, output_writer *write, void *ctx, struct err *err)

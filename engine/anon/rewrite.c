@@ -432,7 +432,7 @@ int rewrite_message(struct rewriter *r, const struct engine_tapped *t, struct re
             out->outcome = REWRITE_DROPPED;
     }
     if (r->put.problem)
-        return err_set(err, ERR_SYSTEM, "out of memory for a message");
+        return err_memory(err, "a message");
     out->data = r->out.data;
     if (!out->wire_len)
         out->cap_len = out->wire_len = (uint32_t)r->out.len;

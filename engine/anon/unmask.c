@@ -60,7 +60,7 @@ struct unmask {
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory for a value");
+    return err_memory(err, "a value");
 }
 
 static int answer(struct unmask *u, const char *text, struct err *err)

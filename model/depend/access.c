@@ -48,7 +48,7 @@ static int reserve(struct access *access, const struct played *p, struct err *er
     if (need <= access->cap)
         return 0;
     if (need > UINT32_MAX / 2 || !(uses = realloc(access->uses, need * 2 * sizeof(*uses))))
-        return err_set(err, ERR_SYSTEM, "out of memory for the uses of an operation");
+        return err_memory(err, "the uses of an operation");
     access->uses = uses;
     access->cap = (uint32_t)need * 2;
     return 0;

@@ -49,7 +49,7 @@ struct concurrency *concurrency_new(const struct concurrency_options *options, s
     }
     c = calloc(1, sizeof(*c) + CONCURRENCY_GRANULARITIES * each * sizeof(*c->simulations));
     if (!c) {
-        err_set(err, ERR_SYSTEM, "out of memory for simulations");
+        err_memory(err, "simulations");
         return NULL;
     }
     c->options = *options;
@@ -61,7 +61,7 @@ struct concurrency *concurrency_new(const struct concurrency_options *options, s
             err_set(err, ERR_USAGE, "a window of %u: they have 1 to %d operations", window,
                     CONCURRENCY_WINDOW_MAX);
         else if (simulation_init(&c->simulations[i], window, options->outstanding) < 0)
-            err_set(err, ERR_SYSTEM, "out of memory for simulations");
+            err_memory(err, "simulations");
         else
             continue;
         concurrency_free(c);

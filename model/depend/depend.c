@@ -268,7 +268,7 @@ int64_t depend_next(struct depend *d, const struct use *uses, uint32_t count,
     if (!d->failed)
         edges = depend_reduce(d);
     if (d->failed || put_distances(d, edges) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for the dependencies of operations");
+        return err_memory(err, "the dependencies of operations");
     for (uint32_t i = 0; i < count; i++)
         if (uses[i].thing == THING_NAME && uses[i].changes)
             names_prune(d, d->ids[i]);

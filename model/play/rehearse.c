@@ -11,7 +11,7 @@
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory for the rehearsal");
+    return err_memory(err, "the rehearsal");
 }
 
 static int by_operation(const void *left, const void *right, void *ctx)

@@ -42,7 +42,7 @@ struct spool *spool_new(struct err *err)
     struct spool *s = calloc(1, sizeof(*s));
 
     if (!s) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "a spool");
         return NULL;
     }
     s->file = temporary_new(OPERATIONS, err);

@@ -74,7 +74,7 @@ struct rdump_writer *rdump_writer_new(output_writer *write, void *ctx, struct er
     struct rdump_writer *w = calloc(1, sizeof(*w));
 
     if (!w) {
-        err_set(err, ERR_SYSTEM, "out of memory for a writer");
+        err_memory(err, "a writer");
         return NULL;
     }
     if (block_writer_begin(&w->blocks, &rdump_format, write, ctx, err) == 0)

@@ -339,7 +339,7 @@ struct rdump_checker *rdump_checker_new(struct rdump_summary *out, struct err *e
 
     memset(out, 0, sizeof(*out));
     if (!c) {
-        err_set(err, ERR_SYSTEM, "out of memory for a checker");
+        err_memory(err, "a checker");
         return NULL;
     }
     c->out = out;

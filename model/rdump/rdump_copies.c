@@ -44,7 +44,7 @@ struct merge {
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory for copies");
+    return err_memory(err, "copies");
 }
 
 static uint64_t next_random(uint64_t *state)

@@ -222,7 +222,7 @@ int rdump_to_text(struct rdump_reader *reader, bool json, output_writer *write, 
         result = rdump_next(reader, &kind, &record, err);
         if (result > 0 && (json ? put_json(kind, record, &out)
                                 : rdump_text_line(kind, record, operations, &out)) < 0)
-            result = err_set(err, ERR_SYSTEM, "out of memory for a line of text");
+            result = err_memory(err, "a line of text");
         operations += result > 0 && kind == RDUMP_OPERATION;
         if (out.len >= WRITE_AT_ONCE || (result <= 0 && out.len)) {
             struct err of_write;

@@ -222,7 +222,7 @@ static int read_more(struct source *s, struct err *err)
     if (s->text.len > RDUMP_LINE_MAX)
         return err_set(err, ERR_INPUT, "longer than %d bytes", RDUMP_LINE_MAX);
     if (buf_reserve(&s->text, 64 << 10) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "a line of text");
     do
         n = read(s->fd, s->text.data + s->text.len, s->text.cap - s->text.len);
     while (n < 0 && errno == EINTR);

@@ -14,7 +14,7 @@ enum { GONE = UINT32_MAX };
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory for the hierarchy");
+    return err_memory(err, "the hierarchy");
 }
 
 int hierarchy_init(struct hierarchy *h, int64_t moment, const struct hierarchy_host *host,

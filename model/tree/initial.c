@@ -74,7 +74,7 @@ int initial_called(struct hierarchy *h, const struct effect *e, struct err *err)
         id = e->succeeded ? node_get(h, e->object, BEGINNING, e->done_time, e->id)
                           : node_find(h, e->object);
         if (!id && e->succeeded)
-            return err_set(err, ERR_SYSTEM, "out of memory for the hierarchy");
+            return err_memory(err, "the hierarchy");
         taint(h, id, e, bits);
     }
     if (e->parent2 && e->parent2_role & ROLE_MODIFIES)
@@ -250,7 +250,7 @@ int initial_done(struct hierarchy *h, const struct effect *e, struct err *err)
 
         n->link = text_new(e->link_text);
         if (!n->link)
-            return err_set(err, ERR_SYSTEM, "out of memory for the hierarchy");
+            return err_memory(err, "the hierarchy");
         n->knows |= KNOWS_LINK;
     }
     return 0;

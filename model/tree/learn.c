@@ -10,7 +10,7 @@
 
 int learn_no_node(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory for the hierarchy");
+    return err_memory(err, "the hierarchy");
 }
 
 int learn_init(struct learn *l, int64_t moment, const struct hierarchy_host *host, struct err *err)

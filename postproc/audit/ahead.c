@@ -105,7 +105,7 @@ struct ahead *ahead_new(ahead_step *step, void *ctx, struct err *err)
     struct ahead *a = calloc(1, sizeof(*a));
 
     if (!a) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "a queue");
         return NULL;
     }
     a->step = step;
@@ -131,7 +131,7 @@ int ahead_put(struct ahead *a, unsigned kind, const struct iovec *pieces, int co
         uint8_t *grown = realloc(batch->data, cap < least ? least : cap);
 
         if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory");
+            return err_memory(err, "a queue");
         batch->data = grown;
         batch->cap = cap < least ? least : cap;
     }

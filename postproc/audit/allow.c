@@ -102,7 +102,7 @@ static int take_all(struct allow *allow, const char *name, const char *text, str
         if (take_line(allow, line, &why) == 0)
             continue;
         if (!why)
-            return err_set(err, ERR_SYSTEM, "out of memory for the allow-list");
+            return err_memory(err, "the allow-list");
         return err_set(err, ERR_USAGE, "%s:%u: %s", name, number, why);
     }
     return 0;

@@ -63,7 +63,7 @@ static int on_option(void *ctx, const struct block *block, unsigned code, const 
         return 0;
     copy = calloc(1, len + 1);
     if (!copy)
-        return err_set(err, ERR_SYSTEM, "out of memory for a comment");
+        return err_memory(err, "a comment");
     memcpy(copy, text, len);
     if (block->kind == BLOCK_SECTION && !a->has_provenance) {
         read_policy(a, copy);
@@ -149,7 +149,7 @@ static int run(struct audit *a, struct err *err)
         return -err->code;
     a->form.connections = calloc(FORM_CONNECTIONS, sizeof(*a->form.connections));
     if (rc == 0 && !a->form.connections)
-        rc = err_set(err, ERR_SYSTEM, "out of memory");
+        rc = err_memory(err, "connections");
     if (rc == 0)
         rc = read_blocks(a, err);
     if (rc == 0 && !form_end(&a->form, a->dropped, &fault))
@@ -180,7 +180,7 @@ struct audit *audit_run(const struct audit_options *options, struct err *err)
      * that nothing fills: a fourth of all memory. */
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
     if (!a) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "an audit");
         return NULL;
     }
     a->options = options;

@@ -475,7 +475,7 @@ int align_captures(struct audit *a, struct err *err)
     int rc = -ERR_SYSTEM;
 
     if (!al)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "messages");
     al->audit = al->comparer.audit = a;
     al->gatherer = queue_new(gather, al, err);
     if (al->gatherer)

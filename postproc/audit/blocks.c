@@ -212,7 +212,7 @@ int blocks_read(const char *path, block_visit *visit, void *ctx, struct err *err
         rc =
             len >= 4 && load_le32(head) == TYPE_SECTION ? read_pcapng(&r, err) : read_pcap(&r, err);
     } else {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "a block");
     }
     free(r.room);
     free(r.read);

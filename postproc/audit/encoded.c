@@ -23,7 +23,7 @@ struct encoded *encoded_new(struct err *err)
 
     gcry_check_version(NULL); /* before threads use it, as libgcrypt wants it */
     if (!e) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "the search");
         return NULL;
     }
     secrets_init(&e->patterns, SECRETS_PER_CLASS * 2);
@@ -132,7 +132,7 @@ static int keep(struct encoded *e, const struct encoded_hit *hit, struct err *er
         struct encoded_hit *grown = realloc(e->hits, cap * sizeof(*grown));
 
         if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory for hits");
+            return err_memory(err, "hits");
         e->hits = grown;
         e->cap = cap;
     }

@@ -39,7 +39,7 @@ int encoded_digests(struct encoded *e, enum secret_class cls, const void *data, 
         return 0;
     e->digested_count[cls]++;
     if (table_add(&e->digested, hash, 0) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for digests");
+        return err_memory(err, "digests");
     for (unsigned i = 0; rc == 0 && i < sizeof(algorithms) / sizeof(*algorithms); i++) {
         gcry_md_hash_buffer(algorithms[i], digest, data, len);
         rc = add_digest(e, &like, digest, gcry_md_get_algo_dlen(algorithms[i]), err);

@@ -39,7 +39,7 @@ struct short_names *short_names_new(struct err *err)
     struct short_names *s = calloc(1, sizeof(*s));
 
     if (!s)
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "short names");
     return s;
 }
 
@@ -59,7 +59,7 @@ void short_names_free(struct short_names *s)
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory for short names");
+    return err_memory(err, "short names");
 }
 
 /* An array of |size| bytes each, that has room for one more; NULL: no memory. */

@@ -319,7 +319,7 @@ int gather_look(void *ctx, const struct frame *frame, struct buf *note, struct e
     (void)ctx;
     peek_frame(frame, &peek);
     return buf_append(note, &peek, sizeof(peek)) < 0 || note_runs(frame, note) < 0
-               ? err_set(err, ERR_SYSTEM, "out of memory for a frame's texts")
+               ? err_memory(err, "a frame's texts")
                : 0;
 }
 

@@ -228,7 +228,7 @@ int items_read(struct items *items, const struct audit_message *m, struct err *e
         items->surplus = w.surplus;
         items->read_to = m->header.body + w.offset;
     }
-    return body.failed ? err_set(err, ERR_SYSTEM, "out of memory for a message's fields") : 0;
+    return body.failed ? err_memory(err, "a message's fields") : 0;
 }
 
 struct seek {

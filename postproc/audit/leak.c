@@ -238,7 +238,7 @@ static int read_message(struct leak *l, const struct audit_message *m, struct er
         uint8_t *grown = realloc(l->mask, 2 * room);
 
         if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory for a message");
+            return err_memory(err, "a message");
         l->mask = grown;
         l->room = 2 * room;
     }
@@ -300,9 +300,7 @@ static int look_at_frame(void *ctx, const struct frame *frame, struct buf *note,
 
     (void)ctx;
     peek_frame(frame, &peek);
-    return buf_append(note, &peek, sizeof(peek)) < 0
-               ? err_set(err, ERR_SYSTEM, "out of memory for a frame's addresses")
-               : 0;
+    return buf_append(note, &peek, sizeof(peek)) < 0 ? err_memory(err, "a frame's addresses") : 0;
 }
 
 /* Where a secret stands in a message, or that there are more than a note has. */
@@ -320,9 +318,7 @@ static int note_match(void *ctx, uint32_t index, size_t at, struct err *err)
         ((struct match *)note->data)->secret = UINT32_MAX;
         return TOO_MANY;
     }
-    return buf_append(note, &match, sizeof(match)) < 0
-               ? err_set(err, ERR_SYSTEM, "out of memory for hits")
-               : 0;
+    return buf_append(note, &match, sizeof(match)) < 0 ? err_memory(err, "hits") : 0;
 }
 
 static int look_at_message(void *ctx, const struct audit_message *m, struct buf *note,
@@ -384,7 +380,7 @@ int leak_search(struct audit *a, struct err *err)
     int rc;
 
     if (!l)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "the search");
     l->audit = a;
     rc = leak_search_file(l, err);
     if (rc == 0)

@@ -102,7 +102,7 @@ int leak_judge_doubtful(struct leak *l, struct err *err)
     struct doubtful *found = calloc(a->secrets.count + 1, sizeof(*found));
 
     if (!found)
-        return err_set(err, ERR_SYSTEM, "out of memory for hits");
+        return err_memory(err, "hits");
     for (uint32_t i = 0; i < l->count; i++) {
         if (l->hits[i].is_doubtful && l->hits[i].state == HIT_OPEN)
             note_doubtful(l, i, &found[l->hits[i].secret]);

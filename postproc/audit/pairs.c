@@ -93,7 +93,7 @@ static bool is_sampled(const struct pair_side *side, const uint64_t key[2])
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory for the table of pseudonyms");
+    return err_memory(err, "the table of pseudonyms");
 }
 
 static int thin_out(struct pair_side *side, struct err *err)

@@ -28,7 +28,7 @@ static bool have(struct recompute_file *f, size_t len, struct err *err)
         ssize_t n;
 
         if (buf_reserve(&f->data, PIECE) < 0) {
-            err_set(err, ERR_SYSTEM, "out of memory");
+            err_memory(err, "the anonymized capture");
             return false;
         }
         n = input_read(f->input, f->data.data + f->data.len, PIECE, err);
@@ -131,7 +131,7 @@ static int add_payload(struct buf *to, uint32_t *wire_len, const struct recomput
         return 0;
     *wire_len += b->wire_len - b->payload;
     return buf_append(to, b->frame + b->payload, b->cap_len - b->payload) < 0
-               ? err_set(err, ERR_SYSTEM, "out of memory for a message")
+               ? err_memory(err, "a message")
                : 0;
 }
 
@@ -227,9 +227,7 @@ static int on_bytes(void *ctx, const void *data, size_t len, struct err *err)
 {
     struct recompute *r = ctx;
 
-    return buf_append(&r->expected, data, len) < 0
-               ? err_set(err, ERR_SYSTEM, "out of memory for a message")
-               : 0;
+    return buf_append(&r->expected, data, len) < 0 ? err_memory(err, "a message") : 0;
 }
 
 static int on_written(void *ctx, const struct anon_written *written, struct err *err)

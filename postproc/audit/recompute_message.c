@@ -38,7 +38,7 @@ static struct audit_message *message_of(const struct recompute *r, const struct 
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory for a message");
+    return err_memory(err, "a message");
 }
 
 /* --- whether the key is the right one --- */

@@ -220,7 +220,7 @@ struct audit *audit_restore(sqlite3 *db, const char *text, size_t len, const cha
     sqlite3_stmt *s = NULL;
 
     if (!r) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "a report");
         return NULL;
     }
     a->options = &options;

@@ -118,7 +118,7 @@ static int read_text(struct policy_rules *r, struct err *err)
         } else if (*key != '#' && value) {
             *value++ = '\0';
             if (!take(r, group, trim(key), trim(value)))
-                return err_set(err, ERR_SYSTEM, "out of memory for a policy");
+                return err_memory(err, "a policy");
         }
     }
     return 0;
@@ -135,7 +135,7 @@ static int read_file(const char *path, char **out, struct err *err)
     len = *out ? fread(*out, 1, FILE_BYTES_MAX + 1, file) : 0;
     fclose(file);
     if (!*out)
-        return err_set(err, ERR_SYSTEM, "out of memory for a policy");
+        return err_memory(err, "a policy");
     return len > FILE_BYTES_MAX || !len ? err_set(err, ERR_INPUT, "%s: not a policy", path) : 0;
 }
 
@@ -147,13 +147,13 @@ int policy_rules_open(struct audit *a, struct err *err)
 
     a->rules = r;
     if (!r)
-        return err_set(err, ERR_SYSTEM, "out of memory for a policy");
+        return err_memory(err, "a policy");
     if (asked)
         rc = read_file(asked, &r->text, err);
     /* a name that the file states is looked up, and opens nothing */
     for (unsigned i = 0; rc == 0 && !r->text && built_in[i].name; i++)
         if (strcmp(built_in[i].name, a->policy) == 0 && !(r->text = strdup(built_in[i].text)))
-            return err_set(err, ERR_SYSTEM, "out of memory for a policy");
+            return err_memory(err, "a policy");
     if (rc == 0 && r->text)
         rc = read_text(r, err);
     if (rc == 0 && r->text && (!r->name[0] || !r->words[CLASS_NAME]))

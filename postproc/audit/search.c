@@ -151,7 +151,7 @@ struct search *search_new(const struct secrets *secrets, struct err *err)
     if (rc == 0)
         return search;
     search_free(search);
-    err_set(err, ERR_SYSTEM, "out of memory for the search");
+    err_memory(err, "the search");
     return NULL;
 }
 

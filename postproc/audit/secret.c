@@ -55,7 +55,7 @@ static bool is_sampled(const struct secrets *s, unsigned cls, uint64_t hash)
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory for the original's secrets");
+    return err_memory(err, "the original's secrets");
 }
 
 /* Takes out half of a class. */

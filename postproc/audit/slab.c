@@ -38,7 +38,7 @@ struct slab *slab_new(struct err *err)
     struct slab *s = calloc(1, sizeof(*s));
 
     if (!s) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "secrets");
         return NULL;
     }
     pthread_mutex_init(&s->lock, NULL);

@@ -90,7 +90,7 @@ static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
         return 0;
     m = slab_get(s->slab, sizeof(*m) + from->cap_len + MESSAGE_TAIL);
     if (!m)
-        return err_set(err, ERR_SYSTEM, "out of memory for a message");
+        return err_memory(err, "a message");
     memset(m, 0, sizeof(*m));
     m->frame = from->frame;
     m->first_frame = from->first_frame;
@@ -179,7 +179,7 @@ struct source *source_open(const char *path, const struct engine_options *option
     struct sink sink = { on_record, s };
 
     if (!s) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "a capture");
         return NULL;
     }
     if (options)

@@ -63,10 +63,10 @@ int survive_row(struct survive *s, uint64_t hash, const char *place, unsigned cl
     if (*row == TABLE_NONE && s->row_count < SURVIVE_ROWS) {
         *row = s->row_count;
         if (new_row(s, place, cls, kind, wireshark) < 0)
-            return err_set(err, ERR_SYSTEM, "out of memory for fields");
+            return err_memory(err, "fields");
     }
     if (hash && *row != TABLE_NONE && table_add(&s->row_of, hash, *row) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for fields");
+        return err_memory(err, "fields");
     return 0;
 }
 
@@ -136,7 +136,7 @@ int survive_add(struct survive *s, uint32_t at, const struct survive_pair *pair,
     if (!v) {
         v = new_value(s, at, pair, key);
         if (!v)
-            return err_set(err, ERR_SYSTEM, "out of memory for values");
+            return err_memory(err, "values");
         row->distinct++;
     }
     v->uses++;
@@ -169,7 +169,7 @@ struct survive *survive_run(const struct survive_options *options, struct err *e
     struct survive *s = calloc(1, sizeof(*s));
 
     if (!s) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "fields");
         return NULL;
     }
     s->options = (struct audit_options){ .original = options->original,

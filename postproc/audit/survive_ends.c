@@ -22,7 +22,7 @@ static int add_end(struct survive *s, unsigned which, const struct flow_over *ov
     if (!(count & (count - 1))) { /* grows at powers of two */
         ends = realloc(ends, (count ? count * 2 : 1) * sizeof(*ends));
         if (!ends)
-            return err_set(err, ERR_SYSTEM, "out of memory for ends of connections");
+            return err_memory(err, "ends of connections");
         s->ends[which] = ends;
     }
     ends[s->end_count[which]++] = (struct survive_end){

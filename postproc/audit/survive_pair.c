@@ -111,7 +111,7 @@ static int find_places(struct survive *s, const struct audit_message *m, const s
         uint32_t *grown = realloc(s->item_rows, items->cap * sizeof(*grown));
 
         if (!grown)
-            return err_set(err, ERR_SYSTEM, "out of memory for a message's fields");
+            return err_memory(err, "a message's fields");
         s->item_rows = grown;
         s->item_cap = items->cap;
     }

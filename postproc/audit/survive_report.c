@@ -80,7 +80,7 @@ static int count_survivors(struct survive *s, struct err *err)
     free(s->order);
     s->order = malloc((s->value_count + 1) * sizeof(*s->order));
     if (!s->order)
-        return err_set(err, ERR_SYSTEM, "out of memory for a report");
+        return err_memory(err, "a report");
     for (uint32_t i = 0; i < s->row_count; i++)
         s->rows[i].distinct_same = s->rows[i].distinct_special = s->rows[i].count = 0;
     for (uint32_t i = 0; i < s->value_count; i++) {
@@ -214,7 +214,7 @@ static uint32_t *prepare(struct survive *s, struct err *err)
     if (rows && count_survivors(s, err) == 0)
         return rows;
     if (!rows)
-        err_set(err, ERR_SYSTEM, "out of memory for a report");
+        err_memory(err, "a report");
     free(rows);
     return NULL;
 }

@@ -131,7 +131,7 @@ struct capture *capture_open(struct input *input, struct err *err)
     size_t len = input_head(input, &head);
 
     if (!capture) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "a capture");
         return NULL;
     }
     capture->input = input;
@@ -139,7 +139,7 @@ struct capture *capture_open(struct input *input, struct err *err)
     capture->file = fopencookie(capture, "r", (cookie_io_functions_t){ .read = cookie_read });
     capture->file_buffer = malloc(STDIO_SIZE);
     if (!capture->file || !capture->file_buffer) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "a capture");
         capture_close(capture);
         return NULL;
     }

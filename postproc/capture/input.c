@@ -250,7 +250,7 @@ struct input *input_open(const char *path, bool digest, struct err *err)
     struct stat st;
 
     if (!in) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "an input");
         return NULL;
     }
     in->path = path;
@@ -269,7 +269,7 @@ struct input *input_open(const char *path, bool digest, struct err *err)
     in->head = malloc(INPUT_HEAD_MAX);
     in->digest = digest ? XXH3_createState() : NULL;
     if (!in->raw || !in->head || (digest && !in->digest)) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "an input");
         input_close(in);
         return NULL;
     }
@@ -355,7 +355,7 @@ int input_drain(struct input *in, struct err *err)
     ssize_t n;
 
     if (!waste)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "an input");
     do
         n = input_read(in, waste, RAW_SIZE, err);
     while (n > 0);

@@ -70,7 +70,7 @@ struct pcapng *pcapng_open(FILE *file, const char *name, struct err *err)
     struct pcapng *png = calloc(1, sizeof(*png));
 
     if (!png) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "a capture");
         return NULL;
     }
     png->file = file;
@@ -109,7 +109,7 @@ static int reserve(struct pcapng *png, uint32_t len, struct err *err)
         return 0;
     grown = realloc(png->block, len);
     if (!grown)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "a block");
     png->block = grown;
     png->block_cap = len;
     return 0;
@@ -187,7 +187,7 @@ static int add_interface(struct pcapng *png, struct err *err)
     }
     grown = realloc(png->interfaces, (png->interface_count + 1) * sizeof(*grown));
     if (!grown)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "interfaces");
     png->interfaces = grown;
     png->interfaces[png->interface_count++] = face;
     return 0;

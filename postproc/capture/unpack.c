@@ -91,7 +91,7 @@ struct unpack *unpack_new(const char *name, unpack_source *source, void *ctx, st
     }
     if (!u || !u->archive) {
         free(u);
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "an archive");
         return NULL;
     }
     if (open_archive(u, name, err) < 0) {

@@ -158,7 +158,7 @@ static int begin(struct run *r, struct err *err)
     for (int g = 0; g < 2; g++)
         r->chains[g] = calloc(DEPEND_HORIZON, sizeof(*r->chains[g]));
     if (!r->chains[0] || !r->chains[1])
-        return err_set(err, ERR_SYSTEM, "out of memory for dependencies");
+        return err_memory(err, "dependencies");
     if (plan_paths_init(&r->paths, r->db, err) < 0)
         return -err->code;
     r->dot = a->dot ? deps_dot_new(err) : NULL;
@@ -271,7 +271,7 @@ static int choose(const struct deps_args *a, struct deps_choice *c, struct err *
     c->object = (int64_t)a->object;
     c->path = a->path ? strdup(a->path) : NULL;
     if (a->path && !c->path)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "a path");
     for (size_t len = c->path ? strlen(c->path) : 0; len > 1 && c->path[len - 1] == '/'; len--)
         c->path[len - 1] = '\0';
     return 0;

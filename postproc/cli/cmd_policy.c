@@ -105,7 +105,7 @@ static int json_warnings(const struct policy *policy, struct err *err)
     int result = policy_warn(policy, &text, err);
 
     if (result >= 0 && buf_append(&text, "", 1) < 0)
-        result = err_set(err, ERR_SYSTEM, "out of memory");
+        result = err_memory(err, "warnings");
     printf("\"warnings\":[");
     for (rest = result > 0 ? (char *)text.data : NULL; rest && *rest;) {
         line = strsep(&rest, "\n");

@@ -28,7 +28,7 @@ struct outputs_file {
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory");
+    return err_memory(err, "the names of files");
 }
 
 /* The name without links and dots; of a file that is not there, that of its folder and its own. */

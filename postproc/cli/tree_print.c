@@ -17,7 +17,7 @@ static int text_of(struct bytes bytes, bool is_path, struct buf *out, struct err
 {
     out->len = 0;
     if (escape_name(bytes, is_path, out) < 0 || buf_append(out, "", 1) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for names");
+        return err_memory(err, "names");
     return 0;
 }
 

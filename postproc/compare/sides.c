@@ -28,7 +28,7 @@ static int attach(struct compare *c, int side, const char *path, struct err *err
     if (!store || !sql) {
         sqlite3_free(sql);
         store_close(store);
-        return sql ? -err->code : err_set(err, ERR_SYSTEM, "out of memory");
+        return sql ? -err->code : err_memory(err, "a statement");
     }
     store_close(store);
     result = sql_prepare(c->db, sql, &stmt, err);
@@ -52,7 +52,7 @@ static int check_server(struct compare *c, int side, const struct compare_input 
         return 0;
     c->side[side].server = strdup(input->server);
     if (!c->side[side].server)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "a server's name");
     snprintf(sql, sizeof(sql), "SELECT 1 FROM %s.flow WHERE server = ?1 LIMIT 1", schemas[side]);
     if (sql_prepare(c->db, sql, &stmt, err) < 0)
         return -err->code;
@@ -93,8 +93,7 @@ static int find_begin(struct compare *c, int side, int64_t *time, struct err *er
     char *sql = server ? sqlite3_mprintf("SELECT min(time) FROM %s.flow WHERE server = %Q",
                                          schemas[side], server)
                        : sqlite3_mprintf("SELECT min(time) FROM %s.flow", schemas[side]);
-    int result =
-        sql ? sql_number(c->db, sql, 0, time, err) : err_set(err, ERR_SYSTEM, "out of memory");
+    int result = sql ? sql_number(c->db, sql, 0, time, err) : err_memory(err, "a statement");
 
     sqlite3_free(sql);
     return result;
@@ -295,7 +294,7 @@ int clients_match(struct compare *c, const struct compare_options *options, stru
         char *sql = where ? sqlite3_mprintf(find_clients, db_side(side), db_side(side),
                                             schemas[side], where)
                           : NULL;
-        int result = sql ? sql_run(c->db, sql, err) : err_set(err, ERR_SYSTEM, "out of memory");
+        int result = sql ? sql_run(c->db, sql, err) : err_memory(err, "a statement");
 
         sqlite3_free(where);
         sqlite3_free(sql);

@@ -53,7 +53,7 @@ struct ingest *ingest_new(struct store *store, const struct engine_options *opti
     struct ingest *in = calloc(1, sizeof(*in));
 
     if (!in) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "a trace");
         return NULL;
     }
     in->store = store;

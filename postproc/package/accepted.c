@@ -26,7 +26,7 @@ int accepted_add(struct accepted *a, const struct accepted_row *row, struct err 
         }
     rows = realloc(a->rows, (a->count + 1) * sizeof(*rows));
     if (!rows)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "accepted findings");
     a->rows = rows;
     rows[a->count++] = *row;
     return 0;
@@ -157,7 +157,7 @@ int accepted_read(struct accepted *accepted, const char *path, const struct audi
     int result = text ? 0 : -err->code;
 
     if (text && !r)
-        result = err_set(err, ERR_SYSTEM, "out of memory");
+        result = err_memory(err, "accepted findings");
     for (unsigned number = 1; result == 0 && next; number++) {
         char *line = strsep(&next, "\n");
 

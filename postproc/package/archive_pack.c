@@ -57,7 +57,7 @@ static int put_data(struct packer *p, FILE *file, const struct member *member, s
 {
     uint64_t left = member->size;
     char *piece = malloc(PIECE);
-    int result = piece ? 0 : err_set(err, ERR_SYSTEM, "out of memory");
+    int result = piece ? 0 : err_memory(err, "an archive");
 
     while (result == 0 && left) {
         size_t len = fread(piece, 1, left < PIECE ? left : PIECE, file);
@@ -77,7 +77,7 @@ static int put_member(struct packer *p, const struct member *member, struct err 
     char path[STAGE_PATH_MAX], inside[PACKAGE_NAME_MAX + MEMBER_PATH_MAX + 2];
     struct archive_entry *entry = archive_entry_new();
     FILE *file = NULL;
-    int result = entry ? 0 : err_set(err, ERR_SYSTEM, "out of memory");
+    int result = entry ? 0 : err_memory(err, "an archive");
 
     if (result == 0)
         result = stage_path(p->stage, member->path, path, err);
@@ -125,7 +125,7 @@ int archive_pack(const struct stage *stage, const struct archive_folder *folder,
     int result;
 
     if (!p.archive)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "an archive");
     result = begin(&p, err);
     for (uint32_t i = 0; result == 0 && i < stage->count; i++)
         result = put_member(&p, &stage->members[i], err);

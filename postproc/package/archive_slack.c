@@ -96,7 +96,7 @@ int archive_slack(const char *path, const struct stage *stage, struct package_ch
     int result = check_zstd(path, check, err);
 
     if (result == 0 && !s.piece)
-        result = err_set(err, ERR_SYSTEM, "out of memory");
+        result = err_memory(err, "an archive");
     if (result == 0 && !(s.input = input_open(path, false, err)))
         result = -err->code;
     if (result == 0)

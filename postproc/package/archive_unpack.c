@@ -159,7 +159,7 @@ int archive_unpack(const char *path, struct stage *stage, const char *needle,
     int rc, result = 0;
 
     if (!u.archive)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "an archive");
     if (archive_read_support_filter_zstd(u.archive) != ARCHIVE_OK ||
         archive_read_support_format_tar(u.archive) != ARCHIVE_OK)
         result = err_set(err, ERR_SYSTEM, "libarchive cannot read tar.zst: %s",

@@ -52,7 +52,7 @@ int differ_at(const char *a, const char *b, uint64_t max, int64_t *at, struct er
         if (!t.files[i])
             result = err_set(err, ERR_SYSTEM, "%s: %s", t.paths[i], strerror(errno));
     if (!t.piece)
-        result = err_set(err, ERR_SYSTEM, "out of memory");
+        result = err_memory(err, "a comparison");
     if (result == 0)
         result = compare(&t, max, at, err);
     for (int i = 0; i < 2; i++)

@@ -72,7 +72,7 @@ static int add_pcapng(FILE *out, struct input *input, struct err *err)
     ssize_t n = 1;
 
     if (!piece)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "a capture");
     while (n > 0 && (n = input_read(input, piece, PIECE, err)) > 0)
         fwrite(piece, (size_t)n, 1, out);
     free(piece);

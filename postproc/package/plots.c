@@ -216,7 +216,7 @@ static int plot_latency(struct stage *stage, sqlite3 *db, const struct busy *bus
     int result;
 
     if (!curves)
-        return err_set(err, ERR_SYSTEM, "out of memory for a plot");
+        return err_memory(err, "a plot");
     result = read_curves(db, busy, curves, err);
     for (uint32_t i = 0; i < busy->count; i++)
         series[i] = (struct plot_series){

@@ -75,7 +75,7 @@ static int read_tail(const char *path, struct tail *tail, struct err *err)
 
 static int append(void *ctx, const void *data, size_t len, struct err *err)
 {
-    return buf_append(ctx, data, len) < 0 ? err_set(err, ERR_SYSTEM, "out of memory") : 0;
+    return buf_append(ctx, data, len) < 0 ? err_memory(err, "a capture") : 0;
 }
 
 /* The comment in it, with a zero behind it, when the block is what is written around that one;
@@ -122,7 +122,7 @@ int recapture_compare(const char *capture, const char *again, const char *name,
     struct tail *tails = calloc(2, sizeof(*tails));
     struct err ignored;
     int64_t at = -1;
-    int result = tails ? 0 : err_set(err, ERR_SYSTEM, "out of memory");
+    int result = tails ? 0 : err_memory(err, "a capture");
 
     if (result == 0)
         result = read_tail(capture, &tails[0], err);

@@ -72,7 +72,7 @@ int stage_open(struct stage *stage, const char *beside, struct err *err)
         return err_set(err, ERR_USAGE, "%.100s...: the name is too long", beside);
     stage->members = calloc(MEMBERS_MAX, sizeof(*stage->members));
     if (!stage->members)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "the package's files");
     snprintf(stage->folder, sizeof(stage->folder), "%s.part-XXXXXX", beside);
     if (!mkdtemp(stage->folder))
         return err_set(err, ERR_SYSTEM, "%s: cannot make a folder beside it: %s", beside,

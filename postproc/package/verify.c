@@ -193,7 +193,7 @@ int package_verify(const char *path, struct package_check *check, struct err *er
         check->bytes_max = PACKAGE_BYTES_MAX;
     snprintf(beside, sizeof(beside), "%s/nfsdigest-package", folder && *folder ? folder : "/tmp");
     if (sqlite3_open(":memory:", &v.json) != SQLITE_OK)
-        result = err_set(err, ERR_SYSTEM, "out of memory");
+        result = err_memory(err, "the package's facts");
     if (result == 0)
         result = stage_open(&v.stage, beside, err);
     if (result == 0)

@@ -29,7 +29,7 @@ static int keep_text(sqlite3_stmt *s, int column, char **to, struct err *err)
     const char *text = (const char *)sqlite3_column_text(s, column);
 
     *to = text ? strdup(text) : NULL;
-    return text && !*to ? err_set(err, ERR_SYSTEM, "out of memory") : 0;
+    return text && !*to ? err_memory(err, "a text") : 0;
 }
 
 /* 1: it was found that this program cannot make it again. */

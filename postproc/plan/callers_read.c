@@ -35,7 +35,7 @@ int callers_read(struct callers *callers, sqlite3 *db, struct err *err)
             continue;
         c = callers_place(callers, (uint32_t)id);
         if (!c) {
-            result = err_set(err, ERR_SYSTEM, "out of memory for credentials");
+            result = err_memory(err, "credentials");
             break;
         }
         c->known = true;

@@ -72,7 +72,7 @@ int latency_medians(sqlite3 *db, struct latency_medians *medians, struct err *er
     int result = 0;
 
     if (!each)
-        return err_set(err, ERR_SYSTEM, "out of memory for latencies");
+        return err_memory(err, "latencies");
     result = sql_prepare(db,
                          "SELECT procedure, latency FROM operation"
                          " WHERE program = ?1 AND version = ?2 AND latency >= 0",

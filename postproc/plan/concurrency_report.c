@@ -68,7 +68,7 @@ static int begin(struct simulating *s, const struct concurrency_request *request
                                            request->outstanding };
 
     if (!windows)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "simulations");
     memcpy(windows, request->windows, count * sizeof(*windows));
     windows[count] = largest;
     s->last = count;
@@ -95,7 +95,7 @@ static int gather(struct simulating *s, bool all_windows, struct err *err)
             r->window_count = w + 1;
     to = calloc((size_t)CONCURRENCY_GRANULARITIES * r->model_count * r->window_count, sizeof(*to));
     if (!to)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "simulations");
     r->makespans = to;
     for (uint32_t g = 0; g < CONCURRENCY_GRANULARITIES; g++)
         for (uint32_t m = 0; m < r->model_count; m++) {

@@ -19,7 +19,7 @@ struct deps_past {
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory for operations");
+    return err_memory(err, "operations");
 }
 
 int deps_pick_begin(struct deps_pick *p, sqlite3 *db, struct err *err)

@@ -88,7 +88,7 @@ static const char where_to[] = " AND ifnull(call_time, reply_time) < ?5";
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory for operations");
+    return err_memory(err, "operations");
 }
 
 static bool earlier(const struct place *a, const struct place *b)

@@ -81,14 +81,12 @@ static int list_parts(sqlite3 *db, const char *sql, const char *path, struct par
         parts->values = values ? values : parts->values;
         parts->paths = paths ? paths : parts->paths;
         if (!value || !values || !paths) {
-            result = err_set(err, ERR_SYSTEM, "out of memory for parts");
+            result = err_memory(err, "parts");
             break;
         }
         values[parts->count] = strdup(value);
         paths[parts->count] = part_path(path, value);
-        result = values[parts->count] && paths[parts->count]
-                     ? 0
-                     : err_set(err, ERR_SYSTEM, "out of memory for parts");
+        result = values[parts->count] && paths[parts->count] ? 0 : err_memory(err, "parts");
         parts->count++;
     }
     return sql_end(stmt, result, err);

@@ -15,7 +15,7 @@
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory for the plan");
+    return err_memory(err, "the plan");
 }
 
 /* Pass 1 */

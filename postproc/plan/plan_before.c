@@ -60,7 +60,7 @@ static int show_credential(struct plan *p, sqlite3_stmt *stmt, struct buf *gids,
     if (id <= 0 || id >= p->credential_cap || !p->credentials[id])
         return 0;
     if (numbers((const char *)sqlite3_column_text(stmt, 4), gids) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for credentials");
+        return err_memory(err, "credentials");
     c.gids = (struct bytes){ gids->data, (uint32_t)gids->len };
     return p->host->credential(p->host->ctx, &c, err);
 }

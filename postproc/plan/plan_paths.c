@@ -25,7 +25,7 @@ struct plan_number {
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, ERR_SYSTEM, "out of memory for paths");
+    return err_memory(err, "paths");
 }
 
 int plan_paths_init(struct plan_paths *p, sqlite3 *db, struct err *err)

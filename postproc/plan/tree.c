@@ -126,7 +126,7 @@ int tree_sort(struct tree *t, struct err *err)
 
     t->entries = malloc(((size_t)h->entries.count + 1) * sizeof(*t->entries));
     if (!t->entries)
-        return err_set(err, ERR_SYSTEM, "out of memory for the tree");
+        return err_memory(err, "the tree");
     for (uint32_t i = 1; i < h->entries.count; i++)
         if (entry_at(h, i)->is_used && entry_at_moment(h, entry_at(h, i)))
             t->entries[t->entry_count++] = i;
@@ -148,7 +148,7 @@ int tree_read(struct tree *t, sqlite3 *db, const struct tree_options *options, s
     t->learn.ctx = t;
     t->found = calloc(TREE_FOUND, sizeof(*t->found));
     if (!t->found)
-        return err_set(err, ERR_SYSTEM, "out of memory for the tree");
+        return err_memory(err, "the tree");
     if (sql_prepare(db, "SELECT id FROM object WHERE handle = ? AND server = ?", &t->find, err) < 0)
         return -err->code;
     return read_times(t, err) < 0 ? -err->code : effects_read(db, &visitor, err);

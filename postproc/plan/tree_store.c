@@ -47,7 +47,7 @@ static int bind_name(struct writer *w, sqlite3_stmt *stmt, int at, const char *n
         return 0;
     }
     if (escape_name(text_bytes(name), is_path, &w->text) < 0 || buf_reserve(&w->text, 1) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for names");
+        return err_memory(err, "names");
     sqlite3_bind_text(stmt, at, (const char *)w->text.data, (int)w->text.len, SQLITE_TRANSIENT);
     return 0;
 }

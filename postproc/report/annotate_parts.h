@@ -37,7 +37,7 @@ struct annotate {
 
 static inline int annotate_no_memory(struct annotate *a)
 {
-    return err_set(a->err, ERR_SYSTEM, "out of memory for a report");
+    return err_memory(a->err, "a report");
 }
 
 /* |path| is that of --annotate.  annotate_finish also after an error. */

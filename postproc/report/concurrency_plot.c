@@ -118,7 +118,7 @@ int concurrency_svg(const struct concurrency_report *r, const char *path, const 
     int result;
 
     if (!points)
-        return err_set(err, ERR_SYSTEM, "out of memory for a plot");
+        return err_memory(err, "a plot");
     make_subtitle(r, slash ? slash + 1 : trace, subtitle, sizeof(subtitle));
     make_series(r, points, rates, levels, labels);
     result = write_plot(&plot, path, err);

@@ -377,7 +377,7 @@ static int read_rules(struct html *h)
         texts[count] = strdup(html_column(row, 0));
         texts[FILES_MAX + count] = strdup(html_column(row, 1));
         if (!texts[count] || !texts[FILES_MAX + count])
-            result = err_set(h->err, ERR_SYSTEM, "out of memory for rules");
+            result = err_memory(h->err, "rules");
         count++;
         if (result < 0)
             break;

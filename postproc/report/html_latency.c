@@ -227,7 +227,7 @@ static int draw_curves(struct html *h, sqlite3_stmt *row)
 {
     struct curve *curves = calloc(SIDES, sizeof(*curves));
     struct buf svg = { 0 };
-    int result = curves ? 0 : err_set(h->err, ERR_SYSTEM, "out of memory for a plot");
+    int result = curves ? 0 : err_memory(h->err, "a plot");
 
     for (int side = 0; result == 0 && side < SIDES; side++)
         result = read_curve(h, row, side, &curves[side]);

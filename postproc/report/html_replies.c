@@ -49,7 +49,7 @@ enum { OTHERS_MAX = 256, MARK_NONE = 0, MARK_DIFFERS, MARK_OTHER, MARK_FOUND };
 
 static int no_memory(struct html *h)
 {
-    return err_set(h->err, ERR_SYSTEM, "out of memory for a report");
+    return err_memory(h->err, "a report");
 }
 
 static void free_values(struct values *v)

@@ -113,7 +113,7 @@ static int left_out(struct script *s, const struct tree_item *item, struct err *
     s->unmade++;
     s->text.len = 0;
     if (escape_name(item->name, false, &s->text) < 0 || buf_append(&s->text, "", 1) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for names");
+        return err_memory(err, "names");
     fprintf(s->out, "# no file can have this name: %s\n", (const char *)s->text.data);
     return 1;
 }

@@ -185,7 +185,7 @@ static int column_name(sqlite3_stmt *stmt, int at, struct buf *buf, struct bytes
 
     buf->len = 0;
     if (unescape_name(text ? text : "", (size_t)sqlite3_column_bytes(stmt, at), buf) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for a name");
+        return err_memory(err, "a name");
     *name = (struct bytes){ buf->data, (uint32_t)buf->len };
     return 0;
 }

@@ -15,7 +15,7 @@ static struct source_delta *delta_of(struct store *store, int64_t source, struct
         struct source_delta *grown = realloc(store->deltas, count * sizeof(*grown));
 
         if (!grown) {
-            err_set(err, ERR_SYSTEM, "out of memory");
+            err_memory(err, "the counts of sources");
             return NULL;
         }
         memset(grown + store->delta_count, 0, (count - store->delta_count) * sizeof(*grown));

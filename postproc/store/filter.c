@@ -219,7 +219,7 @@ static void other_conditions(struct build *b, const struct filter *f)
 static int prepare(sqlite3 *db, struct build *b, sqlite3_stmt **stmt, struct err *err)
 {
     if (b->no_memory || buf_append(&b->sql, "", 1) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "a statement");
     if (sql_prepare(db, (const char *)b->sql.data, stmt, err) < 0)
         return -err->code;
     for (int i = 0; i < b->count; i++)

@@ -63,7 +63,7 @@ static int read_counts(sqlite3 *db, enum group_by by, int64_t top, struct groups
         struct group group = { 0 };
 
         if (!grown) {
-            result = err_set(err, ERR_SYSTEM, "out of memory");
+            result = err_memory(err, "groups");
             break;
         }
         for (int i = 0; i < 3; i++)
@@ -103,7 +103,7 @@ static int read_labels(sqlite3 *db, enum group_by by, struct groups *g, struct e
                      (long long)x->key[0], (long long)x->key[1], (long long)x->key[2]);
         x->label = strdup(by == BY_PROCEDURE ? text : name ? name : "?");
         if (!x->label)
-            result = err_set(err, ERR_SYSTEM, "out of memory");
+            result = err_memory(err, "groups");
         sqlite3_reset(stmt);
     }
     return sql_end(stmt, result, err);
@@ -154,7 +154,7 @@ static int read_latencies(sqlite3 *db, enum group_by by, struct groups *g, struc
                               dimensions[by].keys, dimensions[by].from, keys);
     free(keys);
     if (!sql)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "a statement");
     result = sql_prepare(db, sql, &stmt, err);
     sqlite3_free(sql);
     if (result < 0)

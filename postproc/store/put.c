@@ -14,7 +14,7 @@ int put_bind_name(struct store *store, sqlite3_stmt *stmt, int at, struct bytes 
 {
     store->text.len = 0;
     if (escape_name(name, is_path, &store->text) < 0)
-        return err_set(err, ERR_SYSTEM, "out of memory for a name");
+        return err_memory(err, "a name");
     sqlite3_bind_text(stmt, at, store->text.len ? (const char *)store->text.data : "",
                       (int)store->text.len, SQLITE_STATIC);
     return 0;

@@ -25,7 +25,7 @@ static int parent_text(struct store *store, uint32_t parent, struct err *err)
     store->parent_text.len = 0;
     if (found == 1 && buf_append(&store->parent_text, sqlite3_column_text(stmt, 0),
                                  (size_t)sqlite3_column_bytes(stmt, 0)) < 0)
-        found = err_set(err, ERR_SYSTEM, "out of memory for a path");
+        found = err_memory(err, "a path");
     sqlite3_reset(stmt);
     if (found == 0)
         return err_set(err, ERR_INPUT, "path %u is not there", parent);
@@ -56,7 +56,7 @@ static int make_text(struct store *store, uint32_t parent, uint32_t object, stru
     }
     if (result == 0)
         result = buf_append(out, store->text.data, store->text.len);
-    return result < 0 ? err_set(err, ERR_SYSTEM, "out of memory for a path") : 0;
+    return result < 0 ? err_memory(err, "a path") : 0;
 }
 
 /* The path (|parent|, |object|, store->text) in the database: 1, 0 or negative. */
@@ -121,7 +121,7 @@ static int name_of(struct store *store, uint32_t object, uint32_t *parent, struc
         store->text.len = 0;
         if (buf_append(&store->text, sqlite3_column_text(stmt, 1),
                        (size_t)sqlite3_column_bytes(stmt, 1)) < 0)
-            found = err_set(err, ERR_SYSTEM, "out of memory for a path");
+            found = err_memory(err, "a path");
     }
     sqlite3_reset(stmt);
     return found;
@@ -174,7 +174,7 @@ int put_path(struct store *store, const struct record_path *path, struct err *er
     if (!found) {
         store->text.len = 0;
         if (escape_name(path->name, !parent && !object, &store->text) < 0)
-            return err_set(err, ERR_SYSTEM, "out of memory for a path");
+            return err_memory(err, "a path");
         if (!store->paths.direct) {
             found = path_of(store, parent, object, &id, err);
         } else {

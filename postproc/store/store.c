@@ -95,7 +95,7 @@ static int make_temporary(struct store *store, struct err *err)
 
     store->temporary = malloc(size);
     if (!store->temporary)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "a file's name");
     snprintf(store->temporary, size, "%s.%ld.part", store->path, (long)getpid());
     fd = open(store->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd >= 0) {
@@ -261,7 +261,7 @@ struct store *store_open(const char *path, enum store_mode mode, struct err *err
     if (store)
         store->path = strdup(path);
     if (!store || !store->path) {
-        err_set(err, ERR_SYSTEM, "out of memory");
+        err_memory(err, "a database");
         free(store);
         return NULL;
     }

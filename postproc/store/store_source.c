@@ -107,7 +107,7 @@ static int load_bases(struct store *store, struct err *err)
             grown = realloc(store->bases, count * sizeof(*grown));
             if (!grown) {
                 sqlite3_finalize(stmt);
-                return err_set(err, ERR_SYSTEM, "out of memory");
+                return err_memory(err, "sources");
             }
             store->bases = grown;
         }

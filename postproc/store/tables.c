@@ -21,7 +21,7 @@ int tables_section(sqlite3 *db, const char *schema, const char *name, const char
     end = strstr(start, "\n--- ");
     sql = end ? strndup(start, (size_t)(end - start)) : strdup(start);
     if (!sql)
-        return err_set(err, ERR_SYSTEM, "out of memory");
+        return err_memory(err, "a schema");
     result = sql_run(db, sql, err);
     free(sql);
     return result;
