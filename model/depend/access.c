@@ -8,6 +8,7 @@
 #include "base/digest.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     USES_MOST = 48, /* of an operation without |above| and |entries| */
@@ -31,6 +32,16 @@ struct act {
 const char *granularity_name(enum granularity granularity)
 {
     return granularity == ACCESS_OBJECT ? "object" : "fine";
+}
+
+bool granularity_find(const char *name, enum granularity *granularity)
+{
+    for (int g = ACCESS_FINE; g <= ACCESS_OBJECT; g++)
+        if (strcmp(name, granularity_name((enum granularity)g)) == 0) {
+            *granularity = (enum granularity)g;
+            return true;
+        }
+    return false;
 }
 
 void access_free(struct access *access)

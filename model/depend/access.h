@@ -18,6 +18,8 @@
 enum granularity { ACCESS_FINE, ACCESS_OBJECT };
 
 const char *granularity_name(enum granularity granularity); /* "fine", "object" */
+/* The one of that name; false: there is none. */
+bool granularity_find(const char *name, enum granularity *granularity);
 
 struct access {
     struct use *uses;

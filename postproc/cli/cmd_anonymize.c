@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "anon/anon.h"
 #include "capture/convert.h"
-#include "cli/args.h"
+#include "cli/engine_args.h"
 #include "cli/cli.h"
 
 #include <unistd.h>

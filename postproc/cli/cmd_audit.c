@@ -2,7 +2,7 @@
 #include "anon/key.h"
 #include "anon/policy.h"
 #include "audit/audit.h"
-#include "cli/args.h"
+#include "cli/engine_args.h"
 #include "cli/cli.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/escape.h"
 #include "base/values.h"
-#include "cli/args.h"
 #include "cli/cli.h"
 #include "record/nfsr.h"
 #include "record/nfsr_check.h"
+#include "show/args.h"
 #include "store/store_verify.h"
 
 #include <stdarg.h>

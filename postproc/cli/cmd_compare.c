@@ -7,7 +7,6 @@
  * comparison is compare.h's; the contract of subcommands is in cli.h.
  */
 #include "base/cleanup.h"
-#include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/outputs.h"
 #include "compare/compare.h"
@@ -16,6 +15,7 @@
 #include "report/annotate.h"
 #include "report/compare_report.h"
 #include "report/html.h"
+#include "show/args.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,10 +6,10 @@
  * concurrency_print.h's.  The contract of subcommands is in cli.h.
  */
 #include "base/values.h"
-#include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/concurrency_print.h"
 #include "report/concurrency_plot.h"
+#include "show/args.h"
 #include "store/store.h"
 
 #include <stdlib.h>

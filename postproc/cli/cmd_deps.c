@@ -7,10 +7,10 @@
  * subcommands is in cli.h.
  */
 #include "base/values.h"
-#include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/deps_print.h"
 #include "plan/plan_store.h"
+#include "show/args.h"
 #include "store/sql.h"
 #include "store/store.h"
 #include "store/tables.h"
@@ -256,7 +256,7 @@ static int choose(const struct deps_args *a, struct deps_choice *c, struct err *
 {
     bool shows = a->list || a->dot;
 
-    if (a->granularity && !parse_granularity(a->granularity, &c->granularity))
+    if (a->granularity && !granularity_find(a->granularity, &c->granularity))
         return err_set(err, ERR_USAGE, "--granularity takes fine or object, not \"%s\"",
                        a->granularity);
     if (!shows && (a->first || a->object || a->path || a->granularity))

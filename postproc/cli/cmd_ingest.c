@@ -6,7 +6,7 @@
  * The work is ingest.h's; the contract of subcommands is in cli.h.
  */
 #include "base/values.h"
-#include "cli/args.h"
+#include "cli/engine_args.h"
 #include "cli/cli.h"
 #include "ingest/ingest.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/args.h"
+#include "anon/key.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-
-#include "anon/key.h"
+#include "show/args.h"
 
 static const char about[] =
     "A key decides the pseudonyms of an anonymized capture.  The same key gives the\n"

@@ -6,7 +6,7 @@
  */
 #include "anon/key.h"
 #include "base/values.h"
-#include "cli/args.h"
+#include "cli/engine_args.h"
 #include "cli/cli.h"
 #include "package/package.h"
 

@@ -5,13 +5,12 @@
  * and its warnings come from engine/anon/policy.h; JSON is made here.  The contract of subcommands
  * is in cli.h.
  */
+#include "anon/policy_parts.h"
 #include "base/json.h"
 #include "base/values.h"
-#include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-
-#include "anon/policy_parts.h"
+#include "show/args.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "anon/policy_parts.h"
 #include "audit/survive.h"
-#include "cli/args.h"
+#include "cli/engine_args.h"
 #include "cli/cli.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/cmd_rdump_file.h"
 #include "cli/cmd_rdump_make.h"
+#include "show/args.h"
 
 #include <stddef.h>
 

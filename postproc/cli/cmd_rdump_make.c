@@ -7,11 +7,11 @@
  */
 #include "cli/cmd_rdump_make.h"
 #include "base/values.h"
-#include "cli/args.h"
 #include "cli/plan_print.h"
 #include "plan/partition.h"
 #include "plan/rdump_make.h"
 #include "rdump/rdump_copies.h"
+#include "show/args.h"
 #include "store/ids.h"
 #include "store/store.h"
 
@@ -71,7 +71,7 @@ static int parse(struct job *j, struct err *err)
                           !(j->options.time_scale >= 1e-6 && j->options.time_scale <= 1e6)))
         return err_set(err, ERR_USAGE, "--time-scale takes 0.000001 to 1000000, not \"%s\"",
                        a->time_scale);
-    if (a->granularity && !parse_granularity(a->granularity, &j->options.granularity))
+    if (a->granularity && !granularity_find(a->granularity, &j->options.granularity))
         return err_set(err, ERR_USAGE, "--granularity takes fine or object, not \"%s\"",
                        a->granularity);
     if (a->copies > RDUMP_COPIES_MAX)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/convert.h"
-#include "cli/args.h"
+#include "cli/engine_args.h"
 #include "cli/cli.h"
 #include "record/nfsr.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/values.h"
-#include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/outputs.h"
 #include "compare/compare.h"
 #include "report/annotate.h"
 #include "report/html.h"
+#include "show/args.h"
 
 #include <string.h>
 

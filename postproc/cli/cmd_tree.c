@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/tree_print.h"
 #include "plan/tree_store.h"
 #include "report/tree_script.h"
+#include "show/args.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #include "anon/key.h"
 #include "anon/unmask.h"
 #include "base/json.h"
-#include "cli/args.h"
 #include "cli/cli.h"
+#include "show/args.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/cli/args.h
+/* show/args.h
  *
- * Options of a subcommand as one table, from which they are parsed and explained.
+ * Options of a command as one table, from which they are parsed and explained.
  */
-#ifndef NFSDIGEST_CLI_ARGS_H
-#define NFSDIGEST_CLI_ARGS_H
+#ifndef NFSDIGEST_SHOW_ARGS_H
+#define NFSDIGEST_SHOW_ARGS_H
 
-#include "depend/access.h"
-#include "engine.h"
+#include "base/err.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct arg {
     char letter;       /* 0: there is only the long form */
@@ -27,8 +27,10 @@ struct args {
     const struct arg *own;  /* ended by one without a name */
     const struct arg *more; /* further ones under the title, or NULL */
     const char *more_title;
-    int operands;      /* exactly so many; 0: the command counts them itself */
-    const char *takes; /* what they are, in words: "one database" */
+    int operands;        /* exactly so many; 0: the command counts them itself */
+    const char *takes;   /* what they are, in words: "one database" */
+    const char *program; /* what stands before the command's name in messages: "nfsreplay ", or ""
+                          * if the program is the command; NULL: "nfsdigest " */
 };
 
 /* 1: go on, with argv[*first] and what follows as operands; 0: --help was printed; or -ERR_USAGE.
@@ -41,22 +43,5 @@ int set_text(void *to, const char *value, struct err *err);
 int set_count(void *to, const char *value, struct err *err);
 int set_duration(void *to, const char *value, struct err *err);
 int set_time(void *to, const char *value, struct err *err);
-
-/* Its name, as --granularity takes it. */
-bool parse_granularity(const char *text, enum granularity *granularity);
-
-/* The engine's options (flow/options.h) as those of a command. */
-enum { ENGINE_ARG_COUNT = 2 * ENGINE_OPTIONS + 1, ENGINE_HELP_MAX = 256 };
-struct engine_args {
-    struct engine_settings settings;
-    struct engine_arg {
-        struct engine_args *args;
-        const struct engine_option *option;
-        char help[ENGINE_HELP_MAX];
-    } each[ENGINE_OPTIONS];
-};
-/* Fills |table| (with its end) so that it sets |to|, which must stay where it is.  |objects|: of a
- * command that keeps objects and paths. */
-void engine_arg_table(struct engine_args *to, bool objects, struct arg table[ENGINE_ARG_COUNT]);
 
 #endif

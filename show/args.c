@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/cli/args.c
+/* show/args.c
  *
- * Makes getopt's tables and the help text of a subcommand from its table of options, and has the
- * functions that set values.  The engine's options are made from its own table, with their
- * defaults.  For cmd_*.c.  The contract is in args.h.
+ * Makes getopt's tables and the help text of a command from its table of options, and has the
+ * functions that set values.  The contract is in args.h.
  */
-#include "cli/args.h"
+#include "show/args.h"
 #include "base/values.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { OPTIONS_MAX = 48, LONG_BASE = 256, HELP_COLUMN = 28, HELP_WIDTH = 50 };
+enum { OPTIONS_MAX = 48, LONG_BASE = 256, HELP_COLUMN = 28 };
 
 static void print_options(const struct arg *table)
 {
@@ -86,6 +85,11 @@ static const struct arg *find(const struct getopt_table *table, int c)
     return NULL;
 }
 
+static const char *program_of(const struct args *args)
+{
+    return args->program ? args->program : "nfsdigest ";
+}
+
 int args_parse(const struct args *args, int argc, char **argv, int *first, struct err *err)
 {
     struct getopt_table table = { .letters = ":h" };
@@ -104,16 +108,17 @@ int args_parse(const struct args *args, int argc, char **argv, int *first, struc
             return 0;
         }
         if (c == '?' || c == ':')
-            return err_set(err, ERR_USAGE, "%s %s: see \"nfsdigest %s --help\"", argv[optind - 1],
-                           c == ':' ? "needs a value" : "is not an option, or ambiguous", argv[0]);
+            return err_set(err, ERR_USAGE, "%s %s: see \"%s%s --help\"", argv[optind - 1],
+                           c == ':' ? "needs a value" : "is not an option, or ambiguous",
+                           program_of(args), argv[0]);
         arg = find(&table, c);
         if (arg && arg->set(arg->to, optarg, err) < 0)
             return err_prefix(err, "--%s", arg->name);
     }
     *first = optind;
     if (args->operands && argc - optind != args->operands)
-        return err_set(err, ERR_USAGE, "%s takes %s: see \"nfsdigest %s --help\"", argv[0],
-                       args->takes, argv[0]);
+        return err_set(err, ERR_USAGE, "%s takes %s: see \"%s%s --help\"", argv[0], args->takes,
+                       program_of(args), argv[0]);
     return 1;
 }
 
@@ -151,70 +156,4 @@ int set_time(void *to, const char *value, struct err *err)
                      err, ERR_USAGE,
                      "\"%s\" is not a time such as \"2026-11-21 05:48:01.5\" (UTC) or 1763704081.5",
                      value);
-}
-
-bool parse_granularity(const char *text, enum granularity *granularity)
-{
-    for (int g = ACCESS_FINE; g <= ACCESS_OBJECT; g++)
-        if (strcmp(text, granularity_name((enum granularity)g)) == 0) {
-            *granularity = (enum granularity)g;
-            return true;
-        }
-    return false;
-}
-
-static int set_engine_option(void *to, const char *value, struct err *err)
-{
-    const struct engine_arg *arg = to;
-
-    return engine_option_set(arg->option, &arg->args->settings, value, err);
-}
-
-/* Breaks |text| at blanks into lines as wide as those of other options. */
-static void wrap(char *text)
-{
-    size_t line = 0, blank = 0;
-
-    for (size_t i = 0; text[i]; i++) {
-        if (text[i] == ' ')
-            blank = i;
-        if (i - line >= HELP_WIDTH && blank > line) {
-            text[blank] = '\n';
-            line = blank + 1;
-        }
-    }
-}
-
-static void engine_help(const struct engine_option *option, char help[ENGINE_HELP_MAX])
-{
-    char initial[ENGINE_DEFAULT_TEXT];
-    size_t len = (size_t)snprintf(help, ENGINE_HELP_MAX, "%s", option->text);
-
-    if (*engine_option_default(option, initial))
-        len += (size_t)snprintf(help + len, ENGINE_HELP_MAX - len, " (%s)", initial);
-    if (option->old_option)
-        snprintf(help + len, ENGINE_HELP_MAX - len, "; formerly --%s", option->old_option);
-    wrap(help);
-}
-
-void engine_arg_table(struct engine_args *to, bool objects, struct arg table[ENGINE_ARG_COUNT])
-{
-    struct engine_arg *each = to->each;
-
-    memset(to, 0, sizeof(*to));
-    memset(table, 0, ENGINE_ARG_COUNT * sizeof(*table));
-    engine_settings_init(&to->settings);
-    for (const struct engine_option *o = engine_option_table; o->name; o++) {
-        bool ports = o->unit == ENGINE_PORT;
-
-        if (o->of_objects && !objects)
-            continue;
-        *each = (struct engine_arg){ .args = to, .option = o };
-        engine_help(o, each->help);
-        *table++ = (struct arg){ 0,          o->name,           ports ? "PORT[,...]" : o->value,
-                                 each->help, set_engine_option, each };
-        if (o->old_option)
-            *table++ = (struct arg){ 0, o->old_option, o->value, NULL, set_engine_option, each };
-        each++;
-    }
 }

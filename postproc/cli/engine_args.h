@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/engine_args.h
+ *
+ * The engine's options (flow/options.h) as those of a command.
+ */
+#ifndef NFSDIGEST_CLI_ENGINE_ARGS_H
+#define NFSDIGEST_CLI_ENGINE_ARGS_H
+
+#include "engine.h"
+#include "show/args.h"
+
+enum { ENGINE_ARG_COUNT = 2 * ENGINE_OPTIONS + 1, ENGINE_HELP_MAX = 256 };
+struct engine_args {
+    struct engine_settings settings;
+    struct engine_arg {
+        struct engine_args *args;
+        const struct engine_option *option;
+        char help[ENGINE_HELP_MAX];
+    } each[ENGINE_OPTIONS];
+};
+/* Fills |table| (with its end) so that it sets |to|, which must stay where it is.  |objects|: of a
+ * command that keeps objects and paths. */
+void engine_arg_table(struct engine_args *to, bool objects, struct arg table[ENGINE_ARG_COUNT]);
+
+#endif
