@@ -7,7 +7,7 @@
  */
 #include "anon/anon.h"
 #include "anon/datagram_id.h"
-#include "anon/hold.h"
+#include "anon/output_queue.h"
 #include "flow/message.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ struct anon {
     struct mapping *mapping;
     struct engine *engine;
     struct rewriter rewriter;
-    struct hold hold;
+    struct output_queue queue;
     struct datagram_ids ids;
     struct frames *frames;
     anon_watch *watch;
@@ -75,7 +75,7 @@ static int on_over(struct anon *a, const struct flow_over *o, struct err *err)
         .over = { o->kind, o->acked }
     };
 
-    return hold_put(&a->hold, 0, &ready, err);
+    return output_queue_put(&a->queue, 0, &ready, err);
 }
 
 static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
@@ -102,8 +102,8 @@ static int on_tapped(void *ctx, const struct engine_tapped *t, struct err *err)
     if ((rc = rewrite_message(&a->rewriter, t, &ready.message, err)) < 0)
         return rc;
     if (t->event == TAP_MESSAGE && t->ticket)
-        return hold_resolve(&a->hold, t->ticket, &ready, err);
-    return hold_put(&a->hold, t->event == TAP_HELD ? t->ticket : 0, &ready, err);
+        return output_queue_resolve(&a->queue, t->ticket, &ready, err);
+    return output_queue_put(&a->queue, t->event == TAP_HELD ? t->ticket : 0, &ready, err);
 }
 
 /* Records are for others; what could not be used is counted. */
@@ -146,7 +146,7 @@ struct anon *anon_new(const struct engine_options *options, const struct policy 
     provenance(policy, comment, sizeof(comment));
     a->policy = policy;
     a->mapping = mapping_new(key, policy, err);
-    hold_init(&a->hold, write_message, a);
+    output_queue_init(&a->queue, write_message, a);
     if (a->mapping)
         a->engine = engine_new(&engine, &sink, NULL, err);
     if (a->engine)
@@ -166,7 +166,7 @@ void anon_free(struct anon *a)
     if (!a)
         return;
     engine_free(a->engine);
-    hold_free(&a->hold);
+    output_queue_free(&a->queue);
     frames_free(a->frames);
     rewriter_free(&a->rewriter);
     mapping_free(a->mapping);
@@ -209,7 +209,7 @@ int anon_counters(const struct anon *a, anon_counter *show, void *ctx, struct er
     } written[] = {
         { "written.frames", frames->frames },       { "written.connections", frames->connections },
         { "written.message_bytes", frames->bytes }, { "written.too_long", frames->too_long },
-        { "held.overflows", a->hold.overflows },
+        { "held.overflows", a->queue.overflows },
         { "path.overflows", mapping_overflows(a->mapping) },
     };
     /* clang-format on */
@@ -251,7 +251,7 @@ int anon_end(struct anon *a, bool input_cut, struct err *err)
     int rc = engine_end(a->engine, input_cut, err);
 
     if (rc == 0)
-        rc = hold_end(&a->hold, err);
+        rc = output_queue_end(&a->queue, err);
     if (rc == 0)
         rc = anon_counters(a, add_counter, &text, err);
     if (rc == 0 && input_cut)

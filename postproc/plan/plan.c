@@ -152,7 +152,7 @@ static int read_trace(struct plan *p, sqlite3 *db, struct err *err)
                                     .host = { show_entry, take_named, p },
                                     .address = take_address,
                                     .called = p->options->only_tree ? NULL : take_called,
-                                    .done = plan_witness,
+                                    .done = plan_note_unseen_name,
                                     .ctx = p,
                                     .filter = p->options->filter };
 
@@ -161,7 +161,7 @@ static int read_trace(struct plan *p, sqlite3 *db, struct err *err)
         return -err->code;
     if (!hold_named(p, (uint64_t)p->tree.learn.hierarchy.nameless + 1))
         return no_memory(err);
-    if (plan_add_witnesses(p, err) < 0 || tree_end(&p->tree, err) < 0)
+    if (plan_add_unseen_names(p, err) < 0 || tree_end(&p->tree, err) < 0)
         return -err->code;
     if (!p->host->tree)
         return 0;

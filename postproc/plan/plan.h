@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/plan/plan.h
  *
- * A trace, or a part of it, as something that can be replayed: the tree before it, then its
- * operations in an order in which they can have happened, with what must have happened unseen, and
- * with their dependencies.
+ * Turns a trace, or a part of it, into a plan for a replay: the initial tree, then the operations
+ * in an order in which every result fits, with inferred operations and dependencies.
  *
  *     pass 1   operations of the database -> hierarchy and inferences (learn.h) -> a spool
  *     pass 2   the spool -> a rehearsal on a model of the tree (rehearse.h) -> dependencies -> host
  *
- * Either pass uses two threads.
+ * Each pass uses two threads.
  *
- * The tree that is shown is that of replay dumps: what the first pass learned, and what must have
- * been there though no name of it was ever seen (plan_witness.c).
+ * The initial tree has what pass 1 learned, and entries that must have existed although their names
+ * were never seen (plan_unseen_names.c).
  *
  * Memory: that of either pass: hierarchy.h or rehearse.h, and depend.h for each granularity; on
  * disk, in TMPDIR, about 300 bytes an operation.
@@ -34,7 +33,7 @@ struct plan_edges {
     uint32_t count;
 };
 
-/* An operation of a plan, with all that is known of it. */
+/* An operation of a plan. */
 struct plan_step {
     uint64_t place; /* in the plan */
     int64_t time;   /* ns since the epoch */
@@ -43,49 +42,49 @@ struct plan_step {
     const struct plan_about *about; /* of an inferred one (plan_paths.h), or NULL */
 };
 
-/* Every callback returns 0 or a negative code, which ends the reading; each may be NULL.
- * |operation| is called in another thread than the others, after those above it. */
+/* Callbacks that receive the plan.  Each may be NULL.  Each returns 0, or a negative code, which
+ * ends plan_read.  |operation| is called after all callbacks above it, in a thread of its own. */
 struct plan_host {
-    struct hierarchy_host hierarchy; /* in pass 1, with a |ctx| of its own */
-    /* Between the passes: what was there before, to be walked (tree.h) until this returns. */
+    struct hierarchy_host hierarchy; /* in pass 1; has a |ctx| of its own */
+    /* Between the passes: the initial tree, valid until this returns (tree.h). */
     int (*tree)(void *ctx, struct tree *tree, struct err *err);
     int (*trace)(void *ctx, const struct rdump_trace *trace, struct err *err);
     int (*host)(void *ctx, const struct rdump_host *host, struct err *err);
     int (*credential)(void *ctx, const struct rdump_credential *credential, struct err *err);
     int (*object)(void *ctx, const struct rdump_object *object, struct err *err);
     int (*entry)(void *ctx, const struct rdump_entry *entry, struct err *err);
-    /* |operation|: its dependencies are those of the first granularity that was asked for; its
-     * |forget| has all objects that it uses, some of them twice: which ones no later operation
-     * uses, nobody knows yet. |edges| has an element for each enum granularity; empty for what was
-     * not asked for. */
+    /* The dependencies in |operation| have the first granularity that the options ask for.  Its
+     * |forget| has all objects that it uses, some of them twice, because later operations are not
+     * known yet.  |edges| has an element for each enum granularity, empty if not asked for. */
     int (*operation)(void *ctx, const struct rdump_operation *operation,
                      const struct plan_edges *edges, struct err *err);
-    /* Of the same operations, in their order but earlier: an inferred one in numbers of the
-     * database, with what proves it; one that cannot be replayed. */
+    /* Inferred operations, in numbers of the database, and operations that cannot be replayed.
+     * They come in the order of |operation|, but earlier. */
     int (*inferred)(void *ctx, const struct inference *inference, struct err *err);
     int (*unplayable)(void *ctx, int64_t operation, enum unplayable why, struct err *err);
     void *ctx;
 };
 
 struct plan_counts {
-    uint64_t operations;                 /* of the trace, NFSv3 and NFSACL, that the filter took */
+    uint64_t operations;                 /* of NFSv3 and NFSACL, that pass the filter */
     uint64_t others;                     /* of other programs and versions: not in the plan */
-    uint64_t objects, entries, subtrees; /* of the tree before */
-    uint64_t directories, bytes;         /* of |objects|; in the others, as far as it is known */
+    uint64_t objects, entries, subtrees; /* of the initial tree */
+    uint64_t directories, bytes; /* of |objects|: how many directories; known bytes of the others */
     uint64_t inferred, by_reason[REPAIR_REASON_MAX];
     uint64_t unplayable, by_unplayable[UNPLAYABLE_MAX];
-    uint64_t superfluous;           /* inferences that fit no order: left out */
-    uint64_t compared;              /* groups of expect.h that a replay must show again, */
-    uint64_t unsure[UNSURE_MAX];    /* and those that it need not */
+    uint64_t superfluous;           /* inferences that fit no order; they are left out */
+    uint64_t compared;              /* groups of expect.h that a replay must show again */
+    uint64_t unsure[UNSURE_MAX];    /* groups that it need not show, by reason */
     struct depend_counts depend[2]; /* by enum granularity */
 };
 
 struct plan_options {
     const struct effect_filter *filter; /* NULL: everything */
-    int64_t from; /* the tree is that of this time, operations before it are left out; BEGINNING */
-    bool granularity[2]; /* by enum granularity: which dependencies are wanted */
+    int64_t
+        from; /* the plan begins at this time, and the tree is that of this time; or BEGINNING */
+    bool granularity[2]; /* by enum granularity: find these dependencies */
     bool with_results;   /* operations have |results| and |names| */
-    bool only_tree;      /* pass 1 and |tree| are all; of the counts nothing is known */
+    bool only_tree;      /* end after pass 1 and |tree|; the counts are not set */
 };
 
 int plan_read(sqlite3 *db, const struct plan_options *options, const struct plan_host *host,

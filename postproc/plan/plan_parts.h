@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/plan/plan_parts.h
  *
- * What plan.c (both passes), plan_before.c (the tree before, as it is shown) and plan_witness.c
- * (what must have been in it though no name of it was ever seen) share.
+ * Shared by plan.c (both passes), plan_before.c (shows the initial tree) and plan_unseen_names.c
+ * (entries whose names the trace never shows).
  */
 #ifndef NFSDIGEST_PLAN_PLAN_PARTS_H
 #define NFSDIGEST_PLAN_PLAN_PARTS_H
@@ -11,15 +11,16 @@
 #include "plan/plan.h"
 #include "plan/tree.h"
 
-/* What an operation proves to be there, under a name that may never show. */
+/* A directory that had an entry of unknown name. */
 struct plan_full {
-    uint32_t node; /* a directory that had something in it, nobody knows what */
-    int64_t id;    /* the operation */
+    uint32_t node;
+    int64_t id; /* the operation that proves it */
 };
 
+/* A directory whose name in the directory above is unknown. */
 struct plan_inside {
     uint32_t directory, above; /* objects */
-    int64_t id;
+    int64_t id;                /* the operation that proves it */
 };
 
 struct plan {
@@ -31,11 +32,11 @@ struct plan {
     struct rehearsal rehearsal;
     struct depend *depend[2];
     struct access access[2];
-    struct queue *queue; /* to the thread that finds dependencies */
+    struct queue *queue; /* to the thread that finds the dependencies */
     int first;           /* granularity of the operations' own dependencies */
     int64_t first_time;
-    bool adds_root; /* no caller is uid 0: one more credential is */
-    bool refuses;   /* the server refuses what callers may not do with names */
+    bool adds_root; /* no caller has uid 0: a credential is added for it */
+    bool refuses;   /* the server checks permissions of directories */
     char **hosts;
     uint32_t host_count;
     bool *credentials; /* by number: whether it is used */
@@ -49,18 +50,18 @@ struct plan {
     uint32_t inside_count, inside_cap;
 };
 
-/* Room for |number| in |named|. */
+/* Makes room for |number| in |named|.  Returns false if there is no memory. */
 bool hold_named(struct plan *plan, uint64_t number);
 
-/* What an operation that is done says of names that it does not show; afterwards, of them those
- * that must have been there before get names of their own. */
-int plan_witness(void *ctx, struct effect *effect, struct err *err);
-int plan_add_witnesses(struct plan *plan, struct err *err);
+/* Notes an operation that proves an entry of unknown name.  |ctx| is a struct plan. */
+int plan_note_unseen_name(void *ctx, struct effect *effect, struct err *err);
+/* Adds these entries to the initial tree, with made-up names. */
+int plan_add_unseen_names(struct plan *plan, struct err *err);
 
-/* To the host's |inferred|. */
+/* Calls the host's |inferred| for it. */
 int plan_show_inferred(struct plan *plan, const struct rehearsed *rehearsed, struct err *err);
 
-/* Trace, hosts, credentials, objects and entries, to the host. */
+/* Shows trace, hosts, credentials, objects and entries to the host. */
 int plan_show_before(struct plan *plan, sqlite3 *db, struct err *err);
 
 #endif

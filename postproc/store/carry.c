@@ -115,7 +115,7 @@ int carry_begin(struct store *store, bool settle, struct err *err)
     store->operation_base = (uint64_t)operations;
     store->flow_base = (uint32_t)flows;
     if (tail < 0)
-        return border_load(store, err);
+        return stream_ends_load(store, err);
     if (store->kind == STORE_TAIL)
         return carry_tail(store, err);
     if (delete_waiting(store, err) < 0 || (tail > 0 && delete_tail(store, err) < 0))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/store/put_operation.c
  *
- * The hot path: one row for each operation.  No query, no allocation, no formatting here; unpaired
- * operations near the border of two .nfsr streams are the only exception.
+ * Stores one row for each operation.  This is the hot path: no query, no allocation, no
+ * formatting.  The only exception are unpaired operations near the end of an .nfsr stream.
  */
 #include "store/store_parts.h"
 
@@ -12,8 +12,8 @@ int64_t operation_id(const struct store *store, uint64_t local)
 {
     if (!local)
         return 0;
-    if (store->border.join_count)
-        return border_joined(&store->border, (int64_t)(local + store->operation_base));
+    if (store->stream_ends.join_count)
+        return stream_ends_joined(&store->stream_ends, (int64_t)(local + store->operation_base));
     return (int64_t)(local + store->operation_base);
 }
 
@@ -188,8 +188,8 @@ int put_operation(struct store *store, const struct record_operation *op, struct
         count_frame(store, op->call.frame, op->call.time);
         count_frame(store, op->reply.frame, op->reply.time);
     }
-    if (store->border.live && !store->provisional) {
-        result = border_match(store, &row, err);
+    if (store->stream_ends.live && !store->provisional) {
+        result = stream_ends_match(store, &row, err);
         if (result != 0)
             return result < 0 ? result : 0;
     }

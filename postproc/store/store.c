@@ -290,7 +290,7 @@ void store_close(struct store *store)
     ids_free(&store->objects);
     ids_free(&store->paths);
     hosts_free(&store->hosts);
-    border_free(&store->border);
+    stream_ends_free(&store->stream_ends);
     free(store->bases);
     free(store->deltas);
     buf_free(&store->text);

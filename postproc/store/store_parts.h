@@ -7,7 +7,7 @@
 #define NFSDIGEST_STORE_STORE_PARTS_H
 
 #include "base/cleanup.h"
-#include "store/border.h"
+#include "store/stream_ends.h"
 #include "store/ids.h"
 #include "store/sql.h"
 #include "store/store.h"
@@ -83,7 +83,7 @@ struct store {
     size_t base_count;
     struct source_delta *deltas; /* by source id */
     size_t delta_count;
-    struct border border;
+    struct stream_ends stream_ends;
     struct buf text, text2;
     uint32_t parent_path; /* whose text is in |parent_text| */
     struct buf parent_text;
@@ -192,17 +192,17 @@ int count_problem(struct store *store, int64_t source, int by, struct err *err);
 /* Adds what was counted to the rows of the sources that it is about. */
 int count_end(struct store *store, struct err *err);
 
-/* Time of a frame of a cut source, whose totals nobody else tells. */
+/* Counts a frame of a source that is cut off: such a source has no record with totals. */
 void count_frame(struct store *store, uint64_t frame, int64_t time);
 
 /* The database's id of an operation of this stream. */
 int64_t operation_id(const struct store *store, uint64_t local);
 
-/* border_match.c: fills store->border */
-int border_load(struct store *store, struct err *err);
+/* stream_ends_match.c: fills store->stream_ends. */
+int stream_ends_load(struct store *store, struct err *err);
 
-/* |row| is about to be put under |id|.  1: it was joined with a row of an earlier source and
- * is not to be put; 0: it is to be put, perhaps changed; or negative. */
-int border_match(struct store *store, struct operation_row *row, struct err *err);
+/* Call this before |row| is stored.  Returns 1 if it was joined with a row of an earlier source:
+ * do not store it.  Returns 0 if it must be stored (it may have been changed), or negative. */
+int stream_ends_match(struct store *store, struct operation_row *row, struct err *err);
 
 #endif

@@ -189,7 +189,7 @@ int store_begin(struct store *store, const char *name, enum store_kind kind, boo
     free(store->deltas);
     store->deltas = NULL;
     store->delta_count = 0;
-    border_free(&store->border);
+    stream_ends_free(&store->stream_ends);
     if (begin_transaction(store, err) < 0 || load_bases(store, err) < 0 ||
         (name && insert_source(store, name, err) < 0) ||
         carry_begin(store, settle || kind == STORE_NFSR, err) < 0 || begin_ids(store, err) < 0 ||

@@ -152,7 +152,7 @@ def waited_too_long():
     trace.frames[:] = [reply]
     busy = traffic.TcpFlow(trace, "10.1.2.4", 720, "10.1.2.9")
     busy.open()
-    for i in range(9):  # engine/anon/hold.h
+    for i in range(9):  # engine/anon/output_queue.h
         busy.pair(0x63000000 + i, m.WRITE, m.write_args(m.handle(3), 0, bytes(4000000)),
                   m.write_res(4000000))
     again = copy.copy(reply)

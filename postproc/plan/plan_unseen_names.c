@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/plan/plan_unseen_names.c
+ *
+ * Some results prove that a directory had an entry whose name the trace never shows:
+ * NFS3ERR_NOTEMPTY, and a LOOKUP of "..".  Pass 1 notes such results.  At its end, each directory
+ * that has no known entry gets one with the name ".nfsdigest-unseen-N", so that a replay has the
+ * same results.
+ */
 #include "plan/plan_parts.h"
 
 #include <stdio.h>
@@ -9,7 +16,7 @@ static int no_memory(struct err *err)
     return err_memory(err, "the plan");
 }
 
-/* A directory was not empty: is anything known in it? */
+/* NFS3ERR_NOTEMPTY: notes the directory if no entry of it is known. */
 static int not_empty(struct plan *p, const struct effect *e, struct err *err)
 {
     const struct hierarchy *h = &p->tree.learn.hierarchy;
@@ -31,7 +38,7 @@ static int not_empty(struct plan *p, const struct effect *e, struct err *err)
     return 0;
 }
 
-/* ".." was found: a directory is in another one, under a name that may never show. */
+/* LOOKUP of "..": notes a directory whose name in the directory above is not known. */
 static int is_inside(struct plan *p, const struct effect *e, struct err *err)
 {
     const struct hierarchy *h = &p->tree.learn.hierarchy;
@@ -51,7 +58,7 @@ static int is_inside(struct plan *p, const struct effect *e, struct err *err)
     return 0;
 }
 
-int plan_witness(void *ctx, struct effect *e, struct err *err)
+int plan_note_unseen_name(void *ctx, struct effect *e, struct err *err)
 {
     struct plan *p = ctx;
 
@@ -65,7 +72,7 @@ int plan_witness(void *ctx, struct effect *e, struct err *err)
     return 0;
 }
 
-/* A name that nothing in |parent| has, at any time that counts; operation |id| proves it. */
+/* Adds an entry to |parent| with a name that no other entry has.  Operation |id| proves it. */
 static int open_unseen(struct plan *p, uint32_t parent, uint32_t node, int64_t id, struct err *err)
 {
     struct hierarchy *h = &p->tree.learn.hierarchy;
@@ -80,7 +87,7 @@ static int open_unseen(struct plan *p, uint32_t parent, uint32_t node, int64_t i
     return entry_open(h, parent, name, node, BEGINNING, BEGINNING, id, NULL, err);
 }
 
-int plan_add_witnesses(struct plan *p, struct err *err)
+int plan_add_unseen_names(struct plan *p, struct err *err)
 {
     struct hierarchy *h = &p->tree.learn.hierarchy;
 
@@ -91,9 +98,9 @@ int plan_add_witnesses(struct plan *p, struct err *err)
             !node_at_moment(h, node_at(h, directory)) || node_at(h, directory)->flags & NODE_PINNED)
             continue;
         if (!node_is_directory(node_at(h, directory))) {
-            if (node_at(h, directory)->knows) /* it took the name of what was not empty */
+            if (node_at(h, directory)->knows) /* another object with the name of the directory */
                 continue;
-            node_at(h, directory)->type = OBJECT_DIR; /* what else was thought of it was a guess */
+            node_at(h, directory)->type = OBJECT_DIR; /* its type was only a guess */
         }
         node = node_nameless(h, BEGINNING, BEGINNING, p->full[i].id);
         if (!node)

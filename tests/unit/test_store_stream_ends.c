@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What goes on from one source to the next: pairs over the borders of streams, and captures whose
- * waiting operations and tails are replaced. */
+/* Two sources in a row: pairs across .nfsr streams, and captures whose waiting operations and tails
+ * are replaced. */
 #include "store_records.h"
 
 /* Two streams, the second with calls and replies that belong to the first. */
-static void over_the_border(void **state)
+static void across_streams(void **state)
 {
     struct record r;
 
@@ -144,7 +144,7 @@ static void captures_go_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORE_TEST(over_the_border),
+        STORE_TEST(across_streams),
         STORE_TEST(captures_go_on),
     };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* postproc/store/border_match.c
+/* postproc/store/stream_ends_match.c
  *
- * Pairing over the borders of .nfsr streams, in the database: a reply without a call completes the
- * row of the call that an earlier source left open; a call takes the reply from such a row; a
- * call that was left open and comes again is a retransmission.
+ * Pairs operations of a new .nfsr stream with rows of earlier sources:
+ * - a reply without a call completes the row of a call without a reply,
+ * - a call takes the reply from the row of a reply without a call,
+ * - a call that an earlier source has, too, is a retransmission.
  */
 #include "store/store_parts.h"
 
@@ -35,26 +36,26 @@ static int load(struct store *store, const char *sql, struct err *err)
 
     if (store_prepare(store, sql, &stmt, err) < 0)
         return -err->code;
-    sqlite3_bind_int(stmt, 1, BORDER_MAX / 2);
+    sqlite3_bind_int(stmt, 1, STREAM_ENDS_MAX / 2);
     if (sqlite3_bind_parameter_count(stmt) > 1)
-        sqlite3_bind_int64(stmt, 2, BORDER_REPLY_SPAN);
+        sqlite3_bind_int64(stmt, 2, STREAM_ENDS_REPLY_SPAN);
     while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
         bool has_call = sqlite3_column_int(stmt, 1);
-        struct border_entry entry = {
+        struct stream_ends_entry entry = {
             .operation = sqlite3_column_int64(stmt, 0),
-            .kind = !has_call                     ? BORDER_REPLY
-                    : sqlite3_column_int(stmt, 2) ? BORDER_CALL
-                                                  : BORDER_ANSWERED,
+            .kind = !has_call                     ? STREAM_ENDS_REPLY
+                    : sqlite3_column_int(stmt, 2) ? STREAM_ENDS_CALL
+                                                  : STREAM_ENDS_ANSWERED,
             .time = column_time(stmt, 3),
             .transport = (uint8_t)sqlite3_column_int(stmt, 7),
             .client_port = (uint16_t)sqlite3_column_int(stmt, 8),
             .server_port = (uint16_t)sqlite3_column_int(stmt, 9),
         };
 
-        entry.key = border_key((const char *)sqlite3_column_text(stmt, 4),
-                               (const char *)sqlite3_column_text(stmt, 5),
-                               (uint32_t)sqlite3_column_int64(stmt, 6));
-        result = border_add(&store->border, &entry, err);
+        entry.key = stream_ends_key((const char *)sqlite3_column_text(stmt, 4),
+                                    (const char *)sqlite3_column_text(stmt, 5),
+                                    (uint32_t)sqlite3_column_int64(stmt, 6));
+        result = stream_ends_add(&store->stream_ends, &entry, err);
     }
     return store_finish(store, stmt, result, err);
 }
@@ -64,7 +65,7 @@ static int load(struct store *store, const char *sql, struct err *err)
     " o.client, o.server, o.xid, f.transport, f.client_port, f.server_port FROM operation o"       \
     " JOIN flow f ON f.id = o.flow WHERE "
 
-int border_load(struct store *store, struct err *err)
+int stream_ends_load(struct store *store, struct err *err)
 {
     if (load(store, ENTRIES "o.pairing <> 0 ORDER BY o.id DESC LIMIT ?1", err) < 0 ||
         load(store,
@@ -79,7 +80,7 @@ int border_load(struct store *store, struct err *err)
                 err);
 }
 
-static bool same_ports(const struct border_entry *entry, const struct flow_ends *ends)
+static bool same_ports(const struct stream_ends_entry *entry, const struct flow_ends *ends)
 {
     return entry->transport == ends->transport && entry->client_port == ends->client_port &&
            entry->server_port == ends->server_port;
@@ -87,15 +88,16 @@ static bool same_ports(const struct border_entry *entry, const struct flow_ends 
 
 static bool reply_fits(const struct flow_ends *ends, int64_t call_time, int64_t reply_time)
 {
-    int64_t early = ends->transport == IPPROTO_UDP ? BORDER_REORDER_SPAN_UDP : BORDER_REORDER_SPAN;
+    int64_t early =
+        ends->transport == IPPROTO_UDP ? STREAM_ENDS_REORDER_SPAN_UDP : STREAM_ENDS_REORDER_SPAN;
 
     if (call_time == TIME_NONE || reply_time == TIME_NONE)
         return true;
-    return reply_time >= call_time - early && reply_time <= call_time + BORDER_REPLY_SPAN;
+    return reply_time >= call_time - early && reply_time <= call_time + STREAM_ENDS_REPLY_SPAN;
 }
 
 /* Steps to the row of an entry; the caller resets the statement. */
-static int get(struct store *store, const struct border_entry *entry, struct err *err)
+static int get(struct store *store, const struct stream_ends_entry *entry, struct err *err)
 {
     int found;
 
@@ -108,7 +110,7 @@ static int get(struct store *store, const struct border_entry *entry, struct err
 }
 
 /* Completes the row of |entry| with the reply of |row|. */
-static int complete(struct store *store, const struct border_entry *entry,
+static int complete(struct store *store, const struct stream_ends_entry *entry,
                     const struct operation_row *row, struct err *err)
 {
     sqlite3_stmt *stmt = store->sql[SQL_COMPLETE_OPERATION];
@@ -133,14 +135,14 @@ static int complete(struct store *store, const struct border_entry *entry,
 }
 
 /* The call of an earlier source that this reply answers, the latest if there are several. */
-static struct border_entry *find_call(struct store *store, const struct operation_row *row,
-                                      const struct flow_ends *ends, uint64_t key,
-                                      enum border_kind kind)
+static struct stream_ends_entry *find_call(struct store *store, const struct operation_row *row,
+                                           const struct flow_ends *ends, uint64_t key,
+                                           enum stream_ends_kind kind)
 {
-    struct border_entry *entry, *found = NULL;
+    struct stream_ends_entry *entry, *found = NULL;
     uint32_t at = UINT32_MAX;
 
-    while ((entry = border_find(&store->border, key, kind, &at)))
+    while ((entry = stream_ends_find(&store->stream_ends, key, kind, &at)))
         if (same_ports(entry, ends) && reply_fits(ends, entry->time, row->reply.time) &&
             (!found || entry->time > found->time))
             found = entry;
@@ -148,13 +150,13 @@ static struct border_entry *find_call(struct store *store, const struct operatio
 }
 
 /* The reply that an earlier source had for this call, the first if there are several. */
-static struct border_entry *find_reply(struct store *store, const struct operation_row *row,
-                                       const struct flow_ends *ends, uint64_t key)
+static struct stream_ends_entry *find_reply(struct store *store, const struct operation_row *row,
+                                            const struct flow_ends *ends, uint64_t key)
 {
-    struct border_entry *entry, *found = NULL;
+    struct stream_ends_entry *entry, *found = NULL;
     uint32_t at = UINT32_MAX;
 
-    while ((entry = border_find(&store->border, key, BORDER_REPLY, &at)))
+    while ((entry = stream_ends_find(&store->stream_ends, key, STREAM_ENDS_REPLY, &at)))
         if (same_ports(entry, ends) && reply_fits(ends, row->call.time, entry->time) &&
             (!found || entry->time < found->time))
             found = entry;
@@ -162,7 +164,7 @@ static struct border_entry *find_reply(struct store *store, const struct operati
 }
 
 /* Whether the row of |entry| is the call of |row|: 1, 0 or negative. */
-static int same_call(struct store *store, const struct border_entry *entry,
+static int same_call(struct store *store, const struct stream_ends_entry *entry,
                      const struct operation_row *row, struct err *err)
 {
     sqlite3_stmt *stmt = store->sql[SQL_GET_OPERATION];
@@ -185,18 +187,19 @@ static int same_call(struct store *store, const struct border_entry *entry,
 
 /* The first copy of this call in an earlier source: 1, 0 or negative. */
 static int find_first_copy(struct store *store, const struct operation_row *row, uint64_t key,
-                           struct border_entry **found, struct err *err)
+                           struct stream_ends_entry **found, struct err *err)
 {
-    static const enum border_kind kinds[] = { BORDER_CALL, BORDER_ANSWERED };
-    struct border_entry *entry;
+    static const enum stream_ends_kind kinds[] = { STREAM_ENDS_CALL, STREAM_ENDS_ANSWERED };
+    struct stream_ends_entry *entry;
     int same = 0;
 
     for (int i = 0; same == 0 && i < 2; i++) {
         uint32_t at = UINT32_MAX;
 
-        while (same == 0 && (entry = border_find(&store->border, key, kinds[i], &at))) {
+        while (same == 0 && (entry = stream_ends_find(&store->stream_ends, key, kinds[i], &at))) {
             if (entry->time != TIME_NONE && row->call.time != TIME_NONE &&
-                (entry->time > row->call.time || entry->time < row->call.time - BORDER_REPLY_SPAN))
+                (entry->time > row->call.time ||
+                 entry->time < row->call.time - STREAM_ENDS_REPLY_SPAN))
                 continue;
             same = same_call(store, entry, row, err);
             *found = entry;
@@ -206,8 +209,8 @@ static int find_first_copy(struct store *store, const struct operation_row *row,
 }
 
 /* Takes the reply of the row of |entry|, which goes. */
-static int take_reply(struct store *store, struct border_entry *entry, struct operation_row *row,
-                      struct err *err)
+static int take_reply(struct store *store, struct stream_ends_entry *entry,
+                      struct operation_row *row, struct err *err)
 {
     sqlite3_stmt *stmt = store->sql[SQL_GET_OPERATION];
 
@@ -234,12 +237,12 @@ static int take_reply(struct store *store, struct border_entry *entry, struct op
         statement_run(store, SQL_MOVE_RETRANSMISSIONS, err) < 0 ||
         statement_run(store, SQL_MOVE_COPIES, err) < 0)
         return -err->code;
-    border_remove(&store->border, entry);
+    stream_ends_remove(&store->stream_ends, entry);
     return count_operation(store, 0, row->reply.source, -1, err);
 }
 
 /* A further reply to an operation that was answered in an earlier source. */
-static int further_reply(struct store *store, const struct border_entry *entry,
+static int further_reply(struct store *store, const struct stream_ends_entry *entry,
                          const struct operation_row *row, struct err *err)
 {
     sqlite3_stmt *stmt = store->sql[SQL_GET_OPERATION];
@@ -262,18 +265,18 @@ static int further_reply(struct store *store, const struct border_entry *entry,
 static int match_reply(struct store *store, const struct operation_row *row,
                        const struct flow_ends *ends, uint64_t key, struct err *err)
 {
-    struct border_entry *entry = find_call(store, row, ends, key, BORDER_CALL);
+    struct stream_ends_entry *entry = find_call(store, row, ends, key, STREAM_ENDS_CALL);
     bool open = entry;
 
     if (!entry)
-        entry = find_call(store, row, ends, key, BORDER_ANSWERED);
+        entry = find_call(store, row, ends, key, STREAM_ENDS_ANSWERED);
     if (!entry)
         return 0;
     if ((open ? complete(store, entry, row, err) : further_reply(store, entry, row, err)) < 0 ||
-        border_join(&store->border, row->id, entry->operation, err) < 0)
+        stream_ends_join(&store->stream_ends, row->id, entry->operation, err) < 0)
         return -err->code;
     if (open)
-        entry->kind = BORDER_ANSWERED;
+        entry->kind = STREAM_ENDS_ANSWERED;
     return 1;
 }
 
@@ -281,7 +284,7 @@ static int match_reply(struct store *store, const struct operation_row *row,
 static int match_copy(struct store *store, const struct operation_row *row, uint64_t key,
                       struct err *err)
 {
-    struct border_entry *entry = NULL;
+    struct stream_ends_entry *entry = NULL;
     int found = find_first_copy(store, row, key, &entry, err);
     struct further_copy copy = { .kind = REPEAT_CALL, .flow = row->flow, .side = &row->call };
 
@@ -289,24 +292,24 @@ static int match_copy(struct store *store, const struct operation_row *row, uint
         return found;
     copy.operation = entry->operation;
     if (put_further_copy(store, &copy, err) < 0 ||
-        border_join(&store->border, row->id, entry->operation, err) < 0)
+        stream_ends_join(&store->stream_ends, row->id, entry->operation, err) < 0)
         return -err->code;
     if (!row->reply.source)
         return 1;
-    if (entry->kind == BORDER_ANSWERED)
+    if (entry->kind == STREAM_ENDS_ANSWERED)
         return further_reply(store, entry, row, err) < 0 ? -err->code : 1;
     if (complete(store, entry, row, err) < 0)
         return -err->code;
-    entry->kind = BORDER_ANSWERED;
+    entry->kind = STREAM_ENDS_ANSWERED;
     return 1;
 }
 
-int border_match(struct store *store, struct operation_row *row, struct err *err)
+int stream_ends_match(struct store *store, struct operation_row *row, struct err *err)
 {
     const struct flow_ends *ends = &store->hosts.flows[row->local_flow - 1];
-    uint64_t key = border_key(store->hosts.hosts[ends->client].text,
-                              store->hosts.hosts[ends->server].text, row->record->xid);
-    struct border_entry *entry;
+    uint64_t key = stream_ends_key(store->hosts.hosts[ends->client].text,
+                                   store->hosts.hosts[ends->server].text, row->record->xid);
+    struct stream_ends_entry *entry;
     int result;
 
     if (!row->call.source)
