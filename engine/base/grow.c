@@ -2,6 +2,7 @@
 #include "base/grow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST = 4, FIRST_BYTES = 64 };
 
@@ -24,4 +25,14 @@ void *grow_array(void *array, size_t size, uint64_t need, uint64_t *cap, uint64_
     if (array)
         *cap = wide;
     return array;
+}
+
+void *grow_zeroed(void *array, size_t size, uint64_t need, uint64_t *cap, uint64_t most)
+{
+    size_t old = (size_t)*cap;
+    uint8_t *grown = grow_array(array, size, need, cap, most);
+
+    if (grown)
+        memset(grown + old * size, 0, ((size_t)*cap - old) * size);
+    return grown;
 }

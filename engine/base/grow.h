@@ -8,8 +8,8 @@
  *         return err_memory(err, "marks");
  *     s->marks[s->mark_count++] = mark;
  *
- * New elements are not set.  When there is no memory, or the number does not fit into its type, the
- * result is -ERR_SYSTEM and the array is as it was.
+ * New elements are not set, but by GROW_ZERO.  When there is no memory, or the number does not fit
+ * into its type, the result is -ERR_SYSTEM and the array is as it was.
  *
  * Memory: up to twice what is needed, above GROW_DOUBLES bytes one and a half times.
  */
@@ -27,15 +27,20 @@ enum { GROW_DOUBLES = 1 << 20 };
 #define GROW(array, count, cap) GROW_TO((array), (uint64_t)(count) + 1, (cap))
 
 /* Makes room for |need| elements. */
-#define GROW_TO(array, need, cap)                                                                  \
+#define GROW_TO(array, need, cap) GROW_BY(grow_array, (array), (need), (cap))
+
+/* The same; the elements from |cap| on are zero. */
+#define GROW_ZERO(array, need, cap) GROW_BY(grow_zeroed, (array), (need), (cap))
+
+#define GROW_BY(how, array, need, cap)                                                             \
     __extension__({                                                                                \
         uint64_t grow_need_ = (need), grow_cap_ = (cap);                                           \
         int grow_failed_ = 0;                                                                      \
                                                                                                    \
         _Static_assert((__typeof__(cap))-1 > 0, "the capacity is unsigned");                       \
         if (grow_need_ > grow_cap_) {                                                              \
-            void *grow_new_ = grow_array((array), sizeof(*(array)), grow_need_, &grow_cap_,        \
-                                         (__typeof__(cap))-1);                                     \
+            void *grow_new_ =                                                                      \
+                how((array), sizeof(*(array)), grow_need_, &grow_cap_, (__typeof__(cap))-1);       \
             if (grow_new_) {                                                                       \
                 (array) = grow_new_;                                                               \
                 (cap) = (__typeof__(cap))grow_cap_;                                                \
@@ -49,5 +54,6 @@ enum { GROW_DOUBLES = 1 << 20 };
 /* For the macros: |array| with room for |need| elements of |size| bytes at least, and in |cap| for
  * how many, |most| at most.  NULL: |array| and |cap| are as they were. */
 void *grow_array(void *array, size_t size, uint64_t need, uint64_t *cap, uint64_t most);
+void *grow_zeroed(void *array, size_t size, uint64_t need, uint64_t *cap, uint64_t most);
 
 #endif

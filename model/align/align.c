@@ -7,6 +7,7 @@
 #include "align/align.h"
 #include "align/align_anchor.h"
 #include "align/align_late.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,19 +29,7 @@ static int32_t *row_at(const struct search *s, int32_t d)
 
 static bool reserve_row(struct search *s, int32_t d)
 {
-    size_t need = (size_t)(d + 1) * (size_t)(d + 1), cap = s->cap ? s->cap : 4096;
-    void *grown;
-
-    if (need <= s->cap)
-        return true;
-    while (cap < need)
-        cap *= 2;
-    grown = realloc(s->rows, cap * sizeof(*s->rows));
-    if (!grown)
-        return false;
-    s->rows = grown;
-    s->cap = cap;
-    return true;
+    return GROW_TO(s->rows, (size_t)(d + 1) * (size_t)(d + 1), s->cap) == 0;
 }
 
 /* Where d edits come to on diagonal k before what is equal; x may pass |n|, or y |m|. */

@@ -6,6 +6,7 @@
  */
 #include "depend/access.h"
 #include "base/digest.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,15 +54,10 @@ void access_free(struct access *access)
 static int reserve(struct access *access, const struct played *p, struct err *err)
 {
     uint64_t need = USES_MOST + (uint64_t)p->above_count + (uint64_t)p->entry_count * USES_EACH;
-    struct use *uses;
 
     access->count = 0;
-    if (need <= access->cap)
-        return 0;
-    if (need > UINT32_MAX / 2 || !(uses = realloc(access->uses, need * 2 * sizeof(*uses))))
+    if (GROW_TO(access->uses, need, access->cap) < 0)
         return err_memory(err, "the uses of an operation");
-    access->uses = uses;
-    access->cap = (uint32_t)need * 2;
     return 0;
 }
 

@@ -5,6 +5,7 @@
  * Contract: depend.h; how its files share the work: depend_parts.h.
  */
 #include "depend/depend_parts.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,16 +69,9 @@ void candidate_put(struct depend *d, uint64_t operation)
         return;
     if (d->candidate_count && d->candidates[d->candidate_count - 1] == operation)
         return;
-    if (d->candidate_count == d->candidate_cap) {
-        uint32_t cap = d->candidate_cap * 2 + 64;
-        uint64_t *grown = realloc(d->candidates, cap * sizeof(*grown));
-
-        if (!grown) {
-            d->failed = true;
-            return;
-        }
-        d->candidates = grown;
-        d->candidate_cap = cap;
+    if (GROW(d->candidates, d->candidate_count, d->candidate_cap) < 0) {
+        d->failed = true;
+        return;
     }
     d->candidates[d->candidate_count++] = operation;
     __builtin_prefetch(operation_at(d, operation));
@@ -193,15 +187,9 @@ static void find_ids(struct depend *d, const struct use *uses, uint32_t count)
 {
     uint32_t guess, at;
 
-    if (count > d->id_cap) {
-        uint32_t *grown = realloc(d->ids, (size_t)count * 2 * sizeof(*grown));
-
-        if (!grown) {
-            d->failed = true;
-            return;
-        }
-        d->ids = grown;
-        d->id_cap = count * 2;
+    if (GROW_TO(d->ids, count, d->id_cap) < 0) {
+        d->failed = true;
+        return;
     }
     for (uint32_t i = 0; i < count; i++) {
         d->ids[i] = NO_ID;
@@ -225,14 +213,8 @@ static int put_distances(struct depend *d, uint32_t count)
 {
     const struct operation *o = operation_at(d, d->now);
 
-    if (count > d->distance_cap) {
-        uint32_t *grown = realloc(d->distances, count * 2 * sizeof(*grown));
-
-        if (!grown)
-            return -1;
-        d->distances = grown;
-        d->distance_cap = count * 2;
-    }
+    if (GROW_TO(d->distances, count, d->distance_cap) < 0)
+        return -1;
     for (uint32_t i = 0; i < count; i++)
         d->distances[i] = (uint32_t)d->now - edge_at(d, o->edges + i)->to;
     return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "judge/steps.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { SECOND = 1000000000 };
 
@@ -36,13 +36,8 @@ static struct step *get(struct steps *s, uint64_t fsid, bool *full)
     *full = !step && s->count == STEPS_MAX;
     if (step || *full)
         return step;
-    if ((s->count & (s->count - 1)) == 0) { /* 0 and powers of two */
-        void *grown = realloc(s->steps, (s->count ? s->count * 2 : 1) * sizeof(*s->steps));
-
-        if (!grown)
-            return NULL;
-        s->steps = grown;
-    }
+    if (GROW(s->steps, s->count, s->cap) < 0)
+        return NULL;
     s->last = s->count;
     s->steps[s->count] = (struct step){ .fsid = fsid };
     return &s->steps[s->count++];

@@ -23,7 +23,8 @@ struct step {
 
 struct steps {
     struct step *steps;
-    uint32_t count, last; /* the one that was used last */
+    uint32_t count, cap;
+    uint32_t last; /* the one that was used last */
 };
 
 /* The coarsest clock that can have given this time, ns. */

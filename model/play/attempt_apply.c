@@ -5,9 +5,8 @@
  * replay needs: what it met, what it uses, what its result must show again.  Contract: attempt.h.
  */
 #include "play/attempt.h"
+#include "base/grow.h"
 #include "wire/xdr_put.h"
-
-#include <stdlib.h>
 
 static int no_memory(const struct attempt *t)
 {
@@ -50,21 +49,6 @@ static uint32_t climb(const struct attempt *t)
         node = entry ? entry_at(h, entry)->parent : NODE_NONE;
     }
     return count;
-}
-
-static bool room(void **array, uint32_t *cap, uint32_t count, size_t size)
-{
-    uint32_t wide = count + count / 2 + 64;
-    void *grown;
-
-    if (count < *cap)
-        return true;
-    grown = realloc(*array, wide * size);
-    if (!grown)
-        return false;
-    *array = grown;
-    *cap = wide;
-    return true;
 }
 
 static uint32_t count_children(const struct hierarchy *h, uint32_t node)
@@ -133,7 +117,7 @@ static int list_entry(void *ctx, const struct effect_entry *entry)
     l->index++;
     node = node_find(r->h, object);
     if (node && node_at(r->h, node)->died == TO_THE_END) {
-        if (!room((void **)&r->behind, &r->behind_cap, l->behind, sizeof(*r->behind)))
+        if (GROW(r->behind, l->behind, r->behind_cap) < 0)
             return no_memory(t);
         r->behind[l->behind++] = met(t, node);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "play/caller.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 
@@ -7,18 +8,7 @@ enum { STICKY = 01000, OWNER_KNOWN = KNOWS_MODE | KNOWS_UID | KNOWS_GID };
 
 static bool hold(struct callers *callers, uint32_t id)
 {
-    uint64_t wide = (uint64_t)id * 2 + 64;
-    struct caller *grown;
-
-    if (id < callers->count)
-        return true;
-    grown = wide <= UINT32_MAX ? realloc(callers->by_id, wide * sizeof(*grown)) : NULL;
-    if (!grown)
-        return false;
-    memset(grown + callers->count, 0, (wide - callers->count) * sizeof(*grown));
-    callers->by_id = grown;
-    callers->count = (uint32_t)wide;
-    return true;
+    return GROW_ZERO(callers->by_id, (uint64_t)id + 1, callers->count) == 0;
 }
 
 struct caller *callers_place(struct callers *callers, uint32_t id)

@@ -5,6 +5,7 @@
  * distances count among all operations.  Contract: rdump_copies.h.
  */
 #include "rdump/rdump_copies.h"
+#include "base/grow.h"
 #include "wire/handles.h"
 
 #include <errno.h>
@@ -160,14 +161,8 @@ static int place_dependencies(struct merge *m, struct copy *c, struct rdump_oper
     uint64_t own = c->track.first + c->track.count;
     uint32_t count = 0;
 
-    if (o->dependency_count > m->distance_cap) {
-        uint32_t *grown = realloc(m->distances, o->dependency_count * sizeof(*grown));
-
-        if (!grown)
-            return no_memory(m->err);
-        m->distances = grown;
-        m->distance_cap = o->dependency_count;
-    }
+    if (GROW_TO(m->distances, o->dependency_count, m->distance_cap) < 0)
+        return no_memory(m->err);
     for (uint32_t i = 0; i < o->dependency_count; i++) {
         uint64_t distance;
 
@@ -208,14 +203,8 @@ static void place_cookie(struct merge *m, const struct copy *c, struct rdump_ope
 
 static int number_forgotten(struct merge *m, uint32_t copy, struct rdump_operation *o)
 {
-    if (o->forget_count > m->forget_cap) {
-        uint32_t *grown = realloc(m->forget, o->forget_count * sizeof(*grown));
-
-        if (!grown)
-            return no_memory(m->err);
-        m->forget = grown;
-        m->forget_cap = o->forget_count;
-    }
+    if (GROW_TO(m->forget, o->forget_count, m->forget_cap) < 0)
+        return no_memory(m->err);
     for (uint32_t i = 0; i < o->forget_count; i++)
         m->forget[i] = number_in(m, o->forget[i], copy);
     o->forget = m->forget;

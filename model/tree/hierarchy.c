@@ -6,6 +6,7 @@
  */
 #include "tree/hierarchy.h"
 #include "base/digest.h"
+#include "base/grow.h"
 #include "record/record.h"
 
 #include <stdlib.h>
@@ -127,20 +128,7 @@ bool node_is_gone(const struct hierarchy *h, uint32_t object)
 
 static bool hold_object(struct hierarchy *h, uint32_t object)
 {
-    uint64_t wide = (uint64_t)object + object / 4 + 1024;
-    uint32_t *grown;
-
-    if (object < h->object_cap)
-        return true;
-    if (wide > UINT32_MAX)
-        wide = UINT32_MAX;
-    grown = realloc(h->node_of, wide * sizeof(*grown));
-    if (!grown)
-        return false;
-    memset(grown + h->object_cap, 0, (wide - h->object_cap) * sizeof(*grown));
-    h->node_of = grown;
-    h->object_cap = (uint32_t)wide;
-    return true;
+    return GROW_ZERO(h->node_of, (uint64_t)object + 1, h->object_cap) == 0;
 }
 
 uint32_t node_get(struct hierarchy *h, uint32_t object, int64_t born, int64_t done, int64_t id)
@@ -347,15 +335,8 @@ static int die(struct hierarchy *h, uint32_t id, int64_t stop, struct err *err)
     h->live_nodes--;
     if (is_needed(h, id))
         return 0;
-    if (h->dying_count == h->dying_cap) {
-        uint32_t wide = h->dying_cap ? h->dying_cap * 2 : 64;
-        uint32_t *grown = realloc(h->dying, wide * sizeof(*grown));
-
-        if (!grown)
-            return no_memory(err);
-        h->dying = grown;
-        h->dying_cap = wide;
-    }
+    if (GROW(h->dying, h->dying_count, h->dying_cap) < 0)
+        return no_memory(err);
     h->dying[h->dying_count++] = id;
     return 0;
 }
@@ -463,20 +444,12 @@ const char *root_path(const struct hierarchy *h, uint32_t node)
 
 int hierarchy_root(struct hierarchy *h, uint32_t node, struct bytes path, struct err *err)
 {
-    struct root *grown;
     char *text;
 
     if (root_path(h, node))
         return 0;
-    if (h->root_count == h->root_cap) {
-        uint32_t wide = h->root_cap ? h->root_cap * 2 : 16;
-
-        grown = realloc(h->roots, wide * sizeof(*grown));
-        if (!grown)
-            return no_memory(err);
-        h->roots = grown;
-        h->root_cap = wide;
-    }
+    if (GROW(h->roots, h->root_count, h->root_cap) < 0)
+        return no_memory(err);
     text = text_new(path);
     if (!text || table_add(&h->by_root, (uint64_t)node << 32 | node, h->root_count) < 0) {
         free(text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tree/repair.h"
+#include "base/grow.h"
 #include "tree/hierarchy.h"
 #include "wire/rpc.h"
 
@@ -51,15 +52,8 @@ uint32_t repair_add(struct repair *r, const struct inference *inference, struct 
 {
     struct inference *to;
 
-    if (r->count + 2 > r->cap) {
-        uint32_t wide = r->cap ? r->cap + r->cap / 2 : 64;
-        struct inference *grown = realloc(r->inferences, (size_t)wide * sizeof(*grown));
-
-        if (!grown)
-            return 0;
-        r->inferences = grown;
-        r->cap = wide;
-    }
+    if (GROW_TO(r->inferences, (uint64_t)r->count + 2, r->cap) < 0)
+        return 0;
     to = &r->inferences[r->count + 1];
     *to = *inference;
     to->name = name.data ? text_new(name) : NULL;

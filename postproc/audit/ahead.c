@@ -6,6 +6,7 @@
  * For source.c.  The contract is in ahead.h.
  */
 #include "audit/ahead.h"
+#include "base/grow.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -126,15 +127,8 @@ int ahead_put(struct ahead *a, unsigned kind, const struct iovec *pieces, int co
     for (int i = 0; i < count; i++)
         head.len += pieces[i].iov_len;
     size = sizeof(head) + padded(head.len);
-    if (size > batch->cap - batch->len) {
-        size_t least = batch->len + size, cap = batch->cap ? batch->cap * 2 : AHEAD_BYTES * 5 / 4;
-        uint8_t *grown = realloc(batch->data, cap < least ? least : cap);
-
-        if (!grown)
-            return err_memory(err, "a queue");
-        batch->data = grown;
-        batch->cap = cap < least ? least : cap;
-    }
+    if (GROW_TO(batch->data, batch->len + size, batch->cap) < 0)
+        return err_memory(err, "a queue");
     to = batch->data + batch->len;
     memcpy(to, &head, sizeof(head));
     to += sizeof(head);

@@ -8,6 +8,7 @@
  */
 #include "audit/allow.h"
 #include "base/embed.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,15 +26,8 @@ static uint64_t length_bit(size_t len)
 
 static int add_text(struct allow_list *list, const char *text)
 {
-    if (list->count == list->cap) {
-        uint32_t cap = list->cap ? list->cap * 2 : 64;
-        struct allow_text *grown = realloc(list->texts, cap * sizeof(*grown));
-
-        if (!grown)
-            return -1;
-        list->texts = grown;
-        list->cap = cap;
-    }
+    if (GROW(list->texts, list->count, list->cap) < 0)
+        return -1;
     list->texts[list->count] = (struct allow_text){ strdup(text), strlen(text) };
     list->lengths |= length_bit(list->texts[list->count].len);
     return list->texts[list->count++].text ? 0 : -1;
@@ -42,7 +36,6 @@ static int add_text(struct allow_list *list, const char *text)
 static int add_number(struct allow *allow, unsigned domain, const char *text, const char **why)
 {
     char *end;
-    void *grown;
     unsigned long long value;
 
     errno = 0;
@@ -51,10 +44,8 @@ static int add_number(struct allow *allow, unsigned domain, const char *text, co
         *why = "that is not a number";
         return -1;
     }
-    grown = realloc(allow->numbers, (allow->number_count + 1) * sizeof(*allow->numbers));
-    if (!grown)
+    if (GROW(allow->numbers, allow->number_count, allow->number_cap) < 0)
         return -1;
-    allow->numbers = grown;
     allow->numbers[allow->number_count].domain = (uint8_t)domain;
     allow->numbers[allow->number_count++].value = value;
     return 0;

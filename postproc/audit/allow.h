@@ -30,7 +30,7 @@ struct allow_number {
 struct allow {
     struct allow_list texts, suffixes, prefixes;
     struct allow_number *numbers;
-    uint32_t number_count;
+    uint32_t number_count, number_cap;
 };
 
 /* The built-in list, and |path|'s, unless that is NULL. */

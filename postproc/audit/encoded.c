@@ -9,12 +9,13 @@
 #include "audit/encoded_parts.h"
 #include "audit/encoded_short.h"
 #include "base/bytes.h"
+#include "base/grow.h"
 
 #include <gcrypt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { EXPLAINED_BYTES = 4, GROW = 64 };
+enum { EXPLAINED_BYTES = 4 };
 enum { PACKET_END = 7 }; /* bytes of padding and length behind it, at the most */
 
 struct encoded *encoded_new(struct err *err)
@@ -127,15 +128,8 @@ static int keep(struct encoded *e, const struct encoded_hit *hit, struct err *er
         e->overflow = true;
         return 0;
     }
-    if (e->count == e->cap) {
-        uint32_t cap = e->cap ? e->cap * 2 : GROW;
-        struct encoded_hit *grown = realloc(e->hits, cap * sizeof(*grown));
-
-        if (!grown)
-            return err_memory(err, "hits");
-        e->hits = grown;
-        e->cap = cap;
-    }
+    if (GROW(e->hits, e->count, e->cap) < 0)
+        return err_memory(err, "hits");
     e->hits[e->count++] = *hit;
     return 0;
 }

@@ -8,6 +8,7 @@
 #include "audit/encoded_short.h"
 #include "audit/encoded.h"
 #include "base/digest.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,18 +61,6 @@ void short_names_free(struct short_names *s)
 static int no_memory(struct err *err)
 {
     return err_memory(err, "short names");
-}
-
-/* An array of |size| bytes each, that has room for one more; NULL: no memory. */
-static void *room(void *array, uint32_t count, uint32_t *cap, size_t size)
-{
-    void *grown = array;
-
-    if (count == *cap) {
-        *cap = *cap ? *cap * 2 : 256;
-        grown = realloc(array, *cap * size);
-    }
-    return grown;
 }
 
 static uint32_t find(const struct table *t, uint64_t hash)
@@ -130,13 +119,10 @@ static int put(struct short_names *s, enum decode_code code, const struct text *
     hash = XXH3_64bits_withSeed(exact ? t->data : folded, t->len, exact ? SEED_EXACT : SEED_FOLDED);
     if (find(&s->by_text, hash) != TABLE_NONE)
         return 0;
-    e = room(s->encodings, s->encoding_count, &s->encoding_cap, sizeof(*e));
-    if (!e || table_add(&s->by_text, hash, s->encoding_count) < 0) {
-        s->encodings = e ? e : s->encodings;
+    if (GROW(s->encodings, s->encoding_count, s->encoding_cap) < 0 ||
+        table_add(&s->by_text, hash, s->encoding_count) < 0)
         return no_memory(err);
-    }
-    s->encodings = e;
-    e += s->encoding_count++;
+    e = &s->encodings[s->encoding_count++];
     e->look = look_of(folded, t->len, &e->chance);
     e->name = s->name_count - 1;
     e->code = (uint8_t)code;
@@ -224,19 +210,15 @@ int short_names_add(struct short_names *s, const uint8_t *data, size_t len, uint
 {
     uint64_t hash = XXH3_64bits_withSeed(data, len, SEED_NAME);
     uint8_t folded[ENCODED_LEAST];
-    struct secret *names;
 
     if (len < SHORT_NAME_LEAST || len >= ENCODED_LEAST || s->name_count == SHORT_NAMES ||
         find(&s->by_name, hash) != TABLE_NONE)
         return 0;
-    names = room(s->names, s->name_count, &s->name_cap, sizeof(*names));
-    if (!names)
+    if (GROW(s->names, s->name_count, s->name_cap) < 0 ||
+        table_add(&s->by_name, hash, s->name_count) < 0)
         return no_memory(err);
-    s->names = names;
-    if (table_add(&s->by_name, hash, s->name_count) < 0)
-        return no_memory(err);
-    names[s->name_count] = (struct secret){ .len = (uint8_t)len, .frame = frame };
-    memcpy(names[s->name_count++].data, data, len);
+    s->names[s->name_count] = (struct secret){ .len = (uint8_t)len, .frame = frame };
+    memcpy(s->names[s->name_count++].data, data, len);
     fold(data, (uint32_t)len, folded);
     if (put_all(s, data, (uint32_t)len, err) < 0)
         return -err->code;
@@ -250,17 +232,12 @@ static int count_look(struct short_names *s, const uint8_t *folded, uint32_t len
     double chance;
     uint64_t look = look_of(folded, len, &chance);
     uint32_t slot = find(&s->looks, look);
-    uint32_t *counts;
 
     if (slot == TABLE_NONE) {
-        counts = room(s->look_counts, s->look_count, &s->look_cap, sizeof(*counts));
-        if (!counts)
-            return no_memory(err);
-        s->look_counts = counts;
         slot = s->look_count;
-        if (table_add(&s->looks, look, slot) < 0)
+        if (GROW(s->look_counts, slot, s->look_cap) < 0 || table_add(&s->looks, look, slot) < 0)
             return no_memory(err);
-        counts[s->look_count++] = 0;
+        s->look_counts[s->look_count++] = 0;
     }
     s->look_counts[slot]++;
     return 0;

@@ -6,6 +6,7 @@
  * are never named.  For all parts of the audit that look at messages.  The contract is in item.h.
  */
 #include "audit/item.h"
+#include "base/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,15 +26,8 @@ void items_free(struct items *items)
 
 static struct item *add(struct items *items)
 {
-    if (items->count == items->cap) {
-        uint32_t cap = items->cap ? items->cap * 2 : 256;
-        struct item *grown = realloc(items->all, cap * sizeof(*grown));
-
-        if (!grown)
-            return NULL;
-        items->all = grown;
-        items->cap = cap;
-    }
+    if (GROW(items->all, items->count, items->cap) < 0)
+        return NULL;
     memset(&items->all[items->count], 0, sizeof(struct item));
     return &items->all[items->count++];
 }

@@ -11,6 +11,7 @@
 #include "audit/leak.h"
 #include "audit/slab.h"
 #include "base/digest.h"
+#include "base/grow.h"
 #include "base/queue.h"
 
 #include <stdlib.h>
@@ -234,14 +235,8 @@ static int read_message(struct leak *l, const struct audit_message *m, struct er
 {
     size_t room = (size_t)m->cap_len + TAIL;
 
-    if (room > l->room) {
-        uint8_t *grown = realloc(l->mask, 2 * room);
-
-        if (!grown)
-            return err_memory(err, "a message");
-        l->mask = grown;
-        l->room = 2 * room;
-    }
+    if (GROW_TO(l->mask, room, l->room) < 0)
+        return err_memory(err, "a message");
     l->message = m;
     memset(l->mask + m->cap_len, 1, TAIL);
     if (items_read(&l->items, m, err) < 0 || mask_message(l->audit, m, &l->items, l->mask, err) < 0)

@@ -10,6 +10,7 @@
 #include "audit/pairs.h"
 #include "base/bytes.h"
 #include "base/digest.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,15 +118,8 @@ static int thin_out(struct pair_side *side, struct err *err)
 static int insert(struct pair_side *side, uint32_t max, const struct pair_entry *entry,
                   struct err *err)
 {
-    if (side->count == side->cap) {
-        uint32_t cap = side->cap ? side->cap * 2 : 1024;
-        struct pair_entry *grown = realloc(side->all, cap * sizeof(*grown));
-
-        if (!grown)
-            return no_memory(err);
-        side->all = grown;
-        side->cap = cap;
-    }
+    if (GROW(side->all, side->count, side->cap) < 0)
+        return no_memory(err);
     if (table_add(&side->by_key, entry->key[0], side->count) < 0)
         return no_memory(err);
     side->all[side->count++] = *entry;

@@ -33,7 +33,7 @@ struct policy_rules {
         const char *path;
         uint8_t word;
     } *fields;
-    uint32_t field_count;
+    uint32_t field_count, field_cap;
 };
 
 /* The policy that is expected, when all of the anonymized file's comments were read: that of the

@@ -7,6 +7,7 @@
  */
 #include "audit/rules.h"
 #include "base/embed.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -78,7 +79,6 @@ static char **split(char *text)
 static bool take(struct policy_rules *r, const char *group, char *key, char *value)
 {
     char ***list = NULL;
-    void *grown;
     unsigned cls = class_of(key);
 
     if (strcmp(group, "policy") == 0 && strcmp(key, "name") == 0)
@@ -95,10 +95,8 @@ static bool take(struct policy_rules *r, const char *group, char *key, char *val
         return (*list = split(value));
     if (strcmp(group, "fields") != 0)
         return true;
-    grown = realloc(r->fields, (r->field_count + 1) * sizeof(*r->fields));
-    if (!grown)
+    if (GROW(r->fields, r->field_count, r->field_cap) < 0)
         return false;
-    r->fields = grown;
     r->fields[r->field_count].path = key;
     r->fields[r->field_count++].word = (uint8_t)word_of(value);
     return true;

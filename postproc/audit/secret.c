@@ -9,6 +9,7 @@
 #include "audit/secret.h"
 #include "base/bytes.h"
 #include "base/digest.h"
+#include "base/grow.h"
 #include "link/frame.h"
 
 #include <stdio.h>
@@ -122,15 +123,8 @@ static int add_hashed(struct secrets *s, const struct secret *secret, uint64_t h
         }
         return 0;
     }
-    if (s->count == s->cap) {
-        uint32_t cap = s->cap ? s->cap * 2 : 1024;
-        struct secret *grown = realloc(s->all, cap * sizeof(*grown));
-
-        if (!grown)
-            return no_memory(err);
-        s->all = grown;
-        s->cap = cap;
-    }
+    if (GROW(s->all, s->count, s->cap) < 0)
+        return no_memory(err);
     if (table_add(&s->by_hash, hash, s->count) < 0)
         return no_memory(err);
     s->all[s->count++] = *secret;

@@ -9,6 +9,7 @@
  */
 #include "audit/survive_parts.h"
 #include "base/digest.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 
@@ -36,15 +37,8 @@ static int new_row(struct survive *s, const char *place, unsigned cls, unsigned 
 {
     struct survive_row *row;
 
-    if (s->row_count == s->row_cap) {
-        uint32_t cap = s->row_cap ? s->row_cap * 2 : 64;
-        struct survive_row *grown = realloc(s->rows, cap * sizeof(*grown));
-
-        if (!grown)
-            return -ERR_SYSTEM;
-        s->rows = grown;
-        s->row_cap = cap;
-    }
+    if (GROW(s->rows, s->row_count, s->row_cap) < 0)
+        return -ERR_SYSTEM;
     if (table_add(&s->row_name, name_hash(place, cls), s->row_count) < 0)
         return -ERR_SYSTEM;
     row = &s->rows[s->row_count++];
@@ -89,15 +83,8 @@ static struct survive_value *new_value(struct survive *s, uint32_t row,
     struct survive_value *v;
     uint32_t len = pair->original.len;
 
-    if (s->value_count == s->value_cap) {
-        uint32_t cap = s->value_cap ? s->value_cap * 2 : 1024;
-        struct survive_value *grown = realloc(s->values, cap * sizeof(*grown));
-
-        if (!grown)
-            return NULL;
-        s->values = grown;
-        s->value_cap = cap;
-    }
+    if (GROW(s->values, s->value_count, s->value_cap) < 0)
+        return NULL;
     if (table_add(&s->value_of, key[0], s->value_count) < 0)
         return NULL;
     v = &s->values[s->value_count++];

@@ -4,28 +4,22 @@
  * Which ends of connections are in both captures, at the same time after the shift of all times.
  */
 #include "audit/survive_parts.h"
+#include "base/grow.h"
 #include "flow/message.h"
 
 #include <stdlib.h>
 
 static int add_end(struct survive *s, unsigned which, const struct flow_over *over, struct err *err)
 {
-    struct survive_end *ends = s->ends[which];
-    uint32_t count = s->end_count[which];
-
     if (over->kind != FLOW_END_FIN && over->kind != FLOW_END_RST)
         return 0;
-    if (count == SURVIVE_ENDS) {
+    if (s->end_count[which] == SURVIVE_ENDS) {
         s->left_out++;
         return 0;
     }
-    if (!(count & (count - 1))) { /* grows at powers of two */
-        ends = realloc(ends, (count ? count * 2 : 1) * sizeof(*ends));
-        if (!ends)
-            return err_memory(err, "ends of connections");
-        s->ends[which] = ends;
-    }
-    ends[s->end_count[which]++] = (struct survive_end){
+    if (GROW(s->ends[which], s->end_count[which], s->end_cap[which]) < 0)
+        return err_memory(err, "ends of connections");
+    s->ends[which][s->end_count[which]++] = (struct survive_end){
         .time = over->time,
         .port = { over->flow->port[over->side], over->flow->port[!over->side] },
         .kind = over->kind,

@@ -5,8 +5,7 @@
  */
 #include "audit/survive_parts.h"
 #include "base/digest.h"
-
-#include <stdlib.h>
+#include "base/grow.h"
 
 /* --- what may stay under any rule --- */
 
@@ -107,14 +106,8 @@ static int find_places(struct survive *s, const struct audit_message *m, const s
     const struct visitor visitor = { visit, &p, 0 };
     char place[WALK_PATH_MAX];
 
-    if (items->count > s->item_cap) {
-        uint32_t *grown = realloc(s->item_rows, items->cap * sizeof(*grown));
-
-        if (!grown)
-            return err_memory(err, "a message's fields");
-        s->item_rows = grown;
-        s->item_cap = items->cap;
-    }
+    if (GROW_TO(s->item_rows, items->count, s->item_cap) < 0)
+        return err_memory(err, "a message's fields");
     for (; p.index < items->count && !items->all[p.index].field; p.index++) {
         uint64_t hash = mix(2 + items->all[p.index].cls, items->all[p.index].name);
 

@@ -55,7 +55,7 @@ struct survive {
     uint32_t *item_rows;
     uint32_t item_cap;
     struct survive_end *ends[2];
-    uint32_t end_count[2];
+    uint32_t end_count[2], end_cap[2];
     uint64_t left_out; /* values and ends that were too many to be compared */
     int64_t last_time[2];
     bool has_last;

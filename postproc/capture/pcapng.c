@@ -6,6 +6,7 @@
  */
 #include "capture/pcapng.h"
 #include "base/bytes.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 
@@ -43,7 +44,7 @@ struct pcapng {
     bool swapped; /* of this section */
     bool begun;   /* a section header was seen */
     struct interface *interfaces;
-    uint32_t interface_count;
+    uint32_t interface_count, interface_cap;
     uint8_t *block; /* the body of the current one, without type and lengths */
     uint32_t block_cap, body_len;
     uint64_t offset; /* of the current block in the file */
@@ -103,16 +104,7 @@ static int damaged(const struct pcapng *png, const char *why, struct err *err)
 
 static int reserve(struct pcapng *png, uint32_t len, struct err *err)
 {
-    uint8_t *grown;
-
-    if (len <= png->block_cap)
-        return 0;
-    grown = realloc(png->block, len);
-    if (!grown)
-        return err_memory(err, "a block");
-    png->block = grown;
-    png->block_cap = len;
-    return 0;
+    return GROW_TO(png->block, len, png->block_cap) < 0 ? err_memory(err, "a block") : 0;
 }
 
 /* Reads one block: 1, 0 at the end of the file, or a negative code. */
@@ -161,7 +153,6 @@ static int add_interface(struct pcapng *png, struct err *err)
 {
     struct interface face = { .resolution = RESOLUTION_DEFAULT };
     uint32_t at = 8, code, len;
-    struct interface *grown;
 
     if (png->body_len < 8)
         return damaged(png, "interface description too short", err);
@@ -185,10 +176,8 @@ static int add_interface(struct pcapng *png, struct err *err)
         len = (len + 3) & ~3u;
         at += len < png->body_len - at ? len : png->body_len - at;
     }
-    grown = realloc(png->interfaces, (png->interface_count + 1) * sizeof(*grown));
-    if (!grown)
+    if (GROW(png->interfaces, png->interface_count, png->interface_cap) < 0)
         return err_memory(err, "interfaces");
-    png->interfaces = grown;
     png->interfaces[png->interface_count++] = face;
     return 0;
 }

@@ -154,9 +154,9 @@ static int make_each(struct job *j, enum partition_by by, const struct partition
     for (uint32_t i = 0; i < parts->count; i++) {
         uint64_t count;
 
-        partition_choose(by, parts->values[i], &j->filter);
+        partition_choose(by, parts->parts[i].value, &j->filter);
         if (effects_count(j->db, &j->filter, j->args->from, &count, err) < 0 ||
-            (count && make(j, parts->paths[i], err) < 0))
+            (count && make(j, parts->parts[i].path, err) < 0))
             return -err->code;
         *made += count != 0;
     }

@@ -7,6 +7,7 @@
  */
 #include "cli/outputs.h"
 #include "base/escape.h"
+#include "base/grow.h"
 #include "compare/compare.h"
 #include "judge/judge_rules.h"
 #include "report/annotate.h"
@@ -52,15 +53,8 @@ static char *resolve(const char *path)
 
 static int add(struct outputs *o, const char *path, struct outputs_file file, struct err *err)
 {
-    if (o->count == o->cap) {
-        uint32_t cap = o->cap ? o->cap * 2 : 32;
-        void *grown = realloc(o->files, cap * sizeof(*o->files));
-
-        if (!grown)
-            return no_memory(err);
-        o->files = grown;
-        o->cap = cap;
-    }
+    if (GROW(o->files, o->count, o->cap) < 0)
+        return no_memory(err);
     file.exists = stat(path, &file.st) == 0;
     file.path = strdup(path);
     file.resolved = resolve(path);

@@ -7,6 +7,7 @@
  * The contract is in accepted.h.
  */
 #include "package/accepted.h"
+#include "base/grow.h"
 #include "package/package_text.h"
 
 #include <errno.h>
@@ -16,19 +17,15 @@ enum { ID = 16, LINES_MAX = 4096 };
 
 int accepted_add(struct accepted *a, const struct accepted_row *row, struct err *err)
 {
-    struct accepted_row *rows;
-
     for (uint32_t i = 0; i < a->count; i++)
         if (strcmp(a->rows[i].kind, row->kind) == 0 && strcmp(a->rows[i].what, row->what) == 0 &&
             strcmp(a->rows[i].reason, row->reason) == 0) {
             a->rows[i].count += row->count;
             return 0;
         }
-    rows = realloc(a->rows, (a->count + 1) * sizeof(*rows));
-    if (!rows)
+    if (GROW(a->rows, a->count, a->cap) < 0)
         return err_memory(err, "accepted findings");
-    a->rows = rows;
-    rows[a->count++] = *row;
+    a->rows[a->count++] = *row;
     return 0;
 }
 

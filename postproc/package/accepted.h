@@ -24,7 +24,7 @@ struct accepted_row {
 
 struct accepted {
     struct accepted_row *rows;
-    uint32_t count;
+    uint32_t count, cap;
 };
 
 /* Adds to the row of the same kind, class and reason. */

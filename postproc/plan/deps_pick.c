@@ -6,6 +6,7 @@
  * For cmd_deps.c.  The contract is in deps_pick.h.
  */
 #include "plan/deps_pick.h"
+#include "base/grow.h"
 #include "store/sql.h"
 #include "store/store.h"
 #include "wire/rpc.h"
@@ -188,16 +189,9 @@ static struct deps_item *make(struct deps_pick *p, const struct plan_step *step,
 
 static int hold(struct deps_pick *p, struct deps_item *item, struct err *err)
 {
-    if (p->pending_count == p->pending_cap) {
-        uint32_t wide = p->pending_cap * 2 + 16;
-        struct deps_item **grown = realloc(p->pending, wide * sizeof(*grown));
-
-        if (!grown) {
-            deps_item_free(item);
-            return no_memory(err);
-        }
-        p->pending = grown;
-        p->pending_cap = wide;
+    if (GROW(p->pending, p->pending_count, p->pending_cap) < 0) {
+        deps_item_free(item);
+        return no_memory(err);
     }
     p->pending[p->pending_count++] = item;
     return 0;

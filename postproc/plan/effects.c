@@ -6,6 +6,7 @@
  * after that is done in another one.
  */
 #include "plan/effects.h"
+#include "base/grow.h"
 #include "store/sql.h"
 
 #include "base/digest.h"
@@ -154,7 +155,6 @@ static int allocate(struct effects *s)
 static uint32_t host_number(struct effects *s, const char *text)
 {
     uint64_t hash = XXH3_64bits(text ? text : "", text ? strlen(text) : 0);
-    char **grown;
     uint32_t at;
 
     if (!text)
@@ -163,13 +163,8 @@ static uint32_t host_number(struct effects *s, const char *text)
          i = table_next(&s->by_text, hash, &at))
         if (strcmp(s->hosts[i], text) == 0)
             return i + 1;
-    if (s->host_count == s->host_cap) {
-        grown = realloc(s->hosts, (s->host_cap * 2 + 16) * sizeof(*grown));
-        if (!grown)
-            return 0;
-        s->hosts = grown;
-        s->host_cap = s->host_cap * 2 + 16;
-    }
+    if (GROW(s->hosts, s->host_count, s->host_cap) < 0)
+        return 0;
     s->hosts[s->host_count] = strdup(text);
     if (!s->hosts[s->host_count] || table_add(&s->by_text, hash, s->host_count++) < 0)
         return 0;

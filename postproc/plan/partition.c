@@ -6,6 +6,7 @@
  * For cmd_rdump_make.c.  The contract is in partition.h.
  */
 #include "base/digest.h"
+#include "base/grow.h"
 #include "plan/partition.h"
 #include "store/sql.h"
 #include "store/store.h"
@@ -65,6 +66,12 @@ static char *part_path(const char *path, const char *value)
     return name;
 }
 
+static void part_free(struct part *part)
+{
+    free(part->value);
+    free(part->path);
+}
+
 static int list_parts(sqlite3 *db, const char *sql, const char *path, struct partition *parts,
                       struct err *err)
 {
@@ -75,19 +82,15 @@ static int list_parts(sqlite3 *db, const char *sql, const char *path, struct par
         return -err->code;
     while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
         const char *value = (const char *)sqlite3_column_text(stmt, 0);
-        char **values = realloc(parts->values, (parts->count + 1) * sizeof(*values));
-        char **paths = values ? realloc(parts->paths, (parts->count + 1) * sizeof(*paths)) : NULL;
+        struct part part;
 
-        parts->values = values ? values : parts->values;
-        parts->paths = paths ? paths : parts->paths;
-        if (!value || !values || !paths) {
+        if (!value || GROW(parts->parts, parts->count, parts->cap) < 0) {
             result = err_memory(err, "parts");
             break;
         }
-        values[parts->count] = strdup(value);
-        paths[parts->count] = part_path(path, value);
-        result = values[parts->count] && paths[parts->count] ? 0 : err_memory(err, "parts");
-        parts->count++;
+        part = (struct part){ strdup(value), part_path(path, value) };
+        result = part.value && part.path ? 0 : err_memory(err, "parts");
+        parts->parts[parts->count++] = part;
     }
     return sql_end(stmt, result, err);
 }
@@ -101,18 +104,16 @@ static void drop_inner(struct partition *parts)
         bool inner = false;
 
         for (uint32_t n = 0; n < kept && !inner; n++) { /* sorted: upper ones come first */
-            size_t len = strlen(parts->values[n]);
+            size_t len = strlen(parts->parts[n].value);
 
-            inner = strncmp(parts->values[n], parts->values[i], len) == 0 &&
-                    parts->values[i][len] == '/';
+            inner = strncmp(parts->parts[n].value, parts->parts[i].value, len) == 0 &&
+                    parts->parts[i].value[len] == '/';
         }
         if (inner) {
-            free(parts->values[i]);
-            free(parts->paths[i]);
+            part_free(&parts->parts[i]);
             continue;
         }
-        parts->values[kept] = parts->values[i];
-        parts->paths[kept++] = parts->paths[i];
+        parts->parts[kept++] = parts->parts[i];
     }
     parts->count = kept;
 }
@@ -121,21 +122,19 @@ static int tell_apart(const struct partition *parts, struct err *err)
 {
     for (uint32_t i = 0; i < parts->count; i++)
         for (uint32_t n = 0; n < i; n++)
-            if (strcmp(parts->paths[i], parts->paths[n]) == 0)
+            if (strcmp(parts->parts[i].path, parts->parts[n].path) == 0)
                 return err_set(err, ERR_USAGE,
                                "the parts \"%s\" and \"%s\" would both be %s: make each by itself",
-                               parts->values[n], parts->values[i], parts->paths[i]);
+                               parts->parts[n].value, parts->parts[i].value, parts->parts[i].path);
     return 0;
 }
 
 void partition_free(struct partition *parts)
 {
     for (uint32_t i = 0; i < parts->count; i++) {
-        free(parts->values[i]);
-        free(parts->paths[i]);
+        part_free(&parts->parts[i]);
     }
-    free(parts->values);
-    free(parts->paths);
+    free(parts->parts);
     *parts = (struct partition){ .count = 0 };
 }
 

@@ -24,9 +24,11 @@ enum partition_by {
 extern const char *const partition_names[PARTITION_MAX]; /* "client", ... */
 
 struct partition {
-    char **values; /* "10.0.0.1", "1000", a path; sorted by the database */
-    char **paths;  /* a file for each part */
-    uint32_t count;
+    struct part {
+        char *value; /* "10.0.0.1", "1000", a path; sorted by the database */
+        char *path;  /* its file */
+    } *parts;
+    uint32_t count, cap;
 };
 
 /* The parts of a trace, which may be none.  A part's file is |path| with the value before its

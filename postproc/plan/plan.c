@@ -7,6 +7,7 @@
  * (concurrency_report.c).  The contract is in plan.h, what the parts share in plan_parts.h.
  */
 #include "plan/callers_read.h"
+#include "base/grow.h"
 #include "plan/plan_parts.h"
 #include "store/sql.h"
 #include "store/store.h"
@@ -23,13 +24,11 @@ static int no_memory(struct err *err)
 static int take_address(void *ctx, uint32_t number, const char *text, struct err *err)
 {
     struct plan *p = ctx;
-    char **grown = realloc(p->hosts, number * sizeof(*grown));
 
-    if (!grown)
+    if (GROW_TO(p->hosts, number, p->host_cap) < 0)
         return no_memory(err);
-    p->hosts = grown;
-    grown[number - 1] = strdup(text);
-    if (!grown[number - 1])
+    p->hosts[number - 1] = strdup(text);
+    if (!p->hosts[number - 1])
         return no_memory(err);
     p->host_count = number;
     return 0;
@@ -48,15 +47,8 @@ static int take_entry(void *ctx, const struct effect_entry *entry)
     struct plan *p = b->p;
     uint32_t object = 0;
 
-    if (b->count == p->entry_cap) {
-        uint32_t wide = p->entry_cap * 2 + 256;
-        uint32_t *grown = realloc(p->entries, wide * sizeof(*grown));
-
-        if (!grown)
-            return no_memory(b->err);
-        p->entries = grown;
-        p->entry_cap = wide;
-    }
+    if (GROW(p->entries, b->count, p->entry_cap) < 0)
+        return no_memory(b->err);
     if (entry->handle.data && tree_find(&p->tree, b->server, entry->handle, &object, b->err) < 0)
         return -b->err->code;
     p->entries[b->count++] = object;
@@ -71,16 +63,8 @@ static bool is_planned(const struct effect *e)
 
 static int mark_credential(struct plan *p, uint32_t credential, struct err *err)
 {
-    if (credential >= p->credential_cap) {
-        uint64_t wide = (uint64_t)credential * 2 + 64;
-        bool *grown = realloc(p->credentials, wide);
-
-        if (!grown)
-            return no_memory(err);
-        memset(grown + p->credential_cap, 0, wide - p->credential_cap);
-        p->credentials = grown;
-        p->credential_cap = (uint32_t)wide;
-    }
+    if (GROW_ZERO(p->credentials, (uint64_t)credential + 1, p->credential_cap) < 0)
+        return no_memory(err);
     p->credentials[credential] = true;
     return 0;
 }
@@ -123,18 +107,7 @@ static int take_named(void *ctx, int64_t from, int64_t to, struct err *err)
 
 bool hold_named(struct plan *p, uint64_t number)
 {
-    uint64_t wide = number * 2 + 256;
-    uint32_t *grown;
-
-    if (number < p->named_cap)
-        return true;
-    grown = realloc(p->named, wide * sizeof(*grown));
-    if (!grown)
-        return false;
-    memset(grown + p->named_cap, 0, (wide - p->named_cap) * sizeof(*grown));
-    p->named = grown;
-    p->named_cap = wide;
-    return true;
+    return GROW_ZERO(p->named, number + 1, p->named_cap) == 0;
 }
 
 static int show_entry(void *ctx, const struct hierarchy *h, const struct entry *entry,

@@ -38,7 +38,7 @@ struct plan {
     bool adds_root; /* no caller has uid 0: a credential is added for it */
     bool refuses;   /* the server checks permissions of directories */
     char **hosts;
-    uint32_t host_count;
+    uint32_t host_count, host_cap;
     bool *credentials; /* by number: whether it is used */
     uint32_t credential_cap;
     uint32_t *entries, entry_cap;

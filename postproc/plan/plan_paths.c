@@ -8,6 +8,7 @@
  */
 #include "plan/plan_paths.h"
 #include "base/escape.h"
+#include "base/grow.h"
 #include "effect/effect.h"
 #include "store/sql.h"
 #include "wire/rpc.h"
@@ -55,16 +56,8 @@ void plan_about_free(struct plan_about *about)
 
 static int note(struct plan_paths *p, uint32_t number, struct plan_number what, struct err *err)
 {
-    if (number >= p->number_cap) {
-        uint64_t wide = (uint64_t)number * 2 + 256;
-        struct plan_number *grown = realloc(p->numbers, wide * sizeof(*grown));
-
-        if (!grown)
-            return no_memory(err);
-        memset(grown + p->number_cap, 0, (wide - p->number_cap) * sizeof(*grown));
-        p->numbers = grown;
-        p->number_cap = wide > UINT32_MAX ? UINT32_MAX : (uint32_t)wide;
-    }
+    if (GROW_ZERO(p->numbers, (uint64_t)number + 1, p->number_cap) < 0)
+        return no_memory(err);
     p->numbers[number] = what;
     return 0;
 }

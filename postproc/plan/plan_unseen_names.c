@@ -7,9 +7,9 @@
  * same results.
  */
 #include "plan/plan_parts.h"
+#include "base/grow.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 static int no_memory(struct err *err)
 {
@@ -23,17 +23,11 @@ static int not_empty(struct plan *p, const struct effect *e, struct err *err)
     bool two = e->name2.data != NULL;
     uint32_t parent = node_find(h, two ? e->parent2 : e->parent);
     uint32_t entry = parent ? entry_find(h, parent, two ? e->name2 : e->name) : ENTRY_NONE;
-    struct plan_full *grown;
 
     if (!entry || node_at(h, entry_at(h, entry)->node)->children)
         return 0;
-    if (p->full_count == p->full_cap) {
-        grown = realloc(p->full, (p->full_cap * 2 + 64) * sizeof(*grown));
-        if (!grown)
-            return no_memory(err);
-        p->full = grown;
-        p->full_cap = p->full_cap * 2 + 64;
-    }
+    if (GROW(p->full, p->full_count, p->full_cap) < 0)
+        return no_memory(err);
     p->full[p->full_count++] = (struct plan_full){ entry_at(h, entry)->node, e->id };
     return 0;
 }
@@ -43,17 +37,11 @@ static int is_inside(struct plan *p, const struct effect *e, struct err *err)
 {
     const struct hierarchy *h = &p->tree.learn.hierarchy;
     uint32_t node = node_find(h, e->object);
-    struct plan_inside *grown;
 
     if (!node || node_at(h, node)->names || e->object == e->new_object)
         return 0;
-    if (p->inside_count == p->inside_cap) {
-        grown = realloc(p->inside, (p->inside_cap * 2 + 64) * sizeof(*grown));
-        if (!grown)
-            return no_memory(err);
-        p->inside = grown;
-        p->inside_cap = p->inside_cap * 2 + 64;
-    }
+    if (GROW(p->inside, p->inside_count, p->inside_cap) < 0)
+        return no_memory(err);
     p->inside[p->inside_count++] = (struct plan_inside){ e->object, e->new_object, e->id };
     return 0;
 }

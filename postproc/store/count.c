@@ -5,22 +5,13 @@
  * earlier source, so several sources can be concerned.
  */
 #include "store/store_parts.h"
-
-#include <stdlib.h>
+#include "base/grow.h"
 
 static struct source_delta *delta_of(struct store *store, int64_t source, struct err *err)
 {
-    if ((size_t)source >= store->delta_count) {
-        size_t count = (size_t)source + 1;
-        struct source_delta *grown = realloc(store->deltas, count * sizeof(*grown));
-
-        if (!grown) {
-            err_memory(err, "the counts of sources");
-            return NULL;
-        }
-        memset(grown + store->delta_count, 0, (count - store->delta_count) * sizeof(*grown));
-        store->deltas = grown;
-        store->delta_count = count;
+    if (GROW_ZERO(store->deltas, (uint64_t)source + 1, store->delta_count) < 0) {
+        err_memory(err, "the counts of sources");
+        return NULL;
     }
     store->deltas[source].any = true;
     return &store->deltas[source];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/ids.h"
 #include "base/bytes.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 
@@ -21,29 +22,13 @@ int ids_check(const struct ids *ids, uint64_t local, struct err *err)
                    ids->count);
 }
 
-/* Makes room for one more element. */
-static int grow(void *array, uint32_t count, uint32_t *cap, size_t size, struct err *err)
-{
-    uint32_t wide = *cap ? *cap + *cap / 2 : 64;
-    void *grown;
-
-    if (count < *cap)
-        return 0;
-    grown = wide > *cap ? realloc(*(void **)array, wide * size) : NULL;
-    if (!grown)
-        return err_memory(err, "ids");
-    *(void **)array = grown;
-    *cap = wide;
-    return 0;
-}
-
 int ids_add(struct ids *ids, uint32_t id, struct err *err)
 {
     if (ids->count == UINT32_MAX - 1)
         return err_set(err, ERR_INPUT, "more than %u %ss", ids->count, ids->what);
     if (!ids->direct) {
-        if (grow(&ids->map, ids->count, &ids->cap, sizeof(*ids->map), err) < 0)
-            return -ERR_SYSTEM;
+        if (GROW(ids->map, ids->count, ids->cap) < 0)
+            return err_memory(err, "ids");
         ids->map[ids->count] = id;
     }
     ids->count++;
@@ -84,9 +69,7 @@ static int host_of(struct hosts *h, const struct address *address, uint32_t *id,
             *id = i;
             return 0;
         }
-    if (grow(&h->hosts, h->count, &h->cap, sizeof(*h->hosts), err) < 0)
-        return -ERR_SYSTEM;
-    if (table_add(&h->table, hash, h->count) < 0)
+    if (GROW(h->hosts, h->count, h->cap) < 0 || table_add(&h->table, hash, h->count) < 0)
         return err_memory(err, "addresses");
     *id = h->count++;
     h->hosts[*id].address = *address;
@@ -99,8 +82,8 @@ int hosts_add_flow(struct hosts *h, const struct record_flow *flow, struct err *
 {
     struct flow_ends *ends;
 
-    if (grow(&h->flows, h->flow_count, &h->flow_cap, sizeof(*h->flows), err) < 0)
-        return -ERR_SYSTEM;
+    if (GROW(h->flows, h->flow_count, h->flow_cap) < 0)
+        return err_memory(err, "flows");
     ends = &h->flows[h->flow_count];
     ends->transport = flow->transport;
     ends->client_port = flow->client_port;

@@ -6,6 +6,7 @@
  * in operation_groups.h.
  */
 #include "store/operation_groups.h"
+#include "base/grow.h"
 #include "store/sql.h"
 #include "wire/field.h"
 
@@ -59,10 +60,9 @@ static int read_counts(sqlite3 *db, enum group_by by, int64_t top, struct groups
         return -err->code;
     sqlite3_bind_int64(stmt, 1, top);
     while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
-        struct group *grown = realloc(g->groups, (size_t)(g->count + 1) * sizeof(*grown));
         struct group group = { 0 };
 
-        if (!grown) {
+        if (GROW(g->groups, g->count, g->cap) < 0) {
             result = err_memory(err, "groups");
             break;
         }
@@ -73,7 +73,6 @@ static int read_counts(sqlite3 *db, enum group_by by, int64_t top, struct groups
         group.answered = (uint64_t)sqlite3_column_int64(stmt, 5);
         group.read = (uint64_t)sqlite3_column_int64(stmt, 6);
         group.written = (uint64_t)sqlite3_column_int64(stmt, 7);
-        g->groups = grown;
         g->groups[g->count++] = group;
         g->left_out = (uint64_t)sqlite3_column_int64(stmt, 8) - (uint64_t)g->count;
     }

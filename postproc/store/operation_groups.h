@@ -28,6 +28,7 @@ struct group {
 struct groups {
     struct group *groups; /* most operations first */
     int count;
+    unsigned cap;
     uint64_t left_out; /* further groups */
 };
 

@@ -80,7 +80,7 @@ struct store {
     struct ids flows, credentials, objects, paths;
     struct hosts hosts;
     struct source_base *bases; /* captures whose frames the engine may still name */
-    size_t base_count;
+    size_t base_count, base_cap;
     struct source_delta *deltas; /* by source id */
     size_t delta_count;
     struct stream_ends stream_ends;

@@ -4,6 +4,7 @@
  * The transaction of one source: where ids begin, what is counted, and what is left for the next.
  */
 #include "store/sql.h"
+#include "base/grow.h"
 #include "store/store_parts.h"
 
 #include <stdio.h>
@@ -93,23 +94,15 @@ static int load_bases(struct store *store, struct err *err)
 
     store->base_count = 0;
     if (store_prepare(store,
-                      "SELECT id, frame_base, frames, count(*) OVER () FROM source"
+                      "SELECT id, frame_base, frames FROM source"
                       " WHERE kind = 'capture' ORDER BY frame_base",
                       &stmt, err) < 0)
         return -err->code;
-    for (bool first = true;; first = false) {
-        struct source_base *grown;
-        size_t count;
-
+    for (;;) {
         result = sqlite3_step(stmt);
-        count = (result == SQLITE_ROW ? (size_t)sqlite3_column_int64(stmt, 3) : 0) + 1;
-        if (first) {
-            grown = realloc(store->bases, count * sizeof(*grown));
-            if (!grown) {
-                sqlite3_finalize(stmt);
-                return err_memory(err, "sources");
-            }
-            store->bases = grown;
+        if (GROW(store->bases, store->base_count, store->base_cap) < 0) { /* also for the new one */
+            sqlite3_finalize(stmt);
+            return err_memory(err, "sources");
         }
         if (result != SQLITE_ROW)
             break;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "generated.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 
@@ -131,12 +132,8 @@ static int fill_in(void *ctx, struct fill *fill)
     const struct field *f = fill->field;
     struct generated_value v = { .field = f, .index = fill->index };
 
-    if (g->count == g->cap) {
-        g->cap = g->cap ? g->cap * 2 : 64;
-        g->values = realloc(g->values, g->cap * sizeof(*g->values));
-        if (!g->values)
-            abort();
-    }
+    if (GROW(g->values, g->count, g->cap) < 0)
+        abort();
     if (f->kind == XDR_FIXED || f->kind == XDR_OPAQUE || f->kind == XDR_STRING)
         bytes(g, f, &v);
     else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lab.h"
+#include "base/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,10 +27,8 @@ static void keep(struct lab *lab, struct bytes *b)
     if (b->len)
         memcpy(copy, b->data, b->len);
     b->data = copy;
-    if (lab->copy_count == lab->copy_cap) {
-        lab->copy_cap = lab->copy_cap ? lab->copy_cap * 2 : 256;
-        lab->copies = must(realloc(lab->copies, lab->copy_cap * sizeof(*lab->copies)));
-    }
+    if (GROW(lab->copies, lab->copy_count, lab->copy_cap) < 0)
+        abort();
     lab->copies[lab->copy_count++] = copy;
 }
 
@@ -60,10 +59,8 @@ static int put(void *ctx, const struct record *record, struct err *err)
     } else if (r.kind == RECORD_COUNTER) {
         keep(lab, &r.counter.name);
     }
-    if (lab->count == lab->cap) {
-        lab->cap = lab->cap ? lab->cap * 2 : 256;
-        lab->records = must(realloc(lab->records, lab->cap * sizeof(*lab->records)));
-    }
+    if (GROW(lab->records, lab->count, lab->cap) < 0)
+        abort();
     lab->records[lab->count++] = r;
     return 0;
 }

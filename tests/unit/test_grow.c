@@ -101,11 +101,35 @@ static void what_there_was_none_for(void **state)
     assert_int_equal(err_memory(NULL, "marks"), -ERR_SYSTEM);
 }
 
+static void the_new_ones_zero(void **state)
+{
+    uint32_t *array = NULL, cap = 0, used = 0;
+
+    (void)state;
+    for (uint32_t need = 1; need < 100000; need = need * 3 + 1) {
+        assert_int_equal(GROW_ZERO(array, need, cap), 0);
+        assert_true(cap >= need);
+        for (uint32_t i = 0; i < cap; i++)
+            assert_int_equal(array[i], i < used ? UINT32_MAX : 0);
+        memset(array, 0xff, cap * sizeof(*array));
+        used = cap;
+        /* what malloc may give next is not zero */
+        void *dirt = malloc(cap * 8 * sizeof(*array));
+        assert_non_null(dirt);
+        memset(dirt, 0xa5, cap * 8 * sizeof(*array));
+        free(dirt);
+    }
+    assert_int_equal(GROW_ZERO(array, UINT64_C(1) << 32, cap), -ERR_SYSTEM);
+    assert_int_equal(cap, used);
+    free(array);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_by_one),
         cmocka_unit_test(at_once),
+        cmocka_unit_test(the_new_ones_zero),
         cmocka_unit_test(too_much),
         cmocka_unit_test(what_there_was_none_for),
     };
