@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/net/fault.h
+ *
+ * Faults that a live program injects: rules, each in one text.
+ *
+ *     READ:path=*.tmp:client=192.0.2.0/24:delay=250ms:p=0.01:count=5
+ *     WRITE:every=100:status=NFS3ERR_NOSPC
+ *     MOUNT.*:drop
+ *
+ * The first word is a procedure of NFSv3, MOUNT or NFSACL as the tables of engine/wire name it;
+ * with its program in front it is only that program's.  PROGRAM.* is a whole program, * everything.
+ * The other words are conditions and effects, each at most once; fault_help lists them.  Their
+ * table is in fault_words.c.
+ *
+ * A rule is hit when all its conditions hold.  |after|, |every|, |p| and |count| apply in this
+ * order, to the requests that meet the others.  The dice of |p| are those of the seed and the
+ * rule's text: the same requests in the same order meet the same faults.
+ *
+ * In a path, * stands for any bytes, also slashes, ? for one byte; \xNN is a byte (colons are \x3a)
+ * and \\ a backslash, as in base/escape.h.
+ *
+ * Memory: at most FAULTS_MAX rules of about 3 KiB.
+ */
+#ifndef NFSDIGEST_NET_FAULT_H
+#define NFSDIGEST_NET_FAULT_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { FAULTS_MAX = 256, FAULT_TEXT_MAX = 1024 };
+
+/* What a fault does.  The number that an effect has is in struct fault_effects. */
+enum fault_effect {
+    /* between the peers */
+    FAULT_DELAY,      /* the reply is sent that many ns later */
+    FAULT_IGNORE,     /* the call is neither executed nor answered */
+    FAULT_DROP,       /* it is executed, but not answered */
+    FAULT_CLOSE,      /* the connection is closed instead of an answer */
+    FAULT_TWICE,      /* the reply is sent twice */
+    FAULT_FORGET,     /* retransmissions are executed again */
+    FAULT_RPC_STATUS, /* the call is not executed; enum rpc_status */
+    FAULT_MALFORMED,  /* the results end too early */
+    /* what the server does */
+    FAULT_STATUS, /* it is not executed; the status of the result */
+    FAULT_EOF,    /* |eof| is the opposite */
+    FAULT_SHORT,  /* half of the bytes are read or written */
+    FAULT_WRONG_BYTES,
+    FAULT_LOSE_UNSTABLE,
+    FAULT_VERIFIER,  /* the write verifier changes */
+    FAULT_COMMITTED, /* enum stable_how */
+    FAULT_SKIP_ENTRY,
+    FAULT_TWICE_ENTRY,
+    FAULT_COOKIE_VERIFIER,
+    /* attributes and handles */
+    FAULT_NO_ATTRIBUTES,
+    FAULT_NO_BEFORE,
+    FAULT_BEFORE_CURRENT,
+    FAULT_NO_HANDLE,
+    FAULT_HANDLE,
+    FAULT_NO_ATIME,
+    FAULT_KEEP_TIMES,
+    FAULT_SHIFT_TIMES, /* ns */
+    FAULT_MODE_BITS,   /* to be xor'ed */
+    FAULT_LINK_COUNT,
+    FAULT_SIZE,
+    FAULT_FILEID,
+    FAULT_FSID,
+    FAULT_EFFECTS
+};
+
+struct fault_effects {
+    uint64_t set; /* 1 << enum fault_effect */
+    /* Of effects that are set and have a number.  If several rules apply, delays and shifts are
+     * added, mode bits xor'ed; of the others the first rule's counts. */
+    uint64_t value[FAULT_EFFECTS];
+};
+
+static inline bool fault_has(const struct fault_effects *effects, enum fault_effect effect)
+{
+    return effects->set >> effect & 1;
+}
+
+struct sockaddr;
+
+/* What conditions can ask for.  A condition on something that is missing here does not hold. */
+struct fault_request {
+    uint32_t program, procedure;
+    const char *path;    /* NULL: not known */
+    uint32_t path_len;   /* bytes */
+    struct bytes object; /* handle */
+    const struct sockaddr *client;
+    uint32_t uid;
+    bool has_uid;
+};
+
+struct faults;
+
+struct faults *faults_new(uint64_t seed, struct err *err);
+void faults_free(struct faults *faults); /* NULL is allowed */
+
+/* Adds a rule at the end; |number|, from 1 and never used again, may be NULL.  -ERR_USAGE: the text
+ * names the word, and what is allowed. */
+int faults_add(struct faults *faults, const char *text, uint32_t *number, struct err *err);
+/* -ERR_USAGE: there is no such rule. */
+int faults_remove(struct faults *faults, uint32_t number, struct err *err);
+void faults_clear(struct faults *faults);
+
+struct fault_info {
+    uint32_t number;
+    const char *text;  /* what faults_add understands as the same rule; lives as long as the rule */
+    uint64_t requests; /* that met the conditions without after, every, p and count */
+    uint64_t hits;
+};
+uint32_t faults_count(const struct faults *faults);
+/* |index| < faults_count. */
+struct fault_info faults_info(const struct faults *faults, uint32_t index);
+
+/* Whether there is a rule for the procedure: only then its path need be found. */
+bool faults_concern(const struct faults *faults, uint32_t program, uint32_t procedure);
+
+/* The effects for a request, and counts it.  |effects|->set is 0 when it returns false. */
+bool faults_apply(struct faults *faults, const struct fault_request *request,
+                  struct fault_effects *effects);
+
+/* Appends all words, a line each, to |out|: 0 or -ERR_SYSTEM. */
+int fault_help(struct buf *out);
+
+#endif
