@@ -47,7 +47,7 @@ struct bind_row {
 };
 
 /* Rows of struct TAG are named TAG_rows.  The compiler checks that TAG has the member, and that it
- * is what the row needs.
+ * is of a type that a row can have.
  *
  *     static const struct bind_row READ3args_rows[] = {
  *         BIND(READ3args, "file", file),
@@ -57,6 +57,9 @@ struct bind_row {
  *     };
  *     BIND_STRUCT(LOOKUP3args, "what", what, diropargs3)
  *     BIND_LIST(READDIR3res, "resok.reply.entries", entries, entry3)
+ *
+ * BIND_LIST_BY names the rows of the elements; with BIND_ALL the rows of the struct stand behind
+ * PATH.
  */
 /* clang-format off */
 #define BIND(TAG, PATH, MEMBER) \
@@ -70,9 +73,12 @@ struct bind_row {
     { (PATH), offsetof(struct TAG, MEMBER), sizeof(struct NESTED_TAG), BIND_IS_STRUCT, \
       _Generic(&BIND_THE(TAG, MEMBER), struct NESTED_TAG *: NESTED_TAG##_rows), 0 }
 #define BIND_LIST(TAG, PATH, MEMBER, ELEMENT_TAG) \
+    BIND_LIST_BY(TAG, PATH, MEMBER, ELEMENT_TAG, ELEMENT_TAG##_rows)
+#define BIND_LIST_BY(TAG, PATH, MEMBER, ELEMENT_TAG, ROWS) \
     { (PATH), offsetof(struct TAG, MEMBER), sizeof(struct bind_list), \
       _Generic(&BIND_THE(TAG, MEMBER), struct bind_list *: BIND_IS_LIST), \
-      ELEMENT_TAG##_rows, sizeof(struct ELEMENT_TAG) }
+      ROWS, sizeof(struct ELEMENT_TAG) }
+#define BIND_ALL(TAG, PATH) { (PATH), 0, sizeof(struct TAG), BIND_IS_STRUCT, TAG##_rows, 0 }
 #define BIND_END { .path = NULL }
 #define BIND_THE(TAG, MEMBER) (((struct TAG *)0)->MEMBER)
 /* clang-format on */

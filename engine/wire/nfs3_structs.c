@@ -9,6 +9,8 @@
 #include "wire/bindings.h"
 #include "wire/programs.h"
 
+#include <stdlib.h>
+
 /* clang-format off */
 #define SAME(TAG, MEMBER) BIND(TAG, #MEMBER, MEMBER)
 #define SAME_STRUCT(TAG, MEMBER, NESTED_TAG) BIND_STRUCT(TAG, #MEMBER, MEMBER, NESTED_TAG)
@@ -314,10 +316,9 @@ static const struct bind_struct structs[] = {
     BOTH_OF(COMMIT),
 };
 
-enum { PROCEDURES = 22 };
-static struct binding bindings[PROCEDURES];
-static struct nfs3_binding with_entries[PROCEDURES];
-static bool ready;
+static const struct bind_structs all = { &wire_nfs3, structs, COUNT_OF(structs) };
+static struct bindings bindings;
+static struct nfs3_binding *with_entries; /* as many */
 
 static int bind_entry(void *ctx, const struct field_place *place)
 {
@@ -326,40 +327,42 @@ static int bind_entry(void *ctx, const struct field_place *place)
 
     if (place->program != &wire_nfs3 || !(place->field->role & ROLE_ENTRY))
         return 0;
-    return bind_type(place->field->sub, structs, COUNT_OF(structs), &to->entry, &size, ctx);
+    return bind_type(place->field->sub, &all, &to->entry, &size, ctx);
 }
 
 int nfs3_structs_init(struct err *err)
 {
     int result;
 
-    if (ready)
+    if (with_entries)
         return 0;
-    result = bindings_make(&wire_nfs3, structs, COUNT_OF(structs), bindings, err);
-    if (result == 0)
-        result = wire_each_field(bind_entry, err);
-    ready = true;
+    result = bindings_make(&bindings, &all, err);
+    if (result < 0)
+        return result;
+    with_entries = calloc(bindings.count, sizeof(*with_entries));
+    result = with_entries ? wire_each_field(bind_entry, err) : err_memory(err, "NFS");
     if (result < 0)
         nfs3_structs_free();
-    for (size_t i = 0; i < PROCEDURES; i++) {
-        with_entries[i].arguments_size = bindings[i].arguments_size;
-        with_entries[i].result_size = bindings[i].result_size;
-        with_entries[i].arguments = bindings[i].arguments;
-        with_entries[i].result = bindings[i].result;
+    for (size_t i = 0; i < bindings.count; i++) {
+        const struct wire_binding *from = &bindings.of[i];
+
+        with_entries[i] =
+            (struct nfs3_binding){ from->arguments_size, from->result_size, from->arguments,
+                                   from->result, with_entries[i].entry };
     }
     return result;
 }
 
 void nfs3_structs_free(void)
 {
-    bindings_free(bindings, PROCEDURES);
-    for (size_t i = 0; i < PROCEDURES; i++)
+    for (size_t i = 0; with_entries && i < bindings.count; i++)
         bound_free((struct bound *)with_entries[i].entry);
-    memset(with_entries, 0, sizeof(with_entries));
-    ready = false;
+    free(with_entries);
+    with_entries = NULL;
+    bindings_free(&bindings);
 }
 
 const struct nfs3_binding *nfs3_binding(uint32_t procedure)
 {
-    return procedure < PROCEDURES ? &with_entries[procedure] : NULL;
+    return with_entries && procedure < bindings.count ? &with_entries[procedure] : NULL;
 }

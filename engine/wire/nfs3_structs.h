@@ -372,7 +372,7 @@ struct nfs3_binding {
 int nfs3_structs_init(struct err *err);
 void nfs3_structs_free(void);
 
-/* NULL: there is no such procedure. */
+/* NULL: there is no such procedure, or no init before. */
 const struct nfs3_binding *nfs3_binding(uint32_t procedure);
 
 /* For structs that have these inside. */

@@ -2,7 +2,9 @@
 #include "bound_types.h"
 
 #include "wire/bind_parts.h"
-#include "wire/nfs3_structs.h"
+#include "wire/mount_structs.h"
+#include "wire/nfsacl_structs.h"
+#include "wire/portmap_structs.h"
 
 #include <stdlib.h>
 
@@ -20,12 +22,20 @@ static void add(const struct type *type, const struct bound *bound, size_t size)
     types[count++] = (struct bound_type){ type, bound, size };
 }
 
-int bound_types_init(struct err *err)
+static void add_all(uint32_t program, uint32_t version,
+                    const struct wire_binding *(*find)(uint32_t procedure))
 {
-    int result = nfs3_structs_init(err);
+    for (uint32_t i = 0; find(i); i++) {
+        const struct procedure *p = procedure_find(program, version, i);
+        const struct wire_binding *b = find(i);
 
-    if (result < 0 || count)
-        return result;
+        add(p->arguments, b->arguments, b->arguments_size);
+        add(p->result, b->result, b->result_size);
+    }
+}
+
+static void add_nfs3(void)
+{
     for (uint32_t i = 0; nfs3_binding(i); i++) {
         const struct nfs3_binding *b = nfs3_binding(i);
         const struct procedure *p = procedure_find(NFS3_PROGRAM, NFS3_VERSION, i);
@@ -33,7 +43,37 @@ int bound_types_init(struct err *err)
         add(p->arguments, b->arguments, b->arguments_size);
         add(p->result, b->result, b->result_size);
     }
+}
+
+int bound_types_init(struct err *err)
+{
+    int result = nfs3_structs_init(err);
+
+    if (result == 0)
+        result = mount_structs_init(err);
+    if (result == 0)
+        result = nfsacl_structs_init(err);
+    if (result == 0)
+        result = portmap_structs_init(err);
+    if (result < 0 || count)
+        return result;
+    add_nfs3();
+    add_all(MOUNT_PROGRAM, 1, mount1_binding);
+    add_all(MOUNT_PROGRAM, 3, mount3_binding);
+    add_all(NFSACL_PROGRAM, 3, nfsacl3_binding);
+    add_all(PORTMAP_PROGRAM, 2, portmap2_binding);
+    add_all(PORTMAP_PROGRAM, 3, rpcbind3_binding);
+    add_all(PORTMAP_PROGRAM, 4, rpcbind4_binding);
     return 0;
+}
+
+void bound_types_free(void)
+{
+    nfs3_structs_free();
+    mount_structs_free();
+    nfsacl_structs_free();
+    portmap_structs_free();
+    count = 0;
 }
 
 bool bound_types(uint32_t index, struct bound_type *to)

@@ -15,6 +15,7 @@ struct bound_type {
 };
 
 int bound_types_init(struct err *err);
+void bound_types_free(void);
 /* false: there are fewer. */
 bool bound_types(uint32_t index, struct bound_type *to);
 
