@@ -66,7 +66,7 @@ static int on_over(void *ctx, enum record_end end, int errno_value, struct err *
     return 0;
 }
 
-static int stop(void *ctx, struct err *err)
+static int end_loop(void *ctx, struct err *err)
 {
     (void)err;
     loop_stop(ctx);
@@ -95,7 +95,7 @@ static void run(struct seen *s, int64_t ns)
 {
     struct err err = { 0 };
 
-    s->timer = (struct timer){ .due = stop, .ctx = s->loop };
+    s->timer = (struct timer){ .due = end_loop, .ctx = s->loop };
     assert_int_equal(loop_set(s->loop, &s->timer, loop_clock() + ns, &err), 0);
     if (loop_run(s->loop, &err) < 0)
         fail_msg("%s", err.text);
