@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/net/address.h
+ *
+ * Addresses as people write them, and as the system has them.
+ *
+ *     ADDR:PORT     127.0.0.1:0   [::1]:2049   server.example:2049
+ *     nfs://HOST[:PORT]/EXPORT[?nfsport=N&mountport=N]
+ *
+ * IPv6 addresses stand in brackets.  Nothing here allocates.
+ */
+#ifndef NFSDIGEST_NET_ADDRESS_H
+#define NFSDIGEST_NET_ADDRESS_H
+
+#include "base/err.h"
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+enum {
+    NET_ADDRESS_HOST_MAX = 255,  /* RFC 1035 s2.3.4 */
+    NET_ADDRESS_TEXT = 80,       /* bytes of an address as text */
+    NFS_ADDRESS_PATH_MAX = 1024, /* MNTPATHLEN, RFC 1813 s5.1.4 */
+    NFS_ADDRESS_TEXT = 3 * NFS_ADDRESS_PATH_MAX + 3 * NET_ADDRESS_HOST_MAX + 64,
+};
+
+/* Of a socket.  AF_UNIX has no more than its family: the ends of a socket pair. */
+struct net_address {
+    union {
+        sa_family_t family;
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    };
+};
+
+/* --- addresses of sockets */
+
+socklen_t net_address_size(const struct net_address *a); /* for bind, connect, sendto */
+uint16_t net_address_port(const struct net_address *a);
+void net_address_set_port(struct net_address *a, uint16_t port);
+bool net_address_equal(const struct net_address *a,
+                       const struct net_address *b); /* with the port */
+bool net_address_same_host(const struct net_address *a,
+                           const struct net_address *b); /* without it */
+bool net_address_is_loopback(const struct net_address *a);
+
+/* From what the system fills in; another family than the three becomes AF_UNSPEC. */
+void net_address_from(struct net_address *to, const struct sockaddr_storage *from);
+int net_address_of_socket(int fd, struct net_address *out, struct err *err);
+int net_address_of_peer(int fd, struct net_address *out, struct err *err);
+
+/* "127.0.0.1:2049", "[fe80::1%2]:2049", "local" for AF_UNIX.  Returns |text|. */
+const char *net_address_text(const struct net_address *a, char text[NET_ADDRESS_TEXT]);
+/* The same without port and brackets. */
+const char *net_address_host_text(const struct net_address *a, char text[NET_ADDRESS_TEXT]);
+
+/* --- ADDR:PORT */
+
+struct net_address_name {
+    /* A name, or an address without brackets; "": every address. */
+    char host[NET_ADDRESS_HOST_MAX + 1];
+    uint16_t port;
+};
+
+/* "HOST:PORT"; ":PORT" is every address of the machine.  The port must be there. */
+int net_address_name_parse(const char *text, struct net_address_name *out, struct err *err);
+
+/* The addresses of |name|, in the system's order of preference, at most |most|; returns how many,
+ * or a negative code.  Waits for DNS if |host| is a name.  |passive|: for a listener, so that an
+ * empty host is 0.0.0.0 and [::]. */
+int net_address_resolve(const struct net_address_name *name, bool passive, struct net_address *out,
+                        uint32_t most, struct err *err);
+
+/* Both in one, for an option's value: the first address. */
+int net_address_parse(const char *text, bool passive, struct net_address *out, struct err *err);
+
+/* --- nfs://HOST/EXPORT */
+
+struct nfs_address {
+    char host[NET_ADDRESS_HOST_MAX + 1];
+    uint16_t nfs_port, mount_port;       /* 0: not said */
+    char path[NFS_ADDRESS_PATH_MAX + 1]; /* begins with '/'; any bytes but NUL */
+};
+
+/* HOST:PORT says the same as nfsport=PORT; both must not differ.  In the path %NN stands for a
+ * byte (RFC 3986 s2.1). */
+int nfs_address_parse(const char *text, struct nfs_address *out, struct err *err);
+/* Ports as arguments, the only form that libnfs knows (which does not decode %NN, as of version 5:
+ * it gets any path right whose bytes are not encoded here).  Returns |text|. */
+const char *nfs_address_text(const struct nfs_address *a, char text[NFS_ADDRESS_TEXT]);
+
+#endif
