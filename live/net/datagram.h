@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/net/datagram.h
+ *
+ * A UDP socket of a server, on a loop: datagrams come and go in batches, and an answer leaves from
+ * the address that was asked, also on a machine with several.
+ *
+ * Memory: DATAGRAM_BATCH * |size_max| bytes of input, and |queue_max| bytes of output beside what
+ * the kernel takes; what is more is dropped and counted, as UDP may.
+ */
+#ifndef NFSDIGEST_NET_DATAGRAM_H
+#define NFSDIGEST_NET_DATAGRAM_H
+
+#include "base/bytes.h"
+#include "net/address.h"
+#include "net/loop.h"
+
+enum {
+    DATAGRAM_BATCH = 32,      /* of a system call */
+    DATAGRAM_MAX = 65507,     /* bytes that IPv4 can carry */
+    DATAGRAM_ENDS_SIZE = 128, /* bytes of output that the addresses of one datagram count for */
+};
+
+struct datagram_limits {
+    uint32_t size_max;  /* bytes of a datagram that comes in; longer ones are dropped */
+    uint32_t queue_max; /* bytes of output, addresses counted in */
+};
+
+#define DATAGRAM_LIMITS ((struct datagram_limits){ .size_max = DATAGRAM_MAX, .queue_max = 4 << 20 })
+
+/* Both ends.  |local|: the address that was asked, with the socket's port. */
+struct datagram_ends {
+    struct net_address peer, local;
+};
+
+struct datagram_host {
+    /* One datagram, which lives until this returns.  The socket may be freed here. */
+    int (*received)(void *ctx, struct bytes data, const struct datagram_ends *ends,
+                    struct err *err);
+    void *ctx;
+};
+
+struct datagram_counts {
+    uint64_t received, sent;
+    uint64_t too_long; /* came in above |size_max| */
+    uint64_t failed;   /* errors that the system reported, those of earlier sending among them */
+    uint64_t dropped;  /* to be sent: the queue was full, there was no memory, or it is too long */
+};
+
+struct datagram_socket;
+
+/* Binds |address|; port 0: one that is free, which datagram_address tells.  Sockets of IPv6 take
+ * IPv6 only, as in listen.h. */
+struct datagram_socket *datagram_open(struct loop *loop, const struct net_address *address,
+                                      const struct datagram_limits *limits,
+                                      const struct datagram_host *host, struct err *err);
+/* What waits to be sent is lost. */
+void datagram_free(struct datagram_socket *socket);
+
+/* Queues a copy of |data| from |ends->local| to |ends->peer|; it is sent at the end of the round.
+ * False: it was dropped and counted. */
+bool datagram_send(struct datagram_socket *socket, const struct datagram_ends *ends,
+                   struct bytes data);
+
+/* Stops and resumes the delivery: what comes in the meantime waits in the kernel. */
+void datagram_hold(struct datagram_socket *socket);
+void datagram_resume(struct datagram_socket *socket);
+
+const struct net_address *datagram_address(const struct datagram_socket *socket);
+const struct datagram_counts *datagram_counts(const struct datagram_socket *socket);
+
+#endif
