@@ -364,6 +364,11 @@ uint64_t record_stream_output(const struct record_stream *s)
     return s->output;
 }
 
+uint64_t record_stream_input(const struct record_stream *s)
+{
+    return s->in.len - s->record;
+}
+
 int record_stream_fd(const struct record_stream *s)
 {
     return s->watch.fd;

@@ -62,8 +62,9 @@ int record_stream_send(struct record_stream *stream, const struct iovec *pieces,
 void record_stream_hold(struct record_stream *stream);
 int record_stream_resume(struct record_stream *stream, struct err *err);
 
-/* Bytes that wait for the peer. */
+/* Bytes that wait for the peer; bytes that came and are not delivered. */
 uint64_t record_stream_output(const struct record_stream *stream);
+uint64_t record_stream_input(const struct record_stream *stream);
 int record_stream_fd(const struct record_stream *stream);
 
 #endif
