@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine/base/json.c
+ *
+ * The writer of JSON for reports, records and lines of output.  It keeps no stack: whether a comma
+ * is due is known from what was written last.  The contract is in json.h.
+ */
 #include "base/json.h"
-#include "base/err.h"
 #include "base/escape.h"
 #include "base/utf8.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 static const char digits[] = "0123456789abcdef";
@@ -43,96 +48,227 @@ static uint32_t escape(const uint8_t *p, const uint8_t *end, char text[8])
     return len ? len : 1;
 }
 
-int json_put(struct buf *out, const char *raw)
+static void put(struct json *j, const void *data, size_t len)
 {
-    return buf_append(out, raw, strlen(raw));
+    if (j->out)
+        fwrite_unlocked(data, 1, len, j->out); /* ferror tells */
+    else if (buf_append(j->to, data, len) < 0)
+        j->failed = true;
 }
 
-int json_put_text(struct buf *out, struct bytes text)
+static void put_quoted(struct json *j, struct bytes text)
 {
     const uint8_t *p = text.data, *end = text.len ? p + text.len : p; /* of nothing: NULL */
     char piece[8];
 
-    if (json_put(out, "\"") < 0)
-        return -ERR_SYSTEM;
-    while (p < end) {
-        size_t len = plain(p, end);
-
-        if (len ? buf_append(out, p, len) < 0
-                : (len = escape(p, end, piece), json_put(out, piece) < 0))
-            return -ERR_SYSTEM;
-        p += len;
-    }
-    return json_put(out, "\"");
-}
-
-int json_put_name(struct buf *out, struct bytes name)
-{
-    struct buf text = { 0 };
-    int result = escape_name(name, true, &text);
-
-    if (result == 0)
-        result = json_put_text(out, (struct bytes){ text.data, (uint32_t)text.len });
-    buf_free(&text);
-    return result;
-}
-
-int json_put_hex(struct buf *out, struct bytes data)
-{
-    if (buf_reserve(out, 2 * (size_t)data.len + 2) < 0)
-        return -ERR_SYSTEM;
-    out->data[out->len++] = '"';
-    for (uint32_t i = 0; i < data.len; i++) {
-        out->data[out->len++] = (uint8_t)digits[data.data[i] >> 4];
-        out->data[out->len++] = (uint8_t)digits[data.data[i] & 15];
-    }
-    out->data[out->len++] = '"';
-    return 0;
-}
-
-void json_text(FILE *out, const char *text)
-{
-    const uint8_t *p = (const uint8_t *)text, *end;
-    char piece[8];
-
-    if (!text) {
-        fputs("null", out);
-        return;
-    }
-    end = p + strlen(text);
-    putc('"', out);
+    put(j, "\"", 1);
     while (p < end) {
         size_t len = plain(p, end);
 
         if (len) {
-            fwrite(p, 1, len, out);
+            put(j, p, len);
         } else {
             len = escape(p, end, piece);
-            fputs(piece, out);
+            put(j, piece, strlen(piece));
         }
         p += len;
     }
-    putc('"', out);
+    put(j, "\"", 1);
 }
 
-void json_name(FILE *out, const char *name)
+/* Where lines are not broken by json_break: before a member, an element, or the bracket that ends
+ * them. */
+static void put_space(struct json *j)
 {
-    struct bytes bytes = { (const uint8_t *)name, name ? (uint32_t)strlen(name) : 0 };
+    if (j->one_line_at) {
+        put(j, " ", 1);
+        return;
+    }
+    put(j, "\n", 1);
+    for (unsigned i = 0; i < j->depth; i++)
+        put(j, "  ", 2);
+}
+
+/* What stands before a value. */
+static void lead(struct json *j, const char *key)
+{
+    size_t len = key ? strlen(key) : 0, at = 0;
+    char text[80];
+
+    if (j->more)
+        text[at++] = ',';
+    if (j->breaks)
+        text[at++] = '\n';
+    j->more = true;
+    if (key && !j->indented && len < sizeof(text) - 8 &&
+        plain((const uint8_t *)key, (const uint8_t *)key + len) == len) { /* nearly always */
+        text[at++] = '"';
+        memcpy(text + at, key, len);
+        at += len;
+        text[at++] = '"';
+        text[at++] = ':';
+        key = NULL;
+    }
+    put(j, text, at);
+    if (j->indented && j->depth && !j->breaks)
+        put_space(j);
+    if (key) {
+        put_quoted(j, (struct bytes){ (const uint8_t *)key, (uint32_t)len });
+        put(j, ": ", j->indented ? 2 : 1);
+    }
+    j->breaks = false;
+}
+
+static void begin(struct json *j, const char *key, const char *bracket)
+{
+    lead(j, key);
+    put(j, bracket, 1);
+    j->more = false;
+    j->depth++;
+    if (j->one_line)
+        j->one_line_at = j->depth;
+    j->one_line = false;
+}
+
+static void end(struct json *j, const char *bracket)
+{
+    j->depth--;
+    if (j->indented && j->more)
+        put_space(j);
+    if (j->one_line_at > j->depth)
+        j->one_line_at = 0;
+    put(j, bracket, 1);
+    j->more = true;
+}
+
+void json_object(struct json *j, const char *key)
+{
+    begin(j, key, "{");
+}
+
+void json_object_end(struct json *j)
+{
+    end(j, "}");
+}
+
+void json_array(struct json *j, const char *key)
+{
+    begin(j, key, "[");
+}
+
+void json_array_end(struct json *j)
+{
+    end(j, "]");
+}
+
+void json_end(struct json *j)
+{
+    put(j, "\n", 1);
+    j->more = false;
+}
+
+void json_break(struct json *j)
+{
+    j->breaks = true;
+}
+
+void json_one_line(struct json *j)
+{
+    j->one_line = true;
+}
+
+void json_null(struct json *j, const char *key)
+{
+    lead(j, key);
+    put(j, "null", 4);
+}
+
+void json_text(struct json *j, const char *key, const char *text)
+{
+    if (!text) {
+        json_null(j, key);
+        return;
+    }
+    lead(j, key);
+    put_quoted(j, (struct bytes){ (const uint8_t *)text, (uint32_t)strlen(text) });
+}
+
+void json_name(struct json *j, const char *key, struct bytes name)
+{
     struct buf text = { 0 };
 
-    if (!name || escape_name(bytes, true, &text) < 0 || buf_append(&text, "", 1) < 0)
-        json_text(out, name); /* not reversible, but JSON */
-    else
-        json_text(out, (const char *)text.data);
+    lead(j, key);
+    if (escape_name(name, true, &text) < 0) {
+        j->failed = true;
+        put_quoted(j, name); /* not reversible, but JSON */
+    } else {
+        put_quoted(j, (struct bytes){ text.data, (uint32_t)text.len });
+    }
     buf_free(&text);
 }
 
-void json_hex(FILE *out, const uint8_t *data, size_t len)
+void json_hex(struct json *j, const char *key, struct bytes data)
 {
-    putc('"', out);
-    for (size_t i = 0; i < len; i++) {
-        putc(digits[data[i] >> 4], out);
-        putc(digits[data[i] & 15], out);
+    char text[128];
+    size_t at = 0;
+
+    lead(j, key);
+    text[at++] = '"';
+    for (uint32_t i = 0; i < data.len; i++) {
+        if (at > sizeof(text) - 3) {
+            put(j, text, at);
+            at = 0;
+        }
+        text[at++] = digits[data.data[i] >> 4];
+        text[at++] = digits[data.data[i] & 15];
     }
-    putc('"', out);
+    text[at++] = '"';
+    put(j, text, at);
+}
+
+static void put_decimal(struct json *j, uint64_t value, bool negative)
+{
+    char text[24];
+    size_t at = sizeof(text);
+
+    do
+        text[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    if (negative)
+        text[--at] = '-';
+    put(j, text + at, sizeof(text) - at);
+}
+
+void json_u64(struct json *j, const char *key, uint64_t value)
+{
+    lead(j, key);
+    put_decimal(j, value, false);
+}
+
+void json_i64(struct json *j, const char *key, int64_t value)
+{
+    lead(j, key);
+    put_decimal(j, value < 0 ? -(uint64_t)value : (uint64_t)value, value < 0);
+}
+
+void json_bool(struct json *j, const char *key, bool value)
+{
+    lead(j, key);
+    put(j, value ? "true" : "false", value ? 4 : 5);
+}
+
+void json_number(struct json *j, const char *key, const char *format, ...)
+{
+    char text[64];
+    va_list args;
+    int len;
+
+    lead(j, key);
+    va_start(args, format);
+    len = vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (len < 0 || (size_t)len >= sizeof(text))
+        j->failed = true;
+    else
+        put(j, text, (size_t)len);
 }

@@ -8,227 +8,243 @@
 #include "audit/report.h"
 #include "base/json.h"
 
-static void number(FILE *out, const char *name, uint64_t value)
+static void show_files(struct json *j, const struct audit *a)
 {
-    fprintf(out, ",\"%s\":%llu", name, (unsigned long long)value);
+    json_object(j, "original");
+    json_u64(j, "frames", a->original.frames);
+    json_u64(j, "calls", a->original.calls);
+    json_u64(j, "replies", a->original.replies);
+    json_u64(j, "unread", a->original.unread);
+    json_u64(j, "not_rpc", a->original.not_rpc);
+    json_u64(j, "skipped_bytes", a->original.skipped);
+    json_u64(j, "lost_bytes", a->original.lost);
+    json_bool(j, "cut", a->original.cut);
+    json_object_end(j);
+    json_object(j, "anonymized");
+    json_u64(j, "frames", a->anonymized.frames);
+    json_u64(j, "calls", a->anonymized.calls);
+    json_u64(j, "replies", a->anonymized.replies);
+    json_u64(j, "unread", a->anonymized.unread);
+    json_bool(j, "cut", a->anonymized.cut);
+    json_u64(j, "bytes_searched", a->bytes_searched);
+    json_text(j, "policy", a->policy);
+    json_text(j, "policy_digest", a->policy_digest);
+    json_text(j, "provenance", a->provenance);
+    json_object_end(j);
 }
 
-static void show_files(const struct audit *a, FILE *out)
+static void show_messages(struct json *j, const struct audit *a)
 {
-    fprintf(out, ",\"original\":{\"frames\":%llu", (unsigned long long)a->original.frames);
-    number(out, "calls", a->original.calls);
-    number(out, "replies", a->original.replies);
-    number(out, "unread", a->original.unread);
-    number(out, "not_rpc", a->original.not_rpc);
-    number(out, "skipped_bytes", a->original.skipped);
-    number(out, "lost_bytes", a->original.lost);
-    fprintf(out, ",\"cut\":%s}", a->original.cut ? "true" : "false");
-    fprintf(out, ",\"anonymized\":{\"frames\":%llu", (unsigned long long)a->anonymized.frames);
-    number(out, "calls", a->anonymized.calls);
-    number(out, "replies", a->anonymized.replies);
-    number(out, "unread", a->anonymized.unread);
-    fprintf(out, ",\"cut\":%s", a->anonymized.cut ? "true" : "false");
-    number(out, "bytes_searched", a->bytes_searched);
-    fputs(",\"policy\":", out);
-    json_text(out, a->policy);
-    fputs(",\"policy_digest\":", out);
-    json_text(out, a->policy_digest);
-    fputs(",\"provenance\":", out);
-    json_text(out, a->provenance);
-    fputs("}", out);
-    fprintf(out, ",\"messages\":{\"compared\":%llu", (unsigned long long)a->matched);
-    number(out, "values", report_values(a));
-    number(out, "missing", a->missing);
-    fputs(",\"stated_as_dropped\":", out);
+    json_object(j, "messages");
+    json_u64(j, "compared", a->matched);
+    json_u64(j, "values", report_values(a));
+    json_u64(j, "missing", a->missing);
     if (a->has_dropped)
-        fprintf(out, "%llu", (unsigned long long)a->dropped);
+        json_u64(j, "stated_as_dropped", a->dropped);
     else
-        fputs("null", out);
-    number(out, "surplus", a->surplus);
-    number(out, "cut", a->incomplete);
-    number(out, "unreadable_bodies", a->unread_bodies);
-    fputs("}", out);
+        json_null(j, "stated_as_dropped");
+    json_u64(j, "surplus", a->surplus);
+    json_u64(j, "cut", a->incomplete);
+    json_u64(j, "unreadable_bodies", a->unread_bodies);
+    json_object_end(j);
 }
 
-static void show_recomputed(const struct audit *a, FILE *out)
+static void show_recomputed(struct json *j, const struct audit *a)
 {
     if (!a->recomputed.done) {
-        fputs(",\"recomputed\":null", out);
+        json_null(j, "recomputed");
         return;
     }
-    fprintf(out, ",\"recomputed\":{\"messages\":%llu", (unsigned long long)a->recomputed.messages);
-    number(out, "bytes", a->recomputed.bytes);
-    fprintf(out, ",\"other_version\":%s}", a->recomputed.other_version ? "true" : "false");
+    json_object(j, "recomputed");
+    json_u64(j, "messages", a->recomputed.messages);
+    json_u64(j, "bytes", a->recomputed.bytes);
+    json_bool(j, "other_version", a->recomputed.other_version);
+    json_object_end(j);
 }
 
-static void show_names(const struct audit *a, bool redact, FILE *out)
+static void show_names(struct json *j, const struct audit *a)
 {
-    fputs(",\"names\":{\"lengths\":", out);
-    json_text(out, report_name_lengths(a));
-    number(out, "distinct", a->names.distinct);
-    number(out, "with_suffix", a->names.suffix);
-    number(out, "with_prefix", a->names.prefix);
-    number(out, "paths", a->names.paths);
-    number(out, "paths_flattened", a->names.paths_flattened);
-    fprintf(out, "},\"times\":{\"matched\":%s,\"shifted\":%s", a->has_shift ? "true" : "false",
-            a->shift ? "true" : "false");
+    json_object(j, "names");
+    json_text(j, "lengths", report_name_lengths(a));
+    json_u64(j, "distinct", a->names.distinct);
+    json_u64(j, "with_suffix", a->names.suffix);
+    json_u64(j, "with_prefix", a->names.prefix);
+    json_u64(j, "paths", a->names.paths);
+    json_u64(j, "paths_flattened", a->names.paths_flattened);
+    json_object_end(j);
+}
+
+static void show_times(struct json *j, const struct audit *a, bool redact)
+{
+    json_object(j, "times");
+    json_bool(j, "matched", a->has_shift);
+    json_bool(j, "shifted", a->shift != 0);
     if (!redact)
-        fprintf(out, ",\"shift_ns\":%lld", (long long)a->shift);
-    fputs("}", out);
+        json_i64(j, "shift_ns", a->shift);
+    json_object_end(j);
 }
 
-static void show_secrets(const struct audit *a, FILE *out)
+static void show_secrets(struct json *j, const struct audit *a)
 {
-    fputs(",\"search\":[", out);
+    json_array(j, "search");
     for (unsigned c = 0; c < SECRET_MAX; c++) {
         const struct leak_row *row = &a->leaks[c];
         const char *name = secret_class_name((enum secret_class)c);
 
-        fprintf(out, "%s{\"class\":\"%s\"", c ? "," : "", name);
-        number(out, "gathered", a->secrets.classes[c].seen);
-        number(out, "too_regular", a->secrets.classes[c].dull);
-        number(out, "distinct", report_distinct(a, (enum secret_class)c));
-        number(out, "searched", a->secrets.classes[c].count);
-        fprintf(out, ",\"sampled\":%s", a->secrets.classes[c].halvings ? "true" : "false");
-        number(out, "hits", row->hits);
-        number(out, "hits_in_kept_values", row->kept);
-        number(out, "hits_allowed", row->allowed);
-        number(out, "short_patterns", row->short_count);
-        number(out, "doubtful_hits", row->doubtful);
-        fprintf(out, ",\"doubtful_hits_expected\":%.6g,\"doubtful_hits_probability\":%.6g",
-                row->expected, row->probability);
-        number(out, "findings", report_found(a, FOUND_LEAK, name));
-        fputs("}", out);
+        json_object(j, NULL);
+        json_text(j, "class", name);
+        json_u64(j, "gathered", a->secrets.classes[c].seen);
+        json_u64(j, "too_regular", a->secrets.classes[c].dull);
+        json_u64(j, "distinct", report_distinct(a, (enum secret_class)c));
+        json_u64(j, "searched", a->secrets.classes[c].count);
+        json_bool(j, "sampled", a->secrets.classes[c].halvings != 0);
+        json_u64(j, "hits", row->hits);
+        json_u64(j, "hits_in_kept_values", row->kept);
+        json_u64(j, "hits_allowed", row->allowed);
+        json_u64(j, "short_patterns", row->short_count);
+        json_u64(j, "doubtful_hits", row->doubtful);
+        json_number(j, "doubtful_hits_expected", "%.6g", row->expected);
+        json_number(j, "doubtful_hits_probability", "%.6g", row->probability);
+        json_u64(j, "findings", report_found(a, FOUND_LEAK, name));
+        json_object_end(j);
     }
-    fputs("]", out);
+    json_array_end(j);
 }
 
-static void show_domains(const struct audit *a, FILE *out)
+static void show_domains(struct json *j, const struct audit *a)
 {
-    fputs(",\"mappings\":[", out);
+    json_array(j, "mappings");
     for (unsigned d = 0; d < DOMAIN_MAX; d++) {
         const struct domain_row *row = &a->domains[d];
 
-        fprintf(out, "%s{\"class\":\"%s\"", d ? "," : "", domain_name((enum domain)d));
-        number(out, "compared", row->compared);
-        number(out, "may_stay", row->kept);
-        number(out, "unchanged", row->same);
-        number(out, "not_a_function", row->contradictions);
-        number(out, "collisions", row->collisions);
-        number(out, "zeroed", row->changed_to_zero);
-        number(out, "pseudonyms_that_are_originals", row->foreign);
-        fprintf(out, ",\"expected_by_chance\":%.6g}", row->foreign_by_chance);
+        json_object(j, NULL);
+        json_text(j, "class", domain_name((enum domain)d));
+        json_u64(j, "compared", row->compared);
+        json_u64(j, "may_stay", row->kept);
+        json_u64(j, "unchanged", row->same);
+        json_u64(j, "not_a_function", row->contradictions);
+        json_u64(j, "collisions", row->collisions);
+        json_u64(j, "zeroed", row->changed_to_zero);
+        json_u64(j, "pseudonyms_that_are_originals", row->foreign);
+        json_number(j, "expected_by_chance", "%.6g", row->foreign_by_chance);
+        json_object_end(j);
     }
-    fprintf(out, "],\"mappings_sampled\":%s",
-            a->pairs.forward.halvings || a->pairs.back.halvings ? "true" : "false");
+    json_array_end(j);
+    json_bool(j, "mappings_sampled", a->pairs.forward.halvings || a->pairs.back.halvings);
 }
 
-static void show_findings(const struct audit *a, bool redact, FILE *out)
+static void show_finding(struct json *j, const struct finding *f, bool redact)
 {
     char place[LINE_TEXT_MAX], quote[QUOTE_TEXT_MAX];
 
-    fputs(",\"finding_counts\":[", out);
-    for (uint32_t i = 0; i < a->count_rows; i++)
-        fprintf(out, "%s{\"kind\":\"%s\",\"class\":\"%s\",\"count\":%llu}", i ? "," : "",
-                finding_kind_name(a->counts[i].kind), a->counts[i].what,
-                (unsigned long long)a->counts[i].count);
-    fputs("],\"findings\":[", out);
-    for (uint32_t i = 0; i < a->finding_count; i++) {
-        const struct finding *f = &a->findings[i];
-
-        fprintf(out, "%s\n{\"kind\":\"%s\",\"class\":\"%s\"", i ? "," : "",
-                finding_kind_name(f->kind), f->what);
-        if (f->offset >= 0)
-            number(out, "offset", (uint64_t)f->offset);
-        if (f->frame)
-            number(out, "frame", f->frame);
-        if (f->original_frame && !redact)
-            number(out, "original_frame", f->original_frame);
-        fputs(",\"place\":", out);
-        json_text(out, f->place);
-        if (!redact) {
-            fputs(",\"original\":", out);
-            json_text(out, quote_text(&f->original, false, quote));
-            fputs(",\"anonymized\":", out);
-            json_text(out, quote_text(&f->anonymized, false, quote));
-        }
-        if (!redact && f->kind == FOUND_RECOMPUTED) {
-            fputs(",\"expected\":", out);
-            json_text(out, quote_text(&f->expected, false, quote));
-        }
-        fputs(",\"text\":", out);
-        json_text(out, f->text);
-        fputs(",\"where\":", out);
-        json_text(out, finding_place(f, redact, place));
-        fputs("}", out);
+    json_object(j, NULL);
+    json_text(j, "kind", finding_kind_name(f->kind));
+    json_text(j, "class", f->what);
+    if (f->offset >= 0)
+        json_u64(j, "offset", (uint64_t)f->offset);
+    if (f->frame)
+        json_u64(j, "frame", f->frame);
+    if (f->original_frame && !redact)
+        json_u64(j, "original_frame", f->original_frame);
+    json_text(j, "place", f->place);
+    if (!redact) {
+        json_text(j, "original", quote_text(&f->original, false, quote));
+        json_text(j, "anonymized", quote_text(&f->anonymized, false, quote));
     }
-    fputs("]", out);
+    if (!redact && f->kind == FOUND_RECOMPUTED)
+        json_text(j, "expected", quote_text(&f->expected, false, quote));
+    json_text(j, "text", f->text);
+    json_text(j, "where", finding_place(f, redact, place));
+    json_object_end(j);
+}
+
+static void show_findings(struct json *j, const struct audit *a, bool redact)
+{
+    json_array(j, "finding_counts");
+    for (uint32_t i = 0; i < a->count_rows; i++) {
+        json_object(j, NULL);
+        json_text(j, "kind", finding_kind_name(a->counts[i].kind));
+        json_text(j, "class", a->counts[i].what);
+        json_u64(j, "count", a->counts[i].count);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_array(j, "findings");
+    for (uint32_t i = 0; i < a->finding_count; i++) {
+        json_break(j);
+        show_finding(j, &a->findings[i], redact);
+    }
+    json_array_end(j);
+}
+
+static void show_numbers(struct json *j, const char *key, const uint64_t *numbers, size_t count)
+{
+    json_array(j, key);
+    for (size_t i = 0; i < count; i++)
+        json_u64(j, NULL, numbers[i]);
+    json_array_end(j);
 }
 
 /* What its words are made of. */
-static void show_residual_figures(const struct audit *a, FILE *out)
+static void show_residual_figures(struct json *j, const struct audit *a)
 {
     struct residual_figures f;
 
     residual_figures(a, &f);
-    fprintf(out, ",\"residual_figures\":{\"span_ns\":%lld,\"calls_by_procedure\":[",
-            (long long)f.span);
-    for (unsigned i = 0; i < sizeof(f.calls_by_procedure) / sizeof(*f.calls_by_procedure); i++)
-        fprintf(out, "%s%llu", i ? "," : "", (unsigned long long)f.calls_by_procedure[i]);
-    fputs("]", out);
-    number(out, "listings", f.listings);
-    number(out, "entries", f.entries);
-    number(out, "entries_max", f.entries_max);
-    number(out, "sizes", f.sizes);
-    number(out, "sizes_unique", f.sizes_unique);
-    fprintf(out, ",\"sizes_more\":%s,\"xids_kept\":%s,\"ports_mapped\":%s,\"ranks\":[",
-            f.sizes_more ? "true" : "false", f.xids_kept ? "true" : "false",
-            f.ports_mapped ? "true" : "false");
+    json_object(j, "residual_figures");
+    json_i64(j, "span_ns", f.span);
+    show_numbers(j, "calls_by_procedure", f.calls_by_procedure,
+                 sizeof(f.calls_by_procedure) / sizeof(*f.calls_by_procedure));
+    json_u64(j, "listings", f.listings);
+    json_u64(j, "entries", f.entries);
+    json_u64(j, "entries_max", f.entries_max);
+    json_u64(j, "sizes", f.sizes);
+    json_u64(j, "sizes_unique", f.sizes_unique);
+    json_bool(j, "sizes_more", f.sizes_more);
+    json_bool(j, "xids_kept", f.xids_kept);
+    json_bool(j, "ports_mapped", f.ports_mapped);
+    json_array(j, "ranks");
     for (unsigned i = 0; i < RANKED; i++) {
-        fprintf(out, "%s{\"distinct\":%llu", i ? "," : "", (unsigned long long)f.ranks[i].distinct);
-        number(out, "all", f.ranks[i].all);
-        fputs(",\"uses\":[", out);
-        for (unsigned k = 0; k < RANKS; k++)
-            fprintf(out, "%s%llu", k ? "," : "", (unsigned long long)f.ranks[i].uses[k]);
-        fputs("]}", out);
+        json_object(j, NULL);
+        json_u64(j, "distinct", f.ranks[i].distinct);
+        json_u64(j, "all", f.ranks[i].all);
+        show_numbers(j, "uses", f.ranks[i].uses, RANKS);
+        json_object_end(j);
     }
-    fputs("]}", out);
+    json_array_end(j);
+    json_object_end(j);
 }
-
-struct lines {
-    FILE *out;
-    bool first;
-};
 
 static void show_line(void *ctx, const char *topic, const char *words)
 {
-    struct lines *l = ctx;
-
-    fputs(l->first ? "{\"topic\":" : ",{\"topic\":", l->out);
-    json_text(l->out, topic);
-    fputs(",\"text\":", l->out);
-    json_text(l->out, words);
-    fputs("}", l->out);
-    l->first = false;
+    json_object(ctx, NULL);
+    json_text(ctx, "topic", topic);
+    json_text(ctx, "text", words);
+    json_object_end(ctx);
 }
 
 void audit_json(const struct audit *a, bool redact, FILE *out)
 {
-    struct lines lines = { out, true };
+    struct json j = { .out = out };
 
-    fputs("{\"warning\":", out);
-    json_text(out, report_warning(redact));
-    fprintf(out, ",\"version\":1,\"redacted\":%s,\"clean\":%s", redact ? "true" : "false",
-            a->finding_total ? "false" : "true");
-    number(out, "finding_total", a->finding_total);
-    show_files(a, out);
-    show_recomputed(a, out);
-    show_names(a, redact, out);
-    show_secrets(a, out);
-    show_domains(a, out);
-    show_findings(a, redact, out);
-    show_residual_figures(a, out);
-    fputs(",\"residual\":[", out);
-    residual_words(a, show_line, &lines);
-    fputs("]}\n", out);
+    json_object(&j, NULL);
+    json_text(&j, "warning", report_warning(redact));
+    json_u64(&j, "version", 1);
+    json_bool(&j, "redacted", redact);
+    json_bool(&j, "clean", !a->finding_total);
+    json_u64(&j, "finding_total", a->finding_total);
+    show_files(&j, a);
+    show_messages(&j, a);
+    show_recomputed(&j, a);
+    show_names(&j, a);
+    show_times(&j, a, redact);
+    show_secrets(&j, a);
+    show_domains(&j, a);
+    show_findings(&j, a, redact);
+    show_residual_figures(&j, a);
+    json_array(&j, "residual");
+    residual_words(a, show_line, &j);
+    json_array_end(&j);
+    json_object_end(&j);
+    json_end(&j);
 }

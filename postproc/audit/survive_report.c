@@ -246,83 +246,93 @@ int survive_text(struct survive *s, const struct survive_show *show, FILE *out, 
 
 /* --- JSON --- */
 
-static void json_row(const struct survive *s, const struct survive_row *row,
-                     const struct survive_show *show, FILE *out)
+static void json_row(struct json *j, const struct survive *s, const struct survive_row *row,
+                     const struct survive_show *show)
 {
     const char *rule = rule_of(row, show);
     char text[VALUE_MAX];
 
-    fputs("{\"field\":", out);
-    json_text(out, row->place);
-    fputs(",\"class\":", out);
-    json_text(out, survive_reason(row->cls)->name);
-    fputs(",\"rule\":", out);
-    json_text(out, rule);
-    fputs(",\"wireshark\":", out);
-    json_text(out, row->wireshark);
-    fprintf(out,
-            ",\"values\":%llu,\"same\":%llu,\"same_special\":%llu,\"distinct\":%u,"
-            "\"distinct_same\":%llu,\"distinct_special\":%llu,\"exact\":%s,\"others\":%llu,"
-            "\"by_chance\":%.6g,\"examples\":[",
-            (unsigned long long)row->values, (unsigned long long)row->same,
-            (unsigned long long)row->same_special, row->distinct,
-            (unsigned long long)row->distinct_same, (unsigned long long)row->distinct_special,
-            row->more ? "false" : "true", (unsigned long long)others(row, rule), row->by_chance);
+    json_object(j, NULL);
+    json_text(j, "field", row->place);
+    json_text(j, "class", survive_reason(row->cls)->name);
+    json_text(j, "rule", rule);
+    json_text(j, "wireshark", row->wireshark);
+    json_u64(j, "values", row->values);
+    json_u64(j, "same", row->same);
+    json_u64(j, "same_special", row->same_special);
+    json_u64(j, "distinct", row->distinct);
+    json_u64(j, "distinct_same", row->distinct_same);
+    json_u64(j, "distinct_special", row->distinct_special);
+    json_bool(j, "exact", !row->more);
+    json_u64(j, "others", others(row, rule));
+    json_number(j, "by_chance", "%.6g", row->by_chance);
+    json_array(j, "examples");
     for (uint32_t i = 0; i < row->count && i < show->examples; i++) {
         const struct survive_value *v = &s->values[s->order[row->first + i]];
 
-        fputs(i ? ",{\"value\":" : "{\"value\":", out);
-        json_text(out, value_text(row, v, text));
-        fprintf(out, ",\"same\":%llu,\"of\":%llu}", (unsigned long long)v->same,
-                (unsigned long long)v->uses);
+        json_object(j, NULL);
+        json_text(j, "value", value_text(row, v, text));
+        json_u64(j, "same", v->same);
+        json_u64(j, "of", v->uses);
+        json_object_end(j);
     }
-    fputs("]}", out);
+    json_array_end(j);
+    json_object_end(j);
 }
 
-static void json_classes(FILE *out)
+static void json_classes(struct json *j)
 {
+    json_array(j, "classes");
     for (unsigned cls = 0; cls < SURVIVE_CLASSES; cls++) {
         const struct survive_reason *reason = survive_reason(cls);
 
-        fputs(cls ? ",{\"class\":" : "{\"class\":", out);
-        json_text(out, reason->name);
-        fputs(",\"topic\":", out);
-        json_text(out, reason->topic);
-        fputs(",\"kept\":", out);
-        json_text(out, reason->kept);
-        fputs(",\"special\":", out);
-        json_text(out, reason->special);
-        fputc('}', out);
+        json_object(j, NULL);
+        json_text(j, "class", reason->name);
+        json_text(j, "topic", reason->topic);
+        json_text(j, "kept", reason->kept);
+        json_text(j, "special", reason->special);
+        json_object_end(j);
     }
+    json_array_end(j);
+}
+
+static void json_messages(struct json *j, const struct audit *audit)
+{
+    json_object(j, "messages");
+    json_u64(j, "compared", audit->matched);
+    json_u64(j, "missing", audit->missing);
+    json_u64(j, "surplus", audit->surplus);
+    json_u64(j, "incomplete", audit->incomplete);
+    json_object_end(j);
 }
 
 int survive_json(struct survive *s, const struct survive_show *show, FILE *out, struct err *err)
 {
     uint32_t *rows = prepare(s, err);
-    const char *separator = "";
+    struct json j = { .out = out };
+    bool first = true;
 
     if (!rows)
         return -err->code;
-    fputs("{\"policy\":", out);
-    json_text(out, show->policy);
-    fprintf(out,
-            ",\"messages\":{\"compared\":%llu,\"missing\":%llu,\"surplus\":%llu,"
-            "\"incomplete\":%llu},\"left_out\":%llu,\"classes\":[",
-            (unsigned long long)s->audit.matched, (unsigned long long)s->audit.missing,
-            (unsigned long long)s->audit.surplus, (unsigned long long)s->audit.incomplete,
-            (unsigned long long)s->left_out);
-    json_classes(out);
-    fputs("],\"fields\":[", out);
+    json_object(&j, NULL);
+    json_text(&j, "policy", show->policy);
+    json_messages(&j, &s->audit);
+    json_u64(&j, "left_out", s->left_out);
+    json_classes(&j);
+    json_array(&j, "fields");
     for (unsigned cls = 0; cls < SURVIVE_CLASSES; cls++) {
         uint32_t count = class_rows(s, cls, true, rows);
 
         for (uint32_t i = 0; i < count; i++) {
-            fputs(separator, out);
-            json_row(s, &s->rows[rows[i]], show, out);
-            separator = ",\n";
+            if (!first)
+                json_break(&j);
+            json_row(&j, s, &s->rows[rows[i]], show);
+            first = false;
         }
     }
-    fputs("]}\n", out);
+    json_array_end(&j);
+    json_object_end(&j);
+    json_end(&j);
     free(rows);
     return 0;
 }

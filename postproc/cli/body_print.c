@@ -8,9 +8,9 @@
 enum { PATH_MAX_LEN = WALK_PATH_MAX + WALK_DEPTH_MAX * 12 };
 
 struct printer {
-    FILE *out;
+    FILE *out;         /* text, or */
+    struct json *json; /* members of an object */
     struct buf text;
-    bool json, first;
 };
 
 static size_t add(char *path, size_t len, const char *dot, const char *name)
@@ -45,26 +45,20 @@ static void indexed_path(const struct walk *walk, const struct field *field,
 
 static void print_bytes(struct printer *p, const struct visit *visit)
 {
-    bool text = visit->field->kind == XDR_STRING;
-
     if (visit->field->cls == CLASS_DATA) {
-        fprintf(p->out, p->json ? "{\"length\":%u}" : "%u bytes", visit->full_len);
+        fprintf(p->out, "%u bytes", visit->full_len);
         return;
     }
     p->text.len = 0;
-    if (text && escape_name((struct bytes){ visit->data, visit->len }, true, &p->text) == 0 &&
+    if (visit->field->kind == XDR_STRING &&
+        escape_name((struct bytes){ visit->data, visit->len }, true, &p->text) == 0 &&
         buf_append(&p->text, "", 1) == 0) {
-        if (p->json)
-            json_text(p->out, (const char *)p->text.data);
-        else
-            fputs((const char *)p->text.data, p->out);
-    } else if (p->json) {
-        json_hex(p->out, visit->data, visit->len);
+        fputs((const char *)p->text.data, p->out);
     } else {
         for (uint32_t i = 0; i < visit->len; i++)
             fprintf(p->out, "%02x", visit->data[i]);
     }
-    if (visit->cut && !p->json)
+    if (visit->cut)
         fputs("...", p->out);
 }
 
@@ -80,11 +74,38 @@ static void print_number(struct printer *p, const struct visit *visit)
         fprintf(p->out, "%lld", (long long)visit->value);
     else
         fprintf(p->out, "%llu", (unsigned long long)visit->value);
-    for (; !p->json && name && name->name; name++)
+    for (; name && name->name; name++)
         if (name->value == visit->value) {
             fprintf(p->out, " (%s)", name->name);
             break;
         }
+}
+
+static bool is_bytes(const struct field *field)
+{
+    return field->kind == XDR_FIXED || field->kind == XDR_OPAQUE || field->kind == XDR_STRING;
+}
+
+static void put_json(struct json *j, const char *path, const struct visit *visit)
+{
+    const struct bytes bytes = { visit->data, visit->len };
+    uint8_t kind = visit->field->kind;
+
+    if (is_bytes(visit->field) && visit->field->cls == CLASS_DATA) {
+        json_object(j, path);
+        json_u64(j, "length", visit->full_len);
+        json_object_end(j);
+    } else if (kind == XDR_STRING) {
+        json_name(j, path, bytes);
+    } else if (is_bytes(visit->field)) {
+        json_hex(j, path, bytes);
+    } else if (kind == XDR_BOOL || kind == XDR_OPTIONAL) {
+        json_bool(j, path, visit->value);
+    } else if (kind == XDR_I32) {
+        json_i64(j, path, (int64_t)visit->value);
+    } else {
+        json_u64(j, path, visit->value);
+    }
 }
 
 static int print_field(void *ctx, const struct visit *visit)
@@ -96,17 +117,16 @@ static int print_field(void *ctx, const struct visit *visit)
     if (visit->whole || kind == XDR_LIST || kind == XDR_ARRAY)
         return 0; /* the elements that follow say it all */
     indexed_path(visit->walk, visit->field, path);
-    if (p->json)
-        fprintf(p->out, "%s\"%s\":", p->first ? "" : ",", path);
-    else
-        fprintf(p->out, "    %s = ", path);
-    p->first = false;
-    if (kind == XDR_FIXED || kind == XDR_OPAQUE || kind == XDR_STRING)
+    if (p->json) {
+        put_json(p->json, path, visit);
+        return 0;
+    }
+    fprintf(p->out, "    %s = ", path);
+    if (is_bytes(visit->field))
         print_bytes(p, visit);
     else
         print_number(p, visit);
-    if (!p->json)
-        putc('\n', p->out);
+    putc('\n', p->out);
     return 0;
 }
 
@@ -123,7 +143,7 @@ static void run(struct printer *p, const struct fields_body *body)
     enum walk_result result = kept_walk(&w, body->type, &body->kept, &visitor);
 
     if (result != WALK_OK && p->json)
-        fprintf(p->out, "%s\"%s\":\"%s\"", p->first ? "" : ",", "incomplete", results[result]);
+        json_text(p->json, "incomplete", results[result]);
     else if (result != WALK_OK)
         fprintf(p->out, "    %s: %s%s%s\n", walk_path(&w, NULL, path), results[result],
                 w.problem ? ": " : "", w.problem ? w.problem : "");
@@ -132,16 +152,16 @@ static void run(struct printer *p, const struct fields_body *body)
 
 void fields_text(FILE *out, const struct fields_body *body)
 {
-    struct printer p = { .out = out, .first = true };
+    struct printer p = { .out = out };
 
     run(&p, body);
 }
 
-void fields_json(FILE *out, const struct fields_body *body)
+void fields_json(struct json *json, const char *key, const struct fields_body *body)
 {
-    struct printer p = { .out = out, .json = true, .first = true };
+    struct printer p = { .json = json };
 
-    putc('{', out);
+    json_object(json, key);
     run(&p, body);
-    putc('}', out);
+    json_object_end(json);
 }

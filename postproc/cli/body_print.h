@@ -8,6 +8,7 @@
 #ifndef NFSDIGEST_CLI_BODY_PRINT_H
 #define NFSDIGEST_CLI_BODY_PRINT_H
 
+#include "base/json.h"
 #include "record/kept.h"
 
 #include <stdio.h>
@@ -21,6 +22,6 @@ struct fields_body {
 void fields_text(FILE *out, const struct fields_body *body);
 
 /* One JSON object. */
-void fields_json(FILE *out, const struct fields_body *body);
+void fields_json(struct json *json, const char *key, const struct fields_body *body);
 
 #endif

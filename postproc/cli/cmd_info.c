@@ -28,21 +28,23 @@ struct request {
     uint64_t top;
 };
 
-/* Runs |sql| and prints each row as a JSON object in an array. */
-static int json_rows(sqlite3 *db, const char *name, const char *sql, struct err *err)
+/* Runs |sql| and puts each row as an object into an array. */
+static int json_rows(sqlite3 *db, const char *name, const char *sql, struct json *j,
+                     struct err *err)
 {
     sqlite3_stmt *stmt;
-    bool first = true;
 
     if (sql_prepare(db, sql, &stmt, err) < 0)
         return -err->code;
-    printf(",\n\"%s\":[", name);
-    for (; sqlite3_step(stmt) == SQLITE_ROW; first = false) {
-        fputs(first ? "\n{" : ",\n{", stdout);
-        sql_json_members(stdout, stmt);
-        putchar('}');
+    json_break(j);
+    json_array(j, name);
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        json_break(j);
+        json_object(j, NULL);
+        sql_json_members(j, stmt);
+        json_object_end(j);
     }
-    putchar(']');
+    json_array_end(j);
     return sql_end(stmt, 0, err);
 }
 
@@ -87,29 +89,44 @@ static int read_unopened(sqlite3 *db, struct unopened *unopened, struct err *err
     return sql_each(db, sql_counters, add_unopened, unopened, err);
 }
 
-static void json_groups(const struct groups *g, enum group_by by)
+static void json_latency(struct json *j, const char *key, const struct group *x, int64_t latency)
 {
-    printf(",\n\"by_%s\":[", group_names[by]);
+    if (x->answered)
+        json_i64(j, key, latency);
+    else
+        json_null(j, key);
+}
+
+static void json_groups(const struct groups *g, enum group_by by, struct json *j)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "by_%s", group_names[by]);
+    json_break(j);
+    json_array(j, name);
     for (int i = 0; i < g->count; i++) {
         const struct group *x = &g->groups[i];
 
-        printf("%s{\"%s\":", i ? ",\n" : "\n", group_names[by]);
-        json_text(stdout, x->label);
-        if (by == BY_PROCEDURE)
-            printf(",\"program\":%lld,\"version\":%lld,\"number\":%lld", (long long)x->key[0],
-                   (long long)x->key[1], (long long)x->key[2]);
-        printf(",\"operations\":%llu,\"errors\":%llu,\"answered\":%llu,\"read\":%llu,"
-               "\"written\":%llu,",
-               (unsigned long long)x->operations, (unsigned long long)x->errors,
-               (unsigned long long)x->answered, (unsigned long long)x->read,
-               (unsigned long long)x->written);
-        if (x->answered)
-            printf("\"p50\":%lld,\"p90\":%lld,\"p99\":%lld,\"max\":%lld}", (long long)x->p50,
-                   (long long)x->p90, (long long)x->p99, (long long)x->max);
-        else
-            fputs("\"p50\":null,\"p90\":null,\"p99\":null,\"max\":null}", stdout);
+        json_break(j);
+        json_object(j, NULL);
+        json_text(j, group_names[by], x->label);
+        if (by == BY_PROCEDURE) {
+            json_i64(j, "program", x->key[0]);
+            json_i64(j, "version", x->key[1]);
+            json_i64(j, "number", x->key[2]);
+        }
+        json_u64(j, "operations", x->operations);
+        json_u64(j, "errors", x->errors);
+        json_u64(j, "answered", x->answered);
+        json_u64(j, "read", x->read);
+        json_u64(j, "written", x->written);
+        json_latency(j, "p50", x, x->p50);
+        json_latency(j, "p90", x, x->p90);
+        json_latency(j, "p99", x, x->p99);
+        json_latency(j, "max", x, x->max);
+        json_object_end(j);
     }
-    putchar(']');
+    json_array_end(j);
 }
 
 /* What names something: it may hold anything. */
@@ -143,7 +160,8 @@ static void text_groups(const struct groups *g, enum group_by by)
         printf("%12s further; --top shows more\n", count_text(g->left_out, a));
 }
 
-static int print_groups(sqlite3 *db, const struct request *request, struct err *err)
+/* |j| NULL: as text. */
+static int print_groups(sqlite3 *db, const struct request *request, struct json *j, struct err *err)
 {
     for (int by = 0; by < BY_MAX; by++) {
         struct groups groups;
@@ -152,8 +170,8 @@ static int print_groups(sqlite3 *db, const struct request *request, struct err *
             continue;
         if (groups_read(db, (enum group_by)by, (int64_t)request->top, &groups, err) < 0)
             return -err->code;
-        if (request->json)
-            json_groups(&groups, (enum group_by)by);
+        if (j)
+            json_groups(&groups, (enum group_by)by, j);
         else if (groups.count)
             text_groups(&groups, (enum group_by)by);
         groups_free(&groups);
@@ -163,28 +181,31 @@ static int print_groups(sqlite3 *db, const struct request *request, struct err *
 
 static int print_json(sqlite3 *db, const char *name, const struct request *request, struct err *err)
 {
+    struct json j = { .out = stdout };
     struct unopened unopened;
 
-    fputs("{\"database\":", stdout);
-    json_name(stdout, name);
+    json_object(&j, NULL);
+    json_name(&j, "database", (struct bytes){ (const uint8_t *)name, (uint32_t)strlen(name) });
     if (read_unopened(db, &unopened, err) < 0)
         return -err->code;
-    if (!request->by && (json_rows(db, "sources", sql_sources, err) < 0 ||
-                         json_rows(db, "totals", sql_totals, err) < 0 ||
-                         json_rows(db, "pairing", sql_pairing, err) < 0))
+    if (!request->by && (json_rows(db, "sources", sql_sources, &j, err) < 0 ||
+                         json_rows(db, "totals", sql_totals, &j, err) < 0 ||
+                         json_rows(db, "pairing", sql_pairing, &j, err) < 0))
         return -err->code;
-    if (print_groups(db, request, err) < 0 ||
-        (!request->by && (json_rows(db, "problems", sql_problems, err) < 0 ||
-                          json_rows(db, "counters", sql_counters, err) < 0)))
+    if (print_groups(db, request, &j, err) < 0 ||
+        (!request->by && (json_rows(db, "problems", sql_problems, &j, err) < 0 ||
+                          json_rows(db, "counters", sql_counters, &j, err) < 0)))
         return -err->code;
     if (!request->by) {
-        printf(",\n\"not_opened\":{\"packets\":%llu,\"encapsulations\":",
-               (unsigned long long)unopened.packets);
-        json_text(stdout, unopened.names);
-        putchar('}');
+        json_break(&j);
+        json_object(&j, "not_opened");
+        json_u64(&j, "packets", unopened.packets);
+        json_text(&j, "encapsulations", unopened.names);
+        json_object_end(&j);
     }
-    fputs("}\n", stdout);
-    return 0;
+    json_object_end(&j);
+    json_end(&j);
+    return j.failed ? err_memory(err, "names") : 0;
 }
 
 /* Steps through |sql| with |print| for each row. */
@@ -290,12 +311,12 @@ static int text_unopened(sqlite3 *db, struct err *err)
 static int print_text(sqlite3 *db, const char *name, const struct request *request, struct err *err)
 {
     if (request->by)
-        return print_groups(db, request, err);
+        return print_groups(db, request, NULL, err);
     print_line(name);
     if (each_row(db, sql_sources, text_source, NULL, err) < 0 ||
         each_row(db, sql_totals, text_totals, NULL, err) < 0 ||
         each_row(db, sql_pairing, text_pairing, NULL, err) < 0 || text_unopened(db, err) < 0 ||
-        print_groups(db, request, err) < 0 ||
+        print_groups(db, request, NULL, err) < 0 ||
         each_row(db, sql_problems, text_problem, "Losses and problems", err) < 0)
         return -err->code;
     return each_row(db, sql_counters, text_counter, "Counters", err);

@@ -237,13 +237,8 @@ static void print_text(sqlite3_stmt *s, bool fields)
         fields_text(stdout, &bodies[i]);
 }
 
-static void json_key(const char *name)
-{
-    printf(",\"%s\":", name);
-}
-
 /* Columns that go to JSON as they are. */
-static void print_columns(sqlite3_stmt *s)
+static void print_columns(struct json *j, sqlite3_stmt *s)
 {
     static const struct {
         const char *name;
@@ -291,11 +286,10 @@ static void print_columns(sqlite3_stmt *s)
     for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
         int column = columns[i].column;
 
-        json_key(columns[i].name);
         if (!is_null(s, column) && (column == OP_OFFSET || column == OP_COUNT))
-            printf("%llu", (unsigned long long)sqlite3_column_int64(s, column));
+            json_u64(j, columns[i].name, (uint64_t)sqlite3_column_int64(s, column));
         else
-            sql_json_value(stdout, s, column);
+            sql_json_value(j, columns[i].name, s, column);
     }
 }
 
@@ -304,23 +298,21 @@ static void print_json(sqlite3_stmt *s, bool fields)
     const char *program = program_name((uint32_t)sqlite3_column_int64(s, OP_PROGRAM));
     char text[VALUE_TEXT_MAX];
     struct fields_body bodies[2];
+    struct json j = { .out = stdout };
     bool is_result[2];
     int count;
 
-    printf("{\"id\":%lld", (long long)sqlite3_column_int64(s, OP_ID));
-    json_key("time");
-    json_text(stdout, when_text(s, text));
-    json_key("program_name");
-    json_text(stdout, is_null(s, OP_PROGRAM) ? NULL : program);
-    print_columns(s);
-    json_key("data_digest");
-    sql_json_value(stdout, s, OP_DATA_DIGEST);
+    json_object(&j, NULL);
+    json_i64(&j, "id", sqlite3_column_int64(s, OP_ID));
+    json_text(&j, "time", when_text(s, text));
+    json_text(&j, "program_name", is_null(s, OP_PROGRAM) ? NULL : program);
+    print_columns(&j, s);
+    sql_json_value(&j, "data_digest", s, OP_DATA_DIGEST);
     count = fields ? bodies_of(s, bodies, is_result) : 0;
-    for (int i = 0; i < count; i++) {
-        json_key(is_result[i] ? "result" : "arguments");
-        fields_json(stdout, &bodies[i]);
-    }
-    fputs("}\n", stdout);
+    for (int i = 0; i < count; i++)
+        fields_json(&j, is_result[i] ? "result" : "arguments", &bodies[i]);
+    json_object_end(&j);
+    json_end(&j);
 }
 
 static int list(struct store *store, const struct filter *filter, bool json, bool fields,

@@ -45,109 +45,104 @@ static int list(int argc, char **argv, struct err *err)
 
 /* --- show */
 
-static void json_member(const char *separator, const char *name, const char *value)
+static void json_list(struct json *j, const char *name, char *const *list)
 {
-    fputs(separator, stdout);
-    json_text(stdout, name);
-    putchar(':');
-    json_text(stdout, value);
+    json_array(j, name);
+    for (int i = 0; list[i]; i++)
+        json_text(j, NULL, list[i]);
+    json_array_end(j);
 }
 
-static void json_list(const char *name, char *const *list)
+static void json_keep(struct json *j, const struct policy *policy)
 {
-    printf("\"%s\":[", name);
-    for (int i = 0; list[i]; i++) {
-        fputs(i ? "," : "", stdout);
-        json_text(stdout, list[i]);
-    }
-    putchar(']');
-}
-
-static void json_keep(const struct policy *policy)
-{
-    const char *separator = "";
-
-    printf("\"keep\":{");
+    json_object(j, "keep");
     for (int cls = 0; cls < CLASS_MAX; cls++) {
         const struct policy_kept *kept = &policy->kept[cls];
 
         if (!kept->count)
             continue;
-        printf("%s\"%s\":[", separator, class_name((enum field_class)cls));
+        json_array(j, class_name((enum field_class)cls));
         for (uint32_t i = 0; i < kept->count; i++)
-            printf("%s%" PRIu64, i ? "," : "", kept->values[i]);
-        putchar(']');
-        separator = ",";
+            json_u64(j, NULL, kept->values[i]);
+        json_array_end(j);
     }
-    printf("},");
+    json_object_end(j);
 }
 
-static int json_fields(const struct policy *policy, struct err *err)
+static int json_fields(struct json *j, const struct policy *policy, struct err *err)
 {
     const struct policy_override **rows;
     uint32_t count;
 
     if (policy_overrides_by_path(policy, &rows, &count, err) < 0)
         return -err->code;
-    printf("\"fields\":{");
+    json_object(j, "fields");
     for (uint32_t i = 0; i < count; i++)
-        json_member(i ? "," : "", rows[i]->path, rule_name((enum rule)rows[i]->rule));
-    printf("},");
+        json_text(j, rows[i]->path, rule_name((enum rule)rows[i]->rule));
+    json_object_end(j);
     free(rows);
     return 0;
 }
 
-static int json_warnings(const struct policy *policy, struct err *err)
+static int json_warnings(struct json *j, const struct policy *policy, struct err *err)
 {
     struct buf text = { 0 };
-    char *line, *rest;
     int result = policy_warn(policy, &text, err);
 
     if (result >= 0 && buf_append(&text, "", 1) < 0)
         result = err_memory(err, "warnings");
-    printf("\"warnings\":[");
-    for (rest = result > 0 ? (char *)text.data : NULL; rest && *rest;) {
-        line = strsep(&rest, "\n");
-        fputs(line == (char *)text.data ? "" : ",", stdout);
-        json_text(stdout, line);
-    }
-    printf("]}\n");
+    json_array(j, "warnings");
+    for (char *rest = result > 0 ? (char *)text.data : NULL; rest && *rest;)
+        json_text(j, NULL, strsep(&rest, "\n"));
+    json_array_end(j);
     buf_free(&text);
     return result < 0 ? result : 0;
 }
 
+static void json_rules(struct json *j, const struct policy *policy)
+{
+    json_object(j, "classes");
+    for (int cls = 0; cls < CLASS_MAX; cls++)
+        json_text(j, class_name((enum field_class)cls), rule_name((enum rule)policy->rules[cls]));
+    json_object_end(j);
+    json_object(j, "messages");
+    for (int i = 0; i < EXTRA_MAX; i++)
+        json_text(j, policy_extra_words[i].name, rule_name((enum rule)policy->extras[i]));
+    json_text(j, "unread", policy_unread_words[policy->unread]);
+    json_object_end(j);
+}
+
 static int print_json(const struct policy *policy, struct err *err)
 {
-    const char *separator = "";
+    struct json j = { .out = stdout };
+    int result;
 
-    json_member("{", "name", policy->name);
-    json_member(",", "description", policy->description);
-    printf(",\"digest\":");
-    json_hex(stdout, policy->digest, sizeof(policy->digest));
-    printf(",\"classes\":{");
-    for (int cls = 0; cls < CLASS_MAX; cls++)
-        json_member(cls ? "," : "", class_name((enum field_class)cls),
-                    rule_name((enum rule)policy->rules[cls]));
-    printf("},\"messages\":{");
-    for (int i = 0; i < EXTRA_MAX; i++)
-        json_member(i ? "," : "", policy_extra_words[i].name,
-                    rule_name((enum rule)policy->extras[i]));
-    json_member(",", "unread", policy_unread_words[policy->unread]);
-    printf("},\"names\":{");
-    json_list("keep-suffixes", policy->suffixes);
-    putchar(',');
-    json_list("keep-prefixes", policy->prefixes);
-    printf("},\"addresses\":{\"keep-ranges\":[");
+    json_object(&j, NULL);
+    json_text(&j, "name", policy->name);
+    json_text(&j, "description", policy->description);
+    json_hex(&j, "digest", (struct bytes){ policy->digest, sizeof(policy->digest) });
+    json_rules(&j, policy);
+    json_object(&j, "names");
+    json_list(&j, "keep-suffixes", policy->suffixes);
+    json_list(&j, "keep-prefixes", policy->prefixes);
+    json_object_end(&j);
+    json_object(&j, "addresses");
+    json_array(&j, "keep-ranges");
     for (const struct policy_word *word = policy_range_words; word->name; word++)
-        if (policy->ranges & word->value) {
-            printf("%s\"%s\"", separator, word->name);
-            separator = ",";
-        }
-    printf("]},\"time\":{\"shift-days\":%" PRIu32 "},", policy->shift_days);
-    json_keep(policy);
-    if (json_fields(policy, err) < 0)
+        if (policy->ranges & word->value)
+            json_text(&j, NULL, word->name);
+    json_array_end(&j);
+    json_object_end(&j);
+    json_object(&j, "time");
+    json_u64(&j, "shift-days", policy->shift_days);
+    json_object_end(&j);
+    json_keep(&j, policy);
+    if (json_fields(&j, policy, err) < 0)
         return -err->code;
-    return json_warnings(policy, err);
+    result = json_warnings(&j, policy, err);
+    json_object_end(&j);
+    json_end(&j);
+    return result;
 }
 
 static int print_text(const struct policy *policy, struct err *err)

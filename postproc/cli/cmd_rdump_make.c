@@ -166,15 +166,21 @@ static int make_each(struct job *j, enum partition_by by, const struct partition
 static void print_parts(const struct job *j, enum partition_by by, uint32_t made, uint64_t all)
 {
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX];
+    struct json json = { .out = stdout };
 
-    if (j->args->json)
-        printf("{\"split_by\":\"%s\",\"dumps\":%u,\"operations\":%llu,\"in_none\":%llu}\n",
-               partition_names[by], made, (unsigned long long)j->operations,
-               (unsigned long long)(all - j->operations));
-    else
-        printf("split by %s: %s dumps with %s operations; %s others belong to no %s\n",
-               partition_names[by], count_text(made, a), count_text(j->operations, b),
-               count_text(all - j->operations, c), partition_names[by]);
+    if (j->args->json) {
+        json_object(&json, NULL);
+        json_text(&json, "split_by", partition_names[by]);
+        json_u64(&json, "dumps", made);
+        json_u64(&json, "operations", j->operations);
+        json_u64(&json, "in_none", all - j->operations);
+        json_object_end(&json);
+        json_end(&json);
+        return;
+    }
+    printf("split by %s: %s dumps with %s operations; %s others belong to no %s\n",
+           partition_names[by], count_text(made, a), count_text(j->operations, b),
+           count_text(all - j->operations, c), partition_names[by]);
 }
 
 static int make_parts(struct job *j, enum partition_by by, struct err *err)

@@ -35,16 +35,19 @@ struct unmask_args {
 static void print_pair(const struct unmask_args *a, bool original_first, const char *pseudonym,
                        const char *original)
 {
+    struct json j = { .out = stdout };
+
     if (!a->json) {
         printf("%s\t%s\n", original_first ? original : pseudonym,
                original_first ? pseudonym : original);
         return;
     }
-    printf("{\"class\":\"%s\",\"pseudonym\":", a->cls);
-    json_text(stdout, pseudonym);
-    fputs(",\"original\":", stdout);
-    json_text(stdout, original);
-    fputs("}\n", stdout);
+    json_object(&j, NULL);
+    json_text(&j, "class", a->cls);
+    json_text(&j, "pseudonym", pseudonym);
+    json_text(&j, "original", original);
+    json_object_end(&j);
+    json_end(&j);
 }
 
 static void print_guess(void *ctx, const char *pseudonym, const char *original)

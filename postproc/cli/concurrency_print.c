@@ -6,6 +6,7 @@
  * is in concurrency_print.h.
  */
 #include "cli/concurrency_print.h"
+#include "base/json.h"
 #include "base/values.h"
 #include "depend/access.h"
 
@@ -146,63 +147,77 @@ void concurrency_text(const struct concurrency_report *r)
         print_model(r, m);
 }
 
-static void json_figure(const char *key, double value)
+static void json_figure(struct json *j, const char *key, double value)
 {
     if (isnan(value))
-        printf(",\"%s\":null", key);
+        json_null(j, key);
     else
-        printf(",\"%s\":%.9g", key, value);
+        json_number(j, key, "%.9g", value);
 }
 
-static void json_model(const struct concurrency_report *r, enum granularity g, uint32_t m)
+static void json_unless_0(struct json *j, const char *key, uint32_t value)
 {
-    printf(",\"granularity\":\"%s\",\"latency\":", granularity_name(g));
+    if (value)
+        json_u64(j, key, value);
+    else
+        json_null(j, key);
+}
+
+static void json_model(struct json *j, const struct concurrency_report *r, enum granularity g,
+                       uint32_t m)
+{
+    json_text(j, "granularity", granularity_name(g));
     if (r->models[m].constant)
-        printf("%lld", (long long)r->models[m].constant);
+        json_i64(j, "latency", r->models[m].constant);
     else
-        printf("\"measured\"");
-    json_figure("directory_factor", r->models[m].directory_factor);
+        json_text(j, "latency", "measured");
+    json_figure(j, "directory_factor", r->models[m].directory_factor);
 }
 
-static void json_simulation(const struct concurrency_report *r, enum granularity g, uint32_t m)
+static void json_simulation(struct json *j, const struct concurrency_report *r, enum granularity g,
+                            uint32_t m)
 {
-    uint32_t window = enough(r, g, m);
-
-    printf("{\"kind\":\"model\"");
-    json_model(r, g, m);
-    printf(",\"dependencies\":%llu,\"critical_path\":%lld", (unsigned long long)r->dependencies[g],
-           (long long)r->critical[g][m]);
-    json_figure("mean_latency", mean_latency(r, m));
-    if (window)
-        printf(",\"enough\":%u}\n", window);
-    else
-        printf(",\"enough\":null}\n");
+    json_object(j, NULL);
+    json_text(j, "kind", "model");
+    json_model(j, r, g, m);
+    json_u64(j, "dependencies", r->dependencies[g]);
+    json_i64(j, "critical_path", r->critical[g][m]);
+    json_figure(j, "mean_latency", mean_latency(r, m));
+    json_unless_0(j, "enough", enough(r, g, m));
+    json_object_end(j);
+    json_end(j);
     for (uint32_t w = 0; w < r->window_count; w++) {
         int64_t span = makespan(r, g, m, w);
 
-        printf("{\"kind\":\"window\"");
-        json_model(r, g, m);
-        printf(",\"window\":%u,\"makespan\":%lld", r->windows[w], (long long)span);
-        json_figure("throughput", throughput(r, span));
-        json_figure("concurrency", concurrency(r, m, span));
-        printf("}\n");
+        json_object(j, NULL);
+        json_text(j, "kind", "window");
+        json_model(j, r, g, m);
+        json_u64(j, "window", r->windows[w]);
+        json_i64(j, "makespan", span);
+        json_figure(j, "throughput", throughput(r, span));
+        json_figure(j, "concurrency", concurrency(r, m, span));
+        json_object_end(j);
+        json_end(j);
     }
 }
 
 void concurrency_json(const struct concurrency_report *r)
 {
-    printf("{\"kind\":\"trace\",\"operations\":%llu,\"inferred\":%llu,\"unplayable\":%llu,"
-           "\"guessed\":%llu,\"duration\":%lld",
-           (unsigned long long)r->operations, (unsigned long long)r->inferred,
-           (unsigned long long)r->unplayable, (unsigned long long)r->guessed,
-           (long long)(r->end - r->begin));
-    json_figure("concurrency", own_concurrency(r));
-    json_figure("throughput", own_throughput(r));
-    if (r->outstanding)
-        printf(",\"outstanding\":%u}\n", r->outstanding);
-    else
-        printf(",\"outstanding\":null}\n");
+    struct json j = { .out = stdout };
+
+    json_object(&j, NULL);
+    json_text(&j, "kind", "trace");
+    json_u64(&j, "operations", r->operations);
+    json_u64(&j, "inferred", r->inferred);
+    json_u64(&j, "unplayable", r->unplayable);
+    json_u64(&j, "guessed", r->guessed);
+    json_i64(&j, "duration", r->end - r->begin);
+    json_figure(&j, "concurrency", own_concurrency(r));
+    json_figure(&j, "throughput", own_throughput(r));
+    json_unless_0(&j, "outstanding", r->outstanding);
+    json_object_end(&j);
+    json_end(&j);
     for (uint32_t m = 0; m < r->model_count; m++)
         for (unsigned i = 0; i < 2; i++)
-            json_simulation(r, order[i], m);
+            json_simulation(&j, r, order[i], m);
 }

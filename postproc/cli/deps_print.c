@@ -55,54 +55,59 @@ int deps_item_text(struct deps_pick *pick, const struct deps_item *item, struct 
     return 0;
 }
 
-static void json_number(const char *key, int64_t value)
+static void json_unless_0(struct json *j, const char *key, int64_t value)
 {
     if (value)
-        printf(",\"%s\":%lld", key, (long long)value);
+        json_i64(j, key, value);
     else
-        printf(",\"%s\":null", key);
+        json_null(j, key);
 }
 
-static void json_string(const char *key, const char *value)
+static int json_on(struct json *j, struct deps_pick *pick, const struct deps_on *on,
+                   struct err *err)
 {
-    printf(",\"%s\":", key);
-    json_text(stdout, value);
+    int64_t source, frame;
+
+    if (deps_frame(pick, on->operation, &source, &frame, err) < 0)
+        return -err->code;
+    json_object(j, NULL);
+    json_u64(j, "place", on->place);
+    json_unless_0(j, "operation", on->operation);
+    json_unless_0(j, "source", source);
+    json_unless_0(j, "frame", frame);
+    json_text(j, "procedure", on->procedure);
+    json_object_end(j);
+    return 0;
 }
 
 int deps_item_json(struct deps_pick *pick, const struct deps_item *item, struct err *err)
 {
-    printf("{\"kind\":\"operation\",\"place\":%llu", (unsigned long long)item->place);
-    json_number("operation", item->operation);
-    json_number("call_source", item->call_source);
-    json_number("call_frame", item->call_frame);
-    json_number("reply_source", item->reply_source);
-    json_number("reply_frame", item->reply_frame);
-    printf(",\"time\":%lld", (long long)item->time);
-    json_string("procedure", item->procedure);
-    json_string("path", item->path);
-    json_string("path2", item->path2);
-    json_string("status", item->status);
-    json_string("inferred",
-                item->inferred ? repair_reason_name((enum repair_reason)item->inferred) : NULL);
-    json_string("not_replayable",
-                item->unplayable ? unplayable_name((enum unplayable)item->unplayable) : NULL);
-    fputs(",\"depends_on\":[", stdout);
-    for (uint32_t i = item->count; i-- > 0;) {
-        const struct deps_on *on = &item->on[i];
-        int64_t source, frame;
+    struct json j = { .out = stdout };
 
-        if (deps_frame(pick, on->operation, &source, &frame, err) < 0)
+    json_object(&j, NULL);
+    json_text(&j, "kind", "operation");
+    json_u64(&j, "place", item->place);
+    json_unless_0(&j, "operation", item->operation);
+    json_unless_0(&j, "call_source", item->call_source);
+    json_unless_0(&j, "call_frame", item->call_frame);
+    json_unless_0(&j, "reply_source", item->reply_source);
+    json_unless_0(&j, "reply_frame", item->reply_frame);
+    json_i64(&j, "time", item->time);
+    json_text(&j, "procedure", item->procedure);
+    json_text(&j, "path", item->path);
+    json_text(&j, "path2", item->path2);
+    json_text(&j, "status", item->status);
+    json_text(&j, "inferred",
+              item->inferred ? repair_reason_name((enum repair_reason)item->inferred) : NULL);
+    json_text(&j, "not_replayable",
+              item->unplayable ? unplayable_name((enum unplayable)item->unplayable) : NULL);
+    json_array(&j, "depends_on");
+    for (uint32_t i = item->count; i-- > 0;)
+        if (json_on(&j, pick, &item->on[i], err) < 0)
             return -err->code;
-        printf("{\"place\":%llu", (unsigned long long)on->place);
-        json_number("operation", on->operation);
-        json_number("source", source);
-        json_number("frame", frame);
-        json_string("procedure", on->procedure);
-        putchar('}');
-        if (i)
-            putchar(',');
-    }
-    fputs("]}\n", stdout);
+    json_array_end(&j);
+    json_object_end(&j);
+    json_end(&j);
     return 0;
 }
 
@@ -159,18 +164,25 @@ void deps_summary_text(const struct plan_counts *c, const uint64_t chain[2])
 
 void deps_summary_json(const struct plan_counts *c, const uint64_t chain[2])
 {
-    fputs("{\"kind\":\"summary\"", stdout);
-    plan_print_operations_json(c);
+    struct json j = { .out = stdout };
+
+    json_object(&j, NULL);
+    json_text(&j, "kind", "summary");
+    plan_print_operations_json(&j, c);
     for (int g = ACCESS_OBJECT; g >= ACCESS_FINE; g--) {
         const struct depend_counts *d = &c->depend[g];
 
-        printf(",\"%s\":{\"dependencies\":%llu,\"mean\":%.6f,\"most\":%llu,\"independent\":%llu,"
-               "\"joined\":%llu,\"kept\":%llu,\"longest_chain\":%llu,\"critical_share\":%.6f}",
-               granularity_name((enum granularity)g), (unsigned long long)d->edges,
-               share(d->edges, c->operations + c->inferred), (unsigned long long)d->most,
-               (unsigned long long)d->independent, (unsigned long long)d->joined,
-               (unsigned long long)d->kept, (unsigned long long)chain[g],
-               share(chain[g], played(c)));
+        json_object(&j, granularity_name((enum granularity)g));
+        json_u64(&j, "dependencies", d->edges);
+        json_number(&j, "mean", "%.6f", share(d->edges, c->operations + c->inferred));
+        json_u64(&j, "most", d->most);
+        json_u64(&j, "independent", d->independent);
+        json_u64(&j, "joined", d->joined);
+        json_u64(&j, "kept", d->kept);
+        json_u64(&j, "longest_chain", chain[g]);
+        json_number(&j, "critical_share", "%.6f", share(chain[g], played(c)));
+        json_object_end(&j);
     }
-    puts("}");
+    json_object_end(&j);
+    json_end(&j);
 }

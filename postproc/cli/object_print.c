@@ -54,47 +54,44 @@ static void print_lifetime(sqlite3_stmt *s)
     putchar('\n');
 }
 
-static void json_value(const char *key, sqlite3_stmt *s, int column)
-{
-    printf(",\"%s\":", key);
-    sql_json_value(stdout, s, column);
-}
-
-static void json_unsigned(const char *key, sqlite3_stmt *s, int column)
+static void json_unsigned(struct json *j, const char *key, sqlite3_stmt *s, int column)
 {
     if (is_null(s, column))
-        json_value(key, s, column);
+        json_null(j, key);
     else
-        printf(",\"%s\":%llu", key, (unsigned long long)sqlite3_column_int64(s, column));
+        json_u64(j, key, (uint64_t)sqlite3_column_int64(s, column));
 }
 
-static void json_lifetime(sqlite3_stmt *s, bool first)
+static void json_lifetime(struct json *j, sqlite3_stmt *s)
 {
-    fputs(first ? "{\"path\":" : ",{\"path\":", stdout);
-    sql_json_value(stdout, s, PATH);
-    json_value("parent", s, PARENT);
-    json_value("name", s, NAME);
-    json_value("how", s, HOW);
-    json_value("start", s, START);
-    json_value("start_operation", s, START_OPERATION);
-    json_value("stop_how", s, STOP_HOW);
-    json_value("stop", s, STOP);
-    json_value("stop_operation", s, STOP_OPERATION);
-    putchar('}');
+    json_object(j, NULL);
+    sql_json_value(j, "path", s, PATH);
+    sql_json_value(j, "parent", s, PARENT);
+    sql_json_value(j, "name", s, NAME);
+    sql_json_value(j, "how", s, HOW);
+    sql_json_value(j, "start", s, START);
+    sql_json_value(j, "start_operation", s, START_OPERATION);
+    sql_json_value(j, "stop_how", s, STOP_HOW);
+    sql_json_value(j, "stop", s, STOP);
+    sql_json_value(j, "stop_operation", s, STOP_OPERATION);
+    json_object_end(j);
 }
 
-static void print_object(sqlite3_stmt *s, int64_t object, bool json)
+/* As far as its names. */
+static void json_begin(struct json *j, sqlite3_stmt *s, int64_t object)
 {
-    if (json) {
-        printf("{\"object\":%lld,\"server\":", (long long)object);
-        json_text(stdout, text_of(s, SERVER));
-        json_value("handle", s, HANDLE);
-        json_value("type", s, TYPE);
-        json_unsigned("fsid", s, FSID);
-        json_unsigned("fileid", s, FILEID);
-        fputs(",\"names\":[", stdout);
-        return;
-    }
+    json_object(j, NULL);
+    json_i64(j, "object", object);
+    json_text(j, "server", text_of(s, SERVER));
+    sql_json_value(j, "handle", s, HANDLE);
+    sql_json_value(j, "type", s, TYPE);
+    json_unsigned(j, "fsid", s, FSID);
+    json_unsigned(j, "fileid", s, FILEID);
+    json_array(j, "names");
+}
+
+static void print_object(sqlite3_stmt *s, int64_t object)
+{
     printf("object %lld of %s", (long long)object, text_of(s, SERVER));
     if (!is_null(s, TYPE))
         printf(", %s", text_of(s, TYPE));
@@ -103,28 +100,31 @@ static void print_object(sqlite3_stmt *s, int64_t object, bool json)
     putchar('\n');
 }
 
-static int print_names(sqlite3 *db, int64_t object, bool json, struct err *err)
+/* |j| NULL: as text. */
+static int print_names(sqlite3 *db, int64_t object, struct json *j, struct err *err)
 {
     sqlite3_stmt *stmt;
-    bool first = true;
 
     if (sql_prepare(db, select_names, &stmt, err) < 0)
         return -err->code;
     sqlite3_bind_int64(stmt, 1, object);
     while (sqlite3_step(stmt) == SQLITE_ROW) {
-        if (json)
-            json_lifetime(stmt, first);
+        if (j)
+            json_lifetime(j, stmt);
         else
             print_lifetime(stmt);
-        first = false;
     }
-    if (json)
-        fputs("]}\n", stdout);
+    if (j) {
+        json_array_end(j);
+        json_object_end(j);
+        json_end(j);
+    }
     return sql_end(stmt, 0, err);
 }
 
 int object_print(sqlite3 *db, int64_t object, bool json, struct err *err)
 {
+    struct json j = { .out = stdout };
     sqlite3_stmt *stmt;
     bool found;
 
@@ -132,11 +132,13 @@ int object_print(sqlite3 *db, int64_t object, bool json, struct err *err)
         return -err->code;
     sqlite3_bind_int64(stmt, 1, object);
     found = sqlite3_step(stmt) == SQLITE_ROW;
-    if (found)
-        print_object(stmt, object, json);
+    if (found && json)
+        json_begin(&j, stmt, object);
+    else if (found)
+        print_object(stmt, object);
     if (sql_end(stmt, 0, err) < 0)
         return -err->code;
     if (!found)
         return err_set(err, ERR_USAGE, "no such object: %lld", (long long)object);
-    return print_names(db, object, json, err);
+    return print_names(db, object, json ? &j : NULL, err);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/plan_print.h"
-#include "base/json.h"
 #include "base/values.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -15,42 +15,50 @@ static uint64_t all(const struct plan_counts *c)
     return c->operations + c->inferred;
 }
 
-void plan_print_operations_json(const struct plan_counts *c)
+void plan_print_operations_json(struct json *j, const struct plan_counts *c)
 {
-    printf(",\"operations\":%llu,\"others\":%llu,\"inferred\":{", (unsigned long long)c->operations,
-           (unsigned long long)c->others);
-    for (int i = 1, shown = 0; i < REPAIR_REASON_MAX; i++)
+    json_u64(j, "operations", c->operations);
+    json_u64(j, "others", c->others);
+    json_object(j, "inferred");
+    for (int i = 1; i < REPAIR_REASON_MAX; i++)
         if (c->by_reason[i])
-            printf("%s\"%s\":%llu", shown++ ? "," : "", repair_reason_name((enum repair_reason)i),
-                   (unsigned long long)c->by_reason[i]);
-    printf("},\"superfluous\":%llu,\"not_replayable\":{", (unsigned long long)c->superfluous);
-    for (int i = 1, shown = 0; i < UNPLAYABLE_MAX; i++)
+            json_u64(j, repair_reason_name((enum repair_reason)i), c->by_reason[i]);
+    json_object_end(j);
+    json_u64(j, "superfluous", c->superfluous);
+    json_object(j, "not_replayable");
+    for (int i = 1; i < UNPLAYABLE_MAX; i++)
         if (c->by_unplayable[i])
-            printf("%s\"%s\":%llu", shown++ ? "," : "", unplayable_name((enum unplayable)i),
-                   (unsigned long long)c->by_unplayable[i]);
-    printf("}");
+            json_u64(j, unplayable_name((enum unplayable)i), c->by_unplayable[i]);
+    json_object_end(j);
 }
 
 static void print_json(const struct plan_counts *c, const struct plan_made *made)
 {
     const struct depend_counts *d = &c->depend[made->granularity];
+    struct json j = { .out = stdout };
 
-    printf("{\"file\":");
-    json_name(stdout, made->file);
-    printf(",\"bytes\":%llu,\"bytes_per_operation\":%.2f,\"copies\":%u,\"objects\":%llu,"
-           "\"entries\":%llu,\"subtrees\":%llu",
-           (unsigned long long)made->bytes, share(made->bytes, all(c) * made->copies), made->copies,
-           (unsigned long long)c->objects, (unsigned long long)c->entries,
-           (unsigned long long)c->subtrees);
-    plan_print_operations_json(c);
-    printf(",\"compared\":%llu,\"racing\":%llu,\"unseen\":%llu,\"granularity\":\"%s\","
-           "\"dependencies\":%llu,\"mean_dependencies\":%.4f,\"most_dependencies\":%llu,"
-           "\"independent\":%llu,\"joined\":%llu,\"kept\":%llu}\n",
-           (unsigned long long)c->compared, (unsigned long long)c->unsure[UNSURE_RACING],
-           (unsigned long long)c->unsure[UNSURE_UNSEEN], granularity_name(made->granularity),
-           (unsigned long long)d->edges, share(d->edges, d->operations),
-           (unsigned long long)d->most, (unsigned long long)d->independent,
-           (unsigned long long)d->joined, (unsigned long long)d->kept);
+    json_object(&j, NULL);
+    json_name(&j, "file",
+              (struct bytes){ (const uint8_t *)made->file, (uint32_t)strlen(made->file) });
+    json_u64(&j, "bytes", made->bytes);
+    json_number(&j, "bytes_per_operation", "%.2f", share(made->bytes, all(c) * made->copies));
+    json_u64(&j, "copies", made->copies);
+    json_u64(&j, "objects", c->objects);
+    json_u64(&j, "entries", c->entries);
+    json_u64(&j, "subtrees", c->subtrees);
+    plan_print_operations_json(&j, c);
+    json_u64(&j, "compared", c->compared);
+    json_u64(&j, "racing", c->unsure[UNSURE_RACING]);
+    json_u64(&j, "unseen", c->unsure[UNSURE_UNSEEN]);
+    json_text(&j, "granularity", granularity_name(made->granularity));
+    json_u64(&j, "dependencies", d->edges);
+    json_number(&j, "mean_dependencies", "%.4f", share(d->edges, d->operations));
+    json_u64(&j, "most_dependencies", d->most);
+    json_u64(&j, "independent", d->independent);
+    json_u64(&j, "joined", d->joined);
+    json_u64(&j, "kept", d->kept);
+    json_object_end(&j);
+    json_end(&j);
 }
 
 static void print_reasons(uint64_t total, const uint64_t *counts, int max, const char *(*name)(int))

@@ -6,6 +6,7 @@
 #ifndef NFSDIGEST_CLI_PLAN_PRINT_H
 #define NFSDIGEST_CLI_PLAN_PRINT_H
 
+#include "base/json.h"
 #include "plan/plan.h"
 
 struct plan_made { /* a dump */
@@ -20,9 +21,9 @@ void plan_print(const struct plan_counts *counts, const struct plan_made *made, 
 /* Of these only what is about the tree before. */
 void plan_print_before(const struct plan_counts *counts);
 
-/* Of these only what is about operations and not about dependencies; as JSON, members behind
- * others. */
+/* Of these only what is about operations and not about dependencies; as JSON, members of
+ * an object. */
 void plan_print_operations(const struct plan_counts *counts);
-void plan_print_operations_json(const struct plan_counts *counts);
+void plan_print_operations_json(struct json *json, const struct plan_counts *counts);
 
 #endif

@@ -101,66 +101,63 @@ int tree_text(struct tree *tree, const char *under, struct err *err)
     return result;
 }
 
-static void json_number(const char *key, bool known, uint64_t value)
+static void json_if_known(struct json *j, const char *key, bool known, uint64_t value)
 {
     if (known)
-        printf(",\"%s\":%llu", key, (unsigned long long)value);
+        json_u64(j, key, value);
     else
-        printf(",\"%s\":null", key);
+        json_null(j, key);
 }
 
-static void json_time(const char *key, bool known, int64_t value)
+static void json_time(struct json *j, const char *key, bool known, int64_t value)
 {
     if (known)
-        printf(",\"%s\":%lld", key, (long long)value);
+        json_i64(j, key, value);
     else
-        printf(",\"%s\":null", key);
+        json_null(j, key);
 }
 
 static int print_json(void *ctx, const struct tree_item *item, struct err *err)
 {
-    struct text *t = ctx;
     const struct node *n = item->node;
     bool device = n->type == OBJECT_BLK || n->type == OBJECT_CHR;
+    struct json j = { .out = stdout };
+    struct tree *tree = ctx;
 
     if (item->leaves)
         return 0;
-    printf("{\"kind\":\"entry\",\"object\":%lld,\"path\":",
-           (long long)node_number(&t->tree->learn.hierarchy, item->id));
-    json_text(stdout, item->path);
-    printf(",\"root\":%s,\"type\":\"%s\"", item->depth || item->entry ? "false" : "true",
-           type_names[n->type]);
-    json_number("size", n->knows & KNOWS_SIZE, n->size);
-    printf(",\"at_least\":%s,\"guessed\":%s", n->flags & NODE_AT_LEAST ? "true" : "false",
-           n->flags & NODE_GUESSED ? "true" : "false");
-    json_number("mode", n->knows & KNOWS_MODE, n->mode);
-    json_number("uid", n->knows & KNOWS_UID, n->uid);
-    json_number("gid", n->knows & KNOWS_GID, n->gid);
-    json_number("nlink", n->knows & KNOWS_NLINK, n->nlink);
-    json_time("atime", n->knows & KNOWS_ATIME, n->atime);
-    json_time("mtime", n->knows & KNOWS_MTIME, n->mtime);
-    json_time("ctime", n->knows & KNOWS_CTIME, n->ctime);
-    json_number("device_major", device && n->knows & KNOWS_RDEV, n->rdev[0]);
-    json_number("device_minor", device && n->knows & KNOWS_RDEV, n->rdev[1]);
-    fputs(",\"link\":", stdout);
-    if (n->knows & KNOWS_LINK) {
-        if (text_of(text_bytes(n->link), true, &t->name, err) < 0)
-            return -err->code;
-        json_text(stdout, (const char *)t->name.data);
-    } else {
-        fputs("null", stdout);
-    }
-    fputs("}\n", stdout);
+    json_object(&j, NULL);
+    json_text(&j, "kind", "entry");
+    json_i64(&j, "object", node_number(&tree->learn.hierarchy, item->id));
+    json_text(&j, "path", item->path);
+    json_bool(&j, "root", !item->depth && !item->entry);
+    json_text(&j, "type", type_names[n->type]);
+    json_if_known(&j, "size", n->knows & KNOWS_SIZE, n->size);
+    json_bool(&j, "at_least", n->flags & NODE_AT_LEAST);
+    json_bool(&j, "guessed", n->flags & NODE_GUESSED);
+    json_if_known(&j, "mode", n->knows & KNOWS_MODE, n->mode);
+    json_if_known(&j, "uid", n->knows & KNOWS_UID, n->uid);
+    json_if_known(&j, "gid", n->knows & KNOWS_GID, n->gid);
+    json_if_known(&j, "nlink", n->knows & KNOWS_NLINK, n->nlink);
+    json_time(&j, "atime", n->knows & KNOWS_ATIME, n->atime);
+    json_time(&j, "mtime", n->knows & KNOWS_MTIME, n->mtime);
+    json_time(&j, "ctime", n->knows & KNOWS_CTIME, n->ctime);
+    json_if_known(&j, "device_major", device && n->knows & KNOWS_RDEV, n->rdev[0]);
+    json_if_known(&j, "device_minor", device && n->knows & KNOWS_RDEV, n->rdev[1]);
+    if (n->knows & KNOWS_LINK)
+        json_name(&j, "link", text_bytes(n->link));
+    else
+        json_null(&j, "link");
+    json_object_end(&j);
+    json_end(&j);
+    if (j.failed)
+        return err_memory(err, "names");
     return ferror(stdout) ? err_set(err, ERR_SYSTEM, "standard output cannot be written") : 0;
 }
 
 int tree_json(struct tree *tree, const char *under, struct err *err)
 {
-    struct text t = { .tree = tree };
-    int result = tree_walk(tree, under, print_json, &t, err);
-
-    buf_free(&t.name);
-    return result;
+    return tree_walk(tree, under, print_json, tree, err);
 }
 
 void tree_summary_text(const struct plan_counts *c)
@@ -176,24 +173,29 @@ void tree_summary_text(const struct plan_counts *c)
 
 void tree_summary_json(const struct plan_counts *c)
 {
-    const char *mark = "";
+    struct json j = { .out = stdout };
 
-    printf("{\"kind\":\"summary\",\"objects\":%llu,\"entries\":%llu,\"subtrees\":%llu,"
-           "\"directories\":%llu,\"files\":%llu,\"bytes\":%llu,\"operations\":%llu,"
-           "\"others\":%llu,\"inferred\":{",
-           (unsigned long long)c->objects, (unsigned long long)c->entries,
-           (unsigned long long)c->subtrees, (unsigned long long)c->directories,
-           (unsigned long long)(c->objects - c->directories), (unsigned long long)c->bytes,
-           (unsigned long long)c->operations, (unsigned long long)c->others);
-    for (int i = 1; i < REPAIR_REASON_MAX; i++, mark = ",")
-        printf("%s\"%s\":%llu", mark, repair_reason_name((enum repair_reason)i),
-               (unsigned long long)c->by_reason[i]);
-    printf("},\"superfluous\":%llu,\"unplayable\":{", (unsigned long long)c->superfluous);
-    mark = "";
-    for (int i = 1; i < UNPLAYABLE_MAX; i++, mark = ",")
-        printf("%s\"%s\":%llu", mark, unplayable_name((enum unplayable)i),
-               (unsigned long long)c->by_unplayable[i]);
-    fputs("}}\n", stdout);
+    json_object(&j, NULL);
+    json_text(&j, "kind", "summary");
+    json_u64(&j, "objects", c->objects);
+    json_u64(&j, "entries", c->entries);
+    json_u64(&j, "subtrees", c->subtrees);
+    json_u64(&j, "directories", c->directories);
+    json_u64(&j, "files", c->objects - c->directories);
+    json_u64(&j, "bytes", c->bytes);
+    json_u64(&j, "operations", c->operations);
+    json_u64(&j, "others", c->others);
+    json_object(&j, "inferred");
+    for (int i = 1; i < REPAIR_REASON_MAX; i++)
+        json_u64(&j, repair_reason_name((enum repair_reason)i), c->by_reason[i]);
+    json_object_end(&j);
+    json_u64(&j, "superfluous", c->superfluous);
+    json_object(&j, "unplayable");
+    for (int i = 1; i < UNPLAYABLE_MAX; i++)
+        json_u64(&j, unplayable_name((enum unplayable)i), c->by_unplayable[i]);
+    json_object_end(&j);
+    json_object_end(&j);
+    json_end(&j);
 }
 
 void tree_growth_text(const struct tree *t)
@@ -214,14 +216,21 @@ void tree_growth_text(const struct tree *t)
 
 void tree_growth_json(const struct tree *t)
 {
+    struct json j = { .out = stdout };
+
     for (uint32_t i = 0; i < t->growth_count; i++) {
         const struct tree_growth *g = &t->growth[i];
 
-        printf("{\"kind\":\"growth\",\"length\":%lld,\"operations\":%llu,\"subtrees\":%llu,"
-               "\"files\":%llu,\"directories\":%llu,\"bytes\":%llu}\n",
-               (long long)(g->time - t->first_time), (unsigned long long)g->operations,
-               (unsigned long long)g->counts.subtrees, (unsigned long long)g->counts.files,
-               (unsigned long long)g->counts.directories, (unsigned long long)g->counts.bytes);
+        json_object(&j, NULL);
+        json_text(&j, "kind", "growth");
+        json_i64(&j, "length", g->time - t->first_time);
+        json_u64(&j, "operations", g->operations);
+        json_u64(&j, "subtrees", g->counts.subtrees);
+        json_u64(&j, "files", g->counts.files);
+        json_u64(&j, "directories", g->counts.directories);
+        json_u64(&j, "bytes", g->counts.bytes);
+        json_object_end(&j);
+        json_end(&j);
     }
 }
 
@@ -264,33 +273,34 @@ int tree_inferred_text(const struct inference *i, struct buf *text, struct err *
     return result;
 }
 
-static int json_pool_name(const char *key, const char *name, struct buf *text, struct err *err)
+static int json_pool_name(struct json *j, const char *key, const char *name, struct buf *text,
+                          struct err *err)
 {
-    printf(",\"%s\":", key);
-    if (!name) {
-        fputs("null", stdout);
-        return 0;
-    }
-    if (text_of(text_bytes(name), false, text, err) < 0)
+    if (name && text_of(text_bytes(name), false, text, err) < 0)
         return -err->code;
-    json_text(stdout, (const char *)text->data);
+    json_text(j, key, name ? (const char *)text->data : NULL);
     return 0;
 }
 
 int tree_inferred_json(const struct inference *i, struct buf *text, struct err *err)
 {
+    struct json j = { .out = stdout };
     int result;
 
-    printf("{\"kind\":\"inferred\",\"precedes\":%lld,\"procedure\":\"%s\",\"reason\":\"%s\","
-           "\"witness\":%lld,\"explained\":%lld,\"object\":%lld,\"parent\":%lld,"
-           "\"parent2\":%lld",
-           (long long)i->precedes, procedure_name(i),
-           repair_reason_name((enum repair_reason)i->reason), (long long)i->witness,
-           (long long)i->explained, (long long)i->object, (long long)i->parent,
-           (long long)i->parent2);
-    result = json_pool_name("name", i->name, text, err);
+    json_object(&j, NULL);
+    json_text(&j, "kind", "inferred");
+    json_i64(&j, "precedes", i->precedes);
+    json_text(&j, "procedure", procedure_name(i));
+    json_text(&j, "reason", repair_reason_name((enum repair_reason)i->reason));
+    json_i64(&j, "witness", i->witness);
+    json_i64(&j, "explained", i->explained);
+    json_i64(&j, "object", i->object);
+    json_i64(&j, "parent", i->parent);
+    json_i64(&j, "parent2", i->parent2);
+    result = json_pool_name(&j, "name", i->name, text, err);
     if (result == 0)
-        result = json_pool_name("name2", i->name2, text, err);
-    fputs("}\n", stdout);
+        result = json_pool_name(&j, "name2", i->name2, text, err);
+    json_object_end(&j);
+    json_end(&j);
     return result;
 }

@@ -25,13 +25,7 @@ static void resource_name(const char *path, char name[MEMBER_PATH_MAX])
     name[i] = '\0';
 }
 
-static void put_field(FILE *out, const char *key, const char *value)
-{
-    fprintf(out, ",\n      \"%s\": ", key);
-    json_text(out, value);
-}
-
-static int put_resource(FILE *out, const struct member *member, struct err *err)
+static int put_resource(struct json *j, const struct member *member, struct err *err)
 {
     const struct member_kind *kind = member_kind(member->path);
     char name[MEMBER_PATH_MAX], hash[SHA256_HEX + 8];
@@ -39,75 +33,93 @@ static int put_resource(FILE *out, const struct member *member, struct err *err)
     if (!kind)
         return err_set(err, ERR_SYSTEM, "%s: not known as a part of packages", member->path);
     resource_name(member->path, name);
-    fputs("    {\n      \"name\": ", out);
-    json_text(out, name);
-    put_field(out, "path", member->path);
-    put_field(out, "title", kind->title);
-    put_field(out, "format", kind->format);
-    put_field(out, "mediatype", kind->media_type);
-    fprintf(out, ",\n      \"bytes\": %llu", (unsigned long long)member->size);
     snprintf(hash, sizeof(hash), "sha256:%s", member->sha256);
-    put_field(out, "hash", hash);
-    fputs("\n    }", out);
+    json_object(j, NULL);
+    json_text(j, "name", name);
+    json_text(j, "path", member->path);
+    json_text(j, "title", kind->title);
+    json_text(j, "format", kind->format);
+    json_text(j, "mediatype", kind->media_type);
+    json_u64(j, "bytes", member->size);
+    json_text(j, "hash", hash);
+    json_object_end(j);
     return 0;
 }
 
-static void put_text(FILE *out, const char *key, const char *value)
+static void put_license(struct json *j, const char *license)
 {
-    fprintf(out, ",\n  \"%s\": ", key);
-    json_text(out, value);
+    json_one_line(j);
+    json_array(j, "licenses");
+    json_object(j, NULL);
+    json_text(j, "name", license);
+    json_object_end(j);
+    json_array_end(j);
 }
 
-static void put_accepted(FILE *out, const struct accepted *accepted)
+static void put_keywords(struct json *j)
 {
+    json_one_line(j);
+    json_array(j, "keywords");
+    json_text(j, NULL, "NFSv3");
+    json_text(j, NULL, "network file system");
+    json_text(j, NULL, "trace");
+    json_array_end(j);
+}
+
+static void put_accepted(struct json *j, const struct accepted *accepted)
+{
+    if (!accepted->count)
+        return;
+    json_array(j, "accepted");
     for (uint32_t i = 0; i < accepted->count; i++) {
         const struct accepted_row *r = &accepted->rows[i];
 
-        fputs(i ? ",\n      { \"kind\": " : ",\n    \"accepted\": [\n      { \"kind\": ", out);
-        json_text(out, r->kind);
-        fputs(", \"class\": ", out);
-        json_text(out, r->what);
-        fprintf(out, ", \"count\": %llu, \"reason\": ", (unsigned long long)r->count);
-        json_text(out, r->reason);
-        fputs(" }", out);
+        json_one_line(j);
+        json_object(j, NULL);
+        json_text(j, "kind", r->kind);
+        json_text(j, "class", r->what);
+        json_u64(j, "count", r->count);
+        json_text(j, "reason", r->reason);
+        json_object_end(j);
     }
-    if (accepted->count)
-        fputs("\n    ]", out);
+    json_array_end(j);
+}
+
+static void put_own(struct json *j, const struct package_story *story)
+{
+    json_object(j, "nfsdigest");
+    json_text(j, "version", NFSDIGEST_VERSION);
+    json_text(j, "policy", story->policy_name);
+    json_text(j, "policy_sha256", story->policy_digest);
+    json_text(j, "made_with", archive_made_with());
+    if (story->options->date >= 0)
+        json_i64(j, "date", story->options->date);
+    put_accepted(j, story->accepted);
+    json_u64(j, "operations", story->facts->operations);
+    json_object_end(j);
 }
 
 int datapackage_write(const struct package_story *story, FILE *out, struct err *err)
 {
     const struct package_options *o = story->options;
+    struct json j = { .out = out, .indented = true };
     int result = 0;
 
-    fputs("{\n  \"profile\": \"data-package\"", out);
-    put_text(out, "name", story->name);
-    put_text(out, "title", o->title ? o->title : "A trace of NFSv3 traffic, anonymized");
+    json_object(&j, NULL);
+    json_text(&j, "profile", "data-package");
+    json_text(&j, "name", story->name);
+    json_text(&j, "title", o->title ? o->title : "A trace of NFSv3 traffic, anonymized");
     if (story->description)
-        put_text(out, "description", story->description);
-    if (o->license) {
-        fputs(",\n  \"licenses\": [ { \"name\": ", out);
-        json_text(out, o->license);
-        fputs(" } ]", out);
-    }
-    fputs(",\n  \"keywords\": [ \"NFSv3\", \"network file system\", \"trace\" ]", out);
-    fputs(",\n  \"nfsdigest\": {\n    \"version\": \"" NFSDIGEST_VERSION "\",\n    \"policy\": ",
-          out);
-    json_text(out, story->policy_name);
-    fputs(",\n    \"policy_sha256\": ", out);
-    json_text(out, story->policy_digest);
-    fputs(",\n    \"made_with\": ", out);
-    json_text(out, archive_made_with());
-    if (o->date >= 0)
-        fprintf(out, ",\n    \"date\": %lld", (long long)o->date);
-    put_accepted(out, story->accepted);
-    fprintf(out, ",\n    \"operations\": %llu\n  },\n  \"resources\": [\n",
-            (unsigned long long)story->facts->operations);
-    for (uint32_t i = 0; result == 0 && i < story->stage->count; i++) {
-        if (i)
-            fputs(",\n", out);
-        result = put_resource(out, &story->stage->members[i], err);
-    }
-    fputs("\n  ]\n}\n", out);
+        json_text(&j, "description", story->description);
+    if (o->license)
+        put_license(&j, o->license);
+    put_keywords(&j);
+    put_own(&j, story);
+    json_array(&j, "resources");
+    for (uint32_t i = 0; result == 0 && i < story->stage->count; i++)
+        result = put_resource(&j, &story->stage->members[i], err);
+    json_array_end(&j);
+    json_object_end(&j);
+    json_end(&j);
     return result;
 }

@@ -7,7 +7,7 @@
 
 struct printer {
     sqlite3 *db;
-    FILE *out;
+    struct json *json;
     struct err *err;
 };
 
@@ -16,25 +16,23 @@ static int put_array(struct printer *p, const char *name, const char *sql, int64
                      int (*more)(struct printer *p, int64_t id))
 {
     sqlite3_stmt *stmt;
-    bool first = true;
     int result;
 
     if (sql_prepare(p->db, sql, &stmt, p->err) < 0)
         return -p->err->code;
     if (sqlite3_bind_parameter_count(stmt))
         sqlite3_bind_int64(stmt, 1, bind);
-    fprintf(p->out, ",\"%s\":[", name);
+    json_array(p->json, name);
     while ((result = sql_row(stmt, p->err)) > 0) {
-        fputs(first ? "{" : ",{", p->out);
-        first = false;
-        sql_json_members(p->out, stmt);
+        json_object(p->json, NULL);
+        sql_json_members(p->json, stmt);
         if (more && more(p, sqlite3_column_int64(stmt, 0)) < 0) {
             sqlite3_finalize(stmt);
             return -p->err->code;
         }
-        fputc('}', p->out);
+        json_object_end(p->json);
     }
-    fputc(']', p->out);
+    json_array_end(p->json);
     sqlite3_finalize(stmt);
     return result;
 }
@@ -70,12 +68,15 @@ static int put_examples(struct printer *p, int64_t group)
 /* Long: it is the list of what the report has, in its order. */
 int report_json(sqlite3 *result, const struct report_options *o, FILE *out, struct err *err)
 {
-    struct printer p = { result, out, err };
+    struct json j = { .out = out };
+    struct printer p = { result, &j, err };
     int verdict = verdict_of(result, err);
 
     if (verdict < 0)
         return verdict;
-    fprintf(out, "{\"version\":1,\"verdict\":\"%s\"", verdict_name((enum verdict)verdict));
+    json_object(&j, NULL);
+    json_u64(&j, "version", 1);
+    json_text(&j, "verdict", verdict_name((enum verdict)verdict));
     if (put_array(&p, "sides",
                   "SELECT name, database, server, digest, operations, first_time, last_time,"
                   " clock_offset, clock_error, granularity FROM side ORDER BY id",
@@ -144,6 +145,7 @@ int report_json(sqlite3 *result, const struct report_options *o, FILE *out, stru
                   " ORDER BY id",
                   0, NULL) < 0)
         return -err->code;
-    fputs("}\n", out);
+    json_object_end(&j);
+    json_end(&j);
     return 0;
 }

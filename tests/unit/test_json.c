@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Strings of JSON (base/json.h), and what goes to a terminal (base/escape.h). */
+/* JSON (base/json.h), and what goes to a terminal (base/escape.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,45 +39,161 @@ static void texts(void **state)
         struct buf out = { 0 };
         size_t size;
         FILE *file = open_memstream(&room, &size);
+        struct json to_file = { .out = file }, to_buf = { .to = &out };
 
-        assert_int_equal(json_put_text(&out, text), 0);
-        assert_int_equal(json_put(&out, " "), 0);
-        assert_int_equal(json_put_name(&out, text), 0);
-        assert_int_equal(buf_append(&out, "", 1), 0);
-        json_text(file, rows[i].text);
-        putc(' ', file);
-        json_name(file, rows[i].text);
+        for (int k = 0; k < 2; k++) {
+            struct json *j = k ? &to_buf : &to_file;
+
+            json_array(j, NULL);
+            json_text(j, NULL, rows[i].text);
+            json_name(j, NULL, text);
+            json_array_end(j);
+            assert_false(j->failed);
+        }
         putc('|', file);
         escape_print(file, rows[i].text);
         fclose(file);
-        snprintf(expected, sizeof(expected), "\"%s\" \"%s\"|%s", rows[i].json, rows[i].name,
+        snprintf(expected, sizeof(expected), "[\"%s\",\"%s\"]|%s", rows[i].json, rows[i].name,
                  rows[i].line);
         assert_string_equal(room, expected);
         *strrchr(expected, '|') = '\0';
+        assert_int_equal(buf_append(&out, "", 1), 0);
         assert_string_equal((char *)out.data, expected);
         buf_free(&out);
         free(room);
     }
 }
 
-static void others(void **state)
+/* What |write| writes. */
+static void check(void (*write)(struct json *j), bool indented, const char *expected)
+{
+    struct buf out = { 0 };
+    struct json j = { .to = &out, .indented = indented };
+
+    write(&j);
+    assert_false(j.failed);
+    assert_int_equal(j.depth, 0);
+    assert_int_equal(buf_append(&out, "", 1), 0);
+    assert_string_equal((char *)out.data, expected);
+    buf_free(&out);
+}
+
+static void write_scalars(struct json *j)
 {
     static const uint8_t bytes[] = { 0x00, 0xff, 0x1a };
-    struct buf out = { 0 };
-    char room[128] = "";
-    FILE *file = fmemopen(room, sizeof(room), "w");
+    uint8_t many[100];
+
+    memset(many, 0xab, sizeof(many));
+    json_array(j, NULL);
+    json_text(j, NULL, NULL);
+    json_text(j, NULL, "");
+    json_name(j, NULL, (struct bytes){ NULL, 0 });
+    json_name(j, NULL, (struct bytes){ bytes, 1 });
+    json_hex(j, NULL, (struct bytes){ bytes, sizeof(bytes) });
+    json_hex(j, NULL, (struct bytes){ NULL, 0 });
+    json_hex(j, NULL, (struct bytes){ many, 63 });
+    json_u64(j, NULL, 0);
+    json_u64(j, NULL, UINT64_MAX);
+    json_i64(j, NULL, INT64_MIN);
+    json_i64(j, NULL, INT64_MAX);
+    json_i64(j, NULL, -1);
+    json_bool(j, NULL, true);
+    json_bool(j, NULL, false);
+    json_null(j, NULL);
+    json_number(j, NULL, "%.6g", 1.5);
+    json_array_end(j);
+    json_end(j);
+}
+
+static void scalars(void **state)
+{
+    char expected[512];
+    int len =
+        snprintf(expected, sizeof(expected), "[null,\"\",\"\",\"\\\\x00\",\"00ff1a\",\"\",\"");
 
     (void)state;
-    json_text(file, NULL);
-    json_name(file, NULL);
-    json_hex(file, bytes, sizeof(bytes));
-    fclose(file);
-    assert_string_equal(room, "nullnull\"00ff1a\"");
-    assert_int_equal(json_put_hex(&out, (struct bytes){ bytes, sizeof(bytes) }), 0);
-    assert_int_equal(json_put_text(&out, (struct bytes){ bytes, 1 }), 0);
-    assert_int_equal(json_put_text(&out, (struct bytes){ NULL, 0 }), 0);
-    assert_int_equal(buf_append(&out, "", 1), 0);
-    assert_string_equal((char *)out.data, "\"00ff1a\"\"\\u0000\"\"\"");
+    for (int i = 0; i < 63; i++)
+        len += snprintf(expected + len, sizeof(expected) - (size_t)len, "ab");
+    snprintf(expected + len, sizeof(expected) - (size_t)len,
+             "\",0,18446744073709551615,-9223372036854775808,9223372036854775807,-1,true,false,"
+             "null,1.5]\n");
+    check(write_scalars, false, expected);
+}
+
+static void write_nested(struct json *j)
+{
+    json_object(j, NULL);
+    json_object(j, "empty");
+    json_object_end(j);
+    json_array(j, "none");
+    json_array_end(j);
+    json_array(j, "rows");
+    for (int i = 0; i < 2; i++) {
+        json_one_line(j);
+        json_object(j, NULL);
+        json_u64(j, "a", (uint64_t)i);
+        json_array(j, "b");
+        json_u64(j, NULL, 1);
+        json_u64(j, NULL, 2);
+        json_array_end(j);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_text(
+        j, "a key \" of more than eighty characters, which does not fit where short keys are put",
+        "x");
+    json_object(j, "last");
+    json_bool(j, "ends", true);
+    json_object_end(j);
+    json_object_end(j);
+    json_end(j);
+    json_u64(j, NULL, 7); /* another text */
+    json_end(j);
+}
+
+static void nested(void **state)
+{
+    (void)state;
+    check(write_nested, false,
+          "{\"empty\":{},\"none\":[],\"rows\":[{\"a\":0,\"b\":[1,2]},{\"a\":1,\"b\":[1,2]}],"
+          "\"a key \\\" of more than eighty characters, which does not fit where short keys are"
+          " put\":\"x\",\"last\":{\"ends\":true}}\n7\n");
+    check(write_nested, true,
+          "{\n  \"empty\": {},\n  \"none\": [],\n  \"rows\": [\n"
+          "    { \"a\": 0, \"b\": [ 1, 2 ] },\n    { \"a\": 1, \"b\": [ 1, 2 ] }\n  ],\n"
+          "  \"a key \\\" of more than eighty characters, which does not fit where short keys are"
+          " put\": \"x\",\n  \"last\": {\n    \"ends\": true\n  }\n}\n7\n");
+}
+
+static void write_broken(struct json *j)
+{
+    json_object(j, NULL);
+    json_u64(j, "a", 1);
+    json_break(j);
+    json_array(j, "rows");
+    for (uint64_t i = 0; i < 2; i++) {
+        json_break(j);
+        json_u64(j, NULL, i);
+    }
+    json_array_end(j);
+    json_object_end(j);
+}
+
+static void broken(void **state)
+{
+    (void)state;
+    check(write_broken, false, "{\"a\":1,\n\"rows\":[\n0,\n1]}");
+}
+
+static void too_long(void **state)
+{
+    struct buf out = { 0 };
+    struct json j = { .to = &out };
+
+    (void)state;
+    json_number(&j, NULL, "%070d", 1);
+    json_u64(&j, NULL, 1);
+    assert_true(j.failed);
     buf_free(&out);
 }
 
@@ -104,9 +220,8 @@ static void characters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts),
-        cmocka_unit_test(others),
-        cmocka_unit_test(characters),
+        cmocka_unit_test(texts),  cmocka_unit_test(scalars),  cmocka_unit_test(nested),
+        cmocka_unit_test(broken), cmocka_unit_test(too_long), cmocka_unit_test(characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
