@@ -8,20 +8,20 @@
 static const struct {
     const char *name, *text;
 } verdicts[] = {
-    [VERDICT_UNLIKE] = { "unlike", "The two servers do not answer alike." },
-    [VERDICT_SILENT] = { "silent", "One server answered calls to which the other has no reply, and "
-                                   "the captures do not tell why." },
+    [VERDICT_UNLIKE] = { "unlike", "The two servers answer differently." },
+    [VERDICT_SILENT] = { "silent",
+                         "Only one server answered some of the calls, and the captures do "
+                         "not show why." },
     [VERDICT_NOTHING] = { "nothing", "Nothing was compared." },
-    [VERDICT_HARDLY] = { "hardly",
-                         "What was compared was answered alike, but most was not compared." },
-    [VERDICT_UNHEARD] = { "unheard", "What was compared was answered alike, but a capture lacks "
-                                     "replies that the other one has." },
+    [VERDICT_HARDLY] = { "hardly", "All compared answers are alike, but most were not compared." },
+    [VERDICT_UNHEARD] = { "unheard", "All compared answers are alike, but a capture lacks replies "
+                                     "that the other one has." },
     [VERDICT_UNCERTAIN] = { "uncertain",
-                            "The two servers answer alike, but for what is uncertain." },
+                            "The two servers answer alike, except for uncertain differences." },
     [VERDICT_ALIKE] = { "alike", "The two servers answer alike." },
 };
 
-/* Each is a condition; the first that holds decides.  %d: codes of table withheld and of kinds. */
+/* The first condition that is true decides.  %d: codes of table withheld and of kinds. */
 static const char select_verdict[] =
     "WITH n AS (SELECT"
     " (SELECT count(*) FROM alignment WHERE kind = 1) AS pairs,"

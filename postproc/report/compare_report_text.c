@@ -61,7 +61,7 @@ static void show_side(struct printer *p, sqlite3_stmt *stmt)
             sqlite3_column_type(stmt, 2) == SQLITE_NULL ? "" : ", server ",
             sqlite3_column_type(stmt, 2) == SQLITE_NULL ? "" : column(stmt, 2), count(stmt, 3, n));
     if (sqlite3_column_type(stmt, 4) != SQLITE_NULL)
-        fprintf(p->out, "; server's clock %s%s off the capture's, times in steps of %s",
+        fprintf(p->out, "; server clock %s%s against the capture clock; granularity of times %s",
                 sqlite3_column_int64(stmt, 4) < 0 ? "" : "+",
                 duration_text(sqlite3_column_int64(stmt, 4), d),
                 duration_text(sqlite3_column_int64(stmt, 5), g));
@@ -73,8 +73,8 @@ static void show_totals(struct printer *p, sqlite3_stmt *stmt)
     char n[6][VALUE_TEXT_MAX];
 
     fprintf(p->out,
-            "%s pairs of operations, on %s pairs of objects; %s operations of ref alone, %s of sut;"
-            " %s of ref and %s of sut go on with listings\n",
+            "%s aligned operations on %s matched objects; operations on one side only: ref %s,"
+            " sut %s; continued listings: ref %s, sut %s\n",
             count(stmt, 0, n[0]), count(stmt, 1, n[1]), count(stmt, 2, n[2]), count(stmt, 3, n[3]),
             count(stmt, 7, n[4]), count(stmt, 8, n[5]));
     fprintf(p->out, "%s discrepancies in %s groups; %s uncertain; %s comparisons withheld\n",
@@ -175,14 +175,16 @@ static int show_groups(struct printer *p, uint32_t examples)
                 column(stmt, 2), column(stmt, 3), column(stmt, 4), column(stmt, 1), column(stmt, 6),
                 column(stmt, 5), column(stmt, 8));
         if (sqlite3_column_type(stmt, 9) != SQLITE_NULL)
-            fprintf(p->out, "   between two runs of the reference, in either direction: %s of %s\n",
+            fprintf(p->out, "   between two runs of the reference: %s of %s comparisons\n",
                     column(stmt, 9), column(stmt, 10));
         else if (sqlite3_column_int(stmt, 11))
-            fputs("   between two runs of the reference: not known, other rules did not find it\n",
+            fputs("   between two runs of the reference: not known, the rules of that run did not "
+                  "find it\n",
                   p->out);
         if (show_rows(p, limited, id, "   examples:\n", show_example) < 0 ||
-            show_rows(p, select_steps, id, "   what leads to the first (ref, sut):\n", show_step) <
-                0) {
+            show_rows(p, select_steps, id,
+                      "   operations that lead to the first example (ref, sut):\n",
+                      show_step) < 0) {
             sqlite3_finalize(stmt);
             return -p->err->code;
         }
@@ -198,7 +200,7 @@ static void show_doubt(struct printer *p, sqlite3_stmt *stmt)
             column(stmt, 6), column(stmt, 7));
 }
 
-/* One by one: they differ, but something else may explain it. */
+/* Lists uncertain differences one by one. */
 static int show_uncertain(struct printer *p)
 {
     char n[VALUE_TEXT_MAX];
@@ -210,7 +212,8 @@ static int show_uncertain(struct printer *p)
                   "SELECT operation, field, ifnull(path, ''), ref_text, ref_frame, sut_text,"
                   " sut_frame, reason FROM doubt"
                   " ORDER BY kind = 'status' DESC, kind = 'missing reply', id LIMIT ?1",
-                  UNCERTAIN_SHOWN, "\nUncertain differences, which something else may explain\n",
+                  UNCERTAIN_SHOWN,
+                  "\nUncertain differences: they may have another cause than the servers\n",
                   show_doubt) < 0)
         return -p->err->code;
     if (all > UNCERTAIN_SHOWN)
@@ -275,11 +278,11 @@ int report_text(sqlite3 *result, const struct report_options *o, FILE *out, stru
                   " 'withheld' AND c.value = w.reason GROUP BY w.reason ORDER BY 1 DESC",
                   0, "\nComparisons withheld\n", show_count) < 0 ||
         show_rows(&p,
-                  "SELECT count(*), CASE WHEN a.ref IS NULL THEN 'sut' ELSE 'ref' END || ' alone, '"
+                  "SELECT count(*), CASE WHEN a.ref IS NULL THEN 'sut' ELSE 'ref' END || ' only, '"
                   " || c.name, c.text FROM alignment a JOIN code c ON c.domain = 'reason'"
                   " AND c.value = a.reason WHERE a.kind = 2 GROUP BY a.reason, a.ref IS NULL"
                   " ORDER BY a.ref IS NULL, 1 DESC",
-                  0, "\nOperations of one side\n", show_count) < 0)
+                  0, "\nOperations on one side only\n", show_count) < 0)
         return -err->code;
     if (o->one_sided &&
         show_rows(&p,
@@ -303,5 +306,5 @@ int report_text(sqlite3 *result, const struct report_options *o, FILE *out, stru
         "SELECT r.name, ifnull(r.path, ''), w.ref_latency, r.call_frame, w.sut_latency,"
         " s.call_frame FROM slowest w JOIN operation r ON r.side = 1 AND r.id = w.ref"
         " JOIN operation s ON s.side = 2 AND s.id = w.sut ORDER BY w.rank LIMIT 5",
-        0, "\nLargest differences of latency\n", show_slow);
+        0, "\nLargest differences in latency\n", show_slow);
 }

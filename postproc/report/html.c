@@ -60,7 +60,7 @@ void html_put_count(struct html *h, uint64_t n)
     page_put(&h->page, "%s", count_text(n, text));
 }
 
-/* --- what the page begins with */
+/* --- the head of the page */
 
 static void put_duration(struct html *h, sqlite3_stmt *row, int at, bool sign)
 {
@@ -155,18 +155,18 @@ static int put_verdict(struct html *h)
 static void show_totals(struct html *h, sqlite3_stmt *row)
 {
     static const char *const names[TILES] = {
-        "pairs of operations",
-        "pairs of objects",
-        "of the reference alone",
-        "of the other one alone",
-        "parts of listings of the reference",
-        "parts of listings of the other one",
-        "groups",
+        "aligned operations",
+        "matched objects",
+        "operations, reference only",
+        "operations, system under test only",
+        "continued listings, reference",
+        "continued listings, system under test",
+        "groups of discrepancies",
         "discrepancies",
-        "of these noise",
+        "discrepancies that are noise",
         "comparisons withheld",
-        "objects that were unsynchronized",
-        "comparisons of fields",
+        "unsynchronized objects",
+        "field comparisons",
     };
 
     page_put(&h->page, "<dl class=\"tiles\">\n");
@@ -189,8 +189,8 @@ static int put_summary(struct html *h)
                    "<th scope=\"col\" class=\"t\">database</th><th scope=\"col\" class=\"t\">server"
                    "</th><th scope=\"col\" class=\"t\">captures</th>"
                    "<th scope=\"col\">operations</th><th scope=\"col\" class=\"t\">first call</th>"
-                   "<th scope=\"col\">server's clock, against the capture's</th>"
-                   "<th scope=\"col\">steps of its times</th></tr></thead><tbody>\n");
+                   "<th scope=\"col\">server clock against capture clock</th>"
+                   "<th scope=\"col\">granularity of its times</th></tr></thead><tbody>\n");
     if (html_rows(h,
                   "SELECT id, database, server, operations, clock_offset, clock_error, granularity,"
                   " first_time FROM side ORDER BY id LIMIT 3",
@@ -238,18 +238,18 @@ static int put_reasons(struct html *h, const char *title, const char *sql)
 static int put_left(struct html *h)
 {
     page_put(&h->page, "<h2 id=\"left\">What was not compared</h2>\n");
-    if (put_reasons(h, "Operations of one side",
+    if (put_reasons(h, "Operations on one side only",
                     "SELECT CASE WHEN a.ref IS NULL THEN 'system under test' ELSE 'reference' END"
-                    " || ' alone: ' || ifnull(c.name, '?'), count(*), c.text FROM alignment a"
+                    " || ' only: ' || ifnull(c.name, '?'), count(*), c.text FROM alignment a"
                     " LEFT JOIN code c ON c.domain = 'reason' AND c.value = a.reason"
                     " WHERE a.kind = 2 GROUP BY a.reason, a.ref IS NULL ORDER BY 2 DESC") < 0 ||
         put_reasons(h, "Comparisons withheld",
                     "SELECT ifnull(c.name, '?'), sum(w.count), c.text FROM withheld w"
                     " LEFT JOIN code c ON c.domain = 'withheld' AND c.value = w.reason"
                     " GROUP BY w.reason ORDER BY 2 DESC") < 0 ||
-        put_reasons(h, "Objects while they were unsynchronized",
+        put_reasons(h, "Unsynchronized objects",
                     "SELECT ifnull(c.name, '?') || ': ' || ifnull(k.name, '?'), count(*),"
-                    " printf('%d to the end of the trace; %d comparisons withheld',"
+                    " printf('%d until the end of the trace; %d comparisons withheld',"
                     "  sum(u.until_ref IS NULL), sum(u.withheld)) FROM unsynchronized u"
                     " LEFT JOIN code c ON c.domain = 'unsynchronized' AND c.value = u.what"
                     " LEFT JOIN code k ON k.domain = 'withheld' AND k.value = u.reason"
@@ -280,9 +280,9 @@ static int put_compared(struct html *h)
     page_put(page, "<h2 id=\"fields\">Fields that were compared</h2>\n<div "
                    "class=\"wide\"><table><caption>Comparisons "
                    "by type of reply</caption><thead><tr><th scope=\"col\">reply</th>"
-                   "<th scope=\"col\">fields</th><th scope=\"col\">as the rule has it</th>"
-                   "<th scope=\"col\">not so</th><th scope=\"col\">withheld</th>"
-                   "<th scope=\"col\">ignored by rule</th></tr></thead><tbody>\n");
+                   "<th scope=\"col\">fields</th><th scope=\"col\">equal under the rule</th>"
+                   "<th scope=\"col\">different</th><th scope=\"col\">withheld</th>"
+                   "<th scope=\"col\">ignored by a rule</th></tr></thead><tbody>\n");
     if (html_rows(h,
                   "SELECT CASE instr(field, '.') WHEN 0 THEN field ELSE"
                   "  substr(field, 1, instr(field, '.') - 1) END, count(*), sum(equal),"

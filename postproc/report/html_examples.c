@@ -76,7 +76,7 @@ static void put_frames(struct html *h, sqlite3_stmt *row, int side)
     struct page *page = &h->page;
 
     if (html_is_null(row, S_ID + side)) {
-        page_put(page, "<span class=\"none\">not there</span>");
+        page_put(page, "<span class=\"none\">no such operation</span>");
         return;
     }
     if (html_is_null(row, S_CALL + side))
@@ -285,15 +285,16 @@ static int put_example(struct html *h, const struct example *x)
     if (html_rows(h, select_discrepancy, x->discrepancy, 0, show_values) < 0)
         return -h->err->code;
     if (page->size > HTML_REPLIES_MAX)
-        page_put(page, "<p class=\"note\">The replies are left out, the page would be too large: "
-                       "they are in table operation.</p>\n");
+        page_put(page, "<p class=\"note\">The replies are left out to keep the page small. "
+                       "They are in table operation of the database.</p>\n");
     else if (put_replies(h, x) < 0)
         return -h->err->code;
-    page_put(page, "<div class=\"wide\"><table><caption>What leads there</caption><thead><tr>"
-                   "<th scope=\"col\">operation</th><th scope=\"col\" class=\"t\">object and "
-                   "arguments</th><th scope=\"col\" class=\"t\">reference: outcome, frames of call "
-                   "and reply</th><th scope=\"col\" class=\"t\">system under test</th></tr></thead>"
-                   "<tbody>\n");
+    page_put(page,
+             "<div class=\"wide\"><table><caption>Operations that lead to it</caption><thead><tr>"
+             "<th scope=\"col\">operation</th><th scope=\"col\" class=\"t\">object and "
+             "arguments</th><th scope=\"col\" class=\"t\">reference: outcome, frames of call "
+             "and reply</th><th scope=\"col\" class=\"t\">system under test</th></tr></thead>"
+             "<tbody>\n");
     if (html_rows(h, select_steps, x->group, x->number, show_step) < 0)
         return -h->err->code;
     page_put(page, "</tbody></table></div>\n</details>\n");

@@ -101,8 +101,8 @@ static void show_line(struct html *h, sqlite3_stmt *row)
 
 static const char group_table[] =
     "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Groups of discrepancies\">"
-    "<table id=\"groups\"><caption>Like discrepancies are one group; the number leads to its "
-    "explanation and examples</caption><thead><tr>"
+    "<table id=\"groups\"><caption>Discrepancies of the same kind, procedure and field are one "
+    "group; click its number for examples</caption><thead><tr>"
     "<th scope=\"col\" data-sort=\"number\">group</th>"
     "<th scope=\"col\" data-sort=\"number\">count</th>"
     "<th scope=\"col\" data-sort=\"number\">compared</th>"
@@ -120,7 +120,7 @@ static const char filters[] =
     "<label for=\"f-procedure\">procedure</label> <select id=\"f-procedure\"></select>\n"
     "<label for=\"f-kind\">kind</label> <select id=\"f-kind\"></select>\n"
     "<label for=\"f-noise\">noise</label> <select id=\"f-noise\"><option value=\"\">shown</option>"
-    "<option value=\"hide\">hidden</option><option value=\"only\">alone</option></select>\n"
+    "<option value=\"hide\">hidden</option><option value=\"only\">only</option></select>\n"
     "<label for=\"f-q\">text</label> <input id=\"f-q\" type=\"search\" size=\"18\">\n"
     "<button type=\"reset\">show all</button> <output id=\"shown\"></output>\n</form>\n";
 
@@ -193,18 +193,19 @@ int html_groups(struct html *h)
     page_raw(page, group_table, sizeof(group_table) - 1);
     if (html_rows(h, select_groups, HTML_GROUPS_MAX, 0, show_line) < 0)
         return -h->err->code;
-    page_put(page, "</tbody></table></div>\n<p class=\"note\">The page has examples of each group. "
-                   "All discrepancies are in the database: <code>SELECT * FROM discrepancies WHERE "
-                   "discrepancy_group = 1</code></p>\n");
+    page_put(page,
+             "</tbody></table></div>\n<p class=\"note\">This page shows examples of each group. "
+             "All discrepancies are in the database: <code>SELECT * FROM discrepancies WHERE "
+             "discrepancy_group = 1</code></p>\n");
     if (all > HTML_GROUPS_MAX) {
         page_put(page, "<p class=\"warning\">There are ");
         html_put_count(h, (uint64_t)all);
-        page_put(page, " groups; the page has the first %d of them.</p>\n", HTML_GROUPS_MAX);
+        page_put(page, " groups; this page shows the first %d.</p>\n", HTML_GROUPS_MAX);
     }
-    page_put(page, "<h2>Groups one by one</h2>\n<p class=\"note\">In replies side by side "
-                   "the values that differ are marked. \"differs (tolerance)\": by that kind of "
-                   "rule it is no discrepancy, or its comparison was withheld. Frames are those of "
-                   "the captures named above.</p>\n");
+    page_put(page, "<h2>Groups one by one</h2>\n<p class=\"note\">Where both replies are shown, "
+                   "values that differ are marked. \"differs (tolerance)\" is not a discrepancy: "
+                   "the rule, here a tolerance, allows it, or the comparison was withheld. Frame "
+                   "numbers are those of the captures named above.</p>\n");
     if (html_rows(h, select_groups, HTML_GROUPS_MAX, 0, show_group) < 0)
         return -h->err->code;
     page_put(page, "</section>\n");

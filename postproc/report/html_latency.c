@@ -237,7 +237,7 @@ static int draw_curves(struct html *h, sqlite3_stmt *row)
             { "system under test", PLOT_LINE, 1, false, curves[SUT].x, curves[SUT].y,
               curves[SUT].count },
         };
-        const struct plot_panel panel = { { "Share that is not slower (%)", PLOT_LINEAR,
+        const struct plot_panel panel = { { "Operations with at most this latency (%)", PLOT_LINEAR,
                                             PLOT_NUMBER, true },
                                           series,
                                           SIDES,

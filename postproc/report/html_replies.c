@@ -232,8 +232,8 @@ static void put_value(const struct view *view, int side, const struct value *val
 
     page_put(page, "<td class=\"t\">");
     if (!value) {
-        page_put(page, "<span class=\"none\">not %s</span></td>",
-                 in_list ? "in this reply" : "there");
+        page_put(page, "<span class=\"none\">%s</span></td>",
+                 in_list ? "not in this reply" : "absent");
         return;
     }
     values_text(value->item, digest->len ? digest : NULL, text);
@@ -380,7 +380,7 @@ static void put_table(struct view *view)
     if (view->left_out)
         page_put(page, "<p class=\"note\">%u more fields of these replies are not shown%s.</p>\n",
                  view->left_out,
-                 view->shown >= HTML_ROWS_MAX ? "" : ": elements of lists that are the same");
+                 view->shown >= HTML_ROWS_MAX ? "" : ": elements of lists that are equal");
 }
 
 int html_replies(struct html *h, const struct html_message message[SIDES],

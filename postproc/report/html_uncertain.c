@@ -47,14 +47,14 @@ int html_uncertain(struct html *h)
         return -h->err->code;
     if (!all)
         return 0;
-    page_put(page,
-             "<h2 id=\"uncertain\">Uncertain differences</h2>\n<p>These differ, but something "
-             "else may explain it: they are no discrepancies.</p>\n<div class=\"wide\"><table>"
-             "<caption>Statuses, contents and missing replies</caption><thead><tr>"
-             "<th scope=\"col\">procedure</th><th scope=\"col\" class=\"t\">field</th>"
-             "<th scope=\"col\" class=\"t\">path</th><th scope=\"col\" class=\"t\">reference"
-             "</th><th scope=\"col\" class=\"t\">system under test</th>"
-             "<th scope=\"col\" class=\"t\">reason</th></tr></thead><tbody>\n");
+    page_put(page, "<h2 id=\"uncertain\">Uncertain differences</h2>\n<p>These values differ, but "
+                   "the servers may not be the cause, so they are not discrepancies.</p>\n<div "
+                   "class=\"wide\"><table>"
+                   "<caption>Statuses, contents and missing replies</caption><thead><tr>"
+                   "<th scope=\"col\">procedure</th><th scope=\"col\" class=\"t\">field</th>"
+                   "<th scope=\"col\" class=\"t\">path</th><th scope=\"col\" class=\"t\">reference"
+                   "</th><th scope=\"col\" class=\"t\">system under test</th>"
+                   "<th scope=\"col\" class=\"t\">reason</th></tr></thead><tbody>\n");
     shown = html_rows(h,
                       "SELECT operation, field, kind, path, ref_text, ref_frame, sut_text,"
                       " sut_frame, reason || ': ' || text FROM doubt"

@@ -65,7 +65,7 @@ def explained(folder, one, other, turned):
     groups = compare("-o", out, one, other, code=1)["groups"]
     ref, sut = f"ref ({one.name})", f"sut ({other.name})"
     lets, refuses = (ref, sut) if turned else (sut, ref)
-    removed = f"{lets} lets uid 1001 do REMOVE /x/g, which {refuses} refuses with NFS3ERR_ACCES"
+    removed = f"{lets} lets uid 1001 do REMOVE /x/g, and {refuses} refuses it with NFS3ERR_ACCES"
 
     order = [SEVERITIES.index(g["severity"]) for g in groups]
     check(order == sorted(order) and set(order) >= {0, 2, 3}, f"order: {order}")
@@ -91,7 +91,7 @@ def explained(folder, one, other, turned):
     check(number[which] == f"{value} (2 expected)", f"fileid: {number}")
     verifier = said(groups, "resok.verf")[0]
     check(verifier["examples"][0][which] == "0000000000002222 (0000000000001111 expected)"
-          and verifier["reason"].startswith("the write verifier of " + lets), f"verifier: {verifier}")
+          and verifier["reason"].startswith("only the write verifier of " + lets), f"verifier: {verifier}")
 
     for text in (run("compare", out, code=1).stdout, page(folder, out)):
         check(removed in text and "/x/nomode" in text and "4244 (2 expected)" in text, text[:2000])

@@ -207,7 +207,7 @@ def adding_up(folder):
         check(db.execute("SELECT ref_frame, sut_frame, sut_source FROM discrepancies WHERE kind ="
                          " 'missing reply'").fetchall() == missing, "finding")
     text = run("compare", "-1", "-s", out, code=1).stdout
-    for line in ("3 operations of ref alone, 0 of sut; 3 of ref and 2 of sut go on with listings",
+    for line in ("operations on one side only: ref 3, sut 0; continued listings: ref 3, sut 2",
                  f"ref operation 5: NFS LOOKUP (frame 9 of {ref}.pcap): not asked /x/l2"):
         check(line in text, f"text without {line!r}: {text}")
 

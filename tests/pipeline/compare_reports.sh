@@ -21,7 +21,7 @@ cmp kept.html report.html && cmp page.html report.html && ok || bad "other pages
 for side in ref sut; do
     cmp page-$side.pcapng report-$side.pcapng && ok || bad "other captures"
 done
-expect "no difference" 0 '203 pairs' "$n" compare -s --html none.html vfs.db vfs.db
+expect "no difference" 0 '203 aligned operations' "$n" compare -s --html none.html vfs.db vfs.db
 [ -s none.html ] && ok || bad "no page"
 expect "again" 1 'discrepancies' "$n" compare -s --html again.html kept.db
 cmp again.html report.html && ok || bad "another page of the same result"

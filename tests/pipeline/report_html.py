@@ -81,20 +81,20 @@ def check_summary(db, page):
     tiles = {e.children[0].text(): number(e.children[1].text())
              for e in next(page.root.all("dl")).children}
     for name, query in {
-            "pairs of operations": "SELECT count(*) FROM alignment WHERE kind = 1",
-            "pairs of objects": "SELECT count(*) FROM object",
-            "parts of listings of the reference": "SELECT count(ref) FROM alignment WHERE kind = 3",
-            "parts of listings of the other one": "SELECT count(sut) FROM alignment WHERE kind = 3",
-            "of the reference alone": "SELECT count(*) FROM one_sided WHERE side = 'ref'"
+            "aligned operations": "SELECT count(*) FROM alignment WHERE kind = 1",
+            "matched objects": "SELECT count(*) FROM object",
+            "continued listings, reference": "SELECT count(ref) FROM alignment WHERE kind = 3",
+            "continued listings, system under test": "SELECT count(sut) FROM alignment WHERE kind = 3",
+            "operations, reference only": "SELECT count(*) FROM one_sided WHERE side = 'ref'"
                                   " AND reason <> ''",
-            "of the other one alone": "SELECT count(*) FROM one_sided WHERE side = 'sut'"
+            "operations, system under test only": "SELECT count(*) FROM one_sided WHERE side = 'sut'"
                                   " AND reason <> ''",
-            "groups": "SELECT count(*) FROM discrepancy_group",
+            "groups of discrepancies": "SELECT count(*) FROM discrepancy_group",
             "discrepancies": "SELECT count(*) FROM discrepancy",
-            "of these noise": "SELECT count(*) FROM discrepancy d JOIN discrepancy_group c"
+            "discrepancies that are noise": "SELECT count(*) FROM discrepancy d JOIN discrepancy_group c"
                               " ON c.id = d.discrepancy_group WHERE is_noise",
             "comparisons withheld": "SELECT sum(count) FROM withheld",
-            "objects that were unsynchronized": "SELECT count(DISTINCT object) FROM unsynchronized",
+            "unsynchronized objects": "SELECT count(DISTINCT object) FROM unsynchronized",
     }.items():
         want = db.execute(query).fetchone()[0] or 0
         expect(tiles.get(name) == want, name, tiles.get(name), "not", want)
@@ -166,8 +166,8 @@ def check_groups(db, page):
                 expect(value is None or value[:150] in text, "value", value, "of", group["id"])
             found += check_replies(db, example, d, values) > 0
             captions = [c.text() for c in example.all("caption")]
-            expect("What leads there" in captions, "no steps", group["id"])
-            table = [t for t in example.all("table") if t.children[0].text() == "What leads there"]
+            expect("Operations that lead to it" in captions, "no steps", group["id"])
+            table = [t for t in example.all("table") if t.children[0].text() == "Operations that lead to it"]
             expect(len(rows_of(table[0])) == len(own), "steps of", group["id"], number_of)
     expect(found >= 20, "only", found, "examples have their field marked in the replies")
 
@@ -282,13 +282,12 @@ def check_verdict(folder, good):
     """Alike is what was compared, and nothing else."""
     path = folder / "verdict.db"
     words = {"alike": "The two servers answer alike.", "nothing": "Nothing was compared.",
-             "hardly": "What was compared was answered alike, but most was not compared.",
-             "unlike": "The two servers do not answer alike.",
-             "uncertain": "The two servers answer alike, but for what is uncertain.",
-             "unheard": "What was compared was answered alike, but a capture lacks replies that the"
-                        " other one has.",
-             "silent": "One server answered calls to which the other has no reply, and the captures"
-                       " do not tell why."}
+             "hardly": "All compared answers are alike, but most were not compared.",
+             "unlike": "The two servers answer differently.",
+             "uncertain": "The two servers answer alike, except for uncertain differences.",
+             "unheard": "All compared answers are alike, but a capture lacks replies that the other one"
+                        " has.",
+             "silent": "Only one server answered some of the calls, and the captures do not show why."}
     lack = "INSERT INTO withheld SELECT value, 100003, 3, 1, '', 1, NULL, NULL FROM code" \
         " WHERE domain = 'withheld' AND name = '%s'"
     quiet = ("UPDATE discrepancy_group SET is_noise = 1;"
@@ -325,7 +324,7 @@ def check_huge(folder, good):
     expect(page.size < PAGE_MAX, "the page has", page.size, "bytes")
     expect(spent < 60, "it took", spent)
     expect(len(rows_of(page.ids["groups"])) == GROUPS_MAX, "groups", len(rows_of(page.ids["groups"])))
-    expect("the page has the first 500 of them" in page.root.text() and
+    expect("this page shows the first 500" in page.root.text() and
            "SELECT * FROM discrepancies" in page.root.text(), "it does not say what is left out")
     return page.size
 
