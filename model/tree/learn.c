@@ -124,8 +124,14 @@ static int apply_half(struct step *s)
         name2.len = (uint32_t)snprintf(text, sizeof(text), ".nfsdigest-elsewhere-%u", ++number);
     while (entry_find(s->h, parent2, name2));
     initial_taint(s->h, node, e, KNOWS_CTIME);
-    if (learn_infer(s, REPAIR_CUT, NFS3_RENAME, node, parent, e->name, parent2, name2, 0, e->id) <
-            0 ||
+    if (learn_infer(s, &(struct unseen){ .reason = REPAIR_CUT,
+                                         .procedure = NFS3_RENAME,
+                                         .node = node,
+                                         .parent = parent,
+                                         .name = e->name,
+                                         .parent2 = parent2,
+                                         .name2 = name2,
+                                         .precedes = e->id }) < 0 ||
         learn_close_entry(s, (uint32_t)id, true) < 0)
         return -s->err->code;
     return entry_open(s->h, parent2, name2, node, e->done_time, e->done_time, e->id, NULL, s->err);

@@ -61,6 +61,13 @@ static bool found_and_gone(const struct step *s, uint32_t parent)
     return node ? node_at(s->h, node)->died != TO_THE_END : node_is_gone(s->h, s->e->new_object);
 }
 
+/* The name of the entry stands for something that was made since. */
+static int give_way(struct step *s, uint32_t id)
+{
+    return overlaps(s, entry_at(s->h, id)->changed) ? learn_close_entry(s, id, false)
+                                                    : learn_infer_removal(s, id, REPAIR_MADE_AGAIN);
+}
+
 static int apply_made(struct step *s, uint32_t parent)
 {
     struct effect *e = s->e;
@@ -84,9 +91,7 @@ static int apply_made(struct step *s, uint32_t parent)
     } while (result > 0);
     if (result < 0)
         return result;
-    if (id && (overlaps(s, entry_at(s->h, id)->changed)
-                   ? learn_close_entry(s, id, false)
-                   : learn_infer_removal(s, id, REPAIR_MADE_AGAIN)) < 0)
+    if (id && give_way(s, id) < 0)
         return -s->err->code;
     if (!id && found_and_gone(s, parent))
         return 0;
@@ -98,7 +103,6 @@ static int apply_made(struct step *s, uint32_t parent)
 
 int64_t learn_entry_taken(struct step *s, uint32_t parent, struct bytes name)
 {
-    const struct bytes nothing = { 0 };
     struct absence absence;
     uint32_t id, node;
     int64_t start;
@@ -123,8 +127,13 @@ int64_t learn_entry_taken(struct step *s, uint32_t parent, struct bytes name)
     node_at(s->h, node)->type = s->e->procedure->type;
     node_count(s->h, node);
     if (absence.known &&
-        learn_infer(s, REPAIR_REMOVED_ABSENT, learn_making_procedure(s->e->procedure->type), node,
-                    parent, name, NODE_NONE, nothing, absence.id, s->e->id) < 0)
+        learn_infer(s, &(struct unseen){ .reason = REPAIR_REMOVED_ABSENT,
+                                         .procedure = learn_making_procedure(s->e->procedure->type),
+                                         .node = node,
+                                         .parent = parent,
+                                         .name = name,
+                                         .witness = absence.id,
+                                         .precedes = s->e->id }) < 0)
         return -s->err->code;
     if (entry_open(s->h, parent, name, node, start, s->e->done_time, s->e->id, &id, s->err) < 0)
         return -s->err->code;
@@ -200,9 +209,7 @@ static int apply_linked(struct step *s, uint32_t parent2)
     } while (result > 0);
     if (result < 0)
         return result;
-    if (id && (overlaps(s, entry_at(s->h, id)->changed)
-                   ? learn_close_entry(s, id, false)
-                   : learn_infer_removal(s, id, REPAIR_MADE_AGAIN)) < 0)
+    if (id && give_way(s, id) < 0)
         return -s->err->code;
     return entry_open(s->h, parent2, e->name2, node, e->done_time, e->done_time, e->id, NULL,
                       s->err);

@@ -85,11 +85,17 @@ int learn_explain(struct step *s, uint32_t parent, struct bytes name, enum expla
 
 /* learn_prove.c: */
 
-/* Adds an inference about |node| (or none), before the operation |precedes|. Returns its index or a
- * negative code. */
-int64_t learn_infer(struct step *s, enum repair_reason reason, int procedure, uint32_t node,
-                    uint32_t parent, struct bytes name, uint32_t parent2, struct bytes name2,
-                    int64_t witness, int64_t precedes);
+/* An operation that must have happened unseen.  Nodes may be none, names without data. */
+struct unseen {
+    enum repair_reason reason;
+    int procedure;
+    uint32_t node, parent, parent2;
+    struct bytes name, name2;
+    int64_t witness, precedes; /* struct inference */
+};
+
+/* Adds it to the inferences. Returns its index or a negative code. */
+int64_t learn_infer(struct step *s, const struct unseen *unseen);
 int learn_making_procedure(uint8_t type);
 
 /* The entry was taken away unseen. */

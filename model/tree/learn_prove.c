@@ -8,28 +8,24 @@
 
 enum { NAMES_COUNTED = 64, DEPTH_MAX = 4096, INFERENCES_SEARCHED = 4096 };
 
-static const struct bytes nothing;
-
-int64_t learn_infer(struct step *s, enum repair_reason reason, int procedure, uint32_t node,
-                    uint32_t parent, struct bytes name, uint32_t parent2, struct bytes name2,
-                    int64_t witness, int64_t precedes)
+int64_t learn_infer(struct step *s, const struct unseen *u)
 {
-    struct inference i = { .precedes = precedes,
-                           .witness = witness,
-                           .object = node ? node_number(s->h, node) : 0,
-                           .parent = parent ? node_number(s->h, parent) : 0,
-                           .parent2 = parent2 ? node_number(s->h, parent2) : 0,
-                           .reason = (uint8_t)reason,
-                           .procedure = (uint8_t)procedure };
+    struct inference i = { .precedes = u->precedes,
+                           .witness = u->witness,
+                           .object = u->node ? node_number(s->h, u->node) : 0,
+                           .parent = u->parent ? node_number(s->h, u->parent) : 0,
+                           .parent2 = u->parent2 ? node_number(s->h, u->parent2) : 0,
+                           .reason = (uint8_t)u->reason,
+                           .procedure = (uint8_t)u->procedure };
     uint32_t index;
 
-    if (parent)
-        i.explained = learn_doubtful_id(s, parent, name);
-    if (!i.explained && parent2)
-        i.explained = learn_doubtful_id(s, parent2, name2);
-    if (i.explained <= witness)
+    if (u->parent)
+        i.explained = learn_doubtful_id(s, u->parent, u->name);
+    if (!i.explained && u->parent2)
+        i.explained = learn_doubtful_id(s, u->parent2, u->name2);
+    if (i.explained <= u->witness)
         i.explained = 0;
-    index = repair_add(&s->l->repair, &i, name, name2);
+    index = repair_add(&s->l->repair, &i, u->name, u->name2);
     return index ? (int64_t)index : err_memory(s->err, "inferences");
 }
 
@@ -48,6 +44,19 @@ int learn_making_procedure(uint8_t type)
     }
 }
 
+static int64_t infer_removal_of(struct step *s, const struct entry *e, enum repair_reason reason)
+{
+    bool directory = node_is_directory(node_at(s->h, e->node));
+
+    return learn_infer(s, &(struct unseen){ .reason = reason,
+                                            .procedure = directory ? NFS3_RMDIR : NFS3_REMOVE,
+                                            .node = e->node,
+                                            .parent = e->parent,
+                                            .name = text_bytes(e->name),
+                                            .witness = e->seen_id,
+                                            .precedes = s->e->id });
+}
+
 int learn_infer_removal(struct step *s, uint32_t id, enum repair_reason reason)
 {
     struct entry *e = entry_at(s->h, id);
@@ -59,8 +68,7 @@ int learn_infer_removal(struct step *s, uint32_t id, enum repair_reason reason)
         return -s->err->code;
     if (!entry_is(s->h, id, serial))
         return 0; /* what was in there took it along */
-    index = learn_infer(s, reason, node_is_directory(n) ? NFS3_RMDIR : NFS3_REMOVE, e->node,
-                        e->parent, text_bytes(e->name), NODE_NONE, nothing, e->seen_id, s->e->id);
+    index = infer_removal_of(s, e, reason);
     if (index < 0)
         return -s->err->code;
     if (n->names == id && !e->next)
@@ -89,7 +97,6 @@ int learn_empty_directory(struct step *s, uint32_t node)
 
     while ((id = leaf(s->h, node)) != ENTRY_NONE) {
         struct entry *e = entry_at(s->h, id);
-        struct node *n = node_at(s->h, e->node);
         int done = learn_explain(s, e->parent, text_bytes(e->name), IT_REMOVES, 0);
 
         if (done < 0)
@@ -101,10 +108,7 @@ int learn_empty_directory(struct step *s, uint32_t node)
                 return -s->err->code;
             continue;
         }
-        if (learn_infer(s, REPAIR_NOT_EMPTY, node_is_directory(n) ? NFS3_RMDIR : NFS3_REMOVE,
-                        e->node, e->parent, text_bytes(e->name), NODE_NONE, nothing, e->seen_id,
-                        s->e->id) < 0 ||
-            learn_close_entry(s, id, false) < 0)
+        if (infer_removal_of(s, e, REPAIR_NOT_EMPTY) < 0 || learn_close_entry(s, id, false) < 0)
             return -s->err->code;
     }
     return 0;
@@ -163,14 +167,22 @@ static int found_moved(struct step *s, const struct found *f)
 {
     uint32_t from = node_at(s->h, f->node)->names;
     const struct entry *e = entry_at(s->h, from);
+    const struct unseen unseen = {
+        .reason = f->old || !f->absence.known ? REPAIR_OTHER : REPAIR_APPEARED,
+        .procedure = NFS3_RENAME,
+        .node = f->node,
+        .parent = e->parent,
+        .name = text_bytes(e->name),
+        .parent2 = f->parent,
+        .name2 = f->name,
+        .witness = f->old             ? entry_at(s->h, f->old)->seen_id
+                   : f->absence.known ? f->absence.id
+                                      : e->seen_id,
+        .precedes = s->e->id,
+    };
     uint32_t serial;
-    int64_t witness = f->old             ? entry_at(s->h, f->old)->seen_id
-                      : f->absence.known ? f->absence.id
-                                         : e->seen_id;
 
-    if (learn_infer(s, f->old || !f->absence.known ? REPAIR_OTHER : REPAIR_APPEARED, NFS3_RENAME,
-                    f->node, e->parent, text_bytes(e->name), f->parent, f->name, witness,
-                    s->e->id) < 0)
+    if (learn_infer(s, &unseen) < 0)
         return -s->err->code;
     serial = e->serial;
     if (f->old && learn_replace(s, f->old) < 0)
@@ -201,27 +213,33 @@ static int found_again(struct step *s, const struct found *f)
 static int found_new(struct step *s, const struct found *f)
 {
     struct node *n = node_at(s->h, f->node);
-    enum repair_reason reason = f->old ? REPAIR_OTHER : REPAIR_APPEARED;
-    int64_t witness = f->old ? entry_at(s->h, f->old)->seen_id : f->absence.id;
+    struct unseen unseen = {
+        .reason = f->old ? REPAIR_OTHER : REPAIR_APPEARED,
+        .node = f->node,
+        .witness = f->old ? entry_at(s->h, f->old)->seen_id : f->absence.id,
+        .precedes = s->e->id,
+    };
     int64_t since = f->old ? entry_at(s->h, f->old)->changed : f->absence.since;
-    int64_t result;
+    bool linked, made;
 
-    if (f->old && learn_infer_removal(s, f->old, reason) < 0)
+    if (f->old && learn_infer_removal(s, f->old, unseen.reason) < 0)
         return -s->err->code;
-    if (f->names || n->died != TO_THE_END)
-        result = learn_infer(s, reason, NFS3_LINK, f->node, NODE_NONE, nothing, f->parent, f->name,
-                             witness, s->e->id);
-    else if (n->first_done <= since)
-        result = learn_infer(s, reason, NFS3_RENAME, f->node, NODE_NONE, nothing, f->parent,
-                             f->name, witness, s->e->id);
-    else {
-        result = learn_infer(s, reason, learn_making_procedure(n->type), f->node, f->parent,
-                             f->name, NODE_NONE, nothing, witness, n->first_id);
-        if (n->born == BEGINNING)
-            node_was_made(s->h, f->node, n->first_done);
+    linked = f->names || n->died != TO_THE_END;
+    made = !linked && n->first_done > since;
+    if (made) {
+        unseen.procedure = learn_making_procedure(n->type);
+        unseen.parent = f->parent;
+        unseen.name = f->name;
+        unseen.precedes = n->first_id;
+    } else {
+        unseen.procedure = linked ? NFS3_LINK : NFS3_RENAME;
+        unseen.parent2 = f->parent;
+        unseen.name2 = f->name;
     }
-    if (result < 0)
+    if (learn_infer(s, &unseen) < 0)
         return -s->err->code;
+    if (made && n->born == BEGINNING)
+        node_was_made(s->h, f->node, n->first_done);
     return open_found(s, f, s->e->done_time);
 }
 
@@ -349,8 +367,13 @@ int prove_exists(struct step *s, uint32_t parent, struct bytes name, uint8_t typ
     node_uncount(s->h, node);
     node_at(s->h, node)->type = type;
     node_count(s->h, node);
-    if (absence.known && learn_infer(s, REPAIR_EXISTS, learn_making_procedure(type), node, parent,
-                                     name, NODE_NONE, nothing, absence.id, s->e->id) < 0)
+    if (absence.known && learn_infer(s, &(struct unseen){ .reason = REPAIR_EXISTS,
+                                                          .procedure = learn_making_procedure(type),
+                                                          .node = node,
+                                                          .parent = parent,
+                                                          .name = name,
+                                                          .witness = absence.id,
+                                                          .precedes = s->e->id }) < 0)
         return -s->err->code;
     return entry_open(s->h, parent, name, node, absence.known ? s->e->done_time : BEGINNING,
                       s->e->done_time, s->e->id, NULL, s->err);
