@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/net/rpc_client_parts.h
+ *
+ * What the files of the RPC client share.  rpc_client.c has the calls, rpc_client_tcp.c and
+ * rpc_client_udp.c a transport each.
+ */
+#ifndef NFSDIGEST_NET_RPC_CLIENT_PARTS_H
+#define NFSDIGEST_NET_RPC_CLIENT_PARTS_H
+
+#include "net/record_stream.h"
+#include "net/rpc_client.h"
+
+enum { SLOT_NONE = 0xffffffffu, SLOT_KEEPS = 4096 /* bytes, for the next call */ };
+enum { DATAGRAM_MAX = 65507 /* of IPv4 */ };
+
+/* A call.  Outstanding ones are in a list, the oldest first; free ones in another. */
+struct slot {
+    struct slot *next, *prev;
+    struct buf message;
+    uint32_t xid, resent;
+    int64_t called;
+    rpc_done *done;
+    void *ctx;
+    bool sent; /* TCP: on some connection */
+    /* UDP: */
+    struct rpc_client *client;
+    struct timer again;
+    int64_t wait;
+    bool queued;
+};
+
+/* Where the XIDs that end in the same bits are looked up.  Calls take XIDs in order, and leave
+ * those out whose place is taken: with twice as many places as calls, half of them at most. */
+struct place {
+    uint32_t xid, slot; /* slot SLOT_NONE: the call has ended, */
+    bool used, answered;
+};
+
+struct rpc_client {
+    struct loop *loop;
+    struct rpc_client_setup setup;
+    struct rpc_client_host host;
+    struct rpc_client_stats stats;
+
+    struct slot *slots, *free, *oldest, *newest;
+    struct place *places;
+    uint32_t place_mask, next_xid;
+    uint64_t bytes; /* of outstanding calls */
+    struct slot *open;
+    struct xdr_put put;
+    struct timer expiry; /* of the oldest, or earlier */
+    struct idle room;
+    struct timer room_again;
+    bool room_wanted;
+
+    /* TCP */
+    struct record_stream *stream;
+    struct watch connecting;
+    struct timer attempt; /* the next one, or the end of this one */
+    uint32_t failures;    /* attempts in a row without an answer */
+    uint32_t port_taken;  /* attempts in a row that could not have the old port */
+    bool has_port;        /* |setup.from| has the port of the last connection */
+    /* UDP */
+    struct watch datagrams;
+    struct idle flush;
+    struct slot **queue; /* to be sent in this round; NULL: ended meanwhile */
+    uint32_t queue_count;
+    uint8_t *input;
+
+    uint32_t busy; /* functions of the client that are under way */
+    bool dead;
+};
+
+/* --- rpc_client.c */
+
+/* Callbacks may free the client: between these two it stays. */
+static inline void client_enter(struct rpc_client *c)
+{
+    c->busy++;
+}
+int client_leave(struct rpc_client *c, int result);
+
+/* A message from the server: 1, it is not a reply; 0; or negative. */
+int client_message(struct rpc_client *c, const uint8_t *data, uint32_t len, struct err *err);
+/* Ends all calls. */
+int client_end_all(struct rpc_client *c, enum rpc_outcome outcome, struct err *err);
+int client_event(struct rpc_client *c, enum rpc_client_event event, const char *text,
+                 struct err *err);
+
+/* --- rpc_client_tcp.c */
+
+int tcp_send(struct rpc_client *c, struct slot *slot, struct err *err);
+void tcp_close(struct rpc_client *c);
+/* Takes a socket that is connected. */
+int tcp_take(struct rpc_client *c, int fd, struct err *err);
+int tcp_due(void *ctx, struct err *err); /* c->attempt */
+
+/* --- rpc_client_udp.c */
+
+int udp_send(struct rpc_client *c, struct slot *slot, struct err *err);
+void udp_forget(struct rpc_client *c, struct slot *slot);
+void udp_close(struct rpc_client *c);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/net/rpc_client_tcp.c
+ *
+ * The connection of an RPC client.
+ *
+ * Why the port stays: knfsd's duplicate request cache, for one, looks calls up by XID, checksum,
+ * length, procedure, address and port.  A call whose answer was lost with its connection is found
+ * there only if it comes from the same port with the same bytes; from another port a REMOVE that
+ * was executed is executed again, and fails.  So the port of the first connection is bound again
+ * for each later one.  For the system to allow that, nothing may be left of the old connection: it
+ * is reset, because a closed one would keep the addresses and ports for a minute (TIME_WAIT).
+ */
+#include "net/rpc_client_parts.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum { PORT_PATIENCE = 8 /* attempts to have the old port */ };
+
+static int connect_now(struct rpc_client *c, struct err *err);
+
+/* --- ends */
+
+static void reset_on_close(int fd)
+{
+    struct linger linger = { .l_onoff = 1, .l_linger = 0 };
+
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
+}
+
+static void drop(struct rpc_client *c, bool reset)
+{
+    int fd = c->connecting.fd;
+
+    if (fd >= 0) {
+        loop_unwatch(c->loop, &c->connecting);
+        if (reset)
+            reset_on_close(fd);
+        close(fd);
+    }
+    if (c->stream && reset)
+        reset_on_close(record_stream_fd(c->stream));
+    record_stream_free(c->stream);
+    c->stream = NULL;
+}
+
+/* For good: the port may be used again, too, but the peer should see an orderly end. */
+void tcp_close(struct rpc_client *c)
+{
+    loop_unset(c->loop, &c->attempt);
+    drop(c, false);
+}
+
+static int give_up(struct rpc_client *c, const char *text, struct err *err)
+{
+    int result;
+
+    c->failures = 0;
+    result = client_event(c, RPC_CLIENT_GAVE_UP, text, err);
+    return result < 0 ? result : client_end_all(c, RPC_LOST, err);
+}
+
+/* Connects again after a while, if there is a call that needs it. */
+static int try_again(struct rpc_client *c, bool at_once, struct err *err)
+{
+    const struct rpc_client_limits *limits = &c->setup.limits;
+    int64_t wait = limits->reconnect[0];
+
+    loop_unset(c->loop, &c->attempt);
+    if (!c->oldest)
+        return 0;
+    if (limits->attempts && c->failures >= limits->attempts) {
+        char text[80];
+
+        snprintf(text, sizeof(text), "%u attempts without an answer", c->failures);
+        return give_up(c, text, err);
+    }
+    for (uint32_t i = 1; i < c->failures && wait < limits->reconnect[1]; i++)
+        wait *= 2;
+    if (wait > limits->reconnect[1])
+        wait = limits->reconnect[1];
+    return loop_set(c->loop, &c->attempt, loop_clock() + (at_once ? 0 : wait), err);
+}
+
+/* The connection, or the attempt, is over; |failures| became 0 with the last answer. */
+static int lost(struct rpc_client *c, enum rpc_client_event event, const char *text,
+                struct err *err)
+{
+    bool at_once = event == RPC_CLIENT_LOST && c->failures == 0;
+    int result;
+
+    drop(c, true);
+    *(event == RPC_CLIENT_FAILED ? &c->stats.connects_failed : &c->stats.connections_lost) += 1;
+    c->failures++;
+    result = client_event(c, event, text, err);
+    return result < 0 ? result : try_again(c, at_once, err);
+}
+
+/* --- records */
+
+static int on_record(void *ctx, const uint8_t *data, uint32_t len, struct err *err)
+{
+    struct rpc_client *c = ctx;
+    int result;
+
+    client_enter(c);
+    result = client_message(c, data, len, err);
+    if (result == 1) {
+        char text[100];
+
+        snprintf(text, sizeof(text), "a record of %u bytes is not an RPC reply", len);
+        result = lost(c, RPC_CLIENT_NONSENSE, text, err);
+    }
+    return client_leave(c, result);
+}
+
+static int on_over(void *ctx, enum record_end end, int errno_value, struct err *err)
+{
+    struct rpc_client *c = ctx;
+    char text[128];
+    int result;
+
+    client_enter(c);
+    switch (end) {
+    case RECORD_CLOSED:
+        result = lost(c, RPC_CLIENT_LOST, "the server closed the connection", err);
+        break;
+    case RECORD_CUT:
+        result = lost(c, RPC_CLIENT_LOST, "the server closed the connection within a reply", err);
+        break;
+    case RECORD_TOO_LONG:
+        c->stats.garbage++;
+        snprintf(text, sizeof(text), "a record of more than %u bytes", c->setup.limits.reply_max);
+        result = lost(c, RPC_CLIENT_NONSENSE, text, err);
+        break;
+    default:
+        result = lost(c, RPC_CLIENT_LOST, strerror(errno_value), err);
+        break;
+    }
+    return client_leave(c, result);
+}
+
+static int send_record(struct rpc_client *c, struct slot *slot, struct err *err)
+{
+    struct iovec piece = { slot->message.data, slot->message.len };
+
+    c->stats.bytes_out += slot->message.len;
+    return record_stream_send(c->stream, &piece, 1, err);
+}
+
+int tcp_send(struct rpc_client *c, struct slot *slot, struct err *err)
+{
+    slot->sent = c->stream;
+    if (c->stream)
+        return send_record(c, slot, err);
+    if (c->connecting.fd >= 0 || c->attempt.place)
+        return 0; /* all that is outstanding is sent when the connection is there */
+    return loop_set(c->loop, &c->attempt, loop_now(c->loop), err);
+}
+
+/* --- connections */
+
+/* Remembers the port for the next connection.  False: the socket is connected to itself, as
+ * happens when the server is away and its port is one that the system chooses from. */
+static bool learn_port(struct rpc_client *c, int fd)
+{
+    struct sockaddr_storage own = { 0 }, peer = { 0 };
+    socklen_t own_len = sizeof(own), peer_len = sizeof(peer);
+
+    if (getsockname(fd, (struct sockaddr *)&own, &own_len) < 0 ||
+        getpeername(fd, (struct sockaddr *)&peer, &peer_len) < 0)
+        return true; /* not of the Internet: a test's */
+    if (own_len == peer_len && memcmp(&own, &peer, own_len) == 0)
+        return false;
+    if (!source_port_len(&own))
+        return true;
+    /* the port alone: the way to the server, and so our address, may change */
+    if (!c->setup.from.local.ss_family)
+        c->setup.from.local.ss_family = own.ss_family;
+    source_port_set(&c->setup.from.local, source_port_of(&own));
+    c->has_port = true;
+    c->port_taken = 0;
+    return true;
+}
+
+int tcp_take(struct rpc_client *c, int fd, struct err *err)
+{
+    /* Replies are always read, whatever waits to be sent: a server that cannot send stops reading
+     */
+    struct record_limits limits = { c->setup.limits.reply_max, UINT32_MAX };
+    struct record_host host = { on_record, on_over, c };
+    int one = 1, silence = (int)(c->setup.limits.silence / 1000000);
+    int result;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    if (silence) {
+        int seconds = silence / 3000 + 1;
+
+        /* a peer that is gone: while bytes are under way, and while only its answer is missing */
+        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence, sizeof(silence));
+        setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+        setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof(seconds));
+        setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof(seconds));
+    }
+    c->stream = record_stream_new(c->loop, fd, &limits, &host, err);
+    if (!c->stream)
+        return -ERR_SYSTEM;
+    c->stats.connects++;
+    result = client_event(c, RPC_CLIENT_CONNECTED, "connected", err);
+    for (struct slot *slot = c->oldest; slot && result == 0; slot = slot->next) {
+        /* queued on no connection before, or on one that is gone */
+        if (slot->sent) {
+            slot->resent++;
+            c->stats.resent++;
+        }
+        slot->sent = true;
+        result = send_record(c, slot, err);
+    }
+    return result;
+}
+
+static int on_connected(void *ctx, uint32_t events, struct err *err)
+{
+    struct rpc_client *c = ctx;
+    int error = 0, result, fd = c->connecting.fd;
+    socklen_t len = sizeof(error);
+
+    (void)events;
+    client_enter(c);
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+        error = errno;
+    if (!error && !learn_port(c, fd))
+        error = ECONNREFUSED;
+    if (error) {
+        result = lost(c, RPC_CLIENT_FAILED, strerror(error), err);
+    } else {
+        loop_unset(c->loop, &c->attempt);
+        loop_unwatch(c->loop, &c->connecting);
+        result = tcp_take(c, fd, err);
+    }
+    return client_leave(c, result);
+}
+
+/* The old port cannot be had: later, or, when that was tried often enough, from another one. */
+static int port_is_taken(struct rpc_client *c, const char *text, struct err *err)
+{
+    int result;
+
+    if (++c->port_taken < PORT_PATIENCE)
+        return lost(c, RPC_CLIENT_FAILED, text, err);
+    c->port_taken = 0;
+    c->has_port = false;
+    c->stats.other_ports++;
+    result = client_event(c, RPC_CLIENT_OTHER_PORT, text, err);
+    return result < 0 ? result : connect_now(c, err);
+}
+
+static int connect_now(struct rpc_client *c, struct err *err)
+{
+    struct source_port from = c->setup.from;
+    struct err why = { 0 };
+    int error, fd;
+
+    if (c->has_port)
+        from.kind = SOURCE_PORT_FIXED;
+    if (source_port_connect(&from, &c->setup.server, SOCK_STREAM, &fd, &error, &why) < 0) {
+        if (c->has_port && (error == EADDRINUSE || error == EADDRNOTAVAIL))
+            return port_is_taken(c, why.text, err);
+        if (error != EACCES && error != EAFNOSUPPORT)
+            return lost(c, RPC_CLIENT_FAILED, why.text, err);
+        c->stats.connects_failed++; /* and so will all other attempts */
+        return give_up(c, why.text, err);
+    }
+    c->connecting = (struct watch){ .fd = fd, .ready = on_connected, .ctx = c };
+    if (loop_watch(c->loop, &c->connecting, EPOLLOUT, err) < 0) {
+        c->connecting.fd = -1;
+        close(fd);
+        return -ERR_SYSTEM;
+    }
+    return loop_set(c->loop, &c->attempt, loop_clock() + c->setup.limits.connect, err);
+}
+
+/* Time to connect, or an attempt took too long. */
+int tcp_due(void *ctx, struct err *err)
+{
+    struct rpc_client *c = ctx;
+    int result;
+
+    client_enter(c);
+    result = c->connecting.fd >= 0 ? lost(c, RPC_CLIENT_FAILED, strerror(ETIMEDOUT), err)
+                                   : connect_now(c, err);
+    return client_leave(c, result);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/net/source_port.h
+ *
+ * Sockets that connect from a port of choice.  NFS servers look at the port twice: exports with
+ * "secure" refuse ports from 1024 up, and duplicate request caches take a client for the same one
+ * only if its port is the same.
+ */
+#ifndef NFSDIGEST_NET_SOURCE_PORT_H
+#define NFSDIGEST_NET_SOURCE_PORT_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+#include <sys/socket.h>
+
+/* Privileged ports that are tried, as the Linux kernel's client does: below them are well-known
+ * services. */
+enum { SOURCE_PORT_LOW = 665, SOURCE_PORT_HIGH = 1023 };
+
+enum source_port_kind {
+    SOURCE_PORT_ANY, /* the system's choice */
+    SOURCE_PORT_PRIVILEGED,
+    SOURCE_PORT_FIXED, /* the one of |local| */
+};
+
+struct source_port {
+    enum source_port_kind kind;
+    struct sockaddr_storage local; /* family 0: any address */
+};
+
+/* Opens a non-blocking socket of |type| (SOCK_STREAM, SOCK_DGRAM) and connects it to |peer|; over
+ * TCP that may still be under way.  Returns 0, with its |*fd|, or -ERR_SYSTEM with the reason's
+ * errno in |*error|: EADDRINUSE or EADDRNOTAVAIL if the port, or all of them, are taken. */
+int source_port_connect(const struct source_port *from, const struct sockaddr_storage *peer,
+                        int type, int *fd, int *error, struct err *err);
+
+/* Of IPv4 and IPv6 addresses; 0 for others. */
+socklen_t source_port_len(const struct sockaddr_storage *address);
+uint16_t source_port_of(const struct sockaddr_storage *address);
+void source_port_set(struct sockaddr_storage *address, uint16_t port);
+
+#endif
