@@ -152,17 +152,24 @@ static int emit(struct compiler *c, struct bind_op op)
     return 0;
 }
 
+static void close_span(struct compiler *c)
+{
+    if (c->span != NONE)
+        c->bound->ops[c->span].next = c->bound->op_count;
+    c->span = NONE;
+}
+
 /* One that checks its length itself: what comes behind it begins a span. */
 static int emit_open(struct compiler *c, struct bind_op op)
 {
-    c->span = NONE;
+    close_span(c);
     return emit(c, op);
 }
 
 /* Where a jump leads to: nothing is merged with what stands before. */
 static uint32_t label(struct compiler *c)
 {
-    c->span = NONE;
+    close_span(c);
     return c->bound->op_count;
 }
 

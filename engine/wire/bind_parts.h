@@ -10,8 +10,8 @@
 
 enum bind_code {
     BIND_DONE = 0,
-    BIND_SPAN,     /* the next |max| bytes hold what the operations up to the next check take: the
-                    * four that follow, which check no length themselves */
+    BIND_SPAN,     /* |max| bytes hold what the operations before |next| take: of the four kinds
+                    * that follow, which check no length themselves */
     BIND_U32S,     /* |count| numbers, one behind the other also in the struct */
     BIND_U64S,     /* */
     BIND_TRUTH,    /* a BOOL */

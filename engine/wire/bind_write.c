@@ -195,7 +195,8 @@ size_t bind_size(const struct bound *b, const void *from)
             return size;
         case BIND_SPAN:
             size += op->max;
-            break;
+            op = b->ops + op->next;
+            continue;
         case BIND_U32S:
         case BIND_U64S:
         case BIND_TRUTH:
