@@ -19,6 +19,7 @@ set(ROOM_LIBRARY_sockets) # of the C library
 set(ROOM_LIBRARY_sqlite PkgConfig::SQLITE)
 set(ROOM_LIBRARY_pcap PkgConfig::LIBPCAP)
 set(ROOM_LIBRARY_zstd PkgConfig::ZSTD)
+set(ROOM_LIBRARY_sodium PkgConfig::SODIUM)
 set(ROOM_LIBRARY_zlib PkgConfig::ZLIB)
 set(ROOM_LIBRARY_archive PkgConfig::LIBARCHIVE)
 

@@ -156,6 +156,12 @@ int engine_payload(struct engine *e, const struct frame *frame, const struct ip_
     return link_payload(e->link, frame, payload, err);
 }
 
+int engine_message(struct engine *e, const struct whole_message *message, struct err *err)
+{
+    note_frame(e, &(struct frame){ .number = message->number, .time = message->time });
+    return conns_message(&e->conns, message, err);
+}
+
 void engine_unopened(const struct engine *e, struct unopened *unopened)
 {
     *unopened = (struct unopened){ 0 };

@@ -35,6 +35,10 @@ int engine_frame_seen(struct engine *engine, const struct frame *frame, struct e
 int engine_payload(struct engine *engine, const struct frame *frame,
                    const struct ip_payload *payload, struct err *err);
 
+/* The third way of feeding, for programs that are an end of the connection themselves: whole
+ * messages.  Not to be mixed with the others. */
+int engine_message(struct engine *engine, const struct whole_message *message, struct err *err);
+
 /* The encapsulations that were met so far and are not opened here.  With engine_frame_seen another
  * decoder opens what it can, so there are none to report. */
 void engine_unopened(const struct engine *engine, struct unopened *unopened);

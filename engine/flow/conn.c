@@ -387,10 +387,9 @@ static int udp(struct conns *c, const struct frame *frame, const struct ip_paylo
     return c->host.problem(c->host.ctx, &problem, err);
 }
 
-/* Packets without a time leave the clock alone, and the first time does not move it: what was seen
- * before is not old by that. */
-static void advance(struct stream_pool *pool, int64_t time)
+void conns_advance(struct conns *c, int64_t time)
 {
+    struct stream_pool *pool = &c->pool;
     uint64_t passed = pool->latest == TIME_NONE ? 0 : (uint64_t)time - (uint64_t)pool->latest;
 
     if (__builtin_add_overflow(pool->clock, passed, &pool->clock))
@@ -404,7 +403,7 @@ int conns_payload(struct conns *c, const struct frame *frame, const struct ip_pa
     int rc;
 
     if (frame->time > c->pool.latest)
-        advance(&c->pool, frame->time);
+        conns_advance(c, frame->time);
     if (payload->protocol == IPPROTO_UDP) {
         rc = udp(c, frame, payload, err);
     } else {

@@ -53,6 +53,8 @@ void conns_learn_port(struct conns *c, uint16_t port);
 int conns_payload(struct conns *c, const struct frame *frame, const struct ip_payload *payload,
                   struct err *err);
 
+int conns_message(struct conns *c, const struct whole_message *whole, struct err *err);
+
 /* Ends all streams. */
 int conns_end(struct conns *c, struct seen seen, struct err *err);
 

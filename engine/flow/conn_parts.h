@@ -37,6 +37,10 @@ struct conn {
     struct stream stream[]; /* two, for TCP only; [side] has what |side| sends */
 };
 
+/* The clock goes on to |time|, which is later than all before.  Packets without a time leave it
+ * alone, and the first time does not move it: what was seen before is not old by that. */
+void conns_advance(struct conns *c, int64_t time);
+
 bool conns_port_known(const struct conns *c, uint16_t port);
 
 /* The transport's part of a packet's way. */

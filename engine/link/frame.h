@@ -59,4 +59,15 @@ struct ip_payload {
     uint64_t first_frame; /* with |hole|: the first frame that brought something of it */
 };
 
+/* An RPC message that came whole, without record marks, between two ends. */
+struct whole_message {
+    struct address source, destination;
+    uint16_t source_port, destination_port;
+    uint8_t transport; /* IPPROTO_TCP or IPPROTO_UDP */
+    uint64_t number;   /* in the place of a frame's: 1, 2, ... */
+    int64_t time;      /* as a frame's */
+    const uint8_t *data;
+    uint32_t len;
+};
+
 #endif

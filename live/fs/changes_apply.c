@@ -313,7 +313,7 @@ static int names_come(struct applying *a)
     if (directory_reserve(&fs->memory, a->i->directory, entry.cookie, entry.name.len) < 0)
         return no_memory(a);
     directory_add(a->i->directory, &entry);
-    object_named(fs, a->object, &entry);
+    fs_object_named(fs, a->object, &entry);
     return 0;
 }
 

@@ -119,7 +119,7 @@ void inode_clear(struct fs *fs, struct inode *i);
 /* An object without a name goes, and its number is free. */
 void object_give(struct fs *fs, uint32_t object);
 /* Counts the name in links, parents and counters; |entry| is in |dir| already, or not any more. */
-void object_named(struct fs *fs, uint32_t dir, const struct directory_entry *entry);
+void fs_object_named(struct fs *fs, uint32_t dir, const struct directory_entry *entry);
 void object_unnamed(struct fs *fs, uint32_t dir, const struct directory_entry *entry);
 /* Pages that it counts for. */
 uint32_t object_pages(const struct inode *i);

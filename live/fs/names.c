@@ -57,7 +57,7 @@ void name_add(struct fs *fs, uint32_t dir, struct bytes name, uint32_t object)
     struct directory_entry entry = { d->last_cookie + 1, object, name };
 
     directory_add(d, &entry);
-    object_named(fs, dir, &entry);
+    fs_object_named(fs, dir, &entry);
     changed_name(fs, dir, entry.cookie);
 }
 
@@ -236,7 +236,7 @@ static void rename_now(struct fs *fs, const struct rename *r, struct bytes name,
     }
     directory_remove(&fs->memory, inode_of(fs, r->from_dir)->directory, r->source.cookie);
     object_unnamed(fs, r->from_dir, &r->source);
-    object_named(fs, r->to_dir, &entry);
+    fs_object_named(fs, r->to_dir, &entry);
     changed_name(fs, r->from_dir, r->source.cookie);
     changed_name(fs, r->to_dir, entry.cookie);
     inode_of(fs, entry.object)->ctime = now;

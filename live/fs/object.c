@@ -118,7 +118,7 @@ void object_give(struct fs *fs, uint32_t object)
         free_append(fs, object);
 }
 
-void object_named(struct fs *fs, uint32_t dir, const struct directory_entry *entry)
+void fs_object_named(struct fs *fs, uint32_t dir, const struct directory_entry *entry)
 {
     struct inode *i = inode_of(fs, entry->object);
 

@@ -29,6 +29,8 @@ def setattr_(call):
         raise Failure(NOT_SYNC)
     if "mode" in settings and not owner:
         raise Failure(PERM)
+    if not owner and ("uid" in settings or "gid" in settings):
+        raise Failure(PERM)
     if not call.root and settings.get("uid", inode.uid) != inode.uid:
         raise Failure(PERM)
     group = settings.get("gid", inode.gid)
@@ -67,9 +69,11 @@ def apply_settings(call, inode, settings):
     if "size" in settings:
         set_size(call, inode, settings["size"])
         inode.mtime = call.now
+    inode.uid, inode.gid = settings.get("uid", inode.uid), settings.get("gid", inode.gid)
     if "mode" in settings and inode.type != LNK:
         inode.mode = settings["mode"] & 0o7777
-    inode.uid, inode.gid = settings.get("uid", inode.uid), settings.get("gid", inode.gid)
+        if not call.root and inode.gid != call.who.gid and inode.gid not in call.who.gids:
+            inode.mode &= ~0o2000  # POSIX chmod
     for key in "atime", "mtime":
         if key in settings:
             setattr(inode, key, call.now if settings[key] == SERVER_TIME else settings[key])

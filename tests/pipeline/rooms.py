@@ -21,10 +21,11 @@ LIBRARIES = {"xxhash": ("-lxxhash", r"xxhash\.h"), "threads": ("-pthread", r"pth
              "pcap": ("-lpcap", r"pcap/pcap\.h"), "zstd": ("-lzstd", r"zstd\.h"),
              "zlib": ("-lz", r"zlib\.h"), "archive": ("-larchive", r"archive(_entry)?\.h"),
              "sockets": ("-lc", r"(sys/socket|sys/epoll|netinet/tcp|netdb)\.h"),
+             "sodium": ("-lsodium", r"sodium\.h"),
              "wireshark": ("", r"wireshark\.h|(epan|wsutil|wiretap)/.*")}
 # nobody but who names it in the table: headers of libraries that are ever used
-FOREIGN = re.compile(r"(glib|gmodule|gcrypt|sqlite3|pcap|archive|zstd|zlib|xxhash|microhttpd|epan/|"
-                     r"wireshark|wsutil|wiretap|math\.h|sys/socket|sys/epoll|netinet/tcp|netdb)")
+FOREIGN = re.compile(r"(glib|gmodule|gcrypt|sqlite3|pcap|archive|zstd|zlib|xxhash|microhttpd|"
+                     r"sodium|epan/|wireshark|wsutil|wiretap|math\.h|sys/socket|sys/epoll|netinet/tcp|netdb)")
 
 # of these rooms only files with such names may include the other room
 ONLY = {("postproc/audit", "engine/anon"): re.compile(r"recompute")}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/server/nfsacl.c
+ *
+ * NFSACL version 3: GETACL and SETACL.  Sun's nfs_acl.x; what Linux clients and servers make of it
+ * is in linux/fs/nfs_common/nfsacl.c: the mask says which of the lists are meant, and entries of
+ * default lists have NA_ACL_DEFAULT set.
+ */
+#include "server/serve_parts.h"
+#include "wire/nfsacl_structs.h"
+
+#include <string.h>
+
+enum {
+    NA_ACL = 1,
+    NA_ACLCNT = 2,
+    NA_DFACL = 4,
+    NA_DFACLCNT = 8,
+    NA_ALL = 15,
+    NA_ACL_DEFAULT = 0x1000,
+    NA_USER = 0x2,
+    NA_GROUP = 0x8,
+};
+
+static enum nfsstat3 find(struct request *q, struct bytes handle, struct outcome *outcome,
+                          struct caller *caller)
+{
+    enum nfsstat3 status =
+        service_find(&q->server->service, handle, &outcome->export, &outcome->object);
+
+    if (status == NFS3_OK)
+        export_caller(outcome->export, &q->call->header.credential, caller);
+    return status;
+}
+
+static void attributes(const struct outcome *outcome, struct post_op_attr *to)
+{
+    if (!outcome->object)
+        return;
+    to->attributes_follow = true;
+    fs_attributes(outcome->export->fs, outcome->object, &to->attributes);
+}
+
+/* --- GETACL */
+
+static enum nfsstat3 get_list(const struct outcome *outcome, const struct caller *caller,
+                              bool defaults, struct bind_list *to, uint32_t *count)
+{
+    struct fs_acl_entry list[FS_ACL_MAX];
+    struct aclent *entries = to->elements;
+    enum nfsstat3 status =
+        fs_acl(outcome->export->fs, &caller->as, outcome->object, defaults, list, count);
+
+    for (uint32_t i = 0; status == NFS3_OK && i < *count; i++)
+        entries[i] = (struct aclent){ .type = list[i].tag | (defaults ? NA_ACL_DEFAULT : 0),
+                                      .id = list[i].id,
+                                      .perm = list[i].permissions };
+    to->count = status == NFS3_OK ? *count : 0;
+    return status;
+}
+
+static enum rpc_status get(struct request *q, struct xdr_put *to, struct outcome *outcome)
+{
+    struct aclent entries[2][FS_ACL_MAX];
+    struct GETACL3res result = { .acl = { .aclent = { entries[0], 0, 0 },
+                                          .dfaclent = { entries[1], 0, 0 } } };
+    struct GETACL3args args;
+    struct caller caller;
+
+    if (bind_read(nfsacl3_binding(1)->arguments, q->call->body, &args) != WALK_OK)
+        return RPC_GARBAGE_ARGS;
+    outcome->status = find(q, args.fh, outcome, &caller);
+    if (outcome->status == NFS3_OK && args.mask & ~(uint32_t)NA_ALL)
+        outcome->status = NFS3ERR_INVAL;
+    result.acl.mask = args.mask;
+    if (outcome->status == NFS3_OK && args.mask & (NA_ACL | NA_ACLCNT))
+        outcome->status = get_list(outcome, &caller, false, &result.acl.aclent, &result.acl.aclcnt);
+    if (outcome->status == NFS3_OK && args.mask & (NA_DFACL | NA_DFACLCNT))
+        outcome->status =
+            get_list(outcome, &caller, true, &result.acl.dfaclent, &result.acl.dfaclcnt);
+    if (!(args.mask & NA_ACL))
+        result.acl.aclent.count = 0;
+    if (!(args.mask & NA_DFACL))
+        result.acl.dfaclent.count = 0;
+    result.status = outcome->status;
+    attributes(outcome, &result.attr);
+    return bind_write(nfsacl3_binding(1)->result, to, &result) < 0 ? RPC_SYSTEM_ERR : RPC_SUCCESS;
+}
+
+/* --- SETACL */
+
+static enum nfsstat3 set_list(const struct outcome *outcome, const struct caller *caller,
+                              bool defaults, const struct bind_list *from)
+{
+    struct fs_acl_entry list[FS_ACL_MAX];
+    const struct aclent *entries = from->elements;
+
+    for (uint32_t i = 0; i < from->count; i++)
+        list[i] =
+            (struct fs_acl_entry){ .tag = (uint16_t)(entries[i].type & ~(uint32_t)NA_ACL_DEFAULT),
+                                   .permissions = (uint16_t)entries[i].perm,
+                                   .id = entries[i].id };
+    return fs_set_acl(outcome->export->fs, &caller->as, outcome->object, defaults, list,
+                      from->count);
+}
+
+static enum rpc_status set(struct request *q, struct xdr_put *to, struct outcome *outcome)
+{
+    struct aclent entries[2][FS_ACL_MAX];
+    struct SETACL3args args = { .acl = { .aclent = { entries[0], 0, FS_ACL_MAX },
+                                         .dfaclent = { entries[1], 0, FS_ACL_MAX } } };
+    struct SETACL3res result = { 0 };
+    struct caller caller;
+
+    if (bind_read(nfsacl3_binding(2)->arguments, q->call->body, &args) != WALK_OK)
+        return RPC_GARBAGE_ARGS;
+    outcome->status = find(q, args.fh, outcome, &caller);
+    if (outcome->status == NFS3_OK && args.acl.mask & ~(uint32_t)NA_ALL)
+        outcome->status = NFS3ERR_INVAL;
+    if (outcome->status == NFS3_OK && outcome->export->read_only)
+        outcome->status = NFS3ERR_ROFS;
+    if (outcome->status == NFS3_OK && args.acl.mask & NA_ACL)
+        outcome->status = set_list(outcome, &caller, false, &args.acl.aclent);
+    if (outcome->status == NFS3_OK && args.acl.mask & NA_DFACL)
+        outcome->status = set_list(outcome, &caller, true, &args.acl.dfaclent);
+    result.status = outcome->status;
+    attributes(outcome, &result.attr);
+    return bind_write(nfsacl3_binding(2)->result, to, &result) < 0 ? RPC_SYSTEM_ERR : RPC_SUCCESS;
+}
+
+enum rpc_status serve_nfsacl(struct request *q, struct xdr_put *to, struct outcome *outcome)
+{
+    switch (q->call->header.procedure) {
+    case 1:
+        return get(q, to, outcome);
+    case 2:
+        return set(q, to, outcome);
+    default: /* GETXATTRDIR: Solaris's named attributes, which no POSIX file system has */
+        return RPC_PROC_UNAVAIL;
+    }
+}

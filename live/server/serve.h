@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/server/serve.h
+ *
+ * The programs of ftnfsd on an RPC server: NFS 3, MOUNT 1 and 3, NFSACL 3.  Each call goes the same
+ * way: credentials, cache of replies, faults, the program's own work, statistics.
+ */
+#ifndef NFSDIGEST_SERVER_SERVE_H
+#define NFSDIGEST_SERVER_SERVE_H
+
+#include "net/fault.h"
+#include "net/rpc_server.h"
+#include "server/mounts.h"
+#include "server/replies.h"
+#include "server/service.h"
+#include "server/stats.h"
+
+enum { SERVE_PROGRAMS = 4 };
+
+struct server;
+struct serve_late;
+
+struct serve_program {
+    struct server *server;
+    const struct serve_row *row;
+};
+
+struct server {
+    struct service service;
+    struct loop *loop;
+    struct rpc_server *rpc;
+    struct replies *replies;
+    struct faults *faults;
+    struct mounts mounts;
+    struct stats stats;
+    struct serve_program programs[SERVE_PROGRAMS];
+    struct serve_late *late; /* calls whose answers wait for their time */
+};
+
+/* |server|: all zeros, but for the service, which has its exports, and the loop.  Registers the
+ * programs on |rpc|, which lives longer. */
+int serve_begin(struct server *server, struct rpc_server *rpc, uint64_t fault_seed,
+                struct err *err);
+/* Frees what serve_begin made, and the service.  Before the RPC server is freed. */
+void serve_end(struct server *server);
+
+#endif
