@@ -69,7 +69,7 @@ static void end(struct lab *lab, int fd)
     loop_free(lab->loop);
 }
 
-static int stop(void *ctx, struct err *err)
+static int on_stop(void *ctx, struct err *err)
 {
     (void)err;
     loop_stop(ctx);
@@ -80,7 +80,7 @@ static void run(struct lab *lab)
 {
     struct err err = { 0 };
 
-    lab->timer = (struct timer){ .due = stop, .ctx = lab->loop };
+    lab->timer = (struct timer){ .due = on_stop, .ctx = lab->loop };
     for (int i = 0; i < 3; i++) {
         assert_int_equal(loop_set(lab->loop, &lab->timer, loop_clock(), &err), 0);
         if (loop_run(lab->loop, &err) < 0)

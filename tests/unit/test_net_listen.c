@@ -66,7 +66,7 @@ static void end(struct lab *lab)
     loop_free(lab->loop);
 }
 
-static int stop(void *ctx, struct err *err)
+static int on_stop(void *ctx, struct err *err)
 {
     (void)err;
     loop_stop(ctx);
@@ -77,7 +77,7 @@ static void run(struct lab *lab, int64_t ns)
 {
     struct err err = { 0 };
 
-    lab->timer = (struct timer){ .due = stop, .ctx = lab->loop };
+    lab->timer = (struct timer){ .due = on_stop, .ctx = lab->loop };
     assert_int_equal(loop_set(lab->loop, &lab->timer, loop_clock() + ns, &err), 0);
     if (loop_run(lab->loop, &err) < 0)
         fail_msg("%s", err.text);
