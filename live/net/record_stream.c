@@ -359,6 +359,12 @@ int record_stream_resume(struct record_stream *s, struct err *err)
     return 0;
 }
 
+void record_stream_trim(struct record_stream *s)
+{
+    if (!s->busy && s->in.len == 0)
+        buf_free(&s->in);
+}
+
 uint64_t record_stream_output(const struct record_stream *s)
 {
     return s->output;

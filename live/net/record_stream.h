@@ -62,6 +62,9 @@ int record_stream_send(struct record_stream *stream, const struct iovec *pieces,
 void record_stream_hold(struct record_stream *stream);
 int record_stream_resume(struct record_stream *stream, struct err *err);
 
+/* Gives memory of input back if nothing is incomplete: for a connection that rests. */
+void record_stream_trim(struct record_stream *stream);
+
 /* Bytes that wait for the peer; bytes that came and are not delivered. */
 uint64_t record_stream_output(const struct record_stream *stream);
 uint64_t record_stream_input(const struct record_stream *stream);

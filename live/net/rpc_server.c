@@ -86,8 +86,8 @@ static bool is_other_version(const struct rpc_call *call, enum rpc_result result
 {
     const struct rpc_header *h = &call->header;
 
-    return result == RPC_NOT && h->direction == RPC_CALL && h->body == 8 &&
-           call->message.len >= 12 && h->rpc_version != RPC_VERSION;
+    return result == RPC_NOT && h->direction == RPC_CALL && call->message.len >= 12 &&
+           h->rpc_version != RPC_VERSION;
 }
 
 int rpc_server_take(struct rpc_server *server, struct rpc_call *call, struct bytes data,

@@ -174,6 +174,8 @@ static int on_sweep(void *ctx, struct err *err)
         bool moved = input != c->input_seen || output != c->output_seen;
 
         next = c->next;
+        if (!moved && c->last_record < now - server->sweep_span)
+            record_stream_trim(c->stream);
         c->input_seen = input;
         c->output_seen = output;
         if (is_slow(c, now))

@@ -16,7 +16,7 @@ static uint64_t charge_of(const struct rpc_call *call)
 
 static uint64_t below(uint64_t limit)
 {
-    return limit - (limit < 8 ? limit != 0 : limit / 8);
+    return limit - limit / 8;
 }
 
 static void link_to(struct rpc_call **list, struct rpc_call *call)

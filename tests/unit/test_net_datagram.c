@@ -132,28 +132,31 @@ static void test_too_long(void **state)
  * that, would not see another. */
 static void test_asked_address(void **state)
 {
-    static const char *const asked[] = { "127.0.0.1:0", "127.0.0.2:0", "127.99.3.200:0" };
-    struct lab lab;
-    int any = begin(&lab, DATAGRAM_LIMITS, "0.0.0.0:0");
+    static const char *const asked[][2] = { { "0.0.0.0:0", "127.0.0.1:0" },
+                                            { "0.0.0.0:0", "127.0.0.2:0" },
+                                            { "0.0.0.0:0", "127.99.3.200:0" },
+                                            { "[::]:0", "[::1]:0" } };
 
     (void)state;
-    lab.echo = true;
     for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
-        int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        struct lab lab;
         struct net_address to;
         struct err err;
         char in[8];
+        int fd, other = begin(&lab, DATAGRAM_LIMITS, asked[i][0]);
 
-        assert_int_equal(net_address_parse(asked[i], false, &to, &err), 0);
+        lab.echo = true;
+        assert_int_equal(net_address_parse(asked[i][1], false, &to, &err), 0);
         net_address_set_port(&to, net_address_port(datagram_address(lab.socket)));
+        fd = socket(to.family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         assert_int_equal(connect(fd, &to.any, net_address_size(&to)), 0);
         assert_int_equal(send(fd, "hello", 5, 0), 5);
         run(&lab);
         assert_true(net_address_equal(&lab.ends.local, &to));
         assert_int_equal(recv(fd, in, sizeof(in), 0), 5);
         close(fd);
+        end(&lab, other);
     }
-    end(&lab, any);
 }
 
 /* More than one batch, and what is held in the middle of one. */

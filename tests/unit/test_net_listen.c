@@ -200,6 +200,11 @@ static void test_many_addresses(void **state)
     }
     assert_int_equal(listeners_connections(lab.all), 0);
     assert_int_equal(lab.all->by_address.used, 0);
+    for (unsigned i = 0; i < POOL_CHUNK; i++) { /* memory is used again */
+        assert_ptr_equal(admit(lab.all, &lab.peers[i % CLIENTS]), &lab.all->counts.accepted);
+        listeners_left(lab.all, &lab.peers[i % CLIENTS]);
+    }
+    assert_int_equal(lab.all->clients.chunk_count, 1);
     end(&lab);
 }
 
