@@ -58,7 +58,7 @@ int serve_path(const struct request *q, struct buf *path, struct bytes *handle)
     if (!about.handle.data ||
         service_find(&q->server->service, about.handle, &export, &object) != NFS3_OK ||
         buf_append(path, export->name, strlen(export->name)) < 0 ||
-        fs_path(export->fs, object, path) < 0)
+        (object != fs_root(export->fs) && fs_path(export->fs, object, path) < 0))
         return -1;
     if (!about.name.data)
         return 0;

@@ -350,6 +350,72 @@ def during():
             check("CREATE, again after it", client.receive()[24:28], u32(OK))
 
 
+# --- faults between the peers
+
+def silent(client, seconds=0.5):
+    client.socket.settimeout(seconds)
+    try:
+        return client.receive() is None
+    except TimeoutError:
+        return True
+    finally:
+        client.socket.settimeout(30)
+
+
+def between_peers():
+    """Each rule concerns one name, so that one server has all of them."""
+    rules = {b"twice": "twice", b"drop": "drop", b"ignore": "ignore", b"close": "close",
+             b"cut": "malformed", b"rpc": "rpc-status=SYSTEM_ERR", b"forget": "forget",
+             b"late": "delay=400ms", b"half": "every=2:status=NFS3ERR_IO"}
+    options = [o for name, effect in rules.items()
+               for o in ("--fault", "CREATE:path=/p/%s:%s" % (name.decode(), effect))]
+    with Ftnfsd("--export", "/p(no_root_squash)", *options) as server:
+        client = Client(server)
+        root = client.mount(b"/p")
+
+        def message(name):
+            return client.message(CREATE, encode_arguments(CREATE, create(root, name, GUARDED)),
+                                  credential=auth_sys(0, 0, ()))
+
+        def there(name):
+            return client.nfs(LOOKUP, {"object": root, "name": name})[0]
+
+        client.send(message(b"twice"))
+        check("twice", client.receive(), client.receive())
+        lost = message(b"drop")
+        client.send(lost)
+        check("drop", (silent(client), there(b"drop")), (True, OK))
+        client.send(lost)
+        check("drop, sent again", client.receive()[24:28], u32(OK))
+        client.send(message(b"ignore"))
+        check("ignore", (silent(client), there(b"ignore")), (True, NOENT))
+        client.send(message(b"cut"))
+        check("malformed", len(client.receive()) % 4 == 0 and there(b"cut"), OK)
+        client.send(message(b"rpc"))
+        try:
+            parse_reply(client.receive())
+            failures.append("rpc-status: the call was answered")
+        except RpcError as why:
+            check("rpc-status", (why.accept, there(b"rpc")), (5, NOENT))
+        again = message(b"forget")
+        client.send(again)
+        client.send(again)
+        check("forget", [client.receive()[24:28], client.receive()[24:28]], [u32(OK), u32(EXIST)])
+        begun = time.monotonic()
+        client.send(message(b"late"))
+        check("delay", client.receive()[24:28], u32(OK))
+        check("delay of 400 ms", 0.39 < time.monotonic() - begun < 10, True)
+        check("every second one", [client.nfs(CREATE, create(root, b"half"))[0] for _ in range(4)],
+              [OK, 5, OK, 5])
+        closing = Client(server)
+        closing.send(message(b"close"))
+        try:
+            closing.receive()
+            failures.append("close: the connection lives")
+        except ConnectionError:
+            pass
+
+
 def main():
     exports = [o for name in ("w", "v", "w2", "w3", "w4", "u")
                for o in ("--export", "/%s(no_root_squash)" % name)]
@@ -364,6 +430,7 @@ def main():
         check("the end", (code, err), (0, ""))
         check("the last line", " calls, " in out.splitlines()[-1], True)
     quotas()
+    between_peers()
     during()
     for failure in failures:
         print(failure)
