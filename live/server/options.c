@@ -123,7 +123,7 @@ int options_parse(struct server_options *o, int argc, char **argv, struct err *e
         { 0, "transfer-size", "SIZE", "most bytes of a READ or WRITE (1m)", set_transfer,
           &o->transfer_size },
         { 0, "no-atime", NULL, "reading does not change access times", set_flag, &o->no_atime },
-        { 0, "fault", "SPEC", "answer wrongly: READ:delay=250ms:p=0.01; see\nftnfsd(8); repeat it for more",
+        { 0, "fault", "SPEC", "answer wrongly, late or not at all:\nREAD:delay=250ms:p=0.01; repeat it for more",
           add_fault, o },
         { 0, "seed", "N", "seed of the faults' random numbers (1)", set_count, &o->fault_seed },
         { 0, "record", "FILE", "record its own traffic (.nfsr)", set_text, &o->record },

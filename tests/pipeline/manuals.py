@@ -10,13 +10,18 @@ import subprocess
 import sys
 
 PROGRAM = os.environ["NFSDIGEST"]
+SERVER = os.path.join(os.environ["BUILD"], "bin", "ftnfsd")
 PAGES = pathlib.Path(os.environ["SRC"]) / "man"
 OPTION = re.compile(r" {2}(?:-(\w), | {4})--([a-z][a-z-]*)(?: (\S+))?(?: +(.*))?$")
 
 
-def help_of(*command):
-    return subprocess.run([PROGRAM, *command, "--help"], capture_output=True, text=True,
+def program_help(*command):
+    return subprocess.run([*command, "--help"], capture_output=True, text=True,
                           check=True).stdout
+
+
+def help_of(*command):
+    return program_help(PROGRAM, *command)
 
 
 def commands(text, before):
@@ -105,6 +110,9 @@ def main():
         named.append(page)
         seen += len(listed)
         engines += sum(o[4] for o in listed)
+    page, listed = PAGES / "ftnfsd.8", options_of_help(program_help(SERVER))
+    found += faults(page.name, listed, options_of_page(page.read_text()))
+    seen += len(listed)
     for page in named:
         words = set(re.findall(r"(?<![\w-])--([a-z][a-z-]+)", page.read_text().replace("\\-", "-")))
         found += ["%s: no command has --%s" % (page.name, word) for word in sorted(words - known)]
