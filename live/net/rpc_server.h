@@ -17,9 +17,10 @@
  *
  * Bytes that are not an RPC call end a TCP connection, and are dropped over UDP; both are counted.
  *
- * Memory: struct rpc_server_limits names each part; the worst case is
- *     connections * (record_max + output_stop + reply_max) + call_bytes + record_max
- * and, for each UDP socket, that of datagram.h.  Input is only kept while a record is incomplete.
+ * Memory: struct rpc_server_limits names each part; the worst case is about
+ *     connections * (2 * record_max + output_stop + reply_max) + call_bytes + record_max
+ * (a buffer of input doubles as it grows) and, for each UDP socket, that of datagram.h.  A
+ * connection that rests has no buffers.
  */
 #ifndef NFSDIGEST_NET_RPC_SERVER_H
 #define NFSDIGEST_NET_RPC_SERVER_H
@@ -73,7 +74,7 @@ struct rpc_server_limits {
                                  .idle = INT64_C(360000000000) })
 
 struct rpc_server_counts {
-    uint64_t calls, replies;         /* all that came as a call; all that was sent */
+    uint64_t calls, replies;         /* all that came as a call; all that were sent */
     uint64_t null_calls;             /* answered here */
     uint64_t refused[18];            /* by enum rpc_status: refusals that were sent */
     uint64_t detached;               /* calls */

@@ -26,7 +26,7 @@ struct client {
     struct net_address server;
 };
 
-static void die(const char *what, const struct err *err)
+__attribute__((noreturn)) static void die(const char *what, const struct err *err)
 {
     fprintf(stderr, "bench_rpc_null: %s: %s\n", what, err ? err->text : "failed");
     exit(4);

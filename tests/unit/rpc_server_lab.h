@@ -160,12 +160,14 @@ static inline int lab_run_err(struct lab *lab, int64_t ns, struct err *err)
     return result;
 }
 
+/* And some rounds more, if it takes time at all: on a busy machine the first may be the last. */
 static inline void lab_run(struct lab *lab, int64_t ns)
 {
     struct err err = { 0 };
 
-    if (lab_run_err(lab, ns, &err) < 0)
-        fail_msg("%s", err.text);
+    for (int rounds = ns ? 5 : 1; rounds; rounds--, ns = 0)
+        if (lab_run_err(lab, ns, &err) < 0)
+            fail_msg("%s", err.text);
 }
 
 /* A connection to it; the client's end. */

@@ -228,10 +228,11 @@ static void test_no_descriptors(void **state)
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu[1]);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     assert_int_equal(lab.count, 0);
-    assert_in_range(listeners_counts(lab.all)->pauses, 2, 11);
+    assert_in_range(listeners_counts(lab.all)->pauses, 1, 11);
     assert_in_range((cpu[1].tv_sec - cpu[0].tv_sec) * 1000000000 + cpu[1].tv_nsec - cpu[0].tv_nsec,
                     0, 50 * MS);
-    run(&lab, 50 * MS);
+    for (int i = 0; i < 100 && !lab.count; i++)
+        run(&lab, 5 * MS);
     assert_int_equal(lab.count, 1);
     close(fd);
     end(&lab);

@@ -348,6 +348,76 @@ static void test_programs(void **state)
     lab_end(&lab);
 }
 
+/* --- connections */
+
+static void see(void *ctx, uint64_t number, const struct datagram_ends *ends)
+{
+    struct net_address *peers = ctx;
+
+    assert_in_range(number, 1, 3);
+    assert_int_equal(peers[number].family, AF_UNSPEC); /* each once */
+    peers[number] = ends->peer;
+}
+
+static void test_each(void **state)
+{
+    struct net_address at = lab_loopback(AF_INET6), bound, client, peers[4] = { 0 };
+    struct lab lab;
+    struct err err = { 0 };
+    int fds[4];
+
+    (void)state;
+    lab_begin(&lab);
+    assert_int_equal(rpc_server_listen_both(lab.server, &at, &bound, &err), 0);
+    for (int i = 1; i <= 3; i++) {
+        fds[i] = lab_socket(SOCK_STREAM, &bound);
+        lab_run(&lab, 2 * MS);
+    }
+    close(fds[2]);
+    lab_run(&lab, 2 * MS);
+    rpc_server_each(lab.server, see, peers);
+    for (int i = 1; i <= 3; i += 2) {
+        assert_int_equal(net_address_of_socket(fds[i], &client, &err), 0);
+        assert_true(net_address_equal(&peers[i], &client));
+        close(fds[i]);
+    }
+    assert_int_equal(peers[2].family, AF_UNSPEC);
+    lab_end(&lab);
+}
+
+/* Both transports at one port, or none. */
+static void test_listen_both(void **state)
+{
+    struct net_address at = lab_loopback(AF_INET), bound, udp;
+    struct datagram_counts counts;
+    struct lab lab, other;
+    struct err err = { 0 };
+    uint8_t byte;
+    int fd;
+
+    (void)state;
+    lab_begin(&lab);
+    lab_begin(&other);
+    assert_int_equal(rpc_server_listen(lab.server, RPC_TCP, &at, &bound, &err), 0);
+    assert_int_equal(rpc_server_listen_both(other.server, &bound, NULL, &err), -ERR_SYSTEM);
+    assert_non_null(strstr(err.text, "(TCP)"));
+    /* UDP's half is given back */
+    assert_int_equal(rpc_server_listen(lab.server, RPC_UDP, &bound, &udp, &err), 0);
+    assert_true(net_address_equal(&udp, &bound));
+    assert_int_equal(rpc_server_listen(other.server, RPC_UDP, &bound, NULL, &err), -ERR_SYSTEM);
+    assert_non_null(strstr(err.text, "(UDP)"));
+    fd = lab_socket(SOCK_DGRAM, &udp);
+    lab_write(fd, "x", 1);
+    lab_run(&lab, MS);
+    assert_int_equal(recv(fd, &byte, 1, MSG_DONTWAIT), -1);
+    rpc_server_datagram_counts(lab.server, &counts);
+    assert_int_equal(counts.received, 1);
+    assert_int_equal(counts.sent, 0);
+    close(fd);
+    lab_end(&lab);
+    lab_end(&other);
+}
+
 /* A program's error ends the loop with its message. */
 static void test_error(void **state)
 {
@@ -409,6 +479,8 @@ int main(void)
         cmocka_unit_test(test_call),
         cmocka_unit_test(test_tap),
         cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_each),
+        cmocka_unit_test(test_listen_both),
         cmocka_unit_test(test_error),
         cmocka_unit_test(test_batch),
     };
