@@ -5,22 +5,10 @@
  * pcapng_write.h.
  */
 #include "link/pcapng_write.h"
+#include "link/pcapng_numbers.h"
 #include "link/frame.h"
 
-enum {
-    BLOCK_SECTION = 0x0a0d0d0a,
-    BLOCK_INTERFACE = 1,
-    BLOCK_SIMPLE = 3,
-    BLOCK_STATISTICS = 5,
-    BLOCK_PACKET = 6,
-    OPTION_COMMENT = 1,
-    OPTION_APPLICATION = 4, /* of a section header */
-    OPTION_RESOLUTION = 9,  /* of an interface */
-    PACKET_HEAD = 28,
-    SIMPLE_HEAD = 12,
-    OPTION_MAX = 65535,
-};
-static const uint32_t byte_order = 0x1a2b3c4d;
+enum { OPTION_MAX = 65535 };
 
 static int add(struct buf *out, const void *data, size_t len)
 {
@@ -62,15 +50,15 @@ int pcapng_begin(struct pcapng_writer *w, uint16_t link_type, const char *commen
     struct buf body = { 0 };
     int bad;
 
-    bad = add_u32(&body, byte_order) | buf_append(&body, version, sizeof(version)) |
+    bad = add_u32(&body, PCAPNG_BYTE_ORDER) | buf_append(&body, version, sizeof(version)) |
           buf_append(&body, &unknown, sizeof(unknown)) |
-          add_option(&body, OPTION_COMMENT, comment, strlen(comment)) |
-          add_option(&body, OPTION_APPLICATION, application, strlen(application)) |
-          add_u32(&body, 0) | add_block(&w->out, BLOCK_SECTION, &body);
+          add_option(&body, PCAPNG_OPTION_COMMENT, comment, strlen(comment)) |
+          add_option(&body, PCAPNG_OPTION_APPLICATION, application, strlen(application)) |
+          add_u32(&body, 0) | add_block(&w->out, PCAPNG_SECTION, &body);
     body.len = 0;
     bad |= buf_append(&body, type, sizeof(type)) | add_u32(&body, 0) |
-           add_option(&body, OPTION_RESOLUTION, &nanoseconds, 1) | add_u32(&body, 0) |
-           add_block(&w->out, BLOCK_INTERFACE, &body);
+           add_option(&body, PCAPNG_OPTION_RESOLUTION, &nanoseconds, 1) | add_u32(&body, 0) |
+           add_block(&w->out, PCAPNG_INTERFACE, &body);
     buf_free(&body);
     return bad ? err_memory(err, "the output") : pcapng_flush(w, err);
 }
@@ -108,7 +96,7 @@ uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, uint32_t cap_len, 
                        struct err *err)
 {
     bool simple = time == TIME_NONE && cap_len == wire_len;
-    uint32_t head = simple ? SIMPLE_HEAD : PACKET_HEAD;
+    uint32_t head = simple ? PCAPNG_PACKET_SIMPLE_HEAD : PCAPNG_PACKET_HEAD;
     uint32_t padded = (cap_len + 3) & ~3u, total = head + padded + 4;
     uint8_t *p;
 
@@ -124,7 +112,7 @@ uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, uint32_t cap_len, 
         time = w->latest;
     else if (time > w->latest)
         w->latest = time;
-    store_le32(p, simple ? BLOCK_SIMPLE : BLOCK_PACKET);
+    store_le32(p, simple ? PCAPNG_PACKET_SIMPLE : PCAPNG_PACKET);
     store_le32(p + 4, total);
     store_le32(p + 8, simple ? wire_len : 0); /* 0: the interface */
     if (!simple) {
@@ -153,8 +141,8 @@ int pcapng_end(struct pcapng_writer *w, int64_t time, const char *comment, struc
     struct buf body = { 0 };
     int bad = add_u32(&body, 0) | add_u32(&body, (uint32_t)((uint64_t)time >> 32)) |
               add_u32(&body, (uint32_t)time) |
-              add_option(&body, OPTION_COMMENT, comment, strlen(comment)) | add_u32(&body, 0) |
-              add_block(&w->out, BLOCK_STATISTICS, &body);
+              add_option(&body, PCAPNG_OPTION_COMMENT, comment, strlen(comment)) |
+              add_u32(&body, 0) | add_block(&w->out, PCAPNG_STATISTICS, &body);
 
     buf_free(&body);
     return bad ? err_memory(err, "the output") : pcapng_flush(w, err);

@@ -9,21 +9,11 @@
 #include "audit/blocks.h"
 #include "base/bytes.h"
 #include "capture/input.h"
+#include "link/pcapng_numbers.h"
 
 #include <stdlib.h>
 
-/* draft-ietf-opsawg-pcapng s4 */
-enum {
-    TYPE_SECTION = 0x0a0d0d0a,
-    TYPE_INTERFACE = 1,
-    TYPE_PACKET_OBSOLETE = 2,
-    TYPE_PACKET_SIMPLE = 3,
-    TYPE_NAMES = 4,
-    TYPE_STATISTICS = 5,
-    TYPE_PACKET = 6,
-};
-
-enum { PIECE = 64 << 10, PCAP_HEAD = 24, PCAP_RECORD_HEAD = 16, PCAPNG_BLOCK_LEAST = 12 };
+enum { PIECE = 64 << 10, PCAP_HEAD = 24, PCAP_RECORD_HEAD = 16 };
 
 struct reader {
     struct input *input;
@@ -121,24 +111,24 @@ static void recognize(struct block *b, uint32_t type)
     const uint8_t *p = b->data;
 
     switch (type) {
-    case TYPE_SECTION:
+    case PCAPNG_SECTION:
         b->kind = BLOCK_SECTION;
         break;
-    case TYPE_INTERFACE:
+    case PCAPNG_INTERFACE:
         b->kind = BLOCK_INTERFACE;
         break;
-    case TYPE_STATISTICS:
+    case PCAPNG_STATISTICS:
         b->kind = BLOCK_STATISTICS;
         break;
-    case TYPE_NAMES:
+    case PCAPNG_NAMES:
         b->kind = BLOCK_NAMES;
         break;
-    case TYPE_PACKET:
-    case TYPE_PACKET_OBSOLETE:
+    case PCAPNG_PACKET:
+    case PCAPNG_PACKET_OBSOLETE:
         if (b->len >= 32)
             set_frame(b, 28, get32(b, p + 20));
         break;
-    case TYPE_PACKET_SIMPLE:
+    case PCAPNG_PACKET_SIMPLE:
         set_frame(b, 12, b->len - 16);
         break;
     }
@@ -153,8 +143,8 @@ static int read_pcapng(struct reader *r, struct err *err)
     b->pcapng = true;
     while ((rc = read_to(r, 12, err)) == 1) {
         type = load_le32(b->data);
-        if (type == TYPE_SECTION)
-            b->swapped = load_be32(b->data + 8) == 0x1a2b3c4d;
+        if (type == PCAPNG_SECTION)
+            b->swapped = load_be32(b->data + 8) == PCAPNG_BYTE_ORDER;
         type = get32(b, b->data);
         len = get32(b, b->data + 4);
         if (len < PCAPNG_BLOCK_LEAST || len > BLOCK_BYTES_MAX || len % 4)
@@ -209,8 +199,8 @@ int blocks_read(const char *path, block_visit *visit, void *ctx, struct err *err
         r.block.data = r.room + BLOCK_OVERLAP;
         r.block.input = r.input;
         len = input_head(r.input, &head);
-        rc =
-            len >= 4 && load_le32(head) == TYPE_SECTION ? read_pcapng(&r, err) : read_pcap(&r, err);
+        rc = len >= 4 && load_le32(head) == PCAPNG_SECTION ? read_pcapng(&r, err)
+                                                           : read_pcap(&r, err);
     } else {
         err_memory(err, "a block");
     }

@@ -7,11 +7,9 @@
  * The contract is in recompute.h.
  */
 #include "audit/recompute.h"
+#include "link/pcapng_numbers.h"
 
-/* draft-ietf-opsawg-pcapng; RFC 791, RFC 8200, RFC 9293, RFC 768 */
-enum { TYPE_SECTION = 0x0a0d0d0a, TYPE_OLD = 2, TYPE_SIMPLE = 3, TYPE_STATISTICS = 5 };
-enum { TYPE_PACKET = 6 };
-enum { PACKET_HEAD = 28, SIMPLE_HEAD = 12 };
+/* RFC 791, RFC 8200, RFC 9293, RFC 768 */
 enum { ETHERNET = 14, IPV4 = 20, IPV6 = 40, TCP = 20, UDP = 8, RECORD_MARK = 4, XID = 4 };
 enum { PROTOCOL_TCP = 6, PROTOCOL_UDP = 17 };
 enum { HEAD_MAX = ETHERNET + IPV6 + 60 };
@@ -58,13 +56,14 @@ void recompute_read(struct recompute_block *b, const uint8_t *data, uint32_t len
     uint32_t head;
 
     *b = (struct recompute_block){ .data = data, .len = len, .type = load_le32(data) };
-    b->is_packet = b->type == TYPE_PACKET || b->type == TYPE_SIMPLE || b->type == TYPE_OLD;
-    head = b->type == TYPE_PACKET ? PACKET_HEAD : SIMPLE_HEAD;
-    if (!b->is_packet || b->type == TYPE_OLD || len < head + 4)
+    b->is_packet = b->type == PCAPNG_PACKET || b->type == PCAPNG_PACKET_SIMPLE ||
+                   b->type == PCAPNG_PACKET_OBSOLETE;
+    head = b->type == PCAPNG_PACKET ? PCAPNG_PACKET_HEAD : PCAPNG_PACKET_SIMPLE_HEAD;
+    if (!b->is_packet || b->type == PCAPNG_PACKET_OBSOLETE || len < head + 4)
         return;
     b->time = TIME_NONE;
     b->cap_len = b->wire_len = load_le32(data + 8);
-    if (b->type == TYPE_PACKET) {
+    if (b->type == PCAPNG_PACKET) {
         b->time = (int64_t)((uint64_t)load_le32(data + 12) << 32 | load_le32(data + 16));
         b->cap_len = load_le32(data + 20);
         b->wire_len = load_le32(data + 24);
@@ -215,7 +214,7 @@ static void check_frame_block(struct recompute *r, const struct recompute_block 
 
     if (e->time != n->time)
         recompute_find(r, "time", "time of a frame, ns", &ours, &theirs, "");
-    if (e->type != n->type || (e->type == TYPE_PACKET && load_le32(n->data + 8)) ||
+    if (e->type != n->type || (e->type == PCAPNG_PACKET && load_le32(n->data + 8)) ||
         (e->cap_len == n->cap_len &&
          (e->len != n->len || memcmp(e->data + behind, n->data + behind, e->len - behind) != 0)))
         recompute_find(r, "block", "block of a frame", NULL, NULL,
@@ -234,9 +233,9 @@ static void check_frame_block(struct recompute *r, const struct recompute_block 
 void recompute_blocks(struct recompute *r, const struct recompute_block *e,
                       const struct recompute_block *n)
 {
-    if (e->type == TYPE_SECTION)
+    if (e->type == PCAPNG_SECTION)
         check_section(r);
-    else if (e->type == TYPE_STATISTICS)
+    else if (e->type == PCAPNG_STATISTICS)
         recompute_find(r, "totals", "statistics at the end", NULL, NULL,
                        "they are not what anonymizing counts");
     else if (e->is_frame && n->is_frame)

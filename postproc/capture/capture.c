@@ -10,6 +10,7 @@
 #include "capture/pcapng.h"
 #include "capture/track.h"
 #include "base/bytes.h"
+#include "link/pcapng_numbers.h"
 
 #include <pcap/pcap.h>
 #include <stdio.h>
@@ -34,8 +35,8 @@ struct capture {
 
 bool capture_is(const uint8_t *head, size_t len)
 {
-    static const uint32_t magics[] = { 0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1,
-                                       0xa1b2cd34, 0x34cdb2a1, 0x0a0d0d0a };
+    static const uint32_t magics[] = { 0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d,    0x4d3cb2a1,
+                                       0xa1b2cd34, 0x34cdb2a1, PCAPNG_SECTION };
 
     for (size_t i = 0; len >= 4 && i < sizeof(magics) / sizeof(*magics); i++)
         if (load_le32(head) == magics[i])

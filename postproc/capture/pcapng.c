@@ -7,27 +7,11 @@
 #include "capture/pcapng.h"
 #include "base/bytes.h"
 #include "base/grow.h"
+#include "link/pcapng_numbers.h"
 
 #include <stdlib.h>
 
-enum block_type {
-    SECTION = 0x0a0d0d0a,
-    INTERFACE = 1,
-    PACKET_OBSOLETE = 2,
-    PACKET_SIMPLE = 3,
-    PACKET = 6,
-    JOURNAL = 9, /* of systemd */
-    SYSDIG_EVENT = 0x204,
-    SYSDIG_EVENT_2 = 0x216,
-    SYSDIG_EVENT_2_LARGE = 0x221,
-    CUSTOM = 0x0bad,
-    CUSTOM_NOT_COPIED = 0x40000bad,
-};
-
 enum {
-    BLOCK_LEAST = 12, /* type, length, length */
-    OPTION_RESOLUTION = 9,
-    OPTION_OFFSET = 14,
     RESOLUTION_DEFAULT = 6, /* microseconds */
 };
 
@@ -53,7 +37,7 @@ struct pcapng {
 
 bool pcapng_is(const uint8_t *head, size_t len)
 {
-    return len >= 4 && load_le32(head) == SECTION;
+    return len >= 4 && load_le32(head) == PCAPNG_SECTION;
 }
 
 static uint16_t get16(const struct pcapng *png, const uint8_t *p)
@@ -119,12 +103,12 @@ static int read_block(struct pcapng *png, uint32_t *type, struct err *err)
     if (n < 8)
         return cut(png, err);
     *type = load_le32(head); /* a section header reads the same in both orders */
-    if (*type == SECTION) {
+    if (*type == PCAPNG_SECTION) {
         if (fread(head + 8, 1, 4, png->file) < 4)
             return cut(png, err);
-        if (load_le32(head + 8) == 0x1a2b3c4d)
+        if (load_le32(head + 8) == PCAPNG_BYTE_ORDER)
             png->swapped = false;
-        else if (load_be32(head + 8) == 0x1a2b3c4d)
+        else if (load_be32(head + 8) == PCAPNG_BYTE_ORDER)
             png->swapped = true;
         else
             return damaged(png, "unknown byte order", err);
@@ -136,12 +120,12 @@ static int read_block(struct pcapng *png, uint32_t *type, struct err *err)
     }
     *type = get32(png, head);
     len = get32(png, head + 4);
-    if (len < BLOCK_LEAST + have || len % 4 || len > PCAPNG_BLOCK_MAX)
+    if (len < PCAPNG_BLOCK_LEAST + have || len % 4 || len > PCAPNG_BLOCK_MAX)
         return damaged(png, "impossible block length", err);
     if (reserve(png, len, err) < 0)
         return -ERR_SYSTEM;
     memcpy(png->block, head + 8, have);
-    png->body_len = len - BLOCK_LEAST;
+    png->body_len = len - PCAPNG_BLOCK_LEAST;
     if (fread(png->block + have, 1, len - 8 - have, png->file) < len - 8 - have)
         return cut(png, err);
     if (get32(png, png->block + png->body_len) != len)
@@ -167,9 +151,9 @@ static int add_interface(struct pcapng *png, struct err *err)
         at += 4;
         if (!code || len > png->body_len - at)
             break;
-        if (code == OPTION_RESOLUTION && len == 1)
+        if (code == PCAPNG_OPTION_RESOLUTION && len == 1)
             face.resolution = p[4];
-        if (code == OPTION_OFFSET && len == 8) {
+        if (code == PCAPNG_OPTION_OFFSET && len == 8) {
             uint64_t v = png->swapped ? load_be64(p + 4) : load_le64(p + 4);
             memcpy(&face.offset, &v, 8);
         }
@@ -244,12 +228,12 @@ static int give_simple(struct pcapng *png, struct frame *frame, struct err *err)
 static bool is_event(uint32_t type)
 {
     switch (type) {
-    case JOURNAL:
-    case SYSDIG_EVENT:
-    case SYSDIG_EVENT_2:
-    case SYSDIG_EVENT_2_LARGE:
-    case CUSTOM:
-    case CUSTOM_NOT_COPIED:
+    case PCAPNG_JOURNAL:
+    case PCAPNG_SYSDIG_EVENT:
+    case PCAPNG_SYSDIG_EVENT_2:
+    case PCAPNG_SYSDIG_EVENT_2_LARGE:
+    case PCAPNG_CUSTOM:
+    case PCAPNG_CUSTOM_NOT_COPIED:
         return true;
     default:
         return false;
@@ -264,17 +248,18 @@ int pcapng_next(struct pcapng *png, struct pcapng_block *block, struct frame *fr
 
     if (rc != 1)
         return rc;
-    if (type == PACKET && png->body_len >= 20)
+    if (type == PCAPNG_PACKET && png->body_len >= 20)
         rc = give_packet(png, get32(png, png->block), frame, err);
-    else if (type == PACKET_OBSOLETE && png->body_len >= 20)
+    else if (type == PCAPNG_PACKET_OBSOLETE && png->body_len >= 20)
         rc = give_packet(png, get16(png, png->block), frame, err);
-    else if (type == PACKET_SIMPLE && png->body_len >= 4)
+    else if (type == PCAPNG_PACKET_SIMPLE && png->body_len >= 4)
         rc = give_simple(png, frame, err);
-    else if (type == PACKET || type == PACKET_OBSOLETE || type == PACKET_SIMPLE)
+    else if (type == PCAPNG_PACKET || type == PCAPNG_PACKET_OBSOLETE ||
+             type == PCAPNG_PACKET_SIMPLE)
         rc = damaged(png, "packet block too short", err);
     else
-        rc = type == INTERFACE ? add_interface(png, err) : 0;
-    png->offset += png->body_len + BLOCK_LEAST;
+        rc = type == PCAPNG_INTERFACE ? add_interface(png, err) : 0;
+    png->offset += png->body_len + PCAPNG_BLOCK_LEAST;
     *block = (struct pcapng_block){ type,         png->block, png->body_len,
                                     png->swapped, rc == 1,    rc == 1 || is_event(type) };
     return rc < 0 ? rc : 1;

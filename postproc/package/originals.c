@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "capture/capture.h"
 #include "capture/pcapng.h"
+#include "link/pcapng_numbers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,17 +19,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 18 };
+enum { PIECE = 1 << 18, NANOSECONDS = 9 };
 
-/* Blocks of pcapng (draft-ietf-opsawg-pcapng s4), in this machine's byte order. */
+/* Blocks of pcapng, in this machine's byte order. */
 static const uint32_t section[] = {
-    0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0xffffffff, 0xffffffff, 28,
+    PCAPNG_SECTION, 28, PCAPNG_BYTE_ORDER, 1, 0xffffffff, 0xffffffff, 28,
 };
 
 static void put_interface(FILE *out, int link_type)
 {
-    /* if_tsresol 9: nanoseconds */
-    const uint32_t block[] = { 1, 32, (uint16_t)link_type, 0, 1u << 16 | 9, 9, 0, 32 };
+    const uint32_t block[] = { PCAPNG_INTERFACE,
+                               32,
+                               (uint16_t)link_type,
+                               0,
+                               1u << 16 | PCAPNG_OPTION_RESOLUTION,
+                               NANOSECONDS,
+                               0,
+                               32 };
 
     fwrite(section, sizeof(section), 1, out);
     fwrite(block, sizeof(block), 1, out);
@@ -40,7 +47,8 @@ static void put_packet(FILE *out, const struct frame *frame)
     uint32_t padding = -frame->cap_len & 3, len = 32 + frame->cap_len + padding;
     uint64_t time = (uint64_t)frame->time;
     const uint32_t head[] = {
-        6, len, 0, (uint32_t)(time >> 32), (uint32_t)time, frame->cap_len, frame->wire_len,
+        PCAPNG_PACKET,   len, 0, (uint32_t)(time >> 32), (uint32_t)time, frame->cap_len,
+        frame->wire_len,
     };
 
     fwrite(head, sizeof(head), 1, out);

@@ -6,18 +6,14 @@
  * annotate_copy.h.
  */
 #include "report/annotate_copy.h"
+#include "link/pcapng_numbers.h"
 #include "link/pcapng_write.h"
 
 #include <stdbool.h>
 
 enum {
-    SECTION = 0x0a0d0d0a,
-    PACKET_OBSOLETE = 2,
-    PACKET_SIMPLE = 3,
-    PACKET = 6,
     HEAD = 20, /* of a packet's body: interface, time, lengths */
     LINKTYPE_ETHERNET = 1,
-    OPTION_COMMENT = 1,
     OPTION_MAX = 65532,
 };
 
@@ -60,8 +56,8 @@ static int add_comments(struct buf *to, const struct buf *texts, bool swapped)
         const char *text = (const char *)texts->data + at;
         size_t whole = strlen(text), len = whole < OPTION_MAX ? whole : OPTION_MAX;
 
-        if (add16(to, OPTION_COMMENT, swapped) < 0 || add16(to, (uint16_t)len, swapped) < 0 ||
-            add_padded(to, text, len) < 0)
+        if (add16(to, PCAPNG_OPTION_COMMENT, swapped) < 0 ||
+            add16(to, (uint16_t)len, swapped) < 0 || add_padded(to, text, len) < 0)
             return -1;
         at += whole + 1;
     }
@@ -94,7 +90,7 @@ static int put_block(struct writing *w, const struct pcapng_block *b, uint32_t o
 /* An enhanced packet of the first interface. */
 static int put_frame(struct writing *w, const struct frame *frame, bool swapped, struct err *err)
 {
-    struct pcapng_block block = { .type = PACKET, .swapped = swapped };
+    struct pcapng_block block = { .type = PCAPNG_PACKET, .swapped = swapped };
     struct buf body = { 0 };
     uint64_t time = (uint64_t)w->time;
     int bad = add32(&body, 0, false) | add32(&body, (uint32_t)(time >> 32), swapped) |
@@ -115,9 +111,10 @@ static int put_packet(struct writing *w, const struct pcapng_block *block,
 {
     uint32_t options;
 
-    if (block->type == PACKET_SIMPLE && w->texts.len)
+    if (block->type == PCAPNG_PACKET_SIMPLE && w->texts.len)
         return put_frame(w, frame, block->swapped, err);
-    options = block->type == PACKET_SIMPLE ? block->len : HEAD + ((frame->cap_len + 3) & ~3u);
+    options =
+        block->type == PCAPNG_PACKET_SIMPLE ? block->len : HEAD + ((frame->cap_len + 3) & ~3u);
     return put_block(w, block, options < block->len ? options : block->len, err);
 }
 
@@ -145,8 +142,8 @@ static int put(struct writing *w, struct pcapng_block *block, const struct frame
     if (block->is_packet && frame->time != TIME_NONE)
         w->time = frame->time;
     if (!block->is_packet)
-        return block->type == SECTION ? put_section(w, block, err)
-                                      : put_block(w, block, block->len, err);
+        return block->type == PCAPNG_SECTION ? put_section(w, block, err)
+                                             : put_block(w, block, block->len, err);
     if (copy->comments(copy->ctx, frame->number, &w->texts, err) < 0)
         return -err->code;
     copy->frames++;
