@@ -2,13 +2,15 @@
 /* model/align/codes.h
  *
  * Two servers side by side: which is which, and how their operations and objects belong together.
- * The numbers are in results (schemas/compare.sql); there sides are 1 and 2.
+ * The numbers are in results (schemas/compare.sql); sides as side_code.
  */
 #ifndef NFSDIGEST_ALIGN_CODES_H
 #define NFSDIGEST_ALIGN_CODES_H
 
 /* The reference and the system under test. */
 enum { REF = 0, SUT = 1, SIDES = 2 };
+/* The same in results. */
+enum side_code { SIDE_BOTH = 0, SIDE_REF = REF + 1, SIDE_SUT = SUT + 1 };
 
 enum align_kind { ALIGN_PAIR = 1, ALIGN_ONE_SIDED = 2, ALIGN_PART = 3 };
 

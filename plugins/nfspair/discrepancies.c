@@ -195,7 +195,7 @@ static int each_row(struct discrepancies *d, const char *sql,
 }
 
 /* The places of the other side are not asked for; its captures still name counterparts. */
-static void keep_side(struct discrepancies *d, enum discrepancy_side side)
+static void keep_side(struct discrepancies *d, enum side_code side)
 {
     size_t count;
     struct capture *c = captures(d, &count);
@@ -219,8 +219,7 @@ static int open_database(struct discrepancies *d, struct err *err)
     return check(d, err);
 }
 
-struct discrepancies *discrepancies_open(const char *path, enum discrepancy_side side,
-                                         struct err *err)
+struct discrepancies *discrepancies_open(const char *path, enum side_code side, struct err *err)
 {
     struct discrepancies *d = calloc(1, sizeof *d);
     if (d)

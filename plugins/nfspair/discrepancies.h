@@ -13,6 +13,7 @@
 #ifndef NFSDIGEST_NFSPAIR_DISCREPANCIES_H
 #define NFSDIGEST_NFSPAIR_DISCREPANCIES_H
 
+#include "align/codes.h"
 #include "base/err.h"
 
 #include <stdbool.h>
@@ -21,9 +22,6 @@
 enum {
     DISCREPANCIES_MOST = 500, /* that are shown of one message */
 };
-
-/* |side| in the database. */
-enum discrepancy_side { SIDE_BOTH = 0, SIDE_REF = 1, SIDE_SUT = 2 };
 
 /* Texts live until the callback returns; they may be any bytes.  NULL: there is none. */
 struct discrepancy {
@@ -41,8 +39,7 @@ struct discrepancies;
 
 /* |side|: only what is of that side.  NULL: it is no result of a comparison, or of a later version,
  * or damaged. */
-struct discrepancies *discrepancies_open(const char *path, enum discrepancy_side side,
-                                         struct err *err);
+struct discrepancies *discrepancies_open(const char *path, enum side_code side, struct err *err);
 void discrepancies_close(struct discrepancies *d);
 
 /* Frame |frame| of the open capture was made at |time| (ns): each frame once, before it is asked

@@ -96,7 +96,7 @@ static void open_found(void)
     struct err err;
     if (!pref_discrepancies || !*pref_discrepancies || !pref_feed || run_is_on())
         return;
-    found = discrepancies_open(pref_discrepancies, (enum discrepancy_side)pref_side, &err);
+    found = discrepancies_open(pref_discrepancies, (enum side_code)pref_side, &err);
     if (!found)
         report_failure("NFS Pair: discrepancies are not shown: %s", err.text);
 }

@@ -6,17 +6,18 @@
 #ifndef NFSDIGEST_COMPARE_DB_H
 #define NFSDIGEST_COMPARE_DB_H
 
+#include "align/codes.h"
 #include "store/tables.h"
 
 /* The number that a side has in databases and in names of temporary tables, and back. */
 static inline int db_side(int side)
 {
-    return side + 1;
+    return side + SIDE_REF;
 }
 
 static inline int64_t db_side_of(int64_t number)
 {
-    return number - 1;
+    return number - SIDE_REF;
 }
 
 #endif

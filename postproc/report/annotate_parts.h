@@ -7,18 +7,17 @@
 #ifndef NFSDIGEST_REPORT_ANNOTATE_PARTS_H
 #define NFSDIGEST_REPORT_ANNOTATE_PARTS_H
 
+#include "align/codes.h"
 #include "base/output.h"
 #include "capture/input.h"
 #include "report/annotate.h"
 
 #include <stdbool.h>
 
-enum { SIDE_REF = 1, SIDE_SUT = 2 };
-
 /* A capture that is to be copied: a source of one side, or the same one of both. */
 struct target {
     uint8_t digest[INPUT_DIGEST_LEN];
-    int64_t source[3]; /* by side; 0: none */
+    int64_t source[3]; /* by SIDE_REF and SIDE_SUT; 0: none */
     uint64_t frames;
     bool records; /* an .nfsr stream, with the digest of that, until its capture is found */
     char *name, *found, *path; /* as the result has it, where it is, what is made of it */

@@ -9,6 +9,7 @@
  * bytes cut off the capture (2), bytes more on the wire (2), body.
  */
 #include "base/bytes.h"
+#include "body_type.h"
 #include "wire/walk.h"
 
 #include <stdlib.h>
@@ -141,22 +142,15 @@ static void check_whole(const struct type *type, const uint8_t *body, uint32_t l
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct outcome full, counted, filtered;
-    const struct procedure *procedure;
-    const struct program *program;
     const struct type *type;
-    uint32_t programs = 0, cut, cap, wire, roles, len;
+    uint32_t cut, cap, wire, roles, len;
     bool elided;
 
-    wire_init();
     if (size < 8)
         return 0;
-    while (wire_programs[programs])
-        programs++;
-    program = wire_programs[data[0] % programs];
-    procedure = &program->procedures[data[1] % program->procedure_count];
-    if (!procedure->name)
+    type = body_type(data[0], data[1], data[2] & 1);
+    if (!type)
         return 0;
-    type = data[2] & 1 ? procedure->result : procedure->arguments;
     elided = data[2] & 2;
     roles = data[3] & 32 ? 1u << data[3] % 29 | ATTRIBUTES : 1u << data[3] % 29;
     len = (uint32_t)(size - 8);

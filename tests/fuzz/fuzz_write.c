@@ -8,6 +8,7 @@
  * Input: program (index into wire_programs), procedure, flags (1: result, 2: elided), body.
  */
 #include "base/bytes.h"
+#include "body_type.h"
 #include "wire/handles.h"
 #include "wire/write.h"
 
@@ -99,23 +100,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct reading r = { 0 };
     const struct visitor visitor = { note, &r, 0 };
-    const struct procedure *procedure;
-    const struct program *program;
     const struct type *type;
-    uint32_t programs = 0, len, wire;
+    uint32_t len, wire;
     struct walk w;
     bool elided;
 
-    wire_init();
     if (size < 3)
         return 0;
-    while (wire_programs[programs])
-        programs++;
-    program = wire_programs[data[0] % programs];
-    procedure = &program->procedures[data[1] % program->procedure_count];
-    if (!procedure->name)
+    type = body_type(data[0], data[1], data[2] & 1);
+    if (!type)
         return 0;
-    type = data[2] & 1 ? procedure->result : procedure->arguments;
     elided = data[2] & 2;
     len = (uint32_t)(size - 3);
     r.len = len;

@@ -84,7 +84,7 @@ static int unmake(void **state)
     return 0;
 }
 
-static void open_as(enum discrepancy_side side)
+static void open_as(enum side_code side)
 {
     struct err err;
     opened = discrepancies_open(path, side, &err);
