@@ -45,15 +45,12 @@ static bool is_same(const struct item *o, const struct item *n)
 static int compare_mapped(struct audit *a, const struct place *p, enum domain domain,
                           const struct item *o, const struct item *n, struct err *err)
 {
-    bool kept = o->is_bytes ? !o->len || allow_text(&a->allow, o->data, o->len)
-                            : allow_number(&a->allow, domain, o->value);
-    bool zero = true;
+    struct pair_values pair = { domain, o->bits, value_of(o), value_of(n), false };
 
-    for (uint32_t i = 0; o->is_bytes && i < o->len && zero; i++)
-        zero = !o->data[i];
-    if (o->is_bytes && zero)
-        kept = true;
-    return compare_pair(a, p, domain, o->bits, value_of(o), value_of(n), kept, NULL, err);
+    pair.kept = o->is_bytes
+                    ? bytes_are_zeros(o->data, o->len) || allow_text(&a->allow, o->data, o->len)
+                    : allow_number(&a->allow, domain, o->value);
+    return compare_pair(a, p, &pair, NULL, err);
 }
 
 static void compare_data(struct audit *a, const struct place *p, const struct item *o,
@@ -260,8 +257,9 @@ static int compare_ends(struct comparer *c, const struct place *p, struct err *e
 
         rc = compare_address(a, &at, &ends.address[i], &ends.address[i + 2], err);
         if (rc == 0 && from != to)
-            rc = compare_pair(a, &at, DOMAIN_PORT, 32, (struct pair_value){ &from, 4 },
-                              (struct pair_value){ &to, 4 }, false, NULL, err);
+            rc = compare_pair(
+                a, &at, &(struct pair_values){ DOMAIN_PORT, 32, { &from, 4 }, { &to, 4 }, false },
+                NULL, err);
     }
     return rc;
 }

@@ -32,14 +32,14 @@ static struct quote quote_value(unsigned bits, struct pair_value v)
     return quote_bytes(v.data, v.len);
 }
 
-static void find_pair(struct audit *a, const struct place *p, unsigned kind, enum domain domain,
-                      unsigned bits, struct pair_value from, struct pair_value to, uint64_t other)
+static void find_pair(struct audit *a, const struct place *p, unsigned kind,
+                      const struct pair_values *pair, uint64_t other)
 {
     struct finding f;
 
-    place_finding(p, kind, domain_name(domain), &f);
-    f.original = quote_value(bits, from);
-    f.anonymized = quote_value(bits, to);
+    place_finding(p, kind, domain_name(pair->domain), &f);
+    f.original = quote_value(pair->bits, pair->from);
+    f.anonymized = quote_value(pair->bits, pair->to);
     if (other)
         snprintf(f.text, sizeof(f.text), "the other one is in frame %llu of the original",
                  (unsigned long long)other);
@@ -98,9 +98,10 @@ static void strip(struct audit *a, struct pair_value o, struct pair_value n, uin
 }
 
 /* Whether a class's pseudonyms must depend on a key, and shall be tested for it. */
-static int test_keyed(struct audit *a, enum domain domain, unsigned bits, struct pair_value from,
-                      struct pair_value to, struct err *err)
+static int test_keyed(struct audit *a, const struct pair_values *pair, struct err *err)
 {
+    enum domain domain = pair->domain;
+    struct pair_value from = pair->from, to = pair->to;
     const uint8_t *x = from.data, *y = to.data;
     struct address address;
     bool exact, is_text = domain == DOMAIN_NAME || domain == DOMAIN_HOST;
@@ -140,47 +141,48 @@ static int test_keyed(struct audit *a, enum domain domain, unsigned bits, struct
         if (y[i]) {
             if (domain == DOMAIN_VERIFIER && from.len == 8 && to.len == 8)
                 return test_verifier(a, from, to, err);
-            keyed_pair(&a->keyed, domain, bits, is_text, kept, from, to);
+            keyed_pair(&a->keyed, pair, is_text, kept);
             return 0;
         }
     return 0;
 }
 
-int compare_pair(struct audit *a, const struct place *p, enum domain domain, unsigned bits,
-                 struct pair_value from, struct pair_value to, bool kept, bool *is_new,
-                 struct err *err)
+int compare_pair(struct audit *a, const struct place *p, const struct pair_values *compared,
+                 bool *is_new, struct err *err)
 {
-    struct domain_row *row = &a->domains[domain];
+    struct domain_row *row = &a->domains[compared->domain];
+    struct pair_value from = compared->from, to = compared->to;
     bool same = from.len == to.len && memcmp(from.data, to.data, from.len) == 0;
-    bool is_short = !bits && from.len < SHORT_NAME;
+    bool is_short = !compared->bits && from.len < SHORT_NAME, kept = compared->kept && same;
+    struct pair_values pair = *compared;
     struct pair_result result;
 
     row->compared++;
-    kept = kept && same;
     if (kept)
         row->kept++;
-    if (pairs_add(&a->pairs, domain, bits, from, to, kept, p->original->frame, &result, err) < 0)
+    pair.kept = kept;
+    if (pairs_add(&a->pairs, &pair, p->original->frame, &result, err) < 0)
         return -ERR_SYSTEM;
     if (is_new)
         *is_new = result.is_new;
-    if (result.is_new && !kept && !same && test_keyed(a, domain, bits, from, to, err) < 0)
+    if (result.is_new && !kept && !same && test_keyed(a, &pair, err) < 0)
         return -err->code;
     if (is_short && result.is_new && !kept)
         a->names.short_seen[from.len]++;
     if (same && !kept) {
         row->same++;
         if (!is_short)
-            find_pair(a, p, FOUND_IDENTITY, domain, bits, from, to, 0);
+            find_pair(a, p, FOUND_IDENTITY, &pair, 0);
         else if (result.is_new)
-            note_short(a, p, domain, from);
+            note_short(a, p, pair.domain, from);
     }
     if (result.contradicts) {
         row->contradictions++;
-        find_pair(a, p, FOUND_FUNCTION, domain, bits, from, to, result.frame);
+        find_pair(a, p, FOUND_FUNCTION, &pair, result.frame);
     }
     if (result.collides) {
         row->collisions++;
-        find_pair(a, p, FOUND_COLLISION, domain, bits, from, to, result.frame);
+        find_pair(a, p, FOUND_COLLISION, &pair, result.frame);
     }
     row->zero_collisions += result.collides_in_zero;
     if (!same) {
@@ -208,8 +210,9 @@ static int compare_name(struct audit *a, const struct place *p, struct pair_valu
 {
     uint32_t kept[2], n_len;
     bool is_new, dots = is_dots(o);
+    const struct pair_values pair = { DOMAIN_NAME, 0, o, n, dots };
 
-    if (compare_pair(a, p, DOMAIN_NAME, 0, o, n, dots, &is_new, err) < 0)
+    if (compare_pair(a, p, &pair, &is_new, err) < 0)
         return -err->code;
     if (!is_new || dots)
         return 0;
@@ -244,6 +247,9 @@ static struct pair_value next_component(const uint8_t **at, const uint8_t *end)
 static int compare_path(struct audit *a, const struct place *p, const struct item *o,
                         const struct item *n, struct err *err)
 {
+    const struct pair_values whole = { .domain = DOMAIN_PATH,
+                                       .from = { o->data, o->len },
+                                       .to = { n->data, n->len } };
     uint32_t count = count_components(o);
     const uint8_t *x = o->data, *y = n->data;
     int rc = 0;
@@ -251,8 +257,7 @@ static int compare_path(struct audit *a, const struct place *p, const struct ite
     a->names.paths++;
     if (count_components(n) != count) {
         a->names.paths_flattened++;
-        return compare_pair(a, p, DOMAIN_PATH, 0, (struct pair_value){ o->data, o->len },
-                            (struct pair_value){ n->data, n->len }, false, NULL, err);
+        return compare_pair(a, p, &whole, NULL, err);
     }
     for (uint32_t i = 0; rc == 0 && i < count; i++)
         rc = compare_name(a, p, next_component(&x, o->data + o->len),
@@ -265,12 +270,16 @@ static int compare_path(struct audit *a, const struct place *p, const struct ite
 int compare_address(struct audit *a, const struct place *p, const struct address *o,
                     const struct address *n, struct err *err)
 {
-    struct pair_value from = { o->bytes, address_len(o) }, to = { n->bytes, address_len(n) };
+    struct pair_values pair = { .domain = DOMAIN_ADDRESS,
+                                .bits = o->version == 4 ? 32 : 128,
+                                .from = { o->bytes, address_len(o) },
+                                .to = { n->bytes, address_len(n) } };
     struct finding f;
 
-    if (o->version == n->version)
-        return compare_pair(a, p, DOMAIN_ADDRESS, o->version == 4 ? 32 : 128, from, to,
-                            secret_is_special_address(o), NULL, err);
+    if (o->version == n->version) {
+        pair.kept = secret_is_special_address(o);
+        return compare_pair(a, p, &pair, NULL, err);
+    }
     place_finding(p, FOUND_STRUCTURE, domain_name(DOMAIN_ADDRESS), &f);
     snprintf(f.text, sizeof(f.text), "another version of IP");
     audit_find(a, &f);
@@ -280,18 +289,22 @@ int compare_address(struct audit *a, const struct place *p, const struct address
 static int compare_host(struct audit *a, const struct place *p, const struct item *o,
                         const struct item *n, struct err *err)
 {
-    struct pair_value from = { o->data, o->len }, to = { n->data, n->len };
+    struct pair_values pair = { .domain = DOMAIN_HOST,
+                                .from = { o->data, o->len },
+                                .to = { n->data, n->len },
+                                .kept = allow_text(&a->allow, o->data, o->len) || !o->len };
     struct address x, y;
-    bool exact, n_exact, kept = allow_text(&a->allow, o->data, o->len) || !o->len;
+    bool exact, n_exact;
 
     /* everybody, exports(5); and a netgroup's sign without a name */
-    kept |= o->len == 1 && (o->data[0] == '*' || o->data[0] == '@');
+    pair.kept |= o->len == 1 && (o->data[0] == '*' || o->data[0] == '@');
     if (!text_address(o->data, o->len, &x, &exact) || !text_address(n->data, n->len, &y, &n_exact))
-        return compare_pair(a, p, DOMAIN_HOST, 0, from, to, kept, NULL, err);
+        return compare_pair(a, p, &pair, NULL, err);
     if (exact)
         return compare_address(a, p, &x, &y, err);
     /* of a network some bits count only: it is compared as the text that it is */
-    return compare_pair(a, p, DOMAIN_HOST, 0, from, to, secret_is_special_address(&x), NULL, err);
+    pair.kept = secret_is_special_address(&x);
+    return compare_pair(a, p, &pair, NULL, err);
 }
 
 int compare_text(struct audit *a, const struct place *p, const struct item *o, const struct item *n,

@@ -249,9 +249,8 @@ struct place { /* of the value that is compared */
     uint32_t index;
 };
 void place_finding(const struct place *p, unsigned kind, const char *what, struct finding *f);
-int compare_pair(struct audit *a, const struct place *p, enum domain domain, unsigned bits,
-                 struct pair_value from, struct pair_value to, bool kept, bool *is_new,
-                 struct err *err);
+int compare_pair(struct audit *a, const struct place *p, const struct pair_values *pair,
+                 bool *is_new, struct err *err);
 int compare_text(struct audit *a, const struct place *p, const struct item *o, const struct item *n,
                  struct err *err);
 int compare_address(struct audit *a, const struct place *p, const struct address *o,
@@ -269,7 +268,9 @@ int recompute_run(struct audit *a, struct err *err);
 /* recompute_stated.c: the policy that the file states, when the expected one is known */
 int recompute_stated(struct audit *a, struct err *err);
 
-/* residual.c: each line of words, without the original's values */
+/* residual.c: what a message of the original that has a counterpart adds to the figures */
+void residual_message(struct audit *a, const struct audit_message *m, const struct items *items);
+/* Each line of words, without the original's values */
 typedef void residual_line(void *ctx, const char *topic, const char *text);
 void residual_words(const struct audit *a, residual_line *line, void *ctx);
 void residual_figures(const struct audit *a, struct residual_figures *figures);

@@ -151,11 +151,12 @@ void keyed_digests(struct keyed *k, enum domain domain, struct pair_value from,
     row->pairs++;
 }
 
-void keyed_pair(struct keyed *k, enum domain domain, unsigned bits, bool is_text,
-                const uint32_t kept[2], struct pair_value from, struct pair_value to)
+void keyed_pair(struct keyed *k, const struct pair_values *pair, bool is_text,
+                const uint32_t kept[2])
 {
-    struct keyed_row *row = &k->rows[domain][bits == 32 ? 1 : bits ? 2 : 0];
-    struct pair_value stem = from;
+    unsigned bits = pair->bits;
+    struct keyed_row *row = &k->rows[pair->domain][bits == 32 ? 1 : bits ? 2 : 0];
+    struct pair_value from = pair->from, to = pair->to, stem = from;
 
     if (!is_text && from.len >= 4 && from.len == to.len) {
         test_reversed(row, from, to);

@@ -45,8 +45,8 @@ struct keyed {
 
 /* A pair of an original and its pseudonym that was not met before and is not allowed to be equal.
  * Texts: the first |kept[0]| and the last |kept[1]| bytes of both may be. */
-void keyed_pair(struct keyed *k, enum domain domain, unsigned bits, bool is_text,
-                const uint32_t kept[2], struct pair_value from, struct pair_value to);
+void keyed_pair(struct keyed *k, const struct pair_values *pair, bool is_text,
+                const uint32_t kept[2]);
 
 /* An address of 4 or 16 bytes.  Only digests are tested: pseudonyms keep what addresses share. */
 void keyed_address(struct keyed *k, enum domain domain, struct pair_value from,

@@ -172,19 +172,21 @@ static int insert_in(struct pairs *p, struct pair_side *side, const struct pair_
     return insert(side, p->max, entry, err);
 }
 
-/* |forward| and |back|: the entries, NULL when they are new or not among the sampled ones. */
-static int add(struct pairs *p, struct pair_entry *entry, struct pair_value to,
-               struct pair_result *result, struct pair_entry **forward, struct pair_entry **back,
-               struct err *err)
+/* The entries of a pair, NULL when they are new or not among the sampled ones. */
+struct known {
+    struct pair_entry *forward, *back;
+};
+
+static int add(struct pairs *p, struct pair_entry *entry, struct pair_result *result,
+               struct known *k, struct err *err)
 {
     struct pair_entry turned, *known;
     int rc = 0;
 
     fetch(p, entry);
-    entry->zero = bytes_are_zeros(to.data, to.len);
     turned = *entry;
     if (is_sampled(&p->forward, entry->key)) {
-        *forward = known = find(&p->forward, entry->key);
+        k->forward = known = find(&p->forward, entry->key);
         if (!known) {
             result->is_new = true;
             rc = insert_in(p, &p->forward, entry, err);
@@ -200,7 +202,7 @@ static int add(struct pairs *p, struct pair_entry *entry, struct pair_value to,
     memcpy(turned.other, entry->key, sizeof(turned.other));
     if (rc < 0 || !is_sampled(&p->back, turned.key))
         return rc;
-    *back = known = find(&p->back, turned.key);
+    k->back = known = find(&p->back, turned.key);
     if (!known)
         return insert_in(p, &p->back, &turned, err);
     known->uses++;
@@ -216,12 +218,13 @@ static int add(struct pairs *p, struct pair_entry *entry, struct pair_value to,
 
 /* The place for a pair of short values, or NULL for others; |key|: what is there when it is known.
  */
-static struct pair_lately *lately(struct pairs *p, enum domain domain, unsigned bits,
-                                  struct pair_value from, struct pair_value to,
+static struct pair_lately *lately(struct pairs *p, const struct pair_values *pair,
                                   struct pair_lately *key)
 {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-    uint32_t kind = 1u << 31 | (unsigned)domain << 16 | bits << 8 | from.len << 4 | to.len;
+    struct pair_value from = pair->from, to = pair->to;
+    uint32_t kind =
+        1u << 31 | (unsigned)pair->domain << 16 | pair->bits << 8 | from.len << 4 | to.len;
 
     if (from.len > sizeof(key->from) || to.len > sizeof(key->to))
         return NULL;
@@ -240,36 +243,37 @@ static bool use_again(struct pairs *p, struct pair_lately *place, const struct p
     return true;
 }
 
-int pairs_add(struct pairs *p, enum domain domain, unsigned bits, struct pair_value from,
-              struct pair_value to, bool kept, uint64_t frame, struct pair_result *result,
-              struct err *err)
+int pairs_add(struct pairs *p, const struct pair_values *pair, uint64_t frame,
+              struct pair_result *result, struct err *err)
 {
+    unsigned bits = pair->bits;
     struct pair_entry entry = { .frame = frame,
                                 .uses = 1,
-                                .domain = (uint8_t)domain,
+                                .domain = (uint8_t)pair->domain,
                                 .bits = (uint8_t)bits,
-                                .kept = kept,
-                                .short_value = bits ? bits < 32 : to.len < 7 };
-    struct pair_entry *forward = NULL, *back = NULL;
-    struct pair_lately key, *place = lately(p, domain, bits, from, to, &key);
+                                .kept = pair->kept,
+                                .short_value = bits ? bits < 32 : pair->to.len < 7 };
+    struct known k = { NULL, NULL };
+    struct pair_lately key, *place = lately(p, pair, &key);
     bool f, b;
 
     *result = (struct pair_result){ 0 };
     if (place && use_again(p, place, &key))
         return 0;
-    hash(domain, bits, from, entry.key);
-    hash(domain, bits, to, entry.other);
-    if (add(p, &entry, to, result, &forward, &back, err) < 0)
+    hash(pair->domain, bits, pair->from, entry.key);
+    hash(pair->domain, bits, pair->to, entry.other);
+    entry.zero = bytes_are_zeros(pair->to.data, pair->to.len);
+    if (add(p, &entry, result, &k, err) < 0)
         return -ERR_SYSTEM;
-    f = forward || !is_sampled(&p->forward, entry.key);
-    b = back || !is_sampled(&p->back, entry.other);
+    f = k.forward || !is_sampled(&p->forward, entry.key);
+    b = k.back || !is_sampled(&p->back, entry.other);
     if (!place || !f || !b || result->contradicts || result->collides || result->collides_in_zero)
         return 0;
     if (place->uses)
         settle_one(p, place);
     *place = key;
-    place->forward = forward ? (uint32_t)(forward - p->forward.all) : TABLE_NONE;
-    place->back = back ? (uint32_t)(back - p->back.all) : TABLE_NONE;
+    place->forward = k.forward ? (uint32_t)(k.forward - p->forward.all) : TABLE_NONE;
+    place->back = k.back ? (uint32_t)(k.back - p->back.all) : TABLE_NONE;
     return 0;
 }
 

@@ -81,6 +81,14 @@ struct pair_value {
     uint32_t len;
 };
 
+/* A value and what it became. */
+struct pair_values {
+    enum domain domain;
+    unsigned bits; /* see struct pair_entry; the same value of another width is another value */
+    struct pair_value from, to;
+    bool kept; /* allowed to stay as it is */
+};
+
 /* What a pair of values did to the tables. */
 struct pair_result {
     bool is_new;      /* this original was not seen before */
@@ -90,10 +98,9 @@ struct pair_result {
     uint64_t frame; /* where that was */
 };
 
-/* |bits|: see struct pair_entry; the same value of another width is another value. */
-int pairs_add(struct pairs *p, enum domain domain, unsigned bits, struct pair_value from,
-              struct pair_value to, bool kept, uint64_t frame, struct pair_result *result,
-              struct err *err);
+/* |frame|: the original's. */
+int pairs_add(struct pairs *p, const struct pair_values *pair, uint64_t frame,
+              struct pair_result *result, struct err *err);
 
 /* Counts all uses in the entries. */
 void pairs_settle(struct pairs *p);

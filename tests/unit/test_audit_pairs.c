@@ -17,10 +17,12 @@ static struct pair_result add(struct pairs *p, enum domain domain, unsigned bits
     struct pair_result result;
     struct err err = { 0 };
 
-    assert_int_equal(pairs_add(p, domain, bits, (struct pair_value){ from, (uint32_t)strlen(from) },
-                               (struct pair_value){ to, (uint32_t)strlen(to) }, false, 5, &result,
-                               &err),
-                     0);
+    const struct pair_values pair = { .domain = domain,
+                                      .bits = bits,
+                                      .from = { from, (uint32_t)strlen(from) },
+                                      .to = { to, (uint32_t)strlen(to) } };
+
+    assert_int_equal(pairs_add(p, &pair, 5, &result, &err), 0);
     return result;
 }
 
@@ -60,9 +62,9 @@ static struct pair_result add_number(struct pairs *p, uint32_t from, uint64_t to
     struct pair_result result;
     struct err err = { 0 };
 
-    assert_int_equal(pairs_add(p, DOMAIN_UID, 32, (struct pair_value){ &from, 4 },
-                               (struct pair_value){ &to, 4 }, false, 5, &result, &err),
-                     0);
+    const struct pair_values pair = { DOMAIN_UID, 32, { &from, 4 }, { &to, 4 }, false };
+
+    assert_int_equal(pairs_add(p, &pair, 5, &result, &err), 0);
     return result;
 }
 
