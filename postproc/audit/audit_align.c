@@ -2,30 +2,22 @@
 /* postproc/audit/audit_align.c
  *
  * Finds the original of each anonymized message, and gives both to audit_compare.c or
- * survive_pair.c.  It first finds out by how much times were moved.  In an audit the original's
- * messages and frames go on to gather.c, in a thread of its own.  align_captures is for audit.c and
- * survive.c; the contract is in audit_parts.h.
+ * survive_pair.c.  By how much times were moved, align_shift.c finds out first.  In an audit the
+ * original's messages and frames go on to gather.c, in a thread of its own.  align_captures is for
+ * audit.c and survive.c; the contract is in audit_parts.h.
  */
+#include "audit/align_rows.h"
 #include "audit/slab.h"
 #include "audit/survive_parts.h"
 #include "base/queue.h"
 
 #include <stdlib.h>
 
-enum { VOTERS = 64, FIRST_VOTERS = 4, PASSED_MAX = 512 };
-
-/* The messages of one capture that were read ahead. */
-struct row {
-    struct source *source;
-    struct audit_message *all[ALIGN_MESSAGES];
-    uint32_t count;
-    uint64_t bytes;
-    bool ended;
-};
+enum { PASSED_MAX = 512 };
 
 struct aligner {
     struct audit *audit;
-    struct row original, anonymized;
+    struct align_row original, anonymized;
     struct comparer comparer;
     /* Secrets are gathered in a thread of its own, from frames and messages in the order in which
      * they are met here. */
@@ -85,144 +77,11 @@ static int give_away(struct aligner *al, struct audit_message *m, struct err *er
     return rc;
 }
 
-static int fill(struct row *q, uint32_t count, struct err *err)
-{
-    while (!q->ended && q->count < count && q->bytes < ALIGN_BYTES) {
-        int rc = source_next(q->source, &q->all[q->count], err);
-
-        if (rc < 0)
-            return rc;
-        q->ended = rc == 0;
-        if (rc == 1)
-            q->bytes += q->all[q->count++]->cap_len;
-    }
-    return 0;
-}
-
-static struct audit_message *take(struct row *q, uint32_t i)
-{
-    struct audit_message *m = q->all[i];
-
-    q->count--;
-    q->bytes -= m->cap_len;
-    memmove(q->all + i, q->all + i + 1, (q->count - i) * sizeof(*q->all));
-    return m;
-}
-
-static void row_free(struct row *q)
-{
-    while (q->count)
-        slab_put(take(q, 0));
-    source_close(q->source);
-}
-
-/* Everything but time and XID. */
-static bool is_alike(const struct audit_message *o, const struct audit_message *n)
-{
-    const struct rpc_header *x = &o->header, *y = &n->header;
-
-    return o->is_call == n->is_call && o->transport == n->transport &&
-           (!o->is_call ||
-            (x->program == y->program && x->version == y->version && x->procedure == y->procedure));
-}
-
-/* What has no time is written as it came, or, if it is cut, with the time before it. */
-static bool is_then(const struct audit_message *o, const struct audit_message *n, int64_t shift)
-{
-    return o->time == TIME_NONE || (n->time != TIME_NONE && o->time + shift == n->time);
-}
-
-/* Among the first messages, of which the |x|th and the |y|th are looked at. */
-static bool votes_for(const struct row *o, uint32_t x, const struct row *n, uint32_t y,
-                      int64_t shift)
-{
-    if (o->all[x]->time == TIME_NONE && x != y)
-        return false;
-    return is_then(o->all[x], n->all[y], shift) && is_alike(o->all[x], n->all[y]);
-}
-
 static bool is_match(const struct audit *a, const struct audit_message *o,
                      const struct audit_message *n)
 {
-    return is_then(o, n, a->shift) && (!a->xids_kept || o->header.xid == n->header.xid) &&
-           is_alike(o, n);
-}
-
-/* How many of the first |count| messages of |n| are in |o| with this shift; in |same_xids|, with
- * their XIDs.  Each counts once: of messages sent together each is like each. */
-static uint32_t count_votes(const struct row *o, const struct row *n, uint32_t count, int64_t shift,
-                            uint32_t *same_xids)
-{
-    uint32_t votes = 0;
-
-    *same_xids = 0;
-    for (uint32_t y = 0; y < count && y < n->count; y++) {
-        bool there = false, same = false;
-
-        for (uint32_t x = 0; x < o->count && !same; x++) {
-            if (!votes_for(o, x, n, y, shift))
-                continue;
-            there = true;
-            same = o->all[x]->header.xid == n->all[y]->header.xid;
-        }
-        votes += there;
-        *same_xids += same;
-    }
-    return votes;
-}
-
-struct vote {
-    int64_t shift;
-    uint32_t votes, same_xids;
-};
-
-static void vote(const struct row *o, const struct row *n, struct vote *best)
-{
-    for (int32_t i = -1; n->count && i < (int32_t)o->count; i++) {
-        bool timed = i >= 0 && n->all[0]->time != TIME_NONE && o->all[i]->time != TIME_NONE;
-        struct vote v = { .shift = timed ? n->all[0]->time - o->all[i]->time : 0 };
-
-        if (i >= 0 && !is_alike(o->all[i], n->all[0]))
-            continue;
-        if (n->count > 1 && count_votes(o, n, FIRST_VOTERS, v.shift, &v.same_xids) < 2)
-            continue;
-        v.votes = count_votes(o, n, VOTERS, v.shift, &v.same_xids);
-        if (v.votes > best->votes || (v.votes == best->votes && v.same_xids > best->same_xids))
-            *best = v;
-    }
-}
-
-/* By how much times were moved, and whether XIDs stayed: what most of the first messages say.  As
- * many as a policy drops may stand before these in the original: it is read until they are there,
- * at the worst once more to its end. */
-static int find_shift(struct aligner *al, struct err *err)
-{
-    struct audit *a = al->audit;
-    struct row ahead = { 0 };
-    const struct row *n = &al->anonymized;
-    struct vote best = { 0 };
-    int rc = fill(&al->original, VOTERS, err);
-
-    if (rc < 0 || fill(&al->anonymized, VOTERS, err) < 0)
-        return -err->code;
-    vote(&al->original, n, &best);
-    if (best.votes < n->count / 2) {
-        ahead.source = source_open(a->options->original, a->options->engine, NULL, err);
-        rc = ahead.source ? 0 : -err->code;
-    }
-    while (rc == 0 && ahead.source && best.votes < n->count / 2) {
-        rc = fill(&ahead, 4 * VOTERS, err);
-        if (rc < 0 || ahead.count <= VOTERS)
-            break;
-        vote(&ahead, n, &best);
-        while (ahead.count > VOTERS)
-            slab_put(take(&ahead, 0));
-    }
-    row_free(&ahead);
-    a->has_shift = best.votes > 0;
-    a->shift = best.shift;
-    a->xids_kept = best.same_xids > 0 && best.same_xids >= best.votes / 4;
-    return rc;
+    return align_is_then(o, n, a->shift) && (!a->xids_kept || o->header.xid == n->header.xid) &&
+           align_is_alike(o, n);
 }
 
 static void find_message(struct audit *a, unsigned kind, const struct audit_message *o,
@@ -249,51 +108,6 @@ static int lose(struct aligner *al, struct audit_message *m, struct err *err)
     return give_away(al, m, err);
 }
 
-static void count_message(struct audit *a, const struct audit_message *m, const struct items *items)
-{
-    struct residual *r = &a->residual;
-    uint64_t entries = 0, sized[2] = { 0 }, key[2];
-    bool lists = false;
-
-    a->matched++;
-    if (m->time != TIME_NONE && (!r->timed++ || m->time < r->first_time))
-        r->first_time = m->time;
-    if (m->time > r->last_time && m->time != TIME_NONE)
-        r->last_time = m->time;
-    if (m->is_call && m->header.program == 100003 && m->header.procedure < 32)
-        r->calls_by_procedure[m->header.procedure]++;
-    for (uint32_t i = 0; i < items->count; i++) {
-        const struct item *item = &items->all[i];
-
-        if (!item->field)
-            continue;
-        lists |= item->field->role & ROLE_ENTRY;
-        entries += (item->field->role & ROLE_ENTRY) && item->value;
-        if (item->cls == CLASS_SIZE && strcmp(item->field->name, "size") == 0)
-            sized[0] = item->value;
-        if (item->cls != CLASS_FILEID || strcmp(item->field->name, "fileid") != 0 || !sized[0])
-            continue;
-        key[0] = sized[0] * UINT64_C(0x9e3779b97f4a7c15);
-        key[1] = sized[0];
-        struct pair_entry *known = pair_side_find(&a->sizes, key);
-        if (known && known->other[0] != item->value) {
-            known->zero = true; /* of several files */
-        } else if (!known && a->sizes.count < PAIRS_MAX / 4) {
-            struct pair_entry entry = { .key = { key[0], key[1] }, .other = { item->value } };
-            struct err ignored;
-
-            pair_side_add(&a->sizes, &entry, &ignored);
-        }
-        sized[0] = 0;
-    }
-    if (!lists)
-        return;
-    r->listings++;
-    r->entries += entries;
-    if (entries > r->entries_max)
-        r->entries_max = entries;
-}
-
 static int compare(struct aligner *al, const struct audit_message *o, const struct audit_message *n,
                    struct err *err)
 {
@@ -307,13 +121,13 @@ static int compare(struct aligner *al, const struct audit_message *o, const stru
     }
     rc = compare_messages(c, o, n, err);
     if (rc == 0)
-        count_message(a, o, &c->original);
+        residual_message(a, o, &c->original);
     return rc;
 }
 
 static int match(struct aligner *al, uint32_t i, struct audit_message *n, struct err *err)
 {
-    struct audit_message *o = take(&al->original, i);
+    struct audit_message *o = align_take(&al->original, i);
     struct comparer *c = &al->comparer;
     int rc = items_read(&c->original, o, err);
 
@@ -326,14 +140,14 @@ static int match(struct aligner *al, uint32_t i, struct audit_message *n, struct
     else
         slab_put(o);
     while (rc == 0 && i && al->original.count && al->original.all[0]->passed++ > PASSED_MAX)
-        rc = lose(al, take(&al->original, 0), err);
+        rc = lose(al, align_take(&al->original, 0), err);
     return rc;
 }
 
 /* The place of |n|'s original among those read ahead. */
 static uint32_t find_match(const struct aligner *al, const struct audit_message *n)
 {
-    const struct row *q = &al->original;
+    const struct align_row *q = &al->original;
     uint32_t i = 0;
 
     while (i < q->count && !is_match(al->audit, q->all[i], n))
@@ -344,16 +158,16 @@ static uint32_t find_match(const struct aligner *al, const struct audit_message 
 /* Goes on to the time of |n| when all that was read ahead is from long before. */
 static int catch_up(struct aligner *al, const struct audit_message *n, struct err *err)
 {
-    struct row *q = &al->original;
+    struct align_row *q = &al->original;
     int rc = 0;
 
     while (rc == 0 && al->audit->has_shift && !q->ended && q->count &&
            q->all[q->count - 1]->time != TIME_NONE &&
            q->all[q->count - 1]->time + al->audit->shift < n->time) {
         for (uint32_t keep = q->count / 2; rc == 0 && q->count > keep;)
-            rc = lose(al, take(q, 0), err);
+            rc = lose(al, align_take(q, 0), err);
         if (rc == 0)
-            rc = fill(q, ALIGN_MESSAGES, err);
+            rc = align_fill(q, ALIGN_MESSAGES, err);
     }
     return rc;
 }
@@ -362,7 +176,7 @@ static int catch_up(struct aligner *al, const struct audit_message *n, struct er
 static int find_original(struct aligner *al, struct audit_message *n, struct err *err)
 {
     struct audit *a = al->audit;
-    struct row *q = &al->original;
+    struct align_row *q = &al->original;
     uint32_t i = find_match(al, n);
 
     if (i == q->count) {
@@ -373,7 +187,7 @@ static int find_original(struct aligner *al, struct audit_message *n, struct err
     if (i < q->count)
         return match(al, i, n, err);
     for (i = 0; a->xids_kept && i < q->count; i++) {
-        if (!is_alike(q->all[i], n) || q->all[i]->header.xid != n->header.xid)
+        if (!align_is_alike(q->all[i], n) || q->all[i]->header.xid != n->header.xid)
             continue;
         find_message(a, FOUND_TIME, q->all[i], n, "at another time than its original");
         return match(al, i, n, err);
@@ -385,25 +199,25 @@ static int find_original(struct aligner *al, struct audit_message *n, struct err
 
 static int align(struct aligner *al, struct err *err)
 {
-    int rc = find_shift(al, err);
+    int rc = align_find_shift(al->audit, &al->original, &al->anonymized, err);
 
     while (rc == 0) {
         struct audit_message *n;
 
-        rc = fill(&al->original, ALIGN_MESSAGES, err);
+        rc = align_fill(&al->original, ALIGN_MESSAGES, err);
         if (rc == 0)
-            rc = fill(&al->anonymized, 1, err);
+            rc = align_fill(&al->anonymized, 1, err);
         if (rc < 0 || !al->anonymized.count)
             break;
-        n = take(&al->anonymized, 0);
+        n = align_take(&al->anonymized, 0);
         rc = find_original(al, n, err);
         slab_put(n);
     }
     while (rc == 0) {
-        rc = fill(&al->original, ALIGN_MESSAGES, err);
+        rc = align_fill(&al->original, ALIGN_MESSAGES, err);
         if (rc < 0 || !al->original.count)
             break;
-        rc = lose(al, take(&al->original, 0), err);
+        rc = lose(al, align_take(&al->original, 0), err);
     }
     return rc;
 }
@@ -453,8 +267,8 @@ static void aligner_free(struct aligner *al)
     items_free(&al->comparer.original);
     items_free(&al->comparer.anonymized);
     items_free(&al->gathered);
-    row_free(&al->original);
-    row_free(&al->anonymized);
+    align_row_free(&al->original);
+    align_row_free(&al->anonymized);
     queue_free(al->gatherer);
     free(al);
 }

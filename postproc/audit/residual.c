@@ -23,6 +23,51 @@ static const struct {
       "pseudonyms with a common prefix." },
 };
 
+void residual_message(struct audit *a, const struct audit_message *m, const struct items *items)
+{
+    struct residual *r = &a->residual;
+    uint64_t entries = 0, sized[2] = { 0 }, key[2];
+    bool lists = false;
+
+    a->matched++;
+    if (m->time != TIME_NONE && (!r->timed++ || m->time < r->first_time))
+        r->first_time = m->time;
+    if (m->time > r->last_time && m->time != TIME_NONE)
+        r->last_time = m->time;
+    if (m->is_call && m->header.program == 100003 && m->header.procedure < 32)
+        r->calls_by_procedure[m->header.procedure]++;
+    for (uint32_t i = 0; i < items->count; i++) {
+        const struct item *item = &items->all[i];
+
+        if (!item->field)
+            continue;
+        lists |= item->field->role & ROLE_ENTRY;
+        entries += (item->field->role & ROLE_ENTRY) && item->value;
+        if (item->cls == CLASS_SIZE && strcmp(item->field->name, "size") == 0)
+            sized[0] = item->value;
+        if (item->cls != CLASS_FILEID || strcmp(item->field->name, "fileid") != 0 || !sized[0])
+            continue;
+        key[0] = sized[0] * UINT64_C(0x9e3779b97f4a7c15);
+        key[1] = sized[0];
+        struct pair_entry *known = pair_side_find(&a->sizes, key);
+        if (known && known->other[0] != item->value) {
+            known->zero = true; /* of several files */
+        } else if (!known && a->sizes.count < PAIRS_MAX / 4) {
+            struct pair_entry entry = { .key = { key[0], key[1] }, .other = { item->value } };
+            struct err ignored;
+
+            pair_side_add(&a->sizes, &entry, &ignored);
+        }
+        sized[0] = 0;
+    }
+    if (!lists)
+        return;
+    r->listings++;
+    r->entries += entries;
+    if (entries > r->entries_max)
+        r->entries_max = entries;
+}
+
 static void rank(const struct audit *a, enum domain domain, struct ranks *r)
 {
     memset(r, 0, sizeof(*r));
