@@ -294,7 +294,7 @@ struct rpc_client_stats rpc_client_stats(const struct rpc_client *c)
 {
     struct rpc_client_stats stats = c->stats;
 
-    stats.port = c->has_port ? source_port_of(&c->setup.from.local) : 0;
+    stats.port = c->has_port ? net_address_port(&c->setup.from.local) : 0;
     return stats;
 }
 
@@ -337,9 +337,9 @@ static int check(const struct rpc_client_setup *setup, struct err *err)
 {
     const struct rpc_client_limits *l = &setup->limits;
 
-    if (!source_port_len(&setup->server))
+    if (setup->server.family != AF_INET && setup->server.family != AF_INET6)
         return err_set(err, ERR_USAGE, "the server's address is neither IPv4 nor IPv6");
-    if (setup->from.local.ss_family && setup->from.local.ss_family != setup->server.ss_family)
+    if (setup->from.local.family && setup->from.local.family != setup->server.family)
         return err_set(err, ERR_USAGE, "the server's address and our own are of two families");
     if (!l->calls || l->calls > 1 << 20 || !l->call_bytes || !l->call_max || !l->reply_max ||
         l->timeout < 0 || l->resend[0] <= 0 || l->reconnect[0] <= 0 || l->connect <= 0 ||

@@ -54,7 +54,7 @@ struct rpc_client_limits {
 extern const struct rpc_client_limits rpc_client_defaults;
 
 struct rpc_client_setup {
-    struct sockaddr_storage server;
+    struct net_address server;
     bool udp;
     struct source_port from;
     struct rpc_client_limits limits;

@@ -169,20 +169,16 @@ int tcp_send(struct rpc_client *c, struct slot *slot, struct err *err)
  * happens when the server is away and its port is one that the system chooses from. */
 static bool learn_port(struct rpc_client *c, int fd)
 {
-    struct sockaddr_storage own = { 0 }, peer = { 0 };
-    socklen_t own_len = sizeof(own), peer_len = sizeof(peer);
+    struct net_address own, peer;
 
-    if (getsockname(fd, (struct sockaddr *)&own, &own_len) < 0 ||
-        getpeername(fd, (struct sockaddr *)&peer, &peer_len) < 0)
-        return true; /* not of the Internet: a test's */
-    if (own_len == peer_len && memcmp(&own, &peer, own_len) == 0)
+    if (net_address_of_socket(fd, &own, NULL) < 0 || net_address_of_peer(fd, &peer, NULL) < 0)
+        return true; /* it will end at once */
+    if (net_address_equal(&own, &peer))
         return false;
-    if (!source_port_len(&own))
-        return true;
     /* the port alone: the way to the server, and so our address, may change */
-    if (!c->setup.from.local.ss_family)
-        c->setup.from.local.ss_family = own.ss_family;
-    source_port_set(&c->setup.from.local, source_port_of(&own));
+    if (!c->setup.from.local.family)
+        c->setup.from.local.family = own.family;
+    net_address_set_port(&c->setup.from.local, net_address_port(&own));
     c->has_port = true;
     c->port_taken = 0;
     return true;

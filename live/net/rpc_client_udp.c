@@ -126,8 +126,6 @@ static int on_again(void *ctx, struct err *err)
 
 static int open_socket(struct rpc_client *c, struct err *err)
 {
-    struct sockaddr_storage own = { 0 };
-    socklen_t len = sizeof(own);
     int fd, error;
 
     c->queue = c->queue ? c->queue : calloc(c->setup.limits.calls, sizeof(*c->queue));
@@ -143,10 +141,7 @@ static int open_socket(struct rpc_client *c, struct err *err)
         return -ERR_SYSTEM;
     }
     c->flush = (struct idle){ .run = on_flush, .ctx = c };
-    if (getsockname(fd, (struct sockaddr *)&own, &len) == 0) {
-        c->setup.from.local = own;
-        c->has_port = true;
-    }
+    c->has_port = net_address_of_socket(fd, &c->setup.from.local, NULL) == 0;
     c->stats.connects++;
     return 0;
 }

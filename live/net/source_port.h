@@ -8,10 +8,7 @@
 #ifndef NFSDIGEST_NET_SOURCE_PORT_H
 #define NFSDIGEST_NET_SOURCE_PORT_H
 
-#include "base/err.h"
-
-#include <stdint.h>
-#include <sys/socket.h>
+#include "net/address.h"
 
 /* Privileged ports that are tried, as the Linux kernel's client does: below them are well-known
  * services. */
@@ -25,18 +22,13 @@ enum source_port_kind {
 
 struct source_port {
     enum source_port_kind kind;
-    struct sockaddr_storage local; /* family 0: any address */
+    struct net_address local; /* AF_UNSPEC: any address */
 };
 
 /* Opens a non-blocking socket of |type| (SOCK_STREAM, SOCK_DGRAM) and connects it to |peer|; over
  * TCP that may still be under way.  Returns 0, with its |*fd|, or -ERR_SYSTEM with the reason's
  * errno in |*error|: EADDRINUSE or EADDRNOTAVAIL if the port, or all of them, are taken. */
-int source_port_connect(const struct source_port *from, const struct sockaddr_storage *peer,
-                        int type, int *fd, int *error, struct err *err);
-
-/* Of IPv4 and IPv6 addresses; 0 for others. */
-socklen_t source_port_len(const struct sockaddr_storage *address);
-uint16_t source_port_of(const struct sockaddr_storage *address);
-void source_port_set(struct sockaddr_storage *address, uint16_t port);
+int source_port_connect(const struct source_port *from, const struct net_address *peer, int type,
+                        int *fd, int *error, struct err *err);
 
 #endif

@@ -59,6 +59,8 @@ static void feed(struct loop *loop, int fd, const uint8_t *data, size_t size)
 {
     size_t step = size ? (size_t)(*data % 64 + 1) * (*data & 64 ? 64 : 1) : 1;
 
+    step = step < size / 32 ? size / 32 : step; /* each piece is a round of the loop */
+
     for (size_t at = 1; at < size; at += step) {
         size_t left = size - at;
 
@@ -73,7 +75,7 @@ static void feed(struct loop *loop, int fd, const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct rpc_client_setup setup = { .limits = rpc_client_defaults };
-    struct sockaddr_in *server = (struct sockaddr_in *)(void *)&setup.server;
+    struct sockaddr_in *server = &setup.server.v4;
     struct rpc_target target = { 100003, 3, 0, NULL };
     struct rpc_client_stats stats;
     struct rpc_client *client;

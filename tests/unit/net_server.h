@@ -8,6 +8,7 @@
 #define NFSDIGEST_UNIT_NET_SERVER_H
 
 #include "base/bytes.h"
+#include "net/address.h"
 #include "net/loop.h"
 
 #include <arpa/inet.h>
@@ -31,7 +32,7 @@
 struct server {
     struct loop *loop;
     struct timer timer;
-    struct sockaddr_storage address;
+    struct net_address address;
     int listening; /* or the UDP socket */
     int fd;        /* of the connection, or -1 */
     uint8_t record[1 << 16];
@@ -61,7 +62,7 @@ static inline void server_run(struct server *s, int64_t ns)
 
 static inline void server_listen(struct server *s, int type)
 {
-    struct sockaddr_in *address = (struct sockaddr_in *)(void *)&s->address;
+    struct sockaddr_in *address = &s->address.v4;
     socklen_t len = sizeof(*address);
     int one = 1;
 

@@ -74,7 +74,7 @@ static void check_reconnect(enum ending ending, struct source_port from)
 static void test_reconnect(void **state)
 {
     struct source_port any = { 0 }, loopback = { 0 };
-    struct sockaddr_in *address = (struct sockaddr_in *)(void *)&loopback.local;
+    struct sockaddr_in *address = &loopback.local.v4;
 
     (void)state;
     check_reconnect(CLOSED, any);
