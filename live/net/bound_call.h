@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/net/bound_call.h
+ *
+ * A call whose arguments are a C struct (wire/bind.h), and whose answer is judged before anybody
+ * looks at it: what is left is a body that the procedure's table accepts, or one sentence on why
+ * there is none.
+ */
+#ifndef NFSDIGEST_NET_BOUND_CALL_H
+#define NFSDIGEST_NET_BOUND_CALL_H
+
+#include "net/rpc_client.h"
+#include "wire/bindings.h"
+#include "wire/field.h"
+
+enum { BOUND_CALL_TEXT = 256 };
+
+struct bound_answer {
+    const struct rpc_answer *rpc;
+    struct bytes body;   /* a whole result, as the table has it; */
+    const char *problem; /* or why not: "MOUNT MNT: no answer" */
+};
+
+/* Part of the owner's struct; from bound_call until |done| is called. */
+struct bound_call {
+    int (*done)(struct bound_call *call, const struct bound_answer *answer, struct err *err);
+    uint32_t program, version, procedure;
+    const struct rpc_auth *credential; /* NULL: AUTH_NONE; lives until bound_call returns */
+    const struct procedure *table;     /* set by bound_call */
+};
+
+/* |binding| is the procedure's, |arguments| its struct, or NULL for void.  0; RPC_CLIENT_FULL; or
+ * -ERR_USAGE for arguments that cannot be sent, and what rpc_client_end returns.  Only after 0
+ * |done| will be called. */
+int bound_call(struct rpc_client *client, struct bound_call *call,
+               const struct wire_binding *binding, const void *arguments, struct err *err);
+
+/* The sentence for a status of the result, "MOUNT MNT: MNT3ERR_ACCES". */
+void bound_call_status(const struct bound_call *call, uint32_t status, char text[BOUND_CALL_TEXT]);
+
+#endif
