@@ -16,6 +16,7 @@ set(ROOM_LIBRARY_glib PkgConfig::GLIB)
 set(ROOM_LIBRARY_gcrypt PkgConfig::GCRYPT)
 set(ROOM_LIBRARY_m m)
 set(ROOM_LIBRARY_sockets) # of the C library
+set(ROOM_LIBRARY_microhttpd PkgConfig::MICROHTTPD)
 set(ROOM_LIBRARY_sqlite PkgConfig::SQLITE)
 set(ROOM_LIBRARY_pcap PkgConfig::LIBPCAP)
 set(ROOM_LIBRARY_zstd PkgConfig::ZSTD)

@@ -12,7 +12,7 @@
 packages_plugin='gcc libc6-dev cmake ninja-build pkgconf libxxhash-dev libglib2.0-dev libgcrypt20-dev
     libwireshark-dev tshark zstd'
 packages_demo="$packages_plugin libpcap-dev libsqlite3-dev libzstd-dev zlib1g-dev libarchive-dev libsodium-dev libnfs-utils
-    sqlite3"
+    libmicrohttpd-dev sqlite3"
 # What the tests call besides.  The sanitizers' run-time library for clang has the compiler's version
 # in its name: see clang_runtime.  So has clang-format, where each version writes another style: one
 # version for all, which Debian 12 and 13 both have.

@@ -22,6 +22,7 @@ LIBRARIES = {"xxhash": ("-lxxhash", r"xxhash\.h"), "threads": ("-pthread", r"pth
              "zlib": ("-lz", r"zlib\.h"), "archive": ("-larchive", r"archive(_entry)?\.h"),
              "sockets": ("-lc", r"(sys/socket|sys/epoll|netinet/tcp|netdb)\.h"),
              "sodium": ("-lsodium", r"sodium\.h"),
+             "microhttpd": ("-lmicrohttpd", r"microhttpd\.h"),
              "wireshark": ("", r"wireshark\.h|(epan|wsutil|wiretap)/.*")}
 # nobody but who names it in the table: headers of libraries that are ever used
 FOREIGN = re.compile(r"(glib|gmodule|gcrypt|sqlite3|pcap|archive|zstd|zlib|xxhash|microhttpd|"

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/metrics/metrics.h
+ *
+ * A program's metrics for Prometheus over HTTP (--metrics [ADDR:]PORT), by libmicrohttpd on the
+ * program's own loop: there is no second thread, so |collect| reads the program's numbers as they
+ * are between two events.
+ *
+ * GET /metrics is the page; everything else is refused.
+ *
+ * Memory: METRICS_CONNECTIONS * (16 KiB and a page).  A connection that does nothing for 10 s is
+ * closed.
+ */
+#ifndef NFSDIGEST_METRICS_METRICS_H
+#define NFSDIGEST_METRICS_METRICS_H
+
+#include "metrics/metrics_page.h"
+#include "net/address.h"
+#include "net/loop.h"
+
+enum { METRICS_CONNECTIONS = 16 };
+
+struct metrics;
+
+struct metrics_setup {
+    struct net_address address;
+    const struct metric *table; /* lives as long as the struct metrics */
+    uint32_t count;
+    /* Writes the samples.  An error becomes the answer to this one request. */
+    int (*collect)(void *ctx, struct metrics_page *page, struct err *err);
+    void *ctx;
+};
+
+/* An option's value: "PORT" is that port of 127.0.0.1. */
+int metrics_address(const char *text, struct net_address *to, struct err *err);
+
+/* -ERR_USAGE: the table (metrics_check); -ERR_SYSTEM: the address cannot be had. */
+struct metrics *metrics_new(struct loop *loop, const struct metrics_setup *setup, struct err *err);
+void metrics_free(struct metrics *metrics); /* NULL is allowed */
+
+/* Where it listens. */
+int metrics_listens(const struct metrics *metrics, struct net_address *to, struct err *err);
+
+#endif
