@@ -62,7 +62,8 @@ static bool output_is_long(const struct rpc_client *c)
 
 bool rpc_client_has_room(const struct rpc_client *c)
 {
-    return c->free && !c->open && c->bytes < c->setup.limits.call_bytes && !output_is_long(c);
+    return c->free && !c->open && c->stats.outstanding < c->setup.limits.calls &&
+           c->bytes < c->setup.limits.call_bytes && !output_is_long(c);
 }
 
 /* --- ends of calls */
@@ -300,7 +301,7 @@ struct rpc_client_stats rpc_client_stats(const struct rpc_client *c)
 
 static void dispose(struct rpc_client *c)
 {
-    for (uint32_t i = 0; c->slots && i < c->setup.limits.calls; i++)
+    for (uint32_t i = 0; c->slots && i < c->slot_count; i++)
         buf_free(&c->slots[i].message);
     free(c->slots);
     free(c->places);
@@ -372,7 +373,8 @@ struct rpc_client *rpc_client_new(struct loop *loop, const struct rpc_client_set
         places *= 2;
     c->place_mask = places - 1;
     c->places = calloc(places, sizeof(*c->places));
-    c->slots = calloc(setup->limits.calls, sizeof(*c->slots));
+    c->slot_count = setup->limits.calls + 1;
+    c->slots = calloc(c->slot_count, sizeof(*c->slots));
     if (!c->places || !c->slots) {
         err_memory(err, "an RPC client");
         dispose(c);
@@ -384,7 +386,7 @@ struct rpc_client *rpc_client_new(struct loop *loop, const struct rpc_client_set
         dispose(c);
         return NULL;
     }
-    for (uint32_t i = setup->limits.calls; i-- > 0;) {
+    for (uint32_t i = c->slot_count; i-- > 0;) {
         c->slots[i].client = c;
         give_back(c, &c->slots[i]);
     }

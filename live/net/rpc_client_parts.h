@@ -43,6 +43,7 @@ struct rpc_client {
     struct rpc_client_stats stats;
 
     struct slot *slots, *free, *oldest, *newest;
+    uint32_t slot_count; /* one more than calls: that of a call whose end is told now */
     struct place *places;
     uint32_t place_mask, next_xid;
     uint64_t bytes; /* of outstanding calls */

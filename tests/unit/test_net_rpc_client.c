@@ -290,7 +290,7 @@ static void test_called_while_answering(void **state)
     (void)state;
     prepare(&s, SOCK_STREAM);
     s.call_again = true;
-    s.setup.limits.calls = 2;
+    s.setup.limits.calls = 1;
     start(&s);
     call(&s, "a");
     server_accept(&s.server);
