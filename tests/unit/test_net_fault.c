@@ -4,7 +4,8 @@
  * Faults: what is read and printed, what is refused and with which words, which requests meet a
  * rule, and what rules together come to.
  */
-#include "net/fault.h"
+#include "net/control_parts.h"
+#include "net/fault_control.c"
 #include "wire/nfs3_numbers.h"
 
 #include <arpa/inet.h>
@@ -406,12 +407,72 @@ static void test_help(void **state)
     buf_free(&help);
 }
 
+/* --- by a control socket */
+
+static const struct {
+    const char *line, *answer;
+} lines[] = {
+    { "fault-add READ:delay=0.5s", "{\"ok\":true,\"number\":1,\"rule\":\"READ:delay=500ms\"}" },
+    { "{\"command\":\"fault-add\",\"rule\":\"WRITE:drop\"}",
+      "{\"ok\":true,\"number\":2,\"rule\":\"WRITE:drop\"}" },
+    { "fault-add READ:dorp",
+      "{\"error\":\"fault: \\\"dorp\\\" is neither a condition nor an effect of a fault\"}" },
+    { "fault-list", "{\"ok\":true,\"faults\":[{\"number\":1,\"rule\":\"READ:delay=500ms\","
+                    "\"requests\":0,\"hits\":0},{\"number\":2,\"rule\":\"WRITE:drop\","
+                    "\"requests\":0,\"hits\":0}]}" },
+    { "fault-remove 1", "{\"ok\":true}" },
+    { "fault-remove 1", "{\"error\":\"there is no fault of number 1\"}" },
+    { "fault-remove x", "{\"error\":\"fault-remove: \\\"x\\\" is not a fault's number\"}" },
+    { "fault-clear", "{\"ok\":true,\"removed\":1}" },
+    { "fault-list", "{\"ok\":true,\"faults\":[]}" },
+    { "fault-help", "{\"ok\":true,\"words\":[\"conditions:\"," },
+};
+
+/* The commands, with a table in the place of a socket's. */
+static struct control_commands added;
+
+int control_add(struct control *control, const struct control_command *commands, uint32_t count,
+                void *ctx, struct err *e)
+{
+    static struct control_table table;
+
+    (void)control;
+    (void)e;
+    table = (struct control_table){ commands, count, ctx };
+    added = (struct control_commands){ &table, 1, 1 };
+    return 0;
+}
+
+static void test_commands(void **state)
+{
+    struct faults *faults = faults_new(1, &err);
+
+    (void)state;
+    assert_int_equal(fault_control_add(NULL, faults, &err), 0);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        struct buf out = { 0 };
+        char line[100];
+        size_t len = strlen(lines[i].answer);
+
+        snprintf(line, sizeof(line), "%s", lines[i].line);
+        assert_int_equal(control_line(&added, line, strlen(line), &out), 0);
+        assert_true(out.len > len);
+        if (lines[i].answer[len - 1] == '}')
+            assert_int_equal(out.len, len + 1);
+        out.data[len] = '\0';
+        assert_string_equal(out.data, lines[i].answer);
+        buf_free(&out);
+    }
+    faults_free(faults);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good),     cmocka_unit_test(test_bad),   cmocka_unit_test(test_long),
         cmocka_unit_test(test_requests), cmocka_unit_test(test_turns), cmocka_unit_test(test_dice),
         cmocka_unit_test(test_together), cmocka_unit_test(test_bound), cmocka_unit_test(test_help),
+        cmocka_unit_test(test_commands),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
