@@ -6,6 +6,7 @@
  */
 #include "net/portmap_client.h"
 #include "net/bound_call.h"
+#include "net/rpc_client_parts.h"
 #include "net/universal_address.h"
 #include "wire/nfs3_numbers.h"
 #include "wire/portmap_structs.h"
@@ -188,6 +189,10 @@ int portmap_call(struct rpc_client *client, const struct portmap_question *quest
         question->what > PORTMAP_DUMP)
         return err_set(err, ERR_USAGE, "PORTMAP and RPCBIND have no procedure %d in version %u",
                        (int)question->what, question->version);
+    if (question->version > 2 && question->what == PORTMAP_GET &&
+        question->udp != client->setup.udp)
+        return err_set(err, ERR_USAGE, "RPCBIND says over %s only what there is over %s",
+                       client->setup.udp ? "UDP" : "TCP", client->setup.udp ? "UDP" : "TCP");
     m = calloc(1, sizeof(*m));
     if (!m)
         return err_memory(err, "a call");

@@ -25,7 +25,9 @@ struct portmap_question {
     uint32_t version; /* 2, 3 or 4 */
     enum portmap_what what;
     uint32_t program, program_version; /* all but DUMP */
-    bool udp;                          /* the service's transport */
+    /* The service's transport.  For GET of versions 3 and 4 it must be the client's own: servers
+     * answer for the transport of the question, whatever it says (RFC 1833 s2.2.1). */
+    bool udp;
     /* SET: where the service is; version 2 knows its port alone.  Else its family says which
      * transport is meant, and versions 3 and 4 take it as a hint where the caller is. */
     struct net_address address;
@@ -52,7 +54,7 @@ struct portmap_reply {
 typedef int portmap_done(void *ctx, const struct portmap_reply *answer, struct err *err);
 
 /* 0, and then |done| is called once; RPC_CLIENT_FULL; or a negative code: -ERR_USAGE for a version
- * that there is not. */
+ * that there is not, and for a transport that cannot be asked for. */
 int portmap_call(struct rpc_client *client, const struct portmap_question *question,
                  portmap_done *done, void *ctx, struct err *err);
 

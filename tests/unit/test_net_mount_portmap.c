@@ -241,8 +241,8 @@ static const struct {
       BYTES("\000\001\206\243\000\000\000\003\000\000\000\003tcp\000\000\000\000\000\000\000\000"
             "\000"),
       BYTES("\000\000\000\015192.0.2.1.8.1\000\000\000"), "192.0.2.1:2049." },
-    { "GETADDR 4 over IPv6", 4, PORTMAP_GET, true, "[::1]:111",
-      BYTES("\000\001\206\243\000\000\000\003\000\000\000\004udp6\000\000\000\011::1.0."
+    { "GETADDR 4 over IPv6", 4, PORTMAP_GET, false, "[::1]:111",
+      BYTES("\000\001\206\243\000\000\000\003\000\000\000\004tcp6\000\000\000\011::1.0."
             "111\000\000\000\000\000\000\000"),
       BYTES("\000\000\000\007::1.8.1\000"), "[::1]:2049." },
     { "GETADDR 3, none", 3, PORTMAP_GET, false, NULL,
@@ -294,6 +294,16 @@ static void test_portmap(void **state)
                                           : strncmp(said, want, strlen(want)) != 0)
             fail_msg("%s: \"%s\"", portmaps[i].what, said);
     }
+    assert_int_equal(
+        portmap_call(s.client,
+                     &(struct portmap_question){
+                         .version = 3, .what = PORTMAP_GET, .program = 100003, .udp = true },
+                     on_portmap, NULL, &err),
+        -ERR_USAGE);
+    assert_string_equal(err.text, "RPCBIND says over TCP only what there is over TCP");
+    assert_int_equal(
+        portmap_call(s.client, &(struct portmap_question){ .version = 5 }, on_portmap, NULL, &err),
+        -ERR_USAGE);
     finish(&s);
 }
 
