@@ -19,8 +19,8 @@ struct ftnfsd {
     struct server_options options;
     struct server server;
     struct rpc_server *rpc;
-    struct net_address nfs, mount; /* the first ones that it listens at */
-    bool everywhere;               /* it listens at more than loopback addresses */
+    struct net_address first; /* that it listens at */
+    bool everywhere;          /* it listens at more than loopback addresses */
     struct timer end;
     struct recorder *recorder; /* or NULL */
 };
@@ -73,27 +73,37 @@ static int add_export(struct ftnfsd *p, const struct export_wanted *wanted, stru
 
 /* --- addresses */
 
-/* NFS at one port of all addresses; all programs also at the port of MOUNT, if it has its own. */
-static int listen_at(struct ftnfsd *p, const struct net_address *address, struct err *err)
+/* Listens at |address| and |*port|, which becomes what it is if it was 0. */
+static int listen_at_port(struct ftnfsd *p, const struct net_address *address, uint16_t *port,
+                          struct err *err)
 {
     struct net_address at = *address, bound;
-    bool first = !p->nfs.family;
     int result;
 
-    p->everywhere |= !net_address_is_loopback(address);
-    net_address_set_port(&at, first ? (uint16_t)p->options.port : net_address_port(&p->nfs));
+    net_address_set_port(&at, *port);
     result = rpc_server_listen_both(p->rpc, &at, &bound, err);
+    if (result == 0)
+        *port = net_address_port(&bound);
+    return result;
+}
+
+/* Every program at the port of NFS; also at those of MOUNT and PORTMAP, if they have their own. */
+static int listen_at(struct ftnfsd *p, const struct net_address *address, struct err *err)
+{
+    struct server *s = &p->server;
+    int result = listen_at_port(p, address, &s->nfs_port, err);
+
+    p->everywhere |= !net_address_is_loopback(address);
     if (result < 0)
         return result;
-    if (first)
-        p->nfs = p->mount = bound;
-    if (!p->options.mount_port_said || (int)p->options.mount_port == net_address_port(&p->nfs))
-        return 0;
-    net_address_set_port(&at,
-                         first ? (uint16_t)p->options.mount_port : net_address_port(&p->mount));
-    result = rpc_server_listen_both(p->rpc, &at, &bound, err);
-    if (first)
-        p->mount = bound;
+    if (!p->first.family)
+        p->first = *address;
+    if (!p->options.mount_port_said)
+        s->mount_port = s->nfs_port;
+    else if (s->mount_port != s->nfs_port)
+        result = listen_at_port(p, address, &s->mount_port, err);
+    if (result == 0 && s->portmap_port)
+        result = listen_at_port(p, address, &s->portmap_port, err);
     return result;
 }
 
@@ -141,10 +151,10 @@ static int listen_to_all(struct ftnfsd *p, struct err *err)
 static void print_exports(const struct ftnfsd *p)
 {
     const struct service *service = &p->server.service;
-    unsigned nfs = net_address_port(&p->nfs), mount = net_address_port(&p->mount);
+    unsigned nfs = p->server.nfs_port, mount = p->server.mount_port;
     char host[NET_ADDRESS_TEXT], url[NFS_ADDRESS_TEXT];
 
-    net_address_host_text(&p->nfs, host);
+    net_address_host_text(&p->first, host);
     for (uint32_t i = 0; i < service->export_count; i++) {
         const char *name = service->exports[i].name;
         struct nfs_address address = { .nfs_port = (uint16_t)nfs, .mount_port = (uint16_t)mount };
@@ -153,8 +163,8 @@ static void print_exports(const struct ftnfsd *p)
         snprintf(address.path, sizeof(address.path), "%s", name);
         printf("mount -t nfs -o vers=3,proto=tcp,port=%u,mountproto=tcp,mountport=%u,nolock "
                "%s%s%s:%s /mnt\n",
-               nfs, mount, p->nfs.family == AF_INET6 ? "[" : "", host,
-               p->nfs.family == AF_INET6 ? "]" : "", name);
+               nfs, mount, p->first.family == AF_INET6 ? "[" : "", host,
+               p->first.family == AF_INET6 ? "]" : "", name);
         printf("%s\n", nfs_address_text(&address, url));
     }
     fflush(stdout);
@@ -220,6 +230,9 @@ static int begin(struct ftnfsd *p, struct err *err)
     p->rpc = rpc_server_new(p->server.loop, &limits, p->recorder ? &tap : NULL, err);
     if (!p->rpc)
         return -err->code;
+    p->server.nfs_port = (uint16_t)o->port;
+    p->server.mount_port = (uint16_t)o->mount_port;
+    p->server.portmap_port = (uint16_t)o->portmap_port;
     result = loop_take_signals(p->server.loop, err);
     if (result == 0)
         result = listen_to_all(p, err);

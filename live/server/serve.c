@@ -9,6 +9,7 @@
 #include "wire/mount_structs.h"
 #include "wire/nfs3_structs.h"
 #include "wire/nfsacl_structs.h"
+#include "wire/portmap_structs.h"
 
 #include <stdlib.h>
 
@@ -246,6 +247,7 @@ static const struct serve_row rows[] = {
     { MOUNT_PROGRAM, 1, 2, 7, STATS_MOUNT, serve_mount1 },
     { MOUNT_PROGRAM, 3, 3, 6, STATS_MOUNT, serve_mount3 },
     { NFSACL_PROGRAM, 3, 3, 4, STATS_NFSACL, serve_nfsacl },
+    { PORTMAP_PROGRAM, 2, 4, 13, STATS_PORTMAP, serve_portmap },
 };
 
 _Static_assert(sizeof(rows) / sizeof(rows[0]) == SERVE_PROGRAMS, "one for each row");
@@ -256,6 +258,8 @@ static int bind_structs(struct err *err)
 
     if (result == 0)
         result = mount_structs_init(err);
+    if (result == 0)
+        result = portmap_structs_init(err);
     return result < 0 ? result : nfsacl_structs_init(err);
 }
 
@@ -276,6 +280,9 @@ int serve_begin(struct server *server, struct rpc_server *rpc, uint64_t fault_se
         return -ERR_SYSTEM;
     for (unsigned i = 0; i < SERVE_PROGRAMS && result == 0; i++) {
         const struct serve_row *row = &rows[i];
+
+        if (row->stats == STATS_PORTMAP && !server->portmap_port)
+            continue;
 
         server->programs[i] = (struct serve_program){ server, row };
         result = rpc_server_add(rpc,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/server/serve.h
  *
- * The programs of ftnfsd on an RPC server: NFS 3, MOUNT 1 and 3, NFSACL 3.  Each call goes the same
- * way: credentials, cache of replies, faults, the program's own work, statistics.
+ * The programs of ftnfsd on an RPC server: NFS 3, MOUNT 1 to 3, NFSACL 3, and PORTMAP where asked.
+ * Each call goes the same way: credentials, cache of replies, faults, the program's own work,
+ * statistics.
  */
 #ifndef NFSDIGEST_SERVER_SERVE_H
 #define NFSDIGEST_SERVER_SERVE_H
@@ -14,7 +15,7 @@
 #include "server/service.h"
 #include "server/stats.h"
 
-enum { SERVE_PROGRAMS = 4 };
+enum { SERVE_PROGRAMS = 5 };
 
 struct server;
 struct serve_late;
@@ -33,7 +34,9 @@ struct server {
     struct mounts mounts;
     struct stats stats;
     struct serve_program programs[SERVE_PROGRAMS];
-    struct serve_late *late; /* calls whose answers wait for their time */
+    uint16_t nfs_port, mount_port, portmap_port; /* told by PORTMAP; |portmap_port| 0: it is not
+                                                  * served */
+    struct serve_late *late;                     /* calls whose answers wait for their time */
 };
 
 /* |server|: all zeros, but for the service, which has its exports, and the loop.  Registers the

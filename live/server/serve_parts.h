@@ -29,6 +29,8 @@ enum rpc_status serve_mount1(struct request *request, struct xdr_put *to, struct
 enum rpc_status serve_mount3(struct request *request, struct xdr_put *to, struct outcome *outcome);
 enum rpc_status serve_nfsacl(struct request *request, struct xdr_put *to, struct outcome *outcome);
 
+enum rpc_status serve_portmap(struct request *request, struct xdr_put *to, struct outcome *outcome);
+
 /* Appends the path that a request is about, "/export/dir/name", and gives the handle that it begins
  * with.  Non-zero: it is about none. */
 int serve_path(const struct request *request, struct buf *path, struct bytes *handle);
