@@ -28,7 +28,7 @@ struct listing {
     struct buf bytes;
 };
 
-static int list_one(void *ctx, const struct fs_entry *entry)
+static int same_entry(void *ctx, const struct fs_entry *entry)
 {
     struct listing *l = ctx;
 
@@ -46,8 +46,8 @@ static bool same_listing(struct fs *a, struct fs *b, uint32_t object)
     struct listing x = { 0 }, y = { 0 };
     bool eof, same;
 
-    same = fs_list(a, &same_root, object, 0, list_one, &x, &eof) ==
-               fs_list(b, &same_root, object, 0, list_one, &y, &eof) &&
+    same = fs_list(a, &same_root, object, 0, same_entry, &x, &eof) ==
+               fs_list(b, &same_root, object, 0, same_entry, &y, &eof) &&
            x.bytes.len == y.bytes.len &&
            (!x.bytes.len || !memcmp(x.bytes.data, y.bytes.data, x.bytes.len));
     buf_free(&x.bytes);

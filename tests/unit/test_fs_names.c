@@ -51,7 +51,7 @@ static void made(void **state)
     };
 
     (void)state;
-    RUN(lines);
+    RUN(lines, 0);
 }
 
 static void names_that_cannot_be(void **state)
@@ -93,7 +93,7 @@ static void names_that_cannot_be(void **state)
     uint32_t object;
 
     (void)state;
-    RUN(lines);
+    RUN(lines, 0);
     case_begin((struct fs_config){ 0 });
     for (uint32_t c = 0; c < 256; c++) {
         uint8_t byte = (uint8_t)c;
@@ -147,7 +147,7 @@ static void created_again(void **state)
     };
 
     (void)state;
-    RUN(lines);
+    RUN(lines, 0);
 }
 
 static void removed(void **state)
@@ -164,7 +164,7 @@ static void removed(void **state)
     };
 
     (void)state;
-    RUN(lines);
+    RUN(lines, 0);
 }
 
 static void renamed(void **state)
@@ -223,7 +223,7 @@ static void renamed(void **state)
     };
 
     (void)state;
-    RUN(lines);
+    RUN(lines, 0);
 }
 
 static void linked(void **state)
@@ -251,7 +251,7 @@ static void linked(void **state)
     };
 
     (void)state;
-    RUN(lines);
+    RUN(lines, 0);
 }
 
 static void too_many_links(void **state)
