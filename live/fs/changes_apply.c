@@ -131,7 +131,8 @@ static int begin(struct applying *a, const struct descriptor *d)
 {
     struct directory *directory = NULL;
 
-    if (d->type == NF3DIR && !(directory = directory_new(&a->fs->memory, a->fs->seed)))
+    if (d->type == NF3DIR &&
+        !(directory = directory_new(&a->fs->memory, &a->fs->inodes, a->fs->seed)))
         return no_memory(a);
     if (space_room_user(a->fs, d->uid, 0, 0) == NFS3ERR_NOSPC) {
         directory_free(&a->fs->memory, directory);

@@ -17,12 +17,13 @@ static size_t chunk_size(uint32_t cap)
     return sizeof(struct chunk) + cap * sizeof(struct slot);
 }
 
-struct directory *directory_new(struct memory *m, uint64_t seed)
+struct directory *directory_new(struct memory *m, const struct pool *objects, uint64_t seed)
 {
     struct directory *d = memory_take(m, sizeof(*d));
 
     if (d) {
         d->last_cookie = DIRECTORY_FIRST_COOKIE - 1;
+        d->objects = objects;
         d->seed = seed;
     }
     return d;

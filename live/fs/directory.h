@@ -13,6 +13,7 @@
 #define NFSDIGEST_FS_DIRECTORY_H
 
 #include "base/bytes.h"
+#include "base/pool.h"
 #include "fs/memory.h"
 
 enum { DIRECTORY_SMALL = 12, DIRECTORY_FIRST_COOKIE = 3 };
@@ -31,6 +32,7 @@ struct directory {
     uint32_t count; /* entries */
     uint64_t last_cookie;
     uint64_t seed;
+    const struct pool *objects; /* what entries lead to: asked for while a name is compared */
     /* the table: cookie, and 16 bits of the hash above it; 0: free, 1: taken out */
     uint64_t *places;
     uint32_t place_count, filled;
@@ -42,7 +44,7 @@ struct directory_entry {
     struct bytes name; /* lives until the directory changes */
 };
 
-struct directory *directory_new(struct memory *m, uint64_t seed);
+struct directory *directory_new(struct memory *m, const struct pool *objects, uint64_t seed);
 void directory_free(struct memory *m, struct directory *d);
 
 bool directory_find(const struct directory *d, struct bytes name, struct directory_entry *entry);

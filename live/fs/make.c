@@ -102,7 +102,7 @@ static int furnish(struct fs *fs, const struct inode *dir, const struct fs_new *
     if (acl_inherit(&fs->memory, dir, i->type, &i->mode, &i->acl) < 0)
         return -ERR_SYSTEM;
     if (i->type == NF3DIR) {
-        i->directory = directory_new(&fs->memory, fs->seed);
+        i->directory = directory_new(&fs->memory, &fs->inodes, fs->seed);
         return i->directory ? 0 : -ERR_SYSTEM;
     }
     if (i->type == NF3LNK) {

@@ -183,7 +183,7 @@ struct nfstime3 fs_now(struct fs *fs)
 
 static int make_root(struct fs *fs)
 {
-    struct directory *directory = directory_new(&fs->memory, fs->seed);
+    struct directory *directory = directory_new(&fs->memory, &fs->inodes, fs->seed);
     uint32_t root = directory ? object_take(fs, 0) : 0;
     struct inode *i = inode_of(fs, root);
 
