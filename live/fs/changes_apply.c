@@ -224,8 +224,8 @@ static int acls_come(struct applying *a)
 
     if (!a->i)
         return 0;
-    if (count > FS_ACL_MAX || defaults > FS_ACL_MAX || a->i->type == NF3LNK ||
-        (count && count < 4) || (defaults && a->i->type != NF3DIR) ||
+    if (count > FS_ACL_MAX || defaults > FS_ACL_MAX ||
+        (count && (count < 4 || a->i->type == NF3LNK)) || (defaults && a->i->type != NF3DIR) ||
         a->body.left != (size_t)12 * (count + defaults))
         return bad(a, "no such access list");
     if (count + defaults) {
