@@ -4,11 +4,13 @@
  * ftnfsd: exports, sockets and signals around serve.h.
  */
 #include "base/values.h"
+#include "net/fault_control.h"
 #include "net/loop.h"
 #include "server/import.h"
 #include "server/options.h"
 #include "server/recorder.h"
 #include "server/serve.h"
+#include "server/tell.h"
 #include "wire/field.h"
 
 #include <inttypes.h>
@@ -22,7 +24,9 @@ struct ftnfsd {
     struct net_address first; /* that it listens at */
     bool everywhere;          /* it listens at more than loopback addresses */
     struct timer end;
-    struct recorder *recorder; /* or NULL */
+    struct recorder *recorder; /* or NULL, like */
+    struct control *control;
+    struct metrics *metrics;
 };
 
 static void say(const char *text)
@@ -53,6 +57,7 @@ static int add_export(struct ftnfsd *p, const struct export_wanted *wanted, stru
 
     if (!wanted->squash_said)
         options.squash = p->everywhere ? SQUASH_ROOT : SQUASH_NONE;
+    config.keep_unstable = o->control != NULL; /* a fault may come by it */
     for (uint32_t i = 0; i < o->fault_count; i++)
         config.keep_unstable |= strstr(o->faults[i], "lose-unstable") != NULL;
     fs = fs_new(&config, err);
@@ -214,6 +219,27 @@ static int ended(void *ctx, struct err *err)
     return 0;
 }
 
+static int begin_telling(struct ftnfsd *p, struct err *err)
+{
+    const struct server_options *o = &p->options;
+    struct net_address address;
+    struct metrics_setup setup;
+
+    if (o->control) {
+        p->control = control_new(p->server.loop, o->control, err);
+        if (!p->control || tell_control(p->control, &p->server, err) < 0 ||
+            fault_control_add(p->control, p->server.faults, err) < 0)
+            return -err->code;
+    }
+    if (!o->metrics)
+        return 0;
+    if (metrics_address(o->metrics, &address, err) < 0)
+        return err_prefix(err, "--metrics");
+    setup = tell_metrics(&p->server, &address);
+    p->metrics = metrics_new(p->server.loop, &setup, err);
+    return p->metrics ? 0 : err_prefix(err, "--metrics");
+}
+
 static int begin(struct ftnfsd *p, struct err *err)
 {
     const struct server_options *o = &p->options;
@@ -243,6 +269,8 @@ static int begin(struct ftnfsd *p, struct err *err)
     for (uint32_t i = 0; i < o->fault_count && result == 0; i++)
         if (faults_add(p->server.faults, o->faults[i], NULL, err) < 0)
             result = err_prefix(err, "--fault %s", o->faults[i]);
+    if (result == 0)
+        result = begin_telling(p, err);
     p->end = (struct timer){ .due = ended, .ctx = p };
     if (result == 0 && o->duration)
         result = loop_set(p->server.loop, &p->end, loop_clock() + o->duration, err);
@@ -261,6 +289,8 @@ static int run(struct ftnfsd *p, struct err *err)
         print_totals(p);
     if (p->server.loop)
         loop_unset(p->server.loop, &p->end);
+    control_free(p->control);
+    metrics_free(p->metrics);
     serve_end(&p->server);
     rpc_server_free(p->rpc);
     loop_free(p->server.loop);
@@ -282,6 +312,12 @@ int main(int argc, char **argv)
         return 0;
     }
     wire_init();
+    if (argc > 1 && strcmp(argv[1], "ctl") == 0) {
+        result = control_ctl(argc - 2, argv + 2, stdout, &err);
+        if (result < 0)
+            say(err.text);
+        return result < 0 ? -result : result;
+    }
     result = options_parse(&program.options, argc, argv, &err);
     if (result == 1)
         result = run(&program, &err);

@@ -83,7 +83,10 @@ static const char about[] =
     "An NFSv3 server that keeps its files in memory: for tests and demos, without\n"
     "root, kernel or configuration.  It serves NFS, MOUNT and NFSACL over TCP and UDP\n"
     "at one port, on the loopback interface unless --listen says otherwise, and prints\n"
-    "how to mount it.  Files are gone when it ends.\n";
+    "how to mount it.  Files are gone when it ends.\n"
+    "\n"
+    "\"ftnfsd ctl PATH COMMAND [ARGUMENT...]\" sends a command to an ftnfsd that runs with\n"
+    "--control PATH.  The command help lists all commands.\n";
 
 static int check(struct server_options *o, struct err *err)
 {
@@ -128,6 +131,9 @@ int options_parse(struct server_options *o, int argc, char **argv, struct err *e
         { 0, "fault", "SPEC", "answer wrongly, late or not at all:\nREAD:delay=250ms:p=0.01; repeat it for more",
           add_fault, o },
         { 0, "seed", "N", "seed of the faults' random numbers (1)", set_count, &o->fault_seed },
+        { 0, "control", "PATH", "take commands on this Unix socket; see \"ftnfsd ctl\"", set_text,
+          &o->control },
+        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", set_text, &o->metrics },
         { 0, "record", "FILE", "record its own traffic (.nfsr)", set_text, &o->record },
         { 0, "for", "TIME", "end after this time", set_duration, &o->duration },
         { 'q', "quiet", NULL, "print nothing but errors", set_flag, &o->quiet },

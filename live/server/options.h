@@ -25,7 +25,7 @@ struct server_options {
     uint32_t export_count;
     const char *listen[OPTIONS_LISTEN_MAX];
     uint32_t listen_count;
-    const char *record;
+    const char *record, *control, *metrics;
     const char *faults[OPTIONS_FAULTS_MAX];
     uint32_t fault_count;
     uint64_t port, mount_port, portmap_port, transfer_size, fault_seed;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/server/tell.h
+ *
+ * What a running ftnfsd tells of itself: by its control socket as JSON, to Prometheus as metrics.
+ */
+#ifndef NFSDIGEST_SERVER_TELL_H
+#define NFSDIGEST_SERVER_TELL_H
+
+#include "metrics/metrics.h"
+#include "net/control.h"
+#include "server/serve.h"
+
+/* Adds the commands statistics, exports, mounts, connections, check and stop. */
+int tell_control(struct control *control, struct server *server, struct err *err);
+
+/* The setup's table and |collect| for |server|. */
+struct metrics_setup tell_metrics(struct server *server, const struct net_address *address);
+
+#endif

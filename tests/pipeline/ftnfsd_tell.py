@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: timeout=300 asan
+"""What a running ftnfsd tells of itself is what its client did: by the control socket, and as metrics.
+
+    ftnfsd_tell.py     environment: BUILD
+"""
+import collections
+import json
+import os
+import pathlib
+import re
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "gen"))
+
+from live_client import Client, Ftnfsd  # noqa: E402
+from model_xdr import (CREATE, GETATTR, LOOKUP, NAMES, READ, UNCHECKED, UNSTABLE, WRITE)  # noqa: E402
+
+PROGRAM = os.path.join(os.environ.get("BUILD", "build"), "bin", "ftnfsd")
+failures = []
+
+
+def check(what, found, wanted):
+    if found != wanted:
+        failures.append("%s: %r, not %r" % (what, found, wanted))
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def ctl(path, *words):
+    done = subprocess.run([PROGRAM, "ctl", path, *words], capture_output=True, text=True,
+                          check=False)
+    return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
+
+
+def metrics(port):
+    with urllib.request.urlopen("http://127.0.0.1:%d/metrics" % port, timeout=20) as page:
+        text = page.read().decode()
+    return {m[1]: float(m[2]) for m in re.finditer(r"^(ftnfsd_\S+) (\S+)$", text, re.M)}
+
+
+def work(client):
+    """(calls, errors, bytes) by procedure"""
+    said = collections.defaultdict(lambda: [0, 0, 0])
+
+    def do(procedure, arguments, data=0):
+        status, fields = client.nfs(procedure, arguments)
+        row = said[NAMES[procedure]]
+        row[0] += 1
+        row[1] += status != 0
+        row[2] += data if status == 0 else 0
+        return fields
+
+    root = client.mount(b"/a")
+    for i in range(5):
+        file = do(CREATE, {"object": root, "name": b"f%d" % i, "how": UNCHECKED,
+                           "settings": {}})["handle"]
+        do(WRITE, {"object": file, "offset": 0, "count": 5000, "stable": UNSTABLE,
+                   "data": [(5000, 65)]}, 5000)
+        do(READ, {"object": file, "offset": 4000, "count": 5000}, 1000)
+        do(LOOKUP, {"object": root, "name": b"no%d" % i})
+        do(GETATTR, {"object": file})
+    return {k: tuple(v) for k, v in said.items()}
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        path, port = folder + "/control", free_port()
+        options = "--export", "/a", "--control", path, "--metrics", str(port)
+        with Ftnfsd(*options) as server:
+            check("mode", stat.S_IMODE(os.stat(path).st_mode), 0o600)
+            client = Client(server)
+            wanted = work(client)
+            code, said = ctl(path, "statistics")
+            check("exit code", code, 0)
+            rows = {r["procedure"]: (r["calls"], r["errors"], r["bytes"])
+                    for r in said["procedures"] if r["program"] == "NFS"}
+            check("statistics", rows, wanted)
+            total = sum(r[0] for r in wanted.values()) + 1  # MNT
+            check("client", [(c["client"], c["calls"]) for c in said["clients"]],
+                  [("127.0.0.1", total)])
+            check("cache", said["cache_of_replies"]["entries"], 10)
+            found = metrics(port)
+            for name, (calls, errors, data) in wanted.items():
+                label = '{procedure="%s"}' % name
+                check("metrics of " + name, tuple(found["ftnfsd_%s_total%s" % (n, label)] for n in (
+                    "calls", "errors", "data_bytes")), (calls, errors, data))
+                check("latencies of " + name, found["ftnfsd_latency_seconds_count" + label], calls)
+            check("objects", found['ftnfsd_export_objects{export="/a"}'], 6)
+            check("bytes", found['ftnfsd_export_used_bytes{export="/a"}'], 5 * 8192)
+            check("exports", [(e["name"], e["objects"]) for e in ctl(path, "exports")[1]["exports"]],
+                  [("/a", 6)])
+            check("mounts", ctl(path, "mounts")[1]["mounts"],
+                  [{"client": "127.0.0.1", "path": "/a"}])
+            check("connections", len(ctl(path, "connections")[1]["connections"]), 1)
+            check("check", ctl(path, "check")[1]["ok"], True)
+            check("a fault", ctl(path, "fault-add", "GETATTR:status=NFS3ERR_IO:count=1")[1]["ok"],
+                  True)
+            root = client.mount(b"/a")
+            check("GETATTR", [client.nfs(GETATTR, {"object": root})[0] for _ in range(2)], [5, 0])
+            check("no command", ctl(path, "nonsense")[0], 2)
+            check("no fault", ctl(path, "fault-add", "GETATTR:nonsense")[0], 2)
+            second = subprocess.run([PROGRAM, "--memory", "--export", "/b", "--port", "0",
+                                     "--control", path], capture_output=True, text=True,
+                                    check=False)
+            check("a second server with this socket", second.returncode, 2)
+            check("stop", ctl(path, "stop"), (0, {"ok": True}))
+            check("the end", server.process.wait(timeout=20), 0)
+        check("the socket is gone", os.path.exists(path), False)
+        check("nobody listens", ctl(path, "help")[0], 4)
+    for failure in failures:
+        print(failure)
+    print("%d failures" % len(failures))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
