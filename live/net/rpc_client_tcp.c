@@ -191,7 +191,7 @@ int tcp_take(struct rpc_client *c, int fd, struct err *err)
     struct record_limits limits = { c->setup.limits.reply_max, UINT32_MAX };
     struct record_host host = { on_record, on_over, c };
     int one = 1, silence = (int)(c->setup.limits.silence / 1000000);
-    int result;
+    int result = 0;
 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     if (silence) {
@@ -207,7 +207,6 @@ int tcp_take(struct rpc_client *c, int fd, struct err *err)
     if (!c->stream)
         return -ERR_SYSTEM;
     c->stats.connects++;
-    result = client_event(c, RPC_CLIENT_CONNECTED, "connected", err);
     for (struct slot *slot = c->oldest; slot && result == 0; slot = slot->next) {
         /* queued on no connection before, or on one that is gone */
         if (slot->sent) {
@@ -217,7 +216,8 @@ int tcp_take(struct rpc_client *c, int fd, struct err *err)
         slot->sent = true;
         result = send_record(c, slot, err);
     }
-    return result;
+    /* last: calls that are made there are sent by themselves */
+    return result < 0 ? result : client_event(c, RPC_CLIENT_CONNECTED, "connected", err);
 }
 
 static int on_connected(void *ctx, uint32_t events, struct err *err)

@@ -21,7 +21,7 @@ struct seen {
     char text[512]; /* a word for each end of a call */
     char events[512];
     uint32_t rooms;
-    bool free_at_once, call_again;
+    bool free_at_once, call_again, call_on_connect;
 };
 
 static const struct rpc_target target = { 100003, 3, 1, NULL };
@@ -71,7 +71,8 @@ static inline int on_event(void *ctx, enum rpc_client_event event, const char *t
     struct seen *s = ctx;
     size_t len = strlen(s->events);
 
-    (void)e;
+    if (event == RPC_CLIENT_CONNECTED && s->call_on_connect)
+        assert_int_equal(rpc_client_call(s->client, &target, TEXT("more"), on_done, s, e), 0);
     snprintf(s->events + len, sizeof(s->events) - len, "%c%s%s;", "clfnog"[event],
              event == RPC_CLIENT_CONNECTED ? "" : ":", event == RPC_CLIENT_CONNECTED ? "" : text);
     return 0;

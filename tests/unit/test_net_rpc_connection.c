@@ -85,6 +85,29 @@ static void test_reconnect(void **state)
     check_reconnect(CLOSED, loopback);
 }
 
+/* A call that is made when the connection is there is sent once, behind those that waited. */
+static void test_call_on_connect(void **state)
+{
+    struct seen s;
+    uint32_t xid;
+    uint8_t byte;
+
+    (void)state;
+    prepare(&s, SOCK_STREAM);
+    s.call_on_connect = true;
+    start(&s);
+    call(&s, "aaaa");
+    server_accept(&s.server);
+    xid = server_read(&s.server);
+    assert_memory_equal(s.server.record + 40, "aaaa", 4);
+    assert_int_equal(server_read(&s.server), xid + 1);
+    assert_memory_equal(s.server.record + 40, "more", 4);
+    server_run(&s.server, 5 * MS);
+    assert_int_equal(recv(s.server.fd, &byte, 1, MSG_DONTWAIT), -1);
+    assert_int_equal(rpc_client_stats(s.client).resent, 0);
+    finish(&s);
+}
+
 /* A connection that ends while nothing waits is normal: the next call makes it again. */
 static void test_idle(void **state)
 {
@@ -318,10 +341,11 @@ static void test_without_right(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reconnect),  cmocka_unit_test(test_idle),
-        cmocka_unit_test(test_nonsense),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_own_port),   cmocka_unit_test(test_port_taken),
-        cmocka_unit_test(test_privileged), cmocka_unit_test(test_without_right),
+        cmocka_unit_test(test_reconnect),     cmocka_unit_test(test_call_on_connect),
+        cmocka_unit_test(test_idle),          cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_own_port),
+        cmocka_unit_test(test_port_taken),    cmocka_unit_test(test_privileged),
+        cmocka_unit_test(test_without_right),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
