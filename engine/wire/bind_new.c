@@ -2,142 +2,29 @@
 /* engine/wire/bind_new.c
  *
  * Makes the program of a bound struct: follows the type's fields, finds the row of each by its
- * path, and emits what reads and writes it.  Contract: bind.h.
+ * path (bind_rows.c), and emits what reads and writes it.  Contract: bind.h.
  *
- * Recursion over our own tables and rows, whose depth is checked.
+ * Recursion over our own tables, whose depth is checked.
  */
 #include "wire/bind_parts.h"
+#include "wire/bind_rows_parts.h"
 
 #include "base/grow.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-
-/* A row of a field, where nested structs are dissolved. */
-struct leaf {
-    const struct bind_row *row;
-    uint32_t offset;
-    bool used;
-    char path[WALK_PATH_MAX];
-};
-
-/* Bytes of the struct that fields of one message have taken. */
-struct taken {
-    uint64_t bits[BIND_STRUCT_MAX / 64];
-};
 
 enum { NONE = UINT32_MAX };
 
 struct compiler {
     struct bound *bound;
-    const struct type *type;
-    struct leaf *leaves;
-    uint32_t leaf_count, leaf_cap;
-    struct taken taken;
+    struct bind_rows rows;
     uint32_t span; /* the open one's operation, or NONE */
     int depth;
-    char path[WALK_PATH_MAX]; /* of the current field */
-    struct err *err;
 };
-
-static int refuse(struct compiler *c, const char *path, const char *problem)
-{
-    return err_set(c->err, ERR_USAGE, "%s%s%s: %s", c->type->name, *path ? "." : "", path, problem);
-}
 
 static int no_memory(struct compiler *c)
 {
-    return err_memory(c->err, c->type->name);
-}
-
-/* Writes |name| behind the first |len| characters of a path.  Returns the new length, or -1. */
-static int append(char path[WALK_PATH_MAX], int len, const char *name)
-{
-    int more = 0;
-
-    path[len] = '\0';
-    if (name && *name)
-        more = snprintf(path + len, (size_t)(WALK_PATH_MAX - len), "%s%s", len ? "." : "", name);
-    return more < WALK_PATH_MAX - len ? len + more : -1;
-}
-
-/* --- rows */
-
-static int add_leaf(struct compiler *c, const struct bind_row *row, uint32_t offset,
-                    const char *path)
-{
-    struct leaf *leaf;
-
-    for (uint32_t i = 0; i < c->leaf_count; i++)
-        if (strcmp(c->leaves[i].path, path) == 0)
-            return refuse(c, path, "it has two rows");
-    if (GROW(c->leaves, c->leaf_count, c->leaf_cap) < 0)
-        return no_memory(c);
-    leaf = &c->leaves[c->leaf_count++];
-    *leaf = (struct leaf){ .row = row, .offset = offset };
-    memcpy(leaf->path, path, strlen(path) + 1);
-    return 0;
-}
-
-/* The rows of a struct that stands at |offset| and ends before |end|; |path| is its path. */
-static int add_rows(struct compiler *c, const struct bind_row *row, uint32_t offset, uint32_t end,
-                    int depth, const char *path)
-{
-    char inner[WALK_PATH_MAX];
-    int result = 0, len = (int)strlen(path);
-
-    memcpy(inner, path, (size_t)len + 1);
-    for (; result == 0 && row->path; row++) {
-        uint32_t at = offset + row->offset;
-
-        if (depth == WALK_DEPTH_MAX || append(inner, len, row->path) < 0)
-            return refuse(c, path, "its rows nest too deep");
-        if (at > end || row->size > end - at)
-            return refuse(c, inner, "its member lies outside of the struct");
-        result = row->member == BIND_IS_STRUCT
-                     ? add_rows(c, row->rows, at, at + row->size, depth + 1, inner)
-                     : add_leaf(c, row, at, inner);
-    }
-    return result;
-}
-
-/* Takes the bytes of a member. */
-static int take(struct compiler *c, const struct leaf *leaf)
-{
-    for (uint32_t i = leaf->offset; i < leaf->offset + leaf->row->size; i++) {
-        uint64_t bit = UINT64_C(1) << i % 64;
-
-        if (c->taken.bits[i / 64] & bit)
-            return refuse(c, c->path, "another field of the message has the same member");
-        c->taken.bits[i / 64] |= bit;
-    }
-    return 0;
-}
-
-/* The row of the current field, whose member must be a |member| of |size| bytes. */
-static int find_leaf(struct compiler *c, enum bind_member member, uint32_t size,
-                     const struct leaf **to)
-{
-    static const char *const texts[] = {
-        [BIND_IS_BOOL] = "its member must be a bool",
-        [BIND_IS_U32] = "its member must be a uint32_t",
-        [BIND_IS_I32] = "its member must be an int32_t",
-        [BIND_IS_U64] = "its member must be a uint64_t",
-        [BIND_IS_FIXED] = "its member must be an array of uint8_t of its length",
-        [BIND_IS_BYTES] = "its member must be a struct bytes",
-        [BIND_IS_LIST] = "its member must be a struct bind_list",
-    };
-    struct leaf *leaf = c->leaves, *end = leaf + c->leaf_count;
-
-    while (leaf < end && strcmp(leaf->path, c->path) != 0)
-        leaf++;
-    if (leaf == end)
-        return refuse(c, c->path, "it has no row");
-    if (leaf->row->member != member || leaf->row->size != size)
-        return refuse(c, c->path, texts[member]);
-    leaf->used = true;
-    *to = leaf;
-    return take(c, leaf);
+    return err_memory(c->rows.err, c->rows.type->name);
 }
 
 /* --- operations */
@@ -202,8 +89,8 @@ static int emit_number(struct compiler *c, enum bind_member member)
                           : member == BIND_IS_BOOL ? BIND_TRUTH
                                                    : BIND_U32S;
     uint32_t size = member == BIND_IS_BOOL ? sizeof(bool) : member == BIND_IS_U64 ? 8 : 4;
-    const struct leaf *leaf;
-    int result = find_leaf(c, member, size, &leaf);
+    const struct bind_leaf *leaf;
+    int result = bind_find(&c->rows, member, size, &leaf);
 
     if (result < 0)
         return result;
@@ -214,18 +101,18 @@ static int emit_number(struct compiler *c, enum bind_member member)
 
 static int emit_bytes(struct compiler *c, const struct field *f)
 {
-    const struct leaf *leaf;
+    const struct bind_leaf *leaf;
     int result;
 
     if (f->kind == XDR_FIXED) {
-        result = find_leaf(c, BIND_IS_FIXED, f->max, &leaf);
+        result = bind_find(&c->rows, BIND_IS_FIXED, f->max, &leaf);
         if (result < 0)
             return result;
         return emit_fixed(
             c, (struct bind_op){ .code = BIND_OCTETS, .offset = leaf->offset, .max = f->max },
             xdr_padded(f->max));
     }
-    result = find_leaf(c, BIND_IS_BYTES, sizeof(struct bytes), &leaf);
+    result = bind_find(&c->rows, BIND_IS_BYTES, sizeof(struct bytes), &leaf);
     if (result < 0)
         return result;
     return emit_open(c, (struct bind_op){ .code = BIND_OPAQUE,
@@ -236,12 +123,14 @@ static int emit_bytes(struct compiler *c, const struct field *f)
 /* --- fields */
 
 static int compile_type(struct compiler *c, const struct type *type);
+static struct bound *make(const struct type *type, const struct bind_row *rows, size_t struct_size,
+                          int depth, struct err *err);
 
 static int compile_optional(struct compiler *c, const struct field *f)
 {
-    const struct leaf *leaf;
+    const struct bind_leaf *leaf;
     uint32_t at;
-    int result = find_leaf(c, BIND_IS_BOOL, sizeof(bool), &leaf);
+    int result = bind_find(&c->rows, BIND_IS_BOOL, sizeof(bool), &leaf);
 
     if (result < 0)
         return result;
@@ -262,7 +151,7 @@ static int note_list(struct compiler *c, uint32_t offset)
         if (b->lists[i] == offset)
             return 0;
     if (b->list_count == BIND_LISTS_MAX)
-        return refuse(c, c->path, "the struct has too many lists");
+        return bind_refuse(&c->rows, c->rows.path, "the struct has too many lists");
     b->lists[b->list_count++] = offset;
     return 0;
 }
@@ -270,8 +159,8 @@ static int note_list(struct compiler *c, uint32_t offset)
 static int compile_list(struct compiler *c, const struct field *f)
 {
     struct bound *b = c->bound;
-    const struct leaf *leaf;
-    int result = find_leaf(c, BIND_IS_LIST, sizeof(struct bind_list), &leaf);
+    const struct bind_leaf *leaf;
+    int result = bind_find(&c->rows, BIND_IS_LIST, sizeof(struct bind_list), &leaf);
 
     if (result == 0)
         result = note_list(c, leaf->offset);
@@ -280,9 +169,9 @@ static int compile_list(struct compiler *c, const struct field *f)
     if (GROW(b->elements, b->element_count, b->element_cap) < 0)
         return no_memory(c);
     b->elements[b->element_count] =
-        bound_new(f->sub, leaf->row->rows, leaf->row->element_size, c->err);
+        make(f->sub, leaf->row->rows, leaf->row->element_size, c->depth, c->rows.err);
     if (!b->elements[b->element_count])
-        return err_prefix(c->err, "%s.%s", c->type->name, c->path);
+        return err_prefix(c->rows.err, "%s.%s", c->rows.type->name, c->rows.path);
     return emit_open(c, (struct bind_op){ .code = f->kind == XDR_LIST ? BIND_ELEMENTS : BIND_ARRAY,
                                           .offset = leaf->offset,
                                           .max = f->max ? f->max : UINT32_MAX,
@@ -304,14 +193,13 @@ static int compile_arm(struct compiler *c, const struct arm *arm, int len, uint3
                        uint32_t *jump)
 {
     struct bound *b = c->bound;
-    int result = 0;
+    int result;
 
     b->cases[target] = (struct bind_case){ .value = arm->value,
                                            .target = label(c) & 0x7fffffff,
                                            .is_default = arm->is_default };
-    if (append(c->path, len, arm->name) < 0)
-        return refuse(c, c->path, "its path is too long");
-    if (arm->type)
+    result = bind_go(&c->rows, len, arm->name);
+    if (result == 0 && arm->type)
         result = compile_type(c, arm->type);
     if (result == 0)
         result = emit_open(c, (struct bind_op){ .code = BIND_JUMP, .next = *jump });
@@ -324,8 +212,8 @@ static int compile_union(struct compiler *c, const struct field *f, int len)
 {
     struct bound *b = c->bound;
     bool truth = is_truth(f->arms);
-    struct taken before, all;
-    const struct leaf *leaf;
+    struct bind_taken before, all;
+    const struct bind_leaf *leaf;
     uint32_t arms = 0, first = b->case_count, jump = NONE, end;
     int result;
 
@@ -335,21 +223,22 @@ static int compile_union(struct compiler *c, const struct field *f, int len)
     if (GROW_TO(b->cases, b->case_count + arms, b->case_cap) < 0)
         return no_memory(c);
     b->case_count += arms;
-    result = find_leaf(c, truth ? BIND_IS_BOOL : BIND_IS_U32, truth ? sizeof(bool) : 4, &leaf);
+    result =
+        bind_find(&c->rows, truth ? BIND_IS_BOOL : BIND_IS_U32, truth ? sizeof(bool) : 4, &leaf);
     if (result == 0)
         result = emit_open(c, (struct bind_op){ .code = BIND_UNION,
                                                 .is_truth = truth,
                                                 .offset = leaf->offset,
                                                 .count = (uint16_t)arms,
                                                 .next = first });
-    before = all = c->taken;
+    before = all = c->rows.taken;
     for (uint32_t i = 0; result == 0 && i < arms; i++) {
-        c->taken = before;
+        c->rows.taken = before;
         result = compile_arm(c, &f->arms[i], len, first + i, &jump);
         for (uint32_t k = 0; k < BIND_STRUCT_MAX / 64; k++)
-            all.bits[k] |= c->taken.bits[k];
+            all.bits[k] |= c->rows.taken.bits[k];
     }
-    c->taken = all;
+    c->rows.taken = all;
     if (result == 0 && jump == b->op_count - 1) /* the last arm needs none */
         jump = b->ops[--b->op_count].next;
     end = label(c);
@@ -364,8 +253,8 @@ static int compile_union(struct compiler *c, const struct field *f, int len)
 
 static int compile_field(struct compiler *c, const struct field *f, int outer)
 {
-    if (append(c->path, outer, f->name) < 0)
-        return refuse(c, c->path, "its path is too long");
+    if (bind_go(&c->rows, outer, f->name) < 0)
+        return -ERR_USAGE;
     switch ((enum xdr_kind)f->kind) {
     case XDR_U32:
     case XDR_ENUM:
@@ -398,40 +287,37 @@ static int compile_field(struct compiler *c, const struct field *f, int outer)
 /* The fields of |type|, which stands at the current path. */
 static int compile_type(struct compiler *c, const struct type *type)
 {
-    int outer = (int)strlen(c->path), result = 0;
+    int outer = (int)strlen(c->rows.path), result = 0;
 
     if (c->depth == WALK_DEPTH_MAX)
-        return refuse(c, c->path, "nested too deep");
+        return bind_refuse(&c->rows, c->rows.path, "nested too deep");
     c->depth++;
     for (const struct field *f = type->fields; result == 0 && f->kind != XDR_END; f++)
         result = compile_field(c, f, outer);
     c->depth--;
     if (result == 0)
-        c->path[outer] = '\0';
+        c->rows.path[outer] = '\0';
     return result;
 }
 
 static int compile(struct compiler *c, const struct bind_row *rows, size_t struct_size)
 {
-    int result;
+    int result = bind_add_rows(&c->rows, rows, struct_size);
 
-    if (struct_size > BIND_STRUCT_MAX)
-        return refuse(c, "", "its struct is larger than BIND_STRUCT_MAX");
-    c->bound->name = c->type->name;
+    c->bound->name = c->rows.type->name;
     c->bound->struct_size = (uint32_t)struct_size;
-    result = add_rows(c, rows, 0, (uint32_t)struct_size, 0, "");
     if (result == 0)
-        result = compile_type(c, c->type);
-    for (uint32_t i = 0; result == 0 && i < c->leaf_count; i++)
-        if (!c->leaves[i].used)
-            result = refuse(c, c->leaves[i].path, "no field has this row's path");
+        result = compile_type(c, c->rows.type);
+    if (result == 0)
+        result = bind_check_used(&c->rows);
     return result == 0 ? emit_open(c, (struct bind_op){ .code = BIND_DONE }) : result;
 }
 
-struct bound *bound_new(const struct type *type, const struct bind_row *rows, size_t struct_size,
-                        struct err *err)
+/* |depth|: of lists that this is an element of. */
+static struct bound *make(const struct type *type, const struct bind_row *rows, size_t struct_size,
+                          int depth, struct err *err)
 {
-    struct compiler c = { .type = type, .span = NONE, .err = err };
+    struct compiler c = { .rows = { .type = type, .err = err }, .span = NONE, .depth = depth };
     int result;
 
     c.bound = calloc(1, sizeof(*c.bound));
@@ -440,11 +326,17 @@ struct bound *bound_new(const struct type *type, const struct bind_row *rows, si
         return NULL;
     }
     result = compile(&c, rows, struct_size);
-    free(c.leaves);
+    free(c.rows.leaves);
     if (result == 0)
         return c.bound;
     bound_free(c.bound);
     return NULL;
+}
+
+struct bound *bound_new(const struct type *type, const struct bind_row *rows, size_t struct_size,
+                        struct err *err)
+{
+    return make(type, rows, struct_size, 0, err);
 }
 
 void bound_free(struct bound *bound)

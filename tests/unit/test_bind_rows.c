@@ -131,6 +131,8 @@ static void test_refusals(void **state)
     static const struct bind_row one_number[] = { BIND(piece, "number", number), BIND_END };
     static const struct bind_row twice[] = { BIND(piece, "number", number),
                                              BIND(piece, "number", number), BIND_END };
+    static const struct bind_row before[] = { { "number", UINT32_MAX - 7, 4, BIND_IS_U32 },
+                                              BIND_END };
     static const struct {
         int row; /* is replaced by */
         struct bind_row by;
@@ -174,6 +176,9 @@ static void test_refusals(void **state)
         { ODD,
           { "odd", sizeof(struct whole) - 4, 5, BIND_IS_FIXED },
           "whole.odd: its member lies outside of the struct" },
+        { MAYBE_PIECE,
+          { "maybe", 48, 24, BIND_IS_STRUCT, before }, /* around the end of 32 bits */
+          "whole.maybe.number: its member lies outside of the struct" },
         { ODD,
           { "odd", UINT32_MAX - 1, 5, BIND_IS_FIXED },
           "whole.odd: its member lies outside of the struct" },
@@ -220,6 +225,10 @@ static void test_depth(void **state)
     deep_fields[0].sub = &deep;
     assert_null(bound_new(&deep, rows, 0, &err));
     assert_string_equal(err.text, "deep.x.x.x.x.x.x.x.x.x.x.x.x.x.x.x.x: nested too deep");
+    deep_fields[0].kind = XDR_LIST; /* of itself */
+    rows[0] = (struct bind_row){ "x", 0, 16, BIND_IS_LIST, rows, 16 };
+    assert_null(bound_new(&deep, rows, 16, &err));
+    assert_string_equal(err.text + strlen(err.text) - 21, "deep: nested too deep");
     rows[0] = (struct bind_row){ "", 0, 8, BIND_IS_STRUCT, rows, 0 };
     assert_null(bound_new(&piece, rows, 8, &err));
     assert_string_equal(err.text, "piece: its rows nest too deep");
