@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/engine.h
  *
- * Frames in, records out: link -> TCP and UDP -> RPC messages -> paired operations, objects, paths.
- * Both doors (libwireshark and libpcap) feed this and nothing else.  The same frames give the
+ * Takes frames and gives records: link -> TCP and UDP -> RPC messages -> paired operations,
+ * objects, paths.  Both doors (libwireshark and libpcap) feed only this.  The same frames give the
  * same records.
  *
- * Memory: bounded by the options, except for objects, names and paths, which stay.
+ * Memory: bounded by the options, except for objects, names and paths.  These are kept.
  */
 #ifndef NFSDIGEST_ENGINE_H
 #define NFSDIGEST_ENGINE_H

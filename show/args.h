@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* show/args.h
  *
- * Options of a command as one table, from which they are parsed and explained.
+ * The options of a command as one table.  The table parses them and prints their help.
  */
 #ifndef NFSDIGEST_SHOW_ARGS_H
 #define NFSDIGEST_SHOW_ARGS_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* show/page.h
  *
- * One HTML page that needs nothing else: its frame and style, and text in it as nothing but text.
- * It follows the reader's choice of light or dark, and can be printed.
+ * One complete HTML page: its frame and style, and text that is always escaped.  It follows the
+ * reader's choice of light or dark, and can be printed.
  *
  *     page_begin, then page_put, page_text, page_words ..., page_end
  *
  * Errors stay: after the first one nothing more is written, and page_end returns it.
- * Memory: PAGE_BUFFER bytes and what is put at once.
+ * Memory: PAGE_BUFFER bytes, and what one call writes.
  */
 #ifndef NFSDIGEST_SHOW_PAGE_H
 #define NFSDIGEST_SHOW_PAGE_H

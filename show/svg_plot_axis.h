@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* show/svg_plot_axis.h
  *
- * An axis of a plot: what it reaches from and to, its ticks, and the texts of values.
+ * An axis of a plot: its range, its ticks, and the texts of values.
  */
 #ifndef NFSDIGEST_SHOW_SVG_PLOT_AXIS_H
 #define NFSDIGEST_SHOW_SVG_PLOT_AXIS_H

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/anon.h
  *
- * Frames in, an anonymized capture out: an engine that finds the messages, rewrite.h that makes
- * each anew under the policy, frames.h that puts them into new frames of a pcapng file.  Nothing
- * else of the input gets out.
+ * Takes frames and writes an anonymized capture.  An engine finds the messages, rewrite.h writes
+ * each one again under the policy, and frames.h puts it into new frames of a pcapng file.  Nothing
+ * else of the input gets into the output.
  *
- * The doors feed the engine (anon_engine) as they feed any other, and call anon_end in the place of
- * engine_end.  The same frames, key and policy give the same bytes.
+ * The doors feed its engine (anon_engine) like any other, but call anon_end instead of engine_end.
+ * The same frames, key and policy give the same bytes.
  *
- * Memory: that of an engine, of a mapping (mapping.h) and of frames.h, and HOLD_BYTES_MAX of
- * messages that wait for one reply before them whose call is not known yet.
+ * Memory: that of an engine, of a mapping (mapping.h), of frames.h and of output_queue.h.
  */
 #ifndef NFSDIGEST_ANON_ANON_H
 #define NFSDIGEST_ANON_ANON_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/cipher.h
  *
- * What engine/anon takes from libgcrypt: AES blocks, an AES-CTR stream, HMAC-SHA256, HKDF-SHA256.
- * Whoever opens one of these has libgcrypt initialised, unless the process has done it before (a
- * tshark has).  Once opened they cannot fail: arguments are always such that libgcrypt takes them;
- * should it refuse all the same, the result is zeros, never what was put in.
+ * The parts of libgcrypt that engine/anon uses: AES blocks, an AES-CTR stream, HMAC-SHA256,
+ * HKDF-SHA256.  Opening one of these initializes libgcrypt, if the process has not done so (tshark
+ * has).  Once opened, they cannot fail, because their arguments are always valid.  If libgcrypt
+ * refuses them nevertheless, the result is zeros, never the input.
  */
 #ifndef NFSDIGEST_ANON_CIPHER_H
 #define NFSDIGEST_ANON_CIPHER_H

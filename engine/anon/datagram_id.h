@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/datagram_id.h
  *
- * IP identifications of the output's UDP datagrams.  Those of the capture count what a host has
- * sent to anybody, so they are not copied.  But copies of one datagram have one identification,
- * which tells them from what was sent again (flow/pair_again.c): they keep one, of a count of our
- * own.  What has the identification of another datagram by chance, or since its sender gives all
- * the same one, gets one of its own: what has one is the same but for what a snap length cut.
+ * Gives the UDP datagrams of the output their IP identifications.  Those of the capture are not
+ * copied, because they count what a host has sent to anybody.  But copies of one datagram have the
+ * same identification, which distinguishes them from retransmissions (flow/pair_again.c).  So
+ * copies get the same new identification, from a counter of our own.
  *
- * Memory: 40 bytes for each of DATAGRAM_IDS; one that is forgotten makes its copies look sent
- * again.
+ * Two different datagrams can have the same identification, by chance or because their sender gives
+ * all the same one.  Each of them gets its own here: datagrams with the same new identification are
+ * equal, except for bytes that a snap length cut off.
+ *
+ * Memory: 40 bytes for each of DATAGRAM_IDS.  If one is forgotten, its copies look like
+ * retransmissions.
  */
 #ifndef NFSDIGEST_ANON_DATAGRAM_ID_H
 #define NFSDIGEST_ANON_DATAGRAM_ID_H

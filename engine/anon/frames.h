@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/frames.h
  *
- * Messages to new frames: Ethernet, IPv4 or IPv6, TCP or UDP, one message in one or more of them,
- * at the message's time.  A TCP connection begins with a handshake, at the time of its first
- * message, and ends as the captured one did; sequence and acknowledgement numbers are those of an
- * exchange in which each side had everything, but for the last replies before an end, which are
- * acknowledged where they were.  What is missing of a message is missing from its frames as a snap
- * length would cut it, so lengths and sequence numbers stay whole.  Checksums are right (for cut
- * frames: with zeros in the place of what is missing).  Hardware addresses follow from IP
- * addresses.
+ * Puts messages into new frames: Ethernet, IPv4 or IPv6, TCP or UDP.  A message is in one or more
+ * frames, at its time.
  *
- * Memory: that of pcapng_write.h and 32 bytes for each of FRAMES_FLOWS connections; one that is
- * forgotten because so many others came begins again with a handshake.
+ * A TCP connection begins with a handshake at the time of its first message, and ends as the
+ * captured one did.  Its sequence and acknowledgement numbers are those of an exchange in which
+ * each side received everything.  The last replies before an end are acknowledged where they were
+ * in the capture.
+ *
+ * If bytes of a message are missing, they are missing from its frames as if a snap length had cut
+ * them, so lengths and sequence numbers stay right.  Checksums are right; those of cut frames are
+ * calculated with zeros for the missing bytes.  Hardware addresses are made from IP addresses.
+ *
+ * Memory: that of pcapng_write.h, and 32 bytes for each of FRAMES_FLOWS connections.  If a
+ * connection is forgotten because there are too many, it begins again with a handshake.
  */
 #ifndef NFSDIGEST_ANON_FRAMES_H
 #define NFSDIGEST_ANON_FRAMES_H

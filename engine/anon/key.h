@@ -2,14 +2,14 @@
 /* engine/anon/key.h
  *
  * The secret behind all pseudonyms: 256 random bits in a file of mode 0600.  Nothing is encrypted
- * with it directly; every use has a subkey of its own (HKDF-SHA256, RFC 5869, with the use's
- * label), so that what is learned of one class of values says nothing about another.
+ * with it directly.  Each use has its own subkey (HKDF-SHA256, RFC 5869, with a label for the use),
+ * so what somebody learns about one class of values says nothing about another.
  *
- * The file says which version of the mapping it is for.  A version never changes: whatever would
- * give other pseudonyms is a new version, so that captures released in parts agree, whichever
- * program made them.  1: addresses by Crypto-PAn as published (address_pan.h), control characters
- * in names that had none, but bytes outside ASCII (mapping_same.h), verifiers in times as if they
- * were times (verifier_times.h), constants of time moved.  2: none of these.
+ * The file says which version of the mapping it is for.  A version never changes: a change that
+ * gives other pseudonyms is a new version.  So captures that are released in parts agree, whichever
+ * program made them.  Version 1: addresses by Crypto-PAn as published (address_pan.h); names with
+ * bytes outside ASCII can get control characters (mapping_same.h); verifiers in times are mapped
+ * like times (verifier_times.h); constants of time are shifted.  Version 2 has none of these.
  */
 #ifndef NFSDIGEST_ANON_KEY_H
 #define NFSDIGEST_ANON_KEY_H

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/mapping.h
  *
- * Values to pseudonyms.  Each mapping is a function of key, policy and value alone, so that
- * captures taken apart agree, whatever was seen before; and injective, by construction for
- * numbers, addresses, and bytes and texts of kept length (keyed permutations: FF1, NIST SP
- * 800-38G; Crypto-PAn for addresses), for tokens up to the chance that two of 80 bits meet.
- * 0, empty, and the policy's kept values map to themselves.
+ * Replaces values by pseudonyms.  A pseudonym depends only on key, policy and value, not on other
+ * values that were seen.  So captures that are anonymized separately agree.
  *
- * Memory: MAPPING_BYTES of caches at most, whatever the number of names and handles: a value that
- * fell out is computed again.  Of the built-in policies' it is 16 MiB for handles and names, 1 MiB
- * for each class of 64-bit numbers that is met, 1.3 MiB for each of 32 bits; and buffers as long as
- * the longest value.  Not for use by two threads at once.
+ * Two values never have the same pseudonym.  For numbers, addresses, and bytes and texts of the
+ * same length this follows from the construction (keyed permutations: FF1, NIST SP 800-38G;
+ * Crypto-PAn for addresses).  Two tokens are equal only if 80 bits are equal by chance.  0, empty
+ * values and the kept values of the policy are mapped to themselves.
+ *
+ * Memory: at most MAPPING_BYTES of caches; a value that fell out is computed again.  With the
+ * built-in policies it is 16 MiB for handles and names, 1 MiB for each class of 64-bit numbers in
+ * the capture, and 1.3 MiB for each class of 32 bits; and buffers as long as the longest value.
+ * Two threads must not use it at the same time.
  */
 #ifndef NFSDIGEST_ANON_MAPPING_H
 #define NFSDIGEST_ANON_MAPPING_H

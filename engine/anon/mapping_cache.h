@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/mapping_cache.h
  *
- * What was computed before, in arrays of fixed size, in sets of four: a value that needs a place
- * takes that of an older one.  Keys are compared in full.  All zeros is an empty cache that keeps
- * nothing; so is one for which there was no memory.
+ * Caches of computed pseudonyms, in arrays of fixed size, in sets of four.  A new value replaces an
+ * older one of its set.  Keys are compared in full.  A struct of zeros is an empty cache that keeps
+ * nothing; a cache without memory is such a one.
  */
 #ifndef NFSDIGEST_ANON_MAPPING_CACHE_H
 #define NFSDIGEST_ANON_MAPPING_CACHE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/mapping_parts.h
  *
- * What the files of mapping.h share.  Only for them.
+ * Shared by the files of mapping.h only.
  */
 #ifndef NFSDIGEST_ANON_MAPPING_PARTS_H
 #define NFSDIGEST_ANON_MAPPING_PARTS_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/mapping_same.h
  *
- * Texts to texts of the same length, one-to-one: FF1 over the letters that a text is written with.
- * A text belongs to the least of these alphabets that has all of its bytes, and its pseudonym does,
- * too: letters, digits and "._-+=,@~"; printable ASCII without '/'; that and bytes above ASCII; all
- * without '/' and NUL; all without '/'; all.  What may not become of a text (another suffix, "..",
- * an address), the caller says; then it is permuted again until it may: a permutation of what is
- * left.
+ * Replaces texts by texts of the same length, one-to-one, by FF1 over the alphabet of the text.
+ * The alphabet is the first of these that has all bytes of the text: letters, digits and
+ * "._-+=,@~"; printable ASCII without '/'; that and bytes above ASCII; all bytes without '/' and
+ * NUL; all without '/'; all.  The pseudonym has the same alphabet.  The caller says which results
+ * are not allowed (another suffix, "..", an address).  The text is permuted again until the result
+ * is allowed, which is a permutation of the allowed texts.
  */
 #ifndef NFSDIGEST_ANON_MAPPING_SAME_H
 #define NFSDIGEST_ANON_MAPPING_SAME_H

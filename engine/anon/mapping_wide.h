@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/mapping_wide.h
  *
- * A keyed permutation of digit strings of any length, in time linear to it: four rounds of Luby
- * and Rackoff's construction, each half in turn changed by a stream that the other half, through
- * HMAC, begins.  For what is too long for FF1: of 129 digits and more.
+ * A keyed permutation of digit strings of any length, in linear time: four rounds of the
+ * construction of Luby and Rackoff.  In each round, a stream changes one half; HMAC of the other
+ * half begins the stream.  For strings that are too long for FF1: 129 digits and more.
  */
 #ifndef NFSDIGEST_ANON_MAPPING_WIDE_H
 #define NFSDIGEST_ANON_MAPPING_WIDE_H

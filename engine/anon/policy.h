@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/policy.h
  *
- * What becomes of each kind of value in an anonymized capture.  A policy is a file (GLib key
- * file; schemas/policies/ has those that are built in, and their README the words): every class of
- * the field tables has a rule, single fields may have another one.  A class without a rule, an
- * unknown group, key or value is an error that names the line.
+ * A policy says what happens to each kind of value in an anonymized capture.  It is a GLib key
+ * file.  schemas/policies has the built-in ones, and its README explains the words.  Every class of
+ * the field tables has a rule, and single fields can have another one.  A class without a rule, and
+ * an unknown group, key or value, is an error that names the line.
  */
 #ifndef NFSDIGEST_ANON_POLICY_H
 #define NFSDIGEST_ANON_POLICY_H

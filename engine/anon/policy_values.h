@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/policy_values.h
  *
- * What each group of a policy file may say.
+ * The values that each group of a policy file can have.
  */
 #ifndef NFSDIGEST_ANON_POLICY_VALUES_H
 #define NFSDIGEST_ANON_POLICY_VALUES_H

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/rewrite.h
  *
- * One RPC message made anew under a policy.  Nothing is copied: the header is written from its
- * parsed values (RFC 5531 s9), the body from the fields that a walk over the tables shows, each by
- * the rule of its class.  So padding becomes zeros, and what the tables do not know never gets out.
+ * Writes one RPC message again under a policy.  Nothing is copied: the header is written from its
+ * parsed values (RFC 5531 s9), and the body from the fields that a walk over the tables shows, each
+ * by the rule of its class.  So padding becomes zeros, and bytes that the tables do not describe
+ * are never written.
  *
- * - A body that cannot be read (no tables, encrypted, its call not captured) is left out, its
+ * - A body that cannot be read (no tables, encrypted, its call not captured) is left out, but its
  *   length stays: the message ends as if the snap length had cut it.
- * - A body cut in the capture is written as far as it was read, and ends the same way.  Where
- * names' lengths are hidden, so is how much is missing: see CUT_GRAIN.
- * - A body that violates its table is written up to there, and ends the same way; of bytes behind
- *   a complete body, four zeros are left, so that they can be noticed.
+ * - A body that was cut in the capture is written as far as it was read, and ends the same way.  If
+ *   the policy hides the lengths of names, the length of the missing part is rounded: see
+ *   CUT_GRAIN.
+ * - A body that violates its table is written up to the violation, and ends the same way.  If bytes
+ *   follow a complete body, four zeros replace them, so that a reader can notice it.
  */
 #ifndef NFSDIGEST_ANON_REWRITE_H
 #define NFSDIGEST_ANON_REWRITE_H

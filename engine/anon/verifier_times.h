@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/verifier_times.h
  *
- * Times that are no times: a server that gets an exclusive CREATE keeps the client's verifier in
- * the new file's atime and mtime (RFC 1813 s3.3.8), until the client sets them.  knfsd and Ganesha
- * put half of it into the seconds of each, knfsd without the highest bit (so 62 of 64 bits), and 0
- * into the nanoseconds; a server may as well put both halves into one time, as seconds and
- * nanoseconds.  Each takes the halves as numbers of its own byte order.
+ * Times that are not times.  A server that gets an exclusive CREATE keeps the client's verifier in
+ * atime and mtime of the new file (RFC 1813 s3.3.8) until the client sets them.  knfsd and Ganesha
+ * put one half of it into the seconds of each, and 0 into the nanoseconds; knfsd leaves out the
+ * highest bit, so it keeps 62 of 64 bits.  A server may also put both halves into one time, as
+ * seconds and nanoseconds.  Each server takes the halves as numbers of its own byte order.
  *
- * What such a time becomes depends on key, policy and value alone.  Which times are such is known
- * by the verifiers of the CREATEs that were seen, and by values that no time has: a second or more
- * of nanoseconds, seconds after 2038-01-19 with none.  So two captures agree unless only one of
- * them has the CREATE: then the other shows what it cannot know to be none.
+ * The pseudonym of such a time depends only on key, policy and value.  Such times are recognized by
+ * the verifiers of CREATEs that were seen, and by values that no time has: 10^9 nanoseconds or
+ * more, or seconds after 2038-01-19 without nanoseconds.  So two captures agree, unless only one of
+ * them has the CREATE: the other capture then shows a number that it cannot recognize as a
+ * verifier.
  *
- * Memory: 8 KiB, and 256 KiB once there was a verifier: the halves of the last 32,768 or so.
+ * Memory: 8 KiB, and 256 KiB as soon as there was a verifier: the halves of about the last 32,768.
  */
 #ifndef NFSDIGEST_ANON_VERIFIER_TIMES_H
 #define NFSDIGEST_ANON_VERIFIER_TIMES_H

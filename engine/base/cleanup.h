@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/base/cleanup.h
  *
- * What is half made at a moment, and how it is taken away when a signal ends the process: files
- * under temporary names, open transactions.  Whoever makes such a thing enters it, and drops it
- * when it is whole or gone.  The program's thread for signals calls cleanup_all, and then ends the
- * process; a process without such a thread (tshark's) just keeps the list.
+ * A list of what is unfinished (files with temporary names, open transactions) and how to undo it
+ * if a signal ends the process.  The function that makes such a thing enters it, and drops it when
+ * it is complete or gone.  The program's thread for signals calls cleanup_all, and then ends the
+ * process.  A process without such a thread (tshark) only keeps the list.
  *
- * Ownership: entries are the maker's, and must live until they are dropped.
+ * Ownership: entries belong to their maker, and must live until they are dropped.
  */
 #ifndef NFSDIGEST_BASE_CLEANUP_H
 #define NFSDIGEST_BASE_CLEANUP_H

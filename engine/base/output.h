@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/base/output.h
  *
- * A file that appears under its name only when it is whole: written under a temporary name beside
- * it, renamed by output_commit.  What is no regular file (a pipe, a device, "-") is written in
- * place: there is nothing to put in the place of it.
+ * A file that appears under its name only when it is complete.  It is written under a temporary
+ * name beside the final one, and output_commit renames it.  A pipe, a device or "-" is written
+ * directly.
  */
 #ifndef NFSDIGEST_BASE_OUTPUT_H
 #define NFSDIGEST_BASE_OUTPUT_H

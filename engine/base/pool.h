@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/base/pool.h
  *
- * Elements of one size that never move, by numbers from 1 on; 0 is none.  Whoever owns the pool
- * knows which are in use.  Memory: 1024 elements at a time, which are only returned with the pool;
- * elements of 64 or 128 bytes begin at a cache line.
+ * Elements of one size that never move, numbered from 1; 0 is no element.  The owner of the pool
+ * knows which ones are in use.  Elements of 64 or 128 bytes begin at a cache line.
+ *
+ * Memory: 1024 elements at a time, which are freed together with the pool.
  */
 #ifndef NFSDIGEST_BASE_POOL_H
 #define NFSDIGEST_BASE_POOL_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/base/queue.h
  *
- * Items to a consumer in a thread of its own, in order: while one thread makes them, another works
- * on those before.  An item is some bytes, copied when it is put.
+ * Passes items, in order, to a consumer in another thread: one thread makes items while the other
+ * works on earlier ones.  An item is a number of bytes, which are copied when it is put.
  *
- * Memory: QUEUE_BATCHES of QUEUE_BATCH_BYTES, or of one item where that is larger.
+ * Memory: QUEUE_BATCHES of QUEUE_BATCH_BYTES, or of one item if that is larger.
  * All functions are called from one thread; the consumer runs in another.
  */
 #ifndef NFSDIGEST_BASE_QUEUE_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/calls.h
  *
- * The calls that wait for their replies, and those that were answered lately, so that a
- * retransmission is known as one.  Ids are slots; CALL_NONE is none.
+ * The calls that wait for their replies, and the calls that were answered recently.  The latter are
+ * kept so that a retransmission is recognized.  Ids are slots; CALL_NONE is no call.
  *
- * Memory: |limit| waiting calls of at most |bytes| with their arguments, and DONE_MAX answered ones
- * of 136 bytes, and their places in one table, or two over UDP.  Whoever adds one makes room first:
- * calls_overdue says who must go.  Under one XID between two hosts there are SAME_XID_MAX at most,
- * so that looking through them takes no time.
+ * Memory: at most |limit| waiting calls, which take at most |bytes| with their arguments; DONE_MAX
+ * answered calls of 136 bytes; and their places in one table, or two over UDP.  Make room before
+ * you add a call: calls_overdue says which call must go.  At most SAME_XID_MAX calls have the same
+ * XID between the same two hosts, so searching them takes little time.
  */
 #ifndef NFSDIGEST_FLOW_CALLS_H
 #define NFSDIGEST_FLOW_CALLS_H

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/conn.h
  *
- * IP payloads to RPC messages: TCP connections, UDP datagrams, and which of them carry RPC.
+ * Finds RPC messages in IP payloads: TCP connections, UDP datagrams, and which of them carry RPC.
  *
- * A connection is RPC when a port of it is known to be (111, 2049, 20048, those given, those that
- * PORTMAP, RPCBIND or earlier calls named), or from the first segment on that begins with a
- * record mark and a call.  Others cost a look at the first bytes of each segment and are counted.
- * A datagram is RPC when it begins with a call, or is a reply that a call waits for or that
- * comes from a known port.
+ * A TCP connection carries RPC if one of its ports is known to (111, 2049, 20048, ports from the
+ * options, ports that PORTMAP, RPCBIND or earlier calls named).  It also does from the first
+ * segment on that begins with a record mark and a call.  Of all other connections only the first
+ * bytes of each segment are examined, and they are counted.  A datagram carries RPC if it begins
+ * with a call, or if it is a reply and a call waits for it, or if it is a reply from a known port.
  *
- * Memory: |limit| connections and port pairs, the least recently used go first (their streams
- * are ended); the streams' segments are bounded by their pool, and so are their framers' buffers,
- * by the same number again: when these are more, the least recently used streams are ended until a
- * quarter of it is free.
+ * Memory: |limit| connections and port pairs.  If there are more, the streams of the least recently
+ * used ones are ended.  All segments of streams are bounded by their pool, and the buffers of
+ * framers by the same number again.  If the buffers exceed it, the least recently used streams are
+ * ended until a quarter of it is free.
  */
 #ifndef NFSDIGEST_FLOW_CONN_H
 #define NFSDIGEST_FLOW_CONN_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/credential.h
  *
- * Credentials, each recorded once.  RPCSEC_GSS ones count as equal when their context is: the
- * sequence number is another for every call.
+ * Records each credential once.  Two RPCSEC_GSS credentials are equal if their context is equal,
+ * because each call has another sequence number.
  *
- * Memory: CREDENTIALS_MAX bodies; when there are more all are forgotten, and those that come again
+ * Memory: CREDENTIALS_MAX bodies.  If there are more, all are forgotten, and those that come again
  * get new ids.
  */
 #ifndef NFSDIGEST_FLOW_CREDENTIAL_H

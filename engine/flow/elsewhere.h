@@ -2,20 +2,21 @@
 /* engine/flow/elsewhere.h
  *
  * Segments that do not continue their stream.  Either the receiver ignored them (RFC 9293 s3.4: it
- * takes what lies in its window), or they begin another connection between the same ports whose SYN
- * was not captured.  They are kept aside until what follows says which:
+ * takes only what lies in its window), or they begin another connection between the same ports
+ * whose SYN was not captured.  They are kept aside until later segments decide it:
  *
  *  - The stream goes on where it was: they were strays.
- *  - The peer acknowledges them, or ELSEWHERE_MANY come in a row, or the stream has ended before
- *    them (a RST, a FIN): the stream has moved there.
+ *  - The peer acknowledges them, or ELSEWHERE_MANY come in a row, or the stream ended before them
+ *    (RST or FIN): the stream has moved there.
  *
- * A segment far from the stream (STREAM_FAR) is elsewhere by its number.  One below it is a copy or
- * sent again, unless its bytes tell: they are not those that the segment at this number had, or
- * they begin a message where none began and the stream has been silent for longer than copies take.
- * Two such segments say that the stream has moved.
+ * A segment whose number is far from the stream (STREAM_FAR) does not continue it.  A segment below
+ * the stream is a copy or a retransmission, unless its bytes show something else: they differ from
+ * the bytes of the earlier segment with this number; or they begin a message where none began, and
+ * the stream was silent for longer than copies take.  Two such segments say that the stream has
+ * moved.
  *
- * Memory: ELSEWHERE_MANY segments, counted with those of the stream's pool; when that is full, they
- * go.
+ * Memory: ELSEWHERE_MANY segments, counted with those of the stream's pool.  They are dropped when
+ * the pool is full.
  */
 #ifndef NFSDIGEST_FLOW_ELSEWHERE_H
 #define NFSDIGEST_FLOW_ELSEWHERE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/fits.h
  *
- * Whether a message may be what it is taken for, by the tables of its procedure: XIDs alone do not
- * tell it where files hold messages that are numbered like the connection's own.
+ * Checks by the tables of its procedure whether a message can be what its header says.  XIDs alone
+ * do not decide it, because files can hold messages with the XIDs of the connection.
  */
 #ifndef NFSDIGEST_FLOW_FITS_H
 #define NFSDIGEST_FLOW_FITS_H

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/framer.h
  *
- * The bytes of one direction of a TCP connection, cut into RPC messages by their record
- * marks (RFC 5531 s11).  A hole inside a message makes it partial: the mark says where the next one
- * begins.  A hole over a mark loses the framing; then marks.h finds the marks that may be true,
- * and resync.h says which of them is.
+ * Cuts the bytes of one direction of a TCP connection into RPC messages, by their record marks (RFC
+ * 5531 s11).  A hole inside a message makes it partial: its mark says where the next message
+ * begins.  A hole over a mark loses the framing.  Then marks.h finds marks that may be true, and
+ * resync.h decides which of them is.
  *
- * In its known place a mark is believed whatever length it claims, as long as a header follows.
+ * A mark in its expected place is believed whatever length it claims, if a header follows.
  *
- * Memory: one message a direction, of which MESSAGE_MAX bytes are kept (one that is longer is
- * partial); while searching what marks.h says; of all framers together what conn.h says, with the
- * help of framer_trim.
+ * Memory: one message for each direction.  At most MESSAGE_MAX bytes of it are kept; a longer
+ * message is partial.  During a search, see marks.h.  conn.h bounds all framers together, by
+ * framer_trim.
  */
 #ifndef NFSDIGEST_FLOW_FRAMER_H
 #define NFSDIGEST_FLOW_FRAMER_H

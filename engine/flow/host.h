@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/host.h
  *
- * Hosts by their addresses, and servers that have several of them (IPv4 and IPv6, trunks,
- * failover): by configuration only, since nothing on the wire says it.
+ * Hosts by their addresses.  A server can have several addresses (IPv4 and IPv6, trunks, failover).
+ * They are known only by configuration, because nothing on the wire shows them.
  */
 #ifndef NFSDIGEST_FLOW_HOST_H
 #define NFSDIGEST_FLOW_HOST_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/marks.h
  *
- * The bytes of a stream whose framing is lost, holes among them, and the record marks (RFC 5531
- * s11) that may be true.  File contents hold marks, too: of stored captures and streams.  So a mark
- * is followed to the next one, over holes as well, and one that leads to no mark is removed.
- * Which of those left may be believed is for resync.h to say.
+ * The bytes of a stream whose framing is lost, with its holes, and the record marks (RFC 5531 s11)
+ * that may be true.  File contents can hold marks, too: stored captures and streams.  So each mark
+ * is followed to the next one, also over holes, and a mark that leads to no other mark is removed.
+ * resync.h decides which of the others to believe.
  *
  * Memory: MARKS_BYTES_MAX of captured bytes, a piece of 40 bytes for each segment of them, and
- * MARKS_MAX marks: the owner asks marks_full, and drops the first ones.
+ * MARKS_MAX marks.  The owner asks marks_full, and drops the first ones.
  */
 #ifndef NFSDIGEST_FLOW_MARKS_H
 #define NFSDIGEST_FLOW_MARKS_H

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/object.h
  *
- * What handles stand for, and where objects hang in the tree: learned from MOUNT and from the
- * procedures that show or change directory entries.  Ids count from 1; 0 is none.
+ * Which object a handle stands for, and where objects are in the tree.  This is learned from MOUNT,
+ * and from procedures that show or change directory entries.  Ids count from 1; 0 is no object.
  * Everything that is learned goes to the sink as RECORD_OBJECT, RECORD_NAME and RECORD_PATH.
  *
- * A name stands for one object at a time; an object has a list of the names that stand for it, and
- * its path goes through the first of them.  A directory has one name besides those that MOUNT gives
- * it: another one means that it was moved.  An object without a name has no path.
+ * A name stands for one object at a time.  An object has a list of its names, and its path goes
+ * through the first of them.  A directory has one name besides those that MOUNT gives it: a second
+ * one means that it was moved.  An object without a name has no path.
  *
- * What is known is as of the latest reply, by its time: one that comes late does not bring back
- * what was before, and one that merely shows a name teaches nothing about a name that changed after
- * its call was sent.
+ * The latest reply, by its time, decides what is known.  A reply that comes late does not bring
+ * back an older state.  A reply that only shows a name teaches nothing about it if the name changed
+ * after the call was sent.
  *
- * Memory: grows with the objects, names and paths seen, about 270 bytes for each object with one
- * name, 60 and the text for each further name; nothing is forgotten.
+ * Memory: about 270 bytes for each object with one name, and 60 bytes and the text for each further
+ * name.  Nothing is forgotten.
  */
 #ifndef NFSDIGEST_FLOW_OBJECT_H
 #define NFSDIGEST_FLOW_OBJECT_H

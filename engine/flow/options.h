@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/options.h
  *
- * The engine's options: one table of their names, units, defaults, ranges and texts, from which the
- * command line, the plugins' words and preferences and the manual pages draw, and one parser.
+ * The engine's options: one table of their names, units, defaults, ranges and texts, and one
+ * parser.  The command line, the options and preferences of the plugins, and the manual pages use
+ * it.
  */
 #ifndef NFSDIGEST_FLOW_OPTIONS_H
 #define NFSDIGEST_FLOW_OPTIONS_H

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/pair.h
  *
- * Messages to operations.  A call is known by its server, client, XID and digest: the same again,
- * on the same flow or on one that began later, is a retransmission, unless its reply has reached
- * the client over a connection that has ended; another digest under the same XID is a new call.
- * Over UDP the same datagram again is a copy (pair_again.c).
+ * Pairs messages into operations.
  *
- * A reply belongs to the latest unanswered call of its XID on its flow (or, when none is there, on
- * an older flow that its own may have replaced); over UDP also to the only one of that client's
- * port to another address of the server.  A reply without one is held for a while, since captures
- * are out of order too.  A call takes a held reply whose time is not more than reorder_span
- * (options.h) before its own (or, where one of them has no time, by HELD_BEFORE frames): the first
- * sending of such a call may be what was not captured, and clients send again after 100 ms at the
- * earliest.  Over TCP nobody sends again so soon: there the call that waits when the reply is given
- * up gets it, if nothing better came.  Else it is a further reply of an answered call, or an
- * operation whose call was lost.
+ * A call is identified by server, client, XID and digest.  If the same call comes again, on the
+ * same flow or on one that began later, it is a retransmission.  The exception: its reply has
+ * reached the client over a connection that has ended.  A call with another digest under the same
+ * XID is a new call.  Over UDP, the same datagram again is a copy (pair_again.c).
+ *
+ * A reply belongs to the latest unanswered call with its XID on its flow.  If there is none, it
+ * belongs to one on an older flow that its own flow may have replaced.  Over UDP it can also belong
+ * to a call from the same client port to another address of the server, if there is only one.
+ *
+ * A reply without such a call is held for a while, because captures can be out of order.  A later
+ * call takes a held reply if the reply is at most reorder_span (options.h) earlier than the call;
+ * if one of them has no time, at most HELD_BEFORE frames.  A larger span would be wrong, because
+ * the captured call may be a retransmission of a call that was not captured, and clients send again
+ * after 100 ms at the earliest.  Over TCP no client sends again so soon: when such a reply is given
+ * up, it goes to the call that waits, unless a better reply came.  Any other reply that is given up
+ * is a repeated reply of an answered call, or an operation without a call.
  *
  * Memory: see calls.h; held replies HELD_MAX and HELD_BYTES_MAX; PAIR_ENDS ended connections.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/plausible.h
  *
- * Whether bytes begin an RPC message, as far as bytes alone can tell: for datagrams, new
+ * Whether bytes can begin an RPC message, judged by these bytes alone.  For datagrams, new
  * connections, and the search for record marks.
  */
 #ifndef NFSDIGEST_FLOW_PLAUSIBLE_H

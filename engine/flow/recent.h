@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/recent.h
  *
- * The segments that one side of a TCP connection sent last, to tell those that the capture holds
- * twice from those that were sent again: these have another IP identification.  Without one (IPv6)
- * there is no telling, and they count as sent again.
+ * The segments that one side of a TCP connection sent last.  They distinguish a segment that the
+ * capture holds twice from one that was sent again, which has another IP identification.  IPv6 has
+ * no such number, so there every repeated segment counts as sent again.
  */
 #ifndef NFSDIGEST_FLOW_RECENT_H
 #define NFSDIGEST_FLOW_RECENT_H

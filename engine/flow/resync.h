@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/resync.h
  *
- * Which of the marks that a search found are true.  Contents of files hold marks as well, so a
- * mark that leads to further ones is not enough.
+ * Decides which of the marks that a search found are true.  Contents of files can hold marks as
+ * well, so it is not enough that a mark leads to further ones.
  *
- * A message is believed when its other half was captured: a reply that came later on the
- * connection and that no other call takes, or a call that waits; when the one reads as the result
- * of the other (fits.h); and not for one alone among several in a row that have none.  Nothing is
- * believed of which the XID has its message already, or that a message follows of which that is so:
- * files may hold traffic that is numbered like the connection's.  All that follows what is believed
- * is in its known place then.  A call sent again is believed when it was answered more often than
- * it was seen, and a reply when it was answered less often: clients send again at once what was
- * refused.
+ * A message is believed if its other half was captured and the one reads as the result of the other
+ * (fits.h).  The other half is a reply that came later on the connection and that no other call
+ * takes, or a call that waits.  Exceptions:
+ * - One such message alone among several in a row that have no other half is not believed.
+ * - A message is not believed if another message already has its XID, or if that is so for a
+ *   message that follows it: files may hold traffic with the XIDs of the connection.
+ * Once a message is believed, all messages after it are in their expected places.
  *
- * Without the other half a mark waits for it, up to RESYNC_SPAN behind its end.  Then it is
- * believed if its XID fits in with those of the connection (they count up, in either byte order)
- * and was not used before, and it begins or ends with a segment, or leads to another one; or if it
- * is all of the first segment that was captured.  On a connection of which nothing else is known
- * (only one direction was captured, from its middle on), both or one and a further mark must hold.
- * All other messages are not made, and their bytes are counted as undecided.
+ * A call that was sent again is believed if it was answered more often than it was seen, and a
+ * reply if it was answered less often, because clients send again at once what was refused.
+ *
+ * A mark without its other half waits for it, for up to RESYNC_SPAN after its end.  Then it is
+ * believed if its XID fits those of the connection (they count up, in either byte order) and was
+ * not used before, and if one of these holds: it begins or ends with a segment; it leads to another
+ * such mark; it fills the first segment that was captured.  On a connection of which nothing else
+ * is known (only one direction was captured, from its middle on), both must hold, or one and a
+ * further mark.  No other messages are made.  Their bytes are counted as undecided.
  */
 #ifndef NFSDIGEST_FLOW_RESYNC_H
 #define NFSDIGEST_FLOW_RESYNC_H

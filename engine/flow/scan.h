@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/scan.h
  *
- * One pass over a message body by roles: what pairing, objects and records need of it.
- * Pointers lead into the body.
+ * Reads a message body once, by roles, and collects what pairing, objects and records need of it.
+ * The pointers point into the body.
  */
 #ifndef NFSDIGEST_FLOW_SCAN_H
 #define NFSDIGEST_FLOW_SCAN_H

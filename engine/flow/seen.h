@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/seen.h
  *
- * What goes together through the transports: when something was noticed, and bytes as they were
- * captured.  Both are two words and are passed by value.
+ * Two small structs that the transports pass by value: when something was seen, and bytes as they
+ * were captured.
  */
 #ifndef NFSDIGEST_FLOW_SEEN_H
 #define NFSDIGEST_FLOW_SEEN_H

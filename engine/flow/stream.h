@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/stream.h
  *
- * One direction of one TCP connection, turned from segments into bytes for its framer.
- * Bytes come out once, in order.  A byte that arrives twice keeps its first value, unless a segment
- * that continues the stream contradicts what was kept behind a hole.
+ * Turns the segments of one direction of a TCP connection into bytes for its framer.  Bytes come
+ * out once, in order.  If a byte arrives twice, its first value stays, unless a segment that
+ * continues the stream contradicts what was kept behind a hole.
  *
- * A hole (bytes that a later segment lies behind) is given up when the peer has acknowledged past
- * it and a little grace is over (captures are out of order too), when the window is full, and at
- * the stream's end.  Without such an acknowledgement its bytes are still to be sent again.  So it
- * is given up by its age only when the stream has stood still for so long that no sender would try
- * again: STREAM_HOLE_AGE, or STREAM_ALONE_AGE when nothing of the peer is captured.
+ * A hole is bytes that are missing before a later segment.  It is given up in these cases:
+ * - The peer has acknowledged more, and a short grace time is over, because captures can be out of
+ *   order.
+ * - The window is full.
+ * - The stream ends.
+ * - The stream has stood still for so long that no sender would try again: STREAM_HOLE_AGE, or
+ *   STREAM_ALONE_AGE if nothing of the peer is captured.  Until then the missing bytes may be sent
+ *   again, as the peer has not acknowledged them.
  *
- * A segment that does not continue the stream is kept aside (elsewhere.h): |moved| is set when it
- * turns out that the stream goes on there, and then the connection starts it again (stream_move).
+ * A segment that does not continue the stream is kept aside (elsewhere.h).  |moved| is set when it
+ * turns out that the stream goes on there; then the connection starts it again (stream_move).
  *
- * Memory: at most the window's bytes of segments that wait behind a hole, each counted as 512 at
- * least, and those kept aside.
+ * Memory: at most the window's bytes of segments that wait behind a hole, each counted as at least
+ * 512 bytes, and those kept aside.
  */
 #ifndef NFSDIGEST_FLOW_STREAM_H
 #define NFSDIGEST_FLOW_STREAM_H

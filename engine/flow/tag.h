@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/tag.h
  *
- * What an operation is about: objects, paths and the change that it depends on, from the roles of
- * its fields; and what its result teaches about objects and names.
+ * Finds what an operation is about: objects, paths and the change that it depends on, by the roles
+ * of its fields; and what its result teaches about objects and names.
  */
 #ifndef NFSDIGEST_FLOW_TAG_H
 #define NFSDIGEST_FLOW_TAG_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/tap.h
  *
- * What the engine's caller hears from it beside records: each message for who shows packets
- * (observer), and each message as it was captured for who makes it anew (tap).
- * Pointers live until the callback returns.
+ * What the engine gives its caller besides records: each message for a caller that shows packets
+ * (observer), and each message as it was captured for a caller that rewrites it (tap).  Pointers
+ * are valid until the callback returns.
  */
 #ifndef NFSDIGEST_FLOW_TAP_H
 #define NFSDIGEST_FLOW_TAP_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/link/counters.h
  *
- * What engine/link counts.  Known kinds and IP protocols are array elements; numbers that it has no
- * name for (link types, ether types, ...) go into a small sorted list, and when that is full
- * into one counter for the rest of their family.
+ * The counters of engine/link.  Known kinds and IP protocols are elements of an array.  Numbers
+ * without a name here (link types, ether types, ...) go into a small sorted list.  When the list is
+ * full, they go into one counter for the rest of their family.
  */
 #ifndef NFSDIGEST_LINK_COUNTERS_H
 #define NFSDIGEST_LINK_COUNTERS_H

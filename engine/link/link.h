@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/link/link.h
  *
- * Frames to IP payloads.  Knows the link types Ethernet (with 802.1Q, 802.1ad and
- * stacked tags, 802.3 LLC/SNAP, PPPoE sessions, MPLS), Linux cooked v1 and v2, raw IP, BSD
- * loopback (null, loop), PPP and Cisco HDLC, and below them IPv4, IPv6 with extension headers,
- * fragments of both, IP in IP, GRE (with Ethernet, PPP or ERSPAN in it) and VXLAN (UDP port 4789).
- * Everything else is counted under a name.  Packets inside ICMP errors are not opened.
+ * Finds IP payloads in frames.  It knows the link types Ethernet (with 802.1Q, 802.1ad and stacked
+ * tags, 802.3 LLC/SNAP, PPPoE sessions, MPLS), Linux cooked v1 and v2, raw IP, BSD loopback (null,
+ * loop), PPP and Cisco HDLC.  Below them it knows IPv4, IPv6 with extension headers, fragments of
+ * both, IP in IP, GRE (with Ethernet, PPP or ERSPAN in it) and VXLAN (UDP port 4789).  Everything
+ * else is counted under a name.  Packets inside ICMP errors are not opened.
  *
- * A frame may hold several encapsulations but at most LINK_DEPTH_MAX, walked in a loop.
+ * A frame can hold at most LINK_DEPTH_MAX encapsulations.  They are walked in a loop.
  *
- * Lengths: a payload ends where its IP header says, so that Ethernet padding is never
- * data; a total length of 0 (segmentation offload) means the rest of the frame.
+ * Lengths: a payload ends where its IP header says, so Ethernet padding is never data.  A total
+ * length of 0 (segmentation offload) means the rest of the frame.
  *
- * Fragments: a datagram is delivered whole, at the frame that completes it.  Of one over UDP that
- * stays incomplete, the first fragment is delivered if it is there, when the datagram is given up
- * (see fragment.h); the frame is then the last one that brought something of it, which lies before
- * the current one.  A first fragment that was cut by the snap length is delivered
- * alone (with the captured bytes; the UDP length tells the rest), other cut fragments are counted.
- * Sets that stay incomplete are counted as such.  Fragments that come after their datagram was
- * complete are copies of it: a whole set of them is delivered again.  Tags and tunnels tell
- * fragments apart only where an address is private.  Memory: LINK_FRAGMENT_BYTES of fragments and
- * LINK_FRAGMENT_SETS sets; the oldest go first; a set older than LINK_FRAGMENT_AGE
- * (capture time) is given up.
+ * Fragments: a datagram is delivered whole, at the frame that completes it.  If a UDP datagram
+ * stays incomplete, its first fragment, if captured, is delivered when the datagram is given up
+ * (fragment.h).  Its frame is then the last one that brought a part of it, which lies before the
+ * current frame.  A first fragment that the snap length cut is delivered alone, with the captured
+ * bytes; the UDP length says how much is missing.  Other cut fragments are counted, and so are sets
+ * that stay incomplete.  Fragments that come after their datagram was complete are copies: a whole
+ * set of them is delivered again.  Tags and tunnels distinguish fragments only if an address is
+ * private.
  *
- * Nothing here fails but for lack of memory.
+ * Memory: LINK_FRAGMENT_BYTES of fragments and LINK_FRAGMENT_SETS sets.  The oldest go first.  A
+ * set that is older than LINK_FRAGMENT_AGE (capture time) is given up.
+ *
+ * The functions fail only if there is no memory.
  */
 #ifndef NFSDIGEST_LINK_LINK_H
 #define NFSDIGEST_LINK_LINK_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/link/packet.h
  *
- * Between the files of engine/link: the part of a frame that is still to be looked at, and the
- * steps that take one header each off it.  A step returns the layer that stands next, or a
- * negative code (no memory).
+ * For the files of engine/link only: the part of a frame that is still to be read, and the steps
+ * that each remove one header.  A step returns the next layer, or a negative code (no memory).
  */
 #ifndef NFSDIGEST_LINK_PACKET_H
 #define NFSDIGEST_LINK_PACKET_H

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/link/pcapng_write.h
  *
- * A pcapng file (draft-ietf-opsawg-pcapng) with one section and one interface, times in
+ * Writes a pcapng file (draft-ietf-opsawg-pcapng) with one section, one interface and times in
  * nanoseconds: section header with a comment, interface description, enhanced packets, and at the
- * end an interface statistics block with a comment.  The end block's absence means that the file
- * was cut.
+ * end an interface statistics block with a comment.  A file without the last block was cut off.
  *
- * Full buffers are written by a thread of their own, one at a time, while the next one is filled:
- * an error of |write| comes with a later call, at the latest with pcapng_flush or pcapng_end.
+ * A separate thread writes full buffers, one at a time, while the next one is filled.  So an error
+ * of |write| is returned by a later call, at the latest by pcapng_flush or pcapng_end.
  *
  * Memory: twice PCAPNG_BUFFER bytes and one packet.
  */

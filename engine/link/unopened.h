@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/link/unopened.h
  *
- * Encapsulations that engine/link does not open and Wireshark does, told by link's counters.  NFS
- * in them is not seen, so whoever reads a capture says that they are there.
+ * Encapsulations that Wireshark opens and engine/link does not, taken from link's counters.  NFS
+ * inside them is not seen, so the program reports them to its user.
  *
  *     struct unopened unopened = { 0 };
  *     link_counters(link, unopened_add, &unopened, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/link/worker.h
  *
- * Frames to a consumer in a thread of its own, in order: while one thread reads and
- * hands out packets, which it does alone, the engine works on those before.
+ * Passes frames, in order, to a consumer in another thread.  One thread reads packets and hands
+ * them out, while the engine works on earlier ones.
  *
  * Memory: that of base/queue.h.
  * All functions are called from one thread; the consumer runs in another.

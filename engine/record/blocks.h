@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/blocks.h
  *
- * Records in checksummed blocks behind a header that describes them (format.h): the container of
- * every format whose records have a table.
+ * Records in checksummed blocks, after a header that describes them (format.h).  Every format whose
+ * records have a table uses this container.
  *
- * Memory: one block, NFSR_BLOCK_MAX at most, on either side; the reader also 4 bytes for
- * each byte of a record with lists.
+ * Memory: one block of at most NFSR_BLOCK_MAX for the writer and for the reader.  The reader also
+ * takes 4 bytes for each byte of a record with lists.
  */
 #ifndef NFSDIGEST_RECORD_BLOCKS_H
 #define NFSDIGEST_RECORD_BLOCKS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/findings.h
  *
- * What checkers find: all of it counted, the first FINDINGS_SHOWN as lines of text.
+ * Findings of checkers.  All are counted, and the first FINDINGS_SHOWN become lines of text.
  */
 #ifndef NFSDIGEST_RECORD_FINDINGS_H
 #define NFSDIGEST_RECORD_FINDINGS_H

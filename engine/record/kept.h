@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/kept.h
  *
- * A message body as records keep it: without file contents, and only up to where it was captured
- * or where it violates its table.  Whether it violates its table was decided when the whole of what
- * was captured was there; its flags say it, and everybody who reads it again has to agree.
+ * A message body as records keep it: without file contents, and only up to the point where the
+ * capture or the valid part of it ends.  Flags say whether the body violates its table.  They were
+ * set when all captured bytes were there, and every later reader must come to the same result.
  */
 #ifndef NFSDIGEST_RECORD_KEPT_H
 #define NFSDIGEST_RECORD_KEPT_H

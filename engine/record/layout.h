@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/layout.h
  *
- * The fields of every kind of record of a format, as one table.  It encodes and decodes records,
- * prints them, and describes itself in the header of every stream (schemas/nfsr.md).
+ * The fields of every kind of record of a format, as one table.  The table encodes, decodes and
+ * prints records, and describes itself in the header of every stream (schemas/nfsr.md).
  *
- * A later minor version may add fields at the end of a kind and kinds at the end of the table, but
- * none of the types that are differences, for an earlier reader would miss a step.  Everything
- * else is a new major version.
+ * A later minor version may add fields at the end of a kind, and kinds at the end of the table.  It
+ * must not add fields of types that are stored as differences, because an earlier reader would miss
+ * a step.  Everything else is a new major version.
  */
 #ifndef NFSDIGEST_RECORD_LAYOUT_H
 #define NFSDIGEST_RECORD_LAYOUT_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/nfsr.h
  *
- * The .nfsr stream: records in checksummed blocks (schemas/nfsr.md is the specification).
- * The layout of every record kind is one table, which encodes, decodes and describes it, and whose
- * text stands in the stream's header, so that a reader of another age can pass over what it
- * does not know.  The same records give the same bytes.
+ * The .nfsr stream: records in checksummed blocks (schemas/nfsr.md is the specification).  The
+ * layout of every kind of record is one table.  It encodes, decodes and describes the kind.  Its
+ * text is in the header of the stream, so that an older or newer reader can skip what it does not
+ * know.  The same records give the same bytes.
  *
- * Memory: one block, NFSR_BLOCK_MAX at most, on either side.
+ * Memory: one block of at most NFSR_BLOCK_MAX for the writer and for the reader.
  */
 #ifndef NFSDIGEST_RECORD_NFSR_H
 #define NFSDIGEST_RECORD_NFSR_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/nfsr_check.h
  *
- * Reads a whole .nfsr stream and tells what is wrong with it: damage, as nfsr_read_stream does,
- * and what its records say that cannot be (schemas/nfsr.md section 5): ids that refer to nothing
- * or come twice, times and frames out of order or out of the capture, totals that differ from what
- * was there.  Meant for the stream of one capture, which is what every writer here makes.
+ * Reads a whole .nfsr stream and reports what is wrong with it: damage, as nfsr_read_stream does,
+ * and records that cannot be right (schemas/nfsr.md section 5).  These are ids that refer to
+ * nothing or come twice, times and frames out of order or outside the capture, and totals that are
+ * wrong.  It is meant for the stream of one capture, which is what every writer here makes.
  *
- * Memory: 8 bytes an object, a bit an operation.
+ * Memory: 8 bytes for each object, a bit for each operation.
  */
 #ifndef NFSDIGEST_RECORD_NFSR_CHECK_H
 #define NFSDIGEST_RECORD_NFSR_CHECK_H

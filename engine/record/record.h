@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/record.h
  *
- * What the engine says about a capture, one record at a time, in this order: whatever a
- * record refers to by id came before it, but for operations: these come when they are complete, and
- * names, repeats and later operations may refer to them before.  The .nfsr stream, the database and
- * the packet tree are sinks for these.  Ids count from 1 in each stream; 0 means none.
+ * What the engine reports about a capture, one record at a time.  A record comes before all records
+ * that refer to it by id.  Operations are the exception: an operation comes when it is complete, so
+ * names, repeats and later operations may refer to it before.  The .nfsr stream, the database and
+ * the packet tree are sinks for records.  Ids count from 1 in each stream; 0 means none.
  *
- * Times are TIME_NONE where a packet has none, or where there is no packet.
+ * Times are TIME_NONE if the packet has no time, or if there is no packet.
  *
- * Ownership: all pointers in a record live until the sink returns.
+ * Ownership: all pointers in a record are valid until the sink returns.
  */
 #ifndef NFSDIGEST_RECORD_RECORD_H
 #define NFSDIGEST_RECORD_RECORD_H

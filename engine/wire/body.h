@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/wire/body.h
  *
- * Arguments or results in a message, as far as they were captured.
+ * The arguments or results in a message, as far as they were captured.
  */
 #ifndef NFSDIGEST_WIRE_BODY_H
 #define NFSDIGEST_WIRE_BODY_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/wire/handles.h
  *
- * The file handles of a body, by the tables, and bodies with other handles in their place: what
- * numbers objects, sends a request to another server, or plays it on a copy does to it.
+ * The file handles of a body, found by the tables, and bodies with other handles in their place.
+ * Used to number objects, to send a request to another server, and to play it on a copy.
  */
 #ifndef NFSDIGEST_WIRE_HANDLES_H
 #define NFSDIGEST_WIRE_HANDLES_H

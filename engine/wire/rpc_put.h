@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/wire/rpc_put.h
  *
- * RPC headers (RFC 5531 s9) and record marks (s11) as rpc.h reads them: what rpc_put_header writes,
- * rpc_parse reads to the same values.  Memory and problems: xdr_put.h.
+ * Writes RPC headers (RFC 5531 s9) and record marks (s11).  rpc_parse reads what rpc_put_header
+ * writes to the same values.  For memory and problems see xdr_put.h.
  */
 #ifndef NFSDIGEST_WIRE_RPC_PUT_H
 #define NFSDIGEST_WIRE_RPC_PUT_H

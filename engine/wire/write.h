@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/wire/write.h
  *
- * The walker (walk.h) in reverse: writes arguments or results of any procedure by its tables.  It
- * asks for each value in the order of the message, from a filler or from a list of named values.
- * What it writes, walk() reads to the same values: every bound of the tables is held, else an error
- * names the field.  Iterative, without allocation but for the buffer, whose bound is xdr_put.h's
- * |max|.
+ * The reverse of the walker (walk.h): writes arguments or results of any procedure by its tables.
+ * It gets each value, in the order of the message, from a filler or from a list of named values.
+ * walk() reads what it writes to the same values.  If a value exceeds a bound of the tables, an
+ * error names the field.  It is iterative, and allocates nothing but the buffer, which |max| of
+ * xdr_put.h bounds.
  */
 #ifndef NFSDIGEST_WIRE_WRITE_H
 #define NFSDIGEST_WIRE_WRITE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/wire/xdr_put.h
  *
- * XDR (RFC 4506) written behind what is in a growable buffer.  The buffer is the caller's; its
- * length is bounded by |max|.  The first failure is kept: from then on nothing is written, and one
- * look at |problem| at the end is enough.
+ * Appends XDR (RFC 4506) to a growable buffer.  The buffer belongs to the caller; |max| bounds its
+ * length.  The first failure is kept, and nothing is written after it.  So it is enough to look at
+ * |problem| once, at the end.
  */
 #ifndef NFSDIGEST_WIRE_XDR_PUT_H
 #define NFSDIGEST_WIRE_XDR_PUT_H

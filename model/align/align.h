@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/align/align.h
  *
- * Which elements of two sequences of requests belong together: a longest common subsequence (Myers,
- * "An O(ND) Difference Algorithm"), so that insertions and deletions on either side
- * disturb nothing behind them.
+ * Finds which elements of two sequences of requests belong together: a longest common subsequence
+ * (Myers, "An O(ND) Difference Algorithm").  So insertions and deletions on one side do not disturb
+ * what comes after them.
  *
- * Sequences come piece by piece and are aligned in windows: what is equal at the front goes at
- * once, else up to ALIGN_WINDOW elements of each are taken, and of their alignment all but
- * the last quarter is final.  Within a window the result is a longest one, unless more than
- * ALIGN_EDITS insertions and deletions would be needed: then those of the best way so far, and the
- * search begins anew behind it.  Like requests that are
- * clearly the closest in time are counterparts in any case: a longest alignment pairs others where
- * some were not captured.  What is left of requests that were under way together is paired in any
- * order (align_late.h).
+ * Sequences come piece by piece, and are aligned in windows.  Equal elements at the front are
+ * paired at once.  Otherwise up to ALIGN_WINDOW elements of each side are taken, and their
+ * alignment is final except for the last quarter.  The result for a window is a longest one, unless
+ * it needs more than ALIGN_EDITS insertions and deletions.  Then the best way so far is taken, and
+ * a new search begins after it.
+ *
+ * Among equal requests, those that are clearly closest in time are always paired, because a longest
+ * alignment pairs others if some were not captured.  The remaining requests that overlapped in time
+ * are paired in any order (align_late.h).
  *
  * Memory: ALIGN_WINDOW elements of each sequence, and at most 4 MiB for the search.
  */

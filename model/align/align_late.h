@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/align/align_late.h
  *
- * Requests that were under way together come in any order: what a common subsequence left out on
- * both sides is paired where equal requests only passed others that were under way with one of
- * them.  For align.c.
+ * Requests that overlap in time can come in any order.  This pairs requests that a common
+ * subsequence left out on both sides, if equal requests only passed others that overlapped with one
+ * of them.  For align.c.
  *
  * Memory: 28 bytes for each element of two windows.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/align/changes.h
  *
- * What a server was asked to change so far.  Two sides are the same when the same came before; what
- * that depends on is kept as numbers, whose differences are compared.  Requests differ in
- * their keys, which are equal for equal requests of both sides.
+ * Which changes a server was asked to make so far.  Two sides have the same state if the same
+ * changes came before.  The state is kept as sums, and their differences are compared.  Equal
+ * requests of both sides have equal keys.
  *
  * Memory: 32 bytes for each object of a database, about 40 for each name that was changed.
  */

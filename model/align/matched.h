@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/align/matched.h
  *
- * Which object of one side is which of the other.  Objects are those of handles:
- * a name that is used again stands for another one.  What was matched stays so: a later proof of
- * something else is not followed, but an object may turn out to be a further handle of a matched
- * one.
+ * Which object of one side is which object of the other.  An object is a handle: if a name is used
+ * again, it stands for another object.  A match never changes, even if a later operation
+ * contradicts it.  But an object can turn out to be another handle of a matched one.
  *
  * Memory: 4 bytes for each object of both sides, 12 for each pair.
  */

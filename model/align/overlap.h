@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/align/overlap.h
  *
- * Requests that were under way at the same time and concern the same thing, at least one of which
- * changes it: the order in which the server took them is undetermined.  Two are concurrent if the
- * second was called before the first was answered (Tan et al.).
+ * Finds requests that overlap in time and use the same thing, if at least one of them changes it.
+ * The order in which the server carried them out is undetermined.  Two requests are concurrent if
+ * the second was called before the first was answered (Tan et al.).
  *
- * Memory: requests without a reply so far, at most OVERLAP_WAITING; beyond that the earliest are
- * taken to be done.
+ * Memory: at most OVERLAP_WAITING requests without a reply so far.  If there are more, the earliest
+ * ones count as done.
  */
 #ifndef NFSDIGEST_ALIGN_OVERLAP_H
 #define NFSDIGEST_ALIGN_OVERLAP_H

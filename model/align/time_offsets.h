@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/align/time_offsets.h
  *
- * How far apart in their captures' times the two sides ask the same, by client and time: what was
- * aligned so far says where to expect other counterparts.
+ * How much later one side asks the same than the other, by client and time.  The pairs that were
+ * aligned so far say where other counterparts can be expected.
  *
  * Memory: 2 MiB.
  */

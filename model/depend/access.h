@@ -3,11 +3,11 @@
  *
  * What an operation reads and what it changes, by the roles of its fields.
  *
- * ACCESS_OBJECT follows FEUT's table 1, with what it leaves out beside it: that objects exist, and
- * what directories are in.  ACCESS_FINE tells attributes, byte ranges and directory entries apart.
- * FSSTAT, FSINFO and PATHCONF depend on nothing but that the object is there (FEUT): the attributes
- * that they show beside are no reason to wait for anybody.
- * Only what a replay can reproduce counts: not times (but for guards), cookies and free space.
+ * ACCESS_OBJECT follows table 1 of FEUT, and adds what it lacks: whether objects exist, and which
+ * directory a directory is in.  ACCESS_FINE treats attributes, byte ranges and directory entries as
+ * separate things.  FSSTAT, FSINFO and PATHCONF depend only on the existence of the object (FEUT):
+ * the attributes in their replies do not create dependencies.  Only what a replay can reproduce
+ * counts, so times (except guards), cookies and free space do not.
  */
 #ifndef NFSDIGEST_DEPEND_ACCESS_H
 #define NFSDIGEST_DEPEND_ACCESS_H

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/depend/concurrency.h
  *
- * How much concurrency a replay of a trace can reach (FEUT, figure 4): many replays are simulated
- * at the same time while the operations come by once.
+ * Estimates how much concurrency a replay of a trace can reach (FEUT, figure 4).  Many replays are
+ * simulated at the same time, in one pass over the operations.
  *
- * A replayer has a window of W operations, from the first one that is not finished.  An operation
- * begins as soon as it is in the window and what it depends on is finished, and takes its time: the
- * server serves whatever it gets at once.  With a limit of outstanding requests, those of least
- * number begin first; what takes no time needs no place among them.
+ * A replayer has a window of W operations, which begins at the first unfinished one.  An operation
+ * begins as soon as it is in the window and the operations that it depends on are finished.  Then
+ * it takes its time: the server serves all requests at once.  With a limit of outstanding requests,
+ * the operations with the lowest numbers begin first.  Operations that take no time do not count
+ * for the limit.
  *
- * Each simulation is one window under one granularity of dependencies and one model of latencies.
+ * Each simulation has one window, one granularity of dependencies and one model of latencies.
  * Memory: 8 bytes for each operation of each window; with a limit 24 bytes, and 8 bytes for each
  * dependency within the window.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/depend/concurrency_queue.h
  *
- * One simulation of concurrency.h with a limit of outstanding requests: when an operation begins
- * then depends on what else is ready, so it is played event by event.
+ * One simulation of concurrency.h with a limit of outstanding requests.  The begin of an operation
+ * then depends on which other operations are ready, so events are simulated one by one.
  */
 #ifndef NFSDIGEST_DEPEND_CONCURRENCY_QUEUE_H
 #define NFSDIGEST_DEPEND_CONCURRENCY_QUEUE_H

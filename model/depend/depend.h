@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/depend/depend.h
  *
- * Direct dependencies (FEUT): an operation depends on an earlier one if they share a thing that one
- * of them changes, unless other dependencies imply it.
+ * Finds direct dependencies (FEUT).  An operation depends on an earlier one if they use the same
+ * thing and one of them changes it, unless other dependencies imply this.
  *
- * Things are what operations use: see access.h for who uses what.  Operations are counted from 0 in
- * the order in which they are given.  Nothing depends on what is |horizon| or more operations
- * before it: whoever replays them has finished operation n - horizon before he begins with n.
+ * access.h says what an operation uses.  Operations are counted from 0 in the order in which they
+ * are given.  No operation depends on one that is |horizon| or more operations before it, because a
+ * replayer finishes operation n - horizon before it begins with n.
  *
- * Where an operation would depend on more than DEPEND_MANY others for the names of a directory or
- * the bytes of a file, and an earlier one has the same ones among its own, it depends on that one
- * in their place: an order that conflicts alone do not ask for (the second listing of a large
- * directory waits for the first one), counted as joined.  A read of more than DEPEND_MANY pieces of
- * a file that others used apart stands for these pieces: who uses one later depends on that read.
+ * If an operation would depend on more than DEPEND_MANY others because of names of a directory or
+ * bytes of a file, and an earlier operation already depends on all of these, it depends on that one
+ * instead.  Conflicts alone do not require this order: for example, the second listing of a large
+ * directory waits for the first one.  Such operations are counted as joined.  A read of more than
+ * DEPEND_MANY pieces of a file stands for these pieces: a later operation that uses one of them
+ * depends on that read.
  *
- * Memory: 32 bytes for each of the last |horizon| operations; for what these used 16 bytes for each
- * object, name and piece of a file in each operation, 190 for each object, 110 for each name, 130
- * for each piece; 12 bytes for each of their dependencies and for up to 16 implied ones.  Rings
- * double, so that it may be twice that.  Nothing grows with the trace or its objects.
+ * Memory: 32 bytes for each of the last |horizon| operations.  For what these used: 16 bytes for
+ * each object, name and piece of a file in each operation, 190 for each object, 110 for each name,
+ * 130 for each piece; and 12 bytes for each of their dependencies and for up to 16 implied ones.
+ * Rings double, so it can be twice as much.  Nothing grows with the trace or its objects.
  */
 #ifndef NFSDIGEST_DEPEND_DEPEND_H
 #define NFSDIGEST_DEPEND_DEPEND_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/effect/effect.h
  *
- * One operation as what it does to files and names: which objects, which names, what it asked for,
- * what its result says.  Everything is read by the roles of fields (engine/wire/field.h).  No
- * procedure is known by its number here.
+ * One operation as its effect on files and names: its objects and names, what it asked for, and
+ * what its result says.  The roles of fields decide everything (engine/wire/field.h).  There are no
+ * procedure numbers here.
  *
- * The reader of operations owns an effect and what its pointers point to.
+ * The reader of operations owns an effect and the memory behind its pointers.
  */
 #ifndef NFSDIGEST_EFFECT_EFFECT_H
 #define NFSDIGEST_EFFECT_EFFECT_H

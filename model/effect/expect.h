@@ -2,14 +2,14 @@
 /* model/effect/expect.h
  *
  * What a replay of an operation must show again (schemas/rdump.md section 5): a mask of groups of
- * values, and a digest, XXH3-64 of the values of all groups whose bit is in the mask, in the order
- * of the bits, each value big-endian as in XDR.  Two kinds of groups are not in the digest: link
- * counts of directories, which stand beside it as they are, for many servers have other ones, and
- * EXPECT_SOME_NAMES.  Not in any of them: times, fileids, fsids, cookies, verifiers, space used,
- * sizes of directories and devices, file contents, and what FSSTAT, FSINFO and PATHCONF show of
- * their object: they wait for nobody who changes it.
+ * values, and a digest.  The digest is the XXH3-64 of the values of all groups in the mask, in the
+ * order of the bits, each value big-endian as in XDR.  Two kinds of groups are not in the digest:
+ * link counts of directories, which are stored as they are because many servers have other ones,
+ * and EXPECT_SOME_NAMES.  These values are in no group: times, fileids, fsids, cookies, verifiers,
+ * used space, sizes of directories and devices, and file contents; and what FSSTAT, FSINFO and
+ * PATHCONF show of their object, because they do not wait for operations that change it.
  *
- * Groups of attributes come four times, for the object of the call, its directory (the one of the
+ * Groups of attributes come four times: for the object of the call, its directory (that of the
  * first name), its second directory, and the object found or made: bits 6 n + 0 ... 5.
  */
 #ifndef NFSDIGEST_EFFECT_EXPECT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/effect/played.h
  *
- * An operation as it went when it was played on the model of the tree (rehearse.h): which objects
- * it met.  Objects are numbered by the rehearsal from 1 on, never twice; 0: none, or not known.
+ * The objects of an operation when it was played on the model of the tree (rehearse.h).  The
+ * rehearsal numbers objects from 1, and never uses a number twice; 0: none, or not known.
  */
 #ifndef NFSDIGEST_EFFECT_PLAYED_H
 #define NFSDIGEST_EFFECT_PLAYED_H

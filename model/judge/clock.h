@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/clock.h
  *
- * Clocks.  A server gives a file the time of its own clock when it changes; its reply tells it, and
- * the capture when that was: so the offset of the two clocks is known to the length of a request.
- * Times are carried over from one server's clock to the other's in three steps: from its clock to
- * its capture's, from there along the pairs of operations (both were called and answered) to the
- * other capture, and to the other server's clock.
+ * Clocks of servers and captures.  When a file changes, its server gives it the time of the
+ * server's clock.  The reply shows this time, and the capture has the time of the reply.  So the
+ * offset of the two clocks is known, with an error of the length of a request.  A time is converted
+ * from one server's clock to the other's in three steps: to the clock of its own capture, along the
+ * pairs of operations (both were called and answered) to the other capture, and to the clock of the
+ * other server.
  *
- * Memory: CLOCK_SAMPLES samples a side, CLOCK_ANCHORS anchors of 16 bytes, and 56 more of each
- * while they are settled.
+ * Memory: CLOCK_SAMPLES samples for each side; CLOCK_ANCHORS anchors of 16 bytes, and 56 more for
+ * each while the map is made.
  */
 #ifndef NFSDIGEST_JUDGE_CLOCK_H
 #define NFSDIGEST_JUDGE_CLOCK_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/conf.h
  *
- * Files of the form that policies have: comments from # on a line of their own, [groups], and
- * "key = value" lines in them.  Unlike there, a key may come several times, and there are no
- * escapes.
+ * Files with the syntax of policies: comments from # on a line of their own, [groups], and "key =
+ * value" lines in them.  Two differences: a key may come several times, and there are no escapes.
  */
 #ifndef NFSDIGEST_JUDGE_CONF_H
 #define NFSDIGEST_JUDGE_CONF_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/difference.h
  *
- * What a comparison comes to: kinds of differences, and why it says nothing where it says nothing.
- * The numbers are in results (schemas/compare.sql).
+ * The results of a comparison: kinds of differences, and reasons why a comparison is withheld.  The
+ * numbers are in results (schemas/compare.sql).
  */
 #ifndef NFSDIGEST_JUDGE_DIFFERENCE_H
 #define NFSDIGEST_JUDGE_DIFFERENCE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/explanations.h
  *
- * Explanations of groups in words: schemas/rules/causes.conf, which is built in, and what is said
- * where that knows nothing.
+ * Explanations of groups in words: from schemas/rules/causes.conf, which is built in, or a default
+ * text if no cause there matches.
  */
 #ifndef NFSDIGEST_JUDGE_EXPLANATIONS_H
 #define NFSDIGEST_JUDGE_EXPLANATIONS_H

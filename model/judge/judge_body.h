@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/judge_body.h
  *
- * The values of one message body in the order of the message, each with its place: what two
- * replies are compared by, and requests are recognized by.
+ * The values of one message body in the order of the message, each with its place.  Replies are
+ * compared by them, and requests are recognized by them.
  *
- * Memory: 56 bytes for each value of a message, whose length XDR bounds; a body's memory is used
- * again for the next one.
+ * Memory: 56 bytes for each value of a message, whose length XDR bounds.  The memory of a body is
+ * used again for the next one.
  */
 #ifndef NFSDIGEST_JUDGE_JUDGE_BODY_H
 #define NFSDIGEST_JUDGE_JUDGE_BODY_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/judge_rules.h
  *
- * How fields compare.  Rule files are in schemas/rules (README.md there has the words): each class
- * of the field tables has a rule in default.conf, which always comes first; single fields, by path
- * with wildcards, and later files have others.  For a field the last rule of [fields] that fits
- * counts, of all files; without one the last of [classes].
+ * How fields are compared.  Rule files are in schemas/rules; README.md there explains them.  Each
+ * class of the field tables has a rule in default.conf, which always comes first.  Single fields
+ * (by path, with wildcards) and later files can have other rules.  For a field, the last matching
+ * rule of [fields] in all files counts.  If there is none, the last of [classes] counts.
  *
- * A rule for several fields holds for those for which its kind is something: a mask for the numbers
- * among them.  An unknown group, class, field, kind or condition, and a rule that holds for
- * nothing, is an error that names file and line.
+ * If a rule matches several fields, it applies to those for which its kind has a meaning: a mask
+ * applies to the numbers among them.  An unknown group, class, field, kind or condition is an error
+ * that names file and line.  So is a rule that applies to nothing.
  */
 #ifndef NFSDIGEST_JUDGE_JUDGE_RULES_H
 #define NFSDIGEST_JUDGE_JUDGE_RULES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/judge_values.h
  *
- * Values of messages (judge_body.h) as words, and how two of them differ in words.
+ * Describes values of messages (judge_body.h) in words, and how two of them differ.
  */
 #ifndef NFSDIGEST_JUDGE_JUDGE_VALUES_H
 #define NFSDIGEST_JUDGE_JUDGE_VALUES_H

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/patterns.h
  *
- * Values that are a server's own (handles, file numbers, verifiers): while one side keeps its
- * value, so must the other.  A scope with one value a side keeps the last pair; PATTERN_VALUE is
- * two such scopes, one for each value.
+ * Values that each server chooses (handles, file numbers, verifiers).  While one side keeps its
+ * value, the other must keep its value, too.  A scope with one value for each side keeps the last
+ * pair.  PATTERN_VALUE is two such scopes, one for each value.
  *
- * When the pattern breaks, the known value stays, and the new one is a candidate: if it comes
- * again, it is the value from then on.  So a single wrong reply is one difference, and so is a
- * change for good.
+ * When the pattern breaks, the known value stays, and the new value is a candidate.  If it comes
+ * again, it becomes the known value.  So a single wrong reply is one difference, and a permanent
+ * change is one, too.
  *
- * Memory: about 70 bytes for each value, of which patterns_forget gives back those of an owner; and
- * 4 bytes for each owner.
+ * Memory: about 70 bytes for each value (patterns_forget frees those of an owner), and 4 bytes for
+ * each owner.
  */
 #ifndef NFSDIGEST_JUDGE_PATTERNS_H
 #define NFSDIGEST_JUDGE_PATTERNS_H

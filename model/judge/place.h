@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/place.h
  *
- * The fields of one procedure's arguments or result in the order of its table, each with its path
- * and its rules: what a walk's fields are looked up in.
+ * The fields of a procedure's arguments or result in the order of its table, each with its path and
+ * its rules.  The fields of a walk are looked up in it.
  */
 #ifndef NFSDIGEST_JUDGE_PLACE_H
 #define NFSDIGEST_JUDGE_PLACE_H

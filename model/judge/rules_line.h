@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/rules_line.h
  *
- * One line of a rule file: what it says, and whether that is something for what it names.  A rule
- * that could never hold is refused, rather than do nothing.
+ * Parses one line of a rule file, and checks that it has a meaning for what it names.  A rule that
+ * could never apply is refused, because it would do nothing.
  */
 #ifndef NFSDIGEST_JUDGE_RULES_LINE_H
 #define NFSDIGEST_JUDGE_RULES_LINE_H

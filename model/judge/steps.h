@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/steps.h
  *
- * How fine the times of a server's files are: by file system, as a server may have exports of
- * several kinds, and by which time it is and whether the reply has it from before the operation
- * or from after it.  Times that clients set
- * say nothing: no time is taken to be finer than ctime, which they cannot set.
+ * The granularity of the times of a server's files.  It is kept for each file system, because a
+ * server can have exports of several kinds; for each kind of time; and separately for times from
+ * before and after an operation.  Times that clients set are not evidence: no time counts as finer
+ * than ctime, which clients cannot set.
  *
- * Memory: 64 bytes for each file system, at most STEPS_MAX of them; of further ones nothing is
- * known.
+ * Memory: 64 bytes for each file system, at most STEPS_MAX.  Of further ones nothing is known.
  */
 #ifndef NFSDIGEST_JUDGE_STEPS_H
 #define NFSDIGEST_JUDGE_STEPS_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/sync.h
  *
- * What is not known to be the same on both sides: attributes, contents and names.  All of it is
- * about the pair at hand.  Functions that say why something may differ return a withheld_reason,
- * or 0 when nothing explains a difference.
+ * Which attributes, contents and names may differ between the two sides, because of earlier
+ * operations.
+ * All functions are about the current pair.  A function that says why something may differ returns
+ * a withheld_reason, or 0 if nothing explains a difference.
  */
 #ifndef NFSDIGEST_JUDGE_SYNC_H
 #define NFSDIGEST_JUDGE_SYNC_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/play/attempt.h
  *
- * An attempt at one operation in a rehearsal: what it meets, what it would change, and what of its
- * recorded result does not fit that.
+ * An attempt to play one operation in a rehearsal: what it finds, what it would change, and which
+ * parts of its recorded result do not fit.
  */
 #ifndef NFSDIGEST_PLAY_ATTEMPT_H
 #define NFSDIGEST_PLAY_ATTEMPT_H

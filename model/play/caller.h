@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/play/caller.h
  *
- * Who makes calls, and what mode and owner let them do to a directory's names (POSIX; sticky
- * directories).  What is not known for sure is possible: attributes that were not seen, callers
- * without AUTH_SYS, and whatever uid 0 may do, whom servers squash or don't.
+ * Callers, and whether mode and owner of a directory let them change its names (POSIX; sticky
+ * directories).  If it is not certain, the answer is that they may: attributes that were not seen,
+ * callers without AUTH_SYS, and uid 0, which a server may or may not squash.
  *
- * Memory: 88 bytes a credential, and as much again in reserve.
+ * Memory: 88 bytes for each credential, and as much again in reserve.
  */
 #ifndef NFSDIGEST_PLAY_CALLER_H
 #define NFSDIGEST_PLAY_CALLER_H

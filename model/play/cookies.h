@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/play/cookies.h
  *
- * Listings over several replies (READDIR, RFC 1813 s3.3.16): which operation gave the cookie with
- * which a later one goes on, and what was listed up to there.
+ * Listings over several replies (READDIR, RFC 1813 s3.3.16): which operation returned the cookie
+ * with which a later one continues, and which names were listed up to there.
  *
  *     pass 1: cookies_ask for each cookie that is used; pass 2: cookies_give, cookies_find
  *
- * A client goes on where its own listing stood; when that reply was not captured, any other one
- * that gave the same cookie of that directory is as good.
+ * A client continues its own listing.  If that reply was not captured, any other reply that
+ * returned the same cookie of that directory will do.
  *
  * Memory: 160 to 210 bytes for each cookie that is used.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/play/made_up.h
  *
- * Operations that were not captured, made up for a rehearsal: their arguments in XDR, as a caller
- * would send them, with the numbers of objects, not filled in yet, in the place of handles.  Each
- * is the caller's to free().
+ * Makes operations that were not captured, for a rehearsal: their arguments in XDR, as a caller
+ * would send them, but with places for handles that are filled in later, by numbers of objects.
+ * The caller frees each with free().
  */
 #ifndef NFSDIGEST_PLAY_MADE_UP_H
 #define NFSDIGEST_PLAY_MADE_UP_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/play/play_node.h
  *
- * A node of the tree (tree/hierarchy.h) while operations are played: what the tree does not know.
- * One for each node, by its number.
+ * What operations that are played need to know about a node of the tree (tree/hierarchy.h), besides
+ * what the tree knows.  There is one for each node, with the same number.
  *
- * Memory: 24 bytes a node.
+ * Memory: 24 bytes for each node.
  */
 #ifndef NFSDIGEST_PLAY_PLAY_NODE_H
 #define NFSDIGEST_PLAY_PLAY_NODE_H

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/play/rehearse.h
  *
- * A rehearsal: operations are played one after the other on a model of the tree, as a server would
- * carry them out, so that they come into an order in which their results are right, and what cannot
- * be so is known before anybody replays them.
+ * Plays all operations on a model of the tree, as a server would carry them out.  This finds an
+ * order in which their results are right, and the operations that fit no order, before anybody
+ * replays them.
  *
- * Operations are taken in the order of their calls.  One that changes nothing is played as soon as
- * its result fits.  Changes are played as late as they can: when their replies came, or when an
- * operation whose reply came does not fit without them, for others that were called meanwhile may
- * have been carried out before.  When the time of one is up that does not fit,
- *   - attributes that do not fit are left out of what a replay must show again, if a change of
- *     them was under way; else a SETATTR is put before it that explains them;
- *   - an operation whose status or object does not fit is marked UNPLAYABLE_ORDER and not played.
+ * Operations come in the order of their calls.  An operation that changes nothing is played as soon
+ * as its result fits.  A change is played as late as possible: when its reply came, or when an
+ * operation whose reply came does not fit without it.  It must be late, because operations that
+ * were called in the meantime may have been carried out before it.  If the time of an operation is
+ * over and it does not fit:
+ *   - Attributes that do not fit are removed from what a replay must show again, if a change of
+ *     them overlapped with the operation.  Otherwise a SETATTR that explains them is inserted
+ *     before it.
+ *   - An operation whose status or object does not fit is marked UNPLAYABLE_ORDER and not played.
  *
- * Memory: hierarchy.h, play_node.h, cookies.h, and 4 bytes for each object of the database;
- * operations that wait, at most REHEARSAL_WAITING.
+ * Memory: hierarchy.h, play_node.h, cookies.h, and 4 bytes for each object of the database; at most
+ * REHEARSAL_WAITING operations that wait.
  */
 #ifndef NFSDIGEST_PLAY_REHEARSE_H
 #define NFSDIGEST_PLAY_REHEARSE_H

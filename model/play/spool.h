@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/play/spool.h
  *
- * Operations put aside between two passes over a trace: in a nameless file in TMPDIR (/tmp), of
- * them what a rehearsal needs, with objects in the place of handles.
+ * Keeps operations between two passes over a trace, in a file without a name in TMPDIR (/tmp).  It
+ * keeps what a rehearsal needs, with objects instead of handles.
  */
 #ifndef NFSDIGEST_PLAY_SPOOL_H
 #define NFSDIGEST_PLAY_SPOOL_H

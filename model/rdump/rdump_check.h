@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/rdump/rdump_check.h
  *
- * Reads a whole replay dump and tells what is wrong with it: damage, as its reader does, and what
- * its records say that cannot be (schemas/rdump.md sections 4 to 8).
+ * Reads a whole replay dump and reports what is wrong with it: damage, as its reader does, and
+ * records that cannot be right (schemas/rdump.md sections 4 to 8).
  *
- * Memory: 16 bytes an object, those that operations make too, and 16 bytes an entry until the first
- * operation.
+ * Memory: 16 bytes for each object, also for those that operations make, and 16 bytes for each
+ * entry until the first operation.
  */
 #ifndef NFSDIGEST_RDUMP_CHECK_H
 #define NFSDIGEST_RDUMP_CHECK_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/rdump/rdump_copies.h
  *
- * Spatial scale-up (FEUT): a dump several times side by side.  Each copy has the whole tree and all
- * operations for itself; further copies begin later, each by a random time below a bound, and the
- * operations of all are merged in the order of their times.
+ * Spatial scale-up (FEUT): puts several copies of a dump side by side.  Each copy has its own tree
+ * and all operations.  Each further copy begins later, by a random time below a bound.  The
+ * operations of all copies are merged in the order of their times.
  *
- * With N copies, what was object n is, in copy k (0, 1, ...), object (n - 1) N + k + 1; digests are
- * those of the one dump that was copied.
+ * With N copies, object n becomes object (n - 1) N + k + 1 in copy k (0, 1, ...).  Digests are
+ * those of the original dump.
  *
  * Memory: a block for each copy, and 16 bytes for each of the last |horizon| operations.
  */

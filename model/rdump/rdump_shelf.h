@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/rdump/rdump_shelf.h
  *
- * Records of a dump put aside until all are there: only then is it known after which operation an
- * object is used no more, which objects are used at all, and which credentials.
+ * Keeps the records of a dump until all of them are there.  Only then is it known after which
+ * operation an object is not used any more, and which objects and credentials are used at all.
  *
- * Memory: 8 bytes an object, 1 a credential; on disk, in TMPDIR, about 200 bytes an operation.
+ * Memory: 8 bytes for each object, 1 for each credential; about 200 bytes on disk, in TMPDIR, for
+ * each operation.
  */
 #ifndef NFSDIGEST_RDUMP_SHELF_H
 #define NFSDIGEST_RDUMP_SHELF_H

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/tree/hierarchy.h
  *
- * The hierarchy map (FEUT): which names of which directories stood for which objects, from when to
- * when.  This file keeps it; what operations mean for it is in learn.h, attributes are in
- * initial.h.
+ * The hierarchy map (FEUT): which names of which directories stood for which objects, and when.
+ * This file keeps the map.  learn.h says how operations change it, and initial.h keeps attributes.
  *
- * Nodes are objects: those of the database, and nameless ones whose handle was never seen (negative
- * numbers to the outside).  Entries are names of nodes in nodes.  Entries and nodes that are gone
- * are forgotten, except for those that were there at the moment that the map is asked for: by
- * default its beginning.
+ * Nodes are objects: those of the database, and objects whose handle was never seen (negative
+ * numbers to the outside).  Entries are the names of nodes in other nodes.  Entries and nodes that
+ * are gone are forgotten, except those that existed at the moment for which the map is made.  This
+ * moment is the beginning, unless another one is asked for.
  *
- * Memory: 128 bytes a node, 88 an entry, 21 to 43 for its look-up, 24 for a name of 20 bytes or
- * less, 4 for each object of the database; and 24 MB for names that are known to be absent.
+ * Memory: 128 bytes for each node; 88 for each entry, 21 to 43 for its look-up, and 24 for a name
+ * of 20 bytes or less; 4 for each object of the database; and 24 MB for names that are known to be
+ * absent.
  */
 #ifndef NFSDIGEST_TREE_HIERARCHY_H
 #define NFSDIGEST_TREE_HIERARCHY_H

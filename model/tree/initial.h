@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/tree/initial.h
  *
- * What nodes were like at the hierarchy's moment (its beginning, unless another one was asked for).
+ * The attributes of nodes at the moment of the hierarchy (its beginning, unless another moment was
+ * asked for).
  *
- * Of what came before the moment the last counts.  Of what comes after it the first: attributes
- * that were seen before the first change of them are exact, and so is what a reply to the first
- * change tells of before.  A change counts from its call on, for nobody knows when the server makes
- * it. What was seen after a change only is kept as a guess.  Without attributes a READ tells the
- * size: at its end exactly, elsewhere at least.
+ * Before the moment the latest value wins, after it the earliest.  Attributes that were seen before
+ * their first change are exact.  So are those from before the operation in the reply to the first
+ * change.  A change counts from its call on, because it is unknown when the server makes it.  A
+ * value that was seen only after a change is kept as a guess.  Without attributes, a READ shows the
+ * size: the exact size at the end of the file, a minimum elsewhere.
  */
 #ifndef NFSDIGEST_TREE_INITIAL_H
 #define NFSDIGEST_TREE_INITIAL_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/tree/learn.h
  *
- * From operations to the hierarchy: what each one makes, removes, moves or merely shows; and what
- * it proves that was not captured.
+ * Applies operations to the hierarchy: what each one makes, removes, moves or shows, and which
+ * operations it proves that were not captured.
  *
- * Nothing is proved by operations that overlap: a contradiction counts only when what it
- * contradicts was done before the call.  When it could be explained by an operation that was called
- * and not yet done, that one's changes are taken in first.
+ * Operations that overlap prove nothing: a contradiction counts only if the operation that it
+ * contradicts was done before the call.  If an operation that was called and is not done yet can
+ * explain it, the changes of that operation are applied first.
  */
 #ifndef NFSDIGEST_TREE_LEARN_H
 #define NFSDIGEST_TREE_LEARN_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/tree/repair.h
  *
- * What must have happened though it was not captured, and what cannot be replayed (FEUT).
+ * Operations that must have happened although they were not captured, and operations that cannot be
+ * replayed (FEUT).
  *
- * An inference is an operation to be inserted before another one, whose result proves it.
+ * An inference is an operation that is inserted before another one, whose result proves it.
  *
  * Memory: 96 bytes and its names for each inference.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plugins/common/compat.h
  *
- * What differs between Wireshark 4.0, 4.2, 4.4 and 4.6, as far as the plugins touch it.
- * Nothing else in them asks for Wireshark's version.
+ * Differences between Wireshark 4.0, 4.2, 4.4 and 4.6, as far as they concern the plugins.  No
+ * other file of the plugins checks Wireshark's version.
  */
 #ifndef NFSDIGEST_PLUGINS_COMPAT_H
 #define NFSDIGEST_PLUGINS_COMPAT_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plugins/common/options.h
  *
- * The argument of a -z statistic: "NAME,out=FILE[,word=value...]".  All recorders understand what
- * is here and the engine's options (flow/options.h); what one of them has besides is a table of its
- * own.  Knows nothing of Wireshark.
+ * Parses the argument of a -z statistic: "NAME,out=FILE[,word=value...]".  All recorders know the
+ * options here and the engine's options (flow/options.h).  A recorder has a table of its own for
+ * further options.  Knows nothing of Wireshark.
  */
 #ifndef NFSDIGEST_PLUGINS_OPTIONS_H
 #define NFSDIGEST_PLUGINS_OPTIONS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plugins/common/payload.h
  *
- * decap=wireshark: libwireshark takes the headers off, the engine gets what is behind IP.
+ * decap=wireshark: libwireshark removes the headers up to IP, and the engine gets the IP payload.
  */
 #ifndef NFSDIGEST_PLUGINS_PAYLOAD_H
 #define NFSDIGEST_PLUGINS_PAYLOAD_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plugins/common/protocols.h
  *
- * Switches off all that libwireshark would do with a frame, which makes tshark several times as
- * fast.  "frame" itself and its tap cannot be switched off.
+ * Switches off everything that libwireshark would do with a frame.  This makes tshark several times
+ * as fast.  "frame" itself and its tap cannot be switched off.
  */
 #ifndef NFSDIGEST_PLUGINS_PROTOCOLS_H
 #define NFSDIGEST_PLUGINS_PROTOCOLS_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plugins/common/recorder.h
  *
- * A statistic of tshark that gives every frame to an engine and writes a file: from its option
- * string to its exit status.  In other programs than tshark it says what to do instead.
+ * A statistic of tshark that passes every frame to an engine and writes a file, from its option
+ * string to its exit status.  In programs other than tshark it says what to do instead.
  *
- * The engine works in a thread of its own, unless Wireshark takes the headers off.
+ * The engine works in its own thread, unless Wireshark removes the headers.
  */
 #ifndef NFSDIGEST_PLUGINS_RECORDER_H
 #define NFSDIGEST_PLUGINS_RECORDER_H

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plugins/common/run.h
  *
- * A run of tshark in which something is recorded, by one plugin or by several.  All recorders share
- * one listener on the "frame" tap, one exit handler, and what Wireshark is told to dissect:
- * nothing, unless one of them wants what it finds behind IP headers.
+ * A run of tshark in which one or several plugins record.  All recorders share one listener on the
+ * "frame" tap and one exit handler.  They also share the choice of what Wireshark dissects:
+ * nothing, unless one of them needs what is behind IP headers.
  *
- * Plugins know nothing of each other: the first recorder starts the run and makes it known through
- * GLib, to plugins of the same version only.  The run reaches a recorder through its functions,
+ * Plugins know nothing of each other.  The first recorder starts the run, and makes it known
+ * through GLib to plugins of the same version.  The run calls a recorder through its functions,
  * which are those of its own plugin.
  *
  * The run ends in two steps.  libwireshark calls the tap's draw callback when the capture was read
- * to its end, and not when somebody interrupted it.  Whether that end was a clean one only tshark's
- * exit status tells, so outputs are finished in an exit handler, which also gives an error of ours
- * the exit status that it needs.  (A plugin stays loaded until then: see -z nodelete.)
+ * to its end, but not when the user interrupted it.  Only tshark's exit status says whether that
+ * end was clean.  So outputs are finished in an exit handler.  It also sets the exit status if a
+ * plugin has an error.  (A plugin stays loaded until then: see -z nodelete.)
  */
 #ifndef NFSDIGEST_PLUGINS_RUN_H
 #define NFSDIGEST_PLUGINS_RUN_H

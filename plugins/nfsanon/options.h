@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plugins/nfsanon/options.h
  *
- * What -z nfsanon understands besides what all recorders do.
+ * The options of -z nfsanon, besides those of all recorders.
  */
 #ifndef NFSDIGEST_NFSANON_OPTIONS_H
 #define NFSDIGEST_NFSANON_OPTIONS_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plugins/nfspair/discrepancies.h
  *
- * What nfsdigest compare found (schemas/compare.sql), for the frames of one of the captures that it
- * compared.  Knows nothing of Wireshark.
+ * The discrepancies that nfsdigest compare found (schemas/compare.sql), for the frames of one of
+ * the compared captures.  Knows nothing of Wireshark.
  *
- * Which of those captures is open is not asked: an entry is for a frame when number, time and XID
- * are the same, whatever side it is of.  A capture that has both servers shows both sides.
+ * It does not ask which capture is open: an entry belongs to a frame with the same number, time and
+ * XID, on either side.  A capture that has both servers shows both sides.
  *
- * Memory: 16 bytes for each frame that has a discrepancy, on either side; the rest stays in the
- * database, which is open, for reading only, as long as this is.
+ * Memory: 16 bytes for each frame with a discrepancy, on either side.  The rest stays in the
+ * database, which is open, for reading only, as long as this object lives.
  */
 #ifndef NFSDIGEST_NFSPAIR_DISCREPANCIES_H
 #define NFSDIGEST_NFSPAIR_DISCREPANCIES_H

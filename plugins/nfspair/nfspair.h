@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plugins/nfspair/nfspair.h
  *
- * What the plugin's files know of each other.  It has two modes:
+ * Shared by the files of the plugin.  It has two modes:
  *
- * Record mode, tshark -z nfspair,out=FILE: record.c says what is recorded; how that is done is in
- * common/recorder.h.
+ * Record mode, tshark -z nfspair,out=FILE: record.c says what is recorded, and common/recorder.h
+ * does it.
  *
- * Tree mode, everywhere else: tree.c is a postdissector that feeds each frame to an engine, once,
- * and show.c shows what pairs.c kept of it; show_discrepancies.c shows what discrepancies.c finds
- * in the result of a comparison.  menu.c and menu_discrepancies.c have the entries under Tools.
+ * Tree mode, everywhere else: tree.c is a postdissector that feeds each frame to an engine, once.
+ * show.c shows what pairs.c keeps of it.  show_discrepancies.c shows what discrepancies.c finds in
+ * the result of a comparison.  menu.c and menu_discrepancies.c have the entries under Tools.
  *
- * All but the recorder's worker runs in libwireshark's one thread.
+ * All of it runs in libwireshark's only thread, except the worker of the recorder.
  */
 #ifndef NFSDIGEST_NFSPAIR_H
 #define NFSDIGEST_NFSPAIR_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plugins/nfspair/pairs.h
  *
- * What the packet tree shows: the messages of each frame, their operations, and the texts of
- * paths.  Frames go in once, in order; everything else is looking up, in any order, as often as one
- * likes.  Knows nothing of Wireshark.
+ * What the packet tree shows: the messages of each frame, their operations, and the texts of paths.
+ * Frames are added once, in order.  After that they can be looked up in any order, as often as
+ * needed.  Knows nothing of Wireshark.
  *
- * What a message says is what was known when it was complete, so that it is the same in the
- * first pass and ever after.  Only |reply_frame|, |latency| and |pairing| of an operation come
- * later, with its reply or its loss.
+ * A message shows what was known when it was complete, so it is the same in the first pass and
+ * later.  Only |reply_frame|, |latency| and |pairing| of an operation are set later, with its reply
+ * or its loss.
  *
- * Memory: about 70 bytes an operation and 48 a message, besides the engine's own.
+ * Memory: about 70 bytes for each operation and 48 for each message, besides the engine's own.
  */
 #ifndef NFSDIGEST_NFSPAIR_PAIRS_H
 #define NFSDIGEST_NFSPAIR_PAIRS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/ahead.h
  *
- * Items that a thread of its own makes ahead and another one takes, in order.  base/queue.h is the
- * same the other way round: there the thread is the one who takes.
+ * Items that a separate thread makes in advance and another thread takes, in order.  base/queue.h
+ * is the reverse: there the separate thread takes the items.
  *
  * Memory: AHEAD_BATCHES of AHEAD_BYTES, and what one step makes beyond these.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/allow.h
  *
- * What an audit does not call a leak: schemas/audit-allow.conf, which is built in and says what its
- * lines mean, and files of the same form.
+ * Values that an audit does not report as leaks: schemas/audit-allow.conf, which is built in and
+ * explains its lines, and files of the same form.
  */
 #ifndef NFSDIGEST_AUDIT_ALLOW_H
 #define NFSDIGEST_AUDIT_ALLOW_H

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/audit.h
  *
- * Does an anonymized capture tell what it must not?  Everything that identifies in the original is
- * gathered, through the engine's decoding and out of raw bytes; every byte of the anonymized file
- * is searched for it; and the messages of both are compared value by value.  Shares nothing with
- * engine/anon: that trusts its rules, this trusts what it sees.  With the key all is made again and
- * compared, too (recompute.h): the one part that uses it, and that says what
- * SHA-256 a policy has.
+ * Checks an anonymized capture for leaks.  The audit collects everything in the original that
+ * identifies somebody, from decoded messages and from raw bytes.  Then it searches every byte of
+ * the anonymized file for these secrets, and compares the messages of both captures value by value.
+ * It shares no code with engine/anon: the anonymizer trusts its rules, and the audit trusts only
+ * what it sees.  The exception is the check with the key (recompute.h), which anonymizes the
+ * original again and compares the results.  That part also says what SHA-256 a policy has.
  *
- * Threads: each capture is decoded in one of its own, and secrets are gathered in another; all of
- * them hand over in an order that time does not change, so the result is always the same.
+ * Threads: each capture is decoded in its own thread, and secrets are collected in another one.
+ * They pass their results on in an order that does not depend on time, so the report is always the
+ * same.
  *
- * Memory: two engines, and ahead.h for each; with the key recompute.h; secret.h, search.h, pairs.h
- * and form.h; base/queue.h of notes on frames to gather from; ALIGN_BYTES of messages in slab.h,
- * and as many again on their way to that; HITS_MAX hits.
+ * Memory: two engines, and ahead.h for each; with the key, recompute.h; secret.h, search.h, pairs.h
+ * and form.h; base/queue.h of notes on frames from which to collect; ALIGN_BYTES of messages in
+ * slab.h, and as many again on their way there; HITS_MAX hits.
  */
 #ifndef NFSDIGEST_AUDIT_AUDIT_H
 #define NFSDIGEST_AUDIT_AUDIT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/blocks.h
  *
- * Every byte of a capture file, block by block (pcapng) or record by record (pcap), with its place.
- * What cannot be read as such comes in pieces as it is.
+ * Reads every byte of a capture file, block by block (pcapng) or record by record (pcap), with its
+ * place.  Bytes that are neither come in pieces.
  *
  * Memory: one block of BLOCK_BYTES_MAX; longer ones come in pieces.
  */

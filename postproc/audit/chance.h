@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/chance.h
  *
- * How likely it is that a short secret turns up where it is none.
+ * The probability that a short secret appears by chance.
  */
 #ifndef NFSDIGEST_AUDIT_CHANCE_H
 #define NFSDIGEST_AUDIT_CHANCE_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/decode.h
  *
- * What bytes say when they are taken for an encoding: the same in lower case, reversed, and decoded
- * from hexadecimal digits, base 64, UTF-16 and percent signs, at every alignment.  A secret in
- * lower case that stands in one of these was encoded so; no pattern is needed for an encoding.
+ * Decodes bytes as if they were encoded: lower case, reversed, and decoded from hexadecimal digits,
+ * base 64, UTF-16 and percent signs, at every alignment.  If one of these results has a secret in
+ * lower case, the secret was encoded in this way.  So the search needs no patterns of encoded
+ * secrets.
  *
  * Memory: constant, DECODE_PIECE bytes of input at a time.
  */

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/encoded.h
  *
- * Texts of the original that stand encoded in the anonymized file (decode.h): names, paths, targets
- * of links, hosts, addresses as text, metadata; and digests of what has few values, so that they
- * can be tried: addresses, ids of users and groups, hosts.  Looked at is every value of a message
- * that may not stay, and all that stands beside packets; what stands in neither may not be there at
- * all (form.h, padding, surplus).
+ * Finds texts of the original that are encoded in the anonymized file (decode.h): names, paths,
+ * targets of links, hosts, addresses as text, metadata.  It also finds digests of values that can
+ * all be tried, because they have few values: addresses, ids of users and groups, hosts.  It
+ * examines every value of a message that must not stay, and all data beside packets.  The other
+ * parts of the file must not have any data (form.h, padding, surplus).
  *
- * Beside packets 6 bytes of a text are found, which chance does not write.  In values of messages
- * ENCODED_LEAST bytes, when so much of the pseudonyms would be like it with a probability below
- * CHANCE_LIMIT for all texts and encodings together: names of 12 bytes in any file with less than
- * some 10^7 characters of pseudonyms, those of 8 in small ones.  Shorter ones are found
- * as whole values, when these are too many for chance (encoded_short.h).
+ * Beside packets, 6 bytes of a text are found; chance does not write as much there.  In values of
+ * messages, ENCODED_LEAST bytes are found, if chance makes as much in the pseudonyms of this file
+ * with a probability below CHANCE_LIMIT, for all texts and encodings together.  In practice these
+ * are names of 12 bytes in a file with up to about 10^7 characters of pseudonyms, and names of 8
+ * bytes in a small one.  Shorter names are found as whole values, if there are too many for chance
+ * (encoded_short.h).
  *
  * Memory: encoded_short.h, the patterns of secret.h, ENCODED_VALUES times 10 of digests for each
  * class, a search, two chains, ENCODED_HITS.

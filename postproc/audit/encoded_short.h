@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/encoded_short.h
  *
- * Names of the original of SHORT_NAME_LEAST to ENCODED_LEAST - 1 bytes that stand encoded as whole
- * values of the anonymized file: in another case, reversed, in hexadecimal digits, base 64, UTF-16
- * or with characters as their numbers.  Such a value may be a pseudonym by chance, so they are
+ * Finds names of the original of SHORT_NAME_LEAST to ENCODED_LEAST - 1 bytes that are encoded as
+ * whole values of the anonymized file: in another case, reversed, in hexadecimal digits, base 64,
+ * UTF-16, or with characters as numbers.  Such a value can be a pseudonym by chance, so they are
  * counted by encoding.
  *
- * What chance has: a value that has digits, letters and others in the places of an encoding is that
- * one with a probability of 1/10 for each digit and 1/16 for each letter, at the most (pseudonyms
- * have 22 letters or more); times the values that have them there, each counted once, summed over
- * the encodings of all names.  Fewer hits than CHANCE_LIMIT allows are no finding: one value of 12
- * and more digits and letters is one alone, of short ones several are.
+ * The estimate for chance: a value has digits, letters and others in the same places as an
+ * encoding.  Then it is this encoding with a probability of at most 1/10 for each digit and 1/16
+ * for each letter (pseudonyms have 22 letters or more).  This is multiplied by the number of
+ * distinct values that have them there, and summed over the encodings of all names.  It is not a
+ * finding if CHANCE_LIMIT allows as many hits.  A single value with 12 or more digits and letters
+ * is a finding; short values are one only if there are several.
  *
- * Memory: SHORT_NAMES with at most 12 encodings each, 70 bytes an encoding; SHORT_VALUES, 43 bytes
- * each and as many for what they look like.
+ * Memory: SHORT_NAMES with at most 12 encodings each, 70 bytes for each encoding; SHORT_VALUES, 43
+ * bytes each and as many for their patterns.
  */
 #ifndef NFSDIGEST_AUDIT_ENCODED_SHORT_H
 #define NFSDIGEST_AUDIT_ENCODED_SHORT_H

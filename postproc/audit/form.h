@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/form.h
  *
- * Whether a file has the form of those that nfsdigest writes, byte by byte but for the messages:
- * its blocks and their options, hardware addresses, IP, TCP and UDP headers, sequence numbers,
- * checksums, padding.  What has no freedom carries nothing.  Written from the documents of the
- * formats and of the form, without the writer's code.
+ * Checks whether a file has the form of those that nfsdigest writes, byte by byte except the
+ * messages: its blocks and their options, hardware addresses, IP, TCP and UDP headers, sequence
+ * numbers, checksums and padding.  These bytes have no freedom, so they can hide nothing.  The code
+ * was written from the documents of the formats, without the writer's code.
  *
- * Memory: FORM_CONNECTIONS of 36 bytes, 520 KiB for identifications.  Of a connection that another
- * one pushed out sequence numbers begin anew.
+ * Memory: FORM_CONNECTIONS of 36 bytes, 520 KiB for identifications.  If a connection is forgotten
+ * because there are too many, its sequence numbers begin again.
  */
 #ifndef NFSDIGEST_AUDIT_FORM_H
 #define NFSDIGEST_AUDIT_FORM_H

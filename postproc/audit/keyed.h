@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/keyed.h
  *
- * Whether pseudonyms could depend on a key: not when they follow from their originals by what
- * anybody can compute (a constant added or xored, a factor, the bytes reversed, the order kept, a
- * known digest), or when parts of their originals are left in them.  Each is counted over distinct
- * pairs, beside how often chance has it.
+ * Checks whether pseudonyms depend on a key.  They do not if they follow from their originals by a
+ * calculation that everybody can do (a constant added or xored, a factor, bytes reversed, the order
+ * kept, a known digest), or if parts of the originals are left in them.  Each case is counted over
+ * distinct pairs, and compared with how often chance has it.
  *
  * Memory: constant.
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/keyed_digest.h
  *
- * Whether a pseudonym is a known digest of its original, whole or a part of it: MD5, SHA-1,
- * SHA-256, CRC-32, XXH3 and XXH64, these three in either byte order.
+ * Checks whether a pseudonym is a known digest of its original, or a part of one: MD5, SHA-1,
+ * SHA-256, CRC-32, XXH3 and XXH64, the last three in either byte order.
  *
- * What chance has: a digest of something else is any bytes, so that a piece of |n| bytes stands at
- * one place of it with a probability of 256^-n, and so many letters that its code has with 2^-bits
- * for each; times the places, digests, inputs and pieces that were compared.  This holds whatever
- * the pseudonyms are like.
+ * The estimate for chance: a digest of something else has random bytes.  So a piece of |n| bytes is
+ * at one place of it with a probability of 256^-n, and a piece of letters with 2^-bits for each
+ * letter of its code.  This is multiplied by the numbers of places, digests, inputs and pieces that
+ * were compared.  It holds for any pseudonyms.
  *
  * Memory: none.
  */

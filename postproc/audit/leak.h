@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/leak.h
  *
- * What the search of the anonymized file (leak.c) and the judging of its hits share.
+ * Shared by the search of the anonymized file (leak.c) and the judging of its hits.
  */
 #ifndef NFSDIGEST_AUDIT_LEAK_H
 #define NFSDIGEST_AUDIT_LEAK_H

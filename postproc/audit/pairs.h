@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/pairs.h
  *
- * Which value became which: a table from originals to pseudonyms and one back, over the whole
- * capture.  Values are known by 128 bits of their hash.
+ * Which value has which pseudonym: a table from originals to pseudonyms and one back, over the
+ * whole capture.  Values are identified by 128 bits of their hash.
  *
- * Memory: PAIRS_MAX entries each way, 72 bytes with their places; when there are more of either,
- * those with the smaller hashes stay, at a power of two, whatever their order.  A value that is
- * not a function, or a collision, is then found if it is among those.  PAIRS_LATELY of 32 bytes.
+ * Memory: at most PAIRS_MAX entries each way, 72 bytes with their places.  If there are more, only
+ * those with the smaller hashes stay, a fraction that is a power of two.  So the order of values
+ * does not matter.  A value with two pseudonyms, or a collision, is then found only if it is among
+ * those that stay.  PAIRS_LATELY of 32 bytes.
  */
 #ifndef NFSDIGEST_AUDIT_PAIRS_H
 #define NFSDIGEST_AUDIT_PAIRS_H

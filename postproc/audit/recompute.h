@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/recompute.h
  *
- * Who has the key can know every byte that an anonymized capture must have: the original is
- * anonymized again, message by message, under the expected policy and that key, and compared with
- * the file.  Where they differ, both are decoded, and each value that is otherwise is a finding;
- * but a key, or a policy, that made none of the values is one finding.  The rest of the audit knows
- * only recompute_run (audit_parts.h); this is what its parts share.
+ * With the key, every byte of an anonymized capture is known.  This part anonymizes the original
+ * again, message by message, under the expected policy and that key, and compares the result with
+ * the file.  Where they differ, both are decoded, and each value that differs is a finding.  If the
+ * key or the policy made none of the values, that is one finding.  The rest of the audit knows only
+ * recompute_run (audit_parts.h); this header is for the files of this part.
  *
- * This is the one part of the audit that uses engine/anon, beside the part that does not: a fault
- * of the anonymizer shows there, a fault of the file here.
+ * This is the only part of the audit that uses engine/anon.  The other parts find faults of the
+ * anonymizer, and this part finds faults of the file.
  *
  * Memory: that of anon.h; one message and the ends of connections before it; RECOMPUTE_AHEAD blocks
- * of the file, each of RECOMPUTE_BLOCK_MAX at most.
+ * of the file, of at most RECOMPUTE_BLOCK_MAX each.
  */
 #ifndef NFSDIGEST_AUDIT_RECOMPUTE_H
 #define NFSDIGEST_AUDIT_RECOMPUTE_H

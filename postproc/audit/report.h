@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/report.h
  *
- * What the three forms of a report have in common: its tables as rows of texts and numbers.
+ * Shared by the three forms of a report: its tables as rows of texts and numbers.
  */
 #ifndef NFSDIGEST_AUDIT_REPORT_H
 #define NFSDIGEST_AUDIT_REPORT_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/rules.h
  *
- * What a policy says of each value, rule by rule: what is kept is equal, what is emptied is zeros,
- * what has one length has it, what is mapped differs but for the numbers that it keeps.  Known are
- * the built-in policies, and one's own as a file.
+ * Checks each value against the rule of the policy: a kept value is equal, an emptied one is zeros,
+ * a value of one length has this length, and a mapped one differs from its original, except for
+ * numbers that the policy keeps.  It knows the built-in policies, and reads others from files.
  *
  * Memory: a policy, below 2 MiB.
  */

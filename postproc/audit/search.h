@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/search.h
  *
- * All secrets at once in any bytes.  For short ones a filter over the next two bytes at each place,
- * for others one over five bytes at every other place, which is as large as they need; then one
- * over the next three or six, a table, and a comparison.  Zeros in a row cost next to nothing.
+ * Searches any bytes for all secrets at once.  For short secrets, a filter checks two bytes at each
+ * place; for others, a filter of the size that they need checks five bytes at every other place.
+ * Then come a filter over the next three or six bytes, a table, and a comparison.  Runs of zeros
+ * cost next to nothing.
  *
- * Memory: 4 MiB, and 50 bytes a secret.
+ * Memory: 4 MiB, and 50 bytes for each secret.
  */
 #ifndef NFSDIGEST_AUDIT_SEARCH_H
 #define NFSDIGEST_AUDIT_SEARCH_H

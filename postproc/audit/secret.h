@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/secret.h
  *
- * What must not get out: byte patterns of 3 to 16 bytes, gathered from the original.  A longer text
- * is kept as windows of 12 bytes, 4 apart, so that 15 bytes of it in a row are found wherever they
- * stand.
+ * The secrets that the audit searches for: byte patterns of 3 to 16 bytes, collected from the
+ * original.  A longer text is kept as windows of 12 bytes, 4 apart, so 15 bytes of it in a row are
+ * found anywhere.
  *
- * Memory: SECRETS_PER_CLASS patterns a class, 64 bytes each with their table.  When a class has
- * more, those with the smaller hashes stay, at a power of two: the same ones whatever the order.
+ * Memory: SECRETS_PER_CLASS patterns for each class, 64 bytes each with their table.  If a class
+ * has more, those with the smaller hashes stay, a fraction that is a power of two.  They are the
+ * same ones in any order.
  */
 #ifndef NFSDIGEST_AUDIT_SECRET_H
 #define NFSDIGEST_AUDIT_SECRET_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/slab.h
  *
- * Memory for many items that one thread makes and another one lets go of, about in the order in
- * which they were made: a lump at a time, so that neither waits for the other as in malloc.
+ * Memory for many items that one thread makes and another one frees, in about the same order.  It
+ * is allocated in lumps, so neither thread waits for the other as in malloc.
  *
- * Memory: lumps of SLAB_LUMP in which an item lives, SLAB_SPARE others; an item above SLAB_LUMP / 4
- * has its own.
+ * Memory: lumps of SLAB_LUMP that hold an item, and SLAB_SPARE others.  An item above SLAB_LUMP / 4
+ * has its own memory.
  */
 #ifndef NFSDIGEST_AUDIT_SLAB_H
 #define NFSDIGEST_AUDIT_SLAB_H

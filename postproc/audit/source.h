@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/source.h
  *
- * The RPC messages of a capture, one after the other, as the engine finds them: in a thread of its
- * own, which goes ahead.
+ * The RPC messages of a capture, in order, as the engine finds them.  A separate thread reads
+ * ahead.
  *
  * Memory: that of an engine; ahead.h of messages and notes, and those that one frame completes;
  * slab.h of messages.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/survive.h
  *
- * Which values of an original stand unchanged in its anonymized capture: both are aligned as for an
- * audit, and compared value by value, place by place; so is what stands beside messages.  A value
- * that is also elsewhere is no survivor: that is the audit's business.  Counts that the anonymized
- * file states at its end are listed as they stand there.
+ * Finds values of an original that are unchanged in its anonymized capture.  Both are aligned as
+ * for an audit, and compared value by value, place by place; so is the data beside messages.  A
+ * value that only appears at another place does not count here: the audit finds it.  Counts that
+ * the anonymized file states at its end are listed as they are.
  *
  * Memory: two engines, ALIGN_BYTES of messages, SURVIVE_VALUES distinct values (88 bytes, and up to
  * 43 for finding them), SURVIVE_ENDS ends of connections.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/capture/convert.h
  *
- * Captures, one after the other as if they were one, into one output.
+ * Converts captures, one after the other as if they were one, into one output.
  */
 #ifndef NFSDIGEST_CAPTURE_CONVERT_H
 #define NFSDIGEST_CAPTURE_CONVERT_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/capture/input.h
  *
- * A file or standard input as a stream of bytes, with gzip, zstd, xz, lz4 and bzip2 taken off
- * (known by their magic, whatever the name).  Offsets, sizes and digests are those of the
- * decompressed bytes, so that x.pcap, x.pcap.zst and "zstd -dc x.pcap.zst |" are one and the same
+ * A file or standard input as a stream of bytes, decompressed from gzip, zstd, xz, lz4 or bzip2.
+ * The compression is recognized by its magic, whatever the name.  Offsets, sizes and digests are
+ * those of the decompressed bytes, so x.pcap, x.pcap.zst and "zstd -dc x.pcap.zst |" are the same
  * input.
  *
- * Ownership: |path| must outlive the input.  Memory: about 1 MiB, and what the decompressor takes.
+ * Ownership: |path| must outlive the input.  Memory: about 1 MiB, and that of the decompressor.
  */
 #ifndef NFSDIGEST_CAPTURE_INPUT_H
 #define NFSDIGEST_CAPTURE_INPUT_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/capture/progress.h
  *
- * What long work tells the people who wait for it.  Nothing below the command line prints: it calls
- * these functions instead.  Each of them may be NULL, and so may a whole struct progress.  They are
- * called by one thread at a time.
+ * How long work reports to its user.  Nothing below the command line prints; it calls these
+ * functions instead.  Each of them may be NULL, and so may a whole struct progress.  Only one
+ * thread at a time calls them.
  */
 #ifndef NFSDIGEST_CAPTURE_PROGRESS_H
 #define NFSDIGEST_CAPTURE_PROGRESS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/capture/unpack.h
  *
- * Data compressed with xz, lz4 or bzip2, by libarchive's filters.  (gzip and zstd have faster ways,
- * which give what stands before a cut to the last byte: see input.c.)
+ * Decompresses data in xz, lz4 or bzip2 by libarchive's filters.  (gzip and zstd have faster ways,
+ * which also return every byte before a cut: see input.c.)
  *
- * Memory: what libarchive and the decompressors take; xz's dictionary is the largest part, up to
- * what the file's header says.
+ * Memory: that of libarchive and the decompressors.  The dictionary of xz is the largest part; its
+ * maximum is in the file's header.
  */
 #ifndef NFSDIGEST_CAPTURE_UNPACK_H
 #define NFSDIGEST_CAPTURE_UNPACK_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/cli/cli.h
  *
- * What subcommands have in common.  A subcommand returns its exit code, or the negative code of an
- * error whose text is in |err|; main prints that.  Exit codes: 0 done; 1 check or audit found
- * something; 2 usage; 3 input that cannot be used, or not all of it; 4 the system: disk, memory, a
+ * Shared by subcommands.  A subcommand returns its exit code, or the negative code of an error
+ * whose text is in |err|; main prints that.  Exit codes: 0 done; 1 a check or audit found
+ * something; 2 usage; 3 input that cannot be used, or only in part; 4 the system: disk, memory, a
  * closed pipe.
  */
 #ifndef NFSDIGEST_CLI_CLI_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/cli/cmd_rdump_file.h
  *
- * "nfsdigest rdump", as far as it is about a dump that is there: to text, from text, checked.
+ * "nfsdigest rdump" for an existing dump: to text, from text, check.
  */
 #ifndef NFSDIGEST_CLI_CMD_RDUMP_FILE_H
 #define NFSDIGEST_CLI_CMD_RDUMP_FILE_H

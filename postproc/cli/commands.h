@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/cli/commands.h
  *
- * Tables of commands: the program's own, and those of commands that have commands of their own
- * ("nfsdigest key new").
+ * Tables of commands: those of the program, and those of commands with subcommands ("nfsdigest key
+ * new").
  */
 #ifndef NFSDIGEST_CLI_COMMANDS_H
 #define NFSDIGEST_CLI_COMMANDS_H

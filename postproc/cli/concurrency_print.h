@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/cli/concurrency_print.h
  *
- * What simulated replays have shown, for people and for programs, on standard output.
+ * Prints the results of simulated replays, as text or JSON, on standard output.
  */
 #ifndef NFSDIGEST_CLI_CONCURRENCY_PRINT_H
 #define NFSDIGEST_CLI_CONCURRENCY_PRINT_H

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/cli/outputs.h
  *
- * What a command is going to write must not take the place of anything that it reads, nor of what
- * that names: databases, captures, results, rule files.  All of it is told first, then checked,
- * before any work.
+ * Protects inputs: an output of a command must not replace a file that the command reads, or one
+ * that this file names: databases, captures, results, rule files.  Name all of them first, then
+ * check, before any work.
  *
  *     outputs_reads, outputs_names, outputs_writes ...; outputs_check; outputs_free
  *
- * Files are the same by device and inode, or, if they are not there yet, by their resolved names.
- * What is neither a regular file nor absent (a pipe, a device, "-") is written in place and is no
- * matter.
+ * Two files are the same if device and inode are equal, or, if they do not exist yet, their
+ * resolved names.  A pipe, a device or "-" is written directly, and is never a conflict.
  */
 #ifndef NFSDIGEST_CLI_OUTPUTS_H
 #define NFSDIGEST_CLI_OUTPUTS_H

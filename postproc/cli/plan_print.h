@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/cli/plan_print.h
  *
- * What became of a trace when it was made ready for replay, in words or as a JSON object.
+ * Prints the figures of a plan for a replay, as text or as a JSON object.
  */
 #ifndef NFSDIGEST_CLI_PLAN_PRINT_H
 #define NFSDIGEST_CLI_PLAN_PRINT_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/cli/signals.h
  *
- * SIGINT, SIGTERM and SIGHUP: a thread waits for them, undoes what is half made (base/cleanup.h),
- * says a word, and has the process end by the same signal, so that whoever waits for it sees that.
- * Signals that are ignored when the program begins stay ignored.
+ * SIGINT, SIGTERM and SIGHUP.  A thread waits for them.  It undoes what is unfinished
+ * (base/cleanup.h), prints a message, and ends the process by the same signal, so that the parent
+ * process sees it.  Signals that are ignored when the program begins stay ignored.
  */
 #ifndef NFSDIGEST_CLI_SIGNALS_H
 #define NFSDIGEST_CLI_SIGNALS_H

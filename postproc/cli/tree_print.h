@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/cli/tree_print.h
  *
- * A tree for people and for programs.
+ * Prints a tree as text or JSON.
  */
 #ifndef NFSDIGEST_CLI_TREE_PRINT_H
 #define NFSDIGEST_CLI_TREE_PRINT_H

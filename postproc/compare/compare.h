@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/compare.h
  *
- * Two servers' answers to the same requests (DESIGN: compare; Tan et al., "Comparison-based File
- * Server Verification").  The outcome is a database, schemas/compare.sql, from which every report
- * is made and from which nothing but the rules' application is computed again.
+ * Compares the answers of two servers to the same requests (Tan et al., "Comparison-based File
+ * Server Verification").  The result is a database (schemas/compare.sql).  Every report is made
+ * from it, and it can be compared again under other rules.
  *
- * It goes in two phases.  The first matches objects and aligns operations (request_sequences.c,
- * match.c, align.h): tables object and alignment.  The second walks the pairs in that table's order
- * and compares their replies under the rules (compare_pairs.h): the other tables.  The second alone
- * is done again by compare_again.
+ * There are two phases.  The first matches objects and aligns operations (request_sequences.c,
+ * match.c, align.h) into the tables object and alignment.  The second walks the pairs in the order
+ * of that table, and compares their replies under the rules (compare_pairs.h) into the other
+ * tables.  compare_again repeats only the second phase.
  *
- * Memory: 700 to 900 bytes for each matched pair of objects and 32 for each range of its bytes that
- * is not known to be the same, at most EXTENTS_MAX (judge/judge.h); about 40
- * for each name that was changed; one sequence's window (align.h); two replies, of listings all
- * parts; and SQLite's caches, at most 16 MiB for each trace, 32 for temporary tables, 4 for the
- * result and as much again to sort.  What else grows with operations or discrepancies lies on disk,
- * in the result or in temporary tables (in $SQLITE_TMPDIR, $TMPDIR or /var/tmp).
+ * Memory: 700 to 900 bytes for each matched pair of objects; 32 for each range of its bytes that
+ * may differ, at most EXTENTS_MAX (judge/judge.h); about 40 for each name that was changed; one
+ * window of a sequence (align.h); two replies, of listings all parts; and SQLite's caches, at most
+ * 16 MiB for each trace, 32 for temporary tables, 4 for the result and as much again to sort.
+ * Everything else that grows with operations or discrepancies is on disk, in the result or in
+ * temporary tables (in $SQLITE_TMPDIR, $TMPDIR or /var/tmp).
  */
 #ifndef NFSDIGEST_COMPARE_COMPARE_H
 #define NFSDIGEST_COMPARE_COMPARE_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/compare_pairs.h
  *
- * The second phase, what its files share.  It is a host of the judge (judge/judge.h): pairs of
- * operations come in the order of table alignment; what the judge finds goes to found.c and
- * pairs_lost.c; what it asks of earlier and later operations the databases answer (pairs_objects.c,
- * pairs_listings.c, pairs_writes.c, unanswered.c).
+ * Shared by the files of the second phase.  It is a host of the judge (judge/judge.h).  Pairs of
+ * operations come in the order of table alignment.  The findings of the judge go to found.c and
+ * pairs_lost.c.  The databases answer its questions about earlier and later operations
+ * (pairs_objects.c, pairs_listings.c, pairs_writes.c, unanswered.c).
  */
 #ifndef NFSDIGEST_COMPARE_COMPARE_PAIRS_H
 #define NFSDIGEST_COMPARE_COMPARE_PAIRS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/found.h
  *
- * What found*.c share: groups in memory.
+ * Shared by found*.c: groups in memory.
  *
- * Memory: about 400 bytes for each group and each withheld kind of comparison; both are as many
+ * Memory: about 400 bytes for each group and each kind of withheld comparison.  There are as many
  * as there are fields, kinds of difference, and pairs of statuses.
  */
 #ifndef NFSDIGEST_COMPARE_FOUND_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/renewals.h
  *
- * A server may give a file another handle than before (RFC 1813 s2.6 nfs_fh3), as after a restart.
- * It is known by its name, which aligned requests led to, while the other server has the handle of
- * before; and by its file number and type.  From then on its requests are those of the object;
- * table other_handle says so.
+ * A server may give a file another handle than before (RFC 1813 s2.6 nfs_fh3), for example after a
+ * restart.  The new handle is recognized by the name of the file, to which aligned requests led
+ * while the other server still has the old handle, and by file number and type.  From then on, its
+ * requests belong to the object.  Table other_handle says so.
  *
- * Memory: 16 bytes for each such handle that waits to be taken in.
+ * Memory: 16 bytes for each new handle that is not stored yet.
  */
 #ifndef NFSDIGEST_COMPARE_RENEWALS_H
 #define NFSDIGEST_COMPARE_RENEWALS_H

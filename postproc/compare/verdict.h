@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/verdict.h
  *
- * What a result comes to, in one sentence: that of each report, and behind the exit code.  Nobody
- * learns that two servers are alike from what was not compared, or was not answered.
+ * The result of a comparison in one sentence, for each report and for the exit code.  The verdict
+ * must not say that two servers are alike because comparisons or replies are missing.
  */
 #ifndef NFSDIGEST_COMPARE_VERDICT_H
 #define NFSDIGEST_COMPARE_VERDICT_H

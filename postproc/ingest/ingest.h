@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/ingest/ingest.h
  *
- * Files into a trace database: .nfsr streams as they are, captures through an engine that goes on
- * from one capture to the next, in this process or a later one.
+ * Reads files into a trace database: .nfsr streams as they are, and captures through an engine that
+ * continues from one capture to the next, in this process or a later one.
  *
  *     ingest_new, ingest_file for each, ingest_finish, ingest_free
  */

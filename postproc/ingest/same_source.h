@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/ingest/same_source.h
  *
- * Whether an input is in the database already, so that nothing is counted twice.  The first 64 KiB
- * decide whether the question arises, size and digest of all of it what the answer is.
+ * Checks whether an input is in the database already, so that nothing is counted twice.  If the
+ * first 64 KiB are equal to those of a source, size and digest of the whole input decide.
  */
 #ifndef NFSDIGEST_INGEST_SAME_SOURCE_H
 #define NFSDIGEST_INGEST_SAME_SOURCE_H

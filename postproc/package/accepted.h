@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/package/accepted.h
  *
- * Findings of the audit that the maker of a package accepts, each with a reason.  His file names
- * them by identity (audit_template); the package says of them kind, class, number and reason, and
- * nothing of what they quote.
+ * Findings of the audit that the maker of a package accepts, each with a reason.  A file names them
+ * by their identity (audit_template).  The package states their kind, class, number and reason, but
+ * does not quote them.
  *
  * Memory: a row for each kind, class and reason; ACCEPTED_FILE_MAX bytes of the file.
  */

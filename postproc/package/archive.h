@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/package/archive.h
  *
- * tar.zst archives, through libarchive: written so that only members and date decide the bytes, and
- * read as what a stranger has sent.
+ * tar.zst archives, through libarchive.  When writing, only the members and the date decide the
+ * bytes.  When reading, the archive is not trusted.
  */
 #ifndef NFSDIGEST_PACKAGE_ARCHIVE_H
 #define NFSDIGEST_PACKAGE_ARCHIVE_H

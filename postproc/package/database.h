@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/package/database.h
  *
- * The database of a package: made from its anonymized capture alone, with nothing in it that
- * depends on where it was made; and compared with one that is made of the same capture again.
+ * The database of a package.  It is made from the anonymized capture alone, and nothing in it
+ * depends on where it was made.  It can be compared with one that is made again from the same
+ * capture.
  */
 #ifndef NFSDIGEST_PACKAGE_DATABASE_H
 #define NFSDIGEST_PACKAGE_DATABASE_H

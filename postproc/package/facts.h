@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/package/facts.h
  *
- * What a package tells of its trace, gathered for README.md and the plots.
+ * Collects the figures of a trace for README.md and the plots of its package.
  *
  * Memory: a row for each procedure and status.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/package/originals.h
  *
- * The captures that a package is made of as one, for the audit, which takes one original: their
- * packets one after the other in a pcapng file without a name, which nobody else can open and which
- * is gone with the process.  pcapng files become sections of it as they are, with everything that
- * is in them.
+ * Joins the captures of a package into one for the audit, which takes one original.  Their packets
+ * are put one after the other into a pcapng file without a name: no other process can open it, and
+ * it ends with the process.  pcapng files become sections of it as they are, with everything in
+ * them.
  */
 #ifndef NFSDIGEST_PACKAGE_ORIGINALS_H
 #define NFSDIGEST_PACKAGE_ORIGINALS_H

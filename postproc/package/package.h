@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/package/package.h
  *
- * A release of a trace for the public, in one tar.zst archive: the anonymized capture, what audit
- * says of it, the database and the replay dump that are made of it, statistics, plots, formats and
- * sums.  docs/releasing.md says what is in it.
+ * Makes a release of a trace for the public, in one tar.zst archive: the anonymized capture, the
+ * report of the audit, the database and the replay dump that are made from the capture, statistics,
+ * plots, formats and checksums.  docs/releasing.md says what is in it.
  *
  * The same captures, key, options and versions of program and libraries give the same bytes: names
  * are sorted, times are the trace's end (or SOURCE_DATE_EPOCH), owners are 0.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/package/package_text.h
  *
- * What people write into a package: its name, title, license and description.
+ * Texts that people write into a package: name, title, license and description.
  */
 #ifndef NFSDIGEST_PACKAGE_PACKAGE_TEXT_H
 #define NFSDIGEST_PACKAGE_PACKAGE_TEXT_H

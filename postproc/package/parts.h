@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/package/parts.h
  *
- * The files of a package that follow from others of it: from the anonymized capture, the audit, the
- * policy and what its maker wrote.  Who makes a package and who verifies one make them by this.
+ * Makes the files of a package that follow from its other files: the anonymized capture, the audit,
+ * the policy and the texts of its maker.  package and package --verify both use it.
  */
 #ifndef NFSDIGEST_PACKAGE_PARTS_H
 #define NFSDIGEST_PACKAGE_PARTS_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/package/recapture.h
  *
- * Whether an anonymized capture holds anything that anonymizing does not write.  Its messages are
- * taken out of it and put into frames once more, with values as they are and zeros where the policy
- * has zeros: that gives the same file, but for the counters at its end, which count what became of
- * the original.
+ * Checks whether an anonymized capture holds anything that anonymizing does not write.  Its
+ * messages are put into frames again, with values as they are, and zeros where the policy has
+ * zeros.  This must give the same file, except for the counters at its end, which are about the
+ * original.
  */
 #ifndef NFSDIGEST_PACKAGE_RECAPTURE_H
 #define NFSDIGEST_PACKAGE_RECAPTURE_H

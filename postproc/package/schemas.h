@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/package/schemas.h
  *
- * The files of schemas/ that explain what is in a package, as they stand.
+ * The files of schemas/ that explain the formats of a package, unchanged.
  */
 #ifndef NFSDIGEST_PACKAGE_SCHEMAS_H
 #define NFSDIGEST_PACKAGE_SCHEMAS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/package/stage.h
  *
- * A private folder in which the files of a package are made, or looked at, and which goes with all
- * that is in it, also when the process is killed.  Its files are the members of the archive: paths
- * of MEMBER_PATH_MAX at most, one folder deep.
+ * A private folder in which the files of a package are made or checked.  It is removed with
+ * everything in it, also when the process is killed.  Its files are the members of the archive:
+ * paths of at most MEMBER_PATH_MAX, one folder deep.
  *
- * Memory: 400 bytes a member, MEMBERS_MAX at most.
+ * Memory: 400 bytes for each member, at most MEMBERS_MAX.
  */
 #ifndef NFSDIGEST_PACKAGE_STAGE_H
 #define NFSDIGEST_PACKAGE_STAGE_H

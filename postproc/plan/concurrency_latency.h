@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/plan/concurrency_latency.h
  *
- * How long operations take in a simulation: as in the trace, or all the same; those on directories
- * longer than that, where wanted.
+ * How long operations take in a simulation: as long as in the trace, or all the same time.
+ * Operations on directories can be made longer by a factor.
  *
- * What cannot be replayed takes no time.  What was inferred or had no reply takes the median of its
- * procedure in the trace, or of all operations where that had none.
+ * An unplayable operation takes no time.  One that was inferred or has no reply takes the median of
+ * its procedure in the trace, or of all operations if the procedure has no reply.
  */
 #ifndef NFSDIGEST_PLAN_CONCURRENCY_LATENCY_H
 #define NFSDIGEST_PLAN_CONCURRENCY_LATENCY_H

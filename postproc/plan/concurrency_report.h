@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/plan/concurrency_report.h
  *
- * How much concurrency a replay of a trace can reach: its plan goes through simulations of all
- * windows and models of latencies at once (depend/concurrency.h).
+ * Estimates how much concurrency a replay of a trace can reach.  Its plan goes through simulations
+ * of all windows and models of latencies at once (depend/concurrency.h).
  *
  * Memory: that of plan.h and of the simulations, and 8 bytes for each figure.
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/plan/deps_pick.h
  *
- * The operations of a plan that were chosen to be shown, with all that is shown of them.
+ * The operations of a plan that the user chose, with everything that is shown of them.
  *
- * An inferred operation is in a range of operations when the one before which it stands is.
+ * An inferred operation is in a range of operations if the operation that it precedes is.
  *
- * Memory: 16 bytes for each of the last DEPEND_HORIZON operations, and inferred ones of which that
- * is not known yet.
+ * Memory: 16 bytes for each of the last DEPEND_HORIZON operations, and for inferred ones until the
+ * operation that they precede is known.
  */
 #ifndef NFSDIGEST_PLAN_DEPS_PICK_H
 #define NFSDIGEST_PLAN_DEPS_PICK_H

@@ -3,13 +3,13 @@
  *
  * The operations of a trace database as effects (model/effect/effect.h).
  *
- * Each operation comes twice.  It is "called" in the order of call times: ids are no order, because
- * what is behind a hole is recorded late.  It is "done" in the order of replies.  Between the two,
- * others may have come: operations that overlap have no known order.  All pointers in an effect
- * live until it is done.
+ * Each operation comes twice.  It is "called" in the order of call times.  (Ids are not in this
+ * order, because messages after a hole are recorded late.)  It is "done" in the order of replies.
+ * Other operations may come between the two: operations that overlap have no known order.  All
+ * pointers in an effect live until it is done.
  *
  * Memory: the operations between their call and their reply, at most EFFECTS_WAITING of them and
- * EFFECTS_WAITING_BYTES of their bodies.  Beyond that the earliest ones are done early.
+ * EFFECTS_WAITING_BYTES of their bodies.  If there are more, the earliest ones are done early.
  */
 #ifndef NFSDIGEST_PLAN_EFFECTS_H
 #define NFSDIGEST_PLAN_EFFECTS_H

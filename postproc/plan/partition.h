@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/plan/partition.h
  *
- * A trace divided into parts, each of which can become a replay dump of its own: those of one
- * client, user, group or subtree.
+ * Divides a trace into parts, one for each client, user, group or subtree.  Each part can become a
+ * replay dump of its own.
  *
  * Memory: two texts for each part.
  */

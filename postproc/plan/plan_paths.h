@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/plan/plan_paths.h
  *
- * What a plan's inferred operations are about: their objects by the numbers of the database, and
- * their paths, which no row of the database has.
+ * The objects and paths of a plan's inferred operations: objects by their numbers in the database,
+ * and paths because no row of the database has them.
  *
  * Memory: 16 bytes for each object of the plan.
  */

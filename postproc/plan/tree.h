@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/plan/tree.h
  *
- * A trace database read into its tree: the hierarchy at a moment, what was inferred from names, and
- * how much came to be known in the course of the trace.  plan.h is the way to one.
+ * Reads a trace database into its tree: the hierarchy at a moment, the inferred operations, and how
+ * much was known at each point of the trace.  Use plan.h to make one.
  *
  *     tree_read, tree_end, then tree_walk as often as needed, tree_free
  *
- * Memory: hierarchy.h and repair.h; tree_walk needs 4 bytes for each entry more.
+ * Memory: hierarchy.h and repair.h; tree_walk needs 4 more bytes for each entry.
  */
 #ifndef NFSDIGEST_PLAN_TREE_H
 #define NFSDIGEST_PLAN_TREE_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/report/annotate.h
  *
- * The captures of a comparison's result (schemas/compare.sql) again, as pcapng with a comment for
- * each discrepancy on the frame concerned, so that stock Wireshark shows them.
+ * Copies the captures of a comparison (schemas/compare.sql) as pcapng, with a comment for each
+ * discrepancy on its frame, so that any Wireshark shows them.
  *
- * For OUT.pcapng the reference's capture becomes OUT-ref.pcapng and that of the system under test
- * OUT-sut.pcapng; OUT-ref-1.pcapng, OUT-ref-2.pcapng ... where a side has several.  A capture that
- * has both sides becomes OUT.pcapng, or OUT-1.pcapng ... (there is no other name in it).
- * All of them appear together, when they are whole.
+ * For OUT.pcapng, the reference's capture becomes OUT-ref.pcapng, and that of the system under test
+ * OUT-sut.pcapng.  If a side has several captures, they become OUT-ref-1.pcapng, OUT-ref-2.pcapng
+ * ...  A capture that has both sides becomes OUT.pcapng, or OUT-1.pcapng ...  All files appear
+ * together, when they are complete.
  */
 #ifndef NFSDIGEST_REPORT_ANNOTATE_H
 #define NFSDIGEST_REPORT_ANNOTATE_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/report/annotate_copy.h
  *
- * A copy of a capture as pcapng (draft-ietf-opsawg-pcapng) with comments on packets.
+ * Copies a capture as pcapng (draft-ietf-opsawg-pcapng), and adds comments to packets.
  *
- * All blocks of a pcapng file stay as they are, in their byte order; packets get further comments
- * in front of their options.  Only a section's length becomes unknown, and simple packet blocks,
- * which cannot have comments, become enhanced ones where they get some.  A pcap file becomes one
- * section with one interface, times in nanoseconds.
+ * All blocks of a pcapng file stay as they are, in their byte order.  Comments are inserted before
+ * the options of packets.  There are two changes: the length of a section becomes unknown, and a
+ * simple packet block, which cannot have a comment, becomes an enhanced one if it gets a comment.
+ * A pcap file becomes one section with one interface, with times in nanoseconds.
  *
  * Memory: a packet, and its comments.
  */

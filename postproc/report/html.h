@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/report/html.h
  *
- * The result of a comparison (schemas/compare.sql) as one HTML page, from that database alone.
+ * Shows the result of a comparison (schemas/compare.sql) as one HTML page, from that database
+ * alone.
  *
- * The page needs nothing else and works without a script; with one, its groups can be filtered and
- * sorted, also by what stands behind the # of its address ("#filter?class=time&q=ctime").
- * It has the first HTML_GROUPS_MAX groups of discrepancies, each with the examples that the result
- * has; the list of all discrepancies stays in the database.
+ * The page is complete in one file, and works without a script.  With scripts, its groups can be
+ * filtered and sorted, also by the text after the # of its address ("#filter?class=time&q=ctime").
+ * It shows the first HTML_GROUPS_MAX groups of discrepancies, each with the examples of the result.
+ * The list of all discrepancies is only in the database.
  */
 #ifndef NFSDIGEST_REPORT_HTML_H
 #define NFSDIGEST_REPORT_HTML_H

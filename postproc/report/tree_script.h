@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/report/tree_script.h
  *
- * A tree as something that makes it again: a POSIX shell script, or an mtree specification.
+ * Writes a tree as a script that makes it: a POSIX shell script, or an mtree specification.
  */
 #ifndef NFSDIGEST_REPORT_TREE_SCRIPT_H
 #define NFSDIGEST_REPORT_TREE_SCRIPT_H

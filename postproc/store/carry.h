@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/store/carry.h
  *
- * An engine that goes on where the one before it stopped: in the same process it simply goes
- * on; in another it is given the database's knowledge and the state that the last capture left.
+ * An engine that continues where the one before it stopped.  In the same process it is the same
+ * engine.  In another process, it gets the database's knowledge and the state that the last capture
+ * left.
  */
 #ifndef NFSDIGEST_STORE_CARRY_H
 #define NFSDIGEST_STORE_CARRY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/store/filter.h
  *
- * Which operations: filters as an SQL condition on operation o.
+ * Filters of operations, as an SQL condition on operation o.
  */
 #ifndef NFSDIGEST_STORE_FILTER_H
 #define NFSDIGEST_STORE_FILTER_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/store/ids.h
  *
- * From the ids of one stream (1, 2, ... in the order of their records) to those of the
- * database, and the texts of addresses.
+ * Maps the ids of one stream (1, 2, ... in the order of their records) to those of the database.
+ * Also makes the texts of addresses.
  */
 #ifndef NFSDIGEST_STORE_IDS_H
 #define NFSDIGEST_STORE_IDS_H

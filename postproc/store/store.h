@@ -7,14 +7,14 @@
  *         store_begin, records into store_sink, store_end   (or store_abandon)
  *     store_close
  *
- * A process that dies in between leaves the database as it was before that source.  There is
- * nothing in it that depends on when or where it was made.
+ * If a process is killed in between, the database stays as it was before that source.  Nothing in
+ * it depends on when or where it was made.
  *
- * Records come from an .nfsr stream, whose ids are its own, or from an engine that was
- * given the database's knowledge before (carry.h), whose ids are then the database's.
+ * Records come from an .nfsr stream, which has its own ids, or from an engine that was given the
+ * database's knowledge before (carry.h), whose ids are those of the database.
  *
- * Memory: SQLite's cache, and for .nfsr streams into a database that is not empty 4 bytes for each
- * object, path and credential of the stream.
+ * Memory: SQLite's cache.  For an .nfsr stream into a database that is not empty, also 4 bytes for
+ * each object, path and credential of the stream.
  */
 #ifndef NFSDIGEST_STORE_STORE_H
 #define NFSDIGEST_STORE_STORE_H

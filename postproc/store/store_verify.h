@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/store/store_verify.h
  *
- * What can be wrong with a trace database.
+ * Checks a trace database.
  */
 #ifndef NFSDIGEST_STORE_STORE_VERIFY_H
 #define NFSDIGEST_STORE_STORE_VERIFY_H
