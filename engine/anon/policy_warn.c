@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/policy_warn.c
  *
- * What a policy gives away that another could hide.  What no policy hides is not repeated here.
+ * Lists what a policy gives away although another policy could hide it.  It does not list what no
+ * policy can hide.
  */
 #include "anon/policy_parts.h"
 
@@ -26,33 +27,33 @@ static void warn(struct warnings *w, const char *format, ...)
     w->count++;
 }
 
-/* What it means to keep a class; NULL: nothing that a policy could help. */
+/* What a policy gives away if it keeps a class; NULL: nothing that a policy could hide. */
 static const char *const kept_means[CLASS_MAX] = {
-    [CLASS_HANDLE] = "file handles often hold inode numbers and file system ids, and open the file "
-                     "to who can reach the server",
-    [CLASS_NAME] = "names of files and directories are shown",
-    [CLASS_PATH] = "exported paths and targets of symbolic links are shown",
-    [CLASS_UID] = "users are shown by their numbers",
-    [CLASS_GID] = "groups are shown by their numbers",
-    [CLASS_HOST] = "names of clients and of groups of them are shown",
-    [CLASS_ADDRESS] = "addresses of clients and servers are shown",
-    [CLASS_TIME] = "who knows when something happened, or the times of some files, can find it",
-    [CLASS_INTERVAL] =
-        "fractions of seconds tell a file from others, also when its time is shifted",
-    [CLASS_MODE] = "rare permissions tell files apart",
-    [CLASS_FILEID] = "inode numbers are shown",
-    [CLASS_FSID] = "file system ids are shown",
-    [CLASS_DEVICE] = "device numbers are shown",
-    [CLASS_COOKIE] = "cookies of some file systems are hashes of the names behind them",
-    [CLASS_VERIFIER] = "verifiers are often times at which a server began or a file was made",
-    [CLASS_DATA] = "contents of files are shown",
+    [CLASS_HANDLE] = "file handles often hold inode numbers and file system ids, and a person who "
+                     "can reach the server can open the file with them",
+    [CLASS_NAME] = "names of files and directories are visible",
+    [CLASS_PATH] = "exported paths and targets of symbolic links are visible",
+    [CLASS_UID] = "numbers of users are visible",
+    [CLASS_GID] = "numbers of groups are visible",
+    [CLASS_HOST] = "names of clients and netgroups are visible",
+    [CLASS_ADDRESS] = "addresses of clients and servers are visible",
+    [CLASS_TIME] =
+        "a reader who knows when something happened, or the times of a file, can find it",
+    [CLASS_INTERVAL] = "fractions of seconds can identify a file, even if its times are shifted",
+    [CLASS_MODE] = "rare permissions can identify a file",
+    [CLASS_FILEID] = "inode numbers are visible",
+    [CLASS_FSID] = "file system ids are visible",
+    [CLASS_DEVICE] = "device numbers are visible",
+    [CLASS_COOKIE] = "cookies of some file systems are hashes of names",
+    [CLASS_VERIFIER] = "verifiers are often the time when a server started or a file was made",
+    [CLASS_DATA] = "contents of files are visible",
     [CLASS_LOCK_OWNER] = "lock owners hold process ids and often host names",
-    [CLASS_OPAQUE] = "bytes are shown whose meaning is unknown",
+    [CLASS_OPAQUE] = "bytes of unknown meaning are visible",
 };
 
 static const char *const extra_means[EXTRA_MAX] = {
-    [EXTRA_STAMP] = "stamps of AUTH_SYS tell a client, and often when it was started",
-    [EXTRA_CREDENTIAL] = "bodies of credentials other than AUTH_SYS are shown",
+    [EXTRA_STAMP] = "stamps of AUTH_SYS identify a client, and often say when it started",
+    [EXTRA_CREDENTIAL] = "bodies of credentials other than AUTH_SYS are visible",
 };
 
 static void warn_rule(struct warnings *w, const char *what, enum field_class cls, enum rule rule)
@@ -60,9 +61,9 @@ static void warn_rule(struct warnings *w, const char *what, enum field_class cls
     if (rule == RULE_KEEP && kept_means[cls])
         warn(w, "%s = keep: %s", what, kept_means[cls]);
     if (rule == RULE_SAME && cls != CLASS_LOCK_OWNER)
-        warn(w, "%s = same: lengths stay, and among few candidates a length is enough", what);
+        warn(w, "%s = same: lengths stay; with few candidates, a length identifies a name", what);
     if (rule == RULE_NOISE)
-        warn(w, "%s = noise: it shows which contents are equal", what);
+        warn(w, "%s = noise: a reader sees which contents are equal", what);
 }
 
 static bool is_common(enum field_class cls, uint64_t value)
@@ -79,7 +80,7 @@ static void warn_kept(struct warnings *w, enum field_class cls, const struct pol
     for (uint32_t i = 0; i < kept->count; i++)
         count += !is_common(cls, kept->values[i]);
     if (count)
-        warn(w, "[keep] %s: %u values beyond the common ones stay", class_name(cls), count);
+        warn(w, "[keep] %s: %u values stay besides the common ones", class_name(cls), count);
 }
 
 static int warn_fields(struct warnings *w, const struct policy *policy, struct err *err)
@@ -107,21 +108,21 @@ int policy_warn(const struct policy *policy, struct buf *out, struct err *err)
         warn_rule(&w, class_name((enum field_class)cls), (enum field_class)cls,
                   (enum rule)policy->rules[cls]);
     if (policy->rules[CLASS_NAME] != policy->rules[CLASS_PATH])
-        warn(&w, "name and path differ: targets of links cannot be matched with names, and where "
-                 "both hold one name the weaker rule counts");
+        warn(&w, "name and path have different rules: targets of links cannot be matched with "
+                 "names, and the weaker rule decides for a name that is in both");
     for (int i = 0; i < EXTRA_MAX; i++)
         if (policy->extras[i] == RULE_KEEP && extra_means[i])
             warn(&w, "%s = keep: %s", policy_extra_words[i].name, extra_means[i]);
     if (policy->unread == UNREAD_HEADER)
-        warn(&w, "unread = header: of messages that cannot be read, program and procedure are "
-                 "shown");
+        warn(&w, "unread = header: program and procedure of messages that cannot be read are "
+                 "visible");
     if (suffixes)
-        warn(&w, "keep-suffixes: %u suffixes tell kinds of files", suffixes);
+        warn(&w, "keep-suffixes: %u suffixes reveal kinds of files", suffixes);
     for (guint i = 0; policy->prefixes[i]; i++)
-        warn(&w, "keep-prefixes: names that begin with \"%s\" are known by it",
+        warn(&w, "keep-prefixes: names that begin with \"%s\" can be recognized",
              policy->prefixes[i]);
     if (policy->ranges & RANGE_PRIVATE)
-        warn(&w, "keep-ranges: which addresses are private, and of which range, is shown");
+        warn(&w, "keep-ranges: a reader sees which addresses are private, and in which range");
     for (int cls = 0; cls < CLASS_MAX; cls++)
         warn_kept(&w, (enum field_class)cls, &policy->kept[cls]);
     result = warn_fields(&w, policy, err);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/report.c
  *
- * The words that the reports in text, HTML and JSON share: quotes of values, places of findings,
- * the verdict, and what was compared.  With |redact| values and frame numbers of the original are
- * left out, and by how much times were moved.  For report_text.c, report_html.c and report_json.c,
- * and for who quotes as they do.  The contract is in report.h.
+ * Texts that the reports in text, HTML and JSON share: quotes of values, places of findings, the
+ * verdict, and what was compared.  With |redact| they leave out values and frame numbers of the
+ * original, and by how much times were shifted.  The contract is in report.h.
  */
 #include "audit/report.h"
 
@@ -68,9 +67,9 @@ const char *finding_place(const struct finding *f, bool redact, char text[LINE_T
 
 const char *report_warning(bool redact)
 {
-    return redact ? "This report leaves out what the original says; it may go with the anonymized "
-                    "file."
-                  : "This report quotes the original: keep it as private as the original.";
+    return redact ? "This report does not quote the original.  You may release it with the "
+                    "anonymized file."
+                  : "This report quotes the original.  Keep it as private as the original.";
 }
 
 const char *report_verdict(const struct audit *a, char text[LINE_TEXT_MAX])
@@ -133,7 +132,7 @@ uint64_t report_values(const struct audit *a)
 
 void report_coverage(const struct audit *a, bool redact, report_line *line, void *ctx)
 {
-    char text[LINE_TEXT_MAX];
+    char text[LINE_TEXT_MAX], dropped[64];
 
     (void)redact;
     snprintf(text, sizeof(text), "%llu messages in %llu frames (%llu calls, %llu replies)",
@@ -145,37 +144,42 @@ void report_coverage(const struct audit *a, bool redact, report_line *line, void
              (unsigned long long)(a->anonymized.calls + a->anonymized.replies),
              (unsigned long long)a->anonymized.frames, (unsigned long long)a->bytes_searched);
     line(ctx, "Anonymized", text);
-    snprintf(text, sizeof(text),
-             "%llu messages compared in %llu values; %llu missing (%s%llu stated as dropped), %llu "
-             "not of the original; %llu cut in their middle, %llu bodies that cannot be read",
-             (unsigned long long)a->matched, (unsigned long long)report_values(a),
-             (unsigned long long)a->missing, a->has_dropped ? "" : "nothing stated, ",
-             (unsigned long long)a->dropped, (unsigned long long)a->surplus,
-             (unsigned long long)a->incomplete, (unsigned long long)a->unread_bodies);
+    snprintf(dropped, sizeof(dropped),
+             a->has_dropped ? "the file says that %llu were dropped"
+                            : "the file does not say how many were dropped",
+             (unsigned long long)a->dropped);
+    snprintf(
+        text, sizeof(text),
+        "%llu messages with %llu values compared; %llu missing (%s), %llu not in the original; "
+        "%llu with bytes missing, %llu bodies that cannot be read",
+        (unsigned long long)a->matched, (unsigned long long)report_values(a),
+        (unsigned long long)a->missing, dropped, (unsigned long long)a->surplus,
+        (unsigned long long)a->incomplete, (unsigned long long)a->unread_bodies);
     line(ctx, "Messages", text);
     snprintf(
         text, sizeof(text),
-        "of the original %llu datagrams of RPC ports are none, %llu bytes of streams are in no "
-        "message, and %llu bytes were never captured",
+        "in the original, %llu datagrams on RPC ports are not RPC messages, %llu bytes of streams "
+        "are in no message, and %llu bytes were not captured",
         (unsigned long long)a->original.not_rpc, (unsigned long long)a->original.skipped,
         (unsigned long long)a->original.lost);
-    line(ctx, "No messages", text);
+    line(ctx, "Not messages", text);
     snprintf(text, sizeof(text), "%s%s%s%s; %s", a->policy[0] ? a->policy : "not stated",
              a->policy_digest[0] ? ", SHA-256 " : "", a->policy_digest,
              a->options->policy ? " (as the command line says)" : "",
-             a->has_provenance ? a->provenance : "the file does not say where it comes from");
+             a->has_provenance ? a->provenance : "the file does not say what made it");
     line(ctx, "Policy", text);
     if (a->recomputed.done)
-        snprintf(
-            text, sizeof(text),
-            "with the key: %llu messages made again and compared with %llu bytes of the "
-            "file%s",
-            (unsigned long long)a->recomputed.messages, (unsigned long long)a->recomputed.bytes,
-            a->recomputed.other_version ? ", which another version of the program has made" : "");
+        snprintf(text, sizeof(text),
+                 "yes, with the key: %llu messages were anonymized again and compared with %llu "
+                 "bytes of "
+                 "the file%s",
+                 (unsigned long long)a->recomputed.messages,
+                 (unsigned long long)a->recomputed.bytes,
+                 a->recomputed.other_version ? ", which another version of the program made" : "");
     else
-        snprintf(text, sizeof(text), "no: for want of the key no value was made again");
+        snprintf(text, sizeof(text), "no: this needs the key");
     line(ctx, "Recomputed", text);
-    snprintf(text, sizeof(text), "%s of %llu distinct names; %llu kept a suffix, %llu a prefix",
+    snprintf(text, sizeof(text), "%s for %llu distinct names; %llu kept a suffix, %llu a prefix",
              report_name_lengths(a), (unsigned long long)a->names.distinct,
              (unsigned long long)a->names.suffix, (unsigned long long)a->names.prefix);
     line(ctx, "Name lengths", text);
@@ -186,6 +190,6 @@ void report_coverage(const struct audit *a, bool redact, report_line *line, void
                  redact ? "all shifted by one constant" : "all shifted by %lld ns",
                  (long long)a->shift);
     else
-        snprintf(text, sizeof(text), "as they were");
+        snprintf(text, sizeof(text), "not changed");
     line(ctx, "Times", text);
 }

@@ -59,7 +59,7 @@ static void show_domains(const struct audit *a, FILE *out)
                     (unsigned long long)row->changed_to_zero);
     }
     if (a->pairs.forward.halvings || a->pairs.back.halvings)
-        fprintf(out, "(mappings of 1 in %u values and 1 in %u pseudonyms were remembered)\n",
+        fprintf(out, "(too many to remember: 1 in %u values and 1 in %u pseudonyms were checked)\n",
                 1u << a->pairs.forward.halvings, 1u << a->pairs.back.halvings);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/residual.c
  *
- * What a clean file still tells.  Only such figures are given as anybody can take from the
- * anonymized file itself.
+ * What a reader can still infer from a clean file.  It gives only figures that can be counted in
+ * the anonymized file itself.
  */
 #include "audit/report.h"
 
@@ -13,7 +13,7 @@ static const struct {
     const char *topic, *what;
 } ranked[RANKED] = {
     { DOMAIN_UID, "Users by frequency",
-      "The ranks of uids and gids stay. Root and nobody have their numbers. A reader who knows the "
+      "The ranks of uids and gids stay. Root and nobody keep their numbers. A reader who knows the "
       "busiest user knows a pseudonym." },
     { DOMAIN_NAME, "Popularity of names",
       "Names that are frequent everywhere (\".\", common files) can be guessed by rank." },
@@ -152,19 +152,22 @@ void residual_words(const struct audit *a, residual_line *line, void *ctx)
 
     residual_figures(a, &f);
     snprintf(text, sizeof(text),
-             "%s; %llu messages over %.3f s, with the intervals between them to the nanosecond. "
-             "A reader who knows when something happened finds it by its time%s.",
+             "%s; %llu messages over %.3f s. The intervals between them stay, to the nanosecond. "
+             "A reader who knows when something happened can find it by its time%s.",
              a->shift ? "Shifted by one constant" : "Kept", (unsigned long long)a->matched,
              (double)f.span / 1e9,
-             a->shift ? " once one event is known: the shift is the same for all" : "");
+             a->shift ? " as soon as one event is known, because all times have the same shift"
+                      : "");
     line(ctx, "Times", text);
     procedures(&f, list, sizeof(list));
-    snprintf(text, sizeof(text),
-             "The number of messages of each kind, with statuses, sizes and order: NFS %s.", list);
+    snprintf(
+        text, sizeof(text),
+        "The number of messages of each kind stays, and so do statuses, sizes and order: NFS %s.",
+        list);
     line(ctx, "Message counts", text);
     snprintf(text, sizeof(text),
-             "%llu distinct file sizes%s, %llu of them of one file only. A known file (of a "
-             "distribution, a download) can be recognized by its size, and then the directory "
+             "%llu distinct file sizes%s; %llu of them belong to one file only. A known file (of "
+             "a distribution, a download) can be recognized by its size, and then the directory "
              "around it.",
              (unsigned long long)f.sizes, f.sizes_more ? " and more" : "",
              (unsigned long long)f.sizes_unique);

@@ -6,7 +6,7 @@
  */
 #include "audit/survive.h"
 
-static const char zeros[] = "0 and empty values: they mean that there is none";
+static const char zeros[] = "0 and empty values: they mean \"none\"";
 static const char words[] = "Words of protocols", sizes[] = "Sizes, offsets, counts",
                   same_everywhere[] = "What means the same everywhere", times[] = "Times",
                   lengths[] = "Lengths";
@@ -21,11 +21,12 @@ static const struct survive_reason reasons[SURVIVE_CLASSES] = {
                     "root and nobody: what they may do is part of the workload" },
     [CLASS_GID] = { "gid", same_everywhere, NULL,
                     "root and nobody: what they may do is part of the workload" },
-    [CLASS_HOST] = { "host", same_everywhere, NULL, "empty names: they mean that there is none" },
+    [CLASS_HOST] = { "host", same_everywhere, NULL, "empty names: they mean \"none\"" },
     [CLASS_ADDRESS] = { "address", same_everywhere, NULL,
                         "the address of any host, and of a host itself (0.0.0.0, 127.0.0.1, ::1)" },
     [CLASS_TIME] = { "time", times, "ages of files are part of the workload",
-                     "constants that are not real times: moved, they would reveal the offset" },
+                     "constants that are not real times: shifted constants would reveal the "
+                     "offset" },
     [CLASS_INTERVAL] = { "interval", times, "clients see by them whether a file was changed",
                          NULL },
     [CLASS_SIZE] = { "size", sizes, "the workload itself", NULL },
@@ -33,7 +34,7 @@ static const struct survive_reason reasons[SURVIVE_CLASSES] = {
     [CLASS_COUNT] = { "count", sizes, "the workload itself; elements are counted by them", NULL },
     [CLASS_MODE] = { "mode", "Permissions", "they decide what the server refuses",
                      "modes without bits that the rule removes" },
-    [CLASS_TYPE] = { "type", words, "without them no tree could be made", NULL },
+    [CLASS_TYPE] = { "type", words, "a tree could not be made without them", NULL },
     [CLASS_FILEID] = { "fileid", same_everywhere, NULL, zeros },
     [CLASS_FSID] = { "fsid", same_everywhere, NULL, zeros },
     [CLASS_DEVICE] = { "device", same_everywhere, NULL, zeros },
@@ -62,7 +63,8 @@ static const struct survive_reason reasons[SURVIVE_CLASSES] = {
                            NULL },
     [SURVIVE_TRANSPORT] = { "transport", words, "messages could not be read without it", NULL },
     [SURVIVE_PORT] = { "port", "XIDs and ports", "readers recognize services by them", NULL },
-    [SURVIVE_PREFIX] = { "address prefix", "Addresses", "networks are told apart by them", NULL },
+    [SURVIVE_PREFIX] = { "address prefix", "Addresses", "readers distinguish networks by them",
+                         NULL },
     [SURVIVE_MESSAGE] = { "message length", lengths,
                           "if a message cannot be read, nothing else is known of it",
                           "lengths of messages without names; all other lengths follow from "

@@ -160,7 +160,7 @@ static void say_row(const struct survive *s, const struct survive_row *row, cons
             row->more ? "at least " : "", row->distinct);
     say_examples(s, row, show->examples, out);
     if (chance)
-        fprintf(out, "        %llu of the distinct ones by chance; %.3g are to be expected\n",
+        fprintf(out, "        %llu of the distinct ones stay by chance; %.3g are expected\n",
                 (unsigned long long)chance, row->by_chance);
 }
 
@@ -225,7 +225,7 @@ int survive_text(struct survive *s, const struct survive_show *show, FILE *out, 
 
     if (!rows)
         return -err->code;
-    fprintf(out, "Policy %s: %llu messages compared, %llu of the original are not there\n",
+    fprintf(out, "Policy %s: %llu messages compared, %llu of the original are missing\n",
             show->policy, (unsigned long long)s->audit.matched,
             (unsigned long long)s->audit.missing);
     for (unsigned cls = 0; cls < SURVIVE_CLASSES; cls++) {
@@ -236,10 +236,12 @@ int survive_text(struct survive *s, const struct survive_show *show, FILE *out, 
     }
     for (uint32_t i = 0; i < s->row_count; i++)
         gone += !s->rows[i].same;
-    fprintf(out, "\nNothing stays of %u further fields.\n", gone);
+    fprintf(out, "\nOf %u other fields, no value stays.\n", gone);
     if (s->left_out)
-        fprintf(out, "%llu values or ends of connections were too many to be compared.\n",
-                (unsigned long long)s->left_out);
+        fprintf(
+            out,
+            "%llu values or ends of connections were not compared, because there were too many.\n",
+            (unsigned long long)s->left_out);
     free(rows);
     return 0;
 }

@@ -64,7 +64,7 @@ def check_forms(original, twin, code, schema):
             got, out, error = run(*form, *redact, original, twin)
             expect(got == code, form, redact, "exit code", got, error)
             first = json.loads(out)["warning"] if form == ["--json"] else out[:3000]
-            expect(("keep it as private" in first) == (not redact), form, redact, "no warning")
+            expect(("Keep it as private" in first) == (not redact), form, redact, "no warning")
             if redact:
                 for secret in SECRETS:
                     expect(secret not in out, form, "redacted, and says", secret)

@@ -65,7 +65,7 @@ policy survives: unknown policy|2|no policy is called "moon"|policy survives -p 
 policy survives: bad policy|3|lacks.conf:|policy survives -p lacks.conf small.pcap small.pcap
 policy survives: cut|3|the anonymized capture is cut in the middle of a packet|policy survives -p public small.pcap cut.pcap
 policy survives: another capture|3|no message of one capture is in the other|policy survives small.pcap none.pcap
-policy survives: text|0|Policy unknown: 412 messages compared, 0 of the original are not there|policy survives small.pcap small.pcap
+policy survives: text|0|Policy unknown: 412 messages compared, 0 of the original are missing|policy survives small.pcap small.pcap
 policy survives: rules of a file|0|handle = [.]{3}|policy survives -p opens.conf small.pcap small.pcap
 key: nothing|2|key: missing subcommand|key
 key: unknown command|2|no such command: "key moon"|key moon
