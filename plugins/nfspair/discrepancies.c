@@ -103,15 +103,16 @@ static int check(struct discrepancies *d, struct err *err)
         return err_set(err, ERR_INPUT,
                        "%s: not the result of a comparison (nfsdigest compare -o FILE)", d->path);
     if (version != COMPARE_VERSION)
-        return err_set(err, ERR_INPUT, "%s: a result of version %lld, this plugin knows version %d",
-                       d->path, (long long)version, COMPARE_VERSION);
+        return err_set(err, ERR_INPUT,
+                       "%s: a result of version %lld, and this plugin reads version %d", d->path,
+                       (long long)version, COMPARE_VERSION);
     if (number(d,
                "SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name IN"
                " ('frame', 'discrepancy', 'discrepancy_group', 'code', 'rule', 'source')",
                &tables, err) < 0)
         return -err->code;
     if (tables != 6)
-        return err_set(err, ERR_INPUT, "%s: the result of a comparison, but not complete", d->path);
+        return err_set(err, ERR_INPUT, "%s: an incomplete result of a comparison", d->path);
     return 0;
 }
 
@@ -171,7 +172,8 @@ static int put_place(struct discrepancies *d, sqlite3_stmt *row, struct err *err
     if (!c)
         return 0; /* of the noise run */
     if (frame < 1 || frame > UINT32_MAX)
-        return err_set(err, ERR_INPUT, "%s: speaks of frame %lld", d->path, (long long)frame);
+        return err_set(err, ERR_INPUT, "%s: frame number %lld is not possible", d->path,
+                       (long long)frame);
     const struct place *known = places(c, &count);
     if (count && known[count - 1].frame == place.frame)
         return 0;

@@ -335,7 +335,7 @@ static void register_fields(void)
             "The reply is not the same as the first one", HFILL } },
         { &hf_copy,
           { "Copy", "nfspair.copy", FT_BOOLEAN, BASE_NONE, NULL, 0,
-            "The same datagram was captured before; nobody sent it again", HFILL } },
+            "The same datagram was captured before; it was sent only once", HFILL } },
         { &hf_copy_of,
           { "Copy of", "nfspair.copy_of", FRAME(FT_FRAMENUM_NONE),
             "The first frame that brought this message", HFILL } },

@@ -157,7 +157,7 @@ static void text_groups(const struct groups *g, enum group_by by)
         print_line(x->label);
     }
     if (g->left_out)
-        printf("%12s further; --top shows more\n", count_text(g->left_out, a));
+        printf("%12s more; --top shows more\n", count_text(g->left_out, a));
 }
 
 /* |j| NULL: as text. */
@@ -252,7 +252,7 @@ static void text_totals(sqlite3_stmt *s)
     int64_t first = sqlite3_column_int64(s, 2), last = sqlite3_column_int64(s, 3);
 
     if (sqlite3_column_type(s, 2) == SQLITE_NULL)
-        puts("\nTime          not known: no packet has one");
+        puts("\nTime          not known: no packet has a time");
     else
         printf("\nTime          %s to %s UTC, %s\n", time_text(first, a), time_text(last, b),
                duration_text(last - first, c));
@@ -260,9 +260,9 @@ static void text_totals(sqlite3_stmt *s)
     printf("Operations    %s by %s clients of %s servers on %s objects\n",
            column_count_text(s, 4, a), column_count_text(s, 15, b), column_count_text(s, 16, c),
            column_count_text(s, 13, d));
-    printf("Calls         %s, and %s retransmitted; %s partial\n", column_count_text(s, 5, a),
+    printf("Calls         %s, and %s retransmissions; %s partial\n", column_count_text(s, 5, a),
            column_count_text(s, 7, b), column_count_text(s, 11, c));
-    printf("Replies       %s, and %s further ones; %s partial\n", column_count_text(s, 6, a),
+    printf("Replies       %s, and %s retransmissions; %s partial\n", column_count_text(s, 6, a),
            column_count_text(s, 8, b), column_count_text(s, 12, c));
     if (sqlite3_column_int64(s, 9) || sqlite3_column_int64(s, 10))
         printf("Copies        %s of calls, %s of replies: datagrams captured more than once\n",
@@ -303,7 +303,7 @@ static int text_unopened(sqlite3 *db, struct err *err)
         return -err->code;
     if (unopened.packets)
         printf("Encapsulated  %s packets that nfsdigest does not open itself: %s\n"
-               "              For what is in them: tshark -q -z nfspair,out=-,decap=wireshark\n",
+               "              To read them: tshark -q -z nfspair,out=-,decap=wireshark\n",
                count_text(unopened.packets, text), unopened.names);
     return 0;
 }

@@ -98,7 +98,7 @@ static void print_trace(const struct concurrency_report *r)
     for (unsigned i = 0; i < 2; i++) {
         uint64_t n = r->dependencies[order[i]];
 
-        printf("dependencies   %-6s %s, %s an operation\n", granularity_name(order[i]),
+        printf("dependencies   %-6s %s, %s per operation\n", granularity_name(order[i]),
                count_text(n, a), figure(r->operations ? (double)n / (double)r->operations : 0, b));
     }
     if (r->outstanding)
@@ -120,7 +120,7 @@ static void print_model(const struct concurrency_report *r, uint32_t m)
 
         printf("critical path  %-6s %s", granularity_name(g), duration_text(r->critical[g][m], a));
         if (window)
-            printf("; 90 %% of what can be reached from a window of %s on", count_text(window, b));
+            printf("; 90 %% of the largest throughput with a window of %s", count_text(window, b));
         printf("\n");
     }
     printf("\n%9s  %-40s  %s\n%9s", "", granularity_name(order[0]), granularity_name(order[1]),

@@ -86,7 +86,7 @@ static void put_node(FILE *to, const struct deps_item *item)
     if (item->inferred)
         fprintf(to, "\\ninferred: %s", repair_reason_name((enum repair_reason)item->inferred));
     if (item->unplayable)
-        fprintf(to, "\\nnot replayable: %s", unplayable_name((enum unplayable)item->unplayable));
+        fprintf(to, "\\nunplayable: %s", unplayable_name((enum unplayable)item->unplayable));
     fputs("\"", to);
     if (item->inferred)
         fputs(", style=dotted", to);

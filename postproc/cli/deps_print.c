@@ -39,7 +39,7 @@ int deps_item_text(struct deps_pick *pick, const struct deps_item *item, struct 
     if (item->inferred)
         printf(" (inferred: %s)", repair_reason_name((enum repair_reason)item->inferred));
     if (item->unplayable)
-        printf(" (not replayable: %s)", unplayable_name((enum unplayable)item->unplayable));
+        printf(" (unplayable: %s)", unplayable_name((enum unplayable)item->unplayable));
     for (uint32_t i = item->count; i-- > 0;) {
         const struct deps_on *on = &item->on[i];
         int64_t source, frame;
@@ -129,34 +129,34 @@ void deps_summary_text(const struct plan_counts *c, const uint64_t chain[2])
         size_t at;
     } rows[] = {
         { "direct dependencies", offsetof(struct depend_counts, edges) },
-        { "at most", offsetof(struct depend_counts, most) },
-        { "without any", offsetof(struct depend_counts, independent) },
+        { "  most of one operation", offsetof(struct depend_counts, most) },
+        { "operations with none", offsetof(struct depend_counts, independent) },
         { "joined", offsetof(struct depend_counts, joined) },
         { "kept though implied", offsetof(struct depend_counts, kept) },
     };
     char text[VALUE_TEXT_MAX];
 
     plan_print_operations(c);
-    printf("\n%-20s", "");
+    printf("\n%-24s", "");
     for (int i = 0; i < 2; i++)
         printf("%16s", granularity_name(columns[i]));
     for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
-        printf("\n%-20s", rows[row].name);
+        printf("\n%-24s", rows[row].name);
         for (int i = 0; i < 2; i++) {
             const char *counts = (const char *)&c->depend[columns[i]];
 
             printf("%16s", count_text(*(const uint64_t *)(counts + rows[row].at), text));
         }
         if (row == 0) {
-            printf("\n%-20s", "an operation");
+            printf("\n%-24s", "  per operation");
             for (int i = 0; i < 2; i++)
                 printf("%16.3f", share(c->depend[columns[i]].edges, c->operations + c->inferred));
         }
     }
-    printf("\n%-20s", "longest chain");
+    printf("\n%-24s", "longest chain");
     for (int i = 0; i < 2; i++)
         printf("%16s", count_text(chain[columns[i]], text));
-    printf("\n%-20s", "of all");
+    printf("\n%-24s", "  share of operations");
     for (int i = 0; i < 2; i++)
         printf("%14.2f %%", 100 * share(chain[columns[i]], played(c)));
     putchar('\n');

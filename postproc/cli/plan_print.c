@@ -88,7 +88,7 @@ void plan_print_before(const struct plan_counts *c)
 {
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX];
 
-    printf("tree before     %s objects, %s names, %s subtrees\n", count_text(c->objects, a),
+    printf("initial tree    %s objects, %s names, %s subtrees\n", count_text(c->objects, a),
            count_text(c->entries, b), count_text(c->subtrees, d));
 }
 
@@ -96,14 +96,14 @@ void plan_print_operations(const struct plan_counts *c)
 {
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX];
 
-    printf("operations      %s; %s of other programs are left out\n", count_text(c->operations, a),
+    printf("operations      %s; %s of other programs were left out\n", count_text(c->operations, a),
            count_text(c->others, b));
     printf("inferred        %s", count_text(c->inferred, a));
     print_reasons(c->inferred, c->by_reason, REPAIR_REASON_MAX, reason_name);
     if (c->superfluous)
-        printf("                %s more would contradict what was captured: left out\n",
+        printf("                %s more were left out, because they contradict the capture\n",
                count_text(c->superfluous, a));
-    printf("not replayable  %s (%.3f %%)", count_text(c->unplayable, a),
+    printf("unplayable      %s (%.3f %%)", count_text(c->unplayable, a),
            100 * share(c->unplayable, c->operations));
     print_reasons(c->unplayable, c->by_unplayable, UNPLAYABLE_MAX, why_name);
 }
@@ -117,20 +117,20 @@ void plan_print(const struct plan_counts *c, const struct plan_made *made, bool 
         print_json(c, made);
         return;
     }
-    printf("%s: %s, %.1f bytes an operation\n", made->file, size_text(made->bytes, a),
+    printf("%s: %s, %.1f bytes per operation\n", made->file, size_text(made->bytes, a),
            share(made->bytes, all(c) * made->copies));
     if (made->copies > 1)
-        printf("copies          %u of all that follows\n", made->copies);
+        printf("copies          %u; the figures below are for one\n", made->copies);
     plan_print_before(c);
     plan_print_operations(c);
-    printf("results         %s groups of values must show again; %s need not: %s changed at the "
-           "same time,\n",
+    printf("results         a replay must show %s groups of values again; %s groups need not: %s "
+           "were\n"
+           "                changed by operations at the same time,",
            count_text(c->compared, a),
            count_text(c->unsure[UNSURE_RACING] + c->unsure[UNSURE_UNSEEN], b),
            count_text(c->unsure[UNSURE_RACING], e));
-    printf("                %s by what was not captured\n",
-           count_text(c->unsure[UNSURE_UNSEEN], a));
-    printf("dependencies    %s direct ones (%s), %.2f an operation, at most %s",
+    printf(" %s by operations that were not captured\n", count_text(c->unsure[UNSURE_UNSEEN], a));
+    printf("dependencies    %s direct ones (%s), %.2f per operation, at most %s",
            count_text(d->edges, a), granularity_name(made->granularity),
            share(d->edges, d->operations), count_text(d->most, b));
     printf("; %s operations have none\n", count_text(d->independent, a));

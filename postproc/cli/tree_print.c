@@ -266,7 +266,7 @@ int tree_inferred_text(const struct inference *i, struct buf *text, struct err *
         printf(" of object %lld", (long long)i->object);
     printf(": %s", repair_reason_name((enum repair_reason)i->reason));
     if (i->witness)
-        printf(", otherwise at operation %lld", (long long)i->witness);
+        printf(", operation %lld showed the opposite", (long long)i->witness);
     if (i->explained)
         printf(", perhaps operation %lld without a reply", (long long)i->explained);
     putchar('\n');

@@ -215,9 +215,9 @@ for by, column in columns.items():
         assert abs(g["p50"] / 1e6 - r["p50_ms"]) < 1e-9 and abs(g["max"] / 1e6 - r["max_ms"]) < 1e-9
 P
 "$n" info t.db >info.txt
-for pattern in 'Time +2026-' 'Operations +[0-9,]+ by 2 clients of 2 servers' 'retransmitted' 'reply lost' \
+for pattern in 'Time +2026-' 'Operations +[0-9,]+ by 2 clients of 2 servers' 'retransmissions' 'reply lost' \
     'p50 +p90 +p99 +max +procedure' 'NFS READ$' 'NFSACL GETACL$' '10\.99\.0\.12$' 'path$' 'Counters' \
-    'further; --top shows more'; do
+    'more; --top shows more'; do
     expect "info: $pattern" 0 "$pattern" cat info.txt
 done
 is "info --top 2" "$("$n" info --by client --top 2 t.db | grep -c '127.0.0.1\|10.99.0.12')" 2

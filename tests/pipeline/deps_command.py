@@ -148,7 +148,7 @@ def line_of(item):
     words += [item["path2"]] if item["path2"] else []
     words += [item["status"] or "-"]
     words += ["(%s: %s)" % (what, item[key]) for what, key in
-              (("inferred", "inferred"), ("not replayable", "not_replayable")) if item[key]]
+              (("inferred", "inferred"), ("unplayable", "not_replayable")) if item[key]]
     on = ["%d %s [%s]" % (d["place"], d["procedure"] or "?", frame_text(d["source"], d["frame"]))
           for d in item["depends_on"]]
     return " ".join(words) + (" <- " + ", ".join(on) if on else "")
@@ -222,14 +222,14 @@ def summary(plan, name):
         want["critical_share"] = want["longest_chain"] / played
         check(set(g) == set(want) and all(abs(g[k] - want[k]) < 1e-6 for k in want),
               "%s: %s: %s, not %s" % (name, granularity, g, want))
-        for label, key in (("direct dependencies", "dependencies"), ("at most", "most"),
-                           ("without any", "independent"), ("joined", "joined"),
+        for label, key in (("direct dependencies", "dependencies"), ("  most of one operation", "most"),
+                           ("operations with none", "independent"), ("joined", "joined"),
                            ("kept though implied", "kept"), ("longest chain", "longest_chain")):
             line = re.search(r"^%s +(.*)$" % label, text, re.M)[1].split()
             check(line[column] == "{:,}".format(want[key]), "%s: text: %s" % (name, line))
-        line = re.search(r"^an operation +(.*)$", text, re.M)[1].split()
+        line = re.search(r"^  per operation +(.*)$", text, re.M)[1].split()
         check(line[column] == "%.3f" % want["mean"], "%s: text: %s" % (name, line))
-        line = re.findall(r"(\S+) %", re.search(r"^of all +(.*)$", text, re.M)[1])
+        line = re.findall(r"(\S+) %", re.search(r"^  share of operations +(.*)$", text, re.M)[1])
         check(line[column] == "%.2f" % (100 * want["critical_share"]), "%s: text: %s" % (name, line))
         # a replay with one latency takes as long as its longest chain
         done = run("concurrency", "--json", "--latency", "1us", plan.path)
@@ -380,7 +380,7 @@ def graph(plan, name, items, granularity, *choice):
         want = [frame((item[side + "_source"], item[side + "_frame"])), item["procedure"] or "?"]
         want += [item[k] for k in ("path", "path2") if item[k]]
         want += ["inferred: " + item["inferred"]] if item["inferred"] else []
-        want += ["not replayable: " + item["not_replayable"]] if item["not_replayable"] else []
+        want += ["unplayable: " + item["not_replayable"]] if item["not_replayable"] else []
         check(label_lines(node["label"]) == want, "%s: dot: %s, not %s" % (name, node, want))
         check((node.get("style") == "dotted") == bool(item["inferred"]) and
               ("color" in node) == bool(item["not_replayable"]), "%s: dot: %s" % (name, node))

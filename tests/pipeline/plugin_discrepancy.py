@@ -379,7 +379,7 @@ def test_other_database():
         f.at = [(side, m._replace(frame=m.frame + 5000), other) for side, m, other in f.at]
     for name, words in (("none.db", "No such file"), ("empty.db", "not the result of a comparison"),
                         (trace, "not the result of a comparison"), ("text.db", "not a database"),
-                        (later, "version 5, this plugin knows version 4"), (".", "not a file"),
+                        (later, "version 5, and this plugin reads version 4"), (".", "not a file"),
                         ("cut.db", "malformed"),
                         (two_sides(early, "early.db"), "nothing about the 441 frames"),
                         (two_sides(everything(), "strange.db", application_id=7),

@@ -28,7 +28,7 @@ import model_world  # noqa: E402
 import model_xdr  # noqa: E402
 import rdump_file  # noqa: E402
 
-REHEARSED = re.compile(rb"^(?:tree before|operations  |inferred  |not replayable| +\S+ more would).*$",
+REHEARSED = re.compile(rb"^(?:initial tree|operations  |inferred  |unplayable    | +\S+ more were).*$",
                        re.M)
 LOSS_FREE = ["knfsd-netem-tcp", "knfsd-netem-udp", "knfsd-nlm-locks", "knfsd-tcp-mtu1500",
              "knfsd-udp-frag", "knfsd-vlan", "mem-libnfs-all22", "pair-ganesha-vfs", "pair-knfsd",
