@@ -262,9 +262,9 @@ static void test_refused(void **state)
 {
     (void)state;
     run("PRAGMA user_version = 5");
-    refused("version 5, this plugin knows version 4");
+    refused("version 5, and this plugin reads version 4");
     run("PRAGMA user_version = 0");
-    refused("version 0, this plugin knows version 4");
+    refused("version 0, and this plugin reads version 4");
     run("PRAGMA user_version = 4; PRAGMA application_id = 1");
     refused("not the result of a comparison");
     run("PRAGMA application_id = 0x4e465343;"
@@ -273,7 +273,7 @@ static void test_refused(void **state)
     run("UPDATE frame SET frame = 4294967296 WHERE frame = 0");
     refused("frame 4294967296");
     run("DROP TABLE rule; CREATE VIEW rule AS SELECT 1 AS id, 'x' AS text");
-    refused("not complete");
+    refused("an incomplete result");
     remove(path);
     refused("No such file");
 }
