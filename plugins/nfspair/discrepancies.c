@@ -172,7 +172,7 @@ static int put_place(struct discrepancies *d, sqlite3_stmt *row, struct err *err
     if (!c)
         return 0; /* of the noise run */
     if (frame < 1 || frame > UINT32_MAX)
-        return err_set(err, ERR_INPUT, "%s: frame number %lld is not possible", d->path,
+        return err_set(err, ERR_INPUT, "%s: it names frame %lld, which cannot exist", d->path,
                        (long long)frame);
     const struct place *known = places(c, &count);
     if (count && known[count - 1].frame == place.frame)
