@@ -414,7 +414,8 @@ static void test_warnings(void **state)
     }
     assert_int_equal(warned("uid=", "uid=keyed", "", "uid"), 0);
     assert_int_equal(warned("name=token", "name=same", "", "name = same: lengths"), 1);
-    assert_int_equal(warned("name=token", "name=same", "", "name and path have different rules"), 1);
+    assert_int_equal(warned("name=token", "name=same", "", "name and path have different rules"),
+                     1);
     assert_int_equal(warned("name=token", "name=token", "", "name"), 0);
     assert_int_equal(warned("data=", "data=noise", "", "data = noise:"), 1);
     assert_int_equal(warned("stamp=", "stamp=keep", "", "stamp = keep:"), 1);
