@@ -52,8 +52,8 @@ int engine_end(struct engine *engine, bool input_cut, struct err *err);
  * adds the frames of the files before, and takes them off again in its sink. */
 int engine_pause(struct engine *engine, bool input_cut, struct err *err);
 
-/* What waits, as bytes for engine_restore in another process (same options and sink); objects,
- * paths and names are not in it: give them back with engine_learn first (RECORD_OBJECT,
+/* Saves what waits, as bytes for engine_restore in another process (same options and sink).  They
+ * do not contain objects, paths and names: give these back with engine_learn first (RECORD_OBJECT,
  * RECORD_PATH, RECORD_NAME, RECORD_FLOW and RECORD_CREDENTIAL, in the order in which they came). */
 int engine_save(const struct engine *engine, struct buf *out, struct err *err);
 int engine_restore(struct engine *engine, const uint8_t *data, size_t len, struct err *err);

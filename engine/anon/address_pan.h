@@ -26,8 +26,8 @@ struct pan {
     enum pan_way way;
 };
 
-/* The key's first half is that of AES-128; the second half, encrypted, is the pad: PAN_NUMBERED
- * adds it to every block, so that nobody knows what is encrypted. */
+/* The first half of the key is the AES-128 key.  The second half, encrypted, is the pad.
+ * PAN_NUMBERED adds it to every block, so that the encrypted blocks are secret. */
 int pan_open(struct pan *pan, const uint8_t key[PAN_KEY_LEN], enum pan_way way, struct err *err);
 void pan_close(struct pan *pan);
 

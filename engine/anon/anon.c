@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/anon.c
  *
- * Frames to an anonymized capture: the engine's tap gives each message to the rewriter, which waits
- * in the hold for its turn and goes into new frames.  For the program and the plugin nfsanon.  The
- * contract is in anon.h.
+ * Writes an anonymized capture.  The engine's tap gives each message to the rewriter.  The result
+ * waits in output_queue.c for its turn, and then goes into new frames.  For the program and the
+ * plugin nfsanon.  The contract is in anon.h.
  */
 #include "anon/anon.h"
 #include "anon/datagram_id.h"

@@ -29,8 +29,8 @@ struct engine *anon_engine(struct anon *anon);
 /* Writes what is complete (a live capture pauses). */
 int anon_flush(struct anon *anon, struct err *err);
 
-/* A message of which the frames were just put into the file, for who compares them with others.
- * The pointers live for the call; what the credential points to is gone. */
+/* A message whose frames were just written, for callers that compare them with others.  The
+ * pointers are valid during the call; do not follow those in the credential. */
 struct anon_written {
     uint64_t frame; /* of the input: where its original was complete */
     uint8_t transport;
@@ -44,7 +44,7 @@ void anon_set_watch(struct anon *anon, anon_watch *watch, void *ctx);
 /* Ends the engine and the file. */
 int anon_end(struct anon *anon, bool input_cut, struct err *err);
 
-/* What was written and what was not, after anon_end: "messages", "messages.partial",
+/* Counts of what was written and what was left out, after anon_end: "messages", "messages.partial",
  * "unread.program.100003.4", "uid", "name", ... in a fixed order, values above 0. */
 typedef int anon_counter(void *ctx, const char *name, uint64_t value, struct err *err);
 int anon_counters(const struct anon *anon, anon_counter *show, void *ctx, struct err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/cipher.c
  *
- * libgcrypt behind the few functions that pseudonyms need: keys, HMAC, AES and hashes.  The
+ * Wraps libgcrypt in the few functions that pseudonyms need: keys, HMAC, AES and hashes.  The
  * contract is in cipher.h.
  */
 #include "anon/cipher.h"

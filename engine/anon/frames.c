@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/frames.c
  *
- * Rewritten messages to Ethernet, IP, TCP and UDP.  For anon.c.  The contract is in frames.h.
+ * Puts rewritten messages into Ethernet, IP, TCP and UDP.  For anon.c.  The contract is in
+ * frames.h.
  */
 #include "anon/frames.h"
 #include "flow/message.h"

@@ -43,7 +43,7 @@ struct frames;
 struct frames *frames_new(output_writer *write, void *ctx, const char *comment, struct err *err);
 void frames_free(struct frames *f);
 
-/* Where something was captured: what is written for it stands in its place. */
+/* Where and when something was captured; its replacement is written there. */
 struct frames_place {
     uint8_t side;   /* of the flow, that sent it */
     uint16_t ip_id; /* identification of a message's datagram, or 0 */
@@ -60,8 +60,8 @@ struct frames_over {
     uint64_t acked; /* that of struct flow_over */
 };
 
-/* The end of a TCP connection.  Writes FIN and RST once, and acknowledgements of what was not
- * acknowledged yet; nothing for a connection of which no message was written. */
+/* Writes the end of a TCP connection: FIN and RST once, and the missing acknowledgements.  Writes
+ * nothing if no message of the connection was written. */
 int frames_over(struct frames *f, const struct frames_flow *flow, const struct frames_place *place,
                 const struct frames_over *over, struct err *err);
 int frames_flush(struct frames *f, struct err *err);

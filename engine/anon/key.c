@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/key.c
  *
- * Key files: made, read and checked.  For the program and the plugin nfsanon.  The contract is in
+ * Makes, reads and checks key files.  For the program and the plugin nfsanon.  The contract is in
  * key.h.
  */
 #include "anon/key.h"

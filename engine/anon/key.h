@@ -26,7 +26,7 @@ struct key {
     uint32_t version; /* KEY_VERSION_1 to KEY_VERSION */
 };
 
-/* Makes a new key file: -ERR_USAGE if |path| exists, whatever it is, or there is no such |version|.
+/* Makes a new key file: -ERR_USAGE if |path| exists, or if there is no such |version|.
  */
 int key_create(const char *path, uint64_t version, struct err *err);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/mapping_bytes.c
  *
- * Strings and opaques.  Class and rule decide which way each goes: permuted at its length, a token,
- * noise, zeros, or by its text (mapping_text.c).  What comes again and again is kept in a cache.
- * Back go only those that were permuted, and addresses within texts.  For rewrite.c and unmask.c.
- * The contract is in mapping.h and mapping_parts.h.
+ * Maps strings and opaques.  Class and rule decide how: permuted at its length, a token, noise,
+ * zeros, or as text (mapping_text.c).  Frequent values are kept in a cache.  Only permuted values,
+ * and addresses within texts, can be mapped back.  For rewrite.c and unmask.c.  The contract is in
+ * mapping.h and mapping_parts.h.
  */
 #include "anon/mapping_parts.h"
 

@@ -27,7 +27,7 @@ struct same *same_new(const uint8_t key[SAME_KEY_LEN], const struct wide *wide, 
                       enum same_kinds kinds, struct err *err);
 void same_free(struct same *same);
 
-/* Whether |text| may stand where a permuted one is; true for every text that is permuted. */
+/* Whether |text| is allowed as a result.  Must be true for every text that is permuted. */
 typedef bool same_fits(const void *ctx, const uint8_t *text, uint32_t len);
 
 /* Permutes |stem_len| bytes at |stem| of the |len| bytes at |text|, in place; |fits| (may be NULL)

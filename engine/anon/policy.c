@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/policy.c
  *
- * Finding a policy, the words of policies, and the rule for a field.
+ * Finds a policy, its words, and the rule for a field.
  */
 #include "anon/policy_parts.h"
 

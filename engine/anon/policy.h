@@ -35,7 +35,7 @@ enum policy_extra {
     EXTRA_MAX
 };
 
-/* What is written of a message whose body cannot be read (another program or version, encrypted,
+/* What is written for a message whose body cannot be read (another program or version, encrypted,
  * its call not captured). */
 enum policy_unread { UNREAD_HEADER, UNREAD_DROP };
 

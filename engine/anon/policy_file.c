@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/policy_file.c
  *
- * The text of a policy file to a struct policy.  GLib reads values and escapes; lines are found
- * here before, since GLib tells no line numbers and takes the last of two equal keys.
+ * Reads the text of a policy file into a struct policy.  GLib reads values and escapes.  The lines
+ * are found here first, because GLib gives no line numbers, and takes the last of two equal keys.
  */
 #include "anon/policy_values.h"
 

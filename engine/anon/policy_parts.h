@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/policy_parts.h
  *
- * What the files of policy.h share, and whoever shows policies in another form: which words a
- * policy file may have where.
+ * Shared by the files of policy.h, and by code that shows policies in another form: which words a
+ * policy file can have where.
  */
 #ifndef NFSDIGEST_ANON_POLICY_PARTS_H
 #define NFSDIGEST_ANON_POLICY_PARTS_H

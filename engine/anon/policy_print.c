@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/policy_print.c
  *
- * A policy as the key file that says all of it, always in the same words: its digest is taken of
- * that.
+ * Prints a policy as a key file with all its rules, always in the same words.  The digest of a
+ * policy is the digest of this text.
  */
 #include "anon/policy_parts.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/policy_values.c
  *
- * What a policy may say of each kind of value, and how it is read and printed.  For the files
- * policy_*.c.  The contract is in policy_values.h.
+ * The values that a policy can have for each kind of value, and how they are read and printed.  For
+ * the files policy_*.c.  The contract is in policy_values.h.
  */
 #include "anon/policy_values.h"
 

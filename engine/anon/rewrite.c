@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/rewrite.c
  *
- * Messages made anew for an anonymized capture: RPC header and body are taken apart by the tables,
- * and each value is written by the policy's rule for it.  Contract: rewrite.h.
+ * Rewrites messages for an anonymized capture.  The tables take RPC header and body apart, and each
+ * value is written by the policy's rule for it.  The contract is in rewrite.h.
  */
 #include "anon/rewrite.h"
 #include "flow/message.h"

@@ -23,9 +23,9 @@ struct unmask;
 struct unmask *unmask_new(const char *key, const char *policy, const char *cls, struct err *err);
 void unmask_free(struct unmask *u);
 
-/* Whether values of the class are texts, which can be guessed: names, paths and hosts. */
+/* Whether values of the class are names, paths or hosts, whose originals can be guessed. */
 bool unmask_is_text(const struct unmask *u);
-/* Whether the policy's rule for the class can be turned round. */
+/* Whether the policy's rule for the class can be inverted. */
 bool unmask_has_way_back(const struct unmask *u);
 const char *unmask_rule(const struct unmask *u);
 const char *unmask_policy(const struct unmask *u);

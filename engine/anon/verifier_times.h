@@ -21,8 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of half a verifier the two bits that one server or the other does not keep: those of the sign, in
- * either byte order. */
+/* The two bits of half a verifier that some servers do not keep: the sign bits in either byte
+ * order. */
 #define VERIFIER_SIGNS 0x80000080u
 
 enum { VERIFIER_FILTER_BITS = 1 << 16 };
@@ -36,8 +36,8 @@ struct verifier_times {
 
 void verifier_times_free(struct verifier_times *t);
 
-/* The verifier of an exclusive CREATE as it stands in the message.  Without memory it is not
- * remembered: -1. */
+/* Remembers the verifier of an exclusive CREATE, as it is in the message.  Returns -1 if there is
+ * no memory; then it is not remembered. */
 int verifier_times_add(struct verifier_times *t, const uint8_t verifier[8]);
 
 /* In which byte order a number of a time was made of half a verifier, and whether its sign was cut

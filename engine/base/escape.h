@@ -18,7 +18,8 @@
 /* Appends the text of |name| to |out|; |is_path|: slashes stay. 0 or -ERR_SYSTEM. */
 int escape_name(struct bytes name, bool is_path, struct buf *out);
 
-/* Appends the bytes that |text| stands for; what is no escape stays as it is. 0 or -ERR_SYSTEM. */
+/* Appends the bytes that |text| stands for.  Text without escapes stays as it is.  Returns 0 or
+ * -ERR_SYSTEM. */
 int unescape_name(const char *text, size_t len, struct buf *out);
 
 /* Prints what may hold anything, such as a message with a file's name in it: as escape_name, but

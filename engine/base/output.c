@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/base/output.c
  *
- * Files that appear under their names only when they are whole.  For everything that writes files.
+ * Files that appear under their names only when they are complete.  For all code that writes files.
  * The contract is in output.h.
  */
 #include "base/output.h"

@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-/* Where bytes go: returns 0 or a negative code with |err| filled. */
+/* Writes bytes.  Returns 0 or a negative code with |err| filled. */
 typedef int output_writer(void *ctx, const void *data, size_t len, struct err *err);
 
 struct output;

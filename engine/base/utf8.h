@@ -16,7 +16,7 @@ enum { UTF8_MAX = 4 };
  * bytes are not UTF-8. */
 uint32_t utf8_read(const uint8_t *p, size_t left, uint32_t *code);
 
-/* Whether a terminal shows the character and does nothing else with it.  False for controls (below
+/* Whether a terminal only shows the character.  False for controls (below
  * U+0020, U+007F to U+009F), separators of lines and paragraphs (U+2028, U+2029), and what changes
  * the direction of other text (Unicode Annex 9: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to
  * U+2069), all of which have four hexadecimal digits at most. */

@@ -21,13 +21,13 @@
 
 enum { DONE_MAX = 131072, WAITING_BYTES_MAX = 48 << 20, SAME_XID_MAX = 64 };
 
-/* A message that was sent: what tells its copies from a retransmission. */
+/* A message that was sent: distinguishes its copies from a retransmission. */
 struct sending {
     uint32_t at;    /* time in units of 2^16 ns, modulo 2^32, but not 0; 0: there is none */
     uint32_t ip_id; /* see struct message */
 };
 
-/* What is kept of a call until its reply comes. */
+/* A call that waits for its reply. */
 struct waiting {
     struct record_operation operation; /* |arguments| leads to |body| */
     const struct procedure *procedure; /* NULL: opaque */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/conn_message.c
  *
- * Messages that come whole, from a program that is itself an end of the connection, or stands in
- * its middle: no segments, no doubt.  The contract is engine_message's.
+ * Takes whole messages from a program that is an end of the connection, or is in its middle.  There
+ * are no segments and no doubts.  The contract is that of engine_message.
  */
 #include "flow/conn_parts.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/conn_parts.h
  *
- * What the parts of the connections share: the table (conn.c), TCP's segments (conn_tcp.c) and its
- * two directions together (conn_both.c).
+ * Shared by the files of connections: the table (conn.c), TCP segments (conn_tcp.c) and the two
+ * directions of a TCP connection together (conn_both.c).
  */
 #ifndef NFSDIGEST_FLOW_CONN_PARTS_H
 #define NFSDIGEST_FLOW_CONN_PARTS_H

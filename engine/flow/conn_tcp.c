@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/conn_tcp.c
  *
- * TCP segments: whether they begin, continue, end or replace a connection, and where their bytes
- * go.  For conn.c.  The contract is in conn_parts.h (conn_tcp).
+ * TCP segments: decides whether a segment begins, continues, ends or replaces a connection, and
+ * where its bytes go.  For conn.c.  The contract is in conn_parts.h (conn_tcp).
  */
 #include "flow/conn_parts.h"
 #include "flow/plausible.h"

@@ -60,7 +60,8 @@ static inline void elsewhere_see(struct elsewhere *e, const struct arrival *a)
 
 enum elsewhere_verdict { ELSEWHERE_COPY, ELSEWHERE_UNKNOWN, ELSEWHERE_OTHER };
 
-/* What the bytes of a segment below the stream's end tell; |silent|: for ELSEWHERE_SILENCE. */
+/* What the bytes of a segment below the stream's end show.  |silent|: the stream was silent for
+ * ELSEWHERE_SILENCE. */
 enum elsewhere_verdict elsewhere_judge(const struct elsewhere *e, const struct arrival *a,
                                        bool silent);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/framer.c
  *
- * Bytes of a stream to messages, as long as the place of the next record mark is known.  When it is
- * not, resync.c searches.  For stream.c.  The contract is in framer.h.
+ * Cuts the bytes of a stream into messages, as long as the place of the next record mark is known.
+ * When it is not, resync.c searches.  For stream.c.  The contract is in framer.h.
  */
 #include "flow/framer.h"
 #include "base/pack.h"

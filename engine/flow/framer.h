@@ -69,7 +69,7 @@ static inline bool framer_unsettled(const struct framer *f, int64_t time)
     return f->marks.mark_count && (f->marks.changed || time >= f->due);
 }
 
-/* Another connection begins, which numbers its calls otherwise. */
+/* Another connection begins, whose calls have other XIDs. */
 static inline void framer_forget_xids(struct framer *f)
 {
     f->has_xid = f->has_lost_xid = false;
@@ -81,7 +81,7 @@ int framer_settle(struct framer *f, struct seen seen, struct err *err);
 /* The stream's end: what is there of the current message is delivered as partial. */
 int framer_end(struct framer *f, struct seen seen, struct err *err);
 
-/* Tells the host of |length| bytes that could not be used. */
+/* Reports |length| bytes that could not be used to the host. */
 int framer_problem(const struct framer *f, enum problem_kind kind, struct seen seen,
                    uint64_t length, struct err *err);
 

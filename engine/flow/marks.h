@@ -109,7 +109,7 @@ int marks_missing(struct marks *s, const struct marks_piece *piece, struct err *
 typedef bool marks_found(void *ctx, struct mark *mark);
 int marks_scan(struct marks *s, bool over, marks_found *found, void *ctx, struct err *err);
 
-/* The mark that stands at |at|, or NULL. */
+/* The mark at |at|, or NULL. */
 struct mark *marks_mark(const struct marks *s, uint64_t at);
 
 /* Whether a segment begins at |at|, or nothing captured follows it. */
@@ -127,13 +127,13 @@ struct piece marks_text(const struct marks *s, const struct mark *mark);
 /* The time at which the last known byte of a mark that is not open came. */
 int64_t marks_time(const struct marks *s, struct mark *mark);
 
-/* Whether to forget what stands before |at| is worth the moving of what stays. */
+/* Whether it is worth moving the rest to forget the bytes before |at|. */
 bool marks_worth_dropping(const struct marks *s, uint64_t at);
 
 /* How many bytes from |from| to before |to| were captured. */
 uint64_t marks_captured(const struct marks *s, uint64_t from, uint64_t to);
 
-/* Moves what stands at and behind |at| to |tail|, which is empty; marks there are forgotten. */
+/* Moves all bytes from |at| on to |tail|, which is empty.  Marks there are forgotten. */
 int marks_split(struct marks *s, uint64_t at, struct marks *tail, struct err *err);
 
 /* Forgets the bytes before |at|, and the marks among them. */

@@ -104,8 +104,8 @@ void objects_free(struct objects *o);
 uint32_t object_id(struct objects *o, uint32_t server, struct bytes handle, struct seen seen,
                    struct err *err);
 
-/* That object_id will be asked soon: fetches what it needs from memory, in two steps that have
- * other work between them.  |hash| is what the first returned. */
+/* Prepares a call of object_id: fetches the memory that it needs, in two steps with other work
+ * between them.  |hash| is the result of the first. */
 uint64_t object_expect(const struct objects *o, uint32_t server, struct bytes handle);
 void object_fetch(const struct objects *o, uint64_t hash);
 
@@ -121,7 +121,7 @@ int object_describe(struct objects *o, uint32_t object, struct object_identity i
 /* The object that |name| in |parent| is known to stand for, or 0. */
 uint32_t object_named(const struct objects *o, uint32_t parent, struct bytes name);
 
-/* "." and "..", which are nobody's names. */
+/* "." and "..", which are not names of objects. */
 bool name_is_dots(struct bytes name);
 
 /* A name in a directory. */

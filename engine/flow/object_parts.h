@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/object_parts.h
  *
- * What the files of the objects (object.c, object_name.c, object_root.c, object_path.c,
- * object_learn.c, host.c) share, and nobody else.
+ * Shared by the files of the objects only (object.c, object_name.c, object_root.c, object_path.c,
+ * object_learn.c, host.c).
  */
 #ifndef NFSDIGEST_FLOW_OBJECT_PARTS_H
 #define NFSDIGEST_FLOW_OBJECT_PARTS_H

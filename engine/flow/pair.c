@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/pair.c
  *
- * Messages to operations: calls are taken here, replies in pair_reply.c, replies that come first
- * are held in pair_held.c, pair_again.c tells copies from retransmissions, pair_knows.c answers the
- * search for record marks, and pair_state.c ends, saves and restores.  For engine.c.  The contract
- * is in pair.h, what the parts share in pair_parts.h.
+ * Pairs messages into operations.  This file takes calls, and pair_reply.c takes replies.
+ * pair_held.c holds replies that come before their calls.  pair_again.c distinguishes copies from
+ * retransmissions.  pair_knows.c answers the search for record marks.  pair_state.c ends, saves and
+ * restores.  For engine.c.  The contract is in pair.h; the files share pair_parts.h.
  */
 #include "flow/pair_parts.h"
 #include "base/digest.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/pair_held.c
  *
- * Replies that wait for their calls: captured before these, or without them.  A held reply answers
- * a call that comes later, repeats an answer, or becomes an operation without a call.  A count for
- * each hash of a call spares walking the list.  For pair.c, pair_reply.c and pair_state.c.  The
- * contract is in pair_parts.h.
+ * Replies that wait for their calls: captured before them, or without them.  A held reply answers a
+ * call that comes later, repeats an answer, or becomes an operation without a call.  A counter for
+ * each hash of a call makes it unnecessary to walk the list.  For pair.c, pair_reply.c and
+ * pair_state.c.  The contract is in pair_parts.h.
  */
 #include "flow/pair_parts.h"
 

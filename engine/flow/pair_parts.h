@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/pair_parts.h
  *
- * What the files of the pairing (pair*.c) share, and nobody else.
+ * Shared by the files of the pairing (pair*.c) only.
  */
 #ifndef NFSDIGEST_FLOW_PAIR_PARTS_H
 #define NFSDIGEST_FLOW_PAIR_PARTS_H

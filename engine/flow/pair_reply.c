@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/pair_reply.c
  *
- * Replies: the call that each one answers, and what its result says.  The contract is in
+ * Takes replies: finds the call that each one answers, and reads its result.  The contract is in
  * pair_parts.h.
  */
 #include "flow/pair_parts.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/pair_state.c
  *
- * The end of a capture, and what waits as bytes for the next one.  The contract is in pair.h.
+ * Ends a capture, and saves what waits as bytes for the next one.  The contract is in pair.h.
  */
 #include "flow/pair_parts.h"
 #include "base/pack.h"

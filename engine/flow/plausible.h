@@ -15,8 +15,8 @@ enum {
     PLAUSIBLE_LOOK = CALL_WHOLE + 2 * RPC_AUTH_BODY_MAX, /* and to plausible_rpc */
 };
 
-/* Whether |len| bytes at |data| begin a message that may be trusted without its record mark's
- * company: the test for datagrams and new connections.  1: a call, 2: a reply, 0: neither. */
+/* Whether |len| bytes at |data| begin a message that can be believed without a record mark
+ * before it.  For datagrams and new connections.  1: a call, 2: a reply, 0: neither. */
 int plausible_rpc(const uint8_t *data, uint32_t len, uint32_t wire_len);
 
 /* Whether the first bytes of a message rule out that it is one. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/resync.c
  *
- * Which of the record marks that marks.c found are true, and the messages behind them.  For
+ * Finds which of the record marks of marks.c are true, and makes the messages behind them.  For
  * framer.c.  The contract is in resync.h.
  */
 #include "flow/resync.h"

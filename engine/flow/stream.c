@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/stream.c
  *
- * Segments of one direction in order: what waits behind a hole, what is given up, what comes late.
- * For conn_tcp.c; the bytes go to framer.c.  The contract is in stream.h.
+ * Puts segments of one direction in order: keeps those behind a hole, gives holes up, and judges
+ * late ones.  For conn_tcp.c; the bytes go to framer.c.  The contract is in stream.h.
  */
 #include "flow/stream.h"
 #include "base/pack.h"

@@ -17,8 +17,8 @@ struct message;
 struct procedure;
 struct rpc_auth;
 
-/* One message, at the moment it is known, for who shows packets. |operation| is filled as far as is
- * known now: the call's part at a call, all of it at a reply. */
+/* Called for each message as soon as it is known, for callers that show packets.  |operation| has
+ * what is known by then: the call's part for a call, everything for a reply. */
 struct engine_message {
     const struct record_operation *operation;
     const struct sighting *sighting; /* of this message */
@@ -38,8 +38,8 @@ enum tap_event {
     TAP_OVER,   /* a TCP connection has ended, as |over| says; nothing else is set */
 };
 
-/* A message as it was captured, for who makes it anew.  In the order of the capture, but for
- * replies that were held. */
+/* A message as it was captured, for callers that rewrite it.  Messages come in the order of the
+ * capture, except for replies that were held. */
 struct engine_tapped {
     uint8_t event;   /* enum tap_event */
     uint64_t ticket; /* of a reply that was held; else 0 */

@@ -2,8 +2,8 @@
 /* engine/link/ether.c
  *
  * Headers between the wire and IP: Ethernet II and 802.3, VLAN tags, LLC/SNAP, PPP, PPPoE, MPLS.
- * Each step takes one of them off and tells what stands next.  What is not known is counted with
- * its number.  For the loop in link.c.  The contract is in packet.h.
+ * Each step removes one of them and returns the next layer.  Unknown types are counted with their
+ * numbers.  For the loop in link.c.  The contract is in packet.h.
  */
 #include "link/packet.h"
 

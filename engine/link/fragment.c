@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/link/fragment.c
  *
- * IP fragments to datagrams: which set a fragment belongs to, and when one is complete.  The sets
- * are kept by fragment_set.c; fragment_lost.c has those that stay incomplete, fragment_save.c saves
- * and restores.  For ip.c.  The contract is in fragment.h.
+ * Joins IP fragments into datagrams: finds the set of a fragment, and checks whether it is
+ * complete.  fragment_set.c keeps the sets, fragment_lost.c handles those that stay incomplete, and
+ * fragment_save.c saves and restores.  For ip.c.  The contract is in fragment.h.
  */
 #include "link/fragment.h"
 

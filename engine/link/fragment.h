@@ -119,8 +119,8 @@ void fragments_end(struct fragments *f);
 /* Gives up what is doubtful or answered beyond its time. */
 void fragments_settle(struct fragments *f, int64_t now);
 
-/* The next datagram over UDP that was given up, or that was doubtful and is given out: 1; 0: there
- * is none. To be called until then after each of the functions above. */
+/* Returns 1 and the next UDP datagram that was given up, or that was doubtful and is delivered.
+ * Returns 0 if there is none.  Call it until then, after each of the functions above. */
 int fragments_lost(struct fragments *f, struct datagram *datagram);
 
 uint64_t fragments_layout(uint64_t hash); /* see pack_layout */

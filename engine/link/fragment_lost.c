@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/link/fragment_lost.c
  *
- * Datagrams of which a fragment was lost, and those that are doubtful: when they are given up, how
- * much of them is certain, and whose checksums can be trusted.  What is given up waits in a list
- * until fragments_lost gives it out.  For fragment.c, fragment_set.c and link.c.  The contract is
- * in fragment.h and fragment_set.h.
+ * Datagrams that lost a fragment, and doubtful ones: when they are given up, how much of them is
+ * certain, and whose checksums can be trusted.  They wait in a list until fragments_lost returns
+ * them.  For fragment.c, fragment_set.c and link.c.  The contract is in fragment.h and
+ * fragment_set.h.
  */
 #include "base/digest.h"
 #include "link/fragment_set.h"

@@ -55,7 +55,7 @@ void link_free(struct link *link);
 int link_frame(struct link *link, const struct frame *frame, struct err *err);
 
 /* A payload that did not come through link_frame (another decoder took the headers off): counts
- * nothing; opens VXLAN in it, delivers it otherwise. */
+ * nothing; opens VXLAN in it, or else delivers it. */
 int link_payload(struct link *link, const struct frame *frame, const struct ip_payload *payload,
                  struct err *err);
 

@@ -104,7 +104,7 @@ int packet_vxlan(struct link *link, struct packet *p);
 /* True if the UDP datagram at |p| goes to the VXLAN port and doesn't look like anything else. */
 bool packet_is_vxlan(const struct packet *p);
 
-/* Counts a UDP datagram that looks like a tunnel that nobody here opens: see unopened.h. */
+/* Counts a UDP datagram that looks like a tunnel that engine/link does not open: see unopened.h. */
 void packet_note_tunnel(struct link *link, const struct packet *p);
 
 #endif

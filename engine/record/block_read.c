@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/block_read.c
  *
- * A stream to records.  Nothing is believed before its checksum was right, and no
- * length is used before it was compared with its bound; a block is read whole, then delivered.
+ * Reads records from a stream.  Nothing is used before its checksum was checked, and no length
+ * before it was compared with its bound.  A block is read whole, then delivered.
  */
 #include "record/blocks.h"
 #include "base/digest.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/block_write.c
  *
- * Records to a stream.  A block is built in one buffer, behind room for its header, and leaves with
- * a single write.
+ * Writes records to a stream.  A block is built in one buffer, after room for its header, and
+ * written by one call.
  */
 #include "record/blocks.h"
 #include "base/digest.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/layout.c
  *
- * A format's table as text.
+ * Prints a format's table as text.
  */
 #include "record/format.h"
 

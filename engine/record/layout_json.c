@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/layout_json.c
  *
- * A record as one JSON object, from the table: for people and for tests.
+ * Prints a record as one JSON object, from the table.  For people and tests.
  */
 #include "record/format.h"
 #include "base/json.h"

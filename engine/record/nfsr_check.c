@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/nfsr_check.c
  *
- * What must hold between the records of a stream.  For "nfsdigest check".  The contract is in
+ * Checks the records of a stream against each other.  For "nfsdigest check".  The contract is in
  * nfsr_check.h.
  */
 #include "record/nfsr_check.h"

@@ -44,7 +44,7 @@ struct record_flow {
     int64_t time;
 };
 
-/* Who makes calls. Equal ones are recorded once, unless very many lie between them. */
+/* A caller.  Equal ones are recorded once, unless very many others come between them. */
 struct record_credential {
     uint32_t id;
     uint32_t flavor;
@@ -68,7 +68,7 @@ enum object_type { /* ftype3, RFC 1813 s2.3.5; 0: not known */
                    OBJECT_FIFO = 7,
 };
 
-/* What a handle of one server stands for. Comes again, with the same id, when more is known. */
+/* The object of a handle of one server.  Comes again with the same id when more is known. */
 struct record_object {
     uint64_t id;
     struct address server;

@@ -17,13 +17,13 @@ enum { RPC_RECORD_MAX = 0x7fffffff }; /* bytes of a fragment, RFC 5531 s11 */
  * than 16 groups. */
 void rpc_put_auth(struct xdr_put *p, const struct rpc_auth *auth);
 
-/* The whole header: what stands before arguments or results.  Of a call: |xid|, |rpc_version|,
+/* Writes the whole header before arguments or results.  Of a call: |xid|, |rpc_version|,
  * |program|, |version|, |procedure|, |credential| and |verifier|; of a reply: |xid|, |status|,
  * |verifier| if it is accepted, |detail|.  XDR_PUT_BAD: there is no such direction or status. */
 void rpc_put_header(struct xdr_put *p, const struct rpc_header *h);
 
-/* Its parts, for whoever writes authenticators of his own: the four numbers of a call that follow
- * on XID and direction; all that follows on them in a reply, |verifier| among it. */
+/* Its parts, for callers that write their own authenticators: the four numbers of a call that
+ * follow on XID and direction; all that follows on them in a reply, |verifier| among it. */
 void rpc_put_target(struct xdr_put *p, const struct rpc_header *h);
 void rpc_put_reply_state(struct xdr_put *p, const struct rpc_header *h,
                          const struct rpc_auth *verifier);

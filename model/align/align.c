@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/align/align.c
  *
- * Myers's greedy algorithm: for each number of edits d the furthest place on each diagonal k = x -
- * y that d edits lead to.  The rows of places are kept, and the way is found back through them.
+ * Myers's greedy algorithm: for each number of edits d, it finds the furthest place on each
+ * diagonal k = x - y that d edits reach.  The rows of places are kept, and the path is traced back
+ * through them.
  */
 #include "align/align.h"
 #include "align/align_anchor.h"

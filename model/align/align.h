@@ -44,7 +44,7 @@ struct align_element {
 struct align {
     /* The next element of a side: 1, 0 at its end, or negative. */
     int (*next)(void *ctx, int side, struct align_element *element, struct err *err);
-    /* In the order of each side, but for what is paired out of order; NULL: no counterpart. */
+    /* In the order of each side, except for pairs out of order.  NULL: no counterpart. */
     int (*put)(void *ctx, const struct align_element *ref, const struct align_element *sut,
                struct err *err);
     /* When the other side is expected to be asked the same, ns, and how exact that is mostly;

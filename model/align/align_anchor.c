@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/align/align_anchor.c
  *
- * Where requests repeat and some were not captured, the longest common subsequence pairs the wrong
- * ones: it knows no times.  Two like requests that are much closer to where each is expected than
- * any other like one belong together; the rest is aligned between such anchors.
+ * If requests repeat and some were not captured, the longest common subsequence pairs the wrong
+ * ones, because it does not use times.  This pairs two equal requests if each is much closer to its
+ * expected time than any other equal one.  The rest is aligned between such anchors.
  */
 #include "align/align_anchor.h"
 

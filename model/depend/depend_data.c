@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/depend/depend_data.c
  *
- * Byte ranges: a file is cut into pieces where accesses begin and end; each has its last change and
- * its readers.  A write makes one piece of all that it covers.  Of a chain of many readers that
- * several pieces have in common, the first write to one of them depends on all, the next ones on
- * that write in their place.
+ * Byte ranges.  A file is cut into pieces where accesses begin and end.  Each piece has its last
+ * change and its readers.  A write makes one piece of everything that it covers.  If several pieces
+ * share a chain of many readers, the first write to one of them depends on all readers, and later
+ * writes depend on that write instead.
  */
 #include "depend/depend_parts.h"
 

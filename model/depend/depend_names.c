@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/depend/depend_names.c
  *
- * The names of a directory: changes of different ones do not conflict, but each does with whoever
- * reads all of them.  So changes come in groups.  The first change after readers begins one and
- * depends on them; they depend on the group before, all of which need not be looked at any more.
+ * The names of a directory.  Changes of different names do not conflict, but each conflicts with
+ * operations that read all names.  So changes come in groups.  The first change after readers
+ * begins a group and depends on these readers.  The readers depend on the group before, which need
+ * not be looked at any more.
  */
 #include "depend/depend_parts.h"
 

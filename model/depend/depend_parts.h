@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/depend/depend_parts.h
  *
- * What the files of depend.h share.  Operations are counted from 1 in here; 0 is none.
+ * Shared by the files of depend.h.  Operations are counted from 1 in here; 0 is no operation.
  *
- *     depend.c         things and names: who changed them last, who read them since
+ *     depend.c         things and names: their last change, and the readers since then
  *     depend_names.c   all names of a directory
- *     depend_data.c    the same of byte ranges, in pieces
+ *     depend_data.c    the same for byte ranges, in pieces
  *     depend_pool.c    memory of these, and what expires
  *     depend_reduce.c  which of those are direct dependencies
  *
- * Readers are a chain of marks, the newest first: one chain for each object, with what was read of
- * it, one for each name and for each piece of a file.  Marks lie in a ring in the order of their
- * operations, so that whoever follows a chain meets the expired ones last, and those are known by
- * their place alone.  Pieces of a file share the rest of a chain when one is split.
+ * Readers are a chain of marks, the newest first: one chain for the attributes of each object, one
+ * for each name and one for each piece of a file.  Marks are in a ring in the order of their
+ * operations.  So a walk along a chain meets the expired marks last, and their places alone show
+ * that they are expired.  If a piece is split, its parts share the rest of a chain.
  */
 #ifndef NFSDIGEST_DEPEND_DEPEND_PARTS_H
 #define NFSDIGEST_DEPEND_DEPEND_PARTS_H

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/depend/depend_reduce.c
  *
- * Candidates are the operations that conflict with this one, the newest first.  One is implied if
- * a newer candidate depends on it, over however many others.  Mostly that candidate had it as a
- * candidate itself: so an operation keeps some of those that were implied, too.  Else both ends are
- * searched in turns, what the newer candidates depend on and what depends on this one: the shorter
- * search decides.  Nothing but the candidates is looked at before that: elsewhere is out of cache.
+ * Removes dependencies that others imply.  Candidates are the operations that conflict with this
+ * one, the newest first.  A candidate is implied if a newer candidate depends on it, directly or
+ * over others.  Usually the newer candidate had it as a candidate itself, so an operation also
+ * keeps some of its implied ones.  Otherwise both ends are searched in turns (what the newer
+ * candidates depend on, and what depends on this one) until the shorter search decides.  Before
+ * that, only the candidates are looked at, because everything else is out of cache.
  */
 #include "depend/depend_parts.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/effect/effect.c
  *
- * Bodies of an operation, as records keep them, read into what they mean for files and names: by
- * the roles of fields, never by a procedure's number.  Contract: effect.h.
+ * Reads the bodies of an operation, as records keep them, into their effect on files and names.
+ * The roles of fields decide, never a procedure's number.  The contract is in effect.h.
  */
 #include "effect/effect.h"
 #include "wire/rpc.h"

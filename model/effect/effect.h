@@ -99,7 +99,7 @@ static inline struct kept_body effect_result(const struct effect *e)
     return (struct kept_body){ e->result_body, e->result_length, e->reply_flags };
 }
 
-/* What kind of operation it is: its procedure's row says so (engine/wire/field.h). */
+/* The kind of the operation, from its procedure's row (engine/wire/field.h). */
 static inline enum action effect_action(const struct effect *e)
 {
     return e->procedure ? (enum action)e->procedure->action : ACTION_NONE;
@@ -139,7 +139,7 @@ bool effect_attributes(const struct effect *effect, enum whose whose, struct att
 bool effect_reads_contents(const struct effect *effect);
 /* Whether it sets the object's attributes, on which later requests' outcomes depend. */
 bool effect_changes_rights(const struct effect *effect);
-/* Whether it is one that changes names, as far as one of them was reached, cut or not. */
+/* Whether it changes names and at least one of them was captured, whole or cut. */
 bool effect_changes_names(const struct effect *effect);
 bool effect_before(const struct effect *effect, enum whose whose, struct attributes_before *to);
 

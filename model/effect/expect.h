@@ -62,8 +62,9 @@ struct expect {
     const struct expect_names *names;
 };
 
-/* Puts the values that the digest covers into |values| and link counts of directories into |links|;
- * what was there goes. 0, or -1: no memory, or the mask asks for attributes that are not there. */
+/* Puts the values that the digest covers into |values|, and link counts of directories into
+ * |links|. Both are emptied first.  Returns 0, or -1: no memory, or attributes of the mask are
+ * missing. */
 int expect_digest(const struct expect *expect, struct buf *values, struct buf *links,
                   uint64_t *digest);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/alike.c
  *
- * Names that are one name in another writing.
+ * Finds names that are the same name in another spelling.
  */
 #include "judge/judge_values.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/before.c
  *
- * Times from before an operation (wcc_attr, RFC 1813 s2.6).  A client goes on with what it has
- * cached when they are those that it knows.  A server that looks too late sends the operation's own
- * time, and the client cannot notice that somebody else changed the object.  That shows without a
- * clock: the time is the same as after the operation, while on the other side it is not.
+ * Times from before an operation (wcc_attr, RFC 1813 s2.6).  If they are the times that a client
+ * knows, it keeps its cache.  A server that reads them too late returns the time of the operation
+ * itself, and the client cannot notice that another client changed the object.  This shows without
+ * a clock: on one side the time is the same as after the operation, and on the other side it is
+ * not.
  */
 #include "judge/judge_fields.h"
 

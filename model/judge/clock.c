@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/clock.c
  *
- * Samples give the offset of a server's clock as a median.  Anchors, pairs of times of the two
- * captures, are reduced to a row in which both rise; between two of them a time is carried over in
- * proportion.  For times.c here, and request_sequences.c and compare_pairs.c of postproc/compare.
+ * The offset of a server's clock is the median of its samples.  Anchors are pairs of times of the
+ * two captures.  They are reduced to a row in which both rise, and times between two anchors are
+ * interpolated.  For times.c here, and request_sequences.c and compare_pairs.c of postproc/compare.
  * The contract is in clock.h.
  */
 #include "base/grow.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/fields_pattern.c
  *
- * Fields whose values are a server's own: handles, file numbers, verifiers (patterns.h).
+ * Compares fields whose values each server chooses: handles, file numbers, verifiers (patterns.h).
  */
 #include "judge/judge_fields.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/judge.c
  *
- * A pair of operations: whether both were answered, with what RPC status, and then the results;
- * afterwards, what the pair changes of what is known.
+ * Compares a pair of operations: whether both were answered, their RPC statuses, and then the
+ * results.  After that it updates what may differ between the sides.
  */
 #include "base/grow.h"
 #include "judge/judge_fields.h"

@@ -124,7 +124,7 @@ struct judge_earlier {
 /* Callbacks return 0, or a negative code that judge_pair returns.  Those that look ahead, or back
  * further than the judge keeps, may be NULL. */
 struct judge_host {
-    /* The row of the object that a handle in the reply of |half| stands for; 0: it has none. */
+    /* Returns the row of the object of a handle in the reply of |half|, or 0. */
     int (*object_of)(void *ctx, int side, const struct judge_half *half, struct bytes handle,
                      uint32_t *row, struct err *err);
     int (*differ)(void *ctx, const struct judge_pair *pair, const struct difference *difference,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/judge_fields.c
  *
- * Two results in lock step.
+ * Compares two results field by field.
  */
 #include "judge/judge_fields.h"
 #include "record/record.h"

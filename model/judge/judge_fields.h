@@ -61,17 +61,17 @@ int fields_equal_pattern(struct fields *f, const struct compare_rule *rule, cons
 
 /* --- judge_handles.c */
 
-/* Whether two handles that do not belong together are those of one file, which has several: 0:
- * they are, and this is reported, once for each handle; 1: reported before; negative; or
- * HANDLES_OF_TWO. */
+/* Whether two handles that were not matched belong to one file with several handles.  Returns 0 if
+ * they do, and reports it, once for each handle; 1 if it was reported before; HANDLES_OF_TWO if
+ * they do not; or a negative code. */
 enum { HANDLES_OF_TWO = 2 };
 int handles_compare(struct fields *f, const struct pattern_of *of, const struct item *ref,
                     const struct item *sut, struct err *err);
 
 /* --- numbers.c: file numbers of several objects */
 
-/* Whether the file numbers at hand are of no other object, as far as the sides do not agree in it;
- * else |f->what| says which side's is.  1, 0 or negative. */
+/* Returns 1 if neither side gives the current file numbers to another object, or if both do.
+ * Returns 0 if only one side does; |f->what| says which.  Or negative. */
 int numbers_check(struct fields *f, const struct item *ref, const struct item *sut,
                   struct err *err);
 /* Of an object whose number changed on one side. */
@@ -100,7 +100,8 @@ void before_note(struct judge *j);
 /* The granularity of the server's times like |item|, ns. */
 int64_t times_step(struct fields *f, int side, const struct item *item);
 
-/* Whether two times are equal under |rule|, a tolerance; else |f->what| says how they differ. */
+/* Whether two times are equal under |rule|, a tolerance.  If not, |f->what| says how they differ.
+ */
 int times_equal(struct fields *f, const struct compare_rule *rule, const struct item *ref,
                 const struct item *sut);
 

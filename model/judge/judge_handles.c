@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/judge_handles.c
  *
- * Handles of files that have several, when they are compared.
+ * Compares handles of files that have several.
  */
 #include "judge/judge_fields.h"
 

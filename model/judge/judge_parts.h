@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/judge_parts.h
  *
- * What the files of the judge share: its state, and what it says to its host.  sync.h has what
- * becomes of objects, judge_fields.h the comparison of replies.
+ * Shared by the files of the judge: its state, and its calls of the host.  sync.h keeps the state
+ * of objects, and judge_fields.h compares replies.
  */
 #ifndef NFSDIGEST_JUDGE_JUDGE_PARTS_H
 #define NFSDIGEST_JUDGE_JUDGE_PARTS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/judge_rules.c
  *
- * Which rule holds for a field.
+ * Finds the rule for a field.
  */
 #include "judge/rules_line.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/judge_values.c
  *
- * Values as words.
+ * Prints values as words.
  */
 #include "judge/judge_values.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/numbers.c
  *
- * File numbers identify files within a file system, RFC 1813 s2.6 fattr3 says.  Two objects that
- * have one on the one side and two on the other, while both exist, are found here.  Hard links are
- * one object on both sides.  Numbers are given again: where one of the two was removed in between,
- * or may have been, nothing is said until both are seen again.
+ * RFC 1813 s2.6 (fattr3): a file number identifies a file within a file system.  This finds two
+ * objects that have one number on one side and two numbers on the other, while both exist.  (Hard
+ * links are one object on both sides.)  Servers use numbers again: if one of the two was removed in
+ * between, or may have been, nothing is reported until both are seen again.
  */
 #include "judge/judge_fields.h"
 

@@ -2,9 +2,9 @@
 /* model/judge/patterns.c
  *
  * One hash table has the values of all scopes, once from ref to sut and once back.  Values of an
- * owner are in its list, to be forgotten with it; those of none are in a queue, whose oldest ones
- * go when it is full.  For fields_pattern.c, judge_handles.c and judge.c.  The contract is in
- * patterns.h.
+ * owner are in its list, and are forgotten with it.  Values without an owner are in a queue; when
+ * it is full, the oldest are dropped.  For fields_pattern.c, judge_handles.c and judge.c.  The
+ * contract is in patterns.h.
  */
 #include "judge/patterns.h"
 

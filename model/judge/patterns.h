@@ -55,7 +55,7 @@ enum {
 int patterns_hold(struct patterns *p, const struct pattern_of *of, struct err *err);
 /* From now on it does, whatever was known. */
 int patterns_note(struct patterns *p, const struct pattern_of *of, struct err *err);
-/* The value of |side| that the other side's stands for, if that is known and another one. */
+/* The value of |side| that belongs to the other side's value, if it is known and differs. */
 bool patterns_expect(const struct patterns *p, const struct pattern_of *of, int side,
                      uint64_t *value);
 /* Whether something is known of one of them. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/rules_file.c
  *
- * Rule files to a struct rules.
+ * Reads rule files into a struct rules.
  */
 #include "base/grow.h"
 #include "judge/conf.h"

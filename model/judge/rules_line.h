@@ -23,7 +23,7 @@ bool rule_is_time(const struct field *field);
  * ("READ3res.resok.file_attributes.mtime"), and its procedure this one. */
 bool rule_names(const struct compare_rule *rule, const struct field_place *place);
 
-/* Whether the kind of rule, and its conditions, are something for values of this kind. */
+/* Whether the kind of the rule and its conditions have a meaning for values of this kind. */
 bool rule_fits(const struct compare_rule *rule, const struct field *field);
 
 bool class_is_known(const char *name);

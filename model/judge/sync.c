@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/sync.c
  *
- * What is not known to be the same on both sides: after changes whose order is undetermined, after
- * changes of one side only.  Attributes are known again when all of them compare equal, bytes when
- * they were read alike or written again; names are sync_names.c's.
+ * Keeps track of what may differ between the sides: after changes whose order is undetermined, and
+ * after changes on one side only.  Attributes are synchronized again when all of them compare
+ * equal; bytes, when they were read with equal contents or written again.  sync_names.c does the
+ * same for names.
  */
 #include "judge/sync.h"
 

@@ -22,8 +22,8 @@ int sync_data(struct judge *j, struct err *err);
 int sync_rights(const struct judge *j);
 /* Not the same changes of the object came before: why. */
 int sync_order(const struct judge *j, uint32_t row);
-/* sync_status.c: why these two statuses may differ, of which at least one is not success: a reason
- * that could bring about each of them, or 0. */
+/* sync_status.c: why these two statuses may differ; at least one is not success.  Returns a reason
+ * that can cause the status of either side, or 0. */
 int sync_status(struct judge *j, const struct field *field, uint64_t ref, uint64_t sut);
 /* Whether an object's contents were read on one side only, or in another order, since its access
  * times were the same. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/sync_data.c
  *
- * Byte ranges that are not known to be the same on both sides.  Those between them are: after
- * conflicts at the beginning and at the end of a large file the rest of it is compared.
+ * Keeps track of the byte ranges that may differ between the sides.  The rest of a file is still
+ * compared: for example, after conflicts at the beginning and at the end of a large file.
  */
 #include "judge/sync.h"
 

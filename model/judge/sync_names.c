@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/sync_names.c
  *
- * Names that are not known to stand for the same on both sides: after changes at once, of one side
- * only, or in another order.  They are known again when an operation on them ended alike, or both
- * listings have them.
+ * Keeps track of the names that may stand for different objects on the two sides: after
+ * simultaneous changes, changes on one side only, or changes in another order.  A name is
+ * synchronized again when an operation on it ended alike on both sides, or when both listings have
+ * it.
  */
 #include "judge/sync.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/sync_status.c
  *
- * Which statuses what came before can bring about (RFC 1813 s2.6): a status that nothing of it can
- * is the server's own.
+ * Decides which statuses the earlier operations can cause (RFC 1813 s2.6).  A status that none of
+ * them can cause comes from the server itself.
  */
 #include "judge/sync.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/sync_writes.c
  *
- * Which requests wrote the bytes of a READ last: piece by piece, from the latest one back.
+ * Finds the requests that wrote the bytes of a READ last: piece by piece, from the latest one back.
  *
- * Memory: PIECES_MAX pieces of each side, while one READ is looked at.
+ * Memory: PIECES_MAX pieces for each side, while one READ is compared.
  */
 #include "judge/sync.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/times.c
  *
- * Whether two servers' times are the same, though their clocks are not.
+ * Decides whether two servers' times are the same although their clocks differ.
  */
 #include "judge/judge_fields.h"
 

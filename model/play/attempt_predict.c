@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/play/attempt_predict.c
  *
- * What an operation changes of the objects that it meets, in images of them.
+ * Predicts what an operation changes in the objects that it uses, in copies of them.
  */
 #include "play/attempt.h"
 

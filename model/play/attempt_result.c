@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/play/attempt_result.c
  *
- * What the recorded result of an operation shows, and what of it is not as predicted.
+ * Compares the recorded result of an operation with the predicted one.
  */
 #include "play/attempt.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/play/entitle.c
  *
- * Who makes a call that was not captured: servers must not refuse it.
+ * Chooses the caller of an operation that was not captured, so that a server does not refuse it.
  */
 #include "play/rehearse_parts.h"
 

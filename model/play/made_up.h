@@ -13,8 +13,8 @@
 /* As an inference says, which |before| proves.  NULL with |err| empty: it cannot be carried out. */
 struct spooled *made_up_inference(struct rehearsal *r, const struct inference *inference,
                                   const struct spooled *before, struct err *err);
-/* One that makes what |op| made, of whose arguments only the name was captured; NULL with |err|
- * empty: it made nothing, or nobody knows what. */
+/* Makes an operation that makes the object of |op|, if only the name of its arguments was captured.
+ * NULL with |err| empty: |op| made nothing, or what it made is unknown. */
 struct spooled *made_up_partial(struct rehearsal *r, const struct spooled *op, struct err *err);
 /* A SETATTR of |groups| (bits by enum expect's groups) to |to|. */
 struct spooled *made_up_setattr(struct rehearsal *r, uint32_t node, uint32_t groups,

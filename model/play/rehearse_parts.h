@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/play/rehearse_parts.h
  *
- * What rehearse.c (which operation comes next) and rehearse_try.c (playing one of them) share.
+ * Shared by rehearse.c (which operation comes next) and rehearse_try.c (plays one operation).
  */
 #ifndef NFSDIGEST_PLAY_REHEARSE_PARTS_H
 #define NFSDIGEST_PLAY_REHEARSE_PARTS_H

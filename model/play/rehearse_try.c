@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/play/rehearse_try.c
  *
- * Plays one operation, if it fits: before it what must have happened unseen, and the last time it
- * is tried it is made fit, or marked.  For rehearse.c; see rehearse_parts.h.
+ * Plays one operation, if it fits.  Operations that must have happened unseen come before it.  At
+ * its last try, it is made to fit or marked.  For rehearse.c; see rehearse_parts.h.
  */
 #include "play/made_up.h"
 #include "play/rehearse_parts.h"

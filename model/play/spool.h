@@ -39,7 +39,7 @@ int spool_put(struct spool *spool, const struct effect *effect, const uint32_t *
               uint32_t entry_count, uint8_t unplayable, struct err *err);
 /* From here on it is read, from its beginning. */
 int spool_rewind(struct spool *spool, struct err *err);
-/* The next one, which is the caller's to free(); NULL with |err| empty: there is none. */
+/* Returns the next one; the caller frees it with free().  NULL with |err| empty: no more. */
 struct spooled *spool_take(struct spool *spool, struct err *err);
 
 /* One that never was in a spool: arguments in XDR, with |handle_at| from their start (or 0). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/rdump/rdump.c
  *
- * Writer and reader: the totals of the end record, and the rest is engine/record's.
+ * Writer and reader: they count the totals of the end record.  engine/record does the rest.
  */
 #include "rdump/rdump_format.h"
 #include "record/blocks.h"

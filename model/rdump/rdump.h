@@ -228,8 +228,8 @@ struct rdump_reader;
 /* Reads from a file descriptor, which stays the caller's.  NULL: no rdump, a later version, or no
  * memory.  |name| is for messages. */
 struct rdump_reader *rdump_reader_new(int fd, const char *name, struct err *err);
-/* 1 and a record that lives until the next call; 0 after the end record; negative when damaged:
- * what was read before is good. */
+/* Returns 1 and a record that is valid until the next call; 0 after the end record; or negative if
+ * the dump is damaged: the records before are good. */
 int rdump_next(struct rdump_reader *reader, enum rdump_kind *kind, const void **record,
                struct err *err);
 void rdump_reader_free(struct rdump_reader *reader);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/rdump/rdump_check.c
  *
- * The order of the records, the totals, and all that stands before the operations: hosts,
+ * Checks the order of the records, the totals, and all records before the operations: hosts,
  * credentials, objects, entries, and that no directory is below itself.  Operations are in
  * rdump_check_operation.c.  For "nfsdigest rdump --check" and packages.  The contract is in
- * rdump_check.h, what the parts share in rdump_checker.h.
+ * rdump_check.h; the files share rdump_checker.h.
  */
 #include "rdump/rdump_check.h"
 #include "base/digest.h"

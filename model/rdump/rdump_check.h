@@ -22,8 +22,9 @@ struct rdump_summary {
     struct buf text;                  /* the first RDUMP_FINDINGS_SHOWN of them, one a line */
 };
 
-/* Fills |out| also when it fails: then with what stood before the error.  0: all was read, findings
- * alone are no error; or a negative code.  wire_init before, rdump_summary_free afterwards. */
+/* Fills |out| also when it fails, with what came before the error.  Returns 0 if everything was
+ * read (findings are not an error), or a negative code.  wire_init before, rdump_summary_free
+ * afterwards. */
 int rdump_check(int fd, const char *name, struct rdump_summary *out, struct err *err);
 void rdump_summary_free(struct rdump_summary *summary);
 

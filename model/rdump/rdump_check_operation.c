@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/rdump/rdump_check_operation.c
  *
- * Operations by themselves, against the objects that are there when they come, and against the
- * operations before them.
+ * Checks each operation by itself, against the objects that exist when it comes, and against the
+ * operations before it.
  */
 #include "base/bytes.h"
 #include "rdump/rdump_checker.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/rdump/rdump_check_result.c
  *
- * What operations must show again, where listings go on, and which objects are used no more.
+ * Checks what operations must show again, where listings continue, and which objects are not used
+ * any more.
  */
 #include "base/bytes.h"
 #include "base/digest.h"

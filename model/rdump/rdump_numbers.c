@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/rdump/rdump_numbers.c
  *
- * The numbers in dumps are those of rdump.h.  Operations and trees go into a dump with the numbers
- * of the rooms that made them: here the compiler checks that these are the same, so that nobody
- * changes files by changing an enum.
+ * The numbers in dumps are defined in rdump.h.  Operations and trees come with numbers of the rooms
+ * that made them.  Here the compiler checks that both are the same, so that a change of an enum
+ * does not change files.
  */
 #include "effect/expect.h"
 #include "rdump/rdump.h"

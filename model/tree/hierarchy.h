@@ -55,7 +55,7 @@ enum {
     KNOWS_ALL = (1 << 10) - 1,
 };
 
-/* What is known of an object.  How it stands while operations are played is play_node.h's. */
+/* An object.  play_node.h has its state while operations are played. */
 struct node {
     uint32_t object; /* of the database; its own number when NODE_NAMELESS */
     union {

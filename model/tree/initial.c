@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/tree/initial.c
  *
- * Attributes that objects had at the tree's moment: of what operations show of them, what still was
- * as it had been then.  Contract: initial.h.
+ * Finds the attributes that objects had at the tree's moment, from those attributes in operations
+ * that were still unchanged since then.  The contract is in initial.h.
  */
 #include "tree/initial.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/tree/learn.c
  *
- * What operations prove of the tree, when they are called and when they are done.  Contract:
- * learn.h; how its files share the work: learn_parts.h.
+ * Finds what operations prove about the tree, when they are called and when they are done.  The
+ * contract is in learn.h; learn_parts.h says how the files share the work.
  */
 #include "tree/learn_parts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/tree/learn_apply.c
  *
- * What operations that succeeded do to names.
+ * Applies successful operations to names.
  */
 #include "tree/learn_parts.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/tree/learn_explain.c
  *
- * Operations that overlap: which of those that are under way explains what another one shows, and
- * which of two came first.
+ * Operations that overlap: which unfinished operation explains what another one shows, and which of
+ * two came first.
  */
 #include "tree/learn_parts.h"
 #include "base/digest.h"

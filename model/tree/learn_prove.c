@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/tree/learn_prove.c
  *
- * What an operation's result proves about names: that they are as they were known, that they were
- * there from the beginning, or that something happened to them which was not captured.
+ * Finds what an operation's result proves about names: that they are as known, that they existed
+ * from the beginning, or that they changed by an operation that was not captured.
  */
 #include "tree/learn_parts.h"
 

@@ -48,7 +48,7 @@ enum unplayable {
 const char *repair_reason_name(enum repair_reason reason);
 const char *unplayable_name(enum unplayable reason);
 
-/* Numbers of objects are those of the database; below 0: of nameless ones; 0: not known. */
+/* Objects have their numbers in the database.  Below 0: objects without a handle; 0: not known. */
 struct inference {
     int64_t precedes;  /* operation before which it belongs, and whose result proves it */
     int64_t witness;   /* earlier operation that showed the contrary, or 0 */

@@ -52,7 +52,8 @@ struct run_member {
  * looks after signals itself. */
 void run_catch_signals(void);
 
-/* Whether a recorder with this name and output may start: -ERR_USAGE if there is one like it. */
+/* Checks whether a recorder with this name and output may start.  -ERR_USAGE if there is one
+ * already. */
 int run_admits(const char *name, const char *out, struct err *err);
 /* Before the capture is read.  After 0 the run owns |member|. */
 int run_join(struct run_member *member, struct err *err);

@@ -50,8 +50,8 @@ struct pairs;
 struct pairs *pairs_new(const struct engine_options *options, struct err *err);
 void pairs_free(struct pairs *pairs);
 
-/* Numbers grow, but for one case: with a read filter Wireshark gives the number of a frame that it
- * throws away to the next one.  Such a frame still counts, it is just not shown. */
+/* Numbers grow, with one exception: with a read filter, Wireshark gives the number of a frame that
+ * it drops to the next one.  Such a frame still counts, but is not shown. */
 int pairs_frame(struct pairs *pairs, const struct frame *frame, struct err *err);
 /* How many there were. */
 uint32_t pairs_count(const struct pairs *pairs);

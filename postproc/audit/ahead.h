@@ -18,8 +18,8 @@ enum { AHEAD_BATCHES = 6, AHEAD_BYTES = 512 << 10 };
 
 struct ahead;
 
-/* One step, in the thread: may put items. 1: there may be more; 0: that was all; or negative, which
- * who takes gets when he has had all items. */
+/* One step, in the separate thread; it may put items.  Returns 1: there may be more; 0: that was
+ * all; or negative, which the taker gets after all items. */
 typedef int ahead_step(void *ctx, struct err *err);
 
 /* Begins at the first ahead_next. */

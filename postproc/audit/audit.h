@@ -84,7 +84,7 @@ int audit_template(const struct audit *audit, const char *path, struct err *err)
 /* From here on reports give the numbers of findings by kind and class, and no finding. */
 void audit_withhold(struct audit *audit);
 
-/* What can still be inferred, in words, without anything that only the original says. */
+/* Prints what can still be inferred, without quoting the original. */
 void audit_residual(const struct audit *audit,
                     void (*line)(void *ctx, const char *topic, const char *text), void *ctx);
 

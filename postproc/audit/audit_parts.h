@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/audit_parts.h
  *
- * What the parts of an audit share.
+ * Shared by the files of the audit.
  */
 #ifndef NFSDIGEST_AUDIT_AUDIT_PARTS_H
 #define NFSDIGEST_AUDIT_AUDIT_PARTS_H

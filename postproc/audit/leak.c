@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/leak.c
  *
- * First every byte of the file is searched and every hit noted with its place.  Then the messages
- * are read once more: they say which hits lie in values that are meant to stay, and secrets that
- * segments tear apart are found in them.  What no message explains is a finding; of short secrets,
- * and of those that lie in pseudonyms but for what is kept around these, when there are more than
- * chance has.  Chance is that of the bytes that depend on the key.
+ * First every byte of the file is searched, and every hit is noted with its place.  Then the
+ * messages are read again.  They show which hits are in values that are meant to stay, and they
+ * reveal secrets that are split over segments.  A hit that no message explains is a finding.  Short
+ * secrets, and those inside pseudonyms (except in the parts that are kept), are findings only if
+ * there are more than chance gives.  Chance is estimated from the bytes that depend on the key.
  */
 #include "audit/blocks.h"
 #include "audit/leak.h"

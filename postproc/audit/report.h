@@ -14,7 +14,7 @@ enum { QUOTE_TEXT_MAX = 4 * FINDING_BYTES + 32, LINE_TEXT_MAX = 512 };
  * the length alone.  Returns |text|. */
 const char *quote_text(const struct quote *q, bool redact, char text[QUOTE_TEXT_MAX]);
 
-/* Where a finding is: "byte 1234, frame 7, READ3res.resok.data; original frame 3". */
+/* The place of a finding: "byte 1234, frame 7, READ3res.resok.data; original frame 3". */
 const char *finding_place(const struct finding *f, bool redact, char text[LINE_TEXT_MAX]);
 
 /* The first line. */

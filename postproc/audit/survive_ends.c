@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/survive_ends.c
  *
- * Which ends of connections are in both captures, at the same time after the shift of all times.
+ * Finds ends of connections that are in both captures, at the same time after the shift of all
+ * times.
  */
 #include "audit/survive_parts.h"
 #include "base/grow.h"

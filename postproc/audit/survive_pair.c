@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/survive_pair.c
  *
- * Two messages that belong together, place by place.
+ * Compares two messages that belong together, place by place.
  */
 #include "audit/survive_parts.h"
 #include "base/digest.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/survive_parts.h
  *
- * What the files of survive.h share.
+ * Shared by the files of survive.h.
  */
 #ifndef NFSDIGEST_AUDIT_SURVIVE_PARTS_H
 #define NFSDIGEST_AUDIT_SURVIVE_PARTS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/survive_totals.c
  *
- * What the statistics at the anonymized file's end count of the original: "messages.dropped 12".
- * They stand nowhere in the original, so all of them are survivors.
+ * Counts of the original in the statistics at the end of the anonymized file: "messages.dropped
+ * 12".  They are nowhere in the original, so all of them are survivors.
  */
 #include "audit/survive_parts.h"
 

@@ -19,8 +19,8 @@ struct conversion {
     const struct progress *progress; /* or NULL */
 };
 
-/* 0; ERR_INPUT when one of them was cut or is no capture, which |progress| was told, and the
- * others were taken; or a negative code: there is no output. */
+/* Returns 0; ERR_INPUT if one of them is cut off or not a capture (|progress| reports it, and the
+ * others were converted); or a negative code: there is no output. */
 int convert_captures(const struct conversion *conversion, int count, char **paths, struct err *err);
 
 #endif

@@ -31,8 +31,8 @@ struct outputs {
 int outputs_reads(struct outputs *o, const char *what, const char *path, const char *option,
                   struct err *err);
 
-/* What a trace database or a result names, as far as it is there.  A file that is neither names
- * nothing: whoever reads it will say so. */
+/* Adds the files that a trace database or a result names, if they exist.  A file that is neither is
+ * not an error here; the command that reads it reports it. */
 int outputs_names(struct outputs *o, const char *path, struct err *err);
 
 /* An output.  -ERR_USAGE: an empty name. */

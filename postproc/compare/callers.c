@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/callers.c
  *
- * Which caller of one side is which of the other.
+ * Matches the callers of the two sides.
  */
 #include "compare/compare_parts.h"
 

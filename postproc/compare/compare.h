@@ -51,14 +51,14 @@ int compare_run(const struct compare_options *options, const char *out, sqlite3 
 
 /* The second phase again, for the result |in|: under the built-in default and |options->rules|; no
  * other options.  |out| may be |in|.  -ERR_INPUT: the trace databases are not there, or not what
- * they were; -ERR_USAGE: the rules say otherwise which requests are equal. */
+ * they were; -ERR_USAGE: the rules differ in which requests are equal. */
 int compare_again(const char *in, const struct compare_options *options, const char *out,
                   sqlite3 **result, struct err *err);
 
 /* Whether a file is a result, by its header. */
 bool compare_is_result(const char *path);
 
-/* Opens a result for reading.  -ERR_INPUT: it is none, or of a later version. */
+/* Opens a result for reading.  -ERR_INPUT: not a result, or of a later version. */
 int compare_open(const char *path, sqlite3 **result, struct err *err);
 
 #endif

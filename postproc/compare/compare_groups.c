@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/compare_groups.c
  *
- * What is counted in memory, to its tables.
+ * Writes the counts in memory to their tables.
  */
 #include "compare/found.h"
 

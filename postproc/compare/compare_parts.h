@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/compare_parts.h
  *
- * What the files of postproc/compare share: one comparison, and its codes.
+ * Shared by the files of postproc/compare: one comparison, and its codes.
  *
  * One connection has the result as "main", and the trace databases attached as "ref" and "sut".
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/match.c
  *
- * From the roots down: the requests on two matched objects are aligned, what aligned requests found
- * or made is matched, and so on.  When that leads no further, names in matched directories do, and
- * at last objects whose first request was the same.  A new handle for a file that had one before is
- * renewals.c's.
+ * Matches objects from the roots down.  The requests on two matched objects are aligned, the
+ * objects that aligned requests found or made are matched, and so on.  When this leads no further,
+ * names in matched directories are used, and at last objects whose first requests are equal.
+ * renewals.c handles a new handle for a file that had another one before.
  */
 #include "compare/match_parts.h"
 #include "compare/state_columns.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/match_orphans.c
  *
- * Objects that neither roots nor requests nor names led to: matched by their first requests.
+ * Matches objects by their first requests, if roots, requests and names do not lead to them.
  */
 #include "base/grow.h"
 #include "compare/match_parts.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/match_parts.h
  *
- * What the files of the matching of objects share (match.c says how it goes).
+ * Shared by the files that match objects (match.c says how).
  */
 #ifndef NFSDIGEST_COMPARE_MATCH_PARTS_H
 #define NFSDIGEST_COMPARE_MATCH_PARTS_H

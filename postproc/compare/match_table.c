@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/match_table.c
  *
- * Table alignment, of what match.c put into temp.pair and what no request of the other side belongs
- * to.  Its rows are in the order of the first side's calls, which is not always the reference.
+ * Fills table alignment from temp.pair, which match.c made, and from requests without a
+ * counterpart.  Its rows are in the order of the first side's calls, which is not always the
+ * reference.
  */
 #include "compare/compare_parts.h"
 #include "compare/state_columns.h"

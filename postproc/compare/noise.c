@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/noise.c
  *
- * What differs between two runs of the reference, and which groups that explains.
+ * Finds what differs between two runs of the reference, and which groups that explains.
  *
- * A group is explained by the same difference alone: of the same kind, procedure and field, in the
- * same words.  Chance decides which of two runs is the later one, so a difference is the same in
- * either direction: "sut later" and "sut earlier", "only ref" and "only sut", a pair of statuses in
- * either order.  Both directions together are noise when they are not more than twice as frequent
- * as between the runs of the reference.
+ * A group is explained only by the same difference: of the same kind, procedure and field, in the
+ * same words.  Chance decides which of two runs is the later one, so the direction does not matter:
+ * "sut later" and "sut earlier", "only ref" and "only sut", a pair of statuses in either order.
+ * Both directions together are noise if they are at most twice as frequent as between the runs of
+ * the reference.
  */
 #include "compare/compare_parts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/pairs_lost.c
  *
- * Table unsynchronized: what is not known to be the same, from which operations to which.
+ * Table unsynchronized: what may differ between the sides, from which operations to which.
  */
 #include "compare/compare_pairs.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/pairs_objects.c
  *
- * What the databases know of objects: which one a handle stands for, whether a name of it was
- * removed, its path.
+ * Answers questions about objects from the databases: the object of a handle, whether a name of it
+ * was removed, and its path.
  */
 #include "compare/compare_pairs.h"
 #include "compare/row.h"

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/unanswered.c
  *
- * Why a call has no reply: the server gave none, the capture lost it, or the capture ended before
- * it could come.
+ * Finds out why a call has no reply: the server gave none, the capture lost it, or the capture
+ * ended before it.
  *
- * The server gave none where the client asked again, or where later calls of the connection were
- * answered and this one had waited longer than any answered one of its procedure, or where the
- * capture went on for long.  The capture may have lost it where bytes from the server are missing
- * on a TCP connection behind the call, and nobody knows which of several replies these were if they
- * are too few for all.  Datagrams leave no hole: a client that had the time to ask
- * again, or asked again for other calls, and did not for this one seems to have had its reply; and
- * where replies have no calls, the capture loses datagrams.  Then nobody knows, unless many calls
- * have no reply and hardly any reply has no call: a capture loses both alike.
+ * The server gave none if the client sent the call again; or if later calls of the connection were
+ * answered and this one had waited longer than any answered call of its procedure; or if the
+ * capture went on for long.
+ *
+ * The capture may have lost the reply if bytes from the server are missing on a TCP connection
+ * after the call.  If they are too few for all the missing replies, it is unknown which ones they
+ * were.
+ *
+ * Over UDP, lost datagrams leave no hole.  A client that had the time to send the call again, or
+ * that sent other calls again but not this one, seems to have received the reply.  If there are
+ * replies without calls, the capture loses datagrams.  Then the reason is unknown, except if many
+ * calls have no reply and hardly any reply has no call, because a capture loses both alike.
  */
 #include "compare/compare_pairs.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/package/archive_slack.c
  *
- * Bytes of an archive that belong to no member: tar and zstd have room for some, which nobody sees
- * who unpacks it.
+ * Finds bytes of an archive that belong to no member.  tar and zstd have room for such bytes, which
+ * are invisible when the archive is unpacked.
  */
 #include "capture/input.h"
 #include "package/archive.h"

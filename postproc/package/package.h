@@ -42,8 +42,8 @@ struct package_options {
     const struct progress *progress;     /* or NULL */
 };
 
-/* 0; 1: the audit has findings that are not all accepted, |err| says how to go on, and there is no
- * archive; or negative, and there is none. */
+/* Returns 0; 1 if not all findings of the audit are accepted (|err| says how to go on, and there is
+ * no archive); or negative, without an archive. */
 int package_make(const struct package_options *options, int count, char **captures,
                  struct err *err);
 

@@ -16,8 +16,8 @@
  * capture was made, and nothing else of it. */
 int recapture(const char *capture, struct policy *policy, const char *to, struct err *err);
 
-/* What differs between a capture and one that recapture made of it are findings; |name| is what
- * they call it. */
+/* Reports differences between a capture and one that recapture made of it as findings, in which the
+ * capture is called |name|. */
 int recapture_compare(const char *capture, const char *again, const char *name,
                       struct package_check *check, struct err *err);
 

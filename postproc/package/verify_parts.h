@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/package/verify_parts.h
  *
- * What the parts of package_verify share.
+ * Shared by the files of package_verify.
  */
 #ifndef NFSDIGEST_PACKAGE_VERIFY_PARTS_H
 #define NFSDIGEST_PACKAGE_VERIFY_PARTS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/plan/plan_inferred.c
  *
- * Inferred operations of a plan in numbers of the database, with what proves them.
+ * Converts the inferred operations of a plan to numbers of the database, with the operations that
+ * prove them.
  */
 #include "plan/plan_parts.h"
 

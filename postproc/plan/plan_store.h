@@ -15,8 +15,8 @@ struct plan_store {
 };
 
 /* Between BEGIN and COMMIT (store/tables.h), with plan_store_end in any case after
- * plan_store_begin: drops the tables of an earlier plan and makes them anew; adds an operation;
- * makes indexes if |counts|, of a plan that was read as a whole. */
+ * plan_store_begin: replaces the tables of an earlier plan; adds an operation; makes indexes if
+ * |counts|, of a plan that was read as a whole. */
 int plan_store_begin(struct plan_store *store, sqlite3 *db, struct err *err);
 int plan_store_put(struct plan_store *store, const struct plan_step *step, struct err *err);
 int plan_store_end(struct plan_store *store, const struct plan_counts *counts, struct err *err);

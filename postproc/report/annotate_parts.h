@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/report/annotate_parts.h
  *
- * What the files of annotating share: annotate_targets.c finds the captures and the names of their
- * copies, annotate.c writes these.
+ * Shared by the files that annotate: annotate_targets.c finds the captures and the names of their
+ * copies, and annotate.c writes these.
  */
 #ifndef NFSDIGEST_REPORT_ANNOTATE_PARTS_H
 #define NFSDIGEST_REPORT_ANNOTATE_PARTS_H
