@@ -114,11 +114,11 @@ static int check_file(int fd, const char *path, struct err *err)
     if (!S_ISREG(st.st_mode))
         return err_set(err, ERR_INPUT, "%s: not a key file: not a regular file", path);
     if (st.st_mode & 077)
-        return err_set(
-            err, ERR_INPUT,
-            "%s: its mode is %04o: others than its owner may use this key; \"chmod 600\" "
-            "helps if nobody has",
-            path, (unsigned)st.st_mode & 07777);
+        return err_set(err, ERR_INPUT,
+                       "%s: its mode is %04o, so others than its owner can read it.  If you are "
+                       "sure that nobody "
+                       "did, use \"chmod 600\"; if not, make a new key",
+                       path, (unsigned)st.st_mode & 07777);
     /* root's key may be read by a process that has given up being root, but kept the capability */
     if (st.st_uid != geteuid() && st.st_uid != 0 && geteuid() != 0)
         return err_set(err, ERR_INPUT, "%s: belongs to user %u, who may know this key", path,

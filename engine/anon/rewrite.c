@@ -142,7 +142,8 @@ struct body {
     uint32_t seconds, seconds_end; /* of a time whose fraction may come next */
 };
 
-/* A value of which only a part was captured: its length, and of contents as much as there was. */
+/* Writes a value that was captured only in part: its length, and the captured part of its contents.
+ */
 static void put_cut_bytes(struct body *b, const struct visit *v, enum rule rule)
 {
     struct rewriter *r = b->r;

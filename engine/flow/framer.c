@@ -139,9 +139,8 @@ static int refound(struct framer *f, uint64_t at, struct bytes bytes, uint64_t f
     return marks_append(&f->marks, bytes, &piece, err);
 }
 
-/* Loses the framing in the record being read, of which the last byte stands before f->at + |used|;
- * its mark and bytes are searched again behind its first byte.  Whatever follows is the caller's to
- * append. */
+/* Gives up the framing in the current record, which ends before f->at + |used|.  Its mark and bytes
+ * are searched again from its second byte on.  The caller appends the bytes that follow. */
 static int lose(struct framer *f, uint32_t used, struct err *err)
 {
     bool later = f->in_record && f->mark_have; /* a mark behind the first one is the bad one */

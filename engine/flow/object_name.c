@@ -187,8 +187,9 @@ static int end_for_good(struct objects *o, uint32_t name, enum name_event event,
     return rc;
 }
 
-/* |object| is about to be in |parent|.  When that is somewhere below it, a directory on the way was
- * moved and nobody saw it: the one that was seen there longest ago. */
+/* Call this before |object| is put into |parent|.  If |parent| is below |object|, a directory
+ * between them was moved, and the capture does not show it.  The one that was seen there longest
+ * ago is taken. */
 static int break_circle(struct objects *o, uint32_t parent, uint32_t object, const struct moment *m,
                         struct err *err)
 {
@@ -226,8 +227,7 @@ static int stand_for(struct objects *o, uint32_t name, const struct binding *b,
     return rc < 0 ? rc : name_put(o, event, name, m, err);
 }
 
-/* A directory is seen under a name while another one stands for it: it was moved, and nobody saw
- * it. */
+/* A directory is seen under a second name: it was moved, and the capture does not show it. */
 static int move_unseen(struct objects *o, uint32_t name, const struct binding *b,
                        const struct moment *m, struct err *err)
 {
@@ -246,8 +246,8 @@ static int move_unseen(struct objects *o, uint32_t name, const struct binding *b
     return rc;
 }
 
-/* Whether a later reply has said what |name| stands for.  What merely shows it may be from any
- * moment since its call. */
+/* Whether a later reply has shown the object of |name|.  A reply that only shows a name can be from
+ * any moment since its call. */
 static bool is_old(const struct objects *o, uint32_t name, enum name_event event,
                    const struct moment *m)
 {

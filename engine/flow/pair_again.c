@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is the same again: retransmissions, and copies that the capture or the network made.
+/* Repeated messages: retransmissions, and copies that the capture or the network made.
  *
- * A copy has the IP identification of its original, and follows it by a second at most: captures
- * at two places are apart by the way between them and by their clocks.  Without identifications
- * 10 ms must do: no client known sends again before 100 ms are over.  Where packets have no time,
- * identifications must do, and without them there are no copies.  Over TCP there are no
- * copies here: segments that come again were dropped (stream.h), and what stands in a stream twice
+ * A copy has the IP identification of its original, and follows it by at most one second, because
+ * captures at two places differ by the way between them and by their clocks.  Without
+ * identifications the limit is 10 ms, because no known client sends again before 100 ms.  Without
+ * times, the identifications alone decide; without both, nothing is a copy.  Over TCP there are no
+ * copies here: repeated segments were dropped (stream.h), and a message that is in a stream twice
  * was sent twice. */
 #include "base/digest.h"
 #include "flow/pair_parts.h"
@@ -15,8 +15,8 @@
 #define COPY_SPAN INT64_C(1000000000) /* ns */
 #define COPY_SPAN_BLIND INT64_C(10000000)
 
-/* What makes a call the same as an earlier one: all of it behind the XID, but for what RPCSEC_GSS
- * changes each time (RFC 2203 s5.3.1: sequence number and checksums). */
+/* A call is the same as an earlier one if everything after the XID is equal, except for what
+ * RPCSEC_GSS changes each time (RFC 2203 s5.3.1: sequence number and checksums). */
 uint64_t pair_call_digest(const struct message *m, const struct rpc_header *h,
                           const struct scan *scan, const struct record_operation *op)
 {
@@ -48,8 +48,8 @@ static bool same_call(const struct call *a, const struct call *b)
     return a->cap_len == b->cap_len ? a->digest == b->digest : a->partial || b->partial;
 }
 
-/* Whether a call was answered on a connection that has ended, and the client had the answer: nobody
- * sends it again on another one. */
+/* Whether a call was answered on a connection that has ended, and the client received the answer.
+ * Such a call is not sent again on another connection. */
 static bool is_over(const struct pair *p, const struct call *x, const struct flow *flow)
 {
     const struct flow_end *end = &p->ends[x->last_flow % PAIR_ENDS];

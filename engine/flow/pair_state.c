@@ -299,7 +299,7 @@ static int restore_held(struct pair *p, struct unpack *in, struct err *err)
     return 0;
 }
 
-/* Host ids are given anew in each process: returns a map from the old ones, NULL with |err| filled.
+/* Each process numbers hosts again: returns a map from the old ones, NULL with |err| filled.
  */
 static uint32_t *restore_hosts(struct pair *p, struct unpack *in, uint32_t *count, struct err *err)
 {

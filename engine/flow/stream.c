@@ -314,8 +314,7 @@ static int aside(struct stream *s, const struct arrival *a, struct err *err)
     return 1;
 }
 
-/* Drops what is kept behind the hole where bytes that are in place say otherwise: it never reached
- * the receiver. */
+/* Drops bytes behind the hole that contradict bytes in place: they never reached the receiver. */
 static void drop_contradicted(struct stream *s, const struct arrival *a)
 {
     struct segment **at = &s->queue, *g, *before = NULL;

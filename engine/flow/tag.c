@@ -106,8 +106,8 @@ static int tell_directory(struct objects *o, uint32_t object, int64_t status,
     return object_describe(o, object, (struct object_identity){ .type = OBJECT_DIR }, m, err);
 }
 
-/* A name stands for an object, whose attributes are |about|: if these know of one link only, no
- * other name does. */
+/* A name stands for an object with the attributes |about|.  If its link count is 1, it has no other
+ * name. */
 static int bind(struct objects *o, const struct binding *b, struct scan_attributes about,
                 const struct moment *m, struct err *err)
 {

@@ -141,7 +141,8 @@ static __attribute__((noinline)) uint8_t *put_numbers(const struct written *w,
     return p;
 }
 
-/* Long since it is one switch over the types of fields, in the speed of which writing lives. */
+/* It is long because it is one switch over the types of fields.  The speed of writing depends on
+ * it. */
 int layout_encode(const struct format *format, unsigned number, const void *record,
                   struct layout_bases *bases, struct buf *out, struct err *err)
 {
@@ -291,8 +292,9 @@ get_numbers(const uint8_t *p, const uint8_t *end, uint64_t count, struct buf *li
 }
 
 /* Fields of |kind| that |presence| names, from |p| on, which must end at |end| unless |rest| allows
- * fields that the table lacks.  Long since it is one switch over the types of fields, in the speed
- * of which reading lives; its many parameters stay in registers: as a struct they cost 4 %. */
+ * fields that the table lacks.  It is long because it is one switch over the types of fields.
+ * The speed of reading depends on it.  Its many parameters stay in registers; as a struct they
+ * cost 4 %. */
 static int get_fields(const struct layout_kind *kind, uint64_t presence, const uint8_t *p,
                       const uint8_t *end, bool rest, struct layout_bases *bases, void *record,
                       struct buf *lists, struct err *err)

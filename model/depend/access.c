@@ -135,8 +135,8 @@ static void describe(struct act *a, struct access *access, const struct played *
     a->sets_list = a->action == ACTION_SET_OTHER;
 }
 
-/* Handles of what was there once; and of what the server does not look at, for nobody can send the
- * handle of what is not made yet. */
+/* Handles of objects that existed once, also where the server does not look at them: a client
+ * cannot send the handle of an object that is not made yet. */
 static void reads_gone(struct act *a)
 {
     if (a->p->object.gone)

@@ -91,8 +91,8 @@ uint32_t candidates_of_chain(struct depend *d, uint64_t chain)
     return count;
 }
 
-/* Whoever reads depends on the last change; whoever changes on all readers since then, which depend
- * on the last change. */
+/* A reader depends on the last change.  A change depends on all readers since then, and these
+ * depend on the last change. */
 void line_read(struct depend *d, struct line *line, uint32_t owner)
 {
     candidate_put(d, line->change);

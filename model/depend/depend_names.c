@@ -118,8 +118,9 @@ static bool follows_group(const struct depend *d, const struct directory *dir)
     return false;
 }
 
-/* Who makes names in one directory often depends on who did so last by something else, such as the
- * directory's ctime, and so on the readers before the group: therefore names come last. */
+/* Operations that make names in a directory often depend on the last such operation through another
+ * thing, such as the directory's ctime, and so on the readers before the group.  Therefore names
+ * come last. */
 void name_change(struct depend *d, uint32_t id)
 {
     struct entry_line *n = name_at(d, id);

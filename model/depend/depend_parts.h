@@ -9,10 +9,11 @@
  *     depend_pool.c    memory of these, and what expires
  *     depend_reduce.c  which of those are direct dependencies
  *
- * Readers are a chain of marks, the newest first: one chain for the attributes of each object, one
- * for each name and one for each piece of a file.  Marks are in a ring in the order of their
- * operations.  So a walk along a chain meets the expired marks last, and their places alone show
- * that they are expired.  If a piece is split, its parts share the rest of a chain.
+ * Readers are a chain of marks, the newest first: one chain for each object (its marks say
+ * what was read of it), one for each name and one for each piece of a file.  Marks are in a ring in
+ * the order of their operations.  So a walk along a chain meets the expired marks last, and their
+ * places alone show that they are expired.  If a piece is split, its parts share the rest of a
+ * chain.
  */
 #ifndef NFSDIGEST_DEPEND_DEPEND_PARTS_H
 #define NFSDIGEST_DEPEND_DEPEND_PARTS_H

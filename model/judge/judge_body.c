@@ -20,8 +20,8 @@ static uint32_t outer_element(const struct walk *walk)
     return ELEMENT_NONE;
 }
 
-/* A list shows its boolean before each element: the first one stands for the list, and the last
- * one tells how many there were. */
+/* A list shows its boolean before each element.  The first boolean stands for the list, and the
+ * last one gives the number of elements. */
 static bool is_repeat(struct body *b, const struct visit *v)
 {
     if (v->field->kind != XDR_LIST)

@@ -138,8 +138,8 @@ static void check_dependencies(struct rdump_checker *c, const struct rdump_opera
         rdump_finding(c, "depends on what is %u before it, the horizon is %u", last, c->horizon);
 }
 
-/* Operations stand in an order in which they can have happened: none ended before one that stands
- * before it began. */
+/* Operations are in an order in which they can have happened: none ended before an earlier one in
+ * the file began. */
 static void check_time(struct rdump_checker *c, const struct rdump_operation *o)
 {
     int64_t end;

@@ -10,7 +10,7 @@
 #include "tree/hierarchy.h"
 #include "tree/repair.h"
 
-#define SAME(theirs, ours) _Static_assert((int)(theirs) == (int)(ours), #ours " stands in files")
+#define SAME(theirs, ours) _Static_assert((int)(theirs) == (int)(ours), #ours " is in files")
 
 SAME(KNOWS_MODE, RDUMP_KNOWS_MODE);
 SAME(KNOWS_UID, RDUMP_KNOWS_UID);

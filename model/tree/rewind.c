@@ -92,8 +92,8 @@ static uint32_t links_of_directory(const struct hierarchy *h, const struct node 
     return count;
 }
 
-/* A file has at least as many links as names: of two that it had one after the other, nobody knows
- * that it moved from the one to the other. */
+/* A file has at least as many links as names.  If it had two names one after the other, it is
+ * unknown whether it moved from one to the other. */
 static void count_links(struct hierarchy *h)
 {
     for (uint32_t i = 1; i < h->nodes.count; i++) {

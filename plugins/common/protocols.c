@@ -15,8 +15,7 @@ static int pass_over(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *
 struct protocols_off *protocols_off(void)
 {
     struct protocols_off *off = g_new0(struct protocols_off, 1);
-    /* What follows a frame is given to nobody, which is quicker than to the one who shows unknown
-     * data. */
+    /* The bytes of a frame go to no dissector, which is faster than the one for unknown data. */
     dissector_handle_t nobody = create_dissector_handle(pass_over, -1);
     dissector_table_t table = find_dissector_table("wtap_encap");
     off->encap_count = wtap_get_num_encap_types();

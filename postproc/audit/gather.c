@@ -211,8 +211,8 @@ static int gather_item(struct audit *a, const struct item *item, uint64_t frame,
     }
 }
 
-/* Of a body that no table describes, or that is encrypted, and of what stands behind a body, nobody
- * knows what is secret in it. */
+/* In a body that no table describes or that is encrypted, and in bytes after a body, any byte can
+ * be secret. */
 static int gather_unread(struct audit *a, const struct audit_message *m, const struct items *items,
                          struct err *err)
 {

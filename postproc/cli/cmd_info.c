@@ -81,7 +81,8 @@ static int add_unopened(void *ctx, sqlite3_stmt *stmt, struct err *err)
     return 0;
 }
 
-/* Encapsulations among the counters, which nobody opened who read the captures without Wireshark.
+/* Encapsulations among the counters that were not opened, because the captures were read without
+ * Wireshark.
  */
 static int read_unopened(sqlite3 *db, struct unopened *unopened, struct err *err)
 {

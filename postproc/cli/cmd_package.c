@@ -56,7 +56,7 @@ static int verify_archive(const struct package_args *a, const char *path, struct
     printf("%s: package %s of %s files, %s, %s operations, nothing wrong%s\n", path, check.name,
            count_text(check.members, members), size_text(check.bytes, size),
            count_text(check.operations, operations),
-           check.accepted ? " but for what its maker accepted" : "");
+           check.accepted ? " except for the findings that its maker accepted" : "");
     return 0;
 }
 

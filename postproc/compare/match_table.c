@@ -26,8 +26,8 @@ static const char *const put_rest[] = {
     " p.object), p.object)",
 };
 
-/* |%1$s|: the first side, |%2$s|: the other.  What only the other side was asked stands behind the
- * pair before it. */
+/* |%1$s|: the first side, |%2$s|: the other.  Requests that only the other side has come after the
+ * pair before them. */
 static const char has_others[] = "SELECT EXISTS (SELECT 1 FROM temp.pair WHERE %1$s IS NULL)";
 static const char place_others[] =
     "CREATE INDEX temp.pair_by_%2$s ON pair (%2$s, place)"

@@ -99,8 +99,8 @@ static int accept_findings(struct making *m, struct err *err)
         result = accepted_read(&m->accepted, o->accept, m->audit, err);
     else
         err_set(err, ERR_INPUT,
-                "no package: the audit has findings; --findings FILE writes them into a file, and "
-                "--accept FILE goes on when a reason stands behind each");
+                "no package: the audit has findings; --findings FILE writes them into a file; add "
+                "a reason to each line, and give the file with --accept");
     if (result == 0)
         audit_withhold(m->audit);
     if (result != 1)

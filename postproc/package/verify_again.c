@@ -19,7 +19,7 @@ static const char again_name[] = "again.pcapng"; /* no member */
 /* What verify.c and verify_lists.c look at, also in what another version has made. */
 #define LOOKED_AT                                                                                  \
     "lists and sums, policy and end of the capture, the audit's verdict, rows of the database, "   \
-    "sums of the replay dump; unchecked are the bytes of all files and of the archive"
+    "sums of the replay dump; not the bytes of all files and of the archive"
 
 /* --- what its maker wrote --- */
 
@@ -40,11 +40,11 @@ static int check_maker(struct verifying *v, sqlite3_stmt *s)
 
     if (made_with && strcmp(made_with, archive_made_with()) == 0)
         return 0;
-    package_finding(v->check,
-                    "made with %s: this is %s, which cannot make it again byte for byte; looked at "
-                    "are only: " LOOKED_AT,
-                    made_with ? archive_shown(made_with, text) : "nobody says what",
-                    archive_made_with());
+    package_finding(
+        v->check,
+        "made with %s.  This is %s, which cannot make it again byte for byte.  Only these "
+        "were checked: " LOOKED_AT,
+        made_with ? archive_shown(made_with, text) : "an unknown version", archive_made_with());
     return 1;
 }
 

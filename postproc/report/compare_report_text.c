@@ -32,7 +32,8 @@ static const char *count(sqlite3_stmt *stmt, int at, char text[VALUE_TEXT_MAX])
     return count_text((uint64_t)sqlite3_column_int64(stmt, at), text);
 }
 
-/* Shows the rows of |sql|, with |bind| as ?1; |show| prints one, |head| stands before the first. */
+/* Shows the rows of |sql|, with |bind| as ?1.  |show| prints a row; |head| is printed before the
+ * first. */
 static int show_rows(struct printer *p, const char *sql, int64_t bind, const char *head,
                      void (*show)(struct printer *p, sqlite3_stmt *stmt))
 {

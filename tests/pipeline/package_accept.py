@@ -116,7 +116,7 @@ def check_release(m, good, counts):
             expect(quote.encode() not in files[name] or "package" in quote, name, "quotes", quote)
     code, out, said = p.run("--verify", m.output)
     expect(code == 0 and out.count("accepted by its maker: ") == len(counts) and
-           "nothing wrong but for what its maker accepted" in out, "verify:", code, out, said)
+           "nothing wrong except for the findings that its maker accepted" in out, "verify:", code, out, said)
     other = m.folder / "x.tar.zst"
     tar = p.unzstd(data)
     for what, old, new, where in (

@@ -283,7 +283,7 @@ def check_versions(b):
     for other in b"nfsdigest 0.0.9", b"something\\u001b[31m":
         text = body[:made_with.start(0)] + b'"made_with": "' + other + b'"' + body[made_with.end(0):]
         b.replaced("another version", "datapackage.json", text,
-                   "made with .*which cannot make it again byte for byte; looked at are only")
+                   "made with .*which cannot make it again byte for byte.  Only these were checked")
     b.replaced("no version", "datapackage.json", body.replace(b'"made_with"', b'"made_wiht"'),
                "cannot make it again")
     epoch = b.folder / "epoch.tar.zst"
