@@ -100,7 +100,7 @@ static int accept_findings(struct making *m, struct err *err)
     else
         err_set(err, ERR_INPUT,
                 "no package: the audit has findings; --findings FILE writes them into a file; add "
-                "a reason to each line, and give the file with --accept");
+                "a reason to each line, and run again with --accept FILE");
     if (result == 0)
         audit_withhold(m->audit);
     if (result != 1)
