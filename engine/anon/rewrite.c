@@ -317,7 +317,7 @@ static void put_body(struct rewriter *r, const struct type *type, const struct m
 {
     struct body b = { .r = r };
     const struct visitor visitor = { visit, &b, 0 };
-    struct rpc_body body = rpc_body(m->data, m->cap_len, h);
+    struct captured body = rpc_body(m->data, m->cap_len, h);
     struct walk w;
     enum walk_result result = rpc_body_walk(&w, type, &body, &visitor);
 

@@ -19,6 +19,13 @@ struct bytes {
     uint32_t len;
 };
 
+/* Bytes of a message or stream as they were captured: the last ones may be missing. */
+struct captured {
+    const uint8_t *data; /* NULL: not known */
+    uint32_t cap_len;    /* those that are there */
+    uint32_t wire_len;   /* all of them; >= cap_len */
+};
+
 static inline uint16_t load_be16(const uint8_t *p)
 {
     uint16_t v;

@@ -170,7 +170,7 @@ static bool begun(struct conns *c, struct conn *x, const struct tcp_segment *t)
 
 static bool is_rpc(struct conns *c, struct conn *x, const struct tcp_segment *t)
 {
-    const struct piece *p = &t->arrival.piece;
+    const struct captured *p = &t->arrival.piece;
 
     if (p->cap_len > RECORD_MARK && (p->data[0] & 0x80) &&
         plausible_rpc(p->data + RECORD_MARK, p->cap_len - RECORD_MARK,

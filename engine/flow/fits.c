@@ -2,9 +2,9 @@
 #include "flow/fits.h"
 #include "wire/body.h"
 
-static enum fit fits_body(const struct type *type, struct piece t, const struct rpc_header *h)
+static enum fit fits_body(const struct type *type, struct captured t, const struct rpc_header *h)
 {
-    struct rpc_body body = rpc_body(t.data, t.cap_len, h);
+    struct captured body = rpc_body(t.data, t.cap_len, h);
     struct walk w;
 
     if (rpc_body_walk(&w, type, &body, NULL) != WALK_MALFORMED)
@@ -12,7 +12,7 @@ static enum fit fits_body(const struct type *type, struct piece t, const struct 
     return w.surplus ? FIT_SURPLUS : FIT_NOT;
 }
 
-enum fit fits_call(struct piece call)
+enum fit fits_call(struct captured call)
 {
     const struct procedure *procedure;
     struct rpc_header h;
@@ -25,7 +25,7 @@ enum fit fits_call(struct piece call)
 }
 
 enum fit fits_result(const struct procedure *procedure, const struct rpc_auth *credential,
-                     struct piece reply)
+                     struct captured reply)
 {
     struct rpc_header h;
 
@@ -38,7 +38,7 @@ enum fit fits_result(const struct procedure *procedure, const struct rpc_auth *c
     return fits_body(procedure->result, reply, &h);
 }
 
-enum fit fits_reply(struct piece call, struct piece reply)
+enum fit fits_reply(struct captured call, struct captured reply)
 {
     struct rpc_header h;
 

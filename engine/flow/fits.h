@@ -7,7 +7,7 @@
 #ifndef NFSDIGEST_FLOW_FITS_H
 #define NFSDIGEST_FLOW_FITS_H
 
-#include "flow/seen.h"
+#include "base/bytes.h"
 #include "wire/field.h"
 #include "wire/rpc.h"
 
@@ -20,13 +20,13 @@ enum fit {
 /* Each takes the first bytes of a message. */
 
 /* A call's arguments, which fill its record. */
-enum fit fits_call(struct piece call);
+enum fit fits_call(struct captured call);
 
 /* A result of |procedure| (NULL: not known), called with |credential|. */
 enum fit fits_result(const struct procedure *procedure, const struct rpc_auth *credential,
-                     struct piece reply);
+                     struct captured reply);
 
 /* The same for a call of which the first bytes are there. */
-enum fit fits_reply(struct piece call, struct piece reply);
+enum fit fits_reply(struct captured call, struct captured reply);
 
 #endif

@@ -375,9 +375,9 @@ bool marks_cut(const struct marks *s, const struct mark *mark)
     return i < s->piece_count && s->pieces[i].missing && s->pieces[i].flag == SIGHTING_CUT;
 }
 
-struct piece marks_text(const struct marks *s, const struct mark *mark)
+struct captured marks_text(const struct marks *s, const struct mark *mark)
 {
-    struct piece text = { 0 };
+    struct captured text = { 0 };
     const uint8_t *data;
     uint32_t n = there(s, mark->at, UINT32_MAX, &data);
 

@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "flow/message.h"
+#include "flow/seen.h"
 
 enum {
     MARKS_BYTES_MAX = MESSAGE_MAX,
@@ -122,7 +123,7 @@ bool marks_cut(const struct marks *s, const struct mark *mark);
 uint32_t marks_length(const struct marks *s, uint32_t piece);
 
 /* The message's first bytes that are there without a gap, unless it is in several fragments. */
-struct piece marks_text(const struct marks *s, const struct mark *mark);
+struct captured marks_text(const struct marks *s, const struct mark *mark);
 
 /* The time at which the last known byte of a mark that is not open came. */
 int64_t marks_time(const struct marks *s, struct mark *mark);

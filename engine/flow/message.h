@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "flow/fits.h"
+#include "flow/seen.h"
 #include "link/frame.h"
 
 enum {
@@ -59,8 +60,8 @@ struct question {
     const struct flow *flow;
     uint8_t side; /* of its sender */
     uint32_t xid;
-    uint64_t frame;     /* in which it begins */
-    struct piece piece; /* what is known of it */
+    uint64_t frame;        /* in which it begins */
+    struct captured piece; /* what is known of it */
 };
 
 /* What ends a TCP connection. */

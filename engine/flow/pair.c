@@ -142,7 +142,7 @@ int pair_scan(struct pair *p, const struct pair_body *body, struct scan *scan,
               struct record_operation *op, struct err *err)
 {
     const struct message *m = body->m;
-    struct rpc_body captured = rpc_body(m->data, m->cap_len, body->h);
+    struct captured captured = rpc_body(m->data, m->cap_len, body->h);
     char problem[SCAN_PROBLEM_MAX];
     XXH128_canonical_t digest;
     int rc;

@@ -15,9 +15,9 @@ static inline struct call_key message_key(const struct flow *flow, uint8_t serve
     return call_key(flow->host[server], flow->host[!server], xid);
 }
 
-static inline struct piece message_text(const struct message *m)
+static inline struct captured message_text(const struct message *m)
 {
-    return (struct piece){ m->data, m->cap_len, m->wire_len };
+    return (struct captured){ m->data, m->cap_len, m->wire_len };
 }
 
 /* Whether a message on |flow| may belong to a call: it went over this flow, or over one that this

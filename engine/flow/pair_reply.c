@@ -83,7 +83,7 @@ int pair_answer(struct pair *p, uint32_t id, const struct message *m, struct err
             op->reply.flags |= SIGHTING_OPAQUE;
         } else if (h.status == RPC_SUCCESS) {
             const struct pair_body scanned = { w->procedure->result, m, &h, &op->reply };
-            struct rpc_body body = rpc_body(m->data, m->cap_len, &h);
+            struct captured body = rpc_body(m->data, m->cap_len, &h);
             rc = pair_scan(p, &scanned, &scan, op, err);
             op->status = scan.status;
             op->result = (struct bytes){ body.data, scan_kept(&scan, body.cap_len) };

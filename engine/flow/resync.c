@@ -25,7 +25,7 @@ static bool wrong_side(const struct framer *f, const struct mark *m)
  * segments, that is no accident. */
 static bool is_readable(const struct marks *s, const struct mark *m, enum fit fit)
 {
-    struct piece text = marks_text(s, m);
+    struct captured text = marks_text(s, m);
 
     return fit == FIT_WELL ||
            (fit == FIT_SURPLUS && text.data && text.cap_len == text.wire_len &&
@@ -97,7 +97,7 @@ static unsigned known_of(const struct framer *f, const struct mark *m)
 /* What the other half of a mark says, as far as it was delivered. */
 static void match(const struct framer *f, struct mark *m)
 {
-    struct piece text = marks_text(&f->marks, m);
+    struct captured text = marks_text(&f->marks, m);
     unsigned knows = known_of(f, m);
     bool known = m->kind == 1 ? knows & (XID_WAITS | XID_ANSWERED)
                               : (knows & (XID_WAITS | XID_ANSWERED)) == XID_ANSWERED;

@@ -136,7 +136,7 @@ static int visit(void *ctx, const struct visit *v)
     return s->failed;
 }
 
-int scan_body(struct scan *s, const struct type *type, const struct rpc_body *body,
+int scan_body(struct scan *s, const struct type *type, const struct captured *body,
               char problem[SCAN_PROBLEM_MAX], struct err *err)
 {
     struct visitor v = { .visit = visit, .ctx = s, .roles = WANTED };

@@ -60,7 +60,7 @@ struct scan {
 /* Scans a body.  The rest of |scan| is reset, but for port_program and host.  Returns 0 or what the
  * host returned.  A bad body is not an error; |result| reports it.  |problem| (may be NULL) gets
  * path and cause of a violation. */
-int scan_body(struct scan *scan, const struct type *type, const struct rpc_body *body,
+int scan_body(struct scan *scan, const struct type *type, const struct captured *body,
               char problem[SCAN_PROBLEM_MAX], struct err *err);
 
 /* Reads them; apart, since it is seldom asked for. */

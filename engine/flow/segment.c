@@ -8,7 +8,7 @@ enum { SEGMENT_LEAST = 512 };
 
 struct segment *segment_new(const struct arrival *arrival)
 {
-    const struct piece *piece = &arrival->piece;
+    const struct captured *piece = &arrival->piece;
     struct segment *g = malloc(sizeof(*g) + piece->cap_len);
 
     if (!g)

@@ -14,7 +14,7 @@
 /* Bytes of a stream as a segment brings them. */
 struct arrival {
     uint32_t seq; /* of their first one */
-    struct piece piece;
+    struct captured piece;
     struct seen seen;
 };
 

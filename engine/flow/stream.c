@@ -51,7 +51,7 @@ void stream_free(struct stream *s)
 /* Delivers what lies at or behind s->next, which it must reach. */
 static int deliver(struct stream *s, const struct arrival *a, struct err *err)
 {
-    const struct piece *p = &a->piece;
+    const struct captured *p = &a->piece;
     uint32_t old = s->next - a->seq;
     int rc = 0;
 
@@ -198,7 +198,7 @@ static struct segment **queue_begin(struct stream *s, uint32_t seq)
 /* Keeps a segment that lies behind a hole: those of its bytes that no queued one has brought. */
 static int enqueue(struct stream *s, const struct arrival *a, struct err *err)
 {
-    const struct piece *p = &a->piece;
+    const struct captured *p = &a->piece;
     struct segment **at = queue_begin(s, a->seq);
     uint32_t from = a->seq, end = a->seq + p->cap_len, limit;
     bool new = false;
@@ -252,7 +252,7 @@ static int late_hole(const struct stream *s, uint32_t seq, uint32_t wire_len)
  * messages all the same. */
 static int late(struct stream *s, const struct arrival *a, struct err *err)
 {
-    const struct piece *p = &a->piece;
+    const struct captured *p = &a->piece;
     struct framer alone;
     int rc, i = late_hole(s, a->seq, p->wire_len);
     uint32_t from;
@@ -318,7 +318,7 @@ static int aside(struct stream *s, const struct arrival *a, struct err *err)
 static void drop_contradicted(struct stream *s, const struct arrival *a)
 {
     struct segment **at = &s->queue, *g, *before = NULL;
-    const struct piece *p = &a->piece;
+    const struct captured *p = &a->piece;
 
     while ((g = *at) && (int32_t)(a->seq + p->cap_len - g->seq) > 0) {
         uint32_t skip = g->seq - a->seq, n = p->cap_len - skip;

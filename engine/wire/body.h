@@ -9,24 +9,20 @@
 #include "wire/rpc.h"
 #include "wire/walk.h"
 
-struct rpc_body {
-    const uint8_t *data; /* leads into the message, or to its start when |cap_len| is 0 */
-    uint32_t cap_len, wire_len;
-};
-
-/* |h| is the header of the |cap_len| captured bytes of a message. */
-static inline struct rpc_body rpc_body(const uint8_t *message, uint32_t cap_len,
+/* |h| is the header of the |cap_len| captured bytes of a message.  What comes out leads into the
+ * message, or to its start when nothing was captured. */
+static inline struct captured rpc_body(const uint8_t *message, uint32_t cap_len,
                                        const struct rpc_header *h)
 {
     uint32_t there = cap_len > h->body ? cap_len - h->body : 0;
 
     if (there > h->body_len)
         there = h->body_len;
-    return (struct rpc_body){ message + (there ? h->body : 0), there, h->body_len };
+    return (struct captured){ message + (there ? h->body : 0), there, h->body_len };
 }
 
 static inline enum walk_result rpc_body_walk(struct walk *walk_state, const struct type *type,
-                                             const struct rpc_body *body,
+                                             const struct captured *body,
                                              const struct visitor *visitor)
 {
     return walk(walk_state, type, body->data, body->cap_len, body->wire_len, false, visitor);

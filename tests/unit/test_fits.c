@@ -13,15 +13,15 @@ enum { GETATTR = 1, LOOKUP = 3, WORDS = 64 };
 
 static uint8_t bytes[2][WORDS * 4];
 
-static struct piece words(int which, uint32_t count, const uint32_t *word)
+static struct captured words(int which, uint32_t count, const uint32_t *word)
 {
     for (uint32_t i = 0; i < count; i++)
         store_be32(bytes[which] + i * 4, word[i]);
-    return (struct piece){ bytes[which], count * 4, count * 4 };
+    return (struct captured){ bytes[which], count * 4, count * 4 };
 }
 
 /* A call without credential, with a handle of 4 bytes and |more| words behind it. */
-static struct piece call(uint32_t procedure, uint32_t more)
+static struct captured call(uint32_t procedure, uint32_t more)
 {
     uint32_t w[WORDS] = { 7, RPC_CALL, 2, 100003, 3, procedure, 0, 0, 0, 0, 4, 1 };
 
@@ -29,7 +29,7 @@ static struct piece call(uint32_t procedure, uint32_t more)
 }
 
 /* A reply whose result begins with |status| and has |more| words of zeros. */
-static struct piece reply(uint32_t status, uint32_t more)
+static struct captured reply(uint32_t status, uint32_t more)
 {
     uint32_t w[WORDS] = { 7, RPC_REPLY, 0, 0, 0, RPC_SUCCESS, status };
 
@@ -38,7 +38,7 @@ static struct piece reply(uint32_t status, uint32_t more)
 
 static void arguments_fill_the_record(void **state)
 {
-    struct piece cut = call(GETATTR, 1);
+    struct captured cut = call(GETATTR, 1);
 
     (void)state;
     assert_int_equal(fits_call(call(GETATTR, 0)), FIT_WELL);
@@ -46,7 +46,7 @@ static void arguments_fill_the_record(void **state)
     assert_int_equal(fits_call(call(LOOKUP, 0)), FIT_NOT); /* without a name */
     cut.cap_len = 44; /* the record mark says that there is more than a handle */
     assert_int_equal(fits_call(cut), FIT_WELL); /* but not what is in it */
-    assert_int_equal(fits_call((struct piece){ 0 }), FIT_WELL);
+    assert_int_equal(fits_call((struct captured){ 0 }), FIT_WELL);
 }
 
 static void results_are_of_their_procedure(void **state)
@@ -58,7 +58,7 @@ static void results_are_of_their_procedure(void **state)
     assert_int_equal(fits_reply(call(GETATTR, 0), reply(70, 1)), FIT_SURPLUS);
     assert_int_equal(fits_reply(call(LOOKUP, 0), reply(70, 0)), FIT_NOT);
     assert_int_equal(fits_reply(call(LOOKUP, 0), reply(70, 1)), FIT_WELL);
-    assert_int_equal(fits_reply((struct piece){ 0 }, reply(70, 0)), FIT_WELL);
+    assert_int_equal(fits_reply((struct captured){ 0 }, reply(70, 0)), FIT_WELL);
     assert_int_equal(fits_reply(call(99, 0), reply(70, 3)), FIT_WELL);
 }
 

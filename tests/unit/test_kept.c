@@ -48,7 +48,7 @@ static void check_kept(const struct type *type, const uint8_t *data, uint32_t ca
     struct kept_body kept = { .wire_len = wire_len };
     enum walk_result result;
     const char *why = "";
-    const struct rpc_body body = { data, cap_len, wire_len };
+    const struct captured body = { data, cap_len, wire_len };
     struct scan scan = { 0 };
     struct err err;
     struct walk w;

@@ -258,7 +258,7 @@ static void test_body(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         const struct rpc_header h = { .body = rows[i].body, .body_len = rows[i].body_len };
-        struct rpc_body b = rpc_body(message, rows[i].cap, &h);
+        struct captured b = rpc_body(message, rows[i].cap, &h);
 
         assert_int_equal(b.cap_len, rows[i].there);
         assert_int_equal(b.wire_len, rows[i].body_len);
