@@ -258,7 +258,7 @@ static void (*const put[CHANGED_END])(const struct inode *, const struct change 
 
 int fs_changes_encode(const struct fs *fs, struct buf *to, struct err *err)
 {
-    struct xdr_put p = xdr_put_to(to, XDR_PUT_ANY_LENGTH);
+    struct xdr_put p = xdr_put_to(to, UINT32_MAX);
 
     xdr_put_u32(&p, CHANGES_MAGIC);
     put_time(&p, fs->last);

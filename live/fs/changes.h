@@ -22,12 +22,14 @@ void fs_changes_clear(struct fs *fs);
 /* Everything that there is: for a file system that was just made by fs_new. */
 int fs_changes_all(struct fs *fs, struct err *err);
 
-/* Appends the set's bytes; the set stays.  0 or -ERR_SYSTEM. */
+/* Appends the set's bytes; the set stays.  0, -ERR_SYSTEM, or -ERR_USAGE when |to| would be longer
+ * than 4 GiB: take sets more often, and copy only file systems that are smaller. */
 int fs_changes_encode(const struct fs *fs, struct buf *to, struct err *err);
 
 /* Makes |fs| what the other one was: |fs| had been the same before these changes.  It ignores
  * capacity and quotas of its own, and takes any bytes: -ERR_INPUT, or -ERR_SYSTEM without memory.
- * After an error |fs| is safe to use, but no copy of anything any more; free it. */
+ * After an error |fs| is no copy of anything any more, and can only be freed.  It notes no changes
+ * of its own. */
 int fs_changes_apply(struct fs *fs, struct bytes from, struct err *err);
 
 #endif
