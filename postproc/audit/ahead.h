@@ -18,23 +18,23 @@ enum { AHEAD_BATCHES = 6, AHEAD_BYTES = 512 << 10 };
 
 struct ahead;
 
-/* One step, in the separate thread; it may put items.  Returns 1: there may be more; 0: that was
- * all; or negative, which the taker gets after all items. */
+/* Makes the next items, in the separate thread.  Returns 1 if there may be more, 0 if that was all,
+ * or a negative code, which the taker gets after all items. */
 typedef int ahead_step(void *ctx, struct err *err);
 
-/* Begins at the first ahead_next. */
+/* The thread begins with the first ahead_next. */
 struct ahead *ahead_new(ahead_step *step, void *ctx, struct err *err);
 
-/* From a step only: an item of |count| pieces, which are copied, standing for |weight| further
- * bytes. Returns 0 or -ERR_SYSTEM. */
+/* Adds an item made of |count| pieces, which are copied.  |weight| is the number of further bytes
+ * that the item needs elsewhere.  Called only from a step.  Returns 0 or -ERR_SYSTEM. */
 int ahead_put(struct ahead *ahead, unsigned kind, const struct iovec *pieces, int count,
               size_t weight, struct err *err);
 
-/* 1 and the next item, aligned to 8 bytes and valid until the next call; 0 at the end; or negative.
- */
+/* Returns 1 and the next item, which is aligned to 8 bytes and valid until the next call.  Returns
+ * 0 at the end, or a negative code. */
 int ahead_next(struct ahead *ahead, unsigned *kind, void **data, size_t *len, struct err *err);
 
-/* Ends the thread soon.  ahead_next then gives what was made until then. */
+/* Ends the thread soon.  ahead_next still gives the items that were made before that. */
 void ahead_stop(struct ahead *ahead);
 
 void ahead_free(struct ahead *ahead);

@@ -21,20 +21,22 @@ struct align_row {
     bool ended;
 };
 
-/* Reads until there are |count|, within the bounds. 0 or negative. */
+/* Reads until |count| messages are there, within the bounds.  Returns 0 or a negative code. */
 int align_fill(struct align_row *q, uint32_t count, struct err *err);
-/* The |i|th, which is the caller's then. */
+/* Removes message |i| and returns it.  The caller owns it. */
 struct audit_message *align_take(struct align_row *q, uint32_t i);
 void align_row_free(struct align_row *q);
 
-/* Everything but time and XID. */
+/* Returns true if both messages are equal in everything but time and XID. */
 bool align_is_alike(const struct audit_message *o, const struct audit_message *n);
-/* What has no time is written as it came, or, if it is cut, with the time before it. */
+/* Returns true if the times of both messages differ by |shift|, or if the original has no time.
+ * The anonymizer writes a message without a time as it came or, if it is cut, with the time of the
+ * message before it. */
 bool align_is_then(const struct audit_message *o, const struct audit_message *n, int64_t shift);
 
-/* By how much times were moved, and whether XIDs stayed: what most of the first messages say.  As
- * many as a policy drops may stand before these in the original: it is read until they are there,
- * at the worst once more to its end. */
+/* Finds by how much times were moved, and if XIDs were kept, from what most of the first messages
+ * show.  The original may begin with messages that the policy drops.  So it is read until enough
+ * others are there; in the worst case it is read once more to its end. */
 int align_find_shift(struct audit *a, struct align_row *original, struct align_row *anonymized,
                      struct err *err);
 

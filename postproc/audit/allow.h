@@ -19,7 +19,7 @@ struct allow_text {
 struct allow_list {
     struct allow_text *texts;
     uint32_t count, cap;
-    uint64_t lengths; /* a bit for each that one has; the last one for all longer ones */
+    uint64_t lengths; /* lengths of the texts, as bits; the last bit is for all longer ones */
 };
 
 struct allow_number {
@@ -33,20 +33,21 @@ struct allow {
     uint32_t number_count, number_cap;
 };
 
-/* The built-in list, and |path|'s, unless that is NULL. */
+/* Loads the built-in list, and the file |path| unless that is NULL. */
 int allow_load(struct allow *allow, const char *path, struct err *err);
 void allow_free(struct allow *allow);
 
 bool allow_number(const struct allow *allow, enum domain domain, uint64_t value);
 
-/* Whether this is one of the texts. */
+/* Returns true if the bytes are one of the texts. */
 bool allow_text(const struct allow *allow, const uint8_t *data, size_t len);
 
-/* Whether bytes [at, at + n) of |data| are inside of one of the texts, as it stands there. */
+/* Returns true if bytes [at, at + n) of |data| are a part of a listed text that is in |data| as a
+ * whole. */
 bool allow_covers(const struct allow *allow, const uint8_t *data, size_t len, size_t at, size_t n);
 
-/* How long the longest listed suffix or prefix of a name is that leaves something of it; 0: none.
- */
+/* Returns the length of the longest listed suffix or prefix that |name| has.  It must be shorter
+ * than the name.  Returns 0 if there is none. */
 size_t allow_suffix(const struct allow *allow, const uint8_t *name, size_t len);
 size_t allow_prefix(const struct allow *allow, const uint8_t *name, size_t len);
 

@@ -30,58 +30,60 @@ struct policy;
 
 struct audit_options {
     const char *original, *anonymized;
-    const char *policy;      /* what is expected; NULL: what the file says of itself */
-    const char *policy_file; /* its file when it is one's own, or NULL */
+    const char *policy;      /* the expected policy; NULL: the one that the file states */
+    const char *policy_file; /* its file, if it is not built in; or NULL */
     const char *allow;       /* a further allow-list, or NULL */
     const struct engine_options *engine;
     /* Or NULL. */
     const struct progress *progress;
-    const struct key *key;           /* with it all is made again and compared, or NULL */
-    const struct policy *key_policy; /* by this one; NULL: the built-in one of the name */
-    uint32_t per_class;              /* bounds of secret.h and pairs.h; 0: theirs */
+    const struct key *key;           /* anonymizes again with it and compares; or NULL */
+    const struct policy *key_policy; /* the policy for |key|; NULL: the built-in one of that name */
+    uint32_t per_class;              /* bounds of secret.h and pairs.h; 0: their defaults */
 };
 
 struct audit;
 
-/* Does all of it. NULL: neither file could be judged, |err| says why. */
+/* Runs the whole audit.  Returns NULL if the files could not be judged; |err| says why. */
 struct audit *audit_run(const struct audit_options *options, struct err *err);
 void audit_free(struct audit *audit);
 
-/* The audit of which |text|, a redacted report in JSON, tells: its redacted reports in JSON and
- * HTML are, byte for byte, those of that audit, when nothing but figures was changed in |text|.
- * Policy and provenance are what the capture says.  |db|: any, for SQLite's functions of JSON. */
+/* Restores an audit from |text|, its redacted report in JSON.  The redacted JSON and HTML reports
+ * of the restored audit are byte for byte those of the first one, if only figures were changed in
+ * |text|.  Policy and provenance are what the capture says.  |db| may be any database; it is used
+ * for SQLite's JSON functions. */
 struct audit *audit_restore(sqlite3 *db, const char *text, size_t len, const char *policy,
                             const char *policy_digest, const char *provenance, struct err *err);
 
 uint64_t audit_findings(const struct audit *audit);
 
-/* Whether a file ended in the middle of a packet: "original", "anonymized", or NULL. */
+/* Returns "original" or "anonymized" if that file ended in the middle of a packet.  Returns NULL if
+ * neither did. */
 const char *audit_cut(const struct audit *audit);
 
-/* Reports.  |redact| leaves out what the original says: values, and names of files. */
+/* Reports.  |redact| leaves out the data of the original: values, and names of files. */
 void audit_text(const struct audit *audit, bool redact, FILE *out);
 void audit_json(const struct audit *audit, bool redact, FILE *out);
 void audit_html(const struct audit *audit, bool redact, FILE *out);
 
 /* --- accepting findings, one by one --- */
 
-/* A finding; or those of one kind and class that are too many to be shown, as one. */
+/* A finding.  If one kind and class has too many findings to show, the rest is one item. */
 struct audit_item {
     char id[17]; /* the same in every run over the same files */
     const char *kind, *what;
     uint64_t count;
 };
 typedef int audit_visit(void *ctx, const struct audit_item *item, struct err *err);
-/* Calls |visit| for each until it returns something else than 0, which is returned. */
+/* Calls |visit| for each item until it returns something other than 0.  Returns that. */
 int audit_each(const struct audit *audit, audit_visit *visit, void *ctx, struct err *err);
 /* The same for each kind and class, with an empty |id|. */
 int audit_each_class(const struct audit *audit, audit_visit *visit, void *ctx, struct err *err);
 
-/* Writes a file in which reasons can be put behind the identities of findings, for package
- * --accept; comments in it quote the original.  -ERR_USAGE: |path| exists. */
+/* Writes a file in which the user can add a reason to the identity of each finding, for package
+ * --accept.  Comments in it quote the original.  Returns -ERR_USAGE if |path| exists. */
 int audit_template(const struct audit *audit, const char *path, struct err *err);
 
-/* From here on reports give the numbers of findings by kind and class, and no finding. */
+/* After this, reports give only the numbers of findings by kind and class. */
 void audit_withhold(struct audit *audit);
 
 /* Prints what can still be inferred, without quoting the original. */

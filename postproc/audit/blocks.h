@@ -33,19 +33,19 @@ struct block {
     bool swapped;
     bool pcapng;
     uint64_t offset; /* in the (decompressed) file */
-    /* The block's bytes; up to BLOCK_OVERLAP of those before it stand before |data|. */
+    /* The block's bytes.  Up to BLOCK_OVERLAP bytes from before the block are before |data|. */
     const uint8_t *data;
     uint32_t len, before;
-    uint64_t frame;               /* of a packet; of others: the last one before it */
-    uint32_t frame_at, frame_len; /* where the packet's bytes stand in |data| */
+    uint64_t frame;               /* of a packet; in other blocks the last one before it */
+    uint32_t frame_at, frame_len; /* place of the packet's bytes in |data| */
 };
 
 typedef int block_visit(void *ctx, const struct block *block, struct err *err);
 
 int blocks_read(const char *path, block_visit *visit, void *ctx, struct err *err);
 
-/* The pcapng options of a block (not of packets of other kinds than enhanced ones).  |text|: not
- * ended by a zero. */
+/* Calls |visit| for each pcapng option of a block; skips packet blocks that are not enhanced ones.
+ * |text| does not end with a zero. */
 typedef int option_visit(void *ctx, const struct block *block, unsigned code, const uint8_t *text,
                          uint32_t len, struct err *err);
 int block_options(const struct block *block, option_visit *visit, void *ctx, struct err *err);

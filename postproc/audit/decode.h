@@ -17,11 +17,11 @@
 
 enum {
     DECODE_PIECE = 2048,
-    DECODE_OVERLAP = 128, /* of pieces: 16 bytes take less in any encoding */
+    DECODE_OVERLAP = 128, /* of two pieces; 16 bytes are shorter in any encoding */
     DECODE_LEAST = 6,     /* bytes that a row of digits must stand for */
 };
 
-/* Letters of the ASCII are in lower case in all of them. */
+/* All of them give ASCII letters in lower case. */
 enum decode_code {
     DECODE_CASE,
     DECODE_REVERSED,
@@ -38,13 +38,13 @@ struct decoded {
     enum decode_code code;
     uint32_t len;
     uint8_t text[DECODE_PIECE];
-    uint32_t from[DECODE_PIECE], to[DECODE_PIECE]; /* which bytes of the input each one is of */
+    uint32_t from[DECODE_PIECE], to[DECODE_PIECE]; /* the bytes of the input that gave each byte */
 };
 
 typedef int decode_visit(void *ctx, const struct decoded *decoded, struct err *err);
 
-/* Calls |visit| with all that the |len| bytes may be, in |room|.  Returns 0 or what that returned.
- */
+/* Calls |visit| with each way to decode the |len| bytes, in |room|.  Returns 0, or the first other
+ * result of |visit|. */
 int decode_each(const uint8_t *data, uint32_t len, struct decoded *room, decode_visit *visit,
                 void *ctx, struct err *err);
 

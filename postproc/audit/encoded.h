@@ -34,23 +34,23 @@ struct encoded;
 struct encoded *encoded_new(struct err *err);
 void encoded_free(struct encoded *e);
 
-/* Digests of a value in the way it is written: bytes, or a text. */
+/* Adds the digests of a value as it is written: bytes, or a text. */
 int encoded_digests(struct encoded *e, enum secret_class cls, const void *data, size_t len,
                     uint64_t frame, struct err *err);
-/* The same of numbers and addresses, in all ways. */
+/* Adds the digests of a number or an address, in all ways to write it. */
 int encoded_number(struct encoded *e, uint32_t number, uint64_t frame, struct err *err);
 int encoded_address(struct encoded *e, const struct address *address, uint64_t frame,
                     struct err *err);
 
-/* When all is gathered: takes over the texts. */
+/* Call this when all secrets are collected.  Takes over the texts. */
 int encoded_ready(struct audit *a, struct err *err);
 
-/* The value |index| of a message; |mask|: which of its bytes may stay. */
+/* Examines value |index| of a message.  |mask| says which of its bytes may stay. */
 int encoded_value(struct audit *a, const struct audit_message *m, const struct items *items,
                   uint32_t index, const uint8_t *mask, struct err *err);
-/* What of a block is no packet. */
+/* Examines the bytes of a block that are not a packet. */
 int encoded_block(struct audit *a, const struct block *block, struct err *err);
-/* When all was seen, and the chains are complete. */
+/* Call this after all values were examined and the chains are complete.  Judges the hits. */
 void encoded_judge(struct audit *a);
 
 #endif

@@ -16,7 +16,7 @@ struct encoded_hit {
     uint32_t secret;
     uint8_t code;  /* enum decode_code */
     bool is_exact; /* as decoded, in the case of the original */
-    uint8_t len;   /* of |raw|: what of it depends on the key */
+    uint8_t len;   /* of |raw|: the part that depends on the key */
     uint8_t raw[ENCODED_RAW];
     struct finding finding;
 };
@@ -38,7 +38,7 @@ struct encoded {
     struct short_names *shorts;
     struct short_hit short_hits[DECODE_CODES];
     struct decoded room;
-    /* what is looked at: */
+    /* the current value: */
     struct audit *audit;
     const uint8_t *data, *mask; /* |mask| NULL: beside packets */
     uint32_t len;
@@ -48,7 +48,7 @@ struct encoded {
     uint32_t index;
 };
 
-/* A pattern as |like|, of |data| in lower case. */
+/* Adds a pattern like |like|, with |data| in lower case. */
 int encoded_add(struct encoded *e, const struct secret *like, const uint8_t *data, size_t len,
                 struct err *err);
 

@@ -34,21 +34,21 @@ struct short_names;
 struct short_names *short_names_new(struct err *err);
 void short_names_free(struct short_names *s);
 
-/* Texts of other lengths are passed over. */
+/* Adds a name; skips texts of other lengths. */
 int short_names_add(struct short_names *s, const uint8_t *data, size_t len, uint64_t frame,
                     struct err *err);
 
-/* A value, or a piece of it between what may stay.  1: it was not seen before and is an encoding of
- * a name, |name| and |code| say which; 0: it is none. */
+/* Examines a value, or a piece of it between parts that may stay.  Returns 1 if it is new and is an
+ * encoding of a name; |name| and |code| say which.  Returns 0 if it is not, or a negative code. */
 int short_names_see(struct short_names *s, const uint8_t *data, uint32_t len, struct secret *name,
                     enum decode_code *code, struct err *err);
 
-/* How many values were encodings of a kind, and how many by chance. */
+/* Number of values that were encodings of a kind, and the number that chance explains. */
 struct short_names_row {
     uint64_t hits;
     double expected;
 };
-/* When all values were seen. */
+/* Counts the hits, after all values were seen. */
 void short_names_count(const struct short_names *s, struct short_names_row rows[DECODE_CODES]);
 
 #endif

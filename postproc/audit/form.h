@@ -22,10 +22,10 @@ struct form_connection {
     uint32_t next[2];
     uint32_t acked[2]; /* what each side acknowledged last */
     bool known[2], finished[2];
-    bool shared; /* pushed another one out, which may come again without its SYN */
+    bool shared; /* replaced another connection, which may come again without its SYN */
 };
 
-/* What differs: a class and words for it, both static. */
+/* A difference: its class and a text, both static. */
 struct form_fault {
     const char *what, *text;
 };
@@ -34,33 +34,34 @@ struct form_fault {
 struct form {
     unsigned stage; /* how many of section header, interface, statistics were there */
     bool ended;
-    bool differs; /* a block was otherwise */
+    bool differs; /* a block differed */
     char version[32];
-    int64_t last_time;                  /* 0 before the first packet that has one */
-    uint32_t begun;                     /* connections */
-    uint16_t last_id;                   /* of datagrams */
-    uint32_t id_heads[65536];           /* hash of whose a number was; 0: none */
-    uint32_t id_whole[65536];           /* and of all that was said; 0: it was cut */
-    uint8_t left_out[8192];             /* bits of numbers that were passed over */
-    uint64_t left_count, without_count; /* of these; datagrams that show none */
+    int64_t last_time;        /* 0 before the first packet that has one */
+    uint32_t begun;           /* connections */
+    uint16_t last_id;         /* of datagrams */
+    uint32_t id_heads[65536]; /* hash of the ends and XID of the datagram with a number; 0: none */
+    uint32_t id_whole[65536]; /* hash of the whole datagram; 0: it was cut */
+    uint8_t left_out[8192];   /* bits of numbers that were skipped */
+    uint64_t left_count, without_count; /* numbers that were skipped; datagrams without a number */
     struct form_connection *connections;
 };
 
-/* The next block: true, or what is the first thing in it that is otherwise. */
+/* Checks the next block.  Returns true, or false and the first difference in |fault|. */
 bool form_block(struct form *f, const struct block *block, struct form_fault *fault);
-/* When all were seen.  |dropped|: messages that the file says were dropped. */
+/* Checks the file after its last block.  |dropped| is the number of dropped messages that the file
+ * states. */
 bool form_end(const struct form *f, uint64_t dropped, struct form_fault *fault);
 
-/* form_frame.c: the |cap_len| captured bytes of a frame of |wire_len| ones. */
+/* form_frame.c: checks the |cap_len| captured bytes of a frame with |wire_len| bytes. */
 bool form_frame(struct form *f, const uint8_t *frame, uint32_t cap_len, uint32_t wire_len,
                 struct form_fault *fault);
 
-/* How many of |len| bytes at |at| of a packet's block could be otherwise in a file of which no
- * block was: the others stand in headers and follow from the rest of the file. */
+/* Counts those of the |len| bytes at |at| of a packet's block that are free.  The others are in
+ * headers: if the file has the right form, they follow from the rest of the file. */
 uint32_t form_free(const struct block *block, uint32_t at, uint32_t len);
 
-/* Whether what ends before |end| of a packet's block stands before its TCP or UDP header: then
- * where its addresses stand in the block. */
+/* Finds the IP addresses in a packet's block.  Returns true if |end| is not behind them, and sets
+ * |*at| and |*len| to their place in the block. */
 bool form_addresses(const struct block *block, uint32_t end, uint32_t *at, uint32_t *len);
 
 static inline bool form_fails(struct form_fault *fault, const char *what, const char *text)

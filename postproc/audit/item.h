@@ -10,7 +10,7 @@
 #include "audit/source.h"
 #include "wire/walk.h"
 
-/* Beyond those of the tables. */
+/* Classes in addition to those of the tables. */
 enum item_class {
     ITEM_HEADER = CLASS_MAX, /* words of the RPC header that say what kind of message it is */
     ITEM_XID,
@@ -37,21 +37,22 @@ struct item {
 struct items {
     struct item *all;
     uint32_t count, cap;
-    enum walk_result result; /* of the body; WALK_STOPPED: there was none to walk */
-    bool surplus;            /* bytes stand behind its end */
-    uint32_t read_to;        /* offset in the message: what follows was not understood */
+    enum walk_result result; /* of the body; WALK_STOPPED: there is no body to walk */
+    bool surplus;            /* there are bytes behind the body's end */
+    uint32_t read_to;        /* offset in the message where reading ended */
 };
 
-/* All zeros at first; what was in it is forgotten.  Fails only for lack of memory. */
+/* Reads the values of a message and replaces those in |items|, which is all zeros at first.  Fails
+ * only if there is no memory. */
 int items_read(struct items *items, const struct audit_message *m, struct err *err);
 void items_free(struct items *items);
 
-/* The name of item |index|: "RPC uid", "READ3res.resok.eof".  Returns |text|. */
+/* Writes the name of item |index|: "RPC uid", "READ3res.resok.eof".  Returns |text|. */
 const char *item_path(const struct audit_message *m, const struct items *items, uint32_t index,
                       char text[WALK_PATH_MAX]);
 
-/* Walks the message's body again, if it has one: for the items without a name in the header, and in
- * their order, |visitor| sees what is no |whole| structure. */
+/* Walks the message's body again, if it has one.  |visitor| sees the values that are not |whole|
+ * structures: they are the items of the body, in the same order. */
 void items_walk(const struct audit_message *m, const struct visitor *visitor);
 
 const char *item_class_name(unsigned cls);

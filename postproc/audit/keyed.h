@@ -14,25 +14,26 @@
 #include "audit/pairs.h"
 
 enum keyed_test {
-    KEYED_AFFINE,   /* as far from the last one, times a factor, as the original was */
-    KEYED_XOR,      /* xored with the same as the last one */
+    KEYED_AFFINE,   /* the distance to the last one is that of the originals times a factor */
+    KEYED_XOR,      /* xored with the same value as the last one */
     KEYED_ONE_BYTE, /* all bytes xored with one */
     KEYED_REVERSED,
     KEYED_LEFT,        /* bytes equal to the original's in their places */
     KEYED_RUN,         /* 7 of them in a row, which one value alone may show */
     KEYED_START,       /* a text that begins as its original */
-    KEYED_DIGEST,      /* of a known kind, keyed_digest.h: 8 letters, 4 bytes */
+    KEYED_DIGEST,      /* of a known kind (keyed_digest.h): 8 letters, 4 bytes */
     KEYED_DIGEST_LONG, /* 12 letters, 8 bytes, which one value alone may show */
     KEYED_ORDER,       /* the smaller original has the smaller pseudonym, or always the larger */
     KEYED_TESTS
 };
 
-enum { KEYED_NUMBERS = 4096 }; /* so many of a kind are digested in all ways, others as they are */
+/* Numbers of a kind that are digested in all ways.  Later ones are digested as they are. */
+enum { KEYED_NUMBERS = 4096 };
 
 struct keyed_row {
     uint64_t pairs;
     uint64_t hits[KEYED_TESTS];
-    double expected[KEYED_TESTS];          /* of hits; of KEYED_ORDER how many were compared */
+    double expected[KEYED_TESTS];          /* of hits; for KEYED_ORDER the number of comparisons */
     uint64_t from, to, step_from, step_to; /* the last ones, as numbers */
     uint32_t len;
     uint8_t xored[64]; /* the last original with its pseudonym */
@@ -43,26 +44,28 @@ struct keyed {
     struct keyed_row rows[DOMAIN_MAX][3]; /* bytes and texts; 32 bits; 64 bits */
 };
 
-/* A pair of an original and its pseudonym that was not met before and is not allowed to be equal.
- * Texts: the first |kept[0]| and the last |kept[1]| bytes of both may be. */
+/* Tests a new pair of an original and its pseudonym, which must not be equal.  In texts, the first
+ * |kept[0]| and the last |kept[1]| bytes of both may be equal. */
 void keyed_pair(struct keyed *k, const struct pair_values *pair, bool is_text,
                 const uint32_t kept[2]);
 
-/* An address of 4 or 16 bytes.  Only digests are tested: pseudonyms keep what addresses share. */
+/* Tests an address of 4 or 16 bytes, for digests only: pseudonyms keep common prefixes of
+ * addresses. */
 void keyed_address(struct keyed *k, enum domain domain, struct pair_value from,
                    struct pair_value to);
 
-/* Bytes of which only digests are tested, as texts may stand in them. */
+/* Tests bytes for digests only, because they may have texts in them. */
 void keyed_digests(struct keyed *k, enum domain domain, struct pair_value from,
                    struct pair_value to);
 
-/* The same of 8 bytes of which each half has a pseudonym of its own; |is_new|: which half was not
- * met before.  Halves come again in other pairs, which would count what chance did once many times.
- */
+/* Tests 8 bytes in which each half has its own pseudonym, for digests only.  |is_new| says which
+ * half is new.  Halves repeat in other pairs: if they counted again, one chance hit would count
+ * many times. */
 void keyed_halves(struct keyed *k, enum domain domain, const bool is_new[2], struct pair_value from,
                   struct pair_value to);
 
-/* Words for the test when chance does not explain its hits, else NULL. */
+/* Returns a text for the test if its hits are too many for chance.  Returns NULL if they are
+ * not. */
 const char *keyed_verdict(const struct keyed_row *row, enum keyed_test test);
 
 #endif

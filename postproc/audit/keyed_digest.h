@@ -16,7 +16,7 @@
 
 #include "audit/pairs.h"
 
-/* The inputs of a number or an address: its bytes, these reversed, and as text. */
+/* The inputs for a number or an address: its bytes, its bytes reversed, and its text. */
 enum { DIGEST_INPUTS = 3, DIGEST_INPUT_MAX = 80 };
 struct digest_inputs {
     uint8_t data[DIGEST_INPUTS][DIGEST_INPUT_MAX];
@@ -24,22 +24,22 @@ struct digest_inputs {
     unsigned count;
 };
 
-/* [0]: 8 letters or 4 bytes are of a digest; [1]: 12 letters or 8 bytes, which one value alone may
- * show. */
+/* [0]: 8 letters or 4 bytes are from a digest.  [1]: 12 letters or 8 bytes are; a single value is
+ * enough to show this. */
 struct digest_found {
     bool is[2];
     double expected[2]; /* by chance */
 };
 
-/* Of 4, 8 or 16 bytes. */
+/* Makes the inputs for a value of 4, 8 or 16 bytes. */
 void digest_number_inputs(struct pair_value number, struct digest_inputs *inputs);
 void digest_address_inputs(struct pair_value address, struct digest_inputs *inputs);
 
-/* The first letters of |to|, anywhere in the letters of a digest. */
+/* Looks for the first letters of |to| anywhere in the letters of a digest. */
 void digest_find_text(const struct pair_value *inputs, unsigned count, struct pair_value to,
                       struct digest_found *found);
 
-/* The first or last bytes of |to|, in either order, anywhere in a digest. */
+/* Looks for the first or last bytes of |to|, in either order, anywhere in a digest. */
 void digest_find_bytes(const struct pair_value *inputs, unsigned count, struct pair_value to,
                        struct digest_found *found);
 

@@ -17,7 +17,7 @@
 
 enum { PAIRS_MAX = 1 << 20, PAIRS_LATELY = 1 << 12 };
 
-/* What has one mapping for all of its values. */
+/* A domain has one mapping for all of its values. */
 enum domain {
     DOMAIN_NAME, /* and components of paths */
     DOMAIN_PATH, /* whole, when it did not keep its components */
@@ -47,9 +47,9 @@ struct pair_entry {
     uint64_t frame;            /* of the original, where it was seen first */
     uint64_t uses;             /* when pairs_settle was called */
     uint8_t domain, bits;      /* a number's width, 0 for bytes */
-    bool zero;                 /* of what it became: nothing but zeros, or empty */
+    bool zero;                 /* the value became only zeros, or empty */
     bool kept;                 /* allowed to stay as it is */
-    bool short_value;          /* so few bits that chance may have it somewhere */
+    bool short_value;          /* has so few bits that it may appear by chance */
 };
 
 struct pair_side {
@@ -59,10 +59,10 @@ struct pair_side {
     struct table by_key;
 };
 
-/* Short values come again and again: pairs that were met lately, and are as they should be. */
+/* A cache for short values, which often repeat: pairs that were seen lately and were correct. */
 struct pair_lately {
     uint64_t from, to;      /* up to 8 bytes */
-    uint32_t forward, back; /* indexes of the entries; TABLE_NONE: not among the sampled ones */
+    uint32_t forward, back; /* indexes of the entries; TABLE_NONE: not in the sample */
     uint32_t kind;          /* domain, width and lengths; 0: none */
     uint32_t uses;          /* not yet counted in the entries */
 };
@@ -85,7 +85,7 @@ struct pair_value {
 /* A value and what it became. */
 struct pair_values {
     enum domain domain;
-    unsigned bits; /* see struct pair_entry; the same value of another width is another value */
+    unsigned bits; /* struct pair_entry; part of the value's identity */
     struct pair_value from, to;
     bool kept; /* allowed to stay as it is */
 };
@@ -96,27 +96,28 @@ struct pair_result {
     bool contradicts; /* it became something else before */
     bool collides;    /* something else became the same before; never for zeros */
     bool collides_in_zero;
-    uint64_t frame; /* where that was */
+    uint64_t frame; /* where the earlier value was */
 };
 
-/* |frame|: the original's. */
+/* Adds a pair and says in |result| what changed.  |frame| is the original's. */
 int pairs_add(struct pairs *p, const struct pair_values *pair, uint64_t frame,
               struct pair_result *result, struct err *err);
 
 /* Counts all uses in the entries. */
 void pairs_settle(struct pairs *p);
 
-/* Whether this is a pseudonym of the domain. */
+/* Returns true if the value is a pseudonym of the domain. */
 bool pairs_is_pseudonym(const struct pairs *p, enum domain domain, unsigned bits,
                         struct pair_value value);
 
-/* A side alone, as a set of hashes. */
+/* These use one side alone, as a set of hashes. */
 bool pair_side_has(const struct pair_side *side, uint64_t key);
 struct pair_entry *pair_side_find(const struct pair_side *side, const uint64_t key[2]);
 int pair_side_add(struct pair_side *side, const struct pair_entry *entry, struct err *err);
 void pair_side_free(struct pair_side *side);
 
-/* Whether this value is one of the originals of the domain (and was not to be kept). */
+/* Finds the original of the domain that is equal to |pseudonym|.  Returns NULL if there is none, or
+ * if it was allowed to stay. */
 const struct pair_entry *pairs_original(const struct pairs *p, const struct pair_entry *pseudonym);
 
 #endif

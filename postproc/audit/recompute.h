@@ -21,8 +21,8 @@
 #include "capture/input.h"
 
 enum {
-    RECOMPUTE_AHEAD = 64,            /* blocks in which one is looked for */
-    RECOMPUTE_BLOCK_MAX = 128 << 10, /* the anonymizer writes none above 64 KiB and a head */
+    RECOMPUTE_AHEAD = 64,            /* blocks that are searched for an expected one */
+    RECOMPUTE_BLOCK_MAX = 128 << 10, /* the anonymizer writes at most 64 KiB and a header */
     RECOMPUTE_SURE = 16,             /* values that depend on the key were right */
     RECOMPUTE_WRONG = 4096,          /* values were wrong, and none was right */
 };
@@ -31,7 +31,7 @@ enum {
 struct recompute_file {
     struct input *input;
     struct buf data;
-    size_t at;       /* what is before was compared */
+    size_t at;       /* the bytes before it were compared */
     uint64_t offset; /* of |at| in the file */
     uint64_t frames; /* before |at| */
     bool ended;
@@ -48,11 +48,11 @@ struct recompute {
     struct items our_items, their_items;
     uint64_t right, wrong, missing; /* values that depend on the key; blocks */
     uint64_t original_frame;
-    bool lengths_differ; /* from here on sequence numbers do, too */
+    bool lengths_differ; /* then later sequence numbers differ, too */
     bool stopped;        /* nothing more is compared */
 };
 
-/* A block, and what is in it when it is a frame as the anonymizer writes them. */
+/* A block and, if it has the form of the anonymizer's frames, the parts of its frame. */
 struct recompute_block {
     const uint8_t *data;
     uint32_t len, type;
@@ -65,18 +65,18 @@ struct recompute_block {
 
 /* recompute_frame.c */
 void recompute_read(struct recompute_block *b, const uint8_t *data, uint32_t len);
-/* How much of them is alike: 0 to RECOMPUTE_ALIKE. */
+/* Returns how alike two blocks are, from 0 to RECOMPUTE_ALIKE. */
 enum { RECOMPUTE_ALIKE = 4 };
 unsigned recompute_alike(const struct recompute_block *e, const struct recompute_block *n);
-/* What differs beside payloads is found. */
+/* Reports what differs outside of payloads. */
 void recompute_blocks(struct recompute *r, const struct recompute_block *e,
                       const struct recompute_block *n);
 void recompute_find(struct recompute *r, const char *what, const char *place,
                     const struct quote *expected, const struct quote *is, const char *text);
 
-/* recompute_message.c: counts values that depend on the key in a message as it should be */
+/* recompute_message.c: counts the values of a correct message that depend on the key. */
 int recompute_count(struct recompute *r, const struct anon_written *written, struct err *err);
-/* The message in |r->ours| and |r->theirs|, which differ. */
+/* Compares the message in |r->ours| and |r->theirs|, which differ, value by value. */
 int recompute_message(struct recompute *r, const struct anon_written *written, struct err *err);
 
 #endif

@@ -24,9 +24,9 @@ enum rule_word {
     WORD_OWNER
 };
 
-/* Texts are |text|'s. */
+/* The rules of a policy.  Its texts point into |text|. */
 struct policy_rules {
-    char name[64], *text;                              /* |text| NULL: nothing is known */
+    char name[64], *text;                              /* |text| NULL: no rules are known */
     uint8_t words[ITEM_CLASSES];                       /* enum rule_word */
     char **kept[ITEM_CLASSES], **suffixes, **prefixes; /* ended by NULL; or NULL */
     struct policy_field {
@@ -36,15 +36,15 @@ struct policy_rules {
     uint32_t field_count, field_cap;
 };
 
-/* The policy that is expected, when all of the anonymized file's comments were read: that of the
- * options, a name or a file, or the built-in one that the file states. */
+/* Opens the expected policy, after all comments of the anonymized file were read.  It is the one in
+ * the options, a name or a file.  Without one, it is the built-in policy that the file states. */
 int policy_rules_open(struct audit *a, struct err *err);
 void policy_rules_free(struct policy_rules *rules);
 
-/* Whether the policy makes zeros of such values. */
+/* Returns true if the policy replaces such values by zeros. */
 bool policy_rules_empty(const struct audit *a, const struct place *p, const struct item *o);
 
-/* A value and what became of it. */
+/* Checks a value and what it became against the rule. */
 void policy_rules_value(struct audit *a, const struct place *p, const struct item *o,
                         const struct item *n);
 

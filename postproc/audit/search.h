@@ -19,10 +19,10 @@ struct search;
 struct search *search_new(const struct secrets *secrets, struct err *err);
 void search_free(struct search *search);
 
-/* |at|: where the secret stands in |data|.  Returns 0 or a negative code. */
+/* Gets a hit: |at| is the place of the secret in |data|.  Returns 0 or a negative code. */
 typedef int search_hit(void *ctx, uint32_t secret, size_t at, struct err *err);
 
-/* Everything that begins in [from, to) of the |len| bytes. */
+/* Finds every secret that begins in [from, to) of the |len| bytes. */
 int search_bytes(const struct search *search, const uint8_t *data, size_t len, size_t from,
                  size_t to, search_hit *hit, void *ctx, struct err *err);
 

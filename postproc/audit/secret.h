@@ -23,11 +23,11 @@ enum secret_class {
     SECRET_ADDRESS,      /* binary, and with its bytes reversed */
     SECRET_ADDRESS_TEXT, /* also reversed, as in in-addr.arpa */
     SECRET_HARDWARE,
-    SECRET_HANDLE,   /* windows of 8 bytes */
-    SECRET_NUMBER,   /* cookies, verifiers, file and file system ids that look like nothing else */
-    SECRET_STAMP,    /* AUTH_SYS */
-    SECRET_OPAQUE,   /* lock owners, credentials that are not AUTH_SYS, what tables call opaque */
-    SECRET_DATA,     /* 16 bytes of file contents */
+    SECRET_HANDLE, /* windows of 8 bytes */
+    SECRET_NUMBER, /* cookies, verifiers, file and file system ids that look like no other number */
+    SECRET_STAMP,  /* AUTH_SYS */
+    SECRET_OPAQUE, /* lock owners, credentials but AUTH_SYS, fields called opaque */
+    SECRET_DATA,   /* 16 bytes of file contents */
     SECRET_METADATA, /* comments, interface names and the like of a pcapng file */
     SECRET_STRING,   /* printable characters in raw frames */
     SECRET_MAX
@@ -36,7 +36,7 @@ enum secret_class {
 enum {
     SECRETS_PER_CLASS = 1 << 16,
     SECRET_SHORTEST = 3, /* shorter ones are compared field by field only */
-    SECRET_LONG = 6,     /* from here on a hit is no chance */
+    SECRET_LONG = 6,     /* hits of this length or more are not chance */
     SECRET_WINDOW = 12,
     SECRET_STEP = 4,
     SECRET_LEN_MAX = 16,
@@ -69,24 +69,24 @@ const char *secret_class_name(enum secret_class cls);
 void secrets_init(struct secrets *s, uint32_t per_class);
 void secrets_free(struct secrets *s);
 
-/* One pattern of SECRET_SHORTEST to SECRET_LEN_MAX bytes; others are passed over. */
+/* Adds one pattern of SECRET_SHORTEST to SECRET_LEN_MAX bytes; skips others. */
 int secrets_add(struct secrets *s, const struct secret *secret, struct err *err);
 
-/* Whether this pattern is there, in this class. */
+/* Returns true if the class has this pattern. */
 bool secrets_have(const struct secrets *s, enum secret_class cls, const uint8_t *data, size_t len);
 
-/* A text of any length. */
+/* Adds a text of any length. */
 int secrets_text(struct secrets *s, enum secret_class cls, const uint8_t *data, size_t len,
                  uint64_t frame, struct err *err);
 
-/* Its windows of |width| bytes that are not regular, |step| apart. */
+/* Adds the windows of |width| bytes of |data|, |step| apart; skips regular ones. */
 int secrets_windows(struct secrets *s, enum secret_class cls, const uint8_t *data, size_t len,
                     unsigned width, unsigned step, uint64_t frame, struct err *err);
 
-/* Whether bytes tell anything: |least| different ones that are not 0. */
+/* Returns true if the bytes are specific enough: at least |least| different ones that are not 0. */
 bool secret_is_telling(const uint8_t *data, size_t len, unsigned least);
 
-/* An address in all its forms; nothing for those that mean the same everywhere. */
+/* Adds an address in all its forms; skips addresses that mean the same everywhere. */
 struct address;
 int secrets_address(struct secrets *s, const struct address *address, uint64_t frame,
                     struct err *err);

@@ -20,13 +20,13 @@ struct slab;
 
 struct slab *slab_new(struct err *err);
 
-/* |len| bytes aligned to 8, or NULL.  Called by one thread. */
+/* Returns |len| bytes aligned to 8, or NULL if there is no memory.  Called by one thread. */
 void *slab_get(struct slab *slab, size_t len);
 
-/* Lets go of an item, or NULL.  Called by any thread. */
+/* Frees an item; NULL is allowed.  Called by any thread. */
 void slab_put(void *item);
 
-/* When all items were put. */
+/* Call this after all items were put back. */
 void slab_free(struct slab *slab);
 
 #endif

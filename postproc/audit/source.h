@@ -27,53 +27,53 @@ struct audit_message {
     uint16_t port[2];
     uint8_t transport;
     bool is_call;
-    bool header_cut;                   /* |header| is as far as it was captured */
+    bool header_cut;                   /* |header| has only the captured part */
     const struct procedure *procedure; /* NULL: the body cannot be read */
-    struct rpc_header header;          /* leads into |data| */
+    struct rpc_header header;          /* points into |data| */
     uint32_t passed;                   /* for audit_align.c */
     uint8_t data[];
 };
 
 struct source;
 
-/* What else is to be known of a capture: each may be NULL. */
+/* Callbacks for other data of a capture.  Each may be NULL. */
 struct source_hooks {
-    /* Called by source_next, each in its place between the messages: a frame, by its note, before
-     * the messages that it completes. */
+    /* source_next calls these at the right place between the messages.  |frame| gets a frame's note
+     * before the messages that the frame completes. */
     int (*frame)(void *ctx, uint64_t number, void *note, size_t len, struct err *err);
     int (*counter)(void *ctx, const char *name, uint64_t value, struct err *err);
     int (*over)(void *ctx, const struct flow_over *over, struct err *err);
     void *ctx;
-    /* Called in the source's thread: these append to a note, which goes with its frame or message
-     * to who asks, aligned to 8.  A frame's is needed where |frame| is. */
+    /* Called in the source's thread.  These append to a note, aligned to 8, which the reader gets
+     * with the frame or message.  |frame| needs look_at_frame. */
     int (*look_at_frame)(void *look, const struct frame *frame, struct buf *note, struct err *err);
     int (*look_at_message)(void *look, const struct audit_message *m, struct buf *note,
                            struct err *err);
     void *look;
-    const struct progress *progress; /* in the source's thread; or NULL */
+    const struct progress *progress; /* called in the source's thread; or NULL */
     const char *step;
 };
 
 struct source *source_open(const char *path, const struct engine_options *options,
                            const struct source_hooks *hooks, struct err *err);
-/* When all its messages were put. */
+/* Call this after all its messages were put back. */
 void source_close(struct source *source);
 
-/* 1 and the next message, which is the caller's to put with slab_put (in whatever thread); 0 at the
- * end; or negative. */
+/* Returns 1 and the next message; the caller frees it with slab_put, in any thread.  Returns 0 at
+ * the end, or a negative code. */
 int source_next(struct source *source, struct audit_message **message, struct err *err);
 
-/* The note on the last message, until the next one. */
+/* Returns the note on the last message.  It is valid until the next message. */
 void *source_note(const struct source *source, size_t *len);
 
 struct source_counts {
     uint64_t frames, calls, replies;
-    uint64_t unread;        /* bytes in the place of a message that are none */
-    uint64_t not_rpc;       /* datagrams of RPC ports that are no messages */
-    uint64_t skipped, lost; /* bytes of streams in no message; and never captured */
+    uint64_t unread;        /* bytes that are not a message where one should be */
+    uint64_t not_rpc;       /* datagrams of RPC ports that are not messages */
+    uint64_t skipped, lost; /* of streams: bytes outside of messages; not captured */
     bool cut;               /* the file ends in the middle of a packet */
 };
-/* Complete when source_next has returned 0. */
+/* The counts are complete when source_next has returned 0. */
 const struct source_counts *source_counts(const struct source *source);
 
 #endif

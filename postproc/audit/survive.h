@@ -18,23 +18,23 @@
 
 enum {
     SURVIVE_ROWS = 4096,
-    SURVIVE_DISTINCT = 1 << 16, /* of one field: more are not told apart */
+    SURVIVE_DISTINCT = 1 << 16, /* of one field; further ones are only counted */
     SURVIVE_VALUES = 1 << 20,   /* of all fields */
     SURVIVE_BYTES = 32,         /* of a value that are shown */
     SURVIVE_ENDS = 1 << 16,
 };
 
-/* What values are of, beyond the classes of item.h. */
+/* Classes of values, in addition to those of item.h. */
 enum survive_class {
     SURVIVE_LENGTH = ITEM_CLASSES, /* of bytes and texts */
     SURVIVE_SUFFIX,                /* of names that were changed */
     SURVIVE_BITS,                  /* of modes that were changed */
-    SURVIVE_DISTANCE,              /* of a file's time from that of the capture */
+    SURVIVE_DISTANCE,              /* from a file's time to the time of the capture */
     SURVIVE_CAPTURED,              /* times of packets */
-    SURVIVE_INTERVAL,              /* between these */
+    SURVIVE_INTERVAL,              /* between times of packets */
     SURVIVE_TRANSPORT,
     SURVIVE_PORT,
-    SURVIVE_PREFIX,  /* that both addresses of a message share */
+    SURVIVE_PREFIX,  /* shared by both addresses of a message */
     SURVIVE_MESSAGE, /* lengths of messages */
     SURVIVE_END,     /* of a connection */
     SURVIVE_TOTAL,   /* counts of the original that the anonymized file states at its end */
@@ -45,8 +45,8 @@ enum survive_class {
 struct survive_reason {
     const char *name;    /* of the class */
     const char *topic;   /* in docs/releasing.md's "What no policy hides" */
-    const char *kept;    /* where the rule keeps all; NULL: no built-in policy has such a rule */
-    const char *special; /* which ones stay where the rule does not; NULL: none */
+    const char *kept;    /* if the rule keeps all values; NULL: no built-in rule does */
+    const char *special; /* the values that stay if the rule does not keep all; NULL: none */
 };
 const struct survive_reason *survive_reason(unsigned cls);
 
@@ -57,17 +57,19 @@ struct survive_options {
 
 struct survive;
 
-/* NULL: they could not be compared, |err| says why. */
+/* Compares the two files.  Returns NULL if that is not possible; |err| says why. */
 struct survive *survive_run(const struct survive_options *options, struct err *err);
 void survive_free(struct survive *survive);
 
-/* What the anonymized file says of itself; "" if it says nothing. */
+/* Returns the policy that the anonymized file states, or "" if it states none. */
 const char *survive_policy(const struct survive *survive);
-/* Whether a file ended in the middle of a packet: "original", "anonymized", or NULL. */
+/* Returns "original" or "anonymized" if that file ended in the middle of a packet.  Returns NULL if
+ * neither did. */
 const char *survive_cut(const struct survive *survive);
 
-/* The rule of a class, and of a field where it has one of its own, as "keep" or "keyed"; NULL: it
- * is not known.  Only asked of the classes of item.h; |place| is the field's path. */
+/* Returns the rule of a class, or of a field that has a rule of its own: "keep", "keyed", ...
+ * |place| is the field's path.  Returns NULL if the rule is not known.  Called only for the classes
+ * of item.h. */
 typedef const char *survive_rule(void *ctx, unsigned cls, const char *place);
 
 struct survive_show {
@@ -76,7 +78,7 @@ struct survive_show {
     const char *policy;
     uint64_t examples; /* of each field */
 };
-/* Both sort what they print; 0 or negative. */
+/* Both sort what they print.  They return 0 or a negative code. */
 int survive_text(struct survive *survive, const struct survive_show *show, FILE *out,
                  struct err *err);
 int survive_json(struct survive *survive, const struct survive_show *show, FILE *out,

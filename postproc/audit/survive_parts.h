@@ -25,24 +25,24 @@ struct survive_row {
     char place[WALK_PATH_MAX];
     const char *wireshark; /* display filter, or NULL */
     uint8_t cls, kind;
-    uint8_t base; /* of parts of values: the class of these; its rule decides */
+    uint8_t base; /* of parts of values: the class of the whole values, whose rule decides */
     uint64_t values, same, same_special;
-    uint64_t more;      /* values that were not among those that are told apart */
-    uint64_t more_same; /* of these */
+    uint64_t more;      /* values above the limit of distinct ones */
+    uint64_t more_same; /* those of |more| that are the same */
     uint32_t distinct;
     uint32_t first, count; /* for reports: its survivors in |order| */
     uint64_t distinct_same, distinct_special;
-    double by_chance; /* so many distinct others would be the same, if pseudonyms were random */
+    double by_chance; /* distinct other values that would be the same if pseudonyms were random */
 };
 
 struct survive_end {
     int64_t time;
-    uint16_t port[2]; /* of who ended it, and of the other */
+    uint16_t port[2]; /* of the end that closed it, and of the other */
     uint8_t kind;     /* enum flow_end_kind */
 };
 
 struct survive {
-    struct audit audit; /* aligns, and knows what is allowed to stay */
+    struct audit audit; /* aligns, and decides what may stay */
     struct audit_options options;
     struct survive_row *rows;
     uint32_t row_count, row_cap;
@@ -56,7 +56,7 @@ struct survive {
     uint32_t item_cap;
     struct survive_end *ends[2];
     uint32_t end_count[2], end_cap[2];
-    uint64_t left_out; /* values and ends that were too many to be compared */
+    uint64_t left_out; /* values and ends that were not compared, as there were too many */
     int64_t last_time[2];
     bool has_last;
 };
@@ -67,23 +67,23 @@ struct survive_pair {
     bool special;
 };
 
-/* The row of |place|, of which |hash| is the place in the tables (0: look it up by name);
- * TABLE_NONE: there are too many.  Negative only without memory. */
+/* Finds or makes the row of |place|.  |hash| is the place in the tables; 0: look it up by name.
+ * |*row| is TABLE_NONE if there are too many.  Fails only if there is no memory. */
 int survive_row(struct survive *s, uint64_t hash, const char *place, unsigned cls, unsigned kind,
                 const char *wireshark, uint32_t *row, struct err *err);
-/* A value of the row, and what stands in its place. */
+/* Adds a value of the row, and the value at its place in the anonymized file. */
 int survive_add(struct survive *s, uint32_t row, const struct survive_pair *pair, struct err *err);
 
-/* survive_pair.c: two messages that belong together.  |c| has read both. */
+/* survive_pair.c: compares two messages that belong together.  |c| has read both. */
 int survive_messages(struct survive *s, const struct comparer *c, const struct audit_message *o,
                      const struct audit_message *n, struct err *err);
 
-/* survive_ends.c: for source.h, and what both captures have when all was read */
+/* survive_ends.c: callbacks for source.h; survive_ends compares both after all was read */
 int survive_original_over(void *survive, const struct flow_over *over, struct err *err);
 int survive_over(void *survive, const struct flow_over *over, struct err *err);
 int survive_ends(struct survive *s, struct err *err);
 
-/* survive_totals.c: the counts at the anonymized file's end, at most SURVIVE_TOTALS of them */
+/* survive_totals.c: reads the counts at the anonymized file's end, at most SURVIVE_TOTALS */
 enum { SURVIVE_TOTALS = 256 };
 int survive_totals(struct survive *s, struct err *err);
 
