@@ -29,40 +29,41 @@
 enum {
     ALIGN_WINDOW = 4096,
     ALIGN_EDITS = 1024,
-    ALIGN_LIKE = 16, /* so many requests ahead like ones are looked for */
+    ALIGN_LIKE = 16, /* how many requests ahead to look for equal ones */
 };
 
 struct align_element {
-    uint64_t key;                 /* equal requests have equal ones */
+    uint64_t key;                 /* the same for equal requests */
     int64_t id;                   /* operation */
     int64_t time;                 /* of its call */
-    uint32_t made;                /* object that it found or made; 0: none */
-    int64_t state[CHANGE_STATES]; /* what came before */
-    int64_t done;                 /* time of its reply, or of the call where there is none */
+    uint32_t made;                /* object that the request found or made; 0: none */
+    int64_t state[CHANGE_STATES]; /* state of changes before the request (changes.h) */
+    int64_t done;                 /* time of its reply; without a reply, time of the call */
 };
 
 struct align {
-    /* The next element of a side: 1, 0 at its end, or negative. */
+    /* Gets the next element of a side.  Returns 1, 0 at the end, or a negative code. */
     int (*next)(void *ctx, int side, struct align_element *element, struct err *err);
-    /* In the order of each side, except for pairs out of order.  NULL: no counterpart. */
+    /* Takes a pair, or one element with NULL for the missing counterpart.  Elements come in the
+     * order of each side, except for pairs out of order. */
     int (*put)(void *ctx, const struct align_element *ref, const struct align_element *sut,
                struct err *err);
-    /* When the other side is expected to be asked the same, ns, and how exact that is mostly;
-     * false: not known. */
+    /* Estimates when the other side gets the same request, and the usual error of this estimate,
+     * both in ns.  Returns false if nothing is known. */
     bool (*expect)(void *ctx, const struct align_element *ref, int64_t *sut_time, int64_t *error);
     void *ctx;
 };
 
-/* Windows, for one run after the other.  NULL: no memory. */
+/* Allocates windows.  They can be used for several runs, one after the other.  NULL: no memory. */
 struct align_windows *align_open(struct err *err);
 void align_close(struct align_windows *windows);
 
-/* 0, or what a callback returned, or -ERR_SYSTEM. */
+/* Aligns both sequences.  Returns 0, a negative code from a callback, or -ERR_SYSTEM. */
 int align_run(struct align_windows *windows, const struct align *align, struct err *err);
 
-/* The longest common subsequence of two whole sequences of at most ALIGN_WINDOW elements: sets
- * |match|[i] to the index in |b| that a[i] belongs to, or -1, and returns how many do; -ERR_SYSTEM:
- * no memory. */
+/* Finds the longest common subsequence of two whole sequences of at most ALIGN_WINDOW elements.
+ * Sets |match|[i] to the index in |b| that a[i] belongs to, or -1.  Returns the number of pairs, or
+ * -ERR_SYSTEM without memory. */
 int align_sequences(const uint64_t *a, uint32_t a_count, const uint64_t *b, uint32_t b_count,
                     int32_t *match, struct err *err);
 

@@ -15,8 +15,9 @@ struct align_anchors;
 struct align_anchors *align_anchors_new(void); /* NULL: no memory */
 void align_anchors_free(struct align_anchors *anchors);
 
-/* Sets |match|[i] to the index in |sut| of what clearly belongs to ref[i], or -1; rising.  At most
- * ALIGN_WINDOW of each, in the order of time.  None where nothing is known of times. */
+/* Sets |match|[i] to the index in |sut| of the element that clearly belongs to ref[i], or -1.
+ * These indexes rise.  Each side has at most ALIGN_WINDOW elements, in the order of time.  Finds no
+ * pairs if nothing is known about the times. */
 void align_anchors_find(struct align_anchors *anchors, const struct align *align,
                         const struct align_element *ref, uint32_t ref_count,
                         const struct align_element *sut, uint32_t sut_count, int32_t *match);

@@ -12,16 +12,17 @@
 
 #include "align/align.h"
 
-enum { LATE_REACH = 256 }; /* so many others are passed at most */
+enum { LATE_REACH = 256 }; /* the most requests that one may pass */
 
 struct align_late;
 
 struct align_late *align_late_new(void); /* NULL: no memory */
 void align_late_free(struct align_late *late);
 
-/* |match|[i] is the index in |b| of what a[i] is paired with, or -1; rising.  Sets |passed|[i] to
- * that of what is paired with a[i] out of order, or -1.  At most ALIGN_WINDOW of each.  Returns how
- * many there are. */
+/* Finds pairs out of order.  |match|[i] is the index in |b| of the element that a[i] is already
+ * paired with, or -1; these indexes rise.  Sets |passed|[i] to the index in |b| of the element that
+ * is paired with a[i] out of order, or -1.  Each side has at most ALIGN_WINDOW elements.  Returns
+ * the number of pairs found. */
 uint32_t align_late_find(struct align_late *late, const struct align_element *a, uint32_t a_count,
                          const struct align_element *b, uint32_t b_count, const int32_t *match,
                          int32_t *passed);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/align/codes.h
  *
- * Two servers side by side: which is which, and how their operations and objects belong together.
- * The numbers are in results (schemas/compare.sql); sides as side_code.
+ * Codes for the two sides of a comparison, and for how their operations and objects belong
+ * together.  Results store these numbers (schemas/compare.sql), and sides as side_code.
  */
 #ifndef NFSDIGEST_ALIGN_CODES_H
 #define NFSDIGEST_ALIGN_CODES_H
 
 /* The reference and the system under test. */
 enum { REF = 0, SUT = 1, SIDES = 2 };
-/* The same in results. */
+/* Sides as results store them. */
 enum side_code { SIDE_BOTH = 0, SIDE_REF = REF + 1, SIDE_SUT = SUT + 1 };
 
 enum align_kind { ALIGN_PAIR = 1, ALIGN_ONE_SIDED = 2, ALIGN_PART = 3 };
@@ -17,11 +17,11 @@ enum align_kind { ALIGN_PAIR = 1, ALIGN_ONE_SIDED = 2, ALIGN_PART = 3 };
 /* Why an operation has no counterpart. */
 enum align_reason {
     REASON_NONE = 0,
-    REASON_NOT_ASKED = 1, /* the other server was not asked this, here */
+    REASON_NOT_ASKED = 1, /* the other server did not get this request at this point */
     REASON_NO_OBJECT,     /* its object was not found on the other side */
-    REASON_NO_CLIENT,     /* nor its client */
+    REASON_NO_CLIENT,     /* its client was not found on the other side */
     REASON_NO_CALL,       /* its call was not captured */
-    REASON_NO_TABLE,      /* its program is not known, or its arguments are not readable */
+    REASON_NO_TABLE,      /* its program is unknown, or its arguments are not readable */
     REASON_MAX
 };
 

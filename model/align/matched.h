@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/align/matched.h
  *
- * Which object of one side is which object of the other.  An object is a handle: if a name is used
+ * Matches objects of one side with objects of the other.  An object is a handle: if a name is used
  * again, it stands for another object.  A match never changes, even if a later operation
  * contradicts it.  But an object can turn out to be another handle of a matched one.
  *
@@ -19,28 +19,28 @@
 struct object_pair {
     uint32_t object[SIDES]; /* ids */
     uint8_t how;
-    bool has_others; /* handles on either side */
+    bool has_others; /* one side has several handles of it */
 };
 
 struct objects {
-    uint32_t *row[SIDES]; /* by id: row of table object, 0: not matched */
+    uint32_t *row[SIDES]; /* by id: row of table object; 0: not matched */
     uint32_t limit[SIDES];
     struct object_pair *pairs; /* pairs[0] is row 1 */
     uint32_t count, cap;
 };
 
-/* For objects below |limit| of each side. */
+/* Prepares for object ids below |limit| on each side. */
 int matched_init(struct objects *o, const uint32_t limit[SIDES], struct err *err);
 void matched_free(struct objects *o);
 
-/* Matches two, unless one of them is matched already. 1: it did; 0; or negative. */
+/* Matches two objects.  Returns 1, 0 if one of them is already matched, or a negative code. */
 int matched_match(struct objects *o, uint32_t ref, uint32_t sut, enum match_how how,
                   struct err *err);
 
-/* |object| is the same as that of |row|; it is not matched yet. */
+/* Adds |object| to |row| as another handle.  It must not be matched yet. */
 void matched_add(struct objects *o, int side, uint32_t object, uint32_t row);
 
-/* The row of an object, or 0. */
+/* Returns the row of an object, or 0. */
 static inline uint32_t matched_row(const struct objects *o, int side, int64_t object)
 {
     return object > 0 && object < o->limit[side] ? o->row[side][object] : 0;

@@ -13,17 +13,17 @@
 
 #include "effect/effect.h"
 
-/* Other requests were under way that change the same. */
+/* Other requests that change the same thing were under way. */
 enum {
-    OVERLAP_OBJECT = 1 << 0,      /* attributes of the object, or of the directory of the name */
+    OVERLAP_OBJECT = 1 << 0,      /* attributes of the object, or of the name's directory */
     OVERLAP_PARENT2 = 1 << 1,     /* of RENAME's second directory, LINK's directory */
     OVERLAP_NEW = 1 << 2,         /* of the object that was found or made */
     OVERLAP_DATA = 1 << 3,        /* its byte range */
     OVERLAP_NAME = 1 << 4,        /* its name */
-    CONFLICT_ATTRIBUTES = 1 << 5, /* and this one changes it, too: either may have been the last */
+    CONFLICT_ATTRIBUTES = 1 << 5, /* this request changes it, too: either may have been last */
     CONFLICT_DATA = 1 << 6,
     CONFLICT_NAME = 1 << 7,
-    OVERLAP_RIGHTS = 1 << 8, /* the object's mode or owner, or it is removed */
+    OVERLAP_RIGHTS = 1 << 8, /* the object's mode or owner, or its removal */
 };
 
 enum {
@@ -36,7 +36,8 @@ struct overlap_waiting;
 struct overlap {
     struct overlap_waiting *waiting;
     uint32_t count;
-    /* An operation is done: its OVERLAP_ and CONFLICT_ bits, not 0. */
+    /* Takes the OVERLAP_ and CONFLICT_ bits of a finished operation.  Not called if there are none.
+     */
     int (*put)(void *ctx, int64_t id, uint32_t bits, struct err *err);
     void *ctx;
 };
@@ -45,9 +46,9 @@ int overlap_init(struct overlap *o, int (*put)(void *, int64_t, uint32_t, struct
                  struct err *err);
 void overlap_free(struct overlap *o);
 
-/* A call, in the order of calls; |gone|: the object that it took a name from, or 0. */
+/* Adds a call.  Calls come in order.  |gone|: the object that lost a name, or 0. */
 int overlap_called(struct overlap *o, const struct effect *effect, uint32_t gone, struct err *err);
-/* All that is waiting is done. */
+/* Finishes all waiting requests. */
 int overlap_end(struct overlap *o, struct err *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/align/time_offsets.h
  *
- * How much later one side asks the same than the other, by client and time.  The pairs that were
- * aligned so far say where other counterparts can be expected.
+ * Tracks how much later one side gets a request than the other, by client and time.  The pairs that
+ * were aligned so far show where to expect further counterparts.
  *
  * Memory: 2 MiB.
  */
@@ -16,15 +16,18 @@
 
 struct time_offsets;
 
-/* Of requests that the reference was asked from |first| to |last|, ns. NULL: no memory. */
+/* Allocates offsets for requests to the reference from |first| to |last|, in ns.  NULL: no memory.
+ */
 struct time_offsets *time_offsets_new(int64_t first, int64_t last, struct err *err);
 void time_offsets_free(struct time_offsets *offsets);
 
-/* A client asked the reference at |ref|, and the other server the same at |sut|. */
+/* Notes that the reference got a request of |client| at |ref|, and the other server the same one at
+ * |sut|. */
 void time_offsets_note(struct time_offsets *offsets, int64_t client, int64_t ref, int64_t sut);
 
-/* When the other server is expected to be asked what the reference was asked at |ref|, and by how
- * much that was wrong lately, four times of five at most; false: not known. */
+/* Estimates when the other server gets the request that the reference got at |ref|.  *|error|: of
+ * the latest estimates, four in five were wrong by at most this.  Returns false if nothing is
+ * known. */
 bool time_offsets_expect(const struct time_offsets *offsets, int64_t client, int64_t ref,
                          int64_t *sut, int64_t *error);
 

@@ -32,15 +32,15 @@ enum { NODE_NONE = 0, ENTRY_NONE = 0, ABSENT_PLACES = 1 << 20 };
 enum {
     NODE_GUESSED = 1 << 0,   /* some attributes are from after a change */
     NODE_AT_LEAST = 1 << 1,  /* |size| is what was read so far */
-    NODE_MERGED = 1 << 2,    /* it turned out to be |merged_into| */
-    NODE_KEPT_NAME = 1 << 3, /* has an entry at the moment */
+    NODE_MERGED = 1 << 2,    /* the node is the same as |merged_into| */
+    NODE_KEPT_NAME = 1 << 3, /* has an entry at the hierarchy's moment */
     NODE_VISITED = 1 << 4,   /* for walks over the tree */
     NODE_NAMELESS = 1 << 5,
     NODE_USED = 1 << 6,
-    NODE_PINNED = 1 << 7, /* had entries at the moment */
+    NODE_PINNED = 1 << 7, /* had entries at the hierarchy's moment */
 };
 
-/* Attributes that are known, and those that were changed before they were. */
+/* Attributes, as bits of |knows|, |guessed| and |tainted| (changed before they were seen). */
 enum {
     KNOWS_MODE = 1 << 0,
     KNOWS_UID = 1 << 1,
@@ -60,10 +60,10 @@ struct node {
     uint32_t object; /* of the database; its own number when NODE_NAMELESS */
     union {
         uint32_t names;       /* first of its entries that are there now */
-        uint32_t merged_into; /* with NODE_MERGED: the node that it turned out to be */
+        uint32_t merged_into; /* with NODE_MERGED: the node that it is the same as */
     };
     uint32_t children;  /* first of the entries in it that are there now */
-    uint32_t inference; /* that took it away, or 0 */
+    uint32_t inference; /* the inference that removed it, or 0 */
     int64_t born, died; /* BEGINNING, TO_THE_END */
     int64_t first_done; /* when the first operation that used it was done */
     int64_t first_id;   /* that operation */
@@ -72,7 +72,7 @@ struct node {
     uint64_t size;
     int64_t atime, mtime, ctime;
     char *link; /* with a length before it: see text_bytes */
-    /* |uid|: while it is not known, the credential of who may take a name of it away, or 0 */
+    /* |uid| while it is unknown: a credential that may remove its names, or 0 */
     uint32_t mode, uid, gid, nlink, rdev[2];
     uint16_t knows, tainted;
     uint16_t guessed; /* of |knows|: shown only after a change */
@@ -87,29 +87,29 @@ struct entry {
     int64_t start, stop;
     int64_t changed; /* when the operation that bound it was done */
     int64_t start_id, seen_id,
-        stop_id;     /* operations: first and last that showed it, took it away */
-    uint32_t serial; /* no other entry ever has it */
+        stop_id; /* operations: the first and last that showed it, and the one that removed it */
+    uint32_t serial; /* unique among all entries */
     bool is_used;
 };
 
 struct hierarchy;
 
 struct hierarchy_host {
-    /* An entry ended, or is there at the end. */
+    /* Takes an entry that ended, or that is still there at the end. */
     int (*entry)(void *ctx, const struct hierarchy *h, const struct entry *entry, struct err *err);
-    /* What was shown as the nameless |from| is |to|. */
+    /* Says that the nameless node |from| is the object |to|. */
     int (*named)(void *ctx, int64_t from, int64_t to, struct err *err);
     void *ctx;
 };
 
-/* Of what there was at the moment, as far as it is known. */
+/* Counts of what existed at the hierarchy's moment, as far as it is known. */
 struct hierarchy_counts {
     uint64_t subtrees, files, directories, bytes;
 };
 
 struct absent {
     uint64_t hash;
-    int64_t since; /* when the operation was done that showed it */
+    int64_t since; /* when the operation that showed it was done */
     int64_t id;    /* that operation */
 };
 
@@ -126,7 +126,7 @@ struct hierarchy {
     uint32_t *node_of; /* by object id; UINT32_MAX: it was made here and is gone */
     uint32_t object_cap;
     uint32_t nameless, serial;
-    uint32_t *dying; /* nodes that nobody needs any more, until hierarchy_sweep */
+    uint32_t *dying; /* nodes that are no longer needed, until hierarchy_sweep */
     uint32_t dying_count, dying_cap;
     struct absent *absent;
     struct root *roots;
@@ -149,7 +149,7 @@ static inline struct entry *entry_at(const struct hierarchy *h, uint32_t id)
     return pool_at(&h->entries, id);
 }
 
-/* Whether it is still the entry that it was. */
+/* Returns true if |id| is still the entry with this serial number, and has not ended. */
 static inline bool entry_is(const struct hierarchy *h, uint32_t id, uint32_t serial)
 {
     return entry_at(h, id)->is_used && entry_at(h, id)->serial == serial &&
@@ -161,11 +161,11 @@ static inline bool node_is_directory(const struct node *n)
     return n->type == 2; /* OBJECT_DIR */
 }
 
-/* Follows nodes that turned out to be others. */
+/* Follows merged nodes.  Returns the node that remains. */
 uint32_t node_final(const struct hierarchy *h, uint32_t id);
-/* To the outside: the id of the database, or below 0. */
+/* Returns the node's number for the outside: the id in the database, or a number below 0. */
 int64_t node_number(const struct hierarchy *h, uint32_t id);
-/* Whether it was there at the moment. */
+/* Return true if the node or entry existed at the hierarchy's moment. */
 static inline bool node_at_moment(const struct hierarchy *h, const struct node *n)
 {
     return !(n->flags & NODE_MERGED) && n->born <= h->moment && n->died > h->moment;
@@ -175,56 +175,58 @@ static inline bool entry_at_moment(const struct hierarchy *h, const struct entry
     return e->start <= h->moment && e->stop > h->moment;
 }
 
-/* The node of an object of the database, made if need be: |born|, |done|, |id| are for a new one.
- * NODE_NONE: no memory. */
+/* Returns the node of a database object, and makes it if needed.  |born|, |done| and |id| are for a
+ * new node.  NODE_NONE: no memory. */
 uint32_t node_get(struct hierarchy *h, uint32_t object, int64_t born, int64_t done, int64_t id);
-/* The same, but NODE_NONE if there is none. */
+/* Returns the node of a database object, or NODE_NONE if there is none. */
 uint32_t node_find(const struct hierarchy *h, uint32_t object);
-/* It was made here, is gone, and its node is forgotten. */
+/* Returns true if the object was made during the trace, is gone, and its node is forgotten. */
 bool node_is_gone(const struct hierarchy *h, uint32_t object);
 uint32_t node_nameless(struct hierarchy *h, int64_t born, int64_t done, int64_t id);
-/* A nameless node turns out to be |object|. Returns the node. */
+/* Records that the nameless node |id| is |object|.  Sets *|is| to the remaining node. */
 int node_is(struct hierarchy *h, uint32_t id, uint32_t object, uint32_t *is, struct err *err);
 
-/* A node that was gone is not. */
+/* Makes a node live again that was gone. */
 void node_revive(struct hierarchy *h, uint32_t id);
-/* It was not there before |born|. */
+/* Records that the node did not exist before |born|. */
 void node_was_made(struct hierarchy *h, uint32_t id, int64_t born);
 
-/* Around every change of a node's type, size, life or names: the counts stay right. */
+/* Keep the counts right: call node_uncount before and node_count after every change of a node's
+ * type, size, life or names. */
 void node_uncount(struct hierarchy *h, uint32_t id);
 void node_count(struct hierarchy *h, uint32_t id);
 
 uint32_t entry_find(const struct hierarchy *h, uint32_t parent, struct bytes name);
-/* |name| in |parent|, which stands for nothing, stands for |node|, which lives again if it was
- * gone. |start| is never before the birth of either. *|id| may be NULL. */
+/* Binds |name| in |parent|, which is free, to |node|.  The node lives again if it was gone.
+ * |start| is moved to the birth of either if it is earlier.  |id| may be NULL. */
 int entry_open(struct hierarchy *h, uint32_t parent, struct bytes name, uint32_t node,
                int64_t start, int64_t changed, int64_t by, uint32_t *id, struct err *err);
-/* It does no more.  When it was the node's last name, the node is gone, too, unless |moves|. */
+/* Ends an entry.  If it was the node's last name, the node is gone, too, unless |moves|. */
 int entry_close(struct hierarchy *h, uint32_t id, int64_t stop, int64_t by, bool moves,
                 struct err *err);
-/* Forgets nodes that are gone: between operations, when nobody holds one. */
+/* Forgets nodes that are gone.  Call it between operations, when no caller holds a node. */
 void hierarchy_sweep(struct hierarchy *h);
-/* Shows what is still there to the host. */
+/* Passes the remaining entries to the host. */
 int hierarchy_end(struct hierarchy *h, struct err *err);
 
-/* It becomes again what it was at its moment, and goes on from there: nothing is kept of what ends
- * from now on, absent names are not noted, and there is no host.  Numbers of nodes stay. */
+/* Restores the hierarchy as it was at its moment.  From then on it keeps nothing that ends, notes
+ * no absent names, and has no host.  Numbers of nodes stay the same. */
 int hierarchy_rewind(struct hierarchy *h, struct err *err);
 
-/* Parts: puts an entry into the lists of its node and its parent; the hash under which it is
- * found. */
+/* For the parts of this module.  entry_hang puts an entry into the lists of its node and its
+ * parent. name_hash returns the hash under which the entry is found. */
 void entry_hang(struct hierarchy *h, uint32_t id);
 uint64_t name_hash(uint32_t parent, struct bytes name);
 
-/* Names that are known to stand for nothing. NULL: it is not known. */
+/* Note and find names that are known to be absent.  absent_find returns NULL if nothing is known.
+ */
 void absent_note(struct hierarchy *h, uint32_t parent, struct bytes name, int64_t since,
                  int64_t id);
 const struct absent *absent_find(const struct hierarchy *h, uint32_t parent, struct bytes name);
 
-/* |node| is what MOUNT calls |path|. */
+/* Records |path| as the MOUNT path of |node|. */
 int hierarchy_root(struct hierarchy *h, uint32_t node, struct bytes path, struct err *err);
-/* Its MOUNT path, or NULL. */
+/* Returns the node's MOUNT path, or NULL. */
 const char *root_path(const struct hierarchy *h, uint32_t node);
 
 #endif

@@ -16,17 +16,17 @@
 #include "effect/effect.h"
 #include "tree/hierarchy.h"
 
-/* A call: what it may change cannot be learned exactly any more. */
+/* Notes a call: the attributes that it may change can no longer be learned exactly. */
 int initial_called(struct hierarchy *h, const struct effect *effect, struct err *err);
 
-/* Its result, of objects that have a node. */
+/* Learns from the result of an operation, for objects that have a node. */
 int initial_done(struct hierarchy *h, const struct effect *effect, struct err *err);
 
-/* Attributes of |node| that the result of |effect| shows. */
+/* Learns |attributes| of |node|, which the result of |effect| shows. */
 void initial_learn(struct hierarchy *h, uint32_t node, const struct effect *effect,
                    const struct attributes *attributes);
 
-/* The node was changed by an operation on one of its names. */
+/* Notes that an operation on one of the node's names changed its attributes |bits|. */
 void initial_taint(struct hierarchy *h, uint32_t node, const struct effect *effect, uint16_t bits);
 
 #endif

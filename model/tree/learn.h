@@ -15,20 +15,20 @@
 #include "tree/repair.h"
 
 enum {
-    LEARN_OUTSTANDING = 256, /* changes of names that may explain others, the latest ones */
-    LEARN_DOUBTFUL = 16384,  /* places for those without a reply, by their names */
+    LEARN_OUTSTANDING = 256, /* the latest changes of names that may explain others */
+    LEARN_DOUBTFUL = 16384,  /* places for changes without a reply, by name */
 };
 
 struct doubtful {
     uint64_t hash; /* of parent and name */
     int64_t id, time;
-    bool binds; /* it may have made the name */
+    bool binds; /* the operation may have made the name */
 };
 
 struct learn {
     struct hierarchy hierarchy;
     struct repair repair;
-    /* Finds the object behind a handle; 0: there is none. */
+    /* Sets *|object| to the object of a handle, or to 0 if there is none. */
     int (*find)(void *ctx, const char *server, struct bytes handle, uint32_t *object,
                 struct err *err);
     void *ctx;
@@ -37,7 +37,7 @@ struct learn {
     struct doubtful doubtful[LEARN_DOUBTFUL];
 };
 
-/* |moment| and |host| as hierarchy_init has them. */
+/* |moment| and |host| are as for hierarchy_init. */
 int learn_init(struct learn *learn, int64_t moment, const struct hierarchy_host *host,
                struct err *err);
 void learn_free(struct learn *learn);

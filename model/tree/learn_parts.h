@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/tree/learn_parts.h
  *
- * What the files of learn.h share: learn.c (an operation that is called, and done), learn_apply.c
- * (what it does), learn_prove.c (what it proves), learn_explain.c (which of others came before).
+ * Shared by the files of learn.h: learn.c (takes calls and results), learn_apply.c (applies
+ * changes), learn_prove.c (infers operations), learn_explain.c (finds operations that came
+ * before).
  */
 #ifndef NFSDIGEST_TREE_LEARN_PARTS_H
 #define NFSDIGEST_TREE_LEARN_PARTS_H
@@ -21,7 +22,7 @@ enum {
     NFS3_LINK = 15,
 };
 
-/* An operation at work. */
+/* The operation that is being learned. */
 struct step {
     struct learn *l;
     struct hierarchy *h;
@@ -36,7 +37,8 @@ static inline bool overlaps(const struct step *s, int64_t done)
     return done >= s->e->call_time;
 }
 
-/* Not "", "." and "..", which say nothing about what stands in a directory. */
+/* Returns true unless the name is "", "." or "..", which say nothing about a directory's entries.
+ */
 static inline bool is_entry_name(struct bytes name)
 {
     return name.len > 2 ||
@@ -45,47 +47,50 @@ static inline bool is_entry_name(struct bytes name)
 
 /* learn_apply.c: */
 
-/* Takes in what a success changes of names. */
+/* Applies the changes of names by a successful operation. */
 int learn_apply(struct step *s);
-/* The node of a directory that was used, or none with |err| filled. */
+/* Returns the node of a directory that the operation used, or NODE_NONE with |err| filled. */
 uint32_t learn_directory(struct step *s, uint32_t object);
-/* The entry that an operation takes away, made if it was not known: ENTRY_NONE when the order of
- * things is unknown, or negative. */
+/* Returns the entry that an operation removes, and makes it if it was not known.  Returns
+ * ENTRY_NONE if the order of the operations is unknown, or a negative code. */
 int64_t learn_entry_taken(struct step *s, uint32_t parent, struct bytes name);
-/* In sticky directories, whoever may take a name away owns the object. */
+/* Notes the caller as the possible owner of the object: in a sticky directory only the owner may
+ * remove a name. */
 void learn_note_taker(const struct step *s, uint32_t node);
-/* The entry ends, with the operation; its name is known to be absent then. */
+/* Ends an entry with the current operation, and notes that its name is absent. */
 int learn_close_entry(struct step *s, uint32_t id, bool moves);
 
 /* learn_explain.c: */
 
-/* The operation was called and may have changed names; nobody knows. */
+/* Notes an operation without a reply that may have changed names. */
 void learn_doubt(struct learn *l, const struct effect *e);
-/* Such an operation that came before this one, or 0. */
+/* Returns the id of such an operation on this name before the current one, or 0. */
 int64_t learn_doubtful_id(const struct step *s, uint32_t parent, struct bytes name);
 
-/* Whether a name is known to have stood for nothing, since when, and what operation showed it (0:
- * one without a reply, which set out to make it). */
+/* Says if a name is known to have been absent, since when, and which operation showed it.  |id| 0:
+ * an operation without a reply that tried to make the name. */
 struct absence {
     bool known;
     int64_t since, id;
 };
 struct absence learn_absence_of(const struct step *s, uint32_t parent, struct bytes name);
 
-/* Takes in one operation that was called and is not done, if it changes this name as is asked for:
- * 1, else 0.  Not one that came later by the directory's times (wcc_data). */
+/* Applies one operation that was called and is not done yet, if it changes this name in the way
+ * |how|.  Leaves out operations that came later by the directory's times (wcc_data).  Returns 1 if
+ * one was applied, else 0, or a negative code. */
 enum explanation {
-    IT_BINDS,   /* it makes the name stand for |object|, or for anything when that is 0 */
-    IT_REMOVES, /* it takes the name away */
-    IT_ENDS,    /* either, so that what it stood for is gone */
-    IT_PRECEDES /* whatever it does, it came earlier by the directory's times */
+    IT_BINDS,   /* it binds the name to |object|, or to any object if that is 0 */
+    IT_REMOVES, /* it removes the name */
+    IT_ENDS,    /* either of these: the name's old object is gone from it */
+    IT_PRECEDES /* any operation that came earlier by the directory's times */
 };
 int learn_explain(struct step *s, uint32_t parent, struct bytes name, enum explanation how,
                   uint32_t object);
 
 /* learn_prove.c: */
 
-/* An operation that must have happened unseen.  Nodes may be none, names without data. */
+/* An operation that must have happened but was not captured.  Nodes may be NODE_NONE, and names may
+ * have no data. */
 struct unseen {
     enum repair_reason reason;
     int procedure;
@@ -94,26 +99,26 @@ struct unseen {
     int64_t witness, precedes; /* struct inference */
 };
 
-/* Adds it to the inferences. Returns its index or a negative code. */
+/* Adds an inferred operation.  Returns its index or a negative code. */
 int64_t learn_infer(struct step *s, const struct unseen *unseen);
 int learn_making_procedure(uint8_t type);
 
-/* The entry was taken away unseen. */
+/* Infers that the entry was removed. */
 int learn_infer_removal(struct step *s, uint32_t id, enum repair_reason reason);
-/* A directory that goes has no entries left. */
+/* Infers the removal of all entries of a directory that was removed. */
 int learn_empty_directory(struct step *s, uint32_t node);
-/* The entry is removed, or gives way to another one, with nothing left in it. */
+/* Ends an entry that was removed or replaced.  If it is a directory, empties it first. */
 int learn_replace(struct step *s, uint32_t id);
 
-/* |name| stands for |object|, with |attributes| if they are not NULL. */
+/* Takes proof that |name| stands for |object|, with |attributes| if they are not NULL. */
 int prove_found(struct step *s, uint32_t parent, struct bytes name, uint32_t object,
                 const struct attributes *attributes);
-/* It stands for something, of a type that may be unknown. */
+/* Takes proof that |name| exists.  Its |type| may be unknown (0). */
 int prove_exists(struct step *s, uint32_t parent, struct bytes name, uint8_t type);
-/* |object| is no more.  A directory with names in it, or a root, may also be out of reach: of those
- * nothing is proved. */
+/* Takes proof that |object| is gone.  This proves nothing for a root or a directory with names in
+ * it, because these may only be out of reach. */
 int prove_gone(struct step *s, uint32_t object);
-/* It stands for nothing. */
+/* Takes proof that |name| is absent. */
 int prove_absent(struct step *s, uint32_t parent, struct bytes name);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/tree/text.h
  *
- * Texts of names and links, which may have any bytes: allocated, with their length before them.
+ * Allocated texts of names and links.  They can hold any bytes, so their length is stored before
+ * them.
  */
 #ifndef NFSDIGEST_TREE_TEXT_H
 #define NFSDIGEST_TREE_TEXT_H
@@ -16,7 +17,7 @@ static inline struct bytes text_bytes(const char *text)
     return b;
 }
 
-/* The caller's to free(); NULL: no memory. */
+/* Returns a copy; the caller frees it with free().  NULL: no memory. */
 char *text_new(struct bytes text);
 
 #endif
