@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/play/caller.h
  *
- * Callers, and whether mode and owner of a directory let them change its names (POSIX; sticky
- * directories).  If it is not certain, the answer is that they may: attributes that were not seen,
- * callers without AUTH_SYS, and uid 0, which a server may or may not squash.
+ * Callers, and what modes and owners let them do (POSIX; sticky directories).  In doubt the answer
+ * is MAY_BE: for attributes that were not seen, callers without AUTH_SYS, and uid 0, which a server
+ * may squash or not.
  *
  * Memory: 88 bytes for each credential, and as much again in reserve.
  */
@@ -19,25 +19,25 @@ struct caller {
 };
 
 struct callers {
-    struct caller *by_id; /* numbers are those of the reader of operations */
+    struct caller *by_id; /* by the credential numbers of the reader of operations */
     uint32_t count;
 };
 
-/* Room for a credential of number |id|: its place, zeroed when it is new; NULL: no memory. */
+/* Returns the place of credential |id|, and makes it if needed, with zeros.  NULL: no memory. */
 struct caller *callers_place(struct callers *callers, uint32_t id);
-/* |id|, which nobody has, becomes uid 0. */
+/* Adds a caller with uid 0 as |id|, which must not be in use. */
 int callers_add_root(struct callers *callers, uint32_t id, struct err *err);
 void callers_free(struct callers *callers);
-/* NULL: nobody knows. */
+/* Returns the caller with this credential, or NULL if it is not known. */
 const struct caller *caller_of(const struct callers *callers, uint32_t credential);
 
 enum may { MAY_NOT, MAY_BE, MAY };
 
-/* To change what is in a file. */
+/* May the caller change the contents of the file? */
 enum may may_write(const struct caller *caller, const struct node *file);
-/* To make or take names in a directory. */
+/* May the caller make or remove names in the directory? */
 enum may may_change(const struct caller *caller, const struct node *directory);
-/* To take a name of |object| away, as far as a sticky directory has a say. */
+/* May the caller remove a name of |object|?  Checks only the rule for sticky directories. */
 enum may may_take(const struct caller *caller, const struct node *directory,
                   const struct node *object);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/play/play_node.h
  *
- * What operations that are played need to know about a node of the tree (tree/hierarchy.h), besides
- * what the tree knows.  There is one for each node, with the same number.
+ * State of a node of the tree (tree/hierarchy.h) while operations are played, besides the tree's
+ * own state.  There is one play node for each node, with the same number.
  *
  * Memory: 24 bytes for each node.
  */
@@ -12,12 +12,12 @@
 #include "tree/hierarchy.h"
 
 struct play_node {
-    int64_t changed;        /* when the last change of it was done; BEGINNING: none yet */
-    int64_t rights_changed; /* the same of its mode or owner */
+    int64_t changed;        /* when its last change was done; BEGINNING: not changed yet */
+    int64_t rights_changed; /* the same for its mode or owner */
     uint32_t number;        /* of the object (effect/played.h) */
     /* 1 << enum expect group: */
     uint8_t differs; /* attributes that no SETATTR can set right */
-    uint8_t own;     /* the server's own choice, not to be expected */
+    uint8_t own;     /* attributes that the server chose by itself, not to be expected */
 };
 
 struct play_nodes {
@@ -25,7 +25,7 @@ struct play_nodes {
     uint32_t cap;
 };
 
-/* Room for |node|, as for a new one.  False: no memory. */
+/* Makes the state of |node|, as for a new node.  Returns false without memory. */
 bool play_nodes_begin(struct play_nodes *nodes, uint32_t node, uint32_t number);
 void play_nodes_free(struct play_nodes *nodes);
 

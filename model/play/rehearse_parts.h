@@ -8,19 +8,19 @@
 
 #include "play/attempt.h"
 
-/* Whether the operation leaves the tree other than it was. */
+/* Returns true if the operation changes the tree. */
 bool rehearse_changes(struct rehearsal *r, struct spooled *op, struct err *err);
-/* Whether it proves that something happened before it. */
+/* Returns true if the operation proves that something happened before it. */
 bool rehearse_has_before(const struct spooled *op);
-/* What must have happened before the operation. */
+/* Plays the operations that must have happened before |op|. */
 int rehearse_begin(struct rehearsal *r, struct spooled *op, struct err *err);
-/* Tries an operation: 1 it is played, 0 it does not fit (yet), or negative.  The |last| time it is
- * made fit, or marked. */
+/* Tries to play an operation.  Returns 1 if it was played, 0 if it does not fit (yet), or a
+ * negative code.  At the |last| try it is made to fit, or marked as unplayable. */
 int rehearse_try(struct rehearsal *r, struct spooled *op, bool last, struct err *err);
-/* The credential of an operation that is made up, which fits: that of |before| if he may do it for
- * sure, the owner's, or uid 0's. */
+/* Returns a credential for an operation that is made up: that of |before| if it certainly permits
+ * the operation, else the owner's if that does, else that of uid 0. */
 uint32_t rehearse_entitled(const struct attempt *t, const struct spooled *before);
-/* Whether |node| is one of those that the operation meets. */
+/* Returns true if the operation concerns |node|. */
 bool attempt_met(const struct attempt *t, uint32_t node);
 
 #endif

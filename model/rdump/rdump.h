@@ -6,8 +6,8 @@
  *
  *     header, hosts, credentials, objects, entries, operations, end
  *
- * Objects and entries are the tree before the first operation.  All numbers count from 1, hosts,
- * credentials and objects each on their own; 0: none.  Texts are bytes without a final 0.
+ * Objects and entries are the tree before the first operation.  Hosts, credentials and objects are
+ * each numbered from 1; 0: none.  Texts are bytes without a final 0.
  *
  * Memory: one block on either side.
  */
@@ -30,11 +30,11 @@ struct rdump_trace {
     int64_t time;      /* of the first operation, ns since the epoch */
     uint32_t horizon;  /* operation n begins when n - horizon is done */
     uint8_t fine;      /* granularity: 1 fine, 0 object */
-    uint32_t copies;   /* of the tree and its operations; 1 */
+    uint32_t copies;   /* copies of the tree and its operations; usually 1 */
     uint8_t results;   /* 1: operations have |results| and |names| */
     struct bytes tool; /* program and version that wrote it */
     struct bytes
-        selection; /* what of the trace is in it, in words of the command line; may be empty */
+        selection; /* the selected part of the trace, as command line options; may be empty */
 };
 
 struct rdump_host { /* a client or a server */
@@ -68,15 +68,15 @@ struct rdump_object {
     uint32_t number;
     uint32_t server; /* host */
     uint8_t type;    /* ftype3; 0: not known */
-    uint16_t knows;  /* RDUMP_KNOWS_: attributes that the trace shows; others are guesses or 0 */
+    uint16_t knows; /* RDUMP_KNOWS_: attributes that the trace shows; the others are guesses or 0 */
     uint32_t mode, uid, gid, nlink, rdev[2];
     uint64_t size;
     int64_t atime, mtime, ctime; /* ns since the epoch */
     struct bytes link;           /* text of a symbolic link */
-    struct bytes root;           /* MOUNT's path of it */
-    int64_t source;              /* id in the database; below 0 when only a name of it was seen */
+    struct bytes root;           /* its MOUNT path */
+    int64_t source;              /* id in the database; below 0 if only a name of it was seen */
     uint32_t copy;               /* 0, 1, ... */
-    uint8_t used;                /* 1: some operation uses it, by its handle or in its result */
+    uint8_t used;                /* 1: an operation uses it, by its handle or in its result */
 };
 
 struct rdump_entry { /* |name| in |parent| is |object| */
@@ -114,7 +114,7 @@ enum {
     RDUMP_UNPLAYABLE_MAX
 };
 
-/* Bits of what an operation must show again (effect/expect.h): those of attributes come four times,
+/* Values that an operation must show again (effect/expect.h).  Bits of attributes come four times,
  * RDUMP_EXPECT_GROUPS apart. */
 enum {
     RDUMP_EXPECT_TYPE = 1 << 0,
@@ -132,13 +132,13 @@ enum {
     RDUMP_EXPECT_BEHIND = 1 << 29,
     RDUMP_EXPECT_SOME_NAMES = 1 << 30,
     RDUMP_EXPECT_BITS = 31,
-    /* those that |digest| does not cover: link counts of directories, and some names */
+    /* bits that |digest| does not cover: link counts of directories, and some names */
     RDUMP_EXPECT_ALL_LINKS = RDUMP_EXPECT_LINKS * (1 | 1 << 6 | 1 << 12 | 1 << 18),
     RDUMP_EXPECT_BESIDE = RDUMP_EXPECT_ALL_LINKS | RDUMP_EXPECT_SOME_NAMES,
 };
 
 struct rdump_operation {
-    /* number: they are counted from 0 */
+    /* Operations are numbered from 0, in their order. */
     int64_t source;     /* id in the database; 0: inferred */
     uint8_t inferred;   /* RDUMP_INFERRED_: it was not captured, but must have happened; or 0 */
     uint8_t unplayable; /* RDUMP_UNPLAYABLE_: it cannot be replayed; dependencies are kept; or 0 */
@@ -148,34 +148,34 @@ struct rdump_operation {
     uint32_t server;    /* host */
     uint32_t credential;
     uint8_t procedure; /* rdump_procedure() */
-    uint32_t status;   /* nfsstat3 that is expected */
+    uint32_t status;   /* the expected nfsstat3 */
     uint32_t made;     /* number of the object that it makes */
-    /* XDR as in RFC 1813, but for handles, which are opaque<> of 4 bytes: the object's number,
-     * big-endian (0: unknown object); and for WRITE's data, of which only the length is there.
-     * An unplayable operation may have none. */
+    /* XDR as in RFC 1813, with two exceptions.  A handle is an opaque<> of 4 bytes: the object's
+     * number, big-endian (0: unknown object).  WRITE's data is left out after its length.  An
+     * unplayable operation may have no arguments. */
     struct bytes arguments;
     uint32_t mask;   /* RDUMP_EXPECT_: what |digest| covers */
-    uint64_t digest; /* valid when |mask| has bits that it covers */
-    /* expect.h: link counts of directories, u32 each, big-endian; with |trace.results| the values
-     * that |digest| covers, and the names of a listing: */
+    uint64_t digest; /* valid if |mask| has bits that it covers */
+    /* expect.h: link counts of directories, u32 each, big-endian.  With |trace.results| also the
+     * values that |digest| covers, and the names of a listing: */
     struct bytes links, results, names;
-    /* how many operations before it they are, growing: */
+    /* Each is the distance back to an operation that this one depends on; growing: */
     const uint32_t *dependencies;
-    uint32_t dependency_count; /* stays right behind them */
+    uint32_t dependency_count; /* must follow |dependencies| */
     uint32_t copy;
-    /* Of a listing that goes on: how many operations before it the one is that gave the cookie, and
-     * how many of its entries stand before the cookie. */
+    /* For a listing that continues: the distance back to the operation that gave the cookie, and
+     * how many entries of that operation come before the cookie. */
     uint32_t cookie_from, cookie_entries;
-    /* Of a listing: before which cookies of later operations how many of its entries stand. */
+    /* For a listing: how many of its entries come before each cookie that later operations use. */
     const uint32_t *cookies;
-    uint32_t cookie_count;  /* right behind them */
-    const uint32_t *forget; /* objects that no operation behind this one uses */
-    uint32_t forget_count;  /* right behind them */
+    uint32_t cookie_count;  /* must follow |cookies| */
+    const uint32_t *forget; /* objects that no later operation uses */
+    uint32_t forget_count;  /* must follow |forget| */
 };
 
 struct rdump_end {
     uint64_t hosts, credentials, objects, entries, operations, inferred, unplayable, dependencies;
-    int64_t last_time; /* ns after |trace.time|, of the last operation's end */
+    int64_t last_time; /* end of the last operation, ns after |trace.time| */
 };
 
 enum rdump_kind {
@@ -200,33 +200,33 @@ union rdump_record {
 };
 
 enum {
-    RDUMP_ACL = 100,          /* from here on, procedures of NFSACL version 3; before, of NFSv3 */
+    RDUMP_ACL = 100, /* procedures of NFSACL version 3 begin here; those below are NFSv3's */
     RDUMP_NO_PROCEDURE = 255, /* the call was not captured */
 };
 
-/* NULL: there is none.  wire_init before. */
+/* Returns the procedure with this number, or NULL if there is none.  Call wire_init first. */
 const struct procedure *rdump_procedure(uint8_t number);
-/* The number of a procedure of NFSv3 or NFSACL version 3. */
+/* Returns the number of a procedure of NFSv3 or NFSACL version 3. */
 uint8_t rdump_procedure_number(uint32_t program, uint32_t procedure);
 
-/* Adds a record to the totals that belong into the end record. */
+/* Adds a record to the totals of the end record. */
 void rdump_count(struct rdump_end *totals, enum rdump_kind kind, const void *record);
 
 struct rdump_writer;
 
-/* Writes the header at once. */
+/* Allocates a writer and writes the header. */
 struct rdump_writer *rdump_writer_new(output_writer *write, void *ctx, struct err *err);
-/* |record|: the struct of that kind.  RDUMP_END writes the last block; its totals may be all 0,
- * they are filled in from what was written.  -ERR_USAGE: dependencies that fall, a record longer
- * than 16,515,072 bytes, or one after the end. */
+/* Writes |record|, the struct of that kind.  RDUMP_END writes the last block; its totals may be 0,
+ * and are then filled in.  -ERR_USAGE: dependencies that do not grow, a record longer than
+ * 16,515,072 bytes, or a record after the end. */
 int rdump_put(struct rdump_writer *writer, enum rdump_kind kind, const void *record,
               struct err *err);
 void rdump_writer_free(struct rdump_writer *writer);
 
 struct rdump_reader;
 
-/* Reads from a file descriptor, which stays the caller's.  NULL: no rdump, a later version, or no
- * memory.  |name| is for messages. */
+/* Reads from |fd|, which the caller still owns.  NULL: not an rdump, a later version, or no memory.
+ * |name| is for messages. */
 struct rdump_reader *rdump_reader_new(int fd, const char *name, struct err *err);
 /* Returns 1 and a record that is valid until the next call; 0 after the end record; or negative if
  * the dump is damaged: the records before are good. */

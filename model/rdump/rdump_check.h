@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/rdump/rdump_check.h
  *
- * Reads a whole replay dump and reports what is wrong with it: damage, as its reader does, and
- * records that cannot be right (schemas/rdump.md sections 4 to 8).
+ * Reads a whole replay dump and reports errors in it: damage, as its reader does, and records that
+ * cannot be right (schemas/rdump.md sections 4 to 8).
  *
  * Memory: 16 bytes for each object, also for those that operations make, and 16 bytes for each
  * entry until the first operation.
@@ -17,18 +17,18 @@ enum { RDUMP_FINDINGS_SHOWN = FINDINGS_SHOWN };
 
 struct rdump_summary {
     uint64_t records[RDUMP_KIND_MAX]; /* seen, by kind */
-    struct rdump_end totals;          /* of what was seen */
-    uint64_t findings;                /* things wrong with the records */
-    struct buf text;                  /* the first RDUMP_FINDINGS_SHOWN of them, one a line */
+    struct rdump_end totals;          /* totals of the records seen */
+    uint64_t findings;                /* number of errors in the records */
+    struct buf text;                  /* the first RDUMP_FINDINGS_SHOWN findings, one a line */
 };
 
-/* Fills |out| also when it fails, with what came before the error.  Returns 0 if everything was
- * read (findings are not an error), or a negative code.  wire_init before, rdump_summary_free
+/* Checks a dump.  Returns 0 if everything was read (findings are not an error), or a negative code.
+ * After an error |out| covers the records before it.  Call wire_init before and rdump_summary_free
  * afterwards. */
 int rdump_check(int fd, const char *name, struct rdump_summary *out, struct err *err);
 void rdump_summary_free(struct rdump_summary *summary);
 
-/* The same, record by record. */
+/* Checks a dump record by record. */
 struct rdump_checker;
 
 struct rdump_checker *rdump_checker_new(struct rdump_summary *out, struct err *err);

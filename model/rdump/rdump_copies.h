@@ -17,7 +17,8 @@
 
 enum { RDUMP_COPIES_MAX = 256 };
 
-/* |path|: a dump of one copy.  |delay| in ns.  Puts all its records, but for the end's. */
+/* Writes |copies| copies of the dump at |path|, which has one copy, to |to|.  |delay|: the bound of
+ * the delays, ns.  Does not write the end record. */
 int rdump_copy(const char *path, uint32_t copies, int64_t delay, uint64_t seed,
                struct rdump_writer *to, struct err *err);
 
