@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/depend/access.h
  *
- * What an operation reads and what it changes, by the roles of its fields.
+ * Finds the things that an operation reads and changes, by the roles of its fields.
  *
  * ACCESS_OBJECT follows table 1 of FEUT, and adds what it lacks: whether objects exist, and which
  * directory a directory is in.  ACCESS_FINE treats attributes, byte ranges and directory entries as
@@ -18,7 +18,7 @@
 enum granularity { ACCESS_FINE, ACCESS_OBJECT };
 
 const char *granularity_name(enum granularity granularity); /* "fine", "object" */
-/* The one of that name; false: there is none. */
+/* Finds the granularity of that name.  Returns false if there is none. */
 bool granularity_find(const char *name, enum granularity *granularity);
 
 struct access {
@@ -26,7 +26,7 @@ struct access {
     uint32_t count, cap;
 };
 
-/* Replaces |access|'s uses by those of |played|.  All zeros is an empty one.  -ERR_SYSTEM: no
+/* Replaces the uses in |access| by those of |played|.  A struct of zeros is empty.  -ERR_SYSTEM: no
  * memory. */
 int access_of(struct access *access, const struct played *played, enum granularity granularity,
               struct err *err);

@@ -24,7 +24,7 @@
 enum {
     CONCURRENCY_GRANULARITIES = 2,
     CONCURRENCY_MODELS_MAX = 4,
-    CONCURRENCY_WINDOW_MAX = 1 << 16, /* dependencies of more than that are not known */
+    CONCURRENCY_WINDOW_MAX = 1 << 16, /* longer dependencies are not known */
 };
 
 struct concurrency_options {
@@ -34,7 +34,7 @@ struct concurrency_options {
     uint32_t outstanding; /* 0: no limit */
 };
 
-/* Dependencies of an operation: how many operations before it, growing, each from 1. */
+/* Dependencies of an operation: the distances back to the earlier operations, growing, from 1. */
 struct concurrency_edges {
     const uint32_t *distances;
     uint32_t count;
@@ -46,13 +46,13 @@ struct concurrency;
 struct concurrency *concurrency_new(const struct concurrency_options *options, struct err *err);
 void concurrency_free(struct concurrency *c);
 
-/* The next operation: its latency, ns, not negative, in each model, and its dependencies in each
- * granularity. */
+/* Adds the next operation.  |latencies|: its latency in each model, ns, not negative.  |edges|: its
+ * dependencies in each granularity. */
 int concurrency_next(struct concurrency *c, const int64_t *latencies,
                      const struct concurrency_edges edges[CONCURRENCY_GRANULARITIES],
                      struct err *err);
 
-/* When everything is finished, in ns; after the last operation. */
+/* Returns the time when everything is finished, in ns.  Call it after the last operation. */
 int64_t concurrency_makespan(struct concurrency *c, uint32_t granularity, uint32_t model,
                              uint32_t window);
 

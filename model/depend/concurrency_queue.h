@@ -15,9 +15,9 @@ struct limited;
 struct limited *limited_new(uint32_t window, uint32_t outstanding);
 void limited_free(struct limited *q);
 
-/* 0 or -ERR_SYSTEM: no memory. */
+/* Adds the next operation.  Returns 0, or -ERR_SYSTEM without memory. */
 int limited_next(struct limited *q, int64_t latency, const struct concurrency_edges *edges);
 
-int64_t limited_makespan(struct limited *q); /* ns; plays what is left */
+int64_t limited_makespan(struct limited *q); /* finishes the simulation; ns */
 
 #endif

@@ -34,29 +34,28 @@ enum {
 };
 
 enum thing {
-    THING_OBJECT, /* all of an object (granularity object) */
+    THING_OBJECT, /* an object as a whole (granularity object) */
     THING_LIFE,   /* that it exists */
     THING_MODE,   /* mode, owner and group */
     THING_NLINK,
     THING_SIZE,
-    THING_TIME,  /* ctime.  Who asks for it, as a guard of SETATTR does, |changes| it; who sets it,
-                  * only reads it: settings come in any order */
+    THING_TIME,  /* ctime.  An operation that asks for it, as a guard of SETATTR does, |changes| it.
+                  * One that sets it only reads it, because settings can come in any order */
     THING_PLACE, /* the directory that a directory is in */
     THING_DATA,  /* bytes |start| to |end| - 1 */
-    THING_NAME,  /* what the name with hash |name| stands for in a directory, or that it stands for
-                  * nothing */
-    THING_NAMES, /* all names of a directory; only read: conflicts with changes of every THING_NAME
-                  * there */
-    THING_AFTER, /* no thing: the operation |start| before this one must come first */
+    THING_NAME,  /* the name with hash |name| in a directory: its object, or that it is absent */
+    THING_NAMES, /* all names of a directory.  It is only read, and conflicts with every change of a
+                  * THING_NAME there */
+    THING_AFTER, /* not a thing: the operation |start| places before this one must come first */
     THING_MAX
 };
 
 struct use {
     uint8_t thing; /* enum thing */
-    bool changes;  /* else it is only read */
+    bool changes;  /* false: it is only read */
     uint32_t object;
-    uint64_t name;       /* THING_NAME: hash; names of one directory with one hash are one thing */
-    uint64_t start, end; /* THING_DATA: |end| UINT64_MAX: all behind |start| */
+    uint64_t name; /* THING_NAME: hash; names of one directory with the same hash are one thing */
+    uint64_t start, end; /* THING_DATA; |end| UINT64_MAX: everything from |start| on */
 };
 
 struct depend;
@@ -65,18 +64,18 @@ struct depend;
 struct depend *depend_new(uint32_t horizon, struct err *err);
 void depend_free(struct depend *depend);
 
-/* The next operation uses these things; one thing may be among them several times.  *|distances|
- * becomes how many operations before it those are that it directly depends on, growing; it lives
- * until the next call.  Returns their number or -ERR_SYSTEM, after which nothing but depend_free()
+/* Adds the next operation, which uses these things.  A thing may come several times.  Sets
+ * *|distances| to the distances back to the operations that it directly depends on, growing; valid
+ * until the next call.  Returns their number, or -ERR_SYSTEM.  After an error only depend_free()
  * may be called. */
 int64_t depend_next(struct depend *depend, const struct use *uses, uint32_t count,
                     const uint32_t **distances, struct err *err);
 
 struct depend_counts {
     uint64_t operations, edges, joined;
-    uint64_t independent; /* operations without any */
-    uint64_t most;        /* of one operation */
-    uint64_t kept;        /* edges that others may imply: finding out would have taken too long */
+    uint64_t independent; /* operations without dependencies */
+    uint64_t most;        /* the most edges of one operation */
+    uint64_t kept;        /* edges that others may imply, because the search took too long */
 };
 const struct depend_counts *depend_counts(const struct depend *depend);
 

@@ -27,28 +27,28 @@
 enum {
     NO_ID = 0,
     CACHE_LINE = 64,
-    REDUCE_STEPS = 1024, /* of a search; its cost is bounded by this */
+    REDUCE_STEPS = 1024, /* the most steps of a search */
 };
 
-/* What an operation read of an object, a name or a piece. */
+/* Notes that an operation read an object, a name or a piece. */
 struct mark {
     uint32_t operation; /* low bits */
-    uint32_t before;    /* the next one of the chain is so many places before it; 0: none */
+    uint32_t before;    /* distance back to the next mark of the chain; 0: none */
     uint32_t owner;     /* struct holder, or struct entry_line with OWNER_NAME */
-    uint32_t things;    /* of an object: enum thing as bits; JOINED */
+    uint32_t things;    /* for an object: enum thing as bits; JOINED */
 };
 enum { OWNER_NAME = 1u << 31 };
-/* The mark stands for the rest of its chain, too, all of which |operation| depends on. */
+/* The mark also stands for the rest of its chain: |operation| depends on all of it. */
 enum { JOINED = 1u << 31 };
 
 struct line {
     uint64_t change;  /* the operation that changed it last */
-    uint64_t readers; /* since then: place of the newest mark; 0: none */
+    uint64_t readers; /* readers since then: place of the newest mark; 0: none */
 };
 
-/* What is known of an object that the last |horizon| operations used. */
+/* State of an object that the last |horizon| operations used. */
 struct holder {
-    uint32_t refs; /* marks, and entry lines */
+    uint32_t refs; /* count of marks and entry lines that refer to it */
     uint32_t read; /* things that were read since their last change, as bits */
     uint32_t directory, file;
     uint64_t marks;               /* place of the newest one */
@@ -64,17 +64,17 @@ struct entry_line {
     struct line line;
     uint32_t object, holder;
     uint32_t refs;       /* marks */
-    uint32_t group;      /* of the directory, in which it changed last */
+    uint32_t group;      /* the group of the directory in which it changed last */
     bool is_linked;      /* in the list of that group, */
     uint32_t prev, next; /* in the order of |line.change| */
 };
 
-/* The names of a directory change in groups, which readers of all names separate. */
+/* The names of a directory change in groups.  Readers of all names separate the groups. */
 struct directory {
-    uint64_t readers;      /* of all names, since the group: place of the newest mark */
-    uint64_t before;       /* of all names, before the group */
-    uint64_t first_change; /* of the group: depends on all |before| */
-    uint64_t first_reader; /* of |readers|: depends on all of the group */
+    uint64_t readers;      /* readers of all names since the group: place of the newest mark */
+    uint64_t before;       /* readers of all names before the group */
+    uint64_t first_change; /* first change of the group: depends on all |before| */
+    uint64_t first_reader; /* first of |readers|: depends on all of the group */
     uint32_t head, tail;   /* names that changed last in this group */
     uint32_t group;
 };
@@ -84,7 +84,7 @@ struct piece {
     struct line line;
 };
 
-/* Pieces in order; a file of many has them in several blocks. */
+/* Pieces in order.  A file with many pieces has several blocks. */
 struct block {
     struct piece *pieces;
     uint32_t count, cap;
@@ -96,23 +96,23 @@ struct file {
     struct block one;
 };
 
-/* An edge, or one that others imply: these help to find out what implies what. */
+/* An edge, or an edge that others imply.  Implied edges help to find further implied ones. */
 struct edge {
     uint32_t to, from; /* low bits of operations: |from| depends on |to| */
-    uint32_t next;     /* edge with the same |to|: so many places before this one; 0: none */
+    uint32_t next;     /* distance back to the next edge with the same |to|; 0: none */
 };
 
 /* 32 bytes, so that each lies in one cache line.  Places in rings are low bits, too. */
 struct operation {
     uint32_t marks_end;
-    uint32_t edges;           /* place of the first; */
-    uint32_t edge_count : 26; /* direct ones, then */
-    uint32_t implied : 5;     /* so many others */
+    uint32_t edges;           /* place of the first edge */
+    uint32_t edge_count : 26; /* direct edges, which come first */
+    uint32_t implied : 5;     /* implied edges, which follow them */
     uint32_t has_dependents : 1;
     uint32_t dependents; /* place of the newest edge that leads here */
-    uint32_t level;      /* edges on the longest way to one without any */
+    uint32_t level;      /* edges on the longest way to an operation without edges */
     uint32_t met;        /* the newest operation that has this as a candidate */
-    uint32_t reached;    /* the newest one whose candidates are known to depend on this */
+    uint32_t reached;    /* the newest operation whose candidates are known to depend on this */
     uint32_t seen;       /* number of the search that saw it */
 };
 _Static_assert(sizeof(struct operation) == 32, "packed");
@@ -124,7 +124,7 @@ struct depend {
     struct mark *marks;                         /* a ring; places count from 1 */
     uint64_t marks_begin, marks_own, marks_end; /* |marks_own|: first of |now| */
     uint32_t marks_mask;
-    struct edge *edges; /* the same */
+    struct edge *edges; /* likewise a ring */
     uint64_t edges_begin, edges_end;
     uint32_t edges_mask;
     struct pool holders, names, directories, files; /* ids keep a bit for OWNER_NAME */
@@ -137,7 +137,7 @@ struct depend {
     uint32_t *distances;
     uint32_t distance_cap;
     uint32_t search;
-    uint32_t holder, holder_object; /* the one asked for last */
+    uint32_t holder, holder_object; /* the holder that was asked for last */
     bool failed;                    /* no memory */
     struct depend_counts counts;
 };
@@ -150,7 +150,7 @@ static inline struct operation *operation_at(const struct depend *d, uint64_t op
 {
     return &d->operations[operation & (d->horizon - 1)];
 }
-/* The operation with these low bits, which is not after now. */
+/* Returns the number of the latest operation with these low bits. */
 static inline uint64_t widen(const struct depend *d, uint32_t low)
 {
     return d->now - (uint32_t)((uint32_t)d->now - low);
@@ -167,7 +167,7 @@ static inline bool mark_is_own(const struct depend *d, uint64_t place)
 {
     return place >= d->marks_own;
 }
-/* The next place of a chain; one that is not live ends it. */
+/* Returns the next place of a chain.  A place that is not live ends the chain. */
 static inline uint64_t mark_next(const struct depend *d, uint64_t place)
 {
     uint32_t before = mark_at(d, place)->before;
@@ -191,7 +191,7 @@ static inline struct directory *directory_at(const struct depend *d, uint32_t id
     return pool_at(&d->directories, id);
 }
 
-static inline uint64_t object_hash(uint32_t object) /* no two have the same */
+static inline uint64_t object_hash(uint32_t object) /* different for each object */
 {
     object *= UINT32_C(0x9e3779b1);
     return (uint64_t)(object ^ object >> 16) << 32;
@@ -202,7 +202,7 @@ static inline uint64_t name_hash(uint32_t object, uint64_t name)
     return name ^ name << 32;
 }
 
-/* All of these set |failed| when there is no memory; they then return NO_ID or nothing. */
+/* Without memory all of these set |failed|, and return NO_ID or nothing. */
 
 /* depend_pool.c */
 uint32_t depend_holder_of(struct depend *d, uint32_t object);

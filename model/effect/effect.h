@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/effect/effect.h
  *
- * One operation as its effect on files and names: its objects and names, what it asked for, and
- * what its result says.  The roles of fields decide everything (engine/wire/field.h).  There are no
+ * One operation and its effect on files and names: its objects and names, the values that it asked
+ * for, and its result.  The roles of fields decide everything (engine/wire/field.h).  There are no
  * procedure numbers here.
  *
  * The reader of operations owns an effect and the memory behind its pointers.
@@ -32,7 +32,7 @@ struct attributes_before {
     bool is_over;
 };
 
-/* What a sattr3 and the like ask for; times and guards are left in the arguments. */
+/* Values that a sattr3 or similar arguments ask for.  Times and guards stay in the arguments. */
 enum {
     ASKED_MODE = 1 << 0,
     ASKED_UID = 1 << 1,
@@ -41,36 +41,36 @@ enum {
     ASKED_TYPE = 1 << 4,
     ASKED_HOW = 1 << 5,
     ASKED_TIMES = 1 << 6, /* to set atime or mtime */
-    ASKED_GUARD = 1 << 7, /* to be refused when ctime is another one */
+    ASKED_GUARD = 1 << 7, /* to be refused if ctime differs */
 };
 struct asked {
     uint32_t bits, mode, uid, gid, type;
     uint32_t how; /* createmode3: 0 UNCHECKED, 1 GUARDED, 2 EXCLUSIVE */
     uint64_t size;
-    uint64_t cookie; /* of a listing: where it begins */
+    uint64_t cookie; /* for a listing: where it begins */
 };
 
 struct effect {
     int64_t id;
     int64_t call_time, done_time; /* ns; |done_time|: of the reply, or of the call without one */
-    bool timed; /* both are of packets that have a time: else they only tell the order */
+    bool timed; /* both packets have a time; false: the times only give the order */
     uint32_t program, version;
     const struct procedure *procedure; /* NULL: the call was not captured, or there is no table */
     const char *server;                /* lives as long as the reader */
-    uint32_t server_number, client_number; /* hosts, counted from 1 as they come */
+    uint32_t server_number, client_number; /* hosts, numbered from 1 as they appear */
     uint32_t credential;                   /* row of the database, or 0 */
     uint8_t pairing;                       /* enum pairing */
     uint32_t call_flags, reply_flags;      /* SIGHTING_ bits */
-    enum walk_result arguments, result;    /* WALK_OK also for bytes behind the end */
-    int64_t rpc_status, status;            /* or STATUS_NONE */
+    enum walk_result arguments, result;    /* WALK_OK also if more bytes follow the end */
+    int64_t rpc_status, status;            /* STATUS_NONE: there is none */
     bool succeeded;                        /* answered, and the status is 0 */
-    uint32_t roles;                        /* of all fields of the arguments */
-    uint32_t result_roles;                 /* and of the result */
+    uint32_t roles;                        /* roles of all fields of the arguments */
+    uint32_t result_roles;                 /* roles of all fields of the result */
 
     uint32_t object, parent, parent2, new_object; /* ids of the database, or 0 */
     uint32_t object_role, name_role, parent2_role, name2_role;
     struct bytes name, name2, root_path, link_text;
-    struct bytes handle, handle2; /* in the arguments: of |object| and |parent2| */
+    struct bytes handle, handle2; /* of |object| and |parent2|, in the arguments */
     uint64_t offset, count;       /* asked for */
     uint64_t done;                /* read or written, when |has_done| */
     bool has_done, has_eof, eof;
@@ -78,17 +78,17 @@ struct effect {
     uint32_t granted; /* ACCESS */
     struct asked asked;
 
-    /* for whoever reads effects: */
-    bool applied; /* its changes of names were taken in before it was done */
+    /* for readers of effects: */
+    bool applied; /* its changes of names were applied before it was done */
     uint32_t mark;
 
-    /* where they stand, NULL without: */
+    /* their places in the bodies; NULL: not there */
     const uint8_t *fattr3[WHOSE_MAX], *wcc_attr[WHOSE_MAX];
     struct bytes arguments_body, result_body;
     uint32_t arguments_length, result_length; /* on the wire */
 };
 
-/* Its bodies, which the effect keeps. */
+/* Return the bodies.  They live as long as the effect. */
 static inline struct kept_body effect_arguments(const struct effect *e)
 {
     return (struct kept_body){ e->arguments_body, e->arguments_length, e->call_flags };
@@ -99,13 +99,13 @@ static inline struct kept_body effect_result(const struct effect *e)
     return (struct kept_body){ e->result_body, e->result_length, e->reply_flags };
 }
 
-/* The kind of the operation, from its procedure's row (engine/wire/field.h). */
+/* Returns the kind of the operation, from its procedure's row (engine/wire/field.h). */
 static inline enum action effect_action(const struct effect *e)
 {
     return e->procedure ? (enum action)e->procedure->action : ACTION_NONE;
 }
 
-/* What success does to its names (field.h), of those that were captured. */
+/* Return true if success removes or makes this name (field.h), and the name was captured. */
 static inline bool effect_takes_name(const struct effect *e)
 {
     return e->name.data && action_takes_name(effect_action(e));
@@ -121,42 +121,43 @@ static inline bool effect_makes_name2(const struct effect *e)
     return e->name2.data && action_makes_name2(effect_action(e));
 }
 
-/* A RENAME with both names. */
+/* Returns true for a RENAME with both names. */
 static inline bool effect_moves(const struct effect *e)
 {
     return e->name.data && e->name2.data && effect_action(e) == ACTION_RENAME;
 }
 
-/* It looks |name| up. */
+/* Returns true if the operation looks |name| up. */
 static inline bool effect_finds_name(const struct effect *e)
 {
     return e->name.data && effect_action(e) == ACTION_FIND;
 }
 
+/* Reads the attributes of one object in the result.  Returns false if there are none. */
 bool effect_attributes(const struct effect *effect, enum whose whose, struct attributes *to);
-/* Whether it reads the object's contents (data, entries, link text), so that its access time
- * changes. */
+/* Returns true if the operation reads the object's contents (data, entries, link text), so that its
+ * access time changes. */
 bool effect_reads_contents(const struct effect *effect);
-/* Whether it sets the object's attributes, on which later requests' outcomes depend. */
+/* Returns true if it sets the object's attributes.  Outcomes of later requests depend on these. */
 bool effect_changes_rights(const struct effect *effect);
-/* Whether it changes names and at least one of them was captured, whole or cut. */
+/* Returns true if it changes names, and at least one of them was captured, whole or cut. */
 bool effect_changes_names(const struct effect *effect);
 bool effect_before(const struct effect *effect, enum whose whose, struct attributes_before *to);
 
 /* An entry of a listing. */
 struct effect_entry {
     struct bytes name, handle; /* no handle: READDIR */
-    uint64_t cookie;           /* the place behind it; 0: not there */
+    uint64_t cookie;           /* the place after the entry; 0: not there */
     struct attributes attributes;
     bool has_attributes;
 };
 
-/* Calls |entry| for each, "." and ".." too; stops and returns what it returns when that is not 0.
- */
+/* Calls |entry| for each entry of a listing, also "." and "..".  Stops at a result that is not 0,
+ * and returns it. */
 int effect_entries(const struct effect *effect,
                    int (*entry)(void *ctx, const struct effect_entry *entry), void *ctx);
 
-/* Reads bodies, whose lengths and procedure are set, into the rest of |effect|. */
+/* Reads the bodies into the rest of |effect|.  Bodies, lengths and procedure must be set. */
 void effect_decode(struct effect *effect);
 
 #endif

@@ -18,19 +18,20 @@ struct played_object {
 struct played {
     const struct effect *effect; /* procedure, roles, names, range, |asked|, |status| */
     bool succeeded;
-    /* Handles of the call.  |gone|: the object was no more before this operation ("stale"). */
+    /* Handles of the call.  |gone|: the object was already gone before this operation ("stale"). */
     struct played_object object,
-        object2;                      /* |object2|: RENAME's second directory, LINK's directory */
-    struct played_object found;       /* what the name stood for before */
-    struct played_object target;      /* the same of the second name */
-    struct played_object made;        /* the new object; not what a CREATE found */
-    bool idle;                        /* RENAME from and to one object: nothing happens */
-    bool resized;                     /* the object, or the file that CREATE found; */
+        object2;                 /* |object2|: RENAME's second directory, LINK's directory */
+    struct played_object found;  /* the name's object before the operation */
+    struct played_object target; /* the same of the second name */
+    struct played_object made;   /* the new object, but not a file that a CREATE found */
+    bool idle;                   /* RENAME with two names of one object: nothing happens */
+    bool resized; /* the size of the object, or of the file that CREATE found, changed */
     uint64_t size_before, size_after; /* valid with |resized| */
-    const uint32_t *above; /* RENAME of a directory: object2, what it is in, and so on up */
+    const uint32_t *above;            /* RENAME of a directory: object2, its parent, and so on up */
     uint32_t above_count;
-    uint32_t after; /* a listing goes on where the operation so many before it stopped; or 0 */
-    const struct played_object *entries; /* of a listing with handles: what stood behind them */
+    uint32_t after; /* for a listing that continues: the distance back to the operation that it
+                     * continues; or 0 */
+    const struct played_object *entries; /* for a listing with handles: their objects */
     uint32_t entry_count;
 };
 

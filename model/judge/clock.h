@@ -28,13 +28,15 @@ struct clock_side {
     int64_t granularity;
 };
 
-/* The server said that something was changed at |time|, in a request from |call| to |reply|. */
+/* Adds a sample: the server says that a request from |call| to |reply| changed something at |time|.
+ */
 void clock_sample(struct clock_side *side, int64_t time, int64_t call, int64_t reply);
 
-/* The median of the offsets, and half of the median width; false: there is no sample. */
+/* Gives the median of the offsets, and half of the median width as the error.  Returns false if
+ * there is no sample. */
 bool clock_estimate(struct clock_side *side, int64_t *offset, int64_t *error, int64_t *granularity);
 
-/* A time of each side's capture: REF, SUT. */
+/* Two times that belong together, one of each capture: REF, SUT. */
 struct clock_anchor {
     int64_t time[2];
 };
@@ -42,17 +44,17 @@ struct clock_anchor {
 struct clock_map {
     struct clock_anchor *anchors; /* rising on both sides, after clock_settle */
     uint32_t count, cap;
-    int64_t offset[2]; /* of the servers' clocks from their captures' */
+    int64_t offset[2]; /* offsets of the servers' clocks from those of their captures */
 };
 
-/* Adds one. 0 or -ERR_SYSTEM. */
+/* Adds an anchor.  Returns 0 or -ERR_SYSTEM. */
 int clock_anchor(struct clock_map *map, int64_t ref, int64_t sut, struct err *err);
-/* Makes of them as many as there can be that rise on both sides: some pairs are of requests that
- * came in another order. */
+/* Keeps a largest set of anchors that rise on both sides, because some requests came in another
+ * order. */
 int clock_settle(struct clock_map *map, struct err *err);
 void clock_map_free(struct clock_map *map);
 
-/* A time of one side's server as the other's would have it. */
+/* Converts a time of the server of side |from| to the clock of the other server. */
 int64_t clock_carry(const struct clock_map *map, int from, int64_t time);
 
 #endif

@@ -19,13 +19,14 @@ struct conf_line {
     char *key, *value; /* without blanks around; NULL: the group's own line */
 };
 
-/* Calls |take| for each line that says something; its message gets "WHERE:LINE: " in front.
- * -ERR_USAGE or what |take| returned. */
+/* Calls |take| for each line that is not empty or a comment.  Puts "WHERE:LINE: " before its error
+ * message.  Returns 0, -ERR_USAGE, or the negative code of |take|. */
 int conf_read(const char *where, const char *text,
               int (*take)(void *ctx, const struct conf_line *line, struct err *err), void *ctx,
               struct err *err);
 
-/* The text of a file, ended by a 0; release with free.  NULL, with -ERR_USAGE in |err|. */
+/* Returns the text of a file, ended by a NUL; the caller frees it with free().  After an error
+ * returns NULL, with -ERR_USAGE in |err|. */
 char *conf_load(const char *path, struct err *err);
 
 #endif

@@ -33,13 +33,13 @@ enum difference_kind {
 };
 
 enum withheld_reason {
-    WITHHELD_OVERLAP = 1,  /* another request that changes the same was under way */
-    WITHHELD_CONFLICT,     /* after two such requests, until known again */
+    WITHHELD_OVERLAP = 1,  /* another request that changes the same thing was under way */
+    WITHHELD_CONFLICT,     /* after two such requests, until the state is known again */
     WITHHELD_ONE_SIDED,    /* after a change on one side only */
-    WITHHELD_ORDER,        /* not the same changes came before on both sides */
+    WITHHELD_ORDER,        /* different changes came before on the two sides */
     WITHHELD_OUTCOME,      /* after a change that succeeded on one side only */
-    WITHHELD_LISTING,      /* of a directory of which one side was not listed as a whole */
-    WITHHELD_CHANGING,     /* entries that were made or taken away while it was listed */
+    WITHHELD_LISTING,      /* one side did not list the whole directory */
+    WITHHELD_CHANGING,     /* entries that were made or removed during the listing */
     WITHHELD_STATUS,       /* replies with different statuses have different fields */
     WITHHELD_LENGTH,       /* contents of different length */
     WITHHELD_VERIFIER,     /* times that hold the verifier of an exclusive create */
@@ -56,13 +56,13 @@ enum withheld_reason {
 
 enum unsynchronized_what { UNSYNC_ATTRIBUTES = 1, UNSYNC_DATA, UNSYNC_NAME, UNSYNC_MAX };
 
-/* What an explanation depends on besides the field. */
+/* Further conditions of an explanation, besides the field. */
 enum difference_case {
     CASE_ANY,
     CASE_DIRECTORY,    /* a link count of a directory */
-    CASE_NO_DIRECTORY, /* or of something else */
-    CASE_ASKED,        /* a mode that the request gives for what it makes */
-    CASE_NOT_ASKED,    /* or does not give */
+    CASE_NO_DIRECTORY, /* a link count of something else */
+    CASE_ASKED,        /* a mode that the request gives for the new object */
+    CASE_NOT_ASKED,    /* a mode that the request does not give */
     CASE_MAX
 };
 
@@ -70,20 +70,20 @@ struct compare_rule;
 struct judge_half;
 struct place;
 
-/* What pointers lead to lives as long as the call that has it. */
+/* Pointers are valid during the call that passes the difference. */
 struct difference {
     enum difference_kind kind;
     enum difference_case when;
     const struct place *place; /* NULL: no field */
-    const char *field;         /* without a place */
+    const char *field;         /* if there is no place */
     const struct compare_rule *rule;
     uint32_t object;     /* row, or 0 */
-    const char *element; /* of a list: its name or number; or NULL */
-    const char *what;    /* in a few words that like differences share */
+    const char *element; /* name or number of the element of a list; or NULL */
+    const char *what;    /* a few words; similar differences have the same */
     const char *text[SIDES];
     bool has_number;
     uint64_t number[SIDES];
-    const struct judge_half *half[SIDES]; /* whose replies it was found in */
+    const struct judge_half *half[SIDES]; /* the halves with the replies that differ */
 };
 
 #endif

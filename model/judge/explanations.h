@@ -11,9 +11,9 @@
 
 #include <stdint.h>
 
-/* How grave a difference is, the gravest first. */
+/* Severity of a difference, the most severe first. */
 enum severity {
-    SEVERITY_OUTCOME = 1, /* and contents */
+    SEVERITY_OUTCOME = 1, /* outcomes and contents */
     SEVERITY_REPLIES,
     SEVERITY_ATTRIBUTES,
     SEVERITY_LIMITS,
@@ -22,7 +22,7 @@ enum severity {
 };
 
 struct explanation {
-    char *name, *kind, *operation, *field, *difference, *when, *text; /* NULL: fits anything */
+    char *name, *kind, *operation, *field, *difference, *when, *text; /* NULL: matches anything */
     uint8_t severity; /* enum severity; 0: the kind decides */
 };
 
@@ -33,19 +33,19 @@ struct explanations {
 
 struct explained {
     const char *kind, *operation, *field, *difference; /* as table group has them */
-    const char *when; /* case_name(); NULL: of no particular case */
+    const char *when;                                  /* case_name(); NULL: no particular case */
 };
 
 int explanations_load(struct explanations *explanations, struct err *err);
-/* From a text that is called |where|. */
+/* Reads explanations from |text|.  Error messages name it |where|. */
 int explanations_read(struct explanations *explanations, const char *where, const char *text,
                       struct err *err);
 void explanations_free(struct explanations *explanations);
 
-/* "outcome", ... */
+/* Returns "outcome", ... */
 const char *severity_name(enum severity severity);
 
-/* The first that fits, or NULL. */
+/* Returns the first explanation that matches, or NULL. */
 const struct explanation *explanations_find(const struct explanations *explanations,
                                             const struct explained *of);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/judge.h
  *
- * Whether two servers answer the same requests alike.  A host gives pairs of operations one after
- * the other.  The judge compares their replies field by field under the rules (judge_rules.h).  It
- * keeps for each object what is not known to be the same on both sides, and why.  The host learns
- * of each difference, of each comparison that is withheld and the reason, and of each object that
- * becomes unsynchronized or is known again.
+ * Checks if two servers answer the same requests alike.  A host gives pairs of operations one after
+ * the other.  The judge compares their replies field by field under the rules (judge_rules.h).  For
+ * each object it keeps which parts are not known to be the same on both sides, and why.  The host
+ * learns of each difference, of each comparison that is withheld and the reason, and of each object
+ * that becomes unsynchronized or is known again.
  *
  * Objects.  The host matches the objects of both sides and gives each pair of objects a number, its
  * row, from 1.  judge_add_object comes before the first pair that names a row.
@@ -57,39 +57,41 @@
 enum { JUDGE_OBJECT_BYTES = 512, EXTENTS_MAX = 256 };
 
 /* One side of a pair: an operation.  All zeros at first, judge_clear_half before it is used again.
- * The judge reads |result|; all else is the host's to fill in.  Ids of effects rise in the order of
- * calls.  What pointers lead to lives until judge_pair returns, or until the next |part|. */
+ * The judge reads |result|; the host fills in everything else.  Ids of effects rise in the order of
+ * calls.  Pointers must be valid until judge_pair returns, or until the next |part|. */
 struct judge_half {
     struct effect effect; /* id 0: this side has none */
     struct {
         uint32_t object, parent2, new_object;
-    } row;                         /* of the effect's objects; 0: not matched */
-    struct bytes data_digest;      /* of contents */
+    } row;                         /* rows of the effect's objects; 0: not matched */
+    struct bytes data_digest;      /* digest of contents */
     int64_t call_time, reply_time; /* ns; INT64_MIN: none */
     bool answered;
-    /* where it was seen, for the host alone */
+    /* where it was captured; only the host uses this */
     int64_t xid, call_source, call_frame, reply_source, reply_frame;
 
-    struct body result; /* of a reply with RPC_SUCCESS whose table is known; |places| NULL: none */
+    struct body
+        result; /* result of a reply with RPC_SUCCESS and a known table; |places| NULL: none */
     bool malformed;
 };
 
 struct judge_pair {
     int64_t id;       /* the host's; not 0 */
     int kind;         /* ALIGN_PAIR, ALIGN_ONE_SIDED */
-    uint32_t object;  /* row that the request is about, or 0 */
+    uint32_t object;  /* row of the request's object, or 0 */
     uint32_t overlap; /* OVERLAP_ and CONFLICT_ bits of both sides */
     struct judge_half half[SIDES];
-    /* by enum change_state: how far apart the sides were before the request, 0: the same came
-     * before it.  Any number that is equal for equal histories will do: ref's sum less sut's. */
+    /* By enum change_state: the difference between the sides before the request, for example ref's
+     * sum minus sut's.  Equal histories must have equal numbers.  0: the same changes came before
+     * it. */
     int64_t change[CHANGE_STATES];
 };
 
-/* What the host knows of a pair of objects when it adds it. */
+/* What the host knows about a pair of objects when it adds the pair. */
 struct judge_object {
     uint32_t type; /* ftype3, or 0 */
     uint64_t fsid[SIDES];
-    bool has_others; /* several handles on a side stand for it */
+    bool has_others; /* a side has several handles for it */
 };
 
 /* One server's clock. */
@@ -100,7 +102,7 @@ struct judge_side {
     struct steps *steps;               /* by file system; the host's */
 };
 
-/* What is no longer known to be the same. */
+/* A part of an object that is no longer known to be the same. */
 struct judge_loss {
     uint32_t object; /* row */
     enum unsynchronized_what what;
@@ -115,61 +117,61 @@ struct judge_names {
     void *ctx;
 };
 
-/* Takes operations of earlier; |digest|: of its contents. */
+/* Takes operations of |earlier|.  |digest|: digest of the operation's contents. */
 struct judge_earlier {
     int (*take)(void *ctx, const struct effect *effect, struct bytes digest);
     void *ctx;
 };
 
-/* Callbacks return 0, or a negative code that judge_pair returns.  Those that look ahead, or back
- * further than the judge keeps, may be NULL. */
+/* Callbacks return 0, or a negative code that judge_pair returns.  Callbacks that look ahead, or
+ * further back than the judge's memory, may be NULL. */
 struct judge_host {
     /* Returns the row of the object of a handle in the reply of |half|, or 0. */
     int (*object_of)(void *ctx, int side, const struct judge_half *half, struct bytes handle,
                      uint32_t *row, struct err *err);
     int (*differ)(void *ctx, const struct judge_pair *pair, const struct difference *difference,
                   struct err *err);
-    /* |place| NULL: the comparison of a whole operation.  |difference|: the difference of
-     * a status, contents or a reply that is withheld; else NULL. */
+    /* A comparison was withheld.  |place| NULL: that of a whole operation.  |difference|: the
+     * difference of a status, contents or a reply that is withheld; else NULL. */
     int (*withhold)(void *ctx, const struct judge_pair *pair, enum withheld_reason reason,
                     const struct place *place, const struct difference *difference,
                     struct err *err);
     /* An object became unsynchronized after this pair.  *|id|: the host's number for it, not 0. */
     int (*lost)(void *ctx, const struct judge_pair *pair, const struct judge_loss *loss,
                 int64_t *id, struct err *err);
-    /* It is the same again after this pair. */
+    /* The object is the same again after this pair.  |id|: the number from |lost|. */
     int (*known)(void *ctx, const struct judge_pair *pair, int64_t id, struct err *err);
     /* |withheld| further comparisons were withheld because of it. */
     int (*count)(void *ctx, int64_t id, uint64_t withheld, struct err *err);
 
-    /* Why |side| of the pair has no reply: 0, the server gave none; a withheld_reason; or negative.
-     * NULL: WITHHELD_LOST. */
+    /* Says why |side| of the pair has no reply.  Returns 0 if the server gave none, a
+     * withheld_reason, or a negative code.  NULL: WITHHELD_LOST. */
     int (*unanswered)(void *ctx, const struct judge_pair *pair, int side, struct err *err);
-    /* Reply |number|, from 0, of |side| that goes on with the listing that the pair begins, as
-     * |half|, which is zero before.  1; 0: there is none; or negative.  NULL: there never is. */
+    /* Gives reply |number| (from 0) of |side| that continues the listing of the pair.  |half| is
+     * zero before.  Returns 1, 0 if there is no such reply, or a negative code.  NULL: there are
+     * none. */
     int (*part)(void *ctx, const struct judge_pair *pair, int side, uint32_t number,
                 struct judge_half *half, struct err *err);
     /* Calls |add| with each name, as escape_name (base/escape.h) writes it, that was made in or
-     * removed from the pair's directory while |side| listed it: from |begin| to |end|.  NULL: none
-     * were. */
+     * removed from the pair's directory while |side| listed it, in |times| (begin and end).  NULL:
+     * there are none. */
     int (*changed_names)(void *ctx, const struct judge_pair *pair, int side, const int64_t times[2],
                          const struct judge_names *to, struct err *err);
-    /* Whether a name of the object |row|, or of one that is not known when |row| is 0, was removed
-     * on |side| from |from| to |to|: 1, 0 or negative.  NULL: 1. */
+    /* Returns 1 if a name of the object |row| was removed on |side| during |times| (begin and end),
+     * else 0, or a negative code.  |row| 0: a name of an unknown object.  NULL: 1. */
     int (*removed)(void *ctx, int side, uint32_t row, const int64_t times[2], struct err *err);
-    /* Calls |take| for operations of |side| on the pair's object before the pair's, the latest one
-     * first, until that returns something else than 0 or there is none.  NULL: nothing is known of
-     * earlier ones. */
+    /* Calls |take| for earlier operations of |side| on the pair's object, the latest one first.
+     * Stops when |take| does not return 0.  NULL: nothing is known about earlier operations. */
     int (*earlier)(void *ctx, const struct judge_pair *pair, int side,
                    const struct judge_earlier *to, struct err *err);
-    /* The path of an object, or "". */
+    /* Writes the path of an object, or "". */
     int (*path_of)(void *ctx, uint32_t row, char text[COMPARE_TEXT_MAX], struct err *err);
 };
 
 struct judge_setup {
     const struct rules *rules;
-    struct places_set *places;     /* of these rules; shared with other readers of messages */
-    const struct clock_map *clock; /* between the captures, or without anchors */
+    struct places_set *places; /* made with these rules; shared with other readers of messages */
+    const struct clock_map *clock; /* between the captures; may have no anchors */
     const struct judge_host *host;
     void *ctx;            /* the callbacks' first argument */
     uint32_t unowned_max; /* 0: no bound */
@@ -180,23 +182,24 @@ void judge_free(struct judge *judge); /* NULL is allowed */
 
 void judge_set_side(struct judge *judge, int side, const struct judge_side *what);
 
-/* Adds the pair of objects |row|, or says more of it: type and file systems count when the row
- * is new.  Rows are small numbers: memory goes with the largest. */
+/* Adds the pair of objects |row|, or updates it.  Type and file systems count only if the row is
+ * new.  Rows should be small numbers: the largest one decides the memory. */
 int judge_add_object(struct judge *judge, uint32_t row, const struct judge_object *object,
                      struct err *err);
 
-/* Drops what is known of an object, and of names in it, without a word to the host; the row may be
- * given to another one.  Memory is used again. */
+/* Drops the state of an object and of names in it, without a callback.  The row may then be given
+ * to another object.  Memory is used again. */
 void judge_forget(struct judge *judge, uint32_t row);
 
-/* Compares a pair and notes what it changes.  Further parts of a listing replace |pair->half| while
+/* Compares a pair and notes its changes.  Further parts of a listing replace |pair->half| while
  * they are compared. */
 int judge_pair(struct judge *judge, struct judge_pair *pair, struct err *err);
 
-/* Counts what was withheld because of names that are still not known to be the same. */
+/* Counts the comparisons withheld because of names that are still not known to be the same. */
 int judge_finish(struct judge *judge, struct err *err);
 
-/* All zeros but for the memory of its body; and all zeros. */
+/* judge_clear_half sets a half to zeros but keeps its body's memory.  judge_free_half also frees
+ * that. */
 void judge_clear_half(struct judge_half *half);
 void judge_free_half(struct judge_half *half);
 

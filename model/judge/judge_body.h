@@ -17,19 +17,19 @@ enum { ELEMENT_NONE = UINT32_MAX };
 
 struct item {
     struct place *place;
-    uint64_t value;      /* numbers; times in ns; lists: how many elements */
+    uint64_t value;      /* numbers; times in ns; number of elements of lists */
     const uint8_t *data; /* FIXED, OPAQUE, STRING; lives as long as the message */
     uint32_t len, full_len;
-    uint32_t over; /* the fraction of a time if it is a second or more, which none may be (RFC 1813
-                    * s2.6 nfstime3), as it was on the wire; else 0 */
-    uint32_t element; /* of the outermost list, from 0 */
+    uint32_t over;    /* the fraction of a time as it was on the wire, if it is invalid: a second or
+                       * more (RFC 1813 s2.6 nfstime3); else 0 */
+    uint32_t element; /* index in the outermost list, from 0 */
 };
 
 struct body {
     struct places *places;
     struct item *items;
     uint32_t count, cap;
-    enum walk_result walked; /* WALK_OK also for bytes behind the end */
+    enum walk_result walked; /* WALK_OK also if more bytes follow the end */
     bool surplus;
     bool no_memory;
     uint32_t lists[WALK_DEPTH_MAX]; /* while walking: the item of the list at this depth */
@@ -48,8 +48,8 @@ static inline bool field_is_list(const struct field *field)
     return field->kind == XDR_LIST || field->kind == XDR_ARRAY;
 }
 
-/* Equal requests have equal keys: of the values that count by [requests]. |data_digest|: of file
- * contents, may be NULL. */
+/* Returns the key of a request, from the values that count by [requests].  Equal requests have
+ * equal keys.  |data_digest|: digest of file contents; may be NULL. */
 uint64_t body_request_key(const struct body *body, const uint8_t *data_digest, size_t digest_len);
 
 #endif

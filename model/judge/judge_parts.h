@@ -10,8 +10,8 @@
 #include "judge/judge.h"
 #include "judge/patterns.h"
 
-/* Byte ranges of a file that are not known to be the same, apart, in their order; |id|: the host's
- * of the loss.  At most EXTENTS_MAX: beyond that the next ones become one. */
+/* Byte ranges of a file that are not known to be the same.  They are separate and in order.
+ * |id|: the host's id of the loss.  At most EXTENTS_MAX: above that, neighbours are joined. */
 struct extent {
     uint64_t start, end;
     int64_t id;
@@ -22,59 +22,60 @@ struct extents {
     uint32_t count;
 };
 
-/* The last times that a server sent of an object; |at|: when, in its capture; INT64_MAX: it was
- * changed since, or there are none.  |changed|: when it was changed last; INT64_MIN: never. */
+/* The last times that a server sent for an object.  |at|: when it sent them, in its capture's time;
+ * INT64_MAX: the object was changed since, or there are none.  |changed|: the time of the last
+ * change; INT64_MIN: never. */
 struct last_times {
     int64_t mtime, ctime, at, changed;
 };
 
-/* A file number that a server sent of an object in a request from |from| to |to|. */
+/* A file number that a server sent for an object in a request from |from| to |to|. */
 struct shown_number {
     uint64_t fsid, fileid;
     int64_t from, to;
 };
 
-/* What a pair of objects is known to be. */
+/* The state of a pair of objects. */
 struct object_state {
     uint8_t lost;         /* 1 << UNSYNC_ATTRIBUTES */
-    uint8_t reason;       /* enum withheld_reason, of attributes */
-    uint8_t because;      /* likewise, of the last change that the sides do not share; 0: none */
+    uint8_t reason;       /* enum withheld_reason, for attributes */
+    uint8_t because;      /* likewise, for the last change that the sides do not share; 0: none */
     uint8_t set;          /* bits of |times| that are known: atime, mtime */
     bool verifier;        /* atime and mtime may hold the verifiers of an exclusive create */
     bool is_there;        /* the host added it */
     bool has_others;      /* struct judge_object */
-    bool read_alone;      /* one side read it since access times were the same */
+    bool read_alone;      /* only one side read it since access times were the same */
     bool numbered;        /* |number| is known */
     bool doubtful;        /* another object had its number, and one of them may have been removed */
     bool is_shared;       /* reported: another object has its number */
     uint32_t type;        /* ftype3, or 0 */
-    uint32_t names;       /* so many names of the directory are in |judge.names| */
+    uint32_t names;       /* number of names of the directory in |judge.names| */
     uint64_t fsid[SIDES]; /* the last ones that the servers sent */
-    /* Differences of changes (enum change_state) at which it was the same: */
+    /* Values of judge_pair.change (enum change_state) when the object was the same: */
     int64_t accepted; /* CHANGES_ */
     int64_t rights;   /* RIGHTS_ */
     int64_t reads;    /* READS_, of access times */
     /* The host's ids of losses, or 0: */
     int64_t order;            /* after changes in another order */
-    int64_t id;               /* of attributes, while |lost| */
+    int64_t id;               /* loss of attributes, while |lost| */
     struct extents data;      /* bytes that are not known to be the same */
     int64_t change[SIDES][2]; /* call and reply of the last change of both; 0: none */
     int64_t times[2][SIDES];  /* atime, mtime that clients set last */
     struct {
-        int64_t operation; /* CREATE that set the size of the file last; 0: none */
+        int64_t operation; /* the CREATE that last set the size of the file; 0: none */
         uint64_t size;
     } cut[SIDES];
     struct last_times last[SIDES];
-    struct shown_number number[SIDES]; /* the last ones */
+    struct shown_number number[SIDES]; /* the latest numbers */
 };
 _Static_assert(sizeof(struct object_state) <= JUDGE_OBJECT_BYTES, "judge.h says how many bytes");
 
 /* A name of a directory that is not known to stand for the same, or did so after other changes. */
 struct name_state {
     uint64_t hash;      /* of the directory and the name */
-    int64_t difference; /* of CHANGE_NAME at which it stood for the same */
-    int64_t id;         /* the host's, of the loss */
-    uint64_t withheld;  /* so many comparisons because of it */
+    int64_t difference; /* value of CHANGE_NAME when it stood for the same object */
+    int64_t id;         /* the host's id of the loss */
+    uint64_t withheld;  /* number of comparisons withheld because of it */
     uint32_t directory; /* row */
     uint8_t reason;     /* enum withheld_reason; 0: it is not lost */
 };
@@ -87,20 +88,20 @@ struct judge {
     void *ctx;
     struct judge_side side[SIDES];
 
-    struct object_state *states; /* by row; [0] takes what is of no object */
-    uint32_t rows, row_cap;      /* |rows|: the largest that was added */
+    struct object_state *states; /* by row; [0] is for values without an object */
+    uint32_t rows, row_cap;      /* |rows|: the largest row that was added */
     struct name_state *names;
     uint32_t name_count, name_cap;
     struct table by_name;
     struct patterns patterns, of_listing;
     struct table by_number[SIDES]; /* rows by file numbers */
 
-    /* the pair at hand */
+    /* the current pair */
     struct judge_pair *pair;
     const struct judge_half
-        *found_in[SIDES];    /* replies with what is compared; NULL: the pair's own */
-    struct body arguments;   /* of the side that is read at the moment */
-    bool differs[WHOSE_MAX]; /* an attribute differs, also if that was withheld */
+        *found_in[SIDES];    /* replies with the compared values; NULL: the pair's own */
+    struct body arguments;   /* of the side that is being read */
+    bool differs[WHOSE_MAX]; /* an attribute differs, also if this was withheld */
     bool compared[WHOSE_MAX];
 };
 
@@ -109,17 +110,17 @@ static inline const struct judge_half *judge_found_in(const struct judge *j, int
     return j->found_in[side] ? j->found_in[side] : &j->pair->half[side];
 }
 
-/* judge.c: calls the host.  |d->half| is set here. */
+/* judge.c: these call the host.  They set |d->half|. */
 int judge_differ(struct judge *j, struct difference *d, struct err *err);
 int judge_withhold(struct judge *j, enum withheld_reason reason, const struct place *place,
                    struct err *err);
 /* |d|: the difference that is withheld. */
 int judge_uncertain(struct judge *j, enum withheld_reason reason, struct difference *d,
                     struct err *err);
-/* The row of the object that |item|, a handle, stands for. */
+/* Finds the row of the object of |item|, a handle. */
 int judge_object_of(struct judge *j, int side, const struct item *item, uint32_t *row,
                     struct err *err);
-/* Reads the result of |half|, if there is one that can be read. */
+/* Reads the result of |half|, if there is a readable one. */
 int judge_read_result(struct judge *j, struct judge_half *half, struct err *err);
 /* Reads the arguments of one side of the pair into |j->arguments|. */
 int judge_read_arguments(struct judge *j, int side, struct err *err);

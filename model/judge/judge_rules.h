@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/judge/judge_rules.h
  *
- * How fields are compared.  Rule files are in schemas/rules; README.md there explains them.  Each
- * class of the field tables has a rule in default.conf, which always comes first.  Single fields
- * (by path, with wildcards) and later files can have other rules.  For a field, the last matching
- * rule of [fields] in all files counts.  If there is none, the last of [classes] counts.
+ * Rules for the comparison of fields.  Rule files are in schemas/rules; README.md there explains
+ * them.  Each class of the field tables has a rule in default.conf, which always comes first.
+ * Single fields (by path, with wildcards) and later files can have other rules.  For a field, the
+ * last matching rule of [fields] in all files counts.  If there is none, the last of [classes]
+ * counts.
  *
  * If a rule matches several fields, it applies to those for which its kind has a meaning: a mask
  * applies to the numbers among them.  An unknown group, class, field, kind or condition is an error
@@ -26,28 +27,28 @@ enum compare_kind {
                         * times: ns, between the times of the captures that they stand for
                         * (clock.h), on either clock */
     COMPARE_SET,       /* lists: the same elements in any order */
-    COMPARE_AT_LEAST,  /* sut's is not below ref's */
-    COMPARE_AT_MOST,   /* nor above */
-    COMPARE_PATTERN,   /* values are a server's own, but one changes when the other does */
-    COMPARE_NOCASE,    /* texts: equal but for the case of ASCII letters */
+    COMPARE_AT_LEAST,  /* sut's value is not below ref's */
+    COMPARE_AT_MOST,   /* sut's value is not above ref's */
+    COMPARE_PATTERN,   /* each server chooses its values, but both must change together */
+    COMPARE_NOCASE,    /* texts: equal except for the case of ASCII letters */
     COMPARE_IGNORED,
     COMPARE_KIND_MAX
 };
 
-/* What a pattern is kept for. */
+/* The scope of a pattern. */
 enum pattern_scope {
     PATTERN_SERVER,  /* one value of the whole server: write verifiers */
     PATTERN_OBJECT,  /* one for each object: fileids */
     PATTERN_LISTING, /* one for each listing: cookie verifiers */
-    PATTERN_ENTRY,   /* of entries of listings: what attributes of the same objects said */
+    PATTERN_ENTRY,   /* entries of listings: compared with attributes of the same objects */
     PATTERN_VALUE,   /* ref's values stand for sut's, one to one: handles, fsids */
     PATTERN_SCOPE_MAX
 };
 
-/* Where a rule holds; all zeros: everywhere. */
+/* The conditions of a rule; all zeros: it always applies. */
 struct rule_case {
     bool has_status, has_type, has_ref, has_sut;
-    uint32_t type; /* ftype3 of the object that the field speaks of */
+    uint32_t type; /* ftype3 of the object that the field is about */
     uint32_t status;
     uint64_t ref, sut; /* the values themselves */
 };
@@ -56,11 +57,11 @@ struct compare_rule {
     uint32_t id; /* from 1, in the order of precedence */
     uint8_t kind, scope;
     uint8_t percent; /* 1: |amount| is in hundredths of a percent */
-    bool duration;   /* it was written as one, and is in ns */
+    bool duration;   /* |amount| was written as a duration, and is in ns */
     uint64_t amount; /* of MASK and TOLERANCE */
     bool has_case;
     struct rule_case when;
-    char *procedure;     /* "READ": of procedures of this name only; NULL: of all */
+    char *procedure;     /* "READ": only for procedures of this name; NULL: for all */
     uint32_t file, line; /* |file|: index in rules->files */
     char *text;          /* "[classes] size = bitwise" */
     char *key;           /* class or path */
@@ -70,7 +71,7 @@ struct compare_rule {
 
 enum rule_group { RULES_CLASSES, RULES_FIELDS, RULES_MESSAGES, RULES_REQUESTS, RULES_GROUP_MAX };
 
-/* What is no field of a result. */
+/* Things with a rule that are not fields of a result. */
 enum rule_event {
     EVENT_RPC_STATUS,     /* "rpc-status" */
     EVENT_MISSING_REPLY,  /* "missing-reply" */
@@ -92,39 +93,40 @@ struct rules {
     struct compare_rule *rules; /* rules[i].id is i + 1 */
     uint32_t rule_count, rule_cap;
     uint32_t events[EVENT_MAX]; /* rule ids */
-    uint32_t credential;        /* whether callers count when requests are compared: rule id */
+    uint32_t credential; /* id of the rule that says if callers count when requests are compared */
     char digest[33], requests_digest[33];
 };
 
-/* The built-in "default", then |names|: built-in ones, or files (known by a '/' or '.'). */
+/* Loads the built-in "default", then |names|: built-in rules, or files (with a '/' or '.' in the
+ * name). */
 int rules_load(const char *const *names, uint32_t count, struct rules **rules, struct err *err);
-/* Such a name is a file's. */
+/* Returns true if the name means a file. */
 bool rules_is_file(const char *name);
-/* From texts, for tests and stored results. |names| as they are to be called. */
+/* Reads rules from texts, for tests and stored results.  |names|: their names in messages. */
 int rules_read(const char *const *names, const char *const *texts, uint32_t count,
                struct rules **rules, struct err *err);
 void rules_free(struct rules *rules);
 
 const struct compare_rule *rules_at(const struct rules *rules, uint32_t id);
 
-/* The rules that may hold for a field of a result, the first to be asked first; ended by one
- * without a case.  Release with free. NULL: no memory. */
+/* Returns the rules that may apply to a field of a result, in the order in which to check them.
+ * The last one has no conditions.  The caller frees the list with free().  NULL: no memory. */
 const struct compare_rule **rules_for(const struct rules *rules, const struct field_place *place);
 
-/* The first of |list| whose conditions hold.  |given| has what is known. */
+/* Returns the first rule of |list| whose conditions hold.  |given| has the known values. */
 const struct compare_rule *rules_pick(const struct compare_rule *const *list,
                                       const struct rule_case *given);
 
-/* The word that rule files have for it. */
+/* Returns the word for it in rule files. */
 const char *rule_event_name(enum rule_event event);
 
-/* Whether an argument counts when requests are compared. */
+/* Returns true if an argument counts when requests are compared. */
 bool rules_request(const struct rules *rules, const struct field_place *place);
 
 const char *compare_kind_name(enum compare_kind kind);
 
-/* The built-in files of schemas/rules, ended by a NULL name: "default", ..., and "causes", which is
- * not one of these (explanations.h). */
+/* The built-in files of schemas/rules, ended by a NULL name: "default", ..., and "causes", which
+ * has no rules (explanations.h). */
 struct rules_builtin {
     const char *name, *text;
 };

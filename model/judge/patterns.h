@@ -22,7 +22,7 @@
 struct pattern {
     uint64_t key, value, candidate;
     uint32_t owner : 31, has_candidate : 1;
-    uint32_t next; /* of its owner, or of the free ones */
+    uint32_t next; /* next pattern of its owner, or next free one */
 };
 
 /* All zeros is empty. */
@@ -33,15 +33,15 @@ struct patterns {
     uint32_t *first; /* by owner, counted from 1 in |patterns|; 0: none */
     uint32_t owners;
     uint32_t free;                      /* likewise */
-    uint32_t unowned, oldest, youngest; /* those of owner 0 */
-    uint32_t unowned_max;               /* beyond that the oldest go; 0: any number */
+    uint32_t unowned, oldest, youngest; /* patterns of owner 0 */
+    uint32_t unowned_max;               /* above this the oldest ones are dropped; 0: no bound */
 };
 
 /* A pair of values. */
 struct pattern_of {
     uint64_t scope; /* part of the key */
     uint64_t ref, sut;
-    uint32_t owner; /* row of the object that they are dropped with; 0: of none */
+    uint32_t owner; /* row of the object; the values are dropped with it; 0: none */
 };
 
 /* CROSSED: both values are known, each with another one. */
@@ -51,18 +51,19 @@ enum {
     PATTERN_REF_CHANGED = 2,
     PATTERN_CROSSED = 3,
 };
-/* Whether ref's value goes on to stand for sut's, or negative. */
+/* Checks if ref's value still belongs to sut's.  Returns one of these, or a negative code. */
 int patterns_hold(struct patterns *p, const struct pattern_of *of, struct err *err);
-/* From now on it does, whatever was known. */
+/* Records that ref's value belongs to sut's, and replaces older knowledge. */
 int patterns_note(struct patterns *p, const struct pattern_of *of, struct err *err);
-/* The value of |side| that belongs to the other side's value, if it is known and differs. */
+/* Gives the value of |side| that belongs to the other side's value.  Returns false if it is unknown
+ * or does not differ. */
 bool patterns_expect(const struct patterns *p, const struct pattern_of *of, int side,
                      uint64_t *value);
-/* Whether something is known of one of them. */
+/* Returns true if something is known about one of the values. */
 bool patterns_know(const struct patterns *p, const struct pattern_of *of);
-/* Whether this is the first time that |side| has |value|: 1, 0 or negative. */
+/* Returns 1 if |side| has |value| for the first time, else 0, or a negative code. */
 int patterns_first(struct patterns *p, int side, uint64_t value, uint32_t owner, struct err *err);
-/* Drops those of |owner|, which is not 0. */
+/* Drops the values of |owner|, which is not 0. */
 void patterns_forget(struct patterns *p, uint32_t owner);
 void patterns_free(struct patterns *p);
 

@@ -20,21 +20,21 @@ struct place_counts {
 
 struct place {
     const struct field *field;
-    char *path; /* of times without the last part: "READ3res.resok.file_attributes.mtime" */
+    char *path; /* for times without the last part: "READ3res.resok.file_attributes.mtime" */
     const struct compare_rule **rules; /* rules_pick; NULL in arguments */
     uint32_t index;
     uint32_t end;   /* index of the first place that is not below this one */
-    bool is_time;   /* seconds; the fraction, if there is one, is counted with them */
+    bool is_time;   /* seconds; includes the fraction, if there is one */
     bool is_part;   /* the fraction of the place before */
     uint32_t scale; /* ns of one unit of the fraction */
-    bool counts;    /* in arguments: when requests are compared */
-    /* set when a walk comes by for the first time: */
+    bool counts;    /* in arguments: it counts when requests are compared */
+    /* set when a walk first reaches it: */
     bool seen;
     bool in_list;
     bool of_before; /* wcc_attr */
     bool has_whose;
     uint8_t stamp; /* enum stamp: which time of a file */
-    uint8_t whose; /* enum whose: of which object it is an attribute */
+    uint8_t whose; /* enum whose: the object that it is an attribute of */
     struct place_counts n;
 };
 
@@ -47,10 +47,10 @@ struct places {
     struct table by_chain; /* fields that lead to a place, to its index */
 };
 
-/* Where a walk is; NULL: nowhere (no memory). */
+/* Returns the place of a walk's current field.  NULL: no memory. */
 struct place *places_at(struct places *places, const struct visit *visit);
 
-/* All procedures' results and arguments, made when they are asked for. */
+/* Places of the results and arguments of all procedures, made when first needed. */
 struct places_set {
     const struct rules *rules; /* live as long */
     uint32_t count, cap;
@@ -59,7 +59,7 @@ struct places_set {
 struct places_key {
     uint32_t program, version;
     const struct procedure *procedure;
-    bool result; /* else arguments */
+    bool result; /* false: arguments */
 };
 int places_get(struct places_set *set, const struct places_key *key, struct places **places,
                struct err *err);

@@ -6,7 +6,7 @@
  * before and after an operation.  Times that clients set are not evidence: no time counts as finer
  * than ctime, which clients cannot set.
  *
- * Memory: 64 bytes for each file system, at most STEPS_MAX.  Of further ones nothing is known.
+ * Memory: 64 bytes for each file system, at most STEPS_MAX.  Nothing is known about further ones.
  */
 #ifndef NFSDIGEST_JUDGE_STEPS_H
 #define NFSDIGEST_JUDGE_STEPS_H
@@ -23,19 +23,20 @@ struct step {
 struct steps {
     struct step *steps;
     uint32_t count, cap;
-    uint32_t last; /* the one that was used last */
+    uint32_t last; /* the last one used */
 };
 
-/* The coarsest clock that can have given this time, ns. */
+/* Returns the granularity of the coarsest clock that can have given this time, ns. */
 int64_t step_of_time(int64_t time);
 
-/* Notes the times of what the operation changed, as the reply has them. */
+/* Notes the times in the reply of the objects that the operation changed. */
 int steps_note(struct steps *steps, const struct effect *e, struct err *err);
 
-/* ns; 0: not known. */
+/* Returns the granularity, ns; 0: not known. */
 int64_t steps_find(struct steps *steps, uint64_t fsid, bool of_before, enum stamp stamp);
 
-/* Of what was noted before; beyond STEPS_MAX file systems it is left out.  0 or -ERR_SYSTEM. */
+/* Sets a granularity that was found before.  Ignores file systems above STEPS_MAX.  Returns 0 or
+ * -ERR_SYSTEM. */
 int steps_set(struct steps *steps, uint64_t fsid, bool of_before, enum stamp stamp, int64_t ns,
               struct err *err);
 void steps_free(struct steps *steps);
