@@ -61,11 +61,11 @@ CREATE TABLE side (
     first_time INTEGER,
     last_time INTEGER,
     clock_offset INTEGER,           -- ns: the server's clock minus the capture's; NULL: unknown
-    clock_error INTEGER,            -- ns: the offset may be wrong by this
+    clock_error INTEGER,            -- ns: the offset may be wrong by so much
     granularity INTEGER             -- ns: the finest that times of the server's files have
 ) STRICT;
 
--- How fine the times of files are, by file system and kind of reply, as far as changes show it.
+-- The granularity of the times of files, by file system and kind of reply.  Changes of files show it.
 CREATE TABLE granularity (
     side INTEGER NOT NULL REFERENCES side,
     fsid INTEGER NOT NULL,
@@ -113,8 +113,8 @@ CREATE TABLE other_handle (
 
 -- Every operation of both sides once: pairs, and operations without a counterpart.
 CREATE TABLE alignment (
-    id INTEGER PRIMARY KEY,         -- in the order of comparison: that of the calls of the side whose
-                                    -- capture began first, reference or not
+    id INTEGER PRIMARY KEY,         -- in the order of comparison: the order of calls on the side whose
+                                    -- capture began first
     kind INTEGER NOT NULL,          -- code 'align'
     reason INTEGER NOT NULL,        -- code 'reason': why there is no counterpart; 0 for pairs
     ref INTEGER,                    -- operation
@@ -164,18 +164,18 @@ CREATE TABLE discrepancy_group (
     version INTEGER,
     procedure INTEGER,
     operation TEXT NOT NULL,        -- 'NFS READ', ...; '': no procedure
-    field TEXT NOT NULL,            -- 'READ3res.resok.eof'; ref's if they differ; for a kind without a
-                                    -- field its word in rule files ('missing-reply', ...)
+    field TEXT NOT NULL,            -- 'READ3res.resok.eof'; if the sides differ, that of ref; for a kind
+                                    -- without a field, its word in rule files ('missing-reply', ...)
     difference TEXT NOT NULL,       -- 'ref 1, sut 0', 'only ref', 'sut later', 'NFS3_OK, NFS3ERR_EXIST'
     rule INTEGER REFERENCES rule,   -- the rule that was not met
     cause TEXT,                     -- name in schemas/rules/causes.conf; NULL: unknown
     reason TEXT NOT NULL,           -- explanation in words
     count INTEGER NOT NULL,         -- discrepancies
     compared INTEGER NOT NULL,      -- comparisons of this field in this procedure
-    -- the same difference, in either direction, between two runs of the reference.  The same: equal
-    -- kind, procedure and field, and equal words.  ref and sut, larger and smaller, later and earlier,
-    -- more and fewer, and the order of a pair of values or statuses may be exchanged.  NULL: without
-    -- --noise, and if only the rules of a later comparison find the difference
+    -- how often two runs of the reference show the same difference, in either direction.  It is the
+    -- same if kind, procedure, field and words are equal.  These words may be exchanged: ref and sut,
+    -- larger and smaller, later and earlier, more and fewer, and the two values or statuses of a pair.
+    -- NULL: no --noise, or only the rules of a later comparison find the difference
     noise_count INTEGER,
     noise_compared INTEGER,         -- comparisons between the two runs
     is_noise INTEGER NOT NULL,      -- 1: both directions together are at most twice as frequent here
@@ -187,15 +187,15 @@ CREATE TABLE discrepancy_group (
 CREATE TABLE step (
     discrepancy_group INTEGER NOT NULL REFERENCES discrepancy_group,
     example INTEGER NOT NULL,       -- from 1
-    number INTEGER NOT NULL,        -- from 1; the last one of an example is the discrepancy's
+    number INTEGER NOT NULL,        -- from 1; the last step of an example shows the discrepancy
     discrepancy INTEGER NOT NULL,
     ref INTEGER,
     sut INTEGER,
     PRIMARY KEY (discrepancy_group, example, number)
 ) STRICT, WITHOUT ROWID;
 
--- Operations in discrepancies, steps and table uncertain, and operations without a counterpart, so
--- that reports need no trace database.
+-- Operations of discrepancies, of steps and of table uncertain, and operations without a counterpart.
+-- Because of this table, reports need no trace database.
 CREATE TABLE operation (
     side INTEGER NOT NULL,
     id INTEGER NOT NULL,
@@ -268,8 +268,8 @@ CREATE TABLE withheld (
     PRIMARY KEY (reason, program, version, procedure, field)
 ) STRICT, WITHOUT ROWID;
 
--- Withheld statuses, contents and missing replies, one by one: they differ, but something else may
--- explain it.  Replies that a capture is known to have lost are only counted (reason 'reply lost').
+-- Withheld statuses, contents and missing replies that differ, one by one.  The servers need not be the
+-- cause.  Replies that a capture is known to have lost are only counted (reason 'reply lost').
 -- The table has the first 1000 of each kind; meta 'uncertain' counts all.
 CREATE TABLE uncertain (
     id INTEGER PRIMARY KEY,

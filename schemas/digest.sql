@@ -3,8 +3,8 @@
 -- The tables that nfsdigest tree --store adds to those of trace.sql.  Each run replaces them, in one
 -- transaction.  The conventions are those of trace.sql.
 --
--- Numbers of objects are those of table object.  A number below 0 is an object whose handle was never
--- captured, only a name.  In meta, digest_version is the version of this schema.  digest_operations is
+-- Numbers of objects are those of table object.  A number below 0 is an object that the trace shows only
+-- by a name, without a handle.  In meta, digest_version is the version of this schema.  digest_operations is
 -- the number of operations from which the tables were made; if table operation has more now, the tables
 -- are out of date.
 

@@ -15,7 +15,7 @@
 CREATE TABLE plan_operation (
     place INTEGER PRIMARY KEY,
     operation INTEGER,              -- NULL: inferred
-    inferred INTEGER,               -- code 'inference': what proves it; NULL: captured
+    inferred INTEGER,               -- code 'inference': the kind of proof; NULL: captured
     unplayable INTEGER,             -- code 'unplayable': why it cannot be replayed; NULL: it can be
     procedure INTEGER,              -- of NFS version 3, or 100 + that of NFSACL version 3; NULL: no call captured
     time INTEGER NOT NULL,          -- of the call; inferred: of the operation that it precedes

@@ -9,15 +9,15 @@
 --   times       integer nanoseconds since the epoch (UTC). NULL if a packet has no time, as in
 --               pcapng's Simple Packet Blocks; then there is no latency either
 --   frames      counted from 1 in their source, as in Wireshark. NULL: not captured
---   NULL        unknown, or none. Never 0 or ''
+--   NULL        unknown, or none. 0 and '' never mean this
 --   u64         offsets, cookies and fileids above 2^63-1 are stored as their negative two's
 --               complement; printf('%u', x) shows them
---   names       plain text. These are escaped: a byte that is not UTF-8, and each byte of a character
---               that a terminal does not simply show (controls, characters of direction, line
---               separators: nfsr.md section 3), as \xNN; a backslash as \\; a slash within a name
---               as \x2f. So different names have different texts, and each text can be turned
---               back into its bytes. Names of ingested files, and texts with such names in them,
---               are escaped in the same way
+--   names       text, with these escapes (nfsr.md section 3): \xNN is a byte that is not UTF-8, or a
+--               byte of a control character, of a character that sets the direction of text, or of
+--               a line separator. \\ is a backslash. \x2f is a slash within a name. So different
+--               names have different texts, and each text can be turned back into its bytes.
+--               Names of ingested files, and texts with such names in them, have the same
+--               escapes
 --   addresses   text, as RFC 5952 writes them
 --   codes       numbers of procedures, statuses, ...: the dictionary tables have their names
 --
@@ -67,7 +67,7 @@ CREATE TABLE flow (
     time INTEGER
 ) STRICT;
 
--- Who makes calls.
+-- The callers, as calls state them.
 CREATE TABLE credential (
     id INTEGER PRIMARY KEY,
     flavor INTEGER NOT NULL,        -- RFC 5531 s8.2: 0 none, 1 AUTH_SYS, 6 RPCSEC_GSS
@@ -81,7 +81,7 @@ CREATE TABLE credential (
     body BLOB NOT NULL              -- as captured; RPCSEC_GSS: the context handle
 ) STRICT;
 
--- What a file handle of one server stands for.
+-- The file, directory, link or device that a file handle of one server stands for.
 CREATE TABLE object (
     id INTEGER PRIMARY KEY,
     server TEXT NOT NULL,
@@ -106,7 +106,7 @@ CREATE TABLE path (
 ) STRICT;
 
 -- Directory entries that become known, are made or are removed, in the order of the trace. A name
--- stands for one object at a time. An event says when it stops to stand for it.
+-- stands for one object at a time. An event says when it no longer stands for that object.
 CREATE TABLE name_event (
     id INTEGER PRIMARY KEY,
     event INTEGER NOT NULL,         -- code 'name_event'
@@ -147,7 +147,7 @@ CREATE TABLE operation (
     object INTEGER REFERENCES object,     -- object of the operation: the file, or the directory of a name
     object2 INTEGER REFERENCES object,    -- RENAME's second directory, LINK's directory
     new_object INTEGER REFERENCES object, -- the object that was found or made
-    path INTEGER REFERENCES path,         -- what it is about, with the name if it has one
+    path INTEGER REFERENCES path,         -- path of |object|, or of the name in that directory
     path2 INTEGER REFERENCES path,
     depends_on INTEGER,             -- latest earlier operation that intends to change what this one uses
     offset INTEGER,                 -- byte range. NULL: the procedure has none, or it was not captured
@@ -191,7 +191,7 @@ CREATE TABLE copy (
     flags INTEGER
 ) STRICT;
 
--- What could not be used.
+-- Parts of the captures that could not be used.
 CREATE TABLE problem (
     id INTEGER PRIMARY KEY,
     source INTEGER NOT NULL REFERENCES source,
@@ -213,12 +213,12 @@ CREATE TABLE counter (
     PRIMARY KEY (source, name)
 ) STRICT, WITHOUT ROWID;
 
--- What the pairing needs to continue with the next capture: the state of the engine, and which rows
--- were made from what still waits. These rows are provisional: the next capture replaces them.
+-- The state of the engine, so that pairing can continue with the next capture. Some rows were made from
+-- messages that still wait. These rows are provisional: the next capture replaces them.
 CREATE TABLE carry (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     options TEXT NOT NULL,           -- options of the engine
-    operation_base INTEGER NOT NULL, -- added to the engine's ids, gives ids in here
+    operation_base INTEGER NOT NULL, -- id in this database = this + the engine's id
     flow_base INTEGER NOT NULL,
     tail INTEGER NOT NULL,           -- 1: rows with ids above the following ones are provisional
     flow INTEGER NOT NULL,
