@@ -17,18 +17,20 @@
 
 struct capture;
 
-/* True when the first bytes are those of a pcap or pcapng file. */
+/* Returns true if the first bytes are those of a pcap or pcapng file. */
 bool capture_is(const uint8_t *head, size_t len);
 
 /* |input| stays the caller's and must outlive the capture. */
 struct capture *capture_open(struct input *input, struct err *err);
 void capture_close(struct capture *capture);
 
-/* The next frame, valid until the next call: 1; 0 at the end; or a negative code. */
+/* Reads the next frame, which is valid until the next call.  Returns 1, 0 at the end, or a negative
+ * code. */
 int capture_next(struct capture *capture, struct frame *frame, struct err *err);
 
-/* For copies: the next frame of a pcap file, then |block->body| is NULL; of a pcapng file the next
- * block, with its frame if it is a packet.  Otherwise as capture_next. */
+/* For copies.  Reads the next frame of a pcap file, and sets |block->body| to NULL.  Or reads
+ * the next block of a pcapng file, with its frame if it is a packet.  Returns the same as
+ * capture_next. */
 int capture_next_block(struct capture *capture, struct pcapng_block *block, struct frame *frame,
                        struct err *err);
 

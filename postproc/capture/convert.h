@@ -10,17 +10,16 @@
 #include "engine.h"
 
 struct conversion {
-    /* Called when the first of the inputs turns out to be a capture: opens the output and sets
-     * |engine|. */
+    /* Called when the first input proves to be a capture.  Opens the output and sets |engine|. */
     int (*open)(void *ctx, struct engine **engine, struct err *err);
-    /* All were read; |cut|: one of them not to its end. */
+    /* Called after all inputs were read.  |cut|: one of them was cut off. */
     int (*end)(void *ctx, bool cut, struct err *err);
     void *ctx;
     const struct progress *progress; /* or NULL */
 };
 
-/* Returns 0; ERR_INPUT if one of them is cut off or not a capture (|progress| reports it, and the
- * others were converted); or a negative code: there is no output. */
+/* Returns 0.  Returns ERR_INPUT if an input is cut off or not a capture; |progress| reports it, and
+ * the others were converted.  After a negative code there is no output. */
 int convert_captures(const struct conversion *conversion, int count, char **paths, struct err *err);
 
 #endif

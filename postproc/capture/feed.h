@@ -12,15 +12,16 @@
 
 struct feed {
     uint64_t frames;          /* given to the engine */
-    bool cut;                 /* the file is cut or damaged after these: |err| says where */
-    struct unopened unopened; /* what the engine has met since its last pause */
+    bool cut;                 /* the file is cut or damaged after these; |err| says where */
+    struct unopened unopened; /* what the engine has seen since its last pause */
 };
 
-/* What to say of encapsulations, if there are any: a text of |note|. */
+/* Writes into |note| a text about the encapsulations, if there are any. */
 void feed_note_unopened(const struct unopened *unopened, const char *name, struct err *note);
 
-/* Gives all frames to the engine, numbered from |base| + 1.  |progress| may be NULL.  0, also when
- * the file was cut; or negative: the file is no capture, or the engine failed. */
+/* Gives all frames to the engine, numbered from |base| + 1.  |progress| may be NULL.  Returns 0,
+ * also if the file was cut.  Returns a negative code if the file is not a capture or the engine
+ * failed. */
 int feed_capture(struct input *input, struct engine *engine, uint64_t base,
                  const struct progress *progress, struct feed *feed, struct err *err);
 

@@ -22,39 +22,40 @@ enum { INPUT_HEAD_MAX = 64 << 10, INPUT_DIGEST_LEN = 16 };
 
 struct input;
 
-/* |path| or "-" for standard input.  A file that can't be opened is an ERR_INPUT.  With |digest|
- * the bytes are digested while they are read. */
+/* Opens |path|, or standard input for "-".  Returns NULL with ERR_INPUT if a file can't be opened.
+ * With |digest|, the bytes are digested while they are read. */
 struct input *input_open(const char *path, bool digest, struct err *err);
 void input_close(struct input *input);
 
-/* For messages: the path, or "standard input" for "-". */
+/* Returns a name for messages: the path, or "standard input" for "-". */
 const char *input_path_name(const char *path);
 const char *input_name(const struct input *input);
 
-/* A regular file, which can be opened and read again. */
+/* Returns true for a regular file, which can be opened and read again. */
 bool input_is_file(const struct input *input);
 
-/* The first bytes, at most INPUT_HEAD_MAX, which stay to be read. */
+/* Gives the first bytes, at most INPUT_HEAD_MAX.  They can still be read.  Returns how many. */
 size_t input_head(const struct input *input, const uint8_t **data);
 
-/* Reads up to |len| bytes: how many, 0 at the end, or a negative code.  Compressed data that end
- * too early are -ERR_INPUT, after everything that could be decompressed was given.  An
- * error stays: further reads return it again. */
+/* Reads up to |len| bytes.  Returns how many, 0 at the end, or a negative code.  If compressed data
+ * end too early, it returns -ERR_INPUT after everything that could be decompressed.  Later reads
+ * return the same error again. */
 ssize_t input_read(void *input, void *data, size_t len, struct err *err);
 
-/* How many bytes were read. */
+/* Returns the number of bytes that were read. */
 uint64_t input_offset(const struct input *input);
 
-/* Reads what is left and throws it away, for the digest. */
+/* Reads the rest of the input, for the digest. */
 int input_drain(struct input *input, struct err *err);
 
-/* XXH3-128 (canonical form) of all that was read so far. */
+/* Returns in |digest| the XXH3-128 (canonical form) of all bytes read so far. */
 void input_digest(const struct input *input, uint8_t digest[INPUT_DIGEST_LEN]);
 
-/* The same of the first |len| bytes of the head. */
+/* Does the same for the first |len| bytes of the head. */
 void input_head_digest(const struct input *input, size_t len, uint8_t digest[INPUT_DIGEST_LEN]);
 
-/* 0 to 1: how far reading has come in the file; negative where that cannot be known. */
+/* Returns how far reading has come in the file, from 0 to 1.  Returns a negative number if that is
+ * not known. */
 double input_progress(const struct input *input);
 
 #endif

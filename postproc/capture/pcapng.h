@@ -23,10 +23,11 @@ enum { PCAPNG_BLOCK_MAX = 16 << 20, PCAPNG_INTERFACES_MAX = 4096 };
 
 struct pcapng;
 
-/* Whether a file that begins so is a pcapng file. */
+/* Returns true if a file with these first bytes is a pcapng file. */
 bool pcapng_is(const uint8_t *head, size_t len);
 
-/* |file| stays the caller's; |name| is for messages and must outlive this. */
+/* Opens a pcapng file.  |file| stays the caller's.  |name| is for messages and must outlive
+ * this. */
 struct pcapng *pcapng_open(FILE *file, const char *name, struct err *err);
 void pcapng_close(struct pcapng *png);
 
@@ -35,14 +36,14 @@ struct pcapng_block {
     uint32_t type;
     const uint8_t *body; /* without its type and its two lengths */
     uint32_t len;
-    bool swapped;   /* its section is in the byte order that is not ours */
+    bool swapped;   /* its section has the other byte order than this machine */
     bool is_packet; /* then the frame was set */
-    bool is_frame;  /* it has a frame number, as a packet or otherwise */
+    bool is_frame;  /* it has a frame number; not only packets have */
 };
 
-/* The next block of any type, and its frame if it is a packet (all but its number); both are valid
- * until the next call: 1; 0 at the end; -ERR_INPUT when a block is cut or damaged, with the number
- * of the packet and the byte where its block begins. */
+/* Reads the next block of any type.  If it is a packet, its frame is set, except the number.  Both
+ * are valid until the next call.  Returns 1, or 0 at the end.  Returns -ERR_INPUT if a block is cut
+ * or damaged; the message then has the number of the packet and the byte where its block begins. */
 int pcapng_next(struct pcapng *png, struct pcapng_block *block, struct frame *frame,
                 struct err *err);
 

@@ -11,11 +11,11 @@
 #include "capture/input.h"
 
 struct progress {
-    /* Now and then while |input| is read.  |step| is a word for the work, or "". */
+    /* Called from time to time while |input| is read.  |step| is a word for the work, or "". */
     void (*show)(void *ctx, const char *step, const struct input *input);
-    /* Reading has ended for now. */
+    /* Called when reading has ended for now. */
     void (*done)(void *ctx);
-    /* A message that people should read although the work goes on. */
+    /* Called with a message that people should read although the work goes on. */
     void (*say)(void *ctx, const char *text);
     void *ctx;
 };

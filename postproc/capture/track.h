@@ -14,22 +14,22 @@
 
 /* All zeros, then track_begin. */
 struct track {
-    bool lost;           /* no pcap file, or what is at |start| is no record */
+    bool lost;           /* not a pcap file, or there is no record at |start| */
     bool swapped;        /* the file's byte order is not ours */
     uint32_t header_len; /* of a pcap record */
-    uint8_t header[24];  /* what was seen of the header at |next| */
+    uint8_t header[24];  /* the bytes of the header at |next| so far */
     uint32_t have;
     uint64_t pos;   /* bytes passed */
     uint64_t start; /* of the record seen last */
     uint64_t next;  /* where the following one begins */
 };
 
-/* By the first bytes of the file, of which nothing has passed yet. */
+/* Begins with the first bytes of the file, before any of them were passed to track_bytes. */
 void track_begin(struct track *track, const uint8_t *head, size_t len);
 
 void track_bytes(struct track *track, const uint8_t *data, size_t len);
 
-/* Whether the bytes that passed end inside of a record, and where that begins. */
+/* Returns true if the bytes so far end inside of a record, and sets |*start| to its beginning. */
 bool track_inside(const struct track *track, uint64_t *start);
 
 #endif

@@ -21,18 +21,20 @@ enum { UNPACK_MAGIC_MAX = 6 };
 
 struct unpack;
 
-/* Gives compressed bytes, which stay until the next call: how many, 0 at the end, or negative. */
+/* Gives compressed bytes, which stay until the next call.  Returns how many, 0 at the end, or a
+ * negative code. */
 typedef ssize_t unpack_source(void *ctx, const uint8_t **data, struct err *err);
 
-/* The name of the compression that the first |len| bytes show: "xz", "lz4", "bzip2"; or NULL. */
+/* Returns the name of the compression that the first |len| bytes show: "xz", "lz4" or "bzip2".
+ * Returns NULL if there is none. */
 const char *unpack_recognize(const uint8_t *head, size_t len);
 
-/* |name| as unpack_recognize gives it. */
+/* |name| is the one that unpack_recognize returned. */
 struct unpack *unpack_new(const char *name, unpack_source *source, void *ctx, struct err *err);
 void unpack_free(struct unpack *unpack);
 
-/* Up to |len| bytes: how many, 0 at the end; -ERR_INPUT for damaged or cut data, of which up to one
- * block of the decompressor's may be missing. */
+/* Reads up to |len| bytes.  Returns how many, or 0 at the end.  Returns -ERR_INPUT for damaged or
+ * cut data; then up to one block of the decompressor may be missing. */
 ssize_t unpack_read(struct unpack *unpack, void *data, size_t len, struct err *err);
 
 #endif

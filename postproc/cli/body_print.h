@@ -18,10 +18,10 @@ struct fields_body {
     struct kept_body kept;
 };
 
-/* Each field on a line, indented. */
+/* Prints each field on a line, indented. */
 void fields_text(FILE *out, const struct fields_body *body);
 
-/* One JSON object. */
+/* Writes one JSON object. */
 void fields_json(struct json *json, const char *key, const struct fields_body *body);
 
 #endif

@@ -35,14 +35,14 @@ int cmd_policy_survives(int argc, char **argv, struct err *err); /* below it */
 int cmd_package(int argc, char **argv, struct err *err);
 int cmd_unmask(int argc, char **argv, struct err *err);
 
-/* "nfsdigest: |text|" on standard error. */
+/* Prints "nfsdigest: |text|" on standard error. */
 void say(const char *text);
 
-/* Flushes standard output: 0 or -ERR_SYSTEM. */
+/* Flushes standard output.  Returns 0 or -ERR_SYSTEM. */
 int finish_output(struct err *err);
 
-/* Says messages, and shows how far reading has come in a line on standard error, when that is a
- * terminal and it takes long.  progress_clear takes the line away. */
+/* Prints messages.  If standard error is a terminal and reading takes long, it also shows there in
+ * a line how far reading has come.  progress_clear removes that line. */
 extern const struct progress progress_line;
 void progress_clear(void);
 

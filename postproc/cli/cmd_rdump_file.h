@@ -16,10 +16,11 @@ struct rdump_file_args {
     bool json;
 };
 
-/* Whether one of them is asked for. -ERR_USAGE: several are. */
+/* Returns 1 if one of them was given, 0 if none was, and -ERR_USAGE if the options do not go
+ * together. */
 int rdump_file_wanted(const struct rdump_file_args *args, struct err *err);
 
-/* Does it; returns the exit code or a negative code. */
+/* Runs the command.  Returns the exit code or a negative code. */
 int rdump_file_run(const struct rdump_file_args *args, struct err *err);
 
 #endif

@@ -11,13 +11,13 @@
 
 struct rdump_make_args {
     const char *client, *uid, *gid, *under, *split_by, *granularity, *time_scale;
-    int64_t from, to, delay; /* ns; |from|, |to|: INT64_MIN, INT64_MAX without */
+    int64_t from, to, delay; /* ns; if not given, |from| is INT64_MIN and |to| INT64_MAX */
     uint64_t copies, seed;
     const char *output;
     bool json, with_results;
 };
 
-/* Whether an option was given that says how a dump is made. */
+/* Returns true if there is an option that says how to make a dump. */
 bool rdump_make_wanted(const struct rdump_make_args *args);
 
 int rdump_make_run(const char *database, const struct rdump_make_args *args, struct err *err);

@@ -12,16 +12,16 @@
 #include <stdio.h>
 
 struct command {
-    const char *name; /* below another command with its name in front: "key new" */
+    const char *name; /* of a subcommand, with the command: "key new" */
     int (*run)(int argc, char **argv, struct err *err);
     const char *help; /* one line */
 };
 
-/* "  name  help" for each row; a table ends with a row without a name. */
+/* Prints "  name  help" for each row.  A table ends with a row without a name. */
 void commands_print(const struct command *table, FILE *out);
 
-/* For a command that has its own: argv[0] is its name, argv[1] that of one below it, which then
- * gets "key new" as argv[0].  --help prints |about| and the table. */
+/* Runs a command that has subcommands.  argv[0] is its name and argv[1] the name of the subcommand,
+ * which then gets "key new" as argv[0].  --help prints |about| and the table. */
 int commands_run(const struct command *table, const char *about, int argc, char **argv,
                  struct err *err);
 

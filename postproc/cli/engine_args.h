@@ -18,8 +18,8 @@ struct engine_args {
         char help[ENGINE_HELP_MAX];
     } each[ENGINE_OPTIONS];
 };
-/* Fills |table| (with its end) so that it sets |to|, which must stay where it is.  |objects|: of a
- * command that keeps objects and paths. */
+/* Fills |table|, including its last row.  Parsing the arguments then sets |to|, which must not
+ * move.  |objects|: the command keeps objects and paths. */
 void engine_arg_table(struct engine_args *to, bool objects, struct arg table[ENGINE_ARG_COUNT]);
 
 #endif

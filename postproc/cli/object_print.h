@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* To standard output: lines of text, or one line of JSON.  -ERR_USAGE: there is no such object. */
+/* Prints to standard output: lines of text, or one line of JSON.  Returns -ERR_USAGE if the object
+ * does not exist. */
 int object_print(sqlite3 *db, int64_t object, bool json, struct err *err);
 
 #endif

@@ -26,23 +26,24 @@ struct outputs {
     uint32_t count, cap;
 };
 
-/* An input; |what| is it in messages ("the trace database") and must live as long.  |option| may
- * replace it ("--output"); NULL: none may. */
+/* Adds an input.  |what| names it in messages ("the trace database") and must live as long as |o|.
+ * |option| is the one that may replace the file ("--output"); NULL: none may. */
 int outputs_reads(struct outputs *o, const char *what, const char *path, const char *option,
                   struct err *err);
 
-/* Adds the files that a trace database or a result names, if they exist.  A file that is neither is
+/* Adds the files that a trace database or a result names, if they exist.  Another kind of file is
  * not an error here; the command that reads it reports it. */
 int outputs_names(struct outputs *o, const char *path, struct err *err);
 
-/* An output.  -ERR_USAGE: an empty name. */
+/* Adds an output.  Returns -ERR_USAGE if the name is empty. */
 int outputs_writes(struct outputs *o, const char *option, const char *path, struct err *err);
 
-/* What report_annotate will make of |path| and a result, or the databases of ref and of sut. */
+/* Adds the files that report_annotate will write for |path|.  |databases|: a result, or the
+ * databases of ref and sut. */
 int outputs_annotates(struct outputs *o, const char *path, const char *const *databases,
                       uint32_t count, struct err *err);
 
-/* -ERR_USAGE, naming both, when an output is something else. */
+/* Returns -ERR_USAGE if an output is the same file as another one; the message names both. */
 int outputs_check(const struct outputs *o, struct err *err);
 
 void outputs_free(struct outputs *o);

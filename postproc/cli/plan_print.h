@@ -18,11 +18,11 @@ struct plan_made { /* a dump */
 
 void plan_print(const struct plan_counts *counts, const struct plan_made *made, bool json);
 
-/* Of these only what is about the tree before. */
+/* Prints only the figures of the initial tree. */
 void plan_print_before(const struct plan_counts *counts);
 
-/* Of these only what is about operations and not about dependencies; as JSON, members of
- * an object. */
+/* Print only the figures of the operations, without the dependencies.  The JSON form adds members
+ * to an object. */
 void plan_print_operations(const struct plan_counts *counts);
 void plan_print_operations_json(struct json *json, const struct plan_counts *counts);
 

@@ -10,10 +10,10 @@
 
 #include "base/err.h"
 
-/* Before there are other threads: these inherit that the signals are not theirs. */
+/* Call this before other threads exist: they inherit the mask that keeps the signals from them. */
 int signals_begin(struct err *err);
 
-/* Before the process ends by itself: from now on it ends so, or has been ended by a signal. */
+/* Call this before the process ends by itself.  After it, signals no longer end the process. */
 void signals_end(void);
 
 #endif
