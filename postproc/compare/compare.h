@@ -27,38 +27,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A trace database, and which server of it. */
+/* A trace database, and the server in it. */
 struct compare_input {
     const char *database;
-    const char *server; /* an address as the database has it; NULL: all */
+    const char *server; /* an address as in the database; NULL: all servers */
 };
 
 struct compare_options {
     struct compare_input side[SIDES];
-    struct compare_input noise; /* a second run of the reference; |database| NULL: there is none */
+    struct compare_input noise; /* a second run of the reference; |database| NULL: none */
     const char *const *rules;   /* built-in names and files that follow "default" */
     uint32_t rule_count;
     const char *const *clients; /* "REF=SUT", addresses of clients */
     uint32_t client_count;
 };
 
-/* Compares and leaves the result under the name |out|, replacing what was there, when it is whole;
- * NULL: a private database.  *|result| is it, open for reading; close it with sqlite3_close.
- * -ERR_USAGE: a rule file, a server or a client that is not there; -ERR_INPUT: no trace database,
- * or no operation that both sides have. */
+/* Compares, and puts the complete result at |out|, where it replaces an existing file.  If |out| is
+ * NULL, the result is a private database.  *|result| is the result, open for reading; close it with
+ * sqlite3_close.
+ * Returns -ERR_USAGE if a rule file, a server or a client does not exist, and -ERR_INPUT if a file
+ * is not a trace database or the sides have no operation in common. */
 int compare_run(const struct compare_options *options, const char *out, sqlite3 **result,
                 struct err *err);
 
-/* The second phase again, for the result |in|: under the built-in default and |options->rules|; no
- * other options.  |out| may be |in|.  -ERR_INPUT: the trace databases are not there, or not what
- * they were; -ERR_USAGE: the rules differ in which requests are equal. */
+/* Repeats the second phase for the result |in|, under the built-in default and |options->rules|.
+ * It uses no other options.  |out| may be |in|.  Returns -ERR_INPUT if the trace databases are
+ * missing or have changed, and -ERR_USAGE if the new rules differ in which requests are equal. */
 int compare_again(const char *in, const struct compare_options *options, const char *out,
                   sqlite3 **result, struct err *err);
 
-/* Whether a file is a result, by its header. */
+/* Returns true if a file is a result, by its header. */
 bool compare_is_result(const char *path);
 
-/* Opens a result for reading.  -ERR_INPUT: not a result, or of a later version. */
+/* Opens a result for reading.  Returns -ERR_INPUT if it is not a result, or of a later version. */
 int compare_open(const char *path, sqlite3 **result, struct err *err);
 
 #endif

@@ -27,24 +27,25 @@ struct pairs {
     sqlite3_stmt *row[SIDES]; /* compare_pairs.c: an operation */
     struct {
         sqlite3_stmt *handle[SIDES], *removal[SIDES],
-            *path; /* the latter when they are asked for */
+            *path; /* |removal| and |path| are prepared when they are needed */
     } of_objects;
     struct {
         sqlite3_stmt *parts, *changed[SIDES];
-        int64_t longest[SIDES]; /* ns that a change of a name took at most */
+        int64_t longest[SIDES]; /* the longest time in ns that a change of a name took */
         int64_t ids[PARTS_AT_ONCE], after;
         uint32_t first, count; /* |ids| begins with part |first| */
     } listings;
     struct {
         sqlite3_stmt *put, *end, *count;
     } lost;
-    sqlite3_stmt *earlier[SIDES][2]; /* [1]: of an object with several handles */
+    sqlite3_stmt *earlier[SIDES][2]; /* [1]: for objects with several handles */
     sqlite3_stmt *unanswered[SIDES];
 };
 
 /* --- compare_pairs.c */
 
-/* Reads an operation of a side; its bodies are those of the statement row[side] until the next. */
+/* Reads an operation of a side.  Its bodies belong to the statement row[side] and live until the
+ * next call. */
 int pairs_load(struct pairs *p, int side, int64_t id, struct judge_half *half, struct err *err);
 
 /* --- pairs_objects.c */
@@ -86,26 +87,26 @@ int pairs_count(void *ctx, int64_t id, uint64_t withheld, struct err *err);
 
 int found_open(struct pairs *p, struct err *err);
 void found_close(struct pairs *p);
-/* Of the pair at hand. */
+/* Adds a discrepancy of the current pair. */
 int found_put(struct pairs *p, const struct difference *d, struct err *err);
-/* A comparison that was withheld; |place| NULL: of a whole operation. */
+/* Adds a withheld comparison.  |place| NULL: the whole operation was withheld. */
 int found_withhold(struct pairs *p, enum withheld_reason reason, const struct place *place,
                    struct err *err);
-/* A status, contents or a reply that differs, if only this did not explain it: also to table
- * uncertain, UNCERTAIN_KEPT of each kind.  |d|: found_put's. */
+/* Adds a status, content or missing reply that differs and that only |reason| may explain.  Also
+ * adds it to table uncertain, at most UNCERTAIN_KEPT of each kind.  |d| is as for found_put. */
 int found_uncertain(struct pairs *p, enum withheld_reason reason, const struct difference *d,
                     struct err *err);
-/* Latencies of the pair at hand, for tables performance, latency and slowest. */
+/* Adds the latencies of the current pair, for tables performance, latency and slowest. */
 int found_latency(struct pairs *p, struct err *err);
-/* Retransmissions and connections, counts.c. */
+/* counts.c: compares retransmissions and connections. */
 int counts_compare(struct pairs *p, struct err *err);
 /* Writes groups, the tables compared and withheld, latencies, then examples. */
 int found_finish(struct pairs *p, struct err *err);
 
 /* --- unanswered.c */
 
-/* Why |side| of the pair has no reply: 0, the server gave none; a withheld_reason; or negative.
- * The first call for a side reads its operations once. */
+/* Finds out why |side| of the pair has no reply.  Returns 0 if the server did not reply, a
+ * withheld_reason, or a negative code.  The first call for a side reads all its operations once. */
 int unanswered_reason(void *ctx, const struct judge_pair *pair, int side, struct err *err);
 void unanswered_close(struct pairs *p);
 

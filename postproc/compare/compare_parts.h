@@ -40,63 +40,65 @@ struct compare {
 struct result_file;
 int result_create(struct result_file **file, const char *out, sqlite3 **db, struct err *err);
 int result_index(sqlite3 *db, struct err *err); /* makes the indexes */
-/* A file is closed and gets its name. */
+/* Finishes the result: a file is closed and gets its name. */
 int result_commit(struct result_file *file, struct err *err);
-/* The connection, while it is open: it is the caller's then. */
+/* Returns the open connection, which the caller then owns. */
 sqlite3 *result_take(struct result_file *file);
 const char *result_path(const struct result_file *file); /* NULL: private */
-/* Ends it; what was not committed is removed. NULL is allowed. */
+/* Ends the work on a result and removes it if it was not committed.  NULL is allowed. */
 void result_abandon(struct result_file *file);
-/* A new file for a result that is not to stay, in $TMPDIR. */
+/* Makes a file in $TMPDIR for a temporary result, and writes its name to |path|. */
 int result_temporary(char *path, size_t size, struct err *err);
 void result_remove(const char *path);
 int result_fill_codes(sqlite3 *db, struct err *err);
 const char *result_code_name(const char *domain, int value);
 
 /* sides.c: checks and attaches the databases, fills tables side and source. */
-/* Also decides which side is |first|: what nothing else decides must not depend on which one is
+/* Also decides which side is |first|, from the data alone: choices must not depend on which side is
  * called the reference. */
 int sides_attach(struct compare *c, const struct compare_input input[SIDES], struct err *err);
 int sides_put(struct compare *c, const struct compare_input input[SIDES], struct err *err);
-/* -ERR_INPUT: the databases are not those of table side. */
+/* Returns -ERR_INPUT if the databases are not those of table side. */
 int sides_check(struct compare *c, struct err *err);
-/* Table client: by --client-map, else equal addresses, else in the order of their first calls. */
+/* Fills table client: by --client-map, then by equal addresses, then in the order of the first
+ * calls. */
 int clients_match(struct compare *c, const struct compare_options *options, struct err *err);
 
-/* steps_table.c: To and from table granularity of |db|. */
+/* steps_table.c: writes and reads table granularity of |db|. */
 int steps_write(const struct steps *steps, sqlite3 *db, int side, struct err *err);
 int steps_read(struct steps *steps, sqlite3 *db, int side, struct err *err);
 
-/* callers.c: temp.caller1 and caller2, the number of each credential's caller (RFC 5531 s8: flavor,
- * uid, gid), the same on both sides; of none where rules ignore callers. */
+/* callers.c: fills temp.caller1 and caller2, which number the caller of each credential (RFC 5531
+ * s8: flavor, uid, gid).  Both sides use the same numbers.  If the rules ignore callers, there are
+ * no numbers. */
 int callers_match(struct compare *c, struct err *err);
 
-/* request_sequences.c: one pass over each side: temp.sequence1 and sequence2 (the requests of each
- * object and client in their order), part1, part2 (which listing an operation continues), overlap1,
- * overlap2, clocks.
- */
+/* request_sequences.c: makes one pass over each side.  It fills temp.sequence1 and sequence2 (the
+ * requests of each object and client in their order), part1 and part2 (which listing an operation
+ * continues), overlap1 and overlap2, and the clocks. */
 int request_sequences_read(struct compare *c, struct err *err);
 
-/* matched_table.c: for the objects of both databases; matched_free also after an error. */
+/* matched_table.c: makes room for the objects of both databases.  Call matched_free also after an
+ * error. */
 int matched_open(struct objects *o, sqlite3 *db, struct err *err);
 /* Reads tables object and other_handle of the result. */
 int matched_load(struct objects *o, sqlite3 *db, struct err *err);
 
-/* match.c: objects and pairs, to tables object and alignment. */
+/* match.c: matches objects and aligns operations, for tables object and alignment. */
 int match_run(struct compare *c, struct err *err);
-/* match_table.c: the second of these. */
+/* match_table.c: fills table alignment. */
 int match_put(struct compare *c, struct err *err);
 
 /* compare_pairs.c: the second phase. */
 int pairs_compare(struct compare *c, struct err *err);
 
-/* noise.c: the columns of noise of table group. */
-/* Compares ref with |options->noise| into a result at |path|, which is the caller's. */
+/* noise.c: fills the noise columns of table group. */
+/* Compares ref with |options->noise|.  Puts the result at |path|; the caller owns that file. */
 int noise_measure(struct compare *c, const struct compare_options *options, const char *path,
                   struct err *err);
-/* By what was measured for the result that is attached as "old". */
+/* Uses the noise that was measured for the result that is attached as "old". */
 int noise_keep(struct compare *c, struct err *err);
-/* A group's difference in words that are the same in either direction. */
+/* Writes a group's difference in words that are the same in either direction. */
 void noise_neutral(const char *difference, char text[COMPARE_TEXT_MAX]);
 
 #endif

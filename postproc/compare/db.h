@@ -9,7 +9,7 @@
 #include "align/codes.h"
 #include "store/tables.h"
 
-/* The number that a side has in databases and in names of temporary tables, and back. */
+/* Returns the number of a side in databases and in names of temporary tables, and the reverse. */
 static inline int db_side(int side)
 {
     return side + SIDE_REF;

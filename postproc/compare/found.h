@@ -22,15 +22,15 @@ struct example {
 struct group {
     enum difference_kind kind;
     enum difference_case when;
-    const struct explanation *explanation; /* when groups are written */
+    const struct explanation *explanation; /* set when groups are written */
     enum severity severity;
     const struct place *place;
     const struct compare_rule *rule;
     uint32_t program, version;
-    const struct procedure *procedure; /* NULL: of no procedure */
+    const struct procedure *procedure; /* or NULL */
     char *field, *what;
     uint64_t count;
-    uint32_t number; /* id of the table, when it is written */
+    uint32_t number; /* id in the table, set when it is written */
     struct example examples[EXAMPLES];
     uint32_t example_count;
 };
@@ -48,7 +48,7 @@ struct slow {
     int64_t alignment, ref, sut, latency[SIDES];
 };
 
-/* A procedure that has latencies. */
+/* A procedure with latencies. */
 struct timed {
     uint32_t program, version;
     const struct procedure *procedure;
@@ -62,7 +62,7 @@ struct found {
     struct withheld *withheld;
     uint32_t withheld_count, withheld_cap;
     struct table by_reason;
-    struct timed timed[TIMED_MAX]; /* more procedures there are not */
+    struct timed timed[TIMED_MAX]; /* there are no more procedures */
     uint32_t timed_count;
     struct slow slowest[SLOWEST];
     uint32_t slow_count;
@@ -76,17 +76,18 @@ void operation_words(uint32_t program, const struct procedure *procedure, char t
 
 /* explain.c: explanations in words */
 enum { EXPLANATION_MAX = 512 };
-/* |template|: a text of schemas/rules/causes.conf with its {words}.  Returns |text|, or NULL. */
+/* Fills in the {words} of |template|, a text of schemas/rules/causes.conf.  Returns |text|, or NULL
+ * after an error. */
 const char *explain_group(struct pairs *p, const struct group *group, const char *template,
                           char text[EXPLANATION_MAX], struct err *err);
-/* Which side a difference is told of first: "only sut" of the sut. */
+/* Returns the side that a difference mentions first: SUT for "only sut". */
 int explain_subject(const char *difference);
 
 /* compare_groups.c: tables group, rule, compared, withheld. */
 int groups_write(struct pairs *p, struct err *err);
 /* latency.c: tables performance, latency, slowest. */
 int latency_write(struct pairs *p, struct err *err);
-/* examples.c: tables step and operation; the result has its indexes. */
+/* examples.c: tables step and operation; needs the indexes of the result. */
 int examples_write(struct pairs *p, struct err *err);
 
 #endif

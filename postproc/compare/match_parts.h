@@ -11,7 +11,7 @@
 #include "compare/compare_parts.h"
 #include "compare/renewals.h"
 
-/* Of the two sides the first one (struct compare) and the other, whatever they are called. */
+/* The first side (struct compare) and the other one; the first need not be the reference. */
 enum { ONE, OTHER };
 
 /* The requests of a client on an object, as they come. */
@@ -32,34 +32,34 @@ struct match {
     int64_t client, name;
     struct align_windows *windows;
     struct time_offsets *offsets;
-    uint32_t aligned, named; /* pairs of objects that were seen to */
+    uint32_t aligned, named; /* pairs of objects that are done */
     uint64_t pairs;
 };
 
-/* The side that one of the two is, and back. */
+/* Returns the side of ONE or OTHER, and the reverse. */
 static inline int match_side(const struct match *m, int which)
 {
     return m->c->first == REF ? which : !which;
 }
 
-/* Two objects that are the same one. */
+/* Two objects that are the same file. */
 struct alike {
     uint32_t object[2]; /* of ONE and OTHER */
     enum match_how how;
-    const char *path_sql; /* gives the path that it has in the reference; or NULL */
+    const char *path_sql; /* finds its path in the reference; or NULL */
     int64_t by[2];        /* parameter 1 of |path_sql|, for ONE and OTHER */
 };
 
 /* Matches them and puts them into table object. */
 int match_objects(struct match *m, const struct alike *alike, struct err *err);
-/* Paths are those that the reference has. */
+/* Paths are those in the reference. */
 extern const char match_path_of_operation[];
 
-/* Everything that follows from what was matched so far. */
+/* Matches everything that follows from the pairs matched so far. */
 int match_follow(struct match *m, struct err *err);
 
-/* match_orphans.c: each object that is left with the first one of the other side that has the same
- * first request and is free. */
+/* match_orphans.c: matches each object that is left with the first free object of the other side
+ * that has the same first request. */
 int match_orphans(struct match *m, struct err *err);
 
 #endif

@@ -27,12 +27,12 @@ struct renewals {
     uint32_t count, cap;
 };
 
-/* Request |e| of |side| found or made an object, while the one that is aligned with it found
+/* Call this if request |e| of |side| found or made an object, and the request aligned with it found
  * |other| of the other side. */
 int renewals_note(struct renewals *r, int side, const struct align_element *e, uint32_t other,
                   struct err *err);
-/* Between two sequences.  Requests on objects up to the row |aligned| stay apart: their others are
- * through. */
+/* Call this between two sequences.  It moves the requests of the new handles to the objects.
+ * Objects up to row |aligned| are already aligned, so their requests stay where they are. */
 int renewals_apply(struct renewals *r, uint32_t aligned, struct err *err);
 void renewals_close(struct renewals *r);
 

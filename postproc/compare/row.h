@@ -46,11 +46,11 @@ enum row_column {
     ROW_COUNT
 };
 
-/* Reads the columns from |at| on.  Bodies are the statement's until its next step.  Without an
- * operation (its id is NULL), |effect| has the id 0. */
+/* Reads the columns from |at| on.  Bodies belong to the statement and live until its next step.  If
+ * there is no operation (its id is NULL), |effect| has the id 0. */
 void row_effect(sqlite3_stmt *stmt, int at, struct effect *effect);
 
-/* An id of an object, or 0. */
+/* Returns the id of an object, or 0. */
 uint32_t row_id(sqlite3_stmt *stmt, int column);
 
 #endif

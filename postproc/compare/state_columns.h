@@ -8,8 +8,8 @@
 
 #include "align/changes.h"
 
-/* Differences of both sides, as table alignment has them.  The last state is not one of these: for
- * a pair it is column other_last, whether others changed the object last. */
+/* Differences of both sides, as columns of table alignment.  The last state is not among them: for
+ * a pair it is column other_last, which says if others changed the object last. */
 #define STATE_COLUMN_LIST(X)                                                                       \
     X(CHANGES_OBJECT, object_state)                                                                \
     X(CHANGES_PARENT2, object2_state)                                                              \
@@ -33,7 +33,7 @@ _Static_assert((int)STATE_COLUMN_COUNT == (int)CHANGE_LAST &&
                    (int)CHANGE_STATES == (int)CHANGE_LAST + 1,
                "the list has all states but the last");
 
-/* Columns of temp.sequence1 and sequence2 behind the object. */
+/* Columns of temp.sequence1 and sequence2 after the object. */
 #define SEQUENCE_COLUMNS "client, name, time, id, done, key, made, " STATE_COLUMNS "last_change"
 enum {
     SEQUENCE_CLIENT,

@@ -13,25 +13,25 @@
 #include <stdbool.h>
 
 enum verdict {
-    VERDICT_UNLIKE,  /* there are discrepancies that are no noise */
-    VERDICT_SILENT,  /* one side answered calls to which the other has no reply: nobody knows why */
+    VERDICT_UNLIKE,  /* there are discrepancies that are not noise */
+    VERDICT_SILENT,  /* one side has no reply to calls that the other answered; no cause is known */
     VERDICT_NOTHING, /* nothing was compared */
-    VERDICT_HARDLY,  /* less than was left out */
+    VERDICT_HARDLY,  /* less was compared than left out */
     VERDICT_UNHEARD, /* replies of one side are lost, or the capture ended before they came */
-    VERDICT_UNCERTAIN, /* other differences that something else may explain */
+    VERDICT_UNCERTAIN, /* differences that may have another cause */
     VERDICT_ALIKE,
 };
 
-/* enum verdict, or negative. */
+/* Returns an enum verdict, or a negative code. */
 int verdict_of(sqlite3 *result, struct err *err);
 
-/* Whether it is one for the exit code. */
+/* Returns true if the exit code must show the verdict. */
 static inline bool verdict_is_finding(enum verdict verdict)
 {
     return verdict == VERDICT_UNLIKE || verdict == VERDICT_SILENT;
 }
 
-/* A sentence, and a word for programs. */
+/* The verdict as a sentence, and as a word for programs. */
 const char *verdict_text(enum verdict verdict);
 const char *verdict_name(enum verdict verdict);
 
