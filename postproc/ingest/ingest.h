@@ -16,27 +16,28 @@ struct ingest;
 
 enum ingest_result {
     INGEST_STORED = 0,
-    INGEST_KNOWN = 1, /* it is in the database already; |err| says as what */
-    INGEST_CUT = 2,   /* stored as far as it could be read; |err| says where it is cut */
-    /* or negative, and nothing of it was stored */
+    INGEST_KNOWN = 1, /* it is in the database already; |err| says as which source */
+    INGEST_CUT = 2,   /* the part that could be read was stored; |err| says where it is cut */
+    /* or a negative code: nothing of it was stored */
 };
 
-/* All are the caller's and must outlive the ingest; |progress| may be NULL. */
+/* |store|, |options| and |progress| are the caller's and must outlive the ingest.  |progress| may
+ * be NULL. */
 struct ingest *ingest_new(struct store *store, const struct engine_options *options,
                           const struct progress *progress, struct err *err);
 void ingest_free(struct ingest *ingest);
 
-/* One file, or "-".  |last|: as far as is known no other follows (ingest_finish is needed all the
- * same; but so the tail comes with the file, in one transaction).  |note| gets a text that people
- * should read though nothing failed; or "". */
+/* Stores one file, or standard input for "-".  |last|: no other file is expected.  The tail is then
+ * stored in the same transaction.  ingest_finish is needed in any case.  |note| gets a text that
+ * people should read although nothing failed, or "". */
 int ingest_file(struct ingest *ingest, const char *path, bool last, struct err *note,
                 struct err *err);
 
-/* The same of what was opened with its digest, and may be a pipe. */
+/* Does the same for an input that was opened with its digest.  It may be a pipe. */
 int ingest_input(struct ingest *ingest, struct input *input, bool last, struct err *note,
                  struct err *err);
 
-/* After the last file: puts what the engine still waits for, as provisional rows. */
+/* Call this after the last file.  Stores what the engine still waits for, as provisional rows. */
 int ingest_finish(struct ingest *ingest, struct err *err);
 
 #endif

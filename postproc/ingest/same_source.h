@@ -12,16 +12,15 @@
 
 enum same_source {
     SAME_SOURCE_NOT = 0,
-    SAME_SOURCE_STORED = 1, /* |err| says as which source */
-    /* -ERR_INPUT: it begins like a source, but is not the same: a longer, shorter or changed copy
-     */
+    SAME_SOURCE_STORED = 1, /* |err| says which source */
+    /* or -ERR_INPUT: it begins like a source, but differs: a longer, shorter or changed copy */
 };
 
-/* Before the input is read: reads it a second time if need be.  Standard input is never the
- * same. */
+/* Call this before the input is read.  Reads it a second time if necessary.  Standard input is
+ * never a known source at this point. */
 int same_source_file(struct store *store, struct input *input, struct err *err);
 
-/* After it was read. */
+/* Call this after the input was read. */
 int same_source_read(struct store *store, const struct input *input, uint64_t size,
                      const uint8_t digest[STORE_DIGEST_LEN], struct err *err);
 

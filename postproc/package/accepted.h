@@ -31,12 +31,13 @@ struct accepted {
 int accepted_add(struct accepted *accepted, const struct accepted_row *row, struct err *err);
 void accepted_free(struct accepted *accepted);
 
-/* What the file at |path| says of the findings of |audit|.  1: it does not accept all of them, or
- * others, and |err| says which.  -ERR_INPUT: it is no such file. */
+/* Reads the findings of |audit| that the file at |path| accepts.  Returns 1 if it does not
+ * accept all of them, or accepts others; |err| says which.  Returns -ERR_INPUT if it is not such
+ * a file. */
 int accepted_read(struct accepted *accepted, const char *path, const struct audit *audit,
                   struct err *err);
 
-/* Whether these are all findings of |audit|, by kind and class, and no others. */
+/* Returns true if these are exactly the findings of |audit|, by kind and class. */
 bool accepted_agree(const struct accepted *accepted, const struct audit *audit);
 
 #endif

@@ -17,7 +17,7 @@ struct anonymizing {
     const struct progress *progress; /* or NULL */
 };
 
-/* As convert_captures. */
+/* Writes the captures as one anonymized capture.  Returns the same as convert_captures. */
 int anonymize_captures(const struct anonymizing *what, int count, char **paths, struct err *err);
 
 #endif

@@ -12,33 +12,34 @@
 #include "package/stage.h"
 
 struct archive_folder {
-    const char *name; /* what all members are in */
+    const char *name; /* the folder of all members */
     int64_t date;     /* of each; seconds since the epoch */
 };
 
-/* Members in the order of |stage|, as NAME/PATH: mode 0644, owner and group 0 without names.
- * Headers are ustar, pax where that cannot hold a value.  zstd at ARCHIVE_LEVEL, one thread. */
+/* Writes the members in the order of |stage|, as NAME/PATH: mode 0644, owner and group 0 without
+ * names.  Headers are ustar, or pax for values that do not fit.  zstd at ARCHIVE_LEVEL, one
+ * thread. */
 #define ARCHIVE_LEVEL "9"
 int archive_pack(const struct stage *stage, const struct archive_folder *folder,
                  output_writer *write, void *ctx, struct err *err);
 
-/* Unpacks into |stage| what is safe to be unpacked: regular files that packages have, each once, in
- * one folder, at most |check->bytes_max| bytes in all.  All else is a finding, as are owners.  A
- * member in which |needle| stands is one, too.  -ERR_INPUT: no tar.zst, cut or damaged, or above a
- * bound. */
+/* Unpacks the safe members into |stage|: regular files that packages have, each once, in one
+ * folder, at most |check->bytes_max| bytes in all.  Everything else is a finding, and so are owners
+ * and a member that contains |needle|.  Returns -ERR_INPUT if it is not a tar.zst, is cut or
+ * damaged, or exceeds a limit. */
 int archive_unpack(const char *path, struct stage *stage, const char *needle,
                    struct package_check *check, struct err *err);
 
-/* Whether anything else is in it than |stage|'s members, which are all of it, in its order: what is
- * is a finding. */
+/* Checks that the archive has only |stage|'s members, in the same order.  Reports anything else as
+ * a finding. */
 int archive_slack(const char *path, const struct stage *stage, struct package_check *check,
                   struct err *err);
 
-/* The program and the libraries on which the bytes of a package depend, with their versions:
+/* Returns the program and the libraries that decide the bytes of a package, with their versions:
  * "nfsdigest 1.2.3, libarchive 3.6.2, libzstd 1.5.4, SQLite 3.40.1". */
 const char *archive_made_with(void);
 
-/* A text from a stranger, as it may be shown. */
+/* Makes a text from an unknown source safe to print. */
 const char *archive_shown(const char *name, char text[128]);
 
 /* Counts a finding and shows it. */

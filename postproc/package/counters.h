@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-/* Whether |text| holds such lines and nothing else, each once and in their order, and counts of
- * messages, frames and values what |again| does, which are those of anonymizing the result once
- * more.  What was lost and dropped of the original nobody else can count. */
+/* Returns true if |text| has only such lines, each once and in order, and its counts of messages,
+ * frames and values agree with |again|.  These are the counters from anonymizing the result once
+ * more.  Counts of what the original had lost, or what was dropped, cannot be checked. */
 bool counters_agree(const char *text, const char *again);
 
 #endif

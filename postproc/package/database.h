@@ -12,22 +12,23 @@
 #include "plan/plan.h"
 #include "store/store.h"
 
-/* The capture at |path| into |store|, which is new, with its tree and the tables of that.  The
- * database calls the capture MEMBER_CAPTURE.  1: the capture was cut, |err| says where, and the
- * database is whole.  |host|: as tree_store has it.  |progress| may be NULL. */
+/* Reads the capture at |path| into the new |store|, and adds the tree and its tables.  The database
+ * calls the capture MEMBER_CAPTURE.  Returns 1 if the capture was cut; |err| says where, and the
+ * database is complete.  |host| is as for tree_store.  |progress| may be NULL. */
 int database_fill(struct store *store, const char *path, const struct plan_host *host,
                   const struct progress *progress, struct err *err);
 
-/* Writes it as a file whose bytes only its contents decide. */
+/* Writes the database as a file.  Only its contents decide the file's bytes. */
 int database_write(struct store *store, const char *path, struct err *err);
 
-/* What differs between a database and one made of the same capture by this program.  Calls |show|
- * for each.  Rows are compared one by one when the same version made
- * both, else only counted.  -ERR_INPUT: it cannot be read. */
+/* Calls |show| for each difference between a database and one that this program made from the same
+ * capture.  If the same version made both, rows are compared one by one; if not, they are only
+ * counted.  Returns -ERR_INPUT if the database cannot be read. */
 int database_compare(sqlite3 *db, sqlite3 *again, void (*show)(void *ctx, const char *text),
                      void *ctx, struct err *err);
 
-/* Whether tables, views and indexes are defined as in |again|: no others are safe to ask. */
+/* Sets |*same| to true if tables, views and indexes are defined as in |again|.  Only then is it
+ * safe to query them. */
 int database_same_schema(sqlite3 *db, sqlite3 *again, bool *same, struct err *err);
 
 #endif

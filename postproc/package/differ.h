@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-/* *|at|: the first byte, counted from 0, among the first |max| in which they are not the same, also
- * because one of them ends there; -1: there is none. */
+/* Sets *|at| to the first byte, counted from 0, that differs among the first |max| bytes.  If one
+ * file ends earlier, it differs there.  Sets it to -1 if there is no difference. */
 int differ_at(const char *a, const char *b, uint64_t max, int64_t *at, struct err *err);
 
 #endif

@@ -19,7 +19,7 @@ struct status_fact {
 
 struct facts {
     bool has_times;
-    int64_t first_time, last_time; /* of frames, ns since the epoch; without any 0 */
+    int64_t first_time, last_time; /* of frames, ns since the epoch; 0 if no frame has a time */
     uint64_t frames, operations, unpaired, clients, servers, objects, retransmissions, copies,
         problems;
     uint64_t bytes_read, bytes_written;
@@ -29,10 +29,10 @@ struct facts {
     uint64_t other_statuses; /* operations */
     struct tree_growth growth[TREE_GROWTH];
     uint32_t growth_count;
-    struct plan_counts plan; /* as the plot of concurrency saw it */
+    struct plan_counts plan; /* as for the plot of concurrency */
 };
 
-/* What |tree| says of its growth; the rest, but |plan|. */
+/* facts_grow sets the growth from |tree|.  facts_read sets the rest, except |plan|. */
 void facts_grow(struct facts *facts, const struct tree *tree);
 int facts_read(struct facts *facts, sqlite3 *db, struct err *err);
 void facts_free(struct facts *facts);

@@ -14,15 +14,15 @@
 #include <stdbool.h>
 
 struct originals {
-    int fd; /* of the nameless file; -1: there is one capture, which is its own */
+    int fd; /* of the nameless file; -1: there is only one capture */
     char text[64];
-    const char *path; /* to read it by */
+    const char *path; /* the path to read it */
 };
 
-/* All are regular files: a package reads its captures more than once. */
+/* Checks that all are regular files, because a package reads its captures more than once. */
 int originals_check(int count, char **paths, struct err *err);
 
-/* |folder|: where the file takes its space. */
+/* Joins the captures.  |folder|: the folder whose file system holds the file. */
 int originals_join(struct originals *originals, const char *folder, int count, char **paths,
                    struct err *err);
 void originals_close(struct originals *originals);

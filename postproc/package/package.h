@@ -21,7 +21,7 @@ enum {
     PACKAGE_NAME_MAX = 64,
     PACKAGE_TITLE_MAX = 200,
     PACKAGE_DESCRIPTION_MAX = 64 << 10,
-    PACKAGE_TEXT_MAX = 16 << 20, /* bytes of README.md, SHA256SUMS, ... that are looked into */
+    PACKAGE_TEXT_MAX = 16 << 20, /* maximum bytes of README.md, SHA256SUMS, ... to check */
 };
 #define PACKAGE_BYTES_MAX (UINT64_C(64) << 30) /* unpacked, unless more is allowed */
 
@@ -29,16 +29,16 @@ struct package_options {
     const char *output;
     bool force; /* replace it */
     const char *key, *policy;
-    const char *name;        /* of the folder in the archive; NULL: from that of the output */
+    const char *name;        /* of the folder in the archive; NULL: made from that of the output */
     const char *title;       /* or NULL */
     const char *license;     /* SPDX identifier, or NULL */
     const char *description; /* file with text, or NULL */
     const char *accept;      /* file that accepts findings (accepted.h), or NULL */
-    const char *findings;    /* where such a file is to be written when there are some, or NULL */
+    const char *findings;    /* where to write such a file if there are findings, or NULL */
     bool no_database, no_rdump;
-    const struct engine_options *engine; /* how the captures are read */
+    const struct engine_options *engine; /* for reading the captures */
     int64_t date;                        /* of members, s since the epoch; negative: end of trace */
-    FILE *report;                        /* gets the audit's report when it has findings */
+    FILE *report;                        /* gets the audit's report if it has findings */
     const struct progress *progress;     /* or NULL */
 };
 
@@ -52,15 +52,16 @@ struct package_check {
     void *ctx;
     uint64_t bytes_max; /* unpacked */
     uint64_t findings, members, bytes, operations;
-    uint64_t accepted; /* findings of the audit; each kind was given to |note| */
+    uint64_t accepted; /* findings of the audit; |note| got each kind */
     void (*note)(void *ctx, const char *text);
     const struct progress *progress; /* or NULL */
     char name[PACKAGE_NAME_MAX + 1];
 };
 
-/* Unpacks an archive into a private folder below TMPDIR, which is removed, looks at everything,
- * makes it again from its capture beside it, and compares all bytes. 0, with the number of findings
- * in |check|; -ERR_INPUT: no such archive, or it is cut. */
+/* Unpacks an archive into a private folder below TMPDIR, and removes the folder at the end.
+ * Checks all members, makes the package again from its capture, and compares all bytes.  Returns
+ * 0, and the number of findings in |check|.  Returns -ERR_INPUT if it is not such an archive, or
+ * is cut. */
 int package_verify(const char *path, struct package_check *check, struct err *err);
 
 /* --- parts of package_make --- */
@@ -71,7 +72,7 @@ struct audit;
 struct policy;
 struct stage;
 
-struct package_story { /* what README.md and datapackage.json tell */
+struct package_story { /* the contents of README.md and datapackage.json */
     const struct package_options *options;
     const char *name;
     char *description; /* its text, or NULL */
@@ -79,13 +80,13 @@ struct package_story { /* what README.md and datapackage.json tell */
     const struct facts *facts;
     const struct audit *audit;
     const struct accepted *accepted;
-    const struct stage *stage; /* with the members so far */
+    const struct stage *stage; /* has the members so far */
 };
 
 int readme_write(const struct package_story *story, FILE *out, struct err *err);
 int datapackage_write(const struct package_story *story, FILE *out, struct err *err);
 
-/* The list of sha256sum (GNU coreutils) for all members. */
+/* Writes the list of all members as sha256sum (GNU coreutils) does. */
 void sums_write(const struct stage *stage, FILE *out);
 
 #endif

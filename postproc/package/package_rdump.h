@@ -10,10 +10,10 @@
 
 #include <sqlite3.h>
 
-/* Writes the whole trace of |db|, which stays as it is, as |path|. */
+/* Writes the whole trace of |db| to |path|.  |db| does not change. */
 int package_rdump(sqlite3 *db, const char *path, struct err *err);
 
-/* What is wrong with the one at |path| are findings. */
+/* Checks the dump at |path|.  Reports errors in it as findings. */
 int package_rdump_check(const char *path, struct package_check *check, struct err *err);
 
 #endif

@@ -10,18 +10,20 @@
 
 #include <stdbool.h>
 
-/* UTF-8 without control characters, but for line feeds and tabs with |lines|. */
+/* Returns true for UTF-8 without control characters.  With |lines|, line feeds and tabs are
+ * allowed. */
 bool text_is_plain(const char *text, size_t len, bool lines);
 
-/* As names of Frictionless packages are: lower case, digits, "._-". */
+/* Returns true for a name that Frictionless packages allow: lower case, digits, "._-". */
 bool package_name_is_good(const char *name);
 
-/* Whether all but the description, and that, may be in a package. */
+/* package_texts_check checks all texts except the description.  package_description_is_good checks
+ * the description. */
 int package_texts_check(const struct package_options *options, struct err *err);
 bool package_description_is_good(const char *text, size_t len);
 
-/* Checks them, makes |name| out of the output's when none was given, and reads the description,
- * which is the caller's to free. */
+/* Checks the texts.  If no name was given, makes |name| from that of the output.  Reads the
+ * description, which the caller frees. */
 int package_texts(const struct package_options *options, char name[PACKAGE_NAME_MAX + 1],
                   char **description, struct err *err);
 

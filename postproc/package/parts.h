@@ -15,29 +15,29 @@
 #include "store/store.h"
 
 struct parts {
-    /* the caller's, before any call */
+    /* set by the caller before any call */
     const struct package_options *options;
     const char *name;
     char *description;   /* or NULL */
-    struct stage *stage; /* has the capture in its folder */
-    /* the same, before parts_make */
+    struct stage *stage; /* its folder has the capture */
+    /* set by the caller before parts_make */
     const struct policy *policy;
     const struct audit *audit;
-    const struct accepted *accepted; /* findings of that */
+    const struct accepted *accepted; /* findings of |audit| */
     /* made here; all zeros at first */
     struct store *store;
     struct facts facts;
 };
 
-/* The database, from the capture.  1: that was cut, |err| says where, and the database is whole.
- * -ERR_INPUT: it cannot be read. */
+/* Makes the database from the capture.  Returns 1 if the capture was cut; |err| says where, and the
+ * database is complete.  Returns -ERR_INPUT if the capture cannot be read. */
 int parts_database(struct parts *p, struct err *err);
 
-/* The capture and all other files, as members, when there is a database.  -ERR_INPUT: it holds no
- * operation. */
+/* Makes the members: the capture and all other files.  The database must exist.  Returns -ERR_INPUT
+ * if it has no operation. */
 int parts_make(struct parts *p, struct err *err);
 
-/* Writes the archive of these. */
+/* Writes the archive of the members. */
 int parts_pack(struct parts *p, output_writer *write, void *ctx, struct err *err);
 
 void parts_free(struct parts *p);

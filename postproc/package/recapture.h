@@ -12,12 +12,12 @@
 #include "anon/policy.h"
 #include "package/package.h"
 
-/* Writes as |to| what that gives for |capture|.  Changes the rules of |policy|, under which the
- * capture was made, and nothing else of it. */
+/* Writes the result for |capture| to |to|.  |policy| is the one under which the capture was made.
+ * Only its rules are changed. */
 int recapture(const char *capture, struct policy *policy, const char *to, struct err *err);
 
-/* Reports differences between a capture and one that recapture made of it as findings, in which the
- * capture is called |name|. */
+/* Reports differences between a capture and the one that recapture made from it, as findings. They
+ * call the capture |name|. */
 int recapture_compare(const char *capture, const char *again, const char *name,
                       struct package_check *check, struct err *err);
 

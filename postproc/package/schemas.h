@@ -12,6 +12,6 @@ struct schema_file {
     const char *name; /* "trace.sql" */
     const char *start, *end;
 };
-extern const struct schema_file schema_files[]; /* ended by one without a name */
+extern const struct schema_file schema_files[]; /* the last one has no name */
 
 #endif

@@ -16,13 +16,14 @@ enum { SHA256_HEX = 65 }; /* 64 digits and a zero */
 struct sha256 {
     char hex[SHA256_HEX];
     uint64_t size; /* of the file, in bytes */
-    bool found;    /* the needle stands in it */
+    bool found;    /* the needle is in the file */
 };
 
-/* Reads the file at |path| once.  |needle|: with its zero, 256 bytes at most; or NULL. */
+/* Reads the file at |path| once.  |needle|: a text to look for, at most 256 bytes with its zero; or
+ * NULL. */
 int sha256_file(const char *path, const char *needle, struct sha256 *of, struct err *err);
 
-/* 64 lower-case digits. */
+/* Returns true for 64 hexadecimal digits in lower case. */
 bool sha256_is(const char *text);
 
 #endif

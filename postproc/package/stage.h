@@ -34,32 +34,32 @@ struct stage {
     struct janitor janitor;
 };
 
-/* Makes the folder, for its owner alone: |beside| with a suffix. */
+/* Makes the folder, which only its owner can use.  Its name is |beside| with a suffix. */
 int stage_open(struct stage *stage, const char *beside, struct err *err);
-/* Removes it; all zeros are nothing. */
+/* Removes the folder.  Does nothing if |stage| is all zeros. */
 void stage_close(struct stage *stage);
 
-/* Where |member| is; its folder is made. */
+/* Writes the path of |member|, and makes its folder. */
 int stage_path(const struct stage *stage, const char *member, char path[STAGE_PATH_MAX],
                struct err *err);
 FILE *stage_create(const struct stage *stage, const char *member, struct err *err);
-/* Closes what stage_create opened; -ERR_SYSTEM if not all was written. */
+/* Closes the file that stage_create opened.  Returns -ERR_SYSTEM if not all was written. */
 int stage_done(FILE *file, const char *member, struct err *err);
 
-/* The file is complete: it becomes a member.  |needle|: sha256.h;
- * *|found| becomes true when it stands in the file. */
+/* Makes a complete file a member.  For |needle| see sha256.h; *|found| becomes true if it is in the
+ * file. */
 int stage_take(struct stage *stage, const char *member, const char *needle, bool *found,
                struct err *err);
 
-/* By path, in the order of bytes. */
+/* Sorts the members by path, in the order of bytes. */
 void stage_sort(struct stage *stage);
 const struct member *stage_find(const struct stage *stage, const char *path);
 
-/* Relative, of letters, digits and "._-", with one folder at most, and nothing that leads
- * elsewhere. */
+/* Returns true for a relative path of letters, digits and "._-", with at most one folder, that does
+ * not lead outside. */
 bool member_path_is_safe(const char *path);
 
-/* What a member is, by its path; NULL: no package has such a one. */
+/* Returns the kind of a member by its path, or NULL if no package has such a member. */
 struct member_kind {
     const char *start, *end; /* of its path */
     const char *format, *media_type, *title;
@@ -67,8 +67,8 @@ struct member_kind {
 };
 const struct member_kind *member_kind(const char *path);
 
-/* The whole of a small member, with a zero behind it, to be freed; NULL when there is no memory, or
- * it has more than |max| bytes. */
+/* Reads a small member as a whole and adds a zero.  The caller frees it.  Returns NULL if there is
+ * no memory, or if it has more than |max| bytes. */
 char *stage_read(const struct stage *stage, const char *member, size_t max, size_t *len,
                  struct err *err);
 
