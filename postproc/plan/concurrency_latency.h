@@ -18,22 +18,22 @@ enum { LATENCY_PROCEDURES = 22 }; /* RFC 1813 s3.3 */
 
 struct latency_model {
     int64_t constant;        /* ns; 0: as measured */
-    double directory_factor; /* 1: as others */
+    double directory_factor; /* 1: no change */
 };
 
 struct latency_medians { /* ns; within 0.4 % */
-    uint64_t known;      /* operations that have a latency; where none has, all is 0 */
+    uint64_t known;      /* operations that have a latency; the medians are 0 if there are none */
     int64_t all, procedure[LATENCY_PROCEDURES];
 };
 
-/* Of the NFSv3 operations of a database.  Memory: 2 MB while it reads. */
+/* Finds the medians of the NFSv3 operations of a database.  Memory: 2 MB while it reads. */
 int latency_medians(sqlite3 *db, struct latency_medians *medians, struct err *err);
 
-/* Whether a procedure looks at, or changes, the names in a directory: whether its fields have such
- * roles.  After wire_init. */
+/* Returns true if a procedure reads or changes the names in a directory, as the roles of its fields
+ * show.  Call it after wire_init. */
 bool latency_of_directory(uint32_t procedure);
 
-/* ns, not negative. */
+/* Returns ns; never negative. */
 int64_t latency_of(const struct latency_model *model, const struct latency_medians *medians,
                    const struct rdump_operation *operation);
 

@@ -36,17 +36,17 @@ struct deps_item {
     int64_t call_source, call_frame, reply_source, reply_frame; /* 0: none */
     const char *procedure;                                      /* NULL: not captured */
     char *path, *path2, *status;                                /* or NULL */
-    uint32_t count; /* of what it depends on, the latest first */
+    uint32_t count;                                             /* of |on|, the latest first */
     struct deps_on on[];
 };
 
 struct deps_pick {
     const struct deps_choice *choice;
-    /* Takes the item, which becomes its own. */
+    /* Gets an item and then owns it. */
     int (*picked)(void *ctx, struct deps_item *item, struct err *err);
     void *ctx;
     uint64_t count; /* picked so far */
-    /* own: */
+    /* used by the functions below: */
     sqlite3 *db;
     sqlite3_stmt *test, *look, *frame;
     struct deps_past *past;
@@ -54,15 +54,15 @@ struct deps_pick {
     uint32_t pending_count, pending_cap;
 };
 
-/* Of |pick| the choice and who takes what is picked are set, others 0. */
+/* The caller sets |choice|, |picked| and |ctx| of |pick|, and the rest to zeros. */
 int deps_pick_begin(struct deps_pick *pick, sqlite3 *db, struct err *err);
 void deps_pick_end(struct deps_pick *pick);
 
-/* The next operation. */
+/* Looks at the next operation. */
 int deps_pick_next(struct deps_pick *pick, const struct plan_step *step, struct err *err);
 
-/* In which source and frame an operation was called, or answered when the call was not captured;
- * zeros for an inferred one. */
+/* Finds the source and frame of an operation's call, or of its reply if the call was not captured.
+ * They are zeros for an inferred operation. */
 int deps_frame(struct deps_pick *pick, int64_t operation, int64_t *source, int64_t *frame,
                struct err *err);
 

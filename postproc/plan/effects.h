@@ -23,19 +23,20 @@ enum {
     EFFECTS_WAITING_BYTES = 64 << 20,
 };
 
-/* Operations to be read; MOUNT's are always. */
+/* Selects the operations to read.  Those of MOUNT are always read. */
 struct effect_filter {
     const char *client; /* address, or NULL */
     int64_t uid, gid;   /* of AUTH_SYS, or negative */
-    const char *under;  /* below this path, as the database has it, or NULL */
-    int64_t to;         /* called before, ns since the epoch; INT64_MAX */
+    const char *under;  /* below this path, written as in the database, or NULL */
+    int64_t to;         /* called before this time, ns since the epoch; or INT64_MAX */
 };
 
-/* Takes operations in; each returns 0 or a negative code, which ends the reading. */
+/* Callbacks that receive the operations.  Each returns 0, or a negative code, which ends the
+ * reading. */
 struct effect_visitor {
-    /* A client or server shows for the first time; may be NULL.  Called from the thread that called
-     * effects_read, some time before the first operation with it; the others from one other thread
-     * at a time. */
+    /* Called for a new client or server; may be NULL.  It comes from the thread that called
+     * effects_read, some time before the first operation with that host.  The other callbacks come
+     * from one other thread at a time. */
     int (*host)(void *ctx, uint32_t number, const char *address, struct err *err);
     int (*called)(void *ctx, struct effect *effect, struct err *err);
     int (*done)(void *ctx, struct effect *effect, struct err *err);
@@ -43,11 +44,12 @@ struct effect_visitor {
     const struct effect_filter *filter; /* NULL: everything */
 };
 
-/* The operations of a trace database. 0, what a callback returned, or -ERR_INPUT, -ERR_SYSTEM. */
+/* Reads the operations of a trace database.  Returns 0, what a callback returned, -ERR_INPUT or
+ * -ERR_SYSTEM. */
 int effects_read(sqlite3 *db, const struct effect_visitor *visitor, struct err *err);
 
-/* How many operations of NFSv3, and without a call, |filter| takes that were called at |from| or
- * later. */
+/* Counts the operations of NFSv3, and those without a call, that |filter| selects and that were
+ * called at |from| or later. */
 int effects_count(sqlite3 *db, const struct effect_filter *filter, int64_t from, uint64_t *count,
                   struct err *err);
 

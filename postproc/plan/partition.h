@@ -17,7 +17,7 @@ enum partition_by {
     PARTITION_CLIENT,
     PARTITION_UID,
     PARTITION_GID,
-    PARTITION_SUBTREE, /* directories in the root of an export; no part is below another one */
+    PARTITION_SUBTREE, /* directories in the root of an export; no part is below another */
     PARTITION_MAX
 };
 
@@ -31,14 +31,14 @@ struct partition {
     uint32_t count, cap;
 };
 
-/* The parts of a trace, which may be none.  A part's file is |path| with the value before its
- * suffix: FILE.rdump and "10.0.0.1" become FILE-10.0.0.1.rdump.  -ERR_USAGE: two parts would have
- * one file. */
+/* Lists the parts of a trace; there may be none.  A part's file is |path| with the value before the
+ * suffix: FILE.rdump and "10.0.0.1" become FILE-10.0.0.1.rdump.  Returns -ERR_USAGE if two parts
+ * would have the same file. */
 int partition_list(sqlite3 *db, enum partition_by by, const char *path, struct partition *partition,
                    struct err *err);
 void partition_free(struct partition *partition);
 
-/* Sets of |filter| what one part is; |value| must live as long as that. */
+/* Sets |filter| to select one part.  |value| must live as long as |filter|. */
 void partition_choose(enum partition_by by, const char *value, struct effect_filter *filter);
 
 #endif

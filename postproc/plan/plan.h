@@ -46,7 +46,8 @@ struct plan_step {
  * ends plan_read.  |operation| is called after all callbacks above it, in a thread of its own. */
 struct plan_host {
     struct hierarchy_host hierarchy; /* in pass 1; has a |ctx| of its own */
-    /* Between the passes: the initial tree, valid until this returns (tree.h). */
+    /* Called between the passes, with the initial tree, which is valid until this returns (tree.h).
+     */
     int (*tree)(void *ctx, struct tree *tree, struct err *err);
     int (*trace)(void *ctx, const struct rdump_trace *trace, struct err *err);
     int (*host)(void *ctx, const struct rdump_host *host, struct err *err);
@@ -58,23 +59,23 @@ struct plan_host {
      * known yet.  |edges| has an element for each enum granularity, empty if not asked for. */
     int (*operation)(void *ctx, const struct rdump_operation *operation,
                      const struct plan_edges *edges, struct err *err);
-    /* Inferred operations, in numbers of the database, and operations that cannot be replayed.
-     * They come in the order of |operation|, but earlier. */
+    /* Called for inferred operations, with numbers of the database, and for operations that cannot
+     * be replayed.  They come in the order of |operation|, but earlier. */
     int (*inferred)(void *ctx, const struct inference *inference, struct err *err);
     int (*unplayable)(void *ctx, int64_t operation, enum unplayable why, struct err *err);
     void *ctx;
 };
 
 struct plan_counts {
-    uint64_t operations;                 /* of NFSv3 and NFSACL, that pass the filter */
-    uint64_t others;                     /* of other programs and versions: not in the plan */
+    uint64_t operations; /* of NFSv3 and NFSACL, that pass the filter */
+    uint64_t others;     /* of other programs and versions, which are not in the plan */
     uint64_t objects, entries, subtrees; /* of the initial tree */
     uint64_t directories, bytes; /* of |objects|: how many directories; known bytes of the others */
     uint64_t inferred, by_reason[REPAIR_REASON_MAX];
     uint64_t unplayable, by_unplayable[UNPLAYABLE_MAX];
     uint64_t superfluous;           /* inferences that fit no order; they are left out */
-    uint64_t compared;              /* groups of expect.h that a replay must show again */
-    uint64_t unsure[UNSURE_MAX];    /* groups that it need not show, by reason */
+    uint64_t compared;              /* groups of expect.h that a replay must reproduce */
+    uint64_t unsure[UNSURE_MAX];    /* groups that it need not reproduce, by reason */
     struct depend_counts depend[2]; /* by enum granularity */
 };
 

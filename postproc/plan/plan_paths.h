@@ -22,22 +22,23 @@ struct plan_paths {
 };
 
 struct plan_about {
-    struct buf path, path2; /* ended by a 0; |path2| empty where there is none */
-    int64_t objects[2];     /* of the database; below 0: nameless; 0: none, or not known */
+    struct buf path, path2; /* end with a 0; |path2| is empty if there is none */
+    int64_t objects[2];     /* of the database; negative: without a name; 0: none, or not known */
 };
 
-/* |paths| and a plan_about that are all zeros are empty ones. */
+/* A plan_paths or plan_about that is all zeros is empty. */
 int plan_paths_init(struct plan_paths *paths, sqlite3 *db, struct err *err);
 void plan_paths_free(struct plan_paths *paths);
 void plan_about_free(struct plan_about *about);
 
-/* An object of the tree before; the object that the operation at |place| makes, if it does.  Both
- * before any plan_paths_of that could be about it. */
+/* plan_paths_object adds an object of the initial tree.  plan_paths_made adds the object that the
+ * operation at |place| makes, if any.  Add objects before a plan_paths_of that can use them. */
 int plan_paths_object(struct plan_paths *paths, const struct rdump_object *object, struct err *err);
 int plan_paths_made(struct plan_paths *paths, const struct rdump_operation *operation,
                     uint64_t place, struct err *err);
 
-/* Replaces |about|.  |time|: ns since the epoch; names that are known by then go before others. */
+/* Replaces |about| by the objects and paths of an inferred operation.  |time| is in ns since the
+ * epoch; names that are known by then are preferred. */
 int plan_paths_of(struct plan_paths *paths, const struct rdump_operation *inferred, int64_t time,
                   struct plan_about *about, struct err *err);
 

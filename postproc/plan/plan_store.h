@@ -14,9 +14,10 @@ struct plan_store {
     sqlite3_stmt *operation, *dependency;
 };
 
-/* Between BEGIN and COMMIT (store/tables.h), with plan_store_end in any case after
- * plan_store_begin: replaces the tables of an earlier plan; adds an operation; makes indexes if
- * |counts|, of a plan that was read as a whole. */
+/* Call these between BEGIN and COMMIT (store/tables.h).  plan_store_begin replaces the tables of an
+ * earlier plan; call plan_store_end after it in any case.  plan_store_put adds an operation.
+ * plan_store_end makes the indexes if |counts| is not NULL: those of a plan that was read as a
+ * whole. */
 int plan_store_begin(struct plan_store *store, sqlite3 *db, struct err *err);
 int plan_store_put(struct plan_store *store, const struct plan_step *step, struct err *err);
 int plan_store_end(struct plan_store *store, const struct plan_counts *counts, struct err *err);

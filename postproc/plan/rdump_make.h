@@ -8,21 +8,21 @@
 
 #include "plan/plan.h"
 
-struct rdump_make_options { /* all zeros: everything, as it was, with fine dependencies */
+struct rdump_make_options { /* all zeros: everything, unchanged, with fine dependencies */
     const struct effect_filter *filter;
     bool has_from;
     int64_t from; /* ns since the epoch: the tree is that of this time */
     enum granularity granularity;
-    bool with_results;     /* the values that digests cover, too */
-    double time_scale;     /* times and latencies are divided by it; 0: as they were */
+    bool with_results;     /* also write the values that digests cover */
+    double time_scale;     /* times and latencies are divided by it; 0: unchanged */
     uint32_t copies;       /* of the tree and the operations, side by side; 0: 1 */
-    int64_t delay;         /* ns: each further copy begins up to so much later, */
+    int64_t delay;         /* ns: each further copy begins later, by at most this, */
     uint64_t seed;         /* chosen at random with this seed */
     const char *selection; /* for the trace record, or NULL */
 };
 
-/* Writes |path| ("-": standard output) under a temporary name first.  |counts| is filled even when
- * it fails. */
+/* Writes |path| ("-": standard output).  The file has a temporary name until it is complete.
+ * |counts| is set even if this fails. */
 int rdump_make(sqlite3 *db, const struct rdump_make_options *options, const char *path,
                struct plan_counts *counts, struct err *err);
 

@@ -11,7 +11,7 @@
 
 #include <sqlite3.h>
 
-/* Domains 'inference' and 'unplayable'. */
+/* Writes the domains 'inference' and 'unplayable'. */
 int repair_store_codes(sqlite3 *db, struct err *err);
 
 #endif

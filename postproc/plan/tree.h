@@ -51,44 +51,46 @@ struct tree_options {
     /* May be NULL: */
     struct hierarchy_host host;
     int (*address)(void *ctx, uint32_t number, const char *text, struct err *err); /* effect.h */
-    /* After what it means was taken in; before, in the order of calls: */
+    /* |done| is called after its operation has changed the tree.  |called| is called before that,
+     * in the order of calls. */
     int (*done)(void *ctx, struct effect *effect, struct err *err);
     int (*called)(void *ctx, struct effect *effect, struct err *err);
-    void *ctx;                          /* of these, not of |host| */
+    void *ctx;                          /* of the callbacks above, not of |host| */
     const struct effect_filter *filter; /* NULL: everything */
 };
 
 int tree_read(struct tree *tree, sqlite3 *db, const struct tree_options *options, struct err *err);
 void tree_free(struct tree *tree);
 
-/* The object behind a handle, while reading; *|object| is 0 when there is none. */
+/* Finds the object of a handle, while reading.  Sets *|object| to 0 if there is none. */
 int tree_find(struct tree *tree, const char *server, struct bytes handle, uint32_t *object,
               struct err *err);
 
-/* After tree_read, and what else is known of the tree: shows what is still there to the host. */
+/* Call this after tree_read, when all other knowledge is in the tree.  Shows the entries that are
+ * still there to the host. */
 int tree_end(struct tree *tree, struct err *err);
 
-/* Before tree_walk: brings the entries at the moment into order. */
+/* Call this before tree_walk.  Sorts the entries of the moment. */
 int tree_sort(struct tree *tree, struct err *err);
 
-/* A place in the tree; everything lives until the visitor returns. */
+/* A place in the tree.  It lives until the visitor returns. */
 struct tree_item {
     const struct node *node;
-    uint32_t id;        /* of the node */
-    uint32_t entry;     /* none: a root */
-    uint32_t depth;     /* 0: a root, or the directory that was asked for */
-    struct bytes name;  /* of the entry; empty for roots */
-    const char *path;   /* from MOUNT's path or "[#N]" on, as paths in the database are */
-    struct bytes way;   /* the same below the root, as bytes, between slashes */
-    struct bytes first; /* not its first name: the |way| of that, from its root's |first_root| on */
+    uint32_t id;               /* of the node */
+    uint32_t entry;            /* none: a root */
+    uint32_t depth;            /* 0: a root, or the directory that was asked for */
+    struct bytes name;         /* of the entry; empty for roots */
+    const char *path;          /* from MOUNT's path or "[#N]" on, as in the database */
+    struct bytes way;          /* the part below the root, as bytes, between slashes */
+    struct bytes first;        /* |way| of its first name, if this is another one */
     uint32_t root, first_root; /* nodes */
-    bool leaves;               /* a directory is left again */
+    bool leaves;               /* a directory is left */
 };
 
-/* Shows the tree below |under| (a |path|; NULL: all roots), directories before what is in them and
- * again when they are left, entries in the order of their bytes.  A directory that has several
- * names is shown under each and entered once.  0, 1 when there is no |under|, or what |visit|
- * returned. */
+/* Shows the tree below |under|, a |path|; NULL shows all roots.  A directory comes before its
+ * entries, and again after them.  Entries come in the order of their bytes.  A directory with
+ * several names is shown under each, but its entries only once.  Returns 0, 1 if |under| does not
+ * exist, or what |visit| returned. */
 int tree_walk(struct tree *tree, const char *under,
               int (*visit)(void *ctx, const struct tree_item *item, struct err *err), void *ctx,
               struct err *err);

@@ -8,9 +8,9 @@
 
 #include "plan/plan.h"
 
-/* Reads the plan of all of the database, which is open for writing, and writes the tables tree_* in
- * one transaction.  Of |host| only |tree| and |inferred| are called, as plan_read does; when they
- * fail, the tables are what they were. */
+/* Reads the plan of the whole database, which is open for writing.  Writes the tables tree_* in one
+ * transaction.  Calls only |tree| and |inferred| of |host|, as plan_read does.  If they fail, the
+ * tables do not change. */
 int tree_store(sqlite3 *db, const struct plan_host *host, struct plan_counts *counts,
                struct err *err);
 

@@ -19,7 +19,7 @@
 
 enum {
     ANNOTATE_CAPTURES_MAX = 256, /* of both sides */
-    ANNOTATE_COMMENTS_MAX = 20,  /* of a frame; a further one says how many more there are */
+    ANNOTATE_COMMENTS_MAX = 20,  /* of a frame; one more says how many were left out */
 };
 
 /* One file that was made. */
@@ -28,19 +28,19 @@ struct annotated {
     uint64_t frames, commented;
 };
 
-/* Calls |take| with each name that will be written for |path|: for a result, the one of |dbs|, or
- * before there is one for the databases of ref and sut.  -ERR_USAGE: what report_annotate cannot
- * do without captures being named, as for databases of records. */
+/* Calls |take| with each name that will be written for |path|.  |dbs| is one result or, before
+ * there is one, the databases of ref and sut.  Returns -ERR_USAGE if report_annotate needs the
+ * captures to be named, as for databases of records. */
 int annotate_names(sqlite3 *const *dbs, uint32_t count, const char *path,
                    int (*take)(void *ctx, const char *name, struct err *err), void *ctx,
                    struct err *err);
 
 struct annotate_request {
     const char *path; /* OUT.pcapng */
-    /* Where the captures are, which are known by their digests, however they are compressed; with
-     * |count| 0 they are sought under the names that the result has.  A side that was ingested from
-     * records (.nfsr) needs the one capture that these were made of, which is known by the number
-     * of its frames and the times of those with discrepancies. */
+    /* The captures.  They are recognized by their digests, so their compression does not matter.
+     * If |count| is 0, they are looked for under the names in the result.  A side that was ingested
+     * from records (.nfsr) needs the one capture that these were made from.  It is recognized by
+     * the number of its frames and the times of those with discrepancies. */
     const char *const *captures;
     uint32_t count;
     /* Called for each file that was written; or NULL. */
@@ -48,7 +48,7 @@ struct annotate_request {
     void *ctx;
 };
 
-/* -ERR_INPUT: a capture is not there, or not what it was. */
+/* Returns -ERR_INPUT if a capture is missing or has changed. */
 int report_annotate(sqlite3 *result, const struct annotate_request *request, struct err *err);
 
 #endif

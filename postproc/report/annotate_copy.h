@@ -18,14 +18,15 @@
 #include "capture/capture.h"
 
 struct annotate_copy {
-    const char *comment; /* of a file that was pcap, about all of it */
-    /* Appends the comments of a frame, each ended by a zero; frames come in their order. */
+    const char *comment; /* about the whole file, if it was pcap */
+    /* Appends the comments of a frame, each with a zero at its end.  Frames come in order. */
     int (*comments)(void *ctx, uint64_t frame, struct buf *texts, struct err *err);
     void *ctx;
     uint64_t frames, commented; /* out */
 };
 
-/* -ERR_INPUT also when the capture is cut, after all whole packets were written. */
+/* Copies the capture.  If the capture is cut, returns -ERR_INPUT after all whole packets were
+ * written. */
 int annotate_copy(struct annotate_copy *copy, struct capture *capture, output_writer *write,
                   void *ctx, struct err *err);
 

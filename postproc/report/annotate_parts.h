@@ -14,13 +14,13 @@
 
 #include <stdbool.h>
 
-/* A capture that is to be copied: a source of one side, or the same one of both. */
+/* A capture to copy: a source of one side, or of both. */
 struct target {
     uint8_t digest[INPUT_DIGEST_LEN];
     int64_t source[3]; /* by SIDE_REF and SIDE_SUT; 0: none */
     uint64_t frames;
-    bool records; /* an .nfsr stream, with the digest of that, until its capture is found */
-    char *name, *found, *path; /* as the result has it, where it is, what is made of it */
+    bool records;              /* an .nfsr stream and its digest, until its capture is found */
+    char *name, *found, *path; /* name in the result, path of the capture, path of the copy */
     struct output *output;
     uint64_t copied, commented;
 };
@@ -30,7 +30,7 @@ struct annotate {
     struct err *err;
     struct target *targets;
     uint32_t count;
-    sqlite3_stmt *row; /* discrepancies of the capture at hand, by frame */
+    sqlite3_stmt *row; /* discrepancies of the current capture, by frame */
     bool has_row;
 };
 
@@ -39,11 +39,11 @@ static inline int annotate_no_memory(struct annotate *a)
     return err_memory(a->err, "a report");
 }
 
-/* |path| is that of --annotate.  annotate_finish also after an error. */
+/* |path| is that of --annotate.  Call annotate_finish also after an error. */
 int annotate_start(struct annotate *a, const char *path);
 void annotate_finish(struct annotate *a);
 
-/* The captures of the result, where they are, and what becomes of them. */
+/* Finds the captures of the result, and the names of their copies. */
 int annotate_targets(struct annotate *a, const char *path, const char *const *captures,
                      uint32_t count);
 

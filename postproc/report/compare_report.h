@@ -14,15 +14,15 @@
 #include <stdio.h>
 
 struct report_options {
-    uint32_t examples; /* of each group, at most; 0: the table alone */
+    uint32_t examples; /* at most so many of each group; 0: only the table */
     bool one_sided;    /* list operations without a counterpart */
 };
 
-/* The table of fields, counts and reasons, then each group with its examples, what was withheld,
- * and latencies. */
+/* Writes the table of fields, counts and reasons, then each group with its examples, then what was
+ * withheld, and latencies. */
 int report_text(sqlite3 *result, const struct report_options *options, FILE *out, struct err *err);
 
-/* One JSON object, as schemas/compare.schema.json says. */
+/* Writes one JSON object in the form of schemas/compare.schema.json. */
 int report_json(sqlite3 *result, const struct report_options *options, FILE *out, struct err *err);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "plan/concurrency_report.h"
 
-/* |path|: as output_open has it.  |trace|: its name, for the title. */
+/* |path| is as for output_open.  |trace| is the name of the trace, for the title. */
 int concurrency_svg(const struct concurrency_report *report, const char *path, const char *trace,
                     struct err *err);
 

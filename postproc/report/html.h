@@ -20,12 +20,12 @@ enum {
     HTML_GROUPS_MAX = 500,
     HTML_UNCERTAIN_MAX = 200,   /* uncertain differences */
     HTML_ROWS_MAX = 200,        /* fields of two replies side by side */
-    HTML_TEXT_MAX = 200,        /* bytes of a text, then it is cut */
-    HTML_REPLIES_MAX = 5 << 20, /* bytes of the page, then no more replies are shown */
+    HTML_TEXT_MAX = 200,        /* bytes of a text; longer ones are cut */
+    HTML_REPLIES_MAX = 5 << 20, /* bytes of the page; after these it shows no more replies */
 };
 
-/* Writes the page to |path| ("-": standard output), which appears when it is whole.  The text does
- * not depend on when or where it is made. */
+/* Writes the page to |path| ("-": standard output).  The file appears when it is complete.  The
+ * text does not depend on when or where it is made. */
 int report_html(sqlite3 *result, const char *path, struct err *err);
 
 #endif

@@ -13,7 +13,7 @@
 #include "report/html.h"
 #include "show/page.h"
 
-/* Rows of the queries have ref in the left and sut in the right one of two like columns. */
+/* Each query has pairs of like columns: the left one is ref, the right one sut. */
 struct html {
     sqlite3 *db;
     struct page page;
@@ -23,8 +23,8 @@ struct html {
     bool many_captures;       /* a side has several */
 };
 
-/* Calls |show| for each row of |sql|, whose ?1 and ?2 are |a| and |b|: how many there were, or
- * negative. */
+/* Calls |show| for each row of |sql|, with |a| and |b| as ?1 and ?2.  Returns the number of rows,
+ * or a negative code. */
 int64_t html_rows(struct html *h, const char *sql, int64_t a, int64_t b,
                   void (*show)(struct html *h, sqlite3_stmt *row));
 
@@ -33,9 +33,9 @@ static inline bool html_is_null(sqlite3_stmt *row, int at)
     return sqlite3_column_type(row, at) == SQLITE_NULL;
 }
 
-/* Text of a column, "" for NULL; lives as long as the row. */
+/* Returns the text of a column, or "" for NULL.  It lives as long as the row. */
 const char *html_column(sqlite3_stmt *row, int at);
-/* Puts a column as text, cut at HTML_TEXT_MAX; NULL: |none|, which is markup. */
+/* Writes a column as text, cut at HTML_TEXT_MAX.  For NULL it writes |none|, which is markup. */
 void html_put_column(struct html *h, sqlite3_stmt *row, int at, const char *none);
 void html_put_count(struct html *h, uint64_t n);
 
@@ -48,13 +48,13 @@ int html_uncertain(struct html *h);
 /* html_examples.c */
 int html_examples(struct html *h, int64_t group);
 
-/* html_replies.c: two bodies beside each other. */
+/* html_replies.c: shows two bodies side by side. */
 struct html_message {
     const struct procedure *procedure;
     int64_t program, version;
     bool answered;
     const char *status;    /* or NULL */
-    struct kept_body body; /* no bytes, though it is long: it is not in the result */
+    struct kept_body body; /* long but without bytes: the body is not in the result */
     struct bytes data_digest;
 };
 struct html_found {

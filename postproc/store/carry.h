@@ -12,19 +12,20 @@
 #include "store/store.h"
 
 enum carry_state {
-    CARRY_NONE = 0,  /* nothing to go on from */
-    CARRY_OPEN = 1,  /* the last capture's tail was not put yet */
-    CARRY_TAIL = 2,  /* it was */
-    CARRY_OTHER = 3, /* another engine's, of other options: is to be settled */
+    CARRY_NONE = 0,  /* there is no state */
+    CARRY_OPEN = 1,  /* the last capture's tail was not stored yet */
+    CARRY_TAIL = 2,  /* the tail was stored */
+    CARRY_OTHER = 3, /* the state of an engine with other options: settle it */
 };
 
-/* What the database carries; enum carry_state or a negative code. */
+/* Returns the state that the database carries: an enum carry_state, or a negative code. */
 int carry_state(struct store *store, const char *options, struct err *err);
 
-/* Gives the engine all flows, objects, paths, names and credentials. After store_begin. */
+/* Gives the engine all flows, objects, paths, names and credentials.  Call it after store_begin. */
 int carry_learn(struct store *store, struct engine *engine, struct err *err);
 
-/* Gives it the waiting state, if there is one. 0, or -ERR_INPUT when it is not this program's. */
+/* Gives the engine the waiting state, if there is one.  Returns 0, or -ERR_INPUT if the state is
+ * not this program's. */
 int carry_restore(struct store *store, struct engine *engine, struct err *err);
 
 #endif

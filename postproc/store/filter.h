@@ -23,7 +23,7 @@ struct filter {
 void filter_init(struct filter *filter);
 
 /* Prepares |select| with the filter's condition, the order of ids and the limit, and binds its
- * values. Refuses names that the database does not know. */
+ * values.  Fails for names that the database does not know. */
 int filter_prepare(sqlite3 *db, const struct filter *filter, const char *select,
                    sqlite3_stmt **stmt, struct err *err);
 

@@ -12,7 +12,8 @@
 #include "link/frame.h"
 #include "record/record.h"
 
-/* While |direct|, the database's ids are the stream's and |base|, and nothing is kept for them. */
+/* Maps local ids.  If |direct|, an id of the database is the stream's id plus |base|, and |map| is
+ * not used. */
 struct ids {
     const char *what; /* for messages: "object" */
     bool direct;
@@ -25,20 +26,22 @@ struct ids {
 
 void ids_free(struct ids *ids);
 
-/* A record with the local id |local|: 1 when it is new, 0 when it was there before, -ERR_INPUT when
- * ids were left out. */
+/* Checks the local id |local| of a record.  Returns 1 if it is new, 0 if it was there before, and
+ * -ERR_INPUT if ids were left out. */
 int ids_check(const struct ids *ids, uint64_t local, struct err *err);
 
-/* The id for the next local one if the database has none: */
+/* Returns the id for the next local one if the database has none. */
 static inline uint32_t ids_next(const struct ids *ids)
 {
     return ids->direct ? ids->count + 1 + ids->base : ids->greatest + 1;
 }
 
-/* The new local id stands for |id| of the database. 0 or -ERR_SYSTEM. */
+/* Maps the next local id to |id| of the database.  Returns 0, -ERR_INPUT if there are too many ids,
+ * or -ERR_SYSTEM. */
 int ids_add(struct ids *ids, uint32_t id, struct err *err);
 
-/* Sets *|id| to the database's id for |local|, which may be 0 for none. 0 or -ERR_INPUT. */
+/* Sets *|id| to the database's id for |local|, which may be 0 for none.  Returns 0 or
+ * -ERR_INPUT. */
 static inline int ids_get(const struct ids *ids, uint64_t local, uint32_t *id, struct err *err)
 {
     *id = 0;
@@ -49,7 +52,7 @@ static inline int ids_get(const struct ids *ids, uint64_t local, uint32_t *id, s
     return 0;
 }
 
-/* The address that |text| (or NULL) writes: 0 or -ERR_INPUT. */
+/* Reads the address that |text| (or NULL) has.  Returns 0 or -ERR_INPUT. */
 int read_address(const char *text, struct address *address, struct err *err);
 
 struct host {
@@ -74,7 +77,7 @@ struct hosts {
 
 void hosts_free(struct hosts *hosts);
 
-/* Adds the ends of a flow, which has the next local id. 0 or -ERR_SYSTEM. */
+/* Adds the ends of a flow, which has the next local id.  Returns 0 or -ERR_SYSTEM. */
 int hosts_add_flow(struct hosts *hosts, const struct record_flow *flow, struct err *err);
 void hosts_forget_flows(struct hosts *hosts);
 

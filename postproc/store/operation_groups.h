@@ -32,7 +32,7 @@ struct groups {
     uint64_t left_out; /* further groups */
 };
 
-/* The |top| groups with the most operations. */
+/* Reads the |top| groups with the most operations. */
 int groups_read(sqlite3 *db, enum group_by by, int64_t top, struct groups *groups, struct err *err);
 void groups_free(struct groups *groups);
 

@@ -10,11 +10,11 @@
 
 #include <sqlite3.h>
 
-/* A value by the type that its column has; bytes as hexadecimal digits. */
+/* Writes a value by the type of its column.  Bytes become hexadecimal digits. */
 void sql_json_value(struct json *j, const char *key, sqlite3_stmt *stmt, int at);
 
-/* All columns as members of an object that was begun.  A column whose name ends with "!" is a
- * boolean, and the "!" is left out. */
+/* Writes all columns as members of an object that was begun.  A column whose name ends with "!" is
+ * a boolean, and the "!" is left out. */
 void sql_json_members(struct json *j, sqlite3_stmt *stmt);
 
 #endif

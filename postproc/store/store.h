@@ -34,42 +34,46 @@ enum {
 enum store_mode { STORE_READ, STORE_WRITE };
 
 enum store_kind {
-    STORE_CAPTURE, /* records of an engine that goes on from what the database carries */
+    STORE_CAPTURE, /* records of an engine that continues from the database's state */
     STORE_NFSR,
-    STORE_TAIL, /* what that engine would say if no further capture came: provisional rows */
+    STORE_TAIL, /* what that engine reports if no further capture comes: provisional rows */
 };
 
 struct store;
 
-/* STORE_WRITE makes the database when there is none (at the first store_begin).  |path| "" is a
- * private database that vanishes.  -ERR_INPUT: no trace database, or of a later version. */
+/* Opens a database.  STORE_WRITE makes it if it does not exist (at the first store_begin).  |path|
+ * "" is a private, temporary database.  Returns NULL with ERR_INPUT if it is not a trace database,
+ * or of a later version. */
 struct store *store_open(const char *path, enum store_mode mode, struct err *err);
 
-/* Removes the file again when this store made it and nothing was stored. */
+/* Closes the database.  Removes the file if this store made it and stored nothing. */
 void store_close(struct store *store);
 
 sqlite3 *store_db(struct store *store);
-/* The name that it was opened with. */
+/* Returns the name with which it was opened. */
 const char *store_path(const struct store *store);
-/* Whether it has no tables yet. */
+/* Returns true if it has no tables yet. */
 bool store_is_empty(const struct store *store);
 
-/* A further connection to the file of |db|, to read it in one thread: without the locks, which cost
- * a fifth of the time of one that reads all operations.  To be closed.  NULL: there is none, and
- * |db| must do: it has no file, or its transaction may have changed what is read. */
+/* Opens another connection to the file of |db|, for reading in one thread.  It has no locks, which
+ * saves a fifth of the time for reading all operations.  The caller closes it.  Returns NULL if
+ * that is not possible: |db| has no file, or its open transaction may have changed the data.  Use
+ * |db| then. */
 sqlite3 *store_reader(sqlite3 *db);
 
-/* True when the first bytes of a file are those of an SQLite database. */
+/* Returns true if the first bytes of a file are those of an SQLite database. */
 bool store_is_database(const uint8_t *head, size_t len);
-/* -ERR_INPUT: |name| is a database, but comes through a pipe, where it cannot be read. */
+/* Returns -ERR_INPUT if |name| is a database that comes through a pipe, where it cannot be read. */
 int store_no_stream(const char *name, struct err *err);
 
-/* After a failure: another process has made the database since it was not there. */
+/* Call this after a failure.  Returns true if another process has made the database in the
+ * meantime. */
 bool store_was_overtaken(const struct store *store);
 
-/* A number that changes with everything that an ingest commits. */
+/* Reads a number that changes with everything that an ingest commits. */
 int store_version(struct store *store, int64_t *version, struct err *err);
-/* That of the moment when the transaction began or, behind it, ended. */
+/* Returns that number as it was when the transaction began or, after the transaction, when it
+ * ended. */
 int64_t store_known_version(const struct store *store);
 
 /* Fills |err| with what SQLite says about |what|: a full disk, a damaged database, ... */
@@ -77,20 +81,21 @@ int store_fail(sqlite3 *db, const char *what, struct err *err);
 
 /* Begins a source named |name|.
  *
- * STORE_CAPTURE: provisional rows are taken out, for the engine will put them again.  Frames in
- * records count on from store_frame_base, and their other ids are those of the database (carry.h).
- * STORE_TAIL: no source of its own (|name| NULL); after the last capture.
- * STORE_NFSR, or with |settle|: nothing is carried over any more; provisional rows become
- * final, and counterparts of unpaired operations are looked for in the database. */
+ * STORE_CAPTURE: removes provisional rows, because the engine will put them again.  Frames in
+ * records count on from store_frame_base.  Their other ids are those of the database (carry.h).
+ * STORE_TAIL: comes after the last capture and is not a source of its own (|name| is NULL).
+ * STORE_NFSR, or with |settle|: no state is carried over any more.  Provisional rows become final.
+ * Counterparts of unpaired operations are looked for in the database. */
 int store_begin(struct store *store, const char *name, enum store_kind kind, bool settle,
                 struct err *err);
 
 struct sink store_sink(struct store *store);
 
-/* Frames of all captures before the one that was begun. */
+/* Returns the number of frames of all captures before the current one. */
 uint64_t store_frame_base(const struct store *store);
 
-/* From here to store_end operations come that the engine still waits for. */
+/* Call this before the operations that the engine still waits for.  It is in effect until
+ * store_end. */
 void store_provisional(struct store *store);
 
 struct store_end {
@@ -101,17 +106,17 @@ struct store_end {
     const char *options;     /* and options */
 };
 
-/* STORE_CAPTURE becomes STORE_TAIL without a commit in between: |end| has what store_end will be
- * given.  Records that follow are those of the tail. */
+/* Changes from STORE_CAPTURE to STORE_TAIL without a commit.  |end| is the one for store_end.
+ * Records after this belong to the tail. */
 int store_tail(struct store *store, const struct store_end *end, struct err *err);
 
 /* Commits the source; |end| is NULL if it was begun as STORE_TAIL. */
 int store_end(struct store *store, const struct store_end *end, struct err *err);
 
-/* Forgets the source that was begun. Nothing happens when there is none. */
+/* Drops the source that was begun.  Does nothing if there is none. */
 void store_abandon(struct store *store);
 
-/* Rows of the source that was begun or ended last. */
+/* Counts of rows of the source that was begun or ended last. */
 struct store_totals {
     uint64_t frames, operations, calls, replies, retransmissions, copies, problems;
     int64_t first_time, last_time; /* TIME_NONE: no frame has one */

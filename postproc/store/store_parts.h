@@ -14,7 +14,7 @@
 
 #include <stdatomic.h>
 
-/* Prepared once; sql.c has the texts. */
+/* Statements that are prepared once; sql.c has the texts. */
 enum statement {
     SQL_PUT_FLOW,
     SQL_PUT_CREDENTIAL,
@@ -56,11 +56,11 @@ struct source_base {
 struct store {
     sqlite3 *db;
     struct cleanup cleanup; /* of an open transaction, and of |temporary| */
-    atomic_bool ending;     /* the statement that runs is to end: see undo */
+    atomic_bool ending;     /* set to end the running statement: see undo */
     char *path;
     enum store_mode mode;
-    char *temporary; /* where a new database is made, until store_publish; NULL: in place */
-    bool overtaken;  /* another process was faster in making it */
+    char *temporary; /* name of a new database until store_publish; NULL: it has its own name */
+    bool overtaken;  /* another process made it first */
     bool ready;      /* the schema is there */
     bool open;       /* a source was begun */
     bool indexed;    /* the indexes are there */
@@ -85,16 +85,16 @@ struct store {
     size_t delta_count;
     struct stream_ends stream_ends;
     struct buf text, text2;
-    uint32_t parent_path; /* whose text is in |parent_text| */
+    uint32_t parent_path; /* the path whose text is in |parent_text| */
     struct buf parent_text;
 };
 
 /* store.c */
 
-/* After the first commit: a new database, which was made under a temporary name, gets its own, if
- * that is still free.  Statements have to be prepared again. */
+/* Call this after the first commit.  Gives a new database its own name, if that is still free.
+ * Until then it has a temporary name.  Statements must be prepared again. */
 int store_publish(struct store *store, struct err *err);
-/* What the file says of itself: sets |ready|, unless it is empty. */
+/* Checks the version that the file states.  Sets |ready|, unless the file is empty. */
 int store_check_version(struct store *store, struct err *err);
 
 /* statements.c */
@@ -102,15 +102,17 @@ int statements_prepare(struct store *store, struct err *err);
 void statements_finalize(struct store *store);
 /* Runs a statement that gives no row, and resets it. */
 int statement_run(struct store *store, enum statement which, struct err *err);
-/* Runs one that gives a row or none: 1, 0, or negative. The caller resets it. */
+/* Runs a statement that gives at most one row.  Returns 1, 0, or a negative code.  The caller
+ * resets it. */
 int statement_row(struct store *store, enum statement which, struct err *err);
-/* One that is run only now: sql_prepare and sql_end, which name the store as it was opened. */
+/* These prepare and end a statement that runs once, like sql_prepare and sql_end.  Errors name the
+ * store as it was opened. */
 int store_prepare(struct store *store, const char *sql, sqlite3_stmt **stmt, struct err *err);
 int store_finish(struct store *store, sqlite3_stmt *stmt, int result, struct err *err);
 
-/* carry.c: an engine goes on from the last capture; |settle|: nothing does any more */
+/* carry.c: an engine continues from the last capture; |settle|: none will continue any more */
 int carry_begin(struct store *store, bool settle, struct err *err);
-/* What follows is provisional. */
+/* Marks everything after this as provisional. */
 int carry_tail(struct store *store, struct err *err);
 int carry_end(struct store *store, const struct store_end *end, struct err *err);
 
@@ -121,9 +123,9 @@ int schema_index(sqlite3 *db, struct err *err);
 /* dictionary.c */
 int dictionary_fill(sqlite3 *db, struct err *err);
 
-/* A row of operation on its way. Ids are those of the database. */
+/* A row of table operation before it is stored.  Ids are those of the database. */
 struct row_side {
-    int64_t source; /* 0: there is no such message */
+    int64_t source; /* 0: the message is missing */
     uint64_t frame;
     int64_t first_frame;
     int64_t time; /* or TIME_NONE */
@@ -143,7 +145,7 @@ struct operation_row {
     const struct record_operation *record; /* the rest */
 };
 
-/* put.c: things that operations refer to */
+/* put.c: stores the rows that operations refer to */
 int put_flow(struct store *store, const struct record_flow *flow, struct err *err);
 int put_credential(struct store *store, const struct record_credential *credential,
                    struct err *err);
@@ -152,7 +154,7 @@ int put_name(struct store *store, const struct record_name *name, struct err *er
 int put_problem(struct store *store, const struct record_problem *problem, struct err *err);
 int put_counter(struct store *store, const struct record_counter *counter, struct err *err);
 
-/* Binds the text of a name (base/escape.h), which lives until the next one is bound. */
+/* Binds the text of a name (base/escape.h).  The text lives until the next name is bound. */
 int put_bind_name(struct store *store, sqlite3_stmt *stmt, int at, struct bytes name, bool is_path,
                   struct err *err);
 
@@ -173,29 +175,29 @@ struct further_copy {
 int put_further_copy(struct store *store, const struct further_copy *copy, struct err *err);
 void row_bind_side(sqlite3_stmt *stmt, int at, const struct row_side *side);
 void row_bind_status(sqlite3_stmt *stmt, int at, int64_t status);
-/* The length of a body on the wire, NULL where it is not known. */
+/* Binds the length of a body on the wire, or NULL if it is not known. */
 void row_bind_length(sqlite3_stmt *stmt, int at, const struct row_side *side, uint32_t length);
 void row_bind_body(sqlite3_stmt *stmt, int at, const struct bytes *body);
 void row_bind_data(sqlite3_stmt *stmt, int at, const struct record_operation *operation);
 
-/* The source of a frame, which becomes the frame in that source. */
+/* Returns the source of a frame, and changes |*frame| to the number in that source. */
 int64_t put_source_of(const struct store *store, uint64_t *frame);
 
 /* count.c */
 
-/* Counts a row of operation or retransmission in or out (|by| is 1 or -1). */
+/* Counts a row of table operation or retransmission in or out (|by| is 1 or -1). */
 int count_operation(struct store *store, int64_t call_source, int64_t reply_source, int by,
                     struct err *err);
 int count_retransmission(struct store *store, int64_t source, int by, struct err *err);
 int count_copy(struct store *store, int64_t source, int by, struct err *err);
 int count_problem(struct store *store, int64_t source, int by, struct err *err);
-/* Adds what was counted to the rows of the sources that it is about. */
+/* Adds the counts to the rows of their sources. */
 int count_end(struct store *store, struct err *err);
 
-/* Counts a frame of a source that is cut off: such a source has no record with totals. */
+/* Counts a frame of a source that is cut off.  Such a source has no record with totals. */
 void count_frame(struct store *store, uint64_t frame, int64_t time);
 
-/* The database's id of an operation of this stream. */
+/* Returns the database's id for an operation of this stream. */
 int64_t operation_id(const struct store *store, uint64_t local);
 
 /* stream_ends_match.c: fills store->stream_ends. */

@@ -8,8 +8,8 @@
 
 #include "store/store.h"
 
-/* Calls |show| for each finding, VERIFY_SHOWN of a kind at most, and counts them all in
- * *|findings|. -ERR_INPUT: the database cannot be read. */
+/* Calls |show| for each finding, at most VERIFY_SHOWN times for each kind.  Sets *|findings| to the
+ * number of all findings.  Returns -ERR_INPUT if the database cannot be read. */
 enum { VERIFY_SHOWN = 20 };
 int verify(struct store *store, void (*show)(void *ctx, const char *text), void *ctx,
            uint64_t *findings, struct err *err);

@@ -54,7 +54,7 @@ struct stream_ends {
 
 void stream_ends_free(struct stream_ends *ends);
 
-/* 0 or -ERR_SYSTEM. */
+/* Returns 0 or -ERR_SYSTEM. */
 int stream_ends_add(struct stream_ends *ends, const struct stream_ends_entry *entry,
                     struct err *err);
 
@@ -69,7 +69,7 @@ int stream_ends_join(struct stream_ends *ends, int64_t from, int64_t to, struct 
 /* Returns the operation that |from| was joined with, or |from|. */
 int64_t stream_ends_joined(const struct stream_ends *ends, int64_t from);
 
-/* A hash of these; the addresses are texts. */
+/* Returns a hash of the client, server and XID.  The addresses are texts. */
 uint64_t stream_ends_key(const char *client, const char *server, uint32_t xid);
 
 #endif

@@ -9,16 +9,16 @@
 
 #include "store/sql.h"
 
-/* Runs what stands in |schema| between the line "--- |section|" and the next such line; |name| is
- * the schema's, for messages. */
+/* Runs the part of |schema| between the line "--- |section|" and the next such line.  |name| is the
+ * name of the schema, for messages. */
 int tables_section(sqlite3 *db, const char *schema, const char *name, const char *section,
                    struct err *err);
 
-/* Values from 1 below |max| with their names into table code. */
+/* Writes the values from 1 to |max| - 1 and their names into table code. */
 int tables_codes(sqlite3 *db, const char *domain, int max, const char *(*name)(int),
                  struct err *err);
 
-/* What |fill| does is there as a whole or not at all. */
+/* Runs |fill| in a transaction: all of its changes are kept, or none. */
 int tables_transaction(sqlite3 *db, int (*fill)(void *ctx, struct err *err), void *ctx,
                        struct err *err);
 
