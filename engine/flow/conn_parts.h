@@ -23,34 +23,36 @@ struct conn {
     uint64_t hash;
     uint32_t newer, older; /* slots */
     bool rpc;
-    bool holed;  /* in conns->holed */
-    bool syn[2]; /* |isn| of this side was seen */
+    bool holed;  /* listed in conns->holed */
+    bool syn[2]; /* the SYN of this side was seen: |isn| is valid */
     uint32_t isn[2];
-    struct {          /* a SYN that may begin another connection: what follows must say so */
-        bool side[2]; /* |isn| of this side is known */
+    struct {          /* a SYN that may begin another connection; later segments decide it */
+        bool side[2]; /* |isn| of this side is valid */
         uint32_t isn[2];
         struct seen seen;
     } begin;
     bool over;         /* a FIN or RST came */
-    uint64_t acked[2]; /* frame in which all that [side] had sent until then was acknowledged */
+    uint64_t acked[2]; /* frame that acknowledged everything [side] had sent until then */
     struct recent recent[2];
     struct stream stream[]; /* two, for TCP only; [side] has what |side| sends */
 };
 
-/* The clock goes on to |time|, which is later than all before.  Packets without a time leave it
- * alone, and the first time does not move it: what was seen before is not old by that. */
+/* Advances the clock to |time|, which must be later than all times before.  Do not call it for
+ * packets without a time.  State from before the first time does not age by that first time. */
 void conns_advance(struct conns *c, int64_t time);
 
+/* Returns true if |port| is known to carry RPC (conn.h). */
 bool conns_port_known(const struct conns *c, uint16_t port);
 
-/* The transport's part of a packet's way. */
+/* The ports of a packet, and the connection that it belongs to. */
 struct conn_ports {
     uint16_t port[2]; /* of source and destination */
-    uint8_t side;     /* which side of the connection the source is, */
-    uint32_t slot;    /* and the connection's: both from conn_get */
+    uint8_t side;     /* the side of the connection that is the source; set by conn_get */
+    uint32_t slot;    /* of the connection; set by conn_get */
 };
 
-/* The connection of these endpoints, made if need be. */
+/* Returns the connection of these endpoints.  Makes one if there is none.  Returns NULL with |err|
+ * filled on failure. */
 struct conn *conn_get(struct conns *c, const struct frame *frame, const struct ip_payload *p,
                       struct conn_ports *ports, struct err *err);
 
@@ -59,25 +61,26 @@ static inline struct seen seen_in(const struct frame *frame)
     return (struct seen){ frame->number, frame->time };
 }
 
-/* The connection has a hole, which is to be swept. */
+/* Notes that the connection has a hole, so that the next sweep looks at it. */
 int conn_note_holed(struct conns *c, struct conn *x, uint32_t slot, struct err *err);
 
-/* Looks again at what is doubtful in either direction, after the other one went on. */
+/* Looks again at the doubtful marks of both directions, after one of them went on. */
 int conn_settle(struct conn *x, struct seen seen, struct err *err);
 
-/* Reads all that waits behind holes, in both directions. */
+/* Gives up the holes of both directions, and reads the bytes that wait behind them. */
 int conn_read_out(struct conn *x, struct seen seen, struct err *err);
 
 /* Ends both directions of a connection. */
 int conn_end(struct conn *x, struct seen seen, struct err *err);
 
-/* A TCP segment.
+/* Takes a TCP segment.
  *
- * A RST or SYN is believed as a receiver would (RFC 9293 s3.10.7.4, RFC 5961 s3 and s4), and as a
- * receiver can't be asked, by what follows: a RST whose number is near the stream's says only that
- * the next segment that does not continue it begins another connection.  A SYN amid a connection
- * begins another when its answer, or its first bytes, come.  Whatever continues the streams refutes
- * both. */
+ * A RST or SYN can be false, and a receiver would ignore it (RFC 9293 s3.10.7.4, RFC 5961 s3 and
+ * s4).  The receiver's state is not known here, so later segments decide:
+ * - After a RST whose number is near the stream's, the next segment that does not continue the
+ *   stream begins another connection.
+ * - A SYN within a connection begins another one when its answer or its first bytes come.
+ * - A segment that continues the streams shows that the RST or SYN was false. */
 int conn_tcp(struct conns *c, const struct frame *frame, const struct ip_payload *p,
              struct err *err);
 

@@ -33,10 +33,11 @@ struct credentials {
 int credentials_init(struct credentials *c, const struct sink *sink, struct err *err);
 void credentials_free(struct credentials *c);
 
-/* Id of its record, which is put if need be; 0 with |err| filled. */
+/* Returns the id of a credential's record.  Puts the record first if the credential is new.
+ * Returns 0 with |err| filled on failure. */
 uint32_t credential_id(struct credentials *c, const struct rpc_auth *auth, struct err *err);
 
-/* Takes back what an earlier process put. */
+/* Learns a credential from the record that an earlier process put. */
 int credentials_learn(struct credentials *c, const struct record_credential *record,
                       struct err *err);
 

@@ -13,20 +13,20 @@
 
 enum fit {
     FIT_NOT,
-    FIT_SURPLUS, /* but for bytes behind its end, as some send */
-    FIT_WELL,    /* or nothing is known of it */
+    FIT_SURPLUS, /* fits, but bytes follow its end, as some implementations send */
+    FIT_WELL,    /* fits, or there is no table to check it by */
 };
 
-/* Each takes the first bytes of a message. */
+/* Each function takes the first bytes of a message, as many as are known. */
 
-/* A call's arguments, which fill its record. */
+/* Checks the arguments of a call.  They must fill its record. */
 enum fit fits_call(struct captured call);
 
-/* A result of |procedure| (NULL: not known), called with |credential|. */
+/* Checks a result of |procedure| (NULL: not known), which was called with |credential|. */
 enum fit fits_result(const struct procedure *procedure, const struct rpc_auth *credential,
                      struct captured reply);
 
-/* The same for a call of which the first bytes are there. */
+/* Checks the result in |reply| against |call|, whose first bytes are given. */
 enum fit fits_reply(struct captured call, struct captured reply);
 
 #endif

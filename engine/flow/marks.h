@@ -41,14 +41,14 @@ enum mark_state {
     MARK_BROKEN,  /* no mark follows */
 };
 
-/* Whether its other half, a reply or a call, was captured. */
+/* Says if the other half of a mark's message, its reply or call, was captured. */
 enum mark_match {
     MATCH_NONE,
-    MATCH_DOUBTFUL, /* it is as doubtful, and neither begins with a segment */
+    MATCH_DOUBTFUL, /* the other half is doubtful too, and neither begins with a segment */
     MATCH_CERTAIN,
 };
 
-/* Whether its XID fits in with those of the connection. */
+/* Says if the XID of a mark's message fits the other XIDs of the connection. */
 enum mark_sequence { SEQUENCE_NONE, SEQUENCE_FITS, SEQUENCE_BROKEN };
 
 enum mark_fate { MARK_DOUBTFUL, MARK_UNDECIDED, MARK_DELIVERED, MARK_FALSE };
@@ -84,7 +84,7 @@ struct marks {
 
 void marks_free(struct marks *s);
 
-/* The allocated bytes. */
+/* Returns the number of allocated bytes. */
 static inline uint64_t marks_memory(const struct marks *s)
 {
     return s->bytes.cap + (uint64_t)s->piece_cap * sizeof(*s->pieces) +
@@ -96,48 +96,49 @@ static inline bool marks_full(const struct marks *s)
     return s->bytes.len > MARKS_BYTES_MAX || s->mark_count > MARKS_MAX;
 }
 
-/* Adds bytes that stand at piece->at in the stream, at or behind what is there.  Of |piece| also
- * |seen| and |border| are taken. */
+/* Adds bytes at offset piece->at of the stream, which is at or behind the end of the present ones.
+ * Also uses |seen| and |border| of |piece|. */
 int marks_append(struct marks *s, struct bytes bytes, const struct marks_piece *piece,
                  struct err *err);
 
-/* Adds bytes that were not captured: |at|, |seen|, |missing| and |flag|. */
+/* Adds bytes that were not captured.  Uses |at|, |seen|, |missing| and |flag| of |piece|. */
 int marks_missing(struct marks *s, const struct marks_piece *piece, struct err *err);
 
-/* Looks for marks in what was added, follows those that can be, and removes the broken ones.
- * |over|: nothing more comes.  |found| is called for each new mark, to fill in |matched| and
- * |known|, and says whether it is to be kept. */
+/* Looks for marks in the bytes added since the last call, follows each mark to the next one as far
+ * as possible, and removes broken marks.  |over|: nothing more comes.  Calls |found| for each new
+ * mark.  It fills in |matched| and |known|, and returns true if the mark is to be kept. */
 typedef bool marks_found(void *ctx, struct mark *mark);
 int marks_scan(struct marks *s, bool over, marks_found *found, void *ctx, struct err *err);
 
-/* The mark at |at|, or NULL. */
+/* Returns the mark at |at|, or NULL. */
 struct mark *marks_mark(const struct marks *s, uint64_t at);
 
-/* Whether a segment begins at |at|, or nothing captured follows it. */
+/* Returns true if a segment begins at |at|, or if no captured bytes follow it. */
 bool marks_border(const struct marks *s, uint64_t at);
 
-/* Whether the end of |mark|'s message was cut off by the snap length. */
+/* Returns true if the snap length cut off the end of |mark|'s message. */
 bool marks_cut(const struct marks *s, const struct mark *mark);
 
-/* The bytes of a piece, or those that are missing. */
+/* Returns the number of bytes of a piece, captured or missing. */
 uint32_t marks_length(const struct marks *s, uint32_t piece);
 
-/* The message's first bytes that are there without a gap, unless it is in several fragments. */
+/* Returns the message's first bytes, up to a gap.  Knows none if the message is in several
+ * fragments. */
 struct captured marks_text(const struct marks *s, const struct mark *mark);
 
-/* The time at which the last known byte of a mark that is not open came. */
+/* Returns the time of the last known byte of a mark's message.  The mark must not be open. */
 int64_t marks_time(const struct marks *s, struct mark *mark);
 
-/* Whether it is worth moving the rest to forget the bytes before |at|. */
+/* Returns true if dropping the bytes before |at| is worth the cost of moving the others. */
 bool marks_worth_dropping(const struct marks *s, uint64_t at);
 
-/* How many bytes from |from| to before |to| were captured. */
+/* Returns how many bytes of [|from|, |to|) were captured. */
 uint64_t marks_captured(const struct marks *s, uint64_t from, uint64_t to);
 
-/* Moves all bytes from |at| on to |tail|, which is empty.  Marks there are forgotten. */
+/* Moves all bytes from |at| on to |tail|, which must be empty.  Removes the marks among them. */
 int marks_split(struct marks *s, uint64_t at, struct marks *tail, struct err *err);
 
-/* Forgets the bytes before |at|, and the marks among them. */
+/* Removes the bytes before |at| and the marks among them. */
 void marks_drop(struct marks *s, uint64_t at);
 
 /* See pack_layout. */

@@ -12,7 +12,7 @@
 enum { PATH_DEPTH_MAX = 256 };
 
 uint64_t object_hash(uint32_t server, struct bytes handle);
-/* A new one; 0: |err| is filled. */
+/* Adds an object.  Returns its id, or 0 with |err| filled. */
 uint32_t object_add(struct objects *o, uint32_t server, struct bytes handle, uint64_t hash,
                     struct err *err);
 
@@ -21,7 +21,8 @@ static inline bool name_is_root(const struct name *name)
     return name->parent & OF_SERVER;
 }
 
-/* |parent| as in struct name.  Ids; 0: there is none, or (name_get) |err| is filled. */
+/* Return the id of a name; |parent| is as in struct name.  name_find returns 0 if there is no such
+ * name.  name_get then adds it; it returns 0 with |err| filled on failure. */
 uint32_t name_find(const struct objects *o, uint32_t parent, struct bytes name);
 uint32_t name_get(struct objects *o, uint32_t parent, struct bytes name, struct err *err);
 
@@ -30,24 +31,24 @@ static inline struct bytes name_text(const struct name *name)
     return (struct bytes){ name->text, name->len };
 }
 
-/* Puts a name, which stands for nothing, into the list of |object|, or takes it out.  |first|: the
- * path of |object| goes through it from now on. */
+/* Adds a name, which must stand for nothing, to the names of |object|, or removes it from its
+ * object's.  |first|: the path of |object| goes through this name from now on. */
 void name_attach(struct objects *o, uint32_t name, uint32_t object, bool first);
 void name_detach(struct objects *o, uint32_t name);
 
-/* Puts the record of what happened to a name, with the object that it stands for. */
+/* Puts a record of a name's event.  The record names the object that the name stands for. */
 int name_put(struct objects *o, enum name_event event, uint32_t name, const struct moment *m,
              struct err *err);
 
-/* It does not stand for its object any more (NAME_REMOVED, NAME_GONE). */
+/* Notes that a name no longer stands for its object.  |event|: NAME_REMOVED or NAME_GONE. */
 int name_end(struct objects *o, uint32_t name, enum name_event event, const struct moment *m,
              struct err *err);
 
-/* All names of |object| from |first| on end, but for |keep|. */
+/* Ends all names of |object| from |first| on, except |keep|. */
 int names_end(struct objects *o, uint32_t first, uint32_t keep, const struct moment *m,
               struct err *err);
 
-/* A directory that moves: to be told before and after that. */
+/* A directory that moves.  root_move_begin is called before the move, root_move_end after it. */
 struct root_move {
     uint32_t object; /* 0: its handle was never seen */
     struct place from;
@@ -55,17 +56,18 @@ struct root_move {
     bool needed;
 };
 
-/* What stands at |from| is about to move. */
+/* Prepares the move of the directory at |from|. */
 int root_move_begin(struct objects *o, struct root_move *move, struct place from, struct err *err);
-/* It moved to |to| (its name empty: nobody knows where): MOUNT roots at and below it have other
- * paths now. */
+/* Changes the paths of MOUNT roots at and below the directory, which has moved to |to|.  An empty
+ * name in |to| means that its new place is unknown. */
 int root_move_end(struct objects *o, const struct root_move *move, const struct place *to,
                   const struct moment *m, struct err *err);
 
 uint32_t path_add(struct objects *o, uint32_t parent, uint32_t object, struct bytes name,
                   struct err *err);
 
-/* The text of a path into |out|: 1, 0 if it does not begin at a MOUNT path, or negative. */
+/* Writes the text of a path into |out|.  Returns 1, or 0 if the path does not begin at a MOUNT
+ * path, or a negative code. */
 int path_text(const struct objects *o, uint32_t path, struct buf *out, struct err *err);
 
 #endif

@@ -41,19 +41,19 @@ enum {
     PAIR_ENDS = 16384,
 };
 
-/* A reply that came before its call, or after another one. */
+/* A reply that waits for its call. */
 struct held {
     struct held *next;
     struct flow flow;
     struct message message; /* leads to |flow| and |data| */
     int64_t since;          /* clock */
-    uint64_t ticket;        /* that the tap was given */
+    uint64_t ticket;        /* given to the tap */
     uint8_t data[];
 };
 
 /* A connection that has ended. */
 struct flow_end {
-    uint64_t acked; /* replies in frames before that one have reached the client */
+    uint64_t acked; /* a frame: replies in earlier frames have reached the client */
     uint32_t flow;  /* 0: none */
 };
 
@@ -75,7 +75,7 @@ struct pair {
     struct held *held, **held_tail;
     uint32_t held_count;
     uint64_t held_bytes;
-    uint16_t held_keys[HELD_KEYS]; /* how many are held under hashes that end alike */
+    uint16_t held_keys[HELD_KEYS]; /* number of held replies, by the last bits of their hashes */
     uint64_t last_operation;
     uint32_t last_flow;
     struct flow_end *ends; /* PAIR_ENDS, by id modulo that */
@@ -84,7 +84,7 @@ struct pair {
         malformed, other_address, provisional;
 };
 
-/* What the pairing needs of the engine; all of it must live as long. */
+/* The parts of the engine that the pairing uses.  They must outlive it. */
 struct pair_host {
     const struct sink *sink;                /* copied */
     const struct engine_observer *observer; /* copied; or NULL */
@@ -99,19 +99,20 @@ int pair_init(struct pair *p, const struct engine_options *options, const struct
 void pair_set_tap(struct pair *p, engine_tap *tap, void *ctx);
 void pair_free(struct pair *p);
 
-/* For struct message_host. */
+/* The functions of struct message_host (message.h). */
 int pair_message(struct pair *p, const struct message *message, struct err *err);
 unsigned pair_knows(struct pair *p, const struct question *question);
 int pair_over(struct pair *p, const struct flow_over *over, struct err *err);
 int pair_problem(struct pair *p, const struct problem *problem, struct err *err);
 
-/* Gives up what is too old. Cheap when nothing is. */
+/* Gives up calls and replies that are too old.  Cheap if there are none. */
 int pair_expire(struct pair *p, struct err *err);
 
-/* Gives up everything: the capture ended. */
+/* Gives up all waiting calls and replies, because the capture ended. */
 int pair_end(struct pair *p, struct err *err);
 
-/* Puts what waits as operations labelled CAPTURE_ENDED, REPLY_LOST and CALL_LOST, but keeps it. */
+/* Puts operations for all waiting calls and replies, labelled CAPTURE_ENDED, REPLY_LOST or
+ * CALL_LOST, but keeps them waiting. */
 int pair_pause(struct pair *p, struct err *err);
 
 struct unpack;

@@ -29,20 +29,21 @@
 
 #define RESYNC_SPAN INT64_C(1000000000) /* ns; less than replies wait for their calls */
 
-/* Reads on in known places: framer.c. |used| says how many bytes were taken, all of them unless the
- * framing was lost, and then the record that was being read is in f->marks. */
+/* Reads bytes while the framing is known (framer.c).  |used| becomes the number of bytes taken.  If
+ * it is less than all of them, the framing was lost, and f->marks has the record being read. */
 int framer_consume(struct framer *f, struct bytes data, struct seen seen, uint32_t *used,
                    struct err *err);
-/* What framer_gap does while the framing is not lost. */
+/* Passes over |len| missing bytes, as framer_gap, while the framing is known. */
 int framer_hole(struct framer *f, uint64_t len, uint32_t flag, struct seen seen, struct err *err);
 
-/* A message with |xid| was delivered: the other direction may wait for it. */
+/* Notes that a message with |xid| was delivered.  The other direction may wait for it. */
 void resync_seen(struct framer *f, uint32_t xid, bool call, uint64_t frame);
 
-/* Looks for marks, believes or drops them, and delivers.  |over|: the stream ends here. */
+/* Looks for marks, decides which are true, and delivers their messages.  |over|: the stream ends
+ * here. */
 int resync_work(struct framer *f, bool over, struct seen seen, struct err *err);
 
-/* Puts the problems for the bytes that were passed over. */
+/* Reports the bytes that were passed over as problems. */
 int resync_count(struct framer *f, struct seen seen, struct err *err);
 
 #endif

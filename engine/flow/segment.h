@@ -11,9 +11,9 @@
 #include "base/pack.h"
 #include "flow/seen.h"
 
-/* Bytes of a stream as a segment brings them. */
+/* The bytes of a stream that one segment carries. */
 struct arrival {
-    uint32_t seq; /* of their first one */
+    uint32_t seq; /* sequence number of the first byte */
     struct captured piece;
     struct seen seen;
 };
@@ -25,7 +25,7 @@ struct segment {
     uint8_t data[];
 };
 
-/* A copy; NULL: out of memory. */
+/* Returns a copy of |arrival|, or NULL if there is no memory. */
 struct segment *segment_new(const struct arrival *arrival);
 
 static inline struct arrival segment_arrival(const struct segment *g)
@@ -33,13 +33,13 @@ static inline struct arrival segment_arrival(const struct segment *g)
     return (struct arrival){ g->seq, { g->data, g->cap_len, g->wire_len }, g->seen };
 }
 
-/* What it counts against the limits: 512 bytes at least.  So few small ones fit that walking along
- * them takes no time. */
+/* Returns how many bytes the segment counts against the limits: at least 512.  This bounds the
+ * number of small segments, so that walking along a list takes little time. */
 uint32_t segment_memory(const struct segment *g);
 
 int segments_save(const struct segment *first, struct buf *out);
-/* Appends to the list at |at|, which is empty; |last|, |count| and |memory| follow.  0, -ERR_INPUT
- * or -ERR_SYSTEM. */
+/* Reads saved segments into the list at |at|, which must be empty.  Updates |last|, |count| and
+ * |memory|.  Returns 0, -ERR_INPUT or -ERR_SYSTEM. */
 int segments_restore(struct segment **at, struct segment **last, uint32_t *count, uint64_t *memory,
                      struct unpack *in);
 
