@@ -16,45 +16,46 @@
 
 struct engine;
 
-/* |sink| is copied; |observer| may be NULL. */
+/* Makes an engine.  Copies |sink|.  |observer| may be NULL. */
 struct engine *engine_new(const struct engine_options *options, const struct sink *sink,
                           const struct engine_observer *observer, struct err *err);
 
-/* To be called before the first frame. */
+/* Sets the tap.  Call it before the first frame. */
 void engine_set_tap(struct engine *engine, engine_tap *tap, void *ctx);
 
 void engine_free(struct engine *engine);
 
-/* Times may go backwards by any amount; frame numbers must grow. */
+/* Takes a frame.  Times may go backwards by any amount; frame numbers must grow. */
 int engine_frame(struct engine *engine, const struct frame *frame, struct err *err);
 
-/* The second way of feeding: every frame to engine_frame_seen (counts, and finds datagrams with
- * lost fragments), and what another decoder found behind IP headers to engine_payload, in the order
- * of frames. */
+/* The second way of feeding, for payloads that another decoder found behind IP headers.  Give every
+ * frame to engine_frame_seen, which counts and finds datagrams with lost fragments.  Give the
+ * payloads to engine_payload, in the order of frames. */
 int engine_frame_seen(struct engine *engine, const struct frame *frame, struct err *err);
 int engine_payload(struct engine *engine, const struct frame *frame,
                    const struct ip_payload *payload, struct err *err);
 
-/* The third way of feeding, for programs that are an end of the connection themselves: whole
- * messages.  Not to be mixed with the others. */
+/* The third way of feeding, for programs that are one end of the connection: takes a whole message.
+ * Do not mix it with the other ways. */
 int engine_message(struct engine *engine, const struct whole_message *message, struct err *err);
 
-/* The encapsulations that were met so far and are not opened here.  With engine_frame_seen another
- * decoder opens what it can, so there are none to report. */
+/* Lists the encapsulations that were met so far and that the engine does not open.  The list is
+ * empty with engine_frame_seen, because there another decoder opens them. */
 void engine_unopened(const struct engine *engine, struct unopened *unopened);
 
-/* End of the capture: everything that still waits is given up and labelled, counters and the end
- * record are put.  |input_cut|: the capture ended in the middle of a packet. */
+/* Ends the capture: gives up and labels everything that still waits, and puts the counters and the
+ * end record.  |input_cut|: the capture ended in the middle of a packet. */
 int engine_end(struct engine *engine, bool input_cut, struct err *err);
 
-/* A capture in several files: instead of engine_end, engine_pause puts counters and the end record
- * for this file, but keeps what waits.  Frame numbers go on growing over the next file: the caller
- * adds the frames of the files before, and takes them off again in its sink. */
+/* Ends one file of a capture in several files: puts the counters and the end record for this file,
+ * but keeps what waits.  Frame numbers must go on growing in the next file: the caller adds the
+ * number of frames of earlier files, and subtracts it again in its sink. */
 int engine_pause(struct engine *engine, bool input_cut, struct err *err);
 
-/* Saves what waits, as bytes for engine_restore in another process (same options and sink).  They
- * do not contain objects, paths and names: give these back with engine_learn first (RECORD_OBJECT,
- * RECORD_PATH, RECORD_NAME, RECORD_FLOW and RECORD_CREDENTIAL, in the order in which they came). */
+/* Saves what waits, as bytes for engine_restore in another process (same options and sink).  The
+ * bytes do not contain objects, paths and names: give these back with engine_learn first
+ * (RECORD_OBJECT, RECORD_PATH, RECORD_NAME, RECORD_FLOW and RECORD_CREDENTIAL, in the order in
+ * which they came). */
 int engine_save(const struct engine *engine, struct buf *out, struct err *err);
 int engine_restore(struct engine *engine, const uint8_t *data, size_t len, struct err *err);
 int engine_learn(struct engine *engine, const struct record *record, struct err *err);

@@ -21,7 +21,7 @@
 
 enum { DONE_MAX = 131072, WAITING_BYTES_MAX = 48 << 20, SAME_XID_MAX = 64 };
 
-/* A message that was sent: distinguishes its copies from a retransmission. */
+/* When and how a message was sent.  Distinguishes its copies from a retransmission. */
 struct sending {
     uint32_t at;    /* time in units of 2^16 ns, modulo 2^32, but not 0; 0: there is none */
     uint32_t ip_id; /* see struct message */
@@ -29,7 +29,7 @@ struct sending {
 
 /* A call that waits for its reply. */
 struct waiting {
-    struct record_operation operation; /* |arguments| leads to |body| */
+    struct record_operation operation; /* |arguments| points to |body| */
     const struct procedure *procedure; /* NULL: opaque */
     struct rpc_auth credential;        /* only what rpc_reply_in_clear reads */
     uint32_t port_program;             /* PORTMAP: the program asked for */
@@ -60,7 +60,7 @@ struct call {
     bool partial;  /* cap_len < wire_len: the digest is not that of the whole call */
     bool in_clear; /* its reply can be read */
     bool refused;  /* answered by an error of RPC */
-    int8_t owed;   /* its sightings less those of its replies */
+    int8_t owed;   /* number of its sightings minus that of its replies */
 };
 
 struct call_list {
@@ -80,7 +80,7 @@ struct calls {
 void calls_init(struct calls *c, uint32_t limit);
 void calls_free(struct calls *c);
 
-/* What a call and its reply have in common. */
+/* The key that a call and its reply share. */
 struct call_key {
     uint64_t hash;
     uint32_t server, client, xid;
@@ -100,28 +100,29 @@ static inline struct call_key call_key(uint32_t server, uint32_t client, uint32_
     return (struct call_key){ call_hash(server, client, xid), server, client, xid };
 }
 
-/* Iterates over the calls of one key. */
+/* Iterate over the calls of one key.  CALL_NONE ends the iteration. */
 uint32_t calls_first(const struct calls *c, const struct call_key *key, uint32_t *at);
 uint32_t calls_next(const struct calls *c, const struct call_key *key, uint32_t *at);
 
-/* The same for calls over UDP from one port of a client to one port of any server: a key with the
- * ports in the place of the server (struct call). */
+/* Iterate over the calls over UDP from one port of a client to one port of any server.  The key has
+ * the ports (struct call) in the place of the server. */
 uint32_t calls_of_client(const struct calls *c, const struct call_key *key, uint32_t *at);
 uint32_t calls_of_client_next(const struct calls *c, const struct call_key *key, uint32_t *at);
 
-/* Adds a copy of |call| as the newest of its list; CALL_NONE: no memory. Owns call->waiting then.
- */
+/* Adds a copy of |call| as the newest of its list, and takes over call->waiting.  Returns CALL_NONE
+ * if there is no memory. */
 uint32_t calls_add(struct calls *c, const struct call *call);
 void calls_remove(struct calls *c, uint32_t id);
-/* Seen again at |clock|: it becomes the newest of its list. */
+/* Notes that the call was seen again at |clock|.  It becomes the newest of its list. */
 void calls_seen(struct calls *c, uint32_t id, int64_t clock);
-/* Answered: its struct waiting is freed. */
+/* Notes that the call was answered.  Frees its struct waiting. */
 void calls_answered(struct calls *c, uint32_t id, uint64_t reply_digest);
 
-/* The oldest waiting call if it must go, because it was last seen before |horizon|, or there are
- * too many or would be with one more of |more| bytes (0: none). */
+/* Returns the oldest waiting call if it must go, else CALL_NONE.  It must go if it was last seen
+ * before |horizon|, or if there are too many calls, counting one more of |more| bytes (0: no more).
+ */
 uint32_t calls_overdue(const struct calls *c, size_t more, int64_t horizon);
-/* The same for answered ones. */
+/* Returns the oldest answered call if it must go, else CALL_NONE. */
 uint32_t calls_outdated(const struct calls *c, int64_t horizon);
 
 #endif

@@ -42,17 +42,20 @@ struct conns {
     uint64_t copies; /* of segments */
 };
 
-/* |host| is copied, but for |memory|; the ports named above are known, and those of |options|. */
+/* Copies |host|, but sets its |memory|.  The ports named above and those of |options| are known
+ * from the beginning. */
 int conns_init(struct conns *c, const struct message_host *host,
                const struct engine_options *options, struct err *err);
 void conns_free(struct conns *c);
 
+/* Notes that |port| carries RPC. */
 void conns_learn_port(struct conns *c, uint16_t port);
 
-/* A TCP or UDP payload. */
+/* Takes a TCP or UDP payload. */
 int conns_payload(struct conns *c, const struct frame *frame, const struct ip_payload *payload,
                   struct err *err);
 
+/* Takes a whole RPC message instead of payloads (engine_message). */
 int conns_message(struct conns *c, const struct whole_message *whole, struct err *err);
 
 /* Ends all streams. */

@@ -27,18 +27,18 @@
 
 enum {
     ELSEWHERE_MANY = 8,
-    ELSEWHERE_SURE = 2,       /* segments whose bytes tell */
-    ELSEWHERE_NEAR = 1 << 20, /* bytes: those kept aside are that close to each other */
+    ELSEWHERE_SURE = 2,       /* segments whose bytes show something else, to say it has moved */
+    ELSEWHERE_NEAR = 1 << 20, /* bytes; segments kept aside are at most this far from each other */
     ELSEWHERE_SEEN = 32,      /* segments of the stream whose first bytes are remembered */
-    ELSEWHERE_HEAD = 8,       /* so many */
+    ELSEWHERE_HEAD = 8,       /* the number of these bytes */
 };
 #define ELSEWHERE_SILENCE INT64_C(10000000) /* ns; copies of a frame come sooner */
 
 struct elsewhere {
-    struct segment *first, *last; /* kept aside, as they came */
+    struct segment *first, *last; /* kept aside, in the order in which they came */
     uint32_t count;
-    uint32_t from, to; /* their lowest number, and the one behind the highest */
-    uint32_t sure;     /* how many of them have bytes that tell */
+    uint32_t from, to; /* their lowest sequence number, and the one behind the highest */
+    uint32_t sure;     /* how many of them have bytes that show something else */
     uint32_t seen_count, seen_at;
     uint32_t seen_seq[ELSEWHERE_SEEN];
     uint8_t seen_head[ELSEWHERE_SEEN][ELSEWHERE_HEAD];
@@ -46,7 +46,7 @@ struct elsewhere {
 
 struct stream_pool;
 
-/* A segment of the stream itself. */
+/* Remembers the first bytes of a segment of the stream itself. */
 static inline void elsewhere_see(struct elsewhere *e, const struct arrival *a)
 {
     if (a->piece.cap_len < ELSEWHERE_HEAD)
@@ -60,32 +60,33 @@ static inline void elsewhere_see(struct elsewhere *e, const struct arrival *a)
 
 enum elsewhere_verdict { ELSEWHERE_COPY, ELSEWHERE_UNKNOWN, ELSEWHERE_OTHER };
 
-/* What the bytes of a segment below the stream's end show.  |silent|: the stream was silent for
- * ELSEWHERE_SILENCE. */
+/* Judges a segment below the stream's end by its bytes: a copy, something else, or unknown.
+ * |silent|: the stream was silent for ELSEWHERE_SILENCE. */
 enum elsewhere_verdict elsewhere_judge(const struct elsewhere *e, const struct arrival *a,
                                        bool silent);
 
-/* Whether the segment continues those kept aside. */
+/* Returns true if |seq| continues the segments kept aside. */
 static inline bool elsewhere_continues(const struct elsewhere *e, uint32_t seq)
 {
     return e->count && seq == e->to;
 }
 
-/* Whether the peer's acknowledgement is one of what is kept aside. */
+/* Returns true if |ack|, from the peer, acknowledges bytes that are kept aside. */
 static inline bool elsewhere_acked(const struct elsewhere *e, uint32_t ack)
 {
     return e->count && (int32_t)(ack - e->from) > 0 && (int32_t)(ack - e->to) <= 0;
 }
 
-/* Keeps a segment aside; those that it is far from are strays. 0 or -ERR_SYSTEM. */
+/* Keeps a segment aside.  Drops, as strays, earlier segments that are far from it.  Returns 0 or
+ * -ERR_SYSTEM. */
 int elsewhere_keep(struct elsewhere *e, struct stream_pool *pool, const struct arrival *a,
                    bool sure);
 
-/* Those kept aside are strays. */
+/* Drops the segments kept aside, as strays. */
 void elsewhere_forget(struct elsewhere *e, struct stream_pool *pool);
 
-/* Takes the list of those kept aside, which is the caller's to put in place and free; the bytes
- * remembered of the stream go. */
+/* Returns the list of the segments kept aside, which the caller puts into place and frees.  Forgets
+ * the remembered bytes of the stream. */
 struct segment *elsewhere_take(struct elsewhere *e, struct stream_pool *pool, uint32_t *from);
 
 void elsewhere_free(struct elsewhere *e, struct stream_pool *pool);

@@ -19,7 +19,7 @@
 #include "record/record.h"
 
 enum {
-    FRAMER_EMPTY_MAX = 64, /* empty fragments in a row: more are zeros of something else */
+    FRAMER_EMPTY_MAX = 64, /* empty fragments in a row; more are zeros that are not marks */
 };
 
 struct framer {
@@ -29,66 +29,66 @@ struct framer {
     uint8_t side;
     bool lost;      /* the place of the next mark is not known */
     bool resynced;  /* the next message is the first after a search */
-    bool in_record; /* a mark was read, the message's end was not */
+    bool in_record; /* a mark was read, but not yet the message's end */
     bool last;      /* the current fragment is the record's last */
     uint8_t mark[4], mark_have;
     uint8_t empty;     /* fragments without bytes, in a row */
     uint32_t left;     /* wire bytes of the current fragment still to come */
-    uint32_t wire_len; /* of the record's fragments so far, the current one whole */
+    uint32_t wire_len; /* of the record's fragments so far, including all of the current one */
     uint32_t flags;    /* SIGHTING_ bits of the message being read */
     uint64_t frame, first_frame;
     int64_t time;
-    uint64_t at;        /* bytes of the stream so far, those that are missing as well */
+    uint64_t at;        /* bytes of the stream so far, including missing ones */
     uint64_t begin;     /* where in the stream the record being read begins */
     struct buf message; /* bytes before any hole */
-    /* While searching, and for what was passed over doubtfully: */
+    /* For the search for marks: */
     struct marks marks;
     bool has_xid, has_lost_xid;
     uint32_t xid;      /* of the latest message */
     uint32_t lost_xid; /* of the latest one before the search */
-    int64_t due;       /* time at which a doubtful mark is to be looked at again */
+    int64_t due;       /* time at which a doubtful mark must be looked at again */
     uint64_t skipped;  /* bytes passed over in this search */
     uint64_t undecided;
-    uint64_t memory; /* what of host->memory is this one's */
+    uint64_t memory; /* the share of this framer in host->memory */
 };
 
-/* |lost|: the stream was joined in its middle. */
+/* |lost|: the capture begins in the middle of the stream. */
 void framer_init(struct framer *f, const struct message_host *host, struct flow *flow, uint8_t side,
                  bool lost);
 void framer_free(struct framer *f);
 
-/* The next bytes of the stream: one segment or a part of it. */
+/* Takes the next bytes of the stream: one segment or a part of it. */
 int framer_data(struct framer *f, struct bytes data, struct seen seen, struct err *err);
 
-/* |len| bytes that will never be seen; |flag| is SIGHTING_CUT or SIGHTING_HOLE. */
+/* Passes over |len| bytes that will never be seen.  |flag| is SIGHTING_CUT or SIGHTING_HOLE. */
 int framer_gap(struct framer *f, uint64_t len, uint32_t flag, struct seen seen, struct err *err);
 
-/* Whether framer_settle would do something: cheap. */
+/* Returns true if framer_settle has something to do.  Cheap. */
 static inline bool framer_unsettled(const struct framer *f, int64_t time)
 {
     return f->marks.mark_count && (f->marks.changed || time >= f->due);
 }
 
-/* Another connection begins, whose calls have other XIDs. */
+/* Forgets the XIDs, because another connection begins, whose calls have other XIDs. */
 static inline void framer_forget_xids(struct framer *f)
 {
     f->has_xid = f->has_lost_xid = false;
 }
 
-/* Looks again at what is doubtful, after something came in the other direction. */
+/* Looks again at doubtful marks, after something came in the other direction. */
 int framer_settle(struct framer *f, struct seen seen, struct err *err);
 
-/* The stream's end: what is there of the current message is delivered as partial. */
+/* Ends the stream.  Delivers the present part of the current message as partial. */
 int framer_end(struct framer *f, struct seen seen, struct err *err);
 
 /* Reports |length| bytes that could not be used to the host. */
 int framer_problem(const struct framer *f, enum problem_kind kind, struct seen seen,
                    uint64_t length, struct err *err);
 
-/* Frees buffers in which nothing waits; says how many bytes do. */
+/* Frees buffers in which nothing waits.  Returns the number of bytes that wait in the others. */
 size_t framer_trim(struct framer *f);
 
-/* Appends the state to |out|, without host, flow and peer, which framer_restore leaves alone. */
+/* Save and restore the state, except host, flow and peer. */
 uint64_t framer_layout(uint64_t hash); /* see pack_layout */
 int framer_save(const struct framer *f, struct buf *out);
 struct unpack;

@@ -13,8 +13,8 @@
 enum { SAME_SERVERS_MAX = 64 };
 
 struct same_server {
-    struct address address; /* also belongs to */
-    struct address server;  /* which is never an |address| of another one */
+    struct address address; /* a further address of |server| */
+    struct address server;  /* never the |address| of another entry */
 };
 
 struct same_servers {
@@ -26,15 +26,17 @@ struct same_servers {
  * Returns 0 or -ERR_USAGE. */
 int same_servers_add(struct same_servers *same, const char *text, struct err *err);
 
-/* The address under which the server at |address| is known: its own, unless another was given. */
+/* Returns the address under which the server at |address| is known: |address| itself, unless
+ * another one was configured. */
 const struct address *same_server(const struct same_servers *same, const struct address *address);
 
 struct objects;
 
-/* Id of the host at an address that was seen before; 0: it was not. */
+/* Returns the id of the host at an address, or 0 if the address was not seen before. */
 uint32_t host_find(const struct objects *o, const struct address *address);
 
-/* Id of the host at an address; 0: no memory. */
+/* Returns the id of the host at an address, and adds the host if it is new.  Returns 0 if there is
+ * no memory. */
 uint32_t host_id(struct objects *o, const struct address *address);
 
 #endif

@@ -24,8 +24,8 @@ struct flow {
     struct address address[2];
     uint16_t port[2];
     uint8_t transport;  /* 6 or 17 */
-    uint8_t server;     /* side that answers; meaningful once |id| is set */
-    uint32_t id;        /* of its record; 0 while no message was found in it */
+    uint8_t server;     /* the side that answers; valid once |id| is set */
+    uint32_t id;        /* of its record; 0 while no message was found on it */
     uint32_t host[2];   /* ids of the addresses (object.h), set with |id| */
     uint64_t birth;     /* frame in which it was first seen */
     int64_t birth_time; /* of that frame */
@@ -33,7 +33,7 @@ struct flow {
 
 struct message {
     struct flow *flow;
-    uint8_t side;        /* of the sender */
+    uint8_t side;        /* that sent it */
     const uint8_t *data; /* of the RPC message, without record marks: the part before any hole */
     uint32_t cap_len, wire_len;
     uint64_t frame, first_frame;
@@ -42,39 +42,39 @@ struct message {
     uint32_t ip_id; /* of its datagram (struct ip_payload); 0 over TCP */
 };
 
-/* What is known of an XID on a connection. */
+/* Facts about an XID on a connection, as bits. */
 enum {
     XID_WAITS = 1 << 0,    /* a call that waits for its reply */
     XID_ANSWERED = 1 << 1, /* a call that was answered */
-    XID_HELD = 1 << 2,     /* a reply that came at the frame asked about or later, and waits for its
-                            * call */
-    XID_AGAIN = 1 << 3,    /* an answered call of which, behind that frame, more replies came than
-                            * it was sent; or which was sent more often than it was answered */
-    XID_MISFIT = 1 << 4,   /* a call that waits, or a held reply, which the message is no other half
-                            * of by what it says */
-    XID_SURPLUS = 1 << 5,  /* the other half, but for bytes behind the end of the message */
+    XID_HELD = 1 << 2,     /* a reply that waits for its call, and came at the question's frame or
+                            * later */
+    XID_AGAIN = 1 << 3,    /* an answered call that, after that frame, was answered more often than
+                            * it was sent; or that was sent more often than it was answered */
+    XID_MISFIT = 1 << 4,   /* a waiting call or a held reply, but its contents do not fit those of
+                            * the message */
+    XID_SURPLUS = 1 << 5,  /* the other half of the message, but bytes follow the message's end */
 };
 
-/* A message of which something is asked: whether its other half is known. */
+/* Asks if the other half of a message is known. */
 struct question {
     const struct flow *flow;
-    uint8_t side; /* of its sender */
+    uint8_t side; /* that sent the message */
     uint32_t xid;
-    uint64_t frame;        /* in which it begins */
-    struct captured piece; /* what is known of it */
+    uint64_t frame;        /* in which the message begins */
+    struct captured piece; /* the known bytes of the message */
 };
 
-/* What ends a TCP connection. */
+/* How a TCP connection ends. */
 enum flow_end_kind {
-    FLOW_END_KNOWN,    /* more is acknowledged on one that has ended */
-    FLOW_END_FIN,      /* |side| sends no more: all that it sent before was captured */
-    FLOW_END_RST,      /* of |side|; if it was none, the streams go on */
+    FLOW_END_KNOWN,    /* it has ended before; now more is acknowledged */
+    FLOW_END_FIN,      /* |side| sends no more; everything that it sent before was captured */
+    FLOW_END_RST,      /* |side| sent a RST; if the RST was false, the streams go on */
     FLOW_END_REPLACED, /* another connection between the same ports has begun */
 };
 
 struct flow_over {
     const struct flow *flow;
-    uint64_t acked; /* what the server sent in frames before that one has reached the client */
+    uint64_t acked; /* a frame: what the server sent in earlier ones has reached the client */
     uint64_t frame;
     int64_t time;
     uint8_t kind, side; /* enum flow_end_kind */
@@ -89,19 +89,19 @@ struct problem {
     uint64_t length;
 };
 
-/* Where transports deliver.  Nothing else is asked of the rest of the engine. */
+/* The transports deliver here.  They call nothing else of the rest of the engine. */
 struct message_host {
     /* A negative return stops everything. */
     int (*message)(void *ctx, const struct message *message, struct err *err);
-    /* The XID_ bits of a message's XID: they decide doubtful cases when a record mark is searched.
-     */
+    /* Returns the XID_ bits of a message's XID.  They decide doubtful cases in the search for
+     * record marks. */
     unsigned (*knows)(void *ctx, const struct question *question);
     int (*problem)(void *ctx, const struct problem *problem, struct err *err);
-    /* A TCP connection has ended, or was replaced by another one.  Comes again with each segment
-     * behind that. */
+    /* Called when a TCP connection has ended or was replaced by another one, and again for each
+     * later segment of it. */
     int (*over)(void *ctx, const struct flow_over *over, struct err *err);
     void *ctx;
-    uint64_t *memory; /* bytes that all framers have allocated: they keep it true */
+    uint64_t *memory; /* bytes that all framers have allocated; the framers update it */
 };
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/object.h
  *
- * Which object a handle stands for, and where objects are in the tree.  This is learned from MOUNT,
- * and from procedures that show or change directory entries.  Ids count from 1; 0 is no object.
- * Everything that is learned goes to the sink as RECORD_OBJECT, RECORD_NAME and RECORD_PATH.
+ * Finds which object a handle stands for, and where objects are in the tree.  It learns this from
+ * MOUNT, and from procedures that show or change directory entries.  Ids count from 1; 0 is no
+ * object.  Everything that it learns goes to the sink as RECORD_OBJECT, RECORD_NAME and
+ * RECORD_PATH.
  *
  * A name stands for one object at a time.  An object has a list of its names, and its path goes
  * through the first of them.  A directory has one name besides those that MOUNT gives it: a second
@@ -26,7 +27,7 @@
 #include "record/record.h"
 
 enum {
-    HANDLE_NEAR = 44, /* of most servers; a look-up then needs no further memory */
+    HANDLE_NEAR = 44, /* bytes; longer handles are stored elsewhere, and look-ups are slower */
     ROOTS_MAX = 4096, /* MOUNT paths that change when a directory in them is renamed; further ones
                        * stay as MOUNT gave them */
 };
@@ -41,8 +42,8 @@ struct object {
     uint64_t fsid, fileid;
     uint64_t modified_by; /* latest operation that changes it */
     uint32_t name;        /* first of the names that stand for it now, or 0 */
-    uint32_t root;        /* first of the MOUNT paths that do; the path begins there */
-    uint32_t children;    /* names in it that stand for something now */
+    uint32_t root;        /* first of the MOUNT paths that stand for it; its path begins there */
+    uint32_t children;    /* number of names in it that stand for something now */
     uint32_t path;        /* cached path id, valid for |path_age| */
     uint32_t path_age;
     uint8_t type;   /* enum object_type */
@@ -61,9 +62,9 @@ struct name {
     const uint8_t *text;
     uint32_t len;
     uint32_t parent;         /* object id, or OF_SERVER and a host id */
-    uint32_t object;         /* it stands for this now; 0: for none, or it is not known */
+    uint32_t object;         /* the object it stands for now; 0: none, or unknown */
     uint32_t next, previous; /* names of the same object */
-    int64_t changed; /* time of the reply since which it stands for this, as far as is known */
+    int64_t changed;         /* time of the reply that made it stand for this, as far as is known */
 };
 
 struct path {
@@ -100,12 +101,13 @@ int objects_init(struct objects *o, const struct sink *sink, const struct same_s
                  struct err *err);
 void objects_free(struct objects *o);
 
-/* Id of the object behind a handle, made if need be; 0 with |err| filled. */
+/* Returns the id of the object of a handle, and adds the object if it is new.  Returns 0 with |err|
+ * filled on failure. */
 uint32_t object_id(struct objects *o, uint32_t server, struct bytes handle, struct seen seen,
                    struct err *err);
 
-/* Prepares a call of object_id: fetches the memory that it needs, in two steps with other work
- * between them.  |hash| is the result of the first. */
+/* Prefetch the memory that a call of object_id will need, in two steps, with other work between
+ * them.  |hash| is the result of the first step. */
 uint64_t object_expect(const struct objects *o, uint32_t server, struct bytes handle);
 void object_fetch(const struct objects *o, uint64_t hash);
 
@@ -114,14 +116,14 @@ struct object_identity {
     uint64_t fsid, fileid; /* 0: not known */
 };
 
-/* Says once what an object is. */
+/* Sets the type and the numbers of an object.  Puts its record again if they changed. */
 int object_describe(struct objects *o, uint32_t object, struct object_identity identity,
                     const struct moment *m, struct err *err);
 
-/* The object that |name| in |parent| is known to stand for, or 0. */
+/* Returns the object that |name| in |parent| is known to stand for, or 0. */
 uint32_t object_named(const struct objects *o, uint32_t parent, struct bytes name);
 
-/* "." and "..", which are not names of objects. */
+/* Returns true for "." and "..", which are not names of objects. */
 bool name_is_dots(struct bytes name);
 
 /* A name in a directory. */
@@ -130,7 +132,7 @@ struct place {
     struct bytes name;
 };
 
-/* |name| in |parent| was seen to stand for |object|, or was made. */
+/* Says that |name| in |parent| was seen to stand for |object|, or was made. */
 struct binding {
     uint32_t parent;
     struct bytes name;
@@ -138,37 +140,39 @@ struct binding {
     enum name_event event; /* NAME_SEEN, NAME_BOUND; within the objects also NAME_MOVED */
 };
 
+/* Learns a binding. */
 int object_bind(struct objects *o, const struct binding *binding, const struct moment *m,
                 struct err *err);
 
-/* |name| in |parent| was removed. */
+/* Learns that |name| in |parent| was removed. */
 int object_unbind(struct objects *o, uint32_t parent, struct bytes name, const struct moment *m,
                   struct err *err);
 
-/* |name| in |parent| turned out to stand for nothing. */
+/* Learns that |name| in |parent| stands for nothing. */
 int object_absent(struct objects *o, uint32_t parent, struct bytes name, const struct moment *m,
                   struct err *err);
 
-/* |object|, which has one link, was seen under |name| in |parent|: it has no other name. */
+/* Learns that the object of |binding| has one link.  So it has no other name. */
 int object_alone(struct objects *o, const struct binding *binding, const struct moment *m,
                  struct err *err);
 
-/* The name of |to| is empty where it was not captured. */
+/* Learns that |from| was renamed to |to|.  The name of |to| is empty if it was not captured. */
 int object_rename(struct objects *o, const struct place *from, const struct place *to,
                   const struct moment *m, struct err *err);
 
-/* |object| is what MOUNT calls |path|. */
+/* Learns that MOUNT gave |object| for |path|. */
 int object_mounted(struct objects *o, uint32_t object, struct bytes path, const struct moment *m,
                    struct err *err);
 
-/* Id of the path of |object| now; with |name| (len > 0) of that entry in it, "." and ".." followed
- * as far as it is known where they lead.  0: |err| is filled. */
+/* Returns the id of the present path of |object|, or, if |name| is not empty, of that entry in it.
+ * Follows "." and ".." as far as it is known where they lead.  Returns 0 with |err| filled on
+ * failure. */
 uint32_t object_path(struct objects *o, uint32_t object, struct bytes name, struct err *err);
 
-/* Id of a path of MOUNT. */
+/* Returns the id of a MOUNT path, or 0 with |err| filled. */
 uint32_t object_mount_path(struct objects *o, struct bytes path, struct err *err);
 
-/* Takes back what an earlier process put into its sink; nothing goes to this one. */
+/* Learns a record that an earlier process put into its sink.  Puts nothing into this sink. */
 int objects_learn(struct objects *o, const struct record *record, struct err *err);
 
 #endif

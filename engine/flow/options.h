@@ -28,7 +28,7 @@ enum {
 /* ns for which a reply waits for its call over TCP (pair.h), unless |reorder_span| is given */
 #define ENGINE_HOLD_SPAN INT64_C(2000000000)
 
-/* What each is, the table says.  All zeros: the defaults. */
+/* engine_option_table describes each member.  All zeros: the defaults. */
 struct engine_options {
     uint32_t stream_window, total_window; /* bytes */
     uint32_t connections, pending;
@@ -36,8 +36,8 @@ struct engine_options {
     const uint16_t *ports;                 /* or NULL */
     uint32_t port_count;
     const struct same_servers *same; /* or NULL */
-    bool messages_only;              /* for a tap alone: no objects, names and paths are kept, and
-                                      * operations know nothing of them; not in the table */
+    bool messages_only;              /* only for a tap: keep no objects, names and paths, and leave
+                                      * them out of operations; not in the table */
 };
 
 enum engine_unit {
@@ -51,27 +51,29 @@ enum engine_unit {
 struct engine_option {
     const char *name;
     const char *text;       /* for help: a phrase, without the default */
-    const char *value;      /* what it takes, as help shows it */
-    const char *old_option; /* a former name on the command line, still understood, or NULL */
-    const char *old_word;   /* the same of the plugins */
+    const char *value;      /* the form of its value, for help */
+    const char *old_option; /* a former name on the command line, still accepted; or NULL */
+    const char *old_word;   /* a former name in the plugins, still accepted; or NULL */
     enum engine_unit unit;
     size_t offset;        /* in struct engine_options, of the first three units */
     uint64_t initial;     /* the default; 0: there is none */
-    uint64_t least, most; /* of sizes and numbers */
-    bool of_objects;      /* means nothing to a tap */
+    uint64_t least, most; /* the range of a size or number */
+    bool of_objects;      /* has no effect on a tap */
 };
 
-/* All of them, ended by one without a name. */
+/* All options.  An entry without a name ends the table. */
 extern const struct engine_option engine_option_table[ENGINE_OPTIONS + 1];
 
-const struct engine_option *engine_option_named(const char *name); /* or NULL */
+/* Returns the option called |name|, or NULL. */
+const struct engine_option *engine_option_named(const char *name);
 
-/* The default as it can be given, such as "8M" or "50ms"; empty: there is none.  Returns |text|. */
+/* Writes the default as a user would give it, such as "8M" or "50ms", into |text|.  It is empty if
+ * there is no default.  Returns |text|. */
 const char *engine_option_default(const struct engine_option *option,
                                   char text[ENGINE_DEFAULT_TEXT]);
 
-/* Options with what they point to.  All zeros are the defaults, but engine_settings_init makes it
- * ready for engine_option_set; it must stay where it is then. */
+/* Options, with the arrays that they point to.  All zeros are the defaults.  engine_settings_init
+ * prepares it for engine_option_set; after that it must not be moved. */
 struct engine_settings {
     struct engine_options options;
     uint16_t ports[ENGINE_PORTS_MAX];
@@ -80,9 +82,9 @@ struct engine_settings {
 
 void engine_settings_init(struct engine_settings *settings);
 
-/* Takes what a user gave for |option|.  Sizes may end in k, M or G; times have a unit (ns, us, ms,
- * s, m, h) or are seconds; ports may be several, with commas between them.  0 or -ERR_USAGE, with a
- * text that does not name the option. */
+/* Sets |option| to the value that a user gave as |text|.  Sizes may end in k, M or G.  Times have a
+ * unit (ns, us, ms, s, m, h) or are seconds.  Several ports are separated by commas.  Returns 0 or
+ * -ERR_USAGE; the text of |err| does not name the option. */
 int engine_option_set(const struct engine_option *option, struct engine_settings *settings,
                       const char *text, struct err *err);
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* In which frame something was noticed. */
+/* The frame in which something was noticed. */
 struct seen {
     uint64_t frame;
     int64_t time; /* of that frame, or TIME_NONE */

@@ -61,42 +61,42 @@ struct stream {
     uint32_t arrivals, turned_at; /* segments of the connection, in all and at that turn */
     struct {
         uint32_t from, to;
-        uint32_t joined; /* a boolean: no hole, but what may come behind the first segment seen */
+        uint32_t joined; /* a boolean: not a hole, but the bytes before the first segment seen */
     } late[STREAM_LATE_HOLES];
     uint8_t late_count;
     struct elsewhere elsewhere;
 };
 
-/* What the streams of one engine share. */
+/* The state that the streams of one engine share. */
 struct stream_pool {
     uint32_t window, total; /* limits in bytes */
     uint64_t queued;        /* in all streams */
     uint64_t framing;       /* bytes that their framers have allocated */
-    int64_t latest;         /* frame time seen, or TIME_NONE */
-    int64_t clock;          /* ns that passed until then since the first one */
+    int64_t latest;         /* the latest frame time seen, or TIME_NONE */
+    int64_t clock;          /* ns from the first frame time to the latest */
     /* counters: */
     uint64_t segments, duplicates, reordered, holes, hole_bytes, late, restarts, strays;
 };
 
-/* All pointers must live as long as the stream. */
+/* All pointers must outlive the stream. */
 void stream_init(struct stream *s, const struct message_host *host, struct stream_pool *pool,
                  struct flow *flow, uint8_t side);
 void stream_free(struct stream *s);
 
-/* The next byte is |seq|; what was before is ended first. |lost|: it is not the connection's first.
- */
+/* Starts the stream at |seq|.  Ends the earlier stream first, if there was one.  |lost|: the byte
+ * at |seq| is not the connection's first. */
 int stream_start(struct stream *s, uint32_t seq, bool lost, struct seen seen, struct err *err);
 
-/* A segment with data. */
+/* Takes a segment with data. */
 int stream_segment(struct stream *s, const struct arrival *arrival, struct err *err);
 
-/* Whether a sequence number is too far from the stream to be one of its. */
+/* Returns true if |seq| is too far from the stream to belong to it. */
 static inline bool stream_far(const struct stream *s, uint32_t seq)
 {
     return s->started && seq - s->next + STREAM_FAR > 2 * STREAM_FAR;
 }
 
-/* The peer's acknowledgement. */
+/* Takes an acknowledgement of the peer. */
 static inline void stream_ack(struct stream *s, uint32_t ack)
 {
     s->ack_far = stream_far(s, ack);
@@ -108,26 +108,26 @@ static inline void stream_ack(struct stream *s, uint32_t ack)
     }
 }
 
-/* Ends the stream where it was, and starts it where it has moved to: at |seq|, the connection's
- * first byte, or if that is NULL, at the segments that are kept aside, if there are any. They
- * follow. */
+/* Ends the stream where it was, and starts it where it has moved to: at |seq|, the first byte of
+ * the new connection.  If |seq| is NULL, starts at the segments kept aside, if there are any.  Then
+ * takes the segments kept aside. */
 int stream_move(struct stream *s, const uint32_t *seq, struct seen seen, struct err *err);
 
-/* Whether the peer acknowledged all that was captured. */
+/* Returns true if the peer has acknowledged everything that was captured. */
 static inline bool stream_all_acked(const struct stream *s)
 {
     return s->started && s->acked &&
            (int32_t)(s->ack - (s->queue ? s->last->seq + s->last->wire_len : s->next)) >= 0;
 }
 
-/* Gives up the hole if it is time to; |seen|: where that is noticed. */
+/* Gives up the first hole if its time is over.  |seen| is where this is noticed. */
 int stream_sweep(struct stream *s, struct seen seen, struct err *err);
 
-/* Gives up all holes and delivers what is queued; |end|: the message being read, too. */
+/* Gives up all holes and delivers the queued segments.  |end|: also ends the message being read. */
 int stream_flush(struct stream *s, bool end, struct seen seen, struct err *err);
 
-/* No more comes: what is kept aside is delivered, too, when there is more than one segment of it.
- */
+/* Ends the stream.  Also delivers the segments kept aside, if there is more than one, or if a RST
+ * or FIN came before. */
 int stream_finish(struct stream *s, struct seen seen, struct err *err);
 
 uint64_t stream_layout(uint64_t hash); /* see pack_layout */

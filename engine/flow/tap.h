@@ -17,8 +17,8 @@ struct message;
 struct procedure;
 struct rpc_auth;
 
-/* Called for each message as soon as it is known, for callers that show packets.  |operation| has
- * what is known by then: the call's part for a call, everything for a reply. */
+/* A message, given to the observer as soon as it is known.  |operation| has the call's part for a
+ * call, and everything for a reply. */
 struct engine_message {
     const struct record_operation *operation;
     const struct sighting *sighting; /* of this message */
@@ -33,8 +33,8 @@ struct engine_observer {
 
 enum tap_event {
     TAP_MESSAGE,
-    TAP_HELD,   /* a reply whose call is not known yet: it comes again, with the same |ticket| */
-    TAP_UNREAD, /* bytes in the place of a message that are none; nothing else is set */
+    TAP_HELD,   /* a reply whose call is not known yet; it comes again, with the same |ticket| */
+    TAP_UNREAD, /* bytes in the place of a message that are not a message; nothing else is set */
     TAP_OVER,   /* a TCP connection has ended, as |over| says; nothing else is set */
 };
 
