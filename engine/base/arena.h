@@ -16,7 +16,8 @@ struct arena {
     size_t left; /* in the first chunk */
 };
 
-/* A copy of |len| bytes (a valid pointer also for none); NULL: no memory. */
+/* Returns a copy of |len| bytes, or NULL if there is no memory.  If |len| is 0, the result is a
+ * valid pointer, too. */
 const uint8_t *arena_copy(struct arena *arena, const void *data, size_t len);
 void arena_free(struct arena *arena);
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A piece of somebody else's memory. */
+/* Bytes in memory that belongs to something else. */
 struct bytes {
     const uint8_t *data;
     uint32_t len;
@@ -22,8 +22,8 @@ struct bytes {
 /* Bytes of a message or stream as they were captured: the last ones may be missing. */
 struct captured {
     const uint8_t *data; /* NULL: not known */
-    uint32_t cap_len;    /* those that are there */
-    uint32_t wire_len;   /* all of them; >= cap_len */
+    uint32_t cap_len;    /* number of captured bytes */
+    uint32_t wire_len;   /* number of all bytes; >= cap_len */
 };
 
 static inline uint16_t load_be16(const uint8_t *p)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/base/cleanup.h
  *
- * A list of what is unfinished (files with temporary names, open transactions) and how to undo it
+ * A list of unfinished things (files with temporary names, open transactions) and how to undo them
  * if a signal ends the process.  The function that makes such a thing enters it, and drops it when
  * it is complete or gone.  The program's thread for signals calls cleanup_all, and then ends the
  * process.  A process without such a thread (tshark) only keeps the list.
@@ -20,9 +20,9 @@ struct cleanup {
     bool entered;
 };
 
-/* Between these two nothing is undone, so that making a thing and entering it, or finishing it and
- * dropping it, are one step.  May be nested.  Once cleanup_all was called, cleanup_hold does not
- * return any more. */
+/* Between these two calls nothing is undone.  So making a thing and entering it is one step, and so
+ * is finishing it and dropping it.  The calls may be nested.  After cleanup_all was called,
+ * cleanup_hold does not return. */
 void cleanup_hold(void);
 void cleanup_release(void);
 

@@ -6,11 +6,11 @@
  *
  *     EMBED(trace_sql, EMBED_ROOT "/schemas/trace.sql");
  *
- * declares trace_sql[], the bytes of that file and a zero, for this C file alone; trace_sql_end is
- * where that zero stands.
+ * declares trace_sql[], the bytes of that file and a zero, for this C file only.  trace_sql_end
+ * points to that zero.
  *
- * EMBED_LIST is a header with a line EMBEDDED(symbol, stem, name, path) for each embedded file,
- * which the including file defines.  |stem| is |name| up to its first dot.
+ * EMBED_LIST is a header with a line EMBEDDED(symbol, stem, name, path) for each embedded file. The
+ * including file defines EMBEDDED.  |stem| is |name| up to its first dot.
  */
 #ifndef NFSDIGEST_BASE_EMBED_H
 #define NFSDIGEST_BASE_EMBED_H

@@ -25,7 +25,7 @@ struct err {
 int err_set(struct err *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* "out of memory for |what|", an ERR_SYSTEM. */
+/* Reports "out of memory for |what|" as an ERR_SYSTEM. */
 int err_memory(struct err *err, const char *what);
 
 /* Puts "|format|: " before the text that is already there; returns -err->code. */

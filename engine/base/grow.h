@@ -8,10 +8,10 @@
  *         return err_memory(err, "marks");
  *     s->marks[s->mark_count++] = mark;
  *
- * New elements are not set, but by GROW_ZERO.  When there is no memory, or the number does not fit
- * into its type, the result is -ERR_SYSTEM and the array is as it was.
+ * New elements are not initialized, except by GROW_ZERO.  If there is no memory, or the number does
+ * not fit into its type, the result is -ERR_SYSTEM and the array stays unchanged.
  *
- * Memory: up to twice what is needed, above GROW_DOUBLES bytes one and a half times.
+ * Memory: up to twice what is needed; above GROW_DOUBLES bytes, up to one and a half times.
  */
 #ifndef NFSDIGEST_BASE_GROW_H
 #define NFSDIGEST_BASE_GROW_H
@@ -29,7 +29,7 @@ enum { GROW_DOUBLES = 1 << 20 };
 /* Makes room for |need| elements. */
 #define GROW_TO(array, need, cap) GROW_BY(grow_array, (array), (need), (cap))
 
-/* The same; the elements from |cap| on are zero. */
+/* Makes room for |need| elements, and sets those from the old |cap| on to zero. */
 #define GROW_ZERO(array, need, cap) GROW_BY(grow_zeroed, (array), (need), (cap))
 
 #define GROW_BY(how, array, need, cap)                                                             \
@@ -51,8 +51,9 @@ enum { GROW_DOUBLES = 1 << 20 };
         grow_failed_;                                                                              \
     })
 
-/* For the macros: |array| with room for |need| elements of |size| bytes at least, and in |cap| for
- * how many, |most| at most.  NULL: |array| and |cap| are as they were. */
+/* For the macros.  Return |array| with room for at least |need| elements of |size| bytes, and set
+ * |cap| to the number of elements there is room for, at most |most|.  Return NULL on failure; then
+ * |array| and |cap| are unchanged. */
 void *grow_array(void *array, size_t size, uint64_t need, uint64_t *cap, uint64_t most);
 void *grow_zeroed(void *array, size_t size, uint64_t need, uint64_t *cap, uint64_t most);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/base/janitor.h
  *
- * A child process that removes a folder, with all that is in it, as soon as this process has ended
- * or says so: also when it was killed.
+ * A child process that removes a folder with its contents as soon as this process has ended, even
+ * if it was killed, or calls janitor_stop.
  */
 #ifndef NFSDIGEST_BASE_JANITOR_H
 #define NFSDIGEST_BASE_JANITOR_H
@@ -13,12 +13,13 @@
 
 struct janitor { /* all zeros: there is none */
     pid_t pid;
-    int fd; /* of a pipe, whose end it waits for */
+    int fd; /* of a pipe; the janitor waits until it is closed */
 };
 
-/* Before there are threads.  After an error the folder is the caller's to remove. */
+/* Starts the janitor.  Call it before there are threads.  After an error the caller must remove the
+ * folder. */
 int janitor_start(struct janitor *janitor, const char *folder, struct err *err);
-/* Returns when the folder is gone. */
+/* Lets the janitor remove the folder, and waits until it is gone. */
 void janitor_stop(struct janitor *janitor);
 
 #endif

@@ -14,12 +14,12 @@
  *     json_end(&j);
  *
  * |key| is the member's name, or NULL for an element of an array and for the outermost value.
- * Commas come by themselves.  Whatever goes in, what comes out is UTF-8 without lone surrogates, on
- * one line, and harmless on a terminal: characters that one does not just show (utf8.h) become
- * \uNNNN, bytes that are not UTF-8 the text \xNN, as in names (escape.h).
+ * Commas are added automatically.  For any input, the output is UTF-8 without lone surrogates, on
+ * one line, and harmless on a terminal.  Characters that a terminal does not simply show (utf8.h)
+ * become \uNNNN.  Bytes that are not UTF-8 become the text \xNN, as in names (escape.h).
  *
- * Errors of a stream are stdio's.  When there is no memory, |failed| is set and stays: what was
- * written is not whole.  Only one thread may use the stream meanwhile.
+ * Errors of a stream are stdio's.  When there is no memory, |failed| is set and stays, and the
+ * output is incomplete.  Only one thread may use the stream meanwhile.
  */
 #ifndef NFSDIGEST_BASE_JSON_H
 #define NFSDIGEST_BASE_JSON_H
@@ -34,7 +34,7 @@ struct json {
     struct buf *to; /* a buffer to append to */
     bool indented;  /* each member and element on a line of its own */
     bool failed;
-    bool more, breaks, one_line; /* json.c's */
+    bool more, breaks, one_line; /* for json.c only */
     unsigned depth, one_line_at;
 };
 
@@ -42,23 +42,23 @@ void json_object(struct json *j, const char *key);
 void json_object_end(struct json *j);
 void json_array(struct json *j, const char *key);
 void json_array_end(struct json *j);
-void json_end(struct json *j); /* a newline; what follows is another text */
+void json_end(struct json *j); /* a newline; another JSON text may follow */
 
 void json_text(struct json *j, const char *key, const char *text); /* NULL is null */
-/* Bytes, escaped as names are; slashes stay. */
+/* Writes bytes as a string, escaped like names; slashes stay. */
 void json_name(struct json *j, const char *key, struct bytes name);
 void json_hex(struct json *j, const char *key, struct bytes data);
 void json_u64(struct json *j, const char *key, uint64_t value);
 void json_i64(struct json *j, const char *key, int64_t value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
-/* A number as |format| prints it, below 64 characters. */
+/* Writes a number as |format| prints it; it must have less than 64 characters. */
 void json_number(struct json *j, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What comes next begins a line. */
+/* Puts a line break before the next member or element. */
 void json_break(struct json *j);
-/* The object or array that comes next stands on one line, though others are indented. */
+/* Writes the next object or array on one line, even if others are indented. */
 void json_one_line(struct json *j);
 
 #endif

@@ -17,15 +17,16 @@ typedef int output_writer(void *ctx, const void *data, size_t len, struct err *e
 
 struct output;
 
-/* |path|, or "-" for standard output, through a descriptor of its own (EPIPE is an error like
- * others: callers ignore SIGPIPE).  A regular file that is there already is replaced at the commit.
- */
+/* Opens |path| for output; "-" is standard output, through a descriptor of its own.  EPIPE is an
+ * error like others, so callers must ignore SIGPIPE.  An existing regular file is replaced at the
+ * commit. */
 struct output *output_open(const char *path, struct err *err);
-/* The same, but -ERR_USAGE, here or at the commit, if there is a file by that name already. */
+/* Opens |path| for output, but never replaces a file: if there is one with this name, fails with
+ * -ERR_USAGE, here or at the commit. */
 struct output *output_open_new(const char *path, struct err *err);
 output_writer output_write;                                /* |ctx| is the struct output */
 int output_commit(struct output *output, struct err *err); /* closes and renames */
-/* Gives the file |from| the name |to|, which must be free: 0, or -1 with errno. */
+/* Renames the file |from| to |to|, which must be free.  Returns 0, or -1 with errno set. */
 int output_put_new(const char *from, const char *to);
 void output_close(struct output *output); /* without commit: removes what was written */
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/base/pack.h
  *
- * State as bytes and back: structs of plain values copied whole, byte strings with a length before
- * them.  Only for the same build on the same machine (the carry between two captures in a
- * database); |pack_layout| makes another build's state recognizable.
- * Packing fails only for lack of memory; a failed unpack stays failed, so that its
- * result may be looked at once, at the end.
+ * Packs state into bytes, and unpacks it.  Structs of plain values are copied whole; byte strings
+ * have a length before them.  Only for the same build on the same machine (the carry between two
+ * captures in a database); pack_layout makes the state of another build recognizable.  Packing
+ * fails only if there is no memory.  A failed unpack stays failed, so it is enough to check the
+ * result once, at the end.
  */
 #ifndef NFSDIGEST_BASE_PACK_H
 #define NFSDIGEST_BASE_PACK_H
@@ -39,8 +39,8 @@ static inline void unpack_raw(struct unpack *in, void *to, size_t len)
     in->left -= len;
 }
 
-/* Another number for each other list of fields, or other size of one: what tells states of other
- * builds apart.  |hash|: that of the fields before it. */
+/* Adds a field to a hash of all fields and their sizes, which distinguishes the states of different
+ * builds.  |hash| is that of the fields before it. */
 static inline uint64_t pack_layout(uint64_t hash, const char *field, size_t size)
 {
     hash = (hash ^ size) * UINT64_C(0x100000001b3);
@@ -51,7 +51,7 @@ static inline uint64_t pack_layout(uint64_t hash, const char *field, size_t size
 
 #define unpack_value(in, value) unpack_raw((in), &(value), sizeof(value))
 
-/* The bytes stay where they are: in what is unpacked. */
+/* Returns a byte string, which points into the unpacked data. */
 static inline struct bytes unpack_bytes(struct unpack *in)
 {
     struct bytes b = { 0 };

@@ -19,8 +19,8 @@ enum { QUEUE_BATCHES = 8, QUEUE_BATCH_BYTES = 256 << 10 };
 
 struct queue;
 
-/* |data| is aligned to 8 bytes, and may be changed.  After a negative return it is not called
- * again, and the queue's functions return that. */
+/* Takes an item.  |data| is aligned to 8 bytes, and may be changed.  After a negative return it is
+ * not called again, and the queue's functions return that code. */
 typedef int queue_consume(void *ctx, void *data, size_t len, struct err *err);
 
 struct queue *queue_new(queue_consume *consume, void *ctx, struct err *err);
@@ -28,14 +28,14 @@ struct queue *queue_new(queue_consume *consume, void *ctx, struct err *err);
 /* Queues one item, made of |count| pieces; waits while the queue is full. */
 int queue_put(struct queue *queue, const struct iovec *pieces, int count, struct err *err);
 
-/* Lets the consumer begin with what was queued, without waiting for more of it or for the consumer.
- */
+/* Lets the consumer begin with the queued items at once, without waiting for a full batch.  Does
+ * not wait for the consumer. */
 void queue_submit(struct queue *queue);
 
-/* Returns when the consumer has had all items: until the next one it does nothing. */
+/* Waits until the consumer has processed all items.  It then does nothing until the next item. */
 int queue_drain(struct queue *queue, struct err *err);
 
-/* Drops what was not consumed. */
+/* Drops items that were not consumed. */
 void queue_free(struct queue *queue);
 
 #endif

@@ -4,7 +4,7 @@
  * A hash table from 64-bit hashes to 32-bit slots of a pool that the caller owns.
  * The caller compares keys: table_find walks all slots stored under one hash.
  * Open addressing, linear probing, deletion by shifting back; at most 3/4 full.
- * Memory: 16 bytes a place, 21 to 43 bytes an entry.
+ * Memory: 16 bytes for each place, so 21 to 43 bytes for each entry.
  */
 #ifndef NFSDIGEST_BASE_TABLE_H
 #define NFSDIGEST_BASE_TABLE_H
@@ -25,7 +25,7 @@ struct table {
     uint32_t mask, used;
 };
 
-/* All zeros is an empty table.  Returns 0 or -ERR_SYSTEM. */
+/* Adds an entry.  A table of zeros is empty and valid.  Returns 0 or -ERR_SYSTEM. */
 int table_add(struct table *t, uint64_t hash, uint32_t slot);
 
 /* Takes out the entry (|hash|, |slot|); it must be there. */
@@ -51,7 +51,7 @@ static inline uint32_t table_next(const struct table *t, uint64_t hash, uint32_t
     }
 }
 
-/* Says that |hash| will be looked up soon. */
+/* Prefetches the memory for a look-up of |hash|. */
 static inline void table_prefetch(const struct table *t, uint64_t hash)
 {
     if (t->places)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/base/temporary.h
  *
- * Bytes put aside, to be read once from their beginning: in a file without a name in TMPDIR (/tmp).
+ * Stores bytes in a file without a name in TMPDIR (/tmp), to be read once from their beginning.
  *
  * Memory: a buffer of TEMPORARY_BUFFER bytes.
  */
@@ -16,15 +16,17 @@ enum { TEMPORARY_BUFFER = 128 << 10 };
 
 struct temporary;
 
-/* |what| is put aside, for messages; it stays the caller's.  NULL with |err| filled. */
+/* |what| names the stored bytes in messages; it must outlive the result.  Returns NULL with |err|
+ * filled on failure. */
 struct temporary *temporary_new(const char *what, struct err *err);
 void temporary_free(struct temporary *temporary);
 
-/* 0 or -ERR_SYSTEM. */
+/* Appends bytes.  Returns 0 or -ERR_SYSTEM. */
 int temporary_write(struct temporary *temporary, const void *data, size_t len, struct err *err);
-/* From here on it is read. */
+/* Goes to the beginning.  After this the bytes can only be read. */
 int temporary_rewind(struct temporary *temporary, struct err *err);
-/* 1: |len| bytes were read; 0: there are no more; or -ERR_SYSTEM, also when there are fewer. */
+/* Reads |len| bytes.  Returns 1, or 0 if there are no more bytes.  Returns -ERR_SYSTEM on failure,
+ * also if only a part of the |len| bytes is left. */
 int temporary_read(struct temporary *temporary, void *data, size_t len, struct err *err);
 
 #endif

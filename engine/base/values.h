@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/base/values.h
  *
- * Numbers, times and texts between people and the program.
+ * Reads and writes numbers and times in the forms that people use.
  */
 #ifndef NFSDIGEST_BASE_VALUES_H
 #define NFSDIGEST_BASE_VALUES_H
@@ -12,12 +12,14 @@
 
 enum { VALUE_TEXT_MAX = 40 };
 
-/* "4M": a number with an optional k, M or G (1024 each). */
+/* Each of these parsers returns false if |text| has another form. */
+
+/* "4M": a number with an optional k, M or G (powers of 1024). */
 bool parse_size(const char *text, uint64_t *value);
-/* "1.5ms": ns, us, ms, s, m, h; without unit seconds. */
+/* "1.5ms": the units are ns, us, ms, s, m, h; without a unit, seconds. */
 bool parse_duration(const char *text, int64_t *ns);
-/* "2026-11-21 05:48:01.5" (T or blank, parts from the right may be missing, UTC, Z allowed) or
- * seconds since the epoch. */
+/* "2026-11-21 05:48:01.5" in UTC, or seconds since the epoch.  T may stand for the blank, parts at
+ * the end may be missing, and a Z may follow. */
 bool parse_time(const char *text, int64_t *ns);
 bool parse_number(const char *text, uint64_t *value);
 

@@ -73,7 +73,8 @@ static inline void count(struct counters *counters, enum count_kind kind)
 
 void count_number(struct counters *counters, enum count_family family, uint32_t number);
 
-/* Shows those above 0; |waiting| is the number of datagrams that are still incomplete. */
+/* Calls |show| for each counter above 0.  |waiting| is the number of datagrams that are still
+ * incomplete. */
 int counters_show(const struct counters *counters, uint64_t waiting, link_counter *show, void *ctx,
                   struct err *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/link/frame.h
  *
- * What enters the engine (a captured frame) and what engine/link makes of it (an
- * IP payload).  Both point into the caller's memory and live for one call only.
+ * The input of the engine (a captured frame) and the output of engine/link (an IP payload).  Both
+ * point into the caller's memory and are valid for one call only.
  */
 #ifndef NFSDIGEST_LINK_FRAME_H
 #define NFSDIGEST_LINK_FRAME_H
@@ -21,7 +21,7 @@ struct frame {
     uint32_t cap_len;  /* bytes at |data| */
     uint32_t wire_len; /* bytes that were on the wire; >= cap_len */
     int link_type;     /* LINKTYPE_ value of the capture file (tcpdump.org/linktypes) */
-    uint32_t skipped;  /* frames since the one before that are no packets: they have numbers only */
+    uint32_t skipped;  /* frames between this one and the one before that are not packets */
 };
 
 struct address {
@@ -39,23 +39,23 @@ static inline unsigned address_len(const struct address *a)
 
 bool address_equal(const struct address *a, const struct address *b);
 
-/* RFC 5952 text of |a| into |text|, which it returns. */
+/* Writes |a| into |text|, in the form of RFC 5952.  Returns |text|. */
 const char *address_text(const struct address *a, char text[ADDRESS_TEXT_MAX]);
 
 /* Reads the first |len| bytes of |text|, in any of the forms that inet_pton takes. */
 bool address_read(const char *text, size_t len, struct address *a);
 
-/* What an IP header, or a reassembled set of fragments, carried. */
+/* The payload of an IP header, or of a reassembled set of fragments. */
 struct ip_payload {
     struct address source, destination;
     uint8_t protocol; /* IPPROTO_TCP or IPPROTO_UDP: others are counted, not delivered */
     bool reassembled; /* from fragments */
     uint32_t id;      /* identification of the datagram; 0: it has none (IPv6 in one piece; IPv4
                        * that may not be fragmented often has 0, RFC 6864 s4.1) */
-    bool hole;        /* of a lost fragment: what lies behind |cap_len| will never be seen */
+    bool hole;        /* a fragment was lost: the bytes behind |cap_len| will never be seen */
     const uint8_t *data;
     uint32_t cap_len;     /* bytes at |data| */
-    uint32_t wire_len;    /* what the IP header promised and the frame had room for; >= cap_len */
+    uint32_t wire_len;    /* length by the IP header, but not more than the frame; >= cap_len */
     uint64_t first_frame; /* with |hole|: the first frame that brought something of it */
 };
 
@@ -64,8 +64,8 @@ struct whole_message {
     struct address source, destination;
     uint16_t source_port, destination_port;
     uint8_t transport; /* IPPROTO_TCP or IPPROTO_UDP */
-    uint64_t number;   /* in the place of a frame's: 1, 2, ... */
-    int64_t time;      /* as a frame's */
+    uint64_t number;   /* used as a frame number: 1, 2, ... */
+    int64_t time;      /* as in struct frame */
     const uint8_t *data;
     uint32_t len;
 };

@@ -48,32 +48,33 @@ struct link;
 typedef int link_deliver(void *ctx, const struct frame *frame, const struct ip_payload *payload,
                          struct err *err);
 
-/* |deliver| may be NULL: then frames are only classified and counted. NULL: no memory. */
+/* |deliver| may be NULL: then frames are only classified and counted.  Returns NULL if there is no
+ * memory. */
 struct link *link_new(link_deliver *deliver, void *ctx);
 void link_free(struct link *link);
 
 int link_frame(struct link *link, const struct frame *frame, struct err *err);
 
-/* A payload that did not come through link_frame (another decoder took the headers off): counts
- * nothing; opens VXLAN in it, or else delivers it. */
+/* Takes a payload that did not come through link_frame, because another decoder removed its
+ * headers.  Counts nothing.  Opens VXLAN in it; delivers any other payload. */
 int link_payload(struct link *link, const struct frame *frame, const struct ip_payload *payload,
                  struct err *err);
 
-/* No more frames come: datagrams that wait for a fragment are given up. */
+/* Gives up the datagrams that wait for a fragment, because no more frames come. */
 int link_end(struct link *link, struct err *err);
 
-/* Counters, in a fixed order: |name| like "frames", "link_type.147", "ether_type.0x0806",
+/* Shows the counters, in a fixed order: |name| like "frames", "link_type.147", "ether_type.0x0806",
  * "ip_protocol.1", "ip_fragments", "ip_datagrams_incomplete", "truncated_headers", ...
- * Numbers stand for what was not opened or delivered, except "ip_protocol.N", which counts all that
- * IP headers led to, and "udp_tunnel.PORT": such datagrams are delivered as any other.  Only those
- * with a value above 0 are shown.  unopened.h tells the encapsulations among them. */
+ * Names with a number count packets that were not opened or delivered.  Exceptions: "ip_protocol.N"
+ * counts all payloads of IP headers, and the datagrams of "udp_tunnel.PORT" are delivered as any
+ * other.  Only counters above 0 are shown.  unopened.h finds the encapsulations among them. */
 typedef int link_counter(void *ctx, const char *name, uint64_t value, struct err *err);
 int link_counters(const struct link *link, link_counter *show, void *ctx, struct err *err);
 
-/* Begins to count anew, for the next file of a capture. */
+/* Sets all counters to 0, for the next file of a capture. */
 void link_counters_reset(struct link *link);
 
-/* The fragments kept, as bytes for link_restore in another process. Appends to |out|. */
+/* Save and restore the waiting fragments, for another process.  link_save appends to |out|. */
 uint64_t link_layout(uint64_t hash); /* see pack_layout */
 int link_save(const struct link *link, struct buf *out);
 int link_restore(struct link *link, const uint8_t *data, size_t len, struct err *err);

@@ -11,10 +11,10 @@
 
 enum layer {
     LAYER_DONE,    /* counted, or waits for further fragments */
-    LAYER_PAYLOAD, /* |ip| is to be delivered, |data| is what it carried */
+    LAYER_PAYLOAD, /* |ip| must be delivered; |data| is its payload */
     LAYER_ETHERNET,
     LAYER_IP,   /* either version */
-    LAYER_IPV6, /* no other */
+    LAYER_IPV6, /* only version 6 */
     LAYER_VLAN,
     LAYER_LLC,
     LAYER_PPP,
@@ -36,8 +36,8 @@ struct packet {
     uint32_t scope;             /* see struct fragment_key */
     bool overrun;               /* the IP header promised more than the frame had on the wire */
     uint64_t frame;             /* its number */
-    int64_t time;               /* of the frame, or of the last one before that has one */
-    bool timed;                 /* it is the frame's own */
+    int64_t time;               /* of the frame; if it has none, of the last frame that has one */
+    bool timed;                 /* |time| is the frame's own */
     struct ip_payload ip;       /* of the innermost IP header; data and lengths only at delivery */
 };
 
@@ -47,10 +47,10 @@ struct link {
     struct counters counters, ignored;
     struct counters *count; /* one of the two */
     struct fragments fragments;
-    int64_t now; /* the latest frame's time that there is, or TIME_NONE */
+    int64_t now; /* time of the last frame that has one, or TIME_NONE */
 };
 
-/* |len| bytes must have been captured: see packet_has. */
+/* Removes |len| bytes, which must have been captured. */
 static inline void packet_skip(struct packet *p, uint32_t len)
 {
     p->data += len;
@@ -58,7 +58,7 @@ static inline void packet_skip(struct packet *p, uint32_t len)
     p->wire_len -= len;
 }
 
-/* What is behind the first |len| bytes is padding or a trailer. */
+/* Removes everything behind the first |len| bytes: padding or a trailer. */
 static inline void packet_trim(struct packet *p, uint32_t len)
 {
     if (p->wire_len > len)
@@ -72,12 +72,13 @@ static inline void packet_scope(struct packet *p, uint32_t tag)
     p->scope = (p->scope ^ tag) * 0x01000193u;
 }
 
-/* Counts a header of |len| bytes that isn't all there: cut by the snap length, or never whole. */
+/* Counts a header of |len| bytes that is not complete: cut by the snap length, or too short on the
+ * wire. */
 int packet_short(struct link *link, const struct packet *p, uint32_t len);
 
 int packet_malformed(struct link *link);
 
-/* The layer that an ether type announces; LAYER_DONE and counted when none is known. */
+/* Returns the layer that an ether type announces.  Counts an unknown one and returns LAYER_DONE. */
 int ether_type(struct link *link, uint16_t type);
 
 /* ether.c */
@@ -92,7 +93,7 @@ int packet_mpls(struct link *link, struct packet *p);
 int packet_ip(struct link *link, struct packet *p, struct err *err);
 int packet_ipv6(struct link *link, struct packet *p, struct err *err);
 
-/* What follows an IPv4 header, or the headers of IPv6: |protocol| stands at |p|. */
+/* Takes the payload of an IPv4 header, or of the headers of IPv6.  |protocol| is what is at |p|. */
 int ip_protocol(struct link *link, struct packet *p, uint8_t protocol, struct err *err);
 
 /* tunnel.c */

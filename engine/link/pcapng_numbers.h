@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/link/pcapng_numbers.h
  *
- * Numbers of pcapng files, draft-ietf-opsawg-pcapng s3 and s4, for who reads and who writes them.
+ * Numbers of pcapng files (draft-ietf-opsawg-pcapng s3 and s4), for readers and writers.
  */
 #ifndef NFSDIGEST_LINK_PCAPNG_NUMBERS_H
 #define NFSDIGEST_LINK_PCAPNG_NUMBERS_H
@@ -25,8 +25,8 @@ enum pcapng_type {
 
 enum { PCAPNG_BYTE_ORDER = 0x1a2b3c4d }; /* of a section */
 
-/* Lengths of blocks without what varies, in bytes: with type and first length, and of the least
- * block also with the last one */
+/* Lengths of the fixed parts of blocks in bytes, with type and first length.  PCAPNG_BLOCK_LEAST
+ * also includes the last length. */
 enum { PCAPNG_BLOCK_LEAST = 12, PCAPNG_PACKET_HEAD = 28, PCAPNG_PACKET_SIMPLE_HEAD = 12 };
 
 enum pcapng_option {

@@ -20,27 +20,29 @@
 enum { PCAPNG_BUFFER = 1 << 20 };
 
 struct pcapng_writer {
-    output_writer *write; /* the caller's, */
-    void *ctx;            /* and for it; the rest is zeros at the beginning */
-    int64_t latest;       /* time of a packet; 0 before the first one that has one */
+    output_writer *write; /* the caller sets this */
+    void *ctx;            /* and this, for |write|; the rest is zeros at the beginning */
+    int64_t latest;       /* time of the last packet that has one; 0 before it */
     struct buf out;
-    struct buf behind;    /* full, with the thread until |thread| is drained */
-    struct queue *thread; /* from the first full buffer on */
+    struct buf behind;    /* a full buffer; it belongs to the thread until |thread| is drained */
+    struct queue *thread; /* started with the first full buffer */
 };
 
-/* Puts the head; |link_type| is the interface's LINKTYPE_ value.  |w| stays where it is. */
+/* Writes the file's head.  |link_type| is the interface's LINKTYPE_ value.  |w| must not be moved
+ * after that. */
 int pcapng_begin(struct pcapng_writer *w, uint16_t link_type, const char *comment, struct err *err);
 
-/* A packet of |cap_len| captured bytes, |wire_len| long.  With TIME_NONE it is a Simple Packet
- * Block, if it is not cut, which such a block cannot say; else its time is the latest one.  Returns
- * where its bytes go (valid until the next call), NULL: no memory or not written. */
+/* Adds a packet of |cap_len| captured bytes that was |wire_len| long.  With TIME_NONE it becomes a
+ * Simple Packet Block.  Such a block cannot say that a packet was cut, so a cut packet gets the
+ * latest time instead.  Returns the place to write the packet's bytes to, valid until the next
+ * call. Returns NULL on failure: no memory, or a failed write. */
 uint8_t *pcapng_packet(struct pcapng_writer *w, int64_t time, uint32_t cap_len, uint32_t wire_len,
                        struct err *err);
 
-/* Returns when all of it is written. */
+/* Writes everything that is buffered, and returns when it is written. */
 int pcapng_flush(struct pcapng_writer *w, struct err *err);
 
-/* |time|: of the last packet. */
+/* Writes the end of the file.  |time| is that of the last packet. */
 int pcapng_end(struct pcapng_writer *w, int64_t time, const char *comment, struct err *err);
 void pcapng_free(struct pcapng_writer *w);
 

@@ -21,12 +21,12 @@ struct unopened {
     char names[128]; /* "Geneve 100, VN-Tag 20", as far as there is room */
 };
 
-/* A link_counter (link.h): adds one that stands for an encapsulation.  |name| may begin with
- * "link.", as in records.  Always 0. */
+/* Adds a counter if it stands for an encapsulation.  It is a link_counter (link.h).  |name| may
+ * begin with "link.", as in records.  Always returns 0. */
 int unopened_add(void *unopened, const char *name, uint64_t value, struct err *err);
 
-/* The UDP tunnel that a datagram to |port| is, whose payload begins with the big-endian word
- * |first|: its port, or 0. */
+/* Returns the port of the UDP tunnel that a datagram belongs to, or 0 if it belongs to none.
+ * |port| is the datagram's destination; |first| is the first word (big-endian) of its payload. */
 uint16_t unopened_tunnel(uint16_t port, uint32_t first);
 
 #endif

@@ -15,7 +15,8 @@
 
 struct worker;
 
-/* After a negative return it is not called again, and the worker's functions return that. */
+/* Takes a frame.  After a negative return it is not called again, and the worker's functions return
+ * that code. */
 typedef int worker_consume(void *ctx, const struct frame *frame, struct err *err);
 
 struct worker *worker_new(worker_consume *consume, void *ctx, struct err *err);
@@ -23,10 +24,10 @@ struct worker *worker_new(worker_consume *consume, void *ctx, struct err *err);
 /* Copies the frame and queues it; waits while the queue is full. */
 int worker_frame(struct worker *worker, const struct frame *frame, struct err *err);
 
-/* Returns when the consumer has had all frames: until the next one it does nothing. */
+/* Waits until the consumer has processed all frames.  It then does nothing until the next frame. */
 int worker_drain(struct worker *worker, struct err *err);
 
-/* Drops what was not consumed. */
+/* Drops frames that were not consumed. */
 void worker_free(struct worker *worker);
 
 #endif
