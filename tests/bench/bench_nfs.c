@@ -44,10 +44,10 @@ struct fh {
     uint32_t len;
 };
 
-/* What every call is about: the directory, a file in it, its name. */
+/* What every call is about: the directory, a file in it, how many it has. */
 static struct fh directory, file;
 static uint8_t block[BLOCK];
-static char name[32] = "f0";
+static uint32_t file_count;
 
 static struct bytes of(const struct fh *fh)
 {
@@ -199,6 +199,7 @@ static void make_files(struct client *c, const struct fh *root, uint32_t files)
     struct CREATE3res res;
     struct WRITE3res written;
 
+    file_count = files;
     snprintf(text_of, sizeof(text_of), "bench-%d", (int)getpid());
     dir.where = (struct diropargs3){ of(root), text(text_of) };
     call_nfs(c, PROC_MKDIR, &dir, &res);
@@ -227,10 +228,13 @@ static void put_getattr(struct client *c, uint64_t n)
     put_nfs(c, PROC_GETATTR, &(struct GETATTR3args){ of(&file) });
 }
 
+/* A name anywhere in the directory, so that what is near in the server's memory changes. */
 static void put_lookup(struct client *c, uint64_t n)
 {
-    (void)n;
-    put_nfs(c, PROC_LOOKUP, &(struct LOOKUP3args){ { of(&directory), text(name) } });
+    char what[32];
+
+    snprintf(what, sizeof(what), "f%u", (unsigned)(n * UINT64_C(2654435761) % file_count));
+    put_nfs(c, PROC_LOOKUP, &(struct LOOKUP3args){ { of(&directory), text(what) } });
 }
 
 static void put_access(struct client *c, uint64_t n)
