@@ -27,7 +27,13 @@ struct loop {
     struct idle *idle;
     struct watch signals;
     int signal;
+    int64_t spin;   /* ns */
+    int spin_trust; /* above 0: events came soon, of late */
 };
+
+/* A sleep that ended within SPIN_NEAR times the span speaks for spinning: waking up takes time,
+ * too. */
+enum { SPIN_TRUST = 16, SPIN_NEAR = 4 };
 
 int64_t loop_clock(void)
 {
@@ -246,10 +252,46 @@ static int run_idle(struct loop *loop, struct err *err)
 
 /* --- rounds */
 
+static int ended_wait(struct loop *loop, struct err *err)
+{
+    if (loop->event_count >= 0)
+        return 0;
+    loop->event_count = 0;
+    return errno == EINTR ? 0 : err_set(err, ERR_SYSTEM, "epoll: %s", strerror(errno));
+}
+
+void loop_spin(struct loop *loop, int64_t ns)
+{
+    loop->spin = ns;
+}
+
+/* Looks for events without sleeping, while events come within |spin| anyway.  true: there are some.
+ */
+static bool spin(struct loop *loop)
+{
+    int64_t end = loop_clock() + loop->spin;
+
+    if (loop->heap_count && loop->heap[1]->at < end)
+        end = loop->heap[1]->at;
+    do {
+        loop->event_count = epoll_wait(loop->epoll, loop->events, LOOP_EVENTS, 0);
+        loop->now = loop_clock();
+    } while (loop->event_count == 0 && loop->now < end);
+    if (loop->event_count == 0)
+        loop->spin_trust--;
+    else if (loop->spin_trust < SPIN_TRUST)
+        loop->spin_trust++;
+    return loop->event_count != 0;
+}
+
 static int wait_for_events(struct loop *loop, struct err *err)
 {
     struct timespec span = { 0, 0 }, *timeout = NULL;
+    int64_t begun = loop->spin ? loop_clock() : 0;
 
+    loop->event_at = 0;
+    if (loop->spin && !loop->idle && loop->spin_trust > 0 && spin(loop))
+        return ended_wait(loop, err);
     if (loop->idle) {
         timeout = &span;
     } else if (loop->heap_count) {
@@ -259,13 +301,12 @@ static int wait_for_events(struct loop *loop, struct err *err)
             span = (struct timespec){ left / 1000000000, left % 1000000000 };
         timeout = &span;
     }
-    loop->event_at = 0;
     loop->event_count = epoll_pwait2(loop->epoll, loop->events, LOOP_EVENTS, timeout, NULL);
     loop->now = loop_clock();
-    if (loop->event_count >= 0)
-        return 0;
-    loop->event_count = 0;
-    return errno == EINTR ? 0 : err_set(err, ERR_SYSTEM, "epoll: %s", strerror(errno));
+    if (loop->spin && loop->event_count > 0 && loop->now - begun < SPIN_NEAR * loop->spin &&
+        loop->spin_trust < SPIN_TRUST)
+        loop->spin_trust++;
+    return ended_wait(loop, err);
 }
 
 int loop_run(struct loop *loop, struct err *err)

@@ -55,6 +55,10 @@ int loop_run(struct loop *loop, struct err *err);
 /* Ends loop_run after this round. */
 void loop_stop(struct loop *loop);
 
+/* Looks for events for |ns| before it sleeps, as long as that finds some: waking up takes longer
+ * than many calls.  For machines with more than one processor; 0, as at first: never. */
+void loop_spin(struct loop *loop, int64_t ns);
+
 /* When this round began; loop_run reads the clock once a round. */
 int64_t loop_now(const struct loop *loop);
 int64_t loop_clock(void); /* now */
