@@ -4,7 +4,7 @@
  * Items that a separate thread makes in advance and another thread takes, in order.  base/queue.h
  * is the reverse: there the separate thread takes the items.
  *
- * Memory: AHEAD_BATCHES of AHEAD_BYTES, and what one step makes beyond these.
+ * Memory: AHEAD_BATCHES of AHEAD_BYTES, and the items of one step above these.
  */
 #ifndef NFSDIGEST_AUDIT_AHEAD_H
 #define NFSDIGEST_AUDIT_AHEAD_H

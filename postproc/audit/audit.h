@@ -12,9 +12,9 @@
  * They pass their results on in an order that does not depend on time, so the report is always the
  * same.
  *
- * Memory: two engines, and ahead.h for each; with the key, recompute.h; secret.h, search.h, pairs.h
- * and form.h; base/queue.h of notes on frames from which to collect; ALIGN_BYTES of messages in
- * slab.h, and as many again on their way there; HITS_MAX hits.
+ * Memory: two engines, with ahead.h for each; secret.h, search.h, pairs.h and form.h; base/queue.h,
+ * with notes on frames; ALIGN_BYTES of messages in slab.h, and as many again on their way there;
+ * HITS_MAX hits; with the key, recompute.h.
  */
 #ifndef NFSDIGEST_AUDIT_AUDIT_H
 #define NFSDIGEST_AUDIT_AUDIT_H
@@ -76,7 +76,7 @@ struct audit_item {
 typedef int audit_visit(void *ctx, const struct audit_item *item, struct err *err);
 /* Calls |visit| for each item until it returns something other than 0.  Returns that. */
 int audit_each(const struct audit *audit, audit_visit *visit, void *ctx, struct err *err);
-/* The same for each kind and class, with an empty |id|. */
+/* Does the same for each kind and class, with an empty |id|. */
 int audit_each_class(const struct audit *audit, audit_visit *visit, void *ctx, struct err *err);
 
 /* Writes a file in which the user can add a reason to the identity of each finding, for package

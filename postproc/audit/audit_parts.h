@@ -30,7 +30,7 @@ enum {
 };
 
 enum finding_kind {
-    FOUND_LEAK,       /* a secret stands in the file's bytes */
+    FOUND_LEAK,       /* a secret is in the file's bytes */
     FOUND_SAME_FIELD, /* a value of the original, in a field of the kind that it came from */
     FOUND_IDENTITY,   /* a value was not changed */
     FOUND_FUNCTION,   /* one value became two */

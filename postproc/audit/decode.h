@@ -18,7 +18,7 @@
 enum {
     DECODE_PIECE = 2048,
     DECODE_OVERLAP = 128, /* of two pieces; 16 bytes are shorter in any encoding */
-    DECODE_LEAST = 6,     /* bytes that a row of digits must stand for */
+    DECODE_LEAST = 6,     /* decoded bytes that a row of digits must give */
 };
 
 /* All of them give ASCII letters in lower case. */

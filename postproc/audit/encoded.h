@@ -7,12 +7,12 @@
  * examines every value of a message that must not stay, and all data beside packets.  The other
  * parts of the file must not have any data (form.h, padding, surplus).
  *
- * Beside packets, 6 bytes of a text are found; chance does not write as much there.  In values of
- * messages, ENCODED_LEAST bytes are found, if chance makes as much in the pseudonyms of this file
- * with a probability below CHANCE_LIMIT, for all texts and encodings together.  In practice these
- * are names of 12 bytes in a file with up to about 10^7 characters of pseudonyms, and names of 8
- * bytes in a small one.  Shorter names are found as whole values, if there are too many for chance
- * (encoded_short.h).
+ * Beside packets, it finds 6 bytes of a text, because they are too many for chance there.  In
+ * values of messages, it finds ENCODED_LEAST bytes if the pseudonyms of this file give as much by
+ * chance with a probability below CHANCE_LIMIT, for all texts and encodings together.  In practice
+ * these are names of 12 bytes in a file with up to about 10^7 characters of pseudonyms, and names
+ * of 8 bytes in a small one.  Shorter names are found as whole values, if there are too many for
+ * chance (encoded_short.h).
  *
  * Memory: encoded_short.h, the patterns of secret.h, ENCODED_VALUES times 10 of digests for each
  * class, a search, two chains, ENCODED_HITS.

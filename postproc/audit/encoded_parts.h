@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/encoded_parts.h
  *
- * What the files of encoded.h share.
+ * Shared by the files of encoded.h.
  */
 #ifndef NFSDIGEST_AUDIT_ENCODED_PARTS_H
 #define NFSDIGEST_AUDIT_ENCODED_PARTS_H

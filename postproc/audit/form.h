@@ -30,7 +30,7 @@ struct form_fault {
     const char *what, *text;
 };
 
-/* All zeros at first; |connections| is the caller's to free. */
+/* The state of the check; all zeros at first.  The caller frees |connections|. */
 struct form {
     unsigned stage; /* how many of section header, interface, statistics were there */
     bool ended;

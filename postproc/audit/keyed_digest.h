@@ -4,8 +4,8 @@
  * Checks whether a pseudonym is a known digest of its original, or a part of one: MD5, SHA-1,
  * SHA-256, CRC-32, XXH3 and XXH64, the last three in either byte order.
  *
- * The estimate for chance: a digest of something else has random bytes.  So a piece of |n| bytes is
- * at one place of it with a probability of 256^-n, and a piece of letters with 2^-bits for each
+ * The estimate for chance: a digest of something else has random bytes.  So the probability of a
+ * piece of |n| bytes at one place of it is 256^-n.  For a piece of letters it is 2^-bits for each
  * letter of its code.  This is multiplied by the numbers of places, digests, inputs and pieces that
  * were compared.  It holds for any pseudonyms.
  *

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/pairs.h
  *
- * Which value has which pseudonym: a table from originals to pseudonyms and one back, over the
+ * Knows the pseudonym of each value: a table from originals to pseudonyms and one back, for the
  * whole capture.  Values are identified by 128 bits of their hash.
  *
  * Memory: at most PAIRS_MAX entries each way, 72 bytes with their places.  If there are more, only
  * those with the smaller hashes stay, a fraction that is a power of two.  So the order of values
  * does not matter.  A value with two pseudonyms, or a collision, is then found only if it is among
- * those that stay.  PAIRS_LATELY of 32 bytes.
+ * those that stay.  The cache has PAIRS_LATELY entries of 32 bytes.
  */
 #ifndef NFSDIGEST_AUDIT_PAIRS_H
 #define NFSDIGEST_AUDIT_PAIRS_H
@@ -73,7 +73,7 @@ struct pairs {
     struct pair_lately lately[PAIRS_LATELY];
 };
 
-/* |max| 0: PAIRS_MAX. */
+/* If |max| is 0, it is PAIRS_MAX. */
 void pairs_init(struct pairs *p, uint32_t max);
 void pairs_free(struct pairs *p);
 
@@ -90,7 +90,7 @@ struct pair_values {
     bool kept; /* allowed to stay as it is */
 };
 
-/* What a pair of values did to the tables. */
+/* What pairs_add found out about a pair. */
 struct pair_result {
     bool is_new;      /* this original was not seen before */
     bool contradicts; /* it became something else before */

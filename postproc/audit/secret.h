@@ -65,7 +65,7 @@ struct secrets {
 
 const char *secret_class_name(enum secret_class cls);
 
-/* |per_class| 0: SECRETS_PER_CLASS. */
+/* If |per_class| is 0, it is SECRETS_PER_CLASS. */
 void secrets_init(struct secrets *s, uint32_t per_class);
 void secrets_free(struct secrets *s);
 

@@ -2,10 +2,10 @@
 /* postproc/audit/slab.h
  *
  * Memory for many items that one thread makes and another one frees, in about the same order.  It
- * is allocated in lumps, so neither thread waits for the other as in malloc.
+ * is allocated in large lumps, so that the threads do not wait for each other as they do in malloc.
  *
- * Memory: lumps of SLAB_LUMP that hold an item, and SLAB_SPARE others.  An item above SLAB_LUMP / 4
- * has its own memory.
+ * Memory: the lumps of SLAB_LUMP with an item in them, and SLAB_SPARE others.  An item above
+ * SLAB_LUMP / 4 has its own memory.
  */
 #ifndef NFSDIGEST_AUDIT_SLAB_H
 #define NFSDIGEST_AUDIT_SLAB_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/audit/source.h
  *
- * The RPC messages of a capture, in order, as the engine finds them.  A separate thread reads
+ * Reads the RPC messages of a capture, in order, as the engine finds them.  A separate thread reads
  * ahead.
  *
- * Memory: that of an engine; ahead.h of messages and notes, and those that one frame completes;
- * slab.h of messages.
+ * Memory: an engine; ahead.h with messages and notes, and those that one frame completes; slab.h
+ * with messages.
  */
 #ifndef NFSDIGEST_AUDIT_SOURCE_H
 #define NFSDIGEST_AUDIT_SOURCE_H
@@ -18,7 +18,7 @@
 
 enum { MESSAGE_TAIL = 8 };
 
-/* A message with its bytes and MESSAGE_TAIL zeros behind these. */
+/* A message with its bytes and, behind them, MESSAGE_TAIL zeros. */
 struct audit_message {
     uint64_t frame, first_frame; /* counted from 1 in its capture */
     int64_t time;

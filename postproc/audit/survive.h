@@ -41,7 +41,7 @@ enum survive_class {
     SURVIVE_CLASSES
 };
 
-/* Why values of a class stay, in the words of nfsdigest-policy(5). */
+/* Says why values of a class stay, in the words of nfsdigest-policy(5). */
 struct survive_reason {
     const char *name;    /* of the class */
     const char *topic;   /* in docs/releasing.md's "What no policy hides" */

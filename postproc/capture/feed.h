@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/capture/feed.h
  *
- * Feeds a capture file to an engine, which works in its own thread meanwhile.  The caller must not
- * use the engine, or the sink behind it, until this returns.
+ * Feeds a capture file to an engine, which works in its own thread.  The caller must not use the
+ * engine, or the sink behind it, until this returns.
  */
 #ifndef NFSDIGEST_CAPTURE_FEED_H
 #define NFSDIGEST_CAPTURE_FEED_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/capture/input.h
  *
- * A file or standard input as a stream of bytes, decompressed from gzip, zstd, xz, lz4 or bzip2.
- * The compression is recognized by its magic, whatever the name.  Offsets, sizes and digests are
- * those of the decompressed bytes, so x.pcap, x.pcap.zst and "zstd -dc x.pcap.zst |" are the same
- * input.
+ * Reads a file or standard input as a stream of bytes, decompressed from gzip, zstd, xz, lz4 or
+ * bzip2. The compression is recognized by its magic number; the name does not matter.  Offsets,
+ * sizes and digests are those of the decompressed bytes, so x.pcap, x.pcap.zst and "zstd -dc
+ * x.pcap.zst |" are the same input.
  *
  * Ownership: |path| must outlive the input.  Memory: about 1 MiB, and that of the decompressor.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/capture/pcapng.h
  *
- * pcapng files as frames (draft-ietf-opsawg-pcapng).  Our own, because libpcap gives up at a second
- * interface of another link type, as in every file merged from two capture points.
- * Reads sections of either byte order, interfaces with their link type, time resolution and offset,
- * and enhanced, simple and obsolete packet blocks; all other blocks are given as they are.
+ * Reads pcapng files as frames (draft-ietf-opsawg-pcapng).  libpcap is not used for them, because
+ * it fails at a second interface with another link type, as in files merged from two capture
+ * points. Reads sections of either byte order, interfaces with their link type, time resolution and
+ * offset, and enhanced, simple and obsolete packet blocks.  All other blocks are given unchanged.
  *
  * Frame numbers are Wireshark's: from 4.0 on it also counts Custom Blocks (both types), systemd
  * journal blocks and the events of Sysdig (0x204, 0x216, 0x221).

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/capture/progress.h
  *
- * How long work reports to its user.  Nothing below the command line prints; it calls these
- * functions instead.  Each of them may be NULL, and so may a whole struct progress.  Only one
+ * Reports the progress of long work to the user.  Nothing below the command line prints; it calls
+ * these functions instead.  Each of them may be NULL, and so may a whole struct progress.  Only one
  * thread at a time calls them.
  */
 #ifndef NFSDIGEST_CAPTURE_PROGRESS_H

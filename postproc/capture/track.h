@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All zeros, then track_begin. */
+/* Begin with all zeros, then call track_begin. */
 struct track {
     bool lost;           /* not a pcap file, or there is no record at |start| */
     bool swapped;        /* the file's byte order is not ours */

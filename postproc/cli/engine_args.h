@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/cli/engine_args.h
  *
- * The engine's options (flow/options.h) as those of a command.
+ * Makes the engine's options (flow/options.h) options of a command.
  */
 #ifndef NFSDIGEST_CLI_ENGINE_ARGS_H
 #define NFSDIGEST_CLI_ENGINE_ARGS_H

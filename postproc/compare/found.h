@@ -71,7 +71,7 @@ struct found {
     sqlite3_stmt *put, *frame, *latency, *uncertain_put;
 };
 
-/* "NFS READ"; "" without a procedure. */
+/* Writes "NFS READ", or "" if there is no procedure. */
 void operation_words(uint32_t program, const struct procedure *procedure, char text[64]);
 
 /* explain.c: explanations in words */

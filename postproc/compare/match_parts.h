@@ -14,7 +14,7 @@
 /* The first side (struct compare) and the other one; the first need not be the reference. */
 enum { ONE, OTHER };
 
-/* The requests of a client on an object, as they come. */
+/* The requests of a client on an object, in their order. */
 struct sequence {
     sqlite3_stmt *stmt;
     struct align_element element;

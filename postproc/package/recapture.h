@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/package/recapture.h
  *
- * Checks whether an anonymized capture holds anything that anonymizing does not write.  Its
- * messages are put into frames again, with values as they are, and zeros where the policy has
- * zeros.  This must give the same file, except for the counters at its end, which are about the
- * original.
+ * Checks whether an anonymized capture has anything that anonymizing does not write.  Its messages
+ * are put into frames again, with the same values, and zeros where the policy has zeros.  This must
+ * give the same file, except for the counters at its end, which are about the original.
  */
 #ifndef NFSDIGEST_PACKAGE_RECAPTURE_H
 #define NFSDIGEST_PACKAGE_RECAPTURE_H

@@ -21,7 +21,7 @@ struct deps_choice {     /* all must hold */
     enum granularity granularity;
 };
 
-/* An operation that another one depends on. */
+/* An operation on which another one depends. */
 struct deps_on {
     uint64_t place;
     int64_t operation;     /* 0: inferred */

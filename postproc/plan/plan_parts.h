@@ -11,7 +11,7 @@
 #include "plan/plan.h"
 #include "plan/tree.h"
 
-/* A directory that had an entry of unknown name. */
+/* A directory that had an entry with an unknown name. */
 struct plan_full {
     uint32_t node;
     int64_t id; /* the operation that proves it */

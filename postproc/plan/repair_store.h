@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/plan/repair_store.h
  *
- * Names of the codes of repair.h in table code, which the tables of the tree and those of the plan
- * share.
+ * Writes the names of the codes of repair.h into table code.  The tables of the tree and of the
+ * plan share them.
  */
 #ifndef NFSDIGEST_PLAN_REPAIR_STORE_H
 #define NFSDIGEST_PLAN_REPAIR_STORE_H

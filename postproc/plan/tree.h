@@ -83,7 +83,7 @@ struct tree_item {
     const char *path;          /* from MOUNT's path or "[#N]" on, as in the database */
     struct bytes way;          /* the part below the root, as bytes, between slashes */
     struct bytes first;        /* |way| of its first name, if this is another one */
-    uint32_t root, first_root; /* nodes */
+    uint32_t root, first_root; /* nodes: the root, and the root of |first| */
     bool leaves;               /* a directory is left */
 };
 

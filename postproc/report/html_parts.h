@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/report/html_parts.h
  *
- * What the files of the HTML report share: html.c has the page, its summary and its lists,
- * html_groups.c the groups, html_examples.c their examples, html_uncertain.c what may be
+ * Shared by the files of the HTML report: html.c has the page, its summary and its lists,
+ * html_groups.c the groups, html_examples.c their examples, html_uncertain.c the uncertain
  * differences, html_replies.c two replies side by side, html_latency.c latencies.
  */
 #ifndef NFSDIGEST_REPORT_HTML_PARTS_H

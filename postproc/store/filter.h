@@ -12,7 +12,7 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-/* Unset: NULL, or -1. */
+/* A text that is NULL, or a number that is -1, is not set. */
 struct filter {
     const char *client, *server, *path, *procedure, *program, *status;
     int64_t from, to, min_latency, max_latency;

@@ -2,7 +2,7 @@
 /* postproc/store/ids.h
  *
  * Maps the ids of one stream (1, 2, ... in the order of their records) to those of the database.
- * Also makes the texts of addresses.
+ * Also keeps the texts of addresses.
  */
 #ifndef NFSDIGEST_STORE_IDS_H
 #define NFSDIGEST_STORE_IDS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/store/sql.h
  *
- * SQLite's interface as this program uses it: every function returns 0 (or what it says) or a
- * negative code with a text in |err| that names the database.
+ * Calls SQLite.  Every function returns 0 (or what its comment says), or a negative code with a
+ * text in |err| that names the database.
  *
  *     sql_prepare, then sql_bind_... and sql_row for each row, sql_end
  */

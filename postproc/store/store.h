@@ -10,8 +10,8 @@
  * If a process is killed in between, the database stays as it was before that source.  Nothing in
  * it depends on when or where it was made.
  *
- * Records come from an .nfsr stream, which has its own ids, or from an engine that was given the
- * database's knowledge before (carry.h), whose ids are those of the database.
+ * Records come from an .nfsr stream or from an engine.  A stream has its own ids.  An engine was
+ * given the state of the database before (carry.h), so its ids are those of the database.
  *
  * Memory: SQLite's cache.  For an .nfsr stream into a database that is not empty, also 4 bytes for
  * each object, path and credential of the stream.
@@ -110,7 +110,7 @@ struct store_end {
  * Records after this belong to the tail. */
 int store_tail(struct store *store, const struct store_end *end, struct err *err);
 
-/* Commits the source; |end| is NULL if it was begun as STORE_TAIL. */
+/* Commits the source.  |end| is NULL if the source was begun as STORE_TAIL. */
 int store_end(struct store *store, const struct store_end *end, struct err *err);
 
 /* Drops the source that was begun.  Does nothing if there is none. */

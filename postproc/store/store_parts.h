@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/store/store_parts.h
  *
- * What the files of postproc/store share.
+ * Shared by the files of postproc/store.
  */
 #ifndef NFSDIGEST_STORE_STORE_PARTS_H
 #define NFSDIGEST_STORE_STORE_PARTS_H

@@ -18,7 +18,8 @@
 
 enum { STREAM_ENDS_MAX = 262144 };
 #define STREAM_ENDS_REPLY_SPAN ENGINE_RETRANSMIT_SPAN /* ns from a call to its reply, at most */
-/* ns by which a reply may come first; over UDP a later call is the same one sent again */
+/* The time in ns by which a reply may come before its call.  It is shorter over UDP, where a later
+ * call is a retransmission. */
 #define STREAM_ENDS_REORDER_SPAN ENGINE_HOLD_SPAN
 #define STREAM_ENDS_REORDER_SPAN_UDP ENGINE_REORDER_SPAN
 
