@@ -8,8 +8,8 @@ meta:
   endian: le
 doc: |
   What nfsdigest found in a capture; schemas/nfsr.md is the specification.  Kaitai Struct can neither
-  verify the checksums nor add up the differences (frame, time, operation): both are
-  left to the user.  A bool has no bytes: it is an instance here.
+  verify the checksums nor add up the differences (frame, time, operation): your program must do
+  both.  A bool has no bytes: it is an instance here.
 seq:
   - id: header
     type: header
@@ -134,7 +134,7 @@ types:
       value:
         value: '(raw.value % 2 == 0 ? raw.value / 2 : -1 - raw.value / 2).as<s8>'
   difference:
-    doc: A zigzag number, to be added to the last one of the same type in the block.
+    doc: A zigzag number. Add it to the last value of the same type in the block.
     seq:
       - id: raw
         type: varint
@@ -490,7 +490,7 @@ types:
       input_cut:
         value: (present.group1 & 0x02) != 0
   presence:
-    doc: Bit i, in groups of 7, says whether field i is there.
+    doc: Bit i, in groups of 7, is set if field i is present.
     seq:
       - id: groups
         type: group

@@ -7,9 +7,9 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: |
-  A trace made ready for replay; schemas/rdump.md is the specification.  Kaitai Struct can neither
-  verify the checksums nor add up the differences (time, operation, and numbers of a list): these are
-  left to the user.
+  A trace that is ready for replay; schemas/rdump.md is the specification.  Kaitai Struct can neither
+  verify the checksums nor add up the differences (time, operation, and numbers of a list): your
+  program must do both.
 seq:
   - id: header
     type: header
@@ -128,7 +128,7 @@ types:
       value:
         value: '(raw.value % 2 == 0 ? raw.value / 2 : -1 - raw.value / 2).as<s8>'
   difference:
-    doc: A zigzag number, to be added to the last one of the same type in the block.
+    doc: A zigzag number. Add it to the last value of the same type in the block.
     seq:
       - id: raw
         type: varint
@@ -142,7 +142,7 @@ types:
       - id: data
         size: len_data.value
   list:
-    doc: Each is what is to be added to the one before it.
+    doc: The number to add to the number before it.
     seq:
       - id: num_steps
         type: varint
@@ -386,7 +386,7 @@ types:
         type: difference
         if: (present.group1 & 0x02) != 0
   presence:
-    doc: Bit i, in groups of 7, says whether field i is there.
+    doc: Bit i, in groups of 7, is set if field i is present.
     seq:
       - id: groups
         type: group

@@ -2,20 +2,20 @@
 #
 # Sourced by ./demo and ./check (bash, in the root of the tree).
 #
-#     setup demo|check|plugin      installs what is missing of Debian's packages for that
-#     say TEXT                     a headline
-#     logged LOG COMMAND...        runs it with its output in LOG, and shows how far it is
+#     setup demo|check|plugin      installs the Debian packages that this needs and that are missing
+#     say TEXT                     prints a headline
+#     logged LOG COMMAND...        runs COMMAND with its output in LOG, and shows its progress
 #
-# Knows Debian 12 and later.  Touches the network only when something is missing.
+# Works on Debian 12 and later.  Uses the network only if a package is missing.
 
-# What builds the program and the plugin, and runs them.
+# The packages that build the program and the plugin, and run them.
 packages_plugin='gcc libc6-dev cmake ninja-build pkgconf libxxhash-dev libglib2.0-dev libgcrypt20-dev
     libwireshark-dev tshark zstd'
 packages_demo="$packages_plugin libpcap-dev libsqlite3-dev libzstd-dev zlib1g-dev libarchive-dev libsodium-dev libnfs-utils
     libmicrohttpd-dev sqlite3"
-# What the tests call besides.  The sanitizers' run-time library for clang has the compiler's version
-# in its name: see clang_runtime.  So has clang-format, where each version writes another style: one
-# version for all, which Debian 12 and 13 both have.
+# The packages that the tests also need.  The name of the sanitizers' run-time library for clang has the
+# version of the compiler: see clang_runtime.  The name of clang-format has a version, too.  Each version
+# writes another style, so all machines use this one, which Debian 12 and 13 both have.
 format_version=19
 packages_check="$packages_demo libcmocka-dev clang valgrind python3 gzip xz-utils lz4 bzip2
     util-linux procps chromium rpcbind iproute2"
@@ -33,8 +33,8 @@ installed() {
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# Runs a command with its output in a log, and gives its status.  On a terminal the log's last line
-# and the seconds so far stand in the last line of the screen meanwhile.
+# Runs a command with its output in a log, and returns its status.  Meanwhile, on a terminal, the last line
+# of the screen shows the seconds so far and the last line of the log.
 logged() { # LOG COMMAND...
     local log=$1 status=0 watcher= started=$SECONDS
     shift
@@ -53,7 +53,7 @@ logged() { # LOG COMMAND...
     return $status
 }
 
-# The package with libFuzzer and the sanitizers for the "clang" that is installed, or would be.
+# Prints the package with libFuzzer and the sanitizers for the "clang" that is installed or will be.
 clang_runtime() {
     local depends version
     if installed clang; then
@@ -78,7 +78,7 @@ missing_packages() { # demo|check|plugin
     fi
 }
 
-# Runs a command as root; what it prints goes to the log.
+# Runs a command as root, with its output in the log.
 as_root() {
     local root=()
     if [ "$(id -u)" -ne 0 ]; then
@@ -94,7 +94,7 @@ Installing them needs root, and there is no sudo here. As root:
     logged "$setup_log" "${root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"
 }
 
-# Whether the last of apt-get's output says that servers could not be reached.
+# Succeeds if the output of apt-get says that servers could not be reached.
 no_network() {
     grep -qE 'Could not (resolve|connect)|Temporary failure resolving|Connection (failed|timed out|refused)|Network is unreachable|Cannot initiate the connection' \
         "$setup_log"
@@ -105,20 +105,20 @@ setup() {
     setup_log=$(mktemp "${TMPDIR:-/tmp}/nfsdigest-setup.XXXXXX")
     say "set-up: Debian packages"
     if ! command -v dpkg-query >/dev/null; then
-        die "this is no Debian system. Install the equivalents of these packages and build with
+        die "this is not a Debian system. Install the equivalents of these packages, and build with
     cmake --preset release && cmake --build --preset release:
     $(local list=packages_$kind; echo ${!list})"
     fi
     mapfile -t missing < <(missing_packages "$kind")
     if [ ${#missing[@]} -eq 0 ]; then
-        echo "all there, nothing to install"
+        echo "all packages are installed"
         rm -f "$setup_log"
         return
     fi
     echo "missing: ${missing[*]}"
     # "update" ends with 0 when no server answers: what it printed says more
     if ! as_root apt-get -q update || no_network; then
-        echo "the package lists could not be updated; going on with those that are there"
+        echo "the package lists could not be updated; using the old ones"
     fi
     mapfile -t missing < <(missing_packages "$kind" | grep .)
     if ! as_root apt-get -q -y -o Dpkg::Use-Pty=0 install --no-install-recommends "${missing[@]}"; then
@@ -138,7 +138,7 @@ Connect this machine, or install them from elsewhere (apt-get's output: $setup_l
     echo "installed"
 }
 
-# How many compilers and tests run at once.
+# Prints how many compilers and tests run at once.
 job_count() {
     nproc 2>/dev/null || echo 2
 }

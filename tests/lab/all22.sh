@@ -3,7 +3,7 @@
 #
 # all22.sh vfs|mem OUTPUT.pcap
 #
-# All 22 procedures of NFSv3 and many of their errors, from libnfs to Ganesha, as a capture of the
+# Runs all 22 procedures of NFSv3 and many of their errors, from libnfs to Ganesha, and captures them on the
 # loopback interface.  Makes captures/vfs-libnfs-all22 and mem-libnfs-all22; takes seconds.
 set -u
 . "$(dirname "$0")/lib.sh"

@@ -12,9 +12,9 @@
 #            capture, in both ways of feeding, with nfsdigest's own reader, shows the tree, and runs
 #            the plugins' tests, and those that compare with stock tshark
 #
-# MIRROR is where packages come from; by default what this machine's apt uses.  Output goes to
-# WORK/RELEASE-WHAT.log as well; WORK (default: a temporary folder) is kept only if it is given.
-# What is not committed is not tried.
+# MIRROR is where packages come from; the default is the mirror that apt of this machine uses.  Output
+# also goes to WORK/RELEASE-WHAT.log.  WORK is kept if it is given; the default is a temporary folder.
+# Changes that are not committed are not tested.
 set -u
 . "$(dirname "$0")/lib.sh"
 

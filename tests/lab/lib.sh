@@ -9,7 +9,7 @@ die() {
     exit 1
 }
 
-# need PROGRAM...: all of them, or a message with Debian's packages
+# need PROGRAM...: ends with a message if a program is missing
 need() {
     local program missing=()
     for program; do
@@ -22,7 +22,7 @@ as_root_only() {
     [ "$(id -u)" -eq 0 ] || die "needs root"
 }
 
-# wait_for SECONDS COMMAND...: until the command succeeds
+# wait_for SECONDS COMMAND...: waits until the command succeeds
 wait_for() {
     local end=$((SECONDS + $1))
     shift
@@ -45,7 +45,7 @@ capture_start() {
         die "tcpdump does not capture: $(cat "$capture_log")"
 }
 
-# Ends the capture; a frame that the kernel dropped is an error: it would pass as loss on the wire.
+# Ends the capture.  Fails if the kernel dropped a frame, because it would look like a loss on the wire.
 capture_stop() {
     sleep 0.3
     kill -INT "$capture_pid"

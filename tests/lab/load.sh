@@ -3,8 +3,8 @@
 #
 # load.sh vfs|mem OUTPUT.pcap
 #
-# 900 calls of nfs3load from two connections, three at once on each, to Ganesha, as a capture of the
-# loopback interface.  Makes captures/load-*; takes seconds.
+# Sends 900 calls of nfs3load to Ganesha, over two connections with three calls at a time, and captures them
+# on the loopback interface.  Makes captures/load-*; takes seconds.
 set -u
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Holds what live/net's clients of PORTMAP and RPCBIND say against rpcinfo: a real rpcbind, in
-# namespaces of its own that end with this script.  Needs root, rpcbind and the build folder.
+# Compares the answers that live/net's clients of PORTMAP and RPCBIND get with those of rpcinfo.  Both ask a
+# real rpcbind, in namespaces that end with this script.  Needs root, rpcbind and the build folder.
 #
 #     tests/lab/rpcbind.sh build
 set -eu

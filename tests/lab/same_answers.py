@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compare what two builds make of every capture, byte by byte.
 
-For a change that must not change any answer: build the tree before it and the tree behind it, and
-run both on the same captures. Each line of the output names what differs, with the first line of
-text or the first byte that does.
+Use it for a change that must not change any output. Build the tree before and after the change, and run
+this with both build folders. Each line of the output names a difference, with the first line of text or
+the first byte that differs.
 
     same_answers.py OLD NEW [--texts] [-k DIRECTORY] [CAPTURE...]
 

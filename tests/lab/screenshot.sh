@@ -3,7 +3,7 @@
 #
 # screenshot.sh BUILD OUT.png [CAPTURE] [FRAME] [FILTER] [DISCREPANCIES.db]
 #
-# A picture of Wireshark's window with the plugin of a build folder: a capture is open, a display
+# Makes a picture of Wireshark's window with the plugin of a build folder. A capture is open, a display
 # filter on nfspair.path is applied, and the NFS Pair tree of a packet is expanded. Needs no screen.
 # With the result of a comparison, the window has the plugin's profile, and the packet's last
 # discrepancy is expanded too.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How large the functions and files of a tree are, and which have more than CONTRIBUTING.md allows.
+"""Shows how large the functions and files of a tree are, and which exceed the limits of CONTRIBUTING.md.
 
     shape.py [FOLDER...]
 

@@ -3,9 +3,9 @@
 #
 # pair.sh WORK OUTPUT [tcp|udp]
 #
-# The same client machine and workload against two servers, as one capture each: Ganesha's VFS back
-# end on this host (OUTPUT/pair-ganesha-vfs.pcap) and knfsd in a second machine
-# (OUTPUT/pair-knfsd.pcap).  All in namespaces of its own; ends after an hour at the latest.
+# Runs the same client machine and workload against two servers, and makes one capture of each: Ganesha's
+# VFS back end on this host (OUTPUT/pair-ganesha-vfs.pcap) and knfsd in a second machine
+# (OUTPUT/pair-knfsd.pcap).  Uses its own namespaces, and ends after an hour at the latest.
 # WORK is that of vm.sh; udp needs NFS_KO.
 set -eu
 . "$(dirname "$0")/../lib.sh"
