@@ -10,7 +10,7 @@
 
 enum {
     LEAKS_MAX = 1000,    /* of a class; further ones are not needed */
-    EXPLAINED_BYTES = 4, /* as few bytes beside values that stay may be equal by chance */
+    EXPLAINED_BYTES = 4, /* this many bytes beside values that stay may be equal by chance */
 };
 
 enum hit_state { HIT_OPEN, HIT_EXPLAINED, HIT_FOUND };

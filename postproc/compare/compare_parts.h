@@ -54,8 +54,8 @@ int result_fill_codes(sqlite3 *db, struct err *err);
 const char *result_code_name(const char *domain, int value);
 
 /* sides.c: checks and attaches the databases, fills tables side and source. */
-/* Also decides which side is |first|, from the data alone: choices must not depend on which side is
- * called the reference. */
+/* Also decides which side is |first|.  The choice does not depend on which side is called the
+ * reference. */
 int sides_attach(struct compare *c, const struct compare_input input[SIDES], struct err *err);
 int sides_put(struct compare *c, const struct compare_input input[SIDES], struct err *err);
 /* Returns -ERR_INPUT if the databases are not those of table side. */
@@ -69,8 +69,8 @@ int steps_write(const struct steps *steps, sqlite3 *db, int side, struct err *er
 int steps_read(struct steps *steps, sqlite3 *db, int side, struct err *err);
 
 /* callers.c: fills temp.caller1 and caller2, which number the caller of each credential (RFC 5531
- * s8: flavor, uid, gid).  Both sides use the same numbers.  If the rules ignore callers, there are
- * no numbers. */
+ * s8: flavor, uid, gid).  Both sides use the same numbers.  If the rules ignore callers, the tables
+ * are empty. */
 int callers_match(struct compare *c, struct err *err);
 
 /* request_sequences.c: makes one pass over each side.  It fills temp.sequence1 and sequence2 (the

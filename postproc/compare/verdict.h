@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/compare/verdict.h
  *
- * The result of a comparison in one sentence, for each report and for the exit code.  If
- * comparisons or replies are missing, the verdict must not say that the two servers are alike.
+ * The result of a comparison in one sentence, for each report and for the exit code.  It must never
+ * be "alike" only because comparisons or replies are missing.
  */
 #ifndef NFSDIGEST_COMPARE_VERDICT_H
 #define NFSDIGEST_COMPARE_VERDICT_H
