@@ -9,6 +9,7 @@
 #include "server/import.h"
 #include "server/options.h"
 #include "server/recorder.h"
+#include "server/registration.h"
 #include "server/serve.h"
 #include "server/tell.h"
 #include "wire/field.h"
@@ -28,6 +29,7 @@ struct ftnfsd {
     bool everywhere;          /* it listens at more than loopback addresses */
     struct timer end;
     struct recorder *recorder; /* or NULL, like */
+    struct registration registration;
     struct control *control;
     struct metrics *metrics;
 };
@@ -276,6 +278,10 @@ static int begin(struct ftnfsd *p, struct err *err)
             result = err_prefix(err, "--fault %s", o->faults[i]);
     if (result == 0)
         result = begin_telling(p, err);
+    if (result == 0 && o->register_) {
+        p->registration = (struct registration){ p->server.nfs_port, p->server.mount_port, false };
+        result = registration_begin(&p->registration, err);
+    }
     p->end = (struct timer){ .due = ended, .ctx = p };
     if (result == 0 && o->duration)
         result = loop_set(p->server.loop, &p->end, loop_clock() + o->duration, err);
@@ -294,6 +300,8 @@ static int run(struct ftnfsd *p, struct err *err)
         print_totals(p);
     if (p->server.loop)
         loop_unset(p->server.loop, &p->end);
+    if (registration_end(&p->registration, result == 0 ? err : NULL) < 0 && result == 0)
+        result = -err->code;
     control_free(p->control);
     metrics_free(p->metrics);
     serve_end(&p->server);

@@ -114,6 +114,8 @@ int options_parse(struct server_options *o, int argc, char **argv, struct err *e
           "repeat it for more", add_listen, o },
         { 'p', "port", "PORT", "port of NFS (2049); 0: one that is free", set_port, &o->port },
         { 0, "mount-port", "PORT", "port of MOUNT (the same as that of NFS)", set_mount_port, o },
+        { 0, "register", NULL, "tell this machine's rpcbind where NFS and MOUNT are", set_flag,
+          &o->register_ },
         { 0, "portmap", "PORT", "answer at this port, too, where NFS and MOUNT are", set_port,
           &o->portmap_port },
         { 0, "read-only", NULL, "all exports are read-only", set_flag, &o->read_only },

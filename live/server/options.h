@@ -31,7 +31,7 @@ struct server_options {
     uint64_t port, mount_port, portmap_port, transfer_size, fault_seed;
     uint64_t capacity, objects, user_capacity, user_objects;
     int64_t duration; /* ns; 0: until a signal */
-    bool memory, read_only, no_atime, keep_unstable, quiet, mount_port_said;
+    bool register_, memory, read_only, no_atime, keep_unstable, quiet, mount_port_said;
 };
 
 /* 1: go on; 0: --help was printed; or a negative code. */
