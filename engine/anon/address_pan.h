@@ -2,8 +2,9 @@
 /* engine/anon/address_pan.h
  *
  * Crypto-PAn (Xu, Fan, Ammar, Moon: Prefix-Preserving IP Address Anonymization, 2002): two
- * addresses that share their first n bits have pseudonyms that share exactly n bits.  Whether a bit
- * is flipped is one bit of AES over the bits before it, and two ways fill the rest of the block:
+ * addresses that share their first n bits have pseudonyms that share exactly n bits.  One bit of
+ * AES over the bits before it decides if a bit is flipped.  There are two ways to fill the rest of
+ * the block:
  * - PAN_NUMBERED: a one and zeros, so that the block says how many bits are before it, and no two
  *   bits of an address have the same block: each is flipped or not by itself;
  * - PAN_PUBLISHED: a secret pad, as the authors published it for IPv4 (IPv6: the same over 128

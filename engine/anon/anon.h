@@ -26,7 +26,7 @@ void anon_free(struct anon *anon);
 
 struct engine *anon_engine(struct anon *anon);
 
-/* Writes what is complete (a live capture pauses). */
+/* Writes all complete messages, because a live capture pauses. */
 int anon_flush(struct anon *anon, struct err *err);
 
 /* A message whose frames were just written, for callers that compare them with others.  The
@@ -38,14 +38,14 @@ struct anon_written {
     const struct rpc_auth *credential; /* of a reply's call, or NULL */
 };
 typedef int anon_watch(void *ctx, const struct anon_written *written, struct err *err);
-/* To be called before the first frame. */
+/* Sets |watch|.  Call it before the first frame. */
 void anon_set_watch(struct anon *anon, anon_watch *watch, void *ctx);
 
 /* Ends the engine and the file. */
 int anon_end(struct anon *anon, bool input_cut, struct err *err);
 
-/* Counts of what was written and what was left out, after anon_end: "messages", "messages.partial",
- * "unread.program.100003.4", "uid", "name", ... in a fixed order, values above 0. */
+/* Shows how much was written and left out, after anon_end: "messages", "messages.partial",
+ * "unread.program.100003.4", "uid", "name", ... in a fixed order, only values above 0. */
 typedef int anon_counter(void *ctx, const char *name, uint64_t value, struct err *err);
 int anon_counters(const struct anon *anon, anon_counter *show, void *ctx, struct err *err);
 

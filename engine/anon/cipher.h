@@ -28,17 +28,17 @@ void stream_begin(gcry_cipher_hd_t stream, const uint8_t iv[CIPHER_BLOCK]);
 void stream_next(gcry_cipher_hd_t stream, void *out, size_t len);
 
 int hmac_open(gcry_md_hd_t *hmac, const void *key, size_t len, struct err *err);
-/* Of |head| and |data|, one after the other; either may be empty. */
+/* Computes the HMAC of |head| followed by |data|; either may be empty. */
 void hmac_compute(gcry_md_hd_t hmac, struct bytes head, struct bytes data, uint8_t out[HMAC_LEN]);
 
 struct hkdf_input {
     struct bytes salt, secret, info; /* |salt| may be empty */
 };
 
-/* RFC 5869; |len| is at most 255 * HMAC_LEN. */
+/* Derives |len| bytes (RFC 5869), at most 255 * HMAC_LEN. */
 int hkdf(const struct hkdf_input *input, void *out, size_t len, struct err *err);
 
-/* Close what was opened; zero is nothing. */
+/* Close a handle.  A handle of zero is ignored. */
 void cipher_close(gcry_cipher_hd_t cipher);
 void hmac_close(gcry_md_hd_t hmac);
 

@@ -2,7 +2,7 @@
 /* engine/anon/datagram_id.h
  *
  * Gives the UDP datagrams of the output their IP identifications.  Those of the capture are not
- * copied, because they count what a host has sent to anybody.  But copies of one datagram have the
+ * copied, because they count everything that a host has sent.  But copies of one datagram have the
  * same identification, which distinguishes them from retransmissions (flow/pair_again.c).  So
  * copies get the same new identification, from a counter of our own.
  *
@@ -22,11 +22,11 @@ struct message;
 
 enum { DATAGRAM_IDS = 4096 };
 
-/* All zeros at first. */
+/* Begins with all zeros. */
 struct datagram_ids {
     struct datagram_id {
         int64_t time;
-        uint64_t digest;     /* of what it says; 0: it is cut */
+        uint64_t digest;     /* of its contents; 0: it is cut */
         uint32_t flow, from; /* identification in the capture; 0: none */
         uint32_t xid, wire_len;
         uint16_t to;
@@ -35,7 +35,8 @@ struct datagram_ids {
     uint16_t last;
 };
 
-/* 0: it has none.  A message that is asked for again has the same, as held replies are. */
+/* Returns the identification of a message's datagram, or 0 if it has none.  Returns the same one
+ * when it is called again for the same message, as for held replies. */
 uint16_t datagram_id(struct datagram_ids *d, const struct message *m);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/ff1.h
  *
- * FF1 of NIST SP 800-38G: a keyed permutation of the strings of |n| digits of a radix, for each n
- * and each tweak another one.  The owner of a struct ff1 frees it; not for two threads at once.
+ * FF1 of NIST SP 800-38G: a keyed permutation of the strings of |n| digits of a radix.  Each n and
+ * each tweak give another permutation.  The caller owns a struct ff1.  Two threads must not use it
+ * at the same time.
  */
 #ifndef NFSDIGEST_ANON_FF1_H
 #define NFSDIGEST_ANON_FF1_H
@@ -26,8 +27,9 @@ void ff1_free(struct ff1 *f);
 void ff1_encrypt(struct ff1 *f, uint16_t *digits, unsigned n);
 void ff1_decrypt(struct ff1 *f, uint16_t *digits, unsigned n);
 
-/* The same for 4 digits of radix 256, by tables of the round function's values: faster after
- * 655,360 blocks of AES.  Only for a radix of 256 and a tweak of at most 9 bytes. */
+/* Encrypts 4 digits of radix 256 by a table of the round function's values.  Filling the table
+ * costs 655,360 blocks of AES; after that it is faster.  Only for a radix of 256 and a tweak of at
+ * most 9 bytes. */
 enum { FF1_ROUNDS = 10, FF1_TABLE_LEN = FF1_ROUNDS << 16 };
 void ff1_fill_table(struct ff1 *f, uint16_t table[FF1_TABLE_LEN]);
 

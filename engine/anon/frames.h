@@ -28,7 +28,7 @@ enum {
     DATAGRAM_MAX = 65507, /* of UDP payload, RFC 768 in RFC 791 */
 };
 
-/* Between whom a message went. */
+/* The two ends of a message. */
 struct frames_flow {
     uint32_t id; /* of the engine's record; not 0 */
     uint8_t transport;
@@ -43,9 +43,9 @@ struct frames;
 struct frames *frames_new(output_writer *write, void *ctx, const char *comment, struct err *err);
 void frames_free(struct frames *f);
 
-/* Where and when something was captured; its replacement is written there. */
+/* The place and time at which something was captured, and at which its replacement is written. */
 struct frames_place {
-    uint8_t side;   /* of the flow, that sent it */
+    uint8_t side;   /* the side of the flow that sent it */
     uint16_t ip_id; /* identification of a message's datagram, or 0 */
     uint64_t frame; /* in the capture */
     int64_t time;
@@ -69,7 +69,7 @@ int frames_end(struct frames *f, const char *comment, struct err *err);
 
 struct frames_counts {
     uint64_t frames, connections, bytes; /* bytes: of messages */
-    uint64_t too_long; /* datagrams that had to be cut since they became longer than UDP allows */
+    uint64_t too_long; /* datagrams that were cut because they became longer than UDP allows */
 };
 const struct frames_counts *frames_counts(const struct frames *f);
 

@@ -3,7 +3,7 @@
  *
  * The secret behind all pseudonyms: 256 random bits in a file of mode 0600.  Nothing is encrypted
  * with it directly.  Each use has its own subkey (HKDF-SHA256, RFC 5869, with a label for the use),
- * so what somebody learns about one class of values says nothing about another.
+ * so knowledge about one class of values gives no knowledge about another.
  *
  * The file says which version of the mapping it is for.  A version never changes: a change that
  * gives other pseudonyms is a new version.  So captures that are released in parts agree, whichever
@@ -34,15 +34,15 @@ int key_create(const char *path, uint64_t version, struct err *err);
  * owner may read or change it. */
 int key_load(struct key *key, const char *path, struct err *err);
 
-/* |len| bytes that only the key and |label| ("handle", "address", ...) determine. */
+/* Derives |len| bytes from the key and |label| ("handle", "address", ...). */
 int key_derive(const struct key *key, const char *label, void *out, size_t len, struct err *err);
 
-/* From now on no core dump of this process is written, and no other process of the user can read
- * its memory: both would hold keys.  For programs of one's own, before a key is read; a plugin
- * leaves its host as it is. */
+/* Prevents core dumps of this process, and other processes of the user from reading its memory,
+ * because both would show keys.  Our own programs call it before they read a key.  A plugin does
+ * not call it, because it must not change its host. */
 void key_refuse_dumps(void);
 
-/* Overwrites it. */
+/* Overwrites the key. */
 void key_forget(struct key *key);
 
 #endif

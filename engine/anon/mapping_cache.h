@@ -63,15 +63,16 @@ struct bytes_cache {
     uint32_t next;                      /* which of a set makes room */
 };
 
-/* The memory that |sets| (a power of 2) sets take. */
+/* Returns the memory in bytes that |sets| (a power of 2) sets need. */
 size_t bytes_cache_size(uint32_t sets, uint32_t max);
-/* Over |memory| of that size, all zeros. */
+/* Makes a cache in |memory|, which has that size and is all zeros. */
 void bytes_cache_init(struct bytes_cache *c, void *memory, uint32_t sets, uint32_t max);
 
-/* Fetches into the processor's cache what bytes_cache_get will look at. */
+/* Prefetches the memory for bytes_cache_get. */
 void bytes_cache_expect(const struct bytes_cache *c, uint8_t kind, const uint8_t *key,
                         uint32_t len);
-/* |*out| points into the cache until the next put. */
+/* Returns true if the key is there.  |*out| points into the cache, and is valid until the next
+ * put. */
 bool bytes_cache_get(const struct bytes_cache *c, uint8_t kind, const uint8_t *key, uint32_t len,
                      struct bytes *out);
 void bytes_cache_put(struct bytes_cache *c, uint8_t kind, const uint8_t *key, uint32_t len,

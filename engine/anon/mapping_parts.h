@@ -16,7 +16,7 @@
 /* Numbers of one class (or extra) and width. */
 struct numbers {
     struct number_cache cache;
-    uint16_t *table; /* of ff1_fill_table: for 32 bits, once it is worth it */
+    uint16_t *table; /* of ff1_fill_table; for 32 bits, once there are enough misses */
     uint32_t misses;
 };
 
@@ -53,17 +53,17 @@ struct mapping {
     struct address_place *address_cache;
     struct bytes_cache handle_cache, name_cache;
 
-    /* results of the last call, and what they are made with; zeros are never written to */
+    /* results of the last call, and buffers to make them; |zeros| is only read */
     struct buf out, part, digits, zeros;
 };
 
-/* Those that can fail do for lack of memory only, unless they go back. */
+/* The functions that can fail do so only if there is no memory, or if |back| is true. */
 
-/* TOKEN_LEN letters for |len| bytes of this class. */
+/* Makes the token, TOKEN_LEN letters, of |len| bytes of this class. */
 void map_token(struct mapping *m, enum field_class cls, const uint8_t *data, uint32_t len,
                uint8_t token[TOKEN_LEN]);
 
-/* |data| in m->out. */
+/* Each of these maps |data| into m->out. */
 int map_permuted(struct mapping *m, enum field_class cls, bool back, const uint8_t *data,
                  uint32_t len, struct err *err);
 int map_name(struct mapping *m, enum rule rule, bool back, const uint8_t *data, uint32_t len,
@@ -74,17 +74,17 @@ int map_host(struct mapping *m, enum rule rule, bool back, const uint8_t *data, 
              struct err *err);
 int map_universal(struct mapping *m, bool back, const uint8_t *data, uint32_t len, struct err *err);
 
-/* Opens a cache of |sets|, a power of 2, if the mapping's memory allows. */
+/* Opens a cache of |sets|, a power of 2, if the mapping's memory allows it. */
 void number_cache_open(struct mapping *m, struct number_cache *cache, unsigned sets);
 
-/* Both halves of a verifier by m->halves. */
+/* Maps both halves of a verifier by m->halves. */
 uint64_t map_verifier(const struct mapping *m, bool back, uint64_t verifier);
 
-/* A name in m->out, from the cache or into it. */
+/* Maps a name.  Takes it from the cache, or maps it and puts it there. */
 int map_name_cached(struct mapping *m, enum rule rule, const uint8_t *data, uint32_t len,
                     struct bytes *out, struct err *err);
 
-/* m->out := |data|; m->out += |data|. */
+/* map_set sets m->out to |data|; map_append appends |data| to it. */
 int map_set(struct mapping *m, const void *data, uint32_t len, struct err *err);
 int map_append(struct mapping *m, const void *data, uint32_t len, struct err *err);
 

@@ -19,15 +19,15 @@ enum { SAME_KEY_LEN = 32 };
 
 struct same;
 
-/* SAME_CONTROLS_AMONG: as it was before there was the third alphabet. */
+/* SAME_CONTROLS_AMONG leaves out the third alphabet, as earlier versions did. */
 enum same_kinds { SAME_CONTROLS_AMONG, SAME_CONTROLS_APART };
 
-/* |domain|: of |wide|, which must outlive it. */
+/* |domain| is passed to |wide|, which must outlive the result. */
 struct same *same_new(const uint8_t key[SAME_KEY_LEN], const struct wide *wide, uint32_t domain,
                       enum same_kinds kinds, struct err *err);
 void same_free(struct same *same);
 
-/* Whether |text| is allowed as a result.  Must be true for every text that is permuted. */
+/* Returns true if |text| is allowed as a result.  Must be true for every text that is permuted. */
 typedef bool same_fits(const void *ctx, const uint8_t *text, uint32_t len);
 
 /* Permutes |stem_len| bytes at |stem| of the |len| bytes at |text|, in place; |fits| (may be NULL)

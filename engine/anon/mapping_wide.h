@@ -20,7 +20,7 @@ struct wide {
 int wide_open(struct wide *wide, const uint8_t key[WIDE_KEY_LEN], struct err *err);
 void wide_close(struct wide *wide);
 
-/* |domain|, radix and |n| make each another permutation. */
+/* Each |domain|, radix and |n| gives another permutation. */
 void wide_encrypt(const struct wide *wide, uint32_t domain, uint32_t radix, uint16_t *digits,
                   uint32_t n);
 void wide_decrypt(const struct wide *wide, uint32_t domain, uint32_t radix, uint16_t *digits,

@@ -18,14 +18,14 @@ struct policy_reader {
 
 struct policy_group {
     const char *name;
-    /* Takes a value, without blanks around it; the message names neither file nor line. */
+    /* Takes a value, without blanks around it.  An error message names neither file nor line. */
     int (*set)(struct policy_reader *r, const char *key, char *value);
     bool needed;
 };
 
 extern const struct policy_group policy_groups[]; /* ended by a NULL name */
 
-/* -ERR_INPUT: there is no such key. */
+/* Reports that there is no such key.  Returns -ERR_INPUT. */
 int policy_unknown_key(struct policy_reader *r, const char *key);
 
 #endif

@@ -21,8 +21,8 @@
 #include "engine.h"
 #include "wire/xdr_put.h"
 
-/* Missing lengths are rounded up to a multiple of this under a policy that hides lengths: two names
- * and a link text must not show in it. */
+/* Under a policy that hides lengths, missing lengths are rounded up to a multiple of this.  It is
+ * large enough to hide the lengths of two names and a link text. */
 enum { CUT_GRAIN = 4096 };
 
 enum rewrite_outcome {
@@ -30,7 +30,7 @@ enum rewrite_outcome {
     REWRITE_PARTIAL,   /* as far as it was captured */
     REWRITE_MALFORMED, /* as far as it could be read */
     REWRITE_UNREAD,    /* its header only */
-    REWRITE_DROPPED,   /* nothing: by policy, or not even a header */
+    REWRITE_DROPPED,   /* nothing: by policy, or because there is not even a header */
     REWRITE_OUTCOMES
 };
 
@@ -45,7 +45,7 @@ struct rewriter {
     const struct policy *policy;
     struct mapping *mapping;
     struct buf out;
-    struct xdr_put put; /* into |out|; its problem is lack of memory */
+    struct xdr_put put; /* into |out|; its only problem is lack of memory */
     struct err *err;
     struct verifier_times verifier_times;
     bool hides_verifier_times;
@@ -53,11 +53,12 @@ struct rewriter {
     uint64_t kept[CLASS_MAX];
 };
 
-/* |mapping| and |policy| stay the caller's. */
+/* |mapping| and |policy| still belong to the caller. */
 void rewriter_init(struct rewriter *r, struct mapping *mapping, const struct policy *policy);
 void rewriter_free(struct rewriter *r);
 
-/* Makes |t->message| anew, TAP_MESSAGE only. Fails only for lack of memory. */
+/* Writes |t->message| again into |out|.  The event must be TAP_MESSAGE.  Fails only if there is no
+ * memory. */
 int rewrite_message(struct rewriter *r, const struct engine_tapped *t, struct rewritten *out,
                     struct err *err);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/verifier_times.h
  *
- * Times that are not times.  A server that gets an exclusive CREATE keeps the client's verifier in
- * atime and mtime of the new file (RFC 1813 s3.3.8) until the client sets them.  knfsd and Ganesha
- * put one half of it into the seconds of each, and 0 into the nanoseconds; knfsd leaves out the
- * highest bit, so it keeps 62 of 64 bits.  A server may also put both halves into one time, as
- * seconds and nanoseconds.  Each server takes the halves as numbers of its own byte order.
+ * Finds verifiers that are stored as times.  A server that gets an exclusive CREATE keeps the
+ * client's verifier in atime and mtime of the new file (RFC 1813 s3.3.8) until the client sets them.
+ * knfsd and Ganesha put one half of it into the seconds of each, and 0 into the nanoseconds; knfsd
+ * leaves out the highest bit, so it keeps 62 of 64 bits.  A server may also put both halves into one
+ * time, as seconds and nanoseconds.  Each server takes the halves as numbers of its own byte order.
  *
  * The pseudonym of such a time depends only on key, policy and value.  Such times are recognized by
  * the verifiers of CREATEs that were seen, and by values that no time has: 10^9 nanoseconds or
@@ -27,7 +27,7 @@
 
 enum { VERIFIER_FILTER_BITS = 1 << 16 };
 
-/* All zeros at first. */
+/* Begins with all zeros. */
 struct verifier_times {
     uint32_t *halves;                           /* in sets */
     uint64_t filter[VERIFIER_FILTER_BITS / 64]; /* bits that are set for each of them */
@@ -40,8 +40,7 @@ void verifier_times_free(struct verifier_times *t);
  * no memory; then it is not remembered. */
 int verifier_times_add(struct verifier_times *t, const uint8_t verifier[8]);
 
-/* In which byte order a number of a time was made of half a verifier, and whether its sign was cut
- * off. */
+/* The byte order in which half a verifier became a number of a time.  CUT: its sign was cut off. */
 enum verifier_order {
     VERIFIER_NONE,
     VERIFIER_LITTLE,
@@ -50,9 +49,10 @@ enum verifier_order {
     VERIFIER_BIG_CUT
 };
 
-/* Seconds alone, as long as the nanoseconds are not known. */
+/* Judges seconds alone, while the nanoseconds are not known. */
 enum verifier_order verifier_times_find(const struct verifier_times *t, uint32_t number);
-/* Of both; |*nsec_order|: VERIFIER_NONE if the nanoseconds are just that. */
+/* Judges seconds and nanoseconds.  Returns the order of the seconds.  |*nsec_order| becomes
+ * VERIFIER_NONE if the nanoseconds are true nanoseconds. */
 enum verifier_order verifier_times_judge(const struct verifier_times *t, uint32_t seconds,
                                          uint32_t nsec, enum verifier_order *nsec_order);
 
@@ -63,7 +63,8 @@ static inline bool verifier_times_filter(const struct verifier_times *t, uint32_
     return t->filter[bit / 64] >> bit % 64 & 1;
 }
 
-/* False for nearly all times that are just that: then verifier_times_judge would say so. */
+/* Returns false for nearly all true times.  verifier_times_judge is then not needed, because it
+ * would say the same. */
 static inline bool verifier_times_maybe(const struct verifier_times *t, uint32_t seconds,
                                         uint32_t nsec)
 {

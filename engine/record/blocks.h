@@ -20,23 +20,23 @@ struct block_writer {
     struct layout_bases bases;
     uint64_t sequence; /* of the open block, from 1 */
     uint32_t records;  /* in it */
-    bool broken;       /* a write failed: what comes now would follow a gap */
+    bool broken;       /* a write failed: later blocks would follow a gap */
     bool ended;
     int64_t clock;  /* latest record time of the stream, 0 before the first */
     int64_t opened; /* |clock| when the open block got its first timed record, or 0 */
 };
 
-/* Writes the header at once.  block_writer_free also after an error. */
+/* Writes the header at once.  Call block_writer_free also after an error. */
 int block_writer_begin(struct block_writer *w, const struct format *format, output_writer *write,
                        void *ctx, struct err *err);
-/* The format's last kind closes the stream. */
+/* Writes a record.  The format's last kind closes the stream. */
 int block_writer_put(struct block_writer *w, unsigned number, const void *record, struct err *err);
 /* Closes the open block early. */
 int block_writer_flush(struct block_writer *w, struct err *err);
 void block_writer_free(struct block_writer *w);
 
 struct block_reader {
-    /* the caller's: */
+    /* set by the caller: */
     const struct format *format;
     nfsr_read *read;
     void *ctx;
@@ -48,16 +48,16 @@ struct block_reader {
     bool ended;        /* the last record was delivered */
     struct buf buf;    /* header or block, as far as it was read */
     const uint8_t *at; /* the next record in |buf|; NULL: there is no block in it */
-    uint32_t number;   /* of it in its block, from 0 */
+    uint32_t number;   /* of the next record in its block, from 0 */
     struct layout_bases bases;
     struct buf lists;
 };
 
-/* Reads the header. 0, NFSR_NOT_MINE, -ERR_INPUT or what |read| returned. block_reader_free also
- * after an error. */
+/* Reads the header.  Returns 0, NFSR_NOT_MINE, -ERR_INPUT or what |read| returned.  Call
+ * block_reader_free also after an error. */
 int block_reader_begin(struct block_reader *r, struct err *err);
-/* 1: *|number| is the kind of the next record, which is in |record| and lives until the next call;
- * 0: the stream ended with its last record; or as above. */
+/* Reads the next record into |record|, and sets *|number| to its kind.  It is valid until the next
+ * call.  Returns 1, or 0 if the stream ended with its last record, or a negative code as above. */
 int block_reader_next(struct block_reader *r, unsigned *number, void *record, struct err *err);
 void block_reader_free(struct block_reader *r);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/compare_file.h
  *
- * How a result of nfsdigest compare (schemas/compare.sql) is recognized, for the program that
- * writes it and the plugin that reads it.
+ * The numbers that identify a result of nfsdigest compare (schemas/compare.sql), for the program
+ * that writes it and the plugin that reads it.
  */
 #ifndef NFSDIGEST_RECORD_COMPARE_FILE_H
 #define NFSDIGEST_RECORD_COMPARE_FILE_H

@@ -12,8 +12,8 @@
 
 enum { FINDINGS_SHOWN = 100 };
 
-/* Counts one in *|count| and appends "|where|: what |format| says" to |text| if it is to be shown.
- * A line has 500 bytes at most. 0 or -ERR_SYSTEM. */
+/* Counts a finding in *|count|.  If it is one of the first FINDINGS_SHOWN, appends the line
+ * "|where|: |format|", of at most 500 bytes, to |text|.  Returns 0 or -ERR_SYSTEM. */
 int finding_add(struct buf *text, uint64_t *count, const char *where, const char *format,
                 va_list args) __attribute__((format(printf, 4, 0)));
 

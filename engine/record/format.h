@@ -29,18 +29,18 @@ enum {
 /* Not text, not 7 bits, and broken by every conversion of line ends. */
 #define NFSR_MAGIC "\x89NFSR\r\n\x1a"
 
-/* What is a format's own.  A record is a struct that its table's fields are in. */
+/* The properties of one format.  A record is a struct that has the fields of its table. */
 struct format {
     const char *name; /* for messages: ".nfsr" */
     const char *magic;
     uint32_t marker;
     uint16_t major, minor;
-    int64_t span;                    /* of times that closes a block, ns; 0: none does */
-    int64_t no_time;                 /* a LAYOUT_TIME that is absent */
+    int64_t span;                    /* ns; times that span this close a block; 0: never */
+    int64_t no_time;                 /* the value of a LAYOUT_TIME that is absent */
     const struct layout_kind *kinds; /* by kind; the first is empty */
     unsigned kind_max;
     unsigned end; /* kind of the last record */
-    /* of the record, before it is decoded: */
+    /* the part of the record that is set to zeros before it is decoded: */
     size_t clear_from, clear_len;
 };
 

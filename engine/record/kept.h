@@ -17,14 +17,16 @@ struct kept_body {
     uint32_t flags;    /* SIGHTING_ bits of the message */
 };
 
-/* As walk (walk.h).  WALK_MALFORMED, also walk->surplus, comes with SIGHTING_MALFORMED and never
- * without, if the body is what it was: kept_agrees.  Nothing is visited of a body that was not
- * kept (SIGHTING_OPAQUE) or of which no byte was captured (SIGHTING_HEADER): WALK_TRUNCATED. */
+/* Walks a kept body, as walk (walk.h).  If the body is undamaged (kept_agrees), WALK_MALFORMED,
+ * also with walk->surplus, comes exactly when SIGHTING_MALFORMED is set.  If the body was not kept
+ * (SIGHTING_OPAQUE), or none of its bytes was captured (SIGHTING_HEADER), visits nothing and
+ * returns WALK_TRUNCATED. */
 enum walk_result kept_walk(struct walk *walk, const struct type *type, const struct kept_body *body,
                            const struct visitor *visitor);
 
-/* Whether the body is what its flags say it is: whole and well-formed, cut where bytes are missing,
- * or in violation of its table.  *|why| is otherwise a static text; |walk| says where. */
+/* Returns true if the body is as its flags say: whole and well-formed, cut where bytes are missing,
+ * or in violation of its table.  If not, *|why| becomes a static text with the reason, and |walk|
+ * says where. */
 bool kept_agrees(struct walk *walk, const struct type *type, const struct kept_body *body,
                  const char **why);
 

@@ -17,7 +17,7 @@
 
 struct format;
 
-/* How a field stands in the stream, and its C type in the record. */
+/* The form of a field in the stream, and its C type in the record. */
 enum layout_type {
     LAYOUT_U8,
     LAYOUT_U16,
@@ -35,8 +35,8 @@ enum layout_type {
     LAYOUT_TIME,      /* int64_t */
     LAYOUT_OPERATION, /* uint64_t */
     /* only in formats with lists: */
-    LAYOUT_HASH,    /* uint64_t whose bits are all alike: 8 bytes */
-    LAYOUT_NUMBERS, /* const uint32_t * that don't fall, and behind it their uint32_t count */
+    LAYOUT_HASH,    /* uint64_t with random bits: stored in 8 bytes */
+    LAYOUT_NUMBERS, /* const uint32_t *, numbers that do not fall, then their uint32_t count */
     LAYOUT_TYPE_MAX
 };
 
@@ -58,7 +58,7 @@ struct layout_kind {
     uint64_t times; /* bits of its LAYOUT_TIME fields, where format->no_time is not 0 */
 };
 
-/* What is at a LAYOUT_NUMBERS field, whatever its members are called. */
+/* The value of a LAYOUT_NUMBERS field. */
 struct layout_numbers {
     const uint32_t *at;
     uint32_t count;
@@ -72,17 +72,17 @@ static inline struct layout_numbers layout_numbers(const void *field)
     return numbers;
 }
 
-/* The table as text, as it stands in stream headers. Appends; 0 or -ERR_SYSTEM. */
+/* Appends the table as text, as it is in stream headers.  Returns 0 or -ERR_SYSTEM. */
 int layout_text(const struct format *format, struct buf *out);
 
-/* What differences are taken from; all zeros at a block's start. */
+/* The values that differences are relative to; all zeros at a block's start. */
 struct layout_bases {
     uint64_t last[LAYOUT_OPERATION - LAYOUT_FRAME + 1];
 };
 
-/* Appends one record with its kind and length. -ERR_USAGE: the record is of no known kind, has an
- * impossible address, numbers that fall, or is longer than NFSR_RECORD_MAX; |out| and |bases| are
- * then undefined. */
+/* Appends one record with its kind and length.  Returns -ERR_USAGE if the record has no known kind,
+ * has an impossible address or numbers that fall, or is longer than NFSR_RECORD_MAX.  |out| and
+ * |bases| are then undefined. */
 int layout_encode(const struct format *format, unsigned number, const void *record,
                   struct layout_bases *bases, struct buf *out, struct err *err);
 
@@ -91,19 +91,19 @@ enum layout_result {
     LAYOUT_UNKNOWN = 1, /* a kind that the table lacks, passed over */
 };
 
-/* Reads the record at *|at| and moves *|at| behind it; *|number| becomes its kind.  |record| points
- * into the bytes read and, for its lists, into |lists|, whose old contents go.  |later|: the stream
- * is of a later minor version, so unknown kinds and fields are passed over.  Else enum
- * layout_result, -ERR_INPUT or -ERR_SYSTEM. */
+/* Reads the record at *|at| and moves *|at| behind it.  *|number| becomes its kind.  |record|
+ * points into the bytes read and, for its lists, into |lists|, whose old contents are overwritten.
+ * |later|: the stream is of a later minor version, so unknown kinds and fields are passed over.
+ * Returns enum layout_result, -ERR_INPUT or -ERR_SYSTEM. */
 int layout_decode(const struct format *format, const uint8_t **at, const uint8_t *end, bool later,
                   struct layout_bases *bases, unsigned *number, void *record, struct buf *lists,
                   struct err *err);
 
-/* Appends the record as one JSON object, without a newline: "kind" and all fields by their names in
- * the table, absent ones as zero, empty or null; bytes in hex; text escaped as names are
- * (base/escape.h), so that nothing is lost. 0 or -ERR_SYSTEM. */
+/* Appends the record as one JSON object, without a newline: "kind", and all fields by their names
+ * in the table.  Absent fields are zero, empty or null.  Bytes are in hex.  Text is escaped as
+ * names are (base/escape.h), so that nothing is lost.  Returns 0 or -ERR_SYSTEM. */
 int layout_json(const struct format *format, unsigned number, const void *record, struct buf *out);
-/* That of .nfsr streams. */
+/* layout_json for records of .nfsr streams. */
 int record_json(const struct record *record, struct buf *out);
 
 #endif

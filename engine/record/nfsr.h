@@ -37,10 +37,10 @@ struct sink nfsr_writer_sink(struct nfsr_writer *writer);
 int nfsr_writer_flush(struct nfsr_writer *writer, struct err *err);
 void nfsr_writer_free(struct nfsr_writer *writer);
 
-/* Whether a file is a stream, by its first bytes. */
+/* Returns true if a file that begins with the bytes at |head| is a stream. */
 bool nfsr_is_stream(const uint8_t *head, size_t len);
 
-/* Where bytes come from: returns how many were read (0: end), or a negative code. */
+/* Reads bytes of the stream.  Returns how many were read (0: end), or a negative code. */
 typedef ssize_t nfsr_read(void *ctx, void *data, size_t len, struct err *err);
 
 enum nfsr_result {

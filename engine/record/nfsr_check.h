@@ -23,8 +23,8 @@ struct nfsr_summary {
     struct buf text;                   /* the first NFSR_FINDINGS_SHOWN of them, one a line */
 };
 
-/* Fills |out| also when it fails: then with what stood before the error.  Returns what
- * nfsr_read_stream returns; findings alone are no error.  nfsr_summary_free afterwards. */
+/* Checks a stream.  On failure, |out| is about the records before the error.  Returns what
+ * nfsr_read_stream returns; findings are not an error.  Call nfsr_summary_free afterwards. */
 int nfsr_check(nfsr_read *read, void *ctx, const char *name, struct nfsr_summary *out,
                struct err *err);
 void nfsr_summary_free(struct nfsr_summary *summary);

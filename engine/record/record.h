@@ -79,9 +79,9 @@ struct record_object {
     int64_t time;
 };
 
-/* A path text, as a chain: the text of |parent|, "/", |name|. With parent 0 and object != 0 it
- * begins at an object whose own path is not known, and is partial; with both 0 |name| is a MOUNT
- * path. */
+/* A path, as a chain: the text of |parent|, "/", |name|.  With parent 0 and object != 0, the path
+ * begins at an object whose own path is not known, and is partial.  If both are 0, |name| is a
+ * MOUNT path. */
 struct record_path {
     uint32_t id, parent;
     uint64_t object;
@@ -93,10 +93,10 @@ enum name_event {
     NAME_BOUND = 2,   /* made */
     NAME_REMOVED = 3, /* by REMOVE, RMDIR or RENAME */
     NAME_MOVED = 4,   /* by RENAME: a REMOVED of the old name precedes it, with its operation */
-    NAME_GONE = 5,    /* turned out not to stand for its object any more */
+    NAME_GONE = 5,    /* a later reply showed that it no longer stands for its object */
 };
 
-/* A directory entry came to be known, was made or taken away. */
+/* A directory entry was seen, made or removed. */
 struct record_name {
     uint8_t event;      /* enum name_event */
     uint64_t parent;    /* object; 0 for a MOUNT root */
@@ -125,8 +125,8 @@ enum {
     SIGHTING_DATA = 1 << 6,      /* has file contents: data_length and data_digest are set */
     SIGHTING_OFFSET = 1 << 7,    /* a call whose byte range begins at |offset| */
     SIGHTING_COUNT = 1 << 8,     /* a call whose byte range is |count| long */
-    SIGHTING_HEADER = 1 << 9,    /* ends within the RPC header: how long the body is is not known,
-                                  * nor, of a call, the credential */
+    SIGHTING_HEADER = 1 << 9,    /* ends within the RPC header: the length of the body is unknown,
+                                  * and so is the credential of a call */
     SIGHTING_ADDRESS = 1 << 10,  /* a reply from another address than the call went to */
 };
 
@@ -157,7 +157,7 @@ struct record_operation {
     uint64_t object2;     /* RENAME's second directory, LINK's directory */
     uint64_t new_object;  /* found or made by the operation */
     uint32_t path, path2; /* of what the operation is about: with the name, where it has one */
-    uint64_t depends_on;  /* latest earlier operation that sets out to change what this one uses */
+    uint64_t depends_on;  /* latest earlier operation that is meant to change what this one uses */
     uint64_t offset, count;               /* byte range, with SIGHTING_OFFSET and _COUNT */
     struct bytes arguments, result;       /* XDR, without file contents (walk.h: elided) */
     uint32_t arguments_wire, result_wire; /* lengths of the bodies on the wire; 0 with
@@ -169,8 +169,8 @@ struct record_operation {
 enum repeat_kind {
     REPEAT_CALL = 1,  /* sent again */
     REPEAT_REPLY = 2, /* a further one */
-    COPY_CALL = 3,    /* the same datagram once more, as captures on several interfaces, mirror */
-    COPY_REPLY = 4,   /* ports and some networks give it: nobody sent it again */
+    COPY_CALL = 3,  /* the same datagram, captured again but sent once: from captures on several */
+    COPY_REPLY = 4, /* interfaces, mirror ports and some networks */
 };
 
 static inline bool repeat_is_reply(uint8_t repeat)
@@ -194,9 +194,9 @@ struct record_repeat {
 
 enum problem_kind {
     PROBLEM_HOLE = 1,      /* bytes of a stream that were never captured; |length| of them */
-    PROBLEM_SKIPPED = 2,   /* captured bytes that belong to no message that could be found */
+    PROBLEM_SKIPPED = 2,   /* captured bytes that belong to no known message */
     PROBLEM_MALFORMED = 3, /* a message that violates its table; |text| says where */
-    PROBLEM_NOT_RPC = 4,   /* a datagram on an RPC port that is none */
+    PROBLEM_NOT_RPC = 4,   /* a datagram on an RPC port that is not RPC */
     PROBLEM_EVICTED = 5,   /* state given up for lack of room */
     PROBLEM_UNDECIDED = 6, /* captured bytes behind a hole that may be messages or file contents */
 };
@@ -241,7 +241,7 @@ struct record {
     };
 };
 
-/* Where records go. A negative return (with |err| filled) stops the source. */
+/* Receives records.  A negative return (with |err| filled) stops the source. */
 struct sink {
     int (*put)(void *ctx, const struct record *record, struct err *err);
     void *ctx;

@@ -15,7 +15,7 @@
  *     OPAQUE, STRING  struct bytes                   ARRAY      an element, whose paths begin there
  *     FIXED           uint8_t[its length]
  *
- * Arms of a union may share members, also of one path; fields that can be in one message may not.
+ * Arms of a union may share members, also of one path.  Fields that can be in one message may not.
  */
 #ifndef NFSDIGEST_WIRE_BIND_H
 #define NFSDIGEST_WIRE_BIND_H
@@ -25,7 +25,7 @@
 
 enum { BIND_STRUCT_MAX = 1024, BIND_LISTS_MAX = 4 }; /* bytes of a struct, lists in it */
 
-/* What the member's type is. */
+/* The type of a member. */
 enum bind_member {
     BIND_IS_BOOL = 0,
     BIND_IS_U32,

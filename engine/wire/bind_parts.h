@@ -10,16 +10,16 @@
 
 enum bind_code {
     BIND_DONE = 0,
-    BIND_SPAN,     /* |max| bytes hold what the operations before |next| take: of the four kinds
-                    * that follow, which check no length themselves */
-    BIND_U32S,     /* |count| numbers, one behind the other also in the struct */
+    BIND_SPAN,     /* checks that |max| bytes are there, for the operations before |next|; these
+                    * are of the four kinds below, which check no length themselves */
+    BIND_U32S,     /* |count| numbers, side by side in the struct, too */
     BIND_U64S,     /* */
     BIND_TRUTH,    /* a BOOL */
     BIND_OCTETS,   /* |max| bytes, padded */
     BIND_OPAQUE,   /* a length of at most |max|, and padded bytes */
-    BIND_OPTIONAL, /* a BOOL; if it is false, on at |next| */
-    BIND_UNION,    /* on at the target of its case: |count| of them from |next| */
-    BIND_JUMP,     /* to |next| */
+    BIND_OPTIONAL, /* a BOOL; goes to |next| if it is false */
+    BIND_UNION,    /* goes to the target of its case, one of |count| cases from |next| */
+    BIND_JUMP,     /* goes to |next| */
     BIND_ELEMENTS, /* a LIST of elements |next| */
     BIND_ARRAY,    /* an ARRAY of at most |max| elements |next| */
 };
@@ -48,7 +48,7 @@ struct bound {
     uint32_t lists[BIND_LISTS_MAX]; /* where they are in the struct */
 };
 
-/* In the place of no bytes, and of no struct. */
+/* Stands for an empty byte string, and for the struct of void. */
 static const uint8_t bind_nothing[1];
 
 static inline size_t bind_padded(uint32_t len)
@@ -56,7 +56,7 @@ static inline size_t bind_padded(uint32_t len)
     return ((size_t)len + 3) & ~(size_t)3;
 }
 
-/* NULL: no arm has this value. */
+/* Returns the case of a value, or NULL if no arm has it. */
 static inline const struct bind_case *bind_find_case(const struct bound *b,
                                                      const struct bind_op *op, uint32_t value)
 {

@@ -9,7 +9,7 @@
 
 #include "wire/bind.h"
 
-/* A row of a field, where nested structs are dissolved. */
+/* The row of a field, after nested structs were taken apart. */
 struct bind_leaf {
     const struct bind_row *row;
     uint32_t offset;
@@ -17,7 +17,7 @@ struct bind_leaf {
     char path[WALK_PATH_MAX];
 };
 
-/* Bytes of the struct that fields of one message have taken. */
+/* The bytes of the struct that fields of one message use. */
 struct bind_taken {
     uint64_t bits[BIND_STRUCT_MAX / 64];
 };
@@ -27,25 +27,25 @@ struct bind_rows {
     struct bind_leaf *leaves; /* to be freed */
     uint32_t count, cap;
     struct bind_taken taken;
-    char path[WALK_PATH_MAX]; /* where we are */
+    char path[WALK_PATH_MAX]; /* of the present field */
     struct err *err;
 };
 
-/* An -ERR_USAGE about |path|. */
+/* Reports |problem| with |path|.  Returns -ERR_USAGE. */
 int bind_refuse(struct bind_rows *rows, const char *path, const char *problem);
 
-/* Goes to |name| behind the first |len| characters of the path. */
+/* Replaces everything behind the first |len| characters of the path by |name|. */
 int bind_go(struct bind_rows *rows, int len, const char *name);
 
 /* Takes the rows of a struct of |size| bytes apart. */
 int bind_add_rows(struct bind_rows *rows, const struct bind_row *row, size_t size);
 
-/* The row of the field where we are, whose member must be a |member| of |size| bytes, and takes
- * these. */
+/* Finds the row of the present field.  Its member must be a |member| of |size| bytes.  Marks these
+ * bytes as used. */
 int bind_find(struct bind_rows *rows, enum bind_member member, uint32_t size,
               const struct bind_leaf **to);
 
-/* An error if a row has not been found by any field. */
+/* Returns an error if there is a row without a field. */
 int bind_check_used(struct bind_rows *rows);
 
 #endif

@@ -19,28 +19,28 @@ struct bind_struct {
 #define BIND_STRUCT_BY(TYPE, TAG, ROWS) { TYPE, ROWS, sizeof(struct TAG) }
 /* clang-format on */
 
-/* Of one procedure.  The size 0 goes with what is void, for which bind_read, bind_write and
- * bind_size take NULL.  NULL: there is no struct. */
+/* The binding of one procedure.  void has the size 0, and bind_read, bind_write and bind_size take
+ * NULL for it.  A NULL pointer: there is no struct for it. */
 struct wire_binding {
     size_t arguments_size, result_size;
     const struct bound *arguments, *result;
 };
 
-/* Of one program.  All zeros: none. */
+/* The bindings of one program.  All zeros: not made. */
 struct bindings {
     struct wire_binding *of; /* by procedure */
     uint32_t count;
 };
 
-/* The |count| |structs| of some of a program's types. */
+/* The structs of some types of a program. */
 struct bind_structs {
     const struct program *program;
     const struct bind_struct *structs;
     size_t count;
 };
 
-/* Binds what is among the structs or void; nothing, when |to| has been made before.  0, or
- * bound_new's error, and then |to| is all zeros. */
+/* Binds all types that are void or have a struct.  Does nothing if |to| has been made before.
+ * Returns 0, or bound_new's error; then |to| is all zeros. */
 int bindings_make(struct bindings *to, const struct bind_structs *from, struct err *err);
 void bindings_free(struct bindings *bindings);
 
@@ -48,7 +48,7 @@ void bindings_free(struct bindings *bindings);
 int bind_type(const struct type *type, const struct bind_structs *from, const struct bound **to,
               size_t *size, struct err *err);
 
-/* NULL: there is no such procedure, or the bindings have not been made. */
+/* Returns NULL if there is no such procedure, or if the bindings have not been made. */
 static inline const struct wire_binding *bindings_find(const struct bindings *bindings,
                                                        uint32_t procedure)
 {

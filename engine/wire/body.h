@@ -9,8 +9,8 @@
 #include "wire/rpc.h"
 #include "wire/walk.h"
 
-/* |h| is the header of the |cap_len| captured bytes of a message.  What comes out leads into the
- * message, or to its start when nothing was captured. */
+/* Returns the body of a message of |cap_len| captured bytes, whose header is |h|.  It points into
+ * the message, or to its start if none of the body was captured. */
 static inline struct captured rpc_body(const uint8_t *message, uint32_t cap_len,
                                        const struct rpc_header *h)
 {

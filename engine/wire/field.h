@@ -61,7 +61,7 @@ enum field_class {
     CLASS_MAX
 };
 
-/* What a field means to the operation.  Pairing, hierarchy and dependencies read these. */
+/* The role of a field in its operation.  Pairing, hierarchy and dependencies read these. */
 enum {
     ROLE_OBJECT = 1 << 0,        /* handle: the object operated on */
     ROLE_PARENT = 1 << 1,        /* handle: directory of the name that follows */
@@ -81,7 +81,7 @@ enum {
     ROLE_ATTRIBUTES_ENTRY = 1 << 14,   /* */
     ROLE_ATTRIBUTES_PARENT = 1 << 15,  /* of ROLE_PARENT, */
     ROLE_ATTRIBUTES_PARENT2 = 1 << 16, /* of ROLE_PARENT2) */
-    ROLE_SETS_TIME = 1 << 17,          /* whether a time of a sattr3 is to be set */
+    ROLE_SETS_TIME = 1 << 17,          /* says if a time of a sattr3 is to be set */
     ROLE_MODIFIES = 1 << 18,  /* beside a handle or name role: the operation changes it; how:
                                * |action|  of its procedure */
     ROLE_ROOT_PATH = 1 << 21, /* MOUNT's path: names the result's handle */
@@ -147,7 +147,7 @@ struct field {
 #define END { .kind = XDR_END }
 /* clang-format on */
 
-/* The arm of a discriminant; NULL: there is none. */
+/* Returns the arm of a discriminant, or NULL if there is none. */
 static inline const struct arm *arm_find(const struct arm *arm, uint32_t value)
 {
     for (;; arm++) {
@@ -160,28 +160,28 @@ static inline const struct arm *arm_find(const struct arm *arm, uint32_t value)
     }
 }
 
-/* What kind of operation a procedure is: the one place that says so. */
+/* The kind of operation of a procedure.  Only this says it. */
 enum action {
     ACTION_NONE = 0,        /* not about files: NULL, ports, locks */
-    ACTION_MOUNT,           /* tells a root's handle */
+    ACTION_MOUNT,           /* returns a root's handle */
     ACTION_ASK,             /* attributes, rights, access lists of an object */
     ACTION_ASK_FILE_SYSTEM, /* about the file system that the object is in */
-    ACTION_FIND,            /* what a name stands for */
+    ACTION_FIND,            /* asks what a name stands for */
     ACTION_READ,
     ACTION_READ_LINK,
     ACTION_LIST,
     ACTION_FLUSH, /* COMMIT: changes nothing that can be read */
     ACTION_WRITE,
     ACTION_SET,       /* attributes by a sattr3 */
-    ACTION_SET_OTHER, /* what is beside attributes: access lists, extended attributes */
-    ACTION_MAKE,      /* a name stands for a new object, or for what was there (UNCHECKED) */
-    ACTION_REMOVE,    /* a name goes */
-    ACTION_RENAME,    /* a name goes, a second one stands for its object */
-    ACTION_LINK,      /* a second name stands for the object */
+    ACTION_SET_OTHER, /* access lists, extended attributes */
+    ACTION_MAKE,      /* makes a name for a new object, or for an existing one (UNCHECKED) */
+    ACTION_REMOVE,    /* removes a name */
+    ACTION_RENAME,    /* removes a name, and makes a second name for its object */
+    ACTION_LINK,      /* makes a second name for the object */
 };
 
-/* What success does to the names of the arguments: takes the first one away, makes it, makes the
- * second one. */
+/* Return true if success removes the first name of the arguments, makes the first name, or makes
+ * the second name. */
 static inline bool action_takes_name(enum action action)
 {
     return action == ACTION_REMOVE || action == ACTION_RENAME;
@@ -214,38 +214,40 @@ struct program {
     uint32_t procedure_count;
 };
 
-/* Fills the derived columns; call once before anything else of engine/wire. Idempotent. */
+/* Fills the derived columns.  Call it before anything else of engine/wire.  Further calls do
+ * nothing. */
 void wire_init(void);
 
-/* All programs that have tables, ended by NULL. */
+/* All programs that have tables.  NULL ends the list. */
 extern const struct program *const wire_programs[];
 
-/* NULL: no table for it; its messages are carried as opaque. */
+/* Return NULL if there is no table for it; its messages are then opaque. */
 const struct program *program_find(uint32_t program, uint32_t version);
 const struct procedure *procedure_find(uint32_t program, uint32_t version, uint32_t procedure);
 
-/* A name for people also for programs without tables ("NFS" for NFSv2 and v4, "STAT"); NULL: none.
- */
+/* Returns a program's name for people, also for programs without tables ("NFS" for NFSv2 and v4,
+ * "STAT").  Returns NULL if there is none. */
 const char *program_name(uint32_t program);
 
-/* The name of a status of this procedure's result ("NFS3ERR_NOENT"); NULL: none is known. */
+/* Returns the name of a status of this procedure's result ("NFS3ERR_NOENT"), or NULL if it is not
+ * known. */
 const char *status_name(const struct procedure *procedure, uint32_t status);
 
-/* "handle", "name", ... as policies and rules write it. */
+/* Returns the name of a class, as in policies and rules: "handle", "name", ... */
 const char *class_name(enum field_class cls);
 
-/* A field where it stands. */
+/* A field and its place. */
 struct field_place {
     const struct program *program;
     const struct procedure *procedure;
-    bool result;      /* of the result, not of the arguments */
+    bool result;      /* the field is in the result, not in the arguments */
     const char *path; /* as walk_path gives it; lives until the callback returns */
     const struct field *field;
 };
 
-/* Calls |visit| for every field that a walk can visit (walk.h, except |whole| structures), of all
- * programs, once for each path of a procedure's direction.  Stops when it returns non-zero, and
- * returns that. */
+/* Calls |visit| for every field of all programs that a walk can visit (walk.h, except |whole|
+ * structures), once for each path in a procedure's arguments or result.  Stops when |visit| returns
+ * non-zero, and returns that. */
 int wire_each_field(int (*visit)(void *ctx, const struct field_place *place), void *ctx);
 
 #endif

@@ -357,25 +357,25 @@ struct COMMIT3res {
 
 /* --- their programs */
 
-/* Of one procedure.  The size 0 goes with what is void, for which bind_read and bind_write take
- * NULL. */
+/* The binding of one procedure.  void has the size 0, and bind_read and bind_write take NULL for
+ * it. */
 struct nfs3_binding {
     size_t arguments_size, result_size;
     const struct bound *arguments, *result;
-    /* READDIR: struct entry3, READDIRPLUS: struct entryplus3; else NULL.  For whoever makes entries
-     * one by one: each is the word 1 and what |entry| writes.  A result that is written with no
-     * entries ends with the words 0 (the list's end) and eof: they go before these. */
+    /* READDIR: struct entry3; READDIRPLUS: struct entryplus3; else NULL.  For callers that make
+     * entries one by one.  Each entry is the word 1 and then what |entry| writes.  A result without
+     * entries ends with the words 0 (the list's end) and eof; the entries go before these words. */
     const struct bound *entry;
 };
 
-/* To be called once before nfs3_binding; again: nothing happens. */
+/* Call it before nfs3_binding.  Further calls do nothing. */
 int nfs3_structs_init(struct err *err);
 void nfs3_structs_free(void);
 
-/* NULL: there is no such procedure, or no init before. */
+/* Returns NULL if there is no such procedure, or if nfs3_structs_init was not called. */
 const struct nfs3_binding *nfs3_binding(uint32_t procedure);
 
-/* For structs that have these inside. */
+/* Rows for structs that contain these. */
 extern const struct bind_row nfstime3_rows[], specdata3_rows[], fattr3_rows[], post_op_attr_rows[],
     wcc_attr_rows[], wcc_data_rows[], sattr3_rows[], diropargs3_rows[];
 

@@ -18,7 +18,7 @@ enum { RPC_CALL = 0, RPC_REPLY = 1 };
 enum { RPC_AUTH_NONE = 0, RPC_AUTH_SYS = 1, RPC_AUTH_SHORT = 2, RPC_AUTH_DH = 3, RPC_GSS = 6 };
 enum { RPC_GIDS_MAX = 16, RPC_AUTH_BODY_MAX = 400 };
 
-/* reply_stat and accept_stat or reject_stat in one: what the record stream calls rpc_status. */
+/* Combines reply_stat with accept_stat or reject_stat.  The record stream calls it rpc_status. */
 enum rpc_status {
     RPC_SUCCESS = 0,
     RPC_PROG_UNAVAIL = 1,
@@ -69,27 +69,27 @@ enum rpc_result {
 };
 
 /* Reads the header of the |cap_len| captured bytes of a message |wire_len| long; |out| is
- * overwritten. Not an RPC message: a message type, reply state or accept state that does not exist,
- * another RPC version than 2 in a call, an authenticator above 400 bytes, or an end before the
- * header's. Programs and procedures are not judged. |out->body| is where it stopped when that is
- * not RPC_OK.
+ * overwritten.  Returns RPC_NOT for a message type, reply state or accept state that does not
+ * exist, another RPC version than 2 in a call, an authenticator above 400 bytes, or a message that
+ * ends within its header.  Does not judge programs and procedures.  If the result is not RPC_OK,
+ * |out->body| is the offset where the reading stopped.
  *
- * For a reply under RPCSEC_GSS whether its body is in clear depends on the call: see
- * rpc_reply_in_clear. For calls with gss_service integrity the body is the databody inside its
- * wrapping, still in clear: |body| points behind the wrapping's length and sequence number (RFC
- * 2203 s5.3.2.2). |body_protected| is set for privacy, for the calls that set up and destroy
- * contexts (their procedure is NULL, but their body is RPCSEC_GSS's), for a credential that could
- * not be read, and for a wrapping of which less than its first 8 bytes were captured. */
+ * RPCSEC_GSS: the call decides if the body of its reply is in clear; see rpc_reply_in_clear.  For
+ * calls with gss_service integrity the body is the databody inside its wrapping, still in clear:
+ * |body| points behind the wrapping's length and sequence number (RFC 2203 s5.3.2.2).
+ * |body_protected| is set for privacy, for the calls that set up and destroy contexts (their
+ * procedure is NULL, but their body is RPCSEC_GSS's), for a credential that could not be read, and
+ * if less than the first 8 bytes of a wrapping were captured. */
 enum rpc_result rpc_parse(const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
                           struct rpc_header *out);
 
 /* Moves the body of |reply| behind the integrity wrapping, or marks it protected, according to
- * the credential of its call. To be called once; it changes nothing for other flavors than
- * RPCSEC_GSS and for replies without results. */
+ * the credential of its call.  Call it once.  It changes nothing for other flavors than RPCSEC_GSS
+ * and for replies without results. */
 void rpc_reply_in_clear(const uint8_t *data, uint32_t cap_len, const struct rpc_auth *call,
                         struct rpc_header *reply);
 
-/* "PROG_MISMATCH", "AUTH_ERROR", ...; NULL: no such status. */
+/* Returns "PROG_MISMATCH", "AUTH_ERROR", ..., or NULL if there is no such status. */
 const char *rpc_status_name(uint32_t status);
 
 #endif

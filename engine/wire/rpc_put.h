@@ -12,24 +12,26 @@
 
 enum { RPC_RECORD_MAX = 0x7fffffff }; /* bytes of a fragment, RFC 5531 s11 */
 
-/* An authenticator.  AUTH_SYS and RPCSEC_GSS credentials that are |valid| are made of their parts;
- * all else is |body| as it is.  XDR_PUT_BAD: a body above 400 bytes, a machine name above 255, more
- * than 16 groups. */
+/* Writes an authenticator.  AUTH_SYS and RPCSEC_GSS credentials that are |valid| are made of their
+ * parts.  All others are |body| as it is.  Fails with XDR_PUT_BAD for a body above 400 bytes, a
+ * machine name above 255 bytes, or more than 16 groups. */
 void rpc_put_auth(struct xdr_put *p, const struct rpc_auth *auth);
 
-/* Writes the whole header before arguments or results.  Of a call: |xid|, |rpc_version|,
- * |program|, |version|, |procedure|, |credential| and |verifier|; of a reply: |xid|, |status|,
- * |verifier| if it is accepted, |detail|.  XDR_PUT_BAD: there is no such direction or status. */
+/* Writes the whole header before arguments or results.  For a call it uses |xid|, |rpc_version|,
+ * |program|, |version|, |procedure|, |credential| and |verifier|.  For a reply it uses |xid|,
+ * |status|, |verifier| if it is accepted, and |detail|.  Fails with XDR_PUT_BAD if there is no such
+ * direction or status. */
 void rpc_put_header(struct xdr_put *p, const struct rpc_header *h);
 
-/* Its parts, for callers that write their own authenticators: the four numbers of a call that
- * follow on XID and direction; all that follows on them in a reply, |verifier| among it. */
+/* Write parts of the header, for callers that write their own authenticators.  rpc_put_target
+ * writes the four numbers of a call that follow XID and direction.  rpc_put_reply_state writes
+ * everything that follows them in a reply, including |verifier|. */
 void rpc_put_target(struct xdr_put *p, const struct rpc_header *h);
 void rpc_put_reply_state(struct xdr_put *p, const struct rpc_header *h,
                          const struct rpc_auth *verifier);
 
-/* A message over TCP, as one fragment: begin leaves room for the mark, end writes it.
- * XDR_PUT_TOO_LONG: above RPC_RECORD_MAX. */
+/* Write a message over TCP as one fragment.  begin leaves room for the mark, end writes it.  Fails
+ * with XDR_PUT_TOO_LONG above RPC_RECORD_MAX. */
 size_t rpc_put_record_begin(struct xdr_put *p);
 void rpc_put_record_end(struct xdr_put *p, size_t begun);
 

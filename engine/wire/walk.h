@@ -24,7 +24,7 @@ enum walk_result {
 
 struct walk_frame;
 
-/* What a visitor sees. */
+/* The field that a visitor is called for. */
 struct visit {
     const struct field *field;
     const uint8_t *data; /* of the value: after the length word of OPAQUE and STRING */
@@ -34,35 +34,37 @@ struct visit {
     uint64_t value;      /* numbers (I32 with its sign extended), booleans, discriminants, and
                           * counts of arrays */
     uint32_t index;      /* of the innermost list or array element, from 0 */
-    bool cut;            /* OPAQUE or STRING of which only a part was captured (the walk then
-                          * ends with WALK_TRUNCATED) */
+    bool cut;            /* only a part of this OPAQUE or STRING was captured; the walk then ends
+                          * with WALK_TRUNCATED */
     bool whole;          /* not a leaf: a structure whose fields follow; see struct visitor */
     const struct walk *walk;
 };
 
-/* What is visited, in the order of the message:
- * - every leaf; the discriminant of every UNION; the boolean of every OPTIONAL; of every LIST the
- *   boolean before each element and the last one (|index| counts them); the count of every ARRAY.
- *   |data| leads to the 4 bytes of these, |len| is 4.
+/* A walk visits, in the order of the message:
+ * - every leaf; the discriminant of every UNION; the boolean of every OPTIONAL; the booleans of
+ *   every LIST, before each element and at the end (|index| counts them); the count of every ARRAY.
+ *   For all but leaves, |data| points to the 4 bytes, and |len| is 4.
  * - with |whole|, before its fields: each STRUCT field that has a role, and the structure in each
- *   OPTIONAL field that has a ROLE_ATTRIBUTES role (any of the five) or ROLE_BEFORE and is there.
+ *   present OPTIONAL field that has a ROLE_ATTRIBUTES role (any of the five) or ROLE_BEFORE.
  *   |field| is the STRUCT or OPTIONAL field, |data| the structure's start.  A structure of fixed
- *   size has that size in |len| and is only shown when all of it was captured; another has |len| 0.
+ *   size has that size in |len|, and is visited only if all of it was captured.  Another structure
+ *   has |len| 0.
  * A bad value (boolean neither 0 nor 1, discriminant without an arm, length above its bound) is not
  * visited: the walk ends before it. */
 struct visitor {
-    /* Returns 0 to go on, else the walk ends with WALK_STOPPED. */
+    /* Returns 0 to go on.  Any other value ends the walk with WALK_STOPPED. */
     int (*visit)(void *ctx, const struct visit *visit);
     void *ctx;
-    /* 0: everything above.  Else only fields with one of these roles, and of the OPTIONAL fields
-     * with a ROLE_ATTRIBUTES role only the structure, not the boolean: whoever asks for
-     * ROLE_ATTRIBUTES_PARENT sees the 84 bytes of a fattr3, or nothing.  Structures of fixed size
-     * without such a role inside are passed over in one step.  The result is the same. */
+    /* 0: visit everything above.  Else visit only fields with one of these roles.  For OPTIONAL
+     * fields with a ROLE_ATTRIBUTES role, this is only the structure, not the boolean: a visitor
+     * with ROLE_ATTRIBUTES_PARENT sees the 84 bytes of a fattr3, or nothing.  Structures of fixed
+     * size without such a role inside are passed over in one step.  The walk's result is the same.
+     */
     uint32_t roles;
 };
 
 struct walk_step {
-    const struct field *field; /* where this level stands */
+    const struct field *field; /* the place of the walk in this level */
     const struct field *list;  /* LIST or ARRAY that repeats this level, or NULL */
     const struct type *type;
     const char *arm; /* name of the union arm that led here, or NULL */
@@ -82,9 +84,9 @@ struct walk {
 };
 
 /* Walks |type| over the |cap_len| captured bytes of a body that was |wire_len| >= cap_len long.
- * With |elided|, the bytes of CLASS_DATA fields (and their padding) are not in |data| at all, but
- * their length word is: the form in which records keep bodies.  They are visited with their
- * |full_len|, and |len| 0.  |visitor| may be NULL: then it only checks.
+ * With |elided|, |data| has the length words of CLASS_DATA fields, but not their bytes and padding.
+ * Records keep bodies in this form.  These fields are visited with their |full_len|, and |len| 0.
+ * |visitor| may be NULL: then the walk only checks.
  *
  * Each value is judged by itself: one that passes |wire_len| is malformed, one that passes
  * |cap_len| only is truncated; the first such value ends the walk.  Padding bytes must be there,
@@ -94,8 +96,9 @@ enum walk_result walk(struct walk *walk, const struct type *type, const uint8_t 
                       uint32_t cap_len, uint32_t wire_len, bool elided,
                       const struct visitor *visitor);
 
-/* The dotted path of the field being visited: "READ3res.resok.eof"; after a walk, with |field|
- * NULL, of the one where it ended.  Elements of lists have no index in it.  Returns |text|. */
+/* Writes the dotted path of the field being visited into |text|: "READ3res.resok.eof".  After a
+ * walk, with |field| NULL, it is the path of the field where the walk ended.  Elements of lists
+ * have no index in it.  Returns |text|. */
 const char *walk_path(const struct walk *walk, const struct field *field, char text[WALK_PATH_MAX]);
 
 #endif

@@ -17,7 +17,7 @@ enum xdr_put_problem {
     XDR_PUT_OK = 0,
     XDR_PUT_NO_MEMORY,
     XDR_PUT_TOO_LONG, /* above |max|, or a length that XDR cannot say */
-    XDR_PUT_BAD,      /* whoever wrote with it found a value that cannot be written */
+    XDR_PUT_BAD,      /* the caller found a value that cannot be written */
 };
 
 struct xdr_put {
@@ -31,7 +31,7 @@ static inline struct xdr_put xdr_put_to(struct buf *to, size_t max)
     return (struct xdr_put){ .to = to, .max = max };
 }
 
-/* Notes a problem, if there is none yet. */
+/* Notes a problem, unless there already is one. */
 static inline void xdr_put_fail(struct xdr_put *p, enum xdr_put_problem problem)
 {
     if (!p->problem)
@@ -39,7 +39,8 @@ static inline void xdr_put_fail(struct xdr_put *p, enum xdr_put_problem problem)
     p->max = 0;
 }
 
-/* 0, or -ERR_SYSTEM for lack of memory, -ERR_USAGE for another problem: "|what|: ...". */
+/* Returns 0 if there was no problem, -ERR_SYSTEM for lack of memory, -ERR_USAGE for another
+ * problem. The message is "|what|: ...". */
 int xdr_put_end(const struct xdr_put *p, const char *what, struct err *err);
 
 /* For xdr_put_room: makes room, or notes why there is none. */
@@ -50,8 +51,8 @@ static inline uint32_t xdr_padded(uint32_t len)
     return (len + 3) & ~3u;
 }
 
-/* The |len| bytes that are written next, to be filled in before anything else is written; NULL when
- * there is a problem. */
+/* Appends |len| bytes, and returns the place to write them to, before anything else is written.
+ * Returns NULL if there is a problem. */
 static inline uint8_t *xdr_put_room(struct xdr_put *p, size_t len)
 {
     struct buf *to = p->to;
@@ -79,20 +80,20 @@ static inline void xdr_put_u64(struct xdr_put *p, uint64_t value)
         store_be64(at, value);
 }
 
-/* Bytes as they are, without padding. */
+/* Write bytes as they are, without padding. */
 void xdr_put_bytes(struct xdr_put *p, const void *data, size_t len);
 void xdr_put_zeros(struct xdr_put *p, size_t len);
-/* opaque[len], opaque<> or string<>: with zeros up to a multiple of 4.  Without |data| all of it is
- * zeros. */
+/* Write opaque[len], opaque<> or string<>, padded with zeros to a multiple of 4.  If |data| is
+ * NULL, all bytes are zeros. */
 void xdr_put_fixed(struct xdr_put *p, const uint8_t *data, uint32_t len);
 void xdr_put_opaque(struct xdr_put *p, struct bytes value);
 
-/* An opaque<> that is written piece by piece.  begin returns what end is told; end fills in the
- * length and pads.  They nest. */
+/* Write an opaque<> piece by piece.  begin returns a value to pass to end; end fills in the length
+ * and pads.  They may be nested. */
 size_t xdr_put_opaque_begin(struct xdr_put *p);
 void xdr_put_opaque_end(struct xdr_put *p, size_t begun);
 
-/* Over what was written at |at|. */
+/* Overwrites the number at offset |at|. */
 void xdr_put_u32_at(struct xdr_put *p, size_t at, uint32_t value);
 
 #endif
