@@ -2,7 +2,7 @@
 /* engine/anon/ff1.c
  *
  * FF1 in both directions: the round function, and its numbers as limbs of 32 bits.  Names of
- * variables are those of SP 800-38G, algorithms 7 and 8.  What depends on the length alone is
+ * variables are those of SP 800-38G, algorithms 7 and 8.  Values that depend only on the length are
  * computed once for each length.  Radix 256 needs no arithmetic, and 32-bit numbers can have a
  * table of the round function.  For mapping*.c.  The contract is in ff1.h.
  */

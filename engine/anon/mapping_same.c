@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/mapping_same.c
  *
- * Texts of the same length and alphabet as their originals.  For mapping_text.c.  The contract is
- * in mapping_same.h.
+ * Makes texts of the same length and alphabet as their originals.  For mapping_text.c.  The
+ * contract is in mapping_same.h.
  */
 #include "anon/mapping_same.h"
 #include "anon/ff1.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/mapping_text.c
  *
- * Names, paths, host names, and addresses as texts.  A name keeps the prefix and suffix that the
- * policy keeps, a path is mapped name by name, and an address in a text is mapped as an address.
- * For mapping_bytes.c.  The contract is in mapping_parts.h.
+ * Maps names, paths, host names, and addresses as texts.  A name keeps the prefix and suffix that
+ * the policy keeps, a path is mapped name by name, and an address in a text is mapped as an
+ * address.  For mapping_bytes.c.  The contract is in mapping_parts.h.
  */
 #include "anon/address_text.h"
 #include "anon/mapping_parts.h"

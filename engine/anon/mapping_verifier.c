@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Verifiers, half by half, so that what servers keep of them in times (verifier_times.h) agrees
- * with them. */
+/* Maps verifiers half by half, so that the halves that servers keep in times (verifier_times.h) get
+ * the same pseudonyms. */
 #include "anon/mapping_parts.h"
 
 enum { DIGITS = 30 }; /* of half a verifier, without VERIFIER_SIGNS */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/policy_values.c
  *
- * The values that a policy can have for each kind of value, and how they are read and printed.  For
+ * The settings that a policy can have for each kind of value, and how they are read.  For
  * the files policy_*.c.  The contract is in policy_values.h.
  */
 #include "anon/policy_values.h"

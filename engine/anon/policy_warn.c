@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/anon/policy_warn.c
  *
- * Lists what a policy gives away although another policy could hide it.  It does not list what no
- * policy can hide.
+ * Lists the private values that a policy shows, but that another policy could hide.
  */
 #include "anon/policy_parts.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/base/json.c
  *
- * The writer of JSON for reports, records and lines of output.  It keeps no stack: whether a comma
- * is due is known from what was written last.  The contract is in json.h.
+ * The writer of JSON for reports, records and lines of output.  It keeps no stack: the last thing
+ * written decides if a comma is needed.  The contract is in json.h.
  */
 #include "base/json.h"
 #include "base/escape.h"

@@ -23,8 +23,7 @@ struct pool {
 
 bool pool_init(struct pool *pool, size_t size); /* false: no memory; |size| is at least 4 */
 uint32_t pool_new(struct pool *pool);           /* a zeroed element, below 2^31; 0: no memory */
-void pool_give(struct pool *pool,
-               uint32_t id); /* gives it back; zeroes all but its first 4 bytes */
+void pool_give(struct pool *pool, uint32_t id); /* takes it back; zeroes it from byte 4 on */
 void pool_free(struct pool *pool);
 
 static inline void *pool_at(const struct pool *pool, uint32_t id)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/base/values.c
  *
- * Numbers, sizes, times and durations between text and values.  The contract is in values.h.
+ * Reads and writes numbers, sizes, times and durations as text.  The contract is in values.h.
  */
 #include "base/values.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/calls.c
  *
- * The calls that wait and those answered lately: a pool of slots, two hash tables over it and two
+ * The waiting calls and those answered recently: a pool of slots, two hash tables over it and two
  * lists by age.  For the pairing.  The contract is in calls.h.
  */
 #include "flow/calls.h"

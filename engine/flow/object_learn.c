@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/object_learn.c
  *
- * Objects, names and paths of an earlier process, from its records.
+ * Learns the objects, names and paths of an earlier process from its records.
  */
 #include "flow/object_parts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/object_name.c
  *
- * Which names stand for which objects.
+ * Keeps the names of objects: learns which name stands for which object.
  */
 #include "base/digest.h"
 #include "base/grow.h"

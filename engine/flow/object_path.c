@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/object_path.c
  *
- * Paths, made once each, and which of them an object has now.
+ * Makes each path once, and finds the present path of an object.
  */
 #include "base/digest.h"
 #include "base/grow.h"

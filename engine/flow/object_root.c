@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/object_root.c
  *
- * MOUNT's paths: names of objects that no directory has.  When a directory is renamed, those that
- * lead through it change with it.
+ * MOUNT paths: names of objects that are not in a directory.  When a directory is renamed, the
+ * MOUNT paths that lead through it change.
  */
 #include "flow/object_parts.h"
 

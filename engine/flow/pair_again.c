@@ -2,7 +2,7 @@
 /* Repeated messages: retransmissions, and copies that the capture or the network made.
  *
  * A copy has the IP identification of its original, and follows it by at most one second, because
- * captures at two places differ by the way between them and by their clocks.  Without
+ * captures at two places differ by the travel time between them and by their clocks.  Without
  * identifications the limit is 10 ms, because no known client sends again before 100 ms.  Without
  * times, the identifications alone decide; without both, nothing is a copy.  Over TCP there are no
  * copies here: repeated segments were dropped (stream.h), and a message that is in a stream twice

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was delivered of an XID: whether a doubtful message with it may be true. */
+/* Tells the search for record marks what is known of an XID.  This decides if a doubtful message
+ * with this XID may be true. */
 #include "flow/pair_parts.h"
 
 /* The bit of the other half, if what it says is that. */

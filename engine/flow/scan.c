@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/scan.c
  *
- * A visitor over a body (wire/walk.h) that keeps what pairing and objects need.  For pair.c and
- * pair_reply.c.  The contract is in scan.h.
+ * A visitor of a body (wire/walk.h) that keeps the values which pairing and objects need.  For
+ * pair.c and pair_reply.c.  The contract is in scan.h.
  */
 #include "flow/scan.h"
 #include "record/record.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/tag.c
  *
- * Objects, names and paths of an operation, from the fields that scan.c kept.  For pair.c and
- * pair_reply.c.  The contract is in tag.h.
+ * Finds the objects, names and paths of an operation in the fields that scan.c kept.  For pair.c
+ * and pair_reply.c.  The contract is in tag.h.
  */
 #include "flow/tag.h"
 #include "wire/nfs3_numbers.h"

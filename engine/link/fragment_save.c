@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/link/fragment_save.c
  *
- * The kept fragments as bytes and back, oldest set first.  Blocks that were not seen are zeros.  A
- * set that is restored is checked, since the bytes come from a file that anyone may have altered.
- * For link.c.  The contract is in fragment.h.
+ * Saves the waiting fragments as bytes, oldest set first, and restores them.  Blocks that were not
+ * seen are zeros.  Restoring checks each set, because the file with the bytes may have been
+ * altered. For link.c.  The contract is in fragment.h.
  */
 #include "base/pack.h"
 #include "link/fragment_set.h"

@@ -2,9 +2,9 @@
 /* engine/link/ip.c
  *
  * IPv4 (RFC 791) and IPv6 (RFC 8200) with their extension headers, down to TCP and UDP, for the
- * loop in link.c.  The IPv4 header checksum isn't looked at: offloading network cards fill it in
- * after the capture.  The destination is the final one, also where source routes or routing headers
- * still have hops to go: it is the one that the transport's checksum covers.  The contract is in
+ * loop in link.c.  The IPv4 header checksum is not checked, because offloading network cards fill
+ * it in after the capture.  The destination is the final one, even if source routes or routing
+ * headers still have hops left, because the transport's checksum covers it.  The contract is in
  * packet.h.
  */
 #include "link/packet.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/link/link.c
  *
- * The loop over encapsulations, and the link types that captures begin with; BSD loopback and Linux
- * cooked headers are taken off here.  Datagrams that were given up are delivered before the current
- * one.  For engine.c.  The contract is in link.h, that of the other steps in packet.h.
+ * The loop over encapsulations, and the link types that captures begin with.  Removes BSD loopback
+ * and Linux cooked headers.  Delivers datagrams that were given up before the current one.  For
+ * engine.c.  The contract is in link.h, that of the other steps in packet.h.
  */
 #include "link/link.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers are of IANA's registries (ether types, protocol numbers, ports),
+/* The numbers are from IANA's registries (ether types, protocol numbers, ports),
  * tcpdump.org/linktypes.html and IEEE 802. */
 #include "link/unopened.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/block_read.c
  *
- * Reads records from a stream.  Nothing is used before its checksum was checked, and no length
- * before it was compared with its bound.  A block is read whole, then delivered.
+ * Reads records from a stream.  Checks the checksum of all bytes before it uses them, and compares
+ * each length with its bound.  Reads a whole block, then delivers it.
  */
 #include "record/blocks.h"
 #include "base/digest.h"

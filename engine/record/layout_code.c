@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/layout_code.c
  *
- * One record to bytes and back, driven by the table:
+ * Encodes and decodes one record by the table:
  *     kind (a byte), length (varint), presence (varint), the present fields in table order.
- * A field that is zero, empty or unset is absent; of times it is the format's |no_time|.  This is
- * the inner loop of every pipe, so one switch does all types and no call is made for a field.
+ * A field that is zero, empty or unset is absent; a time is absent if it is the format's |no_time|.
+ * This is the inner loop of every pipe, so one switch does all types, without a call for each
+ * field.
  */
 #include "record/format.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/record/nfsr.c
  *
- * The .nfsr stream: its records between sinks and blocks.
+ * The .nfsr stream: writes the records of a sink into blocks, and gives those of blocks to a sink.
  */
 #include "record/blocks.h"
 

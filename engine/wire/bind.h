@@ -83,8 +83,8 @@ struct bind_row {
 #define BIND_THE(TAG, MEMBER) (((struct TAG *)0)->MEMBER)
 /* clang-format on */
 
-/* A C array of element structs.  Writing: |count| of them.  Reading: there is room for |most|, and
- * |count| are read. */
+/* A C array of element structs.  bind_write writes |count| of them.  For bind_read there is room
+ * for |most|; it sets |count|. */
 struct bind_list {
     void *elements;
     uint32_t count, most;
@@ -92,28 +92,28 @@ struct bind_list {
 
 struct bound;
 
-/* The program of |type| for a struct of |struct_size| bytes.  -ERR_USAGE, with the path: a field
- * without a row, a row without a field, two rows for one field, a member of another type or length
- * than the field asks for, or one that two fields of a message share.  Keeps no pointer to the
- * rows.  NULL: |err| says why.  Memory: 16 bytes a field at most, and 8 a union's arm. */
+/* Makes the program of |type| for a struct of |struct_size| bytes.  Keeps no pointer to the rows.
+ * Returns NULL with |err| filled on failure.  It is an ERR_USAGE, with the path, for a field
+ * without a row, a row without a field, two rows for one field, a member whose type or length does
+ * not fit the field, or a member that two fields of a message share.  Memory: at most 16 bytes for
+ * each field, and 8 for each arm of a union. */
 struct bound *bound_new(const struct type *type, const struct bind_row *rows, size_t struct_size,
                         struct err *err);
 void bound_free(struct bound *bound);
 
-/* Reads a whole body into |to|, the struct that the rows are about.  All of it is zero first, but
- * for |elements| and |most| of its lists, which the caller has set; so are elements that are read
- * (and their lists kept).  struct bytes lead into |body|.
- * WALK_OK or WALK_MALFORMED, as walk() says of the same bytes; or WALK_STOPPED when a list has more
- * than |most| elements: what follows them was not looked at.  Unless it is WALK_OK, |to| has what
- * was read until then. */
+/* Reads a whole body into |to|, a struct of the rows.  Sets it to zeros first, except |elements|
+ * and |most| of its lists, which the caller has set.  Does the same with each element that it
+ * reads. Each struct bytes points into |body|.  Returns WALK_OK or WALK_MALFORMED, as walk() does
+ * for the same bytes.  Returns WALK_STOPPED if a list has more than |most| elements; the rest is
+ * then not checked.  If the result is not WALK_OK, |to| has the values read before. */
 enum walk_result bind_read(const struct bound *bound, struct bytes body, void *to);
 
-/* Writes |from| behind what is in |to|.  0, or xdr_put_end's code for |to->problem|.  XDR_PUT_BAD:
- * a discriminant without an arm, bytes or an array above their bound.  Members of other arms, and
- * what a false bool says is not there, are not looked at. */
+/* Appends |from| to |to|.  Returns 0, or xdr_put_end's code for |to->problem|.  This is XDR_PUT_BAD
+ * for a discriminant without an arm, and for bytes or an array above their bound.  Ignores members
+ * of other arms, and those of optional values that are absent. */
 int bind_write(const struct bound *bound, struct xdr_put *to, const void *from);
 
-/* How many bytes bind_write would write, if all can be written. */
+/* Returns how many bytes bind_write would write, if it succeeds. */
 size_t bind_size(const struct bound *bound, const void *from);
 
 #endif

@@ -2,9 +2,9 @@
 /* engine/wire/bind_new.c
  *
  * Makes the program of a bound struct: follows the type's fields, finds the row of each by its
- * path (bind_rows.c), and emits what reads and writes it.  Contract: bind.h.
+ * path (bind_rows.c), and emits the operations for it.  Contract: bind.h.
  *
- * Recursion over our own tables, whose depth is checked.
+ * It uses recursion, but only over our own tables, whose depth is checked.
  */
 #include "wire/bind_parts.h"
 #include "wire/bind_rows_parts.h"

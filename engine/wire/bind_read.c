@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/wire/bind_read.c
  *
- * Runs the programs of bound structs over messages, for servers and clients, which do it for each:
- * one check of length for a row of fields of fixed size, and no call for a field.  Contract:
- * bind.h; bind_new.c makes the programs.
+ * Runs the programs of bound structs to read messages.  Servers and clients do this for each
+ * message, so it is fast: one check of length for a row of fields of fixed size, and no call for
+ * each field.  Contract: bind.h; bind_new.c makes the programs.
  *
- * Elements of a list are read by recursion, as deep as the tables nest lists (two): not as deep as
- * the input may say.
+ * Elements of a list are read by recursion.  Its depth is that of lists in the tables (two); the
+ * input cannot change it.
  */
 #include "wire/bind_parts.h"
 

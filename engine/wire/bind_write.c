@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/wire/bind_write.c
  *
- * Runs the programs of bound structs to write messages, or to tell how long they would be.
- * Contract: bind.h; bind_new.c makes the programs.
+ * Runs the programs of bound structs to write messages, or to find their lengths.  Contract:
+ * bind.h; bind_new.c makes the programs.
  *
- * Elements of a list are written by recursion, as deep as the tables nest lists (two).
+ * Elements of a list are written by recursion.  Its depth is that of lists in the tables (two).
  */
 #include "wire/bind_parts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/wire/mount_structs.c
  *
- * Which member of mount_structs.h's structs holds which field, in both versions.
+ * Rows that say which member of mount_structs.h's structs holds which field, in both versions.
  */
 #include "wire/mount_structs.h"
 

@@ -56,11 +56,11 @@ struct exports {
     struct bind_list list; /* of struct exportnode */
 };
 
-/* To be called once before the others; again: nothing happens. */
+/* Call it before the others.  Further calls do nothing. */
 int mount_structs_init(struct err *err);
 void mount_structs_free(void);
 
-/* NULL: there is no such procedure, or no init before. */
+/* Returns NULL if there is no such procedure, or if mount_structs_init was not called. */
 const struct wire_binding *mount1_binding(uint32_t procedure);
 const struct wire_binding *mount3_binding(uint32_t procedure);
 

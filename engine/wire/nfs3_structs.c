@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/wire/nfs3_structs.c
  *
- * Which member of nfs3_structs.h's structs holds which field of NFSv3's types, for bind.h; and the
- * programs that come of it, made once.
+ * Rows that say which member of nfs3_structs.h's structs holds which field of NFSv3's types
+ * (bind.h), and the programs made of them.
  */
 #include "wire/nfs3_structs.h"
 

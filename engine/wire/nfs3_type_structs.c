@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/wire/nfs3_type_structs.c
  *
- * Which member of the structs of RFC 1813 s2.6 holds which field, for all that have them inside.
- * Contract: nfs3_structs.h.
+ * Rows that say which member of the structs of RFC 1813 s2.6 holds which field, for all structs
+ * that contain these. Contract: nfs3_structs.h.
  */
 #include "wire/nfs3_structs.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/wire/nfs3_types.c
  *
- * What nfs3_types.h declares.
+ * Defines the types that nfs3_types.h declares.
  */
 #include "wire/nfs3_types.h"
 #include "wire/nfs3_numbers.h"

@@ -45,11 +45,11 @@ struct SETACL3res {
     struct post_op_attr attr;
 };
 
-/* To be called once before nfsacl3_binding; again: nothing happens. */
+/* Call it before nfsacl3_binding.  Further calls do nothing. */
 int nfsacl_structs_init(struct err *err);
 void nfsacl_structs_free(void);
 
-/* NULL: there is no such procedure, or no init before. */
+/* Returns NULL if there is no such procedure, or if nfsacl_structs_init was not called. */
 const struct wire_binding *nfsacl3_binding(uint32_t procedure);
 
 #endif

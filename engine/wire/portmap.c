@@ -2,8 +2,8 @@
 /* engine/wire/portmap.c
  *
  * PORTMAP version 2 and RPCBIND versions 3 and 4, all of them program 100000 (RFC 1833).
- * What they say about ports and universal addresses is marked with ROLE_PORT_*: the engine learns
- * from it on which ports RPC is spoken.
+ * Fields with ports and universal addresses are marked with ROLE_PORT_*.  From them the engine
+ * learns which ports carry RPC.
  */
 #include "wire/programs.h"
 

@@ -46,11 +46,11 @@ struct rpcblist {
     struct bind_list list; /* of struct rpcb */
 };
 
-/* To be called once before the others; again: nothing happens. */
+/* Call it before the others.  Further calls do nothing. */
 int portmap_structs_init(struct err *err);
 void portmap_structs_free(void);
 
-/* NULL: there is no such procedure, or no init before. */
+/* Returns NULL if there is no such procedure, or if portmap_structs_init was not called. */
 const struct wire_binding *portmap2_binding(uint32_t procedure);
 const struct wire_binding *rpcbind3_binding(uint32_t procedure);
 const struct wire_binding *rpcbind4_binding(uint32_t procedure);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/wire/walk.c
  *
- * The walker.  Every message of a capture passes here: no allocation, no recursion, and nothing is
- * done for a field that nobody asked for beyond checking its length.
+ * The walker.  Every message of a capture passes through it.  So it does not allocate or recurse,
+ * and it only checks the length of a field that the visitor does not ask for.
  */
 #include "wire/walk.h"
 
