@@ -2,10 +2,11 @@
 /* engine/anon/verifier_times.h
  *
  * Finds verifiers that are stored as times.  A server that gets an exclusive CREATE keeps the
- * client's verifier in atime and mtime of the new file (RFC 1813 s3.3.8) until the client sets them.
- * knfsd and Ganesha put one half of it into the seconds of each, and 0 into the nanoseconds; knfsd
- * leaves out the highest bit, so it keeps 62 of 64 bits.  A server may also put both halves into one
- * time, as seconds and nanoseconds.  Each server takes the halves as numbers of its own byte order.
+ * client's verifier in atime and mtime of the new file (RFC 1813 s3.3.8) until the client sets
+ * them. knfsd and Ganesha put one half of it into the seconds of each, and 0 into the nanoseconds;
+ * knfsd leaves out the highest bit, so it keeps 62 of 64 bits.  A server may also put both halves
+ * into one time, as seconds and nanoseconds.  Each server takes the halves as numbers of its own
+ * byte order.
  *
  * The pseudonym of such a time depends only on key, policy and value.  Such times are recognized by
  * the verifiers of CREATEs that were seen, and by values that no time has: 10^9 nanoseconds or
