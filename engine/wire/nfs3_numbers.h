@@ -80,4 +80,17 @@ enum { NFS3_COOKIEVERFSIZE = 8, NFS3_CREATEVERFSIZE = 8, NFS3_WRITEVERFSIZE = 8 
 /* File modes, s2.6 */
 enum { MODE_SETUID = 04000, MODE_SETGID = 02000, MODE_STICKY = 01000, MODE_ALL = 07777 };
 
+/* NFSACL version 3, by the names of Sun's nfs_acl.x: which lists are meant, and kinds of entries.
+ */
+enum { NA_ACL = 0x1, NA_ACLCNT = 0x2, NA_DFACL = 0x4, NA_DFACLCNT = 0x8 };
+enum {
+    NA_USER_OBJ = 0x1,
+    NA_USER = 0x2,
+    NA_GROUP_OBJ = 0x4,
+    NA_GROUP = 0x8,
+    NA_CLASS_OBJ = 0x10,
+    NA_OTHER_OBJ = 0x20,
+    NA_ACL_DEFAULT = 0x1000, /* beside one of these: of a default list */
+};
+
 #endif

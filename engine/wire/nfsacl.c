@@ -5,6 +5,7 @@
  * it; names and forms are those of Sun's nfs_acl.x as OpenSolaris published it, and agree with
  * what Linux sends.  Version 2 carries NFSv2's handles and attributes (RFC 1094 s2.3).
  */
+#include "wire/nfs3_numbers.h"
 #include "wire/nfs3_types.h"
 
 #include <stddef.h>
@@ -28,18 +29,18 @@ enum { NFS_ACL_MAX_ENTRIES = 1024, FHSIZE = 32 };
 /* aclent: the .x calls uid what is a group's number in entries for groups; told apart here so that
  * both are treated as what they are.  0x1000 marks entries of a default list. */
 static const struct value_name aclent_types[] = {
-    { 0x1, "NA_USER_OBJ" },
-    { 0x2, "NA_USER" },
-    { 0x4, "NA_GROUP_OBJ" },
-    { 0x8, "NA_GROUP" },
-    { 0x10, "NA_CLASS_OBJ" },
-    { 0x20, "NA_OTHER_OBJ" },
-    { 0x1001, "NA_ACL_DEFAULT|NA_USER_OBJ" },
-    { 0x1002, "NA_ACL_DEFAULT|NA_USER" },
-    { 0x1004, "NA_ACL_DEFAULT|NA_GROUP_OBJ" },
-    { 0x1008, "NA_ACL_DEFAULT|NA_GROUP" },
-    { 0x1010, "NA_ACL_DEFAULT|NA_CLASS_OBJ" },
-    { 0x1020, "NA_ACL_DEFAULT|NA_OTHER_OBJ" },
+    { NA_USER_OBJ, "NA_USER_OBJ" },
+    { NA_USER, "NA_USER" },
+    { NA_GROUP_OBJ, "NA_GROUP_OBJ" },
+    { NA_GROUP, "NA_GROUP" },
+    { NA_CLASS_OBJ, "NA_CLASS_OBJ" },
+    { NA_OTHER_OBJ, "NA_OTHER_OBJ" },
+    { NA_ACL_DEFAULT | NA_USER_OBJ, "NA_ACL_DEFAULT|NA_USER_OBJ" },
+    { NA_ACL_DEFAULT | NA_USER, "NA_ACL_DEFAULT|NA_USER" },
+    { NA_ACL_DEFAULT | NA_GROUP_OBJ, "NA_ACL_DEFAULT|NA_GROUP_OBJ" },
+    { NA_ACL_DEFAULT | NA_GROUP, "NA_ACL_DEFAULT|NA_GROUP" },
+    { NA_ACL_DEFAULT | NA_CLASS_OBJ, "NA_ACL_DEFAULT|NA_CLASS_OBJ" },
+    { NA_ACL_DEFAULT | NA_OTHER_OBJ, "NA_ACL_DEFAULT|NA_OTHER_OBJ" },
     { 0, NULL },
 };
 static const struct field aclent_user_fields[] = {
@@ -53,8 +54,10 @@ static const struct field aclent_group_fields[] = {
 };
 TYPE(aclent_group);
 static const struct arm aclent_arms[] = {
-    { 0x4, NULL, &aclent_group },    { 0x8, NULL, &aclent_group },
-    { 0x1004, NULL, &aclent_group }, { 0x1008, NULL, &aclent_group },
+    { NA_GROUP_OBJ, NULL, &aclent_group },
+    { NA_GROUP, NULL, &aclent_group },
+    { NA_ACL_DEFAULT | NA_GROUP_OBJ, NULL, &aclent_group },
+    { NA_ACL_DEFAULT | NA_GROUP, NULL, &aclent_group },
     ARM_DEFAULT(NULL, &aclent_user),
 };
 static const struct field aclent_fields[] = {

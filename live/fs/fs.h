@@ -148,12 +148,12 @@ enum nfsstat3 fs_link(struct fs *fs, const struct fs_caller *caller, uint32_t ob
 
 enum { FS_ACL_MAX = 1024 };
 enum { /* |tag|: without NFSACL's bit for defaults (0x1000) */
-       FS_ACL_USER_OBJ = 0x01,
-       FS_ACL_USER = 0x02,
-       FS_ACL_GROUP_OBJ = 0x04,
-       FS_ACL_GROUP = 0x08,
-       FS_ACL_MASK = 0x10,
-       FS_ACL_OTHER = 0x20,
+       FS_ACL_USER_OBJ = NA_USER_OBJ,
+       FS_ACL_USER = NA_USER,
+       FS_ACL_GROUP_OBJ = NA_GROUP_OBJ,
+       FS_ACL_GROUP = NA_GROUP,
+       FS_ACL_MASK = NA_CLASS_OBJ,
+       FS_ACL_OTHER = NA_OTHER_OBJ,
 };
 struct fs_acl_entry {
     uint16_t tag, permissions; /* rwx */

@@ -10,16 +10,7 @@
 
 #include <string.h>
 
-enum {
-    NA_ACL = 1,
-    NA_ACLCNT = 2,
-    NA_DFACL = 4,
-    NA_DFACLCNT = 8,
-    NA_ALL = 15,
-    NA_ACL_DEFAULT = 0x1000,
-    NA_USER = 0x2,
-    NA_GROUP = 0x8,
-};
+enum { NA_ALL = NA_ACL | NA_ACLCNT | NA_DFACL | NA_DFACLCNT };
 
 static enum nfsstat3 find(struct request *q, struct bytes handle, struct outcome *outcome,
                           struct caller *caller)
