@@ -77,8 +77,8 @@ static inline bool elsewhere_acked(const struct elsewhere *e, uint32_t ack)
     return e->count && (int32_t)(ack - e->from) > 0 && (int32_t)(ack - e->to) <= 0;
 }
 
-/* Keeps a segment aside.  Drops, as strays, earlier segments that are far from it.  Returns 0 or
- * -ERR_SYSTEM. */
+/* Keeps a segment aside.  First drops the earlier ones, as strays, if it is far from them or if
+ * there are ELSEWHERE_MANY.  Returns 0 or -ERR_SYSTEM. */
 int elsewhere_keep(struct elsewhere *e, struct stream_pool *pool, const struct arrival *a,
                    bool sure);
 

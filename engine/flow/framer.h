@@ -52,7 +52,8 @@ struct framer {
     uint64_t memory; /* the share of this framer in host->memory */
 };
 
-/* |lost|: the capture begins in the middle of the stream. */
+/* |lost|: the bytes begin in the middle of the stream, so the place of the first mark is unknown.
+ */
 void framer_init(struct framer *f, const struct message_host *host, struct flow *flow, uint8_t side,
                  bool lost);
 void framer_free(struct framer *f);

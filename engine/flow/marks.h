@@ -122,7 +122,7 @@ bool marks_cut(const struct marks *s, const struct mark *mark);
 /* Returns the number of bytes of a piece, captured or missing. */
 uint32_t marks_length(const struct marks *s, uint32_t piece);
 
-/* Returns the message's first bytes, up to a gap.  Knows none if the message is in several
+/* Returns the message's first bytes, up to a gap.  Returns no bytes if the message is in several
  * fragments. */
 struct captured marks_text(const struct marks *s, const struct mark *mark);
 

@@ -27,7 +27,7 @@
 #include "record/record.h"
 
 enum {
-    HANDLE_NEAR = 44, /* bytes; longer handles are stored elsewhere, and look-ups are slower */
+    HANDLE_NEAR = 44, /* bytes, enough for most servers; a look-up then reads no other memory */
     ROOTS_MAX = 4096, /* MOUNT paths that change when a directory in them is renamed; further ones
                        * stay as MOUNT gave them */
 };

@@ -22,7 +22,7 @@ enum { PCAPNG_BUFFER = 1 << 20 };
 struct pcapng_writer {
     output_writer *write; /* the caller sets this */
     void *ctx;            /* and this, for |write|; the rest is zeros at the beginning */
-    int64_t latest;       /* time of the last packet that has one; 0 before it */
+    int64_t latest;       /* latest time of a packet; 0: no packet with a time yet */
     struct buf out;
     struct buf behind;    /* a full buffer; it belongs to the thread until |thread| is drained */
     struct queue *thread; /* started with the first full buffer */
