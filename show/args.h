@@ -14,9 +14,9 @@
 struct arg {
     char letter;       /* 0: there is only the long form */
     const char *name;  /* without dashes */
-    const char *value; /* what it takes, as help shows it, or NULL */
-    const char *help;  /* lines after the first are indented by it; NULL: it is not shown */
-    /* Takes the value; 0 or -ERR_USAGE. */
+    const char *value; /* its value as help shows it; NULL: it takes none */
+    const char *help;  /* help indents the lines after the first; NULL: not shown in help */
+    /* Sets |to| from the value.  Returns 0 or -ERR_USAGE. */
     int (*set)(void *to, const char *value, struct err *err);
     void *to;
 };
@@ -24,20 +24,20 @@ struct arg {
 struct args {
     const char *usage;      /* "nfsdigest ops [OPTION...] DATABASE" */
     const char *about;      /* paragraphs for --help, ended by a newline */
-    const struct arg *own;  /* ended by one without a name */
-    const struct arg *more; /* further ones under the title, or NULL */
+    const struct arg *own;  /* the last one has no name */
+    const struct arg *more; /* further options, listed under |more_title|; or NULL */
     const char *more_title;
-    int operands;        /* exactly so many; 0: the command counts them itself */
-    const char *takes;   /* what they are, in words: "one database" */
-    const char *program; /* what stands before the command's name in messages: "nfsreplay ", or ""
-                          * if the program is the command; NULL: "nfsdigest " */
+    int operands;        /* the exact number; 0: the command checks it itself */
+    const char *takes;   /* the operands in words: "one database" */
+    const char *program; /* text before the command's name in messages: "nfsreplay ", or "" if the
+                          * program is the command; NULL: "nfsdigest " */
 };
 
-/* 1: go on, with argv[*first] and what follows as operands; 0: --help was printed; or -ERR_USAGE.
- */
+/* Parses the options.  Returns 1 if the command should run: its operands begin at argv[*first].
+ * Returns 0 after --help was printed, or -ERR_USAGE. */
 int args_parse(const struct args *args, int argc, char **argv, int *first, struct err *err);
 
-/* Setters. |to| is a bool, const char *, uint64_t, int64_t (ns). */
+/* Setters.  |to| points to a bool, const char *, uint64_t, and int64_t (ns) for the last two. */
 int set_flag(void *to, const char *value, struct err *err);
 int set_text(void *to, const char *value, struct err *err);
 int set_count(void *to, const char *value, struct err *err);

@@ -8,14 +8,14 @@
 
 #include "base/bytes.h"
 
-/* Appends |text| as UTF-8 that can be printed: other bytes, control characters, and those that set
- * the direction of others or separate lines, become \xNN.  0 or -ERR_SYSTEM. */
+/* Appends |text| as printable UTF-8.  Other bytes, control characters, and characters that set the
+ * text direction or separate lines become \xNN.  Returns 0 or -ERR_SYSTEM. */
 int markup_plain(struct buf *to, const char *text);
 
-/* The same, and nothing but text: what markup gives a meaning to becomes a reference. */
+/* The same, but also escapes characters with a meaning in markup, as references. */
 int markup_text(struct buf *to, const char *text);
 
-/* Appends printf's output, which is markup itself.  0 or -ERR_SYSTEM. */
+/* Appends printf's output, which must be markup.  Returns 0 or -ERR_SYSTEM. */
 int markup_format(struct buf *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -34,19 +34,20 @@ struct page_head {
     const char *policy; /* Content-Security-Policy's script-src; NULL: no script may run */
 };
 
-/* |page| is all zeros; |err| must live until page_end. */
+/* Begins a page.  |page| must be all zeros; |err| must live until page_end. */
 void page_begin(struct page *page, const struct page_head *head, output_writer *write, void *ctx,
                 struct err *err);
 
-/* printf's output, which is markup itself. */
+/* Writes printf's output, which must be markup. */
 void page_put(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Markup as it is. */
+/* Writes markup without changes. */
 void page_raw(struct page *page, const void *data, size_t len);
-/* Nothing but text (markup.h); of what is longer than |most| bytes the beginning and a mark. */
+/* Write escaped text (markup.h).  page_text_cut cuts text that is longer than |most| bytes, and
+ * marks the cut. */
 void page_text(struct page *page, const char *text);
 void page_text_cut(struct page *page, const char *text, size_t most);
 
-/* Ends the page, writes what is left and frees: 0 or the first error's code. */
+/* Ends the page, writes the rest and frees the memory.  Returns 0 or the first error's code. */
 int page_end(struct page *page);
 
 /* An output_writer to a FILE, which is |ctx|. */

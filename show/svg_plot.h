@@ -31,7 +31,7 @@ enum plot_scale {
     PLOT_LOG10, /* values above 0 */
 };
 
-/* What values are, and how ticks show them. */
+/* The unit of values, and how ticks show it. */
 enum plot_unit {
     PLOT_NUMBER,  /* 12,000 */
     PLOT_SECONDS, /* 250 µs, 3 h */
@@ -54,8 +54,8 @@ struct plot_axis {
 struct plot_series {
     const char *label; /* short */
     uint8_t kind;      /* enum plot_kind */
-    uint8_t style;     /* 0 to PLOT_STYLES - 1: the same one in each panel for what is the same */
-    bool markers;      /* each point has one, with its values as tooltip */
+    uint8_t style;     /* 0 to PLOT_STYLES - 1; give the same thing the same style in each panel */
+    bool markers;      /* each point has a marker, with its values as tooltip */
     const double *x, *y;
     size_t count; /* 0: the legend says "no data" */
 };
@@ -83,11 +83,11 @@ struct plot {
     bool direct;                  /* labels also beside the last points of the series */
 };
 
-/* Appends the <svg> element to |to|.  -ERR_USAGE: values that are no finite numbers or have no
- * place on a logarithmic axis, more series or panels than there may be; -ERR_SYSTEM: no memory. */
+/* Appends the <svg> element to |to|.  -ERR_USAGE: values that are not finite or have no place on a
+ * logarithmic axis, or too many series or panels; -ERR_SYSTEM: no memory. */
 int svg_plot(const struct plot *plot, struct buf *to, struct err *err);
 
-/* Writes it as a file of its own. */
+/* Writes a plot as a file of its own. */
 int svg_plot_write(const struct plot *plot, output_writer *write, void *ctx, struct err *err);
 
 #endif

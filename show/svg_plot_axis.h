@@ -14,20 +14,20 @@ struct plot_ticks {
     double low, high; /* the axis' ends: low < high */
     double at[PLOT_TICKS_MAX];
     char text[PLOT_TICKS_MAX][PLOT_TEXT_MAX];
-    uint32_t count; /* 2 or more: the ends are ticks */
+    uint32_t count; /* at least 2, because the ends are ticks */
 };
 
-/* Whether a value can be drawn. */
+/* Returns true if a value can be drawn. */
 bool plot_drawable(const struct plot_axis *axis, double value);
 
-/* Ticks for drawable values from |low| to |high|, about |wanted| (2 to 12). */
+/* Makes about |wanted| (2 to 12) ticks for drawable values from |low| to |high|. */
 void plot_ticks(struct plot_ticks *ticks, const struct plot_axis *axis, double low, double high,
                 uint32_t wanted);
 
-/* Where a value is on the axis: 0 to 1. */
+/* Returns the place of a value on the axis: 0 to 1. */
 double plot_place(const struct plot_axis *axis, const struct plot_ticks *ticks, double value);
 
-/* A value by itself, with three or four digits and its unit. Returns |text|. */
+/* Writes a single value with three or four digits and its unit.  Returns |text|. */
 const char *plot_value_text(const struct plot_axis *axis, double value, char text[PLOT_TEXT_MAX]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* show/svg_plot_parts.h
  *
- * What the files of a plot share: svg_plot.c draws the panels, svg_plot_head.c what is above them.
+ * Shared by the files of a plot: svg_plot.c draws the panels, svg_plot_head.c the part above them.
  */
 #ifndef NFSDIGEST_SHOW_SVG_PLOT_PARTS_H
 #define NFSDIGEST_SHOW_SVG_PLOT_PARTS_H
@@ -34,19 +34,19 @@ struct drawing {
 
 #define PUT(D, ...) ((D)->failed |= markup_format((D)->to, __VA_ARGS__) < 0)
 
-/* Appends text of the caller's as nothing but text. */
+/* Appends text of the caller, escaped. */
 void plot_put_text(struct drawing *d, const char *text);
 
-/* About how wide it is: nobody knows the reader's font. */
+/* Estimates the width of a text, because the reader's font is unknown. */
 double plot_text_width(const char *text, double size);
 
-/* |tip|: tooltip, or NULL. */
+/* Draws a marker.  |tip|: tooltip, or NULL. */
 void plot_marker(struct drawing *d, unsigned style, double x, double y, const char *tip);
 
-/* svg_plot_head.c: the element's start, its style sheet and the title. */
+/* svg_plot_head.c: draws the element's start, its style sheet and the title. */
 void plot_head(struct drawing *d);
 
-/* Both return the height that they take; |draw|: else only that. */
+/* Draw the subtitle and the legend if |draw|.  Both return the height that they take. */
 double plot_subtitle(struct drawing *d, double top, bool draw);
 double plot_legend(struct drawing *d, double top, bool draw);
 

@@ -2,8 +2,8 @@
 /* live/metrics/metrics.h
  *
  * A program's metrics for Prometheus over HTTP (--metrics [ADDR:]PORT), by libmicrohttpd on the
- * program's own loop: there is no second thread, so |collect| reads the program's numbers as they
- * are between two events.
+ * program's own loop.  There is no second thread, so |collect| reads the program's numbers between
+ * two events.
  *
  * GET /metrics is the page; everything else is refused.
  *
@@ -30,14 +30,15 @@ struct metrics_setup {
     void *ctx;
 };
 
-/* An option's value: "PORT" is that port of 127.0.0.1. */
+/* Parses an option's value.  "PORT" alone means that port of 127.0.0.1. */
 int metrics_address(const char *text, struct net_address *to, struct err *err);
 
-/* -ERR_USAGE: the table (metrics_check); -ERR_SYSTEM: the address cannot be had. */
+/* Listens for requests.  -ERR_USAGE: the table is wrong (metrics_check); -ERR_SYSTEM: the address
+ * cannot be used. */
 struct metrics *metrics_new(struct loop *loop, const struct metrics_setup *setup, struct err *err);
 void metrics_free(struct metrics *metrics); /* NULL is allowed */
 
-/* Where it listens. */
+/* Gives the address where it listens. */
 int metrics_listens(const struct metrics *metrics, struct net_address *to, struct err *err);
 
 #endif

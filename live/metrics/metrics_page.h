@@ -25,20 +25,21 @@ struct metric {
 
 enum { METRIC_LABELS_MAX = 8, METRIC_NAME_MAX = 100 };
 
-/* -ERR_USAGE: a name that Prometheus does not take, a counter without "_total", or a name twice. */
+/* Checks a table.  -ERR_USAGE: a name that Prometheus does not accept, a counter without "_total",
+ * or the same name twice. */
 int metrics_check(const struct metric *table, uint32_t count, struct err *err);
 
 struct metrics_page {
     const struct metric *table; /* checked */
     uint32_t count;
     struct buf text; /* the caller frees it */
-    /* the page's: */
-    uint32_t next;     /* the metrics before it are done */
+    /* only the page uses these: */
+    uint32_t next;     /* the metrics before this one are done */
     bool failed;       /* no memory */
-    bool out_of_order; /* a metric that is not in the table, or was done before */
+    bool out_of_order; /* a metric is not in the table, or was already done */
 };
 
-/* |labels|: a value for each of the metric's labels, or NULL if it has none. */
+/* Write a sample.  |labels|: a value for each of the metric's labels, or NULL if it has none. */
 void metrics_page_u64(struct metrics_page *page, const struct metric *metric,
                       const char *const *labels, uint64_t value);
 void metrics_page_double(struct metrics_page *page, const struct metric *metric,
@@ -46,14 +47,14 @@ void metrics_page_double(struct metrics_page *page, const struct metric *metric,
 
 struct metric_histogram {
     uint32_t count;
-    const double *bounds;   /* |count| of them, rising: the highest values of the buckets */
-    const uint64_t *counts; /* |count| + 1: of each bucket alone, and of what is above all */
+    const double *bounds;   /* |count| rising numbers: the highest values of the buckets */
+    const uint64_t *counts; /* |count| + 1: of each bucket alone, and of values above all */
     double sum;             /* of all values */
 };
 void metrics_page_histogram(struct metrics_page *page, const struct metric *metric,
                             const char *const *labels, const struct metric_histogram *histogram);
 
-/* 0, or what went wrong: -ERR_SYSTEM, or -ERR_USAGE for metrics out of order. */
+/* Ends the page.  Returns 0, -ERR_SYSTEM, or -ERR_USAGE for metrics out of order. */
 int metrics_page_end(const struct metrics_page *page, struct err *err);
 
 #endif

@@ -25,7 +25,7 @@ enum {
     NFS_ADDRESS_TEXT = 3 * NFS_ADDRESS_PATH_MAX + 3 * NET_ADDRESS_HOST_MAX + 64,
 };
 
-/* Of a socket.  AF_UNIX has no more than its family: the ends of a socket pair. */
+/* Address of a socket.  AF_UNIX, for the ends of a socket pair, has only its family. */
 struct net_address {
     union {
         sa_family_t family;
@@ -46,7 +46,7 @@ bool net_address_same_host(const struct net_address *a,
                            const struct net_address *b); /* without it */
 bool net_address_is_loopback(const struct net_address *a);
 
-/* From what the system fills in; another family than the three becomes AF_UNSPEC. */
+/* Converts an address from the system.  A family other than these three becomes AF_UNSPEC. */
 void net_address_from(struct net_address *to, const struct sockaddr_storage *from);
 int net_address_of_socket(int fd, struct net_address *out, struct err *err);
 int net_address_of_peer(int fd, struct net_address *out, struct err *err);
@@ -67,28 +67,28 @@ struct net_address_name {
 /* "HOST:PORT"; ":PORT" is every address of the machine.  The port must be there. */
 int net_address_name_parse(const char *text, struct net_address_name *out, struct err *err);
 
-/* The addresses of |name|, in the system's order of preference, at most |most|; returns how many,
- * or a negative code.  Waits for DNS if |host| is a name.  |passive|: for a listener, so that an
- * empty host is 0.0.0.0 and [::]. */
+/* Finds at most |most| addresses of |name|, in the system's order of preference.  Returns how many,
+ * or a negative code.  Waits for DNS if |host| is a name.  |passive|: for a listener; an empty host
+ * is then 0.0.0.0 and [::]. */
 int net_address_resolve(const struct net_address_name *name, bool passive, struct net_address *out,
                         uint32_t most, struct err *err);
 
-/* Both in one, for an option's value: the first address. */
+/* Parses and resolves an option's value.  Gives the first address. */
 int net_address_parse(const char *text, bool passive, struct net_address *out, struct err *err);
 
 /* --- nfs://HOST/EXPORT */
 
 struct nfs_address {
     char host[NET_ADDRESS_HOST_MAX + 1];
-    uint16_t nfs_port, mount_port;       /* 0: not said */
+    uint16_t nfs_port, mount_port;       /* 0: not given */
     char path[NFS_ADDRESS_PATH_MAX + 1]; /* begins with '/'; any bytes but NUL */
 };
 
-/* HOST:PORT says the same as nfsport=PORT; both must not differ.  In the path %NN stands for a
- * byte (RFC 3986 s2.1). */
+/* Parses an NFS address.  HOST:PORT means the same as nfsport=PORT; both must not differ.  In the
+ * path %NN stands for a byte (RFC 3986 s2.1). */
 int nfs_address_parse(const char *text, struct nfs_address *out, struct err *err);
-/* Ports as arguments, the only form that libnfs knows (which does not decode %NN, as of version 5:
- * it gets any path right whose bytes are not encoded here).  Returns |text|. */
+/* Writes the address with ports as arguments, the only form that libnfs knows.  As of version 5
+ * libnfs does not decode %NN, so it can only use paths without encoded bytes.  Returns |text|. */
 const char *nfs_address_text(const struct nfs_address *a, char text[NFS_ADDRESS_TEXT]);
 
 #endif

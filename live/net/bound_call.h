@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/net/bound_call.h
  *
- * A call whose arguments are a C struct (wire/bind.h), and whose answer is judged before anybody
- * looks at it: what is left is a body that the procedure's table accepts, or one sentence on why
- * there is none.
+ * A call with a C struct as arguments (wire/bind.h).  Its answer is checked first: the caller gets
+ * a body that the procedure's table accepts, or a sentence that says why there is none.
  */
 #ifndef NFSDIGEST_NET_BOUND_CALL_H
 #define NFSDIGEST_NET_BOUND_CALL_H
@@ -16,7 +15,7 @@ enum { BOUND_CALL_TEXT = 256 };
 
 struct bound_answer {
     const struct rpc_answer *rpc;
-    struct bytes body;   /* a whole result, as the table has it; */
+    struct bytes body;   /* a complete result according to the table; */
     const char *problem; /* or why not: "MOUNT MNT: no answer" */
 };
 
@@ -28,13 +27,13 @@ struct bound_call {
     const struct procedure *table;     /* set by bound_call */
 };
 
-/* |binding| is the procedure's, |arguments| its struct, or NULL for void.  0; RPC_CLIENT_FULL; or
- * -ERR_USAGE for arguments that cannot be sent, and what rpc_client_end returns.  Only after 0
- * |done| will be called. */
+/* Starts a call.  |binding| is the procedure's, |arguments| its struct, or NULL for void.  Returns
+ * 0, RPC_CLIENT_FULL, -ERR_USAGE for arguments that cannot be sent, or an error of rpc_client_end.
+ * |done| is called only after 0. */
 int bound_call(struct rpc_client *client, struct bound_call *call,
                const struct wire_binding *binding, const void *arguments, struct err *err);
 
-/* The sentence for a status of the result, "MOUNT MNT: MNT3ERR_ACCES". */
+/* Writes the sentence for a status of the result, "MOUNT MNT: MNT3ERR_ACCES". */
 void bound_call_status(const struct bound_call *call, uint32_t status, char text[BOUND_CALL_TEXT]);
 
 #endif

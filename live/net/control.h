@@ -31,13 +31,12 @@ struct control_request {
     uint32_t count;
 };
 
-/* NULL: not given. */
+/* Returns the value of an argument, or NULL if it was not given. */
 const char *control_argument(const struct control_request *request, const char *name);
 
 struct control_command {
     const char *name;
-    const char *arguments; /* names by place: "rule [count]", where those in brackets may be left
-                            * out; NULL: none */
+    const char *arguments; /* "rule [count]": names in order, [optional]; NULL: none */
     const char *help;
     /* Adds members to |answer|, an object.  A negative code: |err| becomes the answer.  Must not
      * free the control socket. */
@@ -45,8 +44,8 @@ struct control_command {
                struct err *err);
 };
 
-/* Listens on |path|.  A socket that is there already is replaced if nobody listens on it.
- * -ERR_USAGE: somebody does, or the path is something else, or too long. */
+/* Listens on |path|.  An existing socket is replaced if no process listens on it. -ERR_USAGE: a
+ * process listens, the path is not a socket, or it is too long. */
 struct control *control_new(struct loop *loop, const char *path, struct err *err);
 /* Closes all connections and removes the socket, if it is still the own one.  NULL is allowed. */
 void control_free(struct control *control);
@@ -55,9 +54,9 @@ void control_free(struct control *control);
 int control_add(struct control *control, const struct control_command *commands, uint32_t count,
                 void *ctx, struct err *err);
 
-/* For a program's main, "PROGRAM ctl PATH COMMAND [ARGUMENT...]": |words| from PATH on.  Prints the
- * answer to |out|.  -ERR_USAGE: what the program says is wrong, or words are missing; -ERR_SYSTEM:
- * nobody listens, or answers within 30 s. */
+/* For a program's main, "PROGRAM ctl PATH COMMAND [ARGUMENT...]".  |words| begin at PATH.  Prints
+ * the answer to |out|.  -ERR_USAGE: the program answers with an error, or words are missing;
+ * -ERR_SYSTEM: no process listens, or there is no answer within 30 s. */
 int control_ctl(int count, char **words, FILE *out, struct err *err);
 
 #endif

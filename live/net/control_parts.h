@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/net/control_parts.h
  *
- * What the files of the control socket share: its commands.
+ * Shared by the files of the control socket: its commands.
  */
 #ifndef NFSDIGEST_NET_CONTROL_PARTS_H
 #define NFSDIGEST_NET_CONTROL_PARTS_H
@@ -19,8 +19,8 @@ struct control_commands {
     uint32_t count, cap;
 };
 
-/* control_line.c: runs one line of |len| bytes, with a NUL behind them, which is changed, and
- * appends the answer's line.  0, or -ERR_SYSTEM without memory for it. */
+/* control_line.c: runs one line of |len| bytes, with a NUL after them, and appends the answer's
+ * line.  Overwrites |line|.  Returns 0, or -ERR_SYSTEM without memory for the answer. */
 int control_line(const struct control_commands *commands, char *line, size_t len, struct buf *out);
 
 #endif

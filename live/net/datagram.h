@@ -15,7 +15,7 @@
 #include "net/loop.h"
 
 enum {
-    DATAGRAM_BATCH = 32,      /* of a system call */
+    DATAGRAM_BATCH = 32,      /* the most in one system call */
     DATAGRAM_MAX = 65507,     /* bytes that IPv4 can carry */
     DATAGRAM_ENDS_SIZE = 128, /* bytes of output that the addresses of one datagram count for */
 };
@@ -27,7 +27,7 @@ struct datagram_limits {
 
 #define DATAGRAM_LIMITS ((struct datagram_limits){ .size_max = DATAGRAM_MAX, .queue_max = 4 << 20 })
 
-/* Both ends.  |local|: the address that was asked, with the socket's port. */
+/* Both ends.  |local|: the address that the datagram was sent to, with the socket's port. */
 struct datagram_ends {
     struct net_address peer, local;
 };
@@ -41,27 +41,27 @@ struct datagram_host {
 
 struct datagram_counts {
     uint64_t received, sent;
-    uint64_t too_long; /* came in above |size_max| */
-    uint64_t failed;   /* errors that the system reported, those of earlier sending among them */
-    uint64_t dropped;  /* to be sent: the queue was full, there was no memory, or it is too long */
+    uint64_t too_long; /* received, but longer than |size_max| */
+    uint64_t failed;   /* errors that the system reported, including those of earlier sending */
+    uint64_t dropped;  /* not sent: the queue was full, there was no memory, or it was too long */
 };
 
 struct datagram_socket;
 
-/* Binds |address|; port 0: one that is free, which datagram_address tells.  Sockets of IPv6 take
- * IPv6 only, as in listen.h. */
+/* Binds |address|.  Port 0: a free port, which datagram_address gives.  Sockets of IPv6 take only
+ * IPv6, as in listen.h. */
 struct datagram_socket *datagram_open(struct loop *loop, const struct net_address *address,
                                       const struct datagram_limits *limits,
                                       const struct datagram_host *host, struct err *err);
-/* What waits to be sent is lost. */
+/* Datagrams that wait to be sent are lost. */
 void datagram_free(struct datagram_socket *socket);
 
 /* Queues a copy of |data| from |ends->local| to |ends->peer|; it is sent at the end of the round.
- * False: it was dropped and counted. */
+ * Returns false if it was dropped and counted. */
 bool datagram_send(struct datagram_socket *socket, const struct datagram_ends *ends,
                    struct bytes data);
 
-/* Stops and resumes the delivery: what comes in the meantime waits in the kernel. */
+/* Stop and resume the delivery.  Datagrams that arrive meanwhile wait in the kernel. */
 void datagram_hold(struct datagram_socket *socket);
 void datagram_resume(struct datagram_socket *socket);
 

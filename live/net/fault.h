@@ -73,8 +73,8 @@ enum fault_effect {
 
 struct fault_effects {
     uint64_t set; /* 1 << enum fault_effect */
-    /* Of effects that are set and have a number.  If several rules apply, delays and shifts are
-     * added, mode bits xor'ed; of the others the first rule's counts. */
+    /* Numbers of the effects that are set and have one.  If several rules apply, delays and shifts
+     * are added, and mode bits are xor'ed.  For the others, the first rule's number counts. */
     uint64_t value[FAULT_EFFECTS];
 };
 
@@ -85,7 +85,7 @@ static inline bool fault_has(const struct fault_effects *effects, enum fault_eff
 
 struct sockaddr;
 
-/* What conditions can ask for.  A condition on something that is missing here does not hold. */
+/* The values that conditions can check.  A condition on a missing value does not hold. */
 struct fault_request {
     uint32_t program, procedure;
     const char *path;    /* NULL: not known */
@@ -110,22 +110,23 @@ void faults_clear(struct faults *faults);
 
 struct fault_info {
     uint32_t number;
-    const char *text;  /* what faults_add understands as the same rule; lives as long as the rule */
-    uint64_t requests; /* that met the conditions without after, every, p and count */
+    const char *text;  /* faults_add reads it as the same rule; valid as long as the rule exists */
+    uint64_t requests; /* requests that met the conditions other than after, every, p and count */
     uint64_t hits;
 };
 uint32_t faults_count(const struct faults *faults);
 /* |index| < faults_count. */
 struct fault_info faults_info(const struct faults *faults, uint32_t index);
 
-/* Whether there is a rule for the procedure: only then its path need be found. */
+/* Returns true if there is a rule for the procedure.  Only then the request's path is needed. */
 bool faults_concern(const struct faults *faults, uint32_t program, uint32_t procedure);
 
-/* The effects for a request, and counts it.  |effects|->set is 0 when it returns false. */
+/* Finds the effects for a request, and counts it.  Returns false, with |effects|->set 0, if there
+ * are none. */
 bool faults_apply(struct faults *faults, const struct fault_request *request,
                   struct fault_effects *effects);
 
-/* Appends all words, a line each, to |out|: 0 or -ERR_SYSTEM. */
+/* Appends all words to |out|, one a line.  Returns 0 or -ERR_SYSTEM. */
 int fault_help(struct buf *out);
 
 #endif

@@ -10,7 +10,7 @@
 #include "net/control.h"
 #include "net/fault.h"
 
-/* |faults| must live as long as |control|. */
+/* Adds the commands.  |faults| must live as long as |control|. */
 int fault_control_add(struct control *control, struct faults *faults, struct err *err);
 
 #endif

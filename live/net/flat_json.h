@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/net/flat_json.h
  *
- * Reads one JSON object (RFC 8259) whose members are texts, numbers, booleans or null: what a line
- * of a control socket is.  In place and without allocation: the values lead into the line, which is
+ * Reads one JSON object (RFC 8259) whose members are texts, numbers, booleans or null, such as a
+ * line of a control socket.  It allocates nothing: the values point into the line, which is
  * changed.  Objects and arrays are refused, so nothing nests and nothing recurses.
  *
- * (The JSON libraries of Debian make trees of whatever comes, and take more lines to be kept within
- * bounds than this takes to be read.)
+ * (The JSON libraries of Debian make trees of any input.  To bound them takes more lines than this
+ * reader has.)
  */
 #ifndef NFSDIGEST_NET_FLAT_JSON_H
 #define NFSDIGEST_NET_FLAT_JSON_H
@@ -22,8 +22,9 @@ struct flat_member {
                         * null */
 };
 
-/* |line| has |len| bytes and a NUL behind them.  Returns how many members there are, or -ERR_INPUT:
- * not such an object, two members of one name, more than |most|, or a text with a NUL in it. */
+/* Reads |line|, which has |len| bytes and a NUL after them.  Returns the number of members, or
+ * -ERR_INPUT: not such an object, two members with the same name, more than |most| members, or a
+ * text with a NUL in it. */
 int flat_json_read(char *line, size_t len, struct flat_member *members, uint32_t most,
                    struct err *err);
 

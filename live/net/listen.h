@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/net/listen.h
  *
- * TCP sockets that listen, on a loop, with one bound for all of them: so many connections in all,
- * and so many of one client address.  One connection more is accepted and closed at once, and
- * counted: its client sees an end, not a silence.
+ * Listening TCP sockets on a loop, with common bounds: for all connections, and for those of one
+ * client address.  A connection above a bound is accepted, counted and closed at once, so that its
+ * client does not wait.
  *
- * Without file descriptors or memory for a connection, the sockets rest for |pause|: the kernel
- * keeps the clients waiting in its own queue.
+ * Without file descriptors or memory for a connection, nothing is accepted for |pause|.  Clients
+ * then wait in the kernel's queue.
  *
  * Memory: about 80 bytes for each client address that has a connection.
  */
@@ -20,7 +20,7 @@ enum { LISTEN_SOCKETS = 16 }; /* of one struct listeners */
 
 struct listen_limits {
     uint32_t connections; /* in all */
-    uint32_t of_address;  /* of one client address, whatever its ports */
+    uint32_t of_address;  /* from one client address, with any ports */
     int64_t pause;        /* ns */
 };
 
@@ -28,7 +28,7 @@ struct listen_limits {
     ((struct listen_limits){ .connections = 1024, .of_address = 256, .pause = 100000000 })
 
 struct listen_host {
-    /* A connection: non-blocking, TCP_NODELAY.  |fd| is the host's now.  It calls listeners_left
+    /* Takes a connection: non-blocking, TCP_NODELAY.  The host owns |fd|.  It calls listeners_left
      * with |peer| once the connection is gone. */
     int (*accepted)(void *ctx, int fd, const struct net_address *peer, struct err *err);
     void *ctx;
@@ -38,19 +38,20 @@ struct listen_counts {
     uint64_t accepted;        /* given to the host */
     uint64_t refused_all;     /* above |connections| */
     uint64_t refused_address; /* above |of_address| */
-    uint64_t failed;          /* gone before they were accepted, or refused by the system */
-    uint64_t pauses;          /* without file descriptors or memory */
+    uint64_t failed; /* connections that were gone before they were accepted, or that the system
+                      * refused */
+    uint64_t pauses; /* pauses without file descriptors or memory */
 };
 
 struct listeners;
 
 struct listeners *listeners_new(struct loop *loop, const struct listen_limits *limits,
                                 const struct listen_host *host, struct err *err);
-/* Closes the sockets that listen; connections are the host's. */
+/* Closes the listening sockets.  Connections belong to the host. */
 void listeners_free(struct listeners *all);
 
-/* Listens at |address|; port 0: one that is free.  |bound| (may be NULL) is where.  Sockets of IPv6
- * take IPv6 only, so that both kinds of one port can be bound. */
+/* Listens at |address|; port 0: a free port.  Sets |bound| (may be NULL) to the address in use.
+ * Sockets of IPv6 take only IPv6, so that both kinds can be bound to one port. */
 int listeners_add(struct listeners *all, const struct net_address *address,
                   struct net_address *bound, struct err *err);
 

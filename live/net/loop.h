@@ -42,7 +42,7 @@ struct timer {
 
 /* Work that a round collects, such as replies to send. */
 struct idle {
-    struct idle *next, **self; /* |self| NULL: not asked for */
+    struct idle *next, **self; /* |self| NULL: not requested */
     int (*run)(void *ctx, struct err *err);
     void *ctx;
 };
@@ -50,7 +50,8 @@ struct idle {
 struct loop *loop_new(struct err *err);
 void loop_free(struct loop *loop);
 
-/* Runs until loop_stop (0), or a callback's negative code. */
+/* Runs until loop_stop, and returns 0, or until a callback returns a negative code, and returns it.
+ */
 int loop_run(struct loop *loop, struct err *err);
 /* Ends loop_run after this round. */
 void loop_stop(struct loop *loop);
@@ -59,28 +60,29 @@ void loop_stop(struct loop *loop);
  * than many calls.  For machines with more than one processor; 0, as at first: never. */
 void loop_spin(struct loop *loop, int64_t ns);
 
-/* When this round began; loop_run reads the clock once a round. */
+/* Returns the time when this round began.  loop_run reads the clock once a round. */
 int64_t loop_now(const struct loop *loop);
 int64_t loop_clock(void); /* now */
 
-/* |watch|: fd, ready and ctx are set.  |events|: EPOLLIN, EPOLLOUT, or 0 for errors only. */
+/* Begins to watch.  In |watch| fd, ready and ctx are set.  |events|: EPOLLIN, EPOLLOUT, or 0 for
+ * errors only. */
 int loop_watch(struct loop *loop, struct watch *watch, uint32_t events, struct err *err);
 int loop_change(struct loop *loop, struct watch *watch, uint32_t events, struct err *err);
-/* Before its fd is closed.  |fd| is -1 after it. */
+/* Stops watching, and sets |watch|->fd to -1.  Call it before the fd is closed. */
 void loop_unwatch(struct loop *loop, struct watch *watch);
 
-/* Sets, or sets again, a timer.  Timers of one time are due in any order. */
+/* Sets a timer, or sets it again.  Timers of the same time are due in any order. */
 int loop_set(struct loop *loop, struct timer *timer, int64_t at, struct err *err);
 void loop_unset(struct loop *loop, struct timer *timer);
 
-/* |idle|->run is called once, at the end of this round. */
+/* Calls |idle|->run once, at the end of this round. */
 void loop_idle(struct loop *loop, struct idle *idle);
 void loop_unidle(struct loop *loop, struct idle *idle);
 
 /* SIGTERM and SIGINT stop the loop; SIGPIPE is ignored.  Blocks them in the calling thread, so call
  * it before other threads begin. */
 int loop_take_signals(struct loop *loop, struct err *err);
-/* The signal that stopped it, or 0. */
+/* Returns the signal that stopped the loop, or 0. */
 int loop_signal(const struct loop *loop);
 
 #endif

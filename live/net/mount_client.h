@@ -5,8 +5,8 @@
  * that is connected to the server's mountd.  Many servers answer MNT and UMNT only to privileged
  * ports (source_port.h).
  *
- * Memory: about 100 bytes for each outstanding call; while an answer is told, less than 8 times its
- * length.
+ * Memory: about 100 bytes for each outstanding call; while an answer is passed on, less than 8
+ * times its length.
  */
 #ifndef NFSDIGEST_NET_MOUNT_CLIENT_H
 #define NFSDIGEST_NET_MOUNT_CLIENT_H
@@ -32,7 +32,7 @@ struct mount_question {
 
 struct mount_export {
     struct bytes path;
-    const struct bytes *groups; /* who may mount it, in the server's words; none: everybody */
+    const struct bytes *groups; /* who may mount it, in the server's words; none: everyone */
     uint32_t group_count;
 };
 
@@ -43,8 +43,8 @@ struct mount_entry {
 enum { MOUNT_FLAVORS_MAX = 64 };
 
 struct mount_answer {
-    const char *problem; /* NULL: all is well; else what follows is not set, but for |status| */
-    uint32_t status;     /* of MNT, if it was answered */
+    const char *problem; /* NULL: success; else only |status| below may be set */
+    uint32_t status;     /* status of MNT, if it was answered */
     struct bytes handle; /* MNT */
     const uint32_t *flavors;
     uint32_t flavor_count; /* version 1 has none */
@@ -54,11 +54,11 @@ struct mount_answer {
     uint32_t entry_count;
 };
 
-/* What pointers lead to lives until it returns. */
+/* Takes the answer.  Its pointers are valid until the function returns. */
 typedef int mount_done(void *ctx, const struct mount_answer *answer, struct err *err);
 
-/* 0, and then |done| is called once; RPC_CLIENT_FULL; or a negative code: -ERR_USAGE for a version
- * or path that cannot be. */
+/* Starts a call.  Returns 0, and later calls |done| once; RPC_CLIENT_FULL; or a negative code:
+ * -ERR_USAGE for an invalid version or path. */
 int mount_call(struct rpc_client *client, const struct mount_question *question, mount_done *done,
                void *ctx, struct err *err);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/net/portmap_client.h
  *
- * Calls of PORTMAP version 2 and RPCBIND versions 3 and 4 (RFC 1833): which port a service has, and
- * to register and unregister one's own.  Over an RPC client that is connected to port 111.  Servers
- * take registrations only from their own machine, some only from privileged ports.
+ * Calls of PORTMAP version 2 and RPCBIND versions 3 and 4 (RFC 1833), to find the port of a
+ * service, and to register and unregister services.  They go over an RPC client that is connected
+ * to port 111.  Servers take registrations only from their own machine, some only from privileged
+ * ports.
  *
- * Memory: about 100 bytes for each outstanding call; while the answer of DUMP is told, less than 8
- * times its length.
+ * Memory: about 100 bytes for each outstanding call; while the answer of DUMP is passed on, less
+ * than 8 times its length.
  */
 #ifndef NFSDIGEST_NET_PORTMAP_CLIENT_H
 #define NFSDIGEST_NET_PORTMAP_CLIENT_H
@@ -26,10 +27,10 @@ struct portmap_question {
     enum portmap_what what;
     uint32_t program, program_version; /* all but DUMP */
     /* The service's transport.  For GET of versions 3 and 4 it must be the client's own: servers
-     * answer for the transport of the question, whatever it says (RFC 1833 s2.2.1). */
+     * always answer for the transport of the question (RFC 1833 s2.2.1). */
     bool udp;
-    /* SET: where the service is; version 2 knows its port alone.  Else its family says which
-     * transport is meant, and versions 3 and 4 take it as a hint where the caller is. */
+    /* SET: the address of the service; version 2 uses only its port.  In other calls its family
+     * selects the transport, and versions 3 and 4 use it as a hint about the caller's place. */
     struct net_address address;
     const char *owner; /* SET and UNSET, versions 3 and 4; NULL: "" */
     const struct rpc_auth *credential;
@@ -38,23 +39,22 @@ struct portmap_question {
 struct portmap_entry {
     uint32_t program, version;
     struct bytes netid;         /* version 2: "tcp", "udp", or empty for another protocol */
-    struct net_address address; /* version 2: of AF_INET, with the port alone.  AF_UNSPEC: not an
-                                 * address of IP */
+    struct net_address address; /* version 2: AF_INET, only the port; AF_UNSPEC: not of IP */
     struct bytes owner;         /* versions 3 and 4 */
 };
 
 struct portmap_reply {
-    const char *problem;        /* NULL: all is well; "not registered" is a problem */
-    struct net_address address; /* GET; version 2: of AF_INET, with the port alone */
+    const char *problem;        /* NULL: success; "not registered" is a problem */
+    struct net_address address; /* GET; version 2: AF_INET with only the port */
     const struct portmap_entry *entries;
     uint32_t entry_count;
 };
 
-/* What pointers lead to lives until it returns. */
+/* Takes the answer.  Its pointers are valid until the function returns. */
 typedef int portmap_done(void *ctx, const struct portmap_reply *answer, struct err *err);
 
-/* 0, and then |done| is called once; RPC_CLIENT_FULL; or a negative code: -ERR_USAGE for a version
- * that there is not, and for a transport that cannot be asked for. */
+/* Starts a call.  Returns 0, and later calls |done| once; RPC_CLIENT_FULL; or a negative code:
+ * -ERR_USAGE for an unknown version, or a transport that this version cannot ask for. */
 int portmap_call(struct rpc_client *client, const struct portmap_question *question,
                  portmap_done *done, void *ctx, struct err *err);
 

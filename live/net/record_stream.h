@@ -4,11 +4,11 @@
  * RPC records over one TCP connection (RFC 5531 s11).  Records of any number of fragments come in;
  * records of one fragment go out, all those of a round in as few system calls as possible.
  *
- * A peer that does not read is not served: while more than |output_stop| bytes wait for it, its
+ * A peer that does not read gets no service: while more than |output_stop| bytes wait for it, its
  * connection is not read, and no record is delivered.
  *
- * Memory: |record_max| and RECORD_READ bytes of input, which are given back while nothing is
- * incomplete; |output_stop| bytes of output, and what one round of its owner adds to them.
+ * Memory: |record_max| and RECORD_READ bytes of input, which are freed while no record is
+ * incomplete; |output_stop| bytes of output, and the output that its owner adds in one round.
  */
 #ifndef NFSDIGEST_NET_RECORD_STREAM_H
 #define NFSDIGEST_NET_RECORD_STREAM_H
@@ -34,10 +34,10 @@ enum record_end {
 };
 
 struct record_host {
-    /* One record, which lives until this returns.  The stream may be freed here. */
+    /* Takes one record, which is valid until this returns.  The stream may be freed here. */
     int (*record)(void *ctx, const uint8_t *data, uint32_t len, struct err *err);
-    /* The connection is over, for the owner to free the stream.  Called once, never from within a
-     * function of this header. */
+    /* The connection is over, and the owner must free the stream.  Called once, and never from
+     * within a function of this header. */
     int (*over)(void *ctx, enum record_end end, int errno_value, struct err *err);
     void *ctx;
 };
@@ -47,25 +47,26 @@ struct record_limits {
     uint32_t output_stop; /* bytes of output that stop the input */
 };
 
-/* Takes |fd|, a connected non-blocking socket, also when it fails (then it is closed). */
+/* Makes a stream of |fd|, a connected non-blocking socket, and owns it.  After an error |fd| is
+ * closed. */
 struct record_stream *record_stream_new(struct loop *loop, int fd,
                                         const struct record_limits *limits,
                                         const struct record_host *host, struct err *err);
-/* Closes the connection; output that waits is lost. */
+/* Closes the connection.  Waiting output is lost. */
 void record_stream_free(struct record_stream *stream);
 
 /* Queues one record made of |pieces|, which are copied.  It is sent at the end of the round. */
 int record_stream_send(struct record_stream *stream, const struct iovec *pieces, int count,
                        struct err *err);
 
-/* Stops and resumes the delivery of records: an owner whose own work piles up. */
+/* Stop and resume the delivery of records, for an owner with too much work. */
 void record_stream_hold(struct record_stream *stream);
 int record_stream_resume(struct record_stream *stream, struct err *err);
 
-/* Gives memory of input back if nothing is incomplete: for a connection that rests. */
+/* Frees the input's memory if no record is incomplete: for an idle connection. */
 void record_stream_trim(struct record_stream *stream);
 
-/* Bytes that wait for the peer; bytes that came and are not delivered. */
+/* Return the bytes that wait for the peer, and the bytes that came but were not delivered. */
 uint64_t record_stream_output(const struct record_stream *stream);
 uint64_t record_stream_input(const struct record_stream *stream);
 int record_stream_fd(const struct record_stream *stream);

@@ -9,18 +9,18 @@
  *     rpc_client_free
  *
  * Many calls may be outstanding; answers come in any order, and are matched by XID.  All calls of a
- * round leave in one write.  Each call that rpc_client_end has taken ends once: answered, timed
- * out, lost, or cancelled by rpc_client_free.
+ * round leave in one write.  Each call that rpc_client_end accepted ends once: answered, timed out,
+ * lost, or cancelled by rpc_client_free.
  *
  * Duplicates.  A server's duplicate request cache knows a call by its XID, its bytes, and the
- * client's address and port.  So XIDs begin at a random number, and count: none comes again with
- * other bytes before 4,000 million others.  Over TCP a call is sent again only on a new connection,
- * with the same bytes and the same XID from the same port, and never because its answer is late.
- * Over UDP it is sent again after |resend|, twice that, and so on.
+ * client's address and port.  So XIDs count up from a random number: none is used again with other
+ * bytes before 4,000 million others.  Over TCP a call is sent again only on a new connection, with
+ * the same bytes and the same XID from the same port, and never because its answer is late.  Over
+ * UDP it is sent again after |resend|, twice that, and so on.
  *
- * Connections.  The first call connects.  A connection that ends while calls are outstanding is
- * made again at once if it brought an answer, else after |reconnect|, twice that, and so on.  Bytes
- * that are not RPC replies end it, too.
+ * Connections.  The first call connects.  If a connection ends while calls are outstanding, the
+ * client connects again: at once if the old connection brought an answer, else after |reconnect|,
+ * twice that, and so on.  Bytes that are not RPC replies also end a connection.
  *
  * Memory: |calls| * about 200 bytes; the outstanding calls, at most |call_bytes| and one call, once
  * for resending and once while the system does not take them; 4 KiB for each of |calls| that is
@@ -39,15 +39,16 @@ struct rpc_client;
 /* Times are ns. */
 struct rpc_client_limits {
     uint32_t calls;       /* outstanding, 1 to 1 << 20 */
-    uint64_t call_bytes;  /* of these */
-    uint32_t call_max;    /* bytes of one */
-    uint32_t reply_max;   /* bytes of a reply; a longer one is not a reply */
-    int64_t timeout;      /* of a call; 0: none */
+    uint64_t call_bytes;  /* bytes of the outstanding calls */
+    uint32_t call_max;    /* bytes of a call */
+    uint32_t reply_max;   /* bytes of a reply; a longer message is not a reply */
+    int64_t timeout;      /* for a call; 0: no timeout */
     int64_t resend[2];    /* UDP: the first wait, the longest one */
     int64_t reconnect[2]; /* TCP: the same between attempts to connect */
-    int64_t connect;      /* of an attempt */
-    int64_t silence;      /* of a peer whose system does not acknowledge anything */
-    uint32_t attempts;    /* to connect, without an answer, before all calls are lost; 0: no end */
+    int64_t connect;      /* time for an attempt */
+    int64_t silence;      /* the longest time without any acknowledgement from the peer's system */
+    uint32_t attempts;    /* attempts to connect without an answer, before all calls are lost; 0: no
+                           * limit */
 };
 /* 128 calls, 16 MiB, 4 MiB, 4 MiB, 60 s, 1 to 15 s, 100 ms to 10 s, 10 s, 60 s, no end.  More
  * outstanding calls on a connection make some servers shrink its window. */
@@ -65,16 +66,16 @@ enum rpc_client_event {
     RPC_CLIENT_LOST,       /* the connection ended */
     RPC_CLIENT_FAILED,     /* an attempt to connect */
     RPC_CLIENT_NONSENSE,   /* the connection was closed: its bytes are not RPC replies */
-    RPC_CLIENT_OTHER_PORT, /* the old port cannot be had any more: the server's duplicate request
+    RPC_CLIENT_OTHER_PORT, /* the old port is no longer available: the server's duplicate request
                             * cache does not know the calls that are sent again */
     RPC_CLIENT_GAVE_UP,    /* all outstanding calls are lost */
 };
 
 /* Both may be NULL.  They return 0, or a negative code that ends the loop. */
 struct rpc_client_host {
-    /* There is room again, after there was none.  At the end of a round. */
+    /* There is room for calls again.  Called at the end of a round. */
     int (*room)(void *ctx, struct err *err);
-    /* |text|: what happened, for people.  The client must not be freed here. */
+    /* |text| describes the event for people.  The client must not be freed here. */
     int (*event)(void *ctx, enum rpc_client_event event, const char *text, struct err *err);
     void *ctx;
 };
@@ -82,8 +83,8 @@ struct rpc_client_host {
 /* -ERR_USAGE: limits that make no sense. */
 struct rpc_client *rpc_client_new(struct loop *loop, const struct rpc_client_setup *setup,
                                   const struct rpc_client_host *host, struct err *err);
-/* NULL is allowed; also from callbacks but |event|.  Outstanding calls end as RPC_CANCELLED; their
- * functions must not use the client any more. */
+/* Frees the client.  NULL is allowed.  It may be called from all callbacks except |event|.
+ * Outstanding calls end as RPC_CANCELLED; their functions must not use the client any more. */
 void rpc_client_free(struct rpc_client *client);
 
 /* --- calls */
@@ -99,12 +100,12 @@ struct rpc_answer {
     enum rpc_outcome outcome;
     uint32_t xid;
     struct bytes call; /* as it was sent */
-    int64_t called;    /* when rpc_client_end took it */
+    int64_t called;    /* when rpc_client_end accepted it */
     uint32_t resent;   /* how often it was sent again */
     /* RPC_ANSWERED: */
     const struct rpc_header *header;
     struct bytes message; /* lives until the function returns */
-    struct bytes body;    /* of a |header|->status of RPC_SUCCESS: the results */
+    struct bytes body;    /* the results, if |header|->status is RPC_SUCCESS */
     int64_t arrived;
 };
 
@@ -116,24 +117,25 @@ struct rpc_target {
     const struct rpc_auth *credential; /* NULL: AUTH_NONE */
 };
 
-/* Begins a call: its arguments are to be written to what is returned.  NULL: no more calls for now;
+/* Begins a call.  The caller writes the arguments to the result.  NULL: no more calls for now;
  * |room| will be called. */
 struct xdr_put *rpc_client_begin(struct rpc_client *client, const struct rpc_target *target);
-/* Sends it at the end of this round.  If the credential or the arguments could not be
- * written, what xdr_put_end returns; -ERR_SYSTEM if there is no socket or no memory.  Then there is
- * no call.  |xid| may be NULL. */
+/* Ends the arguments.  The call is sent at the end of this round.  Returns 0; the error of
+ * xdr_put_end if the credential or the arguments could not be written; or -ERR_SYSTEM without a
+ * socket or memory.  After an error there is no call.  |xid| may be NULL. */
 int rpc_client_end(struct rpc_client *client, rpc_done *done, void *ctx, uint32_t *xid,
                    struct err *err);
-/* Instead of rpc_client_end: there is no call. */
+/* Drops the call; use it instead of rpc_client_end. */
 void rpc_client_abandon(struct rpc_client *client);
 
 enum { RPC_CLIENT_FULL = 1 };
 
-/* Both, with arguments that are there already.  RPC_CLIENT_FULL: there is no room. */
+/* Begins and ends a call with ready arguments.  RPC_CLIENT_FULL: there is no room. */
 int rpc_client_call(struct rpc_client *client, const struct rpc_target *target,
                     struct bytes arguments, rpc_done *done, void *ctx, struct err *err);
 
-/* Ends an outstanding call as RPC_CANCELLED; its answer counts as late.  False: there is none. */
+/* Ends an outstanding call as RPC_CANCELLED; its answer counts as late.  Returns false if there is
+ * no such call. */
 bool rpc_client_cancel(struct rpc_client *client, uint32_t xid);
 
 bool rpc_client_has_room(const struct rpc_client *client);
@@ -142,11 +144,11 @@ struct rpc_client_stats {
     uint32_t outstanding;
     uint16_t port; /* our own; 0: not connected yet */
     uint64_t calls, answers, timed_out, lost, cancelled, resent;
-    uint64_t late, duplicate; /* replies to calls that have ended: otherwise, by an answer */
-    uint64_t unknown;         /* replies to no call of the last ones */
+    uint64_t late, duplicate; /* replies to calls that ended without an answer, and with one */
+    uint64_t unknown;         /* replies that match no recent call */
     uint64_t garbage;         /* messages that are not replies */
     uint64_t connects, connects_failed, connections_lost, other_ports;
-    uint64_t not_sent; /* UDP: datagrams that the system did not take, or that were refused */
+    uint64_t not_sent; /* UDP: datagrams that the system did not accept, or that were refused */
     uint64_t bytes_out, bytes_in;
 };
 struct rpc_client_stats rpc_client_stats(const struct rpc_client *client);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/net/rpc_client_parts.h
  *
- * What the files of the RPC client share.  rpc_client.c has the calls, rpc_client_tcp.c and
- * rpc_client_udp.c a transport each.
+ * Shared by the files of the RPC client.  rpc_client.c has the calls; rpc_client_tcp.c and
+ * rpc_client_udp.c each have a transport.
  */
 #ifndef NFSDIGEST_NET_RPC_CLIENT_PARTS_H
 #define NFSDIGEST_NET_RPC_CLIENT_PARTS_H
@@ -29,8 +29,8 @@ struct slot {
     bool queued;
 };
 
-/* Where the XIDs that end in the same bits are looked up.  Calls take XIDs in order, and leave
- * those out whose place is taken: with twice as many places as calls, half of them at most. */
+/* A place to look up XIDs by their last bits.  Calls take XIDs in order, and skip those whose place
+ * is taken.  There are twice as many places as calls, so at most half of the XIDs are skipped. */
 struct place {
     uint32_t xid, slot; /* slot SLOT_NONE: the call has ended, */
     bool used, answered;
@@ -43,13 +43,13 @@ struct rpc_client {
     struct rpc_client_stats stats;
 
     struct slot *slots, *free, *oldest, *newest;
-    uint32_t slot_count; /* one more than calls: that of a call whose end is told now */
+    uint32_t slot_count; /* one more than calls, for a call whose end is being reported */
     struct place *places;
     uint32_t place_mask, next_xid;
     uint64_t bytes; /* of outstanding calls */
     struct slot *open;
     struct xdr_put put;
-    struct timer expiry; /* of the oldest, or earlier */
+    struct timer expiry; /* for the oldest call, or earlier */
     struct idle room;
     struct timer room_again;
     bool room_wanted;
@@ -59,29 +59,29 @@ struct rpc_client {
     struct watch connecting;
     struct timer attempt; /* the next one, or the end of this one */
     uint32_t failures;    /* attempts in a row without an answer */
-    uint32_t port_taken;  /* attempts in a row that could not have the old port */
+    uint32_t port_taken;  /* attempts in a row that could not get the old port */
     bool has_port;        /* |setup.from| has the port of the last connection */
     /* UDP */
     struct watch datagrams;
     struct idle flush;
-    struct slot **queue; /* to be sent in this round; NULL: ended meanwhile */
+    struct slot **queue; /* calls to send in this round; NULL: ended meanwhile */
     uint32_t queue_count;
     uint8_t *input;
 
-    uint32_t busy; /* functions of the client that are under way */
+    uint32_t busy; /* number of functions of the client that are running */
     bool dead;
 };
 
 /* --- rpc_client.c */
 
-/* Callbacks may free the client: between these two it stays. */
+/* Callbacks may free the client.  Between these two calls it stays valid. */
 static inline void client_enter(struct rpc_client *c)
 {
     c->busy++;
 }
 int client_leave(struct rpc_client *c, int result);
 
-/* A message from the server: 1, it is not a reply; 0; or negative. */
+/* Takes a message from the server.  Returns 0, 1 if it is not a reply, or a negative code. */
 int client_message(struct rpc_client *c, const uint8_t *data, uint32_t len, struct err *err);
 /* Ends all calls. */
 int client_end_all(struct rpc_client *c, enum rpc_outcome outcome, struct err *err);

@@ -49,12 +49,13 @@ enum rpc_auth_stat {
 struct rpc_server_limits {
     struct listen_limits listen;
     struct datagram_limits datagram;
-    uint32_t record_max;       /* bytes of a call over TCP */
-    uint32_t reply_max;        /* bytes of a reply; a longer one becomes SYSTEM_ERR */
-    uint32_t output_stop;      /* bytes that wait for a client and stop the reading of it */
-    uint32_t connection_calls; /* detached calls of a connection, then it is not read */
-    uint32_t calls;            /* and of all, then nothing is read */
-    uint64_t call_bytes;       /* of all detached calls, then nothing is read; one more may pass */
+    uint32_t record_max;  /* bytes of a call over TCP */
+    uint32_t reply_max;   /* bytes of a reply; a longer one becomes SYSTEM_ERR */
+    uint32_t output_stop; /* bytes waiting for a client at which its connection is no longer read */
+    uint32_t connection_calls; /* detached calls at which a connection is not read */
+    uint32_t calls;            /* detached calls in all at which nothing is read */
+    uint64_t call_bytes; /* bytes of all detached calls at which nothing is read; one more call may
+                          * pass */
     /* A connection is closed when it has not sent a whole record for |slow| ns after its beginning
      * or the beginning of the record; or when for |idle| ns nothing came, nothing went and nothing
      * was in progress.  Both within a quarter of the smaller one; 0: never. */
@@ -74,7 +75,7 @@ struct rpc_server_limits {
                                  .idle = INT64_C(360000000000) })
 
 struct rpc_server_counts {
-    uint64_t calls, replies;         /* all that came as a call; all that were sent */
+    uint64_t calls, replies;         /* all calls that came; all replies that were sent */
     uint64_t null_calls;             /* answered here */
     uint64_t refused[18];            /* by enum rpc_status: refusals that were sent */
     uint64_t detached;               /* calls */
@@ -85,7 +86,7 @@ struct rpc_server_counts {
     uint64_t not_rpc;                /* messages: no RPC header */
     uint64_t not_a_call;             /* messages: a reply */
     uint64_t too_long, cut;          /* connections: a record above record_max; ended within one */
-    uint64_t slow, idle;             /* connections that were closed for it */
+    uint64_t slow, idle;             /* connections that were closed because of these limits */
     uint64_t dropped;                /* connections that rpc_call_drop closed */
     uint64_t broken;                 /* connections: an error of the system */
     uint64_t holds;                  /* times that all reading stopped for |calls|, |call_bytes| */
@@ -143,10 +144,10 @@ int rpc_reply_again(struct rpc_call *call, struct bytes sent, struct err *err);
 struct rpc_call *rpc_call_detach(struct rpc_call *call);
 void rpc_call_free(struct rpc_call *call);
 
-/* Whether a reply would still find its client; always so over UDP. */
+/* Returns true if a reply can still reach its client.  Always true over UDP. */
 bool rpc_call_reachable(const struct rpc_call *call);
 
-/* Closes the call's connection; output that waits is lost.  Nothing over UDP. */
+/* Closes the call's connection.  Waiting output is lost.  Does nothing over UDP. */
 void rpc_call_drop(struct rpc_call *call);
 
 /* --- programs */
@@ -173,23 +174,23 @@ struct rpc_tap {
 /* |tap| may be NULL. */
 struct rpc_server *rpc_server_new(struct loop *loop, const struct rpc_server_limits *limits,
                                   const struct rpc_tap *tap, struct err *err);
-/* Closes everything; detached calls are freed. */
+/* Closes everything and frees detached calls. */
 void rpc_server_free(struct rpc_server *server);
 
 /* Several ranges of versions of one program are several programs here. */
 int rpc_server_add(struct rpc_server *server, const struct rpc_program *program, struct err *err);
 
-/* Listens at |address| over TCP or UDP; |bound| (may be NULL) is where. */
+/* Listens at |address| over TCP or UDP.  Sets |bound| (may be NULL) to the address in use. */
 int rpc_server_listen(struct rpc_server *server, enum rpc_transport transport,
                       const struct net_address *address, struct net_address *bound,
                       struct err *err);
 /* Over both at one port, also if the port is 0. */
 int rpc_server_listen_both(struct rpc_server *server, const struct net_address *address,
                            struct net_address *bound, struct err *err);
-/* Serves |fd|, a connected stream socket, which is the server's now, also when it fails. */
+/* Serves |fd|, a connected stream socket.  The server owns |fd|, also after an error. */
 int rpc_server_adopt(struct rpc_server *server, int fd, struct err *err);
 
-/* Calls |each| with every connection's number and ends; not to be closed meanwhile. */
+/* Calls |each| with the number and ends of every connection.  It must not close connections. */
 void rpc_server_each(const struct rpc_server *server,
                      void (*each)(void *ctx, uint64_t number, const struct datagram_ends *ends),
                      void *ctx);

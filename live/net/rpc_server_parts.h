@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/net/rpc_server_parts.h
  *
- * What the files of rpc_server share: rpc_server.c dispatches, rpc_server_reply.c answers,
+ * Shared by the files of rpc_server: rpc_server.c dispatches, rpc_server_reply.c answers,
  * rpc_server_kept.c keeps detached calls, rpc_server_door.c has connections and sockets.
  */
 #ifndef NFSDIGEST_NET_RPC_SERVER_PARTS_H
@@ -55,22 +55,22 @@ struct rpc_server {
     struct xdr_put put;
 };
 
-/* Answers a call, or gives it to its program.  |data| is its message; the header is read here.  1:
- * not a call, and counted. */
+/* Answers a call, or gives it to its program.  |data| is its message; the header is read here.
+ * Returns 1 if it is not a call; this is counted. */
 int rpc_server_take(struct rpc_server *server, struct rpc_call *call, struct bytes data,
                     struct err *err);
 
-/* A refusal of any kind; the details are those of |server|->header. */
+/* Sends a refusal of any kind, with the details in |server|->header. */
 int rpc_reply_refuse(struct rpc_call *call, enum rpc_status status, struct bytes *sent,
                      struct err *err);
 
-/* Counts |why|, one of the server's counts, and closes. */
+/* Counts |why|, one of the server's counts, and closes the connection. */
 void rpc_connection_close(struct rpc_connection *connection, uint64_t *why);
 
-/* Holds what must not be read now: all if the server is full, else one connection. */
+/* Stop and resume all reading.  Connections with |held| stay held. */
 void rpc_server_hold(struct rpc_server *server);
 void rpc_server_resume(struct rpc_server *server);
-/* Calls of a connection that goes become loose. */
+/* Moves the detached calls of a connection that ends to |server|->loose. */
 void rpc_kept_loosen(struct rpc_connection *connection);
 
 #endif

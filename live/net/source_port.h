@@ -26,8 +26,8 @@ struct source_port {
 };
 
 /* Opens a non-blocking socket of |type| (SOCK_STREAM, SOCK_DGRAM) and connects it to |peer|; over
- * TCP that may still be under way.  Returns 0, with its |*fd|, or -ERR_SYSTEM with the reason's
- * errno in |*error|: EADDRINUSE or EADDRNOTAVAIL if the port, or all of them, are taken. */
+ * TCP that may still be under way.  Returns 0 and sets |*fd|, or returns -ERR_SYSTEM with the errno
+ * in |*error|: EADDRINUSE or EADDRNOTAVAIL if the port, or every port of the range, is taken. */
 int source_port_connect(const struct source_port *from, const struct net_address *peer, int type,
                         int *fd, int *error, struct err *err);
 

@@ -12,13 +12,13 @@
 
 enum { UNIVERSAL_ADDRESS_MAX = 64 }; /* with the NUL */
 
-/* False: not one. */
+/* Reads a universal address.  Returns false if |text| is not one. */
 bool universal_address_read(struct bytes text, struct net_address *to);
-/* Returns |text|, which is "" for another family than IPv4 and IPv6. */
+/* Writes a universal address; "" for a family other than IPv4 and IPv6.  Returns |text|. */
 const char *universal_address_text(const struct net_address *address,
                                    char text[UNIVERSAL_ADDRESS_MAX]);
 
-/* "tcp", "udp", "tcp6", "udp6" (RFC 5665 s5.1.3 to s5.1.6). */
+/* Returns "tcp", "udp", "tcp6" or "udp6" (RFC 5665 s5.1.3 to s5.1.6). */
 const char *universal_address_netid(sa_family_t family, bool udp);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/server/mounts.h
  *
- * Who mounted what, as MOUNT's DUMP tells it (RFC 1813 s5.2.2).  The list has no other use.
+ * The list of mounts for MOUNT's DUMP (RFC 1813 s5.2.2).  It has no other use.
  *
- * Memory: MOUNTS_MAX entries of their texts; further ones are not in the list.
+ * Memory: MOUNTS_MAX entries and their texts.  Further mounts are not in the list.
  */
 #ifndef NFSDIGEST_SERVER_MOUNTS_H
 #define NFSDIGEST_SERVER_MOUNTS_H
@@ -21,9 +21,9 @@ struct mounts {
     uint32_t count;
 };
 
-/* Once for each host and path. */
+/* Adds a mount, unless the host and path are already in the list. */
 void mounts_add(struct mounts *mounts, const char *host, struct bytes path);
-/* |path|.data NULL: all of this host. */
+/* Removes a mount.  |path|.data NULL: removes all of this host. */
 void mounts_remove(struct mounts *mounts, const char *host, struct bytes path);
 void mounts_free(struct mounts *mounts);
 

@@ -15,11 +15,11 @@ struct nfs3_call {
     const struct rpc_auth *credential;
     struct bytes arguments;
     uint32_t transfer_max; /* bytes of data that the transport carries in one message */
-    const struct fault_effects *effects; /* how the answer is to be wrong; NULL: not at all */
+    const struct fault_effects *effects; /* faults to put into the answer; NULL: none */
 };
 
-/* Writes the results behind what is in |to|.  RPC_SUCCESS, RPC_PROC_UNAVAIL, RPC_GARBAGE_ARGS, or
- * RPC_SYSTEM_ERR: no memory for the reply; only after the first something was written. */
+/* Executes a call and appends its results to |to|.  Returns RPC_SUCCESS, or without results
+ * RPC_PROC_UNAVAIL, RPC_GARBAGE_ARGS, or RPC_SYSTEM_ERR (no memory for the reply). */
 enum rpc_status nfs3_answer(struct service *service, const struct nfs3_call *call,
                             struct xdr_put *to, struct outcome *outcome);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/server/nfs3_parts.h
  *
- * What the files nfs3*.c share.  Each procedure is a function and a row: nfs3.c finds the objects,
- * takes attributes before and after, and writes the result; the function does the work alone.
+ * Shared by the files nfs3*.c.  Each procedure is a function and a row.  nfs3.c finds the objects,
+ * takes attributes before and after, and writes the result.  The function does only the procedure's
+ * own work.
  */
 #ifndef NFSDIGEST_SERVER_NFS3_PARTS_H
 #define NFSDIGEST_SERVER_NFS3_PARTS_H
@@ -16,7 +17,7 @@ struct nfs3_op {
     const struct export *export;
     struct fs *fs;
     struct caller caller;
-    uint32_t object, object2; /* of the handles in the arguments; |object2|: of the second one */
+    uint32_t object, object2; /* objects of the first and second handle in the arguments */
     uint32_t data;            /* bytes read or written */
     struct wcc_attr before;   /* of |object|, if |before_known| */
     bool before_known;
@@ -24,7 +25,7 @@ struct nfs3_op {
     uint8_t made[HANDLE_LENGTH]; /* a handle of the result */
 };
 
-/* Returned by a procedure whose arguments are no valid message after all. */
+/* A procedure returns this if its arguments are not a valid message. */
 #define NFS3_GARBAGE ((enum nfsstat3)UINT32_MAX)
 
 /* |args| and |res| are the structs of wire/nfs3_structs.h; |res| is all zeros, with what nfs3.c
@@ -41,12 +42,12 @@ nfs3_run nfs3_readdir, nfs3_readdirplus;                                   /* nf
 /* --- nfs3_give.c */
 
 bool nfs3_faulty(const struct nfs3_op *op, enum fault_effect effect);
-/* Of no object (0): nothing. */
+/* These give attributes of an object, or none for object 0. */
 void nfs3_give_fattr3(const struct nfs3_op *op, uint32_t object, struct fattr3 *to);
 void nfs3_give_attributes(const struct nfs3_op *op, uint32_t object, struct post_op_attr *to);
 void nfs3_give_before(struct nfs3_op *op, uint32_t object, struct wcc_data *to);
 void nfs3_give_after(const struct nfs3_op *op, uint32_t object, struct wcc_data *to);
-/* The handle of an object of |op|'s export, in |op|->made. */
+/* Makes the handle of an object of |op|'s export, in |op|->made. */
 struct bytes nfs3_give_handle(struct nfs3_op *op, uint32_t object);
 
 #endif

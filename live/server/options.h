@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/server/options.h
  *
- * What ftnfsd's command line says.
+ * The options of ftnfsd's command line.
  */
 #ifndef NFSDIGEST_SERVER_OPTIONS_H
 #define NFSDIGEST_SERVER_OPTIONS_H
@@ -14,7 +14,7 @@ enum { OPTIONS_LISTEN_MAX = 8, OPTIONS_FAULTS_MAX = 256 };
 
 struct export_wanted {
     char *name;      /* "/name" */
-    char *directory; /* copied in; NULL: it begins empty */
+    char *directory; /* its tree is copied into the export; NULL: the export begins empty */
     bool read_only, squash_said;
     enum squash squash;
     uint32_t anonymous_uid, anonymous_gid;
@@ -34,12 +34,13 @@ struct server_options {
     bool register_, memory, read_only, no_atime, keep_unstable, quiet, mount_port_said;
 };
 
-/* 1: go on; 0: --help was printed; or a negative code. */
+/* Parses the command line.  Returns 1 if the program should run, 0 after --help was printed, or a
+ * negative code. */
 int options_parse(struct server_options *options, int argc, char **argv, struct err *err);
 void options_free(struct server_options *options);
 
-/* "/name[(OPTION,...)][=DIR]", where OPTION is ro, rw, root_squash, no_root_squash, all_squash,
- * anonuid=N or anongid=N, as in exports(5). */
+/* Parses "/name[(OPTION,...)][=DIR]", where OPTION is ro, rw, root_squash, no_root_squash,
+ * all_squash, anonuid=N or anongid=N, as in exports(5). */
 int export_wanted_parse(const char *text, struct export_wanted *to, struct err *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/server/recorder.h
  *
- * A record of a live program's own traffic, as the .nfsr stream that "nfsdigest record" would make
- * of a capture of it: everything of nfsdigest reads it.
+ * A record of a live program's own traffic, as the .nfsr stream that "nfsdigest record" makes of a
+ * capture of this traffic.  All commands of nfsdigest can read it.
  *
  * Messages are recorded as they come, in the program's own thread.  Memory: the engine's (docs of
  * its options), some MiB.
@@ -24,10 +24,11 @@ struct recorded {
     struct bytes message; /* without record marks */
 };
 
-/* |recorded| now.  An error is kept for recorder_end, and nothing more is recorded after it. */
+/* Records a message with the current time.  An error is kept for recorder_end, and stops the
+ * recording. */
 void recorder_put(struct recorder *recorder, const struct recorded *recorded);
 
-/* Ends the stream and gives the file its name; frees.  NULL is allowed. */
+/* Ends the stream, gives the file its name, and frees the recorder.  NULL is allowed. */
 int recorder_end(struct recorder *recorder, struct err *err);
 
 #endif

@@ -2,7 +2,7 @@
 /* live/server/replies.h
  *
  * The duplicate request cache: replies to requests that must not be done twice, for clients that
- * send them again because a reply was lost.  A request is known by what knfsd knows it by
+ * send them again because a reply was lost.  A request is recognized as in knfsd
  * (linux/fs/nfsd/nfscache.c): XID, program, version, procedure, length, a digest of the first 256
  * bytes behind the RPC header, the client's address and port, and the transport.
  *
@@ -44,19 +44,19 @@ struct replies_request {
 };
 
 enum replies_state {
-    REPLIES_NEW,       /* to be done; then replies_keep or replies_drop */
-    REPLIES_UNDER_WAY, /* its first copy is being done: no answer to this one */
-    REPLIES_DONE,      /* |reply| is what was answered */
-    REPLIES_FULL,      /* to be done, but it cannot be kept */
+    REPLIES_NEW,       /* execute it, then call replies_keep or replies_drop */
+    REPLIES_UNDER_WAY, /* its first copy is being executed: do not answer this one */
+    REPLIES_DONE,      /* |reply| is the earlier answer */
+    REPLIES_FULL,      /* execute it, but its reply cannot be kept */
 };
 
-/* |now|: ns.  |*slot| is for the functions below (REPLIES_NEW). |reply| lives until the next call.
- */
+/* Looks a request up, and notes it if it is new.  |now|: ns.  |*slot| is for the functions below
+ * (REPLIES_NEW).  |reply| is valid until the next call. */
 enum replies_state replies_begin(struct replies *replies, const struct replies_request *request,
                                  int64_t now, uint32_t *slot, struct bytes *reply);
-/* What was answered: the whole RPC message. */
+/* Keeps the reply that was sent: the whole RPC message. */
 void replies_keep(struct replies *replies, uint32_t slot, struct bytes reply);
-/* It was not answered, or may be done again. */
+/* Forgets the request, because it was not answered or may be executed again. */
 void replies_drop(struct replies *replies, uint32_t slot);
 
 struct replies_counts {

@@ -34,16 +34,15 @@ struct server {
     struct mounts mounts;
     struct stats stats;
     struct serve_program programs[SERVE_PROGRAMS];
-    uint16_t nfs_port, mount_port, portmap_port; /* told by PORTMAP; |portmap_port| 0: it is not
-                                                  * served */
-    struct serve_late *late;                     /* calls whose answers wait for their time */
+    uint16_t nfs_port, mount_port, portmap_port; /* for PORTMAP; |portmap_port| 0: not served */
+    struct serve_late *late;                     /* calls with delayed answers */
 };
 
-/* |server|: all zeros, but for the service, which has its exports, and the loop.  Registers the
- * programs on |rpc|, which lives longer. */
+/* Registers the programs on |rpc|, which must live longer.  |server| must be all zeros except for
+ * the loop and the service, which already has its exports. */
 int serve_begin(struct server *server, struct rpc_server *rpc, uint64_t fault_seed,
                 struct err *err);
-/* Frees what serve_begin made, and the service.  Before the RPC server is freed. */
+/* Frees what serve_begin made, and the service.  Call it before the RPC server is freed. */
 void serve_end(struct server *server);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/server/serve_parts.h
  *
- * What serve.c and the programs (nfs3.c, mount.c, nfsacl.c) know of each other.
+ * Shared by serve.c and the programs (nfs3.c, mount.c, nfsacl.c).
  */
 #ifndef NFSDIGEST_SERVER_SERVE_PARTS_H
 #define NFSDIGEST_SERVER_SERVE_PARTS_H
@@ -12,7 +12,7 @@ struct request {
     struct server *server;
     const struct serve_row *row;
     struct rpc_call *call;
-    uint32_t slot; /* of the cache of replies; 0: it is not in it */
+    uint32_t slot; /* slot in the cache of replies; 0: not in the cache */
     struct fault_effects effects;
 };
 
@@ -20,7 +20,8 @@ struct request {
 struct serve_row {
     uint32_t program, low, high, procedures;
     enum stats_program stats;
-    /* Writes results.  RPC_SUCCESS, or how the call is refused: what was written is thrown away. */
+    /* Writes the results.  Returns RPC_SUCCESS, or the status of a refusal; then the written bytes
+     * are dropped. */
     enum rpc_status (*answer)(struct request *request, struct xdr_put *to, struct outcome *outcome);
 };
 
@@ -31,8 +32,8 @@ enum rpc_status serve_nfsacl(struct request *request, struct xdr_put *to, struct
 
 enum rpc_status serve_portmap(struct request *request, struct xdr_put *to, struct outcome *outcome);
 
-/* Appends the path that a request is about, "/export/dir/name", and gives the handle that it begins
- * with.  Non-zero: it is about none. */
+/* Appends the path of a request, "/export/dir/name", and gives the handle that it begins with.
+ * Returns non-zero if the request has no path. */
 int serve_path(const struct request *request, struct buf *path, struct bytes *handle);
 
 #endif

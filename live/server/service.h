@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/server/service.h
  *
- * What ftnfsd serves: exports, each with a file system of its own, and what all programs (NFS,
- * MOUNT, NFSACL) must know to answer.  No sockets here.
+ * The exports of ftnfsd, each with a file system of its own, and state that all programs (NFS,
+ * MOUNT, NFSACL) need for their answers.  There are no sockets here.
  */
 #ifndef NFSDIGEST_SERVER_SERVICE_H
 #define NFSDIGEST_SERVER_SERVICE_H
@@ -14,7 +14,7 @@
 
 enum squash {
     SQUASH_NONE,
-    SQUASH_ROOT, /* uid 0, and gid 0, become the anonymous ones */
+    SQUASH_ROOT, /* uid 0 and gid 0 become the anonymous ones */
     SQUASH_ALL,
 };
 
@@ -29,7 +29,7 @@ struct export
 {
     char *name; /* "/name": begins with a slash, does not end with one */
     struct fs *fs;
-    uint32_t number; /* of handles; from 1 */
+    uint32_t number; /* in handles; from 1 */
     bool read_only;
     enum squash squash;
     uint32_t anonymous_uid, anonymous_gid;
@@ -42,11 +42,11 @@ struct service {
     uint8_t write_verifier[NFS3_WRITEVERFSIZE]; /* of this instance */
     uint8_t cookie_verifier[NFS3_COOKIEVERFSIZE];
     uint32_t transfer_max;     /* at most TRANSFER_MAX */
-    uint8_t *scratch;          /* TRANSFER_MAX bytes: what READ returns, entries of listings */
-    void *arguments, *results; /* BIND_STRUCT_MAX bytes each: the structs of the call at hand */
+    uint8_t *scratch;          /* TRANSFER_MAX bytes: data of READ, entries of listings */
+    void *arguments, *results; /* BIND_STRUCT_MAX bytes each: the structs of the current call */
 };
 
-/* All zeros before.  The key and the instance's verifier are random. */
+/* |service| must be all zeros.  Makes a random key and write verifier. */
 int service_init(struct service *service, struct err *err);
 /* Frees the exports' file systems, too. */
 void service_free(struct service *service);
@@ -58,38 +58,39 @@ struct export_options {
     uint32_t anonymous_uid, anonymous_gid;
 };
 
-/* Adds an export of |fs|, which is the service's from then on, also when this fails.  -ERR_USAGE: a
- * name that is taken, lies within another export, or is no absolute path; too many exports. */
+/* Adds an export of |fs|.  The service owns |fs| from then on, also after an error.  -ERR_USAGE:
+ * the name is taken, lies within another export, or is not an absolute path; or there are too many
+ * exports. */
 int service_export(struct service *service, const struct export_options *options, struct fs *fs,
                    struct err *err);
 
-/* The export whose name |path| is, or begins with; |rest| is what follows, without slashes in
- * front.  NULL: there is none. */
+/* Finds the export whose name |path| is or begins with.  |rest| is the part after it, without
+ * leading slashes.  Returns NULL if there is none. */
 const struct export *service_find_export(const struct service *service, struct bytes path,
                                          struct bytes *rest);
-/* By its number; NULL: there is none. */
+/* Returns the export with this number, or NULL if there is none. */
 const struct export *service_export_at(const struct service *service, uint32_t number);
 
-/* Who asks, as the export's file system shall see it.  AUTH_NONE is the anonymous user. */
+/* The caller as the export's file system sees it.  AUTH_NONE is the anonymous user. */
 struct caller {
-    struct fs_caller as; /* its |gids| lead to these: */
+    struct fs_caller as; /* its |gids| points to these: */
     uint32_t gids[RPC_GIDS_MAX];
 };
 void export_caller(const struct export *export, const struct rpc_auth *credential,
                    struct caller *caller);
 
-/* What was answered: for statistics, faults and records. */
+/* The outcome of a call: for statistics, faults and records. */
 struct outcome {
     uint32_t status;             /* of the result */
     const struct export *export; /* NULL: no handle or path of ours */
-    uint32_t object;             /* the first one of the arguments, or 0 */
+    uint32_t object;             /* the first object of the arguments, or 0 */
     uint32_t data;               /* bytes read or written */
 };
 
-/* The handle of an object. */
+/* Makes the handle of an object. */
 void service_handle(const struct service *service, const struct export *export, uint32_t object,
                     uint8_t to[HANDLE_LENGTH]);
-/* Its object and export: NFS3_OK, NFS3ERR_BADHANDLE or NFS3ERR_STALE. */
+/* Finds the object and export of a handle.  Returns NFS3_OK, NFS3ERR_BADHANDLE or NFS3ERR_STALE. */
 enum nfsstat3 service_find(const struct service *service, struct bytes handle,
                            const struct export **export, uint32_t *object);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/server/tell.h
  *
- * What a running ftnfsd tells of itself: by its control socket as JSON, to Prometheus as metrics.
+ * Reports of a running ftnfsd: as JSON on its control socket, and as metrics for Prometheus.
  */
 #ifndef NFSDIGEST_SERVER_TELL_H
 #define NFSDIGEST_SERVER_TELL_H
@@ -13,7 +13,7 @@
 /* Adds the commands statistics, exports, mounts, connections, check and stop. */
 int tell_control(struct control *control, struct server *server, struct err *err);
 
-/* The setup's table and |collect| for |server|. */
+/* Returns a setup with the metrics of |server|. */
 struct metrics_setup tell_metrics(struct server *server, const struct net_address *address);
 
 #endif

@@ -70,8 +70,7 @@ struct judge_half {
     /* where it was captured; only the host uses this */
     int64_t xid, call_source, call_frame, reply_source, reply_frame;
 
-    struct body
-        result; /* result of a reply with RPC_SUCCESS and a known table; |places| NULL: none */
+    struct body result; /* of a reply with RPC_SUCCESS and a known table; |places| NULL: none */
     bool malformed;
 };
 

@@ -36,9 +36,8 @@ struct attempt {
     struct image *made; /* NULL until attempt_predict finds that an object is made */
     uint64_t size_before;
     const struct image *resized;
-    const struct attempt
-        *after;   /* an attempt that is assumed to come before, though not carried out; or NULL */
-    bool lenient; /* modes and owners do not count */
+    const struct attempt *after; /* assumed to come before, though not carried out; or NULL */
+    bool lenient;                /* modes and owners do not count */
     struct err *err;
 };
 

@@ -22,7 +22,7 @@ typedef bool compat_preference;
 typedef gboolean compat_preference;
 #endif
 
-/* The start of a -z statistic may say that it failed since 4.6. */
+/* Since 4.6 the start of a -z statistic can return that it failed. */
 #if COMPAT_WIRESHARK >= 406
 typedef bool compat_stat_result;
 #define COMPAT_STAT_RETURN(ok) return (ok)
@@ -31,7 +31,7 @@ typedef void compat_stat_result;
 #define COMPAT_STAT_RETURN(ok) return
 #endif
 
-/* plugin_describe: asked since 4.4, with these bits. */
+/* Since 4.4 Wireshark calls plugin_describe, which returns these bits. */
 enum {
     COMPAT_IS_DISSECTOR = 1 << 0,
     COMPAT_IS_TAP_LISTENER = 1 << 4,

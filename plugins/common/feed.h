@@ -7,8 +7,8 @@
 
 #include <epan/packet.h>
 
-/* Makes |out| of a whole frame, without its number; |tvb| is the frame's own.  False: this record
- * is no packet.  |out| points into |tvb|. */
+/* Fills |out| with a whole frame, without its number.  |tvb| is the frame's own, and |out| points
+ * into it.  Returns false if the record is not a packet. */
 bool feed_frame(const packet_info *pinfo, tvbuff_t *tvb, struct frame *out);
 
 #endif

@@ -8,18 +8,19 @@
 
 #include "link/frame.h"
 
-/* What IP headers carried, in the order in which it was found.  The payloads point into tvbs, which
- * live until the frame's taps have run. */
+/* IP payloads in the order in which they were found.  They point into tvbs, which live until the
+ * frame's taps have run. */
 struct payloads {
     struct ip_payload *items;
     unsigned count, room;
-    uint32_t frame; /* where they were found: its number, and in which pass */
-    bool visited;   /* when dissection began */
+    uint32_t frame; /* number of their frame */
+    bool visited;   /* the frame was already visited when its dissection began (a later pass) */
 };
 
-/* From now on IP payloads are put into |to|, which begins as all zeros. */
+/* Begins to put IP payloads into |to|, which must be all zeros. */
 void payload_start(struct payloads *to);
-/* Those of frame |number|, |*count| of them, which stay until the next one is dissected. */
+/* Returns the payloads of frame |number| and sets *|count|.  They are valid until the next frame is
+ * dissected. */
 const struct ip_payload *payload_take(struct payloads *from, uint32_t number, unsigned *count);
 
 #endif

@@ -9,16 +9,17 @@
 
 #include <epan/packet.h>
 
-/* What was on, for protocols_on. */
+/* The protocols that were switched off, for protocols_on. */
 struct protocols_off {
     GArray *disabled;          /* int, ids of protocols */
     dissector_handle_t *encap; /* behind a frame, by WTAP_ENCAP_ value */
     int encap_count;
 };
 
+/* Switches everything off.  The caller frees the result with protocols_off_free. */
 struct protocols_off *protocols_off(void);
 void protocols_off_free(struct protocols_off *off);
-/* Puts everything back. */
+/* Switches on what protocols_off switched off. */
 void protocols_on(const struct protocols_off *off);
 
 #endif

@@ -12,22 +12,22 @@
 #include "base/output.h"
 #include "options.h"
 
-/* What a plugin records.  |state| is its own. */
+/* What a plugin records.  |state| belongs to the plugin. */
 struct recorder_type {
     const struct option_set *options;
-    const char *elsewhere; /* what a program with a window says */
-    const char *stream;    /* what is written, when it has no name: "the stream" */
-    /* Opens |*file|, which the recorder then owns also after an error, and what writes to it.
-     * Returns NULL after an error. */
+    const char *elsewhere; /* the message in a program with a window */
+    const char *stream;    /* the output in words if it has no name: "the stream" */
+    /* Opens |*file|, which the recorder then owns, also after an error.  Returns the plugin's
+     * state, or NULL after an error. */
     void *(*open)(const struct options *options, struct output **file, struct err *err);
     struct engine *(*engine)(void *state);
     int (*flush)(void *state, struct err *err);
     int (*end)(void *state, bool input_cut, struct err *err);
-    void (*summary)(void *state, const struct options *options); /* after a good end; or NULL */
+    void (*summary)(void *state, const struct options *options); /* called after success; or NULL */
     void (*close)(void *state);
 };
 
-/* Adds -z NAME.  |type| must stay. */
+/* Adds -z NAME.  |type| must live as long as the program. */
 void recorder_register(const struct recorder_type *type);
 
 #endif

@@ -27,41 +27,38 @@ struct run_end {
     bool read_to_end; /* false: interrupted */
 };
 
-/* The beginning of a recorder.  Its functions say themselves what went wrong. */
+/* The beginning of a recorder.  Its functions report their errors themselves. */
 struct run_member {
     const char *name; /* of the statistic */
     const char *out;  /* FILE, or "-" */
     bool decap_wireshark;
-    struct err err; /* what has failed */
-    /* A frame, or, with decap_wireshark, a frame of which only |payloads| are to be looked at.
-     * Returns 0 or a negative code. */
+    struct err err; /* its error */
+    /* Takes a frame.  With decap_wireshark only |payloads| count.  Returns 0 or a negative code. */
     int (*frame)(struct run_member *member, const struct frame *frame,
                  const struct ip_payload *payloads, unsigned count);
-    /* A live capture waits for packets: what is there goes out. */
+    /* Writes out what is there, because a live capture waits for packets. */
     int (*pause)(struct run_member *member);
-    /* Completes the output.  Returns the exit status that the run must have: |end->status| if all
-     * is well. */
+    /* Completes the output.  Returns the exit status for the run: |end->status| after success. */
     int (*finish)(struct run_member *member, const struct run_end *end);
     void (*free)(struct run_member *member);
-    /* the run's own */
+    /* only the run uses these */
     struct run_member *next;
     bool failed;
 };
 
-/* Before a file is made: one that is not whole goes when a signal ends the process before tshark
- * looks after signals itself. */
+/* Makes sure that an incomplete file is removed if a signal ends the process before tshark handles
+ * signals itself.  Call it before a file is made. */
 void run_catch_signals(void);
 
-/* Checks whether a recorder with this name and output may start.  -ERR_USAGE if there is one
- * already. */
+/* Checks if a recorder with this name and output may start.  -ERR_USAGE if there is one already. */
 int run_admits(const char *name, const char *out, struct err *err);
-/* Before the capture is read.  After 0 the run owns |member|. */
+/* Adds a recorder, before the capture is read.  After 0 the run owns |member|. */
 int run_join(struct run_member *member, struct err *err);
 
-/* Then there is no tree. */
+/* Returns true if a run is on.  The tree mode is then off. */
 bool run_is_on(void);
 
-/* A message of |member|, on standard error. */
+/* Prints a message of the statistic |name| on standard error. */
 void run_say(const char *name, const char *text);
 
 #endif

@@ -3,8 +3,7 @@
  *
  * Shared by the files of the plugin.  It has two modes:
  *
- * Record mode, tshark -z nfspair,out=FILE: record.c says what is recorded, and common/recorder.h
- * does it.
+ * Record mode, tshark -z nfspair,out=FILE: common/recorder.h records what record.c defines.
  *
  * Tree mode, everywhere else: tree.c is a postdissector that feeds each frame to an engine, once.
  * show.c shows what pairs.c keeps of it.  show_discrepancies.c shows what discrepancies.c finds in
@@ -33,20 +32,21 @@ struct pairs;
 
 void tree_register(void); /* fields and preferences */
 void tree_handoff(void);  /* the postdissector */
-/* What is known of the open capture, or NULL. */
+/* Returns the operations of the open capture, or NULL. */
 const struct pairs *tree_pairs(void);
 
-/* What is known of discrepancies in it, or NULL. */
+/* Returns the discrepancies of the open capture, or NULL. */
 const struct discrepancies *tree_found(void);
-/* Calls |show| for those of a message of the frame that is shown under |number|: see
- * discrepancies_of.  0: none, or there is no database, or it failed, which is said. */
+/* Calls |show| for the discrepancies of a message in the frame that is shown as |number|: see
+ * discrepancies_of.  Returns 0 if there are none or no database, or after an error, which it
+ * reports. */
 int64_t tree_discrepancies(uint32_t number, uint32_t xid, discrepancy_show show, void *ctx);
 
 /* --- menu.c, menu_discrepancies.c --- */
 
 void menu_register(void);
 void menu_discrepancies_register(ext_menu_t *menu);
-/* Number of the selected frame; 0: none. */
+/* Returns the number of the selected frame; 0: none. */
 uint32_t menu_frame(void);
 
 #endif

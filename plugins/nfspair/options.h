@@ -5,7 +5,7 @@
 
 #include "../common/options.h"
 
-/* What -z nfspair understands: a struct options. */
+/* The options of -z nfspair, for a struct options. */
 extern const struct option_set nfspair_options;
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plugins/nfspair/pairs.h
  *
- * What the packet tree shows: the messages of each frame, their operations, and the texts of paths.
+ * Data for the packet tree: the messages of each frame, their operations, and the texts of paths.
  * Frames are added once, in order.  After that they can be looked up in any order, as often as
- * needed.  Knows nothing of Wireshark.
+ * needed.  This file does not use Wireshark.
  *
  * A message shows what was known when it was complete, so it is the same in the first pass and
  * later.  Only |reply_frame|, |latency| and |pairing| of an operation are set later, with its reply
@@ -34,7 +34,7 @@ struct pair_operation {
 
 struct pair_message {
     uint32_t operation;
-    uint32_t next; /* of the same frame, plus one; 0: none */
+    uint32_t next; /* next message of the same frame, plus one; 0: none */
     uint32_t object, object2, new_object, path, path2;
     int64_t status; /* STATUS_NONE in calls */
     int32_t rpc_status;
@@ -42,7 +42,7 @@ struct pair_message {
     uint8_t object_type;
     uint8_t repeat; /* enum repeat_kind, or 0 */
     bool is_reply;
-    bool differs; /* a copy that is not the same bytes as the first; its result is not known */
+    bool differs; /* a copy whose bytes differ from the first; its result is not known */
 };
 
 struct pairs;
@@ -50,30 +50,30 @@ struct pairs;
 struct pairs *pairs_new(const struct engine_options *options, struct err *err);
 void pairs_free(struct pairs *pairs);
 
-/* Numbers grow, with one exception: with a read filter, Wireshark gives the number of a frame that
- * it drops to the next one.  Such a frame still counts, but is not shown. */
+/* Adds a frame.  Numbers grow, with one exception: with a read filter, Wireshark gives the number
+ * of a dropped frame to the next one.  The dropped frame still counts, but is not shown. */
 int pairs_frame(struct pairs *pairs, const struct frame *frame, struct err *err);
-/* How many there were. */
+/* Returns the number of frames. */
 uint32_t pairs_count(const struct pairs *pairs);
-/* The capture is over: calls that still wait will get no reply. Further frames are ignored. */
+/* Ends the capture: calls that still wait will get no reply.  Further frames are ignored. */
 int pairs_end(struct pairs *pairs, struct err *err);
 
-/* The messages that are complete with this frame; NULL: no (further) one. */
+/* Return the first and the next message that is complete with this frame, or NULL. */
 const struct pair_message *pairs_first(const struct pairs *pairs, uint32_t frame);
 const struct pair_message *pairs_next(const struct pairs *pairs, const struct pair_message *m);
 
-/* The number under which Wireshark shows a frame of an operation; 0: not at all. */
+/* Returns the number that Wireshark shows for a frame of an operation; 0: it is not shown. */
 uint32_t pairs_shown(const struct pairs *pairs, uint32_t frame);
 
-/* The other way round: which frame of the capture, counted with those that were thrown away, is
- * shown under |number|; 0: none. */
+/* Returns the frame of the capture that is shown as |number|, counted with the dropped ones; 0:
+ * none. */
 uint32_t pairs_fed(const struct pairs *pairs, uint32_t number);
 
-/* NULL: no such operation. */
+/* Returns an operation, or NULL if there is none with this id. */
 const struct pair_operation *pairs_operation(const struct pairs *pairs, uint32_t id);
 
-/* The path's text, the same as in the database (base/escape.h), to be freed; NULL: out of memory.
- * |*partial|: the path begins at an object whose own path is not known. */
+/* Returns the path's text as in the database (base/escape.h); the caller frees it.  NULL: no
+ * memory.  |*partial|: true if the path begins at an object whose own path is not known. */
 char *pairs_path(const struct pairs *pairs, uint32_t path, bool *partial);
 
 #endif

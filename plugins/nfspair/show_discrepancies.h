@@ -11,11 +11,11 @@
 
 #include <epan/expert.h>
 
-/* Adds them to proto_nfspair and its expert infos. */
+/* Adds the fields to proto_nfspair, and the expert infos to |experts|. */
 void show_discrepancies_register(expert_module_t *experts);
 
-/* Those of the message |xid| of this frame, as subtrees of |tree|; NULL: only their expert infos
- * are counted. */
+/* Shows the discrepancies of the message |xid| of this frame as subtrees of |tree|.  NULL: only
+ * counts their expert infos. */
 void show_discrepancies(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo,
                         const struct pairs *pairs, uint32_t xid);
 
