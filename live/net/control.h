@@ -9,10 +9,10 @@
  *     {"command": "fault-add", "1": "READ:delay=1s"}
  *
  * mean the same where the command's arguments are "rule".  Answers are {"ok":true,...}, or
- * {"error":"..."} whatever goes wrong, and the connection stays.
+ * {"error":"..."} for every error.  The connection stays open.
  *
  * Memory: CONTROL_CONNECTIONS times the length of a line and of the answers that wait; a connection
- * is not read while one does.  A line that is too long ends its connection.
+ * is not read while an answer waits.  A line that is too long ends its connection.
  */
 #ifndef NFSDIGEST_NET_CONTROL_H
 #define NFSDIGEST_NET_CONTROL_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/net/datagram.h
  *
- * A UDP socket of a server, on a loop: datagrams come and go in batches, and an answer leaves from
- * the address that was asked, also on a machine with several.
+ * A UDP socket of a server, on a loop: datagrams come and go in batches.  On a machine with several
+ * addresses, an answer leaves from the address that got the request.
  *
  * Memory: DATAGRAM_BATCH * |size_max| bytes of input, and |queue_max| bytes of output beside what
- * the kernel takes; what is more is dropped and counted, as UDP may.
+ * the kernel takes.  Further datagrams are dropped and counted, as UDP permits.
  */
 #ifndef NFSDIGEST_NET_DATAGRAM_H
 #define NFSDIGEST_NET_DATAGRAM_H
@@ -33,7 +33,7 @@ struct datagram_ends {
 };
 
 struct datagram_host {
-    /* One datagram, which lives until this returns.  The socket may be freed here. */
+    /* Takes one datagram, which is valid until this returns.  The socket may be freed here. */
     int (*received)(void *ctx, struct bytes data, const struct datagram_ends *ends,
                     struct err *err);
     void *ctx;

@@ -8,13 +8,13 @@
  *     MOUNT.*:drop
  *
  * The first word is a procedure of NFSv3, MOUNT or NFSACL as the tables of engine/wire name it;
- * with its program in front it is only that program's.  PROGRAM.* is a whole program, * everything.
- * The other words are conditions and effects, each at most once; fault_help lists them.  Their
- * table is in fault_words.c.
+ * with a program in front it means only that program's procedure.  PROGRAM.* means a whole
+ * program, and * means everything.  The other words are conditions and effects, each at most once;
+ * fault_help lists them.  Their table is in fault_words.c.
  *
- * A rule is hit when all its conditions hold.  |after|, |every|, |p| and |count| apply in this
- * order, to the requests that meet the others.  The dice of |p| are those of the seed and the
- * rule's text: the same requests in the same order meet the same faults.
+ * A rule applies if all its conditions hold.  |after|, |every|, |p| and |count| apply in this
+ * order, to the requests that meet the others.  The random numbers for |p| depend only on the seed
+ * and the rule's text, so the same requests in the same order get the same faults.
  *
  * In a path, * stands for any bytes, also slashes, ? for one byte; \xNN is a byte (colons are \x3a)
  * and \\ a backslash, as in base/escape.h.
@@ -32,7 +32,7 @@
 
 enum { FAULTS_MAX = 256, FAULT_TEXT_MAX = 1024 };
 
-/* What a fault does.  The number that an effect has is in struct fault_effects. */
+/* The effects of faults.  If an effect has a number, struct fault_effects has it. */
 enum fault_effect {
     /* between the peers */
     FAULT_DELAY,      /* the reply is sent that many ns later */

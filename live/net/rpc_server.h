@@ -5,8 +5,8 @@
  *
  *     rpc_server_new, rpc_server_add ..., rpc_server_listen ..., loop_run, rpc_server_free
  *
- * It takes calls, refuses what RFC 5531 s9 says how to refuse, answers procedure 0 of every program
- * by itself, and gives all other calls to their program.  The program answers at once:
+ * It takes calls and refuses invalid ones as in RFC 5531 s9.  It answers procedure 0 of every
+ * program by itself, and gives all other calls to their program.  The program answers at once:
  *
  *     struct xdr_put *to = rpc_reply_begin(call);
  *     ... the results behind the reply's header ...
@@ -15,12 +15,13 @@
  * or refuses (rpc_reply_status), or keeps the call (rpc_call_detach) and answers it later, never,
  * or several times.  All replies of a round to one connection leave in one system call.
  *
- * Bytes that are not an RPC call end a TCP connection, and are dropped over UDP; both are counted.
+ * Bytes that are not an RPC call end a TCP connection.  Over UDP they are dropped.  Both are
+ * counted.
  *
  * Memory: struct rpc_server_limits names each part; the worst case is about
  *     connections * (2 * record_max + output_stop + reply_max) + call_bytes + record_max
- * (a buffer of input doubles as it grows) and, for each UDP socket, that of datagram.h.  A
- * connection that rests has no buffers.
+ * (a buffer of input doubles as it grows) and the memory of datagram.h for each UDP socket.  An
+ * idle connection has no buffers.
  */
 #ifndef NFSDIGEST_NET_RPC_SERVER_H
 #define NFSDIGEST_NET_RPC_SERVER_H
@@ -97,18 +98,18 @@ struct rpc_server_counts {
 
 enum rpc_transport { RPC_TCP, RPC_UDP };
 
-/* Read-only for programs.  What it points to lives as long as the call: a call that is not detached
- * until its program returns. */
+/* Read-only for programs.  Its pointers are valid as long as the call.  A call that is not detached
+ * is valid until its program returns. */
 struct rpc_call {
     struct rpc_header header;
-    struct bytes message; /* all of it, without record marks */
+    struct bytes message; /* the whole message, without record marks */
     struct bytes body;    /* arguments */
     struct datagram_ends ends;
     enum rpc_transport transport;
     int64_t arrived;     /* loop_now of the round that read it */
     uint64_t connection; /* its number, from 1; 0 over UDP */
     struct rpc_server *server;
-    void *owner; /* the owner's, of a detached call; NULL before */
+    void *owner; /* for the owner of a detached call; NULL before */
     struct rpc_call_parts {
         struct rpc_connection *connection; /* NULL: gone, or UDP */
         struct datagram_socket *socket;    /* of UDP */
@@ -120,27 +121,28 @@ struct rpc_call {
 /* --- replies.  None is lost silently: see |late| and |failed_replies|.  A reply that cannot be
  * sent for lack of memory ends its connection.  A negative result ends loop_run. */
 
-/* The results of a successful call: an xdr_put behind the header.  Until rpc_reply_end nothing else
- * of this header is called.  Giving up: rpc_reply_status instead of the end. */
+/* Begins the results of a successful call.  Returns an xdr_put after the reply's header.  Until
+ * rpc_reply_end, call no other function of this file.  To give up, call rpc_reply_status instead of
+ * rpc_reply_end. */
 struct xdr_put *rpc_reply_begin(struct rpc_call *call);
-/* Sends it.  |sent| (may be NULL): the message's bytes, which live until the next reply begins. */
+/* Sends the reply.  |sent| (may be NULL): the message's bytes, valid until the next reply begins.
+ */
 int rpc_reply_end(struct rpc_call *call, struct bytes *sent, struct err *err);
 
-/* Refuses: RPC_PROC_UNAVAIL, RPC_GARBAGE_ARGS, RPC_SYSTEM_ERR.  RPC_SUCCESS: results without a
- * byte.
- */
+/* Refuses with RPC_PROC_UNAVAIL, RPC_GARBAGE_ARGS or RPC_SYSTEM_ERR.  RPC_SUCCESS: sends empty
+ * results. */
 int rpc_reply_status(struct rpc_call *call, enum rpc_status status, struct bytes *sent,
                      struct err *err);
 /* Refuses with AUTH_ERROR. */
 int rpc_reply_auth_error(struct rpc_call *call, enum rpc_auth_stat why, struct err *err);
 
-/* Sends the bytes of a reply that was sent before: what rpc_reply_end gave out for the same XID.
- * -ERR_USAGE: another XID. */
+/* Sends a reply again, with the bytes that rpc_reply_end gave for the same XID.  -ERR_USAGE:
+ * another XID. */
 int rpc_reply_again(struct rpc_call *call, struct bytes sent, struct err *err);
 
-/* A copy of the call that lives until rpc_call_free, or rpc_server_free, whatever becomes of its
- * connection.  It can be answered any number of times.  NULL: no memory, the call is as before.
- * Only of a call that is not detached. */
+/* Returns a copy of the call that lives until rpc_call_free or rpc_server_free, even if its
+ * connection ends.  It can be answered any number of times.  NULL: no memory, and the call is
+ * unchanged.  The call must not be detached already. */
 struct rpc_call *rpc_call_detach(struct rpc_call *call);
 void rpc_call_free(struct rpc_call *call);
 
@@ -155,8 +157,8 @@ void rpc_call_drop(struct rpc_call *call);
 struct rpc_program {
     uint32_t program, low, high; /* versions, both included */
     uint32_t procedures;         /* of each version, procedure 0 among them */
-    /* A call of one of these procedures but 0.  A negative result ends loop_run: it is for errors
-     * after which the server cannot go on. */
+    /* Takes a call of one of these procedures except 0.  A negative result ends loop_run; it is for
+     * errors after which the server cannot continue. */
     int (*call)(void *ctx, struct rpc_call *call, struct err *err);
     void *ctx;
 };
@@ -177,14 +179,14 @@ struct rpc_server *rpc_server_new(struct loop *loop, const struct rpc_server_lim
 /* Closes everything and frees detached calls. */
 void rpc_server_free(struct rpc_server *server);
 
-/* Several ranges of versions of one program are several programs here. */
+/* Adds a program.  Add each range of versions of a program as a program of its own. */
 int rpc_server_add(struct rpc_server *server, const struct rpc_program *program, struct err *err);
 
 /* Listens at |address| over TCP or UDP.  Sets |bound| (may be NULL) to the address in use. */
 int rpc_server_listen(struct rpc_server *server, enum rpc_transport transport,
                       const struct net_address *address, struct net_address *bound,
                       struct err *err);
-/* Over both at one port, also if the port is 0. */
+/* Listens over both at the same port, also if the port is 0 (a free one). */
 int rpc_server_listen_both(struct rpc_server *server, const struct net_address *address,
                            struct net_address *bound, struct err *err);
 /* Serves |fd|, a connected stream socket.  The server owns |fd|, also after an error. */

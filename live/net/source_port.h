@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/net/source_port.h
  *
- * Sockets that connect from a port of choice.  NFS servers look at the port twice: exports with
- * "secure" refuse ports from 1024 up, and duplicate request caches take a client for the same one
- * only if its port is the same.
+ * Sockets that connect from a chosen port.  NFS servers use the client's port in two ways: exports
+ * with "secure" refuse ports from 1024 up, and duplicate request caches recognize a client only if
+ * its port is the same.
  */
 #ifndef NFSDIGEST_NET_SOURCE_PORT_H
 #define NFSDIGEST_NET_SOURCE_PORT_H
 
 #include "net/address.h"
 
-/* Privileged ports that are tried, as the Linux kernel's client does: below them are well-known
- * services. */
+/* Privileged ports to try, as in the Linux kernel's client.  Well-known services are below them. */
 enum { SOURCE_PORT_LOW = 665, SOURCE_PORT_HIGH = 1023 };
 
 enum source_port_kind {
     SOURCE_PORT_ANY, /* the system's choice */
     SOURCE_PORT_PRIVILEGED,
-    SOURCE_PORT_FIXED, /* the one of |local| */
+    SOURCE_PORT_FIXED, /* the port of |local| */
 };
 
 struct source_port {

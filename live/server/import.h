@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/server/import.h
  *
- * A copy of a directory's tree in a file system of ours: types, contents with their holes, modes,
+ * Copies a directory's tree into a file system of ours: types, contents with their holes, modes,
  * owners, times, hard links, devices.  Access lists and extended attributes are not copied, but
  * counted.
  */

@@ -14,8 +14,8 @@
  * calls.  An operation that only one side has (ALIGN_ONE_SIDED) comes at its place among them.
  * |change| of a pair (align/changes.h) says whether the same changes came before on both sides.
  *
- * Look-ahead.  Most of the judge needs the pair at hand and nothing later.  These do look ahead in
- * the comparison of two traces; this is what a live host does instead:
+ * Look-ahead.  Most of the judge needs only the current pair and nothing later.  In the comparison
+ * of two traces, these look ahead.  A live host does this instead:
  *
  * overlap: Known when the operation has its reply (align/overlap.h).  A pair waits until both
  *   replies are there.
@@ -41,8 +41,8 @@
  * objects) take about 70 bytes each, at most |unowned_max| of them.  While a listing is compared,
  * all its replies.
  *
- * Errors.  What a callback returns; -ERR_SYSTEM without memory; -ERR_INPUT for a row that was not
- * added.
+ * Errors.  Functions return a callback's negative code, -ERR_SYSTEM without memory, or -ERR_INPUT
+ * for a row that was not added.
  */
 #ifndef NFSDIGEST_JUDGE_JUDGE_H
 #define NFSDIGEST_JUDGE_JUDGE_H
@@ -56,9 +56,10 @@
 
 enum { JUDGE_OBJECT_BYTES = 512, EXTENTS_MAX = 256 };
 
-/* One side of a pair: an operation.  All zeros at first, judge_clear_half before it is used again.
- * The judge reads |result|; the host fills in everything else.  Ids of effects rise in the order of
- * calls.  Pointers must be valid until judge_pair returns, or until the next |part|. */
+/* One side of a pair: an operation.  It must be all zeros before its first use; call
+ * judge_clear_half before each further use.  The judge reads |result|; the host fills in everything
+ * else.  Ids of effects rise in the order of calls.  Pointers must be valid until judge_pair
+ * returns, or until the next |part|. */
 struct judge_half {
     struct effect effect; /* id 0: this side has none */
     struct {

@@ -25,7 +25,7 @@ struct pattern {
     uint32_t next; /* next pattern of its owner, or next free one */
 };
 
-/* All zeros is empty. */
+/* A struct of zeros is empty. */
 struct patterns {
     struct pattern *patterns;
     uint32_t count, cap;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model/tree/hierarchy.h
  *
- * The hierarchy map (FEUT): which names of which directories stood for which objects, and when.
+ * The hierarchy map (FEUT): it records which object each name of a directory stood for, and when.
  * This file keeps the map.  learn.h says how operations change it, and initial.h keeps attributes.
  *
  * Nodes are objects: those of the database, and objects whose handle was never seen (negative

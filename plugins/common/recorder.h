@@ -2,7 +2,7 @@
 /* plugins/common/recorder.h
  *
  * A statistic of tshark that passes every frame to an engine and writes a file, from its option
- * string to its exit status.  In programs other than tshark it says what to do instead.
+ * string to its exit status.  In programs other than tshark it only prints what to do instead.
  *
  * The engine works in its own thread, unless Wireshark removes the headers.
  */
@@ -12,7 +12,7 @@
 #include "base/output.h"
 #include "options.h"
 
-/* What a plugin records.  |state| belongs to the plugin. */
+/* The recording functions of a plugin.  |state| belongs to the plugin. */
 struct recorder_type {
     const struct option_set *options;
     const char *elsewhere; /* the message in a program with a window */
