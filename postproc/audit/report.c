@@ -130,6 +130,7 @@ uint64_t report_values(const struct audit *a)
     return values;
 }
 
+/* Long: it is the list of what was compared, in the report's order. */
 void report_coverage(const struct audit *a, bool redact, report_line *line, void *ctx)
 {
     char text[LINE_TEXT_MAX], dropped[64];

@@ -4,7 +4,7 @@
 
     shape.py [FOLDER...]
 
-For each folder (engine, model, show, plugins, postproc): functions, their median length in lines with
+For each folder (engine, model, show, live, plugins, postproc): functions, their median length in lines with
 the signature, those above 60 lines, and those with more than five parameters; then each of these
 by name, and files above 500 lines.
 """
@@ -14,7 +14,7 @@ import statistics
 import sys
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("engine", "model", "show", "plugins", "postproc")
+FOLDERS = ("engine", "model", "show", "live", "plugins", "postproc")
 START = re.compile(r"^(?!(?:typedef|struct|enum|union|extern)\b[^()]*[{;=]$)[a-z_][\w \t*]*?\b(\w+)\(", re.M)
 
 
