@@ -50,14 +50,14 @@ struct idle {
 struct loop *loop_new(struct err *err);
 void loop_free(struct loop *loop);
 
-/* Runs until loop_stop, and returns 0, or until a callback returns a negative code, and returns it.
- */
+/* Runs until loop_stop, or until a callback returns a negative code.  Returns 0 or that code. */
 int loop_run(struct loop *loop, struct err *err);
 /* Ends loop_run after this round. */
 void loop_stop(struct loop *loop);
 
-/* Looks for events for |ns| before it sleeps, as long as that finds some: waking up takes longer
- * than many calls.  For machines with more than one processor; 0, as at first: never. */
+/* Makes the loop look for events for |ns| before it sleeps, as long as this finds some, because
+ * waking up takes longer than many calls.  For machines with more than one processor.  0 (the
+ * default): never. */
 void loop_spin(struct loop *loop, int64_t ns);
 
 /* Returns the time when this round began.  loop_run reads the clock once a round. */
