@@ -410,8 +410,8 @@ def copies(case):
               name + ": says of the one trace")
         text = rdump(case.path, "-o", path, *options).stdout.decode()
         check(path.read_bytes() == data, name + ": other bytes with the same seed")
-        check(", %.1f bytes an operation\n" % (len(data) / len(out["operation"])) in text and
-              re.search(r"^copies +%d " % count, text, re.M), name + ": text")
+        check(", %.1f bytes per operation\n" % (len(data) / len(out["operation"])) in text and
+              re.search(r"^copies +%d;" % count, text, re.M), name + ": text")
         seen[tuple(options)] = delays
     check(seen["--copies", "3", "--delay", "10ms", "--seed", "7"] !=
           seen["--copies", "3", "--delay", "10ms", "--seed", "9"], case.name + ": another seed, same delays")
