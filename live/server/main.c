@@ -41,11 +41,20 @@ static void say(const char *text)
 
 /* --- exports */
 
+/* Without a limit the kernel would end the process, not refuse memory. */
+static uint64_t memory_of_export(const struct server_options *o)
+{
+    uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+    return o->memory_limit ? o->memory_limit : machine / 2 / o->export_count;
+}
+
 static int add_export(struct ftnfsd *p, const struct export_wanted *wanted, struct err *err)
 {
     const struct server_options *o = &p->options;
     struct fs_config config = { .fsid = p->server.service.export_count + 1,
                                 .capacity = o->capacity,
+                                .memory = memory_of_export(o),
                                 .objects = o->objects,
                                 .user_capacity = o->user_capacity,
                                 .user_objects = o->user_objects,

@@ -37,9 +37,10 @@ static enum nfsstat3 walk_down(const struct export *export, struct bytes rest, u
 }
 
 /* Numbers of mountstat3 (s5.1.5) are those of nfsstat3, as far as they can come here. */
-static uint32_t find_path(struct server *server, struct bytes path, struct outcome *outcome,
+static uint32_t find_path(struct request *q, struct bytes path, struct outcome *outcome,
                           uint8_t handle[HANDLE_LENGTH])
 {
+    struct server *server = q->server;
     struct bytes rest;
     const struct export *export = service_find_export(&server->service, path, &rest);
 
@@ -48,9 +49,14 @@ static uint32_t find_path(struct server *server, struct bytes path, struct outco
         return outcome->status;
     outcome->export = export;
     outcome->status = walk_down(export, rest, &outcome->object);
-    if (outcome->status == NFS3_OK)
-        service_handle(&server->service, export, outcome->object, handle);
-    return outcome->status;
+    if (outcome->status == NFS3_OK && fault_has(&q->effects, FAULT_STATUS))
+        outcome->status = (uint32_t)q->effects.value[FAULT_STATUS];
+    if (outcome->status != NFS3_OK)
+        return outcome->status;
+    service_handle(&server->service, export, outcome->object, handle);
+    if (fault_has(&q->effects, FAULT_HANDLE))
+        handle[HANDLE_LENGTH - 1] ^= 1;
+    return NFS3_OK;
 }
 
 static struct bytes text(const char *from)
@@ -145,7 +151,7 @@ enum rpc_status serve_mount3(struct request *q, struct xdr_put *to, struct outco
         return common(q, to);
     if (!read_path(q, &path))
         return RPC_GARBAGE_ARGS;
-    result.fhs_status = find_path(q->server, path, outcome, handle);
+    result.fhs_status = find_path(q, path, outcome, handle);
     result.fhandle = (struct bytes){ handle, HANDLE_LENGTH };
     if (result.fhs_status == NFS3_OK)
         note_mount(q, path);
@@ -162,7 +168,7 @@ enum rpc_status serve_mount1(struct request *q, struct xdr_put *to, struct outco
         return common(q, to);
     if (!read_path(q, &path))
         return RPC_GARBAGE_ARGS;
-    result.status = find_path(q->server, path, outcome, result.directory);
+    result.status = find_path(q, path, outcome, result.directory);
     if (result.status == NFS3_OK)
         note_mount(q, path);
     return bind_write(mount1_binding(1)->result, to, &result) < 0 ? RPC_SYSTEM_ERR : RPC_SUCCESS;

@@ -110,7 +110,7 @@ static enum nfsstat3 run(struct nfs3_op *op, const struct nfs3_row *row, const v
         fs_lose_unstable(op->fs);
     if (nfs3_faulty(op, FAULT_VERIFIER))
         op->service->write_verifier[0]++;
-    if (nfs3_faulty(op, FAULT_STATUS))
+    if (status == NFS3_OK && nfs3_faulty(op, FAULT_STATUS))
         status = (enum nfsstat3)op->call->effects->value[FAULT_STATUS];
     if (status == NFS3_OK && op->export->read_only && changes(op->call->procedure))
         status = NFS3ERR_ROFS;

@@ -10,16 +10,14 @@
 #include <string.h>
 
 enum {
-    FATTR3 = 84,
-    /* attributes, verifier, the end of the list, eof */
-    LISTING = 4 + FATTR3 + NFS3_COOKIEVERFSIZE + 4 + 4,
-    COOKIES = 8 + 4 + 8, /* of an entry: file id, the name's length, cookie */
-    LAST_DOT = 2,        /* cookies of "." and ".." are 1 and 2 */
-    PLUS = 4 + FATTR3 + 4 + 4 + HANDLE_LENGTH,
+    LAST_DOT = 2, /* cookies of "." and ".." are 1 and 2 */
+    WORD = 4,     /* bytes: of a status, and before each entry */
+    PROCEDURE_READDIR = 16,
 };
 
 struct listing {
     struct nfs3_op *op;
+    const struct bound *entry, *plain; /* of its own entries, and of READDIR's */
     bool plus, spoilt;
     uint32_t left;        /* bytes of the result */
     uint32_t left_names;  /* bytes of dircount */
@@ -46,19 +44,24 @@ static void put_plus(struct listing *l, const struct fs_entry *entry)
     to->name_handle = (struct bytes){ handle, HANDLE_LENGTH };
 }
 
-static int put_once(struct listing *l, const struct fs_entry *entry)
+/* Sizes are what the tables make of an entry. */
+static int put_once(struct listing *l, const struct fs_entry *from)
 {
-    uint32_t names = COOKIES + xdr_padded(entry->name.len);
-    uint32_t size = 4 + names + (l->plus ? PLUS : 0);
+    struct entry3 plain = { from->fileid, from->name, from->cookie };
+    size_t names = bind_size(l->plain, &plain), size = names;
 
-    if (size > l->left || (l->plus && names > l->left_names) || l->count == l->most)
+    if (l->count == l->most)
         return 1;
-    l->left -= size;
-    l->left_names -= l->plus ? names : 0;
-    if (l->plus)
-        put_plus(l, entry);
-    else
-        l->entries[l->count] = (struct entry3){ entry->fileid, entry->name, entry->cookie };
+    if (l->plus) {
+        put_plus(l, from);
+        size = bind_size(l->entry, &l->entries_plus[l->count]);
+    } else {
+        l->entries[l->count] = plain;
+    }
+    if (WORD + size > l->left || (l->plus && names > l->left_names))
+        return 1;
+    l->left -= (uint32_t)(WORD + size);
+    l->left_names -= l->plus ? (uint32_t)names : 0;
     l->count++;
     return 0;
 }
@@ -80,18 +83,24 @@ static int put_entry(void *ctx, const struct fs_entry *entry)
     return 0;
 }
 
-/* Lists from |cookie| on.  NFS3ERR_TOOSMALL: not even one entry fits. */
-static enum nfsstat3 list(struct listing *l, uint64_t cookie, const uint8_t *verifier, bool *eof)
+/* Lists from |cookie| on into what |empty|, a result without entries and with attributes, leaves of
+ * the bytes.  NFS3ERR_TOOSMALL: not even one entry fits. */
+static enum nfsstat3 list(struct listing *l, uint64_t cookie, const uint8_t *verifier,
+                          const void *empty, bool *eof)
 {
     struct nfs3_op *op = l->op;
+    const struct nfs3_binding *binding = nfs3_binding(op->call->procedure);
+    size_t listing = bind_size(binding->result, empty) - WORD; /* the status is not counted */
     uint32_t each = l->plus ? sizeof(struct entryplus3) + HANDLE_LENGTH : sizeof(struct entry3);
     enum nfsstat3 status;
 
     if (cookie && memcmp(verifier, op->service->cookie_verifier, NFS3_COOKIEVERFSIZE) != 0)
         return NFS3ERR_BAD_COOKIE;
-    if (l->left < LISTING)
+    if (l->left < listing)
         return NFS3ERR_TOOSMALL;
-    l->left -= LISTING;
+    l->left -= (uint32_t)listing;
+    l->entry = binding->entry;
+    l->plain = nfs3_binding(PROCEDURE_READDIR)->entry;
     l->memory = op->service->scratch;
     l->most = TRANSFER_MAX / each;
     l->handles = (void *)(l->memory + l->most * sizeof(struct entryplus3));
@@ -118,7 +127,8 @@ enum nfsstat3 nfs3_readdir(struct nfs3_op *op, const void *args, void *res)
     const struct READDIR3args *a = args;
     struct READDIR3res *to = res;
     struct listing l = { .op = op, .left = at_most(a->count, op->transfer_max) };
-    enum nfsstat3 status = list(&l, a->cookie, a->cookieverf, &to->eof);
+    const struct READDIR3res empty = { .dir_attributes.attributes_follow = true };
+    enum nfsstat3 status = list(&l, a->cookie, a->cookieverf, &empty, &to->eof);
 
     give_verifier(op, to->cookieverf);
     to->entries = (struct bind_list){ l.memory, l.count, l.count };
@@ -134,7 +144,8 @@ enum nfsstat3 nfs3_readdirplus(struct nfs3_op *op, const void *args, void *res)
                          .plus = true,
                          .left = at_most(a->maxcount, op->transfer_max),
                          .left_names = a->dircount ? a->dircount : UINT32_MAX };
-    enum nfsstat3 status = list(&l, a->cookie, a->cookieverf, &to->eof);
+    const struct READDIRPLUS3res empty = { .dir_attributes.attributes_follow = true };
+    enum nfsstat3 status = list(&l, a->cookie, a->cookieverf, &empty, &to->eof);
 
     give_verifier(op, to->cookieverf);
     to->entries = (struct bind_list){ l.memory, l.count, l.count };

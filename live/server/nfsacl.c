@@ -5,6 +5,7 @@
  * is in linux/fs/nfs_common/nfsacl.c: the mask says which of the lists are meant, and entries of
  * default lists have NA_ACL_DEFAULT set.
  */
+#include "server/nfs3_parts.h"
 #include "server/serve_parts.h"
 #include "wire/nfsacl_structs.h"
 
@@ -18,17 +19,22 @@ static enum nfsstat3 find(struct request *q, struct bytes handle, struct outcome
     enum nfsstat3 status =
         service_find(&q->server->service, handle, &outcome->export, &outcome->object);
 
-    if (status == NFS3_OK)
-        export_caller(outcome->export, &q->call->header.credential, caller);
-    return status;
+    if (status != NFS3_OK)
+        return status;
+    export_caller(outcome->export, &q->call->header.credential, caller);
+    return fault_has(&q->effects, FAULT_STATUS) ? (enum nfsstat3)q->effects.value[FAULT_STATUS]
+                                                : NFS3_OK;
 }
 
-static void attributes(const struct outcome *outcome, struct post_op_attr *to)
+static void attributes(const struct request *q, const struct outcome *outcome,
+                       struct post_op_attr *to)
 {
-    if (!outcome->object)
-        return;
-    to->attributes_follow = true;
-    fs_attributes(outcome->export->fs, outcome->object, &to->attributes);
+    const struct nfs3_call call = { .effects = q->effects.set ? &q->effects : NULL };
+    const struct nfs3_op op = { .call = &call,
+                                .fs = outcome->object ? outcome->export->fs : NULL,
+                                .object = outcome->object };
+
+    nfs3_give_attributes(&op, outcome->object, to);
 }
 
 /* --- GETACL */
@@ -73,7 +79,7 @@ static enum rpc_status get(struct request *q, struct xdr_put *to, struct outcome
     if (!(args.mask & NA_DFACL))
         result.acl.dfaclent.count = 0;
     result.status = outcome->status;
-    attributes(outcome, &result.attr);
+    attributes(q, outcome, &result.attr);
     return bind_write(nfsacl3_binding(1)->result, to, &result) < 0 ? RPC_SYSTEM_ERR : RPC_SUCCESS;
 }
 
@@ -114,7 +120,7 @@ static enum rpc_status set(struct request *q, struct xdr_put *to, struct outcome
     if (outcome->status == NFS3_OK && args.acl.mask & NA_DFACL)
         outcome->status = set_list(outcome, &caller, true, &args.acl.dfaclent);
     result.status = outcome->status;
-    attributes(outcome, &result.attr);
+    attributes(q, outcome, &result.attr);
     return bind_write(nfsacl3_binding(2)->result, to, &result) < 0 ? RPC_SYSTEM_ERR : RPC_SUCCESS;
 }
 

@@ -66,7 +66,7 @@ static int set_size(void *to, const char *value, struct err *err)
 {
     return parse_size(value, to)
                ? 0
-               : err_set(err, ERR_USAGE, "\"%s\" is not a size such as 512k, 64m or 2g", value);
+               : err_set(err, ERR_USAGE, "\"%s\" is not a size such as 512k, 64M or 2G", value);
 }
 
 static int set_transfer(void *to, const char *value, struct err *err)
@@ -75,7 +75,7 @@ static int set_transfer(void *to, const char *value, struct err *err)
     int result = set_size(to, value, err);
 
     if (result == 0 && (*size < FS_PAGE || *size > TRANSFER_MAX))
-        return err_set(err, ERR_USAGE, "the size must be from 4k to 1m");
+        return err_set(err, ERR_USAGE, "the size must be from 4k to 1M");
     return result;
 }
 
@@ -121,13 +121,16 @@ int options_parse(struct server_options *o, int argc, char **argv, struct err *e
         { 0, "read-only", NULL, "all exports are read-only", set_flag, &o->read_only },
         { 0, "capacity", "SIZE", "bytes that the files of an export can hold", set_size,
           &o->capacity },
+        { 0, "memory-limit", "SIZE",
+          "memory that each export can take; without it, all\nexports together take at most half of the machine's", set_size,
+          &o->memory_limit },
         { 0, "max-objects", "N", "files and directories that an export can hold", set_count,
           &o->objects },
         { 0, "user-capacity", "SIZE", "quota of each user but root, in bytes", set_size,
           &o->user_capacity },
         { 0, "user-objects", "N", "quota of each user but root, in objects", set_count,
           &o->user_objects },
-        { 0, "transfer-size", "SIZE", "most bytes of a READ or WRITE (1m)", set_transfer,
+        { 0, "transfer-size", "SIZE", "most bytes of a READ or WRITE (1M)", set_transfer,
           &o->transfer_size },
         { 0, "no-atime", NULL, "reading does not change access times", set_flag, &o->no_atime },
         { 0, "fault", "SPEC", "answer wrongly, late or not at all:\nREAD:delay=250ms:p=0.01; repeat it for more",

@@ -167,18 +167,16 @@ static int between_peers(struct request *q, struct err *err)
     struct outcome none = { 0 };
     bool ignored = fault_has(effects, FAULT_IGNORE), closed = fault_has(effects, FAULT_CLOSE);
 
-    if (ignored || closed || fault_has(effects, FAULT_RPC_STATUS))
-        forget(q);
-    if (ignored || closed) {
-        count(q, &none, false);
-        if (closed)
-            rpc_call_drop(q->call);
-        return 0;
-    }
-    if (fault_has(effects, FAULT_RPC_STATUS))
+    if (!ignored && !closed && !fault_has(effects, FAULT_RPC_STATUS))
+        return 1;
+    forget(q);
+    count(q, &none, false);
+    if (closed)
+        rpc_call_drop(q->call);
+    if (!ignored && !closed)
         return rpc_reply_status(q->call, (enum rpc_status)effects->value[FAULT_RPC_STATUS], NULL,
                                 err);
-    return 1;
+    return 0;
 }
 
 /* --- the beginning of a call */

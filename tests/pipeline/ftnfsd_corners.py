@@ -189,6 +189,37 @@ def quotas():
         check("FSSTAT", (space["tbytes"], space["tfiles"], space["ffiles"]), (65536, 10, 0))
 
 
+def full_memory():
+    """Full memory is an answer, not the end: what is there stays, and room comes back."""
+    with Ftnfsd("--export", "/m(no_root_squash)", "--memory-limit", "4M") as server:
+        client = Client(server)
+        root = client.mount(b"/m")
+        file = client.nfs(CREATE, create(root, b"large"))[1]["handle"]
+        said = [client.nfs(WRITE, write(file, 65536 * i, b"x" * 65536))[0] for i in range(100)]
+        check("4 MiB of memory", (said[0], said[-1], set(said)), (OK, NOSPC, {OK, NOSPC}))
+        check("what was written", client.nfs(READ, {"object": file, "offset": 0, "count": 3})[1][
+            "data"], [(3, ord("x"))])
+        check("cut", client.nfs(SETATTR, {"object": file, "settings": {"size": 0}})[0], OK)
+        check("room again", client.nfs(WRITE, write(file, 0, b"y" * 65536))[0], OK)
+        check("the end", server.stop()[0], 0)
+
+
+def other_programs():
+    """Faults of MOUNT and NFSACL."""
+    with Ftnfsd("--export", "/n(no_root_squash)", "--fault", "MNT:count=1:status=13", "--fault",
+                "GETACL:count=1:status=NFS3ERR_IO", "--fault",
+                "GETACL:after=1:no-attributes") as server:
+        client = Client(server)
+        try:
+            client.mount(b"/n")
+            failures.append("MNT: the fault did nothing")
+        except FileNotFoundError as why:
+            check("MNT", why.args[0], 13)
+        arguments = opaque(client.mount(b"/n")) + u32(1)
+        check("GETACL", client.rpc(1, arguments, program=NFSACL)[:8], u32(5, 1))
+        check("GETACL, no attributes", client.rpc(1, arguments, program=NFSACL)[:8], u32(OK, 0))
+
+
 # --- what is no request
 
 def refused(client, procedure, arguments, **more):
@@ -430,6 +461,8 @@ def main():
         check("the end", (code, err), (0, ""))
         check("the last line", " calls, " in out.splitlines()[-1], True)
     quotas()
+    full_memory()
+    other_programs()
     between_peers()
     during()
     for failure in failures:
