@@ -8,7 +8,8 @@
 #   ganesha-vfs  Ganesha's VFS back end, on this host
 #   knfsd        in a second machine
 # The captures are OUTPUT/pair-SERVER.pcap.  Without SERVER, these are ganesha-vfs and knfsd.
-# Uses its own namespaces, and ends after an hour at the latest.  WORK is that of vm.sh; udp needs NFS_KO.
+# WORK is that of vm.sh, which must have run once; udp needs NFS_KO.
+# Uses its own namespaces, and ends after an hour at the latest.
 set -eu
 . "$(dirname "$0")/../lib.sh"
 
