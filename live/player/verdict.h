@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/player/verdict.h
+ *
+ * Compares a reply of the target with what the dump says the operation must show again
+ * (schemas/rdump.md section 5), and learns from it: handles, ctimes, sizes, cookies.
+ *
+ * Memory: 24 bytes for each cookie that a later step of the horizon uses; the names' sums of
+ * listings under way.
+ */
+#ifndef NFSDIGEST_PLAYER_VERDICT_H
+#define NFSDIGEST_PLAYER_VERDICT_H
+
+#include "net/rpc_client.h"
+#include "player/fill_in.h"
+#include "player/objects.h"
+#include "player/script.h"
+#include "player/step.h"
+
+/* Every operation is in exactly one class.  Words of Oracle's Database Replay for divergence. */
+enum verdict_class {
+    VERDICT_AS_RECORDED,
+    VERDICT_NEW_ERROR,        /* the trace has success */
+    VERDICT_VANISHED_ERROR,   /* the trace has an error */
+    VERDICT_DIFFERENT_ERROR,  /* both have, but not the same */
+    VERDICT_DIFFERENT_RESULT, /* the same status, other values */
+    VERDICT_SKIPPED,          /* because of another operation */
+    VERDICT_UNCERTAIN,        /* an error that only a duplicate cache lost in a restart explains */
+    VERDICT_UNANSWERED,       /* no reply, or one that is no answer (RPC error, malformed) */
+    VERDICT_UNPLAYABLE,
+    VERDICT_NOT_PLAYED, /* the run was ended before */
+    VERDICT_CLASSES
+};
+/* "as recorded", "new error", ... */
+const char *verdict_class_name(enum verdict_class class);
+
+enum verdict_next {
+    NEXT_NOTHING,
+    NEXT_AGAIN,   /* the same call, with a new XID, after |wait| ns: JUKEBOX; STALE that is late */
+    NEXT_LOOKUP,  /* the reply has no handle of what was made: a LOOKUP of the step's name, whose
+                   * answer goes to verdict_looked_up */
+    NEXT_LIST_ON, /* the listing has to be read to its end: the same call with |with|'s cookie */
+};
+
+enum { VERDICT_TEXT = 256 };
+
+struct verdict {
+    enum verdict_class class;
+    enum verdict_next next; /* if it is not NEXT_NOTHING, the class is not decided yet */
+    int64_t wait;
+    struct fill_in with;     /* NEXT_LIST_ON */
+    uint32_t status;         /* of the reply */
+    uint32_t groups;         /* RDUMP_EXPECT_ bits of the values that differ; all of the mask if the
+                              * dump has no results */
+    bool contents;           /* the bytes of a READ are not those of the trace's file */
+    char text[VERDICT_TEXT]; /* what differs, for people; "" */
+};
+
+struct verdicts; /* of one script */
+
+struct verdict_setup {
+    struct script *script; /* trace.copies, trace.results */
+    struct objects *objects;
+    bool fill;       /* files were filled, and WRITEs are, with the function of live/fill: READs are
+                      * checked byte by byte */
+    bool links;      /* link counts of directories are compared */
+    uint32_t ignore; /* RDUMP_EXPECT_ bits (of any |whose|) that are not compared */
+    bool late_stale; /* success instead of STALE is asked again for a second */
+};
+
+struct verdicts *verdicts_new(const struct verdict_setup *setup, struct err *err);
+void verdicts_free(struct verdicts *verdicts);
+
+/* What a step that continues a listing has to send.  False: the listing before it gave no cookie,
+ * so it has to be skipped because of that one. */
+bool verdict_cookie(const struct verdicts *verdicts, uint64_t number, const struct step *step,
+                    struct fill_in *with);
+/* A reply.  |again|: how many replies to this step there were before.  |sent|, |arrived|: times.
+ * Returns 0, or -ERR_SYSTEM. */
+int verdict_reply(struct verdicts *verdicts, uint64_t number, const struct step *step,
+                  const struct rpc_answer *answer, uint32_t again, struct verdict *to,
+                  struct err *err);
+int verdict_looked_up(struct verdicts *verdicts, uint64_t number, const struct step *step,
+                      const struct rpc_answer *answer, struct verdict *to, struct err *err);
+/* GETATTR before a guarded SETATTR: learns the ctime. */
+int verdict_learn(struct verdicts *verdicts, const struct step *step, uint32_t object,
+                  const struct rpc_answer *answer, struct err *err);
+/* The step and all before it are done: forgets its cookies' past and the objects of its |forget|.
+ */
+void verdict_release(struct verdicts *verdicts, uint64_t number, const struct step *step);
+
+#endif
