@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/player/tally.h
  *
- * What a run has shown: counts, latencies, lateness, differences.  Fixed memory: it does not grow
- * with the trace.
+ * What a run has shown: counts, latencies, lateness, differences.
+ *
+ * Memory: it does not grow with the trace: 660 KiB, and 60 KiB for each procedure.
  */
 #ifndef NFSDIGEST_PLAYER_TALLY_H
 #define NFSDIGEST_PLAYER_TALLY_H
@@ -24,61 +25,82 @@ struct done {
     const struct verdict *verdict;
     uint64_t because; /* VERDICT_SKIPPED: the operation that failed first */
     int64_t planned;  /* by the pace; of `asap`: when it was ready */
-    int64_t ready;    /* its dependencies were done, and the horizon let it in */
+    int64_t entered;  /* the horizon let it in: the feed gave it */
+    int64_t ready;    /* its dependencies were done, and it had entered */
     int64_t allowed;  /* the limit of outstanding calls let it go */
     int64_t sent, answered;
+    int64_t chain; /* ns: the longest chain of latencies along dependencies that ends with this
+                    * operation: its own latency and the longest chain of those it waited for */
     uint32_t resent;
     bool warm_up;
 };
 
-/* Why operations were late, ns in all and how many: own: sent - max(planned, ready, allowed). */
+/* Why operations were sent after their plan.  The parts of an operation add up to sent - planned:
+ * LATE_WINDOW       until it entered
+ * LATE_DEPENDENCY   from then until it was ready
+ * LATE_OUTSTANDING  from then until it was allowed
+ * LATE_OWN          from then until it was sent
+ * each counted from the plan at the earliest, and only if it is above 0. */
 enum tally_late { LATE_OWN, LATE_DEPENDENCY, LATE_WINDOW, LATE_OUTSTANDING, LATE_CAUSES };
+/* "own", ... */
+const char *tally_late_name(enum tally_late cause);
 
 struct tally_procedure {
-    uint64_t done, class[VERDICT_CLASSES], bytes_read, bytes_written;
+    uint64_t done; /* in |class|; the rest is about those that were answered and no warm-up */
+    uint64_t class[VERDICT_CLASSES], bytes_read, bytes_written;
     struct histogram sent;    /* from sending to the answer */
     struct histogram planned; /* from the plan to the answer */
     struct histogram trace;   /* latency in the trace */
 };
 
-/* Operations of a part of the run; the length of parts doubles when there are too many. */
+/* A part of the run; the length of parts doubles when there are too many. */
 struct tally_interval {
-    uint64_t done, errors, bytes,
-        busy;                        /* |busy|: sum of latencies, ns; busy / length = concurrency */
-    uint64_t trace_done, trace_busy; /* of the trace, at the planned times */
+    uint64_t done, errors, bytes; /* operations answered in it; those that differ; file contents */
+    uint64_t busy;                /* ns that operations were outstanding in it, in all; by length:
+                                   * concurrency */
+    uint64_t trace_done, trace_busy; /* the same of the trace, whose calls are at the planned times
+                                      */
 };
 
 struct tally_example {
-    struct done done;
-    uint64_t source;
+    uint64_t number, because; /* |because|: of VERDICT_SKIPPED */
+    uint32_t dump;
+    int64_t source;
     int64_t time; /* in the trace */
     uint32_t client, server;
     uint8_t procedure;
     uint32_t expected, got;
     enum verdict_class class;
-    char path[128], text[VERDICT_TEXT];
+    char what[128]; /* the object and the name, for people */
+    char text[VERDICT_TEXT];
 };
 
 struct tally {
-    uint64_t class[VERDICT_CLASSES];
-    uint64_t warm_up, resent, lost_connections;
+    uint64_t class[VERDICT_CLASSES]; /* every operation once, warm-up too */
+    uint64_t warm_up, resent;
+    uint64_t lost_connections;                           /* the player's own */
     struct tally_procedure *procedure[TALLY_PROCEDURES]; /* NULL: none */
     struct histogram late[LATE_CAUSES], late_all;
     struct tally_interval interval[TALLY_INTERVALS];
     int64_t interval_length; /* ns */
     uint32_t interval_count;
-    struct tally_example *examples; /* the first TALLY_EXAMPLES operations that differ */
+    /* The first operations in another class than VERDICT_AS_RECORDED; of the skipped, unplayable
+     * and not played ones only a tenth of the places. */
+    struct tally_example *examples;
     uint32_t example_count;
-    int64_t begun, ended; /* ns of the run, warm-up left out */
-    int64_t planned_end;
+    int64_t begun, ended;  /* ns of the run: first sending and last answer; warm-up left out */
+    int64_t planned_end;   /* the latest plan */
+    int64_t critical_path; /* the longest |chain| */
+    /* The player's own, which it adds itself: */
+    uint64_t writes, calls;       /* system calls that sent, and calls that they sent */
     int64_t cpu_user, cpu_system; /* ns of the process, while playing */
-    int64_t critical_path;        /* the longest chain of latencies along dependencies, ns */
     int64_t outages_ns;
     uint64_t outages;
 };
 
 struct tally *tally_new(struct err *err);
 void tally_free(struct tally *tally);
+/* -ERR_SYSTEM: no memory for a procedure that is new. */
 int tally_add(struct tally *tally, const struct done *done, struct err *err);
 
 #endif

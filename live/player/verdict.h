@@ -45,10 +45,12 @@ enum { VERDICT_TEXT = 256 };
 
 struct verdict {
     enum verdict_class class;
-    enum verdict_next next; /* if it is not NEXT_NOTHING, the class is not decided yet */
+    /* If it is not NEXT_NOTHING, |class| is the one for a player that asks no more. */
+    enum verdict_next next;
     int64_t wait;
     struct fill_in with;     /* NEXT_LIST_ON */
     uint32_t status;         /* of the reply */
+    uint32_t bytes;          /* of file contents that were read or written */
     uint32_t groups;         /* RDUMP_EXPECT_ bits of the values that differ; all of the mask if the
                               * dump has no results */
     bool contents;           /* the bytes of a READ are not those of the trace's file */
