@@ -14,11 +14,13 @@ struct target {
     uint32_t server; /* the dump's host that it stands for */
     struct nfs_address address;
     struct net_address nfs, nfsacl; /* where it answers */
+    bool udp;
     uint8_t root[64];
     uint32_t root_len;
     uint32_t rtmax, wtmax, dtpref; /* FSINFO */
     uint64_t maxfilesize;
-    struct source_port from;
+    int64_t time_delta;         /* FSINFO: the granularity of its times, ns */
+    struct source_port from;    /* for every further connection */
     struct rpc_auth credential; /* uid 0, for what is not an operation of the trace */
 };
 
@@ -29,8 +31,10 @@ struct target_setup {
     int64_t timeout; /* ns for each question */
 };
 
-/* Asks portmap if it must, mounts, asks FSINFO: with the loop, until all is answered.  Errors are
- * in words: not exported, refused (unprivileged port), no answer within SECONDS, not NFSv3. */
+/* Asks portmap if it must, mounts, asks FSINFO: runs the loop until all is answered.  -ERR_USAGE:
+ * the address.  -ERR_INPUT: the server does not do what is needed, in words: not exported, refused
+ * (unprivileged port), not NFSv3.  -ERR_SYSTEM: no connection, no answer within the timeout, or a
+ * signal stopped the loop.  |to|->server is not touched. */
 int target_open(struct loop *loop, const struct target_setup *setup, struct target *to,
                 struct err *err);
 
