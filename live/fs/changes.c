@@ -138,16 +138,23 @@ void changed_text(struct fs *fs, uint32_t object)
     changed(fs, CHANGED_TEXT, object, 0);
 }
 
+void changed_fill(struct fs *fs, uint32_t object)
+{
+    changed(fs, CHANGED_FILL, object, 0);
+}
+
 /* Everything of one object.  Pages are noted one by one: there may be many. */
 static int all_of(struct fs *fs, uint32_t object)
 {
     const struct inode *i = inode_of(fs, object);
     struct directory_entry entry = { 0 };
-    uint64_t index = 0;
+    uint64_t index = 0, key;
 
-    if (changes_room(fs, 3) < 0)
+    if (changes_room(fs, 4) < 0)
         return -ERR_SYSTEM;
     changed_object(fs, object);
+    if (i->type == NF3REG && contents_filled(&i->contents, &key))
+        changed_fill(fs, object);
     if (i->type == NF3LNK)
         changed_text(fs, object);
     if (i->acl)
@@ -238,6 +245,15 @@ static void put_acl(const struct inode *i, const struct change *change, struct x
     }
 }
 
+static void put_fill(const struct inode *i, const struct change *change, struct xdr_put *p)
+{
+    uint64_t key = 0, end = i->type == NF3REG ? contents_filled(&i->contents, &key) : 0;
+
+    (void)change;
+    xdr_put_u64(p, key);
+    xdr_put_u64(p, end);
+}
+
 static void put_page(const struct inode *i, const struct change *change, struct xdr_put *p)
 {
     uint32_t len = 0;
@@ -253,7 +269,8 @@ static void put_page(const struct inode *i, const struct change *change, struct 
 static void (*const put[CHANGED_END])(const struct inode *, const struct change *,
                                       struct xdr_put *) = {
     [CHANGED_OBJECT] = put_object, [CHANGED_NAME] = put_name, [CHANGED_SIZE] = put_size,
-    [CHANGED_TEXT] = put_text,     [CHANGED_ACL] = put_acl,   [CHANGED_PAGE] = put_page,
+    [CHANGED_TEXT] = put_text,     [CHANGED_ACL] = put_acl,   [CHANGED_FILL] = put_fill,
+    [CHANGED_PAGE] = put_page,
 };
 
 int fs_changes_encode(const struct fs *fs, struct buf *to, struct err *err)

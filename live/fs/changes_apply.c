@@ -318,6 +318,17 @@ static int names_come(struct applying *a)
     return 0;
 }
 
+static int backgrounds_come(struct applying *a)
+{
+    uint64_t key = u64(&a->body), end = u64(&a->body);
+
+    if (!a->i || a->i->type != NF3REG)
+        return 0;
+    if (end > a->i->size)
+        return bad(a, "made-up contents behind its end");
+    return contents_fill(&a->fs->memory, &a->i->contents, key, end) < 0 ? no_memory(a) : 0;
+}
+
 static int pages_come(struct applying *a)
 {
     uint64_t index = u64(&a->body), start = index * FS_PAGE, used;
@@ -385,11 +396,12 @@ static const struct {
     uint8_t kind;
     int (*step)(struct applying *a);
 } steps[] = {
-    { CHANGED_NAME, names_go },          { CHANGED_OBJECT, objects_go_and_come },
-    { CHANGED_SIZE, sizes_cut },         { CHANGED_TEXT, texts_come },
-    { CHANGED_ACL, acls_come },          { CHANGED_OBJECT, attributes_come },
-    { CHANGED_NAME, names_come },        { CHANGED_PAGE, pages_come },
-    { CHANGED_OBJECT, links_are_right }, { CHANGED_NAME, no_circle },
+    { CHANGED_NAME, names_go },   { CHANGED_OBJECT, objects_go_and_come },
+    { CHANGED_SIZE, sizes_cut },  { CHANGED_TEXT, texts_come },
+    { CHANGED_ACL, acls_come },   { CHANGED_OBJECT, attributes_come },
+    { CHANGED_NAME, names_come }, { CHANGED_FILL, backgrounds_come },
+    { CHANGED_PAGE, pages_come }, { CHANGED_OBJECT, links_are_right },
+    { CHANGED_NAME, no_circle },
 };
 
 /* Runs |step| over all records of its kind; without one only looks whether they are whole. */

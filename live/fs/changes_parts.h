@@ -23,6 +23,7 @@ enum change_kind {
     CHANGED_SIZE,       /* u64: it was cut to that at least, before it got its size */
     CHANGED_TEXT,       /* opaque<> */
     CHANGED_ACL,        /* u32 entries, default entries; u32 tag, permissions, id each */
+    CHANGED_FILL,       /* u64 key, u64 end of what is made up; 0: none */
     CHANGED_PAGE,       /* u64 number, bool there, opaque<> without the zeros at its end */
     CHANGED_END
 };

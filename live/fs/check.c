@@ -73,10 +73,10 @@ static int check_directory(struct counted *c, uint32_t dir)
 
 static int check_contents(struct counted *c, uint32_t object, const struct inode *i)
 {
-    uint64_t index = 0;
+    uint64_t index = 0, key;
     uint32_t pages = 0, kept;
 
-    if (i->size > FS_SIZE_MAX)
+    if (i->size > FS_SIZE_MAX || contents_filled(&i->contents, &key) > i->size)
         return wrong(c, object, "its size");
     for (; (index = contents_next(&i->contents, index)) != CONTENTS_NONE; index++) {
         const uint8_t *page = contents_page(&i->contents, index, &kept);

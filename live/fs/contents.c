@@ -2,10 +2,11 @@
 /* live/fs/contents.c
  *
  * The tree of pages of a file (contents.h).  Of the last page of a write only as much is kept as is
- * used, while the file has no other one.
+ * used, while the file has no other one, and no background.
  */
 #include "fs/contents.h"
 #include "base/err.h"
+#include "fill/fill.h"
 
 #include <string.h>
 
@@ -14,6 +15,16 @@ enum { BITS = 6, BRANCHES = 1 << BITS, LEVELS_MAX = 10, FIRST_STEP = 64 };
 struct node {
     void *child[BRANCHES];
 };
+
+struct background {
+    void *root;
+    uint64_t key, end;
+};
+
+static void **root_of(const struct contents *c)
+{
+    return c->filled ? &((struct background *)c->root)->root : (void **)(uintptr_t)&c->root;
+}
 
 static bool reaches(const struct contents *c, uint64_t index)
 {
@@ -28,7 +39,7 @@ static uint32_t branch(uint64_t index, uint32_t level)
 /* Where the page's pointer stands; NULL: its node is not there. */
 static void **slot_of(const struct contents *c, uint64_t index)
 {
-    void **at = (void **)(uintptr_t)&c->root;
+    void **at = root_of(c);
 
     if (!reaches(c, index))
         return NULL;
@@ -58,7 +69,7 @@ const uint8_t *contents_page(const struct contents *c, uint64_t index, uint32_t 
 uint64_t contents_next(const struct contents *c, uint64_t index)
 {
     while (reaches(c, index)) {
-        void *at = c->root;
+        void *at = *root_of(c);
         uint32_t level = c->height;
 
         for (; at && level; level--)
@@ -80,6 +91,34 @@ static uint32_t piece(uint64_t offset, uint64_t len)
     return len < room ? (uint32_t)len : room;
 }
 
+uint64_t contents_filled(const struct contents *c, uint64_t *key)
+{
+    const struct background *b = c->filled ? c->root : NULL;
+
+    *key = b ? b->key : 0;
+    return b ? b->end : 0;
+}
+
+/* Bytes of the background; returns how many of |len| there are. */
+static uint32_t made_up(const struct contents *c, uint64_t offset, uint8_t *to, uint32_t len)
+{
+    uint64_t key, end = contents_filled(c, &key);
+
+    if (offset >= end)
+        return 0;
+    if (len > end - offset)
+        len = (uint32_t)(end - offset);
+    fill_copy(key, offset, to, len);
+    return len;
+}
+
+void contents_absent(const struct contents *c, uint64_t index, uint8_t *to)
+{
+    uint32_t len = made_up(c, index * CONTENTS_PAGE, to, CONTENTS_PAGE);
+
+    memset(to + len, 0, CONTENTS_PAGE - len);
+}
+
 void contents_read(const struct contents *c, uint64_t offset, uint8_t *to, uint32_t len)
 {
     while (len) {
@@ -89,6 +128,8 @@ void contents_read(const struct contents *c, uint64_t offset, uint8_t *to, uint3
         if (page && kept > start) {
             have = part < kept - start ? part : kept - start;
             memcpy(to, page + start, have);
+        } else if (!page) {
+            have = made_up(c, offset, to, part);
         }
         memset(to + have, 0, part - have);
         offset += part;
@@ -99,6 +140,14 @@ void contents_read(const struct contents *c, uint64_t offset, uint8_t *to, uint3
 
 /* --- writing */
 
+/* Whether a piece of a write needs its page. */
+static bool needs_page(const struct contents *c, uint64_t offset, const uint8_t *data, uint32_t len)
+{
+    uint64_t key;
+
+    return offset < contents_filled(c, &key) || !bytes_are_zeros(data, len);
+}
+
 /* Calls for each page of a write that is not there, and that it needs. */
 static int each_missing(const struct contents *c, uint64_t offset, struct bytes data, bool zeros,
                         int (*each)(void *ctx, uint64_t index), void *ctx)
@@ -107,7 +156,8 @@ static int each_missing(const struct contents *c, uint64_t offset, struct bytes 
         uint32_t part = piece(offset, data.len), kept;
 
         if (!contents_page(c, offset / CONTENTS_PAGE, &kept) &&
-            (zeros || !bytes_are_zeros(data.data, part)) && each(ctx, offset / CONTENTS_PAGE) < 0)
+            (zeros || needs_page(c, offset, data.data, part)) &&
+            each(ctx, offset / CONTENTS_PAGE) < 0)
             return -ERR_SYSTEM;
         offset += part;
         data.data += part;
@@ -139,12 +189,12 @@ static int grow_first(struct memory *m, struct contents *c, uint32_t len)
 
     while (size < len)
         size *= 2;
-    if (c->height || !c->root || size == c->first)
+    if (c->height || !*root_of(c) || size == c->first)
         return 0;
-    grown = memory_resize(m, c->root, c->first, size);
+    grown = memory_resize(m, *root_of(c), c->first, size);
     if (!grown)
         return -ERR_SYSTEM;
-    c->root = grown;
+    *root_of(c) = grown;
     c->first = (uint16_t)size;
     return 0;
 }
@@ -155,13 +205,15 @@ static int raise(struct memory *m, struct contents *c, uint64_t index)
     if (!reaches(c, index) && grow_first(m, c, CONTENTS_PAGE) < 0)
         return -ERR_SYSTEM;
     while (!reaches(c, index)) {
-        if (c->root) {
+        void **root = root_of(c);
+
+        if (*root) {
             struct node *node = memory_take(m, sizeof(*node));
 
             if (!node)
                 return -ERR_SYSTEM;
-            node->child[0] = c->root;
-            c->root = node;
+            node->child[0] = *root;
+            *root = node;
         }
         c->height++;
         c->first = 0;
@@ -179,7 +231,7 @@ struct preparing {
 static int prepare_one(void *ctx, uint64_t index)
 {
     struct preparing *p = ctx;
-    void **at = &p->contents->root, *page;
+    void **at = root_of(p->contents), *page;
 
     for (uint32_t level = p->contents->height; level; level--) {
         if (!*at)
@@ -202,7 +254,7 @@ static int prepare_tree(struct memory *m, struct contents *c, uint64_t end, bool
                         struct contents_spare *spare)
 {
     spare->size = CONTENTS_PAGE;
-    if (end > CONTENTS_PAGE) {
+    if (end > CONTENTS_PAGE || c->filled) {
         if (adds && raise(m, c, (end - 1) / CONTENTS_PAGE) < 0)
             return -ERR_SYSTEM;
         return grow_first(m, c, CONTENTS_PAGE);
@@ -259,8 +311,9 @@ void contents_put(struct contents *c, uint64_t offset, struct bytes data,
         uint32_t part = piece(offset, data.len);
         void **slot = slot_of(c, offset / CONTENTS_PAGE);
 
-        if (slot && !*slot && (spare->zeros || !bytes_are_zeros(data.data, part))) {
+        if (slot && !*slot && (spare->zeros || needs_page(c, offset, data.data, part))) {
             *slot = take_spare(spare);
+            made_up(c, offset / CONTENTS_PAGE * CONTENTS_PAGE, *slot, spare->size);
             c->pages++;
             if (!c->height)
                 c->first = (uint16_t)spare->size;
@@ -271,6 +324,41 @@ void contents_put(struct contents *c, uint64_t offset, struct bytes data,
         data.data += part;
         data.len -= part;
     }
+}
+
+/* --- the background */
+
+int contents_fill(struct memory *m, struct contents *c, uint64_t key, uint64_t end)
+{
+    struct background *b = c->filled ? c->root : NULL;
+
+    if (!end) {
+        if (b) {
+            c->root = b->root;
+            c->filled = 0;
+            memory_give(m, b, sizeof(*b));
+        }
+        return 0;
+    }
+    if (!b) {
+        b = grow_first(m, c, CONTENTS_PAGE) < 0 ? NULL : memory_take(m, sizeof(*b));
+        if (!b)
+            return -ERR_SYSTEM;
+        b->root = c->root;
+        c->root = b;
+        c->filled = 1;
+    }
+    b->key = key;
+    b->end = end;
+    return 0;
+}
+
+static void cut_background(struct memory *m, struct contents *c, uint64_t size)
+{
+    uint64_t key;
+
+    if (size < contents_filled(c, &key))
+        contents_fill(m, c, key, size);
 }
 
 /* --- taking away */
@@ -317,7 +405,7 @@ static void give_tree(struct memory *m, struct contents *c, void *root, uint32_t
 /* All pages from |index| on, which is not 0. */
 static void cut_pages(struct memory *m, struct contents *c, uint64_t index)
 {
-    struct node *node = c->root;
+    struct node *node = *root_of(c);
 
     if (!reaches(c, index) || !c->height)
         return;
@@ -337,6 +425,7 @@ void contents_cut(struct memory *m, struct contents *c, uint64_t size)
     uint32_t kept, start = size % CONTENTS_PAGE;
     uint8_t *page;
 
+    cut_background(m, c, size);
     if (!size) {
         give_tree(m, c, c->root, c->height);
         *c = (struct contents){ 0 };

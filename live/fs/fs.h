@@ -19,7 +19,7 @@
  *
  * Memory: at most 300 bytes for an empty file with a name of 20 bytes, its entry included; 4 KiB
  * for each page of contents that is not all zeros, less for small files; of sparse files up to
- * 4 KiB more a page.
+ * 4 KiB more a page.  Contents that are made up (fs_set_fill) take 32 bytes a file.
  */
 #ifndef NFSDIGEST_FS_FS_H
 #define NFSDIGEST_FS_FS_H
@@ -172,6 +172,12 @@ enum nfsstat3 fs_set_acl(struct fs *fs, const struct fs_caller *caller, uint32_t
 
 /* Mode, owner, group, times, and the size of a file. */
 enum nfsstat3 fs_set_all(struct fs *fs, uint32_t object, const struct fattr3 *to);
+
+/* A file gets |size| bytes that are made up of |key| (fill/fill.h), instead of all that it had.
+ * They take no pages, and count for no capacity or quota, until they are written: a page that is
+ * written in part keeps the others.  What is cut off does not come back: a file that becomes longer
+ * again has zeros there. */
+enum nfsstat3 fs_set_fill(struct fs *fs, uint32_t object, uint64_t key, uint64_t size);
 
 /* Checks everything that must be so: link counts, parents, sizes, space, entries and tables against
  * each other.  0, or -ERR_INPUT with what is wrong.  Linear. */

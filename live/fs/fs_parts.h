@@ -204,5 +204,6 @@ void changed_pages(struct fs *fs, uint32_t object, uint64_t offset, uint32_t len
 void changed_size(struct fs *fs, uint32_t object, uint64_t size); /* it was cut to that */
 void changed_acl(struct fs *fs, uint32_t object);
 void changed_text(struct fs *fs, uint32_t object);
+void changed_fill(struct fs *fs, uint32_t object);
 
 #endif

@@ -181,3 +181,21 @@ enum nfsstat3 fs_set_all(struct fs *fs, uint32_t object, const struct fattr3 *to
     changed_object(fs, object);
     return NFS3_OK;
 }
+
+enum nfsstat3 fs_set_fill(struct fs *fs, uint32_t object, uint64_t key, uint64_t size)
+{
+    struct inode *i = inode_of(fs, object);
+    struct contents contents = { 0 };
+
+    if (i->type != NF3REG)
+        return NFS3ERR_INVAL;
+    if (size > FS_SIZE_MAX)
+        return NFS3ERR_FBIG;
+    if (changes_room(fs, 3) < 0 || contents_fill(&fs->memory, &contents, key, size) < 0)
+        return NFS3ERR_NOSPC;
+    file_resize(fs, object, 0);
+    i->contents = contents;
+    i->size = size;
+    changed_fill(fs, object);
+    return NFS3_OK;
+}

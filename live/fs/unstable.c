@@ -102,20 +102,21 @@ void unstable_resize(struct fs *fs, uint32_t object, uint64_t size)
         unstable_forget(fs, object);
 }
 
-/* There is a page wherever one that was not all zeros was kept: only cutting takes pages away, and
- * then what was kept goes, too. */
+/* There is a page wherever one was kept that is other than no page: only cutting takes pages away,
+ * and then what was kept goes, too. */
 static void bring_back(struct fs *fs, struct unstable *u)
 {
     struct inode *i = inode_of(fs, u->object);
     uint32_t pages = i->contents.pages;
 
     for (uint64_t index = 0; (index = contents_next(&u->before, index)) != CONTENTS_NONE; index++) {
-        uint8_t page[FS_PAGE];
+        uint8_t page[FS_PAGE], absent[FS_PAGE];
         uint32_t kept;
         uint8_t *at = (uint8_t *)(uintptr_t)contents_page(&i->contents, index, &kept);
 
         contents_read(&u->before, index * FS_PAGE, page, FS_PAGE);
-        if (bytes_are_zeros(page, FS_PAGE))
+        contents_absent(&i->contents, index, absent);
+        if (memcmp(page, absent, FS_PAGE) == 0)
             contents_drop(&fs->memory, &i->contents, index);
         else if (at)
             memcpy(at, page, kept);

@@ -225,6 +225,8 @@ static void do_one(const uint8_t in[OPERATION])
             fs_lose_unstable(fs);
         break;
     default:
+        if (in[4] & 2)
+            fs_set_fill(fs, object_of(in[2]), in[5], set.size);
         if (in[4] & 1)
             synchronize();
     }

@@ -8,6 +8,7 @@
 #ifndef NFSDIGEST_TESTS_FS_MODEL_H
 #define NFSDIGEST_TESTS_FS_MODEL_H
 
+#include "fill/fill.h"
 #include "fs/fs.h"
 
 #include <string.h>
@@ -20,6 +21,7 @@ struct model_object {
     uint8_t verifier[8], data[MODEL_SIZE], text[64];
     bool exclusive, page[MODEL_PAGES];
     uint64_t last_cookie; /* of a directory */
+    uint64_t made_up;     /* the end of contents that are (fs_set_fill) */
 };
 
 struct model_name {
@@ -101,9 +103,12 @@ static inline uint32_t model_pages(const struct model_object *o)
 static inline struct fattr3 model_attributes(int object)
 {
     struct fattr3 a = model.object[object].a;
+    uint64_t made_up = (model.object[object].made_up + 4095) / 4096 * 4096;
 
     a.nlink = model_links(object);
     a.used = model_pages(&model.object[object]) * UINT64_C(4096);
+    if (a.used < made_up)
+        a.used = made_up;
     if (a.type == NF3DIR)
         a.size = (model_entries(object) + 2) * UINT64_C(32);
     return a;
@@ -240,6 +245,20 @@ static inline void model_resize(struct model_object *o, uint64_t size)
     for (uint64_t page = (size + 4095) / 4096; page < MODEL_PAGES; page++)
         o->page[page] = false;
     o->a.size = size;
+    if (o->made_up > size)
+        o->made_up = size;
+}
+
+static inline enum nfsstat3 model_set_fill(int object, uint64_t key, uint64_t size)
+{
+    struct model_object *o = &model.object[object];
+
+    if (o->a.type != NF3REG)
+        return NFS3ERR_INVAL;
+    model_resize(o, 0);
+    fill_copy(key, 0, o->data, size);
+    o->made_up = o->a.size = size;
+    return NFS3_OK;
 }
 
 static inline uint32_t model_no_set_id(uint32_t mode)
@@ -325,7 +344,7 @@ static inline enum nfsstat3 model_write(const struct fs_caller *c, int object, u
     if (!data.len)
         return NFS3_OK;
     for (uint32_t i = 0; i < data.len; i++)
-        if (data.data[i] && !o->page[(offset + i) / 4096])
+        if ((data.data[i] || offset + i < o->made_up) && !o->page[(offset + i) / 4096])
             needs[(offset + i) / 4096] = true;
     for (int i = 0; i < MODEL_PAGES; i++)
         more += needs[i];

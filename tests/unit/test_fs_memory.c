@@ -105,6 +105,13 @@ static enum nfsstat3 act(uint32_t step)
     if (step == 1291)
         return fs_setattr(fs, &(struct fs_caller){ 0 }, file,
                           &(struct sattr3){ .set_uid = true, .uid = 77 }, NULL);
+    if (step == 1292)
+        return fs_set_fill(fs, file, 5, UINT64_C(1) << 40);
+    if (step == 1293)
+        return fs_write(fs, &(struct fs_caller){ 0 }, file, UINT64_C(1) << 39,
+                        (struct bytes){ data, 5000 }, UNSTABLE);
+    if (step == 1294)
+        return fs_lose_unstable(fs);
     if (step < 2400)
         return fs_remove(fs, &me, dir, name_of(text, step - 1200),
                          !((step - 1200) % 3) && !((step - 1200) % 2));

@@ -181,6 +181,11 @@ static void do_one(void)
         expected = model_link(&c, object, dir, name);
         got = fs_link(fs, &c, number_of[object], number_of[dir], text_of(name));
         break;
+    case 14:
+        DID("fill %d", object);
+        expected = model_set_fill(object, set.mode, set.size);
+        got = fs_set_fill(fs, number_of[object], set.mode, set.size);
+        break;
     default:
         lookup_one(&c);
     }
