@@ -19,9 +19,11 @@ enum {
     STEP_CONTINUES = 1 << 1,  /* a listing whose cookie is not 0: cookie u64 at |value_at|, and the
                                * verifier, 8 bytes, behind it */
     STEP_GUARDED = 1 << 2,    /* SETATTR with a guard: its ctime, 8 bytes, at |value_at| */
-    STEP_HAS_DATA = 1 << 3,   /* WRITE: |data_len| bytes follow the arguments */
+    STEP_HAS_DATA = 1 << 3,   /* WRITE: |data_len| bytes follow the arguments; their offset, u64,
+                               * is at |value_at| */
     STEP_CHANGES = 1 << 4,    /* success changes something (action of the procedure) */
-    STEP_LISTS = 1 << 5,      /* READDIR, READDIRPLUS */
+    STEP_LISTS = 1 << 5,      /* READDIR, READDIRPLUS: |value_at| as of STEP_CONTINUES, whatever the
+                               * cookie is */
     STEP_WITHOUT_OBJECT = 1 << 6, /* NULL: no handle */
 };
 
