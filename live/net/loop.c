@@ -230,11 +230,9 @@ void loop_unidle(struct loop *loop, struct idle *idle)
     idle->self = NULL;
 }
 
-static int run_idle(struct loop *loop, struct err *err)
+static int run_idle_once(struct loop *loop, struct err *err)
 {
     int result = 0;
-
-    /* what is asked for from here on waits for the next round */
     struct idle *all = loop->idle;
 
     loop->idle = NULL;
@@ -248,6 +246,15 @@ static int run_idle(struct loop *loop, struct err *err)
             result = idle->run(idle->ctx, err);
     }
     return result;
+}
+
+/* What idle work asks for, such as to send what it made, still belongs to this round; what that
+ * asks for waits for the next one. */
+static int run_idle(struct loop *loop, struct err *err)
+{
+    int result = run_idle_once(loop, err);
+
+    return result ? result : run_idle_once(loop, err);
 }
 
 /* --- rounds */

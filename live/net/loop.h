@@ -75,7 +75,8 @@ void loop_unwatch(struct loop *loop, struct watch *watch);
 int loop_set(struct loop *loop, struct timer *timer, int64_t at, struct err *err);
 void loop_unset(struct loop *loop, struct timer *timer);
 
-/* Calls |idle|->run once, at the end of this round. */
+/* Calls |idle|->run once, at the end of this round; if idle work asks for it that was itself asked
+ * for by idle work, at the end of the next one. */
 void loop_idle(struct loop *loop, struct idle *idle);
 void loop_unidle(struct loop *loop, struct idle *idle);
 

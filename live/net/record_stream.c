@@ -8,6 +8,7 @@
  *     0 ... record: mark | assembled bytes | (gap of merged marks) | next: mark | bytes | end
  */
 #include "net/record_stream.h"
+#include "base/grow.h"
 #include "wire/rpc.h"
 
 #include <errno.h>
@@ -16,12 +17,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MARK = 4, CHUNKS_AT_ONCE = 64 };
+enum { MARK = 4, PIECES_AT_ONCE = 128, TAIL_COPIED = 1024 };
 
 struct chunk {
-    struct chunk *next;
-    uint32_t len, sent;
+    uint32_t len, pieces; /* |pieces| of the queue that lie in it */
     uint8_t data[];
+};
+
+/* Bytes to be sent, in a chunk or somewhere else (chunk NULL). */
+struct piece {
+    const uint8_t *data;
+    uint32_t len;
+    struct chunk *chunk;
 };
 
 struct record_stream {
@@ -33,23 +40,29 @@ struct record_stream {
     struct buf in;
     size_t record, next;
     uint32_t assembled;
-    struct chunk *out, **out_tail;
-    struct chunk *last; /* of |out| */
-    uint64_t output;
+    struct piece *out; /* those from |out_at| to |out_end| wait */
+    uint32_t out_at, out_end, out_cap;
+    struct chunk *filling; /* takes the next copies; NULL if nothing waits */
+    uint64_t output, copies, writes;
     uint32_t busy; /* functions of this file that are under way */
     bool held, over, dead;
 };
 
 /* --- ends */
 
+/* A piece of the chunk is gone. */
+static void leave_chunk(struct record_stream *s, struct chunk *chunk)
+{
+    if (chunk && --chunk->pieces == 0 && chunk != s->filling)
+        free(chunk);
+}
+
 static void dispose(struct record_stream *s)
 {
-    while (s->out) {
-        struct chunk *next = s->out->next;
-
-        free(s->out);
-        s->out = next;
-    }
+    for (uint32_t i = s->out_at; i < s->out_end; i++)
+        leave_chunk(s, s->out[i].chunk);
+    free(s->filling);
+    free(s->out);
     buf_free(&s->in);
     free(s);
 }
@@ -97,7 +110,7 @@ static bool may_read(const struct record_stream *s)
 
 static int set_events(struct record_stream *s, struct err *err)
 {
-    uint32_t events = (may_read(s) ? EPOLLIN : 0) | (s->out ? EPOLLOUT : 0);
+    uint32_t events = (may_read(s) ? EPOLLIN : 0) | (s->output ? EPOLLOUT : 0);
 
     return s->over ? 0 : loop_change(s->loop, &s->watch, events, err);
 }
@@ -168,9 +181,10 @@ static int deliver(struct record_stream *s, struct err *err)
 
 /* --- output */
 
+/* The chunk for |len| more bytes. */
 static struct chunk *chunk_for(struct record_stream *s, uint32_t len)
 {
-    struct chunk *chunk = s->last;
+    struct chunk *old = s->filling, *chunk = old;
 
     if (chunk && chunk->len + len <= RECORD_WRITE)
         return chunk;
@@ -178,70 +192,122 @@ static struct chunk *chunk_for(struct record_stream *s, uint32_t len)
     if (!chunk)
         return NULL;
     *chunk = (struct chunk){ 0 };
-    *s->out_tail = chunk;
-    s->out_tail = &chunk->next;
-    s->last = chunk;
+    s->filling = chunk;
+    if (old && !old->pieces)
+        free(old);
     return chunk;
 }
 
-int record_stream_send(struct record_stream *s, const struct iovec *pieces, int count,
-                       struct err *err)
+/* Room for the three pieces of a record. */
+static int reserve_pieces(struct record_stream *s)
 {
-    uint64_t len = 0;
-    struct chunk *chunk;
+    if (s->out_at && s->out_end + 3 > s->out_cap) {
+        memmove(s->out, s->out + s->out_at, (s->out_end - s->out_at) * sizeof(*s->out));
+        s->out_end -= s->out_at;
+        s->out_at = 0;
+    }
+    return GROW_TO(s->out, (uint64_t)s->out_end + 3, s->out_cap);
+}
+
+static void queue_piece(struct record_stream *s, const uint8_t *data, uint32_t len,
+                        struct chunk *chunk)
+{
+    struct piece *last = s->out_end > s->out_at ? &s->out[s->out_end - 1] : NULL;
+
+    s->output += len;
+    if (chunk)
+        s->copies += len;
+    if (chunk && last && last->chunk == chunk) {
+        last->len += len; /* they are neighbours: chunks fill up in order */
+        return;
+    }
+    s->out[s->out_end++] = (struct piece){ data, len, chunk };
+    if (chunk)
+        chunk->pieces++;
+}
+
+static void copy_piece(struct record_stream *s, const void *data, uint32_t len)
+{
+    struct chunk *chunk = s->filling;
+
+    memcpy(chunk->data + chunk->len, data, len);
+    queue_piece(s, chunk->data + chunk->len, len, chunk);
+    chunk->len += len;
+}
+
+int record_stream_send_with(struct record_stream *s, const struct iovec *pieces, int count,
+                            struct bytes tail, struct err *err)
+{
+    uint64_t copied = MARK, padding = -tail.len & 3u, len = tail.len + padding;
+    uint8_t mark[MARK];
 
     for (int i = 0; i < count; i++)
-        len += pieces[i].iov_len;
+        copied += pieces[i].iov_len;
+    len += copied - MARK;
     if (len >= RPC_LAST_FRAGMENT - RECORD_WRITE)
         return err_set(err, ERR_USAGE, "a record of %llu bytes does not fit into a fragment",
                        (unsigned long long)len);
     if (s->over)
         return 0;
-    chunk = chunk_for(s, (uint32_t)len + MARK);
-    if (!chunk)
+    copied += padding + (tail.len <= TAIL_COPIED ? tail.len : 0);
+    if (reserve_pieces(s) < 0 || !chunk_for(s, (uint32_t)copied))
         return err_memory(err, "records to be sent");
-    store_be32(chunk->data + chunk->len, (uint32_t)len | RPC_LAST_FRAGMENT);
-    chunk->len += MARK;
-    for (int i = 0; i < count; i++) {
-        memcpy(chunk->data + chunk->len, pieces[i].iov_base, pieces[i].iov_len);
-        chunk->len += (uint32_t)pieces[i].iov_len;
-    }
-    s->output += len + MARK;
+    store_be32(mark, (uint32_t)len | RPC_LAST_FRAGMENT);
+    copy_piece(s, mark, MARK);
+    for (int i = 0; i < count; i++)
+        if (pieces[i].iov_len)
+            copy_piece(s, pieces[i].iov_base, (uint32_t)pieces[i].iov_len);
+    if (tail.len > TAIL_COPIED)
+        queue_piece(s, tail.data, tail.len, NULL);
+    else if (tail.len)
+        copy_piece(s, tail.data, tail.len);
+    if (padding)
+        copy_piece(s, "\0\0\0", (uint32_t)padding);
     loop_idle(s->loop, &s->flush);
     return 0;
 }
 
+int record_stream_send(struct record_stream *s, const struct iovec *pieces, int count,
+                       struct err *err)
+{
+    return record_stream_send_with(s, pieces, count, (struct bytes){ 0 }, err);
+}
+
 static void sent(struct record_stream *s, size_t len)
 {
+    s->writes++;
     s->output -= len;
     while (len) {
-        struct chunk *chunk = s->out;
-        uint32_t left = chunk->len - chunk->sent;
+        struct piece *piece = &s->out[s->out_at];
+        uint32_t part = len < piece->len ? (uint32_t)len : piece->len;
 
-        if (len < left) {
-            chunk->sent += (uint32_t)len;
-            return;
+        if (piece->chunk)
+            s->copies -= part;
+        piece->data += part;
+        piece->len -= part;
+        len -= part;
+        if (!piece->len) {
+            s->out_at++;
+            leave_chunk(s, piece->chunk);
         }
-        len -= left;
-        s->out = chunk->next;
-        if (!s->out) {
-            s->out_tail = &s->out;
-            s->last = NULL;
-        }
-        free(chunk);
+    }
+    if (!s->output) {
+        s->out_at = s->out_end = 0;
+        free(s->filling);
+        s->filling = NULL;
     }
 }
 
 /* Sends what the socket takes. */
 static int flush(struct record_stream *s, struct err *err)
 {
-    while (s->out) {
-        struct iovec pieces[CHUNKS_AT_ONCE];
+    while (s->output) {
+        struct iovec pieces[PIECES_AT_ONCE];
         struct msghdr message = { .msg_iov = pieces };
         ssize_t done;
 
-        for (struct chunk *c = s->out; c && message.msg_iovlen < CHUNKS_AT_ONCE; c = c->next)
-            pieces[message.msg_iovlen++] = (struct iovec){ c->data + c->sent, c->len - c->sent };
+        for (uint32_t i = s->out_at; i < s->out_end && message.msg_iovlen < PIECES_AT_ONCE; i++)
+            pieces[message.msg_iovlen++] = (struct iovec){ (void *)s->out[i].data, s->out[i].len };
         done = sendmsg(s->watch.fd, &message, MSG_NOSIGNAL);
         if (done >= 0)
             sent(s, (size_t)done);
@@ -333,7 +399,6 @@ struct record_stream *record_stream_new(struct loop *loop, int fd,
     s->loop = loop;
     s->limits = *limits;
     s->host = *host;
-    s->out_tail = &s->out;
     s->flush = (struct idle){ .run = on_flush, .ctx = s };
     s->watch = (struct watch){ .fd = fd, .ready = on_ready, .ctx = s };
     if (loop_watch(loop, &s->watch, EPOLLIN, err) < 0) {
@@ -373,6 +438,16 @@ uint64_t record_stream_output(const struct record_stream *s)
 uint64_t record_stream_input(const struct record_stream *s)
 {
     return s->in.len - s->record;
+}
+
+uint64_t record_stream_copies(const struct record_stream *s)
+{
+    return s->copies;
+}
+
+uint64_t record_stream_writes(const struct record_stream *s)
+{
+    return s->writes;
 }
 
 int record_stream_fd(const struct record_stream *s)

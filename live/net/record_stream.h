@@ -8,7 +8,8 @@
  * connection is not read, and no record is delivered.
  *
  * Memory: |record_max| and RECORD_READ bytes of input, which are freed while no record is
- * incomplete; |output_stop| bytes of output, and the output that its owner adds in one round.
+ * incomplete; |output_stop| bytes of output, and the output that its owner adds in one round; 24
+ * bytes for each piece of it that is not copied.
  */
 #ifndef NFSDIGEST_NET_RECORD_STREAM_H
 #define NFSDIGEST_NET_RECORD_STREAM_H
@@ -58,6 +59,10 @@ void record_stream_free(struct record_stream *stream);
 /* Queues one record made of |pieces|, which are copied.  It is sent at the end of the round. */
 int record_stream_send(struct record_stream *stream, const struct iovec *pieces, int count,
                        struct err *err);
+/* The same with |tail| behind the pieces, and zeros up to a multiple of 4 behind it.  A long tail
+ * is not copied: it must stay as it is until the stream is freed. */
+int record_stream_send_with(struct record_stream *stream, const struct iovec *pieces, int count,
+                            struct bytes tail, struct err *err);
 
 /* Stop and resume the delivery of records, for an owner with too much work. */
 void record_stream_hold(struct record_stream *stream);
@@ -66,9 +71,13 @@ int record_stream_resume(struct record_stream *stream, struct err *err);
 /* Frees the input's memory if no record is incomplete: for an idle connection. */
 void record_stream_trim(struct record_stream *stream);
 
-/* Return the bytes that wait for the peer, and the bytes that came but were not delivered. */
+/* Return the bytes that wait for the peer, how many of them are copies, and the bytes that came but
+ * were not delivered. */
 uint64_t record_stream_output(const struct record_stream *stream);
+uint64_t record_stream_copies(const struct record_stream *stream);
 uint64_t record_stream_input(const struct record_stream *stream);
+/* System calls that sent something. */
+uint64_t record_stream_writes(const struct record_stream *stream);
 int record_stream_fd(const struct record_stream *stream);
 
 #endif

@@ -57,7 +57,7 @@ static struct place *place_of(const struct rpc_client *c, uint32_t xid)
 /* Bytes that a peer does not read outlive their calls. */
 static bool output_is_long(const struct rpc_client *c)
 {
-    return c->stream && record_stream_output(c->stream) > c->setup.limits.call_bytes;
+    return c->stream && record_stream_copies(c->stream) > c->setup.limits.call_bytes;
 }
 
 bool rpc_client_has_room(const struct rpc_client *c)
@@ -240,11 +240,15 @@ void rpc_client_abandon(struct rpc_client *c)
     give_back(c, slot);
 }
 
-int rpc_client_end(struct rpc_client *c, rpc_done *done, void *ctx, uint32_t *xid, struct err *err)
+int rpc_client_end_with(struct rpc_client *c, struct bytes tail, rpc_done *done, void *ctx,
+                        struct err *err)
 {
     struct slot *slot = c->open;
-    int result = xdr_put_end(&c->put, "an RPC call", err);
+    int result;
 
+    if (slot->message.len + tail.len > c->setup.limits.call_max)
+        xdr_put_fail(&c->put, XDR_PUT_TOO_LONG);
+    result = xdr_put_end(&c->put, "an RPC call", err);
     if (result < 0) {
         rpc_client_abandon(c);
         return result;
@@ -253,14 +257,13 @@ int rpc_client_end(struct rpc_client *c, rpc_done *done, void *ctx, uint32_t *xi
     slot->called = loop_clock();
     slot->done = done;
     slot->ctx = ctx;
+    slot->tail = tail;
     slot->resent = 0;
     slot->sent = false;
     list_add(c, slot);
     c->bytes += slot->message.len;
     c->stats.calls++;
     c->stats.outstanding++;
-    if (xid)
-        *xid = slot->xid;
     result = c->setup.udp ? udp_send(c, slot, err) : tcp_send(c, slot, err);
     if (result == 0 && c->setup.limits.timeout && !c->expiry.place)
         result = loop_set(c->loop, &c->expiry, slot->called + c->setup.limits.timeout, err);
@@ -269,6 +272,16 @@ int rpc_client_end(struct rpc_client *c, rpc_done *done, void *ctx, uint32_t *xi
         give_back(c, slot);
         c->stats.calls--;
     }
+    return result;
+}
+
+int rpc_client_end(struct rpc_client *c, rpc_done *done, void *ctx, uint32_t *xid, struct err *err)
+{
+    uint32_t number = c->open->xid;
+    int result = rpc_client_end_with(c, (struct bytes){ 0 }, done, ctx, err);
+
+    if (result == 0 && xid)
+        *xid = number;
     return result;
 }
 
@@ -295,6 +308,8 @@ struct rpc_client_stats rpc_client_stats(const struct rpc_client *c)
 {
     struct rpc_client_stats stats = c->stats;
 
+    if (c->stream)
+        stats.writes += record_stream_writes(c->stream);
     stats.port = c->has_port ? net_address_port(&c->setup.from.local) : 0;
     return stats;
 }

@@ -22,9 +22,9 @@
  * client connects again: at once if the old connection brought an answer, else after |reconnect|,
  * twice that, and so on.  Bytes that are not RPC replies also end a connection.
  *
- * Memory: |calls| * about 200 bytes; the outstanding calls, at most |call_bytes| and one call, once
- * for resending and once while the system does not take them; 4 KiB for each of |calls| that is
- * kept for the next call; what record_stream.h says.
+ * Memory: |calls| * about 200 bytes; the outstanding calls (without tails), at most |call_bytes|
+ * and one call, once for resending and once while the system does not take them; 4 KiB for each of
+ * |calls| that is kept for the next call; what record_stream.h says.
  */
 #ifndef NFSDIGEST_NET_RPC_CLIENT_H
 #define NFSDIGEST_NET_RPC_CLIENT_H
@@ -99,7 +99,7 @@ enum rpc_outcome {
 struct rpc_answer {
     enum rpc_outcome outcome;
     uint32_t xid;
-    struct bytes call; /* as it was sent */
+    struct bytes call; /* as it was sent, without the tail of rpc_client_end_with */
     int64_t called;    /* when rpc_client_end accepted it */
     uint32_t resent;   /* how often it was sent again */
     /* RPC_ANSWERED: */
@@ -125,6 +125,10 @@ struct xdr_put *rpc_client_begin(struct rpc_client *client, const struct rpc_tar
  * socket or memory.  After an error there is no call.  |xid| may be NULL. */
 int rpc_client_end(struct rpc_client *client, rpc_done *done, void *ctx, uint32_t *xid,
                    struct err *err);
+/* The same with |tail| behind the arguments, padded with zeros to a multiple of 4: contents that
+ * are too long to be copied.  They must stay as they are until the client is freed. */
+int rpc_client_end_with(struct rpc_client *client, struct bytes tail, rpc_done *done, void *ctx,
+                        struct err *err);
 /* Drops the call; use it instead of rpc_client_end. */
 void rpc_client_abandon(struct rpc_client *client);
 
@@ -150,6 +154,7 @@ struct rpc_client_stats {
     uint64_t connects, connects_failed, connections_lost, other_ports;
     uint64_t not_sent; /* UDP: datagrams that the system did not accept, or that were refused */
     uint64_t bytes_out, bytes_in;
+    uint64_t writes; /* system calls that sent something */
 };
 struct rpc_client_stats rpc_client_stats(const struct rpc_client *client);
 

@@ -17,6 +17,7 @@ enum { DATAGRAM_MAX = 65507 /* of IPv4 */ };
 struct slot {
     struct slot *next, *prev;
     struct buf message;
+    struct bytes tail; /* its owner's */
     uint32_t xid, resent;
     int64_t called;
     rpc_done *done;
@@ -46,7 +47,7 @@ struct rpc_client {
     uint32_t slot_count; /* one more than calls, for a call whose end is being reported */
     struct place *places;
     uint32_t place_mask, next_xid;
-    uint64_t bytes; /* of outstanding calls */
+    uint64_t bytes; /* of outstanding calls, without tails */
     struct slot *open;
     struct xdr_put put;
     struct timer expiry; /* for the oldest call, or earlier */

@@ -45,6 +45,8 @@ static void drop(struct rpc_client *c, bool reset)
     }
     if (c->stream && reset)
         reset_on_close(record_stream_fd(c->stream));
+    if (c->stream)
+        c->stats.writes += record_stream_writes(c->stream);
     record_stream_free(c->stream);
     c->stream = NULL;
 }
@@ -149,8 +151,8 @@ static int send_record(struct rpc_client *c, struct slot *slot, struct err *err)
 {
     struct iovec piece = { slot->message.data, slot->message.len };
 
-    c->stats.bytes_out += slot->message.len;
-    return record_stream_send(c->stream, &piece, 1, err);
+    c->stats.bytes_out += slot->message.len + slot->tail.len;
+    return record_stream_send_with(c->stream, &piece, 1, slot->tail, err);
 }
 
 int tcp_send(struct rpc_client *c, struct slot *slot, struct err *err)

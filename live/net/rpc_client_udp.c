@@ -66,13 +66,14 @@ static int on_datagrams(void *ctx, uint32_t events, struct err *err)
 
 static int on_flush(void *ctx, struct err *err)
 {
+    static const uint8_t zeros[3];
     struct rpc_client *c = ctx;
     uint32_t at = 0;
 
     (void)err;
     while (at < c->queue_count) {
         struct mmsghdr messages[AT_ONCE];
-        struct iovec pieces[AT_ONCE];
+        struct iovec pieces[AT_ONCE][3];
         uint32_t count = 0, done = 0;
 
         memset(messages, 0, sizeof(messages));
@@ -82,10 +83,12 @@ static int on_flush(void *ctx, struct err *err)
             if (!slot)
                 continue;
             slot->queued = false;
-            pieces[count] = (struct iovec){ slot->message.data, slot->message.len };
-            messages[count].msg_hdr.msg_iov = &pieces[count];
-            messages[count++].msg_hdr.msg_iovlen = 1;
-            c->stats.bytes_out += slot->message.len;
+            pieces[count][0] = (struct iovec){ slot->message.data, slot->message.len };
+            pieces[count][1] = (struct iovec){ (void *)slot->tail.data, slot->tail.len };
+            pieces[count][2] = (struct iovec){ (void *)zeros, -slot->tail.len & 3u };
+            messages[count].msg_hdr.msg_iov = pieces[count];
+            messages[count++].msg_hdr.msg_iovlen = slot->tail.len ? 3 : 1;
+            c->stats.bytes_out += slot->message.len + slot->tail.len;
         }
         while (done < count) {
             int sent = sendmmsg(c->datagrams.fd, messages + done, count - done, MSG_NOSIGNAL);
@@ -93,6 +96,7 @@ static int on_flush(void *ctx, struct err *err)
             if (sent < 0 && errno == EINTR)
                 continue;
             c->stats.not_sent += sent <= 0;
+            c->stats.writes += sent > 0;
             done += sent <= 0 ? 1 : (uint32_t)sent; /* it is sent again anyway */
         }
     }

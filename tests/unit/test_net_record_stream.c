@@ -308,6 +308,66 @@ static void test_timers(void **state)
     loop_free(s.loop);
 }
 
+/* --- tails */
+
+enum { TAILED = 300, TAIL_MOST = 40000 };
+
+/* Records with tails of all lengths, to a peer that reads a part at a time, against the same bytes
+ * put together by hand. */
+static void test_tails(void **state)
+{
+    static uint8_t source[TAIL_MOST], got[1 << 16];
+    struct seen s = { 0 };
+    struct err err = { 0 };
+    int peer = begin(&s);
+    struct buf expected = { 0 };
+    size_t at = 0;
+    uint32_t seed = 7;
+
+    (void)state;
+    for (uint32_t i = 0; i < TAIL_MOST; i++)
+        source[i] = (uint8_t)(i * 7 + i / 251);
+    for (uint32_t i = 0; i < TAILED; i++) {
+        uint32_t head = (seed = seed * 1664525 + 1013904223) >> 8;
+        uint32_t tail = i % 3 ? head / 256 % TAIL_MOST : i; /* short ones, too: they are copied */
+        uint8_t mark[4];
+
+        head = i % 50 == 9 ? 70000 % TAIL_MOST : 4 * (head % 64);
+        store_be32(mark, (head + ((tail + 3) & ~3u)) | 0x80000000u);
+        assert_int_equal(buf_append(&expected, mark, 4), 0);
+        assert_int_equal(buf_append(&expected, source, head), 0);
+        assert_int_equal(buf_append(&expected, source, tail), 0);
+        assert_int_equal(buf_append(&expected, "\0\0\0", -tail & 3), 0);
+        assert_int_equal(record_stream_send_with(s.stream, &(struct iovec){ source, head }, 1,
+                                                 (struct bytes){ source, tail }, &err),
+                         0);
+        assert_true(record_stream_copies(s.stream) <= record_stream_output(s.stream));
+        if (i % 8 == 7)
+            run(&s, 0);
+        if (i % 16 == 15) {
+            ssize_t part = recv(peer, got, 1 + seed % sizeof(got), MSG_DONTWAIT);
+
+            assert_true(part > 0);
+            assert_memory_equal(got, expected.data + at, part);
+            at += (size_t)part;
+        }
+        while (at < expected.len && i + 1 == TAILED) {
+            ssize_t part;
+
+            run(&s, 0);
+            part = recv(peer, got, sizeof(got), MSG_DONTWAIT);
+            assert_true(part > 0);
+            assert_memory_equal(got, expected.data + at, part);
+            at += (size_t)part;
+        }
+    }
+    assert_int_equal(record_stream_output(s.stream), 0);
+    assert_int_equal(record_stream_copies(s.stream), 0);
+    assert_null(s.stream->filling);
+    buf_free(&expected);
+    leave_pair(&s, peer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_empty_fragments),
         cmocka_unit_test(test_output_is_bounded),
         cmocka_unit_test(test_half_closed),
+        cmocka_unit_test(test_tails),
         cmocka_unit_test(test_timers),
     };
 
