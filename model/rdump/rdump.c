@@ -121,27 +121,51 @@ static ssize_t read_fd(void *ctx, void *data, size_t len, struct err *err)
                : n;
 }
 
-struct rdump_reader *rdump_reader_new(int fd, const char *name, struct err *err)
+static struct rdump_reader *new_reader(const char *name, struct err *err)
 {
     struct rdump_reader *r = calloc(1, sizeof(*r));
-    int result;
 
     if (!r) {
         err_set(err, ERR_SYSTEM, "%s: out of memory to read it", name);
         return NULL;
     }
-    r->fd = fd;
     r->blocks.format = &rdump_format;
-    r->blocks.read = read_fd;
-    r->blocks.ctx = r;
     r->blocks.name = name;
+    return r;
+}
+
+static struct rdump_reader *begin(struct rdump_reader *r, nfsr_read *read, void *ctx,
+                                  struct err *err)
+{
+    int result;
+
+    r->blocks.read = read;
+    r->blocks.ctx = ctx;
     result = block_reader_begin(&r->blocks, err);
     if (result == 0)
         return r;
     if (result == NFSR_NOT_MINE)
-        err_set(err, ERR_INPUT, "%s: not a replay dump, at byte 0", name);
+        err_set(err, ERR_INPUT, "%s: not a replay dump, at byte 0", r->blocks.name);
     rdump_reader_free(r);
     return NULL;
+}
+
+struct rdump_reader *rdump_reader_new(int fd, const char *name, struct err *err)
+{
+    struct rdump_reader *r = new_reader(name, err);
+
+    if (!r)
+        return NULL;
+    r->fd = fd;
+    return begin(r, read_fd, r, err);
+}
+
+struct rdump_reader *rdump_reader_from(rdump_read *read, void *ctx, const char *name,
+                                       struct err *err)
+{
+    struct rdump_reader *r = new_reader(name, err);
+
+    return r ? begin(r, read, ctx, err) : NULL;
 }
 
 int rdump_next(struct rdump_reader *r, enum rdump_kind *kind, const void **record, struct err *err)

@@ -20,6 +20,7 @@
 #include "wire/field.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 enum {
     RDUMP_VERSION_MAJOR = 2,
@@ -228,6 +229,10 @@ struct rdump_reader;
 /* Reads from |fd|, which the caller still owns.  NULL: not an rdump, a later version, or no memory.
  * |name| is for messages. */
 struct rdump_reader *rdump_reader_new(int fd, const char *name, struct err *err);
+/* The same from a function.  It returns how many bytes it read (0: the end), or a negative code. */
+typedef ssize_t rdump_read(void *ctx, void *data, size_t len, struct err *err);
+struct rdump_reader *rdump_reader_from(rdump_read *read, void *ctx, const char *name,
+                                       struct err *err);
 /* Returns 1 and a record that is valid until the next call; 0 after the end record; or negative if
  * the dump is damaged: the records before are good. */
 int rdump_next(struct rdump_reader *reader, enum rdump_kind *kind, const void **record,

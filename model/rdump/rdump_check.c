@@ -333,6 +333,13 @@ int rdump_checker_put(struct rdump_checker *c, enum rdump_kind kind, const void 
                         : 0;
 }
 
+int rdump_checker_tree(struct rdump_checker *c, struct err *err)
+{
+    if (!c->tree_is_whole)
+        check_tree(c);
+    return c->no_memory ? err_memory(err, "the tree of a dump") : 0;
+}
+
 struct rdump_checker *rdump_checker_new(struct rdump_summary *out, struct err *err)
 {
     struct rdump_checker *c = calloc(1, sizeof(*c));

@@ -35,6 +35,8 @@ struct rdump_checker *rdump_checker_new(struct rdump_summary *out, struct err *e
 /* 0, or -ERR_SYSTEM: no memory. */
 int rdump_checker_put(struct rdump_checker *checker, enum rdump_kind kind, const void *record,
                       struct err *err);
+/* All objects and entries were put: checks the tree, unless a later record did. */
+int rdump_checker_tree(struct rdump_checker *checker, struct err *err);
 void rdump_checker_free(struct rdump_checker *checker);
 
 #endif
