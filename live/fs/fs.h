@@ -12,7 +12,7 @@
  * Functions of type |enum nfsstat3| change nothing unless they return NFS3_OK.  When memory, the
  * configured capacity or a quota is used up they return NFS3ERR_NOSPC or NFS3ERR_DQUOT; the file
  * system stays whole.  A status is one that RFC 1813 lists for the procedure; where the RFC leaves
- * a choice, that of Linux's server.
+ * a choice, or lists none that fits, that of Linux's server.
  *
  * With |changes|, every operation notes what it changed (changes.h), so that it can be made the
  * same elsewhere before the client hears of it.

@@ -130,7 +130,8 @@ struct xdr_put *rpc_reply_begin(struct rpc_call *call);
 int rpc_reply_end(struct rpc_call *call, struct bytes *sent, struct err *err);
 
 /* Refuses with RPC_PROC_UNAVAIL, RPC_GARBAGE_ARGS or RPC_SYSTEM_ERR.  RPC_SUCCESS: sends empty
- * results. */
+ * results.  For faults, any other status: a mismatch names the call's own version, AUTH_ERROR is
+ * RPC_AUTH_TOOWEAK. */
 int rpc_reply_status(struct rpc_call *call, enum rpc_status status, struct bytes *sent,
                      struct err *err);
 /* Refuses with AUTH_ERROR. */

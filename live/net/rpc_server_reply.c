@@ -92,12 +92,27 @@ int rpc_reply_refuse(struct rpc_call *call, enum rpc_status status, struct bytes
     return 0;
 }
 
+/* The details of a refusal that a fault asks for: versions that there are, though the call's is one
+ * of them. */
+static void give_details(const struct rpc_call *call, enum rpc_status status)
+{
+    struct rpc_server *server = call->server;
+    uint32_t *detail = server->header.detail;
+
+    if (status == RPC_AUTH_ERROR)
+        detail[0] = RPC_AUTH_TOOWEAK;
+    if (status == RPC_MISMATCH)
+        detail[0] = detail[1] = call->header.rpc_version;
+    if (status == RPC_PROG_MISMATCH)
+        detail[0] = detail[1] = call->header.version;
+}
+
 int rpc_reply_status(struct rpc_call *call, enum rpc_status status, struct bytes *sent,
                      struct err *err)
 {
-    if (status != RPC_SUCCESS && status != RPC_PROC_UNAVAIL && status != RPC_GARBAGE_ARGS &&
-        status != RPC_SYSTEM_ERR)
+    if (!rpc_status_name(status))
         return err_set(err, ERR_USAGE, "RPC: a program cannot refuse with status %u", status);
+    give_details(call, status);
     return rpc_reply_refuse(call, status, sent, err);
 }
 

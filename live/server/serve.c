@@ -41,7 +41,7 @@ static int send_results(struct request *q, struct xdr_put *to, struct bytes *sen
 {
     int result;
 
-    if (fault_has(&q->effects, FAULT_MALFORMED) && !to->problem)
+    if (fault_has(&q->effects, FAULT_MALFORMED) && !to->problem && to->to->len > q->header)
         to->to->len -= 4;
     if (fault_has(&q->effects, FAULT_DROP)) {
         *sent = written(to);
@@ -57,10 +57,14 @@ static int execute(struct request *q, struct err *err)
 {
     struct outcome outcome = { 0 };
     struct xdr_put *to = rpc_reply_begin(q->call);
-    enum rpc_status status = q->row->answer(q, to, &outcome);
     struct bytes sent = { NULL, 0 };
-    int result = status == RPC_SUCCESS ? send_results(q, to, &sent, err)
-                                       : rpc_reply_status(q->call, status, &sent, err);
+    enum rpc_status status;
+    int result;
+
+    q->header = to->to->len;
+    status = q->row->answer(q, to, &outcome);
+    result = status == RPC_SUCCESS ? send_results(q, to, &sent, err)
+                                   : rpc_reply_status(q->call, status, &sent, err);
 
     if (q->slot && result == 0 && !fault_has(&q->effects, FAULT_FORGET))
         replies_keep(q->server->replies, q->slot, sent);

@@ -14,6 +14,7 @@ struct request {
     struct rpc_call *call;
     uint32_t slot; /* slot in the cache of replies; 0: not in the cache */
     struct fault_effects effects;
+    size_t header; /* bytes of the reply before its results */
 };
 
 /* A program in one range of versions. */

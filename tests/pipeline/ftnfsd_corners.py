@@ -398,6 +398,11 @@ def between_peers():
     rules = {b"twice": "twice", b"drop": "drop", b"ignore": "ignore", b"close": "close",
              b"cut": "malformed", b"rpc": "rpc-status=SYSTEM_ERR", b"forget": "forget",
              b"late": "delay=400ms", b"half": "every=2:status=NFS3ERR_IO"}
+    refusals = {"PROG_UNAVAIL": (1, 0, 0, 0, 1), "PROG_MISMATCH": (1, 0, 0, 0, 2, 3, 3),
+                "PROC_UNAVAIL": (1, 0, 0, 0, 3), "GARBAGE_ARGS": (1, 0, 0, 0, 4),
+                "RPC_MISMATCH": (1, 1, 0, 2, 2), "AUTH_ERROR": (1, 1, 1, 5)}
+    refusals = {name: b"".join(map(u32, words)) for name, words in refusals.items()}
+    rules.update((name.encode(), "rpc-status=" + name) for name in refusals)
     options = [o for name, effect in rules.items()
                for o in ("--fault", "CREATE:path=/p/%s:%s" % (name.decode(), effect))]
     with Ftnfsd("--export", "/p(no_root_squash)", *options) as server:
@@ -428,6 +433,9 @@ def between_peers():
             failures.append("rpc-status: the call was answered")
         except RpcError as why:
             check("rpc-status", (why.accept, there(b"rpc")), (5, NOENT))
+        for status, header in refusals.items():
+            client.send(message(status.encode()))
+            check("rpc-status=" + status, client.receive()[4:], header)
         again = message(b"forget")
         client.send(again)
         client.send(again)

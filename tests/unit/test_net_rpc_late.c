@@ -258,11 +258,19 @@ static void test_again(void **state)
     lab_end(&lab);
 }
 
-/* What only the server itself may say. */
+/* What the server itself says, too: faults ask for it.  Mismatches name the call's own version. */
 static void test_refusals_of_programs(void **state)
 {
-    static const enum rpc_status wrong[] = { RPC_PROG_UNAVAIL, RPC_PROG_MISMATCH, RPC_MISMATCH,
-                                             RPC_AUTH_ERROR, 99 };
+    static const struct {
+        enum rpc_status status;
+        uint32_t words[8], count; /* the reply */
+    } all[] = {
+        { RPC_PROG_UNAVAIL, { 9, 1, 0, 0, 0, 1 }, 6 },
+        { RPC_PROG_MISMATCH, { 9, 1, 0, 0, 0, 2, 3, 3 }, 8 },
+        { RPC_MISMATCH, { 9, 1, 1, 0, 2, 2 }, 6 },
+        { RPC_AUTH_ERROR, { 9, 1, 1, 1, RPC_AUTH_TOOWEAK }, 5 },
+    };
+    uint32_t words[16];
     struct lab lab;
     struct err err;
     int fd;
@@ -272,10 +280,13 @@ static void test_refusals_of_programs(void **state)
     fd = lab_connect(&lab);
     lab_send(fd, 9, LAB_KEEP, 0);
     lab_run(&lab, 0);
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-        assert_int_equal(rpc_reply_status(lab.kept[0], wrong[i], NULL, &err), -ERR_USAGE);
-    lab_run(&lab, 0);
-    lab_expect_nothing(fd);
+    assert_int_equal(rpc_reply_status(lab.kept[0], (enum rpc_status)99, NULL, &err), -ERR_USAGE);
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        assert_int_equal(rpc_reply_status(lab.kept[0], all[i].status, NULL, NULL), 0);
+        lab_run(&lab, 0);
+        assert_int_equal(lab_receive(fd, words, 16), all[i].count);
+        assert_memory_equal(words, all[i].words, 4 * all[i].count);
+    }
     close(fd);
     lab_end(&lab);
 }
