@@ -81,10 +81,11 @@ def parse_reply(data):
 
 
 class Client:
-    """One connection. |udp|: datagrams."""
+    """One connection. |udp|: datagrams. |whole|: False: results may have bytes behind the end, as
+    Ganesha's have."""
 
-    def __init__(self, server, udp=False, host=LOOPBACK, source=None):
-        self.server, self.udp = server, udp
+    def __init__(self, server, udp=False, host=LOOPBACK, source=None, whole=True):
+        self.server, self.udp, self.whole = server, udp, whole
         self.xid = struct.unpack(">I", os.urandom(4))[0]
         kind = socket.SOCK_DGRAM if udp else socket.SOCK_STREAM
         self.socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, kind)
@@ -137,7 +138,7 @@ class Client:
     def nfs(self, procedure, arguments, uid=0, gid=0, gids=()):
         """(status, fields)"""
         return decode_result(procedure, self.rpc(procedure, encode_arguments(procedure, arguments),
-                                                 credential=auth_sys(uid, gid, gids)))
+                                                 credential=auth_sys(uid, gid, gids)), self.whole)
 
     def mount(self, path):
         """The root's handle; raises FileNotFoundError with the status."""

@@ -6,7 +6,8 @@
 # Runs COMMAND beside rpcbind and an NFS-Ganesha server, in network, mount and process namespaces of
 # their own: nothing is left when it ends, and it ends after LIMIT seconds (120) at the latest.
 # COMMAND finds the server at 127.0.0.1 and its export in $EXPORT; back end vfs serves a folder of
-# the file system of SCRATCH (default: a new temporary folder), mem serves memory.
+# the file system of SCRATCH (default: a new temporary folder), mem serves memory.  With ON_TMPFS=1, that
+# folder is a tmpfs that notes each access.
 set -u
 . "$(dirname "$0")/lib.sh"
 
@@ -16,6 +17,9 @@ serve() { # COMMAND...: inside the namespaces
     mount -t proc proc /proc
     mount -t tmpfs tmpfs /run
     ip link set lo up
+    if [ -n "${ON_TMPFS-}" ]; then
+        mount -t tmpfs -o strictatime,mode=755 none "$EXPORT"
+    fi
 
     rpcbind -f -w &
     wait_for 10 test -S /run/rpcbind.sock || die "rpcbind does not start"
