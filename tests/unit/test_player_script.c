@@ -43,7 +43,7 @@ static void refuses(const char *path, const char *words)
 
 static bool is_text(struct bytes bytes, const char *text)
 {
-    return bytes.len == strlen(text) && !memcmp(bytes.data, text, bytes.len);
+    return bytes.len == strlen(text) && (!bytes.len || !memcmp(bytes.data, text, bytes.len));
 }
 
 static void small(void **state)

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/player/objects.c
+ *
+ * Objects lie in chunks that never move.  Two open-addressed tables of eight bytes a place lead to
+ * them: one by number, one by handle.  A place has 32 bits of the hash, so that most look-ups touch
+ * one object only.  Entries are taken out by shifting back, so no mark of a removed one slows later
+ * look-ups.
+ */
+#include "player/objects.h"
+#include "base/digest.h"
+#include "base/grow.h"
+
+#include <stdlib.h>
+
+enum {
+    CHUNK = 1024, /* objects */
+    NONE = UINT32_MAX,
+    PLACES_MIN = 64,
+};
+
+struct place {
+    uint32_t hash, slot; /* |slot| NONE: free */
+};
+
+struct index {
+    struct place *places;
+    uint32_t mask, used;
+};
+
+struct objects {
+    struct index by_number, by_handle;
+    struct object **chunks;
+    uint32_t chunk_count, chunk_cap;
+    uint32_t slots; /* given out so far; free ones are in a list */
+    uint32_t free;  /* the first free slot; its |number| is the next */
+    uint64_t count;
+};
+
+static inline struct object *at_slot(const struct objects *o, uint32_t slot)
+{
+    return &o->chunks[slot / CHUNK][slot % CHUNK];
+}
+
+/* Numbers come in rows, and with several copies of a trace in steps: neither may crowd. */
+static inline uint32_t hash_number(uint32_t number)
+{
+    return (uint32_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+static inline uint32_t hash_handle(uint32_t server, struct bytes handle)
+{
+    return (uint32_t)XXH3_64bits_withSeed(handle.data, handle.len, server);
+}
+
+static void put(struct index *index, uint32_t hash, uint32_t slot)
+{
+    uint32_t at = hash & index->mask;
+
+    while (index->places[at].slot != NONE)
+        at = (at + 1) & index->mask;
+    index->places[at] = (struct place){ hash, slot };
+    index->used++;
+}
+
+/* Room for one more: at most 3/4 of the places are taken. */
+static int make_room(struct index *index, struct err *err)
+{
+    uint32_t old = index->places ? index->mask + 1 : 0, count = old ? old * 2 : PLACES_MIN;
+    struct index bigger = { .mask = count - 1 };
+
+    if (index->used < old / 4 * 3)
+        return 0;
+    if (old > UINT32_MAX / 2)
+        return err_memory(err, "the table of objects");
+    bigger.places = malloc(count * sizeof(*bigger.places));
+    if (!bigger.places)
+        return err_memory(err, "the table of objects");
+    memset(bigger.places, 0xff, count * sizeof(*bigger.places));
+    for (uint32_t i = 0; i < old; i++)
+        if (index->places[i].slot != NONE)
+            put(&bigger, index->places[i].hash, index->places[i].slot);
+    free(index->places);
+    *index = bigger;
+    return 0;
+}
+
+/* Takes the entry out, if it is there. */
+static void take_out(struct index *index, uint32_t hash, uint32_t slot)
+{
+    uint32_t mask = index->mask, hole = hash & mask;
+
+    if (!index->places)
+        return;
+    while (index->places[hole].slot != slot) {
+        if (index->places[hole].slot == NONE)
+            return;
+        hole = (hole + 1) & mask;
+    }
+    for (uint32_t at = (hole + 1) & mask; index->places[at].slot != NONE; at = (at + 1) & mask)
+        /* may this one stand in the hole, or would a look-up begin behind it? */
+        if (((at - index->places[at].hash) & mask) >= ((at - hole) & mask)) {
+            index->places[hole] = index->places[at];
+            hole = at;
+        }
+    index->places[hole].slot = NONE;
+    index->used--;
+}
+
+static uint32_t find_number(const struct objects *o, uint32_t number)
+{
+    const struct index *index = &o->by_number;
+    uint32_t hash = hash_number(number);
+
+    if (!index->places)
+        return NONE;
+    for (uint32_t at = hash & index->mask;; at = (at + 1) & index->mask) {
+        const struct place *place = &index->places[at];
+
+        if (place->slot == NONE ||
+            (place->hash == hash && at_slot(o, place->slot)->number == number))
+            return place->slot;
+    }
+}
+
+static struct place *find_handle(const struct objects *o, uint32_t hash, uint32_t server,
+                                 struct bytes handle)
+{
+    const struct index *index = &o->by_handle;
+
+    if (!index->places)
+        return NULL;
+    for (uint32_t at = hash & index->mask;; at = (at + 1) & index->mask) {
+        struct place *place = &index->places[at];
+        const struct object *object;
+
+        if (place->slot == NONE)
+            return NULL;
+        if (place->hash != hash)
+            continue;
+        object = at_slot(o, place->slot);
+        if (object->server == server && object->handle_len == handle.len &&
+            !memcmp(object->handle, handle.data, handle.len))
+            return place;
+    }
+}
+
+struct objects *objects_open(struct err *err)
+{
+    struct objects *o = calloc(1, sizeof(*o));
+
+    if (o)
+        o->free = NONE;
+    else
+        err_memory(err, "objects");
+    return o;
+}
+
+void objects_close(struct objects *o)
+{
+    if (!o)
+        return;
+    for (uint32_t i = 0; i < o->chunk_count; i++)
+        free(o->chunks[i]);
+    free(o->chunks);
+    free(o->by_number.places);
+    free(o->by_handle.places);
+    free(o);
+}
+
+struct object *objects_find(struct objects *o, uint32_t number)
+{
+    uint32_t slot = find_number(o, number);
+
+    return slot == NONE ? NULL : at_slot(o, slot);
+}
+
+uint32_t objects_number(const struct objects *o, uint32_t server, struct bytes handle)
+{
+    const struct place *place = find_handle(o, hash_handle(server, handle), server, handle);
+
+    return place ? at_slot(o, place->slot)->number : 0;
+}
+
+/* A slot that nobody uses: NONE without memory. */
+static uint32_t new_slot(struct objects *o)
+{
+    uint32_t slot = o->free;
+
+    if (slot != NONE) {
+        o->free = at_slot(o, slot)->number;
+        return slot;
+    }
+    if (o->slots == (uint64_t)o->chunk_count * CHUNK) {
+        struct object *chunk;
+
+        if (o->slots > NONE - 2 * CHUNK || GROW(o->chunks, o->chunk_count, o->chunk_cap) < 0)
+            return NONE;
+        chunk = malloc(CHUNK * sizeof(*chunk));
+        if (!chunk)
+            return NONE;
+        o->chunks[o->chunk_count++] = chunk;
+    }
+    return o->slots++;
+}
+
+struct object *objects_add(struct objects *o, uint32_t number, struct err *err)
+{
+    struct object *object = objects_find(o, number);
+    uint32_t slot;
+
+    if (object)
+        return object;
+    if (make_room(&o->by_number, err) < 0)
+        return NULL;
+    slot = new_slot(o);
+    if (slot == NONE) {
+        err_memory(err, "objects");
+        return NULL;
+    }
+    object = at_slot(o, slot);
+    *object = (struct object){ .number = number, .maker = OBJECTS_NOBODY };
+    put(&o->by_number, hash_number(number), slot);
+    o->count++;
+    return object;
+}
+
+/* Takes the object's own entry out of the table of handles; another object may have it by now. */
+static void drop_handle(struct objects *o, const struct object *object, uint32_t slot)
+{
+    const struct bytes handle = { object->handle, object->handle_len };
+
+    if (handle.len)
+        take_out(&o->by_handle, hash_handle(object->server, handle), slot);
+}
+
+int objects_set_handle(struct objects *o, uint32_t server, struct object *object,
+                       struct bytes handle, struct err *err)
+{
+    uint32_t hash = hash_handle(server, handle), slot;
+    struct place *place;
+
+    if (!handle.len || handle.len > OBJECT_HANDLE_MAX)
+        return err_set(err, ERR_INPUT, "object %u: a handle of %u bytes, 1 to %d are possible",
+                       object->number, handle.len, OBJECT_HANDLE_MAX);
+    place = find_handle(o, hash, server, handle);
+    if (place && at_slot(o, place->slot) == object)
+        return 0;
+    if (make_room(&o->by_handle, err) < 0)
+        return -ERR_SYSTEM;
+    slot = find_number(o, object->number);
+    drop_handle(o, object, slot);
+    /* taking one out has moved others */
+    place = find_handle(o, hash, server, handle);
+    if (place)
+        place->slot = slot;
+    else
+        put(&o->by_handle, hash, slot);
+    object->server = server;
+    object->handle_len = (uint8_t)handle.len;
+    memcpy(object->handle, handle.data, handle.len);
+    return 0;
+}
+
+void objects_forget(struct objects *o, uint32_t number)
+{
+    uint32_t slot = find_number(o, number);
+    struct object *object;
+
+    if (slot == NONE)
+        return;
+    object = at_slot(o, slot);
+    drop_handle(o, object, slot);
+    take_out(&o->by_number, hash_number(number), slot);
+    object->number = o->free;
+    o->free = slot;
+    o->count--;
+}
+
+uint64_t objects_count(const struct objects *o)
+{
+    return o->count;
+}
+
+static uint64_t index_memory(const struct index *index)
+{
+    return index->places ? ((uint64_t)index->mask + 1) * sizeof(*index->places) : 0;
+}
+
+uint64_t objects_memory(const struct objects *o)
+{
+    return sizeof(*o) + o->chunk_cap * sizeof(*o->chunks) +
+           (uint64_t)o->chunk_count * CHUNK * sizeof(struct object) + index_memory(&o->by_number) +
+           index_memory(&o->by_handle);
+}
