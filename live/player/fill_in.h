@@ -27,9 +27,11 @@ enum fill_in_result {
     FILL_IN_NO_CTIME = 2,  /* a guard, and no reply has shown the ctime of the object: ask for it */
 };
 
-/* Appends the arguments to |put|, without the data of a WRITE.  Nothing is appended unless
- * FILL_IN_DONE is returned.  A guard whose operation is to fail (NFS3ERR_NOT_SYNC) gets a ctime
- * that the object never had. */
+/* Appends the arguments of a playable step to |put|, without the data of a WRITE.  Nothing is
+ * appended unless FILL_IN_DONE is returned; |put->problem| may be set then (xdr_put.h).  Handle 0
+ * becomes |bad| for the status BADHANDLE, else |stale|; without one, FILL_IN_NO_HANDLE has 0 in
+ * |missing|.  A guard whose operation is to fail (NFS3ERR_NOT_SYNC) gets a ctime
+ * that the object never had.  For FILL_IN_NO_CTIME |missing| has the number of the object. */
 enum fill_in_result fill_in(const struct step *step, struct objects *objects,
                             const struct fill_in *with, struct xdr_put *put, uint32_t *missing);
 

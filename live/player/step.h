@@ -32,13 +32,14 @@ enum {
 struct step {
     int64_t time, latency, source; /* rdump.h */
     uint64_t digest;
-    const struct procedure *procedure; /* NULL: unplayable */
-    uint32_t program;                  /* 100003, or 100227 */
-    uint32_t client, server, credential, copy;
+    const struct procedure *procedure; /* NULL: not known; then it is unplayable */
+    uint32_t program;                  /* 100003, or 100227; 0 without a procedure */
+    uint32_t client, server, copy;
+    uint32_t credential; /* of script->credentials: not the number of the dump */
     uint32_t status, made, mask;
     uint8_t inferred, unplayable, number; /* |number|: rdump's number of the procedure */
-    uint8_t has;                          /* STEP_ bits */
-    uint16_t second_at, value_at;         /* in |arguments| */
+    uint8_t has;                          /* STEP_ bits; of unplayable steps the last three only */
+    uint32_t second_at, value_at;         /* in |arguments| */
     uint32_t data_len;
     struct bytes arguments;       /* as in the dump; the first handle is at 0 */
     const struct step_more *more; /* NULL: a step has none of it */

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "player/fill_in.h"
+
+enum { IN_DUMP = 8 /* a handle in a dump: its length, and the number of the object */ };
+
+static inline uint32_t number_at(const struct step *step, uint32_t at)
+{
+    return load_be32(step->arguments.data + at + 4);
+}
+
+uint32_t step_object(const struct step *step)
+{
+    return step->has & STEP_WITHOUT_OBJECT || !step->arguments.len ? 0 : number_at(step, 0);
+}
+
+uint32_t step_second(const struct step *step)
+{
+    return step->has & STEP_HAS_SECOND ? number_at(step, step->second_at) : 0;
+}
+
+/* The handle to send for an object; false: there is none. */
+static bool find_handle(const struct step *step, uint32_t number, struct objects *objects,
+                        const struct fill_in *with, struct bytes *handle)
+{
+    const struct object *object;
+
+    if (!number && step->status == NFS3ERR_BADHANDLE) {
+        *handle = with->bad; /* of no bytes is one of the bad ones */
+        return true;
+    }
+    if (!number) {
+        *handle = with->stale;
+        return handle->len;
+    }
+    object = objects_find(objects, number);
+    if (!object || !object->handle_len)
+        return false;
+    *handle = (struct bytes){ object->handle, object->handle_len };
+    return true;
+}
+
+/* False: nobody has seen the ctime of the object. */
+static bool find_ctime(const struct step *step, struct objects *objects, const struct fill_in *with,
+                       struct nfstime3 *ctime)
+{
+    const struct object *object = objects_find(objects, step_object(step));
+    bool known = object && object->has_ctime;
+
+    if (step->status == NFS3ERR_NOT_SYNC) {
+        /* long before any server was set up, and not what a server without a clock has */
+        *ctime = (struct nfstime3){ 1, 999999999 };
+        if (known && object->ctime.seconds == ctime->seconds)
+            ctime->seconds++;
+        return true;
+    }
+    if (with->has_ctime)
+        *ctime = with->ctime;
+    else if (known)
+        *ctime = object->ctime;
+    return with->has_ctime || known;
+}
+
+static uint8_t *copy(uint8_t *to, const struct step *step, uint32_t from, uint32_t end)
+{
+    if (end > from)
+        memcpy(to, step->arguments.data + from, end - from);
+    return to + (end - from);
+}
+
+static uint8_t *copy_handle(uint8_t *to, struct bytes handle)
+{
+    uint32_t padded = xdr_padded(handle.len);
+
+    store_be32(to, handle.len);
+    if (padded != handle.len)
+        store_be32(to + padded, 0);
+    if (handle.len)
+        memcpy(to + 4, handle.data, handle.len);
+    return to + 4 + padded;
+}
+
+enum fill_in_result fill_in(const struct step *step, struct objects *objects,
+                            const struct fill_in *with, struct xdr_put *put, uint32_t *missing)
+{
+    const uint32_t len = step->arguments.len;
+    const bool has_first = !(step->has & STEP_WITHOUT_OBJECT);
+    const bool has_second = step->has & STEP_HAS_SECOND;
+    struct bytes first = { 0 }, second = { 0 };
+    struct nfstime3 ctime = { 0 };
+    uint32_t from = 0, size = len;
+    uint8_t *to, *values;
+
+    if (has_first && !find_handle(step, *missing = step_object(step), objects, with, &first))
+        return FILL_IN_NO_HANDLE;
+    if (has_second && !find_handle(step, *missing = step_second(step), objects, with, &second))
+        return FILL_IN_NO_HANDLE;
+    if (step->has & STEP_GUARDED && !find_ctime(step, objects, with, &ctime)) {
+        *missing = step_object(step);
+        return FILL_IN_NO_CTIME;
+    }
+    size += has_first ? 4 + xdr_padded(first.len) - IN_DUMP : 0;
+    size += has_second ? 4 + xdr_padded(second.len) - IN_DUMP : 0;
+    to = xdr_put_room(put, size);
+    if (!to)
+        return FILL_IN_DONE;
+    if (has_first) {
+        to = copy_handle(to, first);
+        from = IN_DUMP;
+    }
+    values = to + (step->value_at - from); /* no procedure has a second handle before them */
+    if (has_second) {
+        to = copy(to, step, from, step->second_at);
+        to = copy_handle(to, second);
+        from = step->second_at + IN_DUMP;
+    }
+    copy(to, step, from, len);
+    if (step->has & STEP_GUARDED) {
+        store_be32(values, ctime.seconds);
+        store_be32(values + 4, ctime.nseconds);
+    } else if (step->has & STEP_CONTINUES) {
+        store_be64(values, with->cookie);
+        memcpy(values + 8, with->verifier, sizeof(with->verifier));
+    }
+    return FILL_IN_DONE;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tests/fuzz/fuzz_fill_in.c
+ *
+ * Any bytes as the arguments of an operation in a dump.  What places_find accepts is filled in with
+ * handles of many lengths, and must then be arguments of the same procedure with these handles, in
+ * which all other bytes are the dump's.
+ *
+ * Input: rdump's number of the procedure, a byte of bits (below), arguments.
+ */
+#include "base/bytes.h"
+#include "player/fill_in.h"
+#include "player/places.h"
+#include "wire/handles.h"
+
+#include <stdlib.h>
+
+enum { BIT_CTIME = 1, BIT_NOT_SYNC = 2, BIT_BAD = 4, BIT_NO_STALE = 8, OBJECTS = 64 };
+
+static struct places places;
+static struct objects *objects;
+
+static void require(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    uint8_t room[64];
+    struct err err;
+
+    (void)argc;
+    (void)argv;
+    wire_init();
+    places_init(&places);
+    objects = objects_open(&err);
+    require(objects != NULL);
+    for (uint32_t n = 1; n <= OBJECTS; n++) { /* object n has n bytes of the value n */
+        struct object *object = objects_add(objects, n, &err);
+
+        memset(room, (int)n, n);
+        require(object && !objects_set_handle(objects, 1, object, (struct bytes){ room, n }, &err));
+        object->has_ctime = n % 2;
+        object->ctime = (struct nfstime3){ n, n };
+    }
+    return 0;
+}
+
+struct handles {
+    const struct step *step;
+    const struct fill_in *with;
+    uint32_t count;
+};
+
+/* The handles again, by what else there is for it: handles_replace. */
+static int give(void *ctx, const struct handle_place *place, struct bytes *handle)
+{
+    struct handles *h = ctx;
+    uint32_t number = load_be32(place->handle.data);
+    const struct object *object = objects_find(objects, number);
+
+    require(place->handle.len == 4);
+    require(number == (h->count++ ? step_second(h->step) : step_object(h->step)));
+    if (number)
+        *handle = (struct bytes){ object->handle, object->handle_len };
+    else
+        *handle = h->step->status == NFS3ERR_BADHANDLE ? h->with->bad : h->with->stale;
+    return 0;
+}
+
+static void check(const struct step *step, const struct fill_in *with, const struct buf *got)
+{
+    struct handles h = { .step = step, .with = with };
+    const struct handle_giver giver = { give, &h };
+    const struct type *type = step->procedure->arguments;
+    uint32_t padded = xdr_padded(step->data_len), differ = 0;
+    struct buf expected = { 0 };
+    struct xdr_put put = xdr_put_to(&expected, XDR_PUT_ANY_LENGTH);
+    struct walk w;
+
+    require(handles_replace(&put, type, step->arguments, step->arguments.len + padded, true,
+                            &giver) == WALK_OK);
+    require(expected.len == got->len);
+    for (size_t i = 0; i < got->len; i++)
+        differ += got->data[i] != expected.data[i];
+    require(differ <= (step->has & STEP_CONTINUES ? 16 : step->has & STEP_GUARDED ? 8 : 0));
+    require(walk(&w, type, got->data, (uint32_t)got->len, (uint32_t)got->len + padded, true,
+                 NULL) == WALK_OK);
+    buf_free(&expected);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const uint8_t stale[] = { 1, 2, 3 };
+    struct fill_in with = { .stale = { stale, sizeof(stale) }, .cookie = 5, .verifier = "abcdefg" };
+    uint8_t *exact; /* nothing may be read behind it */
+    struct buf got = { 0 };
+    struct xdr_put put = xdr_put_to(&got, XDR_PUT_ANY_LENGTH);
+    struct step step = { 0 };
+    uint32_t missing = 0;
+    struct err err = { 0 };
+
+    if (size < 2 || size > 1 << 20)
+        return 0;
+    exact = malloc(size - 2);
+    require(exact || size == 2);
+    if (size > 2)
+        memcpy(exact, data + 2, size - 2);
+    step.number = data[0];
+    step.arguments = (struct bytes){ exact, (uint32_t)size - 2 };
+    with.has_ctime = data[1] & BIT_CTIME;
+    with.stale.len = data[1] & BIT_NO_STALE ? 0 : sizeof(stale);
+    step.status = data[1] & BIT_NOT_SYNC ? NFS3ERR_NOT_SYNC
+                  : data[1] & BIT_BAD    ? NFS3ERR_BADHANDLE
+                                         : NFS3ERR_STALE;
+    if (places_find(&places, &step, &err) < 0) {
+        require(err.code == ERR_INPUT && err.text[0]);
+    } else {
+        switch (fill_in(&step, objects, &with, &put, &missing)) {
+        case FILL_IN_DONE:
+            check(&step, &with, &got);
+            break;
+        case FILL_IN_NO_HANDLE:
+            require(!got.len && (missing ? !objects_find(objects, missing) : !with.stale.len));
+            break;
+        case FILL_IN_NO_CTIME:
+            require(!got.len && missing == step_object(&step));
+        }
+    }
+    free(exact);
+    buf_free(&got);
+    return 0;
+}
