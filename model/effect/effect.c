@@ -16,6 +16,7 @@ enum {
     WANTED_RESULT = ROLE_ATTRIBUTES | ROLE_ATTRIBUTES_NEW | ROLE_ATTRIBUTES_PARENT |
                     ROLE_ATTRIBUTES_PARENT2 | ROLE_BEFORE | ROLE_RANGE_LENGTH | ROLE_LINK_TEXT |
                     ROLE_EOF | ROLE_DATA | ROLE_SETS,
+    WANTED_REPLY = WANTED_RESULT | ROLE_NEW_OBJECT,
     WANTED_ENTRIES = ROLE_ENTRY | ROLE_ENTRY_NAME | ROLE_ENTRY_OBJECT | ROLE_ATTRIBUTES_ENTRY,
 };
 
@@ -217,6 +218,10 @@ static int visit_result(void *ctx, const struct visit *v)
         e->granted = (uint32_t)v->value;
         e->has_granted = true;
     }
+    if (role & ROLE_NEW_OBJECT)
+        e->new_handle = (struct bytes){ v->data, v->len };
+    if (role & ROLE_DATA)
+        e->contents = (struct bytes){ v->data, v->len };
     return 0;
 }
 
@@ -244,6 +249,22 @@ void effect_decode(struct effect *e)
     if (e->rpc_status == RPC_SUCCESS)
         e->result = run(e->procedure->result, effect_result(e), &result);
     e->succeeded = e->rpc_status == RPC_SUCCESS && e->status == 0;
+}
+
+void effect_decode_reply(struct effect *e)
+{
+    const struct visitor visitor = { visit_result, e, WANTED_REPLY };
+    struct bytes body = e->result_body;
+    struct walk w;
+
+    e->result = WALK_TRUNCATED;
+    if (!e->procedure || e->rpc_status != RPC_SUCCESS)
+        return;
+    e->result_length = body.len;
+    e->result = walk(&w, e->procedure->result, body.data, body.len, body.len, false, &visitor);
+    if (e->result == WALK_MALFORMED && w.surplus)
+        e->result = WALK_OK;
+    e->succeeded = e->status == 0;
 }
 
 struct entries {

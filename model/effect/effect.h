@@ -86,6 +86,10 @@ struct effect {
     const uint8_t *fattr3[WHOSE_MAX], *wcc_attr[WHOSE_MAX];
     struct bytes arguments_body, result_body;
     uint32_t arguments_length, result_length; /* on the wire */
+
+    /* only effect_decode_reply sets these: */
+    struct bytes new_handle; /* of the object found or made */
+    struct bytes contents;   /* what was read */
 };
 
 /* Return the bodies.  They live as long as the effect. */
@@ -159,5 +163,8 @@ int effect_entries(const struct effect *effect,
 
 /* Reads the bodies into the rest of |effect|.  Bodies, lengths and procedure must be set. */
 void effect_decode(struct effect *effect);
+/* Reads only the result, from the body of a message: with the contents of files, which records do
+ * not keep.  |result_body|, |rpc_status|, |status| and procedure must be set. */
+void effect_decode_reply(struct effect *effect);
 
 #endif
