@@ -10,6 +10,9 @@ enum { NFS3_PROGRAM = 100003, NFS3_VERSION = 3, NFS3_PORT = 2049 };
 enum { MOUNT_PROGRAM = 100005, PORTMAP_PROGRAM = 100000, PORTMAP_PORT = 111 };
 enum { NFSACL_PROGRAM = 100227 };
 
+/* s3.3: procedures that programs call for themselves */
+enum { NFSPROC3_GETATTR = 1, NFSPROC3_LOOKUP = 3 };
+
 /* s2.6 nfsstat3 */
 enum nfsstat3 {
     NFS3_OK = 0,

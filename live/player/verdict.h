@@ -4,8 +4,12 @@
  * Compares a reply of the target with what the dump says the operation must show again
  * (schemas/rdump.md section 5), and learns from it: handles, ctimes, sizes, cookies.
  *
- * Memory: 24 bytes for each cookie that a later step of the horizon uses; the names' sums of
- * listings under way.
+ * What can differ is said for people, too.  ctimes are learned from all replies once a guard needed
+ * one (verdict_learn), not before.
+ *
+ * Memory: for |horizon| steps, 48 bytes for each place where one of them may continue a listing (at
+ * most one for each entry of its replies); 600 bytes for each step under way that lists on or looks
+ * up, and 16 for each name that it still has to find.
  */
 #ifndef NFSDIGEST_PLAYER_VERDICT_H
 #define NFSDIGEST_PLAYER_VERDICT_H
@@ -38,7 +42,8 @@ enum verdict_next {
     NEXT_AGAIN,   /* the same call, with a new XID, after |wait| ns: JUKEBOX; STALE that is late */
     NEXT_LOOKUP,  /* the reply has no handle of what was made: a LOOKUP of the step's name, whose
                    * answer goes to verdict_looked_up */
-    NEXT_LIST_ON, /* the listing has to be read to its end: the same call with |with|'s cookie */
+    NEXT_LIST_ON, /* the listing has to be read on: the same call with the cookie and the verifier
+                   * of |with|, after |wait| ns */
 };
 
 enum { VERDICT_TEXT = 256 };
@@ -48,7 +53,7 @@ struct verdict {
     /* If it is not NEXT_NOTHING, |class| is the one for a player that asks no more. */
     enum verdict_next next;
     int64_t wait;
-    struct fill_in with;     /* NEXT_LIST_ON */
+    struct fill_in with;     /* NEXT_LIST_ON: its cookie and verifier; the rest is not set */
     uint32_t status;         /* of the reply */
     uint32_t bytes;          /* of file contents that were read or written */
     uint32_t groups;         /* RDUMP_EXPECT_ bits of the values that differ; all of the mask if the

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/player/verdict.c
+ *
+ * Classes of replies, what is asked again, and what is learned of handles and ctimes.  The contract
+ * is in verdict.h.
+ */
+#include "base/grow.h"
+#include "player/verdict_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MILLISECOND INT64_C(1000000)
+
+enum { STALE_WAIT = 10, STALE_TRIES = 100, JUKEBOX_WAIT = 100, JUKEBOX_WAIT_MOST = 5000 }; /* ms */
+
+/* --- elements by number */
+
+static uint64_t hash_of(uint64_t number)
+{
+    return (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint32_t slot_of(const struct by_number *all, uint64_t number)
+{
+    uint64_t hash = hash_of(number);
+    uint32_t at, slot;
+
+    for (slot = table_first(&all->table, hash, &at); slot != TABLE_NONE;
+         slot = table_next(&all->table, hash, &at))
+        if (*(const uint64_t *)pool_at(&all->pool, slot) == number)
+            return slot;
+    return TABLE_NONE;
+}
+
+void *by_number_find(const struct by_number *all, uint64_t number)
+{
+    uint32_t slot = all->table.used ? slot_of(all, number) : TABLE_NONE;
+
+    return slot == TABLE_NONE ? NULL : pool_at(&all->pool, slot);
+}
+
+void *by_number_add(struct by_number *all, uint64_t number)
+{
+    uint32_t slot = pool_new(&all->pool);
+
+    if (!slot)
+        return NULL;
+    if (table_add(&all->table, hash_of(number), slot) < 0) {
+        pool_give(&all->pool, slot);
+        return NULL;
+    }
+    *(uint64_t *)pool_at(&all->pool, slot) = number;
+    return pool_at(&all->pool, slot);
+}
+
+static void by_number_remove(struct by_number *all, uint64_t number, void (*end)(void *element))
+{
+    uint32_t slot = all->table.used ? slot_of(all, number) : TABLE_NONE;
+
+    if (slot == TABLE_NONE)
+        return;
+    end(pool_at(&all->pool, slot));
+    table_remove(&all->table, hash_of(number), slot);
+    pool_give(&all->pool, slot);
+}
+
+static void by_number_free(struct by_number *all, void (*end)(void *element))
+{
+    for (uint32_t i = 0; all->table.places && i <= all->table.mask; i++)
+        if (all->table.places[i].slot != TABLE_NONE)
+            end(pool_at(&all->pool, all->table.places[i].slot));
+    table_free(&all->table);
+    pool_free(&all->pool);
+}
+
+/* --- the life of verdicts */
+
+/* Bits of attributes, of any |whose|. */
+static uint32_t of_any(uint32_t groups)
+{
+    uint32_t attributes = 0, mask = (1 << EXPECT_GROUPS) - 1, others = groups >> 24 << 24;
+
+    for (unsigned i = 0; i < 4; i++)
+        attributes |= groups >> i * EXPECT_GROUPS & mask;
+    for (unsigned i = 0; i < 4; i++)
+        others |= attributes << i * EXPECT_GROUPS;
+    return others;
+}
+
+struct verdicts *verdicts_new(const struct verdict_setup *setup, struct err *err)
+{
+    struct verdicts *v = calloc(1, sizeof(*v));
+
+    if (!v || !pool_init(&v->listings.pool, sizeof(struct listing)) ||
+        !pool_init(&v->asides.pool, sizeof(struct aside))) {
+        err_memory(err, "verdicts");
+        verdicts_free(v);
+        return NULL;
+    }
+    v->setup = *setup;
+    v->copies = setup->script->trace.copies ? setup->script->trace.copies : 1;
+    v->horizon = setup->script->trace.horizon ? setup->script->trace.horizon : 1;
+    v->results = setup->script->trace.results;
+    v->ignore = of_any(setup->ignore);
+    return v;
+}
+
+void verdicts_free(struct verdicts *v)
+{
+    if (!v)
+        return;
+    by_number_free(&v->listings, verdict_listing_end);
+    by_number_free(&v->asides, verdict_aside_end);
+    buf_free(&v->values);
+    buf_free(&v->links);
+    buf_free(&v->text);
+    free(v->wanted.all);
+    free(v);
+}
+
+void verdict_release(struct verdicts *v, uint64_t number, const struct step *step)
+{
+    by_number_remove(&v->asides, number, verdict_aside_end);
+    if (v->listings.table.used && number + 1 >= v->horizon)
+        by_number_remove(&v->listings, number + 1 - v->horizon, verdict_listing_end);
+    for (uint32_t i = 0; step->more && i < step->more->forget_count; i++)
+        objects_forget(v->setup.objects, step->more->forget[i]);
+}
+
+uint32_t verdict_single(const struct verdicts *v, const struct step *step, uint32_t number)
+{
+    if (!number || v->copies == 1)
+        return number;
+    return (number - 1) % v->copies == step->copy ? (number - 1) / v->copies + 1 : 0;
+}
+
+/* --- reading a reply */
+
+static void begin(struct verdicts *v, const struct procedure *procedure, struct verdict *to)
+{
+    memset(&v->effect, 0, sizeof(v->effect));
+    v->effect.procedure = procedure;
+    v->absent = v->identity = 0;
+    v->names = (struct listing_names){ 0 };
+    to->class = VERDICT_AS_RECORDED;
+    to->next = NEXT_NOTHING;
+    to->wait = 0;
+    to->status = to->bytes = to->groups = 0;
+    to->contents = false;
+    to->text[0] = '\0';
+}
+
+/* Reads the answer into |v->effect|.  Returns false if it is none, and says why. */
+static bool read_answer(struct verdicts *v, const struct procedure *procedure,
+                        const struct rpc_answer *answer, struct verdict *to)
+{
+    struct effect *e = &v->effect;
+    bool has_status = procedure->result->roles & ROLE_STATUS;
+
+    begin(v, procedure, to);
+    to->class = VERDICT_UNANSWERED;
+    if (answer->outcome != RPC_ANSWERED || answer->header->status != RPC_SUCCESS) {
+        verdict_text_unanswered(answer, to->text);
+        return false;
+    }
+    e->result_body = answer->body;
+    e->rpc_status = RPC_SUCCESS;
+    e->status = has_status && answer->body.len >= 4 ? load_be32(answer->body.data) : 0;
+    effect_decode_reply(e);
+    if (e->result != WALK_OK) {
+        verdict_text_malformed(e, to->text);
+        return false;
+    }
+    to->class = VERDICT_AS_RECORDED;
+    to->status = (uint32_t)e->status;
+    if (effect_action(e) == ACTION_READ)
+        to->bytes = e->contents.len;
+    else if (effect_action(e) == ACTION_WRITE && e->has_done)
+        to->bytes = (uint32_t)e->done;
+    return true;
+}
+
+static void classify(const struct step *step, struct verdict *to)
+{
+    if (to->status == step->status)
+        return;
+    to->class = !step->status ? VERDICT_NEW_ERROR
+                : !to->status ? VERDICT_VANISHED_ERROR
+                              : VERDICT_DIFFERENT_ERROR;
+    verdict_text_status(step->procedure, step->status, to->status, to->text);
+}
+
+/* Whether the server may answer otherwise soon. */
+static bool ask_again(const struct verdicts *v, const struct step *step, const struct aside *aside,
+                      uint32_t again, struct verdict *to)
+{
+    if (to->status == step->status)
+        return false;
+    if (to->status == NFS3ERR_JUKEBOX) {
+        to->wait = again < 6 ? JUKEBOX_WAIT << again : JUKEBOX_WAIT_MOST;
+        to->wait = to->wait < JUKEBOX_WAIT_MOST ? to->wait : JUKEBOX_WAIT_MOST;
+    } else if (v->setup.late_stale && step->status == NFS3ERR_STALE && !to->status &&
+               again < STALE_TRIES) {
+        to->wait = STALE_WAIT;
+    } else {
+        return false;
+    }
+    to->wait *= MILLISECOND;
+    to->next = NEXT_AGAIN;
+    if (aside) {
+        to->next = NEXT_LIST_ON;
+        to->with.cookie = aside->cookie;
+        memcpy(to->with.verifier, aside->verifier, sizeof(aside->verifier));
+    }
+    return true;
+}
+
+/* --- what is learned */
+
+/* An earlier reply may come later: ctimes only grow. */
+static void learn_ctime(struct object *object, const struct attributes *a)
+{
+    struct nfstime3 ctime = { (uint32_t)(a->ctime / 1000000000),
+                              (uint32_t)(a->ctime % 1000000000) };
+
+    if (a->is_over || (object->has_ctime && (ctime.seconds < object->ctime.seconds ||
+                                             (ctime.seconds == object->ctime.seconds &&
+                                              ctime.nseconds < object->ctime.nseconds))))
+        return;
+    object->ctime = ctime;
+    object->has_ctime = true;
+}
+
+static void learn_ctimes(struct verdicts *v, const struct step *step, uint32_t new_object)
+{
+    const uint32_t numbers[] = { [OF_OBJECT] = step_object(step),
+                                 [OF_PARENT] = numbers[OF_OBJECT],
+                                 [OF_PARENT2] = step_second(step),
+                                 [OF_NEW_OBJECT] = new_object };
+
+    for (int whose = OF_OBJECT; whose <= OF_NEW_OBJECT; whose++) {
+        struct attributes a;
+        struct object *o;
+
+        o = numbers[whose] ? objects_find(v->setup.objects, numbers[whose]) : NULL;
+        if (o && effect_attributes(&v->effect, (enum whose)whose, &a))
+            learn_ctime(o, &a);
+        else if (o && step->has & STEP_CHANGES && v->effect.succeeded)
+            o->has_ctime = false;
+    }
+}
+
+/* Enters what the step makes; without a handle it is known who should have made it. */
+static struct object *enter_made(struct verdicts *v, uint64_t number, uint32_t made,
+                                 struct err *err)
+{
+    struct object *o = objects_add(v->setup.objects, made, err);
+
+    if (o)
+        o->maker = (int64_t)number;
+    return o;
+}
+
+/* Gives an object the handle that the reply shows for what was found or made. */
+static int learn_handle(struct verdicts *v, uint64_t number, const struct step *step,
+                        uint32_t object, struct err *err)
+{
+    struct attributes a;
+    struct object *o;
+
+    o = object == step->made ? enter_made(v, number, object, err)
+                             : objects_add(v->setup.objects, object, err);
+    if (!o)
+        return -ERR_SYSTEM;
+    if (effect_attributes(&v->effect, OF_NEW_OBJECT, &a))
+        o->type = a.type;
+    else if (!o->type && step->procedure)
+        o->type = step->procedure->type;
+    return objects_set_handle(v->setup.objects, step->server, o, v->effect.new_handle, err);
+}
+
+/* The number of what was found or made, or 0.  An object whose handle was not known gets it. */
+static int identify(struct verdicts *v, uint64_t number, const struct step *step, uint32_t *to,
+                    struct err *err)
+{
+    struct bytes handle = v->effect.new_handle;
+    const struct object *o;
+    uint32_t expected;
+
+    *to = 0;
+    if (!handle.len) {
+        v->absent |= EXPECT_IDENTITY;
+        return 0;
+    }
+    if (step->made) {
+        *to = step->made;
+        return learn_handle(v, number, step, step->made, err);
+    }
+    *to = objects_number(v->setup.objects, step->server, handle);
+    expected = *to || step->status ? 0 : verdict_expected_identity(v, step);
+    if (!expected)
+        return 0;
+    o = objects_find(v->setup.objects, expected);
+    if (o && o->handle_len)
+        return 0;
+    *to = expected;
+    return learn_handle(v, number, step, expected, err);
+}
+
+static int learn(struct verdicts *v, uint64_t number, const struct step *step, struct err *err)
+{
+    uint32_t new_object = 0;
+    int result = 0;
+
+    if (v->effect.succeeded && step->procedure->result->roles & ROLE_NEW_OBJECT)
+        result = identify(v, number, step, &new_object, err);
+    if (result < 0)
+        return -ERR_SYSTEM;
+    v->identity = verdict_single(v, step, new_object);
+    if (v->effect.succeeded)
+        verdict_contents_learn(v, step, new_object);
+    if (v->wants_ctimes)
+        learn_ctimes(v, step, new_object);
+    return 0;
+}
+
+/* --- verdicts */
+
+/* The reply has no handle of what was made: the verdict so far waits for one. */
+static int look_up(struct verdicts *v, uint64_t number, struct verdict *to, struct err *err)
+{
+    struct aside *aside = by_number_add(&v->asides, number);
+
+    if (!aside)
+        return err_memory(err, "a verdict");
+    to->next = NEXT_LOOKUP;
+    aside->looks_up = true;
+    aside->verdict = *to;
+    return 0;
+}
+
+static int judge(struct verdicts *v, uint64_t number, const struct step *step, struct aside *aside,
+                 struct verdict *to, struct err *err)
+{
+    bool lacks_handle = v->effect.succeeded && v->absent & EXPECT_IDENTITY;
+
+    if (step->has & STEP_LISTS && v->effect.succeeded &&
+        verdict_listing(v, number, step, aside, to, err) < 0)
+        return -ERR_SYSTEM;
+    if (to->next != NEXT_NOTHING)
+        return 0;
+    if (step->mask && !(lacks_handle && step->mask == EXPECT_IDENTITY))
+        verdict_values(v, step, to);
+    if (effect_action(&v->effect) == ACTION_READ && v->effect.succeeded)
+        verdict_contents(v, step, to);
+    if (lacks_handle && effect_action(&v->effect) == ACTION_MAKE &&
+        (step->made || verdict_expected_identity(v, step)))
+        return look_up(v, number, to, err);
+    return 0;
+}
+
+int verdict_reply(struct verdicts *v, uint64_t number, const struct step *step,
+                  const struct rpc_answer *answer, uint32_t again, struct verdict *to,
+                  struct err *err)
+{
+    struct aside *aside = by_number_find(&v->asides, number);
+    int result = 0;
+
+    if (!read_answer(v, step->procedure, answer, to)) {
+        if (step->made && !enter_made(v, number, step->made, err))
+            result = -ERR_SYSTEM;
+    } else {
+        classify(step, to);
+        if (ask_again(v, step, aside, again, to))
+            return 0;
+        if (v->effect.succeeded || v->wants_ctimes)
+            result = learn(v, number, step, err);
+        if (!result && to->class == VERDICT_AS_RECORDED)
+            result = judge(v, number, step, aside, to, err);
+        else if (!result && step->made && !enter_made(v, number, step->made, err))
+            result = -ERR_SYSTEM;
+    }
+    if (aside && (result < 0 || to->next == NEXT_NOTHING))
+        by_number_remove(&v->asides, number, verdict_aside_end);
+    return result;
+}
+
+/* The LOOKUP's answer shows what the step found or made. */
+static void looked_up(struct verdicts *v, const struct step *step, uint32_t found,
+                      struct verdict *to)
+{
+    uint32_t expected = verdict_expected_identity(v, step);
+
+    if (step->made || !expected || found == expected || v->ignore & EXPECT_IDENTITY)
+        return;
+    to->class = VERDICT_DIFFERENT_RESULT;
+    to->groups |= EXPECT_IDENTITY;
+    if (!to->text[0])
+        snprintf(to->text, sizeof(to->text),
+                 "object found: %" PRIu32 " in the trace, another one here (by LOOKUP)", expected);
+}
+
+int verdict_looked_up(struct verdicts *v, uint64_t number, const struct step *step,
+                      const struct rpc_answer *answer, struct verdict *to, struct err *err)
+{
+    struct aside *aside = by_number_find(&v->asides, number);
+    const struct procedure *lookup = procedure_find(NFS3_PROGRAM, NFS3_VERSION, NFSPROC3_LOOKUP);
+    uint32_t found = 0;
+    struct verdict of_lookup;
+    int result = 0;
+
+    if (read_answer(v, lookup, answer, &of_lookup) && v->effect.succeeded &&
+        v->effect.new_handle.len)
+        result = identify(v, number, step, &found, err);
+    *to = (struct verdict){ .class = VERDICT_AS_RECORDED, .status = step->status };
+    if (aside && aside->looks_up)
+        *to = aside->verdict;
+    to->next = NEXT_NOTHING;
+    by_number_remove(&v->asides, number, verdict_aside_end);
+    if (result < 0)
+        return -ERR_SYSTEM;
+    if (v->effect.succeeded && v->effect.new_handle.len) {
+        looked_up(v, step, found, to);
+        return 0;
+    }
+    to->class = VERDICT_DIFFERENT_RESULT;
+    if (of_lookup.class == VERDICT_AS_RECORDED)
+        verdict_text_status(lookup, NFS3_OK, of_lookup.status, of_lookup.text);
+    snprintf(to->text, sizeof(to->text),
+             "the reply has no handle, and LOOKUP does not find the name: %.180s", of_lookup.text);
+    return step->made && !enter_made(v, number, step->made, err) ? -ERR_SYSTEM : 0;
+}
+
+int verdict_learn(struct verdicts *v, const struct step *step, uint32_t object,
+                  const struct rpc_answer *answer, struct err *err)
+{
+    const struct procedure *getattr = procedure_find(NFS3_PROGRAM, NFS3_VERSION, NFSPROC3_GETATTR);
+    struct object *o = objects_find(v->setup.objects, object);
+    struct verdict of_getattr;
+    struct attributes a;
+
+    (void)step;
+    (void)err;
+    v->wants_ctimes = true; /* from now on replies show them, too */
+    if (o && read_answer(v, getattr, answer, &of_getattr) &&
+        effect_attributes(&v->effect, OF_OBJECT, &a))
+        learn_ctime(o, &a);
+    return 0;
+}

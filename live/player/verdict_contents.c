@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/player/verdict_contents.c
+ *
+ * What is in the files of the target: byte n of a file is fill(number of the object, n), for files
+ * of the tree up to their size and for all that was written.  Bytes that nobody wrote, in the hole
+ * of the object or beyond the size that is known, may be 0 as well.
+ */
+#include "fill/fill.h"
+#include "player/verdict_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static uint64_t end_of(uint64_t from, uint64_t length)
+{
+    return length > UINT64_MAX - from ? UINT64_MAX : from + length;
+}
+
+/* One hole is kept: at most, bytes between two of them may be 0, too. */
+static void add_hole(struct object *o, uint64_t from, uint64_t to)
+{
+    if (from >= to)
+        return;
+    if (o->hole_from >= o->hole_to) {
+        o->hole_from = from;
+        o->hole_to = to;
+        return;
+    }
+    if (from < o->hole_from)
+        o->hole_from = from;
+    if (to > o->hole_to)
+        o->hole_to = to;
+}
+
+static void fill_hole(struct object *o, uint64_t from, uint64_t to)
+{
+    if (from <= o->hole_from && to > o->hole_from)
+        o->hole_from = to < o->hole_to ? to : o->hole_to;
+    else if (to >= o->hole_to && from < o->hole_to)
+        o->hole_to = from > o->hole_from ? from : o->hole_from;
+}
+
+static void wrote(struct object *o, uint64_t from, uint64_t to)
+{
+    if (from >= to)
+        return;
+    add_hole(o, o->size, from);
+    fill_hole(o, from, to);
+    if (to > o->size)
+        o->size = to;
+}
+
+static void resized(struct object *o, uint64_t size)
+{
+    add_hole(o, o->size, size);
+    if (o->hole_to > size)
+        o->hole_to = size;
+    o->size = size;
+}
+
+/* Reads the arguments (not of a WRITE). */
+static void decode_arguments(const struct step *step, struct effect *e)
+{
+    memset(e, 0, sizeof(*e));
+    e->procedure = step->procedure;
+    e->arguments_body = step->arguments;
+    e->arguments_length = step->arguments.len;
+    e->rpc_status = -1;
+    effect_decode(e);
+}
+
+void verdict_contents_learn(struct verdicts *v, const struct step *step, uint32_t new_object)
+{
+    enum action action = effect_action(&v->effect);
+    struct effect asked;
+    struct object *o;
+
+    if (action != ACTION_WRITE && action != ACTION_SET && action != ACTION_MAKE)
+        return;
+    o = objects_find(v->setup.objects, action == ACTION_MAKE ? new_object : step_object(step));
+    if (!o)
+        return;
+    if (action == ACTION_WRITE) {
+        uint64_t from = load_be64(step->arguments.data + step->value_at);
+
+        wrote(o, from, end_of(from, v->effect.has_done ? v->effect.done : 0));
+        return;
+    }
+    decode_arguments(step, &asked);
+    if (asked.asked.bits & ASKED_SIZE)
+        resized(o, asked.asked.size);
+}
+
+/* How many of |bytes| from |at| on are zeros that may be there. */
+static uint32_t zeros(const struct object *o, uint64_t offset, struct bytes bytes, uint32_t at)
+{
+    uint32_t begin = at;
+
+    for (; at < bytes.len && !bytes.data[at]; at++) {
+        uint64_t place = offset + at;
+
+        if (place < o->size && (place < o->hole_from || place >= o->hole_to))
+            break;
+    }
+    return at - begin;
+}
+
+void verdict_contents(struct verdicts *v, const struct step *step, struct verdict *to)
+{
+    struct bytes bytes = v->effect.contents;
+    const struct object *o;
+    struct effect asked;
+    uint32_t at = 0;
+
+    if (v->effect.has_done && v->effect.done != bytes.len) {
+        to->class = VERDICT_DIFFERENT_RESULT;
+        to->contents = true;
+        snprintf(to->text, sizeof(to->text),
+                 "count is %" PRIu64 ", but there are %" PRIu32 " bytes", v->effect.done,
+                 bytes.len);
+        return;
+    }
+    o = v->setup.fill && bytes.len ? objects_find(v->setup.objects, step_object(step)) : NULL;
+    if (!o || o->type != NF3REG)
+        return;
+    decode_arguments(step, &asked);
+    for (;;) {
+        struct bytes rest = { bytes.data + at, bytes.len - at };
+        uint32_t skip;
+
+        at += (uint32_t)fill_same(o->number, asked.offset + at, rest);
+        if (at == bytes.len)
+            return;
+        skip = zeros(o, asked.offset, bytes, at);
+        if (!skip)
+            break;
+        at += skip;
+        if (at == bytes.len)
+            return;
+    }
+    to->class = VERDICT_DIFFERENT_RESULT;
+    to->contents = true;
+    if (!to->text[0])
+        snprintf(to->text, sizeof(to->text), "byte %" PRIu64 " of the file is 0x%02x, not 0x%02x",
+                 asked.offset + at, bytes.data[at], *fill_at(o->number, asked.offset + at));
+}
