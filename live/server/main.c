@@ -6,6 +6,7 @@
 #include "base/values.h"
 #include "net/fault_control.h"
 #include "net/loop.h"
+#include "server/image.h"
 #include "server/import.h"
 #include "server/options.h"
 #include "server/recorder.h"
@@ -49,6 +50,53 @@ static uint64_t memory_of_export(const struct server_options *o)
     return o->memory_limit ? o->memory_limit : machine / 2 / o->export_count;
 }
 
+static int copy_directory(const struct ftnfsd *p, const struct export_wanted *wanted, struct fs *fs,
+                          struct err *err)
+{
+    struct import_counts counts;
+    char size[VALUE_TEXT_MAX], objects[VALUE_TEXT_MAX];
+
+    if (import_tree(fs, wanted->directory, &counts, err) < 0)
+        return -err->code;
+    if (counts.objects && !p->options.quiet)
+        printf("%s: a copy of %s, %s objects, %s\n", wanted->name, wanted->directory,
+               count_text(counts.objects, objects), size_text(counts.bytes, size));
+    if (counts.extended && !p->options.quiet)
+        printf("%s: extended attributes and access lists of %s objects were not copied\n",
+               wanted->name, count_text(counts.extended, objects));
+    return 0;
+}
+
+static int make_image(const struct ftnfsd *p, const struct export_wanted *wanted, struct fs *fs,
+                      struct err *err)
+{
+    struct image_counts counts;
+    char size[VALUE_TEXT_MAX], objects[VALUE_TEXT_MAX];
+
+    if (image_load(fs, wanted->image, &counts, err) < 0)
+        return err_prefix(err, "--image");
+    if (p->options.quiet)
+        return 0;
+    printf("%s: the tree of %s, %s objects, %s of contents made up\n", wanted->name, wanted->image,
+           count_text(counts.objects, objects), size_text(counts.bytes, size));
+    if (counts.roots)
+        printf("%s: %s objects without an entry are root-N, with their numbers\n", wanted->name,
+               count_text(counts.roots, objects));
+    if (counts.further)
+        printf("%s: %s links that no entry shows are in scratch\n", wanted->name,
+               count_text(counts.further, objects));
+    return 0;
+}
+
+/* Makes what the export begins with. */
+static int furnish(const struct ftnfsd *p, const struct export_wanted *wanted, struct fs *fs,
+                   struct err *err)
+{
+    if (wanted->directory)
+        return copy_directory(p, wanted, fs, err);
+    return wanted->image ? make_image(p, wanted, fs, err) : 0;
+}
+
 static int add_export(struct ftnfsd *p, const struct export_wanted *wanted, struct err *err)
 {
     const struct server_options *o = &p->options;
@@ -65,9 +113,7 @@ static int add_export(struct ftnfsd *p, const struct export_wanted *wanted, stru
                                       .squash = wanted->squash,
                                       .anonymous_uid = wanted->anonymous_uid,
                                       .anonymous_gid = wanted->anonymous_gid };
-    struct import_counts counts = { 0 };
     struct fs *fs;
-    char size[VALUE_TEXT_MAX], objects[VALUE_TEXT_MAX];
 
     if (!wanted->squash_said)
         options.squash = p->everywhere ? SQUASH_ROOT : SQUASH_NONE;
@@ -77,16 +123,10 @@ static int add_export(struct ftnfsd *p, const struct export_wanted *wanted, stru
     fs = fs_new(&config, err);
     if (!fs)
         return -ERR_SYSTEM;
-    if (wanted->directory && import_tree(fs, wanted->directory, &counts, err) < 0) {
+    if (furnish(p, wanted, fs, err) < 0) {
         fs_free(fs);
         return -err->code;
     }
-    if (counts.objects && !o->quiet)
-        printf("%s: a copy of %s, %s objects, %s\n", wanted->name, wanted->directory,
-               count_text(counts.objects, objects), size_text(counts.bytes, size));
-    if (counts.extended && !o->quiet)
-        printf("%s: extended attributes and access lists of %s objects were not copied\n",
-               wanted->name, count_text(counts.extended, objects));
     return service_export(&p->server.service, &options, fs, err);
 }
 

@@ -24,6 +24,20 @@ static int add_export(void *to, const char *value, struct err *err)
     return export_wanted_parse(value, e, err);
 }
 
+static int set_image(void *to, const char *value, struct err *err)
+{
+    struct server_options *o = to;
+    struct export_wanted *e = o->export_count ? &o->exports[o->export_count - 1] : NULL;
+
+    if (!e)
+        return err_set(err, ERR_USAGE, "say --export /NAME before it");
+    if (e->image || e->directory)
+        return err_set(err, ERR_USAGE, "%s has %s already; an export begins with one tree", e->name,
+                       e->image ? "an image" : "a directory");
+    e->image = value;
+    return 0;
+}
+
 static int add_listen(void *to, const char *value, struct err *err)
 {
     struct server_options *o = to;
@@ -110,6 +124,8 @@ int options_parse(struct server_options *o, int argc, char **argv, struct err *e
           "serve a file system as /NAME; with a copy of\nwhat is below DIR at the start; OPTION: ro, rw,\n"
           "root_squash, no_root_squash, all_squash,\nanonuid=N, anongid=N; repeat it for more",
           add_export, o },
+        { 'i', "image", "FILE", "the export named before begins with the tree of a\n"
+          "replay dump or an mtree file; contents are made up", set_image, o },
         { 'l', "listen", "ADDRESS", "address or name to listen at, instead of 127.0.0.1\nand ::1; "
           "repeat it for more", add_listen, o },
         { 'p', "port", "PORT", "port of NFS (2049); 0: one that is free", set_port, &o->port },

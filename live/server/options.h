@@ -13,8 +13,9 @@
 enum { OPTIONS_LISTEN_MAX = 8, OPTIONS_FAULTS_MAX = 256 };
 
 struct export_wanted {
-    char *name;      /* "/name" */
-    char *directory; /* its tree is copied into the export; NULL: the export begins empty */
+    char *name;        /* "/name" */
+    char *directory;   /* its tree is copied into the export; NULL: the export begins empty, */
+    const char *image; /* or with what this file describes (image.h) */
     bool read_only, squash_said;
     enum squash squash;
     uint32_t anonymous_uid, anonymous_gid;
