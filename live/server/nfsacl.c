@@ -39,6 +39,29 @@ static void attributes(const struct request *q, const struct outcome *outcome,
 
 /* --- GETACL */
 
+enum { MINIMAL = 3 };
+
+/* As Solaris and Linux's server tell a list: there is always a mask, and the owner and the owning
+ * group have their ids. */
+static void as_told(const struct outcome *outcome, struct fs_acl_entry *list, uint32_t *count)
+{
+    struct fattr3 attributes;
+
+    if (*count == MINIMAL) {
+        list[3] = list[2];
+        list[2] = list[1];
+        list[2].tag = FS_ACL_MASK;
+        *count = MINIMAL + 1;
+    }
+    fs_attributes(outcome->export->fs, outcome->object, &attributes);
+    for (uint32_t i = 0; i < *count; i++) {
+        if (list[i].tag == FS_ACL_USER_OBJ)
+            list[i].id = attributes.uid;
+        if (list[i].tag == FS_ACL_GROUP_OBJ)
+            list[i].id = attributes.gid;
+    }
+}
+
 static enum nfsstat3 get_list(const struct outcome *outcome, const struct caller *caller,
                               bool defaults, struct bind_list *to, uint32_t *count)
 {
@@ -47,6 +70,8 @@ static enum nfsstat3 get_list(const struct outcome *outcome, const struct caller
     enum nfsstat3 status =
         fs_acl(outcome->export->fs, &caller->as, outcome->object, defaults, list, count);
 
+    if (status == NFS3_OK)
+        as_told(outcome, list, count);
     for (uint32_t i = 0; status == NFS3_OK && i < *count; i++)
         entries[i] = (struct aclent){ .type = list[i].tag | (defaults ? NA_ACL_DEFAULT : 0),
                                       .id = list[i].id,

@@ -220,6 +220,19 @@ def other_programs():
         check("GETACL, no attributes", client.rpc(1, arguments, program=NFSACL)[:8], u32(OK, 0))
 
 
+def access_list():
+    """GETACL of a mode is as Linux's server and Solaris's have it: with a mask and the owner's ids."""
+    with Ftnfsd("--export", "/l(no_root_squash)") as server:
+        client = Client(server)
+        root = client.mount(b"/l")
+        settings = {"mode": 0o751, "uid": 1001, "gid": 1002}
+        made = client.nfs(MKDIR, {"object": root, "name": b"d", "settings": settings})[1]["handle"]
+        whole = client.rpc(1, opaque(made) + u32(15), program=NFSACL)[8 + 84:]
+        check("GETACL", whole, u32(15, 4, 4, 1, 1001, 7, 4, 1002, 5, 16, 0, 5, 32, 0, 1, 0, 0))
+        check("GETACL of counts", client.rpc(1, opaque(made) + u32(2), program=NFSACL)[8 + 84:],
+              u32(2, 4, 0, 0, 0))
+
+
 # --- what is no request
 
 def refused(client, procedure, arguments, **more):
@@ -471,6 +484,7 @@ def main():
     quotas()
     full_memory()
     other_programs()
+    access_list()
     between_peers()
     during()
     for failure in failures:
