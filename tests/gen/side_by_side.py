@@ -79,10 +79,11 @@ class World(Replies):
         self.afresh += 1
         self.moments.begin()
         self.handles, self.fileids = Pairs(), Pairs()
-        self.by_handle, self.by_fileid = {}, {}
+        self.by_handle, self.by_fileid, self.our_ctimes = {}, {}, {}
         made = []
         for client, root in zip(self.clients, self.roots):
-            status, fields = client.nfs(MKDIR, {"object": root, "name": b"%s%d" % (self.folder.encode(), self.afresh),
+            name = ("%s%d" % (self.folder, self.afresh)).encode()
+            status, fields = client.nfs(MKDIR, {"object": root, "name": name,
                                                 "settings": {"mode": 0o1777}})
             if status != OK:
                 raise Differs("MKDIR in the root: status %d" % status)
@@ -104,7 +105,7 @@ class World(Replies):
 
     def ctime(self, handle):
         attributes = self.by_handle.get(handle)
-        return attributes and attributes.ctime
+        return attributes.ctime if attributes and handle in self.our_ctimes else None
 
     def some_time(self):
         return self.operations.rng.choice([a.ctime for a in self.by_handle.values() if a])
@@ -156,6 +157,7 @@ class World(Replies):
         handle = self.by_fileid.get(theirs.fileid)
         if self.by_handle.get(handle):
             self.by_handle[handle] = theirs
+            self.our_ctimes[handle] = ours.ctime
 
     # One operation
 
@@ -179,7 +181,7 @@ class World(Replies):
         self.number += 1
         mine = self.for_ours(a)
         if a.get("guard") is not None:
-            mine["guard"] = self.our_guard(mine["object"], a)
+            mine["guard"] = self.our_guard(a)
         if self.number % STEPS == 0:
             self.moments.begin()
         do = self.listing if procedure in (READDIR, READDIRPLUS) else self.once
@@ -201,16 +203,15 @@ class World(Replies):
 
     def set_attributes(self, handle):
         """As clients must after an EXCLUSIVE create."""
-        for client, h in zip(self.clients, (self.handles.theirs[handle], handle)):
-            _, fields = client.nfs(SETATTR, {"object": h, "settings": {
-                "mode": 0o644, "atime": SERVER_TIME, "mtime": SERVER_TIME}})
-        self.by_handle[handle] = fields["wcc"][1]
+        ours, theirs = [client.nfs(SETATTR, {"object": h, "settings": {
+            "mode": 0o644, "atime": SERVER_TIME, "mtime": SERVER_TIME}})[1]["wcc"][1]
+            for client, h in zip(self.clients, (self.handles.theirs[handle], handle))]
+        self.by_handle[handle], self.our_ctimes[handle] = theirs, ours.ctime
 
-    def our_guard(self, handle, a):
-        """The time that stands for the same operation here."""
-        status, fields = self.clients[0].nfs(GETATTR, {"object": handle})
-        if status == OK and a["guard"] == self.ctime(a["object"]):
-            return fields["attributes"].ctime
+    def our_guard(self, a):
+        """The time that ftnfsd said when the other server said this one, which may be past."""
+        if a["guard"] == self.ctime(a["object"]):
+            return self.our_ctimes[a["object"]]
         return a["guard"]
 
     def forget_gone(self, a):
