@@ -41,7 +41,7 @@ ERRORS = {
 MAKING = (CREATE, MKDIR, SYMLINK, MKNOD)
 RIGHTS = (ACCES, PERM)
 IN_ANY_ORDER = {(TOOSMALL, NOTDIR), (BADTYPE, NOTDIR), (NAMETOOLONG, NOENT), (NAMETOOLONG, NOTDIR),
-                (NAMETOOLONG, INVAL)}
+                (NAMETOOLONG, INVAL), (ISDIR, NOTEMPTY)}
 SET_ID = 0o6000
 TIMES_AFTER = ("wcc.after.atime", "wcc.after.mtime", "wcc.after.ctime")
 CHANGES = 0x1c  # MODIFY, EXTEND and DELETE of ACCESS
@@ -110,8 +110,12 @@ ROWS = [
         d.ours == settings(d).get("mode") and d.theirs == d.ours & ~SET_ID),
     Row("set-id bits when the size is set", BOTH, True,
         "s3.3.2 does not say; as Linux's server, ftnfsd takes them away as POSIX lets it",
-        lambda d: d.procedure == SETATTR and d.what == "wcc.after.mode" and d.who.uid and
-        "size" in settings(d) and d.ours == d.theirs & ~SET_ID),
+        lambda d: d.procedure in (SETATTR, CREATE) and d.who.uid and "size" in settings(d) and
+        d.what in ("wcc.after.mode", "attributes.mode") and d.ours == d.theirs & ~SET_ID),
+    Row("CREATE of what is a symbolic link", OURS, False,
+        "s3.3.8: what is there and no regular file is a duplicate; Ganesha follows the link",
+        lambda d: is_failure(d) and d.procedure == CREATE and (d.ours, d.theirs) == (
+            EXIST, NAMETOOLONG) and len(d.arguments["name"]) < 256),
     Row("times of a symbolic link", OURS, True,
         "s3.3.2: new_attributes are set, or the request fails; Ganesha ignores times and mode",
         lambda d: d.procedure == SETATTR and d.type == LNK and d.what in TIMES_AFTER),
