@@ -66,6 +66,7 @@ static int on_statistics(void *ctx, const struct control_request *request, struc
             if (server->stats.rows[p][n].calls)
                 put_row(answer, &server->stats.rows[p][n], p, n);
     json_array_end(answer);
+    json_u64(answer, "null_calls", rpc_server_counts(server->rpc)->null_calls);
     put_clients(answer, &server->stats);
     replies_count(server->replies, &replies);
     json_object(answer, "cache_of_replies");
@@ -99,6 +100,7 @@ static int on_exports(void *ctx, const struct control_request *request, struct j
         json_text(answer, "squash", squash[e->squash]);
         json_u64(answer, "bytes_used", space.total_bytes - space.free_bytes);
         json_u64(answer, "objects", space.total_objects - space.free_objects);
+        json_u64(answer, "memory", fs_memory(e->fs));
         json_u64(answer, "calls", s->calls);
         json_u64(answer, "errors", s->errors);
         json_u64(answer, "bytes", s->bytes);

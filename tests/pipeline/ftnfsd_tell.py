@@ -80,8 +80,11 @@ def main():
         options = "--export", "/a", "--control", path, "--metrics", str(port)
         with Ftnfsd(*options) as server:
             check("mode", stat.S_IMODE(os.stat(path).st_mode), 0o600)
+            empty = ctl(path, "exports")[1]["exports"][0]["memory"]
             client = Client(server)
             wanted = work(client)
+            for _ in range(2):
+                client.rpc(0, b"")
             code, said = ctl(path, "statistics")
             check("exit code", code, 0)
             rows = {r["procedure"]: (r["calls"], r["errors"], r["bytes"])
@@ -90,6 +93,7 @@ def main():
             total = sum(r[0] for r in wanted.values()) + 1  # MNT
             check("client", [(c["client"], c["calls"]) for c in said["clients"]],
                   [("127.0.0.1", total)])
+            check("calls of NULL", said["null_calls"], 2)
             check("cache", said["cache_of_replies"]["entries"], 10)
             found = metrics(port)
             for name, (calls, errors, data) in wanted.items():
@@ -101,6 +105,9 @@ def main():
             check("bytes", found['ftnfsd_export_used_bytes{export="/a"}'], 5 * 8192)
             check("exports", [(e["name"], e["objects"]) for e in ctl(path, "exports")[1]["exports"]],
                   [("/a", 6)])
+            grown = ctl(path, "exports")[1]["exports"][0]["memory"] - empty
+            check("memory of 5 files that a crash would lose", (25000 <= grown <= 100000, grown),
+                  (True, grown))
             check("mounts", ctl(path, "mounts")[1]["mounts"],
                   [{"client": "127.0.0.1", "path": "/a"}])
             check("connections", len(ctl(path, "connections")[1]["connections"]), 1)
