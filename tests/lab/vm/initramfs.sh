@@ -13,8 +13,8 @@ root=$(mktemp -d "$work/initramfs.XXXXXX")
 trap 'rm -rf "$root"' EXIT
 chmod 755 "$root" # rpcbind, as a user of its own, refuses calls when it cannot look into /etc
 
-programs='awk basename bash cat chgrp chmod chown cmp cp cut dash date dd df du expr false find flock
-    fio grep gzip head id ip ln ls md5sum mkdir mkfifo mknod mount mv nsenter readlink rm rmdir sed
+programs='awk basename bash cat chgrp chmod chown chroot cmp cp cut dash date dd df du expr false find
+    flock fio grep gzip head id ip ln ls md5sum mkdir mkfifo mknod mount mv nsenter readlink rm rmdir sed
     seq setpriv sleep sort stat sync tail tar tc tcpdump tee timeout touch tr true truncate umount
     unshare wc xargs
     exportfs mount.nfs rpc.mountd rpc.nfsd rpc.statd rpcbind rpcinfo showmount sm-notify umount.nfs'
