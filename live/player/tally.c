@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/player/tally.c
+ *
+ * Counts what a run has shown, operation by operation.  The contract is in tally.h.  It is called
+ * for every operation of a replay, so it allocates only for a procedure that is new.
+ */
+#include "player/tally.h"
+#include "base/escape.h"
+#include "effect/effect.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { FIRST_LENGTH = 1000000 /* ns of an interval */, OF_OTHERS = TALLY_EXAMPLES / 10 };
+/* A call of the trace that took longer must not stretch the intervals. */
+#define LATENCY_MOST INT64_C(60000000000)
+
+const char *tally_late_name(enum tally_late cause)
+{
+    static const char *const names[LATE_CAUSES] = { [LATE_OWN] = "own",
+                                                    [LATE_DEPENDENCY] = "dependency",
+                                                    [LATE_WINDOW] = "window",
+                                                    [LATE_OUTSTANDING] = "outstanding" };
+
+    return cause < LATE_CAUSES ? names[cause] : "?";
+}
+
+struct tally *tally_new(struct err *err)
+{
+    struct tally *t = calloc(1, sizeof(*t));
+
+    if (t)
+        t->examples = calloc(TALLY_EXAMPLES, sizeof(*t->examples));
+    if (!t || !t->examples) {
+        err_memory(err, "the tally of a run");
+        free(t);
+        return NULL;
+    }
+    t->interval_length = FIRST_LENGTH;
+    t->begun = t->ended = t->planned_end = -1;
+    return t;
+}
+
+void tally_free(struct tally *t)
+{
+    if (!t)
+        return;
+    for (unsigned i = 0; i < TALLY_PROCEDURES; i++)
+        free(t->procedure[i]);
+    free(t->examples);
+    free(t);
+}
+
+/* --- examples */
+
+/* The object and the name of an operation, as far as its arguments say them. */
+static void say_what(const struct step *step, char *to, size_t size)
+{
+    struct effect e = { .procedure = step->procedure,
+                        .arguments_body = step->arguments,
+                        .arguments_length = step->arguments.len,
+                        .rpc_status = -1 };
+    struct buf name = { 0 };
+    uint32_t object = 0;
+
+    if (step->procedure)
+        effect_decode(&e);
+    if (step->arguments.len >= 8)
+        object = load_be32(step->arguments.data + 4);
+    if (e.name.data && e.name.len <= 64 && escape_name(e.name, false, &name) == 0)
+        snprintf(to, size, "\"%.*s\" in object %" PRIu32, (int)name.len, (const char *)name.data,
+                 object);
+    else if (object)
+        snprintf(to, size, "object %" PRIu32, object);
+    else
+        to[0] = '\0';
+    buf_free(&name);
+}
+
+static bool is_example(const struct tally *t, enum verdict_class class)
+{
+    uint64_t others =
+        t->class[VERDICT_SKIPPED] + t->class[VERDICT_UNPLAYABLE] + t->class[VERDICT_NOT_PLAYED];
+
+    if (class == VERDICT_AS_RECORDED || t->example_count == TALLY_EXAMPLES)
+        return false;
+    return (class != VERDICT_SKIPPED && class != VERDICT_UNPLAYABLE &&
+            class != VERDICT_NOT_PLAYED) ||
+           others <= OF_OTHERS;
+}
+
+static void add_example(struct tally *t, const struct done *d)
+{
+    struct tally_example *x = &t->examples[t->example_count++];
+    const struct step *step = d->step;
+
+    x->number = d->number;
+    x->because = d->because;
+    x->dump = d->dump;
+    x->source = step->source;
+    x->time = step->time;
+    x->client = step->client;
+    x->server = step->server;
+    x->procedure = step->number;
+    x->expected = step->status;
+    x->got = d->verdict->status;
+    x->class = d->verdict->class;
+    say_what(step, x->what, sizeof(x->what));
+    snprintf(x->text, sizeof(x->text), "%s", d->verdict->text);
+}
+
+/* --- parts of the run */
+
+static void join_intervals(struct tally *t)
+{
+    uint32_t half = (t->interval_count + 1) / 2;
+
+    for (uint32_t i = 0; i < half; i++) {
+        struct tally_interval both = t->interval[2 * i];
+
+        if (2 * i + 1 < t->interval_count) {
+            const struct tally_interval *second = &t->interval[2 * i + 1];
+
+            both.done += second->done;
+            both.errors += second->errors;
+            both.bytes += second->bytes;
+            both.busy += second->busy;
+            both.trace_done += second->trace_done;
+            both.trace_busy += second->trace_busy;
+        }
+        t->interval[i] = both;
+    }
+    memset(t->interval + half, 0, (t->interval_count - half) * sizeof(*t->interval));
+    t->interval_count = half;
+    t->interval_length *= 2;
+}
+
+static struct tally_interval *interval_at(struct tally *t, int64_t time)
+{
+    int64_t at = time < 0 ? 0 : time / t->interval_length;
+
+    while (at >= TALLY_INTERVALS) {
+        join_intervals(t);
+        at = time / t->interval_length;
+    }
+    if (at >= t->interval_count)
+        t->interval_count = (uint32_t)at + 1;
+    return &t->interval[at];
+}
+
+/* Adds the time from |from| to |to| to the intervals in which it lies. */
+static void add_busy(struct tally *t, int64_t from, int64_t to, bool trace)
+{
+    from = from < 0 ? 0 : from;
+    interval_at(t, to);
+    while (from < to) {
+        struct tally_interval *interval = interval_at(t, from);
+        int64_t end = (from / t->interval_length + 1) * t->interval_length;
+        uint64_t part = (uint64_t)((end < to ? end : to) - from);
+
+        if (trace)
+            interval->trace_busy += part;
+        else
+            interval->busy += part;
+        from = end;
+    }
+}
+
+static void add_to_intervals(struct tally *t, const struct done *d)
+{
+    struct tally_interval *interval = interval_at(t, d->answered);
+    int64_t latency = d->step->latency;
+
+    interval->done++;
+    interval->errors += d->verdict->class != VERDICT_AS_RECORDED;
+    interval->bytes += d->verdict->bytes;
+    add_busy(t, d->sent, d->answered, false);
+    if (d->planned < 0 || latency < 0)
+        return;
+    latency = latency < LATENCY_MOST ? latency : LATENCY_MOST;
+    interval_at(t, d->planned + latency)->trace_done++;
+    add_busy(t, d->planned, d->planned + latency, true);
+}
+
+/* --- times */
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void add_lateness(struct tally *t, const struct done *d)
+{
+    int64_t from = d->planned, until[LATE_CAUSES];
+    static const enum tally_late order[] = { LATE_WINDOW, LATE_DEPENDENCY, LATE_OUTSTANDING,
+                                             LATE_OWN };
+
+    if (from < 0 || d->sent <= from)
+        return;
+    histogram_add(&t->late_all, d->sent - from);
+    until[LATE_WINDOW] = d->entered;
+    until[LATE_DEPENDENCY] = d->ready;
+    until[LATE_OUTSTANDING] = d->allowed;
+    until[LATE_OWN] = d->sent;
+    for (int i = 0; i < LATE_CAUSES; i++) {
+        int64_t end = until[order[i]] < d->sent ? until[order[i]] : d->sent;
+
+        if (end > from)
+            histogram_add(&t->late[order[i]], end - from);
+        from = later(from, end);
+    }
+}
+
+static void add_times(struct tally *t, struct tally_procedure *p, const struct done *d)
+{
+    histogram_add(&p->sent, d->answered - d->sent);
+    if (d->planned >= 0)
+        histogram_add(&p->planned, d->answered - d->planned);
+    if (d->step->latency >= 0)
+        histogram_add(&p->trace, d->step->latency);
+    add_lateness(t, d);
+    add_to_intervals(t, d);
+    if (t->begun < 0 || d->sent < t->begun)
+        t->begun = d->sent;
+    t->ended = later(t->ended, d->answered);
+    t->planned_end = later(t->planned_end, d->planned);
+    t->critical_path = later(t->critical_path, d->chain);
+}
+
+static struct tally_procedure *procedure_at(struct tally *t, uint8_t number)
+{
+    if (!t->procedure[number])
+        t->procedure[number] = calloc(1, sizeof(**t->procedure));
+    return t->procedure[number];
+}
+
+int tally_add(struct tally *t, const struct done *d, struct err *err)
+{
+    struct tally_procedure *p = procedure_at(t, d->step->number);
+    enum verdict_class class = d->verdict->class;
+    enum action action = d->step->procedure ? (enum action)d->step->procedure->action : ACTION_NONE;
+
+    if (!p)
+        return err_memory(err, "the times of a procedure");
+    t->class[class]++;
+    p->done++;
+    p->class[class]++;
+    t->resent += d->resent;
+    if (is_example(t, class))
+        add_example(t, d);
+    if (d->warm_up) {
+        t->warm_up++;
+        return 0;
+    }
+    if (d->sent < 0 || d->answered < d->sent)
+        return 0;
+    if (action == ACTION_READ)
+        p->bytes_read += d->verdict->bytes;
+    if (action == ACTION_WRITE)
+        p->bytes_written += d->verdict->bytes;
+    add_times(t, p, d);
+    return 0;
+}
