@@ -46,10 +46,12 @@ static int look_at(void *ctx, const struct visit *v)
     case CLASS_HANDLE:
         return look_at_handle(look, v);
     case CLASS_COOKIE: /* its verifier is the next field */
-        if (v->value) {
-            step->has |= STEP_CONTINUES;
+        step->has |= v->value ? STEP_CONTINUES : 0;
+        step->value_at = v->offset;
+        return 0;
+    case CLASS_OFFSET:
+        if (step->has & STEP_HAS_DATA)
             step->value_at = v->offset;
-        }
         return 0;
     case CLASS_BOOLEAN: /* the guard; its ctime is the next field */
         if (v->field->role & ROLE_SETS && v->value) {
@@ -72,9 +74,9 @@ static int walk_arguments(struct step *step, struct err *err)
 {
     const struct type *type = step->procedure->arguments;
     struct look look = { .step = step };
-    const struct visitor visitor = {
-        look_at, &look, ROLE_OBJECT | ROLE_PARENT | ROLE_PARENT2 | ROLE_SETS | ROLE_DATA
-    };
+    const struct visitor visitor = { look_at, &look,
+                                     ROLE_OBJECT | ROLE_PARENT | ROLE_PARENT2 | ROLE_SETS |
+                                         ROLE_RANGE_START | ROLE_DATA };
     bool data = step->has & STEP_HAS_DATA;
     uint32_t len = step->arguments.len;
     char path[WALK_PATH_MAX];

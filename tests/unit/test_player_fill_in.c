@@ -34,7 +34,7 @@ struct arguments {
     struct fill_in with;
     uint32_t numbers[2], handles; /* of the dump */
     bool has_guard, not_sync;
-    uint64_t cookie;
+    uint64_t cookie, offset; /* |offset|: of a WRITE */
     uint32_t data_len;
     uint8_t room[80];
 };
@@ -95,6 +95,8 @@ static void replace(struct arguments *a, struct fill *fill)
                is_field(fill, "READDIRPLUS3args.cookieverf")) {
         if (a->of_target && a->cookie)
             fill->bytes = (struct bytes){ a->with.verifier, 8 };
+    } else if (is_field(fill, "WRITE3args.offset")) {
+        a->offset = fill->value;
     } else if (is_field(fill, "SETATTR3args.guard.check")) {
         a->has_guard = fill->value;
     } else if (is_field(fill, "SETATTR3args.guard.obj_ctime.seconds")) {
@@ -203,6 +205,10 @@ static void every_procedure(void **state)
             assert_int_equal(!!(step.has & STEP_GUARDED), a.has_guard);
             assert_int_equal(!!(step.has & STEP_CONTINUES), a.cookie != 0);
             assert_int_equal(step.data_len, a.data_len);
+            if (step.has & STEP_HAS_DATA)
+                assert_int_equal(load_be64(dump.data + step.value_at), a.offset);
+            if (step.has & STEP_LISTS)
+                assert_int_equal(load_be64(dump.data + step.value_at), a.cookie);
             a.of_target = true;
             write_arguments(&a, procedure, &target);
             same(&step, &a.with, &target);
