@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/player/feed_parts.h
+ *
+ * Shared by feed.c (threads and rings) and feed_step.c (a record becomes a step).
+ */
+#ifndef NFSDIGEST_PLAYER_FEED_PARTS_H
+#define NFSDIGEST_PLAYER_FEED_PARTS_H
+
+#include "player/feed.h"
+#include "player/places.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum {
+    FEED_LINE = 64,  /* of a processor's cache */
+    FEED_BATCH = 32, /* steps */
+    AHEAD = 4,       /* steps to fetch before they are used */
+};
+
+struct feed_slot {
+    struct step step;
+    uint64_t begin; /* where its bytes begin; positions in the ring only grow */
+} __attribute__((aligned(FEED_LINE)));
+
+_Static_assert(sizeof(struct feed_slot) <= 128, "feed.h says so");
+
+struct feed {
+    struct script *script;
+    struct feed_slot *slots; /* by number & |mask| */
+    uint64_t mask, limit;    /* |limit|: steps that the player may hold */
+    uint8_t *ring;
+    uint64_t ring_size; /* a power of two */
+    uint64_t stop_after;
+    uint32_t batch;
+    int event;
+    bool partial, started;
+    pthread_t thread;
+    struct places places;
+
+    /* The thread's. */
+    struct {
+        _Alignas(FEED_LINE) uint64_t made; /* steps */
+        uint64_t head, tail;               /* bytes of the ring */
+        uint64_t seen_released;
+        uint8_t *own; /* the bytes of a step that is longer than the ring */
+        uint64_t own_step;
+        uint32_t last_credential, last_place; /* the one looked up last */
+    };
+    /* The thread's, until |ended|. */
+    struct rdump_end end;
+    struct err err;
+    int result;
+    bool damaged;
+
+    /* The player's. */
+    struct {
+        _Alignas(FEED_LINE) uint64_t given, seen_made, taken_back, shown_released;
+        uint64_t waits;
+        bool waited; /* |player_waits| was set, and has to be taken back */
+        bool full;   /* the last answer was that the horizon is full */
+    };
+
+    /* Of both: each is written by one side most of the time. */
+    _Alignas(FEED_LINE) atomic_uint_fast64_t shown; /* steps, by the thread */
+    atomic_bool ended, thread_waits;
+    _Alignas(FEED_LINE) atomic_uint_fast64_t released; /* steps, by the player */
+    atomic_bool player_waits, stop;
+    _Alignas(FEED_LINE) pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint64_t wake_at; /* under |lock|: the thread waits for more releases than these */
+};
+
+/* Shows all steps that were made to the player. */
+void feed_show(struct feed *feed);
+/* Learns what the player has released.  False: nothing new. */
+bool feed_sees_releases(struct feed *feed);
+/* Waits until something was released.  False: the feed ends. */
+bool feed_wait_for_releases(struct feed *feed);
+
+/* Makes steps until the dump's end, its damage, or |stop|. */
+void feed_read(struct feed *feed);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/player/feed_step.c
+ *
+ * Turns the records of a dump into steps, in the feed's thread.  Whoever plays them relies on what
+ * is checked here: hosts, credentials, dependencies and cookies are there, and arguments are those
+ * of the procedure (schemas/rdump.md section 10).  A record that is not so is damage.
+ */
+#include "player/feed_parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static inline uint64_t padded(uint64_t len)
+{
+    return (len + 7) & ~UINT64_C(7);
+}
+
+/* The place of a credential in the script; UINT32_MAX: it has none.  Numbers grow there. */
+static uint32_t find_credential(struct feed *f, uint32_t number)
+{
+    const struct script *s = f->script;
+    uint32_t from = 1, to = s->credential_count + 1;
+
+    if (!number || number == f->last_credential)
+        return number ? f->last_place : 0;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+
+        if (s->credentials[middle].number < number)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (from > s->credential_count || s->credentials[from].number != number)
+        return UINT32_MAX;
+    f->last_credential = number;
+    f->last_place = from;
+    return from;
+}
+
+static int check_dependencies(const struct feed *f, const struct rdump_operation *o,
+                              struct err *err)
+{
+    uint32_t horizon = f->script->trace.horizon, nearest, farthest;
+
+    if (o->cookie_from && (o->cookie_from > f->made || o->cookie_from >= horizon))
+        return err_set(err, ERR_INPUT, "continues what is %u before it", o->cookie_from);
+    if (!o->dependency_count)
+        return 0;
+    nearest = o->dependencies[0]; /* they do not fall: that is how they are stored */
+    farthest = o->dependencies[o->dependency_count - 1];
+    if (!nearest || farthest > f->made || farthest >= horizon)
+        return err_set(err, ERR_INPUT, "depends on what is %u before it", nearest ? farthest : 0);
+    return 0;
+}
+
+static int check(const struct feed *f, const struct rdump_operation *o, struct err *err)
+{
+    const struct script *s = f->script;
+    uint32_t links = (uint32_t)__builtin_popcount(o->mask & RDUMP_EXPECT_ALL_LINKS) * 4;
+
+    if (o->client > s->host_count || o->server > s->host_count)
+        return err_set(err, ERR_INPUT, "hosts %u and %u of %u", o->client, o->server,
+                       s->host_count);
+    if (o->copy >= s->trace.copies)
+        return err_set(err, ERR_INPUT, "copy %u of %u", o->copy, s->trace.copies);
+    if (o->links.len != links)
+        return err_set(err, ERR_INPUT, "%u bytes of link counts, not %u", o->links.len, links);
+    return check_dependencies(f, o, err);
+}
+
+/* Bytes for all steps are in the ring; one that is longer gets its own, when no other step is held.
+ * NULL: the feed ends, or |err|. */
+static uint8_t *make_own(struct feed *f, uint64_t size, struct err *err)
+{
+    while (f->seen_released != f->made)
+        if (!feed_sees_releases(f) && !feed_wait_for_releases(f))
+            return NULL;
+    f->own = malloc(size);
+    f->own_step = f->made;
+    if (!f->own)
+        err_memory(err, "an operation of a dump");
+    return f->own;
+}
+
+static uint8_t *make_room(struct feed *f, uint64_t size, struct err *err)
+{
+    for (;;) {
+        uint64_t to_end = f->ring_size - (f->head & (f->ring_size - 1));
+        uint64_t skipped = size > to_end ? to_end : 0;
+
+        if (size > f->ring_size)
+            return make_own(f, size, err);
+        if (f->seen_released == f->made) /* nobody needs what was skipped */
+            f->tail = f->head += skipped;
+        else if (f->head + skipped + size - f->tail <= f->ring_size)
+            f->head += skipped;
+        else if (feed_sees_releases(f) || feed_wait_for_releases(f))
+            continue;
+        else
+            return NULL;
+        f->head += size;
+        return f->ring + ((f->head - size) & (f->ring_size - 1));
+    }
+}
+
+static bool has_more(const struct rdump_operation *o)
+{
+    return o->dependency_count | o->forget_count | o->cookie_count | o->cookie_from |
+           o->cookie_entries | o->links.len | o->results.len | o->names.len;
+}
+
+static uint64_t numbers_size(const struct rdump_operation *o)
+{
+    return ((uint64_t)o->dependency_count + o->cookie_count + o->forget_count) * sizeof(uint32_t);
+}
+
+static uint64_t size_of(const struct step *step, const struct rdump_operation *o)
+{
+    uint64_t size = step->arguments.len;
+
+    if (has_more(o))
+        size += sizeof(struct step_more) + numbers_size(o) + o->links.len +
+                (uint64_t)o->results.len + o->names.len;
+    return padded(size);
+}
+
+static const uint32_t *copy_numbers(uint8_t **to, const uint32_t *from, uint32_t count)
+{
+    uint32_t *numbers = (uint32_t *)(void *)*to;
+
+    if (!count)
+        return NULL;
+    memcpy(numbers, from, count * sizeof(*from));
+    *to += count * sizeof(*from);
+    return numbers;
+}
+
+static struct bytes copy_bytes(uint8_t **to, struct bytes from)
+{
+    struct bytes bytes = { *to, from.len };
+
+    if (from.len)
+        memcpy(*to, from.data, from.len);
+    *to += from.len;
+    return bytes;
+}
+
+/* Numbers first: they have to be aligned. */
+static void copy(struct step *step, const struct rdump_operation *o, uint8_t *to)
+{
+    if (has_more(o)) {
+        struct step_more *more = (struct step_more *)(void *)to;
+
+        to += sizeof(*more);
+        more->dependencies = copy_numbers(&to, o->dependencies, o->dependency_count);
+        more->cookies = copy_numbers(&to, o->cookies, o->cookie_count);
+        more->forget = copy_numbers(&to, o->forget, o->forget_count);
+        more->dependency_count = o->dependency_count;
+        more->cookie_count = o->cookie_count;
+        more->forget_count = o->forget_count;
+        more->cookie_from = o->cookie_from;
+        more->cookie_entries = o->cookie_entries;
+        more->links = copy_bytes(&to, o->links);
+        more->results = copy_bytes(&to, o->results);
+        more->names = copy_bytes(&to, o->names);
+        step->more = more;
+    }
+    step->arguments = copy_bytes(&to, step->arguments);
+}
+
+static void make_step(struct step *step, const struct rdump_operation *o, uint32_t credential)
+{
+    *step = (struct step){ .time = o->time,
+                           .latency = o->latency,
+                           .source = o->source,
+                           .digest = o->digest,
+                           .client = o->client,
+                           .server = o->server,
+                           .copy = o->copy,
+                           .credential = credential,
+                           .status = o->status,
+                           .made = o->made,
+                           .mask = o->mask,
+                           .inferred = o->inferred,
+                           .unplayable = o->unplayable,
+                           .number = o->procedure,
+                           .arguments = o->arguments };
+}
+
+/* 1: a step was made; 0: the feed ends; or negative. */
+static int take_operation(struct feed *f, const struct rdump_operation *o, struct err *err)
+{
+    struct feed_slot *slot = &f->slots[f->made & f->mask];
+    uint32_t credential = find_credential(f, o->credential);
+    uint8_t *room;
+
+    if (credential == UINT32_MAX)
+        return err_set(err, ERR_INPUT, "credential %u, which is not there", o->credential);
+    if (check(f, o, err) < 0)
+        return -err->code;
+    while (f->made - f->seen_released > f->mask)
+        if (!feed_sees_releases(f) && !feed_wait_for_releases(f))
+            return 0;
+    make_step(&slot->step, o, credential);
+    if (places_find(&f->places, &slot->step, err) < 0)
+        return -err->code;
+    room = make_room(f, size_of(&slot->step, o), err);
+    if (!room)
+        return -err->code;
+    slot->begin = room == f->own ? f->head : f->head - size_of(&slot->step, o);
+    copy(&slot->step, o, room);
+    f->made++;
+    /* a player that waits takes each step as it comes */
+    if (!(f->made % FEED_BATCH) || atomic_load_explicit(&f->player_waits, memory_order_relaxed))
+        feed_show(f);
+    return 1;
+}
+
+static int take_end(struct feed *f, const struct rdump_end *end, struct err *err)
+{
+    enum rdump_kind kind;
+    const void *record;
+
+    if (end->operations != f->made)
+        return err_set(err, ERR_INPUT,
+                       "%s: its end says %" PRIu64 " operations, there were %" PRIu64,
+                       f->script->path, end->operations, f->made);
+    f->end = *end;
+    return rdump_next(f->script->reader, &kind, &record, err); /* bytes may follow */
+}
+
+static int take(struct feed *f, enum rdump_kind kind, const void *record, struct err *err)
+{
+    int result;
+
+    if (kind == RDUMP_END)
+        return take_end(f, record, err);
+    if (kind != RDUMP_OPERATION)
+        return err_set(err, ERR_INPUT, "%s: something else follows operation %" PRIu64,
+                       f->script->path, f->made);
+    result = take_operation(f, record, err);
+    if (result < 0)
+        err_prefix(err, "%s: operation %" PRIu64, f->script->path, f->made);
+    return result;
+}
+
+void feed_read(struct feed *f)
+{
+    enum rdump_kind kind = f->script->first_kind;
+    const void *record = f->script->first;
+    int result = 1;
+
+    while (result > 0 && f->made < f->stop_after) {
+        result = take(f, kind, record, &f->err);
+        if (result > 0 && f->made < f->stop_after)
+            result = rdump_next(f->script->reader, &kind, &record, &f->err);
+    }
+    f->damaged = f->partial && result == -ERR_INPUT;
+    f->result = f->damaged ? 0 : result < 0 ? result : 0;
+}
