@@ -25,6 +25,8 @@ there() { # PATTERN: exactly one file, and not an empty one
     [ "$count" -eq 1 ] || fail "$1: $count files"
 }
 there usr/bin/nfsdigest
+there usr/bin/nfsreplay
+there usr/share/man/man1/nfsreplay.1
 there '*/wireshark/plugins/*/epan/nfspair.so'
 there '*/wireshark/plugins/*/epan/nfsanon.so'
 there '*/wireshark/plugins/*/nfspair.lua'

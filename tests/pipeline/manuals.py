@@ -11,6 +11,7 @@ import sys
 
 PROGRAM = os.environ["NFSDIGEST"]
 SERVER = os.path.join(os.environ["BUILD"], "bin", "ftnfsd")
+PLAYER = os.path.join(os.environ["BUILD"], "bin", "nfsreplay")
 PAGES = pathlib.Path(os.environ["SRC"]) / "man"
 OPTION = re.compile(r" {2}(?:-(\w), | {4})--([a-z][a-z-]*)(?: (\S+))?(?: +(.*))?$")
 
@@ -112,6 +113,14 @@ def main():
         engines += sum(o[4] for o in listed)
     page, listed = PAGES / "ftnfsd.8", options_of_help(program_help(SERVER))
     found += faults(page.name, listed, options_of_page(page.read_text()))
+    seen += len(listed)
+    page, player = PAGES / "nfsreplay.1", commands(program_help(PLAYER), "")
+    listed = [o for command in player for o in options_of_help(program_help(PLAYER, command))]
+    found += faults(page.name, listed, options_of_page(page.read_text()))
+    found += ["%s: nothing of %s" % (page.name, command) for command in player
+              if not re.search(r"^\.SS %s$" % command, page.read_text(), re.M)]
+    if len(player) < 2:
+        found.append("commands of nfsreplay: %r" % player)
     seen += len(listed)
     for page in named:
         words = set(re.findall(r"(?<![\w-])--([a-z][a-z-]+)", page.read_text().replace("\\-", "-")))

@@ -32,8 +32,8 @@ FORBIDDEN = [
      r"^plugins/(?!nfspair/discrepancies\.c$)"),
     ("only main prints and ends the program",
      r"(?<![\w.>])(printf|puts|putchar|perror|exit|_exit|quick_exit)\s*\(",
-     # base/janitor.c is a process of its own, show/args.c is main's
-     r"^(engine/(?!base/janitor\.c$)|live/(?!.*/main\.c$)|model|show/(?!args\.c$)|"
+     # base/janitor.c is a process of its own, show/args.c is main's, cmd_NAME.c are commands
+     r"^(engine/(?!base/janitor\.c$)|live/(?!.*/(main|cmd_\w+)\.c$)|model|show/(?!args\.c$)|"
      r"postproc/(?!cli/))"),
     ("without memory: err_memory of base/err.h", r'err_set[(].*"out of memory( for [^"%]*)?"',
      r"^(engine|model|show|live|postproc|plugins)/.*(?<!base/err)\.[ch]$"),

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/replay/clean.c
+ *
+ * A stack of directories.  The one on top is listed from its beginning: REMOVEs of all its names go
+ * out together, and a name that is a directory goes onto the stack.  Listed again when all of them
+ * are answered, it is empty some day, and is removed itself.  Cookies are never continued, because
+ * servers may forget them when names go.
+ */
+#include "replay/clean.h"
+#include "base/grow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CONNECTIONS = 4, LIST_BYTES = 32768, ENTRIES = 2048, NAME = 256, NAMES_AT_A_TIME = 512 };
+
+struct directory {
+    uint8_t handle[64], parent[64];
+    uint8_t len, parent_len, name_len;
+    uint8_t name[NAME];
+};
+
+/* A name under way. */
+struct removal {
+    struct bound_call call; /* first */
+    struct clean *clean;
+    struct removal *next;
+    bool looked_up;
+    uint8_t name_len;
+    uint8_t name[NAME];
+};
+
+struct clean {
+    const struct clean_setup *setup;
+    struct clean_counts *counts;
+    struct pipeline *pipeline;
+    struct directory *stack;
+    uint32_t count, cap;
+    struct bound_call list;
+    struct entry3 *entries;
+    struct removal *removals, *free, *waiting;
+    uint32_t under_way, top, found;
+    bool list_waits, ended;
+    struct timer progress;
+};
+
+static int send_removal(struct removal *r, struct err *err);
+static int go_on(struct clean *c, struct err *err);
+
+static int fail(const char *what, struct bytes name, uint32_t status, struct err *err)
+{
+    char text[32];
+
+    return err_set(err, ERR_INPUT, "%s of \"%.*s\": %s", what, (int)name.len,
+                   (const char *)name.data, pipeline_status(status, text));
+}
+
+static int push(struct clean *c, struct bytes handle, struct bytes parent, struct bytes name,
+                struct err *err)
+{
+    struct directory *d;
+
+    if (GROW(c->stack, c->count, c->cap) < 0)
+        return err_memory(err, "directories");
+    d = &c->stack[c->count++];
+    d->len = (uint8_t)handle.len;
+    memcpy(d->handle, handle.data, handle.len);
+    d->parent_len = (uint8_t)parent.len;
+    memcpy(d->parent, parent.data, parent.len);
+    d->name_len = (uint8_t)name.len;
+    memcpy(d->name, name.data, name.len);
+    return 0;
+}
+
+/* --- a name: REMOVE; if it is a directory, LOOKUP */
+
+static int done_with(struct removal *r, struct err *err)
+{
+    struct clean *c = r->clean;
+
+    r->next = c->free;
+    c->free = r;
+    return --c->under_way ? 0 : go_on(c, err);
+}
+
+static int took_lookup(struct removal *r, struct bytes body, struct err *err)
+{
+    struct clean *c = r->clean;
+    const struct directory *top = &c->stack[c->top];
+    struct bytes name = { r->name, r->name_len };
+    uint8_t parent[64];
+    uint32_t len = top->len;
+    struct LOOKUP3res res;
+
+    bind_read(nfs3_binding(NFS3_LOOKUP)->result, body, &res);
+    if (res.status == NFS3ERR_NOENT)
+        return done_with(r, err);
+    if (res.status)
+        return fail("LOOKUP", name, res.status, err);
+    if (res.obj_attributes.attributes_follow && res.obj_attributes.attributes.type != NF3DIR)
+        return fail("REMOVE", name, NFS3ERR_PERM, err);
+    memcpy(parent, top->handle, len); /* the stack may move */
+    if (push(c, res.object, (struct bytes){ parent, len }, name, err) < 0)
+        return -err->code;
+    return done_with(r, err);
+}
+
+static int on_removal(struct bound_call *call, const struct bound_answer *answer, struct err *err)
+{
+    struct removal *r = (struct removal *)(void *)call;
+    struct REMOVE3res res;
+
+    if (r->clean->ended)
+        return 0;
+    if (answer->problem)
+        return err_set(err, answer->rpc->outcome == RPC_ANSWERED ? ERR_INPUT : ERR_SYSTEM, "%s",
+                       answer->problem);
+    if (load_be32(answer->body.data) == NFS3ERR_JUKEBOX)
+        return send_removal(r, err);
+    if (r->looked_up)
+        return took_lookup(r, answer->body, err);
+    bind_read(nfs3_binding(NFS3_REMOVE)->result, answer->body, &res);
+    if (res.status == 0 || res.status == NFS3ERR_NOENT) {
+        r->clean->counts->files += res.status == 0;
+        return done_with(r, err);
+    }
+    /* servers have different words for a directory */
+    if (res.status != NFS3ERR_ISDIR && res.status != NFS3ERR_PERM && res.status != NFS3ERR_INVAL &&
+        res.status != NFS3ERR_ACCES && res.status != NFS3ERR_NOTEMPTY &&
+        res.status != NFS3ERR_EXIST)
+        return fail("REMOVE", (struct bytes){ r->name, r->name_len }, res.status, err);
+    r->looked_up = true;
+    return send_removal(r, err);
+}
+
+static int send_removal(struct removal *r, struct err *err)
+{
+    struct clean *c = r->clean;
+    const struct directory *top = &c->stack[c->top];
+    struct diropargs3 at = { { top->handle, top->len }, { r->name, r->name_len } };
+    struct REMOVE3args remove = { at };
+    struct LOOKUP3args look_up = { at };
+    int result;
+
+    r->call.done = on_removal;
+    result = r->looked_up ? pipeline_send(c->pipeline, &r->call, NFS3_LOOKUP, &look_up, err)
+                          : pipeline_send(c->pipeline, &r->call, NFS3_REMOVE, &remove, err);
+    if (result == RPC_CLIENT_FULL) {
+        r->next = c->waiting;
+        c->waiting = r;
+        return 0;
+    }
+    return result;
+}
+
+/* --- a directory: READDIR, then RMDIR */
+
+static bool is_dot(struct bytes name)
+{
+    return (name.len == 1 && name.data[0] == '.') ||
+           (name.len == 2 && name.data[0] == '.' && name.data[1] == '.');
+}
+
+static int took_names(struct clean *c, const struct READDIR3res *res, struct err *err)
+{
+    int result = 0;
+
+    c->found = 0;
+    for (uint32_t i = 0; i < res->entries.count && result == 0 && c->free; i++) {
+        struct removal *r = c->free;
+
+        if (is_dot(c->entries[i].name) || c->entries[i].name.len >= NAME)
+            continue;
+        c->free = r->next;
+        r->looked_up = false;
+        r->name_len = (uint8_t)c->entries[i].name.len;
+        memcpy(r->name, c->entries[i].name.data, r->name_len);
+        c->found++;
+        c->under_way++;
+        result = send_removal(r, err);
+    }
+    return result;
+}
+
+static int send_rmdir(struct clean *c, struct err *err)
+{
+    const struct directory *d = &c->stack[c->top];
+    struct REMOVE3args args = { { { d->parent, d->parent_len }, { d->name, d->name_len } } };
+
+    return pipeline_send(c->pipeline, &c->list, NFS3_RMDIR, &args, err);
+}
+
+static int on_rmdir(struct clean *c, struct bytes body, struct err *err)
+{
+    const struct directory *d = &c->stack[c->top];
+    struct REMOVE3res res;
+
+    bind_read(nfs3_binding(NFS3_RMDIR)->result, body, &res);
+    if (res.status && res.status != NFS3ERR_NOENT)
+        return fail("RMDIR", (struct bytes){ d->name, d->name_len }, res.status, err);
+    c->counts->directories++;
+    c->count--;
+    return go_on(c, err);
+}
+
+static int on_list(struct bound_call *call, const struct bound_answer *answer, struct err *err)
+{
+    struct clean *c = (struct clean *)(void *)((char *)call - offsetof(struct clean, list));
+    struct READDIR3res res = { .entries = { c->entries, 0, ENTRIES } };
+    const struct directory *d = &c->stack[c->top];
+    int result;
+
+    if (c->ended)
+        return 0;
+    if (answer->problem)
+        return err_set(err, answer->rpc->outcome == RPC_ANSWERED ? ERR_INPUT : ERR_SYSTEM, "%s",
+                       answer->problem);
+    if (load_be32(answer->body.data) == NFS3ERR_JUKEBOX)
+        return go_on(c, err);
+    if (call->procedure == NFS3_RMDIR)
+        return on_rmdir(c, answer->body, err);
+    bind_read(nfs3_binding(NFS3_READDIR)->result, answer->body, &res);
+    if (res.status)
+        return fail("READDIR", (struct bytes){ d->name, d->name_len }, res.status, err);
+    result = took_names(c, &res, err);
+    if (result < 0 || c->found)
+        return result;
+    if (!res.eof)
+        return err_set(err, ERR_INPUT, "READDIR of \"%.*s\" gives neither names nor the end",
+                       (int)d->name_len, (const char *)d->name);
+    return send_rmdir(c, err);
+}
+
+/* The directory on top, if nothing is under way in another one. */
+static int go_on(struct clean *c, struct err *err)
+{
+    struct READDIR3args args = { .count = LIST_BYTES };
+    const struct directory *top;
+    int result;
+
+    if (!c->count) {
+        c->ended = true;
+        loop_stop(c->setup->loop);
+        return 0;
+    }
+    c->top = c->count - 1;
+    top = &c->stack[c->top];
+    args.dir = (struct bytes){ top->handle, top->len };
+    result = pipeline_send(c->pipeline, &c->list, NFS3_READDIR, &args, err);
+    c->list_waits = result == RPC_CLIENT_FULL;
+    return result < 0 ? result : 0;
+}
+
+static int on_room(void *ctx, struct err *err)
+{
+    struct clean *c = ctx;
+    struct removal *list = c->waiting;
+    int result = 0;
+
+    c->waiting = NULL;
+    while (list && result == 0) {
+        struct removal *r = list;
+
+        list = r->next;
+        result = send_removal(r, err);
+    }
+    return result == 0 && c->list_waits ? go_on(c, err) : result;
+}
+
+static int on_progress(void *ctx, struct err *err)
+{
+    struct clean *c = ctx;
+    int result = c->setup->progress(c->setup->ctx, c->counts, err);
+
+    return result == 0
+               ? loop_set(c->setup->loop, &c->progress, loop_now(c->setup->loop) + 250000000, err)
+               : result;
+}
+
+/* --- all of it */
+
+/* Removes what is no directory, and puts a directory onto the stack. */
+static int begin(struct clean *c, struct bytes parent, struct bytes name, struct err *err)
+{
+    struct LOOKUP3args args = { { parent, name } };
+    struct REMOVE3args remove = { { parent, name } };
+    struct LOOKUP3res res;
+    struct REMOVE3res removed;
+    int result = pipeline_ask(c->pipeline, NFS3_LOOKUP, &args, &res, err);
+
+    if (result < 0 || result == NFS3ERR_NOENT)
+        return result < 0 ? result : 0;
+    if (result)
+        return fail("LOOKUP", name, (uint32_t)result, err);
+    if (!res.obj_attributes.attributes_follow || res.obj_attributes.attributes.type == NF3DIR)
+        return push(c, res.object, parent, name, err);
+    result = pipeline_ask(c->pipeline, NFS3_REMOVE, &remove, &removed, err);
+    c->counts->files += result == 0;
+    return result > 0 ? fail("REMOVE", name, (uint32_t)result, err) : result;
+}
+
+static int run(struct clean *c, struct err *err)
+{
+    int result = 0;
+
+    c->ended = false;
+    if (c->setup->progress)
+        result = loop_set(c->setup->loop, &c->progress, loop_clock() + 250000000, err);
+    if (result == 0)
+        result = go_on(c, err);
+    if (result == 0 && !c->ended)
+        result = loop_run(c->setup->loop, err);
+    c->counts->interrupted = result == 0 && !c->ended;
+    loop_unset(c->setup->loop, &c->progress);
+    return result;
+}
+
+int clean(const struct clean_setup *setup, const struct clean_names *names,
+          struct clean_counts *counts, struct err *err)
+{
+    struct clean c = { .setup = setup, .counts = counts };
+    struct pipeline_setup pipeline = { .loop = setup->loop,
+                                       .target = setup->target,
+                                       .connections =
+                                           setup->connections ? setup->connections : CONNECTIONS,
+                                       .room = on_room,
+                                       .ctx = &c };
+    int result = 0;
+
+    c.list.done = on_list;
+    c.progress = (struct timer){ .due = on_progress, .ctx = &c };
+    c.entries = calloc(ENTRIES, sizeof(*c.entries));
+    c.removals = calloc(NAMES_AT_A_TIME, sizeof(*c.removals));
+    c.pipeline = pipeline_new(&pipeline, err);
+    if (!c.entries || !c.removals)
+        result = err_memory(err, "names");
+    else if (!c.pipeline)
+        result = -err->code;
+    for (uint32_t i = 0; result == 0 && i < NAMES_AT_A_TIME; i++) {
+        c.removals[i].clean = &c;
+        c.removals[i].next = c.free;
+        c.free = &c.removals[i];
+    }
+    for (uint32_t i = 0; i < names->count && result == 0 && !counts->interrupted; i++) {
+        result = begin(&c, names->parent, names->names[i], err);
+        if (result == 0 && c.count)
+            result = run(&c, err);
+    }
+    c.ended = true;
+    pipeline_free(c.pipeline);
+    free(c.stack);
+    free(c.entries);
+    free(c.removals);
+    return result;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/replay/cmd_populate.c
+ *
+ * nfsreplay populate: everything that can be wrong is looked at before the first change.
+ */
+#include "base/escape.h"
+#include "base/values.h"
+#include "replay/commands.h"
+#include "replay/survey.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* --- what the callbacks see */
+
+struct watcher {
+    const struct session *session;
+    const char *doing;
+    bool tells; /* differences are printed */
+};
+
+static int on_differs(void *ctx, const char *path, const char *text, struct err *err)
+{
+    const struct watcher *w = ctx;
+
+    (void)err;
+    if (!w->tells)
+        return 0;
+    session_progress(w->session, NULL);
+    escape_print(stdout, path);
+    fputs(": ", stdout);
+    escape_print(stdout, text);
+    putchar('\n');
+    return 0;
+}
+
+static int on_progress(void *ctx, const struct populate_counts *c, struct err *err)
+{
+    const struct watcher *w = ctx;
+    char done[VALUE_TEXT_MAX], all[VALUE_TEXT_MAX], size[VALUE_TEXT_MAX], text[160];
+
+    (void)err;
+    snprintf(text, sizeof(text), "%s: %s of %s objects, %s", w->doing,
+             count_text(c->there + c->made, done), count_text(c->objects, all),
+             size_text(c->written, size));
+    session_progress(w->session, text);
+    return 0;
+}
+
+static int go_through(struct session *s, struct session_target *t, enum populate_mode mode,
+                      bool tells, struct populate_counts *counts, struct err *err)
+{
+    struct watcher watcher = { s, mode == POPULATE_MAKE ? "making" : "looking", tells };
+    struct populate_setup setup = { .loop = s->loop,
+                                    .target = &t->target,
+                                    .plan = &t->plan,
+                                    .mode = mode,
+                                    .contents = s->options->contents,
+                                    .scratch = { t->place.scratch, t->place.scratch_len },
+                                    .connections = (uint32_t)s->options->connections,
+                                    .outstanding = (uint32_t)s->options->outstanding,
+                                    .differs = on_differs,
+                                    .progress = on_progress,
+                                    .ctx = &watcher };
+    int result = populate(&setup, counts, err);
+
+    session_progress(s, NULL);
+    return result;
+}
+
+static void print_counts(const struct session *s, const struct session_target *t,
+                         const struct populate_counts *c, int64_t took)
+{
+    uint64_t missing = c->objects - c->there - c->made - c->refused;
+    char objects[VALUE_TEXT_MAX], made[VALUE_TEXT_MAX], size[VALUE_TEXT_MAX], time[VALUE_TEXT_MAX];
+    char text[VALUE_TEXT_MAX];
+
+    if (s->options->quiet)
+        return;
+    printf("%s: %s objects, %s made, %s written, in %s", t->target.address.path,
+           count_text(c->objects, objects), count_text(c->made, made), size_text(c->written, size),
+           duration_text(took, time));
+    if (c->links)
+        printf("; %s further links, %" PRIu64 " made", count_text(c->links, text), c->links_made);
+    if (c->refused)
+        printf("; %s that the server does not make", count_text(c->refused, text));
+    if (missing)
+        printf("; %s missing", count_text(missing, text));
+    if (c->differences)
+        printf("; %s differences", count_text(c->differences, text));
+    puts(c->interrupted ? "; interrupted" : "");
+}
+
+/* --- what can be wrong */
+
+/* A tree without our marker: it counts if it is complete (ftnfsd --image makes it). */
+static int look_at_foreign(struct session *s, struct session_target *t, bool *complete,
+                           struct err *err)
+{
+    struct populate_counts counts;
+    int result = go_through(s, t, POPULATE_FIND, false, &counts, err);
+    char missing[VALUE_TEXT_MAX], objects[VALUE_TEXT_MAX];
+    const char *other = t->place.other[0] ? t->place.other : RDUMP_SCRATCH;
+
+    if (result < 0)
+        return result;
+    *complete = !counts.interrupted && counts.there + counts.refused == counts.objects;
+    if (*complete || counts.interrupted)
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "%s is neither empty nor a tree of nfsreplay: it has \"%s\", and %s of the "
+                   "dump's %s objects are missing",
+                   t->text, other, count_text(counts.objects - counts.there, missing),
+                   count_text(counts.objects, objects));
+}
+
+static int check_marker(const struct session *s, const struct session_target *t, struct err *err)
+{
+    const struct marker *m = &t->place.marker;
+
+    if (!session_is_ours(s, t))
+        return err_set(err, ERR_INPUT,
+                       "%s has the tree of another dump: \"nfsreplay clean\" with that dump "
+                       "removes it",
+                       t->text);
+    if (m->state == MARKER_PLAYED)
+        return err_set(err, ERR_INPUT,
+                       "%s was played on, so its tree is no longer that of the dump: "
+                       "\"nfsreplay clean\" removes it",
+                       t->text);
+    if (m->contents[0] && strcmp(m->contents, s->options->contents.text) != 0)
+        return err_set(err, ERR_INPUT,
+                       "%s was filled with \"%s\": say --fill %s, or \"nfsreplay clean\" first",
+                       t->text, m->contents, m->contents);
+    return 0;
+}
+
+static int check_space(const struct session *s, struct session_target *t, struct err *err)
+{
+    struct FSSTAT3args args = { { t->target.root, t->target.root_len } };
+    struct FSSTAT3res res;
+    char needs[VALUE_TEXT_MAX], has[VALUE_TEXT_MAX];
+    int result;
+
+    if (t->plan.largest > t->target.maxfilesize)
+        return err_set(err, ERR_INPUT, "%s: the largest file has %s, and the server takes %s",
+                       t->text, size_text(t->plan.largest, needs),
+                       size_text(t->target.maxfilesize, has));
+    if (s->options->contents.kind == CONTENTS_SPARSE || t->place.marker.state != MARKER_NONE)
+        return 0;
+    result = pipeline_ask(t->pipeline, NFS3_FSSTAT, &args, &res, err);
+    if (result < 0)
+        return result;
+    if (result == 0 && res.abytes < t->plan.bytes && !s->options->force)
+        return err_set(err, ERR_INPUT,
+                       "%s has room for %s, and the files of the tree have %s: say --fill sparse, "
+                       "or --force",
+                       t->text, size_text(res.abytes, has), size_text(t->plan.bytes, needs));
+    if (result == 0 && res.afiles < t->plan.object_count && res.tfiles && !s->options->force)
+        return err_set(err, ERR_INPUT,
+                       "%s has room for %" PRIu64 " files, and the tree has %u objects: --force "
+                       "tries nevertheless",
+                       t->text, res.afiles, t->plan.object_count);
+    return 0;
+}
+
+static int check_sizes(const struct session *s, const struct session_target *t,
+                       const struct survey *survey, struct err *err)
+{
+    const struct target *to = &t->target;
+
+    if (s->options->force || (survey->read_most <= to->rtmax && survey->write_most <= to->wtmax))
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "%s moves at most %u bytes in a READ and %u in a WRITE, and the trace up to %u "
+                   "and %u: their answers would differ; --force goes on",
+                   t->text, to->rtmax, to->wtmax, survey->read_most, survey->write_most);
+}
+
+/* --- making */
+
+static int make_tree(struct session *s, struct session_target *t, struct populate_counts *counts,
+                     struct err *err)
+{
+    int result = marker_scratch(t->pipeline, &t->target, &t->place, err);
+
+    if (result < 0)
+        return err_prefix(err, "%s", t->text);
+    t->place.marker.state = MARKER_MAKING;
+    t->place.marker.identity = s->script.identity;
+    memcpy(t->place.marker.contents, s->options->contents.text, sizeof(t->place.marker.contents));
+    result = marker_write(t->pipeline, &t->place, err);
+    if (result == 0)
+        result = go_through(s, t, POPULATE_MAKE, true, counts, err);
+    if (result == 0 && !counts->interrupted) {
+        t->place.marker.state = MARKER_MADE;
+        result = marker_write(t->pipeline, &t->place, err);
+    }
+    return result < 0 ? err_prefix(err, "%s", t->text) : 0;
+}
+
+int make_trees(struct session *s, struct err *err)
+{
+    bool complete[REPLAY_TARGETS_MAX] = { false };
+    struct populate_counts counts;
+    struct survey survey;
+    int64_t begun;
+    int result = survey_dump(s->options->dump, &survey, err);
+
+    for (uint32_t i = 0; i < s->target_count && result == 0; i++) {
+        struct session_target *t = &s->targets[i];
+        const struct marker_place *place = &t->place;
+
+        if (place->marker.state != MARKER_NONE)
+            result = check_marker(s, t, err);
+        else if (place->other[0] || place->scratch_len)
+            result = look_at_foreign(s, t, &complete[i], err);
+        if (result == 0 && !complete[i])
+            result = check_space(s, t, err);
+        if (result == 0)
+            result = check_sizes(s, t, &survey, err);
+    }
+    for (uint32_t i = 0; i < s->target_count && result == 0; i++) {
+        struct session_target *t = &s->targets[i];
+
+        begun = loop_clock();
+        if (session_interrupted(s))
+            return 1;
+        if (complete[i]) {
+            if (!s->options->quiet)
+                printf("%s: the tree is there, and nfsreplay did not make it\n",
+                       t->target.address.path);
+            continue;
+        }
+        result = make_tree(s, t, &counts, err);
+        if (result == 0)
+            print_counts(s, t, &counts, loop_clock() - begun);
+    }
+    return result == 0 && session_interrupted(s) ? 1 : result;
+}
+
+/* --- the command */
+
+/* --check: 1 if something differs. */
+static int check_trees(struct session *s, struct err *err)
+{
+    struct populate_counts counts;
+    bool differs = false;
+    int result = 0;
+
+    for (uint32_t i = 0; i < s->target_count && result == 0; i++) {
+        int64_t begun = loop_clock();
+
+        result = go_through(s, &s->targets[i], POPULATE_CHECK, true, &counts, err);
+        if (result < 0)
+            break;
+        print_counts(s, &s->targets[i], &counts, loop_clock() - begun);
+        differs |= counts.differences || counts.interrupted ||
+                   counts.there + counts.refused < counts.objects;
+    }
+    return result < 0 ? result : differs;
+}
+
+int cmd_populate(int argc, char **argv, struct err *err)
+{
+    static struct replay_options options;
+    static struct session session;
+    int result = replay_options(&options, REPLAY_POPULATE, argc, argv, err);
+
+    if (result != 1)
+        return result;
+    result = session_open(&session, &options, err);
+    if (result == 0)
+        result = options.check ? check_trees(&session, err) : make_trees(&session, err);
+    session_progress(&session, NULL);
+    session_close(&session);
+    return result;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/replay/marker.c
+ *
+ * The marker has a fixed length, so an old one is written over by one WRITE.
+ */
+#include "replay/marker.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char title[] = "nfsreplay 1";
+static const char file_name[] = "marker";
+static const char *const states[] = {
+    [MARKER_MAKING] = "making", [MARKER_MADE] = "made", [MARKER_PLAYED] = "played"
+};
+
+static struct bytes name_of(const char *text)
+{
+    return (struct bytes){ (const uint8_t *)text, (uint32_t)strlen(text) };
+}
+
+/* --- the text */
+
+void marker_text(const struct marker *m, char text[MARKER_TEXT])
+{
+    int len = snprintf(text, MARKER_TEXT,
+                       "%s\nidentity %016" PRIx64 "\ncontents %s\nstate %s\n"
+                       "tool nfsreplay " NFSDIGEST_VERSION "\n"
+                       "This directory belongs to nfsreplay; \"nfsreplay clean\" removes it.\n",
+                       title, m->identity, m->contents, states[m->state]);
+
+    memset(text + len, ' ', (size_t)(MARKER_TEXT - len));
+    text[MARKER_TEXT - 1] = '\n';
+}
+
+bool marker_parse(const char *data, size_t len, struct marker *to)
+{
+    char text[MARKER_TEXT + 1], state[16], version[32];
+    int end = -1;
+
+    memset(to, 0, sizeof(*to));
+    if (len != MARKER_TEXT || memchr(data, 0, len))
+        return false;
+    memcpy(text, data, len);
+    text[len] = 0;
+    if (sscanf(text,
+               "nfsreplay %31[^\n]\nidentity %16" SCNx64 "\ncontents %31[^\n]\nstate %15[a-z]%n",
+               version, &to->identity, to->contents, state, &end) != 4 ||
+        end < 0 || text[end] != '\n' || strcmp(version, "1") != 0)
+        return false;
+    for (uint32_t i = MARKER_MAKING; i <= MARKER_PLAYED; i++)
+        if (strcmp(state, states[i]) == 0)
+            to->state = (enum marker_state)i;
+    return to->state != MARKER_NONE;
+}
+
+/* --- finding it */
+
+/* LOOKUP; returns the status, with the handle in |handle|. */
+static int look_up(struct pipeline *p, struct bytes directory, const char *name, uint8_t handle[64],
+                   uint32_t *len, struct err *err)
+{
+    struct LOOKUP3args args = { { directory, name_of(name) } };
+    struct LOOKUP3res res;
+    int result = pipeline_ask(p, NFS3_LOOKUP, &args, &res, err);
+
+    if (result == 0) {
+        memcpy(handle, res.object.data, res.object.len);
+        *len = res.object.len;
+    }
+    return result;
+}
+
+/* Something in the export that is not the scratch directory.  Directories of the file system
+ * itself do not count. */
+static int find_other(struct pipeline *p, const struct target *t, char other[MARKER_OTHER],
+                      struct err *err)
+{
+    enum { ENTRIES = 512 };
+    static const char *const own[] = { ".", "..", RDUMP_SCRATCH, "lost+found", ".snapshot" };
+    struct READDIR3args args = { .dir = { t->root, t->root_len }, .count = 8192 };
+    struct entry3 *entries = calloc(ENTRIES, sizeof(*entries));
+    struct READDIR3res res = { .entries = { entries, 0, ENTRIES } };
+    int result = entries ? 0 : err_memory(err, "a listing");
+
+    other[0] = 0;
+    while (result == 0 && !other[0] && !res.eof) {
+        result = pipeline_ask(p, NFS3_READDIR, &args, &res, err);
+        for (uint32_t i = 0; result == 0 && i < res.entries.count && !other[0]; i++) {
+            const struct bytes *name = &entries[i].name;
+            bool is_own = false;
+
+            for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++)
+                is_own |= name->len == strlen(own[k]) && !memcmp(name->data, own[k], name->len);
+            if (!is_own)
+                snprintf(other, MARKER_OTHER, "%.*s", (int)name->len, (const char *)name->data);
+            args.cookie = entries[i].cookie;
+        }
+        memcpy(args.cookieverf, res.cookieverf, sizeof(args.cookieverf));
+        if (result == 0 && !res.entries.count && !res.eof)
+            result = err_set(err, ERR_INPUT, "READDIR gives neither entries nor the end");
+    }
+    free(entries);
+    return result;
+}
+
+static int read_marker(struct pipeline *p, struct marker_place *to, struct err *err)
+{
+    uint8_t handle[64];
+    uint32_t len = 0;
+    struct READ3args args;
+    struct READ3res res;
+    int result =
+        look_up(p, (struct bytes){ to->scratch, to->scratch_len }, file_name, handle, &len, err);
+
+    if (result == NFS3ERR_NOENT)
+        return 0;
+    if (result == 0) {
+        args = (struct READ3args){ { handle, len }, 0, MARKER_TEXT };
+        result = pipeline_ask(p, NFS3_READ, &args, &res, err);
+    }
+    if (result)
+        return result;
+    if (!res.data.len) { /* made, and not written: the program ended in between */
+        to->marker = (struct marker){ .state = MARKER_MAKING };
+        return 0;
+    }
+    if (!marker_parse((const char *)res.data.data, res.data.len, &to->marker))
+        return err_set(err, ERR_INPUT,
+                       "%s/%s is damaged, or of a later version: remove what is there by hand",
+                       RDUMP_SCRATCH, file_name);
+    return 0;
+}
+
+/* Makes of a status a message. */
+static int refused(int result, const char *what, struct err *err)
+{
+    char text[32];
+
+    if (result <= 0)
+        return result;
+    return err_set(err, ERR_INPUT, "%s: %s", what, pipeline_status((uint32_t)result, text));
+}
+
+int marker_find(struct pipeline *p, const struct target *t, struct marker_place *to,
+                struct err *err)
+{
+    int result;
+
+    memset(to, 0, sizeof(*to));
+    result = look_up(p, (struct bytes){ t->root, t->root_len }, RDUMP_SCRATCH, to->scratch,
+                     &to->scratch_len, err);
+    if (result == 0)
+        result = read_marker(p, to, err);
+    else if (result == NFS3ERR_NOENT)
+        result = 0;
+    if (result == 0)
+        result = find_other(p, t, to->other, err);
+    return refused(result, "looking into the export", err);
+}
+
+/* --- making it */
+
+static int made_by_other(struct pipeline *p, const struct target *t, uint32_t uid, struct err *err)
+{
+    struct REMOVE3args args = { { { t->root, t->root_len }, name_of(RDUMP_SCRATCH) } };
+    struct REMOVE3res res;
+    int result = pipeline_ask(p, NFS3_RMDIR, &args, &res, err);
+
+    if (result < 0)
+        return result;
+    return err_set(err, ERR_INPUT,
+                   "the server maps uid 0 to uid %u, and owners could not be set: export it with "
+                   "no_root_squash",
+                   uid);
+}
+
+int marker_scratch(struct pipeline *p, const struct target *t, struct marker_place *place,
+                   struct err *err)
+{
+    struct MKDIR3args args = { { { t->root, t->root_len }, name_of(RDUMP_SCRATCH) },
+                               { .set_mode = true, .mode = 0700 } };
+    struct CREATE3res res;
+    int result;
+
+    if (place->scratch_len)
+        return 0;
+    result = pipeline_ask(p, NFS3_MKDIR, &args, &res, err);
+    if (result == NFS3ERR_ROFS)
+        return err_set(err, ERR_INPUT, "the export is read-only");
+    if (result == NFS3ERR_ACCES || result == NFS3ERR_PERM)
+        return err_set(err, ERR_INPUT,
+                       "uid 0 may not write there: the export is read-only, or maps uid 0 to "
+                       "another user (it needs no_root_squash)");
+    if (result)
+        return refused(result, "making " RDUMP_SCRATCH, err);
+    if (res.obj_attributes.attributes_follow && res.obj_attributes.attributes.uid != 0)
+        return made_by_other(p, t, res.obj_attributes.attributes.uid, err);
+    result = look_up(p, (struct bytes){ t->root, t->root_len }, RDUMP_SCRATCH, place->scratch,
+                     &place->scratch_len, err);
+    return refused(result, "making " RDUMP_SCRATCH, err);
+}
+
+int marker_write(struct pipeline *p, const struct marker_place *place, struct err *err)
+{
+    struct CREATE3args create = { { { place->scratch, place->scratch_len }, name_of(file_name) },
+                                  { .mode = UNCHECKED,
+                                    .obj_attributes = { .set_mode = true, .mode = 0600 } } };
+    struct CREATE3res made;
+    struct WRITE3args args;
+    struct WRITE3res res = { 0 };
+    uint8_t handle[64];
+    uint32_t len = 0;
+    char text[MARKER_TEXT];
+    int result = pipeline_ask(p, NFS3_CREATE, &create, &made, err);
+
+    if (result == 0)
+        result = look_up(p, create.where.dir, file_name, handle, &len, err);
+    if (result == 0) {
+        marker_text(&place->marker, text);
+        args = (struct WRITE3args){ .file = { handle, len }, .stable = FILE_SYNC };
+    }
+    for (uint32_t done = 0; result == 0 && done < MARKER_TEXT; done += res.count) {
+        args.offset = done;
+        args.count = MARKER_TEXT - done;
+        args.data = (struct bytes){ (const uint8_t *)text + done, args.count };
+        result = pipeline_ask(p, NFS3_WRITE, &args, &res, err);
+        if (result == 0 && (!res.count || res.count > args.count))
+            return err_set(err, ERR_INPUT, "WRITE says that it wrote %u of %u bytes", res.count,
+                           args.count);
+    }
+    return refused(result, "writing the marker", err);
+}
+
+int marker_remove(struct pipeline *p, const struct marker_place *place, struct err *err)
+{
+    struct REMOVE3args args = { { { place->scratch, place->scratch_len }, name_of(file_name) } };
+    struct REMOVE3res res;
+    int result = pipeline_ask(p, NFS3_REMOVE, &args, &res, err);
+
+    return result == NFS3ERR_NOENT ? 0 : refused(result, "removing the marker", err);
+}

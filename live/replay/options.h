@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/replay/options.h
+ *
+ * The command line of nfsreplay's commands: nfsreplay COMMAND [OPTION...] DUMP [SERVER=]TARGET...
+ */
+#ifndef NFSDIGEST_REPLAY_OPTIONS_H
+#define NFSDIGEST_REPLAY_OPTIONS_H
+
+#include "replay/contents.h"
+
+enum { REPLAY_TARGETS_MAX = 16 };
+
+struct replay_target {
+    const char *server; /* of the trace, as the dump has it; NULL: the only one */
+    uint32_t server_len;
+    const char *address; /* nfs://... */
+};
+
+struct replay_options {
+    const char *dump;
+    struct replay_target targets[REPLAY_TARGETS_MAX];
+    uint32_t target_count;
+    struct contents contents;
+    bool contents_said;
+    uint64_t connections, outstanding;
+    int64_t timeout;
+    bool udp, privileged, check, force, quiet;
+};
+
+/* Bits for the commands. */
+enum replay_command { REPLAY_POPULATE = 1, REPLAY_CLEAN = 2, REPLAY_PLAY = 4 };
+
+/* Parses the arguments of a command.  Returns 1 if it should run, 0 after --help was printed, or a
+ * negative code. */
+int replay_options(struct replay_options *options, enum replay_command command, int argc,
+                   char **argv, struct err *err);
+
+#endif

@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: timeout=300 asan
+"""The tree that nfsreplay populate makes is that of the dump, as a client of our own sees it: also when
+the server leaves things out or loses them, and when a run is interrupted and goes on.  What nfsreplay
+must not touch it refuses, and clean removes what it made and nothing else.
+
+    nfsreplay_populate.py     environment: BUILD, NFSDIGEST
+"""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "gen"))
+
+import replay_tree  # noqa: E402
+from fill import fill  # noqa: E402
+from live_client import Client, Ftnfsd  # noqa: E402
+from messages import auth_sys, opaque, u32, u64  # noqa: E402
+from model_xdr import (CREATE, GETATTR, LOOKUP, MKDIR, READ, READDIR, READLINK, REMOVE,  # noqa: E402
+                       SETATTR, UNCHECKED, data_pieces)
+from replay_tree import BLOCK, CHARACTER, DIRECTORY, FILE, LINK  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
+NFSDIGEST = os.environ["NFSDIGEST"]
+PROGRAM = str(BUILD / "bin" / "nfsreplay")
+OBJECTS = 250
+failures = []
+
+
+def check(what, found, wanted):
+    if found != wanted:
+        failures.append("%.300s: %.300r, not %.300r" % (what, found, wanted))
+
+
+def check_words(what, done, code, words):
+    text = done.stdout + done.stderr
+    if done.returncode != code or words not in text:
+        failures.append("%s: exit %d: %s\n    not %d: %s" % (what, done.returncode, text, code,
+                                                             words))
+
+
+def run(*words):
+    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, check=False,
+                          timeout=120)
+
+
+def ctl(path, *words):
+    subprocess.run([BUILD / "bin" / "ftnfsd", "ctl", path, *words], check=True,
+                   stdout=subprocess.DEVNULL)
+
+
+# --- what a client sees
+
+def names_in(client, directory):
+    found, cookie, verifier, end = set(), 0, bytes(8), False
+    while not end:
+        _, r = client.nfs(READDIR, {"object": directory, "cookie": cookie, "verifier": verifier,
+                                    "count": 8192})
+        found |= {name for _, name, _ in r["entries"]}
+        end, verifier = r["eof"], r["verifier"]
+        cookie = r["entries"][-1][2] if r["entries"] else 0
+    return found - {b".", b".."}
+
+
+def contents(client, handle, size):
+    """The pieces of the whole file, each of 64 KiB."""
+    return [client.nfs(READ, {"object": handle, "offset": at, "count": 65536})[1]["data"]
+            for at in range(0, size, 65536)]
+
+
+def seen(client, handle, node, atimes):
+    """What should be as the dump has it: (found, wanted)."""
+    a = client.nfs(GETATTR, {"object": handle})[1]["attributes"]
+    found = [a.type, a.uid, a.gid, a.mtime, a.atime if atimes else None]
+    wanted = [node.type, node.uid, node.gid, node.mtime, node.atime if atimes else None]
+    if node.type != LINK:
+        found.append(oct(a.mode))
+        wanted.append(oct(node.mode))
+    if node.type != DIRECTORY:
+        found.append(a.nlink)
+        wanted.append(node.nlink)
+    if node.type == FILE:
+        found += [a.size, contents(client, handle, node.size)]
+        whole = fill(node.number, 0, node.size)
+        wanted += [node.size, [data_pieces(whole[at:at + 65536])
+                               for at in range(0, node.size, 65536)]]
+    if node.type in (BLOCK, CHARACTER):
+        found.append(a.rdev)
+        wanted.append(node.rdev)
+    if node.type == LINK:
+        found.append(client.nfs(READLINK, {"object": handle})[1]["text"])
+        wanted.append(node.link)
+    return found, wanted
+
+
+def verify(what, server, export, paths, atimes=False):
+    """|atimes|: nobody has listed a directory or read a link yet."""
+    client = Client(server)
+    handles = {b"": client.mount(export)}
+    inside, read = {b"": {b"scratch"}}, set()
+    for path, node in paths.items():
+        parent, _, name = path.rpartition(b"/")
+        inside.setdefault(parent, set()).add(name)
+        if node.type == DIRECTORY:
+            inside.setdefault(path, set())
+        status, r = client.nfs(LOOKUP, {"object": handles[parent], "name": name})
+        if status:
+            failures.append("%s: %r is missing: %d" % (what, path, status))
+            return
+        handles[path] = r["handle"]
+    for path, node in paths.items():
+        check("%s: %r" % (what, path), *seen(client, handles[path], node,
+                                             atimes and node.number not in read))
+        read.add(node.number)
+    for path, names in inside.items():
+        check("%s: names in %r" % (what, path), names_in(client, handles[path]), names)
+    client.close()
+
+
+# --- the cases
+
+def whole(scratch, dump, paths):
+    """Made, found again, damaged, mended, removed."""
+    with Ftnfsd("--export", "/a", "--export", "/b") as server:
+        url = server.urls[0]
+        done = run("populate", dump, url)
+        check_words("populate", done, 0, "/a: %d objects, %d made" % (OBJECTS, OBJECTS))
+        verify("made", server, b"/a", paths, True)
+        check_words("again", run("populate", dump, url), 0, "%d objects, 0 made, 0 B" % OBJECTS)
+        check_words("check", run("populate", "--check", dump, url), 0, "0 made")
+        verify("after both", server, b"/a", paths)
+
+        client = Client(server)
+        root = client.mount(b"/a")
+        top = client.nfs(LOOKUP, {"object": root, "name": b"root-1"})[1]["handle"]
+        file = client.nfs(LOOKUP, {"object": root, "name": b"root-3"})[1]["handle"]
+        client.nfs(SETATTR, {"object": file, "settings": {"mode": 0o123}})
+        client.nfs(CREATE, {"object": top, "name": b"surplus", "how": UNCHECKED, "settings": {}})
+        gone = next(p for p, n in paths.items() if n.type == FILE and n.nlink == 1 and
+                    p.count(b"/") == 1 and p.startswith(b"root-1/"))
+        client.nfs(REMOVE, {"object": top, "name": gone.partition(b"/")[2]})
+        done = run("populate", "--check", "--quiet", dump, url)
+        said = sorted(done.stdout.splitlines())
+        check("the exit code of check", done.returncode, 1)
+        check("what check says", [line for line in said if "mtime" not in line], sorted([
+            "root-1: has \"surplus\", which the dump does not have",
+            "%s: is missing" % replay_tree.escape(gone).replace("\\x20", " "),
+            "root-3: mode %04o, there 0123" % paths[b"root-3"].mode]))
+        client.nfs(REMOVE, {"object": top, "name": b"surplus"})
+        client.nfs(SETATTR, {"object": file, "settings": {"size": 7}})
+        check_words("mend", run("populate", dump, url), 0, "%d objects, 1 made" % OBJECTS)
+        verify("mended", server, b"/a", paths)
+        client.close()
+        refuse_other(server, scratch, dump)
+        check_words("clean", run("clean", dump, url), 0, "removed")
+        client = Client(server)
+        check("what clean leaves", names_in(client, client.mount(b"/a")), set())
+        client.close()
+
+
+def refuse_other(server, scratch, dump):
+    """What is not ours stays."""
+    other = os.path.join(scratch, "other.rdump")
+    replay_tree.write(NFSDIGEST, other, 20, seed=2)
+    a, b = server.urls
+    check_words("another dump", run("populate", other, a), 3, "the tree of another dump")
+    check_words("clean of another dump", run("clean", other, a), 3, "the tree of another dump")
+    check_words("another fill", run("populate", "--fill", "zero", dump, a), 3, "say --fill fill")
+    client = Client(server)
+    root = client.mount(b"/b")
+    client.nfs(MKDIR, {"object": root, "name": b"home", "settings": {}})
+    check_words("a foreign tree", run("populate", dump, b), 3, "it has \"home\", and 250")
+    check_words("clean of it", run("clean", dump, b), 3, "nfsreplay did not make what is there")
+    check("the foreign tree", names_in(client, root), {b"home"})
+    client.close()
+
+
+def refusals(scratch, dump):
+    large = os.path.join(scratch, "large.rdump")
+    nodes, entries, _ = replay_tree.make(10, seed=3)
+    nodes[2].size = 1 << 40
+    with open(large + ".txt", "w", encoding="ascii") as out:
+        out.write(replay_tree.text(nodes, entries))
+    subprocess.run([NFSDIGEST, "rdump", "--undump", large + ".txt", "--output", large], check=True)
+    with Ftnfsd("--export", "/ro(ro)", "--export", "/root(root_squash)", "--export",
+                "/all(all_squash)", "--capacity", "1G") as server:
+        for url, words in zip(server.urls, ("the export is read-only", "maps uid 0 to uid 65534",
+                                            "maps uid 0 to uid 65534")):
+            check_words("populate of " + words, run("populate", dump, url), 3, words)
+        client = Client(server)
+        for export in b"/ro", b"/root", b"/all":
+            check("what is left in %r" % export, names_in(client, client.mount(export)), set())
+        client.close()
+        url = server.urls[0]
+        check_words("no room", run("populate", large, url), 3, "has room for 1.0 GiB")
+        check_words("no export", run("populate", dump, url.replace("/ro?", "/none?")), 3,
+                    "no such export")
+        for words in ("nothing",), (dump,), (dump, "127.0.0.1:/a"), (dump, "10.0.0.1=" + url):
+            check("usage %r" % (words,), run("populate", *words).returncode, 2)
+    check_words("no server", run("populate", dump, url), 4, "refused")
+    check_words("no dump", run("populate", "/nonexistent", url), 3, "/nonexistent")
+
+
+def faults(dump, paths):
+    """The server leaves out, loses, breaks off; the tree is the same."""
+    for fault in (["*:no-attributes", "*:no-handle"], ["WRITE:every=2:short", "WRITE:committed=UNSTABLE",
+                                                       "WRITE:every=9:verifier"],
+                  ["*:every=90:close:after=20"], ["*:every=61:status=NFS3ERR_JUKEBOX:after=30"]):
+        options = [o for rule in fault for o in ("--fault", rule)]
+        with tempfile.TemporaryDirectory() as scratch:
+            control = os.path.join(scratch, "control")
+            with Ftnfsd("--export", "/a", "--control", control, *options) as server:
+                check_words("with %r" % fault, run("populate", dump, server.urls[0]), 0, "made")
+                ctl(control, "fault-clear")
+                verify("with %r" % fault, server, b"/a", paths)
+
+
+def interrupted(dump, paths):
+    """A server that stops answering, in each kind of call, and a player that is ended or killed."""
+    with tempfile.TemporaryDirectory() as scratch:
+        control = os.path.join(scratch, "control")
+        with Ftnfsd("--export", "/a", "--control", control) as server:
+            for fault, end in (("CREATE:after=60", signal.SIGINT), ("WRITE:after=20", signal.SIGKILL),
+                               ("SETATTR:after=10", signal.SIGTERM), ("LINK:after=5", signal.SIGKILL)):
+                ctl(control, "fault-add", fault + ":ignore")
+                process = subprocess.Popen([PROGRAM, "populate", dump, server.urls[0]],
+                                           stdout=subprocess.PIPE, text=True)
+                time.sleep(.4)
+                process.send_signal(end)
+                said = process.communicate(timeout=60)[0]
+                check(fault + ": exit", process.returncode, -9 if end == signal.SIGKILL else 1)
+                check(fault + ": says it", "interrupted" in said, end != signal.SIGKILL)
+                ctl(control, "fault-clear")
+            done = run("populate", dump, server.urls[0])
+            check("the last run", done.returncode, 0)
+            verify("interrupted", server, b"/a", paths)
+
+
+def fills(dump, paths):
+    """How well the contents of all files can be compressed."""
+    size = sum(n.size for n in paths.values() if n.type == FILE)
+    for kind, low, high in (("zero", 0, .01), ("random", .99, 1.1), ("compressible=4", .2, .3),
+                            ("sparse", 0, .01)):
+        with Ftnfsd("--export", "/a") as server:
+            url = server.urls[0]
+            done = run("populate", "--fill", kind, dump, url)
+            check_words("fill " + kind, done, 0, "0 B written" if kind == "sparse" else "MiB written")
+            check_words("check " + kind, run("populate", "--check", dump, url), 0, "0 made")
+            client = Client(server)
+            handles, packed = {b"": client.mount(b"/a")}, 0
+            for path, node in paths.items():
+                parent, _, name = path.rpartition(b"/")
+                handles[path] = client.nfs(LOOKUP, {"object": handles[parent], "name": name})[1][
+                    "handle"]
+                if node.type == FILE and node.size:
+                    raw = client.rpc(READ, opaque(handles[path]) + u64(0) + u32(65536),
+                                     credential=auth_sys(0, 0))
+                    data = raw[-(node.size + -node.size % 4):]
+                    packed += len(zlib.compress(data[:node.size], 1))
+            check("%s: compressed to %.3f" % (kind, packed / size), low <= packed / size <= high,
+                  True)
+            client.close()
+
+
+def main():
+    with tempfile.TemporaryDirectory() as scratch:
+        dump = os.path.join(scratch, "tree.rdump")
+        paths = replay_tree.write(NFSDIGEST, dump, OBJECTS)
+        whole(scratch, dump, paths)
+        refusals(scratch, dump)
+        faults(dump, paths)
+        interrupted(dump, paths)
+        fills(dump, paths)
+    for failure in failures[:20]:
+        print(failure)
+    print("%d failures" % len(failures))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
