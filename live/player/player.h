@@ -12,8 +12,8 @@
  * also through others) are skipped because of it; so are operations whose handle is not known,
  * because of the operation that should have made it.
  *
- * Memory: feed.h, objects.h, 48 bytes for each step of the horizon, rpc_client.h for each
- * connection.
+ * Memory: feed.h, objects.h, 160 to 300 bytes for each step of the horizon, rpc_client.h for each
+ * connection; 1 KiB for each operation that needs further calls (verdict.h), as long as it does.
  */
 #ifndef NFSDIGEST_PLAYER_PLAYER_H
 #define NFSDIGEST_PLAYER_PLAYER_H

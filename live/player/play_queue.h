@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/player/play_queue.h
+ *
+ * Operations by a key, the lowest first: by time, or by the order in which they are picked.  Those
+ * whose keys come in ascending order, as most do, cost no search; the others are in a heap.
+ *
+ * Memory: 16 bytes an operation, and as many again for growing.
+ */
+#ifndef NFSDIGEST_PLAYER_PLAY_QUEUE_H
+#define NFSDIGEST_PLAYER_PLAY_QUEUE_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct play;
+
+struct queued {
+    int64_t key;
+    struct play *play;
+};
+
+/* All zeros: an empty queue. */
+struct play_queue {
+    struct queued *line; /* ascending, from |line_at| to |line_end| */
+    uint32_t line_at, line_end, line_cap;
+    struct queued *heap;
+    uint32_t heap_count, heap_cap;
+};
+
+static inline uint32_t play_queue_count(const struct play_queue *q)
+{
+    return q->line_end - q->line_at + q->heap_count;
+}
+
+int play_queue_add(struct play_queue *q, int64_t key, struct play *play, struct err *err);
+/* The first one, or NULL. */
+const struct queued *play_queue_first(const struct play_queue *q);
+/* Takes the first one away; there must be one. */
+struct play *play_queue_take(struct play_queue *q);
+void play_queue_free(struct play_queue *q);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/player/player_connect.c
+ *
+ * The connections of the player: one for each client of the trace and target, or a number of them
+ * for each target that its clients share.  They are made when the first operation needs them.
+ * NFSACL uses those of NFS if it answers at the same address.
+ */
+#include "player/player_parts.h"
+#include "base/grow.h"
+#include "wire/nfs3_numbers.h"
+
+#include <stdlib.h>
+
+enum { CALL_BYTES = 64 << 20, CALL_MAX = 64 << 20 };
+
+int connect_open(struct playing *d, struct err *err)
+{
+    d->destinations = calloc(2 * ((uint64_t)d->host_count + 1), sizeof(*d->destinations));
+    if (!d->destinations)
+        return err_memory(err, "targets");
+    for (uint32_t i = 0; i <= d->host_count; i++) {
+        struct destination *nfs = &d->destinations[2 * i], *acl = nfs + 1;
+        const struct target *target = i && d->setup.target ? d->setup.target[i] : NULL;
+
+        if (!target)
+            continue;
+        *nfs = (struct destination){ .target = target, .address = &target->nfs, .same = nfs };
+        *acl = (struct destination){ .target = target, .address = &target->nfsacl, .same = acl };
+        if (net_address_equal(&target->nfs, &target->nfsacl))
+            acl->same = nfs;
+    }
+    return 0;
+}
+
+static struct destination *destination_of(const struct playing *d, const struct step *step)
+{
+    if (step->server > d->host_count)
+        return &d->destinations[0];
+    return &d->destinations[2 * step->server + (step->program != NFS3_PROGRAM)];
+}
+
+bool connect_can(const struct playing *d, const struct step *step)
+{
+    return step->procedure && destination_of(d, step)->target;
+}
+
+/* --- connections */
+
+void connect_list(struct connection *c)
+{
+    struct player *p = c->player;
+
+    if (c->listed || c->full || (!c->follows && !play_queue_count(&c->queue)))
+        return;
+    c->listed = true;
+    p->sending[p->sending_count++] = c; /* there is room for all */
+}
+
+void connect_room(struct connection *c)
+{
+    struct player *p = c->player;
+
+    if (c->full) {
+        c->full = false;
+        p->full_count--;
+        c->room_at = p->now;
+        connect_list(c);
+    }
+    if (p->full) {
+        p->full = false;
+        p->room_at = p->now;
+    }
+}
+
+static int on_room(void *ctx, struct err *err)
+{
+    struct connection *c = ctx;
+
+    (void)err;
+    connect_room(c);
+    player_wake(c->player);
+    return 0;
+}
+
+static struct connection *connect_new(struct player *p, struct destination *to, struct err *err)
+{
+    struct rpc_client_setup setup = { .server = *to->address,
+                                      .udp = to->target->udp,
+                                      .from = to->target->from,
+                                      .limits = rpc_client_defaults };
+    struct connection *c = calloc(1, sizeof(*c));
+    struct rpc_client_host host = { on_room, watch_event, c };
+
+    if (!c || GROW(p->all, p->count, p->cap) < 0 ||
+        GROW(p->sending, p->count, p->sending_cap) < 0) {
+        free(c);
+        err_memory(err, "connections");
+        return NULL;
+    }
+    setup.limits.calls = p->setup.outstanding_each;
+    setup.limits.call_bytes = CALL_BYTES;
+    setup.limits.call_max = CALL_MAX;
+    setup.limits.timeout = 0; /* the watchdog tells */
+    *c = (struct connection){ .player = p,
+                              .to = to,
+                              .follows_end = &c->follows,
+                              .room_at = p->now,
+                              .lost_at = NO_TIME,
+                              .client = rpc_client_new(p->setup.loop, &setup, &host, err) };
+    if (!c->client) {
+        free(c);
+        return NULL;
+    }
+    p->all[p->count++] = c;
+    return c;
+}
+
+struct connection *connect_find(struct player *p, const struct play *play, struct err *err)
+{
+    struct playing *d = play->in;
+    struct destination *to = destination_of(d, play->step)->same;
+    uint32_t client = play->step->client <= d->host_count ? play->step->client : 0;
+    uint32_t most = p->setup.connections;
+    struct connection *c;
+
+    if (!to->connections) {
+        to->connections = calloc((uint64_t)d->host_count + 1, sizeof(struct connection *));
+        to->pool = calloc(most ? most : 1, sizeof(struct connection *));
+        if (!to->connections || !to->pool) {
+            err_memory(err, "connections");
+            return NULL;
+        }
+    }
+    c = to->connections[client];
+    if (c)
+        return c;
+    if (most && to->pool_count == most) {
+        c = to->pool[to->pool_next++ % most];
+    } else {
+        c = connect_new(p, to, err);
+        if (c && most)
+            to->pool[to->pool_count++] = c;
+    }
+    to->connections[client] = c;
+    return c;
+}
+
+void connect_close(struct player *p)
+{
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct connection *c = p->all[i];
+        struct rpc_client_stats stats = rpc_client_stats(c->client);
+
+        p->setup.tally->calls += stats.calls;
+        p->setup.tally->writes += stats.writes;
+        rpc_client_free(c->client); /* what is outstanding ends as RPC_CANCELLED */
+        play_queue_free(&c->queue);
+        free(c);
+    }
+    p->count = p->sending_count = 0;
+    for (uint32_t i = 0; i < p->setup.dump_count; i++) {
+        struct playing *d = &p->dumps[i];
+
+        for (uint32_t j = 0; d->destinations && j < 2 * (d->host_count + 1); j++) {
+            free(d->destinations[j].connections);
+            free(d->destinations[j].pool);
+            d->destinations[j].connections = d->destinations[j].pool = NULL;
+        }
+    }
+}

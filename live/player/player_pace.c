@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/player/player_pace.c
+ *
+ * When operations are planned, and what is due, for the player.
+ *
+ * Plans are absolute: an operation that is late changes no other plan.  The warm-up has no plan: it
+ * goes as fast as it can, and the plan begins when all of it is done.
+ */
+#include "player/player_parts.h"
+
+enum {
+    SPIN_BEFORE = 70000, /* ns before a plan that the loop no longer sleeps, if it may spin */
+    AHEAD = 2048,        /* steps that are ready are enough, if nothing can be sent anyway */
+};
+
+#define FAR 4e18 /* ns: 127 years */
+
+int64_t pace_plan(const struct player *p, const struct play *play)
+{
+    const struct playing *d = play->in;
+    int64_t from = p->measured + d->setup.delay;
+    int64_t ready = play->ready == NO_TIME ? p->now : play->ready;
+    uint64_t place;
+
+    if (play->flags & PLAY_WARM_UP)
+        return ready;
+    switch (p->setup.pace) {
+    case PACE_TRACE: {
+        double since = (double)(play->step->time - d->origin) / p->setup.scale;
+
+        return from + (since <= 0 ? 0 : since >= FAR ? (int64_t)FAR : (int64_t)since);
+    }
+    case PACE_RATE: /* the dumps take turns */
+        place = (play_number(play) - d->first) * p->setup.dump_count + d->index;
+        return from + (int64_t)((double)place * 1e9 / p->setup.rate);
+    default:
+        return ready > from ? ready : from;
+    }
+}
+
+bool pace_is_warm_up(const struct playing *d, const struct step *step, uint64_t number)
+{
+    const struct player *p = d->player;
+
+    if (p->phase != PHASE_WARM_UP)
+        return false;
+    return p->setup.warm_up >= 0 ? step->time < p->setup.warm_up
+                                 : number < p->setup.warm_up_operations;
+}
+
+static bool is_warm(const struct player *p)
+{
+    for (uint32_t i = 0; i < p->setup.dump_count; i++) {
+        const struct playing *d = &p->dumps[i];
+
+        if (d->given - d->base != (d->parked ? 1 : 0) || !(d->parked || d->over))
+            return false;
+    }
+    return true;
+}
+
+static int end_warm_up(struct player *p, struct err *err)
+{
+    int result = 0;
+
+    p->phase = PHASE_MEASURED;
+    p->measured = p->now;
+    watch_cpu(&p->cpu_user, &p->cpu_system);
+    if (p->setup.duration)
+        result = loop_set(p->setup.loop, &p->limit, p->now + p->setup.duration, err);
+    for (uint32_t i = 0; i < p->setup.dump_count && result == 0; i++)
+        if (p->dumps[i].parked)
+            result = steps_unpark(&p->dumps[i], err);
+    player_wake(p);
+    return result;
+}
+
+int pace_round(struct player *p, struct err *err)
+{
+    const struct queued *first;
+    int result = 0;
+
+    if (p->phase == PHASE_WARM_UP && is_warm(p))
+        result = end_warm_up(p, err);
+    while (result == 0 && (first = play_queue_first(&p->timed)) != NULL && first->key <= p->now)
+        result = steps_due(p, play_queue_take(&p->timed), err);
+    return result;
+}
+
+int pace_sleep(struct player *p, struct err *err)
+{
+    const struct queued *first = play_queue_first(&p->timed);
+    int64_t at;
+
+    if (!first) {
+        loop_unset(p->setup.loop, &p->due);
+        return 0;
+    }
+    at = first->key - (p->setup.spin ? SPIN_BEFORE : 0);
+    if (p->setup.spin && at <= p->now) {
+        loop_unset(p->setup.loop, &p->due);
+        player_wake(p); /* work at the end of each round keeps the loop from sleeping */
+        return 0;
+    }
+    return p->due.place && p->due.at == at ? 0 : loop_set(p->setup.loop, &p->due, at, err);
+}
+
+/* At full speed the oldest operations go first, so when no connection has room, others further
+ * ahead can only wait.  What is held fits into the cache then. */
+bool pace_wants_more(const struct player *p)
+{
+    bool full = p->full || (p->count && p->full_count == p->count);
+
+    return !full || p->queued < AHEAD || p->setup.pick != PICK_OLDEST ||
+           (p->setup.pace != PACE_ASAP && p->phase != PHASE_WARM_UP);
+}

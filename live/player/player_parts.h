@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/player/player_parts.h
+ *
+ * Shared by the files of the player.
+ *
+ *     player.c         begin, rounds, ends
+ *     player_steps.c   from the feed to the release: dependencies, containment
+ *     player_pace.c    plans, warm-up, what is due
+ *     player_connect.c connections
+ *     player_send.c    calls and their answers
+ *     player_follow.c  further calls for the same operation
+ *     player_watch.c   progress, lost connections, servers that do not answer
+ *
+ * An operation goes through the states of enum play_state, in this order.  A round: answers come
+ * and end operations; the operations that waited for them become ready; at the end of the round
+ * (player_round) the oldest are released, further ones are taken from the feed, and what may go is
+ * sent.
+ */
+#ifndef NFSDIGEST_PLAYER_PLAYER_PARTS_H
+#define NFSDIGEST_PLAYER_PLAYER_PARTS_H
+
+#include "player/player.h"
+#include "player/play_queue.h"
+
+enum { PLAY_NONE = 0xffffffffu };
+#define NO_TIME INT64_MIN /* for times that may be missing */
+
+enum play_state {
+    PLAY_FREE,
+    PLAY_WAITS,  /* for an operation it depends on, or for the end of the warm-up */
+    PLAY_TIMED,  /* its time has not come */
+    PLAY_TURN,   /* ORDER_TRACE: for those before it */
+    PLAY_QUEUED, /* for room on its connection */
+    PLAY_SENT,
+    PLAY_DONE
+};
+
+enum { PLAY_TAINTED = 1 << 0, PLAY_WARM_UP = 1 << 1 };
+
+/* An operation in the ring of its dump; 64 bytes, a line of the cache.  Times are of the loop's
+ * clock.  It stays after its release, because later ones may depend on it. */
+struct play {
+    const struct step *step; /* NULL: released */
+    struct playing *in;
+    int64_t entered, ready;
+    union {
+        int64_t allowed;  /* queued since, until it is sent */
+        uint64_t because; /* PLAY_TAINTED: the operation that failed first.  One that is sent is
+                           * tainted only after it was counted */
+    };
+    union {
+        struct {
+            uint32_t next;   /* ring slot: in the list of those that wait for the same one */
+            uint32_t cursor; /* of its dependencies: those before are done */
+        } wait;
+        int64_t sent; /* NO_TIME: not yet */
+    };
+    int64_t chain;    /* struct done; until it is done, that of its dependencies */
+    uint32_t waiters; /* ring slot of the first that waits for this one */
+    uint8_t state, flags;
+};
+_Static_assert(sizeof(struct play) == 64, "a line of the cache");
+
+struct follow;
+
+/* One RPC client. */
+struct connection {
+    struct player *player;
+    struct destination *to;
+    struct rpc_client *client;
+    struct play_queue queue;
+    struct follow *follows, **follows_end; /* before the queue */
+    uint32_t outstanding;
+    bool listed; /* in player->sending */
+    bool full;
+    int64_t room_at; /* when it was last no longer full */
+    int64_t lost_at; /* NO_TIME: it is not */
+};
+
+/* Where operations of a server of the dump go: NFS, or NFSACL. */
+struct destination {
+    const struct target *target; /* NULL: not played */
+    const struct net_address *address;
+    struct destination *same;        /* has the connections, if both are at one address */
+    struct connection **connections; /* by client, or one of |pool| for each */
+    struct connection **pool;
+    uint32_t pool_count, pool_next;
+    uint32_t outstanding;
+    int64_t last_answer; /* or when something was sent after nothing was outstanding */
+    bool told;           /* that it does not answer */
+};
+
+struct playing {
+    struct player_dump setup;
+    struct player *player;
+    uint32_t index;
+    /* Twice the horizon: the operations from |base| to |given|, and those that they may depend on.
+     */
+    struct play *ring;
+    uint32_t mask, horizon;
+    uint64_t base, given; /* numbers: the oldest one that is not released; behind the newest */
+    uint32_t woken;       /* list: what they waited for is done */
+    uint32_t host_count;
+    bool settling, over /* the feed */;
+    struct play *parked; /* the first one behind the warm-up */
+    uint64_t turn;       /* ORDER_TRACE */
+    int64_t origin;      /* of the plan, in the dump's time */
+    uint64_t first;      /* operation of the plan */
+    struct watch feed;
+    struct destination *destinations; /* 2 for each host: NFS, NFSACL */
+    struct fill_in with;
+};
+
+enum player_phase { PHASE_WARM_UP, PHASE_MEASURED, PHASE_STOPPING, PHASE_ENDED };
+
+struct player {
+    struct player_setup setup;
+    struct playing *dumps;
+    enum player_phase phase;
+    int64_t now;      /* of the round, or later */
+    int64_t begin;    /* of the run */
+    int64_t measured; /* when the plan began */
+    struct idle round;
+    struct timer due;   /* of the next planned operation */
+    struct timer tick;  /* progress and watchdog */
+    struct timer limit; /* |duration|, and the end of stopping */
+    struct play_queue timed;
+    struct connection **all;
+    uint32_t count, cap;
+    struct connection **sending; /* those that have something to send, and are not full */
+    uint32_t sending_count, sending_cap;
+    uint32_t full_count;
+    struct follow *follows; /* all of them */
+    uint64_t queued;        /* in connections */
+    uint64_t outstanding, done, differ;
+    int64_t room_at; /* when the limit of all outstanding calls last gave room */
+    bool full;       /* that limit is reached */
+    int64_t late;
+    uint64_t random;
+    int64_t cpu_user, cpu_system; /* when measuring began */
+    struct err damage;
+};
+
+/* The operation's number: the ring has those directly before |given|. */
+static inline uint64_t play_number(const struct play *play)
+{
+    const struct playing *d = play->in;
+    uint32_t last = (uint32_t)(d->given - 1);
+
+    return d->given - 1 - ((last - (uint32_t)(play - d->ring)) & d->mask);
+}
+
+/* --- player.c */
+
+/* Asks for player_round at the end of this round. */
+void player_wake(struct player *p);
+
+/* --- player_steps.c */
+
+/* Releases what is done, in order. */
+void steps_release(struct playing *d);
+/* Takes at most |most| steps from the feed.  Returns how many, or a negative code. */
+int steps_take(struct playing *d, uint32_t most, struct err *err);
+/* The first step behind the warm-up goes on. */
+int steps_unpark(struct playing *d, struct err *err);
+/* The operation's time has come, and the answers that it waits for have. */
+int steps_due(struct player *p, struct play *play, struct err *err);
+/* ORDER_TRACE: it was sent, or will not be. */
+int steps_turn(struct player *p, struct play *play, struct err *err);
+
+struct play_end {
+    const struct verdict *verdict;
+    int64_t answered; /* NO_TIME */
+    uint32_t resent;
+};
+/* Ends an operation: it is counted, and those that wait for it go on. */
+int steps_end(struct player *p, struct play *play, const struct play_end *end, struct err *err);
+/* Ends it without an answer, as SKIPPED (|because|, or UINT64_MAX: nobody), UNPLAYABLE, ... */
+int steps_end_as(struct player *p, struct play *play, enum verdict_class class, const char *text,
+                 struct err *err);
+int steps_skip(struct player *p, struct play *play, uint64_t because, const char *text,
+               struct err *err);
+
+/* --- player_pace.c */
+
+/* When the operation is planned. */
+int64_t pace_plan(const struct player *p, const struct play *play);
+bool pace_is_warm_up(const struct playing *d, const struct step *step, uint64_t number);
+/* Goes on with what is due; ends the warm-up when it is done. */
+int pace_round(struct player *p, struct err *err);
+/* Sets the timer for the next one. */
+int pace_sleep(struct player *p, struct err *err);
+/* Whether more steps are wanted from the feed. */
+bool pace_wants_more(const struct player *p);
+
+/* --- player_connect.c */
+
+int connect_open(struct playing *d, struct err *err); /* the destinations */
+void connect_close(struct player *p);                 /* ends all connections and calls */
+bool connect_can(const struct playing *d, const struct step *step); /* it has a target */
+/* The operation's connection; it is made if it must. */
+struct connection *connect_find(struct player *p, const struct play *play, struct err *err);
+/* Enters the connection into |sending|, if it has something to send and is not full. */
+void connect_list(struct connection *c);
+/* Answers, or the server's reading, made room. */
+void connect_room(struct connection *c);
+
+/* --- player_send.c */
+
+/* Puts an operation that may go into the queue of its connection. */
+int send_queue(struct player *p, struct play *play, struct err *err);
+int send_round(struct player *p, struct err *err);
+
+/* A call for an operation. */
+struct send_call {
+    const struct step *step; /* its own, or one that was made of it */
+    const struct fill_in *with;
+    rpc_done *done;
+    void *ctx;
+    uint64_t because; /* set with SEND_NO_HANDLE */
+};
+enum send_result {
+    SEND_DONE = 0,
+    SEND_FULL = 1,
+    SEND_NO_HANDLE = 2,
+    SEND_NO_CTIME = 3,
+    SEND_BAD = 4, /* no call can be made of it: |err| says why */
+};
+/* Returns a send_result, or a negative code. */
+int send_call(struct connection *c, struct playing *d, struct send_call *call, struct err *err);
+/* A call has ended. */
+void send_ended(struct connection *c, const struct rpc_answer *answer);
+/* What a reply leads to. */
+int send_judged(struct player *p, struct play *play, struct follow *follow,
+                const struct rpc_answer *answer, struct verdict *verdict, struct err *err);
+
+/* --- player_follow.c */
+
+enum follow_kind {
+    FOLLOW_FIRST,   /* the operation itself, after FOLLOW_GETATTR */
+    FOLLOW_GETATTR, /* for a ctime */
+    FOLLOW_AGAIN,
+    FOLLOW_LOOKUP,
+    FOLLOW_LIST_ON,
+};
+
+struct follow {
+    struct follow *next, *prev; /* all of the player */
+    struct follow *waiting;     /* the next of the connection */
+    struct player *player;
+    struct play *play;
+    enum follow_kind kind;
+    bool uncertain, out; /* |out|: its call is outstanding */
+    bool lists_on;       /* |with| is what to send */
+    struct fill_in with;
+    uint32_t again, resent;
+    int64_t answered, begun;
+    struct timer timer;
+    struct verdict verdict; /* the last one */
+};
+
+/* Makes the follow-up that |kind| says of |play|, or goes on with |follow|. */
+int follow_begin(struct player *p, struct play *play, struct follow *follow, enum follow_kind kind,
+                 const struct verdict *verdict, struct err *err);
+/* After the reply |verdict|; 1: there is no follow-up, the operation ends. */
+int follow_next(struct player *p, struct play *play, struct follow **follow,
+                const struct rpc_answer *answer, const struct verdict *verdict, struct err *err);
+/* Sends the first follow-up of a connection.  Returns SEND_FULL, 0, or a negative code. */
+int follow_send(struct connection *c, struct err *err);
+void follow_free(struct follow *follow);
+/* The run ends: those between two calls end as they are. */
+int follow_end_all(struct player *p, struct err *err);
+
+/* --- player_watch.c */
+
+int watch_note(struct player *p, const char *note, struct err *err);
+int watch_tick(void *ctx, struct err *err);
+int watch_event(void *ctx, enum rpc_client_event event, const char *text, struct err *err);
+void watch_answered(struct connection *c, int64_t arrived);
+void watch_cpu(int64_t *user, int64_t *system);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/player/player_steps.c
+ *
+ * The way of an operation from the feed to its release, for the player.
+ *
+ * Dependencies are not turned round into edges.  An operation waits for one of those it depends on
+ * at a time, in their order; when that one ends, it looks at the next.  So an operation is in at
+ * most one list, and memory does not grow with the number of dependencies.
+ *
+ * Containment: looking at a dependency also takes over its taint, the operation that failed first.
+ */
+#include "player/player_parts.h"
+
+static int look_on(struct player *p, struct play *play, struct err *err);
+
+/* --- the end */
+
+static bool taints(const struct play *play, enum verdict_class class)
+{
+    switch (class) {
+    case VERDICT_NEW_ERROR:
+    case VERDICT_VANISHED_ERROR:
+    case VERDICT_DIFFERENT_ERROR:
+    case VERDICT_UNANSWERED:
+        return play->step->has & STEP_CHANGES;
+    default:
+        return false; /* SKIPPED is tainted already */
+    }
+}
+
+static void taint(struct play *play, uint64_t because)
+{
+    if (!(play->flags & PLAY_TAINTED) || because < play->because)
+        play->because = because;
+    play->flags |= PLAY_TAINTED;
+}
+
+/* Those that wait for |play| go on, and those that this ends, too. */
+static int wake_waiters(struct player *p, struct play *play, struct err *err)
+{
+    struct playing *d = play->in;
+    int result = 0;
+
+    while (play->waiters != PLAY_NONE) {
+        struct play *waiter = &d->ring[play->waiters];
+        uint32_t next = waiter->wait.next;
+
+        waiter->wait.next = d->woken;
+        d->woken = play->waiters;
+        play->waiters = next;
+    }
+    if (d->settling)
+        return 0;
+    d->settling = true;
+    while (d->woken != PLAY_NONE && result == 0 && p->phase < PHASE_STOPPING) {
+        struct play *woken = &d->ring[d->woken];
+
+        d->woken = woken->wait.next;
+        result = look_on(p, woken, err);
+    }
+    d->settling = false;
+    return result;
+}
+
+static int tell(struct player *p, struct play *play, const struct play_end *end, struct err *err)
+{
+    int64_t sent = play->state == PLAY_SENT ? play->sent : NO_TIME;
+    struct done done = {
+        .number = play_number(play),
+        .dump = play->in->index,
+        .step = play->step,
+        .verdict = end->verdict,
+        .because = end->verdict->class == VERDICT_SKIPPED ? play->because : 0,
+        .planned = pace_plan(p, play) - p->begin,
+        .entered = play->entered - p->begin,
+        .ready = play->ready == NO_TIME ? -1 : play->ready - p->begin,
+        .allowed = sent == NO_TIME ? -1 : play->allowed - p->begin,
+        .sent = sent == NO_TIME ? -1 : sent - p->begin,
+        .answered = end->answered == NO_TIME ? -1 : end->answered - p->begin,
+        .chain = play->chain,
+        .resent = end->resent,
+        .warm_up = play->flags & PLAY_WARM_UP,
+    };
+    int result = tally_add(p->setup.tally, &done, err);
+
+    if (result == 0 && p->setup.done)
+        result = p->setup.done(p->setup.ctx, &done, err);
+    return result;
+}
+
+int steps_end(struct player *p, struct play *play, const struct play_end *end, struct err *err)
+{
+    enum verdict_class class = end->verdict->class;
+    bool was_sent = play->state == PLAY_SENT;
+    int result;
+
+    if (was_sent && end->answered != NO_TIME && play->sent != NO_TIME)
+        play->chain += end->answered - play->sent;
+    result = tell(p, play, end, err);
+    if (taints(play, class))
+        taint(play, play_number(play));
+    p->done++;
+    p->differ +=
+        class != VERDICT_AS_RECORDED && class != VERDICT_UNPLAYABLE && class != VERDICT_NOT_PLAYED;
+    play->state = PLAY_DONE;
+    player_wake(p);
+    if (result == 0 && !was_sent)
+        result = steps_turn(p, play, err);
+    return result < 0 ? result : wake_waiters(p, play, err);
+}
+
+int steps_end_as(struct player *p, struct play *play, enum verdict_class class, const char *text,
+                 struct err *err)
+{
+    static const struct verdict nothing;
+    struct verdict verdict = nothing;
+    struct play_end end = { .verdict = &verdict, .answered = NO_TIME };
+
+    verdict.class = class;
+    for (uint32_t i = 0; text[i] && i + 1 < VERDICT_TEXT; i++)
+        verdict.text[i] = text[i];
+    return steps_end(p, play, &end, err);
+}
+
+int steps_skip(struct player *p, struct play *play, uint64_t because, const char *text,
+               struct err *err)
+{
+    taint(play, because);
+    if (play->step->made) {
+        /* whoever needs its object lacks it for the same reason */
+        struct object *made = objects_find(play->in->setup.objects, play->step->made);
+
+        if (made && !made->handle_len)
+            made->maker = play->because > INT64_MAX ? OBJECTS_NOBODY : (int64_t)play->because;
+    }
+    return steps_end_as(p, play, VERDICT_SKIPPED, text, err);
+}
+
+/* --- its turn */
+
+int steps_due(struct player *p, struct play *play, struct err *err)
+{
+    if (p->setup.order == ORDER_TRACE && play_number(play) != play->in->turn) {
+        play->state = PLAY_TURN;
+        return 0;
+    }
+    return send_queue(p, play, err);
+}
+
+int steps_turn(struct player *p, struct play *play, struct err *err)
+{
+    struct playing *d = play->in;
+
+    if (p->setup.order != ORDER_TRACE || play_number(play) != d->turn || p->phase >= PHASE_STOPPING)
+        return 0;
+    while (d->turn < d->given && d->ring[d->turn & d->mask].state >= PLAY_SENT)
+        d->turn++;
+    if (d->turn == d->given)
+        return 0;
+    play = &d->ring[d->turn & d->mask];
+    if (play->state != PLAY_TURN)
+        return 0;
+    play->ready = p->now; /* the operations before it are what it depended on */
+    return send_queue(p, play, err);
+}
+
+/* --- dependencies */
+
+/* All that it depends on is done. */
+static int is_ready(struct player *p, struct play *play, struct err *err)
+{
+    struct playing *d = play->in;
+    const struct step *step = play->step;
+
+    play->ready = p->now;
+    if (step->unplayable || !connect_can(d, step))
+        return steps_end_as(p, play, VERDICT_UNPLAYABLE,
+                            step->unplayable ? "" : "its server is not played", err);
+    if (play->flags & PLAY_TAINTED)
+        return steps_skip(p, play, play->because, "", err);
+    play->sent = NO_TIME;
+    if (pace_plan(p, play) <= p->now)
+        return steps_due(p, play, err);
+    play->state = PLAY_TIMED;
+    return play_queue_add(&p->timed, pace_plan(p, play), play, err);
+}
+
+/* Looks at the dependencies from the cursor on, until one is not done. */
+static int look_on(struct player *p, struct play *play, struct err *err)
+{
+    struct playing *d = play->in;
+    const struct step_more *more = play->step->more;
+    uint64_t number = play_number(play);
+    uint32_t count = more && p->setup.order != ORDER_NONE ? more->dependency_count : 0;
+
+    for (; play->wait.cursor < count; play->wait.cursor++) {
+        uint32_t back = more->dependencies[play->wait.cursor];
+        struct play *other = &d->ring[(number - back) & d->mask];
+
+        if (!back || back > number || back >= d->horizon)
+            return err_set(err, ERR_INPUT,
+                           "%s: operation %llu depends on the one %u before it, which is outside "
+                           "of the horizon",
+                           d->setup.script->path, (unsigned long long)number, back);
+        if (other->state != PLAY_DONE) {
+            play->wait.next = other->waiters;
+            other->waiters = (uint32_t)(play - d->ring);
+            return 0;
+        }
+        if (other->flags & PLAY_TAINTED)
+            taint(play, other->because);
+        if (other->chain > play->chain)
+            play->chain = other->chain;
+    }
+    return is_ready(p, play, err);
+}
+
+/* --- the feed */
+
+static int note_made(struct playing *d, const struct step *step, uint64_t number, struct err *err)
+{
+    struct object *object;
+
+    if (!step->made)
+        return 0;
+    object = objects_add(d->setup.objects, step->made, err);
+    if (!object)
+        return -ERR_SYSTEM;
+    if (!object->handle_len)
+        object->maker = (int64_t)number;
+    return 0;
+}
+
+static int enter(struct playing *d, const struct step *step, struct err *err)
+{
+    struct player *p = d->player;
+    uint64_t number = d->given++;
+    struct play *play = &d->ring[number & d->mask];
+    bool warm = pace_is_warm_up(d, step, number);
+
+    *play = (struct play){ .step = step,
+                           .entered = p->now,
+                           .ready = NO_TIME,
+                           .waiters = PLAY_NONE,
+                           .wait.next = PLAY_NONE,
+                           .in = d,
+                           .state = PLAY_WAITS,
+                           .flags = warm ? PLAY_WARM_UP : 0 };
+    if (note_made(d, step, number, err) < 0)
+        return -ERR_SYSTEM;
+    if (p->phase == PHASE_WARM_UP && !warm) {
+        d->parked = play;
+        return 0;
+    }
+    return look_on(p, play, err);
+}
+
+int steps_unpark(struct playing *d, struct err *err)
+{
+    struct play *play = d->parked;
+
+    d->parked = NULL;
+    d->first = play_number(play);
+    d->origin = d->player->setup.warm_up > 0 ? d->player->setup.warm_up : play->step->time;
+    play->entered = d->player->now;
+    return look_on(d->player, play, err);
+}
+
+int steps_take(struct playing *d, uint32_t most, struct err *err)
+{
+    uint32_t taken = 0;
+    int result = 0;
+
+    while (taken < most && !d->over && !d->parked && d->given - d->base < d->horizon) {
+        const struct step *step;
+        struct err why = { 0 };
+        int got = feed_next(d->setup.feed, &step, &why);
+
+        if (got == FEED_WAIT)
+            break;
+        if (got != FEED_STEP) {
+            d->over = true;
+            player_wake(d->player);
+            if (got == -ERR_INPUT) {
+                d->player->damage = why;
+            } else if (got < 0) {
+                *err = why;
+                return got;
+            }
+            break;
+        }
+        taken++;
+        result = enter(d, step, err);
+        if (result < 0)
+            return result;
+    }
+    return (int)taken;
+}
+
+void steps_release(struct playing *d)
+{
+    while (d->base < d->given) {
+        struct play *play = &d->ring[d->base & d->mask];
+
+        if (play->state != PLAY_DONE)
+            break;
+        verdict_release(d->setup.verdicts, d->base, play->step);
+        feed_release(d->setup.feed);
+        play->step = NULL;
+        d->base++;
+    }
+}

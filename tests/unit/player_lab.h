@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tests/unit/player_lab.h
+ *
+ * For tests of the player: operations that a test makes up, a feed that gives them, a judge that
+ * takes the class from the reply, and a server in the same loop that answers in any order what the
+ * test has written down for each operation.  So the player's own work is seen from both sides.
+ *
+ * Arguments here: a handle (length 4, the object's number), then the operation's number.  A result:
+ * enum verdict_class, enum verdict_next, a handle or 0.
+ */
+#ifndef NFSDIGEST_UNIT_PLAYER_LAB_H
+#define NFSDIGEST_UNIT_PLAYER_LAB_H
+
+#include "net/rpc_server.h"
+#include "player/player.h"
+#include "wire/nfs3_numbers.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { LAB_STEPS = 400, LAB_DEPENDENCIES = 6, LAB_HANDLE = 8, LAB_TREE = 1 };
+
+struct lab_step {
+    struct step step;
+    struct step_more more;
+    uint32_t dependencies[LAB_DEPENDENCIES];
+    uint8_t arguments[64];
+    enum verdict_class class; /* that its reply leads to */
+    enum verdict_next next;   /* of its first |nexts| replies */
+    uint32_t nexts;
+    bool drops; /* the server executes it, closes the connection, and forgets the reply */
+    bool mute;  /* the server never answers */
+    /* seen: */
+    uint32_t received, answered, tallied, looked_up, listed_on, learned;
+    bool released;
+    int64_t received_at;
+    struct done done;
+    enum verdict_class got;
+};
+
+struct feed {
+    uint64_t given, released;
+    uint32_t horizon, waits;
+    bool steady; /* never waits for the disk */
+    int fd;
+};
+
+struct lab {
+    struct loop *loop;
+    struct rpc_server *server;
+    struct target target;
+    const struct target *targets[2];
+    struct script script;
+    struct script_host hosts[9];
+    struct player_dump dump;
+    struct player_setup setup;
+    struct player *player;
+    struct tally tally;
+    struct feed feed;
+    struct lab_step *steps;
+    uint32_t count, damaged; /* |damaged|: steps before the damage; 0: there is none */
+    uint32_t seed;
+    struct rpc_call *kept[LAB_STEPS];
+    uint32_t kept_count, kept_most;
+    struct timer answering;
+    uint32_t order[LAB_STEPS * 4], order_count; /* as received */
+    uint32_t stop_after;
+    char note[512];
+    uint32_t notes;
+};
+
+static struct lab *lab;
+
+static inline uint32_t lab_random(uint32_t below)
+{
+    lab->seed = lab->seed * 1664525 + 1013904223;
+    return (uint32_t)(((uint64_t)(lab->seed >> 4) * below) >> 28);
+}
+
+/* --- the feed */
+
+int feed_fd(const struct feed *feed)
+{
+    return feed->fd;
+}
+
+int feed_next(struct feed *feed, const struct step **step, struct err *err)
+{
+    uint64_t one = 1;
+
+    if (lab->damaged && feed->given == lab->damaged)
+        return err_set(err, ERR_INPUT, "damaged");
+    if (feed->given == lab->count)
+        return FEED_END;
+    if (feed->given - feed->released >= feed->horizon)
+        return FEED_WAIT;
+    if (!feed->steady && lab_random(5) == 0) { /* the disk is slow */
+        feed->waits++;
+        assert_int_equal(write(feed->fd, &one, sizeof(one)), sizeof(one));
+        return FEED_WAIT;
+    }
+    *step = &lab->steps[feed->given++].step;
+    return FEED_STEP;
+}
+
+void feed_release(struct feed *feed)
+{
+    assert_true(feed->released < feed->given);
+    assert_int_equal(lab->steps[feed->released].tallied, 1);
+    lab->steps[feed->released++].released = true;
+}
+
+/* --- arguments */
+
+uint32_t step_object(const struct step *step)
+{
+    return load_be32(step->arguments.data + 4);
+}
+
+enum fill_in_result fill_in(const struct step *step, struct objects *objects,
+                            const struct fill_in *with, struct xdr_put *put, uint32_t *missing)
+{
+    struct object *object = objects_find(objects, step_object(step));
+
+    *missing = step_object(step);
+    if (!object || !object->handle_len)
+        return FILL_IN_NO_HANDLE;
+    if (step->has & STEP_GUARDED && !object->has_ctime && !with->has_ctime)
+        return FILL_IN_NO_CTIME;
+    xdr_put_bytes(put, step->arguments.data, step->arguments.len);
+    if (step->has & STEP_CONTINUES)
+        xdr_put_u64(put, with->cookie);
+    return FILL_IN_DONE;
+}
+
+/* --- the judge */
+
+struct verdicts {
+    int nothing;
+};
+
+bool verdict_cookie(const struct verdicts *verdicts, uint64_t number, const struct step *step,
+                    struct fill_in *with)
+{
+    (void)verdicts;
+    with->cookie = 77;
+    return lab->steps[number - step->more->cookie_from].got == VERDICT_AS_RECORDED;
+}
+
+static void lab_learn(const struct step *step, struct bytes body)
+{
+    struct err err = { 0 };
+
+    if (step->made && body.len >= 12 && load_be32(body.data + 8))
+        assert_int_equal(objects_set_handle(lab->dump.objects, 1,
+                                            objects_add(lab->dump.objects, step->made, &err),
+                                            (struct bytes){ body.data + 4, 8 }, &err),
+                         0);
+}
+
+int verdict_reply(struct verdicts *verdicts, uint64_t number, const struct step *step,
+                  const struct rpc_answer *answer, uint32_t again, struct verdict *to,
+                  struct err *err)
+{
+    (void)verdicts;
+    (void)err;
+    memset(to, 0, sizeof(*to));
+    if (answer->outcome != RPC_ANSWERED) {
+        to->class = VERDICT_UNANSWERED;
+        return 0;
+    }
+    assert_ptr_equal(step, &lab->steps[number].step);
+    assert_true(again == 0 || lab->steps[number].next != NEXT_NOTHING);
+    to->class = load_be32(answer->body.data);
+    to->next = load_be32(answer->body.data + 4);
+    to->wait = 1000000;
+    to->status = to->class == VERDICT_NEW_ERROR ? NFS3ERR_EXIST : 0;
+    to->with.cookie = 78;
+    lab_learn(step, answer->body);
+    return 0;
+}
+
+int verdict_looked_up(struct verdicts *verdicts, uint64_t number, const struct step *step,
+                      const struct rpc_answer *answer, struct verdict *to, struct err *err)
+{
+    (void)verdicts;
+    (void)err;
+    lab->steps[number].looked_up++;
+    to->class = load_be32(answer->body.data);
+    to->next = NEXT_NOTHING;
+    lab_learn(step, answer->body);
+    return 0;
+}
+
+int verdict_learn(struct verdicts *verdicts, const struct step *step, uint32_t object,
+                  const struct rpc_answer *answer, struct err *err)
+{
+    (void)verdicts;
+    (void)answer;
+    (void)err;
+    for (uint32_t i = 0; i < lab->count; i++)
+        if (&lab->steps[i].step == step)
+            lab->steps[i].learned++;
+    objects_find(lab->dump.objects, object)->has_ctime = lab->seed % 2;
+    return 0;
+}
+
+void verdict_release(struct verdicts *verdicts, uint64_t number, const struct step *step)
+{
+    (void)verdicts;
+    assert_int_equal(number, lab->feed.released);
+    assert_ptr_equal(step, &lab->steps[number].step);
+}
+
+int tally_add(struct tally *tally, const struct done *done, struct err *err)
+{
+    struct lab_step *s = &lab->steps[done->number];
+
+    (void)tally;
+    (void)err;
+    s->tallied++;
+    s->done = *done;
+    s->got = done->verdict->class;
+    return 0;
+}
+
+/* --- the server */
+
+static int lab_answer(struct rpc_call *call, struct err *err)
+{
+    bool whole = call->body.len >= 12;
+    struct lab_step *s = whole ? &lab->steps[load_be32(call->body.data + LAB_HANDLE)] : NULL;
+    bool next = s && call->header.procedure == s->step.procedure->number && s->answered < s->nexts;
+    struct xdr_put *put = rpc_reply_begin(call);
+
+    xdr_put_u32(put, s ? s->class : VERDICT_AS_RECORDED);
+    xdr_put_u32(put, next ? s->next : NEXT_NOTHING);
+    xdr_put_u32(put, s && !(next && s->next == NEXT_LOOKUP) ? s->step.made : 0);
+    if (s)
+        s->answered++;
+    return rpc_reply_end(call, NULL, err);
+}
+
+static int lab_answering(void *ctx, struct err *err)
+{
+    int result = 0;
+
+    (void)ctx;
+    for (uint32_t i = 0; i < lab->kept_count && result == 0;) {
+        if (lab_random(2)) {
+            i++;
+            continue;
+        }
+        result = lab_answer(lab->kept[i], err);
+        rpc_call_free(lab->kept[i]);
+        lab->kept[i] = lab->kept[--lab->kept_count];
+    }
+    return lab->kept_count && result == 0 ? loop_set(lab->loop, &lab->answering, 0, err) : result;
+}
+
+static int lab_take(void *ctx, struct rpc_call *call, struct err *err)
+{
+    struct lab_step *s;
+    uint32_t number;
+
+    (void)ctx;
+    if (call->body.len < 12) { /* GETATTR */
+        return lab_answer(call, err);
+    }
+    number = load_be32(call->body.data + LAB_HANDLE);
+    assert_true(number < lab->count);
+    s = &lab->steps[number];
+    if (call->header.procedure != s->step.procedure->number)
+        return lab_answer(call, err); /* LOOKUP */
+    if (!s->received)
+        lab->order[lab->order_count++] = number;
+    s->received++;
+    s->received_at = loop_clock();
+    s->listed_on += call->body.len > s->step.arguments.len;
+    if (s->mute)
+        return 0;
+    if (s->drops && s->received == 1) {
+        rpc_call_drop(call);
+        return 0;
+    }
+    lab->kept[lab->kept_count++] = rpc_call_detach(call);
+    if (lab->kept_count > lab->kept_most)
+        lab->kept_most = lab->kept_count;
+    return loop_set(lab->loop, &lab->answering, 0, err);
+}
+
+/* --- the run */
+
+static int lab_done(void *ctx, const struct done *done, struct err *err)
+{
+    (void)ctx;
+    (void)done;
+    (void)err;
+    if (lab->stop_after && --lab->stop_after == 0)
+        player_stop(lab->player);
+    return 0;
+}
+
+static int lab_progress(void *ctx, const struct player_progress *progress, struct err *err)
+{
+    (void)ctx;
+    (void)err;
+    if (progress->note) {
+        snprintf(lab->note, sizeof(lab->note), "%s", progress->note);
+        lab->notes++;
+    }
+    return 0;
+}
+
+static void lab_object(uint32_t number)
+{
+    struct err err = { 0 };
+    struct object *object = objects_add(lab->dump.objects, number, &err);
+    uint8_t handle[8] = { 1, 2, 3, 4 };
+
+    store_be32(handle + 4, number);
+    object->maker = OBJECTS_NOBODY;
+    assert_int_equal(objects_set_handle(lab->dump.objects, 1, object,
+                                        (struct bytes){ handle, sizeof(handle) }, &err),
+                     0);
+}
+
+/* |count| GETATTRs of one object, all as recorded. */
+static void lab_begin(struct lab *l, uint32_t count, uint32_t horizon)
+{
+    static struct verdicts verdicts;
+    struct rpc_program program = { 100003, 3, 3, 22, lab_take, NULL };
+    struct net_address at;
+    struct err err = { 0 };
+
+    wire_init();
+    memset(l, 0, sizeof(*l));
+    lab = l;
+    l->seed = count * 31 + horizon;
+    l->count = count;
+    l->steps = calloc(count, sizeof(*l->steps));
+    l->loop = loop_new(&err);
+    l->server = rpc_server_new(l->loop, &RPC_SERVER_LIMITS, NULL, &err);
+    l->answering = (struct timer){ .due = lab_answering };
+    assert_non_null(l->server);
+    assert_int_equal(rpc_server_add(l->server, &program, &err), 0);
+    assert_int_equal(net_address_parse("127.0.0.1:0", true, &at, &err), 0);
+    assert_int_equal(rpc_server_listen(l->server, RPC_TCP, &at, &l->target.nfs, &err), 0);
+    l->target.nfsacl = l->target.nfs;
+    l->targets[1] = &l->target;
+    l->script = (struct script){ .path = "lab", .hosts = l->hosts, .host_count = 8 };
+    l->script.trace.horizon = horizon;
+    l->feed = (struct feed){ .horizon = horizon, .fd = eventfd(0, EFD_NONBLOCK) };
+    l->dump = (struct player_dump){
+        .script = &l->script, .feed = &l->feed, .objects = objects_open(&err), .verdicts = &verdicts
+    };
+    /* the player is asked for servers by number: 1 is the target, the others are clients */
+    l->setup = (struct player_setup){ .loop = l->loop,
+                                      .dumps = &l->dump,
+                                      .dump_count = 1,
+                                      .pace = PACE_ASAP,
+                                      .scale = 1,
+                                      .timeout = 60000000000,
+                                      .tally = &l->tally,
+                                      .progress = lab_progress,
+                                      .done = lab_done };
+    lab_object(LAB_TREE);
+    for (uint32_t i = 0; i < count; i++) {
+        struct lab_step *s = &l->steps[i];
+
+        store_be32(s->arguments, 4);
+        store_be32(s->arguments + 4, LAB_TREE);
+        store_be32(s->arguments + LAB_HANDLE, i);
+        s->more.dependencies = s->dependencies;
+        s->step = (struct step){ .time = i,
+                                 .source = i + 1,
+                                 .procedure = procedure_find(100003, 3, 1),
+                                 .program = 100003,
+                                 .client = 2,
+                                 .server = 1,
+                                 .arguments = { s->arguments, 12 },
+                                 .more = &s->more };
+    }
+}
+
+static void lab_depends(uint32_t step, uint32_t back)
+{
+    struct lab_step *s = &lab->steps[step];
+
+    assert_true(s->more.dependency_count < LAB_DEPENDENCIES);
+    s->dependencies[s->more.dependency_count++] = back;
+}
+
+/* Returns what player_run returns. */
+static int lab_run(struct err *err)
+{
+    static const struct target *none[9];
+    const struct target *targets[9] = { none[0], &lab->target };
+    int result;
+
+    lab->dump.target = targets;
+    lab->player = player_new(&lab->setup, err);
+    if (!lab->player)
+        return -err->code;
+    result = player_run(lab->player, err);
+    player_free(lab->player);
+    for (uint32_t i = 0; i < lab->count; i++)
+        assert_int_equal(lab->steps[i].tallied, i < lab->feed.given);
+    assert_int_equal(lab->feed.released, lab->feed.given);
+    return result;
+}
+
+static void lab_run_all(void)
+{
+    struct err err = { 0 };
+
+    if (lab_run(&err) != 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(lab->feed.given, lab->count);
+}
+
+static void lab_end(void)
+{
+    loop_unset(lab->loop, &lab->answering);
+    for (uint32_t i = 0; i < lab->kept_count; i++)
+        rpc_call_free(lab->kept[i]);
+    rpc_server_free(lab->server);
+    loop_free(lab->loop);
+    objects_close(lab->dump.objects);
+    close(lab->feed.fd);
+    free(lab->steps);
+}
+
+#endif
