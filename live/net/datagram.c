@@ -9,6 +9,7 @@
 #include "base/grow.h"
 
 #include <errno.h>
+#include <linux/sock_diag.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -266,6 +267,15 @@ void datagram_resume(struct datagram_socket *s)
 
 /* --- owners */
 
+void datagram_keep_waiting(int fd)
+{
+    int size = DATAGRAM_WAITING;
+
+    /* the first needs a privilege, the second takes at most net.core.rmem_max */
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) < 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+}
+
 static int open_at(const struct net_address *address, struct err *err)
 {
     char text[NET_ADDRESS_TEXT];
@@ -284,6 +294,7 @@ static int open_at(const struct net_address *address, struct err *err)
         close(fd);
         return -ERR_SYSTEM;
     }
+    datagram_keep_waiting(fd);
     return fd;
 }
 
@@ -342,7 +353,12 @@ const struct net_address *datagram_address(const struct datagram_socket *s)
     return &s->bound;
 }
 
-const struct datagram_counts *datagram_counts(const struct datagram_socket *s)
+const struct datagram_counts *datagram_counts(struct datagram_socket *s)
 {
+    uint32_t info[SK_MEMINFO_VARS];
+    socklen_t len = sizeof(info);
+
+    if (getsockopt(s->watch.fd, SOL_SOCKET, SO_MEMINFO, info, &len) == 0)
+        s->counts.lost = info[SK_MEMINFO_DROPS];
     return &s->counts;
 }

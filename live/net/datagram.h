@@ -5,7 +5,8 @@
  * addresses, an answer leaves from the address that got the request.
  *
  * Memory: DATAGRAM_BATCH * |size_max| bytes of input, and |queue_max| bytes of output beside what
- * the kernel takes.  Further datagrams are dropped and counted, as UDP permits.
+ * the kernel takes.  Further datagrams are dropped and counted, as UDP permits.  So does the kernel
+ * with input above DATAGRAM_WAITING, or above net.core.rmem_max without CAP_NET_ADMIN.
  */
 #ifndef NFSDIGEST_NET_DATAGRAM_H
 #define NFSDIGEST_NET_DATAGRAM_H
@@ -15,9 +16,10 @@
 #include "net/loop.h"
 
 enum {
-    DATAGRAM_BATCH = 32,      /* the most in one system call */
-    DATAGRAM_MAX = 65507,     /* bytes that IPv4 can carry */
-    DATAGRAM_ENDS_SIZE = 128, /* bytes of output that the addresses of one datagram count for */
+    DATAGRAM_BATCH = 32,        /* the most in one system call */
+    DATAGRAM_MAX = 65507,       /* bytes that IPv4 can carry */
+    DATAGRAM_ENDS_SIZE = 128,   /* bytes of output that the addresses of one datagram count for */
+    DATAGRAM_WAITING = 4 << 20, /* bytes of input that the kernel is asked to keep */
 };
 
 struct datagram_limits {
@@ -44,6 +46,7 @@ struct datagram_counts {
     uint64_t too_long; /* received, but longer than |size_max| */
     uint64_t failed;   /* errors that the system reported, including those of earlier sending */
     uint64_t dropped;  /* not sent: the queue was full, there was no memory, or it was too long */
+    uint64_t lost;     /* not received: the kernel dropped them, because too many waited */
 };
 
 struct datagram_socket;
@@ -65,7 +68,11 @@ bool datagram_send(struct datagram_socket *socket, const struct datagram_ends *e
 void datagram_hold(struct datagram_socket *socket);
 void datagram_resume(struct datagram_socket *socket);
 
+/* Asks the kernel to keep DATAGRAM_WAITING bytes for this socket.  The usual buffer of Linux holds
+ * four WRITEs of 32 KiB that arrive in fragments, and a client sends more at once. */
+void datagram_keep_waiting(int fd);
+
 const struct net_address *datagram_address(const struct datagram_socket *socket);
-const struct datagram_counts *datagram_counts(const struct datagram_socket *socket);
+const struct datagram_counts *datagram_counts(struct datagram_socket *socket);
 
 #endif

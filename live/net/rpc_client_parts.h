@@ -7,11 +7,11 @@
 #ifndef NFSDIGEST_NET_RPC_CLIENT_PARTS_H
 #define NFSDIGEST_NET_RPC_CLIENT_PARTS_H
 
+#include "net/datagram.h"
 #include "net/record_stream.h"
 #include "net/rpc_client.h"
 
 enum { SLOT_NONE = 0xffffffffu, SLOT_KEEPS = 4096 /* bytes, for the next call */ };
-enum { DATAGRAM_MAX = 65507 /* of IPv4 */ };
 
 /* A call.  Outstanding ones are in a list, the oldest first; free ones in another. */
 struct slot {

@@ -138,6 +138,7 @@ static int open_socket(struct rpc_client *c, struct err *err)
         return err_memory(err, "an RPC client");
     if (source_port_connect(&c->setup.from, &c->setup.server, SOCK_DGRAM, &fd, &error, err) < 0)
         return -ERR_SYSTEM;
+    datagram_keep_waiting(fd);
     c->datagrams = (struct watch){ .fd = fd, .ready = on_datagrams, .ctx = c };
     if (loop_watch(c->loop, &c->datagrams, EPOLLIN, err) < 0) {
         c->datagrams.fd = -1;

@@ -158,6 +158,7 @@ void rpc_server_datagram_counts(const struct rpc_server *server, struct datagram
         sum->too_long += counts->too_long;
         sum->failed += counts->failed;
         sum->dropped += counts->dropped;
+        sum->lost += counts->lost;
     }
 }
 

@@ -53,6 +53,21 @@ static void put_clients(struct json *answer, const struct stats *stats)
     json_array_end(answer);
 }
 
+static void put_datagrams(struct json *answer, const struct server *server)
+{
+    struct datagram_counts counts;
+
+    rpc_server_datagram_counts(server->rpc, &counts);
+    json_object(answer, "datagrams");
+    json_u64(answer, "received", counts.received);
+    json_u64(answer, "lost", counts.lost);
+    json_u64(answer, "too_long", counts.too_long);
+    json_u64(answer, "sent", counts.sent);
+    json_u64(answer, "dropped", counts.dropped);
+    json_u64(answer, "failed", counts.failed);
+    json_object_end(answer);
+}
+
 static int on_statistics(void *ctx, const struct control_request *request, struct json *answer,
                          struct err *err)
 {
@@ -68,6 +83,7 @@ static int on_statistics(void *ctx, const struct control_request *request, struc
     json_array_end(answer);
     json_u64(answer, "null_calls", rpc_server_counts(server->rpc)->null_calls);
     put_clients(answer, &server->stats);
+    put_datagrams(answer, server);
     replies_count(server->replies, &replies);
     json_object(answer, "cache_of_replies");
     json_u64(answer, "entries", replies.entries);

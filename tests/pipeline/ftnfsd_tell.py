@@ -85,6 +85,8 @@ def main():
             wanted = work(client)
             for _ in range(2):
                 client.rpc(0, b"")
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+                s.sendto(b"no call", ("127.0.0.1", server.port))
             code, said = ctl(path, "statistics")
             check("exit code", code, 0)
             rows = {r["procedure"]: (r["calls"], r["errors"], r["bytes"])
@@ -94,6 +96,7 @@ def main():
             check("client", [(c["client"], c["calls"]) for c in said["clients"]],
                   [("127.0.0.1", total)])
             check("calls of NULL", said["null_calls"], 2)
+            check("datagrams", {k: v for k, v in said["datagrams"].items() if v}, {"received": 1})
             check("cache", said["cache_of_replies"]["entries"], 10)
             found = metrics(port)
             for name, (calls, errors, data) in wanted.items():

@@ -258,6 +258,48 @@ static void test_taken_port(void **state)
     end(&lab, fd);
 }
 
+static int kept(int fd)
+{
+    int size = 0;
+    socklen_t len = sizeof(size);
+
+    assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, &len), 0);
+    return size;
+}
+
+/* More may wait in the kernel than usually, as much as it allows: Linux doubles the number. */
+static void test_waiting(void **state)
+{
+    struct lab lab;
+    int fd = begin(&lab, DATAGRAM_LIMITS, "127.0.0.1:0"), asked = DATAGRAM_WAITING;
+    int usual = kept(fd), most;
+
+    (void)state;
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &asked, sizeof(asked));
+    most = kept(fd);
+    assert_true(most > usual);
+    assert_true(kept(lab.socket->watch.fd) >= most);
+    end(&lab, fd);
+}
+
+/* What the kernel has no room for is counted. */
+static void test_lost(void **state)
+{
+    enum { SENT = 50 };
+    static const uint8_t data[1000];
+    struct lab lab;
+    int fd = begin(&lab, DATAGRAM_LIMITS, "127.0.0.1:0"), little = 1;
+
+    (void)state;
+    setsockopt(lab.socket->watch.fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof(little));
+    for (int i = 0; i < SENT; i++)
+        assert_int_equal(send(fd, data, sizeof(data), 0), sizeof(data));
+    run(&lab);
+    assert_in_range(lab.count, 1, SENT - 1);
+    assert_int_equal(datagram_counts(lab.socket)->lost, SENT - lab.count);
+    end(&lab, fd);
+}
+
 int main(void)
 {
     static char v4[] = "127.0.0.1:0", v6[] = "[::1]:0";
@@ -271,6 +313,8 @@ int main(void)
         cmocka_unit_test(test_failed),
         cmocka_unit_test(test_freed_while_delivering),
         cmocka_unit_test(test_taken_port),
+        cmocka_unit_test(test_waiting),
+        cmocka_unit_test(test_lost),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ shift "$(($# < 4 ? $# : 4))"
 [ $# -gt 0 ] || set -- git tree compile random many two
 
 "$lab/vm/tools.sh" "$work" "$build/bin/ftnfsd"
-rm -f "$output"/*.pcap "$output/statistics.json"
+rm -f "$output"/*.pcap "$output"/*.db "$output/statistics.json"
 printf 'PROTO=%s\nSEED=%s\nFILES=%s\nWORKLOADS="%s"\n' \
     "$proto" "${SEED:-1}" "${FILES:-50000}" "$*" >"$output/wanted"
 status=0
