@@ -9,12 +9,12 @@ import collections
 
 from messages import NOENT, OK, STALE
 from model_status import (ACCES, BAD_COOKIE, BADHANDLE, BADTYPE, DQUOT, EXIST, FBIG, INVAL, IO,
-                          ISDIR, MLINK, NAMETOOLONG, NOSPC, NOT_SYNC, NOTDIR, NOTEMPTY, NOTSUPP,
-                          NXIO, PERM, ROFS, SERVERFAULT, TOOSMALL, XDEV)
+                          ISDIR, JUKEBOX, MLINK, NAMETOOLONG, NOSPC, NOT_SYNC, NOTDIR, NOTEMPTY,
+                          NOTSUPP, NXIO, PERM, ROFS, SERVERFAULT, TOOSMALL, XDEV)
 from model_xdr import (ACCESS, BLK, CHR, COMMIT, CREATE, DATA_SYNC, DIR, EXCLUSIVE, FIFO,
-                       FILE_SYNC, FSINFO, FSSTAT, GETATTR, LINK, LNK, LOOKUP, MKDIR, MKNOD, PATHCONF, READ,
-                       READDIR, READDIRPLUS, READLINK, REG, REMOVE, RENAME, RMDIR, SETATTR, SOCK, SYMLINK,
-                       UNCHECKED, WRITE)
+                       FILE_SYNC, FSINFO, FSSTAT, GETATTR, LINK, LNK, LOOKUP, MKDIR, MKNOD,
+                       PATHCONF, READ, READDIR, READDIRPLUS, READLINK, REG, REMOVE, RENAME, RMDIR,
+                       SETATTR, SOCK, SYMLINK, UNCHECKED, WRITE)
 
 Row = collections.namedtuple("Row", "name right stays says test")
 OURS, THEIRS, BOTH = "ftnfsd", "Ganesha", "both"
@@ -102,12 +102,28 @@ ROWS = [
         lambda d: d.procedure in MAKING and d.who.uid and {"uid", "gid"} & set(settings(d)) and (
             d.what == "status" and d.theirs in RIGHTS or
             d.what in ("attributes.uid", "attributes.gid", "attributes.mode"))),
+    Row("group of a new object", OURS, True,
+        "s3.3.8 to s3.3.11: settings are the initial attributes, also in a set-group-id directory",
+        lambda d: d.procedure in MAKING and d.what == "attributes.gid" and
+        d.ours == settings(d).get("gid")),
+    Row("guard", OURS, True,
+        "s3.3.2: it is compared with the current ctime; Ganesha takes the one of its cache, which a"
+        " RENAME does not change",
+        lambda d: d.procedure == SETATTR and d.arguments.get("guard") is not None and
+        d.what == "status" and (d.ours, d.theirs) == (NOT_SYNC, OK)),
     Row("set-id bits of a new object", OURS, True,
         "s3.3.8, s3.3.9, s3.3.11: settings are the initial attributes; mkdir(2), and a chown after"
         " the file was made, drop these bits",
         lambda d: d.procedure in MAKING and d.what == "attributes.mode" and
         (d.procedure == MKDIR or {"uid", "gid"} & set(settings(d))) and
         d.ours == settings(d).get("mode") and d.theirs == d.ours & ~SET_ID),
+    Row("set-id bits beside an owner", OURS, True,
+        "s3.3.2: new_attributes are set, or the request fails; Ganesha changes the owner afterwards",
+        lambda d: d.procedure == SETATTR and d.what == "wcc.after.mode" and
+        {"uid", "gid"} & set(settings(d)) and d.ours == settings(d).get("mode") and
+        d.theirs == d.ours & ~SET_ID),
+    Row("try again", BOTH, False, "s2.6 NFS3ERR_JUKEBOX: the server is not ready",
+        lambda d: d.what == "status" and d.theirs == JUKEBOX),
     Row("set-id bits when the size is set", BOTH, True,
         "s3.3.2 does not say; as Linux's server, ftnfsd takes them away as POSIX lets it",
         lambda d: d.procedure in (SETATTR, CREATE) and d.who.uid and "size" in settings(d) and
@@ -129,8 +145,8 @@ ROWS = [
         d.theirs == ACCES and d.arguments["how"] == UNCHECKED and d.who.uid),
     Row("size of an UNCHECKED create of what exists", BOTH, True,
         "s3.3.8: the settings are initial attributes; as Linux's server, ftnfsd takes the size for"
-        " an existing file, too, and Ganesha takes it if it is 0",
-        lambda d: d.procedure == CREATE and d.arguments["how"] == UNCHECKED and settings(d).get("size")
+        " an existing file, too, and Ganesha seldom does",
+        lambda d: d.procedure == CREATE and d.arguments["how"] == UNCHECKED and "size" in settings(d)
         and d.what in ("attributes.size", "attributes.mtime", "attributes.ctime", "attributes.mode")),
     Row("EXCLUSIVE again, after a SETATTR", BOTH, False,
         "s3.3.8: a server that keeps the verifier in attributes loses it; ftnfsd keeps it elsewhere",
@@ -190,6 +206,11 @@ def explain(difference):
 def is_left_out(procedure, type_there):
     """Ganesha opens a FIFO that it is to COMMIT, and never answers."""
     return procedure == COMMIT and type_there not in (REG, DIR)
+
+
+def may_have_changed(procedure, a, status):
+    """Ganesha cuts the file before it looks whether the caller may (s3.3.8 has no such thing)."""
+    return procedure == CREATE and status in RIGHTS and "size" in a.get("settings", {})
 
 
 def is_costly(procedure, a, who):

@@ -5,7 +5,8 @@
     while ...: world.step()
 
 table.explain(Difference) returns a row with |name| and |stays| (the trees differ from now on), or None:
-then the difference is in world.unexplained.  table.is_costly() tells requests that are made seldom.
+then the difference is in world.unexplained.  table.is_costly() tells requests that are made seldom,
+and table.may_have_changed() those that may do something although they fail.
 |relatime|: their file system does not note each access.  |folder|: the operations are in folders whose
 names begin so.  After a difference that leaves the two trees different, the
 operations go on in a new directory.
@@ -54,12 +55,12 @@ class Moments:
             self.ends[-1] = time.time_ns()
         time.sleep(2.5 * TICK)
         self.begins.append(time.time_ns() - int(2 * TICK * 1e9))  # a late tick, and some
-        self.ends.append(1 << 64)
+        self.ends.append(None)
 
     def name(self, ns):
         """Of the moment, or the time itself when a client set it."""
         at = bisect.bisect_right(self.begins, ns) - 1
-        return "moment %d" % at if at >= 0 and ns <= self.ends[at] else ns
+        return "moment %d" % at if at >= 0 and ns <= (self.ends[at] or time.time_ns()) else ns
 
 
 class World(Replies):
@@ -196,7 +197,8 @@ class World(Replies):
             self.compare(our_fields, their_fields)
             if ours == STALE:
                 self.forget_gone(a)
-        self.judge((ours == OK) != (theirs == OK) and procedure not in ASKING)
+        self.judge((ours == OK) != (theirs == OK) and procedure not in ASKING or
+                   self.table.may_have_changed(procedure, a, theirs))
         if procedure == CREATE and a["how"] == EXCLUSIVE and ours == theirs == OK and \
                 their_fields["handle"] in self.by_handle:
             self.set_attributes(their_fields["handle"])
