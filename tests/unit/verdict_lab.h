@@ -34,17 +34,6 @@ struct lab {
     struct buf reply;
 };
 
-/* fill_in.h's */
-uint32_t step_object(const struct step *step)
-{
-    return step->arguments.len >= 8 ? load_be32(step->arguments.data + 4) : 0;
-}
-
-uint32_t step_second(const struct step *step)
-{
-    return step->has & STEP_HAS_SECOND ? load_be32(step->arguments.data + step->second_at + 4) : 0;
-}
-
 /* --- bytes */
 
 static inline void put_u32(struct buf *to, uint32_t value)
