@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/report/report.h
+ *
+ * The report of a run of a replay: made of its tally, written as JSON (schemas/replay.schema.json)
+ * and text, and read again, alone or beside other runs.
+ *
+ *     report_new, report_data (while the script has its tree), report_fill, report_save,
+ * report_free report_new, report_load, report_text or report_runs, report_free
+ *
+ * Times are ns.  Memory: 250 KiB for each report.
+ */
+#ifndef NFSDIGEST_REPORT_REPORT_H
+#define NFSDIGEST_REPORT_REPORT_H
+
+#include "player/script.h"
+#include "player/tally.h"
+
+#include <stdio.h>
+
+struct report_times {
+    uint64_t count;
+    int64_t sum, mean, p50, p90, p99, p999, most;
+};
+
+/* A part of the tree before the first operation. */
+struct report_set {
+    uint64_t files, directories, others, bytes; /* bytes of files */
+};
+
+struct report_run {
+    char dump[256], target[256], pace[64]; /* "|pace|": in words */
+    uint64_t operations;                   /* in all classes */
+    uint64_t warm_up, resent, lost_connections, outages, calls, writes;
+    int64_t duration;      /* from the first sending to the last answer; warm-up left out */
+    int64_t planned;       /* from then until the latest plan */
+    int64_t critical_path; /* tally.h */
+    int64_t outages_ns, cpu_user, cpu_system;
+    int64_t interval_length;
+    uint64_t bytes_read, bytes_written;
+    struct report_set initial, accessed; /* |accessed|: what an operation uses */
+};
+
+struct report_class {
+    char name[24]; /* verdict_class_name */
+    uint64_t operations;
+};
+
+struct report_late {
+    char cause[24]; /* tally_late_name; "all": from the plan to the sending */
+    struct report_times times;
+};
+
+struct report_procedure {
+    char name[24];
+    uint64_t operations, differ; /* |differ|: in another class than "as recorded" */
+    uint64_t bytes_read, bytes_written;
+    struct report_times trace, sent, planned; /* latency: of the trace; from sending; from plan */
+};
+
+struct report_interval { /* tally.h */
+    uint64_t done, errors, bytes, busy, trace_done, trace_busy;
+};
+
+struct report_example {
+    uint64_t dump, number, because;
+    int64_t source, time;
+    char procedure[24], class[24], what[128], text[VERDICT_TEXT];
+};
+
+enum { REPORT_EXAMPLES = 20, REPORT_SECTIONS = 6 };
+
+struct report {
+    struct report_run run;
+    struct report_class classes[VERDICT_CLASSES];
+    struct report_late late[LATE_CAUSES + 1]; /* the last one: all */
+    struct report_procedure procedures[TALLY_PROCEDURES];
+    struct report_interval intervals[TALLY_INTERVALS];
+    struct report_example examples[REPORT_EXAMPLES];
+    uint32_t counts[REPORT_SECTIONS]; /* of these, in their order */
+};
+
+enum report_section {
+    REPORT_RUN,
+    REPORT_CLASSES,
+    REPORT_LATE,
+    REPORT_PROCEDURES,
+    REPORT_INTERVALS,
+    REPORT_FIRST_EXAMPLES
+};
+
+struct report *report_new(struct err *err);
+void report_free(struct report *report);
+
+/* Fills in |initial| and |accessed|.  Several dumps are added up. */
+void report_data(struct report *report, const struct script *script);
+/* Fills in all but these.  Texts are cut to their room. */
+void report_fill(struct report *report, const char *dump, const char *target, const char *pace,
+                 const struct tally *tally);
+/* Makes |folder| and writes report.json, mismatches.jsonl (the examples of the tally), and
+ * latencies/PROCEDURE.{sent,planned,trace}.hgrm, late.CAUSE.hgrm (HdrHistogram's text, in us).
+ * -ERR_SYSTEM. */
+int report_save(const struct report *report, const struct tally *tally, const char *folder,
+                struct err *err);
+
+/* --- report_json.c */
+
+/* Returns 0, or -ERR_SYSTEM if |to| cannot be written. */
+int report_json(const struct report *report, FILE *to, struct err *err);
+/* Reads what report_json wrote, line by line: JSON that another program has formatted anew is
+ * refused.  -ERR_INPUT: it is not such a report; -ERR_SYSTEM: it cannot be read. */
+int report_load(struct report *report, const char *path, struct err *err);
+
+/* --- report_text.c, report_runs.c: for people */
+
+void report_text(const struct report *report, FILE *to);
+/* Two or more runs: medians and spread of the main figures.  Runs with the same dump, target and
+ * pace are a group.  Between two groups, a difference is marked if it is larger than the spread of
+ * either. */
+void report_runs(const struct report *const *reports, uint32_t count, FILE *to);
+
+#endif

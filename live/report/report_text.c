@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/report/report_text.c
+ *
+ * A report as text for a terminal: verdict first, then time, latencies, load and data.
+ */
+#include "base/escape.h"
+#include "base/values.h"
+#include "report/report_parts.h"
+
+#include <inttypes.h>
+
+enum { ROWS_OVER_TIME = 12 };
+
+double report_rate(double amount, int64_t ns)
+{
+    return ns > 0 ? amount * 1e9 / (double)ns : 0;
+}
+
+static double share(uint64_t part, uint64_t all)
+{
+    return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+void report_title(const struct report *r, FILE *to)
+{
+    escape_print(to, r->run.dump);
+    fprintf(to, " played on ");
+    escape_print(to, r->run.target);
+    fprintf(to, ", %s\n", r->run.pace);
+}
+
+/* Operations whose times are known. */
+static uint64_t timed(const struct report *r)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < r->counts[REPORT_PROCEDURES]; i++)
+        count += r->procedures[i].sent.count;
+    return count;
+}
+
+double report_concurrency(const struct report *r)
+{
+    double busy = 0;
+
+    for (uint32_t i = 0; i < r->counts[REPORT_PROCEDURES]; i++)
+        busy += (double)r->procedures[i].sent.sum;
+    return r->run.duration > 0 ? busy / (double)r->run.duration : 0;
+}
+
+static void verdict(const struct report *r, FILE *to)
+{
+    fprintf(to, "\nVerdict\n");
+    for (uint32_t i = 0; i < r->counts[REPORT_CLASSES]; i++) {
+        const struct report_class *c = &r->classes[i];
+
+        if (c->operations)
+            fprintf(to, "  %-18s %12" PRIu64 "  %6.2f %%\n", c->name, c->operations,
+                    share(c->operations, r->run.operations));
+    }
+    fprintf(to, "  %-18s %12" PRIu64 "\n", "all", r->run.operations);
+}
+
+static void examples(const struct report *r, FILE *to)
+{
+    if (r->counts[REPORT_FIRST_EXAMPLES])
+        fprintf(to, "\nThe first that differ (more in mismatches.jsonl)\n");
+    for (uint32_t i = 0; i < r->counts[REPORT_FIRST_EXAMPLES]; i++) {
+        const struct report_example *x = &r->examples[i];
+
+        fprintf(to, "  operation %" PRIu64 " (%s%s", x->number, x->procedure,
+                x->what[0] ? " of " : "");
+        escape_print(to, x->what);
+        fprintf(to, "): %s%s", x->class, x->text[0] ? ": " : "");
+        escape_print(to, x->text);
+        fprintf(to, "\n");
+    }
+}
+
+static void schedule(const struct report *r, FILE *to)
+{
+    const struct report_run *run = &r->run;
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX];
+
+    fprintf(to, "\nTime\n");
+    fprintf(to, "  it took %s; the last operation was planned at %s\n",
+            duration_text((int64_t)run->duration, a), duration_text((int64_t)run->planned, b));
+    fprintf(to, "  the longest chain of operations that wait for each other: %s\n",
+            duration_text((int64_t)run->critical_path, a));
+    fprintf(to, "  %.0f operations a second, %.2f at the same time\n",
+            report_rate((double)timed(r), run->duration), report_concurrency(r));
+    fprintf(to, "\nLateness, by cause  %12s %10s %10s %10s %10s\n", "operations", "in all",
+            "median", "99 %", "most");
+    for (uint32_t i = 0; i < r->counts[REPORT_LATE]; i++) {
+        const struct report_times *t = &r->late[i].times;
+
+        fprintf(to, "  %-16s  %12" PRIu64 " %10s %10s %10s %10s\n", r->late[i].cause, t->count,
+                duration_text((int64_t)t->sum, a), duration_text((int64_t)t->p50, b),
+                duration_text((int64_t)t->p99, c), duration_text((int64_t)t->most, d));
+    }
+}
+
+/* Median and 99 % of one kind of latency. */
+static void two_times(const struct report_times *t, FILE *to)
+{
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX];
+
+    fprintf(to, "  %9s %9s", t->count ? duration_text((int64_t)t->p50, a) : "-",
+            t->count ? duration_text((int64_t)t->p99, b) : "-");
+}
+
+static void latencies(const struct report *r, FILE *to)
+{
+    fprintf(to, "\nLatency: median, 99 %%     %-21s%-21s%s\n", "of the trace", "from sending",
+            "from the plan");
+    for (uint32_t i = 0; i < r->counts[REPORT_PROCEDURES]; i++) {
+        const struct report_procedure *p = &r->procedures[i];
+
+        fprintf(to, "  %-20s", p->name);
+        two_times(&p->trace, to);
+        two_times(&p->sent, to);
+        two_times(&p->planned, to);
+        fprintf(to, "\n");
+    }
+}
+
+static void mix(const struct report *r, FILE *to)
+{
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX];
+
+    fprintf(to, "\nOperations             count   share      differ       read    written\n");
+    for (uint32_t i = 0; i < r->counts[REPORT_PROCEDURES]; i++) {
+        const struct report_procedure *p = &r->procedures[i];
+
+        fprintf(to, "  %-14s %11" PRIu64 " %6.2f %% %10" PRIu64 " %10s %10s\n", p->name,
+                p->operations, share(p->operations, r->run.operations), p->differ,
+                p->bytes_read ? size_text((uint64_t)p->bytes_read, a) : "-",
+                p->bytes_written ? size_text((uint64_t)p->bytes_written, b) : "-");
+    }
+}
+
+static void data_set(const char *name, const struct report_set *s, FILE *to)
+{
+    char a[VALUE_TEXT_MAX];
+
+    fprintf(to, "  %-9s %" PRIu64 " files with %s, %" PRIu64 " directories, %" PRIu64 " others\n",
+            name, s->files, size_text((uint64_t)s->bytes, a), s->directories, s->others);
+}
+
+static void player(const struct report *r, FILE *to)
+{
+    const struct report_run *run = &r->run;
+    double cpu = (double)run->cpu_user + (double)run->cpu_system;
+    uint64_t count = timed(r);
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX];
+
+    fprintf(to, "\nData before the run\n");
+    data_set("in all", &run->initial, to);
+    data_set("accessed", &run->accessed, to);
+    fprintf(to, "\nThe player\n");
+    fprintf(to, "  %s of CPU (%.0f %% of a core), %s for each operation\n",
+            duration_text((int64_t)cpu, a),
+            run->duration > 0 ? 100 * cpu / (double)run->duration : 0,
+            duration_text(count ? (int64_t)(cpu / (double)count) : 0, b));
+    if (run->writes)
+        fprintf(to, "  %.1f calls in each write\n", (double)run->calls / (double)run->writes);
+    fprintf(to,
+            "  %" PRIu64 " calls sent again, %" PRIu64 " connections lost, %" PRIu64
+            " outages of %s in all\n",
+            run->resent, run->lost_connections, run->outages,
+            duration_text((int64_t)run->outages_ns, a));
+    if (run->warm_up)
+        fprintf(to, "  %" PRIu64 " operations of the warm-up are in the verdict only\n",
+                run->warm_up);
+}
+
+/* The intervals in a few rows: those of the trace beside those of the run. */
+static void over_time(const struct report *r, FILE *to)
+{
+    uint32_t count = r->counts[REPORT_INTERVALS];
+    uint32_t each = (count + ROWS_OVER_TIME - 1) / ROWS_OVER_TIME;
+    int64_t length = r->run.interval_length;
+    char a[VALUE_TEXT_MAX];
+
+    if (count < 2)
+        return;
+    fprintf(to, "\nOver time    operations a second      at the same time    differ\n"
+                "  from          run      trace       run     trace\n");
+    for (uint32_t i = 0; i < count; i += each) {
+        uint32_t end = i + each < count ? i + each : count;
+        double ns = (double)length * (end - i);
+        struct report_interval sum = { 0 };
+
+        for (uint32_t k = i; k < end; k++) {
+            sum.done += r->intervals[k].done;
+            sum.trace_done += r->intervals[k].trace_done;
+            sum.busy += r->intervals[k].busy;
+            sum.trace_busy += r->intervals[k].trace_busy;
+            sum.errors += r->intervals[k].errors;
+        }
+        if (ns <= 0)
+            return;
+        fprintf(to, "  %-8s %8.0f   %8.0f  %8.2f  %8.2f %9" PRIu64 "\n",
+                duration_text(length * i, a), (double)sum.done * 1e9 / ns,
+                (double)sum.trace_done * 1e9 / ns, (double)sum.busy / ns,
+                (double)sum.trace_busy / ns, sum.errors);
+    }
+}
+
+void report_text(const struct report *r, FILE *to)
+{
+    report_title(r, to);
+    verdict(r, to);
+    examples(r, to);
+    schedule(r, to);
+    latencies(r, to);
+    mix(r, to);
+    over_time(r, to);
+    player(r, to);
+}

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: asan
+"""The report of a replay's run: its JSON is what schemas/replay.schema.json says, and holds all
+that the text needs; its figures fit each other and those of the HdrHistogram files."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import audit_schema  # noqa: E402
+
+TOOL = pathlib.Path(os.environ["BUILD"]) / "bin/tests/report_tool"
+SCHEMA = json.loads((pathlib.Path(os.environ["SRC"]) / "schemas/replay.schema.json").read_text())
+failures = []
+
+
+def check(truth, *text):
+    if not truth:
+        failures.append(text)
+        print("FAILED:", *text)
+
+
+def tool(*arguments, code=0):
+    done = subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True,
+                          check=False)
+    check(done.returncode == code, arguments, done.returncode, done.stderr)
+    return done
+
+
+def histogram(path):
+    """Count, mean and most in ns of a percentile distribution in us, and its values by part."""
+    text = path.read_text()
+    mean = float(re.search(r"#\[Mean *= *([0-9.]+)", text)[1]) * 1000
+    most, count = re.search(r"#\[Max *= *([0-9.]+), Total count *= *(\d+)\]", text).groups()
+    rows = [line.split() for line in text.splitlines()[2:] if not line.startswith("#")]
+    return int(count), mean, float(most) * 1000, [(float(r[1]), float(r[0]) * 1000) for r in rows]
+
+
+def check_times(folder, name, times):
+    path = folder / "latencies" / (name + ".hgrm")
+    if not times["count"]:
+        check(not path.exists(), path)
+        return
+    count, mean, most, rows = histogram(path)
+    check(count == times["count"], name, "count")
+    check(abs(mean - times["mean"]) <= 2, name, mean, times["mean"])
+    check(abs(most - times["most"]) <= 1, name, most, times["most"])
+    for part, key in ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p999")):
+        below = [v for p, v in rows if p <= part]
+        above = [v for p, v in rows if p >= part]
+        check(below[-1] - 1 <= times[key] <= above[0] + 1, name, key, times[key])
+
+
+def inner(row, prefix):
+    return {key[len(prefix) + 1:]: row[key] for key in row if key.startswith(prefix + "_")}
+
+
+def check_figures(folder, report):
+    run = report["run"]
+    check(sum(c["operations"] for c in report["classes"]) == run["operations"], "classes")
+    check(sum(p["operations"] for p in report["procedures"]) == run["operations"], "procedures")
+    recorded = sum(c["operations"] for c in report["classes"] if c["name"] == "as recorded")
+    check(sum(p["differ"] for p in report["procedures"]) == run["operations"] - recorded, "differ")
+    timed = sum(p["sent_count"] for p in report["procedures"])
+    check(sum(i["done"] for i in report["intervals"]) == timed, "intervals")
+    check(sum(i["busy"] for i in report["intervals"])
+          == sum(p["sent_sum"] for p in report["procedures"]), "busy")
+    late = {row["cause"]: row for row in report["late"]}
+    check(sum(row["times_sum"] for row in late.values()) == 2 * late["all"]["times_sum"], "late")
+    for p in report["procedures"]:
+        for kind in ("trace", "sent", "planned"):
+            check_times(folder, p["name"] + "." + kind, inner(p, kind))
+    for cause, row in late.items():
+        check_times(folder, "late." + cause, inner(row, "times"))
+    mismatches = [json.loads(line) for line in
+                  (folder / "mismatches.jsonl").read_text().splitlines()]
+    others = sum(c["operations"] for c in report["classes"]
+                 if c["name"] in ("skipped", "unplayable", "not played"))
+    examples = run["operations"] - recorded - max(0, others - 100)
+    check(len(mismatches) == examples, len(mismatches), examples)
+    for example, line in zip(report["examples"], mismatches):
+        check(all(example[key] == line[key] for key in example if key in line), example, line)
+
+
+def check_text(report, text):
+    for c in report["classes"]:
+        if c["operations"]:
+            check(re.search(r"^ *%s +%d " % (c["name"], c["operations"]), text, re.M), c)
+    for p in report["procedures"]:
+        check(len(re.findall(r"^  %s " % p["name"], text, re.M)) == 2, p["name"])
+    for row in report["late"]:
+        check(re.search(r"^  %s +%d " % (row["cause"], row["times_count"]), text, re.M), row)
+    check("\x1b" not in text, "a terminal's escape")
+
+
+def check_refusals(folder, good):
+    """Each line that is missing, and text that is no report."""
+    path = folder / "bad.json"
+    lines = good.splitlines(keepends=True)
+    for i in (0, 1, 2):
+        path.write_text("".join(lines[:i] + lines[i + 1:]))
+        check("bad.json" in tool("show", path, code=3).stderr, "without line", i)
+    for old, new in (('"operations": ', '"operations": -'), ('"operations": ', '"operations": x'),
+                     ('"warm_up": ', '"warm": '), ('"version": 1', '"version": 2'),
+                     ('"late": [', '"later": [')):
+        path.write_text(good.replace(old, new, 1))
+        check("bad.json" in tool("show", path, code=3).stderr, new)
+    path.write_text(json.dumps(json.loads(good)))
+    tool("show", path, code=3)
+    tool("show", folder / "none.json", code=4)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        top = pathlib.Path(name)
+        for seed in range(4):
+            folder = top / ("run%d" % seed)
+            text = tool("make", seed, folder).stdout
+            good = (folder / "report.json").read_text()
+            report = json.loads(good)
+            for problem in audit_schema.errors(SCHEMA, report):
+                check(False, problem)
+            check_figures(folder, report)
+            check_text(report, text)
+            check(tool("show", folder / "report.json").stdout == text, "the text of what was read")
+            check(tool("json", folder / "report.json").stdout == good, "the JSON of what was read")
+        check_refusals(top, good)
+        runs = [top / ("run%d" % seed) / "report.json" for seed in range(4)]
+        text = tool("runs", *runs).stdout
+        check("group 1: 2 runs" in text and "group 2: 2 runs" in text, text)
+        fast, slow = ([json.loads(r.read_text())["procedures"][0]["sent_p50"] for r in runs[i::2]]
+                      for i in (0, 1))
+        more = 100 * (sum(slow) / sum(fast) - 1)
+        line = re.search(r"GETATTR +median .* (\+[0-9.]+) %$", text, re.M)
+        check(line and abs(float(line[1]) - more) < 0.1, more, text)
+        check(not re.search(r"CPU of the player.*%", text), "a difference of nothing")
+        text = tool("runs", *runs[::2]).stdout
+        check("group 1: 2 runs" in text and "group 2" not in text and "difference" not in text,
+              text)
+    sys.exit(1 if failures else 0)
+
+
+main()
