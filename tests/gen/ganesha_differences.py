@@ -69,6 +69,16 @@ def not_searchable(d):
     return d.world.by_handle[d.arguments["object"]].mode & 0o111 != 0o111
 
 
+def is_same_file(d):
+    """Both names of a RENAME."""
+    ours = d.world.clients[0]
+    found = [ours.nfs(LOOKUP, {"object": d.world.handles.theirs[d.arguments[directory]],
+                               "name": d.arguments[name]})
+             for directory, name in (("object", "name"), ("object2", "name2"))]
+    return all(status == OK for status, _ in found) and found[0][1]["handle"] == \
+        found[1][1]["handle"]
+
+
 def missing_there(d):
     return d.theirs is None and d.ours is not None
 
@@ -96,6 +106,10 @@ ROWS = [
         lambda d: is_failure(d) and d.procedure == RMDIR and d.arguments["name"] == b".." and
         d.ours == EXIST),
     # What one of them does
+    Row("RENAME of a file to another of its names", BOTH, False,
+        "s3.3.14: no action, and NFS3_OK; as Linux's server, ftnfsd looks at the rights first",
+        lambda d: d.procedure == RENAME and d.what == "status" and d.who.uid and
+        (d.ours, d.theirs) == (ACCES, OK) and is_same_file(d)),
     Row("owner of a new object", BOTH, True,
         "s3.3.8 to s3.3.11: settings describe the initial attributes.  ftnfsd and Linux's server ignore"
         " owner and group of a request by a user; Ganesha sets them, or fails after it made the object",
