@@ -418,6 +418,30 @@ static void made_without_handle(void **state)
     lab_free(&l);
 }
 
+/* A CREATE that found its file, and does not say which one. */
+static void found_without_handle(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_new(&l, (struct verdict_setup){ 0 }, 1, true);
+    lab_object(&l, 7, 1, 0);
+    lab_object(&l, 8, 1, 0);
+    for (uint32_t found = 7; found <= 8; found++) {
+        create(&l, 0, 0, false);
+        l.step.mask |= RDUMP_EXPECT_IDENTITY;
+        put_u32(&l.results, 7);
+        step_end(&l);
+        assert_int_equal(lab_judge(&l, 40, 0), VERDICT_AS_RECORDED);
+        assert_int_equal(l.v.next, NEXT_LOOKUP);
+        answer_lookup(&l, 40, 0, found);
+        assert_int_equal(l.v.class, found == 7 ? VERDICT_AS_RECORDED : VERDICT_DIFFERENT_RESULT);
+        assert_int_equal(l.v.groups, found == 7 ? 0 : RDUMP_EXPECT_IDENTITY);
+    }
+    expect_text(&l, "7 in the trace");
+    lab_free(&l);
+}
+
 /* --- other values */
 
 static void rights_and_text(void **state)
@@ -537,6 +561,7 @@ int main(void)
         cmocka_unit_test(identity_of_copies),
         cmocka_unit_test(made),
         cmocka_unit_test(made_without_handle),
+        cmocka_unit_test(found_without_handle),
         cmocka_unit_test(rights_and_text),
         cmocka_unit_test(devices),
         cmocka_unit_test(ctimes),

@@ -156,6 +156,11 @@ static void holes(void **state)
     assert_int_equal(o->hole_to, 90);
     write_file(&l, 50, 40);
     assert_true(o->hole_from >= o->hole_to);
+    resize(&l, 30); /* a hole ends with the file */
+    resize(&l, 100);
+    resize(&l, 50);
+    write_file(&l, 40, 50);
+    assert_int_equal(o->hole_to, 40);
     lab_free(&l);
 }
 
