@@ -167,6 +167,25 @@ void objects_close(struct objects *o)
     free(o);
 }
 
+void objects_expect(const struct objects *o, uint32_t number)
+{
+    if (o->by_number.places)
+        __builtin_prefetch(&o->by_number.places[hash_number(number) & o->by_number.mask]);
+}
+
+void objects_expect_soon(const struct objects *o, uint32_t number)
+{
+    const struct place *place;
+
+    if (!o->by_number.places)
+        return;
+    place = &o->by_number.places[hash_number(number) & o->by_number.mask];
+    if (place->slot != NONE) { /* its own, or a neighbour's */
+        __builtin_prefetch(at_slot(o, place->slot));
+        __builtin_prefetch((const uint8_t *)at_slot(o, place->slot) + 64);
+    }
+}
+
 struct object *objects_find(struct objects *o, uint32_t number)
 {
     uint32_t slot = find_number(o, number);

@@ -38,6 +38,10 @@ void objects_close(struct objects *objects);
 
 /* The object of this number, or NULL.  Valid until objects_forget takes it. */
 struct object *objects_find(struct objects *objects, uint32_t number);
+/* Fetch what objects_find will read, and then the object itself, into the cache: some hundred ns
+ * ahead each. */
+void objects_expect(const struct objects *objects, uint32_t number);
+void objects_expect_soon(const struct objects *objects, uint32_t number);
 /* The number of the object with this handle on |server| (host of the dump); 0: none. */
 uint32_t objects_number(const struct objects *objects, uint32_t server, struct bytes handle);
 /* Adds an object, of the tree and without a handle, or finds it.  NULL: no memory. */

@@ -9,7 +9,7 @@ static int add_to_line(struct play_queue *q, struct queued entry, struct err *er
 {
     if (q->line_at == q->line_end)
         q->line_at = q->line_end = 0;
-    if (q->line_end == q->line_cap && q->line_at >= q->line_cap / 2) {
+    if (q->line_end == q->line_cap && q->line_at && q->line_at >= q->line_cap / 2) {
         memmove(q->line, q->line + q->line_at, (q->line_end - q->line_at) * sizeof(*q->line));
         q->line_end -= q->line_at;
         q->line_at = 0;

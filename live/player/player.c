@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 enum {
     STEPS_AT_ONCE = 256, /* are taken before what may go is sent */
@@ -140,17 +139,14 @@ static int wind_up(struct player *p, struct err *err)
     return result;
 }
 
+/* Only feed_next empties the eventfd, and it may be called later: nothing wants steps now. */
 static int on_feed(void *ctx, uint32_t events, struct err *err)
 {
     struct playing *d = ctx;
-    uint64_t count;
 
     (void)events;
-    (void)err;
-    /* the feed may have emptied it itself */
-    if (read(d->feed.fd, &count, sizeof(count)) >= 0)
-        player_wake(d->player);
-    return 0;
+    player_wake(d->player);
+    return loop_change(d->player->setup.loop, &d->feed, 0, err);
 }
 
 static int on_due(void *ctx, struct err *err)

@@ -13,6 +13,7 @@
 enum {
     VERSION = 3,     /* of both programs */
     LATE_STEPS = 32, /* calls between two looks at the clock */
+    EXPECT = 2,      /* operations between two steps of fetching ahead */
 };
 
 /* --- the queues */
@@ -237,6 +238,31 @@ static int is_sent(struct connection *c, struct play *play, bool asks_first, str
     return result < 0 ? result : steps_turn(p, play, err);
 }
 
+/* Operations that wait for long leave the cache, and each thing that is read leads to the next one.
+ * So every operation is fetched step by step while those before it are sent. */
+static void expect_later(const struct connection *c)
+{
+    const struct play *play;
+
+    play = play_queue_later(&c->queue, 5 * EXPECT);
+    if (play)
+        __builtin_prefetch(play);
+    play = play_queue_later(&c->queue, 4 * EXPECT);
+    if (play) {
+        __builtin_prefetch(play->step);
+        __builtin_prefetch((const uint8_t *)play->step + 64);
+    }
+    play = play_queue_later(&c->queue, 3 * EXPECT);
+    if (play)
+        __builtin_prefetch(play->step->arguments.data);
+    play = play_queue_later(&c->queue, 2 * EXPECT);
+    if (play)
+        objects_expect(play->in->setup.objects, step_object(play->step));
+    play = play_queue_later(&c->queue, EXPECT);
+    if (play)
+        objects_expect_soon(play->in->setup.objects, step_object(play->step));
+}
+
 /* Sends the first operation of the queue.  Returns SEND_FULL, 0, or a negative code. */
 static int send_first(struct connection *c, struct err *err)
 {
@@ -248,6 +274,7 @@ static int send_first(struct connection *c, struct err *err)
     struct fill_in with;
     int result;
 
+    expect_later(c);
     if (step->has & STEP_CONTINUES) {
         with = d->with;
         if (!verdict_cookie(d->setup.verdicts, play_number(play), step, &with))

@@ -15,6 +15,7 @@
 #include "player/player.h"
 #include "wire/nfs3_numbers.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -92,8 +93,10 @@ int feed_fd(const struct feed *feed)
 
 int feed_next(struct feed *feed, const struct step **step, struct err *err)
 {
-    uint64_t one = 1;
+    uint64_t one = 1, before;
 
+    if (read(feed->fd, &before, sizeof(before)) < 0)
+        assert_int_equal(errno, EAGAIN);
     if (lab->damaged && feed->given == lab->damaged)
         return err_set(err, ERR_INPUT, "damaged");
     if (feed->given == lab->count)
