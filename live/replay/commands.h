@@ -10,6 +10,7 @@
 #include "replay/session.h"
 
 int cmd_populate(int argc, char **argv, struct err *err);
+int cmd_report(int argc, char **argv, struct err *err);
 int cmd_clean(int argc, char **argv, struct err *err);
 
 /* Makes the trees of all targets, for populate and run.  Returns 1 if a signal interrupted it. */

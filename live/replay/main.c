@@ -16,6 +16,7 @@ struct command {
 
 static const struct command commands[] = {
     { "populate", cmd_populate, "make the tree of a dump on a server" },
+    { "report", cmd_report, "show what runs have shown" },
     { "clean", cmd_clean, "remove it" },
     { 0 },
 };

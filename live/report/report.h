@@ -28,8 +28,9 @@ struct report_set {
 };
 
 struct report_run {
-    char dump[256], target[256], pace[64]; /* "|pace|": in words */
-    uint64_t operations;                   /* in all classes */
+    char dump[256], target[256], pace[64]; /* |pace|: in words */
+    char note[256];      /* why the run ended before its end, which its maker says; "" */
+    uint64_t operations; /* in all classes */
     uint64_t warm_up, resent, lost_connections, outages, calls, writes;
     int64_t duration;      /* from the first sending to the last answer; warm-up left out */
     int64_t planned;       /* from then until the latest plan */
@@ -93,7 +94,7 @@ void report_free(struct report *report);
 
 /* Fills in |initial| and |accessed|.  Several dumps are added up. */
 void report_data(struct report *report, const struct script *script);
-/* Fills in all but these.  Texts are cut to their room. */
+/* Fills in all but these and |note|.  Texts are cut to their room. */
 void report_fill(struct report *report, const char *dump, const char *target, const char *pace,
                  const struct tally *tally);
 /* Makes |folder| and writes report.json, mismatches.jsonl (the examples of the tally), and

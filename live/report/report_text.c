@@ -71,7 +71,10 @@ static void examples(const struct report *r, FILE *to)
         fprintf(to, "  operation %" PRIu64 " (%s%s", x->number, x->procedure,
                 x->what[0] ? " of " : "");
         escape_print(to, x->what);
-        fprintf(to, "): %s%s", x->class, x->text[0] ? ": " : "");
+        fprintf(to, "): %s", x->class);
+        if (!strcmp(x->class, verdict_class_name(VERDICT_SKIPPED)))
+            fprintf(to, " because of operation %" PRIu64, x->because);
+        fputs(x->text[0] ? ": " : "", to);
         escape_print(to, x->text);
         fprintf(to, "\n");
     }
@@ -210,6 +213,10 @@ static void over_time(const struct report *r, FILE *to)
 void report_text(const struct report *r, FILE *to)
 {
     report_title(r, to);
+    if (r->run.note[0]) {
+        escape_print(to, r->run.note);
+        putc('\n', to);
+    }
     verdict(r, to);
     examples(r, to);
     schedule(r, to);

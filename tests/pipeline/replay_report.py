@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import audit_schema  # noqa: E402
 
 TOOL = pathlib.Path(os.environ["BUILD"]) / "bin/tests/report_tool"
+PROGRAM = pathlib.Path(os.environ["BUILD"]) / "bin/nfsreplay"
 SCHEMA = json.loads((pathlib.Path(os.environ["SRC"]) / "schemas/replay.schema.json").read_text())
 failures = []
 
@@ -25,8 +26,8 @@ def check(truth, *text):
         print("FAILED:", *text)
 
 
-def tool(*arguments, code=0):
-    done = subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True,
+def tool(*arguments, code=0, program=TOOL):
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True,
                           check=False)
     check(done.returncode == code, arguments, done.returncode, done.stderr)
     return done
@@ -95,6 +96,10 @@ def check_text(report, text):
         check(len(re.findall(r"^  %s " % p["name"], text, re.M)) == 2, p["name"])
     for row in report["late"]:
         check(re.search(r"^  %s +%d " % (row["cause"], row["times_count"]), text, re.M), row)
+    for x in report["examples"]:
+        if x["class"] == "skipped":
+            check("skipped because of operation %d:" % (x["number"] // 2) in text, x)
+    check("interrupted" in text.splitlines()[1], "the note")
     check("\x1b" not in text, "a terminal's escape")
 
 
@@ -130,8 +135,16 @@ def main():
             check(tool("show", folder / "report.json").stdout == text, "the text of what was read")
             check(tool("json", folder / "report.json").stdout == good, "the JSON of what was read")
         check_refusals(top, good)
+        check(tool("report", folder, program=PROGRAM).stdout == text, "report RUN")
+        check(tool("report", "--json", folder, program=PROGRAM).stdout == good, "report --json RUN")
+        tool("report", program=PROGRAM, code=2)
+        tool("report", "--json", folder, folder, program=PROGRAM, code=2)
+        tool("report", top, program=PROGRAM, code=4)
+        tool("report", top / "bad.json", program=PROGRAM, code=3)
         runs = [top / ("run%d" % seed) / "report.json" for seed in range(4)]
         text = tool("runs", *runs).stdout
+        folders = [run.parent for run in runs]
+        check(tool("report", *folders, program=PROGRAM).stdout == text, "report RUN...")
         check("group 1: 2 runs" in text and "group 2: 2 runs" in text, text)
         fast, slow = ([json.loads(r.read_text())["procedures"][0]["sent_p50"] for r in runs[i::2]]
                       for i in (0, 1))

@@ -44,6 +44,7 @@ static int add_any(struct tally *tally, uint64_t number, bool slow, struct err *
     if (verdict.class != VERDICT_AS_RECORDED)
         snprintf(verdict.text, sizeof(verdict.text), "\"%s\" \x1b[1m \xff",
                  verdict_class_name(verdict.class));
+    done.because = number / 2;
     done.planned = (int64_t)number * 100000;
     done.entered = done.planned + any(1000);
     done.ready = done.entered + any(200000);
@@ -71,6 +72,7 @@ static int make(const char *number, const char *folder, struct err *err)
     tally->writes = 400;
     report_fill(report, "a.rdump", strtoull(number, NULL, 10) % 2 ? "nfs://slow" : "nfs://fast",
                 "at the trace's pace", tally);
+    snprintf(report->run.note, sizeof(report->run.note), "interrupted");
     if (!result)
         result = report_save(report, tally, folder, err);
     if (!result)
