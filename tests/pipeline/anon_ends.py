@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=900
+# ctest: timeout=900 cost=26
 """Connections end in an anonymized capture as they did in the original, so that a second run on the
 same ports, with the same XIDs, is to every reader what it was: made captures with FIN, RST, and a
 SYN alone between two runs (ended_runs.py), under every policy.

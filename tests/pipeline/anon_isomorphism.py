@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=1800 slow
+# ctest: timeout=1800 slow cost=40
 """An anonymized capture says what the original says, up to renaming: for every capture and every
 policy the same operations in the same order, the same object graph, paths, attributes, times.
 

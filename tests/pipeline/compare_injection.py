@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: slow
+# ctest: slow cost=50
 """nfsdigest compare must report what was injected, and nothing else.
 
 A capture is written twice, once as it is and once with replies altered by tests/gen/mutate.py; both

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: asan slow
+# ctest: asan slow cost=35
 """Decoding against stock tshark: on every loss-free capture, and on a crafted one with all
 procedures and all arms, each field of our tables that tshark knows has the same value in the same
 place, message by message.  Known defects of tshark are rows in tests/oracle/defects.py.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: plugin slow
+# ctest: plugin slow cost=45
 """tshark -z nfsanon writes the same bytes as nfsdigest anonymize: from the frame tap and with
 decap=wireshark, in one pass and in two, alone and beside nfspair in one run, whose stream is then
 that of nfspair alone.  In live captures too (plugin_live.py says how), where what came goes out in

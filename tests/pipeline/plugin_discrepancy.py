@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: plugin slow
+# ctest: plugin slow cost=26
 """What a comparison found, in the NFS Pair tree.
 
 Databases are written by gen/compare_fixture.py for messages that stock tshark knows, and by

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=1800 plugin slow
+# ctest: timeout=1800 plugin slow cost=100
 """All ways into the engine give the same bytes: libpcap (nfsdigest record), tshark's frame tap,
 tshark with decap=wireshark, and both of these in two passes.
 
@@ -54,8 +54,8 @@ def run(*command):
     return done.stderr
 
 
-def record(way, capture, out, words=False):
-    """The stream; or with |words| what was said on standard error."""
+def record(way, capture, out):
+    """The stream, and what was said on standard error."""
     options = {"tap": "", "wireshark": ",decap=wireshark"}
     if way == "libpcap":
         said = run(NFSDIGEST, "record", "-o", out, capture)
@@ -64,7 +64,7 @@ def record(way, capture, out, words=False):
         said = run(TSHARK, *DECODE_AS, *passes, "-r", capture, "-q", "-z",
             "nfspair,out=" + out + options[way.removesuffix("-2")])
     with open(out, "rb") as file:
-        return said if words else file.read()
+        return file.read(), said
 
 
 def operations(stream):
@@ -84,10 +84,10 @@ class Capture:
 
     def check(self, scratch):
         """Lines of what is wrong."""
-        wrong, first = [], None
+        wrong, first, words = [], None, {}
         for way in self.ways:
             out = str(scratch / (self.name + "." + way + ".nfsr"))
-            data = record(way, self.path, out)
+            data, words[way] = record(way, self.path, out)
             first = first or data
             if (data != first) != (self.name in MEANT and way.startswith("wireshark")):
                 wrong.append("%s: %s and %s %s" % (
@@ -96,15 +96,17 @@ class Capture:
             if self.pairs is not None and operations(out) != (self.pairs, self.pairs):
                 wrong.append("%s: %s gives %s operations and pairs, not %d"
                              % (self.name, way, operations(out), self.pairs))
-        return wrong + self.check_words(scratch)
+        return wrong + self.check_words(scratch, words)
 
-    def check_words(self, scratch):
+    def check_words(self, scratch, words):
         """Whoever does not open an encapsulation says so, and nobody else."""
         wrong = []
         if self.pairs is None:
             return wrong
         for way in "libpcap", "tap", "wireshark":
-            said = record(way, self.path, str(scratch / (self.name + ".words")), words=True)
+            said = words.get(way)
+            if said is None:
+                said = record(way, self.path, str(scratch / (self.name + ".words")))[1]
             meant = self.unopened if way != "wireshark" else None
             if meant and not ("(%s %d)" % (meant, PACKETS) in said and "decap=wireshark" in said):
                 wrong.append("%s: %s does not say that %s is not opened: %r"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=1800 plugin slow
+# ctest: timeout=1800 plugin slow cost=150
 """The NFS Pair tree.
 
 For the captures of $CAPTURES and some generated ones:

@@ -61,8 +61,8 @@ static void attributes(void **state)
     for (unsigned group = 0; group < 5; group++) {
         static const char *const words[] = {
             "type of the object: NF3REG in the trace, NF3FIFO here", "mode",
-            "owner of the object: 1000:100 in the trace, "
-            "1000:5 here",
+            ("owner of the object: 1000:100 in the trace, "
+             "1000:5 here"),
             "link count", "size of the object: 4096 in the trace"
         };
 
