@@ -119,6 +119,15 @@ class Rules:
             if target and not any(n.startswith(f"tests/fuzz/corpus/{target[1]}/") for n in names):
                 self.breach(name, "no corpus in tests/fuzz/corpus")
 
+    def long_tests(self, names):
+        """Those of "./check --all" are listed."""
+        listed = (SOURCE / "CONTRIBUTING.md").read_text()
+        for name in names:
+            path = pathlib.Path(name)
+            if str(path.parent) == "tests/pipeline" and f"| `{path.stem}`" not in listed and \
+                    re.search(r"^# ctest:.* long( |=|$)", (SOURCE / name).read_text(), re.M):
+                self.breach(name, "a long test that is not in CONTRIBUTING.md")
+
     def captures(self, names):
         readme = (SOURCE / "captures/README.md").read_text()
         for name in names:
@@ -150,6 +159,7 @@ def main():
         if name != "LICENSE":
             rules.text(name, lines)
     rules.fuzz_corpora(names)
+    rules.long_tests(names)
     rules.captures(names)
     print(f"{len(names)} files, {code} of them code, {rules.breaches} breaches")
     return 1 if rules.breaches or code < 50 else 0
