@@ -100,6 +100,8 @@ enum fill_in_result fill_in(const struct step *step, struct objects *objects,
     }
     size += has_first ? 4 + xdr_padded(first.len) - IN_DUMP : 0;
     size += has_second ? 4 + xdr_padded(second.len) - IN_DUMP : 0;
+    if (!size)
+        return FILL_IN_DONE;
     to = xdr_put_room(put, size);
     if (!to)
         return FILL_IN_DONE;
