@@ -6,13 +6,14 @@
  * more than a step: the thread shows |made| every FEED_BATCH steps, before it reads from the file
  * and when the player waits; the player shows |released| as often, and when it waits.
  *
- * A side that waits says so (|player_waits|, |thread_waits|), then looks once more.  The other side
+ * A side that waits says so (|player|, |thread_waits|), then looks once more.  The other side
  * shows its count, then looks if somebody waits.  Both are in sequential order, so that one of
  * the two sees the other.  What the thread does with a record is in feed_step.c.
  */
 #include "player/feed_parts.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -36,14 +37,21 @@ static void wake_player(struct feed *f)
 {
     const uint64_t one = 1;
 
-    /* The one who takes the flag down owes a write, or gets none. */
-    if (atomic_load(&f->player_waits) && atomic_exchange(&f->player_waits, false))
-        while (write(f->event, &one, sizeof(one)) < 0 && errno == EINTR)
-            ;
+    int waits = PLAYER_WAITS;
+
+    if (atomic_load(&f->player) != PLAYER_WAITS ||
+        !atomic_compare_exchange_strong(&f->player, &waits, PLAYER_IS_WOKEN))
+        return;
+    while (write(f->event, &one, sizeof(one)) < 0 && errno == EINTR)
+        ;
+    atomic_store(&f->player, PLAYER_GOES_ON);
 }
 
 void feed_show(struct feed *f)
 {
+    if (f->made == f->shown_made)
+        return;
+    f->shown_made = f->made;
     atomic_store(&f->shown, f->made);
     wake_player(f);
 }
@@ -76,7 +84,7 @@ static bool may_go_on(struct feed *f)
     uint64_t released = atomic_load(&f->released);
 
     return atomic_load(&f->stop) || released > f->wake_at ||
-           (released > f->seen_released && atomic_load(&f->player_waits));
+           (released > f->seen_released && atomic_load(&f->player) == PLAYER_WAITS);
 }
 
 bool feed_wait_for_releases(struct feed *f)
@@ -122,16 +130,20 @@ static void show_releases(struct feed *f)
     wake_thread(f);
 }
 
-/* After a wait: either the flag is still there, or the thread has written to the eventfd, or is
- * about to. */
+/* After a wait nothing may stay in the eventfd, and nothing come into it later.  The player's loop
+ * may have emptied it. */
 static void end_wait(struct feed *f)
 {
+    int waits = PLAYER_WAITS;
     uint64_t count;
 
     f->waited = false;
-    if (!atomic_exchange(&f->player_waits, false))
-        while (read(f->event, &count, sizeof(count)) < 0 && errno == EINTR)
-            ;
+    if (atomic_compare_exchange_strong(&f->player, &waits, PLAYER_GOES_ON))
+        return;
+    while (atomic_load(&f->player) == PLAYER_IS_WOKEN) /* the time of a write */
+        sched_yield();
+    while (read(f->event, &count, sizeof(count)) < 0 && errno == EINTR)
+        ;
 }
 
 static int end_of_steps(struct feed *f, struct err *err)
@@ -150,7 +162,7 @@ static int look_for_steps(struct feed *f, struct err *err)
     bool ended;
 
     show_releases(f);
-    atomic_store(&f->player_waits, true);
+    atomic_store(&f->player, PLAYER_WAITS);
     f->waited = true;
     ended = atomic_load(&f->ended);
     f->seen_made = atomic_load(&f->shown);
@@ -247,7 +259,7 @@ static int make_rings(struct feed *f, uint64_t bytes, struct err *err)
     f->ring = malloc(f->ring_size);
     if (!f->slots || !f->ring)
         return err_memory(err, "the operations ahead of the player");
-    f->event = eventfd(0, EFD_CLOEXEC);
+    f->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (f->event < 0)
         return err_set(err, ERR_SYSTEM, "cannot make an eventfd: %s", strerror(errno));
     return 0;

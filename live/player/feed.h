@@ -39,7 +39,9 @@ struct feed_setup {
 struct feed *feed_new(const struct feed_setup *setup, struct err *err);
 
 /* An eventfd that becomes readable when steps, or the end, are there again after FEED_WAIT; the
- * player watches it, and calls feed_next when it is readable.  Only feed_next reads it. */
+ * player watches it, and calls feed_next when it is readable.  feed_next empties it; others may,
+ * too.
+ */
 int feed_fd(const struct feed *feed);
 
 enum feed_result { FEED_STEP = 1, FEED_END = 0, FEED_WAIT = 2 };

@@ -18,6 +18,9 @@ enum {
     AHEAD = 4,       /* steps to fetch before they are used */
 };
 
+/* The player waits for the eventfd; the thread is about to write to it. */
+enum feed_player { PLAYER_GOES_ON, PLAYER_WAITS, PLAYER_IS_WOKEN };
+
 struct feed_slot {
     struct step step;
     uint64_t begin; /* where its bytes begin; positions in the ring only grow */
@@ -40,8 +43,8 @@ struct feed {
 
     /* The thread's. */
     struct {
-        _Alignas(FEED_LINE) uint64_t made; /* steps */
-        uint64_t head, tail;               /* bytes of the ring */
+        _Alignas(FEED_LINE) uint64_t made, shown_made; /* steps */
+        uint64_t head, tail;                           /* bytes of the ring */
         uint64_t seen_released;
         uint8_t *own; /* the bytes of a step that is longer than the ring */
         uint64_t own_step;
@@ -57,7 +60,7 @@ struct feed {
     struct {
         _Alignas(FEED_LINE) uint64_t given, seen_made, taken_back, shown_released;
         uint64_t waits;
-        bool waited; /* |player_waits| was set, and has to be taken back */
+        bool waited; /* it has said that it waits */
         bool full;   /* the last answer was that the horizon is full */
     };
 
@@ -65,7 +68,8 @@ struct feed {
     _Alignas(FEED_LINE) atomic_uint_fast64_t shown; /* steps, by the thread */
     atomic_bool ended, thread_waits;
     _Alignas(FEED_LINE) atomic_uint_fast64_t released; /* steps, by the player */
-    atomic_bool player_waits, stop;
+    atomic_int player;                                 /* enum feed_player */
+    atomic_bool stop;
     _Alignas(FEED_LINE) pthread_mutex_t lock;
     pthread_cond_t changed;
     uint64_t wake_at; /* under |lock|: the thread waits for more releases than these */

@@ -212,7 +212,8 @@ static int take_operation(struct feed *f, const struct rdump_operation *o, struc
     copy(&slot->step, o, room);
     f->made++;
     /* a player that waits takes each step as it comes */
-    if (!(f->made % FEED_BATCH) || atomic_load_explicit(&f->player_waits, memory_order_relaxed))
+    if (!(f->made % FEED_BATCH) ||
+        atomic_load_explicit(&f->player, memory_order_relaxed) == PLAYER_WAITS)
         feed_show(f);
     return 1;
 }
