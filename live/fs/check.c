@@ -4,6 +4,7 @@
  * Whether a file system is whole (fs_check): for tests, and for whoever took changes from
  * elsewhere. It counts everything again and compares; nothing here is used by operations.
  */
+#include "fs/directory_parts.h"
 #include "fs/fs_parts.h"
 
 #include <stdlib.h>
@@ -34,11 +35,15 @@ static int check_entry(struct counted *c, uint32_t dir, const struct directory_e
         return wrong(c, dir, "it has a name that cannot be");
     if (entry->cookie > d->directory->last_cookie || entry->cookie < DIRECTORY_FIRST_COOKIE)
         return wrong(c, dir, "a cookie is above the last one");
-    if (!directory_find(d->directory, entry->name, &found) || found.cookie != entry->cookie)
+    if (!directory_find(d->directory, entry->name, &found) || found.cookie != entry->cookie ||
+        found.object != entry->object || !table_leads(d->directory, entry))
         return wrong(c, dir, "a name is not found, or there twice");
     if (!entry->object || entry->object >= fs->inodes.count || !inode_of(fs, entry->object)->type)
         return wrong(c, dir, "a name leads to nothing");
     i = inode_of(fs, entry->object);
+    if (i->parent == dir && i->cookie == entry->cookie && i->name_len &&
+        (i->name_len != entry->name.len || memcmp(i->name, entry->name.data, i->name_len) != 0))
+        return wrong(c, entry->object, "the name that it is known by");
     c->all_names++;
     if (i->type == NF3DIR) {
         c->subdirs[dir]++;

@@ -43,7 +43,7 @@ void directory_free(struct memory *m, struct directory *d)
         if (d->spans[i].chunk)
             chunk_give(m, d->spans[i].chunk);
     memory_give(m, d->spans, d->span_cap * sizeof(*d->spans));
-    memory_give(m, d->places, d->place_count * sizeof(*d->places));
+    table_give(m, d);
     memory_give(m, d, sizeof(*d));
 }
 
@@ -315,5 +315,11 @@ void directory_remove(struct memory *m, struct directory *d, uint64_t cookie)
 
 void directory_set(struct directory *d, uint64_t cookie, uint32_t object)
 {
-    slot_of(span_of(d, cookie), cookie)->object = object;
+    struct span *span = span_of(d, cookie);
+    struct slot *slot = slot_of(span, cookie);
+    struct directory_entry entry;
+
+    slot->object = object;
+    tell(span, (uint32_t)(slot - span->chunk->slots), &entry);
+    table_set(d, &entry);
 }

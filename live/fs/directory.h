@@ -6,7 +6,11 @@
  * of 64 numbers at a time form a chunk; a table from keyed hashes of names to cookies (of more than
  * DIRECTORY_SMALL entries) finds names.  "." and ".." are no entries.
  *
- * Memory: of a name of 20 bytes about 30 in its chunk, and 11 to 22 in the table; while the table
+ * Objects know one of their names themselves, if it is short (struct inode in fs_parts.h): in a
+ * large directory that name is compared, because the object is needed anyhow, and a chunk is not in
+ * a cache.
+ *
+ * Memory: of a name of 20 bytes about 30 in its chunk, and 22 to 43 in the table; while the table
  * grows, half as much again.
  */
 #ifndef NFSDIGEST_FS_DIRECTORY_H
@@ -26,22 +30,28 @@ struct span {
     struct chunk *chunk; /* NULL: it was emptied */
 };
 
+/* Of a name: what it leads to, and the lowest bits of its hash. */
+struct place {
+    uint32_t object; /* or PLACE_FREE, PLACE_GONE */
+    uint32_t hash;
+};
+
 struct directory {
     struct span *spans; /* by number */
     uint32_t span_count, span_cap, span_gone;
     uint32_t count; /* entries */
     uint64_t last_cookie;
     uint64_t seed;
-    const struct pool *objects; /* what entries lead to: asked for while a name is compared */
-    /* the table: cookie, and 16 bits of the hash above it; 0: free, 1: taken out */
-    uint64_t *places;
+    const struct pool *objects; /* what entries lead to: struct inode */
+    struct place *places;       /* the table; */
+    uint64_t *cookies;          /* of its places, behind them */
     uint32_t place_count, filled;
 };
 
 struct directory_entry {
     uint64_t cookie;
     uint32_t object;
-    struct bytes name; /* lives until the directory changes */
+    struct bytes name; /* lives until the directory changes; of directory_find as it was given */
 };
 
 struct directory *directory_new(struct memory *m, const struct pool *objects, uint64_t seed);

@@ -29,6 +29,11 @@ bool table_seek(const struct directory *d, struct bytes name, struct directory_e
 /* Room for one more.  0 or -ERR_SYSTEM. */
 int table_room(struct memory *m, struct directory *d);
 void table_put(struct directory *d, const struct directory_entry *entry);
+/* The entry leads to another object now. */
+void table_set(struct directory *d, const struct directory_entry *entry);
+/* Whether the place of an entry that is found leads to its object. */
+bool table_leads(const struct directory *d, const struct directory_entry *entry);
+void table_give(struct memory *m, struct directory *d);
 /* Before the entry is taken out. */
 void table_take(struct directory *d, const struct directory_entry *entry);
 /* After that: a table that is too large becomes smaller, if there is memory for it. */

@@ -17,6 +17,7 @@
 #include "fs/memory.h"
 
 enum { INODE_HAS_VERIFIER = 1 };
+enum { INODE_NAME = 23 };
 enum { PERMIT_READ = 4, PERMIT_WRITE = 2, PERMIT_EXECUTE = 1 }; /* as in modes */
 enum { LINK_TEXT_FREE = 59 };                                   /* longer texts count as a page */
 
@@ -54,7 +55,11 @@ struct inode {
     };
     struct acl *acl; /* NULL: the mode says all */
     struct unstable *unstable;
+    uint8_t name_len; /* of the name |cookie| in |parent|; 0: it is longer than these: */
+    uint8_t name[INODE_NAME];
 };
+
+_Static_assert(sizeof(struct inode) == 128, "two cache lines: the pool aligns it");
 
 struct user {
     uint32_t uid;
@@ -120,6 +125,8 @@ void inode_clear(struct fs *fs, struct inode *i);
 void object_give(struct fs *fs, uint32_t object);
 /* Counts the name in links, parents and counters; |entry| is in |dir| already, or not any more. */
 void fs_object_named(struct fs *fs, uint32_t dir, const struct directory_entry *entry);
+/* The object is known by this name from now on. */
+void object_known(struct fs *fs, uint32_t dir, const struct directory_entry *entry);
 void object_unnamed(struct fs *fs, uint32_t dir, const struct directory_entry *entry);
 /* Pages that it counts for. */
 uint32_t object_pages(const struct inode *i);

@@ -96,7 +96,7 @@ enum nfsstat3 fs_lookup(struct fs *fs, const struct fs_caller *caller, uint32_t 
     const struct inode *d = inode_of(fs, dir);
     enum nfsstat3 status = name_may_seek(fs, caller, dir, name);
     struct directory_entry entry;
-    struct inode *i;
+    const struct inode *i;
 
     if (status != NFS3_OK)
         return status;
@@ -107,8 +107,8 @@ enum nfsstat3 fs_lookup(struct fs *fs, const struct fs_caller *caller, uint32_t 
     if (!directory_find(d->directory, name, &entry))
         return NFS3ERR_NOENT;
     i = inode_of(fs, entry.object);
-    i->parent = dir;
-    i->cookie = entry.cookie;
+    if (i->parent != dir || i->cookie != entry.cookie)
+        object_known(fs, dir, &entry);
     *object = entry.object;
     return NFS3_OK;
 }

@@ -118,6 +118,16 @@ void object_give(struct fs *fs, uint32_t object)
         free_append(fs, object);
 }
 
+void object_known(struct fs *fs, uint32_t dir, const struct directory_entry *entry)
+{
+    struct inode *i = inode_of(fs, entry->object);
+
+    i->parent = dir;
+    i->cookie = entry->cookie;
+    i->name_len = entry->name.len <= INODE_NAME ? (uint8_t)entry->name.len : 0;
+    memcpy(i->name, entry->name.data, i->name_len);
+}
+
 void fs_object_named(struct fs *fs, uint32_t dir, const struct directory_entry *entry)
 {
     struct inode *i = inode_of(fs, entry->object);
@@ -128,8 +138,7 @@ void fs_object_named(struct fs *fs, uint32_t dir, const struct directory_entry *
         inode_of(fs, dir)->nlink++;
     else
         i->nlink++;
-    i->parent = dir;
-    i->cookie = entry->cookie;
+    object_known(fs, dir, entry);
 }
 
 void object_unnamed(struct fs *fs, uint32_t dir, const struct directory_entry *entry)

@@ -197,12 +197,49 @@ static void deep(void **state)
     case_end();
 }
 
+/* One object by one name in two directories with tables, at other cookies: each finds its own
+ * entry, whichever the object was last known by; and a name that leads to another object now. */
+static void twins(void **state)
+{
+    const struct bytes x = { (const uint8_t *)"twin", 4 };
+    uint32_t dir[2], file, other, found;
+    char text[FS_NAME_MAX + 1];
+    struct err err = { 0 };
+
+    (void)state;
+    case_begin((struct fs_config){ 0 });
+    for (uint32_t i = 0; i < 2; i++) {
+        dir[i] = make(NF3DIR, 1, name_of(i, text));
+        for (uint32_t n = 0; n < 20 + i; n++)
+            make(NF3REG, dir[i], name_of(n, text));
+    }
+    file = make(NF3REG, dir[0], x);
+    assert_int_equal(fs_link(fs, &root, file, dir[1], x), NFS3_OK);
+    for (uint32_t i = 0; i < 8; i++) {
+        assert_int_equal(fs_lookup(fs, &root, dir[i & 1], x, &found), NFS3_OK);
+        assert_int_equal(found, file);
+        assert_int_equal(fs_check(fs, &err), 0);
+    }
+    other = make(NF3REG, dir[0], name_of(100, text));
+    assert_int_equal(fs_rename(fs, &root, dir[0], name_of(100, text), dir[1], x), NFS3_OK);
+    assert_int_equal(fs_lookup(fs, &root, dir[1], x, &found), NFS3_OK);
+    assert_int_equal(found, other);
+    assert_int_equal(fs_check(fs, &err), 0);
+    assert_int_equal(fs_remove(fs, &root, dir[0], x, false), NFS3_OK);
+    assert_int_equal(fs_lookup(fs, &root, dir[0], x, &found), NFS3ERR_NOENT);
+    assert_int_equal(fs_lookup(fs, &root, dir[1], x, &found), NFS3_OK);
+    assert_int_equal(found, other);
+    assert_int_equal(fs_check(fs, &err), 0);
+    case_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(come_and_go),
         cmocka_unit_test(emptied_while_listed),
         cmocka_unit_test(deep),
+        cmocka_unit_test(twins),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
