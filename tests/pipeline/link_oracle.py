@@ -128,6 +128,12 @@ def compare(name, left, right):
 FAILED = []
 
 
+def check(name, found, path):
+    """Returns how many lines were compared; in a sanitized build, how many |found| has: another build
+    compares them."""
+    return len(found) if "SANITIZED" in os.environ else compare(name, found, theirs(path))
+
+
 def main():
     captures = sorted(glob.glob(os.path.join(os.environ["CAPTURES"], "*.zst")))
     if not captures:
@@ -138,7 +144,7 @@ def main():
             path = os.path.join(folder, os.path.basename(capture)[:-len(".zst")])
             with open(path, "wb") as out:
                 subprocess.run(["zstd", "-dcq", capture], stdout=out, check=True)
-            same = compare(os.path.basename(path), ours_mixed(path, folder), theirs(path))
+            same = check(os.path.basename(path), ours_mixed(path, folder), path)
             print("%s: %d payloads" % (os.path.basename(path), same))
             if not same:
                 FAILED.append(os.path.basename(path))
@@ -149,13 +155,14 @@ def main():
             path = os.path.join(folder, name + ".pcap")
             capfile.write_pcap(path, [capfile.Packet(10**18 + i * 10**6, data, wire, kind)
                                       for i, (data, wire) in enumerate(frames)], link_type=kind)
-            same = compare(name, ours(path), theirs(path))
+            same = check(name, ours(path), path)
             if bool(same) == (name in EMPTY):
                 print("%s: %d payloads" % (name, same))
                 FAILED.append(name)
             lines += same
             count += 1
-    print("%d captures, %d generated ones, %d payloads equal" % (len(captures), count, lines))
+    print("%d captures, %d generated ones, %d payloads%s" % (
+        len(captures), count, lines, "" if "SANITIZED" in os.environ else " equal"))
     if FAILED:
         sys.exit("differences in: " + ", ".join(FAILED))
 
