@@ -193,7 +193,7 @@ static int on_stop(void *ctx, const struct control_request *request, struct json
 int tell_control(struct control *control, struct server *server, struct err *err)
 {
     static const struct control_command commands[] = {
-        { "statistics", NULL, "calls by procedure and client, and the cache of replies",
+        { "statistics", NULL, "calls by procedure and client, the cache of replies, and datagrams",
           on_statistics },
         { "exports", NULL, "exports, what is in them, and calls", on_exports },
         { "mounts", NULL, "who mounted what", on_mounts },

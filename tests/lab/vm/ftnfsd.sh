@@ -10,7 +10,7 @@
 #   - tshark sees no error, malformed packets among them, in the capture of all,
 #   - nfsdigest reads that capture without a problem, and counts the calls that ftnfsd counted.
 # WORK is that of vm.sh, which must have run once; udp needs NFS_KO.  SEED=1 is that of random I/O,
-# FILES=50000 how many files "many" makes.
+# FILES=50000 how many files "many" makes, OPTIONS=hard mounts.
 set -eu
 . "$(dirname "$0")/../lib.sh"
 
@@ -25,8 +25,8 @@ shift "$(($# < 4 ? $# : 4))"
 
 "$lab/vm/tools.sh" "$work" "$build/bin/ftnfsd"
 rm -f "$output"/*.pcap "$output"/*.db "$output/statistics.json"
-printf 'PROTO=%s\nSEED=%s\nFILES=%s\nWORKLOADS="%s"\n' \
-    "$proto" "${SEED:-1}" "${FILES:-50000}" "$*" >"$output/wanted"
+printf 'PROTO=%s\nOPTIONS=%s\nSEED=%s\nFILES=%s\nWORKLOADS="%s"\n' \
+    "$proto" "${OPTIONS:-hard}" "${SEED:-1}" "${FILES:-50000}" "$*" >"$output/wanted"
 status=0
 PARAMETERS=$output/wanted IMAGE=${IMAGE:-4G} LIMIT=${LIMIT:-3000} \
     "$lab/vm/vm.sh" "$work" "$lab/vm/jobs/ftnfsd.sh" "$output" \

@@ -61,7 +61,7 @@ until ctl help >/dev/null 2>&1; do
     sleep 0.1
 done
 
-mount_from 1 hard
+mount_from 1 "$OPTIONS"
 grep ' nfs ' /proc/mounts
 tell
 for workload in $WORKLOADS; do
@@ -70,8 +70,8 @@ done
 umount "$tools/mnt/c1"
 case " $WORKLOADS " in
 *' two '*)
-    mount_from 1 noac
-    mount_from 2 noac
+    mount_from 1 "$OPTIONS,noac"
+    mount_from 2 "$OPTIONS,noac"
     try two /mnt/c1 /mnt/c2
     umount "$tools/mnt/c1" "$tools/mnt/c2"
     ;;
