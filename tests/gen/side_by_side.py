@@ -6,13 +6,13 @@
 
 table.explain(Difference) returns a row with |name| and |stays| (the trees differ from now on), or None:
 then the difference is in world.unexplained.  table.is_costly() tells requests that are made seldom,
-and table.may_have_changed() those that may do something although they fail.
-|relatime|: their file system does not note each access.  |folder|: the operations are in folders whose
-names begin so.  After a difference that leaves the two trees different, the
-operations go on in a new directory.
+table.is_left_out() those that are not made, and table.may_have_changed() those that may do something
+although they fail.  |relatime|: their file system does not note each access.  |folder|: the operations
+are in folders whose names begin so.  After a difference that leaves the two trees different, they go on
+in a new one.
 
-The two servers' clocks are one: a time stands for the operation during which it was taken.  So the
-operations are apart by more than a tick of the clock that file systems take times from.
+The two servers' clocks are one: a time stands for the operations of the moment in which it was taken.
+Moments are apart by more than a tick of the clock that file systems take times from.
 """
 import bisect
 import collections

@@ -106,6 +106,11 @@ def inside(kind, operations, seeds):
         failed += bad
         done += world.number
         outcomes |= set(world.outcomes)
+    unlisted = {(p, s) for p, s in outcomes if not table.is_expected(p, s)}
+    if unlisted:
+        print("ftnfsd has errors that RFC 1813 does not list: %s" % ", ".join(
+            "%s %d" % (NAMES[p], s) for p, s in sorted(unlisted)))
+        failed += 1
     for row in table.ROWS:
         if explained[row.name]:
             print("%6d  %-46s right: %s" % (explained[row.name], row.name, row.right))
