@@ -10,6 +10,8 @@
 #include "replay/session.h"
 
 int cmd_populate(int argc, char **argv, struct err *err);
+int cmd_play(int argc, char **argv, struct err *err);
+int cmd_run(int argc, char **argv, struct err *err);
 int cmd_report(int argc, char **argv, struct err *err);
 int cmd_clean(int argc, char **argv, struct err *err);
 

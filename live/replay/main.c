@@ -16,8 +16,10 @@ struct command {
 
 static const struct command commands[] = {
     { "populate", cmd_populate, "make the tree of a dump on a server" },
+    { "play", cmd_play, "play its operations on that tree" },
+    { "run", cmd_run, "populate, then play" },
     { "report", cmd_report, "show what runs have shown" },
-    { "clean", cmd_clean, "remove it" },
+    { "clean", cmd_clean, "remove the tree" },
     { 0 },
 };
 

@@ -7,9 +7,12 @@
 #include "show/args.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { ALL = REPLAY_POPULATE | REPLAY_CLEAN | REPLAY_PLAY, RUN = REPLAY_POPULATE | REPLAY_PLAY };
+enum { ALL = REPLAY_POPULATE | REPLAY_CLEAN | REPLAY_PLAY, ONLY_POPULATE = 8 };
+
+static const int64_t default_timeout = INT64_C(10000000000);
 
 static int set_fill(void *to, const char *value, struct err *err)
 {
@@ -27,6 +30,133 @@ static int set_number(void *to, const char *value, struct err *err)
         return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 to 65,536", value);
     return result;
 }
+
+/* --- words */
+
+struct word {
+    const char *name;
+    uint32_t value;
+};
+
+static int set_word(uint32_t *to, const char *value, const struct word *words, struct err *err)
+{
+    char all[256] = "";
+    size_t len = 0;
+
+    for (const struct word *w = words; w->name; w++) {
+        if (strcmp(w->name, value) == 0) {
+            *to = w->value;
+            return 0;
+        }
+        if (len < sizeof(all))
+            len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", len ? ", " : "", w->name);
+    }
+    return err_set(err, ERR_USAGE, "\"%s\" is not one of %s", value, all);
+}
+
+static int set_pace(void *to, const char *value, struct err *err)
+{
+    static const struct word words[] = { { "trace", PACE_TRACE }, { "asap", PACE_ASAP }, { 0 } };
+    struct replay_options *o = to;
+    uint32_t pace = o->pace;
+    int result = set_word(&pace, value, words, err);
+
+    o->pace = (enum player_pace)pace;
+    return result;
+}
+
+static int set_order(void *to, const char *value, struct err *err)
+{
+    static const struct word words[] = { { "dependencies", ORDER_DEPENDENCIES },
+                                         { "trace", ORDER_TRACE },
+                                         { "none", ORDER_NONE },
+                                         { 0 } };
+    struct replay_options *o = to;
+    uint32_t order = o->order;
+    int result = set_word(&order, value, words, err);
+
+    o->order = (enum player_order)order;
+    return result;
+}
+
+static int set_pick(void *to, const char *value, struct err *err)
+{
+    static const struct word words[] = {
+        { "oldest", PICK_OLDEST }, { "newest", PICK_NEWEST }, { "random", PICK_RANDOM }, { 0 }
+    };
+    struct replay_options *o = to;
+    uint32_t pick = o->pick;
+    int result = set_word(&pick, value, words, err);
+
+    o->pick = (enum player_pick)pick;
+    return result;
+}
+
+/* The groups of schemas/rdump.md section 5. */
+static int set_ignore(void *to, const char *value, struct err *err)
+{
+    static const struct word words[] = { { "type", RDUMP_EXPECT_TYPE },
+                                         { "mode", RDUMP_EXPECT_MODE },
+                                         { "owner", RDUMP_EXPECT_OWNER },
+                                         { "nlink", RDUMP_EXPECT_NLINK },
+                                         { "size", RDUMP_EXPECT_SIZE },
+                                         { "links", RDUMP_EXPECT_LINKS },
+                                         { "identity", RDUMP_EXPECT_IDENTITY },
+                                         { "access", RDUMP_EXPECT_ACCESS },
+                                         { "text", RDUMP_EXPECT_TEXT },
+                                         { "read", RDUMP_EXPECT_READ },
+                                         { "names", RDUMP_EXPECT_NAMES },
+                                         { "behind", RDUMP_EXPECT_BEHIND },
+                                         { "some-names", RDUMP_EXPECT_SOME_NAMES },
+                                         { 0 } };
+    struct replay_options *o = to;
+    char one[32];
+    int result = 0;
+
+    while (*value && result == 0) {
+        size_t len = strcspn(value, ",");
+        uint32_t bits = 0;
+
+        snprintf(one, sizeof(one), "%.*s", (int)len, value);
+        result = set_word(&bits, one, words, err);
+        o->ignore |= bits;
+        value += len + (value[len] == ',');
+    }
+    return result;
+}
+
+static int set_factor(void *to, const char *value, struct err *err)
+{
+    char *end;
+    double factor = strtod(value, &end);
+
+    if (*end || end == value || !(factor > 0 && factor < 1e9))
+        return err_set(err, ERR_USAGE, "\"%s\" is not a number above 0", value);
+    *(double *)to = factor;
+    return 0;
+}
+
+static int set_rate(void *to, const char *value, struct err *err)
+{
+    struct replay_options *o = to;
+
+    o->pace = PACE_RATE;
+    return set_factor(&o->rate, value, err);
+}
+
+/* A time with a unit, or a number of operations. */
+static int set_warm_up(void *to, const char *value, struct err *err)
+{
+    struct replay_options *o = to;
+
+    if (value[0] && value[strspn(value, "0123456789")] == 0) {
+        o->warm_up = -1;
+        return set_count(&o->warm_up_operations, value, err);
+    }
+    return set_duration(&o->warm_up, value, err);
+}
+
+/* --- the table */
 
 struct row {
     int commands;
@@ -51,6 +181,10 @@ static const char *about_of(enum replay_command command)
                  "SERVER=TARGET for each.\n"
            : command == REPLAY_CLEAN
                ? "Removes the tree that \"nfsreplay populate\" made, whatever was played on it.\n"
+           : command == REPLAY_RUN
+               ? "Makes the tree of DUMP as \"nfsreplay populate\" does, and plays the operations "
+                 "as\n"
+                 "\"nfsreplay play\" does.\n"
                : "Plays the operations of DUMP on the tree that \"nfsreplay populate\" made, and\n"
                  "compares each answer with that of the trace.\n";
 }
@@ -79,21 +213,53 @@ static int add_target(struct replay_options *o, const char *text, struct err *er
 int replay_options(struct replay_options *o, enum replay_command command, int argc, char **argv,
                    struct err *err)
 {
+    bool plays = command & REPLAY_PLAY;
+    const char *connections_help =
+        plays ? "connections to each target, instead of one for each\nclient of the trace"
+              : "connections to each target (4)";
+    const char *outstanding_help =
+        plays ? "calls under way, in all (128 for each connection)" : "calls under way (256)";
     /* clang-format off */
     const struct row rows[] = {
-        { REPLAY_POPULATE, { 0, "check", NULL,
+        { ONLY_POPULATE, { 0, "check", NULL,
           "change nothing; say what is not as the dump wants it", set_flag, &o->check } },
-        { RUN, { 0, "fill", "KIND",
+        { REPLAY_POPULATE, { 0, "fill", "KIND",
           "contents of files: fill (a function of object and\noffset, so that each READ is checked), sparse, zero,\n"
           "random, or compressible=R, where R bytes become one\n(fill)", set_fill, o } },
-        { ALL, { 'c', "connections", "N", "connections to each target (4)", set_number,
-          &o->connections } },
-        { RUN, { 0, "outstanding", "N", "calls under way (256)", set_number, &o->outstanding } },
+        { REPLAY_PLAY, { 0, "pace", "WHAT",
+          "trace: at the times of the trace; asap: as soon as\ndependencies allow it (trace)", set_pace, o } },
+        { REPLAY_PLAY, { 0, "tscale", "FACTOR", "play FACTOR times as fast as the trace (1)", set_factor,
+          &o->scale } },
+        { REPLAY_PLAY, { 0, "rate", "N", "N operations a second, instead of --pace", set_rate, o } },
+        { REPLAY_PLAY, { 0, "order", "WHAT",
+          "what an operation waits for: dependencies, trace (all\nbefore it), or none (dependencies)", set_order, o } },
+        { REPLAY_PLAY, { 0, "pick", "WHICH",
+          "which operation goes first if several may: oldest,\nnewest or random (oldest)", set_pick, o } },
+        { REPLAY_PLAY, { 0, "seed", "N", "seed of --pick random (0)", set_count, &o->seed } },
+        { REPLAY_PLAY, { 0, "warm-up", "TIME|N",
+          "play the first TIME of the trace, or N operations, at\nfull speed, and do not measure them",
+          set_warm_up, o } },
+        { REPLAY_PLAY, { 0, "stop-after", "N", "play only the first N operations", set_count,
+          &o->stop_after } },
+        { REPLAY_PLAY, { 0, "duration", "TIME", "end after this time", set_duration, &o->duration } },
+        { REPLAY_PLAY, { 0, "give-up", "TIME", "end if the server answers nothing for so long; 0s: never\n(120s)",
+          set_duration, &o->give_up } },
+        { REPLAY_PLAY, { 0, "ignore", "GROUPS",
+          "do not compare these: type, mode, owner, nlink,\nsize, links, identity, access, text, read, names,\n"
+          "behind, some-names; commas between them", set_ignore, o } },
+        { REPLAY_PLAY, { 'o', "output", "RUN", "keep the report in this new folder", set_text, &o->output } },
+        { REPLAY_PLAY, { 0, "json", NULL, "print the report as JSON", set_flag, &o->json } },
+        { REPLAY_PLAY, { 0, "partial", NULL, "play a damaged dump up to the damage", set_flag,
+          &o->partial } },
+        { ALL, { 'c', "connections", "N",
+          connections_help, set_number, &o->connections } },
+        { REPLAY_POPULATE | REPLAY_PLAY, { 0, "outstanding", "N", outstanding_help, set_number,
+          &o->outstanding } },
         { ALL, { 0, "udp", NULL, "use UDP", set_flag, &o->udp } },
         { ALL, { 0, "privileged", NULL, "connect from privileged ports; this needs root", set_flag,
           &o->privileged } },
-        { RUN, { 0, "force", NULL,
-          "go on, though the server has less space, or smaller\ntransfer sizes, than the trace needs",
+        { REPLAY_POPULATE | REPLAY_PLAY, { 0, "force", NULL,
+          "go on, though the server has less space, or smaller\ntransfer sizes, than the trace needs, or its tree was\nplayed on",
           set_flag, &o->force } },
         { ALL, { 'q', "quiet", NULL, "print nothing but errors and differences", set_flag,
           &o->quiet } },
@@ -110,8 +276,12 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
 
     memset(o, 0, sizeof(*o));
     contents_parse("fill", &o->contents, NULL);
+    o->scale = 1;
+    o->timeout = default_timeout;
+    o->give_up = 12 * default_timeout;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (rows[i].commands & (int)command)
+        if (rows[i].commands & (int)command ||
+            (rows[i].commands == ONLY_POPULATE && command == REPLAY_POPULATE))
             table[count++] = rows[i].arg;
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
@@ -120,6 +290,7 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
         return err_set(err, ERR_USAGE, "nfsreplay %s takes a dump and at least one target",
                        argv[0]);
     o->dump = argv[first];
+    o->quiet |= o->json; /* nothing else on standard output */
     for (int i = first + 1; i < argc && result == 1; i++)
         if (add_target(o, argv[i], err) < 0)
             result = -err->code;

@@ -6,6 +6,7 @@
 #ifndef NFSDIGEST_REPLAY_OPTIONS_H
 #define NFSDIGEST_REPLAY_OPTIONS_H
 
+#include "player/player.h"
 #include "replay/contents.h"
 
 enum { REPLAY_TARGETS_MAX = 16 };
@@ -25,10 +26,27 @@ struct replay_options {
     uint64_t connections, outstanding;
     int64_t timeout;
     bool udp, privileged, check, force, quiet;
+    /* playing; as in player.h */
+    enum player_pace pace;
+    enum player_order order;
+    enum player_pick pick;
+    double scale, rate;
+    uint64_t seed, stop_after;
+    int64_t warm_up;
+    uint64_t warm_up_operations;
+    int64_t duration, give_up;
+    uint32_t ignore; /* RDUMP_EXPECT_ */
+    bool partial, json;
+    const char *output; /* folder for the report; or NULL */
 };
 
 /* Bits for the commands. */
-enum replay_command { REPLAY_POPULATE = 1, REPLAY_CLEAN = 2, REPLAY_PLAY = 4 };
+enum replay_command {
+    REPLAY_POPULATE = 1,
+    REPLAY_CLEAN = 2,
+    REPLAY_PLAY = 4,
+    REPLAY_RUN = REPLAY_POPULATE | REPLAY_PLAY /* it has the options of both, without --check */
+};
 
 /* Parses the arguments of a command.  Returns 1 if it should run, 0 after --help was printed, or a
  * negative code. */

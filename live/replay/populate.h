@@ -32,7 +32,8 @@ enum populate_mode {
 struct populate_counts {
     uint64_t objects;           /* that the tree has */
     uint64_t there, made;       /* were found, were made; the others are missing */
-    uint64_t refused;           /* devices and such that the server does not make */
+    uint64_t refused;           /* devices and such that the server does not make; with FIND:
+                                 * that are missing */
     uint64_t links, links_made; /* further hard links */
     uint64_t written, set;      /* bytes of files; SETATTRs */
     uint64_t differences;       /* that were told */

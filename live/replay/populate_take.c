@@ -140,6 +140,16 @@ static int have(struct item *item, struct err *err)
     return 0;
 }
 
+/* Devices and such are not for every server and every export. */
+static bool may_be_refused(const struct item *item, uint32_t status)
+{
+    uint32_t type = attributes_type(object_of(item));
+
+    return type != NF3REG && type != NF3DIR && type != NF3LNK &&
+           (status == NFS3ERR_PERM || status == NFS3ERR_NOTSUPP || status == NFS3ERR_BADTYPE ||
+            status == NFS3ERR_ACCES || status == NFS3ERR_INVAL);
+}
+
 /* --- LOOKUP */
 
 static int take_further(struct item *item, uint64_t fileid, bool has_fileid, struct err *err)
@@ -165,6 +175,8 @@ static int take_lookup(struct item *item, struct bytes body, struct err *err)
     if (res.status == NFS3ERR_NOENT && makes(item))
         return next_step(item, item->further ? STEP_LINK : STEP_MAKE, err);
     if (res.status == NFS3ERR_NOENT) {
+        item->populate->counts->refused +=
+            item->populate->setup->mode == POPULATE_FIND && may_be_refused(item, NFS3ERR_PERM);
         result = populate_tell(item, "is missing", err);
         populate_done(item);
         return result;
@@ -193,16 +205,6 @@ static int take_getattr(struct item *item, struct bytes body, struct err *err)
 }
 
 /* --- making */
-
-/* Devices and such are not for every server and every export. */
-static bool may_be_refused(const struct item *item, uint32_t status)
-{
-    uint32_t type = attributes_type(object_of(item));
-
-    return type != NF3REG && type != NF3DIR && type != NF3LNK &&
-           (status == NFS3ERR_PERM || status == NFS3ERR_NOTSUPP || status == NFS3ERR_BADTYPE ||
-            status == NFS3ERR_ACCES || status == NFS3ERR_INVAL);
-}
 
 static int take_make(struct item *item, struct bytes body, struct err *err)
 {

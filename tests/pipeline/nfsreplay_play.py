@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: timeout=300 asan
+"""nfsreplay plays all captures on ftnfsd: what differs is what the two servers are known to do
+differently, operation by operation.  A server that answers wrongly is found.  What stands on the server
+and what the dump has is looked at before the first operation.
+
+    nfsreplay_play.py     environment: BUILD, NFSDIGEST, CAPTURES
+"""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "gen"))
+
+from live_client import Client, Ftnfsd  # noqa: E402
+from model_xdr import LOOKUP, READDIR  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
+NFSDIGEST = os.environ["NFSDIGEST"]
+CAPTURES = pathlib.Path(os.environ["CAPTURES"])
+PROGRAM = str(BUILD / "bin" / "nfsreplay")
+failures = []
+
+# What Linux's server (knfsd) and NFS-Ganesha do and ftnfsd does not: (procedure, words, how often).
+KNFSD = [("READ", "different error: NFS3ERR_ISDIR in the trace, NFS3ERR_INVAL here", 1),
+         ("READDIR", "new error: NFS3_OK in the trace, NFS3ERR_TOOSMALL here", 1)]
+# a CREATE without a mode
+GANESHA = [("CREATE", "different result: mode of what was found or made: 0600 in the trace, 0000 here",
+            60)] + KNFSD
+KNOWN = {
+    "pair-knfsd": KNFSD,
+    "pair-ganesha-vfs": GANESHA + [
+        # not explained yet
+        ("READDIRPLUS", "different result: names with their objects: sum 545314248429e1d4 in the "
+         "trace, sum 58b0aaef735f9069 here", 1)],
+    "vfs-libnfs-all22": GANESHA,
+    "mem-libnfs-all22": GANESHA + [
+        ("LOOKUP", "different error: NFS3ERR_NOENT in the trace, NFS3ERR_NAMETOOLONG here", 1)],
+}
+SHOWN = 20  # differences that are printed
+
+
+def check(what, found, wanted):
+    if found != wanted:
+        failures.append("%s: %.400r, not %.400r" % (what, found, wanted))
+
+
+def check_words(what, done, code, words):
+    text = done.stdout + done.stderr
+    if done.returncode != code or words not in text:
+        failures.append("%s: exit %d: %s\n    not %d: %s" % (what, done.returncode, text[:600], code,
+                                                             words))
+
+
+def run(*words):
+    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, check=False,
+                          timeout=120)
+
+
+def make_dump(scratch, capture):
+    name = capture.name.split(".")[0]
+    database, dump = os.path.join(scratch, name + ".db"), os.path.join(scratch, name + ".rdump")
+    for words in (["ingest", "-o", database, capture], ["rdump", "-r", "-o", dump, database]):
+        subprocess.run([NFSDIGEST, *map(str, words)], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+    return name, dump
+
+
+def operations(dump):
+    """(all, unplayable)"""
+    text = subprocess.run([NFSDIGEST, "rdump", "--dump", dump], capture_output=True, check=True).stdout
+    lines = [line for line in text.splitlines() if line.startswith(b"operation ")]
+    return len(lines), sum(b" unplayable=" in line for line in lines)
+
+
+def classes(text):
+    return {m[1]: int(m[2].replace(",", ""))
+            for m in re.finditer(r"^  ([a-z ]+?) +([\d,]+)$", text, re.M)}
+
+
+def differences(text):
+    """{(procedure, words): how often} of those that are shown"""
+    found = {}
+    for m in re.finditer(r"^operation \d+ \(\d+ in the database\), (\S+) .*?: ((?:new|vanished|"
+                         r"different|skipped|unanswered|uncertain).*)$", text, re.M):
+        found[m[1], m[2]] = found.get((m[1], m[2]), 0) + 1
+    return found
+
+
+def play_all(dumps):
+    played = 0
+    for name, dump in dumps.items():
+        with Ftnfsd("--export", "/a") as server:
+            done = run("run", "--pace", "asap", dump, server.urls[0])
+        known = KNOWN.get(name, [])
+        every, unplayable = operations(dump)
+        seen = classes(done.stdout)
+        check("%s: exit" % name, done.returncode, 1 if known else 0)
+        check("%s: operations" % name, sum(seen.values()), every)
+        check("%s: unplayable" % name, seen.get("unplayable", 0), unplayable)
+        check("%s: as recorded" % name, seen.get("as recorded"),
+              every - unplayable - sum(often for _, _, often in known))
+        shown = differences(done.stdout)
+        check("%s: unknown differences" % name, set(shown) - {(p, w) for p, w, _ in known}, set())
+        played += every
+    check("operations in all", played > 75000, True)
+
+
+def play_wrong(dump):
+    """A server that is wrong once; what it says is in no other operation."""
+    for fault, words in (("READ:wrong-bytes", "different result"),
+                         ("LOOKUP:status=NFS3ERR_IO:after=50:count=1", "NFS3ERR_IO here"),
+                         ("GETATTR:mode-bits=1:count=1:after=5", "mode of the object")):
+        with Ftnfsd("--export", "/a", "--fault", fault) as server:
+            run("populate", dump, server.urls[0])
+            done = run("play", "--pace", "asap", dump, server.urls[0])
+            check_words("with " + fault, done, 1, words)
+    with Ftnfsd("--export", "/a", "--fault", "CREATE:status=NFS3ERR_NOSPC:after=20:count=1") as server:
+        done = run("run", "--pace", "asap", dump, server.urls[0])
+        check_words("containment", done, 1, "because of operation")
+        seen = classes(done.stdout)
+        check("containment: the failure", seen.get("new error"), 1)
+        check("containment: skipped ones", seen.get("skipped", 0) > 0, True)
+
+
+def ways(dump):
+    """Orders, paces and connections: all the same."""
+    for words in (["--pace", "asap", "--order", "trace"], ["--tscale", "50"], ["--rate", "20000"],
+                  ["--pace", "asap", "--pick", "random", "--seed", "7", "-c", "3"],
+                  ["--pace", "asap", "--pick", "newest", "--outstanding", "5"],
+                  ["--pace", "asap", "--warm-up", "500"], ["--pace", "asap", "--udp"],
+                  ["--pace", "asap", "--stop-after", "100"]):
+        with Ftnfsd("--export", "/a") as server:
+            done = run("run", *words, dump, server.urls[0])
+            if done.returncode or set(classes(done.stdout)) - {"as recorded", "unplayable"}:
+                failures.append("%r: exit %d: %s" % (words, done.returncode,
+                                                     (done.stdout + done.stderr)[:800]))
+
+
+def standing(scratch, dump):
+    """What play says of the tree."""
+    with Ftnfsd("--export", "/a", "--export", "/b(root_squash)", "--export", "/small") as server:
+        a, b, _ = server.urls
+        check_words("no tree", run("play", dump, a), 3, "nfsreplay populate")
+        check_words("squashed", run("run", dump, b), 3, "no_root_squash")
+        check_words("populate", run("populate", dump, a), 0, "made")
+        check_words("play", run("play", "--pace", "asap", dump, a), 0, "as recorded")
+        check_words("play again", run("play", "--pace", "asap", dump, a), 3, "was played on before")
+        check_words("run again", run("run", "--pace", "asap", dump, a), 3, "was played on")
+        check_words("clean", run("clean", dump, a), 0, "removed")
+        client = Client(server)
+        _, r = client.nfs(READDIR, {"object": client.mount(b"/a"), "cookie": 0, "verifier": bytes(8),
+                                    "count": 8192})
+        check("after clean", sorted(e[1] for e in r["entries"]), [b".", b".."])
+        client.close()
+        check_words("after clean", run("run", "--pace", "asap", dump, a), 0, "as recorded")
+    with Ftnfsd("--export", "/a", "--transfer-size", "4k") as server:
+        check_words("small transfers", run("run", dump, server.urls[0]), 3, "moves at most 4096 bytes")
+    with Ftnfsd("--export", "/a", "--image", dump) as server:
+        check_words("an image", run("populate", dump, server.urls[0]), 0, "nfsreplay did not make it")
+        check_words("play of an image", run("play", "--pace", "asap", dump, server.urls[0]), 0,
+                    "as recorded")
+        client = Client(server)
+        root = client.mount(b"/a")
+        check("what play leaves", client.nfs(LOOKUP, {"object": root, "name": b"scratch"})[0], 2)
+        client.close()
+
+
+def damaged(scratch, dump):
+    cut = os.path.join(scratch, "cut.rdump")
+    data = pathlib.Path(dump).read_bytes()
+    pathlib.Path(cut).write_bytes(data[:len(data) * 2 // 3])
+    with Ftnfsd("--export", "/a") as server:
+        check_words("damaged", run("run", "--pace", "asap", cut, server.urls[0]), 3, "--partial")
+        client = Client(server)
+        _, r = client.nfs(READDIR, {"object": client.mount(b"/a"), "cookie": 0, "verifier": bytes(8),
+                                    "count": 8192})
+        check("before the first change", len(r["entries"]), 2)
+        client.close()
+        check_words("partial", run("run", "--partial", "--pace", "asap", cut, server.urls[0]), 0,
+                    "as recorded")
+
+
+def reports(scratch, dump):
+    kept = os.path.join(scratch, "kept")
+    with Ftnfsd("--export", "/a") as server:
+        done = run("run", "--pace", "asap", "--json", "-o", kept, dump, server.urls[0])
+    check("the JSON that is printed and kept", json.loads(done.stdout),
+          json.loads(pathlib.Path(kept, "report.json").read_text()))
+    check_words("report", run("report", kept), 0, "as recorded")
+
+
+def interrupted(dump):
+    with Ftnfsd("--export", "/a") as server:
+        process = subprocess.Popen([PROGRAM, "run", "--rate", "300", dump, server.urls[0]],
+                                   stdout=subprocess.PIPE, text=True)
+        time.sleep(1.2)
+        process.send_signal(signal.SIGINT)
+        text = process.communicate(timeout=60)[0]
+        seen = classes(text)
+        check("interrupted: exit", process.returncode, 1)
+        check("interrupted: says it", "interrupted" in text, True)
+        check("interrupted: played", 10 < seen.get("as recorded", 0) < operations(dump)[0], True)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as scratch:
+        dumps = dict(make_dump(scratch, capture) for capture in sorted(CAPTURES.glob("*.zst")))
+        check("captures", len(dumps) >= 15, True)
+        play_all(dumps)
+        play_wrong(dumps["knfsd-tcp-mtu1500"])
+        ways(dumps["knfsd-netem-tcp"])
+        standing(scratch, dumps["knfsd-snap256"])
+        damaged(scratch, dumps["knfsd-vlan"])
+        interrupted(dumps["knfsd-udp-frag"])
+        reports(scratch, dumps["knfsd-netem-udp"])
+    for failure in failures[:30]:
+        print(failure)
+    print("%d failures" % len(failures))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
