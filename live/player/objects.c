@@ -2,9 +2,9 @@
 /* live/player/objects.c
  *
  * Objects lie in chunks that never move.  Two open-addressed tables of eight bytes a place lead to
- * them: one by number, one by handle.  A place has 32 bits of the hash, so that most look-ups touch
- * one object only.  Entries are taken out by shifting back, so no mark of a removed one slows later
- * look-ups.
+ * them: one by number, one by handle.  A place has 32 bits of the hash, so that a look-up touches
+ * no object, or by handle, most of the time, one.  Entries are taken out by shifting back, so no
+ * mark of a removed one slows later look-ups.
  */
 #include "player/objects.h"
 #include "base/digest.h"
@@ -41,10 +41,10 @@ static inline struct object *at_slot(const struct objects *o, uint32_t slot)
     return &o->chunks[slot / CHUNK][slot % CHUNK];
 }
 
-/* Numbers come in rows, and with several copies of a trace in steps: neither may crowd. */
+/* Different for different numbers: a place that has it has the number. */
 static inline uint32_t hash_number(uint32_t number)
 {
-    return (uint32_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+    return number * UINT32_C(0x9e3779b1);
 }
 
 static inline uint32_t hash_handle(uint32_t server, struct bytes handle)
@@ -52,9 +52,16 @@ static inline uint32_t hash_handle(uint32_t server, struct bytes handle)
     return (uint32_t)XXH3_64bits_withSeed(handle.data, handle.len, server);
 }
 
+/* Where a look-up begins.  Numbers come in rows, and with copies of a trace in steps, in which the
+ * lower bits of the hash are the same: neither may crowd. */
+static inline uint32_t first_place(const struct index *index, uint32_t hash)
+{
+    return (hash ^ hash >> 16) & index->mask;
+}
+
 static void put(struct index *index, uint32_t hash, uint32_t slot)
 {
-    uint32_t at = hash & index->mask;
+    uint32_t at = first_place(index, hash);
 
     while (index->places[at].slot != NONE)
         at = (at + 1) & index->mask;
@@ -87,7 +94,7 @@ static int make_room(struct index *index, struct err *err)
 /* Takes the entry out, if it is there. */
 static void take_out(struct index *index, uint32_t hash, uint32_t slot)
 {
-    uint32_t mask = index->mask, hole = hash & mask;
+    uint32_t mask = index->mask, hole = first_place(index, hash);
 
     if (!index->places)
         return;
@@ -98,7 +105,7 @@ static void take_out(struct index *index, uint32_t hash, uint32_t slot)
     }
     for (uint32_t at = (hole + 1) & mask; index->places[at].slot != NONE; at = (at + 1) & mask)
         /* may this one stand in the hole, or would a look-up begin behind it? */
-        if (((at - index->places[at].hash) & mask) >= ((at - hole) & mask)) {
+        if (((at - first_place(index, index->places[at].hash)) & mask) >= ((at - hole) & mask)) {
             index->places[hole] = index->places[at];
             hole = at;
         }
@@ -113,11 +120,10 @@ static uint32_t find_number(const struct objects *o, uint32_t number)
 
     if (!index->places)
         return NONE;
-    for (uint32_t at = hash & index->mask;; at = (at + 1) & index->mask) {
+    for (uint32_t at = first_place(index, hash);; at = (at + 1) & index->mask) {
         const struct place *place = &index->places[at];
 
-        if (place->slot == NONE ||
-            (place->hash == hash && at_slot(o, place->slot)->number == number))
+        if (place->slot == NONE || place->hash == hash)
             return place->slot;
     }
 }
@@ -129,7 +135,7 @@ static struct place *find_handle(const struct objects *o, uint32_t hash, uint32_
 
     if (!index->places)
         return NULL;
-    for (uint32_t at = hash & index->mask;; at = (at + 1) & index->mask) {
+    for (uint32_t at = first_place(index, hash);; at = (at + 1) & index->mask) {
         struct place *place = &index->places[at];
         const struct object *object;
 
@@ -167,23 +173,22 @@ void objects_close(struct objects *o)
     free(o);
 }
 
+static const struct place *place_of(const struct objects *o, uint32_t number)
+{
+    return &o->by_number.places[first_place(&o->by_number, hash_number(number))];
+}
+
 void objects_expect(const struct objects *o, uint32_t number)
 {
     if (o->by_number.places)
-        __builtin_prefetch(&o->by_number.places[hash_number(number) & o->by_number.mask]);
+        __builtin_prefetch(place_of(o, number));
 }
 
 void objects_expect_soon(const struct objects *o, uint32_t number)
 {
-    const struct place *place;
-
-    if (!o->by_number.places)
+    if (!o->by_number.places || place_of(o, number)->slot == NONE)
         return;
-    place = &o->by_number.places[hash_number(number) & o->by_number.mask];
-    if (place->slot != NONE) { /* its own, or a neighbour's */
-        __builtin_prefetch(at_slot(o, place->slot));
-        __builtin_prefetch((const uint8_t *)at_slot(o, place->slot) + 64);
-    }
+    __builtin_prefetch(at_slot(o, place_of(o, number)->slot)); /* its own, or a neighbour's */
 }
 
 struct object *objects_find(struct objects *o, uint32_t number)
@@ -214,7 +219,7 @@ static uint32_t new_slot(struct objects *o)
 
         if (o->slots > NONE - 2 * CHUNK || GROW(o->chunks, o->chunk_count, o->chunk_cap) < 0)
             return NONE;
-        chunk = malloc(CHUNK * sizeof(*chunk));
+        chunk = aligned_alloc(_Alignof(struct object), CHUNK * sizeof(*chunk));
         if (!chunk)
             return NONE;
         o->chunks[o->chunk_count++] = chunk;

@@ -19,19 +19,20 @@ struct objects;
 
 enum { OBJECTS_NOBODY = -1, OBJECT_HANDLE_MAX = 64 /* RFC 1813 s2.4 */ };
 
+/* What a call needs of it, if its handle has no more than 45 bytes, is in one line of the cache. */
 struct object {
-    uint32_t number; /* of the dump */
-    uint32_t server; /* of its handle: objects_set_handle sets it */
-    uint64_t size;   /* of a file, as far as this player knows it */
-    /* Bytes that nobody filled: they may be zeros as well (contents.h). */
-    uint64_t hole_from, hole_to;
-    int64_t maker; /* the operation that should have made it, or OBJECTS_NOBODY: of the tree */
+    uint32_t number;       /* of the dump */
+    uint32_t server;       /* of its handle: objects_set_handle sets it */
     struct nfstime3 ctime; /* the latest that a reply showed */
     bool has_ctime;
     uint8_t type;       /* ftype3; 0: not known */
     uint8_t handle_len; /* 0: not known: |maker| says why */
     uint8_t handle[OBJECT_HANDLE_MAX];
-};
+    uint64_t size; /* of a file, as far as this player knows it */
+    /* Bytes that nobody filled: they may be zeros as well (contents.h). */
+    uint64_t hole_from, hole_to;
+    int64_t maker; /* the operation that should have made it, or OBJECTS_NOBODY: of the tree */
+} __attribute__((aligned(64)));
 
 struct objects *objects_open(struct err *err);
 void objects_close(struct objects *objects);
