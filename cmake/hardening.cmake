@@ -8,7 +8,7 @@ include(CheckCCompilerFlag)
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES C)
 
-if(NOT NFSDIGEST_SANITIZE AND NOT NFSDIGEST_FUZZ)
+if(NOT NFSDIGEST_SANITIZE AND NOT NFSDIGEST_SANITIZE_THREADS AND NOT NFSDIGEST_FUZZ)
   add_compile_options(-fstack-protector-strong)
   # distributions' compilers may define another level themselves
   add_compile_options($<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE>
