@@ -258,7 +258,8 @@ static void end_listing(struct run *r, uint32_t missing, bool stalled, struct ve
     struct verdicts *v = r->v;
 
     v->names = r->names;
-    if (r->names.no_handles)
+    /* an object that is not known may have been in an earlier reply of the trace, and forgotten */
+    if (r->names.no_handles || (r->step->has & STEP_CONTINUES && !r->names.sums.has_behind))
         v->absent |= EXPECT_BEHIND;
     if (stalled || missing) {
         to->class = VERDICT_DIFFERENT_RESULT;
