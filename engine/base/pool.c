@@ -3,12 +3,40 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { CACHE_LINE = 64, MOST = 1u << 31 };
+enum { CACHE_LINE = 64, SLAB = 16, HUGE_PAGE = 2 << 20, MOST = 1u << 31 };
+
+static size_t chunk_bytes(const struct pool *pool)
+{
+    return (POOL_CHUNK * pool->size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+
+/* From the 16th on, chunks come in slabs of 16 if these fill huge pages.  The kernel then needs not
+ * look where elements are that are asked for in random order.  If it has no huge pages, nothing is
+ * lost. */
+static bool is_of_slab(const struct pool *pool, uint32_t chunk)
+{
+    return chunk >= SLAB && chunk_bytes(pool) * SLAB % HUGE_PAGE == 0;
+}
+
+static void *chunk_new(const struct pool *pool)
+{
+    size_t bytes = chunk_bytes(pool);
+    void *slab;
+
+    if (!is_of_slab(pool, pool->chunk_count))
+        return aligned_alloc(CACHE_LINE, bytes);
+    if (pool->chunk_count % SLAB)
+        return (char *)pool->chunks[pool->chunk_count - 1] + bytes;
+    slab = aligned_alloc(HUGE_PAGE, bytes * SLAB);
+    if (slab)
+        madvise(slab, bytes * SLAB, MADV_HUGEPAGE);
+    return slab;
+}
 
 static bool pool_grow(struct pool *pool)
 {
-    size_t lines = (POOL_CHUNK * pool->size + CACHE_LINE - 1) / CACHE_LINE;
     void *chunk, **grown;
 
     if (pool->count >= MOST)
@@ -17,7 +45,7 @@ static bool pool_grow(struct pool *pool)
     if (!grown)
         return false;
     pool->chunks = grown;
-    chunk = aligned_alloc(CACHE_LINE, lines * CACHE_LINE);
+    chunk = chunk_new(pool);
     if (!chunk)
         return false;
     grown[pool->chunk_count++] = chunk;
@@ -60,7 +88,8 @@ void pool_give(struct pool *pool, uint32_t id)
 void pool_free(struct pool *pool)
 {
     for (uint32_t i = 0; i < pool->chunk_count; i++)
-        free(pool->chunks[i]);
+        if (i % SLAB == 0 || !is_of_slab(pool, i))
+            free(pool->chunks[i]);
     free(pool->chunks);
     *pool = (struct pool){ 0 };
 }

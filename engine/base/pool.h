@@ -4,7 +4,8 @@
  * Elements of one size that never move, numbered from 1; 0 is no element.  The owner of the pool
  * knows which ones are in use.  Elements of 64 or 128 bytes begin at a cache line.
  *
- * Memory: 1024 elements at a time, which are freed together with the pool.
+ * Memory: 1024 elements at a time, which are freed together with the pool; 16,384 at a time in a
+ * pool with as many already, if these fill huge pages.
  */
 #ifndef NFSDIGEST_BASE_POOL_H
 #define NFSDIGEST_BASE_POOL_H

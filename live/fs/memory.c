@@ -3,6 +3,19 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE = 2 << 20 };
+
+/* What is so large is a table, looked into at random. */
+static void ask_for_huge_pages(uint8_t *at, size_t size)
+{
+    uint8_t *first = at + (HUGE_PAGE - (uintptr_t)at % HUGE_PAGE) % HUGE_PAGE;
+    size_t whole = size > (size_t)(first - at) ? (size - (size_t)(first - at)) / HUGE_PAGE : 0;
+
+    if (whole)
+        madvise(first, whole * HUGE_PAGE, MADV_HUGEPAGE);
+}
 
 void *memory_take(struct memory *m, size_t size)
 {
@@ -10,6 +23,8 @@ void *memory_take(struct memory *m, size_t size)
 
     if (new)
         m->used += size + MEMORY_OVERHEAD;
+    if (new && size >= (size_t)2 * HUGE_PAGE)
+        ask_for_huge_pages(new, size);
     return new;
 }
 
