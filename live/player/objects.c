@@ -186,9 +186,10 @@ void objects_expect(const struct objects *o, uint32_t number)
 
 void objects_expect_soon(const struct objects *o, uint32_t number)
 {
-    if (!o->by_number.places || place_of(o, number)->slot == NONE)
-        return;
-    __builtin_prefetch(at_slot(o, place_of(o, number)->slot)); /* its own, or a neighbour's */
+    uint32_t slot = find_number(o, number);
+
+    if (slot != NONE)
+        __builtin_prefetch(at_slot(o, slot));
 }
 
 struct object *objects_find(struct objects *o, uint32_t number)
