@@ -210,6 +210,7 @@ static int add_target(struct replay_options *o, const char *text, struct err *er
     return 0;
 }
 
+/* Long because of the table. */
 int replay_options(struct replay_options *o, enum replay_command command, int argc, char **argv,
                    struct err *err)
 {

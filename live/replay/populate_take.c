@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { SETS_MOST = 3, EMPTY_MOST = 8, NAMES_MOST = 4096 /* of one reply to READDIR */ };
+enum { SETS_MOST = 3, EMPTY_MOST = 30, NAMES_MOST = 4096 /* of one reply to READDIR */ };
 
 static int next_step(struct item *item, enum step step, struct err *err)
 {

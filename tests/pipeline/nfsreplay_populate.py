@@ -210,7 +210,7 @@ def refusals(scratch, dump):
 
 def faults(dump, paths):
     """The server leaves out, loses, breaks off; the tree is the same."""
-    for fault in (["*:no-attributes", "*:no-handle"], ["WRITE:every=2:short", "WRITE:committed=UNSTABLE",
+    for fault in (["*:no-attributes", "*:no-handle"], ["WRITE:p=0.4:short", "WRITE:committed=UNSTABLE",
                                                        "WRITE:every=9:verifier"],
                   ["*:every=90:close:after=20"], ["*:every=61:status=NFS3ERR_JUKEBOX:after=30"]):
         options = [o for rule in fault for o in ("--fault", rule)]
