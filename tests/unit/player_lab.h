@@ -11,6 +11,7 @@
 #ifndef NFSDIGEST_UNIT_PLAYER_LAB_H
 #define NFSDIGEST_UNIT_PLAYER_LAB_H
 
+#include "fill/fill.h"
 #include "net/rpc_server.h"
 #include "player/player.h"
 #include "wire/nfs3_numbers.h"
@@ -267,6 +268,18 @@ static int lab_answering(void *ctx, struct err *err)
     return lab->kept_count && result == 0 ? loop_set(lab->loop, &lab->answering, 0, err) : result;
 }
 
+/* A WRITE has the contents that its object has there, and zeros behind them. */
+static void lab_check_contents(const struct lab_step *s, struct bytes body)
+{
+    uint32_t at = s->step.arguments.len, len = s->step.data_len;
+    uint64_t offset = load_be64(s->step.arguments.data + s->step.value_at);
+    struct bytes contents = { body.data + at, len };
+
+    assert_int_equal(body.len, at + xdr_padded(len));
+    assert_int_equal(fill_same(step_object(&s->step), offset, contents), len);
+    assert_true(bytes_are_zeros(body.data + at + len, body.len - at - len));
+}
+
 static int lab_take(void *ctx, struct rpc_call *call, struct err *err)
 {
     struct lab_step *s;
@@ -283,6 +296,8 @@ static int lab_take(void *ctx, struct rpc_call *call, struct err *err)
         return lab_answer(call, err); /* LOOKUP */
     if (!s->received)
         lab->order[lab->order_count++] = number;
+    if (s->step.has & STEP_HAS_DATA)
+        lab_check_contents(s, call->body);
     s->received++;
     s->received_at = loop_clock();
     s->listed_on += call->body.len > s->step.arguments.len;

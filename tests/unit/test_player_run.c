@@ -197,6 +197,34 @@ static void test_lost_connection(void **state)
     lab_end();
 }
 
+/* Contents of WRITEs, short ones, those that are sent from where they are, and those that are too
+ * long for it; also sent again. */
+static void test_contents(void **state)
+{
+    static const uint32_t lengths[] = { 0, 1, 1023, 1025, 4096, 65537, FILL_RUN, FILL_RUN + 5001 };
+    struct lab l;
+
+    (void)state;
+    lab_begin(&l, 24, 24);
+    for (uint32_t i = 0; i < l.count; i++) {
+        struct lab_step *s = &l.steps[i];
+
+        s->step.has = STEP_CHANGES | STEP_HAS_DATA;
+        s->step.data_len = lengths[i % 8];
+        s->step.value_at = 12;
+        store_be64(s->arguments + 12, i * UINT64_C(123456789));
+        s->step.arguments.len = 20;
+        s->drops = i == 9 || i == 14 || i == 15;
+    }
+    l.setup.connections = 1;
+    lab_run_all();
+    for (uint32_t i = 0; i < l.count; i++) {
+        assert_int_equal(l.steps[i].got, VERDICT_AS_RECORDED);
+        assert_true(l.steps[i].received >= (l.steps[i].drops ? 2 : 1));
+    }
+    lab_end();
+}
+
 /* One operation is never answered: it is named, then the run ends. */
 static void test_silence(void **state)
 {
@@ -286,6 +314,7 @@ int main(void)
         cmocka_unit_test(test_skipped),    cmocka_unit_test(test_lost_connection),
         cmocka_unit_test(test_silence),    cmocka_unit_test(test_stop),
         cmocka_unit_test(test_duration),   cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_contents),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
