@@ -110,6 +110,8 @@ int report_json(const struct report *report, FILE *to, struct err *err);
 /* Reads what report_json wrote, line by line: JSON that another program has formatted anew is
  * refused.  -ERR_INPUT: it is not such a report; -ERR_SYSTEM: it cannot be read. */
 int report_load(struct report *report, const char *path, struct err *err);
+/* The same from an open file.  |name| is for messages. */
+int report_read(struct report *report, FILE *from, const char *name, struct err *err);
 
 /* --- report_text.c, report_runs.c: for people */
 

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { VERSION = 1, LINE_MAX_ = 16384, MEMBERS_MAX = 64 };
+enum { VERSION = 1, LINE_MAX_ = 16384, MEMBERS_MAX = 64, NAME_ROOM = 64 };
 enum kind { U64, I64, TEXT };
 
 struct member {
@@ -167,6 +167,14 @@ int report_json(const struct report *report, FILE *to, struct err *err)
 
 /* --- reading */
 
+/* Names are shown as they are; longer texts are escaped. */
+static bool is_plain(const char *text)
+{
+    while (*text >= ' ' && *text <= '~')
+        text++;
+    return !*text;
+}
+
 static int read_value(const struct member *m, void *row, const struct flat_member *got,
                       struct err *err)
 {
@@ -176,6 +184,8 @@ static int read_value(const struct member *m, void *row, const struct flat_membe
         return err_set(err, ERR_INPUT, "%s is null", m->name);
     errno = 0;
     if (m->kind == TEXT) {
+        if (m->size <= NAME_ROOM && !is_plain(got->value))
+            return err_set(err, ERR_INPUT, "%s is not a name", m->name);
         snprintf(at, m->size, "%s", got->value);
         return 0;
     }
@@ -247,13 +257,14 @@ static int read_line(struct report *report, char *line, const struct section **s
                     err);
 }
 
-static int read_lines(struct report *report, FILE *file, const char *path, struct err *err)
+int report_read(struct report *report, FILE *file, const char *path, struct err *err)
 {
     static const char first[] = "  \"version\": 1,\n";
     const struct section *section = NULL;
     uint64_t number = 0;
     char line[LINE_MAX_];
 
+    memset(report, 0, sizeof(*report));
     while (fgets(line, sizeof(line), file)) {
         number++;
         if (!strchr(line, '\n') || (number == 1 && strcmp(line, "{\n") != 0) ||
@@ -276,8 +287,7 @@ int report_load(struct report *report, const char *path, struct err *err)
 
     if (!file)
         return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
-    memset(report, 0, sizeof(*report));
-    result = read_lines(report, file, path, err);
+    result = report_read(report, file, path, err);
     fclose(file);
     return result;
 }

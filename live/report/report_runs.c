@@ -166,7 +166,7 @@ static const char *amount(double value, bool is_time, char room[VALUE_TEXT_MAX])
     if (isnan(value))
         return "-";
     if (is_time)
-        return duration_text((int64_t)value, room);
+        return report_time(value, room);
     snprintf(room, VALUE_TEXT_MAX, "%.2f", value);
     return room;
 }

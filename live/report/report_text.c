@@ -11,6 +11,13 @@
 
 enum { ROWS_OVER_TIME = 12 };
 
+const char *report_time(double ns, char room[VALUE_TEXT_MAX])
+{
+    const double most = 9e18; /* a bit less than fits */
+
+    return duration_text((int64_t)(ns > most ? most : ns < -most ? -most : ns), room);
+}
+
 double report_rate(double amount, int64_t ns)
 {
     return ns > 0 ? amount * 1e9 / (double)ns : 0;
@@ -87,9 +94,9 @@ static void schedule(const struct report *r, FILE *to)
 
     fprintf(to, "\nTime\n");
     fprintf(to, "  it took %s; the last operation was planned at %s\n",
-            duration_text((int64_t)run->duration, a), duration_text((int64_t)run->planned, b));
+            duration_text(run->duration, a), duration_text(run->planned, b));
     fprintf(to, "  the longest chain of operations that wait for each other: %s\n",
-            duration_text((int64_t)run->critical_path, a));
+            duration_text(run->critical_path, a));
     fprintf(to, "  %.0f operations a second, %.2f at the same time\n",
             report_rate((double)timed(r), run->duration), report_concurrency(r));
     fprintf(to, "\nLateness, by cause  %12s %10s %10s %10s %10s\n", "operations", "in all",
@@ -98,8 +105,8 @@ static void schedule(const struct report *r, FILE *to)
         const struct report_times *t = &r->late[i].times;
 
         fprintf(to, "  %-16s  %12" PRIu64 " %10s %10s %10s %10s\n", r->late[i].cause, t->count,
-                duration_text((int64_t)t->sum, a), duration_text((int64_t)t->p50, b),
-                duration_text((int64_t)t->p99, c), duration_text((int64_t)t->most, d));
+                duration_text(t->sum, a), duration_text(t->p50, b), duration_text(t->p99, c),
+                duration_text(t->most, d));
     }
 }
 
@@ -108,8 +115,8 @@ static void two_times(const struct report_times *t, FILE *to)
 {
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX];
 
-    fprintf(to, "  %9s %9s", t->count ? duration_text((int64_t)t->p50, a) : "-",
-            t->count ? duration_text((int64_t)t->p99, b) : "-");
+    fprintf(to, "  %9s %9s", t->count ? duration_text(t->p50, a) : "-",
+            t->count ? duration_text(t->p99, b) : "-");
 }
 
 static void latencies(const struct report *r, FILE *to)
@@ -161,17 +168,15 @@ static void player(const struct report *r, FILE *to)
     data_set("in all", &run->initial, to);
     data_set("accessed", &run->accessed, to);
     fprintf(to, "\nThe player\n");
-    fprintf(to, "  %s of CPU (%.0f %% of a core), %s for each operation\n",
-            duration_text((int64_t)cpu, a),
+    fprintf(to, "  %s of CPU (%.0f %% of a core), %s for each operation\n", report_time(cpu, a),
             run->duration > 0 ? 100 * cpu / (double)run->duration : 0,
-            duration_text(count ? (int64_t)(cpu / (double)count) : 0, b));
+            report_time(count ? cpu / (double)count : 0, b));
     if (run->writes)
         fprintf(to, "  %.1f calls in each write\n", (double)run->calls / (double)run->writes);
     fprintf(to,
             "  %" PRIu64 " calls sent again, %" PRIu64 " connections lost, %" PRIu64
             " outages of %s in all\n",
-            run->resent, run->lost_connections, run->outages,
-            duration_text((int64_t)run->outages_ns, a));
+            run->resent, run->lost_connections, run->outages, duration_text(run->outages_ns, a));
     if (run->warm_up)
         fprintf(to, "  %" PRIu64 " operations of the warm-up are in the verdict only\n",
                 run->warm_up);
@@ -204,7 +209,7 @@ static void over_time(const struct report *r, FILE *to)
         if (ns <= 0)
             return;
         fprintf(to, "  %-8s %8.0f   %8.0f  %8.2f  %8.2f %9" PRIu64 "\n",
-                duration_text(length * i, a), (double)sum.done * 1e9 / ns,
+                report_time((double)length * i, a), (double)sum.done * 1e9 / ns,
                 (double)sum.trace_done * 1e9 / ns, (double)sum.busy / ns,
                 (double)sum.trace_busy / ns, sum.errors);
     }
