@@ -37,10 +37,7 @@ GANESHA = [("CREATE", "different result: mode of what was found or made: 0600 in
             60)] + KNFSD
 KNOWN = {
     "pair-knfsd": KNFSD,
-    "pair-ganesha-vfs": GANESHA + [
-        # not explained yet
-        ("READDIRPLUS", "different result: names with their objects: sum 545314248429e1d4 in the "
-         "trace, sum 58b0aaef735f9069 here", 1)],
+    "pair-ganesha-vfs": GANESHA,
     "vfs-libnfs-all22": GANESHA,
     "mem-libnfs-all22": GANESHA + [
         ("LOOKUP", "different error: NFS3ERR_NOENT in the trace, NFS3ERR_NAMETOOLONG here", 1)],
