@@ -65,9 +65,11 @@ static int on_time(void *ctx, struct err *err)
     return queue_follow(ctx, err);
 }
 
-int follow_begin(struct player *p, struct play *play, struct follow *f, enum follow_kind kind,
+int follow_begin(struct play *play, struct follow *f, enum follow_kind kind,
                  const struct verdict *verdict, struct err *err)
 {
+    struct player *p = play->in->player;
+
     if (!f)
         f = follow_new(p, play);
     if (!f)
@@ -87,9 +89,10 @@ int follow_begin(struct player *p, struct play *play, struct follow *f, enum fol
     return queue_follow(f, err);
 }
 
-int follow_next(struct player *p, struct play *play, struct follow **follow,
-                const struct rpc_answer *answer, const struct verdict *verdict, struct err *err)
+int follow_next(struct play *play, struct follow **follow, const struct rpc_answer *answer,
+                const struct verdict *verdict, struct err *err)
 {
+    struct player *p = play->in->player;
     struct follow *f = *follow;
     enum follow_kind kind = verdict->next == NEXT_AGAIN    ? FOLLOW_AGAIN
                             : verdict->next == NEXT_LOOKUP ? FOLLOW_LOOKUP
@@ -111,7 +114,7 @@ int follow_next(struct player *p, struct play *play, struct follow **follow,
     f->resent += answer->resent;
     f->again++;
     f->uncertain = f->uncertain || verdict->class == VERDICT_UNCERTAIN;
-    return follow_begin(p, play, f, kind, verdict, err);
+    return follow_begin(play, f, kind, verdict, err);
 }
 
 /* --- answers */
@@ -151,7 +154,7 @@ static int on_follow(void *ctx, const struct rpc_answer *answer, struct err *err
         if (result < 0 || p->phase >= PHASE_STOPPING)
             return result < 0 ? result : ends_here(f, err);
         f->resent += answer->resent;
-        return follow_begin(p, play, f, FOLLOW_FIRST, NULL, err);
+        return follow_begin(play, f, FOLLOW_FIRST, NULL, err);
     }
     if (f->kind == FOLLOW_FIRST)
         play->sent = answer->called;
@@ -159,7 +162,7 @@ static int on_follow(void *ctx, const struct rpc_answer *answer, struct err *err
         result = verdict_looked_up(verdicts, number, step, answer, &verdict, err);
     else
         result = verdict_reply(verdicts, number, step, answer, f->again, &verdict, err);
-    return result < 0 ? result : send_judged(p, play, f, answer, &verdict, err);
+    return result < 0 ? result : send_judged(play, f, answer, &verdict, err);
 }
 
 /* --- calls */

@@ -231,8 +231,8 @@ int send_call(struct connection *c, struct playing *d, struct send_call *call, s
 /* A call has ended. */
 void send_ended(struct connection *c, const struct rpc_answer *answer);
 /* What a reply leads to. */
-int send_judged(struct player *p, struct play *play, struct follow *follow,
-                const struct rpc_answer *answer, struct verdict *verdict, struct err *err);
+int send_judged(struct play *play, struct follow *follow, const struct rpc_answer *answer,
+                struct verdict *verdict, struct err *err);
 
 /* --- player_follow.c */
 
@@ -260,11 +260,11 @@ struct follow {
 };
 
 /* Makes the follow-up that |kind| says of |play|, or goes on with |follow|. */
-int follow_begin(struct player *p, struct play *play, struct follow *follow, enum follow_kind kind,
+int follow_begin(struct play *play, struct follow *follow, enum follow_kind kind,
                  const struct verdict *verdict, struct err *err);
 /* After the reply |verdict|; 1: there is no follow-up, the operation ends. */
-int follow_next(struct player *p, struct play *play, struct follow **follow,
-                const struct rpc_answer *answer, const struct verdict *verdict, struct err *err);
+int follow_next(struct play *play, struct follow **follow, const struct rpc_answer *answer,
+                const struct verdict *verdict, struct err *err);
 /* Sends the first follow-up of a connection.  Returns SEND_FULL, 0, or a negative code. */
 int follow_send(struct connection *c, struct err *err);
 void follow_free(struct follow *follow);

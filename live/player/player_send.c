@@ -152,9 +152,10 @@ static bool is_uncertain(const struct step *step, const struct rpc_answer *answe
            (verdict->status == NFS3ERR_NOENT && action_takes_name(action));
 }
 
-int send_judged(struct player *p, struct play *play, struct follow *follow,
-                const struct rpc_answer *answer, struct verdict *verdict, struct err *err)
+int send_judged(struct play *play, struct follow *follow, const struct rpc_answer *answer,
+                struct verdict *verdict, struct err *err)
 {
+    struct player *p = play->in->player;
     struct play_end end = { .verdict = verdict,
                             .answered = answer->outcome == RPC_ANSWERED ? answer->arrived : NO_TIME,
                             .resent = answer->resent };
@@ -167,7 +168,7 @@ int send_judged(struct player *p, struct play *play, struct follow *follow,
         verdict->class = VERDICT_UNCERTAIN;
         verdict->next = play->step->made ? NEXT_LOOKUP : NEXT_NOTHING;
     }
-    result = follow_next(p, play, &follow, answer, verdict, err);
+    result = follow_next(play, &follow, answer, verdict, err);
     if (result != 1)
         return result;
     if (follow) {
@@ -193,7 +194,7 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
         return steps_end_as(p, play, VERDICT_UNANSWERED, "the run ended before its answer", err);
     result =
         verdict_reply(d->setup.verdicts, play_number(play), play->step, answer, 0, &verdict, err);
-    return result < 0 ? result : send_judged(p, play, NULL, answer, &verdict, err);
+    return result < 0 ? result : send_judged(play, NULL, answer, &verdict, err);
 }
 
 /* --- sending */
@@ -234,7 +235,7 @@ static int is_sent(struct connection *c, struct play *play, bool asks_first, str
     play->sent = asks_first ? NO_TIME : p->now;
     p->late = p->now - pace_plan(p, play);
     if (asks_first)
-        result = follow_begin(p, play, NULL, FOLLOW_GETATTR, NULL, err);
+        result = follow_begin(play, NULL, FOLLOW_GETATTR, NULL, err);
     return result < 0 ? result : steps_turn(p, play, err);
 }
 
