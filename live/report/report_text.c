@@ -71,7 +71,7 @@ static void verdict(const struct report *r, FILE *to)
 static void examples(const struct report *r, FILE *to)
 {
     if (r->counts[REPORT_FIRST_EXAMPLES])
-        fprintf(to, "\nThe first that differ (more in mismatches.jsonl)\n");
+        fprintf(to, "\nThe first that are not as recorded (more in mismatches.jsonl)\n");
     for (uint32_t i = 0; i < r->counts[REPORT_FIRST_EXAMPLES]; i++) {
         const struct report_example *x = &r->examples[i];
 
