@@ -205,7 +205,7 @@ static void begin_listening(struct net_address *at)
 
 /* --- the run */
 
-static double ms_of(clockid_t clock)
+static double ns_of(clockid_t clock)
 {
     struct timespec t;
 
@@ -218,31 +218,34 @@ static double of(struct timeval t)
     return (double)t.tv_sec * 1e9 + (double)t.tv_usec * 1e3;
 }
 
-static void measure(struct player_setup *setup)
+static void measure(struct player_setup *setup, clockid_t responder)
 {
     struct err err = { 0 };
     struct player *player = player_new(setup, &err);
     struct rusage from, to;
-    double begun = ms_of(CLOCK_MONOTONIC), done, took;
+    double begun = ns_of(CLOCK_MONOTONIC), done, took, own, feed;
     uint64_t *class = setup->tally->class;
 
     if (!player)
         die("the player", &err);
     getrusage(RUSAGE_THREAD, &from);
+    feed = ns_of(responder) - ns_of(CLOCK_PROCESS_CPUTIME_ID);
     if (player_run(player, &err) < 0)
         die("the player", &err);
     getrusage(RUSAGE_THREAD, &to);
-    took = ms_of(CLOCK_MONOTONIC) - begun;
+    took = ns_of(CLOCK_MONOTONIC) - begun;
+    own = of(to.ru_utime) - of(from.ru_utime) + of(to.ru_stime) - of(from.ru_stime);
+    feed += ns_of(CLOCK_PROCESS_CPUTIME_ID) - ns_of(responder) - own;
     done = (double)class[VERDICT_AS_RECORDED];
     player_free(player);
     printf(
         "%.0f operations (%llu unplayable, %llu others), %.0f a second; player's thread %.0f ns "
-        "each: user %.0f, kernel %.0f; %.1f calls a write\n",
+        "each: user %.0f, kernel %.0f; feed %.0f ns; %.1f calls a write\n",
         done, (unsigned long long)class[VERDICT_UNPLAYABLE],
         (unsigned long long)(class[VERDICT_SKIPPED] + class[VERDICT_UNANSWERED]), done / took * 1e9,
         (of(to.ru_utime) - of(from.ru_utime) + of(to.ru_stime) - of(from.ru_stime)) / done,
         (of(to.ru_utime) - of(from.ru_utime)) / done, (of(to.ru_stime) - of(from.ru_stime)) / done,
-        (double)setup->tally->calls / (double)setup->tally->writes);
+        feed / done, (double)setup->tally->calls / (double)setup->tally->writes);
 }
 
 int main(int argc, char **argv)
@@ -265,6 +268,7 @@ int main(int argc, char **argv)
                                   .tally = tally_new(&err) };
     const struct target **targets;
     pthread_t thread;
+    clockid_t responder;
 
     if (argc < 2) {
         fprintf(stderr, "usage: bench_player DUMP [CONNECTIONS [OUTSTANDING [OPERATIONS]]]\n");
@@ -286,7 +290,9 @@ int main(int argc, char **argv)
     dump.feed = feed_new(&feed, &err);
     if (!dump.feed || pthread_create(&thread, NULL, respond, NULL) != 0)
         die("threads", &err);
-    measure(&setup);
+    if (pthread_getcpuclockid(thread, &responder) != 0)
+        die("the responder's clock", &err);
+    measure(&setup, responder);
     ended = true;
     pthread_join(thread, NULL);
     feed_free(dump.feed);
