@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* s2.6: these can come with any handle. */
+/* With any handle, but for those that ask only for constants. */
 #define STATUSES_OF_ALL NFS3ERR_IO, NFS3ERR_STALE, NFS3ERR_BADHANDLE, NFS3ERR_SERVERFAULT
 #define STATUSES_OF_MAKING                                                                         \
     STATUSES_OF_ALL, NFS3ERR_ACCES, NFS3ERR_EXIST, NFS3ERR_NOTDIR, NFS3ERR_NOSPC, NFS3ERR_ROFS,    \
@@ -45,8 +45,8 @@ static const uint32_t statuses_listed[STATUSES_PROCEDURES][STATUSES_MAX] = {
     [17] = { STATUSES_OF_ALL, NFS3ERR_ACCES, NFS3ERR_NOTDIR, NFS3ERR_BAD_COOKIE, NFS3ERR_TOOSMALL,
              NFS3ERR_NOTSUPP },
     [18] = { STATUSES_OF_ALL },
-    [19] = { STATUSES_OF_ALL },
-    [20] = { STATUSES_OF_ALL },
+    [19] = { NFS3ERR_STALE, NFS3ERR_BADHANDLE, NFS3ERR_SERVERFAULT },
+    [20] = { NFS3ERR_STALE, NFS3ERR_BADHANDLE, NFS3ERR_SERVERFAULT },
     [21] = { STATUSES_OF_ALL },
 };
 
