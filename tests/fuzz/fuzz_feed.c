@@ -14,6 +14,7 @@
 #include "player/feed.h"
 #include "rdump/rdump_format.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,6 +109,7 @@ static uint64_t play(struct feed *feed, const struct script *script, uint64_t he
     struct pollfd wait = { .fd = feed_fd(feed), .events = POLLIN };
     uint64_t taken = 0, released = 0, sums[8] = { 0 };
     const struct step *step;
+    int ready;
 
     for (;;) {
         *result = feed_next(feed, &step, err);
@@ -116,7 +118,9 @@ static uint64_t play(struct feed *feed, const struct script *script, uint64_t he
             feed_release(feed);
             released++;
         } else if (*result == FEED_WAIT) {
-            require(poll(&wait, 1, 10000) == 1);
+            while ((ready = poll(&wait, 1, 10000)) < 0 && errno == EINTR)
+                ; /* the fuzzer has an alarm */
+            require(ready == 1);
         } else if (*result == FEED_STEP) {
             check(script, step, taken);
             sums[taken++ % 8] = sum_of_step(step);
