@@ -76,28 +76,41 @@ static void long_steps(void **state)
     free(text);
 }
 
+/* How many steps like this one a ring has room for. */
+static uint32_t room_for(const struct step *step, uint32_t ring)
+{
+    const struct step_more *more = step->more;
+    uint32_t numbers = more->dependency_count + more->cookie_count + more->forget_count;
+    uint32_t size = step->arguments.len + (uint32_t)sizeof(*more) + numbers * 4 + more->links.len +
+                    more->results.len + more->names.len;
+
+    return ring / ((size + 7) / 8 * 8);
+}
+
 /* When the ring is full, and the player has nothing to do, each release lets one more step in. */
 static void little_room(void **state)
 {
     static const uint8_t text[400];
+    enum { RING = 8192, STEPS = 60 };
     struct err err = { 0 };
     const struct step *step;
-    uint32_t taken = 0;
+    uint32_t taken, room;
     struct played p;
     struct dump d;
 
     (void)state;
-    make_same(&d, 60, text, sizeof(text));
-    play(&p, &d, (struct feed_setup){ .bytes = 8192 });
-    while (feed_next(p.feed, &step, &err) == FEED_STEP || is_readable(feed_fd(p.feed), 30))
-        taken = (uint32_t)feed_stats(p.feed).given;
-    assert_in_range(taken, 10, 20);
-    for (; taken < 60; taken++) {
+    make_same(&d, STEPS, text, sizeof(text));
+    play(&p, &d, (struct feed_setup){ .bytes = RING });
+    assert_int_equal(next(&p, &step, &err), FEED_STEP);
+    room = room_for(step, RING);
+    assert_in_range(room, 5, 20);
+    for (taken = 1; taken < room; taken++)
+        assert_int_equal(next(&p, &step, &err), FEED_STEP);
+    for (; taken < STEPS; taken++) {
+        assert_int_equal(feed_next(p.feed, &step, &err), FEED_WAIT);
         feed_release(p.feed);
         assert_true(is_readable(feed_fd(p.feed), 20000)); /* it need not ask again */
         assert_int_equal(next(&p, &step, &err), FEED_STEP);
-        if (taken < 59)
-            assert_int_equal(feed_next(p.feed, &step, &err), FEED_WAIT);
     }
     stop(&p);
     dump_free(&d);
@@ -160,6 +173,7 @@ static void before_a_stall(void **state)
         feed_release(p.feed);
     }
     assert_int_equal(feed_next(p.feed, &step, &err), FEED_WAIT);
+    assert_true(feed_stats(p.feed).waits > 0);
     stop(&p);
     close(fds[0]);
     close(fds[1]);
@@ -195,7 +209,6 @@ static void from_a_pipe(void **state)
             nanosleep(&moment, NULL); /* probably long enough to wait for the pipe or for room */
         } else {
             assert_int_equal(take_all(&p, 90, 0, &err), OPERATIONS);
-            assert_true(feed_stats(p.feed).waits > 0);
         }
         feed_free(p.feed);
         if (round)
