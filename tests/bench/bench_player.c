@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static void die(const char *what, const struct err *err)
+_Noreturn static void die(const char *what, const struct err *err)
 {
     fprintf(stderr, "bench_player: %s: %s\n", what, err->text);
     exit(4);

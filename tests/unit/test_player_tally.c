@@ -127,7 +127,7 @@ static uint64_t busy_within(int64_t from, int64_t to, bool trace)
 
 static void check_intervals(const struct tally *t)
 {
-    uint64_t sum_done = 0, bytes = 0, trace_done = 0;
+    uint64_t sum_done = 0, bytes = 0;
     int64_t length = t->interval_length;
 
     for (uint32_t i = 0; i < t->interval_count; i++) {
@@ -151,7 +151,6 @@ static void check_intervals(const struct tally *t)
         }
         sum_done += now;
         bytes += t->interval[i].bytes;
-        trace_done += of_trace;
     }
     for (uint32_t k = 0; k < MANY; k++) {
         sum_done -= counts(&done[k]);
