@@ -142,7 +142,7 @@ static void put_attributes(struct bench_message *m, const struct work *w, uint32
     bench_u32(m, is_file ? 1 : 2);
     bench_u32(m, is_file ? 0100644 : 040755);
     bench_u32(m, 1);
-    bench_u32(m, 1000 + object % 8);
+    bench_u32(m, 1000); /* the callers' */
     bench_u32(m, 1000);
     bench_u64(m, is_file ? size : 4096);
     bench_u64(m, is_file ? size : 4096);
@@ -336,7 +336,7 @@ static void put_result(struct bench_message *m, struct work *w, const struct cal
         break;
     case ACCESS:
         put_optional_attributes(m, w, object, size);
-        bench_u32(m, alter ? 0x0f : 0x1f);
+        bench_u32(m, alter ? 0x05 : 0x0d); /* READ, MODIFY, EXTEND; or not MODIFY */
         break;
     case READ:
         put_optional_attributes(m, w, object, size);
