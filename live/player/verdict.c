@@ -235,8 +235,9 @@ static void learn_ctime(struct object *object, const struct attributes *a)
 
 static void learn_ctimes(struct verdicts *v, const struct step *step, uint32_t new_object)
 {
-    const uint32_t numbers[] = { [OF_OBJECT] = step_object(step),
-                                 [OF_PARENT] = numbers[OF_OBJECT],
+    uint32_t first = step_object(step);
+    const uint32_t numbers[] = { [OF_OBJECT] = first,
+                                 [OF_PARENT] = first,
                                  [OF_PARENT2] = step_second(step),
                                  [OF_NEW_OBJECT] = new_object };
 

@@ -3,7 +3,7 @@
 """Speed and memory against the bounds that the project promises, in one run.
 
     run.py [--build DIR] [--packets N] [--rounds N] [--capture FILE]
-           [--part engine|anon|audit|digest|compare|live] [--no-memory] [--json FILE]
+           [--part engine|anon|audit|digest|compare|live|replay] [--no-memory] [--json FILE]
 
 Makes the capture if it is missing (gen_bench), reads it once to warm the page cache, then measures
 all programs in turns, |rounds| times, and compares medians. Not part of ./check: times depend on the
@@ -24,6 +24,7 @@ import part_audit
 import part_compare
 import part_digest
 import part_live
+import part_replay
 
 FIELDS = """rpc.xid rpc.msgtyp rpc.program rpc.programversion rpc.procedure rpc.auth.uid rpc.auth.gid
 rpc.auth.machinename rpc.replystat rpc.state_accept rpc.time rpc.repframe rpc.reqframe
@@ -268,7 +269,8 @@ PARTS = {"engine": (speed_engine, memory_engine), "anon": (speed_anon, memory_an
          "audit": (part_audit.speed, part_audit.memory),
          "digest": (part_digest.speed, part_digest.memory),
          "compare": (part_compare.speed, part_compare.memory),
-         "live": (part_live.speed, part_live.memory)}
+         "live": (part_live.speed, part_live.memory),
+         "replay": (part_replay.speed, part_replay.memory)}
 
 
 def main():
@@ -289,7 +291,7 @@ def main():
     scratch.chmod(0o777)  # tshark drops root's identity where plugins are to be loaded
     bench, report = Bench(build, scratch), Report()
     capture, packets = None, 0
-    if arguments.part not in ("digest", "compare", "live"):  # those have databases of their own
+    if arguments.part not in ("digest", "compare", "live", "replay"):  # those have databases of their own
         capture = arguments.capture or bench.capture(arguments.packets)
         packets = int(bench.run([str(bench.tools / "bare_pcap"), capture], keep=True)[2].split()[0])
     times = {}
