@@ -84,7 +84,7 @@ static int clean_target(struct session *s, struct session_target *t, struct clea
     return result < 0 ? err_prefix(err, "%s", t->text) : 0;
 }
 
-static int clean_all(struct session *s, struct err *err)
+int remove_trees(struct session *s, struct err *err)
 {
     char files[VALUE_TEXT_MAX], directories[VALUE_TEXT_MAX];
     int result = 0;
@@ -126,7 +126,7 @@ int cmd_clean(int argc, char **argv, struct err *err)
         return result;
     result = session_open(&session, &options, err);
     if (result == 0)
-        result = clean_all(&session, err);
+        result = remove_trees(&session, err);
     session_progress(&session, NULL);
     session_close(&session);
     return result;

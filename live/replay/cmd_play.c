@@ -67,27 +67,14 @@ static void print_run(const struct play *p)
            duration_text(t->cpu_user + t->cpu_system, cpu), p->interrupted ? "; interrupted" : "");
 }
 
-static const char *pace_text(const struct replay_options *o, char text[64])
-{
-    if (o->pace == PACE_RATE)
-        snprintf(text, 64, "%g operations a second", o->rate);
-    else if (o->pace == PACE_ASAP)
-        snprintf(text, 64, "as soon as possible");
-    else if (o->scale != 1)
-        snprintf(text, 64, "%g times as fast as the trace", o->scale);
-    else
-        snprintf(text, 64, "at the pace of the trace");
-    return text;
-}
-
 /* What was kept, printed: all that --output, --json and --quiet ask for. */
 static int tell(const struct play *p, struct report *report, struct err *err)
 {
     const struct replay_options *o = p->session->options;
-    char pace[64];
+    char pace[REPLAY_PACE_TEXT];
     int result = 0;
 
-    report_fill(report, o->dump, o->targets[0].address, pace_text(o, pace), p->tally);
+    report_fill(report, o->dump, o->targets[0].address, replay_pace_text(o, pace), p->tally);
     if (p->interrupted)
         snprintf(report->run.note, sizeof(report->run.note), "interrupted by a signal");
     if (o->output)
@@ -111,7 +98,7 @@ static bool as_recorded(const struct tally *t)
 
 /* --- the commands */
 
-static int survey(const struct replay_options *o, struct survey *to, struct err *err)
+int look_at_dump(const struct replay_options *o, struct survey *to, struct err *err)
 {
     int result = survey_dump(o->dump, to, err);
 
@@ -142,8 +129,7 @@ static int play_all(struct session *s, const struct survey *survey, struct err *
     return result;
 }
 
-/* Reads a marker that populate has just written. */
-static int look_again(struct session *s, struct err *err)
+int look_at_markers(struct session *s, struct err *err)
 {
     int result = 0;
 
@@ -164,14 +150,14 @@ static int run(int argc, char **argv, enum replay_command command, struct err *e
 
     if (result != 1)
         return result;
-    result = survey(&options, &seen, err);
+    result = look_at_dump(&options, &seen, err);
     if (result < 0)
         return result;
     result = session_open(&session, &options, err);
     if (result == 0 && command == REPLAY_RUN) {
         result = make_trees(&session, err);
         if (result == 0)
-            result = look_again(&session, err);
+            result = look_at_markers(&session, err);
     }
     if (result == 0)
         result = play_all(&session, &seen, err);

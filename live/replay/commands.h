@@ -8,14 +8,24 @@
 #define NFSDIGEST_REPLAY_COMMANDS_H
 
 #include "replay/session.h"
+#include "replay/survey.h"
 
 int cmd_populate(int argc, char **argv, struct err *err);
 int cmd_play(int argc, char **argv, struct err *err);
 int cmd_run(int argc, char **argv, struct err *err);
 int cmd_report(int argc, char **argv, struct err *err);
+int cmd_curve(int argc, char **argv, struct err *err);
 int cmd_clean(int argc, char **argv, struct err *err);
 
 /* Makes the trees of all targets, for populate and run.  Returns 1 if a signal interrupted it. */
 int make_trees(struct session *session, struct err *err);
+
+/* Removes the trees of all targets that have one of this dump.  Returns 1 if a signal interrupted
+ * it.  -ERR_INPUT in words: a tree that is not this program's, or of another dump. */
+int remove_trees(struct session *session, struct err *err);
+/* Reads the markers of all targets again, which the two above change. */
+int look_at_markers(struct session *session, struct err *err);
+/* survey_dump; refuses a damaged dump without --partial. */
+int look_at_dump(const struct replay_options *options, struct survey *to, struct err *err);
 
 #endif

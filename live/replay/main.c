@@ -18,6 +18,7 @@ static const struct command commands[] = {
     { "populate", cmd_populate, "make the tree of a dump on a server" },
     { "play", cmd_play, "play its operations on that tree" },
     { "run", cmd_run, "populate, then play" },
+    { "curve", cmd_curve, "measure latency against throughput" },
     { "report", cmd_report, "show what runs have shown" },
     { "clean", cmd_clean, "remove the tree" },
     { 0 },

@@ -10,7 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALL = REPLAY_POPULATE | REPLAY_CLEAN | REPLAY_PLAY, ONLY_POPULATE = 8 };
+enum {
+    ALL = REPLAY_POPULATE | REPLAY_CLEAN | REPLAY_PLAY,
+    ONLY_POPULATE = 8,
+    NOT_CURVE = 16,
+    ONLY_CURVE = 32, /* a bit of REPLAY_CURVE */
+    PACED = REPLAY_PLAY | NOT_CURVE
+};
 
 static const int64_t default_timeout = INT64_C(10000000000);
 
@@ -28,6 +34,16 @@ static int set_number(void *to, const char *value, struct err *err)
 
     if (result == 0 && (*(uint64_t *)to < 1 || *(uint64_t *)to > 65536))
         return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 to 65,536", value);
+    return result;
+}
+
+static int set_points(void *to, const char *value, struct err *err)
+{
+    int result = set_count(to, value, err);
+
+    if (result == 0 && (*(uint64_t *)to < 1 || *(uint64_t *)to > REPLAY_POINTS_MAX))
+        return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 to %d", value,
+                       REPLAY_POINTS_MAX);
     return result;
 }
 
@@ -168,6 +184,7 @@ static const char *usage_of(enum replay_command command)
     return command == REPLAY_POPULATE ? "nfsreplay populate [OPTION...] DUMP [SERVER=]TARGET..."
            : command == REPLAY_CLEAN  ? "nfsreplay clean [OPTION...] DUMP [SERVER=]TARGET..."
            : command == REPLAY_PLAY   ? "nfsreplay play [OPTION...] DUMP [SERVER=]TARGET..."
+           : command == REPLAY_CURVE  ? "nfsreplay curve [OPTION...] -o DIR DUMP TARGET..."
                                       : "nfsreplay run [OPTION...] DUMP [SERVER=]TARGET...";
 }
 
@@ -185,6 +202,11 @@ static const char *about_of(enum replay_command command)
                ? "Makes the tree of DUMP as \"nfsreplay populate\" does, and plays the operations "
                  "as\n"
                  "\"nfsreplay play\" does.\n"
+           : command == REPLAY_CURVE
+               ? "Measures latency against throughput.  On each target DUMP is played as fast as\n"
+                 "possible, then at --points rates, in equal steps up to the one that was "
+                 "reached.\n"
+                 "Before each run the tree is removed and made again.\n"
                : "Plays the operations of DUMP on the tree that \"nfsreplay populate\" made, and\n"
                  "compares each answer with that of the trace.\n";
 }
@@ -210,6 +232,25 @@ static int add_target(struct replay_options *o, const char *text, struct err *er
     return 0;
 }
 
+static bool has_option(enum replay_command command, int commands)
+{
+    if (commands == ONLY_POPULATE)
+        return command == REPLAY_POPULATE;
+    return commands & (int)command && !(command == REPLAY_CURVE && commands & NOT_CURVE);
+}
+
+/* The targets of a curve are measured one after the other, so none stands for a server. */
+static int check_curve(const struct replay_options *o, struct err *err)
+{
+    if (!o->output)
+        return err_set(err, ERR_USAGE, "say -o DIR: a new folder for the curves");
+    for (uint32_t i = 0; i < o->target_count; i++)
+        if (o->targets[i].server)
+            return err_set(err, ERR_USAGE, "\"%s\": nfsreplay curve takes targets without SERVER=",
+                           o->targets[i].server);
+    return 1;
+}
+
 /* Long because of the table. */
 int replay_options(struct replay_options *o, enum replay_command command, int argc, char **argv,
                    struct err *err)
@@ -227,11 +268,13 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
         { REPLAY_POPULATE, { 0, "fill", "KIND",
           "contents of files: fill (a function of object and\noffset, so that each READ is checked), sparse, zero,\n"
           "random, or compressible=R, where R bytes become one\n(fill)", set_fill, o } },
-        { REPLAY_PLAY, { 0, "pace", "WHAT",
+        { ONLY_CURVE, { 0, "points", "N", "rates up to the highest one (10)", set_points,
+          &o->points } },
+        { PACED, { 0, "pace", "WHAT",
           "trace: at the times of the trace; asap: as soon as\ndependencies allow it (trace)", set_pace, o } },
-        { REPLAY_PLAY, { 0, "tscale", "FACTOR", "play FACTOR times as fast as the trace (1)", set_factor,
+        { PACED, { 0, "tscale", "FACTOR", "play FACTOR times as fast as the trace (1)", set_factor,
           &o->scale } },
-        { REPLAY_PLAY, { 0, "rate", "N", "N operations a second, instead of --pace", set_rate, o } },
+        { PACED, { 0, "rate", "N", "N operations a second, instead of --pace", set_rate, o } },
         { REPLAY_PLAY, { 0, "order", "WHAT",
           "what an operation waits for: dependencies, trace (all\nbefore it), or none (dependencies)", set_order, o } },
         { REPLAY_PLAY, { 0, "pick", "WHICH",
@@ -248,8 +291,10 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
         { REPLAY_PLAY, { 0, "ignore", "GROUPS",
           "do not compare these: type, mode, owner, nlink,\nsize, links, identity, access, text, read, names,\n"
           "behind, some-names; commas between them", set_ignore, o } },
-        { REPLAY_PLAY, { 'o', "output", "RUN", "keep the report in this new folder", set_text, &o->output } },
-        { REPLAY_PLAY, { 0, "json", NULL, "print the report as JSON", set_flag, &o->json } },
+        { PACED, { 'o', "output", "RUN", "keep the report in this new folder", set_text, &o->output } },
+        { ONLY_CURVE, { 'o', "output", "DIR", "keep the curves, and the reports of all runs, in this new\nfolder",
+          set_text, &o->output } },
+        { PACED, { 0, "json", NULL, "print the report as JSON", set_flag, &o->json } },
         { REPLAY_PLAY, { 0, "partial", NULL, "play a damaged dump up to the damage", set_flag,
           &o->partial } },
         { ALL, { 'c', "connections", "N",
@@ -280,9 +325,9 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
     o->scale = 1;
     o->timeout = default_timeout;
     o->give_up = 12 * default_timeout;
+    o->points = 10;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (rows[i].commands & (int)command ||
-            (rows[i].commands == ONLY_POPULATE && command == REPLAY_POPULATE))
+        if (has_option(command, rows[i].commands))
             table[count++] = rows[i].arg;
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
@@ -295,5 +340,18 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
     for (int i = first + 1; i < argc && result == 1; i++)
         if (add_target(o, argv[i], err) < 0)
             result = -err->code;
-    return result;
+    return result == 1 && command == REPLAY_CURVE ? check_curve(o, err) : result;
+}
+
+const char *replay_pace_text(const struct replay_options *o, char text[REPLAY_PACE_TEXT])
+{
+    if (o->pace == PACE_RATE)
+        snprintf(text, REPLAY_PACE_TEXT, "%g operations a second", o->rate);
+    else if (o->pace == PACE_ASAP)
+        snprintf(text, REPLAY_PACE_TEXT, "as soon as possible");
+    else if (o->scale != 1)
+        snprintf(text, REPLAY_PACE_TEXT, "%g times as fast as the trace", o->scale);
+    else
+        snprintf(text, REPLAY_PACE_TEXT, "at the pace of the trace");
+    return text;
 }

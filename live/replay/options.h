@@ -38,6 +38,7 @@ struct replay_options {
     uint32_t ignore; /* RDUMP_EXPECT_ */
     bool partial, json;
     const char *output; /* folder for the report; or NULL */
+    uint64_t points;    /* of a curve */
 };
 
 /* Bits for the commands. */
@@ -45,12 +46,18 @@ enum replay_command {
     REPLAY_POPULATE = 1,
     REPLAY_CLEAN = 2,
     REPLAY_PLAY = 4,
-    REPLAY_RUN = REPLAY_POPULATE | REPLAY_PLAY /* it has the options of both, without --check */
+    REPLAY_RUN = REPLAY_POPULATE | REPLAY_PLAY, /* it has the options of both, without --check */
+    REPLAY_CURVE = REPLAY_RUN | 32 /* those of run, but for the pace and --json, and its own */
 };
+
+enum { REPLAY_PACE_TEXT = 64, REPLAY_POINTS_MAX = 100 };
 
 /* Parses the arguments of a command.  Returns 1 if it should run, 0 after --help was printed, or a
  * negative code. */
 int replay_options(struct replay_options *options, enum replay_command command, int argc,
                    char **argv, struct err *err);
+
+/* The pace in words; returns |text|. */
+const char *replay_pace_text(const struct replay_options *options, char text[REPLAY_PACE_TEXT]);
 
 #endif

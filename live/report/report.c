@@ -46,7 +46,7 @@ void report_data(struct report *report, const struct script *script)
     }
 }
 
-static struct report_times times_of(const struct histogram *h)
+struct report_times report_times_of(const struct histogram *h)
 {
     return (struct report_times){
         .count = h->count,
@@ -78,9 +78,9 @@ static void add_procedure(struct report *report, unsigned number, const struct t
     to->differ = p->done - p->class[VERDICT_AS_RECORDED];
     to->bytes_read = p->bytes_read;
     to->bytes_written = p->bytes_written;
-    to->trace = times_of(&p->trace);
-    to->sent = times_of(&p->sent);
-    to->planned = times_of(&p->planned);
+    to->trace = report_times_of(&p->trace);
+    to->sent = report_times_of(&p->sent);
+    to->planned = report_times_of(&p->planned);
     report->run.bytes_read += p->bytes_read;
     report->run.bytes_written += p->bytes_written;
 }
@@ -140,7 +140,7 @@ void report_fill(struct report *report, const char *dump, const char *target, co
 
         snprintf(to->cause, sizeof(to->cause), "%s",
                  i == LATE_CAUSES ? "all" : tally_late_name((enum tally_late)i));
-        to->times = times_of(i == LATE_CAUSES ? &tally->late_all : &tally->late[i]);
+        to->times = report_times_of(i == LATE_CAUSES ? &tally->late_all : &tally->late[i]);
     }
     for (unsigned i = 0; i < TALLY_PROCEDURES; i++)
         if (tally->procedure[i])

@@ -89,6 +89,7 @@ enum report_section {
     REPORT_FIRST_EXAMPLES
 };
 
+struct report_times report_times_of(const struct histogram *h);
 struct report *report_new(struct err *err);
 void report_free(struct report *report);
 

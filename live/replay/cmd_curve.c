@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/replay/cmd_curve.c
+ *
+ * nfsreplay curve: latency against throughput.  Each run has a session and a new tree of its own.
+ */
+#include "replay/commands.h"
+#include "replay/curve.h"
+#include "replay/play.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct measuring {
+    const struct replay_options *asked;
+    struct replay_options one; /* of the run at hand: one target and its pace */
+    struct survey survey;
+    struct curve curve;
+    uint32_t target, number; /* of the run at hand, as curve_add wants them */
+};
+
+/* --- a run */
+
+/* Keeps what the run has shown.  An interrupted one is no point of the curve: 1. */
+static int keep(struct measuring *m, const struct play *play, struct report *report,
+                struct err *err)
+{
+    char pace[REPLAY_PACE_TEXT], name[CURVE_RUN_TEXT], folder[4096];
+    struct curve_point *point;
+
+    report_fill(report, m->one.dump, m->one.targets[0].address, replay_pace_text(&m->one, pace),
+                play->tally);
+    if (play->interrupted)
+        snprintf(report->run.note, sizeof(report->run.note), "interrupted by a signal");
+    if (snprintf(folder, sizeof(folder), "%s/%s", m->asked->output,
+                 curve_run_name(m->target, m->number, name)) >= (int)sizeof(folder))
+        return err_set(err, ERR_SYSTEM, "%s: the path is too long", m->asked->output);
+    if (report_save(report, play->tally, folder, err) < 0)
+        return -err->code;
+    if (play->interrupted)
+        return 1;
+    point = curve_add(&m->curve, m->target, m->number, report, play->tally, err);
+    if (!point)
+        return -err->code;
+    if (m->number)
+        point->wanted = m->one.rate;
+    if (!m->asked->quiet)
+        curve_print_row(point, stdout);
+    return 0;
+}
+
+static int play_once(struct measuring *m, struct session *s, struct err *err)
+{
+    static struct play play;
+    struct report *report = report_new(err);
+    int result;
+
+    if (!report)
+        return -err->code;
+    result = play_new(&play, s, &m->survey, err);
+    if (result == 0) {
+        report_data(report, &s->script);
+        script_drop_tree(&s->script);
+        result = play_run(&play, err);
+    }
+    if (result == 0)
+        result = keep(m, &play, report, err);
+    play_free(&play);
+    report_free(report);
+    return result;
+}
+
+/* Removes the tree, and if |plays|, makes it again and plays on it.  Returns 1 if a signal
+ * interrupted it. */
+static int run_once(struct measuring *m, bool plays, struct err *err)
+{
+    static struct session session;
+    int result = session_open(&session, &m->one, err);
+
+    session.terminal = !m->asked->quiet && isatty(STDERR_FILENO);
+    if (result == 0)
+        result = remove_trees(&session, err);
+    if (result == 0 && plays) {
+        result = look_at_markers(&session, err);
+        if (result == 0)
+            result = make_trees(&session, err);
+        if (result == 0)
+            result = look_at_markers(&session, err);
+        if (result == 0)
+            result = play_once(m, &session, err);
+    }
+    if (result < 0 && session_interrupted(&session))
+        result = 1; /* whatever question it left without an answer */
+    session_progress(&session, NULL);
+    session_close(&session);
+    return result;
+}
+
+/* --- the runs */
+
+static int measure_target(struct measuring *m, uint32_t target, struct err *err)
+{
+    uint64_t points = m->asked->points;
+    double most;
+    int result;
+
+    m->one = *m->asked;
+    m->one.targets[0] = m->asked->targets[target];
+    m->one.target_count = 1;
+    m->one.quiet = true; /* the table tells */
+    m->one.pace = PACE_ASAP;
+    m->target = target;
+    m->number = 0;
+    if (!m->asked->quiet)
+        curve_print_head(&m->curve, target, stdout);
+    result = run_once(m, true, err);
+    if (result != 0)
+        return result;
+    most = m->curve.points[m->curve.count - 1].reached;
+    if (!(most > 0))
+        return err_set(err, ERR_INPUT, "%s answered nothing, so no rate can be planned",
+                       m->one.targets[0].address);
+    m->one.pace = PACE_RATE;
+    while (m->number < points && result == 0) {
+        m->number++;
+        m->one.rate = most * m->number / (double)points;
+        result = run_once(m, true, err);
+    }
+    return result == 0 ? run_once(m, false, err) : result;
+}
+
+static int measure(struct measuring *m, struct err *err)
+{
+    struct err ignored = { 0 };
+    int result = 0, saved;
+
+    for (uint32_t i = 0; i < m->asked->target_count && result == 0; i++)
+        result = measure_target(m, i, err);
+    if (result == 1)
+        fputs("nfsreplay: interrupted: the curve has the runs before\n", stderr);
+    if (!m->curve.count)
+        return result;
+    saved = curve_save(&m->curve, result < 0 ? &ignored : err); /* also of what stood before */
+    result = result < 0 || saved == 0 ? result : saved;
+    for (uint32_t i = 0; i < m->curve.count && result == 0; i++)
+        result = m->curve.points[i].differ ? 1 : 0;
+    return result;
+}
+
+/* --- before */
+
+/* The trace must have one server: each target stands for it. */
+static int check_dump(const struct measuring *m, struct err *err)
+{
+    struct script script = { 0 };
+    uint32_t servers = 0;
+    int result = m->survey.is_pipe ? err_set(err, ERR_USAGE,
+                                             "%s: a curve reads the dump several times, so it "
+                                             "must be a file",
+                                             m->asked->dump)
+                                   : script_open(&script, m->asked->dump, err);
+
+    for (uint32_t i = 1; i <= script.host_count && result == 0; i++)
+        servers += script.hosts[i].is_server;
+    script_close(&script);
+    if (result == 0 && servers > 1)
+        return err_set(err, ERR_USAGE,
+                       "%s has %u servers, and a curve is of one: \"nfsdigest rdump\" makes dumps "
+                       "of a part of a trace",
+                       m->asked->dump, servers);
+    if (result == 0 && m->survey.damaged && !m->asked->quiet)
+        fprintf(stderr, "nfsreplay: %s: what stands before is played\n", m->survey.damage);
+    return result;
+}
+
+static int make_folder(const char *path, struct err *err)
+{
+    if (mkdir(path, 0777) == 0)
+        return 0;
+    return err_set(err, errno == EEXIST ? ERR_USAGE : ERR_SYSTEM, "%s: %s%s", path, strerror(errno),
+                   errno == EEXIST ? ": a curve needs a new folder" : "");
+}
+
+int cmd_curve(int argc, char **argv, struct err *err)
+{
+    static struct replay_options options;
+    static struct measuring m;
+    int result = replay_options(&options, REPLAY_CURVE, argc, argv, err);
+
+    if (result != 1)
+        return result;
+    m.asked = &options;
+    result = look_at_dump(&options, &m.survey, err);
+    if (result == 0)
+        result = check_dump(&m, err);
+    if (result == 0)
+        result = curve_open(&m.curve, &options, err);
+    if (result == 0)
+        result = make_folder(options.output, err);
+    if (result == 0) {
+        result = measure(&m, err);
+        rmdir(options.output); /* if there is nothing in it */
+    }
+    curve_close(&m.curve);
+    return result;
+}
