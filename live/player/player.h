@@ -36,8 +36,9 @@ struct player_dump {
     struct verdicts *verdicts;
     const struct target *const *target; /* by host number of the dump; NULL: that server is not
                                          * played, its operations are VERDICT_UNPLAYABLE */
-    struct bytes stale; /* a handle of this target of something that was removed; 0 bytes: none */
-    int64_t delay;      /* ns that this dump begins later */
+    struct bytes stale;  /* a handle of this target of something that was removed; 0 bytes: none */
+    int64_t delay;       /* ns that this dump begins later */
+    uint64_t operations; /* that the feed will give, for progress; 0: not known */
 };
 
 struct player_progress;
@@ -73,7 +74,7 @@ struct player_setup {
 struct player_progress {
     uint64_t done, differ, outstanding, waiting; /* waiting: read and not sent */
     int64_t now, late; /* ns of the run; how late the latest operation was sent */
-    uint64_t total;    /* operations of all dumps, if it is known; 0 */
+    uint64_t total;    /* operations of all dumps; 0: not known of one of them */
     const char
         *note; /* an event to tell: a lost connection, a server that does not answer; or NULL */
 };

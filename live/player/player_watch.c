@@ -29,11 +29,16 @@ int watch_note(struct player *p, const char *note, struct err *err)
                                         .now = p->now - p->begin,
                                         .late = p->late,
                                         .note = note };
+    bool known = true;
 
     if (!p->setup.progress)
         return 0;
-    for (uint32_t i = 0; i < p->setup.dump_count; i++)
+    for (uint32_t i = 0; i < p->setup.dump_count; i++) {
         progress.waiting += p->dumps[i].given;
+        progress.total += p->dumps[i].setup.operations;
+        known &= p->dumps[i].setup.operations != 0;
+    }
+    progress.total = known ? progress.total : 0;
     progress.waiting -=
         p->done + p->outstanding < progress.waiting ? p->done + p->outstanding : progress.waiting;
     return p->setup.progress(p->setup.ctx, &progress, err);

@@ -201,6 +201,9 @@ static int begin(struct play *p, struct err *err)
 
     p->links = verdict.links;
     p->dump.script = &s->script;
+    p->dump.operations = p->survey->operations;
+    if (o->stop_after && o->stop_after < p->dump.operations)
+        p->dump.operations = o->stop_after;
     p->dump.target = p->targets;
     p->dump.verdicts = verdicts_new(&verdict, err);
     p->tally = tally_new(err);
@@ -232,17 +235,22 @@ int play_new(struct play *p, struct session *session, const struct survey *surve
 static int on_play_progress(void *ctx, const struct player_progress *progress, struct err *err)
 {
     const struct play *p = ctx;
-    char done[VALUE_TEXT_MAX], total[VALUE_TEXT_MAX], differ[VALUE_TEXT_MAX], late[VALUE_TEXT_MAX],
-        text[200];
-    uint64_t all = progress->total ? progress->total : p->survey->operations;
+    char done[2 * VALUE_TEXT_MAX], total[VALUE_TEXT_MAX], differ[VALUE_TEXT_MAX],
+        late[VALUE_TEXT_MAX], text[240];
+    uint64_t all = progress->total;
 
     (void)err;
     if (progress->note && !p->session->options->quiet) {
         session_progress(p->session, NULL);
         fprintf(stderr, "nfsreplay: %s\n", progress->note);
     }
-    snprintf(text, sizeof(text), "%s of %s operations, %s differ, %" PRIu64 " outstanding, %s late",
-             count_text(progress->done, done), all ? count_text(all, total) : "?",
+    if (all) /* a dump that changed meanwhile may have more */
+        snprintf(done, sizeof(done), "%.0f %% of %s",
+                 progress->done < all ? 100.0 * (double)progress->done / (double)all : 100.0,
+                 count_text(all, total));
+    else
+        count_text(progress->done, done);
+    snprintf(text, sizeof(text), "%s operations, %s differ, %" PRIu64 " outstanding, %s late", done,
              count_text(progress->differ, differ), progress->outstanding,
              duration_text(progress->late, late));
     session_progress(p->session, text);
