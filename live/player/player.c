@@ -75,6 +75,8 @@ static int player_round(void *ctx, struct err *err)
     int result = 0;
 
     p->now = loop_clock();
+    if (p->phase == PHASE_COUNTING)
+        return rest_round(p, err);
     for (uint32_t i = 0; i < p->setup.dump_count; i++)
         steps_release(&p->dumps[i]);
     if (p->phase < PHASE_STOPPING)
@@ -106,11 +108,13 @@ static int on_limit(void *ctx, struct err *err)
 
     (void)err;
     if (p->phase < PHASE_STOPPING) {
+        p->setup.tally->ended_early = "its duration was over";
         player_stop(p);
-    } else {
-        p->phase = PHASE_ENDED;
-        loop_stop(p->setup.loop);
+        return 0;
     }
+    if (p->phase == PHASE_STOPPING)
+        p->phase = PHASE_ENDED;
+    loop_stop(p->setup.loop);
     return 0;
 }
 
@@ -201,11 +205,13 @@ int player_run(struct player *p, struct err *err)
     struct err late = { 0 };
     int64_t user, system;
     int result = begin(p, err), ended;
+    bool twice = false;
 
     while (result == 0 && p->phase != PHASE_ENDED) {
         result = loop_run(p->setup.loop, err);
-        if (result == 0 && p->phase == PHASE_STOPPING)
-            p->phase = PHASE_ENDED; /* stopped twice */
+        twice = result == 0 && p->phase == PHASE_STOPPING;
+        if (twice)
+            p->phase = PHASE_ENDED;
         else if (result == 0 && p->phase < PHASE_STOPPING)
             player_stop(p); /* a signal, or somebody else ended the loop */
     }
@@ -213,6 +219,8 @@ int player_run(struct player *p, struct err *err)
     p->setup.tally->cpu_user = user - p->cpu_user;
     p->setup.tally->cpu_system = system - p->cpu_system;
     ended = wind_up(p, &late);
+    if (ended == 0)
+        ended = rest_count(p, result == 0 && !twice, &late);
     leave(p);
     if (result == 0 && ended < 0) {
         result = ended;

@@ -12,6 +12,11 @@
  * also through others) are skipped because of it; so are operations whose handle is not known,
  * because of the operation that should have made it.
  *
+ * A run that ends early (|duration|, |give_up|, player_stop, a signal) reads on, and counts what
+ * the feeds have left as VERDICT_NOT_PLAYED: so each operation of a dump, up to its damage, is in
+ * one class.  It leaves off when it is stopped again, when it fails, or when no feed has anything
+ * for 2 seconds (a pipe); then |unread| of the tally is set.
+ *
  * Memory: feed.h, objects.h, 160 to 300 bytes for each step of the horizon, rpc_client.h for each
  * connection; 1 KiB for each operation that needs further calls (verdict.h), as long as it does.
  */

@@ -9,6 +9,7 @@
  *     player_connect.c connections
  *     player_send.c    calls and their answers
  *     player_follow.c  further calls for the same operation
+ *     player_rest.c    what a run that ended early has not played
  *     player_watch.c   progress, lost connections, servers that do not answer
  *
  * An operation goes through the states of enum play_state, in this order.  A round: answers come
@@ -111,7 +112,8 @@ struct playing {
     struct fill_in with;
 };
 
-enum player_phase { PHASE_WARM_UP, PHASE_MEASURED, PHASE_STOPPING, PHASE_ENDED };
+/* PHASE_COUNTING: nothing is under way; the rest is read, then PHASE_ENDED comes again. */
+enum player_phase { PHASE_WARM_UP, PHASE_MEASURED, PHASE_STOPPING, PHASE_ENDED, PHASE_COUNTING };
 
 struct player {
     struct player_setup setup;
@@ -123,7 +125,7 @@ struct player {
     struct idle round;
     struct timer due;   /* of the next planned operation */
     struct timer tick;  /* progress and watchdog */
-    struct timer limit; /* |duration|, and the end of stopping */
+    struct timer limit; /* |duration|, and the ends of stopping and counting */
     struct play_queue timed;
     struct connection **all;
     uint32_t count, cap;
@@ -161,6 +163,9 @@ void player_wake(struct player *p);
 void steps_release(struct playing *d);
 /* Takes at most |most| steps from the feed.  Returns how many, or a negative code. */
 int steps_take(struct playing *d, uint32_t most, struct err *err);
+/* The feed gave |got| instead of a step, and said |why|.  Damage is kept until the run ends;
+ * another failure is returned in |err|. */
+int steps_none(struct playing *d, int got, const struct err *why, struct err *err);
 /* The first step behind the warm-up goes on. */
 int steps_unpark(struct playing *d, struct err *err);
 /* The operation's time has come, and the answers that it waits for have. */
@@ -270,6 +275,14 @@ int follow_send(struct connection *c, struct err *err);
 void follow_free(struct follow *follow);
 /* The run ends: those between two calls end as they are. */
 int follow_end_all(struct player *p, struct err *err);
+
+/* --- player_rest.c */
+
+/* Counts what the feeds have left, when all that they gave is released.  Runs the loop.  |read|
+ * false: only says that there may be something left. */
+int rest_count(struct player *p, bool read, struct err *err);
+/* player_round in PHASE_COUNTING. */
+int rest_round(struct player *p, struct err *err);
 
 /* --- player_watch.c */
 

@@ -289,6 +289,19 @@ int steps_unpark(struct playing *d, struct err *err)
     return look_on(d->player, play, err);
 }
 
+int steps_none(struct playing *d, int got, const struct err *why, struct err *err)
+{
+    if (got == FEED_WAIT)
+        return loop_change(d->player->setup.loop, &d->feed, EPOLLIN, err);
+    d->over = true;
+    player_wake(d->player);
+    if (got == -ERR_INPUT)
+        d->player->damage = *why;
+    else if (got < 0)
+        *err = *why;
+    return got < 0 && got != -ERR_INPUT ? got : 0;
+}
+
 /* Takes at most |most| steps.  Returns how many, or a negative code. */
 static int enter_batch(struct playing *d, uint32_t most, struct err *err)
 {
@@ -299,18 +312,9 @@ static int enter_batch(struct playing *d, uint32_t most, struct err *err)
         struct err why = { 0 };
         int got = feed_next(d->setup.feed, &step, &why);
 
-        if (got == FEED_WAIT) {
-            got = loop_change(d->player->setup.loop, &d->feed, EPOLLIN, err);
-            return got < 0 ? got : (int)taken;
-        }
         if (got != FEED_STEP) {
-            d->over = true;
-            player_wake(d->player);
-            if (got == -ERR_INPUT)
-                d->player->damage = why;
-            else if (got < 0)
-                *err = why;
-            return got < 0 && got != -ERR_INPUT ? got : (int)taken;
+            got = steps_none(d, got, &why, err);
+            return got < 0 ? got : (int)taken;
         }
         taken++;
         if (enter(d, step, err) < 0)

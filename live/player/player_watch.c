@@ -100,6 +100,7 @@ static int give_up(struct player *p, const struct destination *to, struct err *e
 {
     char note[NOTE], address[NET_ADDRESS_TEXT];
 
+    p->setup.tally->ended_early = "the server answered no more";
     player_stop(p);
     snprintf(note, sizeof(note), "%s answers no more: the run ends",
              net_address_text(to->address, address));

@@ -96,6 +96,8 @@ struct tally {
     int64_t cpu_user, cpu_system; /* ns of the process, while playing */
     int64_t outages_ns;
     uint64_t outages;
+    const char *ended_early; /* why, in words; NULL: it did not, or whoever stopped it knows */
+    bool unread; /* the dumps may have further operations, which are in no class (player.h) */
 };
 
 struct tally *tally_new(struct err *err);

@@ -31,8 +31,7 @@ static int keep(struct measuring *m, const struct play *play, struct report *rep
 
     report_fill(report, m->one.dump, m->one.targets[0].address, replay_pace_text(&m->one, pace),
                 play->tally);
-    if (play->interrupted)
-        snprintf(report->run.note, sizeof(report->run.note), "interrupted by a signal");
+    play_note(play, report->run.note, sizeof(report->run.note));
     if (snprintf(folder, sizeof(folder), "%s/%s", m->asked->output,
                  curve_run_name(m->target, m->number, name)) >= (int)sizeof(folder))
         return err_set(err, ERR_SYSTEM, "%s: the path is too long", m->asked->output);

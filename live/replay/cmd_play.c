@@ -46,13 +46,14 @@ static void print_example(const struct tally_example *e)
 static void print_differences(const struct tally *t)
 {
     for (uint32_t i = 0, shown = 0; i < t->example_count && shown < SHOWN; i++)
-        if (t->examples[i].class != VERDICT_UNPLAYABLE) {
+        if (t->examples[i].class != VERDICT_UNPLAYABLE &&
+            t->examples[i].class != VERDICT_NOT_PLAYED) {
             print_example(&t->examples[i]);
             shown++;
         }
 }
 
-static void print_run(const struct play *p)
+static void print_run(const struct play *p, const char *why)
 {
     const struct tally *t = p->tally;
     char took[VALUE_TEXT_MAX], cpu[VALUE_TEXT_MAX];
@@ -60,11 +61,11 @@ static void print_run(const struct play *p)
     int64_t ns = t->ended - t->begun;
 
     for (uint32_t i = 0; i < VERDICT_CLASSES; i++)
-        done += t->class[i];
+        done += i != VERDICT_NOT_PLAYED ? t->class[i] : 0;
     print_classes(t);
-    printf("%" PRIu64 " operations in %s (%.0f a second), CPU %s%s\n", done,
+    printf("%" PRIu64 " operations in %s (%.0f a second), CPU %s%s%s\n", done,
            duration_text(ns, took), ns > 0 ? (double)done * 1e9 / (double)ns : 0,
-           duration_text(t->cpu_user + t->cpu_system, cpu), p->interrupted ? "; interrupted" : "");
+           duration_text(t->cpu_user + t->cpu_system, cpu), why[0] ? "; " : "", why);
 }
 
 /* What was kept, printed: all that --output, --json and --quiet ask for. */
@@ -75,23 +76,23 @@ static int tell(const struct play *p, struct report *report, struct err *err)
     int result = 0;
 
     report_fill(report, o->dump, o->targets[0].address, replay_pace_text(o, pace), p->tally);
-    if (p->interrupted)
-        snprintf(report->run.note, sizeof(report->run.note), "interrupted by a signal");
+    play_note(p, report->run.note, sizeof(report->run.note));
     if (o->output)
         result = report_save(report, p->tally, o->output, err);
     if (o->json)
         return result == 0 ? report_json(report, stdout, err) : result;
     print_differences(p->tally);
     if (!o->quiet)
-        print_run(p);
+        print_run(p, report->run.note);
     return result;
 }
 
-/* True if every operation that can be played ended as in the trace. */
+/* True if every operation that can be played, and was, ended as in the trace. */
 static bool as_recorded(const struct tally *t)
 {
     for (uint32_t i = 0; i < VERDICT_CLASSES; i++)
-        if (i != VERDICT_AS_RECORDED && i != VERDICT_UNPLAYABLE && t->class[i])
+        if (i != VERDICT_AS_RECORDED && i != VERDICT_UNPLAYABLE && i != VERDICT_NOT_PLAYED &&
+            t->class[i])
             return false;
     return true;
 }

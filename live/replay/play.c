@@ -291,10 +291,27 @@ int play_run(struct play *p, struct err *err)
     if (result == 0) {
         struct feed_stats stats = feed_stats(p->dump.feed);
 
+        p->shortened = o->stop_after && stats.given == o->stop_after &&
+                       (p->survey->is_pipe || p->survey->operations > o->stop_after);
         p->damaged = stats.damaged;
         p->damage = stats.damage;
     }
     return result;
+}
+
+void play_note(const struct play *p, char *to, size_t size)
+{
+    const char *early = p->interrupted          ? "interrupted by a signal"
+                        : p->tally->ended_early ? p->tally->ended_early
+                                                : "";
+    char first[64] = "";
+
+    if (p->shortened)
+        snprintf(first, sizeof(first), "only the first %" PRIu64 " operations of the dump",
+                 p->session->options->stop_after);
+    snprintf(to, size, "%s%s%s%s%s", first, first[0] && early[0] ? "; " : "", early,
+             p->tally->unread && (first[0] || early[0]) ? "; " : "",
+             p->tally->unread ? "the rest of the dump was not read" : "");
 }
 
 void play_free(struct play *p)

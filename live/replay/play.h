@@ -27,7 +27,8 @@ struct play {
     bool links; /* directories have the link counts of the trace */
     uint64_t link_counts, link_counts_differ;
     bool interrupted;
-    bool damaged; /* |damage| says where; what stood before was played */
+    bool shortened; /* --stop-after left operations off: they are no part of the run */
+    bool damaged;   /* |damage| says where; what stood before was played */
     const char *damage;
 };
 
@@ -38,6 +39,8 @@ int play_new(struct play *play, struct session *session, const struct survey *su
              struct err *err);
 /* Plays.  Returns 0, whatever the verdicts; as player_run. */
 int play_run(struct play *play, struct err *err);
+/* Says after play_run why it has not played the whole dump, for report_run.note; "": it has. */
+void play_note(const struct play *play, char *to, size_t size);
 void play_free(struct play *play);
 
 #endif

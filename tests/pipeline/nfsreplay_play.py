@@ -205,7 +205,60 @@ def interrupted(dump):
         seen = classes(text)
         check("interrupted: exit", process.returncode, 1)
         check("interrupted: says it", "interrupted" in text, True)
+        check("interrupted: in one class each", sum(seen.values()), operations(dump)[0])
         check("interrupted: played", 10 < seen.get("as recorded", 0) < operations(dump)[0], True)
+
+
+def narrow(dump, horizon):
+    """The dump with another horizon, which is still as far as its dependencies reach."""
+    to = dump + ".narrow"
+    text = subprocess.run([NFSDIGEST, "rdump", "--dump", dump], capture_output=True, check=True).stdout
+    pathlib.Path(to + ".text").write_bytes(re.sub(rb" horizon=\d+", b" horizon=%d" % horizon, text, count=1))
+    subprocess.run([NFSDIGEST, "rdump", "--undump", to + ".text", "-o", to], check=True)
+    subprocess.run([NFSDIGEST, "rdump", "--check", to], check=True, stdout=subprocess.DEVNULL)
+    return to
+
+
+def ended(scratch, dump, piped):
+    """--duration ends the run, and the last operations were not read until then: every operation is in
+    one class, and in one procedure."""
+    what = "a duration%s" % (", of a pipe" if piped else "")
+    every = operations(dump)[0]
+    kept = os.path.join(scratch, "ended%d" % piped)
+    master, terminal = os.openpty()
+    with Ftnfsd("--export", "/a") as server:
+        run("populate", dump, server.urls[0])
+        with subprocess.Popen(["cat", dump], stdout=subprocess.PIPE) as source:
+            done = subprocess.run([PROGRAM, "play", "--rate", "150", "--duration", "1s", "-o", kept,
+                                   "/dev/stdin" if piped else dump, server.urls[0]],
+                                  stdin=source.stdout, stdout=subprocess.PIPE, stderr=terminal, text=True,
+                                  check=False, timeout=120)
+            source.stdout.close()
+    seen = classes(done.stdout)
+    told = os.read(master, 65536).decode()
+    os.close(master)
+    os.close(terminal)
+    check(what + ": exit", done.returncode, 0)
+    check(what + ": says it", "; its duration was over" in done.stdout, True)
+    check(what + ": differences", re.findall("^operation .*", done.stdout, re.M), [])
+    check(what + ": in one class each", sum(seen.values()), every)
+    check(what + ": not played", every // 2 < seen.get("not played", 0) < every - 10, True)
+    check(what + ": progress", bool(re.search(r"\d %% of %s operations" % format(every, ","), told)),
+          not piped)
+    report = json.loads(pathlib.Path(kept, "report.json").read_text())
+    check(what + ": the note", report["run"]["note"], "its duration was over")
+    check(what + ": in one procedure each", sum(p["operations"] for p in report["procedures"]), every)
+
+
+def stopped(dump):
+    """What --stop-after leaves off is no part of the run."""
+    every = operations(dump)[0]
+    for count in (100, every, every + 1):
+        with Ftnfsd("--export", "/a") as server:
+            done = run("run", "--pace", "asap", "--stop-after", count, dump, server.urls[0])
+        check("stop after %d" % count, sum(classes(done.stdout).values()), min(count, every))
+        check("stop after %d: says it" % count,
+              "only the first %d operations of the dump" % count in done.stdout, count < every)
 
 
 def main():
@@ -218,6 +271,9 @@ def main():
         standing(scratch, dumps["knfsd-snap256"])
         damaged(scratch, dumps["knfsd-vlan"])
         interrupted(dumps["knfsd-udp-frag"])
+        for piped in (False, True):
+            ended(scratch, narrow(dumps["merged-tcp-udp-2if"], 10000), piped)
+        stopped(dumps["knfsd-netem-tcp"])
         reports(scratch, dumps["knfsd-netem-udp"])
     for failure in failures[:30]:
         print(failure)

@@ -48,9 +48,17 @@ struct lab_step {
 
 struct feed {
     uint64_t given, released;
-    uint32_t horizon, waits;
-    bool steady; /* never waits for the disk */
+    struct lab_step *steps;
+    uint32_t count, horizon, waits;
+    bool steady;      /* never waits for the disk */
+    uint64_t hang_at; /* the disk gives nothing from this step on; 0: it does */
     int fd;
+};
+
+/* Of one dump. */
+struct verdicts {
+    struct feed *feed;
+    struct objects *objects;
 };
 
 struct lab {
@@ -60,19 +68,21 @@ struct lab {
     const struct target *targets[2];
     struct script script;
     struct script_host hosts[9];
-    struct player_dump dump;
+    struct player_dump dump, second;
     struct player_setup setup;
     struct player *player;
     struct tally tally;
-    struct feed feed;
-    struct lab_step *steps;
+    struct feed feed, second_feed;
+    struct verdicts verdicts, second_verdicts;
+    struct lab_step *steps;  /* of both dumps */
     uint32_t count, damaged; /* |damaged|: steps before the damage; 0: there is none */
     uint32_t seed;
     struct rpc_call *kept[LAB_STEPS];
     uint32_t kept_count, kept_most;
     struct timer answering;
     uint32_t order[LAB_STEPS * 4], order_count; /* as received */
-    uint32_t stop_after;
+    uint32_t stop_after, quit_after; /* operations, until player_stop, and the end of the loop */
+    struct player_progress progress; /* the last one */
     char first_note[512];
     uint32_t notes;
 };
@@ -100,8 +110,10 @@ int feed_next(struct feed *feed, const struct step **step, struct err *err)
         assert_int_equal(errno, EAGAIN);
     if (lab->damaged && feed->given == lab->damaged)
         return err_set(err, ERR_INPUT, "damaged");
-    if (feed->given == lab->count)
+    if (feed->given == feed->count)
         return FEED_END;
+    if (feed->hang_at && feed->given == feed->hang_at)
+        return FEED_WAIT;
     if (feed->given - feed->released >= feed->horizon)
         return FEED_WAIT;
     if (!feed->steady && lab_random(5) == 0) { /* the disk is slow */
@@ -109,15 +121,15 @@ int feed_next(struct feed *feed, const struct step **step, struct err *err)
         assert_int_equal(write(feed->fd, &one, sizeof(one)), sizeof(one));
         return FEED_WAIT;
     }
-    *step = &lab->steps[feed->given++].step;
+    *step = &feed->steps[feed->given++].step;
     return FEED_STEP;
 }
 
 void feed_release(struct feed *feed)
 {
     assert_true(feed->released < feed->given);
-    assert_int_equal(lab->steps[feed->released].tallied, 1);
-    lab->steps[feed->released++].released = true;
+    assert_int_equal(feed->steps[feed->released].tallied, 1);
+    feed->steps[feed->released++].released = true;
 }
 
 /* --- arguments */
@@ -137,7 +149,9 @@ enum fill_in_result fill_in(const struct step *step, struct objects *objects,
         return FILL_IN_NO_HANDLE;
     if (step->has & STEP_GUARDED && !object->has_ctime && !with->has_ctime)
         return FILL_IN_NO_CTIME;
-    xdr_put_bytes(put, step->arguments.data, step->arguments.len);
+    xdr_put_bytes(put, step->arguments.data, 4); /* its length */
+    xdr_put_bytes(put, object->handle + 4, 4);
+    xdr_put_bytes(put, step->arguments.data + 8, step->arguments.len - 8);
     if (step->has & STEP_CONTINUES)
         xdr_put_u64(put, with->cookie);
     return FILL_IN_DONE;
@@ -145,25 +159,20 @@ enum fill_in_result fill_in(const struct step *step, struct objects *objects,
 
 /* --- the judge */
 
-struct verdicts {
-    int nothing;
-};
-
 bool verdict_cookie(const struct verdicts *verdicts, uint64_t number, const struct step *step,
                     struct fill_in *with)
 {
-    (void)verdicts;
     with->cookie = 77;
-    return lab->steps[number - step->more->cookie_from].got == VERDICT_AS_RECORDED;
+    return verdicts->feed->steps[number - step->more->cookie_from].got == VERDICT_AS_RECORDED;
 }
 
-static void lab_learn(const struct step *step, struct bytes body)
+static void lab_learn(const struct verdicts *v, const struct step *step, struct bytes body)
 {
     struct err err = { 0 };
 
     if (step->made && body.len >= 12 && load_be32(body.data + 8))
-        assert_int_equal(objects_set_handle(lab->dump.objects, 1,
-                                            objects_add(lab->dump.objects, step->made, &err),
+        assert_int_equal(objects_set_handle(v->objects, 1,
+                                            objects_add(v->objects, step->made, &err),
                                             (struct bytes){ body.data + 4, 8 }, &err),
                          0);
 }
@@ -172,59 +181,55 @@ int verdict_reply(struct verdicts *verdicts, uint64_t number, const struct step 
                   const struct rpc_answer *answer, uint32_t again, struct verdict *to,
                   struct err *err)
 {
-    (void)verdicts;
     (void)err;
     memset(to, 0, sizeof(*to));
     if (answer->outcome != RPC_ANSWERED) {
         to->class = VERDICT_UNANSWERED;
         return 0;
     }
-    assert_ptr_equal(step, &lab->steps[number].step);
-    assert_true(again == 0 || lab->steps[number].next != NEXT_NOTHING);
+    assert_ptr_equal(step, &verdicts->feed->steps[number].step);
+    assert_true(again == 0 || verdicts->feed->steps[number].next != NEXT_NOTHING);
     to->class = load_be32(answer->body.data);
     to->next = load_be32(answer->body.data + 4);
     to->wait = 1000000;
     to->status = to->class == VERDICT_NEW_ERROR ? NFS3ERR_EXIST : 0;
     to->with.cookie = 78;
-    lab_learn(step, answer->body);
+    lab_learn(verdicts, step, answer->body);
     return 0;
 }
 
 int verdict_looked_up(struct verdicts *verdicts, uint64_t number, const struct step *step,
                       const struct rpc_answer *answer, struct verdict *to, struct err *err)
 {
-    (void)verdicts;
     (void)err;
-    lab->steps[number].looked_up++;
+    verdicts->feed->steps[number].looked_up++;
     to->class = load_be32(answer->body.data);
     to->next = NEXT_NOTHING;
-    lab_learn(step, answer->body);
+    lab_learn(verdicts, step, answer->body);
     return 0;
 }
 
 int verdict_learn(struct verdicts *verdicts, const struct step *step, uint32_t object,
                   const struct rpc_answer *answer, struct err *err)
 {
-    (void)verdicts;
     (void)answer;
     (void)err;
     for (uint32_t i = 0; i < lab->count; i++)
         if (&lab->steps[i].step == step)
             lab->steps[i].learned++;
-    objects_find(lab->dump.objects, object)->has_ctime = lab->seed % 2;
+    objects_find(verdicts->objects, object)->has_ctime = lab->seed % 2;
     return 0;
 }
 
 void verdict_release(struct verdicts *verdicts, uint64_t number, const struct step *step)
 {
-    (void)verdicts;
-    assert_int_equal(number, lab->feed.released);
-    assert_ptr_equal(step, &lab->steps[number].step);
+    assert_int_equal(number, verdicts->feed->released);
+    assert_ptr_equal(step, &verdicts->feed->steps[number].step);
 }
 
 int tally_add(struct tally *tally, const struct done *done, struct err *err)
 {
-    struct lab_step *s = &lab->steps[done->number];
+    struct lab_step *s = &(done->dump ? &lab->second_feed : &lab->feed)->steps[done->number];
 
     (void)tally;
     (void)err;
@@ -236,6 +241,12 @@ int tally_add(struct tally *tally, const struct done *done, struct err *err)
 
 /* --- the server */
 
+/* In all handles of the step's dump. */
+static inline uint32_t lab_root(const struct lab_step *s)
+{
+    return lab->second_feed.steps && s >= lab->second_feed.steps ? 0x55000000 : 0;
+}
+
 static int lab_answer(struct rpc_call *call, struct err *err)
 {
     bool whole = call->body.len >= 12;
@@ -245,7 +256,9 @@ static int lab_answer(struct rpc_call *call, struct err *err)
 
     xdr_put_u32(put, s ? s->class : VERDICT_AS_RECORDED);
     xdr_put_u32(put, next ? s->next : NEXT_NOTHING);
-    xdr_put_u32(put, s && !(next && s->next == NEXT_LOOKUP) ? s->step.made : 0);
+    xdr_put_u32(put, s && s->step.made && !(next && s->next == NEXT_LOOKUP)
+                         ? lab_root(s) | s->step.made
+                         : 0);
     if (s)
         s->answered++;
     return rpc_reply_end(call, NULL, err);
@@ -292,6 +305,7 @@ static int lab_take(void *ctx, struct rpc_call *call, struct err *err)
     number = load_be32(call->body.data + LAB_HANDLE);
     assert_true(number < lab->count);
     s = &lab->steps[number];
+    assert_int_equal(load_be32(call->body.data + 4) & 0xff000000, lab_root(s));
     if (call->header.procedure != s->step.procedure->number)
         return lab_answer(call, err); /* LOOKUP */
     if (!s->received)
@@ -322,6 +336,8 @@ static int lab_done(void *ctx, const struct done *done, struct err *err)
     (void)err;
     if (lab->stop_after && --lab->stop_after == 0)
         player_stop(lab->player);
+    if (lab->quit_after && --lab->quit_after == 0)
+        loop_stop(lab->loop);
     return 0;
 }
 
@@ -329,6 +345,7 @@ static int lab_progress(void *ctx, const struct player_progress *progress, struc
 {
     (void)ctx;
     (void)err;
+    lab->progress = *progress;
     if (progress->note) {
         if (!lab->notes++)
             snprintf(lab->first_note, sizeof(lab->first_note), "%s", progress->note);
@@ -336,23 +353,21 @@ static int lab_progress(void *ctx, const struct player_progress *progress, struc
     return 0;
 }
 
-static void lab_object(uint32_t number)
+static void lab_object(struct objects *objects, uint32_t number, uint32_t root)
 {
     struct err err = { 0 };
-    struct object *object = objects_add(lab->dump.objects, number, &err);
+    struct object *object = objects_add(objects, number, &err);
     uint8_t handle[8] = { 1, 2, 3, 4 };
 
-    store_be32(handle + 4, number);
+    store_be32(handle + 4, root | number);
     object->maker = OBJECTS_NOBODY;
-    assert_int_equal(objects_set_handle(lab->dump.objects, 1, object,
-                                        (struct bytes){ handle, sizeof(handle) }, &err),
-                     0);
+    assert_int_equal(
+        objects_set_handle(objects, 1, object, (struct bytes){ handle, sizeof(handle) }, &err), 0);
 }
 
 /* |count| GETATTRs of one object, all as recorded. */
 static void lab_begin(struct lab *l, uint32_t count, uint32_t horizon)
 {
-    static struct verdicts verdicts;
     struct rpc_program program = { 100003, 3, 3, 22, lab_take, NULL };
     struct net_address at;
     struct err err = { 0 };
@@ -374,13 +389,18 @@ static void lab_begin(struct lab *l, uint32_t count, uint32_t horizon)
     l->targets[1] = &l->target;
     l->script = (struct script){ .path = "lab", .hosts = l->hosts, .host_count = 8 };
     l->script.trace.horizon = horizon;
-    l->feed = (struct feed){ .horizon = horizon, .fd = eventfd(0, EFD_NONBLOCK) };
-    l->dump = (struct player_dump){
-        .script = &l->script, .feed = &l->feed, .objects = objects_open(&err), .verdicts = &verdicts
+    l->feed = (struct feed){
+        .steps = l->steps, .count = count, .horizon = horizon, .fd = eventfd(0, EFD_NONBLOCK)
     };
+    l->dump = (struct player_dump){ .script = &l->script,
+                                    .feed = &l->feed,
+                                    .objects = objects_open(&err),
+                                    .verdicts = &l->verdicts,
+                                    .operations = count };
+    l->verdicts = (struct verdicts){ &l->feed, l->dump.objects };
+    l->second_feed.fd = -1;
     /* the player is asked for servers by number: 1 is the target, the others are clients */
     l->setup = (struct player_setup){ .loop = l->loop,
-                                      .dumps = &l->dump,
                                       .dump_count = 1,
                                       .pace = PACE_ASAP,
                                       .scale = 1,
@@ -388,7 +408,7 @@ static void lab_begin(struct lab *l, uint32_t count, uint32_t horizon)
                                       .tally = &l->tally,
                                       .progress = lab_progress,
                                       .done = lab_done };
-    lab_object(LAB_TREE);
+    lab_object(l->dump.objects, LAB_TREE, 0);
     for (uint32_t i = 0; i < count; i++) {
         struct lab_step *s = &l->steps[i];
 
@@ -415,22 +435,32 @@ static void lab_depends(uint32_t step, uint32_t back)
     s->dependencies[s->more.dependency_count++] = back;
 }
 
+static inline void lab_check_feed(const struct feed *feed)
+{
+    for (uint32_t i = 0; i < feed->count; i++)
+        assert_int_equal(feed->steps[i].tallied, i < feed->given);
+    assert_int_equal(feed->released, feed->given);
+}
+
 /* Returns what player_run returns. */
 static int lab_run(struct err *err)
 {
     static const struct target *none[9];
     const struct target *targets[9] = { none[0], &lab->target };
+    struct player_dump dumps[2];
     int result;
 
-    lab->dump.target = targets;
+    lab->dump.target = lab->second.target = targets;
+    dumps[0] = lab->dump;
+    dumps[1] = lab->second;
+    lab->setup.dumps = dumps;
     lab->player = player_new(&lab->setup, err);
     if (!lab->player)
         return -err->code;
     result = player_run(lab->player, err);
     player_free(lab->player);
-    for (uint32_t i = 0; i < lab->count; i++)
-        assert_int_equal(lab->steps[i].tallied, i < lab->feed.given);
-    assert_int_equal(lab->feed.released, lab->feed.given);
+    lab_check_feed(&lab->feed);
+    lab_check_feed(&lab->second_feed);
     return result;
 }
 
@@ -445,7 +475,7 @@ static inline void lab_run_all_given(void)
 static inline void lab_run_all(void)
 {
     lab_run_all_given();
-    assert_int_equal(lab->feed.given, lab->count);
+    assert_int_equal(lab->feed.given + lab->second_feed.given, lab->count);
 }
 
 static void lab_end(void)
@@ -456,7 +486,10 @@ static void lab_end(void)
     rpc_server_free(lab->server);
     loop_free(lab->loop);
     objects_close(lab->dump.objects);
+    objects_close(lab->second.objects);
     close(lab->feed.fd);
+    if (lab->second_feed.fd >= 0)
+        close(lab->second_feed.fd);
     free(lab->steps);
 }
 

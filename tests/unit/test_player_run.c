@@ -236,13 +236,13 @@ static void test_silence(void **state)
     l.steps[5].step.source = 4711;
     l.setup.timeout = 10000000;
     l.setup.give_up = 300000000;
-    lab_run_all_given();
+    lab_run_all();
     assert_true(l.notes >= 1);
     assert_int_equal(l.steps[5].got, VERDICT_UNANSWERED);
-    for (uint32_t i = 0; i < l.feed.given; i++)
-        if (i != 5)
-            assert_int_equal(l.steps[i].got, VERDICT_AS_RECORDED);
-    assert_int_equal(l.feed.given, 5 + 8); /* the horizon */
+    for (uint32_t i = 0; i < l.count; i++)
+        if (i != 5) /* 8 is the horizon */
+            assert_int_equal(l.steps[i].got, i < 5 + 8 ? VERDICT_AS_RECORDED : VERDICT_NOT_PLAYED);
+    assert_string_equal(l.tally.ended_early, "the server answered no more");
     assert_non_null(strstr(l.first_note, "operation 5 (GETATTR, id 4711)"));
     lab_end();
 }
@@ -252,19 +252,64 @@ static void test_silence(void **state)
 static void test_stop(void **state)
 {
     struct lab l;
-    uint32_t not_played = 0;
 
     (void)state;
-    lab_begin(&l, 200, 64);
+    lab_begin(&l, 300, 64);
     for (uint32_t i = 1; i < l.count; i++)
         lab_depends(i, 1);
     l.stop_after = 100;
-    lab_run_all_given();
-    assert_int_equal(l.steps[99].got, VERDICT_AS_RECORDED);
-    for (uint32_t i = 100; i < l.feed.given; i++)
-        not_played += l.steps[i].got == VERDICT_NOT_PLAYED;
-    assert_int_equal(not_played, l.feed.given - 100);
+    lab_run_all();
+    for (uint32_t i = 0; i < l.count; i++) /* also those beyond the horizon */
+        assert_int_equal(l.steps[i].got, i < 100 ? VERDICT_AS_RECORDED : VERDICT_NOT_PLAYED);
+    assert_int_equal(l.steps[299].done.number, 299);
+    assert_int_equal(l.steps[299].done.sent, -1);
     assert_int_equal(l.order_count, 100);
+    assert_false(l.tally.unread);
+    assert_null(l.tally.ended_early);
+    lab_end();
+}
+
+/* The rest does not come: the run ends without it, and says so. */
+static void test_stop_unread(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_begin(&l, 300, 64);
+    l.stop_after = 10;
+    l.feed.hang_at = 200;
+    lab_run_all_given();
+    assert_int_equal(l.feed.given, 200);
+    assert_int_equal(l.steps[199].got, VERDICT_NOT_PLAYED);
+    assert_true(l.tally.unread);
+    lab_end();
+
+    lab_begin(&l, 300, 64); /* somebody has enough of it */
+    l.stop_after = 10;
+    l.quit_after = 150;
+    lab_run_all_given();
+    assert_true(l.feed.given >= 150);
+    assert_true(l.feed.given < 300);
+    assert_true(l.tally.unread);
+    lab_end();
+}
+
+/* What was not played may be damaged. */
+static void test_stop_damage(void **state)
+{
+    struct err err = { 0 };
+    struct lab l;
+
+    (void)state;
+    lab_begin(&l, 300, 64);
+    for (uint32_t i = 1; i < l.count; i++)
+        lab_depends(i, 1);
+    l.stop_after = 10;
+    l.damaged = 250;
+    assert_int_equal(lab_run(&err), -ERR_INPUT);
+    assert_string_equal(err.text, "damaged");
+    assert_int_equal(l.feed.given, 250);
+    assert_false(l.tally.unread);
     lab_end();
 }
 
@@ -273,12 +318,13 @@ static void test_duration(void **state)
     struct lab l;
 
     (void)state;
-    lab_begin(&l, 100, 128);
+    lab_begin(&l, 400, 128);
     for (uint32_t i = 0; i < l.count; i++)
         l.steps[i].step.time = i < 50 ? 0 : INT64_C(3600000000000);
     l.setup.pace = PACE_TRACE;
     l.setup.duration = 50000000;
-    lab_run_all_given();
+    lab_run_all();
+    assert_string_equal(l.tally.ended_early, "its duration was over");
     for (uint32_t i = 0; i < l.count; i++)
         assert_int_equal(l.steps[i].got, i < 50 ? VERDICT_AS_RECORDED : VERDICT_NOT_PLAYED);
     lab_end();
@@ -303,18 +349,21 @@ static void test_damage(void **state)
     lab_depends(40, 16);
     assert_int_equal(lab_run(&err), -ERR_INPUT);
     assert_non_null(strstr(err.text, "operation 40"));
+    assert_true(l.tally.unread);
     lab_end();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pace_trace), cmocka_unit_test(test_pace_rate),
-        cmocka_unit_test(test_warm_up),    cmocka_unit_test(test_follow_ups),
-        cmocka_unit_test(test_skipped),    cmocka_unit_test(test_lost_connection),
-        cmocka_unit_test(test_silence),    cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_duration),   cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_contents),
+        cmocka_unit_test(test_pace_trace),  cmocka_unit_test(test_pace_rate),
+        cmocka_unit_test(test_warm_up),     cmocka_unit_test(test_follow_ups),
+        cmocka_unit_test(test_skipped),     cmocka_unit_test(test_lost_connection),
+        cmocka_unit_test(test_silence),     cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_duration),    cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_contents),    cmocka_unit_test(test_stop_unread),
+        cmocka_unit_test(test_stop_damage),
+
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
