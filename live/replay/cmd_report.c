@@ -25,7 +25,13 @@ static int load(struct report *report, const char *run, struct err *err)
     return report_load(report, path, err);
 }
 
-static int show(char **runs, int count, bool json, struct err *err)
+/* How the report is shown: as text if nothing is set. */
+struct how {
+    bool json;
+    const char *html; /* the page */
+};
+
+static int show(char **runs, int count, const struct how *how, struct err *err)
 {
     struct report **reports = calloc((size_t)count, sizeof(struct report *));
     int result = reports ? 0 : err_memory(err, "reports");
@@ -34,7 +40,10 @@ static int show(char **runs, int count, bool json, struct err *err)
         reports[i] = report_new(err);
         result = reports[i] ? load(reports[i], runs[i], err) : -ERR_SYSTEM;
     }
-    if (result == 0 && json)
+    if (result == 0 && how->html)
+        result =
+            report_html((const struct report *const *)reports, (uint32_t)count, how->html, err);
+    else if (result == 0 && how->json)
         result = report_json(reports[0], stdout, err);
     else if (result == 0 && count == 1)
         report_text(reports[0], stdout);
@@ -48,9 +57,11 @@ static int show(char **runs, int count, bool json, struct err *err)
 
 int cmd_report(int argc, char **argv, struct err *err)
 {
-    bool json = false;
+    struct how how = { 0 };
     const struct arg own[] = {
-        { 0, "json", NULL, "JSON instead of text; of one run", set_flag, &json },
+        { 0, "json", NULL, "JSON instead of text; of one run", set_flag, &how.json },
+        { 0, "html", "FILE", "write an HTML page instead, which works offline", set_text,
+          &how.html },
         { 0 },
     };
     const struct args args = {
@@ -70,7 +81,9 @@ int cmd_report(int argc, char **argv, struct err *err)
         return err_set(err, ERR_USAGE, "nfsreplay report takes at least one run");
     if (argc - first > RUNS_MAX)
         return err_set(err, ERR_USAGE, "nfsreplay report: more than %d runs", RUNS_MAX);
-    if (json && argc - first > 1)
+    if (how.json && how.html)
+        return err_set(err, ERR_USAGE, "nfsreplay report takes --json or --html, not both");
+    if (how.json && argc - first > 1)
         return err_set(err, ERR_USAGE, "nfsreplay report --json takes one run");
-    return show(argv + first, argc - first, json, err);
+    return show(argv + first, argc - first, &how, err);
 }

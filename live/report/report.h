@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/report/report.h
  *
- * The report of a run of a replay: made of its tally, written as JSON (schemas/replay.schema.json)
- * and text, and read again, alone or beside other runs.
+ * The report of a run of a replay: made of its tally, written as JSON (schemas/replay.schema.json),
+ * text and HTML, and read again, alone or beside other runs.
  *
  *     report_new, report_data (while the script has its tree), report_fill, report_save,
- * report_free report_new, report_load, report_text or report_runs, report_free
+ * report_free report_new, report_load, report_text, report_runs or report_html, report_free
  *
  * Times are ns.  Memory: 250 KiB for each report.
  */
@@ -121,5 +121,15 @@ void report_text(const struct report *report, FILE *to);
  * pace are a group.  Between two groups, a difference is marked if it is larger than the spread of
  * either. */
 void report_runs(const struct report *const *reports, uint32_t count, FILE *to);
+
+/* --- report_html.c */
+
+enum { REPORT_HTML_RUNS = 16 };
+
+/* Writes one HTML page to |path| ("-": standard output): the run; or of several, what report_runs
+ * shows, then the first REPORT_HTML_RUNS runs.  The page needs no other file and has no script.  It
+ * appears when it is complete.  Memory: a plot of 100 KiB, and show/page.h's. */
+int report_html(const struct report *const *reports, uint32_t count, const char *path,
+                struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/report/report_parts.h
  *
- * What report_text.c and report_runs.c share.
+ * What report_text.c, report_runs.c and the files of the page (report_html_parts.h) share.
  */
 #ifndef NFSDIGEST_REPORT_REPORT_PARTS_H
 #define NFSDIGEST_REPORT_REPORT_PARTS_H
@@ -17,5 +17,46 @@ const char *report_time(double ns, char room[VALUE_TEXT_MAX]);
 double report_rate(double amount, int64_t ns);
 /* The time that operations were outstanding, in all, by the duration. */
 double report_concurrency(const struct report *report);
+/* Operations whose times are known. */
+uint64_t report_timed(const struct report *report);
+/* In %; 0 of nothing. */
+double report_share(uint64_t part, uint64_t all);
+
+/* --- several runs: report_runs.c */
+
+enum {
+    REPORT_FIGURES = 8 + 2 * TALLY_PROCEDURES,
+    REPORT_RUNS = 256 /* further ones are left out */
+};
+
+/* A figure of a run; of a procedure if |procedure| is not NULL. */
+struct report_figure {
+    const char *name, *procedure;
+    double (*of)(const struct report *report, const char *procedure); /* NAN: the run has none */
+    bool is_time;
+};
+
+/* Runs with the same dump, target and pace. */
+struct report_group {
+    uint32_t first, members; /* |first|: the first of these */
+};
+
+struct report_middle {
+    double median, spread; /* NAN: there is none */
+};
+
+/* Each returns how many it filled in. */
+uint32_t report_groups(const struct report *const *reports, uint32_t count,
+                       struct report_group groups[REPORT_RUNS]);
+uint32_t report_figures(const struct report *const *reports, uint32_t count,
+                        struct report_figure figures[REPORT_FIGURES]);
+/* Of the runs in the group of reports[first]. */
+struct report_middle report_middle(const struct report *const *reports, uint32_t count,
+                                   uint32_t first, const struct report_figure *figure);
+/* A value of a figure; "-" for NAN. */
+const char *report_amount(double value, bool is_time, char room[VALUE_TEXT_MAX]);
+/* "+3.1 %" if the groups' medians differ by more than the spread of either; else "". */
+const char *report_difference(struct report_middle first, struct report_middle other,
+                              char room[VALUE_TEXT_MAX]);
 
 #endif

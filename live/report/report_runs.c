@@ -11,15 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LINES_MAX = 8 + 2 * TALLY_PROCEDURES, RUNS_MAX = 256 };
-
-/* A figure; of a procedure if |procedure| is not NULL. */
-struct figure {
-    const char *name, *procedure;
-    double (*of)(const struct report *report, const char *procedure);
-    bool is_time;
-};
-
 static const struct report_procedure *find(const struct report *r, const char *name)
 {
     for (uint32_t i = 0; i < r->counts[REPORT_PROCEDURES]; i++)
@@ -50,12 +41,8 @@ static double duration(const struct report *r, const char *name)
 
 static double throughput(const struct report *r, const char *name)
 {
-    uint64_t count = 0;
-
     (void)name;
-    for (uint32_t i = 0; i < r->counts[REPORT_PROCEDURES]; i++)
-        count += r->procedures[i].sent.count;
-    return report_rate((double)count, r->run.duration);
+    return report_rate((double)report_timed(r), r->run.duration);
 }
 
 static double concurrency(const struct report *r, const char *name)
@@ -92,10 +79,10 @@ static double cpu(const struct report *r, const char *name)
 
 /* --- figures of all runs */
 
-static uint32_t list_figures(const struct report *const *reports, uint32_t count,
-                             struct figure figures[LINES_MAX])
+uint32_t report_figures(const struct report *const *reports, uint32_t count,
+                        struct report_figure figures[REPORT_FIGURES])
 {
-    static const struct figure common[] = {
+    static const struct report_figure common[] = {
         { "as recorded, %", NULL, as_recorded, false },
         { "time of the run", NULL, duration, true },
         { "operations a second", NULL, throughput, false },
@@ -115,10 +102,10 @@ static uint32_t list_figures(const struct report *const *reports, uint32_t count
             while (seen < lines &&
                    (!figures[seen].procedure || strcmp(figures[seen].procedure, name)))
                 seen++;
-            if (seen < lines || lines + 2 > LINES_MAX)
+            if (seen < lines || lines + 2 > REPORT_FIGURES)
                 continue;
-            figures[lines++] = (struct figure){ "median", name, median_latency, true };
-            figures[lines++] = (struct figure){ "99 %", name, high_latency, true };
+            figures[lines++] = (struct report_figure){ "median", name, median_latency, true };
+            figures[lines++] = (struct report_figure){ "99 %", name, high_latency, true };
         }
     }
     return lines;
@@ -137,31 +124,43 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-struct middle {
-    double median, spread; /* NAN: there is none */
-};
-
-/* Of the runs in the group of reports[first]. */
-static struct middle middle_of(const struct report *const *reports, uint32_t count, uint32_t first,
-                               const struct figure *figure)
+uint32_t report_groups(const struct report *const *reports, uint32_t count,
+                       struct report_group groups[REPORT_RUNS])
 {
-    double values[RUNS_MAX];
+    uint32_t group_count = 0;
+
+    for (uint32_t i = 0; i < count && i < REPORT_RUNS; i++) {
+        uint32_t k = 0;
+
+        while (k < group_count && !is_same_group(reports[groups[k].first], reports[i]))
+            k++;
+        if (k == group_count)
+            groups[group_count++] = (struct report_group){ i, 0 };
+        groups[k].members++;
+    }
+    return group_count;
+}
+
+struct report_middle report_middle(const struct report *const *reports, uint32_t count,
+                                   uint32_t first, const struct report_figure *figure)
+{
+    double values[REPORT_RUNS];
     uint32_t n = 0;
 
-    for (uint32_t i = first; i < count; i++) {
+    for (uint32_t i = first; i < count && i < REPORT_RUNS; i++) {
         double value = figure->of(reports[i], figure->procedure);
 
         if (is_same_group(reports[first], reports[i]) && !isnan(value))
             values[n++] = value;
     }
     if (!n)
-        return (struct middle){ NAN, NAN };
+        return (struct report_middle){ NAN, NAN };
     qsort(values, n, sizeof(*values), by_value);
-    return (struct middle){ (values[(n - 1) / 2] + values[n / 2]) / 2,
-                            n > 1 ? values[n - 1] - values[0] : NAN };
+    return (struct report_middle){ (values[(n - 1) / 2] + values[n / 2]) / 2,
+                                   n > 1 ? values[n - 1] - values[0] : NAN };
 }
 
-static const char *amount(double value, bool is_time, char room[VALUE_TEXT_MAX])
+const char *report_amount(double value, bool is_time, char room[VALUE_TEXT_MAX])
 {
     if (isnan(value))
         return "-";
@@ -171,50 +170,55 @@ static const char *amount(double value, bool is_time, char room[VALUE_TEXT_MAX])
     return room;
 }
 
-/* A line: each group's median and spread, and the difference of the first two. */
-static void line(const struct report *const *reports, uint32_t count, const uint32_t *groups,
-                 uint32_t group_count, const struct figure *figure, FILE *to)
+const char *report_difference(struct report_middle first, struct report_middle other,
+                              char room[VALUE_TEXT_MAX])
 {
-    struct middle first = { NAN, NAN };
+    double difference = other.median - first.median;
+
+    if (!(fabs(difference) > first.spread && fabs(difference) > other.spread))
+        return "";
+    snprintf(room, VALUE_TEXT_MAX, "%+.1f %%",
+             first.median != 0 ? 100 * difference / first.median : 0);
+    return room;
+}
+
+/* A line: each group's median and spread, and the difference of the first two. */
+static void line(const struct report *const *reports, uint32_t count,
+                 const struct report_group *groups, uint32_t group_count,
+                 const struct report_figure *figure, FILE *to)
+{
+    struct report_middle first = { NAN, NAN };
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX];
 
     fprintf(to, "  %-12.12s %-20s", figure->procedure ? figure->procedure : "", figure->name);
     for (uint32_t i = 0; i < group_count; i++) {
-        struct middle m = middle_of(reports, count, groups[i], figure);
-        double difference = m.median - first.median;
+        struct report_middle m = report_middle(reports, count, groups[i].first, figure);
+        const char *difference;
 
-        fprintf(to, " %10s +-%-9s", amount(m.median, figure->is_time, a),
-                amount(m.spread / 2, figure->is_time, b));
-        if (i && fabs(difference) > first.spread && fabs(difference) > m.spread)
-            fprintf(to, " %+.1f %%", first.median != 0 ? 100 * difference / first.median : 0);
-        else if (i)
-            fprintf(to, "       ");
         if (!i)
             first = m;
+        fprintf(to, " %10s +-%-9s", report_amount(m.median, figure->is_time, a),
+                report_amount(m.spread / 2, figure->is_time, b));
+        difference = report_difference(first, m, a);
+        if (i && difference[0])
+            fprintf(to, " %s", difference);
+        else if (i)
+            fprintf(to, "       ");
     }
     fprintf(to, "\n");
 }
 
 void report_runs(const struct report *const *reports, uint32_t count, FILE *to)
 {
-    static struct figure figures[LINES_MAX];
-    uint32_t groups[RUNS_MAX], group_count = 0, lines;
+    static struct report_figure figures[REPORT_FIGURES];
+    struct report_group groups[REPORT_RUNS];
+    uint32_t group_count = report_groups(reports, count, groups);
+    uint32_t lines = report_figures(reports, count, figures);
 
-    count = count < RUNS_MAX ? count : RUNS_MAX;
-    lines = list_figures(reports, count, figures);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t members = 0, k = 0;
-
-        while (k < group_count && !is_same_group(reports[groups[k]], reports[i]))
-            k++;
-        if (k < group_count)
-            continue;
-        groups[group_count++] = i;
-        for (k = i; k < count; k++)
-            members += is_same_group(reports[i], reports[k]);
-        fprintf(to, "group %" PRIu32 ": %" PRIu32 " %s, ", group_count, members,
-                members == 1 ? "run" : "runs");
-        report_title(reports[i], to);
+    for (uint32_t i = 0; i < group_count; i++) {
+        fprintf(to, "group %" PRIu32 ": %" PRIu32 " %s, ", i + 1, groups[i].members,
+                groups[i].members == 1 ? "run" : "runs");
+        report_title(reports[groups[i].first], to);
     }
     fprintf(to, "\nMedian and half of the spread (the most minus the least) of each group");
     fprintf(to, group_count > 1 ? ".\nA difference to group 1 is shown if it is larger than the "

@@ -23,7 +23,7 @@ double report_rate(double amount, int64_t ns)
     return ns > 0 ? amount * 1e9 / (double)ns : 0;
 }
 
-static double share(uint64_t part, uint64_t all)
+double report_share(uint64_t part, uint64_t all)
 {
     return all ? 100.0 * (double)part / (double)all : 0;
 }
@@ -36,8 +36,7 @@ void report_title(const struct report *r, FILE *to)
     fprintf(to, ", %s\n", r->run.pace);
 }
 
-/* Operations whose times are known. */
-static uint64_t timed(const struct report *r)
+uint64_t report_timed(const struct report *r)
 {
     uint64_t count = 0;
 
@@ -63,7 +62,7 @@ static void verdict(const struct report *r, FILE *to)
 
         if (c->operations)
             fprintf(to, "  %-18s %12" PRIu64 "  %6.2f %%\n", c->name, c->operations,
-                    share(c->operations, r->run.operations));
+                    report_share(c->operations, r->run.operations));
     }
     fprintf(to, "  %-18s %12" PRIu64 "\n", "all", r->run.operations);
 }
@@ -98,7 +97,7 @@ static void schedule(const struct report *r, FILE *to)
     fprintf(to, "  the longest chain of operations that wait for each other: %s\n",
             duration_text(run->critical_path, a));
     fprintf(to, "  %.0f operations a second, %.2f at the same time\n",
-            report_rate((double)timed(r), run->duration), report_concurrency(r));
+            report_rate((double)report_timed(r), run->duration), report_concurrency(r));
     fprintf(to, "\nLateness, by cause  %12s %10s %10s %10s %10s\n", "operations", "in all",
             "median", "99 %", "most");
     for (uint32_t i = 0; i < r->counts[REPORT_LATE]; i++) {
@@ -143,7 +142,7 @@ static void mix(const struct report *r, FILE *to)
         const struct report_procedure *p = &r->procedures[i];
 
         fprintf(to, "  %-14s %11" PRIu64 " %6.2f %% %10" PRIu64 " %10s %10s\n", p->name,
-                p->operations, share(p->operations, r->run.operations), p->differ,
+                p->operations, report_share(p->operations, r->run.operations), p->differ,
                 p->bytes_read ? size_text((uint64_t)p->bytes_read, a) : "-",
                 p->bytes_written ? size_text((uint64_t)p->bytes_written, b) : "-");
     }
@@ -161,7 +160,7 @@ static void player(const struct report *r, FILE *to)
 {
     const struct report_run *run = &r->run;
     double cpu = (double)run->cpu_user + (double)run->cpu_system;
-    uint64_t count = timed(r);
+    uint64_t count = report_timed(r);
     char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX];
 
     fprintf(to, "\nData before the run\n");

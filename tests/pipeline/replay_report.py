@@ -14,6 +14,9 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import audit_schema  # noqa: E402
 
+sys.path.insert(0, str(pathlib.Path(os.environ["SRC"]) / "tests" / "oracle"))
+from page import Page  # noqa: E402
+
 TOOL = pathlib.Path(os.environ["BUILD"]) / "bin/tests/report_tool"
 PROGRAM = pathlib.Path(os.environ["BUILD"]) / "bin/nfsreplay"
 SCHEMA = json.loads((pathlib.Path(os.environ["SRC"]) / "schemas/replay.schema.json").read_text())
@@ -120,6 +123,77 @@ def check_refusals(folder, good):
     tool("show", folder / "none.json", code=4)
 
 
+def make_page(top, *runs):
+    path = top / "page.html"
+    check(tool("report", "--html", path, *runs, program=PROGRAM).stdout == "", "text beside a page")
+    data = path.read_bytes()
+    page = Page(data)
+    check(not page.wrong, page.wrong[:5])
+    outside = re.findall(rb"https?://(?!www\.w3\.org/2000/svg\")", data)
+    check(not outside and not page.tags()["script"], "the page refers to something", outside)
+    check([p.name for p in top.glob("*page.html*")] == ["page.html"], "a temporary file")
+    return page
+
+
+def check_page(top, folder, report):
+    """All figures of a table's kind that the report has, and names that are markup."""
+    def rows(page, caption):
+        table = next(t for t in page.root.all("table") if t.children[0].text().startswith(caption))
+        body = next(table.all("tbody"))
+        return [[c.text() for c in row.children] for row in body.children]
+
+    page = make_page(top, folder)
+    check([r[:2] for r in rows(page, "How operations ended")]
+          == [[c["name"], format(c["operations"], ",")] for c in report["classes"]
+              if c["operations"]], "classes")
+    check([r[:4:3] for r in rows(page, "Operations by procedure")]
+          == [[p["name"], format(p["differ"], ",")] for p in report["procedures"]], "procedures")
+    check([[r[0], r[2]] for r in rows(page, "Lateness")]
+          == [[r["cause"], format(r["times_count"], ",")] for r in report["late"]], "lateness")
+    check(len(rows(page, "Latencies")) == len(report["procedures"]), "latencies")
+    check([r[0] for r in rows(page, "The first")]
+          == [format(x["number"], ",") for x in report["examples"]], "examples")
+    recorded = next(c["operations"] for c in report["classes"] if c["name"] == "as recorded")
+    check("%s of %s operations are not as recorded." % tuple(
+        format(n, ",") for n in (report["run"]["operations"] - recorded,
+                                 report["run"]["operations"])) in page.root.text(), "verdict")
+    check(len(list(page.root.all("svg"))) == 1, "the plot")
+    hostile = "<script src='x'>&\" onload=\"\u202e"
+    bad = top / "hostile.json"
+    text = (folder / "report.json").read_text()
+    for name in ("dump", "target", "note", "what", "text", "pace", "cause", "name", "procedure"):
+        room = hostile[:-1] if name in ("pace", "cause", "name", "procedure") else hostile
+        text = re.sub('"%s": "[^"\\\\]*(\\\\.[^"\\\\]*)*"' % name,
+                      lambda _, n=name, v=room: '"%s": %s' % (n, json.dumps(v)), text)
+    bad.write_text(text)
+    for runs in ((bad,), (bad, folder, bad)):
+        words = make_page(top, *runs).root.text()
+        check("<script src='x'>&\" onload=\"" in words and "\u202e" not in words, words[:400])
+    for old, new in (("[0-9]+", str(2**63 - 1)), ("[0-9]+", "0")):
+        bad.write_text(re.sub('("(?!version")[a-z_0-9]+": )%s' % old, lambda m, v=new: m[1] + v,
+                              (folder / "report.json").read_text()))
+        make_page(top, bad)
+        make_page(top, bad, bad, folder)
+    tool("report", "--html", top / "none" / "page.html", folder, program=PROGRAM, code=4)
+    tool("report", "--html", top / "page.html", "--json", folder, program=PROGRAM, code=2)
+
+
+def check_page_of_runs(top, folders, text):
+    page = make_page(top, *folders)
+    table = next(page.root.all("table"))
+    got = [[c.text() for c in row.children] for row in next(table.all("tbody")).children]
+    lines = [line for line in text.split("\n\n")[-1].splitlines() if " +-" in line]
+    check(len(got) == len(lines), len(got), len(lines))
+    for cells, line in zip(got, lines):
+        amounts = re.findall(r"(\S+) \+-(\S+)", line)
+        check([c.split(" ± ") for c in cells[2:4]] == [list(a) for a in amounts], cells, line)
+        check(line.rstrip().endswith(cells[4]) and bool(cells[4]) == line.endswith("%"), line)
+    check(len(list(page.root.all("details"))) == len(folders), "each run")
+    many = make_page(top, *folders * 5)
+    check(len(list(many.root.all("details"))) == 16 and "Of 4 further runs" in many.root.text(),
+          "runs that are left out")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         top = pathlib.Path(name)
@@ -148,6 +222,8 @@ def main():
         check("group 1: 2 runs" in text and "group 2: 2 runs" in text, text)
         fast, slow = ([json.loads(r.read_text())["procedures"][0]["sent_p50"] for r in runs[i::2]]
                       for i in (0, 1))
+        check_page(top, top / "run0", json.loads((top / "run0" / "report.json").read_text()))
+        check_page_of_runs(top, folders, text)
         more = 100 * (sum(slow) / sum(fast) - 1)
         line = re.search(r"GETATTR +median .* (\+[0-9.]+) %$", text, re.M)
         check(line and abs(float(line[1]) - more) < 0.1, more, text)
