@@ -16,7 +16,7 @@ import time
 import part_live
 
 PACKETS, CONNECTIONS = 1_000_000, 4
-FILES, BLOCK = 2000, 16384           # of the dump that is played
+FILES, BLOCK = 2000, 4096            # of the dump that is played
 SMALL_FILES, SMALL_BLOCK = 50000, 512  # of the one whose tree is made
 CPU_PART, CPU_MOST = 0.2, 5.0  # of Ganesha's; us
 PLAYER_PART = 15               # %, of the server's CPU
@@ -82,7 +82,7 @@ def ganesha(bench, kind, dump, rounds):
         return None
     done = subprocess.run([str(lab), kind, sys.executable, __file__, str(bench.build), dump,
                            str(rounds)], env={**os.environ, "LIMIT": "900"},
-                          stdout=subprocess.PIPE, text=True, check=False)
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
     if done.returncode:
         print("NOT RUN: Ganesha %s ended under the load" % kind)
         return None
