@@ -6,9 +6,9 @@
  *     bench_player DUMP [CONNECTIONS [OUTSTANDING [OPERATIONS]]]      4, 256, all
  *
  * Plays DUMP at full speed against a thread that answers each call at once with a success of about
- * the usual length.  Judging is a stub here: every answer is as recorded, and what is made gets a
- * handle.  Prints operations a second, and ns of CPU for each operation of the player's thread (in
- * user mode and in the kernel) and of the feed's; calls for each write.
+ * the usual length.  Nothing is judged here: every answer counts as recorded, and what is made gets
+ * a handle.  Prints operations a second, and ns of CPU for each operation of the player's thread
+ * (in user mode and in the kernel) and of the feed's; calls for each write.
  */
 #include "player/player.h"
 #include "wire/rpc.h"
