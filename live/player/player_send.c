@@ -227,10 +227,12 @@ static struct play *unqueue(struct connection *c)
 static int is_sent(struct connection *c, struct play *play, bool asks_first, struct err *err)
 {
     struct player *p = c->player;
+    int64_t room = latest(c->room_at, p->room_at);
     int result = 0;
 
     unqueue(c);
-    play->allowed = latest(play->allowed, latest(c->room_at, p->room_at));
+    /* Unless a limit was reached while it was queued, all the time was the player's own. */
+    play->allowed = room > play->allowed ? room : play->ready;
     play->state = PLAY_SENT;
     play->sent = asks_first ? NO_TIME : p->now;
     p->late = p->now - pace_plan(p, play);

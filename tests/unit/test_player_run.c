@@ -56,6 +56,10 @@ static void test_pace_rate(void **state)
     l.setup.spin = true;
     lab_run_all();
     check_plan(&l, 0, 0, 500000);
+    /* No limit was reached, so whatever was late, was the player's own. */
+    for (uint32_t i = 0; i < l.count; i++)
+        assert_int_equal(l.steps[i].done.allowed, l.steps[i].done.ready);
+    assert_int_equal(l.setup.tally->late[LATE_OUTSTANDING].count, 0);
     lab_end();
 }
 
