@@ -104,8 +104,7 @@ int steps_end(struct player *p, struct play *play, const struct play_end *end, s
     if (taints(play, class))
         taint(play, play_number(play));
     p->done++;
-    p->differ +=
-        class != VERDICT_AS_RECORDED && class != VERDICT_UNPLAYABLE && class != VERDICT_NOT_PLAYED;
+    p->differ += verdict_differs(class);
     play->state = PLAY_DONE;
     player_wake(p);
     if (result == 0 && !was_sent)

@@ -172,7 +172,7 @@ static void add_to_intervals(struct tally *t, const struct done *d)
     int64_t latency = d->step->latency;
 
     interval->done++;
-    interval->errors += d->verdict->class != VERDICT_AS_RECORDED;
+    interval->errors += verdict_differs(d->verdict->class);
     interval->bytes += d->verdict->bytes;
     add_busy(t, d->sent, d->answered, false);
     if (d->planned < 0 || latency < 0)

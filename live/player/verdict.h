@@ -36,6 +36,12 @@ enum verdict_class {
 };
 /* "as recorded", "new error", ... */
 const char *verdict_class_name(enum verdict_class class);
+/* True if it was to be played, and has not ended as in the trace. */
+static inline bool verdict_differs(enum verdict_class class)
+{
+    return class != VERDICT_AS_RECORDED && class != VERDICT_UNPLAYABLE &&
+           class != VERDICT_NOT_PLAYED;
+}
 
 enum verdict_next {
     NEXT_NOTHING,

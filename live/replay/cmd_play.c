@@ -46,8 +46,7 @@ static void print_example(const struct tally_example *e)
 static void print_differences(const struct tally *t)
 {
     for (uint32_t i = 0, shown = 0; i < t->example_count && shown < SHOWN; i++)
-        if (t->examples[i].class != VERDICT_UNPLAYABLE &&
-            t->examples[i].class != VERDICT_NOT_PLAYED) {
+        if (verdict_differs(t->examples[i].class)) {
             print_example(&t->examples[i]);
             shown++;
         }
@@ -91,8 +90,7 @@ static int tell(const struct play *p, struct report *report, struct err *err)
 static bool as_recorded(const struct tally *t)
 {
     for (uint32_t i = 0; i < VERDICT_CLASSES; i++)
-        if (i != VERDICT_AS_RECORDED && i != VERDICT_UNPLAYABLE && i != VERDICT_NOT_PLAYED &&
-            t->class[i])
+        if (verdict_differs((enum verdict_class)i) && t->class[i])
             return false;
     return true;
 }

@@ -75,7 +75,9 @@ static void add_procedure(struct report *report, unsigned number, const struct t
 
     procedure_name(number, to->name);
     to->operations = p->done;
-    to->differ = p->done - p->class[VERDICT_AS_RECORDED];
+    to->differ = 0;
+    for (unsigned i = 0; i < VERDICT_CLASSES; i++)
+        to->differ += verdict_differs((enum verdict_class)i) ? p->class[i] : 0;
     to->bytes_read = p->bytes_read;
     to->bytes_written = p->bytes_written;
     to->trace = report_times_of(&p->trace);

@@ -53,7 +53,7 @@ struct report_late {
 
 struct report_procedure {
     char name[24];
-    uint64_t operations, differ; /* |differ|: in another class than "as recorded" */
+    uint64_t operations, differ; /* |differ|: verdict_differs */
     uint64_t bytes_read, bytes_written;
     struct report_times trace, sent, planned; /* latency: of the trace; from sending; from plan */
 };
