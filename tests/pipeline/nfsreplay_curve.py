@@ -19,14 +19,16 @@ import tempfile
 import xml.etree.ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "gen"))
+sys.path[:0] = [str(HERE), str(HERE.parent / "gen")]
 
+import audit_schema  # noqa: E402
 from live_client import Client, Ftnfsd  # noqa: E402
 from model_xdr import MKDIR, READDIR  # noqa: E402
 
 PROGRAM = pathlib.Path(os.environ.get("BUILD", "build")) / "bin" / "nfsreplay"
 CAPTURE, OTHER = (pathlib.Path(os.environ["CAPTURES"]) / (name + ".pcap.zst")
                   for name in ("load-ganesha-mem", "knfsd-nlm-locks"))
+SCHEMA = json.loads((HERE.parent.parent / "schemas" / "curve.schema.json").read_text())
 POINTS = 3
 DELAYS = (1, 2)  # ms, of the two servers
 RUNS = ["asap"] + ["rate-%02d" % i for i in range(1, POINTS + 1)]
@@ -63,6 +65,13 @@ def is_empty(server):
                                 "count": 8192})
     client.close()
     return len(r["entries"]) == 2
+
+
+def read_points(folder):
+    curve = json.loads((folder / "curve.json").read_text())
+    for problem in audit_schema.errors(SCHEMA, curve):
+        check(False, problem)
+    return curve["points"]
 
 
 def check_point(folder, point, delay):
@@ -115,7 +124,7 @@ def curves(scratch, dump):
         check(done.returncode == 0, done.returncode, done.stderr)
         check(is_empty(one) and is_empty(two), "a tree was left")
     rows = re.findall(r"^ +(asap|[\d.]+) +([\d.]+) .* 0$", done.stdout, re.M)
-    points = json.loads((folder / "curve.json").read_text())["points"]
+    points = read_points(folder)
     check(all(abs(float(r[1]) - p["reached_rate"]) < 0.06 for r, p in zip(rows, points)), rows)
     check(len(rows) == len(points) == 2 * (POINTS + 1), len(points), rows)
     for i, delay in enumerate(DELAYS):
@@ -140,7 +149,7 @@ def interrupted(scratch, dump):
         process.send_signal(signal.SIGINT)
         errors = process.communicate(timeout=60)[1]
     check(process.returncode == 1 and "interrupted" in errors, process.returncode, errors)
-    points = json.loads((folder / "curve.json").read_text())["points"]
+    points = read_points(folder)
     check(1 <= len(points) < 11 and points[0]["run"] == "1-asap", "interrupted", len(points))
     check((folder / "curve.svg").exists(), "interrupted: no plot")
 
