@@ -2,8 +2,8 @@
 #include "base/grow.h"
 #include "judge/explanations.h"
 
-#include "judge/conf.h"
-#include "judge/judge_rules.h"
+#include "rules/conf.h"
+#include "rules/rules.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

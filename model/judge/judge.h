@@ -2,7 +2,7 @@
 /* model/judge/judge.h
  *
  * Checks if two servers answer the same requests alike.  A host gives pairs of operations one after
- * the other.  The judge compares their replies field by field under the rules (judge_rules.h).  For
+ * the other.  The judge compares their replies field by field under the rules (rules/rules.h).  For
  * each object it keeps which parts are not known to be the same on both sides, and why.  The host
  * learns of each difference, of each comparison that is withheld and the reason, and of each object
  * that becomes unsynchronized or is known again.

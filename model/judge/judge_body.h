@@ -10,7 +10,7 @@
 #ifndef NFSDIGEST_JUDGE_JUDGE_BODY_H
 #define NFSDIGEST_JUDGE_JUDGE_BODY_H
 
-#include "judge/place.h"
+#include "rules/place.h"
 #include "record/kept.h"
 
 enum { ELEMENT_NONE = UINT32_MAX };

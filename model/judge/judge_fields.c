@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* What a change of the object leaves alone. */
 static bool is_volatile(const struct place *place)
@@ -233,26 +232,6 @@ static int violate(struct fields *f, const struct item *ref, const struct item *
     return judge_differ(f->j, &d, err);
 }
 
-static int equal_number(const struct compare_rule *rule, uint64_t a, uint64_t b)
-{
-    uint64_t distance = a > b ? a - b : b - a;
-
-    switch (rule->kind) {
-    case COMPARE_MASK:
-        return ((a ^ b) & rule->amount) == 0;
-    case COMPARE_TOLERANCE:
-        return rule->percent
-                   ? (double)distance * 1e4 <= (double)(a > b ? a : b) * (double)rule->amount
-                   : distance <= rule->amount;
-    case COMPARE_AT_LEAST:
-        return b >= a;
-    case COMPARE_AT_MOST:
-        return b <= a;
-    default:
-        return a == b;
-    }
-}
-
 static bool equal_bytes(const struct fields *f, const struct compare_rule *rule,
                         const struct item *a, const struct item *b)
 {
@@ -263,11 +242,8 @@ static bool equal_bytes(const struct fields *f, const struct compare_rule *rule,
                half[REF].data_digest.len == half[SUT].data_digest.len &&
                memcmp(half[REF].data_digest.data, half[SUT].data_digest.data,
                       half[REF].data_digest.len) == 0;
-    if (a->full_len != b->full_len || a->len != b->len)
-        return false;
-    if (rule->kind == COMPARE_NOCASE)
-        return strncasecmp((const char *)a->data, (const char *)b->data, a->len) == 0;
-    return memcmp(a->data, b->data, a->len) == 0;
+    return a->full_len == b->full_len && rule_allows_bytes(rule, (struct bytes){ a->data, a->len },
+                                                           (struct bytes){ b->data, b->len });
 }
 
 static int compare_item(struct fields *f, const struct item *ref, const struct item *sut,
@@ -307,7 +283,7 @@ static int compare_item(struct fields *f, const struct item *ref, const struct i
     } else if (field_is_bytes(place->field)) {
         equal = equal_bytes(f, rule, ref, sut);
     } else {
-        equal = equal_number(rule, ref->value, sut->value);
+        equal = rule_allows(rule, ref->value, sut->value);
         if (rule->kind == COMPARE_AT_LEAST || rule->kind == COMPARE_AT_MOST)
             kind = KIND_ORDER;
     }

@@ -11,7 +11,7 @@
 #ifndef NFSDIGEST_JUDGE_STEPS_H
 #define NFSDIGEST_JUDGE_STEPS_H
 
-#include "judge/place.h"
+#include "rules/place.h"
 
 enum { STEPS_MAX = 1024, STEP_TIMES = 4 }; /* by enum stamp */
 

@@ -11,7 +11,7 @@
 #include "cli/outputs.h"
 #include "compare/compare.h"
 #include "compare/verdict.h"
-#include "judge/judge_rules.h"
+#include "rules/rules.h"
 #include "report/annotate.h"
 #include "report/compare_report.h"
 #include "report/html.h"

@@ -9,7 +9,7 @@
 #include "base/escape.h"
 #include "base/grow.h"
 #include "compare/compare.h"
-#include "judge/judge_rules.h"
+#include "rules/rules.h"
 #include "report/annotate.h"
 #include "store/sql.h"
 #include "store/store.h"

@@ -11,7 +11,7 @@
 #include "record/compare_file.h"
 #include "compare/compare.h"
 #include "compare/db.h"
-#include "judge/place.h"
+#include "rules/place.h"
 #include "align/codes.h"
 #include "align/matched.h"
 #include "align/overlap.h"

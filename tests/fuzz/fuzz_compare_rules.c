@@ -2,7 +2,7 @@
 /* Any bytes as a rule file on top of the built-in one, and as a catalogue of causes: a message that
  * names the line, or rules that answer for every field. */
 #include "judge/explanations.h"
-#include "judge/judge_rules.h"
+#include "rules/rules.h"
 
 #include <stdint.h>
 #include <stdlib.h>

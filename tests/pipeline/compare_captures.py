@@ -227,7 +227,7 @@ def bad_input(folder):
     text.write_text("no database\n")
     rules.write_text("[fields]\nREAD3res.resok.oef = ignored\n")
     run("compare", "-r", rules, "-o", out, ref, sut, code=2, error=f"{rules}:2: no field")
-    # rules that could only do nothing (test_judge_rules has them all)
+    # rules that could only do nothing (test_rules has them all)
     for text_of, error in (("[messages]\nretransmissions = ignored if procedure=COMMIT\n",
                             f"{rules}:2: retransmissions: here rules have no conditions"),
                            ("[messages]\ndisconnects = tolerance 5%\n", "tolerance is a number"),

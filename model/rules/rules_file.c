@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model/judge/rules_file.c
+/* model/rules/rules_file.c
  *
  * Reads rule files into a struct rules.
  */
 #include "base/grow.h"
-#include "judge/conf.h"
-#include "judge/rules_line.h"
+#include "rules/conf.h"
+#include "rules/rules_line.h"
 
 #include "base/bytes.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model/judge/judge_rules.h
+/* model/rules/rules.h
  *
  * Rules for the comparison of fields.  Rule files are in schemas/rules; README.md there explains
  * them.  Each class of the field tables has a rule in default.conf, which always comes first.
@@ -11,9 +11,10 @@
  * applies to the numbers among them.  An unknown group, class, field, kind or condition is an error
  * that names file and line.  So is a rule that applies to nothing.
  */
-#ifndef NFSDIGEST_JUDGE_JUDGE_RULES_H
-#define NFSDIGEST_JUDGE_JUDGE_RULES_H
+#ifndef NFSDIGEST_RULES_RULES_H
+#define NFSDIGEST_RULES_RULES_H
 
+#include "base/bytes.h"
 #include "base/err.h"
 #include "wire/field.h"
 
@@ -25,7 +26,7 @@ enum compare_kind {
     COMPARE_MASK,      /* equal in these bits */
     COMPARE_TOLERANCE, /* numbers: not further apart than |amount|, or |percent| of the larger;
                         * times: ns, between the times of the captures that they stand for
-                        * (clock.h), on either clock */
+                        * (judge/clock.h), on either clock */
     COMPARE_SET,       /* lists: the same elements in any order */
     COMPARE_AT_LEAST,  /* sut's value is not below ref's */
     COMPARE_AT_MOST,   /* sut's value is not above ref's */
@@ -116,6 +117,12 @@ const struct compare_rule **rules_for(const struct rules *rules, const struct fi
 /* Returns the first rule of |list| whose conditions hold.  |given| has the known values. */
 const struct compare_rule *rules_pick(const struct compare_rule *const *list,
                                       const struct rule_case *given);
+
+/* Returns true if the rule lets these two numbers be.  Patterns, times (judge/clock.h) and lists
+ * need more than two values: they are compared as they are. */
+bool rule_allows(const struct compare_rule *rule, uint64_t ref, uint64_t sut);
+/* The same for texts and other bytes. */
+bool rule_allows_bytes(const struct compare_rule *rule, struct bytes ref, struct bytes sut);
 
 /* Returns the word for it in rule files. */
 const char *rule_event_name(enum rule_event event);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "judge/conf.h"
+#include "rules/conf.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model/judge/place.h
+/* model/rules/place.h
  *
  * The fields of a procedure's arguments or result in the order of its table, each with its path and
  * its rules.  The fields of a walk are looked up in it.
  */
-#ifndef NFSDIGEST_JUDGE_PLACE_H
-#define NFSDIGEST_JUDGE_PLACE_H
+#ifndef NFSDIGEST_RULES_PLACE_H
+#define NFSDIGEST_RULES_PLACE_H
 
 #include "base/table.h"
-#include "judge/judge_rules.h"
+#include "rules/rules.h"
 #include "effect/effect.h"
 #include "wire/walk.h"
 

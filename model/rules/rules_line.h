@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model/judge/rules_line.h
+/* model/rules/rules_line.h
  *
  * Parses one line of a rule file, and checks that the rule has a meaning for its fields.  A rule
  * that could never apply is refused, because it would do nothing.
  */
-#ifndef NFSDIGEST_JUDGE_RULES_LINE_H
-#define NFSDIGEST_JUDGE_RULES_LINE_H
+#ifndef NFSDIGEST_RULES_RULES_LINE_H
+#define NFSDIGEST_RULES_RULES_LINE_H
 
-#include "judge/judge_rules.h"
+#include "rules/rules.h"
 
 /* Parses "KIND [AMOUNT or SCOPE] [if CONDITION, ...]" into |rule|, whose key and group are set.
  * Overwrites |value|. */

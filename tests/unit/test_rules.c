@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "judge/explanations.h"
-#include "judge/judge_rules.h"
+#include "rules/rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model/judge/rules_line.c
+/* model/rules/rules_line.c
  *
  * Parses the kind, the amount and the conditions of a line, then checks against the tables of
  * engine/wire that its field exists and the kind fits it.  Also tells which fields a rule names.
- * For rules_file.c and judge_rules.c.  The contract is in rules_line.h.
+ * For rules_file.c and rules.c.  The contract is in rules_line.h.
  */
-#include "judge/rules_line.h"
+#include "rules/rules_line.h"
 
 #include <errno.h>
 #include <fnmatch.h>

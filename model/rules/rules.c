@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model/judge/judge_rules.c
+/* model/rules/rules.c
  *
  * Finds the rule for a field.
  */
-#include "judge/rules_line.h"
+#include "rules/rules_line.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const kind_names[COMPARE_KIND_MAX] = {
     [COMPARE_UNSET] = "unset",     [COMPARE_BITWISE] = "bitwise",
@@ -77,6 +78,39 @@ const struct compare_rule *rules_pick(const struct compare_rule *const *list,
     while (*list && (*list)->has_case && !agrees(&(*list)->when, given))
         list++;
     return *list;
+}
+
+bool rule_allows(const struct compare_rule *rule, uint64_t a, uint64_t b)
+{
+    uint64_t distance = a > b ? a - b : b - a;
+
+    switch (rule->kind) {
+    case COMPARE_IGNORED:
+        return true;
+    case COMPARE_MASK:
+        return ((a ^ b) & rule->amount) == 0;
+    case COMPARE_TOLERANCE:
+        return rule->percent
+                   ? (double)distance * 1e4 <= (double)(a > b ? a : b) * (double)rule->amount
+                   : distance <= rule->amount;
+    case COMPARE_AT_LEAST:
+        return b >= a;
+    case COMPARE_AT_MOST:
+        return b <= a;
+    default:
+        return a == b;
+    }
+}
+
+bool rule_allows_bytes(const struct compare_rule *rule, struct bytes a, struct bytes b)
+{
+    if (rule->kind == COMPARE_IGNORED)
+        return true;
+    if (a.len != b.len)
+        return false;
+    if (rule->kind == COMPARE_NOCASE)
+        return strncasecmp((const char *)a.data, (const char *)b.data, a.len) == 0;
+    return !a.len || memcmp(a.data, b.data, a.len) == 0;
 }
 
 bool rules_request(const struct rules *rules, const struct field_place *place)

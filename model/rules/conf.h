@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model/judge/conf.h
+/* model/rules/conf.h
  *
  * Files with the syntax of policies: comments from # on a line of their own, [groups], and "key =
  * value" lines in them.  Two differences: a key may come several times, and there are no escapes.
  */
-#ifndef NFSDIGEST_JUDGE_CONF_H
-#define NFSDIGEST_JUDGE_CONF_H
+#ifndef NFSDIGEST_RULES_CONF_H
+#define NFSDIGEST_RULES_CONF_H
 
 #include "base/err.h"
 

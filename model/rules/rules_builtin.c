@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/embed.h"
-#include "judge/judge_rules.h"
+#include "rules/rules.h"
 
 /* schemas/rules, embedded: cmake/embed.cmake. */
 #define EMBEDDED(symbol, stem, name, path) EMBED(symbol, path);

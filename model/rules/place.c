@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model/judge/place.c
+/* model/rules/place.c
  *
  * Makes the list of a procedure's places once, from the tables of engine/wire.  Finds the place of
  * a field by a hash of the fields and arms that led to it; only the first field of each such chain
@@ -7,7 +7,7 @@
  * reports of replies.  The contract is in place.h.
  */
 #include "base/grow.h"
-#include "judge/place.h"
+#include "rules/place.h"
 
 #include <stdlib.h>
 #include <string.h>
