@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: timeout=300 long=1000,10000,50000
+"""nfsreplay keeps its plan, on the word of somebody else: dumpcap sees the calls on the wire, tshark
+finds them, and each is compared with the time that the rate gives it.  In a network namespace of
+this test's own.  The machine may be busy, so the bounds of what was measured are not judged: what
+the report says of lateness must be what the wire shows.
+
+    nfsreplay_pace.py [RATE...]     operations a second; environment: BUILD, NFSDIGEST
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "gen"))
+
+from live_client import Ftnfsd  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
+PROGRAM = BUILD / "bin" / "nfsreplay"
+SECONDS = 5  # of each run, at most
+# ns.  A call is stamped when the player hands it to its connection; the kernel stamps the packet
+# when that is written, at the end of the same round.  The player may have to wait for a core there.
+ROUND = {0.5: 100_000, 0.99: 1_500_000}
+DRIFT = 0.001  # of the run's length
+UNSENT = "unplayable", "skipped"
+failures = []
+
+
+def check(truth, *text):
+    if not truth:
+        failures.append(text)
+        print("FAILED:", *text)
+
+
+def nfsreplay(*words, codes=(0,)):
+    done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, check=False,
+                          timeout=120)
+    check(done.returncode in codes, words, done.returncode, done.stderr)
+
+
+class Capture:
+    """Frames to |port| on loopback, as dumpcap sees them."""
+
+    def __init__(self, path, port):
+        self.path = str(path)
+        self.process = subprocess.Popen(
+            ["dumpcap", "-q", "-i", "lo", "-B", "64", "-f", "tcp dst port %d" % port,
+             "-w", self.path], stderr=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        for line in self.process.stderr:
+            if line.startswith("File:"):
+                return self
+        raise SystemExit("dumpcap ended")
+
+    def __exit__(self, *_):
+        time.sleep(0.5)  # for what is on its way
+        self.process.send_signal(signal.SIGINT)
+        told = self.process.communicate()[1]
+        check("dropped" not in told or "/0 (" in told, told)
+
+    def calls(self):
+        """The time of each NFS call, in ns, in the order of sending."""
+        text = subprocess.run(
+            ["tshark", "-r", self.path, "-Y", "rpc.msgtyp == 0 && !(rpc.program == 100005)", "-T", "fields",
+             "-e", "frame.time_epoch", "-e", "rpc.xid"],
+            capture_output=True, text=True, check=True).stdout
+        times, seen = [], set()
+        for line in text.splitlines():
+            at, xids = line.split("\t")
+            whole, part = at.split(".")
+            for xid in xids.split(","):
+                check(xid not in seen, "call", xid, "was sent twice")
+                seen.add(xid)
+                times.append(int(whole) * 10**9 + int(part.ljust(9, "0")))
+        return times
+
+
+def quantile(values, part):
+    return sorted(values)[min(len(values) - 1, int(len(values) * part))]
+
+
+def measure(scratch, dump, rate, most):
+    """|most|: operations of the dump.  The calls before the play are those that look at the tree."""
+    run = scratch / ("run-%d" % rate)
+    with Ftnfsd("--export", "/pace") as server:
+        target = server.urls[0]
+        nfsreplay("populate", "-q", dump, target)
+        with Capture(scratch / "calls.pcapng", server.port) as capture:
+            nfsreplay("play", "-q", "--rate", rate, "-c", 1, "--stop-after",
+                      min(most, rate * SECONDS), "-o", run, dump, target, codes=(0, 1))
+    report = json.loads((run / "report.json").read_text())
+    told = report["run"]
+    late = {each["cause"]: each for each in report["late"]}
+    unsent = {each["number"] for each in map(json.loads, open(run / "mismatches.jsonl"))
+              if each["class"] in UNSENT}
+    check(told["calls"] == told["operations"] - len(unsent), told, unsent)
+    times = capture.calls()[-told["calls"]:]
+    plan = [i * 10**9 // rate for i in range(told["operations"]) if i not in unsent]
+    # The plan's beginning is not on the wire.  No operation goes before its plan.
+    begin = min(at - planned for at, planned in zip(times, plan))
+    lateness = [at - planned - begin for at, planned in zip(times, plan)]
+    length = times[-1] - times[0]
+    print("%6d operations a second: %d calls, late by %.1f us (median), %.1f us (99 %%), %.1f us "
+          "(most) on the wire; by the report %.1f, %.1f, %.1f, its own %.1f, %.1f; length %.6f s, "
+          "planned %.6f s" %
+          (rate, len(times), quantile(lateness, 0.5) / 1e3, quantile(lateness, 0.99) / 1e3,
+           max(lateness) / 1e3, *(late["all"]["times_" + at] / 1e3 for at in ("p50", "p99", "most")),
+           *(late["own"]["times_" + at] / 1e3 for at in ("p50", "p99")), length / 1e9,
+           plan[-1] / 1e9))
+    check(len(times) == len(plan), "calls on the wire:", len(times))
+    for part, name in ((0.5, "p50"), (0.99, "p99")):
+        check(abs(quantile(lateness, part) - late["all"]["times_" + name]) <=
+              ROUND[part] + 0.1 * late["all"]["times_" + name],
+              rate, name, quantile(lateness, part), late["all"])
+    check(abs(length - plan[-1]) <= DRIFT * plan[-1] + max(lateness), "length", length, plan[-1])
+    check(abs(told["duration"] - length) <= DRIFT * length + max(ROUND.values()) + max(lateness), told, length)
+
+
+def inside(rates):
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = pathlib.Path(folder)
+        captured, database, dump = (scratch / ("made." + end) for end in ("pcap", "db", "rdump"))
+        subprocess.run([BUILD / "bin" / "tests" / "gen_bench", "--packets",
+                        "900000" if rates else "20000", "--files", "2000" if rates else "100",
+                        "--block", "4096", captured], check=True, stdout=subprocess.DEVNULL)
+        for words in (["ingest", "-o", database, captured],
+                      ["rdump", "-r", "-o", dump, database]):
+            subprocess.run([os.environ["NFSDIGEST"], *map(str, words)], check=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for rate in rates or [2000]:
+            measure(scratch, dump, rate, 10**6 if rates else 2000)
+    return 1 if failures else 0
+
+
+def main():
+    if sys.argv[1:2] == ["inside"]:
+        return inside([int(rate) for rate in sys.argv[2:]])
+    if not shutil.which("dumpcap") or subprocess.run(
+            ["unshare", "-Urn", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+        print("NOT RUN: needs dumpcap, and a system that allows user namespaces")
+        return 0
+    return subprocess.run(["unshare", "-Urn", sys.executable, __file__, "inside", *sys.argv[1:]],
+                          check=False).returncode
+
+
+sys.exit(main())
