@@ -6,14 +6,13 @@
  */
 #include "net/control_parts.h"
 #include "base/grow.h"
+#include "net/local_socket.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 struct connection {
@@ -29,9 +28,7 @@ struct connection {
 struct control {
     struct loop *loop;
     struct watch watch;
-    struct sockaddr_un address;
-    dev_t device; /* of our socket, */
-    ino_t number; /* whoever has its path now */
+    struct local_socket local;
     struct control_commands commands;
     struct connection connections[CONTROL_CONNECTIONS];
     uint32_t connected;
@@ -177,56 +174,17 @@ int control_add(struct control *c, const struct control_command *commands, uint3
     return 0;
 }
 
-/* Removes the socket that a program has left that was killed. */
-static int remove_stale(const struct sockaddr_un *address, struct err *err)
+static int open_socket(struct control *c, const char *path, struct err *err)
 {
-    const char *path = address->sun_path;
-    struct stat st;
-    int fd, result;
+    int fd = local_socket_listen(&c->local, path, CONTROL_CONNECTIONS, err);
 
-    if (lstat(path, &st) < 0)
-        return 0;
-    if (!S_ISSOCK(st.st_mode))
-        return err_set(err, ERR_USAGE, "%s: is there already, and is not a socket", path);
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
-        return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
-    result = connect(fd, (const struct sockaddr *)address, sizeof(*address));
-    if (result == 0 || errno != ECONNREFUSED)
-        result = err_set(err, ERR_USAGE, "%s: %s", path,
-                         result == 0 || errno == EAGAIN ? "another program listens there"
-                                                        : strerror(errno));
-    else
-        result = unlink(path) < 0 ? err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno)) : 0;
-    close(fd);
-    return result;
-}
-
-static int open_socket(struct control *c, struct err *err)
-{
-    const char *path = c->address.sun_path;
-    struct stat st;
-    int fd;
-
-    if (remove_stale(&c->address, err) < 0)
-        return -err->code;
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    /* before there is a path: nobody else can connect in between */
-    if (fd < 0 || fchmod(fd, 0600) < 0 ||
-        bind(fd, (struct sockaddr *)&c->address, sizeof(c->address)) < 0 ||
-        listen(fd, CONTROL_CONNECTIONS) < 0 || lstat(path, &st) < 0) {
-        err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return -ERR_SYSTEM;
-    }
-    c->device = st.st_dev;
-    c->number = st.st_ino;
+        return fd;
     c->watch = (struct watch){ .fd = fd, .ready = on_listen, .ctx = c };
     if (loop_watch(c->loop, &c->watch, EPOLLIN, err) < 0) {
         c->watch.fd = -1;
         close(fd);
-        unlink(path);
+        local_socket_remove(&c->local);
         return -ERR_SYSTEM;
     }
     return 0;
@@ -234,27 +192,19 @@ static int open_socket(struct control *c, struct err *err)
 
 struct control *control_new(struct loop *loop, const char *path, struct err *err)
 {
-    struct control *c;
+    struct control *c = calloc(1, sizeof(*c));
 
-    if (!*path || strlen(path) >= sizeof(c->address.sun_path)) {
-        err_set(err, ERR_USAGE, "%s: a socket's path has 1 to %zu bytes", path,
-                sizeof(c->address.sun_path) - 1);
-        return NULL;
-    }
-    c = calloc(1, sizeof(*c));
     if (!c) {
         err_memory(err, "the control socket");
         return NULL;
     }
     c->loop = loop;
     c->watch.fd = -1;
-    c->address.sun_family = AF_UNIX;
-    memcpy(c->address.sun_path, path, strlen(path) + 1);
     for (uint32_t i = 0; i < CONTROL_CONNECTIONS; i++) {
         c->connections[i].control = c;
         c->connections[i].watch.fd = -1;
     }
-    if (open_socket(c, err) < 0) {
+    if (open_socket(c, path, err) < 0) {
         control_free(c);
         return NULL;
     }
@@ -263,7 +213,6 @@ struct control *control_new(struct loop *loop, const char *path, struct err *err
 
 void control_free(struct control *c)
 {
-    struct stat st;
     int fd;
 
     if (!c)
@@ -274,9 +223,7 @@ void control_free(struct control *c)
     if (fd >= 0) {
         loop_unwatch(c->loop, &c->watch);
         close(fd);
-        if (lstat(c->address.sun_path, &st) == 0 && st.st_dev == c->device &&
-            st.st_ino == c->number)
-            unlink(c->address.sun_path);
+        local_socket_remove(&c->local);
     }
     free(c->commands.tables);
     free(c);

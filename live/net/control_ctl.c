@@ -1,38 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "net/control.h"
 #include "net/flat_json.h"
+#include "net/local_socket.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum { PATIENCE = 30 /* s */ };
-
-static int connect_to(const char *path, struct err *err)
-{
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-    struct timeval patience = { .tv_sec = PATIENCE };
-    int fd;
-
-    if (strlen(path) >= sizeof(address.sun_path))
-        return err_set(err, ERR_USAGE, "%s: a socket's path has at most %zu bytes", path,
-                       sizeof(address.sun_path) - 1);
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0 ||
-        connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-        err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return -ERR_SYSTEM;
-    }
-    return fd;
-}
 
 static int write_line(int count, char **words, struct buf *line, struct err *err)
 {
@@ -93,7 +70,7 @@ int control_ctl(int count, char **words, FILE *out, struct err *err)
         buf_free(&line);
         return -err->code;
     }
-    fd = connect_to(words[0], err);
+    fd = local_socket_connect(words[0], PATIENCE, err);
     if (fd < 0) {
         buf_free(&line);
         return fd;
