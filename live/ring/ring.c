@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/ring/ring.c
+ *
+ * The writer of a ring.  Contract and layout: ring.h.  It keeps its positions for itself, and only
+ * stores to the shared memory.
+ */
+#include "ring/ring_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+struct ring {
+    int fd;
+    struct ring_head *head;
+    uint8_t *blocks;
+    uint64_t size, written, number, bytes;
+};
+
+static int map(struct ring *r, struct err *err)
+{
+    uint64_t all = RING_HEAD_SIZE + r->size;
+
+    r->fd = memfd_create("nfsdigest-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (r->fd < 0 || ftruncate(r->fd, (off_t)all) < 0)
+        return err_set(err, ERR_SYSTEM, "a ring of %llu bytes: %s", (unsigned long long)r->size,
+                       strerror(errno));
+    r->head = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+    if (r->head == MAP_FAILED) {
+        r->head = NULL;
+        return err_set(err, ERR_SYSTEM, "a ring of %llu bytes: %s", (unsigned long long)r->size,
+                       strerror(errno));
+    }
+    r->blocks = (uint8_t *)r->head + RING_HEAD_SIZE;
+    if (fcntl(r->fd, F_ADD_SEALS, RING_SEALS) < 0)
+        return err_set(err, ERR_SYSTEM, "sealing the ring: %s", strerror(errno));
+    return 0;
+}
+
+struct ring *ring_new(uint64_t size, struct err *err)
+{
+    struct ring *r;
+    uint64_t blocks = size / RING_BLOCK + (size % RING_BLOCK != 0), identity;
+
+    if (size > RING_SIZE_MAX) {
+        err_set(err, ERR_USAGE, "a ring has at most %llu bytes", (unsigned long long)RING_SIZE_MAX);
+        return NULL;
+    }
+    r = calloc(1, sizeof(*r));
+    if (!r) {
+        err_memory(err, "a ring");
+        return NULL;
+    }
+    r->size = (blocks < RING_BLOCKS_MIN ? RING_BLOCKS_MIN : blocks) * RING_BLOCK;
+    if (map(r, err) < 0) {
+        ring_free(r);
+        return NULL;
+    }
+    if (getrandom(&identity, sizeof(identity), 0) != sizeof(identity))
+        identity = (uint64_t)getpid();
+    r->head->version = RING_VERSION;
+    r->head->head_size = RING_HEAD_SIZE;
+    r->head->block = RING_BLOCK;
+    r->head->size = r->size;
+    r->head->identity = identity;
+    memcpy(r->head->magic, RING_MAGIC, sizeof(r->head->magic));
+    return r;
+}
+
+void ring_free(struct ring *r)
+{
+    if (!r)
+        return;
+    if (r->head)
+        munmap(r->head, RING_HEAD_SIZE + r->size);
+    if (r->fd >= 0)
+        close(r->fd);
+    free(r);
+}
+
+int ring_fd(const struct ring *r)
+{
+    return r->fd;
+}
+
+/* Bytes up to the next border, at least RING_ALIGN. */
+static uint32_t room(const struct ring *r)
+{
+    return RING_BLOCK - (uint32_t)(r->written % RING_BLOCK);
+}
+
+/* Writes one entry of |size| bytes, for which there is room in the block. */
+static void put(struct ring *r, const struct ring_entry *entry, uint64_t number, uint32_t size,
+                struct bytes payload)
+{
+    uint8_t *at = r->blocks + r->written % r->size;
+    struct ring_entry e = *entry;
+
+    e.number = number;
+    e.size = size;
+    e.len = payload.len;
+    /* A reader that sees any of the following stores must see this one, too.  An exchange, not a
+     * fence: ThreadSanitizer knows no fences, and on most machines it costs the same. */
+    atomic_exchange_explicit(&r->head->reserved, r->written + size, memory_order_acq_rel);
+    memcpy(at, &e, sizeof(e));
+    if (payload.len)
+        memcpy(at + sizeof(e), payload.data, payload.len);
+    r->written += size;
+    if (number)
+        atomic_store_explicit(&r->head->number, number, memory_order_relaxed);
+    atomic_store_explicit(&r->head->written, r->written, memory_order_release);
+}
+
+static void put_numbered(struct ring *r, const struct ring_entry *entry, struct bytes payload)
+{
+    uint32_t size =
+        (uint32_t)sizeof(*entry) + (payload.len + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN;
+
+    r->bytes += payload.len;
+    put(r, entry, ++r->number, size, payload);
+}
+
+static void pad(struct ring *r)
+{
+    const struct ring_entry none = { 0 };
+
+    put(r, &none, 0, room(r), (struct bytes){ 0 });
+}
+
+void ring_put(struct ring *r, const struct ring_entry *entry, struct bytes payload)
+{
+    struct ring_entry e = *entry;
+
+    do {
+        struct bytes part = payload;
+
+        if (payload.len && room(r) == sizeof(e))
+            pad(r);
+        if (part.len > room(r) - sizeof(e))
+            part.len = room(r) - (uint32_t)sizeof(e);
+        put_numbered(r, &e, part);
+        payload.data += part.len;
+        payload.len -= part.len;
+        e.offset += part.len;
+    } while (payload.len);
+}
+
+void ring_put_whole(struct ring *r, const struct ring_entry *entry, struct bytes payload)
+{
+    if (payload.len > RING_PAYLOAD_MAX)
+        payload.len = RING_PAYLOAD_MAX;
+    if (payload.len > room(r) - sizeof(*entry))
+        pad(r);
+    put_numbered(r, entry, payload);
+}
+
+void ring_count(const struct ring *r, struct ring_counts *counts)
+{
+    *counts = (struct ring_counts){ r->number, r->bytes, r->written, r->size };
+}
