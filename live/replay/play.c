@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { EACH_LEAST = 128 /* calls under way on a connection */ };
+
 /* --- the tree */
 
 struct finder {
@@ -232,6 +234,14 @@ int play_new(struct play *p, struct session *session, const struct survey *surve
     return result == 0 ? begin(p, err) : result;
 }
 
+/* With a number of connections, they share the calls that may be under way. */
+static uint32_t outstanding_each(const struct replay_options *o)
+{
+    uint64_t each = o->connections ? (o->outstanding + o->connections - 1) / o->connections : 0;
+
+    return each > EACH_LEAST ? (uint32_t)each : EACH_LEAST;
+}
+
 static int on_play_progress(void *ctx, const struct player_progress *progress, struct err *err)
 {
     const struct play *p = ctx;
@@ -271,6 +281,7 @@ int play_run(struct play *p, struct err *err)
                                         .seed = o->seed,
                                         .connections = (uint32_t)o->connections,
                                         .outstanding = (uint32_t)o->outstanding,
+                                        .outstanding_each = outstanding_each(o),
                                         .warm_up = o->warm_up,
                                         .warm_up_operations = o->warm_up_operations,
                                         .duration = o->duration,

@@ -24,13 +24,13 @@ OBJECTS_LEAST = 30_000         # made in a second
 NAMES = "operations", "server", "player", "rate", "differ"
 
 
-def dump_of(bench, files, block):
-    path = bench.build / "bench" / ("replay-%d-%d.rdump" % (files, block))
+def dump_of(bench, files, block, packets=PACKETS):
+    path = bench.build / "bench" / ("replay-%d-%d-%d.rdump" % (packets, files, block))
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         capture, database = bench.file("replay.pcap"), bench.file("replay.db")
         print("making %s" % path, file=sys.stderr)
-        bench.run([str(bench.tools / "gen_bench"), "--packets", str(PACKETS), "--files", str(files),
+        bench.run([str(bench.tools / "gen_bench"), "--packets", str(packets), "--files", str(files),
                    "--block", str(block), capture])
         bench.run([bench.nfsdigest, "ingest", "-q", "-o", database, capture])
         bench.run([bench.nfsdigest, "rdump", "--with-results", "-o", str(path), database])

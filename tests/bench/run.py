@@ -3,7 +3,7 @@
 """Speed and memory against the bounds that the project promises, in one run.
 
     run.py [--build DIR] [--packets N] [--rounds N] [--capture FILE]
-           [--part engine|anon|audit|digest|compare|live|replay] [--no-memory] [--json FILE]
+           [--part engine|anon|audit|digest|compare|live|replay|player] [--no-memory] [--json FILE]
 
 Makes the capture if it is missing (gen_bench), reads it once to warm the page cache, then measures
 all programs in turns, |rounds| times, and compares medians. Not part of ./check: times depend on the
@@ -24,6 +24,7 @@ import part_audit
 import part_compare
 import part_digest
 import part_live
+import part_player
 import part_replay
 
 FIELDS = """rpc.xid rpc.msgtyp rpc.program rpc.programversion rpc.procedure rpc.auth.uid rpc.auth.gid
@@ -270,7 +271,8 @@ PARTS = {"engine": (speed_engine, memory_engine), "anon": (speed_anon, memory_an
          "digest": (part_digest.speed, part_digest.memory),
          "compare": (part_compare.speed, part_compare.memory),
          "live": (part_live.speed, part_live.memory),
-         "replay": (part_replay.speed, part_replay.memory)}
+         "replay": (part_replay.speed, part_replay.memory),
+         "player": (part_player.speed, part_player.memory)}
 
 
 def main():
@@ -291,7 +293,7 @@ def main():
     scratch.chmod(0o777)  # tshark drops root's identity where plugins are to be loaded
     bench, report = Bench(build, scratch), Report()
     capture, packets = None, 0
-    if arguments.part not in ("digest", "compare", "live", "replay"):  # those have databases of their own
+    if arguments.part not in ("digest", "compare", "live", "replay", "player"):  # those have databases of their own
         capture = arguments.capture or bench.capture(arguments.packets)
         packets = int(bench.run([str(bench.tools / "bare_pcap"), capture], keep=True)[2].split()[0])
     times = {}

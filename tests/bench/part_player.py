@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The part "player" of run.py: what nfsreplay play costs when the server costs nothing.
+
+The operations are played once on ftnfsd, and bench_prepare keeps each call with its reply.  Then
+bench_responder answers from that file on one processor, while on the other one nfsreplay plays and
+verifies, and libnfs makes the same calls without verifying.  CPU of the client for an operation, and
+operations a second.  Then the memory of two longer dumps."""
+import json
+import os
+import pathlib
+import subprocess
+import statistics
+import sys
+import tempfile
+
+import part_live
+import part_replay
+
+PACKETS, CONNECTIONS, OUTSTANDING = 2_000_000, 4, 256
+CPU_MOST, RATE_LEAST, LIBNFS_TIMES = 0.7, 500_000, 4  # us; a second; x
+MEMORY_TIMES = 10  # %
+
+
+def pinned(which):
+    """Where a program runs: 0, the client; 1, the server."""
+    processors = sorted(os.sched_getaffinity(0))
+    return lambda: os.sched_setaffinity(0, {processors[which % len(processors)]})
+
+
+class Server:
+    """A bench program that prints its port, and ends with its input."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, preexec_fn=pinned(1))
+        self.port = self.process.stdout.readline().strip()
+        if not self.port:
+            raise SystemExit("%s does not start" % command[0])
+
+    def target(self):
+        return "nfs://127.0.0.1/a?nfsport=%s&mountport=%s" % (self.port, self.port)
+
+    def end(self):
+        out, _ = self.process.communicate()
+        if self.process.returncode:
+            raise SystemExit("%s: exit %d" % (self.process.args[0], self.process.returncode))
+        return [int(x) for x in out.split()]
+
+
+def play(bench, dump, target):
+    """The report of a run that is allowed to differ."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = folder + "/run"
+        done = subprocess.run(
+            [str(bench.build / "bin" / "nfsreplay"), "play", "--quiet", "--force", "--pace", "asap",
+             "-c", str(CONNECTIONS), "--outstanding", str(OUTSTANDING * CONNECTIONS), "-o", run, dump, target],
+            stdout=subprocess.DEVNULL, check=False, preexec_fn=pinned(0))
+        if done.returncode not in (0, 1):
+            raise SystemExit("nfsreplay play: exit %d" % done.returncode)
+        return json.loads(pathlib.Path(run, "report.json").read_text())
+
+
+def differ(report):
+    return report["run"]["operations"] - sum(c["operations"] for c in report["classes"]
+                                             if c["name"] in ("as recorded", "unplayable"))
+
+
+def prepare(bench, dump):
+    """The file of calls and replies."""
+    path = pathlib.Path(dump).with_suffix(".calls")
+    if path.exists():
+        return path
+    print("making %s" % path, file=sys.stderr)
+    process, where = part_live.ftnfsd(bench)
+    direct = "nfs://127.0.0.1/a?nfsport=%s&mountport=%s" % (where[1], where[1])
+    part_replay.nfsreplay(bench.build, "populate", "--quiet", "--force", dump, direct)
+    part = path.with_suffix(".part")
+    proxy = Server(bench.tools / "bench_prepare", where[1], part)
+    play(bench, dump, proxy.target())
+    proxy.end()
+    process.terminate()
+    process.wait()
+    part.rename(path)
+    return path
+
+
+def ours(bench, dump, calls, *spoil):
+    """(us of user CPU, of system CPU, operations a second, differ, calls without a reply)"""
+    server = Server(bench.tools / "bench_responder", calls, *spoil)
+    report = play(bench, dump, server.target())
+    _, unknown, _ = server.end()
+    ran = report["run"]
+    return (ran["cpu_user"] / ran["operations"] / 1e3, ran["cpu_system"] / ran["operations"] / 1e3,
+            ran["operations"] / ran["duration"] * 1e9, differ(report), unknown)
+
+
+def libnfs(bench, calls):
+    """The same of libnfs; of it the fourth number is failed calls."""
+    program = bench.tools / "bench_libnfs"
+    if not program.exists():
+        return None
+    server = Server(bench.tools / "bench_responder", calls, "any-credential")
+    done = subprocess.run([str(program), str(calls), server.port, str(CONNECTIONS),
+                           str(OUTSTANDING)], stdout=subprocess.PIPE, text=True, check=True,
+                          preexec_fn=pinned(0))
+    _, unknown, _ = server.end()
+    _, user, system, rate, failed = done.stdout.split()
+    return float(user) / 1e3, float(system) / 1e3, float(rate), int(failed), unknown
+
+
+def show(name, found):
+    print("  %-10s CPU %5.2f us (user %5.2f, system %5.2f)  %8.0f operations/s; %d differ or fail, "
+          "%d without a prepared reply" % (name, found[0] + found[1], *found))
+
+
+def medians(rows):
+    return [statistics.median(v) for v in zip(*rows)]
+
+
+def speed(bench, packets, capture, rounds, report):
+    dump = part_replay.dump_of(bench, part_replay.FILES, part_replay.BLOCK, PACKETS)
+    calls = prepare(bench, dump)
+    spoiled = ours(bench, dump, calls, "spoil")
+    report.add("replies that are spoiled, found by the player", spoiled[3], "", 1, True)
+    rows = {"nfsreplay": [], "libnfs": []}
+    for _ in range(rounds):
+        rows["nfsreplay"].append(ours(bench, dump, calls))
+        rows["libnfs"].append(libnfs(bench, calls))
+    own = medians(rows["nfsreplay"])
+    print("%d connections x %d outstanding, medians of %d rounds" % (CONNECTIONS, OUTSTANDING, rounds))
+    show("nfsreplay", own)
+    report.add("player, CPU an operation with verification", own[0] + own[1], "us", CPU_MOST, False)
+    report.add("player, operations a second", own[2], "", RATE_LEAST, True)
+    report.add("player, operations that differ", own[3], "", 0, False)
+    report.add("player, calls without a prepared reply", own[4], "", 0, False)
+    if None in rows["libnfs"]:
+        print("NOT RUN: libnfs: libnfs-dev was not installed when the programs were built")
+        return {"nfsreplay": own}
+    theirs = medians(rows["libnfs"])
+    show("libnfs", theirs)
+    report.add("player, times libnfs's operations a second", own[2] / theirs[2], "x", LIBNFS_TIMES,
+               True)
+    report.add("libnfs's CPU to the player's", (theirs[0] + theirs[1]) / (own[0] + own[1]), "x",
+               LIBNFS_TIMES, True)
+    report.add("libnfs, calls that fail or lack a reply", theirs[3] + theirs[4], "", 0, False)
+    return {"nfsreplay": own, "libnfs": theirs}
+
+
+def memory(bench, sizes, report):
+    """The player's memory has tests of its own."""
