@@ -263,8 +263,14 @@ static int open_dump(struct player *p, uint32_t i, struct err *err)
     d->woken = PLAY_NONE;
     d->feed.fd = -1;
     d->host_count = d->setup.script->host_count;
-    d->with.stale = d->setup.stale;
-    d->with.bad = (struct bytes){ bad, sizeof(bad) };
+    d->with = calloc((size_t)d->host_count + 1, sizeof(*d->with));
+    if (!d->with)
+        return err_memory(err, "the hosts");
+    for (uint32_t n = 0; n <= d->host_count; n++) {
+        d->with[n].bad = (struct bytes){ bad, sizeof(bad) };
+        if (d->setup.stale)
+            d->with[n].stale = d->setup.stale[n];
+    }
     d->horizon = d->setup.script->trace.horizon ? d->setup.script->trace.horizon : 1;
     while (size < 2 * d->horizon)
         size *= 2;
@@ -320,6 +326,7 @@ void player_free(struct player *p)
         follow_free(p->follows);
     for (uint32_t i = 0; i < p->setup.dump_count; i++) {
         free(p->dumps[i].ring);
+        free(p->dumps[i].with);
         free(p->dumps[i].destinations);
     }
     play_queue_free(&p->timed);

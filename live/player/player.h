@@ -41,9 +41,10 @@ struct player_dump {
     struct verdicts *verdicts;
     const struct target *const *target; /* by host number of the dump; NULL: that server is not
                                          * played, its operations are VERDICT_UNPLAYABLE */
-    struct bytes stale;  /* a handle of this target of something that was removed; 0 bytes: none */
-    int64_t delay;       /* ns that this dump begins later */
-    uint64_t operations; /* that the feed will give, for progress; 0: not known */
+    const struct bytes *stale; /* by host number: a handle of something that was removed there; 0
+                                * bytes: none.  NULL: none at all */
+    int64_t delay;             /* ns that this dump begins later */
+    uint64_t operations;       /* that the feed will give, for progress; 0: not known */
 };
 
 struct player_progress;

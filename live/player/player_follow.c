@@ -81,8 +81,8 @@ int follow_begin(struct play *play, struct follow *f, enum follow_kind kind,
     if (kind == FOLLOW_LIST_ON) {
         f->lists_on = true;
         f->with = verdict->with;
-        f->with.stale = play->in->with.stale;
-        f->with.bad = play->in->with.bad;
+        f->with.stale = play_with(play->in, play->step)->stale;
+        f->with.bad = play_with(play->in, play->step)->bad;
     }
     if (kind == FOLLOW_AGAIN)
         return loop_set(p->setup.loop, &f->timer, p->now + verdict->wait, err);
@@ -196,7 +196,7 @@ static bool call_of(const struct follow *f, struct step *step, struct fill_in *w
     const struct playing *d = f->play->in;
 
     *step = *f->play->step;
-    *with = d->with;
+    *with = *play_with(d, step);
     switch (f->kind) {
     case FOLLOW_GETATTR:
         return cut_step(step, GETATTR);

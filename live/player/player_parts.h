@@ -109,7 +109,7 @@ struct playing {
     uint64_t first;      /* operation of the plan */
     struct watch feed;
     struct destination *destinations; /* 2 for each host: NFS, NFSACL */
-    struct fill_in with;
+    struct fill_in *with;             /* by host: what is the same for all its operations */
 };
 
 /* PHASE_COUNTING: nothing is under way; the rest is read, then PHASE_ENDED comes again. */
@@ -150,6 +150,12 @@ static inline uint64_t play_number(const struct play *play)
     uint32_t last = (uint32_t)(d->given - 1);
 
     return d->given - 1 - ((last - (uint32_t)(play - d->ring)) & d->mask);
+}
+
+/* What fill_in takes for the step, beside its cookie and ctime. */
+static inline const struct fill_in *play_with(const struct playing *d, const struct step *step)
+{
+    return &d->with[step->server <= d->host_count ? step->server : 0];
 }
 
 /* --- player.c */

@@ -273,13 +273,13 @@ static int send_first(struct connection *c, struct err *err)
     struct play *play = play_queue_first(&c->queue)->play;
     struct playing *d = play->in;
     const struct step *step = play->step;
-    struct send_call call = { step, &d->with, on_answer, play, 0 };
+    struct send_call call = { step, play_with(d, step), on_answer, play, 0 };
     struct fill_in with;
     int result;
 
     expect_later(c);
     if (step->has & STEP_CONTINUES) {
-        with = d->with;
+        with = *play_with(d, step);
         if (!verdict_cookie(d->setup.verdicts, play_number(play), step, &with))
             return steps_skip(p, unqueue(c), cookie_because(play),
                               "the listing before it gave no cookie", err);

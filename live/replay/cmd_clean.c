@@ -18,12 +18,12 @@ static int on_progress(void *ctx, const struct clean_counts *c, struct err *err)
 }
 
 /* The names of the roots that the dump has, for |names|; they point into |texts|. */
-static uint32_t root_names(const struct session *s, const struct session_target *t,
-                           struct bytes *names, char (*texts)[RDUMP_NAME_ROOM])
+static uint32_t root_names(const struct session_target *t, struct bytes *names,
+                           char (*texts)[RDUMP_NAME_ROOM])
 {
     uint32_t count = 0;
 
-    for (uint32_t n = 1; n <= s->script.object_count; n++) {
+    for (uint32_t n = 1; n <= t->plan.script->object_count; n++) {
         if (t->plan.entry_of[n] != PLAN_ROOT)
             continue;
         if (names) {
@@ -47,13 +47,13 @@ static int remove_tree(struct session *s, struct session_target *t, struct clean
                                        .ctx = s };
     const struct bytes scratch = { (const uint8_t *)RDUMP_SCRATCH, sizeof(RDUMP_SCRATCH) - 1 };
     struct clean_names names = { .parent = { t->target.root, t->target.root_len },
-                                 .count = root_names(s, t, NULL, NULL) };
+                                 .count = root_names(t, NULL, NULL) };
     char(*texts)[RDUMP_NAME_ROOM] = calloc((size_t)names.count + 1, sizeof(*texts));
     struct bytes *list = calloc((size_t)names.count + 1, sizeof(*list));
     int result = texts && list ? 0 : err_memory(err, "names");
 
     if (result == 0) {
-        root_names(s, t, list, texts);
+        root_names(t, list, texts);
         names.names = list;
         result = clean(&setup, &names, counts, err);
     }
@@ -61,6 +61,8 @@ static int remove_tree(struct session *s, struct session_target *t, struct clean
         names.names = &scratch;
         names.count = 1;
         result = clean(&setup, &names, counts, err);
+        if (result == 0 && !counts->interrupted)
+            result = session_remove_directory(t, err);
     }
     free(texts);
     free(list);
@@ -74,7 +76,7 @@ static int clean_target(struct session *s, struct session_target *t, struct clea
 
     /* if this is interrupted, neither play nor populate takes what is left for a whole tree */
     t->place.marker.state = MARKER_PLAYED;
-    t->place.marker.identity = s->script.identity;
+    t->place.marker.identity = t->dump->script.identity;
     if (!t->place.marker.contents[0])
         memcpy(t->place.marker.contents, s->options->contents.text,
                sizeof(t->place.marker.contents));
@@ -97,7 +99,7 @@ int remove_trees(struct session *s, struct err *err)
                            "%s: nfsreplay did not make what is there (\"%s\"), and does not remove "
                            "it",
                            t->text, t->place.other[0] ? t->place.other : RDUMP_SCRATCH);
-        if (t->place.marker.state != MARKER_NONE && !session_is_ours(s, t))
+        if (t->place.marker.state != MARKER_NONE && !session_is_ours(t))
             return err_set(err, ERR_INPUT, "%s has the tree of another dump", t->text);
     }
     for (uint32_t i = 0; i < s->target_count && result == 0; i++) {
@@ -105,11 +107,13 @@ int remove_trees(struct session *s, struct err *err)
 
         if (s->targets[i].place.marker.state != MARKER_NONE)
             result = clean_target(s, &s->targets[i], &counts, err);
+        else
+            result = session_remove_directory(&s->targets[i], err);
         session_progress(s, NULL);
         if (result == 0 && !s->options->quiet)
-            printf("%s: %s directories and %s other objects removed%s\n",
-                   s->targets[i].target.address.path, count_text(counts.directories, directories),
-                   count_text(counts.files, files), counts.interrupted ? "; interrupted" : "");
+            printf("%s: %s directories and %s other objects removed%s\n", s->targets[i].where,
+                   count_text(counts.directories, directories), count_text(counts.files, files),
+                   counts.interrupted ? "; interrupted" : "");
         if (counts.interrupted)
             return 1;
     }

@@ -29,8 +29,8 @@ static int keep(struct measuring *m, const struct play *play, struct report *rep
     char pace[REPLAY_PACE_TEXT], name[CURVE_RUN_TEXT], folder[4096];
     struct curve_point *point;
 
-    report_fill(report, m->one.dump, m->one.targets[0].address, replay_pace_text(&m->one, pace),
-                play->tally);
+    report_fill(report, m->one.dumps[0].path, m->one.targets[0].address,
+                replay_pace_text(&m->one, pace), play->tally);
     play_note(play, report->run.note, sizeof(report->run.note));
     if (snprintf(folder, sizeof(folder), "%s/%s", m->asked->output,
                  curve_run_name(m->target, m->number, name)) >= (int)sizeof(folder))
@@ -53,19 +53,20 @@ static int play_once(struct measuring *m, struct session *s, struct err *err)
 {
     static struct play play;
     struct report *report = report_new(err);
-    int result;
+    struct tally *tally = report ? tally_new(err) : NULL;
+    int result = -err->code;
 
-    if (!report)
-        return -err->code;
-    result = play_new(&play, s, &m->survey, err);
-    if (result == 0) {
-        report_data(report, &s->script);
-        script_drop_tree(&s->script);
-        result = play_run(&play, err);
+    if (tally) {
+        result = play_new(&play, s, tally, err);
+        if (result == 0) {
+            drop_trees(s, report);
+            result = play_run(&play, err);
+        }
+        if (result == 0)
+            result = keep(m, &play, report, err);
+        play_free(&play);
     }
-    if (result == 0)
-        result = keep(m, &play, report, err);
-    play_free(&play);
+    tally_free(tally);
     report_free(report);
     return result;
 }
@@ -78,6 +79,8 @@ static int run_once(struct measuring *m, bool plays, struct err *err)
     int result = session_open(&session, &m->one, err);
 
     session.terminal = !m->asked->quiet && isatty(STDERR_FILENO);
+    for (uint32_t i = 0; i < session.dump_count; i++)
+        session.dumps[i].survey = m->survey;
     if (result == 0)
         result = remove_trees(&session, err);
     if (result == 0 && plays) {
@@ -157,8 +160,8 @@ static int check_dump(const struct measuring *m, struct err *err)
     int result = m->survey.is_pipe ? err_set(err, ERR_USAGE,
                                              "%s: a curve reads the dump several times, so it "
                                              "must be a file",
-                                             m->asked->dump)
-                                   : script_open(&script, m->asked->dump, err);
+                                             m->asked->dumps[0].path)
+                                   : script_open(&script, m->asked->dumps[0].path, err);
 
     for (uint32_t i = 1; i <= script.host_count && result == 0; i++)
         servers += script.hosts[i].is_server;
@@ -167,7 +170,7 @@ static int check_dump(const struct measuring *m, struct err *err)
         return err_set(err, ERR_USAGE,
                        "%s has %u servers, and a curve is of one: \"nfsdigest rdump\" makes dumps "
                        "of a part of a trace",
-                       m->asked->dump, servers);
+                       m->asked->dumps[0].path, servers);
     if (result == 0 && m->survey.damaged && !m->asked->quiet)
         fprintf(stderr, "nfsreplay: %s: what stands before is played\n", m->survey.damage);
     return result;
@@ -190,7 +193,9 @@ int cmd_curve(int argc, char **argv, struct err *err)
     if (result != 1)
         return result;
     m.asked = &options;
-    result = look_at_dump(&options, &m.survey, err);
+    result = survey_dump(options.dumps[0].path, &m.survey, err);
+    if (result == 0 && m.survey.damaged && !options.partial)
+        result = err_set(err, ERR_INPUT, "%s: --partial plays what stands before", m.survey.damage);
     if (result == 0)
         result = check_dump(&m, err);
     if (result == 0)

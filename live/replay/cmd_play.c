@@ -26,9 +26,14 @@ static void print_classes(const struct tally *t)
                    count_text(t->class[i], count));
 }
 
-static void print_example(const struct tally_example *e)
+static void print_example(const struct session *s, const struct tally_example *e)
 {
     const struct procedure *procedure = rdump_procedure(e->procedure);
+
+    if (s->dump_count > 1) {
+        escape_print(stdout, s->dumps[e->dump].directory);
+        fputs(": ", stdout);
+    }
 
     printf("operation %" PRIu64 " (%" PRId64 " in the database), %s ", e->number, e->source,
            procedure ? procedure->name : "?");
@@ -43,11 +48,11 @@ static void print_example(const struct tally_example *e)
     putchar('\n');
 }
 
-static void print_differences(const struct tally *t)
+static void print_differences(const struct session *s, const struct tally *t)
 {
     for (uint32_t i = 0, shown = 0; i < t->example_count && shown < SHOWN; i++)
         if (verdict_differs(t->examples[i].class)) {
-            print_example(&t->examples[i]);
+            print_example(s, &t->examples[i]);
             shown++;
         }
 }
@@ -71,16 +76,17 @@ static void print_run(const struct play *p, const char *why)
 static int tell(const struct play *p, struct report *report, struct err *err)
 {
     const struct replay_options *o = p->session->options;
-    char pace[REPLAY_PACE_TEXT];
+    char pace[REPLAY_PACE_TEXT], dumps[REPLAY_NAMES_TEXT], targets[REPLAY_NAMES_TEXT];
     int result = 0;
 
-    report_fill(report, o->dump, o->targets[0].address, replay_pace_text(o, pace), p->tally);
+    report_fill(report, replay_dumps_text(o, dumps), replay_targets_text(o, targets),
+                replay_pace_text(o, pace), p->tally);
     play_note(p, report->run.note, sizeof(report->run.note));
     if (o->output)
         result = report_save(report, p->tally, o->output, err);
     if (o->json)
         return result == 0 ? report_json(report, stdout, err) : result;
-    print_differences(p->tally);
+    print_differences(p->session, p->tally);
     if (!o->quiet)
         print_run(p, report->run.note);
     return result;
@@ -97,46 +103,56 @@ static bool as_recorded(const struct tally *t)
 
 /* --- the commands */
 
-int look_at_dump(const struct replay_options *o, struct survey *to, struct err *err)
-{
-    int result = survey_dump(o->dump, to, err);
-
-    if (result == 0 && to->damaged && !o->partial)
-        return err_set(err, ERR_INPUT, "%s: --partial plays what stands before", to->damage);
-    return result;
-}
-
-static int play_all(struct session *s, const struct survey *survey, struct err *err)
-{
-    static struct play play;
-    struct report *report = report_new(err);
-    int result = report ? play_new(&play, s, survey, err) : -err->code, told;
-
-    if (result == 0) {
-        report_data(report, &s->script);
-        script_drop_tree(&s->script);
-        result = play_run(&play, err);
-        told = tell(&play, report, result == 0 ? err : NULL);
-        result = result == 0 ? told : result;
-    }
-    if (result == 0 && play.damaged && !s->options->quiet)
-        fprintf(stderr, "nfsreplay: %s: what stood before was played\n", play.damage);
-    if (result == 0)
-        result = as_recorded(play.tally) && !play.interrupted ? 0 : 1;
-    play_free(&play);
-    report_free(report);
-    return result;
-}
-
 int look_at_markers(struct session *s, struct err *err)
 {
     int result = 0;
 
-    for (uint32_t i = 0; i < s->target_count && result == 0; i++) {
-        struct session_target *t = &s->targets[i];
+    for (uint32_t i = 0; i < s->target_count && result == 0; i++)
+        result = session_look(&s->targets[i], err);
+    return result;
+}
 
-        result = marker_find(t->pipeline, &t->target, &t->place, err);
+void drop_trees(struct session *s, struct report *report)
+{
+    for (uint32_t i = 0; i < s->dump_count; i++) {
+        report_data(report, &s->dumps[i].script);
+        script_drop_tree(&s->dumps[i].script);
     }
+}
+
+static void tell_damage(const struct play *p)
+{
+    for (uint32_t i = 0; i < p->session->dump_count && !p->session->options->quiet; i++) {
+        const char *damage = play_damage(p, i);
+
+        if (damage)
+            fprintf(stderr, "nfsreplay: %s: what stood before was played\n", damage);
+    }
+}
+
+static int play_all(struct session *s, struct err *err)
+{
+    static struct play play;
+    struct report *report = report_new(err);
+    struct tally *tally = report ? tally_new(err) : NULL;
+    int result = -err->code, told;
+
+    if (tally) {
+        result = play_new(&play, s, tally, err);
+        if (result == 0) {
+            drop_trees(s, report);
+            result = play_run(&play, err);
+            told = tell(&play, report, result == 0 ? err : NULL);
+            result = result == 0 ? told : result;
+        }
+        if (result == 0) {
+            tell_damage(&play);
+            result = as_recorded(tally) && !play.interrupted ? 0 : 1;
+        }
+        play_free(&play);
+    }
+    tally_free(tally);
+    report_free(report);
     return result;
 }
 
@@ -144,22 +160,20 @@ static int run(int argc, char **argv, enum replay_command command, struct err *e
 {
     static struct replay_options options;
     static struct session session;
-    struct survey seen;
     int result = replay_options(&options, command, argc, argv, err);
 
     if (result != 1)
         return result;
-    result = look_at_dump(&options, &seen, err);
-    if (result < 0)
-        return result;
     result = session_open(&session, &options, err);
+    if (result == 0)
+        result = session_survey(&session, !options.partial, err);
     if (result == 0 && command == REPLAY_RUN) {
         result = make_trees(&session, err);
         if (result == 0)
             result = look_at_markers(&session, err);
     }
     if (result == 0)
-        result = play_all(&session, &seen, err);
+        result = play_all(&session, err);
     session_progress(&session, NULL);
     session_close(&session);
     return result;

@@ -6,10 +6,10 @@
 #include "base/escape.h"
 #include "base/values.h"
 #include "replay/commands.h"
-#include "replay/survey.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* --- what the callbacks see */
 
@@ -77,9 +77,8 @@ static void print_counts(const struct session *s, const struct session_target *t
 
     if (s->options->quiet)
         return;
-    printf("%s: %s objects, %s made, %s written, in %s", t->target.address.path,
-           count_text(c->objects, objects), count_text(c->made, made), size_text(c->written, size),
-           duration_text(took, time));
+    printf("%s: %s objects, %s made, %s written, in %s", t->where, count_text(c->objects, objects),
+           count_text(c->made, made), size_text(c->written, size), duration_text(took, time));
     if (c->links)
         printf("; %s further links, %" PRIu64 " made", count_text(c->links, text), c->links_made);
     if (c->refused)
@@ -118,7 +117,7 @@ static int check_marker(const struct session *s, const struct session_target *t,
 {
     const struct marker *m = &t->place.marker;
 
-    if (!session_is_ours(s, t))
+    if (!session_is_ours(t))
         return err_set(err, ERR_INPUT,
                        "%s has the tree of another dump: \"nfsreplay clean\" with that dump "
                        "removes it",
@@ -135,38 +134,52 @@ static int check_marker(const struct session *s, const struct session_target *t,
     return 0;
 }
 
+/* What all trees on the same target of the command line still need. */
+static void needs(const struct session *s, const struct session_target *t, uint64_t *bytes,
+                  uint64_t *objects)
+{
+    *bytes = *objects = 0;
+    for (uint32_t i = 0; i < s->target_count; i++)
+        if (s->targets[i].index == t->index && s->targets[i].place.marker.state == MARKER_NONE) {
+            *bytes += s->targets[i].plan.bytes;
+            *objects += s->targets[i].plan.object_count;
+        }
+}
+
 static int check_space(const struct session *s, struct session_target *t, struct err *err)
 {
-    struct FSSTAT3args args = { { t->target.root, t->target.root_len } };
+    struct FSSTAT3args args = { t->directory.parent };
     struct FSSTAT3res res;
-    char needs[VALUE_TEXT_MAX], has[VALUE_TEXT_MAX];
+    char wants[VALUE_TEXT_MAX], has[VALUE_TEXT_MAX];
+    uint64_t bytes, objects;
     int result;
 
     if (t->plan.largest > t->target.maxfilesize)
         return err_set(err, ERR_INPUT, "%s: the largest file has %s, and the server takes %s",
-                       t->text, size_text(t->plan.largest, needs),
+                       t->text, size_text(t->plan.largest, wants),
                        size_text(t->target.maxfilesize, has));
     if (s->options->contents.kind == CONTENTS_SPARSE || t->place.marker.state != MARKER_NONE)
         return 0;
+    needs(s, t, &bytes, &objects);
     result = pipeline_ask(t->pipeline, NFS3_FSSTAT, &args, &res, err);
     if (result < 0)
         return result;
-    if (result == 0 && res.abytes < t->plan.bytes && !s->options->force)
+    if (result == 0 && res.abytes < bytes && !s->options->force)
         return err_set(err, ERR_INPUT,
                        "%s has room for %s, and the files of the tree have %s: say --fill sparse, "
                        "or --force",
-                       t->text, size_text(res.abytes, has), size_text(t->plan.bytes, needs));
-    if (result == 0 && res.afiles < t->plan.object_count && res.tfiles && !s->options->force)
+                       t->text, size_text(res.abytes, has), size_text(bytes, wants));
+    if (result == 0 && res.afiles < objects && res.tfiles && !s->options->force)
         return err_set(err, ERR_INPUT,
-                       "%s has room for %" PRIu64 " files, and the tree has %u objects: --force "
-                       "tries nevertheless",
-                       t->text, res.afiles, t->plan.object_count);
+                       "%s has room for %" PRIu64 " files, and the tree has %" PRIu64
+                       " objects: --force tries nevertheless",
+                       t->text, res.afiles, objects);
     return 0;
 }
 
-static int check_sizes(const struct session *s, const struct session_target *t,
-                       const struct survey *survey, struct err *err)
+static int check_sizes(const struct session *s, const struct session_target *t, struct err *err)
 {
+    const struct survey *survey = &t->dump->survey;
     const struct target *to = &t->target;
 
     if (s->options->force || (survey->read_most <= to->rtmax && survey->write_most <= to->wtmax))
@@ -179,15 +192,29 @@ static int check_sizes(const struct session *s, const struct session_target *t,
 
 /* --- making */
 
+/* The directories that nfsreplay has for itself.  What it cannot use it leaves as it was. */
+static int make_directories(struct session_target *t, struct err *err)
+{
+    bool was_there = t->target.root_len;
+    struct err ignored = { 0 };
+    int result = session_make_directory(t, err);
+
+    if (result == 0)
+        result = marker_scratch(t->pipeline, &t->target, &t->place, err);
+    if (result < 0 && !was_there)
+        session_remove_directory(t, &ignored);
+    return result;
+}
+
 static int make_tree(struct session *s, struct session_target *t, struct populate_counts *counts,
                      struct err *err)
 {
-    int result = marker_scratch(t->pipeline, &t->target, &t->place, err);
+    int result = make_directories(t, err);
 
     if (result < 0)
         return err_prefix(err, "%s", t->text);
     t->place.marker.state = MARKER_MAKING;
-    t->place.marker.identity = s->script.identity;
+    t->place.marker.identity = t->dump->script.identity;
     memcpy(t->place.marker.contents, s->options->contents.text, sizeof(t->place.marker.contents));
     result = marker_write(t->pipeline, &t->place, err);
     if (result == 0)
@@ -199,43 +226,49 @@ static int make_tree(struct session *s, struct session_target *t, struct populat
     return result < 0 ? err_prefix(err, "%s", t->text) : 0;
 }
 
+/* Looks at everything that can be wrong.  |complete|: the tree is there without our marker. */
+static int check_target(struct session *s, struct session_target *t, bool *complete,
+                        struct err *err)
+{
+    const struct marker_place *place = &t->place;
+    int result = 0;
+
+    if (place->marker.state != MARKER_NONE)
+        result = check_marker(s, t, err);
+    else if (place->other[0] || place->scratch_len)
+        result = look_at_foreign(s, t, complete, err);
+    if (result == 0 && !*complete)
+        result = check_space(s, t, err);
+    return result == 0 ? check_sizes(s, t, err) : result;
+}
+
+static int make_target(struct session *s, struct session_target *t, bool complete, struct err *err)
+{
+    struct populate_counts counts;
+    int64_t begun = loop_clock();
+    int result;
+
+    if (complete) {
+        if (!s->options->quiet)
+            printf("%s: the tree is there, and nfsreplay did not make it\n", t->where);
+        return 0;
+    }
+    result = make_tree(s, t, &counts, err);
+    if (result == 0)
+        print_counts(s, t, &counts, loop_clock() - begun);
+    return result;
+}
+
 int make_trees(struct session *s, struct err *err)
 {
-    bool complete[REPLAY_TARGETS_MAX] = { false };
-    struct populate_counts counts;
-    struct survey survey;
-    int64_t begun;
-    int result = survey_dump(s->options->dump, &survey, err);
+    bool *complete = calloc((size_t)s->target_count + 1, sizeof(*complete));
+    int result = complete ? 0 : err_memory(err, "targets");
 
-    for (uint32_t i = 0; i < s->target_count && result == 0; i++) {
-        struct session_target *t = &s->targets[i];
-        const struct marker_place *place = &t->place;
-
-        if (place->marker.state != MARKER_NONE)
-            result = check_marker(s, t, err);
-        else if (place->other[0] || place->scratch_len)
-            result = look_at_foreign(s, t, &complete[i], err);
-        if (result == 0 && !complete[i])
-            result = check_space(s, t, err);
-        if (result == 0)
-            result = check_sizes(s, t, &survey, err);
-    }
-    for (uint32_t i = 0; i < s->target_count && result == 0; i++) {
-        struct session_target *t = &s->targets[i];
-
-        begun = loop_clock();
-        if (session_interrupted(s))
-            return 1;
-        if (complete[i]) {
-            if (!s->options->quiet)
-                printf("%s: the tree is there, and nfsreplay did not make it\n",
-                       t->target.address.path);
-            continue;
-        }
-        result = make_tree(s, t, &counts, err);
-        if (result == 0)
-            print_counts(s, t, &counts, loop_clock() - begun);
-    }
+    for (uint32_t i = 0; i < s->target_count && result == 0; i++)
+        result = check_target(s, &s->targets[i], &complete[i], err);
+    for (uint32_t i = 0; i < s->target_count && result == 0 && !session_interrupted(s); i++)
+        result = make_target(s, &s->targets[i], complete[i], err);
+    free(complete);
     return result == 0 && session_interrupted(s) ? 1 : result;
 }
 
@@ -251,6 +284,8 @@ static int check_trees(struct session *s, struct err *err)
     for (uint32_t i = 0; i < s->target_count && result == 0; i++) {
         int64_t begun = loop_clock();
 
+        if (!s->targets[i].target.root_len)
+            return err_set(err, ERR_INPUT, "%s: there is no tree of the dump", s->targets[i].text);
         result = go_through(s, &s->targets[i], POPULATE_CHECK, true, &counts, err);
         if (result < 0)
             break;
@@ -270,6 +305,8 @@ int cmd_populate(int argc, char **argv, struct err *err)
     if (result != 1)
         return result;
     result = session_open(&session, &options, err);
+    if (result == 0 && !options.check)
+        result = session_survey(&session, false, err);
     if (result == 0)
         result = options.check ? check_trees(&session, err) : make_trees(&session, err);
     session_progress(&session, NULL);

@@ -8,7 +8,7 @@
 #define NFSDIGEST_REPLAY_COMMANDS_H
 
 #include "replay/session.h"
-#include "replay/survey.h"
+#include "report/report.h"
 
 int cmd_populate(int argc, char **argv, struct err *err);
 int cmd_play(int argc, char **argv, struct err *err);
@@ -25,7 +25,7 @@ int make_trees(struct session *session, struct err *err);
 int remove_trees(struct session *session, struct err *err);
 /* Reads the markers of all targets again, which the two above change. */
 int look_at_markers(struct session *session, struct err *err);
-/* survey_dump; refuses a damaged dump without --partial. */
-int look_at_dump(const struct replay_options *options, struct survey *to, struct err *err);
+/* When the trees were found: notes them in the report, and frees them. */
+void drop_trees(struct session *session, struct report *report);
 
 #endif

@@ -182,7 +182,7 @@ static int save_json(const struct curve *c, const char *path, struct err *err)
 
     json_object(&j, NULL);
     json_u64(&j, "version", 1);
-    json_text(&j, "dump", c->options->dump);
+    json_text(&j, "dump", c->options->dumps[0].path);
     json_array(&j, "points");
     for (uint32_t i = 0; i < c->count; i++)
         put_point(&j, c, &c->points[i]);

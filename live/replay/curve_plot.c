@@ -82,7 +82,7 @@ static int draw(const struct curve *c, const struct line *lines, uint32_t count,
         subtitle, sizeof(subtitle),
         "%.300s. Each point is a run. The last one from sending was as fast as possible; it has "
         "no plan.",
-        c->options->dump);
+        c->options->dumps[0].path);
     for (uint32_t i = 0; i < PANELS; i++) {
         for (uint32_t k = 0; k < count; k++)
             series[i][k] =

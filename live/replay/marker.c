@@ -161,11 +161,17 @@ int marker_find(struct pipeline *p, const struct target *t, struct marker_place 
     return refused(result, "looking into the export", err);
 }
 
+int marker_look_up(struct pipeline *p, struct marker_directory *d, struct err *err)
+{
+    return look_up(p, d->parent, d->name, d->handle, &d->len, err);
+}
+
 /* --- making it */
 
-static int made_by_other(struct pipeline *p, const struct target *t, uint32_t uid, struct err *err)
+static int made_by_other(struct pipeline *p, const struct marker_directory *d, uint32_t uid,
+                         struct err *err)
 {
-    struct REMOVE3args args = { { { t->root, t->root_len }, name_of(RDUMP_SCRATCH) } };
+    struct REMOVE3args args = { { d->parent, name_of(d->name) } };
     struct REMOVE3res res;
     int result = pipeline_ask(p, NFS3_RMDIR, &args, &res, err);
 
@@ -177,17 +183,15 @@ static int made_by_other(struct pipeline *p, const struct target *t, uint32_t ui
                    uid);
 }
 
-int marker_scratch(struct pipeline *p, const struct target *t, struct marker_place *place,
-                   struct err *err)
+int marker_make_directory(struct pipeline *p, struct marker_directory *d, struct err *err)
 {
-    struct MKDIR3args args = { { { t->root, t->root_len }, name_of(RDUMP_SCRATCH) },
-                               { .set_mode = true, .mode = 0700 } };
+    struct MKDIR3args args = { { d->parent, name_of(d->name) },
+                               { .set_mode = true, .mode = d->mode } };
     struct CREATE3res res;
-    int result;
+    char what[MARKER_OTHER + 8];
+    int result = pipeline_ask(p, NFS3_MKDIR, &args, &res, err);
 
-    if (place->scratch_len)
-        return 0;
-    result = pipeline_ask(p, NFS3_MKDIR, &args, &res, err);
+    snprintf(what, sizeof(what), "making %.250s", d->name);
     if (result == NFS3ERR_ROFS)
         return err_set(err, ERR_INPUT, "the export is read-only");
     if (result == NFS3ERR_ACCES || result == NFS3ERR_PERM)
@@ -195,12 +199,26 @@ int marker_scratch(struct pipeline *p, const struct target *t, struct marker_pla
                        "uid 0 may not write there: the export is read-only, or maps uid 0 to "
                        "another user (it needs no_root_squash)");
     if (result)
-        return refused(result, "making " RDUMP_SCRATCH, err);
+        return refused(result, what, err);
     if (res.obj_attributes.attributes_follow && res.obj_attributes.attributes.uid != 0)
-        return made_by_other(p, t, res.obj_attributes.attributes.uid, err);
-    result = look_up(p, (struct bytes){ t->root, t->root_len }, RDUMP_SCRATCH, place->scratch,
-                     &place->scratch_len, err);
-    return refused(result, "making " RDUMP_SCRATCH, err);
+        return made_by_other(p, d, res.obj_attributes.attributes.uid, err);
+    return refused(marker_look_up(p, d, err), what, err);
+}
+
+int marker_scratch(struct pipeline *p, const struct target *t, struct marker_place *place,
+                   struct err *err)
+{
+    struct marker_directory d = { { t->root, t->root_len }, RDUMP_SCRATCH, 0700, { 0 }, 0 };
+    int result;
+
+    if (place->scratch_len)
+        return 0;
+    result = marker_make_directory(p, &d, err);
+    if (result == 0) {
+        memcpy(place->scratch, d.handle, d.len);
+        place->scratch_len = d.len;
+    }
+    return result;
 }
 
 int marker_write(struct pipeline *p, const struct marker_place *place, struct err *err)

@@ -38,6 +38,18 @@ struct marker_place {
 /* Looks; changes nothing.  -ERR_INPUT: a marker that is damaged, or of a later version. */
 int marker_find(struct pipeline *pipeline, const struct target *target, struct marker_place *to,
                 struct err *err);
+struct marker_directory {
+    struct bytes parent; /* handle */
+    const char *name;
+    uint32_t mode;
+    uint8_t handle[64];
+    uint32_t len;
+};
+/* Finds the directory's handle.  Returns the status, or a negative code. */
+int marker_look_up(struct pipeline *pipeline, struct marker_directory *directory, struct err *err);
+/* Makes it, as uid 0, and finds its handle; as marker_scratch. */
+int marker_make_directory(struct pipeline *pipeline, struct marker_directory *directory,
+                          struct err *err);
 /* Makes the scratch directory, if there is none.  -ERR_INPUT in words: the export is read-only, or
  * maps uid 0 to another user (then nothing is left there). */
 int marker_scratch(struct pipeline *pipeline, const struct target *target,

@@ -3,7 +3,7 @@
  *
  * One table of options for all commands; each row says which commands have it.
  */
-#include "replay/options.h"
+#include "replay/operands.h"
 #include "show/args.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@ enum {
     ONLY_POPULATE = 8,
     NOT_CURVE = 16,
     ONLY_CURVE = 32, /* a bit of REPLAY_CURVE */
-    PACED = REPLAY_PLAY | NOT_CURVE
+    PACED = REPLAY_PLAY | NOT_CURVE,
+    ALL_PACED = ALL | NOT_CURVE
 };
 
 static const int64_t default_timeout = INT64_C(10000000000);
@@ -34,6 +35,16 @@ static int set_number(void *to, const char *value, struct err *err)
 
     if (result == 0 && (*(uint64_t *)to < 1 || *(uint64_t *)to > 65536))
         return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 to 65,536", value);
+    return result;
+}
+
+static int set_copies(void *to, const char *value, struct err *err)
+{
+    int result = set_count(to, value, err);
+
+    if (result == 0 && (*(uint64_t *)to < 1 || *(uint64_t *)to > REPLAY_DUMPS_MAX))
+        return err_set(err, ERR_USAGE, "\"%s\" is not a number from 1 to %d", value,
+                       REPLAY_DUMPS_MAX);
     return result;
 }
 
@@ -181,11 +192,11 @@ struct row {
 
 static const char *usage_of(enum replay_command command)
 {
-    return command == REPLAY_POPULATE ? "nfsreplay populate [OPTION...] DUMP [SERVER=]TARGET..."
-           : command == REPLAY_CLEAN  ? "nfsreplay clean [OPTION...] DUMP [SERVER=]TARGET..."
-           : command == REPLAY_PLAY   ? "nfsreplay play [OPTION...] DUMP [SERVER=]TARGET..."
+    return command == REPLAY_POPULATE ? "nfsreplay populate [OPTION...] DUMP... [SERVER=]TARGET..."
+           : command == REPLAY_CLEAN  ? "nfsreplay clean [OPTION...] DUMP... [SERVER=]TARGET..."
+           : command == REPLAY_PLAY   ? "nfsreplay play [OPTION...] DUMP... [SERVER=]TARGET..."
            : command == REPLAY_CURVE  ? "nfsreplay curve [OPTION...] -o DIR DUMP TARGET..."
-                                      : "nfsreplay run [OPTION...] DUMP [SERVER=]TARGET...";
+                                      : "nfsreplay run [OPTION...] DUMP... [SERVER=]TARGET...";
 }
 
 static const char *about_of(enum replay_command command)
@@ -193,6 +204,7 @@ static const char *about_of(enum replay_command command)
     return command == REPLAY_POPULATE
                ? "Makes the tree of DUMP on a server, through NFS: what existed before the first\n"
                  "operation.  What is there already stays; an interrupted run continues.\n"
+                 "Each of several dumps or copies has a directory of its own.\n"
                  "TARGET is an export, nfs://HOST[:PORT]/EXPORT[?nfsport=N&mountport=N].  It must\n"
                  "be empty, or have the tree of this dump.  If the trace has several servers, say\n"
                  "SERVER=TARGET for each.\n"
@@ -201,35 +213,15 @@ static const char *about_of(enum replay_command command)
            : command == REPLAY_RUN
                ? "Makes the tree of DUMP as \"nfsreplay populate\" does, and plays the operations "
                  "as\n"
-                 "\"nfsreplay play\" does.\n"
+                 "\"nfsreplay play\" does.  DUMP@DELAY begins later, such as trace.rdump@2s.\n"
            : command == REPLAY_CURVE
                ? "Measures latency against throughput.  On each target DUMP is played as fast as\n"
                  "possible, then at --points rates, in equal steps up to the one that was "
                  "reached.\n"
                  "Before each run the tree is removed and made again.\n"
                : "Plays the operations of DUMP on the tree that \"nfsreplay populate\" made, and\n"
-                 "compares each answer with that of the trace.\n";
-}
-
-/* [SERVER=]TARGET; the address may have a '=', too. */
-static int add_target(struct replay_options *o, const char *text, struct err *err)
-{
-    const char *address = strstr(text, "nfs://");
-    struct replay_target *t;
-
-    if (o->target_count == REPLAY_TARGETS_MAX)
-        return err_set(err, ERR_USAGE, "more than %d targets", REPLAY_TARGETS_MAX);
-    if (!address || (address > text && address[-1] != '=') || address == text + 1)
-        return err_set(err, ERR_USAGE,
-                       "\"%s\" is not a target: nfs://HOST/EXPORT, or SERVER=nfs://HOST/EXPORT",
-                       text);
-    t = &o->targets[o->target_count++];
-    t->address = address;
-    if (address > text) {
-        t->server = text;
-        t->server_len = (uint32_t)(address - text - 1);
-    }
-    return 0;
+                 "compares each answer with that of the trace.  DUMP@DELAY begins later, such as\n"
+                 "trace.rdump@2s.\n";
 }
 
 static bool has_option(enum replay_command command, int commands)
@@ -244,6 +236,8 @@ static int check_curve(const struct replay_options *o, struct err *err)
 {
     if (!o->output)
         return err_set(err, ERR_USAGE, "say -o DIR: a new folder for the curves");
+    if (o->dump_count > 1 || o->dumps[0].delay >= 0)
+        return err_set(err, ERR_USAGE, "nfsreplay curve takes one dump, without a delay");
     for (uint32_t i = 0; i < o->target_count; i++)
         if (o->targets[i].server)
             return err_set(err, ERR_USAGE, "\"%s\": nfsreplay curve takes targets without SERVER=",
@@ -261,6 +255,8 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
               : "connections to each target (4)";
     const char *outstanding_help =
         plays ? "calls under way, in all (128 for each connection)" : "calls under way (256)";
+    const char *seed_help = command == REPLAY_CURVE ? "seed of --pick random (0)"
+                                                    : "seed of --pick random and --start-delay (0)";
     /* clang-format off */
     const struct row rows[] = {
         { ONLY_POPULATE, { 0, "check", NULL,
@@ -279,7 +275,11 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
           "what an operation waits for: dependencies, trace (all\nbefore it), or none (dependencies)", set_order, o } },
         { REPLAY_PLAY, { 0, "pick", "WHICH",
           "which operation goes first if several may: oldest,\nnewest or random (oldest)", set_pick, o } },
-        { REPLAY_PLAY, { 0, "seed", "N", "seed of --pick random (0)", set_count, &o->seed } },
+        { REPLAY_PLAY, { 0, "seed", "N", seed_help, set_count, &o->seed } },
+        { ALL_PACED, { 0, "copies", "N", "that each dump has, each with a tree of its own (1)",
+          set_copies, &o->copies } },
+        { PACED, { 0, "start-delay", "TIME",
+          "each dump and copy begins later, by chance up to\nTIME", set_duration, &o->start_delay } },
         { REPLAY_PLAY, { 0, "warm-up", "TIME|N",
           "play the first TIME of the trace, or N operations, at\nfull speed, and do not measure them",
           set_warm_up, o } },
@@ -326,6 +326,7 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
     o->timeout = default_timeout;
     o->give_up = 12 * default_timeout;
     o->points = 10;
+    o->copies = 1;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (has_option(command, rows[i].commands))
             table[count++] = rows[i].arg;
@@ -335,12 +336,10 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
     if (argc - first < 2)
         return err_set(err, ERR_USAGE, "nfsreplay %s takes a dump and at least one target",
                        argv[0]);
-    o->dump = argv[first];
     o->quiet |= o->json; /* nothing else on standard output */
-    for (int i = first + 1; i < argc && result == 1; i++)
-        if (add_target(o, argv[i], err) < 0)
-            result = -err->code;
-    return result == 1 && command == REPLAY_CURVE ? check_curve(o, err) : result;
+    if (operands_parse(o, argc - first, argv + first, err) < 0)
+        return -err->code;
+    return command == REPLAY_CURVE ? check_curve(o, err) : 1;
 }
 
 const char *replay_pace_text(const struct replay_options *o, char text[REPLAY_PACE_TEXT])

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/replay/options.h
  *
- * The command line of nfsreplay's commands: nfsreplay COMMAND [OPTION...] DUMP [SERVER=]TARGET...
+ * The command line of nfsreplay's commands:
+ *
+ *     nfsreplay COMMAND [OPTION...] DUMP[@DELAY]... [SERVER=]TARGET...
  */
 #ifndef NFSDIGEST_REPLAY_OPTIONS_H
 #define NFSDIGEST_REPLAY_OPTIONS_H
@@ -9,7 +11,12 @@
 #include "player/player.h"
 #include "replay/contents.h"
 
-enum { REPLAY_TARGETS_MAX = 16 };
+enum { REPLAY_TARGETS_MAX = 16, REPLAY_DUMPS_MAX = 256 /* dumps and copies */ };
+
+struct replay_dump {
+    const char *path;
+    int64_t delay; /* ns; -1: not said */
+};
 
 struct replay_target {
     const char *server; /* of the trace, as the dump has it; NULL: the only one */
@@ -18,7 +25,10 @@ struct replay_target {
 };
 
 struct replay_options {
-    const char *dump;
+    struct replay_dump dumps[REPLAY_DUMPS_MAX];
+    uint32_t dump_count;
+    uint64_t copies;     /* of each dump; at least 1 */
+    int64_t start_delay; /* ns: dumps begin by chance up to so much later */
     struct replay_target targets[REPLAY_TARGETS_MAX];
     uint32_t target_count;
     struct contents contents;
@@ -50,7 +60,7 @@ enum replay_command {
     REPLAY_CURVE = REPLAY_RUN | 32 /* those of run, but for the pace and --json, and its own */
 };
 
-enum { REPLAY_PACE_TEXT = 64, REPLAY_POINTS_MAX = 100 };
+enum { REPLAY_PACE_TEXT = 64, REPLAY_NAMES_TEXT = 256, REPLAY_POINTS_MAX = 100 };
 
 /* Parses the arguments of a command.  Returns 1 if it should run, 0 after --help was printed, or a
  * negative code. */
@@ -59,5 +69,9 @@ int replay_options(struct replay_options *options, enum replay_command command, 
 
 /* The pace in words; returns |text|. */
 const char *replay_pace_text(const struct replay_options *options, char text[REPLAY_PACE_TEXT]);
+
+/* All dumps, with how many copies; and all targets.  They return |text|, which may be cut. */
+const char *replay_dumps_text(const struct replay_options *options, char text[REPLAY_NAMES_TEXT]);
+const char *replay_targets_text(const struct replay_options *options, char text[REPLAY_NAMES_TEXT]);
 
 #endif

@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -261,6 +262,66 @@ def stopped(dump):
               "only the first %d operations of the dump" % count in done.stdout, count < every)
 
 
+def names(client, path):
+    """In the export."""
+    handle = client.mount(path)
+    _, r = client.nfs(READDIR, {"object": handle, "cookie": 0, "verifier": bytes(8), "count": 8192})
+    return sorted(e[1] for e in r["entries"] if e[1] not in (b".", b".."))
+
+
+def several(scratch, small, large):
+    """Several dumps and copies at once: each has a tree, clients and connections of its own, and its
+    operations are all there."""
+    first, second = operations(small), operations(large)
+    other = os.path.join(scratch, "again")
+    os.mkdir(other)
+    twin = os.path.join(other, os.path.basename(small))  # another file of the same name
+    shutil.copy(small, twin)
+    own = [os.path.basename(d)[:-len(".rdump")].encode() for d in (small, large)]
+    with Ftnfsd("--export", "/a") as server:
+        url, client = server.urls[0], Client(server)
+        done = run("run", "--pace", "asap", "--copies", 3, small, url)
+        check_words("copies", done, 0, "as recorded")
+        check("copies: operations", sum(classes(done.stdout).values()), 3 * first[0])
+        check("copies: their trees", names(client, b"/a"), [b"copy-1", b"copy-2", b"copy-3"])
+        check("copies: trees with marks", done.stdout.count("objects, "), 3)
+        check_words("copies again", run("play", "--copies", 3, small, url), 3, "(copy-1) was played on")
+        check_words("further copies", run("play", "--force", "--copies", 4, small, url), 3,
+                    "(copy-4): there is no tree")
+        check_words("one that is not there", run("clean", "--copies", 4, small, url), 0, "copy-3: ")
+        check("copies: after clean", names(client, b"/a"), [])
+        dumps = [small + "@400ms", large, twin + "@0s"]
+        done = run("populate", *dumps, url)
+        check_words("dumps: populate", done, 0, "/a/%s-2: " % own[0].decode())
+        check("dumps: their trees", names(client, b"/a"), sorted(own + [own[0] + b"-2"]))
+        done = run("play", "--pace", "asap", "--json", *dumps, url)
+        report = json.loads(done.stdout)
+        check("dumps: exit", done.returncode, 0)
+        check("dumps: operations", report["run"]["operations"], 2 * first[0] + second[0])
+        check("dumps: names", report["run"]["dump"], ", ".join([small, large, twin]))
+        check("dumps: one begins later", report["run"]["duration"] >= 400000000, True)
+        check_words("dumps: another order", run("play", *reversed(dumps), url), 3, "was played on")
+        check_words("dumps: clean", run("clean", *dumps, url), 0, "removed")
+        check("dumps: after clean", names(client, b"/a"), [])
+        client.close()
+        for words in ([url, small], [small, large], ["--copies", 200, small, large, url]):
+            check("usage %r" % (words,), run("play", *words).returncode, 2)
+        with subprocess.Popen(["cat", small], stdout=subprocess.PIPE) as source:
+            done = subprocess.run([PROGRAM, "play", "--copies", "2", "/dev/stdin", url],
+                                  stdin=source.stdout, capture_output=True, text=True, check=False)
+            source.stdout.close()
+        check_words("copies of a pipe", done, 2, "is a pipe")
+
+
+def wrong_in_one(small):
+    """Of two copies one is answered wrongly once; the difference says which."""
+    with Ftnfsd("--export", "/a", "--fault", "GETATTR:mode-bits=1:count=1:after=5") as server:
+        run("populate", "--copies", 2, small, server.urls[0])
+        done = run("play", "--pace", "asap", "--copies", 2, small, server.urls[0])
+    found = re.findall(r"^(copy-[12]): operation \d+ .*mode of the object", done.stdout, re.M)
+    check("wrong in one copy", (done.returncode, len(found)), (1, 1))
+
+
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         dumps = dict(make_dump(scratch, capture) for capture in sorted(CAPTURES.glob("*.zst")))
@@ -275,6 +336,8 @@ def main():
             ended(scratch, narrow(dumps["merged-tcp-udp-2if"], 10000), piped)
         stopped(dumps["knfsd-netem-tcp"])
         reports(scratch, dumps["knfsd-netem-udp"])
+        several(scratch, dumps["knfsd-netem-tcp"], dumps["knfsd-snap256"])
+        wrong_in_one(dumps["knfsd-netem-tcp"])
     for failure in failures[:30]:
         print(failure)
     print("%d failures" % len(failures))
