@@ -19,8 +19,14 @@ static int look_on(struct player *p, struct play *play, struct err *err);
 
 /* --- the end */
 
-static bool taints(const struct play *play, enum verdict_class class)
+static bool taints(const struct play *play, const struct verdict *verdict)
 {
+    enum verdict_class class = verdict->class;
+
+    /* a rule that allows another outcome does not make what was not made; two errors make nothing
+     */
+    if (class == VERDICT_AS_RECORDED && verdict->without_rules != VERDICT_DIFFERENT_ERROR)
+        class = verdict->without_rules;
     switch (class) {
     case VERDICT_NEW_ERROR:
     case VERDICT_VANISHED_ERROR:
@@ -101,7 +107,7 @@ int steps_end(struct player *p, struct play *play, const struct play_end *end, s
     if (was_sent && end->answered != NO_TIME && play->sent != NO_TIME)
         play->chain += end->answered - play->sent;
     result = tell(p, play, end, err);
-    if (taints(play, class))
+    if (taints(play, end->verdict))
         taint(play, play_number(play));
     p->done++;
     p->differ += verdict_differs(class);

@@ -117,6 +117,7 @@ void verdicts_free(struct verdicts *v)
     buf_free(&v->links);
     buf_free(&v->text);
     free(v->wanted.all);
+    places_set_free(&v->places);
     free(v);
 }
 
@@ -149,6 +150,8 @@ static void begin(struct verdicts *v, const struct procedure *procedure, struct 
     to->wait = 0;
     to->status = to->bytes = to->groups = 0;
     to->contents = false;
+    to->without_rules = VERDICT_AS_RECORDED;
+    to->excused = to->rule_count = 0;
     to->text[0] = '\0';
 }
 
@@ -362,6 +365,17 @@ static int judge(struct verdicts *v, uint64_t number, const struct step *step, s
     return 0;
 }
 
+/* Rules may allow an error that the trace does not have, or has. */
+static void excuse_error(struct verdicts *v, const struct step *step, struct verdict *to)
+{
+    if (to->class != VERDICT_NEW_ERROR && to->class != VERDICT_VANISHED_ERROR &&
+        to->class != VERDICT_DIFFERENT_ERROR)
+        return;
+    to->without_rules = to->class;
+    if (verdict_rules_status(v, step, to))
+        to->class = VERDICT_AS_RECORDED;
+}
+
 int verdict_reply(struct verdicts *v, uint64_t number, const struct step *step,
                   const struct rpc_answer *answer, uint32_t again, struct verdict *to,
                   struct err *err)
@@ -385,7 +399,8 @@ int verdict_reply(struct verdicts *v, uint64_t number, const struct step *step,
     }
     if (aside && (result < 0 || to->next == NEXT_NOTHING))
         by_number_remove(&v->asides, number, verdict_aside_end);
-    return result;
+    excuse_error(v, step, to);
+    return !result && v->no_memory ? err_memory(err, "rules") : result;
 }
 
 /* The LOOKUP's answer shows what the step found or made. */
@@ -393,13 +408,14 @@ static void looked_up(struct verdicts *v, const struct step *step, uint32_t foun
                       struct verdict *to)
 {
     uint32_t expected = verdict_expected_identity(v, step);
+    char *text;
 
     if (step->made || !expected || found == expected || v->ignore & EXPECT_IDENTITY)
         return;
-    to->class = VERDICT_DIFFERENT_RESULT;
-    to->groups |= EXPECT_IDENTITY;
-    if (!to->text[0])
-        snprintf(to->text, sizeof(to->text),
+    text =
+        verdict_difference(to, EXPECT_IDENTITY, verdict_rules_role(v, step, ROLE_NEW_OBJECT, to));
+    if (text)
+        snprintf(text, VERDICT_TEXT,
                  "object found: %" PRIu32 " in the trace, another one here (by LOOKUP)", expected);
 }
 

@@ -4,6 +4,10 @@
  * Compares a reply of the target with what the dump says the operation must show again
  * (schemas/rdump.md section 5), and learns from it: handles, ctimes, sizes, cookies.
  *
+ * Rules may allow differences.  An operation that differs in nothing else is as recorded, and says
+ * which rules have allowed it; what it says differs is then the first of what they allowed.  At
+ * most VERDICT_RULES rules count for an operation: what only a further one allows, differs.
+ *
  * What can differ is said for people, too.  ctimes are learned from all replies once a guard needed
  * one (verdict_learn), not before.
  *
@@ -19,6 +23,7 @@
 #include "player/objects.h"
 #include "player/script.h"
 #include "player/step.h"
+#include "rules/rules.h"
 
 /* Every operation is in exactly one class.  Words of Oracle's Database Replay for divergence. */
 enum verdict_class {
@@ -52,20 +57,23 @@ enum verdict_next {
                    * of |with|, after |wait| ns */
 };
 
-enum { VERDICT_TEXT = 256 };
+enum { VERDICT_TEXT = 256, VERDICT_RULES = 16 };
 
 struct verdict {
     enum verdict_class class;
     /* If it is not NEXT_NOTHING, |class| is the one for a player that asks no more. */
     enum verdict_next next;
     int64_t wait;
-    struct fill_in with;     /* NEXT_LIST_ON: its cookie and verifier; the rest is not set */
-    uint32_t status;         /* of the reply */
-    uint32_t bytes;          /* of file contents that were read or written */
-    uint32_t groups;         /* RDUMP_EXPECT_ bits of the values that differ; all of the mask if the
-                              * dump has no results */
-    bool contents;           /* the bytes of a READ are not those of the trace's file */
-    char text[VERDICT_TEXT]; /* what differs, for people; "" */
+    struct fill_in with; /* NEXT_LIST_ON: its cookie and verifier; the rest is not set */
+    uint32_t status;     /* of the reply */
+    uint32_t bytes;      /* of file contents that were read or written */
+    uint32_t groups;     /* RDUMP_EXPECT_ bits of the values that differ; all of the mask if the
+                          * dump has no results */
+    bool contents;       /* the bytes of a READ are not those of the trace's file */
+    enum verdict_class without_rules; /* the class if there were no rules: of errors only */
+    uint32_t excused;                 /* as |groups|: those that rules allow */
+    uint32_t rule_count, rules[VERDICT_RULES]; /* ids of the rules that have allowed differences */
+    char text[VERDICT_TEXT];                   /* what differs, for people; "" */
 };
 
 struct verdicts; /* of one script */
@@ -78,6 +86,8 @@ struct verdict_setup {
     bool links;      /* link counts of directories are compared */
     uint32_t ignore; /* RDUMP_EXPECT_ bits (of any |whose|) that are not compared */
     bool late_stale; /* success instead of STALE is asked again for a second */
+    /* Allow differences; need trace.results.  NULL: none. */
+    const struct rules *rules;
 };
 
 struct verdicts *verdicts_new(const struct verdict_setup *setup, struct err *err);

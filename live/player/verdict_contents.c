@@ -111,9 +111,11 @@ void verdict_contents(struct verdicts *v, const struct step *step, struct verdic
     const struct object *o;
     struct effect asked;
     uint32_t at = 0;
+    bool allowed;
+    char *text;
 
     if (v->effect.has_done && v->effect.done != bytes.len) {
-        to->class = VERDICT_DIFFERENT_RESULT;
+        verdict_difference(to, 0, false);
         to->contents = true;
         snprintf(to->text, sizeof(to->text),
                  "count is %" PRIu64 ", but there are %" PRIu32 " bytes", v->effect.done,
@@ -138,9 +140,10 @@ void verdict_contents(struct verdicts *v, const struct step *step, struct verdic
         if (at == bytes.len)
             return;
     }
-    to->class = VERDICT_DIFFERENT_RESULT;
-    to->contents = true;
-    if (!to->text[0])
-        snprintf(to->text, sizeof(to->text), "byte %" PRIu64 " of the file is 0x%02x, not 0x%02x",
+    allowed = verdict_rules_role(v, step, ROLE_DATA, to);
+    to->contents |= !allowed;
+    text = verdict_difference(to, 0, allowed);
+    if (text)
+        snprintf(text, VERDICT_TEXT, "byte %" PRIu64 " of the file is 0x%02x, not 0x%02x",
                  asked.offset + at, bytes.data[at], *fill_at(o->number, asked.offset + at));
 }

@@ -256,21 +256,22 @@ static int list_on(struct run *r, uint64_t number, struct aside *aside, bool aga
 static void end_listing(struct run *r, uint32_t missing, bool stalled, struct verdict *to)
 {
     struct verdicts *v = r->v;
+    char *text;
 
     v->names = r->names;
     /* an object that is not known may have been in an earlier reply of the trace, and forgotten */
     if (r->names.no_handles || (r->step->has & STEP_CONTINUES && !r->names.sums.has_behind))
         v->absent |= EXPECT_BEHIND;
-    if (stalled || missing) {
-        to->class = VERDICT_DIFFERENT_RESULT;
-        to->groups |= r->step->mask & (EXPECT_NAMES | EXPECT_BEHIND | EXPECT_SOME_NAMES);
-        v->absent |= EXPECT_NAMES | EXPECT_BEHIND;
-    }
-    if (stalled)
-        snprintf(to->text, sizeof(to->text), "a listing stops before its end, without an entry");
-    else if (missing)
-        snprintf(to->text, sizeof(to->text), "%" PRIu32 " names of the trace are not there",
-                 missing);
+    if (!stalled && !missing)
+        return;
+    v->absent |= EXPECT_NAMES | EXPECT_BEHIND;
+    text =
+        verdict_difference(to, r->step->mask & (EXPECT_NAMES | EXPECT_BEHIND | EXPECT_SOME_NAMES),
+                           !stalled && verdict_rules_role(v, r->step, ROLE_ENTRY, to));
+    if (text && stalled)
+        snprintf(text, VERDICT_TEXT, "a listing stops before its end, without an entry");
+    else if (text)
+        snprintf(text, VERDICT_TEXT, "%" PRIu32 " names of the trace are not there", missing);
 }
 
 int verdict_listing(struct verdicts *v, uint64_t number, const struct step *step,

@@ -7,6 +7,7 @@
  *     verdict_values.c    the groups of the mask
  *     verdict_listing.c   names and cookies
  *     verdict_contents.c  bytes of READs, sizes and holes
+ *     verdict_rules.c     differences that rules allow
  *     verdict_text.c      words
  */
 #ifndef NFSDIGEST_PLAYER_VERDICT_PARTS_H
@@ -16,6 +17,7 @@
 #include "base/table.h"
 #include "effect/expect.h"
 #include "player/verdict.h"
+#include "rules/place.h"
 
 /* Elements by the number of their step, which each begins with. */
 struct by_number {
@@ -85,6 +87,8 @@ struct verdicts {
     struct listing_names names;
     uint32_t absent;   /* groups beside attributes that the reply does not show */
     uint32_t identity; /* of the object found or made: its number in the single trace; or 0 */
+    struct places_set places; /* of setup.rules: fields of results, when first needed */
+    bool no_memory;           /* for these */
     /* room: */
     struct buf values, links, text;
     struct wanted_names wanted;
@@ -118,6 +122,21 @@ void verdict_aside_end(void *aside);
 void verdict_contents_learn(struct verdicts *v, const struct step *step, uint32_t new_object);
 /* Compares the bytes of a READ. */
 void verdict_contents(struct verdicts *v, const struct step *step, struct verdict *to);
+
+/* --- verdict_rules.c: each returns true if rules allow the difference, and notes them in |to| */
+
+/* step->status is not to->status. */
+bool verdict_rules_status(struct verdicts *v, const struct step *step, struct verdict *to);
+/* Group number |bit| has values[0] in the trace and values[1] here, as the digest covers them. */
+bool verdict_rules_group(struct verdicts *v, const struct step *step, unsigned bit,
+                         const struct bytes values[2], struct verdict *to);
+/* A field whose value is known to differ, but not by how much: only ignored allows it.  |role|: of
+ * the field in the procedure's result (wire/field.h). */
+bool verdict_rules_role(struct verdicts *v, const struct step *step, uint32_t role,
+                        struct verdict *to);
+/* Enters a difference, |allowed| or not.  Returns where its text belongs, or NULL if the verdict
+ * has one that counts more. */
+char *verdict_difference(struct verdict *to, uint32_t groups, bool allowed);
 
 /* --- verdict_text.c: fill text[VERDICT_TEXT] */
 

@@ -69,12 +69,15 @@ uint32_t verdict_expected_identity(const struct verdicts *v, const struct step *
     return number > UINT32_MAX ? 0 : (uint32_t)number;
 }
 
-static void differs(struct verdict *to, unsigned bit, struct bytes expected, struct bytes got)
+/* values[0]: of the trace; values[1]: here. */
+static void differs(struct verdicts *v, const struct step *step, unsigned bit,
+                    const struct bytes values[2], struct verdict *to)
 {
-    to->class = VERDICT_DIFFERENT_RESULT;
-    to->groups |= UINT32_C(1) << bit;
-    if (!to->text[0])
-        verdict_text_group(bit, expected, got, to->text);
+    bool allowed = verdict_rules_group(v, step, bit, values, to);
+    char *text = verdict_difference(to, UINT32_C(1) << bit, allowed);
+
+    if (text)
+        verdict_text_group(bit, values[0], values[1], text);
 }
 
 static void by_groups(struct verdicts *v, const struct step *step, struct expect *x,
@@ -90,8 +93,9 @@ static void by_groups(struct verdicts *v, const struct step *step, struct expect
             continue; /* absent */
         if (v->values.len != values[bit].len ||
             memcmp(v->values.data, values[bit].data, v->values.len) != 0)
-            differs(to, bit, values[bit],
-                    (struct bytes){ v->values.data, (uint32_t)v->values.len });
+            differs(v, step, bit,
+                    (struct bytes[]){ values[bit], { v->values.data, (uint32_t)v->values.len } },
+                    to);
     }
     if (to->groups & EXPECT_NAMES)
         verdict_listing_text(v, step, to);
@@ -112,7 +116,7 @@ static void links(struct verdicts *v, const struct step *step, struct verdict *t
             continue;
         if (effect_attributes(&v->effect, order[i], &a) && a.nlink != load_be32(left.data)) {
             store_be32(got, a.nlink);
-            differs(to, bit, (struct bytes){ left.data, 4 }, (struct bytes){ got, 4 });
+            differs(v, step, bit, (struct bytes[]){ { left.data, 4 }, { got, 4 } }, to);
         }
         left.data += 4;
         left.len -= 4;
@@ -130,7 +134,7 @@ static void explain(struct verdicts *v, const struct step *step, struct expect *
 
     if (known)
         by_groups(v, step, x, values, to);
-    if (!whole || covered & v->ignore || to->groups)
+    if (!whole || covered & v->ignore || to->groups || to->excused)
         return;
     to->class = VERDICT_DIFFERENT_RESULT;
     to->groups = covered;

@@ -5,8 +5,9 @@
  * either; every reply ends in a class that its status allows; differences have words; a listing
  * continues only where it may.
  *
- * Input: rdump's number of the procedure, bits (below), status expected and mask (4 bytes each),
- * arguments, results, links, names, and replies to the end (2 bytes of length each).
+ * Input: rdump's number of the procedure, bits (below), status expected and mask (4 bytes each; the
+ * highest bit of the mask: there are rules), arguments, results, links, names, and replies to the
+ * end (2 bytes of length each).
  */
 #include "fill/fill.h"
 #include "player/places.h"
@@ -28,6 +29,19 @@ enum {
 };
 
 static struct places places;
+static struct rules *rules; /* they allow some differences of each kind */
+static const char some_rules[] = "[fields]\n"
+                                 "*.mode = ignored if type=NF3DIR\n"
+                                 "*.mode = mask 0700 if type=NF3REG\n"
+                                 "*.uid = ignored\n"
+                                 "*.nlink = at-least\n"
+                                 "*.size = tolerance 5%\n"
+                                 "*.handle = ignored\n"
+                                 "*.access = at-most\n"
+                                 "READLINK3res.resok.data = nocase\n"
+                                 "READ3res.resok.* = ignored\n"
+                                 "READDIR3res.*.entries = ignored\n"
+                                 "*.status = ignored if ref=NFS3_OK\n";
 
 static void require(bool condition)
 {
@@ -58,11 +72,20 @@ static struct objects *some_objects(void)
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
+    static const char *const names[] = { "default", "some" };
+    const struct rules_builtin *builtin = rules_builtins;
+    const char *texts[] = { NULL, some_rules };
+    struct err err;
+
     (void)argc;
     (void)argv;
+    while (strcmp(builtin->name, "default"))
+        builtin++;
+    texts[0] = builtin->text;
     wire_init();
     places_init(&places);
     fill_at(0, 0);
+    require(!rules_read(names, texts, 2, &rules, &err));
     return 0;
 }
 
@@ -99,10 +122,14 @@ static void check(const struct step *step, const struct verdict *v)
 
     require(memchr(v->text, '\0', sizeof(v->text)) != NULL);
     require(v->class <= VERDICT_DIFFERENT_RESULT || v->class == VERDICT_UNANSWERED);
-    require(v->class != VERDICT_AS_RECORDED || v->status == step->status);
+    require(v->class != VERDICT_AS_RECORDED || v->status == step->status || v->rule_count);
     require(v->class != VERDICT_NEW_ERROR || (!step->status && v->status));
     require(v->class != VERDICT_VANISHED_ERROR || (step->status && !v->status));
-    require((v->class == VERDICT_AS_RECORDED) == !v->text[0]);
+    require((v->class == VERDICT_AS_RECORDED && !v->rule_count) == !v->text[0]);
+    require(!(v->excused & ~step->mask) && !(v->excused & v->groups));
+    require(v->rule_count <= VERDICT_RULES && (v->rule_count || !v->excused));
+    require(v->without_rules == v->class || v->class == VERDICT_DIFFERENT_RESULT ||
+            v->class == VERDICT_UNANSWERED || !v->without_rules || v->rule_count);
     require(!(v->groups & ~step->mask) && (!v->groups || differs));
     require(!v->contents || differs);
     require(v->next != NEXT_LIST_ON || step->has & STEP_LISTS);
@@ -173,6 +200,7 @@ static void run(const uint8_t *data, struct input *in)
     script.trace.results = bits & BIT_RESULTS ? 1 : 0;
     script.trace.copies = bits & BIT_COPIES ? 3 : 1;
     setup.links = bits & BIT_LINKS;
+    setup.rules = data[6] & 0x80 ? rules : NULL;
     setup.ignore = bits & BIT_IGNORE ? 0x14000012 : 0;
     setup.objects = some_objects();
     verdicts = verdicts_new(&setup, &err);
