@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 struct temporary {
     const char *what;
     int fd;
+    bool reading;
     size_t at, len; /* while reading: what was taken of the buffer; what is in it */
     uint8_t buffer[TEMPORARY_BUFFER];
 };
@@ -55,6 +57,7 @@ struct temporary *temporary_new(const char *what, struct err *err)
         return NULL;
     }
     t->what = what;
+    t->reading = false;
     t->at = t->len = 0;
     t->fd = open_nameless();
     if (t->fd >= 0)
@@ -106,8 +109,9 @@ int temporary_write(struct temporary *t, const void *data, size_t len, struct er
 
 int temporary_rewind(struct temporary *t, struct err *err)
 {
-    if (write_all(t, t->buffer, t->len, err) < 0)
+    if (!t->reading && write_all(t, t->buffer, t->len, err) < 0)
         return -err->code;
+    t->reading = true;
     t->at = t->len = 0;
     return lseek(t->fd, 0, SEEK_SET) == 0 ? 0 : fail(t, "read", err);
 }

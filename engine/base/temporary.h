@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/base/temporary.h
  *
- * Stores bytes in a file without a name in TMPDIR (/tmp), to be read once from their beginning.
+ * Stores bytes in a file without a name in TMPDIR (/tmp), to be read from their beginning, once or
+ * several times.
  *
  * Memory: a buffer of TEMPORARY_BUFFER bytes.
  */
@@ -23,7 +24,7 @@ void temporary_free(struct temporary *temporary);
 
 /* Appends bytes.  Returns 0 or -ERR_SYSTEM. */
 int temporary_write(struct temporary *temporary, const void *data, size_t len, struct err *err);
-/* Goes to the beginning.  After this the bytes can only be read. */
+/* Goes to the beginning.  After this the bytes can only be read, and this may be called again. */
 int temporary_rewind(struct temporary *temporary, struct err *err);
 /* Reads |len| bytes.  Returns 1, or 0 if there are no more bytes.  Returns -ERR_SYSTEM on failure,
  * also if only a part of the |len| bytes is left. */

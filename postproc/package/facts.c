@@ -69,17 +69,19 @@ void facts_grow(struct facts *f, const struct tree *tree)
 
 int facts_read(struct facts *f, sqlite3 *db, struct err *err)
 {
+    const struct groups_request procedures = { 1u << BY_PROCEDURE, INT_MAX };
+
     if (read_totals(f, db, err) < 0 || sql_each(db, sql_statuses, add_status, f, err) < 0 ||
-        groups_read(db, BY_PROCEDURE, INT_MAX, &f->procedures, err) < 0)
+        groups_read(db, &procedures, &f->grouped, err) < 0)
         return -err->code;
-    for (int i = 0; i < f->procedures.count; i++) {
-        f->bytes_read += f->procedures.groups[i].read;
-        f->bytes_written += f->procedures.groups[i].written;
+    for (int i = 0; i < f->grouped.by[BY_PROCEDURE].count; i++) {
+        f->bytes_read += f->grouped.by[BY_PROCEDURE].groups[i].read;
+        f->bytes_written += f->grouped.by[BY_PROCEDURE].groups[i].written;
     }
     return 0;
 }
 
 void facts_free(struct facts *f)
 {
-    groups_free(&f->procedures);
+    groups_free(&f->grouped);
 }

@@ -23,7 +23,7 @@ struct facts {
     uint64_t frames, operations, unpaired, clients, servers, objects, retransmissions, copies,
         problems;
     uint64_t bytes_read, bytes_written;
-    struct groups procedures;
+    struct operation_groups grouped; /* by procedure */
     struct status_fact statuses[32]; /* the most frequent ones */
     uint32_t status_count;
     uint64_t other_statuses; /* operations */

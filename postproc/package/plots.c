@@ -94,8 +94,8 @@ struct busy {
 static void find_busy(const struct facts *f, struct busy *busy)
 {
     busy->count = 0;
-    for (int i = 0; i < f->procedures.count && busy->count < SHOWN; i++) {
-        const struct group *g = &f->procedures.groups[i];
+    for (int i = 0; i < f->grouped.by[BY_PROCEDURE].count && busy->count < SHOWN; i++) {
+        const struct group *g = &f->grouped.by[BY_PROCEDURE].groups[i];
         const struct procedure *p;
 
         if (g->key[0] != 100003 || g->key[1] != 3)

@@ -156,8 +156,8 @@ static void put_operations(const struct facts *f, FILE *out)
     fputs("\n### Operations\n\n| procedure | operations | share | errors | p50 | p90 | p99 | max |"
           "\n|---|---:|---:|---:|---:|---:|---:|---:|\n",
           out);
-    for (int i = 0; i < f->procedures.count; i++) {
-        const struct group *g = &f->procedures.groups[i];
+    for (int i = 0; i < f->grouped.by[BY_PROCEDURE].count; i++) {
+        const struct group *g = &f->grouped.by[BY_PROCEDURE].groups[i];
 
         fprintf(out, "| %s | %s | %.2f %%", g->label, count_text(g->operations, a),
                 percent(g->operations, f->operations));

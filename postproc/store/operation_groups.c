@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/store/operation_groups.c
  *
- * Three queries for each table: counts of the largest groups, their names, and their latencies in
- * order, from which percentiles are taken by rank.  For cmd_info.c and packages.  The contract is
- * in operation_groups.h.
+ * One query reads all operations in their order, which is the order on disk.  Each one is added to
+ * its procedure, client and path, and its latency is put aside for the percentiles of the groups
+ * that are shown.  For cmd_info.c and packages.  The contract is in operation_groups.h.
  */
 #include "store/operation_groups.h"
+#include "base/digest.h"
 #include "base/grow.h"
+#include "base/table.h"
+#include "record/record.h"
+#include "store/quantiles.h"
 #include "store/sql.h"
+#include "store/store.h"
 #include "wire/field.h"
 
 #include <stdio.h>
@@ -16,75 +21,314 @@
 
 const char *const group_names[BY_MAX] = { "procedure", "client", "path" };
 
-/* Three columns make the key; clients are numbered through their smallest flow. */
-static const struct {
-    const char *keys, *first, *from, *label;
-} dimensions[BY_MAX] = {
-    [BY_PROCEDURE] = { "o.program AS k1, o.version AS k2, o.procedure AS k3", "o.program",
-                       "operation o WHERE o.program IS NOT NULL",
-                       "SELECT name FROM procedure WHERE program = ?1 AND version = ?2"
-                       " AND number = ?3" },
-    [BY_CLIENT] = { "c.id AS k1, NULL AS k2, NULL AS k3", "c.id",
-                    "operation o JOIN temp.client c ON c.address = o.client WHERE 1",
-                    "SELECT address FROM temp.client WHERE id = ?1" },
-    [BY_PATH] = { "o.path AS k1, NULL AS k2, NULL AS k3", "o.path",
-                  "operation o WHERE o.path IS NOT NULL", "SELECT text FROM path WHERE id = ?1" },
+_Static_assert((int)BY_MAX <= (int)QUANTILES_DIMENSIONS, "each table has a dimension");
+
+static const char select_operations[] =
+    "SELECT o.flow, o.client, o.path, o.program, o.version, o.procedure, o.pairing,"
+    " o.call_frame IS NOT NULL, o.reply_frame IS NOT NULL, o.call_flags, o.reply_flags,"
+    " o.call_time, o.reply_time, o.rpc_status, o.status, o.data_length"
+    " FROM operation o";
+
+enum {
+    OP_FLOW,
+    OP_CLIENT,
+    OP_PATH,
+    OP_PROGRAM,
+    OP_VERSION,
+    OP_PROCEDURE,
+    OP_PAIRING,
+    OP_CALLED,
+    OP_REPLIED,
+    OP_CALL_FLAGS,
+    OP_REPLY_FLAGS,
+    OP_CALL_TIME,
+    OP_REPLY_TIME,
+    OP_RPC_STATUS,
+    OP_STATUS,
+    OP_DATA_LENGTH,
 };
 
-static int number_clients(sqlite3 *db, struct err *err)
+struct member {
+    struct group group;
+    int64_t least; /* of the latencies */
+    uint32_t at;   /* its number as a group of quantiles.h */
+};
+
+struct dimension {
+    struct table table;
+    struct member *members;
+    uint32_t count, cap;
+};
+
+struct flow_client {
+    int64_t flow;
+    uint32_t client;
+};
+
+struct counting {
+    struct groups_totals totals;
+    struct dimension by[BY_MAX];
+    struct table flow_table; /* which client a flow belongs to */
+    struct flow_client *flows;
+    uint32_t flow_count, flow_cap;
+    struct table client_table; /* by address; slots of by[BY_CLIENT].members */
+    struct quantiles *quantiles;
+};
+
+static void counting_free(struct counting *c)
 {
-    return sql_run(db,
-                   "PRAGMA temp_store = MEMORY;"
-                   "CREATE TEMP TABLE IF NOT EXISTS client (id INTEGER PRIMARY KEY,"
-                   " address TEXT NOT NULL UNIQUE);"
-                   "INSERT OR IGNORE INTO temp.client (address) SELECT client FROM flow"
-                   " GROUP BY client;",
-                   err);
-}
-
-static int read_counts(sqlite3 *db, enum group_by by, int64_t top, struct groups *g,
-                       struct err *err)
-{
-    char sql[1024];
-    sqlite3_stmt *stmt;
-    int result = 0;
-
-    snprintf(sql, sizeof(sql),
-             "SELECT %s, count(*) AS n, sum(o.rpc_status <> 0 OR ifnull(o.status, 0) <> 0),"
-             " count(o.latency), sum(CASE WHEN o.program = 100003 AND o.procedure = 6"
-             "  THEN o.data_length END), sum(CASE WHEN o.program = 100003 AND o.procedure = 7"
-             "  THEN o.data_length END), count(*) OVER ()"
-             " FROM %s GROUP BY k1, k2, k3 ORDER BY n DESC, k1, k2, k3 LIMIT ?",
-             dimensions[by].keys, dimensions[by].from);
-    if (sql_prepare(db, sql, &stmt, err) < 0)
-        return -err->code;
-    sqlite3_bind_int64(stmt, 1, top);
-    while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
-        struct group group = { 0 };
-
-        if (GROW(g->groups, g->count, g->cap) < 0) {
-            result = err_memory(err, "groups");
-            break;
-        }
-        for (int i = 0; i < 3; i++)
-            group.key[i] = sqlite3_column_int64(stmt, i);
-        group.operations = (uint64_t)sqlite3_column_int64(stmt, 3);
-        group.errors = (uint64_t)sqlite3_column_int64(stmt, 4);
-        group.answered = (uint64_t)sqlite3_column_int64(stmt, 5);
-        group.read = (uint64_t)sqlite3_column_int64(stmt, 6);
-        group.written = (uint64_t)sqlite3_column_int64(stmt, 7);
-        g->groups[g->count++] = group;
-        g->left_out = (uint64_t)sqlite3_column_int64(stmt, 8) - (uint64_t)g->count;
+    for (int by = 0; by < BY_MAX; by++) {
+        for (uint32_t i = 0; i < c->by[by].count; i++)
+            free(c->by[by].members[i].group.label);
+        free(c->by[by].members);
+        table_free(&c->by[by].table);
     }
-    return sql_end(stmt, result, err);
+    free(c->flows);
+    table_free(&c->flow_table);
+    table_free(&c->client_table);
+    quantiles_free(c->quantiles);
 }
 
-static int read_labels(sqlite3 *db, enum group_by by, struct groups *g, struct err *err)
+/* Returns the number of a new member, or TABLE_NONE. */
+static uint32_t add_member(struct dimension *d, struct table *table, uint64_t hash,
+                           const struct group *group)
 {
+    if (GROW(d->members, d->count, d->cap) < 0 || table_add(table, hash, d->count) < 0)
+        return TABLE_NONE;
+    d->members[d->count] = (struct member){ .group = *group, .at = d->count };
+    return d->count++;
+}
+
+static uint32_t by_key(struct dimension *d, const int64_t key[3])
+{
+    uint64_t hash = XXH3_64bits(key, 3 * sizeof(*key));
+    struct group group = { 0 };
+    uint32_t at;
+
+    for (uint32_t i = table_first(&d->table, hash, &at); i != TABLE_NONE;
+         i = table_next(&d->table, hash, &at))
+        if (memcmp(d->members[i].group.key, key, sizeof(group.key)) == 0)
+            return i;
+    memcpy(group.key, key, sizeof(group.key));
+    return add_member(d, &d->table, hash, &group);
+}
+
+static uint32_t by_address(struct counting *c, const char *address)
+{
+    uint64_t hash = XXH3_64bits(address, strlen(address));
+    struct dimension *d = &c->by[BY_CLIENT];
+    struct group group = { 0 };
+    uint32_t at, i;
+
+    for (i = table_first(&c->client_table, hash, &at); i != TABLE_NONE;
+         i = table_next(&c->client_table, hash, &at))
+        if (strcmp(d->members[i].group.label, address) == 0)
+            return i;
+    group.label = strdup(address);
+    i = group.label ? add_member(d, &c->client_table, hash, &group) : TABLE_NONE;
+    if (i == TABLE_NONE)
+        free(group.label);
+    return i;
+}
+
+/* The client of the row; its address is read once for each flow. */
+static uint32_t client_of(struct counting *c, sqlite3_stmt *row)
+{
+    int64_t flow = sqlite3_column_int64(row, OP_FLOW);
+    uint64_t hash = XXH3_64bits(&flow, sizeof(flow));
+    const char *address;
+    uint32_t at, i;
+
+    for (i = table_first(&c->flow_table, hash, &at); i != TABLE_NONE;
+         i = table_next(&c->flow_table, hash, &at))
+        if (c->flows[i].flow == flow)
+            return c->flows[i].client;
+    address = sql_column_text(row, OP_CLIENT);
+    i = address ? by_address(c, address) : TABLE_NONE;
+    if (i == TABLE_NONE || GROW(c->flows, c->flow_count, c->flow_cap) < 0 ||
+        table_add(&c->flow_table, hash, c->flow_count) < 0)
+        return TABLE_NONE;
+    c->flows[c->flow_count++] = (struct flow_client){ flow, i };
+    return i;
+}
+
+static void count_totals(struct groups_totals *t, sqlite3_stmt *row)
+{
+    int64_t pairing = sqlite3_column_int64(row, OP_PAIRING);
+
+    t->operations++;
+    t->calls += (uint64_t)sqlite3_column_int64(row, OP_CALLED);
+    t->replies += (uint64_t)sqlite3_column_int64(row, OP_REPLIED);
+    t->partial_calls += (sqlite3_column_int64(row, OP_CALL_FLAGS) & SIGHTING_PARTIAL) != 0;
+    t->partial_replies += (sqlite3_column_int64(row, OP_REPLY_FLAGS) & SIGHTING_PARTIAL) != 0;
+    if (pairing >= 0 && pairing < GROUPS_PAIRINGS)
+        t->pairing[pairing]++;
+}
+
+/* What the row adds to each of its groups. */
+static struct group part_of(sqlite3_stmt *row)
+{
+    int64_t procedure = sqlite3_column_int64(row, OP_PROCEDURE);
+    bool nfs = sqlite3_column_int64(row, OP_PROGRAM) == 100003;
+    uint64_t bytes = (uint64_t)sqlite3_column_int64(row, OP_DATA_LENGTH);
+
+    return (struct group){
+        .errors = sqlite3_column_int64(row, OP_RPC_STATUS) != 0 ||
+                  sqlite3_column_int64(row, OP_STATUS) != 0,
+        .answered = sqlite3_column_type(row, OP_CALL_TIME) != SQLITE_NULL &&
+                    sqlite3_column_type(row, OP_REPLY_TIME) != SQLITE_NULL,
+        .read = nfs && procedure == 6 ? bytes : 0,
+        .written = nfs && procedure == 7 ? bytes : 0,
+    };
+}
+
+static void count(struct member *m, const struct group *part, int64_t latency)
+{
+    struct group *g = &m->group;
+
+    g->operations++;
+    g->errors += part->errors;
+    g->read += part->read;
+    g->written += part->written;
+    if (!part->answered)
+        return;
+    if (!g->answered || latency < m->least)
+        m->least = latency;
+    if (!g->answered || latency > g->max)
+        g->max = latency;
+    g->answered++;
+}
+
+/* The members of the row, TABLE_NONE where it has none.  Returns 0 or -1: no memory. */
+static int members_of(struct counting *c, unsigned tables, sqlite3_stmt *row,
+                      uint32_t members[QUANTILES_DIMENSIONS])
+{
+    bool has[BY_MAX] = {
+        [BY_PROCEDURE] = sqlite3_column_type(row, OP_PROGRAM) != SQLITE_NULL,
+        [BY_CLIENT] = true,
+        [BY_PATH] = sqlite3_column_type(row, OP_PATH) != SQLITE_NULL,
+    };
+
+    for (int by = 0; by < QUANTILES_DIMENSIONS; by++)
+        members[by] = QUANTILES_NO_GROUP;
+    for (int by = 0; by < BY_MAX; by++) {
+        int64_t key[3] = { 0 };
+
+        if (!(tables & 1u << by) || !has[by])
+            continue;
+        for (int i = 0; by != BY_CLIENT && i < (by == BY_PATH ? 1 : 3); i++)
+            key[i] = sqlite3_column_int64(row, (by == BY_PATH ? OP_PATH : OP_PROGRAM) + i);
+        members[by] = by == BY_CLIENT ? client_of(c, row) : by_key(&c->by[by], key);
+        if (members[by] == TABLE_NONE)
+            return -1;
+    }
+    return 0;
+}
+
+static int count_row(struct counting *c, unsigned tables, sqlite3_stmt *row, struct err *err)
+{
+    int64_t latency = (int64_t)((uint64_t)sqlite3_column_int64(row, OP_REPLY_TIME) -
+                                (uint64_t)sqlite3_column_int64(row, OP_CALL_TIME));
+    uint32_t members[QUANTILES_DIMENSIONS];
+    struct group part = part_of(row);
+
+    count_totals(&c->totals, row);
+    if (members_of(c, tables, row, members) < 0)
+        return err_memory(err, "groups");
+    for (int by = 0; by < BY_MAX; by++)
+        if (members[by] != QUANTILES_NO_GROUP)
+            count(&c->by[by].members[members[by]], &part, latency);
+    return part.answered && tables ? quantiles_put(c->quantiles, latency, members, err) : 0;
+}
+
+/* By operations, then by key; clients by address. */
+static int most_first(const void *a, const void *b)
+{
+    const struct group *x = &((const struct member *)a)->group;
+    const struct group *y = &((const struct member *)b)->group;
+
+    if (x->operations != y->operations)
+        return x->operations < y->operations ? 1 : -1;
+    for (int i = 0; i < 3; i++)
+        if (x->key[i] != y->key[i])
+            return x->key[i] < y->key[i] ? -1 : 1;
+    return x->label && y->label ? strcmp(x->label, y->label) : 0;
+}
+
+/* Moves the members that are shown to |groups|, and adds their latencies to |wanted|. */
+static int show(struct counting *c, enum group_by by, uint64_t top, struct groups *groups,
+                struct quantiles_wanted *wanted, size_t *wanted_count)
+{
+    struct dimension *d = &c->by[by];
+    uint32_t shown = d->count < top ? d->count : (uint32_t)top;
+
+    if (!shown) {
+        groups->left_out = d->count;
+        return 0;
+    }
+    qsort(d->members, d->count, sizeof(*d->members), most_first);
+    groups->groups = calloc(shown, sizeof(*groups->groups));
+    if (!groups->groups)
+        return -1;
+    for (uint32_t i = 0; i < shown; i++) {
+        struct member *m = &d->members[i];
+
+        groups->groups[groups->count++] = m->group;
+        if (m->group.answered)
+            wanted[(*wanted_count)++] = (struct quantiles_wanted){
+                .dimension = by,
+                .group = m->at,
+                .count = m->group.answered,
+                .least = m->least,
+                .most = m->group.max,
+            };
+        m->group.label = NULL;
+    }
+    groups->left_out = d->count - shown;
+    return 0;
+}
+
+static int add_percentiles(struct counting *c, struct operation_groups *groups, uint64_t top,
+                           struct err *err)
+{
+    struct quantiles_wanted *wanted, *next;
+    size_t count = 0, most = 0;
+    int result = 0;
+
+    for (int by = 0; by < BY_MAX; by++)
+        most += c->by[by].count < top ? c->by[by].count : top;
+    wanted = calloc(most ? most : 1, sizeof(*wanted));
+    for (int by = 0; result == 0 && by < BY_MAX; by++)
+        if (!wanted || show(c, (enum group_by)by, top, &groups->by[by], wanted, &count) < 0)
+            result = err_memory(err, "groups");
+    if (result == 0)
+        result = quantiles_find(c->quantiles, wanted, count, err);
+    next = wanted;
+    for (int by = 0; result == 0 && by < BY_MAX; by++)
+        for (int i = 0; i < groups->by[by].count; i++) {
+            struct group *g = &groups->by[by].groups[i];
+
+            if (!g->answered)
+                continue;
+            g->p50 = next->value[0];
+            g->p90 = next->value[1];
+            g->p99 = next++->value[2];
+        }
+    free(wanted);
+    return result;
+}
+
+static int add_labels(sqlite3 *db, enum group_by by, struct groups *g, struct err *err)
+{
+    const char *sql = by == BY_PATH ? "SELECT text FROM path WHERE id = ?1"
+                                    : "SELECT name FROM procedure WHERE program = ?1 AND"
+                                      " version = ?2 AND number = ?3";
     sqlite3_stmt *stmt;
     int result = 0;
 
-    if (sql_prepare(db, dimensions[by].label, &stmt, err) < 0)
+    if (by == BY_CLIENT)
+        return 0;
+    if (sql_prepare(db, sql, &stmt, err) < 0)
         return -err->code;
     for (int i = 0; result == 0 && i < g->count; i++) {
         struct group *x = &g->groups[i];
@@ -108,96 +352,47 @@ static int read_labels(sqlite3 *db, enum group_by by, struct groups *g, struct e
     return sql_end(stmt, result, err);
 }
 
-static uint64_t rank_of(uint64_t n, unsigned percent)
+static int read_all(sqlite3 *db, const struct groups_request *request,
+                    struct operation_groups *groups, struct err *err)
 {
-    return (n * percent + 99) / 100;
+    struct counting c = { .quantiles = quantiles_new(err) };
+    int result = c.quantiles ? 0 : -err->code;
+    sqlite3_stmt *stmt = NULL;
+
+    if (result == 0)
+        result = sql_prepare(db, select_operations, &stmt, err);
+    while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW)
+        result = count_row(&c, request->tables, stmt, err);
+    result = stmt ? sql_end(stmt, result, err) : result;
+    groups->totals = c.totals;
+    if (result == 0)
+        result = add_percentiles(&c, groups, request->top, err);
+    for (int by = 0; result == 0 && by < BY_MAX; by++)
+        result = add_labels(db, (enum group_by)by, &groups->by[by], err);
+    counting_free(&c);
+    return result;
 }
 
-/* The group of a key, or NULL when it is not among the top. */
-static struct group *find(struct groups *g, const int64_t key[3])
+int groups_read(sqlite3 *db, const struct groups_request *request, struct operation_groups *groups,
+                struct err *err)
 {
-    for (int i = 0; i < g->count; i++)
-        if (memcmp(g->groups[i].key, key, sizeof(g->groups[i].key)) == 0)
-            return &g->groups[i];
-    return NULL;
-}
+    sqlite3 *reader = store_reader(db);
+    int result;
 
-/* "|column| IN (...)", so that only the top groups are sorted. */
-static char *key_list(const struct groups *g, const char *column)
-{
-    size_t size = 32 + (size_t)g->count * 22, len;
-    char *list = malloc(size);
-
-    if (!list)
-        return NULL;
-    len = (size_t)snprintf(list, size, "%s IN (", column);
-    for (int i = 0; i < g->count; i++)
-        len += (size_t)snprintf(list + len, size - len, "%s%lld", i ? "," : "",
-                                (long long)g->groups[i].key[0]);
-    snprintf(list + len, size - len, ")");
-    return list;
-}
-
-static int read_latencies(sqlite3 *db, enum group_by by, struct groups *g, struct err *err)
-{
-    char *keys = key_list(g, dimensions[by].first), *sql = NULL;
-    struct group *at = NULL;
-    uint64_t rank = 0;
-    int64_t key[3];
-    sqlite3_stmt *stmt;
-    int result = 0;
-
-    if (keys)
-        sql = sqlite3_mprintf("SELECT %s, o.latency FROM %s AND o.latency IS NOT NULL AND %s"
-                              " ORDER BY k1, k2, k3, o.latency",
-                              dimensions[by].keys, dimensions[by].from, keys);
-    free(keys);
-    if (!sql)
-        return err_memory(err, "a statement");
-    result = sql_prepare(db, sql, &stmt, err);
-    sqlite3_free(sql);
-    if (result < 0)
-        return result;
-    while (sqlite3_step(stmt) == SQLITE_ROW) {
-        int64_t latency = sqlite3_column_int64(stmt, 3);
-
-        for (int i = 0; i < 3; i++)
-            key[i] = sqlite3_column_int64(stmt, i);
-        if (!rank || !at || memcmp(at->key, key, sizeof(key)) != 0) {
-            at = find(g, key);
-            rank = 0;
-        }
-        rank++;
-        if (!at)
-            continue;
-        if (rank == rank_of(at->answered, 50))
-            at->p50 = latency;
-        if (rank == rank_of(at->answered, 90))
-            at->p90 = latency;
-        if (rank == rank_of(at->answered, 99))
-            at->p99 = latency;
-        at->max = latency;
-    }
-    return sql_end(stmt, 0, err);
-}
-
-int groups_read(sqlite3 *db, enum group_by by, int64_t top, struct groups *groups, struct err *err)
-{
     memset(groups, 0, sizeof(*groups));
-    if (by == BY_CLIENT && number_clients(db, err) < 0)
-        return -err->code;
-    if (read_counts(db, by, top, groups, err) < 0 || read_labels(db, by, groups, err) < 0 ||
-        read_latencies(db, by, groups, err) < 0) {
+    result = read_all(reader ? reader : db, request, groups, err);
+    sqlite3_close(reader);
+    if (result < 0)
         groups_free(groups);
-        return -err->code;
-    }
-    return 0;
+    return result;
 }
 
-void groups_free(struct groups *groups)
+void groups_free(struct operation_groups *groups)
 {
-    for (int i = 0; i < groups->count; i++)
-        free(groups->groups[i].label);
-    free(groups->groups);
+    for (int by = 0; by < BY_MAX; by++) {
+        for (int i = 0; i < groups->by[by].count; i++)
+            free(groups->by[by].groups[i].label);
+        free(groups->by[by].groups);
+    }
     memset(groups, 0, sizeof(*groups));
 }

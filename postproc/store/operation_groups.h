@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/store/operation_groups.h
  *
- * Operations counted by procedure, client or path, with exact percentiles of their latency by
- * nearest rank (the smallest value that is not below p percent of all).  The sorting is SQLite's,
- * so memory stays small.
+ * Operations counted as a whole and by procedure, client or path, with exact percentiles of their
+ * latency by nearest rank (the smallest value that is not below p percent of all).  All operations
+ * are read once.
+ *
+ * Memory: about 150 bytes for each procedure, client and path that has operations, 40 bytes for
+ * each connection, and that of quantiles.h.
  */
 #ifndef NFSDIGEST_STORE_OPERATION_GROUPS_H
 #define NFSDIGEST_STORE_OPERATION_GROUPS_H
@@ -28,12 +31,27 @@ struct group {
 struct groups {
     struct group *groups; /* most operations first */
     int count;
-    unsigned cap;
     uint64_t left_out; /* further groups */
 };
 
-/* Reads the |top| groups with the most operations. */
-int groups_read(sqlite3 *db, enum group_by by, int64_t top, struct groups *groups, struct err *err);
-void groups_free(struct groups *groups);
+enum { GROUPS_PAIRINGS = 5 };
+struct groups_totals {
+    uint64_t operations, calls, replies, partial_calls, partial_replies;
+    uint64_t pairing[GROUPS_PAIRINGS]; /* by enum pairing */
+};
+
+struct groups_request {
+    unsigned tables; /* bits 1 << enum group_by: which groups are read */
+    uint64_t top;    /* how many of each: those with the most operations */
+};
+
+struct operation_groups {
+    struct groups_totals totals;
+    struct groups by[BY_MAX];
+};
+
+int groups_read(sqlite3 *db, const struct groups_request *request, struct operation_groups *groups,
+                struct err *err);
+void groups_free(struct operation_groups *groups);
 
 #endif

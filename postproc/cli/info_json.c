@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/info_json.c
+ *
+ * The summary of a trace as one JSON object.  The contract is in info_print.h.
+ */
+#include "base/json.h"
+#include "cli/info_print_parts.h"
+#include "store/sql.h"
+#include "store/sql_json.h"
+
+#include <string.h>
+
+/* Runs |sql| and puts each row as an object into an array. */
+static int json_rows(const struct info_view *view, const char *name, const char *sql,
+                     struct json *j, struct err *err)
+{
+    sqlite3_stmt *stmt;
+
+    if (info_prepare(view, sql, &stmt, err) < 0)
+        return -err->code;
+    json_break(j);
+    json_array(j, name);
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        json_break(j);
+        json_object(j, NULL);
+        sql_json_members(j, stmt);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    return sql_end(stmt, 0, err);
+}
+
+static void json_latency(struct json *j, const char *key, const struct group *x, int64_t latency)
+{
+    if (x->answered)
+        json_i64(j, key, latency);
+    else
+        json_null(j, key);
+}
+
+static void json_groups(const struct groups *g, enum group_by by, struct json *j)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "by_%s", group_names[by]);
+    json_break(j);
+    json_array(j, name);
+    for (int i = 0; i < g->count; i++) {
+        const struct group *x = &g->groups[i];
+
+        json_break(j);
+        json_object(j, NULL);
+        json_text(j, group_names[by], x->label);
+        if (by == BY_PROCEDURE) {
+            json_i64(j, "program", x->key[0]);
+            json_i64(j, "version", x->key[1]);
+            json_i64(j, "number", x->key[2]);
+        }
+        json_u64(j, "operations", x->operations);
+        json_u64(j, "errors", x->errors);
+        json_u64(j, "answered", x->answered);
+        json_u64(j, "read", x->read);
+        json_u64(j, "written", x->written);
+        json_latency(j, "p50", x, x->p50);
+        json_latency(j, "p90", x, x->p90);
+        json_latency(j, "p99", x, x->p99);
+        json_latency(j, "max", x, x->max);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+int info_json(const struct info_view *view, struct err *err)
+{
+    struct json j = { .out = stdout };
+    struct unopened unopened;
+
+    json_object(&j, NULL);
+    json_name(&j, "database",
+              (struct bytes){ (const uint8_t *)view->name, (uint32_t)strlen(view->name) });
+    if (info_unopened(view->db, &unopened, err) < 0)
+        return -err->code;
+    if (!view->only_tables && (json_rows(view, "sources", info_sources, &j, err) < 0 ||
+                               json_rows(view, "totals", info_totals, &j, err) < 0 ||
+                               json_rows(view, "pairing", info_pairing, &j, err) < 0))
+        return -err->code;
+    for (int by = 0; by < BY_MAX; by++)
+        if (view->tables & 1u << by)
+            json_groups(&view->groups.by[by], (enum group_by)by, &j);
+    if (!view->only_tables && (json_rows(view, "problems", info_problems, &j, err) < 0 ||
+                               json_rows(view, "counters", info_counters, &j, err) < 0))
+        return -err->code;
+    if (!view->only_tables) {
+        json_break(&j);
+        json_object(&j, "not_opened");
+        json_u64(&j, "packets", unopened.packets);
+        json_text(&j, "encapsulations", unopened.names);
+        json_object_end(&j);
+    }
+    json_object_end(&j);
+    json_end(&j);
+    return j.failed ? err_memory(err, "names") : 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/info_print.h
+ *
+ * Prints a summary of a trace database on standard output, for "nfsdigest info".
+ */
+#ifndef NFSDIGEST_CLI_INFO_PRINT_H
+#define NFSDIGEST_CLI_INFO_PRINT_H
+
+#include "store/operation_groups.h"
+
+struct info_view {
+    sqlite3 *db;
+    const char *name; /* as the user gave it */
+    bool only_tables; /* nothing but the tables by procedure, client and path */
+    unsigned tables;  /* bits 1 << enum group_by */
+    struct operation_groups groups;
+};
+
+int info_text(const struct info_view *view, struct err *err);
+int info_json(const struct info_view *view, struct err *err);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/info_text.c
+ *
+ * The summary of a trace for people.  The contract is in info_print.h.
+ */
+#include "base/escape.h"
+#include "base/values.h"
+#include "cli/info_print_parts.h"
+#include "store/sql.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What names something: it may hold anything. */
+static void print_line(const char *text)
+{
+    escape_print(stdout, text);
+    putchar('\n');
+}
+
+static void text_groups(const struct groups *g, enum group_by by)
+{
+    static const char *const titles[] = { "Operations", "Clients", "Busiest files" };
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX];
+
+    printf("\n%s\n%12s %9s %11s %11s %9s %9s %9s %9s  %s\n", titles[by], "operations", "errors",
+           "read", "written", "p50", "p90", "p99", "max", group_names[by]);
+    for (int i = 0; i < g->count; i++) {
+        const struct group *x = &g->groups[i];
+
+        printf("%12s %9s %11s %11s", count_text(x->operations, a), count_text(x->errors, b),
+               x->read ? size_text(x->read, c) : "-", x->written ? size_text(x->written, d) : "-");
+        if (x->answered)
+            printf(" %9s %9s %9s %9s", duration_text(x->p50, a), duration_text(x->p90, b),
+                   duration_text(x->p99, c), duration_text(x->max, d));
+        else
+            printf(" %9s %9s %9s %9s", "-", "-", "-", "-");
+        fputs("  ", stdout);
+        print_line(x->label);
+    }
+    if (g->left_out)
+        printf("%12s more; --top shows more\n", count_text(g->left_out, a));
+}
+
+static int text_tables(const struct info_view *view)
+{
+    for (int by = 0; by < BY_MAX; by++)
+        if (view->groups.by[by].count)
+            text_groups(&view->groups.by[by], (enum group_by)by);
+    return 0;
+}
+
+/* Steps through |sql| with |print| for each row. */
+static int each_row(const struct info_view *view, const char *sql,
+                    void (*print)(sqlite3_stmt *stmt), const char *title, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    bool first = true;
+
+    if (info_prepare(view, sql, &stmt, err) < 0)
+        return -err->code;
+    for (; sqlite3_step(stmt) == SQLITE_ROW; first = false) {
+        if (first && title)
+            printf("\n%s\n", title);
+        print(stmt);
+    }
+    return sql_end(stmt, 0, err);
+}
+
+static const char *column_count_text(sqlite3_stmt *s, int column, char text[VALUE_TEXT_MAX])
+{
+    return count_text((uint64_t)sqlite3_column_int64(s, column), text);
+}
+
+static void text_source(sqlite3_stmt *s)
+{
+    char frames[VALUE_TEXT_MAX], operations[VALUE_TEXT_MAX], size[VALUE_TEXT_MAX];
+
+    printf("%4lld  ", (long long)sqlite3_column_int64(s, 0));
+    escape_print(stdout, (const char *)sqlite3_column_text(s, 1));
+    printf(": %s, %s, %s frames, %s operations%s\n", (const char *)sqlite3_column_text(s, 2),
+           size_text((uint64_t)sqlite3_column_int64(s, 5), size), column_count_text(s, 7, frames),
+           column_count_text(s, 8, operations),
+           strcmp((const char *)sqlite3_column_text(s, 3), "cut") == 0 ? ", CUT" : "");
+    if (sqlite3_column_type(s, 4) != SQLITE_NULL) {
+        fputs("      ", stdout);
+        print_line((const char *)sqlite3_column_text(s, 4));
+    }
+}
+
+static void text_totals(sqlite3_stmt *s)
+{
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX], d[VALUE_TEXT_MAX];
+    int64_t first = sqlite3_column_int64(s, 2), last = sqlite3_column_int64(s, 3);
+
+    if (sqlite3_column_type(s, 2) == SQLITE_NULL)
+        puts("\nTime          not known: no packet has a time");
+    else
+        printf("\nTime          %s to %s UTC, %s\n", time_text(first, a), time_text(last, b),
+               duration_text(last - first, c));
+    printf("Frames        %s\n", column_count_text(s, 1, a));
+    printf("Operations    %s by %s clients of %s servers on %s objects\n",
+           column_count_text(s, 4, a), column_count_text(s, 15, b), column_count_text(s, 16, c),
+           column_count_text(s, 13, d));
+    printf("Calls         %s, and %s retransmissions; %s partial\n", column_count_text(s, 5, a),
+           column_count_text(s, 7, b), column_count_text(s, 11, c));
+    printf("Replies       %s, and %s retransmissions; %s partial\n", column_count_text(s, 6, a),
+           column_count_text(s, 8, b), column_count_text(s, 12, c));
+    if (sqlite3_column_int64(s, 9) || sqlite3_column_int64(s, 10))
+        printf("Copies        %s of calls, %s of replies: datagrams captured more than once\n",
+               column_count_text(s, 9, a), column_count_text(s, 10, b));
+    printf("Pairing      ");
+}
+
+static void text_pairing(sqlite3_stmt *s)
+{
+    char text[VALUE_TEXT_MAX];
+
+    printf(" %s %s%s", column_count_text(s, 1, text), (const char *)sqlite3_column_text(s, 0),
+           strcmp((const char *)sqlite3_column_text(s, 0), "capture ended") == 0 ? "\n" : ",");
+}
+
+static void text_problem(sqlite3_stmt *s)
+{
+    char count[VALUE_TEXT_MAX], size[VALUE_TEXT_MAX];
+
+    printf("%12s %-10s %s\n", column_count_text(s, 1, count),
+           (const char *)sqlite3_column_text(s, 0),
+           size_text((uint64_t)sqlite3_column_int64(s, 2), size));
+}
+
+static void text_counter(sqlite3_stmt *s)
+{
+    char text[VALUE_TEXT_MAX];
+
+    printf("%12s %s\n", column_count_text(s, 1, text), (const char *)sqlite3_column_text(s, 0));
+}
+
+static int text_unopened(const struct info_view *view, struct err *err)
+{
+    struct unopened unopened;
+    char text[VALUE_TEXT_MAX];
+
+    if (info_unopened(view->db, &unopened, err) < 0)
+        return -err->code;
+    if (unopened.packets)
+        printf("Encapsulated  %s packets that nfsdigest does not open itself: %s\n"
+               "              To read them: tshark -q -z nfspair,out=-,decap=wireshark\n",
+               count_text(unopened.packets, text), unopened.names);
+    return 0;
+}
+
+int info_text(const struct info_view *view, struct err *err)
+{
+    if (view->only_tables)
+        return text_tables(view);
+    print_line(view->name);
+    if (each_row(view, info_sources, text_source, NULL, err) < 0 ||
+        each_row(view, info_totals, text_totals, NULL, err) < 0 ||
+        each_row(view, info_pairing, text_pairing, NULL, err) < 0 || text_unopened(view, err) < 0)
+        return -err->code;
+    text_tables(view);
+    if (each_row(view, info_problems, text_problem, "Losses and problems", err) < 0)
+        return -err->code;
+    return each_row(view, info_counters, text_counter, "Counters", err);
+}
