@@ -389,6 +389,12 @@ types:
       - id: data_digest
         size: 16
         if: (present.group4 & 0x20) != 0
+      - id: counterpart_number
+        type: varint
+        if: (present.group4 & 0x40) != 0
+      - id: counterpart_copy
+        type: varint
+        if: (present.group5 & 0x01) != 0
   repeat_record:
     seq:
       - id: present
@@ -507,3 +513,5 @@ types:
         value: 'groups.size > 3 ? groups[3].bits : 0'
       group4:
         value: 'groups.size > 4 ? groups[4].bits : 0'
+      group5:
+        value: 'groups.size > 5 ? groups[5].bits : 0'

@@ -158,6 +158,9 @@ CREATE TABLE operation (
     result_length INTEGER,
     arguments BLOB,                 -- XDR, without file contents. NULL: not kept
     result BLOB,
+    counterpart INTEGER,            -- the operation of another trace that this one repeats, by its id
+                                    -- there; only in .nfsr streams of programs that play traces
+    counterpart_copy INTEGER,       -- which of several copies of that trace, from 0; NULL like counterpart
     latency INTEGER GENERATED ALWAYS AS (reply_time - call_time) VIRTUAL
 ) STRICT;
 

@@ -197,6 +197,8 @@ static void check_operation(struct check *c, const struct record_operation *o)
              reply != (o->pairing == PAIRED || o->pairing == CALL_LOST))
         finding(c, "pairing %u with%s a call and with%s a reply", o->pairing, call ? "" : "out",
                 reply ? "" : "out");
+    if (o->counterpart.copy && !o->counterpart.number)
+        finding(c, "copy %u of no counterpart", o->counterpart.copy);
     if (o->arguments.len > o->arguments_wire || o->result.len > o->result_wire)
         finding(c, "%u of %u bytes of arguments, %u of %u bytes of result", o->arguments.len,
                 o->arguments_wire, o->result.len, o->result_wire);

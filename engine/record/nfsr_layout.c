@@ -91,6 +91,8 @@ static const struct layout_field operation[] = {
     { "result_wire", AT(operation.result_wire), LAYOUT_U32 },
     { "data_length", AT(operation.data_length), LAYOUT_U64 },
     { "data_digest", AT(operation.data_digest), LAYOUT_DIGEST },
+    { "counterpart.number", AT(operation.counterpart.number), LAYOUT_U64 }, /* since 1.2 */
+    { "counterpart.copy", AT(operation.counterpart.copy), LAYOUT_U32 },
 };
 
 static const struct layout_field repeat[] = {

@@ -142,6 +142,13 @@ enum pairing { /* what became of a call or reply */
 #define PROGRAM_UNKNOWN 0 /* of a reply whose call was not captured */
 #define STATUS_NONE (-1)  /* no result, or not one with a status */
 
+/* The operation of another trace that this one repeats: the original of a played operation, or the
+ * other half of a call that went to two servers. */
+struct counterpart {
+    uint64_t number; /* id of that operation, as its own trace has it; 0: none */
+    uint32_t copy;   /* which one, if the other trace was played several times at once; from 0 */
+};
+
 /* A call with its reply.  Emitted when it is complete or given up: ids are in the order of calls
  * (or of replies without one), records in the order of completion. */
 struct record_operation {
@@ -164,6 +171,7 @@ struct record_operation {
                                            * SIGHTING_HEADER */
     uint64_t data_length;                 /* of file contents, as the message says */
     uint8_t data_digest[16];              /* XXH3-128, canonical form, of the captured contents */
+    struct counterpart counterpart;       /* of programs that know it; a capture does not tell */
 };
 
 enum repeat_kind {

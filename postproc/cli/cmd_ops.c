@@ -76,6 +76,8 @@ enum {
     OP_ARGUMENTS_LENGTH,
     OP_RESULT,
     OP_RESULT_LENGTH,
+    OP_COUNTERPART,
+    OP_COUNTERPART_COPY,
 };
 
 static const char select_ops[] =
@@ -94,7 +96,8 @@ static const char select_ops[] =
     " c.uid, c.gid, o.data_length, o.data_digest, o.depends_on,"
     " (SELECT count(*) FROM retransmission r WHERE r.operation = o.id),"
     " (SELECT count(*) FROM copy y WHERE y.operation = o.id), o.arguments,"
-    " o.arguments_length, o.result, o.result_length"
+    " o.arguments_length, o.result, o.result_length,"
+    " o.counterpart, o.counterpart_copy"
     " FROM operation o JOIN flow f ON f.id = o.flow LEFT JOIN credential c ON c.id = o.credential";
 
 static bool is_null(sqlite3_stmt *s, int column)
@@ -281,6 +284,8 @@ static void print_columns(struct json *j, sqlite3_stmt *s)
         { "depends_on", OP_DEPENDS_ON },
         { "retransmissions", OP_RETRANSMISSIONS },
         { "copies", OP_COPIES },
+        { "counterpart", OP_COUNTERPART },
+        { "counterpart_copy", OP_COUNTERPART_COPY },
     };
 
     for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {

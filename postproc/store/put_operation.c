@@ -126,6 +126,8 @@ static int insert(struct store *store, const struct operation_row *row, struct e
     row_bind_length(stmt, 36, &row->reply, row->result_length);
     row_bind_body(stmt, 37, &op->arguments);
     row_bind_body(stmt, 38, &row->result);
+    bind_if(stmt, 39, op->counterpart.number, op->counterpart.number);
+    bind_if(stmt, 40, op->counterpart.number, op->counterpart.copy);
     return statement_run(store, SQL_PUT_OPERATION, err);
 }
 

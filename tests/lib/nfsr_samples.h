@@ -100,6 +100,8 @@ static inline void sample_operation(struct samples *s, struct record_operation *
     o->data_length = sample_value(s);
     for (unsigned i = 0; sample_u64(s) >> 63 && i < sizeof(o->data_digest); i++)
         o->data_digest[i] = (uint8_t)(sample_u64(s) >> 20);
+    o->counterpart.number = sample_value(s);
+    o->counterpart.copy = (uint32_t)sample_value(s);
 }
 
 /* Fills |r| with a record of |kind|; padding stays zero. */

@@ -114,8 +114,8 @@ static void absent_times_come_back(void **state)
 static void single_fields_come_back(void **state)
 {
     static const struct bytes text = { (const uint8_t *)"\0\xff", 2 };
-    struct record r[8] = { 0 };
-    struct expected e = { r, 8, 0 };
+    struct record r[10] = { 0 };
+    struct expected e = { r, 10, 0 };
     struct sink sink = { compare, &e };
     struct buf stream = { 0 };
     struct memory_source source;
@@ -129,11 +129,14 @@ static void single_fields_come_back(void **state)
     r[4] = (struct record){ .kind = RECORD_OPERATION, .operation.rpc_status = INT32_MIN };
     r[5] = (struct record){ .kind = RECORD_COUNTER, .counter.name = text };
     r[6] = (struct record){ .kind = RECORD_PATH };
-    r[7] = (struct record){ .kind = RECORD_END, .end.input_cut = true };
-    write_all(&stream, r, 8);
+    r[7].kind = r[8].kind = RECORD_OPERATION;
+    r[7].operation.counterpart.number = UINT64_MAX;
+    r[8].operation.counterpart.copy = UINT32_MAX;
+    r[9] = (struct record){ .kind = RECORD_END, .end.input_cut = true };
+    write_all(&stream, r, 10);
     source = (struct memory_source){ stream.data, stream.len, 0, 1 };
     assert_int_equal(nfsr_read_stream(memory_read, &source, "s", &sink, &err), 0);
-    assert_int_equal(e.at, 8);
+    assert_int_equal(e.at, 10);
     buf_free(&stream);
 }
 

@@ -324,7 +324,7 @@ static void later_versions(void **state)
     BLOCK(&c, 1, 1, LAST);
     assert_int_equal(read_craft(&c, seen, &err), -ERR_INPUT);
     assert_string_equal(err.text,
-                        "craft: is of .nfsr version 2.7, this program reads version 1 (up to 1.1)");
+                        "craft: is of .nfsr version 2.7, this program reads version 1 (up to 1.2)");
 
     /* a later header may be anything behind the version */
     craft_header(&c, &s->stream, 2, 0, "");
@@ -334,7 +334,7 @@ static void later_versions(void **state)
     assert_non_null(strstr(err.text, "version 2.0"));
 
     /* a later minor version: a third field in counter, a record kind 11, a block kind 2 */
-    craft_header(&c, &s->stream, 1, 2, "text that is new\n");
+    craft_header(&c, &s->stream, 1, 3, "text that is new\n");
     BLOCK(&c, 1, 2,
           COUNTER "\x09\x07\x07\x02"
                   "ab\xac\x02\x2a");
@@ -345,7 +345,7 @@ static void later_versions(void **state)
     assert_int_equal(seen[RECORD_END], 1);
 
     /* the same in this version: broken */
-    craft_header(&c, &s->stream, 1, 1, "");
+    craft_header(&c, &s->stream, 1, 2, "");
     BLOCK(&c, 1, 2,
           COUNTER "\x09\x07\x07\x02"
                   "ab\xac\x02\x2a");
@@ -355,7 +355,7 @@ static void later_versions(void **state)
     assert_non_null(strstr(err.text, "counter record: has fields that its version lacks"));
 
     /* this version with another layout */
-    craft_header(&c, &s->stream, 1, 1, "more\n");
+    craft_header(&c, &s->stream, 1, 2, "more\n");
     BLOCK(&c, 1, 1, LAST);
     assert_int_equal(read_craft(&c, seen, &err), -ERR_INPUT);
     assert_non_null(strstr(err.text, "its layout is not that version's"));
@@ -399,6 +399,9 @@ static void broken_payloads_are_refused(void **state)
         ROW(1, 2, "\x01\x03\x84\x00\x05", "field client is not an address"),
         ROW(1, 2, "\x01\x06\x84\x00\x04\x7f\x00\x00", "field client passes the record's end"),
         ROW(1, 2, "\x06\x06\x80\x80\x80\x80\x20\x01", "data_digest passes the record's end"),
+        ROW(1, 2, "\x06\x05\x80\x80\x80\x80\x40", "counterpart.number passes the record's end"),
+        ROW(1, 2, "\x06\x0b\x80\x80\x80\x80\x80\x01\x80\x80\x80\x80\x10",
+            "counterpart.copy is out of its type's range"),
         ROW(1, 3, LAST COUNTER, "end record: not the last of its block"),
         ROW(1, 3, LAST, "end record: not the last of its block"),
         ROW(1, 1, "x", "1 bytes and 0 records left over"),
