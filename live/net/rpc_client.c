@@ -156,6 +156,32 @@ static int on_room(void *ctx, struct err *err)
     return client_leave(c, result);
 }
 
+/* --- messages for those who record them */
+
+void client_show_call(const struct rpc_client *c, const struct slot *slot)
+{
+    if (c->host.message)
+        c->host.message(c->host.ctx,
+                        &(struct rpc_client_message){
+                            .own = &c->own,
+                            .server = &c->setup.server,
+                            .udp = c->setup.udp,
+                            .message = { slot->message.data, (uint32_t)slot->message.len },
+                            .tail = slot->tail,
+                            .done = slot->done,
+                            .ctx = slot->ctx });
+}
+
+static void show_answer(const struct rpc_client *c, const uint8_t *data, uint32_t len)
+{
+    if (c->host.message)
+        c->host.message(c->host.ctx, &(struct rpc_client_message){ .own = &c->own,
+                                                                   .server = &c->setup.server,
+                                                                   .udp = c->setup.udp,
+                                                                   .from_server = true,
+                                                                   .message = { data, len } });
+}
+
 /* --- answers */
 
 int client_message(struct rpc_client *c, const uint8_t *data, uint32_t len, struct err *err)
@@ -165,6 +191,7 @@ int client_message(struct rpc_client *c, const uint8_t *data, uint32_t len, stru
     struct place *place;
 
     c->stats.bytes_in += len;
+    show_answer(c, data, len);
     if (rpc_parse(data, len, len, &header) != RPC_OK || header.direction != RPC_REPLY) {
         c->stats.garbage++;
         return 1;

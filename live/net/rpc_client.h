@@ -71,13 +71,29 @@ enum rpc_client_event {
     RPC_CLIENT_GAVE_UP,    /* all outstanding calls are lost */
 };
 
-/* Both may be NULL.  They return 0, or a negative code that ends the loop. */
+struct rpc_answer;
+/* Takes the answer of a call.  Returns 0, or a negative code that ends the loop. */
+typedef int rpc_done(void *ctx, const struct rpc_answer *answer, struct err *err);
+
+/* A message that is sent or has come, for those who record it. */
+struct rpc_client_message {
+    const struct net_address *own, *server; /* |own|: of family 0 if the system does not tell */
+    bool udp, from_server;
+    struct bytes message, tail; /* |tail|: of a call, as in rpc_client_end_with */
+    rpc_done *done;             /* of a call, with its |ctx| */
+    void *ctx;
+};
+
+/* All may be NULL.  The first two return 0, or a negative code that ends the loop. */
 struct rpc_client_host {
     /* There is room for calls again.  Called at the end of a round. */
     int (*room)(void *ctx, struct err *err);
     /* |text| describes the event for people.  The client must not be freed here. */
     int (*event)(void *ctx, enum rpc_client_event event, const char *text, struct err *err);
     void *ctx;
+    /* Sees each call whenever it is sent, also when it is sent again, and each message of the
+     * server.  It must not use the client. */
+    void (*message)(void *ctx, const struct rpc_client_message *message);
 };
 
 /* -ERR_USAGE: limits that make no sense. */
@@ -108,9 +124,6 @@ struct rpc_answer {
     struct bytes body;    /* the results, if |header|->status is RPC_SUCCESS */
     int64_t arrived;
 };
-
-/* Returns 0, or a negative code that ends the loop. */
-typedef int rpc_done(void *ctx, const struct rpc_answer *answer, struct err *err);
 
 struct rpc_target {
     uint32_t program, version, procedure;

@@ -58,10 +58,11 @@ struct rpc_client {
     /* TCP */
     struct record_stream *stream;
     struct watch connecting;
-    struct timer attempt; /* the next one, or the end of this one */
-    uint32_t failures;    /* attempts in a row without an answer */
-    uint32_t port_taken;  /* attempts in a row that could not get the old port */
-    bool has_port;        /* |setup.from| has the port of the last connection */
+    struct timer attempt;   /* the next one, or the end of this one */
+    uint32_t failures;      /* attempts in a row without an answer */
+    uint32_t port_taken;    /* attempts in a row that could not get the old port */
+    bool has_port;          /* |setup.from| has the port of the last connection */
+    struct net_address own; /* of this connection or socket */
     /* UDP */
     struct watch datagrams;
     struct idle flush;
@@ -82,6 +83,8 @@ static inline void client_enter(struct rpc_client *c)
 }
 int client_leave(struct rpc_client *c, int result);
 
+/* Shows a call that is sent to those who record. */
+void client_show_call(const struct rpc_client *c, const struct slot *slot);
 /* Takes a message from the server.  Returns 0, 1 if it is not a reply, or a negative code. */
 int client_message(struct rpc_client *c, const uint8_t *data, uint32_t len, struct err *err);
 /* Ends all calls. */

@@ -152,6 +152,7 @@ static int send_record(struct rpc_client *c, struct slot *slot, struct err *err)
     struct iovec piece = { slot->message.data, slot->message.len };
 
     c->stats.bytes_out += slot->message.len + slot->tail.len;
+    client_show_call(c, slot);
     return record_stream_send_with(c->stream, &piece, 1, slot->tail, err);
 }
 
@@ -181,6 +182,7 @@ static bool learn_port(struct rpc_client *c, int fd)
     if (!c->setup.from.local.family)
         c->setup.from.local.family = own.family;
     net_address_set_port(&c->setup.from.local, net_address_port(&own));
+    c->own = own;
     c->has_port = true;
     c->port_taken = 0;
     return true;

@@ -89,6 +89,7 @@ static int on_flush(void *ctx, struct err *err)
             messages[count].msg_hdr.msg_iov = pieces[count];
             messages[count++].msg_hdr.msg_iovlen = slot->tail.len ? 3 : 1;
             c->stats.bytes_out += slot->message.len + slot->tail.len;
+            client_show_call(c, slot);
         }
         while (done < count) {
             int sent = sendmmsg(c->datagrams.fd, messages + done, count - done, MSG_NOSIGNAL);
@@ -147,6 +148,7 @@ static int open_socket(struct rpc_client *c, struct err *err)
     }
     c->flush = (struct idle){ .run = on_flush, .ctx = c };
     c->has_port = net_address_of_socket(fd, &c->setup.from.local, NULL) == 0;
+    c->own = c->setup.from.local;
     c->stats.connects++;
     return 0;
 }

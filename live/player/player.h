@@ -49,6 +49,13 @@ struct player_dump {
 
 struct player_progress;
 
+/* A message of the player, for those who record it. */
+struct player_message {
+    const struct rpc_client_message *rpc;
+    const struct step *step; /* that the call repeats; NULL: a further call, or an answer */
+    uint32_t dump;           /* of |step| */
+};
+
 struct player_setup {
     struct loop *loop;
     struct player_dump *dumps;
@@ -75,6 +82,9 @@ struct player_setup {
                                          second */
     int (*done)(void *ctx, const struct done *done, struct err *err);
     void *ctx;
+    /* Sees all messages, as in struct rpc_client_host.  NULL: nobody looks. */
+    void (*message)(void *ctx, const struct player_message *message);
+    void *message_ctx;
 };
 
 struct player_progress {

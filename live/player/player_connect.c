@@ -82,6 +82,20 @@ static int on_room(void *ctx, struct err *err)
     return 0;
 }
 
+static void on_message(void *ctx, const struct rpc_client_message *message)
+{
+    const struct connection *c = ctx;
+    const struct player_setup *setup = &c->player->setup;
+    const struct play *play = message->from_server ? NULL : follow_repeats(message);
+    struct player_message shown = { .rpc = message };
+
+    if (play) {
+        shown.step = play->step;
+        shown.dump = play->in->index;
+    }
+    setup->message(setup->message_ctx, &shown);
+}
+
 static struct connection *connect_new(struct player *p, struct destination *to, struct err *err)
 {
     struct rpc_client_setup setup = { .server = *to->address,
@@ -89,7 +103,7 @@ static struct connection *connect_new(struct player *p, struct destination *to, 
                                       .from = to->target->from,
                                       .limits = rpc_client_defaults };
     struct connection *c = calloc(1, sizeof(*c));
-    struct rpc_client_host host = { on_room, watch_event, c };
+    struct rpc_client_host host = { on_room, watch_event, c, p->setup.message ? on_message : NULL };
 
     if (!c || GROW(p->all, p->count, p->cap) < 0 ||
         GROW(p->sending, p->count, p->sending_cap) < 0) {

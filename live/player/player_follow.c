@@ -165,6 +165,15 @@ static int on_follow(void *ctx, const struct rpc_answer *answer, struct err *err
     return result < 0 ? result : send_judged(play, f, answer, &verdict, err);
 }
 
+const struct play *follow_repeats(const struct rpc_client_message *call)
+{
+    const struct follow *f = call->ctx;
+
+    if (call->done != on_follow)
+        return call->ctx;
+    return (f->kind == FOLLOW_FIRST || f->kind == FOLLOW_AGAIN) && !f->lists_on ? f->play : NULL;
+}
+
 /* --- calls */
 
 /* A call of |procedure| with the beginning of the step's arguments. */

@@ -278,6 +278,8 @@ int follow_next(struct play *play, struct follow **follow, const struct rpc_answ
                 const struct verdict *verdict, struct err *err);
 /* Sends the first follow-up of a connection.  Returns SEND_FULL, 0, or a negative code. */
 int follow_send(struct connection *c, struct err *err);
+/* The operation that a call repeats: itself, not something else for it.  NULL: a further call. */
+const struct play *follow_repeats(const struct rpc_client_message *call);
 void follow_free(struct follow *follow);
 /* The run ends: those between two calls end as they are. */
 int follow_end_all(struct player *p, struct err *err);

@@ -51,13 +51,22 @@ static int on_event(void *ctx, enum rpc_client_event event, const char *text, st
     return 0;
 }
 
+static void on_message(void *ctx, const struct rpc_client_message *message)
+{
+    const struct question *q = ctx;
+
+    q->setup->message(q->setup->message_ctx, message);
+}
+
 static struct rpc_client *open_client(struct question *q, const struct net_address *at,
                                       const struct source_port *from, struct err *err)
 {
     struct rpc_client_setup setup = {
         .server = *at, .udp = q->setup->udp, .from = *from, .limits = rpc_client_defaults
     };
-    struct rpc_client_host host = { .event = on_event, .ctx = q };
+    struct rpc_client_host host = { .event = on_event,
+                                    .ctx = q,
+                                    .message = q->setup->message ? on_message : NULL };
 
     q->answered = q->no_connection = false;
     q->status = 0;

@@ -29,6 +29,9 @@ struct target_setup {
     bool udp;
     enum source_port_kind ports;
     int64_t timeout; /* ns for each question */
+    /* Sees all messages, as in struct rpc_client_host.  NULL: nobody looks. */
+    void (*message)(void *ctx, const struct rpc_client_message *message);
+    void *message_ctx;
 };
 
 /* Asks portmap if it must, mounts, asks FSINFO: runs the loop until all is answered.  -ERR_USAGE:

@@ -174,6 +174,8 @@ static int run(int argc, char **argv, enum replay_command command, struct err *e
     }
     if (result == 0)
         result = play_all(&session, err);
+    if (result >= 0 && session_end_recording(&session, err) < 0)
+        result = -err->code;
     session_progress(&session, NULL);
     session_close(&session);
     return result;

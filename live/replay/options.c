@@ -292,6 +292,9 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
           "do not compare these: type, mode, owner, nlink,\nsize, links, identity, access, text, read, names,\n"
           "behind, some-names; commas between them", set_ignore, o } },
         { PACED, { 'o', "output", "RUN", "keep the report in this new folder", set_text, &o->output } },
+        { PACED, { 0, "record", "FILE",
+          "record the calls and replies (.nfsr); \"nfsdigest\ncompare\" aligns them with the trace", set_text,
+          &o->record } },
         { ONLY_CURVE, { 'o', "output", "DIR", "keep the curves, and the reports of all runs, in this new\nfolder",
           set_text, &o->output } },
         { PACED, { 0, "json", NULL, "print the report as JSON", set_flag, &o->json } },

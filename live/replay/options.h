@@ -48,6 +48,7 @@ struct replay_options {
     uint32_t ignore; /* RDUMP_EXPECT_ */
     bool partial, json;
     const char *output; /* folder for the report; or NULL */
+    const char *record; /* file for the traffic; or NULL */
     uint64_t points;    /* of a curve */
 };
 

@@ -6,6 +6,7 @@
 #include "replay/play.h"
 #include "base/values.h"
 #include "fill/fill.h"
+#include "replay/recording.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -128,7 +129,9 @@ int play_run(struct play *p, struct err *err)
                                         .give_up = o->give_up,
                                         .tally = p->tally,
                                         .progress = on_play_progress,
-                                        .ctx = p };
+                                        .ctx = p,
+                                        .message = p->session->recorder ? recording_put : NULL,
+                                        .message_ctx = p->session };
     int result;
 
     p->player = player_new(&setup, err);

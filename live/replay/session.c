@@ -4,7 +4,9 @@
  * Opening dumps and their targets.  See session.h.
  */
 #include "replay/session.h"
+#include "recorder/recorder.h"
 #include "replay/operands.h"
+#include "replay/recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,6 +148,9 @@ static int open_dump(struct session *s, const struct replay_dump *dump, uint32_t
     name_directory(s, d, copy);
     if (script_open(&d->script, d->path, err) < 0)
         return -err->code;
+    if (index)
+        d->first_copy =
+            d[-1].first_copy + (d[-1].script.trace.copies ? d[-1].script.trace.copies : 1);
     if (d->script.is_pipe && s->options->copies > 1)
         return err_set(err, ERR_USAGE, "%s is a pipe, and copies read the dump several times",
                        d->path);
@@ -191,7 +196,9 @@ static int open_server(struct session *s, uint32_t index, struct err *err)
     struct target_setup setup = { .text = o->targets[index].address,
                                   .udp = o->udp,
                                   .ports = o->privileged ? SOURCE_PORT_PRIVILEGED : SOURCE_PORT_ANY,
-                                  .timeout = timeout_of_questions };
+                                  .timeout = timeout_of_questions,
+                                  .message = s->recorder ? recording_put_rpc : NULL,
+                                  .message_ctx = s->recorder };
     struct pipeline_setup pipeline = { .loop = s->loop,
                                        .target = &server->target,
                                        .connections = 1 };
@@ -311,6 +318,8 @@ int session_open(struct session *s, const struct replay_options *options, struct
     s->terminal = !options->quiet && isatty(STDERR_FILENO);
     s->begun = loop_clock();
     s->loop = loop_new(err);
+    if (options->record && !(s->recorder = recorder_new(options->record, err)))
+        return -err->code;
     result = s->loop ? open_dumps(s, err) : -err->code;
     if (result == 0)
         result = assign_all(s, err);
@@ -334,6 +343,15 @@ void session_close(struct session *s)
     free(s->targets);
     free(s->dumps);
     loop_free(s->loop);
+    recorder_free(s->recorder);
+}
+
+int session_end_recording(struct session *s, struct err *err)
+{
+    struct recorder *recorder = s->recorder;
+
+    s->recorder = NULL;
+    return recorder_end(recorder, err);
 }
 
 bool session_interrupted(const struct session *s)

@@ -32,6 +32,7 @@ struct session_dump {
     struct survey survey;
     struct session_target *targets; /* part of the session's */
     uint32_t target_count;
+    uint32_t first_copy; /* copies are numbered through all dumps, from 0 */
 };
 
 /* Where the tree of one server of a dump stands. */
@@ -61,13 +62,16 @@ struct session {
     struct session_target *targets; /* of all dumps, in their order */
     uint32_t target_count;
     struct session_server servers[REPLAY_TARGETS_MAX];
-    bool terminal; /* progress is shown on standard error */
-    int64_t begun; /* loop_clock */
+    struct recorder *recorder; /* --record; or NULL */
+    bool terminal;             /* progress is shown on standard error */
+    int64_t begun;             /* loop_clock */
 };
 
 /* Call session_close also after an error. */
 int session_open(struct session *session, const struct replay_options *options, struct err *err);
 void session_close(struct session *session);
+/* Completes the file of --record, if there is one. */
+int session_end_recording(struct session *session, struct err *err);
 
 /* Reads all dumps to their ends, for |survey|.  With |whole|, a damaged dump is refused
  * (-ERR_INPUT). */

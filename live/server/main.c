@@ -9,7 +9,7 @@
 #include "server/image.h"
 #include "server/import.h"
 #include "server/options.h"
-#include "server/recorder.h"
+#include "recorder/recorder.h"
 #include "server/registration.h"
 #include "server/serve.h"
 #include "server/tell.h"
