@@ -48,7 +48,15 @@ void tally_free(struct tally *t)
     for (unsigned i = 0; i < TALLY_PROCEDURES; i++)
         free(t->procedure[i]);
     free(t->examples);
+    free(t->rules);
     free(t);
+}
+
+int tally_rules(struct tally *t, uint32_t count, struct err *err)
+{
+    t->rules = calloc(count ? count : 1, sizeof(*t->rules));
+    t->rule_count = t->rules ? count : 0;
+    return t->rules ? 0 : err_memory(err, "the tally of rules");
 }
 
 /* --- examples */
@@ -107,6 +115,31 @@ static void add_example(struct tally *t, const struct done *d)
     x->class = d->verdict->class;
     say_what(step, x->what, sizeof(x->what));
     snprintf(x->text, sizeof(x->text), "%s", d->verdict->text);
+}
+
+static void add_rules(struct tally *t, const struct done *d)
+{
+    const struct verdict *v = d->verdict;
+
+    t->explained += v->rule_count && !verdict_differs(v->class);
+    for (uint32_t i = 0; i < v->rule_count; i++) {
+        struct tally_rule *rule;
+
+        if (v->rules[i] - 1 >= t->rule_count)
+            continue;
+        rule = &t->rules[v->rules[i] - 1];
+        if (verdict_differs(v->class)) {
+            rule->differ++;
+            continue;
+        }
+        rule->operations++;
+        if (i || rule->text[0])
+            continue;
+        rule->number = d->number;
+        rule->dump = d->dump;
+        rule->procedure = d->step->number;
+        snprintf(rule->text, sizeof(rule->text), "%s", v->text);
+    }
 }
 
 /* --- parts of the run */
@@ -248,6 +281,7 @@ int tally_add(struct tally *t, const struct done *d, struct err *err)
     t->resent += d->resent;
     if (is_example(t, class))
         add_example(t, d);
+    add_rules(t, d);
     if (d->warm_up) {
         t->warm_up++;
         return 0;

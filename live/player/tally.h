@@ -75,6 +75,17 @@ struct tally_example {
     char text[VERDICT_TEXT];
 };
 
+/* What a rule has allowed (verdict.h). */
+struct tally_rule {
+    uint64_t operations; /* that are as recorded under the rules: this one allowed a difference */
+    uint64_t differ;     /* the same, but something else differs that no rule allows */
+    /* The first of |operations| whose first difference this rule allowed; text[0] 0: none. */
+    uint64_t number;
+    uint32_t dump;
+    uint8_t procedure;
+    char text[VERDICT_TEXT];
+};
+
 struct tally {
     uint64_t class[VERDICT_CLASSES]; /* every operation once, warm-up too */
     uint64_t warm_up, resent;
@@ -88,6 +99,9 @@ struct tally {
      * and not played ones only a tenth of the places. */
     struct tally_example *examples;
     uint32_t example_count;
+    struct tally_rule *rules; /* by id - 1; NULL: there are no rules */
+    uint32_t rule_count;
+    uint64_t explained;    /* operations that are as recorded only under the rules */
     int64_t begun, ended;  /* ns of the run: first sending and last answer; warm-up left out */
     int64_t planned_end;   /* the latest plan */
     int64_t critical_path; /* the longest |chain| */
@@ -102,6 +116,8 @@ struct tally {
 
 struct tally *tally_new(struct err *err);
 void tally_free(struct tally *tally);
+/* Before the first operation: there are so many rules.  320 bytes for each. */
+int tally_rules(struct tally *tally, uint32_t count, struct err *err);
 /* -ERR_SYSTEM: no memory for a procedure that is new. */
 int tally_add(struct tally *tally, const struct done *done, struct err *err);
 

@@ -3,7 +3,7 @@
  *
  * Makes the report of a run from its tally, and writes the run's folder.
  */
-#include "report/report.h"
+#include "report/report_parts.h"
 #include "base/json.h"
 #include "rdump/rdump.h"
 
@@ -60,7 +60,7 @@ struct report_times report_times_of(const struct histogram *h)
     };
 }
 
-static const char *procedure_name(unsigned number, char room[24])
+const char *report_procedure_name(unsigned number, char room[24])
 {
     const struct procedure *p =
         number == RDUMP_NO_PROCEDURE ? NULL : rdump_procedure((uint8_t)number);
@@ -73,7 +73,7 @@ static void add_procedure(struct report *report, unsigned number, const struct t
 {
     struct report_procedure *to = &report->procedures[report->counts[REPORT_PROCEDURES]++];
 
-    procedure_name(number, to->name);
+    report_procedure_name(number, to->name);
     to->operations = p->done;
     to->differ = 0;
     for (unsigned i = 0; i < VERDICT_CLASSES; i++)
@@ -94,7 +94,7 @@ static void add_example(struct report_example *to, const struct tally_example *f
     to->because = from->because;
     to->source = from->source;
     to->time = from->time;
-    procedure_name(from->procedure, to->procedure);
+    report_procedure_name(from->procedure, to->procedure);
     snprintf(to->class, sizeof(to->class), "%s", verdict_class_name(from->class));
     memcpy(to->what, from->what, sizeof(to->what));
     memcpy(to->text, from->text, sizeof(to->text));
@@ -111,6 +111,7 @@ static void add_counts(struct report *report, const struct tally *tally)
         to->operations = tally->class[i];
         run->operations += tally->class[i];
     }
+    run->explained = tally->explained;
     run->warm_up = tally->warm_up;
     run->resent = tally->resent;
     run->lost_connections = tally->lost_connections;
@@ -219,7 +220,7 @@ static int save_latencies(const struct tally *tally, const char *folder, struct 
     for (unsigned i = 0; i < TALLY_PROCEDURES; i++) {
         const struct tally_procedure *p = tally->procedure[i];
 
-        if (p && (save_times(&p->sent, folder, procedure_name(i, name), "sent", err) < 0 ||
+        if (p && (save_times(&p->sent, folder, report_procedure_name(i, name), "sent", err) < 0 ||
                   save_times(&p->planned, folder, name, "planned", err) < 0 ||
                   save_times(&p->trace, folder, name, "trace", err) < 0))
             return -ERR_SYSTEM;
@@ -243,7 +244,7 @@ static void write_mismatch(FILE *file, const struct tally_example *x)
     json_i64(&j, "time", x->time);
     json_u64(&j, "client", x->client);
     json_u64(&j, "server", x->server);
-    json_text(&j, "procedure", procedure_name(x->procedure, name));
+    json_text(&j, "procedure", report_procedure_name(x->procedure, name));
     json_text(&j, "class", verdict_class_name(x->class));
     if (x->class == VERDICT_SKIPPED)
         json_u64(&j, "because", x->because);

@@ -7,7 +7,7 @@
  *     report_new, report_data (while the script has its tree), report_fill, report_save,
  * report_free report_new, report_load, report_text, report_runs or report_html, report_free
  *
- * Times are ns.  Memory: 250 KiB for each report.
+ * Times are ns.  Memory: 330 KiB for each report.
  */
 #ifndef NFSDIGEST_REPORT_REPORT_H
 #define NFSDIGEST_REPORT_REPORT_H
@@ -31,6 +31,7 @@ struct report_run {
     char dump[256], target[256], pace[64]; /* |pace|: in words */
     char note[256];      /* why the run ended before its end, which its maker says; "" */
     uint64_t operations; /* in all classes */
+    uint64_t explained;  /* as recorded only under the rules; part of that class */
     uint64_t warm_up, resent, lost_connections, outages, calls, writes;
     int64_t duration;      /* from the first sending to the last answer; warm-up left out */
     int64_t planned;       /* from then until the latest plan */
@@ -68,7 +69,13 @@ struct report_example {
     char procedure[24], class[24], what[128], text[VERDICT_TEXT];
 };
 
-enum { REPORT_EXAMPLES = 20, REPORT_SECTIONS = 6 };
+struct report_rule {                        /* tally_rule; those that allowed something */
+    char file[96], rule[160], reason[256];  /* |rule|: as in the file; |reason|: rules_reason */
+    char procedure[24], text[VERDICT_TEXT]; /* of the first; "": there is none */
+    uint64_t line, operations, differ, dump, number;
+};
+
+enum { REPORT_EXAMPLES = 20, REPORT_RULE_ROWS = 100, REPORT_SECTIONS = 7 };
 
 struct report {
     struct report_run run;
@@ -77,7 +84,8 @@ struct report {
     struct report_procedure procedures[TALLY_PROCEDURES];
     struct report_interval intervals[TALLY_INTERVALS];
     struct report_example examples[REPORT_EXAMPLES];
-    uint32_t counts[REPORT_SECTIONS]; /* of these, in their order */
+    struct report_rule rules[REPORT_RULE_ROWS]; /* if there are more, the last row is their sum */
+    uint32_t counts[REPORT_SECTIONS];           /* of these, in their order */
 };
 
 enum report_section {
@@ -86,7 +94,8 @@ enum report_section {
     REPORT_LATE,
     REPORT_PROCEDURES,
     REPORT_INTERVALS,
-    REPORT_FIRST_EXAMPLES
+    REPORT_FIRST_EXAMPLES,
+    REPORT_RULES
 };
 
 struct report_times report_times_of(const struct histogram *h);
@@ -98,6 +107,8 @@ void report_data(struct report *report, const struct script *script);
 /* Fills in all but these and |note|.  Texts are cut to their room. */
 void report_fill(struct report *report, const char *dump, const char *target, const char *pace,
                  const struct tally *tally);
+/* Fills in which rules allowed something.  Call it after report_fill. */
+void report_rules(struct report *report, const struct rules *rules, const struct tally *tally);
 /* Makes |folder| and writes report.json, mismatches.jsonl (the examples of the tally), and
  * latencies/PROCEDURE.{sent,planned,trace}.hgrm, late.CAUSE.hgrm (HdrHistogram's text, in us).
  * -ERR_SYSTEM. */
@@ -114,9 +125,11 @@ int report_load(struct report *report, const char *path, struct err *err);
 /* The same from an open file.  |name| is for messages. */
 int report_read(struct report *report, FILE *from, const char *name, struct err *err);
 
-/* --- report_text.c, report_runs.c: for people */
+/* --- report_text.c, report_rules.c, report_runs.c: for people */
 
 void report_text(const struct report *report, FILE *to);
+/* The part about rules: nothing if they allowed nothing. */
+void report_rules_text(const struct report *report, FILE *to);
 /* Two or more runs: medians and spread of the main figures.  Runs with the same dump, target and
  * pace are a group.  Between two groups, a difference is marked if it is larger than the spread of
  * either. */

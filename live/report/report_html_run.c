@@ -86,6 +86,45 @@ static void classes(struct page *page, const struct report *r)
         cells_count(page, c->operations);
         cells_share(page, c->operations, r->run.operations);
         cells_row_end(page);
+        if (i == VERDICT_AS_RECORDED && r->run.explained) {
+            cells_row(page, "under rules only");
+            cells_count(page, r->run.explained);
+            cells_share(page, r->run.explained, r->run.operations);
+            cells_row_end(page);
+        }
+    }
+    cells_end(page);
+}
+
+static void rules(struct page *page, const struct report *r)
+{
+    static const char *const heads[] = { "rule", "<where",         "operations", "differ otherwise",
+                                         "<why", "<the first one", NULL };
+    char text[VALUE_TEXT_MAX];
+
+    if (!r->counts[REPORT_RULES])
+        return;
+    cells_begin(page, "Differences that rules allow", heads);
+    for (uint32_t i = 0; i < r->counts[REPORT_RULES]; i++) {
+        const struct report_rule *x = &r->rules[i];
+
+        cells_row(page, x->rule);
+        page_put(page, "<td class=\"t\">");
+        page_text(page, x->file);
+        if (x->line)
+            page_put(page, " line %s", count_text(x->line, text));
+        page_put(page, "</td>");
+        cells_count(page, x->operations);
+        cells_count(page, x->differ);
+        cells_text(page, x->reason);
+        page_put(page, "<td class=\"t\">");
+        if (x->text[0])
+            page_put(page, "operation %s, ", count_text(x->number, text));
+        page_text(page, x->procedure);
+        page_put(page, "%s", x->text[0] ? ": " : "");
+        page_text(page, x->text);
+        page_put(page, "</td>");
+        cells_row_end(page);
     }
     cells_end(page);
 }
@@ -257,6 +296,7 @@ void html_run(struct page *page, const struct report *r, int level)
     tiles(page, r);
     heading(page, level, "Verdict");
     classes(page, r);
+    rules(page, r);
     examples(page, r);
     heading(page, level, "Schedule");
     schedule(page, r);

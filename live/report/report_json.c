@@ -37,6 +37,7 @@ static const struct member run[] = {
     WORDS(report_run, pace),
     WORDS(report_run, note),
     NUMBER(report_run, U64, operations),
+    NUMBER(report_run, U64, explained),
     NUMBER(report_run, U64, warm_up),
     NUMBER(report_run, U64, resent),
     NUMBER(report_run, U64, lost_connections),
@@ -99,6 +100,20 @@ static const struct member example[] = {
     WORDS(report_example, text),          { 0 },
 };
 
+static const struct member rule[] = {
+    WORDS(report_rule, file),
+    NUMBER(report_rule, U64, line),
+    WORDS(report_rule, rule),
+    WORDS(report_rule, reason),
+    NUMBER(report_rule, U64, operations),
+    NUMBER(report_rule, U64, differ),
+    NUMBER(report_rule, U64, dump),
+    NUMBER(report_rule, U64, number),
+    WORDS(report_rule, procedure),
+    WORDS(report_rule, text),
+    { 0 },
+};
+
 /* clang-format off */
 #define SECTION(n, m, table) { n, offsetof(struct report, m), \
     sizeof(((struct report *)NULL)->m[0]), \
@@ -117,6 +132,7 @@ static const struct section {
     [REPORT_PROCEDURES] = SECTION("procedures", procedures, procedure),
     [REPORT_INTERVALS] = SECTION("intervals", intervals, interval),
     [REPORT_FIRST_EXAMPLES] = SECTION("examples", examples, example),
+    [REPORT_RULES] = SECTION("rules", rules, rule),
 };
 
 static void *row_at(const struct report *report, const struct section *s, uint32_t row)

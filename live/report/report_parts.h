@@ -11,6 +11,8 @@
 
 /* "DUMP played on TARGET, PACE" */
 void report_title(const struct report *report, FILE *to);
+/* Of rdump's number; returns |room|. */
+const char *report_procedure_name(unsigned number, char room[24]);
 /* duration_text of a computed time. */
 const char *report_time(double ns, char room[VALUE_TEXT_MAX]);
 /* |amount| / |ns| in 1/s; 0 without time. */

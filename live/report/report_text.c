@@ -63,6 +63,9 @@ static void verdict(const struct report *r, FILE *to)
         if (c->operations)
             fprintf(to, "  %-18s %12" PRIu64 "  %6.2f %%\n", c->name, c->operations,
                     report_share(c->operations, r->run.operations));
+        if (i == VERDICT_AS_RECORDED && r->run.explained)
+            fprintf(to, "    %-16s %12" PRIu64 "  %6.2f %%\n", "under rules only", r->run.explained,
+                    report_share(r->run.explained, r->run.operations));
     }
     fprintf(to, "  %-18s %12" PRIu64 "\n", "all", r->run.operations);
 }
@@ -222,6 +225,7 @@ void report_text(const struct report *r, FILE *to)
         putc('\n', to);
     }
     verdict(r, to);
+    report_rules_text(r, to);
     examples(r, to);
     schedule(r, to);
     latencies(r, to);

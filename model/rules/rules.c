@@ -5,6 +5,7 @@
  */
 #include "rules/rules_line.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -124,6 +125,39 @@ bool rules_request(const struct rules *rules, const struct field_place *place)
                 return rule->kind != COMPARE_IGNORED;
         }
     return true;
+}
+
+/* Appends a line of a comment without its "#". */
+static void append_comment(const char *line, size_t len, char *to, size_t size)
+{
+    size_t have = strlen(to), skip = strspn(line, "# \t");
+
+    skip = skip < len ? skip : len;
+    snprintf(to + have, size - have, "%s%.*s", have ? " " : "", (int)(len - skip), line + skip);
+}
+
+const char *rules_reason(const struct rules *rules, const struct compare_rule *rule, char *to,
+                         size_t size)
+{
+    const char *line = rules->files[rule->file].text;
+    bool in_comment = false;
+
+    to[0] = '\0';
+    for (uint32_t number = 1; number < rule->line && *line; number++) {
+        size_t len = strcspn(line, "\n");
+        const char *text = line + strspn(line, " \t\r");
+
+        if (*text == '#') {
+            if (!in_comment)
+                to[0] = '\0';
+            append_comment(text, (size_t)(line + len - text), to, size);
+        } else if (text >= line + len || *text == '[') {
+            to[0] = '\0';
+        }
+        in_comment = *text == '#';
+        line += len + (line[len] == '\n');
+    }
+    return to;
 }
 
 void rules_free(struct rules *rules)

@@ -124,6 +124,12 @@ bool rule_allows(const struct compare_rule *rule, uint64_t ref, uint64_t sut);
 /* The same for texts and other bytes. */
 bool rule_allows_bytes(const struct compare_rule *rule, struct bytes ref, struct bytes sut);
 
+/* Copies the comment above the rule in its file, which says why there is such a rule: the nearest
+ * one in its group, without an empty line between them.  "" if there is none.  Cut to |size|.
+ * Returns |to|. */
+const char *rules_reason(const struct rules *rules, const struct compare_rule *rule, char *to,
+                         size_t size);
+
 /* Returns the word for it in rule files. */
 const char *rule_event_name(enum rule_event event);
 

@@ -19,6 +19,7 @@ from page import Page  # noqa: E402
 
 TOOL = pathlib.Path(os.environ["BUILD"]) / "bin/tests/report_tool"
 PROGRAM = pathlib.Path(os.environ["BUILD"]) / "bin/nfsreplay"
+RULES = pathlib.Path(os.environ["SRC"]) / "schemas" / "rules"
 SCHEMA = json.loads((pathlib.Path(os.environ["SRC"]) / "schemas/replay.schema.json").read_text())
 failures = []
 
@@ -94,6 +95,28 @@ def check_figures(folder, report):
         check(all(example[key] == line[key] for key in example if key in line), example, line)
 
 
+def check_rules(report, text):
+    """Rows of rules, whose last one is the sum of those that have none."""
+    rules = report["rules"]
+    check(0 < report["run"]["explained"] < sum(r["operations"] for r in rules), "explained")
+    check(len(rules) == 100 and rules[-1]["rule"] == "further rules" and not rules[-1]["line"],
+          "further rules")
+    for r in rules[:-1]:
+        lines = (RULES / (r["file"] + ".conf")).read_text().splitlines()
+        check(lines[r["line"] - 1].split() == r["rule"].split("] ", 1)[1].split(), r)
+        above = [line for line in lines[:r["line"]] if not line or line[0] in "#["]
+        check(not r["reason"] or above[-1].lstrip("# ") in r["reason"] + " ", r["reason"])
+        check(not r["reason"] or r["reason"].split()[0] in " ".join(above), r["reason"])
+        check((r["text"] != "") == (r["procedure"] != ""), r)
+        words = "%s (%s line %d)" % (r["rule"], r["file"], r["line"])
+        check(re.search("^ +%d +%d  %s$" % (r["operations"], r["differ"], re.escape(words)), text,
+                        re.M), r)
+    check(any(r["reason"].startswith("it has no ISDIR where RFC 1813 lists INVAL") and
+              "s3.3.21" in r["reason"] for r in rules), "a reason of two lines")
+    check(any(r["file"] == "default" and not r["reason"] for r in rules), "no reason")
+    check(re.search(r"^    under rules only +%d " % report["run"]["explained"], text, re.M), "total")
+
+
 def check_text(report, text):
     for c in report["classes"]:
         if c["operations"]:
@@ -146,9 +169,12 @@ def check_page(top, folder, report):
         return [[c.text() for c in row.children] for row in body.children]
 
     page = make_page(top, folder)
-    check([r[:2] for r in rows(page, "How operations ended")]
-          == [[c["name"], format(c["operations"], ",")] for c in report["classes"]
-              if c["operations"]], "classes")
+    ends = [[c["name"], format(c["operations"], ",")] for c in report["classes"] if c["operations"]]
+    ends.insert(1, ["under rules only", format(report["run"]["explained"], ",")])
+    check([r[:2] for r in rows(page, "How operations ended")] == ends, "classes")
+    check([r[:5:2] for r in rows(page, "Differences that rules allow")]
+          == [[r["rule"], format(r["operations"], ","), r["reason"]] for r in report["rules"]],
+          "rules")
     check([r[:4:3] for r in rows(page, "Operations by procedure")]
           == [[p["name"], format(p["differ"], ",")] for p in report["procedures"]], "procedures")
     check([[r[0], r[2]] for r in rows(page, "Lateness")]
@@ -164,7 +190,7 @@ def check_page(top, folder, report):
     hostile = "<script src='x'>&\" onload=\"\u202e"
     bad = top / "hostile.json"
     text = (folder / "report.json").read_text()
-    for name in ("dump", "target", "note", "what", "text", "pace", "cause", "name", "procedure"):
+    for name in ("dump", "target", "note", "what", "text", "rule", "reason", "file", "pace", "cause", "name", "procedure"):
         room = hostile[:-1] if name in ("pace", "cause", "name", "procedure") else hostile
         text = re.sub('"%s": "[^"\\\\]*(\\\\.[^"\\\\]*)*"' % name,
                       lambda _, n=name, v=room: '"%s": %s' % (n, json.dumps(v)), text)
@@ -209,6 +235,7 @@ def main():
                 check(False, problem)
             check_figures(folder, report)
             check_text(report, text)
+            check_rules(report, text)
             check(tool("show", folder / "report.json").stdout == text, "the text of what was read")
             check(tool("json", folder / "report.json").stdout == good, "the JSON of what was read")
         check_refusals(top, good)

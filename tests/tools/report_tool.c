@@ -41,7 +41,14 @@ static int add_any(struct tally *tally, uint64_t number, bool slow, struct err *
     struct done done = { .number = number, .step = &step, .verdict = &verdict };
 
     step.procedure = rdump_procedure(step.number);
-    if (verdict.class != VERDICT_AS_RECORDED)
+    if (!any(20) && (verdict.class == VERDICT_AS_RECORDED || verdict.class == VERDICT_NEW_ERROR)) {
+        uint32_t first = any(tally->rule_count);
+
+        verdict.rule_count = 1 + any(3);
+        for (uint32_t i = 0; i < verdict.rule_count; i++)
+            verdict.rules[i] = 1 + (first + i) % tally->rule_count;
+    }
+    if (verdict.class != VERDICT_AS_RECORDED || verdict.rule_count)
         snprintf(verdict.text, sizeof(verdict.text), "\"%s\" \x1b[1m \xff",
                  verdict_class_name(verdict.class));
     done.because = number / 2;
@@ -58,11 +65,14 @@ static int add_any(struct tally *tally, uint64_t number, bool slow, struct err *
 
 static int make(const char *number, const char *folder, struct err *err)
 {
+    static const char *const names[] = { "ftnfsd" };
     struct tally *tally = tally_new(err);
     struct report *report = report_new(err);
+    struct rules *rules;
     int result = 0;
 
-    if (!tally || !report)
+    if (!tally || !report || rules_load(names, 1, &rules, err) < 0 ||
+        tally_rules(tally, rules->rule_count, err) < 0)
         return fail(err);
     seed = strtoull(number, NULL, 10);
     for (uint64_t i = 0, slow = seed % 2; i < OPERATIONS && !result; i++)
@@ -72,6 +82,7 @@ static int make(const char *number, const char *folder, struct err *err)
     tally->writes = 400;
     report_fill(report, "a.rdump", strtoull(number, NULL, 10) % 2 ? "nfs://slow" : "nfs://fast",
                 "at the trace's pace", tally);
+    report_rules(report, rules, tally);
     snprintf(report->run.note, sizeof(report->run.note), "interrupted");
     if (!result)
         result = report_save(report, tally, folder, err);
@@ -79,6 +90,7 @@ static int make(const char *number, const char *folder, struct err *err)
         report_text(report, stdout);
     report_free(report);
     tally_free(tally);
+    rules_free(rules);
     return result ? fail(err) : 0;
 }
 
