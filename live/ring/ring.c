@@ -17,7 +17,7 @@ struct ring {
     int fd;
     struct ring_head *head;
     uint8_t *blocks;
-    uint64_t size, written, number, bytes;
+    uint64_t identity, size, written, number, bytes;
 };
 
 static int map(struct ring *r, struct err *err)
@@ -43,7 +43,7 @@ static int map(struct ring *r, struct err *err)
 struct ring *ring_new(uint64_t size, struct err *err)
 {
     struct ring *r;
-    uint64_t blocks = size / RING_BLOCK + (size % RING_BLOCK != 0), identity;
+    uint64_t blocks = size / RING_BLOCK + (size % RING_BLOCK != 0);
 
     if (size > RING_SIZE_MAX) {
         err_set(err, ERR_USAGE, "a ring has at most %llu bytes", (unsigned long long)RING_SIZE_MAX);
@@ -59,13 +59,13 @@ struct ring *ring_new(uint64_t size, struct err *err)
         ring_free(r);
         return NULL;
     }
-    if (getrandom(&identity, sizeof(identity), 0) != sizeof(identity))
-        identity = (uint64_t)getpid();
+    if (getrandom(&r->identity, sizeof(r->identity), 0) != sizeof(r->identity))
+        r->identity = (uint64_t)getpid();
     r->head->version = RING_VERSION;
     r->head->head_size = RING_HEAD_SIZE;
     r->head->block = RING_BLOCK;
     r->head->size = r->size;
-    r->head->identity = identity;
+    r->head->identity = r->identity;
     memcpy(r->head->magic, RING_MAGIC, sizeof(r->head->magic));
     return r;
 }
@@ -84,6 +84,11 @@ void ring_free(struct ring *r)
 int ring_fd(const struct ring *r)
 {
     return r->fd;
+}
+
+uint64_t ring_identity(const struct ring *r)
+{
+    return r->identity;
 }
 
 /* Bytes up to the next border, at least RING_ALIGN. */

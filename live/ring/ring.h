@@ -80,6 +80,7 @@ void ring_free(struct ring *ring); /* NULL is allowed.  Readers keep their memor
 
 /* The memory's descriptor, to be passed to readers.  The ring owns it. */
 int ring_fd(const struct ring *ring);
+uint64_t ring_identity(const struct ring *ring);
 
 /* Writes an entry.  In |entry| the writer's fields are set.  The payload is split at the borders of
  * blocks into several entries of the same kind, with rising |offset|. */

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/ring/ring_door.c
+ *
+ * The writer's side of attaching to a ring.  Contract: ring_door.h.
+ */
+#include "ring/ring_door.h"
+#include "net/local_socket.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct guest {
+    struct ring_door *door;
+    struct watch watch; /* fd -1: free */
+};
+
+struct ring_door {
+    struct loop *loop;
+    struct watch watch;
+    struct local_socket local;
+    const struct ring *ring;
+    struct ring_door_host host;
+    struct guest guests[RING_DOOR_READERS];
+    uint32_t count;
+    struct timer next; /* announcement */
+    int64_t last;
+};
+
+static int on_announce(void *ctx, struct err *err)
+{
+    struct ring_door *door = ctx;
+
+    (void)err;
+    door->last = loop_now(door->loop);
+    door->host.announce(door->host.ctx);
+    return 0;
+}
+
+static int ask(struct ring_door *door, struct err *err)
+{
+    int64_t due = door->last + RING_DOOR_PAUSE;
+
+    if (door->next.place)
+        return 0;
+    if (door->last && due > loop_now(door->loop))
+        return loop_set(door->loop, &door->next, due, err);
+    return on_announce(door, err);
+}
+
+static void leave(struct guest *guest)
+{
+    int fd = guest->watch.fd;
+
+    if (fd < 0)
+        return;
+    loop_unwatch(guest->door->loop, &guest->watch);
+    close(fd);
+    guest->door->count--;
+}
+
+static int on_guest(void *ctx, uint32_t events, struct err *err)
+{
+    struct guest *guest = ctx;
+    struct ring_door *door = guest->door;
+    uint8_t bytes[64];
+    ssize_t got = recv(guest->watch.fd, bytes, sizeof(bytes), 0);
+
+    (void)events;
+    if (got > 0)
+        return ask(door, err);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    leave(guest);
+    return loop_change(door->loop, &door->watch, EPOLLIN, err);
+}
+
+/* The socket's buffer is empty: the greeting fits, or the reader is gone. */
+static bool greet(const struct ring_door *door, int fd)
+{
+    struct ring_greeting greeting = { RING_MAGIC, RING_VERSION, 0, ring_identity(door->ring) };
+    struct iovec vector = { &greeting, sizeof(greeting) };
+    union {
+        char space[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control = { { 0 } };
+    struct msghdr message = { .msg_iov = &vector,
+                              .msg_iovlen = 1,
+                              .msg_control = control.space,
+                              .msg_controllen = sizeof(control.space) };
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+    int passed = ring_fd(door->ring);
+
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(rights), &passed, sizeof(passed));
+    return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(greeting);
+}
+
+static int on_listen(void *ctx, uint32_t events, struct err *err)
+{
+    struct ring_door *door = ctx;
+    struct guest *guest = door->guests;
+    int fd = accept4(door->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    (void)events;
+    if (fd < 0)
+        return 0; /* gone, or there are no descriptors for now: it is tried again */
+    while (guest->watch.fd >= 0)
+        guest++;
+    if (!greet(door, fd)) {
+        close(fd);
+        return 0;
+    }
+    guest->watch = (struct watch){ .fd = fd, .ready = on_guest, .ctx = guest };
+    if (loop_watch(door->loop, &guest->watch, EPOLLIN, err) < 0) {
+        guest->watch.fd = -1;
+        close(fd);
+        return -ERR_SYSTEM;
+    }
+    door->count++;
+    return loop_change(door->loop, &door->watch, door->count < RING_DOOR_READERS ? EPOLLIN : 0,
+                       err);
+}
+
+struct ring_door *ring_door_new(struct loop *loop, const char *path, const struct ring *ring,
+                                const struct ring_door_host *host, struct err *err)
+{
+    struct ring_door *door = calloc(1, sizeof(*door));
+    int fd;
+
+    if (!door) {
+        err_memory(err, "the socket for readers of the ring");
+        return NULL;
+    }
+    door->loop = loop;
+    door->ring = ring;
+    door->host = *host;
+    door->next = (struct timer){ .due = on_announce, .ctx = door };
+    for (uint32_t i = 0; i < RING_DOOR_READERS; i++)
+        door->guests[i] = (struct guest){ door, { .fd = -1 } };
+    fd = local_socket_listen(&door->local, path, RING_DOOR_READERS, err);
+    door->watch = (struct watch){ .fd = fd, .ready = on_listen, .ctx = door };
+    if (fd >= 0 && loop_watch(loop, &door->watch, EPOLLIN, err) == 0)
+        return door;
+    if (fd >= 0) {
+        close(fd);
+        local_socket_remove(&door->local);
+    }
+    free(door);
+    return NULL;
+}
+
+void ring_door_free(struct ring_door *door)
+{
+    int fd;
+
+    if (!door)
+        return;
+    for (uint32_t i = 0; i < RING_DOOR_READERS; i++)
+        leave(&door->guests[i]);
+    loop_unset(door->loop, &door->next);
+    fd = door->watch.fd;
+    loop_unwatch(door->loop, &door->watch);
+    close(fd);
+    local_socket_remove(&door->local);
+    free(door);
+}
+
+uint32_t ring_door_readers(const struct ring_door *door)
+{
+    return door->count;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/ring/ring_door.h
+ *
+ * How readers get a ring: they connect to a Unix socket, and get struct ring_greeting with the
+ * ring's descriptor (SCM_RIGHTS).  The connection stays; it ends with the writer.  A byte from the
+ * reader, of any value, asks the writer to tell what is under way ("announce"), which it does by
+ * entries in the ring.  A reader asks at its beginning, and after it lost entries.
+ *
+ * Memory: RING_DOOR_READERS times some 100 bytes.  Further readers wait in the kernel's queue.
+ */
+#ifndef NFSDIGEST_RING_RING_DOOR_H
+#define NFSDIGEST_RING_RING_DOOR_H
+
+#include "net/loop.h"
+#include "ring/ring.h"
+
+enum {
+    RING_DOOR_READERS = 16,
+    RING_DOOR_PAUSE = 100000000, /* ns between two announcements, however many are asked for */
+};
+
+struct ring_greeting {
+    char magic[8]; /* RING_MAGIC */
+    uint32_t version;
+    uint32_t zero;
+    uint64_t identity; /* that in the ring's head */
+};
+
+/* --- the writer's side */
+
+struct ring_door;
+
+struct ring_door_host {
+    void (*announce)(void *ctx);
+    void *ctx;
+};
+
+/* Listens on |path| (net/local_socket.h).  |ring| lives as long as the door. */
+struct ring_door *ring_door_new(struct loop *loop, const char *path, const struct ring *ring,
+                                const struct ring_door_host *host, struct err *err);
+void ring_door_free(struct ring_door *door); /* NULL is allowed */
+
+uint32_t ring_door_readers(const struct ring_door *door);
+
+/* --- a reader's side */
+
+/* Connects to the writer, and maps its ring.  Waits for at most 30 s.  Returns 0 and sets |*fd|,
+ * the connection, and |*reader|, which the caller owns both. */
+int ring_attach(const char *path, int *fd, struct ring_reader **reader, struct err *err);
+/* Asks for an announcement.  -ERR_SYSTEM: the writer is gone. */
+int ring_ask(int fd, struct err *err);
+/* Returns true if the writer is gone.  Its ring can still be read. */
+bool ring_orphaned(int fd);
+
+#endif
