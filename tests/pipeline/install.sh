@@ -27,6 +27,8 @@ there() { # PATTERN: exactly one file, and not an empty one
 there usr/bin/nfsdigest
 there usr/bin/nfsreplay
 there usr/share/man/man1/nfsreplay.1
+there usr/bin/nfstee
+there usr/share/man/man8/nfstee.8
 there '*/wireshark/plugins/*/epan/nfspair.so'
 there '*/wireshark/plugins/*/epan/nfsanon.so'
 there '*/wireshark/plugins/*/nfspair.lua'

@@ -12,6 +12,7 @@ import sys
 PROGRAM = os.environ["NFSDIGEST"]
 SERVER = os.path.join(os.environ["BUILD"], "bin", "ftnfsd")
 PLAYER = os.path.join(os.environ["BUILD"], "bin", "nfsreplay")
+TEE = os.path.join(os.environ["BUILD"], "bin", "nfstee")
 PAGES = pathlib.Path(os.environ["SRC"]) / "man"
 OPTION = re.compile(r" {2}(?:-(\w), | {4})--([a-z][a-z-]*)(?: (\S+))?(?: +(.*))?$")
 
@@ -114,14 +115,16 @@ def main():
     page, listed = PAGES / "ftnfsd.8", options_of_help(program_help(SERVER))
     found += faults(page.name, listed, options_of_page(page.read_text()))
     seen += len(listed)
-    page, player = PAGES / "nfsreplay.1", commands(program_help(PLAYER), "")
-    listed = [o for command in player for o in options_of_help(program_help(PLAYER, command))]
-    found += faults(page.name, listed, options_of_page(page.read_text()))
-    found += ["%s: nothing of %s" % (page.name, command) for command in player
-              if not re.search(r"^\.SS %s$" % command, page.read_text(), re.M)]
-    if len(player) < 2:
-        found.append("commands of nfsreplay: %r" % player)
-    seen += len(listed)
+    for name, program, without in ("nfsreplay.1", PLAYER, ()), ("nfstee.8", TEE, ("ctl",)):
+        page, of_it = PAGES / name, commands(program_help(program), "")
+        listed = [o for command in of_it if command not in without
+                  for o in options_of_help(program_help(program, command))]
+        found += faults(page.name, listed, options_of_page(page.read_text()))
+        found += ["%s: nothing of %s" % (page.name, command) for command in of_it
+                  if not re.search(r"^\.SS %s$" % command, page.read_text(), re.M)]
+        if len(of_it) < 2:
+            found.append("commands of %s: %r" % (program, of_it))
+        seen += len(listed)
     for page in named:
         words = set(re.findall(r"(?<![\w-])--([a-z][a-z-]+)", page.read_text().replace("\\-", "-")))
         found += ["%s: no command has --%s" % (page.name, word) for word in sorted(words - known)]

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/relay/relay.h
+ *
+ * A relay of TCP connections.  For each client connection it makes one to the server, from the
+ * client's own port number, and passes bytes on as they come; it does not look at them.  Copies go
+ * into a ring (relay_entry.h).
+ *
+ * Pressure goes from end to end: while one side does not take what was read, nothing more is read
+ * from the other.  A closed direction is closed on the other side after the last byte; a reset is
+ * passed on at once, and what was not sent by then is lost, and counted.
+ *
+ * The server's duplicate request cache knows clients by their ports.  So connections to the server
+ * are reset, not closed, when the relay ends or is killed: a closed one would keep its port for a
+ * minute (TIME_WAIT).
+ *
+ * Memory: some 300 bytes a connection, and up to RELAY_CHUNK for each direction that waits; and the
+ * ports of ports.h.
+ */
+#ifndef NFSDIGEST_RELAY_RELAY_H
+#define NFSDIGEST_RELAY_RELAY_H
+
+#include "net/listen.h"
+#include "relay/ports.h"
+#include "relay/relay_entry.h"
+#include "ring/ring.h"
+
+enum {
+    RELAY_CHUNK = 128 << 10, /* bytes that are read at once */
+    RELAY_LANES = 4,
+};
+
+struct relay;
+
+struct relay_setup {
+    struct listen_limits limits;
+    struct net_address bind; /* address to connect from, its port unused; AF_UNSPEC: by route */
+    struct ports *ports;     /* both live as long as the relay */
+    struct ring *ring;       /* NULL: no copies */
+};
+
+struct relay_direction_counts {
+    uint64_t bytes;
+    uint64_t reads;
+    uint64_t waits; /* times that the receiver did not take all */
+    uint64_t lost;  /* bytes that were read, but not sent when the connection ended */
+};
+
+struct relay_counts {
+    struct relay_direction_counts to_server, to_client;
+    uint64_t connections; /* from clients */
+    uint64_t ended;       /* by both sides */
+    uint64_t reset_by_client, reset_by_server;
+    uint64_t unreachable; /* the server refused, or did not answer */
+    uint64_t replaced;    /* by a new connection from the same client's port */
+    uint64_t failed;      /* the system refused */
+};
+
+struct relay *relay_new(struct loop *loop, const struct relay_setup *setup, struct err *err);
+/* Resets all connections. */
+void relay_free(struct relay *relay); /* NULL is allowed */
+
+/* Relays what comes to |listen| to |server|.  Sets |bound| (may be NULL). */
+int relay_add(struct relay *relay, const struct net_address *listen,
+              const struct net_address *server, struct net_address *bound, struct err *err);
+
+/* Writes RELAY_OPEN entries of all connections into the ring, with RELAY_ANNOUNCED. */
+void relay_announce(struct relay *relay);
+
+const struct relay_counts *relay_counts(const struct relay *relay);
+uint32_t relay_connections(const struct relay *relay); /* that are open */
+void relay_listen_counts(const struct relay *relay, struct listen_counts *sum);
+
+/* Calls |each| with every connection that reached its server. */
+void relay_each(const struct relay *relay,
+                void (*each)(void *ctx, uint64_t number, const struct relay_open *open), void *ctx);
+
+#endif

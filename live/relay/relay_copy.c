@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "relay/relay_parts.h"
+
+#include <time.h>
+
+int64_t relay_copy_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void relay_copy_open(struct pair *pair, uint16_t flags)
+{
+    struct relay_open open = pair->ends;
+    const struct ring_entry e = {
+        .connection = pair->number, .time = relay_copy_clock(), .kind = RELAY_OPEN, .flags = flags
+    };
+
+    open.to_server = pair->to_server.offset;
+    open.to_client = pair->to_client.offset;
+    if (pair->relay->setup.ring)
+        ring_put_whole(pair->relay->setup.ring, &e,
+                       (struct bytes){ (const uint8_t *)&open, sizeof(open) });
+}
+
+void relay_copy_bytes(struct pair *pair, const struct pass *pass, struct bytes bytes, int64_t time)
+{
+    const struct ring_entry e = {
+        .connection = pair->number, .offset = pass->offset, .time = time, .kind = pass->kind
+    };
+
+    ring_put(pair->relay->setup.ring, &e, bytes);
+}
+
+void relay_copy_mark(struct pair *pair, uint16_t kind, uint64_t offset, uint16_t flags)
+{
+    const struct ring_entry e = { .connection = pair->number,
+                                  .offset = offset,
+                                  .time = relay_copy_clock(),
+                                  .kind = kind,
+                                  .flags = flags };
+
+    if (pair->relay->setup.ring)
+        ring_put_whole(pair->relay->setup.ring, &e, (struct bytes){ 0 });
+}

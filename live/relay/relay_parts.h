@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/relay/relay_parts.h
+ *
+ * Shared by the files of the relay: relay.c accepts and connects, relay_pass.c passes bytes on,
+ * relay_copy.c writes the ring.
+ */
+#ifndef NFSDIGEST_RELAY_RELAY_PARTS_H
+#define NFSDIGEST_RELAY_RELAY_PARTS_H
+
+#include "relay/relay.h"
+
+struct pair;
+
+/* One end of a pair of connections. */
+struct side {
+    struct pair *pair;
+    struct watch watch;
+    int fd;
+};
+
+/* One direction. */
+struct pass {
+    struct side *from, *to;
+    uint8_t *held; /* bytes that |to| did not take; NULL: none */
+    uint32_t held_at, held_len;
+    uint64_t offset;    /* bytes that were read */
+    bool ended, passed; /* |from| was closed; |to| was told */
+    uint16_t kind;      /* RELAY_TO_SERVER, RELAY_TO_CLIENT */
+    struct relay_direction_counts *counts;
+};
+
+struct pair {
+    struct relay *relay;
+    struct lane *lane;
+    uint64_t number;
+    struct net_address client_address;
+    struct relay_open ends; /* its offsets are unused */
+    struct side client, server;
+    struct pass to_server, to_client;
+    bool connected;
+    struct pair *next, **self;
+};
+
+struct lane {
+    struct relay *relay;
+    struct listeners *listeners;
+    struct net_address server, local; /* |local|: to connect from */
+};
+
+struct relay {
+    struct loop *loop;
+    struct relay_setup setup;
+    struct relay_counts counts;
+    struct lane lanes[RELAY_LANES];
+    uint32_t lane_count, open;
+    uint64_t last_number;
+    struct pair *pairs;
+    uint8_t chunk[RELAY_CHUNK];
+};
+
+/* relay.c: ends a pair and frees it.  |why|: unless both sides have ended, both are reset. */
+void relay_end(struct pair *pair, enum relay_why why);
+
+/* relay_pass.c: begins to pass bytes of a pair that is connected. */
+int relay_pass_begin(struct pair *pair, struct err *err);
+/* Callback of both sides. */
+int relay_pass_ready(void *ctx, uint32_t events, struct err *err);
+
+/* relay_copy.c: entries of the ring; they do nothing without one. */
+void relay_copy_open(struct pair *pair, uint16_t flags);
+void relay_copy_bytes(struct pair *pair, const struct pass *pass, struct bytes bytes, int64_t time);
+void relay_copy_mark(struct pair *pair, uint16_t kind, uint64_t offset, uint16_t flags);
+int64_t relay_copy_clock(void); /* ns since 1970 */
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/relay/relay_pass.c
+ *
+ * Passes the bytes of a pair on, in both directions.  A side is watched for input while nothing of
+ * its direction is held, and for output while something is held for it.
+ */
+#include "relay/relay_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/* What the functions below return: */
+enum { GOES_ON, RESET_BY_RECEIVER, RESET_BY_SENDER, NO_MEMORY };
+
+static bool is_gone(int error)
+{
+    return error != EAGAIN && error != EINTR && error != ENOBUFS;
+}
+
+/* --- one direction */
+
+static int hold(struct pass *pass, struct bytes rest)
+{
+    pass->held = malloc(rest.len);
+    if (!pass->held)
+        return NO_MEMORY;
+    memcpy(pass->held, rest.data, rest.len);
+    pass->held_at = 0;
+    pass->held_len = rest.len;
+    pass->counts->waits++;
+    return GOES_ON;
+}
+
+static int read_some(struct pair *pair, struct pass *pass)
+{
+    struct relay *relay = pair->relay;
+    ssize_t got = recv(pass->from->fd, relay->chunk, sizeof(relay->chunk), 0), sent;
+    int64_t time;
+    int result = GOES_ON;
+
+    if (got < 0)
+        return is_gone(errno) ? RESET_BY_SENDER : GOES_ON;
+    if (got == 0) {
+        pass->ended = true;
+        relay_copy_mark(pair, pass->kind + RELAY_END_TO_SERVER - RELAY_TO_SERVER, pass->offset, 0);
+        return GOES_ON;
+    }
+    time = relay_copy_clock();
+    /* forward first: the copy is in nobody's way */
+    sent = send(pass->to->fd, relay->chunk, (size_t)got, MSG_NOSIGNAL);
+    if (sent < got) {
+        bool gone = sent < 0 && is_gone(errno);
+
+        sent = sent < 0 ? 0 : sent;
+        result = hold(pass, (struct bytes){ relay->chunk + sent, (uint32_t)(got - sent) });
+        if (gone)
+            result = RESET_BY_RECEIVER;
+    }
+    if (relay->setup.ring)
+        relay_copy_bytes(pair, pass, (struct bytes){ relay->chunk, (uint32_t)got }, time);
+    pass->offset += (uint64_t)got;
+    pass->counts->bytes += (uint64_t)got;
+    pass->counts->reads++;
+    return result;
+}
+
+static int send_held(struct pass *pass)
+{
+    ssize_t sent = send(pass->to->fd, pass->held + pass->held_at, pass->held_len, MSG_NOSIGNAL);
+
+    if (sent < 0)
+        return is_gone(errno) ? RESET_BY_RECEIVER : GOES_ON;
+    pass->held_at += (uint32_t)sent;
+    pass->held_len -= (uint32_t)sent;
+    if (!pass->held_len) {
+        free(pass->held);
+        pass->held = NULL;
+    }
+    return GOES_ON;
+}
+
+static void pass_end(struct pass *pass)
+{
+    if (pass->ended && !pass->passed && !pass->held) {
+        pass->passed = true;
+        shutdown(pass->to->fd, SHUT_WR);
+    }
+}
+
+/* --- a pair */
+
+/* Watches a side for what it can do now.  Hang-ups and errors are reported even for no events.  So
+ * one that hung up, and has nothing to do now, is not watched until it has. */
+static int watch(struct relay *relay, struct side *side, uint32_t events, bool hung_up,
+                 struct err *err)
+{
+    if (!events && hung_up) {
+        loop_unwatch(relay->loop, &side->watch);
+        return 0;
+    }
+    if (side->watch.fd >= 0)
+        return loop_change(relay->loop, &side->watch, events, err);
+    if (!events)
+        return 0;
+    side->watch.fd = side->fd;
+    return loop_watch(relay->loop, &side->watch, events, err);
+}
+
+static uint32_t wanted(const struct pass *in, const struct pass *out)
+{
+    return (!in->held && !in->ended ? EPOLLIN : 0) | (out->held ? EPOLLOUT : 0);
+}
+
+static int watch_both(struct pair *pair, const struct side *ready, bool hung_up, struct err *err)
+{
+    struct relay *relay = pair->relay;
+    struct side *client = &pair->client, *server = &pair->server;
+    uint32_t of_client = wanted(&pair->to_server, &pair->to_client);
+    uint32_t of_server = wanted(&pair->to_client, &pair->to_server);
+
+    if (watch(relay, client, of_client, hung_up && ready == client, err) < 0)
+        return -ERR_SYSTEM;
+    return watch(relay, server, of_server, hung_up && ready == server, err);
+}
+
+/* Says who caused a |result| of reading from |side|. */
+static enum relay_why why(int result, const struct side *side)
+{
+    bool is_client = side == &side->pair->client;
+
+    if (result == NO_MEMORY)
+        return RELAY_WHY_RELAY;
+    return is_client == (result == RESET_BY_SENDER) ? RELAY_WHY_CLIENT : RELAY_WHY_SERVER;
+}
+
+static bool has_failed(int fd)
+{
+    int error = 0;
+    socklen_t len = sizeof(error);
+
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error != 0;
+}
+
+int relay_pass_ready(void *ctx, uint32_t events, struct err *err)
+{
+    struct side *side = ctx;
+    struct pair *pair = side->pair;
+    bool is_client = side == &pair->client;
+    struct pass *in = is_client ? &pair->to_server : &pair->to_client;
+    struct pass *out = is_client ? &pair->to_client : &pair->to_server;
+    int result = GOES_ON;
+
+    if (out->held && events & EPOLLOUT) {
+        result = send_held(out);
+        if (result == RESET_BY_RECEIVER) {
+            relay_end(pair, is_client ? RELAY_WHY_CLIENT : RELAY_WHY_SERVER);
+            return 0;
+        }
+    }
+    if (!in->held && !in->ended && events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+        result = read_some(pair, in);
+    else if (events & EPOLLERR && has_failed(side->fd))
+        result = RESET_BY_SENDER;
+    if (result != GOES_ON) {
+        relay_end(pair, why(result, side));
+        return 0;
+    }
+    pass_end(in);
+    pass_end(out);
+    if (in->passed && out->passed) {
+        relay_end(pair, RELAY_WHY_ENDED);
+        return 0;
+    }
+    return watch_both(pair, side, (events & EPOLLHUP) != 0, err);
+}
+
+int relay_pass_begin(struct pair *pair, struct err *err)
+{
+    return watch_both(pair, NULL, false, err);
+}
