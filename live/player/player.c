@@ -216,8 +216,8 @@ int player_run(struct player *p, struct err *err)
             player_stop(p); /* a signal, or somebody else ended the loop */
     }
     watch_cpu(&user, &system);
-    p->setup.tally->cpu_user = user - p->cpu_user;
-    p->setup.tally->cpu_system = system - p->cpu_system;
+    p->setup.tally->cpu_user += user - p->cpu_user;
+    p->setup.tally->cpu_system += system - p->cpu_system;
     ended = wind_up(p, &late);
     if (ended == 0)
         ended = rest_count(p, result == 0 && !twice, &late);

@@ -49,6 +49,7 @@ void tally_free(struct tally *t)
         free(t->procedure[i]);
     free(t->examples);
     free(t->rules);
+    free(t->dump_class);
     free(t);
 }
 
@@ -57,6 +58,12 @@ int tally_rules(struct tally *t, uint32_t count, struct err *err)
     t->rules = calloc(count ? count : 1, sizeof(*t->rules));
     t->rule_count = t->rules ? count : 0;
     return t->rules ? 0 : err_memory(err, "the tally of rules");
+}
+
+void tally_round(struct tally *t)
+{
+    t->shift = t->ended > 0 ? t->ended : 0;
+    t->ended_early = NULL;
 }
 
 /* --- examples */
@@ -267,6 +274,40 @@ static struct tally_procedure *procedure_at(struct tally *t, uint8_t number)
     return t->procedure[number];
 }
 
+static int64_t shifted(const struct tally *t, int64_t time)
+{
+    return time < 0 ? time : time + t->shift;
+}
+
+static void add_shifted(struct tally *t, struct tally_procedure *p, const struct done *d)
+{
+    struct done late = *d;
+
+    late.planned = shifted(t, d->planned);
+    late.entered = shifted(t, d->entered);
+    late.ready = shifted(t, d->ready);
+    late.allowed = shifted(t, d->allowed);
+    late.sent = shifted(t, d->sent);
+    late.answered = shifted(t, d->answered);
+    add_times(t, p, &late);
+}
+
+static int count_dump(struct tally *t, uint32_t dump, enum verdict_class class, struct err *err)
+{
+    if (dump >= t->dump_count) {
+        void *more = realloc(t->dump_class, ((size_t)dump + 1) * sizeof(*t->dump_class));
+
+        if (!more)
+            return err_memory(err, "the counts of a dump");
+        t->dump_class = more;
+        memset(t->dump_class + t->dump_count, 0,
+               (dump + 1 - t->dump_count) * sizeof(*t->dump_class));
+        t->dump_count = dump + 1;
+    }
+    t->dump_class[dump][class]++;
+    return 0;
+}
+
 int tally_add(struct tally *t, const struct done *d, struct err *err)
 {
     struct tally_procedure *p = procedure_at(t, d->step->number);
@@ -275,6 +316,8 @@ int tally_add(struct tally *t, const struct done *d, struct err *err)
 
     if (!p)
         return err_memory(err, "the times of a procedure");
+    if (count_dump(t, d->dump, class, err) < 0)
+        return -ERR_SYSTEM;
     t->class[class]++;
     p->done++;
     p->class[class]++;
@@ -292,6 +335,9 @@ int tally_add(struct tally *t, const struct done *d, struct err *err)
         p->bytes_read += d->verdict->bytes;
     if (action == ACTION_WRITE)
         p->bytes_written += d->verdict->bytes;
-    add_times(t, p, d);
+    if (t->shift)
+        add_shifted(t, p, d);
+    else
+        add_times(t, p, d);
     return 0;
 }

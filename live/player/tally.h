@@ -3,7 +3,8 @@
  *
  * What a run has shown: counts, latencies, lateness, differences.
  *
- * Memory: it does not grow with the trace: 660 KiB, and 60 KiB for each procedure.
+ * Memory: it does not grow with the trace: 660 KiB, and 60 KiB for each procedure;
+ * 80 bytes for each dump.
  */
 #ifndef NFSDIGEST_PLAYER_TALLY_H
 #define NFSDIGEST_PLAYER_TALLY_H
@@ -87,7 +88,10 @@ struct tally_rule {
 };
 
 struct tally {
-    uint64_t class[VERDICT_CLASSES]; /* every operation once, warm-up too */
+    uint64_t class[VERDICT_CLASSES];         /* every operation once, warm-up too */
+    uint64_t (*dump_class)[VERDICT_CLASSES]; /* the same for each dump */
+    uint32_t dump_count;
+    int64_t shift; /* tally_round: added to the times of operations */
     uint64_t warm_up, resent;
     uint64_t lost_connections;                           /* the player's own */
     struct tally_procedure *procedure[TALLY_PROCEDURES]; /* NULL: none */
@@ -118,7 +122,9 @@ struct tally *tally_new(struct err *err);
 void tally_free(struct tally *tally);
 /* Before the first operation: there are so many rules.  320 bytes for each. */
 int tally_rules(struct tally *tally, uint32_t count, struct err *err);
-/* -ERR_SYSTEM: no memory for a procedure that is new. */
+/* A further run is added up with those before it: its times follow theirs.  Before player_new. */
+void tally_round(struct tally *tally);
+/* -ERR_SYSTEM: no memory for a procedure or a dump that is new. */
 int tally_add(struct tally *tally, const struct done *done, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/replay/cmd_play.c
  *
- * nfsreplay play and run.
+ * nfsreplay play and run.  Each round has a session of its own; the tally adds them up.
  */
 #include "base/escape.h"
 #include "base/values.h"
@@ -26,12 +26,12 @@ static void print_classes(const struct tally *t)
                    count_text(t->class[i], count));
 }
 
-static void print_example(const struct session *s, const struct tally_example *e)
+static void print_example(const struct report *r, const struct tally_example *e)
 {
     const struct procedure *procedure = rdump_procedure(e->procedure);
 
-    if (s->dump_count > 1) {
-        escape_print(stdout, s->dumps[e->dump].directory);
+    if (r->counts[REPORT_DUMPS] > 1 && e->dump < r->counts[REPORT_DUMPS]) {
+        escape_print(stdout, r->dumps[e->dump].name);
         fputs(": ", stdout);
     }
 
@@ -48,18 +48,17 @@ static void print_example(const struct session *s, const struct tally_example *e
     putchar('\n');
 }
 
-static void print_differences(const struct session *s, const struct tally *t)
+static void print_differences(const struct report *r, const struct tally *t)
 {
     for (uint32_t i = 0, shown = 0; i < t->example_count && shown < SHOWN; i++)
         if (verdict_differs(t->examples[i].class)) {
-            print_example(s, &t->examples[i]);
+            print_example(r, &t->examples[i]);
             shown++;
         }
 }
 
-static void print_run(const struct play *p, const char *why)
+static void print_run(const struct tally *t, const char *why)
 {
-    const struct tally *t = p->tally;
     char took[VALUE_TEXT_MAX], cpu[VALUE_TEXT_MAX];
     uint64_t done = 0;
     int64_t ns = t->ended - t->begun;
@@ -72,23 +71,45 @@ static void print_run(const struct play *p, const char *why)
            duration_text(t->cpu_user + t->cpu_system, cpu), why[0] ? "; " : "", why);
 }
 
-/* What was kept, printed: all that --output, --json and --quiet ask for. */
-static int tell(const struct play *p, struct report *report, struct err *err)
+/* All rounds. */
+struct rounds {
+    const struct replay_options *options;
+    struct tally *tally;
+    struct report *report;
+    uint64_t played;
+    bool ended;     /* no further one */
+    char note[192]; /* of the last one */
+};
+
+static void note_rounds(const struct rounds *r, char *to, size_t size)
 {
-    const struct replay_options *o = p->session->options;
+    bool all = r->played == r->options->rounds;
+
+    if (all)
+        snprintf(to, size, "%s", r->note);
+    else
+        snprintf(to, size, "%" PRIu64 " of %" PRIu64 " rounds%s%s", r->played, r->options->rounds,
+                 r->note[0] ? "; " : "", r->note);
+}
+
+/* What was kept, printed: all that --output, --json and --quiet ask for. */
+static int tell(struct rounds *r, struct err *err)
+{
+    const struct replay_options *o = r->options;
+    struct report *report = r->report;
     char pace[REPLAY_PACE_TEXT], dumps[REPLAY_NAMES_TEXT], targets[REPLAY_NAMES_TEXT];
     int result = 0;
 
     report_fill(report, replay_dumps_text(o, dumps), replay_targets_text(o, targets),
-                replay_pace_text(o, pace), p->tally);
-    play_note(p, report->run.note, sizeof(report->run.note));
+                replay_pace_text(o, pace), r->tally);
+    note_rounds(r, report->run.note, sizeof(report->run.note));
     if (o->output)
-        result = report_save(report, p->tally, o->output, err);
+        result = report_save(report, r->tally, o->output, err);
     if (o->json)
         return result == 0 ? report_json(report, stdout, err) : result;
-    print_differences(p->session, p->tally);
+    print_differences(report, r->tally);
     if (!o->quiet)
-        print_run(p, report->run.note);
+        print_run(r->tally, report->run.note);
     return result;
 }
 
@@ -114,9 +135,20 @@ int look_at_markers(struct session *s, struct err *err)
 
 void drop_trees(struct session *s, struct report *report)
 {
+    char name[sizeof(report->dumps[0].name)];
+
     for (uint32_t i = 0; i < s->dump_count; i++) {
-        report_data(report, &s->dumps[i].script);
-        script_drop_tree(&s->dumps[i].script);
+        struct session_dump *d = &s->dumps[i];
+
+        if (d->directory[0])
+            snprintf(name, sizeof(name), "%.100s (%.150s)", d->directory, d->path);
+        else
+            snprintf(name, sizeof(name), "%.255s", d->path);
+        if (report) {
+            report_dump(report, name, d->delay);
+            report_data(report, &d->script);
+        }
+        script_drop_tree(&d->script);
     }
 }
 
@@ -130,54 +162,130 @@ static void tell_damage(const struct play *p)
     }
 }
 
-static int play_all(struct session *s, struct err *err)
+static int play_round(struct rounds *r, struct session *s, struct err *err)
 {
     static struct play play;
-    struct report *report = report_new(err);
-    struct tally *tally = report ? tally_new(err) : NULL;
-    int result = -err->code, told;
+    int result = play_new(&play, s, r->tally, err);
 
-    if (tally) {
-        result = play_new(&play, s, tally, err);
-        if (result == 0) {
-            drop_trees(s, report);
-            result = play_run(&play, err);
-            told = tell(&play, report, result == 0 ? err : NULL);
-            result = result == 0 ? told : result;
-        }
-        if (result == 0) {
+    if (result == 0) {
+        drop_trees(s, r->played ? NULL : r->report);
+        result = play_run(&play, err);
+        play_note(&play, r->note, sizeof(r->note));
+        if (result == 0 && !r->played)
             tell_damage(&play);
-            result = as_recorded(tally) && !play.interrupted ? 0 : 1;
-        }
-        play_free(&play);
+        r->played++;
+        r->ended = result < 0 || play.interrupted;
     }
-    tally_free(tally);
-    report_free(report);
+    play_free(&play);
+    return result;
+}
+
+/* --- before a round */
+
+static bool changes(const struct session *s)
+{
+    for (uint32_t i = 0; i < s->dump_count; i++)
+        if (s->dumps[i].survey.changes)
+            return true;
+    return false;
+}
+
+/* Between rounds only a tree of this program's is removed. */
+static int check_rounds(const struct session *s, struct err *err)
+{
+    for (uint32_t i = 0; i < s->target_count && changes(s); i++)
+        if (s->targets[i].place.marker.state == MARKER_NONE)
+            return err_set(err, ERR_INPUT,
+                           "%s: nfsreplay did not make the tree, and does not remove it between "
+                           "rounds: --loop plays there only dumps that change nothing",
+                           s->targets[i].text);
+    return 0;
+}
+
+/* The trees as they were, with the contents that they had. */
+static int make_anew(struct session *s, struct err *err)
+{
+    struct replay_options quiet = *s->options;
+    const struct replay_options *options = s->options;
+    int result = 0;
+
+    if (!changes(s))
+        return 0;
+    quiet.quiet = true;
+    for (uint32_t i = 0; i < s->target_count && result == 0; i++) {
+        const char *text = s->targets[i].place.marker.contents;
+
+        if (i && strcmp(text, quiet.contents.text) != 0)
+            result = err_set(err, ERR_INPUT, "%s was filled with \"%s\", and others with \"%s\"",
+                             s->targets[i].text, text, quiet.contents.text);
+        else
+            result = contents_parse(text, &quiet.contents, err);
+    }
+    s->options = &quiet;
+    if (result == 0)
+        result = remove_trees(s, err);
+    if (result == 0)
+        result = look_at_markers(s, err);
+    if (result == 0)
+        result = make_trees(s, err);
+    if (result == 0)
+        result = look_at_markers(s, err);
+    s->options = options;
+    return result;
+}
+
+/* One session.  Returns 1 if a signal ended it before the operations. */
+static int run_round(struct rounds *r, enum replay_command command, struct err *err)
+{
+    static struct session session;
+    int result = session_open(&session, r->options, err);
+
+    if (result == 0)
+        result = session_survey(&session, !r->options->partial, err);
+    if (result == 0 && command == REPLAY_RUN && !r->played) {
+        result = make_trees(&session, err);
+        if (result == 0)
+            result = look_at_markers(&session, err);
+    }
+    if (result == 0 && r->options->rounds > 1)
+        result = r->played ? make_anew(&session, err) : check_rounds(&session, err);
+    if (result == 0)
+        result = play_round(r, &session, err);
+    if (result < 0 && r->played && !r->ended && session_interrupted(&session))
+        result = 1; /* whatever question it left without an answer */
+    if (r->played && result == 1)
+        snprintf(r->note, sizeof(r->note), "interrupted by a signal");
+    if (result >= 0 && session_end_recording(&session, err) < 0)
+        result = -err->code;
+    session_progress(&session, NULL);
+    session_close(&session);
     return result;
 }
 
 static int run(int argc, char **argv, enum replay_command command, struct err *err)
 {
     static struct replay_options options;
-    static struct session session;
-    int result = replay_options(&options, command, argc, argv, err);
+    struct rounds r = { .options = &options };
+    int result = replay_options(&options, command, argc, argv, err), told;
 
     if (result != 1)
         return result;
-    result = session_open(&session, &options, err);
-    if (result == 0)
-        result = session_survey(&session, !options.partial, err);
-    if (result == 0 && command == REPLAY_RUN) {
-        result = make_trees(&session, err);
-        if (result == 0)
-            result = look_at_markers(&session, err);
+    r.report = report_new(err);
+    r.tally = r.report ? tally_new(err) : NULL;
+    result = r.tally ? 0 : -err->code;
+    while (result == 0 && r.played < options.rounds && !r.ended) {
+        if (r.played)
+            tally_round(r.tally);
+        result = run_round(&r, command, err);
     }
-    if (result == 0)
-        result = play_all(&session, err);
-    if (result >= 0 && session_end_recording(&session, err) < 0)
-        result = -err->code;
-    session_progress(&session, NULL);
-    session_close(&session);
+    if (r.played) {
+        told = tell(&r, result >= 0 ? err : NULL);
+        result = result < 0 ? result : told;
+        if (result == 0)
+            result = as_recorded(r.tally) && !r.ended && r.played == options.rounds ? 0 : 1;
+    }
+    tally_free(r.tally);
+    report_free(r.report);
     return result;
 }
 

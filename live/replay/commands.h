@@ -25,7 +25,8 @@ int make_trees(struct session *session, struct err *err);
 int remove_trees(struct session *session, struct err *err);
 /* Reads the markers of all targets again, which the two above change. */
 int look_at_markers(struct session *session, struct err *err);
-/* When the trees were found: notes them in the report, and frees them. */
+/* When the trees were found: names the dumps in the report, notes their trees there, and frees
+ * these.  |report| may be NULL. */
 void drop_trees(struct session *session, struct report *report);
 
 #endif

@@ -68,6 +68,8 @@ int operands_parse(struct replay_options *o, int argc, char **argv, struct err *
                        "there is no target behind \"%s\": nfs://HOST/EXPORT, or "
                        "SERVER=nfs://HOST/EXPORT",
                        o->dumps[o->dump_count - 1].path);
+    if (o->record && o->rounds > 1)
+        return err_set(err, ERR_USAGE, "--record keeps one round: it cannot be used with --loop");
     if (o->dump_count * o->copies > REPLAY_DUMPS_MAX)
         return err_set(err, ERR_USAGE, "%d dumps and copies can be played at once",
                        REPLAY_DUMPS_MAX);
@@ -101,7 +103,7 @@ static size_t add_text(char text[REPLAY_NAMES_TEXT], size_t len, const char *bef
 
 const char *replay_dumps_text(const struct replay_options *o, char text[REPLAY_NAMES_TEXT])
 {
-    char copies[32];
+    char copies[32], rounds[32];
     size_t len = 0;
 
     text[0] = 0;
@@ -110,7 +112,10 @@ const char *replay_dumps_text(const struct replay_options *o, char text[REPLAY_N
     snprintf(copies, sizeof(copies), "%u copies%s", (unsigned)o->copies,
              o->dump_count > 1 ? " of each" : "");
     if (o->copies > 1)
-        add_text(text, len, ", ", copies);
+        len = add_text(text, len, ", ", copies);
+    snprintf(rounds, sizeof(rounds), "%u rounds", (unsigned)o->rounds);
+    if (o->rounds > 1)
+        add_text(text, len, ", ", rounds);
     return text;
 }
 

@@ -278,6 +278,9 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
         { REPLAY_PLAY, { 0, "seed", "N", seed_help, set_count, &o->seed } },
         { ALL_PACED, { 0, "copies", "N", "that each dump has, each with a tree of its own (1)",
           set_copies, &o->copies } },
+        { PACED, { 0, "loop", "N",
+          "play N times, one after the other; what changed is\nremoved and made again in between (1)",
+          set_number, &o->rounds } },
         { PACED, { 0, "start-delay", "TIME",
           "each dump and copy begins later, by chance up to\nTIME", set_duration, &o->start_delay } },
         { REPLAY_PLAY, { 0, "warm-up", "TIME|N",
@@ -329,7 +332,7 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
     o->timeout = default_timeout;
     o->give_up = 12 * default_timeout;
     o->points = 10;
-    o->copies = 1;
+    o->copies = o->rounds = 1;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (has_option(command, rows[i].commands))
             table[count++] = rows[i].arg;

@@ -28,6 +28,7 @@ struct replay_options {
     struct replay_dump dumps[REPLAY_DUMPS_MAX];
     uint32_t dump_count;
     uint64_t copies;     /* of each dump; at least 1 */
+    uint64_t rounds;     /* at least 1 */
     int64_t start_delay; /* ns: dumps begin by chance up to so much later */
     struct replay_target targets[REPLAY_TARGETS_MAX];
     uint32_t target_count;
@@ -71,7 +72,8 @@ int replay_options(struct replay_options *options, enum replay_command command, 
 /* The pace in words; returns |text|. */
 const char *replay_pace_text(const struct replay_options *options, char text[REPLAY_PACE_TEXT]);
 
-/* All dumps, with how many copies; and all targets.  They return |text|, which may be cut. */
+/* All dumps, with how many copies and rounds; and all targets.  They return |text|, which may be
+ * cut. */
 const char *replay_dumps_text(const struct replay_options *options, char text[REPLAY_NAMES_TEXT]);
 const char *replay_targets_text(const struct replay_options *options, char text[REPLAY_NAMES_TEXT]);
 

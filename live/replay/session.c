@@ -151,9 +151,9 @@ static int open_dump(struct session *s, const struct replay_dump *dump, uint32_t
     if (index)
         d->first_copy =
             d[-1].first_copy + (d[-1].script.trace.copies ? d[-1].script.trace.copies : 1);
-    if (d->script.is_pipe && s->options->copies > 1)
-        return err_set(err, ERR_USAGE, "%s is a pipe, and copies read the dump several times",
-                       d->path);
+    if (d->script.is_pipe && (s->options->copies > 1 || s->options->rounds > 1))
+        return err_set(err, ERR_USAGE, "%s is a pipe, and %s read the dump several times", d->path,
+                       s->options->copies > 1 ? "copies" : "rounds");
     return 0;
 }
 

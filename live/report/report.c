@@ -46,6 +46,17 @@ void report_data(struct report *report, const struct script *script)
     }
 }
 
+void report_dump(struct report *report, const char *name, int64_t delay)
+{
+    struct report_dump *to;
+
+    if (report->counts[REPORT_DUMPS] == REPORT_DUMPS_MAX)
+        return;
+    to = &report->dumps[report->counts[REPORT_DUMPS]++];
+    *to = (struct report_dump){ .delay = delay };
+    snprintf(to->name, sizeof(to->name), "%s", name);
+}
+
 struct report_times report_times_of(const struct histogram *h)
 {
     return (struct report_times){
@@ -129,14 +140,28 @@ static void add_counts(struct report *report, const struct tally *tally)
     }
 }
 
+static void add_dumps(struct report *report, const struct tally *tally)
+{
+    for (uint32_t i = 0; i < report->counts[REPORT_DUMPS] && i < tally->dump_count; i++) {
+        struct report_dump *to = &report->dumps[i];
+
+        to->operations = 0;
+        for (unsigned k = 0; k < VERDICT_CLASSES; k++) {
+            to->in_class[k] = tally->dump_class[i][k];
+            to->operations += to->in_class[k];
+        }
+    }
+}
+
 void report_fill(struct report *report, const char *dump, const char *target, const char *pace,
                  const struct tally *tally)
 {
     snprintf(report->run.dump, sizeof(report->run.dump), "%s", dump);
     snprintf(report->run.target, sizeof(report->run.target), "%s", target);
     snprintf(report->run.pace, sizeof(report->run.pace), "%s", pace);
-    memset(report->counts, 0, sizeof(report->counts));
+    memset(report->counts, 0, REPORT_DUMPS * sizeof(report->counts[0]));
     report->counts[REPORT_RUN] = 1;
+    add_dumps(report, tally);
     add_counts(report, tally);
     for (unsigned i = 0; i <= LATE_CAUSES; i++) {
         struct report_late *to = &report->late[report->counts[REPORT_LATE]++];

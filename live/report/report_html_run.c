@@ -129,6 +129,30 @@ static void rules(struct page *page, const struct report *r)
     cells_end(page);
 }
 
+static void dumps(struct page *page, const struct report *r)
+{
+    static const char *const heads[] = { "dump",        "<file and directory", "operations",
+                                         "as recorded", "not played",          "from",
+                                         NULL };
+    char text[VALUE_TEXT_MAX];
+
+    if (r->counts[REPORT_DUMPS] < 2)
+        return;
+    cells_begin(page, "Dumps and copies", heads);
+    for (uint32_t i = 0; i < r->counts[REPORT_DUMPS]; i++) {
+        const struct report_dump *d = &r->dumps[i];
+
+        cells_row(page, count_text(i + 1, text));
+        cells_text(page, d->name);
+        cells_count(page, d->operations);
+        cells_count(page, d->in_class[VERDICT_AS_RECORDED]);
+        cells_count(page, d->in_class[VERDICT_NOT_PLAYED]);
+        cells_time(page, true, d->delay);
+        cells_row_end(page);
+    }
+    cells_end(page);
+}
+
 static void examples(struct page *page, const struct report *r)
 {
     static const char *const heads[] = { "operation", "<procedure",  "<object",
@@ -296,6 +320,7 @@ void html_run(struct page *page, const struct report *r, int level)
     tiles(page, r);
     heading(page, level, "Verdict");
     classes(page, r);
+    dumps(page, r);
     rules(page, r);
     examples(page, r);
     heading(page, level, "Schedule");

@@ -115,6 +115,26 @@ static const struct member rule[] = {
 };
 
 /* clang-format off */
+#define CLASS(name, n) { name, offsetof(struct report_dump, in_class) + 8 * (n), 8, U64 }
+
+static const struct member dump[] = {
+    WORDS(report_dump, name),
+    NUMBER(report_dump, I64, delay),
+    NUMBER(report_dump, U64, operations),
+    CLASS("as_recorded", VERDICT_AS_RECORDED),
+    CLASS("new_error", VERDICT_NEW_ERROR),
+    CLASS("vanished_error", VERDICT_VANISHED_ERROR),
+    CLASS("different_error", VERDICT_DIFFERENT_ERROR),
+    CLASS("different_result", VERDICT_DIFFERENT_RESULT),
+    CLASS("skipped", VERDICT_SKIPPED),
+    CLASS("uncertain", VERDICT_UNCERTAIN),
+    CLASS("unanswered", VERDICT_UNANSWERED),
+    CLASS("unplayable", VERDICT_UNPLAYABLE),
+    CLASS("not_played", VERDICT_NOT_PLAYED),
+    { 0 },
+};
+_Static_assert(VERDICT_CLASSES == 10, "each class has a member");
+
 #define SECTION(n, m, table) { n, offsetof(struct report, m), \
     sizeof(((struct report *)NULL)->m[0]), \
     sizeof(((struct report *)NULL)->m) / sizeof(((struct report *)NULL)->m[0]), table }
@@ -133,6 +153,7 @@ static const struct section {
     [REPORT_INTERVALS] = SECTION("intervals", intervals, interval),
     [REPORT_FIRST_EXAMPLES] = SECTION("examples", examples, example),
     [REPORT_RULES] = SECTION("rules", rules, rule),
+    [REPORT_DUMPS] = SECTION("dumps", dumps, dump),
 };
 
 static void *row_at(const struct report *report, const struct section *s, uint32_t row)

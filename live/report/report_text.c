@@ -70,6 +70,24 @@ static void verdict(const struct report *r, FILE *to)
     fprintf(to, "  %-18s %12" PRIu64 "\n", "all", r->run.operations);
 }
 
+static void dumps(const struct report *r, FILE *to)
+{
+    char a[VALUE_TEXT_MAX];
+
+    if (r->counts[REPORT_DUMPS] < 2)
+        return;
+    fprintf(to, "\nDumps         operations  as recorded   not played        from\n");
+    for (uint32_t i = 0; i < r->counts[REPORT_DUMPS]; i++) {
+        const struct report_dump *d = &r->dumps[i];
+
+        fprintf(to, "  %2u     %15" PRIu64 " %12" PRIu64 " %12" PRIu64 "  %10s  ", i + 1,
+                d->operations, d->in_class[VERDICT_AS_RECORDED], d->in_class[VERDICT_NOT_PLAYED],
+                duration_text(d->delay, a));
+        escape_print(to, d->name);
+        putc('\n', to);
+    }
+}
+
 static void examples(const struct report *r, FILE *to)
 {
     if (r->counts[REPORT_FIRST_EXAMPLES])
@@ -77,7 +95,10 @@ static void examples(const struct report *r, FILE *to)
     for (uint32_t i = 0; i < r->counts[REPORT_FIRST_EXAMPLES]; i++) {
         const struct report_example *x = &r->examples[i];
 
-        fprintf(to, "  operation %" PRIu64 " (%s%s", x->number, x->procedure,
+        fputs("  ", to);
+        if (r->counts[REPORT_DUMPS] > 1)
+            fprintf(to, "dump %" PRIu64 ", ", x->dump + 1);
+        fprintf(to, "operation %" PRIu64 " (%s%s", x->number, x->procedure,
                 x->what[0] ? " of " : "");
         escape_print(to, x->what);
         fprintf(to, "): %s", x->class);
@@ -225,6 +246,7 @@ void report_text(const struct report *r, FILE *to)
         putc('\n', to);
     }
     verdict(r, to);
+    dumps(r, to);
     report_rules_text(r, to);
     examples(r, to);
     schedule(r, to);

@@ -299,12 +299,20 @@ def several(scratch, small, large):
         check("dumps: exit", done.returncode, 0)
         check("dumps: operations", report["run"]["operations"], 2 * first[0] + second[0])
         check("dumps: names", report["run"]["dump"], ", ".join([small, large, twin]))
+        check("dumps: of each", [(d["name"], d["operations"], d["as_recorded"], d["unplayable"])
+                                 for d in report["dumps"]],
+              [("%s (%.150s)" % (n, d), every, every - unplayable, unplayable)
+               for d, n, (every, unplayable) in ((small, own[0].decode(), first),
+                                                 (large, own[1].decode(), second),
+                                                 (twin, own[0].decode() + "-2", first))])
+        check("dumps: delays", [d["delay"] for d in report["dumps"]], [400000000, 0, 0])
         check("dumps: one begins later", report["run"]["duration"] >= 400000000, True)
         check_words("dumps: another order", run("play", *reversed(dumps), url), 3, "was played on")
         check_words("dumps: clean", run("clean", *dumps, url), 0, "removed")
         check("dumps: after clean", names(client, b"/a"), [])
         client.close()
-        for words in ([url, small], [small, large], ["--copies", 200, small, large, url]):
+        for words in ([url, small], [small, large], ["--copies", 200, small, large, url],
+                      ["--loop", 2, "--record", os.path.join(scratch, "no.nfsr"), small, url]):
             check("usage %r" % (words,), run("play", *words).returncode, 2)
         with subprocess.Popen(["cat", small], stdout=subprocess.PIPE) as source:
             done = subprocess.run([PROGRAM, "play", "--copies", "2", "/dev/stdin", url],
@@ -318,8 +326,43 @@ def wrong_in_one(small):
     with Ftnfsd("--export", "/a", "--fault", "GETATTR:mode-bits=1:count=1:after=5") as server:
         run("populate", "--copies", 2, small, server.urls[0])
         done = run("play", "--pace", "asap", "--copies", 2, small, server.urls[0])
-    found = re.findall(r"^(copy-[12]): operation \d+ .*mode of the object", done.stdout, re.M)
+    found = re.findall(r"^(copy-[12]) \(%s\): operation \d+ .*mode of the object" % re.escape(small), done.stdout,
+                       re.M)
     check("wrong in one copy", (done.returncode, len(found)), (1, 1))
+
+
+def rounds(dump):
+    """One after the other, each on a tree as the dump has it."""
+    every, unplayable = operations(dump)
+    with Ftnfsd("--export", "/a") as server:
+        url = server.urls[0]
+        done = run("run", "--pace", "asap", "--loop", 3, "--json", "--fill", "random", dump, url)
+        report = json.loads(done.stdout)
+        check("rounds: exit", done.returncode, 0)
+        check("rounds: operations", report["run"]["operations"], 3 * every)
+        check("rounds: name", report["run"]["dump"], dump + ", 3 rounds")
+        check("rounds: of the dump", [(d["operations"], d["as_recorded"]) for d in report["dumps"]],
+              [(3 * every, 3 * (every - unplayable))])
+        check("rounds: in all parts", sum(i["done"] for i in report["intervals"]),
+              3 * (every - unplayable))
+        check("rounds: as long as their parts", report["run"]["duration"] <=
+              report["run"]["interval_length"] * len(report["intervals"]), True)
+        check_words("rounds: after them", run("play", dump, url), 3, "was played on")
+        check_words("rounds: on what was played", run("play", "--loop", 2, "--force", "--pace", "asap",
+                                                      dump, url), 1, "%d operations" % (2 * every))
+    with Ftnfsd("--export", "/a", "--image", dump) as server:
+        check_words("rounds of an image", run("play", "--loop", 2, dump, server.urls[0]), 3,
+                    "does not remove it between rounds")
+    with Ftnfsd("--export", "/a") as server:
+        process = subprocess.Popen([PROGRAM, "run", "--rate", str(every), "--loop", "9", dump,
+                                    server.urls[0]], stdout=subprocess.PIPE, text=True)
+        time.sleep(1.6)
+        process.send_signal(signal.SIGINT)
+        text = process.communicate(timeout=60)[0]
+        check("rounds: interrupted", process.returncode, 1)
+        said = re.findall(r"; ([1-8]) of 9 rounds; interrupted by a signal", text)
+        check("rounds: says how many", len(said), 1)
+        check("rounds: in one class each", sum(classes(text).values()), int(said[0]) * every)
 
 
 def main():
@@ -338,6 +381,7 @@ def main():
         reports(scratch, dumps["knfsd-netem-udp"])
         several(scratch, dumps["knfsd-netem-tcp"], dumps["knfsd-snap256"])
         wrong_in_one(dumps["knfsd-netem-tcp"])
+        rounds(dumps["knfsd-netem-tcp"])
     for failure in failures[:30]:
         print(failure)
     print("%d failures" % len(failures))
