@@ -6,6 +6,7 @@
  * subcommands is in cli.h.
  */
 #include "cli/cli.h"
+#include "cli/filter_args.h"
 #include "cli/info_print.h"
 #include "ingest/ingest.h"
 #include "show/args.h"
@@ -16,7 +17,19 @@
 static const char about[] =
     "Summarizes a trace database, a record stream or a capture.  Latencies are\n"
     "those of answered operations, from the frame that completed the call to the\n"
-    "frame that completed the reply.  Percentiles are exact, by nearest rank.\n";
+    "frame that completed the reply.  Percentiles are exact, by nearest rank.\n"
+    "\n"
+    "With filters, only operations that match all of them are counted.  --every shows\n"
+    "them by the time of their calls: \"resent\" are retransmitted calls, and\n"
+    "\"outstanding\" are calls at the end of the interval that are answered later.\n";
+
+struct info_request {
+    struct filter filter;
+    struct groups_request groups;
+    const char *by;
+    int64_t every; /* ns; INT64_MIN: no intervals */
+    bool json;
+};
 
 /* A private database of |input|; *|cut|: as far as it could be read. */
 static struct store *make_private(struct input *input, struct err *cut, struct err *err)
@@ -73,43 +86,85 @@ static int parse_by(const char *by, unsigned *tables, struct err *err)
     return by ? err_set(err, ERR_USAGE, "--by takes procedure, client or path") : 0;
 }
 
+/* Counts and prints. */
+static int tell(struct store *store, const char *name, const struct info_request *request,
+                struct err *err)
+{
+    struct info_view view = { .db = store_db(store),
+                              .name = name,
+                              .filter = request->groups.filter,
+                              .only_tables = request->by != NULL,
+                              .tables = request->groups.tables };
+    int result = groups_read(view.db, &request->groups, &view.groups, err);
+
+    if (result == 0)
+        result = request->json ? info_json(&view, err) : info_text(&view, err);
+    groups_free(&view.groups);
+    return result;
+}
+
+static int tell_intervals(struct store *store, const char *name, const struct info_request *request,
+                          struct err *err)
+{
+    struct intervals intervals;
+    int result = intervals_read(store_db(store), &request->filter, request->every, &intervals, err);
+
+    if (result < 0)
+        return result;
+    if (request->json)
+        result = info_intervals_json(name, &intervals, err);
+    else
+        info_intervals_text(&intervals);
+    intervals_free(&intervals);
+    return result;
+}
+
+static int complete(struct info_request *request, struct err *err)
+{
+    if (parse_by(request->by, &request->groups.tables, err) < 0)
+        return -err->code;
+    if (request->every != INT64_MIN && request->every < 1)
+        return err_set(err, ERR_USAGE, "--every takes a time of at least 1ns");
+    if (request->every != INT64_MIN && request->by)
+        return err_set(err, ERR_USAGE, "--every and --by do not go together");
+    if (request->groups.top > INT32_MAX)
+        request->groups.top = INT32_MAX;
+    request->groups.filter = filter_is_empty(&request->filter) ? NULL : &request->filter;
+    return 0;
+}
+
 int cmd_info(int argc, char **argv, struct err *err)
 {
-    struct groups_request request = { .top = 20 };
-    struct info_view view = { 0 };
-    const char *by = NULL;
-    bool json = false;
+    struct info_request request = { .groups.top = 20, .every = INT64_MIN };
     const struct arg own[] = {
-        { 'b', "by", "WHAT", "show only the table by procedure, client or path", set_text, &by },
-        { 'n', "top", "N", "show N lines in each table (20)", set_count, &request.top },
-        { 'j', "json", NULL, "print JSON; times and latencies in ns", set_flag, &json },
+        { 'b', "by", "WHAT", "show only the table by procedure, client or path", set_text,
+          &request.by },
+        { 'n', "top", "N", "show N lines in each table (20)", set_count, &request.groups.top },
+        { 0, "every", "TIME", "show a line for each interval of this length (1s)", set_duration,
+          &request.every },
+        { 'j', "json", NULL, "print JSON; times and latencies in ns", set_flag, &request.json },
         { 0 },
     };
+    struct arg filters[FILTER_ARG_COUNT];
     const struct args args = {
-        "nfsdigest info [OPTION...] DATABASE|FILE", about, own, NULL, NULL, 1, "one file"
+        "nfsdigest info [OPTION...] DATABASE|FILE", about, own, filters, "Filters", 1, "one file"
     };
     struct err cut = { 0 };
     struct store *store;
     int first, result;
 
+    filter_init(&request.filter);
+    filter_arg_table(&request.filter, filters);
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;
-    if (parse_by(by, &request.tables, err) < 0)
+    if (complete(&request, err) < 0)
         return -err->code;
-    if (request.top > INT32_MAX)
-        request.top = INT32_MAX;
     store = open_or_make(argv[first], &cut, err);
     if (!store)
         return -err->code;
-    view.db = store_db(store);
-    view.name = argv[first];
-    view.only_tables = by != NULL;
-    view.tables = request.tables;
-    result = groups_read(view.db, &request, &view.groups, err);
-    if (result == 0)
-        result = json ? info_json(&view, err) : info_text(&view, err);
-    groups_free(&view.groups);
+    result = request.every != INT64_MIN ? tell_intervals(store, argv[first], &request, err)
+                                        : tell(store, argv[first], &request, err);
     store_close(store);
     if (result == 0 && cut.code) {
         *err = cut;

@@ -10,9 +10,9 @@
 #include "base/values.h"
 #include "cli/body_print.h"
 #include "cli/cli.h"
+#include "cli/filter_args.h"
 #include "cli/object_print.h"
 #include "show/args.h"
-#include "store/filter.h"
 #include "store/sql.h"
 #include "store/sql_json.h"
 #include "store/store.h"
@@ -26,7 +26,8 @@ static const char about[] =
     "and pairing, partial messages and source, if there is something to report.\n"
     "\n"
     "If several filters are given, an operation must match all of them.  Names may\n"
-    "be written in lower case.  Times are UTC.  In names, bytes that are not UTF-8\n"
+    "be written in lower case.  --object also shows the object and all its names,\n"
+    "before the operations.  Times are UTC.  In names, bytes that are not UTF-8\n"
     "or not printable are shown as \\xNN, and a backslash as \\\\.  A path that\n"
     "begins with \"[#N]\" is known only below object N.\n";
 
@@ -345,46 +346,6 @@ int cmd_ops(int argc, char **argv, struct err *err)
     bool json = false, fields = false;
     struct filter f;
     const struct arg own[] = {
-        { 'c', "client", "ADDRESS", "show operations of this client", set_text, &f.client },
-        { 's', "server", "ADDRESS", "show operations of this server", set_text, &f.server },
-        { 'p', "path", "PREFIX", "show operations whose path begins with PREFIX", set_text,
-          &f.path },
-        { 'O', "object", "N",
-          "show operations that use object N or change its\n"
-          "names, after the object and all its names",
-          set_count, &f.object },
-        { 'P', "procedure", "NAME|N", "show operations of this procedure: READ, 6, ...", set_text,
-          &f.procedure },
-        { 'g', "program", "NAME|N",
-          "show operations of this program: NFS, NFSACL,\n"
-          "MOUNT, PORTMAP, RPCBIND, NLM or a number",
-          set_text, &f.program },
-        { 'S', "status", "STATUS",
-          "show operations with this status: ok, error, a\n"
-          "name (NFS3ERR_NOENT or NOENT, or of RPC:\n"
-          "PROG_UNAVAIL) or a number",
-          set_text, &f.status },
-        { 'f', "from", "TIME",
-          "show operations called at this time or later\n"
-          "(2026-11-21 05:48:01.5, or since 1970)",
-          set_time, &f.from },
-        { 't', "to", "TIME", "show operations called before this time", set_time, &f.to },
-        { 0, "min-latency", "TIME",
-          "show operations answered after this long (1.5ms)\n"
-          "or longer",
-          set_duration, &f.min_latency },
-        { 0, "max-latency", "TIME", "show operations answered within this time", set_duration,
-          &f.max_latency },
-        { 'x', "xid", "N", "show operations with this XID (0x...: hexadecimal)", set_count,
-          &f.xid },
-        { 'F', "frame", "N",
-          "show operations seen in this frame, also as a\n"
-          "retransmission or copy",
-          set_count, &f.frame },
-        { 0, "source", "N", "show operations called or answered in this source", set_count,
-          &f.source },
-        { 'u', "unpaired", NULL, "show operations without reply or without call", set_flag,
-          &f.unpaired },
         { 'n', "limit", "N", "show at most N operations", set_count, &f.limit },
         { 'j', "json", NULL,
           "print a JSON object on each line; times and\n"
@@ -393,13 +354,15 @@ int cmd_ops(int argc, char **argv, struct err *err)
         { 0, "fields", NULL, "also show the decoded arguments and results", set_flag, &fields },
         { 0 },
     };
+    struct arg filters[FILTER_ARG_COUNT];
     const struct args args = {
-        "nfsdigest ops [OPTION...] DATABASE", about, own, NULL, NULL, 1, "one database"
+        "nfsdigest ops [OPTION...] DATABASE", about, own, filters, "Filters", 1, "one database"
     };
     struct store *store;
     int first, result;
 
     filter_init(&f);
+    filter_arg_table(&f, filters);
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;

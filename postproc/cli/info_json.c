@@ -70,9 +70,39 @@ static void json_groups(const struct groups *g, enum group_by by, struct json *j
     json_array_end(j);
 }
 
+/* Only what holds for operations that match the filter. */
+static int json_matching(const struct info_view *view, struct json *j, struct err *err)
+{
+    const struct groups_totals *t = &view->groups.totals;
+    struct info_matching m;
+
+    if (info_matching(view, &m, err) < 0)
+        return -err->code;
+    json_break(j);
+    json_object(j, "matching");
+    json_i64(j, "of", m.of);
+    if (t->timed) {
+        json_i64(j, "first_time", t->first_time);
+        json_i64(j, "last_time", t->last_time);
+    } else {
+        json_null(j, "first_time");
+        json_null(j, "last_time");
+    }
+    json_u64(j, "operations", t->operations);
+    json_u64(j, "calls", t->calls);
+    json_u64(j, "replies", t->replies);
+    json_i64(j, "retransmitted_calls", m.retransmitted_calls);
+    json_i64(j, "further_replies", m.further_replies);
+    json_u64(j, "partial_calls", t->partial_calls);
+    json_u64(j, "partial_replies", t->partial_replies);
+    json_object_end(j);
+    return json_rows(view, "pairing", info_pairing, j, err);
+}
+
 int info_json(const struct info_view *view, struct err *err)
 {
     struct json j = { .out = stdout };
+    bool whole = !view->only_tables && !view->filter;
     struct unopened unopened;
 
     json_object(&j, NULL);
@@ -80,17 +110,19 @@ int info_json(const struct info_view *view, struct err *err)
               (struct bytes){ (const uint8_t *)view->name, (uint32_t)strlen(view->name) });
     if (info_unopened(view->db, &unopened, err) < 0)
         return -err->code;
-    if (!view->only_tables && (json_rows(view, "sources", info_sources, &j, err) < 0 ||
-                               json_rows(view, "totals", info_totals, &j, err) < 0 ||
-                               json_rows(view, "pairing", info_pairing, &j, err) < 0))
+    if (whole && (json_rows(view, "sources", info_sources, &j, err) < 0 ||
+                  json_rows(view, "totals", info_totals, &j, err) < 0 ||
+                  json_rows(view, "pairing", info_pairing, &j, err) < 0))
+        return -err->code;
+    if (!view->only_tables && view->filter && json_matching(view, &j, err) < 0)
         return -err->code;
     for (int by = 0; by < BY_MAX; by++)
         if (view->tables & 1u << by)
             json_groups(&view->groups.by[by], (enum group_by)by, &j);
-    if (!view->only_tables && (json_rows(view, "problems", info_problems, &j, err) < 0 ||
-                               json_rows(view, "counters", info_counters, &j, err) < 0))
+    if (whole && (json_rows(view, "problems", info_problems, &j, err) < 0 ||
+                  json_rows(view, "counters", info_counters, &j, err) < 0))
         return -err->code;
-    if (!view->only_tables) {
+    if (whole) {
         json_break(&j);
         json_object(&j, "not_opened");
         json_u64(&j, "packets", unopened.packets);

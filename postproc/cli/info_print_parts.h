@@ -15,6 +15,13 @@ extern const char info_sources[], info_totals[], info_pairing[], info_problems[]
 int info_prepare(const struct info_view *view, const char *sql, sqlite3_stmt **stmt,
                  struct err *err);
 
+/* What is said of the operations that match a filter, beside view->groups. */
+struct info_matching {
+    int64_t of; /* number of all operations */
+    int64_t retransmitted_calls, further_replies;
+};
+int info_matching(const struct info_view *view, struct info_matching *matching, struct err *err);
+
 /* Reads which encapsulations, among the counters, were not opened because the captures were read
  * without Wireshark. */
 int info_unopened(sqlite3 *db, struct unopened *unopened, struct err *err);

@@ -43,6 +43,23 @@ int info_prepare(const struct info_view *view, const char *sql, sqlite3_stmt **s
     return 0;
 }
 
+int info_matching(const struct info_view *view, struct info_matching *m, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result;
+
+    if (sql_number(view->db, "SELECT sum(operations) FROM source", 0, &m->of, err) < 0 ||
+        filter_prepare(view->db, view->filter,
+                       "SELECT sum(r.kind = 1), sum(r.kind = 2) FROM retransmission r"
+                       " CROSS JOIN operation o ON o.id = r.operation",
+                       &stmt, err) < 0)
+        return -err->code;
+    result = sql_row(stmt, err);
+    m->retransmitted_calls = result > 0 ? sqlite3_column_int64(stmt, 0) : 0;
+    m->further_replies = result > 0 ? sqlite3_column_int64(stmt, 1) : 0;
+    return sql_end(stmt, result < 0 ? result : 0, err);
+}
+
 static int add_unopened(void *ctx, sqlite3_stmt *stmt, struct err *err)
 {
     (void)err;

@@ -42,12 +42,11 @@ static void text_groups(const struct groups *g, enum group_by by)
         printf("%12s more; --top shows more\n", count_text(g->left_out, a));
 }
 
-static int text_tables(const struct info_view *view)
+static void text_tables(const struct info_view *view)
 {
     for (int by = 0; by < BY_MAX; by++)
         if (view->groups.by[by].count)
             text_groups(&view->groups.by[by], (enum group_by)by);
-    return 0;
 }
 
 /* Steps through |sql| with |print| for each row. */
@@ -150,10 +149,40 @@ static int text_unopened(const struct info_view *view, struct err *err)
     return 0;
 }
 
+/* Only what holds for operations that match the filter. */
+static int text_matching(const struct info_view *view, struct err *err)
+{
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX];
+    const struct groups_totals *t = &view->groups.totals;
+    struct info_matching m;
+
+    if (info_matching(view, &m, err) < 0)
+        return -err->code;
+    print_line(view->name);
+    if (t->timed)
+        printf("Time          %s to %s UTC, %s\n", time_text(t->first_time, a),
+               time_text(t->last_time, b), duration_text(t->last_time - t->first_time, c));
+    printf("Operations    %s of %s match\n", count_text(t->operations, a),
+           count_text((uint64_t)m.of, b));
+    printf("Calls         %s, and %s retransmissions; %s partial\n", count_text(t->calls, a),
+           count_text((uint64_t)m.retransmitted_calls, b), count_text(t->partial_calls, c));
+    printf("Replies       %s, and %s retransmissions; %s partial\n", count_text(t->replies, a),
+           count_text((uint64_t)m.further_replies, b), count_text(t->partial_replies, c));
+    printf("Pairing      ");
+    if (each_row(view, info_pairing, text_pairing, NULL, err) < 0)
+        return -err->code;
+    text_tables(view);
+    return 0;
+}
+
 int info_text(const struct info_view *view, struct err *err)
 {
-    if (view->only_tables)
-        return text_tables(view);
+    if (view->only_tables) {
+        text_tables(view);
+        return 0;
+    }
+    if (view->filter)
+        return text_matching(view, err);
     print_line(view->name);
     if (each_row(view, info_sources, text_source, NULL, err) < 0 ||
         each_row(view, info_totals, text_totals, NULL, err) < 0 ||

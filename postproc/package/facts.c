@@ -69,7 +69,7 @@ void facts_grow(struct facts *f, const struct tree *tree)
 
 int facts_read(struct facts *f, sqlite3 *db, struct err *err)
 {
-    const struct groups_request procedures = { 1u << BY_PROCEDURE, INT_MAX };
+    const struct groups_request procedures = { .tables = 1u << BY_PROCEDURE, .top = INT_MAX };
 
     if (read_totals(f, db, err) < 0 || sql_each(db, sql_statuses, add_status, f, err) < 0 ||
         groups_read(db, &procedures, &f->grouped, err) < 0)

@@ -3,11 +3,13 @@
  *
  * Builds the SQL text condition by condition, keeps the values apart, and binds them when the
  * statement is prepared: no text of the user becomes SQL.  A program, a procedure or a status that
- * has no such name is an error.  For cmd_ops.c.  The contract is in filter.h.
+ * has no such name is an error.  For cmd_ops.c and
+ * operation_groups.c.  The contract is in filter.h.
  */
 #include "base/values.h"
 #include "store/filter.h"
 #include "store/ids.h"
+#include "store/moment.h"
 #include "store/sql.h"
 #include "store/store.h"
 
@@ -54,12 +56,20 @@ static void add_number(struct build *b, int64_t number)
 void filter_init(struct filter *f)
 {
     memset(f, 0, sizeof(*f));
-    f->from = f->to = f->min_latency = f->max_latency = INT64_MIN;
-    f->object = f->xid = f->frame = f->source = f->limit = UINT64_MAX;
+    f->min_latency = f->max_latency = INT64_MIN;
+    f->object = f->uid = f->xid = f->frame = f->source = f->limit = UINT64_MAX;
 }
 
-/* Whether |sql| with |text| as its parameter gives a row. */
-static int exists(sqlite3 *db, const char *sql, const char *text, const char *what, struct err *err)
+bool filter_is_empty(const struct filter *f)
+{
+    return !f->client && !f->server && !f->path && !f->procedure && !f->program && !f->status &&
+           !f->from && !f->to && f->min_latency == INT64_MIN && f->max_latency == INT64_MIN &&
+           f->object == UINT64_MAX && f->uid == UINT64_MAX && f->xid == UINT64_MAX &&
+           f->frame == UINT64_MAX && f->source == UINT64_MAX && !f->unpaired && !f->retransmitted;
+}
+
+/* Whether |sql| with |text| as its parameter gives a row; |no| begins the message otherwise. */
+static int exists(sqlite3 *db, const char *sql, const char *text, const char *no, struct err *err)
 {
     sqlite3_stmt *stmt;
     int result;
@@ -70,26 +80,26 @@ static int exists(sqlite3 *db, const char *sql, const char *text, const char *wh
     result = sql_row(stmt, err);
     sqlite3_finalize(stmt);
     if (result == 0)
-        return err_set(err, ERR_USAGE, "no %s is called \"%s\"", what, text);
+        return err_set(err, ERR_USAGE, "%s \"%s\"", no, text);
     return result > 0 ? 0 : result;
 }
 
 /* What has numbers and names. */
 struct kind {
-    const char *what;
+    const char *none;                /* "no program is called" */
     const char *by_number, *by_name; /* conditions */
     const char *known;               /* whether there is such a name */
 };
 
 static const struct kind program = {
-    .what = "program",
+    .none = "no program is called",
     .by_number = "o.program = ?",
     .by_name = "o.program IN (SELECT number FROM program WHERE name = ? COLLATE NOCASE)",
     .known = "SELECT 1 FROM program WHERE name = ? COLLATE NOCASE",
 };
 
 static const struct kind procedure = {
-    .what = "procedure",
+    .none = "no procedure is called",
     .by_number = "o.procedure = ?",
     .by_name = "EXISTS (SELECT 1 FROM procedure p WHERE p.program = o.program AND"
                " p.version = o.version AND p.number = o.procedure AND p.name = ? COLLATE NOCASE)",
@@ -97,7 +107,7 @@ static const struct kind procedure = {
 };
 
 static const struct kind status = {
-    .what = "status",
+    .none = "no status is called",
     .by_number = "o.status = ?",
     .by_name = "EXISTS (SELECT 1 FROM status_name s WHERE s.program = o.program AND"
                " s.version = o.version AND s.procedure = o.procedure AND s.status = o.status AND"
@@ -123,7 +133,7 @@ static int named(sqlite3 *db, struct build *b, const char *text, const struct ki
     }
     condition(b, kind->by_name);
     add_text(b, text);
-    return exists(db, kind->known, text, kind->what, err);
+    return exists(db, kind->known, text, kind->none, err);
 }
 
 static int address_condition(struct build *b, const char *column, const char *text,
@@ -161,38 +171,69 @@ static int status_condition(sqlite3 *db, struct build *b, const char *text, stru
     return 0;
 }
 
-static void range_conditions(struct build *b, const struct filter *f)
+static void latency_conditions(struct build *b, const struct filter *f)
 {
-    const struct {
-        const char *sql;
-        int64_t value;
-    } ranges[] = {
-        { "ifnull(o.call_time, o.reply_time) >= ?", f->from },
-        { "ifnull(o.call_time, o.reply_time) < ?", f->to },
-        { "o.latency >= ?", f->min_latency },
-        { "o.latency <= ?", f->max_latency },
-    };
+    if (f->min_latency != INT64_MIN) {
+        condition(b, "o.latency >= ?");
+        add_number(b, f->min_latency);
+    }
+    if (f->max_latency != INT64_MIN) {
+        condition(b, "o.latency <= ?");
+        add_number(b, f->max_latency);
+    }
+}
 
-    for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
-        if (ranges[i].value != INT64_MIN) {
-            condition(b, ranges[i].sql);
-            add_number(b, ranges[i].value);
-        }
+static int time_condition(struct build *b, const char *sql, const char *option, const char *text,
+                          const struct moment_span *span, struct err *err)
+{
+    int64_t ns;
+
+    if (!text)
+        return 0;
+    if (moment_parse(text, span, &ns, err) < 0)
+        return err_prefix(err, "%s", option);
+    condition(b, sql);
+    add_number(b, ns);
+    return 0;
+}
+
+static int time_conditions(sqlite3 *db, struct build *b, const struct filter *f, struct err *err)
+{
+    struct moment_span span;
+
+    if (!f->from && !f->to)
+        return 0;
+    if (moment_span_read(db, &span, err) < 0 ||
+        time_condition(b, "ifnull(o.call_time, o.reply_time) >= ?", "--from", f->from, &span, err) <
+            0 ||
+        time_condition(b, "ifnull(o.call_time, o.reply_time) < ?", "--to", f->to, &span, err) < 0)
+        return -err->code;
+    return 0;
+}
+
+static int path_condition(sqlite3 *db, struct build *b, const char *path, struct err *err)
+{
+    if (!path)
+        return 0;
+    condition(b, "o.path IN (SELECT id FROM path WHERE substr(text, 1, length(?)) = ?) OR"
+                 " o.path2 IN (SELECT id FROM path WHERE substr(text, 1, length(?)) = ?)");
+    for (int i = 0; i < 4; i++)
+        add_text(b, path);
+    return exists(db, "SELECT 1 FROM path WHERE substr(text, 1, length(?1)) = ?1", path,
+                  "the trace shows no path that begins with", err);
 }
 
 static void other_conditions(struct build *b, const struct filter *f)
 {
-    if (f->path) {
-        condition(b, "o.path IN (SELECT id FROM path WHERE substr(text, 1, length(?)) = ?) OR"
-                     " o.path2 IN (SELECT id FROM path WHERE substr(text, 1, length(?)) = ?)");
-        for (int i = 0; i < 4; i++)
-            add_text(b, f->path);
-    }
     if (f->object != UINT64_MAX) {
         condition(b, "? IN (o.object, o.object2, o.new_object) OR"
                      " o.id IN (SELECT operation FROM name_event WHERE object = ?)");
         add_number(b, (int64_t)f->object);
         add_number(b, (int64_t)f->object);
+    }
+    if (f->uid != UINT64_MAX) {
+        condition(b, "o.credential IN (SELECT id FROM credential WHERE uid = ?)");
+        add_number(b, (int64_t)f->uid);
     }
     if (f->xid != UINT64_MAX) {
         condition(b, "o.xid = ?");
@@ -214,6 +255,8 @@ static void other_conditions(struct build *b, const struct filter *f)
     }
     if (f->unpaired)
         condition(b, "o.pairing <> 0");
+    if (f->retransmitted)
+        condition(b, "o.id IN (SELECT operation FROM retransmission)");
 }
 
 static int prepare(sqlite3 *db, struct build *b, sqlite3_stmt **stmt, struct err *err)
@@ -243,11 +286,12 @@ int filter_prepare(sqlite3 *db, const struct filter *f, const char *select, sqli
         address_condition(&b, "o.server = ?", f->server, server, err) < 0 ||
         named(db, &b, f->program, &program, err) < 0 ||
         named(db, &b, f->procedure, &procedure, err) < 0 ||
-        status_condition(db, &b, f->status, err) < 0) {
+        status_condition(db, &b, f->status, err) < 0 || time_conditions(db, &b, f, err) < 0 ||
+        path_condition(db, &b, f->path, err) < 0) {
         buf_free(&b.sql);
         return -err->code;
     }
-    range_conditions(&b, f);
+    latency_conditions(&b, f);
     other_conditions(&b, f);
     add(&b, " ORDER BY o.id");
     if (f->limit != UINT64_MAX) {

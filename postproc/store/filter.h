@@ -12,18 +12,21 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-/* A text that is NULL, or a number that is -1, is not set. */
 struct filter {
-    const char *client, *server, *path, *procedure, *program, *status;
-    int64_t from, to, min_latency, max_latency;
-    uint64_t object, xid, frame, source, limit; /* UINT64_MAX: unset */
-    bool unpaired;
+    const char *client, *server, *path, *procedure, *program, *status; /* NULL: unset */
+    const char *from, *to;                                             /* moment.h; NULL: unset */
+    int64_t min_latency, max_latency;                                  /* INT64_MIN: unset */
+    uint64_t object, uid, xid, frame, source, limit;                   /* UINT64_MAX: unset */
+    bool unpaired, retransmitted;
 };
 
 void filter_init(struct filter *filter);
 
+/* Returns true if all operations match it, whatever the limit is. */
+bool filter_is_empty(const struct filter *filter);
+
 /* Prepares |select| with the filter's condition, the order of ids and the limit, and binds its
- * values.  Fails for names that the database does not know. */
+ * values.  Fails for names and paths that the database does not know. */
 int filter_prepare(sqlite3 *db, const struct filter *filter, const char *select,
                    sqlite3_stmt **stmt, struct err *err);
 

@@ -163,6 +163,14 @@ static void count_totals(struct groups_totals *t, sqlite3_stmt *row)
     t->partial_replies += (sqlite3_column_int64(row, OP_REPLY_FLAGS) & SIGHTING_PARTIAL) != 0;
     if (pairing >= 0 && pairing < GROUPS_PAIRINGS)
         t->pairing[pairing]++;
+    for (int i = OP_CALL_TIME; i <= OP_REPLY_TIME; i++)
+        if (sqlite3_column_type(row, i) != SQLITE_NULL) {
+            int64_t time = sqlite3_column_int64(row, i);
+
+            t->first_time = !t->timed || time < t->first_time ? time : t->first_time;
+            t->last_time = !t->timed || time > t->last_time ? time : t->last_time;
+            t->timed = true;
+        }
 }
 
 /* What the row adds to each of its groups. */
@@ -358,9 +366,12 @@ static int read_all(sqlite3 *db, const struct groups_request *request,
     struct counting c = { .quantiles = quantiles_new(err) };
     int result = c.quantiles ? 0 : -err->code;
     sqlite3_stmt *stmt = NULL;
+    struct filter all;
 
+    filter_init(&all);
     if (result == 0)
-        result = sql_prepare(db, select_operations, &stmt, err);
+        result = filter_prepare(db, request->filter ? request->filter : &all, select_operations,
+                                &stmt, err);
     while (result == 0 && sqlite3_step(stmt) == SQLITE_ROW)
         result = count_row(&c, request->tables, stmt, err);
     result = stmt ? sql_end(stmt, result, err) : result;

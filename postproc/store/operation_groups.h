@@ -11,11 +11,7 @@
 #ifndef NFSDIGEST_STORE_OPERATION_GROUPS_H
 #define NFSDIGEST_STORE_OPERATION_GROUPS_H
 
-#include "base/err.h"
-
-#include <sqlite3.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "store/filter.h"
 
 enum group_by { BY_PROCEDURE, BY_CLIENT, BY_PATH, BY_MAX };
 
@@ -38,11 +34,14 @@ enum { GROUPS_PAIRINGS = 5 };
 struct groups_totals {
     uint64_t operations, calls, replies, partial_calls, partial_replies;
     uint64_t pairing[GROUPS_PAIRINGS]; /* by enum pairing */
+    bool timed;                        /* some have a time: */
+    int64_t first_time, last_time;     /* of calls and replies, ns since the epoch */
 };
 
 struct groups_request {
-    unsigned tables; /* bits 1 << enum group_by: which groups are read */
-    uint64_t top;    /* how many of each: those with the most operations */
+    const struct filter *filter; /* NULL: all operations */
+    unsigned tables;             /* bits 1 << enum group_by: which groups are read */
+    uint64_t top;                /* how many of each: those with the most operations */
 };
 
 struct operation_groups {

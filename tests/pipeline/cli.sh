@@ -39,6 +39,9 @@ tree: store then|2|not with --at|tree --store --at 1 t.db
 tree: nothing under|2|the trace shows no "/moon"|tree --under /moon t.db
 tree: nothing under, script|2|the trace shows no "/moon"|tree --under /moon --script mtree t.db
 tree: bad time|2|--at: .*is not a time|tree --at moon t.db
+info: bad --every|2|--every: .*is not a duration|info --every moon t.db
+info: bad time|2|--from: .*is not a time|info --from moon t.db
+ops: nothing at a path|2|no path that begins with "/nosuch"|ops --path /nosuch t.db
 info: no file|2|takes one file|info
 info: two files|2|takes one file|info t.db t.db
 info: bad --by|2|--by takes procedure, client or path|info --by moon t.db
@@ -116,6 +119,10 @@ done <<T
 -x $(sql t.db "SELECT printf('0x%x', xid) FROM operation WHERE id = 78")|xid = (SELECT xid FROM operation WHERE id = 78)
 --frame 300 --source 2|(call_source = 2 AND 300 BETWEEN call_first_frame AND call_frame) OR (reply_source = 2 AND 300 BETWEEN reply_first_frame AND reply_frame)
 -F $(sql t.db 'SELECT min(frame) FROM retransmission') --source 2|id = (SELECT operation FROM retransmission ORDER BY frame LIMIT 1)
+--uid 0|credential IN (SELECT id FROM credential WHERE uid = 0)
+--retransmitted|id IN (SELECT operation FROM retransmission)
+--from +1s|ifnull(call_time, reply_time) >= (SELECT min(first_time) + 1000000000 FROM source)
+--from -1s|ifnull(call_time, reply_time) >= (SELECT max(last_time) - 1000000000 FROM source)
 --source 1|call_source = 1 OR reply_source = 1
 --unpaired|pairing <> 0
 -u|call_frame IS NULL OR reply_frame IS NULL

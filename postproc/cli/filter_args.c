@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/filter_args.h"
+
+#include <string.h>
+
+/* Long: it is the table of options. */
+void filter_arg_table(struct filter *f, struct arg table[FILTER_ARG_COUNT])
+{
+    const struct arg rows[] = {
+        { 'c', "client", "ADDRESS", "only operations of this client", set_text, &f->client },
+        { 's', "server", "ADDRESS", "only operations of this server", set_text, &f->server },
+        { 'p', "path", "PREFIX", "only operations whose path begins with PREFIX", set_text,
+          &f->path },
+        { 'O', "object", "N",
+          "only operations that use object N or change its\n"
+          "names",
+          set_count, &f->object },
+        { 0, "uid", "N", "only operations of callers with this uid", set_count, &f->uid },
+        { 'P', "procedure", "NAME|N", "only operations of this procedure: READ, 6, ...", set_text,
+          &f->procedure },
+        { 'g', "program", "NAME|N",
+          "only operations of this program: NFS, NFSACL,\n"
+          "MOUNT, PORTMAP, RPCBIND, NLM or a number",
+          set_text, &f->program },
+        { 'S', "status", "STATUS",
+          "only operations with this status: ok, error, a\n"
+          "name (NFS3ERR_NOENT or NOENT, or of RPC:\n"
+          "PROG_UNAVAIL) or a number",
+          set_text, &f->status },
+        { 'f', "from", "TIME",
+          "only operations called at this time or later:\n"
+          "10:03, 10:03:20.5, +5m (after the first packet),\n"
+          "-30s (before the last one), 2026-11-21 05:48:01.5\n"
+          "or seconds since 1970",
+          set_text, &f->from },
+        { 't', "to", "TIME", "only operations called before this time", set_text, &f->to },
+        { 0, "min-latency", "TIME",
+          "only operations answered after this long (1.5ms)\n"
+          "or longer",
+          set_duration, &f->min_latency },
+        { 0, "max-latency", "TIME", "only operations answered within this time", set_duration,
+          &f->max_latency },
+        { 'x', "xid", "N", "only operations with this XID (0x...: hexadecimal)", set_count,
+          &f->xid },
+        { 'F', "frame", "N",
+          "only operations seen in this frame, also as a\n"
+          "retransmission or copy",
+          set_count, &f->frame },
+        { 0, "source", "N", "only operations called or answered in this source", set_count,
+          &f->source },
+        { 'u', "unpaired", NULL, "only operations without reply or without call", set_flag,
+          &f->unpaired },
+        { 0, "retransmitted", NULL, "only operations whose call or reply was sent again", set_flag,
+          &f->retransmitted },
+        { 0 },
+    };
+
+    _Static_assert(sizeof(rows) / sizeof(*rows) == FILTER_ARG_COUNT, "the table has all rows");
+    memcpy(table, rows, sizeof(rows));
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/filter_args.h
+ *
+ * Makes the filters of operations (store/filter.h) options of a command.
+ */
+#ifndef NFSDIGEST_CLI_FILTER_ARGS_H
+#define NFSDIGEST_CLI_FILTER_ARGS_H
+
+#include "show/args.h"
+#include "store/filter.h"
+
+enum { FILTER_ARG_COUNT = 18 };
+
+/* Fills |table|, including its last row.  Parsing the arguments then sets |to|, which must not
+ * move. */
+void filter_arg_table(struct filter *to, struct arg table[FILTER_ARG_COUNT]);
+
+#endif
