@@ -7,8 +7,7 @@
  *
  *     0 ... record: mark | assembled bytes | (gap of merged marks) | next: mark | bytes | end
  */
-#include "net/record_stream.h"
-#include "base/grow.h"
+#include "net/record_stream_parts.h"
 #include "wire/rpc.h"
 
 #include <errno.h>
@@ -17,53 +16,36 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MARK = 4, PIECES_AT_ONCE = 128, TAIL_COPIED = 1024 };
-
-struct chunk {
-    uint32_t len, pieces; /* |pieces| of the queue that lie in it */
-    uint8_t data[];
-};
-
-/* Bytes to be sent, in a chunk or somewhere else (chunk NULL). */
-struct piece {
-    const uint8_t *data;
-    uint32_t len;
-    struct chunk *chunk;
-};
-
-struct record_stream {
-    struct loop *loop;
-    struct record_limits limits;
-    struct record_host host;
-    struct watch watch;
-    struct idle flush;
-    struct buf in;
-    size_t record, next;
-    uint32_t assembled;
-    struct piece *out; /* those from |out_at| to |out_end| wait */
-    uint32_t out_at, out_end, out_cap;
-    struct chunk *filling; /* takes the next copies; NULL if nothing waits */
-    uint64_t output, copies, writes;
-    uint32_t busy; /* functions of this file that are under way */
-    bool held, over, dead;
-};
+enum { MARK = RECORD_MARK, PIECES_AT_ONCE = 128, CAP_FIRST = 256 };
 
 /* --- ends */
 
-/* A piece of the chunk is gone. */
-static void leave_chunk(struct record_stream *s, struct chunk *chunk)
+/* Makes |in| hold |cap| bytes, at least those that are in it. */
+static int resize(struct record_stream *s, size_t cap)
 {
-    if (chunk && --chunk->pieces == 0 && chunk != s->filling)
-        free(chunk);
+    size_t old = s->in.cap;
+
+    if (!cap) {
+        buf_free(&s->in);
+    } else {
+        uint8_t *data = realloc(s->in.data, cap);
+
+        if (!data)
+            return -ERR_SYSTEM;
+        s->in.data = data;
+        s->in.cap = cap;
+    }
+    if (cap > old)
+        budget_take(&s->memory_in, cap - old);
+    else
+        budget_give(&s->memory_in, old - cap);
+    return 0;
 }
 
 static void dispose(struct record_stream *s)
 {
-    for (uint32_t i = s->out_at; i < s->out_end; i++)
-        leave_chunk(s, s->out[i].chunk);
-    free(s->filling);
-    free(s->out);
-    buf_free(&s->in);
+    record_stream_lose(s);
+    resize(s, 0);
     free(s);
 }
 
@@ -78,6 +60,8 @@ void record_stream_free(struct record_stream *s)
     loop_unwatch(s->loop, &s->watch);
     if (fd >= 0)
         close(fd);
+    budget_leave(&s->memory_in);
+    budget_leave(&s->memory_out);
     s->over = true;
     if (s->busy)
         s->dead = true;
@@ -103,9 +87,16 @@ static int end(struct record_stream *s, enum record_end why, int errno_value, st
     return s->host.over(s->host.ctx, why, errno_value, err);
 }
 
+bool record_stream_is_stopped(const struct record_stream *s)
+{
+    return s->output > s->limits.output_stop ||
+           (s->memory_out.held > RECORD_FLOOR && budget_crowded(&s->memory_out));
+}
+
 static bool may_read(const struct record_stream *s)
 {
-    return !s->held && !s->over && s->output <= s->limits.output_stop;
+    return !s->held && !s->over && !record_stream_is_stopped(s) && !budget_waits(&s->memory_in) &&
+           !budget_waits(&s->memory_out);
 }
 
 static int set_events(struct record_stream *s, struct err *err)
@@ -116,6 +107,18 @@ static int set_events(struct record_stream *s, struct err *err)
 }
 
 /* --- input */
+
+/* Frees memory that is not needed for |kept| bytes: above |idle|, if there are none; and where
+ * memory is short, down to the floor. */
+static void shrink(struct record_stream *s, size_t kept, size_t idle)
+{
+    bool crowded = budget_crowded(&s->memory_in);
+
+    if (kept == 0 && (s->in.cap > idle || crowded))
+        resize(s, 0);
+    else if (crowded && kept <= RECORD_FLOOR && s->in.cap > RECORD_FLOOR)
+        resize(s, RECORD_FLOOR); /* if that fails, it stays long */
+}
 
 /* Moves what is not delivered to the front, and gives memory back that a long record needed.  Marks
  * of fragments that were merged go, too: a record of any number of them takes no more than its
@@ -130,14 +133,13 @@ static void compact(struct record_stream *s)
         s->next = whole;
     }
     kept = s->in.len - s->record;
-    if (kept == 0 && s->in.cap > 2 * RECORD_READ) {
-        buf_free(&s->in);
-    } else if (s->record) {
+    if (s->record) {
         memmove(s->in.data, s->in.data + s->record, kept);
         s->in.len = kept;
     }
     s->next -= s->record;
     s->record = 0;
+    shrink(s, kept, 2 * RECORD_READ);
 }
 
 /* 1: a whole record stands at |record|; 0: not yet; or -1: it is too long. */
@@ -160,142 +162,37 @@ static int assemble(struct record_stream *s)
     return 0;
 }
 
-/* Delivers whole records while the owner takes them. */
+/* Delivers the record that is whole. */
+static int hand_over(struct record_stream *s, struct err *err)
+{
+    const uint8_t *data = s->in.data + s->record + MARK;
+    uint32_t len = s->assembled;
+
+    s->record = s->next;
+    s->assembled = 0;
+    s->whole = false;
+    return s->host.record(s->host.ctx, data, len, err);
+}
+
+/* Delivers whole records while the owner takes them, and while there is memory for what it sends.
+ */
 static int deliver(struct record_stream *s, struct err *err)
 {
-    int whole, result = 0;
+    int result = 0;
 
-    while (result == 0 && may_read(s) && (whole = assemble(s)) != 0) {
-        const uint8_t *data = s->in.data + s->record + MARK;
-        uint32_t len = s->assembled;
+    while (result == 0 && may_read(s)) {
+        int whole = s->whole ? 1 : assemble(s);
 
         if (whole < 0)
             return end(s, RECORD_TOO_LONG, 0, err);
-        s->record = s->next;
-        s->assembled = 0;
-        result = s->host.record(s->host.ctx, data, len, err);
+        s->whole = whole;
+        if (!whole || !budget_ask(&s->memory_out, (uint64_t)s->limits.answer + RECORD_WRITE))
+            break;
+        result = hand_over(s, err);
     }
+    budget_settle(&s->memory_out);
     compact(s);
     return result;
-}
-
-/* --- output */
-
-/* The chunk for |len| more bytes. */
-static struct chunk *chunk_for(struct record_stream *s, uint32_t len)
-{
-    struct chunk *old = s->filling, *chunk = old;
-
-    if (chunk && chunk->len + len <= RECORD_WRITE)
-        return chunk;
-    chunk = malloc(sizeof(*chunk) + (len > RECORD_WRITE ? len : RECORD_WRITE));
-    if (!chunk)
-        return NULL;
-    *chunk = (struct chunk){ 0 };
-    s->filling = chunk;
-    if (old && !old->pieces)
-        free(old);
-    return chunk;
-}
-
-/* Room for the three pieces of a record. */
-static int reserve_pieces(struct record_stream *s)
-{
-    if (s->out_at && s->out_end + 3 > s->out_cap) {
-        memmove(s->out, s->out + s->out_at, (s->out_end - s->out_at) * sizeof(*s->out));
-        s->out_end -= s->out_at;
-        s->out_at = 0;
-    }
-    return GROW_TO(s->out, (uint64_t)s->out_end + 3, s->out_cap);
-}
-
-static void queue_piece(struct record_stream *s, const uint8_t *data, uint32_t len,
-                        struct chunk *chunk)
-{
-    struct piece *last = s->out_end > s->out_at ? &s->out[s->out_end - 1] : NULL;
-
-    s->output += len;
-    if (chunk)
-        s->copies += len;
-    if (chunk && last && last->chunk == chunk) {
-        last->len += len; /* they are neighbours: chunks fill up in order */
-        return;
-    }
-    s->out[s->out_end++] = (struct piece){ data, len, chunk };
-    if (chunk)
-        chunk->pieces++;
-}
-
-static void copy_piece(struct record_stream *s, const void *data, uint32_t len)
-{
-    struct chunk *chunk = s->filling;
-
-    memcpy(chunk->data + chunk->len, data, len);
-    queue_piece(s, chunk->data + chunk->len, len, chunk);
-    chunk->len += len;
-}
-
-int record_stream_send_with(struct record_stream *s, const struct iovec *pieces, int count,
-                            struct bytes tail, struct err *err)
-{
-    uint64_t copied = MARK, padding = -tail.len & 3u, len = tail.len + padding;
-    uint8_t mark[MARK];
-
-    for (int i = 0; i < count; i++)
-        copied += pieces[i].iov_len;
-    len += copied - MARK;
-    if (len >= RPC_LAST_FRAGMENT - RECORD_WRITE)
-        return err_set(err, ERR_USAGE, "a record of %llu bytes does not fit into a fragment",
-                       (unsigned long long)len);
-    if (s->over)
-        return 0;
-    copied += padding + (tail.len <= TAIL_COPIED ? tail.len : 0);
-    if (reserve_pieces(s) < 0 || !chunk_for(s, (uint32_t)copied))
-        return err_memory(err, "records to be sent");
-    store_be32(mark, (uint32_t)len | RPC_LAST_FRAGMENT);
-    copy_piece(s, mark, MARK);
-    for (int i = 0; i < count; i++)
-        if (pieces[i].iov_len)
-            copy_piece(s, pieces[i].iov_base, (uint32_t)pieces[i].iov_len);
-    if (tail.len > TAIL_COPIED)
-        queue_piece(s, tail.data, tail.len, NULL);
-    else if (tail.len)
-        copy_piece(s, tail.data, tail.len);
-    if (padding)
-        copy_piece(s, "\0\0\0", (uint32_t)padding);
-    loop_idle(s->loop, &s->flush);
-    return 0;
-}
-
-int record_stream_send(struct record_stream *s, const struct iovec *pieces, int count,
-                       struct err *err)
-{
-    return record_stream_send_with(s, pieces, count, (struct bytes){ 0 }, err);
-}
-
-static void sent(struct record_stream *s, size_t len)
-{
-    s->writes++;
-    s->output -= len;
-    while (len) {
-        struct piece *piece = &s->out[s->out_at];
-        uint32_t part = len < piece->len ? (uint32_t)len : piece->len;
-
-        if (piece->chunk)
-            s->copies -= part;
-        piece->data += part;
-        piece->len -= part;
-        len -= part;
-        if (!piece->len) {
-            s->out_at++;
-            leave_chunk(s, piece->chunk);
-        }
-    }
-    if (!s->output) {
-        s->out_at = s->out_end = 0;
-        free(s->filling);
-        s->filling = NULL;
-    }
 }
 
 /* Sends what the socket takes. */
@@ -306,11 +203,10 @@ static int flush(struct record_stream *s, struct err *err)
         struct msghdr message = { .msg_iov = pieces };
         ssize_t done;
 
-        for (uint32_t i = s->out_at; i < s->out_end && message.msg_iovlen < PIECES_AT_ONCE; i++)
-            pieces[message.msg_iovlen++] = (struct iovec){ (void *)s->out[i].data, s->out[i].len };
+        message.msg_iovlen = record_stream_waiting(s, pieces, PIECES_AT_ONCE);
         done = sendmsg(s->watch.fd, &message, MSG_NOSIGNAL);
         if (done >= 0)
-            sent(s, (size_t)done);
+            record_stream_sent(s, (size_t)done);
         else if (errno == EAGAIN)
             break;
         else if (errno != EINTR)
@@ -328,13 +224,56 @@ static int finish(struct record_stream *s, struct err *err)
     return result < 0 ? result : end(s, why, 0, err);
 }
 
+/* Bytes to be read at most.  Where memory is short, those of the fragment that is under way: a
+ * stream asks for all of it at once, so that few hold memory and wait for more, and it has no more
+ * than its floor when its record is complete. */
+static size_t reach(const struct record_stream *s)
+{
+    size_t come = s->in.len - s->next, len;
+
+    if (!budget_crowded(&s->memory_in))
+        return RECORD_READ;
+    if (come < MARK)
+        return RECORD_FLOOR - come;
+    len = MARK + (load_be32(s->in.data + s->next) & ~RPC_LAST_FRAGMENT);
+    if (len <= come || len > MARK + s->limits.record_max) /* not assembled yet */
+        return RECORD_FLOOR;
+    return len - come;
+}
+
+/* Makes room for bytes to be read.  Returns how many, 0 if there is no memory for them now, or a
+ * negative code. */
+static ssize_t make_room(struct record_stream *s)
+{
+    size_t want = reach(s), left = s->in.cap - s->in.len, need = s->in.len + want, cap;
+    int result;
+
+    if (left >= want)
+        return (ssize_t)want;
+    if (budget_crowded(&s->memory_in)) {
+        if (left)
+            return (ssize_t)left;
+        cap = need < RECORD_FLOOR ? RECORD_FLOOR : need;
+    } else {
+        for (cap = s->in.cap ? s->in.cap : CAP_FIRST; cap < need;)
+            cap *= 2;
+    }
+    if (!budget_ask(&s->memory_in, cap - s->in.cap))
+        return 0;
+    result = resize(s, cap);
+    budget_settle(&s->memory_in);
+    return result < 0 ? result : (ssize_t)want;
+}
+
 static int read_more(struct record_stream *s, struct err *err)
 {
-    ssize_t got;
+    ssize_t room = make_room(s), got;
 
-    if (buf_reserve(&s->in, RECORD_READ) < 0)
+    if (room < 0)
         return end(s, RECORD_FAILED, ENOMEM, err);
-    got = recv(s->watch.fd, s->in.data + s->in.len, RECORD_READ, 0);
+    if (room == 0)
+        return 0;
+    got = recv(s->watch.fd, s->in.data + s->in.len, (size_t)room, 0);
     if (got > 0) {
         s->in.len += (size_t)got;
         return deliver(s, err);
@@ -354,7 +293,7 @@ static int on_flush(void *ctx, struct err *err)
     s->busy++;
     result = flush(s, err);
     /* records may wait that were not delivered while too much output did */
-    if (result == 0 && s->in.len > s->next) {
+    if (result == 0 && (s->whole || s->in.len > s->next)) {
         result = deliver(s, err);
         if (result == 0)
             result = set_events(s, err);
@@ -383,7 +322,35 @@ static int on_ready(void *ctx, uint32_t events, struct err *err)
     return leave(s, result);
 }
 
+/* There is memory now. */
+static void wake(void *ctx)
+{
+    struct record_stream *s = ctx;
+
+    loop_idle(s->loop, &s->flush);
+}
+
 /* --- owners */
+
+int record_memory_init(struct record_memory *memory, uint64_t total, uint32_t connections,
+                       const struct record_limits *limits, struct err *err)
+{
+    uint64_t floors = (uint64_t)connections * 2 * RECORD_FLOOR;
+    /* what a favoured stream can hold, and what a record makes before the answers' bound is seen */
+    uint64_t in = 2 * ((uint64_t)limits->record_max + RECORD_READ);
+    uint64_t out = (uint64_t)limits->output_stop + 2 * ((uint64_t)limits->answer + RECORD_WRITE);
+    uint64_t least = floors + 2 * (in + out), rest;
+
+    if (total < least)
+        return err_set(err, ERR_USAGE, "%u connections need %llu MiB of memory or more",
+                       connections, (unsigned long long)(least >> 20) + 1);
+    memset(memory, 0, sizeof(*memory));
+    memory->in.floor = memory->out.floor = RECORD_FLOOR;
+    rest = total - floors - in - out;
+    memory->out.limit = rest / 3;
+    memory->in.limit = rest - memory->out.limit;
+    return 0;
+}
 
 struct record_stream *record_stream_new(struct loop *loop, int fd,
                                         const struct record_limits *limits,
@@ -401,6 +368,11 @@ struct record_stream *record_stream_new(struct loop *loop, int fd,
     s->host = *host;
     s->flush = (struct idle){ .run = on_flush, .ctx = s };
     s->watch = (struct watch){ .fd = fd, .ready = on_ready, .ctx = s };
+    s->memory_in = s->memory_out = (struct budget_user){ .wake = wake, .ctx = s };
+    if (limits->memory) {
+        s->memory_in.budget = &limits->memory->in;
+        s->memory_out.budget = &limits->memory->out;
+    }
     if (loop_watch(loop, &s->watch, EPOLLIN, err) < 0) {
         s->watch.fd = -1;
         close(fd);
@@ -426,28 +398,23 @@ int record_stream_resume(struct record_stream *s, struct err *err)
 
 void record_stream_trim(struct record_stream *s)
 {
-    if (!s->busy && s->in.len == 0)
-        buf_free(&s->in);
+    if (!s->busy)
+        shrink(s, s->in.len, 0);
 }
 
-uint64_t record_stream_output(const struct record_stream *s)
+bool record_stream_is_waiting(const struct record_stream *s)
 {
-    return s->output;
+    return budget_waits(&s->memory_in) || budget_waits(&s->memory_out);
+}
+
+bool record_stream_hoards(const struct record_stream *s)
+{
+    return budget_hoards(&s->memory_in) || budget_hoards(&s->memory_out);
 }
 
 uint64_t record_stream_input(const struct record_stream *s)
 {
     return s->in.len - s->record;
-}
-
-uint64_t record_stream_copies(const struct record_stream *s)
-{
-    return s->copies;
-}
-
-uint64_t record_stream_writes(const struct record_stream *s)
-{
-    return s->writes;
 }
 
 int record_stream_fd(const struct record_stream *s)

@@ -5,16 +5,20 @@
  * records of one fragment go out, all those of a round in as few system calls as possible.
  *
  * A peer that does not read gets no service: while more than |output_stop| bytes wait for it, its
- * connection is not read, and no record is delivered.
+ * connection is not read, and no record is delivered; where memory is short, while more than
+ * RECORD_FLOOR bytes wait.
  *
  * Memory: |record_max| and RECORD_READ bytes of input, which are freed while no record is
  * incomplete; |output_stop| bytes of output, and the output that its owner adds in one round; 24
- * bytes for each piece of it that is not copied.
+ * bytes for each piece of it.  Streams with a struct record_memory share what it allows: a stream
+ * that needs more is not read until it gets it, and no record is delivered until there is memory
+ * for its answer.  Only what an owner sends at other times passes that bound.
  */
 #ifndef NFSDIGEST_NET_RECORD_STREAM_H
 #define NFSDIGEST_NET_RECORD_STREAM_H
 
 #include "base/bytes.h"
+#include "net/budget.h"
 #include "net/loop.h"
 
 #include <sys/uio.h>
@@ -22,6 +26,7 @@
 enum {
     RECORD_READ = 256 << 10, /* bytes of a read */
     RECORD_WRITE = 64 << 10, /* bytes of a chunk of output */
+    RECORD_FLOOR = 16 << 10, /* bytes of input, and of output, that each stream gets always */
 };
 
 struct record_stream;
@@ -43,10 +48,23 @@ struct record_host {
     void *ctx;
 };
 
-struct record_limits {
-    uint32_t record_max;  /* bytes of a record */
-    uint32_t output_stop; /* bytes of output that stop the input */
+/* The buffers of many streams.  Input cannot take what output needs: records that never become
+ * complete do not delay the answers to others. */
+struct record_memory {
+    struct budget in, out;
 };
+
+struct record_limits {
+    uint32_t record_max;          /* bytes of a record */
+    uint32_t output_stop;         /* bytes of output that stop the input */
+    uint32_t answer;              /* bytes that the owner sends while it takes a record, at most */
+    struct record_memory *memory; /* NULL: the stream takes what it needs */
+};
+
+/* Divides |total| bytes among the streams of |connections| with such limits: all together never
+ * hold more.  -ERR_USAGE: it is not enough. */
+int record_memory_init(struct record_memory *memory, uint64_t total, uint32_t connections,
+                       const struct record_limits *limits, struct err *err);
 
 /* Makes a stream of |fd|, a connected non-blocking socket, and owns it.  After an error |fd| is
  * closed. */
@@ -70,6 +88,12 @@ int record_stream_resume(struct record_stream *stream, struct err *err);
 
 /* Frees the input's memory if no record is incomplete: for an idle connection. */
 void record_stream_trim(struct record_stream *stream);
+
+/* Return whether the stream waits until its peer reads, whether it waits for memory, and whether it
+ * holds memory that others wait for. */
+bool record_stream_is_stopped(const struct record_stream *stream);
+bool record_stream_is_waiting(const struct record_stream *stream);
+bool record_stream_hoards(const struct record_stream *stream);
 
 /* Return the bytes that wait for the peer, how many of them are copies, and the bytes that came but
  * were not delivered. */

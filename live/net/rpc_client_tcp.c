@@ -192,7 +192,8 @@ int tcp_take(struct rpc_client *c, int fd, struct err *err)
 {
     /* Replies are always read, whatever waits to be sent: a server that cannot send stops reading
      */
-    struct record_limits limits = { c->setup.limits.reply_max, UINT32_MAX };
+    struct record_limits limits = { .record_max = c->setup.limits.reply_max,
+                                    .output_stop = UINT32_MAX };
     struct record_host host = { on_record, on_over, c };
     int one = 1, silence = (int)(c->setup.limits.silence / 1000000);
     int result = 0;

@@ -19,9 +19,11 @@
  * counted.
  *
  * Memory: struct rpc_server_limits names each part; the worst case is about
- *     connections * (2 * record_max + output_stop + reply_max) + call_bytes + record_max
- * (a buffer of input doubles as it grows) and the memory of datagram.h for each UDP socket.  An
- * idle connection has no buffers.
+ *     memory + call_bytes + record_max + reply_max
+ * and the memory of datagram.h for each UDP socket.  Answers to detached calls are not within
+ * |memory|, nor are connections that rpc_server_adopt adds to those of |listen|.  Without |memory|,
+ * each connection can take 2 * record_max + output_stop + reply_max (a buffer of input doubles as
+ * it grows).  An idle connection has no buffers.
  */
 #ifndef NFSDIGEST_NET_RPC_SERVER_H
 #define NFSDIGEST_NET_RPC_SERVER_H
@@ -53,6 +55,7 @@ struct rpc_server_limits {
     uint32_t record_max;  /* bytes of a call over TCP */
     uint32_t reply_max;   /* bytes of a reply; a longer one becomes SYSTEM_ERR */
     uint32_t output_stop; /* bytes waiting for a client at which its connection is no longer read */
+    uint64_t memory;      /* of all connections' buffers (record_stream.h); 0: no bound over all */
     uint32_t connection_calls; /* detached calls at which a connection is not read */
     uint32_t calls;            /* detached calls in all at which nothing is read */
     uint64_t call_bytes; /* bytes of all detached calls at which nothing is read; one more call may
@@ -61,6 +64,10 @@ struct rpc_server_limits {
      * or the beginning of the record; or when for |idle| ns nothing came, nothing went and nothing
      * was in progress.  Both within a quarter of the smaller one; 0: never. */
     int64_t slow, idle;
+    /* A connection is also closed when it holds memory that others wait for, and nothing came or
+     * went for |hoard| ns, or down to a fifth of that if many wait.  Within a quarter of that; 0:
+     * never. */
+    int64_t hoard;
 };
 
 #define RPC_SERVER_LIMITS                                                                          \
@@ -69,11 +76,13 @@ struct rpc_server_limits {
                                  .record_max = (1 << 20) + (64 << 10),                             \
                                  .reply_max = (1 << 20) + (64 << 10),                              \
                                  .output_stop = 2 << 20,                                           \
+                                 .memory = 256 << 20,                                              \
                                  .connection_calls = 1024,                                         \
                                  .calls = 16384,                                                   \
                                  .call_bytes = 64 << 20,                                           \
                                  .slow = INT64_C(60000000000),                                     \
-                                 .idle = INT64_C(360000000000) })
+                                 .idle = INT64_C(360000000000),                                    \
+                                 .hoard = INT64_C(5000000000) })
 
 struct rpc_server_counts {
     uint64_t calls, replies;         /* all calls that came; all replies that were sent */
@@ -87,7 +96,7 @@ struct rpc_server_counts {
     uint64_t not_rpc;                /* messages: no RPC header */
     uint64_t not_a_call;             /* messages: a reply */
     uint64_t too_long, cut;          /* connections: a record above record_max; ended within one */
-    uint64_t slow, idle;             /* connections that were closed because of these limits */
+    uint64_t slow, idle, hoards;     /* connections that were closed because of these limits */
     uint64_t dropped;                /* connections that rpc_call_drop closed */
     uint64_t broken;                 /* connections: an error of the system */
     uint64_t holds;                  /* times that all reading stopped for |calls|, |call_bytes| */
@@ -200,6 +209,16 @@ void rpc_server_each(const struct rpc_server *server,
 
 const struct rpc_server_counts *rpc_server_counts(const struct rpc_server *server);
 const struct listen_counts *rpc_server_listen_counts(const struct rpc_server *server);
+/* The buffers of all connections. */
+struct rpc_server_memory {
+    uint64_t limit;   /* bytes; 0: there is none, and nothing else here is counted */
+    uint64_t held;    /* bytes, now */
+    uint64_t most;    /* bytes of input and bytes of output, each when they were most */
+    uint64_t waits;   /* times that a connection had to wait for memory */
+    uint32_t waiting; /* connections that wait now */
+};
+
+void rpc_server_memory(const struct rpc_server *server, struct rpc_server_memory *sum);
 void rpc_server_datagram_counts(const struct rpc_server *server, struct datagram_counts *sum);
 
 #endif

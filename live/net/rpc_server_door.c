@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/net/rpc_server_door.c
  *
- * Connections and sockets: how calls come in, and when a connection is over.  One timer sweeps all
- * connections for slow and idle ones, so that a call costs no timer.  Contract: rpc_server.h.
+ * Connections and sockets: how calls come in, and when a connection is over.  Contract:
+ * rpc_server.h.
  */
 #include "net/rpc_server_parts.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SWEEP_SPAN_MIN = 1000000, PORT_TRIES = 16 };
+enum { PORT_TRIES = 16 };
 
 /* --- connections */
 
@@ -72,7 +72,7 @@ static int on_over(void *ctx, enum record_end end, int errno_value, struct err *
 static int begin_connection(struct rpc_server *server, int fd, const struct datagram_ends *ends,
                             bool counted, struct err *err)
 {
-    struct record_limits limits = { server->limits.record_max, server->limits.output_stop };
+    struct record_limits limits = rpc_server_stream_limits(server);
     struct rpc_connection *c = calloc(1, sizeof(*c));
 
     if (!c) {
@@ -131,59 +131,6 @@ int rpc_server_adopt(struct rpc_server *server, int fd, struct err *err)
     }
     close(fd);
     return -ERR_SYSTEM;
-}
-
-/* --- the sweep */
-
-/* Whether it waits for the rest of a record too long.  What waits for us does not count. */
-static bool is_slow(struct rpc_connection *c, int64_t now)
-{
-    const struct rpc_server_limits *limits = &c->server->limits;
-    bool stopped = c->held || c->server->full || c->output_seen > limits->output_stop;
-
-    if (stopped || (c->input_seen == 0 && c->last_record)) {
-        c->incomplete_since = 0;
-        return false;
-    }
-    if (c->incomplete_since == 0 || c->last_record > c->incomplete_since) {
-        c->incomplete_since = now;
-        return false;
-    }
-    return limits->slow && now - c->incomplete_since >= limits->slow;
-}
-
-static bool is_idle(struct rpc_connection *c, bool moved, int64_t now)
-{
-    int64_t idle = c->server->limits.idle;
-
-    if (moved || c->kept_count)
-        c->active = now;
-    else if (c->last_record > c->active)
-        c->active = c->last_record;
-    return idle && now - c->active >= idle;
-}
-
-static int on_sweep(void *ctx, struct err *err)
-{
-    struct rpc_server *server = ctx;
-    int64_t now = loop_now(server->loop);
-    struct rpc_connection *next;
-
-    for (struct rpc_connection *c = server->connections; c; c = next) {
-        uint64_t input = record_stream_input(c->stream), output = record_stream_output(c->stream);
-        bool moved = input != c->input_seen || output != c->output_seen;
-
-        next = c->next;
-        if (!moved && c->last_record < now - server->sweep_span)
-            record_stream_trim(c->stream);
-        c->input_seen = input;
-        c->output_seen = output;
-        if (is_slow(c, now))
-            rpc_connection_close(c, &server->counts.slow);
-        else if (is_idle(c, moved, now))
-            rpc_connection_close(c, &server->counts.idle);
-    }
-    return loop_set(server->loop, &server->sweep, now + server->sweep_span, err);
 }
 
 /* --- UDP */
@@ -271,15 +218,6 @@ void rpc_server_resume(struct rpc_server *server)
         datagram_resume(server->sockets[i].socket);
 }
 
-static int64_t sweep_span(const struct rpc_server_limits *limits)
-{
-    int64_t least = limits->slow;
-
-    if (limits->idle && (!least || limits->idle < least))
-        least = limits->idle;
-    return least && least / 4 < SWEEP_SPAN_MIN ? SWEEP_SPAN_MIN : least / 4;
-}
-
 struct rpc_server *rpc_server_new(struct loop *loop, const struct rpc_server_limits *limits,
                                   const struct rpc_tap *tap, struct err *err)
 {
@@ -295,13 +233,9 @@ struct rpc_server *rpc_server_new(struct loop *loop, const struct rpc_server_lim
         server->tap = *tap;
     server->header.direction = RPC_REPLY;
     server->header.verifier.valid = true; /* AUTH_NONE */
-    server->sweep = (struct timer){ .due = on_sweep, .ctx = server };
-    server->sweep_span = sweep_span(limits);
     server->listeners =
         listeners_new(loop, &limits->listen, &(struct listen_host){ on_accepted, server }, err);
-    if (!server->listeners ||
-        (server->sweep_span &&
-         loop_set(loop, &server->sweep, loop_clock() + server->sweep_span, err) < 0)) {
+    if (!server->listeners || rpc_server_watch_over(server, err) < 0) {
         rpc_server_free(server);
         return NULL;
     }

@@ -2,7 +2,8 @@
 /* live/net/rpc_server_parts.h
  *
  * Shared by the files of rpc_server: rpc_server.c dispatches, rpc_server_reply.c answers,
- * rpc_server_kept.c keeps detached calls, rpc_server_door.c has connections and sockets.
+ * rpc_server_kept.c keeps detached calls, rpc_server_door.c has connections and sockets,
+ * rpc_server_sweep.c ends connections that take too much time or memory.
  */
 #ifndef NFSDIGEST_NET_RPC_SERVER_PARTS_H
 #define NFSDIGEST_NET_RPC_SERVER_PARTS_H
@@ -41,8 +42,8 @@ struct rpc_server {
     struct rpc_server_socket sockets[RPC_SERVER_SOCKETS];
     uint32_t socket_count;
     struct rpc_connection *connections;
+    struct record_memory memory; /* unless |limits|.memory is 0 */
     struct timer sweep;
-    int64_t sweep_span;
     /* detached calls: */
     struct rpc_call *loose; /* those without a connection */
     uint32_t kept_count;
@@ -66,6 +67,11 @@ int rpc_reply_refuse(struct rpc_call *call, enum rpc_status status, struct bytes
 
 /* Counts |why|, one of the server's counts, and closes the connection. */
 void rpc_connection_close(struct rpc_connection *connection, uint64_t *why);
+
+/* Sets up the sweep and the memory of connections, after |server|'s loop and limits. */
+int rpc_server_watch_over(struct rpc_server *server, struct err *err);
+/* The limits of a connection's stream. */
+struct record_limits rpc_server_stream_limits(struct rpc_server *server);
 
 /* Stop and resume all reading.  Connections with |held| stay held. */
 void rpc_server_hold(struct rpc_server *server);

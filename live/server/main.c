@@ -297,7 +297,7 @@ static int begin_telling(struct ftnfsd *p, struct err *err)
 static int begin(struct ftnfsd *p, struct err *err)
 {
     const struct server_options *o = &p->options;
-    const struct rpc_server_limits limits = RPC_SERVER_LIMITS;
+    struct rpc_server_limits limits = RPC_SERVER_LIMITS;
     const struct rpc_tap tap = { record_call, record_reply, p };
     int result = service_init(&p->server.service, err);
 
@@ -309,9 +309,10 @@ static int begin(struct ftnfsd *p, struct err *err)
         return -err->code;
     if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
         loop_spin(p->server.loop, SPIN);
+    limits.memory = o->net_memory;
     p->rpc = rpc_server_new(p->server.loop, &limits, p->recorder ? &tap : NULL, err);
     if (!p->rpc)
-        return -err->code;
+        return err->code == ERR_USAGE ? err_prefix(err, "--net-memory") : -err->code;
     p->server.nfs_port = (uint16_t)o->port;
     p->server.mount_port = (uint16_t)o->mount_port;
     p->server.portmap_port = (uint16_t)o->portmap_port;

@@ -5,6 +5,7 @@
  */
 #include "server/options.h"
 #include "base/values.h"
+#include "net/rpc_server.h"
 #include "show/args.h"
 
 #include <stdlib.h>
@@ -148,6 +149,8 @@ int options_parse(struct server_options *o, int argc, char **argv, struct err *e
           &o->user_objects },
         { 0, "transfer-size", "SIZE", "most bytes of a READ or WRITE (1M)", set_transfer,
           &o->transfer_size },
+        { 0, "net-memory", "SIZE", "memory for calls and replies under way of all TCP\nconnections (256M)",
+          set_size, &o->net_memory },
         { 0, "no-atime", NULL, "reading does not change access times", set_flag, &o->no_atime },
         { 0, "fault", "SPEC", "answer wrongly, late or not at all:\nREAD:delay=250ms:p=0.01; repeat it for more",
           add_fault, o },
@@ -171,6 +174,7 @@ int options_parse(struct server_options *o, int argc, char **argv, struct err *e
     memset(o, 0, sizeof(*o));
     o->port = NFS3_PORT;
     o->transfer_size = TRANSFER_MAX;
+    o->net_memory = RPC_SERVER_LIMITS.memory;
     o->fault_seed = 1;
     result = args_parse(&args, argc, argv, &first, err);
     if (result == 1 && first < argc)

@@ -68,6 +68,21 @@ static void put_datagrams(struct json *answer, const struct server *server)
     json_object_end(answer);
 }
 
+static void put_net_memory(struct json *answer, const struct server *server)
+{
+    struct rpc_server_memory memory;
+
+    rpc_server_memory(server->rpc, &memory);
+    json_object(answer, "net_memory");
+    json_u64(answer, "limit", memory.limit);
+    json_u64(answer, "held", memory.held);
+    json_u64(answer, "most", memory.most);
+    json_u64(answer, "waits", memory.waits);
+    json_u64(answer, "waiting", memory.waiting);
+    json_u64(answer, "closed", rpc_server_counts(server->rpc)->hoards);
+    json_object_end(answer);
+}
+
 static int on_statistics(void *ctx, const struct control_request *request, struct json *answer,
                          struct err *err)
 {
@@ -84,6 +99,7 @@ static int on_statistics(void *ctx, const struct control_request *request, struc
     json_u64(answer, "null_calls", rpc_server_counts(server->rpc)->null_calls);
     put_clients(answer, &server->stats);
     put_datagrams(answer, server);
+    put_net_memory(answer, server);
     replies_count(server->replies, &replies);
     json_object(answer, "cache_of_replies");
     json_u64(answer, "entries", replies.entries);
@@ -193,7 +209,8 @@ static int on_stop(void *ctx, const struct control_request *request, struct json
 int tell_control(struct control *control, struct server *server, struct err *err)
 {
     static const struct control_command commands[] = {
-        { "statistics", NULL, "calls by procedure and client, the cache of replies, and datagrams",
+        { "statistics", NULL,
+          "calls by procedure and client, the cache of replies, datagrams, memory of connections",
           on_statistics },
         { "exports", NULL, "exports, what is in them, and calls", on_exports },
         { "mounts", NULL, "who mounted what", on_mounts },

@@ -12,6 +12,10 @@ enum {
     BYTES,
     LATENCY,
     CONNECTIONS,
+    NET_MEMORY,
+    NET_WAITS,
+    NET_WAITING,
+    NET_CLOSED,
     REFUSED,
     NO_CALLS,
     CACHE_HITS,
@@ -27,6 +31,14 @@ static const struct metric table[] = {
     [LATENCY] = { "ftnfsd_latency_seconds", METRIC_HISTOGRAM, "from a call's arrival to its reply",
                   "procedure" },
     [CONNECTIONS] = { "ftnfsd_connections_total", METRIC_COUNTER, "TCP connections", NULL },
+    [NET_MEMORY] = { "ftnfsd_net_memory_bytes", METRIC_GAUGE,
+                     "calls and replies under way over TCP", NULL },
+    [NET_WAITS] = { "ftnfsd_net_memory_waits_total", METRIC_COUNTER,
+                    "times that a connection had to wait for memory", NULL },
+    [NET_WAITING] = { "ftnfsd_net_memory_waiting", METRIC_GAUGE, "connections that wait for memory",
+                      NULL },
+    [NET_CLOSED] = { "ftnfsd_net_memory_closed_total", METRIC_COUNTER,
+                     "connections that were closed because others waited for their memory", NULL },
     [REFUSED] = { "ftnfsd_refused_total", METRIC_COUNTER, "calls that RPC refused", NULL },
     [NO_CALLS] = { "ftnfsd_not_rpc_total", METRIC_COUNTER, "messages that are no calls", NULL },
     [CACHE_HITS] = { "ftnfsd_reply_cache_hits_total", METRIC_COUNTER,
@@ -94,10 +106,12 @@ static int collect(void *ctx, struct metrics_page *page, struct err *err)
 {
     const struct server *server = ctx;
     const struct rpc_server_counts *rpc = rpc_server_counts(server->rpc);
+    struct rpc_server_memory memory;
     struct replies_counts replies;
     uint64_t refused = 0;
 
     (void)err;
+    rpc_server_memory(server->rpc, &memory);
     replies_count(server->replies, &replies);
     for (unsigned i = 0; i < sizeof(rpc->refused) / sizeof(rpc->refused[0]); i++)
         refused += rpc->refused[i];
@@ -106,6 +120,10 @@ static int collect(void *ctx, struct metrics_page *page, struct err *err)
     put_rows(server, page, BYTES);
     put_latencies(server, page);
     metrics_page_u64(page, &table[CONNECTIONS], NULL, rpc->connections);
+    metrics_page_u64(page, &table[NET_MEMORY], NULL, memory.held);
+    metrics_page_u64(page, &table[NET_WAITS], NULL, memory.waits);
+    metrics_page_u64(page, &table[NET_WAITING], NULL, memory.waiting);
+    metrics_page_u64(page, &table[NET_CLOSED], NULL, rpc->hoards);
     metrics_page_u64(page, &table[REFUSED], NULL, refused);
     metrics_page_u64(page, &table[NO_CALLS], NULL,
                      rpc->not_rpc + rpc->not_a_call + rpc->too_long + rpc->cut);

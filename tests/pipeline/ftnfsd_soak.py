@@ -36,9 +36,8 @@ PROGRAM = os.path.join(os.environ.get("BUILD", "build"), "bin", "ftnfsd")
 WORKERS, NAMES, LARGEST, FLOOD, STUBBORN = 4, 12, 200000, 150, 6
 MIB = 1 << 20
 MEMORY_LIMIT = 64 * MIB
-# A connection at its worst, after LIMITS of ftnfsd(8): input that doubles, output, a reply.
-CONNECTION = 2 * (MIB + 65536) + 2 * MIB + MIB + 65536
 BASE = 128 * MIB  # the program, its cache of replies (16 MiB), its buffers
+NET_MEMORY = 64 * MIB
 # Those that a client may survive; the server loses nothing.
 FAULTS = ("*:delay=20ms:p=0.05", "*:close:p=0.01", "*:twice:p=0.05", "NFS.*:drop:p=0.01",
           "NFS.*:ignore:p=0.01", "*:status=NFS3ERR_JUKEBOX:p=0.1", "*:rpc-status=SYSTEM_ERR:p=0.05",
@@ -318,13 +317,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = folder + "/control"
         with Ftnfsd("--export", "/s(no_root_squash)", "--control", path, "--memory-limit",
-                    str(MEMORY_LIMIT), "--for", "%ds" % (seconds + 300)) as server:
+                    str(MEMORY_LIMIT), "--net-memory", str(NET_MEMORY),
+                    "--for", "%ds" % (seconds + 300)) as server:
             wrong = soak(server, path, seconds)
             said = ctl(path, "check")
             client = Client(server)
             wrong += walk(client, client.mount(b"/s"))
             peak = memory(server.process.pid, "VmHWM")
-            bound = MEMORY_LIMIT + BASE + (FLOOD + WORKERS + 2 * STUBBORN) * CONNECTION
+            bound = MEMORY_LIMIT + BASE + NET_MEMORY
             print("check: %s; at most %d MiB of memory" % (said, peak // MIB))
             if peak > bound:
                 wrong.append("%d MiB of memory, above %d" % (peak // MIB, bound // MIB))
