@@ -23,7 +23,8 @@ static int attempt(const struct net_address *local, const struct net_address *pe
                    int *error, struct err *err)
 {
     uint16_t port = local->family ? net_address_port(local) : 0;
-    int one = 1, fd = socket(peer->family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int reuse = type == SOCK_STREAM,
+        fd = socket(peer->family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
     if (fd < 0) {
         *error = errno;
@@ -31,8 +32,8 @@ static int attempt(const struct net_address *local, const struct net_address *pe
     }
     /* What is left of an earlier connection (TIME_WAIT) does not keep the port from being bound;
      * whether the new connection may have the addresses and ports of the old one is decided by
-     * connect. */
-    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
+     * connect.  Over UDP, two sockets could have one port then. */
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof(reuse)) < 0 ||
         (local->family && bind(fd, &local->any, net_address_size(local)) < 0)) {
         *error = errno;
         close(fd);

@@ -67,16 +67,19 @@ void relay_end(struct pair *pair, enum relay_why why)
 
 /* --- connecting */
 
-/* As relay_end has it, for struct relay_open. */
-static void set_end(struct relay_end *end, int fd, bool peer)
+void relay_set_end(struct relay_end *end, const struct net_address *address)
+{
+    ports_address(address, end->address);
+    end->port = net_address_port(address);
+    end->scope = address->family == AF_INET6 ? address->v6.sin6_scope_id : 0;
+}
+
+void relay_set_end_of(struct relay_end *end, int fd, bool peer)
 {
     struct net_address a = { .family = AF_UNSPEC };
 
-    if ((peer ? net_address_of_peer(fd, &a, NULL) : net_address_of_socket(fd, &a, NULL)) < 0)
-        return;
-    ports_address(&a, end->address);
-    end->port = net_address_port(&a);
-    end->scope = a.family == AF_INET6 ? a.v6.sin6_scope_id : 0;
+    if ((peer ? net_address_of_peer(fd, &a, NULL) : net_address_of_socket(fd, &a, NULL)) == 0)
+        relay_set_end(end, &a);
 }
 
 static int on_connected(void *ctx, uint32_t events, struct err *err)
@@ -92,10 +95,10 @@ static int on_connected(void *ctx, uint32_t events, struct err *err)
         relay_end(pair, RELAY_WHY_SERVER);
         return 0;
     }
-    set_end(&pair->ends.client, pair->client.fd, true);
-    set_end(&pair->ends.listens, pair->client.fd, false);
-    set_end(&pair->ends.connects, side->fd, false);
-    set_end(&pair->ends.server, side->fd, true);
+    relay_set_end_of(&pair->ends.client, pair->client.fd, true);
+    relay_set_end_of(&pair->ends.listens, pair->client.fd, false);
+    relay_set_end_of(&pair->ends.connects, side->fd, false);
+    relay_set_end_of(&pair->ends.server, side->fd, true);
     pair->connected = true;
     side->watch.ready = relay_pass_ready;
     pair->client.watch.ready = relay_pass_ready;
@@ -114,26 +117,25 @@ static int on_waiting(void *ctx, uint32_t events, struct err *err)
     return 0;
 }
 
-/* Connects from the port of the table, and from any of the same kind if it is taken.  Returns the
- * socket, or a negative code. */
-static int connect_to_server(struct lane *lane, const struct net_address *client, struct err *err)
+int relay_connect(struct relay *relay, const struct net_address *local,
+                  const struct net_address *server, const struct net_address *client, int type)
 {
-    struct ports *ports = lane->relay->setup.ports;
+    struct ports *ports = relay->setup.ports;
     uint16_t port = ports_find(ports, client);
-    struct source_port from = { SOURCE_PORT_FIXED, lane->local };
+    struct source_port from = { SOURCE_PORT_FIXED, *local };
     struct net_address ours;
-    int fd, error;
+    int fd, error = 0;
 
     net_address_set_port(&from.local, port);
-    if (port && source_port_connect(&from, &lane->server, SOCK_STREAM, &fd, &error, err) == 0)
+    if (port && source_port_connect(&from, server, type, &fd, &error, NULL) == 0)
         return fd;
     if (port && error != EADDRINUSE && error != EADDRNOTAVAIL && error != EACCES)
         return -ERR_SYSTEM;
     from.kind = port && port < IPPORT_RESERVED && error != EACCES ? SOURCE_PORT_PRIVILEGED
                                                                   : SOURCE_PORT_ANY;
-    if (source_port_connect(&from, &lane->server, SOCK_STREAM, &fd, &error, err) < 0)
+    if (source_port_connect(&from, server, type, &fd, &error, NULL) < 0)
         return -ERR_SYSTEM;
-    if (net_address_of_socket(fd, &ours, err) == 0)
+    if (net_address_of_socket(fd, &ours, NULL) == 0)
         ports_note(ports, client, net_address_port(&ours));
     return fd;
 }
@@ -224,7 +226,7 @@ static int on_accepted(void *ctx, int fd, const struct net_address *peer, struct
         close(fd);
         return 0;
     }
-    pair->server.fd = connect_to_server(lane, peer, NULL);
+    pair->server.fd = relay_connect(relay, &lane->local, &lane->server, peer, SOCK_STREAM);
     if (pair->server.fd < 0 || begin_pair(pair, NULL) < 0) {
         if (pair->server.fd < 0)
             relay->counts.unreachable++;
@@ -256,6 +258,7 @@ void relay_free(struct relay *relay)
         return;
     while (relay->pairs)
         relay_end(relay->pairs, RELAY_WHY_RELAY);
+    relay_udp_free(relay->udp);
     for (uint32_t i = 0; i < relay->lane_count; i++)
         listeners_free(relay->lanes[i].listeners);
     free(relay);
@@ -263,18 +266,19 @@ void relay_free(struct relay *relay)
 
 /* The address that the system would connect from: a port can only be chosen together with one, if
  * clients on this machine have the same port at other addresses. */
-static int find_local(struct lane *lane, struct err *err)
+int relay_find_local(const struct relay *relay, const struct net_address *server,
+                     struct net_address *local, struct err *err)
 {
     const struct source_port any = { SOURCE_PORT_ANY, { .family = AF_UNSPEC } };
     int fd, error, result;
 
-    if (lane->relay->setup.bind.family) {
-        lane->local = lane->relay->setup.bind;
+    if (relay->setup.bind.family) {
+        *local = relay->setup.bind;
         return 0;
     }
-    if (source_port_connect(&any, &lane->server, SOCK_DGRAM, &fd, &error, err) < 0)
+    if (source_port_connect(&any, server, SOCK_DGRAM, &fd, &error, err) < 0)
         return -ERR_SYSTEM;
-    result = net_address_of_socket(fd, &lane->local, err);
+    result = net_address_of_socket(fd, local, err);
     close(fd);
     return result;
 }
@@ -288,7 +292,7 @@ int relay_add(struct relay *relay, const struct net_address *listen,
     if (relay->lane_count == RELAY_LANES)
         return err_set(err, ERR_USAGE, "more than %d addresses to relay", RELAY_LANES);
     *lane = (struct lane){ .relay = relay, .server = *server };
-    if (find_local(lane, err) < 0)
+    if (relay_find_local(relay, server, &lane->local, err) < 0)
         return -ERR_SYSTEM;
     lane->listeners = listeners_new(relay->loop, &relay->setup.limits, &host, err);
     if (!lane->listeners)
@@ -306,6 +310,7 @@ void relay_announce(struct relay *relay)
     for (struct pair *pair = relay->pairs; pair; pair = pair->next)
         if (pair->connected)
             relay_copy_open(pair, RELAY_ANNOUNCED);
+    relay_udp_announce(relay->udp);
 }
 
 const struct relay_counts *relay_counts(const struct relay *relay)
@@ -316,6 +321,11 @@ const struct relay_counts *relay_counts(const struct relay *relay)
 uint32_t relay_connections(const struct relay *relay)
 {
     return relay->open;
+}
+
+uint32_t relay_flows(const struct relay *relay)
+{
+    return relay_udp_count(relay->udp);
 }
 
 void relay_listen_counts(const struct relay *relay, struct listen_counts *sum)

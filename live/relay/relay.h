@@ -13,12 +13,15 @@
  * are reset, not closed, when the relay ends or is killed: a closed one would keep its port for a
  * minute (TIME_WAIT).
  *
- * Memory: some 300 bytes a connection, and up to RELAY_CHUNK for each direction that waits; and the
- * ports of ports.h.
+ * Datagrams are relayed, too, with a socket to the server for each client address and port.
+ *
+ * Memory: some 500 bytes a connection or client address of UDP, and up to RELAY_CHUNK for each
+ * direction that waits; and the ports of ports.h.
  */
 #ifndef NFSDIGEST_RELAY_RELAY_H
 #define NFSDIGEST_RELAY_RELAY_H
 
+#include "net/datagram.h"
 #include "net/listen.h"
 #include "relay/ports.h"
 #include "relay/relay_entry.h"
@@ -27,7 +30,9 @@
 enum {
     RELAY_CHUNK = 128 << 10, /* bytes that are read at once */
     RELAY_LANES = 4,
+    RELAY_FLOWS = 1024, /* client addresses and ports over UDP */
 };
+#define RELAY_FLOW_IDLE INT64_C(300000000000) /* ns after which one of them is forgotten */
 
 struct relay;
 
@@ -50,9 +55,12 @@ struct relay_counts {
     uint64_t connections; /* from clients */
     uint64_t ended;       /* by both sides */
     uint64_t reset_by_client, reset_by_server;
-    uint64_t unreachable; /* the server refused, or did not answer */
-    uint64_t replaced;    /* by a new connection from the same client's port */
-    uint64_t failed;      /* the system refused */
+    uint64_t unreachable;                  /* the server refused, or did not answer */
+    uint64_t replaced;                     /* by a new connection from the same client's port */
+    uint64_t failed;                       /* the system refused */
+    uint64_t udp_to_server, udp_to_client; /* datagrams that came */
+    uint64_t udp_dropped;                  /* datagrams that could not be sent */
+    uint64_t udp_refused;                  /* nobody listened at the server's port */
 };
 
 struct relay *relay_new(struct loop *loop, const struct relay_setup *setup, struct err *err);
@@ -63,14 +71,19 @@ void relay_free(struct relay *relay); /* NULL is allowed */
 int relay_add(struct relay *relay, const struct net_address *listen,
               const struct net_address *server, struct net_address *bound, struct err *err);
 
+/* Relays the datagrams that come to |listen|. */
+int relay_add_udp(struct relay *relay, const struct net_address *listen,
+                  const struct net_address *server, struct err *err);
+
 /* Writes RELAY_OPEN entries of all connections into the ring, with RELAY_ANNOUNCED. */
 void relay_announce(struct relay *relay);
 
 const struct relay_counts *relay_counts(const struct relay *relay);
 uint32_t relay_connections(const struct relay *relay); /* that are open */
+uint32_t relay_flows(const struct relay *relay);       /* client addresses of UDP that are known */
 void relay_listen_counts(const struct relay *relay, struct listen_counts *sum);
 
-/* Calls |each| with every connection that reached its server. */
+/* Calls |each| with every TCP connection that reached its server. */
 void relay_each(const struct relay *relay,
                 void (*each)(void *ctx, uint64_t number, const struct relay_open *open), void *ctx);
 

@@ -24,7 +24,10 @@ enum relay_entry_kind {
 };
 
 /* |flags| of RELAY_OPEN. */
-enum { RELAY_ANNOUNCED = 1 }; /* it was open already: a reader asked (ring/ring_door.h) */
+enum {
+    RELAY_ANNOUNCED = 1, /* it was open already: a reader asked (ring/ring_door.h) */
+    RELAY_DATAGRAMS = 2, /* over UDP: a client's address and port; each entry has one datagram */
+};
 
 /* |flags| of RELAY_CLOSED. */
 enum relay_why {

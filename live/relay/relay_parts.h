@@ -2,7 +2,7 @@
 /* live/relay/relay_parts.h
  *
  * Shared by the files of the relay: relay.c accepts and connects, relay_pass.c passes bytes on,
- * relay_copy.c writes the ring.
+ * relay_copy.c writes the ring, relay_udp.c relays datagrams.
  */
 #ifndef NFSDIGEST_RELAY_RELAY_PARTS_H
 #define NFSDIGEST_RELAY_RELAY_PARTS_H
@@ -55,11 +55,28 @@ struct relay {
     uint32_t lane_count, open;
     uint64_t last_number;
     struct pair *pairs;
+    struct relay_udp *udp; /* NULL: no datagrams are relayed */
     uint8_t chunk[RELAY_CHUNK];
 };
 
 /* relay.c: ends a pair and frees it.  |why|: unless both sides have ended, both are reset. */
 void relay_end(struct pair *pair, enum relay_why why);
+
+/* Connects to |server| for |client|, from its port or that of the table; from another one of the
+ * same kind if that is taken.  Returns the socket, or a negative code. */
+int relay_connect(struct relay *relay, const struct net_address *local,
+                  const struct net_address *server, const struct net_address *client, int type);
+/* Finds the address that the relay connects from. */
+int relay_find_local(const struct relay *relay, const struct net_address *server,
+                     struct net_address *local, struct err *err);
+void relay_set_end(struct relay_end *end, const struct net_address *address);
+/* The same with an end of a socket. */
+void relay_set_end_of(struct relay_end *end, int fd, bool peer);
+
+/* relay_udp.c.  NULL is allowed. */
+void relay_udp_free(struct relay_udp *udp);
+void relay_udp_announce(struct relay_udp *udp);
+uint32_t relay_udp_count(const struct relay_udp *udp);
 
 /* relay_pass.c: begins to pass bytes of a pair that is connected. */
 int relay_pass_begin(struct pair *pair, struct err *err);

@@ -19,7 +19,7 @@ struct relay_options {
     const char *attach, *bind, *ports, *control, *metrics;
     uint64_t ring_size, connections, of_address;
     int64_t duration; /* ns; 0: until a signal */
-    bool quiet;
+    bool no_udp, quiet;
 };
 
 struct program {
@@ -73,6 +73,7 @@ static int parse(struct relay_options *o, int argc, char **argv, struct err *err
         { 0, "mount-listen", "ADDRESS:PORT", "where clients connect for MOUNT, if it has another\n"
           "port than NFS", set_text, &o->mount_listen },
         { 0, "mount-to", "HOST:PORT", "the server's MOUNT", set_text, &o->mount_to },
+        { 0, "no-udp", NULL, "relay TCP only", set_flag, &o->no_udp },
         { 0, "bind", "ADDRESS", "connect to the server from this address", set_text, &o->bind },
         { 0, "ports", "FILE", "keep here which ports were taken, and what was used\ninstead", set_text,
           &o->ports },
@@ -143,7 +144,8 @@ static int add(struct program *p, const char *listen, const char *to, const char
     for (int i = 0; i < count; i++) {
         if (i && !name.port) /* one free port for both kinds of addresses */
             net_address_set_port(&found[i], net_address_port(&bound));
-        if (relay_add(p->told.relay, &found[i], &server, &bound, err) < 0)
+        if (relay_add(p->told.relay, &found[i], &server, &bound, err) < 0 ||
+            (!p->options.no_udp && relay_add_udp(p->told.relay, &bound, &server, err) < 0))
             return -err->code;
         if (!p->options.quiet)
             printf("%s: %s to %s\n", what, net_address_text(&bound, at),

@@ -51,6 +51,13 @@ static int on_statistics(void *ctx, const struct control_request *request, struc
     json_u64(answer, "failed", c->failed);
     json_u64(answer, "refused", listen.refused_all + listen.refused_address);
     json_u64(answer, "other_ports", ports_count(told->ports));
+    json_object(answer, "datagrams");
+    json_u64(answer, "clients", relay_flows(told->relay));
+    json_u64(answer, "to_server", c->udp_to_server);
+    json_u64(answer, "to_client", c->udp_to_client);
+    json_u64(answer, "dropped", c->udp_dropped);
+    json_u64(answer, "refused", c->udp_refused);
+    json_object_end(answer);
     put_direction(answer, "to_server", &c->to_server);
     put_direction(answer, "to_client", &c->to_client);
     put_ring(answer, told);

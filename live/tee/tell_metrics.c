@@ -11,6 +11,8 @@ enum {
     READS,
     WAITS,
     LOST,
+    DATAGRAMS,
+    DROPPED,
     OTHER_PORTS,
     RING_ENTRIES,
     RING_BYTES,
@@ -34,6 +36,9 @@ static const struct metric table[COUNT] = {
                 "times that the receiver did not take all bytes at once", "to" },
     [LOST] = { "nfstee_lost_bytes_total", METRIC_COUNTER,
                "bytes that waited when their connection was reset", "to" },
+    [DATAGRAMS] = { "nfstee_datagrams_total", METRIC_COUNTER, "datagrams that came", "to" },
+    [DROPPED] = { "nfstee_dropped_datagrams_total", METRIC_COUNTER,
+                  "datagrams that could not be sent", NULL },
     [OTHER_PORTS] = { "nfstee_other_ports", METRIC_GAUGE,
                       "clients for which the relay connects from another port than theirs", NULL },
     [RING_ENTRIES] = { "nfstee_ring_entries_total", METRIC_COUNTER, "entries of the ring", NULL },
@@ -72,6 +77,8 @@ static int collect(void *ctx, struct metrics_page *page, struct err *err)
     put_both(page, READS, c->to_server.reads, c->to_client.reads);
     put_both(page, WAITS, c->to_server.waits, c->to_client.waits);
     put_both(page, LOST, c->to_server.lost, c->to_client.lost);
+    put_both(page, DATAGRAMS, c->udp_to_server, c->udp_to_client);
+    put(page, DROPPED, NULL, c->udp_dropped);
     put(page, OTHER_PORTS, NULL, ports_count(told->ports));
     if (told->ring) {
         ring_count(told->ring, &ring);

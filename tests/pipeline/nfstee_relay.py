@@ -63,6 +63,21 @@ def read_all(s):
     return bytes(data)
 
 
+def free_port(chance=random.Random()):
+    """A port that is free at both addresses, and that the system gives to nobody who did not ask for it:
+    the relay can have it, too."""
+    while True:
+        port = chance.randrange(15000, 32000)
+        try:
+            for address in CLIENT, "127.0.0.1":
+                for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM:
+                    with socket.socket(socket.AF_INET, kind) as s:
+                        s.bind((address, port))
+            return port
+        except OSError:
+            pass
+
+
 class Listener:
     def __init__(self):
         self.socket = socket.create_server(("127.0.0.1", 0))
@@ -105,7 +120,7 @@ def test_bytes(folder):
     with Relay(listener.port, "--attach", folder + "/ring", "--control", folder + "/ctl") as relay:
         ring, talks, threads, names = Ring(folder + "/ring"), [], [], []
         for i in range(12):
-            client, server = listener.pair(relay)
+            client, server = listener.pair(relay, (CLIENT, free_port()))
             expect("the client's port", server.getpeername()[1], client.getsockname()[1])
             sizes = [0, 0] if i == 0 else [int(2 ** chance.uniform(0, 23)) for _ in range(2)]
             talks.append([client, server, *(random_bytes(chance, size) for size in sizes)])
@@ -247,15 +262,10 @@ def test_pressure(folder):
 def test_ports(folder):
     """Two clients with one port: the second gets another one, and the same after a restart."""
     listener, table = Listener(), folder + "/ports"
-    seen = []
+    seen, port = [], free_port()
     for _ in range(2):
         with Relay(listener.port, "--ports", table, "--control", folder + "/ctl") as relay:
-            first, first_server = listener.pair(relay, (CLIENT, 0))
-            port = seen[0][0] if seen else first.getsockname()[1]
-            if seen:
-                reset(first)
-                is_reset(first_server)
-                first, first_server = listener.pair(relay, (CLIENT, port))
+            first, first_server = listener.pair(relay, (CLIENT, port))
             second, second_server = listener.pair(relay, ("127.0.0.3", port))
             seen.append((first_server.getpeername()[1], second_server.getpeername()[1]))
             expect("the table", relay.ctl("statistics")["other_ports"], 1)
@@ -323,6 +333,52 @@ def test_readers(folder):
         client.close()
 
 
+def test_datagrams(folder):
+    """Datagrams of several clients, also such with one port; the ring has each one by itself."""
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind(("127.0.0.1", 0))
+    server.settimeout(30)
+    chance, sizes, port = random.Random(4), [0, 1, 100, 1472, 8192, 32768, 65507], free_port()
+    with Relay(server.getsockname()[1], "--attach", folder + "/ring", "--control",
+               folder + "/ctl") as relay:
+        ring, clients, ports = Ring(folder + "/ring"), [], []
+        for host in CLIENT, "127.0.0.3":
+            client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            client.bind((host, port))
+            client.settimeout(30)
+            client.connect(("127.0.0.1", relay.port))
+            clients.append(client)
+        wanted = [[bytearray(), bytearray()] for _ in clients]
+        for size in sizes * 3:
+            for i, client in enumerate(clients):
+                request, reply = random_bytes(chance, size), random_bytes(chance, size // 2)
+                client.send(request)
+                got, address = server.recvfrom(65536)
+                ports.append(address[1])
+                server.sendto(reply, address)
+                expect("a datagram to the server", got == request, True)
+                expect("a datagram to the client", client.recv(65536) == reply, True)
+                wanted[i][0] += request
+                wanted[i][1] += reply
+        expect("the first client's port", ports[0], port)
+        expect("ports", (len(set(ports)), ports[0::2], ports[1::2]),
+               (2, ports[:1] * 3 * len(sizes), ports[1:2] * 3 * len(sizes)))
+        ring.read()
+        for i in range(2):
+            expect("the ring's datagrams",
+                   [ring.streams[i + 1, kind] == wanted[i][kind - TO_SERVER]
+                    for kind in (TO_SERVER, TO_CLIENT)], [True, True])
+            expect("the ring's client", (ring.opens[i + 1][0], ends(ring.opens[i + 1][1])[0][0]),
+                   (2, clients[i].getsockname()))
+        count = 6 * len(sizes)
+        expect("statistics of datagrams", relay.ctl("statistics")["datagrams"],
+               {"clients": 2, "to_server": count, "to_client": count, "dropped": 0, "refused": 0})
+        ring.close()
+    with Ftnfsd("--export", "/a") as nfsd, Relay(nfsd.port) as relay:
+        client = Client(relay, udp=True, source=(CLIENT, 0))
+        expect("GETATTR over UDP", client.nfs(GETATTR, {"object": client.mount(b"/a")})[0], 0)
+
+
 class Retransmitting:
     """Makes directories, from one port, sending a call again with the same XID and bytes if its
     connection breaks."""
@@ -372,13 +428,7 @@ def test_kills(folder, kills):
     with Ftnfsd("--export", "/a") as nfsd:
         root = Client(nfsd).mount(b"/a")
         relay = Relay(nfsd.port, "--ports", folder + "/ports").__enter__()
-        ports = []
-        for _ in range(4):
-            s = socket.socket()
-            s.bind((CLIENT, 0))
-            ports.append(s.getsockname()[1])
-            s.close()
-        clients = [Retransmitting(relay, root, port, i + 1, 1 << 20) for i, port in enumerate(ports)]
+        clients = [Retransmitting(relay, root, free_port(), i + 1, 1 << 20) for i in range(4)]
         threads = [threading.Thread(target=c.run, daemon=True) for c in clients]
         for thread in threads:
             thread.start()
@@ -426,6 +476,7 @@ def main():
     parser.add_argument("--kills", type=int, help="only the test of these, with so many")
     kills = parser.parse_args().kills
     tests = [test_bytes, test_ends, test_pressure, test_ports, test_unreachable, test_readers,
+             test_datagrams,
              test_usage, lambda folder: test_kills(folder, 20)]
     if kills:
         tests = [lambda folder: test_kills(folder, kills)]
