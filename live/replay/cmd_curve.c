@@ -6,9 +6,11 @@
 #include "replay/commands.h"
 #include "replay/curve.h"
 #include "replay/play.h"
+#include "replay/rules_told.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +20,7 @@ struct measuring {
     struct survey survey;
     struct curve curve;
     uint32_t target, number; /* of the run at hand, as curve_add wants them */
+    struct tally all;        /* |rules| only: of all runs */
 };
 
 /* --- a run */
@@ -31,6 +34,8 @@ static int keep(struct measuring *m, const struct play *play, struct report *rep
 
     report_fill(report, m->one.dumps[0].path, m->one.targets[0].address,
                 replay_pace_text(&m->one, pace), play->tally);
+    report_rules(report, m->one.rules, play->tally);
+    rules_add(&m->all, play->tally);
     play_note(play, report->run.note, sizeof(report->run.note));
     if (snprintf(folder, sizeof(folder), "%s/%s", m->asked->output,
                  curve_run_name(m->target, m->number, name)) >= (int)sizeof(folder))
@@ -56,7 +61,9 @@ static int play_once(struct measuring *m, struct session *s, struct err *err)
     struct tally *tally = report ? tally_new(err) : NULL;
     int result = -err->code;
 
-    if (tally) {
+    if (tally)
+        result = rules_tally(m->asked, tally, err);
+    if (tally && result == 0) {
         result = play_new(&play, s, tally, err);
         if (result == 0) {
             drop_trees(s, report);
@@ -201,11 +208,17 @@ int cmd_curve(int argc, char **argv, struct err *err)
     if (result == 0)
         result = curve_open(&m.curve, &options, err);
     if (result == 0)
+        result = rules_tally(&options, &m.all, err);
+    if (result == 0)
         result = make_folder(options.output, err);
     if (result == 0) {
         result = measure(&m, err);
         rmdir(options.output); /* if there is nothing in it */
+        if (result >= 0 && !options.quiet && rules_tell(options.rules, m.all.rules, err) < 0)
+            result = -err->code;
     }
     curve_close(&m.curve);
+    free(m.all.rules);
+    replay_options_free(&options);
     return result;
 }

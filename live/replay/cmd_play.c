@@ -7,6 +7,7 @@
 #include "base/values.h"
 #include "replay/commands.h"
 #include "replay/play.h"
+#include "replay/rules_told.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -20,10 +21,13 @@ static void print_classes(const struct tally *t)
 {
     char count[VALUE_TEXT_MAX];
 
-    for (uint32_t i = 0; i < VERDICT_CLASSES; i++)
+    for (uint32_t i = 0; i < VERDICT_CLASSES; i++) {
         if (t->class[i])
             printf("  %-18s %12s\n", verdict_class_name((enum verdict_class)i),
                    count_text(t->class[i], count));
+        if (i == VERDICT_AS_RECORDED && t->explained)
+            printf("    %-16s %12s\n", "under rules only", count_text(t->explained, count));
+    }
 }
 
 static void print_example(const struct report *r, const struct tally_example *e)
@@ -102,6 +106,7 @@ static int tell(struct rounds *r, struct err *err)
 
     report_fill(report, replay_dumps_text(o, dumps), replay_targets_text(o, targets),
                 replay_pace_text(o, pace), r->tally);
+    report_rules(report, o->rules, r->tally);
     note_rounds(r, report->run.note, sizeof(report->run.note));
     if (o->output)
         result = report_save(report, r->tally, o->output, err);
@@ -110,6 +115,10 @@ static int tell(struct rounds *r, struct err *err)
     print_differences(report, r->tally);
     if (!o->quiet)
         print_run(r->tally, report->run.note);
+    if (!o->quiet)
+        report_rules_text(report, stdout);
+    if (!o->quiet && result == 0)
+        result = rules_tell(o->rules, r->tally->rules, err);
     return result;
 }
 
@@ -272,7 +281,7 @@ static int run(int argc, char **argv, enum replay_command command, struct err *e
         return result;
     r.report = report_new(err);
     r.tally = r.report ? tally_new(err) : NULL;
-    result = r.tally ? 0 : -err->code;
+    result = r.tally ? rules_tally(&options, r.tally, err) : -err->code;
     while (result == 0 && r.played < options.rounds && !r.ended) {
         if (r.played)
             tally_round(r.tally);
@@ -286,6 +295,7 @@ static int run(int argc, char **argv, enum replay_command command, struct err *e
     }
     tally_free(r.tally);
     report_free(r.report);
+    replay_options_free(&options);
     return result;
 }
 

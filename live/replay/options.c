@@ -152,6 +152,16 @@ static int set_ignore(void *to, const char *value, struct err *err)
     return result;
 }
 
+static int add_rules(void *to, const char *value, struct err *err)
+{
+    struct replay_options *o = to;
+
+    if (o->rule_count == REPLAY_RULES_MAX)
+        return err_set(err, ERR_USAGE, "more than %d of them", REPLAY_RULES_MAX);
+    o->rule_names[o->rule_count++] = value;
+    return 0;
+}
+
 static int set_factor(void *to, const char *value, struct err *err)
 {
     char *end;
@@ -294,6 +304,9 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
         { REPLAY_PLAY, { 0, "ignore", "GROUPS",
           "do not compare these: type, mode, owner, nlink,\nsize, links, identity, access, text, read, names,\n"
           "behind, some-names; commas between them", set_ignore, o } },
+        { REPLAY_PLAY, { 'r', "rules", "RULES",
+          "accept what these allow: a set of \"nfsdigest compare\"\n(linux-knfsd, ganesha, ftnfsd), or a file, such as\n"
+          "./my.conf; for dumps --with-results; may be repeated", add_rules, o } },
         { PACED, { 'o', "output", "RUN", "keep the report in this new folder", set_text, &o->output } },
         { PACED, { 0, "record", "FILE",
           "record the calls and replies (.nfsr); \"nfsdigest\ncompare\" aligns them with the trace", set_text,
@@ -345,7 +358,17 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
     o->quiet |= o->json; /* nothing else on standard output */
     if (operands_parse(o, argc - first, argv + first, err) < 0)
         return -err->code;
-    return command == REPLAY_CURVE ? check_curve(o, err) : 1;
+    result = command == REPLAY_CURVE ? check_curve(o, err) : 1;
+    if (result == 1 && o->rule_count &&
+        rules_load(o->rule_names, o->rule_count, &o->rules, err) < 0)
+        return -err->code;
+    return result;
+}
+
+void replay_options_free(struct replay_options *o)
+{
+    rules_free(o->rules);
+    o->rules = NULL;
 }
 
 const char *replay_pace_text(const struct replay_options *o, char text[REPLAY_PACE_TEXT])

@@ -11,7 +11,11 @@
 #include "player/player.h"
 #include "replay/contents.h"
 
-enum { REPLAY_TARGETS_MAX = 16, REPLAY_DUMPS_MAX = 256 /* dumps and copies */ };
+enum {
+    REPLAY_TARGETS_MAX = 16,
+    REPLAY_RULES_MAX = 16,
+    REPLAY_DUMPS_MAX = 256 /* dumps and copies */
+};
 
 struct replay_dump {
     const char *path;
@@ -47,6 +51,9 @@ struct replay_options {
     uint64_t warm_up_operations;
     int64_t duration, give_up;
     uint32_t ignore; /* RDUMP_EXPECT_ */
+    const char *rule_names[REPLAY_RULES_MAX];
+    uint32_t rule_count;
+    struct rules *rules; /* these, loaded; NULL: there are none */
     bool partial, json;
     const char *output; /* folder for the report; or NULL */
     const char *record; /* file for the traffic; or NULL */
@@ -68,6 +75,9 @@ enum { REPLAY_PACE_TEXT = 64, REPLAY_NAMES_TEXT = 256, REPLAY_POINTS_MAX = 100 }
  * negative code. */
 int replay_options(struct replay_options *options, enum replay_command command, int argc,
                    char **argv, struct err *err);
+
+/* Frees the rules. */
+void replay_options_free(struct replay_options *options);
 
 /* The pace in words; returns |text|. */
 const char *replay_pace_text(const struct replay_options *options, char text[REPLAY_PACE_TEXT]);

@@ -35,6 +35,7 @@ static int open_dump(struct play *p, uint32_t index, struct err *err)
                                      .fill = tree->fills,
                                      .links = tree->links,
                                      .ignore = o->ignore,
+                                     .rules = o->rules,
                                      .late_stale = true };
 
     if (feed.bytes < FEED_BYTES_LEAST)

@@ -148,6 +148,11 @@ static int open_dump(struct session *s, const struct replay_dump *dump, uint32_t
     name_directory(s, d, copy);
     if (script_open(&d->script, d->path, err) < 0)
         return -err->code;
+    if (s->options->rules && !d->script.trace.results)
+        return err_set(err, ERR_USAGE,
+                       "%s has no results, so rules cannot be applied: \"nfsdigest rdump "
+                       "--with-results\" makes a dump that has them",
+                       d->path);
     if (index)
         d->first_copy =
             d[-1].first_copy + (d[-1].script.trace.copies ? d[-1].script.trace.copies : 1);

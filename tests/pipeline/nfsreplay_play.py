@@ -129,6 +129,96 @@ def play_wrong(dump):
         check("containment: skipped ones", seen.get("skipped", 0) > 0, True)
 
 
+RULES = """[rules]
+name = mine
+
+[fields]
+*.atime = ignored
+GETATTR3res.status = ignored
+# this server adds an execute bit,
+# and nobody minds
+GETATTR3res.*.mode = mask 07776
+READ3res.resok.eof = ignored
+"""
+
+
+def play_json(server, dump, *words):
+    done = run("run", "--pace", "asap", "--json", *words, dump, server.urls[0])
+    run("clean", dump, server.urls[0])
+    return done.returncode, json.loads(done.stdout) if done.stdout else {}
+
+
+def not_as_recorded(report):
+    return {p["name"]: p["differ"] for p in report["procedures"] if p["differ"]}
+
+
+def rules(scratch, dumps):
+    """Rules allow what they name, and nothing else."""
+    for name, sets, left in (("pair-knfsd", ["ftnfsd"], {}), ("pair-ganesha-vfs", ["ganesha", "ftnfsd"], {}),
+                             ("mem-libnfs-all22", ["ganesha", "ftnfsd"], {"LOOKUP": 1})):
+        words = [w for s in sets for w in ("--rules", s)]
+        with Ftnfsd("--export", "/a") as server:
+            code, report = play_json(server, dumps[name], *words)
+        check("%s: under rules" % name, (code, not_as_recorded(report)), (1 if left else 0, left))
+        check("%s: explained" % name, report["run"]["explained"],
+              sum(often for _, _, often in KNOWN[name]) - sum(left.values()))
+    dump, mine = dumps["knfsd-tcp-mtu1500"], os.path.join(scratch, "mine.conf")
+    pathlib.Path(mine).write_text(RULES)
+    with Ftnfsd("--export", "/a", "--fault", "GETATTR:mode-bits=1", "--fault", "READ:eof") as server:
+        code, plain = play_json(server, dump)
+        differ = not_as_recorded(plain)
+        check("without rules", (code, set(differ), plain["rules"]), (1, {"GETATTR", "READ"}, []))
+        code, report = play_json(server, dump, "--rules", mine)
+        check("rules", (code, not_as_recorded(report)), (0, {}))
+        check("explained", report["run"]["explained"], sum(differ.values()))
+        check("each rule", {(r["line"], r["operations"], r["differ"], r["reason"], r["procedure"])
+                            for r in report["rules"]},
+              {(9, differ["GETATTR"], 0, "this server adds an execute bit, and nobody minds", "GETATTR"),
+               (10, differ["READ"], 0, "this server adds an execute bit, and nobody minds", "READ")})
+        told = run("run", "--pace", "asap", "-r", mine, dump, server.urls[0])
+        check_words("what rules allowed", told, 0, "under rules only")
+        check_words("what rules allowed", told, 0, "%d                 0  [fields] GETATTR3res.*.mode = mask"
+                    % differ["GETATTR"])
+        check("idle rules", re.findall(r"mine.conf line (\d+): .*\" (.*)", told.stderr),
+              [("5", "speaks of what a replay does not compare"), ("6", "allowed nothing")])
+    # the same faults of others
+    with Ftnfsd("--export", "/a", "--fault", "LOOKUP:mode-bits=1", "--fault", "READ:eof") as server:
+        code, report = play_json(server, dump, "--rules", mine)
+        check("another procedure", (code, set(not_as_recorded(report))), (1, {"LOOKUP"}))
+        check("another procedure: rules", [r["line"] for r in report["rules"]], [10])
+    with Ftnfsd("--export", "/a", "--fault", "GETATTR:mode-bits=2") as server:
+        code, report = play_json(server, dump, "--rules", mine)
+        check("another bit", (code, not_as_recorded(report)), (1, {"GETATTR": differ["GETATTR"]}))
+        bare = os.path.join(scratch, "bare.rdump")
+        subprocess.run([NFSDIGEST, "rdump", "-o", bare, dump.replace(".rdump", ".db")], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for command in ("play", "run"):
+            check_words("no results", run(command, "-r", mine, bare, server.urls[0]), 2, "--with-results")
+        check_words("no such rules", run("play", "-r", "nix", dump, server.urls[0]), 2, "ftnfsd")
+        folder = os.path.join(scratch, "curve-of-rules")
+        check_words("no results", run("curve", "-o", folder, "-r", mine, bare, server.urls[0]), 2,
+                    "--with-results")
+        check("no folder", os.path.exists(folder), False)
+    with Ftnfsd("--export", "/a", "--fault", "READ:eof") as server:
+        done = run("curve", "--points", 1, "-o", folder, "-r", mine, dump, server.urls[0])
+        check_words("a curve", done, 0, "mine.conf line 9: \"[fields] GETATTR3res.*.mode = mask 07776\" "
+                    "allowed nothing")
+        report = json.loads(pathlib.Path(folder, "1-asap", "report.json").read_text())
+        check("a curve's rules", [(r["line"], r["operations"]) for r in report["rules"]],
+              [(10, differ["READ"])])
+
+
+def refused_under_rules(scratch, dump):
+    """A rule that allows an error does not make the file that others need."""
+    mine = os.path.join(scratch, "errors.conf")
+    pathlib.Path(mine).write_text("[rules]\nname = e\n\n[fields]\nCREATE3res.status = ignored\n")
+    with Ftnfsd("--export", "/a", "--fault", "CREATE:status=NFS3ERR_NOSPC:after=20:count=1") as server:
+        code, report = play_json(server, dump, "--rules", mine)
+    ends = {c["name"]: c["operations"] for c in report["classes"]}
+    check("an error that is allowed", (code, report["run"]["explained"], ends["new error"]), (1, 1, 0))
+    check("those that need its file", ends["skipped"] > 0, True)
+
+
 def ways(dump):
     """Orders, paces and connections: all the same."""
     for words in (["--pace", "asap", "--order", "trace"], ["--tscale", "50"], ["--rate", "20000"],
@@ -371,6 +461,8 @@ def main():
         check("captures", len(dumps) >= 15, True)
         play_all(dumps)
         play_wrong(dumps["knfsd-tcp-mtu1500"])
+        rules(scratch, dumps)
+        refused_under_rules(scratch, dumps["knfsd-tcp-mtu1500"])
         ways(dumps["knfsd-netem-tcp"])
         standing(scratch, dumps["knfsd-snap256"])
         damaged(scratch, dumps["knfsd-vlan"])

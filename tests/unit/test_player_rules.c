@@ -3,7 +3,7 @@
 /* Which differences a rule allows: a table of rules beside what they allow. */
 #include "verdict_lab.h"
 
-#include "rules/rules.h"
+#include "player/comparable.h"
 
 enum { GETATTR = 1, LOOKUP = 3, ACCESS = 4, READLINK = 5, READ = 6, CREATE = 8, READDIR = 16 };
 
@@ -365,12 +365,59 @@ static void two_types(void **state)
     }
 }
 
+static bool is_comparable(const char *rule)
+{
+    struct rules *rules = rules_of(rule);
+    bool comparable[200];
+    bool result;
+
+    assert_true(rules->rule_count < 200);
+    rules_comparable(rules, comparable);
+    result = comparable[rules->rule_count - 1];
+    rules_free(rules);
+    return result;
+}
+
+/* Rules of which a replay asks, and of which it never does. */
+static void comparable(void **state)
+{
+    static const char *const never[] = {
+        "*.atime = ignored",
+        "*.used = ignored",
+        "*.fileid = ignored",
+        "*.dir_wcc.before = ignored",
+        "*.before.size = ignored",
+        "*.obj_attributes = ignored",
+        "*.cookieverf = ignored",
+        "*.entries.name = ignored",
+        "*.name_attributes.mode = ignored",
+        "*.size = ignored if type=NF3DIR",
+        "READDIR3res.*.eof = ignored",
+        "WRITE3res.resok.count = ignored",
+        "FSINFO3res.*.mode = ignored",
+        "FSINFO3res.resok.rtmax = ignored",
+        "mountres3.* = ignored",
+    };
+
+    (void)state;
+    wire_init();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (cases[i].allows && !is_comparable(cases[i].rule))
+            fail_msg("%s", cases[i].rule);
+    for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+        if (is_comparable(never[i]))
+            fail_msg("%s", never[i]);
+    assert_true(is_comparable("*.rdev* = ignored if type=NF3CHR"));
+    assert_true(is_comparable("GETACL3res.*.mode = ignored"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rule),
         cmocka_unit_test(one_is_left),
         cmocka_unit_test(two_types),
+        cmocka_unit_test(comparable),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
