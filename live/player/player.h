@@ -74,7 +74,9 @@ struct player_setup {
     int64_t duration; /* ns; 0: to the end */
     bool spin;        /* a core is free to wait on */
     int64_t timeout;  /* ns for an answer before the watchdog tells */
-    int64_t give_up;  /* ns without any answer of a target before its run ends; 0: never */
+    int64_t give_up;  /* ns without any answer of a target before nothing more is sent to it: what
+                       * was sent is VERDICT_UNANSWERED, the rest VERDICT_NOT_PLAYED.  The run ends
+                       * when no other target has anything to play; 0: never */
     struct tally *tally;
     /* Both may be NULL. */
     int (*progress)(void *ctx, const struct player_progress *progress,

@@ -159,15 +159,60 @@ struct connection *connect_find(struct player *p, const struct play *play, struc
     return c;
 }
 
+/* What is outstanding ends as RPC_CANCELLED. */
+static void end_client(struct connection *c)
+{
+    struct rpc_client *client = c->client;
+    struct rpc_client_stats stats;
+
+    if (!client)
+        return;
+    stats = rpc_client_stats(client);
+    c->player->setup.tally->calls += stats.calls;
+    c->player->setup.tally->writes += stats.writes;
+    c->client = NULL;
+    rpc_client_free(client);
+}
+
+void connect_give_up(struct player *p, struct destination *to)
+{
+    to->gone = p->gave_up = true;
+    for (uint32_t i = 0; i < p->count; i++) { /* there may be more while it is done */
+        struct connection *c = p->all[i];
+
+        if (c->to != to)
+            continue;
+        end_client(c);
+        connect_room(c);
+        connect_list(c);
+    }
+    player_wake(p);
+}
+
+bool connect_has_others(const struct player *p)
+{
+    for (uint32_t i = 0; i < p->setup.dump_count; i++) {
+        const struct playing *d = &p->dumps[i];
+
+        if (d->over && d->base == d->given)
+            continue;
+        for (uint32_t n = 0; n < 2 * (d->host_count + 1); n++) {
+            const struct destination *to = &d->destinations[n];
+
+            /* NFSACL at an address of its own counts if it was used */
+            if (to->target && to->same == to && !to->gone && (n % 2 == 0 || to->connections))
+                return true;
+        }
+    }
+    return false;
+}
+
 void connect_close(struct player *p)
 {
     for (uint32_t i = 0; i < p->count; i++) {
         struct connection *c = p->all[i];
-        struct rpc_client_stats stats = rpc_client_stats(c->client);
 
-        p->setup.tally->calls += stats.calls;
-        p->setup.tally->writes += stats.writes;
-        rpc_client_free(c->client); /* what is outstanding ends as RPC_CANCELLED */
+        end_client(c);
         play_queue_free(&c->queue);
         free(c);
     }

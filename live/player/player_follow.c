@@ -20,6 +20,7 @@ enum {
     LIST_ON_MOST = 100000,
 };
 static const int64_t AGAIN_MOST = 60000000000;
+static const char ended[] = "the run ended before its answer";
 
 void follow_free(struct follow *f)
 {
@@ -121,14 +122,13 @@ int follow_next(struct play *play, struct follow **follow, const struct rpc_answ
 
 static int on_follow(void *ctx, const struct rpc_answer *answer, struct err *err);
 
-static int ends_here(struct follow *f, struct err *err)
+static int ends_here(struct follow *f, const char *why, struct err *err)
 {
     struct play_end end = { .verdict = &f->verdict, .answered = f->answered, .resent = f->resent };
     struct player *p = f->player;
     struct play *play = f->play;
     int result = f->answered != NO_TIME ? steps_end(p, play, &end, err)
-                                        : steps_end_as(p, play, VERDICT_UNANSWERED,
-                                                       "the run ended before its answer", err);
+                                        : steps_end_as(p, play, VERDICT_UNANSWERED, why, err);
 
     follow_free(f);
     return result;
@@ -139,6 +139,7 @@ static int on_follow(void *ctx, const struct rpc_answer *answer, struct err *err
     struct follow *f = ctx;
     struct player *p = f->player;
     struct play *play = f->play;
+    struct connection *c = connect_find(p, play, err);
     struct verdicts *verdicts = play->in->setup.verdicts;
     const struct step *step = play->step;
     uint64_t number = play_number(play);
@@ -146,13 +147,13 @@ static int on_follow(void *ctx, const struct rpc_answer *answer, struct err *err
     int result;
 
     f->out = false;
-    send_ended(connect_find(p, play, err), answer);
+    send_ended(c, answer);
     if (answer->outcome == RPC_CANCELLED)
-        return ends_here(f, err);
+        return ends_here(f, send_cancelled(c), err);
     if (f->kind == FOLLOW_GETATTR) {
         result = verdict_learn(verdicts, step, step_object(step), answer, err);
         if (result < 0 || p->phase >= PHASE_STOPPING)
-            return result < 0 ? result : ends_here(f, err);
+            return result < 0 ? result : ends_here(f, ended, err);
         f->resent += answer->resent;
         return follow_begin(play, f, FOLLOW_FIRST, NULL, err);
     }
@@ -249,7 +250,7 @@ int follow_send(struct connection *c, struct err *err)
     struct player *p = c->player;
     struct play *play = f->play;
     uint64_t because;
-    int result = send_follow(c, f, &because, err);
+    int result = c->to->gone ? SEND_NO_HANDLE : send_follow(c, f, &because, err);
 
     if (result < 0 || result == SEND_FULL)
         return result;
@@ -262,8 +263,8 @@ int follow_send(struct connection *c, struct err *err)
             play->sent = p->now;
         return 0;
     }
-    if (f->answered != NO_TIME)
-        return ends_here(f, err); /* with what is known */
+    if (f->answered != NO_TIME || c->to->gone)
+        return ends_here(f, send_cancelled(c), err); /* with what is known */
     follow_free(f);
     return result == SEND_BAD ? steps_end_as(p, play, VERDICT_UNPLAYABLE, err->text, err)
                               : steps_skip(p, play, because, "", err);
@@ -274,6 +275,6 @@ int follow_end_all(struct player *p, struct err *err)
     int result = 0;
 
     while (p->follows && result == 0)
-        result = ends_here(p->follows, err);
+        result = ends_here(p->follows, ended, err);
     return result;
 }

@@ -89,6 +89,7 @@ struct destination {
     uint32_t outstanding;
     int64_t last_answer; /* or when something was sent after nothing was outstanding */
     bool told;           /* that it does not answer */
+    bool gone;           /* it was given up: nothing is sent there any more */
 };
 
 struct playing {
@@ -137,6 +138,7 @@ struct player {
     uint64_t outstanding, done, differ;
     int64_t room_at; /* when the limit of all outstanding calls last gave room */
     bool full;       /* that limit is reached */
+    bool gave_up;    /* a destination is gone */
     int64_t late;
     uint64_t random;
     int64_t cpu_user, cpu_system; /* when measuring began */
@@ -215,6 +217,11 @@ struct connection *connect_find(struct player *p, const struct play *play, struc
 void connect_list(struct connection *c);
 /* Answers, or the server's reading, made room. */
 void connect_room(struct connection *c);
+/* Gives the destination up: its outstanding calls end now, and what waits for them ends in the next
+ * round. */
+void connect_give_up(struct player *p, struct destination *to);
+/* There is a destination that was not given up, with operations to come. */
+bool connect_has_others(const struct player *p);
 
 /* --- player_send.c */
 
@@ -239,6 +246,8 @@ enum send_result {
 };
 /* Returns a send_result, or a negative code. */
 int send_call(struct connection *c, struct playing *d, struct send_call *call, struct err *err);
+/* Why a call has no answer that was cancelled. */
+const char *send_cancelled(const struct connection *c);
 /* A call has ended. */
 void send_ended(struct connection *c, const struct rpc_answer *answer);
 /* What a reply leads to. */

@@ -16,6 +16,8 @@ enum {
     EXPECT = 2,      /* operations between two steps of fetching ahead */
 };
 
+static const char gone[] = "its server answers no more";
+
 /* --- the queues */
 
 static int64_t pick_key(struct player *p, uint64_t number)
@@ -121,6 +123,11 @@ int send_call(struct connection *c, struct playing *d, struct send_call *call, s
     return SEND_DONE;
 }
 
+const char *send_cancelled(const struct connection *c)
+{
+    return c->to->gone ? gone : "the run ended before its answer";
+}
+
 void send_ended(struct connection *c, const struct rpc_answer *answer)
 {
     struct player *p = c->player;
@@ -185,13 +192,14 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
     struct play *play = ctx;
     struct playing *d = play->in;
     struct player *p = d->player;
+    struct connection *c = connect_find(p, play, err);
     struct verdict verdict;
     int result;
 
-    send_ended(connect_find(p, play, err), answer);
+    send_ended(c, answer);
     play->sent = answer->called;
     if (answer->outcome == RPC_CANCELLED)
-        return steps_end_as(p, play, VERDICT_UNANSWERED, "the run ended before its answer", err);
+        return steps_end_as(p, play, VERDICT_UNANSWERED, send_cancelled(c), err);
     result =
         verdict_reply(d->setup.verdicts, play_number(play), play->step, answer, 0, &verdict, err);
     return result < 0 ? result : send_judged(play, NULL, answer, &verdict, err);
@@ -277,6 +285,8 @@ static int send_first(struct connection *c, struct err *err)
     struct fill_in with;
     int result;
 
+    if (c->to->gone)
+        return steps_end_as(p, unqueue(c), VERDICT_NOT_PLAYED, gone, err);
     expect_later(c);
     if (step->has & STEP_CONTINUES) {
         with = *play_with(d, step);

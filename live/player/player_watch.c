@@ -96,14 +96,21 @@ static int tell_silence(struct player *p, struct destination *to, int64_t silenc
     return watch_note(p, note, err);
 }
 
-static int give_up(struct player *p, const struct destination *to, struct err *err)
+/* One of several targets ends alone. */
+static int give_up(struct player *p, struct destination *to, struct err *err)
 {
     char note[NOTE], address[NET_ADDRESS_TEXT];
+    bool others;
 
-    p->setup.tally->ended_early = "the server answered no more";
-    player_stop(p);
-    snprintf(note, sizeof(note), "%s answers no more: the run ends",
-             net_address_text(to->address, address));
+    connect_give_up(p, to);
+    others = connect_has_others(p);
+    p->setup.tally->ended_early = others ? "a server answered no more, and its operations were left"
+                                         : "the server answered no more";
+    if (!others)
+        player_stop(p);
+    snprintf(note, sizeof(note), "%s answers no more: %s", net_address_text(to->address, address),
+             others ? "nothing more is sent to it, and the run goes on without it"
+                    : "the run ends");
     return watch_note(p, note, err);
 }
 
@@ -118,10 +125,12 @@ int watch_tick(void *ctx, struct err *err)
         int64_t silence = to->outstanding ? p->now - to->last_answer : 0;
 
         if (p->phase < PHASE_STOPPING && p->setup.give_up && silence > p->setup.give_up)
-            result = give_up(p, to, err);
+            result = to->gone ? 0 : give_up(p, to, err);
         else if (p->setup.timeout && silence > p->setup.timeout && !to->told)
             result = tell_silence(p, to, silence, err);
     }
+    if (p->gave_up && !connect_has_others(p))
+        player_stop(p); /* the others have nothing more to play */
     if (result == 0)
         result = watch_note(p, NULL, err);
     return result < 0 ? result : loop_set(p->setup.loop, &p->tick, p->now + TICK, err);

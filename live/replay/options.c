@@ -299,7 +299,7 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
         { REPLAY_PLAY, { 0, "stop-after", "N", "play only the first N operations", set_count,
           &o->stop_after } },
         { REPLAY_PLAY, { 0, "duration", "TIME", "end after this time", set_duration, &o->duration } },
-        { REPLAY_PLAY, { 0, "give-up", "TIME", "end if the server answers nothing for so long; 0s: never\n(120s)",
+        { REPLAY_PLAY, { 0, "give-up", "TIME", "send nothing more to a server that answers nothing for\nso long; 0s: never (120s)",
           set_duration, &o->give_up } },
         { REPLAY_PLAY, { 0, "ignore", "GROUPS",
           "do not compare these: type, mode, owner, nlink,\nsize, links, identity, access, text, read, names,\n"

@@ -411,6 +411,64 @@ def several(scratch, small, large):
         check_words("copies of a pipe", done, 2, "is a pipe")
 
 
+def two_servers(scratch, database):
+    """A dump of two copies, the second of which is made one of another server.  At its end each server is
+    asked for a file that is gone."""
+    one, two, text = (os.path.join(scratch, "two." + kind) for kind in ("rdump", "servers", "text"))
+    subprocess.run([NFSDIGEST, "rdump", "-r", "-n", "2", "-o", one, database], check=True,
+                   stdout=subprocess.DEVNULL)
+    lines, hosts = [], 0
+    for line in subprocess.run([NFSDIGEST, "rdump", "--dump", one], capture_output=True, check=True,
+                               text=True).stdout.splitlines():
+        if " copy=1" in line and not line.startswith("end"):
+            line = line.replace(" server=1 ", " server=3 ")
+        if line.startswith("end "):
+            time_ = int(re.search(r"last_time=(\d+)", line)[1])
+            lines += ["operation source=9 time=%d client=2 server=%d credential=2 procedure=1 status=70"
+                      " arguments=0000000400000000" % (time_, server) for server in (1, 3)]
+            line = re.sub(r"operations=(\d+)", lambda m: "operations=%d" % (int(m[1]) + 2),
+                          line.replace("hosts=2", "hosts=3"))
+        lines.append(line)
+        hosts = len(lines) if line.startswith("host ") else hosts
+    lines.insert(hosts, "host number=3 address=10.99.0.9")
+    pathlib.Path(text).write_text("\n".join(lines) + "\n")
+    subprocess.run([NFSDIGEST, "rdump", "--undump", text, "-o", two], check=True)
+    subprocess.run([NFSDIGEST, "rdump", "--check", two], check=True, stdout=subprocess.DEVNULL)
+    return two
+
+
+def servers(scratch, dump):
+    """Each server of the trace has a target; one may be left out, and one may stop to answer."""
+    every = operations(dump)[0]
+    control = os.path.join(scratch, "control")
+    with Ftnfsd("--export", "/a") as first, Ftnfsd("--export", "/b", "--control", control) as second:
+        targets = ["10.99.0.1=" + first.urls[0], "10.99.0.9=" + second.urls[0]]
+        done = run("run", "--pace", "asap", dump, *targets)
+        check("servers: all", (done.returncode, classes(done.stdout)), (0, {"as recorded": every}))
+        check_words("servers: clean", run("clean", dump, *targets), 0, "/b: ")
+        check_words("servers: no name", run("play", dump, first.urls[0]), 2, "has 2 servers: say SERVER=")
+        check_words("servers: another", run("play", dump, "10.9.9.9=" + first.urls[0]), 2,
+                    "it has 10.99.0.1, 10.99.0.9")
+        check_words("servers: twice the same", run("play", dump, targets[0], "10.99.0.9=" + first.urls[0]),
+                    2, "a target of its own")
+        done = run("run", "--pace", "asap", dump, targets[1])
+        check("servers: one", (done.returncode, classes(done.stdout)),
+              (0, {"as recorded": every // 2, "unplayable": every // 2}))
+        run("clean", dump, *targets)
+
+        run("populate", dump, *targets)
+        subprocess.run([BUILD / "bin" / "ftnfsd", "ctl", control, "fault-add", "*:ignore:after=300"],
+                       check=True, stdout=subprocess.DEVNULL)
+        done = run("play", "--rate", 2000, "--give-up", "600ms", dump, *targets)
+        seen = classes(done.stdout)
+        check_words("given up", done, 1, "the run goes on without it")
+        check("given up: in one class each", sum(seen.values()), every)
+        check("given up: the other server's, and some of its own",
+              every // 2 <= seen.get("as recorded", 0) <= every // 2 + 310, True)
+        check("given up: what was left", seen.get("not played", 0) > 100, True)
+        check_words("given up: the report", done, 1, "; a server answered no more")
+
+
 def wrong_in_one(small):
     """Of two copies one is answered wrongly once; the difference says which."""
     with Ftnfsd("--export", "/a", "--fault", "GETATTR:mode-bits=1:count=1:after=5") as server:
@@ -474,6 +532,7 @@ def main():
         several(scratch, dumps["knfsd-netem-tcp"], dumps["knfsd-snap256"])
         wrong_in_one(dumps["knfsd-netem-tcp"])
         rounds(dumps["knfsd-netem-tcp"])
+        servers(scratch, two_servers(scratch, os.path.join(scratch, "knfsd-netem-tcp.db")))
     for failure in failures[:30]:
         print(failure)
     print("%d failures" % len(failures))
