@@ -68,6 +68,25 @@ bool filter_is_empty(const struct filter *f)
            f->frame == UINT64_MAX && f->source == UINT64_MAX && !f->unpaired && !f->retransmitted;
 }
 
+static const struct {
+    const char *name, *sql;
+} orders[] = {
+    [FILTER_BY_ID] = { "", " ORDER BY o.id" },
+    [FILTER_BY_TIME] = { "time", " ORDER BY ifnull(o.call_time, o.reply_time) NULLS LAST, o.id" },
+    [FILTER_BY_LATENCY] = { "latency", " ORDER BY o.latency DESC NULLS LAST, o.id" },
+    [FILTER_BY_BYTES] = { "bytes", " ORDER BY o.data_length DESC NULLS LAST, o.id" },
+};
+
+int filter_sort(struct filter *f, const char *by, struct err *err)
+{
+    for (int i = FILTER_BY_TIME; by && i <= FILTER_BY_BYTES; i++)
+        if (strcmp(by, orders[i].name) == 0) {
+            f->order = (enum filter_order)i;
+            return 0;
+        }
+    return by ? err_set(err, ERR_USAGE, "--sort takes time, latency or bytes, not \"%s\"", by) : 0;
+}
+
 /* Whether |sql| with |text| as its parameter gives a row; |no| begins the message otherwise. */
 static int exists(sqlite3 *db, const char *sql, const char *text, const char *no, struct err *err)
 {
@@ -293,7 +312,7 @@ int filter_prepare(sqlite3 *db, const struct filter *f, const char *select, sqli
     }
     latency_conditions(&b, f);
     other_conditions(&b, f);
-    add(&b, " ORDER BY o.id");
+    add(&b, orders[f->order].sql);
     if (f->limit != UINT64_MAX) {
         add(&b, " LIMIT ?");
         add_number(&b, f->limit > INT64_MAX ? INT64_MAX : (int64_t)f->limit);

@@ -12,12 +12,15 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
+enum filter_order { FILTER_BY_ID, FILTER_BY_TIME, FILTER_BY_LATENCY, FILTER_BY_BYTES };
+
 struct filter {
     const char *client, *server, *path, *procedure, *program, *status; /* NULL: unset */
     const char *from, *to;                                             /* moment.h; NULL: unset */
     int64_t min_latency, max_latency;                                  /* INT64_MIN: unset */
     uint64_t object, uid, xid, frame, source, limit;                   /* UINT64_MAX: unset */
     bool unpaired, retransmitted;
+    enum filter_order order;
 };
 
 void filter_init(struct filter *filter);
@@ -25,7 +28,11 @@ void filter_init(struct filter *filter);
 /* Returns true if all operations match it, whatever the limit is. */
 bool filter_is_empty(const struct filter *filter);
 
-/* Prepares |select| with the filter's condition, the order of ids and the limit, and binds its
+/* Sets the order: "time", "latency" (the longest first), "bytes" (the most contents of READ and
+ * WRITE first); NULL: that of ids.  What has no such value comes last. */
+int filter_sort(struct filter *filter, const char *by, struct err *err);
+
+/* Prepares |select| with the filter's condition, the order and the limit, and binds its
  * values.  Fails for names and paths that the database does not know. */
 int filter_prepare(sqlite3 *db, const struct filter *filter, const char *select,
                    sqlite3_stmt **stmt, struct err *err);

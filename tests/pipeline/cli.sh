@@ -41,6 +41,11 @@ tree: nothing under, script|2|the trace shows no "/moon"|tree --under /moon --sc
 tree: bad time|2|--at: .*is not a time|tree --at moon t.db
 info: bad --every|2|--every: .*is not a duration|info --every moon t.db
 info: bad time|2|--from: .*is not a time|info --from moon t.db
+ops: bad sort|2|--sort takes time, latency or bytes, not "moon"|ops --sort moon t.db
+ops: bad column|2|no column is called "moon"; there are id time |ops --columns time,moon t.db
+ops: empty column|2|no column is called ""|ops --columns time, t.db
+ops: JSON and CSV|2|--json does not go with --csv|ops --json --csv t.db
+ops: CSV and fields|2|--fields does not go with --csv|ops --csv --fields t.db
 ops: nothing at a path|2|no path that begins with "/nosuch"|ops --path /nosuch t.db
 info: no file|2|takes one file|info
 info: two files|2|takes one file|info t.db t.db
@@ -132,7 +137,36 @@ T
 
 # --- what is printed
 is "ops: one line" "$("$n" ops -P write -n 1 t.db | sed -E 's/[0-9.]+[mu]s/T/; s/\[[0-9]+-[0-9]+\]/[F]/; s/^[0-9-]+ [0-9:.]+/TIME/')" \
-    "TIME $(sql t.db "SELECT o.client || ' > ' || o.server || ' NFS WRITE ' || p.text || ' @' || offset || '+' || count FROM operation o JOIN path p ON p.id = o.path WHERE program = 100003 AND procedure = 7 LIMIT 1") NFS3_OK T [F]"
+    "TIME $(sql t.db "SELECT o.client || ' > ' || o.server || ' NFS WRITE ' || p.text || ' @' || offset || '+' || count || ' NFS3_OK T' || ifnull(' uid ' || c.uid, '') || ' bytes ' || o.data_length FROM operation o JOIN path p ON p.id = o.path LEFT JOIN credential c ON c.id = o.credential WHERE program = 100003 AND procedure = 7 LIMIT 1") [F]"
+while IFS='|' read -r by order; do
+    is "ops --sort $by" "$("$n" ops --sort $by --columns id t.db | paste -sd ' ')" \
+        "$(sql t.db "SELECT id FROM operation ORDER BY $order, id" | paste -sd ' ')"
+    is "ops --sort $by -n 5" "$("$n" ops --sort $by --columns id -n 5 t.db | paste -sd ' ')" \
+        "$(sql t.db "SELECT id FROM operation ORDER BY $order, id LIMIT 5" | paste -sd ' ')"
+done <<'T'
+time|ifnull(call_time, reply_time)
+latency|reply_time - call_time IS NULL, reply_time - call_time DESC
+bytes|data_length IS NULL, data_length DESC
+T
+python3 - "$n" <<'P' && ok || bad "ops --csv: values"
+import csv, io, json, subprocess, sys
+def said(*args):
+    return subprocess.run([sys.argv[1], "ops", *args, "t.db"], capture_output=True, check=True).stdout.decode()
+objects = [json.loads(line) for line in said("--json").splitlines()]
+names = [k for k in objects[0] if k != "data_digest"]
+def text(o, name):
+    return "" if o[name] is None else str(o[name])
+rows = list(csv.reader(io.StringIO(said("--csv", "--columns", ",".join(names)), newline="")))
+assert rows[0] == names, rows[0]
+assert rows[1:] == [[text(o, k) for k in names] for o in objects]
+usual = list(csv.DictReader(io.StringIO(said("--csv"), newline="")))
+assert len(usual) == len(objects) and all(r[k] == text(o, k) for r, o in zip(usual, objects) for k in r)
+tabs = said("--columns", "latency,path").splitlines()
+assert tabs == [text(o, "latency") + "\t" + text(o, "path") for o in objects]
+P
+cp t.db comma.db
+sqlite3 comma.db "UPDATE path SET text = '/a,\"b\",c'"
+is "ops --csv: quotes" "$("$n" ops --csv --columns path,pairing -n 1 -P getattr comma.db | tail -1 | tr -d '\r')" '"/a,""b"",c",paired'
 python3 - "$n" <<'P' && ok || bad "ops --json: values"
 import json, sqlite3, subprocess, sys
 db = sqlite3.connect("t.db"); db.row_factory = sqlite3.Row
