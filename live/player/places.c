@@ -50,8 +50,7 @@ static int look_at(void *ctx, const struct visit *v)
         step->value_at = v->offset;
         return 0;
     case CLASS_OFFSET:
-        if (step->has & STEP_HAS_DATA)
-            step->value_at = v->offset;
+        step->value_at = v->offset;
         return 0;
     case CLASS_BOOLEAN: /* the guard; its ctime is the next field */
         if (v->field->role & ROLE_SETS && v->value) {

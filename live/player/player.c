@@ -272,7 +272,7 @@ static int open_dump(struct player *p, uint32_t i, struct err *err)
             d->with[n].stale = d->setup.stale[n];
     }
     d->horizon = d->setup.script->trace.horizon ? d->setup.script->trace.horizon : 1;
-    while (size < 2 * d->horizon)
+    while (size < d->horizon)
         size *= 2;
     d->mask = size - 1;
     d->ring = aligned_alloc(64, size * sizeof(*d->ring));

@@ -52,7 +52,7 @@ struct play {
     union {
         struct {
             uint32_t next;   /* ring slot: in the list of those that wait for the same one */
-            uint32_t cursor; /* of its dependencies: those before are done */
+            uint32_t cursor; /* how many of its dependencies, the oldest ones, are done */
         } wait;
         int64_t sent; /* NO_TIME: not yet */
     };
@@ -96,8 +96,8 @@ struct playing {
     struct player_dump setup;
     struct player *player;
     uint32_t index;
-    /* Twice the horizon: the operations from |base| to |given|, and those that they may depend on.
-     */
+    /* At least the horizon: the operations from |base| to |given|, and, of those that the next one
+     * may depend on, all. */
     struct play *ring;
     uint32_t mask, horizon;
     uint64_t base, given; /* numbers: the oldest one that is not released; behind the newest */

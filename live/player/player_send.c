@@ -222,6 +222,8 @@ static uint64_t cookie_because(const struct play *play)
 
     if (!back || back > number || back >= play->in->horizon)
         return UINT64_MAX;
+    if (play->in->given - (number - back) > (uint64_t)play->in->mask + 1)
+        return number - back; /* no longer known; if it had a taint, so has what depends on it */
     from = &play->in->ring[(number - back) & play->in->mask];
     return from->flags & PLAY_TAINTED ? from->because : number - back;
 }

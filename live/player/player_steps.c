@@ -4,8 +4,10 @@
  * The way of an operation from the feed to its release, for the player.
  *
  * Dependencies are not turned round into edges.  An operation waits for one of those it depends on
- * at a time, in their order; when that one ends, it looks at the next.  So an operation is in at
- * most one list, and memory does not grow with the number of dependencies.
+ * at a time, the oldest first; when that one ends, it looks at the next.  So an operation is in at
+ * most one list, and memory does not grow with the number of dependencies.  The oldest first: what
+ * an operation still has to look at is newer than what it waits for, so it is not released, and the
+ * ring need not be longer than the horizon.
  *
  * Containment: looking at a dependency also takes over its taint, the operation that failed first.
  */
@@ -203,7 +205,7 @@ static int look_on(struct player *p, struct play *play, struct err *err)
     uint32_t count = more && p->setup.order != ORDER_NONE ? more->dependency_count : 0;
 
     for (; play->wait.cursor < count; play->wait.cursor++) {
-        uint32_t back = more->dependencies[play->wait.cursor];
+        uint32_t back = more->dependencies[count - 1 - play->wait.cursor];
         struct play *other = &d->ring[(number - back) & d->mask];
 
         if (!back || back > number || back >= d->horizon)
@@ -240,8 +242,8 @@ static int note_made(struct playing *d, const struct step *step, uint64_t number
     return 0;
 }
 
-/* Makes the place of a step that the feed gave.  It does not look at anything that is far away. */
-static int enter(struct playing *d, const struct step *step, struct err *err)
+/* Makes the place of a step that the feed gave.  |looks|: nothing has failed. */
+static int enter(struct playing *d, const struct step *step, bool looks, struct err *err)
 {
     struct player *p = d->player;
     uint64_t number = d->given++;
@@ -256,31 +258,29 @@ static int enter(struct playing *d, const struct step *step, struct err *err)
                            .in = d,
                            .state = PLAY_WAITS,
                            .flags = warm ? PLAY_WARM_UP : 0 };
+    if (!looks)
+        return 0;
     if (note_made(d, step, number, err) < 0)
         return -ERR_SYSTEM;
-    if (p->phase == PHASE_WARM_UP && !warm)
-        d->parked = play;
-    if (step->more)
-        __builtin_prefetch(step->more->dependencies);
+    if (p->phase != PHASE_WARM_UP || warm)
+        return look_on(p, play, err);
+    d->parked = play;
     return 0;
 }
 
-/* Looks at the steps from number |from| on, which entered just now.  What they depend on, and their
- * objects, are all over the memory: fetching a batch of them at once takes the time of one. */
-static int look_at_batch(struct playing *d, uint64_t from, struct err *err)
+/* What steps depend on, and their places, are all over the memory: fetching those of a batch at
+ * once takes the time of one. */
+static void expect(const struct playing *d, const struct step *const *batch, uint32_t count)
 {
-    int result = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct step_more *more = batch[i]->more;
 
-    for (uint64_t n = from; n < d->given; n++) {
-        const struct step *step = d->ring[n & d->mask].step;
-
-        if (step->more && step->more->dependency_count)
-            __builtin_prefetch(&d->ring[(n - step->more->dependencies[0]) & d->mask]);
+        __builtin_prefetch(&d->ring[(d->given + i) & d->mask], 1);
+        if (more && more->dependency_count)
+            __builtin_prefetch(
+                &d->ring[(d->given + i - more->dependencies[more->dependency_count - 1]) & d->mask],
+                1);
     }
-    for (uint64_t n = from; n < d->given && result == 0; n++)
-        if (&d->ring[n & d->mask] != d->parked)
-            result = look_on(d->player, &d->ring[n & d->mask], err);
-    return result;
 }
 
 int steps_unpark(struct playing *d, struct err *err)
@@ -307,12 +307,13 @@ int steps_none(struct playing *d, int got, const struct err *why, struct err *er
     return got < 0 && got != -ERR_INPUT ? got : 0;
 }
 
-/* Takes at most |most| steps.  Returns how many, or a negative code. */
-static int enter_batch(struct playing *d, uint32_t most, struct err *err)
+/* Takes a batch from the feed.  It ends with the first step behind the warm-up. */
+static int take_batch(struct playing *d, const struct step **batch, struct err *err)
 {
     uint32_t taken = 0;
+    bool parks = d->parked;
 
-    while (taken < most && !d->over && !d->parked && d->given - d->base < d->horizon) {
+    while (taken < BATCH && !d->over && !parks && d->given + taken - d->base < d->horizon) {
         const struct step *step;
         struct err why = { 0 };
         int got = feed_next(d->setup.feed, &step, &why);
@@ -321,27 +322,33 @@ static int enter_batch(struct playing *d, uint32_t most, struct err *err)
             got = steps_none(d, got, &why, err);
             return got < 0 ? got : (int)taken;
         }
-        taken++;
-        if (enter(d, step, err) < 0)
-            return -ERR_SYSTEM;
+        if (step->more)
+            __builtin_prefetch(step->more->dependencies);
+        parks = d->player->phase == PHASE_WARM_UP && !pace_is_warm_up(d, step, d->given + taken);
+        batch[taken++] = step;
     }
     return (int)taken;
 }
 
 int steps_take(struct playing *d, uint32_t most, struct err *err)
 {
+    const struct step *batch[BATCH];
     uint32_t taken = 0;
 
     while (taken < most) {
-        uint64_t from = d->given;
-        int result, got = enter_batch(d, BATCH, err);
+        int got = take_batch(d, batch, err), failed = 0;
 
         if (got <= 0)
             return got < 0 ? got : (int)taken;
+        expect(d, batch, (uint32_t)got);
+        for (int i = 0; i < got; i++) { /* all: what was taken is counted when the run ends */
+            int result = enter(d, batch[i], failed == 0, err);
+
+            failed = result < 0 ? result : failed;
+        }
+        if (failed)
+            return failed;
         taken += (uint32_t)got;
-        result = look_at_batch(d, from, err);
-        if (result < 0)
-            return result;
     }
     return (int)taken;
 }

@@ -39,7 +39,8 @@ struct step {
     uint32_t status, made, mask;
     uint8_t inferred, unplayable, number; /* |number|: rdump's number of the procedure */
     uint8_t has;                          /* STEP_ bits; of unplayable steps the last three only */
-    uint32_t second_at, value_at;         /* in |arguments| */
+    uint32_t second_at, value_at;         /* in |arguments|.  |value_at| without such a bit: of the
+                                           * offset, u64, of a READ or COMMIT; or 0 */
     uint32_t data_len;
     struct bytes arguments;       /* as in the dump; the first handle is at 0 */
     const struct step_more *more; /* NULL: a step has none of it */

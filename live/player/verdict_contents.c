@@ -91,15 +91,41 @@ void verdict_contents_learn(struct verdicts *v, const struct step *step, uint32_
         resized(o, asked.asked.size);
 }
 
+/* How many bytes at the beginning are 0. */
+static uint32_t zero_run(const uint8_t *data, uint64_t len)
+{
+    uint64_t at = 0;
+
+    for (; len - at >= 32; at += 32) {
+        uint64_t words[4];
+
+        memcpy(words, data + at, sizeof(words));
+        if (words[0] | words[1] | words[2] | words[3])
+            break;
+    }
+    while (at < len && !data[at])
+        at++;
+    return (uint32_t)at;
+}
+
 /* How many of |bytes| from |at| on are zeros that may be there. */
 static uint32_t zeros(const struct object *o, uint64_t offset, struct bytes bytes, uint32_t at)
 {
     uint32_t begin = at;
 
-    for (; at < bytes.len && !bytes.data[at]; at++) {
-        uint64_t place = offset + at;
+    while (at < bytes.len) {
+        uint64_t place = offset + at, most = bytes.len - at;
+        uint32_t run;
 
-        if (place < o->size && (place < o->hole_from || place >= o->hole_to))
+        if (place < o->size) { /* not beyond what is known: only in the hole */
+            if (place < o->hole_from || place >= o->hole_to)
+                break;
+            if (most > o->hole_to - place)
+                most = o->hole_to - place;
+        }
+        run = zero_run(bytes.data + at, most);
+        at += run;
+        if (run < most)
             break;
     }
     return at - begin;
@@ -109,7 +135,7 @@ void verdict_contents(struct verdicts *v, const struct step *step, struct verdic
 {
     struct bytes bytes = v->effect.contents;
     const struct object *o;
-    struct effect asked;
+    uint64_t offset;
     uint32_t at = 0;
     bool allowed;
     char *text;
@@ -125,15 +151,15 @@ void verdict_contents(struct verdicts *v, const struct step *step, struct verdic
     o = v->setup.fill && bytes.len ? objects_find(v->setup.objects, step_object(step)) : NULL;
     if (!o || o->type != NF3REG)
         return;
-    decode_arguments(step, &asked);
+    offset = load_be64(step->arguments.data + step->value_at);
     for (;;) {
         struct bytes rest = { bytes.data + at, bytes.len - at };
         uint32_t skip;
 
-        at += (uint32_t)fill_same(o->number, asked.offset + at, rest);
+        at += (uint32_t)fill_same(o->number, offset + at, rest);
         if (at == bytes.len)
             return;
-        skip = zeros(o, asked.offset, bytes, at);
+        skip = zeros(o, offset, bytes, at);
         if (!skip)
             break;
         at += skip;
@@ -145,5 +171,5 @@ void verdict_contents(struct verdicts *v, const struct step *step, struct verdic
     text = verdict_difference(to, 0, allowed);
     if (text)
         snprintf(text, VERDICT_TEXT, "byte %" PRIu64 " of the file is 0x%02x, not 0x%02x",
-                 asked.offset + at, bytes.data[at], *fill_at(o->number, asked.offset + at));
+                 offset + at, bytes.data[at], *fill_at(o->number, offset + at));
 }

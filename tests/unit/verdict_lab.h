@@ -172,6 +172,7 @@ static inline void step_begin(struct lab *l, uint8_t procedure, uint32_t object)
                              .number = procedure };
     put_u32(&l->arguments, 4);
     put_u32(&l->arguments, object);
+    l->step.value_at = l->arguments.len; /* of a READ: its offset */
 }
 
 static inline struct bytes lab_bytes(const struct buf *buf)
