@@ -405,6 +405,7 @@ struct rpc_client *rpc_client_new(struct loop *loop, const struct rpc_client_set
         return NULL;
     }
     c->loop = loop;
+    c->held = -1;
     c->setup = *setup;
     if (host)
         c->host = *host;

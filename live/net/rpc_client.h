@@ -16,7 +16,8 @@
  * client's address and port.  So XIDs count up from a random number: none is used again with other
  * bytes before 4,000 million others.  Over TCP a call is sent again only on a new connection, with
  * the same bytes and the same XID from the same port, and never because its answer is late.  Over
- * UDP it is sent again after |resend|, twice that, and so on.
+ * UDP it is sent again after |resend|, twice that, and so on.  A second socket holds a port that
+ * the system chose, so that nobody else gets it between two connections.
  *
  * Connections.  The first call connects.  If a connection ends while calls are outstanding, the
  * client connects again: at once if the old connection brought an answer, else after |reconnect|,

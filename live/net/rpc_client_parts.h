@@ -62,6 +62,7 @@ struct rpc_client {
     uint32_t failures;      /* attempts in a row without an answer */
     uint32_t port_taken;    /* attempts in a row that could not get the old port */
     bool has_port;          /* |setup.from| has the port of the last connection */
+    int held;               /* source_port_hold, or -1 */
     struct net_address own; /* of this connection or socket */
     /* UDP */
     struct watch datagrams;

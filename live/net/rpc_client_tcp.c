@@ -51,11 +51,19 @@ static void drop(struct rpc_client *c, bool reset)
     c->stream = NULL;
 }
 
+static void let_go(struct rpc_client *c)
+{
+    if (c->held >= 0)
+        close(c->held);
+    c->held = -1;
+}
+
 /* For good: the port may be used again, too, but the peer should see an orderly end. */
 void tcp_close(struct rpc_client *c)
 {
     loop_unset(c->loop, &c->attempt);
     drop(c, false);
+    let_go(c);
 }
 
 static int give_up(struct rpc_client *c, const char *text, struct err *err)
@@ -256,9 +264,20 @@ static int port_is_taken(struct rpc_client *c, const char *text, struct err *err
         return lost(c, RPC_CLIENT_FAILED, text, err);
     c->port_taken = 0;
     c->has_port = false;
+    let_go(c);
     c->stats.other_ports++;
     result = client_event(c, RPC_CLIENT_OTHER_PORT, text, err);
     return result < 0 ? result : connect_now(c, err);
+}
+
+/* Holds a port for the client's first and all later connections. */
+static void hold(struct rpc_client *c, struct source_port *from)
+{
+    c->held = source_port_hold(from, &c->setup.server);
+    if (c->held < 0)
+        return; /* the system chooses one with each attempt, until one is connected */
+    c->setup.from.local = from->local;
+    c->has_port = true;
 }
 
 static int connect_now(struct rpc_client *c, struct err *err)
@@ -269,6 +288,8 @@ static int connect_now(struct rpc_client *c, struct err *err)
 
     if (c->has_port)
         from.kind = SOURCE_PORT_FIXED;
+    else if (from.kind == SOURCE_PORT_ANY)
+        hold(c, &from);
     if (source_port_connect(&from, &c->setup.server, SOCK_STREAM, &fd, &error, &why) < 0) {
         if (c->has_port && (error == EADDRINUSE || error == EADDRNOTAVAIL))
             return port_is_taken(c, why.text, err);

@@ -84,3 +84,27 @@ int source_port_connect(const struct source_port *from, const struct net_address
         "for a minute after its connection",
         SOURCE_PORT_LOW, SOURCE_PORT_HIGH);
 }
+
+/* A socket that is bound, and never connected.  As long as it is there, connect does not choose the
+ * port for any other socket, and all that bind to it must say SO_REUSEADDR. */
+int source_port_hold(struct source_port *from, const struct net_address *peer)
+{
+    struct net_address local = from->local, own;
+    int one = 1, fd = socket(peer->family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    if (!local.family)
+        local.family = peer->family;
+    net_address_set_port(&local, 0);
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
+        bind(fd, &local.any, net_address_size(&local)) < 0 ||
+        net_address_of_socket(fd, &own, NULL) < 0 ||
+        net_address_port(&own) == net_address_port(peer)) { /* it could connect to itself */
+        close(fd);
+        return -1;
+    }
+    net_address_set_port(&local, net_address_port(&own));
+    *from = (struct source_port){ SOURCE_PORT_FIXED, local };
+    return fd;
+}

@@ -30,4 +30,11 @@ struct source_port {
 int source_port_connect(const struct source_port *from, const struct net_address *peer, int type,
                         int *fd, int *error, struct err *err);
 
+/* Takes a port of the system's choice for all connections that are made to |peer| one after the
+ * other, and enters it into |from|.  Without that, another program may get it while there is no
+ * connection, or share it: then it cannot be bound again, sometimes for a minute.  |from| must be
+ * SOURCE_PORT_ANY.  Returns a socket that holds the port until it is closed, or -1 with |from| as
+ * it was. */
+int source_port_hold(struct source_port *from, const struct net_address *peer);
+
 #endif

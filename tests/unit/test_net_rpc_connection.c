@@ -230,13 +230,45 @@ static void test_own_port(void **state)
     finish(&s);
 }
 
-/* Somebody else takes the port: it is tried again, then another one is taken, and that is said. */
-static void test_port_taken(void **state)
+/* While there is no connection, nobody else gets the port. */
+static void test_port_held(void **state)
 {
     struct seen s;
     struct sockaddr_in thief = { .sin_family = AF_INET };
     uint16_t port;
     int fd;
+
+    (void)state;
+    prepare(&s, SOCK_STREAM);
+    start(&s);
+    call(&s, "a");
+    server_accept(&s.server);
+    port = s.server.peer_port;
+    server_reply(&s.server, server_read(&s.server), TEXT("a"));
+    server_run(&s.server, 5 * MS);
+    close(s.server.fd);
+    s.server.fd = -1;
+    server_run(&s.server, 5 * MS);
+    fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    thief.sin_port = htons(port);
+    assert_int_equal(bind(fd, (struct sockaddr *)&thief, sizeof(thief)), -1);
+    assert_int_equal(errno, EADDRINUSE);
+    call(&s, "b");
+    server_accept(&s.server);
+    assert_int_equal(s.server.peer_port, port);
+    finish(&s);
+    assert_int_equal(bind(fd, (struct sockaddr *)&thief, sizeof(thief)), 0);
+    close(fd);
+}
+
+/* Somebody else takes the port by force: it is tried again, then another one is taken, and that is
+ * said. */
+static void test_port_taken(void **state)
+{
+    struct seen s;
+    struct sockaddr_in thief = { .sin_family = AF_INET };
+    uint16_t port;
+    int one = 1, fd;
 
     (void)state;
     prepare(&s, SOCK_STREAM);
@@ -252,7 +284,9 @@ static void test_port_taken(void **state)
     server_run(&s.server, 5 * MS);
     fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     thief.sin_port = htons(port);
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)), 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&thief, sizeof(thief)), 0);
+    assert_int_equal(listen(fd, 1), 0);
     call(&s, "b");
     server_accept(&s.server);
     assert_int_not_equal(s.server.peer_port, port);
@@ -341,11 +375,11 @@ static void test_without_right(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reconnect),     cmocka_unit_test(test_call_on_connect),
-        cmocka_unit_test(test_idle),          cmocka_unit_test(test_nonsense),
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_own_port),
-        cmocka_unit_test(test_port_taken),    cmocka_unit_test(test_privileged),
-        cmocka_unit_test(test_without_right),
+        cmocka_unit_test(test_reconnect),  cmocka_unit_test(test_call_on_connect),
+        cmocka_unit_test(test_idle),       cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_own_port),
+        cmocka_unit_test(test_port_held),  cmocka_unit_test(test_port_taken),
+        cmocka_unit_test(test_privileged), cmocka_unit_test(test_without_right),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
