@@ -5,18 +5,20 @@ import collections
 import json
 import os
 import pathlib
+import struct
 import subprocess
 
 import model_capture
 import model_world
 import rdump_play
 from live_client import Client, Ftnfsd
+from messages import NFS, REMOVE
 from replay_oracle import Oracle, exchanges, tree_handles
 from wire_relay import Relay
 
 BIN = pathlib.Path(os.environ.get("BUILD", "build")) / "bin"
 LOCKSTEP = ("--order", "trace", "--outstanding", "1", "-c", "1", "--pace", "asap")
-PLAYS = 3  # connections before that of the player, with -c 1
+REMOVE_CALL = struct.pack(">3I", NFS, 3, REMOVE)
 
 
 def run(*words, timeout=120):
@@ -64,7 +66,7 @@ class Kept:
         return {(m["number"], m["class"], m.get("because")) for m in self.mismatches}
 
 
-Played = collections.namedtuple("Played", "done kept wires hits handles links statistics")
+Played = collections.namedtuple("Played", "done kept wires all_wires hits handles links statistics")
 
 
 def play(scratch, name, dump, faults=(), options=LOCKSTEP, cut=None, server_options=()):
@@ -78,17 +80,27 @@ def play(scratch, name, dump, faults=(), options=LOCKSTEP, cut=None, server_opti
         handles, links = tree_handles(parsed(dump), client, client.mount(b"/a"))
         client.close()
 
+        first = []  # connection of the player: before it begins, nfsreplay removes a file
+
         def opened(number):
-            if number == PLAYS:
+            if not first and any(REMOVE_CALL in call[12:24] for wire in relay.wires[:number]
+                                 for call in wire.calls):
+                first.append(number)
                 for rule in faults:
                     ctl(socket, "fault-add", rule)
 
+        def cut_play(wire, call):
+            return cut(wire, call) if first and wire.number >= first[0] else None
+
         before = ctl(socket, "statistics")
-        with Relay(server.port, opened, cut) as relay:
+        with Relay(server.port, opened, cut and cut_play) as relay:
             done = run("play", *options, "-o", kept, dump, relay.url(server.urls[0]))
+        if done.returncode not in (0, 1):
+            raise RuntimeError("play: exit %d: %s" % (done.returncode, done.stdout + done.stderr))
         hits = {f["rule"]: f["hits"] for f in ctl(socket, "fault-list")["faults"]}
         after = ctl(socket, "statistics")
-    return Played(done, Kept(kept), relay.wires[PLAYS:], hits, handles, links, (before, after))
+    return Played(done, Kept(kept), relay.wires[first[0]:], relay.wires, hits, handles, links,
+                  (before, after))
 
 
 _DUMPS = {}  # they are only read

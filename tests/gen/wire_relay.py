@@ -5,7 +5,8 @@
         ...                            # a client at relay.port
     for wire in relay.wires:           # one for each connection, in the order of their beginning
         wire.port                      # the client's own port
-        wire.calls, wire.replies       # messages; a reply only if all of it was passed on
+        wire.calls, wire.replies       # messages; a reply only if all of it was passed on.  What the
+                                       # client sent behind the cut is there, too
         wire.cut                       # what the relay did to it: CUT_..., or None
 
 |opened|: called with the number of a connection, from 0, before anything of it is passed on.
@@ -14,7 +15,6 @@
 To the server, each connection has the same port number as to the relay, at another address of this
 machine: so a server that tells clients by their port can.  It knows nothing of the project's code.
 """
-import collections
 import selectors
 import socket
 import struct
@@ -33,6 +33,7 @@ class Wire:
         self.port = client.getpeername()[1]
         self.calls, self.replies = [], []
         self.cut, self.awaited = None, {}  # {XID: CUT_AFTER or CUT_MIDDLE}
+        self.ended = False
         self.buffers = {client: bytearray(), server: bytearray()}
 
     def answered(self):
@@ -49,7 +50,6 @@ class Relay:
     def __init__(self, port, opened=None, cut=None):
         self.server_port, self.opened, self.cut = port, opened, cut
         self.wires, self.live = [], {}
-        self.messages = collections.Counter()
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self.listener.getsockname()[1]
         self.selector = selectors.DefaultSelector()
@@ -64,8 +64,9 @@ class Relay:
     def __exit__(self, *_):
         self.over = True
         self.thread.join(10)
-        for wire in set(self.live.values()):
-            self.end(wire)
+        for sock in list(self.live):
+            self.forget(sock)
+            sock.close()
         self.listener.close()
         if self.failure:
             raise self.failure
@@ -107,17 +108,23 @@ class Relay:
             self.selector.register(sock, selectors.EVENT_READ)
 
     def end(self, wire, rest=b""):
-        if wire.client not in self.live:
+        """The client gets |rest|, and the end after all that it was given before."""
+        if wire.ended:
             return
-        for sock in wire.client, wire.server:
+        wire.ended = True
+        self.forget(wire.server)
+        reset(wire.server)
+        try:
+            wire.client.sendall(rest)
+            wire.client.shutdown(socket.SHUT_WR)
+        except OSError:
+            self.forget(wire.client)
+            wire.client.close()
+
+    def forget(self, sock):
+        if sock in self.live:
             self.selector.unregister(sock)
             del self.live[sock]
-        reset(wire.server)
-        if rest:
-            wire.client.sendall(rest)
-            wire.client.close()
-        else:
-            reset(wire.client)
 
     def take(self, wire, sock):
         try:
@@ -126,11 +133,14 @@ class Relay:
             data = b""
         if not data:
             self.end(wire)
+            if sock is wire.client:
+                self.forget(sock)
+                sock.close()
             return
         buffer = wire.buffers[sock]
         buffer += data
         try:
-            while len(buffer) >= 4 and wire.client in self.live:
+            while len(buffer) >= 4 and (sock is wire.client or not wire.ended):
                 mark = struct.unpack_from(">I", buffer)[0]
                 if not mark >> 31:
                     raise ValueError("a message in several fragments")
@@ -144,8 +154,10 @@ class Relay:
 
     def call(self, wire, record):
         message = record[4:]
-        how = self.cut(wire, message) if self.cut else None
         wire.calls.append(message)
+        how = self.cut(wire, message) if self.cut else None
+        if wire.ended:
+            return
         if how == CUT_BEFORE:
             wire.cut = how
             self.end(wire)
