@@ -7,6 +7,7 @@
 #include "ring/ring_parts.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,15 +21,32 @@ struct ring {
     uint64_t identity, size, written, number, bytes;
 };
 
+/* Bytes that processes can still have, as the kernel estimates it. */
+static uint64_t available(void)
+{
+    unsigned long long kilobytes = 0;
+    char line[128];
+    FILE *file = fopen("/proc/meminfo", "re");
+
+    while (file && !kilobytes && fgets(line, sizeof(line), file))
+        if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) != 1)
+            kilobytes = 0;
+    if (file)
+        fclose(file);
+    return kilobytes ? kilobytes * 1024
+                     : (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+}
+
 static int map(struct ring *r, struct err *err)
 {
     uint64_t all = RING_HEAD_SIZE + r->size;
 
     r->fd = memfd_create("nfsdigest-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (r->fd < 0 || ftruncate(r->fd, (off_t)all) < 0)
+    /* all memory now: later, the lack of it would end the process */
+    if (r->fd < 0 || (errno = posix_fallocate(r->fd, 0, (off_t)all)) != 0)
         return err_set(err, ERR_SYSTEM, "a ring of %llu bytes: %s", (unsigned long long)r->size,
                        strerror(errno));
-    r->head = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+    r->head = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, r->fd, 0);
     if (r->head == MAP_FAILED) {
         r->head = NULL;
         return err_set(err, ERR_SYSTEM, "a ring of %llu bytes: %s", (unsigned long long)r->size,
@@ -54,7 +72,14 @@ struct ring *ring_new(uint64_t size, struct err *err)
         err_memory(err, "a ring");
         return NULL;
     }
+    r->fd = -1;
     r->size = (blocks < RING_BLOCKS_MIN ? RING_BLOCKS_MIN : blocks) * RING_BLOCK;
+    if (r->size > available() / 2) { /* the kernel would end other processes */
+        err_set(err, ERR_USAGE, "a ring of %llu bytes is more than half of the memory that is left",
+                (unsigned long long)r->size);
+        free(r);
+        return NULL;
+    }
     if (map(r, err) < 0) {
         ring_free(r);
         return NULL;

@@ -19,7 +19,7 @@
  * The memory is sealed: it cannot shrink, grow, or be mapped for writing again.  Readers check
  * this, and do not trust the contents: no contents make them read outside the ring or wait.
  *
- * Memory: |size| and a page; a reader has RING_BLOCK bytes besides.
+ * Memory: |size| and a page, all of it from the beginning; a reader has RING_BLOCK bytes besides.
  */
 #ifndef NFSDIGEST_RING_RING_H
 #define NFSDIGEST_RING_RING_H
@@ -74,7 +74,8 @@ enum { RING_PAYLOAD_MAX = RING_BLOCK - (int)sizeof(struct ring_entry) };
 
 struct ring;
 
-/* Makes a ring of at least |size| bytes; they are rounded up to whole blocks. */
+/* Makes a ring of at least |size| bytes; they are rounded up to whole blocks.  -ERR_USAGE: more
+ * than RING_SIZE_MAX, or than half of the memory that is left. */
 struct ring *ring_new(uint64_t size, struct err *err);
 void ring_free(struct ring *ring); /* NULL is allowed.  Readers keep their memory. */
 

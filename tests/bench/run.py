@@ -25,6 +25,7 @@ import part_compare
 import part_digest
 import part_live
 import part_player
+import part_relay
 import part_replay
 
 FIELDS = """rpc.xid rpc.msgtyp rpc.program rpc.programversion rpc.procedure rpc.auth.uid rpc.auth.gid
@@ -272,7 +273,8 @@ PARTS = {"engine": (speed_engine, memory_engine), "anon": (speed_anon, memory_an
          "compare": (part_compare.speed, part_compare.memory),
          "live": (part_live.speed, part_live.memory),
          "replay": (part_replay.speed, part_replay.memory),
-         "player": (part_player.speed, part_player.memory)}
+         "player": (part_player.speed, part_player.memory),
+         "relay": (part_relay.speed, part_relay.memory)}
 
 
 def main():
@@ -293,7 +295,8 @@ def main():
     scratch.chmod(0o777)  # tshark drops root's identity where plugins are to be loaded
     bench, report = Bench(build, scratch), Report()
     capture, packets = None, 0
-    if arguments.part not in ("digest", "compare", "live", "replay", "player"):  # those have databases of their own
+    # those have databases of their own, or none
+    if arguments.part not in ("digest", "compare", "live", "replay", "player", "relay"):
         capture = arguments.capture or bench.capture(arguments.packets)
         packets = int(bench.run([str(bench.tools / "bare_pcap"), capture], keep=True)[2].split()[0])
     times = {}

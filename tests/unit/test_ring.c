@@ -9,10 +9,12 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -240,6 +242,10 @@ static void test_not_sealed(void **state)
     assert_null(ring_reader_new(STDIN_FILENO, &err));
     assert_null(ring_new(RING_SIZE_MAX + 1, &err));
     assert_int_equal(err.code, ERR_USAGE);
+    /* main limits what could be taken */
+    assert_null(ring_new(RING_SIZE_MAX, &err));
+    assert_int_equal(err.code, ERR_USAGE);
+    assert_non_null(strstr(err.text, "memory that is left"));
 }
 
 /* --- memory that another process damaged: the reader's checks, one by one */
@@ -365,5 +371,10 @@ int main(void)
         cmocka_unit_test(test_wrong_head),
     };
 
+    /* a ring that is too large must fail, and not take the memory of other processes */
+    const struct rlimit most = { 64 << 20, 64 << 20 };
+
+    if (signal(SIGXFSZ, SIG_IGN) == SIG_ERR || setrlimit(RLIMIT_FSIZE, &most) < 0)
+        return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

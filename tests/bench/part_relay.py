@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The part "relay" of run.py: nfstee relay, with its ring and without, beside HAProxy in TCP mode
+(haproxy.cfg), socat, and no relay, all before one ftnfsd, in turns.  Calls a second, latency, and the
+relay's CPU a call."""
+import os
+import pathlib
+import re
+import shutil
+import socket
+import statistics
+import subprocess
+import time
+
+import part_live
+
+SECONDS = 2
+CLIENTS = 16
+SLOWER, CPU_MOST = 3, 15  # % than HAProxy; us of a call
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_for(port):
+    for _ in range(200):
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except OSError:
+            time.sleep(0.01)
+    raise SystemExit("nothing listens at port %d" % port)
+
+
+def nfstee(bench, server, *options):
+    process = subprocess.Popen([str(bench.build / "bin" / "nfstee"), "relay", "--listen",
+                                "127.0.0.1:0", "--to", "127.0.0.1:%s" % server, "--for", "1200s",
+                                *options], stdout=subprocess.PIPE, text=True)
+    return process, int(re.search(r":(\d+) to", process.stdout.readline())[1])
+
+
+def other(program, server):
+    """HAProxy or socat, which makes a process for each connection: its CPU is not measured."""
+    path, port = shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin"), free_port()
+    if not path:
+        print("NOT RUN: %s is not installed" % program)
+        return None
+    words = {"haproxy": ["-db", "-f", str(HERE / "haproxy.cfg")],
+             "socat": ["TCP-LISTEN:%d,bind=127.0.0.1,fork,reuseaddr,nodelay" % port,
+                       "TCP:127.0.0.1:%s,nodelay" % server]}[program]
+    process = subprocess.Popen([path, *words], env={**os.environ, "RELAY_PORT": str(port),
+                                                    "SERVER_PORT": str(server)},
+                               stderr=subprocess.DEVNULL)
+    wait_for(port)
+    return process, port
+
+
+def load(bench, pid, port, clients):
+    """(calls a second, median us, 99th percentile us, us of the relay's CPU a call) of GETATTR"""
+    words = [str(bench.tools / "bench_nfs"), "127.0.0.1", str(port), str(port), "/a", "getattr", "1",
+             str(SECONDS)]
+    all_of_them = [subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                   for _ in range(clients)]
+    for process in all_of_them:
+        if process.stdout.readline() != "ready\n":
+            raise SystemExit("bench_nfs failed")
+    before = part_live.cpu_of(pid)
+    for process in all_of_them:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    found = [[float(x) for x in process.communicate()[0].split()] for process in all_of_them]
+    cpu = part_live.cpu_of(pid) - before
+    rates, medians, late, counts = zip(*found)
+    return sum(rates), statistics.median(medians), statistics.median(late), cpu / sum(counts) * 1e6
+
+
+def speed(bench, packets, capture, rounds, report):
+    server, where = part_live.ftnfsd(bench)
+    ring = str(bench.build / "bench" / "scratch" / "ring")
+    ways = {"direct": (server, where[1]), "nfstee, ring": nfstee(bench, where[1], "--attach", ring),
+            "nfstee, no ring": nfstee(bench, where[1]), "HAProxy": other("haproxy", where[1]),
+            "socat": other("socat", where[1])}
+    found = {}
+    for clients in 1, CLIENTS:
+        runs = {name: [] for name, way in ways.items() if way}
+        for _ in range(rounds):
+            for name in runs:
+                process, port = ways[name]
+                runs[name].append(load(bench, process.pid, port, clients))
+        for name, values in runs.items():
+            found[name, clients] = [statistics.median(v) for v in zip(*values)]
+            print("  %-16s %2d clients %9.0f /s %8.1f us median %8.1f us p99 %6.2f us CPU" % (
+                name, clients, *found[name, clients]))
+    for process, _ in filter(None, ways.values()):
+        process.terminate()
+        process.wait()
+    for clients in 1, CLIENTS:
+        ours = found["nfstee, ring", clients]
+        report.add("nfstee with ring, CPU of a call, %d clients" % clients, ours[3], "us", CPU_MOST,
+                   False)
+        if ("HAProxy", clients) in found:
+            theirs = found["HAProxy", clients]
+            report.add("nfstee with ring, rate of HAProxy's, %d clients" % clients,
+                       100 * ours[0] / theirs[0], "%", 100 - SLOWER, True)
+            report.add("nfstee with ring, CPU of HAProxy's, %d clients" % clients,
+                       100 * ours[3] / theirs[3], "%", 100, False)
+    return {"%s %d" % key: value for key, value in found.items()}
+
+
+def memory(bench, sizes, report):
+    """The relay's memory is bounded by what it holds back: tests/pipeline/nfstee_relay.py."""
