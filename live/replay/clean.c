@@ -3,8 +3,8 @@
  *
  * A stack of directories.  The one on top is listed from its beginning: REMOVEs of all its names go
  * out together, and a name that is a directory goes onto the stack.  Listed again when all of them
- * are answered, it is empty some day, and is removed itself.  Cookies are never continued, because
- * servers may forget them when names go.
+ * are answered, it is empty some day, and is removed itself.  Cookies are not continued when names
+ * went, because servers may forget them then.
  */
 #include "replay/clean.h"
 #include "base/grow.h"
@@ -41,11 +41,14 @@ struct clean {
     struct removal *removals, *free, *waiting;
     uint32_t under_way, top, found;
     bool list_waits, ended;
+    const char *last;
+    bool kept; /* the listing at hand had |last| */
     struct timer progress;
 };
 
 static int send_removal(struct removal *r, struct err *err);
 static int go_on(struct clean *c, struct err *err);
+static int list_on(struct clean *c, uint64_t cookie, const uint8_t *verifier, struct err *err);
 
 static int fail(const char *what, struct bytes name, uint32_t status, struct err *err)
 {
@@ -161,23 +164,44 @@ static bool is_dot(struct bytes name)
            (name.len == 2 && name.data[0] == '.' && name.data[1] == '.');
 }
 
+static int remove_name(struct clean *c, struct bytes name, struct err *err)
+{
+    struct removal *r = c->free;
+
+    c->free = r->next;
+    r->looked_up = false;
+    r->name_len = (uint8_t)name.len;
+    memcpy(r->name, name.data, r->name_len);
+    c->found++;
+    c->under_way++;
+    return send_removal(r, err);
+}
+
+static struct bytes name_of(const char *text)
+{
+    return (struct bytes){ (const uint8_t *)text, (uint32_t)strlen(text) };
+}
+
+static bool is_last(const struct clean *c, struct bytes name)
+{
+    return c->last && c->top == 0 && name.len == strlen(c->last) &&
+           memcmp(name.data, c->last, name.len) == 0;
+}
+
 static int took_names(struct clean *c, const struct READDIR3res *res, struct err *err)
 {
     int result = 0;
 
     c->found = 0;
     for (uint32_t i = 0; i < res->entries.count && result == 0 && c->free; i++) {
-        struct removal *r = c->free;
+        struct bytes name = c->entries[i].name;
 
-        if (is_dot(c->entries[i].name) || c->entries[i].name.len >= NAME)
+        if (is_dot(name) || name.len >= NAME)
             continue;
-        c->free = r->next;
-        r->looked_up = false;
-        r->name_len = (uint8_t)c->entries[i].name.len;
-        memcpy(r->name, c->entries[i].name.data, r->name_len);
-        c->found++;
-        c->under_way++;
-        result = send_removal(r, err);
+        if (is_last(c, name))
+            c->kept = true;
+        else
+            result = remove_name(c, name, err);
     }
     return result;
 }
@@ -225,30 +249,40 @@ static int on_list(struct bound_call *call, const struct bound_answer *answer, s
     result = took_names(c, &res, err);
     if (result < 0 || c->found)
         return result;
+    if (!res.eof && c->kept && res.entries.count)
+        return list_on(c, c->entries[res.entries.count - 1].cookie, res.cookieverf, err);
+    if (c->kept && res.eof)
+        return remove_name(c, name_of(c->last), err);
     if (!res.eof)
         return err_set(err, ERR_INPUT, "READDIR of \"%.*s\" gives neither names nor the end",
                        (int)d->name_len, (const char *)d->name);
     return send_rmdir(c, err);
 }
 
+static int list_on(struct clean *c, uint64_t cookie, const uint8_t *verifier, struct err *err)
+{
+    const struct directory *top = &c->stack[c->top];
+    struct READDIR3args args = { { top->handle, top->len }, .cookie = cookie, .count = LIST_BYTES };
+    int result;
+
+    if (verifier)
+        memcpy(args.cookieverf, verifier, sizeof(args.cookieverf));
+    result = pipeline_send(c->pipeline, &c->list, NFS3_READDIR, &args, err);
+    c->list_waits = result == RPC_CLIENT_FULL;
+    return result < 0 ? result : 0;
+}
+
 /* The directory on top, if nothing is under way in another one. */
 static int go_on(struct clean *c, struct err *err)
 {
-    struct READDIR3args args = { .count = LIST_BYTES };
-    const struct directory *top;
-    int result;
-
     if (!c->count) {
         c->ended = true;
         loop_stop(c->setup->loop);
         return 0;
     }
     c->top = c->count - 1;
-    top = &c->stack[c->top];
-    args.dir = (struct bytes){ top->handle, top->len };
-    result = pipeline_send(c->pipeline, &c->list, NFS3_READDIR, &args, err);
-    c->list_waits = result == RPC_CLIENT_FULL;
-    return result < 0 ? result : 0;
+    c->kept = false;
+    return list_on(c, 0, NULL, err);
 }
 
 static int on_room(void *ctx, struct err *err)
@@ -318,7 +352,7 @@ static int run(struct clean *c, struct err *err)
 int clean(const struct clean_setup *setup, const struct clean_names *names,
           struct clean_counts *counts, struct err *err)
 {
-    struct clean c = { .setup = setup, .counts = counts };
+    struct clean c = { .setup = setup, .counts = counts, .last = names->last };
     struct pipeline_setup pipeline = { .loop = setup->loop,
                                        .target = setup->target,
                                        .connections =

@@ -28,6 +28,7 @@ struct clean_names {
     struct bytes parent; /* handle */
     const struct bytes *names;
     uint32_t count;
+    const char *last; /* a name in these directories that goes when all others are gone; or NULL */
 };
 
 /* Removes the names from their directory, with everything below them.  0 also if there

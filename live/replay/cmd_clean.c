@@ -60,6 +60,7 @@ static int remove_tree(struct session *s, struct session_target *t, struct clean
     if (result == 0 && !counts->interrupted) {
         names.names = &scratch;
         names.count = 1;
+        names.last = marker_file; /* as long as it stands there, an interrupted clean goes on */
         result = clean(&setup, &names, counts, err);
         if (result == 0 && !counts->interrupted)
             result = session_remove_directory(t, err);
@@ -94,7 +95,7 @@ int remove_trees(struct session *s, struct err *err)
     for (uint32_t i = 0; i < s->target_count; i++) {
         const struct session_target *t = &s->targets[i];
 
-        if (t->place.marker.state == MARKER_NONE && (t->place.other[0] || t->place.scratch_len))
+        if (marker_is_foreign(&t->place))
             return err_set(err, ERR_INPUT,
                            "%s: nfsreplay did not make what is there (\"%s\"), and does not remove "
                            "it",

@@ -235,7 +235,7 @@ static int check_target(struct session *s, struct session_target *t, bool *compl
 
     if (place->marker.state != MARKER_NONE)
         result = check_marker(s, t, err);
-    else if (place->other[0] || place->scratch_len)
+    else if (marker_is_foreign(place))
         result = look_at_foreign(s, t, complete, err);
     if (result == 0 && !*complete)
         result = check_space(s, t, err);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const char title[] = "nfsreplay 1";
-static const char file_name[] = "marker";
+const char marker_file[] = "marker";
 static const char *const states[] = {
     [MARKER_MAKING] = "making", [MARKER_MADE] = "made", [MARKER_PLAYED] = "played"
 };
@@ -73,14 +73,14 @@ static int look_up(struct pipeline *p, struct bytes directory, const char *name,
     return result;
 }
 
-/* Something in the export that is not the scratch directory.  Directories of the file system
+/* Something in the directory that is not the scratch directory.  Directories of the file system
  * itself do not count. */
-static int find_other(struct pipeline *p, const struct target *t, char other[MARKER_OTHER],
+static int find_other(struct pipeline *p, struct bytes directory, char other[MARKER_OTHER],
                       struct err *err)
 {
     enum { ENTRIES = 512 };
     static const char *const own[] = { ".", "..", RDUMP_SCRATCH, "lost+found", ".snapshot" };
-    struct READDIR3args args = { .dir = { t->root, t->root_len }, .count = 8192 };
+    struct READDIR3args args = { .dir = directory, .count = 8192 };
     struct entry3 *entries = calloc(ENTRIES, sizeof(*entries));
     struct READDIR3res res = { .entries = { entries, 0, ENTRIES } };
     int result = entries ? 0 : err_memory(err, "a listing");
@@ -113,7 +113,7 @@ static int read_marker(struct pipeline *p, struct marker_place *to, struct err *
     struct READ3args args;
     struct READ3res res;
     int result =
-        look_up(p, (struct bytes){ to->scratch, to->scratch_len }, file_name, handle, &len, err);
+        look_up(p, (struct bytes){ to->scratch, to->scratch_len }, marker_file, handle, &len, err);
 
     if (result == NFS3ERR_NOENT)
         return 0;
@@ -130,7 +130,7 @@ static int read_marker(struct pipeline *p, struct marker_place *to, struct err *
     if (!marker_parse((const char *)res.data.data, res.data.len, &to->marker))
         return err_set(err, ERR_INPUT,
                        "%s/%s is damaged, or of a later version: remove what is there by hand",
-                       RDUMP_SCRATCH, file_name);
+                       RDUMP_SCRATCH, marker_file);
     return 0;
 }
 
@@ -156,8 +156,12 @@ int marker_find(struct pipeline *p, const struct target *t, struct marker_place 
         result = read_marker(p, to, err);
     else if (result == NFS3ERR_NOENT)
         result = 0;
+    if (result == 0 && to->scratch_len && to->marker.state == MARKER_NONE) {
+        result = find_other(p, (struct bytes){ to->scratch, to->scratch_len }, to->other, err);
+        to->scratch_empty = !to->other[0];
+    }
     if (result == 0)
-        result = find_other(p, t, to->other, err);
+        result = find_other(p, (struct bytes){ t->root, t->root_len }, to->other, err);
     return refused(result, "looking into the export", err);
 }
 
@@ -223,7 +227,7 @@ int marker_scratch(struct pipeline *p, const struct target *t, struct marker_pla
 
 int marker_write(struct pipeline *p, const struct marker_place *place, struct err *err)
 {
-    struct CREATE3args create = { { { place->scratch, place->scratch_len }, name_of(file_name) },
+    struct CREATE3args create = { { { place->scratch, place->scratch_len }, name_of(marker_file) },
                                   { .mode = UNCHECKED,
                                     .obj_attributes = { .set_mode = true, .mode = 0600 } } };
     struct CREATE3res made;
@@ -235,7 +239,7 @@ int marker_write(struct pipeline *p, const struct marker_place *place, struct er
     int result = pipeline_ask(p, NFS3_CREATE, &create, &made, err);
 
     if (result == 0)
-        result = look_up(p, create.where.dir, file_name, handle, &len, err);
+        result = look_up(p, create.where.dir, marker_file, handle, &len, err);
     if (result == 0) {
         marker_text(&place->marker, text);
         args = (struct WRITE3args){ .file = { handle, len }, .stable = FILE_SYNC };
@@ -254,7 +258,7 @@ int marker_write(struct pipeline *p, const struct marker_place *place, struct er
 
 int marker_remove(struct pipeline *p, const struct marker_place *place, struct err *err)
 {
-    struct REMOVE3args args = { { { place->scratch, place->scratch_len }, name_of(file_name) } };
+    struct REMOVE3args args = { { { place->scratch, place->scratch_len }, name_of(marker_file) } };
     struct REMOVE3res res;
     int result = pipeline_ask(p, NFS3_REMOVE, &args, &res, err);
 

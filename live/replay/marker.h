@@ -32,8 +32,19 @@ struct marker_place {
     struct marker marker;
     uint8_t scratch[64];      /* handle of the scratch directory */
     uint32_t scratch_len;     /* 0: there is none */
+    bool scratch_empty;       /* nothing is in it, not even a marker */
     char other[MARKER_OTHER]; /* the name of something that stands beside it; "": nothing */
 };
+
+/* The marker's name in the scratch directory. */
+extern const char marker_file[];
+
+/* True if what stands there, without a marker, is of somebody else. */
+static inline bool marker_is_foreign(const struct marker_place *place)
+{
+    return place->marker.state == MARKER_NONE &&
+           (place->other[0] || (place->scratch_len && !place->scratch_empty));
+}
 
 /* Looks; changes nothing.  -ERR_INPUT: a marker that is damaged, or of a later version. */
 int marker_find(struct pipeline *pipeline, const struct target *target, struct marker_place *to,

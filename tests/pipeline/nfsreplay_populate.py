@@ -243,6 +243,39 @@ def interrupted(dump, paths):
             verify("interrupted", server, b"/a", paths)
 
 
+def clean_interrupted(dump, paths):
+    """Ended among the last calls, in the directory that has the marker, it goes on."""
+    def removed(what, server):
+        client = Client(server)
+        check(what, names_in(client, client.mount(b"/a")), set())
+        client.close()
+
+    tried = sum(n.type == DIRECTORY and b"/" in path for path, n in paths.items())
+    with tempfile.TemporaryDirectory() as scratch:
+        control = os.path.join(scratch, "control")
+        with Ftnfsd("--export", "/a", "--control", control) as server:
+            url = server.urls[0]
+            run("populate", dump, url)
+            done = run("clean", dump, url)
+            files = int(done.stdout.split()[4].replace(",", ""))
+            removed("the whole clean", server)
+            for before in 1, 2, 4:  # REMOVEs; each directory but the roots was tried, too
+                run("populate", dump, url)
+                ctl(control, "fault-add", "REMOVE:after=%d:ignore" % (files + tried - before))
+                process = subprocess.Popen([PROGRAM, "clean", dump, url], stdout=subprocess.PIPE,
+                                           text=True)
+                time.sleep(.5)
+                process.send_signal(signal.SIGKILL)
+                process.communicate(timeout=60)
+                ctl(control, "fault-clear")
+                client = Client(server)
+                check("%d before the end: what is left" % before,
+                      names_in(client, client.mount(b"/a")), {b"scratch"})
+                client.close()
+                check_words("%d before the end" % before, run("clean", dump, url), 0, "removed")
+                removed("%d before the end: removed" % before, server)
+
+
 def fills(dump, paths):
     """How well the contents of all files can be compressed."""
     size = sum(n.size for n in paths.values() if n.type == FILE)
@@ -277,6 +310,7 @@ def main():
         refusals(scratch, dump)
         faults(dump, paths)
         interrupted(dump, paths)
+        clean_interrupted(dump, paths)
         fills(dump, paths)
     for failure in failures[:20]:
         print(failure)
