@@ -259,8 +259,7 @@ static void end_listing(struct run *r, uint32_t missing, bool stalled, struct ve
     char *text;
 
     v->names = r->names;
-    /* an object that is not known may have been in an earlier reply of the trace, and forgotten */
-    if (r->names.no_handles || (r->step->has & STEP_CONTINUES && !r->names.sums.has_behind))
+    if (r->names.no_handles)
         v->absent |= EXPECT_BEHIND;
     if (!stalled && !missing)
         return;

@@ -366,6 +366,17 @@ static uint32_t other_bits(const struct attempt *t, const struct played *p, cons
     return bits;
 }
 
+/* The end of a listing of several replies shows all that the directory has (lists_all). */
+static int use_children(const struct attempt *t)
+{
+    const struct hierarchy *h = t->r->h;
+
+    for (uint32_t id = node_at(h, t->object)->children; id; id = entry_at(h, id)->after)
+        if (add_number(&t->r->uses, rehearsal_number(t->r, entry_at(h, id)->node)) < 0)
+            return no_memory(t);
+    return 0;
+}
+
 /* What it uses: those behind names, which are there already, only where they are compared. */
 static int gather_uses(const struct attempt *t, const struct played *p, uint32_t mask)
 {
@@ -376,6 +387,8 @@ static int gather_uses(const struct attempt *t, const struct played *p, uint32_t
 
     if (!(mask & EXPECT_BEHIND) && !(t->r->with_results && mask & EXPECT_SOME_NAMES))
         uses->len = 0;
+    if (mask & EXPECT_BEHIND && t->e->asked.cookie && use_children(t) < 0)
+        return -t->err->code;
     for (int i = 0; i < 4; i++)
         if (numbers[i] && add_number(uses, numbers[i]) < 0)
             return no_memory(t);

@@ -139,6 +139,7 @@ class Run:
         self.kept = {o.number for o in dump.objects if o.used}
         self.places = {}  # {(operation, entries): (cookie, verifier, Names, reached the end)}
         self.done, self.oldest = [False] * len(dump.operations), 0
+        self.in_parts = 0  # replies before the ones that have BEHIND
 
     def handle(self, number_):
         if number_ not in (UNKNOWN, FOREIGN) and number_ not in self.kept:
@@ -212,9 +213,12 @@ class Run:
                 raise Mistake("goes on with status %d" % more.status)
             fields = more.fields
             names = names_of(op.procedure, fields, names)
-        if op.mask >> BEHIND & 1:
-            for _, object_ in recorded_names(op):
+        part = op if op.mask >> BEHIND & 1 else None
+        while part:  # this server may show them in another reply
+            for _, object_ in recorded_names(part):
                 self.handle(object_)
+            self.in_parts += part is not op
+            part = self.dump.operations[part.index - part.cookie_from] if part.cookie_from else None
         return names
 
     def look_for_names(self, op):
@@ -238,6 +242,7 @@ class Replay:
         self.nodes = dump.nodes()
         self.skipped = collections.Counter(op.unplayable for op in dump.operations
                                            if op.unplayable)
+        self.in_parts = 0  # of Run, of the last play
         self.differences = self.play(range(len(dump.operations)))
 
     def server(self):
@@ -265,6 +270,7 @@ class Replay:
                 except Mistake as mistake:
                     out.append(Difference(op, op.status, None, str(mistake)))
             run.retire(index)
+            self.in_parts = run.in_parts
             if len(out) >= most:
                 return out
         if count != len(operations):

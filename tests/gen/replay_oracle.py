@@ -455,6 +455,6 @@ class Listing:
         if not self.complete or self.wrong:
             return {}
         out = self.names.values()
-        if BEHIND not in out and self.handles and not self.continues:
+        if BEHIND not in out and self.handles:
             out[BEHIND] = b"another object"
         return out
