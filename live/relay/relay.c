@@ -89,7 +89,7 @@ static int on_connected(void *ctx, uint32_t events, struct err *err)
     int error = 0;
     socklen_t len = sizeof(error);
 
-    (void)events;
+    (void)events, (void)err;
     if (getsockopt(side->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0 || error) {
         pair->relay->counts.unreachable++;
         relay_end(pair, RELAY_WHY_SERVER);
@@ -103,7 +103,8 @@ static int on_connected(void *ctx, uint32_t events, struct err *err)
     side->watch.ready = relay_pass_ready;
     pair->client.watch.ready = relay_pass_ready;
     relay_copy_open(pair, 0);
-    return relay_pass_begin(pair, err);
+    relay_pass_begin(pair);
+    return 0;
 }
 
 /* Until the server is reached, a client can only go. */

@@ -78,8 +78,8 @@ void relay_udp_free(struct relay_udp *udp);
 void relay_udp_announce(struct relay_udp *udp);
 uint32_t relay_udp_count(const struct relay_udp *udp);
 
-/* relay_pass.c: begins to pass bytes of a pair that is connected. */
-int relay_pass_begin(struct pair *pair, struct err *err);
+/* relay_pass.c: begins to pass bytes of a pair that is connected.  The pair may be gone then. */
+void relay_pass_begin(struct pair *pair);
 /* Callback of both sides. */
 int relay_pass_ready(void *ctx, uint32_t events, struct err *err);
 

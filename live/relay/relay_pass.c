@@ -94,19 +94,23 @@ static void pass_end(struct pass *pass)
 
 /* Watches a side for what it can do now.  Hang-ups and errors are reported even for no events.  So
  * one that hung up, and has nothing to do now, is not watched until it has. */
-static int watch(struct relay *relay, struct side *side, uint32_t events, bool hung_up,
-                 struct err *err)
+static int watch(struct relay *relay, struct side *side, uint32_t events, bool hung_up)
 {
+    int result;
+
     if (!events && hung_up) {
         loop_unwatch(relay->loop, &side->watch);
         return 0;
     }
     if (side->watch.fd >= 0)
-        return loop_change(relay->loop, &side->watch, events, err);
+        return loop_change(relay->loop, &side->watch, events, NULL);
     if (!events)
         return 0;
     side->watch.fd = side->fd;
-    return loop_watch(relay->loop, &side->watch, events, err);
+    result = loop_watch(relay->loop, &side->watch, events, NULL);
+    if (result < 0)
+        side->watch.fd = -1;
+    return result;
 }
 
 static uint32_t wanted(const struct pass *in, const struct pass *out)
@@ -114,16 +118,19 @@ static uint32_t wanted(const struct pass *in, const struct pass *out)
     return (!in->held && !in->ended ? EPOLLIN : 0) | (out->held ? EPOLLOUT : 0);
 }
 
-static int watch_both(struct pair *pair, const struct side *ready, bool hung_up, struct err *err)
+/* What the system refuses for one pair does not end the relay. */
+static void watch_both(struct pair *pair, const struct side *ready, bool hung_up)
 {
     struct relay *relay = pair->relay;
     struct side *client = &pair->client, *server = &pair->server;
     uint32_t of_client = wanted(&pair->to_server, &pair->to_client);
     uint32_t of_server = wanted(&pair->to_client, &pair->to_server);
 
-    if (watch(relay, client, of_client, hung_up && ready == client, err) < 0)
-        return -ERR_SYSTEM;
-    return watch(relay, server, of_server, hung_up && ready == server, err);
+    if (watch(relay, client, of_client, hung_up && ready == client) < 0 ||
+        watch(relay, server, of_server, hung_up && ready == server) < 0) {
+        relay->counts.failed++;
+        relay_end(pair, RELAY_WHY_RELAY);
+    }
 }
 
 /* Says who caused a |result| of reading from |side|. */
@@ -153,6 +160,7 @@ int relay_pass_ready(void *ctx, uint32_t events, struct err *err)
     struct pass *out = is_client ? &pair->to_client : &pair->to_server;
     int result = GOES_ON;
 
+    (void)err;
     if (out->held && events & EPOLLOUT) {
         result = send_held(out);
         if (result == RESET_BY_RECEIVER) {
@@ -174,10 +182,11 @@ int relay_pass_ready(void *ctx, uint32_t events, struct err *err)
         relay_end(pair, RELAY_WHY_ENDED);
         return 0;
     }
-    return watch_both(pair, side, (events & EPOLLHUP) != 0, err);
+    watch_both(pair, side, (events & EPOLLHUP) != 0);
+    return 0;
 }
 
-int relay_pass_begin(struct pair *pair, struct err *err)
+void relay_pass_begin(struct pair *pair)
 {
-    return watch_both(pair, NULL, false, err);
+    watch_both(pair, NULL, false);
 }

@@ -8,11 +8,16 @@
 #include "tee/commands.h"
 #include "tee/tell.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
-enum { CONNECTIONS = 1024 };
+enum {
+    CONNECTIONS = 1024,
+    OTHER_DESCRIPTORS = 100, /* sockets for listening, control, metrics and readers */
+};
 
 struct relay_options {
     const char *listen, *to, *mount_listen, *mount_to;
@@ -210,9 +215,35 @@ static int begin_relay(struct program *p, struct err *err)
     return o->mount_listen ? add(p, o->mount_listen, o->mount_to, "MOUNT", err) : 0;
 }
 
+/* Each connection needs two descriptors, and systems allow 1024 unless a process asks for more. */
+static int raise_limit(const struct relay_options *o, struct err *err)
+{
+    uint64_t lanes = o->mount_listen ? 2 : 1;
+    uint64_t need = 2 * o->connections * lanes + (o->no_udp ? 0 : RELAY_FLOWS) + OTHER_DESCRIPTORS;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return err_set(err, ERR_SYSTEM, "the limit of file descriptors: %s", strerror(errno));
+    if (limit.rlim_cur >= need)
+        return 0;
+    if (limit.rlim_max < need)
+        return err_set(err, ERR_USAGE,
+                       "%" PRIu64 " connections need %" PRIu64
+                       " file descriptors, and this process "
+                       "can have %" PRIu64 ": see --connections, and \"ulimit -Hn\"",
+                       o->connections, need, (uint64_t)limit.rlim_max);
+    limit.rlim_cur = need;
+    if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return err_set(err, ERR_SYSTEM, "the limit of file descriptors: %s", strerror(errno));
+    return 0;
+}
+
 static int begin(struct program *p, struct err *err)
 {
     int result;
+
+    if (raise_limit(&p->options, err) < 0)
+        return -err->code;
 
     p->told.loop = loop_new(err);
     if (!p->told.loop)

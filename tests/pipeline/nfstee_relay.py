@@ -451,6 +451,31 @@ def test_kills(folder, kills):
         print("%d kills, %d calls, %d sent again" % (kills, len(results), again))
 
 
+def test_many(folder):
+    """More connections than a process has descriptors for at first."""
+    listener = Listener()
+    few = "import os, resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (64, %d)); " \
+          "os.execv(sys.argv[1], sys.argv[1:])"
+    for most, code in (4096, 0), (100, 2):
+        relay = Relay(listener.port, "--connections", "400", "--per-client", "400", "--control",
+                      folder + "/ctl")
+        relay.command = [sys.executable, "-c", few % most, *relay.command]
+        if code:
+            run = subprocess.run([*relay.command, "--listen", "127.0.0.1:0"], capture_output=True,
+                                 text=True)
+            expect("too few descriptors", (run.returncode, "ulimit" in run.stderr), (2, True))
+            continue
+        with relay:
+            pairs = [listener.pair(relay) for _ in range(150)]
+            for i, (client, server) in enumerate(pairs):
+                client.sendall(b"%3d" % i)
+                if server.recv(3) != b"%3d" % i:
+                    expect("connection", i, None)
+            expect("open connections", relay.ctl("statistics")["open"], 150)
+            for s in (s for pair in pairs for s in pair):
+                reset(s)
+
+
 def test_usage(folder):
     program = os.path.join(os.environ["BUILD"], "bin", "nfstee")
     for words, code, text in (
@@ -476,7 +501,7 @@ def main():
     parser.add_argument("--kills", type=int, help="only the test of these, with so many")
     kills = parser.parse_args().kills
     tests = [test_bytes, test_ends, test_pressure, test_ports, test_unreachable, test_readers,
-             test_datagrams,
+             test_datagrams, test_many,
              test_usage, lambda folder: test_kills(folder, 20)]
     if kills:
         tests = [lambda folder: test_kills(folder, kills)]
