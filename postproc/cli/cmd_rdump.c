@@ -64,8 +64,8 @@ int cmd_rdump(int argc, char **argv, struct err *err)
           "again, not only their digest",
           set_flag, &make.with_results },
         { 'j', "json", NULL,
-          "report in JSON; with --dump, print a JSON object\n"
-          "on each line",
+          "report in JSON, also with --check; with --dump, print\n"
+          "a JSON object on each line",
           set_flag, &make.json },
         { 'd', "dump", "FILE", "show a dump as text, a line for each record", set_text,
           &file.dump },

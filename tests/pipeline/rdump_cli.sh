@@ -59,6 +59,30 @@ expect "text that cannot be" 3 'twice.txt: line 8: "name=ho" is there twice' \
 expect "no file" 3 'moon: cannot be opened: No such file' "$n" rdump --check moon
 expect "a folder" 3 '.: cannot be read: Is a directory' "$n" rdump --check .
 
+# --- the same as JSON
+cat >check.py <<'END'
+import json, os, subprocess, sys
+sys.path.insert(0, os.path.join(os.environ["SRC"], "tests/pipeline"))
+import audit_schema
+schema = json.load(open(os.path.join(os.environ["SRC"], "schemas/rdump-check.schema.json")))
+done = subprocess.run([os.environ["NFSDIGEST"], "rdump", "--json", "--check", sys.argv[1]],
+                      capture_output=True, text=True)
+one = json.loads(done.stdout)
+print(*audit_schema.errors(schema, one), sep="")
+print(done.returncode, one["dump"], one["damage"], one["findings"], len(one["first_findings"]),
+      one["totals"]["operations"], one["totals"]["objects"])
+for finding in one["first_findings"][:1]:
+    print(finding["where"], "|", finding["what"])
+END
+is "JSON of a sound dump" "$(python3 check.py good.rdump)" $'\n0 good.rdump None 0 0 5 2'
+is "JSON of findings" "$(python3 check.py wrong.rdump)" \
+    $'\n1 wrong.rdump None 1 1 5 2\nentry 1 | is in object 2, which is not a directory but of type 1'
+is "JSON of many findings" "$(python3 check.py odd.rdump | sed -n 2p | cut -d' ' -f1-3,5)" \
+    "1 odd.rdump None 100"
+python3 check.py cut.rdump | grep -q '^3 cut.rdump cut.rdump: truncated at offset [0-9]*, .* 0 0 0 0$' && ok ||
+    bad "JSON of damage: $(python3 check.py cut.rdump)"
+expect "JSON of a text" 2 '--json does not go with --undump' "$n" rdump --json --undump good.txt
+
 # --- usage
 expect "two at once" 2 'only one of --dump, --check and --undump' "$n" rdump --dump a --check b
 expect "output of a check" 2 '--check writes no file' "$n" rdump --check a -o b
