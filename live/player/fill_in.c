@@ -39,7 +39,7 @@ static bool find_handle(const struct step *step, uint32_t number, struct objects
     return true;
 }
 
-/* False: nobody has seen the ctime of the object. */
+/* False: nobody has asked for the ctime of the object. */
 static bool find_ctime(const struct step *step, struct objects *objects, const struct fill_in *with,
                        struct nfstime3 *ctime)
 {

@@ -24,7 +24,7 @@ struct fill_in {
 enum fill_in_result {
     FILL_IN_DONE = 0,
     FILL_IN_NO_HANDLE = 1, /* |missing| has the number of the object whose handle is not known */
-    FILL_IN_NO_CTIME = 2,  /* a guard, and no reply has shown the ctime of the object: ask for it */
+    FILL_IN_NO_CTIME = 2,  /* a guard, and nobody has asked for the ctime of the object */
 };
 
 /* Appends the arguments of a playable step to |put|, without the data of a WRITE.  Nothing is

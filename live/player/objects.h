@@ -23,7 +23,7 @@ enum { OBJECTS_NOBODY = -1, OBJECT_HANDLE_MAX = 64 /* RFC 1813 s2.4 */ };
 struct object {
     uint32_t number;       /* of the dump */
     uint32_t server;       /* of its handle: objects_set_handle sets it */
-    struct nfstime3 ctime; /* the latest that a reply showed */
+    struct nfstime3 ctime; /* that the last GETATTR for a guard showed */
     bool has_ctime;
     uint8_t type;       /* ftype3; 0: not known */
     uint8_t handle_len; /* 0: not known: |maker| says why */

@@ -222,40 +222,6 @@ static bool ask_again(const struct verdicts *v, const struct step *step, const s
 
 /* --- what is learned */
 
-/* An earlier reply may come later: ctimes only grow. */
-static void learn_ctime(struct object *object, const struct attributes *a)
-{
-    struct nfstime3 ctime = { (uint32_t)(a->ctime / 1000000000),
-                              (uint32_t)(a->ctime % 1000000000) };
-
-    if (a->is_over || (object->has_ctime && (ctime.seconds < object->ctime.seconds ||
-                                             (ctime.seconds == object->ctime.seconds &&
-                                              ctime.nseconds < object->ctime.nseconds))))
-        return;
-    object->ctime = ctime;
-    object->has_ctime = true;
-}
-
-static void learn_ctimes(struct verdicts *v, const struct step *step, uint32_t new_object)
-{
-    uint32_t first = step_object(step);
-    const uint32_t numbers[] = { [OF_OBJECT] = first,
-                                 [OF_PARENT] = first,
-                                 [OF_PARENT2] = step_second(step),
-                                 [OF_NEW_OBJECT] = new_object };
-
-    for (int whose = OF_OBJECT; whose <= OF_NEW_OBJECT; whose++) {
-        struct attributes a;
-        struct object *o;
-
-        o = numbers[whose] ? objects_find(v->setup.objects, numbers[whose]) : NULL;
-        if (o && effect_attributes(&v->effect, (enum whose)whose, &a))
-            learn_ctime(o, &a);
-        else if (o && step->has & STEP_CHANGES && v->effect.succeeded)
-            o->has_ctime = false;
-    }
-}
-
 /* Enters what the step makes; without a handle it is known who should have made it. */
 static struct object *enter_made(struct verdicts *v, uint64_t number, uint32_t made,
                                  struct err *err)
@@ -325,8 +291,6 @@ static int learn(struct verdicts *v, uint64_t number, const struct step *step, s
     v->identity = verdict_single(v, step, new_object);
     if (v->effect.succeeded)
         verdict_contents_learn(v, step, new_object);
-    if (v->wants_ctimes)
-        learn_ctimes(v, step, new_object);
     return 0;
 }
 
@@ -390,7 +354,7 @@ int verdict_reply(struct verdicts *v, uint64_t number, const struct step *step,
         classify(step, to);
         if (ask_again(v, step, aside, again, to))
             return 0;
-        if (v->effect.succeeded || v->wants_ctimes)
+        if (v->effect.succeeded)
             result = learn(v, number, step, err);
         if (!result && to->class == VERDICT_AS_RECORDED)
             result = judge(v, number, step, aside, to, err);
@@ -460,9 +424,11 @@ int verdict_learn(struct verdicts *v, const struct step *step, uint32_t object,
 
     (void)step;
     (void)err;
-    v->wants_ctimes = true; /* from now on replies show them, too */
     if (o && read_answer(v, getattr, answer, &of_getattr) &&
-        effect_attributes(&v->effect, OF_OBJECT, &a))
-        learn_ctime(o, &a);
+        effect_attributes(&v->effect, OF_OBJECT, &a) && !a.is_over) {
+        o->ctime =
+            (struct nfstime3){ (uint32_t)(a.ctime / 1000000000), (uint32_t)(a.ctime % 1000000000) };
+        o->has_ctime = true;
+    }
     return 0;
 }

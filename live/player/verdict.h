@@ -8,8 +8,7 @@
  * which rules have allowed it; what it says differs is then the first of what they allowed.  At
  * most VERDICT_RULES rules count for an operation: what only a further one allows, differs.
  *
- * What can differ is said for people, too.  ctimes are learned from all replies once a guard needed
- * one (verdict_learn), not before.
+ * What can differ is said for people, too.
  *
  * Memory: for |horizon| steps, 48 bytes for each place where one of them may continue a listing (at
  * most one for each entry of its replies); 600 bytes for each step under way that lists on or looks
@@ -104,7 +103,8 @@ int verdict_reply(struct verdicts *verdicts, uint64_t number, const struct step 
                   struct err *err);
 int verdict_looked_up(struct verdicts *verdicts, uint64_t number, const struct step *step,
                       const struct rpc_answer *answer, struct verdict *to, struct err *err);
-/* GETATTR before a guarded SETATTR: learns the ctime. */
+/* GETATTR directly before a guarded SETATTR: learns the ctime.  Replies to other operations do not
+ * tell it: an operation on a name changes the ctime of the object, and does not show it. */
 int verdict_learn(struct verdicts *verdicts, const struct step *step, uint32_t object,
                   const struct rpc_answer *answer, struct err *err);
 /* The step and all before it are done: forgets its cookies' past and the objects of its |forget|.

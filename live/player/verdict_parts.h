@@ -79,8 +79,7 @@ struct verdicts {
     struct verdict_setup setup;
     uint32_t copies, horizon;
     bool results;
-    uint32_t ignore;   /* of any |whose| */
-    bool wants_ctimes; /* the trace has guards */
+    uint32_t ignore; /* of any |whose| */
     struct by_number listings, asides;
     /* of the reply at hand: */
     struct effect effect;
