@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ctest: timeout=120
+"""Ways to a server: from privileged ports, over IPv6, through its portmapper, and over UDP.  In a network
+namespace of its own, where the kernel's tables show the ports.
+
+    nfsreplay_ways.py     environment: BUILD, NFSDIGEST
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "gen"))
+
+import replay_tree  # noqa: E402
+from live_client import Ftnfsd  # noqa: E402
+
+PROGRAM = os.path.join(os.environ.get("BUILD", "build"), "bin", "nfsreplay")
+failures = []
+
+
+def run(*words):
+    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, check=False,
+                          timeout=60)
+
+
+def check(what, found, wanted):
+    if found != wanted:
+        failures.append("%s: %.400r, not %.400r" % (what, found, wanted))
+
+
+def round_trip(what, dump, url, *options):
+    """Made, played and removed."""
+    for words, said in ((["run", "--pace", "asap"], "as recorded"), (["clean"], "removed")):
+        done = run(*words, *options, dump, url)
+        if done.returncode or said not in done.stdout:
+            failures.append("%s: exit %d: %.600s" % (what, done.returncode, done.stdout + done.stderr))
+
+
+def ports_towards(port):
+    """Local ports of the connections to |port| that were closed from here (TIME_WAIT), IPv4."""
+    found = set()
+    for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        local, remote, state = line.split()[1:4]
+        if state == "06" and int(remote.split(":")[1], 16) == port:
+            found.add(int(local.split(":")[1], 16))
+    return found
+
+
+def with_operations(dump, scratch):
+    """The tree's dump with some operations: GETATTR of root 1, without results."""
+    text = os.path.join(scratch, "ways.text")
+    lines = subprocess.run([os.environ["NFSDIGEST"], "rdump", "--dump", dump], capture_output=True,
+                           check=True, text=True).stdout.splitlines()
+    operations = ["operation source=%d time=%d latency=1000 client=1 server=1 credential=1 procedure=1 "
+                  "arguments=0000000400000001" % (n + 1, n * 1000) for n in range(20)]
+    hosts = max(n for n, line in enumerate(lines) if line.startswith("host ")) + 1
+    lines[-1:] = [*operations, "end hosts=%d credentials=1 objects=%d operations=20 last_time=19000" % (
+        sum(line.startswith("host ") for line in lines), sum(line.startswith("object ") for line in lines))]
+    lines.insert(hosts, "credential number=1")
+    pathlib.Path(text).write_text("\n".join(lines) + "\n")
+    to = os.path.join(scratch, "ways.rdump")
+    subprocess.run([os.environ["NFSDIGEST"], "rdump", "--undump", text, "-o", to], check=True)
+    return to
+
+
+def main():
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        dump = os.path.join(scratch, "tree.rdump")
+        replay_tree.write(os.environ["NFSDIGEST"], dump, 30)
+        dump = with_operations(dump, scratch)
+        for privileged in (False, True):
+            with Ftnfsd("--export", "/a") as server:
+                options = ["--privileged"] * privileged
+                round_trip("privileged: %s" % privileged, dump, server.urls[0], *options)
+                own = ports_towards(server.port)
+            check("connections", len(own) >= 6, True)
+            check("privileged: %s" % privileged, {port < 1024 for port in own}, {privileged})
+        with Ftnfsd("--export", "/a", "--portmap", "111") as server:
+            round_trip("portmap", dump, "nfs://127.0.0.1/a")
+            round_trip("portmap and UDP", dump, "nfs://127.0.0.1/a", "--udp")
+            round_trip("UDP from privileged ports", dump, server.urls[0], "--udp", "--privileged")
+        with Ftnfsd("--export", "/a", "--listen", "::1", "--portmap", "111") as server:
+            round_trip("IPv6", dump, "nfs://[::1]:%d/a?mountport=%d" % (server.port, server.mount_port))
+            round_trip("IPv6 and UDP", dump, "nfs://[::1]:%d/a?mountport=%d" % (server.port,
+                                                                             server.mount_port), "--udp")
+            round_trip("IPv6 and rpcbind", dump, "nfs://[::1]/a")
+        done = run("populate", dump, "nfs://127.0.0.1/a")
+        check("no portmapper", (done.returncode, "portmap" in done.stderr), (4, True))
+    for failure in failures:
+        print(failure)
+    print("%d failures" % len(failures))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["inside"]:
+        sys.exit(main())
+    if subprocess.run(["unshare", "-Urn", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+        print("NOT RUN: it needs a network namespace")
+        sys.exit(0)
+    sys.exit(subprocess.run(["unshare", "-Urn", sys.executable, __file__, "inside"], check=False).returncode)
