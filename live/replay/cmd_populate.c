@@ -42,7 +42,7 @@ static int on_progress(void *ctx, const struct populate_counts *c, struct err *e
     (void)err;
     snprintf(text, sizeof(text), "%s: %s of %s objects, %s", w->doing,
              count_text(c->there + c->made, done), count_text(c->objects, all),
-             size_text(c->written, size));
+             size_text(c->written + c->read, size));
     session_progress(w->session, text);
     return 0;
 }
@@ -56,14 +56,19 @@ static int go_through(struct session *s, struct session_target *t, enum populate
                                     .plan = &t->plan,
                                     .mode = mode,
                                     .contents = s->options->contents,
+                                    .reads = s->options->check_contents,
                                     .scratch = { t->place.scratch, t->place.scratch_len },
                                     .connections = (uint32_t)s->options->connections,
                                     .outstanding = (uint32_t)s->options->outstanding,
                                     .differs = on_differs,
                                     .progress = on_progress,
                                     .ctx = &watcher };
-    int result = populate(&setup, counts, err);
+    int result = 0;
 
+    if (mode == POPULATE_CHECK && t->place.marker.contents[0])
+        result = contents_parse(t->place.marker.contents, &setup.contents, err);
+    if (result == 0)
+        result = populate(&setup, counts, err);
     session_progress(s, NULL);
     return result;
 }
@@ -79,6 +84,8 @@ static void print_counts(const struct session *s, const struct session_target *t
         return;
     printf("%s: %s objects, %s made, %s written, in %s", t->where, count_text(c->objects, objects),
            count_text(c->made, made), size_text(c->written, size), duration_text(took, time));
+    if (s->options->check_contents)
+        printf("; %s compared", size_text(c->read, text));
     if (c->links)
         printf("; %s further links, %" PRIu64 " made", count_text(c->links, text), c->links_made);
     if (c->refused)

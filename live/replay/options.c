@@ -271,6 +271,8 @@ int replay_options(struct replay_options *o, enum replay_command command, int ar
     const struct row rows[] = {
         { ONLY_POPULATE, { 0, "check", NULL,
           "change nothing; say what is not as the dump wants it", set_flag, &o->check } },
+        { ONLY_POPULATE, { 0, "contents", NULL,
+          "--check reads all files, too, and compares them", set_flag, &o->check_contents } },
         { REPLAY_POPULATE, { 0, "fill", "KIND",
           "contents of files: fill (a function of object and\noffset, so that each READ is checked), sparse, zero,\n"
           "random, or compressible=R, where R bytes become one\n(fill)", set_fill, o } },

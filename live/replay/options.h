@@ -41,6 +41,7 @@ struct replay_options {
     uint64_t connections, outstanding;
     int64_t timeout;
     bool udp, privileged, check, force, quiet;
+    bool check_contents; /* also of files; with |check| */
     /* playing; as in player.h */
     enum player_pace pace;
     enum player_order order;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CONNECTIONS = 4, OUTSTANDING = 256, OUTSTANDING_MOST = 1024, UDP_WRITE_MOST = 32768 };
+enum { CONNECTIONS = 4, OUTSTANDING = 256, OUTSTANDING_MOST = 1024, UDP_MOST = 32768 };
 
 static const int64_t again_after = 200000000, progress_each = 250000000;
 
@@ -319,8 +319,11 @@ static int begin(struct populate *p, struct err *err)
         p->places[p->plan->extras[i].object].flags |= PLACE_SEVERAL;
     p->counts->objects = p->plan->object_count;
     p->write_most = s->target->wtmax < CONTENTS_RUN ? s->target->wtmax : CONTENTS_RUN;
-    if (s->target->udp && p->write_most > UDP_WRITE_MOST)
-        p->write_most = UDP_WRITE_MOST;
+    p->read_most = s->target->rtmax < CONTENTS_RUN ? s->target->rtmax : CONTENTS_RUN;
+    if (s->target->udp && p->write_most > UDP_MOST)
+        p->write_most = UDP_MOST;
+    if (s->target->udp && p->read_most > UDP_MOST)
+        p->read_most = UDP_MOST;
     p->pipeline = pipeline_new(&pipeline, err);
     if (!p->pipeline)
         return -err->code;

@@ -7,6 +7,8 @@
  *     found:  LOOKUP
  *     made:   CREATE, WRITE..., COMMIT, SETATTR    (MKDIR, SYMLINK, MKNOD; LINK for further names)
  *
+ *     checked: LOOKUP, READ..., READLINK; at last READDIR of directories
+ *
  * First comes each object by its first name, then come further hard links, then the directories'
  * own attributes, as making names changes them.  A file gets its mtime last.  So a file with
  * another size or mtime is written again, and a run that was interrupted continues where it was.
@@ -36,6 +38,7 @@ struct populate_counts {
                                  * that are missing */
     uint64_t links, links_made; /* further hard links */
     uint64_t written, set;      /* bytes of files; SETATTRs */
+    uint64_t read;              /* bytes of files that were compared */
     uint64_t differences;       /* that were told */
     uint64_t calls;
     bool interrupted; /* by a signal */
@@ -47,6 +50,7 @@ struct populate_setup {
     const struct plan *plan;
     enum populate_mode mode;
     struct contents contents;
+    bool reads;           /* CHECK compares the contents of files, too */
     struct bytes scratch; /* handle of the directory for links without a name; 0 bytes: none */
     uint32_t connections; /* 0: 4 */
     uint32_t outstanding; /* objects under way; 0: 256 */

@@ -37,6 +37,7 @@ enum step {
     STEP_SET,
     STEP_LINK,
     STEP_READLINK,
+    STEP_READ,
     STEP_LIST
 };
 
@@ -51,7 +52,7 @@ struct item {
     uint32_t entry;      /* PLAN_ROOT: it is named as a root; */
     uint32_t link;       /* not 0: the number of a link in the scratch directory */
     uint8_t step, tries; /* |tries|: SETATTRs */
-    uint8_t empty;       /* WRITEs in a row that wrote nothing */
+    uint8_t empty;       /* WRITEs and READs in a row that moved nothing */
     bool further;        /* this is not the object's first name */
     bool unstable, written, has_verifier;
     uint32_t set; /* ATTRIBUTE_ of the SETATTR */
@@ -81,7 +82,7 @@ struct populate {
     uint32_t next;    /* of the phase: root object, further entry, directory */
     uint32_t extra, extra_link;
     enum phase phase;
-    uint32_t write_most;
+    uint32_t write_most, read_most;
     uint8_t *room; /* contents.h */
     bool ended;
 };

@@ -82,6 +82,17 @@ static int send_write(struct item *item, const struct rdump_object *o, struct er
     return pipeline_send(p->pipeline, &item->call, NFS3_WRITE, &args, err);
 }
 
+static int send_read(struct item *item, const struct rdump_object *o, struct err *err)
+{
+    struct populate *p = item->populate;
+    uint64_t left = o->size - item->offset;
+    struct READ3args args = { .file = populate_handle(p, item->object),
+                              .offset = item->offset,
+                              .count = left < p->read_most ? (uint32_t)left : p->read_most };
+
+    return pipeline_send(p->pipeline, &item->call, NFS3_READ, &args, err);
+}
+
 static int send_list(struct item *item, struct err *err)
 {
     struct populate *p = item->populate;
@@ -136,6 +147,8 @@ static int send_step(struct item *item, struct err *err)
 
         return pipeline_send(p->pipeline, &item->call, NFS3_READLINK, &args, err);
     }
+    case STEP_READ:
+        return send_read(item, o, err);
     case STEP_LIST:
         return send_list(item, err);
     }

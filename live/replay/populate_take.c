@@ -80,6 +80,9 @@ static int compare(struct item *item, struct err *err)
         result = populate_tell(item, attributes_words(o, &item->attributes, differ, text), err);
     if (result == 0 && o->type == NF3LNK && item->attributes.type == NF3LNK)
         return next_step(item, STEP_READLINK, err);
+    if (result == 0 && p->setup->reads && attributes_type(o) == NF3REG && o->size &&
+        item->attributes.type == NF3REG && item->attributes.size == o->size)
+        return next_step(item, STEP_READ, err);
     populate_done(item);
     return result;
 }
@@ -342,6 +345,56 @@ static int take_readlink(struct item *item, struct bytes body, struct err *err)
     return result;
 }
 
+/* What the file should have at its offset, of |len| bytes. */
+static const uint8_t *wanted(const struct item *item, uint32_t len)
+{
+    const struct populate *p = item->populate;
+
+    if (p->setup->contents.kind != CONTENTS_SPARSE)
+        return contents_at(&p->setup->contents, item->object, item->offset, len, p->room);
+    memset(p->room, 0, len);
+    return p->room;
+}
+
+/* Only the first difference of a file is told. */
+static int take_read(struct item *item, struct bytes body, struct err *err)
+{
+    const struct rdump_object *o = object_of(item);
+    const uint8_t *want;
+    struct READ3res res;
+    char text[64];
+    int result;
+
+    bind_read(nfs3_binding(NFS3_READ)->result, body, &res);
+    if (res.status)
+        return populate_fail(item, "READ", res.status, err);
+    if (!res.data.len && ++item->empty < EMPTY_MOST && !res.eof)
+        return populate_again(item, err);
+    if (!res.data.len || res.data.len > o->size - item->offset || res.data.len > CONTENTS_RUN)
+        return err_set(err, ERR_INPUT, "object %u: READ at %llu gives %u bytes", item->object,
+                       (unsigned long long)item->offset, res.data.len);
+    item->empty = 0;
+    want = wanted(item, res.data.len);
+    if (memcmp(want, res.data.data, res.data.len) == 0) {
+        item->offset += res.data.len;
+        item->populate->counts->read += res.data.len;
+        if (item->offset < o->size)
+            return next_step(item, STEP_READ, err);
+        populate_done(item);
+        return 0;
+    }
+    while (*want == *res.data.data) {
+        want++;
+        res.data.data++;
+        item->offset++;
+    }
+    snprintf(text, sizeof(text), "other contents from byte %llu on",
+             (unsigned long long)item->offset);
+    result = populate_tell(item, text, err);
+    populate_done(item);
+    return result;
+}
+
 /* --- names that the dump does not have */
 
 static bool is_dot(struct bytes name)
@@ -386,7 +439,8 @@ int populate_take(struct bound_call *call, const struct bound_answer *answer, st
     static taker *const takers[] = {
         [STEP_LOOKUP] = take_lookup, [STEP_GETATTR] = take_getattr,   [STEP_MAKE] = take_make,
         [STEP_WRITE] = take_write,   [STEP_COMMIT] = take_commit,     [STEP_SET] = take_set,
-        [STEP_LINK] = take_link,     [STEP_READLINK] = take_readlink, [STEP_LIST] = take_list,
+        [STEP_LINK] = take_link,     [STEP_READLINK] = take_readlink, [STEP_READ] = take_read,
+        [STEP_LIST] = take_list,
     };
     struct item *item = (struct item *)(void *)call;
     struct populate *p = item->populate;

@@ -24,7 +24,7 @@ from fill import fill  # noqa: E402
 from live_client import Client, Ftnfsd  # noqa: E402
 from messages import auth_sys, opaque, u32, u64  # noqa: E402
 from model_xdr import (CREATE, GETATTR, LOOKUP, MKDIR, READ, READDIR, READLINK, REMOVE,  # noqa: E402
-                       SETATTR, UNCHECKED, data_pieces)
+                       SETATTR, UNCHECKED, WRITE, data_pieces)
 from replay_tree import BLOCK, CHARACTER, DIRECTORY, FILE, LINK  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
@@ -157,12 +157,33 @@ def whole(scratch, dump, paths):
         client.nfs(SETATTR, {"object": file, "settings": {"size": 7}})
         check_words("mend", run("populate", dump, url), 0, "%d objects, 1 made" % OBJECTS)
         verify("mended", server, b"/a", paths)
+        wrong_bytes(client, dump, url, paths)
         client.close()
         refuse_other(server, scratch, dump)
         check_words("clean", run("clean", dump, url), 0, "removed")
         client = Client(server)
         check("what clean leaves", names_in(client, client.mount(b"/a")), set())
         client.close()
+
+
+def wrong_bytes(client, dump, url, paths):
+    """One byte of a file is another one, and the file is found by its contents only; then it is mended by
+    hand."""
+    path, node = next((p, n) for p, n in paths.items() if n.type == FILE and n.size > 100 and
+                      n.nlink == 1 and p.startswith(b"root-1/") and p.count(b"/") == 1 and not
+                      n.mode & 0o6000)
+    top = client.nfs(LOOKUP, {"object": client.mount(b"/a"), "name": b"root-1"})[1]["handle"]
+    file = client.nfs(LOOKUP, {"object": top, "name": path.partition(b"/")[2]})[1]["handle"]
+    at = node.size - 3
+    good = fill(node.number, at, 1)
+    for byte, code in (bytes([good[0] ^ 1]), 1), (good, 0):
+        client.nfs(WRITE, {"object": file, "offset": at, "count": 1, "stable": 2,
+                           "data": data_pieces(byte)})
+        client.nfs(SETATTR, {"object": file, "settings": {"mtime": node.mtime}})
+        done = run("populate", "--check", "--contents", "--quiet", dump, url)
+        said = [line for line in done.stdout.splitlines() if "contents" in line]
+        check("contents, with %r" % byte, said, ["%s: other contents from byte %d on" % (
+            replay_tree.escape(path).replace("\\x20", " "), at)] * code)
 
 
 def refuse_other(server, scratch, dump):
@@ -220,6 +241,9 @@ def faults(dump, paths):
                 check_words("with %r" % fault, run("populate", dump, server.urls[0]), 0, "made")
                 ctl(control, "fault-clear")
                 verify("with %r" % fault, server, b"/a", paths)
+                ctl(control, "fault-add", "READ:p=0.5:short")
+                check_words("contents, by short READs", run("populate", "--check", "--contents", dump,
+                                                           server.urls[0]), 0, "MiB compared")
 
 
 def interrupted(dump, paths):
@@ -285,7 +309,8 @@ def fills(dump, paths):
             url = server.urls[0]
             done = run("populate", "--fill", kind, dump, url)
             check_words("fill " + kind, done, 0, "0 B written" if kind == "sparse" else "MiB written")
-            check_words("check " + kind, run("populate", "--check", dump, url), 0, "0 made")
+            check_words("check " + kind, run("populate", "--check", "--contents", dump, url), 0,
+                        "MiB compared")
             client = Client(server)
             handles, packed = {b"": client.mount(b"/a")}, 0
             for path, node in paths.items():
