@@ -21,6 +21,7 @@ int cmd_record(int argc, char **argv, struct err *err);
 int cmd_anonymize(int argc, char **argv, struct err *err);
 int cmd_info(int argc, char **argv, struct err *err);
 int cmd_ops(int argc, char **argv, struct err *err);
+int cmd_who(int argc, char **argv, struct err *err);
 int cmd_tree(int argc, char **argv, struct err *err);
 int cmd_deps(int argc, char **argv, struct err *err);
 int cmd_concurrency(int argc, char **argv, struct err *err);

@@ -14,6 +14,7 @@ static const struct command commands[] = {
     { "anonymize", cmd_anonymize, "make an anonymized capture" },
     { "info", cmd_info, "summarize a database, a record stream or a capture" },
     { "ops", cmd_ops, "list operations" },
+    { "who", cmd_who, "show who made, changed and removed a file, and when" },
     { "tree", cmd_tree, "show the files and directories that existed before the trace" },
     { "deps", cmd_deps, "show which operations depend on which" },
     { "concurrency", cmd_concurrency, "estimate how much concurrency a replay can reach" },

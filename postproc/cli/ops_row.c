@@ -19,7 +19,7 @@ const char ops_select[] =
     " (SELECT count(*) FROM retransmission r WHERE r.operation = o.id),"
     " (SELECT count(*) FROM copy y WHERE y.operation = o.id), o.arguments,"
     " o.arguments_length, o.result, o.result_length,"
-    " o.counterpart, o.counterpart_copy"
+    " o.counterpart, o.counterpart_copy, c.machine"
     " FROM operation o JOIN flow f ON f.id = o.flow LEFT JOIN credential c ON c.id = o.credential";
 
 const struct ops_column ops_columns[] = {
@@ -59,6 +59,7 @@ const struct ops_column ops_columns[] = {
     { "reply_flags", OP_REPLY_FLAGS },
     { "uid", OP_UID },
     { "gid", OP_GID },
+    { "machine", OP_MACHINE },
     { "data_length", OP_DATA_LENGTH },
     { "depends_on", OP_DEPENDS_ON },
     { "retransmissions", OP_RETRANSMISSIONS },

@@ -62,6 +62,7 @@ enum {
     OP_RESULT_LENGTH,
     OP_COUNTERPART,
     OP_COUNTERPART_COPY,
+    OP_MACHINE,
 };
 
 /* Conditions on operation o follow. */

@@ -47,6 +47,8 @@ ops: empty column|2|no column is called ""|ops --columns time, t.db
 ops: JSON and CSV|2|--json does not go with --csv|ops --json --csv t.db
 ops: CSV and fields|2|--fields does not go with --csv|ops --csv --fields t.db
 ops: nothing at a path|2|no path that begins with "/nosuch"|ops --path /nosuch t.db
+who: no path|2|takes a database, and a path or a handle|who t.db
+who: nothing there|2|no object with the path "/moon"|who t.db /moon
 info: no file|2|takes one file|info
 info: two files|2|takes one file|info t.db t.db
 info: bad --by|2|--by takes procedure, client or path|info --by moon t.db

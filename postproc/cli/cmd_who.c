@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/cmd_who.c
+ *
+ * "nfsdigest who": finds the objects that a path or a handle stood for, and prints the names and
+ * the life of each (object_print.h, life.h).  The contract of subcommands is in cli.h.
+ */
+#include "base/bytes.h"
+#include "base/grow.h"
+#include "cli/cli.h"
+#include "cli/life.h"
+#include "cli/object_print.h"
+#include "show/args.h"
+#include "store/sql.h"
+#include "store/store.h"
+#include "wire/field.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char about[] =
+    "Shows the life of a file, by all its names: who made it, wrote to it, set its\n"
+    "attributes, renamed, linked and removed it, and when.  If a handle became\n"
+    "stale, it shows the last operation that worked, and the one that ended it.\n"
+    "\n"
+    "PATH begins with a slash.  HANDLE is a file handle in hexadecimal, as ops\n"
+    "--object --json shows it.  A path can have stood for several objects; all of\n"
+    "them are shown.  Writes of one caller that follow each other are one line.\n";
+
+struct found {
+    int64_t *objects;
+    uint32_t count, cap;
+};
+
+static int add(struct found *f, int64_t object, struct err *err)
+{
+    for (uint32_t i = 0; i < f->count; i++)
+        if (f->objects[i] == object)
+            return 0;
+    if (GROW(f->objects, f->count, f->cap) < 0)
+        return err_memory(err, "objects");
+    f->objects[f->count++] = object;
+    return 0;
+}
+
+/* Objects that got this name. */
+static int by_name(sqlite3 *db, const char *path, struct found *f, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result;
+
+    if (sql_prepare(db,
+                    "SELECT DISTINCT object FROM object_name WHERE path = ? AND object IS NOT NULL"
+                    " ORDER BY object",
+                    &stmt, err) < 0)
+        return -err->code;
+    sql_bind_text(stmt, 1, path);
+    while ((result = sql_row(stmt, err)) > 0 &&
+           (result = add(f, sqlite3_column_int64(stmt, 0), err)) == 0)
+        continue;
+    return sql_end(stmt, result, err);
+}
+
+/* Objects that operations used under this path: a directory above may have got another name. */
+static int by_use(sqlite3 *db, const char *path, struct found *f, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result;
+
+    if (sql_prepare(db,
+                    "SELECT DISTINCT program, version, procedure, object, new_object FROM operation"
+                    " WHERE path IN (SELECT id FROM path WHERE text = ?) AND program IS NOT NULL"
+                    " AND rpc_status = 0 AND status = 0 ORDER BY object, new_object",
+                    &stmt, err) < 0)
+        return -err->code;
+    sql_bind_text(stmt, 1, path);
+    while ((result = sql_row(stmt, err)) > 0) {
+        const struct procedure *p = procedure_find((uint32_t)sqlite3_column_int64(stmt, 0),
+                                                   (uint32_t)sqlite3_column_int64(stmt, 1),
+                                                   (uint32_t)sqlite3_column_int64(stmt, 2));
+        enum action action = p ? (enum action)p->action : ACTION_NONE;
+        /* then the path is that of the name, and |object| its directory */
+        bool has_name = action == ACTION_FIND || action == ACTION_MOUNT ||
+                        action_makes_name(action) || action_takes_name(action);
+        int64_t object = sql_column(stmt, has_name ? 4 : 3, -1);
+
+        if (action != ACTION_NONE && object >= 0 && (result = add(f, object, err)) < 0)
+            break;
+    }
+    return sql_end(stmt, result, err);
+}
+
+/* The bytes of "0x0102" or "0102"; NULL: it is not that, or no memory. */
+static uint8_t *bytes_of_hex(const char *text, size_t *len)
+{
+    uint8_t *bytes;
+    size_t digits;
+
+    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+        text += 2;
+    digits = strlen(text);
+    if (!digits || digits % 2 || text[strspn(text, "0123456789abcdefABCDEF")])
+        return NULL;
+    bytes = malloc(digits / 2);
+    for (size_t i = 0; bytes && i < digits / 2; i++) {
+        char two[3] = { text[2 * i], text[2 * i + 1], '\0' };
+
+        bytes[i] = (uint8_t)strtoul(two, NULL, 16);
+    }
+    *len = digits / 2;
+    return bytes;
+}
+
+static int by_handle(sqlite3 *db, const char *text, struct found *f, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    size_t len;
+    uint8_t *handle = bytes_of_hex(text, &len);
+    int result;
+
+    if (!handle)
+        return err_set(err, ERR_USAGE,
+                       "\"%s\" is neither a path, which begins with a slash, nor a handle in"
+                       " hexadecimal",
+                       text);
+    result = sql_prepare(db, "SELECT id FROM object WHERE handle = ? ORDER BY id", &stmt, err);
+    if (result == 0) {
+        sqlite3_bind_blob64(stmt, 1, handle, len, SQLITE_STATIC);
+        while ((result = sql_row(stmt, err)) > 0 &&
+               (result = add(f, sqlite3_column_int64(stmt, 0), err)) == 0)
+            continue;
+        result = sql_end(stmt, result, err);
+    }
+    free(handle);
+    return result;
+}
+
+static int find(sqlite3 *db, const char *what, struct found *f, struct err *err)
+{
+    bool path = what[0] == '/' || what[0] == '[';
+
+    if (path ? by_name(db, what, f, err) < 0 || by_use(db, what, f, err) < 0
+             : by_handle(db, what, f, err) < 0)
+        return -err->code;
+    if (!f->count)
+        return err_set(err, ERR_USAGE, "the trace shows no object with the %s \"%s\"",
+                       path ? "path" : "handle", what);
+    return 0;
+}
+
+int cmd_who(int argc, char **argv, struct err *err)
+{
+    bool json = false;
+    const struct arg own[] = {
+        { 'j', "json", NULL, "print a JSON object on each line; times in ns", set_flag, &json },
+        { 0 },
+    };
+    const struct args args = { "nfsdigest who [OPTION...] DATABASE PATH|HANDLE",
+                               about,
+                               own,
+                               NULL,
+                               NULL,
+                               2,
+                               "a database, and a path or a handle" };
+    struct found found = { 0 };
+    struct store *store;
+    int first, result;
+
+    result = args_parse(&args, argc, argv, &first, err);
+    if (result != 1)
+        return result;
+    store = store_open(argv[first], STORE_READ, err);
+    if (!store)
+        return -err->code;
+    result = find(store_db(store), argv[first + 1], &found, err);
+    for (uint32_t i = 0; result == 0 && i < found.count; i++) {
+        if (i && !json)
+            putchar('\n');
+        result = object_print(store_db(store), found.objects[i], json, err);
+        if (result == 0)
+            result = life_print(store_db(store), found.objects[i], json, err);
+    }
+    store_close(store);
+    free(found.objects);
+    return result;
+}
