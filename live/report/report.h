@@ -30,6 +30,7 @@ struct report_set {
 
 struct report_run {
     char dump[256], target[256], pace[64]; /* |pace|: in words */
+    char rules[256];                       /* names of the rules in force, beside "default"; "" */
     char note[256];      /* why the run ended before its end, which its maker says; "" */
     uint64_t operations; /* in all classes */
     uint64_t explained;  /* as recorded only under the rules; part of that class */
@@ -120,7 +121,7 @@ void report_dump(struct report *report, const char *name, int64_t delay);
 /* Fills in all but these and |note|.  Texts are cut to their room. */
 void report_fill(struct report *report, const char *dump, const char *target, const char *pace,
                  const struct tally *tally);
-/* Fills in which rules allowed something.  Call it after report_fill. */
+/* Fills in |run.rules|, and which rules allowed something.  Call it after report_fill. */
 void report_rules(struct report *report, const struct rules *rules, const struct tally *tally);
 /* Makes |folder| and writes report.json, mismatches.jsonl (the examples of the tally), and
  * latencies/PROCEDURE.{sent,planned,trace}.hgrm, late.CAUSE.hgrm (HdrHistogram's text, in us).

@@ -34,7 +34,11 @@ bool html_verdict(const struct report *r, char text[128])
     if (!all)
         snprintf(text, 128, "No operation was played");
     else if (good >= all)
-        snprintf(text, 128, "All %s operations are as recorded", count_text(all, a));
+        snprintf(text, 128,
+                 r->run.explained ? "All %s operations are as recorded, %s of them "
+                                    "under rules only"
+                                  : "All %s operations are as recorded",
+                 count_text(all, a), count_text(r->run.explained, b));
     else
         snprintf(text, 128, "%s of %s operations are not as recorded", count_text(all - good, a),
                  count_text(all, b));
@@ -312,6 +316,11 @@ void html_run(struct page *page, const struct report *r, int level)
     bool good = html_verdict(r, text);
 
     page_put(page, "<p class=\"verdict %s\">%s.</p>\n", good ? "good" : "bad", text);
+    if (r->run.rules[0]) {
+        page_put(page, "<p>Rules: ");
+        page_text(page, r->run.rules);
+        page_put(page, "</p>\n");
+    }
     if (r->run.note[0]) {
         page_put(page, "<p class=\"warning\">");
         page_text(page, r->run.note);

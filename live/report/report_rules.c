@@ -38,7 +38,15 @@ static void add_further(struct report_rule *to, const struct tally_rule *from)
 void report_rules(struct report *report, const struct rules *rules, const struct tally *tally)
 {
     uint32_t *count = &report->counts[REPORT_RULES];
+    char *names = report->run.rules;
 
+    names[0] = '\0';
+    for (uint32_t i = 1; rules && i < rules->file_count; i++) {
+        size_t len = strlen(names);
+
+        snprintf(names + len, sizeof(report->run.rules) - len, "%s%s", len ? ", " : "",
+                 rules->files[i].name);
+    }
     *count = 0;
     for (uint32_t i = 0; rules && i < tally->rule_count; i++) {
         const struct tally_rule *from = &tally->rules[i];

@@ -241,6 +241,11 @@ static void over_time(const struct report *r, FILE *to)
 void report_text(const struct report *r, FILE *to)
 {
     report_title(r, to);
+    if (r->run.rules[0]) {
+        fputs("rules: ", to);
+        escape_print(to, r->run.rules);
+        putc('\n', to);
+    }
     if (r->run.note[0]) {
         escape_print(to, r->run.note);
         putc('\n', to);

@@ -171,6 +171,7 @@ def rules(scratch, dumps):
         code, report = play_json(server, dump, "--rules", mine)
         check("rules", (code, not_as_recorded(report)), (0, {}))
         check("explained", report["run"]["explained"], sum(differ.values()))
+        check("rules in force", report["run"]["rules"], mine)
         check("each rule", {(r["line"], r["operations"], r["differ"], r["reason"], r["procedure"])
                             for r in report["rules"]},
               {(9, differ["GETATTR"], 0, "this server adds an execute bit, and nobody minds", "GETATTR"),

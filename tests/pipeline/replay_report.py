@@ -128,7 +128,8 @@ def check_text(report, text):
     for x in report["examples"]:
         if x["class"] == "skipped":
             check("skipped because of operation %d:" % (x["number"] // 2) in text, x)
-    check("interrupted" in text.splitlines()[1], "the note")
+    check("rules: ftnfsd" == text.splitlines()[1], "the rules")
+    check("interrupted" in text.splitlines()[2], "the note")
     check("\x1b" not in text, "a terminal's escape")
 
 
@@ -190,7 +191,7 @@ def check_page(top, folder, report):
     hostile = "<script src='x'>&\" onload=\"\u202e"
     bad = top / "hostile.json"
     text = (folder / "report.json").read_text()
-    for name in ("dump", "target", "note", "what", "text", "rule", "reason", "file", "pace", "cause", "name", "procedure"):
+    for name in ("dump", "target", "note", "what", "text", "rule", "reason", "file", "rules", "pace", "cause", "name", "procedure"):
         room = hostile[:-1] if name in ("pace", "cause", "name", "procedure") else hostile
         text = re.sub('"%s": "[^"\\\\]*(\\\\.[^"\\\\]*)*"' % name,
                       lambda _, n=name, v=room: '"%s": %s' % (n, json.dumps(v)), text)
