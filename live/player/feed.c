@@ -11,6 +11,7 @@
  * the two sees the other.  What the thread does with a record is in feed_step.c.
  */
 #include "player/feed_parts.h"
+#include "player/ring_memory.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -255,8 +256,8 @@ static int make_rings(struct feed *f, uint64_t bytes, struct err *err)
     f->mask = slots - 1;
     f->batch = f->limit / 8 < FEED_BATCH ? f->limit / 8 + 1 : FEED_BATCH;
     f->ring_size = power_below(bytes < BYTES_MIN ? BYTES_MIN : bytes);
-    f->slots = aligned_alloc(_Alignof(struct feed_slot), slots * sizeof(*f->slots));
-    f->ring = malloc(f->ring_size);
+    f->slots = ring_memory(slots * sizeof(*f->slots));
+    f->ring = ring_memory(f->ring_size);
     if (!f->slots || !f->ring)
         return err_memory(err, "the operations ahead of the player");
     f->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -6,6 +6,7 @@
  */
 #include "player/player_parts.h"
 #include "fill/fill.h"
+#include "player/ring_memory.h"
 
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -275,7 +276,7 @@ static int open_dump(struct player *p, uint32_t i, struct err *err)
     while (size < d->horizon)
         size *= 2;
     d->mask = size - 1;
-    d->ring = aligned_alloc(64, size * sizeof(*d->ring));
+    d->ring = ring_memory(size * sizeof(*d->ring));
     if (!d->ring)
         return err_memory(err, "the horizon");
     for (uint32_t n = 0; n < size; n++)
