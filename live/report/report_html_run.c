@@ -33,12 +33,11 @@ bool html_verdict(const struct report *r, char text[128])
 
     if (!all)
         snprintf(text, 128, "No operation was played");
-    else if (good >= all)
-        snprintf(text, 128,
-                 r->run.explained ? "All %s operations are as recorded, %s of them "
-                                    "under rules only"
-                                  : "All %s operations are as recorded",
+    else if (good >= all && r->run.explained)
+        snprintf(text, 128, "All %s operations are as recorded, %s of them under rules only",
                  count_text(all, a), count_text(r->run.explained, b));
+    else if (good >= all)
+        snprintf(text, 128, "All %s operations are as recorded", count_text(all, a));
     else
         snprintf(text, 128, "%s of %s operations are not as recorded", count_text(all - good, a),
                  count_text(all, b));
