@@ -202,10 +202,8 @@ struct listeners *listeners_new(struct loop *loop, const struct listen_limits *l
     return all;
 }
 
-void listeners_free(struct listeners *all)
+void listeners_stop(struct listeners *all)
 {
-    if (!all)
-        return;
     loop_unset(all->loop, &all->rest);
     for (uint32_t i = 0; i < all->socket_count; i++) {
         int fd = all->sockets[i].watch.fd;
@@ -213,6 +211,21 @@ void listeners_free(struct listeners *all)
         loop_unwatch(all->loop, &all->sockets[i].watch);
         close(fd);
     }
+    all->socket_count = 0;
+}
+
+uint32_t listeners_sockets(const struct listeners *all, int *fds)
+{
+    for (uint32_t i = 0; i < all->socket_count; i++)
+        fds[i] = all->sockets[i].watch.fd;
+    return all->socket_count;
+}
+
+void listeners_free(struct listeners *all)
+{
+    if (!all)
+        return;
+    listeners_stop(all);
     table_free(&all->by_address);
     pool_free(&all->clients);
     free(all);
@@ -241,17 +254,14 @@ static int open_at(const struct net_address *address, struct net_address *bound,
     return fd;
 }
 
-int listeners_add(struct listeners *all, const struct net_address *address,
-                  struct net_address *bound, struct err *err)
+int listeners_adopt(struct listeners *all, int fd, struct err *err)
 {
     struct listening *l = &all->sockets[all->socket_count];
-    int fd;
 
-    if (all->socket_count == LISTEN_SOCKETS)
+    if (all->socket_count == LISTEN_SOCKETS) {
+        close(fd);
         return err_set(err, ERR_USAGE, "more than %d addresses to listen at", LISTEN_SOCKETS);
-    fd = open_at(address, bound, err);
-    if (fd < 0)
-        return fd;
+    }
     *l = (struct listening){ all, { .fd = fd, .ready = on_ready, .ctx = l } };
     if (loop_watch(all->loop, &l->watch, EPOLLIN, err) < 0) {
         close(fd);
@@ -259,6 +269,14 @@ int listeners_add(struct listeners *all, const struct net_address *address,
     }
     all->socket_count++;
     return 0;
+}
+
+int listeners_add(struct listeners *all, const struct net_address *address,
+                  struct net_address *bound, struct err *err)
+{
+    int fd = open_at(address, bound, err);
+
+    return fd < 0 ? fd : listeners_adopt(all, fd, err);
 }
 
 const struct listen_counts *listeners_counts(const struct listeners *all)

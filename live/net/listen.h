@@ -55,6 +55,14 @@ void listeners_free(struct listeners *all);
 int listeners_add(struct listeners *all, const struct net_address *address,
                   struct net_address *bound, struct err *err);
 
+/* The same with |fd|, a socket that listens already.  The listeners own it from then on, also after
+ * an error. */
+int listeners_adopt(struct listeners *all, int fd, struct err *err);
+/* Writes the descriptors of the listening sockets, at most LISTEN_SOCKETS.  Returns how many. */
+uint32_t listeners_sockets(const struct listeners *all, int *fds);
+/* Closes the listening sockets.  Connections stay. */
+void listeners_stop(struct listeners *all);
+
 void listeners_left(struct listeners *all, const struct net_address *peer);
 
 const struct listen_counts *listeners_counts(const struct listeners *all);

@@ -284,26 +284,72 @@ int relay_find_local(const struct relay *relay, const struct net_address *server
     return result;
 }
 
-int relay_add(struct relay *relay, const struct net_address *listen,
-              const struct net_address *server, struct net_address *bound, struct err *err)
+/* Begins a lane without sockets; relay->lane_count is raised when it has one. */
+static struct lane *new_lane(struct relay *relay, const struct net_address *server, struct err *err)
 {
     struct lane *lane = &relay->lanes[relay->lane_count];
     const struct listen_host host = { on_accepted, lane };
 
-    if (relay->lane_count == RELAY_LANES)
-        return err_set(err, ERR_USAGE, "more than %d addresses to relay", RELAY_LANES);
+    if (relay->lane_count == RELAY_LANES) {
+        err_set(err, ERR_USAGE, "more than %d addresses to relay", RELAY_LANES);
+        return NULL;
+    }
     *lane = (struct lane){ .relay = relay, .server = *server };
     if (relay_find_local(relay, server, &lane->local, err) < 0)
-        return -ERR_SYSTEM;
+        return NULL;
     lane->listeners = listeners_new(relay->loop, &relay->setup.limits, &host, err);
-    if (!lane->listeners)
-        return -ERR_SYSTEM;
-    if (listeners_add(lane->listeners, listen, bound, err) < 0) {
+    return lane->listeners ? lane : NULL;
+}
+
+static int end_lane(struct relay *relay, struct lane *lane, int result)
+{
+    if (result < 0)
         listeners_free(lane->listeners);
+    else
+        relay->lane_count++;
+    return result;
+}
+
+int relay_add(struct relay *relay, const struct net_address *listen,
+              const struct net_address *server, struct net_address *bound, struct err *err)
+{
+    struct lane *lane = new_lane(relay, server, err);
+
+    if (!lane)
+        return -err->code;
+    return end_lane(relay, lane, listeners_add(lane->listeners, listen, bound, err));
+}
+
+int relay_adopt(struct relay *relay, int fd, const struct net_address *server, struct err *err)
+{
+    struct lane *lane = new_lane(relay, server, err);
+
+    if (!lane) {
+        close(fd);
         return -err->code;
     }
-    relay->lane_count++;
-    return 0;
+    return end_lane(relay, lane, listeners_adopt(lane->listeners, fd, err));
+}
+
+uint32_t relay_sockets(const struct relay *relay, int *fds)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < relay->lane_count; i++)
+        count += listeners_sockets(relay->lanes[i].listeners, fds + count);
+    return count;
+}
+
+void relay_stop_listening(struct relay *relay)
+{
+    for (uint32_t i = 0; i < relay->lane_count; i++)
+        listeners_stop(relay->lanes[i].listeners);
+}
+
+void relay_stop_datagrams(struct relay *relay)
+{
+    relay_udp_free(relay->udp);
+    relay->udp = NULL;
 }
 
 void relay_announce(struct relay *relay)

@@ -71,6 +71,15 @@ void relay_free(struct relay *relay); /* NULL is allowed */
 int relay_add(struct relay *relay, const struct net_address *listen,
               const struct net_address *server, struct net_address *bound, struct err *err);
 
+/* The same with |fd|, a socket that listens already, which the relay owns from then on. */
+int relay_adopt(struct relay *relay, int fd, const struct net_address *server, struct err *err);
+
+/* Writes the descriptors of all sockets that listen, at most RELAY_LANES.  Returns how many. */
+uint32_t relay_sockets(const struct relay *relay, int *fds);
+/* Accepts no more connections, and ends the relaying of datagrams.  Connections stay. */
+void relay_stop_listening(struct relay *relay);
+void relay_stop_datagrams(struct relay *relay);
+
 /* Relays the datagrams that come to |listen|. */
 int relay_add_udp(struct relay *relay, const struct net_address *listen,
                   const struct net_address *server, struct err *err);

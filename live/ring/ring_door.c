@@ -75,7 +75,7 @@ static int on_guest(void *ctx, uint32_t events, struct err *err)
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     leave(guest);
-    return loop_change(door->loop, &door->watch, EPOLLIN, err);
+    return door->watch.fd < 0 ? 0 : loop_change(door->loop, &door->watch, EPOLLIN, err);
 }
 
 /* The socket's buffer is empty: the greeting fits, or the reader is gone. */
@@ -155,19 +155,25 @@ struct ring_door *ring_door_new(struct loop *loop, const char *path, const struc
     return NULL;
 }
 
+void ring_door_shut(struct ring_door *door)
+{
+    int fd = door->watch.fd;
+
+    if (fd < 0)
+        return;
+    loop_unwatch(door->loop, &door->watch);
+    close(fd);
+    local_socket_remove(&door->local);
+}
+
 void ring_door_free(struct ring_door *door)
 {
-    int fd;
-
     if (!door)
         return;
     for (uint32_t i = 0; i < RING_DOOR_READERS; i++)
         leave(&door->guests[i]);
     loop_unset(door->loop, &door->next);
-    fd = door->watch.fd;
-    loop_unwatch(door->loop, &door->watch);
-    close(fd);
-    local_socket_remove(&door->local);
+    ring_door_shut(door);
     free(door);
 }
 

@@ -40,6 +40,9 @@ struct ring_door *ring_door_new(struct loop *loop, const char *path, const struc
                                 const struct ring_door_host *host, struct err *err);
 void ring_door_free(struct ring_door *door); /* NULL is allowed */
 
+/* Lets nobody in any more, and removes the socket.  The readers stay. */
+void ring_door_shut(struct ring_door *door);
+
 uint32_t ring_door_readers(const struct ring_door *door);
 
 /* --- a reader's side */

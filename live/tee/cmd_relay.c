@@ -4,6 +4,7 @@
  * nfstee relay: options, addresses and signals around relay/relay.h.
  */
 #include "base/values.h"
+#include "relay/hand_over.h"
 #include "show/args.h"
 #include "tee/commands.h"
 #include "tee/tell.h"
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 enum {
     CONNECTIONS = 1024,
@@ -21,9 +23,10 @@ enum {
 
 struct relay_options {
     const char *listen, *to, *mount_listen, *mount_to;
-    const char *attach, *bind, *ports, *control, *metrics;
+    const char *attach, *bind, *ports, *control, *metrics, *upgrade;
     uint64_t ring_size, connections, of_address;
     int64_t duration; /* ns; 0: until a signal */
+    int64_t drain;    /* ns */
     bool no_udp, quiet;
 };
 
@@ -33,6 +36,11 @@ struct program {
     struct control *control;
     struct metrics *metrics;
     struct timer end;
+    struct hand_over *hand_over;
+    int taken[HAND_OVER_SOCKETS]; /* from a predecessor, until they are used; -1: used */
+    int taken_count;
+    int64_t drained; /* when connections end after a hand-over */
+    struct timer drain;
 };
 
 /* --- options */
@@ -91,6 +99,10 @@ static int parse(struct relay_options *o, int argc, char **argv, struct err *err
         { 0, "control", "PATH", "take commands on this Unix socket; see \"nfstee ctl\"", set_text,
           &o->control },
         { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", set_text, &o->metrics },
+        { 0, "upgrade", "PATH", "take over from the relay that has this Unix socket,\nand let a successor take over by it",
+          set_text, &o->upgrade },
+        { 0, "drain", "TIME", "after a successor took over, keep connections so long\n(0)",
+          set_duration, &o->drain },
         { 0, "for", "TIME", "end after this time", set_duration, &o->duration },
         { 'q', "quiet", NULL, "print nothing but errors", set_flag, &o->quiet },
         { 0 },
@@ -130,6 +142,38 @@ static void announce(void *ctx)
     relay_announce(((struct told *)ctx)->relay);
 }
 
+/* Uses the predecessor's socket for |address|, if there is one.  Returns 1, 0 if there is none, or
+ * a negative code. */
+static int adopt(struct program *p, const struct net_address *address,
+                 const struct net_address *server, struct err *err)
+{
+    for (int i = 0; i < p->taken_count; i++) {
+        struct net_address its;
+        int fd = p->taken[i];
+
+        if (fd < 0 || net_address_of_socket(fd, &its, NULL) < 0 ||
+            !net_address_equal(&its, address))
+            continue;
+        p->taken[i] = -1;
+        return relay_adopt(p->told.relay, fd, server, err) < 0 ? -err->code : 1;
+    }
+    return 0;
+}
+
+/* Listens at |address|. */
+static int add_at(struct program *p, const struct net_address *address,
+                  const struct net_address *server, struct net_address *bound, struct err *err)
+{
+    int result = adopt(p, address, server, err);
+
+    *bound = *address;
+    if (result == 0)
+        result = relay_add(p->told.relay, address, server, bound, err);
+    if (result >= 0 && !p->options.no_udp)
+        result = relay_add_udp(p->told.relay, bound, server, err);
+    return result < 0 ? result : 0;
+}
+
 /* Relays one protocol, at every address that its name has. */
 static int add(struct program *p, const char *listen, const char *to, const char *what,
                struct err *err)
@@ -149,8 +193,7 @@ static int add(struct program *p, const char *listen, const char *to, const char
     for (int i = 0; i < count; i++) {
         if (i && !name.port) /* one free port for both kinds of addresses */
             net_address_set_port(&found[i], net_address_port(&bound));
-        if (relay_add(p->told.relay, &found[i], &server, &bound, err) < 0 ||
-            (!p->options.no_udp && relay_add_udp(p->told.relay, &bound, &server, err) < 0))
+        if (add_at(p, &found[i], &server, &bound, err) < 0)
             return -err->code;
         if (!p->options.quiet)
             printf("%s: %s to %s\n", what, net_address_text(&bound, at),
@@ -215,6 +258,68 @@ static int begin_relay(struct program *p, struct err *err)
     return o->mount_listen ? add(p, o->mount_listen, o->mount_to, "MOUNT", err) : 0;
 }
 
+/* --- taking over */
+
+static int on_drain(void *ctx, struct err *err)
+{
+    enum { LOOK = 50000000 }; /* ns */
+    struct program *p = ctx;
+    int64_t now = loop_now(p->told.loop);
+
+    if (now < p->drained && relay_connections(p->told.relay))
+        return loop_set(p->told.loop, &p->drain, now + LOOK, err);
+    loop_stop(p->told.loop);
+    return 0;
+}
+
+static uint32_t release(void *ctx, int *sockets)
+{
+    struct program *p = ctx;
+
+    relay_stop_datagrams(p->told.relay);
+    if (p->told.door)
+        ring_door_shut(p->told.door);
+    control_free(p->control);
+    metrics_free(p->metrics);
+    ports_close(p->told.ports);
+    p->control = NULL;
+    p->metrics = NULL;
+    p->told.ports = NULL;
+    return relay_sockets(p->told.relay, sockets);
+}
+
+static int given(void *ctx, struct err *err)
+{
+    struct program *p = ctx;
+
+    relay_stop_listening(p->told.relay);
+    p->drained = loop_now(p->told.loop) + p->options.drain;
+    p->drain = (struct timer){ .due = on_drain, .ctx = p };
+    return loop_set(p->told.loop, &p->drain, loop_now(p->told.loop), err);
+}
+
+static int take_over(struct program *p, struct err *err)
+{
+    if (p->options.upgrade)
+        p->taken_count = hand_over_take(p->options.upgrade, p->taken, err);
+    return p->taken_count < 0 ? err_prefix(err, "--upgrade") : 0;
+}
+
+/* Sockets that no option names are closed. */
+static int await_successor(struct program *p, struct err *err)
+{
+    const struct hand_over_host host = { release, given, p };
+
+    for (int i = 0; i < p->taken_count; i++)
+        if (p->taken[i] >= 0)
+            close(p->taken[i]);
+    p->taken_count = 0;
+    if (!p->options.upgrade)
+        return 0;
+    p->hand_over = hand_over_new(p->told.loop, p->options.upgrade, &host, err);
+    return p->hand_over ? 0 : err_prefix(err, "--upgrade");
+}
+
 /* Each connection needs two descriptors, and systems allow 1024 unless a process asks for more. */
 static int raise_limit(const struct relay_options *o, struct err *err)
 {
@@ -251,11 +356,15 @@ static int begin(struct program *p, struct err *err)
     p->end = (struct timer){ .due = ended, .ctx = p->told.loop };
     result = loop_take_signals(p->told.loop, err);
     if (result == 0)
+        result = take_over(p, err);
+    if (result == 0)
         result = begin_ring(p, err);
     if (result == 0)
         result = begin_relay(p, err);
     if (result == 0)
         result = begin_telling(p, err);
+    if (result == 0)
+        result = await_successor(p, err);
     if (result == 0 && p->options.duration)
         result = loop_set(p->told.loop, &p->end, loop_clock() + p->options.duration, err);
     return result;
@@ -283,14 +392,17 @@ int cmd_relay(int argc, char **argv, struct err *err)
         result = loop_run(p.told.loop, err);
     if (result == 0 && !p.options.quiet)
         print_totals(&p);
+    hand_over_free(p.hand_over);
     control_free(p.control);
     metrics_free(p.metrics);
     relay_free(p.told.relay);
     ports_close(p.told.ports);
     ring_door_free(p.told.door);
     ring_free(p.told.ring);
-    if (p.told.loop)
+    if (p.told.loop) {
         loop_unset(p.told.loop, &p.end);
+        loop_unset(p.told.loop, &p.drain);
+    }
     loop_free(p.told.loop);
     return result;
 }
