@@ -92,6 +92,7 @@ static inline void prepare(struct seen *s, int type)
     *s = (struct seen){ 0 };
     server_begin(&s->server, type);
     s->setup.server = s->server.address;
+    s->setup.from.local = server_own_address();
     s->setup.udp = type == SOCK_DGRAM;
     s->setup.limits = rpc_client_defaults;
     s->setup.limits.reconnect[0] = 5 * MS;
