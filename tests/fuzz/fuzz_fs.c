@@ -9,6 +9,7 @@
  *     1: the same; then the bytes of the changes are harmed by the last operations before they are
  *        applied
  *     2: changes as they are, for an empty file system */
+#include "fs_config.h"
 #include "fs_same.h"
 
 enum { OPERATION = 8, OPERATIONS_MAX = 400, HARM_MAX = 16, LARGE = 70000 };
@@ -32,20 +33,8 @@ static struct nfstime3 now(void *ctx)
 
 static struct fs *begin(uint8_t how)
 {
-    struct fs_config config = { .root_mode = how & 1 ? 01777 : 0777, .now = now, .changes = true };
+    struct fs_config config = fs_config_of(how, now);
 
-    config.keep_unstable = how & 2;
-    config.no_atime = how & 4;
-    if (how & 8)
-        config.capacity = 20 * FS_PAGE;
-    if (how & 16)
-        config.user_capacity = 8 * FS_PAGE, config.user_objects = 6;
-    if (how & 32)
-        config.memory = 600000;
-    if (how & 64)
-        config.objects = 20;
-    if (how & 128)
-        config.first_generation = UINT32_MAX - 2;
     return fs_new(&config, NULL);
 }
 
@@ -259,7 +248,7 @@ static void from_nothing(uint8_t how)
     const char *what;
 
     fs_free(mirror);
-    mirror = begin(how & ~32);
+    mirror = begin(how & ~FS_CONFIG_LITTLE);
     if (fs_changes_all(fs, &err) < 0)
         return; /* the bound on memory */
     what = fs_mirror(fs, mirror);
@@ -281,7 +270,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         operations = OPERATIONS_MAX;
     ticks = 0;
     fs = begin(data[1]);
-    mirror = begin(data[1] & ~32);
+    mirror = begin(data[1] & ~FS_CONFIG_LITTLE);
     require(fs && mirror);
     if (data[0] % 3 == 2) {
         if (fs_changes_apply(mirror, (struct bytes){ data + 2, (uint32_t)size - 2 }, &err) == 0 &&

@@ -12,6 +12,7 @@
  * - others that take their changes (fs/changes.h) are the same.
  *
  * Input: the configuration (1), then steps: what (1), and what it needs. */
+#include "fs_config.h"
 #include "fs_same.h"
 #include "net/rpc_server_parts.h"
 #include "server/serve.h"
@@ -22,7 +23,7 @@
 #include <unistd.h>
 
 enum { EXPORTS = 3, STEPS_MAX = 300, CHECK_EVERY = 64, ROUND_EVERY = 8, MESSAGE_MAX = 1200000 };
-enum { EXPORT_MEMORY = 6 << 20, LITTLE_MEMORY = 600000, ROUNDS_MAX = 100000 };
+enum { EXPORT_MEMORY = 6 << 20, ROUNDS_MAX = 100000 };
 
 static struct loop *loop;
 static struct rpc_server *rpc;
@@ -99,23 +100,14 @@ static void begin_process(void)
 
 static void begin_export(uint8_t how, const char *name, struct export_options options)
 {
-    struct fs_config config = { .root_mode = how & 1 ? 01777 : 0777, .now = now, .changes = true };
+    struct fs_config config = fs_config_of(how & ~FS_CONFIG_LITTLE, now);
     uint32_t number = server.service.export_count;
 
     config.fsid = number + 1;
-    config.keep_unstable = how & 2;
-    config.no_atime = how & 4;
-    if (how & 8)
-        config.capacity = 20 * FS_PAGE;
-    if (how & 16)
-        config.user_capacity = 8 * FS_PAGE, config.user_objects = 6;
-    if (how & 64)
-        config.objects = 20;
-    config.first_generation = how & 128 ? UINT32_MAX - 2 : 0;
     if (options.read_only) /* permissions are no hindrance */
         config.root_uid = ANONYMOUS_ID;
     mirrors[number] = fs_new(&config, NULL);
-    config.memory = how & 32 ? LITTLE_MEMORY : EXPORT_MEMORY;
+    config.memory = how & FS_CONFIG_LITTLE ? FS_CONFIG_MEMORY : EXPORT_MEMORY;
     options.name = name;
     options.anonymous_uid = options.anonymous_gid = ANONYMOUS_ID;
     require(mirrors[number] &&
