@@ -120,27 +120,37 @@ void acl_follow_mode(struct inode *i)
 }
 
 /* Both lists as one; |*to| NULL: none are needed. */
-static int join(struct memory *m, const struct fs_acl_entry *list, uint32_t count,
-                const struct acl *defaults, struct acl **to)
+static int join(struct memory *m, const struct fs_acl_list *access,
+                const struct fs_acl_list *defaults, struct acl **to)
 {
-    uint32_t default_count = defaults ? defaults->default_count : 0;
-    struct acl join = { (uint16_t)count, (uint16_t)default_count }, *acl;
+    struct acl join = { (uint16_t)access->count, (uint16_t)defaults->count }, *acl;
 
     *to = NULL;
-    if (!count && !default_count)
+    if (!access->count && !defaults->count)
         return 0;
     acl = memory_take(m, acl_size(&join));
     if (!acl)
         return -ERR_SYSTEM;
     acl->count = join.count;
     acl->default_count = join.default_count;
-    if (count)
-        memcpy(acl->entries, list, count * sizeof(*list));
-    if (default_count)
-        memcpy(acl->entries + count, defaults->entries + defaults->count,
-               default_count * sizeof(*list));
+    if (access->count)
+        memcpy(acl->entries, access->entries, access->count * sizeof(*access->entries));
+    if (defaults->count)
+        memcpy(acl->entries + access->count, defaults->entries,
+               defaults->count * sizeof(*defaults->entries));
     *to = acl;
     return 0;
+}
+
+static struct fs_acl_list access_of(const struct acl *acl)
+{
+    return acl ? (struct fs_acl_list){ acl->entries, acl->count } : (struct fs_acl_list){ 0 };
+}
+
+static struct fs_acl_list defaults_of(const struct acl *acl)
+{
+    return acl ? (struct fs_acl_list){ acl->entries + acl->count, acl->default_count }
+               : (struct fs_acl_list){ 0 };
 }
 
 int acl_inherit(struct memory *m, const struct inode *dir, enum ftype3 type, uint16_t *mode,
@@ -148,6 +158,7 @@ int acl_inherit(struct memory *m, const struct inode *dir, enum ftype3 type, uin
 {
     struct fs_acl_entry list[FS_ACL_MAX], *group;
     uint32_t count = dir->acl ? dir->acl->default_count : 0;
+    struct fs_acl_list access, defaults;
 
     *acl = NULL;
     if (!count || type == NF3LNK)
@@ -158,7 +169,9 @@ int acl_inherit(struct memory *m, const struct inode *dir, enum ftype3 type, uin
     group->permissions &= *mode >> 3 & 7;
     find(list, count, FS_ACL_OTHER)->permissions &= *mode & 7;
     *mode = (uint16_t)((*mode & ~0777) | acl_mode(list, count));
-    return join(m, list, count == MINIMAL ? 0 : count, type == NF3DIR ? dir->acl : NULL, acl);
+    access = (struct fs_acl_list){ list, count == MINIMAL ? 0 : count };
+    defaults = defaults_of(type == NF3DIR ? dir->acl : NULL);
+    return join(m, &access, &defaults, acl);
 }
 
 /* --- what fs.h has */
@@ -197,66 +210,59 @@ static uint32_t tidy(struct fs_acl_entry *list, uint32_t count)
     return count;
 }
 
-static int set_access(struct fs *fs, struct inode *i, const struct fs_caller *caller,
-                      struct fs_acl_entry *list, uint32_t count)
+/* Copies |from| to |list| as it is kept, and makes |to| lead there; false: it is not allowed. */
+static bool keep(const struct fs_acl_list *from, struct fs_acl_entry list[FS_ACL_MAX],
+                 struct fs_acl_list *to)
 {
-    struct acl *acl;
+    if (from->count > FS_ACL_MAX)
+        return false;
+    if (from->count)
+        memcpy(list, from->entries, from->count * sizeof(*list));
+    *to = (struct fs_acl_list){ list, tidy(list, from->count) };
+    return acl_is_good(list, to->count);
+}
 
-    if (join(&fs->memory, list, count > MINIMAL ? count : 0, i->acl, &acl) < 0)
-        return -ERR_SYSTEM;
+/* What an access list makes of the mode. */
+static void set_mode(struct inode *i, const struct fs_caller *caller, struct fs_acl_entry *list,
+                     uint32_t count)
+{
     if (count)
         i->mode = (uint16_t)((i->mode & ~0777) | acl_mode(list, count));
     if (caller->uid && !permit_is_in(caller, i->gid))
         i->mode &= (uint16_t)~MODE_SETGID;
-    acl_give(&fs->memory, i->acl);
-    i->acl = acl;
-    return 0;
-}
-
-static int set_default(struct fs *fs, struct inode *i, struct fs_acl_entry *list, uint32_t count)
-{
-    struct acl *defaults, *acl;
-
-    /* as an access list first, then turned round */
-    if (join(&fs->memory, list, count, NULL, &defaults) < 0)
-        return -ERR_SYSTEM;
-    if (defaults) {
-        defaults->default_count = defaults->count;
-        defaults->count = 0;
-    }
-    if (join(&fs->memory, i->acl ? i->acl->entries : NULL, i->acl ? i->acl->count : 0, defaults,
-             &acl) < 0) {
-        acl_give(&fs->memory, defaults);
-        return -ERR_SYSTEM;
-    }
-    acl_give(&fs->memory, defaults);
-    acl_give(&fs->memory, i->acl);
-    i->acl = acl;
-    return 0;
 }
 
 enum nfsstat3 fs_set_acl(struct fs *fs, const struct fs_caller *caller, uint32_t object,
-                         bool defaults, const struct fs_acl_entry *entries, uint32_t count)
+                         const struct fs_acl_list *access, const struct fs_acl_list *defaults)
 {
     struct inode *i = inode_of(fs, object);
-    struct fs_acl_entry list[FS_ACL_MAX];
+    struct fs_acl_entry lists[2][FS_ACL_MAX];
+    struct fs_acl_list of_mode = access_of(i->acl), of_new = defaults_of(i->acl), kept;
+    struct acl *acl;
 
     if (i->type == NF3LNK)
         return NFS3ERR_NOTSUPP;
     if (!permit_is_owner(i, caller))
         return NFS3ERR_PERM;
-    if (defaults && i->type != NF3DIR)
-        return count ? NFS3ERR_ACCES : NFS3_OK; /* as Linux */
-    if (count > FS_ACL_MAX)
+    if (defaults && i->type != NF3DIR) {
+        if (defaults->count)
+            return NFS3ERR_ACCES; /* as Linux */
+        defaults = NULL;
+    }
+    if ((access && !keep(access, lists[0], &of_mode)) ||
+        (defaults && !keep(defaults, lists[1], &of_new)))
         return NFS3ERR_INVAL;
-    if (count)
-        memcpy(list, entries, count * sizeof(*list));
-    count = tidy(list, count);
-    if (!acl_is_good(list, count))
-        return NFS3ERR_INVAL;
-    if (changes_room(fs, 2) < 0 ||
-        (defaults ? set_default(fs, i, list, count) : set_access(fs, i, caller, list, count)) < 0)
+    if (!access && !defaults)
+        return NFS3_OK;
+    kept = of_mode;
+    if (access && kept.count == MINIMAL)
+        kept.count = 0;
+    if (changes_room(fs, 2) < 0 || join(&fs->memory, &kept, &of_new, &acl) < 0)
         return NFS3ERR_NOSPC;
+    if (access)
+        set_mode(i, caller, lists[0], of_mode.count);
+    acl_give(&fs->memory, i->acl);
+    i->acl = acl;
     i->ctime = fs_now(fs);
     changed_acl(fs, object);
     changed_object(fs, object);

@@ -138,6 +138,7 @@ enum nfsstat3 fs_list(struct fs *fs, const struct fs_caller *caller, uint32_t di
                       int (*each)(void *ctx, const struct fs_entry *entry), void *ctx, bool *eof)
 {
     const struct inode *i = inode_of(fs, dir);
+    const uint64_t first = cookie;
     struct directory_entry at;
 
     if (i->type != NF3DIR)
@@ -157,6 +158,7 @@ enum nfsstat3 fs_list(struct fs *fs, const struct fs_caller *caller, uint32_t di
         }
         *eof = !directory_after(i->directory, cookie, &at);
     }
-    accessed(fs, dir);
+    if (cookie != first || *eof)
+        accessed(fs, dir);
     return NFS3_OK;
 }

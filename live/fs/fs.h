@@ -98,8 +98,9 @@ struct fs_entry {
 };
 /* Entries behind |cookie| (0: from the beginning, with "." and ".."), in order, until |each|
  * returns non-zero for one, which then was not taken.  A cookie stays good while entries come and
- * go; one that never was is NFS3ERR_BAD_COOKIE.  |*eof|: the last one was taken.  |each| must not
- * change the file system. */
+ * go; one that never was is NFS3ERR_BAD_COOKIE.  |*eof|: the last one was taken.  If |each|
+ * took not even the first of some, the access time stays.  |each| must not change the file system.
+ */
 enum nfsstat3 fs_list(struct fs *fs, const struct fs_caller *caller, uint32_t dir, uint64_t cookie,
                       int (*each)(void *ctx, const struct fs_entry *entry), void *ctx, bool *eof);
 
@@ -164,9 +165,13 @@ struct fs_acl_entry {
  * entries, in order: by tag, then id. */
 enum nfsstat3 fs_acl(const struct fs *fs, const struct fs_caller *caller, uint32_t object,
                      bool defaults, struct fs_acl_entry *to, uint32_t *count);
-/* In any order; 0 entries take the list away.  NFS3ERR_INVAL: not a list that POSIX allows. */
+struct fs_acl_list {
+    const struct fs_acl_entry *entries; /* in any order */
+    uint32_t count;                     /* 0: the list is taken away */
+};
+/* Sets both lists or none; one that is NULL stays.  NFS3ERR_INVAL: not a list that POSIX allows. */
 enum nfsstat3 fs_set_acl(struct fs *fs, const struct fs_caller *caller, uint32_t object,
-                         bool defaults, const struct fs_acl_entry *entries, uint32_t count);
+                         const struct fs_acl_list *access, const struct fs_acl_list *defaults);
 
 /* --- for whoever fills it without a client: all at once, without permissions or quotas */
 

@@ -110,19 +110,31 @@ static enum rpc_status get(struct request *q, struct xdr_put *to, struct outcome
 
 /* --- SETACL */
 
-static enum nfsstat3 set_list(const struct outcome *outcome, const struct caller *caller,
-                              bool defaults, const struct bind_list *from)
+/* As the file system takes it: |list| leads to |entries| then. */
+static void as_kept(const struct bind_list *from, struct fs_acl_entry entries[FS_ACL_MAX],
+                    struct fs_acl_list *list)
 {
-    struct fs_acl_entry list[FS_ACL_MAX];
-    const struct aclent *entries = from->elements;
+    const struct aclent *told = from->elements;
 
     for (uint32_t i = 0; i < from->count; i++)
-        list[i] =
-            (struct fs_acl_entry){ .tag = (uint16_t)(entries[i].type & ~(uint32_t)NA_ACL_DEFAULT),
-                                   .permissions = (uint16_t)entries[i].perm,
-                                   .id = entries[i].id };
-    return fs_set_acl(outcome->export->fs, &caller->as, outcome->object, defaults, list,
-                      from->count);
+        entries[i] =
+            (struct fs_acl_entry){ .tag = (uint16_t)(told[i].type & ~(uint32_t)NA_ACL_DEFAULT),
+                                   .permissions = (uint16_t)told[i].perm,
+                                   .id = told[i].id };
+    *list = (struct fs_acl_list){ entries, from->count };
+}
+
+static enum nfsstat3 set_lists(const struct outcome *outcome, const struct caller *caller,
+                               const struct SETACL3args *args)
+{
+    struct fs_acl_entry entries[2][FS_ACL_MAX];
+    struct fs_acl_list access, defaults;
+
+    as_kept(&args->acl.aclent, entries[0], &access);
+    as_kept(&args->acl.dfaclent, entries[1], &defaults);
+    return fs_set_acl(outcome->export->fs, &caller->as, outcome->object,
+                      args->acl.mask & NA_ACL ? &access : NULL,
+                      args->acl.mask & NA_DFACL ? &defaults : NULL);
 }
 
 static enum rpc_status set(struct request *q, struct xdr_put *to, struct outcome *outcome)
@@ -140,10 +152,8 @@ static enum rpc_status set(struct request *q, struct xdr_put *to, struct outcome
         outcome->status = NFS3ERR_INVAL;
     if (outcome->status == NFS3_OK && outcome->export->read_only)
         outcome->status = NFS3ERR_ROFS;
-    if (outcome->status == NFS3_OK && args.acl.mask & NA_ACL)
-        outcome->status = set_list(outcome, &caller, false, &args.acl.aclent);
-    if (outcome->status == NFS3_OK && args.acl.mask & NA_DFACL)
-        outcome->status = set_list(outcome, &caller, true, &args.acl.dfaclent);
+    if (outcome->status == NFS3_OK && args.acl.mask & (NA_ACL | NA_DFACL))
+        outcome->status = set_lists(outcome, &caller, &args);
     result.status = outcome->status;
     attributes(q, outcome, &result.attr);
     return bind_write(nfsacl3_binding(2)->result, to, &result) < 0 ? RPC_SYSTEM_ERR : RPC_SUCCESS;

@@ -128,13 +128,21 @@ static void list_set(const struct fs_caller *caller, const uint8_t in[OPERATION]
     static const uint16_t tags[] = { FS_ACL_USER_OBJ, FS_ACL_USER,  FS_ACL_GROUP_OBJ, FS_ACL_GROUP,
                                      FS_ACL_MASK,     FS_ACL_OTHER, FS_ACL_USER,      0 };
     struct fs_acl_entry list[8];
+    struct fs_acl_list lists[2];
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < 8; i++)
         if (in[4] >> i & 1)
             list[count++] = (struct fs_acl_entry){ tags[i], (in[5] >> i | in[6] << (8 - i)) & 7,
                                                    i == 1 || i == 3 || i == 6 ? 7u + i % 3 : 0 };
-    fs_set_acl(fs, caller, object_of(in[2]), in[7] & 1, list, count);
+    lists[0] = (struct fs_acl_list){ list, count };
+    lists[1] = (struct fs_acl_list){ list + (in[7] >> 2) % (count + 1), 0 };
+    lists[1].count = count - (uint32_t)(lists[1].entries - list);
+    if (in[7] & 2) /* both, of which one may be wrong */
+        fs_set_acl(fs, caller, object_of(in[2]), &lists[in[7] & 1], &lists[!(in[7] & 1)]);
+    else
+        fs_set_acl(fs, caller, object_of(in[2]), in[7] & 1 ? NULL : lists,
+                   in[7] & 1 ? lists : NULL);
 }
 
 static int few(void *ctx, const struct fs_entry *entry)

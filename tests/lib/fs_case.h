@@ -427,12 +427,11 @@ static const struct {
                  { 'm', FS_ACL_MASK, 0 },
                  { 'o', FS_ACL_OTHER, 0 } };
 
-static inline void do_setacl(struct line *l)
+static inline uint32_t acl_of(const char *text, struct fs_acl_entry *list)
 {
-    static struct fs_acl_entry list[FS_ACL_MAX];
     uint32_t count = 0;
 
-    for (const char *at = l->arg[1]; *at && *at != '-'; at += *at == ',') {
+    for (const char *at = text; *at && *at != '-'; at += *at == ',') {
         struct fs_acl_entry *e = &list[count++];
         char *end;
 
@@ -443,8 +442,22 @@ static inline void do_setacl(struct line *l)
         for (at = end + 1; *at && *at != ','; at++)
             e->permissions |= *at == 'r' ? 4 : *at == 'w' ? 2 : *at == 'x' ? 1 : 0;
     }
-    say(l, fs_set_acl(fs, &l->caller, case_find(l->arg[0]), !strcmp(l->op, "setdefault"), list,
-                      count));
+    return count;
+}
+
+/* "setacl FILE LIST", "setdefault DIR LIST", "setboth DIR LIST LIST": access list, then defaults */
+static inline void do_setacl(struct line *l)
+{
+    static struct fs_acl_entry entries[2][FS_ACL_MAX];
+    struct fs_acl_list access = { entries[0], 0 }, defaults = { entries[1], 0 };
+    bool one = !strcmp(l->op, "setacl"), both = !strcmp(l->op, "setboth");
+
+    if (one || both)
+        access.count = acl_of(l->arg[1], entries[0]);
+    if (!one)
+        defaults.count = acl_of(l->arg[both ? 2 : 1], entries[1]);
+    say(l, fs_set_acl(fs, &l->caller, case_find(l->arg[0]), one || both ? &access : NULL,
+                      one ? NULL : &defaults));
 }
 
 static inline void do_acl(struct line *l)
@@ -491,7 +504,7 @@ static inline void case_line(const char *line, int number_of)
                  { " lose ", do_lose },
                  { " path ", do_path },
                  { " space ", do_space },
-                 { " setacl setdefault ", do_setacl },
+                 { " setacl setdefault setboth ", do_setacl },
                  { " acl default ", do_acl } };
     static char out[OUT];
     const char *expected = strstr(line, " = "), *what;

@@ -164,6 +164,23 @@ def statuses(server):
         BAD_COOKIE)
 
 
+def small_listings(server):
+    """A listing that has no room for an entry was none: it does not change the access time."""
+    client = Client(server)
+    root = client.mount(b"/w")
+    found = set()
+    for procedure, count in ((READDIR, "count"), (READDIRPLUS, "maxcount")):
+        for size in range(96, 400, 4):
+            before = client.nfs(GETATTR, {"object": root})[1]["attributes"].atime
+            status = client.nfs(procedure, {"object": root, "cookie": 0, "verifier": NO_VERIFIER,
+                                            "dircount": 4096, count: size})[0]
+            after = client.nfs(GETATTR, {"object": root})[1]["attributes"].atime
+            found.add((procedure, status))
+            if (status, after == before) not in ((OK, False), (TOOSMALL, True)):
+                check("%s of %d bytes: the access time" % (NAMES[procedure], size), after, before)
+    check("small listings", found, {(p, s) for p in (READDIR, READDIRPLUS) for s in (OK, TOOSMALL)})
+
+
 def verifier(client, directory):
     return client.nfs(READDIR, {"object": directory, "cookie": 0, "verifier": NO_VERIFIER,
                                 "count": 4096})[1]["verifier"]
@@ -229,6 +246,11 @@ def access_list():
         made = client.nfs(MKDIR, {"object": root, "name": b"d", "settings": settings})[1]["handle"]
         whole = client.rpc(1, opaque(made) + u32(15), program=NFSACL)[8 + 84:]
         check("GETACL", whole, u32(15, 4, 4, 1, 1001, 7, 4, 1002, 5, 16, 0, 5, 32, 0, 1, 0, 0))
+        lists = u32(15, 4, 4, 1, 0, 7, 4, 0, 0, 16, 0, 0, 32, 0, 0, 1, 1, 0x1001, 0, 7)
+        said = client.rpc(2, opaque(made) + lists, program=NFSACL,
+                          credential=auth_sys(1001, 1002, ()))[:4]
+        check("SETACL, of which the defaults are no list", said, u32(INVAL))
+        check("GETACL behind it", client.rpc(1, opaque(made) + u32(15), program=NFSACL)[8 + 84:], whole)
         check("GETACL of counts", client.rpc(1, opaque(made) + u32(2), program=NFSACL)[8 + 84:],
               u32(2, 4, 0, 0, 0))
 
@@ -473,6 +495,7 @@ def main():
                for o in ("--export", "/%s(no_root_squash)" % name)]
     with Ftnfsd(*exports, "--export", "/ro(ro)") as server:
         statuses(server)
+        small_listings(server)
         garbage(server)
         hostile(server)
         retransmitted(server, False)

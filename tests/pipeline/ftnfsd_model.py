@@ -185,8 +185,7 @@ class World(Replies):
             entries = said.fields.get("entries", [])
             sizes = [ENTRY + padded(e[1]) + plus for e in entries]
             if status == TOOSMALL and entries and LISTING + sizes[0] > ours[limit]:
-                if ours[limit] < LISTING:
-                    directory.atime = read_at  # ftnfsd did not even look
+                directory.atime = read_at  # nothing was read
                 return
             try:
                 self.status(procedure, {**theirs, limit: ours[limit]}, who, (status, said.status))

@@ -73,6 +73,7 @@ static enum nfsstat3 act(uint32_t step)
                                                 { FS_ACL_GROUP_OBJ, 5, 0 },
                                                 { FS_ACL_MASK, 7, 0 },
                                                 { FS_ACL_OTHER, 5, 0 } };
+    static const struct fs_acl_list both = { list, 5 };
     static const struct {
         uint64_t offset;
         uint32_t len;
@@ -86,7 +87,7 @@ static enum nfsstat3 act(uint32_t step)
     if (step == 0)
         return make(NF3DIR, 1, 0, &dir);
     if (step == 1)
-        return fs_set_acl(fs, &me, dir, true, list, 5);
+        return fs_set_acl(fs, &me, dir, &both, &both);
     if (step < 1200)
         return make(step % 3 ? NF3REG : step % 2 ? NF3LNK : NF3DIR, dir, step, &object);
     if (step == 1200)
@@ -95,7 +96,7 @@ static enum nfsstat3 act(uint32_t step)
         return fs_write(fs, &me, file, writes[step - 1201].offset,
                         (struct bytes){ data, writes[step - 1201].len }, UNSTABLE);
     if (step == 1208)
-        return fs_set_acl(fs, &me, file, false, list, 5);
+        return fs_set_acl(fs, &me, file, &both, NULL);
     if (step < 1250)
         return fs_rename(fs, &me, dir, name_of(text, step - 1200), 1, name_of(text2, step));
     if (step < 1290)

@@ -258,6 +258,36 @@ static void lists(void **state)
     RUN(lines, 0);
 }
 
+/* Of two lists, both are set or none. */
+static void both_lists(void **state)
+{
+    static const char *const lines[] = {
+        "7 mkdir d mode=755 = OK", /* 1 */
+        "7 setboth d u:rwx,u8:r-x,g:r-x,m:r-x,o:--- u:rwx,g:rwx = INVAL",
+        "7 setboth d u:rwx,g:r-x u:rwx,g:rwx,o:rwx = INVAL",
+        "8 setboth d u:rwx,g:r-x,o:--- u:rwx,g:rwx,o:rwx = PERM",
+        "7 acl d = u:rwx,g:r-x,o:r-x",
+        "7 default d = -",
+        "7 times d = 1 1 1",
+        "7 setboth d u:rwx,u8:r-x,g:r-x,m:r-x,o:--- u:rwx,g:rwx,o:r-- = OK", /* 8 */
+        "7 acl d = u:rwx,u8:r-x,g:r-x,m:r-x,o:---",
+        "7 default d = u:rwx,g:rwx,o:r--",
+        "7 stat d = d 750 2 7 7 64",
+        "7 times d = 1 1 8",
+        "7 setboth d u:rwx,g:---,o:--- - = OK", /* 13 */
+        "7 acl d = u:rwx,g:---,o:---",
+        "7 default d = -",
+        "7 create f mode=640 = OK",
+        "7 setboth f u:rwx,g:rwx,o:rwx u:rwx,g:rwx,o:rwx = ACCES",
+        "7 acl f = u:rw-,g:r--,o:---",
+        "7 setboth f u:rwx,g:rwx,o:rwx - = OK",
+        "7 acl f = u:rwx,g:rwx,o:rwx",
+    };
+
+    (void)state;
+    RUN(lines, 0);
+}
+
 static void inherited(void **state)
 {
     static const char *const lines[] = {
@@ -299,8 +329,9 @@ static void inherited(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(modes),  cmocka_unit_test(owners), cmocka_unit_test(set_id),
-        cmocka_unit_test(sticky), cmocka_unit_test(lists),  cmocka_unit_test(inherited),
+        cmocka_unit_test(modes),      cmocka_unit_test(owners), cmocka_unit_test(set_id),
+        cmocka_unit_test(sticky),     cmocka_unit_test(lists),  cmocka_unit_test(inherited),
+        cmocka_unit_test(both_lists),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
