@@ -402,6 +402,8 @@ CREATE INDEX name_event_by_object ON name_event (object);
 CREATE INDEX operation_by_time ON operation (ifnull(call_time, reply_time));
 CREATE INDEX operation_by_path ON operation (path);
 CREATE INDEX operation_by_object ON operation (object);
+CREATE INDEX operation_by_counterpart ON operation (counterpart, counterpart_copy)
+ WHERE counterpart IS NOT NULL;
 CREATE INDEX operation_unpaired ON operation (pairing) WHERE pairing <> 0;
 CREATE INDEX retransmission_by_operation ON retransmission (operation);
 CREATE INDEX copy_by_operation ON copy (operation);

@@ -22,6 +22,11 @@ enum align_reason {
     REASON_NO_CLIENT,     /* its client was not found on the other side */
     REASON_NO_CALL,       /* its call was not captured */
     REASON_NO_TABLE,      /* its program is unknown, or its arguments are not readable */
+    /* if operations name their counterparts: */
+    REASON_NO_NUMBER,      /* it names none */
+    REASON_UNKNOWN_NUMBER, /* the other side has no such operation */
+    REASON_REPEATED,       /* another one with the same counterpart was answered later */
+    REASON_OTHER_COPY,     /* it belongs to a copy of the trace that is not compared */
     REASON_MAX
 };
 

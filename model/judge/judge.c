@@ -38,6 +38,7 @@ struct judge *judge_new(const struct judge_setup *setup, struct err *err)
     j->host = setup->host;
     j->ctx = setup->ctx;
     j->patterns.unowned_max = setup->unowned_max;
+    j->remade = setup->remade;
     return j;
 }
 

@@ -175,6 +175,7 @@ struct judge_setup {
     const struct judge_host *host;
     void *ctx;            /* the callbacks' first argument */
     uint32_t unowned_max; /* 0: no bound */
+    bool remade; /* a side's tree was made again: nobody can set the change times of its objects */
 };
 
 struct judge *judge_new(const struct judge_setup *setup, struct err *err);

@@ -93,6 +93,7 @@ struct judge {
     struct name_state *names;
     uint32_t name_count, name_cap;
     struct table by_name;
+    bool remade; /* struct judge_setup */
     struct patterns patterns, of_listing;
     struct table by_number[SIDES]; /* rows by file numbers */
 

@@ -162,7 +162,7 @@ static int load_text(const char *name, char **text, struct err *err)
     if (!builtin->name)
         return err_set(err, ERR_USAGE,
                        "no rules are called \"%.64s\": there are default, linux-knfsd, ganesha, "
-                       "ftnfsd, anonymized; a file is known by a '/' or '.' in its name, as in "
+                       "ftnfsd, replay, anonymized; a file is known by a '/' or '.' in its name, as in "
                        "./%.64s",
                        name, name);
     *text = strdup(builtin->text);

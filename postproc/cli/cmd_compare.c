@@ -33,7 +33,10 @@ static const char about[] =
     "Matching of objects starts at the mounted roots and follows names.  Operations\n"
     "are aligned for each client and object.  Replies are compared field by field\n"
     "under rules (schemas/rules).  Discrepancies of the same kind are one group.\n"
-    "The exit code is 1 if there are any.\n";
+    "The exit code is 1 if there are any.\n"
+    "\n"
+    "Operations of a recorded replay (nfsreplay --record) say which operations of\n"
+    "the original trace they repeat.  Then nothing is searched.\n";
 
 enum { LIST_MAX = 64, EXAMPLES_MAX = 3 }; /* as many examples as a result has */
 
@@ -46,7 +49,7 @@ struct text_list {
 struct compare_args {
     struct text_list rules, clients;
     const char *output, *ref_server, *sut_server, *noise, *html, *annotate;
-    uint64_t examples;
+    uint64_t examples, copy;
     bool json, summary, one_sided;
 };
 
@@ -189,6 +192,7 @@ static int run(const struct compare_args *a, int count, char **operands, struct 
         .rule_count = a->rules.count,
         .clients = a->clients.texts,
         .client_count = a->clients.count,
+        .copy = (uint32_t)a->copy,
     };
     sqlite3 *result = NULL;
     int again = check_operands(a, count, operands, err), code = 0, found = 0;
@@ -219,15 +223,24 @@ static int run(const struct compare_args *a, int count, char **operands, struct 
     return code < 0 ? code : found;
 }
 
+static int set_copy(void *to, const char *value, struct err *err)
+{
+    int result = set_count(to, value, err);
+
+    if (result == 0 && *(uint64_t *)to > UINT32_MAX)
+        return err_set(err, ERR_USAGE, "\"%s\" is not a number below 2^32", value);
+    return result;
+}
+
 int cmd_compare(int argc, char **argv, struct err *err)
 {
     struct compare_args a = { .examples = EXAMPLES_MAX };
     const struct arg own[] = {
         { 'r', "rules", "RULES",
           "more rules, which override earlier ones:\n"
-          "linux-knfsd, ganesha, anonymized, strict (after\n"
-          "anonymized), or a file with a / or . in its name;\n"
-          "can be given several times",
+          "linux-knfsd, ganesha, ftnfsd, replay, anonymized,\n"
+          "strict (after anonymized), or a file with a / or .\n"
+          "in its name; can be given several times",
           add_text, &a.rules },
         { 'o', "output", "OUT.db", "keep the result (schemas/compare.sql)", set_text, &a.output },
         { 0, "ref-server", "ADDRESS", "the reference is this server of REF", set_text,
@@ -239,6 +252,10 @@ int cmd_compare(int argc, char **argv, struct err *err)
           "are matched by address, then by first appearance;\n"
           "can be given several times",
           add_text, &a.clients },
+        { 0, "copy", "N",
+          "of a replay in several copies, compare this one,\n"
+          "from 0 (0)",
+          set_copy, &a.copy },
         { 'n', "noise", "REF2",
           "a second run of the reference: what differs\n"
           "between the two runs is noise",

@@ -85,7 +85,9 @@ static int detach(struct compare *c, struct err *err)
 
 static int compare_first(struct compare *c, const struct compare_options *o, struct err *err)
 {
-    if (sides_attach(c, o->side, err) < 0 || clients_match(c, o, err) < 0 ||
+    c->copy = o->copy;
+    if (sides_attach(c, o->side, err) < 0 || counterparts_find(c, err) < 0 ||
+        counterparts_number(c, err) < 0 || clients_match(c, o, err) < 0 ||
         callers_match(c, err) < 0 || request_sequences_read(c, err) < 0 ||
         sides_put(c, o->side, err) < 0 || put_rules(c, err) < 0 || match_run(c, err) < 0)
         return -err->code;
@@ -289,6 +291,8 @@ static int compare_old(struct compare *c, char *texts[SIDES][2], struct err *err
         result = sides_attach(c, input, err);
     if (result == 0)
         result = sides_check(c, err);
+    if (result == 0)
+        result = counterparts_find(c, err);
     if (result == 0)
         result = check_taken(c, err);
     if (result == 0)

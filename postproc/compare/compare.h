@@ -10,6 +10,9 @@
  * of that table, and compares their replies under the rules (compare_pairs.h) into the other
  * tables.  compare_again repeats only the second phase.
  *
+ * If the operations of a side name their counterparts, as those of a recorded replay do, the first
+ * phase searches for nothing: counterparts.c and match_numbers.c.
+ *
  * Memory: 700 to 900 bytes for each matched pair of objects; 32 for each range of its bytes that
  * may differ, at most EXTENTS_MAX (judge/judge.h); about 40 for each name that was changed; one
  * window of a sequence (align.h); two replies, of listings all parts; and SQLite's caches, at most
@@ -40,6 +43,7 @@ struct compare_options {
     uint32_t rule_count;
     const char *const *clients; /* "REF=SUT", addresses of clients */
     uint32_t client_count;
+    uint32_t copy; /* of a trace that was replayed in several copies: the one that is compared */
 };
 
 /* Compares, and puts the complete result at |out|, where it replaces an existing file.  If |out| is

@@ -149,9 +149,12 @@ static int add_objects(struct pairs *p, struct err *err)
 
 static int open_judge(struct pairs *p, struct err *err)
 {
-    const struct judge_setup setup = {
-        .rules = p->c->rules, .places = &p->c->places, .clock = &p->clock, .host = &host, .ctx = p
-    };
+    const struct judge_setup setup = { .rules = p->c->rules,
+                                       .places = &p->c->places,
+                                       .clock = &p->clock,
+                                       .host = &host,
+                                       .ctx = p,
+                                       .remade = p->c->by_number };
 
     p->judge = judge_new(&setup, err);
     if (!p->judge)

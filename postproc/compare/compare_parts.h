@@ -34,6 +34,9 @@ struct compare {
     struct compare_side side[SIDES];
     int first; /* the side that matching and aligning begin with, whichever is the reference */
     uint64_t pairs;
+    bool by_number;       /* operations of a side name their counterparts: counterparts.c */
+    bool numbered[SIDES]; /* of this side */
+    uint32_t copy;        /* of the trace, that is compared */
 };
 
 /* result.c: the database of a result. */
@@ -77,6 +80,13 @@ int callers_match(struct compare *c, struct err *err);
  * requests of each object and client in their order), part1 and part2 (which listing an operation
  * continues), overlap1 and overlap2, and the clocks. */
 int request_sequences_read(struct compare *c, struct err *err);
+
+/* counterparts.c: operations of a recorded replay name their counterparts.  Finds out if a side has
+ * any. */
+int counterparts_find(struct compare *c, struct err *err);
+/* Fills temp.number1 and number2 if a side has any: the operations that can be paired, with their
+ * numbers.  Equal numbers belong together.  Nothing else decides. */
+int counterparts_number(struct compare *c, struct err *err);
 
 /* matched_table.c: makes room for the objects of both databases.  Call matched_free also after an
  * error. */

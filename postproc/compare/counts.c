@@ -154,6 +154,8 @@ static int compare_connections(struct pairs *p, struct err *err)
 
 int counts_compare(struct pairs *p, struct err *err)
 {
+    if (p->c->by_number) /* the player sends calls again and connects as it likes */
+        return 0;
     if (compare_repeated(p, &calls, err) < 0 || compare_repeated(p, &replies, err) < 0)
         return -err->code;
     return compare_connections(p, err);

@@ -4,6 +4,7 @@
  * Matches objects from the roots down.  The requests on two matched objects are aligned, the
  * objects that aligned requests found or made are matched, and so on.  When this leads no further,
  * names in matched directories are used, and at last objects whose first requests are equal.
+ * match_numbers.c does this for a recorded replay, whose operations say what they belong to.
  * renewals.c handles a new handle for a file that had another one before.
  */
 #include "compare/match_parts.h"
@@ -67,7 +68,7 @@ int match_objects(struct match *m, const struct alike *a, struct err *err)
 
 /* --- sequences of requests */
 
-static int advance(struct sequence *sequence, struct err *err)
+int match_advance(struct sequence *sequence, struct err *err)
 {
     int result = sql_row(sequence->stmt, err);
 
@@ -96,7 +97,7 @@ static int next(void *ctx, int side, struct align_element *element, struct err *
     if (!sequence->has_row || sequence->client != m->client || sequence->name != m->name)
         return 0;
     *element = sequence->element;
-    return advance(sequence, err) < 0 ? -err->code : 1;
+    return match_advance(sequence, err) < 0 ? -err->code : 1;
 }
 
 #define PARAMETER(state, column) ",?"
@@ -104,13 +105,11 @@ static const char put_pair[] =
     "INSERT INTO temp.pair VALUES (?,?,?,?,?,?,NULL,?" STATE_COLUMN_LIST(PARAMETER) ",?)";
 enum { PUT_KIND = 1, PUT_REASON, PUT_REF, PUT_SUT, PUT_OBJECT, PUT_CLIENT, PUT_PLACE, PUT_STATE };
 
-static int put(void *ctx, const struct align_element *a, const struct align_element *b,
-               struct err *err)
+int match_put_requests(struct match *m, const struct align_element *a,
+                       const struct align_element *b, struct err *err)
 {
-    struct match *m = ctx;
-
     sqlite3_bind_int(m->put, PUT_KIND, a && b ? ALIGN_PAIR : ALIGN_ONE_SIDED);
-    sqlite3_bind_int(m->put, PUT_REASON, a && b ? REASON_NONE : REASON_NOT_ASKED);
+    sqlite3_bind_int(m->put, PUT_REASON, a && b ? REASON_NONE : m->reason);
     sql_bind_unless(m->put, PUT_REF + match_side(m, ONE), a ? a->id : 0, 0);
     sql_bind_unless(m->put, PUT_REF + match_side(m, OTHER), b ? b->id : 0, 0);
     sql_bind_unless(m->put, PUT_OBJECT, m->row, 0);
@@ -141,6 +140,12 @@ static int put(void *ctx, const struct align_element *a, const struct align_elem
     return match_objects(m, m->row ? &made : &root /* MOUNT */, err);
 }
 
+static int put(void *ctx, const struct align_element *a, const struct align_element *b,
+               struct err *err)
+{
+    return match_put_requests(ctx, a, b, err);
+}
+
 static bool expect(void *ctx, const struct align_element *a, int64_t *b_time, int64_t *error)
 {
     struct match *m = ctx;
@@ -158,7 +163,7 @@ static int align_objects(struct match *m, uint32_t row, struct err *err)
     for (int i = 0; result == 0 && i < 2; i++) {
         sqlite3_bind_int64(m->sequence[i].stmt, 1,
                            row ? m->objects.pairs[row - 1].object[match_side(m, i)] : 0);
-        result = advance(&m->sequence[i], err);
+        result = match_advance(&m->sequence[i], err);
     }
     while (result == 0 && (m->sequence[ONE].has_row || m->sequence[OTHER].has_row)) {
         const struct sequence *first = &m->sequence[ONE], *other = &m->sequence[OTHER];
@@ -241,6 +246,15 @@ int match_follow(struct match *m, struct err *err)
         else
             result = match_names(m, ++m->named, err);
     }
+    return result;
+}
+
+int match_all_names(struct match *m, struct err *err)
+{
+    int result = 0;
+
+    while (result == 0 && m->named < m->objects.count)
+        result = match_names(m, ++m->named, err);
     return result;
 }
 
@@ -336,6 +350,14 @@ static int prepare(struct match *m, struct err *err)
     return 0;
 }
 
+static int align_all(struct match *m, struct err *err)
+{
+    if (match_roots(m, true, err) < 0 || align_objects(m, 0, err) < 0 ||
+        match_roots(m, false, err) < 0 || match_follow(m, err) < 0)
+        return -err->code;
+    return match_orphans(m, err);
+}
+
 static int run(struct match *m, struct err *err)
 {
     const struct compare_side *first = &m->c->side[m->c->first];
@@ -346,15 +368,14 @@ static int run(struct match *m, struct err *err)
     m->renewals.objects = &m->objects;
     if (!m->offsets || matched_open(&m->objects, m->c->db, err) < 0 ||
         sql_run(m->c->db, "BEGIN", err) < 0 || prepare(m, err) < 0 ||
-        match_roots(m, true, err) < 0 || align_objects(m, 0, err) < 0 ||
-        match_roots(m, false, err) < 0 || match_follow(m, err) < 0 || match_orphans(m, err) < 0)
+        (m->c->by_number ? match_numbers(m, err) : align_all(m, err)) < 0)
         return -err->code;
     return sql_run(m->c->db, "COMMIT", err);
 }
 
 int match_run(struct compare *c, struct err *err)
 {
-    struct match m = { .c = c };
+    struct match m = { .c = c, .reason = REASON_NOT_ASKED };
     int result = run(&m, err);
 
     sqlite3_finalize(m.put);

@@ -28,7 +28,8 @@ struct match {
     struct renewals renewals;
     struct sequence sequence[2]; /* ONE, OTHER */
     sqlite3_stmt *names[2], *put, *object;
-    uint32_t row; /* of the pair of objects whose sequences are aligned; 0: none */
+    uint32_t row;             /* of the pair of objects whose sequences are aligned; 0: none */
+    enum align_reason reason; /* of requests that one side does not have */
     int64_t client, name;
     struct align_windows *windows;
     struct time_offsets *offsets;
@@ -54,6 +55,18 @@ struct alike {
 int match_objects(struct match *m, const struct alike *alike, struct err *err);
 /* Paths are those in the reference. */
 extern const char match_path_of_operation[];
+
+/* Reads the next request of a sequence. */
+int match_advance(struct sequence *sequence, struct err *err);
+/* Puts a pair of m->client on the objects m->row into temp.pair, and matches what it found or made;
+ * with NULL a request that one side does not have, because of m->reason. */
+int match_put_requests(struct match *m, const struct align_element *a,
+                       const struct align_element *b, struct err *err);
+/* Matches the names below all objects that are matched. */
+int match_all_names(struct match *m, struct err *err);
+
+/* match_numbers.c: pairs the operations with equal numbers (counterparts_number). */
+int match_numbers(struct match *m, struct err *err);
 
 /* Matches everything that follows from the pairs matched so far. */
 int match_follow(struct match *m, struct err *err);

@@ -12,6 +12,7 @@
 
 /* Of each side: |%1$s| is its name, |%2$d| its number.  What has no readable call or no client on
  * the other side; requests on objects that are not matched; parts of listings. */
+enum { UNMATCHED = 1 }; /* match_numbers.c has put these */
 static const char *const put_rest[] = {
     "INSERT INTO temp.pair (kind, reason, %1$s, client, place) SELECT 2, reason, id, client,"
     " (SELECT ifnull(call_time, reply_time) FROM %1$s.operation o WHERE o.id = a.id)"
@@ -58,7 +59,7 @@ static int put_others(struct compare *c, struct err *err)
     char sql[1024];
 
     for (size_t i = 0; i < sizeof(put_rest) / sizeof(put_rest[0]); i++)
-        for (int side = 0; side < SIDES; side++) {
+        for (int side = 0; side < SIDES && !(c->by_number && i == UNMATCHED); side++) {
             snprintf(sql, sizeof(sql), put_rest[i], c->side[side].schema, db_side(side));
             if (sql_run(c->db, sql, err) < 0)
                 return -err->code;

@@ -32,6 +32,7 @@ struct sequences {
     struct compare *c;
     int side;
     sqlite3_stmt *select, *sequence, *part, *overlap, *alone, *gone, *root;
+    sqlite3_stmt *counterpart; /* the key of the same request on the other side; or NULL */
     struct overlap overlaps;
     struct clock_side *clock;
     struct body body;
@@ -41,7 +42,7 @@ struct sequences {
     uint32_t listing_count;
 };
 
-enum { COL_CLIENT = ROW_COUNT, COL_BOTH, COL_CALLER };
+enum { COL_CLIENT = ROW_COUNT, COL_BOTH, COL_CALLER, COL_NUMBERED };
 
 static const char make_tables[] =
     "CREATE TEMP TABLE sequence%d (object, " SEQUENCE_COLUMNS ");"
@@ -55,11 +56,11 @@ static const char make_tables[] =
     " WHERE event = 3 AND object IS NOT NULL AND operation IS NOT NULL;"
     "CREATE INDEX temp.gone%d_by_operation ON gone%d (operation, object);";
 
-static const char select_operations[] =
-    "SELECT " ROW_COLUMNS("o") ", c.id, c.ref IS NOT NULL AND c.sut IS NOT NULL, k.number"
-                               " FROM %s.operation o LEFT JOIN main.client c ON c.%s = o.client"
-                               " LEFT JOIN temp.caller%d k ON k.credential = o.credential%s"
-                               " ORDER BY ifnull(o.call_time, o.reply_time), o.id";
+static const char select_operations[] = "SELECT " ROW_COLUMNS(
+    "o") ", c.id, c.ref IS NOT NULL AND c.sut IS NOT NULL, k.number, o.counterpart IS NOT NULL"
+         " FROM %s.operation o LEFT JOIN main.client c ON c.%s = o.client"
+         " LEFT JOIN temp.caller%d k ON k.credential = o.credential%s"
+         " ORDER BY ifnull(o.call_time, o.reply_time), o.id";
 
 static int put_overlap(void *ctx, int64_t id, uint32_t bits, struct err *err)
 {
@@ -193,6 +194,22 @@ static void bind_column(struct sequences *l, int column, int64_t value)
     sqlite3_bind_int64(l->sequence, 2 + column, value);
 }
 
+/* A replay has its own cookies, times and file contents in its requests.  What they are repetitions
+ * of says which are equal. */
+static int take_key(struct sequences *l, const struct effect *e, uint64_t *key, struct err *err)
+{
+    int result;
+
+    if (!l->counterpart)
+        return 0;
+    sqlite3_bind_int64(l->counterpart, 1, e->id);
+    result = sql_row(l->counterpart, err);
+    if (result > 0)
+        *key = (uint64_t)sqlite3_column_int64(l->counterpart, 0);
+    sqlite3_reset(l->counterpart);
+    return result < 0 ? result : 0;
+}
+
 static int put_request(struct sequences *l, const struct effect *e, int64_t client, uint32_t gone,
                        struct err *err)
 {
@@ -207,6 +224,8 @@ static int put_request(struct sequences *l, const struct effect *e, int64_t clie
         body_read(&l->body, places, effect_arguments(e), err) < 0)
         return -err->code;
     key = body_request_key(&l->body, asks_data ? digest.data : NULL, digest.len);
+    if (take_key(l, e, &key, err) < 0)
+        return -err->code;
     changes_before(l->changes, e, states);
     sqlite3_bind_int64(l->sequence, 1, e->object);
     bind_column(l, SEQUENCE_CLIENT, client);
@@ -236,7 +255,9 @@ static int take_row(struct sequences *l, struct err *err)
 
     row_effect(l->select, 0, &e);
     s->operations++;
-    if (e.call_time != INT64_MIN && e.call_time < s->first_time)
+    /* before the first repeated operation a player prepares the tree */
+    if (e.call_time != INT64_MIN && e.call_time < s->first_time &&
+        (!l->c->numbered[l->side] || sqlite3_column_int(l->select, COL_NUMBERED)))
         s->first_time = e.call_time;
     if (e.done_time > s->last_time)
         s->last_time = e.done_time;
@@ -247,7 +268,7 @@ static int take_row(struct sequences *l, struct err *err)
     if (sample_clock(l, &e, err) < 0 || find_gone(l, &e, &gone, err) < 0 ||
         overlap_called(&l->overlaps, &e, gone, err) < 0)
         return -err->code;
-    if (!sqlite3_column_int(l->select, COL_BOTH))
+    if (!l->c->by_number && !sqlite3_column_int(l->select, COL_BOTH))
         return put_alone(l, &e, REASON_NO_CLIENT, client, err);
     if (e.procedure->result->roles & ROLE_ENTRY) {
         result = take_listing(l, &e, client, err);
@@ -297,6 +318,12 @@ static int prepare_all(struct sequences *l, struct err *err)
         prepare(l, "INSERT OR IGNORE INTO temp.root%d VALUES (?)", &l->root, err) < 0 ||
         prepare(l, "SELECT object FROM temp.gone%d WHERE operation = ?", &l->gone, err) < 0)
         return -err->code;
+    if (l->c->by_number && l->side == SUT &&
+        sql_prepare(l->c->db,
+                    "SELECT s.key FROM temp.number2 b CROSS JOIN temp.number1 a ON a.number ="
+                    " b.number CROSS JOIN temp.sequence1 s ON s.id = +a.id WHERE b.id = ?",
+                    &l->counterpart, err) < 0)
+        return -err->code;
     l->names_count = wire_each_field(find_name, (void *)l->c->rules) != 0;
     snprintf(count, sizeof(count), "SELECT max(id) FROM %s.object", s->schema);
     if (sql_number(l->c->db, count, 0, &objects, err) < 0)
@@ -323,6 +350,12 @@ static int read_side(struct sequences *l, struct err *err)
     s->has_clock = clock_estimate(l->clock, &s->clock_offset, &s->clock_error, &s->granularity);
     snprintf(sql, sizeof(sql),
              "CREATE INDEX temp.sequence%d_in_order ON sequence%d (object, " SEQUENCE_COLUMNS ")",
+             db_side(l->side), db_side(l->side));
+    if (sql_run(l->c->db, sql, err) < 0)
+        return -err->code;
+    if (!l->c->by_number)
+        return 0;
+    snprintf(sql, sizeof(sql), "CREATE INDEX temp.sequence%d_by_id ON sequence%d (id)",
              db_side(l->side), db_side(l->side));
     return sql_run(l->c->db, sql, err);
 }
@@ -360,6 +393,7 @@ int request_sequences_read(struct compare *c, struct err *err)
         sqlite3_finalize(l->alone);
         sqlite3_finalize(l->gone);
         sqlite3_finalize(l->root);
+        sqlite3_finalize(l->counterpart);
         if (result == 0)
             result = sql_run(c->db, "COMMIT", err);
         overlap_free(&l->overlaps);

@@ -21,12 +21,13 @@ static const struct {
     [VERDICT_ALIKE] = { "alike", "The two servers answer alike." },
 };
 
-/* The first condition that is true decides.  %d: codes of table withheld and of kinds. */
+/* The first condition that is true decides.  %d: codes of reasons, of table withheld and of
+ * kinds. */
 static const char select_verdict[] =
     "WITH n AS (SELECT"
     " (SELECT count(*) FROM alignment WHERE kind = 1) AS pairs,"
-    " max((SELECT count(*) FROM alignment WHERE kind = 2 AND ref IS NOT NULL),"
-    "  (SELECT count(*) FROM alignment WHERE kind = 2 AND ref IS NULL)) AS alone,"
+    " max((SELECT count(*) FROM alignment WHERE kind = 2 AND reason <> %d AND ref IS NOT NULL),"
+    "  (SELECT count(*) FROM alignment WHERE kind = 2 AND reason <> %d AND ref IS NULL)) AS alone,"
     " (SELECT ifnull(sum(equal + different), 0) FROM compared) AS decided,"
     " (SELECT ifnull(sum(count), 0) FROM withheld) AS withheld)"
     " SELECT CASE WHEN EXISTS (SELECT 1 FROM discrepancy_group WHERE is_noise = 0) THEN %d"
@@ -42,10 +43,11 @@ int verdict_of(sqlite3 *result, struct err *err)
     char sql[sizeof(select_verdict) + 256];
     int64_t verdict;
 
-    snprintf(sql, sizeof(sql), select_verdict, VERDICT_UNLIKE, WITHHELD_NOT_REPEATED,
-             WITHHELD_UNHEARD, WITHHELD_SMALL_HOLE, KIND_REPLY, WITHHELD_OVERLAP, VERDICT_SILENT,
-             VERDICT_NOTHING, VERDICT_HARDLY, WITHHELD_CAPTURE_END, WITHHELD_LOST, VERDICT_UNHEARD,
-             VERDICT_UNCERTAIN, VERDICT_ALIKE);
+    snprintf(sql, sizeof(sql), select_verdict, REASON_OTHER_COPY, REASON_OTHER_COPY, VERDICT_UNLIKE,
+             WITHHELD_NOT_REPEATED, WITHHELD_UNHEARD, WITHHELD_SMALL_HOLE, KIND_REPLY,
+             WITHHELD_OVERLAP, VERDICT_SILENT, VERDICT_NOTHING, VERDICT_HARDLY,
+             WITHHELD_CAPTURE_END, WITHHELD_LOST, VERDICT_UNHEARD, VERDICT_UNCERTAIN,
+             VERDICT_ALIKE);
     return sql_number(result, sql, VERDICT_NOTHING, &verdict, err) < 0 ? -err->code : (int)verdict;
 }
 
