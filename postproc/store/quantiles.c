@@ -158,7 +158,7 @@ static void narrow(struct search *s)
 
     if (s->collects) {
         qsort(s->cells, s->used, sizeof(*s->cells), by_value);
-        s->low += (int64_t)s->cells[s->rank - 1];
+        s->low = (int64_t)((uint64_t)s->low + s->cells[s->rank - 1]);
         s->done = true;
         return;
     }
