@@ -93,7 +93,8 @@ def play(scratch, name, dump, faults=(), options=LOCKSTEP, cut=None, server_opti
             return cut(wire, call) if first and wire.number >= first[0] else None
 
         before = ctl(socket, "statistics")
-        with Relay(server.port, opened, cut and cut_play) as relay:
+        relay = Relay(server.port, opened, cut and cut_play)
+        with relay:
             done = run("play", *options, "-o", kept, dump, relay.url(server.urls[0]))
         if done.returncode not in (0, 1):
             raise RuntimeError("play: exit %d: %s" % (done.returncode, done.stdout + done.stderr))

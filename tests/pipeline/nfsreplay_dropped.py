@@ -8,17 +8,19 @@ executed, after that, or in the middle of the reply.  After each such end, the c
 must come again: all of them, once, first, from the same port, with the same bytes.  Nothing may be
 executed twice, which ftnfsd counts, and every operation must end as in the trace.
 
-A server that is killed ends no replay: if it comes back with another memory, or not at all, the report
-says so.
+If the server has lost its cache of replies, an error that only this explains is "uncertain", and no other
+is.  A server that is killed ends no replay: if it comes back with another memory, or not at all, the
+report says so.
 
     nfsreplay_dropped.py [long]     environment: BUILD, CAPTURES
 
-long: more distances k, and more traces.
+long: more distances k, more traces, and NFS-Ganesha (back end VFS), which is killed and started again.
 """
 import collections
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,10 +29,12 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gen"))
 
+import nfsreplay_faults  # noqa: E402
 import replay_run  # noqa: E402
 from live_client import Ftnfsd  # noqa: E402
-from replay_oracle import AS_RECORDED, exchanges  # noqa: E402
-from wire_relay import CUTS  # noqa: E402
+from nfsreplay_orders import GANESHA, obstacle  # noqa: E402
+from replay_oracle import AS_RECORDED, UNCERTAIN, exchanges  # noqa: E402
+from wire_relay import CUT_AFTER, CUTS  # noqa: E402
 from messages import NFS  # noqa: E402
 from model_xdr import (CREATE, LINK, MKDIR, MKNOD, NAMES, REMOVE, RENAME, RMDIR, SETATTR,  # noqa: E402
                        SYMLINK, WRITE)
@@ -116,6 +120,16 @@ def sweep(scratch, name, dump, lone, many):
         dropped(scratch, name, dump, usual, (), many[-1], how)
 
 
+def uncertain(scratch, name, dump):
+    """Each call is executed twice.  The oracle says what that explains."""
+    what = name + ", a server without a cache of replies"
+    played = replay_run.play(scratch, what, dump, ["*:forget"], replay_run.LOCKSTEP, every(1, CUT_AFTER))
+    nfsreplay_faults.compare(what, dump, played)
+    failures.extend(nfsreplay_faults.failures)
+    nfsreplay_faults.failures.clear()
+    check(what + ": uncertain", played.kept.classes.get(UNCERTAIN, 0) > 20, True)
+
+
 class Playing:
     """nfsreplay, until the server has executed |after| WRITEs."""
 
@@ -176,12 +190,61 @@ def died(scratch, dump, operations):
     check("a server that is gone: no errors", [n for n in kept.classes if "error" in n], [])
 
 
+def beside_ganesha():
+    why = obstacle()
+    if why:
+        print("NOT RUN on Ganesha: %s" % why)
+        return 0
+    return subprocess.run([GANESHA, "vfs", sys.executable, __file__, "inside"],
+                          env={**os.environ, "LIMIT": "600", "ON_TMPFS": "1"}, check=False).returncode
+
+
+def killed_ganesha(scratch, name, dump):
+    """It comes back with its files, and without its cache of replies."""
+    url, kept = "nfs://127.0.0.1" + os.environ["EXPORT"], os.path.join(scratch, "kept " + name)
+    done = replay_run.run("populate", "-q", dump, url)
+    check(name + ": populate", done.returncode, 0)
+    count = len(replay_run.parsed(dump).operations)
+    with subprocess.Popen([replay_run.BIN / "nfsreplay", "play", "--rate", str(count // 4), "-o", kept,
+                           dump, url], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as process:
+        time.sleep(2)
+        os.kill(int(pathlib.Path("/run/ganesha.pid").read_text()), signal.SIGKILL)
+        time.sleep(1)
+        scratch_of_server = os.environ["SCRATCH"]
+        server = subprocess.Popen(["ganesha.nfsd", "-F", "-L", scratch_of_server + "/again.log", "-f",
+                                   scratch_of_server + "/ganesha.conf", "-p", "/run/ganesha.pid"])
+        out, err = process.communicate(timeout=200)
+    result = replay_run.Kept(kept)
+    run = result.report["run"]
+    print("%s: %s, outages of %.1f s, %d calls again" % (name, result.classes, run["outages_ns"] / 1e9,
+                                                        run["resent"]))
+    check(name + ": exit", process.returncode in (0, 1), True)
+    check(name + ": words", "127.0.0.1:2049" in err, True)
+    check(name + ": operations", sum(result.classes.values()), count)
+    check(name + ": outage", run["lost_connections"] >= 1 and run["outages_ns"] > 5e8, True)
+    check(name + ": nothing but what a lost cache explains", [
+        m for m in result.mismatches if m["class"] not in (UNCERTAIN, "unplayable")][:3], [])
+    check(name + ": the rest", out.count("not played"), 0)
+    check(name + ": clean", replay_run.run("clean", "-q", dump, url).returncode, 0)
+    return server
+
+
+def inside(scratch, captured):
+    """Of the captures whose operations end on Ganesha as in the trace."""
+    for name in "load-ganesha-vfs", "knfsd-netem-tcp", "load-ganesha-mem":
+        killed_ganesha(scratch, name, captured(name))
+
+
 def main(arguments):
     more = arguments == ["long"]
     with tempfile.TemporaryDirectory() as scratch:
         def captured(name):
             path = next(CAPTURES.glob(name + ".pcap*.zst"))
             return replay_run.make_dump(path, os.path.join(scratch, name + ".rdump"))
+        if arguments == ["inside"]:
+            inside(scratch, captured)
+            return report()
         load = captured("load-ganesha-vfs")
         world = replay_run.make_world(os.path.join(scratch, "world.rdump"), seed=5, operations=500)
         sweep(scratch, "load", load, range(1, 30) if more else (1, 7),
@@ -191,7 +254,15 @@ def main(arguments):
         if more:
             for name in "mem-libnfs-all22", "knfsd-netem-tcp", "pair-knfsd", "knfsd-snap256":
                 sweep(scratch, name, captured(name), (1, 2, 11), (17, 150))
+            if beside_ganesha():
+                failures.append("Ganesha: see above")
         died(scratch, load, len(replay_run.parsed(load).operations))
+        uncertain(scratch, "load", load)
+        uncertain(scratch, "world", world)
+    return report()
+
+
+def report():
     for failure in failures[:30]:
         print(failure)
     print("%d failures" % len(failures))

@@ -25,7 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gen"))
 
 import replay_run  # noqa: E402
-from model_xdr import NAMES  # noqa: E402
+from model_xdr import ACL_NULL, NAMES  # noqa: E402
 from replay_oracle import (AS_RECORDED, CHANGES, FAILED, SKIPPED, UNPLAYABLE,  # noqa: E402
                            spread)
 
@@ -92,7 +92,7 @@ def compare(what, dump, played):
         if m["number"] >= len(ends):  # the oracle gave up
             break
         e, op = ends[m["number"]], operations[m["number"]]
-        name = NAMES[op.procedure] if op.procedure < len(NAMES) else m["procedure"]
+        name = NAMES[op.procedure] if op.procedure < ACL_NULL else m["procedure"]
         if m["procedure"] != name or e.kind in FAILED[:3] and m["got"] != e.status:
             failures.append("%s: %r, not %r" % (what, m, e))
     return [e for e in ends if e.kind != AS_RECORDED]
