@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { MANY = 20000, READ = 6, WRITE = 7, GETATTR = 1 };
+enum { MANY = 20000, DUMPS = 5, READ = 6, WRITE = 7, GETATTR = 1 };
 
 static uint64_t seed = 1;
 
@@ -50,6 +50,7 @@ static void make(uint32_t i, uint32_t span)
     d->answered = d->sent < 0 ? -1 : d->sent + any(3000000);
     d->chain = any(1000000);
     d->warm_up = !any(9);
+    d->dump = any(DUMPS);
 }
 
 static bool counts(const struct done *d)
@@ -76,6 +77,16 @@ static void check_classes(const struct tally *t)
     }
     assert_int_equal(all, MANY);
     assert_int_equal(t->warm_up, warm_up);
+}
+
+static void check_dumps(const struct tally *t)
+{
+    uint64_t class[DUMPS][VERDICT_CLASSES] = { 0 };
+
+    for (uint32_t i = 0; i < MANY; i++)
+        class[done[i].dump][verdicts[i].class]++;
+    assert_int_equal(t->dump_count, DUMPS);
+    assert_memory_equal(t->dump_class, class, sizeof(class));
 }
 
 /* The parts of lateness add up to sent - planned, operation by operation. */
@@ -194,22 +205,47 @@ static void check_times(const struct tally *t)
     assert_int_equal(t->ended, end);
 }
 
+/* Adds operation |k|, which then has the times that the tally should have for it. */
+static void add(struct tally *t, uint32_t k, int64_t round)
+{
+    struct done *d = &done[k];
+    struct err err;
+
+    assert_int_equal(tally_add(t, d, &err), 0);
+    d->planned += d->planned < 0 ? 0 : round;
+    d->entered += round;
+    d->ready += round;
+    d->allowed += round;
+    d->sent += d->sent < 0 ? 0 : round;
+    d->answered += d->answered < 0 ? 0 : round;
+}
+
+/* Round 0 has the first half of the operations, and the others follow it in a second round; or
+ * there is one round. */
 static void against_operations(void **state)
 {
     static const uint32_t spans[] = { 1000, 300000000, 1000000000 };
 
     (void)state;
     wire_init();
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 6; i++) {
+        uint32_t span = spans[i % 3];
+        int64_t last = 0, round = 0;
         struct err err;
         struct tally *t = tally_new(&err);
 
         for (uint32_t k = 0; k < MANY; k++) {
-            make(k, k < MANY / 4 * 3 ? spans[i] : 4 * spans[i]); /* joins many */
-            assert_int_equal(tally_add(t, &done[k], &err), 0);
+            make(k, k < MANY / 4 * 3 ? span : 4 * span); /* joins many */
+            if (i >= 3 && k == MANY / 2) {
+                round = last;
+                tally_round(t);
+            }
+            add(t, k, round);
+            last = counts(&done[k]) ? latest(last, done[k].answered) : last;
         }
         assert_true(t->interval_count <= TALLY_INTERVALS);
         check_classes(t);
+        check_dumps(t);
         check_lateness(t);
         check_intervals(t);
         check_times(t);
