@@ -104,6 +104,27 @@ static struct item *take_item(struct populate *p, uint32_t object, uint32_t entr
     return item;
 }
 
+struct item *populate_part(struct item *item)
+{
+    struct populate *p = item->populate;
+    struct item *part = NULL;
+
+    if (p->free && !p->waiting) {
+        part = take_item(p, item->object, item->entry);
+        part->part_of = item;
+    }
+    return part;
+}
+
+void populate_part_done(struct item *part)
+{
+    struct populate *p = part->populate;
+
+    part->next = p->free;
+    p->free = part;
+    p->under_way--;
+}
+
 static int on_again(void *ctx, struct err *err)
 {
     struct populate *p = ctx;

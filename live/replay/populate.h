@@ -15,7 +15,8 @@
  *
  * Memory: beside the script's tree 32 bytes for each object, 4 for each entry, about 64 for the
  * handle of each directory and of each file with several links; about 1 KiB for each object under
- * way.
+ * way; each piece of a file that is being written, of which one file has at most 16, takes the
+ * place of an object.
  */
 #ifndef NFSDIGEST_REPLAY_POPULATE_H
 #define NFSDIGEST_REPLAY_POPULATE_H

@@ -2,7 +2,7 @@
 /* live/replay/populate_parts.h
  *
  * Shared by the files of populate: populate.c (phases, and what is under way), populate_send.c (the
- * calls), populate_take.c (their answers).
+ * calls), populate_take.c (their answers), populate_contents.c (those about contents).
  */
 #ifndef NFSDIGEST_REPLAY_POPULATE_PARTS_H
 #define NFSDIGEST_REPLAY_POPULATE_PARTS_H
@@ -57,6 +57,12 @@ struct item {
     bool unstable, written, has_verifier;
     uint32_t set; /* ATTRIBUTE_ of the SETATTR */
     uint64_t offset;
+    /* WRITEs of a file go out several at a time, as far as items are free.  Each writer, the file's
+     * own item and its parts, has a piece of the file from |offset| to |end|. */
+    struct item *part_of;     /* NULL: this is the file's own */
+    uint64_t end, unassigned; /* |unassigned|: what no writer has begins there; of the file's own */
+    uint8_t writers;          /* the same */
+    bool lost;                /* the same: the server lost something, so all is written again */
     uint8_t verifier[NFS3_WRITEVERFSIZE];
     bool has_attributes;
     struct fattr3 attributes;
@@ -91,6 +97,9 @@ struct populate {
 /* The item is done: takes the next one. */
 void populate_done(struct item *item);
 int populate_go_on(struct populate *p, struct err *err);
+/* Another item for the same object; NULL: none is free, or something waits for room. */
+struct item *populate_part(struct item *item);
+void populate_part_done(struct item *part);
 /* Counts and tells a difference. */
 int populate_tell(struct item *item, const char *text, struct err *err);
 /* -ERR_INPUT with the item's path before the words. */
@@ -105,7 +114,21 @@ int populate_keep(struct item *item, struct bytes handle, struct err *err);
 int populate_send(struct item *item, struct err *err);
 struct bytes populate_handle(const struct populate *p, uint32_t object);
 
+static inline const struct rdump_object *populate_object(const struct item *item)
+{
+    return plan_object(item->populate->plan, item->object);
+}
+
+/* populate_contents.c: writes the whole file of |item|, then sets its attributes. */
+int populate_write(struct item *item, struct err *err);
+/* The answers to WRITE, COMMIT and READ. */
+int populate_written(struct item *item, struct bytes body, struct err *err);
+int populate_committed(struct item *item, struct bytes body, struct err *err);
+int populate_was_read(struct item *item, struct bytes body, struct err *err);
+
 /* populate_take.c */
+/* Goes on with this step. */
+int populate_step(struct item *item, enum step step, struct err *err);
 int populate_take(struct bound_call *call, const struct bound_answer *answer, struct err *err);
 
 #endif

@@ -70,8 +70,7 @@ static int send_make(struct item *item, const struct rdump_object *o, struct err
 static int send_write(struct item *item, const struct rdump_object *o, struct err *err)
 {
     struct populate *p = item->populate;
-    uint64_t left = o->size - item->offset;
-    uint32_t count = left < p->write_most ? (uint32_t)left : p->write_most;
+    uint32_t count = (uint32_t)(item->end - item->offset); /* at most |write_most| */
     struct WRITE3args args = { .file = populate_handle(p, item->object),
                                .offset = item->offset,
                                .count = count,

@@ -7,17 +7,17 @@
 
 #include <stdio.h>
 
-enum { SETS_MOST = 3, EMPTY_MOST = 30, NAMES_MOST = 4096 /* of one reply to READDIR */ };
+enum {
+    WRITERS_MOST = 16,
+    SETS_MOST = 3,
+    EMPTY_MOST = 30,
+    NAMES_MOST = 4096 /* of one reply to READDIR */
+};
 
-static int next_step(struct item *item, enum step step, struct err *err)
+int populate_step(struct item *item, enum step step, struct err *err)
 {
     item->step = (uint8_t)step;
     return populate_send(item, err);
-}
-
-static const struct rdump_object *object_of(const struct item *item)
-{
-    return plan_object(item->populate->plan, item->object);
 }
 
 static bool makes(const struct item *item)
@@ -47,7 +47,7 @@ static void touch_parent(struct item *item)
 static int settle(struct item *item, struct err *err)
 {
     struct populate *p = item->populate;
-    const struct rdump_object *o = object_of(item);
+    const struct rdump_object *o = populate_object(item);
     uint32_t differ = item->has_attributes
                           ? attributes_differ(o, &item->attributes, p->setup->target->time_delta)
                           : 0;
@@ -60,7 +60,7 @@ static int settle(struct item *item, struct err *err)
             p->places[item->object].flags |= PLACE_CHANGED;
     } else if (differ && item->tries < SETS_MOST) {
         item->set = differ | (differ & ATTRIBUTE_MTIME ? ATTRIBUTE_ATIME : 0);
-        return next_step(item, STEP_SET, err);
+        return populate_step(item, STEP_SET, err);
     } else if (differ) {
         result = populate_tell(item, attributes_words(o, &item->attributes, differ, text), err);
     }
@@ -71,7 +71,7 @@ static int settle(struct item *item, struct err *err)
 static int compare(struct item *item, struct err *err)
 {
     struct populate *p = item->populate;
-    const struct rdump_object *o = object_of(item);
+    const struct rdump_object *o = populate_object(item);
     uint32_t differ = attributes_differ(o, &item->attributes, p->setup->target->time_delta);
     char text[ATTRIBUTES_TEXT];
     int result = 0;
@@ -79,10 +79,10 @@ static int compare(struct item *item, struct err *err)
     if (differ)
         result = populate_tell(item, attributes_words(o, &item->attributes, differ, text), err);
     if (result == 0 && o->type == NF3LNK && item->attributes.type == NF3LNK)
-        return next_step(item, STEP_READLINK, err);
+        return populate_step(item, STEP_READLINK, err);
     if (result == 0 && p->setup->reads && attributes_type(o) == NF3REG && o->size &&
         item->attributes.type == NF3REG && item->attributes.size == o->size)
-        return next_step(item, STEP_READ, err);
+        return populate_step(item, STEP_READ, err);
     populate_done(item);
     return result;
 }
@@ -104,12 +104,12 @@ static int have(struct item *item, struct err *err)
 {
     struct populate *p = item->populate;
     const struct populate_setup *s = p->setup;
-    const struct rdump_object *o = object_of(item);
+    const struct rdump_object *o = populate_object(item);
     struct place *place = &p->places[item->object];
     int result = 0;
 
     if (!item->has_attributes)
-        return next_step(item, STEP_GETATTR, err);
+        return populate_step(item, STEP_GETATTR, err);
     place->known->fileid = item->attributes.fileid;
     if (o->type && o->type != item->attributes.type) {
         char text[ATTRIBUTES_TEXT];
@@ -135,9 +135,7 @@ static int have(struct item *item, struct err *err)
     if (s->mode == POPULATE_MAKE) {
         if (!to_be_written(item, o))
             return settle(item, err);
-        item->offset = 0;
-        item->unstable = item->has_verifier = false;
-        return next_step(item, STEP_WRITE, err);
+        return populate_write(item, err);
     }
     populate_done(item);
     return 0;
@@ -146,7 +144,7 @@ static int have(struct item *item, struct err *err)
 /* Devices and such are not for every server and every export. */
 static bool may_be_refused(const struct item *item, uint32_t status)
 {
-    uint32_t type = attributes_type(object_of(item));
+    uint32_t type = attributes_type(populate_object(item));
 
     return type != NF3REG && type != NF3DIR && type != NF3LNK &&
            (status == NFS3ERR_PERM || status == NFS3ERR_NOTSUPP || status == NFS3ERR_BADTYPE ||
@@ -176,7 +174,7 @@ static int take_lookup(struct item *item, struct bytes body, struct err *err)
 
     bind_read(nfs3_binding(NFS3_LOOKUP)->result, body, &res);
     if (res.status == NFS3ERR_NOENT && makes(item))
-        return next_step(item, item->further ? STEP_LINK : STEP_MAKE, err);
+        return populate_step(item, item->further ? STEP_LINK : STEP_MAKE, err);
     if (res.status == NFS3ERR_NOENT) {
         item->populate->counts->refused +=
             item->populate->setup->mode == POPULATE_FIND && may_be_refused(item, NFS3ERR_PERM);
@@ -218,7 +216,7 @@ static int take_make(struct item *item, struct bytes body, struct err *err)
 
     bind_read(nfs3_binding(NFS3_CREATE)->result, body, &res);
     if (res.status == NFS3ERR_EXIST) /* it was sent again after a lost connection */
-        return next_step(item, STEP_LOOKUP, err);
+        return populate_step(item, STEP_LOOKUP, err);
     if (may_be_refused(item, res.status)) {
         p->counts->refused++;
         snprintf(text, sizeof(text), "cannot be made: %s", pipeline_status(res.status, name));
@@ -231,7 +229,7 @@ static int take_make(struct item *item, struct bytes body, struct err *err)
     p->places[item->object].flags |= PLACE_MADE;
     touch_parent(item);
     if (!res.obj_follows)
-        return next_step(item, STEP_LOOKUP, err);
+        return populate_step(item, STEP_LOOKUP, err);
     note(item, &res.obj_attributes);
     result = populate_keep(item, res.obj, err);
     return result == 0 ? have(item, err) : result;
@@ -243,76 +241,13 @@ static int take_link(struct item *item, struct bytes body, struct err *err)
 
     bind_read(nfs3_binding(NFS3_LINK)->result, body, &res);
     if (res.status == NFS3ERR_EXIST)
-        return next_step(item, STEP_LOOKUP, err);
+        return populate_step(item, STEP_LOOKUP, err);
     if (res.status)
         return populate_fail(item, "it cannot be linked", res.status, err);
     item->populate->counts->links_made++;
     touch_parent(item);
     populate_done(item);
     return 0;
-}
-
-/* --- contents */
-
-/* Another verifier: the server restarted, and what it had not written is lost. */
-static bool is_lost(struct item *item, const uint8_t verifier[NFS3_WRITEVERFSIZE])
-{
-    bool lost = item->has_verifier && memcmp(item->verifier, verifier, NFS3_WRITEVERFSIZE) != 0;
-
-    memcpy(item->verifier, verifier, NFS3_WRITEVERFSIZE);
-    item->has_verifier = !lost;
-    return lost && item->unstable;
-}
-
-static int written(struct item *item, struct err *err)
-{
-    item->written = true;
-    item->set = ATTRIBUTES_TIMES;
-    if (object_of(item)->mode & (MODE_SETUID | MODE_SETGID))
-        item->set |= ATTRIBUTE_MODE; /* writing may clear these bits */
-    if (!(item->populate->places[item->object].flags & PLACE_MADE))
-        item->set |= ATTRIBUTE_MODE | ATTRIBUTES_OWNER | ATTRIBUTE_SIZE;
-    return next_step(item, STEP_SET, err);
-}
-
-static int take_write(struct item *item, struct bytes body, struct err *err)
-{
-    struct populate *p = item->populate;
-    struct WRITE3res res;
-
-    bind_read(nfs3_binding(NFS3_WRITE)->result, body, &res);
-    if (res.status)
-        return populate_fail(item, "it cannot be written", res.status, err);
-    if (!res.count && ++item->empty < EMPTY_MOST)
-        return populate_again(item, err);
-    if (!res.count || res.count > object_of(item)->size - item->offset)
-        return err_set(err, ERR_INPUT, "object %u: WRITE says that it wrote %u bytes", item->object,
-                       res.count);
-    item->unstable |= res.committed != FILE_SYNC;
-    item->offset += res.count;
-    item->empty = 0;
-    p->counts->written += res.count;
-    if (is_lost(item, res.verf)) {
-        item->offset = 0;
-        item->unstable = false;
-    }
-    if (item->offset < object_of(item)->size)
-        return next_step(item, STEP_WRITE, err);
-    return item->unstable ? next_step(item, STEP_COMMIT, err) : written(item, err);
-}
-
-static int take_commit(struct item *item, struct bytes body, struct err *err)
-{
-    struct COMMIT3res res;
-
-    bind_read(nfs3_binding(NFS3_COMMIT)->result, body, &res);
-    if (res.status)
-        return populate_fail(item, "COMMIT", res.status, err);
-    if (!is_lost(item, res.verf))
-        return written(item, err);
-    item->offset = 0;
-    item->unstable = false;
-    return next_step(item, STEP_WRITE, err);
 }
 
 /* --- attributes */
@@ -327,12 +262,12 @@ static int take_set(struct item *item, struct bytes body, struct err *err)
     item->populate->counts->set++;
     item->tries++;
     note(item, &res.obj_wcc.after);
-    return item->has_attributes ? settle(item, err) : next_step(item, STEP_GETATTR, err);
+    return item->has_attributes ? settle(item, err) : populate_step(item, STEP_GETATTR, err);
 }
 
 static int take_readlink(struct item *item, struct bytes body, struct err *err)
 {
-    const struct bytes text = rdump_link_text(object_of(item));
+    const struct bytes text = rdump_link_text(populate_object(item));
     struct READLINK3res res;
     int result = 0;
 
@@ -341,56 +276,6 @@ static int take_readlink(struct item *item, struct bytes body, struct err *err)
         return populate_fail(item, "READLINK", res.status, err);
     if (res.data.len != text.len || memcmp(res.data.data, text.data, text.len) != 0)
         result = populate_tell(item, "leads to another path", err);
-    populate_done(item);
-    return result;
-}
-
-/* What the file should have at its offset, of |len| bytes. */
-static const uint8_t *wanted(const struct item *item, uint32_t len)
-{
-    const struct populate *p = item->populate;
-
-    if (p->setup->contents.kind != CONTENTS_SPARSE)
-        return contents_at(&p->setup->contents, item->object, item->offset, len, p->room);
-    memset(p->room, 0, len);
-    return p->room;
-}
-
-/* Only the first difference of a file is told. */
-static int take_read(struct item *item, struct bytes body, struct err *err)
-{
-    const struct rdump_object *o = object_of(item);
-    const uint8_t *want;
-    struct READ3res res;
-    char text[64];
-    int result;
-
-    bind_read(nfs3_binding(NFS3_READ)->result, body, &res);
-    if (res.status)
-        return populate_fail(item, "READ", res.status, err);
-    if (!res.data.len && ++item->empty < EMPTY_MOST && !res.eof)
-        return populate_again(item, err);
-    if (!res.data.len || res.data.len > o->size - item->offset || res.data.len > CONTENTS_RUN)
-        return err_set(err, ERR_INPUT, "object %u: READ at %llu gives %u bytes", item->object,
-                       (unsigned long long)item->offset, res.data.len);
-    item->empty = 0;
-    want = wanted(item, res.data.len);
-    if (memcmp(want, res.data.data, res.data.len) == 0) {
-        item->offset += res.data.len;
-        item->populate->counts->read += res.data.len;
-        if (item->offset < o->size)
-            return next_step(item, STEP_READ, err);
-        populate_done(item);
-        return 0;
-    }
-    while (*want == *res.data.data) {
-        want++;
-        res.data.data++;
-        item->offset++;
-    }
-    snprintf(text, sizeof(text), "other contents from byte %llu on",
-             (unsigned long long)item->offset);
-    result = populate_tell(item, text, err);
     populate_done(item);
     return result;
 }
@@ -426,7 +311,7 @@ static int take_list(struct item *item, struct bytes body, struct err *err)
     }
     memcpy(item->cookie_verifier, res.cookieverf, sizeof(res.cookieverf));
     if (result == 0 && !res.eof && res.entries.count)
-        return next_step(item, STEP_LIST, err);
+        return populate_step(item, STEP_LIST, err);
     populate_done(item);
     return result;
 }
@@ -437,9 +322,15 @@ int populate_take(struct bound_call *call, const struct bound_answer *answer, st
 {
     typedef int taker(struct item *, struct bytes, struct err *);
     static taker *const takers[] = {
-        [STEP_LOOKUP] = take_lookup, [STEP_GETATTR] = take_getattr,   [STEP_MAKE] = take_make,
-        [STEP_WRITE] = take_write,   [STEP_COMMIT] = take_commit,     [STEP_SET] = take_set,
-        [STEP_LINK] = take_link,     [STEP_READLINK] = take_readlink, [STEP_READ] = take_read,
+        [STEP_LOOKUP] = take_lookup,
+        [STEP_GETATTR] = take_getattr,
+        [STEP_MAKE] = take_make,
+        [STEP_WRITE] = populate_written,
+        [STEP_COMMIT] = populate_committed,
+        [STEP_SET] = take_set,
+        [STEP_LINK] = take_link,
+        [STEP_READLINK] = take_readlink,
+        [STEP_READ] = populate_was_read,
         [STEP_LIST] = take_list,
     };
     struct item *item = (struct item *)(void *)call;

@@ -69,13 +69,13 @@ def names_in(client, directory):
     return found - {b".", b".."}
 
 
-def contents(client, handle, size):
-    """The pieces of the whole file, each of 64 KiB."""
-    return [client.nfs(READ, {"object": handle, "offset": at, "count": 65536})[1]["data"]
-            for at in range(0, size, 65536)]
+def contents(client, handle, size, piece):
+    """The pieces of the whole file."""
+    return [client.nfs(READ, {"object": handle, "offset": at, "count": piece})[1]["data"]
+            for at in range(0, size, piece)]
 
 
-def seen(client, handle, node, atimes):
+def seen(client, handle, node, atimes, piece=65536):
     """What should be as the dump has it: (found, wanted)."""
     a = client.nfs(GETATTR, {"object": handle})[1]["attributes"]
     found = [a.type, a.uid, a.gid, a.mtime, a.atime if atimes else None]
@@ -87,10 +87,10 @@ def seen(client, handle, node, atimes):
         found.append(a.nlink)
         wanted.append(node.nlink)
     if node.type == FILE:
-        found += [a.size, contents(client, handle, node.size)]
+        found += [a.size, contents(client, handle, node.size, piece)]
         whole = fill(node.number, 0, node.size)
-        wanted += [node.size, [data_pieces(whole[at:at + 65536])
-                               for at in range(0, node.size, 65536)]]
+        wanted += [node.size, [data_pieces(whole[at:at + piece])
+                               for at in range(0, node.size, piece)]]
     if node.type in (BLOCK, CHARACTER):
         found.append(a.rdev)
         wanted.append(node.rdev)
@@ -100,8 +100,8 @@ def seen(client, handle, node, atimes):
     return found, wanted
 
 
-def verify(what, server, export, paths, atimes=False):
-    """|atimes|: nobody has listed a directory or read a link yet."""
+def verify(what, server, export, paths, atimes=False, piece=65536):
+    """|atimes|: nobody has listed a directory or read a link yet.  |piece|: bytes of a READ."""
     client = Client(server)
     handles = {b"": client.mount(export)}
     inside, read = {b"": {b"scratch"}}, set()
@@ -117,7 +117,7 @@ def verify(what, server, export, paths, atimes=False):
         handles[path] = r["handle"]
     for path, node in paths.items():
         check("%s: %r" % (what, path), *seen(client, handles[path], node,
-                                             atimes and node.number not in read))
+                                             atimes and node.number not in read, piece))
         read.add(node.number)
     for path, names in inside.items():
         check("%s: names in %r" % (what, path), names_in(client, handles[path]), names)
@@ -246,6 +246,32 @@ def faults(dump, paths):
                                                            server.urls[0]), 0, "MiB compared")
 
 
+def large_file(scratch):
+    """A file of many WRITEs: several of them are under way at a time, also when the server writes less than
+    it should, or loses what it has."""
+    dump = os.path.join(scratch, "large.rdump")
+    nodes, entries, paths = replay_tree.make(10, seed=3)
+    node = next(n for n in nodes if n.type == FILE and n.size)
+    node.size = (2 << 20) + 17
+    with open(dump + ".txt", "w", encoding="ascii") as out:
+        out.write(replay_tree.text(nodes, entries))
+    subprocess.run([NFSDIGEST, "rdump", "--undump", dump + ".txt", "--output", dump], check=True)
+    control = os.path.join(scratch, "large.control")
+    for faults_ in (["WRITE:delay=5ms"], ["WRITE:p=0.4:short", "WRITE:committed=UNSTABLE",
+                                          "WRITE:count=3:after=200:verifier"],
+                    ["*:every=211:close:after=20", "WRITE:every=61:status=NFS3ERR_JUKEBOX"]):
+        options = [o for rule in faults_ for o in ("--fault", rule)]
+        with Ftnfsd("--export", "/a", "--transfer-size", "4k", "--control", control, *options) as server:
+            begun = time.monotonic()
+            done = run("populate", "--force", dump, server.urls[0])
+            took = time.monotonic() - begun
+            check_words("large, %r" % faults_, done, 0, "made")
+            if "delay" in faults_[0]:  # one after the other: 513 * 5 ms
+                check("large: several at a time, in %.2f s" % took, took < 2, True)
+            ctl(control, "fault-clear")
+            verify("large, %r" % faults_, server, b"/a", paths, piece=4096)
+
+
 def interrupted(dump, paths):
     """A server that stops answering, in each kind of call, and a player that is ended or killed."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -334,6 +360,7 @@ def main():
         whole(scratch, dump, paths)
         refusals(scratch, dump)
         faults(dump, paths)
+        large_file(scratch)
         interrupted(dump, paths)
         clean_interrupted(dump, paths)
         fills(dump, paths)
