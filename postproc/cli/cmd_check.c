@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/escape.h"
+#include "base/json.h"
 #include "base/values.h"
 #include "cli/cli.h"
 #include "record/nfsr.h"
@@ -8,6 +9,7 @@
 #include "store/store_verify.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 static const char about[] =
     "Verifies trace databases and record streams.  Standard output lists what is\n"
@@ -16,25 +18,67 @@ static const char about[] =
     "its procedure.  The exit code is 0 if nothing is wrong, 1 if something is, and\n"
     "3 if a file cannot be read, or not to its end.\n";
 
-static void print_finding(void *ctx, const char *text)
+/* With --json, one object for each file; its array of findings is open while it is checked. */
+struct checked {
+    const char *path;
+    struct json *json; /* NULL: text */
+};
+
+static void print_line(const char *path, const char *text)
 {
-    escape_print(stdout, ctx);
+    escape_print(stdout, path);
     fputs(": ", stdout);
     escape_print(stdout, text);
     putchar('\n');
 }
 
-static int check_database(const char *path, struct err *err)
+static void print_finding(void *ctx, const char *text)
 {
-    struct store *store = store_open(path, STORE_READ, err);
-    uint64_t findings = 0;
-    int result = store ? verify(store, print_finding, (void *)path, &findings, err) : -err->code;
+    const struct checked *c = ctx;
 
+    if (c->json)
+        json_text(c->json, NULL, text);
+    else
+        print_line(c->path, text);
+}
+
+static void json_begin(const struct checked *c, const char *kind)
+{
+    if (!c->json)
+        return;
+    json_object(c->json, NULL);
+    json_name(c->json, "file",
+              (struct bytes){ (const uint8_t *)c->path, (uint32_t)strlen(c->path) });
+    json_text(c->json, "kind", kind);
+    json_array(c->json, "shown");
+}
+
+/* |err|: why it cannot be read, or not to its end; or NULL. */
+static void json_finish(const struct checked *c, uint64_t findings, const struct err *err)
+{
+    if (!c->json)
+        return;
+    json_array_end(c->json);
+    json_u64(c->json, "findings", findings);
+    json_text(c->json, "error", err ? err->text : NULL);
+    json_object_end(c->json);
+    json_end(c->json);
+}
+
+static int check_database(const struct checked *c, struct err *err)
+{
+    struct store *store = store_open(c->path, STORE_READ, err);
+    uint64_t findings = 0;
+    int result;
+
+    json_begin(c, "trace database");
+    result = store ? verify(store, print_finding, (void *)c, &findings, err) : -err->code;
+    json_finish(c, findings, result < 0 ? err : NULL);
     store_close(store);
     if (result < 0)
         return result;
-    if (!findings)
-        print_finding((void *)path, "a trace database, nothing wrong");
+    if (!findings && !c->json)
+        print_line(c->path, "a trace database, nothing wrong");
     return findings ? EXIT_FINDINGS : 0;
 }
 
@@ -50,59 +94,104 @@ __attribute__((format(printf, 2, 3))) static void print(const char *name, const 
     putchar('\n');
 }
 
-static int check_stream(struct input *input, struct err *err)
+/* Findings of a stream are lines. */
+static void json_lines(struct json *j, struct bytes text)
+{
+    char line[512];
+
+    while (text.len) {
+        const uint8_t *end = memchr(text.data, '\n', text.len);
+        uint32_t len = end ? (uint32_t)(end - text.data) : text.len;
+
+        snprintf(line, sizeof(line), "%.*s", (int)len, (const char *)text.data);
+        json_text(j, NULL, line);
+        len += end != NULL;
+        text.data += len;
+        text.len -= len;
+    }
+}
+
+static void print_stream(const char *name, const struct nfsr_summary *summary, uint64_t total,
+                         int result)
+{
+    char records[VALUE_TEXT_MAX], frames[VALUE_TEXT_MAX];
+
+    if (summary->text.len)
+        printf("%.*s", (int)summary->text.len, (const char *)summary->text.data);
+    if (summary->findings > NFSR_FINDINGS_SHOWN)
+        print(name, "%llu findings, the first %d are shown", (unsigned long long)summary->findings,
+              NFSR_FINDINGS_SHOWN);
+    if (result == 0 && !summary->findings)
+        print(name, "a record stream of %s records from %s frames, nothing wrong",
+              count_text(total, records), count_text(summary->end.frames, frames));
+    else if (result < 0)
+        print(name, "%s records can be read", count_text(total, records));
+}
+
+static int check_stream(const struct checked *c, struct input *input, struct err *err)
 {
     const char *name = input_name(input);
-    char records[VALUE_TEXT_MAX], frames[VALUE_TEXT_MAX];
     struct nfsr_summary summary;
     uint64_t total = 0;
     int result = nfsr_check(input_read, input, name, &summary, err);
 
     for (int i = 0; i < RECORD_KIND_MAX; i++)
         total += summary.records[i];
-    if (summary.text.len)
-        printf("%.*s", (int)summary.text.len, (const char *)summary.text.data);
-    if (summary.findings > NFSR_FINDINGS_SHOWN)
-        print(name, "%llu findings, the first %d are shown", (unsigned long long)summary.findings,
-              NFSR_FINDINGS_SHOWN);
-    if (result == 0 && !summary.findings)
-        print(name, "a record stream of %s records from %s frames, nothing wrong",
-              count_text(total, records), count_text(summary.end.frames, frames));
-    else if (result < 0)
-        print(name, "%s records can be read", count_text(total, records));
+    if (c->json) {
+        json_begin(c, "record stream");
+        json_lines(c->json, (struct bytes){ summary.text.data, summary.text.len });
+        json_finish(c, summary.findings, result < 0 ? err : NULL);
+    } else {
+        print_stream(name, &summary, total, result);
+    }
     result = result < 0 ? result : summary.findings ? EXIT_FINDINGS : 0;
     nfsr_summary_free(&summary);
     return result;
 }
 
-static int check_file(const char *path, struct err *err)
+/* It is neither a database nor a stream, or there is no such file. */
+static int refuse(const struct checked *c, const struct err *err)
 {
-    struct input *input = input_open(path, false, err);
+    json_begin(c, NULL);
+    json_finish(c, 0, err);
+    return -err->code;
+}
+
+static int check_file(const struct checked *c, struct err *err)
+{
+    struct input *input = input_open(c->path, false, err);
     const uint8_t *head;
     size_t len;
     int result;
 
     if (!input)
-        return -err->code;
+        return refuse(c, err);
     len = input_head(input, &head);
     if (store_is_database(head, len)) {
         result = input_is_file(input) ? 0 : store_no_stream(input_name(input), err);
         input_close(input);
-        return result < 0 ? result : check_database(path, err);
+        return result < 0 ? refuse(c, err) : check_database(c, err);
     }
-    result =
-        nfsr_is_stream(head, len)
-            ? check_stream(input, err)
-            : err_set(err, ERR_INPUT, "%s: %s", input_name(input),
-                      len ? "neither a trace database nor a record stream, at byte 0" : "empty");
+    if (nfsr_is_stream(head, len)) {
+        result = check_stream(c, input, err);
+    } else {
+        err_set(err, ERR_INPUT, "%s: %s", input_name(input),
+                len ? "neither a trace database nor a record stream, at byte 0" : "empty");
+        result = refuse(c, err);
+    }
     input_close(input);
     return result;
 }
 
 int cmd_check(int argc, char **argv, struct err *err)
 {
-    static const struct arg own[] = { { 0 } };
-    const struct args args = { "nfsdigest check FILE...", about, own, NULL, NULL };
+    bool json = false;
+    const struct arg own[] = {
+        { 'j', "json", NULL, "print a JSON object for each file", set_flag, &json },
+        { 0 },
+    };
+    struct json j = { .out = stdout };
+    const struct args args = { "nfsdigest check [OPTION...] FILE...", about, own, NULL, NULL };
     int first, worst = 0, result;
 
     result = args_parse(&args, argc, argv, &first, err);
@@ -111,7 +200,9 @@ int cmd_check(int argc, char **argv, struct err *err)
     if (first == argc)
         return err_set(err, ERR_USAGE, "nothing to check: name databases or record streams");
     for (int i = first; i < argc; i++) {
-        result = check_file(argv[i], err);
+        const struct checked checked = { argv[i], json ? &j : NULL };
+
+        result = check_file(&checked, err);
         if (result == -ERR_INPUT) {
             say(err->text);
             result = ERR_INPUT;

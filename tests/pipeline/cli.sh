@@ -269,6 +269,28 @@ is "info of a record" "$("$n" info small.nfsr | tail -n +3 | head -60)" \
     "$("$n" info only.db | tail -n +3 | head -60)"
 is "info of a capture" "$("$n" info "$small" | tail -n +3)" "$("$n" info only.db | tail -n +3)"
 
+# --- check
+cp t.db wrong.db
+sqlite3 wrong.db "UPDATE operation SET depends_on = 99999 WHERE id = 5; UPDATE source SET calls = 3 WHERE id = 2"
+head -c 3000 small.nfsr >cut.nfsr
+python3 - "$n" <<'P' && ok || bad "check --json: values"
+import json, subprocess, sys
+files = ["t.db", "small.nfsr", "wrong.db", "cut.nfsr", "./moon", "info.txt"]
+done = subprocess.run([sys.argv[1], "check", "--json", *files], capture_output=True, text=True)
+rows = [json.loads(line) for line in done.stdout.splitlines()]
+assert done.returncode == 3, done
+assert [(r["file"], r["kind"], r["findings"], r["error"] is None) for r in rows] == [
+    ("t.db", "trace database", 0, True), ("small.nfsr", "record stream", 0, True),
+    ("wrong.db", "trace database", 2, True), ("cut.nfsr", "record stream", 0, False),
+    ("./moon", None, 0, False), ("info.txt", None, 0, False)], rows
+assert rows[2]["shown"][0] == "operation 5: depends on 99999, which is not there", rows[2]
+assert rows[2]["shown"][1].startswith("source 2 (other.pcap): calls is 3, but there are "), rows[2]
+assert "truncated at offset 3000" in rows[3]["error"] and "neither" in rows[5]["error"], rows
+said = subprocess.run([sys.argv[1], "check", "t.db", "wrong.db"], capture_output=True, text=True)
+assert said.returncode == 1 and said.stdout.splitlines() == \
+    ["t.db: a trace database, nothing wrong"] + ["wrong.db: " + f for f in rows[2]["shown"]], said
+P
+
 # --- ingest: which operand is the database
 rm -f trace.db
 "$n" ingest -q - <"$small"
