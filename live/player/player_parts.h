@@ -167,6 +167,13 @@ void player_wake(struct player *p);
 
 /* --- player_steps.c */
 
+/* Fetches a step, two lines of the cache. */
+static inline void steps_expect(const struct step *step)
+{
+    __builtin_prefetch(step);
+    __builtin_prefetch((const uint8_t *)step + 64);
+}
+
 /* Releases what is done, in order. */
 void steps_release(struct playing *d);
 /* Takes at most |most| steps from the feed.  Returns how many, or a negative code. */

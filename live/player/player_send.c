@@ -187,21 +187,38 @@ int send_judged(struct play *play, struct follow *follow, const struct rpc_answe
     return steps_end(p, play, &end, err);
 }
 
+/* Who waits for an operation has left the cache; so it is fetched while the answer is judged, and
+ * its step before it is looked at (steps_end). */
+static void expect_waiter(const struct play *play)
+{
+    if (play->waiters != PLAY_NONE)
+        __builtin_prefetch(&play->in->ring[play->waiters], 1);
+}
+
+static void expect_step_of_waiter(const struct play *play)
+{
+    if (play->waiters != PLAY_NONE)
+        steps_expect(play->in->ring[play->waiters].step);
+}
+
 static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err)
 {
     struct play *play = ctx;
     struct playing *d = play->in;
     struct player *p = d->player;
-    struct connection *c = connect_find(p, play, err);
+    struct connection *c;
     struct verdict verdict;
     int result;
 
+    expect_waiter(play);
+    c = connect_find(p, play, err);
     send_ended(c, answer);
     play->sent = answer->called;
     if (answer->outcome == RPC_CANCELLED)
         return steps_end_as(p, play, VERDICT_UNANSWERED, send_cancelled(c), err);
     result =
         verdict_reply(d->setup.verdicts, play_number(play), play->step, answer, 0, &verdict, err);
+    expect_step_of_waiter(play);
     return result < 0 ? result : send_judged(play, NULL, answer, &verdict, err);
 }
 
@@ -262,8 +279,7 @@ static void expect_later(const struct connection *c)
         __builtin_prefetch(play);
     play = play_queue_later(&c->queue, 4 * EXPECT);
     if (play) {
-        __builtin_prefetch(play->step);
-        __builtin_prefetch((const uint8_t *)play->step + 64);
+        steps_expect(play->step);
     }
     play = play_queue_later(&c->queue, 3 * EXPECT);
     if (play)

@@ -57,6 +57,9 @@ static int wake_waiters(struct player *p, struct play *play, struct err *err)
         struct play *waiter = &d->ring[play->waiters];
         uint32_t next = waiter->wait.next;
 
+        if (next != PLAY_NONE)
+            __builtin_prefetch(&d->ring[next], 1);
+        steps_expect(waiter->step);
         waiter->wait.next = d->woken;
         d->woken = play->waiters;
         play->waiters = next;
