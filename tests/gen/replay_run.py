@@ -69,7 +69,8 @@ class Kept:
 Played = collections.namedtuple("Played", "done kept wires all_wires hits handles links statistics")
 
 
-def play(scratch, name, dump, faults=(), options=LOCKSTEP, cut=None, server_options=()):
+def play(scratch, name, dump, faults=(), options=LOCKSTEP, cut=None, server_options=(),
+         alter=None):
     """Plays |dump| on a server of its own.  |faults|: rules; |hits|: how often each was met."""
     socket, kept = os.path.join(scratch, "control"), os.path.join(scratch, name)
     with Ftnfsd("--export", "/a", "--control", socket, *server_options) as server:
@@ -93,7 +94,10 @@ def play(scratch, name, dump, faults=(), options=LOCKSTEP, cut=None, server_opti
             return cut(wire, call) if first and wire.number >= first[0] else None
 
         before = ctl(socket, "statistics")
-        relay = Relay(server.port, opened, cut and cut_play)
+        def alter_play(wire, call, reply):
+            return alter(call, reply) if first and wire.number >= first[0] else reply
+
+        relay = Relay(server.port, opened, cut and cut_play, alter and alter_play)
         with relay:
             done = run("play", *options, "-o", kept, dump, relay.url(server.urls[0]))
         if done.returncode not in (0, 1):

@@ -11,6 +11,7 @@
 
 |opened|: called with the number of a connection, from 0, before anything of it is passed on.
 |cut|: called with (wire, call) for each call; what it returns (CUT_...) ends the connection.
+|alter|: called with (wire, call, reply) for each reply; the client gets what it returns.
 
 To the server, each connection has the same port number as to the relay, at another address of this
 machine: so a server that tells clients by their port can.  It knows nothing of the project's code.
@@ -47,8 +48,8 @@ def reset(sock):
 
 
 class Relay:
-    def __init__(self, port, opened=None, cut=None):
-        self.server_port, self.opened, self.cut = port, opened, cut
+    def __init__(self, port, opened=None, cut=None, alter=None):
+        self.server_port, self.opened, self.cut, self.alter = port, opened, cut, alter
         self.wires, self.live = [], {}
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self.listener.getsockname()[1]
@@ -173,5 +174,9 @@ class Relay:
             wire.cut = how
             self.end(wire, record[:len(record) // 2] if how == CUT_MIDDLE else b"")
             return
+        if self.alter:
+            call = next(c for c in reversed(wire.calls) if c[:4] == message[:4])
+            message = self.alter(wire, call, message)
+            record = struct.pack(">I", 1 << 31 | len(message)) + message
         wire.client.sendall(record)
         wire.replies.append(message)

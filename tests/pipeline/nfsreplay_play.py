@@ -263,6 +263,24 @@ def standing(scratch, dump):
         client.close()
 
 
+def refused(scratch, dump):
+    """Servers that are not fit say so before anything is changed."""
+    control = os.path.join(scratch, "refused")
+    for options, command, words in (
+            (["--fault", "FSINFO:status=NFS3ERR_PERM"], "run", "privileged port (--privileged"),
+            (["--fault", "FSINFO:rpc-status=AUTH_ERROR"], "play", "privileged port (--privileged"),
+            (["--fault", "MNT:status=MNT3ERR_ACCES"], "run", "does not let this machine mount it"),
+            (["--read-only"], "run", "the export is read-only"),
+            (["--read-only", "--image", dump], "play", "the export is read-only")):
+        with Ftnfsd("--export", "/a", "--control", control, *options) as server:
+            check_words("refused, " + " ".join(options), run(command, dump, server.urls[0]), 3, words)
+            said = json.loads(subprocess.run([BUILD / "bin/ftnfsd", "ctl", control, "statistics"],
+                                             capture_output=True, text=True, check=True).stdout)
+        changed = [p for p in said["procedures"] if p["calls"] > p["errors"] and p["procedure"] in (
+            "SETATTR", "WRITE", "CREATE", "MKDIR", "SYMLINK", "MKNOD", "REMOVE", "RENAME", "LINK")]
+        check("refused, %s: what was changed" % options, changed, [])
+
+
 def damaged(scratch, dump):
     cut = os.path.join(scratch, "cut.rdump")
     data = pathlib.Path(dump).read_bytes()
@@ -524,6 +542,7 @@ def main():
         refused_under_rules(scratch, dumps["knfsd-tcp-mtu1500"])
         ways(dumps["knfsd-netem-tcp"])
         standing(scratch, dumps["knfsd-snap256"])
+        refused(scratch, dumps["knfsd-netem-tcp"])
         damaged(scratch, dumps["knfsd-vlan"])
         interrupted(dumps["knfsd-udp-frag"])
         for piped in (False, True):
