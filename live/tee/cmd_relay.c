@@ -7,6 +7,7 @@
 #include "relay/hand_over.h"
 #include "show/args.h"
 #include "tee/commands.h"
+#include "tee/portmap_answers.h"
 #include "tee/tell.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ enum {
 
 struct relay_options {
     const char *listen, *to, *mount_listen, *mount_to;
-    const char *attach, *bind, *ports, *control, *metrics, *upgrade;
+    const char *attach, *bind, *ports, *control, *metrics, *upgrade, *portmap;
     uint64_t ring_size, connections, of_address;
     int64_t duration; /* ns; 0: until a signal */
     int64_t drain;    /* ns */
@@ -35,6 +36,8 @@ struct program {
     struct told told;
     struct control *control;
     struct metrics *metrics;
+    struct portmap_answers *portmap;
+    uint16_t nfs_port, mount_port; /* where clients connect */
     struct timer end;
     struct hand_over *hand_over;
     int taken[HAND_OVER_SOCKETS]; /* from a predecessor, until they are used; -1: used */
@@ -86,6 +89,7 @@ static int parse(struct relay_options *o, int argc, char **argv, struct err *err
         { 0, "mount-listen", "ADDRESS:PORT", "where clients connect for MOUNT, if it has another\n"
           "port than NFS", set_text, &o->mount_listen },
         { 0, "mount-to", "HOST:PORT", "the server's MOUNT", set_text, &o->mount_to },
+        { 0, "portmap", "ADDRESS:PORT", "answer here where NFS and MOUNT are", set_text, &o->portmap },
         { 0, "no-udp", NULL, "relay TCP only", set_flag, &o->no_udp },
         { 0, "bind", "ADDRESS", "connect to the server from this address", set_text, &o->bind },
         { 0, "ports", "FILE", "keep here which ports were taken, and what was used\ninstead", set_text,
@@ -175,9 +179,10 @@ static int add_at(struct program *p, const struct net_address *address,
 }
 
 /* Relays one protocol, at every address that its name has. */
-static int add(struct program *p, const char *listen, const char *to, const char *what,
+static int add(struct program *p, const char *listen, const char *to, uint16_t *port,
                struct err *err)
 {
+    const char *what = port == &p->nfs_port ? "NFS" : "MOUNT";
     struct net_address_name name;
     struct net_address server, found[2], bound;
     char at[NET_ADDRESS_TEXT], there[NET_ADDRESS_TEXT];
@@ -195,6 +200,7 @@ static int add(struct program *p, const char *listen, const char *to, const char
             net_address_set_port(&found[i], net_address_port(&bound));
         if (add_at(p, &found[i], &server, &bound, err) < 0)
             return -err->code;
+        *port = net_address_port(&bound);
         if (!p->options.quiet)
             printf("%s: %s to %s\n", what, net_address_text(&bound, at),
                    net_address_text(&server, there));
@@ -253,9 +259,23 @@ static int begin_relay(struct program *p, struct err *err)
     if (!setup.ports)
         return err_prefix(err, "--ports");
     p->told.relay = relay_new(p->told.loop, &setup, err);
-    if (!p->told.relay || add(p, o->listen, o->to, "NFS", err) < 0)
+    if (!p->told.relay || add(p, o->listen, o->to, &p->nfs_port, err) < 0)
         return -err->code;
-    return o->mount_listen ? add(p, o->mount_listen, o->mount_to, "MOUNT", err) : 0;
+    p->mount_port = p->nfs_port;
+    return o->mount_listen ? add(p, o->mount_listen, o->mount_to, &p->mount_port, err) : 0;
+}
+
+static int begin_portmap(struct program *p, struct err *err)
+{
+    const struct portmap_told told = { p->nfs_port, p->mount_port, !p->options.no_udp };
+    struct net_address address;
+
+    if (!p->options.portmap)
+        return 0;
+    if (net_address_parse(p->options.portmap, true, &address, err) < 0)
+        return err_prefix(err, "--portmap");
+    p->portmap = portmap_answers_new(p->told.loop, &address, &told, err);
+    return p->portmap ? 0 : err_prefix(err, "--portmap");
 }
 
 /* --- taking over */
@@ -281,9 +301,11 @@ static uint32_t release(void *ctx, int *sockets)
         ring_door_shut(p->told.door);
     control_free(p->control);
     metrics_free(p->metrics);
+    portmap_answers_free(p->portmap);
     ports_close(p->told.ports);
     p->control = NULL;
     p->metrics = NULL;
+    p->portmap = NULL;
     p->told.ports = NULL;
     return relay_sockets(p->told.relay, sockets);
 }
@@ -362,6 +384,8 @@ static int begin(struct program *p, struct err *err)
     if (result == 0)
         result = begin_relay(p, err);
     if (result == 0)
+        result = begin_portmap(p, err);
+    if (result == 0)
         result = begin_telling(p, err);
     if (result == 0)
         result = await_successor(p, err);
@@ -395,6 +419,7 @@ int cmd_relay(int argc, char **argv, struct err *err)
     hand_over_free(p.hand_over);
     control_free(p.control);
     metrics_free(p.metrics);
+    portmap_answers_free(p.portmap);
     relay_free(p.told.relay);
     ports_close(p.told.ports);
     ring_door_free(p.told.door);

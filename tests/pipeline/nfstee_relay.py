@@ -8,6 +8,7 @@ import argparse
 import os
 import pathlib
 import random
+import re
 import signal
 import socket
 import struct
@@ -16,16 +17,16 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gen"))
-from live_client import Client, Ftnfsd, parse_reply
-from messages import auth_sys, record
-from model_xdr import decode_result, encode_arguments
+from live_client import Client, Ftnfsd, RpcError
+from messages import MOUNT, NFS, NFSACL, PORTMAP
+from tee_peers import (CLIENT, Listener, Retransmitting, connect, free_port, is_reset, read_all,
+                       reset)
 from tee_ring import (CLOSED, END_TO_CLIENT, END_TO_SERVER, TO_CLIENT, TO_SERVER, Relay, Ring, ends)
 
-CLIENT = "127.0.0.2"  # another address than the relay's, so that both can have one port
-MKDIR, GETATTR = 9, 1
-NEVER = struct.pack("ii", 1, 0)
+GETATTR = 1
 failures = []
 
 
@@ -40,65 +41,6 @@ def wait_until(condition, seconds=20):
     while not condition() and time.monotonic() < end:
         time.sleep(0.005)
     return condition()
-
-
-def connect(port, source=(CLIENT, 0)):
-    s = socket.socket()
-    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    s.bind(source)
-    s.settimeout(30)
-    s.connect(("127.0.0.1", port))
-    return s
-
-
-def reset(s):
-    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NEVER)
-    s.close()
-
-
-def read_all(s):
-    data = bytearray()
-    while more := s.recv(1 << 16):
-        data += more
-    return bytes(data)
-
-
-def free_port(chance=random.Random()):
-    """A port that is free at both addresses, and that the system gives to nobody who did not ask for it:
-    the relay can have it, too."""
-    while True:
-        port = chance.randrange(15000, 32000)
-        try:
-            for address in CLIENT, "127.0.0.1":
-                for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM:
-                    with socket.socket(socket.AF_INET, kind) as s:
-                        s.bind((address, port))
-            return port
-        except OSError:
-            pass
-
-
-class Listener:
-    def __init__(self):
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.socket.settimeout(30)
-        self.port = self.socket.getsockname()[1]
-
-    def pair(self, relay, source=(CLIENT, 0)):
-        """(client's socket, server's)"""
-        client = connect(relay.port, source)
-        server, _ = self.socket.accept()
-        server.settimeout(30)
-        return client, server
-
-
-def is_reset(s):
-    try:
-        while s.recv(65536):
-            pass
-    except ConnectionResetError:
-        return True
-    return False
 
 
 def random_bytes(chance, size):
@@ -379,50 +321,6 @@ def test_datagrams(folder):
         expect("GETATTR over UDP", client.nfs(GETATTR, {"object": client.mount(b"/a")})[0], 0)
 
 
-class Retransmitting:
-    """Makes directories, from one port, sending a call again with the same XID and bytes if its
-    connection breaks."""
-
-    def __init__(self, relay, root, port, number, count):
-        self.relay, self.root, self.port = relay, root, port
-        self.number, self.count, self.results, self.again = number, count, [], 0
-        self.stopped = False
-
-    def connection(self):
-        while True:
-            try:
-                client = Client(self.relay, source=(CLIENT, self.port))
-                client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NEVER)
-                return client
-            except OSError:
-                time.sleep(0.002)
-
-    def run(self):
-        client, xid = self.connection(), self.number << 24
-        for i in range(self.count):
-            name = b"%d-%d" % (self.number, i)
-            arguments = encode_arguments(MKDIR, {"object": self.root, "name": name,
-                                                 "settings": {}})
-            client.xid = xid + i
-            message = client.message(MKDIR, arguments, credential=auth_sys(0, 0, ()))
-            while True:
-                try:
-                    client.send(message)
-                    reply, results = parse_reply(client.receive())
-                    break
-                except OSError:
-                    self.again += 1
-                    client.close()
-                    client = self.connection()
-            if reply != xid + i + 1:
-                self.results.append(-1)
-            else:
-                self.results.append(decode_result(MKDIR, results)[0])
-            if self.stopped:
-                break
-        client.close()
-
-
 def test_kills(folder, kills):
     """No call is lost, and none is executed twice, while the relay is killed again and again."""
     with Ftnfsd("--export", "/a") as nfsd:
@@ -510,6 +408,46 @@ def test_upgrade(folder):
             expect("after a kill", Client(relay).nfs(GETATTR, {"object": root})[0], 0)
 
 
+def test_telling(folder):
+    """Metrics, and PORTMAP."""
+    metrics, portmap, mount = free_port(), free_port(), free_port()
+    with Ftnfsd("--export", "/a") as nfsd, \
+            Relay(nfsd.port, "--attach", folder + "/ring", "--control", folder + "/ctl", "--metrics",
+                  str(metrics), "--portmap", "127.0.0.1:%d" % portmap, "--mount-listen",
+                  "127.0.0.1:%d" % mount, "--mount-to", "127.0.0.1:%d" % nfsd.mount_port) as relay:
+        asked, mounting = argparse.Namespace(port=portmap), argparse.Namespace(port=mount)
+        for udp in False, True:
+            client = Client(asked, udp=udp)
+
+            def port_of(program, version, protocol):
+                return struct.unpack(">I", client.rpc(3, struct.pack(
+                    ">4I", program, version, protocol, 0), program=PORTMAP, version=2))[0]
+            expect("GETPORT", [port_of(NFS, 3, 6), port_of(NFS, 3, 17), port_of(MOUNT, 3, 6),
+                               port_of(MOUNT, 9, 17), port_of(NFSACL, 3, 6), port_of(NFS, 3, 99),
+                               port_of(100021, 4, 6)],
+                   [relay.port, relay.port, mount, mount, relay.port, 0, 0])
+            listed = client.rpc(4, b"", program=PORTMAP, version=2)
+            expect("DUMP", (len(listed), struct.unpack_from(">5I", listed)),
+                   (10 * 20 + 4, (1, NFS, 3, 6, relay.port)))
+            for procedure, arguments, status in (1, bytes(16), 3), (5, bytes(16), 3), (3, b"", 4):
+                try:
+                    client.rpc(procedure, arguments, program=PORTMAP, version=2)
+                    expect("refused", None, status)
+                except RpcError as error:
+                    expect("refused", error.accept, status)
+        root = Client(mounting).mount(b"/a")
+        client = Client(relay)
+        expect("GETATTR", client.nfs(GETATTR, {"object": root})[0], 0)
+        with urllib.request.urlopen("http://127.0.0.1:%d/metrics" % metrics, timeout=20) as page:
+            found = dict(re.findall(r"^(nfstee_[^ ]+) (\S+)$", page.read().decode(), re.M))
+        statistics = relay.ctl("statistics")
+        expect("metrics", [float(found["nfstee_" + name]) for name in (
+            'bytes_total{to="server"}', 'bytes_total{to="client"}', "ring_entries_total",
+            "connections_total", "readers", "ring_size_bytes")],
+               [statistics["to_server"]["bytes"], statistics["to_client"]["bytes"],
+                statistics["ring"]["entries"], 2, 0, 64 << 20])
+
+
 def test_many(folder):
     """More connections than a process has descriptors for at first."""
     listener = Listener()
@@ -560,7 +498,7 @@ def main():
     parser.add_argument("--kills", type=int, help="only the test of these, with so many")
     kills = parser.parse_args().kills
     tests = [test_bytes, test_ends, test_pressure, test_ports, test_unreachable, test_readers,
-             test_datagrams, test_many, test_upgrade,
+             test_datagrams, test_telling, test_many, test_upgrade,
              test_usage, lambda folder: test_kills(folder, 20)]
     if kills:
         tests = [lambda folder: test_kills(folder, kills)]
