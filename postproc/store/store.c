@@ -7,6 +7,7 @@
  * store.h, what the parts share in store_parts.h.
  */
 #include "base/output.h"
+#include "record/nfsr.h"
 #include "store/sql.h"
 #include "store/store_parts.h"
 
@@ -82,6 +83,12 @@ static int check_head(const char *path, struct err *err)
         return err_set(err, ERR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
     len = fread(head, 1, sizeof(head), file);
     fclose(file);
+    if (nfsr_is_stream(head, len))
+        return err_set(
+            err, ERR_INPUT,
+            "%s: a record stream, not a trace database: \"nfsdigest ingest\" makes one of "
+            "it",
+            path);
     if (len && !store_is_database(head, len))
         return err_set(err, ERR_INPUT, "%s: not a trace database", path);
     return 0;

@@ -51,6 +51,8 @@ expect "check: empty" 3 'empty\.pcap: empty' $n check empty.pcap
 expect "check: no database" 3 'text\.pcap: neither.*byte 0' $n check text.pcap
 expect "ops: empty" 3 'empty\.pcap' $n ops empty.pcap
 expect "ops: no database" 3 'text\.pcap: not a trace database' $n ops text.pcap
+"$n" record -o stream.nfsr "$whole" 2>/dev/null
+expect "ops: a stream" 3 'stream\.nfsr: a record stream, not a trace database' $n ops stream.nfsr
 sqlite3 other.db 'CREATE TABLE a (b)'
 expect "ops: another database" 3 'other\.db: not a trace database' $n ops other.db
 expect "ingest into another database" 3 'other\.db: not a trace database' \

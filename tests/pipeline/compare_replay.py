@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: timeout=300 asan
+# ctest: timeout=300
 """nfsdigest compare of a trace with a recorded replay of it: every operation that was played is paired with
 its original, and nothing else.  A clean replay shows nothing.  Wrong answers that the player does not see
 are found on exactly the operations that have them; the recording itself says which these are.
