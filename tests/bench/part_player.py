@@ -4,7 +4,7 @@
 The operations are played once on ftnfsd, and bench_prepare keeps each call with its reply.  Then
 bench_responder answers from that file on one processor, while on the other one nfsreplay plays and
 verifies, and libnfs makes the same calls without verifying.  CPU of the client for an operation, and
-operations a second.  Then the memory of two longer dumps."""
+operations a second."""
 import json
 import os
 import pathlib
@@ -18,7 +18,6 @@ import part_replay
 
 PACKETS, CONNECTIONS, OUTSTANDING = 2_000_000, 4, 256
 CPU_MOST, RATE_LEAST, LIBNFS_TIMES = 0.7, 500_000, 4  # us; a second; x
-MEMORY_TIMES = 10  # %
 
 
 def pinned(which):
@@ -147,4 +146,4 @@ def speed(bench, packets, capture, rounds, report):
 
 
 def memory(bench, sizes, report):
-    """The player's memory has tests of its own."""
+    """The test nfsreplay_memory looks at it."""
