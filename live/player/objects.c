@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/player/objects.c
  *
- * Objects lie in chunks that never move.  Two open-addressed tables of eight bytes a place lead to
- * them: one by number, one by handle.  A place has 32 bits of the hash, so that a look-up touches
- * no object, or by handle, most of the time, one.  Entries are taken out by shifting back, so no
- * mark of a removed one slows later look-ups.
+ * Objects lie in chunks that never move.  Two tables (base/index.h) lead to them: one by
+ * number, one by handle.  A place has 32 bits of the hash, so that a look-up touches no object, or
+ * by handle, most of the time, one.
  */
 #include "player/objects.h"
 #include "base/digest.h"
 #include "base/grow.h"
+#include "base/index.h"
 
 #include <stdlib.h>
 
 enum {
     CHUNK = 1024, /* objects */
-    NONE = UINT32_MAX,
-    PLACES_MIN = 64,
-};
-
-struct place {
-    uint32_t hash, slot; /* |slot| NONE: free */
-};
-
-struct index {
-    struct place *places;
-    uint32_t mask, used;
+    NONE = INDEX_NONE,
 };
 
 struct objects {
@@ -41,7 +31,9 @@ static inline struct object *at_slot(const struct objects *o, uint32_t slot)
     return &o->chunks[slot / CHUNK][slot % CHUNK];
 }
 
-/* Different for different numbers: a place that has it has the number. */
+/* Different for different numbers: a place that has it has the number.  Numbers come in rows, and
+ * with copies of a trace in steps, in which the lower bits of the hash are the same: index_home
+ * mixes the upper ones in. */
 static inline uint32_t hash_number(uint32_t number)
 {
     return number * UINT32_C(0x9e3779b1);
@@ -52,102 +44,34 @@ static inline uint32_t hash_handle(uint32_t server, struct bytes handle)
     return (uint32_t)XXH3_64bits_withSeed(handle.data, handle.len, server);
 }
 
-/* Where a look-up begins.  Numbers come in rows, and with copies of a trace in steps, in which the
- * lower bits of the hash are the same: neither may crowd. */
-static inline uint32_t first_place(const struct index *index, uint32_t hash)
-{
-    return (hash ^ hash >> 16) & index->mask;
-}
-
-static void put(struct index *index, uint32_t hash, uint32_t slot)
-{
-    uint32_t at = first_place(index, hash);
-
-    while (index->places[at].slot != NONE)
-        at = (at + 1) & index->mask;
-    index->places[at] = (struct place){ hash, slot };
-    index->used++;
-}
-
-/* Room for one more: at most 3/4 of the places are taken. */
+/* Room for one more. */
 static int make_room(struct index *index, struct err *err)
 {
-    uint32_t old = index->places ? index->mask + 1 : 0, count = old ? old * 2 : PLACES_MIN;
-    struct index bigger = { .mask = count - 1 };
-
-    if (index->used < old / 4 * 3)
-        return 0;
-    if (old > UINT32_MAX / 2)
-        return err_memory(err, "the table of objects");
-    bigger.places = malloc(count * sizeof(*bigger.places));
-    if (!bigger.places)
-        return err_memory(err, "the table of objects");
-    memset(bigger.places, 0xff, count * sizeof(*bigger.places));
-    for (uint32_t i = 0; i < old; i++)
-        if (index->places[i].slot != NONE)
-            put(&bigger, index->places[i].hash, index->places[i].slot);
-    free(index->places);
-    *index = bigger;
-    return 0;
-}
-
-/* Takes the entry out, if it is there. */
-static void take_out(struct index *index, uint32_t hash, uint32_t slot)
-{
-    uint32_t mask = index->mask, hole = first_place(index, hash);
-
-    if (!index->places)
-        return;
-    while (index->places[hole].slot != slot) {
-        if (index->places[hole].slot == NONE)
-            return;
-        hole = (hole + 1) & mask;
-    }
-    for (uint32_t at = (hole + 1) & mask; index->places[at].slot != NONE; at = (at + 1) & mask)
-        /* may this one stand in the hole, or would a look-up begin behind it? */
-        if (((at - first_place(index, index->places[at].hash)) & mask) >= ((at - hole) & mask)) {
-            index->places[hole] = index->places[at];
-            hole = at;
-        }
-    index->places[hole].slot = NONE;
-    index->used--;
+    return index_reserve(index, 1) < 0 ? err_memory(err, "the table of objects") : 0;
 }
 
 static uint32_t find_number(const struct objects *o, uint32_t number)
 {
-    const struct index *index = &o->by_number;
-    uint32_t hash = hash_number(number);
+    uint32_t at;
+    const struct index_place *place = index_first(&o->by_number, hash_number(number), &at);
 
-    if (!index->places)
-        return NONE;
-    for (uint32_t at = first_place(index, hash);; at = (at + 1) & index->mask) {
-        const struct place *place = &index->places[at];
-
-        if (place->slot == NONE || place->hash == hash)
-            return place->slot;
-    }
+    return place ? place->slot : NONE;
 }
 
-static struct place *find_handle(const struct objects *o, uint32_t hash, uint32_t server,
-                                 struct bytes handle)
+static struct index_place *find_handle(const struct objects *o, uint32_t hash, uint32_t server,
+                                       struct bytes handle)
 {
-    const struct index *index = &o->by_handle;
+    uint32_t at;
+    struct index_place *place = index_first(&o->by_handle, hash, &at);
 
-    if (!index->places)
-        return NULL;
-    for (uint32_t at = first_place(index, hash);; at = (at + 1) & index->mask) {
-        struct place *place = &index->places[at];
-        const struct object *object;
+    for (; place; place = index_next(&o->by_handle, hash, &at)) {
+        const struct object *object = at_slot(o, place->slot);
 
-        if (place->slot == NONE)
-            return NULL;
-        if (place->hash != hash)
-            continue;
-        object = at_slot(o, place->slot);
         if (object->server == server && object->handle_len == handle.len &&
             !memcmp(object->handle, handle.data, handle.len))
             return place;
     }
+    return NULL;
 }
 
 struct objects *objects_open(struct err *err)
@@ -168,14 +92,14 @@ void objects_close(struct objects *o)
     for (uint32_t i = 0; i < o->chunk_count; i++)
         free(o->chunks[i]);
     free(o->chunks);
-    free(o->by_number.places);
-    free(o->by_handle.places);
+    index_free(&o->by_number);
+    index_free(&o->by_handle);
     free(o);
 }
 
-static const struct place *place_of(const struct objects *o, uint32_t number)
+static const struct index_place *place_of(const struct objects *o, uint32_t number)
 {
-    return &o->by_number.places[first_place(&o->by_number, hash_number(number))];
+    return &o->by_number.places[index_home(&o->by_number, hash_number(number))];
 }
 
 void objects_expect(const struct objects *o, uint32_t number)
@@ -201,7 +125,7 @@ struct object *objects_find(struct objects *o, uint32_t number)
 
 uint32_t objects_number(const struct objects *o, uint32_t server, struct bytes handle)
 {
-    const struct place *place = find_handle(o, hash_handle(server, handle), server, handle);
+    const struct index_place *place = find_handle(o, hash_handle(server, handle), server, handle);
 
     return place ? at_slot(o, place->slot)->number : 0;
 }
@@ -244,7 +168,7 @@ struct object *objects_add(struct objects *o, uint32_t number, struct err *err)
     }
     object = at_slot(o, slot);
     *object = (struct object){ .number = number, .maker = OBJECTS_NOBODY };
-    put(&o->by_number, hash_number(number), slot);
+    index_put(&o->by_number, hash_number(number), slot);
     o->count++;
     return object;
 }
@@ -255,14 +179,14 @@ static void drop_handle(struct objects *o, const struct object *object, uint32_t
     const struct bytes handle = { object->handle, object->handle_len };
 
     if (handle.len)
-        take_out(&o->by_handle, hash_handle(object->server, handle), slot);
+        index_take_out(&o->by_handle, hash_handle(object->server, handle), slot);
 }
 
 int objects_set_handle(struct objects *o, uint32_t server, struct object *object,
                        struct bytes handle, struct err *err)
 {
     uint32_t hash = hash_handle(server, handle), slot;
-    struct place *place;
+    struct index_place *place;
 
     if (!handle.len || handle.len > OBJECT_HANDLE_MAX)
         return err_set(err, ERR_INPUT, "object %u: a handle of %u bytes, 1 to %d are possible",
@@ -279,7 +203,7 @@ int objects_set_handle(struct objects *o, uint32_t server, struct object *object
     if (place)
         place->slot = slot;
     else
-        put(&o->by_handle, hash, slot);
+        index_put(&o->by_handle, hash, slot);
     object->server = server;
     object->handle_len = (uint8_t)handle.len;
     memcpy(object->handle, handle.data, handle.len);
@@ -295,7 +219,7 @@ void objects_forget(struct objects *o, uint32_t number)
         return;
     object = at_slot(o, slot);
     drop_handle(o, object, slot);
-    take_out(&o->by_number, hash_number(number), slot);
+    index_take_out(&o->by_number, hash_number(number), slot);
     object->number = o->free;
     o->free = slot;
     o->count--;
@@ -304,11 +228,6 @@ void objects_forget(struct objects *o, uint32_t number)
 uint64_t objects_count(const struct objects *o)
 {
     return o->count;
-}
-
-static uint64_t index_memory(const struct index *index)
-{
-    return index->places ? ((uint64_t)index->mask + 1) * sizeof(*index->places) : 0;
 }
 
 uint64_t objects_memory(const struct objects *o)
