@@ -144,9 +144,9 @@ int report_read(struct report *report, FILE *from, const char *name, struct err 
 void report_text(const struct report *report, FILE *to);
 /* The part about rules: nothing if they allowed nothing. */
 void report_rules_text(const struct report *report, FILE *to);
-/* Two or more runs: medians and spread of the main figures.  Runs with the same dump, target and
- * pace are a group.  Between two groups, a difference is marked if it is larger than the spread of
- * either. */
+/* Two or more runs: medians and spread of the main figures.  Runs with the same dump, target,
+ * pace and rules are a group.  Between two groups, a difference is marked if it is larger than the
+ * spread of either. */
 void report_runs(const struct report *const *reports, uint32_t count, FILE *to);
 
 /* --- report_html.c */

@@ -35,6 +35,10 @@ static void groups_list(struct page *page, const struct report *const *reports,
         page_put(page, "<li>group %u: %u %s, ", i + 1, groups[i].members,
                  groups[i].members == 1 ? "run" : "runs");
         html_title(page, reports[groups[i].first]);
+        if (reports[groups[i].first]->run.rules[0]) {
+            page_put(page, ", rules: ");
+            page_text(page, reports[groups[i].first]->run.rules);
+        }
         page_put(page, "</li>\n");
     }
     page_put(page,

@@ -114,7 +114,7 @@ uint32_t report_figures(const struct report *const *reports, uint32_t count,
 static bool is_same_group(const struct report *a, const struct report *b)
 {
     return !strcmp(a->run.dump, b->run.dump) && !strcmp(a->run.target, b->run.target) &&
-           !strcmp(a->run.pace, b->run.pace);
+           !strcmp(a->run.pace, b->run.pace) && !strcmp(a->run.rules, b->run.rules);
 }
 
 static int by_value(const void *a, const void *b)
@@ -219,6 +219,7 @@ void report_runs(const struct report *const *reports, uint32_t count, FILE *to)
         fprintf(to, "group %" PRIu32 ": %" PRIu32 " %s, ", i + 1, groups[i].members,
                 groups[i].members == 1 ? "run" : "runs");
         report_title(reports[groups[i].first], to);
+        report_rule_names(reports[groups[i].first], "    ", to);
     }
     fprintf(to, "\nMedian and half of the spread (the most minus the least) of each group");
     fprintf(to, group_count > 1 ? ".\nA difference to group 1 is shown if it is larger than the "

@@ -36,6 +36,15 @@ void report_title(const struct report *r, FILE *to)
     fprintf(to, ", %s\n", r->run.pace);
 }
 
+void report_rule_names(const struct report *r, const char *indent, FILE *to)
+{
+    if (!r->run.rules[0])
+        return;
+    fprintf(to, "%srules: ", indent);
+    escape_print(to, r->run.rules);
+    putc('\n', to);
+}
+
 uint64_t report_timed(const struct report *r)
 {
     uint64_t count = 0;
@@ -241,11 +250,7 @@ static void over_time(const struct report *r, FILE *to)
 void report_text(const struct report *r, FILE *to)
 {
     report_title(r, to);
-    if (r->run.rules[0]) {
-        fputs("rules: ", to);
-        escape_print(to, r->run.rules);
-        putc('\n', to);
-    }
+    report_rule_names(r, "", to);
     if (r->run.note[0]) {
         escape_print(to, r->run.note);
         putc('\n', to);

@@ -224,6 +224,24 @@ def check_page_of_runs(top, folders, text):
           "runs that are left out")
 
 
+def check_other_rules(top, runs):
+    """Runs that differ only in their rules are two groups, which name them."""
+    others = []
+    for names in ("", "ganesha, ./own.conf"):
+        other = top / ("rules%d.json" % len(others))
+        other.write_text(re.sub('"rules": "ftnfsd"', '"rules": "%s"' % names, runs[1].read_text()))
+        others.append(other)
+    text = tool("runs", runs[0], *others).stdout
+    heads = [line for line in text.splitlines() if line.startswith(("group ", "    rules: "))]
+    check([line[:12] for line in heads] == ["group 1: 1 r", "    rules: f", "group 2: 1 r",
+                                            "group 3: 1 r", "    rules: g"], text)
+    check(heads[1::3] == ["    rules: ftnfsd", "    rules: ganesha, ./own.conf"], heads)
+    page = make_page(top, runs[0], *others)
+    items = [item.text() for item in page.root.all("li")][:3]
+    check([item.split(", rules: ")[1:] for item in items]
+          == [["ftnfsd"], [], ["ganesha, ./own.conf"]], items)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         top = pathlib.Path(name)
@@ -262,6 +280,7 @@ def main():
         text = tool("runs", *runs[::2]).stdout
         check("group 1: 2 runs" in text and "group 2" not in text and "difference" not in text,
               text)
+        check_other_rules(top, runs[::2])
     sys.exit(1 if failures else 0)
 
 
