@@ -160,11 +160,12 @@ static int load_text(const char *name, char **text, struct err *err)
     while (builtin->name && (strcmp(builtin->name, name) != 0 || strcmp(name, "causes") == 0))
         builtin++;
     if (!builtin->name)
-        return err_set(err, ERR_USAGE,
-                       "no rules are called \"%.64s\": there are default, linux-knfsd, ganesha, "
-                       "ftnfsd, replay, anonymized; a file is known by a '/' or '.' in its name, as in "
-                       "./%.64s",
-                       name, name);
+        return err_set(
+            err, ERR_USAGE,
+            "no rules are called \"%.64s\": there are default, linux-knfsd, ganesha, "
+            "ftnfsd, replay, anonymized; a file is known by a '/' or '.' in its name, as in "
+            "./%.64s",
+            name, name);
     *text = strdup(builtin->text);
     return *text ? 0 : err_memory(err, "rules");
 }
