@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live/tee/cmd_relay.c
  *
- * nfstee relay: options, addresses and signals around relay/relay.h.
+ * nfstee relay: addresses and signals around relay/relay.h.
  */
 #include "base/values.h"
 #include "relay/hand_over.h"
-#include "show/args.h"
 #include "tee/commands.h"
+#include "tee/find_server.h"
 #include "tee/portmap_answers.h"
+#include "tee/relay_options.h"
 #include "tee/tell.h"
 
 #include <errno.h>
@@ -17,19 +18,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum {
-    CONNECTIONS = 1024,
-    OTHER_DESCRIPTORS = 100, /* sockets for listening, control, metrics and readers */
-};
-
-struct relay_options {
-    const char *listen, *to, *mount_listen, *mount_to;
-    const char *attach, *bind, *ports, *control, *metrics, *upgrade, *portmap;
-    uint64_t ring_size, connections, of_address;
-    int64_t duration; /* ns; 0: until a signal */
-    int64_t drain;    /* ns */
-    bool no_udp, quiet;
-};
+enum { OTHER_DESCRIPTORS = 100 /* sockets for listening, control, metrics and readers */ };
 
 struct program {
     struct relay_options options;
@@ -37,6 +26,7 @@ struct program {
     struct control *control;
     struct metrics *metrics;
     struct portmap_answers *portmap;
+    struct server_place server;
     uint16_t nfs_port, mount_port; /* where clients connect */
     struct timer end;
     struct hand_over *hand_over;
@@ -45,92 +35,6 @@ struct program {
     int64_t drained; /* when connections end after a hand-over */
     struct timer drain;
 };
-
-/* --- options */
-
-static int set_size(void *to, const char *value, struct err *err)
-{
-    return parse_size(value, to)
-               ? 0
-               : err_set(err, ERR_USAGE, "\"%s\" is not a size such as 512k, 64M or 2G", value);
-}
-
-static const char about[] =
-    "Passes the bytes of NFS clients on to a server, and the server's to the clients.\n"
-    "It makes one connection to the server for each one of a client, from the same port\n"
-    "number.  Clients mount the relay's address instead of the server's:\n"
-    "\n"
-    "    nfstee relay --listen :2049 --to server.example:2049\n"
-    "\n"
-    "With --attach, other processes can see what passes, through a ring in shared\n"
-    "memory.  They cannot change it, and the relay does not wait for them.\n";
-
-static int check(const struct relay_options *o, struct err *err)
-{
-    if (!o->listen || !o->to)
-        return err_set(err, ERR_USAGE,
-                       "say --listen ADDRESS:PORT for the clients, and --to HOST:PORT for the "
-                       "server");
-    if (!o->mount_listen != !o->mount_to)
-        return err_set(err, ERR_USAGE, "--mount-listen and --mount-to need each other");
-    if (!o->connections || o->connections > UINT32_MAX || !o->of_address ||
-        o->of_address > UINT32_MAX)
-        return err_set(err, ERR_USAGE, "numbers of connections are from 1 to %" PRIu32, UINT32_MAX);
-    return 1;
-}
-
-static int parse(struct relay_options *o, int argc, char **argv, struct err *err)
-{
-    /* clang-format off */
-    const struct arg table[] = {
-        { 'l', "listen", "ADDRESS:PORT", "where clients connect; without ADDRESS, everywhere",
-          set_text, &o->listen },
-        { 't', "to", "HOST:PORT", "the server's NFS", set_text, &o->to },
-        { 0, "mount-listen", "ADDRESS:PORT", "where clients connect for MOUNT, if it has another\n"
-          "port than NFS", set_text, &o->mount_listen },
-        { 0, "mount-to", "HOST:PORT", "the server's MOUNT", set_text, &o->mount_to },
-        { 0, "portmap", "ADDRESS:PORT", "answer here where NFS and MOUNT are", set_text, &o->portmap },
-        { 0, "no-udp", NULL, "relay TCP only", set_flag, &o->no_udp },
-        { 0, "bind", "ADDRESS", "connect to the server from this address", set_text, &o->bind },
-        { 0, "ports", "FILE", "keep here which ports were taken, and what was used\ninstead", set_text,
-          &o->ports },
-        { 'a', "attach", "PATH", "let processes see what passes, through this Unix\nsocket", set_text,
-          &o->attach },
-        { 0, "ring", "SIZE", "memory for what passes (64M)", set_size, &o->ring_size },
-        { 0, "connections", "N", "most connections (1024)", set_count, &o->connections },
-        { 0, "per-client", "N", "most connections of one client address (256)", set_count,
-          &o->of_address },
-        { 0, "control", "PATH", "take commands on this Unix socket; see \"nfstee ctl\"", set_text,
-          &o->control },
-        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", set_text, &o->metrics },
-        { 0, "upgrade", "PATH", "take over from the relay that has this Unix socket,\nand let a successor take over by it",
-          set_text, &o->upgrade },
-        { 0, "drain", "TIME", "after a successor took over, keep connections so long\n(0)",
-          set_duration, &o->drain },
-        { 0, "for", "TIME", "end after this time", set_duration, &o->duration },
-        { 'q', "quiet", NULL, "print nothing but errors", set_flag, &o->quiet },
-        { 0 },
-    };
-    /* clang-format on */
-    const struct args args = { .usage = "nfstee relay --listen ADDRESS:PORT --to HOST:PORT "
-                                        "[OPTION...]",
-                               .about = about,
-                               .own = table,
-                               .takes = "no arguments",
-                               .program = "nfstee " };
-    const struct listen_limits limits = LISTEN_LIMITS;
-    int first, result;
-
-    memset(o, 0, sizeof(*o));
-    o->ring_size = 64 << 20;
-    o->connections = CONNECTIONS;
-    o->of_address = limits.of_address;
-    result = args_parse(&args, argc, argv, &first, err);
-    if (result == 1 && first < argc)
-        return err_set(err, ERR_USAGE, "\"%s\": nfstee relay takes no arguments, only options",
-                       argv[first]);
-    return result == 1 ? check(o, err) : result;
-}
 
 /* --- the run */
 
@@ -179,17 +83,15 @@ static int add_at(struct program *p, const struct net_address *address,
 }
 
 /* Relays one protocol, at every address that its name has. */
-static int add(struct program *p, const char *listen, const char *to, uint16_t *port,
-               struct err *err)
+static int add(struct program *p, const char *listen, const struct net_address *server,
+               uint16_t *port, struct err *err)
 {
     const char *what = port == &p->nfs_port ? "NFS" : "MOUNT";
     struct net_address_name name;
-    struct net_address server, found[2], bound;
+    struct net_address found[2], bound;
     char at[NET_ADDRESS_TEXT], there[NET_ADDRESS_TEXT];
     int count;
 
-    if (net_address_parse(to, false, &server, err) < 0)
-        return err_prefix(err, "%s", to);
     if (net_address_name_parse(listen, &name, err) < 0)
         return err_prefix(err, "%s", listen);
     count = net_address_resolve(&name, true, found, 2, err);
@@ -198,12 +100,12 @@ static int add(struct program *p, const char *listen, const char *to, uint16_t *
     for (int i = 0; i < count; i++) {
         if (i && !name.port) /* one free port for both kinds of addresses */
             net_address_set_port(&found[i], net_address_port(&bound));
-        if (add_at(p, &found[i], &server, &bound, err) < 0)
+        if (add_at(p, &found[i], server, &bound, err) < 0)
             return -err->code;
         *port = net_address_port(&bound);
         if (!p->options.quiet)
             printf("%s: %s to %s\n", what, net_address_text(&bound, at),
-                   net_address_text(&server, there));
+                   net_address_text(server, there));
     }
     return 0;
 }
@@ -241,6 +143,23 @@ static int begin_telling(struct program *p, struct err *err)
     return p->metrics ? 0 : err_prefix(err, "--metrics");
 }
 
+static int find_server(struct program *p, struct err *err)
+{
+    const struct relay_options *o = &p->options;
+
+    if (server_find(o->to, &p->server, err) < 0)
+        return -err->code;
+    if (o->mount_to && net_address_parse(o->mount_to, false, &p->server.mount, err) < 0)
+        return err_prefix(err, "%s", o->mount_to);
+    if (p->server.mount.family && !o->mount_listen &&
+        !net_address_equal(&p->server.mount, &p->server.nfs))
+        return err_set(err, ERR_USAGE,
+                       "%s: MOUNT is at port %u, and NFS at port %u: say --mount-listen "
+                       "ADDRESS:PORT for it",
+                       o->to, net_address_port(&p->server.mount), net_address_port(&p->server.nfs));
+    return 0;
+}
+
 static int begin_relay(struct program *p, struct err *err)
 {
     const struct relay_options *o = &p->options;
@@ -259,15 +178,18 @@ static int begin_relay(struct program *p, struct err *err)
     if (!setup.ports)
         return err_prefix(err, "--ports");
     p->told.relay = relay_new(p->told.loop, &setup, err);
-    if (!p->told.relay || add(p, o->listen, o->to, &p->nfs_port, err) < 0)
+    if (!p->told.relay || add(p, o->listen, &p->server.nfs, &p->nfs_port, err) < 0)
         return -err->code;
     p->mount_port = p->nfs_port;
-    return o->mount_listen ? add(p, o->mount_listen, o->mount_to, &p->mount_port, err) : 0;
+    return o->mount_listen ? add(p, o->mount_listen, &p->server.mount, &p->mount_port, err) : 0;
 }
 
 static int begin_portmap(struct program *p, struct err *err)
 {
-    const struct portmap_told told = { p->nfs_port, p->mount_port, !p->options.no_udp };
+    const struct portmap_told told = { .nfs_port = p->nfs_port,
+                                       .mount_port = p->mount_port,
+                                       .udp = !p->options.no_udp,
+                                       .no_acl = p->server.no_acl };
     struct net_address address;
 
     if (!p->options.portmap)
@@ -377,6 +299,8 @@ static int begin(struct program *p, struct err *err)
         return -err->code;
     p->end = (struct timer){ .due = ended, .ctx = p->told.loop };
     result = loop_take_signals(p->told.loop, err);
+    if (result == 0) /* before the predecessor gives up what it has */
+        result = find_server(p, err);
     if (result == 0)
         result = take_over(p, err);
     if (result == 0)
@@ -406,7 +330,7 @@ static void print_totals(const struct program *p)
 int cmd_relay(int argc, char **argv, struct err *err)
 {
     struct program p = { .control = NULL };
-    int result = parse(&p.options, argc, argv, err);
+    int result = relay_options_parse(&p.options, argc, argv, err);
 
     if (result != 1)
         return result;

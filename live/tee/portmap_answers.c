@@ -94,6 +94,8 @@ struct portmap_answers *portmap_answers_new(struct loop *loop, const struct net_
     for (unsigned i = 0; i < RELAYED; i++) {
         uint16_t port = relayed[i].mount ? told->mount_port : told->nfs_port;
 
+        if (told->no_acl && relayed[i].program == NFSACL_PROGRAM)
+            continue;
         add(a, i, IPPROTO_TCP, port);
         if (told->udp)
             add(a, i, IPPROTO_UDP, port);

@@ -14,7 +14,8 @@
 
 struct portmap_told {
     uint16_t nfs_port, mount_port;
-    bool udp; /* relayed, too */
+    bool udp;    /* relayed, too */
+    bool no_acl; /* the server has no NFSACL at that port */
 };
 
 struct portmap_answers;

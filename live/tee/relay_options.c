@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tee/relay_options.h"
+#include "base/values.h"
+#include "net/listen.h"
+#include "show/args.h"
+#include "tee/find_server.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static int set_size(void *to, const char *value, struct err *err)
+{
+    return parse_size(value, to)
+               ? 0
+               : err_set(err, ERR_USAGE, "\"%s\" is not a size such as 512k, 64M or 2G", value);
+}
+
+static const char about[] =
+    "Passes the bytes of NFS clients on to a server, and the server's to the clients.\n"
+    "It makes one connection to the server for each one of a client, from the same port\n"
+    "number.  Clients mount the relay's address instead of the server's:\n"
+    "\n"
+    "    nfstee relay --listen :2049 --to server.example:2049\n"
+    "\n"
+    "With --attach, other processes can see what passes, through a ring in shared\n"
+    "memory.  They cannot change it, and the relay does not wait for them.\n";
+
+static int check(const struct relay_options *o, struct err *err)
+{
+    if (!o->listen || !o->to)
+        return err_set(err, ERR_USAGE,
+                       "say --listen ADDRESS:PORT for the clients, and --to HOST:PORT for the "
+                       "server");
+    if (server_is_nfs_address(o->to)) {
+        if (o->mount_to)
+            return err_set(
+                err, ERR_USAGE,
+                "--mount-to: --to nfs://... says where MOUNT is; add ?mountport=N there");
+    } else if (!o->mount_listen != !o->mount_to) {
+        return err_set(err, ERR_USAGE, "--mount-listen and --mount-to need each other");
+    }
+    if (!o->connections || o->connections > UINT32_MAX || !o->of_address ||
+        o->of_address > UINT32_MAX)
+        return err_set(err, ERR_USAGE, "numbers of connections are from 1 to %" PRIu32, UINT32_MAX);
+    return 1;
+}
+
+int relay_options_parse(struct relay_options *o, int argc, char **argv, struct err *err)
+{
+    /* clang-format off */
+    const struct arg table[] = {
+        { 'l', "listen", "ADDRESS:PORT", "where clients connect; without ADDRESS, everywhere",
+          set_text, &o->listen },
+        { 't', "to", "SERVER", "HOST:PORT of its NFS; or nfs://HOST/EXPORT: its\nPORTMAP is asked where NFS and MOUNT are", set_text, &o->to },
+        { 0, "mount-listen", "ADDRESS:PORT", "where clients connect for MOUNT, if it has another\n"
+          "port than NFS", set_text, &o->mount_listen },
+        { 0, "mount-to", "HOST:PORT", "the server's MOUNT", set_text, &o->mount_to },
+        { 0, "portmap", "ADDRESS:PORT", "answer here where NFS and MOUNT are", set_text, &o->portmap },
+        { 0, "no-udp", NULL, "relay TCP only", set_flag, &o->no_udp },
+        { 0, "bind", "ADDRESS", "connect to the server from this address", set_text, &o->bind },
+        { 0, "ports", "FILE", "keep here which ports were taken, and what was used\ninstead", set_text,
+          &o->ports },
+        { 'a', "attach", "PATH", "let processes see what passes, through this Unix\nsocket", set_text,
+          &o->attach },
+        { 0, "ring", "SIZE", "memory for what passes (64M)", set_size, &o->ring_size },
+        { 0, "connections", "N", "most connections (1024)", set_count, &o->connections },
+        { 0, "per-client", "N", "most connections of one client address (256)", set_count,
+          &o->of_address },
+        { 0, "control", "PATH", "take commands on this Unix socket; see \"nfstee ctl\"", set_text,
+          &o->control },
+        { 0, "metrics", "[ADDRESS:]PORT", "metrics for Prometheus, over HTTP", set_text, &o->metrics },
+        { 0, "upgrade", "PATH", "take over from the relay that has this Unix socket,\nand let a successor take over by it",
+          set_text, &o->upgrade },
+        { 0, "drain", "TIME", "after a successor took over, keep connections so long\n(0)",
+          set_duration, &o->drain },
+        { 0, "for", "TIME", "end after this time", set_duration, &o->duration },
+        { 'q', "quiet", NULL, "print nothing but errors", set_flag, &o->quiet },
+        { 0 },
+    };
+    /* clang-format on */
+    const struct args args = { .usage = "nfstee relay --listen ADDRESS:PORT --to SERVER "
+                                        "[OPTION...]",
+                               .about = about,
+                               .own = table,
+                               .takes = "no arguments",
+                               .program = "nfstee " };
+    const struct listen_limits limits = LISTEN_LIMITS;
+    int first, result;
+
+    memset(o, 0, sizeof(*o));
+    o->ring_size = 64 << 20;
+    o->connections = limits.connections;
+    o->of_address = limits.of_address;
+    result = args_parse(&args, argc, argv, &first, err);
+    if (result == 1 && first < argc)
+        return err_set(err, ERR_USAGE, "\"%s\": nfstee relay takes no arguments, only options",
+                       argv[first]);
+    return result == 1 ? check(o, err) : result;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/tee/relay_options.h
+ *
+ * The options of nfstee relay.
+ */
+#ifndef NFSDIGEST_TEE_RELAY_OPTIONS_H
+#define NFSDIGEST_TEE_RELAY_OPTIONS_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Texts are those of |argv|; NULL: not given. */
+struct relay_options {
+    const char *listen, *to, *mount_listen, *mount_to;
+    const char *attach, *bind, *ports, *control, *metrics, *upgrade, *portmap;
+    uint64_t ring_size, connections, of_address;
+    int64_t duration; /* ns; 0: until a signal */
+    int64_t drain;    /* ns */
+    bool no_udp, quiet;
+};
+
+/* Returns 1, 0 if only help was wanted and printed, or -ERR_USAGE. */
+int relay_options_parse(struct relay_options *o, int argc, char **argv, struct err *err);
+
+#endif
