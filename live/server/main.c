@@ -325,7 +325,7 @@ static int begin(struct ftnfsd *p, struct err *err)
         result = serve_begin(&p->server, p->rpc, o->fault_seed, err);
     for (uint32_t i = 0; i < o->fault_count && result == 0; i++)
         if (faults_add(p->server.faults, o->faults[i], NULL, err) < 0)
-            result = err_prefix(err, "--fault %s", o->faults[i]);
+            result = err_prefix(err, "--fault %s (see --fault help)", o->faults[i]);
     if (result == 0)
         result = begin_telling(p, err);
     if (result == 0 && o->register_) {
@@ -364,6 +364,17 @@ static int run(struct ftnfsd *p, struct err *err)
     return result;
 }
 
+static int print_fault_help(struct err *err)
+{
+    struct buf help = { 0 };
+    int result = fault_help(&help);
+
+    if (result == 0)
+        fwrite(help.data, 1, help.len, stdout);
+    buf_free(&help);
+    return result < 0 ? err_memory(err, "the help") : 0;
+}
+
 int main(int argc, char **argv)
 {
     static struct ftnfsd program; /* its list of mounts is long */
@@ -383,7 +394,7 @@ int main(int argc, char **argv)
     }
     result = options_parse(&program.options, argc, argv, &err);
     if (result == 1)
-        result = run(&program, &err);
+        result = program.options.fault_help ? print_fault_help(&err) : run(&program, &err);
     options_free(&program.options);
     if (fflush(stdout) != 0 && result >= 0)
         result = err_set(&err, ERR_SYSTEM, "standard output: cannot be written");

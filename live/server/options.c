@@ -56,6 +56,7 @@ static int add_fault(void *to, const char *value, struct err *err)
     if (o->fault_count == OPTIONS_FAULTS_MAX)
         return err_set(err, ERR_USAGE, "more than %d faults", OPTIONS_FAULTS_MAX);
     o->faults[o->fault_count++] = value;
+    o->fault_help |= strcmp(value, "help") == 0;
     return 0;
 }
 
@@ -152,7 +153,7 @@ int options_parse(struct server_options *o, int argc, char **argv, struct err *e
         { 0, "net-memory", "SIZE", "memory for calls and replies under way of all TCP\nconnections (256M)",
           set_size, &o->net_memory },
         { 0, "no-atime", NULL, "reading does not change access times", set_flag, &o->no_atime },
-        { 0, "fault", "SPEC", "answer wrongly, late or not at all:\nREAD:delay=250ms:p=0.01; repeat it for more",
+        { 0, "fault", "SPEC", "answer wrongly, late or not at all:\nREAD:delay=250ms:p=0.01; repeat it for more; help:\nlist what a fault can have",
           add_fault, o },
         { 0, "seed", "N", "seed of the faults' random numbers (1)", set_count, &o->fault_seed },
         { 0, "control", "PATH", "take commands on this Unix socket; see \"ftnfsd ctl\"", set_text,
@@ -177,6 +178,8 @@ int options_parse(struct server_options *o, int argc, char **argv, struct err *e
     o->net_memory = RPC_SERVER_LIMITS.memory;
     o->fault_seed = 1;
     result = args_parse(&args, argc, argv, &first, err);
+    if (result == 1 && o->fault_help)
+        return 1;
     if (result == 1 && first < argc)
         return err_set(err, ERR_USAGE, "\"%s\": ftnfsd takes no arguments, only options",
                        argv[first]);

@@ -29,6 +29,7 @@ struct server_options {
     const char *record, *control, *metrics;
     const char *faults[OPTIONS_FAULTS_MAX];
     uint32_t fault_count;
+    bool fault_help; /* nothing else is wanted but the list of a fault's words */
     uint64_t port, mount_port, portmap_port, transfer_size, net_memory, fault_seed;
     uint64_t memory_limit, capacity, objects, user_capacity, user_objects;
     int64_t duration; /* ns; 0: until a signal */

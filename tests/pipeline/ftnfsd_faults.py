@@ -116,8 +116,20 @@ def compare(one, other):
     return {g["field"] for g in said["groups"]}, said["totals"][0]
 
 
+def unlisted():
+    """The words of these faults that "--fault help" does not list."""
+    told = subprocess.run([os.path.join(os.environ.get("BUILD", "build"), "bin", "ftnfsd"), "--fault",
+                           "help"], capture_output=True, text=True, check=True).stdout
+    listed = {line.split()[0].split("=")[0] for line in told.splitlines() if line.startswith("  ")}
+    words = {word.split("=")[0] for spec in (*FAULTS, *LASTING) for word in spec.split(":")[1:]}
+    return sorted(words - listed)
+
+
 def main():
     failed = 0
+    if unlisted():
+        print("--fault help does not list %s" % ", ".join(unlisted()))
+        failed += 1
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         reference = record(folder / "reference")
