@@ -64,8 +64,9 @@ int verdict_reply(struct verdicts *v, uint64_t number, const struct step *step,
     (void)number;
     (void)again;
     to->class = answer->body.len >= 4 ? VERDICT_AS_RECORDED : VERDICT_UNANSWERED;
+    to->without_rules = to->class;
     to->next = NEXT_NOTHING;
-    to->status = to->bytes = to->groups = 0;
+    to->status = to->bytes = to->groups = to->rule_count = 0;
     to->contents = false;
     to->text[0] = 0;
     return step->made ? know(v->objects, step->made, err) : 0;
