@@ -63,6 +63,17 @@ static void before_read(void *ctx)
     feed_show(ctx);
 }
 
+/* Where in the ring the bytes of a step begin: with |more|, or with the arguments, which are never
+ * NULL here.  All held steps begin within one round of the ring from |tail|, as none is of 0 bytes.
+ * Nobody asks for a step with bytes of its own: when it is made, all before it were released. */
+static uint64_t begin_of(const struct feed *f, uint64_t number)
+{
+    const struct step *step = &f->slots[number & f->mask];
+    const uint8_t *at = step->more ? (const uint8_t *)step->more : step->arguments.data;
+
+    return f->tail + (((uint64_t)(at - f->ring) - f->tail) & (f->ring_size - 1));
+}
+
 bool feed_sees_releases(struct feed *f)
 {
     uint64_t released = atomic_load_explicit(&f->released, memory_order_acquire);
@@ -70,7 +81,7 @@ bool feed_sees_releases(struct feed *f)
     if (released == f->seen_released)
         return false;
     f->seen_released = released;
-    f->tail = released == f->made ? f->head : f->slots[released & f->mask].begin;
+    f->tail = released == f->made ? f->head : begin_of(f, released);
     if (f->own && released > f->own_step) {
         free(f->own);
         f->own = NULL;
@@ -193,7 +204,7 @@ int feed_next(struct feed *f, const struct step **step, struct err *err)
         if (result != FEED_STEP)
             return result;
     }
-    *step = &f->slots[f->given & f->mask].step;
+    *step = &f->slots[f->given & f->mask];
     f->given++;
     /* the thread's processor has them */
     __builtin_prefetch(&f->slots[(f->given + AHEAD) & f->mask]);
@@ -203,7 +214,7 @@ int feed_next(struct feed *f, const struct step **step, struct err *err)
 
 const struct step *feed_step(const struct feed *f, uint64_t number)
 {
-    return &f->slots[number & f->mask].step;
+    return &f->slots[number & f->mask];
 }
 
 void feed_release(struct feed *f)

@@ -15,8 +15,8 @@
  * each of its bits, and its arguments are those of its procedure.  Numbers of objects are not
  * checked.
  *
- * Memory: 128 bytes for each step of the horizon, rounded up to a power of two, at least 1024; and
- * |bytes| for what steps point to.
+ * Memory: FEED_STEP_BYTES for each step of the horizon, rounded up to a power of two, at least
+ * 1024; and |bytes| for what steps point to.
  */
 #ifndef NFSDIGEST_PLAYER_FEED_H
 #define NFSDIGEST_PLAYER_FEED_H
@@ -26,7 +26,7 @@
 
 struct feed;
 
-enum { FEED_STEPS_MAX = 1 << 20 };
+enum { FEED_STEPS_MAX = 1 << 20, FEED_STEP_BYTES = 112 };
 
 struct feed_setup {
     struct script *script; /* must stay; its reader belongs to the feed's thread from now on */

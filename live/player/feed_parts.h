@@ -21,17 +21,12 @@ enum {
 /* The player waits for the eventfd; the thread is about to write to it. */
 enum feed_player { PLAYER_GOES_ON, PLAYER_WAITS, PLAYER_IS_WOKEN };
 
-struct feed_slot {
-    struct step step;
-    uint64_t begin; /* where its bytes begin; positions in the ring only grow */
-} __attribute__((aligned(FEED_LINE)));
-
-_Static_assert(sizeof(struct feed_slot) <= 128, "feed.h says so");
+_Static_assert(sizeof(struct step) == FEED_STEP_BYTES, "feed.h says so");
 
 struct feed {
     struct script *script;
-    struct feed_slot *slots; /* by number & |mask| */
-    uint64_t mask, limit;    /* |limit|: steps that the player may hold */
+    struct step *slots;   /* by number & |mask| */
+    uint64_t mask, limit; /* |limit|: steps that the player may hold */
     uint8_t *ring;
     uint64_t ring_size; /* a power of two */
     uint64_t stop_after;
@@ -44,7 +39,7 @@ struct feed {
     /* The thread's. */
     struct {
         _Alignas(FEED_LINE) uint64_t made, shown_made; /* steps */
-        uint64_t head, tail;                           /* bytes of the ring */
+        uint64_t head, tail;                           /* bytes of the ring; they only grow */
         uint64_t seen_released;
         uint8_t *own; /* the bytes of a step that is longer than the ring */
         uint64_t own_step;

@@ -115,6 +115,7 @@ static uint64_t numbers_size(const struct rdump_operation *o)
     return ((uint64_t)o->dependency_count + o->cookie_count + o->forget_count) * sizeof(uint32_t);
 }
 
+/* Never 0: no two steps begin at the same place. */
 static uint64_t size_of(const struct step *step, const struct rdump_operation *o)
 {
     uint64_t size = step->arguments.len;
@@ -122,7 +123,7 @@ static uint64_t size_of(const struct step *step, const struct rdump_operation *o
     if (has_more(o))
         size += sizeof(struct step_more) + numbers_size(o) + o->links.len +
                 (uint64_t)o->results.len + o->names.len;
-    return padded(size);
+    return padded(size + !size);
 }
 
 static const uint32_t *copy_numbers(uint8_t **to, const uint32_t *from, uint32_t count)
@@ -191,7 +192,7 @@ static void make_step(struct step *step, const struct rdump_operation *o, uint32
 /* 1: a step was made; 0: the feed ends; or negative. */
 static int take_operation(struct feed *f, const struct rdump_operation *o, struct err *err)
 {
-    struct feed_slot *slot = &f->slots[f->made & f->mask];
+    struct step *step = &f->slots[f->made & f->mask];
     uint32_t credential = find_credential(f, o->credential);
     uint8_t *room;
 
@@ -202,14 +203,13 @@ static int take_operation(struct feed *f, const struct rdump_operation *o, struc
     while (f->made - f->seen_released > f->mask)
         if (!feed_sees_releases(f) && !feed_wait_for_releases(f))
             return 0;
-    make_step(&slot->step, o, credential);
-    if (places_find(&f->places, &slot->step, err) < 0)
+    make_step(step, o, credential);
+    if (places_find(&f->places, step, err) < 0)
         return -err->code;
-    room = make_room(f, size_of(&slot->step, o), err);
+    room = make_room(f, size_of(step, o), err);
     if (!room)
         return -err->code;
-    slot->begin = room == f->own ? f->head : f->head - size_of(&slot->step, o);
-    copy(&slot->step, o, room);
+    copy(step, o, room);
     f->made++;
     /* a player that waits takes each step as it comes */
     if (!(f->made % FEED_BATCH) ||

@@ -167,7 +167,7 @@ void player_wake(struct player *p);
 
 /* --- player_steps.c */
 
-/* Fetches a step, two lines of the cache. */
+/* Fetches the first two lines of the cache of a step, which are nearly all of it. */
 static inline void steps_expect(const struct step *step)
 {
     __builtin_prefetch(step);

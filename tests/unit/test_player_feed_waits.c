@@ -116,6 +116,43 @@ static void little_room(void **state)
     dump_free(&d);
 }
 
+/* A step that has no bytes, made while the ring is full, keeps no room when those before it go. */
+static void without_bytes(void **state)
+{
+    enum { RING = 1024, EACH = 64, FULL = RING / EACH };
+    struct rdump_operation nothing = { .source = 1, .client = 1, .server = 2 };
+    struct rdump_operation full = nothing;
+    struct err err = { 0 };
+    uint8_t arguments[EACH] = { 0 };
+    const struct step *step;
+    struct played p;
+    struct dump d;
+
+    (void)state;
+    store_be32(arguments, 4);
+    store_be32(arguments + 8, EACH - 12);
+    memset(arguments + 12, 'n', EACH - 12);
+    full.arguments = (struct bytes){ arguments, EACH };
+    full.procedure = 3;
+    dump_begin_small(&d, HORIZON);
+    for (uint32_t n = 0; n < 2 * FULL; n++)
+        dump_put(&d, RDUMP_OPERATION, n == FULL ? &nothing : &full);
+    dump_end(&d);
+    play(&p, &d, (struct feed_setup){ .bytes = RING });
+    for (uint32_t n = 0; n < FULL; n++)
+        assert_int_equal(next(&p, &step, &err), FEED_STEP);
+    usleep(20000); /* the thread makes what it can */
+    for (uint32_t n = 0; n < FULL; n++)
+        feed_release(p.feed);
+    for (uint32_t n = FULL; n < 2 * FULL; n++) {
+        assert_int_equal(next(&p, &step, &err), FEED_STEP);
+        assert_int_equal(step->number, n == FULL ? 0 : 3);
+        assert_memory_equal(step->arguments.data, arguments, step->arguments.len);
+    }
+    stop(&p);
+    dump_free(&d);
+}
+
 struct late {
     const struct buf *data;
     int fd;
@@ -246,9 +283,10 @@ static void ends_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_horizon), cmocka_unit_test(long_steps),
-        cmocka_unit_test(little_room), cmocka_unit_test(before_a_stall),
-        cmocka_unit_test(from_a_pipe), cmocka_unit_test(ends_early),
+        cmocka_unit_test(the_horizon),    cmocka_unit_test(long_steps),
+        cmocka_unit_test(little_room),    cmocka_unit_test(without_bytes),
+        cmocka_unit_test(before_a_stall), cmocka_unit_test(from_a_pipe),
+        cmocka_unit_test(ends_early),
     };
 
     wire_init();
