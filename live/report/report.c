@@ -111,6 +111,21 @@ static void add_example(struct report_example *to, const struct tally_example *f
     memcpy(to->text, from->text, sizeof(to->text));
 }
 
+/* Those that were not sent say less: they come last. */
+static bool was_left_out(enum verdict_class class)
+{
+    return class == VERDICT_SKIPPED || class == VERDICT_UNPLAYABLE || class == VERDICT_NOT_PLAYED;
+}
+
+static void add_examples(struct report *report, const struct tally *tally, bool left_out)
+{
+    uint32_t *count = &report->counts[REPORT_FIRST_EXAMPLES];
+
+    for (uint32_t i = 0; i < tally->example_count && *count < REPORT_EXAMPLES; i++)
+        if (was_left_out(tally->examples[i].class) == left_out)
+            add_example(&report->examples[(*count)++], &tally->examples[i]);
+}
+
 static void add_counts(struct report *report, const struct tally *tally)
 {
     struct report_run *run = &report->run;
@@ -180,9 +195,8 @@ void report_fill(struct report *report, const char *dump, const char *target, co
             from->done, from->errors, from->bytes, from->busy, from->trace_done, from->trace_busy,
         };
     }
-    for (uint32_t i = 0; i < tally->example_count && i < REPORT_EXAMPLES; i++)
-        add_example(&report->examples[report->counts[REPORT_FIRST_EXAMPLES]++],
-                    &tally->examples[i]);
+    add_examples(report, tally, false);
+    add_examples(report, tally, true);
 }
 
 /* --- the folder */

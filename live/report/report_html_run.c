@@ -18,18 +18,19 @@ void html_title(struct page *page, const struct report *r)
     page_text(page, r->run.pace);
 }
 
-static uint64_t as_recorded(const struct report *r)
+static uint64_t count_of(const struct report *r, enum verdict_class class)
 {
     for (uint32_t i = 0; i < r->counts[REPORT_CLASSES]; i++)
-        if (!strcmp(r->classes[i].name, verdict_class_name(VERDICT_AS_RECORDED)))
+        if (!strcmp(r->classes[i].name, verdict_class_name(class)))
             return r->classes[i].operations;
     return 0;
 }
 
 bool html_verdict(const struct report *r, char text[128])
 {
-    uint64_t all = r->run.operations, good = as_recorded(r);
-    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX];
+    uint64_t all = r->run.operations, good = count_of(r, VERDICT_AS_RECORDED);
+    uint64_t left = count_of(r, VERDICT_UNPLAYABLE) + count_of(r, VERDICT_NOT_PLAYED);
+    char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], c[VALUE_TEXT_MAX];
 
     if (!all)
         snprintf(text, 128, "No operation was played");
@@ -38,6 +39,12 @@ bool html_verdict(const struct report *r, char text[128])
                  count_text(all, a), count_text(r->run.explained, b));
     else if (good >= all)
         snprintf(text, 128, "All %s operations are as recorded", count_text(all, a));
+    else if (good + left >= all)
+        snprintf(text, 128, "%s operations are as recorded, and %s were not played",
+                 count_text(good, a), count_text(left, b));
+    else if (left)
+        snprintf(text, 128, "%s of %s operations are not as recorded, and %s were not played",
+                 count_text(all - good - left, a), count_text(all, b), count_text(left, c));
     else
         snprintf(text, 128, "%s of %s operations are not as recorded", count_text(all - good, a),
                  count_text(all, b));
@@ -62,7 +69,8 @@ static void tiles(struct page *page, const struct report *r)
 
     page_put(page, "<dl class=\"tiles\">\n");
     tile(page, "operations", count_text(run->operations, text));
-    snprintf(text, sizeof(text), "%.2f %%", report_share(as_recorded(r), run->operations));
+    snprintf(text, sizeof(text), "%.2f %%",
+             report_share(count_of(r, VERDICT_AS_RECORDED), run->operations));
     tile(page, "as recorded", text);
     tile(page, "time of the run", duration_text(run->duration, text));
     tile(page, "last plan at", duration_text(run->planned, text));
@@ -160,7 +168,7 @@ static void examples(struct page *page, const struct report *r)
 {
     static const char *const heads[] = { "operation", "<procedure",  "<object",
                                          "<class",    "<difference", NULL };
-    char text[VALUE_TEXT_MAX];
+    char text[VALUE_TEXT_MAX], number[VALUE_TEXT_MAX], place[2 * VALUE_TEXT_MAX + 8];
 
     if (!r->counts[REPORT_FIRST_EXAMPLES])
         return;
@@ -168,7 +176,12 @@ static void examples(struct page *page, const struct report *r)
     for (uint32_t i = 0; i < r->counts[REPORT_FIRST_EXAMPLES]; i++) {
         const struct report_example *x = &r->examples[i];
 
-        cells_row(page, count_text(x->number, text));
+        if (r->counts[REPORT_DUMPS] > 1)
+            snprintf(place, sizeof(place), "dump %s, %s", count_text(x->dump + 1, text),
+                     count_text(x->number, number));
+        else
+            count_text(x->number, place);
+        cells_row(page, place);
         cells_text(page, x->procedure);
         cells_text(page, x->what);
         cells_text(page, x->class);
