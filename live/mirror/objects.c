@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/mirror/objects.c
+ *
+ * Objects lie in a pool; handles and names lie in strings, by their lengths.  One object has one
+ * place in each table of handles.
+ *
+ * A directory that is forgotten before its children keeps its slot, without a handle, until the
+ * last of them has another parent: so no id of a parent ever stands for something else.
+ */
+#include "mirror/objects.h"
+#include "base/digest.h"
+#include "mirror/mirror_parts.h"
+
+#include <stdlib.h>
+
+static const uint64_t second = 1000000000;
+
+static uint32_t hash_of(struct bytes handle)
+{
+    return (uint32_t)XXH3_64bits(handle.data, handle.len);
+}
+
+static bool are_equal(struct bytes a, struct bytes b)
+{
+    return a.len == b.len && (!a.len || !memcmp(a.data, b.data, a.len));
+}
+
+struct bytes mirror_handle(const struct mirror *m, const struct mirror_object *object)
+{
+    return strings_at(&m->strings, object->handle, object->handle_len);
+}
+
+struct bytes mirror_sut_handle(const struct mirror *m, const struct mirror_object *object)
+{
+    return strings_at(&m->strings, object->sut_handle, object->sut_handle_len);
+}
+
+struct bytes mirror_name(const struct mirror *m, const struct mirror_object *object)
+{
+    return strings_at(&m->strings, object->name, object->name_len);
+}
+
+struct mirror *mirror_open(uint64_t half_life, struct err *err)
+{
+    struct mirror *m;
+
+    if (half_life < second) {
+        err_set(err, ERR_USAGE, "the half-life of popularity: %g s, at least 1 s is possible",
+                (double)half_life / (double)second);
+        return NULL;
+    }
+    m = calloc(1, sizeof(*m));
+    if (!m || !pool_init(&m->objects, sizeof(struct mirror_object))) {
+        mirror_close(m);
+        err_memory(err, "the table of objects");
+        return NULL;
+    }
+    m->half_life = half_life;
+    return m;
+}
+
+void mirror_close(struct mirror *m)
+{
+    if (!m)
+        return;
+    pool_free(&m->objects);
+    strings_free(&m->strings);
+    index_free(&m->by_handle);
+    index_free(&m->by_sut_handle);
+    free(m->queue);
+    free(m);
+}
+
+struct mirror_object *mirror_find(const struct mirror *m, struct bytes handle)
+{
+    uint32_t at, hash = hash_of(handle);
+    const struct index_place *place = index_first(&m->by_handle, hash, &at);
+
+    for (; place; place = index_next(&m->by_handle, hash, &at))
+        if (are_equal(mirror_handle(m, mirror_slot(m, place->slot)), handle))
+            return mirror_slot(m, place->slot);
+    return NULL;
+}
+
+struct mirror_object *mirror_find_sut(const struct mirror *m, struct bytes handle)
+{
+    uint32_t at, hash = hash_of(handle);
+    const struct index_place *place = index_first(&m->by_sut_handle, hash, &at);
+
+    for (; place; place = index_next(&m->by_sut_handle, hash, &at))
+        if (are_equal(mirror_sut_handle(m, mirror_slot(m, place->slot)), handle))
+            return mirror_slot(m, place->slot);
+    return NULL;
+}
+
+/* Free slots, and those of forgotten directories, have no handle. */
+struct mirror_object *mirror_at(const struct mirror *m, uint32_t id)
+{
+    struct mirror_object *object = id && id < m->objects.count ? mirror_slot(m, id) : NULL;
+
+    return object && object->handle_len ? object : NULL;
+}
+
+struct mirror_object *mirror_next(const struct mirror *m, const struct mirror_object *after)
+{
+    for (uint32_t id = after ? after->id + 1 : 1; id < m->objects.count; id++) {
+        struct mirror_object *object = mirror_at(m, id);
+
+        if (object)
+            return object;
+    }
+    return NULL;
+}
+
+struct mirror_object *mirror_add(struct mirror *m, struct bytes handle, struct err *err)
+{
+    struct mirror_object *object;
+    uint32_t id, string;
+
+    if (!handle.len || handle.len > MIRROR_HANDLE_MAX) {
+        err_set(err, ERR_INPUT, "a handle of %u bytes, 1 to %d are possible", handle.len,
+                MIRROR_HANDLE_MAX);
+        return NULL;
+    }
+    object = mirror_find(m, handle);
+    if (object)
+        return object;
+    string = index_reserve(&m->by_handle, 1) < 0 ? 0 : strings_add(&m->strings, handle);
+    id = string ? pool_new(&m->objects) : 0;
+    if (!id) {
+        if (string)
+            strings_remove(&m->strings, string, handle.len);
+        err_memory(err, "the table of objects");
+        return NULL;
+    }
+    object = mirror_slot(m, id);
+    object->id = id;
+    object->handle = string;
+    object->handle_len = (uint8_t)handle.len;
+    index_put(&m->by_handle, hash_of(handle), id);
+    m->count++;
+    m->states[MIRROR_UNKNOWN]++;
+    return object;
+}
+
+int mirror_set_sut_handle(struct mirror *m, struct mirror_object *object, struct bytes handle,
+                          struct err *err)
+{
+    struct mirror_object *other = handle.len ? mirror_find_sut(m, handle) : NULL;
+    struct bytes old = mirror_sut_handle(m, object);
+    uint32_t string = 0;
+
+    if (handle.len > MIRROR_HANDLE_MAX)
+        return err_set(err, ERR_INPUT, "a handle of %u bytes, 1 to %d are possible", handle.len,
+                       MIRROR_HANDLE_MAX);
+    if (other == object && other)
+        return 0;
+    if (handle.len) {
+        string = index_reserve(&m->by_sut_handle, 1) < 0 ? 0 : strings_add(&m->strings, handle);
+        if (!string)
+            return err_memory(err, "the handles of the SUT");
+    }
+    if (other)
+        mirror_set_sut_handle(m, other, (struct bytes){ 0 }, NULL);
+    if (old.len) {
+        index_take_out(&m->by_sut_handle, hash_of(old), object->id);
+        strings_remove(&m->strings, object->sut_handle, old.len);
+    }
+    object->sut_handle = string;
+    object->sut_handle_len = (uint8_t)handle.len;
+    if (handle.len)
+        index_put(&m->by_sut_handle, hash_of(mirror_sut_handle(m, object)), object->id);
+    return 0;
+}
+
+int mirror_set_state(struct mirror *m, struct mirror_object *object, enum mirror_state state,
+                     struct err *err)
+{
+    if (state == object->state)
+        return 0;
+    if (state == MIRROR_QUEUED && queue_enter(m, object, err) < 0)
+        return -ERR_SYSTEM;
+    if (object->state == MIRROR_QUEUED)
+        queue_leave(m, object);
+    m->states[object->state]--;
+    m->states[state]++;
+    object->state = (uint8_t)state;
+    return 0;
+}
+
+static void forget_name(struct mirror *m, struct mirror_object *object)
+{
+    struct mirror_object *parent;
+
+    if (!object->name_len)
+        return;
+    strings_remove(&m->strings, object->name, object->name_len);
+    object->name = 0;
+    object->name_len = 0;
+    parent = mirror_slot(m, object->parent);
+    object->parent = 0;
+    if (--parent->children == 0 && !parent->handle_len)
+        pool_give(&m->objects, parent->id);
+}
+
+/* True if |object| is |below|, or above it.  A loop that escapes this, because it is longer than
+ * the depth, escapes everybody else, too. */
+static bool stands_above(const struct mirror *m, const struct mirror_object *object,
+                         const struct mirror_object *below)
+{
+    for (int depth = 0; below && depth < MIRROR_DEPTH_MAX; depth++) {
+        if (below == object)
+            return true;
+        below = mirror_at(m, below->parent);
+    }
+    return false;
+}
+
+static bool is_known_name(const struct mirror *m, const struct mirror_object *object,
+                          const struct mirror_object *parent, struct bytes name)
+{
+    return object->name_len && object->parent == parent->id &&
+           are_equal(mirror_name(m, object), name);
+}
+
+int mirror_add_name(struct mirror *m, struct mirror_object *object, struct mirror_object *parent,
+                    struct bytes name, struct err *err)
+{
+    uint32_t string;
+
+    if (is_known_name(m, object, parent, name))
+        return 0;
+    if (!object->name_len && name.len && name.len <= MIRROR_NAME_MAX &&
+        !stands_above(m, object, parent)) {
+        string = strings_add(&m->strings, name);
+        if (!string)
+            return err_memory(err, "the names of objects");
+        object->name = string;
+        object->name_len = (uint8_t)name.len;
+        object->parent = parent->id;
+        parent->children++;
+    }
+    if (object->names < UINT16_MAX)
+        object->names++;
+    return 0;
+}
+
+uint32_t mirror_remove_name(struct mirror *m, struct mirror_object *object,
+                            const struct mirror_object *parent, struct bytes name)
+{
+    if (is_known_name(m, object, parent, name))
+        forget_name(m, object);
+    if (object->names)
+        object->names--;
+    return object->names;
+}
+
+void mirror_forget(struct mirror *m, struct mirror_object *object)
+{
+    struct bytes handle = mirror_handle(m, object);
+    uint32_t id = object->id, children = object->children;
+
+    if (object->place)
+        queue_leave(m, object);
+    mirror_set_sut_handle(m, object, (struct bytes){ 0 }, NULL);
+    index_take_out(&m->by_handle, hash_of(handle), id);
+    strings_remove(&m->strings, object->handle, handle.len);
+    forget_name(m, object);
+    m->states[object->state]--;
+    m->count--;
+    if (children)
+        *object = (struct mirror_object){ .id = id, .children = children };
+    else
+        pool_give(&m->objects, id);
+}
+
+int mirror_path(const struct mirror *m, const struct mirror_object *object, struct buf *to)
+{
+    const struct mirror_object *way[MIRROR_DEPTH_MAX];
+    int count = 0;
+    bool is_whole;
+
+    while (object && !object->is_root && object->name_len && count < MIRROR_DEPTH_MAX) {
+        way[count++] = object;
+        object = mirror_at(m, object->parent);
+    }
+    is_whole = object && object->is_root;
+    if (!is_whole && buf_append(to, "?", 1) < 0)
+        return -ERR_SYSTEM;
+    if (is_whole && !count && buf_append(to, "/", 1) < 0)
+        return -ERR_SYSTEM;
+    while (count-- > 0) {
+        struct bytes name = mirror_name(m, way[count]);
+
+        if (buf_append(to, "/", 1) < 0 || buf_append(to, name.data, name.len) < 0)
+            return -ERR_SYSTEM;
+    }
+    return is_whole ? 0 : 1;
+}
+
+uint64_t mirror_count(const struct mirror *m)
+{
+    return m->count;
+}
+
+uint64_t mirror_count_state(const struct mirror *m, enum mirror_state state)
+{
+    return m->states[state];
+}
+
+uint64_t mirror_memory(const struct mirror *m)
+{
+    return sizeof(*m) +
+           m->objects.chunk_count * (POOL_CHUNK * m->objects.size + sizeof(*m->objects.chunks)) +
+           strings_memory(&m->strings) + index_memory(&m->by_handle) +
+           index_memory(&m->by_sut_handle) + m->queue_cap * sizeof(*m->queue);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/mirror/objects.h
+ *
+ * What the shadow knows of objects: their handles on the reference and on the SUT, how far each is
+ * synchronized, where it lies in the tree, and how popular it is (popularity.h).
+ *
+ * The table owns its objects.  A pointer to one is valid until mirror_forget takes it.
+ *
+ * Unlike live/player/objects.h, which finds objects by a dump's numbers and keeps 64 bytes for the
+ * only handle, this table finds them by two handles and keeps as many bytes as a handle has.
+ * The tables of places are the same (base/index.h).
+ *
+ * Memory: at most 200 bytes for each of the most objects that were there at the same time, with its
+ * places in the tables and the queue, if handles have up to 32 bytes and names up to 16; longer
+ * ones cost what they are longer.  A forgotten directory keeps 64 of them while one of its children
+ * is there.  Strings of all lengths come by 1024: at most 9 MB in addition.  Tables need half as
+ * much again while they grow.
+ */
+#ifndef NFSDIGEST_MIRROR_OBJECTS_H
+#define NFSDIGEST_MIRROR_OBJECTS_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+
+enum {
+    MIRROR_HANDLE_MAX = 64, /* RFC 1813 s2.4 */
+    MIRROR_NAME_MAX = 255,
+    MIRROR_DEPTH_MAX = 128, /* of the way up to the root; what is further up is not looked at */
+};
+
+enum mirror_state {
+    MIRROR_UNKNOWN,
+    MIRROR_QUEUED, /* waits for its turn: mirror_take_first */
+    MIRROR_COPYING,
+    MIRROR_SYNCHRONIZED,
+    MIRROR_DIVERGED, /* the SUT did something else with it */
+    MIRROR_EXCLUDED, /* the user, or what it is, keeps it from being synchronized */
+    MIRROR_GONE,     /* removed on the reference; operations on it may be under way */
+    MIRROR_STATES
+};
+
+struct change_set;
+
+/* Fields without a comment "set" are read only: functions below change them. */
+struct mirror_object {
+    uint32_t id;     /* from 1 on, below 2^31; given again after mirror_forget */
+    uint32_t parent; /* the id of the directory of its known name; 0: not known */
+    uint64_t popularity;
+    uint64_t fileid;            /* set: by the caller */
+    struct change_set *changes; /* set: by the caller, who takes it away before mirror_forget */
+    uint32_t place;             /* in the queue; 0: it is not there */
+    uint32_t since;             /* the order in which it came to the queue */
+    uint32_t handle, sut_handle, name; /* in the table's strings: mirror_handle and so on */
+    uint32_t children;                 /* objects whose |parent| it is */
+    uint16_t names; /* that it is known to have; at most UINT16_MAX are counted */
+    uint8_t handle_len, sut_handle_len, name_len; /* 0: not known */
+    uint8_t type;                                 /* set: ftype3; 0: not known */
+    uint8_t state;                                /* enum mirror_state */
+    bool is_root;                                 /* set: an export's; its path is "/" */
+};
+
+struct mirror;
+
+/* |half_life|, in ns and at least a second: after this time an access counts half. */
+struct mirror *mirror_open(uint64_t half_life, struct err *err);
+void mirror_close(struct mirror *mirror);
+
+/* The object with this handle of the reference, or of the SUT; NULL: there is none. */
+struct mirror_object *mirror_find(const struct mirror *mirror, struct bytes handle);
+struct mirror_object *mirror_find_sut(const struct mirror *mirror, struct bytes handle);
+/* The object with this id; NULL: there is none. */
+struct mirror_object *mirror_at(const struct mirror *mirror, uint32_t id);
+/* The object after |after| (NULL: the first one), by id; NULL: no further one.  Objects that are
+ * added meanwhile may be left out; to forget |after| is allowed once the next one is known. */
+struct mirror_object *mirror_next(const struct mirror *mirror, const struct mirror_object *after);
+
+/* Finds the object, or adds it: state MIRROR_UNKNOWN.  NULL: the handle has 0 or more than 64 bytes
+ * (ERR_INPUT), or there is no memory. */
+struct mirror_object *mirror_add(struct mirror *mirror, struct bytes handle, struct err *err);
+/* Forgets it.  Its children stay, and their place in the tree is not known any more. */
+void mirror_forget(struct mirror *mirror, struct mirror_object *object);
+
+/* Sets its handle on the SUT; 0 bytes: not known.  Another object with the same handle loses it:
+ * servers may give the handle of a removed file again.  -ERR_INPUT: more than 64 bytes. */
+int mirror_set_sut_handle(struct mirror *mirror, struct mirror_object *object, struct bytes handle,
+                          struct err *err);
+
+/* MIRROR_QUEUED puts it into the queue, anything else takes it out.  Fails only without memory for
+ * the queue. */
+int mirror_set_state(struct mirror *mirror, struct mirror_object *object, enum mirror_state state,
+                     struct err *err);
+
+/* It has this name.  The first one is known, by which its path is found; further ones are counted.
+ * The same name again changes nothing.  A name is counted, but not known, if it has more than 255
+ * bytes, or none, or if |parent| stands below the object (no tree has that). */
+int mirror_add_name(struct mirror *mirror, struct mirror_object *object,
+                    struct mirror_object *parent, struct bytes name, struct err *err);
+/* It lost this name.  If that was the known one, no name is known until the next mirror_add_name.
+ * Returns the number of names that are left: 0 of a file whose last name went. */
+uint32_t mirror_remove_name(struct mirror *mirror, struct mirror_object *object,
+                            const struct mirror_object *parent, struct bytes name);
+
+/* Valid until the object's next change. */
+struct bytes mirror_handle(const struct mirror *mirror, const struct mirror_object *object);
+struct bytes mirror_sut_handle(const struct mirror *mirror, const struct mirror_object *object);
+struct bytes mirror_name(const struct mirror *mirror, const struct mirror_object *object);
+
+/* Appends its path, as bytes of the clients (base/escape.h for people).  Returns 0; 1: begins with
+ * "?" in the place of directories that are not known; -ERR_SYSTEM: no memory. */
+int mirror_path(const struct mirror *mirror, const struct mirror_object *object, struct buf *to);
+
+uint64_t mirror_count(const struct mirror *mirror);
+uint64_t mirror_count_state(const struct mirror *mirror, enum mirror_state state);
+uint64_t mirror_memory(const struct mirror *mirror); /* bytes */
+
+#endif
