@@ -15,6 +15,8 @@ struct faults {
     struct fault_rule **rules;
     uint32_t count, cap, last_number;
     uint64_t procedures[FAULT_PROGRAMS]; /* of all rules */
+    uint64_t words;                      /* that rules can have */
+    const char *who;
 };
 
 struct faults *faults_new(uint64_t seed, struct err *err)
@@ -24,8 +26,22 @@ struct faults *faults_new(uint64_t seed, struct err *err)
     if (!faults)
         err_memory(err, "faults");
     else
-        faults->seed = seed;
+        *faults = (struct faults){ .seed = seed, .words = UINT64_MAX };
     return faults;
+}
+
+void faults_limit(struct faults *faults, const char *who, uint64_t effects)
+{
+    const uint64_t unknown = UINT64_C(1) << WORD_PATH | UINT64_C(1) << WORD_OBJECT;
+    const uint64_t others = ~((UINT64_C(1) << FAULT_EFFECTS) - 1);
+
+    faults->who = who;
+    faults->words = effects | (others & ~unknown);
+}
+
+uint64_t faults_words(const struct faults *faults)
+{
+    return faults ? faults->words : UINT64_MAX;
 }
 
 void faults_clear(struct faults *faults)
@@ -56,7 +72,8 @@ int faults_add(struct faults *faults, const char *text, uint32_t *number, struct
         free(rule);
         return err_memory(err, "a fault");
     }
-    if (fault_rule_parse(rule, text, err) < 0) {
+    if (fault_rule_parse(rule, text, err) < 0 ||
+        fault_rule_check(rule, faults->words, faults->who, err) < 0) {
         free(rule);
         return err_prefix(err, "fault");
     }

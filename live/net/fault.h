@@ -101,6 +101,10 @@ struct faults;
 struct faults *faults_new(uint64_t seed, struct err *err);
 void faults_free(struct faults *faults); /* NULL is allowed */
 
+/* From now on, only rules with some of |effects| (bits of enum fault_effect) can be added, and none
+ * with a path or an object.  |who| is "a relay" in messages, and lives as long as |faults|. */
+void faults_limit(struct faults *faults, const char *who, uint64_t effects);
+
 /* Adds a rule at the end; |number|, from 1 and never used again, may be NULL.  -ERR_USAGE: the text
  * names the word, and what is allowed. */
 int faults_add(struct faults *faults, const char *text, uint32_t *number, struct err *err);
@@ -126,7 +130,8 @@ bool faults_concern(const struct faults *faults, uint32_t program, uint32_t proc
 bool faults_apply(struct faults *faults, const struct fault_request *request,
                   struct fault_effects *effects);
 
-/* Appends all words to |out|, one a line.  Returns 0 or -ERR_SYSTEM. */
-int fault_help(struct buf *out);
+/* Appends the words that rules of |faults| can have to |out|, one a line; NULL: all words.  Returns
+ * 0 or -ERR_SYSTEM. */
+int fault_help(const struct faults *faults, struct buf *out);
 
 #endif

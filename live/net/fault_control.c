@@ -67,9 +67,8 @@ static int on_help(void *ctx, const struct control_request *request, struct json
 {
     struct buf help = { 0 };
 
-    (void)ctx;
     (void)request;
-    if (fault_help(&help) < 0) {
+    if (fault_help(ctx, &help) < 0) {
         buf_free(&help);
         return err_memory(err, "the help");
     }

@@ -75,6 +75,11 @@ extern const struct fault_word fault_words[WORDS];
 /* fault_words.c: reads a text into a rule that is all zeros, and writes |rule|->text. */
 int fault_rule_parse(struct fault_rule *rule, const char *text, struct err *err);
 
+/* -ERR_USAGE: the rule has a word that is not among |words|. */
+int fault_rule_check(const struct fault_rule *rule, uint64_t words, const char *who,
+                     struct err *err);
+uint64_t faults_words(const struct faults *faults); /* that rules can have; NULL: all */
+
 /* fault_wire.c.  Returns the index of a program in |procedures|, or -1. */
 int fault_program(uint32_t program);
 int fault_read_procedure(struct fault_rule *rule, const char *text, struct err *err);

@@ -228,21 +228,41 @@ int fault_rule_parse(struct fault_rule *rule, const char *text, struct err *err)
     return 0;
 }
 
-int fault_help(struct buf *out)
+int fault_rule_check(const struct fault_rule *rule, uint64_t words, const char *who,
+                     struct err *err)
 {
+    char allowed[256] = "";
+    uint64_t others = rule->words & ~words;
+    size_t at = 0;
+
+    if (!others)
+        return 0;
+    for (uint32_t i = 0; i < WORDS && at < sizeof(allowed); i++)
+        if (words >> i & 1)
+            at += (size_t)snprintf(allowed + at, sizeof(allowed) - at, "%s%s", at ? ", " : "",
+                                   fault_words[i].name);
+    return err_set(err, ERR_USAGE, "%s: %s cannot do this; it knows %s",
+                   fault_words[__builtin_ctzll(others)].name, who, allowed);
+}
+
+int fault_help(const struct faults *faults, struct buf *out)
+{
+    uint64_t words = faults_words(faults);
+
     for (uint32_t pass = 0; pass < 2; pass++) { /* conditions first */
+        const char *title = pass ? "effects:\n" : "conditions:\n";
+
         for (uint32_t i = pass ? 0 : FAULT_EFFECTS; i < (pass ? FAULT_EFFECTS : WORDS); i++) {
             char name[40], line[160];
             int len;
 
+            if (!(words >> i & 1))
+                continue;
             snprintf(name, sizeof(name), "%s%s%s", fault_words[i].name,
                      fault_words[i].value ? "=" : "",
                      fault_words[i].value ? fault_words[i].value : "");
-            len = snprintf(line, sizeof(line), "%s  %-19s %s\n",
-                           i == FAULT_EFFECTS ? "conditions:\n"
-                           : i == 0           ? "effects:\n"
-                                              : "",
-                           name, fault_words[i].help);
+            len = snprintf(line, sizeof(line), "%s  %-19s %s\n", title, name, fault_words[i].help);
+            title = "";
             if (buf_append(out, line, (size_t)len) < 0)
                 return -ERR_SYSTEM;
         }

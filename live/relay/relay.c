@@ -56,6 +56,7 @@ void relay_end(struct pair *pair, enum relay_why why)
     if (pair->server.fd >= 0)
         close(pair->server.fd);
     listeners_left(pair->lane->listeners, &pair->client_address);
+    relay_inject_end(pair);
     free(pair->to_server.held);
     free(pair->to_client.held);
     *pair->self = pair->next;

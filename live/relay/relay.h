@@ -2,8 +2,8 @@
 /* live/relay/relay.h
  *
  * A relay of TCP connections.  For each client connection it makes one to the server, from the
- * client's own port number, and passes bytes on as they come; it does not look at them.  Copies go
- * into a ring (relay_entry.h).
+ * client's own port number, and passes bytes on as they come.  It does not look at them, unless it
+ * injects faults.  Copies go into a ring (relay_entry.h).
  *
  * Pressure goes from end to end: while one side does not take what was read, nothing more is read
  * from the other.  A closed direction is closed on the other side after the last byte; a reset is
@@ -16,12 +16,13 @@
  * Datagrams are relayed, too, with a socket to the server for each client address and port.
  *
  * Memory: some 500 bytes a connection or client address of UDP, and up to RELAY_CHUNK for each
- * direction that waits; and the ports of ports.h.
+ * direction that waits; 2 KiB a connection while there are faults; and the ports of ports.h.
  */
 #ifndef NFSDIGEST_RELAY_RELAY_H
 #define NFSDIGEST_RELAY_RELAY_H
 
 #include "net/datagram.h"
+#include "net/fault.h"
 #include "net/listen.h"
 #include "relay/ports.h"
 #include "relay/relay_entry.h"
@@ -34,6 +35,10 @@ enum {
 };
 #define RELAY_FLOW_IDLE INT64_C(300000000000) /* ns after which one of them is forgotten */
 
+/* Effects of faults that a relay can keep.  delay: the call, and what is behind it on its
+ * connection, goes to the server later.  close: in the place of the reply, both sides are reset. */
+#define RELAY_EFFECTS (UINT64_C(1) << FAULT_DELAY | UINT64_C(1) << FAULT_CLOSE)
+
 struct relay;
 
 struct relay_setup {
@@ -41,6 +46,8 @@ struct relay_setup {
     struct net_address bind; /* address to connect from, its port unused; AF_UNSPEC: by route */
     struct ports *ports;     /* both live as long as the relay */
     struct ring *ring;       /* NULL: no copies */
+    /* For calls over TCP, with RELAY_EFFECTS alone; lives as long as the relay.  NULL: none. */
+    struct faults *faults;
 };
 
 struct relay_direction_counts {
@@ -58,6 +65,7 @@ struct relay_counts {
     uint64_t unreachable;                  /* the server refused, or did not answer */
     uint64_t replaced;                     /* by a new connection from the same client's port */
     uint64_t failed;                       /* the system refused */
+    uint64_t delayed, reset_by_rule;       /* calls, connections: faults */
     uint64_t udp_to_server, udp_to_client; /* datagrams that came */
     uint64_t udp_dropped;                  /* datagrams that could not be sent */
     uint64_t udp_refused;                  /* nobody listened at the server's port */

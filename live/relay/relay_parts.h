@@ -2,7 +2,8 @@
 /* live/relay/relay_parts.h
  *
  * Shared by the files of the relay: relay.c accepts and connects, relay_pass.c passes bytes on,
- * relay_copy.c writes the ring, relay_udp.c relays datagrams.
+ * relay_copy.c writes the ring, relay_udp.c relays datagrams, relay_inject.c injects
+ * faults.
  */
 #ifndef NFSDIGEST_RELAY_RELAY_PARTS_H
 #define NFSDIGEST_RELAY_RELAY_PARTS_H
@@ -23,6 +24,7 @@ struct pass {
     struct side *from, *to;
     uint8_t *held; /* bytes that |to| did not take; NULL: none */
     uint32_t held_at, held_len;
+    uint32_t may;       /* of |held_len|, may be sent now */
     uint64_t offset;    /* bytes that were read */
     bool ended, passed; /* |from| was closed; |to| was told */
     uint16_t kind;      /* RELAY_TO_SERVER, RELAY_TO_CLIENT */
@@ -38,6 +40,7 @@ struct pair {
     struct side client, server;
     struct pass to_server, to_client;
     bool connected;
+    struct injection *injection; /* NULL: nobody looks at the bytes */
     struct pair *next, **self;
 };
 
@@ -82,6 +85,20 @@ uint32_t relay_udp_count(const struct relay_udp *udp);
 void relay_pass_begin(struct pair *pair);
 /* Callback of both sides. */
 int relay_pass_ready(void *ctx, uint32_t events, struct err *err);
+
+/* Sends what may be sent.  The pair may be gone then. */
+void relay_pass_go_on(struct pass *pass);
+
+/* relay_inject.c */
+static inline bool relay_injects(const struct pair *pair)
+{
+    return pair->injection ||
+           (pair->relay->setup.faults && faults_count(pair->relay->setup.faults));
+}
+/* Looks at |bytes|, which were read at |pass|->offset.  Returns how many may be passed on now; it
+ * raises |pass|->may for the others when their time has come.  -1: the pair must be reset. */
+int64_t relay_inject(struct pair *pair, struct pass *pass, struct bytes bytes);
+void relay_inject_end(struct pair *pair);
 
 /* relay_copy.c: entries of the ring; they do nothing without one. */
 void relay_copy_open(struct pair *pair, uint16_t flags);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* What the functions below return: */
-enum { GOES_ON, RESET_BY_RECEIVER, RESET_BY_SENDER, NO_MEMORY };
+enum { GOES_ON, RESET_BY_RECEIVER, RESET_BY_SENDER, NO_MEMORY, RESET_BY_RULE };
 
 static bool is_gone(int error)
 {
@@ -22,7 +22,7 @@ static bool is_gone(int error)
 
 /* --- one direction */
 
-static int hold(struct pass *pass, struct bytes rest)
+static int hold(struct pass *pass, struct bytes rest, uint32_t may)
 {
     pass->held = malloc(rest.len);
     if (!pass->held)
@@ -30,7 +30,8 @@ static int hold(struct pass *pass, struct bytes rest)
     memcpy(pass->held, rest.data, rest.len);
     pass->held_at = 0;
     pass->held_len = rest.len;
-    pass->counts->waits++;
+    pass->may = may;
+    pass->counts->waits += may > 0;
     return GOES_ON;
 }
 
@@ -38,7 +39,7 @@ static int read_some(struct pair *pair, struct pass *pass)
 {
     struct relay *relay = pair->relay;
     ssize_t got = recv(pass->from->fd, relay->chunk, sizeof(relay->chunk), 0), sent;
-    int64_t time;
+    int64_t time, may = got;
     int result = GOES_ON;
 
     if (got < 0)
@@ -50,12 +51,17 @@ static int read_some(struct pair *pair, struct pass *pass)
     }
     time = relay_copy_clock();
     /* forward first: the copy is in nobody's way */
-    sent = send(pass->to->fd, relay->chunk, (size_t)got, MSG_NOSIGNAL);
-    if (sent < got) {
+    if (relay_injects(pair))
+        may = relay_inject(pair, pass, (struct bytes){ relay->chunk, (uint32_t)got });
+    sent = may > 0 ? send(pass->to->fd, relay->chunk, (size_t)may, MSG_NOSIGNAL) : 0;
+    if (may < 0) {
+        result = RESET_BY_RULE;
+    } else if (sent < got) {
         bool gone = sent < 0 && is_gone(errno);
 
         sent = sent < 0 ? 0 : sent;
-        result = hold(pass, (struct bytes){ relay->chunk + sent, (uint32_t)(got - sent) });
+        result = hold(pass, (struct bytes){ relay->chunk + sent, (uint32_t)(got - sent) },
+                      (uint32_t)(may - sent));
         if (gone)
             result = RESET_BY_RECEIVER;
     }
@@ -69,12 +75,16 @@ static int read_some(struct pair *pair, struct pass *pass)
 
 static int send_held(struct pass *pass)
 {
-    ssize_t sent = send(pass->to->fd, pass->held + pass->held_at, pass->held_len, MSG_NOSIGNAL);
+    ssize_t sent;
 
+    if (!pass->may)
+        return GOES_ON;
+    sent = send(pass->to->fd, pass->held + pass->held_at, pass->may, MSG_NOSIGNAL);
     if (sent < 0)
         return is_gone(errno) ? RESET_BY_RECEIVER : GOES_ON;
     pass->held_at += (uint32_t)sent;
     pass->held_len -= (uint32_t)sent;
+    pass->may -= (uint32_t)sent;
     if (!pass->held_len) {
         free(pass->held);
         pass->held = NULL;
@@ -115,7 +125,7 @@ static int watch(struct relay *relay, struct side *side, uint32_t events, bool h
 
 static uint32_t wanted(const struct pass *in, const struct pass *out)
 {
-    return (!in->held && !in->ended ? EPOLLIN : 0) | (out->held ? EPOLLOUT : 0);
+    return (!in->held && !in->ended ? EPOLLIN : 0) | (out->held && out->may ? EPOLLOUT : 0);
 }
 
 /* What the system refuses for one pair does not end the relay. */
@@ -138,7 +148,7 @@ static enum relay_why why(int result, const struct side *side)
 {
     bool is_client = side == &side->pair->client;
 
-    if (result == NO_MEMORY)
+    if (result == NO_MEMORY || result == RESET_BY_RULE)
         return RELAY_WHY_RELAY;
     return is_client == (result == RESET_BY_SENDER) ? RELAY_WHY_CLIENT : RELAY_WHY_SERVER;
 }
@@ -184,6 +194,21 @@ int relay_pass_ready(void *ctx, uint32_t events, struct err *err)
     }
     watch_both(pair, side, (events & EPOLLHUP) != 0);
     return 0;
+}
+
+void relay_pass_go_on(struct pass *pass)
+{
+    struct pair *pair = pass->from->pair;
+
+    if (send_held(pass) != GOES_ON) {
+        relay_end(pair, pass->to == &pair->client ? RELAY_WHY_CLIENT : RELAY_WHY_SERVER);
+        return;
+    }
+    pass_end(pass);
+    if (pair->to_server.passed && pair->to_client.passed)
+        relay_end(pair, RELAY_WHY_ENDED);
+    else
+        watch_both(pair, NULL, false);
 }
 
 void relay_pass_begin(struct pair *pair)

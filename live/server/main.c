@@ -367,7 +367,7 @@ static int run(struct ftnfsd *p, struct err *err)
 static int print_fault_help(struct err *err)
 {
     struct buf help = { 0 };
-    int result = fault_help(&help);
+    int result = fault_help(NULL, &help);
 
     if (result == 0)
         fwrite(help.data, 1, help.len, stdout);

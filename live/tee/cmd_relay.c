@@ -160,10 +160,29 @@ static int find_server(struct program *p, struct err *err)
     return 0;
 }
 
+/* Rules can also come by the control socket. */
+static int begin_faults(struct program *p, struct err *err)
+{
+    const struct relay_options *o = &p->options;
+
+    if (!o->inject_count && !o->control)
+        return 0;
+    p->told.faults = faults_new(o->seed, err);
+    if (!p->told.faults)
+        return -err->code;
+    faults_limit(p->told.faults, "a relay", RELAY_EFFECTS);
+    for (uint32_t i = 0; i < o->inject_count; i++)
+        if (faults_add(p->told.faults, o->inject[i], NULL, err) < 0)
+            return err_prefix(err, "--inject");
+    return 0;
+}
+
 static int begin_relay(struct program *p, struct err *err)
 {
     const struct relay_options *o = &p->options;
-    struct relay_setup setup = { .limits = LISTEN_LIMITS, .ring = p->told.ring };
+    struct relay_setup setup = { .limits = LISTEN_LIMITS,
+                                 .ring = p->told.ring,
+                                 .faults = p->told.faults };
     struct net_address_name name = { .port = 0 };
 
     setup.limits.connections = (uint32_t)o->connections;
@@ -299,6 +318,8 @@ static int begin(struct program *p, struct err *err)
         return -err->code;
     p->end = (struct timer){ .due = ended, .ctx = p->told.loop };
     result = loop_take_signals(p->told.loop, err);
+    if (result == 0)
+        result = begin_faults(p, err);
     if (result == 0) /* before the predecessor gives up what it has */
         result = find_server(p, err);
     if (result == 0)
@@ -345,6 +366,7 @@ int cmd_relay(int argc, char **argv, struct err *err)
     metrics_free(p.metrics);
     portmap_answers_free(p.portmap);
     relay_free(p.told.relay);
+    faults_free(p.told.faults);
     ports_close(p.told.ports);
     ring_door_free(p.told.door);
     ring_free(p.told.ring);

@@ -15,6 +15,16 @@ static int set_size(void *to, const char *value, struct err *err)
                : err_set(err, ERR_USAGE, "\"%s\" is not a size such as 512k, 64M or 2G", value);
 }
 
+static int add_rule(void *to, const char *value, struct err *err)
+{
+    struct relay_options *o = to;
+
+    if (o->inject_count == RELAY_RULES_MAX)
+        return err_set(err, ERR_USAGE, "more than %d rules", RELAY_RULES_MAX);
+    o->inject[o->inject_count++] = value;
+    return 0;
+}
+
 static const char about[] =
     "Passes the bytes of NFS clients on to a server, and the server's to the clients.\n"
     "It makes one connection to the server for each one of a client, from the same port\n"
@@ -73,6 +83,9 @@ int relay_options_parse(struct relay_options *o, int argc, char **argv, struct e
           set_text, &o->upgrade },
         { 0, "drain", "TIME", "after a successor took over, keep connections so long\n(0)",
           set_duration, &o->drain },
+        { 0, "inject", "RULE", "delay calls or reset connections, to test clients:\nWRITE:delay=250ms:p=0.01; repeat it for more",
+          add_rule, o },
+        { 0, "seed", "N", "seed of the rules' random numbers (1)", set_count, &o->seed },
         { 0, "for", "TIME", "end after this time", set_duration, &o->duration },
         { 'q', "quiet", NULL, "print nothing but errors", set_flag, &o->quiet },
         { 0 },
@@ -89,6 +102,7 @@ int relay_options_parse(struct relay_options *o, int argc, char **argv, struct e
 
     memset(o, 0, sizeof(*o));
     o->ring_size = 64 << 20;
+    o->seed = 1;
     o->connections = limits.connections;
     o->of_address = limits.of_address;
     result = args_parse(&args, argc, argv, &first, err);

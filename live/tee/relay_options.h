@@ -12,12 +12,17 @@
 #include <stdint.h>
 
 /* Texts are those of |argv|; NULL: not given. */
+enum { RELAY_RULES_MAX = 64 }; /* of --inject; FAULTS_MAX by the control socket */
+
 struct relay_options {
     const char *listen, *to, *mount_listen, *mount_to;
     const char *attach, *bind, *ports, *control, *metrics, *upgrade, *portmap;
     uint64_t ring_size, connections, of_address;
     int64_t duration; /* ns; 0: until a signal */
     int64_t drain;    /* ns */
+    const char *inject[RELAY_RULES_MAX];
+    uint32_t inject_count;
+    uint64_t seed; /* of the rules */
     bool no_udp, quiet;
 };
 

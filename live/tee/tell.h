@@ -15,7 +15,8 @@ struct told {
     struct loop *loop;
     struct relay *relay;
     struct ports *ports;
-    struct ring *ring; /* NULL: no copies */
+    struct faults *faults; /* NULL: none can be injected */
+    struct ring *ring;     /* NULL: no copies */
     struct ring_door *door;
 };
 

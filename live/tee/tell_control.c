@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tee/tell.h"
+#include "net/fault_control.h"
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -51,6 +52,8 @@ static int on_statistics(void *ctx, const struct control_request *request, struc
     json_u64(answer, "failed", c->failed);
     json_u64(answer, "refused", listen.refused_all + listen.refused_address);
     json_u64(answer, "other_ports", ports_count(told->ports));
+    json_u64(answer, "delayed", c->delayed);
+    json_u64(answer, "reset_by_rule", c->reset_by_rule);
     json_object(answer, "datagrams");
     json_u64(answer, "clients", relay_flows(told->relay));
     json_u64(answer, "to_server", c->udp_to_server);
@@ -128,5 +131,7 @@ int tell_control(struct control *control, struct told *told, struct err *err)
         { "stop", NULL, "end the relay", on_stop },
     };
 
+    if (told->faults && fault_control_add(control, told->faults, err) < 0)
+        return -err->code;
     return control_add(control, commands, sizeof(commands) / sizeof(commands[0]), told, err);
 }

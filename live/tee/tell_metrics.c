@@ -14,6 +14,7 @@ enum {
     DATAGRAMS,
     DROPPED,
     OTHER_PORTS,
+    INJECTED,
     RING_ENTRIES,
     RING_BYTES,
     RING_SIZE,
@@ -41,6 +42,8 @@ static const struct metric table[COUNT] = {
                   "datagrams that could not be sent", NULL },
     [OTHER_PORTS] = { "nfstee_other_ports", METRIC_GAUGE,
                       "clients for which the relay connects from another port than theirs", NULL },
+    [INJECTED] = { "nfstee_injected_total", METRIC_COUNTER,
+                   "calls that were delayed, and connections that were reset, by rules", "effect" },
     [RING_ENTRIES] = { "nfstee_ring_entries_total", METRIC_COUNTER, "entries of the ring", NULL },
     [RING_BYTES] = { "nfstee_ring_bytes_total", METRIC_COUNTER, "bytes that were copied to it",
                      NULL },
@@ -80,6 +83,8 @@ static int collect(void *ctx, struct metrics_page *page, struct err *err)
     put_both(page, DATAGRAMS, c->udp_to_server, c->udp_to_client);
     put(page, DROPPED, NULL, c->udp_dropped);
     put(page, OTHER_PORTS, NULL, ports_count(told->ports));
+    put(page, INJECTED, "delay", c->delayed);
+    put(page, INJECTED, "close", c->reset_by_rule);
     if (told->ring) {
         ring_count(told->ring, &ring);
         put(page, RING_ENTRIES, NULL, ring.entries);

@@ -397,7 +397,7 @@ static void test_help(void **state)
     uint32_t lines = 0;
 
     (void)state;
-    assert_int_equal(fault_help(&help), 0);
+    assert_int_equal(fault_help(NULL, &help), 0);
     assert_int_equal(buf_append(&help, "", 1), 0);
     for (const uint8_t *p = help.data; *p; p++)
         lines += *p == '\n';
