@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lint/lint_parts.h"
+
+#include <stdlib.h>
+
+struct lint *lint_new(const struct lint_options *options, struct err *err)
+{
+    struct lint *lint = calloc(1, sizeof(*lint));
+
+    if (!lint) {
+        err_memory(err, "lint");
+        return NULL;
+    }
+    lint->options = *options;
+    lint->blind = INT64_MIN;
+    if (!lint->options.objects)
+        lint->options.objects = LINT_OBJECTS;
+    return lint;
+}
+
+void lint_free(struct lint *lint)
+{
+    if (!lint)
+        return;
+    free(lint->objects);
+    table_free(&lint->by_id);
+    free(lint->entries);
+    free(lint);
+}
+
+struct lint_counts lint_counts(const struct lint *lint)
+{
+    return lint->counts;
+}
+
+int lint_report(struct lint *lint, const struct lint_finding *finding, struct err *err)
+{
+    return lint->options.finding(lint->options.ctx, finding, err);
+}
+
+static bool is_nfs3(const struct effect *e)
+{
+    return e->procedure && e->program == NFS3_PROGRAM;
+}
+
+/* It may have been any operation of NFS, also of another version. */
+static bool may_be_nfs(const struct effect *e)
+{
+    return !e->procedure && (!e->program || e->program == NFS3_PROGRAM);
+}
+
+int lint_called(struct lint *lint, struct effect *e, struct err *err)
+{
+    if (may_be_nfs(e)) {
+        lint->counts.unknown++;
+        if (e->done_time > lint->blind)
+            lint->blind = e->done_time;
+    }
+    return is_nfs3(e) ? lint_time_called(lint, e, err) : 0;
+}
+
+int lint_done(struct lint *lint, struct effect *e, struct err *err)
+{
+    struct lint_body body;
+    int result;
+
+    if (may_be_nfs(e) && e->done_time > lint->blind)
+        lint->blind = e->done_time;
+    if (!is_nfs3(e))
+        return 0;
+    lint->counts.operations++;
+    lint->counts.unanswered += e->rpc_status == STATUS_NONE;
+    lint_body_read(e, &body);
+    result = lint_reply(lint, e, &body, err);
+    if (result == 0)
+        result = lint_listing(lint, e, &body, err);
+    if (result == 0)
+        result = lint_verifier(lint, e, &body, err);
+    return result < 0 ? result : lint_time_done(lint, e, err);
+}

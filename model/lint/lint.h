@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/lint/lint.h
+ *
+ * Checks one server against RFC 1813 and against itself over time, without a reference.  It is fed
+ * operation by operation, and needs no database: programs that talk to live servers can use it.
+ *
+ *     lint_new; for each operation lint_called, later lint_done; lint_free
+ *
+ * Calls come in the order of their times, and so do replies (postproc/plan/effects.h gives both).
+ * Operations that overlap have no known order: what an overlapping operation may have changed is
+ * not judged.  Nor is anything over time for an operation whose packets have no times, for an
+ * object that an operation without a captured reply may have changed, and around operations whose
+ * calls were not captured.  Rules and their texts: lint_rules.h.
+ *
+ * Objects are the reader's numbers of handles (effect.h), each for one handle of one server.
+ *
+ * Memory: 96 bytes and a place in a table for each of at most LINT_OBJECTS objects; those that
+ * came first are forgotten first, and counted.  For each of LINT_SERVERS servers, LINT_VERIFIERS
+ * write verifiers; later ones are not judged, and counted.  The names of one listing.
+ */
+#ifndef NFSDIGEST_LINT_LINT_H
+#define NFSDIGEST_LINT_LINT_H
+
+#include "effect/effect.h"
+#include "lint/lint_rules.h"
+
+enum { LINT_OBJECTS = 1 << 20, LINT_SERVERS = 64, LINT_VERIFIERS = 32, LINT_TEXT_MAX = 256 };
+
+struct lint_finding {
+    enum lint_id rule;
+    const struct effect *effect; /* the operation that breaks the rule */
+    int64_t earlier;             /* id of an earlier operation that it contradicts, or 0 */
+    const char *text;            /* what happened: "8192 bytes returned, 4096 asked for" */
+};
+
+struct lint_options {
+    const struct lint_rules *rules;
+    /* Receives findings.  They live until it returns.  Returns 0, or a negative code, which ends
+     * the call that found it. */
+    int (*finding)(void *ctx, const struct lint_finding *finding, struct err *err);
+    void *ctx;
+    uint32_t objects; /* 0: LINT_OBJECTS */
+};
+
+struct lint_counts {
+    uint64_t operations;        /* of NFSv3, judged */
+    uint64_t unanswered;        /* of these, without a reply */
+    uint64_t unknown;           /* replies whose call was not captured: not judged */
+    uint64_t objects_forgotten; /* for lack of room */
+    uint64_t verifiers_ignored;
+};
+
+struct lint;
+
+struct lint *lint_new(const struct lint_options *options, struct err *err);
+/* Returns 0 or a negative code.  |effect->mark| belongs to lint from lint_called to lint_done. */
+int lint_called(struct lint *lint, struct effect *effect, struct err *err);
+int lint_done(struct lint *lint, struct effect *effect, struct err *err);
+struct lint_counts lint_counts(const struct lint *lint);
+void lint_free(struct lint *lint);
+
+#endif

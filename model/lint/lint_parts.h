@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model/lint/lint_parts.h
+ *
+ * Shared by the files of lint.
+ */
+#ifndef NFSDIGEST_LINT_LINT_PARTS_H
+#define NFSDIGEST_LINT_LINT_PARTS_H
+
+#include "base/table.h"
+#include "lint/lint.h"
+
+struct lint_object {
+    uint32_t id;
+    uint32_t active; /* operations under way that may change it */
+    bool identified, known;
+    bool unsure;  /* one of them has no reply: it may come into force at any time */
+    uint8_t type; /* enum object_type; when |identified| */
+    uint64_t fsid, fileid;
+    int64_t identified_by;
+    int64_t changed; /* when the last operation that may have changed it was done */
+    uint64_t size;   /* when |known| */
+    int64_t mtime;
+    int64_t known_by, known_at;
+    int64_t stale_by, stale_at; /* 0: it was not stale */
+};
+
+struct lint_verifier {
+    uint8_t bytes[NFS3_WRITEVERFSIZE];
+    int64_t first;    /* operation */
+    int64_t replaced; /* when the first operation with a later one was done; INT64_MAX: it is not */
+};
+
+struct lint_server {
+    uint32_t number, count;
+    int64_t last; /* operation with a verifier */
+    struct lint_verifier verifiers[LINT_VERIFIERS];
+};
+
+/* What the rules need of the bodies that struct effect does not have. */
+struct lint_body {
+    uint32_t stable, committed; /* enum stable_how */
+    bool has_stable, has_committed, has_verifier, has_guard, has_limit;
+    bool has_sent, has_returned;
+    uint32_t sent, returned; /* bytes of contents in the messages */
+    uint64_t limit;          /* of a listing */
+    int64_t guard;           /* ns */
+    const uint8_t *verifier;
+};
+
+struct lint_entry {
+    uint64_t hash;
+    struct bytes name;
+    uint64_t cookie;
+};
+
+struct lint {
+    struct lint_options options;
+    struct lint_counts counts;
+    struct lint_object *objects;
+    uint32_t object_count, object_cap, next; /* |next|: the one to forget */
+    struct table by_id;
+    struct lint_server servers[LINT_SERVERS];
+    uint32_t server_count;
+    int64_t blind; /* until then, unknown operations may have changed anything */
+    struct lint_entry *entries;
+    uint32_t entry_count, entry_cap;
+};
+
+/* Reports a finding.  Returns what the callback returns. */
+int lint_report(struct lint *lint, const struct lint_finding *finding, struct err *err);
+#define LINT_SAY(lint, id, effect, earlier_, err, ...)                                             \
+    __extension__({                                                                                \
+        char say_[LINT_TEXT_MAX];                                                                  \
+                                                                                                   \
+        snprintf(say_, sizeof(say_), __VA_ARGS__);                                                 \
+        lint_report(lint, &(const struct lint_finding){ id, effect, earlier_, say_ }, err);        \
+    })
+
+/* lint_body.c */
+void lint_body_read(const struct effect *effect, struct lint_body *body);
+
+/* lint_reply.c: one operation by itself. */
+int lint_reply(struct lint *lint, const struct effect *effect, const struct lint_body *body,
+               struct err *err);
+
+/* lint_listing.c: the entries of one listing. */
+int lint_listing(struct lint *lint, const struct effect *effect, const struct lint_body *body,
+                 struct err *err);
+
+/* lint_verifier.c */
+int lint_verifier(struct lint *lint, const struct effect *effect, const struct lint_body *body,
+                  struct err *err);
+
+/* lint_time.c: operations against earlier ones.  lint_time_called notes the objects that the
+ * operation may change; lint_time_done judges, and then learns. */
+int lint_time_called(struct lint *lint, struct effect *effect, struct err *err);
+int lint_time_done(struct lint *lint, const struct effect *effect, struct err *err);
+
+/* lint_objects.c: returns the object; makes it if it is new.  NULL: no memory, or |id| is 0.  The
+ * pointer lives until the next call. */
+struct lint_object *lint_object(struct lint *lint, uint32_t id);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/lint_print.c
+ *
+ * Collects the findings of "nfsdigest lint", and prints them rule by rule.  Frames and paths are
+ * read from the database when they are printed.  The contract is in lint_print.h.
+ */
+#include "cli/lint_print.h"
+
+#include "base/grow.h"
+#include "base/json.h"
+#include "store/sql.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COL_PROCEDURE, COL_PATH, COL_SOURCE, COL_CALL_FRAME, COL_REPLY_FRAME, COL_CLIENT };
+static const char select_operation[] =
+    "SELECT (SELECT p.name FROM procedure p WHERE p.program = o.program AND p.version = o.version"
+    " AND p.number = o.procedure), (SELECT p.text FROM path p WHERE p.id = o.path),"
+    " ifnull(o.call_source, o.reply_source), o.call_frame, o.reply_frame, o.client"
+    " FROM operation o WHERE o.id = ?";
+
+int lint_view_add(struct lint_view *v, const struct lint_finding *f, struct err *err)
+{
+    struct lint_shown *s;
+
+    if (!v->chosen[f->rule] || v->found[f->rule]++ >= v->top)
+        return 0;
+    if (GROW(v->shown, v->shown_count, v->shown_cap) < 0)
+        return err_memory(err, "findings");
+    s = &v->shown[v->shown_count];
+    *s = (struct lint_shown){ f->rule, f->effect->id, f->earlier, strdup(f->text) };
+    if (!s->text)
+        return err_memory(err, "findings");
+    v->shown_count++;
+    return 0;
+}
+
+void lint_view_free(struct lint_view *v)
+{
+    for (uint32_t i = 0; i < v->shown_count; i++)
+        free(v->shown[i].text);
+    free(v->shown);
+}
+
+uint64_t lint_view_level(const struct lint_view *v, enum lint_level level)
+{
+    uint64_t count = 0;
+
+    for (int i = 0; i < LINT_RULES; i++)
+        count += v->rules->rule[i].level == level ? v->found[i] : 0;
+    return count;
+}
+
+static const char *blamed(const struct lint_rule *rule)
+{
+    return rule->blames_client ? "client" : "server";
+}
+
+/* Calls |print| for each finding of |rule| that is shown, with |stmt| at its operation. */
+static int each(struct lint_view *v, enum lint_id rule,
+                int (*print)(void *ctx, const struct lint_shown *shown, sqlite3_stmt *stmt,
+                             struct err *err),
+                void *ctx, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result = sql_prepare(v->db, select_operation, &stmt, err);
+
+    for (uint32_t i = 0; result == 0 && i < v->shown_count; i++) {
+        if (v->shown[i].rule != rule)
+            continue;
+        sqlite3_bind_int64(stmt, 1, v->shown[i].operation);
+        result = sql_row(stmt, err);
+        if (result > 0)
+            result = print(ctx, &v->shown[i], stmt, err);
+        sqlite3_reset(stmt);
+    }
+    return sql_end(stmt, result, err);
+}
+
+static int64_t frame_of(struct lint_view *v, int64_t operation, struct err *err)
+{
+    char sql[128];
+    int64_t frame;
+
+    snprintf(sql, sizeof(sql),
+             "SELECT ifnull(reply_frame, call_frame) FROM operation WHERE id = %" PRId64,
+             operation);
+    return sql_number(v->db, sql, 0, &frame, err) < 0 ? -1 : frame;
+}
+
+static void print_frames(sqlite3_stmt *stmt)
+{
+    static const char *const names[] = { "call", "reply" };
+
+    for (int i = 0; i < 2; i++)
+        if (sqlite3_column_type(stmt, COL_CALL_FRAME + i) != SQLITE_NULL)
+            printf("%s%s %lld", i ? ", " : "", names[i],
+                   (long long)sqlite3_column_int64(stmt, COL_CALL_FRAME + i));
+}
+
+static int print_text(void *ctx, const struct lint_shown *s, sqlite3_stmt *stmt, struct err *err)
+{
+    struct lint_view *v = ctx;
+    const char *procedure = sql_column_text(stmt, COL_PROCEDURE);
+    const char *path = sql_column_text(stmt, COL_PATH);
+    int64_t source = sqlite3_column_int64(stmt, COL_SOURCE);
+
+    fputs("    ", stdout);
+    if (source > 1)
+        printf("source %lld, ", (long long)source);
+    print_frames(stmt);
+    printf(": %s %s: %s", procedure ? procedure : "-", path ? path : "-", s->text);
+    if (s->earlier) {
+        int64_t frame = frame_of(v, s->earlier, err);
+
+        if (frame < 0)
+            return -err->code;
+        printf(" (frame %" PRId64 ")", frame);
+    }
+    putchar('\n');
+    return 0;
+}
+
+int lint_text(struct lint_view *v, struct err *err)
+{
+    for (int i = 0; i < LINT_RULES; i++) {
+        const struct lint_rule *rule = &v->rules->rule[i];
+
+        if (!v->found[i])
+            continue;
+        printf("%s: %s, %s, %s: %" PRIu64 "\n  %s\n", rule->name, lint_level_name(rule->level),
+               blamed(rule), rule->source, v->found[i], rule->text);
+        if (each(v, (enum lint_id)i, print_text, v, err) < 0)
+            return -err->code;
+        if (v->found[i] > v->top)
+            printf("    and %" PRIu64 " more\n", v->found[i] - v->top);
+        putchar('\n');
+    }
+    printf("%" PRIu64 " operations: %" PRIu64 " errors, %" PRIu64 " suspects, %" PRIu64 " notes\n",
+           v->counts.operations, lint_view_level(v, LINT_ERROR), lint_view_level(v, LINT_SUSPECT),
+           lint_view_level(v, LINT_NOTE));
+    if (v->counts.unanswered)
+        printf("operations without a reply: %" PRIu64 "\n", v->counts.unanswered);
+    if (v->counts.unknown)
+        printf("not judged, because the call was not captured or is of another version: %" PRIu64
+               "\n",
+               v->counts.unknown);
+    if (v->gaps)
+        printf("gaps in the captures, which may hide changes: %" PRId64 "\n", v->gaps);
+    if (v->counts.objects_forgotten)
+        printf("objects forgotten for lack of room: %" PRIu64 "\n", v->counts.objects_forgotten);
+    if (v->counts.verifiers_ignored)
+        printf("verifiers not judged for lack of room: %" PRIu64 "\n", v->counts.verifiers_ignored);
+    return 0;
+}
+
+struct json_view {
+    struct lint_view *view;
+    struct json *json;
+};
+
+static void json_column(struct json *j, const char *key, sqlite3_stmt *stmt, int column)
+{
+    if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
+        json_null(j, key);
+    else
+        json_i64(j, key, sqlite3_column_int64(stmt, column));
+}
+
+static int print_json(void *ctx, const struct lint_shown *s, sqlite3_stmt *stmt, struct err *err)
+{
+    const struct json_view *jv = ctx;
+    struct json *j = jv->json;
+    int64_t frame = s->earlier ? frame_of(jv->view, s->earlier, err) : 0;
+
+    if (frame < 0)
+        return -err->code;
+    json_object(j, NULL);
+    json_i64(j, "operation", s->operation);
+    json_text(j, "procedure_name", sql_column_text(stmt, COL_PROCEDURE));
+    json_text(j, "path", sql_column_text(stmt, COL_PATH));
+    json_text(j, "client", sql_column_text(stmt, COL_CLIENT));
+    json_column(j, "source", stmt, COL_SOURCE);
+    json_column(j, "call_frame", stmt, COL_CALL_FRAME);
+    json_column(j, "reply_frame", stmt, COL_REPLY_FRAME);
+    json_text(j, "text", s->text);
+    if (s->earlier) {
+        json_i64(j, "earlier_operation", s->earlier);
+        json_i64(j, "earlier_frame", frame);
+    }
+    json_object_end(j);
+    return 0;
+}
+
+static int json_rule(const struct json_view *jv, enum lint_id id, struct err *err)
+{
+    struct lint_view *v = jv->view;
+    const struct lint_rule *rule = &v->rules->rule[id];
+
+    json_object(jv->json, NULL);
+    json_text(jv->json, "rule", rule->name);
+    json_text(jv->json, "level", lint_level_name(rule->level));
+    json_text(jv->json, "blames", blamed(rule));
+    json_text(jv->json, "rfc", rule->source);
+    json_text(jv->json, "text", rule->text);
+    json_u64(jv->json, "count", v->found[id]);
+    json_array(jv->json, "shown");
+    if (each(v, id, print_json, (void *)jv, err) < 0)
+        return -err->code;
+    json_array_end(jv->json);
+    json_object_end(jv->json);
+    return 0;
+}
+
+int lint_json(struct lint_view *v, struct err *err)
+{
+    struct json j = { .out = stdout, .indented = true };
+    const struct json_view jv = { v, &j };
+
+    json_object(&j, NULL);
+    json_name(&j, "database",
+              (struct bytes){ (const uint8_t *)v->name, (uint32_t)strlen(v->name) });
+    json_u64(&j, "operations", v->counts.operations);
+    json_u64(&j, "unanswered", v->counts.unanswered);
+    json_u64(&j, "unknown", v->counts.unknown);
+    json_i64(&j, "gaps", v->gaps);
+    json_u64(&j, "objects_forgotten", v->counts.objects_forgotten);
+    json_u64(&j, "verifiers_ignored", v->counts.verifiers_ignored);
+    json_u64(&j, "errors", lint_view_level(v, LINT_ERROR));
+    json_u64(&j, "suspects", lint_view_level(v, LINT_SUSPECT));
+    json_u64(&j, "notes", lint_view_level(v, LINT_NOTE));
+    json_array(&j, "rules");
+    for (int i = 0; i < LINT_RULES; i++)
+        if (v->found[i] && json_rule(&jv, (enum lint_id)i, err) < 0)
+            return -err->code;
+    json_array_end(&j);
+    json_object_end(&j);
+    json_end(&j);
+    return j.failed ? err_memory(err, "findings") : 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/lint_print.h
+ *
+ * Findings of "nfsdigest lint": collects them, and prints them on standard output with the frames
+ * and paths of their operations.
+ *
+ * Memory: the findings that are printed, at most |top| for each rule.
+ */
+#ifndef NFSDIGEST_CLI_LINT_PRINT_H
+#define NFSDIGEST_CLI_LINT_PRINT_H
+
+#include "lint/lint.h"
+
+#include <sqlite3.h>
+
+struct lint_shown { /* a finding */
+    enum lint_id rule;
+    int64_t operation, earlier; /* 0: there is no earlier one */
+    char *text;
+};
+
+struct lint_view {
+    sqlite3 *db;
+    const char *name; /* as the user gave it */
+    const struct lint_rules *rules;
+    uint64_t top;
+    bool chosen[LINT_RULES];
+    uint64_t found[LINT_RULES];
+    struct lint_shown *shown;
+    uint32_t shown_count, shown_cap;
+    struct lint_counts counts;
+    int64_t gaps; /* in the captures */
+};
+
+/* Takes a finding of a chosen rule.  Returns 0 or a negative code. */
+int lint_view_add(struct lint_view *view, const struct lint_finding *finding, struct err *err);
+/* Returns how many findings of this level there are. */
+uint64_t lint_view_level(const struct lint_view *view, enum lint_level level);
+int lint_text(struct lint_view *view, struct err *err);
+int lint_json(struct lint_view *view, struct err *err);
+void lint_view_free(struct lint_view *view);
+
+#endif

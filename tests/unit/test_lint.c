@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: model */
+/* Lint: each rule is broken once and found, and kept once and silent; operations that overlap are
+ * not compared. */
+#include "lint_lab.h"
+
+static void test_rules_have_texts(void **state)
+{
+    struct lab *lab = *state;
+    struct lint_rules rules;
+
+    for (int i = 0; i < LINT_RULES; i++)
+        assert_int_equal(lint_rule_find(lab->rules.rule[i].name), i);
+    assert_int_equal(lint_rule_find("none"), -1);
+    assert_true(lint_listed(&lab->rules, READ, NFS3ERR_NXIO));
+    assert_true(lint_listed(&lab->rules, READ, NFS3ERR_JUKEBOX));
+    assert_true(lint_listed(&lab->rules, READDIR, NFS3ERR_TOOSMALL));
+    assert_false(lint_listed(&lab->rules, READ, NFS3ERR_ISDIR));
+    assert_false(lint_listed(&lab->rules, READ, NFS3ERR_TOOSMALL));
+    assert_int_equal(lint_rules_read(&rules, "x", "[read-count]\nlevel = error\n", &lab->err),
+                     -ERR_USAGE);
+    lint_rules_free(&rules);
+    assert_int_equal(lint_rules_read(&rules, "x", "[unknown]\n", &lab->err), -ERR_USAGE);
+    lint_rules_free(&rules);
+}
+
+static void test_statuses(void **state)
+{
+    struct lab *lab = *state;
+
+    fails(lab, GETATTR, FILE_1, NFS3ERR_STALE);
+    fails(lab, GETATTR, FILE_1, NFS3ERR_JUKEBOX);
+    expect(lab, "");
+    fails(lab, GETATTR, FILE_1, NFS3ERR_NOENT);
+    expect(lab, "status-unlisted");
+    fails(lab, GETATTR, FILE_1, 4711);
+    expect(lab, "status-undefined");
+}
+
+static void test_attributes(void **state)
+{
+    struct lab *lab = *state;
+    struct state s = { NF3REG, FILE_1, 5, 1000, 999999999 };
+
+    getattr(lab, &s);
+    expect(lab, "");
+    s.atime_ns = 1000000000;
+    getattr(lab, &s);
+    expect(lab, "nanoseconds");
+    s.atime_ns = 0;
+    s.type = 8;
+    getattr(lab, &s);
+    expect(lab, "type-undefined type-changed");
+}
+
+static void test_identity(void **state)
+{
+    struct lab *lab = *state;
+    struct state s = { NF3REG, FILE_1, 5, 1000, 0 };
+    struct op *op;
+
+    getattr(lab, &s);
+    s.type = NF3LNK;
+    getattr(lab, &s);
+    expect(lab, "type-changed");
+    getattr(lab, &s);
+    expect(lab, ""); /* said once */
+    op = begin(lab, 0, GETATTR, FILE_1);
+    s.object = 99; /* its fileid */
+    xdr_put_u32(&op->r, 0);
+    put_fattr3(&op->r, &s);
+    run(lab, op, 0);
+    expect(lab, "fileid-changed");
+}
+
+static void test_types(void **state)
+{
+    struct lab *lab = *state;
+    const struct state s = { NF3DIR, FILE_1, 5, 1000, 0 };
+    const struct state file = { NF3REG, FILE_2, 0, 1000, 0 };
+    struct op *op;
+
+    read_file(lab, &(struct reading){ 0, 5, 5, 5, true }, &s);
+    expect(lab, "type-wrong");
+    op = begin(lab, 0, MKDIR, DIR_1);
+    xdr_put_opaque(&op->a, (struct bytes){ (const uint8_t *)"d", 1 });
+    for (int i = 0; i < 6; i++) /* sattr3: nothing is set */
+        xdr_put_u32(&op->a, 0);
+    xdr_put_u32(&op->r, 0);
+    xdr_put_u32(&op->r, 0); /* no handle */
+    put_post(&op->r, &file);
+    put_wcc(&op->r, NULL, NULL);
+    op->effect.new_object = FILE_2;
+    run(lab, op, 0);
+    assert_int_equal(op->effect.result, WALK_OK);
+    expect(lab, "type-wrong");
+}
+
+static void test_read(void **state)
+{
+    struct lab *lab = *state;
+    const struct state s = { NF3REG, FILE_1, 100, 1000, 0 };
+
+    read_file(lab, &(struct reading){ 0, 60, 60, 60, false }, &s);
+    read_file(lab, &(struct reading){ 60, 60, 40, 40, true }, &s);
+    read_file(lab, &(struct reading){ 60, 60, 20, 20, false }, &s); /* may be short */
+    read_file(lab, &(struct reading){ 200, 60, 0, 0, true }, &s);
+    read_file(lab, &(struct reading){ UINT64_MAX, 60, 0, 0, true }, &s);
+    expect(lab, "");
+    read_file(lab, &(struct reading){ 0, 50, 60, 60, false }, &s);
+    expect(lab, "read-count");
+    read_file(lab, &(struct reading){ 0, 60, 60, 56, false }, &s);
+    expect(lab, "read-data");
+    read_file(lab, &(struct reading){ 0, 60, 60, 60, true }, &s);
+    expect(lab, "read-eof");
+    read_file(lab, &(struct reading){ 60, 60, 40, 40, false }, &s);
+    expect(lab, "read-eof");
+}
+
+static void test_write(void **state)
+{
+    struct lab *lab = *state;
+    const struct state empty = { NF3REG, FILE_1, 0, 1000, 0 };
+    const struct state ten = { NF3REG, FILE_1, 10, 2000, 0 };
+    const struct state nine = { NF3REG, FILE_1, 9, 2000, 0 };
+
+    getattr(lab, &empty);
+    write_file(lab, &(struct writing){ 0, 10, 10, FILE_SYNC, 10, FILE_SYNC, NULL }, &empty, &ten);
+    write_file(lab, &(struct writing){ 0, 10, 10, UNSTABLE, 5, FILE_SYNC, NULL }, &ten, &ten);
+    expect(lab, "");
+    write_file(lab, &(struct writing){ 0, 8, 8, UNSTABLE, 10, UNSTABLE, NULL }, &ten, &ten);
+    expect(lab, "write-count");
+    write_file(lab, &(struct writing){ 0, 8, 10, UNSTABLE, 8, UNSTABLE, NULL }, &ten, &ten);
+    expect(lab, "write-data");
+    write_file(lab, &(struct writing){ 0, 8, 8, FILE_SYNC, 8, DATA_SYNC, NULL }, &ten, &ten);
+    expect(lab, "write-committed");
+    write_file(lab, &(struct writing){ 0, 10, 10, UNSTABLE, 10, UNSTABLE, NULL }, &ten, &nine);
+    expect(lab, "size-written");
+}
+
+static void commit(struct lab *lab, const char *verifier)
+{
+    struct op *op = begin(lab, 0, COMMIT, FILE_2);
+
+    xdr_put_u64(&op->a, 0);
+    xdr_put_u32(&op->a, 0);
+    xdr_put_u32(&op->r, 0);
+    put_wcc(&op->r, NULL, NULL);
+    xdr_put_fixed(&op->r, (const uint8_t *)verifier, 8);
+    run(lab, op, 0);
+}
+
+static void test_verifiers(void **state)
+{
+    struct lab *lab = *state;
+    const struct state ten = { NF3REG, FILE_1, 10, 2000, 0 };
+    const struct writing one = { 0, 10, 10, UNSTABLE, 10, UNSTABLE, "one     " };
+    const struct writing two = { 0, 10, 10, UNSTABLE, 10, UNSTABLE, "two     " };
+    struct op *late;
+
+    write_file(lab, &one, NULL, &ten);
+    commit(lab, "one     ");
+    expect(lab, "");
+    late = write_call(lab, 1, &one, NULL, &ten);
+    write_file(lab, &two, NULL, &ten);
+    expect(lab, "verifier-changed");
+    done(lab, late); /* it was called before: the order is not known */
+    expect(lab, "");
+    commit(lab, "two     ");
+    expect(lab, "");
+    commit(lab, "one     ");
+    expect(lab, "verifier-returned");
+    commit(lab, "one     ");
+    expect(lab, "");
+    commit(lab, "two     ");
+    expect(lab, "verifier-returned");
+}
+
+static struct op *setattr(struct lab *lab, uint64_t size, const int64_t *guard)
+{
+    struct op *op = begin(lab, 0, SETATTR, FILE_1);
+
+    for (int i = 0; i < 3; i++) /* mode, uid, gid */
+        xdr_put_u32(&op->a, 0);
+    xdr_put_u32(&op->a, 1);
+    xdr_put_u64(&op->a, size);
+    xdr_put_u64(&op->a, 0); /* times */
+    xdr_put_u32(&op->a, guard != NULL);
+    if (guard)
+        put_time(&op->a, *guard);
+    return op;
+}
+
+static void set_size(struct lab *lab, uint64_t size, const int64_t *guard, uint64_t becomes)
+{
+    const struct state before = { NF3REG, FILE_1, 10, 2000000001, 0 };
+    const struct state after = { NF3REG, FILE_1, becomes, 3000000000, 0 };
+    struct op *op = setattr(lab, size, guard);
+
+    xdr_put_u32(&op->r, 0);
+    put_wcc(&op->r, &before, &after);
+    run(lab, op, 0);
+    assert_int_equal(op->effect.arguments, WALK_OK);
+}
+
+static void test_setattr(void **state)
+{
+    struct lab *lab = *state;
+    const struct state before = { NF3REG, FILE_1, 10, 2000000001, 0 };
+    const int64_t right = 2000000001, wrong = 2000000000;
+    struct op *op;
+
+    set_size(lab, 5, NULL, 5);
+    restart(lab, 0);
+    set_size(lab, 5, &right, 5);
+    expect(lab, "");
+    restart(lab, 0);
+    set_size(lab, 5, &wrong, 5);
+    expect(lab, "guard");
+    restart(lab, 0);
+    set_size(lab, 5, NULL, 6);
+    expect(lab, "size-set");
+    for (int i = 0; i < 2; i++) {
+        restart(lab, 0);
+        op = setattr(lab, 5, i ? &right : &wrong);
+        xdr_put_u32(&op->r, NFS3ERR_NOT_SYNC);
+        put_wcc(&op->r, &before, &before);
+        run(lab, op, NFS3ERR_NOT_SYNC);
+        expect(lab, i ? "guard-refused" : "");
+    }
+}
+
+struct entry {
+    const char *name;
+    uint64_t cookie;
+};
+
+static void list(struct lab *lab, uint32_t limit, const struct entry *entries)
+{
+    struct op *op = begin(lab, 0, READDIR, DIR_1);
+
+    xdr_put_u64(&op->a, 0);
+    xdr_put_u64(&op->a, 0);
+    xdr_put_u32(&op->a, limit);
+    xdr_put_u32(&op->r, 0);
+    put_post(&op->r, NULL);
+    xdr_put_u64(&op->r, 0);
+    for (; entries->name; entries++) {
+        xdr_put_u32(&op->r, 1);
+        xdr_put_u64(&op->r, 5);
+        xdr_put_opaque(&op->r, (struct bytes){ (const uint8_t *)entries->name,
+                                               (uint32_t)strlen(entries->name) });
+        xdr_put_u64(&op->r, entries->cookie);
+    }
+    xdr_put_u32(&op->r, 0);
+    xdr_put_u32(&op->r, 1);
+    run(lab, op, 0);
+    assert_int_equal(op->effect.result, WALK_OK);
+}
+
+static void test_listing(void **state)
+{
+    struct lab *lab = *state;
+    static const struct entry good[] = { { "a", 1 }, { "b", 2 }, { "ab", 3 }, { 0 } };
+    static const struct entry names[] = { { "a", 1 }, { "b", 2 }, { "a", 3 }, { 0 } };
+    static const struct entry cookies[] = { { "a", 1 }, { "b", 2 }, { "c", 1 }, { 0 } };
+    static const struct entry empty[] = { { "", 1 }, { 0 } };
+    static const struct entry slash[] = { { "a/b", 1 }, { 0 } };
+    /* 4 + 8 before the entries, 4 + 8 + 8 + 8 each, 4 + 4 behind them */
+    const uint32_t three = 12 + 3 * 28 + 8;
+
+    list(lab, three, good);
+    expect(lab, "");
+    list(lab, three - 1, good);
+    expect(lab, "listing-size");
+    list(lab, 4096, names);
+    expect(lab, "listing-double");
+    list(lab, 4096, cookies);
+    expect(lab, "listing-double");
+    list(lab, 4096, empty);
+    expect(lab, "listing-name");
+    list(lab, 4096, slash);
+    expect(lab, "listing-name");
+}
+
+static void test_malformed(void **state)
+{
+    struct lab *lab = *state;
+    struct op *op = begin(lab, 0, GETATTR, FILE_1);
+
+    xdr_put_u32(&op->a, 1); /* left over */
+    xdr_put_u32(&op->r, NFS3ERR_IO);
+    xdr_put_u32(&op->r, 1);
+    op->effect.call_flags = op->effect.reply_flags = SIGHTING_MALFORMED;
+    run(lab, op, NFS3ERR_IO);
+    expect(lab, "malformed-call malformed-reply");
+}
+
+/* A change that nobody made, and changes that somebody may have made. */
+static void test_changes(void **state)
+{
+    struct lab *lab = *state;
+    const struct state one = { NF3REG, FILE_1, 10, 1000, 0 };
+    const struct state two = { NF3REG, FILE_1, 20, 2000, 0 };
+    const struct writing w = { 10, 10, 10, UNSTABLE, 10, UNSTABLE, NULL };
+    struct op *late, *other;
+
+    getattr(lab, &one);
+    getattr(lab, &one);
+    expect(lab, "");
+    getattr(lab, &two);
+    expect(lab, "changed-unseen");
+    getattr(lab, &two);
+    expect(lab, "");
+    write_file(lab, &w, &one, &two); /* before it, there was something else */
+    expect(lab, "changed-unseen");
+    late = write_call(lab, 1, &w, &two, &two);
+    getattr(lab, &one); /* meanwhile */
+    read_file(lab, &(struct reading){ 0, 60, 20, 20, false }, &two);
+    done(lab, late);
+    getattr(lab, &two);
+    expect(lab, "");
+    getattr(lab, &one);
+    expect(lab, "changed-unseen");
+    late = write_call(lab, 1, &w, &two, &two);
+    other = write_call(lab, 2, &w, &two, &two);
+    done(lab, late);
+    done(lab, other);
+    getattr(lab, &two); /* until now, the state behind both is not known */
+    expect(lab, "");
+}
+
+static void test_unanswered(void **state)
+{
+    struct lab *lab = *state;
+    const struct state one = { NF3REG, FILE_1, 10, 1000, 0 };
+    const struct state two = { NF3REG, FILE_1, 20, 2000, 0 };
+    struct op *op;
+
+    getattr(lab, &one);
+    op = begin(lab, 0, WRITE, FILE_1); /* its call is cut */
+    op->effect.pairing = REPLY_LOST;
+    op->effect.rpc_status = STATUS_NONE;
+    run(lab, op, 0);
+    getattr(lab, &two);
+    getattr(lab, &one);
+    expect(lab, "");
+    assert_int_equal(lint_counts(lab->lint).unanswered, 1);
+    restart(lab, 0);
+    getattr(lab, &one);
+    op = begin(lab, 0, WRITE, FILE_1); /* a reply without a call */
+    op->effect.procedure = NULL;
+    op->effect.program = 0;
+    op->effect.object = 0;
+    run(lab, op, 0);
+    getattr(lab, &two);
+    expect(lab, "");
+    getattr(lab, &one);
+    expect(lab, "changed-unseen");
+    assert_int_equal(lint_counts(lab->lint).unknown, 1);
+}
+
+static void test_stale(void **state)
+{
+    struct lab *lab = *state;
+    const struct state s = { NF3REG, FILE_1, 10, 1000, 0 };
+
+    getattr(lab, &s);
+    fails(lab, GETATTR, FILE_1, NFS3ERR_STALE);
+    fails(lab, GETATTR, FILE_1, NFS3ERR_STALE);
+    expect(lab, "");
+    getattr(lab, &s);
+    expect(lab, "stale-works");
+    getattr(lab, &s);
+    expect(lab, "");
+}
+
+/* With room for two objects, the third one takes the place of the first. */
+static void test_memory(void **state)
+{
+    struct lab *lab = *state;
+    struct state s = { NF3REG, FILE_1, 10, 1000, 0 };
+    struct op *late;
+
+    restart(lab, 2);
+    late = write_call(lab, 1, &(struct writing){ 0, 5, 5, UNSTABLE, 5, UNSTABLE, NULL }, NULL,
+                      &(struct state){ NF3REG, 50, 10, 1000, 0 });
+    for (uint32_t i = 0; i < 5; i++) {
+        s.object = FILE_1 + i;
+        getattr(lab, &s);
+    }
+    assert_int_equal(lint_counts(lab->lint).objects_forgotten, 4);
+    done(lab, late); /* an object with an operation under way stays */
+    s.object = FILE_1;
+    s.size = 20;
+    getattr(lab, &s); /* forgotten */
+    expect(lab, "");
+}
+
+int main(void)
+{
+#define LINT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        LINT_TEST(test_rules_have_texts),
+        LINT_TEST(test_statuses),
+        LINT_TEST(test_attributes),
+        LINT_TEST(test_identity),
+        LINT_TEST(test_types),
+        LINT_TEST(test_read),
+        LINT_TEST(test_write),
+        LINT_TEST(test_verifiers),
+        LINT_TEST(test_setattr),
+        LINT_TEST(test_listing),
+        LINT_TEST(test_malformed),
+        LINT_TEST(test_changes),
+        LINT_TEST(test_unanswered),
+        LINT_TEST(test_stale),
+        LINT_TEST(test_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
