@@ -162,6 +162,12 @@ int engine_message(struct engine *e, const struct whole_message *message, struct
     return conns_message(&e->conns, message, err);
 }
 
+int engine_sent(struct engine *e, const struct sent *sent, struct err *err)
+{
+    note_frame(e, &(struct frame){ .number = sent->number, .time = sent->time });
+    return conns_sent(&e->conns, sent, err);
+}
+
 void engine_unopened(const struct engine *e, struct unopened *unopened)
 {
     *unopened = (struct unopened){ 0 };

@@ -39,6 +39,11 @@ int engine_payload(struct engine *engine, const struct frame *frame,
  * Do not mix it with the other ways. */
 int engine_message(struct engine *engine, const struct whole_message *message, struct err *err);
 
+/* The fourth way of feeding, for programs that sit between the ends: takes the next bytes of one
+ * direction of a connection, in pieces of any size, or a datagram.  All are taken for RPC.  Do not
+ * mix it with the other ways. */
+int engine_sent(struct engine *engine, const struct sent *sent, struct err *err);
+
 /* Lists the encapsulations that were met so far and that the engine does not open.  The list is
  * empty with engine_frame_seen, because there another decoder opens them. */
 void engine_unopened(const struct engine *engine, struct unopened *unopened);

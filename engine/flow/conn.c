@@ -293,8 +293,7 @@ static int sweep(struct conns *c, const struct frame *frame, struct err *err)
     return rc;
 }
 
-/* Makes room for other messages: what the least recently used streams have begun is ended. */
-static int relieve(struct conns *c, const struct frame *frame, struct err *err)
+int conns_relieve(struct conns *c, const struct frame *frame, struct err *err)
 {
     uint32_t slot = c->oldest;
     int rc = 0;
@@ -411,7 +410,7 @@ int conns_payload(struct conns *c, const struct frame *frame, const struct ip_pa
     }
     c->unswept++;
     if (rc == 0 && c->pool.framing > c->pool.total)
-        rc = relieve(c, frame, err);
+        rc = conns_relieve(c, frame, err);
     return rc < 0 || !c->holed_count ? rc : sweep(c, frame, err);
 }
 

@@ -58,6 +58,9 @@ int conns_payload(struct conns *c, const struct frame *frame, const struct ip_pa
 /* Takes a whole RPC message instead of payloads (engine_message). */
 int conns_message(struct conns *c, const struct whole_message *whole, struct err *err);
 
+/* Takes bytes in their order instead of payloads (engine_sent). */
+int conns_sent(struct conns *c, const struct sent *sent, struct err *err);
+
 /* Ends all streams. */
 int conns_end(struct conns *c, struct seen seen, struct err *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/flow/conn_message.c
  *
- * Takes whole messages from a program that is one end of the connection, or sits between the ends.
- * There are no segments, and no doubtful cases.  The contract is that of engine_message.
+ * Takes whole messages from a program that is one end of the connection.  There are
+ * no segments, and no doubtful cases.  The contract is that of engine_message.
  */
 #include "flow/conn_parts.h"
 

@@ -73,6 +73,10 @@ int conn_read_out(struct conn *x, struct seen seen, struct err *err);
 /* Ends both directions of a connection. */
 int conn_end(struct conn *x, struct seen seen, struct err *err);
 
+/* Makes room for other messages, if the framers have more than they may: what the least recently
+ * used streams have begun is ended. */
+int conns_relieve(struct conns *c, const struct frame *frame, struct err *err);
+
 /* Takes a TCP segment.
  *
  * A RST or SYN can be false, and a receiver would ignore it (RFC 9293 s3.10.7.4, RFC 5961 s3 and

@@ -70,4 +70,27 @@ struct whole_message {
     uint32_t len;
 };
 
+enum sent_event {
+    SENT_BEGIN,  /* a connection begins: its first bytes are still to come */
+    SENT_JOIN,   /* it was there already: the next bytes are not its first */
+    SENT_BYTES,  /* bytes of a connection, or a datagram */
+    SENT_CLOSED, /* the connection has ended, and each side got all that the other one sent */
+    SENT_RESET,  /* it has ended otherwise */
+};
+
+/* What a program sees that passes bytes on between two ends: bytes in the order in which they were
+ * sent, and never twice. */
+struct sent {
+    enum sent_event event;
+    struct address source,
+        destination; /* of the same version; of the sender and the receiver, or */
+    uint16_t source_port, destination_port; /* of either end, if nothing is sent */
+    uint8_t transport;                      /* IPPROTO_TCP or IPPROTO_UDP */
+    uint64_t number;                        /* used as a frame number, as above; may have gaps */
+    int64_t time;                           /* as in struct frame */
+    uint64_t missing; /* SENT_BYTES over TCP: bytes before |data| that nobody will see */
+    const uint8_t *data;
+    uint32_t len; /* may be 0 */
+};
+
 #endif
