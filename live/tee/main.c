@@ -23,6 +23,7 @@ static int cmd_ctl(int argc, char **argv, struct err *err)
 
 static const struct command commands[] = {
     { "relay", cmd_relay, "relay connections of NFS clients to a server" },
+    { "tap", cmd_tap, "record what passes a relay that runs with --attach" },
     { "ctl", cmd_ctl, "send a command to a relay that runs with --control" },
     { 0 },
 };
@@ -37,8 +38,8 @@ static void print_help(FILE *out)
     for (const struct command *row = commands; row->name; row++)
         fprintf(out, "  %-12s%s\n", row->name, row->what);
     fputs("\n\"nfstee COMMAND --help\" lists the options of a command, and \"nfstee --version\"\n"
-          "prints the version.  Exit codes: 0 success; 2 wrong usage; 4 a system error:\n"
-          "memory, an address that cannot be used.\n",
+          "prints the version.  Exit codes: 0 success; 2 wrong usage; 3 no ring of a relay;\n"
+          "4 a system error: memory, an address that cannot be used.\n",
           out);
 }
 

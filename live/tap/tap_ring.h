@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/tap/tap_ring.h
+ *
+ * Feeds a tap from the ring of a running relay: attaches, asks for announcements when the tap wants
+ * them, and reads until the relay is gone and its ring is read.  Nobody wakes a reader, so it looks
+ * every millisecond, and less often, down to every TAP_PAUSE, while nothing comes.
+ *
+ * Memory: that of a ring's reader.
+ */
+#ifndef NFSDIGEST_TAP_TAP_RING_H
+#define NFSDIGEST_TAP_TAP_RING_H
+
+#include "net/loop.h"
+#include "tap/tap.h"
+
+#define TAP_PAUSE INT64_C(8000000) /* ns */
+
+struct tap_ring;
+
+struct tap_ring_host {
+    /* The relay is gone, and all that it wrote was read.  Returns 0 or a negative code. */
+    int (*ended)(void *ctx, struct err *err);
+    void *ctx;
+};
+
+/* Attaches to the relay that runs with "--attach |path|".  |loop| and |tap| must outlive it. */
+struct tap_ring *tap_ring_new(struct loop *loop, const char *path, struct tap *tap,
+                              const struct tap_ring_host *host, struct err *err);
+void tap_ring_free(struct tap_ring *ring); /* NULL is allowed */
+
+/* Reads what the ring has now, for a program that is about to end. */
+int tap_ring_drain(struct tap_ring *ring, struct err *err);
+
+#endif
