@@ -15,8 +15,11 @@
 static inline void *ring_memory(uint64_t size)
 {
     const uint64_t page = 2 << 20; /* of x86_64; elsewhere it only aligns */
-    void *memory = aligned_alloc(size < page ? 64 : page, size);
+    void *memory;
 
+    if (size >= page) /* C11 7.22.3.1 wants a multiple of the alignment */
+        size = (size + page - 1) / page * page;
+    memory = aligned_alloc(size < page ? 64 : page, size);
     if (memory && size >= page)
         madvise(memory, size, MADV_HUGEPAGE); /* a wish */
     return memory;
