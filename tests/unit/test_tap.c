@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 enum { GETATTR = 1, XIDS = 1 << 16, SIZE = RING_BLOCKS_MIN * RING_BLOCK };
+enum { CLIENT = 1, SERVER = 2 }; /* whose address is IPv6 */
 
 struct world {
     struct ring *ring;
@@ -26,8 +27,9 @@ struct world {
     struct tap_gap gap;
     uint64_t gaps, holes, hole_bytes, operations, unpaired;
     uint64_t call_entry[XIDS], reply_entry[XIDS]; /* of whole operations */
-    struct record_flow flow;                      /* the latest one */
-    uint64_t offset[8][2];                        /* of connections, behind what was written */
+    uint32_t call_flags[XIDS];
+    struct record_flow flow; /* the latest one */
+    uint64_t offset[8][2];   /* of connections, behind what was written */
 };
 
 static struct err err;
@@ -55,6 +57,7 @@ static int on_record(void *ctx, const struct record *record, struct err *e)
     assert_int_equal(op->arguments.len, 8);
     assert_int_equal(load_be32(op->arguments.data + 4), op->xid);
     w->call_entry[op->xid] = op->call.frame;
+    w->call_flags[op->xid] = op->call.flags;
     w->reply_entry[op->xid] = op->reply.frame;
     return 0;
 }
@@ -96,9 +99,8 @@ static void read_all(struct world *w)
     }
 }
 
-static void end(struct world *w)
+static void release(struct world *w)
 {
-    assert_int_equal(tap_end(w->tap, &err), 0);
     tap_free(w->tap);
     ring_reader_free(w->reader);
     ring_free(w->ring);
@@ -111,6 +113,12 @@ static uint64_t last_entry(const struct world *w)
 
     ring_count(w->ring, &counts);
     return counts.entries;
+}
+
+static void end(struct world *w)
+{
+    assert_int_equal(tap_end(w->tap, &err), 0);
+    release(w);
 }
 
 /* --- what a relay writes */
@@ -134,7 +142,7 @@ static void set_end(struct relay_end *end, uint8_t last, uint16_t port, bool v6)
         end->address[0] = 0xfd;
 }
 
-static void open_as(struct world *w, uint64_t connection, uint16_t flags, bool v6)
+static void open_as(struct world *w, uint64_t connection, uint16_t flags, unsigned v6)
 {
     struct ring_entry e = {
         .connection = connection, .kind = RELAY_OPEN, .flags = flags, .time = 1000
@@ -142,10 +150,10 @@ static void open_as(struct world *w, uint64_t connection, uint16_t flags, bool v
     struct relay_open open = { .to_server = w->offset[connection % 8][0],
                                .to_client = w->offset[connection % 8][1] };
 
-    set_end(&open.client, 1, (uint16_t)(700 + connection), v6);
-    set_end(&open.listens, 2, 2050, v6);
+    set_end(&open.client, 1, (uint16_t)(700 + connection), v6 & CLIENT);
+    set_end(&open.listens, 2, 2050, v6 & CLIENT);
     set_end(&open.connects, 3, (uint16_t)(700 + connection), false);
-    set_end(&open.server, 4, 3049, false);
+    set_end(&open.server, 4, 3049, v6 & SERVER);
     ring_put_whole(w->ring, &e, (struct bytes){ (const uint8_t *)&open, sizeof(open) });
 }
 
@@ -214,8 +222,8 @@ static void test_pieces(void **state)
         struct world *w = begin();
         uint64_t entries[20][2];
 
-        open_as(w, 1, 0, false);
-        open_as(w, 2, 0, false);
+        open_as(w, 1, 0, 0);
+        open_as(w, 2, 0, 0);
         for (uint32_t i = 0; i < 20; i++)
             operate(w, 1 + i % 2, 100 + i, most, entries[i]);
         read_all(w);
@@ -237,19 +245,26 @@ static void test_addresses(void **state)
     struct world *w = begin();
 
     (void)state;
-    open_as(w, 1, 0, false);
+    open_as(w, 1, 0, 0);
     operate(w, 1, 1, 1000, NULL);
     read_all(w);
     assert_int_equal(w->flow.client.version, 4);
     assert_int_equal(w->flow.client_port, 701);
     assert_int_equal(w->flow.server_port, 3049);
     assert_memory_equal(w->flow.server.bytes, server, 4);
-    open_as(w, 2, 0, true);
+    open_as(w, 2, 0, CLIENT);
     operate(w, 2, 2, 1000, NULL);
     read_all(w);
     assert_int_equal(w->flow.client.version, 6);
     assert_int_equal(w->flow.client.bytes[0], 0xfd);
     assert_memory_equal(w->flow.server.bytes, mapped, 12);
+    assert_memory_equal(w->flow.server.bytes + 12, server, 4);
+    open_as(w, 3, 0, SERVER);
+    operate(w, 3, 3, 1000, NULL);
+    read_all(w);
+    assert_int_equal(w->flow.client.version, 6);
+    assert_memory_equal(w->flow.client.bytes, mapped, 12);
+    assert_int_equal(w->flow.server.bytes[0], 0xfd);
     assert_memory_equal(w->flow.server.bytes + 12, server, 4);
     end(w);
 }
@@ -261,7 +276,7 @@ static void test_again(void **state)
     uint32_t first;
 
     (void)state;
-    open_as(w, 1, 0, false);
+    open_as(w, 1, 0, 0);
     operate(w, 1, 1, 1000, NULL);
     put(w, RELAY_TO_SERVER, 1, w->offset[1][0], (struct bytes){ (const uint8_t *)"\x80\0\0", 3 });
     put(w, RELAY_END_TO_SERVER, 1, w->offset[1][0] + 3, (struct bytes){ 0 });
@@ -269,7 +284,7 @@ static void test_again(void **state)
     read_all(w);
     first = w->flow.id;
     memset(w->offset, 0, sizeof(w->offset));
-    open_as(w, 1, 0, false);
+    open_as(w, 1, 0, 0);
     operate(w, 1, 2, 1000, NULL);
     read_all(w);
     assert_int_equal(w->operations, 2);
@@ -287,11 +302,11 @@ static void test_overrun(void **state)
     uint32_t xid = 1;
 
     (void)state;
-    open_as(w, 1, 0, false);
+    open_as(w, 1, 0, 0);
     operate(w, 1, xid++, 37, NULL);
     read_all(w);
     assert_int_equal(w->operations, 1);
-    open_as(w, 2, 0, false); /* its beginning is lost */
+    open_as(w, 2, 0, 0); /* its beginning is lost */
     for (uint64_t from = last_entry(w); last_entry(w) < from + 3 * SIZE / 128;)
         operate(w, 1 + xid % 2, xid, 37, NULL), xid++;
     read_all(w);
@@ -304,8 +319,8 @@ static void test_overrun(void **state)
     assert_true(tap_wants_announcement(w->tap));
     assert_false(tap_wants_announcement(w->tap));
     assert_in_range(tap_counts(w->tap)->unknown, 1, last_entry(w));
-    open_as(w, 1, RELAY_ANNOUNCED, false);
-    open_as(w, 2, RELAY_ANNOUNCED, false);
+    open_as(w, 1, RELAY_ANNOUNCED, 0);
+    open_as(w, 2, RELAY_ANNOUNCED, 0);
     for (int i = 0; i < 20; i++, xid++) {
         operate(w, 1 + i % 2, xid, 37, entries);
         read_all(w);
@@ -319,10 +334,7 @@ static void test_overrun(void **state)
     for (uint32_t x = xid - 20; x < xid; x++)
         assert_int_not_equal(w->reply_entry[x], 0);
     assert_int_equal(tap_counts(w->tap)->damaged, 0);
-    tap_free(w->tap);
-    ring_reader_free(w->reader);
-    ring_free(w->ring);
-    free(w);
+    release(w);
 }
 
 /* Bytes that are missing in one direction, more than a message can have. */
@@ -334,7 +346,7 @@ static void test_far(void **state)
     uint64_t sum = 0;
 
     (void)state;
-    open_as(w, 1, 0, false);
+    open_as(w, 1, 0, 0);
     for (unsigned i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++) {
         w->offset[1][0] += gaps[i];
         sum += gaps[i];
@@ -348,18 +360,66 @@ static void test_far(void **state)
     end(w);
 }
 
+/* Bytes are missing within a call: its record mark says where the next one begins. */
+static void test_within(void **state)
+{
+    struct world *w = begin();
+    struct buf b = message(1, false);
+    uint64_t entries[2];
+
+    (void)state;
+    open_as(w, 1, 0, 0);
+    put_pieces(w, 1, false, (struct bytes){ b.data, 30 }, 1000);
+    w->offset[1][0] += 10;
+    put_pieces(w, 1, false, (struct bytes){ b.data + 40, (uint32_t)b.len - 40 }, 1000);
+    buf_free(&b);
+    b = message(1, true);
+    put_pieces(w, 1, true, (struct bytes){ b.data, (uint32_t)b.len }, 1000);
+    buf_free(&b);
+    operate(w, 1, 2, 1000, entries);
+    read_all(w);
+    assert_int_equal(w->operations, 2);
+    assert_int_equal(w->unpaired, 1); /* not whole */
+    assert_int_equal(w->hole_bytes, 10);
+    assert_int_equal(w->call_entry[2], entries[0]);
+    assert_int_equal(w->call_flags[2] & SIGHTING_RESYNC, 0);
+    end(w);
+}
+
+/* A connection that was open before, with the rest of a call first. */
+static void test_joined(void **state)
+{
+    struct world *w = begin();
+    struct buf b = message(1, false);
+
+    (void)state;
+    w->offset[1][0] = 1000;
+    w->offset[1][1] = 2000;
+    open_as(w, 1, RELAY_ANNOUNCED, 0);
+    put_pieces(w, 1, false, (struct bytes){ b.data + 30, (uint32_t)b.len - 30 }, 1000);
+    buf_free(&b);
+    for (uint32_t xid = 2; xid < 10; xid++)
+        operate(w, 1, xid, 1000, NULL);
+    read_all(w);
+    assert_int_equal(tap_end(w->tap, &err), 0);
+    assert_int_equal(w->operations - w->unpaired, 8);
+    assert_int_not_equal(w->call_flags[2] & SIGHTING_RESYNC, 0);
+    assert_int_equal(w->holes, 0);
+    release(w);
+}
+
 static void test_damaged(void **state)
 {
     struct world *w = begin();
 
     (void)state;
-    open_as(w, 1, 0, false);
+    open_as(w, 1, 0, 0);
     operate(w, 1, 1, 1000, NULL);
     put(w, RELAY_TO_SERVER, 1, 0, (struct bytes){ (const uint8_t *)"x", 1 }); /* again */
     put(w, RELAY_TO_SERVER, 1, UINT64_MAX, (struct bytes){ (const uint8_t *)"x", 1 });
     put(w, RELAY_OPEN, 5, 0, (struct bytes){ (const uint8_t *)"x", 1 });
     put(w, 77, 1, 0, (struct bytes){ 0 });
-    open_as(w, 1, 0, false); /* twice, without a close */
+    open_as(w, 1, 0, 0); /* twice, without a close */
     operate(w, 1, 2, 1000, NULL);
     read_all(w);
     assert_int_equal(tap_counts(w->tap)->damaged, 5);
@@ -373,7 +433,7 @@ static void test_datagrams(void **state)
     struct world *w = begin();
 
     (void)state;
-    open_as(w, 1, RELAY_DATAGRAMS, false);
+    open_as(w, 1, RELAY_DATAGRAMS, 0);
     for (uint32_t xid = 1; xid < 4; xid++)
         for (int reply = 0; reply < 2; reply++) {
             struct buf b = message(xid, reply);
@@ -397,10 +457,10 @@ static void test_many(void **state)
     struct world *w = begin();
 
     (void)state;
-    open_as(w, 1, 0, false);
+    open_as(w, 1, 0, 0);
     for (uint64_t i = 2; i <= TAP_CONNECTIONS + 10; i++) {
         put(w, RELAY_END_TO_SERVER, 1, 0, (struct bytes){ 0 }); /* it stays in use */
-        open_as(w, i, 0, false);
+        open_as(w, i, 0, 0);
         read_all(w);
     }
     assert_int_equal(tap_counts(w->tap)->forgotten, 10);
@@ -420,6 +480,7 @@ int main(void)
         cmocka_unit_test(test_pieces),    cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_again),     cmocka_unit_test(test_overrun),
         cmocka_unit_test(test_far),       cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_within),    cmocka_unit_test(test_joined),
         cmocka_unit_test(test_datagrams), cmocka_unit_test(test_many),
     };
 
