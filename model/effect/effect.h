@@ -77,6 +77,9 @@ struct effect {
     bool has_granted;
     uint32_t granted; /* ACCESS */
     struct asked asked;
+    /* of the contents that were read or written, when |has_digest|: all of them were captured */
+    bool has_digest;
+    uint8_t digest[16]; /* XXH3-128 */
 
     /* for readers of effects: */
     bool applied; /* its changes of names were applied before it was done */

@@ -15,6 +15,8 @@ struct lint *lint_new(const struct lint_options *options, struct err *err)
     lint->blind = INT64_MIN;
     if (!lint->options.objects)
         lint->options.objects = LINT_OBJECTS;
+    if (!lint->options.ranges)
+        lint->options.ranges = LINT_RANGES;
     return lint;
 }
 
@@ -22,6 +24,8 @@ void lint_free(struct lint *lint)
 {
     if (!lint)
         return;
+    for (uint32_t i = 0; i < lint->object_count; i++)
+        free(lint->objects[i].ranges);
     free(lint->objects);
     table_free(&lint->by_id);
     free(lint->entries);

@@ -14,9 +14,11 @@
  *
  * Objects are the reader's numbers of handles (effect.h), each for one handle of one server.
  *
- * Memory: 96 bytes and a place in a table for each of at most LINT_OBJECTS objects; those that
- * came first are forgotten first, and counted.  For each of LINT_SERVERS servers, LINT_VERIFIERS
- * write verifiers; later ones are not judged, and counted.  The names of one listing.
+ * Memory: 128 bytes and a place in a table for each of at most LINT_OBJECTS objects; those that
+ * came first are forgotten first, and counted.  56 bytes for each of at most LINT_RANGES ranges
+ * that WRITEs wrote, at most LINT_RANGES_EACH for an object; others are not judged.  For each of
+ * LINT_SERVERS servers, LINT_VERIFIERS write verifiers; later ones are not judged, and counted. The
+ * names of one listing.
  */
 #ifndef NFSDIGEST_LINT_LINT_H
 #define NFSDIGEST_LINT_LINT_H
@@ -24,7 +26,14 @@
 #include "effect/effect.h"
 #include "lint/lint_rules.h"
 
-enum { LINT_OBJECTS = 1 << 20, LINT_SERVERS = 64, LINT_VERIFIERS = 32, LINT_TEXT_MAX = 256 };
+enum {
+    LINT_OBJECTS = 1 << 20,
+    LINT_RANGES = 1 << 18,
+    LINT_RANGES_EACH = 512,
+    LINT_SERVERS = 64,
+    LINT_VERIFIERS = 32,
+    LINT_TEXT_MAX = 256,
+};
 
 struct lint_finding {
     enum lint_id rule;
@@ -40,6 +49,7 @@ struct lint_options {
     int (*finding)(void *ctx, const struct lint_finding *finding, struct err *err);
     void *ctx;
     uint32_t objects; /* 0: LINT_OBJECTS */
+    uint32_t ranges;  /* 0: LINT_RANGES */
 };
 
 struct lint_counts {

@@ -18,6 +18,7 @@ static uint32_t forget(struct lint *lint)
         lint->next = (at + 1) % lint->object_count;
         if (lint->objects[at].active)
             continue;
+        lint_contents_forget(lint, &lint->objects[at]);
         table_remove(&lint->by_id, hash_of(lint->objects[at].id), at);
         lint->counts.objects_forgotten++;
         return at;

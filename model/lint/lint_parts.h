@@ -9,6 +9,16 @@
 #include "base/table.h"
 #include "lint/lint.h"
 
+enum range_state { RANGE_UNDER_WAY, RANGE_SPOILED, RANGE_KNOWN };
+
+/* Bytes that one WRITE writes or wrote. */
+struct lint_range {
+    uint64_t start, end;
+    uint8_t digest[16]; /* when it is known */
+    int64_t written_by, written_at;
+    uint8_t state; /* enum range_state */
+};
+
 struct lint_object {
     uint32_t id;
     uint32_t active; /* operations under way that may change it */
@@ -22,6 +32,9 @@ struct lint_object {
     int64_t mtime;
     int64_t known_by, known_at;
     int64_t stale_by, stale_at; /* 0: it was not stale */
+    struct lint_range *ranges;
+    uint32_t range_count, range_cap;
+    bool crowded; /* more WRITEs were under way than there is room for: none is judged */
 };
 
 struct lint_verifier {
@@ -61,7 +74,8 @@ struct lint {
     struct table by_id;
     struct lint_server servers[LINT_SERVERS];
     uint32_t server_count;
-    int64_t blind; /* until then, unknown operations may have changed anything */
+    uint32_t range_count, range_next; /* of all objects; the object whose ranges go next */
+    int64_t blind;                    /* until then, unknown operations may have changed anything */
     struct lint_entry *entries;
     uint32_t entry_count, entry_cap;
 };
@@ -78,6 +92,16 @@ int lint_report(struct lint *lint, const struct lint_finding *finding, struct er
 
 /* lint_body.c */
 void lint_body_read(const struct effect *effect, struct lint_body *body);
+
+/* lint_contents.c: an operation that may change |object| is called, and done; a READ of it is done;
+ * something else changed it; it is forgotten. */
+int lint_contents_called(struct lint *lint, struct lint_object *object, const struct effect *effect,
+                         struct err *err);
+void lint_contents_done(struct lint *lint, struct lint_object *object, const struct effect *effect);
+int lint_contents_judge(struct lint *lint, struct lint_object *object, const struct effect *effect,
+                        struct err *err);
+void lint_contents_spoil(struct lint *lint, struct lint_object *object);
+void lint_contents_forget(struct lint *lint, struct lint_object *object);
 
 /* lint_reply.c: one operation by itself. */
 int lint_reply(struct lint *lint, const struct effect *effect, const struct lint_body *body,

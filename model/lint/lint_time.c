@@ -73,6 +73,8 @@ int lint_time_called(struct lint *lint, struct effect *e, struct err *err)
         o->active++;
         o->unsure |= !e->timed || e->pairing != PAIRED;
         e->mark |= bit;
+        if (lint_contents_called(lint, o, e, err) < 0)
+            return -err->code;
     }
     return 0;
 }
@@ -147,6 +149,7 @@ static int judge_state(const struct sight *s, uint64_t size, int64_t mtime, stru
     if (!s->quiet || !o->known || o->known_at >= s->effect->call_time ||
         o->known_at <= s->lint->blind || (size == o->size && mtime == o->mtime))
         return 0;
+    lint_contents_spoil(s->lint, s->object);
     return LINT_SAY(s->lint, LINT_CHANGED_UNSEEN, s->effect, o->known_by, err,
                     "size %" PRIu64 " and mtime %" PRId64 ".%09" PRId64 ", and were %" PRIu64
                     " and %" PRId64 ".%09" PRId64,
@@ -214,6 +217,10 @@ static int judge_one(const struct sight *s, struct err *err)
         result = judge_size(s, &after, err);
     if (has_after || s->changes)
         learn(s, has_after ? &after : NULL);
+    if (s->changes)
+        lint_contents_done(s->lint, s->object, s->effect);
+    else if (result == 0 && s->whose == OF_OBJECT)
+        result = lint_contents_judge(s->lint, s->object, s->effect, err);
     return result;
 }
 

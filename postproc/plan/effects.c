@@ -65,6 +65,7 @@ enum {
     COL_SERVER,
     COL_CLIENT,
     COL_CREDENTIAL,
+    COL_DATA_DIGEST,
     COL_ARGUMENTS_LENGTH,
     COL_RESULT_LENGTH,
     COL_ARGUMENTS,
@@ -74,6 +75,7 @@ enum {
 static const char select_operations[] =
     "SELECT id, call_time, reply_time, program, version, procedure, pairing, call_flags,"
     " reply_flags, rpc_status, status, object, object2, new_object, server, client, credential,"
+    " data_digest,"
     " arguments_length, result_length, arguments, result FROM operation";
 static const char in_order[] = " ORDER BY ifnull(call_time, reply_time), id";
 static const char in_order_of_frames[] = " ORDER BY id"; /* for ids follow the frames of calls */
@@ -243,6 +245,20 @@ static int64_t place_in_order(struct effects *s, int64_t call)
     return s->untimed ? s->latest : call;
 }
 
+/* Of contents that are all there. */
+static void take_digest(sqlite3_stmt *stmt, struct effect *e)
+{
+    const void *digest = sqlite3_column_blob(stmt, COL_DATA_DIGEST);
+    bool sent = e->call_flags & SIGHTING_DATA;
+    uint32_t flags = sent ? e->call_flags : e->reply_flags;
+
+    if (!digest || sqlite3_column_bytes(stmt, COL_DATA_DIGEST) != sizeof(e->digest) ||
+        flags & (SIGHTING_PARTIAL | SIGHTING_MALFORMED))
+        return;
+    e->has_digest = true;
+    memcpy(e->digest, digest, sizeof(e->digest));
+}
+
 static int read_row(struct effects *s, sqlite3_stmt *stmt)
 {
     const void *arguments = sqlite3_column_blob(stmt, COL_ARGUMENTS);
@@ -274,6 +290,7 @@ static int read_row(struct effects *s, sqlite3_stmt *stmt)
                                     { (void *)arguments, arguments_len },
                                     { (void *)result, result_len } };
 
+    take_digest(stmt, &e);
     if (sqlite3_column_type(stmt, COL_PROGRAM) != SQLITE_NULL) {
         e.program = (uint32_t)sqlite3_column_int64(stmt, COL_PROGRAM);
         e.version = (uint32_t)sqlite3_column_int64(stmt, COL_VERSION);

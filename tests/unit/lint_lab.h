@@ -35,6 +35,7 @@ struct lab {
     struct err err;
     char found[512];
     int64_t now, next_id;
+    uint8_t digest; /* of the next contents; 0: it is not known */
     struct op ops[4];
 };
 
@@ -50,9 +51,9 @@ static int take(void *ctx, const struct lint_finding *f, struct err *err)
     return 0;
 }
 
-static void restart(struct lab *lab, uint32_t objects)
+static void restart(struct lab *lab, uint32_t room)
 {
-    const struct lint_options options = { &lab->rules, take, lab, objects };
+    const struct lint_options options = { &lab->rules, take, lab, room, room };
 
     lint_free(lab->lint);
     lab->lint = lint_new(&options, &lab->err);
@@ -169,6 +170,12 @@ static struct op *begin(struct lab *lab, int i, uint32_t procedure, uint32_t obj
     return op;
 }
 
+static void take_digest(const struct lab *lab, struct effect *e)
+{
+    e->has_digest = lab->digest != 0;
+    memset(e->digest, lab->digest, sizeof(e->digest));
+}
+
 static void called(struct lab *lab, struct op *op, uint32_t status)
 {
     op->effect.status = status;
@@ -233,6 +240,7 @@ static void read_file(struct lab *lab, const struct reading *w, const struct sta
     /* on the wire, the contents follow */
     op->effect.result_length += xdr_padded(w->returned);
     effect_decode(&op->effect);
+    take_digest(lab, &op->effect);
     done(lab, op);
 }
 
@@ -266,6 +274,7 @@ static struct op *write_call(struct lab *lab, int i, const struct writing *w,
     effect_decode(&op->effect);
     assert_int_equal(op->effect.arguments, WALK_OK);
     assert_int_equal(op->effect.result, WALK_OK);
+    take_digest(lab, &op->effect);
     assert_int_equal(lint_called(lab->lint, &op->effect, &lab->err), 0);
     return op;
 }

@@ -397,6 +397,94 @@ static void test_memory(void **state)
     expect(lab, "");
 }
 
+static const struct state twenty = { NF3REG, FILE_1, 20, 1000, 0 };
+static const struct writing first_half = { 0, 10, 10, UNSTABLE, 10, UNSTABLE, NULL };
+static const struct writing second_half = { 10, 10, 10, UNSTABLE, 10, UNSTABLE, NULL };
+
+static struct op *write_letter(struct lab *lab, int i, const struct writing *w, char letter)
+{
+    lab->digest = (uint8_t)letter;
+    return write_call(lab, i, w, NULL, &twenty);
+}
+
+/* Reads the range of |w|: |letter| stands for what comes back. */
+static void expect_read(struct lab *lab, const struct writing *w, char letter, const char *wanted)
+{
+    lab->digest = (uint8_t)letter;
+    read_file(lab, &(struct reading){ w->offset, 10, 10, 10, w->offset == 10 }, &twenty);
+    expect(lab, wanted);
+}
+
+static void test_contents(void **state)
+{
+    struct lab *lab = *state;
+
+    done(lab, write_letter(lab, 1, &first_half, 'a'));
+    expect_read(lab, &first_half, 'a', "");
+    expect_read(lab, &second_half, 'b', ""); /* nobody wrote it */
+    expect_read(lab, &first_half, 'b', "read-contents");
+    expect_read(lab, &first_half, 'b', ""); /* said once */
+    done(lab, write_letter(lab, 1, &first_half, 'c'));
+    done(lab, write_letter(lab, 1, &(struct writing){ 9, 5, 5, 0, 5, 0, NULL }, 'd'));
+    expect_read(lab, &first_half, 'e', ""); /* two wrote it */
+    done(lab, write_letter(lab, 1, &(struct writing){ 0, 10, 10, 0, 9, 0, NULL }, 'd'));
+    expect_read(lab, &first_half, 'e', ""); /* not all was written */
+    done(lab, write_letter(lab, 1, &first_half, 'c'));
+    done(lab, write_letter(lab, 1, &second_half, '\0'));
+    expect_read(lab, &second_half, 'e', ""); /* not all was captured */
+    expect_read(lab, &first_half, '\0', "");
+    expect_read(lab, &first_half, 'e', "read-contents");
+}
+
+/* Operations that overlap in time: only ranges that overlap, too, are left out. */
+static void test_contents_overlap(void **state)
+{
+    struct lab *lab = *state;
+    struct op *one, *two, *size;
+
+    one = write_letter(lab, 1, &first_half, 'a');
+    two = write_letter(lab, 2, &second_half, 'b');
+    done(lab, one);
+    expect_read(lab, &first_half, 'a', "");
+    done(lab, two);
+    expect_read(lab, &first_half, 'x', "read-contents");
+    expect_read(lab, &second_half, 'x', "read-contents");
+    one = write_letter(lab, 1, &first_half, 'a');
+    two = write_letter(lab, 2, &first_half, 'b');
+    done(lab, one);
+    done(lab, two);
+    expect_read(lab, &first_half, 'x', ""); /* which one came last? */
+    one = write_letter(lab, 1, &first_half, 'a');
+    expect_read(lab, &first_half, 'x', "");
+    done(lab, one);
+    expect_read(lab, &first_half, 'x', "read-contents");
+    one = write_letter(lab, 1, &second_half, 'a');
+    size = setattr(lab, 15, NULL);
+    xdr_put_u32(&size->r, 0);
+    put_wcc(&size->r, NULL, NULL);
+    run(lab, size, 0);
+    done(lab, one);
+    expect_read(lab, &second_half, 'x', "");
+}
+
+/* With room for one range, the second one takes its place; two under way are too many. */
+static void test_contents_room(void **state)
+{
+    struct lab *lab = *state;
+    struct op *one, *two;
+
+    restart(lab, 1);
+    done(lab, write_letter(lab, 1, &first_half, 'a'));
+    done(lab, write_letter(lab, 1, &second_half, 'b'));
+    expect_read(lab, &first_half, 'x', "");
+    expect_read(lab, &second_half, 'x', "read-contents");
+    one = write_letter(lab, 1, &first_half, 'a');
+    two = write_letter(lab, 2, &first_half, 'b');
+    done(lab, one);
+    done(lab, two);
+    expect_read(lab, &first_half, 'x', "");
+}
+
 int main(void)
 {
 #define LINT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -416,6 +504,9 @@ int main(void)
         LINT_TEST(test_unanswered),
         LINT_TEST(test_stale),
         LINT_TEST(test_memory),
+        LINT_TEST(test_contents),
+        LINT_TEST(test_contents_overlap),
+        LINT_TEST(test_contents_room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
