@@ -22,7 +22,12 @@ enum source_port_kind {
 struct source_port {
     enum source_port_kind kind;
     struct net_address local; /* AF_UNSPEC: any address */
+    /* |local| may be an address of another machine, if its packets come here (IP_TRANSPARENT). */
+    bool transparent;
 };
+
+/* Checks that the system allows |transparent| to this process. */
+int source_port_allow_transparent(struct err *err);
 
 /* Opens a non-blocking socket of |type| (SOCK_STREAM, SOCK_DGRAM) and connects it to |peer|; over
  * TCP that may still be under way.  Returns 0 and sets |*fd|, or returns -ERR_SYSTEM with the errno

@@ -124,7 +124,8 @@ int relay_connect(struct relay *relay, const struct net_address *local,
 {
     struct ports *ports = relay->setup.ports;
     uint16_t port = ports_find(ports, client);
-    struct source_port from = { SOURCE_PORT_FIXED, *local };
+    struct source_port from = { SOURCE_PORT_FIXED, relay->setup.transparent ? *client : *local,
+                                relay->setup.transparent };
     struct net_address ours;
     int fd, error = 0;
 
@@ -243,8 +244,11 @@ static int on_accepted(void *ctx, int fd, const struct net_address *peer, struct
 
 struct relay *relay_new(struct loop *loop, const struct relay_setup *setup, struct err *err)
 {
-    struct relay *relay = calloc(1, sizeof(*relay));
+    struct relay *relay;
 
+    if (setup->transparent && source_port_allow_transparent(err) < 0)
+        return NULL;
+    relay = calloc(1, sizeof(*relay));
     if (!relay) {
         err_memory(err, "the relay");
         return NULL;
@@ -271,7 +275,7 @@ void relay_free(struct relay *relay)
 int relay_find_local(const struct relay *relay, const struct net_address *server,
                      struct net_address *local, struct err *err)
 {
-    const struct source_port any = { SOURCE_PORT_ANY, { .family = AF_UNSPEC } };
+    const struct source_port any = { .kind = SOURCE_PORT_ANY };
     int fd, error, result;
 
     if (relay->setup.bind.family) {

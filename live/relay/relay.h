@@ -45,7 +45,10 @@ struct relay_setup {
     struct listen_limits limits;
     struct net_address bind; /* address to connect from, its port unused; AF_UNSPEC: by route */
     struct ports *ports;     /* both live as long as the relay */
-    struct ring *ring;       /* NULL: no copies */
+    /* Connects from the clients' own addresses, by IP_TRANSPARENT.  The answers must be routed to
+     * this machine, and be taken here.  Clients and servers need addresses of one family. */
+    bool transparent;
+    struct ring *ring; /* NULL: no copies */
     /* For calls over TCP, with RELAY_EFFECTS alone; lives as long as the relay.  NULL: none. */
     struct faults *faults;
 };

@@ -185,6 +185,7 @@ static int begin_relay(struct program *p, struct err *err)
                                  .faults = p->told.faults };
     struct net_address_name name = { .port = 0 };
 
+    setup.transparent = o->transparent;
     setup.limits.connections = (uint32_t)o->connections;
     setup.limits.of_address = (uint32_t)o->of_address;
     if (o->bind) {
@@ -197,6 +198,8 @@ static int begin_relay(struct program *p, struct err *err)
     if (!setup.ports)
         return err_prefix(err, "--ports");
     p->told.relay = relay_new(p->told.loop, &setup, err);
+    if (!p->told.relay && o->transparent)
+        return err_prefix(err, "--transparent");
     if (!p->told.relay || add(p, o->listen, &p->server.nfs, &p->nfs_port, err) < 0)
         return -err->code;
     p->mount_port = p->nfs_port;

@@ -49,6 +49,8 @@ static int check(const struct relay_options *o, struct err *err)
     } else if (!o->mount_listen != !o->mount_to) {
         return err_set(err, ERR_USAGE, "--mount-listen and --mount-to need each other");
     }
+    if (o->bind && o->transparent)
+        return err_set(err, ERR_USAGE, "--bind and --transparent both say where to connect from");
     if (!o->connections || o->connections > UINT32_MAX || !o->of_address ||
         o->of_address > UINT32_MAX)
         return err_set(err, ERR_USAGE, "numbers of connections are from 1 to %" PRIu32, UINT32_MAX);
@@ -68,6 +70,8 @@ int relay_options_parse(struct relay_options *o, int argc, char **argv, struct e
         { 0, "portmap", "ADDRESS:PORT", "answer here where NFS and MOUNT are", set_text, &o->portmap },
         { 0, "no-udp", NULL, "relay TCP only", set_flag, &o->no_udp },
         { 0, "bind", "ADDRESS", "connect to the server from this address", set_text, &o->bind },
+        { 0, "transparent", NULL, "connect to the server from the clients' addresses", set_flag,
+          &o->transparent },
         { 0, "ports", "FILE", "keep here which ports were taken, and what was used\ninstead", set_text,
           &o->ports },
         { 'a', "attach", "PATH", "let processes see what passes, through this Unix\nsocket", set_text,

@@ -23,7 +23,7 @@ struct relay_options {
     const char *inject[RELAY_RULES_MAX];
     uint32_t inject_count;
     uint64_t seed; /* of the rules */
-    bool no_udp, quiet;
+    bool transparent, no_udp, quiet;
 };
 
 /* Returns 1, 0 if only help was wanted and printed, or -ERR_USAGE. */
