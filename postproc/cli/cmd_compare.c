@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/outputs.h"
+#include "cli/trace.h"
 #include "compare/compare.h"
 #include "compare/verdict.h"
 #include "rules/rules.h"
@@ -24,11 +25,11 @@
 #include <unistd.h>
 
 static const char about[] =
-    "Compares how two servers answered the same requests.  REF is the trace\n"
-    "database of the reference, SUT that of the system under test.  With one\n"
-    "database, --ref-server and --sut-server choose two of its servers.  With the\n"
-    "result of an earlier comparison (OUT.db), its databases are compared again\n"
-    "under other rules.\n"
+    "Compares how two servers answered the same requests.  REF is the trace of the\n"
+    "reference, SUT that of the system under test: a database, a record stream\n"
+    "(.nfsr) or a capture.  With one trace, --ref-server and --sut-server choose two\n"
+    "of its servers.  With the result of an earlier comparison (OUT.db), its traces\n"
+    "are compared again under other rules.\n"
     "\n"
     "Matching of objects starts at the mounted roots and follows names.  Operations\n"
     "are aligned for each client and object.  Replies are compared field by field\n"
@@ -92,14 +93,16 @@ static int check_operands(const struct compare_args *a, int count, char **operan
 
     if (count < 1 || count > 2)
         return err_set(err, ERR_USAGE,
-                       "compare takes two databases: see \"nfsdigest compare --help\"");
+                       "compare takes two traces: see \"nfsdigest compare --help\"");
     if (again && (a->ref_server || a->sut_server || a->noise || a->clients.count))
         return err_set(err, ERR_USAGE,
                        "with a stored result, only --rules and the output options can be given");
     if (count == 1 && !again && (!a->ref_server || !a->sut_server))
-        return err_set(err, ERR_USAGE, "one database needs --ref-server and --sut-server");
+        return err_set(err, ERR_USAGE, "one trace needs --ref-server and --sut-server");
     if (count == 1 && !again && strcmp(a->ref_server, a->sut_server) == 0)
         return err_set(err, ERR_USAGE, "--ref-server and --sut-server are the same");
+    if (count == 2 && strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
+        return err_set(err, ERR_USAGE, "only one side can be standard input");
     for (int i = 0; i < count; i++)
         if (count == 2 && compare_is_result(operands[i]))
             return err_set(err, ERR_INPUT, "%s: the result of a comparison, not a trace database",
@@ -117,8 +120,8 @@ static bool is_standard_output(const char *path)
             a.st_dev == b.st_dev && a.st_ino == b.st_ino);
 }
 
-static int check_outputs(const struct compare_args *a, int count, char **operands, bool again,
-                         struct err *err)
+static int check_outputs(const struct compare_args *a, int count, const char *const *operands,
+                         bool again, struct err *err)
 {
     static const char result[] = "the result", database[] = "the trace database";
     const struct {
@@ -168,50 +171,41 @@ static int report(const struct compare_args *a, const char *path, struct err *er
     return code;
 }
 
-/* A name for a result that nobody wants to keep. */
-static int temporary(char *path, size_t size, struct err *err)
+static int find(void *files, const char *path, const char **file, struct err *err)
 {
-    const char *folder = getenv("TMPDIR") && *getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
-    int fd;
-
-    if ((size_t)snprintf(path, size, "%s/nfsdigest.XXXXXX", folder) >= size)
-        return err_set(err, ERR_SYSTEM, "TMPDIR is too long");
-    fd = mkstemp(path);
-    if (fd < 0)
-        return err_set(err, ERR_SYSTEM, "%s: %s", path, strerror(errno));
-    close(fd);
-    return 0;
+    return trace_files_find(files, path, file, err);
 }
 
-static int run(const struct compare_args *a, int count, char **operands, struct err *err)
+/* The captures that are to be annotated are known when the operands are databases. */
+static int check_annotated(const struct compare_args *a, int count, char **operands,
+                           struct trace_files *files, struct err *err)
 {
-    const struct compare_options options = {
-        .side = { { operands[0], a->ref_server }, { operands[count - 1], a->sut_server } },
-        .noise = { a->noise, a->ref_server },
-        .rules = a->rules.texts,
-        .rule_count = a->rules.count,
-        .clients = a->clients.texts,
-        .client_count = a->clients.count,
-        .copy = (uint32_t)a->copy,
-    };
-    sqlite3 *result = NULL;
-    int again = check_operands(a, count, operands, err), code = 0, found = 0;
-    const char *output = a->output;
-    char kept[4096] = "";
-    struct cleanup cleanup = { .entered = false };
+    const char *databases[SIDES];
 
-    if (again < 0)
-        return again;
-    if (check_outputs(a, count, operands, again, err) < 0)
-        return -err->code;
+    for (int i = 0; i < count; i++)
+        if (trace_files_find(files, operands[i], &databases[i], err) < 0)
+            return -err->code;
+    return files->count ? check_outputs(a, count, databases, false, err) : 0;
+}
+
+/* Compares, or, with |again|, compares the result |again| under other rules. */
+static int compare(const struct compare_args *a, const struct compare_options *options,
+                   const char *again, struct err *err)
+{
+    const char *output = a->output;
+    struct cleanup cleanup = { .entered = false };
+    sqlite3 *result = NULL;
+    char kept[4096] = "";
+    int code, found = 0;
+
     if (!output && (a->html || a->annotate)) {
-        if (temporary(kept, sizeof(kept), err) < 0)
+        if (trace_temporary(kept, sizeof(kept), err) < 0)
             return -err->code;
         output = kept;
         cleanup_enter(&cleanup, cleanup_unlink, kept);
     }
-    code = again ? compare_again(operands[0], &options, output, &result, err)
-                 : compare_run(&options, output, &result, err);
+    code = again ? compare_again(again, options, output, &result, err)
+                 : compare_run(options, output, &result, err);
     if (code == 0)
         code = found = print(result, a, err);
     sqlite3_close(result);
@@ -221,6 +215,32 @@ static int run(const struct compare_args *a, int count, char **operands, struct 
         unlink(kept);
     cleanup_drop(&cleanup);
     return code < 0 ? code : found;
+}
+
+static int run(const struct compare_args *a, int count, char **operands, struct err *err)
+{
+    struct trace_files files = { .count = 0 };
+    const struct compare_options options = {
+        .side = { { operands[0], a->ref_server }, { operands[count - 1], a->sut_server } },
+        .noise = { a->noise, a->ref_server },
+        .rules = a->rules.texts,
+        .rule_count = a->rules.count,
+        .clients = a->clients.texts,
+        .client_count = a->clients.count,
+        .find = find,
+        .find_ctx = &files,
+        .copy = (uint32_t)a->copy,
+    };
+    int again = check_operands(a, count, operands, err), result;
+
+    if (again < 0)
+        return again;
+    result = check_outputs(a, count, (const char *const *)operands, again, err);
+    if (result == 0 && a->annotate && !again)
+        result = check_annotated(a, count, operands, &files, err);
+    if (result == 0)
+        result = compare(a, &options, again ? operands[0] : NULL, err);
+    return trace_files_remove(&files, result, err);
 }
 
 static int set_copy(void *to, const char *value, struct err *err)
@@ -274,8 +294,8 @@ int cmd_compare(int argc, char **argv, struct err *err)
           set_text, &a.annotate },
         { 0 },
     };
-    const struct args args = { "nfsdigest compare [OPTION...] REF SUT | DATABASE | OUT.db", about,
-                               own, NULL, NULL };
+    const struct args args = { "nfsdigest compare [OPTION...] REF SUT | TRACE | OUT.db", about, own,
+                               NULL, NULL };
     int first, result;
 
     result = args_parse(&args, argc, argv, &first, err);

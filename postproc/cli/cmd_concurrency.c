@@ -8,9 +8,9 @@
 #include "base/values.h"
 #include "cli/cli.h"
 #include "cli/concurrency_print.h"
+#include "cli/trace.h"
 #include "report/concurrency_plot.h"
 #include "show/args.h"
-#include "store/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,9 @@ static const char about[] =
     "depends on are finished.  The server needs the same time for an operation,\n"
     "however many are under way.  Dependencies have two granularities: whole\n"
     "objects, or (fine) attributes, byte ranges and names separately.  Concurrency\n"
-    "is throughput times latency.\n";
+    "is throughput times latency.\n"
+    "\n"
+    "FILE is a record stream or a capture, or - for standard input.\n";
 
 enum { WINDOWS_MAX = 64 };
 
@@ -116,21 +118,20 @@ static int run_on(const char *name, const struct concurrency_args *a, double fac
         .all_windows = a->windows.given,
         .outstanding = (uint32_t)a->outstanding,
     };
-    struct store *store = store_open(name, STORE_READ, err);
     struct concurrency_report report;
     struct plan_counts counts;
+    struct trace trace;
     int result;
 
-    if (!store)
+    if (trace_open(&trace, name, false, err) < 0)
         return -err->code;
-    result = concurrency_report(store_db(store), &request, &report, &counts, err);
-    store_close(store);
+    result = concurrency_report(store_db(trace.store), &request, &report, &counts, err);
     if (result == 0)
         result = check(&report, name, err);
     if (result == 0)
         result = show(a, &report, name, err);
     concurrency_report_free(&report);
-    return result;
+    return trace_close(&trace, result, err);
 }
 
 static int set_latency(void *to, const char *value, struct err *err)
@@ -186,7 +187,7 @@ int cmd_concurrency(int argc, char **argv, struct err *err)
         { 0 },
     };
     const struct args args = {
-        "nfsdigest concurrency [OPTION...] DATABASE", about, own, NULL, NULL, 1, "one database"
+        "nfsdigest concurrency [OPTION...] DATABASE|FILE", about, own, NULL, NULL, 1, "one file"
     };
     double factor;
     int first, result;

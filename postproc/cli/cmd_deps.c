@@ -9,10 +9,10 @@
 #include "base/values.h"
 #include "cli/cli.h"
 #include "cli/deps_print.h"
+#include "cli/trace.h"
 #include "plan/plan_store.h"
 #include "show/args.h"
 #include "store/sql.h"
-#include "store/store.h"
 #include "store/tables.h"
 
 #include <stdlib.h>
@@ -27,7 +27,9 @@ static const char about[] =
     "\n"
     "Each line of --list has place in that order, operation (- if inferred), frame,\n"
     "time, procedure, path and status.  After \"<-\" follow the place, procedure and\n"
-    "frame of each operation that it depends on.\n";
+    "frame of each operation that it depends on.\n"
+    "\n"
+    "FILE is a record stream or a capture, or - for standard input.\n";
 
 struct deps_args {
     const char *granularity, *path, *dot;
@@ -284,6 +286,19 @@ static int set_object(void *to, const char *value, struct err *err)
     return *(uint64_t *)to ? 0 : err_set(err, ERR_USAGE, "objects are counted from 1");
 }
 
+static int run_on(const char *path, struct run *r, struct err *err)
+{
+    struct trace trace;
+    int result;
+
+    if (trace_open(&trace, path, r->args->store, err) < 0)
+        return -err->code;
+    result = run(trace.store, r, err);
+    if (result == -ERR_INPUT)
+        err_prefix(err, "%s", path);
+    return trace_close(&trace, result, err);
+}
+
 int cmd_deps(int argc, char **argv, struct err *err)
 {
     struct deps_args a = { 0 };
@@ -309,10 +324,9 @@ int cmd_deps(int argc, char **argv, struct err *err)
         { 0 },
     };
     const struct args args = {
-        "nfsdigest deps [OPTION...] DATABASE", about, own, NULL, NULL, 1, "one database"
+        "nfsdigest deps [OPTION...] DATABASE|FILE", about, own, NULL, NULL, 1, "one file"
     };
     struct run r = { .args = &a };
-    struct store *store;
     int first, result;
 
     result = args_parse(&args, argc, argv, &first, err);
@@ -320,11 +334,7 @@ int cmd_deps(int argc, char **argv, struct err *err)
         return result;
     result = choose(&a, &r.choice, err);
     if (result == 0) {
-        store = store_open(argv[first], STORE_READ, err);
-        result = store ? run(store, &r, err) : -err->code;
-        store_close(store);
-        if (store && result == -ERR_INPUT)
-            err_prefix(err, "%s", argv[first]);
+        result = run_on(argv[first], &r, err);
     }
     free(r.choice.path);
     return result;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* postproc/cli/cmd_info.c
  *
- * "nfsdigest info": its options, and the database.  A capture or a stream of records goes into a
- * private database first.  operation_groups.h counts, info_print.h prints.  The contract of
+ * "nfsdigest info": its options.  operation_groups.h counts, info_print.h prints.  The contract of
  * subcommands is in cli.h.
  */
 #include "cli/cli.h"
 #include "cli/filter_args.h"
 #include "cli/info_print.h"
-#include "ingest/ingest.h"
+#include "cli/trace.h"
 #include "show/args.h"
 #include "store/operation_groups.h"
 
@@ -30,49 +29,6 @@ struct info_request {
     int64_t every; /* ns; INT64_MIN: no intervals */
     bool json;
 };
-
-/* A private database of |input|; *|cut|: as far as it could be read. */
-static struct store *make_private(struct input *input, struct err *cut, struct err *err)
-{
-    static const struct engine_options defaults;
-    struct store *store = store_open("", STORE_WRITE, err);
-    struct ingest *ingest = store ? ingest_new(store, &defaults, &progress_line, err) : NULL;
-    struct err note;
-    int result = ingest ? ingest_input(ingest, input, true, &note, err) : -err->code;
-
-    if (result == INGEST_CUT)
-        *cut = *err;
-    if (result >= 0)
-        result = ingest_finish(ingest, err);
-    ingest_free(ingest);
-    progress_clear();
-    if (result >= 0)
-        return store;
-    store_close(store);
-    return NULL;
-}
-
-/* Opens the database, or makes a private one of |path|, which is read once: it may be a pipe. */
-static struct store *open_or_make(const char *path, struct err *cut, struct err *err)
-{
-    struct input *input = input_open(path, true, err);
-    struct store *store = NULL;
-    const uint8_t *head;
-    bool is_file;
-    size_t len;
-
-    if (!input)
-        return NULL;
-    len = input_head(input, &head);
-    if (!store_is_database(head, len)) {
-        store = make_private(input, cut, err);
-        input_close(input);
-        return store;
-    }
-    is_file = input_is_file(input) || store_no_stream(input_name(input), err) == 0;
-    input_close(input);
-    return is_file ? store_open(path, STORE_READ, err) : NULL;
-}
 
 /* Sets which tables are read. */
 static int parse_by(const char *by, unsigned *tables, struct err *err)
@@ -149,8 +105,7 @@ int cmd_info(int argc, char **argv, struct err *err)
     const struct args args = {
         "nfsdigest info [OPTION...] DATABASE|FILE", about, own, filters, "Filters", 1, "one file"
     };
-    struct err cut = { 0 };
-    struct store *store;
+    struct trace trace;
     int first, result;
 
     filter_init(&request.filter);
@@ -160,15 +115,9 @@ int cmd_info(int argc, char **argv, struct err *err)
         return result;
     if (complete(&request, err) < 0)
         return -err->code;
-    store = open_or_make(argv[first], &cut, err);
-    if (!store)
+    if (trace_open(&trace, argv[first], false, err) < 0)
         return -err->code;
-    result = request.every != INT64_MIN ? tell_intervals(store, argv[first], &request, err)
-                                        : tell(store, argv[first], &request, err);
-    store_close(store);
-    if (result == 0 && cut.code) {
-        *err = cut;
-        result = -cut.code;
-    }
-    return result;
+    result = request.every != INT64_MIN ? tell_intervals(trace.store, argv[first], &request, err)
+                                        : tell(trace.store, argv[first], &request, err);
+    return trace_close(&trace, result, err);
 }

@@ -9,8 +9,8 @@
 #include "cli/filter_args.h"
 #include "cli/object_print.h"
 #include "cli/ops_row.h"
+#include "cli/trace.h"
 #include "store/sql.h"
-#include "store/store.h"
 
 #include <string.h>
 
@@ -26,7 +26,9 @@ static const char about[] =
     "be written in lower case.  --object also shows the object and all its names,\n"
     "before the operations.  Times are UTC.  In names, bytes that are not UTF-8\n"
     "or not printable are shown as \\xNN, and a backslash as \\\\.  A path that\n"
-    "begins with \"[#N]\" is known only below object N.\n";
+    "begins with \"[#N]\" is known only below object N.\n"
+    "\n"
+    "FILE is a record stream or a capture, or - for standard input.\n";
 
 enum ops_form { AS_TEXT, AS_JSON, AS_COLUMNS };
 
@@ -110,9 +112,9 @@ int cmd_ops(int argc, char **argv, struct err *err)
     };
     struct arg filters[FILTER_ARG_COUNT];
     const struct args args = {
-        "nfsdigest ops [OPTION...] DATABASE", about, own, filters, "Filters", 1, "one database"
+        "nfsdigest ops [OPTION...] DATABASE|FILE", about, own, filters, "Filters", 1, "one file"
     };
-    struct store *store;
+    struct trace trace;
     int first, result;
 
     filter_init(&r.filter);
@@ -122,13 +124,11 @@ int cmd_ops(int argc, char **argv, struct err *err)
         return result;
     if (complete(&r, json, csv, err) < 0)
         return -err->code;
-    store = store_open(argv[first], STORE_READ, err);
-    if (!store)
+    if (trace_open(&trace, argv[first], false, err) < 0)
         return -err->code;
     if (r.filter.object != UINT64_MAX && r.to != AS_COLUMNS)
-        result = object_print(store_db(store), (int64_t)r.filter.object, json, err);
+        result = object_print(store_db(trace.store), (int64_t)r.filter.object, json, err);
     if (result >= 0)
-        result = list(store, &r, err);
-    store_close(store);
-    return result;
+        result = list(trace.store, &r, err);
+    return trace_close(&trace, result, err);
 }

@@ -7,10 +7,11 @@
 #include <stddef.h>
 
 static const char about[] =
-    "Makes a replay dump from a trace database (schemas/rdump.md): the initial\n"
-    "tree, the operations in an order in which they can have happened, and for each\n"
-    "operation the results that it must show again and the operations on which it\n"
-    "depends.  A part of a trace is repaired so that it can be replayed alone.\n"
+    "Makes a replay dump from a trace database, a record stream or a capture\n"
+    "(schemas/rdump.md): the initial tree, the operations in an order in which they\n"
+    "can have happened, and for each operation the results that it must show again\n"
+    "and the operations on which it depends.  A part of a trace is repaired so that\n"
+    "it can be replayed alone.\n"
     "\n"
     "Can also show, check and read back dumps.  --check has exit code 1 if a dump\n"
     "contains something impossible, and 3 if it is damaged.\n";
@@ -73,7 +74,7 @@ int cmd_rdump(int argc, char **argv, struct err *err)
         { 0, "undump", "FILE", "make a dump from text of --dump", set_text, &file.undump },
         { 0 },
     };
-    const struct args args = { "nfsdigest rdump [OPTION...] --output FILE DATABASE\n"
+    const struct args args = { "nfsdigest rdump [OPTION...] --output FILE DATABASE|FILE\n"
                                "       nfsdigest rdump --dump|--check|--undump FILE [OPTION...]",
                                about, own, NULL, NULL };
     int first, result;

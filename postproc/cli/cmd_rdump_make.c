@@ -8,12 +8,12 @@
 #include "cli/cmd_rdump_make.h"
 #include "base/values.h"
 #include "cli/plan_print.h"
+#include "cli/trace.h"
 #include "plan/partition.h"
 #include "plan/rdump_make.h"
 #include "rdump/rdump_copies.h"
 #include "show/args.h"
 #include "store/ids.h"
-#include "store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,18 +228,16 @@ static int run(struct job *j, struct err *err)
 int rdump_make_run(const char *database, const struct rdump_make_args *a, struct err *err)
 {
     struct job j = { .args = a };
-    struct store *store;
+    struct trace trace;
     int result;
 
     if (!a->output)
         return err_set(err, ERR_USAGE, "no output file: use --output FILE");
-    store = store_open(database, STORE_READ, err);
-    if (!store)
+    if (trace_open(&trace, database, false, err) < 0)
         return -err->code;
-    j.db = store_db(store);
+    j.db = store_db(trace.store);
     result = run(&j, err);
     if (result == -ERR_INPUT)
         err_prefix(err, "%s", database);
-    store_close(store);
-    return result;
+    return trace_close(&trace, result, err);
 }

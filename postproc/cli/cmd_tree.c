@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/cli.h"
+#include "cli/trace.h"
 #include "cli/tree_print.h"
 #include "plan/tree_store.h"
 #include "report/tree_script.h"
@@ -17,7 +18,9 @@ static const char about[] =
     "\n"
     "Each line has type and mode, owner and group, size and name.  A size with a +\n"
     "is a minimum: it is where the furthest READ ended.  \" = \" after a further name\n"
-    "of a file is followed by its first name.  A question mark means unknown.\n";
+    "of a file is followed by its first name.  A question mark means unknown.\n"
+    "\n"
+    "FILE is a record stream or a capture, or - for standard input.\n";
 
 struct tree_args {
     const char *script, *under;
@@ -124,9 +127,9 @@ int cmd_tree(int argc, char **argv, struct err *err)
         { 0 },
     };
     const struct args args = {
-        "nfsdigest tree [OPTION...] DATABASE", about, own, NULL, NULL, 1, "one database"
+        "nfsdigest tree [OPTION...] DATABASE|FILE", about, own, NULL, NULL, 1, "one file"
     };
-    struct store *store;
+    struct trace trace;
     int first, result;
 
     result = args_parse(&args, argc, argv, &first, err);
@@ -138,10 +141,8 @@ int cmd_tree(int argc, char **argv, struct err *err)
         return err_set(err, ERR_USAGE, "--script goes with --at, --under and --store only");
     if (a.store && a.at != BEGINNING)
         return err_set(err, ERR_USAGE, "--store writes the tree before the trace: not with --at");
-    store = store_open(argv[first], STORE_READ, err);
-    if (!store)
+    if (trace_open(&trace, argv[first], a.store, err) < 0)
         return -err->code;
-    result = run(store, &a, err);
-    store_close(store);
-    return result;
+    result = run(trace.store, &a, err);
+    return trace_close(&trace, result, err);
 }

@@ -9,9 +9,9 @@
 #include "cli/cli.h"
 #include "cli/life.h"
 #include "cli/object_print.h"
+#include "cli/trace.h"
 #include "show/args.h"
 #include "store/sql.h"
-#include "store/store.h"
 #include "wire/field.h"
 
 #include <ctype.h>
@@ -25,7 +25,9 @@ static const char about[] =
     "\n"
     "PATH begins with a slash.  HANDLE is a file handle in hexadecimal, as ops\n"
     "--object --json shows it.  A path can have stood for several objects; all of\n"
-    "them are shown.  Writes of one caller that follow each other are one line.\n";
+    "them are shown.  Writes of one caller that follow each other are one line.\n"
+    "\n"
+    "FILE is a record stream or a capture, or - for standard input.\n";
 
 struct found {
     int64_t *objects;
@@ -155,32 +157,30 @@ int cmd_who(int argc, char **argv, struct err *err)
         { 'j', "json", NULL, "print a JSON object on each line; times in ns", set_flag, &json },
         { 0 },
     };
-    const struct args args = { "nfsdigest who [OPTION...] DATABASE PATH|HANDLE",
+    const struct args args = { "nfsdigest who [OPTION...] DATABASE|FILE PATH|HANDLE",
                                about,
                                own,
                                NULL,
                                NULL,
                                2,
-                               "a database, and a path or a handle" };
+                               "a file, and a path or a handle" };
     struct found found = { 0 };
-    struct store *store;
+    struct trace trace;
     int first, result;
 
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;
-    store = store_open(argv[first], STORE_READ, err);
-    if (!store)
+    if (trace_open(&trace, argv[first], false, err) < 0)
         return -err->code;
-    result = find(store_db(store), argv[first + 1], &found, err);
+    result = find(store_db(trace.store), argv[first + 1], &found, err);
     for (uint32_t i = 0; result == 0 && i < found.count; i++) {
         if (i && !json)
             putchar('\n');
-        result = object_print(store_db(store), found.objects[i], json, err);
+        result = object_print(store_db(trace.store), found.objects[i], json, err);
         if (result == 0)
-            result = life_print(store_db(store), found.objects[i], json, err);
+            result = life_print(store_db(trace.store), found.objects[i], json, err);
     }
-    store_close(store);
     free(found.objects);
-    return result;
+    return trace_close(&trace, result, err);
 }

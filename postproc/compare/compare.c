@@ -86,7 +86,7 @@ static int detach(struct compare *c, struct err *err)
 static int compare_first(struct compare *c, const struct compare_options *o, struct err *err)
 {
     c->copy = o->copy;
-    if (sides_attach(c, o->side, err) < 0 || counterparts_find(c, err) < 0 ||
+    if (sides_attach(c, o, o->side, err) < 0 || counterparts_find(c, err) < 0 ||
         counterparts_number(c, err) < 0 || clients_match(c, o, err) < 0 ||
         callers_match(c, err) < 0 || request_sequences_read(c, err) < 0 ||
         sides_put(c, o->side, err) < 0 || put_rules(c, err) < 0 || match_run(c, err) < 0)
@@ -277,7 +277,8 @@ static int check_requests(struct compare *c, struct err *err)
 }
 
 /* |texts|: what |c| and its databases are told, to be freed. */
-static int compare_old(struct compare *c, char *texts[SIDES][2], struct err *err)
+static int compare_old(struct compare *c, const struct compare_options *o, char *texts[SIDES][2],
+                       struct err *err)
 {
     struct compare_input input[SIDES] = { { NULL, NULL }, { NULL, NULL } };
     int64_t pairs = 0;
@@ -288,7 +289,7 @@ static int compare_old(struct compare *c, char *texts[SIDES][2], struct err *err
     for (int side = 0; result == 0 && side < SIDES; side++)
         result = steps_read(&c->side[side].steps, c->db, side, err);
     if (result == 0)
-        result = sides_attach(c, input, err);
+        result = sides_attach(c, o, input, err);
     if (result == 0)
         result = sides_check(c, err);
     if (result == 0)
@@ -308,13 +309,14 @@ static int compare_old(struct compare *c, char *texts[SIDES][2], struct err *err
     return result == 0 ? put_meta(c, err) : result;
 }
 
-static int compare_second(struct compare *c, const char *in, struct err *err)
+static int compare_second(struct compare *c, const char *in, const struct compare_options *o,
+                          struct err *err)
 {
     char *texts[SIDES][2] = { { NULL, NULL }, { NULL, NULL } };
     int result = attach_old(c, in, err);
 
     if (result == 0) {
-        result = compare_old(c, texts, err);
+        result = compare_old(c, o, texts, err);
         if (result == -ERR_INPUT)
             err_prefix(err, "%s", in);
     }
@@ -339,7 +341,7 @@ int compare_again(const char *in, const struct compare_options *o, const char *o
     if (code == 0)
         code = result_create(&file, out, &c.db, err);
     if (code == 0)
-        code = compare_second(&c, in, err);
+        code = compare_second(&c, in, o, err);
     if (code == 0)
         code = finish(file, result, err);
     result_abandon(file);

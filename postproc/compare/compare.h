@@ -30,10 +30,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A trace database, and the server in it. */
+/* A trace, and the server in it. */
 struct compare_input {
-    const char *database;
-    const char *server; /* an address as in the database; NULL: all servers */
+    const char *database; /* or what |find| of the options makes one of */
+    const char *server;   /* an address as in the database; NULL: all servers */
 };
 
 struct compare_options {
@@ -43,6 +43,9 @@ struct compare_options {
     uint32_t rule_count;
     const char *const *clients; /* "REF=SUT", addresses of clients */
     uint32_t client_count;
+    /* Gives in *|file| the database with what |path| has, where that is none.  NULL: all are. */
+    int (*find)(void *ctx, const char *path, const char **file, struct err *err);
+    void *find_ctx;
     uint32_t copy; /* of a trace that was replayed in several copies: the one that is compared */
 };
 
@@ -55,8 +58,9 @@ int compare_run(const struct compare_options *options, const char *out, sqlite3 
                 struct err *err);
 
 /* Repeats the second phase for the result |in|, under the built-in default and |options->rules|.
- * It uses no other options.  |out| may be |in|.  Returns -ERR_INPUT if the trace databases are
- * missing or have changed, and -ERR_USAGE if the new rules differ in which requests are equal. */
+ * Of the other options it uses |find| only.  |out| may be |in|.  Returns -ERR_INPUT if the trace
+ * databases are missing or have changed, and -ERR_USAGE if the new rules differ in which requests
+ * are equal. */
 int compare_again(const char *in, const struct compare_options *options, const char *out,
                   sqlite3 **result, struct err *err);
 

@@ -59,7 +59,8 @@ const char *result_code_name(const char *domain, int value);
 /* sides.c: checks and attaches the databases, fills tables side and source. */
 /* Also decides which side is |first|.  The choice does not depend on which side is called the
  * reference. */
-int sides_attach(struct compare *c, const struct compare_input input[SIDES], struct err *err);
+int sides_attach(struct compare *c, const struct compare_options *o,
+                 const struct compare_input input[SIDES], struct err *err);
 int sides_put(struct compare *c, const struct compare_input input[SIDES], struct err *err);
 /* Returns -ERR_INPUT if the databases are not those of table side. */
 int sides_check(struct compare *c, struct err *err);

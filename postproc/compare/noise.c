@@ -120,7 +120,9 @@ int noise_measure(struct compare *c, const struct compare_options *o, const char
 {
     struct compare_options options = { .side = { o->side[REF], o->noise },
                                        .rules = o->rules,
-                                       .rule_count = o->rule_count };
+                                       .rule_count = o->rule_count,
+                                       .find = o->find,
+                                       .find_ctx = o->find_ctx };
     sqlite3_stmt *stmt;
     sqlite3 *noise = NULL;
     int result = compare_run(&options, path, &noise, err);

@@ -129,12 +129,15 @@ static int find_first(struct compare *c, const struct compare_input input[SIDES]
     return 0;
 }
 
-int sides_attach(struct compare *c, const struct compare_input input[SIDES], struct err *err)
+int sides_attach(struct compare *c, const struct compare_options *o,
+                 const struct compare_input input[SIDES], struct err *err)
 {
     for (int side = 0; side < SIDES; side++) {
+        const char *file = input[side].database;
+
         c->side[side].schema = schemas[side];
-        if (attach(c, side, input[side].database, err) < 0 ||
-            check_server(c, side, &input[side], err) < 0)
+        if ((o->find && o->find(o->find_ctx, input[side].database, &file, err) < 0) ||
+            attach(c, side, file, err) < 0 || check_server(c, side, &input[side], err) < 0)
             return -err->code;
     }
     if (find_first(c, input, err) < 0)

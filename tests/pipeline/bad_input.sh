@@ -50,9 +50,10 @@ done
 expect "check: empty" 3 'empty\.pcap: empty' $n check empty.pcap
 expect "check: no database" 3 'text\.pcap: neither.*byte 0' $n check text.pcap
 expect "ops: empty" 3 'empty\.pcap' $n ops empty.pcap
-expect "ops: no database" 3 'text\.pcap: not a trace database' $n ops text.pcap
+expect "ops: no database" 3 'text\.pcap: not a capture.*byte 0' $n ops text.pcap
 "$n" record -o stream.nfsr "$whole" 2>/dev/null
-expect "ops: a stream" 3 'stream\.nfsr: a record stream, not a trace database' $n ops stream.nfsr
+expect "tree --store: a stream" 3 'stream\.nfsr: a record stream, not a trace database' \
+    $n tree --store stream.nfsr
 sqlite3 other.db 'CREATE TABLE a (b)'
 expect "ops: another database" 3 'other\.db: not a trace database' $n ops other.db
 expect "ingest into another database" 3 'other\.db: not a trace database' \
@@ -70,6 +71,8 @@ for cut in $((last + 5)) $((last + 16)) $((size - 1)); do
         "$((frames - 1))|cut"
     expect "check: cut at $cut" 1 "$where" $n check cut.db
     expect "info: cut at $cut" 3 "$where" $n info cut.pcap
+    expect "ops: cut at $cut" 3 "$where" $n ops cut.pcap
+    expect "compare: cut at $cut" 3 "$where" $n compare cut.db cut.pcap
     expect "record: cut at $cut" 3 "$where" $n record -o cut.nfsr cut.pcap
     expect "check of its record" 0 'nothing wrong' $n check cut.nfsr
     expect "ingest of its record" 3 'cut\.nfsr: the capture.*middle of a packet' \

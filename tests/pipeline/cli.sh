@@ -30,12 +30,16 @@ unknown option|2|--frob is not an option.*ops --help|ops --frob t.db
 unknown letter|2|is not an option|info -Z t.db
 option without value|2|needs a value|ops t.db --client
 ambiguous option|2|ambiguous|ops --m 1 t.db
-ops: no database|2|takes one database|ops
-ops: two databases|2|takes one database|ops t.db t.db
-tree: no database|2|takes one database|tree
+ops: no file|2|takes one file|ops
+ops: two databases|2|takes one file|ops t.db t.db
+tree: no file|2|takes one file|tree
 tree: bad script|2|--script takes sh or mtree, not "perl"|tree --script perl t.db
 tree: script and JSON|2|--script goes with --at, --under and --store only|tree --script sh -j t.db
 tree: store then|2|not with --at|tree --store --at 1 t.db
+tree: store into a stream|3|a record stream, not a trace database|tree --store small.nfsr
+deps: store into a capture|3|not a trace database|deps --store "$small"
+compare: twice standard input|2|only one side|compare - -
+compare: a pipe|3|not a file; what comes through a pipe|compare t.db /dev/null
 tree: nothing under|2|the trace shows no "/moon"|tree --under /moon t.db
 tree: nothing under, script|2|the trace shows no "/moon"|tree --under /moon --script mtree t.db
 tree: bad time|2|--at: .*is not a time|tree --at moon t.db
@@ -47,7 +51,7 @@ ops: empty column|2|no column is called ""|ops --columns time, t.db
 ops: JSON and CSV|2|--json does not go with --csv|ops --json --csv t.db
 ops: CSV and fields|2|--fields does not go with --csv|ops --csv --fields t.db
 ops: nothing at a path|2|no path that begins with "/nosuch"|ops --path /nosuch t.db
-who: no path|2|takes a database, and a path or a handle|who t.db
+who: no path|2|takes a file, and a path or a handle|who t.db
 who: nothing there|2|no object with the path "/moon"|who t.db /moon
 info: no file|2|takes one file|info
 info: two files|2|takes one file|info t.db t.db
@@ -323,6 +327,38 @@ cut_stream() {
     head -c 3000 small.nfsr | "$n" ingest sixth.db -
 }
 expect "a writer that died" 3 'standard input: truncated at offset 3000' cut_stream
+
+# --- a stream or a capture where a database stands
+"$n" ingest -q -o small.db "$small"
+mkdir temporary
+path=$(sql small.db "SELECT path FROM object_name WHERE path LIKE '/%' AND object IS NOT NULL LIMIT 1")
+for file in small.nfsr "$small"; do
+    for command in ops "ops --json" tree "tree --json" deps "deps --list" concurrency \
+        "rdump -r -o -" "info --by path"; do
+        TMPDIR=$scratch/temporary "$n" $command "$file" >of_file
+        is "$command $file" "$("$n" $command small.db | cmp - of_file)" ""
+        [ -s of_file ] && ok || bad "$command $file: says nothing"
+    done
+    "$n" who "$file" "$path" | cmp - <("$n" who small.db "$path") && ok || bad "who $file"
+    "$n" ops - <"$file" | cmp - <("$n" ops small.db) && ok || bad "ops - <$file"
+    expect "compare small.db $file" 0 'The two servers answer alike' \
+        env TMPDIR="$scratch/temporary" "$n" compare -o out.db small.db "$file"
+    is "names in the result" "$(sql out.db "SELECT database FROM side WHERE id = 2")" "$file"
+    expect "compared again: $file" 0 'The two servers answer alike' "$n" compare -r linux-knfsd out.db
+    expect "compare $file small.db" 0 'The two servers answer alike' "$n" compare "$file" small.db
+    expect "noise: $file" 0 'The two servers answer alike' "$n" compare -n "$file" small.db "$file"
+    expect "compare - $file" 0 'The two servers answer alike' \
+        sh -c "'$n' compare small.db - <'$file'"
+done
+is "nothing stays" "$(ls temporary)" ""
+expect "a stream has no packets" 2 'has records, no packets' \
+    "$n" compare --annotate out.pcapng small.db small.nfsr
+expect "--annotate over a capture" 2 'would replace' \
+    "$n" compare --annotate "$small" small.db "$small"
+expect "a folder that is not there" 4 'nowhere/nfsdigest' \
+    env TMPDIR=nowhere "$n" compare small.db small.nfsr
+is "said on a terminal" "$(script -qec "'$n' compare small.db small.nfsr 2>&1 >out" said |
+    tr -d '\r')" "nfsdigest: small.nfsr: is read into a temporary database"
 
 # --- record
 "$n" record "$small" >stdout.nfsr

@@ -109,7 +109,7 @@ def two_servers(folder):
           f"two servers: {report['groups']}")
     run("compare", "--ref-server", "127.0.0.1", "--sut-server", "192.0.2.10", both, code=2,
         error="no server has the address 192.0.2.10")
-    run("compare", both, code=2, error="one database needs")
+    run("compare", both, code=2, error="one trace needs")
     # clients of other addresses meet in their order, or as they are told to
     moved = folder / "moved.db"
     shutil.copy(folder / "vfs-libnfs-all22.db", moved)
@@ -211,7 +211,7 @@ def again(folder):
         db.execute("UPDATE source SET digest = zeroblob(16)")
     run("compare", out2, code=3, error="has changed since")
     moved.unlink()
-    run("compare", out2, code=3, error="no such file")
+    run("compare", out2, code=3, error="No such file")
 
     report = compare("--noise", sut, ref, sut, code=0)
     check(report["groups"] and all(g["noise"] for g in report["groups"]), "all is noise")
@@ -237,10 +237,10 @@ def bad_input(folder):
         run("compare", "-r", rules, "-o", out, ref, sut, code=2, error=error)
     run("compare", "-r", folder / "none.conf", "-o", out, ref, sut, code=2, error="cannot be read")
     run("compare", "-r", "nonesuch", "-o", out, ref, sut, code=2, error="no rules are called")
-    run("compare", "-o", out, ref, code=2, error="one database needs")
+    run("compare", "-o", out, ref, code=2, error="one trace needs")
     run("compare", "-o", out, ref, sut, ref, code=2)
-    run("compare", "-o", out, ref, text, code=3, error="not a trace database")
-    run("compare", "-o", out, ref, folder / "none.db", code=3, error="no such file")
+    run("compare", "-o", out, ref, text, code=3, error="not a capture")
+    run("compare", "-o", out, ref, folder / "none.db", code=3, error="No such file")
     run("compare", "-o", out, ref, folder / "all22.out.db", code=3, error="result of a comparison")
     later = folder / "later.db"
     for source, error in ((ref, "is a trace database of version 99"),

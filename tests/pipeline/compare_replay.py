@@ -91,6 +91,12 @@ def clean(replays):
     check("clean: pairs", 0 <= len(wanted) - len(pairs) <= 1, True)
     check("clean: added calls", reasons(out, "sut").get("no counterpart"),
           rows(sut, "SELECT count(*) FROM operation WHERE counterpart IS NULL")[0][0] - parts)
+    # the stream itself, and a result of it compared again
+    text, out = replays.compare(replays.trace, sut.with_suffix(".nfsr"))
+    check("stream: verdict", "The two servers answer alike." in text, True)
+    check("stream: pairs", rows(out, "SELECT ref, sut FROM alignment WHERE kind = 1"), pairs)
+    again = nfsdigest("compare", *RULES, out)
+    check("stream: again", "The two servers answer alike." in again.stdout, True)
     # the other way round, and compared again under other rules
     check("turned", rows(replays.compare(sut, replays.trace)[1], "SELECT count(*) FROM alignment"
                          " WHERE kind = 1"), [(len(pairs),)])

@@ -302,7 +302,7 @@ def nothing(scratch):
 
 def refused(scratch, path):
     for arguments, code, words in (
-            ((path, path), 2, "one database"), ((), 2, "one database"),
+            ((path, path), 2, "one file"), ((), 2, "one file"),
             (("-w", "0", path), 2, "not a window"), (("-w", "65537", path), 2, "not a window"),
             (("-w", "", path), 2, "not a window"), (("-w", "1,,2", path), 2, "not a window"),
             (("-w", "1,", path), 2, "not a window"), (("-w", "x", path), 2, "not a window"),

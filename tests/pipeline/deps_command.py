@@ -476,7 +476,7 @@ def hostile(plan, scratch):
 def refused(scratch, path, small):
     out = scratch / "refused"
     out.mkdir()
-    cases = [((), 2, "one database"), ((path, path), 2, "one database"),
+    cases = [((), 2, "one file"), ((path, path), 2, "one file"),
              (("--granularity", "coarse", "-l", path), 2, "fine or object"),
              (("--granularity", "fine", path), 2, "--list or --dot"),
              (("--range", "1..2", path), 2, "--list or --dot"),
@@ -488,7 +488,7 @@ def refused(scratch, path, small):
              (("--dot", out / "x.dot", path), 2, "choose less"),
              (("--dot", "-", path), 2, "more than %d operations" % NODES_MAX),
              (("--dot", out / "no/x.dot", "-r", "..9", path), 4, "no/x.dot"),
-             ((scratch / "moon.db",), 3, "no such file"), ((__file__,), 3, "")]
+             ((scratch / "moon.db",), 3, "No such file"), ((__file__,), 3, "")]
     cases += [(("-l", "--range", r, path), 2, "not a range") for r in (
         "", "..", "x", "1..x", "2..1", "0", "-1", "1...2", "1-2", "1..99999999999999999999")]
     for arguments, code, words in cases:

@@ -109,6 +109,7 @@ class Commands:
         yield "deps", ("--store", "old.db"), "old.db"
         yield "compare", ("-o", "out.db", a, b), None
         yield "compare", ("--html", "out.html", a, b), None
+        yield "compare", ("-o", "out.db", self.capture, b), None
         yield "report", ("--html", "out.html", self.result), None
         yield "info", (self.capture,), None
         yield "package", ("-p", "lab", "-k", self.key, "-o", "out.tar", self.capture), None
