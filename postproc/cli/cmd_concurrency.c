@@ -8,6 +8,7 @@
 #include "base/values.h"
 #include "cli/cli.h"
 #include "cli/concurrency_print.h"
+#include "cli/outputs.h"
 #include "cli/trace.h"
 #include "report/concurrency_plot.h"
 #include "show/args.h"
@@ -123,7 +124,7 @@ static int run_on(const char *name, const struct concurrency_args *a, double fac
     struct trace trace;
     int result;
 
-    if (trace_open(&trace, name, false, err) < 0)
+    if (outputs_spare(name, "--svg", a->svg, err) < 0 || trace_open(&trace, name, false, err) < 0)
         return -err->code;
     result = concurrency_report(store_db(trace.store), &request, &report, &counts, err);
     if (result == 0)

@@ -9,6 +9,7 @@
 #include "base/values.h"
 #include "cli/cli.h"
 #include "cli/deps_print.h"
+#include "cli/outputs.h"
 #include "cli/trace.h"
 #include "plan/plan_store.h"
 #include "show/args.h"
@@ -291,7 +292,8 @@ static int run_on(const char *path, struct run *r, struct err *err)
     struct trace trace;
     int result;
 
-    if (trace_open(&trace, path, r->args->store, err) < 0)
+    if (outputs_spare(path, "--dot", r->args->dot, err) < 0 ||
+        trace_open(&trace, path, r->args->store, err) < 0)
         return -err->code;
     result = run(trace.store, r, err);
     if (result == -ERR_INPUT)

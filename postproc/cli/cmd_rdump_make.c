@@ -7,6 +7,7 @@
  */
 #include "cli/cmd_rdump_make.h"
 #include "base/values.h"
+#include "cli/outputs.h"
 #include "cli/plan_print.h"
 #include "cli/trace.h"
 #include "plan/partition.h"
@@ -233,7 +234,8 @@ int rdump_make_run(const char *database, const struct rdump_make_args *a, struct
 
     if (!a->output)
         return err_set(err, ERR_USAGE, "no output file: use --output FILE");
-    if (trace_open(&trace, database, false, err) < 0)
+    if (outputs_spare(database, "--output", a->output, err) < 0 ||
+        trace_open(&trace, database, false, err) < 0)
         return -err->code;
     j.db = store_db(trace.store);
     result = run(&j, err);

@@ -217,3 +217,16 @@ void outputs_free(struct outputs *o)
     free(o->files);
     *o = (struct outputs){ .count = 0 };
 }
+
+int outputs_spare(const char *input, const char *option, const char *path, struct err *err)
+{
+    struct outputs o = { .count = 0 };
+    int result = path ? outputs_reads(&o, "the input", input, NULL, err) : 0;
+
+    if (path && result == 0)
+        result = outputs_writes(&o, option, path, err);
+    if (path && result == 0)
+        result = outputs_check(&o, err);
+    outputs_free(&o);
+    return result;
+}

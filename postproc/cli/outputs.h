@@ -48,4 +48,7 @@ int outputs_check(const struct outputs *o, struct err *err);
 
 void outputs_free(struct outputs *o);
 
+/* All of that for a command with one input and one output.  |path| NULL: it has no output. */
+int outputs_spare(const char *input, const char *option, const char *path, struct err *err);
+
 #endif

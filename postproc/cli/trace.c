@@ -42,6 +42,8 @@ static struct store *ingest_to(const char *path, struct input *input, struct err
         result = ingest_finish(ingest, err);
     ingest_free(ingest);
     progress_clear();
+    if (note.text[0])
+        say(note.text);
     if (result >= 0)
         return store;
     store_close(store);

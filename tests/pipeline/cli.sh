@@ -38,6 +38,9 @@ tree: script and JSON|2|--script goes with --at, --under and --store only|tree -
 tree: store then|2|not with --at|tree --store --at 1 t.db
 tree: store into a stream|3|a record stream, not a trace database|tree --store small.nfsr
 deps: store into a capture|3|not a trace database|deps --store "$small"
+rdump: over its input|2|--output: .*would replace the input|rdump -o "$small" "$small"
+deps: over its input|2|--dot: ./small.nfsr would replace the input small.nfsr|deps -d ./small.nfsr small.nfsr
+concurrency: over its input|2|--svg: t.db would replace|concurrency --svg t.db t.db
 compare: twice standard input|2|only one side|compare - -
 compare: a pipe|3|not a file; what comes through a pipe|compare t.db /dev/null
 tree: nothing under|2|the trace shows no "/moon"|tree --under /moon t.db
