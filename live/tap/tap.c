@@ -300,6 +300,8 @@ struct tap *tap_new(const struct tap_host *host, struct err *err)
         tap_free(t);
         return NULL;
     }
+    if (host->message)
+        engine_set_tap(t->engine, host->message, host->ctx);
     return t;
 }
 

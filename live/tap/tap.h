@@ -21,6 +21,7 @@
 #ifndef NFSDIGEST_TAP_TAP_H
 #define NFSDIGEST_TAP_TAP_H
 
+#include "flow/tap.h"
 #include "record/record.h"
 #include "ring/ring.h"
 
@@ -38,6 +39,8 @@ struct tap_gap {
 struct tap_host {
     int (*put)(void *ctx, const struct record *record, struct err *err);
     int (*gap)(void *ctx, const struct tap_gap *gap, struct err *err); /* may be NULL */
+    engine_tap *message; /* each message with all its bytes, before the record that it is in, which
+                          * has no file contents (flow/tap.h); may be NULL */
     void *ctx;
 };
 

@@ -112,7 +112,7 @@ static void pass_bytes(struct run *r, const uint8_t *step, struct ring_got *got)
 
 static void run(struct run *r, const uint8_t *data, size_t size, uint32_t most)
 {
-    const struct tap_host host = { on_record, on_gap, r };
+    const struct tap_host host = { on_record, on_gap, NULL, r };
 
     *r = (struct run){ .most = most, .tap = tap_new(&host, NULL) };
     if (!r->tap)

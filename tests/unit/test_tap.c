@@ -4,6 +4,7 @@
  * live/tap/tap.h: entries of a real ring, in pieces of any size, overrun, and damaged ones.  Each
  * call is a GETATTR whose handle has the XID, so an operation says by itself if it is true.
  */
+#include "flow/message.h"
 #include "relay/relay_entry.h"
 #include "tap/tap.h"
 #include "wire/nfs3_numbers.h"
@@ -25,7 +26,7 @@ struct world {
     struct ring_reader *reader;
     struct tap *tap;
     struct tap_gap gap;
-    uint64_t gaps, holes, hole_bytes, operations, unpaired;
+    uint64_t gaps, holes, hole_bytes, operations, unpaired, messages;
     uint64_t call_entry[XIDS], reply_entry[XIDS]; /* of whole operations */
     uint32_t call_flags[XIDS];
     struct record_flow flow; /* the latest one */
@@ -53,6 +54,7 @@ static int on_record(void *ctx, const struct record *record, struct err *e)
         w->unpaired++;
         return 0;
     }
+    assert_true(w->messages >= 2 * (w->operations - w->unpaired)); /* they came before */
     assert_int_equal(op->procedure, GETATTR);
     assert_int_equal(op->arguments.len, 8);
     assert_int_equal(load_be32(op->arguments.data + 4), op->xid);
@@ -72,10 +74,54 @@ static int on_gap(void *ctx, const struct tap_gap *gap, struct err *e)
     return 0;
 }
 
+/* The call |xid|, or its reply, with a record mark. */
+static struct buf message(uint32_t xid, bool reply)
+{
+    struct rpc_header h = { .direction = reply ? RPC_REPLY : RPC_CALL,
+                            .xid = xid,
+                            .rpc_version = 2,
+                            .program = NFS3_PROGRAM,
+                            .version = NFS3_VERSION,
+                            .procedure = GETATTR,
+                            .status = RPC_SUCCESS };
+    uint8_t handle[4] = { (uint8_t)(xid >> 24), (uint8_t)(xid >> 16), (uint8_t)(xid >> 8),
+                          (uint8_t)xid };
+    struct buf b = { 0 };
+    struct xdr_put p = xdr_put_to(&b, 4096);
+
+    xdr_put_u32(&p, 0);
+    rpc_put_header(&p, &h);
+    if (reply)
+        xdr_put_u32(&p, 70); /* NFS3ERR_STALE: nothing follows */
+    else
+        xdr_put_opaque(&p, (struct bytes){ handle, sizeof(handle) });
+    assert_int_equal(xdr_put_end(&p, "a message", NULL), 0);
+    b.data[0] = 0x80;
+    b.data[3] = (uint8_t)(b.len - 4);
+    return b;
+}
+
+/* The bytes of each message, with its mark before them. */
+static int on_message(void *ctx, const struct engine_tapped *tapped, struct err *e)
+{
+    struct world *w = ctx;
+    struct buf want;
+
+    (void)e;
+    if (tapped->event != TAP_MESSAGE || tapped->message->flags & SIGHTING_PARTIAL)
+        return 0;
+    want = message(load_be32(tapped->message->data), load_be32(tapped->message->data + 4));
+    assert_int_equal(tapped->message->cap_len, want.len - 4);
+    assert_memory_equal(tapped->message->data, want.data + 4, want.len - 4);
+    buf_free(&want);
+    w->messages++;
+    return 0;
+}
+
 static struct world *begin(void)
 {
     struct world *w = calloc(1, sizeof(*w));
-    const struct tap_host host = { on_record, on_gap, w };
+    const struct tap_host host = { on_record, on_gap, on_message, w };
 
     assert_non_null(w);
     w->ring = ring_new(SIZE, &err);
@@ -172,33 +218,6 @@ static void put_pieces(struct world *w, uint64_t connection, bool reply, struct 
     }
 }
 
-/* The call |xid|, or its reply, with a record mark. */
-static struct buf message(uint32_t xid, bool reply)
-{
-    struct rpc_header h = { .direction = reply ? RPC_REPLY : RPC_CALL,
-                            .xid = xid,
-                            .rpc_version = 2,
-                            .program = NFS3_PROGRAM,
-                            .version = NFS3_VERSION,
-                            .procedure = GETATTR,
-                            .status = RPC_SUCCESS };
-    uint8_t handle[4] = { (uint8_t)(xid >> 24), (uint8_t)(xid >> 16), (uint8_t)(xid >> 8),
-                          (uint8_t)xid };
-    struct buf b = { 0 };
-    struct xdr_put p = xdr_put_to(&b, 4096);
-
-    xdr_put_u32(&p, 0);
-    rpc_put_header(&p, &h);
-    if (reply)
-        xdr_put_u32(&p, 70); /* NFS3ERR_STALE: nothing follows */
-    else
-        xdr_put_opaque(&p, (struct bytes){ handle, sizeof(handle) });
-    assert_int_equal(xdr_put_end(&p, "a message", NULL), 0);
-    b.data[0] = 0x80;
-    b.data[3] = (uint8_t)(b.len - 4);
-    return b;
-}
-
 /* An operation.  Sets the entries that its last bytes were in. */
 static void operate(struct world *w, uint64_t connection, uint32_t xid, uint32_t most,
                     uint64_t entries[2])
@@ -230,6 +249,7 @@ static void test_pieces(void **state)
         /* both messages of each are there as soon as their last bytes are */
         assert_int_equal(w->operations, 20);
         assert_int_equal(w->unpaired, 0);
+        assert_int_equal(w->messages, 40);
         for (uint32_t i = 0; i < 20; i++) {
             assert_int_equal(w->call_entry[100 + i], entries[i][0]);
             assert_int_equal(w->reply_entry[100 + i], entries[i][1]);
