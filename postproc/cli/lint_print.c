@@ -6,6 +6,7 @@
  */
 #include "cli/lint_print.h"
 
+#include "base/escape.h"
 #include "base/grow.h"
 #include "base/json.h"
 #include "store/sql.h"
@@ -112,7 +113,9 @@ static int print_text(void *ctx, const struct lint_shown *s, sqlite3_stmt *stmt,
     if (source > 1)
         printf("source %lld, ", (long long)source);
     print_frames(stmt);
-    printf(": %s %s: %s", procedure ? procedure : "-", path ? path : "-", s->text);
+    printf(": %s ", procedure ? procedure : "-");
+    escape_print(stdout, path ? path : "-");
+    printf(": %s", s->text);
     if (s->earlier) {
         int64_t frame = frame_of(v, s->earlier, err);
 

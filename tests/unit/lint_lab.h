@@ -201,12 +201,38 @@ static void run(struct lab *lab, struct op *op, uint32_t status)
     done(lab, op);
 }
 
-static void getattr(struct lab *lab, const struct state *s)
+static struct op *getattr_call(struct lab *lab, int i, const struct state *s)
 {
-    struct op *op = begin(lab, 0, GETATTR, s->object);
+    struct op *op = begin(lab, i, GETATTR, s->object);
 
     xdr_put_u32(&op->r, 0);
     put_fattr3(&op->r, s);
+    called(lab, op, 0);
+    return op;
+}
+
+static void getattr(struct lab *lab, const struct state *s)
+{
+    done(lab, getattr_call(lab, 0, s));
+}
+
+/* A reply whose call was not captured. */
+static void reply_alone(struct lab *lab)
+{
+    struct op *op = begin(lab, 0, WRITE, 0);
+
+    op->effect.procedure = NULL;
+    op->effect.program = 0;
+    run(lab, op, 0);
+}
+
+/* A WRITE whose reply was not captured, and of whose call only the handle. */
+static void write_unanswered(struct lab *lab, uint32_t object)
+{
+    struct op *op = begin(lab, 0, WRITE, object);
+
+    op->effect.pairing = REPLY_LOST;
+    op->effect.rpc_status = STATUS_NONE;
     run(lab, op, 0);
 }
 
@@ -224,9 +250,9 @@ struct reading {
     bool eof;
 };
 
-static void read_file(struct lab *lab, const struct reading *w, const struct state *s)
+static struct op *read_call(struct lab *lab, int i, const struct reading *w, const struct state *s)
 {
-    struct op *op = begin(lab, 0, READ, s->object);
+    struct op *op = begin(lab, i, READ, s->object);
 
     xdr_put_u64(&op->a, w->offset);
     xdr_put_u32(&op->a, w->asked);
@@ -241,7 +267,12 @@ static void read_file(struct lab *lab, const struct reading *w, const struct sta
     op->effect.result_length += xdr_padded(w->returned);
     effect_decode(&op->effect);
     take_digest(lab, &op->effect);
-    done(lab, op);
+    return op;
+}
+
+static void read_file(struct lab *lab, const struct reading *w, const struct state *s)
+{
+    done(lab, read_call(lab, 0, w, s));
 }
 
 struct writing {

@@ -335,29 +335,51 @@ static void test_unanswered(void **state)
     struct lab *lab = *state;
     const struct state one = { NF3REG, FILE_1, 10, 1000, 0 };
     const struct state two = { NF3REG, FILE_1, 20, 2000, 0 };
-    struct op *op;
+    struct op *late;
 
     getattr(lab, &one);
-    op = begin(lab, 0, WRITE, FILE_1); /* its call is cut */
-    op->effect.pairing = REPLY_LOST;
-    op->effect.rpc_status = STATUS_NONE;
-    run(lab, op, 0);
+    write_unanswered(lab, FILE_1);
     getattr(lab, &two);
     getattr(lab, &one);
     expect(lab, "");
     assert_int_equal(lint_counts(lab->lint).unanswered, 1);
     restart(lab, 0);
     getattr(lab, &one);
-    op = begin(lab, 0, WRITE, FILE_1); /* a reply without a call */
-    op->effect.procedure = NULL;
-    op->effect.program = 0;
-    op->effect.object = 0;
-    run(lab, op, 0);
+    reply_alone(lab);
     getattr(lab, &two);
     expect(lab, "");
     getattr(lab, &one);
     expect(lab, "changed-unseen");
     assert_int_equal(lint_counts(lab->lint).unknown, 1);
+    late = read_call(lab, 1, &(struct reading){ 0, 9, 9, 9, true }, &one);
+    reply_alone(lab); /* it may have written the last byte */
+    done(lab, late);
+    expect(lab, "");
+}
+
+/* A reply tells nothing of what happened after its call. */
+static void test_overlap(void **state)
+{
+    struct lab *lab = *state;
+    const struct state one = { NF3REG, FILE_1, 10, 1000, 0 };
+    const struct state two = { NF3REG, FILE_1, 20, 2000, 0 };
+    struct op *late;
+
+    getattr(lab, &one);
+    late = getattr_call(lab, 1, &one);
+    getattr(lab, &two);
+    expect(lab, "changed-unseen");
+    done(lab, late);
+    expect(lab, "");
+    restart(lab, 0);
+    late = read_call(lab, 1, &(struct reading){ 0, 60, 10, 10, true }, &two);
+    write_file(lab, &(struct writing){ 10, 10, 10, 0, 10, 0, NULL }, &one, &two);
+    done(lab, late); /* read before it, attributes from behind it */
+    expect(lab, "");
+    late = getattr_call(lab, 1, &two);
+    fails(lab, GETATTR, FILE_1, NFS3ERR_STALE);
+    done(lab, late);
+    expect(lab, "");
 }
 
 static void test_stale(void **state)
@@ -391,6 +413,8 @@ static void test_memory(void **state)
     }
     assert_int_equal(lint_counts(lab->lint).objects_forgotten, 4);
     done(lab, late); /* an object with an operation under way stays */
+    getattr(lab, &(struct state){ NF3REG, 50, 11, 1000, 0 });
+    expect(lab, "changed-unseen");
     s.object = FILE_1;
     s.size = 20;
     getattr(lab, &s); /* forgotten */
@@ -458,6 +482,10 @@ static void test_contents_overlap(void **state)
     expect_read(lab, &first_half, 'x', "");
     done(lab, one);
     expect_read(lab, &first_half, 'x', "read-contents");
+    one = read_call(lab, 1, &(struct reading){ 0, 10, 10, 10, false }, &twenty);
+    done(lab, write_letter(lab, 2, &first_half, 'a'));
+    done(lab, one); /* it may have come before */
+    expect(lab, "");
     one = write_letter(lab, 1, &second_half, 'a');
     size = setattr(lab, 15, NULL);
     xdr_put_u32(&size->r, 0);
@@ -465,6 +493,12 @@ static void test_contents_overlap(void **state)
     run(lab, size, 0);
     done(lab, one);
     expect_read(lab, &second_half, 'x', "");
+    done(lab, write_letter(lab, 1, &first_half, 'a'));
+    reply_alone(lab);
+    expect_read(lab, &first_half, 'x', "");
+    write_unanswered(lab, FILE_1);
+    done(lab, write_letter(lab, 1, &first_half, 'a'));
+    expect_read(lab, &first_half, 'x', "");
 }
 
 /* With room for one range, the second one takes its place; two under way are too many. */
@@ -503,6 +537,7 @@ int main(void)
         LINT_TEST(test_changes),
         LINT_TEST(test_unanswered),
         LINT_TEST(test_stale),
+        LINT_TEST(test_overlap),
         LINT_TEST(test_memory),
         LINT_TEST(test_contents),
         LINT_TEST(test_contents_overlap),
