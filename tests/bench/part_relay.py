@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The part "relay" of run.py: nfstee relay, with its ring and without, beside HAProxy in TCP mode
 (haproxy.cfg), socat, and no relay, all before one ftnfsd, in turns.  Calls a second, latency, and the
-relay's CPU a call."""
+relay's CPU a call.  And the latency beside readers of the ring that are stopped or killed, in pairs with
+runs without readers."""
 import os
 import pathlib
 import re
 import shutil
 import socket
 import statistics
+import signal
 import subprocess
+import sys
+import threading
 import time
 
 import part_live
@@ -16,6 +20,8 @@ import part_live
 SECONDS = 2
 CLIENTS = 16
 SLOWER, CPU_MOST = 3, 15  # % than HAProxy; us of a call
+READERS, LATER = 3, 105  # that are stopped, and as many that are killed; % of the 99th percentile
+PAIRS = 3  # of runs with readers and without, in a round
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -77,6 +83,54 @@ def load(bench, pid, port, clients):
     return sum(rates), statistics.median(medians), statistics.median(late), cpu / sum(counts) * 1e6
 
 
+def reader(ring):
+    """A process that has attached itself, and sleeps."""
+    gen = str(HERE.parent / "gen")
+    process = subprocess.Popen(
+        [sys.executable, "-c", "import sys, time; sys.path.insert(0, %r); from tee_ring import Ring; "
+         "r = Ring(%r); print(flush=True); time.sleep(60)" % (gen, ring)], stdout=subprocess.PIPE)
+    process.stdout.readline()
+    return process
+
+
+def load_with_readers(bench, way, ring):
+    """load, while readers are stopped, and others are killed one after the other."""
+    stopped, killed = ([reader(ring) for _ in range(READERS)] for _ in range(2))
+    for process in stopped:
+        process.send_signal(signal.SIGSTOP)
+    timers = [threading.Timer(SECONDS * (i + 1) / (READERS + 1), process.kill)
+              for i, process in enumerate(killed)]
+    for timer in timers:
+        timer.start()
+    found = load(bench, way[0].pid, way[1], 1)
+    for timer in timers:
+        timer.join()
+    for process in stopped + killed:
+        process.kill()
+        process.communicate()
+    return found
+
+
+def beside_readers(bench, server, rounds, report):
+    """The 99th percentile with readers as a share of that without, in pairs of runs, of which each
+    second one is turned round."""
+    ring = str(bench.build / "bench" / "scratch" / "readers")
+    way = nfstee(bench, server, "--attach", ring, "--ring", "1M")
+    shares = []
+    for i in range(PAIRS * rounds):
+        late = {}
+        for readers in (False, True) if i % 2 else (True, False):
+            late[readers] = (load_with_readers(bench, way, ring) if readers else
+                             load(bench, way[0].pid, way[1], 1))[2]
+        shares.append(100 * late[True] / late[False])
+    way[0].terminate()
+    way[0].wait()
+    print("  p99 with readers, %% of that without: %s" % " ".join("%.0f" % s for s in sorted(shares)))
+    report.add("nfstee beside stopped and killed readers, 99th percentile",
+               statistics.median(shares), "%", LATER, False)
+    return shares
+
+
 def speed(bench, packets, capture, rounds, report):
     server, where = part_live.ftnfsd(bench)
     ring = str(bench.build / "bench" / "scratch" / "ring")
@@ -94,6 +148,7 @@ def speed(bench, packets, capture, rounds, report):
             found[name, clients] = [statistics.median(v) for v in zip(*values)]
             print("  %-16s %2d clients %9.0f /s %8.1f us median %8.1f us p99 %6.2f us CPU" % (
                 name, clients, *found[name, clients]))
+    shares = beside_readers(bench, where[1], rounds, report)
     for process, _ in filter(None, ways.values()):
         process.terminate()
         process.wait()
@@ -107,7 +162,7 @@ def speed(bench, packets, capture, rounds, report):
                        100 * ours[0] / theirs[0], "%", 100 - SLOWER, True)
             report.add("nfstee with ring, CPU of HAProxy's, %d clients" % clients,
                        100 * ours[3] / theirs[3], "%", 100, False)
-    return {"%s %d" % key: value for key, value in found.items()}
+    return {"p99 with readers": shares, **{"%s %d" % key: value for key, value in found.items()}}
 
 
 def memory(bench, sizes, report):
