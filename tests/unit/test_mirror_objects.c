@@ -293,6 +293,33 @@ static void test_bounds(void **state)
     mirror_close(m);
 }
 
+/* Objects that come and go leave nothing behind; here each directory goes before its child. */
+static void test_churn(void **state)
+{
+    struct mirror *m = new_mirror();
+    uint64_t before = 0;
+    uint8_t room[8] = { 0 };
+    struct err err;
+
+    (void)state;
+    for (uint32_t i = 1; i <= 20000; i++) {
+        struct mirror_object *parent, *child;
+
+        store_be32(room, i);
+        parent = mirror_add(m, (struct bytes){ room, 7 }, &err);
+        child = mirror_add(m, (struct bytes){ room, 8 }, &err);
+        assert_int_equal(mirror_set_sut_handle(m, child, (struct bytes){ room, 8 }, &err), 0);
+        assert_int_equal(mirror_add_name(m, child, parent, name_of(1), &err), 0);
+        mirror_forget(m, parent);
+        assert_null(mirror_at(m, child->parent));
+        mirror_forget(m, child);
+        if (i == 1)
+            before = mirror_memory(m);
+    }
+    assert_int_equal(mirror_memory(m), before);
+    mirror_close(m);
+}
+
 /* At the numbers of objects at which the tables are fullest and emptiest.  All are queued. */
 static void test_memory(void **state)
 {
@@ -337,6 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_churn),
         cmocka_unit_test(test_memory),
     };
 

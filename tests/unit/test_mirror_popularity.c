@@ -221,10 +221,12 @@ static void test_saturation(void **state)
 {
     struct err err;
     struct mirror *m = mirror_open((uint64_t)second, &err);
-    struct mirror_object *a = add(m, 1);
+    struct mirror_object *a = add(m, 1), *earlier = add(m, 2);
     uint64_t before = 0;
 
     (void)state;
+    mirror_accessed(m, earlier, INT64_C(4100000000) * second);
+    before = earlier->popularity;
     for (int i = 0; i < 100; i++) {
         mirror_accessed(m, a, INT64_MAX);
         assert_true(a->popularity >= before && a->popularity > 0);
