@@ -12,7 +12,7 @@ struct lint *lint_new(const struct lint_options *options, struct err *err)
         return NULL;
     }
     lint->options = *options;
-    lint->blind = INT64_MIN;
+    lint->blind = lint->removed = INT64_MIN;
     if (!lint->options.objects)
         lint->options.objects = LINT_OBJECTS;
     if (!lint->options.ranges)

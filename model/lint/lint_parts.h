@@ -75,7 +75,10 @@ struct lint {
     struct lint_server servers[LINT_SERVERS];
     uint32_t server_count;
     uint32_t range_count, range_next; /* of all objects; the object whose ranges go next */
-    int64_t blind;                    /* until then, unknown operations may have changed anything */
+    uint32_t removing; /* operations under way that remove names, of objects that are not known */
+    bool removing_unsure; /* one of them has no reply */
+    int64_t removed;      /* when the last one was done */
+    int64_t blind;        /* until then, unknown operations may have changed anything */
     struct lint_entry *entries;
     uint32_t entry_count, entry_cap;
 };

@@ -47,6 +47,7 @@ static const char *const names[LINT_RULES] = {
     [LINT_SIZE_WRITTEN] = "size-written",
     [LINT_SIZE_SET] = "size-set",
     [LINT_CHANGED_UNSEEN] = "changed-unseen",
+    [LINT_LINK_COUNT] = "link-count",
     [LINT_READ_CONTENTS] = "read-contents",
     [LINT_STALE_WORKS] = "stale-works",
 };

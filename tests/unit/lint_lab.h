@@ -19,7 +19,17 @@
 
 #include <cmocka.h>
 
-enum { GETATTR = 1, SETATTR = 2, READ = 6, WRITE = 7, MKDIR = 9, READDIR = 16, COMMIT = 21 };
+enum {
+    GETATTR = 1,
+    SETATTR = 2,
+    READ = 6,
+    WRITE = 7,
+    MKDIR = 9,
+    REMOVE = 12,
+    LINK = 15,
+    READDIR = 16,
+    COMMIT = 21
+};
 enum { FILE_1 = 11, FILE_2 = 12, DIR_1 = 21 };
 
 /* An operation on |object|, and its bodies. */
@@ -111,14 +121,14 @@ struct state {
     uint32_t type, object;
     uint64_t size;
     int64_t mtime;
-    uint32_t atime_ns;
+    uint32_t atime_ns, nlink;
 };
 
 static void put_fattr3(struct xdr_put *p, const struct state *s)
 {
     xdr_put_u32(p, s->type);
     xdr_put_u32(p, 0644);
-    xdr_put_u32(p, 1);
+    xdr_put_u32(p, s->nlink);
     xdr_put_u64(p, 0); /* uid, gid */
     xdr_put_u64(p, s->size);
     xdr_put_u64(p, s->size); /* used */

@@ -421,6 +421,46 @@ static void test_memory(void **state)
     expect(lab, "");
 }
 
+static void put_name(struct op *op)
+{
+    xdr_put_opaque(&op->a, (struct bytes){ (const uint8_t *)"n", 1 });
+}
+
+static void link_file(struct lab *lab, uint32_t nlink, const char *wanted)
+{
+    const struct state s = { NF3REG, FILE_1, 10, 1000, 0, nlink };
+    struct op *op = begin(lab, 0, LINK, FILE_1);
+
+    put_handle(&op->a, DIR_1);
+    put_name(op);
+    op->effect.parent2 = DIR_1;
+    xdr_put_u32(&op->r, 0);
+    put_post(&op->r, &s);
+    put_wcc(&op->r, NULL, NULL);
+    run(lab, op, 0);
+    assert_int_equal(op->effect.arguments, WALK_OK);
+    expect(lab, wanted);
+}
+
+static void test_links(void **state)
+{
+    struct lab *lab = *state;
+    struct op *remove = begin(lab, 1, REMOVE, DIR_1);
+
+    link_file(lab, 2, "");
+    link_file(lab, 1, "link-count");
+    put_name(remove);
+    xdr_put_u32(&remove->r, 0);
+    put_wcc(&remove->r, NULL, NULL);
+    called(lab, remove, 0);
+    link_file(lab, 1, ""); /* it may have been this one */
+    done(lab, remove);
+    link_file(lab, 1, "link-count");
+    remove->effect.pairing = REPLY_LOST;
+    run(lab, remove, 0);
+    link_file(lab, 1, "");
+}
+
 static const struct state twenty = { NF3REG, FILE_1, 20, 1000, 0 };
 static const struct writing first_half = { 0, 10, 10, UNSTABLE, 10, UNSTABLE, NULL };
 static const struct writing second_half = { 10, 10, 10, UNSTABLE, 10, UNSTABLE, NULL };
@@ -539,6 +579,7 @@ int main(void)
         LINT_TEST(test_stale),
         LINT_TEST(test_overlap),
         LINT_TEST(test_memory),
+        LINT_TEST(test_links),
         LINT_TEST(test_contents),
         LINT_TEST(test_contents_overlap),
         LINT_TEST(test_contents_room),
