@@ -15,10 +15,10 @@
  * Objects are the reader's numbers of handles (effect.h), each for one handle of one server.
  *
  * Memory: 128 bytes and a place in a table for each of at most LINT_OBJECTS objects; those that
- * came first are forgotten first, and counted.  56 bytes for each of at most LINT_RANGES ranges
- * that WRITEs wrote, at most LINT_RANGES_EACH for an object; others are not judged.  For each of
- * LINT_SERVERS servers, LINT_VERIFIERS write verifiers; later ones are not judged, and counted. The
- * names of one listing.
+ * came first are forgotten first, and counted.  56 to 224 bytes for each of at most LINT_RANGES
+ * ranges that WRITEs wrote, at most LINT_RANGES_EACH for an object; others are not judged.  For
+ * each of LINT_SERVERS servers, LINT_VERIFIERS write verifiers; later ones are not judged, and
+ * counted. The names of one listing.
  */
 #ifndef NFSDIGEST_LINT_LINT_H
 #define NFSDIGEST_LINT_LINT_H
@@ -63,7 +63,9 @@ struct lint_counts {
 struct lint;
 
 struct lint *lint_new(const struct lint_options *options, struct err *err);
-/* Returns 0 or a negative code.  |effect->mark| belongs to lint from lint_called to lint_done. */
+/* Return 0 or a negative code.  For lint_called, all that the arguments tell and |call_time| must
+ * be set; |done_time|, |new_object| and |pairing| (else PAIRED) as far as they are known.  For
+ * lint_done, everything.  |effect->mark| belongs to lint in between. */
 int lint_called(struct lint *lint, struct effect *effect, struct err *err);
 int lint_done(struct lint *lint, struct effect *effect, struct err *err);
 struct lint_counts lint_counts(const struct lint *lint);

@@ -20,6 +20,24 @@ static uint64_t end_of(uint64_t start, uint64_t len)
     return len > UINT64_MAX - start ? UINT64_MAX : start + len;
 }
 
+/* After ranges went: gives back memory, so that there is never much more than what they need. */
+static void shrink(struct lint_object *o)
+{
+    uint32_t cap = o->range_count * 2;
+    struct lint_range *ranges;
+
+    if (!o->range_count) {
+        free(o->ranges);
+        o->ranges = NULL;
+        o->range_cap = 0;
+        return;
+    }
+    if (cap >= o->range_cap / 2 || !(ranges = realloc(o->ranges, cap * sizeof(*ranges))))
+        return;
+    o->ranges = ranges;
+    o->range_cap = cap;
+}
+
 /* Known ranges with bytes in [start, end) go, those under way are spoiled.  Returns true if there
  * were some under way. */
 static bool spoil(struct lint *lint, struct lint_object *o, uint64_t start, uint64_t end)
@@ -43,6 +61,7 @@ static bool spoil(struct lint *lint, struct lint_object *o, uint64_t start, uint
     }
     lint->range_count -= o->range_count - kept;
     o->range_count = kept;
+    shrink(o);
     return met;
 }
 
@@ -54,9 +73,8 @@ void lint_contents_spoil(struct lint *lint, struct lint_object *o)
 void lint_contents_forget(struct lint *lint, struct lint_object *o)
 {
     lint->range_count -= o->range_count;
-    free(o->ranges);
-    o->ranges = NULL;
-    o->range_count = o->range_cap = 0;
+    o->range_count = 0;
+    shrink(o);
 }
 
 /* Makes room for a range: for this object a known one goes, for all objects those of the
@@ -143,6 +161,7 @@ void lint_contents_done(struct lint *lint, struct lint_object *o, const struct e
         }
         lint->range_count--;
         *r = o->ranges[--o->range_count];
+        shrink(o);
         return;
     }
 }
