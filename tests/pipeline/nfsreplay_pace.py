@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: timeout=300 long=1000,10000,50000
-"""nfsreplay keeps its plan, on the word of somebody else: dumpcap sees the calls on the wire, tshark
-finds them, and each is compared with the time that the rate gives it.  In a network namespace of
-this test's own.  The machine may be busy, so the bounds of what was measured are not judged: what
+"""nfsreplay keeps its plan, on the word of somebody else: dumpcap sees the calls on the wire,
+and each is compared with the time that the rate gives it.  In a network namespace of this test's own.  The machine may be busy, so the bounds of what was measured are not judged: what
 the report says of lateness must be what the wire shows.
 
     nfsreplay_pace.py [RATE...]     operations a second; environment: BUILD, NFSDIGEST
@@ -13,6 +12,7 @@ import os
 import pathlib
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -21,8 +21,10 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gen"))
 
+import capfile  # noqa: E402
 from live_client import Ftnfsd  # noqa: E402
 
+NFS, NFSACL = 100003, 100227
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 PROGRAM = BUILD / "bin" / "nfsreplay"
 SECONDS = 5  # of each run, at most
@@ -68,20 +70,52 @@ class Capture:
         check("dropped" not in told or "/0 (" in told, told)
 
     def calls(self):
-        """The time of each NFS call, in ns, in the order of sending."""
-        text = subprocess.run(
-            ["tshark", "-r", self.path, "-Y", "rpc.msgtyp == 0 && !(rpc.program == 100005)", "-T", "fields",
-             "-e", "frame.time_epoch", "-e", "rpc.xid"],
-            capture_output=True, text=True, check=True).stdout
+        """The time of each NFS call, in ns, in the order of sending: when its end was."""
+        streams = {}
+        for frame in capfile.read(self.path):
+            ip = frame.data[14:]
+            if ip[9] != 6 or frame.data[12:14] != b"\x08\0":
+                continue
+            segment = ip[(ip[0] & 15) * 4:int.from_bytes(ip[2:4], "big")]
+            source, _, sequence = struct.unpack(">HHI", segment[:8])
+            stream = streams.setdefault(source, Stream())
+            if segment[13] & 2:  # SYN
+                stream.next = sequence + 1
+            payload = segment[(segment[12] >> 4) * 4:]
+            if payload:
+                stream.add(frame.time, sequence, payload)
         times, seen = [], set()
-        for line in text.splitlines():
-            at, xids = line.split("\t")
-            whole, part = at.split(".")
-            for xid in xids.split(","):
+        for stream in streams.values():
+            for at, xid, program in stream.calls:
                 check(xid not in seen, "call", xid, "was sent twice")
                 seen.add(xid)
-                times.append(int(whole) * 10**9 + int(part.ljust(9, "0")))
-        return times
+                if program in (NFS, NFSACL):
+                    times.append(at)
+        return sorted(times)
+
+
+class Stream:
+    """The RPC calls of one direction of a connection, which dumpcap saw whole and in order."""
+
+    def __init__(self):
+        self.next, self.data, self.calls = None, bytearray(), []
+
+    def add(self, at, sequence, payload):
+        skip = (self.next - sequence) & 0xffffffff
+        if skip >= 1 << 31:
+            raise SystemExit("the capture lost a segment: %d bytes" % (sequence - self.next))
+        payload = payload[skip:]  # what was sent again
+        self.next = (self.next + len(payload)) & 0xffffffff
+        self.data += payload
+        while len(self.data) >= 4:
+            mark = int.from_bytes(self.data[:4], "big")
+            end = 4 + (mark & 0x7fffffff)
+            if len(self.data) < end:
+                break
+            check(mark >> 31, "a call of several fragments")
+            xid, _, _, program = struct.unpack(">IIII", self.data[4:20])
+            self.calls.append((at, xid, program))
+            del self.data[:end]
 
 
 def quantile(values, part):
