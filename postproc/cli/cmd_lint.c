@@ -6,6 +6,7 @@
  */
 #include "cli/cli.h"
 #include "cli/lint_print.h"
+#include "cli/trace.h"
 #include "plan/effects.h"
 #include "show/args.h"
 #include "store/sql.h"
@@ -82,18 +83,18 @@ static int judge(struct lint_view *view, struct err *err)
 
 static int run(struct lint_view *view, bool json, struct err *err)
 {
-    struct store *store = store_open(view->name, STORE_READ, err);
+    struct trace trace;
     int result;
 
-    if (!store)
+    if (trace_open(&trace, view->name, false, err) < 0)
         return -err->code;
-    view->db = store_db(store);
+    view->db = store_db(trace.store);
     result = judge(view, err);
     if (result == 0)
         result = json ? lint_json(view, err) : lint_text(view, err);
-    store_close(store);
     if (result == 0)
         result = finish_output(err);
+    result = trace_close(&trace, result, err);
     if (result < 0)
         return result;
     return lint_view_level(view, LINT_ERROR) || lint_view_level(view, LINT_SUSPECT) ? EXIT_FINDINGS
@@ -115,7 +116,7 @@ int cmd_lint(int argc, char **argv, struct err *err)
         { 0 },
     };
     const struct args args = {
-        "nfsdigest lint [OPTION...] DATABASE", about, own, NULL, NULL, 0, "one database"
+        "nfsdigest lint [OPTION...] DATABASE|FILE", about, own, NULL, NULL, 0, "one file"
     };
     int first, result = args_parse(&args, argc, argv, &first, err);
 
@@ -123,7 +124,7 @@ int cmd_lint(int argc, char **argv, struct err *err)
         return result;
     if (argc - first != (only_list ? 0 : 1))
         return err_set(err, ERR_USAGE,
-                       only_list ? "lint --list takes no database" : "lint takes one database");
+                       only_list ? "lint --list takes no file" : "lint takes one file");
     if (lint_rules_load(&rules, err) < 0) {
         lint_rules_free(&rules);
         return -err->code;

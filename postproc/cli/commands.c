@@ -3,17 +3,6 @@
 
 #include <string.h>
 
-void commands_print(const struct command *table, FILE *out)
-{
-    int width = 8;
-
-    for (const struct command *row = table; row->name; row++)
-        if ((int)strlen(row->name) + 1 > width)
-            width = (int)strlen(row->name) + 1;
-    for (; table->name; table++)
-        fprintf(out, "  %-*s %s\n", width, table->name, table->help);
-}
-
 int commands_run(const struct command *table, const char *about, int argc, char **argv,
                  struct err *err)
 {

@@ -32,48 +32,18 @@ static const struct command commands[] = {
     { 0 },
 };
 
-static void print_help(FILE *out)
-{
-    fputs("usage: nfsdigest COMMAND [OPTION...] [ARGUMENT...]\n\n"
-          "Turns captures of NFSv3 traffic into traces that you can query.\n\n"
-          "Commands:\n",
-          out);
-    commands_print(commands, out);
-    fputs("\n\"nfsdigest COMMAND --help\" lists the options of a command, and \"nfsdigest\n"
-          "--version\" prints the version.  Exit codes: 0 success; 1 a check found\n"
-          "something; 2 wrong usage; 3 input that cannot be used, or only part of it;\n"
-          "4 a system error: memory, disk, a closed pipe.\n",
-          out);
-}
-
-static int run(int argc, char **argv, struct err *err)
-{
-    char *help[] = { argv[0], argc > 2 ? argv[2] : NULL, (char *)"--help", NULL };
-
-    if (argc < 2) {
-        print_help(stderr);
-        return ERR_USAGE;
-    }
-    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-        printf("nfsdigest " NFSDIGEST_VERSION "\n");
-        return 0;
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        (strcmp(argv[1], "help") == 0 && argc == 2)) {
-        print_help(stdout);
-        return 0;
-    }
-    if (strcmp(argv[1], "help") == 0) {
-        argv = help;
-        argc = 3;
-    }
-    for (const struct command *row = commands; row->name; row++)
-        if (row->run && strcmp(argv[1], row->name) == 0) {
-            wire_init(); /* for all that decode */
-            return row->run(argc - 1, argv + 1, err);
-        }
-    return err_set(err, ERR_USAGE, "no such command: \"%s\": see \"nfsdigest --help\"", argv[1]);
-}
+static const struct tool tool = {
+    .name = "nfsdigest",
+    .version = NFSDIGEST_VERSION,
+    .about = "usage: nfsdigest COMMAND [OPTION...] [ARGUMENT...]\n\n"
+             "Turns captures of NFSv3 traffic into traces that you can query.\n",
+    .codes = "\"nfsdigest COMMAND --help\" lists the options of a command, and \"nfsdigest\n"
+             "--version\" prints the version.  Exit codes: 0 success; 1 a check found\n"
+             "something; 2 wrong usage; 3 input that cannot be used, or only part of it;\n"
+             "4 a system error: memory, disk, a closed pipe.\n",
+    .commands = commands,
+    .prepare = wire_init,
+};
 
 int main(int argc, char **argv)
 {
@@ -85,7 +55,7 @@ int main(int argc, char **argv)
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     result = signals_begin(&err);
     if (result == 0)
-        result = run(argc, argv, &err);
+        result = tool_run(&tool, argc, argv, &err);
     progress_clear();
     if (result >= 0 && finish_output(&err) < 0)
         result = -ERR_SYSTEM;

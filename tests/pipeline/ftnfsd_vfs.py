@@ -11,17 +11,16 @@ differences that there may be are in tests/gen/ganesha_differences.py, with what
 long: more seeds, and some of them on the file system of the temporary folder.
 """
 import collections
-import glob
 import os
 import pathlib
 import random
-import shutil
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gen"))
 
+import ganesha  # noqa: E402
 import ganesha_differences as table  # noqa: E402
 from live_client import Client, Ftnfsd  # noqa: E402
 from model_xdr import NAMES  # noqa: E402
@@ -37,24 +36,6 @@ class At:
 
     def __init__(self, port):
         self.port = port
-
-
-def obstacle():
-    """Why this cannot run here, or None."""
-    path = os.environ["PATH"] + ":/usr/sbin:/sbin"
-    if os.getuid():
-        return "Ganesha needs root"
-    for program in "ganesha.nfsd", "rpcbind", "nfs-ls", "ip":
-        if not shutil.which(program, path=path):
-            return "%s is not installed" % program
-    if not glob.glob("/usr/lib/*/ganesha/libfsalvfs.so"):
-        return "Ganesha's back end VFS is not installed"
-    if not os.path.exists("/etc/mtab"):
-        return "Ganesha needs /etc/mtab"
-    if subprocess.run(["unshare", "--net", "--mount", "--pid", "--fork", "true"],
-                      capture_output=True, check=False).returncode:
-        return "this system allows no namespaces"
-    return None
 
 
 def beside_ganesha(tmpfs, *arguments):
@@ -125,7 +106,7 @@ def inside(kind, operations, seeds):
 def main(arguments):
     if arguments[:1] == ["inside"]:
         return inside(arguments[1], int(arguments[2]), [int(s) for s in arguments[3:]])
-    why = obstacle()
+    why = ganesha.obstacle()
     if why:
         print("NOT RUN: %s" % why)
         return 0

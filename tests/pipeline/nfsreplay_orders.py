@@ -10,7 +10,6 @@ Reference is the recorded order, one operation at a time; what that may show is 
 
 long: all captures and more seeds, on ftnfsd, and on NFS-Ganesha (back end VFS) beside that.
 """
-import glob
 import os
 import pathlib
 import shutil
@@ -21,6 +20,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gen"))
 
+import ganesha  # noqa: E402
 import replay_run  # noqa: E402
 from live_client import Ftnfsd  # noqa: E402
 from replay_oracle import AS_RECORDED, SKIPPED, VANISHED  # noqa: E402
@@ -105,24 +105,8 @@ def make_dumps(scratch, more):
     return dumps
 
 
-def obstacle():
-    """Why Ganesha cannot run here, or None."""
-    path = os.environ["PATH"] + ":/usr/sbin:/sbin"
-    if os.getuid():
-        return "Ganesha needs root"
-    for program in "ganesha.nfsd", "rpcbind", "nfs-ls", "ip":
-        if not shutil.which(program, path=path):
-            return "%s is not installed" % program
-    if not glob.glob("/usr/lib/*/ganesha/libfsalvfs.so"):
-        return "Ganesha's back end VFS is not installed"
-    if subprocess.run(["unshare", "--net", "--mount", "--pid", "--fork", "true"],
-                      capture_output=True, check=False).returncode:
-        return "this system allows no namespaces"
-    return None
-
-
 def beside_ganesha():
-    why = obstacle()
+    why = ganesha.obstacle()
     if why:
         print("NOT RUN on Ganesha: %s" % why)
         return 0

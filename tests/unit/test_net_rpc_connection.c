@@ -108,6 +108,23 @@ static void test_call_on_connect(void **state)
     finish(&s);
 }
 
+/* One call was answered, and the server has closed the connection.  Returns the client's port. */
+static uint16_t begin_idle(struct seen *s)
+{
+    uint16_t port;
+
+    prepare(s, SOCK_STREAM);
+    start(s);
+    call(s, "a");
+    server_accept(&s->server);
+    port = s->server.peer_port;
+    server_reply(&s->server, server_read(&s->server), TEXT("a"));
+    server_run(&s->server, 5 * MS);
+    close(s->server.fd);
+    s->server.fd = -1;
+    return port;
+}
+
 /* A connection that ends while nothing waits is normal: the next call makes it again. */
 static void test_idle(void **state)
 {
@@ -115,15 +132,7 @@ static void test_idle(void **state)
     uint16_t port;
 
     (void)state;
-    prepare(&s, SOCK_STREAM);
-    start(&s);
-    call(&s, "a");
-    server_accept(&s.server);
-    port = s.server.peer_port;
-    server_reply(&s.server, server_read(&s.server), TEXT("a"));
-    server_run(&s.server, 5 * MS);
-    close(s.server.fd);
-    s.server.fd = -1;
+    port = begin_idle(&s);
     server_run(&s.server, 30 * MS);
     assert_int_equal(rpc_client_stats(s.client).connects, 1);
     call(&s, "b");
@@ -239,15 +248,7 @@ static void test_port_held(void **state)
     int fd;
 
     (void)state;
-    prepare(&s, SOCK_STREAM);
-    start(&s);
-    call(&s, "a");
-    server_accept(&s.server);
-    port = s.server.peer_port;
-    server_reply(&s.server, server_read(&s.server), TEXT("a"));
-    server_run(&s.server, 5 * MS);
-    close(s.server.fd);
-    s.server.fd = -1;
+    port = begin_idle(&s);
     server_run(&s.server, 5 * MS);
     fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     thief.sin_port = htons(port);
