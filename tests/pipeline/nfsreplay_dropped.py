@@ -29,10 +29,11 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gen"))
 
+import ganesha  # noqa: E402
 import nfsreplay_faults  # noqa: E402
 import replay_run  # noqa: E402
 from live_client import Ftnfsd  # noqa: E402
-from nfsreplay_orders import GANESHA, obstacle  # noqa: E402
+from nfsreplay_orders import GANESHA  # noqa: E402
 from replay_oracle import AS_RECORDED, UNCERTAIN, exchanges  # noqa: E402
 from wire_relay import CUT_AFTER, CUTS  # noqa: E402
 from messages import NFS  # noqa: E402
@@ -191,7 +192,7 @@ def died(scratch, dump, operations):
 
 
 def beside_ganesha():
-    why = obstacle()
+    why = ganesha.obstacle()
     if why:
         print("NOT RUN on Ganesha: %s" % why)
         return 0
