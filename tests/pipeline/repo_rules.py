@@ -3,6 +3,7 @@
 """The rules of CONTRIBUTING.md that a program can check.  Each breach is printed as
 "FILE:LINE: RULE"; the exit code is 1 if there is one."""
 
+import ast
 import os
 import pathlib
 import re
@@ -64,6 +65,23 @@ def is_code(path):
     return path.suffix in CODE or path.name in CODE_NAMES
 
 
+def top_names(parsed):
+    """What a module defines; "*": and all that another one does."""
+    names = set()
+    waiting = list(parsed.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        else:
+            waiting += ast.iter_child_nodes(node)
+    return names
+
+
 class Rules:
     def __init__(self):
         self.breaches = 0
@@ -105,6 +123,20 @@ class Rules:
             run = subprocess.run([shell, "-n", SOURCE / name], capture_output=True, text=True)
             if run.returncode:
                 self.breach(name, f"syntax: {run.stderr.strip()}")
+
+    def imports(self, names):
+        """What a test imports from another one is there: long tests would find out too late."""
+        trees = {name: ast.parse((SOURCE / name).read_text()) for name in names if name.endswith(".py")}
+        known = {}
+        for name, parsed in trees.items():
+            known.setdefault(pathlib.Path(name).stem, set()).update(top_names(parsed))
+        for name, parsed in trees.items():
+            for node in ast.walk(parsed):
+                if isinstance(node, ast.ImportFrom) and "*" not in known.get(node.module, "*"):
+                    for alias in node.names:
+                        if alias.name not in known[node.module] | {"*"}:
+                            self.breach(f"{name}:{node.lineno}",
+                                        f"{node.module} has no {alias.name}")
 
     def links(self, name, text):
         """Relative links of Markdown lead to something."""
@@ -158,6 +190,7 @@ def main():
             rules.links(name, text)
         if name != "LICENSE":
             rules.text(name, lines)
+    rules.imports(names)
     rules.fuzz_corpora(names)
     rules.long_tests(names)
     rules.captures(names)
