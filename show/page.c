@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "show/page.h"
+#include "base/embed.h"
 #include "show/markup.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char style[] =
-    ":root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--line:#d0d7de;--soft:#f3f5f7;"
-    "--good:#116329;--bad:#a40e26;--link:#0a58b8;--mark:#fff1c2;--found:#ffd9d2}\n"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e6e9ec;--paper:#14171a;--line:#3a4149;"
-    "--soft:#1e2328;--good:#56d364;--bad:#ff7b72;--link:#79b8ff;--mark:#4a3c0c;--found:#5c1f1b}}\n"
-    "body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);"
-    "max-width:72em;margin:2em auto;padding:0 1em}\n"
-    "table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;margin:.5em 0}\n"
-    "th,td{border-bottom:1px solid var(--line);padding:.25em .6em;text-align:right;"
-    "vertical-align:top}\n"
-    "th:first-child,td:first-child,td.t,th.t{text-align:left}\nth{background:var(--soft)}\n"
-    ".wide{overflow-x:auto}\ncode{overflow-wrap:anywhere}\n"
-    ".verdict{font-size:1.4em;font-weight:600}.good{color:var(--good)}.bad{color:var(--bad)}\n"
-    ".warning{border:1px solid var(--bad);padding:.4em .8em}\n";
+EMBED(style, EMBED_ROOT "/show/page.css");
 
 void page_raw(struct page *page, const void *data, size_t len)
 {

@@ -10,22 +10,7 @@
 #include <stdlib.h>
 
 static const char style[] =
-    "h1{font-size:1.6em;overflow-wrap:anywhere}caption{text-align:left;font-weight:600;"
-    "padding:.3em 0}\nth[scope=row]{background:none;font-weight:600;text-align:left}\n"
-    ":focus-visible{outline:3px solid var(--link);outline-offset:2px}\n"
-    ".note{opacity:.75;font-style:italic}td.t{overflow-wrap:anywhere;min-width:6em}"
-    "td.t:last-child{min-width:14em}\n"
-    "th[scope=colgroup]{text-align:center;border-left:1px solid var(--line)}\n"
-    ".tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(11em,1fr));gap:.6em;"
-    "margin:1em 0;padding:0}\n.tiles div{border:1px solid var(--line);border-radius:.4em;"
-    "padding:.4em .8em;background:var(--soft)}\n.tiles dt{font-size:.85em}"
-    ".tiles dd{margin:0;font-size:1.35em;font-weight:600;font-variant-numeric:tabular-nums}\n"
-    ".plot svg{min-width:34em}\n"
-    "details{border:1px solid var(--line);border-radius:.4em;padding:.2em .8em;margin:.5em 0}\n"
-    "summary{cursor:pointer;font-weight:600;overflow-wrap:anywhere}\n"
-    "@media print{body{max-width:none;margin:0;font-size:9pt}.wide{overflow:visible}"
-    "details::details-content{content-visibility:visible;display:block}tr{break-inside:avoid}"
-    "h2,h3,caption{break-after:avoid}}\n";
+    "td.t{overflow-wrap:anywhere;min-width:6em}td.t:last-child{min-width:14em}\n";
 
 static void groups_list(struct page *page, const struct report *const *reports,
                         const struct report_group *groups, uint32_t group_count)

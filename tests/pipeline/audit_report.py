@@ -63,7 +63,7 @@ def check_forms(original, twin, code, schema):
         for redact in [], ["--redact"]:
             got, out, error = run(*form, *redact, original, twin)
             expect(got == code, form, redact, "exit code", got, error)
-            first = json.loads(out)["warning"] if form == ["--json"] else out[:3000]
+            first = json.loads(out)["warning"] if form == ["--json"] else out[out.find("<body>") + 1:][:3000]
             expect(("Keep it as private" in first) == (not redact), form, redact, "no warning")
             if redact:
                 for secret in SECRETS:

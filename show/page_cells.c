@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/report_html_parts.h"
+#include "show/page_cells.h"
+#include "base/values.h"
 
 static void begin(struct page *page, const char *caption)
 {
@@ -65,7 +66,7 @@ void cells_count(struct page *page, uint64_t n)
 
 void cells_share(struct page *page, uint64_t part, uint64_t all)
 {
-    page_put(page, "<td>%.2f %%</td>", report_share(part, all));
+    page_put(page, "<td>%.2f %%</td>", all ? 100.0 * (double)part / (double)all : 0);
 }
 
 void cells_size(struct page *page, uint64_t bytes)
