@@ -155,9 +155,17 @@ CREATE TABLE discrepancy (
     sut_number INTEGER
 ) STRICT;
 
+-- What groups have in common: a known cause has all its groups, over all procedures and fields.  A group
+-- without a known cause stands alone.  View causes has their counts.
+CREATE TABLE cause (
+    id INTEGER PRIMARY KEY,         -- by the gravest severity of its groups, then the most frequent first
+    name TEXT,                      -- in schemas/rules/causes.conf; NULL: unknown, it has one group
+    title TEXT NOT NULL             -- in a few words
+) STRICT;
+
 -- Discrepancies of the same kind, procedure, field and kind of difference.
 CREATE TABLE discrepancy_group (
-    id INTEGER PRIMARY KEY,         -- by severity, then the most frequent first
+    id INTEGER PRIMARY KEY,         -- by cause, severity, then the most frequent first
     kind INTEGER NOT NULL,          -- code 'kind'
     class TEXT,                     -- of the field: 'time', ...
     program INTEGER,
@@ -168,7 +176,7 @@ CREATE TABLE discrepancy_group (
                                     -- without a field, its word in rule files ('missing-reply', ...)
     difference TEXT NOT NULL,       -- 'ref 1, sut 0', 'only ref', 'sut later', 'NFS3_OK, NFS3ERR_EXIST'
     rule INTEGER REFERENCES rule,   -- the rule that was not met
-    cause TEXT,                     -- name in schemas/rules/causes.conf; NULL: unknown
+    cause TEXT,                     -- cause.name
     reason TEXT NOT NULL,           -- explanation in words
     count INTEGER NOT NULL,         -- discrepancies
     compared INTEGER NOT NULL,      -- comparisons of this field in this procedure
@@ -179,8 +187,11 @@ CREATE TABLE discrepancy_group (
     noise_count INTEGER,
     noise_compared INTEGER,         -- comparisons between the two runs
     is_noise INTEGER NOT NULL,      -- 1: both directions together are at most twice as frequent here
-    severity INTEGER NOT NULL DEFAULT 1 -- code 'severity': 1 outcome and contents, 2 missing replies,
+    severity INTEGER NOT NULL DEFAULT 1, -- code 'severity': 1 outcome and contents, 2 missing replies,
                                     -- 3 attributes, 4 limits, 5 performance
+    cause_id INTEGER REFERENCES cause,
+    circumstance TEXT               -- of link counts 'directory', 'no directory'; of the mode of a new
+                                    -- object 'asked', 'not asked' by the request; else NULL
 ) STRICT;
 
 -- Examples of a group, and the operations that lead to each: a minimal reproduction.
@@ -344,6 +355,17 @@ CREATE TABLE slowest (
     ref_latency INTEGER NOT NULL,
     sut_latency INTEGER NOT NULL
 ) STRICT;
+
+-- Causes for people, in the order of reports.  The ids of their groups follow each other.
+CREATE VIEW causes AS
+SELECT c.id, c.name, c.title, s.name AS severity, g.count, g.groups, g.noise, g.procedures, g.first_group
+  FROM cause c JOIN (SELECT cause_id, min(severity) AS severity, sum(count) AS count, count(*) AS groups,
+                            sum(is_noise) AS noise, min(id) AS first_group,
+                            replace(group_concat(DISTINCT nullif(operation, '')), ',', ', ') AS procedures
+                       FROM (SELECT * FROM discrepancy_group ORDER BY id) GROUP BY cause_id) g
+    ON g.cause_id = c.id
+  JOIN code s ON s.domain = 'severity' AND s.value = g.severity
+ ORDER BY c.id;
 
 -- Discrepancies for people, with the frame of the reply, or of the call if there is no reply.
 CREATE VIEW discrepancies AS

@@ -52,6 +52,7 @@ static int take(void *ctx, const struct conf_line *line, struct err *err)
          : strcmp(line->key, "operation") == 0  ? &last->operation
          : strcmp(line->key, "field") == 0      ? &last->field
          : strcmp(line->key, "difference") == 0 ? &last->difference
+         : strcmp(line->key, "title") == 0      ? &last->title
          : strcmp(line->key, "text") == 0       ? &last->text
                                                 : NULL;
     if (!to)
@@ -90,6 +91,7 @@ void explanations_free(struct explanations *c)
         free(c->list[i].field);
         free(c->list[i].difference);
         free(c->list[i].when);
+        free(c->list[i].title);
         free(c->list[i].text);
     }
     free(c->list);

@@ -22,8 +22,9 @@ enum severity {
 };
 
 struct explanation {
-    char *name, *kind, *operation, *field, *difference, *when, *text; /* NULL: matches anything */
-    uint8_t severity; /* enum severity; 0: the kind decides */
+    char *name, *kind, *operation, *field, *difference, *when; /* NULL: matches anything */
+    char *title, *text; /* |title|: of all its groups, in a few words; NULL: none */
+    uint8_t severity;   /* enum severity; 0: the kind decides */
 };
 
 struct explanations {

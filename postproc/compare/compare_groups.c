@@ -58,11 +58,13 @@ static void find_explanation(const struct explanations *explanations, struct gro
         c->explanation && c->explanation->severity ? c->explanation->severity : severity_of(c);
 }
 
-/* The gravest first, of these the most frequent. */
-static int by_severity(const void *a, const void *b)
+/* By cause, the gravest first, of these the most frequent. */
+static int by_cause(const void *a, const void *b)
 {
     const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
 
+    if (x->cause != y->cause)
+        return x->cause < y->cause ? -1 : 1;
     if (x->severity != y->severity)
         return x->severity < y->severity ? -1 : 1;
     return x->count != y->count ? (x->count < y->count ? 1 : -1)
@@ -95,6 +97,8 @@ static int write_group(struct pairs *p, sqlite3_stmt *stmt, const struct group *
     sqlite3_bind_int64(stmt, 13, (int64_t)c->count);
     sqlite3_bind_int64(stmt, 14, (int64_t)(compared > c->count ? compared : c->count));
     sqlite3_bind_int(stmt, 15, (int)c->severity);
+    sqlite3_bind_int64(stmt, 16, c->cause);
+    sql_bind_text(stmt, 17, cases[c->when]);
     return sql_step(stmt, err);
 }
 
@@ -132,7 +136,7 @@ static int write_groups(struct pairs *p, struct group **order, struct err *err)
 
     result = sql_prepare(
         p->c->db,
-        "INSERT INTO main.discrepancy_group VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,NULL,NULL,0,?)",
+        "INSERT INTO main.discrepancy_group VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,NULL,NULL,0,?,?,?)",
         &stmt, err);
     if (result == 0)
         result = sql_run(p->c->db,
@@ -156,6 +160,30 @@ static int write_groups(struct pairs *p, struct group **order, struct err *err)
                          " (SELECT id FROM temp.renumber WHERE was = discrepancy_group)",
                          err);
     return result == 0 ? sql_run(p->c->db, "DROP TABLE temp.renumber", err) : result;
+}
+
+static int write_causes(struct pairs *p, const struct cause *causes, uint32_t count,
+                        struct err *err)
+{
+    const struct group *groups = p->found->groups;
+    sqlite3_stmt *stmt;
+    int result = 0;
+
+    if (sql_prepare(p->c->db, "INSERT INTO main.cause VALUES (?,?,?)", &stmt, err) < 0)
+        return -err->code;
+    for (uint32_t i = 0; result == 0 && i < count; i++) {
+        const struct explanation *e = causes[i].explanation;
+
+        sqlite3_bind_int64(stmt, 1, (int64_t)i + 1);
+        sql_bind_text(stmt, 2, e ? e->name : NULL);
+        sql_bind_text(stmt, 3,
+                      !e          ? generic(&groups[causes[i].number])
+                      : !e->title ? e->name
+                                  : e->title);
+        result = sql_step(stmt, err);
+    }
+    sqlite3_finalize(stmt);
+    return result;
 }
 
 static int write_compared(struct pairs *p, struct err *err)
@@ -225,16 +253,23 @@ int groups_write(struct pairs *p, struct err *err)
     struct found *f = p->found;
     struct group **order = calloc(f->group_count + 1, sizeof(*order));
     struct explanations explanations = { 0 };
+    struct cause *causes = NULL;
+    uint32_t cause_count = 0;
     int result = order ? explanations_load(&explanations, err) : err_memory(err, "groups");
 
     for (uint32_t i = 0; result == 0 && i < f->group_count; i++) {
         order[i] = &f->groups[i];
         find_explanation(&explanations, order[i]);
     }
+    if (result == 0)
+        result = causes_find(f, &explanations, &causes, &cause_count, err);
+    if (result == 0)
+        result = write_causes(p, causes, cause_count, err);
     if (result == 0) {
-        qsort(order, f->group_count, sizeof(*order), by_severity);
+        qsort(order, f->group_count, sizeof(*order), by_cause);
         result = write_groups(p, order, err);
     }
+    free(causes);
     explanations_free(&explanations);
     free(order);
     if (result < 0 || write_rules(p, err) < 0 || write_compared(p, err) < 0)

@@ -24,6 +24,7 @@ struct group {
     enum difference_case when;
     const struct explanation *explanation; /* set when groups are written */
     enum severity severity;
+    uint32_t cause; /* id in table cause, set when groups are written */
     const struct place *place;
     const struct compare_rule *rule;
     uint32_t program, version;
@@ -83,7 +84,19 @@ const char *explain_group(struct pairs *p, const struct group *group, const char
 /* Returns the side that a difference mentions first: SUT for "only sut". */
 int explain_subject(const char *difference);
 
-/* compare_groups.c: tables group, rule, compared, withheld. */
+/* compare_causes.c: what groups have in common. */
+struct cause {
+    const struct explanation *explanation; /* NULL: the group |number| stands alone */
+    enum severity severity;                /* the gravest one of its groups */
+    uint64_t count;                        /* discrepancies */
+    uint32_t number;                       /* of its first group, as it came up */
+};
+/* Gives each group its cause, by |explanation| and |severity|.  *|causes|, to be freed with free(),
+ * has them in the order of their ids, from 1. */
+int causes_find(struct found *f, const struct explanations *explanations, struct cause **causes,
+                uint32_t *count, struct err *err);
+
+/* compare_groups.c: tables cause, group, rule, compared, withheld. */
 int groups_write(struct pairs *p, struct err *err);
 /* latency.c: tables performance, latency, slowest. */
 int latency_write(struct pairs *p, struct err *err);

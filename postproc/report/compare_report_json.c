@@ -95,10 +95,15 @@ int report_json(sqlite3 *result, const struct report_options *o, FILE *out, stru
             " (SELECT ifnull(sum(count), 0) FROM withheld) AS withheld,"
             " (SELECT value + 0 FROM meta WHERE key = 'uncertain') AS uncertain",
             0, NULL) < 0 ||
+        put_array(&p, "causes",
+                  "SELECT id, name, title, severity, count, groups, noise, first_group, procedures"
+                  " FROM causes ORDER BY id",
+                  0, NULL) < 0 ||
         put_array(&p, "groups",
                   "SELECT c.id, v.name AS severity, c.count, c.compared, k.name AS kind, c.class, "
                   "c.operation, c.field,"
-                  " c.difference, c.cause, c.reason, (SELECT text FROM rule l WHERE l.id = c.rule)"
+                  " c.difference, c.cause, c.cause_id, c.circumstance, c.reason, (SELECT text FROM "
+                  "rule l WHERE l.id = c.rule)"
                   " AS rule, c.noise_count, c.noise_compared, c.is_noise AS \"noise!\""
                   " FROM discrepancy_group c JOIN code k ON k.domain = 'kind' AND k.value = c.kind"
                   " JOIN code v ON v.domain = 'severity' AND v.value = c.severity ORDER BY c.id",

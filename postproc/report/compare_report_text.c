@@ -18,6 +18,8 @@ struct printer {
     sqlite3 *db;
     FILE *out;
     struct err *err;
+    int64_t cause; /* of the line before */
+    char reason[512];
 };
 
 static const char *column(sqlite3_stmt *stmt, int at)
@@ -78,8 +80,10 @@ static void show_totals(struct printer *p, sqlite3_stmt *stmt)
             " sut %s; continued listings: ref %s, sut %s\n",
             count(stmt, 0, n[0]), count(stmt, 1, n[1]), count(stmt, 2, n[2]), count(stmt, 3, n[3]),
             count(stmt, 7, n[4]), count(stmt, 8, n[5]));
-    fprintf(p->out, "%s discrepancies in %s groups; %s uncertain; %s comparisons withheld\n",
-            count(stmt, 4, n[4]), count(stmt, 5, n[5]), count(stmt, 9, n[1]), count(stmt, 6, n[0]));
+    fprintf(p->out,
+            "%s discrepancies in %s groups, of %s causes; %s uncertain; %s comparisons withheld\n",
+            count(stmt, 4, n[4]), count(stmt, 5, n[5]), count(stmt, 10, n[2]), count(stmt, 9, n[1]),
+            count(stmt, 6, n[0]));
 }
 
 static const char select_totals[] =
@@ -91,7 +95,8 @@ static const char select_totals[] =
     " (SELECT ifnull(sum(count), 0) FROM withheld),"
     " (SELECT count(*) FROM alignment WHERE kind = 3 AND ref IS NOT NULL),"
     " (SELECT count(*) FROM alignment WHERE kind = 3 AND sut IS NOT NULL),"
-    " (SELECT value + 0 FROM meta WHERE key = 'uncertain')";
+    " (SELECT value + 0 FROM meta WHERE key = 'uncertain'),"
+    " (SELECT count(*) FROM cause)";
 
 static int show_verdict(struct printer *p)
 {
@@ -102,14 +107,44 @@ static int show_verdict(struct printer *p)
     return verdict;
 }
 
+static void show_cause(struct printer *p, sqlite3_stmt *stmt)
+{
+    char n[VALUE_TEXT_MAX], first[VALUE_TEXT_MAX], last[VALUE_TEXT_MAX];
+    int64_t group = sqlite3_column_int64(stmt, 5), groups = sqlite3_column_int64(stmt, 4);
+
+    fprintf(p->out, "%4lld %8s  %-12s ", (long long)sqlite3_column_int64(stmt, 0),
+            count(stmt, 3, n), column(stmt, 2));
+    if (sqlite3_column_type(stmt, 7) != SQLITE_NULL)
+        fprintf(p->out, "%s: ", column(stmt, 7));
+    fputs(column(stmt, 1), p->out);
+    if (sqlite3_column_int64(stmt, 8))
+        fprintf(p->out, " [%s]",
+                sqlite3_column_int64(stmt, 8) == groups ? "noise" : "partly noise");
+    fprintf(p->out, "\n%4s %8s  %-12s group%s %s", "", "", "", groups > 1 ? "s" : "",
+            count_text((uint64_t)group, first));
+    if (groups > 1)
+        fprintf(p->out, " to %s", count_text((uint64_t)(group + groups - 1), last));
+    if (sqlite3_column_type(stmt, 6) != SQLITE_NULL)
+        fprintf(p->out, ": %s", column(stmt, 6));
+    fputc('\n', p->out);
+}
+
+/* A line of a group, below the heading of its cause.  A reason is not said twice. */
 static void show_line(struct printer *p, sqlite3_stmt *stmt)
 {
     char n[VALUE_TEXT_MAX];
 
+    if (sqlite3_column_int64(stmt, 7) != p->cause) {
+        p->cause = sqlite3_column_int64(stmt, 7);
+        p->reason[0] = '\0';
+        fprintf(p->out, "Cause %lld: %s\n", (long long)p->cause, column(stmt, 8));
+    }
     fprintf(p->out, "%4lld %8s  %-20s %-44s %s%s\n", (long long)sqlite3_column_int64(stmt, 0),
             count(stmt, 1, n), column(stmt, 2), column(stmt, 3), column(stmt, 4),
             sqlite3_column_int(stmt, 6) ? " [noise]" : "");
-    fprintf(p->out, "%4s %8s  %s\n", "", "", column(stmt, 5));
+    if (strcmp(p->reason, column(stmt, 5)) != 0)
+        fprintf(p->out, "%4s %8s  %s\n", "", "", column(stmt, 5));
+    snprintf(p->reason, sizeof(p->reason), "%s", column(stmt, 5));
 }
 
 static void show_example(struct printer *p, sqlite3_stmt *stmt)
@@ -258,7 +293,7 @@ static void show_slow(struct printer *p, sqlite3_stmt *stmt)
 
 int report_text(sqlite3 *result, const struct report_options *o, FILE *out, struct err *err)
 {
-    struct printer p = { result, out, err };
+    struct printer p = { .db = result, .out = out, .err = err };
 
     if (show_rows(&p,
                   "SELECT name, database, server, operations, clock_offset, granularity FROM side"
@@ -266,9 +301,13 @@ int report_text(sqlite3 *result, const struct report_options *o, FILE *out, stru
                   0, NULL, show_side) < 0 ||
         show_rows(&p, select_totals, 0, NULL, show_totals) < 0 || show_verdict(&p) < 0 ||
         show_rows(&p,
-                  "SELECT id, count, operation, field, difference, reason, is_noise FROM "
-                  "discrepancy_group"
-                  " ORDER BY id",
+                  "SELECT id, title, severity, count, groups, first_group, procedures, name, noise"
+                  " FROM causes ORDER BY id",
+                  0, "\n   #    count  severity     cause; its groups\n", show_cause) < 0 ||
+        show_rows(&p,
+                  "SELECT g.id, g.count, g.operation, g.field, g.difference, g.reason, g.is_noise,"
+                  " c.id, c.title FROM discrepancy_group g LEFT JOIN cause c ON c.id = g.cause_id"
+                  " ORDER BY g.id",
                   0, "\n   #    count  operation            field and difference; reason\n",
                   show_line) < 0)
         return -err->code;

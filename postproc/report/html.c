@@ -127,6 +127,7 @@ static const char select_totals[] =
     " (SELECT count(*) FROM alignment WHERE kind = 2 AND ref IS NULL),"
     " (SELECT count(*) FROM alignment WHERE kind = 3 AND ref IS NOT NULL),"
     " (SELECT count(*) FROM alignment WHERE kind = 3 AND ref IS NULL),"
+    " (SELECT count(*) FROM cause),"
     " (SELECT count(*) FROM discrepancy_group),"
     " (SELECT ifnull(sum(count), 0) FROM discrepancy_group),"
     " (SELECT ifnull(sum(count), 0) FROM discrepancy_group WHERE is_noise),"
@@ -134,7 +135,7 @@ static const char select_totals[] =
     " (SELECT count(DISTINCT object) FROM unsynchronized),"
     " (SELECT ifnull(sum(equal + different + withheld), 0) FROM compared)";
 
-enum { TILES = 12 };
+enum { TILES = 13 };
 
 static int put_verdict(struct html *h)
 {
@@ -161,6 +162,7 @@ static void show_totals(struct html *h, sqlite3_stmt *row)
         "operations, system under test only",
         "continued listings, reference",
         "continued listings, system under test",
+        "causes of discrepancies",
         "groups of discrepancies",
         "discrepancies",
         "discrepancies that are noise",

@@ -13,13 +13,24 @@
         return { row, section, data: row.dataset,
                  text: (row.textContent + " " + (section ? section.textContent : "")).toLowerCase() };
     });
-    const fields = ["class", "procedure", "kind"];
+    const fields = ["cause", "class", "procedure", "kind"];
+    const causes = document.getElementById("causes").tBodies[0].rows;
     const input = name => document.getElementById("f-" + name);
     let sort = "";
 
     for (const name of fields) {
-        const values = Array.from(new Set(groups.map(g => g.data[name]))).sort();
         input(name).add(new Option("all", ""));
+        if (name === "cause") {
+            for (const row of causes) {
+                const link = row.cells[0].querySelector("a");
+                if (link)
+                    link.href = "#filter?cause=" + row.id.slice(1);
+                input(name).add(new Option(row.cells[0].textContent + " " +
+                    row.querySelector("code").textContent, row.id.slice(1)));
+            }
+            continue;
+        }
+        const values = Array.from(new Set(groups.map(g => g.data[name]))).sort();
         for (const value of values)
             input(name).add(new Option(value || "none", value || "-"));
     }
@@ -104,7 +115,13 @@
     form.addEventListener("submit", event => event.preventDefault());
     form.addEventListener("input", () => { apply(); store(); });
     form.addEventListener("reset", () => setTimeout(() => { sort = ""; order(); apply(); store(); }));
-    addEventListener("hashchange", () => { load(); order(); apply(); });
+    addEventListener("hashchange", event => {
+        load();
+        order();
+        apply();
+        if (/#filter\?cause=[0-9]+$/.test(event.newURL))
+            form.scrollIntoView();
+    });
     // a link to a group that a filter hides
     addEventListener("click", event => {
         const link = event.target.closest && event.target.closest("a[href^='#g']");

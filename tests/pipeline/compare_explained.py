@@ -60,9 +60,32 @@ def said(groups, field, difference=None):
     return found
 
 
+# What play() does: the cause, its severity, discrepancies and groups.
+MADE = {("status-refused", "outcome"): (1, 1), ("entry", "outcome"): (2, 2),
+        ("entry-encoding", "outcome"): (2, 2), ("write-verifier", "outcome"): (1, 1),
+        ("nlink-file", "attributes"): (2, 1), ("nlink-directory", "attributes"): (1, 1),
+        ("mode-bits", "attributes"): (1, 1), ("exclusive-mode", "attributes"): (1, 1),
+        ("fileid", "attributes"): (1, 1), ("limits", "limits"): (21, 7)}
+
+
+def by_cause(groups, causes):
+    """One row for each cause that was made, the gravest first, of these the most frequent."""
+    found = {(c["name"], c["severity"]): (c["count"], c["groups"]) for c in causes}
+    check(found == MADE and len(causes) == len(MADE), f"causes: {found}, not {MADE}")
+    order = [(SEVERITIES.index(c["severity"]), -c["count"]) for c in causes]
+    check(order == sorted(order) and [c["id"] for c in causes] == list(range(1, len(causes) + 1)),
+          f"order of causes: {causes}")
+    for cause in causes:
+        ids = [g["id"] for g in groups if g["cause_id"] == cause["id"]]
+        first = cause["first_group"]
+        check(ids == list(range(first, first + cause["groups"])), f"groups of {cause}: {ids}")
+        check(all(g["cause"] == cause["name"] for g in groups if g["id"] in ids), f"cause {cause}")
+
+
 def explained(folder, one, other, turned):
     out = folder / "out.db"
-    groups = compare("-o", out, one, other, code=1)["groups"]
+    made = compare("-o", out, one, other, code=1)
+    groups, causes = made["groups"], made["causes"]
     ref, sut = f"ref ({one.name})", f"sut ({other.name})"
     lets, refuses = (ref, sut) if turned else (sut, ref)
     removed = f"{lets} lets uid 1001 do REMOVE /x/g, and {refuses} refuses it with NFS3ERR_ACCES"
@@ -70,7 +93,9 @@ def explained(folder, one, other, turned):
     order = [SEVERITIES.index(g["severity"]) for g in groups]
     check(order == sorted(order) and set(order) >= {0, 2, 3}, f"order: {order}")
     for a, b in zip(groups, groups[1:]):
-        check(a["severity"] != b["severity"] or a["count"] >= b["count"], f"count: {a}, {b}")
+        check(a["cause_id"] != b["cause_id"] or a["severity"] != b["severity"]
+              or a["count"] >= b["count"], f"count: {a}, {b}")
+    by_cause(groups, causes)
     status, = said(groups, "REMOVE3res.status")
     check(status["reason"] == removed and status["examples"][0]["path"] == "/x/g",
           f"REMOVE: {status}")

@@ -77,6 +77,32 @@ def check_table(db, page):
         expect([number(t) for t in got[:3]] + got[3:] == list(want), "group", got, want)
 
 
+def check_causes(db, page):
+    """The table of causes against sums of groups."""
+    causes = {}
+    for group in db.execute("SELECT * FROM discrepancy_group ORDER BY id"):
+        causes.setdefault(group["cause"] or group["id"], []).append(group)
+    rows = rows_of(page.ids["causes"])
+    expect(len(rows) == len(causes) < db.execute("SELECT count(*) FROM discrepancy_group").fetchone()[0],
+           "causes:", len(rows), "not", len(causes))
+    severities = dict(db.execute("SELECT value, name FROM code WHERE domain = 'severity'"))
+    order = []
+    for (name, groups), row in zip(causes.items(), rows):
+        got = [c.text() for c in row]
+        ids = [g["id"] for g in groups]
+        expect(ids == list(range(ids[0], ids[0] + len(ids))), "groups of a cause", name, ids)
+        gravest, count = min(g["severity"] for g in groups), sum(g["count"] for g in groups)
+        order.append((gravest, -count))
+        said = [number(got[1]), *got[4:]]
+        want = [count, severities[gravest],
+                str(ids[0]) if len(ids) == 1 else "%d to %d" % (ids[0], ids[-1])]
+        expect(said == want, "cause", name, said, "not", want)
+        expect(set(got[3].split(", ")) == {g["operation"] for g in groups}, "procedures", name, got[3])
+        expect(groups[0]["reason"] in got[2] and (groups[0]["cause"] or groups[0]["field"]) in got[2],
+               "explanation", name, got[2])
+    expect(order == sorted(order), "order of causes", order)
+
+
 def check_summary(db, page):
     tiles = {e.children[0].text(): number(e.children[1].text())
              for e in next(page.root.all("dl")).children}
@@ -89,6 +115,7 @@ def check_summary(db, page):
                                   " AND reason <> ''",
             "operations, system under test only": "SELECT count(*) FROM one_sided WHERE side = 'sut'"
                                   " AND reason <> ''",
+            "causes of discrepancies": "SELECT count(DISTINCT ifnull(cause, id)) FROM discrepancy_group",
             "groups of discrepancies": "SELECT count(*) FROM discrepancy_group",
             "discrepancies": "SELECT count(*) FROM discrepancy",
             "discrepancies that are noise": "SELECT count(*) FROM discrepancy d JOIN discrepancy_group c"
@@ -189,7 +216,7 @@ def check_latency(db, page):
 HOSTILE = ["<script>window.pwned=1</script>", "\"'><img src=x onerror=window.pwned=1>",
            "</textarea></style></script></pre><b>", "a\x01\x1b[31m\x7f\n\r\tb", "&lt;&amp;&#39;",
            "\u202e\ufffe\uffff\U0001f600é", UNSEEN, "x" * 100_000, "é" * 60_000, "--><!-- ]]>"]
-COLUMNS = {"discrepancy_group": ["class", "operation", "field", "difference", "cause", "reason"],
+COLUMNS = {"cause": ["name", "title"], "discrepancy_group": ["class", "operation", "field", "difference", "cause", "reason"],
            "discrepancy": ["element", "ref_text", "sut_text"], "object": ["path"],
            "operation": ["name", "client", "server", "path", "path2", "status"],
            "source": ["name"], "side": ["database", "server"], "rule": ["text"],
@@ -231,7 +258,7 @@ def make_huge(good, path):
                " NULL, NULL FROM n JOIN discrepancy d ON d.id = (SELECT discrepancy FROM step"
                " WHERE discrepancy_group = 3 LIMIT 1)", (groups,))
     db.execute("INSERT INTO discrepancy_group SELECT ?1 + i, kind, class, program, version, procedure,"
-               " operation, field, difference || i, rule, cause, reason, 33, 100, NULL, NULL, 0, severity"
+               " operation, field, difference || i, rule, cause, reason, 33, 100, NULL, NULL, 0, severity, cause_id, circumstance"
                " FROM n JOIN discrepancy_group ON id = 3 WHERE i <= 3000", (groups,))
     db.execute("INSERT INTO step SELECT ?1 + i, s.example, s.number, s.discrepancy, s.ref, s.sut"
                " FROM n JOIN step s ON s.discrepancy_group = 3 WHERE i <= 3000", (groups,))
@@ -378,6 +405,7 @@ def check_fragments(db, browser, path):
     groups = db.execute("SELECT count(*) FROM discrepancy_group").fetchone()[0]
     for fragment, condition in {
             "class=time": "class = 'time'",
+            "cause=9": "cause = 'atime'",
             "class=-": "class IS NULL",
             "procedure=NFS%20CREATE": "operation = 'NFS CREATE'",
             "kind=presence": "kind = 5",
@@ -426,7 +454,7 @@ def check_hands(db, browser, path):
     page.key("Tab", code=9)
     expect(page.evaluate("document.activeElement.className") == "skip", "the first one by Tab")
     names = []
-    for _ in range(40):
+    for _ in range(120):  # past the links of all causes
         page.key("Tab", code=9)
         names.append(page.evaluate("document.activeElement.id || document.activeElement.textContent"))
     for name in "f-class", "f-procedure", "f-kind", "f-noise", "f-q", "count":
@@ -452,6 +480,9 @@ def check_hands(db, browser, path):
     page.evaluate("""(() => { const s = document.getElementById("f-kind"); s.value = "status";
         s.dispatchEvent(new Event("input", {bubbles: true})) })()""")
     check_shown(db, page, "kind = 3", "chosen")
+    page.evaluate("document.querySelectorAll('#causes tbody tr')[8].querySelector('a').click()")
+    page.evaluate("new Promise(done => setTimeout(done, 50))")
+    check_shown(db, page, "cause = 'atime'", "a cause")
     expect(not page.complaints(), page.complaints())
     expect(page.requests() == ["file://%s" % path], "requests", page.requests())
     page.close()
@@ -523,6 +554,7 @@ def main():
         db.row_factory = sqlite3.Row
         page = report(good, page_file)
         check_table(db, page)
+        check_causes(db, page)
         check_summary(db, page)
         check_groups(db, page)
         check_latency(db, page)

@@ -377,6 +377,12 @@ static void test_true_causes(void **state)
     for (uint32_t i = 0; i < c.count; i++) /* what the page shows as a whole */
         if (strlen(c.list[i].text) > 200)
             fail_msg("[%s] has too many words", c.list[i].name);
+    for (uint32_t i = 0; i < c.count; i++) { /* what stands for all its groups names no side */
+        const char *title = c.list[i].title;
+
+        if (!title || strlen(title) > 80 || strchr(title, '{'))
+            fail_msg("[%s] needs a short title", c.list[i].name);
+    }
     explanations_free(&c);
 }
 
