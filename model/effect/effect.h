@@ -81,6 +81,10 @@ struct effect {
     bool has_digest;
     uint8_t digest[16]; /* XXH3-128 */
 
+    /* only readers that were asked for them set these (effects.h): */
+    uint32_t calls_again; /* how many times the call was sent again */
+    bool replies_differ;  /* a later reply has other bytes than the first one */
+
     /* for readers of effects: */
     bool applied; /* its changes of names were applied before it was done */
     uint32_t mark;

@@ -12,11 +12,13 @@ struct lint *lint_new(const struct lint_options *options, struct err *err)
         return NULL;
     }
     lint->options = *options;
-    lint->blind = lint->removed = INT64_MIN;
+    lint->blind = lint->removed = lint->names_blind = INT64_MIN;
     if (!lint->options.objects)
         lint->options.objects = LINT_OBJECTS;
     if (!lint->options.ranges)
         lint->options.ranges = LINT_RANGES;
+    if (!lint->options.names)
+        lint->options.names = LINT_NAMES;
     return lint;
 }
 
@@ -29,6 +31,8 @@ void lint_free(struct lint *lint)
     free(lint->objects);
     table_free(&lint->by_id);
     free(lint->entries);
+    free(lint->names);
+    table_free(&lint->by_name);
     free(lint);
 }
 
@@ -60,7 +64,12 @@ int lint_called(struct lint *lint, struct effect *e, struct err *err)
         if (e->done_time > lint->blind)
             lint->blind = e->done_time;
     }
-    return is_nfs3(e) ? lint_time_called(lint, e, err) : 0;
+    if (!is_nfs3(e))
+        return 0;
+    if (lint_time_called(lint, e, err) < 0)
+        return -err->code;
+    lint_names_called(lint, e);
+    return 0;
 }
 
 int lint_done(struct lint *lint, struct effect *e, struct err *err)
@@ -80,5 +89,9 @@ int lint_done(struct lint *lint, struct effect *e, struct err *err)
         result = lint_listing(lint, e, &body, err);
     if (result == 0)
         result = lint_verifier(lint, e, &body, err);
-    return result < 0 ? result : lint_time_done(lint, e, err);
+    if (result == 0)
+        result = lint_time_done(lint, e, err);
+    if (result == 0)
+        result = lint_names_done(lint, e, &body, err);
+    return result < 0 ? result : lint_session(lint, e, err);
 }

@@ -18,7 +18,8 @@
  * came first are forgotten first, and counted.  56 to 224 bytes for each of at most LINT_RANGES
  * ranges that WRITEs wrote, at most LINT_RANGES_EACH for an object; others are not judged.  For
  * each of LINT_SERVERS servers, LINT_VERIFIERS write verifiers; later ones are not judged, and
- * counted. The names of one listing.
+ * counted.  96 bytes and a place in a table for each of at most LINT_NAMES names; those that came
+ * first are forgotten first.  The names of one listing.
  */
 #ifndef NFSDIGEST_LINT_LINT_H
 #define NFSDIGEST_LINT_LINT_H
@@ -30,6 +31,7 @@ enum {
     LINT_OBJECTS = 1 << 20,
     LINT_RANGES = 1 << 18,
     LINT_RANGES_EACH = 512,
+    LINT_NAMES = 1 << 18,
     LINT_SERVERS = 64,
     LINT_VERIFIERS = 32,
     LINT_TEXT_MAX = 256,
@@ -50,6 +52,7 @@ struct lint_options {
     void *ctx;
     uint32_t objects; /* 0: LINT_OBJECTS */
     uint32_t ranges;  /* 0: LINT_RANGES */
+    uint32_t names;   /* 0: LINT_NAMES */
 };
 
 struct lint_counts {

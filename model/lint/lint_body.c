@@ -65,6 +65,10 @@ static int visit(void *ctx, const struct visit *v)
             b->verifier = v->data;
             b->has_verifier = true;
         }
+        if (!r->in_result && !v->cut && v->len == sizeof(b->made_by)) {
+            b->made_by = load_be64(v->data);
+            b->has_made_by = true;
+        }
         break;
     default:
         take_guard(r, v);
@@ -87,7 +91,8 @@ void lint_body_read(const struct effect *e, struct lint_body *body)
 
     *body = (struct lint_body){ 0 };
     if (r.action == ACTION_WRITE || r.action == ACTION_LIST ||
-        (r.action == ACTION_SET && e->asked.bits & ASKED_GUARD))
+        (r.action == ACTION_SET && e->asked.bits & ASKED_GUARD) ||
+        (r.action == ACTION_MAKE && e->asked.bits & ASKED_HOW && e->asked.how == EXCLUSIVE))
         read_body(&r, e->procedure->arguments, effect_arguments(e), 0);
     r.in_result = true;
     if (e->succeeded && (r.action == ACTION_WRITE || r.action == ACTION_FLUSH))

@@ -19,6 +19,7 @@ static uint32_t forget(struct lint *lint)
         if (lint->objects[at].active)
             continue;
         lint_contents_forget(lint, &lint->objects[at]);
+        lint_names_forget(lint, &lint->objects[at]);
         table_remove(&lint->by_id, hash_of(lint->objects[at].id), at);
         lint->counts.objects_forgotten++;
         return at;

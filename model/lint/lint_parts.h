@@ -9,6 +9,16 @@
 #include "base/table.h"
 #include "lint/lint.h"
 
+enum { LINT_SESSIONS = 64 };
+/* |mark| of an effect: what it may change, as it was counted when it was called. */
+enum {
+    MAY_OBJECT = 1 << 0,
+    MAY_PARENT2 = 1 << 1,
+    MAY_NEW = 1 << 2,
+    MAY_NAME = 1 << 3,
+    MAY_NAME2 = 1 << 4
+};
+
 enum range_state { RANGE_UNDER_WAY, RANGE_SPOILED, RANGE_KNOWN };
 
 /* Bytes that one WRITE writes or wrote. */
@@ -34,7 +44,33 @@ struct lint_object {
     int64_t stale_by, stale_at; /* 0: it was not stale */
     struct lint_range *ranges;
     uint32_t range_count, range_cap;
-    bool crowded; /* more WRITEs were under way than there is room for: none is judged */
+    bool crowded;   /* more WRITEs were under way than there is room for: none is judged */
+    uint32_t names; /* those in this directory: a place in |names|, counted from 1 */
+};
+
+enum name_state { NAME_UNKNOWN, NAME_THERE, NAME_NOT_THERE };
+
+/* A name in a directory. */
+struct lint_name {
+    uint64_t hash;             /* of both */
+    uint32_t directory;        /* object; 0: this place is free */
+    uint32_t object;           /* that it stands for, or 0 */
+    uint32_t next, previous;   /* in the same directory, or free: places, counted from 1 */
+    uint32_t active;           /* operations under way that may change it */
+    uint32_t listed;           /* number of the listing that had it last */
+    uint8_t state;             /* enum name_state */
+    bool unsure, has_verifier; /* |unsure|: one of them has no reply */
+    int64_t known_by, known_at;
+    int64_t changed; /* when the last operation that may have changed it was done */
+    int64_t listed_by;
+    uint64_t verifier; /* of the exclusive CREATE that made it */
+};
+
+/* Several calls for the entries of one directory, from its beginning on. */
+struct lint_session {
+    uint32_t client, directory, number;
+    uint64_t cookie; /* of the next call */
+    int64_t began;
 };
 
 struct lint_verifier {
@@ -53,7 +89,8 @@ struct lint_server {
 struct lint_body {
     uint32_t stable, committed; /* enum stable_how */
     bool has_stable, has_committed, has_verifier, has_guard, has_limit;
-    bool has_sent, has_returned;
+    bool has_sent, has_returned, has_made_by;
+    uint64_t made_by;        /* verifier of an exclusive CREATE */
     uint32_t sent, returned; /* bytes of contents in the messages */
     uint64_t limit;          /* of a listing */
     int64_t guard;           /* ns */
@@ -81,6 +118,12 @@ struct lint {
     int64_t blind;        /* until then, unknown operations may have changed anything */
     struct lint_entry *entries;
     uint32_t entry_count, entry_cap;
+    struct lint_name *names;
+    uint32_t name_count, name_cap, name_free, name_next; /* |name_next|: the one to forget */
+    struct table by_name;
+    int64_t names_blind; /* until then, names that were not captured may have changed */
+    struct lint_session sessions[LINT_SESSIONS];
+    uint32_t session_next, session_number;
 };
 
 /* Reports a finding.  Returns what the callback returns. */
@@ -122,6 +165,24 @@ int lint_verifier(struct lint *lint, const struct effect *effect, const struct l
  * operation may change; lint_time_done judges, and then learns. */
 int lint_time_called(struct lint *lint, struct effect *effect, struct err *err);
 int lint_time_done(struct lint *lint, const struct effect *effect, struct err *err);
+
+/* lint_names.c: what names stand for.  An entry of a listing that is done, as number |listing| (0:
+ * none); sets |again| if this listing had the name in an earlier call.  A directory is forgotten.
+ */
+void lint_names_called(struct lint *lint, struct effect *effect);
+int lint_names_done(struct lint *lint, const struct effect *effect, const struct lint_body *body,
+                    struct err *err);
+struct lint_listed {
+    const struct effect *effect;
+    struct bytes name;
+    uint32_t listing;
+    bool again;
+};
+int lint_names_listed(struct lint *lint, struct lint_listed *listed, struct err *err);
+void lint_names_forget(struct lint *lint, struct lint_object *directory);
+
+/* lint_session.c: listings of several calls. */
+int lint_session(struct lint *lint, const struct effect *effect, struct err *err);
 
 /* lint_objects.c: returns the object; makes it if it is new.  NULL: no memory, or |id| is 0.  The
  * pointer lives until the next call. */

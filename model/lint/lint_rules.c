@@ -50,6 +50,15 @@ static const char *const names[LINT_RULES] = {
     [LINT_LINK_COUNT] = "link-count",
     [LINT_READ_CONTENTS] = "read-contents",
     [LINT_STALE_WORKS] = "stale-works",
+    [LINT_LISTING_LOSS] = "listing-loss",
+    [LINT_LISTING_AGAIN] = "listing-again",
+    [LINT_NAME_LOST] = "name-lost",
+    [LINT_NAME_RETURNED] = "name-returned",
+    [LINT_NAME_CHANGED] = "name-changed",
+    [LINT_HANDLE_CHANGED] = "handle-changed",
+    [LINT_MAKE_EXISTS] = "make-exists",
+    [LINT_EXECUTED_TWICE] = "executed-twice",
+    [LINT_ANSWERS_DIFFER] = "answers-differ",
 };
 
 static const char *const levels[] = {

@@ -2,8 +2,8 @@
 /* model/lint/lint_rules.h
  *
  * The rules of lint: schemas/lint.conf, which is built in, has their texts and the statuses that
- * RFC 1813 lists for each procedure.  The code that finds violations is in lint_reply.c and
- * lint_time.c.
+ * RFC 1813 lists for each procedure.  The code that finds violations is in the other files of this
+ * room.
  */
 #ifndef NFSDIGEST_LINT_LINT_RULES_H
 #define NFSDIGEST_LINT_LINT_RULES_H
@@ -43,6 +43,15 @@ enum lint_id {
     LINT_LINK_COUNT,
     LINT_READ_CONTENTS,
     LINT_STALE_WORKS,
+    LINT_LISTING_LOSS,
+    LINT_LISTING_AGAIN,
+    LINT_NAME_LOST,
+    LINT_NAME_RETURNED,
+    LINT_NAME_CHANGED,
+    LINT_HANDLE_CHANGED,
+    LINT_MAKE_EXISTS,
+    LINT_EXECUTED_TWICE,
+    LINT_ANSWERS_DIFFER,
     LINT_RULES
 };
 

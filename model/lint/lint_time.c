@@ -12,9 +12,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* |mark| of an effect: the objects that it may change, as lint_time_called counted them. */
-enum { MAY_OBJECT = 1 << 0, MAY_PARENT2 = 1 << 1, MAY_NEW = 1 << 2 };
-
 /* One object in a reply. */
 struct sight {
     struct lint *lint;

@@ -69,7 +69,9 @@ static int judge(struct lint_view *view, struct err *err)
 {
     const struct lint_options options = { .rules = view->rules, .finding = found, .ctx = view };
     struct lint *lint = lint_new(&options, err);
-    const struct effect_visitor visitor = { .called = called, .done = done, .ctx = lint };
+    const struct effect_visitor visitor = {
+        .called = called, .done = done, .ctx = lint, .repeats = true
+    };
     int result = lint ? effects_read(view->db, &visitor, err) : -err->code;
 
     if (result == 0) {

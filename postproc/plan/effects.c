@@ -70,13 +70,20 @@ enum {
     COL_RESULT_LENGTH,
     COL_ARGUMENTS,
     COL_RESULT,
+    COL_CALLS_AGAIN,
+    COL_REPLIES_DIFFER,
 };
 
-static const char select_operations[] =
-    "SELECT id, call_time, reply_time, program, version, procedure, pairing, call_flags,"
-    " reply_flags, rpc_status, status, object, object2, new_object, server, client, credential,"
-    " data_digest,"
-    " arguments_length, result_length, arguments, result FROM operation";
+#define OPERATIONS(more)                                                                           \
+    "SELECT id, call_time, reply_time, program, version, procedure, pairing, call_flags,"          \
+    " reply_flags, rpc_status, status, object, object2, new_object, server, client, credential,"   \
+    " data_digest, arguments_length, result_length, arguments, result" more " FROM operation"
+static const char select_operations[] = OPERATIONS("");
+/* code 'repeat': 1 is a call, 2 a reply */
+static const char select_with_repeats[] =
+    OPERATIONS(", (SELECT count(*) FROM retransmission r WHERE r.operation = operation.id"
+               " AND r.kind = 1), EXISTS (SELECT 1 FROM retransmission r"
+               " WHERE r.operation = operation.id AND r.kind = 2 AND r.differs)");
 static const char in_order[] = " ORDER BY ifnull(call_time, reply_time), id";
 static const char in_order_of_frames[] = " ORDER BY id"; /* for ids follow the frames of calls */
 static const char sql_untimed[] =
@@ -291,6 +298,10 @@ static int read_row(struct effects *s, sqlite3_stmt *stmt)
                                     { (void *)result, result_len } };
 
     take_digest(stmt, &e);
+    if (s->visitor->repeats) {
+        e.calls_again = (uint32_t)sqlite3_column_int64(stmt, COL_CALLS_AGAIN);
+        e.replies_differ = sqlite3_column_int(stmt, COL_REPLIES_DIFFER) != 0;
+    }
     if (sqlite3_column_type(stmt, COL_PROGRAM) != SQLITE_NULL) {
         e.program = (uint32_t)sqlite3_column_int64(stmt, COL_PROGRAM);
         e.version = (uint32_t)sqlite3_column_int64(stmt, COL_VERSION);
@@ -313,7 +324,7 @@ struct query {
 static int prepare(sqlite3 *db, const struct query *q, const struct effect_filter *f,
                    sqlite3_stmt **stmt, struct err *err)
 {
-    char sql[1024];
+    char sql[2048];
 
     if (!f)
         snprintf(sql, sizeof(sql), "%s%s", q->select, q->order);
@@ -381,7 +392,8 @@ static int read_rows(struct effects *s, sqlite3_stmt *stmt)
 
 static int read_all(struct effects *s)
 {
-    struct query query = { select_operations, "program = 100005", NULL };
+    struct query query = { s->visitor->repeats ? select_with_repeats : select_operations,
+                           "program = 100005", NULL };
     sqlite3_stmt *stmt;
     int result = find_untimed(s);
 

@@ -22,10 +22,13 @@
 enum {
     GETATTR = 1,
     SETATTR = 2,
+    LOOKUP = 3,
     READ = 6,
     WRITE = 7,
+    CREATE = 8,
     MKDIR = 9,
     REMOVE = 12,
+    RENAME = 14,
     LINK = 15,
     READDIR = 16,
     COMMIT = 21
@@ -49,7 +52,7 @@ struct lab {
     struct op ops[4];
 };
 
-static int take(void *ctx, const struct lint_finding *f, struct err *err)
+static inline int take(void *ctx, const struct lint_finding *f, struct err *err)
 {
     struct lab *lab = ctx;
     size_t len = strlen(lab->found);
@@ -61,16 +64,16 @@ static int take(void *ctx, const struct lint_finding *f, struct err *err)
     return 0;
 }
 
-static void restart(struct lab *lab, uint32_t room)
+static inline void restart(struct lab *lab, uint32_t room)
 {
-    const struct lint_options options = { &lab->rules, take, lab, room, room };
+    const struct lint_options options = { &lab->rules, take, lab, room, room, room };
 
     lint_free(lab->lint);
     lab->lint = lint_new(&options, &lab->err);
     assert_non_null(lab->lint);
 }
 
-static int set_up(void **state)
+static inline int set_up(void **state)
 {
     struct lab *lab = calloc(1, sizeof(*lab));
 
@@ -81,7 +84,7 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+static inline int tear_down(void **state)
 {
     struct lab *lab = *state;
 
@@ -96,13 +99,13 @@ static int tear_down(void **state)
 }
 
 /* What was found since the last time. */
-static void expect(struct lab *lab, const char *wanted)
+static inline void expect(struct lab *lab, const char *wanted)
 {
     assert_string_equal(lab->found, wanted);
     lab->found[0] = '\0';
 }
 
-static void put_handle(struct xdr_put *p, uint32_t object)
+static inline void put_handle(struct xdr_put *p, uint32_t object)
 {
     uint8_t bytes[8] = { 0 };
 
@@ -110,7 +113,12 @@ static void put_handle(struct xdr_put *p, uint32_t object)
     xdr_put_opaque(p, (struct bytes){ bytes, sizeof(bytes) });
 }
 
-static void put_time(struct xdr_put *p, int64_t ns)
+static inline void put_name(struct op *op, const char *name)
+{
+    xdr_put_opaque(&op->a, (struct bytes){ (const uint8_t *)name, (uint32_t)strlen(name) });
+}
+
+static inline void put_time(struct xdr_put *p, int64_t ns)
 {
     xdr_put_u32(p, (uint32_t)(ns / 1000000000));
     xdr_put_u32(p, (uint32_t)(ns % 1000000000));
@@ -124,7 +132,7 @@ struct state {
     uint32_t atime_ns, nlink;
 };
 
-static void put_fattr3(struct xdr_put *p, const struct state *s)
+static inline void put_fattr3(struct xdr_put *p, const struct state *s)
 {
     xdr_put_u32(p, s->type);
     xdr_put_u32(p, 0644);
@@ -141,14 +149,14 @@ static void put_fattr3(struct xdr_put *p, const struct state *s)
     put_time(p, s->mtime); /* ctime */
 }
 
-static void put_post(struct xdr_put *p, const struct state *s)
+static inline void put_post(struct xdr_put *p, const struct state *s)
 {
     xdr_put_u32(p, s != NULL);
     if (s)
         put_fattr3(p, s);
 }
 
-static void put_wcc(struct xdr_put *p, const struct state *before, const struct state *after)
+static inline void put_wcc(struct xdr_put *p, const struct state *before, const struct state *after)
 {
     xdr_put_u32(p, before != NULL);
     if (before) {
@@ -160,7 +168,7 @@ static void put_wcc(struct xdr_put *p, const struct state *before, const struct 
 }
 
 /* Begins an operation in place |i|; its bodies follow, then call() and done(). */
-static struct op *begin(struct lab *lab, int i, uint32_t procedure, uint32_t object)
+static inline struct op *begin(struct lab *lab, int i, uint32_t procedure, uint32_t object)
 {
     struct op *op = &lab->ops[i];
 
@@ -180,13 +188,13 @@ static struct op *begin(struct lab *lab, int i, uint32_t procedure, uint32_t obj
     return op;
 }
 
-static void take_digest(const struct lab *lab, struct effect *e)
+static inline void take_digest(const struct lab *lab, struct effect *e)
 {
     e->has_digest = lab->digest != 0;
     memset(e->digest, lab->digest, sizeof(e->digest));
 }
 
-static void called(struct lab *lab, struct op *op, uint32_t status)
+static inline void called(struct lab *lab, struct op *op, uint32_t status)
 {
     op->effect.status = status;
     op->effect.arguments_body = (struct bytes){ op->arguments.data, (uint32_t)op->arguments.len };
@@ -199,19 +207,19 @@ static void called(struct lab *lab, struct op *op, uint32_t status)
     assert_int_equal(lint_called(lab->lint, &op->effect, &lab->err), 0);
 }
 
-static void done(struct lab *lab, struct op *op)
+static inline void done(struct lab *lab, struct op *op)
 {
     op->effect.done_time = lab->now += 10;
     assert_int_equal(lint_done(lab->lint, &op->effect, &lab->err), 0);
 }
 
-static void run(struct lab *lab, struct op *op, uint32_t status)
+static inline void run(struct lab *lab, struct op *op, uint32_t status)
 {
     called(lab, op, status);
     done(lab, op);
 }
 
-static struct op *getattr_call(struct lab *lab, int i, const struct state *s)
+static inline struct op *getattr_call(struct lab *lab, int i, const struct state *s)
 {
     struct op *op = begin(lab, i, GETATTR, s->object);
 
@@ -221,13 +229,13 @@ static struct op *getattr_call(struct lab *lab, int i, const struct state *s)
     return op;
 }
 
-static void getattr(struct lab *lab, const struct state *s)
+static inline void getattr(struct lab *lab, const struct state *s)
 {
     done(lab, getattr_call(lab, 0, s));
 }
 
 /* A reply whose call was not captured. */
-static void reply_alone(struct lab *lab)
+static inline void reply_alone(struct lab *lab)
 {
     struct op *op = begin(lab, 0, WRITE, 0);
 
@@ -237,7 +245,7 @@ static void reply_alone(struct lab *lab)
 }
 
 /* A WRITE whose reply was not captured, and of whose call only the handle. */
-static void write_unanswered(struct lab *lab, uint32_t object)
+static inline void write_unanswered(struct lab *lab, uint32_t object)
 {
     struct op *op = begin(lab, 0, WRITE, object);
 
@@ -246,7 +254,7 @@ static void write_unanswered(struct lab *lab, uint32_t object)
     run(lab, op, 0);
 }
 
-static void fails(struct lab *lab, uint32_t procedure, uint32_t object, uint32_t status)
+static inline void fails(struct lab *lab, uint32_t procedure, uint32_t object, uint32_t status)
 {
     struct op *op = begin(lab, 0, procedure, object);
 
@@ -260,7 +268,8 @@ struct reading {
     bool eof;
 };
 
-static struct op *read_call(struct lab *lab, int i, const struct reading *w, const struct state *s)
+static inline struct op *read_call(struct lab *lab, int i, const struct reading *w,
+                                   const struct state *s)
 {
     struct op *op = begin(lab, i, READ, s->object);
 
@@ -280,7 +289,7 @@ static struct op *read_call(struct lab *lab, int i, const struct reading *w, con
     return op;
 }
 
-static void read_file(struct lab *lab, const struct reading *w, const struct state *s)
+static inline void read_file(struct lab *lab, const struct reading *w, const struct state *s)
 {
     done(lab, read_call(lab, 0, w, s));
 }
@@ -291,8 +300,8 @@ struct writing {
     const char *verifier; /* 8 bytes */
 };
 
-static struct op *write_call(struct lab *lab, int i, const struct writing *w,
-                             const struct state *before, const struct state *after)
+static inline struct op *write_call(struct lab *lab, int i, const struct writing *w,
+                                    const struct state *before, const struct state *after)
 {
     struct op *op = begin(lab, i, WRITE, after->object);
 
@@ -320,10 +329,42 @@ static struct op *write_call(struct lab *lab, int i, const struct writing *w,
     return op;
 }
 
-static void write_file(struct lab *lab, const struct writing *w, const struct state *before,
-                       const struct state *after)
+static inline void write_file(struct lab *lab, const struct writing *w, const struct state *before,
+                              const struct state *after)
 {
     done(lab, write_call(lab, 0, w, before, after));
+}
+
+struct entry {
+    const char *name;
+    uint64_t cookie;
+};
+
+enum { MORE = '\n' }; /* a name: the listing goes on in the next call */
+
+/* From |cookie| on, to the end or MORE. */
+static inline void list(struct lab *lab, uint64_t cookie, uint32_t limit,
+                        const struct entry *entries)
+{
+    struct op *op = begin(lab, 0, READDIR, DIR_1);
+
+    xdr_put_u64(&op->a, cookie);
+    xdr_put_u64(&op->a, 0);
+    xdr_put_u32(&op->a, limit);
+    xdr_put_u32(&op->r, 0);
+    put_post(&op->r, NULL);
+    xdr_put_u64(&op->r, 0);
+    for (; entries->name && *entries->name != MORE; entries++) {
+        xdr_put_u32(&op->r, 1);
+        xdr_put_u64(&op->r, 5);
+        xdr_put_opaque(&op->r, (struct bytes){ (const uint8_t *)entries->name,
+                                               (uint32_t)strlen(entries->name) });
+        xdr_put_u64(&op->r, entries->cookie);
+    }
+    xdr_put_u32(&op->r, 0);
+    xdr_put_u32(&op->r, entries->name == NULL);
+    run(lab, op, 0);
+    assert_int_equal(op->effect.result, WALK_OK);
 }
 
 #endif
