@@ -90,5 +90,5 @@ int bound_call(struct rpc_client *client, struct bound_call *call,
     if (!put)
         return RPC_CLIENT_FULL;
     bind_write(binding->arguments, put, arguments); /* rpc_client_end says what went wrong */
-    return rpc_client_end(client, on_answer, call, NULL, err);
+    return rpc_client_end(client, on_answer, call, &call->xid, err);
 }

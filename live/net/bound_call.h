@@ -24,7 +24,8 @@ struct bound_call {
     int (*done)(struct bound_call *call, const struct bound_answer *answer, struct err *err);
     uint32_t program, version, procedure;
     const struct rpc_auth *credential; /* NULL: AUTH_NONE; lives until bound_call returns */
-    const struct procedure *table;     /* set by bound_call */
+    const struct procedure *table;     /* set by bound_call, */
+    uint32_t xid;                      /* too */
 };
 
 /* Starts a call.  |binding| is the procedure's, |arguments| its struct, or NULL for void.  Returns
