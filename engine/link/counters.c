@@ -8,13 +8,18 @@
 static const char *const kind_names[COUNT_KINDS] = {
     [COUNT_FRAMES] = "frames",
     [COUNT_VLAN_TAGS] = "vlan_tags",
+    [COUNT_VN_TAG] = "vn_tags",
+    [COUNT_I_TAG] = "802.1ah_tags",
     [COUNT_MPLS] = "mpls_packets",
+    [COUNT_PSEUDOWIRE] = "pseudowire_packets",
+    [COUNT_NFLOG] = "nflog_packets",
     [COUNT_PPPOE] = "pppoe_packets",
     [COUNT_IPV4] = "ipv4_packets",
     [COUNT_IPV6] = "ipv6_packets",
     [COUNT_IP_IN_IP] = "ip_in_ip_packets",
     [COUNT_GRE] = "gre_packets",
     [COUNT_VXLAN] = "vxlan_packets",
+    [COUNT_GENEVE] = "geneve_packets",
     [COUNT_TCP] = "tcp_payloads",
     [COUNT_UDP] = "udp_payloads",
     [COUNT_EMPTY] = "ip_payloads_empty",
@@ -43,6 +48,7 @@ static const struct {
     [COUNT_PPP_PROTOCOL] = { "ppp_protocol", 4 }, [COUNT_NULL_FAMILY] = { "null_family", 0 },
     [COUNT_SLL_HARDWARE] = { "sll_hardware", 0 }, [COUNT_GRE_VERSION] = { "gre_version", 0 },
     [COUNT_MPLS_NIBBLE] = { "mpls_nibble", 1 },   [COUNT_UDP_TUNNEL] = { "udp_tunnel", 0 },
+    [COUNT_NFLOG_FAMILY] = { "nflog_family", 0 },
 };
 
 void count_number(struct counters *counters, enum count_family family, uint32_t number)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/link/ether.c
  *
- * Headers between the wire and IP: Ethernet II and 802.3, VLAN tags, LLC/SNAP, PPP, PPPoE, MPLS.
+ * Headers between the wire and IP: Ethernet II and 802.3, VLAN tags and others (VN-Tag, 802.1ah),
+ * LLC/SNAP, PPP, PPPoE.
  * Each step removes one of them and returns the next layer.  Unknown types are counted with their
  * numbers.  For the loop in link.c.  The contract is in packet.h.
  */
@@ -16,11 +17,13 @@ enum {
     ETHER_TYPE_MPLS_UPSTREAM = 0x8848,
     ETHER_TYPE_PPPOE = 0x8864, /* RFC 2516, session stage */
     ETHER_TYPE_PPP = 0x880b,   /* RFC 2637 */
+    ETHER_TYPE_ARP = 0x0806,
     ETHER_TYPE_8021AD = 0x88a8,
-    ETHER_TYPE_QINQ = 0x9100, /* before 802.1ad */
-    ETHER_LENGTH_MAX = 1500,  /* IEEE 802.3 clause 3.2.6: up to here a length, */
-    ETHER_TYPE_MIN = 0x0600,  /* from here on a type */
-    MPLS_BOTTOM = 0x100,
+    ETHER_TYPE_8021AH = 0x88e7, /* IEEE 802.1Q clause 9.5: an I-TAG */
+    ETHER_TYPE_VN_TAG = 0x8926, /* Cisco's, between switches and adapters */
+    ETHER_TYPE_QINQ = 0x9100,   /* before 802.1ad */
+    ETHER_LENGTH_MAX = 1500,    /* IEEE 802.3 clause 3.2.6: up to here a length, */
+    ETHER_TYPE_MIN = 0x0600,    /* from here on a type */
 };
 
 int packet_short(struct link *link, const struct packet *p, uint32_t len)
@@ -46,6 +49,10 @@ int ether_type(struct link *link, uint16_t type)
     case ETHER_TYPE_8021AD:
     case ETHER_TYPE_QINQ:
         return LAYER_VLAN;
+    case ETHER_TYPE_8021AH:
+        return LAYER_I_TAG;
+    case ETHER_TYPE_VN_TAG:
+        return LAYER_VN_TAG;
     case ETHER_TYPE_MPLS:
     case ETHER_TYPE_MPLS_UPSTREAM:
         return LAYER_MPLS;
@@ -96,6 +103,57 @@ int packet_vlan(struct link *link, struct packet *p)
         packet_scope(p, vlan);
     packet_skip(p, 4);
     return type_or_length(link, p, type);
+}
+
+/* Four bytes about the virtual interfaces at both ends, then a type. */
+int packet_vn_tag(struct link *link, struct packet *p)
+{
+    uint16_t type;
+
+    if (p->cap_len < 6)
+        return packet_short(link, p, 6);
+    count(link->count, COUNT_VN_TAG);
+    type = load_be16(p->data + 4);
+    packet_skip(p, 6);
+    return type_or_length(link, p, type);
+}
+
+/* Flags and a service's number, then the customer's Ethernet frame. */
+int packet_i_tag(struct link *link, struct packet *p)
+{
+    if (p->cap_len < 4)
+        return packet_short(link, p, 4);
+    count(link->count, COUNT_I_TAG);
+    packet_scope(p, load_be32(p->data) & 0xffffff);
+    packet_skip(p, 4);
+    return LAYER_ETHERNET;
+}
+
+bool ether_may_begin(const struct packet *p, uint32_t offset)
+{
+    const uint8_t *behind = p->data + offset + 14;
+    uint16_t type;
+
+    if (p->cap_len < offset + 15)
+        return false;
+    type = load_be16(behind - 2);
+    switch (type) {
+    case ETHER_TYPE_IPV4:
+        return behind[0] >> 4 == 4;
+    case ETHER_TYPE_IPV6:
+        return behind[0] >> 4 == 6;
+    case ETHER_TYPE_PPPOE:
+        return behind[0] == 0x11;
+    case ETHER_TYPE_ARP:
+    case ETHER_TYPE_8021Q:
+    case ETHER_TYPE_8021AD:
+    case ETHER_TYPE_8021AH:
+    case ETHER_TYPE_MPLS:
+        return true;
+    default: /* a length, LLC's SNAP or spanning trees */
+        return type >= 3 && type <= p->wire_len - offset - 14 &&
+               (behind[0] == 0xaa || behind[0] == 0x42);
+    }
 }
 
 int packet_llc(struct link *link, struct packet *p)
@@ -181,28 +239,4 @@ int packet_pppoe(struct link *link, struct packet *p)
     packet_skip(p, 6);
     packet_trim(p, len);
     return LAYER_PPP;
-}
-
-/* RFC 3032.  Nothing says what follows the stack; routers look at the first nibble too (RFC 4928).
- */
-int packet_mpls(struct link *link, struct packet *p)
-{
-    uint32_t entry;
-
-    count(link->count, COUNT_MPLS);
-    do {
-        if (p->cap_len < 4)
-            return packet_short(link, p, 4);
-        entry = load_be32(p->data);
-        packet_skip(p, 4);
-    } while (!(entry & MPLS_BOTTOM));
-
-    if (p->cap_len < 1)
-        return packet_short(link, p, 1);
-    if (p->data[0] >> 4 == 4)
-        return LAYER_IP;
-    if (p->data[0] >> 4 == 6)
-        return LAYER_IPV6;
-    count_number(link->count, COUNT_MPLS_NIBBLE, p->data[0] >> 4);
-    return LAYER_DONE;
 }

@@ -290,6 +290,8 @@ int ip_protocol(struct link *link, struct packet *p, uint8_t protocol, struct er
         case PROTOCOL_UDP:
             if (packet_is_vxlan(p))
                 return LAYER_VXLAN;
+            if (packet_is_geneve(p))
+                return LAYER_GENEVE;
             packet_note_tunnel(link, p);
             return deliverable(link, p, protocol);
         case PROTOCOL_IPV4:

@@ -26,6 +26,7 @@ enum {
     LINK_TYPE_LINUX_SLL = 113,
     LINK_TYPE_IPV4 = 228,
     LINK_TYPE_IPV6 = 229,
+    LINK_TYPE_NFLOG = 239,
     LINK_TYPE_LINUX_SLL2 = 276,
 
     /* ARPHRD_ values of Linux whose SLL protocol field is no ether type */
@@ -85,6 +86,8 @@ static int link_type(struct link *link, int type)
         return LAYER_PPP;
     case LINK_TYPE_PPP_ETHER:
         return LAYER_PPPOE;
+    case LINK_TYPE_NFLOG:
+        return LAYER_NFLOG;
     default:
         count_number(link->count, COUNT_LINK_TYPE, (uint32_t)type);
         return LAYER_DONE;
@@ -176,6 +179,10 @@ static int step(struct link *link, struct packet *p, int layer, struct err *err)
         return packet_pppoe(link, p);
     case LAYER_MPLS:
         return packet_mpls(link, p);
+    case LAYER_VN_TAG:
+        return packet_vn_tag(link, p);
+    case LAYER_I_TAG:
+        return packet_i_tag(link, p);
     case LAYER_GRE:
         return packet_gre(link, p);
     case LAYER_ERSPAN2:
@@ -184,6 +191,10 @@ static int step(struct link *link, struct packet *p, int layer, struct err *err)
         return packet_erspan3(link, p);
     case LAYER_VXLAN:
         return packet_vxlan(link, p);
+    case LAYER_GENEVE:
+        return packet_geneve(link, p);
+    case LAYER_NFLOG:
+        return packet_nflog(link, p);
     case LAYER_NULL:
         return step_null(link, p, true);
     case LAYER_LOOP:

@@ -20,10 +20,14 @@ enum layer {
     LAYER_PPP,
     LAYER_PPPOE,
     LAYER_MPLS,
+    LAYER_VN_TAG,
+    LAYER_I_TAG,
     LAYER_GRE,
     LAYER_ERSPAN2,
     LAYER_ERSPAN3,
     LAYER_VXLAN,
+    LAYER_GENEVE,
+    LAYER_NFLOG,
     LAYER_NULL,
     LAYER_LOOP,
     LAYER_SLL,
@@ -81,13 +85,24 @@ int packet_malformed(struct link *link);
 /* Returns the layer that an ether type announces.  Counts an unknown one and returns LAYER_DONE. */
 int ether_type(struct link *link, uint16_t type);
 
+/* True if an Ethernet frame may begin |offset| bytes behind |p|: its type is a known one, and fits
+ * what follows. */
+bool ether_may_begin(const struct packet *p, uint32_t offset);
+
 /* ether.c */
 int packet_ethernet(struct link *link, struct packet *p);
 int packet_vlan(struct link *link, struct packet *p);
 int packet_llc(struct link *link, struct packet *p);
 int packet_ppp(struct link *link, struct packet *p);
 int packet_pppoe(struct link *link, struct packet *p);
+int packet_vn_tag(struct link *link, struct packet *p);
+int packet_i_tag(struct link *link, struct packet *p);
+
+/* mpls.c */
 int packet_mpls(struct link *link, struct packet *p);
+
+/* nflog.c */
+int packet_nflog(struct link *link, struct packet *p);
 
 /* ip.c */
 int packet_ip(struct link *link, struct packet *p, struct err *err);
@@ -101,9 +116,12 @@ int packet_gre(struct link *link, struct packet *p);
 int packet_erspan2(struct link *link, struct packet *p);
 int packet_erspan3(struct link *link, struct packet *p);
 int packet_vxlan(struct link *link, struct packet *p);
+int packet_geneve(struct link *link, struct packet *p);
 
-/* True if the UDP datagram at |p| goes to the VXLAN port and doesn't look like anything else. */
+/* True if the UDP datagram at |p| goes to the port of VXLAN, or of Geneve, and doesn't look like
+ * anything else. */
 bool packet_is_vxlan(const struct packet *p);
+bool packet_is_geneve(const struct packet *p);
 
 /* Counts a UDP datagram that looks like a tunnel that engine/link does not open: see unopened.h. */
 void packet_note_tunnel(struct link *link, const struct packet *p);

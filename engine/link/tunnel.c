@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tunnels over IP: GRE (RFC 2784, RFC 2890, with the routing field of RFC 1701; version 1 of RFC
- * 2637), mirrored traffic in it (ERSPAN, draft-foschiano-erspan-03), and VXLAN (RFC 7348). */
+ * 2637), mirrored traffic in it (ERSPAN, draft-foschiano-erspan-03), VXLAN (RFC 7348) and Geneve
+ * (RFC 8926). */
 #include "link/packet.h"
 #include "link/unopened.h"
 
@@ -16,6 +17,8 @@ enum {
 
     VXLAN_PORT = 4789,
     VXLAN_VALID = 0x08, /* the I flag */
+    GENEVE_PORT = 6081,
+    GENEVE_HEADER = 8, /* without options */
     UDP_HEADER = 8,
     VXLAN_HEADER = 8,
 };
@@ -128,6 +131,40 @@ int packet_vxlan(struct link *link, struct packet *p)
     packet_scope(p, load_be32(p->data + 12) >> 8);
     packet_skip(p, UDP_HEADER + VXLAN_HEADER);
     return LAYER_ETHERNET;
+}
+
+/* Version 0; and what is reserved is 0, as it is not in most RPC messages. */
+bool packet_is_geneve(const struct packet *p)
+{
+    const uint8_t *head = p->data + UDP_HEADER;
+
+    if (p->cap_len < 4 || load_be16(p->data + 2) != GENEVE_PORT ||
+        p->wire_len < UDP_HEADER + GENEVE_HEADER)
+        return false;
+    if (p->cap_len < UDP_HEADER + GENEVE_HEADER)
+        return true;
+    return !(head[0] >> 6) && !(head[1] & 0x3f) && !head[7] &&
+           load_be16(head + 2) >= 0x0600; /* an ether type */
+}
+
+int packet_geneve(struct link *link, struct packet *p)
+{
+    uint16_t udp_len, type;
+    uint32_t len = UDP_HEADER + GENEVE_HEADER;
+
+    if (p->cap_len < len)
+        return packet_short(link, p, len);
+    count(link->count, COUNT_GENEVE);
+    udp_len = load_be16(p->data + 4);
+    if (udp_len >= len)
+        packet_trim(p, udp_len);
+    len += (p->data[UDP_HEADER] & 0x3fu) * 4; /* options */
+    if (p->cap_len < len)
+        return packet_short(link, p, len);
+    type = load_be16(p->data + UDP_HEADER + 2);
+    packet_scope(p, load_be32(p->data + UDP_HEADER + 4) >> 8);
+    packet_skip(p, len);
+    return ether_type(link, type);
 }
 
 void packet_note_tunnel(struct link *link, const struct packet *p)

@@ -14,10 +14,8 @@ static const struct {
     { "ether_type.0x22f3", "TRILL" },
     { "ether_type.0x4305", "B.A.T.M.A.N." },
     { "ether_type.0x88e5", "MACsec" },
-    { "ether_type.0x88e7", "802.1ah" },
     { "ether_type.0x8903", "FabricPath" },
     { "ether_type.0x8909", "Cisco MetaData" },
-    { "ether_type.0x8926", "VN-Tag" },
     { "ether_type.0x893f", "802.1BR E-Tag" },
     { "ether_type.0x894f", "NSH" },
     { "ether_type.0x9200", "QinQ 0x9200" },
@@ -34,9 +32,9 @@ static const struct {
     { "link_type.163", "802.11 AVS" },
     { "link_type.192", "PPI" },
     { "link_type.197", "ERF" },
-    { "link_type.239", "NFLOG" },
     { "link_type.", "another link type" },
-    { "mpls_nibble.", "MPLS pseudowire" },
+    { "mpls_nibble.", "MPLS without IP or Ethernet" },
+    { "nflog_family.", "NFLOG of another family" },
     { "ppp_protocol.0x003d", "PPP multilink" },
     { "ppp_protocol.0x00fd", "compressed PPP" },
     { "sll_hardware.", "cooked frames of another hardware" },
@@ -47,7 +45,6 @@ static const struct {
     { "udp_tunnel.4754", "GRE in UDP" },
     { "udp_tunnel.4790", "VXLAN-GPE" },
     { "udp_tunnel.5247", "CAPWAP" },
-    { "udp_tunnel.6081", "Geneve" },
     { "udp_tunnel.6635", "MPLS in UDP" },
     { "udp_tunnel.37008", "TZSP" },
 };
@@ -63,7 +60,6 @@ static const struct {
     { 4754, 0x4ff80000, 0x00000000 },  /* RFC 8086: GRE, version 0, no reserved bits */
     { 4790, 0x0c000000, 0x0c000000 },  /* RFC 9600 and VXLAN-GPE: flags I and P */
     { 5247, 0xff000000, 0x00000000 },  /* RFC 5415 s4.1 */
-    { 6081, 0xc0000000, 0x00000000 },  /* RFC 8926 s3.4: version 0 */
     { 6635, 0x00000000, 0x00000000 },  /* RFC 7510 */
     { 37008, 0xff000000, 0x01000000 }, /* TaZmen Sniffer Protocol, version 1 */
 };

@@ -13,7 +13,7 @@
 
 #include <epan/dissectors/packet-ip.h> /* stands on those above */
 
-enum { PORT_VXLAN = 4789 };
+enum { PORT_VXLAN = 4789, PORT_GENEVE = 6081 };
 
 static dissector_handle_t stock_udp;
 static dissector_table_t udp_ports;
@@ -67,15 +67,16 @@ static int dissect_tcp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void
 }
 
 /* Does a dissector of a tunnel wait for datagrams to this port (registered, or by Decode As)?
- * VXLAN on its own port is left to the engine, which opens it at every door. */
+ * VXLAN and Geneve on their own ports are left to the engine, which opens them at every door. */
 static bool port_is_tunnel(uint16_t port)
 {
     static const char *const tunnels[] = { "vxlan",  "vxlan_gpe", "geneve",      "gtp",
                                            "l2tp",   "teredo",    "gre",         "mpls",
                                            "tzsp",   "lisp-data", "capwap.data", "nsh",
                                            "etherip" };
-    dissector_handle_t handle =
-        port == PORT_VXLAN ? NULL : dissector_get_uint_handle(udp_ports, port);
+    dissector_handle_t handle = port == PORT_VXLAN || port == PORT_GENEVE
+                                    ? NULL
+                                    : dissector_get_uint_handle(udp_ports, port);
     if (!handle)
         return false;
     const char *name = proto_get_protocol_filter_name(dissector_handle_get_protocol_index(handle));

@@ -16,7 +16,7 @@ A6, B6 = "2001:db8::1", "2001:db8:0:1::2"
 C6, D6 = "2001:db8:3::3", "2001:db8:4::4"
 MAC = b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02"
 NULL, ETHERNET, PPP, RAW_BSD, PPP_HDLC, PPP_ETHER = 0, 1, 9, 12, 50, 51
-RAW, C_HDLC, LOOP, SLL, IPV4, IPV6, SLL2 = 101, 104, 108, 113, 228, 229, 276
+RAW, C_HDLC, LOOP, SLL, IPV4, IPV6, NFLOG, SLL2 = 101, 104, 108, 113, 228, 229, 239, 276
 
 
 def be16(*values):
@@ -104,6 +104,39 @@ def tags():
         ether(0x8847, be32(label | 0x100) + bytes(64)), ether(0x8847, be32(label | 0x100)))
 
 
+def vn_tag(rest):
+    return ether(0x8926, be32(0x80010002) + rest)
+
+
+def i_tag(frame, service=7):
+    return ether(0x88a8, be16(9, 0x88e7) + be32(0x40000000 | service) + frame)
+
+
+def bridges():
+    four, six = udp4(), tcp6()
+    yield "vn-tag", ETHERNET, whole(
+        vn_tag(be16(0x0800) + four), vn_tag(be16(0x8100, 5, 0x86dd) + six), vn_tag(be16(0x0806) + bytes(40)))
+    yield "802.1ah", ETHERNET, whole(
+        i_tag(ethernet(four)), i_tag(ethernet(six, (3,))), i_tag(ethernet(six, (3, 4))),
+        ether(0x88e7, be32(9) + ethernet(four)))
+    stack = be32(99 << 12 | 0x140)
+    # addresses of no known maker: with one, tshark looks for no control word; and tshark 4.0 takes
+    # those that begin with 4 or 6 for IP
+    frame, frame6 = (b"\x0e\x11\x22\x33\x44\x55\x0e\x11\x22\x33\x44\x66" + ethernet(p)[12:]
+                     for p in (four, six))
+    arp = frame[:12] + be16(0x0806) + bytes(46)
+    yield "pseudowire", ETHERNET, whole(
+        ether(0x8847, stack + be32(0) + frame), ether(0x8847, stack + be32(77) + frame6),
+        ether(0x8847, be32(5 << 12) + stack + be32(78) + frame[:12] + be16(0x8100, 5) + frame[12:]),
+        ether(0x8847, stack + be32(79) + arp))
+
+
+def attributes(*pairs):
+    """Netfilter's, each padded."""
+    return b"".join(struct.pack("<HH", len(value) + 4, kind) + value + bytes(-len(value) % 4)
+                    for kind, value in pairs)
+
+
 def link_types():
     four, six = udp4(), tcp6()
     yield "raw", RAW, whole(four, six, udp4(0))
@@ -127,6 +160,12 @@ def link_types():
             cooked(0x0800, four), cooked(0x86dd, six), cooked(0x0800, udp4(1), 772),
             cooked(0x8100, be16(7, 0x0800) + four),
             cooked(0x88a8, be16(7, 0x8100, 8, 0x86dd) + six), cooked(0x0806, bytes(28)))
+    four_in, six_in = bytes([2, 0]) + be16(5), bytes([10, 0]) + be16(5)
+    first = (1, be16(0x0800) + b"\1\0"), (10, b"prefix\0"), (11, be32(1000))
+    yield "nflog", NFLOG, whole(
+        four_in + attributes(*first, (9, four)), six_in + attributes(*first, (9, six)),
+        four_in + attributes((9, udp4(1))), four_in + attributes((9, four), (14, be32(1))),
+        bytes([7, 0]) + be16(5) + attributes(*first, (9, four)))
     ppp = be16(0x0021)
     yield "ppp", PPP, whole(b"\xff\3" + ppp + four, b"\xff\3" + be16(0x57) + six,
                             ppp + four, b"\x21" + four, b"\xff\3" + b"\x57" + six,
@@ -207,6 +246,11 @@ def vxlan(frame, vni=42, port=4789):
     return packets.udp(P4, Q4, 50000, port, be32(0x08000000, vni << 8) + frame)
 
 
+def geneve(kind, rest, options=b""):
+    head = bytes([len(options) // 4, 0]) + be16(kind) + be32(42 << 8)
+    return packets.udp(P4, Q4, 50000, 6081, head + options + rest)
+
+
 def tunnels():
     four, six = udp4(), tcp6()
 
@@ -242,6 +286,13 @@ def tunnels():
         ethernet(packets.ipv6(C6, D6, 17, packets.udp(
             C6, D6, 50000, 4789, be32(0x08000000, 42 << 8) + ethernet(four)))),
         outer(17, vxlan(outer(17, vxlan(ethernet(six), 7)), 8)))
+    yield "geneve", ETHERNET, whole(
+        outer(17, geneve(0x6558, ethernet(four))), outer(17, geneve(0x6558, ethernet(six, (7,)))),
+        outer(17, geneve(0x0800, four)), outer(17, geneve(0x86dd, six)),
+        outer(17, geneve(0x6558, ethernet(udp4(1)), be32(0x01020301, 5, 0x01020380))),
+        outer(17, geneve(0x6558, ethernet(four), bytes(252))),
+        outer(17, geneve(0x6558, ether(0x0806, bytes(46)))),
+        outer(17, geneve(0x6558, outer(17, vxlan(ethernet(six), 7)))))
     pieces = [p for p, _, _ in packets.fragments(P4, Q4, 17, vxlan(ethernet(udp4(1400))), 5, 800)]
     inner = [p for p, _, _ in packets.fragments(A4, B4, 17, udp(size=3000), 6, 1400)]
     yield "tunnelled-fragments", ETHERNET, whole(
@@ -302,6 +353,8 @@ def truncated():
     """Every kind of header cut at every length."""
     datagram = ethernet(packets.ipv4(P4, Q4, 17, vxlan(ethernet(tcp4(), (9,)))), (5, 6))
     yield "cut-vxlan", ETHERNET, [(datagram[:n], len(datagram)) for n in range(1, len(datagram))]
+    datagram = ethernet(packets.ipv4(P4, Q4, 17, geneve(0x6558, ethernet(tcp4()), bytes(8))))
+    yield "cut-geneve", ETHERNET, [(datagram[:n], len(datagram)) for n in range(1, len(datagram))]
     six = ethernet(packets.ipv6(A6, B6, 0, bytes([60, 0, 1, 4, 0, 0, 0, 0])
                                 + bytes([6, 0, 1, 4, 0, 0, 0, 0]) + tcp(A6, B6)))
     yield "cut-ipv6", ETHERNET, [(six[:n], len(six)) for n in range(1, len(six))]
@@ -310,5 +363,5 @@ def truncated():
 
 
 def cases():
-    for part in tags, link_types, headers, tunnels, fragments, truncated:
+    for part in tags, bridges, link_types, headers, tunnels, fragments, truncated:
         yield from part()

@@ -59,20 +59,20 @@ def theirs(path):
         names = re.sub(r":mpls:(?=tcp|udp)", ":mpls:ip:", protocols).split(":")
         for i, name in enumerate(names):
             # what is inside TCP or UDP may be taken for anything by its port number
-            if name == "tcp" or name == "udp" and names[i + 1:i + 2] != ["vxlan"]:
+            if name == "tcp" or name == "udp" and names[i + 1:i + 2] not in (["vxlan"], ["geneve"]):
                 names = names[:i + 1]
                 break
         if "icmp" in names or "icmpv6" in names:
             continue  # may hold a packet, but none that was sent
         last = max((i for i, name in enumerate(names) if name in ("ip", "ipv6")), default=None)
-        if last is None or names[-1] == "vxlan":
+        if last is None or names[-1] in ("vxlan", "geneve"):
             continue
         if "tcp" in names[last:]:
             # tshark before 4.6 has no length if the header is cut before the window
             protocol, length = 6, tcp_len if window else ""
         elif "udp" in names[last:]:
-            if port == "4789":
-                continue  # VXLAN, of which too little was captured
+            if port in ("4789", "6081"):
+                continue  # VXLAN or Geneve, of which too little was captured
             protocol, length = 17, udp_len
         else:
             continue

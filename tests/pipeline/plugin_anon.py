@@ -33,7 +33,7 @@ WITH_PLUGINS = os.path.join(os.environ["BUILD"], "bin", "with-plugins")
 CAPTURES_LEAST, FOREIGN_LEAST, LIVE_LEAST = 12, 5, 4
 POLICIES = ("public", "lab", "strict")
 # tried in every way and with every policy
-THOROUGH = ("vfs-libnfs-all22.pcap", "knfsd-udp-frag.pcap", "geneve")
+THOROUGH = ("vfs-libnfs-all22.pcap", "knfsd-udp-frag.pcap", "gtp")
 WIRESHARK = ",decap=wireshark"
 
 

@@ -157,14 +157,13 @@ def in_udp(port, rest):
     return outer(17, packets.udp(link.P4, link.Q4, 50000, port, rest))
 
 
-# nothing in a pseudowire says that it is one
+# nothing in a pseudowire says that it is one; Wireshark guesses otherwise than we do
 DECODE_AS = ("-d", "mpls.label==98,pwethcw")
 MPLS = link.be32(99 << 12 | 0x140)
 SLL = link.be16(0, 1, 6, 0, 0, 0, 0, 0x0800)
 SLL2 = link.be16(0x0800, 0) + link.be32(1) + link.be16(1) + bytes([0, 6]) + bytes(8)
 PPP = b"\xff\3" + link.be16(0x21)
 
-# an NFLOG header, and the packet as attribute 9 in network order
 NFLOG = struct.pack("<BBH", 2, 0, 0)
 
 # name: link type and the frame for an IP packet
@@ -189,17 +188,20 @@ KNOWN = {
                                                           link.vxlan(ether(p))))),
     "vxlan-vlan": (link.ETHERNET, lambda p: ether(packets.ipv4(link.P4, link.Q4, 17,
                                                                link.vxlan(ether(p, (9,)))), (5,))),
+    "geneve": (link.ETHERNET, lambda p: ether(packets.ipv4(link.P4, link.Q4, 17,
+                                                           link.geneve(0x6558, ether(p), bytes(8))))),
+    "pseudowire": (link.ETHERNET, lambda p: link.ether(0x8847, link.be32(98 << 12 | 0x140) + bytes(4) + ether(p))),
+    "vn-tag": (link.ETHERNET, lambda p: link.ether(0x8926, bytes(4) + link.be16(0x0800) + p)),
+    "802.1ah": (link.ETHERNET, lambda p: link.i_tag(ether(p))),
+    "nflog": (link.NFLOG, lambda p: NFLOG + link.attributes((9, p))),
 }
 # what only Wireshark takes off, with its own decoders' ports, and what the engine calls it
 FOREIGN = {
-    "geneve": (link.ETHERNET, lambda p: in_udp(6081, link.be16(0, 0x6558) + link.be32(42 << 8) + ether(p)), "Geneve"),
     "gtp": (link.ETHERNET, lambda p: in_udp(2152, link.be16(0x30ff, len(p)) + link.be32(7) + p), "GTP"),
     "mpls-in-udp": (link.ETHERNET, lambda p: in_udp(6635, MPLS + p), "MPLS in UDP"),
     "gre-in-udp": (link.ETHERNET, lambda p: in_udp(4754, link.gre(0x0800, p)), "GRE in UDP"),
-    "pseudowire": (link.ETHERNET, lambda p: link.ether(0x8847, link.be32(98 << 12 | 0x140) + bytes(4) + ether(p)), "MPLS pseudowire"),
-    "vn-tag": (link.ETHERNET, lambda p: link.ether(0x8926, bytes(4) + link.be16(0x0800) + p), "VN-Tag"),
-    "802.1ah": (link.ETHERNET, lambda p: link.ether(0x88e7, link.be32(77) + ether(p)), "802.1ah"),
-    "nflog": (239, lambda p: NFLOG + struct.pack("<HH", 4 + len(p), 9) + p + bytes(-len(p) % 4), "NFLOG"),
+    "etherip": (link.ETHERNET, lambda p: outer(97, link.be16(0x3000) + ether(p)), "EtherIP"),
+    "vxlan-gpe": (link.ETHERNET, lambda p: in_udp(4790, link.be32(0x0c000001, 42 << 8) + p), "VXLAN-GPE"),
     "token-ring": (6, lambda p: b"\x10\x40" + bytes(6) + b"\2" + bytes(5) + b"\xaa\xaa\3\0\0\0\x08\0" + p,
                    "another link type"),
 }

@@ -146,6 +146,118 @@ static void test_vxlan(void **state)
     assert_int_equal(counter(&c, "vxlan_packets"), 1);
 }
 
+/* An outer UDP datagram with this Geneve header, an inner one of 50 bytes. */
+static void put_geneve(const char *head)
+{
+    uint32_t ip = put_ipv4(&b, 17), udp = b.len;
+
+    b.data[ip + 19] = 0xee;
+    put_udp(&b, 6081, 0);
+    put_hex(&b, head);
+    put_ethernet(&b, 0x86dd);
+    put_udp6(&b, 50);
+    store_be16(b.data + udp + 4, (uint16_t)(b.len - udp));
+    end_ipv4(&b, ip);
+}
+
+static void test_geneve(void **state)
+{
+    /* another version; reserved bits; no ether type; a reserved byte, as of an RPC reply */
+    static const char *const others[] = { "4000655800002a00", "0001655800002a00",
+                                          "0000002a00002a00", "0000655800000001" };
+
+    (void)state;
+    put_geneve("0000655800002a00");
+    assert_int_equal(feed(&c, 101, &b), 1);
+    assert_true(is_udp(&c, 9999, 50));
+    assert_string_equal(c.destination, "2001:db8:0:1::2");
+    b.len = 0;
+    put_geneve("02c0655800002a000102030401020304"); /* options, control, critical */
+    assert_int_equal(feed(&c, 101, &b), 1);
+    assert_string_equal(c.destination, "2001:db8:0:1::2");
+    assert_int_equal(counter(&c, "geneve_packets"), 2);
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+        b.len = 0;
+        put_geneve(others[i]);
+        assert_int_equal(feed(&c, 101, &b), 1);
+        assert_string_equal(c.destination, "198.51.100.238");
+    }
+    b.len = 0;
+    put_geneve("3f00655800002a00"); /* options longer than the packet */
+    b.len = 20 + 8 + 8 + 100;
+    store_be16(b.data + 2, (uint16_t)b.len);
+    assert_int_equal(feed(&c, 101, &b), 0);
+    assert_int_equal(counter(&c, "malformed_headers"), 1);
+    assert_int_equal(counter(&c, "geneve_packets"), 3);
+}
+
+/* What begins with |head| behind one label: an Ethernet header up to its type, then IPv4. */
+static bool opens_pseudowire(const char *head)
+{
+    b.len = 0;
+    put_ethernet(&b, 0x8847);
+    put_hex(&b, "00063140");
+    put_hex(&b, head);
+    put_udp4(&b, 100);
+    return feed(&c, 1, &b) == 1 && is_udp(&c, 9999, 100);
+}
+
+static void test_pseudowire(void **state)
+{
+    (void)state;
+    assert_true(opens_pseudowire("00000000"
+                                 "0200000000010200000000020800"));
+    assert_true(opens_pseudowire("0000002a"
+                                 "02000000000102000000000281000005"
+                                 "0800"));
+    assert_true(opens_pseudowire("0200000000010200000000020800"));
+    assert_true(opens_pseudowire("0000000000010200000000020800")); /* no control word */
+    assert_true(opens_pseudowire("1200000000010200000000020800"));
+    assert_true(opens_pseudowire("4e00000000010200000000020800"));
+    assert_true(opens_pseudowire("6e0000ff90010200000000020800"));
+    assert_true(opens_pseudowire("fe00000000010200000000020800"));
+    assert_int_equal(counter(&c, "pseudowire_packets"), 8);
+    assert_false(opens_pseudowire("1000002100010200000000020801"));
+    assert_false(opens_pseudowire("0000000000010200000000020801"));
+    assert_int_equal(counter(&c, "mpls_nibble.0x1"), 1);
+    assert_int_equal(counter(&c, "mpls_nibble.0x0"), 1);
+    assert_false(opens_pseudowire("4500ffff00010200000000020801")); /* damaged IP */
+    assert_int_equal(counter(&c, "pseudowire_packets"), 8);
+}
+
+static void test_nflog(void **state)
+{
+    static const struct {
+        const char *head;
+        bool opened;
+    } packets[] = {
+        { "0200000584000900", true },
+        { "0200000500840009", true },
+        { "02000005080001000800010005000a00410000008400"
+          "0900",
+          true },
+        { "0200000500080001000800010005000a41000000"
+          "00844009",
+          true },
+        { "07000005080001000800010084000900", true }, /* of a bridge */
+        { "0500000584000900", false },                /* another family */
+        { "0200000503000900", false },                /* shorter than its header */
+        { "0200000584000100", false },                /* no packet */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(packets) / sizeof(*packets); i++) {
+        b.len = 0;
+        put_hex(&b, packets[i].head);
+        put_udp4(&b, 100);
+        assert_int_equal(feed(&c, 239, &b), packets[i].opened);
+    }
+    assert_true(is_udp(&c, 9999, 100));
+    assert_int_equal(counter(&c, "nflog_packets"), 6);
+    assert_int_equal(counter(&c, "nflog_family.5"), 1);
+    assert_int_equal(counter(&c, "malformed_headers"), 2);
+}
+
 static int nothing(void *ctx, const char *name, uint64_t value, struct err *err)
 {
     (void)ctx;
@@ -330,8 +442,10 @@ static void test_counter_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_ip_in_ip),      TEST(test_gre),   TEST(test_vxlan),   TEST(test_payload),
-        TEST(test_counting_only), TEST(test_reset), TEST(test_unknown), TEST(test_counter_bound),
+        TEST(test_ip_in_ip), TEST(test_gre),           TEST(test_vxlan),
+        TEST(test_payload),  TEST(test_geneve),        TEST(test_pseudowire),
+        TEST(test_nflog),    TEST(test_counting_only), TEST(test_reset),
+        TEST(test_unknown),  TEST(test_counter_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
