@@ -17,7 +17,8 @@
 
 -- 'created_by'; 'rules_digest': XXH3-128 of all rule files, as hex; 'requests_digest': the same of the
 -- rules that say which requests are equal; 'state': 'complete'; 'operations_ref', 'operations_sut',
--- 'pairs', 'discrepancies', 'groups', 'withheld', 'uncertain': counts; 'noise': 1 if there was a
+-- 'pairs', 'discrepancies', 'groups', 'withheld', 'uncertain', 'accepted' (discrepancies that
+-- rules for whole groups accepted): counts; 'noise': 1 if there was a
 -- second run of the reference.
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,

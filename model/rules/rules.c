@@ -56,7 +56,8 @@ const struct compare_rule **rules_for(const struct rules *rules, const struct fi
         for (uint32_t i = rules->rule_count; i-- > 0;) {
             const struct compare_rule *rule = &rules->rules[i];
 
-            if (rule->group != (of_class ? RULES_CLASSES : RULES_FIELDS) || !holds_for(rule, place))
+            if (rule->group != (of_class ? RULES_CLASSES : RULES_FIELDS) || rule->is_of_groups ||
+                !holds_for(rule, place))
                 continue;
             list[count++] = rule;
             if (!rule->has_case)
@@ -172,6 +173,8 @@ void rules_free(struct rules *rules)
         free(rules->rules[i].key);
         free(rules->rules[i].text);
         free(rules->rules[i].procedure);
+        for (int word = 0; word < GROUP_WORD_MAX; word++)
+            free(rules->rules[i].of_group[word]);
     }
     free(rules->files);
     free(rules->rules);

@@ -54,6 +54,16 @@ struct rule_case {
     uint64_t ref, sut; /* the values themselves */
 };
 
+/* Conditions of a rule for whole groups of differences, as reports name them.  Such a rule is
+ * applied when a difference was found, and changes nothing else that is compared.  Only comparisons
+ * of two servers have groups. */
+enum rule_group_word {
+    GROUP_OPERATION,  /* "NFS READ"; "": about no operation */
+    GROUP_DIFFERENCE, /* "sut later" */
+    GROUP_WHEN,       /* "directory", "no directory", "asked", "not asked" */
+    GROUP_WORD_MAX
+};
+
 struct compare_rule {
     uint32_t id; /* from 1, in the order of precedence */
     uint8_t kind, scope;
@@ -62,12 +72,14 @@ struct compare_rule {
     uint64_t amount; /* of MASK and TOLERANCE */
     bool has_case;
     struct rule_case when;
-    char *procedure;     /* "READ": only for procedures of this name; NULL: for all */
-    uint32_t file, line; /* |file|: index in rules->files */
-    char *text;          /* "[classes] size = bitwise" */
-    char *key;           /* class or path */
-    uint8_t group;       /* enum rule_group */
-    bool of_class;       /* |key| is a class */
+    bool is_of_groups;              /* for whole groups: rules_accept; then |has_case|, too */
+    char *of_group[GROUP_WORD_MAX]; /* patterns; NULL: any */
+    char *procedure;                /* "READ": only for procedures of this name; NULL: for all */
+    uint32_t file, line;            /* |file|: index in rules->files */
+    char *text;                     /* "[classes] size = bitwise" */
+    char *key;                      /* class or path */
+    uint8_t group;                  /* enum rule_group */
+    bool of_class;                  /* |key| is a class */
 };
 
 enum rule_group { RULES_CLASSES, RULES_FIELDS, RULES_MESSAGES, RULES_REQUESTS, RULES_GROUP_MAX };
@@ -117,6 +129,17 @@ const struct compare_rule **rules_for(const struct rules *rules, const struct fi
 /* Returns the first rule of |list| whose conditions hold.  |given| has the known values. */
 const struct compare_rule *rules_pick(const struct compare_rule *const *list,
                                       const struct rule_case *given);
+
+/* A group of differences. */
+struct rule_found {
+    const char *operation, *field, *difference;
+    const char *cls;  /* of the field; NULL: none */
+    const char *when; /* NULL: no particular case */
+    bool is_event;    /* |field| is a word of [messages] */
+};
+
+/* Returns the rule that accepts the group, the last one of all files.  NULL: none. */
+const struct compare_rule *rules_accept(const struct rules *rules, const struct rule_found *found);
 
 /* Returns true if the rule lets these two numbers be.  Patterns, times (judge/clock.h) and lists
  * need more than two values: they are compared as they are. */

@@ -209,6 +209,33 @@ static int put_value(struct compare_rule *rule, enum condition condition, const 
     return 0;
 }
 
+/* Takes the quotes from a value. */
+static int unquote(char **value, struct err *err)
+{
+    size_t len = strlen(*value);
+
+    if (**value != '"')
+        return 0;
+    if (len < 2 || strchr(*value + 1, '"') != *value + len - 1)
+        return err_set(err, ERR_USAGE, "%.64s: a quote is missing", *value);
+    (*value)[len - 1] = '\0';
+    ++*value;
+    return 0;
+}
+
+/* Returns the end of a condition: the comma outside of quotes, or NULL. */
+static char *condition_end(char *text)
+{
+    bool quoted = false;
+
+    for (; *text; text++) {
+        quoted ^= *text == '"';
+        if (*text == ',' && !quoted)
+            return text;
+    }
+    return NULL;
+}
+
 static int parse_condition(struct compare_rule *rule, char *text, struct err *err)
 {
     const struct rule_case *when = &rule->when;
@@ -220,12 +247,22 @@ static int parse_condition(struct compare_rule *rule, char *text, struct err *er
     if (!equals || !equals[1])
         return err_set(err, ERR_USAGE, "condition \"%.64s\": NAME=VALUE was expected", text);
     *equals++ = '\0';
+    if (unquote(&equals, err) < 0)
+        return -err->code;
+    if (rule_group_word(text) >= 0)
+        return rule_put_group_word(rule, rule_group_word(text), equals, err);
+    if (rule->group == RULES_MESSAGES)
+        return err_set(err, ERR_USAGE,
+                       "%s: here rules have no conditions but operation, difference and when",
+                       rule->key);
     while (condition < IF_MAX && strcmp(condition_names[condition], text) != 0)
         condition++;
     if (condition == IF_MAX)
         return err_set(
             err, ERR_USAGE,
-            "unknown condition \"%.64s\": expected one of procedure, status, type, ref, sut", text);
+            "unknown condition \"%.64s\": expected one of procedure, status, type, ref, sut, "
+            "operation, difference, when",
+            text);
     if (known[condition])
         return err_set(err, ERR_USAGE, "the condition \"%s\" comes twice", text);
     return condition == IF_PROCEDURE ? put_procedure(rule, equals, err)
@@ -235,9 +272,12 @@ static int parse_condition(struct compare_rule *rule, char *text, struct err *er
 static int parse_conditions(struct compare_rule *rule, char *text, struct err *err)
 {
     for (char *next = text; next;) {
-        char *one = strsep(&next, ",");
+        char *one = next, *end = condition_end(next);
         size_t len;
 
+        next = end ? end + 1 : NULL;
+        if (end)
+            *end = '\0';
         one += strspn(one, " \t");
         for (len = strlen(one); len && strchr(" \t", one[len - 1]); len--)
             one[len - 1] = '\0';
@@ -292,9 +332,9 @@ int rule_parse(struct compare_rule *rule, char *value, struct err *err)
         if (argument)
             return err_set(err, ERR_USAGE, "%s takes no value: \"%.64s\"", word, argument);
     }
-    if (conditions && rule->group == RULES_MESSAGES)
-        return err_set(err, ERR_USAGE, "%s: here rules have no conditions", rule->key);
-    return conditions ? parse_conditions(rule, conditions, err) : 0;
+    if (conditions && parse_conditions(rule, conditions, err) < 0)
+        return -err->code;
+    return rule_check_group(rule, err);
 }
 
 /* --- checks */
@@ -395,7 +435,8 @@ static int check_event(struct rules *rules, const struct compare_rule *rule, str
                        compare_kind_name((enum compare_kind)rule->kind));
     if (rule->percent || rule->duration)
         return err_set(err, ERR_USAGE, "%s: its tolerance is a number", rule->key);
-    rules->events[event] = rule->id;
+    if (!rule->is_of_groups)
+        rules->events[event] = rule->id;
     return 0;
 }
 

@@ -28,4 +28,10 @@ bool rule_fits(const struct compare_rule *rule, const struct field *field);
 
 bool class_is_known(const char *name);
 
+/* rules_group.c: conditions for whole groups.  Returns an enum rule_group_word, or -1. */
+int rule_group_word(const char *name);
+int rule_put_group_word(struct compare_rule *rule, int word, const char *value, struct err *err);
+/* Checks that its other parts fit such conditions. */
+int rule_check_group(const struct compare_rule *rule, struct err *err);
+
 #endif

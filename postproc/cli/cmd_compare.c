@@ -16,6 +16,7 @@
 #include "report/annotate.h"
 #include "report/compare_report.h"
 #include "report/html.h"
+#include "report/suggest.h"
 #include "show/args.h"
 
 #include <errno.h>
@@ -51,7 +52,7 @@ struct compare_args {
     struct text_list rules, clients;
     const char *output, *ref_server, *sut_server, *noise, *html, *annotate;
     uint64_t examples, copy;
-    bool json, summary, one_sided;
+    bool json, summary, one_sided, suggest;
 };
 
 static int add_text(void *to, const char *value, struct err *err)
@@ -80,8 +81,9 @@ static int print(sqlite3 *result, const struct compare_args *a, struct err *err)
                                             .one_sided = a->one_sided };
     int verdict;
 
-    if ((a->json ? report_json(result, &options, stdout, err)
-                 : report_text(result, &options, stdout, err)) < 0 ||
+    if ((a->suggest ? report_rules(result, stdout, err)
+         : a->json  ? report_json(result, &options, stdout, err)
+                    : report_text(result, &options, stdout, err)) < 0 ||
         (verdict = verdict_of(result, err)) < 0)
         return -err->code;
     return verdict_is_finding((enum verdict)verdict) ? EXIT_FINDINGS : 0;
@@ -91,6 +93,8 @@ static int check_operands(const struct compare_args *a, int count, char **operan
 {
     bool again = count == 1 && compare_is_result(operands[0]);
 
+    if (a->suggest && (a->json || a->one_sided))
+        return err_set(err, ERR_USAGE, "--suggest-rules prints rules instead of a report");
     if (count < 1 || count > 2)
         return err_set(err, ERR_USAGE,
                        "compare takes two traces: see \"nfsdigest compare --help\"");
@@ -285,6 +289,10 @@ int cmd_compare(int argc, char **argv, struct err *err)
         { 's', "summary", NULL, "show the table without examples", set_flag, &a.summary },
         { '1', "one-sided", NULL, "list each operation that only one side has", set_flag,
           &a.one_sided },
+        { 0, "suggest-rules", NULL,
+          "print a rule for each group of differences, which\n"
+          "accepts it, instead of the report",
+          set_flag, &a.suggest },
         { 'j', "json", NULL, "print one object (schemas/compare.schema.json)", set_flag, &a.json },
         { 0, "html", "FILE", "also write the HTML page of \"nfsdigest report\"", set_text,
           &a.html },

@@ -46,6 +46,11 @@ static const char *const cases[CASE_MAX] = { [CASE_DIRECTORY] = "directory",
                                              [CASE_ASKED] = "asked",
                                              [CASE_NOT_ASKED] = "not asked" };
 
+const char *case_name(enum difference_case when)
+{
+    return cases[when];
+}
+
 static void find_explanation(const struct explanations *explanations, struct group *c)
 {
     char operation[64];

@@ -88,6 +88,22 @@ static struct group *find_group(struct found *f, uint64_t hash, const struct dif
     return NULL;
 }
 
+static const struct compare_rule *accepted_by(const struct pairs *p, const struct group *c)
+{
+    char operation[64];
+    const struct rule_found found = {
+        .operation = operation,
+        .field = c->field,
+        .difference = c->what,
+        .cls = c->place ? class_name((enum field_class)c->place->field->cls) : NULL,
+        .when = case_name(c->when),
+        .is_event = !c->place,
+    };
+
+    operation_words(c->program, c->procedure, operation);
+    return rules_accept(p->c->rules, &found);
+}
+
 static struct group *get_group(struct pairs *p, const struct difference *d)
 {
     struct found *f = p->found;
@@ -113,7 +129,10 @@ static struct group *get_group(struct pairs *p, const struct difference *d)
                          .what = strdup(d->what),
                          .number = f->group_count + 1 };
     f->group_count++;
-    return c->field && c->what && table_add(&f->by_hash, hash, f->group_count - 1) == 0 ? c : NULL;
+    if (!c->field || !c->what || table_add(&f->by_hash, hash, f->group_count - 1) < 0)
+        return NULL;
+    c->accepted = accepted_by(p, c);
+    return c;
 }
 
 static int put_frame(struct pairs *p, const struct difference *d, int side, int64_t discrepancy,
@@ -144,6 +163,10 @@ int found_put(struct pairs *p, const struct difference *d, struct err *err)
 
     if (!c)
         return err_memory(err, "differences");
+    if (c->accepted) {
+        c->count++;
+        return 0;
+    }
     sqlite3_bind_int64(f->put, 1, id);
     sqlite3_bind_int64(f->put, 2, c->number);
     sql_bind_unless(f->put, 3, p->pair.id, 0);
@@ -234,12 +257,13 @@ int found_uncertain(struct pairs *p, enum withheld_reason reason, const struct d
 static int write_uncertain(struct pairs *p, struct err *err)
 {
     uint64_t total = 0;
-    char sql[96];
+    char sql[128];
 
     for (int kind = 0; kind < KIND_MAX; kind++)
         total += p->found->uncertain[kind];
-    snprintf(sql, sizeof(sql), "INSERT INTO main.meta VALUES ('uncertain', %llu)",
-             (unsigned long long)total);
+    snprintf(sql, sizeof(sql),
+             "INSERT INTO main.meta VALUES ('uncertain', %llu), ('accepted', %llu)",
+             (unsigned long long)total, (unsigned long long)p->found->accepted);
     return sql_run(p->c->db, sql, err);
 }
 
@@ -303,8 +327,44 @@ int found_latency(struct pairs *p, struct err *err)
     return sql_step(p->found->latency, err);
 }
 
+/* Comparisons of an accepted group are ignored ones. */
+static void count_ignored(struct pairs *p, const struct group *c)
+{
+    const struct places_set *set = &p->c->places;
+
+    for (uint32_t i = 0; c->place && i < set->count; i++) {
+        struct places *places = set->list[i];
+
+        if (c->place >= places->places && c->place < places->places + places->count) {
+            places->places[c->place->index].n.different -= c->count;
+            places->places[c->place->index].n.ignored += c->count;
+        }
+    }
+}
+
+static void drop_accepted(struct pairs *p)
+{
+    struct found *f = p->found;
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < f->group_count; i++) {
+        struct group *c = &f->groups[i];
+
+        if (!c->accepted) {
+            f->groups[kept++] = *c;
+            continue;
+        }
+        count_ignored(p, c);
+        f->accepted += c->count;
+        free(c->field);
+        free(c->what);
+    }
+    f->group_count = kept;
+}
+
 int found_finish(struct pairs *p, struct err *err)
 {
+    drop_accepted(p);
     if (groups_write(p, err) < 0 || latency_write(p, err) < 0 || write_uncertain(p, err) < 0 ||
         result_index(p->c->db, err) < 0)
         return -err->code;

@@ -31,7 +31,8 @@ struct group {
     const struct procedure *procedure; /* or NULL */
     char *field, *what;
     uint64_t count;
-    uint32_t number; /* id in the table, set when it is written */
+    const struct compare_rule *accepted; /* by this rule: only counted; NULL: by none */
+    uint32_t number;                     /* id in the table, set when it is written */
     struct example examples[EXAMPLES];
     uint32_t example_count;
 };
@@ -67,7 +68,7 @@ struct found {
     uint32_t timed_count;
     struct slow slowest[SLOWEST];
     uint32_t slow_count;
-    uint64_t discrepancies, withheld_total;
+    uint64_t discrepancies, accepted, withheld_total; /* |accepted|: by rules for whole groups */
     uint64_t uncertain[KIND_MAX];
     sqlite3_stmt *put, *frame, *latency, *uncertain_put;
 };
@@ -95,6 +96,9 @@ struct cause {
  * has them in the order of their ids, from 1. */
 int causes_find(struct found *f, const struct explanations *explanations, struct cause **causes,
                 uint32_t *count, struct err *err);
+
+/* Returns "directory", ..., or NULL: a word of causes.conf and of rules. */
+const char *case_name(enum difference_case when);
 
 /* compare_groups.c: tables cause, group, rule, compared, withheld. */
 int groups_write(struct pairs *p, struct err *err);

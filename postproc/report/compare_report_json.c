@@ -93,7 +93,8 @@ int report_json(sqlite3 *result, const struct report_options *o, FILE *out, stru
             " (SELECT ifnull(sum(count), 0) FROM discrepancy_group) AS discrepancies,"
             " (SELECT count(*) FROM discrepancy_group) AS groups,"
             " (SELECT ifnull(sum(count), 0) FROM withheld) AS withheld,"
-            " (SELECT value + 0 FROM meta WHERE key = 'uncertain') AS uncertain",
+            " (SELECT value + 0 FROM meta WHERE key = 'uncertain') AS uncertain,"
+            " (SELECT value + 0 FROM meta WHERE key = 'accepted') AS accepted",
             0, NULL) < 0 ||
         put_array(&p, "causes",
                   "SELECT id, name, title, severity, count, groups, noise, first_group, procedures"

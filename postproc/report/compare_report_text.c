@@ -81,9 +81,12 @@ static void show_totals(struct printer *p, sqlite3_stmt *stmt)
             count(stmt, 0, n[0]), count(stmt, 1, n[1]), count(stmt, 2, n[2]), count(stmt, 3, n[3]),
             count(stmt, 7, n[4]), count(stmt, 8, n[5]));
     fprintf(p->out,
-            "%s discrepancies in %s groups, of %s causes; %s uncertain; %s comparisons withheld\n",
+            "%s discrepancies in %s groups, of %s causes; %s uncertain; %s comparisons withheld",
             count(stmt, 4, n[4]), count(stmt, 5, n[5]), count(stmt, 10, n[2]), count(stmt, 9, n[1]),
             count(stmt, 6, n[0]));
+    if (sqlite3_column_int64(stmt, 11))
+        fprintf(p->out, "; %s accepted by rules for groups", count(stmt, 11, n[3]));
+    fputc('\n', p->out);
 }
 
 static const char select_totals[] =
@@ -96,7 +99,7 @@ static const char select_totals[] =
     " (SELECT count(*) FROM alignment WHERE kind = 3 AND ref IS NOT NULL),"
     " (SELECT count(*) FROM alignment WHERE kind = 3 AND sut IS NOT NULL),"
     " (SELECT value + 0 FROM meta WHERE key = 'uncertain'),"
-    " (SELECT count(*) FROM cause)";
+    " (SELECT count(*) FROM cause), (SELECT value + 0 FROM meta WHERE key = 'accepted')";
 
 static int show_verdict(struct printer *p)
 {

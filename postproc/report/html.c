@@ -131,11 +131,12 @@ static const char select_totals[] =
     " (SELECT count(*) FROM discrepancy_group),"
     " (SELECT ifnull(sum(count), 0) FROM discrepancy_group),"
     " (SELECT ifnull(sum(count), 0) FROM discrepancy_group WHERE is_noise),"
+    " (SELECT value + 0 FROM meta WHERE key = 'accepted'),"
     " (SELECT ifnull(sum(count), 0) FROM withheld),"
     " (SELECT count(DISTINCT object) FROM unsynchronized),"
     " (SELECT ifnull(sum(equal + different + withheld), 0) FROM compared)";
 
-enum { TILES = 13 };
+enum { TILES = 14 };
 
 static int put_verdict(struct html *h)
 {
@@ -166,6 +167,7 @@ static void show_totals(struct html *h, sqlite3_stmt *row)
         "groups of discrepancies",
         "discrepancies",
         "discrepancies that are noise",
+        "accepted by rules for groups",
         "comparisons withheld",
         "unsynchronized objects",
         "field comparisons",

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: timeout=120 asan
 """What nfsdigest compare says of differences: which side, for whom, with which arguments; no cause that
-cannot be; the value that was expected; the gravest first. In text, JSON, page and annotations."""
+cannot be; the value that was expected; the gravest first; the causes; rules that accept them. In text, JSON, page and annotations."""
 
 import os
 import pathlib
@@ -82,6 +82,51 @@ def by_cause(groups, causes):
         check(all(g["cause"] == cause["name"] for g in groups if g["id"] in ids), f"cause {cause}")
 
 
+def rules_of(text):
+    """The parts of a suggested file: (section, comment and rule), in its order."""
+    section, parts, now = None, [], []
+    for line in text.splitlines():
+        if line.startswith("["):
+            section, now = line, []
+        elif line.startswith("#"):
+            now.append(line)
+        elif line:
+            parts.append((section, "\n".join([*now, line])))
+        if not line:
+            now = []
+    return parts
+
+
+def name(group):
+    return group["operation"], group["field"], group["difference"], group["circumstance"], group["count"]
+
+
+def suggested(folder, out, groups):
+    """The suggested rules accept exactly the groups that they are for: all together, and each one alone."""
+    text = run("compare", "--suggest-rules", out, code=1).stdout
+    rules, mine = rules_of(text), folder / "mine.conf"
+    check(len(rules) == len(groups) and text.count("# Reason to accept it:\n") == len(rules),
+          f"{len(rules)} rules for {len(groups)} groups")
+    mine.write_text(text)
+    report = compare("-r", mine, out, code=0)
+    check(not report["groups"] and not report["causes"] and report["verdict"] == "alike"
+          and report["totals"][0]["accepted"] == sum(g["count"] for g in groups), f"all: {report['totals']}")
+    seen = set()
+    for section, rule in rules:
+        mine.write_text(f"{section}\n{rule}\n")
+        left = {name(g) for g in compare("-r", mine, out, code=1)["groups"]}
+        gone = [g for g in groups if name(g) not in left]
+        check(len(gone) == 1 and len(left) == len(groups) - 1, f"accepts {gone}: {rule}")
+        for g in gone:
+            seen.add(g["id"])
+            first = g["examples"][0]
+            check(rule.startswith(f"# group {g['id']}: {g['count']} of ") and g["reason"][:200] in rule
+                  and f"(frame {first['ref_frame']} of " in rule
+                  and f"(frame {first['sut_frame']} of " in rule, f"comment: {rule}")
+    check(len(seen) == len(groups), f"{len(seen)} of {len(groups)} groups were accepted")
+    run("compare", "--suggest-rules", "--json", out, code=2, error="prints rules instead of a report")
+
+
 def explained(folder, one, other, turned):
     out = folder / "out.db"
     made = compare("-o", out, one, other, code=1)
@@ -96,6 +141,7 @@ def explained(folder, one, other, turned):
         check(a["cause_id"] != b["cause_id"] or a["severity"] != b["severity"]
               or a["count"] >= b["count"], f"count: {a}, {b}")
     by_cause(groups, causes)
+    suggested(folder, out, groups)
     status, = said(groups, "REMOVE3res.status")
     check(status["reason"] == removed and status["examples"][0]["path"] == "/x/g",
           f"REMOVE: {status}")

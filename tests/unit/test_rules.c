@@ -240,6 +240,65 @@ static void test_errors(void **state)
 }
 
 /* What is well-formed, but could never hold or would be taken for something else. */
+static void test_groups(void **state)
+{
+    static const char eof[] = "READ3res.resok.eof";
+    struct rules *r = with(
+        "[fields]\nREAD3res.resok.eof = ignored if operation=NFS READ, difference=\"only ref\"\n"
+        "*.mtime = ignored if difference=\"sut of this request, ref earlier\"\n"
+        "*.nlink = ignored if when=no directory, operation=NFS *\n"
+        "[messages]\nrpc-status = ignored if operation=\"NFSACL NULL\"\n"
+        "disconnects = ignored if operation=\"\"\n"
+        "[classes]\nuid = ignored if difference=sut larger\n");
+    const struct {
+        struct rule_found found;
+        const char *rule; /* its key; NULL: none */
+    } cases[] = {
+        { { "NFS READ", eof, "only ref", "boolean", NULL, false }, eof },
+        { { "NFS READ", eof, "only sut", "boolean", NULL, false }, NULL },
+        { { "NFS WRITE", eof, "only ref", "boolean", NULL, false }, NULL },
+        { { "NFS READ", eof, "only ref", NULL, NULL, true }, NULL },
+        { { "NFS MKDIR", "MKDIR3res.resok.dir_wcc.after.mtime", "sut of this request, ref earlier",
+            "time", NULL, false },
+          "*.mtime" },
+        { { "NFS MKDIR", "MKDIR3res.resok.dir_wcc.after.mtime", "sut of this request", "time", NULL,
+            false },
+          NULL },
+        { { "NFS GETATTR", "a.nlink", "sut larger", "count", "no directory", false }, "*.nlink" },
+        { { "NFS GETATTR", "a.nlink", "sut larger", "count", "directory", false }, NULL },
+        { { "NFS GETATTR", "a.nlink", "sut larger", "count", NULL, false }, NULL },
+        { { "NFSACL NULL", "rpc-status", "SUCCESS, PROG_UNAVAIL", NULL, NULL, true },
+          "rpc-status" },
+        { { "NFS NULL", "rpc-status", "SUCCESS, PROG_UNAVAIL", NULL, NULL, true }, NULL },
+        { { "", "disconnects", "sut more", NULL, NULL, true }, "disconnects" },
+        { { "NFS READ", "disconnects", "sut more", NULL, NULL, true }, NULL },
+        { { "NFS GETATTR", "a.uid", "sut larger", "uid", NULL, false }, "uid" },
+        { { "NFS GETATTR", "a.uid", "sut larger", "gid", NULL, false }, NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct compare_rule *rule = rules_accept(r, &cases[i].found);
+
+        if (!rule != !cases[i].rule || (rule && strcmp(rule->key, cases[i].rule) != 0))
+            fail_msg("case %zu: %s", i, rule ? rule->text : "no rule");
+    }
+    /* they decide nothing before a comparison */
+    assert_int_equal(rule_of(r, eof, anywhere)->kind, COMPARE_BITWISE);
+    assert_int_equal(rules_at(r, r->events[EVENT_RPC_STATUS])->kind, COMPARE_BITWISE);
+    rules_free(r);
+    refused("[fields]\n*.eof = bitwise if difference=x\n", "conditions for \"ignored\"");
+    refused("[fields]\n*.eof = ignored if difference=x, procedure=READ\n", "cannot stand with");
+    refused("[fields]\n*.eof = ignored if ref=1, difference=x\n", "cannot stand with");
+    refused("[fields]\n*.eof = ignored if difference=\"x\n", "a quote is missing");
+    refused("[fields]\n*.eof = ignored if difference=\"x\" y\"\n", "a quote is missing");
+    refused("[fields]\n*.eof = ignored if operation=READ\n", "no such operation: \"READ\"");
+    refused("[fields]\n*.eof = ignored if when=never\n", "when=never: expected directory");
+    refused("[fields]\n*.eof = ignored if when=asked, when=asked\n", "comes twice");
+    refused("[fields]\n*.foe = ignored if difference=x\n", "no field of a result");
+    refused("[requests]\nsize = ignored if difference=x\n", "conditions for \"ignored\"");
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
@@ -424,9 +483,9 @@ int main(void)
         cmocka_unit_test(test_every_field), cmocka_unit_test(test_builtin),
         cmocka_unit_test(test_order),       cmocka_unit_test(test_events),
         cmocka_unit_test(test_requests),    cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_nothing),     cmocka_unit_test(test_times),
-        cmocka_unit_test(test_whole),       cmocka_unit_test(test_causes),
-        cmocka_unit_test(test_true_causes),
+        cmocka_unit_test(test_groups),      cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_times),       cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_causes),      cmocka_unit_test(test_true_causes),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }
