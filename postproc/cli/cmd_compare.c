@@ -14,6 +14,7 @@
 #include "compare/verdict.h"
 #include "rules/rules.h"
 #include "report/annotate.h"
+#include "report/baseline.h"
 #include "report/compare_report.h"
 #include "report/html.h"
 #include "report/suggest.h"
@@ -50,7 +51,7 @@ struct text_list {
 
 struct compare_args {
     struct text_list rules, clients;
-    const char *output, *ref_server, *sut_server, *noise, *html, *annotate;
+    const char *output, *ref_server, *sut_server, *noise, *html, *annotate, *baseline;
     uint64_t examples, copy;
     bool json, summary, one_sided, suggest;
 };
@@ -78,14 +79,22 @@ static int set_examples(void *to, const char *value, struct err *err)
 static int print(sqlite3 *result, const struct compare_args *a, struct err *err)
 {
     const struct report_options options = { .examples = a->summary ? 0 : (uint32_t)a->examples,
-                                            .one_sided = a->one_sided };
+                                            .one_sided = a->one_sided,
+                                            .baseline = a->baseline };
     int verdict;
 
+    if (a->baseline && baseline_attach(result, a->baseline, err) < 0)
+        return -err->code;
     if ((a->suggest ? report_rules(result, stdout, err)
          : a->json  ? report_json(result, &options, stdout, err)
                     : report_text(result, &options, stdout, err)) < 0 ||
         (verdict = verdict_of(result, err)) < 0)
         return -err->code;
+    if (a->baseline) {
+        int is_new = baseline_has_new(result, err);
+
+        return is_new > 0 ? EXIT_FINDINGS : is_new;
+    }
     return verdict_is_finding((enum verdict)verdict) ? EXIT_FINDINGS : 0;
 }
 
@@ -93,7 +102,10 @@ static int check_operands(const struct compare_args *a, int count, char **operan
 {
     bool again = count == 1 && compare_is_result(operands[0]);
 
-    if (a->suggest && (a->json || a->one_sided))
+    if (a->baseline && !compare_is_result(a->baseline))
+        return err_set(err, ERR_INPUT, "--baseline: %s: not the result of a comparison",
+                       a->baseline);
+    if (a->suggest && (a->json || a->one_sided || a->baseline))
         return err_set(err, ERR_USAGE, "--suggest-rules prints rules instead of a report");
     if (count < 1 || count > 2)
         return err_set(err, ERR_USAGE,
@@ -139,6 +151,8 @@ static int check_outputs(const struct compare_args *a, int count, const char *co
         if ((code = outputs_reads(&o, again ? result : database, operands[i],
                                   again ? "--output" : NULL, err)) == 0)
             code = outputs_names(&o, operands[i], err);
+    if (code == 0 && a->baseline)
+        code = outputs_reads(&o, "the baseline", a->baseline, NULL, err);
     if (code == 0 && a->noise && (code = outputs_reads(&o, database, a->noise, NULL, err)) == 0)
         code = outputs_names(&o, a->noise, err);
     for (uint32_t i = 0; code == 0 && i < a->rules.count; i++)
@@ -289,6 +303,10 @@ int cmd_compare(int argc, char **argv, struct err *err)
         { 's', "summary", NULL, "show the table without examples", set_flag, &a.summary },
         { '1', "one-sided", NULL, "list each operation that only one side has", set_flag,
           &a.one_sided },
+        { 0, "baseline", "EARLIER.db",
+          "report what is new since this result; the exit code\n"
+          "is 1 only if something is",
+          set_text, &a.baseline },
         { 0, "suggest-rules", NULL,
           "print a rule for each group of differences, which\n"
           "accepts it, instead of the report",

@@ -25,6 +25,10 @@ enum verdict {
 /* Returns an enum verdict, or a negative code. */
 int verdict_of(sqlite3 *result, struct err *err);
 
+/* Returns 1 if one side has no reply to calls that the other answered, and no cause is known;
+ * whatever else differs.  Else 0, or a negative code. */
+int verdict_is_silent(sqlite3 *result, struct err *err);
+
 /* Returns true if the exit code must show the verdict. */
 static inline bool verdict_is_finding(enum verdict verdict)
 {

@@ -65,6 +65,25 @@ static int put_examples(struct printer *p, int64_t group)
                      group, NULL);
 }
 
+/* What is new, gone and unchanged since the baseline. */
+static int put_baseline(struct printer *p)
+{
+    if (put_array(p, "baseline",
+                  "SELECT database, same_rules AS \"same_rules!\", new, gone, unchanged"
+                  " FROM temp.baseline_totals",
+                  0, NULL) < 0 ||
+        put_array(p, "new", "SELECT id, is_noise AS \"noise!\" FROM temp.baseline_new ORDER BY id",
+                  0, NULL) < 0 ||
+        put_array(p, "gone",
+                  "SELECT k.name AS kind, g.operation, g.field, g.difference, g.circumstance,"
+                  " g.cause, g.reason, g.count FROM temp.baseline_gone g"
+                  " JOIN code k ON k.domain = 'kind' AND k.value = g.kind ORDER BY g.id",
+                  0, NULL) < 0)
+        return -p->err->code;
+    return put_array(p, "unchanged",
+                     "SELECT id, count, was FROM temp.baseline_unchanged ORDER BY id", 0, NULL);
+}
+
 /* Long: it is the list of what the report has, in its order. */
 int report_json(sqlite3 *result, const struct report_options *o, FILE *out, struct err *err)
 {
@@ -96,6 +115,7 @@ int report_json(sqlite3 *result, const struct report_options *o, FILE *out, stru
             " (SELECT value + 0 FROM meta WHERE key = 'uncertain') AS uncertain,"
             " (SELECT value + 0 FROM meta WHERE key = 'accepted') AS accepted",
             0, NULL) < 0 ||
+        (o->baseline && put_baseline(&p) < 0) ||
         put_array(&p, "causes",
                   "SELECT id, name, title, severity, count, groups, noise, first_group, procedures"
                   " FROM causes ORDER BY id",

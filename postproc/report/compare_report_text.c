@@ -189,23 +189,25 @@ static const char select_steps[] =
     " LEFT JOIN operation s ON s.side = 2 AND s.id = x.sut"
     " WHERE x.discrepancy_group = ?1 AND x.example = 1 ORDER BY x.number";
 
-static int show_groups(struct printer *p, uint32_t examples)
+#define SELECT_GROUPS                                                                              \
+    "SELECT c.id, c.count, c.operation, c.field, c.difference, c.reason, c.compared,"              \
+    " k.text, (SELECT l.text || ', ' || f.name || ' line ' || l.line FROM rule l  JOIN"            \
+    " rule_file f ON f.id = l.file WHERE l.id = c.rule), c.noise_count, c.noise_compared,"         \
+    " EXISTS (SELECT 1 FROM side WHERE id = 3) FROM discrepancy_group c JOIN code k ON"            \
+    " k.domain = 'kind' AND k.value = c.kind"
+
+static int show_groups(struct printer *p, const struct report_options *o)
 {
     char limited[sizeof(select_examples) + 24];
     sqlite3_stmt *stmt;
     int result;
 
-    snprintf(limited, sizeof(limited), "%s LIMIT %u", select_examples, examples);
-    if (sql_prepare(
-            p->db,
-            "SELECT c.id, c.count, c.operation, c.field, c.difference, c.reason, c.compared,"
-            " k.text, (SELECT l.text || ', ' || f.name || ' line ' || l.line FROM rule l"
-            "  JOIN rule_file f ON f.id = l.file WHERE l.id = c.rule), c.noise_count,"
-            " c.noise_compared, EXISTS (SELECT 1 FROM side WHERE id = 3) FROM discrepancy_group c "
-            "JOIN code "
-            "k ON k.domain = 'kind'"
-            " AND k.value = c.kind ORDER BY c.id",
-            &stmt, p->err) < 0)
+    snprintf(limited, sizeof(limited), "%s LIMIT %u", select_examples, o->examples);
+    if (sql_prepare(p->db,
+                    o->baseline ? SELECT_GROUPS
+                        " WHERE c.id IN (SELECT id FROM temp.baseline_new) ORDER BY c.id"
+                                : SELECT_GROUPS " ORDER BY c.id",
+                    &stmt, p->err) < 0)
         return -p->err->code;
     while ((result = sql_row(stmt, p->err)) > 0) {
         int64_t id = sqlite3_column_int64(stmt, 0);
@@ -294,6 +296,55 @@ static void show_slow(struct printer *p, sqlite3_stmt *stmt)
             duration_text(sqlite3_column_int64(stmt, 4), b), column(stmt, 5));
 }
 
+/* --- beside a baseline */
+
+static void show_baseline(struct printer *p, sqlite3_stmt *stmt)
+{
+    char n[3][VALUE_TEXT_MAX];
+
+    fprintf(p->out, "\nGroups that are new since %s: %s; unchanged: %s; gone: %s%s\n",
+            column(stmt, 0), count(stmt, 2, n[0]), count(stmt, 4, n[1]), count(stmt, 3, n[2]),
+            sqlite3_column_int(stmt, 1) ? "" : "; it was made under other rules");
+    if (sqlite3_column_int(stmt, 5))
+        fputs("In it, only one server answered some of the calls, too.\n", p->out);
+}
+
+static void show_state(struct printer *p, sqlite3_stmt *stmt)
+{
+    char n[VALUE_TEXT_MAX], was[VALUE_TEXT_MAX];
+
+    fprintf(p->out, "%4s %8s  %-20s %-44s %s", column(stmt, 0), count(stmt, 1, n), column(stmt, 2),
+            column(stmt, 3), column(stmt, 4));
+    if (sqlite3_column_type(stmt, 5) != SQLITE_NULL)
+        fprintf(p->out, "; %s before", count(stmt, 5, was));
+    fputc('\n', p->out);
+}
+
+static int show_since(struct printer *p, const struct report_options *o)
+{
+    if (show_rows(p,
+                  "SELECT database, same_rules, new, gone, unchanged, was_silent"
+                  " FROM temp.baseline_totals",
+                  0, NULL, show_baseline) < 0 ||
+        show_rows(p,
+                  "SELECT g.id, g.count, g.operation, g.field, g.difference, g.reason, g.is_noise,"
+                  " c.id, c.title FROM discrepancy_group g LEFT JOIN cause c ON c.id = g.cause_id"
+                  " WHERE g.id IN (SELECT id FROM temp.baseline_new) ORDER BY g.id",
+                  0, "\nNew\n   #    count  operation            field and difference; reason\n",
+                  show_line) < 0 ||
+        show_rows(p,
+                  "SELECT '', count, operation, field, difference, NULL FROM temp.baseline_gone"
+                  " ORDER BY id",
+                  0, "\nGone\n", show_state) < 0 ||
+        show_rows(p,
+                  "SELECT g.id, g.count, g.operation, g.field, g.difference,"
+                  " CASE WHEN g.count <> u.was THEN u.was END FROM temp.baseline_unchanged u"
+                  " JOIN discrepancy_group g ON g.id = u.id ORDER BY g.id",
+                  0, "\nUnchanged\n", show_state) < 0)
+        return -p->err->code;
+    return o->examples ? show_groups(p, o) : 0;
+}
+
 int report_text(sqlite3 *result, const struct report_options *o, FILE *out, struct err *err)
 {
     struct printer p = { .db = result, .out = out, .err = err };
@@ -302,8 +353,11 @@ int report_text(sqlite3 *result, const struct report_options *o, FILE *out, stru
                   "SELECT name, database, server, operations, clock_offset, granularity FROM side"
                   " ORDER BY id",
                   0, NULL, show_side) < 0 ||
-        show_rows(&p, select_totals, 0, NULL, show_totals) < 0 || show_verdict(&p) < 0 ||
-        show_rows(&p,
+        show_rows(&p, select_totals, 0, NULL, show_totals) < 0 || show_verdict(&p) < 0)
+        return -err->code;
+    if (o->baseline)
+        return show_since(&p, o);
+    if (show_rows(&p,
                   "SELECT id, title, severity, count, groups, first_group, procedures, name, noise"
                   " FROM causes ORDER BY id",
                   0, "\n   #    count  severity     cause; its groups\n", show_cause) < 0 ||
@@ -314,7 +368,7 @@ int report_text(sqlite3 *result, const struct report_options *o, FILE *out, stru
                   0, "\n   #    count  operation            field and difference; reason\n",
                   show_line) < 0)
         return -err->code;
-    if (o->examples && (show_groups(&p, o->examples) < 0 || show_uncertain(&p) < 0))
+    if (o->examples && (show_groups(&p, o) < 0 || show_uncertain(&p) < 0))
         return -err->code;
     if (show_rows(&p,
                   "SELECT sum(w.count), c.name, c.text FROM withheld w JOIN code c ON c.domain ="

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ctest: timeout=120 asan
 """What nfsdigest compare says of differences: which side, for whom, with which arguments; no cause that
-cannot be; the value that was expected; the gravest first; the causes; rules that accept them. In text, JSON, page and annotations."""
+cannot be; the value that was expected; the gravest first; the causes; rules that accept them; what is new
+since an earlier result. In text, JSON, page and annotations."""
 
 import os
 import pathlib
@@ -33,12 +34,14 @@ def listing(side, names):
     side.ask(READDIR, opaque(ROOT) + u64(0, 0) + u32(4096), out + u32(0, 1))
 
 
-def play(sut):
-    """Replies of the reference, or of the |sut|, which differs in each way once."""
+def play(sut, later=False):
+    """Replies of the reference, or of the |sut|, which differs in each way once.  |later|: the limits do not
+    differ any more, and one more status does."""
     side = Side()
+    limits = 0 if later else sut
     side.ask(LOOKUP, lookup_args(ROOT, "f"), u32(OK) + opaque(FILE) + some(attributes(2)) + u32(0))
     for _ in range(3):  # frequent and no grave matter
-        side.ask(FSINFO, opaque(ROOT), u32(OK, 0) + u32(*[4096 * (1 + sut)] * 7) + u64(1 << 40)
+        side.ask(FSINFO, opaque(ROOT), u32(OK, 0) + u32(*[4096 * (1 + limits)] * 7) + u64(1 << 40)
                  + u32(0, 1, 0x1b))
     side.ask(REMOVE, remove_args(ROOT, "g"), u32(OK if sut else ACCES) + u32(0, 0), uid=1001)
     side.ask(GETATTR, opaque(FILE), u32(OK) + attributes(2, nlink=1 + sut))
@@ -51,6 +54,7 @@ def play(sut):
     side.ask(WRITE, write_args(FILE, 8192, b"abcd"), u32(OK) + u32(0, 0) + u32(4, 2) + u64(0x1111))
     side.ask(WRITE, write_args(FILE, 8192, b"efgh"),
              u32(OK) + u32(0, 0) + u32(4, 2) + u64(0x2222 if sut else 0x1111))
+    side.ask(REMOVE, remove_args(ROOT, "h"), u32(EXIST if sut and later else OK) + u32(0, 0))
     return side
 
 
@@ -127,7 +131,35 @@ def suggested(folder, out, groups):
     run("compare", "--suggest-rules", "--json", out, code=2, error="prints rules instead of a report")
 
 
-def explained(folder, one, other, turned):
+def since(folder, out, groups, pair, turned):
+    """Beside the earlier result |out|: nothing is new, or what the generator changed."""
+    same = compare("--baseline", out, out, code=0)
+    check(same["baseline"][0]["unchanged"] == len(groups) and not same["new"] and not same["gone"]
+          and [(u["count"], u["was"]) for u in same["unchanged"]] == [(g["count"],) * 2 for g in groups],
+          f"the same: {same['baseline']}")
+    found = compare("--baseline", out, *pair, code=1)
+    new, = [g for g in found["groups"] if g["id"] in [n["id"] for n in found["new"]]]
+    words = ["NFS3_OK", "NFS3ERR_EXIST"]
+    check((new["field"], new["difference"]) == ("REMOVE3res.status", ", ".join(words[::-1] if turned else words)),
+          f"new: {new}")
+    check({name(g)[1:] for g in found["gone"]} == {name(g)[1:] for g in groups if g["cause"] == "limits"}
+          and len(found["gone"]) == 7, f"gone: {found['gone']}")
+    check(found["baseline"][0] == {"database": str(out), "same_rules": True, "new": 1, "gone": 7,
+                                   "unchanged": len(groups) - 7}, f"baseline: {found['baseline']}")
+    text = run("compare", "--baseline", out, *pair, code=1).stdout
+    check(f"since {out}: 1; unchanged: {len(groups) - 7}; gone: 7\n" in text
+          and text.count("operations that lead to the first example") == 1, text)
+    # a rule accepts what is new: then it is not
+    run("compare", "-r", "linux-knfsd", "--baseline", out, *pair, code=1)
+    (folder / "new.conf").write_text("[fields]\nREMOVE3res.status = ignored if ref=NFS3ERR_EXIST\n"
+                                     "REMOVE3res.status = ignored if sut=NFS3ERR_EXIST\n")
+    text = run("compare", "-r", folder / "new.conf", "--baseline", out, *pair, code=0).stdout
+    check("it was made under other rules" in text, text)
+    run("compare", "--baseline", pair[0], *pair, code=3, error="not the result of a comparison")
+    run("compare", "--baseline", out, "-o", out, *pair, code=2, error="would replace the baseline")
+
+
+def explained(folder, one, other, turned, later):
     out = folder / "out.db"
     made = compare("-o", out, one, other, code=1)
     groups, causes = made["groups"], made["causes"]
@@ -142,6 +174,7 @@ def explained(folder, one, other, turned):
               or a["count"] >= b["count"], f"count: {a}, {b}")
     by_cause(groups, causes)
     suggested(folder, out, groups)
+    since(folder, out, groups, later, turned)
     status, = said(groups, "REMOVE3res.status")
     check(status["reason"] == removed and status["examples"][0]["path"] == "/x/g",
           f"REMOVE: {status}")
@@ -182,8 +215,10 @@ def main():
         folder = pathlib.Path(folder)
         sides = [play(sut).ingest(folder / f"{name}.db", run)
                  for name, sut in (("one", 0), ("other", 1))]
-        explained(folder, *sides, False)
-        explained(folder, *sides[::-1], True)
+        later = [play(sut, True).ingest(folder / f"later-{name}.db", run)
+                 for name, sut in (("one", 0), ("other", 1))]
+        explained(folder, *sides, False, later)
+        explained(folder, *sides[::-1], True, later[::-1])
     return 1 if failures else 0
 
 
