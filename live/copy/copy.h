@@ -116,8 +116,8 @@ struct copy;
 
 /* -ERR_USAGE: bounds that make no sense.  NULL: |err| says why. */
 struct copy *copy_new(const struct copy_setup *setup, struct err *err);
-/* Frees it.  Call it before the clients are freed or after it; outstanding calls must not be
- * answered in between.  Sets of objects are closed. */
+/* Frees it, after the clients, or when none of its calls is outstanding; before the mirror, the
+ * pool and the loop.  Sets of objects are closed. */
 void copy_free(struct copy *copy);
 
 /* Adds the root to the mirror, with both handles, and queues it.  Called again, with another handle

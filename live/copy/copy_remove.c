@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/copy/copy_remove.c
+ *
+ * One name on the SUT has to go.  What has it may live on under another name: if the reference
+ * still has the object, it is not removed by its last name, but put into the scratch directory.
+ * A directory that is not empty goes there, too, and is removed by and by.
+ */
+#include "copy/copy_parts.h"
+
+#include <stdio.h>
+
+static int finished(struct lane *lane, struct err *err)
+{
+    return lane->work.then ? lane->work.then(lane, err) : copy_lane_done(lane, err);
+}
+
+static int took_remove(struct lane *lane, struct bytes body, struct err *err)
+{
+    struct REMOVE3res res;
+    uint32_t status = copy_lane_result(lane, body, &res);
+
+    if (status && status != NFS3ERR_NOENT)
+        return copy_job_refused(lane, status);
+    lane->job->copy->counts.removed++;
+    return finished(lane, err);
+}
+
+static int remove_file(struct lane *lane, struct err *err)
+{
+    struct REMOVE3args args = { copy_name_where(lane) };
+
+    return copy_lane_call(lane, SUT, COPY_REMOVE, &args, took_remove, err);
+}
+
+/* --- into the scratch directory */
+
+static int took_away(struct lane *lane, struct bytes body, struct err *err)
+{
+    struct copy *copy = lane->job->copy;
+    struct mirror_object *object =
+        mirror_find_sut(copy->setup.mirror, handle_bytes(&lane->work.found));
+    struct RENAME3res res;
+    uint32_t status = copy_lane_result(lane, body, &res);
+
+    if (status && status != NFS3ERR_NOENT)
+        return copy_job_refused(lane, status);
+    copy->counts.moved++;
+    if (!status && lane->work.is_alive && object)
+        copy_scratch_put(copy, object->id, lane->work.number);
+    else if (!status)
+        copy->scratch.has_trash = true;
+    return finished(lane, err);
+}
+
+static int move_away(struct lane *lane, struct err *err)
+{
+    struct copy *copy = lane->job->copy;
+    struct RENAME3args args = { .from = copy_name_where(lane) };
+    char name[SCRATCH_NAME];
+
+    lane->work.number = copy_scratch_number(copy, name);
+    args.to = (struct diropargs3){ handle_bytes(&copy->scratch.handle), text_bytes(name) };
+    return copy_lane_call(lane, SUT, COPY_RENAME, &args, took_away, err);
+}
+
+static int took_stash(struct lane *lane, struct bytes body, struct err *err)
+{
+    struct copy *copy = lane->job->copy;
+    struct mirror_object *object =
+        mirror_find_sut(copy->setup.mirror, handle_bytes(&lane->work.found));
+    struct LINK3res res;
+    uint32_t status = copy_lane_result(lane, body, &res);
+
+    if (status && !status_is_gone(status))
+        return copy_job_refused(lane, status);
+    if (!status && object)
+        copy_scratch_put(copy, object->id, lane->work.number);
+    else if (!status)
+        copy->scratch.has_trash = true;
+    return remove_file(lane, err);
+}
+
+static int stash(struct lane *lane, struct err *err)
+{
+    struct copy *copy = lane->job->copy;
+    struct LINK3args args = { .file = handle_bytes(&lane->work.found) };
+    char name[SCRATCH_NAME];
+
+    lane->work.number = copy_scratch_number(copy, name);
+    args.link = (struct diropargs3){ handle_bytes(&copy->scratch.handle), text_bytes(name) };
+    return copy_lane_call(lane, SUT, COPY_LINK, &args, took_stash, err);
+}
+
+/* --- the two ways */
+
+static int took_rmdir(struct lane *lane, struct bytes body, struct err *err)
+{
+    struct REMOVE3res res;
+    uint32_t status = copy_lane_result(lane, body, &res);
+
+    if (status == NFS3ERR_NOTEMPTY || status == NFS3ERR_EXIST)
+        return copy_scratch_wait(lane, move_away, err);
+    if (status && status != NFS3ERR_NOENT)
+        return copy_job_refused(lane, status);
+    lane->job->copy->counts.removed++;
+    return finished(lane, err);
+}
+
+static int remove_dead(struct lane *lane, struct err *err)
+{
+    struct mirror *m = lane->job->copy->setup.mirror;
+    struct mirror_object *object = mirror_find_sut(m, handle_bytes(&lane->work.found));
+    struct REMOVE3args args = { copy_name_where(lane) };
+
+    lane->work.is_alive = false;
+    if (object && lane->work.found_nlink <= 1 && lane->work.found_type != NF3DIR &&
+        mirror_set_sut_handle(m, object, (struct bytes){ 0 }, err) < 0)
+        return -err->code;
+    if (lane->work.found_type != NF3DIR)
+        return remove_file(lane, err);
+    return copy_lane_call(lane, SUT, COPY_RMDIR, &args, took_rmdir, err);
+}
+
+static int keep_alive(struct lane *lane, struct err *err)
+{
+    struct name_work *work = &lane->work;
+
+    work->is_alive = true;
+    if (work->found_type == NF3DIR)
+        return copy_scratch_wait(lane, move_away, err);
+    if (work->found_nlink > 1)
+        return remove_file(lane, err);
+    return copy_scratch_wait(lane, stash, err);
+}
+
+static int took_alive(struct lane *lane, struct bytes body, struct err *err)
+{
+    struct GETATTR3res res;
+    uint32_t status = copy_lane_result(lane, body, &res);
+
+    if (status && !status_is_gone(status))
+        return copy_job_refused(lane, status);
+    return status || lane->job->copy->scratch.stash_count >= STASH_MAX ? remove_dead(lane, err)
+                                                                       : keep_alive(lane, err);
+}
+
+int copy_name_displace(struct lane *lane, lane_fn *then, struct err *err)
+{
+    struct mirror *m = lane->job->copy->setup.mirror;
+    struct mirror_object *object = mirror_find_sut(m, handle_bytes(&lane->work.found));
+
+    lane->work.then = then;
+    if (object && object->state != MIRROR_GONE) {
+        struct GETATTR3args args = { mirror_handle(m, object) };
+
+        return copy_lane_call(lane, REFERENCE, COPY_GETATTR, &args, took_alive, err);
+    }
+    return remove_dead(lane, err);
+}
+
+static int found(struct lane *lane, struct err *err)
+{
+    return lane->work.found.len ? copy_name_displace(lane, NULL, err) : copy_lane_done(lane, err);
+}
+
+int copy_name_remove(struct lane *lane, struct err *err)
+{
+    return copy_name_find(lane, found, err);
+}
