@@ -2,20 +2,29 @@
 #include "base/values.h"
 #include "cli/cli.h"
 #include "cli/outputs.h"
+#include "cli/trace.h"
 #include "compare/compare.h"
 #include "report/annotate.h"
 #include "report/html.h"
+#include "report/trace_report.h"
 #include "show/args.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 static const char about[] =
-    "Makes reports from the result of \"nfsdigest compare -o RESULT\".  --html needs\n"
-    "that file only.  --annotate also needs the captures: those that RESULT names,\n"
-    "or the CAPTUREs that are given, which are recognized by their contents.\n";
+    "Makes reports.\n"
+    "\n"
+    "Of a trace (a trace database, a record stream or a capture; - for standard\n"
+    "input): --html writes a page about what happened in it, --json its numbers.\n"
+    "\n"
+    "Of the result of \"nfsdigest compare -o RESULT\": --html needs that file only.\n"
+    "--annotate also needs the captures: those that RESULT names, or the CAPTUREs\n"
+    "that are given, which are recognized by their contents.\n";
 
 struct report_args {
     const char *html, *annotate;
+    bool json;
 };
 
 static void say_made(void *ctx, const struct annotated *file)
@@ -33,13 +42,38 @@ static int check_args(const struct report_args *a, int count, struct err *err)
 {
     if (count < 1)
         return err_set(err, ERR_USAGE,
-                       "report takes the result of a comparison: see \"nfsdigest report --help\"");
-    if (!a->html && !a->annotate)
+                       "report takes a trace or the result of a comparison: see"
+                       " \"nfsdigest report --help\"");
+    if (!a->html && !a->annotate && !a->json)
         return err_set(err, ERR_USAGE,
-                       "nothing to write: use --html FILE or --annotate OUT.pcapng");
+                       "nothing to write: use --html FILE, --json or --annotate OUT.pcapng");
+    if (a->json && a->html && strcmp(a->html, "-") == 0)
+        return err_set(err, ERR_USAGE, "--html - and --json both go to standard output");
     if (count > 1 && !a->annotate)
         return err_set(err, ERR_USAGE, "captures are for --annotate");
     return 0;
+}
+
+/* A pipe is a trace: nothing may be read from it to find that out. */
+static bool is_result(const char *path)
+{
+    struct stat st;
+
+    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+           compare_is_result(path);
+}
+
+static int report_trace(const char *name, const struct report_args *a, struct err *err)
+{
+    const struct trace_report_request request = { .name = name, .html = a->html, .json = a->json };
+    struct trace trace;
+
+    if (a->annotate)
+        return err_set(err, ERR_USAGE,
+                       "--annotate takes the result of a comparison, which %s is not", name);
+    if (outputs_spare(name, "--html", a->html, err) < 0 || trace_open(&trace, name, false, err) < 0)
+        return -err->code;
+    return trace_close(&trace, trace_report(store_db(trace.store), &request, err), err);
 }
 
 static int check_outputs(const struct report_args *a, int count, char **operands, struct err *err)
@@ -67,14 +101,17 @@ int cmd_report(int argc, char **argv, struct err *err)
     struct report_args a = { 0 };
     const struct arg own[] = {
         { 0, "html", "FILE", "write one HTML page; \"-\" is standard output", set_text, &a.html },
+        { 'j', "json", NULL, "print what the page of a trace shows as JSON; times in ns", set_flag,
+          &a.json },
         { 0, "annotate", "OUT.pcapng",
           "write the captures with packet comments, as\n"
           "OUT-ref.pcapng and OUT-sut.pcapng",
           set_text, &a.annotate },
         { 0 },
     };
-    const struct args args = { "nfsdigest report [OPTION...] RESULT [CAPTURE...]", about, own, NULL,
-                               NULL };
+    const struct args args = { "nfsdigest report [OPTION...] DATABASE|FILE\n"
+                               "       nfsdigest report [OPTION...] RESULT [CAPTURE...]",
+                               about, own, NULL, NULL };
     sqlite3 *result = NULL;
     int first, code;
 
@@ -82,6 +119,12 @@ int cmd_report(int argc, char **argv, struct err *err)
     if (code != 1)
         return code;
     code = check_args(&a, argc - first, err);
+    if (code == 0 && !is_result(argv[first]))
+        return report_trace(argv[first], &a, err);
+    if (code == 0 && a.json)
+        code = err_set(err, ERR_USAGE,
+                       "--json takes a trace; of a comparison, see \"nfsdigest"
+                       " compare --help\"");
     if (code == 0)
         code = check_outputs(&a, argc - first, argv + first, err);
     if (code == 0)

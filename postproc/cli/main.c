@@ -21,7 +21,7 @@ static const struct command commands[] = {
     { "rdump", cmd_rdump, "make, show and check replay dumps" },
     { "lint", cmd_lint, "check a server against RFC 1813, and against itself over time" },
     { "compare", cmd_compare, "compare how two servers answered the same requests" },
-    { "report", cmd_report, "make reports of a comparison" },
+    { "report", cmd_report, "make reports of a trace or of a comparison" },
     { "check", cmd_check, "verify a database or a record stream" },
     { "key", cmd_key, "make and check keys for anonymizing" },
     { "policy", cmd_policy, "list, show and check policies for anonymizing" },

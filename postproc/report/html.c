@@ -424,7 +424,7 @@ int report_html(sqlite3 *result, const char *path, struct err *err)
     struct html h = { .db = result, .err = err };
     char policy[HTML_POLICY_MAX];
     const struct page_head head = { "Two servers, the same requests", html_style,
-                                    html_policy(policy) };
+                                    html_policy(html_script, policy) };
     struct output *output = output_open(path, err);
     int code;
 

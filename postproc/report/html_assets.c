@@ -6,7 +6,10 @@
 
 EMBED(css, EMBED_ROOT "/postproc/report/html.css");
 EMBED(js, EMBED_ROOT "/postproc/report/html.js");
+EMBED(trace_css, EMBED_ROOT "/postproc/report/trace.css");
+EMBED(trace_js, EMBED_ROOT "/postproc/report/trace.js");
 const char *const html_style = css, *const html_script = js;
+const char *const html_trace_style = trace_css, *const html_trace_script = trace_js;
 
 /* RFC 4648 s4, of 32 bytes. */
 static void base64(const uint8_t digest[32], char text[45])
@@ -26,7 +29,7 @@ static void base64(const uint8_t digest[32], char text[45])
     text[44] = '\0';
 }
 
-const char *html_policy(char text[HTML_POLICY_MAX])
+const char *html_policy(const char *script, char text[HTML_POLICY_MAX])
 {
     uint8_t digest[32];
     char letters[45];
@@ -37,7 +40,7 @@ const char *html_policy(char text[HTML_POLICY_MAX])
         gcry_check_version(NULL);
         gcry_control(GCRYCTL_INITIALIZATION_FINISHED, 0);
     }
-    gcry_md_hash_buffer(GCRY_MD_SHA256, digest, html_script, strlen(html_script));
+    gcry_md_hash_buffer(GCRY_MD_SHA256, digest, script, strlen(script));
     base64(digest, letters);
     snprintf(text, HTML_POLICY_MAX, "'sha256-%s'", letters);
     return text;

@@ -68,10 +68,11 @@ int html_replies(struct html *h, const struct html_message message[SIDES],
 /* html_latency.c */
 int html_latency(struct html *h);
 
-/* html_assets.c: html.css and html.js as they are. */
+/* html_assets.c: html.css, html.js, trace.css and trace.js as they are. */
 extern const char *const html_style, *const html_script;
+extern const char *const html_trace_style, *const html_trace_script;
 enum { HTML_POLICY_MAX = 64 };
-/* The Content-Security-Policy that lets html_script run and no other script. Returns |text|. */
-const char *html_policy(char text[HTML_POLICY_MAX]);
+/* The Content-Security-Policy that lets |script| run and no other one.  Returns |text|. */
+const char *html_policy(const char *script, char text[HTML_POLICY_MAX]);
 
 #endif
