@@ -28,6 +28,7 @@ enums:
     8: problem
     9: counter
     10: end
+    11: contents
 types:
   header:
     seq:
@@ -98,6 +99,7 @@ types:
             'record_kind::problem': problem_record
             'record_kind::counter': counter_record
             'record_kind::end': end_record
+            'record_kind::contents': contents_record
   varint:
     seq:
       - id: groups
@@ -395,6 +397,9 @@ types:
       - id: counterpart_copy
         type: varint
         if: (present.group5 & 0x01) != 0
+      - id: counterpart_conditions
+        type: varint
+        if: (present.group5 & 0x02) != 0
   repeat_record:
     seq:
       - id: present
@@ -495,6 +500,22 @@ types:
     instances:
       input_cut:
         value: (present.group1 & 0x02) != 0
+  contents_record:
+    seq:
+      - id: present
+        type: presence
+      - id: operation
+        type: varint
+        if: (present.group0 & 0x01) != 0
+      - id: position
+        type: varint
+        if: (present.group0 & 0x04) != 0
+      - id: data
+        type: blob
+        if: (present.group0 & 0x08) != 0
+    instances:
+      is_reply:
+        value: (present.group0 & 0x02) != 0
   presence:
     doc: Bit i, in groups of 7, is set if field i is present.
     seq:

@@ -161,7 +161,17 @@ CREATE TABLE operation (
     counterpart INTEGER,            -- the operation of another trace that this one repeats, by its id
                                     -- there; only in .nfsr streams of programs that play traces
     counterpart_copy INTEGER,       -- which of several copies of that trace, from 0; NULL like counterpart
+    counterpart_conditions INTEGER, -- bits of nfsr.md, COUNTERPART; NULL: nfstee did not write it
     latency INTEGER GENERATED ALWAYS AS (reply_time - call_time) VIRTUAL
+) STRICT;
+
+-- Pieces of file contents, which operations do not have: only of .nfsr streams that nfstee wrote.
+CREATE TABLE contents (
+    id INTEGER PRIMARY KEY,
+    operation INTEGER NOT NULL REFERENCES operation,
+    is_reply INTEGER NOT NULL,      -- 1: of a READ; 0: of a WRITE
+    position INTEGER NOT NULL,      -- of the piece, from the first byte of the message's contents
+    data BLOB NOT NULL
 ) STRICT;
 
 -- Calls that were sent again, and additional replies.
@@ -404,6 +414,7 @@ CREATE INDEX operation_by_path ON operation (path);
 CREATE INDEX operation_by_object ON operation (object);
 CREATE INDEX operation_by_counterpart ON operation (counterpart, counterpart_copy)
  WHERE counterpart IS NOT NULL;
+CREATE INDEX contents_by_operation ON contents (operation);
 CREATE INDEX operation_unpaired ON operation (pairing) WHERE pairing <> 0;
 CREATE INDEX retransmission_by_operation ON retransmission (operation);
 CREATE INDEX copy_by_operation ON copy (operation);

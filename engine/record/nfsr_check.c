@@ -199,6 +199,8 @@ static void check_operation(struct check *c, const struct record_operation *o)
                 reply ? "" : "out");
     if (o->counterpart.copy && !o->counterpart.number)
         finding(c, "copy %u of no counterpart", o->counterpart.copy);
+    if (o->counterpart.conditions && !o->counterpart.number)
+        finding(c, "conditions %u of no counterpart", o->counterpart.conditions);
     if (o->arguments.len > o->arguments_wire || o->result.len > o->result_wire)
         finding(c, "%u of %u bytes of arguments, %u of %u bytes of result", o->arguments.len,
                 o->arguments_wire, o->result.len, o->result_wire);
@@ -226,6 +228,16 @@ static void check_problem(struct check *c, const struct record_problem *p)
         finding(c, "kind %u of problem", p->problem);
     if (p->direction > 1)
         finding(c, "direction %u", p->direction);
+}
+
+static void check_contents(struct check *c, const struct record_contents *x)
+{
+    const uint64_t byte = x->operation / 8;
+
+    if (byte >= c->operations.len || !(c->operations.data[byte] & 1 << x->operation % 8))
+        finding(c, "refers to operation %" PRIu64 ", which did not come before", x->operation);
+    if (!x->data.len)
+        finding(c, "has no bytes");
 }
 
 static void total(struct check *c, const char *what, uint64_t said, uint64_t seen)
@@ -300,6 +312,9 @@ static int check_record(void *ctx, const struct record *r, struct err *err)
         break;
     case RECORD_END:
         check_end(c, &r->end);
+        break;
+    case RECORD_CONTENTS:
+        check_contents(c, &r->contents);
         break;
     case RECORD_KIND_MAX:
         break;

@@ -93,6 +93,7 @@ static const struct layout_field operation[] = {
     { "data_digest", AT(operation.data_digest), LAYOUT_DIGEST },
     { "counterpart.number", AT(operation.counterpart.number), LAYOUT_U64 }, /* since 1.2 */
     { "counterpart.copy", AT(operation.counterpart.copy), LAYOUT_U32 },
+    { "counterpart.conditions", AT(operation.counterpart.conditions), LAYOUT_U32 }, /* since 1.3 */
 };
 
 static const struct layout_field repeat[] = {
@@ -127,6 +128,13 @@ static const struct layout_field end[] = {
     { "input_cut", AT(end.input_cut), LAYOUT_BOOL },
 };
 
+static const struct layout_field contents[] = {
+    { "operation", AT(contents.operation), LAYOUT_U64 },
+    { "is_reply", AT(contents.is_reply), LAYOUT_BOOL },
+    { "position", AT(contents.position), LAYOUT_U64 },
+    { "data", AT(contents.data), LAYOUT_BYTES },
+};
+
 #define FIELDS(table) .fields = table, .count = sizeof(table) / sizeof(table[0])
 #define TIME_AT(i) (UINT64_C(1) << (i)) /* a unit test holds these to the tables */
 
@@ -141,6 +149,7 @@ static const struct layout_kind kinds[RECORD_KIND_MAX] = {
     [RECORD_PROBLEM] = { "problem", FIELDS(problem), .times = TIME_AT(2) },
     [RECORD_COUNTER] = { "counter", FIELDS(counter) },
     [RECORD_END] = { "end", FIELDS(end), .times = TIME_AT(6) | TIME_AT(7) },
+    [RECORD_CONTENTS] = { "contents", FIELDS(contents) }, /* since 1.3 */
 };
 
 _Static_assert(sizeof(operation) / sizeof(operation[0]) <= LAYOUT_FIELDS_MAX,

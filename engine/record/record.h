@@ -30,7 +30,8 @@ enum record_kind {
     RECORD_REPEAT = 7,
     RECORD_PROBLEM = 8,
     RECORD_COUNTER = 9,
-    RECORD_END = 10,
+    RECORD_END = 10, /* comes last, also if there are kinds with higher numbers */
+    RECORD_CONTENTS = 11,
     RECORD_KIND_MAX
 };
 
@@ -147,6 +148,23 @@ enum pairing { /* what became of a call or reply */
 struct counterpart {
     uint64_t number; /* id of that operation, as its own trace has it; 0: none */
     uint32_t copy;   /* which one, if the other trace was played several times at once; from 0 */
+    uint32_t conditions; /* COUNTERPART_ bits, of the reference's half */
+};
+
+/* What the program that sent the call to two servers knew about both halves.  The lower 16 bits are
+ * those of align/overlap.h. */
+enum {
+    COUNTERPART_OVERLAPS = 0xffff,
+    COUNTERPART_LIVE = 1 << 16,        /* the objects were made the same before it, whatever other
+                                        * operations        of the stream say */
+    COUNTERPART_NOT_OBJECT = 1 << 17,  /* except the object or directory, */
+    COUNTERPART_NOT_PARENT2 = 1 << 18, /* the second directory, */
+    COUNTERPART_NOT_NEW = 1 << 19,     /* the object that was found or made */
+    COUNTERPART_READ = 1 << 20,        /* one server's object was read alone since */
+    /* since they were made the same, both servers were asked to change them: */
+    COUNTERPART_CHANGED_OBJECT = 1 << 21,
+    COUNTERPART_CHANGED_PARENT2 = 1 << 22,
+    COUNTERPART_CHANGED_NEW = 1 << 23,
 };
 
 /* A call with its reply.  Emitted when it is complete or given up: ids are in the order of calls
@@ -233,6 +251,15 @@ struct record_end {
     bool input_cut;                /* the capture itself ended in the middle of a packet */
 };
 
+/* A piece of the file contents of an operation, which operations themselves do not have.  The
+ * pieces of one operation follow it in the order of their offsets. */
+struct record_contents {
+    uint64_t operation;
+    bool is_reply;     /* of READ; else of WRITE */
+    uint64_t position; /* of the piece in the message's contents */
+    struct bytes data;
+};
+
 struct record {
     uint8_t kind; /* enum record_kind */
     union {
@@ -246,6 +273,7 @@ struct record {
         struct record_problem problem;
         struct record_counter counter;
         struct record_end end;
+        struct record_contents contents;
     };
 };
 

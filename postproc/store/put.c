@@ -231,6 +231,18 @@ int put_name(struct store *store, const struct record_name *name, struct err *er
     return statement_run(store, SQL_PUT_NAME, err);
 }
 
+int put_contents(struct store *store, const struct record_contents *contents, struct err *err)
+{
+    sqlite3_stmt *stmt = store->sql[SQL_PUT_CONTENTS];
+
+    sqlite3_bind_int64(stmt, 1, operation_id(store, contents->operation));
+    sqlite3_bind_int(stmt, 2, contents->is_reply);
+    sqlite3_bind_int64(stmt, 3, (int64_t)contents->position);
+    sqlite3_bind_blob(stmt, 4, contents->data.len ? (const void *)contents->data.data : "",
+                      (int)contents->data.len, SQLITE_STATIC);
+    return statement_run(store, SQL_PUT_CONTENTS, err);
+}
+
 int put_problem(struct store *store, const struct record_problem *problem, struct err *err)
 {
     sqlite3_stmt *stmt = store->sql[SQL_PUT_PROBLEM];

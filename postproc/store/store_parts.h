@@ -22,6 +22,7 @@ enum statement {
     SQL_PUT_PATH,
     SQL_PUT_NAME,
     SQL_PUT_OPERATION,
+    SQL_PUT_CONTENTS,
     SQL_PUT_RETRANSMISSION,
     SQL_PUT_COPY,
     SQL_PUT_PROBLEM,
@@ -151,6 +152,7 @@ int put_credential(struct store *store, const struct record_credential *credenti
                    struct err *err);
 int put_object(struct store *store, const struct record_object *object, struct err *err);
 int put_name(struct store *store, const struct record_name *name, struct err *err);
+int put_contents(struct store *store, const struct record_contents *contents, struct err *err);
 int put_problem(struct store *store, const struct record_problem *problem, struct err *err);
 int put_counter(struct store *store, const struct record_counter *counter, struct err *err);
 

@@ -216,6 +216,8 @@ static int put(void *ctx, const struct record *record, struct err *err)
         return put_problem(store, &record->problem, err);
     case RECORD_COUNTER:
         return put_counter(store, &record->counter, err);
+    case RECORD_CONTENTS:
+        return put_contents(store, &record->contents, err);
     case RECORD_END:
         if (store->kind == STORE_TAIL)
             return 0; /* of no frames */
@@ -242,6 +244,7 @@ static int drop_dangling(struct store *store, struct err *err)
                 " depends_on NOT IN (SELECT id FROM operation);"
                 "UPDATE name_event SET operation = NULL WHERE operation IS NOT NULL AND"
                 " operation NOT IN (SELECT id FROM operation);"
+                "DELETE FROM contents WHERE operation NOT IN (SELECT id FROM operation);"
                 "DELETE FROM retransmission WHERE operation NOT IN (SELECT id FROM operation);",
                 err) < 0)
         return -err->code;

@@ -102,6 +102,7 @@ static inline void sample_operation(struct samples *s, struct record_operation *
         o->data_digest[i] = (uint8_t)(sample_u64(s) >> 20);
     o->counterpart.number = sample_value(s);
     o->counterpart.copy = (uint32_t)sample_value(s);
+    o->counterpart.conditions = (uint32_t)sample_value(s);
 }
 
 /* Fills |r| with a record of |kind|; padding stays zero. */
@@ -191,6 +192,12 @@ static inline void sample_record(struct samples *s, unsigned kind, struct record
         r->end.last_time = (int64_t)sample_value(s);
         r->end.input_cut = sample_u64(s) >> 63;
         break;
+    case RECORD_CONTENTS:
+        r->contents.operation = sample_value(s);
+        r->contents.is_reply = sample_u64(s) >> 63;
+        r->contents.position = sample_value(s);
+        r->contents.data = sample_bytes(s);
+        break;
     case RECORD_KIND_MAX:
         abort();
     }
@@ -237,6 +244,9 @@ static inline bool same_record(const struct record *x, const struct record *y)
         break;
     case RECORD_COUNTER:
         same = same_bytes(&a.counter.name, &b.counter.name);
+        break;
+    case RECORD_CONTENTS:
+        same = same_bytes(&a.contents.data, &b.contents.data);
         break;
     case RECORD_FLOW:
     case RECORD_REPEAT:
