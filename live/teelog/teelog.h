@@ -122,7 +122,7 @@ struct tee_verdict {
     uint32_t kinds;       /* 1 << enum difference_kind */
     /* A status, contents, a size or an outcome shows that the objects are not equal any more. */
     bool state_differs;
-    char text[160]; /* the first difference, for people; "" if there is none */
+    char text[240]; /* the first difference, for people; "" if there is none */
 };
 
 /* Compares, and logs what differs. */

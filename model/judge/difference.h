@@ -51,6 +51,7 @@ enum withheld_reason {
     WITHHELD_LOST,         /* the capture lost the reply of one side */
     WITHHELD_UNHEARD,      /* no reply to any call of the connection was captured */
     WITHHELD_SMALL_HOLE,   /* the capture lost fewer bytes than the replies that it lacks have */
+    WITHHELD_NOT_SAME,     /* the object was never made the same on both sides */
     WITHHELD_MAX
 };
 

@@ -39,6 +39,7 @@ struct judge *judge_new(const struct judge_setup *setup, struct err *err)
     j->ctx = setup->ctx;
     j->patterns.unowned_max = setup->unowned_max;
     j->remade = setup->remade;
+    j->partly = setup->partly;
     return j;
 }
 
@@ -79,9 +80,15 @@ int judge_add_object(struct judge *j, uint32_t row, const struct judge_object *o
     s->has_others = object->has_others;
     if (is_new) {
         s->type = object->type;
+        s->remade = object->remade;
         memcpy(s->fsid, object->fsid, sizeof(s->fsid));
     }
     return 0;
+}
+
+bool judge_is_remade(const struct judge *j, uint32_t row)
+{
+    return row <= j->rows && j->states[row].remade;
 }
 
 void judge_forget(struct judge *j, uint32_t row)

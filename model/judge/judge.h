@@ -85,6 +85,9 @@ struct judge_pair {
      * sum minus sut's.  Equal histories must have equal numbers.  0: the same changes came before
      * it. */
     int64_t change[CHANGE_STATES];
+    /* 1 << enum whose: this object was not the same before the request, for all that is known. Only
+     * of live hosts, and of their logs. */
+    uint32_t not_same;
 };
 
 /* What the host knows about a pair of objects when it adds the pair. */
@@ -92,6 +95,7 @@ struct judge_object {
     uint32_t type; /* ftype3, or 0 */
     uint64_t fsid[SIDES];
     bool has_others; /* a side has several handles for it */
+    bool remade;     /* made again on one side, and not changed since: its change times differ */
 };
 
 /* One server's clock. */
@@ -176,6 +180,8 @@ struct judge_setup {
     void *ctx;            /* the callbacks' first argument */
     uint32_t unowned_max; /* 0: no bound */
     bool remade; /* a side's tree was made again: nobody can set the change times of its objects */
+    bool partly; /* only some objects were made the same: those whose handles object_of knows.  What
+                  * entries of listings say of others is withheld */
 };
 
 struct judge *judge_new(const struct judge_setup *setup, struct err *err);
@@ -187,6 +193,9 @@ void judge_set_side(struct judge *judge, int side, const struct judge_side *what
  * new.  Rows should be small numbers: the largest one decides the memory. */
 int judge_add_object(struct judge *judge, uint32_t row, const struct judge_object *object,
                      struct err *err);
+
+/* Returns true if no pair has changed the object since it was added as remade. */
+bool judge_is_remade(const struct judge *judge, uint32_t row);
 
 /* Drops the state of an object and of names in it, without a callback.  The row may then be given
  * to another object.  Memory is used again. */

@@ -125,6 +125,8 @@ static int why_withheld(struct fields *f, const struct place *place, const struc
         reason = sync_data(j, err);
         return reason || place->field->cls == CLASS_DATA ? reason : sync_attributes(j, OF_OBJECT);
     }
+    if (j->partly && f->entry.count && !f->entry_row && has_attributes(f->entry))
+        return WITHHELD_NOT_SAME;
     if (!is_volatile(place))
         return 0;
     if (place->is_time && holds_verifier(f, place))
@@ -145,7 +147,8 @@ static int why_withheld(struct fields *f, const struct place *place, const struc
     if (!reason && place->is_time && j->pair->change[CHANGE_LAST] &&
         place->whose != OF_NEW_OBJECT && place->whose != OF_PARENT2 && !is_access_time(place))
         reason = WITHHELD_ORDER; /* it is the time of another request */
-    if (reason && reason != WITHHELD_OVERLAP && !sync_is_other(j, (enum whose)place->whose))
+    if (reason && reason != WITHHELD_OVERLAP && reason != WITHHELD_NOT_SAME &&
+        !sync_is_other(j, (enum whose)place->whose))
         return sync_count(j, (enum whose)place->whose, err) < 0 ? -err->code : reason;
     return reason;
 }

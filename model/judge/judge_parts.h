@@ -43,6 +43,7 @@ struct object_state {
     uint8_t set;          /* bits of |times| that are known: atime, mtime */
     bool verifier;        /* atime and mtime may hold the verifiers of an exclusive create */
     bool is_there;        /* the host added it */
+    bool remade;          /* struct judge_object */
     bool has_others;      /* struct judge_object */
     bool read_alone;      /* only one side read it since access times were the same */
     bool numbered;        /* |number| is known */
@@ -93,7 +94,7 @@ struct judge {
     struct name_state *names;
     uint32_t name_count, name_cap;
     struct table by_name;
-    bool remade; /* struct judge_setup */
+    bool remade, partly; /* struct judge_setup */
     struct patterns patterns, of_listing;
     struct table by_number[SIDES]; /* rows by file numbers */
 

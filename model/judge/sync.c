@@ -71,6 +71,8 @@ int sync_attributes(const struct judge *j, enum whose whose)
 
     if (j->pair->overlap & bit)
         return WITHHELD_OVERLAP;
+    if (j->pair->not_same & 1u << (whose == OF_PARENT ? OF_OBJECT : whose))
+        return WITHHELD_NOT_SAME;
     if (sync_is_other(j, whose))
         return WITHHELD_OUTCOME; /* which is reported */
     if (is_lost(j, row, UNSYNC_ATTRIBUTES))
@@ -305,6 +307,8 @@ static int note_times(struct judge *j, struct err *err)
 
 static void note_change_of(struct judge *j, uint32_t row)
 {
+    if (row)
+        j->states[row].remade = false;
     for (int side = 0; row && side < SIDES; side++) {
         j->states[row].change[side][0] = j->pair->half[side].call_time;
         j->states[row].change[side][1] = j->pair->half[side].reply_time;

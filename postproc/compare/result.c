@@ -116,6 +116,8 @@ static const struct {
       "no reply to any call of the connection was captured" },
     { "withheld", WITHHELD_SMALL_HOLE, "small hole",
       "the lost bytes are too few for all the replies that are missing" },
+    { "withheld", WITHHELD_NOT_SAME, "not synchronized",
+      "the object had not been made the same on both sides" },
     { "unsynchronized", UNSYNC_ATTRIBUTES, "attributes", "" },
     { "unsynchronized", UNSYNC_DATA, "data", "" },
     { "unsynchronized", UNSYNC_NAME, "name", "" },

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/teelog/listings.c
+ *
+ * Listings in several parts, which wait until both servers' have ended: servers cut them
+ * differently.  Names that clients change meanwhile are noted: a server may or may not list them.
+ */
+#include "base/escape.h"
+#include "base/grow.h"
+#include "teelog/teelog_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void tee_listing_free(struct teelog *log, struct tee_listing *l)
+{
+    log->listing_bytes -= l->bytes;
+    for (int side = 0; side < SIDES; side++) {
+        for (uint32_t i = 0; i < l->count[side]; i++)
+            free(l->parts[side][i].operation);
+        free(l->parts[side]);
+    }
+    for (uint32_t i = 0; i < l->changed_count; i++)
+        free(l->changed[i]);
+    free(l->changed);
+    *l = (struct tee_listing){ .number = 0 };
+}
+
+static void give_up_oldest(struct teelog *log, const struct tee_listing *except)
+{
+    struct tee_listing *oldest = NULL;
+
+    for (uint32_t i = 0; i < TEELOG_LISTINGS; i++) {
+        struct tee_listing *l = &log->listings[i];
+
+        if (l->number && l != except && (!oldest || l->order < oldest->order))
+            oldest = l;
+    }
+    if (!oldest)
+        return;
+    tee_listing_free(log, oldest);
+    log->counts.listings_left++;
+}
+
+static struct tee_listing *find(struct teelog *log, uint64_t number)
+{
+    for (uint32_t i = 0; i < TEELOG_LISTINGS; i++)
+        if (log->listings[i].number == number)
+            return &log->listings[i];
+    return NULL;
+}
+
+static int add_part(struct teelog *log, struct tee_listing *l, int side,
+                    const struct record_operation *op, struct err *err)
+{
+    struct record_operation *kept = op ? tee_operation_keep(op) : NULL;
+    uint64_t bytes;
+
+    if (!op)
+        return 0;
+    if (!kept || GROW(l->parts[side], l->count[side], l->cap[side]) < 0) {
+        free(kept);
+        return err_memory(err, "a listing");
+    }
+    l->parts[side][l->count[side]++].operation = kept;
+    bytes = sizeof(*kept) + kept->arguments.len + kept->result.len;
+    l->bytes += bytes;
+    log->listing_bytes += bytes;
+    return 0;
+}
+
+int tee_listing_take(struct teelog *log, const struct tee_pair *pair,
+                     const struct record_operation *sut, struct tee_listing **listing,
+                     struct err *err)
+{
+    struct tee_listing *l = find(log, pair->listing);
+
+    if (!l && !(l = find(log, 0))) {
+        give_up_oldest(log, NULL);
+        l = find(log, 0);
+    }
+    if (!l->number) {
+        l->number = pair->listing;
+        l->order = ++log->listing_order;
+        l->pair = *pair;
+        l->known = true;
+    }
+    l->overlap |= pair->overlap;
+    l->known &= pair->known[TEE_OBJECT];
+    *listing = l;
+    if (add_part(log, l, REF, pair->reference, err) < 0 || add_part(log, l, SUT, sut, err) < 0)
+        return -err->code;
+    while (log->listing_bytes > TEELOG_LISTING_BYTES && log->listing_bytes > l->bytes)
+        give_up_oldest(log, l);
+    l->crowded |= l->bytes > TEELOG_LISTING_BYTES;
+    return 0;
+}
+
+static int note_name(struct tee_listing *l, struct bytes name, struct err *err)
+{
+    struct buf text = { 0 };
+
+    if (!name.len || l->crowded)
+        return 0;
+    if (l->changed_count == NAMES_CHANGED_MAX) {
+        l->crowded = true;
+        return 0;
+    }
+    if (escape_name(name, false, &text) < 0 || buf_append(&text, "", 1) < 0 ||
+        GROW(l->changed, l->changed_count, l->changed_cap) < 0) {
+        buf_free(&text);
+        return err_memory(err, "a listing");
+    }
+    l->changed[l->changed_count++] = (char *)text.data;
+    return 0;
+}
+
+int tee_listings_note(struct teelog *log, const struct tee_pair *pair, const struct effect *e,
+                      struct err *err)
+{
+    for (uint32_t i = 0; effect_changes_names(e) && i < TEELOG_LISTINGS; i++) {
+        struct tee_listing *l = &log->listings[i];
+
+        if (!l->number)
+            continue;
+        if (l->pair.object[TEE_OBJECT] == pair->object[TEE_OBJECT] &&
+            note_name(l, e->name, err) < 0)
+            return -err->code;
+        if (l->pair.object[TEE_OBJECT] == pair->object[TEE_PARENT2] &&
+            note_name(l, e->name2, err) < 0)
+            return -err->code;
+    }
+    return 0;
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tests/unit/test_teelog.c
+ *
+ * live/teelog/teelog.h: pairs of messages that are made here.  Equal ones agree, each kind of
+ * difference is found, and the two streams hold what differs and nothing else.
+ */
+#include "teelog_lab.h"
+
+static const struct attributes_given plain = {
+    1, 0644, 100, 5, START - 9000000000, START - 8000000000
+};
+
+static enum tee_what getattr(struct world *w, const struct attributes_given *ref,
+                             const struct attributes_given *sut)
+{
+    struct exchange x;
+
+    w->next.object[TEE_OBJECT] = FILE_ID;
+    exchange_begin(&x, w, GETATTR);
+    for (int side = 0; side < SIDES; side++) {
+        const struct attributes_given *a = side == REF ? ref : sut;
+
+        put_handle(&x.call[side].put, side, FILE_ID);
+        xdr_put_u32(&x.reply[side].put, a ? 0 : NFS3ERR_STALE);
+        if (a)
+            put_attributes(&x.reply[side].put, side, a);
+    }
+    return exchange_end(&x, w);
+}
+
+static enum tee_what read_file(struct world *w, const char *ref, const char *sut)
+{
+    struct exchange x;
+
+    w->next.object[TEE_OBJECT] = FILE_ID;
+    exchange_begin(&x, w, READ);
+    for (int side = 0; side < SIDES; side++) {
+        const char *text = side == REF ? ref : sut;
+
+        put_handle(&x.call[side].put, side, FILE_ID);
+        xdr_put_u64(&x.call[side].put, 0);
+        xdr_put_u32(&x.call[side].put, 100);
+        xdr_put_u32(&x.reply[side].put, 0);
+        xdr_put_u32(&x.reply[side].put, 1);
+        put_attributes(&x.reply[side].put, side, &plain);
+        xdr_put_u32(&x.reply[side].put, (uint32_t)strlen(text));
+        xdr_put_u32(&x.reply[side].put, 1);
+        xdr_put_opaque(&x.reply[side].put,
+                       (struct bytes){ (const uint8_t *)text, (uint32_t)strlen(text) });
+    }
+    w->next.contents = (struct bytes){ (const uint8_t *)ref, (uint32_t)strlen(ref) };
+    return exchange_end(&x, w);
+}
+
+/* --- tests */
+
+static void equal_answers_agree(void **state)
+{
+    struct nfsr_summary seen[SIDES];
+    struct attributes_given sut = plain;
+    struct world w;
+
+    (void)state;
+    begin(&w, &(struct teelog_options){ .record_all = false });
+    sut.ctime += 123456789; /* the synchronizer made it: nobody can set this */
+    assert_int_equal(getattr(&w, &plain, &sut), TEE_AGREES);
+    assert_int_equal(read_file(&w, "hello", "hello"), TEE_AGREES);
+    assert_int_equal(getattr(&w, NULL, NULL), TEE_AGREES);
+    assert_int_equal(teelog_counts(w.log)->pairs, 3);
+    assert_int_equal(teelog_counts(w.log)->agree, 3);
+    assert_int_equal(teelog_counts(w.log)->logged, 0);
+    end(&w, seen);
+    assert_int_equal(seen[REF].records[RECORD_OPERATION], 0);
+    assert_int_equal(seen[SUT].records[RECORD_OPERATION], 0);
+    assert_true(seen[REF].records[RECORD_OBJECT] > 0);
+}
+
+static void each_difference_is_found(void **state)
+{
+    struct nfsr_summary seen[SIDES];
+    struct attributes_given sut = plain;
+    struct world w;
+
+    (void)state;
+    begin(&w, &(struct teelog_options){ .record_all = false });
+    sut.mode = 0600;
+    assert_int_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
+    assert_int_equal(w.verdict.kinds, 1 << KIND_VALUE);
+    assert_false(w.verdict.state_differs); /* a server that cannot keep it */
+    assert_int_equal(w.verdict.number, 1);
+    assert_non_null(strstr(w.verdict.text, "GETATTR"));
+    assert_non_null(strstr(w.verdict.text, "mode"));
+
+    sut = plain;
+    sut.size = 99;
+    assert_int_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
+    assert_true(w.verdict.state_differs);
+
+    sut = plain;
+    sut.mtime += 60000000000;
+    assert_int_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
+    assert_int_equal(w.verdict.kinds, 1 << KIND_TIME);
+    assert_false(w.verdict.state_differs);
+
+    assert_int_equal(getattr(&w, &plain, NULL), TEE_DIFFERS);
+    assert_int_equal(w.verdict.kinds, 1 << KIND_STATUS);
+    assert_true(w.verdict.state_differs);
+
+    assert_int_equal(read_file(&w, "hello", "hallo"), TEE_DIFFERS);
+    assert_true(w.verdict.state_differs);
+    assert_int_equal(teelog_counts(w.log)->differ, 5);
+    end(&w, seen);
+    for (int side = 0; side < SIDES; side++) {
+        assert_int_equal(seen[side].records[RECORD_OPERATION], 5);
+        assert_int_equal(seen[side].records[RECORD_CONTENTS], 1);
+    }
+    assert_int_equal(seen[SUT].records[RECORD_OBJECT], 1);
+}
+
+struct found_contents {
+    uint64_t operation;
+    uint64_t counterpart[8];
+    uint32_t conditions[8], count;
+    char text[32];
+};
+
+static int look(void *ctx, const struct record *record, struct err *err)
+{
+    struct found_contents *f = ctx;
+
+    (void)err;
+    if (record->kind == RECORD_OPERATION) {
+        f->counterpart[record->operation.id] = record->operation.counterpart.number;
+        f->conditions[record->operation.id] = record->operation.counterpart.conditions;
+        f->count++;
+    }
+    if (record->kind != RECORD_CONTENTS)
+        return 0;
+    f->operation = record->contents.operation;
+    assert_true(record->contents.is_reply);
+    assert_in_range(record->contents.data.len, 1, sizeof(f->text) - 1);
+    memcpy(f->text, record->contents.data.data, record->contents.data.len);
+    return 0;
+}
+
+static int stop(void *ctx, struct err *err)
+{
+    (void)err;
+    loop_stop(((struct world *)ctx)->loop);
+    return 0;
+}
+
+/* What was logged a second ago can be read, whatever becomes of the program. */
+static void others_read_while_it_grows(void **state)
+{
+    static const char *const texts[SIDES] = { "hello", "hallo" };
+    struct world w;
+    struct timer timer = { .due = stop, .ctx = &w };
+    struct err err = { 0 };
+    struct buf summary;
+
+    (void)state;
+    begin(&w, &(struct teelog_options){ .record_all = true });
+    assert_int_equal(getattr(&w, &plain, &plain), TEE_AGREES);
+    assert_int_equal(w.verdict.number, 1);
+    w.next.overlap = OVERLAP_OBJECT;
+    w.next.known[TEE_NEW] = false;
+    assert_int_equal(read_file(&w, "hello", "hallo"), TEE_DIFFERS);
+    assert_int_equal(w.verdict.number, 2);
+    assert_int_equal(loop_set(w.loop, &timer, loop_clock() + 1200000000, &err), 0);
+    assert_int_equal(loop_run(w.loop, &err), 0);
+    w.next.overlap = 0;
+    assert_int_equal(read_file(&w, "hello", "halli"), TEE_DIFFERS); /* is not there yet */
+    for (int side = 0; side < SIDES; side++) {
+        struct found_contents found = { 0 };
+        struct buf stream = contents(&w, side);
+        struct memory_source source = { stream.data, stream.len, 0, 0 };
+        struct sink sink = { look, &found };
+
+        assert_int_equal(nfsr_read_stream(memory_read, &source, "s", &sink, &err), -ERR_INPUT);
+        assert_non_null(strstr(err.text, "end record"));
+        assert_int_equal(found.count, 2);
+        assert_int_equal(found.counterpart[1], 1);
+        assert_int_equal(found.counterpart[2], 2);
+        assert_int_equal(found.operation, 2);
+        assert_string_equal(found.text, texts[side]);
+        assert_int_equal(found.conditions[1], side == REF ? COUNTERPART_LIVE : 0);
+        assert_int_equal(found.conditions[2],
+                         side == REF ? COUNTERPART_LIVE | OVERLAP_OBJECT | COUNTERPART_NOT_NEW : 0);
+        buf_free(&stream);
+    }
+    summary = contents(&w, 2);
+    assert_int_equal(buf_append(&summary, "", 1), 0);
+    assert_non_null(strstr((char *)summary.data, "\"logged\":2"));
+    assert_non_null(strstr((char *)summary.data, "READ3res.resok.data"));
+    buf_free(&summary);
+    teelog_free(w.log); /* without an end */
+    remove_all(&w);
+}
+
+static void overlaps_and_strangers_are_withheld(void **state)
+{
+    struct nfsr_summary seen[SIDES];
+    struct attributes_given sut = plain;
+    struct world w;
+
+    (void)state;
+    begin(&w, &(struct teelog_options){ .record_all = false });
+    sut.mode = 0600;
+    w.next.overlap = OVERLAP_OBJECT;
+    assert_int_not_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
+    w.next.overlap = 0;
+    w.next.known[TEE_OBJECT] = false;
+    assert_int_not_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
+    assert_true(teelog_counts(w.log)->withheld_values[WITHHELD_NOT_SAME] > 0);
+    w.next.known[TEE_OBJECT] = true;
+    assert_int_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
+    end(&w, seen);
+    assert_int_equal(seen[REF].records[RECORD_OPERATION], 1);
+}
+
+/* Handles and numbers that each server chooses stay together; not after the object was made again.
+ */
+static void patterns_hold_until_it_is_made_again(void **state)
+{
+    struct nfsr_summary seen[SIDES];
+    struct attributes_given sut = plain;
+    struct world w;
+
+    (void)state;
+    begin(&w, &(struct teelog_options){ .record_all = false });
+    assert_int_equal(getattr(&w, &plain, &plain), TEE_AGREES);
+    sut.fileid = 77;
+    assert_int_equal(getattr(&w, &plain, &sut), TEE_DIFFERS);
+    assert_int_equal(w.verdict.kinds, 1 << KIND_PATTERN);
+    assert_false(w.verdict.state_differs);
+    teelog_remade(w.log, FILE_ID);
+    sut.fileid = 78;
+    assert_int_equal(getattr(&w, &plain, &sut), TEE_AGREES);
+    end(&w, seen);
+}
+
+static void silence_is_a_difference(void **state)
+{
+    struct nfsr_summary seen[SIDES];
+    struct exchange x;
+    struct world w;
+
+    (void)state;
+    begin(&w, &(struct teelog_options){ .record_all = false });
+    w.next.object[TEE_OBJECT] = FILE_ID;
+    exchange_begin(&x, &w, GETATTR);
+    for (int side = 0; side < SIDES; side++) {
+        put_handle(&x.call[side].put, side, FILE_ID);
+        xdr_put_u32(&x.reply[side].put, 0);
+        put_attributes(&x.reply[side].put, side, &plain);
+    }
+    x.silent = true;
+    assert_int_equal(exchange_end(&x, &w), TEE_DIFFERS);
+    assert_int_equal(w.verdict.kinds, 1 << KIND_REPLY);
+    assert_false(w.verdict.state_differs);
+    assert_int_equal(getattr(&w, &plain, &plain), TEE_AGREES);
+    assert_int_equal(teelog_counts(w.log)->unanswered, 1);
+    end(&w, seen);
+    assert_int_equal(seen[SUT].records[RECORD_OPERATION], 1);
+    assert_int_equal(seen[SUT].end.replies, 0);
+}
+
+/* The least recently compared object is forgotten, and counted. */
+static void rows_are_bounded(void **state)
+{
+    struct nfsr_summary seen[SIDES];
+    struct exchange x;
+    struct world w;
+
+    (void)state;
+    begin(&w, &(struct teelog_options){ .objects = 64 });
+    for (uint8_t id = 1; id <= 100; id++) {
+        struct attributes_given a = plain;
+
+        a.fileid = id;
+        w.next.object[TEE_OBJECT] = id;
+        exchange_begin(&x, &w, GETATTR);
+        for (int side = 0; side < SIDES; side++) {
+            put_handle(&x.call[side].put, side, id);
+            xdr_put_u32(&x.reply[side].put, 0);
+            put_attributes(&x.reply[side].put, side, &a);
+        }
+        assert_int_equal(exchange_end(&x, &w), TEE_AGREES);
+    }
+    assert_int_equal(teelog_counts(w.log)->objects, 64);
+    assert_int_equal(teelog_counts(w.log)->forgotten, 36);
+    teelog_forget(w.log, 100);
+    assert_int_equal(teelog_counts(w.log)->objects, 63);
+    end(&w, seen);
+}
+
+/* A part of a listing of |DIR_ID|: names, and whether it is the end. */
+static enum tee_what list(struct world *w, uint64_t cookie, const char *const names[SIDES],
+                          const bool eof[SIDES], bool ends)
+{
+    static const struct attributes_given directory = {
+        2, 0755, 4096, 2, START - 9000000000, START - 8000000000
+    };
+    struct exchange x;
+    enum tee_what what;
+
+    w->next.object[TEE_OBJECT] = DIR_ID;
+    w->next.listing = 1;
+    w->next.listing_ends = ends;
+    exchange_begin(&x, w, READDIR);
+    for (int side = 0; side < SIDES; side++) {
+        struct xdr_put *p = &x.reply[side].put;
+
+        put_handle(&x.call[side].put, side, DIR_ID);
+        xdr_put_u64(&x.call[side].put, cookie);
+        xdr_put_u64(&x.call[side].put, cookie ? 9 : 0);
+        xdr_put_u32(&x.call[side].put, 4096);
+        xdr_put_u32(p, 0);
+        xdr_put_u32(p, 1);
+        put_attributes(p, side, &directory);
+        xdr_put_u64(p, 9);
+        for (uint32_t i = 0; names[side][i]; i++) {
+            xdr_put_u32(p, 1);
+            xdr_put_u64(p, (uint8_t)names[side][i] + (side == SUT ? 1000u : 0u));
+            xdr_put_opaque(p, (struct bytes){ (const uint8_t *)&names[side][i], 1 });
+            xdr_put_u64(p, cookie + i + 1);
+        }
+        xdr_put_u32(p, 0);
+        xdr_put_u32(p, eof[side]);
+    }
+    what = exchange_end(&x, w);
+    w->next.listing = 0;
+    return what;
+}
+
+static void listings_wait_for_their_ends(void **state)
+{
+    static const bool no[SIDES] = { false, false }, yes[SIDES] = { true, true };
+    struct nfsr_summary seen[SIDES];
+    struct world w;
+
+    (void)state;
+    begin(&w, &(struct teelog_options){ .record_all = false });
+    /* cut in other places, in another order */
+    assert_int_equal(list(&w, 0, (const char *[SIDES]){ "abc", "fb" }, no, false), TEE_WITHHELD);
+    assert_int_equal(list(&w, 3, (const char *[SIDES]){ "def", "edca" }, yes, true), TEE_AGREES);
+    /* a name of one side */
+    assert_int_equal(list(&w, 0, (const char *[SIDES]){ "abc", "abc" }, no, false), TEE_WITHHELD);
+    assert_int_equal(list(&w, 3, (const char *[SIDES]){ "def", "de" }, yes, true), TEE_DIFFERS);
+    assert_int_equal(w.verdict.kinds, 1 << KIND_ENTRY);
+    assert_true(w.verdict.state_differs);
+    end(&w, seen);
+    assert_int_equal(seen[REF].records[RECORD_OPERATION], 2);
+    assert_int_equal(seen[SUT].records[RECORD_OPERATION], 2);
+}
+
+static void refuses_a_used_directory(void **state)
+{
+    struct nfsr_summary seen[SIDES];
+    const struct teelog_host host = { NULL, NULL, NULL };
+    const struct teelog_options options = { .rules = (const char *const[]){ "no-such-rules" },
+                                            .rule_count = 1 };
+    struct err err = { 0 };
+    struct world w;
+
+    (void)state;
+    begin(&w, &(struct teelog_options){ .record_all = false });
+    assert_null(teelog_open(w.loop, w.dir, &(struct teelog_options){ .objects = 0 }, &host, &err));
+    assert_int_equal(err.code, ERR_USAGE);
+    assert_non_null(strstr(err.text, "not empty"));
+    assert_null(teelog_open(w.loop, "teelog-none", &options, &host, &err));
+    assert_int_equal(err.code, ERR_USAGE);
+    assert_int_not_equal(access("teelog-none", F_OK), 0);
+    end(&w, seen);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_answers_agree),
+        cmocka_unit_test(each_difference_is_found),
+        cmocka_unit_test(others_read_while_it_grows),
+        cmocka_unit_test(overlaps_and_strangers_are_withheld),
+        cmocka_unit_test(patterns_hold_until_it_is_made_again),
+        cmocka_unit_test(silence_is_a_difference),
+        cmocka_unit_test(rows_are_bounded),
+        cmocka_unit_test(listings_wait_for_their_ends),
+        cmocka_unit_test(refuses_a_used_directory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
