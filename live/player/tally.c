@@ -11,7 +11,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { FIRST_LENGTH = 1000000 /* ns of an interval */, OF_OTHERS = TALLY_EXAMPLES / 10 };
+enum {
+    FIRST_LENGTH = 1000000, /* ns of an interval */
+    OF_OTHERS = TALLY_EXAMPLES / 10,
+    NEAR = 3, /* intervals */
+};
 /* A call of the trace that took longer must not stretch the intervals. */
 #define LATENCY_MOST INT64_C(60000000000)
 
@@ -173,42 +177,58 @@ static void join_intervals(struct tally *t)
     memset(t->interval + half, 0, (t->interval_count - half) * sizeof(*t->interval));
     t->interval_count = half;
     t->interval_length *= 2;
+    t->interval_near = 0;
 }
 
-static struct tally_interval *interval_at(struct tally *t, int64_t time)
+/* The number of the interval in which |time| lies.  Most are next to the last one: so they are
+ * found without a division, of which there would be ten for each operation. */
+static uint32_t interval_of(struct tally *t, int64_t time)
 {
-    int64_t at = time < 0 ? 0 : time / t->interval_length;
+    int64_t length = t->interval_length, at = t->interval_near, begin = at * length;
 
+    time = time < 0 ? 0 : time;
+    if (time < begin - NEAR * length || time >= begin + NEAR * length)
+        at = time / length;
+    else if (time < begin)
+        for (; time < begin; begin -= length)
+            at--;
+    else
+        for (; time >= begin + length; begin += length)
+            at++;
     while (at >= TALLY_INTERVALS) {
         join_intervals(t);
         at = time / t->interval_length;
     }
     if (at >= t->interval_count)
         t->interval_count = (uint32_t)at + 1;
-    return &t->interval[at];
+    return t->interval_near = (uint32_t)at;
 }
 
 /* Adds the time from |from| to |to| to the intervals in which it lies. */
 static void add_busy(struct tally *t, int64_t from, int64_t to, bool trace)
 {
+    uint32_t at;
+    int64_t end;
+
     from = from < 0 ? 0 : from;
-    interval_at(t, to);
-    while (from < to) {
-        struct tally_interval *interval = interval_at(t, from);
-        int64_t end = (from / t->interval_length + 1) * t->interval_length;
+    interval_of(t, to);
+    if (from >= to)
+        return;
+    at = interval_of(t, from);
+    for (end = (at + INT64_C(1)) * t->interval_length; from < to; end += t->interval_length) {
         uint64_t part = (uint64_t)((end < to ? end : to) - from);
 
         if (trace)
-            interval->trace_busy += part;
+            t->interval[at++].trace_busy += part;
         else
-            interval->busy += part;
+            t->interval[at++].busy += part;
         from = end;
     }
 }
 
 static void add_to_intervals(struct tally *t, const struct done *d)
 {
-    struct tally_interval *interval = interval_at(t, d->answered);
+    struct tally_interval *interval = &t->interval[interval_of(t, d->answered)];
     int64_t latency = d->step->latency;
 
     interval->done++;
@@ -218,7 +238,7 @@ static void add_to_intervals(struct tally *t, const struct done *d)
     if (d->planned < 0 || latency < 0)
         return;
     latency = latency < LATENCY_MOST ? latency : LATENCY_MOST;
-    interval_at(t, d->planned + latency)->trace_done++;
+    t->interval[interval_of(t, d->planned + latency)].trace_done++;
     add_busy(t, d->planned, d->planned + latency, true);
 }
 

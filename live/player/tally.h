@@ -99,6 +99,7 @@ struct tally {
     struct tally_interval interval[TALLY_INTERVALS];
     int64_t interval_length; /* ns */
     uint32_t interval_count;
+    uint32_t interval_near; /* the one that was last looked for */
     /* The first operations in another class than VERDICT_AS_RECORDED; of the skipped, unplayable
      * and not played ones only a tenth of the places. */
     struct tally_example *examples;
