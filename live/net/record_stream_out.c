@@ -84,20 +84,28 @@ static void queue_piece(struct record_stream *s, const uint8_t *data, uint32_t l
         chunk->pieces++;
 }
 
-static void copy_piece(struct record_stream *s, const void *data, uint32_t len)
+/* Queues what was written to the chunk from |len| bytes on, up to |end|. */
+static void queue_copied(struct record_stream *s, const uint8_t *end)
 {
     struct chunk *chunk = s->filling;
+    uint32_t len = (uint32_t)(end - chunk->data) - chunk->len;
 
-    memcpy(chunk->data + chunk->len, data, len);
     queue_piece(s, chunk->data + chunk->len, len, chunk);
     chunk->len += len;
+}
+
+static uint8_t *copy(uint8_t *to, const void *from, size_t len)
+{
+    if (len)
+        memcpy(to, from, len);
+    return to + len;
 }
 
 int record_stream_send_with(struct record_stream *s, const struct iovec *pieces, int count,
                             struct bytes tail, struct err *err)
 {
     uint64_t copied = RECORD_MARK, padding = -tail.len & 3u, len = tail.len + padding;
-    uint8_t mark[RECORD_MARK];
+    uint8_t *to;
 
     for (int i = 0; i < count; i++)
         copied += pieces[i].iov_len;
@@ -110,17 +118,20 @@ int record_stream_send_with(struct record_stream *s, const struct iovec *pieces,
     copied += padding + (tail.len <= TAIL_COPIED ? tail.len : 0);
     if (reserve_pieces(s) < 0 || !chunk_for(s, (uint32_t)copied))
         return err_memory(err, "records to be sent");
-    store_be32(mark, (uint32_t)len | RPC_LAST_FRAGMENT);
-    copy_piece(s, mark, RECORD_MARK);
+    to = s->filling->data + s->filling->len;
+    store_be32(to, (uint32_t)len | RPC_LAST_FRAGMENT);
+    to += RECORD_MARK;
     for (int i = 0; i < count; i++)
-        if (pieces[i].iov_len)
-            copy_piece(s, pieces[i].iov_base, (uint32_t)pieces[i].iov_len);
-    if (tail.len > TAIL_COPIED)
+        to = copy(to, pieces[i].iov_base, pieces[i].iov_len);
+    if (tail.len > TAIL_COPIED) {
+        queue_copied(s, to);
         queue_piece(s, tail.data, tail.len, NULL);
-    else if (tail.len)
-        copy_piece(s, tail.data, tail.len);
-    if (padding)
-        copy_piece(s, "\0\0\0", (uint32_t)padding);
+    } else {
+        to = copy(to, tail.data, tail.len);
+    }
+    to = copy(to, "\0\0\0", padding);
+    if (to > s->filling->data + s->filling->len)
+        queue_copied(s, to);
     loop_idle(s->loop, &s->flush);
     return 0;
 }

@@ -231,9 +231,10 @@ static uint32_t take_xid(struct rpc_client *c, struct slot *slot)
     return xid;
 }
 
-struct xdr_put *rpc_client_begin(struct rpc_client *c, const struct rpc_target *target)
+static void put_header(struct rpc_client *c, uint32_t xid, const struct rpc_target *target)
 {
-    struct rpc_header header = { .direction = RPC_CALL,
+    struct rpc_header header = { .xid = xid,
+                                 .direction = RPC_CALL,
                                  .rpc_version = 2,
                                  .program = target->program,
                                  .version = target->version,
@@ -248,17 +249,39 @@ struct xdr_put *rpc_client_begin(struct rpc_client *c, const struct rpc_target *
     }
     c->free = slot->next;
     c->open = slot;
-    header.xid = slot->xid = take_xid(c, slot);
-    if (target->credential)
-        header.credential = *target->credential;
+    c->now = target->now;
+    slot->xid = take_xid(c, slot);
     c->put = xdr_put_to(&slot->message, c->setup.limits.call_max);
-    rpc_put_header(&c->put, &header);
+    (target->encoded.len ? put_encoded : put_header)(c, slot->xid, target);
     return &c->put;
 }
 
 void rpc_client_abandon(struct rpc_client *c)
 {
     struct slot *slot = c->open;
+
+    if (target->credential)
+        header.credential = *target->credential;
+    rpc_put_header(&c->put, &header);
+}
+
+/* The same with a credential that was written before (RFC 5531 s9). */
+static void put_encoded(struct rpc_client *c, uint32_t xid, const struct rpc_target *target)
+{
+    const uint32_t words[] = {
+        xid, RPC_CALL, 2, target->program, target->version, target->procedure
+    };
+    uint8_t *to = xdr_put_room(&c->put, sizeof(words) + target->encoded.len);
+
+    if (!to)
+        return;
+    for (size_t i = 0; i < sizeof(words) / 4; i++)
+        store_be32(to + 4 * i, words[i]);
+    memcpy(to + sizeof(words), target->encoded.data, target->encoded.len);
+}
+
+struct xdr_put *rpc_client_begin(struct rpc_client *c, const struct rpc_target *target)
+{
 
     if (!slot)
         return;
@@ -281,7 +304,7 @@ int rpc_client_end_with(struct rpc_client *c, struct bytes tail, rpc_done *done,
         return result;
     }
     c->open = NULL;
-    slot->called = loop_clock();
+    slot->called = c->now ? c->now : loop_clock();
     slot->done = done;
     slot->ctx = ctx;
     slot->tail = tail;

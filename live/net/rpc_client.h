@@ -117,7 +117,7 @@ struct rpc_answer {
     enum rpc_outcome outcome;
     uint32_t xid;
     struct bytes call; /* as it was sent, without the tail of rpc_client_end_with */
-    int64_t called;    /* when rpc_client_end accepted it */
+    int64_t called;    /* when rpc_client_end accepted it, or |now| of its target */
     uint32_t resent;   /* how often it was sent again */
     /* RPC_ANSWERED: */
     const struct rpc_header *header;
@@ -132,6 +132,8 @@ struct rpc_target {
 };
 
 /* Begins a call.  The caller writes the arguments to the result.  NULL: no more calls for now;
+    struct bytes encoded; /* if it is not empty: credential and verifier as they are to be sent */
+    int64_t now; /* 0: the client reads the clock, which takes longer than much of the rest */
  * |room| will be called. */
 struct xdr_put *rpc_client_begin(struct rpc_client *client, const struct rpc_target *target);
 /* Ends the arguments.  The call is sent at the end of this round.  Returns 0; the error of

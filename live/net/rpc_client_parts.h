@@ -50,7 +50,9 @@ struct rpc_client {
     uint64_t bytes; /* of outstanding calls, without tails */
     struct slot *open;
     struct xdr_put put;
-    struct timer expiry; /* for the oldest call, or earlier */
+    int64_t now;                /* of the target of |open| */
+    const struct slot *soon[2]; /* of the messages that were announced last; NULL: none */
+    struct timer expiry;        /* for the oldest call, or earlier */
     struct idle room;
     struct timer room_again;
     bool room_wanted;

@@ -56,13 +56,13 @@ int send_queue(struct player *p, struct play *play, struct err *err)
 
 /* --- calls */
 
-static const struct rpc_auth *credential_of(const struct playing *d, const struct step *step)
+static struct bytes credential_of(const struct playing *d, const struct step *step)
 {
     const struct script *script = d->setup.script;
 
-    if (!step->credential || step->credential > script->credential_count || !script->credentials)
-        return NULL;
-    return &script->credentials[step->credential].auth;
+    if (step->credential > script->credential_count || !script->credentials)
+        return (struct bytes){ 0 };
+    return script->credentials[step->credential].encoded;
 }
 
 /* The contents of a WRITE: as they are in memory, or, when they are too long for that, copied. */
@@ -91,8 +91,11 @@ int send_call(struct connection *c, struct playing *d, struct send_call *call, s
 {
     const struct step *step = call->step;
     struct player *p = c->player;
-    struct rpc_target target = { step->program, VERSION, step->procedure->number,
-                                 credential_of(d, step) };
+    struct rpc_target target = { .program = step->program,
+                                 .version = VERSION,
+                                 .procedure = step->procedure->number,
+                                 .encoded = credential_of(d, step),
+                                 .now = p->now };
     struct xdr_put *put = rpc_client_begin(c->client, &target);
     uint32_t missing = 0;
     int result;

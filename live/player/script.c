@@ -21,6 +21,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const uint8_t zeros[16];
+static const struct bytes auth_none = { zeros, sizeof(zeros) }; /* flavor and length, twice */
+
 /* What is only needed while the dump is opened. */
 struct opening {
     struct script *script;
@@ -28,7 +31,7 @@ struct opening {
     struct rdump_summary summary;
     XXH3_state_t *identity;
     struct layout_bases bases;
-    struct buf record, body; /* one record, encoded again; one AUTH_SYS credential */
+    struct buf record, auth; /* one record, encoded again; one AUTH_SYS credential */
     uint32_t host_cap, credential_cap, object_cap;
     uint64_t entry_cap;
 };
@@ -91,9 +94,9 @@ static int take_host(struct opening *o, const struct rdump_host *host, struct er
     return copy_text(s->texts, &s->hosts[host->number].address, err);
 }
 
-/* The body of AUTH_SYS, written once: sending it is then a copy. */
-static int write_body(struct opening *o, const struct rdump_credential *from, struct bytes *body,
-                      struct err *err)
+/* AUTH_SYS, written once: sending it is then a copy. */
+static int encode(struct opening *o, const struct rdump_credential *from, struct bytes *encoded,
+                  struct err *err)
 {
     struct rpc_auth auth = { .flavor = RPC_AUTH_SYS,
                              .valid = true,
@@ -101,22 +104,23 @@ static int write_body(struct opening *o, const struct rdump_credential *from, st
                              .uid = from->uid,
                              .gid = from->gid,
                              .gid_count = from->gids.len / 4 };
-    struct xdr_put put = xdr_put_to(&o->body, XDR_PUT_ANY_LENGTH);
+    struct xdr_put put = xdr_put_to(&o->auth, XDR_PUT_ANY_LENGTH);
 
     if (auth.gid_count > RPC_GIDS_MAX)
         return err_set(err, ERR_INPUT, "%s: credential %u: %u groups, AUTH_SYS has at most %d",
                        o->script->path, from->number, auth.gid_count, RPC_GIDS_MAX);
     for (uint32_t i = 0; i < auth.gid_count; i++)
         auth.gids[i] = load_be32(from->gids.data + (size_t)4 * i);
-    o->body.len = 0;
+    o->auth.len = 0;
     rpc_put_auth(&put, &auth);
+    xdr_put_zeros(&put, 8); /* the verifier */
     if (put.problem == XDR_PUT_NO_MEMORY)
         return err_memory(err, "credentials of a dump");
     if (put.problem)
         return err_set(err, ERR_INPUT, "%s: credential %u: its machine's name has %u bytes",
                        o->script->path, from->number, from->machine.len);
-    *body = (struct bytes){ o->body.data + 8, (uint32_t)o->body.len - 8 }; /* flavor, length */
-    return copy_text(o->script->texts, body, err);
+    *encoded = (struct bytes){ o->auth.data, (uint32_t)o->auth.len };
+    return copy_text(o->script->texts, encoded, err);
 }
 
 static int take_credential(struct opening *o, const struct rdump_credential *from, struct err *err)
@@ -131,10 +135,8 @@ static int take_credential(struct opening *o, const struct rdump_credential *fro
     to->flavor = from->flavor;
     to->uid = from->uid;
     to->gid = from->gid;
-    if (from->flavor != RPC_AUTH_SYS)
-        return 0;
-    to->auth.flavor = RPC_AUTH_SYS;
-    return write_body(o, from, &to->auth.body, err);
+    to->encoded = auth_none;
+    return from->flavor == RPC_AUTH_SYS ? encode(o, from, &to->encoded, err) : 0;
 }
 
 static int take_object(struct opening *o, const struct rdump_object *object, struct err *err)
@@ -251,6 +253,7 @@ static int open_file(struct script *s, struct err *err)
     s->credentials = calloc(1, sizeof(*s->credentials));
     if (!s->texts || !s->tree_texts || !s->hosts || !s->credentials)
         return err_memory(err, "a dump");
+    s->credentials[0].encoded = auth_none;
     s->reader = rdump_reader_from(read_script, s, s->path, err);
     return s->reader ? 0 : -err->code;
 }
@@ -280,7 +283,7 @@ int script_open(struct script *script, const char *path, struct err *err)
     rdump_summary_free(&o.summary);
     XXH3_freeState(o.identity);
     buf_free(&o.record);
-    buf_free(&o.body);
+    buf_free(&o.auth);
     return result;
 }
 

@@ -31,9 +31,9 @@ struct script_host {
 /* By place in the dump, from 1; element 0 is AUTH_NONE.  Steps have that place, not the number,
  * because numbers may have gaps of any width. */
 struct script_credential {
-    /* Ready to be sent: rpc_put_auth copies its body.  AUTH_NONE for all flavors but AUTH_SYS,
-     * because their users are unknown. */
-    struct rpc_auth auth;
+    /* Ready to be sent, with a verifier of AUTH_NONE behind it.  AUTH_NONE for all flavors but
+     * AUTH_SYS, because their users are unknown. */
+    struct bytes encoded;
     uint32_t number, flavor, uid, gid; /* of the dump */
 };
 
