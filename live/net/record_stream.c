@@ -138,7 +138,8 @@ static void compact(struct record_stream *s)
         s->in.len = kept;
     }
     s->next -= s->record;
-    s->record = 0;
+    s->record = s->announced = 0;
+    s->ahead = 0;
     shrink(s, kept, 2 * RECORD_READ);
 }
 
@@ -162,6 +163,25 @@ static int assemble(struct record_stream *s)
     return 0;
 }
 
+/* Tells the owner which records are there: those of one fragment, as nearly all are. */
+static void announce(struct record_stream *s)
+{
+    if (s->announced < s->next) {
+        s->announced = s->next;
+        s->ahead = 0;
+    }
+    while (s->ahead < RECORD_SOON && s->in.len - s->announced >= MARK) {
+        const uint8_t *at = s->in.data + s->announced;
+        uint32_t mark = load_be32(at), len = mark & ~RPC_LAST_FRAGMENT;
+
+        if (!(mark & RPC_LAST_FRAGMENT) || s->in.len - s->announced - MARK < len)
+            break;
+        s->announced += MARK + len;
+        s->ahead++;
+        s->host.soon(s->host.ctx, at + MARK, len);
+    }
+}
+
 /* Delivers the record that is whole. */
 static int hand_over(struct record_stream *s, struct err *err)
 {
@@ -171,6 +191,7 @@ static int hand_over(struct record_stream *s, struct err *err)
     s->record = s->next;
     s->assembled = 0;
     s->whole = false;
+    s->ahead -= s->ahead > 0;
     return s->host.record(s->host.ctx, data, len, err);
 }
 
@@ -181,8 +202,11 @@ static int deliver(struct record_stream *s, struct err *err)
     int result = 0;
 
     while (result == 0 && may_read(s)) {
-        int whole = s->whole ? 1 : assemble(s);
+        int whole;
 
+        if (s->host.soon && s->record == s->next)
+            announce(s);
+        whole = s->whole ? 1 : assemble(s);
         if (whole < 0)
             return end(s, RECORD_TOO_LONG, 0, err);
         s->whole = whole;

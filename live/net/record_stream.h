@@ -27,6 +27,7 @@ enum {
     RECORD_READ = 256 << 10, /* bytes of a read */
     RECORD_WRITE = 64 << 10, /* bytes of a chunk of output */
     RECORD_FLOOR = 16 << 10, /* bytes of input, and of output, that each stream gets always */
+    RECORD_SOON = 16,        /* records that are announced and not delivered */
 };
 
 struct record_stream;
@@ -46,6 +47,10 @@ struct record_host {
      * within a function of this header. */
     int (*over)(void *ctx, enum record_end end, int errno_value, struct err *err);
     void *ctx;
+    /* This record will be delivered, if nothing stops the stream, behind at most RECORD_SOON
+     * others: an owner with more memory than the cache has can fetch what it will need.  It must
+     * not use the stream.  NULL: nobody wants to know. */
+    void (*soon)(void *ctx, const uint8_t *data, uint32_t len);
 };
 
 /* The buffers of many streams.  Input cannot take what output needs: records that never become

@@ -31,6 +31,8 @@ struct record_stream {
     struct idle flush;
     struct buf in; /* its |cap| is what |memory_in| holds */
     size_t record, next;
+    size_t announced; /* records before this place of |in|, */
+    uint32_t ahead;   /* so many of which were not delivered */
     uint32_t assembled;
     struct piece *out; /* those from |out_at| to |out_end| wait */
     uint32_t out_at, out_end, out_cap;

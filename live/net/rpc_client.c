@@ -215,6 +215,26 @@ int client_message(struct rpc_client *c, const uint8_t *data, uint32_t len, stru
     return end_call(c, &c->slots[place->slot], &answer, err);
 }
 
+void client_soon(struct rpc_client *c, const uint8_t *data, uint32_t len)
+{
+    const struct slot *slot = NULL, *earlier = c->soon[1];
+    const struct place *place;
+
+    if (len >= 4) {
+        place = place_of(c, load_be32(data));
+        if (place->used && place->xid == load_be32(data) && place->slot != SLOT_NONE)
+            slot = &c->slots[place->slot];
+    }
+    if (slot) {
+        __builtin_prefetch(slot);
+        __builtin_prefetch((const uint8_t *)slot + 64);
+    }
+    c->soon[1] = c->soon[0];
+    c->soon[0] = slot;
+    if (earlier && earlier->done && earlier != c->open)
+        c->host.soon(c->host.ctx, earlier->done, earlier->ctx);
+}
+
 /* --- calls */
 
 /* The next XID whose place is free. */
@@ -239,26 +259,6 @@ static void put_header(struct rpc_client *c, uint32_t xid, const struct rpc_targ
                                  .program = target->program,
                                  .version = target->version,
                                  .procedure = target->procedure };
-    struct slot *slot = c->free;
-
-    if (!rpc_client_has_room(c)) {
-        c->room_wanted = true;
-        if (slot) /* too many bytes: no call may end that would ask */
-            loop_idle(c->loop, &c->room);
-        return NULL;
-    }
-    c->free = slot->next;
-    c->open = slot;
-    c->now = target->now;
-    slot->xid = take_xid(c, slot);
-    c->put = xdr_put_to(&slot->message, c->setup.limits.call_max);
-    (target->encoded.len ? put_encoded : put_header)(c, slot->xid, target);
-    return &c->put;
-}
-
-void rpc_client_abandon(struct rpc_client *c)
-{
-    struct slot *slot = c->open;
 
     if (target->credential)
         header.credential = *target->credential;
@@ -282,6 +282,26 @@ static void put_encoded(struct rpc_client *c, uint32_t xid, const struct rpc_tar
 
 struct xdr_put *rpc_client_begin(struct rpc_client *c, const struct rpc_target *target)
 {
+    struct slot *slot = c->free;
+
+    if (!rpc_client_has_room(c)) {
+        c->room_wanted = true;
+        if (slot) /* too many bytes: no call may end that would ask */
+            loop_idle(c->loop, &c->room);
+        return NULL;
+    }
+    c->free = slot->next;
+    c->open = slot;
+    c->now = target->now;
+    slot->xid = take_xid(c, slot);
+    c->put = xdr_put_to(&slot->message, c->setup.limits.call_max);
+    (target->encoded.len ? put_encoded : put_header)(c, slot->xid, target);
+    return &c->put;
+}
+
+void rpc_client_abandon(struct rpc_client *c)
+{
+    struct slot *slot = c->open;
 
     if (!slot)
         return;

@@ -95,6 +95,9 @@ struct rpc_client_host {
     /* Sees each call whenever it is sent, also when it is sent again, and each message of the
      * server.  It must not use the client. */
     void (*message)(void *ctx, const struct rpc_client_message *message);
+    /* The answer of this call has come, most probably, and will be told behind some others.  It may
+     * fetch into the cache what it will need, and must not use the client. */
+    void (*soon)(void *ctx, rpc_done *done, void *ctx_of_call);
 };
 
 /* -ERR_USAGE: limits that make no sense. */
@@ -129,11 +132,11 @@ struct rpc_answer {
 struct rpc_target {
     uint32_t program, version, procedure;
     const struct rpc_auth *credential; /* NULL: AUTH_NONE */
+    struct bytes encoded; /* if it is not empty: credential and verifier as they are to be sent */
+    int64_t now; /* 0: the client reads the clock, which takes longer than much of the rest */
 };
 
 /* Begins a call.  The caller writes the arguments to the result.  NULL: no more calls for now;
-    struct bytes encoded; /* if it is not empty: credential and verifier as they are to be sent */
-    int64_t now; /* 0: the client reads the clock, which takes longer than much of the rest */
  * |room| will be called. */
 struct xdr_put *rpc_client_begin(struct rpc_client *client, const struct rpc_target *target);
 /* Ends the arguments.  The call is sent at the end of this round.  Returns 0; the error of

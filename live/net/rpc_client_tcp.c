@@ -129,6 +129,11 @@ static int on_record(void *ctx, const uint8_t *data, uint32_t len, struct err *e
     return client_leave(c, result);
 }
 
+static void on_soon(void *ctx, const uint8_t *data, uint32_t len)
+{
+    client_soon(ctx, data, len);
+}
+
 static int on_over(void *ctx, enum record_end end, int errno_value, struct err *err)
 {
     struct rpc_client *c = ctx;
@@ -202,7 +207,7 @@ int tcp_take(struct rpc_client *c, int fd, struct err *err)
      */
     struct record_limits limits = { .record_max = c->setup.limits.reply_max,
                                     .output_stop = UINT32_MAX };
-    struct record_host host = { on_record, on_over, c };
+    struct record_host host = { on_record, on_over, c, c->host.soon ? on_soon : NULL };
     int one = 1, silence = (int)(c->setup.limits.silence / 1000000);
     int result = 0;
 

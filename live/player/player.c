@@ -49,12 +49,23 @@ static int take_steps(struct player *p, uint32_t *taken, struct err *err)
     return 0;
 }
 
+static int settle_all(struct player *p, struct err *err)
+{
+    int result = 0;
+
+    for (uint32_t i = 0; i < p->setup.dump_count && result == 0; i++)
+        result = steps_settle(&p->dumps[i], err);
+    return result;
+}
+
 /* Takes steps and sends what may go, until nothing more may, or until answers should be read. */
 static int go_on(struct player *p, struct err *err)
 {
-    uint32_t all = 0, taken;
-    int result;
+    uint32_t all = 0, taken = 0;
+    int result = settle_all(p, err);
 
+    if (result < 0)
+        return result;
     do {
         result = take_steps(p, &taken, err);
         all += taken;
@@ -62,6 +73,8 @@ static int go_on(struct player *p, struct err *err)
             result = pace_round(p, err);
         if (result == 0)
             result = send_round(p, err);
+        if (result == 0)
+            result = settle_all(p, err);
         for (uint32_t i = 0; i < p->setup.dump_count; i++)
             steps_release(&p->dumps[i]);
     } while (result == 0 && taken && all < STEPS_OF_ROUND);
@@ -134,10 +147,11 @@ static int wind_up(struct player *p, struct err *err)
         for (uint64_t n = d->base; n < d->given && result == 0; n++) {
             struct play *play = &d->ring[n & d->mask];
 
-            if (play->state != PLAY_DONE)
+            const uint8_t state = d->bonds[n & d->mask].state;
+
+            if (state != PLAY_DONE)
                 result = steps_end_as(
-                    p, play, play->state == PLAY_SENT ? VERDICT_UNANSWERED : VERDICT_NOT_PLAYED, "",
-                    err);
+                    p, play, state == PLAY_SENT ? VERDICT_UNANSWERED : VERDICT_NOT_PLAYED, "", err);
         }
         steps_release(d);
     }
@@ -261,7 +275,6 @@ static int open_dump(struct player *p, uint32_t i, struct err *err)
     d->setup = p->setup.dumps[i];
     d->player = p;
     d->index = i;
-    d->woken = PLAY_NONE;
     d->feed.fd = -1;
     d->host_count = d->setup.script->host_count;
     d->with = calloc((size_t)d->host_count + 1, sizeof(*d->with));
@@ -277,10 +290,11 @@ static int open_dump(struct player *p, uint32_t i, struct err *err)
         size *= 2;
     d->mask = size - 1;
     d->ring = ring_memory(size * sizeof(*d->ring));
-    if (!d->ring)
+    d->bonds = ring_memory(size * sizeof(*d->bonds));
+    if (!d->ring || !d->bonds)
         return err_memory(err, "the horizon");
     for (uint32_t n = 0; n < size; n++)
-        d->ring[n].state = PLAY_FREE;
+        d->bonds[n].state = PLAY_FREE;
     return connect_open(d, err);
 }
 
@@ -327,6 +341,8 @@ void player_free(struct player *p)
         follow_free(p->follows);
     for (uint32_t i = 0; i < p->setup.dump_count; i++) {
         free(p->dumps[i].ring);
+        free(p->dumps[i].bonds);
+        free(p->dumps[i].wakes);
         free(p->dumps[i].with);
         free(p->dumps[i].destinations);
     }

@@ -103,7 +103,8 @@ static struct connection *connect_new(struct player *p, struct destination *to, 
                                       .from = to->target->from,
                                       .limits = rpc_client_defaults };
     struct connection *c = calloc(1, sizeof(*c));
-    struct rpc_client_host host = { on_room, watch_event, c, p->setup.message ? on_message : NULL };
+    struct rpc_client_host host = { on_room, watch_event, c, p->setup.message ? on_message : NULL,
+                                    send_answer_soon };
 
     if (!c || GROW(p->all, p->count, p->cap) < 0 ||
         GROW(p->sending, p->count, p->sending_cap) < 0) {
@@ -129,14 +130,29 @@ static struct connection *connect_new(struct player *p, struct destination *to, 
     return c;
 }
 
-struct connection *connect_find(struct player *p, const struct play *play, struct err *err)
+static uint32_t client_of(const struct playing *d, const struct step *step)
+{
+    return step->client <= d->host_count ? step->client : 0;
+}
+
+struct connection *connect_known(const struct playing *d, const struct step *step)
+{
+    const struct destination *to = destination_of(d, step)->same;
+
+    return to && to->connections ? to->connections[client_of(d, step)] : NULL;
+}
+
+struct connection *connect_find(struct player *p, struct play *play, struct err *err)
 {
     struct playing *d = play->in;
-    struct destination *to = destination_of(d, play->step)->same;
-    uint32_t client = play->step->client <= d->host_count ? play->step->client : 0;
-    uint32_t most = p->setup.connections;
+    struct destination *to;
+    uint32_t client, most = p->setup.connections;
     struct connection *c;
 
+    if (play->connection)
+        return play->connection;
+    to = destination_of(d, play->step)->same;
+    client = client_of(d, play->step);
     if (!to->connections) {
         to->connections = calloc((uint64_t)d->host_count + 1, sizeof(struct connection *));
         to->pool = calloc(most ? most : 1, sizeof(struct connection *));
@@ -145,7 +161,7 @@ struct connection *connect_find(struct player *p, const struct play *play, struc
             return NULL;
         }
     }
-    c = to->connections[client];
+    c = play->connection = to->connections[client];
     if (c)
         return c;
     if (most && to->pool_count == most) {
@@ -155,7 +171,7 @@ struct connection *connect_find(struct player *p, const struct play *play, struc
         if (c && most)
             to->pool[to->pool_count++] = c;
     }
-    to->connections[client] = c;
+    play->connection = to->connections[client] = c;
     return c;
 }
 

@@ -13,9 +13,14 @@
  *     player_watch.c   progress, lost connections, servers that do not answer
  *
  * An operation goes through the states of enum play_state, in this order.  A round: answers come
- * and end operations; the operations that waited for them become ready; at the end of the round
- * (player_round) the oldest are released, further ones are taken from the feed, and what may go is
+ * and end operations; at the end of the round (player_round) the operations that waited for them
+ * become ready, the oldest are released, further ones are taken from the feed, and what may go is
  * sent.
+ *
+ * A horizon of operations is more than a cache holds, and what the memory has to bring takes as
+ * long as half an operation.  So what is needed soon is fetched ahead, here and there (..._expect,
+ * ..._soon), in steps: each thing that is read says where the next one is, and some other operation
+ * is dealt with in between.
  */
 #ifndef NFSDIGEST_PLAYER_PLAYER_PARTS_H
 #define NFSDIGEST_PLAYER_PLAYER_PARTS_H
@@ -36,33 +41,44 @@ enum play_state {
     PLAY_DONE
 };
 
-enum { PLAY_TAINTED = 1 << 0, PLAY_WARM_UP = 1 << 1 };
-
-/* An operation in the ring of its dump; 64 bytes, a line of the cache.  Times are of the loop's
- * clock.  It stays after its release, because later ones may depend on it. */
-struct play {
-    const struct step *step; /* NULL: released */
-    struct playing *in;
-    int64_t entered, ready;
-    union {
-        int64_t allowed;  /* queued since, until it is sent */
-        uint64_t because; /* PLAY_TAINTED: the operation that failed first.  One that is sent is
-                           * tainted only after it was counted */
-    };
-    union {
-        struct {
-            uint32_t next;   /* ring slot: in the list of those that wait for the same one */
-            uint32_t cursor; /* how many of its dependencies, the oldest ones, are done */
-        } wait;
-        int64_t sent; /* NO_TIME: not yet */
-    };
-    int64_t chain;    /* struct done; until it is done, that of its dependencies */
-    uint32_t waiters; /* ring slot of the first that waits for this one */
-    uint8_t state, flags;
+enum {
+    PLAY_TAINTED = 1 << 0,
+    PLAY_WARM_UP = 1 << 1,
+    PLAY_CANNOT = 1 << 2,  /* it is unplayable, or its server is not played */
+    PLAY_FORGETS = 1 << 3, /* its step has a |forget| */
 };
-_Static_assert(sizeof(struct play) == 64, "a line of the cache");
+
+/* An operation in the ring of its dump; a line of the cache.  Times are of the loop's clock. */
+struct play {
+    const struct step *step; /* until its release */
+    struct playing *in;
+    struct connection *connection; /* NULL: not known when it entered */
+    int64_t entered, ready;
+    int64_t allowed; /* queued since, until it is sent */
+    int64_t sent;    /* NO_TIME: not yet */
+} __attribute__((aligned(64)));
+
+/* What operations have to do with each other, in a ring beside that of struct play and of the same
+ * slots.  It stays after the operation's release, because later ones may depend on it.  So small
+ * that a look at another operation finds it in the cache more often; who only waits, and for whom,
+ * is all here. */
+struct bond {
+    int64_t chain;    /* struct done; until it is done, that of its dependencies */
+    uint64_t because; /* PLAY_TAINTED: the operation that failed first */
+    uint32_t waiters; /* slot of the first that waits for this one */
+    uint32_t next;    /* slot: in the list of those that wait for the same one */
+    uint32_t left;    /* PLAY_WAITS: how many of its dependencies, the newest, are not looked at */
+    uint8_t state, flags;
+} __attribute__((aligned(32)));
+
+/* An operation to look at, because one that it waited for is done. */
+struct wake {
+    uint32_t slot, done; /* |done|: slot of the latter; PLAY_NONE: it was looked at */
+    int64_t at;          /* when that was done */
+};
 
 struct follow;
+enum { SEND_SOON = 8 };
 
 /* One RPC client. */
 struct connection {
@@ -74,8 +90,10 @@ struct connection {
     uint32_t outstanding;
     bool listed; /* in player->sending */
     bool full;
-    int64_t room_at; /* when it was last no longer full */
-    int64_t lost_at; /* NO_TIME: it is not */
+    int64_t room_at;                    /* when it was last no longer full */
+    const struct play *soon[SEND_SOON]; /* whose answers have come: a ring, */
+    uint32_t soon_end;                  /* which goes on here */
+    int64_t lost_at;                    /* NO_TIME: it is not */
 };
 
 /* Where operations of a server of the dump go: NFS, or NFSACL. */
@@ -99,11 +117,13 @@ struct playing {
     /* At least the horizon: the operations from |base| to |given|, and, of those that the next one
      * may depend on, all. */
     struct play *ring;
+    struct bond *bonds;
     uint32_t mask, horizon;
     uint64_t base, given; /* numbers: the oldest one that is not released; behind the newest */
-    uint32_t woken;       /* list: what they waited for is done */
+    struct wake *wakes;   /* from |wake_at| to |wake_end| */
+    uint32_t wake_at, wake_end, wake_cap;
     uint32_t host_count;
-    bool settling, over /* the feed */;
+    bool over;           /* the feed */
     struct play *parked; /* the first one behind the warm-up */
     uint64_t turn;       /* ORDER_TRACE */
     int64_t origin;      /* of the plan, in the dump's time */
@@ -133,8 +153,10 @@ struct player {
     struct connection **sending; /* those that have something to send, and are not full */
     uint32_t sending_count, sending_cap;
     uint32_t full_count;
-    struct follow *follows; /* all of them */
-    uint64_t queued;        /* in connections */
+    struct follow *follows;              /* all of them */
+    uint64_t queued;                     /* in connections */
+    const struct play *fresh[SEND_SOON]; /* queued last: a ring, */
+    uint32_t fresh_end;                  /* which goes on here */
     uint64_t outstanding, done, differ;
     int64_t room_at; /* when the limit of all outstanding calls last gave room */
     bool full;       /* that limit is reached */
@@ -154,6 +176,11 @@ static inline uint64_t play_number(const struct play *play)
     return d->given - 1 - ((last - (uint32_t)(play - d->ring)) & d->mask);
 }
 
+static inline struct bond *play_bond(const struct play *play)
+{
+    return &play->in->bonds[play - play->in->ring];
+}
+
 /* What fill_in takes for the step, beside its cookie and ctime. */
 static inline const struct fill_in *play_with(const struct playing *d, const struct step *step)
 {
@@ -167,11 +194,23 @@ void player_wake(struct player *p);
 
 /* --- player_steps.c */
 
-/* Fetches the first two lines of the cache of a step, which are nearly all of it. */
+/* Fetches a step into the cache. */
 static inline void steps_expect(const struct step *step)
 {
     __builtin_prefetch(step);
     __builtin_prefetch((const uint8_t *)step + 64);
+    __builtin_prefetch((const uint8_t *)(step + 1) - 1);
+}
+
+/* Looks at those that waited for operations which are done, and at those that this ends. */
+int steps_settle(struct playing *d, struct err *err);
+/* Fetches the operation of the slot, and what others have to do with it; PLAY_NONE is allowed. */
+static inline void steps_expect_wakes(const struct playing *d, uint32_t slot)
+{
+    if (slot == PLAY_NONE)
+        return;
+    __builtin_prefetch(&d->bonds[slot], 1);
+    __builtin_prefetch(&d->ring[slot], 1);
 }
 
 /* Releases what is done, in order. */
@@ -218,8 +257,10 @@ bool pace_wants_more(const struct player *p);
 int connect_open(struct playing *d, struct err *err); /* the destinations */
 void connect_close(struct player *p);                 /* ends all connections and calls */
 bool connect_can(const struct playing *d, const struct step *step); /* it has a target */
+/* The connection of a step, if it was made already; or NULL. */
+struct connection *connect_known(const struct playing *d, const struct step *step);
 /* The operation's connection; it is made if it must. */
-struct connection *connect_find(struct player *p, const struct play *play, struct err *err);
+struct connection *connect_find(struct player *p, struct play *play, struct err *err);
 /* Enters the connection into |sending|, if it has something to send and is not full. */
 void connect_list(struct connection *c);
 /* Answers, or the server's reading, made room. */
@@ -257,6 +298,8 @@ int send_call(struct connection *c, struct playing *d, struct send_call *call, s
 const char *send_cancelled(const struct connection *c);
 /* A call has ended. */
 void send_ended(struct connection *c, const struct rpc_answer *answer);
+/* rpc_client.h: |soon|. */
+void send_answer_soon(void *ctx, rpc_done *done, void *ctx_of_call);
 /* What a reply leads to. */
 int send_judged(struct play *play, struct follow *follow, const struct rpc_answer *answer,
                 struct verdict *verdict, struct err *err);

@@ -13,7 +13,6 @@
 enum {
     VERSION = 3,     /* of both programs */
     LATE_STEPS = 32, /* calls between two looks at the clock */
-    EXPECT = 2,      /* operations between two steps of fetching ahead */
 };
 
 static const char gone[] = "its server answers no more";
@@ -38,6 +37,34 @@ static int64_t pick_key(struct player *p, uint64_t number)
     }
 }
 
+/* It has a step. */
+static bool is_held(const struct play *play)
+{
+    uint8_t state = play_bond(play)->state;
+
+    return state == PLAY_QUEUED || state == PLAY_SENT;
+}
+
+/* Fetches what sending the operation needs, and, step by step, what sending those before it does.
+ * NULL: there is no other. */
+static void expect_send(struct player *p, const struct play *play)
+{
+    uint32_t at = p->fresh_end++;
+
+    p->fresh[at % SEND_SOON] = play;
+    if (play)
+        steps_expect(play->step);
+    play = p->fresh[(at - 2) % SEND_SOON];
+    if (play && is_held(play))
+        __builtin_prefetch(play->step->arguments.data);
+    play = p->fresh[(at - 4) % SEND_SOON];
+    if (play && is_held(play))
+        objects_expect(play->in->setup.objects, step_object(play->step));
+    play = p->fresh[(at - 6) % SEND_SOON];
+    if (play && is_held(play))
+        objects_expect_soon(play->in->setup.objects, step_object(play->step));
+}
+
 int send_queue(struct player *p, struct play *play, struct err *err)
 {
     struct connection *c = connect_find(p, play, err);
@@ -45,12 +72,13 @@ int send_queue(struct player *p, struct play *play, struct err *err)
     if (!c)
         return -ERR_SYSTEM;
     play->allowed = p->now;
-    play->state = PLAY_QUEUED;
+    play_bond(play)->state = PLAY_QUEUED;
     p->queued++;
     if (play_queue_add(&c->queue, pick_key(p, play_number(play)), play, err) < 0)
         return -ERR_SYSTEM;
     connect_list(c);
     player_wake(p);
+    expect_send(p, play);
     return 0;
 }
 
@@ -190,20 +218,6 @@ int send_judged(struct play *play, struct follow *follow, const struct rpc_answe
     return steps_end(p, play, &end, err);
 }
 
-/* Who waits for an operation has left the cache; so it is fetched while the answer is judged, and
- * its step before it is looked at (steps_end). */
-static void expect_waiter(const struct play *play)
-{
-    if (play->waiters != PLAY_NONE)
-        __builtin_prefetch(&play->in->ring[play->waiters], 1);
-}
-
-static void expect_step_of_waiter(const struct play *play)
-{
-    if (play->waiters != PLAY_NONE)
-        steps_expect(play->in->ring[play->waiters].step);
-}
-
 static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err)
 {
     struct play *play = ctx;
@@ -213,7 +227,6 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
     struct verdict verdict;
     int result;
 
-    expect_waiter(play);
     c = connect_find(p, play, err);
     send_ended(c, answer);
     play->sent = answer->called;
@@ -221,8 +234,36 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
         return steps_end_as(p, play, VERDICT_UNANSWERED, send_cancelled(c), err);
     result =
         verdict_reply(d->setup.verdicts, play_number(play), play->step, answer, 0, &verdict, err);
-    expect_step_of_waiter(play);
     return result < 0 ? result : send_judged(play, NULL, answer, &verdict, err);
+}
+
+/* Fetches what the answer of one operation needs, and, step by step, what those of the operations
+ * before it do. */
+void send_answer_soon(void *ctx, rpc_done *done, void *ctx_of_call)
+{
+    struct connection *c = ctx;
+    const struct play *play;
+    uint32_t at = c->soon_end++;
+
+    c->soon[at % SEND_SOON] = done == on_answer ? ctx_of_call : NULL;
+    if (done == on_answer)
+        __builtin_prefetch(ctx_of_call, 1);
+    play = c->soon[(at - 2) % SEND_SOON];
+    if (play) {
+        __builtin_prefetch(play_bond(play), 1);
+        steps_expect(play->step);
+    }
+    play = c->soon[(at - 4) % SEND_SOON];
+    if (play && is_held(play)) { /* else its step may be released */
+        steps_expect_wakes(play->in, play_bond(play)->waiters);
+        __builtin_prefetch(play->step->arguments.data);
+    }
+    play = c->soon[(at - 6) % SEND_SOON];
+    if (play && is_held(play))
+        objects_expect(play->in->setup.objects, step_object(play->step));
+    play = c->soon[(at - 7) % SEND_SOON];
+    if (play && is_held(play))
+        objects_expect_soon(play->in->setup.objects, step_object(play->step));
 }
 
 /* --- sending */
@@ -238,13 +279,13 @@ static uint64_t cookie_because(const struct play *play)
     const struct step_more *more = play->step->more;
     uint32_t back = more ? more->cookie_from : 0;
     uint64_t number = play_number(play);
-    const struct play *from;
+    const struct bond *from;
 
     if (!back || back > number || back >= play->in->horizon)
         return UINT64_MAX;
     if (play->in->given - (number - back) > (uint64_t)play->in->mask + 1)
         return number - back; /* no longer known; if it had a taint, so has what depends on it */
-    from = &play->in->ring[(number - back) & play->in->mask];
+    from = &play->in->bonds[(number - back) & play->in->mask];
     return from->flags & PLAY_TAINTED ? from->because : number - back;
 }
 
@@ -263,36 +304,12 @@ static int is_sent(struct connection *c, struct play *play, bool asks_first, str
     unqueue(c);
     /* Unless a limit was reached while it was queued, all the time was the player's own. */
     play->allowed = room > play->allowed ? room : play->ready;
-    play->state = PLAY_SENT;
+    play_bond(play)->state = PLAY_SENT;
     play->sent = asks_first ? NO_TIME : p->now;
     p->late = p->now - pace_plan(p, play);
     if (asks_first)
         result = follow_begin(play, NULL, FOLLOW_GETATTR, NULL, err);
     return result < 0 ? result : steps_turn(p, play, err);
-}
-
-/* Operations that wait for long leave the cache, and each thing that is read leads to the next one.
- * So every operation is fetched step by step while those before it are sent. */
-static void expect_later(const struct connection *c)
-{
-    const struct play *play;
-
-    play = play_queue_later(&c->queue, 5 * EXPECT);
-    if (play)
-        __builtin_prefetch(play);
-    play = play_queue_later(&c->queue, 4 * EXPECT);
-    if (play) {
-        steps_expect(play->step);
-    }
-    play = play_queue_later(&c->queue, 3 * EXPECT);
-    if (play)
-        __builtin_prefetch(play->step->arguments.data);
-    play = play_queue_later(&c->queue, 2 * EXPECT);
-    if (play)
-        objects_expect(play->in->setup.objects, step_object(play->step));
-    play = play_queue_later(&c->queue, EXPECT);
-    if (play)
-        objects_expect_soon(play->in->setup.objects, step_object(play->step));
 }
 
 /* A guard needs the ctime that the object has now: what its last reply showed may be over, because
@@ -315,7 +332,6 @@ static int send_first(struct connection *c, struct err *err)
 
     if (c->to->gone)
         return steps_end_as(p, unqueue(c), VERDICT_NOT_PLAYED, gone, err);
-    expect_later(c);
     if (step->has & STEP_CONTINUES) {
         with = *play_with(d, step);
         if (!verdict_cookie(d->setup.verdicts, play_number(play), step, &with))
@@ -360,6 +376,8 @@ static uint32_t next_connection(const struct player *p)
 
 int send_round(struct player *p, struct err *err)
 {
+    for (uint32_t i = 1; i < SEND_SOON && p->sending_count; i++)
+        expect_send(p, NULL);
     for (uint32_t sent = 1; p->sending_count; sent++) {
         uint32_t at;
         struct connection *c;

@@ -9,17 +9,22 @@
  * an operation still has to look at is newer than what it waits for, so it is not released, and the
  * ring need not be longer than the horizon.
  *
+ * Operations that waited are looked at when the round's answers are all dealt with (steps_settle),
+ * by when what they need has come from the memory.
+ *
  * Containment: looking at a dependency also takes over its taint, the operation that failed first.
  */
 #include "player/player_parts.h"
+#include "base/grow.h"
 
 #include <sys/epoll.h>
 
-enum { BATCH = 16 };
+enum { BATCH = 16, EXPECT = 4 /* dependencies */ };
 
-static int look_on(struct player *p, struct play *play, struct err *err);
+static int look_on(struct playing *d, uint32_t slot, struct err *err);
+static int is_ready(struct player *p, struct play *play, int64_t at, struct err *err);
 
-/* --- the end */
+/* --- taint */
 
 static bool taints(const struct play *play, const struct verdict *verdict)
 {
@@ -40,61 +45,125 @@ static bool taints(const struct play *play, const struct verdict *verdict)
     }
 }
 
-static void taint(struct play *play, uint64_t because)
+static void taint(struct bond *bond, uint64_t because)
 {
-    if (!(play->flags & PLAY_TAINTED) || because < play->because)
-        play->because = because;
-    play->flags |= PLAY_TAINTED;
+    if (!(bond->flags & PLAY_TAINTED) || because < bond->because)
+        bond->because = because;
+    bond->flags |= PLAY_TAINTED;
 }
 
-/* Those that wait for |play| go on, and those that this ends, too. */
-static int wake_waiters(struct player *p, struct play *play, struct err *err)
+/* |bond| depends on |done|. */
+static void take_over(struct bond *bond, const struct bond *done)
 {
-    struct playing *d = play->in;
+    if (done->flags & PLAY_TAINTED)
+        taint(bond, done->because);
+    if (done->chain > bond->chain)
+        bond->chain = done->chain;
+    bond->left--;
+}
+
+/* --- those that waited */
+
+static int add_wake(struct playing *d, struct wake wake, struct err *err)
+{
+    if (d->wake_at == d->wake_end)
+        d->wake_at = d->wake_end = 0;
+    if (d->wake_end == d->wake_cap && d->wake_at && d->wake_at >= d->wake_cap / 2) {
+        memmove(d->wakes, d->wakes + d->wake_at, (d->wake_end - d->wake_at) * sizeof(*d->wakes));
+        d->wake_end -= d->wake_at;
+        d->wake_at = 0;
+    }
+    if (GROW(d->wakes, d->wake_end, d->wake_cap) < 0)
+        return err_memory(err, "waiting operations");
+    d->wakes[d->wake_end++] = wake;
+    steps_expect_wakes(d, wake.slot);
+    return 0;
+}
+
+/* Those that wait for the operation go on at the end of the round. */
+static int wake_waiters(struct player *p, struct playing *d, struct bond *bond, struct err *err)
+{
+    struct wake wake = { bond->waiters, (uint32_t)(bond - d->bonds), p->now };
+
+    bond->waiters = PLAY_NONE;
+    if (wake.slot == PLAY_NONE || p->phase >= PHASE_STOPPING)
+        return 0;
+    return add_wake(d, wake, err);
+}
+
+/* Fetches, step by step, what the next ones need that have further dependencies. */
+static void expect_wakes(const struct playing *d)
+{
+    const struct wake *next = &d->wakes[d->wake_at];
+    uint32_t left = d->wake_end - d->wake_at;
+
+    if (left > 4 && next[4].done == PLAY_NONE) {
+        const uint8_t *more = (const uint8_t *)d->ring[next[4].slot].step->more;
+
+        __builtin_prefetch(more);
+        __builtin_prefetch(more + 64);
+    }
+    if (left > 2 && next[2].done == PLAY_NONE) {
+        const struct step_more *more = d->ring[next[2].slot].step->more;
+        uint32_t back = more->dependencies[d->bonds[next[2].slot].left - 1];
+
+        __builtin_prefetch(&d->bonds[(next[2].slot - back) & d->mask]);
+    }
+}
+
+/* One of them.  All that wait for the same operation are in a list; the next of it comes last, so
+ * that there is time to fetch it. */
+static int settle(struct playing *d, const struct wake *wake, struct err *err)
+{
+    struct bond *bond = &d->bonds[wake->slot];
+    struct wake next = { bond->next, wake->done, wake->at };
+
+    if (wake->done == PLAY_NONE)
+        return look_on(d, wake->slot, err);
+    take_over(bond, &d->bonds[wake->done]);
+    if (next.slot != PLAY_NONE && add_wake(d, next, err) < 0)
+        return -ERR_SYSTEM;
+    if (!bond->left)
+        return is_ready(d->player, &d->ring[wake->slot], wake->at, err);
+    steps_expect(d->ring[wake->slot].step);
+    return add_wake(d, (struct wake){ wake->slot, PLAY_NONE, 0 }, err);
+}
+
+int steps_settle(struct playing *d, struct err *err)
+{
     int result = 0;
 
-    while (play->waiters != PLAY_NONE) {
-        struct play *waiter = &d->ring[play->waiters];
-        uint32_t next = waiter->wait.next;
+    while (d->wake_at < d->wake_end && result == 0 && d->player->phase < PHASE_STOPPING) {
+        struct wake wake;
 
-        if (next != PLAY_NONE)
-            __builtin_prefetch(&d->ring[next], 1);
-        steps_expect(waiter->step);
-        waiter->wait.next = d->woken;
-        d->woken = play->waiters;
-        play->waiters = next;
+        expect_wakes(d);
+        wake = d->wakes[d->wake_at++];
+        result = settle(d, &wake, err);
     }
-    if (d->settling)
-        return 0;
-    d->settling = true;
-    while (d->woken != PLAY_NONE && result == 0 && p->phase < PHASE_STOPPING) {
-        struct play *woken = &d->ring[d->woken];
-
-        d->woken = woken->wait.next;
-        result = look_on(p, woken, err);
-    }
-    d->settling = false;
     return result;
 }
 
+/* --- the end */
+
 static int tell(struct player *p, struct play *play, const struct play_end *end, struct err *err)
 {
-    int64_t sent = play->state == PLAY_SENT ? play->sent : NO_TIME;
+    const struct bond *bond = play_bond(play);
+    int64_t sent = bond->state == PLAY_SENT ? play->sent : NO_TIME;
     struct done done = {
         .number = play_number(play),
         .dump = play->in->index,
         .step = play->step,
         .verdict = end->verdict,
-        .because = end->verdict->class == VERDICT_SKIPPED ? play->because : 0,
+        .because = end->verdict->class == VERDICT_SKIPPED ? bond->because : 0,
         .planned = pace_plan(p, play) - p->begin,
         .entered = play->entered - p->begin,
         .ready = play->ready == NO_TIME ? -1 : play->ready - p->begin,
         .allowed = sent == NO_TIME ? -1 : play->allowed - p->begin,
         .sent = sent == NO_TIME ? -1 : sent - p->begin,
         .answered = end->answered == NO_TIME ? -1 : end->answered - p->begin,
-        .chain = play->chain,
+        .chain = bond->chain,
         .resent = end->resent,
-        .warm_up = play->flags & PLAY_WARM_UP,
+        .warm_up = bond->flags & PLAY_WARM_UP,
     };
     int result = tally_add(p->setup.tally, &done, err);
 
@@ -106,21 +175,22 @@ static int tell(struct player *p, struct play *play, const struct play_end *end,
 int steps_end(struct player *p, struct play *play, const struct play_end *end, struct err *err)
 {
     enum verdict_class class = end->verdict->class;
-    bool was_sent = play->state == PLAY_SENT;
+    struct bond *bond = play_bond(play);
+    bool was_sent = bond->state == PLAY_SENT;
     int result;
 
     if (was_sent && end->answered != NO_TIME && play->sent != NO_TIME)
-        play->chain += end->answered - play->sent;
+        bond->chain += end->answered - play->sent;
     result = tell(p, play, end, err);
     if (taints(play, end->verdict))
-        taint(play, play_number(play));
+        taint(bond, play_number(play));
     p->done++;
     p->differ += verdict_differs(class);
-    play->state = PLAY_DONE;
+    bond->state = PLAY_DONE;
     player_wake(p);
     if (result == 0 && !was_sent)
         result = steps_turn(p, play, err);
-    return result < 0 ? result : wake_waiters(p, play, err);
+    return result < 0 ? result : wake_waiters(p, play->in, bond, err);
 }
 
 int steps_end_as(struct player *p, struct play *play, enum verdict_class class, const char *text,
@@ -139,13 +209,15 @@ int steps_end_as(struct player *p, struct play *play, enum verdict_class class, 
 int steps_skip(struct player *p, struct play *play, uint64_t because, const char *text,
                struct err *err)
 {
-    taint(play, because);
+    struct bond *bond = play_bond(play);
+
+    taint(bond, because);
     if (play->step->made) {
         /* whoever needs its object lacks it for the same reason */
         struct object *made = objects_find(play->in->setup.objects, play->step->made);
 
         if (made && !made->handle_len)
-            made->maker = play->because > INT64_MAX ? OBJECTS_NOBODY : (int64_t)play->because;
+            made->maker = bond->because > INT64_MAX ? OBJECTS_NOBODY : (int64_t)bond->because;
     }
     return steps_end_as(p, play, VERDICT_SKIPPED, text, err);
 }
@@ -155,7 +227,7 @@ int steps_skip(struct player *p, struct play *play, uint64_t because, const char
 int steps_due(struct player *p, struct play *play, struct err *err)
 {
     if (p->setup.order == ORDER_TRACE && play_number(play) != play->in->turn) {
-        play->state = PLAY_TURN;
+        play_bond(play)->state = PLAY_TURN;
         return 0;
     }
     return send_queue(p, play, err);
@@ -167,12 +239,12 @@ int steps_turn(struct player *p, struct play *play, struct err *err)
 
     if (p->setup.order != ORDER_TRACE || play_number(play) != d->turn || p->phase >= PHASE_STOPPING)
         return 0;
-    while (d->turn < d->given && d->ring[d->turn & d->mask].state >= PLAY_SENT)
+    while (d->turn < d->given && d->bonds[d->turn & d->mask].state >= PLAY_SENT)
         d->turn++;
     if (d->turn == d->given)
         return 0;
     play = &d->ring[d->turn & d->mask];
-    if (play->state != PLAY_TURN)
+    if (play_bond(play)->state != PLAY_TURN)
         return 0;
     play->ready = p->now; /* the operations before it are what it depended on */
     return send_queue(p, play, err);
@@ -180,36 +252,33 @@ int steps_turn(struct player *p, struct play *play, struct err *err)
 
 /* --- dependencies */
 
-/* All that it depends on is done. */
-static int is_ready(struct player *p, struct play *play, struct err *err)
+/* All that it depends on is done, since |at|. */
+static int is_ready(struct player *p, struct play *play, int64_t at, struct err *err)
 {
-    struct playing *d = play->in;
-    const struct step *step = play->step;
+    struct bond *bond = play_bond(play);
 
-    play->ready = p->now;
-    if (step->unplayable || !connect_can(d, step))
+    play->ready = at;
+    if (bond->flags & PLAY_CANNOT)
         return steps_end_as(p, play, VERDICT_UNPLAYABLE,
-                            step->unplayable ? "" : "its server is not played", err);
-    if (play->flags & PLAY_TAINTED)
-        return steps_skip(p, play, play->because, "", err);
-    play->sent = NO_TIME;
+                            play->step->unplayable ? "" : "its server is not played", err);
+    if (bond->flags & PLAY_TAINTED)
+        return steps_skip(p, play, bond->because, "", err);
     if (pace_plan(p, play) <= p->now)
         return steps_due(p, play, err);
-    play->state = PLAY_TIMED;
+    bond->state = PLAY_TIMED;
     return play_queue_add(&p->timed, pace_plan(p, play), play, err);
 }
 
-/* Looks at the dependencies from the cursor on, until one is not done. */
-static int look_on(struct player *p, struct play *play, struct err *err)
+/* Looks at the dependencies that are left, until one is not done. */
+static int look_on(struct playing *d, uint32_t slot, struct err *err)
 {
-    struct playing *d = play->in;
-    const struct step_more *more = play->step->more;
-    uint64_t number = play_number(play);
-    uint32_t count = more && p->setup.order != ORDER_NONE ? more->dependency_count : 0;
+    struct play *play = &d->ring[slot];
+    struct bond *bond = &d->bonds[slot];
 
-    for (; play->wait.cursor < count; play->wait.cursor++) {
-        uint32_t back = more->dependencies[count - 1 - play->wait.cursor];
-        struct play *other = &d->ring[(number - back) & d->mask];
+    while (bond->left) {
+        uint64_t number = play_number(play);
+        uint32_t back = play->step->more->dependencies[bond->left - 1];
+        struct bond *other = &d->bonds[(number - back) & d->mask];
 
         if (!back || back > number || back >= d->horizon)
             return err_set(err, ERR_INPUT,
@@ -217,16 +286,13 @@ static int look_on(struct player *p, struct play *play, struct err *err)
                            "of the horizon",
                            d->setup.script->path, (unsigned long long)number, back);
         if (other->state != PLAY_DONE) {
-            play->wait.next = other->waiters;
-            other->waiters = (uint32_t)(play - d->ring);
+            bond->next = other->waiters;
+            other->waiters = slot;
             return 0;
         }
-        if (other->flags & PLAY_TAINTED)
-            taint(play, other->because);
-        if (other->chain > play->chain)
-            play->chain = other->chain;
+        take_over(bond, other);
     }
-    return is_ready(p, play, err);
+    return is_ready(d->player, play, d->player->now, err);
 }
 
 /* --- the feed */
@@ -250,24 +316,35 @@ static int enter(struct playing *d, const struct step *step, bool looks, struct 
 {
     struct player *p = d->player;
     uint64_t number = d->given++;
-    struct play *play = &d->ring[number & d->mask];
+    uint32_t slot = (uint32_t)number & d->mask;
     bool warm = pace_is_warm_up(d, step, number);
+    const struct step_more *more = step->more;
+    uint8_t flags = warm ? PLAY_WARM_UP : 0;
 
-    *play = (struct play){ .step = step,
-                           .entered = p->now,
-                           .ready = NO_TIME,
-                           .waiters = PLAY_NONE,
-                           .wait.next = PLAY_NONE,
-                           .in = d,
-                           .state = PLAY_WAITS,
-                           .flags = warm ? PLAY_WARM_UP : 0 };
+    if (step->unplayable || !connect_can(d, step))
+        flags |= PLAY_CANNOT;
+    if (more && more->forget_count)
+        flags |= PLAY_FORGETS;
+    d->ring[slot] = (struct play){ .step = step,
+                                   .in = d,
+                                   .connection = connect_known(d, step),
+                                   .entered = p->now,
+                                   .ready = NO_TIME,
+                                   .sent = NO_TIME };
+    d->bonds[slot] = (struct bond){
+        .waiters = PLAY_NONE,
+        .next = PLAY_NONE,
+        .left = more && p->setup.order != ORDER_NONE ? more->dependency_count : 0,
+        .state = PLAY_WAITS,
+        .flags = flags,
+    };
     if (!looks)
         return 0;
     if (note_made(d, step, number, err) < 0)
         return -ERR_SYSTEM;
     if (p->phase != PHASE_WARM_UP || warm)
-        return look_on(p, play, err);
-    d->parked = play;
+        return look_on(d, slot, err);
+    d->parked = &d->ring[slot];
     return 0;
 }
 
@@ -279,10 +356,9 @@ static void expect(const struct playing *d, const struct step *const *batch, uin
         const struct step_more *more = batch[i]->more;
 
         __builtin_prefetch(&d->ring[(d->given + i) & d->mask], 1);
-        if (more && more->dependency_count)
-            __builtin_prefetch(
-                &d->ring[(d->given + i - more->dependencies[more->dependency_count - 1]) & d->mask],
-                1);
+        __builtin_prefetch(&d->bonds[(d->given + i) & d->mask], 1);
+        for (uint32_t n = more ? more->dependency_count : 0, k = 0; n && k < EXPECT; n--, k++)
+            __builtin_prefetch(&d->bonds[(d->given + i - more->dependencies[n - 1]) & d->mask], 1);
     }
 }
 
@@ -294,7 +370,7 @@ int steps_unpark(struct playing *d, struct err *err)
     d->first = play_number(play);
     d->origin = d->player->setup.warm_up > 0 ? d->player->setup.warm_up : play->step->time;
     play->entered = d->player->now;
-    return look_on(d->player, play, err);
+    return look_on(d, (uint32_t)(play - d->ring), err);
 }
 
 int steps_none(struct playing *d, int got, const struct err *why, struct err *err)
@@ -359,13 +435,13 @@ int steps_take(struct playing *d, uint32_t most, struct err *err)
 void steps_release(struct playing *d)
 {
     while (d->base < d->given) {
-        struct play *play = &d->ring[d->base & d->mask];
+        const struct bond *bond = &d->bonds[d->base & d->mask];
 
-        if (play->state != PLAY_DONE)
+        if (bond->state != PLAY_DONE)
             break;
-        verdict_release(d->setup.verdicts, d->base, play->step);
+        verdict_release(d->setup.verdicts, d->base,
+                        bond->flags & PLAY_FORGETS ? d->ring[d->base & d->mask].step : NULL);
         feed_release(d->setup.feed);
-        play->step = NULL;
         d->base++;
     }
 }

@@ -126,7 +126,7 @@ void verdict_release(struct verdicts *v, uint64_t number, const struct step *ste
     by_number_remove(&v->asides, number, verdict_aside_end);
     if (v->listings.table.used && number + 1 >= v->horizon)
         by_number_remove(&v->listings, number + 1 - v->horizon, verdict_listing_end);
-    for (uint32_t i = 0; step->more && i < step->more->forget_count; i++)
+    for (uint32_t i = 0; step && step->more && i < step->more->forget_count; i++)
         objects_forget(v->setup.objects, step->more->forget[i]);
 }
 

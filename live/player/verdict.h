@@ -108,7 +108,7 @@ int verdict_looked_up(struct verdicts *verdicts, uint64_t number, const struct s
 int verdict_learn(struct verdicts *verdicts, const struct step *step, uint32_t object,
                   const struct rpc_answer *answer, struct err *err);
 /* The step and all before it are done: forgets its cookies' past and the objects of its |forget|.
- */
+ * |step| may be NULL if it has none of these. */
 void verdict_release(struct verdicts *verdicts, uint64_t number, const struct step *step);
 
 #endif

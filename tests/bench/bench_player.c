@@ -94,7 +94,7 @@ int verdict_learn(struct verdicts *v, const struct step *step, uint32_t object,
 void verdict_release(struct verdicts *v, uint64_t number, const struct step *step)
 {
     (void)number;
-    for (uint32_t i = 0; step->more && i < step->more->forget_count; i++)
+    for (uint32_t i = 0; step && step->more && i < step->more->forget_count; i++)
         objects_forget(v->objects, step->more->forget[i]);
 }
 

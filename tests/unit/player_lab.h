@@ -223,8 +223,11 @@ int verdict_learn(struct verdicts *verdicts, const struct step *step, uint32_t o
 
 void verdict_release(struct verdicts *verdicts, uint64_t number, const struct step *step)
 {
+    const struct step *its = &verdicts->feed->steps[number].step;
+
     assert_int_equal(number, verdicts->feed->released);
-    assert_ptr_equal(step, &verdicts->feed->steps[number].step);
+    if (step || (its->more && its->more->forget_count))
+        assert_ptr_equal(step, its);
 }
 
 int tally_add(struct tally *tally, const struct done *done, struct err *err)

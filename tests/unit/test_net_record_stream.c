@@ -28,7 +28,17 @@ struct seen {
     bool free_at_once, echo, quiet;
     uint32_t hold_after;
     struct timer timer;
+    struct bytes soon[RECORD_SOON]; /* announced, from |soon_at| to |soon_end| not yet delivered */
+    uint32_t soon_at, soon_end;
 };
+
+static void on_soon(void *ctx, const uint8_t *data, uint32_t len)
+{
+    struct seen *s = ctx;
+
+    assert_true(s->soon_end - s->soon_at < RECORD_SOON);
+    s->soon[s->soon_end++ % RECORD_SOON] = (struct bytes){ data, len };
+}
 
 static int on_record(void *ctx, const uint8_t *data, uint32_t len, struct err *err)
 {
@@ -36,6 +46,10 @@ static int on_record(void *ctx, const uint8_t *data, uint32_t len, struct err *e
 
     s->records++;
     s->bytes += len;
+    if (s->soon_at < s->soon_end) {
+        assert_ptr_equal(s->soon[s->soon_at % RECORD_SOON].data, data);
+        assert_int_equal(s->soon[s->soon_at++ % RECORD_SOON].len, len);
+    }
     if (!s->quiet)
         s->text_len += (size_t)snprintf(s->text + s->text_len, sizeof(s->text) - s->text_len,
                                         "%.*s,", (int)len, (const char *)data);
@@ -45,8 +59,10 @@ static int on_record(void *ctx, const uint8_t *data, uint32_t len, struct err *e
         loop_stop(s->loop);
         return 0;
     }
-    if (s->records == s->hold_after)
+    if (s->records == s->hold_after) {
         record_stream_hold(s->stream);
+        s->soon_at = s->soon_end; /* what waits may move */
+    }
     if (s->echo)
         return record_stream_send(s->stream, &(struct iovec){ (void *)(uintptr_t)data, len }, 1,
                                   err);
@@ -77,7 +93,7 @@ static int end_loop(void *ctx, struct err *err)
 static int begin(struct seen *s)
 {
     struct record_limits limits = { RECORD_MAX, OUTPUT_STOP };
-    struct record_host host = { on_record, on_over, s };
+    struct record_host host = { on_record, on_over, s, on_soon };
     struct err err;
     int pair[2];
 
@@ -182,6 +198,28 @@ static void test_held(void **state)
     assert_int_equal(record_stream_resume(s.stream, &err), 0);
     run(&s, 20000000);
     assert_string_equal(s.text, "a,b,c,");
+    leave_pair(&s, peer);
+}
+
+/* Those of one fragment are announced before the first of them is delivered. */
+static void test_announced(void **state)
+{
+    static const char bytes[] = "\x80\0\0\1a\x80\0\0\2bc\0\0\0\1d\x80\0\0\1e\x80\0\0\1f";
+    struct seen s = { 0 };
+    int peer = begin(&s);
+    uint8_t many[40 * 5];
+
+    (void)state;
+    assert_int_equal(write(peer, bytes, sizeof(bytes) - 1), sizeof(bytes) - 1);
+    run(&s, 20000000);
+    assert_string_equal(s.text, "a,bc,de,f,");
+    assert_int_equal(s.soon_end, 3);
+    for (size_t i = 0; i < sizeof(many); i += 5)
+        memcpy(many + i, "\x80\0\0\1x", 5);
+    assert_int_equal(write(peer, many, sizeof(many)), sizeof(many));
+    run(&s, 20000000);
+    assert_int_equal(s.records, 44);
+    assert_int_equal(s.soon_end, 43);
     leave_pair(&s, peer);
 }
 
@@ -374,6 +412,7 @@ int main(void)
         cmocka_unit_test(test_input),
         cmocka_unit_test(test_freed_while_delivering),
         cmocka_unit_test(test_held),
+        cmocka_unit_test(test_announced),
         cmocka_unit_test(test_empty_fragments),
         cmocka_unit_test(test_output_is_bounded),
         cmocka_unit_test(test_half_closed),
