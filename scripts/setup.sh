@@ -18,7 +18,7 @@ packages_demo="$packages_plugin libpcap-dev libsqlite3-dev libzstd-dev zlib1g-de
 # writes another style, so all machines use this one, which Debian 12 and 13 both have.
 format_version=19
 packages_check="$packages_demo libcmocka-dev clang valgrind python3 gzip xz-utils lz4 bzip2
-    util-linux procps chromium rpcbind iproute2"
+    util-linux procps chromium rpcbind iproute2 zsh"
 
 say() {
     printf '\n== %s\n' "$*"

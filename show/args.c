@@ -36,18 +36,51 @@ static void print_options(const struct arg *table)
     }
 }
 
+static const struct arg help_option[] = { { 'h', "help", NULL, "show this", NULL, NULL }, { 0 } };
+
 static void print_help(const struct args *args)
 {
-    static const struct arg help[] = { { 'h', "help", NULL, "show this", NULL, NULL }, { 0 } };
-
     printf("usage: %s\n\n%s\nOptions:\n", args->usage, args->about);
     print_options(args->own);
-    print_options(help);
+    print_options(help_option);
     if (args->more) {
         printf("\n%s:\n", args->more_title);
         print_options(args->more);
     }
 }
+
+/* --- as a table */
+
+static void print_rows(const char *command, const struct arg *table)
+{
+    for (const struct arg *arg = table; arg && arg->name; arg++) {
+        char letter[] = { arg->letter ? arg->letter : '-', '\0' };
+
+        if (!arg->help)
+            continue;
+        printf("option\t%s\t%s\t%s\t%s\t", command, letter, arg->name,
+               arg->value ? arg->value : "-");
+        for (const char *c = arg->help; *c; c++)
+            putchar(*c == '\n' || *c == '\t' ? ' ' : *c);
+        putchar('\n');
+    }
+}
+
+static void print_table(const struct args *args, const char *command)
+{
+    if (args->program && !*args->program)
+        command = "-";
+    print_rows(command, args->own);
+    print_rows(command, args->more);
+    print_rows(command, help_option);
+}
+
+bool args_wants_table(int argc, char **argv)
+{
+    return argc == 2 && strcmp(argv[1], ARGS_TABLE) == 0;
+}
+
+/* --- parsing */
 
 struct getopt_table {
     struct option options[OPTIONS_MAX];
@@ -95,6 +128,10 @@ int args_parse(const struct args *args, int argc, char **argv, int *first, struc
     struct getopt_table table = { .letters = ":h" };
     int c;
 
+    if (args_wants_table(argc, argv)) {
+        print_table(args, argv[0]);
+        return 0;
+    }
     add_options(&table, args->own);
     add_options(&table, args->more);
     table.options[table.count] = (struct option){ "help", no_argument, NULL, 'h' };

@@ -33,8 +33,17 @@ struct args {
                           * program is the command; NULL: "nfsdigest " */
 };
 
+/* The only argument that makes a command print its options as a table, and a program also its
+ * commands.  Completion in shells is made from it, and a test reads it.  Columns are separated by
+ * tabs, and "-" is nothing:
+ *   option  COMMAND  LETTER  NAME  VALUE  HELP
+ *   command COMMAND  HELP
+ * COMMAND is "-" if the program is the command, and "key new" for a subcommand. */
+#define ARGS_TABLE "--complete-table"
+bool args_wants_table(int argc, char **argv);
+
 /* Parses the options.  Returns 1 if the command should run: its operands begin at argv[*first].
- * Returns 0 after --help was printed, or -ERR_USAGE. */
+ * Returns 0 after --help or the table was printed, or -ERR_USAGE. */
 int args_parse(const struct args *args, int argc, char **argv, int *first, struct err *err);
 
 /* Setters.  |to| points to a bool, const char *, uint64_t, and int64_t (ns) for the last two. */

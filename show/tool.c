@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "show/tool.h"
+#include "show/args.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -27,6 +28,21 @@ static bool is_either(const char *word, const char *one, const char *other)
     return strcmp(word, one) == 0 || strcmp(word, other) == 0;
 }
 
+int commands_table(const struct command *table, struct err *err)
+{
+    char option[] = ARGS_TABLE;
+    int result = 0;
+
+    for (; result == 0 && table->name; table++) {
+        char *argv[] = { (char *)table->name, option, NULL };
+
+        fprintf(stdout, "command\t%s\t%s\n", table->name, table->help);
+        if (table->run)
+            result = table->run(2, argv, err);
+    }
+    return result;
+}
+
 int tool_run(const struct tool *tool, int argc, char **argv, struct err *err)
 {
     char *help[] = { argv[0], argc > 2 ? argv[2] : NULL, (char *)"--help", NULL };
@@ -38,6 +54,11 @@ int tool_run(const struct tool *tool, int argc, char **argv, struct err *err)
     if (is_either(argv[1], "--version", "-V")) {
         fprintf(stdout, "%s %s\n", tool->name, tool->version);
         return 0;
+    }
+    if (args_wants_table(argc, argv)) {
+        if (tool->prepare)
+            tool->prepare();
+        return commands_table(tool->commands, err);
     }
     if (is_either(argv[1], "--help", "-h") || (strcmp(argv[1], "help") == 0 && argc == 2)) {
         print_help(tool, stdout);

@@ -28,8 +28,12 @@ struct tool {
 /* Prints "  name  help" for each row. */
 void commands_print(const struct command *table, FILE *out);
 
+/* Prints the commands and their options as the table of args.h.  Returns 0 or a negative code. */
+int commands_table(const struct command *table, struct err *err);
+
 /* Runs the command of argv[1], which gets its name as argv[0], or prints the version or the help:
- * --version, --help, help, "help COMMAND".  Returns an exit code, or a negative code. */
+ * --version, --help, help, "help COMMAND", the table of all options (args.h).  Returns an exit
+ * code, or a negative code. */
 int tool_run(const struct tool *tool, int argc, char **argv, struct err *err);
 
 #endif

@@ -122,7 +122,7 @@ int options_parse(struct server_options *o, int argc, char **argv, struct err *e
     /* clang-format off */
     const struct arg table[] = {
         { 'm', "memory", NULL, "keep all files in memory", set_flag, &o->memory },
-        { 'e', "export", "/NAME[(OPTION,...)][=DIR]",
+        { 0, "export", "/NAME[(OPTION,...)][=DIR]",
           "serve a file system as /NAME; with a copy of\nwhat is below DIR at the start; OPTION: ro, rw,\n"
           "root_squash, no_root_squash, all_squash,\nanonuid=N, anongid=N; repeat it for more",
           add_export, o },
@@ -130,7 +130,7 @@ int options_parse(struct server_options *o, int argc, char **argv, struct err *e
           "replay dump or an mtree file; contents are made up", set_image, o },
         { 'l', "listen", "ADDRESS", "address or name to listen at, instead of 127.0.0.1\nand ::1; "
           "repeat it for more", add_listen, o },
-        { 'p', "port", "PORT", "port of NFS (2049); 0: one that is free", set_port, &o->port },
+        { 0, "port", "PORT", "port of NFS (2049); 0: one that is free", set_port, &o->port },
         { 0, "mount-port", "PORT", "port of MOUNT (the same as that of NFS)", set_mount_port, o },
         { 0, "register", NULL, "tell this machine's rpcbind where NFS and MOUNT are", set_flag,
           &o->register_ },

@@ -5,6 +5,7 @@
  */
 #include "base/escape.h"
 #include "net/control.h"
+#include "show/args.h"
 #include "show/tool.h"
 #include "tee/commands.h"
 
@@ -12,6 +13,8 @@
 
 static int cmd_ctl(int argc, char **argv, struct err *err)
 {
+    if (args_wants_table(argc, argv)) /* it has no options */
+        return 0;
     return control_ctl(argc - 1, argv + 1, stdout, err);
 }
 

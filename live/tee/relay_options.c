@@ -63,7 +63,7 @@ int relay_options_parse(struct relay_options *o, int argc, char **argv, struct e
     const struct arg table[] = {
         { 'l', "listen", "ADDRESS:PORT", "where clients connect; without ADDRESS, everywhere",
           set_text, &o->listen },
-        { 't', "to", "SERVER", "HOST:PORT of its NFS; or nfs://HOST/EXPORT: its\nPORTMAP is asked where NFS and MOUNT are", set_text, &o->to },
+        { 0, "to", "SERVER", "HOST:PORT of its NFS; or nfs://HOST/EXPORT: its\nPORTMAP is asked where NFS and MOUNT are", set_text, &o->to },
         { 0, "mount-listen", "ADDRESS:PORT", "where clients connect for MOUNT, if it has another\n"
           "port than NFS", set_text, &o->mount_listen },
         { 0, "mount-to", "HOST:PORT", "the server's MOUNT", set_text, &o->mount_to },

@@ -87,7 +87,7 @@ int cmd_anonymize(int argc, char **argv, struct err *err)
         { 'p', "policy", "NAME|FILE",
           "public (default), lab, strict, or a policy file\n(see nfsdigest policy list)", set_text,
           &a.policy_name },
-        { 'f', "force", NULL, "replace the output file if it exists", set_flag, &a.force },
+        { 0, "force", NULL, "replace the output file if it exists", set_flag, &a.force },
         { 0, "stats", NULL, "print on standard error what was changed and left\nout", set_flag,
           &a.stats },
         { 0 },

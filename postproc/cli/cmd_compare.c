@@ -294,7 +294,7 @@ int cmd_compare(int argc, char **argv, struct err *err)
           "of a replay in several copies, compare this one,\n"
           "from 0 (0)",
           set_copy, &a.copy },
-        { 'n', "noise", "REF2",
+        { 0, "noise", "REF2",
           "a second run of the reference: what differs\n"
           "between the two runs is noise",
           set_text, &a.noise },

@@ -170,15 +170,15 @@ int cmd_concurrency(int argc, char **argv, struct err *err)
           "window sizes in operations, at most 65536 each\n"
           "(1,2,4,... up to one that holds the whole trace)",
           set_windows, &a.windows },
-        { 'l', "latency", "TIME",
+        { 0, "latency", "TIME",
           "every operation takes this time, not the time in\n"
           "the trace",
           set_latency, &a.latency },
-        { 'd', "directory-factor", "F",
+        { 0, "directory-factor", "F",
           "also simulate that operations on names in\n"
           "directories take F times as long",
           set_text, &a.factor },
-        { 'o', "outstanding", "N", "allow at most N requests under way (no limit)", set_outstanding,
+        { 0, "outstanding", "N", "allow at most N requests under way (no limit)", set_outstanding,
           &a.outstanding },
         { 'j', "json", NULL, "print a JSON object on each line; times in ns", set_flag, &a.json },
         { 0, "svg", "FILE",

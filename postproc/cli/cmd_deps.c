@@ -305,16 +305,16 @@ int cmd_deps(int argc, char **argv, struct err *err)
 {
     struct deps_args a = { 0 };
     const struct arg own[] = {
-        { 'l', "list", NULL, "list operations with what each depends on", set_flag, &a.list },
-        { 'd', "dot", "FILE",
+        { 0, "list", NULL, "list operations with what each depends on", set_flag, &a.list },
+        { 0, "dot", "FILE",
           "draw a graph for Graphviz; operations that were\n"
           "not chosen are dashed; \"-\" is standard output",
           set_text, &a.dot },
-        { 'g', "granularity", "WHAT", "fine or object, for --list and --dot (fine)", set_text,
+        { 0, "granularity", "WHAT", "fine or object, for --list and --dot (fine)", set_text,
           &a.granularity },
-        { 'r', "range", "A..B", "take only operations with these ids", set_range, &a },
+        { 0, "range", "A..B", "take only operations with these ids", set_range, &a },
         { 'O', "object", "N", "take only operations on this object", set_object, &a.object },
-        { 'p', "path", "PATH",
+        { 0, "path", "PATH",
           "take only operations on this path and below, as\n"
           "ops shows paths",
           set_text, &a.path },

@@ -13,7 +13,7 @@ static int make(int argc, char **argv, struct err *err)
 {
     uint64_t version = KEY_VERSION;
     const struct arg own[] = {
-        { 'm', "mapping", "N",
+        { 0, "mapping", "N",
           "version of the mapping (2); with 1, addresses are\n"
           "mapped by Crypto-PAn as published, for programs\n"
           "that know only that: they are easier to guess",

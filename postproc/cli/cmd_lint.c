@@ -110,10 +110,10 @@ int cmd_lint(int argc, char **argv, struct err *err)
     struct lint_rules rules;
     bool json = false, only_list = false;
     const struct arg own[] = {
-        { 'r', "rule", "RULE", "judge by this rule only; may be given several times", choose,
+        { 0, "rule", "RULE", "judge by this rule only; may be given several times", choose,
           &chosen },
         { 'n', "top", "N", "show N findings of each rule (10)", set_count, &view.top },
-        { 'l', "list", NULL, "list the rules", set_flag, &only_list },
+        { 0, "list", NULL, "list the rules", set_flag, &only_list },
         { 'j', "json", NULL, "print JSON", set_flag, &json },
         { 0 },
     };

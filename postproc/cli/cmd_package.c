@@ -119,7 +119,7 @@ int cmd_package(int argc, char **argv, struct err *err)
         { 'p', "policy", "NAME|FILE",
           "public (default), lab, strict, or a policy file\n(see nfsdigest policy list)", set_text,
           &o->policy },
-        { 'f', "force", NULL, "replace the archive if it exists", set_flag, &o->force },
+        { 0, "force", NULL, "replace the archive if it exists", set_flag, &o->force },
         { 0, "name", "ID",
           "name of the package and its folder (default: made\nfrom the name of the archive)",
           set_text, &o->name },

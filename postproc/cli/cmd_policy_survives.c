@@ -84,7 +84,7 @@ int cmd_policy_survives(int argc, char **argv, struct err *err)
         { 'e', "examples", "N",
           "how many values of each field are shown, the most\nfrequent ones first (3)", set_count,
           &request.examples },
-        { 'a', "all", NULL, "show all values", set_flag, &request.all },
+        { 0, "all", NULL, "show all values", set_flag, &request.all },
         { 'j', "json", NULL, "print JSON", set_flag, &request.json },
         { 0 },
     };

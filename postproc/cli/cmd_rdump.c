@@ -30,14 +30,14 @@ int cmd_rdump(int argc, char **argv, struct err *err)
     struct rdump_make_args make = { .from = INT64_MIN, .to = INT64_MAX };
     const struct arg own[] = {
         { 'o', "output", "FILE", "write to this file", set_text, &file.output },
-        { 'g', "granularity", "WHAT",
+        { 0, "granularity", "WHAT",
           "object: dependencies between whole objects; fine:\n"
           "between attributes, byte ranges and names (fine)",
           set_text, &make.granularity },
         { 0, "client", "ADDRESS", "take only operations of this client", set_text, &make.client },
         { 0, "uid", "N", "take only operations of this user", set_text, &make.uid },
         { 0, "gid", "N", "take only operations of this group", set_text, &make.gid },
-        { 'u', "under", "PATH",
+        { 0, "under", "PATH",
           "take only operations on this path and below, as\n"
           "ops shows paths",
           set_text, &make.under },
@@ -46,21 +46,21 @@ int cmd_rdump(int argc, char **argv, struct err *err)
           "(UTC); the tree is the one at this time",
           set_time, &make.from },
         { 't', "to", "TIME", "take only operations called before this time", set_time, &make.to },
-        { 's', "split-by", "WHAT",
+        { 0, "split-by", "WHAT",
           "make a dump for each client, uid, gid or subtree\n"
           "(directory in the root of an export); the name of\n"
           "the part is added to the file name",
           set_text, &make.split_by },
         { 0, "time-scale", "FACTOR", "divide times and latencies by FACTOR (1)", set_text,
           &make.time_scale },
-        { 'n', "copies", "N", "make N copies of the trace, side by side (1)", set_copies,
+        { 0, "copies", "N", "make N copies of the trace, side by side (1)", set_copies,
           &make.copies },
         { 0, "delay", "TIME",
           "start each copy but the first after a random time\n"
           "below TIME",
           set_duration, &make.delay },
         { 0, "seed", "N", "seed of these random times (0)", set_count, &make.seed },
-        { 'r', "with-results", NULL,
+        { 0, "with-results", NULL,
           "store the values that each operation must show\n"
           "again, not only their digest",
           set_flag, &make.with_results },
@@ -70,7 +70,7 @@ int cmd_rdump(int argc, char **argv, struct err *err)
           set_flag, &make.json },
         { 'd', "dump", "FILE", "show a dump as text, a line for each record", set_text,
           &file.dump },
-        { 'c', "check", "FILE", "report what is wrong with a dump", set_text, &file.check },
+        { 0, "check", "FILE", "report what is wrong with a dump", set_text, &file.check },
         { 0, "undump", "FILE", "make a dump from text of --dump", set_text, &file.undump },
         { 0 },
     };

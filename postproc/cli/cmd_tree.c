@@ -101,20 +101,19 @@ int cmd_tree(int argc, char **argv, struct err *err)
 {
     struct tree_args a = { .at = BEGINNING };
     const struct arg own[] = {
-        { 't', "at", "TIME",
+        { 0, "at", "TIME",
           "show the tree at this time (2026-11-21 05:48:01.5,\n"
           "or since 1970), not before the trace; count only\n"
           "operations from then on",
           set_time, &a.at },
-        { 'u', "under", "PATH", "show only what is below this path of the tree", set_text,
-          &a.under },
+        { 0, "under", "PATH", "show only what is below this path of the tree", set_text, &a.under },
         { 's', "summary", NULL, "show no tree, only the figures at its end", set_flag, &a.summary },
-        { 'g', "growth", NULL,
+        { 0, "growth", NULL,
           "also show how many subtrees, files, directories\n"
           "and bytes were known after each twentieth of the\n"
           "trace",
           set_flag, &a.growth },
-        { 'i', "inferred", NULL, "also list the inferred operations", set_flag, &a.inferred },
+        { 0, "inferred", NULL, "also list the inferred operations", set_flag, &a.inferred },
         { 'j', "json", NULL, "print a JSON object on each line; times in ns", set_flag, &a.json },
         { 0, "script", "KIND",
           "print something that makes the tree: sh, a shell\n"

@@ -135,9 +135,9 @@ int cmd_unmask(int argc, char **argv, struct err *err)
     const struct arg own[] = {
         { 'k', "key", "FILE", "the key of the capture", set_text, &a.key },
         { 'p', "policy", "NAME|FILE", "the policy of the capture (public)", set_text, &a.policy },
-        { 'c', "candidates", "FILE|-", "names, paths or hosts to try, one on each line", set_text,
+        { 0, "candidates", "FILE|-", "names, paths or hosts to try, one on each line", set_text,
           &a.candidates },
-        { 'F', "forward", NULL, "the other direction: values are originals", set_flag, &a.forward },
+        { 0, "forward", NULL, "the other direction: values are originals", set_flag, &a.forward },
         { 'j', "json", NULL, "print a JSON object on each line", set_flag, &a.json },
         { 0 },
     };

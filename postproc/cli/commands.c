@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/commands.h"
+#include "show/args.h"
 
 #include <string.h>
 
@@ -9,6 +10,8 @@ int commands_run(const struct command *table, const char *about, int argc, char 
     size_t len = strlen(argv[0]);
     const struct command *row;
 
+    if (args_wants_table(argc, argv))
+        return commands_table(table, err);
     if (argc < 2)
         return err_set(err, ERR_USAGE, "%s: missing subcommand: see \"nfsdigest %s --help\"",
                        argv[0], argv[0]);

@@ -7,9 +7,9 @@
 void filter_arg_table(struct filter *f, struct arg table[FILTER_ARG_COUNT])
 {
     const struct arg rows[] = {
-        { 'c', "client", "ADDRESS", "only operations of this client", set_text, &f->client },
-        { 's', "server", "ADDRESS", "only operations of this server", set_text, &f->server },
-        { 'p', "path", "PREFIX", "only operations whose path begins with PREFIX", set_text,
+        { 0, "client", "ADDRESS", "only operations of this client", set_text, &f->client },
+        { 0, "server", "ADDRESS", "only operations of this server", set_text, &f->server },
+        { 0, "path", "PREFIX", "only operations whose path begins with PREFIX", set_text,
           &f->path },
         { 'O', "object", "N",
           "only operations that use object N or change its\n"

@@ -36,7 +36,7 @@ def make_dump(capture, path, *options):
     """A dump with the values of its results."""
     database = str(path) + ".db"
     for words in (["ingest", "-q", "-o", database, capture],
-                  ["rdump", "-r", *options, "-o", path, database]):
+                  ["rdump", "--with-results", *options, "-o", path, database]):
         subprocess.run([BIN / "nfsdigest", *map(str, words)], check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
     os.unlink(database)

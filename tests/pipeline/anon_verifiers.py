@@ -171,7 +171,7 @@ def examine(name, path, directory):
         anonymizer.anonymize(out, policy, key, path)
         copy, offset = Shown(out), 0
         if policy == "strict":
-            said = anonymizer.checked("unmask", "-k", key, "-p", policy, "-F", "time", 1700000000)
+            said = anonymizer.checked("unmask", "-k", key, "-p", policy, "--forward", "time", 1700000000)
             offset = int(said.split()[1]) - 1700000000
         wrong += compare(what, original, copy, offset)
         readable = read_verifiers(original.verifiers, copy.times)

@@ -45,9 +45,9 @@ is "no output after errors" "$(find . -name 'out*')" ""
 echo precious >out
 expect "an output that exists" 2 "--force" anonymize -k key -o out one.pcap
 is "it is untouched" "$(cat out)" precious
-expect "a full disk, with --force" 4 "out" eval '(ulimit -f 16; anonymize -f -k key -o out one.pcap)'
+expect "a full disk, with --force" 4 "out" eval '(ulimit -f 16; anonymize --force -k key -o out one.pcap)'
 is "it is untouched again" "$(cat out)" precious
-expect "--force" 0 - anonymize -f -k key -o out one.pcap
+expect "--force" 0 - anonymize --force -k key -o out one.pcap
 is "it is replaced" "$(head -c 4 out | od -An -tx1 | tr -d ' ')" 0a0d0d0a
 
 # --- the same bytes from the same captures, key and policy; others from others

@@ -39,7 +39,7 @@ tree: store then|2|not with --at|tree --store --at 1 t.db
 tree: store into a stream|3|a record stream, not a trace database|tree --store small.nfsr
 deps: store into a capture|3|not a trace database|deps --store "$small"
 rdump: over its input|2|--output: .*would replace the input|rdump -o "$small" "$small"
-deps: over its input|2|--dot: ./small.nfsr would replace the input small.nfsr|deps -d ./small.nfsr small.nfsr
+deps: over its input|2|--dot: ./small.nfsr would replace the input small.nfsr|deps --dot ./small.nfsr small.nfsr
 concurrency: over its input|2|--svg: t.db would replace|concurrency --svg t.db t.db
 compare: twice standard input|2|only one side|compare - -
 compare: a pipe|3|not a file; what comes through a pipe|compare t.db /dev/null
@@ -66,8 +66,8 @@ ingest: no file for a database|2|nothing to ingest|ingest -o x.db
 ingest: only a database|2|a database cannot be ingested; name what|ingest t.db
 ingest: two databases|2|a database cannot be ingested|ingest t.db t.db
 ingest: mistyped capture|3|nowhere.pcap: no such file|ingest nowhere.pcap t.db
-ops: bad client|2|not an IPv4 or IPv6 address|ops -c moon t.db
-ops: bad server|2|not an IPv4 or IPv6 address|ops -s 1.2.3 t.db
+ops: bad client|2|not an IPv4 or IPv6 address|ops --client moon t.db
+ops: bad server|2|not an IPv4 or IPv6 address|ops --server 1.2.3 t.db
 ops: bad procedure|2|no procedure is called "moon"|ops -P moon t.db
 ops: bad program|2|no program is called "moon"|ops -g moon t.db
 ops: bad status|2|no status is called "moon"|ops -S moon t.db
@@ -105,11 +105,11 @@ print(*[json.loads(line)["id"] for line in open("found.json")])')" \
         "$(sql t.db "SELECT id FROM operation o WHERE $condition ORDER BY id" | paste -sd ' ')"
 done <<T
 --client 10.99.0.12|client = '10.99.0.12'
--c 127.0.0.1|client = '127.0.0.1'
+--client 127.0.0.1|client = '127.0.0.1'
 --server 10.99.0.1|server = '10.99.0.1'
--s 127.0.0.1|server = '127.0.0.1'
+--server 127.0.0.1|server = '127.0.0.1'
 --path /tmp|path IN (SELECT id FROM path WHERE text LIKE '/tmp%') OR path2 IN (SELECT id FROM path WHERE text LIKE '/tmp%')
--p /srv/exp/p/s1/|path IN (SELECT id FROM path WHERE text LIKE '/srv/exp/p/s1/%') OR path2 IN (SELECT id FROM path WHERE text LIKE '/srv/exp/p/s1/%')
+--path /srv/exp/p/s1/|path IN (SELECT id FROM path WHERE text LIKE '/srv/exp/p/s1/%') OR path2 IN (SELECT id FROM path WHERE text LIKE '/srv/exp/p/s1/%')
 --procedure READ|program = 100003 AND procedure = 6
 -P readdirplus|program = 100003 AND procedure = 17
 -P 1|procedure = 1
@@ -337,7 +337,7 @@ mkdir temporary
 path=$(sql small.db "SELECT path FROM object_name WHERE path LIKE '/%' AND object IS NOT NULL LIMIT 1")
 for file in small.nfsr "$small"; do
     for command in ops "ops --json" tree "tree --json" deps "deps --list" concurrency \
-        "rdump -r -o -" "info --by path"; do
+        "rdump --with-results -o -" "info --by path"; do
         TMPDIR=$scratch/temporary "$n" $command "$file" >of_file
         is "$command $file" "$("$n" $command small.db | cmp - of_file)" ""
         [ -s of_file ] && ok || bad "$command $file: says nothing"
@@ -349,7 +349,7 @@ for file in small.nfsr "$small"; do
     is "names in the result" "$(sql out.db "SELECT database FROM side WHERE id = 2")" "$file"
     expect "compared again: $file" 0 'The two servers answer alike' "$n" compare -r linux-knfsd out.db
     expect "compare $file small.db" 0 'The two servers answer alike' "$n" compare "$file" small.db
-    expect "noise: $file" 0 'The two servers answer alike' "$n" compare -n "$file" small.db "$file"
+    expect "noise: $file" 0 'The two servers answer alike' "$n" compare --noise "$file" small.db "$file"
     expect "compare - $file" 0 'The two servers answer alike' \
         sh -c "'$n' compare small.db - <'$file'"
 done

@@ -51,7 +51,7 @@ class Replays:
         self.scratch, self.count = pathlib.Path(scratch), 0
         self.trace, self.dump = self.scratch / "trace.db", self.scratch / "trace.rdump"
         nfsdigest("ingest", "-o", self.trace, CAPTURE)
-        nfsdigest("rdump", "-r", "-o", self.dump, self.trace)
+        nfsdigest("rdump", "--with-results", "-o", self.dump, self.trace)
 
     def play(self, *faults, dump=None, options=(), code=0):
         """The database of a recorded replay."""
@@ -163,7 +163,7 @@ def wrong(replays, alone):
 def several(replays, alone):
     """Copies, calls that were sent again, and unknown numbers."""
     dump = replays.scratch / "copies.rdump"
-    nfsdigest("rdump", "-r", "-n", "2", "-o", dump, replays.trace)
+    nfsdigest("rdump", "--with-results", "--copies", "2", "-o", dump, replays.trace)
     sut = replays.play("ACCESS:status=NFS3ERR_JUKEBOX:count=3:after=10", dump=dump)
     pairs = rows(replays.compare(replays.trace, alone)[1], "SELECT count(*) FROM alignment WHERE kind = 1")
     often = {copy: n for copy, n in rows(sut, "SELECT counterpart_copy, count(*) FROM operation WHERE"

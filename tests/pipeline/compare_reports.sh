@@ -52,7 +52,7 @@ refuse '--html: mem.db would replace' "${c[@]}" --noise mem.db --html mem.db vfs
 refuse '--output: vfs-libnfs-all22.pcap.zst would replace the capture vfs' \
     "${c[@]}" -o vfs-libnfs-all22.pcap.zst vfs.db mem.db
 refuse '--output: mem-libnfs-all22.pcap.zst would replace the capture' \
-    "${c[@]}" -n mem.db -o mem-libnfs-all22.pcap.zst vfs.db vfs.db
+    "${c[@]}" --noise mem.db -o mem-libnfs-all22.pcap.zst vfs.db vfs.db
 refuse '--output: ./mine.conf would replace the rule file ./mine.conf' \
     "${c[@]}" -r ./mine.conf -o ./mine.conf vfs.db mem.db
 refuse '--output o3 and --html sub/../o3 would be one file' "${c[@]}" -o o3 --html sub/../o3 vfs.db mem.db

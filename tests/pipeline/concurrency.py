@@ -176,14 +176,15 @@ def replay(latencies, before, window, limit):
 
 def against_replays(scratch, path, name):
     operations, before = plan(scratch, path)
-    models = [(("-l", "1ms", "-d", "3"), 10**6, 1), (("-l", "1ms", "-d", "3"), 10**6, 3)]
+    slow = ("--latency", "1ms", "--directory-factor", "3")
+    models = [(slow, 10**6, 1), (slow, 10**6, 3)]
     if all(latency is not None or not played for latency, _, played in operations):
-        models += [(("-d", "2"), None, 1), (("-d", "2"), None, 2)]
+        models += [(("--directory-factor", "2"), None, 1), (("--directory-factor", "2"), None, 2)]
     for options, constant, factor in models:
         latencies = [(constant or latency) * (factor if directory else 1) if played else 0
                      for latency, directory, played in operations]
         for limit in (None, 5):
-            limited = ("-o", limit) if limit else ()
+            limited = ("--outstanding", limit) if limit else ()
             _, models, windows = read_json(*options, *limited, "-w", "2,16,100,1000,8192", path)
             for granularity, each in before.items():
                 what = "%s: %s: %s x %d, limit %s" % (name, granularity, constant, factor, limit)
@@ -244,7 +245,7 @@ def plot(scratch, path, name, windows):
     text = good("--directory-factor", 2, "--svg", target, path)
     check(text == good("--directory-factor", 2, path), "--svg changes the text")
     svg = target.read_text()
-    check(svg == good("-d", 2, "--svg", "-", path), "--svg - is another plot, or not alone")
+    check(svg == good("--directory-factor", 2, "--svg", "-", path), "--svg - is another plot, or not alone")
     points = titles(svg)
     want = []
     for what in ("throughput", "concurrency"):
@@ -309,12 +310,11 @@ def refused(scratch, path):
             (("-w", "-1", path), 2, "not a window"),
             (("-w", "99999999999999999999", path), 2, "not a window"),
             (("-w", ",".join(map(str, range(1, 66))), path), 2, "more than 64 windows"),
-            (("-l", "fast", path), 2, "not a duration"), (("-l", "-1ms", path), 2, "not a duration"),
-            (("-l", "0", path), 2, "above 0"), (("-l", "2000000h", path), 2, "292 years"),
-            (("-l", "2000000h", "-o", "3", path), 2, "292 years"),
-            (("-d", "0", path), 2, "0.001 to 1000"), (("-d", "nan", path), 2, "0.001 to 1000"),
-            (("-d", "2x", path), 2, "0.001 to 1000"), (("-d", "", path), 2, "0.001 to 1000"),
-            (("-o", "0", path), 2, "1 to 65536"), (("-o", "65537", path), 2, "1 to 65536"),
+            (("--latency", "fast", path), 2, "not a duration"), (("--latency", "-1ms", path), 2, "not a duration"),
+            (("--latency", "0", path), 2, "above 0"), (("--latency", "2000000h", path), 2, "292 years"),
+            (("--latency", "2000000h", "--outstanding", "3", path), 2, "292 years"),
+            *((("--directory-factor", factor, path), 2, "0.001 to 1000") for factor in ("0", "nan", "2x", "")),
+            (("--outstanding", "0", path), 2, "1 to 65536"), (("--outstanding", "65537", path), 2, "1 to 65536"),
             (("--svg", "-", "--json", path), 2, "--svg -"),
             ((scratch / "none.db",), 3, "none.db"), ((SRC / "CHANGELOG.md",), 3, "CHANGELOG"),
             (("--svg", scratch / "no/plot.svg", path), 4, "plot.svg")):

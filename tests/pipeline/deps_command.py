@@ -183,7 +183,7 @@ def lists(plan, name):
         with_paths(plan, name, wanted, got)
         different = [(g, w) for g, w in zip(got, wanted) if g != w]
         check(not different, "%s: %s: JSON: %s" % (name, granularity, different[:1]))
-        lines = good("--list", "-g", granularity, plan.path).splitlines()
+        lines = good("--list", "--granularity", granularity, plan.path).splitlines()
         different = [(g, line_of(w)) for g, w in zip(lines, wanted) if g != line_of(w)]
         check(len(lines) == len(wanted) and not different,
               "%s: %s: text: %s" % (name, granularity, different[:1]))
@@ -366,7 +366,7 @@ def label_lines(text):
 
 def graph(plan, name, items, granularity, *choice):
     """|items|: those that were chosen."""
-    nodes, edges = parse_dot(good("--dot", "-", "-g", granularity, *choice, plan.path))
+    nodes, edges = parse_dot(good("--dot", "-", "--granularity", granularity, *choice, plan.path))
     inside = {i["place"]: i for i in items}
     outside = {d["place"]: d for i in items for d in i["depends_on"] if d["place"] not in inside}
     check(set(nodes) == {"p%d" % p for p in list(inside) + list(outside)}, name + ": dot: nodes")
@@ -443,13 +443,13 @@ def choices(plan, name, items, granularity):
         what = "%s: %s %s" % (name, option, value)
         expected = chosen(plan, items, **want)
         check(expected and len(expected) < len(items), what + ": chooses all or nothing")
-        got = json_lines("--list", "-g", granularity, option, value, plan.path)
+        got = json_lines("--list", "--granularity", granularity, option, value, plan.path)
         check(got == expected, "%s: %d lines, not %d" % (what, len(got), len(expected)))
         if len(expected) <= NODES_MAX:
             outside += graph(plan, what, expected, granularity, option, value)
     both = chosen(plan, items, last=ids[len(ids) // 2], path=paths.most_common(1)[0][0])
-    got = json_lines("--list", "-g", granularity, "-r", "..%d" % ids[len(ids) // 2], "-p",
-                     paths.most_common(1)[0][0], plan.path)
+    got = json_lines("--list", "--granularity", granularity, "--range", "..%d" % ids[len(ids) // 2],
+                     "--path", paths.most_common(1)[0][0], plan.path)
     check(got == both, name + ": two choices")
     check(outside > 10, name + ": no dependencies on others")
 
@@ -477,19 +477,19 @@ def refused(scratch, path, small):
     out = scratch / "refused"
     out.mkdir()
     cases = [((), 2, "one file"), ((path, path), 2, "one file"),
-             (("--granularity", "coarse", "-l", path), 2, "fine or object"),
+             (("--granularity", "coarse", "--list", path), 2, "fine or object"),
              (("--granularity", "fine", path), 2, "--list or --dot"),
              (("--range", "1..2", path), 2, "--list or --dot"),
              (("--dot", "-", "--list", path), 2, "alone"), (("--dot", "-", "--json", path), 2, "alone"),
-             (("-l", "--object", "99999999", path), 2, "no object 99999999"),
-             (("-l", "--object", "0", path), 2, "from 1"), (("-l", "--object", "x", path), 2, "not a number"),
-             (("-l", "--path", "/moon", path), 2, 'no "/moon"'),
-             (("-l", "--range", "9999999..", path), 2, "was selected"),
+             (("--list", "--object", "99999999", path), 2, "no object 99999999"),
+             (("--list", "--object", "0", path), 2, "from 1"), (("--list", "--object", "x", path), 2, "not a number"),
+             (("--list", "--path", "/moon", path), 2, 'no "/moon"'),
+             (("--list", "--range", "9999999..", path), 2, "was selected"),
              (("--dot", out / "x.dot", path), 2, "choose less"),
              (("--dot", "-", path), 2, "more than %d operations" % NODES_MAX),
-             (("--dot", out / "no/x.dot", "-r", "..9", path), 4, "no/x.dot"),
+             (("--dot", out / "no/x.dot", "--range", "..9", path), 4, "no/x.dot"),
              ((scratch / "moon.db",), 3, "No such file"), ((__file__,), 3, "")]
-    cases += [(("-l", "--range", r, path), 2, "not a range") for r in (
+    cases += [(("--list", "--range", r, path), 2, "not a range") for r in (
         "", "..", "x", "1..x", "2..1", "0", "-1", "1...2", "1-2", "1..99999999999999999999")]
     for arguments, code, words in cases:
         done = run("deps", *arguments)

@@ -160,7 +160,7 @@ def filters(ops):
         (["--from", "2023-11-14 22:13:24"], lambda op: op.call >= at),
         (["--from", "+2s", "--to", "-3.5s"],
          lambda op: first + 2 * SECOND <= op.call < last - 7 * SECOND // 2),
-        (["--from", "+500ms", "--uid", 1002, "-c", "10.0.0.2"],
+        (["--from", "+500ms", "--uid", 1002, "--client", "10.0.0.2"],
          lambda op: op.call >= first + SECOND // 2 and op.uid == 1002 and op.client == "10.0.0.2"),
         (["--retransmitted"], lambda op: op.resent is not None),
         (["--unpaired"], lambda op: op.reply is None),

@@ -29,6 +29,10 @@ there usr/bin/nfsreplay
 there usr/share/man/man1/nfsreplay.1
 there usr/bin/nfstee
 there usr/share/man/man8/nfstee.8
+for program in nfsdigest nfsreplay nfstee ftnfsd; do
+    there usr/share/bash-completion/completions/$program
+done
+there usr/share/zsh/vendor-completions/_nfsdigest
 there '*/wireshark/plugins/*/epan/nfspair.so'
 there '*/wireshark/plugins/*/epan/nfsanon.so'
 there '*/wireshark/plugins/*/nfspair.lua'

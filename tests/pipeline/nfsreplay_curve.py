@@ -53,7 +53,7 @@ def refused(code, words, *arguments):
 
 def make_dump(scratch, *captures):
     database, dump = (scratch / ("%d.%s" % (len(captures), end)) for end in ("db", "rdump"))
-    for words in (["ingest", "-o", database, *captures], ["rdump", "-r", "-o", dump, database]):
+    for words in (["ingest", "-o", database, *captures], ["rdump", "--with-results", "-o", dump, database]):
         subprocess.run([os.environ["NFSDIGEST"], *map(str, words)], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return dump

@@ -168,7 +168,7 @@ def inside(rates):
                         "900000" if rates else "20000", "--files", "2000" if rates else "100",
                         "--block", "4096", captured], check=True, stdout=subprocess.DEVNULL)
         for words in (["ingest", "-o", database, captured],
-                      ["rdump", "-r", "-o", dump, database]):
+                      ["rdump", "--with-results", "-o", dump, database]):
             subprocess.run([os.environ["NFSDIGEST"], *map(str, words)], check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for rate in rates or [2000]:

@@ -66,7 +66,7 @@ def run(*words):
 def make_dump(scratch, capture):
     name = capture.name.split(".")[0]
     database, dump = os.path.join(scratch, name + ".db"), os.path.join(scratch, name + ".rdump")
-    for words in (["ingest", "-o", database, capture], ["rdump", "-r", "-o", dump, database]):
+    for words in (["ingest", "-o", database, capture], ["rdump", "--with-results", "-o", dump, database]):
         subprocess.run([NFSDIGEST, *map(str, words)], check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
     return name, dump
@@ -434,7 +434,7 @@ def two_servers(scratch, database):
     """A dump of two copies, the second of which is made one of another server.  At its end each server is
     asked for a file that is gone."""
     one, two, text = (os.path.join(scratch, "two." + kind) for kind in ("rdump", "servers", "text"))
-    subprocess.run([NFSDIGEST, "rdump", "-r", "-n", "2", "-o", one, database], check=True,
+    subprocess.run([NFSDIGEST, "rdump", "--with-results", "--copies", "2", "-o", one, database], check=True,
                    stdout=subprocess.DEVNULL)
     lines, hosts = [], 0
     for line in subprocess.run([NFSDIGEST, "rdump", "--dump", one], capture_output=True, check=True,

@@ -55,7 +55,7 @@ class Replay:
         self.trace, self.dump = self.scratch / (self.name + ".db"), self.scratch / "replayed.rdump"
         if not self.trace.exists():
             nfsdigest("ingest", "-o", self.trace, CAPTURES / capture)
-        nfsdigest("rdump", "-r", *options, "-o", self.dump, self.trace)
+        nfsdigest("rdump", "--with-results", *options, "-o", self.dump, self.trace)
         text = nfsdigest("rdump", "--dump", self.dump)
         self.wanted = []  # (number in the trace, copy) of each operation that can be played
         for line in re.findall(r"^operation .*", text, re.M):

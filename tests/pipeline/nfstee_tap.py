@@ -97,7 +97,7 @@ def test_same(folder):
     dump = folder + "/played.rdump"
     trace = folder + "/played.db"
     run(NFSDIGEST, "ingest", "-o", trace, CAPTURES / "vfs-libnfs-all22.pcap.zst")
-    run(NFSDIGEST, "rdump", "-r", "-o", dump, trace)
+    run(NFSDIGEST, "rdump", "--with-results", "-o", dump, trace)
     for name, options in (("tcp", ["-c", "3"]), ("udp", ["--udp", "--force"])):
         own = folder + "/own-%s.nfsr" % name
         with Ftnfsd("--export", "/a", "--record", own) as server:

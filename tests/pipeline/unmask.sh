@@ -33,9 +33,9 @@ long handle|2|1 to 64 bytes|-k site.key handle $(printf "%0130d" 0)
 token|2|a name under "token" of policy public cannot be mapped back: guess|-k site.key name x
 mode|2|no class "mode"|-k site.key mode 5
 token of a host|3|cannot be mapped back|-k site.key host x
-candidates of numbers|2|are names, paths or hosts, not uid|-k site.key -c - uid
-candidates and --forward|2|without --forward|-k site.key -F -c - name
-candidates that are not there|3|nowhere: cannot open|-k site.key -c nowhere name
+candidates of numbers|2|are names, paths or hosts, not uid|-k site.key --candidates - uid
+candidates and --forward|2|without --forward|-k site.key --forward --candidates - name
+candidates that are not there|3|nowhere: cannot open|-k site.key --candidates nowhere name
 T
 chmod 644 other.key
 expect "key that others may read" 3 'others than its owner' "$n" unmask -k other.key uid 5
@@ -105,7 +105,7 @@ for policy in public lab strict; do
 done
 expect "strict: device" 2 'a device under "zero" of policy strict cannot be mapped back' \
     "$n" unmask -k site.key -p strict device 8
-"$n" unmask -k site.key -p strict -F time 1700000000 | cut -f 2 >shifted.txt
+"$n" unmask -k site.key -p strict --forward time 1700000000 | cut -f 2 >shifted.txt
 [ "$(cat shifted.txt)" != 1700000000 ] && ok || bad "strict does not shift times"
 is "time and back" "$("$n" unmask -k site.key -p strict time "$(cat shifted.txt)")" \
     "$(cat shifted.txt)	1700000000"
@@ -113,7 +113,7 @@ is "time and back" "$("$n" unmask -k site.key -p strict time "$(cat shifted.txt)
     sed 's/^name = token/name = same/; s/^path = token/path = same/; s/^name = public/name = long/' >same.conf
 grep -q '^name = same' same.conf && ok || bad "no policy that keeps lengths"
 for name in Makefile main.c 'x\x0ay' 'h\xe4 \xff' 'back\\slash' "$(printf '%0250d' 7)"; do
-    "$n" unmask -k site.key -p ./same.conf -F name "$name" | cut -f 2 >name.txt
+    "$n" unmask -k site.key -p ./same.conf --forward name "$name" | cut -f 2 >name.txt
     is "name $name and back" \
         "$("$n" unmask -k site.key -p ./same.conf name -- "$(cat name.txt)" | cut -f 2)" "$name"
     [ "$(cat name.txt)" != "$name" ] && ok || bad "name $name stays"
@@ -122,23 +122,23 @@ done
 # --- guesses
 printf '%s\n' Makefile main.c '' 'x\x0ay' 'h\xe4' README >guesses.txt
 "$n" unmask -k site.key --forward name main.c 'x\x0ay' | cut -f 2 >tokens.txt
-is "candidates" "$("$n" unmask -k site.key -c guesses.txt name $(cat tokens.txt) | cut -f 2)" \
+is "candidates" "$("$n" unmask -k site.key --candidates guesses.txt name $(cat tokens.txt) | cut -f 2)" \
     "$(printf 'main.c\nx\\x0ay')"
 is "candidates of standard input" \
     "$("$n" unmask -k site.key --candidates - name $(cat tokens.txt) <guesses.txt | cut -f 1)" \
     "$(cat tokens.txt)"
-is "all candidates" "$("$n" unmask -k site.key -c guesses.txt name | wc -l)" 5
-expect "no candidate" 1 - "$n" unmask -k site.key -c guesses.txt name 0123456789abcdef
-expect "another key" 1 - "$n" unmask -k other.key -c guesses.txt name $(cat tokens.txt)
+is "all candidates" "$("$n" unmask -k site.key --candidates guesses.txt name | wc -l)" 5
+expect "no candidate" 1 - "$n" unmask -k site.key --candidates guesses.txt name 0123456789abcdef
+expect "another key" 1 - "$n" unmask -k other.key --candidates guesses.txt name $(cat tokens.txt)
 printf '/srv/exp\nrelative/../x\n' >paths.txt
-"$n" unmask -k site.key -c paths.txt path | cut -f 1 >tokens.txt
+"$n" unmask -k site.key --candidates paths.txt path | cut -f 1 >tokens.txt
 grep -Exq '/[0-9a-v]{16}/[0-9a-v]{16}' tokens.txt && grep -Exq '[0-9a-v]{16}/\.\./[0-9a-v]{16}' tokens.txt && ok ||
     bad "paths: $(cat tokens.txt)"
 printf 'a\0b\n' >nul.txt
-expect "candidate with NUL" 3 'nul.txt: line 1: has a NUL' "$n" unmask -k site.key -c nul.txt name
+expect "candidate with NUL" 3 'nul.txt: line 1: has a NUL' "$n" unmask -k site.key --candidates nul.txt name
 { echo x && head -c 70000 /dev/zero | tr '\0' a; } >long.txt
-expect "endless candidate" 3 'long.txt: line 2: too long' "$n" unmask -k site.key -c long.txt name
-"$n" unmask -k site.key --json -c guesses.txt name >all.json
+expect "endless candidate" 3 'long.txt: line 2: too long' "$n" unmask -k site.key --candidates long.txt name
+"$n" unmask -k site.key --json --candidates guesses.txt name >all.json
 python3 - <<'P' && ok || bad "json: $(head -1 all.json)"
 import json
 rows = [json.loads(line) for line in open("all.json")]
@@ -172,7 +172,7 @@ sql anonymous.db "$query" >tokens.txt
 [ -s names.txt ] && ok || bad "names: the capture has none"
 mapfile -t tokens <tokens.txt
 is "names are found among guesses" \
-    "$("$n" unmask -k site.key -c names.txt name "${tokens[@]}" | cut -f 2 | sort -u | cmp - <(sort -u names.txt))" ""
+    "$("$n" unmask -k site.key --candidates names.txt name "${tokens[@]}" | cut -f 2 | sort -u | cmp - <(sort -u names.txt))" ""
 is "and each token has its own" "$(wc -l <tokens.txt)" "$(wc -l <names.txt)"
 
 # --- nothing that was printed tells the key
