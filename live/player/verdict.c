@@ -171,7 +171,7 @@ static bool read_answer(struct verdicts *v, const struct procedure *procedure,
     e->result_body = answer->body;
     e->rpc_status = RPC_SUCCESS;
     e->status = has_status && answer->body.len >= 4 ? load_be32(answer->body.data) : 0;
-    effect_decode_reply(e);
+    shapes_decode_reply(&v->shapes, e);
     if (e->result != WALK_OK) {
         verdict_text_malformed(e, to->text);
         return false;

@@ -16,6 +16,7 @@
 #include "base/pool.h"
 #include "base/table.h"
 #include "effect/expect.h"
+#include "effect/shapes.h"
 #include "player/verdict.h"
 #include "rules/place.h"
 
@@ -83,6 +84,7 @@ struct verdicts {
     struct by_number listings, asides;
     /* of the reply at hand: */
     struct effect effect;
+    struct shapes shapes;
     struct listing_names names;
     uint32_t absent;   /* groups beside attributes that the reply does not show */
     uint32_t identity; /* of the object found or made: its number in the single trace; or 0 */

@@ -11,25 +11,40 @@ static void put_text(struct xdr_put *to, struct bytes text)
     xdr_put_bytes(to, text.data, text.len);
 }
 
-static void put_attributes(struct xdr_put *to, uint32_t groups, const struct attributes *a)
+enum { ATTRIBUTES_MOST = 4 + 8 + 4 + 8 + 4 + 8 /* bytes of an object's groups */ };
+
+/* The places in a fattr3 (RFC 1813 s2.6). */
+enum { AT_TYPE = 0, AT_MODE = 4, AT_NLINK = 8, AT_UID = 12, AT_SIZE = 20, AT_RDEV = 36 };
+
+static uint8_t *copy(uint8_t *to, const uint8_t *from, uint32_t len)
+{
+    memcpy(to, from, len);
+    return to + len;
+}
+
+/* Values are in a fattr3 as they are in the digest, most of them: so they are copied.  There is
+ * room for ATTRIBUTES_MOST bytes. */
+static uint8_t *put_attributes(uint8_t *to, uint32_t groups, const uint8_t *fattr3)
 {
     if (groups & 1 << EXPECT_TYPE) {
-        xdr_put_u32(to, a->type);
-        if (a->type == OBJECT_BLK || a->type == OBJECT_CHR) {
-            xdr_put_u32(to, a->rdev[0]);
-            xdr_put_u32(to, a->rdev[1]);
-        }
+        uint32_t type = load_be32(fattr3 + AT_TYPE);
+
+        store_be32(to, type <= OBJECT_FIFO ? type : OBJECT_UNKNOWN);
+        to += 4;
+        if (type == OBJECT_BLK || type == OBJECT_CHR)
+            to = copy(to, fattr3 + AT_RDEV, 8);
     }
-    if (groups & 1 << EXPECT_MODE)
-        xdr_put_u32(to, a->mode & 07777);
-    if (groups & 1 << EXPECT_OWNER) {
-        xdr_put_u32(to, a->uid);
-        xdr_put_u32(to, a->gid);
+    if (groups & 1 << EXPECT_MODE) {
+        store_be32(to, load_be32(fattr3 + AT_MODE) & 07777);
+        to += 4;
     }
+    if (groups & 1 << EXPECT_OWNER)
+        to = copy(to, fattr3 + AT_UID, 8);
     if (groups & 1 << EXPECT_NLINK)
-        xdr_put_u32(to, a->nlink);
+        to = copy(to, fattr3 + AT_NLINK, 4);
     if (groups & 1 << EXPECT_SIZE)
-        xdr_put_u64(to, a->size);
+        to = copy(to, fattr3 + AT_SIZE, 8);
+    return to;
 }
 
 /* What is not about attributes. */
@@ -76,21 +91,27 @@ int expect_digest(const struct expect *x, struct buf *values, struct buf *links,
     static const enum whose order[] = { OF_OBJECT, OF_PARENT, OF_PARENT2, OF_NEW_OBJECT };
     struct xdr_put to = xdr_put_to(values, XDR_PUT_ANY_LENGTH),
                    to_links = xdr_put_to(links, XDR_PUT_ANY_LENGTH);
-    struct attributes a;
+    uint8_t *at;
 
     *digest = 0;
     values->len = links->len = 0;
+    if (buf_reserve(values, (size_t)4 * ATTRIBUTES_MOST) < 0)
+        return -1;
+    at = values->data;
     for (int i = 0; i < 4; i++) {
         uint32_t groups = x->mask >> i * EXPECT_GROUPS & ((1 << EXPECT_GROUPS) - 1);
+        const uint8_t *fattr3;
 
         if (!groups)
             continue;
-        if (!effect_attributes(x->effect, order[i], &a))
+        fattr3 = x->effect->fattr3[order[i]];
+        if (!fattr3)
             return -1;
-        put_attributes(&to, groups, &a);
+        at = put_attributes(at, groups, fattr3);
         if (groups & 1 << EXPECT_LINKS)
-            xdr_put_u32(&to_links, a.nlink);
+            xdr_put_u32(&to_links, load_be32(fattr3 + AT_NLINK));
     }
+    values->len = (size_t)(at - values->data);
     put_others(&to, x);
     if (to.problem || to_links.problem)
         return -1;
