@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/pack.h"
 #include "flow/conn.h"
+#include "flow/conn_event.h"
 #include "flow/pair.h"
 #include "link/link.h"
 
@@ -76,12 +77,20 @@ static int on_over(void *ctx, const struct flow_over *over, struct err *err)
     return pair_over(&e->pair, over, err);
 }
 
+static int on_event(void *ctx, const struct record_connection_event *event, struct err *err)
+{
+    struct engine *e = ctx;
+    const struct record r = { .kind = RECORD_CONNECTION_EVENT, .connection_event = *event };
+
+    return e->sink.put(e->sink.ctx, &r, err);
+}
+
 struct engine *engine_new(const struct engine_options *options, const struct sink *sink,
                           const struct engine_observer *observer, struct err *err)
 {
     static const struct engine_options defaults;
     struct engine *e = calloc(1, sizeof(*e));
-    struct message_host host = { on_message, on_knows, on_problem, on_over, e };
+    struct message_host host = { on_message, on_knows, on_problem, on_over, on_event, e, NULL };
     struct pair_host pair = { .sink = sink, .observer = observer, .learn_port = on_port };
 
     if (!options)
@@ -282,6 +291,8 @@ int engine_pause(struct engine *e, bool input_cut, struct err *err)
 {
     int rc = pair_pause(&e->pair, err);
 
+    if (rc == 0)
+        rc = conns_event_pause(&e->conns, err);
     if (rc == 0)
         rc = put_end(e, input_cut, err);
     forget_totals(e);

@@ -29,6 +29,7 @@ enums:
     9: counter
     10: end
     11: contents
+    12: connection_event
 types:
   header:
     seq:
@@ -100,6 +101,7 @@ types:
             'record_kind::counter': counter_record
             'record_kind::end': end_record
             'record_kind::contents': contents_record
+            'record_kind::connection_event': connection_event_record
   varint:
     seq:
       - id: groups
@@ -516,6 +518,49 @@ types:
     instances:
       is_reply:
         value: (present.group0 & 0x02) != 0
+  connection_event_record:
+    seq:
+      - id: present
+        type: presence
+      - id: flow
+        type: varint
+        if: (present.group0 & 0x01) != 0
+      - id: client
+        type: address
+        if: (present.group0 & 0x02) != 0
+      - id: server
+        type: address
+        if: (present.group0 & 0x04) != 0
+      - id: client_port
+        type: varint
+        if: (present.group0 & 0x08) != 0
+      - id: server_port
+        type: varint
+        if: (present.group0 & 0x10) != 0
+      - id: direction
+        type: varint
+        if: (present.group0 & 0x20) != 0
+      - id: event
+        type: varint
+        if: (present.group0 & 0x40) != 0
+      - id: frame
+        type: varint
+        if: (present.group1 & 0x01) != 0
+      - id: last_frame
+        type: varint
+        if: (present.group1 & 0x02) != 0
+      - id: time
+        type: zigzag
+        if: (present.group1 & 0x04) != 0
+      - id: last_time
+        type: zigzag
+        if: (present.group1 & 0x08) != 0
+      - id: count
+        type: varint
+        if: (present.group1 & 0x10) != 0
+      - id: value
+        type: varint
+        if: (present.group1 & 0x20) != 0
   presence:
     doc: Bit i, in groups of 7, is set if field i is present.
     seq:

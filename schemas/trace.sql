@@ -218,6 +218,28 @@ CREATE TABLE problem (
     text TEXT
 ) STRICT;
 
+-- What happened to TCP connections apart from the messages on them. If it happened again, a row may
+-- stand for all of it: |count| segments from |time| to |last_time|. Only connections to ports that are
+-- known to carry RPC are here. Programs that are one end of the traffic record no such events.
+CREATE TABLE connection_event (
+    id INTEGER PRIMARY KEY,
+    flow INTEGER REFERENCES flow,   -- NULL: no message was seen on the connection
+    source INTEGER NOT NULL REFERENCES source, -- of both frames
+    client TEXT NOT NULL,
+    client_port INTEGER NOT NULL,
+    server TEXT NOT NULL,
+    server_port INTEGER NOT NULL,
+    direction INTEGER NOT NULL,     -- 0 the client's segments, 1 the server's
+    event INTEGER NOT NULL,         -- code 'connection_event'
+    frame INTEGER NOT NULL,         -- of the first segment
+    time INTEGER,
+    last_frame INTEGER NOT NULL,
+    last_time INTEGER,
+    count INTEGER NOT NULL,         -- segments
+    value INTEGER                   -- SYN: number of attempts; resent, late: bytes; zero window: ns for
+                                    -- which it was closed. NULL: of other events
+) STRICT;
+
 -- The engine's counters for each source.
 CREATE TABLE counter (
     source INTEGER NOT NULL REFERENCES source,

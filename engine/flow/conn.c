@@ -71,6 +71,7 @@ static void conn_free(struct conn *x)
         stream_free(&x->stream[0]);
         stream_free(&x->stream[1]);
     }
+    free(x->events);
     free(x);
 }
 

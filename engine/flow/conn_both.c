@@ -32,5 +32,5 @@ int conn_end(struct conn *x, struct seen seen, struct err *err)
         rc = stream_finish(&x->stream[side], seen, err);
     for (int side = 0; side < 2; side++)
         framer_forget_xids(&x->stream[side].framer);
-    return rc;
+    return rc < 0 ? rc : conn_event_end(x, err);
 }

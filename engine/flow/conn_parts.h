@@ -9,6 +9,7 @@
 
 #include "flow/recent.h"
 #include "flow/conn.h"
+#include "flow/conn_event.h"
 
 struct key { /* no padding */
     uint8_t address[2][16];
@@ -34,6 +35,7 @@ struct conn {
     bool over;         /* a FIN or RST came */
     uint64_t acked[2]; /* frame that acknowledged everything [side] had sent until then */
     struct recent recent[2];
+    struct conn_events *events; /* NULL: none are open */
     struct stream stream[]; /* two, for TCP only; [side] has what |side| sends */
 };
 

@@ -13,6 +13,7 @@ enum {
     TCP_SYN = 2,
     TCP_RST = 4,
     TCP_ACK = 16,
+    TCP_WINDOW_AT = 14,
     LATE_SYN_BYTES = 64 << 10, /* a new connection's numbers lie above, RFC 6528 s3 */
     RECORD_MARK = 4,
 };
@@ -21,8 +22,19 @@ struct tcp_segment {
     struct conn_ports ports;
     struct arrival arrival;
     uint32_t ack, ip_id;
+    uint16_t window;
     uint8_t flags;
 };
+
+/* Notes what the segment does to its connection. */
+static int note(struct conns *c, struct conn *x, enum connection_event kind,
+                const struct tcp_segment *t, uint32_t value, struct err *err)
+{
+    const struct conn_event_note n = { (uint8_t)kind, t->ports.side, t->arrival.seq,
+                                       t->arrival.seen, value };
+
+    return conn_event_note(c, x, &n, err);
+}
 
 /* Says what the end of a connection leaves behind. */
 static int over(struct conns *c, const struct conn *x, enum flow_end_kind kind,
@@ -50,6 +62,8 @@ static int renew(struct conns *c, struct conn *x, const struct renewal *r,
     struct seen seen = t->arrival.seen;
     int rc = conn_read_out(x, seen, err);
 
+    if (rc == 0)
+        rc = conn_event_renew(x, r->birth.frame, err);
     for (int side = 0; rc == 0 && side < 2; side++) {
         rc = stream_flush(&x->stream[side], true, seen, err);
         x->stream[side].alone = true;
@@ -183,17 +197,34 @@ static bool is_rpc(struct conns *c, struct conn *x, const struct tcp_segment *t)
     return x->rpc;
 }
 
+/* True for what keep-alives and window probes send: at most the last byte before the next one. */
+static bool is_probe(const struct stream *s, const struct tcp_segment *t)
+{
+    return t->arrival.piece.wire_len <= 1 && t->arrival.seq + 1 == s->next && s->started &&
+           !(t->flags & (TCP_SYN | TCP_FIN));
+}
+
 static int data(struct conns *c, struct conn *x, const struct tcp_segment *t, struct err *err)
 {
     struct stream *s = &x->stream[t->ports.side];
     struct recent *recent = &x->recent[t->ports.side];
     uint64_t duplicates = c->pool.duplicates;
+    uint32_t len = t->arrival.piece.wire_len;
+    uint32_t known = s->started ? s->next - t->arrival.seq : 0; /* if it is below |len| */
+    bool late = s->queue && (int32_t)(s->last->seq - t->arrival.seq) > 0;
+    bool probe = len == 1 && is_probe(s, t), again;
     int rc = stream_segment(s, &t->arrival, err);
 
-    if (duplicates != c->pool.duplicates && recent_has(recent, t->arrival.seq, t->ip_id))
+    again = duplicates != c->pool.duplicates;
+    if (again && recent_has(recent, t->arrival.seq, t->ip_id)) {
         c->copies++;
-    else
+    } else {
         recent_note(recent, t->arrival.seq, t->ip_id);
+        if (rc == 0 && !probe && !s->moved && (again || (known && known < len)))
+            rc = note(c, x, EVENT_RESENT, t, again ? len : known, err);
+        else if (rc == 0 && late && !s->moved)
+            rc = note(c, x, EVENT_LATE, t, len, err);
+    }
     if (rc == 0 && s->moved)
         rc = move(c, x, t->ports.side, t, err);
     if (rc == 0 && s->queue && !x->holed)
@@ -219,6 +250,7 @@ static bool read_tcp(const struct frame *frame, const struct ip_payload *p, stru
     t->arrival.seen = seen_in(frame);
     t->ack = load_be32(h + 8);
     t->flags = h[13];
+    t->window = load_be16(h + TCP_WINDOW_AT);
     t->ip_id = p->id;
     return true;
 }
@@ -226,12 +258,30 @@ static bool read_tcp(const struct frame *frame, const struct ip_payload *p, stru
 /* Some put a text into a RST: it is not part of the stream. */
 static int rst(struct conns *c, struct conn *x, const struct tcp_segment *t, struct err *err)
 {
-    if (stream_far(&x->stream[t->ports.side], t->arrival.seq)) {
+    uint8_t side = t->ports.side;
+    bool refuses = t->flags & TCP_ACK && conn_event_asked(x, !side, t->ack - 1);
+
+    if (note(c, x, refuses ? EVENT_REFUSED : EVENT_RST, t, 0, err) < 0)
+        return -err->code;
+    if (stream_far(&x->stream[side], t->arrival.seq)) {
         c->pool.strays++;
         return x->over ? over(c, x, FLOW_END_KNOWN, t, err) : 0;
     }
     x->stream[0].ended = x->stream[1].ended = x->over = true;
     return over(c, x, FLOW_END_RST, t, err);
+}
+
+/* Notes keep-alives, and windows that close and open. */
+static int note_state(struct conns *c, struct conn *x, const struct tcp_segment *t, struct err *err)
+{
+    uint8_t side = t->ports.side;
+    int rc = is_probe(&x->stream[side], t) ? note(c, x, EVENT_KEEP_ALIVE, t, 0, err) : 0;
+
+    if (rc == 0 && !t->window && !(t->flags & (TCP_SYN | TCP_FIN)))
+        return note(c, x, EVENT_ZERO_WINDOW, t, 0, err);
+    if (t->window && x->events && x->events->shut[side])
+        conn_event_opened(x, side, t->arrival.seen);
+    return rc;
 }
 
 /* What acknowledgement and data of a segment do. */
@@ -245,6 +295,9 @@ static int take_segment(struct conns *c, struct conn *x, const struct tcp_segmen
     peer->alone = false;
     s->arrivals++;
     peer->arrivals++;
+    if ((!t->window || (x->events && x->events->shut[side]) || is_probe(s, t)) &&
+        (rc = note_state(c, x, t, err)) < 0)
+        return rc;
     if (t->flags & TCP_ACK) {
         stream_ack(peer, t->ack);
         if (peer->moved && (rc = move(c, x, !side, t, err)) < 0)
@@ -278,7 +331,8 @@ int conn_tcp(struct conns *c, const struct frame *frame, const struct ip_payload
     if (t.flags & TCP_RST)
         return rst(c, x, &t, err);
     if (t.flags & TCP_SYN) {
-        if ((rc = syn(c, x, &t, err)) < 0)
+        if ((rc = syn(c, x, &t, err)) < 0 ||
+            (rc = note(c, x, t.flags & TCP_ACK ? EVENT_SYN_ACK : EVENT_SYN, &t, 0, err)) < 0)
             return rc;
         t.arrival.seq++;
         if (x->begin.side[t.ports.side] && !t.arrival.piece.wire_len)
@@ -293,5 +347,7 @@ int conn_tcp(struct conns *c, const struct frame *frame, const struct ip_payload
     if (t.flags & TCP_FIN && s->started && t.arrival.seq + t.arrival.piece.wire_len == s->next)
         s->ended = fin = true;
     x->over |= t.flags & TCP_FIN && !stream_far(s, t.arrival.seq);
+    if (t.flags & TCP_FIN && (rc = note(c, x, EVENT_FIN, &t, 0, err)) < 0)
+        return rc;
     return x->over ? over(c, x, fin ? FLOW_END_FIN : FLOW_END_KNOWN, &t, err) : 0;
 }

@@ -89,6 +89,8 @@ struct problem {
     uint64_t length;
 };
 
+struct record_connection_event;
+
 /* The transports deliver here.  They call nothing else of the rest of the engine. */
 struct message_host {
     /* A negative return stops everything. */
@@ -100,6 +102,8 @@ struct message_host {
     /* Called when a TCP connection has ended or was replaced by another one, and again for each
      * later segment of it. */
     int (*over)(void *ctx, const struct flow_over *over, struct err *err);
+    /* Something happened to a TCP connection.  May be NULL. */
+    int (*event)(void *ctx, const struct record_connection_event *event, struct err *err);
     void *ctx;
     uint64_t *memory; /* bytes that all framers have allocated; the framers update it */
 };

@@ -240,6 +240,24 @@ static void check_contents(struct check *c, const struct record_contents *x)
         finding(c, "has no bytes");
 }
 
+static void check_connection_event(struct check *c, const struct record_connection_event *e)
+{
+    known(c, "flow", e->flow, c->flows);
+    note_frame(c, e->frame);
+    note_frame(c, e->last_frame);
+    note_time(c, e->time);
+    note_time(c, e->last_time);
+    if (!e->event || e->event > EVENT_KEEP_ALIVE)
+        finding(c, "kind %u of event", e->event);
+    if (e->direction > 1)
+        finding(c, "direction %u", e->direction);
+    if (!e->client.version || e->client.version != e->server.version)
+        finding(c, "IP versions %u and %u", e->client.version, e->server.version);
+    if (!e->count || e->last_frame < e->frame)
+        finding(c, "%" PRIu64 " segments in frames %" PRIu64 " to %" PRIu64, e->count, e->frame,
+                e->last_frame);
+}
+
 static void total(struct check *c, const char *what, uint64_t said, uint64_t seen)
 {
     if (said != seen)
@@ -315,6 +333,9 @@ static int check_record(void *ctx, const struct record *r, struct err *err)
         break;
     case RECORD_CONTENTS:
         check_contents(c, &r->contents);
+        break;
+    case RECORD_CONNECTION_EVENT:
+        check_connection_event(c, &r->connection_event);
         break;
     case RECORD_KIND_MAX:
         break;

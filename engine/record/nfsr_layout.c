@@ -135,6 +135,24 @@ static const struct layout_field contents[] = {
     { "data", AT(contents.data), LAYOUT_BYTES },
 };
 
+/* Since 1.4.  Its frames and times are not stored as differences, so that earlier readers can pass
+ * over it. */
+static const struct layout_field connection_event[] = {
+    { "flow", AT(connection_event.flow), LAYOUT_U32 },
+    { "client", AT(connection_event.client), LAYOUT_ADDRESS },
+    { "server", AT(connection_event.server), LAYOUT_ADDRESS },
+    { "client_port", AT(connection_event.client_port), LAYOUT_U16 },
+    { "server_port", AT(connection_event.server_port), LAYOUT_U16 },
+    { "direction", AT(connection_event.direction), LAYOUT_U8 },
+    { "event", AT(connection_event.event), LAYOUT_U8 },
+    { "frame", AT(connection_event.frame), LAYOUT_U64 },
+    { "last_frame", AT(connection_event.last_frame), LAYOUT_U64 },
+    { "time", AT(connection_event.time), LAYOUT_I64 },
+    { "last_time", AT(connection_event.last_time), LAYOUT_I64 },
+    { "count", AT(connection_event.count), LAYOUT_U64 },
+    { "value", AT(connection_event.value), LAYOUT_U64 },
+};
+
 #define FIELDS(table) .fields = table, .count = sizeof(table) / sizeof(table[0])
 #define TIME_AT(i) (UINT64_C(1) << (i)) /* a unit test holds these to the tables */
 
@@ -150,6 +168,7 @@ static const struct layout_kind kinds[RECORD_KIND_MAX] = {
     [RECORD_COUNTER] = { "counter", FIELDS(counter) },
     [RECORD_END] = { "end", FIELDS(end), .times = TIME_AT(6) | TIME_AT(7) },
     [RECORD_CONTENTS] = { "contents", FIELDS(contents) }, /* since 1.3 */
+    [RECORD_CONNECTION_EVENT] = { "connection_event", FIELDS(connection_event) },
 };
 
 _Static_assert(sizeof(operation) / sizeof(operation[0]) <= LAYOUT_FIELDS_MAX,

@@ -32,6 +32,7 @@ enum record_kind {
     RECORD_COUNTER = 9,
     RECORD_END = 10, /* comes last, also if there are kinds with higher numbers */
     RECORD_CONTENTS = 11,
+    RECORD_CONNECTION_EVENT = 12,
     RECORD_KIND_MAX
 };
 
@@ -239,6 +240,32 @@ struct record_problem {
     struct bytes text;
 };
 
+enum connection_event {
+    EVENT_SYN = 1,         /* asks for a connection; |value|: how many times, with another number */
+    EVENT_SYN_ACK = 2,     /* accepts it */
+    EVENT_REFUSED = 3,     /* a RST that answers a SYN */
+    EVENT_FIN = 4,         /* sends no more */
+    EVENT_RST = 5,         /* any other RST */
+    EVENT_RESENT = 6,      /* bytes that were sent before; |value|: how many */
+    EVENT_LATE = 7,        /* bytes that come after later ones, so they were sent again or overtaken
+                            * before they were captured; |value|: how many */
+    EVENT_ZERO_WINDOW = 8, /* receives no more for now; |value|: ns until it did again */
+    EVENT_KEEP_ALIVE = 9,  /* asks whether the peer is there, or whether its window is open */
+};
+
+/* Something that happened to a TCP connection, once or |count| times.  Comes some time after it
+ * happened: in the order of neither frames nor times. */
+struct record_connection_event {
+    uint32_t flow; /* 0: no message was seen on the connection */
+    struct address client, server;
+    uint16_t client_port, server_port;
+    uint8_t direction; /* 0: the client's segment, 1: the server's */
+    uint8_t event;     /* enum connection_event */
+    uint64_t frame, last_frame;
+    int64_t time, last_time; /* of these frames */
+    uint64_t count, value;
+};
+
 struct record_counter {
     struct bytes name; /* "link.frames", "tcp.holes", "rpc.calls", ... */
     uint64_t value;
@@ -274,6 +301,7 @@ struct record {
         struct record_counter counter;
         struct record_end end;
         struct record_contents contents;
+        struct record_connection_event connection_event;
     };
 };
 

@@ -271,6 +271,39 @@ int put_problem(struct store *store, const struct record_problem *problem, struc
                                                           : count_problem(store, source, 1, err);
 }
 
+int put_connection_event(struct store *store, const struct record_connection_event *event,
+                         struct err *err)
+{
+    sqlite3_stmt *stmt = store->sql[SQL_PUT_CONNECTION_EVENT];
+    char client[ADDRESS_TEXT_MAX], server[ADDRESS_TEXT_MAX];
+    uint64_t frame = event->frame, last = event->last_frame;
+    bool has_value = event->event == EVENT_SYN || event->event == EVENT_RESENT ||
+                     event->event == EVENT_LATE || event->event == EVENT_ZERO_WINDOW;
+    uint32_t flow;
+
+    if (ids_get(&store->flows, event->flow, &flow, err) < 0)
+        return err_prefix(err, "a connection event in frame %llu", (unsigned long long)frame);
+    count_frame(store, event->last_frame, event->last_time);
+    sqlite3_clear_bindings(stmt);
+    sql_bind_unless(stmt, 1, flow, 0);
+    sqlite3_bind_int64(stmt, 2, put_source_of(store, &frame));
+    put_source_of(store, &last);
+    sqlite3_bind_text(stmt, 3, address_text(&event->client, client), -1, SQLITE_STATIC);
+    sqlite3_bind_int(stmt, 4, event->client_port);
+    sqlite3_bind_text(stmt, 5, address_text(&event->server, server), -1, SQLITE_STATIC);
+    sqlite3_bind_int(stmt, 6, event->server_port);
+    sqlite3_bind_int(stmt, 7, event->direction);
+    sqlite3_bind_int(stmt, 8, event->event);
+    sqlite3_bind_int64(stmt, 9, (int64_t)frame);
+    sql_bind_unless(stmt, 10, event->time, TIME_NONE);
+    sqlite3_bind_int64(stmt, 11, (int64_t)last);
+    sql_bind_unless(stmt, 12, event->last_time, TIME_NONE);
+    sqlite3_bind_int64(stmt, 13, (int64_t)event->count);
+    if (has_value)
+        sqlite3_bind_int64(stmt, 14, (int64_t)event->value);
+    return statement_run(store, SQL_PUT_CONNECTION_EVENT, err);
+}
+
 static int run_counter(struct store *store, enum statement which,
                        const struct record_counter *counter, struct err *err)
 {

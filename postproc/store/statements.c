@@ -21,6 +21,8 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_PUT_RETRANSMISSION] = "INSERT INTO retransmission VALUES (NULL,?,?,?,?,?,?,?,?,?,?)",
     [SQL_PUT_COPY] = "INSERT INTO copy VALUES (NULL,?,?,?,?,?,?,?,?,?)",
     [SQL_PUT_PROBLEM] = "INSERT INTO problem VALUES (NULL,?,?,?,?,?,?,?,?,?)",
+    [SQL_PUT_CONNECTION_EVENT] =
+        "INSERT INTO connection_event VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [SQL_PUT_COUNTER] = "INSERT INTO counter VALUES (?1,?2,?3)"
                         " ON CONFLICT (source, name) DO UPDATE SET value = value + ?3",
     [SQL_PUT_WAITING] = "INSERT OR IGNORE INTO waiting VALUES (?)",

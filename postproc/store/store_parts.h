@@ -26,6 +26,7 @@ enum statement {
     SQL_PUT_RETRANSMISSION,
     SQL_PUT_COPY,
     SQL_PUT_PROBLEM,
+    SQL_PUT_CONNECTION_EVENT,
     SQL_PUT_COUNTER,
     SQL_PUT_WAITING,
     SQL_PUT_WAITING_COUNTER,
@@ -154,6 +155,8 @@ int put_object(struct store *store, const struct record_object *object, struct e
 int put_name(struct store *store, const struct record_name *name, struct err *err);
 int put_contents(struct store *store, const struct record_contents *contents, struct err *err);
 int put_problem(struct store *store, const struct record_problem *problem, struct err *err);
+int put_connection_event(struct store *store, const struct record_connection_event *event,
+                         struct err *err);
 int put_counter(struct store *store, const struct record_counter *counter, struct err *err);
 
 /* Binds the text of a name (base/escape.h).  The text lives until the next name is bound. */

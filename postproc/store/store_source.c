@@ -218,6 +218,8 @@ static int put(void *ctx, const struct record *record, struct err *err)
         return put_counter(store, &record->counter, err);
     case RECORD_CONTENTS:
         return put_contents(store, &record->contents, err);
+    case RECORD_CONNECTION_EVENT:
+        return put_connection_event(store, &record->connection_event, err);
     case RECORD_END:
         if (store->kind == STORE_TAIL)
             return 0; /* of no frames */

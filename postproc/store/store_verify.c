@@ -69,6 +69,9 @@ static const char *const queries[] = {
     " UNION SELECT 'path_by_parent' UNION SELECT 'operation_by_time'"
     " UNION SELECT 'operation_by_path' UNION SELECT 'operation_by_object')"
     " WHERE name NOT IN (SELECT name FROM sqlite_schema WHERE type = 'index')",
+    "SELECT printf('connection event %d: frame %d or %d is not one of source %d', e.id, e.frame,"
+    " e.last_frame, s.id) FROM connection_event e JOIN source s ON s.id = e.source"
+    " WHERE e.frame NOT BETWEEN 1 AND s.frames OR e.last_frame NOT BETWEEN e.frame AND s.frames",
     COUNTED("calls", "operation WHERE call_source = s.id"),
     COUNTED("replies", "operation WHERE reply_source = s.id"),
     COUNTED("retransmissions", "retransmission WHERE source = s.id"),

@@ -105,6 +105,14 @@ static inline void sample_operation(struct samples *s, struct record_operation *
     o->counterpart.conditions = (uint32_t)sample_value(s);
 }
 
+/* A kind that may come before the end. */
+static inline unsigned sample_kind(uint64_t any)
+{
+    unsigned kind = 1 + (unsigned)(any % (RECORD_KIND_MAX - 2));
+
+    return kind < RECORD_END ? kind : kind + 1;
+}
+
 /* Fills |r| with a record of |kind|; padding stays zero. */
 static inline void sample_record(struct samples *s, unsigned kind, struct record *r)
 {
@@ -198,6 +206,21 @@ static inline void sample_record(struct samples *s, unsigned kind, struct record
         r->contents.position = sample_value(s);
         r->contents.data = sample_bytes(s);
         break;
+    case RECORD_CONNECTION_EVENT:
+        r->connection_event.flow = (uint32_t)sample_value(s);
+        sample_address(s, &r->connection_event.client);
+        sample_address(s, &r->connection_event.server);
+        r->connection_event.client_port = (uint16_t)sample_value(s);
+        r->connection_event.server_port = (uint16_t)sample_value(s);
+        r->connection_event.direction = (uint8_t)sample_value(s);
+        r->connection_event.event = (uint8_t)sample_value(s);
+        r->connection_event.frame = sample_value(s);
+        r->connection_event.last_frame = sample_value(s);
+        r->connection_event.time = (int64_t)sample_value(s);
+        r->connection_event.last_time = (int64_t)sample_value(s);
+        r->connection_event.count = sample_value(s);
+        r->connection_event.value = sample_value(s);
+        break;
     case RECORD_KIND_MAX:
         abort();
     }
@@ -251,6 +274,7 @@ static inline bool same_record(const struct record *x, const struct record *y)
     case RECORD_FLOW:
     case RECORD_REPEAT:
     case RECORD_END:
+    case RECORD_CONNECTION_EVENT:
     case RECORD_KIND_MAX:
         break;
     }

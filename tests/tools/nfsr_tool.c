@@ -119,8 +119,7 @@ static int random_records(struct nfsr_writer *w, uint64_t seed, uint64_t count, 
 
     samples_init(&samples, seed);
     for (uint64_t i = 0; i <= count; i++) {
-        unsigned kind =
-            i < count ? 1 + (unsigned)(sample_u64(&samples) % (RECORD_END - 1)) : RECORD_END;
+        unsigned kind = i < count ? sample_kind(sample_u64(&samples)) : RECORD_END;
 
         sample_record(&samples, kind, &record);
         if (sink.put(sink.ctx, &record, err) < 0)

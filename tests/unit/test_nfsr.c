@@ -63,12 +63,8 @@ static void every_kind_comes_back(void **state)
 
     (void)state;
     samples_init(s, 1);
-    for (unsigned i = 0; i < COUNT; i++) {
-        unsigned kind = 1 + i % (RECORD_KIND_MAX - 2);
-
-        kind += kind >= RECORD_END; /* the last one only */
-        sample_record(s, i + 1 == COUNT ? RECORD_END : kind, &records[i]);
-    }
+    for (unsigned i = 0; i < COUNT; i++)
+        sample_record(s, i + 1 == COUNT ? RECORD_END : sample_kind(i), &records[i]);
     write_all(&stream, records, COUNT);
     assert_in_range(count_blocks(&stream), 2, COUNT);
     for (size_t chunk = 0; chunk < 3; chunk++) {

@@ -324,7 +324,7 @@ static void later_versions(void **state)
     BLOCK(&c, 1, 1, LAST);
     assert_int_equal(read_craft(&c, seen, &err), -ERR_INPUT);
     assert_string_equal(err.text,
-                        "craft: is of .nfsr version 2.7, this program reads version 1 (up to 1.3)");
+                        "craft: is of .nfsr version 2.7, this program reads version 1 (up to 1.4)");
 
     /* a later header may be anything behind the version */
     craft_header(&c, &s->stream, 2, 0, "");
@@ -333,19 +333,19 @@ static void later_versions(void **state)
     assert_int_equal(read_craft(&c, seen, &err), -ERR_INPUT);
     assert_non_null(strstr(err.text, "version 2.0"));
 
-    /* a later minor version: a third field in counter, a record kind 12, a block kind 2 */
-    craft_header(&c, &s->stream, 1, 4, "text that is new\n");
+    /* a later minor version: a third field in counter, a record kind 13, a block kind 2 */
+    craft_header(&c, &s->stream, 1, 5, "text that is new\n");
     BLOCK(&c, 1, 2,
           COUNTER "\x09\x07\x07\x02"
                   "ab\xac\x02\x2a");
     BLOCK(&c, 2, 77, "anything");
-    BLOCK(&c, 1, 3, "\x0c\x03xyz" COUNTER LAST);
+    BLOCK(&c, 1, 3, "\x0d\x03xyz" COUNTER LAST);
     assert_int_equal(read_craft(&c, seen, &err), 0);
     assert_int_equal(seen[RECORD_COUNTER], 3);
     assert_int_equal(seen[RECORD_END], 1);
 
     /* the same in this version: broken */
-    craft_header(&c, &s->stream, 1, 3, "");
+    craft_header(&c, &s->stream, 1, 4, "");
     BLOCK(&c, 1, 2,
           COUNTER "\x09\x07\x07\x02"
                   "ab\xac\x02\x2a");
@@ -355,7 +355,7 @@ static void later_versions(void **state)
     assert_non_null(strstr(err.text, "counter record: has fields that its version lacks"));
 
     /* this version with another layout */
-    craft_header(&c, &s->stream, 1, 3, "more\n");
+    craft_header(&c, &s->stream, 1, 4, "more\n");
     BLOCK(&c, 1, 1, LAST);
     assert_int_equal(read_craft(&c, seen, &err), -ERR_INPUT);
     assert_non_null(strstr(err.text, "its layout is not that version's"));
@@ -372,7 +372,7 @@ static void broken_payloads_are_refused(void **state)
 #define ROW(kind, records, payload, message)                                                       \
     { kind, records, COUNTER payload, sizeof(COUNTER payload) - 1, message }
         ROW(1, 2, "\x00\x01\x00", "record of unknown kind 0"),
-        ROW(1, 2, "\x0c\x01\x00", "record of unknown kind 12"),
+        ROW(1, 2, "\x0d\x01\x00", "record of unknown kind 13"),
         ROW(1, 2, "\x09", "record passes the block's end"),
         ROW(1, 2,
             "\x09\x06\x03\x02"
