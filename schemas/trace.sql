@@ -440,3 +440,4 @@ CREATE INDEX contents_by_operation ON contents (operation);
 CREATE INDEX operation_unpaired ON operation (pairing) WHERE pairing <> 0;
 CREATE INDEX retransmission_by_operation ON retransmission (operation);
 CREATE INDEX copy_by_operation ON copy (operation);
+CREATE INDEX connection_event_by_flow ON connection_event (flow);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/outage.h
+ *
+ * Finds the outages in a trace: spans of time in which a service, which is one port of a server,
+ * answered nobody though somebody waited; and what became of its clients.
+ *
+ * A span between two replies of a service is an outage if
+ * - a call or an attempt to connect waited in it for |silence| or longer, or
+ * - the service refused an attempt or reset a connection that had not been closed, and somebody
+ *   waited, or
+ * - it closed such a connection, and somebody waited for OUTAGE_CLOSED or longer.
+ * A reset that concerns a connection from before an earlier outage belongs to that one.  Outages
+ * that are less than |silence| apart are one.
+ *
+ * Memory: 56 bytes for each span between replies that is as long as |silence|, and for each
+ * connection that a server ended; for each outage its clients, statuses and differences (at most
+ * |top| of the latter).
+ */
+#ifndef NFSDIGEST_CLI_OUTAGE_H
+#define NFSDIGEST_CLI_OUTAGE_H
+
+#include "cli/traffic.h"
+#include "record/record.h"
+#include "lint/lint_rules.h"
+
+#define OUTAGE_CLOSED INT64_C(100000000) /* ns */
+
+/* A packet; |time| is TIME_NONE if there is none. */
+struct outage_packet {
+    int64_t time, source, frame;
+};
+
+struct outage_client {
+    char address[ADDRESS_TEXT_MAX];
+    struct outage_packet last_reply;  /* before */
+    struct outage_packet trouble;     /* the first RST, FIN, refusal or new SYN afterwards */
+    struct outage_packet first_reply; /* after */
+    const char *what;                 /* of |trouble| */
+    struct outage_packet last_try;    /* the last call or SYN that came before |first_reply| */
+    uint64_t resent_calls, resent_segments, attempts, syns, refused, resets, closed;
+    uint64_t unanswered; /* calls without a reply, from a minute before to |first_reply| */
+    uint64_t answered;   /* replies after it, up to the next outage */
+    uint64_t errors;     /* of these, with a status that is not OK */
+};
+
+struct outage_status {
+    char *name;
+    uint64_t before, after; /* replies between the outages */
+};
+
+/* Something that was acknowledged before, and is different after. */
+struct outage_difference {
+    enum lint_id rule;
+    int64_t operation, earlier; /* ids */
+    char *text;
+};
+
+struct outage {
+    char server[ADDRESS_TEXT_MAX];
+    int port;
+    struct outage_packet last_reply, first_reply; /* of the service to anybody */
+    int64_t begin, end; /* ns: times of these, or of the ends of the trace */
+    int64_t waited;     /* ns, of who waited longest at |end| */
+    int64_t before;     /* ns: end of the outage before, or INT64_MIN */
+    int64_t next;       /* ns: begin of the next outage, or INT64_MAX */
+    struct outage_client *clients;
+    uint32_t client_count, client_cap;
+    struct outage_status *statuses;
+    uint32_t status_count, status_cap;
+    struct outage_difference *differences;
+    uint32_t difference_count, difference_cap;
+    uint64_t different; /* also those that are not in the list */
+};
+
+struct outages {
+    struct outage *list; /* by server and port, then by time */
+    uint32_t count, cap;
+    uint64_t services;
+    bool events; /* the trace says what happened to connections */
+};
+
+struct outage_request {
+    struct traffic traffic;
+    int64_t silence; /* ns */
+    uint64_t top;
+    const struct lint_rules *rules;
+};
+
+/* Finds them, and everything about them.  Free |outages| also after a failure. */
+int outages_find(sqlite3 *db, const struct outage_request *request, struct outages *outages,
+                 struct err *err);
+void outages_free(struct outages *outages);
+
+/* outage_clients.c: what became of the clients, and statuses before and after. */
+int outage_clients(sqlite3 *db, const struct outage_request *request, struct outage *outage,
+                   struct err *err);
+
+/* outage_differ.c: what lint finds across outages. */
+int outage_differences(sqlite3 *db, const struct outage_request *request, struct outages *outages,
+                       struct err *err);
+
+/* outage_print.c: |name| is that of the trace. */
+int outages_text(sqlite3 *db, const struct outage_request *request, const struct outages *outages,
+                 struct err *err);
+int outages_json(sqlite3 *db, const char *name, const struct outage_request *request,
+                 const struct outages *outages, struct err *err);
+
+#endif

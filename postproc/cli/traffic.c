@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/traffic.h"
+#include "record/record.h"
+#include "store/moment.h"
+#include "store/sql.h"
+
+#include <string.h>
+
+void traffic_arg_table(struct traffic *t, struct arg table[TRAFFIC_ARG_COUNT])
+{
+    const struct arg rows[] = {
+        { 'c', "client", "ADDRESS", "only traffic of this client", set_text, &t->client_text },
+        { 's', "server", "ADDRESS", "only traffic of this server", set_text, &t->server_text },
+        { 'f', "from", "TIME",
+          "only what was called at this time or later: 10:03,\n"
+          "10:03:20.5, +5m (after the first packet), -30s (before\n"
+          "the last one), 2026-11-21 05:48:01.5 or seconds since\n"
+          "1970",
+          set_text, &t->from_text },
+        { 't', "to", "TIME", "only what was called before this time", set_text, &t->to_text },
+        { 0 },
+    };
+
+    _Static_assert(sizeof(rows) / sizeof(*rows) == TRAFFIC_ARG_COUNT, "the table has all rows");
+    memcpy(table, rows, sizeof(rows));
+}
+
+static int read_host(const char *text, char to[48], struct err *err)
+{
+    struct address address;
+
+    to[0] = '\0';
+    if (!text)
+        return 0;
+    if (!address_read(text, strlen(text), &address))
+        return err_set(err, ERR_USAGE, "\"%.64s\" is not an IPv4 or IPv6 address", text);
+    address_text(&address, to);
+    return 0;
+}
+
+static int read_time(const char *option, const char *text, const struct moment_span *span,
+                     int64_t *ns, struct err *err)
+{
+    *ns = INT64_MIN;
+    if (text && moment_parse(text, span, ns, err) < 0)
+        return err_prefix(err, "%s", option);
+    return 0;
+}
+
+int traffic_read(struct traffic *t, sqlite3 *db, struct err *err)
+{
+    struct moment_span span;
+
+    if (read_host(t->client_text, t->client, err) < 0 ||
+        read_host(t->server_text, t->server, err) < 0 || moment_span_read(db, &span, err) < 0)
+        return -err->code;
+    if (!span.known)
+        return err_set(err, ERR_INPUT, "no packet of the trace has a time");
+    t->first = span.first;
+    t->last = span.last;
+    if (read_time("--from", t->from_text, &span, &t->from, err) < 0)
+        return -err->code;
+    return read_time("--to", t->to_text, &span, &t->to, err);
+}
+
+int traffic_prepare(const struct traffic *t, sqlite3 *db, const char *sql, sqlite3_stmt **stmt,
+                    struct err *err)
+{
+    if (sql_prepare(db, sql, stmt, err) < 0)
+        return -err->code;
+    sql_bind_text(*stmt, 1, t->client[0] ? t->client : NULL);
+    sql_bind_text(*stmt, 2, t->server[0] ? t->server : NULL);
+    sql_bind_unless(*stmt, 3, t->from, INT64_MIN);
+    sql_bind_unless(*stmt, 4, t->to, INT64_MIN);
+    return 0;
+}
