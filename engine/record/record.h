@@ -166,6 +166,10 @@ enum {
     COUNTERPART_CHANGED_OBJECT = 1 << 21,
     COUNTERPART_CHANGED_PARENT2 = 1 << 22,
     COUNTERPART_CHANGED_NEW = 1 << 23,
+    /* they were made the same since the last pair on them: */
+    COUNTERPART_MADE_OBJECT = 1 << 24,
+    COUNTERPART_MADE_PARENT2 = 1 << 25,
+    COUNTERPART_MADE_NEW = 1 << 26,
 };
 
 /* A call with its reply.  Emitted when it is complete or given up: ids are in the order of calls

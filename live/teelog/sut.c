@@ -146,6 +146,37 @@ static int object_id(struct teelog *log, struct bytes handle, const struct recor
     return 0;
 }
 
+/* --- entries of listings, by whose names readers of the log find their objects */
+
+struct listed {
+    struct teelog *log;
+    const struct record_operation *op;
+    struct err *err;
+};
+
+static bool is_dots(struct bytes name)
+{
+    return (name.len == 1 || name.len == 2) && memcmp(name.data, "..", name.len) == 0;
+}
+
+static int take_entry(void *ctx, const struct effect_entry *entry)
+{
+    const struct listed *l = ctx;
+    const struct teelog_host *host = &l->log->host;
+    struct record r = { .kind = RECORD_NAME };
+
+    if (!entry->handle.len || is_dots(entry->name) || !host->object_of ||
+        !host->object_of(host->ctx, SUT, entry->handle))
+        return 0; /* not the same on both sides */
+    r.name = (struct record_name){
+        .event = NAME_SEEN, .parent = l->op->object, .name = entry->name, .time = l->op->reply.time
+    };
+    if (object_id(l->log, entry->handle, l->op, &r.name.object, l->err) < 0)
+        return -l->err->code;
+    tee_stream_put(l->log, SUT, &r);
+    return 0;
+}
+
 int tee_sut_objects(struct teelog *log, struct record_operation *op, struct err *err)
 {
     struct effect call = { .id = 1,
@@ -175,6 +206,8 @@ int tee_sut_objects(struct teelog *log, struct record_operation *op, struct err 
         (call.handle2.len && object_id(log, call.handle2, op, &op->object2, err) < 0) ||
         (reply.new_handle.len && object_id(log, reply.new_handle, op, &op->new_object, err) < 0))
         return -err->code;
+    if (call.procedure->action == ACTION_LIST && op->object)
+        return effect_entries(&call, take_entry, &(struct listed){ log, op, err });
     return 0;
 }
 

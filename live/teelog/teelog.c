@@ -103,6 +103,8 @@ static uint32_t conditions_of(const struct teelog *log, const struct tee_pair *g
     static const uint32_t changed[TEE_OBJECTS] = { COUNTERPART_CHANGED_OBJECT,
                                                    COUNTERPART_CHANGED_PARENT2,
                                                    COUNTERPART_CHANGED_NEW };
+    static const uint32_t made[TEE_OBJECTS] = { COUNTERPART_MADE_OBJECT, COUNTERPART_MADE_PARENT2,
+                                                COUNTERPART_MADE_NEW };
     uint32_t bits = COUNTERPART_LIVE | (given->overlap & COUNTERPART_OVERLAPS);
 
     for (int i = 0; i < TEE_OBJECTS; i++) {
@@ -110,6 +112,7 @@ static uint32_t conditions_of(const struct teelog *log, const struct tee_pair *g
 
         bits |= given->known[i] ? 0 : not_same[i];
         bits |= row && !judge_is_remade(log->judge, row) ? changed[i] : 0;
+        bits |= given->object[i] && !row ? made[i] : 0;
     }
     return bits | (given->read_by_copy ? COUNTERPART_READ : 0);
 }
@@ -135,8 +138,13 @@ static struct bytes contents_of_reply(const struct record_operation *op, struct 
 
 static bool may_log(struct teelog *log, const struct tee_verdict *v)
 {
-    if (v->what != TEE_DIFFERS && !log->options.record_all)
+    const struct judge_half *half = log->pair.half;
+    bool tells_clock = log->clock_pairs < CLOCK_PAIRS && half[REF].effect.succeeded &&
+                       half[SUT].effect.succeeded && half[REF].effect.object_role & ROLE_MODIFIES;
+
+    if (v->what != TEE_DIFFERS && !log->options.record_all && !tells_clock)
         return false;
+    log->clock_pairs += tells_clock;
     if (!log->log_err.code &&
         (!log->options.log_max || log->counts.log_bytes < log->options.log_max))
         return true;

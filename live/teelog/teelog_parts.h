@@ -16,7 +16,13 @@
 
 #include <sys/types.h>
 
-enum { GROUPS_MAX = 256, COMMANDS_WAITING = 8, NAMES_CHANGED_MAX = 256, TEELOG_UNOWNED = 65536 };
+enum {
+    GROUPS_MAX = 256,
+    COMMANDS_WAITING = 8,
+    NAMES_CHANGED_MAX = 256,
+    TEELOG_UNOWNED = 65536,
+    CLOCK_PAIRS = 16
+};
 
 /* --- rows.c: objects of the mirror that have a state in the judge, the least recently used one
  * last
@@ -104,7 +110,8 @@ struct teelog {
     uint64_t further; /* differences of more kinds */
     struct tee_listing listings[TEELOG_LISTINGS];
     uint64_t listing_bytes, listing_order;
-    int64_t lost; /* numbers given to the judge */
+    uint32_t clock_pairs; /* logged, from which readers of the log know the servers' clocks */
+    int64_t lost;         /* numbers given to the judge */
     struct timer timer;
     bool changed; /* since the last summary */
     int (*append)(void *ctx, struct buf *to);

@@ -91,6 +91,28 @@ bool judge_is_remade(const struct judge *j, uint32_t row)
     return row <= j->rows && j->states[row].remade;
 }
 
+void judge_renew(struct judge *j, uint32_t row, bool remade)
+{
+    struct object_state *s, old;
+
+    if (!row || row > j->rows)
+        return;
+    s = &j->states[row];
+    old = *s;
+    sync_names_forget(j, row);
+    free(s->data.extents);
+    *s = new_state();
+    s->is_there = old.is_there;
+    s->remade = remade;
+    s->has_others = old.has_others;
+    s->numbered = old.numbered;
+    s->doubtful = old.doubtful;
+    s->is_shared = old.is_shared;
+    s->type = old.type;
+    memcpy(s->fsid, old.fsid, sizeof(s->fsid));
+    memcpy(s->number, old.number, sizeof(s->number));
+}
+
 void judge_forget(struct judge *j, uint32_t row)
 {
     if (!row || row > j->rows)

@@ -197,6 +197,10 @@ int judge_add_object(struct judge *judge, uint32_t row, const struct judge_objec
 /* Returns true if no pair has changed the object since it was added as remade. */
 bool judge_is_remade(const struct judge *judge, uint32_t row);
 
+/* The object is the same on both sides, whatever came before; values that belong together stay
+ * known.  |remade|: as in struct judge_object. */
+void judge_renew(struct judge *judge, uint32_t row, bool remade);
+
 /* Drops the state of an object and of names in it, without a callback.  The row may then be given
  * to another object.  Memory is used again. */
 void judge_forget(struct judge *judge, uint32_t row);

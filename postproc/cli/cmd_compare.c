@@ -8,6 +8,7 @@
  */
 #include "base/cleanup.h"
 #include "cli/cli.h"
+#include "cli/log_operand.h"
 #include "cli/outputs.h"
 #include "cli/trace.h"
 #include "compare/compare.h"
@@ -37,6 +38,8 @@ static const char about[] =
     "are aligned for each client and object.  Replies are compared field by field\n"
     "under rules (schemas/rules).  Discrepancies of the same kind are one group.\n"
     "The exit code is 1 if there are any.\n"
+    "\n"
+    "LOG is the directory of a shadow (nfstee shadow --log), also while it runs.\n"
     "\n"
     "Operations of a recorded replay (nfsreplay --record) say which operations of\n"
     "the original trace they repeat.  Then nothing is searched.\n";
@@ -235,9 +238,42 @@ static int compare(const struct compare_args *a, const struct compare_options *o
     return code < 0 ? code : found;
 }
 
+/* A log ends where its shadow is, or was killed: unlike a wrong checksum, that is no damage. */
+static void accept_cut(struct trace_files *files)
+{
+    char text[sizeof(files->cut.text) + 80];
+
+    if (!files->cut.code ||
+        (!strstr(files->cut.text, "truncated") && !strstr(files->cut.text, "end record")))
+        return;
+    snprintf(text, sizeof(text), "%s: the shadow runs, or was killed", files->cut.text);
+    say(text);
+    files->cut.code = 0;
+}
+
+/* A shadow that found nothing has logged no pair. */
+static int explain_empty(const char *log, struct err *err)
+{
+    if (strstr(err->text, "where a block should begin") ||
+        strstr(err->text, "no operation in common"))
+        return err_set(err, ERR_INPUT,
+                       "%s: no pair is in this log; its summary.json says what was compared", log);
+    return -err->code;
+}
+
 static int run(const struct compare_args *a, int count, char **operands, struct err *err)
 {
+    const char *directory = count ? operands[0] : NULL;
+    struct log_operand log;
+    int is_log = count == 1 ? log_operand_find(&log, operands[0], err) : 0;
     struct trace_files files = { .count = 0 };
+
+    if (is_log < 0)
+        return is_log;
+    if (is_log) {
+        operands = log.operands;
+        count = SIDES;
+    }
     const struct compare_options options = {
         .side = { { operands[0], a->ref_server }, { operands[count - 1], a->sut_server } },
         .noise = { a->noise, a->ref_server },
@@ -258,6 +294,10 @@ static int run(const struct compare_args *a, int count, char **operands, struct 
         result = check_annotated(a, count, operands, &files, err);
     if (result == 0)
         result = compare(a, &options, again ? operands[0] : NULL, err);
+    if (is_log)
+        accept_cut(&files);
+    if (is_log && result == -ERR_INPUT)
+        result = explain_empty(directory, err);
     return trace_files_remove(&files, result, err);
 }
 
@@ -320,8 +360,8 @@ int cmd_compare(int argc, char **argv, struct err *err)
           set_text, &a.annotate },
         { 0 },
     };
-    const struct args args = { "nfsdigest compare [OPTION...] REF SUT | TRACE | OUT.db", about, own,
-                               NULL, NULL };
+    const struct args args = { "nfsdigest compare [OPTION...] REF SUT | TRACE | LOG | OUT.db",
+                               about, own, NULL, NULL };
     int first, result;
 
     result = args_parse(&args, argc, argv, &first, err);

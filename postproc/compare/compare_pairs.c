@@ -13,25 +13,27 @@
 static const char select_pairs[] =
     "SELECT a.id, a.kind, ifnull(a.object, 0), ifnull(a.ref_overlap, 0),"
     " ifnull(a.sut_overlap, 0)," STATE_COLUMN_LIST(
-        STATE_OR_0) " ifnull(a.other_last, 0), " ROW_COLUMNS("r") ", " ROW_COLUMNS("s") " FROM "
-                                                                                        "main."
-                                                                                        "alignment "
-                                                                                        "a LEFT "
-                                                                                        "JOIN "
-                                                                                        "ref."
-                                                                                        "operation "
-                                                                                        "r ON r.id "
-                                                                                        "= a.ref"
-                                                                                        " LEFT "
-                                                                                        "JOIN "
-                                                                                        "sut."
-                                                                                        "operation "
-                                                                                        "s ON s.id "
-                                                                                        "= a.sut "
-                                                                                        "WHERE "
-                                                                                        "a.kind <> "
-                                                                                        "3 ORDER "
-                                                                                        "BY a.id";
+        STATE_OR_0) " ifnull(a.other_last, 0),"
+                    " ifnull(r.counterpart_conditions, 0), " ROW_COLUMNS("r") ", " ROW_COLUMNS(
+                        "s") " FROM "
+                             "main."
+                             "alignment "
+                             "a LEFT "
+                             "JOIN "
+                             "ref."
+                             "operation "
+                             "r ON r.id "
+                             "= a.ref"
+                             " LEFT "
+                             "JOIN "
+                             "sut."
+                             "operation "
+                             "s ON s.id "
+                             "= a.sut "
+                             "WHERE "
+                             "a.kind <> "
+                             "3 ORDER "
+                             "BY a.id";
 enum {
     PAIR_ID,
     PAIR_KIND,
@@ -39,7 +41,8 @@ enum {
     PAIR_REF_OVERLAP,
     PAIR_SUT_OVERLAP,
     PAIR_CHANGE, /* as many as there are, in the order of enum change_state */
-    PAIR_COLUMNS = PAIR_CHANGE + CHANGE_STATES
+    PAIR_CONDITIONS = PAIR_CHANGE + CHANGE_STATES,
+    PAIR_COLUMNS
 };
 
 /* Takes the columns from |at| on. */
@@ -91,8 +94,19 @@ static void rest(struct pairs *p)
 static int differ(void *ctx, const struct judge_pair *pair, const struct difference *d,
                   struct err *err)
 {
-    (void)pair;
-    return found_put(ctx, d, err);
+    char text[SIDES][COMPARE_TEXT_MAX];
+    struct difference shown;
+    int result;
+
+    if (pairs_live_changing(ctx, pair, d))
+        return found_uncertain(ctx, WITHHELD_CHANGING, d, err);
+    result = pairs_live_contents(ctx, d, text, err);
+    if (result <= 0)
+        return result < 0 ? result : found_put(ctx, d, err);
+    shown = *d;
+    shown.text[REF] = text[REF];
+    shown.text[SUT] = text[SUT];
+    return found_put(ctx, &shown, err);
 }
 
 static int withhold(void *ctx, const struct judge_pair *pair, enum withheld_reason reason,
@@ -154,7 +168,8 @@ static int open_judge(struct pairs *p, struct err *err)
                                        .clock = &p->clock,
                                        .host = &host,
                                        .ctx = p,
-                                       .remade = p->c->by_number };
+                                       .remade = p->c->by_number,
+                                       .partly = p->live.is };
 
     p->judge = judge_new(&setup, err);
     if (!p->judge)
@@ -255,7 +270,9 @@ static int take_pair(struct pairs *p, sqlite3_stmt *stmt, struct err *err)
         pair->change[i] = sqlite3_column_int64(stmt, PAIR_CHANGE + i);
     take_half(p, REF, stmt, PAIR_COLUMNS, &pair->half[REF]);
     take_half(p, SUT, stmt, PAIR_COLUMNS + ROW_COUNT, &pair->half[SUT]);
-    return check_row(p, in_range, err);
+    if (check_row(p, in_range, err) < 0)
+        return -err->code;
+    return pairs_live_begin(p, (uint32_t)sqlite3_column_int64(stmt, PAIR_CONDITIONS), err);
 }
 
 static int read_all(struct pairs *p, struct err *err)
@@ -280,9 +297,9 @@ static int run(struct pairs *p, struct err *err)
 {
     if (matched_open(&p->objects, p->c->db, err) < 0 ||
         matched_load(&p->objects, p->c->db, err) < 0 || sql_run(p->c->db, "BEGIN", err) < 0 ||
-        prepare(p, err) < 0 || open_judge(p, err) < 0 || found_open(p, err) < 0 ||
-        read_anchors(p, err) < 0 || read_all(p, err) < 0 || judge_finish(p->judge, err) < 0 ||
-        counts_compare(p, err) < 0)
+        prepare(p, err) < 0 || pairs_live_open(p, err) < 0 || open_judge(p, err) < 0 ||
+        found_open(p, err) < 0 || read_anchors(p, err) < 0 || read_all(p, err) < 0 ||
+        judge_finish(p->judge, err) < 0 || counts_compare(p, err) < 0)
         return -err->code;
     rest(p);
     if (found_finish(p, err) < 0)
@@ -302,6 +319,7 @@ int pairs_compare(struct compare *c, struct err *err)
     pairs_listings_close(&p);
     pairs_writes_close(&p);
     pairs_lost_close(&p);
+    pairs_live_close(&p);
     for (int side = 0; side < SIDES; side++) {
         sqlite3_finalize(p.row[side]);
         judge_free_half(&p.pair.half[side]);

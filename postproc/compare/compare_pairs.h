@@ -40,6 +40,10 @@ struct pairs {
     } lost;
     sqlite3_stmt *earlier[SIDES][2]; /* [1]: for objects with several handles */
     sqlite3_stmt *unanswered[SIDES];
+    struct {
+        bool is; /* the sides are a shadow's log */
+        sqlite3_stmt *contents[SIDES];
+    } live;
 };
 
 /* --- compare_pairs.c */
@@ -73,6 +77,20 @@ int pairs_changed_names(void *ctx, const struct judge_pair *pair, int side, cons
 int pairs_earlier(void *ctx, const struct judge_pair *pair, int side,
                   const struct judge_earlier *to, struct err *err);
 void pairs_writes_close(struct pairs *p);
+
+/* --- pairs_live.c: logs of a shadow */
+
+int pairs_live_open(struct pairs *p, struct err *err);
+void pairs_live_close(struct pairs *p);
+/* Sets what the current pair's conditions say (COUNTERPART_ bits of record.h). */
+int pairs_live_begin(struct pairs *p, uint32_t conditions, struct err *err);
+/* Returns true if an entry differs that may have been made or removed during the call. */
+bool pairs_live_changing(const struct pairs *p, const struct judge_pair *pair,
+                         const struct difference *d);
+/* Writes the file contents of both sides from the first byte that differs.  Returns 1, 0 if they
+ * are not known, or a negative code. */
+int pairs_live_contents(struct pairs *p, const struct difference *d,
+                        char text[SIDES][COMPARE_TEXT_MAX], struct err *err);
 
 /* --- pairs_lost.c: table unsynchronized */
 

@@ -180,6 +180,12 @@ static int decide(const struct effect *e, sqlite3_stmt *row)
     return tcp ? 0 : decide_datagram(row);
 }
 
+/* A shadow waited for the SUT as long as its user said. */
+static bool is_known_silent(const struct pairs *p, int side)
+{
+    return p->live.is && side == SUT;
+}
+
 int unanswered_reason(void *ctx, const struct judge_pair *pair, int side, struct err *err)
 {
     struct pairs *p = ctx;
@@ -188,6 +194,8 @@ int unanswered_reason(void *ctx, const struct judge_pair *pair, int side, struct
 
     if (e->pairing != REPLY_LOST && e->pairing != CAPTURE_ENDED)
         return WITHHELD_LOST;
+    if (is_known_silent(p, side))
+        return 0;
     if (prepare(p, side, err) < 0)
         return -err->code;
     sqlite3_bind_int64(p->unanswered[side], 1, e->id);

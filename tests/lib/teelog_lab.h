@@ -14,9 +14,16 @@
 #include "wire/nfs3_numbers.h"
 #include "wire/rpc_put.h"
 
+#ifdef TEELOG_LAB_ALONE /* in a program that is no test */
+#include <stdio.h>
+#define assert_int_equal(a, b) ((a) == (b) ? (void)0 : abort())
+#define assert_non_null(a) ((a) ? (void)0 : abort())
+#define fail_msg(...) (fprintf(stderr, __VA_ARGS__), abort())
+#else
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
+#endif
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -28,7 +35,7 @@ enum { FILE_ID = 7, DIR_ID = 3 };
 #define START INT64_C(1700000000000000000)
 
 struct world {
-    char dir[64];
+    char dir[512];
     struct loop *loop;
     struct teelog *log;
     struct engine *engine; /* of the reference's messages */
@@ -72,15 +79,14 @@ static inline int path_of(void *ctx, uint32_t object, struct buf *to)
     return buf_append(to, text, (size_t)len);
 }
 
-static inline void begin(struct world *w, const struct teelog_options *options)
+static inline void begin_in(struct world *w, const char *dir, const struct teelog_options *options)
 {
-    static int number;
     const struct teelog_host host = { object_of, path_of, w };
     const struct sink sink = { take, w };
     struct err err = { 0 };
 
     *w = (struct world){ .now = START };
-    snprintf(w->dir, sizeof(w->dir), "teelog-%d-%d", (int)getpid(), number++);
+    snprintf(w->dir, sizeof(w->dir), "%s", dir);
     w->loop = loop_new(&err);
     w->log = teelog_open(w->loop, w->dir, options, &host, &err);
     if (!w->log)
@@ -90,13 +96,22 @@ static inline void begin(struct world *w, const struct teelog_options *options)
     w->next.known[0] = w->next.known[1] = w->next.known[2] = true;
 }
 
+static inline void begin(struct world *w, const struct teelog_options *options)
+{
+    static int number;
+    char dir[64];
+
+    snprintf(dir, sizeof(dir), "teelog-%d-%d", (int)getpid(), number++);
+    begin_in(w, dir, options);
+}
+
 static const char *const files[] = { "reference.nfsr", "sut.nfsr", "summary.json" };
 
 static inline struct buf contents(const struct world *w, int which)
 {
     struct buf to = { 0 };
     uint8_t piece[4096];
-    char path[128];
+    char path[640];
     size_t len;
     FILE *file;
 
@@ -111,7 +126,7 @@ static inline struct buf contents(const struct world *w, int which)
 
 static inline void remove_all(struct world *w)
 {
-    char path[128];
+    char path[640];
 
     for (int i = 0; i < 3; i++) {
         snprintf(path, sizeof(path), "%s/%s", w->dir, files[i]);
@@ -262,6 +277,91 @@ static inline enum tee_what exchange_end(struct exchange *x, struct world *w)
     }
     w->next.contents = (struct bytes){ 0 };
     return w->verdict.what;
+}
+
+static const struct attributes_given plain = {
+    1, 0644, 100, 5, START - 9000000000, START - 8000000000
+};
+
+static inline enum tee_what getattr(struct world *w, const struct attributes_given *ref,
+                                    const struct attributes_given *sut)
+{
+    struct exchange x;
+
+    w->next.object[TEE_OBJECT] = FILE_ID;
+    exchange_begin(&x, w, GETATTR);
+    for (int side = 0; side < SIDES; side++) {
+        const struct attributes_given *a = side == REF ? ref : sut;
+
+        put_handle(&x.call[side].put, side, FILE_ID);
+        xdr_put_u32(&x.reply[side].put, a ? 0 : NFS3ERR_STALE);
+        if (a)
+            put_attributes(&x.reply[side].put, side, a);
+    }
+    return exchange_end(&x, w);
+}
+
+static inline enum tee_what read_file(struct world *w, const char *ref, const char *sut)
+{
+    struct exchange x;
+
+    w->next.object[TEE_OBJECT] = FILE_ID;
+    exchange_begin(&x, w, READ);
+    for (int side = 0; side < SIDES; side++) {
+        const char *text = side == REF ? ref : sut;
+
+        put_handle(&x.call[side].put, side, FILE_ID);
+        xdr_put_u64(&x.call[side].put, 0);
+        xdr_put_u32(&x.call[side].put, 100);
+        xdr_put_u32(&x.reply[side].put, 0);
+        xdr_put_u32(&x.reply[side].put, 1);
+        put_attributes(&x.reply[side].put, side, &plain);
+        xdr_put_u32(&x.reply[side].put, (uint32_t)strlen(text));
+        xdr_put_u32(&x.reply[side].put, 1);
+        xdr_put_opaque(&x.reply[side].put,
+                       (struct bytes){ (const uint8_t *)text, (uint32_t)strlen(text) });
+    }
+    w->next.contents = (struct bytes){ (const uint8_t *)ref, (uint32_t)strlen(ref) };
+    return exchange_end(&x, w);
+}
+
+/* A part of a listing of |DIR_ID|: names, and whether it is the end. */
+static inline enum tee_what list(struct world *w, uint64_t cookie, const char *const names[SIDES],
+                                 const bool eof[SIDES], bool ends)
+{
+    static const struct attributes_given directory = {
+        2, 0755, 4096, 2, START - 9000000000, START - 8000000000
+    };
+    struct exchange x;
+    enum tee_what what;
+
+    w->next.object[TEE_OBJECT] = DIR_ID;
+    w->next.listing = 1;
+    w->next.listing_ends = ends;
+    exchange_begin(&x, w, READDIR);
+    for (int side = 0; side < SIDES; side++) {
+        struct xdr_put *p = &x.reply[side].put;
+
+        put_handle(&x.call[side].put, side, DIR_ID);
+        xdr_put_u64(&x.call[side].put, cookie);
+        xdr_put_u64(&x.call[side].put, cookie ? 9 : 0);
+        xdr_put_u32(&x.call[side].put, 4096);
+        xdr_put_u32(p, 0);
+        xdr_put_u32(p, 1);
+        put_attributes(p, side, &directory);
+        xdr_put_u64(p, 9);
+        for (uint32_t i = 0; names[side][i]; i++) {
+            xdr_put_u32(p, 1);
+            xdr_put_u64(p, (uint8_t)names[side][i] + (side == SUT ? 1000u : 0u));
+            xdr_put_opaque(p, (struct bytes){ (const uint8_t *)&names[side][i], 1 });
+            xdr_put_u64(p, cookie + i + 1);
+        }
+        xdr_put_u32(p, 0);
+        xdr_put_u32(p, eof[side]);
+    }
+    what = exchange_end(&x, w);
+    w->next.listing = 0;
+    return what;
 }
 
 #endif

@@ -6,52 +6,6 @@
  */
 #include "teelog_lab.h"
 
-static const struct attributes_given plain = {
-    1, 0644, 100, 5, START - 9000000000, START - 8000000000
-};
-
-static enum tee_what getattr(struct world *w, const struct attributes_given *ref,
-                             const struct attributes_given *sut)
-{
-    struct exchange x;
-
-    w->next.object[TEE_OBJECT] = FILE_ID;
-    exchange_begin(&x, w, GETATTR);
-    for (int side = 0; side < SIDES; side++) {
-        const struct attributes_given *a = side == REF ? ref : sut;
-
-        put_handle(&x.call[side].put, side, FILE_ID);
-        xdr_put_u32(&x.reply[side].put, a ? 0 : NFS3ERR_STALE);
-        if (a)
-            put_attributes(&x.reply[side].put, side, a);
-    }
-    return exchange_end(&x, w);
-}
-
-static enum tee_what read_file(struct world *w, const char *ref, const char *sut)
-{
-    struct exchange x;
-
-    w->next.object[TEE_OBJECT] = FILE_ID;
-    exchange_begin(&x, w, READ);
-    for (int side = 0; side < SIDES; side++) {
-        const char *text = side == REF ? ref : sut;
-
-        put_handle(&x.call[side].put, side, FILE_ID);
-        xdr_put_u64(&x.call[side].put, 0);
-        xdr_put_u32(&x.call[side].put, 100);
-        xdr_put_u32(&x.reply[side].put, 0);
-        xdr_put_u32(&x.reply[side].put, 1);
-        put_attributes(&x.reply[side].put, side, &plain);
-        xdr_put_u32(&x.reply[side].put, (uint32_t)strlen(text));
-        xdr_put_u32(&x.reply[side].put, 1);
-        xdr_put_opaque(&x.reply[side].put,
-                       (struct bytes){ (const uint8_t *)text, (uint32_t)strlen(text) });
-    }
-    w->next.contents = (struct bytes){ (const uint8_t *)ref, (uint32_t)strlen(ref) };
-    return exchange_end(&x, w);
-}
-
 /* --- tests */
 
 static void equal_answers_agree(void **state)
@@ -184,7 +138,8 @@ static void others_read_while_it_grows(void **state)
         assert_int_equal(found.counterpart[2], 2);
         assert_int_equal(found.operation, 2);
         assert_string_equal(found.text, texts[side]);
-        assert_int_equal(found.conditions[1], side == REF ? COUNTERPART_LIVE : 0);
+        assert_int_equal(found.conditions[1],
+                         side == REF ? COUNTERPART_LIVE | COUNTERPART_MADE_OBJECT : 0);
         assert_int_equal(found.conditions[2],
                          side == REF ? COUNTERPART_LIVE | OVERLAP_OBJECT | COUNTERPART_NOT_NEW : 0);
         buf_free(&stream);
@@ -293,45 +248,6 @@ static void rows_are_bounded(void **state)
     teelog_forget(w.log, 100);
     assert_int_equal(teelog_counts(w.log)->objects, 63);
     end(&w, seen);
-}
-
-/* A part of a listing of |DIR_ID|: names, and whether it is the end. */
-static enum tee_what list(struct world *w, uint64_t cookie, const char *const names[SIDES],
-                          const bool eof[SIDES], bool ends)
-{
-    static const struct attributes_given directory = {
-        2, 0755, 4096, 2, START - 9000000000, START - 8000000000
-    };
-    struct exchange x;
-    enum tee_what what;
-
-    w->next.object[TEE_OBJECT] = DIR_ID;
-    w->next.listing = 1;
-    w->next.listing_ends = ends;
-    exchange_begin(&x, w, READDIR);
-    for (int side = 0; side < SIDES; side++) {
-        struct xdr_put *p = &x.reply[side].put;
-
-        put_handle(&x.call[side].put, side, DIR_ID);
-        xdr_put_u64(&x.call[side].put, cookie);
-        xdr_put_u64(&x.call[side].put, cookie ? 9 : 0);
-        xdr_put_u32(&x.call[side].put, 4096);
-        xdr_put_u32(p, 0);
-        xdr_put_u32(p, 1);
-        put_attributes(p, side, &directory);
-        xdr_put_u64(p, 9);
-        for (uint32_t i = 0; names[side][i]; i++) {
-            xdr_put_u32(p, 1);
-            xdr_put_u64(p, (uint8_t)names[side][i] + (side == SUT ? 1000u : 0u));
-            xdr_put_opaque(p, (struct bytes){ (const uint8_t *)&names[side][i], 1 });
-            xdr_put_u64(p, cookie + i + 1);
-        }
-        xdr_put_u32(p, 0);
-        xdr_put_u32(p, eof[side]);
-    }
-    what = exchange_end(&x, w);
-    w->next.listing = 0;
-    return what;
 }
 
 static void listings_wait_for_their_ends(void **state)

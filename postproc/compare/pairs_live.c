@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/compare/pairs_live.c
+ *
+ * Pairs of a log that a shadow wrote (schemas/teelog.md): not all requests are in it, and a
+ * synchronizer made objects the same in between.  So nothing of earlier pairs counts, and each pair
+ * itself says what was known of its objects.  Logs also have file contents, which are shown.
+ */
+#include "compare/compare_pairs.h"
+
+#include <stdio.h>
+
+enum { SHOWN = 24 }; /* bytes of contents */
+
+int pairs_live_open(struct pairs *p, struct err *err)
+{
+    static const char *const contents[SIDES] = {
+        "SELECT data FROM ref.contents WHERE operation = ?1 AND is_reply AND position = 0",
+        "SELECT data FROM sut.contents WHERE operation = ?1 AND is_reply AND position = 0",
+    };
+    int64_t live;
+
+    if (sql_number(p->c->db,
+                   "SELECT EXISTS (SELECT 1 FROM ref.operation"
+                   " WHERE counterpart_conditions IS NOT NULL)",
+                   0, &live, err) < 0)
+        return -err->code;
+    p->live.is = live;
+    for (int side = 0; live && side < SIDES; side++)
+        if (sql_prepare(p->c->db, contents[side], &p->live.contents[side], err) < 0)
+            return -err->code;
+    return 0;
+}
+
+void pairs_live_close(struct pairs *p)
+{
+    for (int side = 0; side < SIDES; side++)
+        sqlite3_finalize(p->live.contents[side]);
+}
+
+static int renew(struct pairs *p, uint32_t row, bool changed, bool made, struct err *err)
+{
+    const struct judge_object object = { .remade = !changed };
+
+    if (!row)
+        return 0;
+    if (!made) {
+        judge_renew(p->judge, row, !changed);
+        return 0;
+    }
+    judge_forget(p->judge, row);
+    return judge_add_object(p->judge, row, &object, err);
+}
+
+int pairs_live_begin(struct pairs *p, uint32_t conditions, struct err *err)
+{
+    static const struct {
+        uint32_t not_same, changed, made;
+        enum whose whose;
+    } objects[] = {
+        { COUNTERPART_NOT_OBJECT, COUNTERPART_CHANGED_OBJECT, COUNTERPART_MADE_OBJECT, OF_OBJECT },
+        { COUNTERPART_NOT_PARENT2, COUNTERPART_CHANGED_PARENT2, COUNTERPART_MADE_PARENT2,
+          OF_PARENT2 },
+        { COUNTERPART_NOT_NEW, COUNTERPART_CHANGED_NEW, COUNTERPART_MADE_NEW, OF_NEW_OBJECT },
+    };
+    struct judge_pair *pair = &p->pair;
+    const uint32_t rows[] = { pair->object, pair->half[REF].row.parent2,
+                              pair->half[REF].row.new_object };
+
+    pair->not_same = 0;
+    if (!(conditions & COUNTERPART_LIVE))
+        return 0;
+    pair->overlap = conditions & COUNTERPART_OVERLAPS;
+    for (int i = 0; i < CHANGE_STATES; i++)
+        pair->change[i] = 0;
+    pair->change[READS_OBJECT] = conditions & COUNTERPART_READ ? pair->id : 0;
+    for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
+        if (conditions & objects[i].not_same)
+            pair->not_same |= 1u << objects[i].whose;
+        if (renew(p, rows[i], conditions & objects[i].changed, conditions & objects[i].made, err) <
+            0)
+            return -err->code;
+    }
+    return 0;
+}
+
+bool pairs_live_changing(const struct pairs *p, const struct judge_pair *pair,
+                         const struct difference *d)
+{
+    return p->live.is && d->kind == KIND_ENTRY && pair->overlap & (OVERLAP_OBJECT | OVERLAP_NAME);
+}
+
+/* --- contents */
+
+static int read_contents(struct pairs *p, int side, int64_t operation, struct bytes *to,
+                         struct err *err)
+{
+    sqlite3_stmt *stmt = p->live.contents[side];
+    int result;
+
+    *to = (struct bytes){ 0 };
+    sqlite3_reset(stmt);
+    sqlite3_bind_int64(stmt, 1, operation);
+    result = sql_row(stmt, err);
+    if (result > 0)
+        *to = sql_column_bytes(stmt, 0);
+    return result < 0 ? result : 0;
+}
+
+/* "from byte 4: 6c6f20..." */
+static void show(struct bytes contents, uint32_t from, char text[COMPARE_TEXT_MAX])
+{
+    int len = snprintf(text, COMPARE_TEXT_MAX, "from byte %u: ", from);
+    uint32_t i = from;
+
+    for (; i < contents.len && i < from + SHOWN; i++)
+        len += snprintf(text + len, COMPARE_TEXT_MAX - (size_t)len, "%02x", contents.data[i]);
+    snprintf(text + len, COMPARE_TEXT_MAX - (size_t)len, "%s", i < contents.len ? "..." : "");
+}
+
+int pairs_live_contents(struct pairs *p, const struct difference *d,
+                        char text[SIDES][COMPARE_TEXT_MAX], struct err *err)
+{
+    struct bytes contents[SIDES];
+    uint32_t at = 0;
+
+    if (!p->live.is || !d->place || d->place->field->cls != CLASS_DATA)
+        return 0;
+    for (int side = 0; side < SIDES; side++)
+        if (read_contents(p, side, d->half[side]->effect.id, &contents[side], err) < 0)
+            return -err->code;
+    while (at < contents[REF].len && at < contents[SUT].len &&
+           contents[REF].data[at] == contents[SUT].data[at])
+        at++;
+    if (at < contents[REF].len || at < contents[SUT].len)
+        for (int side = 0; side < SIDES; side++)
+            show(contents[side], at, text[side]);
+    for (int side = 0; side < SIDES; side++)
+        sqlite3_reset(p->live.contents[side]);
+    return at < contents[REF].len || at < contents[SUT].len;
+}
