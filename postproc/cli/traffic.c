@@ -9,8 +9,8 @@
 void traffic_arg_table(struct traffic *t, struct arg table[TRAFFIC_ARG_COUNT])
 {
     const struct arg rows[] = {
-        { 'c', "client", "ADDRESS", "only traffic of this client", set_text, &t->client_text },
-        { 's', "server", "ADDRESS", "only traffic of this server", set_text, &t->server_text },
+        { 0, "client", "ADDRESS", "only traffic of this client", set_text, &t->client_text },
+        { 0, "server", "ADDRESS", "only traffic of this server", set_text, &t->server_text },
         { 'f', "from", "TIME",
           "only what was called at this time or later: 10:03,\n"
           "10:03:20.5, +5m (after the first packet), -30s (before\n"
