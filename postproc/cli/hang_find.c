@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* postproc/cli/hang_find.c
+ *
+ * Finds the calls that wait at a point in time, and groups them by connection.  The contract is in
+ * hang.h.
+ */
+#include "base/grow.h"
+#include "cli/hang.h"
+#include "store/moment.h"
+#include "store/sql.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ?5: the point in time.  ?6: calls later than this are too young. */
+static const char waiting[] =
+    "SELECT f.id, f.transport, f.client, f.client_port, f.server, f.server_port, count(*), o.id,"
+    " min(o.call_time), o.call_source, o.call_frame FROM operation o JOIN flow f ON f.id = o.flow"
+    " WHERE o.call_time <= ?6 AND (o.reply_time > ?5 OR (o.reply_frame IS NULL AND o.pairing <> 0))"
+    " AND" TRAFFIC_OPERATION " GROUP BY f.id ORDER BY min(o.call_time)";
+
+static int add(struct hang *h, sqlite3_stmt *stmt, struct err *err)
+{
+    struct hang_connection *c;
+
+    if (GROW(h->list, h->count, h->cap) < 0)
+        return err_memory(err, "connections");
+    c = &h->list[h->count++];
+    *c = (struct hang_connection){ .flow = sqlite3_column_int64(stmt, 0),
+                                   .transport = sqlite3_column_int(stmt, 1),
+                                   .client_port = sqlite3_column_int(stmt, 3),
+                                   .server_port = sqlite3_column_int(stmt, 5),
+                                   .calls = (uint64_t)sqlite3_column_int64(stmt, 6),
+                                   .oldest = sqlite3_column_int64(stmt, 7),
+                                   .called = sqlite3_column_int64(stmt, 8),
+                                   .source = sqlite3_column_int64(stmt, 9),
+                                   .frame = sqlite3_column_int64(stmt, 10),
+                                   .last_reply = INT64_MIN };
+    snprintf(c->client, sizeof(c->client), "%s", sql_column_text(stmt, 2));
+    snprintf(c->server, sizeof(c->server), "%s", sql_column_text(stmt, 4));
+    h->calls += c->calls;
+    return 0;
+}
+
+static int read_waiting(sqlite3 *db, const struct hang_request *request, struct hang *h,
+                        struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int result = traffic_prepare(&request->traffic, db, waiting, &stmt, err);
+
+    if (result < 0)
+        return result;
+    sqlite3_bind_int64(stmt, 5, request->at);
+    sqlite3_bind_int64(stmt, 6, request->at - request->age);
+    while ((result = sql_row(stmt, err)) > 0)
+        if ((result = add(h, stmt, err)) < 0)
+            break;
+    return sql_end(stmt, result, err);
+}
+
+static int read_at(sqlite3 *db, struct hang_request *request, struct err *err)
+{
+    struct moment_span span;
+
+    request->at = request->traffic.last;
+    if (!request->at_text)
+        return 0;
+    if (moment_span_read(db, &span, err) < 0)
+        return -err->code;
+    if (moment_parse(request->at_text, &span, &request->at, err) < 0)
+        return err_prefix(err, "--at");
+    return 0;
+}
+
+int hang_find(sqlite3 *db, const char *far, struct hang_request *request, struct hang *h,
+              struct err *err)
+{
+    int64_t holes;
+    int result;
+
+    *h = (struct hang){ .far = far != NULL };
+    if (traffic_read(&request->traffic, db, err) < 0 || read_at(db, request, err) < 0 ||
+        read_waiting(db, request, h, err) < 0 ||
+        sql_number(db, "SELECT count(*) FROM problem WHERE kind IN (1, 2)", 0, &holes, err) < 0)
+        return -err->code;
+    h->holes = (uint64_t)holes;
+    result = far ? hang_match(db, far, request, h, err) : 0;
+    for (uint32_t i = 0; result == 0 && i < h->count && i < request->top; i++)
+        result = hang_events(db, request, &h->list[i], err);
+    return result;
+}
+
+void hang_free(struct hang *h)
+{
+    free(h->list);
+}
