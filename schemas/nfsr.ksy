@@ -402,6 +402,9 @@ types:
       - id: counterpart_conditions
         type: varint
         if: (present.group5 & 0x02) != 0
+      - id: block_digests
+        type: blob
+        if: (present.group5 & 0x04) != 0
   repeat_record:
     seq:
       - id: present

@@ -162,6 +162,8 @@ CREATE TABLE operation (
                                     -- there; only in .nfsr streams of programs that play traces
     counterpart_copy INTEGER,       -- which of several copies of that trace, from 0; NULL like counterpart
     counterpart_conditions INTEGER, -- bits of nfsr.md, COUNTERPART; NULL: nfstee did not write it
+    block_digests BLOB,             -- of the contents: 8 bytes for each aligned block of 4096 bytes
+                                    -- (nfsr.md section 5). NULL: ingested without --block-digests
     latency INTEGER GENERATED ALWAYS AS (reply_time - call_time) VIRTUAL
 ) STRICT;
 

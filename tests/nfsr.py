@@ -18,7 +18,7 @@ import sys
 
 MAGIC = b"\x89NFSR\r\n\x1a"
 MAJOR = 1
-MINOR = 4
+MINOR = 5
 MASK = (1 << 64) - 1
 
 _xxhash = ctypes.CDLL("libxxhash.so.0")

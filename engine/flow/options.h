@@ -36,6 +36,7 @@ struct engine_options {
     const uint16_t *ports;                 /* or NULL */
     uint32_t port_count;
     const struct same_servers *same; /* or NULL */
+    bool block_digests;              /* of file contents (base/blocks.h); not in the table */
     bool messages_only;              /* only for a tap: keep no objects, names and paths, and leave
                                       * them out of operations; not in the table */
 };

@@ -3,11 +3,11 @@
  *
  * Pairs messages into operations.  This file takes calls, and pair_reply.c takes replies.
  * pair_held.c holds replies that come before their calls.  pair_again.c distinguishes copies from
- * retransmissions.  pair_knows.c answers the search for record marks.  pair_state.c ends, saves and
- * restores.  For engine.c.  The contract is in pair.h; the files share pair_parts.h.
+ * retransmissions.  pair_scan.c reads bodies.  pair_knows.c answers the search for record marks.
+ * pair_state.c ends, saves and restores.  For engine.c.  The contract is in pair.h; the files share
+ * pair_parts.h.
  */
 #include "flow/pair_parts.h"
-#include "base/digest.h"
 #include "flow/tag.h"
 
 #include <netinet/in.h>
@@ -25,6 +25,7 @@ int pair_init(struct pair *p, const struct engine_options *options, const struct
     p->learn_port = host->learn_port;
     p->learn_port_ctx = host->ctx;
     p->messages_only = options->messages_only;
+    p->block_digests = options->block_digests;
     p->retransmit_span =
         options->retransmit_span ? options->retransmit_span : ENGINE_RETRANSMIT_SPAN;
     p->skew = options->reorder_span ? options->reorder_span : ENGINE_REORDER_SPAN;
@@ -51,6 +52,7 @@ void pair_free(struct pair *p)
         p->held = next;
     }
     free(p->ends);
+    buf_free(&p->blocks);
     calls_free(&p->calls);
     credentials_free(&p->credentials);
     memset(p, 0, sizeof(*p));
@@ -136,33 +138,6 @@ int pair_malformed(struct pair *p, const struct message *m, uint32_t at, const c
     p->problems++;
     p->malformed++;
     return p->sink.put(p->sink.ctx, &r, err);
-}
-
-int pair_scan(struct pair *p, const struct pair_body *body, struct scan *scan,
-              struct record_operation *op, struct err *err)
-{
-    const struct message *m = body->m;
-    struct captured captured = rpc_body(m->data, m->cap_len, body->h);
-    char problem[SCAN_PROBLEM_MAX];
-    XXH128_canonical_t digest;
-    int rc;
-
-    rc = scan_body(scan, body->type, &captured, problem, err);
-    if (rc < 0)
-        return rc;
-    if (scan->result == WALK_MALFORMED) {
-        body->sighting->flags |= SIGHTING_MALFORMED;
-        if (p && (rc = pair_malformed(p, m, body->h->body, problem, err)) < 0)
-            return rc;
-    }
-    if (scan->has_data) {
-        body->sighting->flags |= SIGHTING_DATA;
-        op->data_length = scan->data_full;
-        XXH128_canonicalFromHash(&digest,
-                                 XXH3_128bits(captured.data + scan->data_at, scan->data_len));
-        memcpy(op->data_digest, digest.digest, sizeof(op->data_digest));
-    }
-    return 0;
 }
 
 static int give_up_call(struct pair *p, uint32_t id, enum pairing label, struct err *err)
@@ -369,7 +344,8 @@ static struct waiting *new_waiting(const struct taking *t, struct err *err)
     const struct rpc_auth *credential = &t->h->credential;
     const struct scan *scan = &t->scan;
     const uint8_t *body = t->m->data + t->h->body;
-    struct waiting *w = malloc(sizeof(*w) + t->kept);
+    const struct bytes blocks = t->op.block_digests;
+    struct waiting *w = malloc(sizeof(*w) + t->kept + blocks.len);
     enum action action;
 
     if (!w) {
@@ -385,10 +361,13 @@ static struct waiting *new_waiting(const struct taking *t, struct err *err)
                                        .gss_service = credential->gss_service };
     w->parent = t->about.parent;
     w->parent2 = t->about.parent2;
-    w->size = (uint32_t)sizeof(*w) + t->kept;
+    w->size = (uint32_t)sizeof(*w) + t->kept + blocks.len;
     if (t->kept)
         memcpy(w->body, body, t->kept);
+    if (blocks.len)
+        memcpy(w->body + t->kept, blocks.data, blocks.len);
     w->operation.arguments = (struct bytes){ w->body, t->kept };
+    w->operation.block_digests = (struct bytes){ w->body + t->kept, blocks.len };
     if (!t->procedure)
         return w;
     w->port_program = scan->port_program;

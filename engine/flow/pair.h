@@ -65,6 +65,8 @@ struct pair {
     uint64_t last_ticket;
     uint64_t ticket; /* of the held reply that is being answered, or 0 */
     bool messages_only;
+    bool block_digests;
+    struct buf blocks; /* of the message that is taken */
     struct objects *objects;
     struct credentials credentials;
     struct calls calls;

@@ -4,6 +4,7 @@
  * Ends a capture, and saves what waits as bytes for the next one.  The contract is in pair.h.
  */
 #include "flow/pair_parts.h"
+#include "base/blocks.h"
 #include "base/pack.h"
 
 #include <stdlib.h>
@@ -123,6 +124,8 @@ static int save_list(const struct calls *c, const struct call_list *list, struct
 #define SAVE_WAITING(field) bad |= pack_value(out, x->waiting->field);
         WAITING_PLAIN(SAVE_WAITING)
         bad |= pack_bytes(out, x->waiting->body, x->waiting->operation.arguments.len);
+        bad |= pack_bytes(out, x->waiting->operation.block_digests.data,
+                          x->waiting->operation.block_digests.len);
     }
     return bad;
 }
@@ -168,7 +171,7 @@ uint64_t pair_layout(uint64_t hash)
     WAITING_PLAIN(WAITING_FIELD)
 #define HELD_FIELD(field) hash = pack_layout(hash, #field, sizeof(((struct held *)0)->field));
     HELD_PLAIN(HELD_FIELD)
-    return hash;
+    return pack_layout(hash, "block_digests", BLOCK_DIGEST_LEN);
 }
 
 int pair_save(const struct pair *p, struct buf *out)
@@ -202,11 +205,12 @@ static bool within(uint32_t at, uint32_t len, uint32_t size)
 static struct waiting *restore_waiting(struct pair *p, struct unpack *in)
 {
     struct waiting plain = { 0 }, *w;
-    struct bytes body;
+    struct bytes body, blocks;
 
 #define RESTORE_WAITING(field) unpack_value(in, plain.field);
     WAITING_PLAIN(RESTORE_WAITING)
     body = unpack_bytes(in);
+    blocks = unpack_bytes(in);
     if (in->failed || !within(plain.name_at, plain.name_len, body.len) ||
         !within(plain.name2_at, plain.name2_len, body.len) ||
         !within(plain.root_path_at, plain.root_path_len, body.len) ||
@@ -215,12 +219,14 @@ static struct waiting *restore_waiting(struct pair *p, struct unpack *in)
         in->failed = true;
         return NULL;
     }
-    w = malloc(sizeof(*w) + body.len);
+    w = malloc(sizeof(*w) + body.len + blocks.len);
     if (!w)
         return NULL;
     *w = plain;
-    w->size = (uint32_t)sizeof(*w) + body.len;
+    w->size = (uint32_t)(sizeof(*w) + body.len + blocks.len);
     memcpy(w->body, body.data, body.len);
+    memcpy(w->body + body.len, blocks.data, blocks.len);
+    w->operation.block_digests = (struct bytes){ w->body + body.len, blocks.len };
     w->operation.arguments = (struct bytes){ w->body, body.len };
     w->operation.result = (struct bytes){ 0 };
     w->procedure =

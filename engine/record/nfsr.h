@@ -18,7 +18,7 @@
 
 enum {
     NFSR_VERSION_MAJOR = 1,        /* a reader refuses a later one */
-    NFSR_VERSION_MINOR = 4,        /* later ones only add fields at records' ends and kinds */
+    NFSR_VERSION_MINOR = 5,        /* later ones only add fields at records' ends and kinds */
     NFSR_BLOCK_TARGET = 256 << 10, /* a block is closed when it is this long, */
     NFSR_BLOCK_MAX = 16 << 20,
 };

@@ -4,6 +4,7 @@
  * Checks the records of a stream against each other.  For "nfsdigest check".  The contract is in
  * nfsr_check.h.
  */
+#include "base/blocks.h"
 #include "record/nfsr_check.h"
 #include "base/digest.h"
 #include "record/format.h"
@@ -201,6 +202,12 @@ static void check_operation(struct check *c, const struct record_operation *o)
         finding(c, "copy %u of no counterpart", o->counterpart.copy);
     if (o->counterpart.conditions && !o->counterpart.number)
         finding(c, "conditions %u of no counterpart", o->counterpart.conditions);
+    if (o->block_digests.len &&
+        (o->data_length > UINT32_MAX ||
+         o->block_digests.len !=
+             BLOCK_DIGEST_LEN * block_count(o->offset, (uint32_t)o->data_length)))
+        finding(c, "%u bytes of block_digests for %" PRIu64 " bytes", o->block_digests.len,
+                o->data_length);
     if (o->arguments.len > o->arguments_wire || o->result.len > o->result_wire)
         finding(c, "%u of %u bytes of arguments, %u of %u bytes of result", o->arguments.len,
                 o->arguments_wire, o->result.len, o->result_wire);

@@ -195,6 +195,7 @@ struct record_operation {
     uint64_t data_length;                 /* of file contents, as the message says */
     uint8_t data_digest[16];              /* XXH3-128, canonical form, of the captured contents */
     struct counterpart counterpart;       /* of programs that know it; a capture does not tell */
+    struct bytes block_digests; /* of the contents, if they were asked for (base/blocks.h) */
 };
 
 enum repeat_kind {

@@ -173,10 +173,12 @@ int cmd_ingest(int argc, char **argv, struct err *err)
     struct engine_args engine;
     struct job job = { .options = &engine.settings.options };
     struct arg more[ENGINE_ARG_COUNT];
+    bool blocks = false;
     const struct arg own[] = {
         { 'o', "database", "DATABASE", "the trace database; all operands are then files", set_text,
           &database },
         { 'q', "quiet", NULL, "print only errors and warnings", set_flag, &job.quiet },
+        { 0, "block-digests", NULL, BLOCK_DIGESTS_HELP, set_flag, &blocks },
         { 0 },
     };
     const struct args args = { "nfsdigest ingest [OPTION...] [-o DATABASE | DATABASE] FILE...",
@@ -187,6 +189,7 @@ int cmd_ingest(int argc, char **argv, struct err *err)
     result = args_parse(&args, argc, argv, &first, err);
     if (result != 1)
         return result;
+    engine.settings.options.block_digests = blocks;
     taken = choose_database(&database, argc - first, argv + first, err);
     if (taken < 0)
         return taken;

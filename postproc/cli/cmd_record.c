@@ -48,11 +48,13 @@ int cmd_record(int argc, char **argv, struct err *err)
     struct recorder recorder = { 0 };
     const struct conversion conversion = { open_output, end_output, &recorder, &progress_line };
     struct arg more[ENGINE_ARG_COUNT];
+    bool blocks = false;
     const struct arg own[] = {
         { 'o', "output", "FILE",
           "the record stream, or \"-\" for standard output (the\n"
           "default, unless that is a terminal)",
           set_text, &recorder.output },
+        { 0, "block-digests", NULL, BLOCK_DIGESTS_HELP, set_flag, &blocks },
         { 0 },
     };
     const struct args args = { "nfsdigest record [OPTION...] [-o FILE] CAPTURE...", about, own,
@@ -65,6 +67,7 @@ int cmd_record(int argc, char **argv, struct err *err)
         return result;
     if (first == argc)
         return err_set(err, ERR_USAGE, "nothing to record: name captures or \"-\"");
+    recorder.options.settings.options.block_digests = blocks;
     if (!recorder.output && isatty(STDOUT_FILENO))
         return err_set(err, ERR_USAGE,
                        "refusing to write a record stream to a terminal: use -o FILE");

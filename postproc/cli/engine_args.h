@@ -22,4 +22,9 @@ struct engine_args {
  * move.  |objects|: the command keeps objects and paths. */
 void engine_arg_table(struct engine_args *to, bool objects, struct arg table[ENGINE_ARG_COUNT]);
 
+/* An option of commands that make records of captures: engine_options.block_digests. */
+#define BLOCK_DIGESTS_HELP                                                                         \
+    "keep digests of file contents by blocks of 4 KiB, for\nlint; 2 bytes for each 1024 of "       \
+    "contents"
+
 #endif

@@ -129,6 +129,7 @@ static int insert(struct store *store, const struct operation_row *row, struct e
     bind_if(stmt, 39, op->counterpart.number, op->counterpart.number);
     bind_if(stmt, 40, op->counterpart.number, op->counterpart.copy);
     bind_if(stmt, 41, op->counterpart.conditions, op->counterpart.conditions);
+    row_bind_body(stmt, 42, &op->block_digests);
     return statement_run(store, SQL_PUT_OPERATION, err);
 }
 

@@ -15,8 +15,9 @@ static const char *const texts[SQL_COUNT] = {
         " reply_length, reply_flags, client, server, flow, xid, program, version, procedure,"
         " rpc_status, status, credential, object, object2, new_object, path, path2, depends_on,"
         " offset, count, data_length, data_digest, arguments_length, result_length, arguments,"
-        " result, counterpart, counterpart_copy, counterpart_conditions) VALUES "
-        "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " result, counterpart, counterpart_copy, counterpart_conditions,"
+        " block_digests) VALUES "
+        "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [SQL_PUT_CONTENTS] = "INSERT INTO contents VALUES (NULL,?,?,?,?)",
     [SQL_PUT_RETRANSMISSION] = "INSERT INTO retransmission VALUES (NULL,?,?,?,?,?,?,?,?,?,?)",
     [SQL_PUT_COPY] = "INSERT INTO copy VALUES (NULL,?,?,?,?,?,?,?,?,?)",
@@ -44,7 +45,8 @@ static const char *const texts[SQL_COUNT] = {
         " reply_first_frame = ?4, reply_time = ?5, reply_length = ?6, reply_flags = ?7,"
         " rpc_status = ?8, status = ?9, new_object = ifnull(?10, new_object),"
         " data_length = ifnull(?11, data_length), data_digest = ifnull(?12, data_digest),"
-        " result_length = ?13, result = ?14 WHERE id = ?1",
+        " result_length = ?13, result = ?14, block_digests = ifnull(?15, block_digests)"
+        " WHERE id = ?1",
     [SQL_GET_OPERATION] =
         "SELECT pairing, call_source, call_frame, call_first_frame, call_time, call_length,"
         " call_flags, reply_source, reply_frame, reply_first_frame, reply_time, reply_length,"

@@ -128,6 +128,7 @@ static int complete(struct store *store, const struct stream_ends_entry *entry,
     row_bind_data(stmt, 11, row->record);
     row_bind_length(stmt, 13, &row->reply, row->result_length);
     row_bind_body(stmt, 14, &row->result);
+    row_bind_body(stmt, 15, &row->record->block_digests);
     if (statement_run(store, SQL_COMPLETE_OPERATION, err) < 0 ||
         count_operation(store, call_source, 0, -1, err) < 0)
         return -err->code;

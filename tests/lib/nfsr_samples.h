@@ -103,6 +103,7 @@ static inline void sample_operation(struct samples *s, struct record_operation *
     o->counterpart.number = sample_value(s);
     o->counterpart.copy = (uint32_t)sample_value(s);
     o->counterpart.conditions = (uint32_t)sample_value(s);
+    o->block_digests = sample_bytes(s);
 }
 
 /* A kind that may come before the end. */
@@ -260,7 +261,8 @@ static inline bool same_record(const struct record *x, const struct record *y)
         break;
     case RECORD_OPERATION:
         same = same_bytes(&a.operation.arguments, &b.operation.arguments) &&
-               same_bytes(&a.operation.result, &b.operation.result);
+               same_bytes(&a.operation.result, &b.operation.result) &&
+               same_bytes(&a.operation.block_digests, &b.operation.block_digests);
         break;
     case RECORD_PROBLEM:
         same = same_bytes(&a.problem.text, &b.problem.text);

@@ -68,7 +68,7 @@ def spoil(folder, stream):
     refuse(write("bad.nfsr", bytes(bad)), "block", "offset", "checksum")
     bad = bytearray(stream)
     bad[8] = 9
-    refuse(write("later.nfsr", bytes(bad)), "9.4", "1.4")
+    refuse(write("later.nfsr", bytes(bad)), "9.5", "1.5")
     refuse(write("empty.nfsr", b""))
     refuse(write("text.nfsr", b"no stream at all\n"))
 

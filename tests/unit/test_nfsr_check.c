@@ -219,6 +219,9 @@ static void unsound_streams(void **state)
           "10 (operation): pairing 2 with a call and without a reply");
     SPOIL(r[OP2].operation.arguments_wire = 3,
           "9 (operation): 4 of 3 bytes of arguments, 0 of 0 bytes of result");
+    SPOIL((r[OP2].operation.offset = 4000, r[OP2].operation.data_length = 200,
+           r[OP2].operation.block_digests = (struct bytes){ handle, 4 }),
+          "9 (operation): 4 bytes of block_digests for 200 bytes");
     SPOIL(r[OP2].operation.call.first_frame = 3,
           "9 (operation): call: first frame 3, last frame 2");
     SPOIL(r[OP2].operation.reply.first_frame = 0,

@@ -324,7 +324,7 @@ static void later_versions(void **state)
     BLOCK(&c, 1, 1, LAST);
     assert_int_equal(read_craft(&c, seen, &err), -ERR_INPUT);
     assert_string_equal(err.text,
-                        "craft: is of .nfsr version 2.7, this program reads version 1 (up to 1.4)");
+                        "craft: is of .nfsr version 2.7, this program reads version 1 (up to 1.5)");
 
     /* a later header may be anything behind the version */
     craft_header(&c, &s->stream, 2, 0, "");
@@ -334,7 +334,7 @@ static void later_versions(void **state)
     assert_non_null(strstr(err.text, "version 2.0"));
 
     /* a later minor version: a third field in counter, a record kind 13, a block kind 2 */
-    craft_header(&c, &s->stream, 1, 5, "text that is new\n");
+    craft_header(&c, &s->stream, 1, 6, "text that is new\n");
     BLOCK(&c, 1, 2,
           COUNTER "\x09\x07\x07\x02"
                   "ab\xac\x02\x2a");
@@ -345,7 +345,7 @@ static void later_versions(void **state)
     assert_int_equal(seen[RECORD_END], 1);
 
     /* the same in this version: broken */
-    craft_header(&c, &s->stream, 1, 4, "");
+    craft_header(&c, &s->stream, 1, 5, "");
     BLOCK(&c, 1, 2,
           COUNTER "\x09\x07\x07\x02"
                   "ab\xac\x02\x2a");
@@ -355,7 +355,7 @@ static void later_versions(void **state)
     assert_non_null(strstr(err.text, "counter record: has fields that its version lacks"));
 
     /* this version with another layout */
-    craft_header(&c, &s->stream, 1, 4, "more\n");
+    craft_header(&c, &s->stream, 1, 5, "more\n");
     BLOCK(&c, 1, 1, LAST);
     assert_int_equal(read_craft(&c, seen, &err), -ERR_INPUT);
     assert_non_null(strstr(err.text, "its layout is not that version's"));
