@@ -79,7 +79,8 @@ struct effect {
     struct asked asked;
     /* of the contents that were read or written, when |has_digest|: all of them were captured */
     bool has_digest;
-    uint8_t digest[16]; /* XXH3-128 */
+    uint8_t digest[16];  /* XXH3-128 */
+    struct bytes blocks; /* their digests by blocks (base/blocks.h), when there are any */
 
     /* only readers that were asked for them set these (effects.h): */
     uint32_t calls_again; /* how many times the call was sent again */

@@ -19,6 +19,8 @@ struct lint *lint_new(const struct lint_options *options, struct err *err)
         lint->options.ranges = LINT_RANGES;
     if (!lint->options.names)
         lint->options.names = LINT_NAMES;
+    if (!lint->options.blocks)
+        lint->options.blocks = LINT_BLOCKS;
     return lint;
 }
 
@@ -31,6 +33,9 @@ void lint_free(struct lint *lint)
     free(lint->objects);
     table_free(&lint->by_id);
     free(lint->entries);
+    free(lint->blocks);
+    table_free(&lint->by_block);
+    free(lint->held);
     free(lint->names);
     table_free(&lint->by_name);
     free(lint);
@@ -82,16 +87,28 @@ int lint_done(struct lint *lint, struct effect *e, struct err *err)
     if (!is_nfs3(e))
         return 0;
     lint->counts.operations++;
+    if (e->timed && e->done_time > lint->latest)
+        lint->latest = e->done_time;
     lint->counts.unanswered += e->rpc_status == STATUS_NONE;
     lint_body_read(e, &body);
+    lint->body = &body;
     result = lint_reply(lint, e, &body, err);
     if (result == 0)
         result = lint_listing(lint, e, &body, err);
     if (result == 0)
         result = lint_verifier(lint, e, &body, err);
+    if (result == 0 && lint->verifier)
+        result = lint_held_release(lint, e, err);
     if (result == 0)
         result = lint_time_done(lint, e, err);
     if (result == 0)
         result = lint_names_done(lint, e, &body, err);
     return result < 0 ? result : lint_session(lint, e, err);
+}
+
+int lint_end(struct lint *lint, struct err *err)
+{
+    int result = lint_held_end(lint, err);
+
+    return result < 0 ? result : lint_owed_end(lint, err);
 }

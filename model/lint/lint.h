@@ -4,7 +4,7 @@
  * Checks one server against RFC 1813 and against itself over time, without a reference.  It is fed
  * operation by operation, and needs no database: programs that talk to live servers can use it.
  *
- *     lint_new; for each operation lint_called, later lint_done; lint_free
+ *     lint_new; for each operation lint_called, later lint_done; lint_end; lint_free
  *
  * Calls come in the order of their times, and so do replies (postproc/plan/effects.h gives both).
  * Operations that overlap have no known order: what an overlapping operation may have changed is
@@ -14,12 +14,13 @@
  *
  * Objects are the reader's numbers of handles (effect.h), each for one handle of one server.
  *
- * Memory: 128 bytes and a place in a table for each of at most LINT_OBJECTS objects; those that
- * came first are forgotten first, and counted.  56 to 224 bytes for each of at most LINT_RANGES
+ * Memory, with a place in a table for each: 170 bytes for each of at most LINT_OBJECTS objects, 80
+ * for each of LINT_NAMES names and 64 for each of LINT_BLOCKS blocks.  Those that came first are
+ * forgotten first; objects are counted then.  80 to 320 bytes for each of at most LINT_RANGES
  * ranges that WRITEs wrote, at most LINT_RANGES_EACH for an object; others are not judged.  For
  * each of LINT_SERVERS servers, LINT_VERIFIERS write verifiers; later ones are not judged, and
- * counted.  96 bytes and a place in a table for each of at most LINT_NAMES names; those that came
- * first are forgotten first.  The names of one listing.
+ * counted. LINT_HELD findings that wait for a verifier; others are counted.  The names of one
+ * listing.
  */
 #ifndef NFSDIGEST_LINT_LINT_H
 #define NFSDIGEST_LINT_LINT_H
@@ -31,6 +32,8 @@ enum {
     LINT_OBJECTS = 1 << 20,
     LINT_RANGES = 1 << 18,
     LINT_RANGES_EACH = 512,
+    LINT_BLOCKS = 1 << 19,
+    LINT_HELD = 1024,
     LINT_NAMES = 1 << 18,
     LINT_SERVERS = 64,
     LINT_VERIFIERS = 32,
@@ -39,7 +42,8 @@ enum {
 
 struct lint_finding {
     enum lint_id rule;
-    const struct effect *effect; /* the operation that breaks the rule */
+    const struct effect *effect; /* the operation that breaks the rule; perhaps a copy without its
+                                  * bodies */
     int64_t earlier;             /* id of an earlier operation that it contradicts, or 0 */
     const char *text;            /* what happened: "8192 bytes returned, 4096 asked for" */
 };
@@ -53,6 +57,7 @@ struct lint_options {
     uint32_t objects; /* 0: LINT_OBJECTS */
     uint32_t ranges;  /* 0: LINT_RANGES */
     uint32_t names;   /* 0: LINT_NAMES */
+    uint32_t blocks;  /* 0: LINT_BLOCKS */
 };
 
 struct lint_counts {
@@ -60,6 +65,10 @@ struct lint_counts {
     uint64_t unanswered;        /* of these, without a reply */
     uint64_t unknown;           /* replies whose call was not captured: not judged */
     uint64_t objects_forgotten; /* for lack of room */
+    uint64_t reads, compared;   /* READs of contents; compared with WRITEs, at least in part */
+    uint64_t with_blocks;       /* READs with digests of blocks */
+    uint64_t excused;           /* contradictions that a restart of the server explains */
+    uint64_t undecided;         /* those that could not wait for lack of room */
     uint64_t verifiers_ignored;
 };
 
@@ -71,6 +80,9 @@ struct lint *lint_new(const struct lint_options *options, struct err *err);
  * lint_done, everything.  |effect->mark| belongs to lint in between. */
 int lint_called(struct lint *lint, struct effect *effect, struct err *err);
 int lint_done(struct lint *lint, struct effect *effect, struct err *err);
+/* No operation follows.  Reports findings that waited for one, with a copy of their operation
+ * whose bodies are gone. */
+int lint_end(struct lint *lint, struct err *err);
 struct lint_counts lint_counts(const struct lint *lint);
 void lint_free(struct lint *lint);
 

@@ -4,10 +4,12 @@
  * What READs return against what WRITEs wrote, by digests.  A range is under way from the call of
  * its WRITE to the reply, and known from then on until another operation that may change it is
  * called.  Where two overlap in time and place, nothing is known: both are spoiled.  A READ is
- * judged if exactly its range is known.  The contract is in lint_parts.h.
+ * judged if exactly its range is known; else by blocks (lint_blocks.c), if their digests are there.
+ * The contract is in lint_parts.h.
  */
 #include "lint/lint_parts.h"
 
+#include "base/digest.h"
 #include "base/grow.h"
 
 #include <inttypes.h>
@@ -68,6 +70,7 @@ static bool spoil(struct lint *lint, struct lint_object *o, uint64_t start, uint
 void lint_contents_spoil(struct lint *lint, struct lint_object *o)
 {
     spoil(lint, o, 0, UINT64_MAX);
+    lint_blocks_spoil(lint, o);
 }
 
 void lint_contents_forget(struct lint *lint, struct lint_object *o)
@@ -100,7 +103,7 @@ static bool make_room(struct lint *lint, struct lint_object *o)
     return false;
 }
 
-int lint_contents_called(struct lint *lint, struct lint_object *o, const struct effect *e,
+int lint_contents_called(struct lint *lint, struct lint_object *o, struct effect *e,
                          struct err *err)
 {
     bool writes = effect_action(e) == ACTION_WRITE && e->arguments == WALK_OK;
@@ -113,6 +116,10 @@ int lint_contents_called(struct lint *lint, struct lint_object *o, const struct 
     else if (sets)
         start = e->asked.bits & ASKED_SIZE ? e->asked.size : UINT64_MAX;
     spoiled = spoil(lint, o, start, end);
+    if (writes)
+        lint_blocks_called(lint, o, e);
+    else if (start < end)
+        lint_blocks_spoil(lint, o);
     if (!writes || !e->count || o->crowded)
         return 0;
     if (!make_room(lint, o)) {
@@ -126,36 +133,57 @@ int lint_contents_called(struct lint *lint, struct lint_object *o, const struct 
         (struct lint_range){ .start = start,
                              .end = end,
                              .state = spoiled ? RANGE_SPOILED : RANGE_UNDER_WAY,
-                             .written_by = e->id };
+                             .written.by = e->id };
     return 0;
 }
 
 /* The whole of what was sent was written. */
 static bool is_whole(const struct effect *e)
 {
-    return e->timed && e->succeeded && e->has_digest && e->has_done && e->done == e->count;
+    return e->timed && e->succeeded && e->has_done && e->done == e->count;
+}
+
+/* Returns what is written by |e|, now that it is done. */
+static struct lint_written written_by(const struct lint *lint, const struct effect *e)
+{
+    const struct lint_body *b = lint->body;
+
+    return (struct lint_written){ .by = e->id,
+                                  .at = e->done_time,
+                                  .verifier = lint->verifier,
+                                  .stable = !b->has_committed || b->committed != UNSTABLE };
+}
+
+/* Returns where the bytes begin that |e|, which is no WRITE, may have changed. */
+static uint64_t changed_from(const struct effect *e)
+{
+    if (effect_action(e) != ACTION_SET || e->arguments != WALK_OK)
+        return 0;
+    return e->asked.bits & ASKED_SIZE ? e->asked.size : UINT64_MAX;
 }
 
 void lint_contents_done(struct lint *lint, struct lint_object *o, const struct effect *e)
 {
-    if (effect_action(e) != ACTION_WRITE || e->arguments != WALK_OK) {
-        bool sets = effect_action(e) == ACTION_SET && e->arguments == WALK_OK;
+    struct lint_written written = written_by(lint, e);
 
-        spoil(lint, o,
-              !sets                        ? 0
-              : e->asked.bits & ASKED_SIZE ? e->asked.size
-                                           : UINT64_MAX,
-              UINT64_MAX);
+    if (effect_action(e) != ACTION_WRITE || e->arguments != WALK_OK) {
+        spoil(lint, o, changed_from(e), UINT64_MAX);
+        if (changed_from(e) < UINT64_MAX)
+            lint_blocks_spoil(lint, o);
         return;
     }
+    lint_blocks_done(lint, o, e, &written);
+    if (e->succeeded && !written.stable)
+        o->loose = written;
     for (uint32_t i = 0; i < o->range_count; i++) {
         struct lint_range *r = &o->ranges[i];
 
-        if (r->state == RANGE_KNOWN || r->written_by != e->id)
+        if (r->state == RANGE_KNOWN || r->written.by != e->id)
             continue;
         if (r->state == RANGE_UNDER_WAY && is_whole(e)) {
             r->state = RANGE_KNOWN;
-            r->written_at = e->done_time;
+            r->written = written;
+            r->has_digest = e->has_digest;
             memcpy(r->digest, e->digest, sizeof(r->digest));
             return;
         }
@@ -166,27 +194,70 @@ void lint_contents_done(struct lint *lint, struct lint_object *o, const struct e
     }
 }
 
+void lint_contents_commit(struct lint *lint, struct lint_object *o, const struct effect *e)
+{
+    uint64_t end = e->count ? end_of(e->offset, e->count) : UINT64_MAX;
+
+    if (!e->succeeded || !e->timed || e->arguments != WALK_OK || !lint->verifier)
+        return;
+    for (uint32_t i = 0; i < o->range_count; i++) {
+        struct lint_range *r = &o->ranges[i];
+
+        if (r->state != RANGE_KNOWN || r->written.stable || r->start < e->offset || r->end > end ||
+            r->written.at >= e->call_time)
+            continue;
+        if (r->written.verifier == lint->verifier) {
+            r->written.stable = true;
+        } else if (!r->owed_by) {
+            r->owed = e->done_time;
+            r->owed_by = e->id;
+        }
+    }
+    lint_blocks_commit(lint, o, e);
+    if (!e->offset && !e->count && !o->active && o->loose.at < e->call_time &&
+        o->loose.verifier == lint->verifier)
+        o->loose = (struct lint_written){ 0 };
+}
+
+static bool are_zeros(const struct effect *e)
+{
+    static const uint8_t zeros[1 << 20];
+    XXH128_canonical_t digest;
+
+    if (e->done > sizeof(zeros))
+        return false;
+    XXH128_canonicalFromHash(&digest, XXH3_128bits(zeros, e->done));
+    return memcmp(digest.digest, e->digest, sizeof(e->digest)) == 0;
+}
+
 int lint_contents_judge(struct lint *lint, struct lint_object *o, const struct effect *e,
                         struct err *err)
 {
     uint64_t end = end_of(e->offset, e->done);
 
-    if (effect_action(e) != ACTION_READ || !e->succeeded || !e->has_digest || !e->has_done ||
-        e->arguments != WALK_OK || !e->timed || o->unsure || o->crowded)
+    if (effect_action(e) != ACTION_READ || !e->succeeded || !e->has_done || e->arguments != WALK_OK)
         return 0;
-    for (uint32_t i = 0; i < o->range_count; i++) {
+    lint->counts.reads += e->done != 0;
+    lint->counts.with_blocks += e->blocks.len != 0;
+    if (!e->timed || o->unsure || o->crowded)
+        return 0;
+    for (uint32_t i = 0; e->has_digest && i < o->range_count; i++) {
         const struct lint_range *r = &o->ranges[i];
-        int64_t earlier = r->written_by;
+        struct lint_written written = r->written;
 
-        if (r->state != RANGE_KNOWN || r->start != e->offset || r->end != end)
+        if (r->state != RANGE_KNOWN || !r->has_digest || r->start != e->offset || r->end != end)
             continue;
-        if (r->written_at >= e->call_time || r->written_at <= lint->blind ||
-            memcmp(r->digest, e->digest, sizeof(r->digest)) == 0)
+        if (written.at >= e->call_time || written.at <= lint->blind)
+            return 0;
+        lint->counts.compared++;
+        if (memcmp(r->digest, e->digest, sizeof(r->digest)) == 0)
             return 0;
         spoil(lint, o, e->offset, end); /* said once */
-        return LINT_SAY(lint, LINT_READ_CONTENTS, e, earlier, err,
-                        "the %" PRIu64 " bytes at %" PRIu64 " are not those that were written",
-                        e->done, e->offset);
+        lint_blocks_spoil(lint, o);
+        return LINT_SAY_UNLESS_LOST(lint, LINT_READ_CONTENTS, e, written.by, &written, err,
+                                    "the %" PRIu64 " bytes at %" PRIu64
+                                    " are not those that were written%s",
+                                    e->done, e->offset, are_zeros(e) ? ": they are zeros" : "");
     }
-    return 0;
+    return lint_blocks_judge(lint, o, e, err);
 }

@@ -78,7 +78,9 @@ static uint32_t outcomes(const struct effect *e, struct outcome o[2])
                                      .name = second ? e->name2 : e->name,
                                      .makes = true };
         judge_made(e, &o[count]);
-        o[count++].object = action == ACTION_LINK ? e->object : e->new_object;
+        if (e->succeeded)
+            o[count].object = action == ACTION_LINK ? e->object : e->new_object;
+        count++;
     }
     return count;
 }
@@ -313,6 +315,12 @@ static int take_outcome(struct lint *lint, const struct effect *e, const struct 
             result = judge_state(lint, e, o, &before, err);
         if (result == 0)
             result = judge_object(lint, e, o, &before, err);
+    }
+    if (o->takes && e->succeeded && effect_action(e) == ACTION_REMOVE && before.object) {
+        struct lint_object *gone = lint_object(lint, before.object);
+
+        if (gone)
+            lint_contents_spoil(lint, gone); /* nobody needs them */
     }
     n = find(lint, o->directory, o->name); /* others may have moved it */
     if (!n)

@@ -44,6 +44,7 @@ struct lint_object *lint_object(struct lint *lint, uint32_t id)
             return NULL;
         place = lint->object_count++;
     }
-    lint->objects[place] = (struct lint_object){ .id = id, .changed = INT64_MIN };
+    lint->objects[place] =
+        (struct lint_object){ .id = id, .changed = INT64_MIN, .epoch = ++lint->last_epoch };
     return table_add(&lint->by_id, hash, place) < 0 ? NULL : &lint->objects[place];
 }

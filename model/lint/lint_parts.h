@@ -16,7 +16,15 @@ enum {
     MAY_PARENT2 = 1 << 1,
     MAY_NEW = 1 << 2,
     MAY_NAME = 1 << 3,
-    MAY_NAME2 = 1 << 4
+    MAY_NAME2 = 1 << 4,
+    MAY_BLOCKS = 1 << 5,
+};
+
+/* Contents that a WRITE wrote, or attributes with them. */
+struct lint_written {
+    int64_t by, at;    /* operation, and when it was done */
+    uint32_t verifier; /* lint_verifier_id; 0: none */
+    bool stable;       /* else a restart of the server may lose it */
 };
 
 enum range_state { RANGE_UNDER_WAY, RANGE_SPOILED, RANGE_KNOWN };
@@ -24,9 +32,30 @@ enum range_state { RANGE_UNDER_WAY, RANGE_SPOILED, RANGE_KNOWN };
 /* Bytes that one WRITE writes or wrote. */
 struct lint_range {
     uint64_t start, end;
-    uint8_t digest[16]; /* when it is known */
-    int64_t written_by, written_at;
+    uint8_t digest[16]; /* when |has_digest| */
+    struct lint_written written;
+    int64_t owed; /* when a COMMIT showed that the client must send it again, or 0, */
+    int64_t owed_by;
     uint8_t state; /* enum range_state */
+    bool has_digest;
+};
+
+/* What is known of one block of a file (base/blocks.h). */
+struct lint_block {
+    uint64_t index, digest;
+    struct lint_written written;
+    uint32_t object, epoch; /* known while this is the object's */
+    uint32_t active;        /* WRITEs under way */
+    uint16_t start, len;    /* the bytes in the block that are known */
+    bool known, spoiled;    /* |spoiled|: WRITEs under way overlap */
+};
+
+/* A finding that is none if the server had restarted before. */
+struct lint_held {
+    struct effect effect;
+    struct lint_written written;
+    enum lint_id rule;
+    char text[LINT_TEXT_MAX];
 };
 
 struct lint_object {
@@ -44,8 +73,12 @@ struct lint_object {
     int64_t stale_by, stale_at; /* 0: it was not stale */
     struct lint_range *ranges;
     uint32_t range_count, range_cap;
-    bool crowded;   /* more WRITEs were under way than there is room for: none is judged */
-    uint32_t names; /* those in this directory: a place in |names|, counted from 1 */
+    bool crowded;         /* more WRITEs were under way than there is room for: none is judged */
+    uint32_t epoch;       /* of its blocks */
+    uint32_t committed;   /* verifier of the last COMMIT of the whole file, */
+    int64_t committed_at; /* and when it was called */
+    struct lint_written loose; /* the last UNSTABLE WRITE, until a COMMIT of the whole file */
+    uint32_t names;            /* those in this directory: a place in |names|, counted from 1 */
 };
 
 enum name_state { NAME_UNKNOWN, NAME_THERE, NAME_NOT_THERE };
@@ -82,6 +115,8 @@ struct lint_verifier {
 struct lint_server {
     uint32_t number, count;
     int64_t last; /* operation with a verifier */
+    uint32_t now; /* the verifier of the operation that was called last */
+    int64_t now_called;
     struct lint_verifier verifiers[LINT_VERIFIERS];
 };
 
@@ -113,9 +148,18 @@ struct lint {
     uint32_t server_count;
     uint32_t range_count, range_next; /* of all objects; the object whose ranges go next */
     uint32_t removing; /* operations under way that remove names, of objects that are not known */
-    bool removing_unsure; /* one of them has no reply */
-    int64_t removed;      /* when the last one was done */
-    int64_t blind;        /* until then, unknown operations may have changed anything */
+    bool removing_unsure;         /* one of them has no reply */
+    int64_t removed;              /* when the last one was done */
+    int64_t blind;                /* until then, unknown operations may have changed anything */
+    const struct lint_body *body; /* of the operation that is being judged */
+    uint32_t verifier;            /* id of that in the reply which is being judged, or 0 */
+    int64_t latest;               /* time of a reply */
+    struct lint_block *blocks;
+    uint32_t block_count, block_cap, block_next; /* |block_next|: the one to forget */
+    struct table by_block;
+    uint32_t last_epoch;
+    struct lint_held *held;
+    uint32_t held_count, held_cap;
     struct lint_entry *entries;
     uint32_t entry_count, entry_cap;
     struct lint_name *names;
@@ -136,18 +180,50 @@ int lint_report(struct lint *lint, const struct lint_finding *finding, struct er
         lint_report(lint, &(const struct lint_finding){ id, effect, earlier_, say_ }, err);        \
     })
 
+/* The same, for what contradicts |written|. */
+#define LINT_SAY_UNLESS_LOST(lint, id, effect, earlier_, written, err, ...)                        \
+    __extension__({                                                                                \
+        char say_[LINT_TEXT_MAX];                                                                  \
+                                                                                                   \
+        snprintf(say_, sizeof(say_), __VA_ARGS__);                                                 \
+        lint_contradiction(lint, &(const struct lint_finding){ id, effect, earlier_, say_ },       \
+                           written, err);                                                          \
+    })
+
 /* lint_body.c */
 void lint_body_read(const struct effect *effect, struct lint_body *body);
 
 /* lint_contents.c: an operation that may change |object| is called, and done; a READ of it is done;
  * something else changed it; it is forgotten. */
-int lint_contents_called(struct lint *lint, struct lint_object *object, const struct effect *effect,
+int lint_contents_called(struct lint *lint, struct lint_object *object, struct effect *effect,
                          struct err *err);
 void lint_contents_done(struct lint *lint, struct lint_object *object, const struct effect *effect);
 int lint_contents_judge(struct lint *lint, struct lint_object *object, const struct effect *effect,
                         struct err *err);
+/* A COMMIT of it is done. */
+void lint_contents_commit(struct lint *lint, struct lint_object *object,
+                          const struct effect *effect);
 void lint_contents_spoil(struct lint *lint, struct lint_object *object);
 void lint_contents_forget(struct lint *lint, struct lint_object *object);
+
+/* lint_blocks.c: the same by blocks; for lint_contents.c.  lint_blocks_spoil: all of them. */
+void lint_blocks_called(struct lint *lint, struct lint_object *object, struct effect *effect);
+void lint_blocks_done(struct lint *lint, struct lint_object *object, const struct effect *effect,
+                      const struct lint_written *written);
+void lint_blocks_commit(struct lint *lint, struct lint_object *object, const struct effect *effect);
+int lint_blocks_judge(struct lint *lint, struct lint_object *object, const struct effect *effect,
+                      struct err *err);
+void lint_blocks_spoil(struct lint *lint, struct lint_object *object);
+
+/* lint_held.c: reports a finding that contradicts |written|, unless a restart of the server
+ * explains it; waits for the next verifier if that is not known yet.  lint_held_release: of
+ * |effect|'s server there is a verifier.  lint_held_end: no more will come. */
+int lint_contradiction(struct lint *lint, const struct lint_finding *finding,
+                       const struct lint_written *written, struct err *err);
+int lint_held_release(struct lint *lint, const struct effect *effect, struct err *err);
+int lint_held_end(struct lint *lint, struct err *err);
+/* Data that clients left uncommitted, or did not send again. */
+int lint_owed_end(struct lint *lint, struct err *err);
 
 /* lint_reply.c: one operation by itself. */
 int lint_reply(struct lint *lint, const struct effect *effect, const struct lint_body *body,
@@ -157,7 +233,8 @@ int lint_reply(struct lint *lint, const struct effect *effect, const struct lint
 int lint_listing(struct lint *lint, const struct effect *effect, const struct lint_body *body,
                  struct err *err);
 
-/* lint_verifier.c */
+/* lint_verifier.c; lint_verifier_now: id of the one in force, or 0 */
+uint32_t lint_verifier_now(const struct lint *lint, uint32_t server_number);
 int lint_verifier(struct lint *lint, const struct effect *effect, const struct lint_body *body,
                   struct err *err);
 

@@ -59,6 +59,9 @@ static const char *const names[LINT_RULES] = {
     [LINT_MAKE_EXISTS] = "make-exists",
     [LINT_EXECUTED_TWICE] = "executed-twice",
     [LINT_ANSWERS_DIFFER] = "answers-differ",
+    [LINT_STABLE_LOST] = "stable-lost",
+    [LINT_NOT_SENT_AGAIN] = "not-sent-again",
+    [LINT_UNCOMMITTED] = "uncommitted",
 };
 
 static const char *const levels[] = {

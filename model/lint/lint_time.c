@@ -146,16 +146,19 @@ static int judge_identity(const struct sight *s, const struct attributes *a, str
 static int judge_state(const struct sight *s, uint64_t size, int64_t mtime, struct err *err)
 {
     const struct lint_object *o = s->object;
+    struct lint_written loose;
 
     if (!s->quiet || !o->known || o->known_at >= s->effect->call_time ||
         o->known_at <= s->lint->blind || (size == o->size && mtime == o->mtime))
         return 0;
     lint_contents_spoil(s->lint, s->object);
-    return LINT_SAY(s->lint, LINT_CHANGED_UNSEEN, s->effect, o->known_by, err,
-                    "size %" PRIu64 " and mtime %" PRId64 ".%09" PRId64 ", and were %" PRIu64
-                    " and %" PRId64 ".%09" PRId64,
-                    size, mtime / 1000000000, mtime % 1000000000, o->size, o->mtime / 1000000000,
-                    o->mtime % 1000000000);
+    loose = o->loose;
+    loose.stable = !loose.by;
+    return LINT_SAY_UNLESS_LOST(s->lint, LINT_CHANGED_UNSEEN, s->effect, o->known_by, &loose, err,
+                                "size %" PRIu64 " and mtime %" PRId64 ".%09" PRId64
+                                ", and were %" PRIu64 " and %" PRId64 ".%09" PRId64,
+                                size, mtime / 1000000000, mtime % 1000000000, o->size,
+                                o->mtime / 1000000000, o->mtime % 1000000000);
 }
 
 static int judge_size(const struct sight *s, const struct attributes *a, struct err *err)
@@ -235,6 +238,8 @@ static int judge_one(const struct sight *s, struct err *err)
         learn(s, has_after ? &after : NULL);
     if (s->changes)
         lint_contents_done(s->lint, s->object, s->effect);
+    else if (effect_action(s->effect) == ACTION_FLUSH)
+        lint_contents_commit(s->lint, s->object, s->effect);
     else if (result == 0 && s->whose == OF_OBJECT)
         result = lint_contents_judge(s->lint, s->object, s->effect, err);
     return result;

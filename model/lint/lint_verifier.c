@@ -12,6 +12,7 @@ static struct lint_server *server_of(struct lint *lint, uint32_t number)
     if (lint->server_count == LINT_SERVERS)
         return NULL;
     lint->servers[lint->server_count].number = number;
+    lint->servers[lint->server_count].now_called = INT64_MIN;
     return &lint->servers[lint->server_count++];
 }
 
@@ -43,6 +44,26 @@ static int add(struct lint *lint, struct lint_server *s, const struct effect *e,
     return LINT_SAY(lint, LINT_VERIFIER_CHANGED, e, last, err, "the write verifier is a new one");
 }
 
+/* Also one for which there is no room: its id is that of all such ones. */
+static void note(struct lint *lint, struct lint_server *s, const struct effect *e,
+                 const struct lint_verifier *v)
+{
+    lint->verifier =
+        (uint32_t)((s - lint->servers) * (LINT_VERIFIERS + 1) + (v - s->verifiers) + 1);
+    if (e->call_time < s->now_called)
+        return;
+    s->now = lint->verifier;
+    s->now_called = e->call_time;
+}
+
+uint32_t lint_verifier_now(const struct lint *lint, uint32_t server_number)
+{
+    for (uint32_t i = 0; i < lint->server_count; i++)
+        if (lint->servers[i].number == server_number)
+            return lint->servers[i].now;
+    return 0;
+}
+
 int lint_verifier(struct lint *lint, const struct effect *e, const struct lint_body *b,
                   struct err *err)
 {
@@ -50,6 +71,7 @@ int lint_verifier(struct lint *lint, const struct effect *e, const struct lint_b
     struct lint_verifier *v;
     int64_t last;
 
+    lint->verifier = 0;
     if (!s) {
         lint->counts.verifiers_ignored += b->has_verifier;
         return 0;
@@ -57,6 +79,7 @@ int lint_verifier(struct lint *lint, const struct effect *e, const struct lint_b
     for (v = s->verifiers; v < s->verifiers + s->count; v++)
         if (memcmp(v->bytes, b->verifier, sizeof(v->bytes)) == 0)
             break;
+    note(lint, s, e, v);
     if (v == s->verifiers + s->count)
         return add(lint, s, e, b->verifier, err);
     if (v->replaced == INT64_MAX || !e->timed || v->replaced >= e->call_time) {

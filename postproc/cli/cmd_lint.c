@@ -70,10 +70,12 @@ static int judge(struct lint_view *view, struct err *err)
     const struct lint_options options = { .rules = view->rules, .finding = found, .ctx = view };
     struct lint *lint = lint_new(&options, err);
     const struct effect_visitor visitor = {
-        .called = called, .done = done, .ctx = lint, .repeats = true
+        .called = called, .done = done, .ctx = lint, .lint = true
     };
     int result = lint ? effects_read(view->db, &visitor, err) : -err->code;
 
+    if (result == 0)
+        result = lint_end(lint, err);
     if (result == 0) {
         view->counts = lint_counts(lint);
         result = sql_number(view->db, "SELECT count(*) FROM problem WHERE kind IN (1, 2)", 0,

@@ -153,6 +153,17 @@ int lint_text(struct lint_view *v, struct err *err)
                v->counts.unknown);
     if (v->gaps)
         printf("gaps in the captures, which may hide changes: %" PRId64 "\n", v->gaps);
+    printf("contents: %" PRIu64 " of %" PRIu64 " READs were compared with WRITEs%s\n",
+           v->counts.compared, v->counts.reads,
+           v->counts.reads && !v->counts.with_blocks
+               ? ", only those of the same ranges: ingest with --block-digests to compare others"
+               : "");
+    if (v->counts.excused)
+        printf("contradictions that restarts of the server explain: %" PRIu64 "\n",
+               v->counts.excused);
+    if (v->counts.undecided)
+        printf("contradictions that were not judged for lack of room: %" PRIu64 "\n",
+               v->counts.undecided);
     if (v->counts.objects_forgotten)
         printf("objects forgotten for lack of room: %" PRIu64 "\n", v->counts.objects_forgotten);
     if (v->counts.verifiers_ignored)
@@ -232,6 +243,11 @@ int lint_json(struct lint_view *v, struct err *err)
     json_i64(&j, "gaps", v->gaps);
     json_u64(&j, "objects_forgotten", v->counts.objects_forgotten);
     json_u64(&j, "verifiers_ignored", v->counts.verifiers_ignored);
+    json_u64(&j, "reads", v->counts.reads);
+    json_u64(&j, "reads_compared", v->counts.compared);
+    json_u64(&j, "reads_with_blocks", v->counts.with_blocks);
+    json_u64(&j, "excused", v->counts.excused);
+    json_u64(&j, "undecided", v->counts.undecided);
     json_u64(&j, "errors", lint_view_level(v, LINT_ERROR));
     json_u64(&j, "suspects", lint_view_level(v, LINT_SUSPECT));
     json_u64(&j, "notes", lint_view_level(v, LINT_NOTE));

@@ -21,7 +21,7 @@
 /* A row with its bodies. */
 struct held {
     struct effect effect;
-    uint8_t *body; /* arguments, then result */
+    uint8_t *body; /* arguments, result, digests of blocks */
     uint32_t cap;
 };
 
@@ -70,6 +70,7 @@ enum {
     COL_RESULT_LENGTH,
     COL_ARGUMENTS,
     COL_RESULT,
+    COL_BLOCK_DIGESTS,
     COL_CALLS_AGAIN,
     COL_REPLIES_DIFFER,
 };
@@ -80,10 +81,10 @@ enum {
     " data_digest, arguments_length, result_length, arguments, result" more " FROM operation"
 static const char select_operations[] = OPERATIONS("");
 /* code 'repeat': 1 is a call, 2 a reply */
-static const char select_with_repeats[] =
-    OPERATIONS(", (SELECT count(*) FROM retransmission r WHERE r.operation = operation.id"
-               " AND r.kind = 1), EXISTS (SELECT 1 FROM retransmission r"
-               " WHERE r.operation = operation.id AND r.kind = 2 AND r.differs)");
+static const char select_with_repeats[] = OPERATIONS(
+    ", block_digests, (SELECT count(*) FROM retransmission r WHERE r.operation = operation.id"
+    " AND r.kind = 1), EXISTS (SELECT 1 FROM retransmission r"
+    " WHERE r.operation = operation.id AND r.kind = 2 AND r.differs)");
 static const char in_order[] = " ORDER BY ifnull(call_time, reply_time), id";
 static const char in_order_of_frames[] = " ORDER BY id"; /* for ids follow the frames of calls */
 static const char sql_untimed[] =
@@ -134,13 +135,18 @@ static struct place heap_take(struct effects *s)
     return top;
 }
 
+static uint64_t held_bytes(const struct effect *e)
+{
+    return (uint64_t)e->arguments_body.len + e->result_body.len + e->blocks.len;
+}
+
 static int finish_first(struct effects *s, struct err *err)
 {
     struct place p = heap_take(s);
     struct effect *e = &s->held[p.held].effect;
     int result = s->visitor->done(s->visitor->ctx, e, err);
 
-    s->bytes -= (uint64_t)e->arguments_body.len + e->result_body.len;
+    s->bytes -= held_bytes(e);
     s->spare[s->spare_count++] = p.held;
     return result;
 }
@@ -196,9 +202,10 @@ static uint32_t id_of(sqlite3_stmt *stmt, int column)
 }
 
 /* Into the held element's own memory. */
-static int take_bodies(struct held *h, struct bytes arguments, struct bytes result, struct err *err)
+static int take_bodies(struct held *h, const uint8_t *bodies, struct err *err)
 {
-    uint64_t len = (uint64_t)arguments.len + result.len;
+    struct effect *e = &h->effect;
+    uint64_t len = (uint64_t)e->arguments_body.len + e->result_body.len + e->blocks.len;
 
     if (len + 1 > h->cap) {
         uint8_t *body = len + 512 <= UINT32_MAX ? malloc(len + 512) : NULL;
@@ -209,9 +216,10 @@ static int take_bodies(struct held *h, struct bytes arguments, struct bytes resu
         h->body = body;
         h->cap = (uint32_t)len + 512;
     }
-    memcpy(h->body, arguments.data, len); /* one lies behind the other */
-    h->effect.arguments_body = (struct bytes){ h->body, arguments.len };
-    h->effect.result_body = (struct bytes){ h->body + arguments.len, result.len };
+    memcpy(h->body, bodies, len); /* one lies behind the other */
+    e->arguments_body.data = h->body;
+    e->result_body.data = h->body + e->arguments_body.len;
+    e->blocks.data = e->result_body.data + e->result_body.len;
     return 0;
 }
 
@@ -220,8 +228,6 @@ static int take(void *ctx, void *data, size_t len, struct err *err)
 {
     struct effects *s = ctx;
     const struct effect *e = data;
-    struct bytes arguments = { (const uint8_t *)data + sizeof(*e), e->arguments_body.len };
-    struct bytes body = { arguments.data + arguments.len, e->result_body.len };
     struct place p;
     struct held *h;
     int result;
@@ -234,12 +240,12 @@ static int take(void *ctx, void *data, size_t len, struct err *err)
     p.held = s->spare[--s->spare_count];
     h = &s->held[p.held];
     h->effect = *e;
-    if (take_bodies(h, arguments, body, err) < 0)
+    if (take_bodies(h, (const uint8_t *)data + sizeof(*e), err) < 0)
         return -err->code;
     effect_decode(&h->effect);
     p.time = h->effect.done_time;
     p.id = h->effect.id;
-    s->bytes += (uint64_t)arguments.len + body.len;
+    s->bytes += held_bytes(e);
     heap_put(s, p);
     return s->visitor->called(s->visitor->ctx, &h->effect, err);
 }
@@ -272,6 +278,8 @@ static int read_row(struct effects *s, sqlite3_stmt *stmt)
     uint32_t arguments_len = (uint32_t)sqlite3_column_bytes(stmt, COL_ARGUMENTS);
     const void *result = sqlite3_column_blob(stmt, COL_RESULT);
     uint32_t result_len = (uint32_t)sqlite3_column_bytes(stmt, COL_RESULT);
+    const void *blocks = s->visitor->lint ? sqlite3_column_blob(stmt, COL_BLOCK_DIGESTS) : NULL;
+    uint32_t blocks_len = blocks ? (uint32_t)sqlite3_column_bytes(stmt, COL_BLOCK_DIGESTS) : 0;
     int64_t reply = number(stmt, COL_REPLY_TIME, INT64_MIN);
     int64_t call = place_in_order(s, number(stmt, COL_CALL_TIME, reply));
     bool timed = reply != INT64_MIN && sqlite3_column_type(stmt, COL_CALL_TIME) != SQLITE_NULL;
@@ -290,15 +298,17 @@ static int read_row(struct effects *s, sqlite3_stmt *stmt)
                         .credential = id_of(stmt, COL_CREDENTIAL),
                         .arguments_body = { NULL, arguments_len },
                         .result_body = { NULL, result_len },
+                        .blocks = { NULL, blocks_len },
                         .arguments_length =
                             (uint32_t)sqlite3_column_int64(stmt, COL_ARGUMENTS_LENGTH),
                         .result_length = (uint32_t)sqlite3_column_int64(stmt, COL_RESULT_LENGTH) };
     const struct iovec pieces[] = { { &e, sizeof(e) },
                                     { (void *)arguments, arguments_len },
-                                    { (void *)result, result_len } };
+                                    { (void *)result, result_len },
+                                    { (void *)blocks, e.blocks.len } };
 
     take_digest(stmt, &e);
-    if (s->visitor->repeats) {
+    if (s->visitor->lint) {
         e.calls_again = (uint32_t)sqlite3_column_int64(stmt, COL_CALLS_AGAIN);
         e.replies_differ = sqlite3_column_int(stmt, COL_REPLIES_DIFFER) != 0;
     }
@@ -313,7 +323,7 @@ static int read_row(struct effects *s, sqlite3_stmt *stmt)
     if (!e.server_number || !e.client_number)
         return s->err->code ? -s->err->code : no_memory(s->err);
     e.server = s->hosts[e.server_number - 1];
-    return queue_put(s->queue, pieces, 3, s->err);
+    return queue_put(s->queue, pieces, 4, s->err);
 }
 
 /* "|select| WHERE (|always| OR the filter's conditions), but for its time, |order|" */
@@ -392,7 +402,7 @@ static int read_rows(struct effects *s, sqlite3_stmt *stmt)
 
 static int read_all(struct effects *s)
 {
-    struct query query = { s->visitor->repeats ? select_with_repeats : select_operations,
+    struct query query = { s->visitor->lint ? select_with_repeats : select_operations,
                            "program = 100005", NULL };
     sqlite3_stmt *stmt;
     int result = find_untimed(s);

@@ -48,7 +48,9 @@ struct lab {
     struct err err;
     char found[512];
     int64_t now, next_id;
-    uint8_t digest; /* of the next contents; 0: it is not known */
+    uint8_t digest;     /* of the next contents; 0: it is not known */
+    uint8_t blocks[32]; /* digests of the next contents by blocks */
+    uint32_t blocks_len;
     struct op ops[4];
 };
 
@@ -66,7 +68,7 @@ static inline int take(void *ctx, const struct lint_finding *f, struct err *err)
 
 static inline void restart(struct lab *lab, uint32_t room)
 {
-    const struct lint_options options = { &lab->rules, take, lab, room, room, room };
+    const struct lint_options options = { &lab->rules, take, lab, room, room, room, room };
 
     lint_free(lab->lint);
     lab->lint = lint_new(&options, &lab->err);
@@ -192,6 +194,7 @@ static inline void take_digest(const struct lab *lab, struct effect *e)
 {
     e->has_digest = lab->digest != 0;
     memset(e->digest, lab->digest, sizeof(e->digest));
+    e->blocks = (struct bytes){ lab->blocks, lab->blocks_len };
 }
 
 static inline void called(struct lab *lab, struct op *op, uint32_t status)
@@ -365,6 +368,33 @@ static inline void list(struct lab *lab, uint64_t cookie, uint32_t limit,
     xdr_put_u32(&op->r, entries->name == NULL);
     run(lab, op, 0);
     assert_int_equal(op->effect.result, WALK_OK);
+}
+
+static inline void commit(struct lab *lab, uint32_t object, const char *verifier)
+{
+    struct op *op = begin(lab, 0, COMMIT, object);
+
+    xdr_put_u64(&op->a, 0);
+    xdr_put_u32(&op->a, 0);
+    xdr_put_u32(&op->r, 0);
+    put_wcc(&op->r, NULL, NULL);
+    xdr_put_fixed(&op->r, (const uint8_t *)verifier, 8);
+    run(lab, op, 0);
+}
+
+static inline struct op *setattr(struct lab *lab, uint64_t size, const int64_t *guard)
+{
+    struct op *op = begin(lab, 0, SETATTR, FILE_1);
+
+    for (int i = 0; i < 3; i++) /* mode, uid, gid */
+        xdr_put_u32(&op->a, 0);
+    xdr_put_u32(&op->a, 1);
+    xdr_put_u64(&op->a, size);
+    xdr_put_u64(&op->a, 0); /* times */
+    xdr_put_u32(&op->a, guard != NULL);
+    if (guard)
+        put_time(&op->a, *guard);
+    return op;
 }
 
 #endif

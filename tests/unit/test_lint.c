@@ -138,18 +138,6 @@ static void test_write(void **state)
     expect(lab, "size-written");
 }
 
-static void commit(struct lab *lab, const char *verifier)
-{
-    struct op *op = begin(lab, 0, COMMIT, FILE_2);
-
-    xdr_put_u64(&op->a, 0);
-    xdr_put_u32(&op->a, 0);
-    xdr_put_u32(&op->r, 0);
-    put_wcc(&op->r, NULL, NULL);
-    xdr_put_fixed(&op->r, (const uint8_t *)verifier, 8);
-    run(lab, op, 0);
-}
-
 static void test_verifiers(void **state)
 {
     struct lab *lab = *state;
@@ -159,36 +147,21 @@ static void test_verifiers(void **state)
     struct op *late;
 
     write_file(lab, &one, NULL, &ten);
-    commit(lab, "one     ");
+    commit(lab, FILE_2, "one     ");
     expect(lab, "");
     late = write_call(lab, 1, &one, NULL, &ten);
     write_file(lab, &two, NULL, &ten);
     expect(lab, "verifier-changed");
     done(lab, late); /* it was called before: the order is not known */
     expect(lab, "");
-    commit(lab, "two     ");
+    commit(lab, FILE_2, "two     ");
     expect(lab, "");
-    commit(lab, "one     ");
+    commit(lab, FILE_2, "one     ");
     expect(lab, "verifier-returned");
-    commit(lab, "one     ");
+    commit(lab, FILE_2, "one     ");
     expect(lab, "");
-    commit(lab, "two     ");
+    commit(lab, FILE_2, "two     ");
     expect(lab, "verifier-returned");
-}
-
-static struct op *setattr(struct lab *lab, uint64_t size, const int64_t *guard)
-{
-    struct op *op = begin(lab, 0, SETATTR, FILE_1);
-
-    for (int i = 0; i < 3; i++) /* mode, uid, gid */
-        xdr_put_u32(&op->a, 0);
-    xdr_put_u32(&op->a, 1);
-    xdr_put_u64(&op->a, size);
-    xdr_put_u64(&op->a, 0); /* times */
-    xdr_put_u32(&op->a, guard != NULL);
-    if (guard)
-        put_time(&op->a, *guard);
-    return op;
 }
 
 static void set_size(struct lab *lab, uint64_t size, const int64_t *guard, uint64_t becomes)
@@ -278,7 +251,7 @@ static void test_changes(void **state)
     struct lab *lab = *state;
     const struct state one = { NF3REG, FILE_1, 10, 1000, 0 };
     const struct state two = { NF3REG, FILE_1, 20, 2000, 0 };
-    const struct writing w = { 10, 10, 10, UNSTABLE, 10, UNSTABLE, NULL };
+    const struct writing w = { 10, 10, 10, FILE_SYNC, 10, FILE_SYNC, NULL };
     struct op *late, *other;
 
     getattr(lab, &one);
@@ -381,7 +354,7 @@ static void test_memory(void **state)
     struct op *late;
 
     restart(lab, 2);
-    late = write_call(lab, 1, &(struct writing){ 0, 5, 5, UNSTABLE, 5, UNSTABLE, NULL }, NULL,
+    late = write_call(lab, 1, &(struct writing){ 0, 5, 5, FILE_SYNC, 5, FILE_SYNC, NULL }, NULL,
                       &(struct state){ NF3REG, 50, 10, 1000, 0 });
     for (uint32_t i = 0; i < 5; i++) {
         s.object = FILE_1 + i;
@@ -432,104 +405,6 @@ static void test_links(void **state)
     link_file(lab, 1, "");
 }
 
-static const struct state twenty = { NF3REG, FILE_1, 20, 1000, 0 };
-static const struct writing first_half = { 0, 10, 10, UNSTABLE, 10, UNSTABLE, NULL };
-static const struct writing second_half = { 10, 10, 10, UNSTABLE, 10, UNSTABLE, NULL };
-
-static struct op *write_letter(struct lab *lab, int i, const struct writing *w, char letter)
-{
-    lab->digest = (uint8_t)letter;
-    return write_call(lab, i, w, NULL, &twenty);
-}
-
-/* Reads the range of |w|: |letter| stands for what comes back. */
-static void expect_read(struct lab *lab, const struct writing *w, char letter, const char *wanted)
-{
-    lab->digest = (uint8_t)letter;
-    read_file(lab, &(struct reading){ w->offset, 10, 10, 10, w->offset == 10 }, &twenty);
-    expect(lab, wanted);
-}
-
-static void test_contents(void **state)
-{
-    struct lab *lab = *state;
-
-    done(lab, write_letter(lab, 1, &first_half, 'a'));
-    expect_read(lab, &first_half, 'a', "");
-    expect_read(lab, &second_half, 'b', ""); /* nobody wrote it */
-    expect_read(lab, &first_half, 'b', "read-contents");
-    expect_read(lab, &first_half, 'b', ""); /* said once */
-    done(lab, write_letter(lab, 1, &first_half, 'c'));
-    done(lab, write_letter(lab, 1, &(struct writing){ 9, 5, 5, 0, 5, 0, NULL }, 'd'));
-    expect_read(lab, &first_half, 'e', ""); /* two wrote it */
-    done(lab, write_letter(lab, 1, &(struct writing){ 0, 10, 10, 0, 9, 0, NULL }, 'd'));
-    expect_read(lab, &first_half, 'e', ""); /* not all was written */
-    done(lab, write_letter(lab, 1, &first_half, 'c'));
-    done(lab, write_letter(lab, 1, &second_half, '\0'));
-    expect_read(lab, &second_half, 'e', ""); /* not all was captured */
-    expect_read(lab, &first_half, '\0', "");
-    expect_read(lab, &first_half, 'e', "read-contents");
-}
-
-/* Operations that overlap in time: only ranges that overlap, too, are left out. */
-static void test_contents_overlap(void **state)
-{
-    struct lab *lab = *state;
-    struct op *one, *two, *size;
-
-    one = write_letter(lab, 1, &first_half, 'a');
-    two = write_letter(lab, 2, &second_half, 'b');
-    done(lab, one);
-    expect_read(lab, &first_half, 'a', "");
-    done(lab, two);
-    expect_read(lab, &first_half, 'x', "read-contents");
-    expect_read(lab, &second_half, 'x', "read-contents");
-    one = write_letter(lab, 1, &first_half, 'a');
-    two = write_letter(lab, 2, &first_half, 'b');
-    done(lab, one);
-    done(lab, two);
-    expect_read(lab, &first_half, 'x', ""); /* which one came last? */
-    one = write_letter(lab, 1, &first_half, 'a');
-    expect_read(lab, &first_half, 'x', "");
-    done(lab, one);
-    expect_read(lab, &first_half, 'x', "read-contents");
-    one = read_call(lab, 1, &(struct reading){ 0, 10, 10, 10, false }, &twenty);
-    done(lab, write_letter(lab, 2, &first_half, 'a'));
-    done(lab, one); /* it may have come before */
-    expect(lab, "");
-    one = write_letter(lab, 1, &second_half, 'a');
-    size = setattr(lab, 15, NULL);
-    xdr_put_u32(&size->r, 0);
-    put_wcc(&size->r, NULL, NULL);
-    run(lab, size, 0);
-    done(lab, one);
-    expect_read(lab, &second_half, 'x', "");
-    done(lab, write_letter(lab, 1, &first_half, 'a'));
-    reply_alone(lab);
-    expect_read(lab, &first_half, 'x', "");
-    write_unanswered(lab, FILE_1);
-    done(lab, write_letter(lab, 1, &first_half, 'a'));
-    expect_read(lab, &first_half, 'x', "");
-}
-
-/* With room for one range, the second one takes its place; two under way are too many. */
-static void test_contents_room(void **state)
-{
-    struct lab *lab = *state;
-    struct op *one, *two;
-
-    restart(lab, 1);
-    done(lab, write_letter(lab, 1, &first_half, 'a'));
-    done(lab, write_letter(lab, 1, &second_half, 'b'));
-    expect_read(lab, &first_half, 'x', "");
-    expect_read(lab, &second_half, 'x', "read-contents");
-    one = write_letter(lab, 1, &first_half, 'a');
-    two = write_letter(lab, 2, &first_half, 'b');
-    done(lab, one);
-    done(lab, two);
-    expect_read(lab, &first_half, 'x', "");
-}
-
 int main(void)
 {
 #define LINT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -551,9 +426,6 @@ int main(void)
         LINT_TEST(test_overlap),
         LINT_TEST(test_memory),
         LINT_TEST(test_links),
-        LINT_TEST(test_contents),
-        LINT_TEST(test_contents_overlap),
-        LINT_TEST(test_contents_room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
