@@ -4,21 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Values of one power of two have HISTOGRAM_PARTS slots; those below the first power have one each.
- */
-static unsigned slot_of(int64_t ns)
-{
-    uint64_t value = ns < 0 ? 0 : (uint64_t)ns;
-    unsigned power;
-
-    if (value < HISTOGRAM_PARTS)
-        return (unsigned)value;
-    power = 63 - (unsigned)__builtin_clzll(value) - 6;
-    if (power > HISTOGRAM_POWERS - 2)
-        return HISTOGRAM_SLOTS - 1;
-    return power * HISTOGRAM_PARTS + (unsigned)(value >> power);
-}
-
 static int64_t lowest_of(unsigned slot)
 {
     unsigned power = slot < 2 * HISTOGRAM_PARTS ? 0 : slot / HISTOGRAM_PARTS - 1;
@@ -42,7 +27,7 @@ void histogram_add(struct histogram *h, int64_t ns)
         h->most = ns;
     h->count++;
     h->sum += ns < 0 ? 0 : (uint64_t)ns;
-    h->slot[slot_of(ns)]++;
+    h->slot[histogram_slot(ns)]++;
 }
 
 void histogram_merge(struct histogram *to, const struct histogram *from)

@@ -23,6 +23,28 @@ struct histogram {
     uint64_t slot[HISTOGRAM_SLOTS];
 };
 
+/* Values of one power of two have HISTOGRAM_PARTS slots; those below the first power have one each.
+ */
+static inline unsigned histogram_slot(int64_t ns)
+{
+    uint64_t value = ns < 0 ? 0 : (uint64_t)ns;
+    unsigned power;
+
+    if (value < HISTOGRAM_PARTS)
+        return (unsigned)value;
+    power = 63 - (unsigned)__builtin_clzll(value) - 6;
+    if (power > HISTOGRAM_POWERS - 2)
+        return HISTOGRAM_SLOTS - 1;
+    return power * HISTOGRAM_PARTS + (unsigned)(value >> power);
+}
+
+/* Fetches into the cache what histogram_add will count in. */
+static inline void histogram_expect(const struct histogram *h, int64_t ns)
+{
+    __builtin_prefetch(h, 1);
+    __builtin_prefetch(&h->slot[histogram_slot(ns)], 1);
+}
+
 void histogram_add(struct histogram *h, int64_t ns);
 void histogram_merge(struct histogram *to, const struct histogram *from);
 /* |part| 0 to 1: the value that this part of the values does not exceed; 0 without values. */

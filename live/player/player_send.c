@@ -232,6 +232,8 @@ static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err
     play->sent = answer->called;
     if (answer->outcome == RPC_CANCELLED)
         return steps_end_as(p, play, VERDICT_UNANSWERED, send_cancelled(c), err);
+    tally_expect(p->setup.tally, play->step, answer->arrived - play->sent,
+                 answer->arrived - play->ready);
     result =
         verdict_reply(d->setup.verdicts, play_number(play), play->step, answer, 0, &verdict, err);
     return result < 0 ? result : send_judged(play, NULL, answer, &verdict, err);
@@ -354,14 +356,15 @@ static int send_first(struct connection *c, struct err *err)
     }
 }
 
-/* With a limit for all, the operation that is picked first decides; without one the order of the
- * connections does not matter. */
+/* With a limit for all, the operation that is picked first decides.  Without one, or if it has room
+ * for all that is queued, the order of the connections does not matter. */
 static uint32_t next_connection(const struct player *p)
 {
     uint32_t best = p->sending_count - 1;
     int64_t best_key = INT64_MAX;
+    bool chooses = p->setup.outstanding && p->queued > p->setup.outstanding - p->outstanding;
 
-    for (uint32_t i = 0; p->setup.outstanding && i < p->sending_count; i++) {
+    for (uint32_t i = 0; chooses && i < p->sending_count; i++) {
         const struct queued *first = play_queue_first(&p->sending[i]->queue);
 
         if (p->sending[i]->follows)
