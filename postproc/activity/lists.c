@@ -130,8 +130,9 @@ static int name_group(const struct reading *r, enum activity_by by, struct activ
 
 /* The largest parts of |owner|: the procedures or clients with which it has couples. */
 static int add_parts(struct reading *r, const struct couples *couples, uint32_t owner,
-                     enum activity_by by, struct activity_parts *to, struct err *err)
+                     struct activity_parts *to, struct err *err)
 {
+    enum activity_by by = couples == &r->path_clients ? ACTIVITY_CLIENT : ACTIVITY_PROCEDURE;
     struct top *top = calloc(1, sizeof(*top));
     int result = top ? 0 : err_memory(err, "groups");
 
@@ -166,8 +167,7 @@ static int add_details(struct reading *r, enum activity_by by, uint32_t place,
         [ACTIVITY_PATH] = &r->path_procedures,
     };
 
-    if (procedures[by] &&
-        add_parts(r, procedures[by], place, ACTIVITY_PROCEDURE, &g->procedures, err) < 0)
+    if (procedures[by] && add_parts(r, procedures[by], place, &g->procedures, err) < 0)
         return -err->code;
     if (by != ACTIVITY_PATH)
         return 0;
@@ -175,7 +175,7 @@ static int add_details(struct reading *r, enum activity_by by, uint32_t place,
     if (!g->over_time)
         return err_memory(err, "groups");
     memcpy(g->over_time, r->path_times[place], sizeof(*r->path_times));
-    return add_parts(r, &r->path_clients, place, ACTIVITY_CLIENT, &g->clients, err);
+    return add_parts(r, &r->path_clients, place, &g->clients, err);
 }
 
 /* --- the lists */

@@ -276,6 +276,7 @@ static void draw_levels(struct page *page, const struct activity *a)
 void trace_html_under_way(struct trace_view *v)
 {
     struct page *page = &v->h.page;
+    char text[VALUE_TEXT_MAX];
 
     page_put(page, "<h2 id=\"under-way\">Concurrency</h2>\n");
     if (!v->a.n.latency.answered) {
@@ -285,8 +286,8 @@ void trace_html_under_way(struct trace_view *v)
     draw_levels(page, &v->a);
     if (v->a.peak_is_least)
         page_put(page,
-                 "<p class=\"warning\">More than %d operations were under way at a time. "
+                 "<p class=\"warning\">More than %s operations were under way at a time. "
                  "Numbers from there on are too small.</p>\n",
-                 ACTIVITY_UNDER_WAY_MAX);
+                 count_text(ACTIVITY_UNDER_WAY_MAX, text));
     level_rows(page, &v->a);
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ctest: asan slow
+# ctest: asan slow long=--bounds
 """nfsdigest report of a trace: the numbers of the page against a generator that knows them, against
 stock tshark and SQL; the page itself, as an HTML parser reads it and in Chromium at three widths, light
 and dark, by keyboard and without a script; hostile names; and what is refused.
 
+    report_trace.py --bounds            only what is said beyond all bounds, and that memory stays bounded
     report_trace.py --shots FOLDER      also leaves pictures there, for those who have eyes"""
 import collections
 import json
@@ -13,6 +14,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -377,6 +379,55 @@ def check_hostile(folder, good):
     same(page.tags()["script"], 2, "scripts without times")
 
 
+# --- beyond all bounds
+
+CLIENTS, PATHS, UNDER_WAY = 1 << 16, 1 << 19, 1 << 20
+MANY, MANY_CLIENTS = UNDER_WAY + 50_000, 70_000
+
+FILL = """
+CREATE TEMP TABLE n AS WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i + 1 < %d)
+ SELECT i FROM c;
+INSERT INTO flow SELECT 1000 + i, 17, printf('10.%%d.%%d.%%d', i / 65536, i / 256 %% 256, i %% 256), 700,
+ '10.0.0.1', 2049, 1, 1, NULL FROM n WHERE i < %d;
+INSERT INTO credential(id, flavor, valid, uid, body) SELECT 1000 + i, 1, 1, i, x'00' FROM n WHERE i < %d;
+INSERT INTO path SELECT 1001, NULL, NULL, '/big', '/big';
+INSERT INTO path SELECT 1002 + i, 1001, NULL, 'f' || i, '/big/f' || i FROM n WHERE i < 600000;
+DELETE FROM operation; DELETE FROM retransmission; DELETE FROM problem;
+INSERT INTO operation(id, pairing, call_source, call_frame, call_time, reply_source, reply_frame,
+ reply_time, client, server, flow, xid, program, version, procedure, rpc_status, status, credential, path)
+ SELECT 1 + i, 0, 1, i, 1000000000000 + 1000 * i, 1, i, 9000000000000, f.client, '10.0.0.1',
+ 1000 + i %% %d, i, 100003, 3, 1, 0, 0, 1000 + i %% %d, 1002 + i %% 600000 FROM n
+ JOIN flow f ON f.id = 1000 + i %% %d;
+"""
+
+
+def check_bounds(folder, good):
+    """More clients, users, paths and operations under way than are told apart: what is said of them."""
+    path = folder / "many.db"
+    path.write_bytes(good.read_bytes())
+    db = sqlite3.connect(path)
+    db.executescript(FILL % (MANY, MANY_CLIENTS, MANY_CLIENTS, MANY_CLIENTS, MANY_CLIENTS, MANY_CLIENTS))
+    db.close()
+    page, data = report(path, folder / "many.html")
+    mine = [MANY // MANY_CLIENTS + (i < MANY % MANY_CLIENTS) for i in range(MANY_CLIENTS)]
+    for name in "clients", "users":
+        same([data[name]["beyond"], data[name]["left_out"]],
+             [sum(mine[CLIENTS:]), CLIENTS - SHOWN], name, "beyond the bound")
+    own = [MANY // 600000 + (i < MANY % 600000) for i in range(600000)]
+    known = PATHS - 1001  # of the files; ids are counted from 1
+    same(data["paths"]["beyond"], sum(own[known:]), "paths beyond the bound")
+    same(data["paths"]["left_out"], known - SHOWN, "paths")
+    same([data["tree"][0][k] for k in ("name", "operations", "own")], ["/big", MANY, 0], "the tree")
+    same([data["totals"]["peak"], data["totals"]["peak_is_least"]], [UNDER_WAY + 1, True], "under way")
+    text = page.root.text()
+    for words in ("There are more clients than are told apart", "There are more users than are",
+                  "The trace has more than 524,288 paths", "More than 1,048,576 operations were under way"):
+        expect(words in text, "the page does not say:", words)
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+    expect(SANITIZED or most < 250, "it took", most, "MiB")
+    print("%d MiB, a page of %d bytes" % (most, page.size))
+
+
 # --- in the browser
 
 def check_browser(folder, shots):
@@ -456,6 +507,9 @@ def main():
         folder = pathlib.Path(scratch)
         try:
             db, capture, frames = against_generator(folder)
+            if "--bounds" in sys.argv:
+                check_bounds(folder, db)
+                return end()
             check_inputs(folder, db, capture, frames)
             check_refused(folder, db, capture)
             check_hostile(folder, db)
@@ -465,6 +519,10 @@ def main():
         except Exception as error:  # what was found before is told
             breaches.append("ended early: %r" % error)
             traceback.print_exc()
+    return end()
+
+
+def end():
     for line in breaches[:60]:
         print("FAILED", line)
     print("%d checks, %d failed" % (len(checks), len(breaches)))
