@@ -41,7 +41,7 @@ class Busy:
         self.rng, self.ops, self.packets = rng, [], []
         self.at, self.step = START, seconds * SECOND // count
         self.clients = ["10.0.1.%d" % (i + 1) for i in range(clients)]
-        self.clients.insert(3, "2001:db8::7")
+        self.clients.insert(1, "2001:db8::7")
         self.root = messages.handle(1)
         self.files, self.next_handle = [], 100
         self.set_up(files)

@@ -271,7 +271,7 @@ def check_inputs(folder, db, capture, frames):
                 if drop else (lambda x: x)
             same(strip(got.get(key, [])), strip(wanted[key]), name, key)
     # rotated captures: the frames of an operation are in two files
-    slow = wanted["slowest"][0]
+    slow = next(s for s in wanted["slowest"] if ":" in s["client"])
     middle = slow["call_frame"] + 1
     for part_of, which in ("1", frames[:middle]), ("2", frames[middle:]):
         busy_capture.write(folder / ("part%s.pcap" % part_of), which)
@@ -280,6 +280,19 @@ def check_inputs(folder, db, capture, frames):
     check_page_parts(page, data, slow, middle)
     same(data["under_way"], wanted["under_way"], "rotated")
     same(data["heat"], wanted["heat"], "rotated")
+    # a name that stood for two files
+    twice = folder / "twice.db"
+    twice.write_bytes(db.read_bytes())
+    changed = sqlite3.connect(twice)
+    path, = changed.execute("SELECT path FROM operation WHERE path NOT NULL GROUP BY 1 ORDER BY count(*)"
+                            " DESC LIMIT 1").fetchone()
+    changed.execute("INSERT INTO path SELECT 5000, parent, NULL, name, text FROM path WHERE id = ?", (path,))
+    changed.execute("UPDATE operation SET path = 5000 WHERE path = ? AND id % 2", (path,))
+    changed.commit()
+    changed.close()
+    got = json.loads(run("report", "--json", twice)[1])
+    for key in "paths", "tree":
+        same(got[key], wanted[key], "two paths with one text:", key)
     cut = folder / "cut.pcap"
     cut.write_bytes(capture.read_bytes()[:-100])
     page, data = report(cut, folder / "cut.html", 3)
@@ -287,12 +300,14 @@ def check_inputs(folder, db, capture, frames):
 
 
 def check_page_parts(page, data, slow, middle):
-    first = data["slowest"][0]
-    same((first["latency"], first["call_frame"], first["reply_frame"]),
-         (slow["latency"], slow["call_frame"], slow["reply_frame"] - middle), "in two captures")
-    family = "ipv6.addr" if ":" in slow["client"] else "ip.addr"
-    same(first["filter"], "rpc.xid == 0x%08x && %s == %s" % (slow["xid"], family, slow["client"]),
-         "filter for two captures")
+    apart = [s for s in data["slowest"] if s["call_source"] != s["reply_source"]]
+    same([(s["call_frame"], s["reply_frame"]) for s in apart if s["latency"] == slow["latency"]],
+         [(slow["call_frame"], slow["reply_frame"] - middle)], "in two captures")
+    expect({":" in s["client"] for s in apart} == {True, False}, "only one family of addresses")
+    for s in apart:
+        family = "ipv6.addr" if ":" in s["client"] else "ip.addr"
+        same(s["filter"], "rpc.xid == 0x%08x && %s == %s" % (s["xid"], family, s["client"]),
+             "filter for two captures")
     expect("part2.pcap" in page.root.text(), "no names of captures")
 
 
