@@ -125,10 +125,10 @@ static void put_pairing(struct trace_view *v)
     static const char *const heads[] = { "of all", "number", "share", NULL };
     static const char *const names[ACTIVITY_PAIRINGS] = {
         "calls with their reply",
-        "calls whose reply was not captured or not sent",
-        "replies whose call was not captured",
-        "calls whose reply came too late to be paired",
-        "calls that waited for a reply when the capture ended",
+        "calls without a reply, though the capture went on",
+        "replies without their call",
+        "messages given up because too many were waiting",
+        "calls without a reply when the capture ended",
     };
     const struct activity *a = &v->a;
     struct page *page = &v->h.page;

@@ -142,7 +142,7 @@ static void draw_work(struct page *page, const struct lines *l, const struct act
     };
     bool contents = l->total[READ_BYTES] + l->total[WRITTEN_BYTES] > 0;
     char text[200];
-    const struct plot plot = { "Work",
+    const struct plot plot = { "Concurrency and contents",
                                spans_text(a, text),
                                { "Time of the trace", PLOT_LINEAR, PLOT_SECONDS, true },
                                panels,

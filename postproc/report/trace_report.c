@@ -61,7 +61,7 @@ static void show_source(struct html *h, sqlite3_stmt *row)
     char text[VALUE_TEXT_MAX];
     bool is_cut = strcmp(html_column(row, SOURCE_STATE), "cut") == 0;
 
-    page_put(&h->page, "<tr><th scope=\"row\"><code>");
+    page_put(&h->page, "<tr><th scope=\"row\" class=\"path\"><code>");
     page_text_cut(&h->page, html_column(row, SOURCE_NAME), TRACE_TEXT_MAX);
     page_put(&h->page, "</code></th><td class=\"t\">");
     html_put_column(h, row, SOURCE_KIND, "?");

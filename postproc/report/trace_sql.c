@@ -25,7 +25,7 @@ const char trace_slow[] =
     " o.server, op.uid, o.xid, c.name AS call_source, o.call_frame, r.name AS reply_source,"
     " o.reply_frame,"
     " CASE WHEN o.call_source = o.reply_source"
-    "  THEN printf('frame.number == %d || frame.number == %d', o.call_frame, o.reply_frame)"
+    "  THEN printf('frame.number in {%d, %d}', o.call_frame, o.reply_frame)"
     "  ELSE printf('rpc.xid == 0x%08x && %s == %s', o.xid,"
     "   CASE WHEN instr(o.client, ':') THEN 'ipv6.addr' ELSE 'ip.addr' END, o.client)"
     " END AS filter"

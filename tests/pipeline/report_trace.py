@@ -137,7 +137,7 @@ def against_generator(folder):
         op = by_time[s["time"]]
         call, reply = numbers[op.number, "call"], numbers[op.number, "reply"]
         same([s["call_frame"], s["reply_frame"], s["filter"]],
-             [call, reply, "frame.number == %d || frame.number == %d" % (call, reply)], "frames")
+             [call, reply, "frame.number in {%d, %d}" % (call, reply)], "frames")
     check_tree(data, rows, busy_capture.EXPORT)
     for client, n in collections.Counter(op.client for op in busy.ops
                                          if op.resent is not None).items():
@@ -470,6 +470,14 @@ def check_browser(folder, shots):
             same(page.evaluate("document.querySelectorAll('button').length"), 0, "buttons without a script")
             page.close()
         expect(all(x != y for x, y in zip(*colours)), "light and dark", colours)
+        if shots:  # the one of the README
+            run("report", "--html", "shot.html", "knfsd-tcp-mtu1500.pcap", cwd=folder)
+            page = browser.open(folder / "shot.html")
+            page.call("Emulation.setScrollbarsHidden", hidden=True)
+            page.size(1180, 900)
+            page.screenshot(shots / "trace-report.png", 1180, int(page.evaluate(
+                "document.getElementById('under-way').getBoundingClientRect().top")) - 10)
+            page.close()
         for name in "hostile", "far", "untimed", "empty":
             page = browser.open(folder / (name + ".html"))
             same(page.evaluate("typeof window.pwned"), "undefined", name, "a text ran")
