@@ -5,6 +5,7 @@
  * says what each held.  Where another process made the same database meanwhile, it begins again.
  * The work is ingest.h's; the contract of subcommands is in cli.h.
  */
+#include "base/json.h"
 #include "base/values.h"
 #include "cli/engine_args.h"
 #include "cli/cli.h"
@@ -109,13 +110,52 @@ static void report(struct store *store, const char *path)
     say(text);
 }
 
+/* |state|: "stored", "known", "cut" or "unusable". */
+static void report_json(struct store *store, const char *path, const char *state, const char *error)
+{
+    const struct store_totals *t = store_totals(store);
+    struct json j = { .out = stdout };
+
+    json_object(&j, NULL);
+    json_text(&j, "file", path);
+    json_text(&j, "state", state);
+    if (*state == 's' || *state == 'c') {
+        json_u64(&j, "frames", t->frames);
+        json_u64(&j, "operations", t->operations);
+        json_u64(&j, "retransmissions", t->retransmissions);
+    }
+    if (error)
+        json_text(&j, "error", error);
+    json_object_end(&j);
+    json_end(&j);
+}
+
 struct job {
     const char *database;
     const struct engine_options *options;
     int count;
     char **paths;
-    bool quiet;
+    bool quiet, json;
 };
+
+/* |result|: of ingest_file, with its message in |err|. */
+static void tell(const struct job *j, struct store *store, const char *path, int result,
+                 const struct err *err)
+{
+    if (j->json && (result >= 0 || result == -ERR_INPUT)) {
+        report_json(store, path,
+                    result == INGEST_STORED  ? "stored"
+                    : result == INGEST_KNOWN ? "known"
+                    : result == INGEST_CUT   ? "cut"
+                                             : "unusable",
+                    result == INGEST_STORED ? NULL : err->text);
+        return;
+    }
+    if ((result == INGEST_STORED || result == INGEST_CUT) && !j->quiet)
+        report(store, path);
+    if (result == INGEST_KNOWN && !j->quiet)
+        say(err->text);
+}
 
 static int ingest_all(const struct job *j, struct ingest *ingest, struct store *store,
                       struct err *err)
@@ -127,10 +167,7 @@ static int ingest_all(const struct job *j, struct ingest *ingest, struct store *
         result = ingest_file(ingest, j->paths[i], i == j->count - 1, &note, err);
         if (note.text[0])
             say(note.text);
-        if ((result == INGEST_STORED || result == INGEST_CUT) && !j->quiet)
-            report(store, j->paths[i]);
-        if (result == INGEST_KNOWN && !j->quiet)
-            say(err->text);
+        tell(j, store, j->paths[i], result, err);
         if (result == INGEST_CUT || result == -ERR_INPUT) {
             say(err->text);
             worst = ERR_INPUT;
@@ -179,6 +216,7 @@ int cmd_ingest(int argc, char **argv, struct err *err)
           &database },
         { 'q', "quiet", NULL, "print only errors and warnings", set_flag, &job.quiet },
         { 0, "block-digests", NULL, BLOCK_DIGESTS_HELP, set_flag, &blocks },
+        { 'j', "json", NULL, "print a JSON object for each file", set_flag, &job.json },
         { 0 },
     };
     const struct args args = { "nfsdigest ingest [OPTION...] [-o DATABASE | DATABASE] FILE...",

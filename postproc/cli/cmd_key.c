@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "anon/key.h"
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "show/args.h"
@@ -42,11 +43,31 @@ static int make(int argc, char **argv, struct err *err)
     return 0;
 }
 
+/* |version| 0: it cannot be used, for the reason |error|. */
+static void print_key(const char *file, uint32_t version, const char *error)
+{
+    struct json j = { .out = stdout };
+
+    json_object(&j, NULL);
+    json_text(&j, "file", file);
+    json_bool(&j, "usable", version > 0);
+    if (version)
+        json_u64(&j, "mapping", version);
+    else
+        json_text(&j, "error", error);
+    json_object_end(&j);
+    json_end(&j);
+}
+
 static int check(int argc, char **argv, struct err *err)
 {
-    static const struct arg own[] = { { 0 } };
+    bool json = false;
+    const struct arg own[] = {
+        { 'j', "json", NULL, "print a JSON object for each file", set_flag, &json },
+        { 0 },
+    };
     const struct args args = {
-        "nfsdigest key check FILE...",
+        "nfsdigest key check [OPTION...] FILE...",
         "Checks that files are complete keys, and that others cannot read them.\n"
         "Exit code 0: all can be used; 3: one cannot.\n",
         own, NULL, NULL
@@ -68,8 +89,12 @@ static int check(int argc, char **argv, struct err *err)
         if (result == -ERR_INPUT) {
             say(err->text);
             worst = ERR_INPUT;
+            if (json)
+                print_key(argv[i], 0, err->text);
         } else if (result < 0) {
             return result;
+        } else if (json) {
+            print_key(argv[i], version, NULL);
         } else {
             printf("%s: a key, can be used%s\n", argv[i],
                    version == KEY_VERSION_1

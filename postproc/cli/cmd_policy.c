@@ -21,11 +21,27 @@ static const char about[] =
     "capture.  Some policies are built in.  Others are files: a name with a '/' or\n"
     "'.' is a file (see nfsdigest-policy(5)).\n";
 
+static void list_json(const struct policy *policy)
+{
+    struct json j = { .out = stdout };
+
+    json_object(&j, NULL);
+    json_text(&j, "name", policy->name);
+    json_text(&j, "description", policy->description);
+    json_hex(&j, "digest", (struct bytes){ policy->digest, sizeof(policy->digest) });
+    json_object_end(&j);
+    json_end(&j);
+}
+
 static int list(int argc, char **argv, struct err *err)
 {
-    static const struct arg own[] = { { 0 } };
-    const struct args args = { "nfsdigest policy list", "Lists the built-in policies.\n", own, NULL,
-                               NULL };
+    bool json = false;
+    const struct arg own[] = {
+        { 'j', "json", NULL, "print a JSON object for each policy", set_flag, &json },
+        { 0 },
+    };
+    const struct args args = { "nfsdigest policy list [OPTION...]",
+                               "Lists the built-in policies.\n", own, NULL, NULL };
     int first, result = args_parse(&args, argc, argv, &first, err);
 
     if (result != 1)
@@ -37,7 +53,10 @@ static int list(int argc, char **argv, struct err *err)
 
         if (policy_load(row->name, &policy, err) < 0)
             return -err->code;
-        printf("%-8s %s\n", policy->name, policy->description);
+        if (json)
+            list_json(policy);
+        else
+            printf("%-8s %s\n", policy->name, policy->description);
         policy_free(policy);
     }
     return 0;
@@ -188,7 +207,28 @@ static int show(int argc, char **argv, struct err *err)
 
 /* --- check */
 
-static int check_one(const char *what, struct err *err)
+/* A policy that cannot be used, or, without |error|, |policy|. */
+static int check_json(const char *what, const struct policy *policy, const char *error,
+                      struct err *err)
+{
+    struct json j = { .out = stdout };
+    int result = 0;
+
+    json_object(&j, NULL);
+    json_text(&j, "policy", what);
+    json_bool(&j, "usable", !error);
+    if (error) {
+        json_text(&j, "error", error);
+    } else {
+        json_text(&j, "name", policy->name);
+        result = json_warnings(&j, policy, err);
+    }
+    json_object_end(&j);
+    json_end(&j);
+    return result;
+}
+
+static int check_one(const char *what, bool json, struct err *err)
 {
     struct buf text = { 0 };
     struct policy *policy;
@@ -196,6 +236,11 @@ static int check_one(const char *what, struct err *err)
 
     if (policy_load(what, &policy, err) < 0)
         return -err->code;
+    if (json) {
+        count = check_json(what, policy, NULL, err);
+        policy_free(policy);
+        return count;
+    }
     count = policy_warn(policy, &text, err);
     if (count >= 0)
         printf("%s: policy %s can be used; %s\n", what, policy->name,
@@ -210,8 +255,12 @@ static int check_one(const char *what, struct err *err)
 
 static int check(int argc, char **argv, struct err *err)
 {
-    static const struct arg own[] = { { 0 } };
-    const struct args args = { "nfsdigest policy check NAME|FILE...",
+    bool json = false;
+    const struct arg own[] = {
+        { 'j', "json", NULL, "print a JSON object for each policy", set_flag, &json },
+        { 0 },
+    };
+    const struct args args = { "nfsdigest policy check [OPTION...] NAME|FILE...",
                                "Checks policies, and prints what each of them gives away.\n"
                                "Exit code 0: all can be used; 3: one cannot, and the\n"
                                "message names the line.\n",
@@ -223,10 +272,12 @@ static int check(int argc, char **argv, struct err *err)
     if (first == argc)
         return err_set(err, ERR_USAGE, "nothing to check: name policies or files");
     for (int i = first; i < argc; i++) {
-        result = check_one(argv[i], err);
+        result = check_one(argv[i], json, err);
         if (result == -ERR_INPUT) {
             say(err->text);
             worst = ERR_INPUT;
+            if (json)
+                check_json(argv[i], NULL, err->text, err);
         } else if (result < 0) {
             return result;
         }

@@ -323,6 +323,17 @@ is "ingest --database" "$(sql third.db 'SELECT count(*) FROM source')" 1
 expect "ingest says what it did" 0 'frames, [0-9,]+ operations' "$n" ingest fourth.db "$small"
 expect "ingest --quiet" 0 - "$n" ingest --quiet fifth.db "$small"
 expect "known file" 0 'in the database already, as source 1' "$n" ingest fifth.db "$small"
+head -c 30000 "$small" >cut.pcap
+{ "$n" ingest --json eighth.db "$small" "$small" /dev/null || [ $? -eq 3 ]; } >ingested.json 2>told
+{ "$n" ingest --json seventh.db cut.pcap || [ $? -eq 3 ]; } >>ingested.json 2>told
+is "ingest --json" "$(python3 -c '
+import json
+for line in open("ingested.json"):
+    o = json.loads(line)
+    print(o["state"], o.get("frames"), o.get("operations"), bool(o.get("error")))' | paste -sd '|')" \
+    "stored $(sql eighth.db "SELECT frames || ' ' || (SELECT count(*) FROM operation) FROM source") False|$(:
+    )known None None True|unusable None None True|cut $(sql seventh.db "SELECT frames || ' ' ||
+        (SELECT count(*) FROM operation) FROM source") True"
 expect "known file through a pipe" 0 'in the database already, as source 1' \
     sh -c "'$n' ingest fifth.db - <'$small'"
 is "known: nothing changed" "$(sql fifth.db .dump | cmp - <(sql fourth.db .dump))" ""

@@ -92,6 +92,20 @@ gzip -k opens.conf
 expect "policy check: no text" 3 'opens.conf.gz:1: not UTF-8' "$n" policy check opens.conf.gz
 
 # --- built-in policies are the files of the schemas, no more and no less
+is "policy list --json" "$("$n" policy list --json | python3 -c '
+import json, sys
+print(*[json.loads(l)["name"] for l in sys.stdin])')" "$("$n" policy list | cut -d' ' -f1 | paste -sd' ')"
+is "policy check --json" "$("$n" policy check --json lab ./lacks.conf public 2>told | python3 -c '
+import json, sys
+for o in map(json.loads, sys.stdin):
+    print(o["policy"], o["usable"], o.get("name"), len(o.get("warnings", [])), "error" in o)' | paste -sd '|')" \
+    "lab True lab $("$n" policy check lab | grep -c '^    ') False|./lacks.conf False None 0 True|public True public $(
+        "$n" policy check public | grep -c '^    ') False"
+is "key check --json" "$("$n" key check --json a.key mine.conf old.key 2>told | python3 -c '
+import json, sys
+for o in map(json.loads, sys.stdin):
+    print(o["file"], o["usable"], o.get("mapping"), "error" in o)' | paste -sd '|')" \
+    "a.key True 2 False|mine.conf False None True|old.key True 1 False"
 is "policy list" "$("$n" policy list | cut -d' ' -f1 | paste -sd' ')" \
     "$(cd "$files" && ls ./*.conf | sed 's|./||; s|\.conf||' | paste -sd' ')"
 
