@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OF_COOKIES (UINT64_C(1) << 63) /* in numbers of listings that the cookies tell */
+
 void tee_listing_free(struct teelog *log, struct tee_listing *l)
 {
     log->listing_bytes -= l->bytes;
@@ -49,6 +51,63 @@ static struct tee_listing *find(struct teelog *log, uint64_t number)
     return NULL;
 }
 
+void tee_listings_drop(struct teelog *log, uint32_t object)
+{
+    for (uint32_t i = 0; i < TEELOG_LISTINGS; i++)
+        if (log->listings[i].number && log->listings[i].object == object) {
+            tee_listing_free(log, &log->listings[i]);
+            log->counts.listings_left++;
+        }
+}
+
+/* --- by cookies */
+
+static int take_cookie(void *ctx, const struct effect_entry *entry)
+{
+    *(uint64_t *)ctx = entry->cookie;
+    return 0;
+}
+
+static bool is_whole(const struct effect *e)
+{
+    return !e->succeeded || (e->has_eof && e->eof);
+}
+
+static struct tee_listing *find_open(struct teelog *log, const struct tee_pair *pair,
+                                     uint64_t cookie)
+{
+    const struct record_operation *op = pair->reference;
+
+    for (uint32_t i = 0; i < TEELOG_LISTINGS; i++) {
+        struct tee_listing *l = &log->listings[i];
+
+        if (l->number & OF_COOKIES && l->object == pair->object[TEE_OBJECT] &&
+            l->flow == op->flow && l->procedure == op->procedure && l->next == cookie)
+            return l;
+    }
+    return NULL;
+}
+
+void tee_listing_of(struct teelog *log, struct tee_pair *pair)
+{
+    const struct effect *e = &log->pair.half[REF].effect;
+    struct tee_listing *l = NULL;
+    uint64_t last = e->asked.cookie;
+
+    if (effect_action(e) != ACTION_LIST || pair->listing || !pair->object[TEE_OBJECT])
+        return;
+    if (e->asked.cookie && !(l = find_open(log, pair, e->asked.cookie)))
+        return;
+    if (!l && is_whole(e) && is_whole(&log->pair.half[SUT].effect))
+        return;
+    effect_entries(e, take_cookie, &last);
+    pair->listing = l ? l->number : OF_COOKIES | ++log->listing_numbers;
+    pair->listing_ends = is_whole(e);
+    log->next_cookie = last;
+}
+
+/* --- parts */
+
 static int add_part(struct teelog *log, struct tee_listing *l, int side,
                     const struct record_operation *op, struct err *err)
 {
@@ -83,6 +142,12 @@ int tee_listing_take(struct teelog *log, const struct tee_pair *pair,
         l->order = ++log->listing_order;
         l->pair = *pair;
         l->known = true;
+        l->object = pair->object[TEE_OBJECT];
+    }
+    l->next = log->next_cookie;
+    if (pair->reference) {
+        l->flow = pair->reference->flow;
+        l->procedure = pair->reference->procedure;
     }
     l->overlap |= pair->overlap;
     l->known &= pair->known[TEE_OBJECT];

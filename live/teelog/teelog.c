@@ -270,6 +270,7 @@ int teelog_pair(struct teelog *log, const struct tee_pair *given, struct tee_ver
                 struct err *err)
 {
     const int64_t id = (int64_t)log->counts.pairs + 1;
+    struct tee_pair part = *given;
     uint32_t conditions;
 
     *v = (struct tee_verdict){ .what = TEE_AGREES };
@@ -284,6 +285,9 @@ int teelog_pair(struct teelog *log, const struct tee_pair *given, struct tee_ver
     }
     tee_half_fill(&log->pair.half[REF], given->reference, id);
     tee_half_fill(&log->pair.half[SUT], log->sut.last, id);
+    tee_listing_of(log, &part);
+    if (part.listing)
+        return take_listing(log, &part, v, err);
     sample_clock(log, REF);
     sample_clock(log, SUT);
     conditions = conditions_of(log, given);
@@ -300,11 +304,13 @@ int teelog_pair(struct teelog *log, const struct tee_pair *given, struct tee_ver
 
 void teelog_remade(struct teelog *log, uint32_t object)
 {
+    tee_listings_drop(log, object);
     tee_row_forget(log, object);
 }
 
 void teelog_forget(struct teelog *log, uint32_t object)
 {
+    tee_listings_drop(log, object);
     tee_row_forget(log, object);
 }
 

@@ -104,11 +104,12 @@ struct tee_pair {
     uint32_t overlap;        /* OVERLAP_ and CONFLICT_ bits (align/overlap.h) */
     bool read_by_copy;       /* the synchronizer read the object since its access time was equal */
 
-    /* Of a READDIR or READDIRPLUS that is not a whole listing: the caller's number for the listing
-     * that this reply is a part of; 0: it is a whole one, or no listing.  The parts are kept and
-     * compared when |listing_ends|: that pair's verdict is about all of them; until then the
-     * verdict is TEE_WITHHELD.  Servers cut listings differently: the SUT may need further calls,
-     * for which |reference| is NULL. */
+    /* Of a READDIR or READDIRPLUS that is not a whole listing: the caller's number, below 2^63, for
+     * the listing that this reply is a part of; 0: it is a whole one, or no listing, or the parts
+     * are to be put together by the reference's cookies, to the end of its listing.  The parts are
+     * kept and compared when |listing_ends|: that pair's verdict is about all of them; until then
+     * the verdict is TEE_WITHHELD.  Servers cut listings differently: the SUT may need further
+     * calls, for which |reference| is NULL. */
     uint64_t listing;
     bool listing_ends; /* on both sides; or the client, or the caller, gave it up */
 };

@@ -69,7 +69,10 @@ struct tee_listing {
     struct tee_part *parts[SIDES];
     uint32_t count[SIDES], cap[SIDES];
     uint64_t bytes, order;
-    char **changed; /* names, as escape_name writes them */
+    uint64_t next; /* the cookie of the reference's next part, if the cookies say what belongs
+                      together */
+    uint32_t flow, procedure; /* likewise */
+    char **changed;           /* names, as escape_name writes them */
     uint32_t changed_count, changed_cap;
     uint32_t overlap;
     struct tee_pair pair; /* the first part's; its pointers are not used */
@@ -109,7 +112,8 @@ struct teelog {
     uint32_t group_count;
     uint64_t further; /* differences of more kinds */
     struct tee_listing listings[TEELOG_LISTINGS];
-    uint64_t listing_bytes, listing_order;
+    uint64_t listing_bytes, listing_order, listing_numbers;
+    uint64_t next_cookie; /* behind the part at hand */
     uint32_t clock_pairs; /* logged, from which readers of the log know the servers' clocks */
     int64_t lost;         /* numbers given to the judge */
     struct timer timer;
@@ -162,6 +166,11 @@ int tee_sut_objects(struct teelog *log, struct record_operation *operation, stru
 int tee_listing_take(struct teelog *log, const struct tee_pair *pair,
                      const struct record_operation *sut, struct tee_listing **listing,
                      struct err *err);
+/* Finds out, by the reference's cookies, which listing the pair at hand is a part of: sets
+ * |pair|->listing and |listing_ends|, or leaves them 0. */
+void tee_listing_of(struct teelog *log, struct tee_pair *pair);
+/* Its parts are not compared any more. */
+void tee_listings_drop(struct teelog *log, uint32_t object);
 void tee_listing_free(struct teelog *log, struct tee_listing *listing);
 /* A pair changes names of a directory. */
 int tee_listings_note(struct teelog *log, const struct tee_pair *pair, const struct effect *effect,

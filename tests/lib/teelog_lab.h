@@ -43,6 +43,7 @@ struct world {
     uint64_t number;
     int64_t now;
     uint32_t xid;
+    bool by_cookies;      /* the log puts listings together */
     struct tee_pair next; /* what the next pair says besides its messages */
     struct tee_verdict verdict;
 };
@@ -336,7 +337,7 @@ static inline enum tee_what list(struct world *w, uint64_t cookie, const char *c
     enum tee_what what;
 
     w->next.object[TEE_OBJECT] = DIR_ID;
-    w->next.listing = 1;
+    w->next.listing = w->by_cookies ? 0 : 1;
     w->next.listing_ends = ends;
     exchange_begin(&x, w, READDIR);
     for (int side = 0; side < SIDES; side++) {

@@ -250,14 +250,14 @@ static void rows_are_bounded(void **state)
     end(&w, seen);
 }
 
-static void listings_wait_for_their_ends(void **state)
+static void wait_for_ends(bool by_cookies)
 {
     static const bool no[SIDES] = { false, false }, yes[SIDES] = { true, true };
     struct nfsr_summary seen[SIDES];
     struct world w;
 
-    (void)state;
     begin(&w, &(struct teelog_options){ .record_all = false });
+    w.by_cookies = by_cookies;
     /* cut in other places, in another order */
     assert_int_equal(list(&w, 0, (const char *[SIDES]){ "abc", "fb" }, no, false), TEE_WITHHELD);
     assert_int_equal(list(&w, 3, (const char *[SIDES]){ "def", "edca" }, yes, true), TEE_AGREES);
@@ -269,6 +269,31 @@ static void listings_wait_for_their_ends(void **state)
     end(&w, seen);
     assert_int_equal(seen[REF].records[RECORD_OPERATION], 2);
     assert_int_equal(seen[SUT].records[RECORD_OPERATION], 2);
+}
+
+static void listings_wait_for_their_ends(void **state)
+{
+    (void)state;
+    wait_for_ends(false);
+    wait_for_ends(true);
+}
+
+/* A listing that a client begins and leaves is counted, when its object is gone. */
+static void left_listings_are_counted(void **state)
+{
+    static const bool no[SIDES] = { false, false };
+    struct nfsr_summary seen[SIDES];
+    struct world w;
+
+    (void)state;
+    begin(&w, &(struct teelog_options){ .record_all = false });
+    w.by_cookies = true;
+    for (int i = 0; i < TEELOG_LISTINGS + 3; i++)
+        list(&w, 0, (const char *[SIDES]){ "abc", "fb" }, no, false);
+    assert_int_equal(teelog_counts(w.log)->listings_left, 3);
+    teelog_forget(w.log, DIR_ID);
+    assert_int_equal(teelog_counts(w.log)->listings_left, TEELOG_LISTINGS + 3);
+    end(&w, seen);
 }
 
 static void refuses_a_used_directory(void **state)
@@ -302,6 +327,7 @@ int main(void)
         cmocka_unit_test(silence_is_a_difference),
         cmocka_unit_test(rows_are_bounded),
         cmocka_unit_test(listings_wait_for_their_ends),
+        cmocka_unit_test(left_listings_are_counted),
         cmocka_unit_test(refuses_a_used_directory),
     };
 
