@@ -2,17 +2,18 @@
 #
 # Sourced by ./demo and ./check (bash, in the root of the tree).
 #
-#     setup demo|check|plugin      installs the Debian packages that this needs and that are missing
+#     setup demo|plain|check|plugin  installs the Debian packages that this needs and that are missing
 #     say TEXT                     prints a headline
 #     logged LOG COMMAND...        runs COMMAND with its output in LOG, and shows its progress
 #
 # Works on Debian 12 and later.  Uses the network only if a package is missing.
 
-# The packages that build the program and the plugin, and run them.
-packages_plugin='gcc libc6-dev cmake ninja-build pkgconf libxxhash-dev libglib2.0-dev libgcrypt20-dev
-    libwireshark-dev tshark zstd'
-packages_demo="$packages_plugin libpcap-dev libsqlite3-dev libzstd-dev zlib1g-dev libarchive-dev libsodium-dev libnfs-utils
-    libmicrohttpd-dev sqlite3"
+# The packages that build the engine, the plugins and the programs, and run them; "plain": without Wireshark.
+packages_engine='gcc libc6-dev cmake ninja-build pkgconf libxxhash-dev libglib2.0-dev libgcrypt20-dev zstd'
+packages_plugin="$packages_engine libwireshark-dev tshark"
+packages_plain="$packages_engine libpcap-dev libsqlite3-dev libzstd-dev zlib1g-dev libarchive-dev libsodium-dev
+    libnfs-utils libmicrohttpd-dev sqlite3"
+packages_demo="$packages_plain libwireshark-dev tshark"
 # The packages that the tests also need.  The name of the sanitizers' run-time library for clang has the
 # version of the compiler: see clang_runtime.  The name of clang-format has a version, too.  Each version
 # writes another style, so all machines use this one, which Debian 12 and 13 both have.
@@ -65,7 +66,7 @@ clang_runtime() {
     [ -n "$version" ] && echo "libclang-rt-${version#clang-}-dev"
 }
 
-missing_packages() { # demo|check|plugin
+missing_packages() { # demo|plain|check|plugin
     local list=packages_$1 package
     for package in ${!list}; do
         installed "$package" || echo "$package"

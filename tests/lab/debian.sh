@@ -1,16 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# debian.sh RELEASE demo|check|plugin [WORK]
+# debian.sh RELEASE demo|plain|check|plugin|package [WORK]
 #
 # Makes a minimal tree of a Debian release (bookworm, trixie, testing, ...) with debootstrap, puts a
 # fresh clone of this repository in, and runs there
 #
 #   demo     ./demo as root, then again without network, and as a user without privileges
+#   plain    ./demo --no-wireshark, and nothing of Wireshark is there afterwards
 #   check    ./check, then ./check --quick without network
 #   plugin   builds against that release's Wireshark, compares what its tshark makes of every
 #            capture, in both ways of feeding, with nfsdigest's own reader, shows the tree, and runs
 #            the plugins' tests, and those that compare with stock tshark
+#   package  builds the Debian packages, asks lintian, installs, uses and removes them; then the one
+#            without Wireshark
 #
 # MIRROR is where packages come from; the default is the mirror that apt of this machine uses.  Output
 # also goes to WORK/RELEASE-WHAT.log.  WORK is kept if it is given; the default is a temporary folder.
@@ -26,6 +29,13 @@ inside() { # WHAT: in the tree
             useradd --create-home --home-dir /var/tester tester && chown -R tester /src && echo "== as a user" &&
             setpriv --reuid=tester --regid=tester --clear-groups env HOME=/var/tester \
                 ./demo </dev/null
+        ;;
+    plain)
+        ./demo --no-wireshark </dev/null &&
+            ! dpkg-query -W -f='${Package} ${db:Status-Status}\n' | grep -E '^(lib)?(wireshark|tshark).* installed$'
+        ;;
+    package)
+        package
         ;;
     check)
         .ci/run && echo "== again, without network" && unshare --net .ci/run --quick
@@ -69,12 +79,42 @@ plugin() {
     return $failed
 }
 
+package() {
+    local apt="apt-get -q -y --no-install-recommends" capture=captures/mem-libnfs-all22.pcap.zst left
+    export DEBIAN_FRONTEND=noninteractive
+    { apt-get -q update && $apt install build-essential devscripts lintian libnfs-utils zstd &&
+        $apt build-dep . ; } >/tmp/apt.log 2>&1 || { tail /tmp/apt.log; return 1; }
+    dpkg-buildpackage -b -us -uc >/tmp/dpkg.log 2>&1 || { tail -n 30 /tmp/dpkg.log; return 1; }
+    ls -s -h ../*.deb
+    lintian --fail-on error,warning --tag-display-limit 0 ../*.changes || return
+    $apt install ../nfsdigest*_*.deb >/tmp/apt.log 2>&1 || { tail /tmp/apt.log; return 1; }
+    nfsdigest ingest -q -o /tmp/trace.db "$capture" && nfsdigest info --top 3 /tmp/trace.db || return
+    tshark -r <(zstd -dc "$capture") -q -z nfspair,out=/tmp/tshark.nfsr && nfsdigest record \
+        -o /tmp/own.nfsr "$capture" && cmp /tmp/tshark.nfsr /tmp/own.nfsr || return
+    tshark -G folders | grep 'Global configuration' && tshark -G plugins | grep nfs || return
+    ftnfsd --memory --export /a --port 0 --for 20s >/tmp/ftnfsd.log & sleep 1
+    nfs-ls "$(grep -o '^nfs://[^ ]*' /tmp/ftnfsd.log)" || return
+    kill %1
+    man --version >/dev/null 2>&1 && man -w nfsdigest ftnfsd nfsreplay nfstee
+    $apt purge 'nfsdigest*' >/tmp/apt.log 2>&1 || { tail /tmp/apt.log; return 1; }
+    left=$(dpkg -L nfsdigest nfsdigest-live nfsdigest-wireshark 2>/dev/null)
+    [ -z "$left" ] && ! find / -xdev ! -path '/src/*' ! -path '/tmp/*' ! -path '/proc/*' -name '*nfsdigest*' |
+        grep . || return
+    echo "== without Wireshark"
+    DEB_BUILD_PROFILES=pkg.nfsdigest.nowireshark dpkg-buildpackage -b -us -uc >/tmp/dpkg.log 2>&1 ||
+        { tail -n 30 /tmp/dpkg.log; return 1; }
+    $apt install ../nfsdigest_*.deb >/tmp/apt.log 2>&1 && nfsdigest info --top 3 "$capture"
+}
+
 if [ "${1-}" = --inside ]; then
     inside "$2"
     exit
 fi
 
-case ${2-} in demo | check | plugin) ;; *) die "usage: debian.sh RELEASE demo|check|plugin [WORK]" ;; esac
+case ${2-} in
+demo | plain | check | plugin | package) ;;
+*) die "usage: debian.sh RELEASE demo|plain|check|plugin|package [WORK]" ;;
+esac
 release=$1 what=$2
 as_root_only
 need debootstrap git unshare

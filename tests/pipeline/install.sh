@@ -74,7 +74,31 @@ for command in $commands; do
     done
 done
 
+# what the programs write is recognized
+"$BUILD/bin/nfsdigest" record -o "$scratch/a.nfsr" "$SRC/captures/mem-libnfs-all22.pcap.zst" ||
+    fail "nfsdigest record"
+if command -v file >"$scratch/log"; then
+    said=$(file -b -m usr/share/nfsdigest/magic "$scratch/a.nfsr")
+    case $said in
+    "NFS record stream (nfsdigest), version 1."*) ;;
+    *) fail "file(1): $said" ;;
+    esac
+    said=$(file -b --mime-type -m usr/share/nfsdigest/magic "$scratch/a.nfsr")
+    [ "$said" = application/x-nfsr ] || fail "file(1): $said"
+fi
+there usr/share/mime/packages/nfsdigest.xml
+there '*/wireshark/profiles/NFS Pair/preferences'
+
 mkdir "$scratch/empty"
 (cd "$scratch/empty" && "$scratch/stage/usr/bin/nfsdigest" --version) >"$scratch/version"
 grep -q '^nfsdigest [0-9]' "$scratch/version" || fail "--version: $(cat "$scratch/version")"
+
+# and all of it goes again, but nothing else
+mkdir usr/share/nfsdigest/own
+echo kept >usr/share/nfsdigest/own/file
+DESTDIR=$scratch/stage cmake -P "$BUILD/uninstall.cmake" >"$scratch/log" ||
+    { cat "$scratch/log"; exit 1; }
+left=$(find . ! -type d)
+[ "$left" = ./usr/share/nfsdigest/own/file ] || fail "left behind: $left"
+[ ! -e usr/share/doc/nfsdigest ] || fail "usr/share/doc/nfsdigest is left"
 exit $failed
