@@ -2,7 +2,7 @@
 #
 # Sourced by ./demo and ./check (bash, in the root of the tree).
 #
-#     setup demo|plain|check|plugin  installs the Debian packages that this needs and that are missing
+#     setup demo|plain|check|all|plugin  installs the Debian packages that this needs and that are missing
 #     say TEXT                     prints a headline
 #     logged LOG COMMAND...        runs COMMAND with its output in LOG, and shows its progress
 #
@@ -66,12 +66,16 @@ clang_runtime() {
     [ -n "$version" ] && echo "libclang-rt-${version#clang-}-dev"
 }
 
-missing_packages() { # demo|plain|check|plugin
+# What only ./check --all needs: nfsdigest is built for other machines, and run by qemu.
+packages_all="$packages_check mmdebstrap qemu-user gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-i686-linux-gnu
+    libc6-dev-i386-cross"
+
+missing_packages() { # demo|plain|check|all|plugin
     local list=packages_$1 package
     for package in ${!list}; do
         installed "$package" || echo "$package"
     done
-    if [ "$1" = check ]; then
+    if [ "$1" = check ] || [ "$1" = all ]; then
         package=$(clang_runtime)
         installed "${package:-none}" || echo "$package"
         package=clang-format-$format_version

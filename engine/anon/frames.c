@@ -92,9 +92,7 @@ static uint16_t sum_fold(uint64_t sum)
 
 static void put_checksum(uint8_t *at, uint64_t sum)
 {
-    uint16_t value = sum_fold(sum);
-
-    memcpy(at, &value, sizeof(value)); /* the sum was of little-endian words */
+    store_le16(at, sum_fold(sum)); /* the sum was of little-endian words */
 }
 
 /* --- headers; each returns where the next begins --- */
@@ -360,7 +358,7 @@ static int put_datagram(struct frames *f, const struct frames_flow *flow,
                                   udp, UDP_LEN + cap_len));
     if (!checksum) /* 0 would mean that there is none, RFC 768 */
         checksum = 0xffff;
-    memcpy(udp + 6, &checksum, sizeof(checksum));
+    store_le16(udp + 6, checksum);
     f->counts.frames++;
     return 0;
 }

@@ -6,6 +6,7 @@
  * time.  Strings are in mapping_bytes.c and mapping_text.c.  For anon.c, rewrite.c and unmask.c.
  * The contract is in mapping.h, what the parts share in mapping_parts.h.
  */
+#include "base/wide.h"
 #include "anon/mapping_parts.h"
 
 #include <stdio.h>
@@ -124,7 +125,7 @@ static int make_shift(struct mapping *m, const struct key *key, struct err *err)
         return 0;
     if (derive(key, "shift", NULL, bytes, sizeof(bytes), err) < 0)
         return -ERR_SYSTEM;
-    n = (uint64_t)((unsigned __int128)load_be64(bytes) * (2 * most) >> 64);
+    n = wide_product(load_be64(bytes), 2 * most).high;
     m->shift = n < most ? -(int64_t)(n + 1) : (int64_t)(n - most + 1);
     return 0;
 }

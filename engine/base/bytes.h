@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* engine/base/bytes.h
  *
- * Big-endian loads (network order) and a growable buffer.  A struct buf that is
- * all zeros is empty and valid; buf_free makes it so again.  Growing functions
+ * Loads and stores in network order and in that of files (little-endian), and a growable buffer.  A
+ * struct buf that is all zeros is empty and valid; buf_free makes it so again.  Growing functions
  * return 0 or -ERR_SYSTEM when memory ran out, and then leave the buffer as it was.
  */
 #ifndef NFSDIGEST_BASE_BYTES_H
 #define NFSDIGEST_BASE_BYTES_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,75 +27,39 @@ struct captured {
     uint32_t wire_len;   /* number of all bytes; >= cap_len */
 };
 
-static inline uint16_t load_be16(const uint8_t *p)
-{
-    uint16_t v;
-    memcpy(&v, p, 2);
-    return __builtin_bswap16(v);
-}
-
-static inline uint32_t load_be32(const uint8_t *p)
-{
-    uint32_t v;
-    memcpy(&v, p, 4);
-    return __builtin_bswap32(v);
-}
-
-static inline uint64_t load_be64(const uint8_t *p)
-{
-    uint64_t v;
-    memcpy(&v, p, 8);
-    return __builtin_bswap64(v);
-}
-
-static inline void store_be16(uint8_t *p, uint16_t v)
-{
-    v = __builtin_bswap16(v);
-    memcpy(p, &v, 2);
-}
-
-static inline void store_be32(uint8_t *p, uint32_t v)
-{
-    v = __builtin_bswap32(v);
-    memcpy(p, &v, 4);
-}
-
-static inline void store_be64(uint8_t *p, uint64_t v)
-{
-    v = __builtin_bswap64(v);
-    memcpy(p, &v, 8);
-}
+/* The compiler makes one instruction of each. */
+#define BYTES_LOAD(NAME, TYPE, TO_HOST)                                                            \
+    static inline TYPE NAME(const uint8_t *p)                                                      \
+    {                                                                                              \
+        TYPE v;                                                                                    \
+        memcpy(&v, p, sizeof(v));                                                                  \
+        return TO_HOST(v);                                                                         \
+    }
+#define BYTES_STORE(NAME, TYPE, FROM_HOST)                                                         \
+    static inline void NAME(uint8_t *p, TYPE v)                                                    \
+    {                                                                                              \
+        v = FROM_HOST(v);                                                                          \
+        memcpy(p, &v, sizeof(v));                                                                  \
+    }
+BYTES_LOAD(load_be16, uint16_t, be16toh)
+BYTES_LOAD(load_be32, uint32_t, be32toh)
+BYTES_LOAD(load_be64, uint64_t, be64toh)
+BYTES_LOAD(load_le16, uint16_t, le16toh)
+BYTES_LOAD(load_le32, uint32_t, le32toh)
+BYTES_LOAD(load_le64, uint64_t, le64toh)
+BYTES_STORE(store_be16, uint16_t, htobe16)
+BYTES_STORE(store_be32, uint32_t, htobe32)
+BYTES_STORE(store_be64, uint64_t, htobe64)
+BYTES_STORE(store_le16, uint16_t, htole16)
+BYTES_STORE(store_le32, uint32_t, htole32)
+BYTES_STORE(store_le64, uint64_t, htole64)
+#undef BYTES_LOAD
+#undef BYTES_STORE
 
 static inline bool bytes_are_zeros(const uint8_t *p, size_t len)
 {
     return !len || (!*p && memcmp(p, p + 1, len - 1) == 0);
 }
-
-static inline uint32_t load_le32(const uint8_t *p)
-{
-    uint32_t v;
-    memcpy(&v, p, 4);
-    return v;
-}
-
-static inline uint64_t load_le64(const uint8_t *p)
-{
-    uint64_t v;
-    memcpy(&v, p, 8);
-    return v;
-}
-
-static inline void store_le32(uint8_t *p, uint32_t v)
-{
-    memcpy(p, &v, 4);
-}
-
-static inline void store_le64(uint8_t *p, uint64_t v)
-{
-    memcpy(p, &v, 8);
-}
-
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "little-endian machines only");
 
 struct buf {
     uint8_t *data;

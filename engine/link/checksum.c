@@ -11,23 +11,25 @@ enum { UDP_HEADER = 8, PROTOCOL_UDP = 17 };
 static uint32_t sum(const uint8_t *data, uint32_t len)
 {
     enum { STEP = 4 };
-    unsigned __int128 all = 0; /* carries are its upper half */
-    uint64_t words[STEP], s;
+    uint64_t words[STEP], low = 0, high = 0, s; /* halves of words: no carry is lost */
 
     for (; len >= sizeof(words); data += sizeof(words), len -= sizeof(words)) {
         memcpy(words, data, sizeof(words));
-        for (unsigned i = 0; i < STEP; i++)
-            all += words[i];
+        for (unsigned i = 0; i < STEP; i++) {
+            low += (uint32_t)words[i];
+            high += words[i] >> 32;
+        }
     }
     memset(words, 0, sizeof(words));
     memcpy(words, data, len);
-    for (unsigned i = 0; i < STEP; i++)
-        all += words[i];
-    s = (uint64_t)(all >> 64);
-    s += (uint32_t)all + (uint64_t)(uint32_t)(all >> 32);
+    for (unsigned i = 0; i < STEP; i++) {
+        low += (uint32_t)words[i];
+        high += words[i] >> 32;
+    }
+    s = low + high;
     while (s >> 16)
         s = (s & 0xffff) + (s >> 16);
-    return __builtin_bswap16((uint16_t)s);
+    return be16toh((uint16_t)s);
 }
 
 static uint32_t fold(uint32_t s)

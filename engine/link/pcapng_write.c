@@ -17,16 +17,27 @@ static int add(struct buf *out, const void *data, size_t len)
     return buf_append(out, data, len) < 0 || buf_append(out, zeros, -len & 3) < 0 ? -1 : 0;
 }
 
+static int add_u16(struct buf *out, uint16_t value)
+{
+    uint8_t bytes[2];
+
+    store_le16(bytes, value);
+    return buf_append(out, bytes, sizeof(bytes));
+}
+
 static int add_u32(struct buf *out, uint32_t value)
 {
-    return buf_append(out, &value, sizeof(value));
+    uint8_t bytes[4];
+
+    store_le32(bytes, value);
+    return buf_append(out, bytes, sizeof(bytes));
 }
 
 static int add_option(struct buf *out, uint16_t code, const void *data, size_t len)
 {
-    uint16_t head[2] = { code, (uint16_t)(len < OPTION_MAX ? len : OPTION_MAX) };
+    uint16_t used = (uint16_t)(len < OPTION_MAX ? len : OPTION_MAX);
 
-    return buf_append(out, head, sizeof(head)) < 0 ? -1 : add(out, data, head[1]);
+    return add_u16(out, code) < 0 || add_u16(out, used) < 0 ? -1 : add(out, data, used);
 }
 
 /* A block from what it holds. */
@@ -43,20 +54,18 @@ static int add_block(struct buf *out, uint32_t type, const struct buf *body)
 int pcapng_begin(struct pcapng_writer *w, uint16_t link_type, const char *comment, struct err *err)
 {
     static const char application[] = "nfsdigest " NFSDIGEST_VERSION;
-    static const uint16_t version[2] = { 1, 0 };
     static const uint8_t nanoseconds = 9;
-    const uint16_t type[2] = { link_type, 0 };
     const uint64_t unknown = UINT64_MAX;
     struct buf body = { 0 };
     int bad;
 
-    bad = add_u32(&body, PCAPNG_BYTE_ORDER) | buf_append(&body, version, sizeof(version)) |
+    bad = add_u32(&body, PCAPNG_BYTE_ORDER) | add_u16(&body, 1) | add_u16(&body, 0) |
           buf_append(&body, &unknown, sizeof(unknown)) |
           add_option(&body, PCAPNG_OPTION_COMMENT, comment, strlen(comment)) |
           add_option(&body, PCAPNG_OPTION_APPLICATION, application, strlen(application)) |
           add_u32(&body, 0) | add_block(&w->out, PCAPNG_SECTION, &body);
     body.len = 0;
-    bad |= buf_append(&body, type, sizeof(type)) | add_u32(&body, 0) |
+    bad |= add_u16(&body, link_type) | add_u16(&body, 0) | add_u32(&body, 0) |
            add_option(&body, PCAPNG_OPTION_RESOLUTION, &nanoseconds, 1) | add_u32(&body, 0) |
            add_block(&w->out, PCAPNG_INTERFACE, &body);
     buf_free(&body);

@@ -95,8 +95,8 @@ static int read_header(struct block_reader *r, struct err *err)
         return NFSR_NOT_MINE;
     if (n == 0)
         return truncated(r, in_header, err);
-    memcpy(&major, r->buf.data + 8, 2);
-    memcpy(&minor, r->buf.data + 10, 2);
+    major = load_le16(r->buf.data + 8);
+    minor = load_le16(r->buf.data + 10);
     text_len = load_le32(r->buf.data + 12);
     if (major != format->major)
         return err_set(err, ERR_INPUT,

@@ -24,8 +24,8 @@ static int write_header(struct block_writer *w, struct err *err)
     int result;
 
     memcpy(head, w->format->magic, NFSR_MAGIC_LEN);
-    memcpy(head + 8, &w->format->major, 2);
-    memcpy(head + 10, &w->format->minor, 2);
+    store_le16(head + 8, w->format->major);
+    store_le16(head + 10, w->format->minor);
     if (buf_append(&header, head, sizeof(head)) < 0 || layout_text(w->format, &header) < 0) {
         buf_free(&header);
         return err_memory(err, "a stream header");

@@ -15,11 +15,25 @@
 #include <string.h>
 
 /* Times of altered files may be any; the results can be added and taken from each other. */
-static int64_t bounded(__int128 time)
+static int64_t plus(int64_t a, int64_t b)
 {
-    const __int128 most = (__int128)1 << 62;
+    const int64_t most = INT64_C(1) << 62;
+    int64_t sum;
 
-    return (int64_t)(time > most ? most : time < -most ? -most : time);
+    if (__builtin_add_overflow(a, b, &sum))
+        sum = b < 0 ? -most : most;
+    return sum > most ? most : sum < -most ? -most : sum;
+}
+
+static int64_t minus(int64_t a, int64_t b)
+{
+    return b == INT64_MIN ? plus(plus(a, INT64_MAX), 1) : plus(a, -b);
+}
+
+/* |from| is not after |to|. */
+static int64_t middle_of(int64_t from, int64_t to)
+{
+    return (int64_t)((uint64_t)from + ((uint64_t)to - (uint64_t)from) / 2);
 }
 
 static int compare(const void *a, const void *b)
@@ -44,8 +58,8 @@ void clock_sample(struct clock_side *s, int64_t time, int64_t call, int64_t repl
         at = (uint32_t)((s->seen * 0x9e3779b97f4a7c15u) >> 32) % CLOCK_SAMPLES;
     else
         s->count++;
-    s->offset[at] = bounded(time - ((__int128)call + ((__int128)reply - call) / 2));
-    s->width[at] = bounded((__int128)reply - call);
+    s->offset[at] = minus(time, middle_of(call, reply));
+    s->width[at] = minus(reply, call);
 }
 
 bool clock_estimate(struct clock_side *s, int64_t *offset, int64_t *error, int64_t *granularity)
@@ -121,7 +135,7 @@ int clock_settle(struct clock_map *m, struct err *err)
     if (ok && m->count) {
         for (uint32_t i = 0; i < m->count; i++)
             for (int side = 0; side < 2; side++)
-                m->anchors[i].time[side] = bounded(m->anchors[i].time[side]);
+                m->anchors[i].time[side] = plus(m->anchors[i].time[side], 0);
         qsort(m->anchors, m->count, sizeof(*m->anchors), by_times);
         length = rank_anchors(m, false, rank, ends);
         rank_anchors(m, true, behind, ends);
@@ -145,8 +159,7 @@ int clock_settle(struct clock_map *m, struct err *err)
     }
     for (uint32_t i = 0; ok && i < length; i++)
         for (int side = 0; side < 2; side++)
-            m->anchors[i].time[side] =
-                (int64_t)(((__int128)first[i].time[side] + last[i].time[side]) >> 1);
+            m->anchors[i].time[side] = middle_of(first[i].time[side], last[i].time[side]);
     m->count = ok ? length : m->count;
     free(rank);
     free(behind);
@@ -165,12 +178,12 @@ void clock_map_free(struct clock_map *m)
 int64_t clock_carry(const struct clock_map *m, int from, int64_t time)
 {
     const struct clock_anchor *a = m->anchors;
-    __int128 t = (__int128)time - m->offset[from], carried;
+    int64_t t = minus(time, m->offset[from]), carried;
     uint32_t low = 0, high = m->count;
     int to = !from;
 
     if (!m->count)
-        return bounded(t + m->offset[to]);
+        return plus(t, m->offset[to]);
     while (low < high) { /* the first anchor behind t */
         uint32_t middle = low + (high - low) / 2;
 
@@ -180,15 +193,16 @@ int64_t clock_carry(const struct clock_map *m, int from, int64_t time)
             high = middle;
     }
     if (!low) {
-        carried = a[0].time[to] + (t - a[0].time[from]);
+        carried = plus(a[0].time[to], minus(t, a[0].time[from]));
     } else {
         carried = a[low - 1].time[to];
         if (low == m->count)
-            carried += t - a[low - 1].time[from];
-        else /* between two; their distances are below 2^64 */
-            carried += (__int128)((double)(t - a[low - 1].time[from]) *
-                                  (double)((__int128)a[low].time[to] - a[low - 1].time[to]) /
-                                  (double)((__int128)a[low].time[from] - a[low - 1].time[from]));
+            carried = plus(carried, minus(t, a[low - 1].time[from]));
+        else /* between two */
+            carried =
+                plus(carried, (int64_t)((double)minus(t, a[low - 1].time[from]) *
+                                        (double)minus(a[low].time[to], a[low - 1].time[to]) /
+                                        (double)minus(a[low].time[from], a[low - 1].time[from])));
     }
-    return bounded(carried + m->offset[to]);
+    return plus(carried, m->offset[to]);
 }

@@ -6,6 +6,7 @@
  */
 #include "capture/pcapng.h"
 #include "base/bytes.h"
+#include "base/wide.h"
 #include "base/grow.h"
 #include "link/pcapng_numbers.h"
 
@@ -179,7 +180,7 @@ static int64_t time_of(const struct interface *face, uint32_t high, uint32_t low
             per_second *= 10;
     }
     return (int64_t)((ticks / per_second + (uint64_t)face->offset) * 1000000000 +
-                     (uint64_t)((unsigned __int128)(ticks % per_second) * 1000000000 / per_second));
+                     wide_scale(ticks % per_second, 1000000000, per_second));
 }
 
 /* What a block says of its packet. */

@@ -87,7 +87,7 @@ package() {
     dpkg-buildpackage -b -us -uc >/tmp/dpkg.log 2>&1 || { tail -n 30 /tmp/dpkg.log; return 1; }
     ls -s -h ../*.deb
     lintian --fail-on error,warning --tag-display-limit 0 ../*.changes || return
-    $apt install ../nfsdigest*_*.deb >/tmp/apt.log 2>&1 || { tail /tmp/apt.log; return 1; }
+    $apt install tshark ../nfsdigest*_*.deb >/tmp/apt.log 2>&1 || { tail /tmp/apt.log; return 1; }
     nfsdigest ingest -q -o /tmp/trace.db "$capture" && nfsdigest info --top 3 /tmp/trace.db || return
     tshark -r <(zstd -dc "$capture") -q -z nfspair,out=/tmp/tshark.nfsr && nfsdigest record \
         -o /tmp/own.nfsr "$capture" && cmp /tmp/tshark.nfsr /tmp/own.nfsr || return

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/pack.h"
 #include "base/table.h"
+#include "base/wide.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,6 +159,29 @@ static void loads_and_stores_are_big_endian(void **state)
     assert_true(load_le64(out) == UINT64_C(0x0807060504030201));
 }
 
+#ifdef __SIZEOF_INT128__ /* the oracle */
+static void products_are_wide(void **state)
+{
+    uint64_t random = 7;
+
+    (void)state;
+    for (int i = 0; i < 100000; i++) {
+        uint64_t v[3];
+
+        for (int k = 0; k < 3; k++) { /* of all lengths, some with many ones */
+            v[k] = (uint64_t)below(&random, UINT32_MAX) << 32 | below(&random, UINT32_MAX);
+            v[k] = (below(&random, 4) ? v[k] : UINT64_MAX) >> below(&random, 64);
+        }
+        unsigned __int128 product = (unsigned __int128)v[0] * v[1];
+        struct product got = wide_product(v[0], v[1]);
+
+        assert_true(got.high == (uint64_t)(product >> 64) && got.low == (uint64_t)product);
+        if (v[0] < v[2])
+            assert_true(wide_scale(v[0], v[1], v[2]) == (uint64_t)(product / v[2]));
+    }
+}
+#endif
+
 static void arenas_keep_their_copies(void **state)
 {
     enum { COPIES = 3000 };
@@ -247,6 +271,9 @@ int main(void)
         cmocka_unit_test(a_table_is_a_list_of_pairs),
         cmocka_unit_test(buffers_grow),
         cmocka_unit_test(loads_and_stores_are_big_endian),
+#ifdef __SIZEOF_INT128__
+        cmocka_unit_test(products_are_wide),
+#endif
         cmocka_unit_test(arenas_keep_their_copies),
         cmocka_unit_test(what_is_packed_can_be_cut),
         cmocka_unit_test(layouts_differ),
