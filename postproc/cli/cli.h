@@ -28,6 +28,7 @@ int cmd_concurrency(int argc, char **argv, struct err *err);
 int cmd_rdump(int argc, char **argv, struct err *err);
 int cmd_outage(int argc, char **argv, struct err *err);
 int cmd_hang(int argc, char **argv, struct err *err);
+int cmd_starve(int argc, char **argv, struct err *err);
 int cmd_lint(int argc, char **argv, struct err *err);
 int cmd_compare(int argc, char **argv, struct err *err);
 int cmd_report(int argc, char **argv, struct err *err);

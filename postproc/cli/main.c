@@ -21,6 +21,7 @@ static const struct command commands[] = {
     { "rdump", cmd_rdump, "make, show and check replay dumps" },
     { "outage", cmd_outage, "show when a server did not answer, and what became of its clients" },
     { "hang", cmd_hang, "show which calls wait at a point in time, and who that speaks against" },
+    { "starve", cmd_starve, "show how clients share a server, and who queues behind whom" },
     { "lint", cmd_lint, "check a server against RFC 1813, and against itself over time" },
     { "compare", cmd_compare, "compare how two servers answered the same requests" },
     { "report", cmd_report, "make reports of a trace or of a comparison" },

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/cli.h"
+#include "cli/starve.h"
+#include "cli/trace.h"
+
+#include <string.h>
+
+static const char about[] =
+    "Shows how clients share a server: whose calls are outstanding, how latencies grow with\n"
+    "the calls of others, which part of the server's time each client has, how much of the\n"
+    "latency is queueing, and behind whose calls.\n"
+    "\n"
+    "All of it follows from the times of calls and replies.  The service time of a call is\n"
+    "taken to be the latency of such calls when they are alone at the server; what is above\n"
+    "it is queueing.\n"
+    "\n"
+    "The exit code is 1 if a client mostly queues behind one other client that has more\n"
+    "than twice its part of the time.\n";
+
+static int parse_by(const char *by, bool *by_connection, struct err *err)
+{
+    *by_connection = strcmp(by, "connection") == 0;
+    return *by_connection || strcmp(by, "client") == 0
+               ? 0
+               : err_set(err, ERR_USAGE, "--by takes client or connection");
+}
+
+static int run(sqlite3 *db, const char *name, struct starve_request *request, bool json,
+               struct err *err)
+{
+    struct starve starve = { .begin = 0 };
+    int result = traffic_read(&request->traffic, db, err);
+
+    if (result == 0)
+        result = starve_read(db, request, &starve, err);
+    if (result == 0)
+        result =
+            json ? starve_json(name, request, &starve, err) : starve_text(request, &starve, err);
+    if (result == 0)
+        result = finish_output(err);
+    if (result == 0 && starve.finding_count)
+        result = EXIT_FINDINGS;
+    starve_free(&starve);
+    return result;
+}
+
+int cmd_starve(int argc, char **argv, struct err *err)
+{
+    struct starve_request request = { .every = INT64_MIN, .top = 20 };
+    const char *by = "client";
+    bool json = false;
+    const struct arg own[] = {
+        { 'b', "by", "WHAT", "tell apart by client or connection (client)", set_text, &by },
+        { 0, "every", "TIME", "also show each interval of this length", set_duration,
+          &request.every },
+        { 'n', "top", "N", "show N lines of each service (20)", set_count, &request.top },
+        { 'j', "json", NULL, "print JSON; times in ns", set_flag, &json },
+        { 0 },
+    };
+    struct arg filters[TRAFFIC_ARG_COUNT];
+    const struct args args = {
+        "nfsdigest starve [OPTION...] DATABASE|FILE", about, own, filters, "Filters", 1, "one file"
+    };
+    struct trace trace;
+    int first, result;
+
+    traffic_arg_table(&request.traffic, filters);
+    result = args_parse(&args, argc, argv, &first, err);
+    if (result != 1)
+        return result;
+    if (request.every != INT64_MIN && request.every < 1)
+        return err_set(err, ERR_USAGE, "--every takes a time of at least 1ns");
+    if (parse_by(by, &request.by_connection, err) < 0 ||
+        trace_open(&trace, argv[first], false, err) < 0)
+        return -err->code;
+    result = run(store_db(trace.store), argv[first], &request, json, err);
+    return trace_close(&trace, result, err);
+}
