@@ -36,6 +36,8 @@ void lint_free(struct lint *lint)
     free(lint->blocks);
     table_free(&lint->by_block);
     free(lint->held);
+    free(lint->accesses);
+    table_free(&lint->by_fileid);
     free(lint->names);
     table_free(&lint->by_name);
     free(lint);
@@ -69,6 +71,7 @@ int lint_called(struct lint *lint, struct effect *e, struct err *err)
         if (e->done_time > lint->blind)
             lint->blind = e->done_time;
     }
+    lint_rights_called(lint, e);
     if (!is_nfs3(e))
         return 0;
     if (lint_time_called(lint, e, err) < 0)
@@ -84,6 +87,7 @@ int lint_done(struct lint *lint, struct effect *e, struct err *err)
 
     if (may_be_nfs(e) && e->done_time > lint->blind)
         lint->blind = e->done_time;
+    lint_rights_done(lint, e);
     if (!is_nfs3(e))
         return 0;
     lint->counts.operations++;
@@ -103,6 +107,10 @@ int lint_done(struct lint *lint, struct effect *e, struct err *err)
         result = lint_time_done(lint, e, err);
     if (result == 0)
         result = lint_names_done(lint, e, &body, err);
+    if (result == 0)
+        result = lint_access(lint, e, err);
+    if (result == 0)
+        result = lint_limit(lint, e, err);
     return result < 0 ? result : lint_session(lint, e, err);
 }
 

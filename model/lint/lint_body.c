@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lint/lint_parts.h"
 
+#include <string.h>
+
 struct reading {
     struct lint_body *body;
     enum action action;
@@ -11,6 +13,10 @@ static void take_enum(const struct reading *r, uint32_t value)
 {
     struct lint_body *b = r->body;
 
+    if (r->action == ACTION_ASK && !r->in_result) {
+        b->wanted = value;
+        b->has_wanted = true;
+    }
     if (r->action != ACTION_WRITE)
         return;
     if (r->in_result) {
@@ -59,6 +65,12 @@ static int visit(void *ctx, const struct visit *v)
             b->has_limit = true;
         }
         break;
+    case CLASS_SIZE: /* of FSINFO, by the RFC's name of the field */
+        if (r->action == ACTION_ASK_FILE_SYSTEM && strcmp(v->field->name, "wtmax") == 0) {
+            b->wtmax = (uint32_t)v->value;
+            b->has_wtmax = true;
+        }
+        break;
     case CLASS_VERIFIER:
         if (r->in_result && !v->cut && v->len == NFS3_WRITEVERFSIZE &&
             (r->action == ACTION_WRITE || r->action == ACTION_FLUSH)) {
@@ -91,11 +103,13 @@ void lint_body_read(const struct effect *e, struct lint_body *body)
 
     *body = (struct lint_body){ 0 };
     if (r.action == ACTION_WRITE || r.action == ACTION_LIST ||
+        (r.action == ACTION_ASK && e->has_granted) ||
         (r.action == ACTION_SET && e->asked.bits & ASKED_GUARD) ||
         (r.action == ACTION_MAKE && e->asked.bits & ASKED_HOW && e->asked.how == EXCLUSIVE))
         read_body(&r, e->procedure->arguments, effect_arguments(e), 0);
     r.in_result = true;
-    if (e->succeeded && (r.action == ACTION_WRITE || r.action == ACTION_FLUSH))
+    if (e->succeeded && (r.action == ACTION_WRITE || r.action == ACTION_FLUSH ||
+                         r.action == ACTION_ASK_FILE_SYSTEM))
         read_body(&r, e->procedure->result, effect_result(e), 0);
     else if (e->succeeded && r.action == ACTION_READ)
         read_body(&r, e->procedure->result, effect_result(e), ROLE_DATA);

@@ -239,7 +239,7 @@ int lint_contents_judge(struct lint *lint, struct lint_object *o, const struct e
         return 0;
     lint->counts.reads += e->done != 0;
     lint->counts.with_blocks += e->blocks.len != 0;
-    if (!e->timed || o->unsure || o->crowded)
+    if (!e->timed || o->unsure || o->crowded || o->aliased)
         return 0;
     for (uint32_t i = 0; e->has_digest && i < o->range_count; i++) {
         const struct lint_range *r = &o->ranges[i];

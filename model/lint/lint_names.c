@@ -204,8 +204,10 @@ void lint_names_called(struct lint *lint, struct effect *e)
 }
 
 /* Nothing else that may change it overlapped |e|. */
-static bool is_quiet(const struct lint *lint, const struct lint_name *n, const struct effect *e)
+static bool is_quiet(struct lint *lint, const struct lint_name *n, const struct effect *e)
 {
+    if (lint->any_alias && lint_object(lint, n->directory)->aliased) /* it is there for its names */
+        return false;
     return e->timed && !n->unsure && !n->active && n->changed < e->call_time &&
            lint->blind < e->call_time && lint->names_blind < e->call_time;
 }

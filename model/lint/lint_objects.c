@@ -20,6 +20,7 @@ static uint32_t forget(struct lint *lint)
             continue;
         lint_contents_forget(lint, &lint->objects[at]);
         lint_names_forget(lint, &lint->objects[at]);
+        lint_fileid_forget(lint, &lint->objects[at]);
         table_remove(&lint->by_id, hash_of(lint->objects[at].id), at);
         lint->counts.objects_forgotten++;
         return at;
@@ -44,7 +45,8 @@ struct lint_object *lint_object(struct lint *lint, uint32_t id)
             return NULL;
         place = lint->object_count++;
     }
-    lint->objects[place] =
-        (struct lint_object){ .id = id, .changed = INT64_MIN, .epoch = ++lint->last_epoch };
+    lint->objects[place] = (struct lint_object){
+        .id = id, .changed = INT64_MIN, .rights_changed = INT64_MIN, .epoch = ++lint->last_epoch
+    };
     return table_add(&lint->by_id, hash, place) < 0 ? NULL : &lint->objects[place];
 }

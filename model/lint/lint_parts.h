@@ -9,7 +9,7 @@
 #include "base/table.h"
 #include "lint/lint.h"
 
-enum { LINT_SESSIONS = 64 };
+enum { LINT_SESSIONS = 64, LINT_ACCESSES = 1 << 16, LINT_LIMITS = 64 };
 /* |mark| of an effect: what it may change, as it was counted when it was called. */
 enum {
     MAY_OBJECT = 1 << 0,
@@ -65,7 +65,14 @@ struct lint_object {
     bool unsure;  /* one of them has no reply: it may come into force at any time */
     uint8_t type; /* enum object_type; when |identified| */
     uint64_t fsid, fileid;
-    int64_t identified_by;
+    int64_t identified_by, identified_at; /* |identified_at|: first */
+    uint32_t server;
+    bool shared;  /* another object has its fsid and fileid; */
+    bool said;    /* that was found to be wrong, */
+    bool aliased; /* or it may be the same object: then it is not judged over time */
+    bool rights_unsure;
+    uint32_t rights_active; /* operations under way that may change its rights */
+    int64_t rights_changed;
     int64_t changed; /* when the last operation that may have changed it was done */
     uint64_t size;   /* when |known| */
     int64_t mtime;
@@ -99,6 +106,20 @@ struct lint_name {
     uint64_t verifier; /* of the exclusive CREATE that made it */
 };
 
+/* What ACCESS answered to one caller. */
+struct lint_access {
+    uint32_t object, credential; /* 0: none */
+    uint32_t wanted, granted;
+    int64_t by, called, at;
+};
+
+/* Of a file system: what FSINFO told. */
+struct lint_limit {
+    uint32_t server, wtmax;
+    int64_t by;
+    uint64_t fsid;
+};
+
 /* Several calls for the entries of one directory, from its beginning on. */
 struct lint_session {
     uint32_t client, directory, number;
@@ -125,6 +146,8 @@ struct lint_body {
     uint32_t stable, committed; /* enum stable_how */
     bool has_stable, has_committed, has_verifier, has_guard, has_limit;
     bool has_sent, has_returned, has_made_by;
+    bool has_wanted, has_wtmax;
+    uint32_t wanted, wtmax;  /* of ACCESS and FSINFO */
     uint64_t made_by;        /* verifier of an exclusive CREATE */
     uint32_t sent, returned; /* bytes of contents in the messages */
     uint64_t limit;          /* of a listing */
@@ -160,6 +183,11 @@ struct lint {
     uint32_t last_epoch;
     struct lint_held *held;
     uint32_t held_count, held_cap;
+    struct table by_fileid;
+    bool any_alias;
+    struct lint_access *accesses; /* LINT_ACCESSES, or NULL */
+    struct lint_limit limits[LINT_LIMITS];
+    uint32_t limit_count;
     struct lint_entry *entries;
     uint32_t entry_count, entry_cap;
     struct lint_name *names;
@@ -260,6 +288,20 @@ void lint_names_forget(struct lint *lint, struct lint_object *directory);
 
 /* lint_session.c: listings of several calls. */
 int lint_session(struct lint *lint, const struct effect *effect, struct err *err);
+
+/* lint_fileid.c: an object was identified; is about to be forgotten, or identified again; was seen.
+ */
+int lint_fileid_learn(struct lint *lint, struct lint_object *object, struct err *err);
+void lint_fileid_forget(struct lint *lint, const struct lint_object *object);
+int lint_fileid_judge(struct lint *lint, const struct effect *effect, struct lint_object *object,
+                      struct err *err);
+
+/* lint_access.c: operations that may change rights, also those of NFSACL; what ACCESS said, and
+ * what FSINFO said. */
+void lint_rights_called(struct lint *lint, const struct effect *effect);
+void lint_rights_done(struct lint *lint, const struct effect *effect);
+int lint_access(struct lint *lint, const struct effect *effect, struct err *err);
+int lint_limit(struct lint *lint, const struct effect *effect, struct err *err);
 
 /* lint_objects.c: returns the object; makes it if it is new.  NULL: no memory, or |id| is 0.  The
  * pointer lives until the next call. */

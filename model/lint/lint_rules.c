@@ -62,6 +62,10 @@ static const char *const names[LINT_RULES] = {
     [LINT_STABLE_LOST] = "stable-lost",
     [LINT_NOT_SENT_AGAIN] = "not-sent-again",
     [LINT_UNCOMMITTED] = "uncommitted",
+    [LINT_FILEID_SHARED] = "fileid-shared",
+    [LINT_ACCESS_GRANTED] = "access-granted",
+    [LINT_ACCESS_DENIED] = "access-denied",
+    [LINT_WRITE_LIMIT] = "write-limit",
 };
 
 static const char *const levels[] = {

@@ -61,7 +61,7 @@ static struct lint_session *session_of(struct lint *lint, const struct effect *e
 /* Nobody changed the directory while it was listed. */
 static bool is_quiet(const struct lint *lint, const struct lint_object *o, int64_t since)
 {
-    return !o->unsure && !o->active && o->changed < since && lint->blind < since &&
+    return !o->unsure && !o->aliased && !o->active && o->changed < since && lint->blind < since &&
            lint->names_blind < since;
 }
 

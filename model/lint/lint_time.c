@@ -133,11 +133,17 @@ static int judge_identity(const struct sight *s, const struct attributes *a, str
                           " and %" PRIu64,
                           a->fsid, a->fileid, o->fsid, o->fileid);
     if (!o->identified || type || file) {
+        lint_fileid_forget(s->lint, o);
+        if (!o->identified || file)
+            o->identified_at = s->effect->done_time;
         o->identified = true;
+        o->server = s->effect->server_number;
         o->type = a->type;
         o->fsid = a->fsid;
         o->fileid = a->fileid;
         o->identified_by = s->effect->id;
+        if (lint_fileid_learn(s->lint, o, err) < 0)
+            return -err->code;
     }
     return result;
 }
@@ -234,6 +240,8 @@ static int judge_one(const struct sight *s, struct err *err)
         result = judge_size(s, &after, err);
     if (result == 0 && has_after)
         result = judge_links(s, &after, err);
+    if (result == 0 && has_after)
+        result = lint_fileid_judge(s->lint, s->effect, s->object, err);
     if (has_after || s->changes)
         learn(s, has_after ? &after : NULL);
     if (s->changes)
@@ -286,7 +294,7 @@ static int judge_object(struct lint *lint, const struct effect *e, enum whose wh
     if (!s.object)
         return err_memory(err, "objects");
     s.changes = may_change(e) & bits[whose];
-    s.quiet = e->timed && !s.object->unsure && !s.object->active &&
+    s.quiet = e->timed && !s.object->unsure && !s.object->aliased && !s.object->active &&
               s.object->changed < e->call_time && lint->blind < e->call_time;
     return judge_one(&s, err);
 }

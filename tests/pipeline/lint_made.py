@@ -21,6 +21,7 @@ import model_world  # noqa: E402
 import model_xdr as x  # noqa: E402
 import packets  # noqa: E402
 from messages import NOENT, OK  # noqa: E402
+from model_status import ACCES  # noqa: E402
 
 SERIAL = dict(order=model_world.SERIAL)
 CLEAN = [
@@ -123,6 +124,14 @@ def field(name, change):
     return tell
 
 
+def refused(op):
+    if not ok(op):
+        return False
+    op.result.status = ACCES
+    op.result.fields = {"dir_attributes": op.result.fields.get("dir_attributes")}
+    return True
+
+
 LIES = [
     Lie("read-contents", (), (x.READ,), zeros, 1.0),
     Lie("name-lost", ("name-returned", "make-exists"), (x.LOOKUP,), no_name),
@@ -133,6 +142,8 @@ LIES = [
     Lie("changed-unseen", ("size-set",), (x.GETATTR,), attributes(lambda a: a._replace(mtime=a.mtime + 1))),
     Lie("size-written", ("changed-unseen",), (x.WRITE,), wcc(lambda a: a._replace(size=0))),
     Lie("write-committed", (), (x.WRITE,), field("committed", lambda how: how - 1), 0.5),
+    Lie("access-granted", (), (x.LOOKUP,), refused),
+    Lie("access-denied", (), (x.ACCESS,), field("access", lambda granted: 0)),
     Lie("read-eof", (), (x.READ,), field("eof", lambda eof: not eof)),
 ]
 
@@ -159,7 +170,7 @@ def told(lie, folder, seed):
 def lies_are_found(lie, folder, seed):
     liars = told(lie, folder, seed)
     found = rules(lint(folder, folder / "made.pcap"))
-    mine = {shown["reply_frame"] for shown in found.get(lie.rule, ())}
+    mine = {shown[key] for shown in found.get(lie.rule, ()) for key in ("reply_frame", "earlier_frame") if key in shown}
     check(mine & liars, "%s: none of %d lies is found" % (lie.rule, len(liars)))
     # behind a lie about a state, the truth contradicts it
     for rule, shown in found.items():
