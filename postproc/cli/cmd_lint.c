@@ -6,6 +6,7 @@
  */
 #include "cli/cli.h"
 #include "cli/lint_print.h"
+#include "cli/outputs.h"
 #include "cli/trace.h"
 #include "plan/effects.h"
 #include "show/args.h"
@@ -85,17 +86,22 @@ static int judge(struct lint_view *view, struct err *err)
     return result;
 }
 
-static int run(struct lint_view *view, bool json, struct err *err)
+static int run(struct lint_view *view, bool json, const char *html, struct err *err)
 {
     struct trace trace;
     int result;
 
-    if (trace_open(&trace, view->name, false, err) < 0)
+    if (outputs_spare(view->name, "--html", html, err) < 0 ||
+        trace_open(&trace, view->name, false, err) < 0)
         return -err->code;
     view->db = store_db(trace.store);
     result = judge(view, err);
     if (result == 0)
-        result = json ? lint_json(view, err) : lint_text(view, err);
+        result = json   ? lint_json(view, err)
+                 : html ? lint_page(view, html, err)
+                        : lint_text(view, err);
+    if (result == 0 && json && html)
+        result = lint_page(view, html, err);
     if (result == 0)
         result = finish_output(err);
     result = trace_close(&trace, result, err);
@@ -111,12 +117,14 @@ int cmd_lint(int argc, char **argv, struct err *err)
     struct lint_view view = { .top = 10 };
     struct lint_rules rules;
     bool json = false, only_list = false;
+    const char *html = NULL;
     const struct arg own[] = {
         { 0, "rule", "RULE", "judge by this rule only; may be given several times", choose,
           &chosen },
         { 'n', "top", "N", "show N findings of each rule (10)", set_count, &view.top },
         { 0, "list", NULL, "list the rules", set_flag, &only_list },
         { 'j', "json", NULL, "print JSON", set_flag, &json },
+        { 0, "html", "FILE", "write a page instead of the text", set_text, &html },
         { 0 },
     };
     const struct args args = {
@@ -129,6 +137,8 @@ int cmd_lint(int argc, char **argv, struct err *err)
     if (argc - first != (only_list ? 0 : 1))
         return err_set(err, ERR_USAGE,
                        only_list ? "lint --list takes no file" : "lint takes one file");
+    if (json && html && strcmp(html, "-") == 0)
+        return err_set(err, ERR_USAGE, "--html - and --json both go to standard output");
     if (lint_rules_load(&rules, err) < 0) {
         lint_rules_free(&rules);
         return -err->code;
@@ -141,7 +151,7 @@ int cmd_lint(int argc, char **argv, struct err *err)
         list(&rules);
         result = finish_output(err);
     } else {
-        result = run(&view, json, err);
+        result = run(&view, json, html, err);
     }
     lint_view_free(&view);
     lint_rules_free(&rules);

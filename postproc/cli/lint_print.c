@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COL_PROCEDURE, COL_PATH, COL_SOURCE, COL_CALL_FRAME, COL_REPLY_FRAME, COL_CLIENT };
+/* enum lint_column */
 static const char select_operation[] =
     "SELECT (SELECT p.name FROM procedure p WHERE p.program = o.program AND p.version = o.version"
     " AND p.number = o.procedure), (SELECT p.text FROM path p WHERE p.id = o.path),"
@@ -55,16 +55,15 @@ uint64_t lint_view_level(const struct lint_view *v, enum lint_level level)
     return count;
 }
 
-static const char *blamed(const struct lint_rule *rule)
+const char *lint_blamed(const struct lint_rule *rule)
 {
     return rule->blames_client ? "client" : "server";
 }
 
-/* Calls |print| for each finding of |rule| that is shown, with |stmt| at its operation. */
-static int each(struct lint_view *v, enum lint_id rule,
-                int (*print)(void *ctx, const struct lint_shown *shown, sqlite3_stmt *stmt,
-                             struct err *err),
-                void *ctx, struct err *err)
+int lint_each(struct lint_view *v, enum lint_id rule,
+              int (*print)(void *ctx, const struct lint_shown *shown, sqlite3_stmt *stmt,
+                           struct err *err),
+              void *ctx, struct err *err)
 {
     sqlite3_stmt *stmt;
     int result = sql_prepare(v->db, select_operation, &stmt, err);
@@ -81,7 +80,7 @@ static int each(struct lint_view *v, enum lint_id rule,
     return sql_end(stmt, result, err);
 }
 
-static int64_t frame_of(struct lint_view *v, int64_t operation, struct err *err)
+int64_t lint_frame_of(struct lint_view *v, int64_t operation, struct err *err)
 {
     char sql[128];
     int64_t frame;
@@ -97,17 +96,17 @@ static void print_frames(sqlite3_stmt *stmt)
     static const char *const names[] = { "call", "reply" };
 
     for (int i = 0; i < 2; i++)
-        if (sqlite3_column_type(stmt, COL_CALL_FRAME + i) != SQLITE_NULL)
+        if (sqlite3_column_type(stmt, LINT_CALL_FRAME + i) != SQLITE_NULL)
             printf("%s%s %lld", i ? ", " : "", names[i],
-                   (long long)sqlite3_column_int64(stmt, COL_CALL_FRAME + i));
+                   (long long)sqlite3_column_int64(stmt, LINT_CALL_FRAME + i));
 }
 
 static int print_text(void *ctx, const struct lint_shown *s, sqlite3_stmt *stmt, struct err *err)
 {
     struct lint_view *v = ctx;
-    const char *procedure = sql_column_text(stmt, COL_PROCEDURE);
-    const char *path = sql_column_text(stmt, COL_PATH);
-    int64_t source = sqlite3_column_int64(stmt, COL_SOURCE);
+    const char *procedure = sql_column_text(stmt, LINT_PROCEDURE);
+    const char *path = sql_column_text(stmt, LINT_PATH);
+    int64_t source = sqlite3_column_int64(stmt, LINT_SOURCE);
 
     fputs("    ", stdout);
     if (source > 1)
@@ -117,7 +116,7 @@ static int print_text(void *ctx, const struct lint_shown *s, sqlite3_stmt *stmt,
     escape_print(stdout, path ? path : "-");
     printf(": %s", s->text);
     if (s->earlier) {
-        int64_t frame = frame_of(v, s->earlier, err);
+        int64_t frame = lint_frame_of(v, s->earlier, err);
 
         if (frame < 0)
             return -err->code;
@@ -135,8 +134,8 @@ int lint_text(struct lint_view *v, struct err *err)
         if (!v->found[i])
             continue;
         printf("%s: %s, %s, %s: %" PRIu64 "\n  %s\n", rule->name, lint_level_name(rule->level),
-               blamed(rule), rule->source, v->found[i], rule->text);
-        if (each(v, (enum lint_id)i, print_text, v, err) < 0)
+               lint_blamed(rule), rule->source, v->found[i], rule->text);
+        if (lint_each(v, (enum lint_id)i, print_text, v, err) < 0)
             return -err->code;
         if (v->found[i] > v->top)
             printf("    and %" PRIu64 " more\n", v->found[i] - v->top);
@@ -188,18 +187,18 @@ static int print_json(void *ctx, const struct lint_shown *s, sqlite3_stmt *stmt,
 {
     const struct json_view *jv = ctx;
     struct json *j = jv->json;
-    int64_t frame = s->earlier ? frame_of(jv->view, s->earlier, err) : 0;
+    int64_t frame = s->earlier ? lint_frame_of(jv->view, s->earlier, err) : 0;
 
     if (frame < 0)
         return -err->code;
     json_object(j, NULL);
     json_i64(j, "operation", s->operation);
-    json_text(j, "procedure_name", sql_column_text(stmt, COL_PROCEDURE));
-    json_text(j, "path", sql_column_text(stmt, COL_PATH));
-    json_text(j, "client", sql_column_text(stmt, COL_CLIENT));
-    json_column(j, "source", stmt, COL_SOURCE);
-    json_column(j, "call_frame", stmt, COL_CALL_FRAME);
-    json_column(j, "reply_frame", stmt, COL_REPLY_FRAME);
+    json_text(j, "procedure_name", sql_column_text(stmt, LINT_PROCEDURE));
+    json_text(j, "path", sql_column_text(stmt, LINT_PATH));
+    json_text(j, "client", sql_column_text(stmt, LINT_CLIENT));
+    json_column(j, "source", stmt, LINT_SOURCE);
+    json_column(j, "call_frame", stmt, LINT_CALL_FRAME);
+    json_column(j, "reply_frame", stmt, LINT_REPLY_FRAME);
     json_text(j, "text", s->text);
     if (s->earlier) {
         json_i64(j, "earlier_operation", s->earlier);
@@ -217,12 +216,12 @@ static int json_rule(const struct json_view *jv, enum lint_id id, struct err *er
     json_object(jv->json, NULL);
     json_text(jv->json, "rule", rule->name);
     json_text(jv->json, "level", lint_level_name(rule->level));
-    json_text(jv->json, "blames", blamed(rule));
+    json_text(jv->json, "blames", lint_blamed(rule));
     json_text(jv->json, "rfc", rule->source);
     json_text(jv->json, "text", rule->text);
     json_u64(jv->json, "count", v->found[id]);
     json_array(jv->json, "shown");
-    if (each(v, id, print_json, (void *)jv, err) < 0)
+    if (lint_each(v, id, print_json, (void *)jv, err) < 0)
         return -err->code;
     json_array_end(jv->json);
     json_object_end(jv->json);

@@ -38,6 +38,27 @@ int lint_view_add(struct lint_view *view, const struct lint_finding *finding, st
 uint64_t lint_view_level(const struct lint_view *view, enum lint_level level);
 int lint_text(struct lint_view *view, struct err *err);
 int lint_json(struct lint_view *view, struct err *err);
+/* lint_page.c: writes a page to the file |path|. */
+int lint_page(struct lint_view *view, const char *path, struct err *err);
+
+/* Columns of the operation of a finding. */
+enum lint_column {
+    LINT_PROCEDURE,
+    LINT_PATH,
+    LINT_SOURCE,
+    LINT_CALL_FRAME,
+    LINT_REPLY_FRAME,
+    LINT_CLIENT
+};
+/* Calls |print| for each finding of |rule| that is shown, with |stmt| at its operation. */
+int lint_each(struct lint_view *view, enum lint_id rule,
+              int (*print)(void *ctx, const struct lint_shown *shown, sqlite3_stmt *stmt,
+                           struct err *err),
+              void *ctx, struct err *err);
+/* Returns the frame of an operation's reply, else of its call; or -1. */
+int64_t lint_frame_of(struct lint_view *view, int64_t operation, struct err *err);
+/* Returns "client" or "server". */
+const char *lint_blamed(const struct lint_rule *rule);
 void lint_view_free(struct lint_view *view);
 
 #endif

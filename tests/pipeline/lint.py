@@ -3,6 +3,7 @@
 # ctest: asan
 """nfsdigest lint on real captures: the findings that were verified by hand in the frames, and no others.
 Which listings are longer than asked for, stock tshark says, too."""
+import html.parser
 import json
 import os
 import pathlib
@@ -122,12 +123,55 @@ def choose(path):
     check(sorted(rules + ["statuses"]) == sorted(groups), "--list")
 
 
+class Cells(html.parser.HTMLParser):
+    """The rows of all tables, and what the page is made of."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows, self.open, self.text = [], [], ""
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag not in ("meta", "link", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        check(self.open.pop() == tag, "the page: </%s>" % tag)
+
+    def handle_data(self, data):
+        self.text += data
+        if self.open and self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+
+
+def page(path, folder):
+    """The same findings as in JSON; a filter that finds their frames."""
+    out = folder / "lint.html"
+    done = run("--html", out, "--json", path)
+    found = [s for r in json.loads(done.stdout)["rules"] for s in r["shown"]]
+    cells = Cells()
+    cells.feed(out.read_text(encoding="utf-8"))
+    check(not cells.open, "the page: <%s> stays open" % cells.open)
+    rows = [row for row in cells.rows if row[0] != "procedure"]
+    check([(row[0], row[-1]) for row in rows] == [(s["procedure_name"], s["text"]) for s in found], "the rows of the page")
+    check(all([int(row[4].replace(",", "")), int(row[5].replace(",", ""))] == [s["call_frame"], s["reply_frame"]]
+              for row, s in zip(rows, found)), "frames in the page")
+    check("frame.number in {275, 276}" in cells.text, "the filter")
+    check(run("--html", "-", path).stdout.startswith("<!"), "a page on standard output")
+    check(run("--html", "-", "--json", path).returncode == 2, "two outputs at one place")
+    check(run("--html", path, path).returncode == 2, "the page instead of the database")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         os.chmod(folder, 0o777)  # tshark may run as another user
         paths = {name: judge(name, wanted, folder) for name, wanted in WANTED.items()}
         choose(paths["mem-libnfs-all22.pcap.zst"])
+        page(paths["mem-libnfs-all22.pcap.zst"], folder)
     if failures:
         sys.exit(1)
     print("%d captures, %d findings" % (len(WANTED), sum(
