@@ -68,7 +68,7 @@ struct lint_counts {
     uint64_t reads, compared;   /* READs of contents; compared with WRITEs, at least in part */
     uint64_t with_blocks;       /* READs with digests of blocks */
     uint64_t excused;           /* contradictions that a restart of the server explains */
-    uint64_t undecided;         /* those that could not wait for lack of room */
+    uint64_t undecided;         /* those for which there was no room to wait, or no verifier */
     uint64_t verifiers_ignored;
 };
 

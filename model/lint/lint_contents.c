@@ -206,7 +206,10 @@ void lint_contents_commit(struct lint *lint, struct lint_object *o, const struct
         if (r->state != RANGE_KNOWN || r->written.stable || r->start < e->offset || r->end > end ||
             r->written.at >= e->call_time)
             continue;
-        if (r->written.verifier == lint->verifier) {
+        if (!r->written.verifier) { /* it was not captured: nobody can tell */
+            r->written.stable = true;
+            r->has_digest = false;
+        } else if (r->written.verifier == lint->verifier) {
             r->written.stable = true;
         } else if (!r->owed_by) {
             r->owed = e->done_time;

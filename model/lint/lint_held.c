@@ -43,7 +43,11 @@ int lint_contradiction(struct lint *lint, const struct lint_finding *f,
         lint->counts.excused++;
         return 0;
     }
-    if (!written->stable && written->verifier)
+    if (!written->stable && !written->verifier) { /* it was not captured */
+        lint->counts.undecided++;
+        return 0;
+    }
+    if (!written->stable)
         return hold(lint, f, written, err);
     if (restarted && f->rule == LINT_READ_CONTENTS)
         finding.rule = LINT_STABLE_LOST;

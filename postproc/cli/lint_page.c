@@ -40,7 +40,7 @@ static void tiles(const struct lint_view *v, struct page *page)
     if (v->counts.excused)
         tile(page, "explained by restarts", v->counts.excused);
     if (v->counts.undecided)
-        tile(page, "not judged for lack of room", v->counts.undecided);
+        tile(page, "not judged for lack of room or of a verifier", v->counts.undecided);
     if (v->counts.objects_forgotten)
         tile(page, "objects forgotten", v->counts.objects_forgotten);
     page_put(page, "</dl>\n");

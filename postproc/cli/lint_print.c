@@ -161,7 +161,8 @@ int lint_text(struct lint_view *v, struct err *err)
         printf("contradictions that restarts of the server explain: %" PRIu64 "\n",
                v->counts.excused);
     if (v->counts.undecided)
-        printf("contradictions that were not judged for lack of room: %" PRIu64 "\n",
+        printf("contradictions that were not judged for lack of room or of a verifier: %" PRIu64
+               "\n",
                v->counts.undecided);
     if (v->counts.objects_forgotten)
         printf("objects forgotten for lack of room: %" PRIu64 "\n", v->counts.objects_forgotten);

@@ -214,6 +214,43 @@ static void test_owed(void **state)
     end(lab, "");
 }
 
+/* A WRITE whose verifier was cut off: nobody knows if a COMMIT is of the same one. */
+static void test_cut(void **state)
+{
+    struct lab *lab = *state;
+
+    for (int i = 0; i < 2; i++) {
+        struct op *op;
+
+        restart(lab, 0);
+        op = write_letter(lab, 1, &loose, 'a');
+        if (i) {
+            op->effect.result_body.len -= 8;
+            op->effect.reply_flags |= SIGHTING_PARTIAL | SIGHTING_CUT;
+            effect_decode(&op->effect);
+            assert_int_equal(op->effect.result, WALK_TRUNCATED);
+        }
+        done(lab, op);
+        expect_read(lab, &loose, 'x', "");
+        commit(lab, FILE_1, "two     ");
+        expect(lab, i ? "" : "verifier-changed");
+        lab->now += INT64_C(60000000000);
+        getattr(lab, &twenty);
+        end(lab, "");
+        assert_int_equal(lint_counts(lab->lint).undecided, i);
+        restart(lab, 0);
+        op = write_letter(lab, 1, &loose, 'a');
+        op->effect.result_body.len -= i ? 8 : 0;
+        op->effect.reply_flags |= i ? SIGHTING_PARTIAL | SIGHTING_CUT : 0;
+        effect_decode(&op->effect);
+        done(lab, op);
+        commit(lab, FILE_1, "two     ");
+        lab->now += INT64_C(60000000000);
+        getattr(lab, &twenty);
+        end(lab, i ? "" : "verifier-changed not-sent-again");
+    }
+}
+
 /* A range of blocks, with one letter for the contents of each piece; '0': zeros. */
 static void put_blocks(struct lab *lab, uint64_t offset, uint32_t len, const char *letters)
 {
@@ -324,11 +361,12 @@ int main(void)
 {
 #define LINT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        LINT_TEST(test_contents),       LINT_TEST(test_contents_overlap),
-        LINT_TEST(test_contents_room),  LINT_TEST(test_restart),
-        LINT_TEST(test_stable),         LINT_TEST(test_size_after_restart),
-        LINT_TEST(test_owed),           LINT_TEST(test_blocks),
-        LINT_TEST(test_blocks_overlap), LINT_TEST(test_blocks_room),
+        LINT_TEST(test_contents),      LINT_TEST(test_contents_overlap),
+        LINT_TEST(test_contents_room), LINT_TEST(test_restart),
+        LINT_TEST(test_stable),        LINT_TEST(test_size_after_restart),
+        LINT_TEST(test_owed),          LINT_TEST(test_cut),
+        LINT_TEST(test_blocks),        LINT_TEST(test_blocks_overlap),
+        LINT_TEST(test_blocks_room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
