@@ -11,20 +11,10 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { CHANGES = 1, HAS_RANGE = 2, HAS_NAME = 4, TRUNCATES = 8, ATTRIBUTES_ONLY = 16, RIGHTS = 32 };
-
-struct touch {
-    uint32_t object;
-    uint32_t bit;        /* OVERLAP_OBJECT, ... of the operation that touches */
-    uint32_t flags;      /* above */
-    uint64_t start, end; /* bytes */
-    uint64_t name;       /* hash */
-};
-
 struct overlap_waiting {
     int64_t id, done;
     uint32_t bits, touch_count;
-    struct touch touches[OVERLAP_TOUCHES];
+    struct overlap_touch touches[OVERLAP_TOUCHES];
 };
 
 int overlap_init(struct overlap *o, int (*put)(void *, int64_t, uint32_t, struct err *), void *ctx,
@@ -74,77 +64,84 @@ static uint64_t hash_name(struct bytes name)
     return XXH3_64bits(name.data, name.len);
 }
 
-static void add(struct overlap_waiting *w, struct touch touch)
+static void add(struct overlap_touch *to, uint32_t *count, struct overlap_touch touch)
 {
-    if (touch.object && w->touch_count < OVERLAP_TOUCHES)
-        w->touches[w->touch_count++] = touch;
+    if (touch.object && *count < OVERLAP_TOUCHES)
+        to[(*count)++] = touch;
 }
 
-static void list_touches(struct overlap_waiting *w, const struct effect *e, uint32_t gone)
+uint32_t overlap_touches(const struct effect *e, uint32_t gone,
+                         struct overlap_touch to[OVERLAP_TOUCHES])
 {
     bool refused = e->rpc_status > 0 || (e->status > 0 && e->pairing == 0);
-    uint32_t changes = refused ? 0 : CHANGES; /* what failed changed nothing */
-    struct touch object = { .object = e->object, .bit = OVERLAP_OBJECT };
+    uint32_t changes = refused ? 0 : TOUCH_CHANGES; /* what failed changed nothing */
+    uint32_t count = 0;
+    struct overlap_touch object = { .object = e->object, .bit = OVERLAP_OBJECT };
 
     if (e->object_role & ROLE_MODIFIES)
         object.flags |= changes;
     if (effect_changes_rights(e) && changes)
-        object.flags |= RIGHTS;
+        object.flags |= TOUCH_RIGHTS;
     if (e->roles & ROLE_RANGE_START) {
-        object.flags |= HAS_RANGE;
+        object.flags |= TOUCH_HAS_RANGE;
         object.start = e->offset;
         object.end = e->count > UINT64_MAX - e->offset ? UINT64_MAX : e->offset + e->count;
     }
     if (e->asked.bits & ASKED_SIZE) {
-        object.flags |= TRUNCATES | HAS_RANGE;
+        object.flags |= TOUCH_TRUNCATES | TOUCH_HAS_RANGE;
         object.end = UINT64_MAX;
     }
     if (e->name_role && e->roles & ROLE_PARENT) {
-        object.flags = (object.flags & CHANGES) | HAS_NAME;
+        object.flags = (object.flags & TOUCH_CHANGES) | TOUCH_HAS_NAME;
         object.name = hash_name(e->name);
     }
-    add(w, object);
+    add(to, &count, object);
     if (e->name2_role)
-        add(w, (struct touch){ .object = e->parent2,
-                               .bit = OVERLAP_PARENT2,
-                               .flags = changes | HAS_NAME,
-                               .name = hash_name(e->name2) });
+        add(to, &count,
+            (struct overlap_touch){ .object = e->parent2,
+                                    .bit = OVERLAP_PARENT2,
+                                    .flags = changes | TOUCH_HAS_NAME,
+                                    .name = hash_name(e->name2) });
     if (e->new_object && e->new_object != e->object)
-        add(w, (struct touch){ .object = e->new_object,
-                               .bit = OVERLAP_NEW,
-                               .flags = effect_makes_name(e) ? changes | ATTRIBUTES_ONLY : 0 });
+        add(to, &count,
+            (struct overlap_touch){ .object = e->new_object,
+                                    .bit = OVERLAP_NEW,
+                                    .flags = effect_makes_name(e) ? changes | TOUCH_ATTRIBUTES_ONLY
+                                                                  : 0 });
     if (gone)
-        add(w, (struct touch){ .object = gone,
-                               .bit = 0,
-                               .flags = changes ? CHANGES | ATTRIBUTES_ONLY | RIGHTS : 0 });
+        add(to, &count,
+            (struct overlap_touch){
+                .object = gone,
+                .flags = changes ? TOUCH_CHANGES | TOUCH_ATTRIBUTES_ONLY | TOUCH_RIGHTS : 0 });
+    return count;
 }
 
-static bool ranges_meet(const struct touch *a, const struct touch *b)
+static bool ranges_meet(const struct overlap_touch *a, const struct overlap_touch *b)
 {
-    return a->flags & b->flags & HAS_RANGE && a->start < b->end && b->start < a->end;
+    return a->flags & b->flags & TOUCH_HAS_RANGE && a->start < b->end && b->start < a->end;
 }
 
-/* What |theirs| means for the operation of |mine|. */
-static uint32_t meet(const struct touch *mine, const struct touch *theirs)
+uint32_t overlap_meet(const struct overlap_touch *mine, const struct overlap_touch *theirs)
 {
-    bool both = mine->flags & theirs->flags & CHANGES;
+    bool both = mine->flags & theirs->flags & TOUCH_CHANGES;
     uint32_t bits = 0;
 
-    if (mine->object != theirs->object || !((mine->flags | theirs->flags) & CHANGES))
+    if (mine->object != theirs->object || !((mine->flags | theirs->flags) & TOUCH_CHANGES))
         return 0;
-    if (theirs->flags & CHANGES)
+    if (theirs->flags & TOUCH_CHANGES)
         bits |= mine->bit;
-    if (theirs->flags & RIGHTS && mine->bit == OVERLAP_OBJECT)
+    if (theirs->flags & TOUCH_RIGHTS && mine->bit == OVERLAP_OBJECT)
         bits |= OVERLAP_RIGHTS;
-    if (mine->flags & theirs->flags & HAS_NAME) {
+    if (mine->flags & theirs->flags & TOUCH_HAS_NAME) {
         if (mine->name == theirs->name)
-            bits |= (theirs->flags & CHANGES ? OVERLAP_NAME : 0) | (both ? CONFLICT_NAME : 0);
+            bits |= (theirs->flags & TOUCH_CHANGES ? OVERLAP_NAME : 0) | (both ? CONFLICT_NAME : 0);
         return bits;
     }
     if (ranges_meet(mine, theirs))
-        bits |= (theirs->flags & CHANGES ? OVERLAP_DATA : 0) | (both ? CONFLICT_DATA : 0);
-    if (both && ((!((mine->flags | theirs->flags) & (HAS_RANGE | HAS_NAME | ATTRIBUTES_ONLY))) ||
-                 ((mine->flags | theirs->flags) & TRUNCATES && bits & CONFLICT_DATA)))
+        bits |= (theirs->flags & TOUCH_CHANGES ? OVERLAP_DATA : 0) | (both ? CONFLICT_DATA : 0);
+    if (both && ((!((mine->flags | theirs->flags) &
+                    (TOUCH_HAS_RANGE | TOUCH_HAS_NAME | TOUCH_ATTRIBUTES_ONLY))) ||
+                 ((mine->flags | theirs->flags) & TOUCH_TRUNCATES && bits & CONFLICT_DATA)))
         bits |= CONFLICT_ATTRIBUTES;
     return bits;
 }
@@ -155,7 +152,7 @@ int overlap_called(struct overlap *o, const struct effect *e, uint32_t gone, str
 
     if (finish_before(o, e->call_time, err) < 0)
         return -err->code;
-    list_touches(&w, e, gone);
+    w.touch_count = overlap_touches(e, gone, w.touches);
     if (!w.touch_count)
         return 0;
     for (uint32_t i = 0; i < o->count; i++) {
@@ -163,8 +160,8 @@ int overlap_called(struct overlap *o, const struct effect *e, uint32_t gone, str
 
         for (uint32_t a = 0; a < w.touch_count; a++)
             for (uint32_t b = 0; b < other->touch_count; b++) {
-                w.bits |= meet(&w.touches[a], &other->touches[b]);
-                other->bits |= meet(&other->touches[b], &w.touches[a]);
+                w.bits |= overlap_meet(&w.touches[a], &other->touches[b]);
+                other->bits |= overlap_meet(&other->touches[b], &w.touches[a]);
             }
     }
     o->waiting[o->count++] = w;

@@ -31,6 +31,33 @@ enum {
     OVERLAP_TOUCHES = 4, /* object, second directory, found or made, removed */
 };
 
+/* One of the things that a request touches. */
+struct overlap_touch {
+    uint32_t object;
+    uint32_t bit;   /* OVERLAP_OBJECT, ... of the request that touches; 0: of what it removes */
+    uint32_t flags; /* TOUCH_ bits */
+    uint64_t start, end; /* bytes */
+    uint64_t name;       /* hash */
+};
+
+enum {
+    TOUCH_CHANGES = 1 << 0,
+    TOUCH_HAS_RANGE = 1 << 1,
+    TOUCH_HAS_NAME = 1 << 2,
+    TOUCH_TRUNCATES = 1 << 3,
+    TOUCH_ATTRIBUTES_ONLY = 1 << 4,
+    TOUCH_RIGHTS = 1 << 5,
+};
+
+/* Lists what a request touches; without an answer so far, what it touches if it succeeds.  |gone|:
+ * the object that lost a name, or 0.  Returns how many there are. */
+uint32_t overlap_touches(const struct effect *effect, uint32_t gone,
+                         struct overlap_touch to[OVERLAP_TOUCHES]);
+
+/* For two requests under way at the same time: returns what |theirs| means for the request of
+ * |mine|, as bits. */
+uint32_t overlap_meet(const struct overlap_touch *mine, const struct overlap_touch *theirs);
+
 struct overlap_waiting;
 
 struct overlap {
