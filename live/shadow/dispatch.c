@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/shadow/dispatch.c
+ *
+ * Decides what becomes of a request when the reference has answered it: it goes to the SUT, or its
+ * changes are noted for the copy of an object, or what it changed is copied again.
+ */
+#include "shadow/shadow_parts.h"
+
+/* --- again */
+
+void dispatch_unhold(struct shadow *s, uint32_t id)
+{
+    struct known *k = known_of(s, id);
+
+    k->is_held = false;
+    for (struct touch *t = k->first; t; t = t->next)
+        if (t->is_held) {
+            t->is_held = false;
+            send_release(s, t->request);
+        }
+}
+
+static bool is_followed(const struct mirror_object *object)
+{
+    return object->state == MIRROR_SYNCHRONIZED || object->state == MIRROR_COPYING ||
+           object->state == MIRROR_DIVERGED;
+}
+
+static int leave(struct shadow *s, struct mirror_object *object, enum mirror_state state,
+                 uint64_t since, struct err *err)
+{
+    struct known *k = known_get(s, object->id, err);
+
+    if (!k)
+        return -err->code;
+    k->epoch++;
+    k->broken = since;
+    dispatch_unhold(s, object->id);
+    return mirror_set_state(s->mirror, object, state, err);
+}
+
+int dispatch_again(struct shadow *s, struct mirror_object *object, uint64_t since, struct err *err)
+{
+    /* What the SUT has no handle for is found by its directory. */
+    while (object && is_followed(object) && !object->sut_handle_len && !object->is_root) {
+        if (leave(s, object, MIRROR_UNKNOWN, since, err) < 0)
+            return -err->code;
+        object = object->parent ? mirror_at(s->mirror, object->parent) : NULL;
+    }
+    if (!object || !is_followed(object)) {
+        if (object && object->id < s->known_cap && known_of(s, object->id)->broken > since)
+            known_of(s, object->id)->broken = since;
+        return 0;
+    }
+    copy_wake(s->copy);
+    return leave(s, object, MIRROR_QUEUED, since, err);
+}
+
+int dispatch_mend(struct shadow *s, struct request *r, struct err *err)
+{
+    bool is_known = r->effect.rpc_status != STATUS_NONE && !r->is_partial;
+
+    for (uint32_t i = 0; i < r->touch_count; i++) {
+        struct mirror_object *object = mirror_at(s->mirror, r->touches[i].what.object);
+
+        if (!object || !touch_changes(&r->touches[i]))
+            continue;
+        if (object->state == MIRROR_COPYING && is_known)
+            continue; /* it was noted */
+        s->counts.mended += is_followed(object);
+        if (dispatch_again(s, object, r->end, err) < 0)
+            return -err->code;
+    }
+    return 0;
+}
+
+int dispatch_all_again(struct shadow *s, uint64_t since, struct err *err)
+{
+    for (struct mirror_object *o = mirror_next(s->mirror, NULL); o; o = mirror_next(s->mirror, o))
+        if (dispatch_again(s, o, since, err) < 0)
+            return -err->code;
+    return 0;
+}
+
+/* --- what becomes of it */
+
+static enum shadow_fate fate_of_object(const struct shadow *s, uint32_t id, bool needs_all)
+{
+    const struct mirror_object *object = id ? mirror_at(s->mirror, id) : NULL;
+
+    if (!object)
+        return FATE_NOT_SYNCHRONIZED;
+    if (object->state == MIRROR_SYNCHRONIZED || (!needs_all && object->sut_handle_len))
+        return FATE_COMPARED;
+    return object->state == MIRROR_EXCLUDED ? FATE_EXCLUDED : FATE_NOT_SYNCHRONIZED;
+}
+
+/* An EXCLUSIVE create that was sent again: the reference knows its verifier from the first time.
+ * The SUT does not, if the object was copied meanwhile (RFC 1813 s3.3.8). */
+static bool is_made_again(const struct shadow *s, const struct effect *e)
+{
+    return effect_makes_name(e) && e->succeeded && e->asked.bits & ASKED_HOW &&
+           e->asked.how == EXCLUSIVE && e->new_object && known_of(s, e->new_object)->was_copied;
+}
+
+enum shadow_fate dispatch_fate(struct shadow *s, const struct request *r)
+{
+    const struct effect *e = &r->effect;
+    bool is_link = action_makes_name2(effect_action(e)) && !e->parent;
+    enum shadow_fate fate;
+
+    if (r->is_partial || e->rpc_status == STATUS_NONE)
+        return FATE_GAP;
+    if (e->program != NFS3_PROGRAM && e->program != NFSACL_PROGRAM)
+        return FATE_NOT_NFS;
+    if (r->header.body_protected || r->header.credential.flavor == RPC_GSS)
+        return FATE_SECURED;
+    if (!e->procedure || !e->object_role || e->arguments != WALK_OK)
+        return FATE_WITHOUT_OBJECT;
+    if (is_made_again(s, e))
+        return FATE_NOT_SYNCHRONIZED;
+    fate = fate_of_object(s, e->object, !is_link);
+    if (fate == FATE_COMPARED && effect_action(e) == ACTION_LIST &&
+        mirror_at(s->mirror, e->object)->is_root && copy_counts(s->copy).has_scratch)
+        return FATE_LISTING; /* the SUT's has a name more */
+    if (fate == FATE_COMPARED && e->parent2_role)
+        fate = fate_of_object(s, e->parent2, true);
+    if (fate != FATE_COMPARED && r->overlap & (CONFLICT_ATTRIBUTES | CONFLICT_DATA | CONFLICT_NAME))
+        return FATE_OVERLAPPING;
+    return fate;
+}
+
+/* What the request has made is known to be the same on both sides, as it was nowhere before. */
+static int take_new(struct shadow *s, struct request *r, struct err *err)
+{
+    const struct effect *e = &r->effect;
+    struct mirror_object *object = e->new_object ? mirror_at(s->mirror, e->new_object) : NULL;
+
+    if (!object || !e->succeeded || !effect_makes_name(e) || object->state != MIRROR_UNKNOWN ||
+        object->sut_handle_len || known_of(s, object->id)->born != r->message)
+        return 0;
+    if (!paths_want(s, object))
+        return mirror_set_state(s->mirror, object, MIRROR_EXCLUDED, err);
+    teelog_remade(s->log, object->id);
+    return mirror_set_state(s->mirror, object, MIRROR_SYNCHRONIZED, err);
+}
+
+static void note_objects(struct shadow *s, struct request *r)
+{
+    for (uint32_t i = 0; i < TEE_OBJECTS; i++) {
+        const struct mirror_object *object =
+            r->objects[i] ? mirror_at(s->mirror, r->objects[i]) : NULL;
+
+        r->known[i] = object && object->state == MIRROR_SYNCHRONIZED;
+        r->epochs[i] = object ? known_of(s, object->id)->epoch : 0;
+    }
+}
+
+int dispatch(struct shadow *s, struct request *r, struct err *err)
+{
+    enum shadow_fate fate = dispatch_fate(s, r);
+
+    r->fate = (uint8_t)fate;
+    if (fate == FATE_COMPARED && take_new(s, r, err) < 0)
+        return -err->code;
+    if (notes_take(s, r, err) < 0)
+        return -err->code;
+    note_objects(s, r);
+    if (fate == FATE_COMPARED)
+        return send_queue(s, r, err);
+    r->stage = STAGE_ENDED;
+    requests_append(&s->recent, r);
+    buf_free(&r->call);
+    buf_free(&r->reply);
+    loop_idle(s->loop, &s->judge);
+    return dispatch_mend(s, r, err);
+}

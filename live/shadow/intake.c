@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/shadow/intake.c
+ *
+ * What comes from the ring: messages with all their bytes, and the records that the tap's engine
+ * makes of them.  A reply's bytes come just before the record of its operation.
+ */
+#include "flow/message.h"
+#include "shadow/shadow_parts.h"
+
+static void map_address(const struct address *a, uint8_t to[16])
+{
+    static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+    if (a->version == 4) {
+        memcpy(to, mapped, sizeof(mapped));
+        memcpy(to + 12, a->bytes, 4);
+    } else {
+        memcpy(to, a->bytes, 16);
+    }
+}
+
+/* A connection of the copy. */
+static bool is_own(const struct shadow *s, const struct flow *flow)
+{
+    struct address own = { .version = s->own.family == AF_INET ? 4 : 6 };
+    uint8_t client[16], ours[16];
+
+    if (!s->own.family || flow->port[!flow->server] != net_address_port(&s->own))
+        return false;
+    if (own.version == 4)
+        memcpy(own.bytes, &s->own.v4.sin_addr, 4);
+    else
+        memcpy(own.bytes, &s->own.v6.sin6_addr, 16);
+    map_address(&flow->address[!flow->server], client);
+    map_address(&own, ours);
+    return memcmp(client, ours, sizeof(ours)) == 0;
+}
+
+int intake_message(void *ctx, const struct engine_tapped *tapped, struct err *err)
+{
+    struct shadow *s = ctx;
+    const struct message *m = tapped->message;
+
+    if (tapped->event != TAP_MESSAGE)
+        return 0;
+    s->message++;
+    s->position = m->frame;
+    s->last_called = NULL;
+    s->reply.len = 0;
+    s->is_own = is_own(s, m->flow);
+    if (s->is_own)
+        return 0;
+    if (m->side != m->flow->server)
+        return requests_called(s, tapped, err);
+    s->reply_flags = m->flags;
+    return buf_append(&s->reply, m->data, m->cap_len) < 0 ? err_memory(err, "requests") : 0;
+}
+
+static void read_reply(struct shadow *s, struct request *r, const struct record_operation *op)
+{
+    struct effect *e = &r->effect;
+    struct rpc_header h;
+    struct buf spare = r->reply;
+
+    r->reply = s->reply;
+    s->reply = spare;
+    r->is_partial |= s->reply_flags & SIGHTING_PARTIAL;
+    e->done_time = op->reply.time;
+    e->reply_flags = op->reply.flags;
+    e->rpc_status = op->rpc_status;
+    e->status = op->status;
+    if (rpc_parse(r->reply.data, (uint32_t)r->reply.len, (uint32_t)r->reply.len, &h) != RPC_OK)
+        return;
+    e->result_body = (struct bytes){ r->reply.data + h.body, h.body_len };
+    effect_decode_reply(e);
+}
+
+static int find_new(struct shadow *s, struct request *r, struct err *err)
+{
+    struct effect *e = &r->effect;
+    struct err why = { 0 };
+    struct mirror_object *object;
+
+    if (!e->succeeded || !e->new_handle.len)
+        return 0;
+    object = known_object(s, e->new_handle, &why);
+    if (!object)
+        return why.code == ERR_INPUT ? 0 : err_set(err, ERR_SYSTEM, "%s", why.text);
+    e->new_object = object->id;
+    mirror_accessed(s->mirror, object, e->done_time);
+    if (object->state != MIRROR_GONE)
+        return 0;
+    /* it had another name, or its handle was given again: its directory tells */
+    if (mirror_set_state(s->mirror, object, MIRROR_UNKNOWN, err) < 0)
+        return -err->code;
+    return e->parent ? dispatch_again(s, mirror_at(s->mirror, e->parent), r->begin, err) : 0;
+}
+
+/* All that is known of the request is in it now. */
+static int end_request(struct shadow *s, struct request *r, const struct record_operation *op,
+                       struct err *err)
+{
+    struct effect *e = &r->effect;
+    uint32_t gone = e->status == 0 ? learn_gone(s) : 0;
+
+    r->end = op->pairing == PAIRED ? op->reply.frame : s->position;
+    r->message = s->message;
+    r->ended = loop_now(s->loop);
+    r->operation = tee_operation_keep(op);
+    if (!r->operation)
+        return err_memory(err, "requests");
+    if (op->pairing == PAIRED)
+        read_reply(s, r, op);
+    if (find_new(s, r, err) < 0)
+        return -err->code;
+    r->objects[TEE_OBJECT] = e->object;
+    r->objects[TEE_PARENT2] = e->parent2;
+    r->objects[TEE_NEW] = e->new_object;
+    touches_set(s, r, gone);
+    return 0;
+}
+
+static int on_operation(struct shadow *s, const struct record_operation *op, struct err *err)
+{
+    struct request *r = requests_find(s, op);
+    uint32_t gone;
+
+    if (!r) {
+        if (op->pairing != CALL_LOST || s->is_own)
+            return 0;
+        s->counts.requests++; /* whatever it was, it may have changed anything */
+        s->counts.fates[FATE_GAP]++;
+        return dispatch_all_again(s, 0, err);
+    }
+    if (op->pairing == PAIRED) {
+        s->counts.reference_time += (uint64_t)(op->reply.time - op->call.time);
+        s->counts.reference_answers++;
+    }
+    requests_answered(s, r);
+    r->stage = STAGE_ENDED;
+    if (end_request(s, r, op, err) < 0) {
+        requests_free(s, r);
+        return -err->code;
+    }
+    gone = r->effect.succeeded ? learn_gone(s) : 0;
+    if (learn_attributes(s, r, err) < 0 || touches_meet(s, r, err) < 0 || dispatch(s, r, err) < 0)
+        return -err->code;
+    return learn_removed(s, gone, err);
+}
+
+int intake_record(void *ctx, const struct record *record, struct err *err)
+{
+    struct shadow *s = ctx;
+    const struct record_operation *op = &record->operation;
+    int result;
+
+    if (teelog_reference_record(s->log, record, err) < 0 || learn_record(s, record, err) < 0)
+        return -err->code;
+    if (record->kind == RECORD_REPEAT && s->last_called &&
+        s->last_called->begin == record->repeat.sighting.frame &&
+        !repeat_is_reply(record->repeat.repeat)) {
+        struct request *r = s->last_called;
+
+        s->last_called = NULL;
+        requests_answered(s, r);
+        requests_free(s, r);
+    }
+    if (record->kind != RECORD_OPERATION)
+        return 0;
+    if (s->is_own && op->pairing == PAIRED && !requests_find(s, op)) {
+        s->counts.own++;
+        copy_replied(s->copy, op->xid, op->reply.frame);
+        result = 0;
+    } else {
+        result = on_operation(s, op, err);
+    }
+    s->removed[0] = s->removed[1] = s->moved = 0;
+    copy_wake(s->copy);
+    loop_idle(s->loop, &s->judge);
+    return result;
+}
+
+int intake_gap(void *ctx, const struct tap_gap *gap, struct err *err)
+{
+    struct shadow *s = ctx;
+
+    s->counts.gaps++;
+    s->counts.lost_entries += gap->last - gap->first + 1;
+    if (dispatch_all_again(s, s->position, err) < 0)
+        return -err->code;
+    s->position = gap->last;
+    return 0;
+}

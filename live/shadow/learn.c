@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/shadow/learn.c
+ *
+ * What the reference's traffic tells of objects: that they are there, their names, which the tap's
+ * engine finds, and their attributes.
+ */
+#include "base/grow.h"
+#include "shadow/shadow_parts.h"
+
+static int learn_object(struct shadow *s, const struct record_object *record, struct err *err)
+{
+    struct err why = { 0 };
+    struct mirror_object *object = known_object(s, record->handle, &why);
+
+    if (!object)
+        return why.code == ERR_INPUT ? 0 : err_set(err, ERR_SYSTEM, "%s", why.text);
+    if (record->type)
+        object->type = record->type;
+    if (record->fileid)
+        object->fileid = record->fileid;
+    if (GROW_ZERO(s->engine_objects, record->id + 1, s->engine_cap) < 0)
+        return err_memory(err, "objects");
+    s->engine_objects[record->id] =
+        (struct engine_object){ object->id, known_of(s, object->id)->generation };
+    return 0;
+}
+
+/* The mirror's object; NULL: it was forgotten. */
+static struct mirror_object *object_of(const struct shadow *s, uint64_t id)
+{
+    const struct engine_object *of = id < s->engine_cap ? &s->engine_objects[id] : NULL;
+
+    return of && of->object && known_of(s, of->object)->is_there &&
+                   known_of(s, of->object)->generation == of->generation
+               ? mirror_at(s->mirror, of->object)
+               : NULL;
+}
+
+static void note_removed(struct shadow *s, uint32_t object)
+{
+    s->removed[s->removed[0] ? 1 : 0] = object;
+}
+
+static int learn_name(struct shadow *s, const struct record_name *record, struct err *err)
+{
+    struct mirror_object *object = object_of(s, record->object);
+    struct mirror_object *parent = object_of(s, record->parent);
+
+    if (!object || !parent)
+        return 0;
+    if (record->event != NAME_SEEN)
+        known_of(s, object->id)->seen.is_known = false; /* its ctime may have changed */
+    if (record->event == NAME_REMOVED)
+        note_removed(s, object->id);
+    if (record->event == NAME_REMOVED || record->event == NAME_GONE) {
+        mirror_remove_name(s->mirror, object, parent, record->name);
+        return 0;
+    }
+    if (record->event == NAME_MOVED)
+        s->moved = object->id;
+    return mirror_add_name(s->mirror, object, parent, record->name, err);
+}
+
+int learn_record(struct shadow *s, const struct record *record, struct err *err)
+{
+    if (record->kind == RECORD_OBJECT)
+        return learn_object(s, &record->object, err);
+    return record->kind == RECORD_NAME ? learn_name(s, &record->name, err) : 0;
+}
+
+uint32_t learn_gone(const struct shadow *s)
+{
+    return s->removed[0] != s->moved ? s->removed[0] : s->removed[1];
+}
+
+int learn_removed(struct shadow *s, uint32_t id, struct err *err)
+{
+    struct mirror_object *object = id ? mirror_at(s->mirror, id) : NULL;
+
+    if (!object || object->names || known_of(s, id)->is_linked || object->is_root)
+        return 0;
+    if (mirror_set_state(s->mirror, object, MIRROR_GONE, err) < 0)
+        return -err->code;
+    dispatch_unhold(s, id);
+    return 0;
+}
+
+void learn_forget(struct shadow *s, uint32_t id)
+{
+    struct mirror_object *object = mirror_at(s->mirror, id);
+
+    if (s->is_ending || !object || object->state != MIRROR_GONE || known_of(s, id)->first)
+        return;
+    copy_leave(s->copy, object);
+    teelog_forget(s->log, id);
+    mirror_forget(s->mirror, object);
+    known_of(s, id)->is_there = false;
+}
+
+/* --- attributes */
+
+static const enum whose whose_of[TEE_OBJECTS] = {
+    [TEE_OBJECT] = OF_OBJECT, [TEE_PARENT2] = OF_PARENT2, [TEE_NEW] = OF_NEW_OBJECT
+};
+
+/* Somebody else has changed the object: what the server had before is not what it had last. */
+static bool is_behind(const struct attributes_seen *seen, const struct request *r,
+                      const struct attributes_before *before, const struct attributes *after)
+{
+    if (!seen->is_known || seen->end > r->begin)
+        return false;
+    if (before)
+        return before->size != seen->size || before->mtime != seen->mtime ||
+               before->ctime != seen->ctime;
+    return after && (after->size != seen->size || after->mtime != seen->mtime ||
+                     after->ctime != seen->ctime);
+}
+
+static bool changes_object(const struct request *r, uint32_t object)
+{
+    for (uint32_t i = 0; i < r->touch_count; i++)
+        if (r->touches[i].what.object == object && touch_changes(&r->touches[i]))
+            return true;
+    return false;
+}
+
+static int learn_one(struct shadow *s, struct request *r, uint32_t which, struct err *err)
+{
+    const struct effect *e = &r->effect;
+    uint32_t id = r->objects[which];
+    enum whose whose = which == TEE_OBJECT && e->parent ? OF_PARENT : whose_of[which];
+    struct mirror_object *object = mirror_at(s->mirror, id);
+    struct known *k = known_of(s, id);
+    struct attributes after;
+    struct attributes_before before;
+    bool has_after = effect_attributes(e, whose, &after), changes = changes_object(r, id);
+    bool has_before = effect_before(e, whose, &before);
+    bool has_rival = touches_rival(s, r, id);
+
+    if (!has_rival && is_behind(&k->seen, r, has_before ? &before : NULL,
+                                has_after && !changes ? &after : NULL)) {
+        s->counts.behind++;
+        if (dispatch_again(s, object, r->begin, err) < 0)
+            return -err->code;
+    }
+    if (has_after) {
+        if (after.type)
+            object->type = after.type;
+        if (after.fileid)
+            object->fileid = after.fileid;
+        k->is_linked = after.type != OBJECT_DIR && after.nlink > 1;
+    }
+    if (has_after && !has_rival)
+        k->seen = (struct attributes_seen){ true, r->end, after.size, after.mtime, after.ctime };
+    else if (has_rival || changes)
+        k->seen.is_known = false;
+    return 0;
+}
+
+int learn_attributes(struct shadow *s, struct request *r, struct err *err)
+{
+    uint32_t gone = learn_gone(s);
+
+    if (gone)
+        known_of(s, gone)->seen.is_known = false;
+    for (uint32_t i = 0; i < TEE_OBJECTS; i++)
+        if (r->objects[i] && learn_one(s, r, i, err) < 0)
+            return -err->code;
+    return 0;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/shadow/listings.c
+ *
+ * Where the SUT's listing of a directory goes on when a client goes on with the reference's: behind
+ * as many entries, or behind all that the SUT has given, after the last one.  The latest LISTINGS
+ * places are known.
+ */
+#include "shadow/shadow_parts.h"
+
+#include <stdlib.h>
+
+enum { COOKIES_MAX = 4096 /* of a reply */ };
+
+static uint32_t hash_of(uint32_t object, uint64_t cookie)
+{
+    return (
+        uint32_t)((cookie * UINT64_C(0x9e3779b97f4a7c15) ^ object * UINT64_C(0xc2b2ae3d27d4eb4f)) >>
+                  32);
+}
+
+static struct listing *find(const struct listings *l, uint32_t object, uint64_t cookie)
+{
+    const struct index_place *place;
+    uint32_t hash = hash_of(object, cookie), at;
+
+    for (place = index_first(&l->by_cookie, hash, &at); place;
+         place = index_next(&l->by_cookie, hash, &at))
+        if (l->ring[place->slot].object == object && l->ring[place->slot].cookie == cookie)
+            return &l->ring[place->slot];
+    return NULL;
+}
+
+const struct listing *listings_find(const struct listings *l, uint32_t object, uint64_t cookie)
+{
+    return find(l, object, cookie);
+}
+
+static int begin(struct listings *l, struct err *err)
+{
+    if (l->ring)
+        return 0;
+    l->ring = calloc(LISTINGS, sizeof(*l->ring));
+    if (!l->ring || index_reserve(&l->by_cookie, LISTINGS) < 0)
+        return err_memory(err, "listings");
+    return 0;
+}
+
+static struct listing *take_place(struct listings *l, uint32_t object, uint64_t cookie)
+{
+    struct listing *to = find(l, object, cookie);
+
+    if (to)
+        return to;
+    to = &l->ring[l->next];
+    if (to->object)
+        index_take_out(&l->by_cookie, hash_of(to->object, to->cookie), l->next);
+    to->object = object;
+    to->cookie = cookie;
+    index_put(&l->by_cookie, hash_of(object, cookie), l->next);
+    l->next = (l->next + 1) % LISTINGS;
+    return to;
+}
+
+struct cookies {
+    uint64_t list[COOKIES_MAX];
+    uint32_t count;
+};
+
+static int on_entry(void *ctx, const struct effect_entry *entry)
+{
+    struct cookies *c = ctx;
+
+    if (c->count < COOKIES_MAX)
+        c->list[c->count++] = entry->cookie;
+    return 0;
+}
+
+/* The listing's verifier, the first one of its result. */
+static int on_verifier(void *ctx, const struct visit *v)
+{
+    if (v->whole || v->field->cls != CLASS_VERIFIER || v->len != 8)
+        return 0;
+    memcpy(ctx, v->data, 8);
+    return 1;
+}
+
+static void note_all(struct listings *l, const struct request *r, const struct effect *sut,
+                     struct cookies c[SIDES])
+{
+    uint64_t begun = 0; /* where the SUT's listing goes on if it gave nothing */
+    uint8_t verifier[8] = { 0 };
+    const struct visitor visitor = { .visit = on_verifier, .ctx = verifier };
+    const struct listing *from;
+    struct walk w;
+
+    walk(&w, sut->procedure->result, sut->result_body.data, sut->result_body.len,
+         sut->result_body.len, false, &visitor);
+    from = r->effect.asked.cookie ? find(l, r->effect.object, r->effect.asked.cookie) : NULL;
+    if (from)
+        begun = from->sut_cookie;
+    for (uint32_t i = 0; i < c[REF].count; i++) {
+        bool is_last = i + 1 == c[REF].count;
+        uint32_t at = is_last || i >= c[SUT].count ? c[SUT].count - 1 : i;
+        struct listing *to;
+
+        if (!c[REF].list[i])
+            continue;
+        to = take_place(l, r->effect.object, c[REF].list[i]);
+        to->sut_cookie = c[SUT].count ? c[SUT].list[at] : begun;
+        memcpy(to->sut_verifier, verifier, sizeof(verifier));
+    }
+}
+
+int listings_note(struct listings *l, const struct request *r, const struct effect *sut,
+                  struct err *err)
+{
+    struct cookies *c;
+
+    if (!r->effect.succeeded || !sut->succeeded)
+        return 0;
+    if (begin(l, err) < 0)
+        return -err->code;
+    c = calloc(SIDES, sizeof(*c));
+    if (!c)
+        return err_memory(err, "listings");
+    effect_entries(&r->effect, on_entry, &c[REF]);
+    effect_entries(sut, on_entry, &c[SUT]);
+    note_all(l, r, sut, c);
+    free(c);
+    return 0;
+}
+
+void listings_free(struct listings *l)
+{
+    free(l->ring);
+    index_free(&l->by_cookie);
+    *l = (struct listings){ 0 };
+}

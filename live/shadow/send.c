@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/shadow/send.c
+ *
+ * Requests on their way to the SUT: each waits for those before it that it must not overtake, and
+ * for objects whose changes are still being played; at most |in_flight| are there at once.  A SUT
+ * that is slow or gone costs comparisons: nothing waits for it without bounds.
+ */
+#include "base/grow.h"
+#include "shadow/shadow_parts.h"
+#include "wire/nfs3_structs.h"
+
+#include <time.h>
+
+static int64_t wall_clock_ahead(void)
+{
+    struct timespec wall;
+
+    clock_gettime(CLOCK_REALTIME, &wall);
+    return (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec - loop_clock();
+}
+
+/* --- order */
+
+/* |x| has to be answered by the SUT before |r| is sent: they share an object that one of them
+ * changes, and the reference had answered |x| before |r| was called; or they were under way at the
+ * same time, but are about the same name or bytes, so the order of the replies is the best guess.
+ * A listing that goes on needs the SUT's part before it. */
+static bool must_wait(const struct touch *r, const struct touch *x)
+{
+    const uint32_t free = OVERLAP_OBJECT | OVERLAP_PARENT2 | OVERLAP_NEW;
+    const struct effect *later = &r->request->effect;
+
+    if (x->request == r->request || !request_is_queued(x->request))
+        return false;
+    if (effect_action(later) == ACTION_LIST && later->asked.cookie &&
+        effect_action(&x->request->effect) == ACTION_LIST)
+        return true;
+    if (x->request->end <= r->request->begin)
+        return touch_changes(r) || touch_changes(x);
+    return (overlap_meet(&r->what, &x->what) | overlap_meet(&x->what, &r->what)) & ~free;
+}
+
+static int follow(struct request *x, struct request *r, struct err *err)
+{
+    if (x->follower_count && x->followers[x->follower_count - 1] == r)
+        return 0;
+    if (GROW(x->followers, x->follower_count, x->follower_cap) < 0)
+        return err_memory(err, "requests");
+    x->followers[x->follower_count++] = r;
+    r->waits++;
+    return 0;
+}
+
+static int find_order(struct shadow *s, struct request *r, struct err *err)
+{
+    for (uint32_t i = 0; i < r->touch_count; i++) {
+        struct touch *mine = &r->touches[i];
+        struct known *k = known_of(s, mine->what.object);
+
+        if (k->is_held) {
+            mine->is_held = true;
+            r->waits++;
+        }
+        for (struct touch *t = k->first; t; t = t->next)
+            if (must_wait(mine, t) && follow(t->request, r, err) < 0)
+                return -err->code;
+    }
+    return 0;
+}
+
+static void make_ready(struct shadow *s, struct request *r)
+{
+    r->ready = NULL;
+    *(s->last_ready ? &s->last_ready->ready : &s->ready) = r;
+    s->last_ready = r;
+    loop_idle(s->loop, &s->send);
+}
+
+void send_release(struct shadow *s, struct request *r)
+{
+    if (!--r->waits && r->stage == STAGE_WAITING)
+        make_ready(s, r);
+}
+
+/* --- in and out */
+
+/* The SUT will not get it. */
+static int leave_out(struct shadow *s, struct request *r, enum shadow_fate fate, struct err *err)
+{
+    r->fate = (uint8_t)fate;
+    r->stage = STAGE_ENDED;
+    requests_append(&s->recent, r);
+    buf_free(&r->call);
+    buf_free(&r->reply);
+    loop_idle(s->loop, &s->judge);
+    return dispatch_mend(s, r, err);
+}
+
+int send_queue(struct shadow *s, struct request *r, struct err *err)
+{
+    uint64_t bytes = requests_bytes(r);
+
+    if (s->is_given_up)
+        return leave_out(s, r, FATE_SUT_GONE, err);
+    if (s->counts.waiting >= s->limits.queue ||
+        s->counts.waiting_bytes + bytes > s->limits.queue_bytes)
+        return leave_out(s, r, FATE_SUT_SLOW, err);
+    if (find_order(s, r, err) < 0)
+        return -err->code;
+    r->stage = STAGE_WAITING;
+    requests_append(&s->pending, r);
+    s->counts.waiting++;
+    s->counts.waiting_bytes += bytes;
+    if (!r->waits)
+        make_ready(s, r);
+    return 0;
+}
+
+/* The SUT has answered, or never will; then |fate| says why. */
+static int done(struct shadow *s, struct request *r, enum shadow_fate fate, struct err *err)
+{
+    uint64_t bytes = requests_bytes(r) - r->sut_call.len - r->sut_reply.len;
+
+    if (r->stage == STAGE_SENT || r->stage == STAGE_ASKING)
+        s->counts.in_flight--;
+    r->stage = STAGE_ANSWERED;
+    r->fate = (uint8_t)fate;
+    s->counts.waiting--;
+    s->counts.waiting_bytes -= bytes;
+    for (uint32_t i = 0; i < r->follower_count; i++)
+        send_release(s, r->followers[i]);
+    r->follower_count = 0;
+    loop_idle(s->loop, &s->judge);
+    loop_idle(s->loop, &s->send);
+    return fate == FATE_COMPARED ? 0 : dispatch_mend(s, r, err);
+}
+
+int send_give_up(struct shadow *s, bool anew, struct err *err)
+{
+    for (struct request *r = s->pending.first; r; r = r->next) {
+        if (r->stage == STAGE_WAITING && done(s, r, FATE_SUT_GONE, err) < 0)
+            return -err->code;
+        r->is_void |= anew;
+        if (anew && r->stage == STAGE_ANSWERED) /* nobody knows by which of them */
+            r->fate = FATE_SUT_GONE;
+    }
+    s->ready = s->last_ready = NULL;
+    return 0;
+}
+
+/* --- answers */
+
+/* The SUT's handle of what was found or made. */
+static int take_handle(struct shadow *s, struct request *r, const struct effect *sut,
+                       struct err *err)
+{
+    const struct effect *e = &r->effect;
+    struct mirror_object *object = e->new_object ? mirror_at(s->mirror, e->new_object) : NULL;
+
+    if (!object || !e->succeeded || object->state == MIRROR_GONE)
+        return 0;
+    if (sut->succeeded && sut->new_handle.len && sut->new_handle.len <= MIRROR_HANDLE_MAX &&
+        !object->sut_handle_len)
+        return mirror_set_sut_handle(s->mirror, object, sut->new_handle, err);
+    return 0;
+}
+
+static int learn_answer(struct shadow *s, struct request *r, const struct rpc_answer *answer,
+                        struct err *err)
+{
+    struct effect sut = { .procedure = r->effect.procedure,
+                          .rpc_status = answer->header->status,
+                          .status = STATUS_NONE,
+                          .result_body = answer->body };
+
+    if (answer->header->status == RPC_SUCCESS && answer->body.len >= 4)
+        sut.status = load_be32(answer->body.data);
+    effect_decode_reply(&sut);
+    sut.result_length = answer->body.len;
+    if (effect_action(&r->effect) == ACTION_LIST && listings_note(&s->listings, r, &sut, err) < 0)
+        return -err->code;
+    r->sut_succeeded = sut.succeeded;
+    if (r->effect.asked.bits & ASKED_TIMES && !r->effect.parent && r->effect.succeeded &&
+        sut.succeeded)
+        known_of(s, r->effect.object)->read_by_copy = false;
+    return take_handle(s, r, &sut, err);
+}
+
+static int on_answer(void *ctx, const struct rpc_answer *answer, struct err *err)
+{
+    struct request *r = ctx;
+    struct shadow *s = r->shadow;
+    int64_t ahead = wall_clock_ahead();
+
+    if (answer->outcome == RPC_CANCELLED)
+        return 0;
+    if (r->is_void)
+        return done(s, r, FATE_SUT_GONE, err);
+    if (buf_append(&r->sut_call, answer->call.data, answer->call.len) < 0)
+        return err_memory(err, "requests");
+    r->sut_called = answer->called + ahead;
+    if (answer->outcome != RPC_ANSWERED) {
+        if (s->is_down && !s->is_given_up) {
+            s->is_given_up = true;
+            if (send_give_up(s, false, err) < 0)
+                return -err->code;
+        }
+        return done(s, r, s->is_down ? FATE_SUT_GONE : FATE_UNANSWERED, err);
+    }
+    r->has_sut_reply = true;
+    r->sut_arrived = answer->arrived + ahead;
+    s->counts.sut_time += (uint64_t)(answer->arrived - answer->called);
+    s->counts.sut_answers++;
+    if (buf_append(&r->sut_reply, answer->message.data, answer->message.len) < 0)
+        return err_memory(err, "requests");
+    if (!s->is_checking && learn_answer(s, r, answer, err) < 0)
+        return -err->code;
+    return done(s, r, FATE_COMPARED, err);
+}
+
+/* --- a guard's ctime */
+
+/* The SUT's ctime for a guard that holds on the reference; for one that does not, a time that no
+ * file has. */
+static int on_ctime(void *ctx, const struct rpc_answer *answer, struct err *err)
+{
+    struct request *r = ctx;
+    struct GETATTR3res res = { .status = NFS3ERR_SERVERFAULT };
+
+    if (answer->outcome == RPC_CANCELLED)
+        return 0;
+    if (r->is_void)
+        return done(r->shadow, r, FATE_SUT_GONE, err);
+    if (answer->outcome != RPC_ANSWERED)
+        return done(r->shadow, r, r->shadow->is_down ? FATE_SUT_GONE : FATE_UNANSWERED, err);
+    if (answer->header->status == RPC_SUCCESS &&
+        bind_read(nfs3_binding(NFSPROC3_GETATTR)->result, answer->body, &res) != WALK_OK)
+        res.status = NFS3ERR_SERVERFAULT;
+    r->sut_ctime = res.status ? (struct nfstime3){ 0 } : res.obj_attributes.ctime;
+    if (r->effect.status == NFS3ERR_NOT_SYNC)
+        r->sut_ctime = (struct nfstime3){ r->sut_ctime.seconds == 1 ? 2 : 1, 999999999 };
+    r->has_sut_ctime = true;
+    r->stage = STAGE_WAITING;
+    r->shadow->counts.in_flight--;
+    make_ready(r->shadow, r);
+    return 0;
+}
+
+static int ask_ctime(struct shadow *s, struct request *r, struct err *err)
+{
+    const struct mirror_object *object = mirror_at(s->mirror, r->effect.object);
+    const struct rpc_target target = { NFS3_PROGRAM, NFS3_VERSION, NFSPROC3_GETATTR,
+                                       s->setup.credential };
+    struct xdr_put *put = rpc_client_begin(s->sut, &target);
+
+    if (!put)
+        return RPC_CLIENT_FULL;
+    xdr_put_opaque(put, object ? mirror_sut_handle(s->mirror, object) : (struct bytes){ 0 });
+    r->stage = STAGE_ASKING;
+    s->counts.in_flight++;
+    return rpc_client_end(s->sut, on_ctime, r, NULL, err);
+}
+
+/* --- sending */
+
+/* Returns 0, or RPC_CLIENT_FULL. */
+static int send_one(struct shadow *s, struct request *r, struct err *err)
+{
+    const struct rpc_header *h = &r->header;
+    const struct rpc_target target = { h->program, h->version, h->procedure, &h->credential };
+    enum shadow_fate fate = dispatch_fate(s, r);
+    struct xdr_put *put;
+
+    if (fate != FATE_COMPARED)
+        return done(s, r, fate, err);
+    if (r->effect.asked.bits & ASKED_GUARD && !r->has_sut_ctime)
+        return ask_ctime(s, r, err);
+    put = rpc_client_begin(s->sut, &target);
+    if (!put)
+        return RPC_CLIENT_FULL;
+    fate = rewrite(s, r, put);
+    if (fate != FATE_COMPARED) {
+        rpc_client_abandon(s->sut);
+        return done(s, r, fate, err);
+    }
+    r->stage = STAGE_SENT;
+    s->counts.in_flight++;
+    return rpc_client_end(s->sut, on_answer, r, NULL, err);
+}
+
+int send_run(void *ctx, struct err *err)
+{
+    struct shadow *s = ctx;
+    int result = 0;
+
+    while (s->ready && s->counts.in_flight < s->limits.in_flight && !s->is_checking &&
+           !s->is_ending) {
+        struct request *r = s->ready;
+
+        s->ready = r->ready;
+        if (!s->ready)
+            s->last_ready = NULL;
+        result = send_one(s, r, err);
+        if (result == RPC_CLIENT_FULL) { /* |room| goes on */
+            r->ready = s->ready;
+            s->ready = r;
+            if (!s->last_ready)
+                s->last_ready = r;
+            return 0;
+        }
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+int send_room(void *ctx, struct err *err)
+{
+    struct shadow *s = ctx;
+
+    (void)err;
+    loop_idle(s->loop, &s->send);
+    return 0;
+}
+
+/* --- the connection */
+
+static int on_root(void *ctx, const struct rpc_answer *answer, struct err *err)
+{
+    struct shadow *s = ctx;
+    struct GETATTR3res res = { .status = NFS3_OK };
+
+    if (answer->outcome != RPC_ANSWERED) {
+        s->is_checking = false; /* the next connection asks again */
+        return 0;
+    }
+    if (answer->header->status == RPC_SUCCESS &&
+        bind_read(nfs3_binding(NFSPROC3_GETATTR)->result, answer->body, &res) == WALK_OK &&
+        res.status != NFS3ERR_STALE && res.status != NFS3ERR_BADHANDLE) {
+        s->is_checking = false;
+        loop_idle(s->loop, &s->send);
+        loop_idle(s->loop, &s->judge);
+        return 0;
+    }
+    s->counts.sut_anew++;
+    if (send_give_up(s, true, err) < 0)
+        return -err->code;
+    if (!s->setup.lost_root)
+        return err_set(err, ERR_INPUT, "the SUT does not know its root any more: it began anew");
+    return s->setup.lost_root(s->setup.ctx, err);
+}
+
+/* After the connection was lost, another server may be there. */
+static int check(struct shadow *s, struct err *err)
+{
+    const struct rpc_target target = { NFS3_PROGRAM, NFS3_VERSION, NFSPROC3_GETATTR,
+                                       s->setup.credential };
+    struct xdr_put *put = rpc_client_begin(s->sut, &target);
+
+    if (!put) /* it is full of calls that are sent again: their answers show it */
+        return 0;
+    xdr_put_opaque(put, (struct bytes){ s->setup.sut.root, s->setup.sut.root_len });
+    s->is_checking = true;
+    return rpc_client_end(s->sut, on_root, s, NULL, err);
+}
+
+int send_event(void *ctx, enum rpc_client_event event, const char *text, struct err *err)
+{
+    struct shadow *s = ctx;
+    bool was_down = s->is_down;
+
+    if (s->setup.tell && (event != RPC_CLIENT_CONNECTED || was_down) &&
+        !(event == RPC_CLIENT_FAILED && was_down))
+        s->setup.tell(s->setup.ctx, text);
+    if (event == RPC_CLIENT_LOST || event == RPC_CLIENT_NONSENSE)
+        s->counts.sut_lost++;
+    s->is_down = event == RPC_CLIENT_OTHER_PORT ? was_down : event != RPC_CLIENT_CONNECTED;
+    if (event != RPC_CLIENT_CONNECTED)
+        return 0;
+    s->is_given_up = false;
+    return was_down ? check(s, err) : 0;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/shadow/shadow_parts.h
+ *
+ * For the files of the shadow alone.
+ */
+#ifndef NFSDIGEST_SHADOW_PARTS_H
+#define NFSDIGEST_SHADOW_PARTS_H
+
+#include "align/overlap.h"
+#include "base/index.h"
+#include "mirror/objects.h"
+#include "mirror/popularity.h"
+#include "shadow/shadow.h"
+#include "tap/tap_ring.h"
+#include "wire/rpc.h"
+
+struct request;
+
+/* --- what a request touches, in the list of all that touch the object */
+
+struct touch {
+    struct request *request;
+    struct touch *next, *previous;
+    struct overlap_touch what; /* |object|: an id of the mirror */
+    bool is_held;              /* the request waits until the object's changes are played */
+};
+
+/* --- requests */
+
+enum stage {
+    STAGE_CALLED,   /* the reference has not answered it */
+    STAGE_ENDED,    /* it is not sent to the SUT */
+    STAGE_WAITING,  /* for requests before it, for held objects, or for room */
+    STAGE_ASKING,   /* the SUT for the ctime of a guard */
+    STAGE_SENT,     /* to the SUT */
+    STAGE_ANSWERED, /* by the SUT, or given up; waits for its turn in the log */
+};
+
+enum { REQUEST_CHAINS = 4096 };
+
+struct request_list {
+    struct request *first, *last;
+};
+
+struct request {
+    struct shadow *shadow;
+    struct request *next, *previous; /* in the list of its stage */
+    struct request *chain;           /* in the table of calls */
+    struct request *ready;           /* the next one that can be sent */
+    uint8_t stage, fate;
+    bool is_partial; /* not all bytes of its messages were seen */
+    bool has_sut_reply, sut_succeeded;
+    bool is_void; /* the SUT has begun anew since it was sent */
+    uint32_t flow, xid;
+    uint64_t begin, end;                         /* entries of the ring */
+    uint64_t message;                            /* the number of the reply, of all messages */
+    int64_t ended;                               /* ns of the loop's clock */
+    int64_t sut_called, sut_arrived;             /* ns since 1970 */
+    struct buf call, reply, sut_call, sut_reply; /* messages */
+    struct rpc_header header;                    /* of |call| */
+    struct effect effect; /* leads into |call| and |reply|; its times: ns since 1970 */
+    struct touch touches[OVERLAP_TOUCHES];
+    uint32_t touch_count;
+    uint32_t waits;             /* for so many others, and held objects */
+    uint32_t overlap;           /* bits */
+    struct request **followers; /* those that wait for this one */
+    uint32_t follower_count, follower_cap;
+    uint32_t objects[TEE_OBJECTS], epochs[TEE_OBJECTS];
+    bool known[TEE_OBJECTS];
+    bool has_sut_ctime;
+    struct nfstime3 sut_ctime;          /* of a guard */
+    struct record_operation *operation; /* for the log; free() */
+};
+
+/* --- objects */
+
+struct attributes_seen {
+    bool is_known;
+    uint64_t end; /* entry in which they were seen */
+    uint64_t size;
+    int64_t mtime, ctime;
+};
+
+/* Beside the mirror's object with the same id. */
+struct known {
+    struct touch *first, *last; /* in any order */
+    bool is_there;
+    uint64_t born;       /* number of the message that showed it first */
+    uint32_t generation; /* of the mirror's id */
+    uint32_t epoch;      /* how often it ceased to be synchronized, */
+    uint64_t broken;     /* and at which entry, the last time: later pairs say nothing */
+    bool is_held;        /* changes are being played: duplicates wait */
+    bool read_by_copy;   /* nothing has made the access times equal since */
+    bool was_copied;
+    bool is_linked; /* has more than one name, for all that attributes said */
+    struct attributes_seen seen;
+};
+
+/* An object of the tap's engine. */
+struct engine_object {
+    uint32_t object, generation; /* the mirror's; 0: none */
+};
+
+/* --- listings.c: where the SUT's listing goes on when the reference's does */
+
+enum { LISTINGS = 8192 };
+
+struct listing {
+    uint32_t object; /* 0: free */
+    uint64_t cookie, sut_cookie;
+    uint8_t sut_verifier[8];
+};
+
+struct listings {
+    struct listing *ring; /* LISTINGS */
+    uint32_t next;
+    struct index by_cookie;
+};
+
+int listings_note(struct listings *listings, const struct request *request,
+                  const struct effect *sut, struct err *err);
+const struct listing *listings_find(const struct listings *listings, uint32_t object,
+                                    uint64_t cookie);
+void listings_free(struct listings *listings);
+
+struct shadow {
+    struct shadow_setup setup;
+    struct shadow_limits limits; /* no zeros */
+    struct loop *loop;
+    struct mirror *mirror;
+    struct change_pool *pool;
+    struct copy *copy;
+    struct teelog *log;
+    struct tap *tap;
+    struct tap_ring *ring;
+    struct rpc_client *copy_reference, *copy_sut, *sut;
+    struct net_address own; /* of |copy_reference|'s socket; family 0: none so far */
+    struct net_address sut_own;
+
+    struct known *known; /* by the mirror's id */
+    uint32_t known_cap;
+    struct engine_object *engine_objects; /* by the engine's id */
+    uint32_t engine_cap;
+    uint32_t *gone; /* objects that the copy did not find any more */
+    uint32_t gone_count, gone_cap;
+
+    /* requests */
+    struct request *by_xid[REQUEST_CHAINS];
+    struct request_list called;  /* by |begin| */
+    struct request_list recent;  /* STAGE_ENDED, by |end| */
+    struct request_list pending; /* from STAGE_WAITING on, by |end| */
+    struct request *ready, *last_ready;
+    uint64_t position;           /* the last entry with a message */
+    uint64_t message;            /* messages so far */
+    struct request *last_called; /* what the latest message made */
+    struct buf reply;            /* the latest one's bytes */
+    uint32_t reply_flags;
+    bool is_own;                /* the latest message was the copy's */
+    uint32_t removed[2], moved; /* objects that lost a name by the operation that ends now */
+    struct listings listings;
+
+    struct idle send, judge;
+    struct timer look; /* for verdicts that wait for calls on the reference */
+    bool is_down;      /* no connection to the SUT */
+    bool is_given_up;  /* it has been down for too long */
+    bool is_checking;  /* the SUT is asked if it still is the same */
+    bool is_ending;
+    struct shadow_counts counts;
+    struct teelog_counts verdicts; /* the last ones, when the log is closed */
+};
+
+/* --- intake.c: the tap's host */
+
+int intake_message(void *ctx, const struct engine_tapped *tapped, struct err *err);
+int intake_record(void *ctx, const struct record *record, struct err *err);
+int intake_gap(void *ctx, const struct tap_gap *gap, struct err *err);
+
+/* --- requests.c: calls that the reference has not answered, and all lists */
+
+/* Takes a client's call. */
+int requests_called(struct shadow *s, const struct engine_tapped *tapped, struct err *err);
+struct request *requests_find(const struct shadow *s, const struct record_operation *operation);
+/* Takes it out of the table of calls and out of its list. */
+void requests_answered(struct shadow *s, struct request *r);
+void requests_append(struct request_list *list, struct request *r);
+void requests_take_out(struct request_list *list, struct request *r);
+/* Frees one that is in no list, and counts what became of it. */
+void requests_drop(struct shadow *s, struct request *r);
+/* Frees it without counting. */
+void requests_free(struct shadow *s, struct request *r);
+void requests_free_all(struct shadow *s);
+uint64_t requests_bytes(const struct request *r);
+
+/* --- touches.c */
+
+/* Of an object that a request touches, or that a record named. */
+static inline struct known *known_of(const struct shadow *s, uint32_t object)
+{
+    return &s->known[object];
+}
+
+/* The same for an object that may be new here.  NULL: no memory. */
+struct known *known_get(struct shadow *s, uint32_t object, struct err *err);
+/* Finds or adds the object.  NULL: no memory, or not a handle (-ERR_INPUT). */
+struct mirror_object *known_object(struct shadow *s, struct bytes handle, struct err *err);
+void touches_set(struct shadow *s, struct request *r, uint32_t gone);
+void touches_clear(struct shadow *s, struct request *r);
+/* Gives |r|, which ends now, and all that were under way with it their bits.  Objects whose order
+ * of changes is not known are copied again. */
+int touches_meet(struct shadow *s, struct request *r, struct err *err);
+/* Another request that changes the object was under way at the same time. */
+bool touches_rival(const struct shadow *s, const struct request *r, uint32_t object);
+bool touches_quiet(const struct shadow *s, uint32_t object, uint64_t before);
+
+static inline bool touch_changes(const struct touch *t)
+{
+    return t->what.flags & TOUCH_CHANGES;
+}
+
+/* Under way to the SUT. */
+static inline bool request_is_queued(const struct request *r)
+{
+    return r->stage == STAGE_WAITING || r->stage == STAGE_ASKING || r->stage == STAGE_SENT;
+}
+
+/* --- learn.c: objects, names and attributes */
+
+int learn_record(struct shadow *s, const struct record *record, struct err *err);
+int learn_attributes(struct shadow *s, struct request *r, struct err *err);
+/* The object that lost a name by the operation that ends now, other than the one that was moved; 0:
+ * none. */
+uint32_t learn_gone(const struct shadow *s);
+/* Notes that an object lost its last name. */
+int learn_removed(struct shadow *s, uint32_t object, struct err *err);
+/* Forgets an object that is gone, if no request touches it any more. */
+void learn_forget(struct shadow *s, uint32_t object);
+
+/* --- dispatch.c: what becomes of a request that the reference has answered */
+
+int dispatch(struct shadow *s, struct request *r, struct err *err);
+/* The object must be copied again, because of what was not the same from the entry |since| on. */
+int dispatch_again(struct shadow *s, struct mirror_object *object, uint64_t since, struct err *err);
+/* The changes of |r| will not reach the SUT. */
+int dispatch_mend(struct shadow *s, struct request *r, struct err *err);
+/* Nothing is known to be the same any more. */
+int dispatch_all_again(struct shadow *s, uint64_t since, struct err *err);
+/* FATE_COMPARED: all is synchronized that the request needs. */
+enum shadow_fate dispatch_fate(struct shadow *s, const struct request *r);
+/* Changes of the object are played: what waited for that goes on. */
+void dispatch_unhold(struct shadow *s, uint32_t object);
+
+/* --- notes.c: changes of an object that is being copied */
+
+int notes_take(struct shadow *s, struct request *r, struct err *err);
+/* The file contents of a call; none: it has none. */
+struct bytes notes_contents(const struct request *r);
+
+/* --- rewrite.c: the arguments with what belongs to the SUT */
+
+enum shadow_fate rewrite(struct shadow *s, const struct request *r, struct xdr_put *put);
+
+/* --- send.c */
+
+int send_queue(struct shadow *s, struct request *r, struct err *err);
+/* |r| waits for one less. */
+void send_release(struct shadow *s, struct request *r);
+/* Everything that waits is given up; if the SUT has begun |anew|, also what was sent to it. */
+int send_give_up(struct shadow *s, bool anew, struct err *err);
+int send_run(void *ctx, struct err *err); /* idle */
+int send_event(void *ctx, enum rpc_client_event event, const char *text, struct err *err);
+int send_room(void *ctx, struct err *err);
+
+/* --- verdicts.c: the pairs, in their order, to the log */
+
+int verdicts_run(void *ctx, struct err *err);  /* idle */
+int verdicts_look(void *ctx, struct err *err); /* timer */
+int verdicts_all(struct shadow *s, struct err *err);
+
+/* --- paths.c */
+
+bool paths_want(const struct shadow *s, const struct mirror_object *object);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live/shadow/verdicts.c
+ *
+ * Gives pairs of answers to the log, in the order of the reference's replies, when all calls that
+ * were under way on the reference at the same time have ended: then it is known what overlapped.
+ * Nothing waits longer for them than PATIENCE.
+ */
+#include "shadow/shadow_parts.h"
+
+#define PATIENCE INT64_C(1000000000) /* ns */
+
+/* True if no call can still turn out to have been under way with |r|. */
+static bool is_settled(const struct shadow *s, const struct request *r)
+{
+    return !s->called.first || s->called.first->begin >= r->end || s->is_ending ||
+           loop_now(s->loop) - r->ended >= PATIENCE;
+}
+
+/* An object that was not the same before the request says nothing about the SUT. */
+static bool is_stale(const struct shadow *s, const struct request *r)
+{
+    for (uint32_t i = 0; i < TEE_OBJECTS; i++)
+        if (r->known[i]) {
+            const struct known *k = known_of(s, r->objects[i]);
+
+            if (k->epoch > r->epochs[i] + 1 || (k->epoch != r->epochs[i] && k->broken < r->end))
+                return true;
+        }
+    return false;
+}
+
+/* What one server has changed and the other has not differs now, whatever the rules say. */
+static bool is_one_sided(const struct request *r)
+{
+    return r->has_sut_reply && r->sut_succeeded != r->effect.succeeded &&
+           (effect_changes_names(&r->effect) || r->effect.object_role & ROLE_MODIFIES);
+}
+
+static int take_verdict(struct shadow *s, struct request *r, const struct tee_verdict *verdict,
+                        struct err *err)
+{
+    if (!verdict->state_differs && !is_one_sided(r))
+        return 0;
+    for (uint32_t i = 0; i < TEE_OBJECTS; i++) {
+        struct mirror_object *object = r->known[i] ? mirror_at(s->mirror, r->objects[i]) : NULL;
+
+        if (!object)
+            continue;
+        s->counts.diverged += object->state == MIRROR_SYNCHRONIZED;
+        if (dispatch_again(s, object, r->end, err) < 0)
+            return -err->code;
+    }
+    return 0;
+}
+
+static struct bytes bytes_of(const struct buf *b)
+{
+    return (struct bytes){ b->data, (uint32_t)b->len };
+}
+
+static int judge(struct shadow *s, struct request *r, struct err *err)
+{
+    const struct effect *e = &r->effect;
+    struct mirror_object *made =
+        e->succeeded && e->new_object ? mirror_at(s->mirror, e->new_object) : NULL;
+    struct tee_verdict verdict = { .what = TEE_AGREES };
+    struct tee_pair pair = { .reference = r->operation,
+                             .contents = e->contents.len ? e->contents : notes_contents(r),
+                             .overlap = r->overlap,
+                             .sut = { .own = &s->sut_own,
+                                      .server = &s->setup.sut.nfs,
+                                      .call = bytes_of(&r->sut_call),
+                                      .called = r->sut_called,
+                                      .arrived = r->sut_arrived } };
+
+    if (r->has_sut_reply)
+        pair.sut.reply = bytes_of(&r->sut_reply);
+    for (uint32_t i = 0; i < TEE_OBJECTS; i++) {
+        pair.object[i] = r->objects[i];
+        pair.known[i] = r->known[i];
+        pair.read_by_copy |= r->objects[i] && known_of(s, r->objects[i])->read_by_copy;
+    }
+    if (teelog_pair(s->log, &pair, &verdict, err) < 0)
+        return -err->code;
+    if (take_verdict(s, r, &verdict, err) < 0)
+        return -err->code;
+    /* what the SUT gave no handle for cannot be followed */
+    return made && !made->sut_handle_len ? dispatch_again(s, made, r->end, err) : 0;
+}
+
+static int finish(struct shadow *s, struct request *r, struct err *err)
+{
+    bool is_judged = r->fate == FATE_COMPARED || r->fate == FATE_UNANSWERED;
+
+    if (r->fate == FATE_COMPARED && is_stale(s, r)) {
+        r->fate = r->overlap & (CONFLICT_ATTRIBUTES | CONFLICT_DATA | CONFLICT_NAME)
+                      ? FATE_OVERLAPPING
+                      : FATE_NOT_SYNCHRONIZED;
+        is_judged = false;
+    }
+    requests_take_out(&s->pending, r);
+    if (is_judged && judge(s, r, err) < 0) {
+        requests_free(s, r);
+        return -err->code;
+    }
+    requests_drop(s, r);
+    return 0;
+}
+
+static int run(struct shadow *s, struct err *err)
+{
+    struct request *r;
+
+    while ((r = s->pending.first) && r->stage == STAGE_ANSWERED && is_settled(s, r) &&
+           !s->is_checking)
+        if (finish(s, r, err) < 0)
+            return -err->code;
+    while ((r = s->recent.first) && is_settled(s, r)) {
+        requests_take_out(&s->recent, r);
+        requests_drop(s, r);
+    }
+    return 0;
+}
+
+int verdicts_look(void *ctx, struct err *err)
+{
+    struct shadow *s = ctx;
+
+    if (run(s, err) < 0)
+        return -err->code;
+    while (s->gone_count)
+        learn_forget(s, s->gone[--s->gone_count]);
+    return loop_set(s->loop, &s->look, loop_now(s->loop) + PATIENCE / 4, err);
+}
+
+int verdicts_run(void *ctx, struct err *err)
+{
+    return run(ctx, err);
+}
+
+int verdicts_all(struct shadow *s, struct err *err)
+{
+    struct request *r;
+
+    s->is_ending = true;
+    for (r = s->pending.first; r; r = r->next)
+        if (r->stage != STAGE_ANSWERED) {
+            r->stage = STAGE_ANSWERED;
+            r->fate = FATE_SUT_SLOW;
+        }
+    s->is_checking = false;
+    return run(s, err);
+}
